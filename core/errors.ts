@@ -1,0 +1,82 @@
+/** Every failure the service can report, in one table: code -> HTTP status and title (DESIGN section 6). */
+export const problems = {
+  invalid_input: { status: 400, title: 'Invalid input' },
+  unauthenticated: { status: 401, title: 'Authentication required' },
+  edition_required: { status: 402, title: 'Pro edition required' },
+  forbidden: { status: 403, title: 'Not permitted' },
+  peer_pending: { status: 403, title: 'Peer awaits approval' },
+  password_change_required: { status: 403, title: 'Password change required' },
+  not_found: { status: 404, title: 'Record not found' },
+  conflict: { status: 409, title: 'Conflict' },
+  plan_stale: { status: 409, title: 'Plan is stale' },
+  expired: { status: 410, title: 'Expired' },
+  plan_expired: { status: 410, title: 'Plan has expired' },
+  payload_too_large: { status: 413, title: 'Payload too large' },
+  unsupported_media_type: { status: 415, title: 'Unsupported media type' },
+  policy_assertion_failed: { status: 422, title: 'Policy assertion failed' },
+  intent_not_understood: { status: 422, title: 'Intent not understood' },
+  rate_limited: { status: 429, title: 'Too many requests' },
+  internal: { status: 500, title: 'Internal error' },
+  unavailable: { status: 503, title: 'Unavailable' },
+} as const satisfies Record<string, { status: number; title: string }>;
+
+export type ProblemCode = keyof typeof problems;
+
+/** One field that is wrong: a JSON pointer into the input and what to do about it. */
+export interface FieldError {
+  readonly pointer: string;
+  readonly detail: string;
+}
+
+/** An expected failure. Everything else that is thrown is a bug and becomes `internal`. */
+export class MeshError extends Error {
+  override readonly name = 'MeshError';
+  readonly code: ProblemCode;
+  readonly details: Readonly<Record<string, unknown>>;
+
+  constructor(code: ProblemCode, message: string, details: Record<string, unknown> = {}, options?: ErrorOptions) {
+    super(message, options);
+    this.code = code;
+    this.details = details;
+  }
+}
+
+/** An `invalid_input` that names each wrong field. */
+export function invalidInput(
+  errors: readonly FieldError[],
+  message = 'The request does not match its schema.',
+): MeshError {
+  return new MeshError('invalid_input', message, { errors });
+}
+
+/** RFC 9457 problem details; `code` is stable and machine-readable. */
+export interface Problem {
+  readonly type: string;
+  readonly title: string;
+  readonly status: number;
+  readonly detail: string;
+  readonly instance?: string;
+  readonly code: ProblemCode;
+  readonly [extension: string]: unknown;
+}
+
+/** Renders any thrown value. The message of a bug is withheld; `requestId` lets an operator find it in the log. */
+export function toProblem(
+  error: unknown,
+  { instance, requestId }: { instance?: string; requestId?: string } = {},
+): Problem {
+  const code: ProblemCode = error instanceof MeshError ? error.code : 'internal';
+  const detail =
+    error instanceof MeshError
+      ? error.message
+      : `The request could not be completed. Quote request ${requestId ?? 'id'} to the operator.`;
+  return {
+    ...(error instanceof MeshError ? error.details : {}),
+    type: `urn:mesh:problem:${code}`,
+    ...problems[code],
+    detail,
+    ...(instance !== undefined && { instance }),
+    ...(requestId !== undefined && { requestId }),
+    code,
+  };
+}

@@ -1,0 +1,181 @@
+import type { Kind, RecordDraft, RecordKey, StoredRecord } from './record.ts';
+
+/** What core needs from outside. Edges implement these; core never imports an edge. */
+
+/** Milliseconds since the epoch. */
+export interface Clock {
+  now(): number;
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** error = a promise to users is broken; warn = wakes someone; info = a change users notice; debug = a decision. */
+export interface Log {
+  error(fields: Fields, message: string): void;
+  warn(fields: Fields, message: string): void;
+  info(fields: Fields, message: string): void;
+  debug(fields: Fields, message: string): void;
+}
+
+/** One write of a batch. `revision` is the version the writer read: another one in the store is a conflict. */
+export type Op =
+  | { readonly op: 'create'; readonly record: RecordDraft }
+  | { readonly op: 'update'; readonly record: RecordDraft; readonly revision: number }
+  | { readonly op: 'delete'; readonly key: RecordKey; readonly revision?: number }
+  /** Writes nothing; the batch fails unless the record is at `revision` (0 = absent). */
+  | { readonly op: 'check'; readonly key: RecordKey; readonly revision: number };
+
+/** Who and why of a commit; kept for ever in the audit log. */
+export interface CommitContext {
+  /** `user:<name>`, `agent:<name>`, `device:<name>`, `system:<job>`. */
+  readonly actor: string;
+  readonly reason: string;
+  readonly requestId: string;
+  /** The workflow that approved this change. */
+  readonly approval?: { readonly workflowId: string; readonly reviewedBy: string };
+  /** True for an operator's write that passed no approval workflow (DESIGN 5.5). */
+  readonly direct?: boolean;
+  readonly securityEvents?: readonly SecurityEvent[];
+}
+
+/** Something an auditor asks for that may change no record: a login, a refusal, a token use. Never holds a secret. */
+export interface SecurityEvent {
+  readonly type: string;
+  readonly actor: string;
+  readonly result: 'ok' | 'refused';
+  /** Source address of the caller, where there is one. */
+  readonly origin?: string;
+  readonly detail?: Readonly<Record<string, unknown>>;
+}
+
+export interface Change {
+  readonly type: 'created' | 'updated' | 'deleted';
+  /** The record after the change; for a deletion, as it was before. */
+  readonly record: StoredRecord;
+  /** The record before the change; absent for a creation. */
+  readonly before?: StoredRecord;
+}
+
+export interface Commit extends CommitContext {
+  readonly workspace: string;
+  readonly revision: number;
+  /** Never decreases from one revision to the next: max(now, last). */
+  readonly at: number;
+  readonly changes: readonly Change[];
+}
+
+/** A commit or a lone security event, as the audit log lists it. */
+export interface AuditEntry {
+  /** Position in the log of the workspace; rises by at least one. */
+  readonly seq: number;
+  readonly at: number;
+  readonly workspace: string;
+  readonly actor: string;
+  readonly type: 'commit' | 'event';
+  readonly commit?: Omit<Commit, 'changes' | 'workspace' | 'securityEvents'> & {
+    readonly changes: readonly {
+      readonly type: Change['type'];
+      readonly kind: Kind;
+      readonly name: string;
+      readonly uid: string;
+    }[];
+  };
+  readonly event?: SecurityEvent & { readonly requestId?: string };
+}
+
+export interface AuditQuery {
+  readonly from?: number;
+  readonly to?: number;
+  readonly actor?: string;
+  readonly kind?: Kind;
+  readonly name?: string;
+  readonly type?: 'commit' | 'event';
+  /** `seq` of the last entry already seen; entries come newest first. */
+  readonly before?: number;
+  readonly limit: number;
+}
+
+/** Where in the past a read stands: a revision, or the instant in force then. Absent = now. */
+export type AsOf = { readonly revision: number } | { readonly at: number };
+
+export interface ListQuery {
+  /** Name of the last record already seen; records come in the order of their names. */
+  readonly after?: string;
+  /** No limit when absent. */
+  readonly limit?: number;
+  readonly asOf?: AsOf;
+}
+
+export interface ListPage {
+  readonly items: readonly StoredRecord[];
+  /** The revision this page shows; a watch from here misses nothing. */
+  readonly revision: number;
+  readonly next?: string;
+}
+
+/** Fails with StoreError: see its codes. One writer wins; nothing is ever half-written. */
+export interface Store {
+  /** All or nothing. A batch that changes nothing (checks, events only) makes no revision and answers the current one. */
+  commit(workspace: string, ops: readonly Op[], context: CommitContext): Promise<Commit>;
+  get(workspace: string, key: RecordKey, asOf?: AsOf): Promise<StoredRecord | undefined>;
+  /** By a value of `unique`. Without a workspace only for values unguessable by construction, such as token hashes. */
+  lookup(unique: string, workspace?: string): Promise<StoredRecord | undefined>;
+  /** By `uid`, live records only. */
+  getById(workspace: string, kind: Kind, uid: string): Promise<StoredRecord | undefined>;
+  list(workspace: string, kind: Kind, query?: ListQuery): Promise<ListPage>;
+  /** Every kept version of a record, oldest first; a deletion is an entry without `record`. */
+  history(
+    workspace: string,
+    key: RecordKey,
+  ): Promise<readonly { readonly revision: number; readonly at: number; readonly record?: StoredRecord }[]>;
+  /** The newest revision, 0 before the first commit. */
+  revision(workspace: string): Promise<number>;
+  /** The revision in force at an instant and how long it was; undefined before history begins. */
+  revisionAt(
+    workspace: string,
+    at: number,
+  ): Promise<{ readonly revision: number; readonly from: number; readonly to?: number } | undefined>;
+  /** Commits after `from`, in order, without a gap, with their changes. StoreError `compacted` when they are gone: list again. */
+  commits(workspace: string, from: number, limit: number): Promise<readonly Commit[]>;
+  /** As `commits`, and then each new one as it happens, until the signal aborts. */
+  watch(workspace: string, from: number, signal: AbortSignal): AsyncIterable<Commit>;
+  /** Every commit of every workspace as it happens in this process or another; for caches and pushes. */
+  onCommit(listener: (commit: Commit) => void): () => void;
+  record(workspace: string, events: readonly (SecurityEvent & { readonly requestId?: string })[]): Promise<void>;
+  audit(workspace: string, query: AuditQuery): Promise<readonly AuditEntry[]>;
+  /** Drops versions superseded at or before `upTo`, but none still in force at a revision of `keep`. @returns versions dropped */
+  compact(workspace: string, upTo: number, keep: readonly number[]): Promise<number>;
+  workspaces(): Promise<readonly string[]>;
+  /** Bytes that the revisions after `after` up to `upTo` take in the store; what a snapshot adds. */
+  sizeBetween(workspace: string, after: number, upTo: number): Promise<number>;
+  /** A lock with a fence that rises with each change of holder. Undefined while another holds it. */
+  acquire(
+    name: string,
+    holder: string,
+    ttlMs: number,
+  ): Promise<{ readonly fence: number; readonly expiresAt: number } | undefined>;
+  release(name: string, holder: string): Promise<void>;
+  close(): Promise<void>;
+}
+
+export type StoreErrorCode =
+  | 'conflict'
+  | 'already_exists'
+  | 'not_found'
+  | 'unique'
+  | 'compacted'
+  | 'too_large'
+  | 'unavailable';
+
+export class StoreError extends Error {
+  override readonly name = 'StoreError';
+  readonly code: StoreErrorCode;
+  /** The record or unique value at fault. */
+  readonly subject: string;
+
+  constructor(code: StoreErrorCode, subject: string, options?: ErrorOptions) {
+    super(`${code}: ${subject}`, options);
+    this.code = code;
+    this.subject = subject;
+  }
+}

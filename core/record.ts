@@ -1,0 +1,55 @@
+/** The API group of every custom resource; the one place that spells it. */
+export const API_GROUP = 'mesh.internal';
+export const API_VERSION = `${API_GROUP}/v1alpha1`;
+
+/**
+ * Every kind of record and whether its superseded revisions are kept.
+ * Kinds with kept history make up "the state of the network" at a revision; the others are looked up live only.
+ */
+export const KINDS = {
+  MeshPeer: { history: true },
+  MeshPolicy: { history: true },
+  MeshNetwork: { history: true },
+  AgentIdentity: { history: true },
+  Presence: { history: true },
+  Workflow: { history: true },
+  PolicyAssertion: { history: true },
+  Snapshot: { history: false },
+  Plan: { history: false },
+  Token: { history: false },
+  Member: { history: false },
+  Workspace: { history: false },
+  Account: { history: false },
+  Session: { history: false },
+  AddressRest: { history: false },
+} as const satisfies Record<string, { history: boolean }>;
+
+export type Kind = keyof typeof KINDS;
+
+/** What identifies a record inside its workspace. Names are unique per kind, ignoring case. */
+export interface RecordKey {
+  readonly kind: Kind;
+  readonly name: string;
+}
+
+/** What a writer supplies. `uid`, `createdAt`, `generation` and `revision` are the store's when left out. */
+export interface RecordDraft<Spec = unknown, Status = unknown> extends RecordKey {
+  /** An id of `newId`; kept over updates. */
+  readonly uid: string;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly annotations: Readonly<Record<string, string>>;
+  readonly spec: Spec;
+  readonly status: Status;
+  /** Values unique in the workspace across kinds, such as `ip:10.96.0.7`, `pubkey:<b64>`, `token:<sha256>`. */
+  readonly unique: readonly string[];
+}
+
+/** A stored record (DESIGN 5.1). Instants are milliseconds since the epoch. */
+export interface StoredRecord<Spec = unknown, Status = unknown> extends RecordDraft<Spec, Status> {
+  readonly workspace: string;
+  readonly createdAt: number;
+  /** Rises by one each time `spec` or `labels` change. */
+  readonly generation: number;
+  /** The revision of the workspace that wrote this version. */
+  readonly revision: number;
+}

@@ -1,0 +1,24 @@
+import type { Scope } from './scope.ts';
+
+/** Who is calling, as the credential proved it. */
+export interface Caller {
+  /** `local` is the principal of a plane on stdio: it reads, plans and applies, and never approves. */
+  readonly kind: 'user' | 'agent' | 'device' | 'enrolment' | 'local';
+  /** Actor in the audit log: `user:ada`, `agent:planner`, `device:web-1`, `token:ci`. */
+  readonly subject: string;
+  /** Uid of the account, AgentIdentity, MeshPeer or Token behind the credential. */
+  readonly id: string;
+  readonly name: string;
+  /** Uid of the credential, for revocation and audit. */
+  readonly tokenId: string;
+  /** Workspaces the caller is a member of; `all` for a platform admin's session. */
+  readonly workspaces: readonly string[] | 'all';
+  /** Empty where the caller is no member. */
+  scopesIn(workspace: string): ReadonlySet<Scope>;
+  /** True for a session: a person, who may approve. API and agent tokens are false. */
+  readonly interactive: boolean;
+  /** Such a session can do nothing but change the password (built-in default password only). */
+  readonly mustChangePassword?: boolean;
+  /** When the credential ends, milliseconds. */
+  readonly expiresAt?: number;
+}

@@ -1,0 +1,188 @@
+import type { z } from 'zod';
+import type { Caller } from './caller.ts';
+import type { Edition } from './edition.ts';
+import { MeshError } from './errors.ts';
+import { SYSTEM_WORKSPACE } from './ids.ts';
+import type { AnyOperation, CallContext, Face } from './operation.ts';
+import { StoreError, type StoreErrorCode } from './ports.ts';
+import type { Access } from './scope.ts';
+
+/** One call as a face received it. */
+export interface CallRequest {
+  /** Path, query and body fields together. */
+  readonly raw: Readonly<Record<string, unknown>>;
+  readonly bearer: string | undefined;
+  /** From `:workspaceId` in the path and from `X-Workspace-Id`. */
+  readonly workspaceHints: readonly (string | undefined)[];
+  readonly face: Face;
+  readonly origin: string;
+  readonly requestId: string;
+  readonly signal: AbortSignal;
+  /** A principal that the face itself vouches for: the one of a plane on stdio. */
+  readonly caller?: Caller;
+}
+
+/** What the one path needs besides the operation. `bin/` supplies it. */
+export interface Gate<Services> {
+  readonly services: Services;
+  readonly edition: Edition;
+  /** @throws MeshError `unauthenticated` with what to do. */
+  authenticate(bearer: string, origin: string): Promise<Caller>;
+  /** Id of the workspace that an id, slug or namespace names. */
+  workspaceId(idOrSlug: string): Promise<string | undefined>;
+  /** Called once for each refused call, for the audit log. Never throws. */
+  refused(operation: string, error: MeshError, request: CallRequest, caller: Caller | null): void;
+}
+
+/**
+ * The one path every face takes: authenticate, resolve the workspace, scope in it, edition, parse, run, check the answer.
+ *
+ * @throws MeshError for every expected failure; anything else is a bug.
+ */
+export async function invoke<Services>(
+  operation: AnyOperation<Services>,
+  request: CallRequest,
+  gate: Gate<Services>,
+): Promise<unknown> {
+  let caller: Caller | null = null;
+  try {
+    caller = await callerOf(operation.access, request, gate);
+    const { raw, workspace } = await resolveWorkspace(operation, request, caller, gate);
+    requireAccess(operation, caller, workspace);
+    if (gate.edition !== 'pro' && (operation.edition === 'pro' || operation.proWhen?.(raw))) {
+      throw new MeshError('edition_required', `${operation.title} is part of the Pro edition. Set MESH_EDITION=pro.`);
+    }
+    const input = parseInput(operation.input, raw);
+    const { services } = gate;
+    const { requestId, face, origin, signal } = request;
+    const context: CallContext<Services> = { services, caller, workspace, requestId, face, origin, signal };
+    return operation.output.parse(await operation.run(input as never, context));
+  } catch (error) {
+    const expected = error instanceof StoreError ? fromStore(error) : error;
+    if (expected instanceof MeshError) gate.refused(operation.name, expected, request, caller);
+    throw expected;
+  }
+}
+
+async function callerOf<Services>(access: Access, request: CallRequest, gate: Gate<Services>): Promise<Caller | null> {
+  if (request.caller) return request.caller;
+  if (access === 'public') return null;
+  if (!request.bearer)
+    throw new MeshError('unauthenticated', 'Send a token in the header Authorization: Bearer <token>.');
+  return gate.authenticate(request.bearer, request.origin);
+}
+
+async function resolveWorkspace<Services>(
+  operation: AnyOperation<Services>,
+  request: CallRequest,
+  caller: Caller | null,
+  gate: Gate<Services>,
+): Promise<{ raw: Readonly<Record<string, unknown>>; workspace: string }> {
+  if (operation.workspace === 'none') return { raw: request.raw, workspace: SYSTEM_WORKSPACE };
+  const { workspace_id: named, ...raw } = request.raw;
+  if (named !== undefined && typeof named !== 'string') {
+    throw new MeshError('invalid_input', 'workspace_id must be a string.', {
+      errors: [{ pointer: '/workspace_id', detail: 'Must be the id of a workspace.' }],
+    });
+  }
+  const hints = new Set([...request.workspaceHints, named].filter((hint): hint is string => Boolean(hint)));
+  const ids = new Set<string>();
+  for (const hint of hints) ids.add((await gate.workspaceId(hint)) ?? hint);
+  const own = caller?.workspaces ?? [];
+  if (ids.size === 0 && own !== 'all' && own.length === 1) return { raw, workspace: own[0] ?? '' };
+  if (ids.size === 0) {
+    throw new MeshError('invalid_input', 'Name a workspace: send the header X-Workspace-Id.', {
+      errors: [
+        { pointer: '/workspace_id', detail: 'Required: your token is good for more than one workspace, or for none.' },
+      ],
+    });
+  }
+  if (ids.size > 1) {
+    throw new MeshError('invalid_input', 'The path, X-Workspace-Id and workspace_id name different workspaces.', {
+      errors: [{ pointer: '/workspace_id', detail: 'Name one workspace.' }],
+    });
+  }
+  const [workspace = ''] = ids;
+  const exists = (await gate.workspaceId(workspace)) !== undefined;
+  if (!exists || (own !== 'all' && !own.includes(workspace))) {
+    throw new MeshError('not_found', `There is no workspace ${workspace} that you are a member of.`);
+  }
+  return { raw, workspace };
+}
+
+function requireAccess<Services>(
+  { access, name }: AnyOperation<Services>,
+  caller: Caller | null,
+  workspace: string,
+): void {
+  if (access === 'public') return;
+  if (!caller) throw new MeshError('unauthenticated', 'Send a token in the header Authorization: Bearer <token>.');
+  if (caller.mustChangePassword && name !== 'change_password' && name !== 'get_me') {
+    throw new MeshError('password_change_required', 'Change the password first: PUT /api/v1/users/me/password.');
+  }
+  if (mayAccess(access, caller, workspace)) return;
+  throw new MeshError('forbidden', forbiddenDetail(access), { scope: access });
+}
+
+/** Whether a caller may use an operation with this access in this workspace; also decides which tools it is shown. */
+export function mayAccess(access: Access, caller: Caller, workspace: string): boolean {
+  switch (access) {
+    case 'public':
+      return true;
+    case 'person':
+      return caller.kind === 'user';
+    case 'device':
+    case 'enrolment':
+    case 'agent':
+      return caller.kind === access;
+    default:
+      return caller.scopesIn(workspace).has(access);
+  }
+}
+
+function forbiddenDetail(access: Access): string {
+  switch (access) {
+    case 'person':
+      return 'Only a signed-in person may do this: log in with a password.';
+    case 'device':
+      return 'Only a device may do this, with its device token.';
+    case 'enrolment':
+      return 'Only a join token or a delegate token is accepted here.';
+    case 'agent':
+      return 'Only an agent may do this, with its agent token.';
+    default:
+      return `This needs the scope ${access}. Ask an administrator of the workspace for it.`;
+  }
+}
+
+function parseInput(schema: z.ZodObject, raw: unknown): unknown {
+  const parsed = schema.safeParse(raw);
+  if (parsed.success) return parsed.data;
+  const errors = parsed.error.issues.flatMap((issue) =>
+    issue.code === 'unrecognized_keys'
+      ? issue.keys.map((key) => ({ pointer: pointerOf([...issue.path, key]), detail: 'There is no such field.' }))
+      : [{ pointer: pointerOf(issue.path), detail: issue.message }],
+  );
+  const fields = errors.slice(0, 3).map(({ pointer, detail }) => `${pointer}: ${detail}`);
+  throw new MeshError('invalid_input', fields.join(' '), { errors });
+}
+
+/** RFC 6901. */
+function pointerOf(path: readonly PropertyKey[]): string {
+  return path.map((part) => `/${String(part).replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
+}
+
+const FROM_STORE: Readonly<Record<StoreErrorCode, (subject: string) => MeshError>> = {
+  conflict: (subject) => new MeshError('conflict', `${subject} was changed by someone else: read it again and retry.`),
+  already_exists: (subject) => new MeshError('conflict', `${subject} exists already: choose another name.`),
+  unique: (subject) => new MeshError('conflict', `${subject} is in use already.`),
+  not_found: (subject) => new MeshError('not_found', `There is no ${subject}.`),
+  compacted: (subject) => new MeshError('expired', `${subject} is older than what is kept.`),
+  too_large: (subject) =>
+    new MeshError('payload_too_large', `${subject} is too large to store: at most 8 KB compressed.`),
+  unavailable: () => new MeshError('unavailable', 'The store does not answer. Nothing was written; try again.'),
+};
+
+function fromStore(error: StoreError): MeshError {
+  return FROM_STORE[error.code](error.subject);
+}

@@ -1,0 +1,88 @@
+import type { z } from 'zod';
+import type { Caller } from './caller.ts';
+import type { Edition } from './edition.ts';
+import type { ProblemCode } from './errors.ts';
+import type { Access } from './scope.ts';
+
+/** How the operation appears under /api/v1. Input fields named as `:param` in `path` come from the URL. */
+export interface HttpBinding {
+  readonly method: 'get' | 'post' | 'put' | 'patch' | 'delete';
+  /** `:workspaceId` is not an input field: it names the workspace (see `workspace`). */
+  readonly path: `/api/v1/${string}`;
+  readonly status?: number;
+  /** Wraps the answer: `{data: …}`. */
+  readonly envelope?: 'data';
+  /** The raw body arrives in this input field when it is sent as YAML (`application/yaml`). */
+  readonly yamlField?: string;
+}
+
+export interface Effects {
+  readonly readOnlyHint: boolean;
+  readonly destructiveHint: boolean;
+  readonly idempotentHint: boolean;
+  readonly openWorldHint: boolean;
+}
+
+export interface CallContext<Services> {
+  readonly services: Services;
+  /** Null only where the operation is public. */
+  readonly caller: Caller | null;
+  /** Id of the resolved workspace; SYSTEM_WORKSPACE where the operation has none. */
+  readonly workspace: string;
+  readonly requestId: string;
+  readonly face: Face;
+  /** Source address, where there is one. */
+  readonly origin: string;
+  readonly signal: AbortSignal;
+}
+
+export type Face = 'rest' | 'mcp';
+
+/** One operation of the service. This is the only place its contract is written down. */
+export interface Operation<I extends z.ZodObject, O extends z.ZodType, Services> {
+  /** snake_case verb_noun; also the MCP tool and, with hyphens, the CLI command. */
+  readonly name: string;
+  readonly title: string;
+  readonly description: string;
+  readonly input: I;
+  readonly output: O;
+  readonly access: Access;
+  /** `scoped`: runs in one workspace, from the path, `X-Workspace-Id`, `workspace_id`, or the token's only one. */
+  readonly workspace: 'none' | 'scoped';
+  readonly edition: Edition;
+  /** Pro only when this answers true, for operations that are Community until asked about the past. */
+  readonly proWhen?: (input: Readonly<Record<string, unknown>>) => boolean;
+  readonly effects: Effects;
+  readonly problems: readonly ProblemCode[];
+  readonly http: HttpBinding;
+  readonly run: (input: z.output<I>, context: CallContext<Services>) => Promise<z.input<O>>;
+}
+
+/** An operation whose schemas are no longer known to the compiler, for registries and faces. */
+export type AnyOperation<Services> = Omit<Operation<z.ZodObject, z.ZodType, Services>, 'run'> & {
+  run(input: never, context: CallContext<Services>): Promise<unknown>;
+};
+
+/** Returns a `define` that infers a handler's types from its schemas. */
+export function operationsFor<Services>() {
+  return function define<const I extends z.ZodObject, const O extends z.ZodType>(
+    operation: Operation<I, O, Services>,
+  ): Operation<I, O, Services> {
+    return Object.freeze(operation);
+  };
+}
+
+export const READ: Effects = { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false };
+export const CREATE: Effects = {
+  readOnlyHint: false,
+  destructiveHint: false,
+  idempotentHint: false,
+  openWorldHint: false,
+};
+export const UPDATE: Effects = {
+  readOnlyHint: false,
+  destructiveHint: true,
+  idempotentHint: true,
+  openWorldHint: false,
+};
+export const DELETE: Effects = UPDATE;

@@ -1,0 +1,59 @@
+import type { Edition } from './edition.ts';
+import type { Planner } from './intent/planner.ts';
+import type { NetworkStates } from './network/states.ts';
+import type { Clock, Log, Store } from './ports.ts';
+import type { Secret } from './secret.ts';
+
+/** What operations may reach. `bin/meshd.ts` supplies the real ones, `test/kit.ts` those of tests. */
+export interface Services {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly edition: Edition;
+  readonly states: NetworkStates;
+  readonly keys: Keyring;
+  readonly planner: Planner;
+  readonly settings: Settings;
+  /** Last time each peer was heard of; transitions are committed as Presence (DESIGN 5.1). */
+  readonly liveness: Liveness;
+}
+
+/** Keys of the installation, made at first start and kept in `credentials.json`. */
+export interface Keyring {
+  /** Raw 32-byte X25519 key that seals and proofs are made to. */
+  readonly controlKey: Uint8Array;
+  readonly controlKeyId: string;
+  /** X25519 of the control private key with a peer's raw public key. */
+  agree(peerPublicKey: Uint8Array): Uint8Array;
+  /** Ed25519, for sessions: a compact JWS over the claims. */
+  signSession(claims: {
+    readonly sub: string;
+    readonly jti: string;
+    readonly iat: number;
+    readonly exp: number;
+  }): Promise<string>;
+  /** Undefined when the signature, issuer or audience is wrong; expiry is the caller's to check. */
+  verifySession(
+    token: string,
+  ): Promise<{ readonly sub: string; readonly jti: string; readonly exp: number } | undefined>;
+  /** Shared relay token (MESH_LRP_AUTH_TOKEN or generated). */
+  readonly relayToken: Secret;
+}
+
+/** Addresses and limits from the configuration that answers contain. */
+export interface Settings {
+  readonly version: string;
+  readonly apiUrl: string;
+  readonly signalingUrl: string;
+  readonly relayAdvertiseUrl: string;
+  readonly stunUrl: string;
+  /** Life of a plan in ms (10 minutes). */
+  readonly planTtlMs: number;
+}
+
+export interface Liveness {
+  /** @returns true when this hearing brings the peer from offline to online. */
+  heard(workspace: string, peerUid: string, at: number): boolean;
+  lastSeen(workspace: string, peerUid: string): number | undefined;
+  forget(workspace: string, peerUid: string): void;
+}

@@ -1,0 +1,61 @@
+import { generateKeyPairSync, randomBytes } from 'node:crypto';
+import { closeSync, fsyncSync, openSync, readFileSync, renameSync, statSync, writeSync } from 'node:fs';
+import path from 'node:path';
+import { z } from 'zod';
+
+/** Secrets of the installation, made at first start (DESIGN 5.3). Keys are PKCS #8 PEM. */
+const credentialsSchema = z.object({
+  relayToken: z.string().min(16),
+  /** Ed25519: sessions, checkpoints, attestations. */
+  signingKey: z.string().startsWith('-----BEGIN PRIVATE KEY-----'),
+  /** X25519: what nodes seal to. */
+  controlKey: z.string().startsWith('-----BEGIN PRIVATE KEY-----'),
+});
+export type Credentials = z.infer<typeof credentialsSchema>;
+
+const GROUP_AND_OTHERS = 0o077;
+
+/**
+ * Reads `<configDir>/credentials.json`, or makes it with mode 0600.
+ *
+ * @throws Error that says what to do when others may read the file or it is damaged: it is never replaced.
+ */
+export function loadCredentials(configDir: string): Credentials {
+  const name = path.join(configDir, 'credentials.json');
+  const stat = statSync(name, { throwIfNoEntry: false });
+  if (!stat) return createCredentials(name);
+  if ((stat.mode & GROUP_AND_OTHERS) !== 0) {
+    const mode = (stat.mode & 0o777).toString(8);
+    throw new Error(`${name} has mode ${mode}: others can read the secrets in it. Run: chmod 600 ${name}`);
+  }
+  const parsed = credentialsSchema.safeParse(parseJson(readFileSync(name, 'utf8')));
+  if (parsed.success) return parsed.data;
+  throw new Error(`${name} is damaged: restore it from a backup. Deleting it makes new keys, and every node must join again.`);
+}
+
+function createCredentials(name: string): Credentials {
+  const pem = { type: 'pkcs8', format: 'pem' } as const;
+  const credentials: Credentials = {
+    relayToken: randomBytes(32).toString('base64url'),
+    signingKey: generateKeyPairSync('ed25519').privateKey.export(pem) as string,
+    controlKey: generateKeyPairSync('x25519').privateKey.export(pem) as string,
+  };
+  const temporary = `${name}.new`;
+  const file = openSync(temporary, 'w', 0o600);
+  try {
+    writeSync(file, `${JSON.stringify(credentials, null, 2)}\n`);
+    fsyncSync(file);
+  } finally {
+    closeSync(file);
+  }
+  renameSync(temporary, name);
+  return credentials;
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

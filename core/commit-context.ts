@@ -1,0 +1,11 @@
+import type { CallContext } from './operation.ts';
+import type { CommitContext } from './ports.ts';
+
+/** Who and why of the commits that one call makes. */
+export function commitContext(
+  { caller, requestId }: Pick<CallContext<unknown>, 'caller' | 'requestId'>,
+  reason: string,
+  extra: Partial<Pick<CommitContext, 'approval' | 'direct' | 'securityEvents'>> = {},
+): CommitContext {
+  return { actor: caller?.subject ?? 'anonymous', reason, requestId, ...extra };
+}

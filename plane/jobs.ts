@@ -1,0 +1,80 @@
+import type { Clock, Commit, Log, Store } from '../core/ports.ts';
+
+/** Work that is due at instants, not at ticks: it says itself when it is next due. */
+export interface Job {
+  readonly name: string;
+  /** Does what is due now. @returns the next instant (ms) at which something is due; undefined when nothing is known. */
+  run(): Promise<number | undefined>;
+  /** Commits after which the next instant may be earlier. */
+  readonly wakeOn?: (commit: Commit) => boolean;
+}
+
+/** The longest a job sleeps, so that a clock that was set forward is noticed. */
+const MAX_SLEEP_MS = 60_000;
+const RETRY_FIRST_MS = 1_000;
+
+/**
+ * Runs each job at its instants, one run of a job at a time. A failing job is logged and tried again with back-off;
+ * it never stops the others.
+ */
+export function startJobs(jobs: readonly Job[], { store, clock, log }: { store: Store; clock: Clock; log: Log }) {
+  const runners = jobs.map((job) => startJob(job, clock, log));
+  const unsubscribe = store.onCommit((commit) => {
+    for (const runner of runners) if (runner.job.wakeOn?.(commit)) runner.wake();
+  });
+  return {
+    async stop(): Promise<void> {
+      unsubscribe();
+      await Promise.all(runners.map((runner) => runner.stop()));
+    },
+  };
+}
+
+function startJob(job: Job, clock: Clock, log: Log) {
+  let timer: NodeJS.Timeout | undefined;
+  let running: Promise<void> | undefined;
+  let again = false;
+  let stopped = false;
+  let failures = 0;
+
+  const schedule = (delay: number) => {
+    clearTimeout(timer);
+    if (!stopped) timer = setTimeout(wake, Math.max(0, Math.min(delay, MAX_SLEEP_MS)));
+  };
+  const once = async () => {
+    try {
+      const next = await job.run();
+      failures = 0;
+      schedule(next === undefined ? MAX_SLEEP_MS : next - clock.now());
+    } catch (error) {
+      const delay = Math.min(RETRY_FIRST_MS * 2 ** failures, MAX_SLEEP_MS);
+      failures += 1;
+      log.error({ job: job.name, error: String(error), retryMs: delay }, 'a job failed');
+      schedule(delay);
+    }
+  };
+  function wake(): void {
+    if (stopped) return;
+    if (running) {
+      again = true;
+      return;
+    }
+    running = once().finally(() => {
+      running = undefined;
+      if (again) {
+        again = false;
+        wake();
+      }
+    });
+  }
+  wake();
+  return {
+    job,
+    wake,
+    async stop(): Promise<void> {
+      stopped = true;
+      clearTimeout(timer);
+      await running;
+    },
+  };
+}

@@ -1,0 +1,82 @@
+import type { Caller } from '../caller.ts';
+import { formatDuration, parseDuration } from '../duration.ts';
+import { MeshError } from '../errors.ts';
+import type { EgressRule } from '../network/policy.ts';
+import { type AgentRecord, PRESETS, type PolicyPreset } from '../network/resources.ts';
+import type { NetworkState } from '../network/state.ts';
+import { parseInstant } from '../time.ts';
+import { PERSON_ONLY_SCOPES, type Scope } from '../scope.ts';
+
+/** Root agents have depth 0; nobody delegates below this depth (DESIGN 5.4). */
+export const MAX_DEPTH = 4;
+export const MIN_TTL_MS = 1_000;
+export const MAX_AGENT_TTL_MS = 90 * 86_400_000;
+
+/** What a parent asks for its sub-agent. */
+export interface DelegateRequest {
+  readonly ttl: string;
+  readonly policyPreset: PolicyPreset;
+  readonly scopes: readonly Scope[];
+  readonly egress: readonly EgressRule[];
+}
+
+/** Milliseconds of a ttl. @throws MeshError `invalid_input` naming the field. */
+export function parseTtl(ttl: string, maximum = MAX_AGENT_TTL_MS): number {
+  const ms = parseDuration(ttl);
+  if (ms !== undefined && ms >= MIN_TTL_MS && ms <= maximum) return ms;
+  const detail = `ttl must be a duration from ${formatDuration(MIN_TTL_MS)} to ${formatDuration(maximum)}, such as 30m or 2h.`;
+  throw new MeshError('invalid_input', detail, { errors: [{ pointer: '/ttl', detail }] });
+}
+
+/**
+ * Refuses a delegation that would not narrow: every field of the child is at most the parent's.
+ *
+ * @returns when the child ends, ms.
+ * @throws MeshError `forbidden` or `invalid_input` saying which bound is passed.
+ */
+export function narrowed(parent: AgentRecord, request: DelegateRequest, caller: Caller, now: number): number {
+  const { depth } = parent.status;
+  if (depth >= MAX_DEPTH) throw new MeshError('forbidden', `${parent.name} is at depth ${depth}: nobody delegates below ${MAX_DEPTH}.`);
+  const expiresAt = now + parseTtl(request.ttl);
+  const parentEnds = parseInstant(parent.spec.expiresAt);
+  if (expiresAt > parentEnds) {
+    const rest = formatDuration(Math.max(0, parentEnds - now));
+    throw new MeshError('forbidden', `A sub-agent cannot outlive its parent, which ends in ${rest}: ask for a shorter ttl.`);
+  }
+  if (PRESETS.indexOf(request.policyPreset) > PRESETS.indexOf(parent.spec.policyPreset)) {
+    throw new MeshError('forbidden', `The preset ${request.policyPreset} is wider than the parent's, ${parent.spec.policyPreset}.`);
+  }
+  const held = new Set(parent.spec.scopes);
+  const wider = request.scopes.filter((scope) => !held.has(scope) || PERSON_ONLY_SCOPES.has(scope) || !caller.scopesIn(parent.workspace).has(scope));
+  if (wider.length > 0) throw new MeshError('forbidden', `A sub-agent cannot have a scope its parent lacks: ${wider.join(', ')}.`);
+  return expiresAt;
+}
+
+/** An agent and everything delegated below it, parents first. */
+export function family(state: NetworkState, root: AgentRecord): AgentRecord[] {
+  const children = new Map<string, AgentRecord[]>();
+  for (const agent of state.agents.values()) {
+    const parent = agent.spec.parentRef?.name;
+    if (parent !== undefined) children.set(parent, [...(children.get(parent) ?? []), agent]);
+  }
+  const found = [root];
+  for (const agent of found) found.push(...(children.get(agent.name) ?? []).filter((child) => !found.includes(child)));
+  return found;
+}
+
+/** Parents of an agent, nearest first. */
+export function ancestors(state: NetworkState, agent: AgentRecord): AgentRecord[] {
+  const found: AgentRecord[] = [];
+  for (let parent = agent.spec.parentRef?.name; parent !== undefined; ) {
+    const record = state.agents.get(parent);
+    if (!record || found.includes(record)) break;
+    found.push(record);
+    parent = record.spec.parentRef?.name;
+  }
+  return found;
+}
+
+/** Whether an identity counts at an instant. */
+export function isLive({ spec, status }: AgentRecord, now: number): boolean {
+  return (status.phase === 'Active' || status.phase === 'Pending') && parseInstant(spec.expiresAt) > now;
+}

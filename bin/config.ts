@@ -51,7 +51,13 @@ export const environment = z.object({
   MESH_BUS_LISTEN: listenOrOff.prefault('0.0.0.0:4222').describe('Listen address of the embedded bus, or off'),
   MESH_RELAY_LISTEN: listenOrOff.prefault('0.0.0.0:6266').describe('Listen address of the relay, or off'),
   MESH_STUN_LISTEN: listenOrOff.prefault('0.0.0.0:3478').describe('Listen address of the STUN server (udp), or off'),
-  MESH_STUN_RATE: z.coerce.number().int().min(1).max(10_000_000).default(100).describe('STUN answers a second for one source'),
+  MESH_STUN_RATE: z.coerce
+    .number()
+    .int()
+    .min(1)
+    .max(10_000_000)
+    .default(100)
+    .describe('STUN answers a second for one source'),
   MESH_SIGNALING_AUTH: z.enum(['none', 'token']).default('none').describe('Whether nodes need a credential on the bus'),
   MESH_EDITION: z.enum(['pro', 'community']).default('pro').describe('Edition: pro or community'),
   MESH_STORE_URL: z
@@ -59,16 +65,24 @@ export const environment = z.object({
     .refine((text) => text.startsWith('sqlite:'), 'must begin with sqlite: (the one store of this version)')
     .optional()
     .describe('sqlite:<file>; mesh.db in the configuration directory when unset'),
-  MESH_TLS_CERT: filePath.optional().describe('PEM file with the certificate chain; serves https when set with MESH_TLS_KEY'),
+  MESH_TLS_CERT: filePath
+    .optional()
+    .describe('PEM file with the certificate chain; serves https when set with MESH_TLS_KEY'),
   MESH_TLS_KEY: filePath.optional().describe('PEM file with the private key of MESH_TLS_CERT'),
-  MESH_LLM_BASE_URL: z.url('must be a URL').optional().describe('OpenAI-compatible server; the built-in planner works without'),
+  MESH_LLM_BASE_URL: z
+    .url('must be a URL')
+    .optional()
+    .describe('OpenAI-compatible server; the built-in planner works without'),
   MESH_LLM_API_KEY: z
     .string()
     .transform((text) => new Secret(text))
     .optional()
     .describe('Key for MESH_LLM_BASE_URL'),
   MESH_LLM_MODEL: z.string().min(1).optional().describe('Model name at MESH_LLM_BASE_URL'),
-  MESH_LOG_LEVEL: z.enum(['error', 'warn', 'info', 'debug', 'trace']).default('info').describe('Least severe line logged'),
+  MESH_LOG_LEVEL: z
+    .enum(['error', 'warn', 'info', 'debug', 'trace'])
+    .default('info')
+    .describe('Least severe line logged'),
 });
 
 const duration = z.string().transform((text, context): number => {
@@ -83,7 +97,15 @@ const file = z.strictObject({
   app: z
     .strictObject({
       initAdmins: z
-        .array(z.strictObject({ username: z.string().min(1).max(63), password: z.string().min(8).transform((text) => new Secret(text)) }))
+        .array(
+          z.strictObject({
+            username: z.string().min(1).max(63),
+            password: z
+              .string()
+              .min(8)
+              .transform((text) => new Secret(text)),
+          }),
+        )
         .default([]),
       planTtl: duration.prefault('10m'),
       /** Requests a minute from one source address; logins have their own limit. */
@@ -116,7 +138,9 @@ export const DEFAULT_CONFIG_DIR = path.join(homedir(), '.meshd');
 
 /** @throws ConfigError with all problems at once. */
 export function loadConfig(variables: Readonly<Record<string, string | undefined>>, configDir: string): Config {
-  const given = Object.fromEntries(Object.entries(variables).filter(([name, value]) => name.startsWith('MESH_') && value !== ''));
+  const given = Object.fromEntries(
+    Object.entries(variables).filter(([name, value]) => name.startsWith('MESH_') && value !== ''),
+  );
   const problems: string[] = [];
   const env = environment.safeParse(given);
   if (!env.success) problems.push(...env.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`));
@@ -132,7 +156,9 @@ export function loadConfig(variables: Readonly<Record<string, string | undefined
   }
   const settings = readConfigFile(path.join(configDir, 'config.yaml'), problems);
   if (problems.length > 0 || !env.success || !settings) throw new ConfigError(problems);
-  const unknownVariables = Object.keys(given).filter((name) => !(name in environment.shape) && !CLIENT_VARIABLES.has(name));
+  const unknownVariables = Object.keys(given).filter(
+    (name) => !(name in environment.shape) && !CLIENT_VARIABLES.has(name),
+  );
   return { env: env.data, ...settings, configDir, unknownVariables };
 }
 

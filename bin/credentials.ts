@@ -30,7 +30,9 @@ export function loadCredentials(configDir: string): Credentials {
   }
   const parsed = credentialsSchema.safeParse(parseJson(readFileSync(name, 'utf8')));
   if (parsed.success) return parsed.data;
-  throw new Error(`${name} is damaged: restore it from a backup. Deleting it makes new keys, and every node must join again.`);
+  throw new Error(
+    `${name} is damaged: restore it from a backup. Deleting it makes new keys, and every node must join again.`,
+  );
 }
 
 function createCredentials(name: string): Credentials {

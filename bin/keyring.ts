@@ -10,7 +10,10 @@ const AUDIENCE = 'mesh';
 const X25519_SPKI = Buffer.from('302a300506032b656e032100', 'hex');
 
 /** The keys in use. Sessions are JWTs signed with EdDSA: `{iss, aud: "mesh", sub, jti, iat, exp}` (DESIGN 5.3). */
-export function buildKeyring(credentials: Credentials, relayToken: Secret = new Secret(credentials.relayToken)): Keyring {
+export function buildKeyring(
+  credentials: Credentials,
+  relayToken: Secret = new Secret(credentials.relayToken),
+): Keyring {
   const signingKey = createPrivateKey(credentials.signingKey);
   const verifyingKey = createPublicKey(signingKey);
   const controlPrivate = createPrivateKey(credentials.controlKey);
@@ -21,7 +24,11 @@ export function buildKeyring(credentials: Credentials, relayToken: Secret = new 
     controlKeyId: controlKeyFingerprint(controlKey),
     relayToken,
     agree(peerPublicKey) {
-      const publicKey = createPublicKey({ key: Buffer.concat([X25519_SPKI, peerPublicKey]), type: 'spki', format: 'der' });
+      const publicKey = createPublicKey({
+        key: Buffer.concat([X25519_SPKI, peerPublicKey]),
+        type: 'spki',
+        format: 'der',
+      });
       return new Uint8Array(diffieHellman({ privateKey: controlPrivate, publicKey }));
     },
     signSession({ sub, jti, iat, exp }) {

@@ -16,7 +16,9 @@ export function lockDirectory(directory: string): { release(): void } {
   } catch (error) {
     database.close();
     if (!/locked|busy/i.test((error as Error).message)) throw error;
-    throw new Error(`${directory} is in use by another meshd (pid ${readPid(pidFile)}). Stop it, or use another --config-dir.`);
+    throw new Error(
+      `${directory} is in use by another meshd (pid ${readPid(pidFile)}). Stop it, or use another --config-dir.`,
+    );
   }
   writeFileSync(pidFile, `${process.pid}\n`, { mode: 0o600 });
   return { release: () => database.close() };

@@ -55,7 +55,7 @@ function startJob(job: Job, clock: Clock, log: Log) {
   };
   function wake(): void {
     if (stopped) return;
-    if (running) {
+    if (running !== undefined) {
       again = true;
       return;
     }

@@ -2,10 +2,10 @@ import type { Caller } from '../caller.ts';
 import { formatDuration, parseDuration } from '../duration.ts';
 import { MeshError } from '../errors.ts';
 import type { EgressRule } from '../network/policy.ts';
-import { type AgentRecord, PRESETS, type PolicyPreset } from '../network/resources.ts';
+import { type AgentRecord, type PolicyPreset, PRESETS } from '../network/resources.ts';
 import type { NetworkState } from '../network/state.ts';
-import { parseInstant } from '../time.ts';
 import { PERSON_ONLY_SCOPES, type Scope } from '../scope.ts';
+import { parseInstant } from '../time.ts';
 
 /** Root agents have depth 0; nobody delegates below this depth (DESIGN 5.4). */
 export const MAX_DEPTH = 4;
@@ -36,19 +36,29 @@ export function parseTtl(ttl: string, maximum = MAX_AGENT_TTL_MS): number {
  */
 export function narrowed(parent: AgentRecord, request: DelegateRequest, caller: Caller, now: number): number {
   const { depth } = parent.status;
-  if (depth >= MAX_DEPTH) throw new MeshError('forbidden', `${parent.name} is at depth ${depth}: nobody delegates below ${MAX_DEPTH}.`);
+  if (depth >= MAX_DEPTH)
+    throw new MeshError('forbidden', `${parent.name} is at depth ${depth}: nobody delegates below ${MAX_DEPTH}.`);
   const expiresAt = now + parseTtl(request.ttl);
   const parentEnds = parseInstant(parent.spec.expiresAt);
   if (expiresAt > parentEnds) {
     const rest = formatDuration(Math.max(0, parentEnds - now));
-    throw new MeshError('forbidden', `A sub-agent cannot outlive its parent, which ends in ${rest}: ask for a shorter ttl.`);
+    throw new MeshError(
+      'forbidden',
+      `A sub-agent cannot outlive its parent, which ends in ${rest}: ask for a shorter ttl.`,
+    );
   }
   if (PRESETS.indexOf(request.policyPreset) > PRESETS.indexOf(parent.spec.policyPreset)) {
-    throw new MeshError('forbidden', `The preset ${request.policyPreset} is wider than the parent's, ${parent.spec.policyPreset}.`);
+    throw new MeshError(
+      'forbidden',
+      `The preset ${request.policyPreset} is wider than the parent's, ${parent.spec.policyPreset}.`,
+    );
   }
   const held = new Set(parent.spec.scopes);
-  const wider = request.scopes.filter((scope) => !held.has(scope) || PERSON_ONLY_SCOPES.has(scope) || !caller.scopesIn(parent.workspace).has(scope));
-  if (wider.length > 0) throw new MeshError('forbidden', `A sub-agent cannot have a scope its parent lacks: ${wider.join(', ')}.`);
+  const wider = request.scopes.filter(
+    (scope) => !held.has(scope) || PERSON_ONLY_SCOPES.has(scope) || !caller.scopesIn(parent.workspace).has(scope),
+  );
+  if (wider.length > 0)
+    throw new MeshError('forbidden', `A sub-agent cannot have a scope its parent lacks: ${wider.join(', ')}.`);
   return expiresAt;
 }
 

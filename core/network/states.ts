@@ -1,5 +1,4 @@
 import type { AsOf } from '../ports.ts';
-import type { Reachability } from '../reachability/index.ts';
 import type { NetworkState } from './state.ts';
 
 /** Access to network states and the compiled engine over them; one implementation, shared by every operation. */
@@ -8,6 +7,4 @@ export interface NetworkStates {
   current(workspace: string): Promise<NetworkState>;
   /** The state in force at a revision or instant. @throws MeshError `not_found` before history begins. */
   asOf(workspace: string, asOf: AsOf): Promise<NetworkState>;
-  /** The engine over a state at an instant (expiries count from it); cached by state and the expiries passed. */
-  reachability(state: NetworkState, now: number): Reachability;
 }

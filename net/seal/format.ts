@@ -1,0 +1,88 @@
+import { createCipheriv, createDecipheriv, hkdfSync } from 'node:crypto';
+import { KEY_BYTES } from './x25519.ts';
+
+/** 1: ChaCha20-Poly1305 under HKDF-SHA256 of X25519. */
+export const SEAL_VERSION = 1;
+/** Random for each sending process: a restarted sender never meets its old nonces. */
+export const EPOCH_BYTES = 16;
+export const TAG_BYTES = 16;
+/** ver u8 | sender key 32 | epoch 16 | seq u64 */
+export const HEADER_BYTES = 1 + KEY_BYTES + EPOCH_BYTES + 8;
+/** A sealed message fits one bus message (max_payload 1 MiB) with room for headers. */
+export const MAX_SEALED_BYTES = 1_000_000;
+
+/** What a message is for; part of the key, so that one kind can never pass for another. */
+export type SealKind = 'signal' | 'graph' | 'request' | 'reply';
+
+export interface SealHeader {
+  readonly sender: Uint8Array;
+  readonly epoch: Uint8Array;
+  readonly seq: number;
+}
+
+const INFO_PREFIX = 'mesh/seal/v1';
+
+/** HKDF(X25519(from, to), salt = epoch, info = "mesh/seal/v1" || kind || from || to): one key for each direction. */
+export function deriveKey(
+  secret: Uint8Array,
+  epoch: Uint8Array,
+  kind: SealKind,
+  from: Uint8Array,
+  to: Uint8Array,
+): Uint8Array {
+  const info = Buffer.concat([Buffer.from(INFO_PREFIX + kind), from, to]);
+  return new Uint8Array(hkdfSync('sha256', secret, epoch, info, KEY_BYTES));
+}
+
+export function encrypt(key: Uint8Array, header: SealHeader, subject: string, plaintext: Uint8Array): Uint8Array {
+  const sealed = Buffer.alloc(HEADER_BYTES + plaintext.length + TAG_BYTES);
+  sealed[0] = SEAL_VERSION;
+  sealed.set(header.sender, 1);
+  sealed.set(header.epoch, 1 + KEY_BYTES);
+  sealed.writeBigUInt64BE(BigInt(header.seq), HEADER_BYTES - 8);
+  const cipher = createCipheriv('chacha20-poly1305', key, nonceOf(sealed), { authTagLength: TAG_BYTES });
+  cipher.setAAD(associatedData(sealed, subject), { plaintextLength: plaintext.length });
+  sealed.set(cipher.update(plaintext), HEADER_BYTES);
+  cipher.final();
+  sealed.set(cipher.getAuthTag(), HEADER_BYTES + plaintext.length);
+  return sealed;
+}
+
+/** The header of a sealed message; undefined when it cannot be one. Views into the message, not copies. */
+export function readHeader(sealed: Uint8Array): SealHeader | undefined {
+  if (sealed.length < HEADER_BYTES + TAG_BYTES || sealed.length > MAX_SEALED_BYTES) return undefined;
+  if (sealed[0] !== SEAL_VERSION) return undefined;
+  const seq = new DataView(sealed.buffer, sealed.byteOffset, sealed.byteLength).getBigUint64(HEADER_BYTES - 8);
+  if (seq > BigInt(Number.MAX_SAFE_INTEGER)) return undefined;
+  return {
+    sender: sealed.subarray(1, 1 + KEY_BYTES),
+    epoch: sealed.subarray(1 + KEY_BYTES, 1 + KEY_BYTES + EPOCH_BYTES),
+    seq: Number(seq),
+  };
+}
+
+/** The plaintext; undefined unless the message was made with this key for this subject. */
+export function decrypt(key: Uint8Array, sealed: Uint8Array, subject: string): Uint8Array | undefined {
+  const end = sealed.length - TAG_BYTES;
+  const decipher = createDecipheriv('chacha20-poly1305', key, nonceOf(sealed), { authTagLength: TAG_BYTES });
+  decipher.setAAD(associatedData(sealed, subject), { plaintextLength: end - HEADER_BYTES });
+  decipher.setAuthTag(sealed.subarray(end));
+  const plaintext = decipher.update(sealed.subarray(HEADER_BYTES, end));
+  try {
+    decipher.final();
+  } catch {
+    return undefined;
+  }
+  return plaintext;
+}
+
+/** 12 bytes: four zeros and the sequence number. */
+function nonceOf(sealed: Uint8Array): Uint8Array {
+  const nonce = new Uint8Array(12);
+  nonce.set(sealed.subarray(HEADER_BYTES - 8, HEADER_BYTES), 4);
+  return nonce;
+}
+
+function associatedData(sealed: Uint8Array, subject: string): Uint8Array {
+  return Buffer.concat([sealed.subarray(0, HEADER_BYTES), Buffer.from(subject)]);
+}

@@ -1,0 +1,72 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { decodeSignal, encodeSignal, MAX_SIGNAL_BYTES, type SignalMessage } from './message.ts';
+
+const nonce = Uint8Array.from(Buffer.from('00112233445566778899aabbccddeeff', 'hex'));
+const PWD = 'VOkJxbRl1RmTxUk/WvJxBt';
+
+const GOLDEN: readonly { message: SignalMessage; wire: string }[] = [
+  { message: { kind: 'SYN', nonce }, wire: '{"kind":"SYN","nonce":"ABEiM0RVZneImaq7zN3u_w"}' },
+  { message: { kind: 'ACK', nonce }, wire: '{"kind":"ACK","nonce":"ABEiM0RVZneImaq7zN3u_w"}' },
+  {
+    message: { kind: 'OFFER', ufrag: 'evtj', pwd: PWD, tieBreaker: 0x932ff9b151263b36n },
+    wire: `{"kind":"OFFER","ufrag":"evtj","pwd":"${PWD}","tieBreaker":"932ff9b151263b36"}`,
+  },
+  {
+    message: { kind: 'ANSWER', ufrag: 'h6vY', pwd: PWD, tieBreaker: 1n },
+    wire: `{"kind":"ANSWER","ufrag":"h6vY","pwd":"${PWD}","tieBreaker":"0000000000000001"}`,
+  },
+  {
+    message: { kind: 'CANDIDATE', candidate: 'candidate:1 1 UDP 2130706431 192.0.2.1 51820 typ host' },
+    wire: '{"kind":"CANDIDATE","candidate":"candidate:1 1 UDP 2130706431 192.0.2.1 51820 typ host"}',
+  },
+  { message: { kind: 'BYE', reason: 'revoked' }, wire: '{"kind":"BYE","reason":"revoked"}' },
+  { message: { kind: 'PING' }, wire: '{"kind":"PING"}' },
+];
+
+const decodeText = (text: string) => decodeSignal(Buffer.from(text));
+
+describe('signal messages', () => {
+  test.each(GOLDEN)('$message.kind has these bytes and comes back from them', ({ message, wire }) => {
+    expect(Buffer.from(encodeSignal(message)).toString()).toBe(wire);
+    expect(decodeText(wire)).toEqual({ ok: true, message });
+  });
+
+  test('a kind of a later version is told apart from nonsense', () => {
+    expect(decodeText('{"kind":"REKEY","x":1}')).toEqual({ ok: false, reason: 'unknown-kind' });
+    expect(decodeText('{"kind":"toString"}')).toEqual({ ok: false, reason: 'unknown-kind' });
+  });
+
+  test('fields of a later version are ignored', () => {
+    expect(decodeText('{"kind":"PING","rtt":3}')).toEqual({ ok: true, message: { kind: 'PING' } });
+  });
+
+  test.each([
+    ['no JSON', 'PING'],
+    ['no object', '"PING"'],
+    ['an array', '[]'],
+    ['null', 'null'],
+    ['no kind', '{}'],
+    ['a number for a kind', '{"kind":1}'],
+    ['no nonce', '{"kind":"SYN"}'],
+    ['a short nonce', '{"kind":"SYN","nonce":"AAAA"}'],
+    ['a short password', '{"kind":"OFFER","ufrag":"evtj","pwd":"x","tieBreaker":"932ff9b151263b36"}'],
+    ['a line break in a candidate', '{"kind":"CANDIDATE","candidate":"a\\nb"}'],
+    ['a long candidate', `{"kind":"CANDIDATE","candidate":"${'a'.repeat(513)}"}`],
+    ['too many bytes', `{"kind":"PING","x":"${'a'.repeat(MAX_SIGNAL_BYTES)}"}`],
+  ])('%s is malformed', (_, text) => {
+    expect(decodeText(text)).toEqual({ ok: false, reason: 'malformed' });
+  });
+
+  test('random bytes and random objects never throw', () => {
+    const objects = fc.record(
+      { kind: fc.constantFrom('SYN', 'ACK', 'OFFER', 'CANDIDATE', 'BYE'), nonce: fc.jsonValue(), pwd: fc.jsonValue() },
+      { requiredKeys: ['kind'] },
+    );
+    const bytes = fc.oneof(
+      fc.uint8Array({ maxLength: 300 }),
+      objects.map((object) => Uint8Array.from(Buffer.from(JSON.stringify(object)))),
+    );
+    fc.assert(fc.property(bytes, (input) => typeof decodeSignal(input).ok === 'boolean'));
+  });
+});

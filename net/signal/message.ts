@@ -1,0 +1,123 @@
+/** What two nodes say to each other to set up a connection; travels sealed with kind `signal`. */
+export type SignalMessage =
+  | { readonly kind: 'SYN'; readonly nonce: Uint8Array }
+  | { readonly kind: 'ACK'; readonly nonce: Uint8Array }
+  | { readonly kind: 'OFFER'; readonly ufrag: string; readonly pwd: string; readonly tieBreaker: bigint }
+  | { readonly kind: 'ANSWER'; readonly ufrag: string; readonly pwd: string; readonly tieBreaker: bigint }
+  | { readonly kind: 'CANDIDATE'; readonly candidate: string }
+  | { readonly kind: 'BYE'; readonly reason: string }
+  | { readonly kind: 'PING' };
+
+export type SignalKind = SignalMessage['kind'];
+
+/** A kind of a later version is told apart from nonsense: it is counted and ignored. */
+export type DecodedSignal =
+  | { readonly ok: true; readonly message: SignalMessage }
+  | { readonly ok: false; readonly reason: 'unknown-kind' | 'malformed' };
+
+/** The largest is a CANDIDATE line; 2 KiB leave room for fields of later versions. */
+export const MAX_SIGNAL_BYTES = 2_048;
+const NONCE_BYTES = 16;
+/** RFC 8839: ufrag 4 to 256 and pwd 22 to 256 of ice-char. */
+const UFRAG = /^[A-Za-z0-9+/]{4,256}$/;
+const PWD = /^[A-Za-z0-9+/]{22,256}$/;
+const TIE_BREAKER = /^[0-9a-f]{16}$/;
+const NONCE = /^[A-Za-z0-9_-]{22}$/;
+/** One SDP candidate line, printable ASCII. */
+const CANDIDATE = /^[\x20-\x7e]{1,512}$/;
+const REASON = /^[\x20-\x7e]{0,128}$/;
+
+const textDecoder = new TextDecoder('utf-8', { fatal: true });
+const MALFORMED = { ok: false, reason: 'malformed' } as const;
+
+/** UTF-8 JSON: nonces base64url, the tie breaker 16 hex digits. */
+export function encodeSignal(message: SignalMessage): Uint8Array {
+  return Buffer.from(JSON.stringify(toWire(message)));
+}
+
+/** Never throws. Fields a version does not know are ignored. */
+export function decodeSignal(bytes: Uint8Array): DecodedSignal {
+  const fields = parseObject(bytes);
+  if (fields === undefined || typeof fields['kind'] !== 'string') return MALFORMED;
+  const kind = fields['kind'];
+  if (!isSignalKind(kind)) return { ok: false, reason: 'unknown-kind' };
+  const message = fromWire(kind, fields);
+  return message === undefined ? MALFORMED : { ok: true, message };
+}
+
+function toWire(message: SignalMessage): object {
+  switch (message.kind) {
+    case 'SYN':
+    case 'ACK':
+      return { kind: message.kind, nonce: Buffer.from(message.nonce).toString('base64url') };
+    case 'OFFER':
+    case 'ANSWER':
+      return { ...message, tieBreaker: message.tieBreaker.toString(16).padStart(16, '0') };
+    case 'CANDIDATE':
+    case 'BYE':
+    case 'PING':
+      return message;
+    default:
+      return message satisfies never;
+  }
+}
+
+function fromWire(kind: SignalKind, fields: Readonly<Record<string, unknown>>): SignalMessage | undefined {
+  switch (kind) {
+    case 'SYN':
+    case 'ACK': {
+      const nonce = textOf(fields['nonce'], NONCE);
+      const bytes = nonce === undefined ? undefined : Uint8Array.from(Buffer.from(nonce, 'base64url'));
+      return bytes?.length === NONCE_BYTES ? { kind, nonce: bytes } : undefined;
+    }
+    case 'OFFER':
+    case 'ANSWER': {
+      const ufrag = textOf(fields['ufrag'], UFRAG);
+      const pwd = textOf(fields['pwd'], PWD);
+      const tieBreaker = textOf(fields['tieBreaker'], TIE_BREAKER);
+      if (ufrag === undefined || pwd === undefined || tieBreaker === undefined) return undefined;
+      return { kind, ufrag, pwd, tieBreaker: BigInt(`0x${tieBreaker}`) };
+    }
+    case 'CANDIDATE': {
+      const candidate = textOf(fields['candidate'], CANDIDATE);
+      return candidate === undefined ? undefined : { kind, candidate };
+    }
+    case 'BYE': {
+      const reason = textOf(fields['reason'], REASON);
+      return reason === undefined ? undefined : { kind, reason };
+    }
+    case 'PING':
+      return { kind };
+    default:
+      return kind satisfies never;
+  }
+}
+
+function parseObject(bytes: Uint8Array): Readonly<Record<string, unknown>> | undefined {
+  if (bytes.length > MAX_SIGNAL_BYTES) return undefined;
+  try {
+    const value: unknown = JSON.parse(textDecoder.decode(bytes));
+    if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined;
+    return value as Record<string, unknown>;
+  } catch {
+    return undefined;
+  }
+}
+
+function textOf(value: unknown, form: RegExp): string | undefined {
+  return typeof value === 'string' && form.test(value) ? value : undefined;
+}
+
+const SIGNAL_KINDS = {
+  SYN: true,
+  ACK: true,
+  OFFER: true,
+  ANSWER: true,
+  CANDIDATE: true,
+  BYE: true,
+  PING: true,
+} as const satisfies Record<SignalKind, true>;
+
+function isSignalKind(kind: string): kind is SignalKind {
+  return Object.hasOwn(SIGNAL_KINDS, kind);
+}

@@ -7,6 +7,7 @@ export const problems = {
   peer_pending: { status: 403, title: 'Peer awaits approval' },
   password_change_required: { status: 403, title: 'Password change required' },
   not_found: { status: 404, title: 'Record not found' },
+  method_not_allowed: { status: 405, title: 'Method not allowed' },
   conflict: { status: 409, title: 'Conflict' },
   plan_stale: { status: 409, title: 'Plan is stale' },
   expired: { status: 410, title: 'Expired' },

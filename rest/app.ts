@@ -1,0 +1,98 @@
+import express, { type ErrorRequestHandler, type Express, type RequestHandler } from 'express';
+import { MeshError, toProblem } from '../core/errors.ts';
+import type { Gate } from '../core/invoke.ts';
+import type { AnyOperation } from '../core/operation.ts';
+import type { Log } from '../core/ports.ts';
+import type { Services } from '../core/services.ts';
+import { buildEvents, type EventLimits } from './events.ts';
+import type { Metrics } from './metrics.ts';
+import { openApiDocument } from './openapi.ts';
+import { fromHttpError, sendProblem } from './problem.ts';
+import { limitRate, type RateLimit } from './rate-limit.ts';
+import { requestIdOf } from './request-id.ts';
+import { buildRouter } from './router.ts';
+import { securityHeaders } from './security-headers.ts';
+
+export interface AppOptions {
+  readonly operations: readonly AnyOperation<Services>[];
+  readonly gate: Gate<Services>;
+  readonly log: Log;
+  readonly metrics: Metrics;
+  /** Answers /readyz: true when the store answers and every listener is up. */
+  readonly ready: () => boolean | Promise<boolean>;
+  readonly limits?: {
+    /** `off` for benchmarks on the loopback; else 6,000 a minute and source. */
+    readonly rate?: RateLimit | 'off';
+    readonly events?: EventLimits;
+  };
+  /** Answers /mcp. */
+  readonly mcp?: RequestHandler;
+  /** Answers what nothing else does, such as the dashboard at /. */
+  readonly dashboard?: RequestHandler;
+  /** Proxies whose X-Forwarded-For is believed, as express takes it: a count of hops or a list of addresses. */
+  readonly trustProxy?: number | readonly string[];
+}
+
+const DEFAULT_RATE: RateLimit = { perMinute: 6_000 };
+
+/** The HTTP face: the operations under /api/v1, events, health, metrics, and what is handed in. */
+export function buildApp(options: AppOptions): Express {
+  const { operations, gate, log, metrics, ready, limits = {}, mcp, dashboard, trustProxy } = options;
+  const headers = securityHeaders();
+  const app = express();
+  app.disable('x-powered-by');
+  app.disable('etag');
+  app.set('query parser', false);
+  if (trustProxy !== undefined) app.set('trust proxy', trustProxy);
+
+  if (limits.rate !== 'off') app.use(limitRate(limits.rate ?? DEFAULT_RATE));
+  app.get(
+    '/api/v1/events',
+    buildEvents({ gate, log, metrics, headers, ...(limits.events && { limits: limits.events }) }),
+  );
+  app.get('/api/v1/openapi.json', openApi(operations, gate.services.settings.version));
+  app.use(buildRouter({ operations, gate, log, metrics, headers }));
+
+  app.use((_request, response, next) => {
+    for (let index = 0; index < headers.length; index += 2) {
+      response.setHeader(headers[index] ?? '', headers[index + 1] ?? '');
+    }
+    next();
+  });
+  if (mcp) app.all('/mcp', mcp);
+  app.get('/healthz', (_request, response) => void response.json({ status: 'ok' }));
+  app.get('/readyz', async (_request, response) => {
+    const up = await ready();
+    if (!up) throw new MeshError('unavailable', 'The control plane is not ready yet: try again in a moment.');
+    response.json({ status: 'ready' });
+  });
+  app.get('/metrics', (_request, response) => {
+    response.type('text/plain; version=0.0.4; charset=utf-8').send(metrics.render());
+  });
+  if (dashboard) app.use(dashboard);
+  app.use((request, _response, next) => next(new MeshError('not_found', `There is nothing at ${request.path}.`)));
+  app.use(problemsOnly(log));
+  return app;
+}
+
+/** The document is made at its first reading and kept: operations never change while the process runs. */
+function openApi(operations: AppOptions['operations'], version: string): RequestHandler {
+  let text: string | undefined;
+  return (_request, response) => {
+    text ??= JSON.stringify(openApiDocument(operations, version));
+    response.type('application/json').send(text);
+  };
+}
+
+/** Whatever went wrong outside an operation, as a problem: never HTML, never a stack. */
+function problemsOnly(log: Log): ErrorRequestHandler {
+  // express tells an error handler by its four parameters.
+  return (thrown, request, response, _next) => {
+    const requestId = requestIdOf(request.headers['x-request-id']);
+    const error = fromHttpError(thrown);
+    if (!(error instanceof MeshError)) log.error({ err: error, requestId }, 'a request failed outside an operation');
+    const headers = response.hasHeader('Content-Security-Policy') ? [] : securityHeaders();
+    const instance = request.originalUrl.split('?', 1)[0] ?? '';
+    sendProblem(response, toProblem(error, { instance, requestId }), [...headers, 'X-Request-Id', requestId]);
+  };
+}

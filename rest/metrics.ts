@@ -1,0 +1,116 @@
+/** Bounded: an operation name, `mcp` tool name or one of a fixed set of words; never text from a request. */
+export type Labels = Readonly<Record<string, string>>;
+
+export interface Metrics {
+  count(name: string, help: string, labels: Labels, by?: number): void;
+  /** Seconds; cumulative buckets from 1 ms to 10 s. */
+  observe(name: string, help: string, labels: Labels, seconds: number): void;
+  /** Read at each scrape. */
+  gauge(name: string, help: string, read: () => number): void;
+  /** The Prometheus text format, version 0.0.4. */
+  render(): string;
+}
+
+const BUCKETS_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10] as const;
+/** Series of one metric; more than operations x statuses ever make. Past it, samples are dropped and counted. */
+const MAX_SERIES = 4_096;
+
+interface Histogram {
+  readonly labels: Labels;
+  readonly buckets: number[];
+  sum: number;
+  count: number;
+}
+
+/** A registry of counters, histograms and gauges for one process. */
+export function createMetrics(): Metrics {
+  const helps = new Map<string, string>();
+  const counters = new Map<string, Map<string, { labels: Labels; value: number }>>();
+  const histograms = new Map<string, Map<string, Histogram>>();
+  const gauges = new Map<string, () => number>();
+  let dropped = 0;
+
+  function seriesOf<T>(
+    metrics: Map<string, Map<string, T>>,
+    name: string,
+    help: string,
+    labels: Labels,
+    make: () => T,
+  ) {
+    let all = metrics.get(name);
+    if (!all) {
+      all = new Map();
+      metrics.set(name, all);
+      helps.set(name, help);
+    }
+    const key = Object.values(labels).join('\u0000');
+    const known = all.get(key);
+    if (known) return known;
+    if (all.size >= MAX_SERIES) {
+      dropped++;
+      return undefined;
+    }
+    const fresh = make();
+    all.set(key, fresh);
+    return fresh;
+  }
+
+  return {
+    count(name, help, labels, by = 1) {
+      const series = seriesOf(counters, name, help, labels, () => ({ labels, value: 0 }));
+      if (series) series.value += by;
+    },
+    observe(name, help, labels, seconds) {
+      const series = seriesOf(histograms, name, help, labels, () => ({
+        labels,
+        buckets: BUCKETS_SECONDS.map(() => 0),
+        sum: 0,
+        count: 0,
+      }));
+      if (!series) return;
+      series.sum += seconds;
+      series.count++;
+      const index = BUCKETS_SECONDS.findIndex((limit) => seconds <= limit);
+      if (index >= 0) series.buckets[index] = (series.buckets[index] ?? 0) + 1;
+    },
+    gauge(name, help, read) {
+      helps.set(name, help);
+      gauges.set(name, read);
+    },
+    render() {
+      const lines: string[] = [];
+      const head = (name: string, type: string) =>
+        lines.push(`# HELP ${name} ${helps.get(name) ?? ''}`, `# TYPE ${name} ${type}`);
+      for (const [name, all] of counters) {
+        head(name, 'counter');
+        for (const { labels, value } of all.values()) lines.push(`${name}${labelText(labels)} ${value}`);
+      }
+      for (const [name, all] of histograms) {
+        head(name, 'histogram');
+        for (const series of all.values()) lines.push(...histogramLines(name, series));
+      }
+      for (const [name, read] of gauges) {
+        head(name, 'gauge');
+        lines.push(`${name} ${read()}`);
+      }
+      lines.push('# TYPE mesh_metrics_dropped_total counter', `mesh_metrics_dropped_total ${dropped}`);
+      return `${lines.join('\n')}\n`;
+    },
+  };
+}
+
+function histogramLines(name: string, { labels, buckets, sum, count }: Histogram): string[] {
+  let below = 0;
+  const lines = BUCKETS_SECONDS.map((limit, index) => {
+    below += buckets[index] ?? 0;
+    return `${name}_bucket${labelText({ ...labels, le: String(limit) })} ${below}`;
+  });
+  lines.push(`${name}_bucket${labelText({ ...labels, le: '+Inf' })} ${count}`);
+  lines.push(`${name}_sum${labelText(labels)} ${sum}`, `${name}_count${labelText(labels)} ${count}`);
+  return lines;
+}
+
+function labelText(labels: Labels): string {
+  const pairs = Object.entries(labels).map(([name, value]) => `${name}="${value.replaceAll(/["\\\n]/g, '_')}"`);
+  return pairs.length === 0 ? '' : `{${pairs.join(',')}}`;
+}

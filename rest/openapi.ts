@@ -1,0 +1,138 @@
+import { z } from 'zod';
+import { createDocument, type ZodOpenApiOperationObject, type ZodOpenApiPathsObject } from 'zod-openapi';
+import { type ProblemCode, problems } from '../core/errors.ts';
+import type { AnyOperation } from '../core/operation.ts';
+
+/** What any operation can answer besides its own problems. */
+const COMMON: readonly ProblemCode[] = ['invalid_input', 'rate_limited', 'internal', 'unavailable'];
+const PROTECTED: readonly ProblemCode[] = ['unauthenticated', 'forbidden'];
+
+const problem = z
+  .looseObject({
+    type: z.string().describe('urn:mesh:problem:<code>'),
+    title: z.string(),
+    status: z.int(),
+    detail: z.string().describe('What happened and what to do'),
+    instance: z.string().optional(),
+    code: z.string().describe('Stable and machine-readable'),
+    requestId: z.string().optional(),
+    errors: z.array(z.object({ pointer: z.string(), detail: z.string() })).optional(),
+  })
+  .meta({ id: 'Problem', description: 'RFC 9457 problem details with a stable code' });
+
+/** The OpenAPI 3.1 document of the operations. */
+export function openApiDocument<Services>(operations: readonly AnyOperation<Services>[], version: string) {
+  const paths: Record<string, Record<string, ZodOpenApiOperationObject>> = {};
+  for (const operation of operations) {
+    const path = operation.http.path.replaceAll(/:(\w+)/g, '{$1}');
+    paths[path] = { ...paths[path], [operation.http.method]: describe(operation) };
+  }
+  const tags = [...new Set(operations.map(({ http }) => tagOf(http.path)))].sort();
+  return createDocument({
+    openapi: '3.1.1',
+    info: {
+      title: 'Mesh control plane',
+      version,
+      description: 'A control plane for a WireGuard overlay network that is run by and for AI agents.',
+      license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
+    },
+    servers: [{ url: '/', description: 'This control plane' }],
+    tags: tags.map((name) => ({ name })),
+    security: [{ bearer: [] }],
+    components: {
+      securitySchemes: {
+        bearer: {
+          type: 'http',
+          scheme: 'bearer',
+          description: 'A session from POST /api/v1/users/login, or an API, agent, device, join or delegate token.',
+        },
+      },
+    },
+    paths: paths as ZodOpenApiPathsObject,
+  });
+}
+
+function tagOf(path: string): string {
+  const [first = '', second = ''] = path
+    .replace('/api/v1/', '')
+    .split('/')
+    .filter((part) => !part.startsWith(':'));
+  return first === 'workspaces' && second !== '' && second !== 'add' ? second : first;
+}
+
+function describe<Services>(operation: AnyOperation<Services>): ZodOpenApiOperationObject {
+  const { http, input, output, access, workspace } = operation;
+  const names = [...http.path.matchAll(/:(\w+)/g)].map(([, name = '']) => name);
+  const ofInput = names.filter((name) => name !== 'workspaceId');
+  const fields = Object.entries(input.shape);
+  const inPath = Object.fromEntries(fields.filter(([name]) => ofInput.includes(name)));
+  const elsewhere = z.strictObject(Object.fromEntries(fields.filter(([name]) => !ofInput.includes(name))));
+  const path = z.object({
+    ...(names.includes('workspaceId') && {
+      workspaceId: z.string().describe('Id, slug or namespace of the workspace'),
+    }),
+    ...inPath,
+  });
+  const header =
+    workspace === 'scoped' && !names.includes('workspaceId')
+      ? z.object({
+          'X-Workspace-Id': z.string().optional().describe('Required where the token is good for several workspaces'),
+        })
+      : undefined;
+  const empty = Object.keys(elsewhere.shape).length === 0;
+  const codes = [
+    ...new Set([...COMMON, ...(access === 'public' ? [] : PROTECTED), ...editionOf(operation), ...operation.problems]),
+  ];
+  const answer = http.envelope ? z.object({ [http.envelope]: output }) : output;
+  const status = http.status ?? 200;
+  return {
+    operationId: operation.name,
+    summary: operation.title,
+    description: operation.description,
+    tags: [tagOf(http.path)],
+    'x-required-scope': access,
+    'x-edition': operation.edition,
+    ...(access === 'public' && { security: [] }),
+    requestParams: {
+      ...(names.length > 0 && { path }),
+      ...(header && { header }),
+      ...(http.method === 'get' && !empty && { query: elsewhere }),
+    },
+    ...(http.method !== 'get' && !empty && { requestBody: bodyOf(operation, elsewhere) }),
+    responses: {
+      [String(status) as '200']: {
+        description: 'Success',
+        ...(status !== 204 && { content: { 'application/json': { schema: answer } } }),
+      },
+      ...problemResponses(codes),
+    },
+  };
+}
+
+function editionOf<Services>({ edition, proWhen }: AnyOperation<Services>): readonly ProblemCode[] {
+  return edition === 'pro' || proWhen ? ['edition_required'] : [];
+}
+
+function bodyOf<Services>({ http }: AnyOperation<Services>, schema: z.ZodObject) {
+  const required = !schema.safeParse({}).success;
+  const yaml = http.yamlField === undefined ? {} : { 'application/yaml': { schema: z.string() } };
+  return { required, content: { 'application/json': { schema }, ...yaml } };
+}
+
+/** One response for each status; its description lists the codes. */
+function problemResponses(codes: readonly ProblemCode[]) {
+  const byStatus = new Map<number, ProblemCode[]>();
+  for (const code of codes) {
+    const { status } = problems[code];
+    byStatus.set(status, [...(byStatus.get(status) ?? []), code]);
+  }
+  return Object.fromEntries(
+    [...byStatus].map(([status, of]) => [
+      String(status),
+      {
+        description: of.map((code) => `\`${code}\`: ${problems[code].title}`).join('; '),
+        content: { 'application/problem+json': { schema: problem } },
+      },
+    ]),
+  );
+}

@@ -1,0 +1,47 @@
+import type { ServerResponse } from 'node:http';
+import { MeshError, type Problem } from '../core/errors.ts';
+
+export const PROBLEM_TYPE = 'application/problem+json; charset=utf-8';
+
+/** Headers that a problem asks for besides its type: `WWW-Authenticate`, `Retry-After`, `Allow`. */
+export function problemHeaders(problem: Problem): string[] {
+  const headers = ['Content-Type', PROBLEM_TYPE];
+  if (problem.status === 401) headers.push('WWW-Authenticate', 'Bearer realm="mesh"');
+  const { retryAfterSeconds, allow } = problem as { retryAfterSeconds?: unknown; allow?: unknown };
+  if (typeof retryAfterSeconds === 'number')
+    headers.push('Retry-After', String(Math.max(1, Math.ceil(retryAfterSeconds))));
+  if (Array.isArray(allow)) headers.push('Allow', allow.join(', '));
+  return headers;
+}
+
+/** Answers with a problem, if nothing was answered yet. */
+export function sendProblem(response: ServerResponse, problem: Problem, extra: readonly string[] = []): void {
+  if (response.headersSent) {
+    response.destroy();
+    return;
+  }
+  const body = JSON.stringify(problem);
+  response.writeHead(problem.status, [
+    ...extra,
+    ...problemHeaders(problem),
+    'Cache-Control',
+    'no-store',
+    'Content-Length',
+    String(Buffer.byteLength(body)),
+  ]);
+  response.end(body);
+}
+
+/** What express and its body parser throw, as the problem that it is; a bug stays one. */
+export function fromHttpError(error: unknown): unknown {
+  if (error instanceof MeshError || !(error instanceof Error)) return error;
+  const { status, type } = error as { status?: unknown; type?: unknown };
+  if (type === 'entity.too.large') return new MeshError('payload_too_large', 'Send at most 1 MB in one request.');
+  if (status === 415) {
+    return new MeshError('unsupported_media_type', 'Send JSON in UTF-8, plain or compressed by gzip, deflate or br.');
+  }
+  if (typeof status === 'number' && status >= 400 && status < 500) {
+    return new MeshError('invalid_input', 'The request is malformed or was cut off.');
+  }
+  return error;
+}

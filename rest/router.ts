@@ -1,0 +1,148 @@
+import type { RequestHandler, Response } from 'express';
+import { MeshError, toProblem } from '../core/errors.ts';
+import { type CallRequest, type Gate, invoke } from '../core/invoke.ts';
+import type { AnyOperation } from '../core/operation.ts';
+import type { Log } from '../core/ports.ts';
+import { readFields } from './body.ts';
+import { buildCoercion } from './input.ts';
+import type { Metrics } from './metrics.ts';
+import { fromHttpError, sendProblem } from './problem.ts';
+import { requestIdOf } from './request-id.ts';
+import { buildRoutes } from './routes.ts';
+
+export interface RouterOptions<Services> {
+  readonly operations: readonly AnyOperation<Services>[];
+  readonly gate: Gate<Services>;
+  readonly log: Log;
+  readonly metrics: Metrics;
+  /** Raw name, value pairs put on every answer. */
+  readonly headers: readonly string[];
+}
+
+const JSON_HEADERS = ['Content-Type', 'application/json; charset=utf-8', 'Cache-Control', 'no-store'];
+
+/** Answers every path under /api/v1 from the operations; what is none of theirs is a problem 404 or 405. */
+export function buildRouter<Services>(options: RouterOptions<Services>): RequestHandler {
+  const find = buildRoutes(options.operations);
+  const answers = new Map(options.operations.map((operation) => [operation, buildAnswer(operation, options)]));
+
+  return (request, response, next) => {
+    const { method, url } = request;
+    if (!url.startsWith('/api/v1/')) {
+      next();
+      return;
+    }
+    const queryAt = url.indexOf('?');
+    const path = queryAt < 0 ? url : url.slice(0, queryAt);
+    const match = find(method, path);
+    if (!match) {
+      next(new MeshError('not_found', `There is no route ${path}. See /api/v1/openapi.json.`));
+      return;
+    }
+    if ('allow' in match) {
+      const allow = match.allow.join(', ');
+      next(new MeshError('method_not_allowed', `${path} answers ${allow} only.`, { allow: match.allow }));
+      return;
+    }
+    const search = queryAt < 0 ? '' : url.slice(queryAt + 1);
+    return answers.get(match.route.operation)?.(request, response, { path, search, match });
+  };
+}
+
+interface Target {
+  readonly path: string;
+  readonly search: string;
+  readonly match: { readonly route: { readonly params: readonly string[] }; readonly values: readonly string[] };
+}
+
+/** Everything that does not depend on the request is worked out here, once. */
+function buildAnswer<Services>(
+  operation: AnyOperation<Services>,
+  { gate, log, metrics, headers }: RouterOptions<Services>,
+) {
+  const { http, name, effects } = operation;
+  const coerce = buildCoercion(operation.input);
+  const status = http.status ?? 200;
+  const takesBody = http.method !== 'get';
+  const enrols = operation.access === 'enrolment';
+  const open = [...headers, ...JSON_HEADERS];
+
+  return async (request: Parameters<RequestHandler>[0], response: Response, { path, search, match }: Target) => {
+    const startedAt = performance.now();
+    const requestId = requestIdOf(request.headers['x-request-id']);
+    const abort = new AbortController();
+    response.once('close', () => {
+      if (!response.writableFinished) abort.abort();
+    });
+    let answered = status;
+    try {
+      const raw: Record<string, unknown> = coerce.query(search);
+      if (takesBody) Object.assign(raw, await readFields(request, response, http.yamlField));
+      let workspace: string | undefined;
+      for (const [index, param] of match.route.params.entries()) {
+        const value = coerce.param(param, match.values[index] ?? '');
+        if (param === 'workspaceId') workspace = String(value);
+        else raw[param] = value;
+      }
+      const call: CallRequest = {
+        raw,
+        bearer: bearerOf(request.headers.authorization) ?? (enrols ? takeToken(raw, operation) : undefined),
+        workspaceHints: [workspace, headerOf(request.headers['x-workspace-id'])],
+        face: 'rest',
+        origin: request.ip ?? '',
+        requestId,
+        signal: abort.signal,
+      };
+      const value = await invoke(operation, call, gate);
+      if (status === 204) {
+        response.writeHead(status, [...headers, 'X-Request-Id', requestId]);
+        response.end();
+        return;
+      }
+      const body = JSON.stringify(http.envelope ? { [http.envelope]: value } : (value ?? null));
+      response.writeHead(status, [
+        ...open,
+        'X-Request-Id',
+        requestId,
+        'Content-Length',
+        String(Buffer.byteLength(body)),
+      ]);
+      response.end(body);
+    } catch (thrown) {
+      const error = fromHttpError(thrown);
+      const problem = toProblem(error, { instance: path, requestId });
+      answered = problem.status;
+      if (!(error instanceof MeshError)) log.error({ err: error, requestId, operation: name }, 'an operation failed');
+      sendProblem(response, problem, [...headers, 'X-Request-Id', requestId]);
+    } finally {
+      const seconds = (performance.now() - startedAt) / 1_000;
+      metrics.observe(
+        'mesh_http_request_duration_seconds',
+        'Time to answer',
+        { operation: name, status: String(answered) },
+        seconds,
+      );
+      const fields = { requestId, operation: name, status: answered, ms: Math.round(seconds * 1_000) };
+      if (effects.readOnlyHint || answered >= 400) log.debug(fields, 'request');
+      else log.info(fields, 'request');
+    }
+  };
+}
+
+/** A device may send its join token as the body field `token` instead (DESIGN 7). */
+function takeToken<Services>(raw: Record<string, unknown>, { input }: AnyOperation<Services>): string | undefined {
+  const { token } = raw;
+  if (!('token' in input.shape)) delete raw['token'];
+  return typeof token === 'string' ? token : undefined;
+}
+
+const BEARER = /^Bearer +([\x21-\x7e]+)$/i;
+
+/** The token of an Authorization header. */
+export function bearerOf(header: string | undefined): string | undefined {
+  return header === undefined ? undefined : BEARER.exec(header)?.[1];
+}
+
+function headerOf(header: string | string[] | undefined): string | undefined {
+  return Array.isArray(header) ? header[0] : header;
+}

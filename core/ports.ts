@@ -17,9 +17,13 @@ export interface Log {
   debug(fields: Fields, message: string): void;
 }
 
-/** One write of a batch. `revision` is the version the writer read: another one in the store is a conflict. */
+/**
+ * One write of a batch. `revision` is the version the writer read: another one in the store is a conflict.
+ * Ops apply in order; a batch writes a key once, except that it may delete and then create it.
+ */
 export type Op =
   | { readonly op: 'create'; readonly record: RecordDraft }
+  /** `uid` must be that of the stored record: a name that was taken again is a conflict too. */
   | { readonly op: 'update'; readonly record: RecordDraft; readonly revision: number }
   | { readonly op: 'delete'; readonly key: RecordKey; readonly revision?: number }
   /** Writes nothing; the batch fails unless the record is at `revision` (0 = absent). */
@@ -56,11 +60,12 @@ export interface Change {
   readonly before?: StoredRecord;
 }
 
-export interface Commit extends CommitContext {
+export interface Commit extends Omit<CommitContext, 'securityEvents'> {
   readonly workspace: string;
   readonly revision: number;
   /** Never decreases from one revision to the next: max(now, last). */
   readonly at: number;
+  /** In the order of the batch. `commits` and `watch` list changes of kinds with kept history only. */
   readonly changes: readonly Change[];
 }
 
@@ -72,7 +77,7 @@ export interface AuditEntry {
   readonly workspace: string;
   readonly actor: string;
   readonly type: 'commit' | 'event';
-  readonly commit?: Omit<Commit, 'changes' | 'workspace' | 'securityEvents'> & {
+  readonly commit?: Omit<Commit, 'changes' | 'workspace'> & {
     readonly changes: readonly {
       readonly type: Change['type'];
       readonly kind: Kind;
@@ -95,7 +100,10 @@ export interface AuditQuery {
   readonly limit: number;
 }
 
-/** Where in the past a read stands: a revision, or the instant in force then. Absent = now. */
+/**
+ * Where in the past a read stands: a revision, or the one in force at an instant. Absent = now; ahead of now reads as now.
+ * StoreError `compacted` where the revision is no longer kept, or for a kind without kept history.
+ */
 export type AsOf = { readonly revision: number } | { readonly at: number };
 
 export interface ListQuery {
@@ -115,7 +123,7 @@ export interface ListPage {
 
 /** Fails with StoreError: see its codes. One writer wins; nothing is ever half-written. */
 export interface Store {
-  /** All or nothing. A batch that changes nothing (checks, events only) makes no revision and answers the current one. */
+  /** All or nothing; durable and seen by every read and `onCommit` listener once it resolves. A batch that changes nothing (checks, events only) makes no revision and answers the current one. */
   commit(workspace: string, ops: readonly Op[], context: CommitContext): Promise<Commit>;
   get(workspace: string, key: RecordKey, asOf?: AsOf): Promise<StoredRecord | undefined>;
   /** By a value of `unique`. Without a workspace only for values unguessable by construction, such as token hashes. */
@@ -130,23 +138,27 @@ export interface Store {
   ): Promise<readonly { readonly revision: number; readonly at: number; readonly record?: StoredRecord }[]>;
   /** The newest revision, 0 before the first commit. */
   revision(workspace: string): Promise<number>;
-  /** The revision in force at an instant and how long it was; undefined before history begins. */
+  /** The revision in force at an instant and how long it was; undefined before history begins or where it is no longer kept. */
   revisionAt(
     workspace: string,
     at: number,
   ): Promise<{ readonly revision: number; readonly from: number; readonly to?: number } | undefined>;
   /** Commits after `from`, in order, without a gap, with their changes. StoreError `compacted` when they are gone: list again. */
   commits(workspace: string, from: number, limit: number): Promise<readonly Commit[]>;
-  /** As `commits`, and then each new one as it happens, until the signal aborts. */
+  /** As `commits`, and then each new one as it happens, until the signal aborts. StoreError `unavailable` when the store closes. */
   watch(workspace: string, from: number, signal: AbortSignal): AsyncIterable<Commit>;
-  /** Every commit of every workspace as it happens in this process or another; for caches and pushes. */
+  /** Every commit of every workspace as it happens in this process or another, with the changes of every kind; for caches and pushes. */
   onCommit(listener: (commit: Commit) => void): () => void;
   record(workspace: string, events: readonly (SecurityEvent & { readonly requestId?: string })[]): Promise<void>;
   audit(workspace: string, query: AuditQuery): Promise<readonly AuditEntry[]>;
-  /** Drops versions superseded at or before `upTo`, but none still in force at a revision of `keep`. @returns versions dropped */
+  /**
+   * Drops versions superseded at or before `upTo`, but none still in force at a revision of `keep`, which replaces
+   * the list of the last call. Reads between the two answer `compacted` from then on.
+   * @returns versions dropped
+   */
   compact(workspace: string, upTo: number, keep: readonly number[]): Promise<number>;
   workspaces(): Promise<readonly string[]>;
-  /** Bytes that the revisions after `after` up to `upTo` take in the store; what a snapshot adds. */
+  /** Bytes that the versions written after `after` up to `upTo` take in the store, audit log apart; what a snapshot adds. */
   sizeBetween(workspace: string, after: number, upTo: number): Promise<number>;
   /** A lock with a fence that rises with each change of holder. Undefined while another holds it. */
   acquire(

@@ -32,7 +32,12 @@ export interface RecordKey {
   readonly name: string;
 }
 
-/** What a writer supplies. `uid`, `createdAt`, `generation` and `revision` are the store's when left out. */
+/** What names are compared and ordered by. */
+export function foldName(name: string): string {
+  return name.toLowerCase();
+}
+
+/** What a writer supplies; the store adds `createdAt`, `generation` and `revision`. */
 export interface RecordDraft<Spec = unknown, Status = unknown> extends RecordKey {
   /** An id of `newId`; kept over updates. */
   readonly uid: string;

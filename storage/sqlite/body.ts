@@ -1,0 +1,71 @@
+import { deflateRawSync, inflateRawSync } from 'node:zlib';
+import { StoreError } from '../../core/ports.ts';
+import type { Kind, RecordKey, StoredRecord } from '../../core/record.ts';
+import { KINDS } from '../../core/record.ts';
+
+/** A record larger than this once compressed is refused (DESIGN 5.1). */
+const MAX_COMPRESSED_BYTES = 8 * 1024;
+
+/**
+ * Text that deflate may refer back to, most frequent last. Stored bodies can be read with exactly these bytes only:
+ * never change them; a better text gets the next codec number.
+ */
+const DICTIONARY = Buffer.from(
+  [
+    '"kubernetes.io/","team":"platform","app":"api","zone":"eu","tier":"frontend","tier":"backend","role":"cache"',
+    '"stage":"staging","env":"dev","env":"prod","role":"web","role":"db"',
+    '"policyPreset":"sandboxed","policyPreset":"coordinator","policyPreset":"isolated","policyPreset":"inherit"',
+    '"parentRef":{"name":"","namespace":""},"ttl":"24h","scopes":["network:read","snapshots:read","network:write"]',
+    '"depth":1,"phase":"Pending","phase":"Active","phase":"Expired","phase":"Revoked","peerRef":{"name":"',
+    '"cidr":"10.96.0.0/24","mtu":1280,"defaultAction":"DENY","defaultAction":"ALLOW"},"status":{"allocated":0,"available":253',
+    '"requestedBy":"user:admin","reviewedBy":"user:admin","reviewedAt":17,"note":"","auto_approve":false,"changes":[{"action":"create","resource":"MeshPolicy","name":"","before":null,"after":{"baseRevision":1,"resultRevision":2',
+    '"phase":"pending","phase":"approved","phase":"executing","phase":"executed","phase":"rejected"',
+    '{"action":"DENY","peerSelector":{},"egress":[{"to":[{"ipBlock":{"cidr":"10.0.0.0/8","except":["',
+    '"matchExpressions":[{"key":"role","operator":"NotIn","values":["',
+    '{"action":"ALLOW","peerSelector":{"matchLabels":{"role":"db"}},"ingress":[{"from":[{"peerSelector":{"matchLabels":{"role":"web"}}}],"ports":[{"protocol":"UDP","port":53},{"protocol":"TCP","port":443},{"protocol":"TCP","port":5432}]}]},"status":{"matchedPeers":1,"ruleCount":1,"warnings":[]}',
+    '"spec":{"displayName":"","hostname":"","platform":"agent","platform":"container","platform":"ios","platform":"macos","platform":"linux","publicKey":"","network":"default","agentRef":"","expiresAt":17',
+    '"status":{"phase":"pending","phase":"revoked","phase":"ready","address":"10.96.0.","approvedBy":"user:admin","approvedAt":17,"online":false,"online":true,"lastSeenAt":17',
+    '"status":"offline","status":"online","spec":{},"status":{},"unique":["pubkey:","ip:10.96.0.',
+    '{"name":"","uid":"wf_","uid":"agt_","uid":"net_","uid":"pol_","uid":"r_","uid":"p_","labels":{},"annotations":{},"spec":{},"status":{},"unique":[],"createdAt":17,"generation":1}',
+  ].join(''),
+);
+const DEFLATE_RAW_1 = 1;
+const DEFLATE = { dictionary: DICTIONARY, level: 6, windowBits: 15, memLevel: 6 } as const;
+const INFLATE = { dictionary: DICTIONARY } as const;
+/** The first inflated chunk holds a usual record whole. */
+const INFLATE_CHUNK_BYTES = 2 * 1024;
+
+/** As stored: compressed for kinds with kept history, so that superseding copies bytes; plain text for the others. */
+export type StoredBody = string | Uint8Array;
+
+/** Everything of a record that is not a column. */
+export type Body = Omit<StoredRecord, 'workspace' | 'kind' | 'revision'>;
+
+/** @throws StoreError `too_large` */
+export function encodeBody(key: RecordKey, body: Body): StoredBody {
+  const text = JSON.stringify(body);
+  const keepsHistory = KINDS[key.kind].history;
+  if (!keepsHistory && text.length * MAX_UTF8_BYTES_PER_UNIT <= MAX_COMPRESSED_BYTES) return text;
+  const packed = deflateRawSync(text, DEFLATE);
+  if (packed.length > MAX_COMPRESSED_BYTES) {
+    throw new StoreError('too_large', `${key.kind}/${key.name} (${packed.length} of ${MAX_COMPRESSED_BYTES} bytes)`);
+  }
+  if (!keepsHistory) return text;
+  const bytes = new Uint8Array(packed.length + 1);
+  bytes[0] = DEFLATE_RAW_1;
+  bytes.set(packed, 1);
+  return bytes;
+}
+
+/** A UTF-16 code unit takes at most 3 bytes in UTF-8. */
+const MAX_UTF8_BYTES_PER_UNIT = 3;
+
+export function decodeBody(workspace: string, kind: Kind, revision: number, stored: StoredBody): StoredRecord {
+  const text = typeof stored === 'string' ? stored : inflate(stored);
+  return { workspace, kind, revision, ...(JSON.parse(text) as Body) };
+}
+
+function inflate(stored: Uint8Array): string {
+  if (stored[0] !== DEFLATE_RAW_1) throw new StoreError('unavailable', `body codec ${stored[0]} is of a newer version`);
+  return inflateRawSync(stored.subarray(1), { ...INFLATE, chunkSize: INFLATE_CHUNK_BYTES }).toString();
+}

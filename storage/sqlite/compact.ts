@@ -1,0 +1,96 @@
+import type { Database } from './database.ts';
+import type { GroupCommit } from './group-commit.ts';
+import { findWorkspace, isKept, type WorkspaceRow } from './workspaces.ts';
+
+/** Versions looked at in one write job: a few milliseconds. */
+const PAGE = 500;
+
+interface Cursor {
+  readonly until: number;
+  readonly record: number;
+}
+
+/**
+ * First moves the mark that reads obey, then drops what lies behind it in small jobs between other commits. A crash in
+ * between leaves versions that the next call drops.
+ */
+export async function compactVersions(
+  database: Database,
+  groupCommit: GroupCommit,
+  name: string,
+  upTo: number,
+  keep: readonly number[],
+): Promise<number> {
+  const marked = await groupCommit.enqueue(() => mark(database, name, upTo, keep));
+  if (!marked) return 0;
+  let dropped = 0;
+  let cursor: Cursor | undefined = { until: 0, record: 0 };
+  while (cursor) {
+    const after: Cursor = cursor;
+    const page = await groupCommit.enqueue(() => dropPage(database, marked, after));
+    dropped += page.dropped;
+    cursor = page.next;
+  }
+  return dropped;
+}
+
+function mark(
+  database: Database,
+  name: string,
+  upTo: number,
+  keep: readonly number[],
+): { workspace: WorkspaceRow; compacted: number; keep: readonly number[] } | undefined {
+  const workspace = findWorkspace(database, name);
+  if (!workspace) return undefined;
+  const compacted = Math.max(workspace.compacted, Math.min(upTo, workspace.revision));
+  // What an earlier call gave up cannot be kept any more.
+  const kept = [...new Set(keep)]
+    .filter((revision) => revision < compacted && isKept(workspace, revision))
+    .sort((a, b) => a - b);
+  database
+    .statement('UPDATE workspace SET compacted = ?, keep = ? WHERE id = ?')
+    .run(compacted, JSON.stringify(kept), workspace.id);
+  return { workspace, compacted, keep: kept };
+}
+
+function dropPage(
+  database: Database,
+  { workspace, compacted, keep }: { workspace: WorkspaceRow; compacted: number; keep: readonly number[] },
+  after: Cursor,
+): { dropped: number; next: Cursor | undefined } {
+  const rows = database
+    .statement<Cursor & { revision: number }>(
+      `SELECT until, record, revision FROM version
+       WHERE ws = ? AND until <= ? AND (until, record) > (?, ?) ORDER BY until, record LIMIT ?`,
+    )
+    .all(workspace.id, compacted, after.until, after.record, PAGE);
+  const gone = rows.filter((row) => !isNamed(keep, row.revision, row.until));
+  for (const { record, until } of gone) {
+    database.statement('DELETE FROM version WHERE record = ? AND until = ?').run(record, until);
+    forgetDeleted(database, record);
+  }
+  const last = rows.length === PAGE ? rows.at(-1) : undefined;
+  return { dropped: gone.length, next: last && { until: last.until, record: last.record } };
+}
+
+/** Whether a kept revision lies in [from, until); `keep` is ascending. */
+function isNamed(keep: readonly number[], from: number, until: number): boolean {
+  let low = 0;
+  let high = keep.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if ((keep[middle] ?? 0) < from) low = middle + 1;
+    else high = middle;
+  }
+  const first = keep[low];
+  return first !== undefined && first < until;
+}
+
+/** A deleted name without versions has left history. */
+function forgetDeleted(database: Database, record: number): void {
+  database
+    .statement(
+      `DELETE FROM record WHERE id = ? AND body IS NULL AND NOT EXISTS (SELECT 1 FROM version WHERE record = record.id)`,
+    )
+    .run(record);
+}

@@ -1,0 +1,98 @@
+import { chmodSync, closeSync, mkdirSync, openSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { DatabaseSync, type SQLInputValue } from 'node:sqlite';
+import { StoreError } from '../../core/ports.ts';
+
+/** The only file that knows node:sqlite's connection; another SQLite binding is a drop-in here. */
+export interface Database {
+  /** Prepared once per text. */
+  statement<Row = never>(sql: string): Statement<Row>;
+  exec(sql: string): void;
+  readonly connection: DatabaseSync;
+  readonly path: string;
+  close(): void;
+}
+
+/** Values for `?` in order, or one object for `:name`. */
+type Bindings = SQLInputValue[] | [Record<string, SQLInputValue>];
+
+interface Statement<Row> {
+  get(...values: Bindings): Row | undefined;
+  all(...values: Bindings): Row[];
+  /** @returns rows changed */
+  run(...values: Bindings): number;
+}
+
+const IN_MEMORY = ':memory:';
+/** A second process may hold the file for the length of one commit or backup step. */
+const BUSY_TIMEOUT_MS = 5_000;
+/** The write-ahead log is cut back to this size after a checkpoint. */
+const JOURNAL_LIMIT_BYTES = 64 * 1024 * 1024;
+/** Page cache: 32 MiB, negative for KiB. */
+const CACHE_KIB = -32 * 1024;
+
+/** Opens or creates the file, readable by its owner only; SQLite gives the log files beside it the same mode. */
+export function openDatabase(path: string): Database {
+  if (path !== IN_MEMORY) protect(path);
+  const connection = new DatabaseSync(path, { timeout: BUSY_TIMEOUT_MS, enableForeignKeyConstraints: true });
+  try {
+    connection.exec(`
+      PRAGMA journal_mode = WAL;
+      PRAGMA synchronous = FULL;
+      PRAGMA journal_size_limit = ${JOURNAL_LIMIT_BYTES};
+      PRAGMA cache_size = ${CACHE_KIB};
+    `);
+  } catch (cause) {
+    connection.close();
+    throw unavailable(`${path} does not open as a database; restore it from a backup`, cause);
+  }
+  return wrap(connection, path);
+}
+
+function protect(path: string): void {
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  closeSync(openSync(path, 'a', 0o600));
+  chmodSync(path, 0o600);
+}
+
+function wrap(connection: DatabaseSync, path: string): Database {
+  const prepared = new Map<string, Statement<unknown>>();
+  return {
+    connection,
+    path,
+    statement<Row>(sql: string): Statement<Row> {
+      const known = prepared.get(sql) ?? prepare(connection, sql);
+      prepared.set(sql, known);
+      // The row type is the caller's reading of its own SELECT.
+      return known as Statement<Row>;
+    },
+    exec: (sql) => connection.exec(sql),
+    close() {
+      prepared.clear();
+      connection.close();
+    },
+  };
+}
+
+function prepare(connection: DatabaseSync, sql: string): Statement<unknown> {
+  const statement = connection.prepare(sql);
+  return {
+    // node:sqlite types the two forms of binding as overloads; at run time both are plain arguments.
+    get: (...values) => statement.get(...(values as SQLInputValue[])),
+    all: (...values) => statement.all(...(values as SQLInputValue[])),
+    run: (...values) => Number(statement.run(...(values as SQLInputValue[])).changes),
+  };
+}
+
+/** SQLite's own failures (disk full, locked, closed) become `unavailable`; everything else passes. */
+export function asStoreError(error: unknown): unknown {
+  if (error instanceof StoreError || !(error instanceof Error)) return error;
+  const code = 'code' in error ? error.code : undefined;
+  // The second is what a closed connection answers.
+  if (code === 'ERR_SQLITE_ERROR' || code === 'ERR_INVALID_STATE') return unavailable(error.message, error);
+  return error;
+}
+
+export function unavailable(what: string, cause?: unknown): StoreError {
+  return new StoreError('unavailable', what, { cause });
+}

@@ -1,0 +1,86 @@
+import { asStoreError, type Database, unavailable } from './database.ts';
+
+/** Runs write jobs one after the other; what arrives in one tick of the event loop shares one transaction and one fsync. */
+export interface GroupCommit {
+  /**
+   * A job runs in its own savepoint: if it throws, its writes alone are undone and its caller alone hears.
+   * `published` runs after the transaction is durable and before the caller goes on, in the order of the jobs.
+   */
+  enqueue<T>(job: () => T, published?: (result: T) => void): Promise<T>;
+  /** Runs what is queued and takes no more. */
+  close(): void;
+}
+
+interface Queued {
+  /** Runs the job; the answer is how to settle it once the transaction is durable. */
+  run(): () => void;
+  reject(error: unknown): void;
+}
+
+export function buildGroupCommit(database: Database): GroupCommit {
+  let queue: Queued[] = [];
+  let closed = false;
+
+  const flush = (): void => {
+    const batch = queue;
+    queue = [];
+    if (batch.length === 0) return;
+    try {
+      for (const settle of inTransaction(database, batch)) settle();
+    } catch (error) {
+      for (const { reject } of batch) reject(asStoreError(error));
+    }
+  };
+
+  return {
+    enqueue: (job, published) =>
+      new Promise((resolve, reject) => {
+        if (closed) {
+          reject(unavailable('the store is closed'));
+          return;
+        }
+        if (queue.length === 0) setImmediate(flush);
+        queue.push({
+          reject,
+          run() {
+            const result = job();
+            return () => {
+              published?.(result);
+              resolve(result);
+            };
+          },
+        });
+      }),
+    close() {
+      closed = true;
+      flush();
+    },
+  };
+}
+
+function inTransaction(database: Database, batch: readonly Queued[]): (() => void)[] {
+  database.statement('BEGIN IMMEDIATE').run();
+  try {
+    const settlements = batch.map((queued) => inSavepoint(database, queued));
+    database.statement('COMMIT').run();
+    return settlements;
+  } catch (error) {
+    if (database.connection.isTransaction) database.statement('ROLLBACK').run();
+    throw error;
+  }
+}
+
+function inSavepoint(database: Database, queued: Queued): () => void {
+  database.statement('SAVEPOINT job').run();
+  try {
+    const settle = queued.run();
+    database.statement('RELEASE job').run();
+    return settle;
+  } catch (error) {
+    // A full disk may have ended the whole transaction: then nothing of the batch stands.
+    if (!database.connection.isTransaction) throw error;
+    database.statement('ROLLBACK TO job').run();
+    database.statement('RELEASE job').run();
+    return () => queued.reject(asStoreError(error));
+  }
+}

@@ -1,0 +1,37 @@
+import type { Database } from './database.ts';
+
+interface Row {
+  readonly holder: string | null;
+  readonly fence: number;
+  readonly expires_at: number;
+}
+
+export interface Lease {
+  readonly fence: number;
+  readonly expiresAt: number;
+}
+
+/** Takes or renews. The fence of a name is never forgotten, so that it rises over release and expiry alike. */
+export function acquireLease(
+  database: Database,
+  name: string,
+  holder: string,
+  ttlMs: number,
+  now: number,
+): Lease | undefined {
+  const held = database.statement<Row>('SELECT holder, fence, expires_at FROM lease WHERE name = ?').get(name);
+  if (held && held.holder !== null && held.holder !== holder && held.expires_at > now) return undefined;
+  const fence = held?.holder === holder ? held.fence : (held?.fence ?? 0) + 1;
+  const expiresAt = now + ttlMs;
+  database
+    .statement(
+      `INSERT INTO lease (name, holder, fence, expires_at) VALUES (:name, :holder, :fence, :expiresAt)
+       ON CONFLICT (name) DO UPDATE SET holder = :holder, fence = :fence, expires_at = :expiresAt`,
+    )
+    .run({ name, holder, fence, expiresAt });
+  return { fence, expiresAt };
+}
+
+export function releaseLease(database: Database, name: string, holder: string): void {
+  database.statement('UPDATE lease SET holder = NULL WHERE name = ? AND holder = ?').run(name, holder);
+}

@@ -1,0 +1,121 @@
+import { chmodSync } from 'node:fs';
+import { backup } from 'node:sqlite';
+import { type Database, unavailable } from './database.ts';
+
+/** "Mesh" in ASCII: tells a file of this store from another program's. */
+const APPLICATION_ID = 0x4d657368;
+
+/** Step n brings a file from schema n to n + 1. Steps are never changed once released. */
+const MIGRATIONS: readonly string[] = [
+  `
+  CREATE TABLE workspace (
+    id INTEGER PRIMARY KEY,
+    name TEXT NOT NULL UNIQUE,
+    revision INTEGER NOT NULL DEFAULT 0,
+    at INTEGER NOT NULL DEFAULT 0,
+    compacted INTEGER NOT NULL DEFAULT 0,
+    keep TEXT NOT NULL DEFAULT '[]'
+  ) STRICT;
+
+  -- One row per name ever used and still known to history; body is NULL once deleted.
+  CREATE TABLE record (
+    id INTEGER PRIMARY KEY,
+    ws INTEGER NOT NULL REFERENCES workspace(id),
+    kind TEXT NOT NULL,
+    name TEXT NOT NULL,
+    uid TEXT,
+    revision INTEGER NOT NULL,
+    body ANY,
+    UNIQUE (ws, kind, name)
+  ) STRICT;
+  CREATE UNIQUE INDEX record_uid ON record (ws, uid) WHERE uid IS NOT NULL;
+
+  -- Superseded bodies, in force from revision until before until.
+  CREATE TABLE version (
+    record INTEGER NOT NULL REFERENCES record(id),
+    until INTEGER NOT NULL,
+    ws INTEGER NOT NULL,
+    revision INTEGER NOT NULL,
+    body BLOB NOT NULL,
+    PRIMARY KEY (record, until)
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX version_until ON version (ws, until);
+
+  CREATE TABLE unique_value (
+    value TEXT NOT NULL,
+    ws INTEGER NOT NULL,
+    record INTEGER NOT NULL REFERENCES record(id),
+    PRIMARY KEY (value, ws)
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX unique_value_record ON unique_value (record);
+
+  -- leaf is the RFC 6962 leaf hash of entry.
+  CREATE TABLE audit (
+    seq INTEGER PRIMARY KEY AUTOINCREMENT,
+    ws INTEGER NOT NULL REFERENCES workspace(id),
+    at INTEGER NOT NULL,
+    revision INTEGER,
+    entry TEXT NOT NULL,
+    leaf BLOB NOT NULL
+  ) STRICT;
+  CREATE INDEX audit_at ON audit (ws, at);
+  CREATE UNIQUE INDEX audit_revision ON audit (ws, revision) WHERE revision IS NOT NULL;
+  CREATE INDEX audit_in_force ON audit (ws, at, revision) WHERE revision IS NOT NULL;
+  CREATE TRIGGER audit_is_never_changed BEFORE UPDATE ON audit
+    BEGIN SELECT RAISE(ABORT, 'the audit log is append-only'); END;
+  CREATE TRIGGER audit_is_never_deleted BEFORE DELETE ON audit
+    BEGIN SELECT RAISE(ABORT, 'the audit log is append-only'); END;
+
+  CREATE TABLE lease (
+    name TEXT PRIMARY KEY,
+    holder TEXT,
+    fence INTEGER NOT NULL,
+    expires_at INTEGER NOT NULL
+  ) STRICT, WITHOUT ROWID;
+  `,
+];
+
+/**
+ * Brings the file to the newest schema, forward only, each step a transaction; a file with data is copied first to
+ * `<path>.schema-<n>.bak`. Tables that are not ours are left alone. A newer schema is refused.
+ * @returns the path of the copy, if one was made
+ */
+export async function migrate(
+  database: Database,
+  migrations: readonly string[] = MIGRATIONS,
+): Promise<string | undefined> {
+  const present = schemaOf(database);
+  if (present > migrations.length) {
+    throw unavailable(
+      `${database.path} has schema ${present}, newer than the ${migrations.length} this version knows; start the newer version or restore a backup made before the upgrade`,
+    );
+  }
+  if (present === migrations.length) return undefined;
+  const copy = present > 0 ? await copyOf(database, present) : undefined;
+  for (const [offset, step] of migrations.slice(present).entries()) {
+    database.exec(`
+      BEGIN IMMEDIATE;
+      ${step}
+      PRAGMA application_id = ${APPLICATION_ID};
+      PRAGMA user_version = ${present + offset + 1};
+      COMMIT;
+    `);
+  }
+  return copy;
+}
+
+function schemaOf(database: Database): number {
+  const owner = database.statement<{ application_id: number }>('PRAGMA application_id').get()?.application_id ?? 0;
+  if (owner !== 0 && owner !== APPLICATION_ID) {
+    throw unavailable(`${database.path} belongs to another program; point the store at a file of its own`);
+  }
+  const version = database.statement<{ user_version: number }>('PRAGMA user_version').get()?.user_version ?? 0;
+  return owner === APPLICATION_ID ? version : 0;
+}
+
+async function copyOf(database: Database, schema: number): Promise<string> {
+  const path = `${database.path}.schema-${schema}.bak`;
+  await backup(database.connection, path);
+  chmodSync(path, 0o600);
+  return path;
+}

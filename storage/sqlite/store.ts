@@ -1,0 +1,113 @@
+import type { Clock, Commit, Log, Store } from '../../core/ports.ts';
+import { appendEvent, queryAudit } from './audit.ts';
+import { compactVersions } from './compact.ts';
+import { asStoreError, type Database, openDatabase } from './database.ts';
+import { buildFeed } from './feed.ts';
+import { buildGroupCommit } from './group-commit.ts';
+import { acquireLease, releaseLease } from './lease.ts';
+import { readCommits, versionBytesBetween } from './log.ts';
+import { getRecord, getRecordById, historyOf, listRecords, lookupRecord } from './read.ts';
+import { migrate } from './schema.ts';
+import {
+  advance,
+  commitInForce,
+  ensureWorkspace,
+  findWorkspace,
+  instantOf,
+  isKept,
+  nextInstant,
+} from './workspaces.ts';
+import { applyCommit } from './write.ts';
+
+export interface SqliteStoreOptions {
+  /** Created with its folder when absent, readable by the owner only; `:memory:` for tests. */
+  readonly path: string;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/** The embedded store. One process at a time may open a file for writing. @throws StoreError `unavailable` */
+export async function openSqliteStore({ path, clock, log }: SqliteStoreOptions): Promise<Store> {
+  const database = openDatabase(path);
+  try {
+    const copy = await migrate(database);
+    if (copy !== undefined) log.info({ path, copy }, 'store migrated to a newer schema; a copy of the old one is kept');
+    return storeOn(database, clock, log);
+  } catch (error) {
+    database.close();
+    throw asStoreError(error);
+  }
+}
+
+function storeOn(database: Database, clock: Clock, log: Log): Store {
+  const groupCommit = buildGroupCommit(database);
+  const feed = buildFeed(log, (...range) => read(() => readCommits(database, ...range)));
+  let closed = false;
+
+  const published = (commit: Commit): void => {
+    if (commit.changes.length > 0) feed.publish(commit);
+  };
+
+  return {
+    commit: (workspace, ops, context) =>
+      groupCommit.enqueue(() => applyCommit(database, workspace, ops, context, clock.now()), published),
+    get: (workspace, key, asOf) => read(() => getRecord(database, workspace, key, asOf)),
+    lookup: (unique, workspace) => read(() => lookupRecord(database, unique, workspace)),
+    getById: (workspace, kind, uid) => read(() => getRecordById(database, workspace, kind, uid)),
+    list: (workspace, kind, query = {}) => read(() => listRecords(database, workspace, kind, query)),
+    history: (workspace, key) => read(() => historyOf(database, workspace, key)),
+    revision: (workspace) => read(() => findWorkspace(database, workspace)?.revision ?? 0),
+    revisionAt: (workspace, at) => read(() => revisionInForce(database, workspace, at)),
+    commits: (workspace, from, limit) => read(() => readCommits(database, workspace, from, limit)),
+    watch: (workspace, from, signal) => feed.watch(workspace, from, signal),
+    onCommit: (listener) => feed.onCommit(listener),
+    record: (workspace, events) =>
+      groupCommit.enqueue(() => {
+        const row = ensureWorkspace(database, workspace);
+        const at = nextInstant(row, clock.now());
+        for (const event of events) appendEvent(database, row, at, event);
+        advance(database, row, row.revision, at);
+      }),
+    audit: (workspace, query) => read(() => queryAudit(database, workspace, query)),
+    compact: (workspace, upTo, keep) => compactVersions(database, groupCommit, workspace, upTo, keep),
+    workspaces: () => read(() => workspaceNames(database)),
+    sizeBetween: (workspace, after, upTo) => read(() => versionBytesBetween(database, workspace, after, upTo)),
+    acquire: (name, holder, ttlMs) =>
+      groupCommit.enqueue(() => acquireLease(database, name, holder, ttlMs, clock.now())),
+    release: (name, holder) => groupCommit.enqueue(() => releaseLease(database, name, holder)),
+    async close() {
+      if (closed) return;
+      closed = true;
+      groupCommit.close();
+      feed.close();
+      database.close();
+    },
+  };
+}
+
+async function read<T>(query: () => T | Promise<T>): Promise<T> {
+  try {
+    return await query();
+  } catch (error) {
+    throw asStoreError(error);
+  }
+}
+
+function revisionInForce(
+  database: Database,
+  name: string,
+  at: number,
+): { revision: number; from: number; to?: number } | undefined {
+  const workspace = findWorkspace(database, name);
+  const commit = workspace && commitInForce(database, workspace, at);
+  if (!commit || !isKept(workspace, commit.revision)) return undefined;
+  const to = instantOf(database, workspace, commit.revision + 1);
+  return { revision: commit.revision, from: commit.at, ...(to !== undefined && { to }) };
+}
+
+function workspaceNames(database: Database): string[] {
+  return database
+    .statement<{ name: string }>('SELECT name FROM workspace WHERE revision > 0 ORDER BY name')
+    .all()
+    .map(({ name }) => name);
+}

@@ -1,0 +1,75 @@
+import type { AsOf } from '../../core/ports.ts';
+import { StoreError } from '../../core/ports.ts';
+import type { Database } from './database.ts';
+
+/** Where a workspace stands. `compacted` and `keep` say which past revisions can still be read. */
+export interface WorkspaceRow {
+  readonly id: number;
+  readonly name: string;
+  readonly revision: number;
+  /** Of the newest commit or event. */
+  readonly at: number;
+  readonly compacted: number;
+  /** Revisions at or before `compacted` that stay readable: JSON array of integers. */
+  readonly keep: string;
+}
+
+const COLUMNS = 'id, name, revision, at, compacted, keep';
+
+export function findWorkspace(database: Database, name: string): WorkspaceRow | undefined {
+  return database.statement<WorkspaceRow>(`SELECT ${COLUMNS} FROM workspace WHERE name = ?`).get(name);
+}
+
+export function ensureWorkspace(database: Database, name: string): WorkspaceRow {
+  const present = findWorkspace(database, name);
+  if (present) return present;
+  database.statement('INSERT INTO workspace (name) VALUES (?)').run(name);
+  return ensureWorkspace(database, name);
+}
+
+/** The instant of the next entry: the clock, but never before the last one. */
+export function nextInstant(workspace: WorkspaceRow, now: number): number {
+  return Math.max(now, workspace.at);
+}
+
+export function advance(database: Database, workspace: WorkspaceRow, revision: number, at: number): void {
+  database.statement('UPDATE workspace SET revision = ?, at = ? WHERE id = ?').run(revision, at, workspace.id);
+}
+
+/** @throws StoreError `compacted` */
+export function resolveAsOf(database: Database, workspace: WorkspaceRow, asOf: AsOf): number {
+  const revision = 'revision' in asOf ? asOf.revision : (commitInForce(database, workspace, asOf.at)?.revision ?? 0);
+  const resolved = Math.min(revision, workspace.revision);
+  if (!isKept(workspace, resolved)) {
+    throw new StoreError('compacted', `${workspace.name} at revision ${resolved}; kept from ${workspace.compacted}`);
+  }
+  return resolved;
+}
+
+export function isKept(workspace: WorkspaceRow, revision: number): boolean {
+  return revision >= workspace.compacted || keptRevisions(workspace).includes(revision);
+}
+
+export function keptRevisions(workspace: WorkspaceRow): readonly number[] {
+  return JSON.parse(workspace.keep);
+}
+
+/** The last commit at or before an instant. */
+export function commitInForce(
+  database: Database,
+  workspace: WorkspaceRow,
+  at: number,
+): { readonly revision: number; readonly at: number } | undefined {
+  return database
+    .statement<{ revision: number; at: number }>(
+      `SELECT revision, at FROM audit WHERE ws = ? AND at <= ? AND revision IS NOT NULL
+       ORDER BY at DESC, revision DESC LIMIT 1`,
+    )
+    .get(workspace.id, at);
+}
+
+export function instantOf(database: Database, workspace: WorkspaceRow, revision: number): number | undefined {
+  return database
+    .statement<{ at: number }>('SELECT at FROM audit WHERE ws = ? AND revision = ?')
+    .get(workspace.id, revision)?.at;
+}

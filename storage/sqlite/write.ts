@@ -1,0 +1,197 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { Change, Commit, CommitContext, Op } from '../../core/ports.ts';
+import { StoreError } from '../../core/ports.ts';
+import { foldName, KINDS, type RecordDraft, type RecordKey, type StoredRecord } from '../../core/record.ts';
+import { appendCommit, appendEvent } from './audit.ts';
+import { type Body, decodeBody, encodeBody, type StoredBody } from './body.ts';
+import type { Database } from './database.ts';
+import { advance, ensureWorkspace, nextInstant, type WorkspaceRow } from './workspaces.ts';
+
+/** Applies one batch inside the caller's savepoint. @throws StoreError when a precondition fails */
+export function applyCommit(
+  database: Database,
+  name: string,
+  ops: readonly Op[],
+  context: CommitContext,
+  now: number,
+): Commit {
+  const workspace = ensureWorkspace(database, name);
+  const batch: Batch = {
+    database,
+    workspace,
+    revision: workspace.revision + 1,
+    at: nextInstant(workspace, now),
+    written: new Map(),
+  };
+  const changes = ops.flatMap((op) => apply(batch, op) ?? []);
+  const { securityEvents = [], ...why } = context;
+  const revision = changes.length > 0 ? batch.revision : workspace.revision;
+  const commit: Commit = { ...why, workspace: name, revision, at: batch.at, changes };
+  if (changes.length > 0) appendCommit(database, workspace, commit);
+  for (const event of securityEvents) {
+    appendEvent(database, workspace, batch.at, { ...event, requestId: context.requestId });
+  }
+  if (changes.length > 0 || securityEvents.length > 0) advance(database, workspace, revision, batch.at);
+  return commit;
+}
+
+interface Batch {
+  readonly database: Database;
+  readonly workspace: WorkspaceRow;
+  readonly revision: number;
+  readonly at: number;
+  /** The last op on each key of this batch. */
+  readonly written: Map<string, Change['type']>;
+}
+
+interface Row {
+  readonly id: number;
+  readonly revision: number;
+  readonly body: StoredBody | null;
+}
+
+type LiveRow = Row & { readonly body: StoredBody };
+
+function apply(batch: Batch, op: Op): Change | undefined {
+  switch (op.op) {
+    case 'create':
+      return create(batch, op.record);
+    case 'update':
+      return update(batch, op.record, op.revision);
+    case 'delete':
+      return remove(batch, op.key, op.revision);
+    case 'check': {
+      const row = findRow(batch, op.key);
+      if ((isLive(row) ? row.revision : 0) !== op.revision) throw new StoreError('conflict', subject(op.key));
+      return undefined;
+    }
+    default:
+      throw op satisfies never;
+  }
+}
+
+function create(batch: Batch, draft: RecordDraft): Change {
+  const row = findRow(batch, draft);
+  if (isLive(row)) throw new StoreError('already_exists', subject(draft));
+  claim(batch, draft, 'created');
+  const body = bodyOf(draft, batch.at, 1);
+  const stored = encodeBody(draft, body);
+  refuseUsedId(batch, draft);
+  const id = row === undefined ? insertRow(batch, draft, stored) : writeRow(batch, row.id, draft.uid, stored);
+  takeUniqueValues(batch, id, draft.unique);
+  return { type: 'created', record: decodeBody(batch.workspace.name, draft.kind, batch.revision, stored) };
+}
+
+function update(batch: Batch, draft: RecordDraft, read: number): Change {
+  const { row, before } = supersede(batch, draft, read, 'updated');
+  if (before.uid !== draft.uid) throw new StoreError('conflict', subject(draft));
+  const body = bodyOf(draft, before.createdAt, before.generation);
+  const stored = encodeBody(draft, body);
+  const record = decodeBody(batch.workspace.name, draft.kind, batch.revision, stored);
+  if (isDeepStrictEqual(record.spec, before.spec) && isDeepStrictEqual(record.labels, before.labels)) {
+    writeRow(batch, row.id, draft.uid, stored);
+    exchangeUniqueValues(batch, row.id, before, record);
+    return { type: 'updated', record, before };
+  }
+  const generation = before.generation + 1;
+  writeRow(batch, row.id, draft.uid, encodeBody(draft, { ...body, generation }));
+  exchangeUniqueValues(batch, row.id, before, record);
+  return { type: 'updated', record: { ...record, generation }, before };
+}
+
+function remove(batch: Batch, key: RecordKey, read: number | undefined): Change {
+  const { row, before } = supersede(batch, key, read, 'deleted');
+  writeRow(batch, row.id, null, null);
+  releaseUniqueValues(batch, row.id);
+  if (!KINDS[key.kind].history) {
+    batch.database.statement('DELETE FROM record WHERE id = ?').run(row.id);
+  }
+  return { type: 'deleted', record: before, before };
+}
+
+/** Finds the live record a write replaces, checks what the writer read, and keeps the old version where history is kept. */
+function supersede(
+  batch: Batch,
+  key: RecordKey,
+  read: number | undefined,
+  type: Change['type'],
+): { row: LiveRow; before: StoredRecord } {
+  const row = findRow(batch, key);
+  if (!isLive(row)) throw new StoreError('not_found', subject(key));
+  if (read !== undefined && row.revision !== read) throw new StoreError('conflict', subject(key));
+  claim(batch, key, type);
+  if (typeof row.body !== 'string') {
+    batch.database
+      .statement('INSERT INTO version (record, until, ws, revision, body) VALUES (?, ?, ?, ?, ?)')
+      .run(row.id, batch.revision, batch.workspace.id, row.revision, row.body);
+  }
+  return { row, before: decodeBody(batch.workspace.name, key.kind, row.revision, row.body) };
+}
+
+/** Two versions of a key in one revision could not both be read back; only a re-creation has a meaning. */
+function claim(batch: Batch, key: RecordKey, type: Change['type']): void {
+  const id = `${key.kind}/${foldName(key.name)}`;
+  const earlier = batch.written.get(id);
+  if (earlier !== undefined && !(earlier === 'deleted' && type === 'created')) {
+    throw new StoreError('conflict', `${subject(key)} is written twice in one batch`);
+  }
+  batch.written.set(id, type);
+}
+
+function bodyOf(draft: RecordDraft, createdAt: number, generation: number): Body {
+  const { name, uid, labels, annotations, spec, status, unique } = draft;
+  return { name, uid, labels, annotations, spec, status, unique, createdAt, generation };
+}
+
+function findRow({ database, workspace }: Batch, key: RecordKey): Row | undefined {
+  return database
+    .statement<Row>('SELECT id, revision, body FROM record WHERE ws = ? AND kind = ? AND name = ?')
+    .get(workspace.id, key.kind, foldName(key.name));
+}
+
+function isLive(row: Row | undefined): row is LiveRow {
+  return row !== undefined && row.body !== null;
+}
+
+function insertRow({ database, workspace, revision }: Batch, draft: RecordDraft, stored: StoredBody): number {
+  const row = database
+    .statement<{ id: number }>(
+      'INSERT INTO record (ws, kind, name, uid, revision, body) VALUES (?, ?, ?, ?, ?, ?) RETURNING id',
+    )
+    .get(workspace.id, draft.kind, foldName(draft.name), draft.uid, revision, stored);
+  if (!row) throw new StoreError('unavailable', 'an insert answered no row');
+  return row.id;
+}
+
+function writeRow({ database, revision }: Batch, id: number, uid: string | null, stored: StoredBody | null): number {
+  database.statement('UPDATE record SET uid = ?, revision = ?, body = ? WHERE id = ?').run(uid, revision, stored, id);
+  return id;
+}
+
+function refuseUsedId({ database, workspace }: Batch, draft: RecordDraft): void {
+  const owner = database.statement('SELECT 1 FROM record WHERE ws = ? AND uid = ?').get(workspace.id, draft.uid);
+  if (owner !== undefined) throw new StoreError('unique', draft.uid);
+}
+
+function exchangeUniqueValues(batch: Batch, id: number, before: StoredRecord, after: StoredRecord): void {
+  if (isDeepStrictEqual(before.unique, after.unique)) return;
+  releaseUniqueValues(batch, id);
+  takeUniqueValues(batch, id, after.unique);
+}
+
+function releaseUniqueValues({ database }: Batch, id: number): void {
+  database.statement('DELETE FROM unique_value WHERE record = ?').run(id);
+}
+
+function takeUniqueValues({ database, workspace }: Batch, id: number, values: readonly string[]): void {
+  for (const value of new Set(values)) {
+    const taken = database
+      .statement('INSERT INTO unique_value (value, ws, record) VALUES (?, ?, ?) ON CONFLICT DO NOTHING')
+      .run(value, workspace.id, id);
+    if (taken === 0) throw new StoreError('unique', value);
+  }
+}
+
+function subject(key: RecordKey): string {
+  return `${key.kind}/${key.name}`;
+}

@@ -58,3 +58,9 @@ export interface StoredRecord<Spec = unknown, Status = unknown> extends RecordDr
   /** The revision of the workspace that wrote this version. */
   readonly revision: number;
 }
+
+/** The writable part of a record, to write it again with something changed. */
+export function draftOf<Spec, Status>(record: StoredRecord<Spec, Status>): RecordDraft<Spec, Status> {
+  const { kind, name, uid, labels, annotations, spec, status, unique } = record;
+  return { kind, name, uid, labels, annotations, spec, status, unique };
+}

@@ -1,4 +1,5 @@
 import type { Edition } from './edition.ts';
+import type { LoginLimits } from './identity/login-limits.ts';
 import type { Planner } from './intent/planner.ts';
 import type { NetworkStates } from './network/states.ts';
 import type { Clock, Log, Store } from './ports.ts';
@@ -16,6 +17,7 @@ export interface Services {
   readonly settings: Settings;
   /** Last time each peer was heard of; transitions are committed as Presence (DESIGN 5.1). */
   readonly liveness: Liveness;
+  readonly logins: LoginLimits;
 }
 
 /** Keys of the installation, made at first start and kept in `credentials.json`. */

@@ -1,0 +1,77 @@
+import { SYSTEM_WORKSPACE } from '../ids.ts';
+import { type CommitContext, type Op, StoreError } from '../ports.ts';
+import { draftOf } from '../record.ts';
+import { equalSecrets, type Secret } from '../secret.ts';
+import type { Services } from '../services.ts';
+import { type AccountSpec, accountDraft, findAccount, normalizeUsername } from './accounts.ts';
+import { hashPassword } from './passwords.ts';
+
+export const ADMIN_USERNAME = 'admin';
+
+/**
+ * The password of `admin` where `app.initAdmins` is unset. It is public, so it is good from loopback only and for one
+ * thing: choosing another.
+ */
+export const BUILT_IN_PASSWORD = 'mesh-admin';
+
+/** `app.initAdmins` of the configuration. */
+export interface InitialAdmin {
+  readonly username: string;
+  readonly password: Secret;
+}
+
+/**
+ * Makes the first accounts where there are none (DESIGN 5.3, "First start"), and gives `admin` its configured password
+ * where it still has the built-in one. Accounts that have a password of their own are never touched.
+ */
+export async function ensureFirstAccounts(
+  services: Pick<Services, 'store' | 'log'>,
+  { initAdmins }: { readonly initAdmins: readonly InitialAdmin[] },
+): Promise<void> {
+  const { store, log } = services;
+  const { items } = await store.list(SYSTEM_WORKSPACE, 'Account', { limit: 1 });
+  const ops = items.length === 0 ? await firstAccounts(initAdmins) : await replaceBuiltIn(services, initAdmins);
+  if (ops.length === 0) return;
+  const context: CommitContext = { actor: 'system:first-start', reason: 'first start', requestId: 'first-start' };
+  try {
+    await store.commit(SYSTEM_WORKSPACE, ops, context);
+  } catch (error) {
+    // Another control plane on the same store was first.
+    if (!(error instanceof StoreError && (error.code === 'already_exists' || error.code === 'conflict'))) throw error;
+    return;
+  }
+  log.info({ accounts: ops.map((op) => ('record' in op ? op.record.name : '')) }, 'initial accounts are ready');
+}
+
+async function firstAccounts(initAdmins: readonly InitialAdmin[]): Promise<Op[]> {
+  if (initAdmins.length === 0) {
+    const passwordHash = await hashPassword(BUILT_IN_PASSWORD);
+    return [{ op: 'create', record: accountDraft(ADMIN_USERNAME, adminSpec(passwordHash, 'built-in')) }];
+  }
+  const unique = new Map(initAdmins.map((admin) => [normalizeUsername(admin.username), admin.password]));
+  const ops: Op[] = [];
+  for (const [username, password] of unique) {
+    ops.push({ op: 'create', record: accountDraft(username, await initialSpec(password)) });
+  }
+  return ops;
+}
+
+async function replaceBuiltIn(services: Pick<Services, 'store'>, initAdmins: readonly InitialAdmin[]): Promise<Op[]> {
+  const configured = initAdmins.find(({ username }) => normalizeUsername(username) === ADMIN_USERNAME);
+  const admin = await findAccount(services, ADMIN_USERNAME);
+  if (!configured || admin?.spec.passwordState !== 'built-in') return [];
+  const { passwordHash, passwordState } = await initialSpec(configured.password);
+  if (passwordState === 'built-in') return [];
+  const spec: AccountSpec = { ...admin.spec, passwordHash, passwordState, epoch: admin.spec.epoch + 1 };
+  return [{ op: 'update', record: { ...draftOf(admin), spec }, revision: admin.revision }];
+}
+
+/** Who writes the public default into the configuration has not chosen a password. */
+async function initialSpec(password: Secret): Promise<AccountSpec> {
+  const text = password.reveal();
+  return adminSpec(await hashPassword(text), equalSecrets(text, BUILT_IN_PASSWORD) ? 'built-in' : 'initial');
+}
+
+function adminSpec(passwordHash: string, passwordState: AccountSpec['passwordState']): AccountSpec {
+  return { displayName: '', role: 'platform_admin', passwordHash, passwordState, disabled: false, epoch: 1 };
+}

@@ -1,0 +1,90 @@
+import { MeshError } from '../errors.ts';
+import type { Clock } from '../ports.ts';
+
+const WINDOW_MS = 60_000;
+/** Failed logins in a window from one address for one account (DESIGN 5.3). */
+const PER_ACCOUNT = 5;
+/** Failed logins in a window from one address, whatever the accounts. */
+const PER_ADDRESS = 30;
+/** Sources remembered; the longest known make room, so that a flood of sources costs no memory. */
+const MAX_SOURCES = 10_000;
+
+/** Bounds how often passwords are guessed. Logins that succeed do not count. */
+export interface LoginLimits {
+  /**
+   * Counts an attempt before its password is looked at, so that parallel guesses count too.
+   *
+   * @returns takes the attempt back: it succeeded.
+   * @throws MeshError `rate_limited` with `retryAfterSeconds`.
+   */
+  attempt(origin: string, username: string): () => void;
+}
+
+/** Limits kept in this process's memory. */
+export function buildLoginLimits(clock: Clock): LoginLimits {
+  const attempts = new Map<string, number[]>();
+
+  function recent(key: string, now: number): number[] {
+    const times = (attempts.get(key) ?? []).filter((at) => at > now - WINDOW_MS);
+    attempts.delete(key);
+    return times;
+  }
+
+  function keep(key: string, times: number[]): void {
+    if (times.length === 0) return;
+    if (attempts.size >= MAX_SOURCES) {
+      const [oldest] = attempts.keys();
+      if (oldest !== undefined) attempts.delete(oldest);
+    }
+    attempts.set(key, times);
+  }
+
+  return {
+    attempt(origin, username) {
+      const now = clock.now();
+      const source = sourceOf(origin);
+      const bounds = [
+        [`${source} ${username}`, PER_ACCOUNT],
+        [source, PER_ADDRESS],
+      ] as const;
+      const counted = bounds.map(([key, limit]) => ({ key, limit, times: recent(key, now) }));
+      const full = counted.filter(({ limit, times }) => times.length >= limit);
+      for (const { key, times } of counted) keep(key, full.length === 0 ? [...times, now] : times);
+      if (full.length > 0) {
+        const freeAt = Math.max(...full.map(({ limit, times }) => (times[times.length - limit] ?? now) + WINDOW_MS));
+        const retryAfterSeconds = Math.max(1, Math.ceil((freeAt - now) / 1_000));
+        const message = `Too many failed logins: try again in ${retryAfterSeconds} seconds.`;
+        throw new MeshError('rate_limited', message, { retryAfterSeconds });
+      }
+      return () => {
+        for (const { key } of counted) {
+          const times = [...(attempts.get(key) ?? [])];
+          const index = times.indexOf(now);
+          if (index >= 0) times.splice(index, 1);
+          attempts.delete(key);
+          keep(key, times);
+        }
+      };
+    },
+  };
+}
+
+/** One household of IPv6 addresses counts as one source: its first 64 bits. */
+function sourceOf(origin: string): string {
+  const address = plainAddress(origin);
+  if (!address.includes(':')) return address;
+  const [head = ''] = address.split('::');
+  const groups = head.split(':').filter(Boolean);
+  return groups.slice(0, 4).join(':');
+}
+
+/** An IPv4 address that arrived over an IPv6 socket in its own form. */
+export function plainAddress(origin: string): string {
+  return origin.startsWith('::ffff:') && origin.includes('.') ? origin.slice('::ffff:'.length) : origin;
+}
+
+/** Whether a request came from this machine. */
+export function isLoopback(origin: string): boolean {
+  const address = plainAddress(origin);
+  return address === '::1' || /^127(?:\.\d{1,3}){3}$/.test(address);
+}

@@ -42,19 +42,19 @@ export type StoredBody = string | Uint8Array;
 export type Body = Omit<StoredRecord, 'workspace' | 'kind' | 'revision'>;
 
 /** @throws StoreError `too_large` */
-export function encodeBody(key: RecordKey, body: Body): StoredBody {
+export function encodeBody(key: RecordKey, body: Body): { readonly text: string; readonly stored: StoredBody } {
   const text = JSON.stringify(body);
   const keepsHistory = KINDS[key.kind].history;
-  if (!keepsHistory && text.length * MAX_UTF8_BYTES_PER_UNIT <= MAX_COMPRESSED_BYTES) return text;
+  if (!keepsHistory && text.length * MAX_UTF8_BYTES_PER_UNIT <= MAX_COMPRESSED_BYTES) return { text, stored: text };
   const packed = deflateRawSync(text, DEFLATE);
   if (packed.length > MAX_COMPRESSED_BYTES) {
     throw new StoreError('too_large', `${key.kind}/${key.name} (${packed.length} of ${MAX_COMPRESSED_BYTES} bytes)`);
   }
-  if (!keepsHistory) return text;
-  const bytes = new Uint8Array(packed.length + 1);
-  bytes[0] = DEFLATE_RAW_1;
-  bytes.set(packed, 1);
-  return bytes;
+  if (!keepsHistory) return { text, stored: text };
+  const stored = new Uint8Array(packed.length + 1);
+  stored[0] = DEFLATE_RAW_1;
+  stored.set(packed, 1);
+  return { text, stored };
 }
 
 /** A UTF-16 code unit takes at most 3 bytes in UTF-8. */
@@ -62,6 +62,10 @@ const MAX_UTF8_BYTES_PER_UNIT = 3;
 
 export function decodeBody(workspace: string, kind: Kind, revision: number, stored: StoredBody): StoredRecord {
   const text = typeof stored === 'string' ? stored : inflate(stored);
+  return parseBody(workspace, kind, revision, text);
+}
+
+export function parseBody(workspace: string, kind: Kind, revision: number, text: string): StoredRecord {
   return { workspace, kind, revision, ...(JSON.parse(text) as Body) };
 }
 

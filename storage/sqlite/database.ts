@@ -8,6 +8,8 @@ export interface Database {
   /** Prepared once per text. */
   statement<Row = never>(sql: string): Statement<Row>;
   exec(sql: string): void;
+  /** All of `work`, durable, or nothing. */
+  transaction<T>(work: () => T): T;
   readonly connection: DatabaseSync;
   readonly path: string;
   close(): void;
@@ -67,6 +69,18 @@ function wrap(connection: DatabaseSync, path: string): Database {
       return known as Statement<Row>;
     },
     exec: (sql) => connection.exec(sql),
+    transaction(work) {
+      this.statement('BEGIN IMMEDIATE').run();
+      try {
+        const result = work();
+        this.statement('COMMIT').run();
+        return result;
+      } catch (error) {
+        // Some failures, such as a full disk, have ended the transaction already.
+        if (connection.isTransaction) this.statement('ROLLBACK').run();
+        throw error;
+      }
+    },
     close() {
       prepared.clear();
       connection.close();

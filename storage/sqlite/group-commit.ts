@@ -17,16 +17,19 @@ interface Queued {
   reject(error: unknown): void;
 }
 
+/** Jobs of one transaction, so that a burst cannot hold the event loop for more than some tens of milliseconds. */
+const MAX_GROUP = 128;
+
 export function buildGroupCommit(database: Database): GroupCommit {
-  let queue: Queued[] = [];
+  const queue: Queued[] = [];
   let closed = false;
 
   const flush = (): void => {
-    const batch = queue;
-    queue = [];
+    const batch = queue.splice(0, MAX_GROUP);
+    if (queue.length > 0) setImmediate(flush);
     if (batch.length === 0) return;
     try {
-      for (const settle of inTransaction(database, batch)) settle();
+      for (const settle of database.transaction(() => batch.map((queued) => inSavepoint(database, queued)))) settle();
     } catch (error) {
       for (const { reject } of batch) reject(asStoreError(error));
     }
@@ -53,21 +56,9 @@ export function buildGroupCommit(database: Database): GroupCommit {
       }),
     close() {
       closed = true;
-      flush();
+      while (queue.length > 0) flush();
     },
   };
-}
-
-function inTransaction(database: Database, batch: readonly Queued[]): (() => void)[] {
-  database.statement('BEGIN IMMEDIATE').run();
-  try {
-    const settlements = batch.map((queued) => inSavepoint(database, queued));
-    database.statement('COMMIT').run();
-    return settlements;
-  } catch (error) {
-    if (database.connection.isTransaction) database.statement('ROLLBACK').run();
-    throw error;
-  }
 }
 
 function inSavepoint(database: Database, queued: Queued): () => void {

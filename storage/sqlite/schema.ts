@@ -93,13 +93,13 @@ export async function migrate(
   if (present === migrations.length) return undefined;
   const copy = present > 0 ? await copyOf(database, present) : undefined;
   for (const [offset, step] of migrations.slice(present).entries()) {
-    database.exec(`
-      BEGIN IMMEDIATE;
-      ${step}
-      PRAGMA application_id = ${APPLICATION_ID};
-      PRAGMA user_version = ${present + offset + 1};
-      COMMIT;
-    `);
+    database.transaction(() =>
+      database.exec(`
+        ${step}
+        PRAGMA application_id = ${APPLICATION_ID};
+        PRAGMA user_version = ${present + offset + 1};
+      `),
+    );
   }
   return copy;
 }

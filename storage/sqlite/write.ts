@@ -3,7 +3,7 @@ import type { Change, Commit, CommitContext, Op } from '../../core/ports.ts';
 import { StoreError } from '../../core/ports.ts';
 import { foldName, KINDS, type RecordDraft, type RecordKey, type StoredRecord } from '../../core/record.ts';
 import { appendCommit, appendEvent } from './audit.ts';
-import { type Body, decodeBody, encodeBody, type StoredBody } from './body.ts';
+import { type Body, decodeBody, encodeBody, parseBody, type StoredBody } from './body.ts';
 import type { Database } from './database.ts';
 import { advance, ensureWorkspace, nextInstant, type WorkspaceRow } from './workspaces.ts';
 
@@ -74,29 +74,23 @@ function create(batch: Batch, draft: RecordDraft): Change {
   const row = findRow(batch, draft);
   if (isLive(row)) throw new StoreError('already_exists', subject(draft));
   claim(batch, draft, 'created');
-  const body = bodyOf(draft, batch.at, 1);
-  const stored = encodeBody(draft, body);
   refuseUsedId(batch, draft);
+  const { text, stored } = encodeBody(draft, bodyOf(draft, batch.at, 1));
   const id = row === undefined ? insertRow(batch, draft, stored) : writeRow(batch, row.id, draft.uid, stored);
   takeUniqueValues(batch, id, draft.unique);
-  return { type: 'created', record: decodeBody(batch.workspace.name, draft.kind, batch.revision, stored) };
+  return { type: 'created', record: parseBody(batch.workspace.name, draft.kind, batch.revision, text) };
 }
 
 function update(batch: Batch, draft: RecordDraft, read: number): Change {
   const { row, before } = supersede(batch, draft, read, 'updated');
   if (before.uid !== draft.uid) throw new StoreError('conflict', subject(draft));
-  const body = bodyOf(draft, before.createdAt, before.generation);
-  const stored = encodeBody(draft, body);
-  const record = decodeBody(batch.workspace.name, draft.kind, batch.revision, stored);
-  if (isDeepStrictEqual(record.spec, before.spec) && isDeepStrictEqual(record.labels, before.labels)) {
-    writeRow(batch, row.id, draft.uid, stored);
-    exchangeUniqueValues(batch, row.id, before, record);
-    return { type: 'updated', record, before };
-  }
-  const generation = before.generation + 1;
-  writeRow(batch, row.id, draft.uid, encodeBody(draft, { ...body, generation }));
+  const same = isSameJson(draft.spec, before.spec) && isSameJson(draft.labels, before.labels);
+  const generation = same ? before.generation : before.generation + 1;
+  const { text, stored } = encodeBody(draft, bodyOf(draft, before.createdAt, generation));
+  writeRow(batch, row.id, draft.uid, stored);
+  const record = parseBody(batch.workspace.name, draft.kind, batch.revision, text);
   exchangeUniqueValues(batch, row.id, before, record);
-  return { type: 'updated', record: { ...record, generation }, before };
+  return { type: 'updated', record, before };
 }
 
 function remove(batch: Batch, key: RecordKey, read: number | undefined): Change {
@@ -141,6 +135,13 @@ function claim(batch: Batch, key: RecordKey, type: Change['type']): void {
 function bodyOf(draft: RecordDraft, createdAt: number, generation: number): Body {
   const { name, uid, labels, annotations, spec, status, unique } = draft;
   return { name, uid, labels, annotations, spec, status, unique, createdAt, generation };
+}
+
+/** Whether a draft's value will be stored as the value already there. */
+function isSameJson(drafted: unknown, stored: unknown): boolean {
+  const text = JSON.stringify(drafted);
+  if (text === undefined || text === JSON.stringify(stored)) return drafted === stored || text !== undefined;
+  return isDeepStrictEqual(JSON.parse(text), stored);
 }
 
 function findRow({ database, workspace }: Batch, key: RecordKey): Row | undefined {

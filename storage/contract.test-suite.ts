@@ -1,0 +1,16 @@
+import { describe } from 'vitest';
+import { commitContract } from './contract/commits.ts';
+import type { OpenStore } from './contract/kit.ts';
+import { logContract } from './contract/log.ts';
+import { modelContract } from './contract/model.ts';
+import { pastContract } from './contract/past.ts';
+
+/** What any implementation of the Store port must pass. `open` answers an empty store at each call. */
+export function storeContract(name: string, open: OpenStore): void {
+  describe(name, () => {
+    commitContract(open);
+    pastContract(open);
+    logContract(open);
+    modelContract(open);
+  });
+}

@@ -1,0 +1,172 @@
+import { describe, expect, test } from 'vitest';
+import type { Commit, SecurityEvent } from '../../core/ports.ts';
+import { draft, type OpenStore, opened, outcome, peer, START, testClock, WHY, WS } from './kit.ts';
+
+export function logContract(open: OpenStore): void {
+  describe('the log', () => {
+    test('replays commits as they were answered, leaving out changes of kinds without history', async () => {
+      const store = await opened(open);
+      const token = draft('t', { kind: 'Token', uid: 'tok_1' });
+      const answered = [
+        await store.commit(WS, [{ op: 'create', record: draft('a') }], WHY),
+        await store.commit(
+          WS,
+          [
+            { op: 'create', record: token },
+            { op: 'update', record: draft('a', { spec: 2 }), revision: 1 },
+          ],
+          { ...WHY, direct: true },
+        ),
+        await store.commit(WS, [{ op: 'delete', key: peer('a') }], WHY),
+        await store.commit(WS, [{ op: 'delete', key: { kind: 'Token', name: 't' } }], WHY),
+      ];
+      const expected = answered.map((commit) => ({
+        ...commit,
+        changes: commit.changes.filter(({ record }) => record.kind === 'MeshPeer'),
+      }));
+      expect(await store.commits(WS, 0, 10)).toEqual(expected);
+      expect(await store.commits(WS, 1, 2)).toEqual(expected.slice(1, 3));
+      expect(await store.commits(WS, 4, 2)).toEqual([]);
+    });
+
+    test('watches from a revision without a gap or a repeat under concurrent commits', async () => {
+      const store = await opened(open);
+      const total = 300;
+      const write = (n: number) => store.commit(WS, [{ op: 'create', record: draft(`n${n}`) }], WHY);
+      await Promise.all(Array.from({ length: 100 }, (_, n) => write(n)));
+      const stop = new AbortController();
+      const watchers = [0, 50, 100].map(async (from) => {
+        const seen: number[] = [];
+        for await (const { revision } of store.watch(WS, from, stop.signal)) {
+          seen.push(revision);
+          if (revision === total) break;
+        }
+        return { from, seen };
+      });
+      for (let n = 100; n < total; n += 4) await Promise.all([n, n + 1, n + 2, n + 3].map(write));
+      for (const { from, seen } of await Promise.all(watchers)) {
+        expect(seen).toEqual(Array.from({ length: total - from }, (_, n) => from + n + 1));
+      }
+    });
+
+    test('ends a watch on abort, fails it when its start is compacted or the store closes', async () => {
+      const store = await open(testClock());
+      const drain = async (from: number, signal: AbortSignal): Promise<string> => {
+        for await (const commit of store.watch(WS, from, signal)) expect(commit.workspace).toBe(WS);
+        return 'ended';
+      };
+      const stop = new AbortController();
+      const aborted = drain(0, stop.signal);
+      await store.commit(WS, [{ op: 'create', record: draft('a') }], WHY);
+      stop.abort();
+      expect(await aborted).toBe('ended');
+      expect(await drain(0, stop.signal)).toBe('ended');
+      await store.compact(WS, 1, []);
+      const never = new AbortController().signal;
+      expect(await outcome(drain(0, never))).toMatchObject({ code: 'compacted' });
+      const waiting = outcome(drain(1, never));
+      await store.close();
+      expect(await waiting).toMatchObject({ code: 'unavailable' });
+      expect(await outcome(store.revision(WS))).toMatchObject({ code: 'unavailable' });
+      expect(await outcome(store.commit(WS, [], WHY))).toMatchObject({ code: 'unavailable' });
+    });
+
+    test('tells listeners of each commit in order before its writer hears, until they leave', async () => {
+      const store = await opened(open);
+      const heard: Commit[] = [];
+      const leave = store.onCommit((commit) => heard.push(commit));
+      const token = draft('t', { kind: 'Token', uid: 'tok_1' });
+      const first = await store.commit(WS, [{ op: 'create', record: token }], WHY);
+      expect(heard).toEqual([first]);
+      await store.commit(WS, [], WHY);
+      const rest = await Promise.all(
+        ['a', 'b', 'c'].map((name) => store.commit(WS, [{ op: 'create', record: draft(name) }], WHY)),
+      );
+      expect(heard).toEqual([first, ...rest]);
+      leave();
+      await store.commit(WS, [{ op: 'create', record: draft('d') }], WHY);
+      expect(heard).toHaveLength(4);
+    });
+
+    test('survives a listener that throws', async () => {
+      const store = await opened(open);
+      const heard: number[] = [];
+      store.onCommit(() => {
+        throw new Error('broken');
+      });
+      store.onCommit(({ revision }) => heard.push(revision));
+      await store.commit(WS, [{ op: 'create', record: draft('a') }], WHY);
+      expect(heard).toEqual([1]);
+    });
+
+    test('answers the audit log newest first by actor, time, kind, name and type, page by page', async () => {
+      const clock = testClock();
+      const store = await opened(open, clock);
+      const refusal: SecurityEvent = { type: 'login', actor: 'user:eve', result: 'refused', origin: '192.0.2.1' };
+      await store.commit(WS, [{ op: 'create', record: draft('a') }], WHY);
+      clock.set(START + 10);
+      await store.record(WS, [{ ...refusal, requestId: 'req-2' }]);
+      clock.set(START + 20);
+      await store.commit(WS, [{ op: 'create', record: draft('B', { kind: 'MeshPolicy', uid: 'pol_b' }) }], {
+        ...WHY,
+        actor: 'user:bob',
+      });
+      const all = await store.audit(WS, { limit: 10 });
+      const [newest, event, oldest] = all;
+      expect(all.map(({ at, actor, type }) => [at, actor, type])).toEqual([
+        [START + 20, 'user:bob', 'commit'],
+        [START + 10, 'user:eve', 'event'],
+        [START, 'user:ada', 'commit'],
+      ]);
+      expect(event?.event).toEqual({ ...refusal, requestId: 'req-2' });
+      expect(oldest?.commit).toEqual({
+        ...WHY,
+        revision: 1,
+        at: START,
+        changes: [{ type: 'created', kind: 'MeshPeer', name: 'a', uid: 'p_a' }],
+      });
+      expect(await store.audit(WS, { limit: 9, actor: 'user:eve' })).toEqual([event]);
+      expect(await store.audit(WS, { limit: 9, from: START + 15 })).toEqual([newest]);
+      expect(await store.audit(WS, { limit: 9, to: START + 15, type: 'commit' })).toEqual([oldest]);
+      expect(await store.audit(WS, { limit: 9, kind: 'MeshPolicy', name: 'b' })).toEqual([newest]);
+      expect(await store.audit(WS, { limit: 1, before: newest?.seq ?? 0 })).toEqual([event]);
+      expect(await store.audit('w_none', { limit: 1 })).toEqual([]);
+    });
+
+    test('finds a rare entry behind many others', async () => {
+      const store = await opened(open);
+      await store.commit(WS, [{ op: 'create', record: draft('rare') }], WHY);
+      const noise: SecurityEvent = { type: 'token.use', actor: 'agent:x', result: 'ok' };
+      await store.record(
+        WS,
+        Array.from({ length: 1_000 }, () => noise),
+      );
+      const found = await store.audit(WS, { limit: 5, name: 'RARE' });
+      expect(found.map(({ commit }) => commit?.revision)).toEqual([1]);
+    });
+  });
+
+  describe('leases', () => {
+    test('have one holder at a time, whose fence rises with each change of holder', async () => {
+      const clock = testClock();
+      const store = await opened(open, clock);
+      expect(await store.acquire('leader', 'a', 1_000)).toEqual({ fence: 1, expiresAt: START + 1_000 });
+      expect(await store.acquire('leader', 'b', 1_000)).toBeUndefined();
+      expect(await store.acquire('other', 'b', 1_000)).toEqual({ fence: 1, expiresAt: START + 1_000 });
+      clock.set(START + 500);
+      expect(await store.acquire('leader', 'a', 1_000)).toEqual({ fence: 1, expiresAt: START + 1_500 });
+      clock.set(START + 1_500);
+      expect(await store.acquire('leader', 'b', 1_000)).toEqual({ fence: 2, expiresAt: START + 2_500 });
+      await store.release('leader', 'a');
+      expect(await store.acquire('leader', 'a', 1_000)).toBeUndefined();
+      await store.release('leader', 'b');
+      expect(await store.acquire('leader', 'a', 1_000)).toEqual({ fence: 3, expiresAt: START + 2_500 });
+    });
+
+    test('go to exactly one of many that ask at once', async () => {
+      const store = await opened(open);
+      const asked = await Promise.all(Array.from({ length: 10 }, (_, n) => store.acquire('leader', `h${n}`, 1_000)));
+      expect(asked.filter((lease) => lease !== undefined)).toEqual([{ fence: 1, expiresAt: START + 1_000 }]);
+    });
+  });
+}

@@ -1,0 +1,158 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import type { Op, Store } from '../../core/ports.ts';
+import { foldName, type RecordDraft, type StoredRecord } from '../../core/record.ts';
+import { draft, type OpenStore, outcome, peer, START, stored, testClock, WHY, WS } from './kit.ts';
+
+/** What the store must be equal to: every state ever, kept whole. */
+type State = ReadonlyMap<string, StoredRecord>;
+
+type Step =
+  | { readonly do: 'put'; readonly name: string; readonly spec: number; readonly unique: readonly string[] }
+  | { readonly do: 'delete'; readonly name: string };
+
+const NAMES = ['a', 'B', 'c-1', 'D.2'];
+const name = fc.constantFrom(...NAMES, 'A', 'b');
+const step: fc.Arbitrary<Step> = fc.oneof(
+  fc.record({
+    do: fc.constant('put' as const),
+    name,
+    spec: fc.nat(3),
+    unique: fc.uniqueArray(fc.constantFrom('ip:1', 'ip:2', 'ip:3'), { maxLength: 2 }),
+  }),
+  fc.record({ do: fc.constant('delete' as const), name }),
+);
+const batches = fc.array(fc.array(step, { minLength: 1, maxLength: 3 }), { minLength: 1, maxLength: 25 });
+
+export function modelContract(open: OpenStore): void {
+  describe('random histories', () => {
+    test('are read back as of every revision and instant as a naive model has them', async () => {
+      await fc.assert(
+        fc.asyncProperty(batches, async (history) => {
+          const store = await open(testClock());
+          const states = await play(store, history);
+          for (const [revision, state] of states.entries()) {
+            const items = itemsOf(state);
+            expect(await store.list(WS, 'MeshPeer', { asOf: { revision } })).toEqual({ items, revision });
+            for (const key of NAMES) {
+              expect(await store.get(WS, peer(key), { revision })).toEqual(state.get(foldName(key)));
+            }
+          }
+          const last = states.at(-1) ?? new Map();
+          expect(await store.list(WS, 'MeshPeer')).toEqual({ items: itemsOf(last), revision: states.length - 1 });
+          for (const value of ['ip:1', 'ip:2', 'ip:3']) {
+            expect(await store.lookup(value, WS)).toEqual(itemsOf(last).find(({ unique }) => unique.includes(value)));
+          }
+          await store.close();
+        }),
+        { numRuns: 40 },
+      );
+    });
+
+    test('rebuild every state from their commits, applied in order', async () => {
+      await fc.assert(
+        fc.asyncProperty(batches, async (history) => {
+          const store = await open(testClock());
+          const states = await play(store, history);
+          const rebuilt = new Map<string, StoredRecord>();
+          for (const { revision, changes } of await store.commits(WS, 0, 1_000)) {
+            for (const { type, record, before } of changes) {
+              expect(before).toEqual(rebuilt.get(foldName(record.name)));
+              if (type === 'deleted') rebuilt.delete(foldName(record.name));
+              else rebuilt.set(foldName(record.name), record);
+            }
+            expect(itemsOf(rebuilt)).toEqual(itemsOf(states[revision] ?? new Map()));
+          }
+          await store.close();
+        }),
+        { numRuns: 40 },
+      );
+    });
+
+    test('stay readable at every kept revision after any compactions', async () => {
+      const compactions = fc.array(fc.record({ upTo: fc.nat(25), keep: fc.array(fc.nat(25), { maxLength: 4 }) }), {
+        minLength: 1,
+        maxLength: 3,
+      });
+      await fc.assert(
+        fc.asyncProperty(batches, compactions, async (history, calls) => {
+          const store = await open(testClock());
+          const states = await play(store, history);
+          let readable = [...states.keys()];
+          let mark = 0;
+          for (const { upTo, keep } of calls) {
+            await store.compact(WS, upTo, keep);
+            mark = Math.max(mark, Math.min(upTo, states.length - 1));
+            readable = readable.filter((revision) => revision >= mark || keep.includes(revision));
+          }
+          for (const [revision, state] of states.entries()) {
+            const read = await outcome(store.list(WS, 'MeshPeer', { asOf: { revision } }));
+            if (readable.includes(revision)) expect(read).toEqual({ items: itemsOf(state), revision });
+            else expect(read).toMatchObject({ code: 'compacted' });
+          }
+          await store.close();
+        }),
+        { numRuns: 60 },
+      );
+    });
+  });
+}
+
+/** Plays the batches on the store and the model alike. @returns the state at each revision, from 0 */
+async function play(store: Store, history: readonly (readonly Step[])[]): Promise<State[]> {
+  const states: State[] = [new Map()];
+  let ids = 0;
+  for (const steps of history) {
+    const before = states.at(-1) ?? new Map();
+    const revision = states.length;
+    const next = new Map(before);
+    const ops = steps.map((each) => opOf(each, before, `p_${ids++}`));
+    const code = applyAll(next, ops, revision);
+    const answer = await outcome(store.commit(WS, ops, WHY));
+    expect('code' in answer ? answer.code : undefined).toBe(code);
+    if (code === undefined) states.push(next);
+  }
+  return states;
+}
+
+function opOf(each: Step, state: State, uid: string): Op {
+  if (each.do === 'delete') return { op: 'delete', key: peer(each.name) };
+  const present = state.get(foldName(each.name));
+  const record = draft(each.name, { uid: present?.uid ?? uid, spec: each.spec, unique: each.unique });
+  return present ? { op: 'update', record, revision: present.revision } : { op: 'create', record };
+}
+
+/** @returns the code of the first op that fails; the state is then void */
+function applyAll(state: Map<string, StoredRecord>, ops: readonly Op[], revision: number): string | undefined {
+  const deleted = new Set<string>();
+  const written = new Set<string>();
+  for (const op of ops) {
+    if (op.op === 'check') continue;
+    const key = foldName(op.op === 'delete' ? op.key.name : op.record.name);
+    const present = state.get(key);
+    if (op.op === 'create' && present) return 'already_exists';
+    if (op.op !== 'create' && !present) return 'not_found';
+    if (op.op === 'update' && present?.revision !== op.revision) return 'conflict';
+    if (written.has(key) && !(op.op === 'create' && deleted.has(key))) return 'conflict';
+    written.add(key);
+    if (op.op === 'delete') {
+      deleted.add(key);
+      state.delete(key);
+      continue;
+    }
+    deleted.delete(key);
+    const others = [...state.entries()].filter(([other]) => other !== key).flatMap(([, { unique }]) => unique);
+    if (op.record.unique.some((value) => others.includes(value))) return 'unique';
+    state.set(key, versionOf(op.record, present, revision));
+  }
+  return undefined;
+}
+
+function versionOf(record: RecordDraft, before: StoredRecord | undefined, revision: number): StoredRecord {
+  const generation = before === undefined ? 1 : before.generation + (before.spec === record.spec ? 0 : 1);
+  return stored(record, revision, { createdAt: START, generation });
+}
+
+function itemsOf(state: State): StoredRecord[] {
+  return [...state.entries()].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, record]) => record);
+}

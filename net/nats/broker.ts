@@ -1,0 +1,471 @@
+import { CredentialTable, type Grant } from './credentials.ts';
+import { frameTail, withoutHeaders } from './frame.ts';
+import { DEFAULT_LIMITS, type Limits, MIN_PENDING_BYTES, STALL_PENDING_BYTES } from './limits.ts';
+import { emptyMetrics, type Metrics } from './metrics.ts';
+import { BufferPool, type Chunk } from './outbox.ts';
+import { latin1, type PartialBudget, type Publication } from './parser.ts';
+import { CONTROL_PERMISSIONS, mayNameReply, mayPublish, mayReceive, OPEN_PERMISSIONS } from './permissions.ts';
+import { type Route, Router, type Target } from './router.ts';
+import { bytesOf, type CloseReason, type Hub, Session, type Subscription } from './session.ts';
+import { isLiteralSubject } from './subject.ts';
+
+/** A message for the control plane's own subscription `sid`. */
+export interface Delivery {
+  readonly sid: string;
+  readonly subject: string;
+  readonly reply: string | undefined;
+  /** The NATS header block, when there is one. */
+  readonly headers: Uint8Array | undefined;
+  readonly payload: Uint8Array;
+  /** The credential of the sender, where one was asked for. */
+  readonly from: string | undefined;
+}
+
+/** What the outside has to do, in this order. */
+export type Command =
+  /** `take()` the session's bytes, write them, then report `written()`. */
+  | { readonly kind: 'write'; readonly session: Session }
+  /** Write what is left, then end the connection. `cut`: at once, the receiver does not read. */
+  | { readonly kind: 'close'; readonly session: Session; readonly reason: CloseReason; readonly cut: boolean }
+  /** Stop or go on reading from it. */
+  | { readonly kind: 'pause' | 'resume'; readonly session: Session }
+  | { readonly kind: 'deliver'; readonly session: Session; readonly delivery: Delivery };
+
+export interface BrokerOptions {
+  /** Names this process to clients. */
+  readonly serverId: string;
+  /** `open`: no credential, two subject rules. `token`: a credential for each node. */
+  readonly auth: 'open' | 'token';
+  readonly limits?: Partial<Limits>;
+  readonly host?: string;
+  readonly port?: number;
+  readonly tls?: boolean;
+}
+
+/** The nats-server release whose client protocol is spoken; clients decide by it what they may use. */
+export const PROTOCOL_VERSION = '2.9.10';
+
+const NO_RESPONDERS = bytesOf('16 16\r\nNATS/1.0 503\r\n\r\n\r\n');
+
+/**
+ * The broker without sockets: bytes and time in, commands out. Input is handled at once; commands collect until
+ * they are taken, once a tick, so that many messages to one receiver become one write.
+ */
+export class Broker implements Hub {
+  readonly limits: Limits;
+  readonly metrics: Metrics = emptyMetrics();
+  readonly pool = new BufferPool();
+  readonly partial: PartialBudget;
+  readonly credentials = new CredentialTable();
+  now = 0;
+  /** Bytes in outboxes. */
+  queued = 0;
+  /** Bytes queued since the last `takeCommands`. */
+  fresh = 0;
+  readonly #options: BrokerOptions;
+  readonly #router = new Router<Subscription>();
+  readonly #sessions = new Map<number, Session>();
+  #commands: Command[] = [];
+  #awake: Session[] = [];
+  readonly #stalled = new Set<Session>();
+  #lastId = 0;
+  #random: number;
+  #lameDuck = false;
+  /** Bytes handed to sockets that they have not taken. */
+  #inFlight = 0;
+
+  constructor(options: BrokerOptions) {
+    this.#options = options;
+    this.limits = { ...DEFAULT_LIMITS, ...options.limits };
+    this.partial = { used: 0, max: this.limits.maxTotalPartial };
+    this.#random = (bytesOf(options.serverId).reduce((sum, byte) => (sum * 31 + byte) | 0, 7) | 1) >>> 0;
+  }
+
+  get sessions(): Iterable<Session> {
+    return this.#sessions.values();
+  }
+
+  /** A new connection: greets it with INFO, or refuses it. */
+  connect(now: number, address?: string): Session {
+    this.now = now;
+    const session = this.#open(false);
+    this.metrics.connections_total++;
+    session.write(this.#info(session.id, address));
+    if (this.metrics.connections >= this.limits.maxConnections) {
+      this.metrics.connections_refused_total++;
+      session.fail('maximum connections exceeded', 'limit');
+    }
+    this.metrics.connections++;
+    return session;
+  }
+
+  /** The control plane's own connection: all rights, messages come as `deliver` commands. */
+  connectControl(now: number): Session {
+    this.now = now;
+    const session = this.#open(true);
+    session.connect('{"verbose":false,"pedantic":false,"echo":false,"headers":true}');
+    return session;
+  }
+
+  /** Bytes from a connection. They are not kept: the caller may use the buffer again. */
+  handle(session: Session, bytes: Uint8Array, now: number): void {
+    this.now = now;
+    this.metrics.received_bytes_total += bytes.length;
+    if (session.open) session.handle(bytes);
+  }
+
+  /** The connection is gone. */
+  disconnect(session: Session, now: number): void {
+    this.now = now;
+    if (this.#sessions.get(session.id) !== session) return;
+    this.#sessions.delete(session.id);
+    if (!session.internal) this.metrics.connections--;
+    session.close();
+    this.queued -= session.outbox.bytes;
+    session.outbox.clear();
+    this.#inFlight -= session.inFlight;
+    session.inFlight = 0;
+    this.#stalled.delete(session);
+    this.#releaseWaiting(session);
+  }
+
+  /** What to do now. Call once a tick, and early when much is `fresh`. */
+  takeCommands(): readonly Command[] {
+    const writes: Command[] = [];
+    this.fresh = 0;
+    for (const session of this.#awake) {
+      session.awake = false;
+      if (session.inFlight === 0 && session.outbox.bytes > 0) writes.push({ kind: 'write', session });
+    }
+    if (this.#awake.length > 0) this.#awake = [];
+    if (this.#commands.length === 0) return writes;
+    const commands = writes.concat(this.#commands);
+    this.#commands = [];
+    return commands;
+  }
+
+  /** The bytes of a `write` command. Report `written` when the socket has taken them all. */
+  take(session: Session, now: number): readonly Chunk[] {
+    const bytes = session.outbox.bytes;
+    session.inFlight = bytes;
+    session.writingSince = now;
+    this.#inFlight += bytes;
+    this.queued -= bytes;
+    this.metrics.sent_bytes_total += bytes;
+    return session.outbox.take();
+  }
+
+  /** The socket has taken everything of the last `take`; what has come since is the next write. */
+  written(session: Session, chunks: readonly Chunk[]): void {
+    for (const { buffer } of chunks) this.pool.give(buffer);
+    this.#inFlight -= session.inFlight;
+    session.inFlight = 0;
+    if (session.outbox.bytes > 0) {
+      if (!session.awake) this.wake(session);
+    } else if (session.waiting !== undefined || session.stallSpent) {
+      session.stallSpent = false;
+      this.#releaseWaiting(session);
+    }
+  }
+
+  /** Pings, deadlines and expiries; call about once a second. */
+  tick(now: number): void {
+    this.now = now;
+    for (const session of this.#sessions.values()) if (session.open && !session.internal) this.#check(session, now);
+  }
+
+  /** Ends stalls that have lasted long enough; call every few milliseconds while `stalls` is above 0. */
+  tickStalls(now: number): void {
+    this.now = now;
+    for (const receiver of this.#stalled) {
+      if (now < receiver.stalledUntil) continue;
+      receiver.stallSpent = true;
+      this.#releaseWaiting(receiver);
+    }
+  }
+
+  get stalls(): number {
+    return this.#stalled.size;
+  }
+
+  /** Tells every client to look for another server; connections then end a few at a time with `closeSome`. */
+  lameDuck(now: number): void {
+    this.now = now;
+    this.#lameDuck = true;
+    for (const session of this.#sessions.values()) {
+      if (!session.internal && session.open && session.options.protocol >= 1) session.write(this.#info(session.id));
+    }
+  }
+
+  /** Ends up to `count` connections. Returns how many are left. */
+  closeSome(count: number, now: number): number {
+    this.now = now;
+    let closed = 0;
+    for (const session of this.#sessions.values()) {
+      if (session.internal || !session.open) continue;
+      if (closed++ < count) this.end(session, 'shutdown');
+    }
+    return Math.max(0, closed - count);
+  }
+
+  /** Ends the connections of a credential that is no longer good. */
+  revoke(id: string, now: number): void {
+    this.now = now;
+    this.credentials.remove(id);
+    for (const session of this.#sessions.values()) {
+      if (session.open && session.credentialId === id) session.fail('User Authentication Revoked', 'revoked');
+    }
+  }
+
+  snapshot(): Metrics {
+    return {
+      ...this.metrics,
+      subscriptions: this.#router.size,
+      pending_bytes: this.#inFlight + this.queued,
+      partial_bytes: this.partial.used,
+    };
+  }
+
+  verify(secret: string): Grant | undefined {
+    return this.credentials.verify(secret, this.now);
+  }
+
+  addSubscription(subscription: Subscription): void {
+    this.#router.add(subscription);
+  }
+
+  removeSubscription(subscription: Subscription): void {
+    this.#router.remove(subscription);
+  }
+
+  wake(session: Session): void {
+    session.awake = true;
+    this.#awake.push(session);
+  }
+
+  overflow(session: Session): void {
+    const pending = session.pending;
+    if (pending <= MIN_PENDING_BYTES || !session.open) return;
+    const crowded = this.#inFlight + this.queued > this.limits.maxTotalPending;
+    if (pending <= Math.max(MIN_PENDING_BYTES, crowded ? 0 : this.limits.maxPending)) return;
+    this.metrics.slow_consumers_total++;
+    this.#cut(session, 'slow');
+  }
+
+  end(session: Session, reason: CloseReason): void {
+    if (!session.open) return;
+    session.close();
+    this.#commands.push({ kind: 'close', session, reason, cut: false });
+  }
+
+  publish(from: Session, publication: Publication): void {
+    const { buffer, subjectStart, subjectEnd } = publication;
+    this.metrics.received_messages_total++;
+    const route = this.#router.route(buffer, subjectStart, subjectEnd, publication.hash);
+    if (!this.#isPermitted(from, route, publication)) return;
+    if (from.options.pedantic && !isLiteralSubject(route.subject)) from.error('Invalid Publish Subject');
+    from.acknowledge();
+
+    const tail = frameTail(publication);
+    const headed = publication.headerStart !== publication.headerEnd;
+    let delivered = 0;
+    const plain = route.plain;
+    for (let at = 0; at < plain.length; at++) {
+      const target = plain[at] as Target<Subscription>;
+      if (this.#deliver(from, route, target, tail, headed, publication)) delivered++;
+    }
+    for (const group of route.queues) {
+      if (this.#deliverToOne(from, route, group, tail, headed, publication)) delivered++;
+    }
+    this.metrics.sent_messages_total += delivered;
+    if (delivered === 0 && from.options.noResponders && publication.replyStart !== publication.replyEnd) {
+      this.#answerNoResponders(from, publication);
+    }
+  }
+
+  #open(internal: boolean): Session {
+    const session = new Session(this, {
+      id: ++this.#lastId,
+      permissions: internal ? CONTROL_PERMISSIONS : OPEN_PERMISSIONS,
+      awaitingAuth: !internal && this.#options.auth === 'token',
+      internal,
+    });
+    this.#sessions.set(session.id, session);
+    return session;
+  }
+
+  #info(clientId: number, address?: string): Uint8Array {
+    const { serverId, host = '0.0.0.0', port = 4222, auth, tls = false } = this.#options;
+    const info = {
+      server_id: serverId,
+      server_name: 'mesh',
+      version: PROTOCOL_VERSION,
+      proto: 1,
+      host,
+      port,
+      headers: true,
+      max_payload: this.limits.maxPayload,
+      client_id: clientId,
+      ...(address !== undefined && { client_ip: address }),
+      ...(auth === 'token' && { auth_required: true }),
+      ...(tls && { tls_required: true }),
+      ...(this.#lameDuck && { ldm: true }),
+    };
+    return bytesOf(`INFO ${JSON.stringify(info)} \r\n`);
+  }
+
+  #isPermitted(from: Session, route: Route<Subscription>, publication: Publication): boolean {
+    if (from.internal) return true;
+    const { permissions } = from;
+    if (route.judgedFor !== permissions) {
+      route.judgedFor = permissions;
+      route.mayPublish = mayPublish(permissions, route.subject);
+    }
+    if (!route.mayPublish) {
+      this.metrics.permission_violations_total++;
+      from.error(`Permissions Violation for Publish to "${route.subject}"`);
+      return false;
+    }
+    const { buffer, replyStart, replyEnd } = publication;
+    if (replyStart === replyEnd) return true;
+    // 'm' begins every subject the open bus guards; with a credential all replies are judged.
+    if (permissions === OPEN_PERMISSIONS && buffer[replyStart] !== 0x6d) return true;
+    const reply = latin1(buffer, replyStart, replyEnd);
+    if (mayNameReply(permissions, reply)) return true;
+    this.metrics.permission_violations_total++;
+    from.error(`Permissions Violation for Publish with Reply of "${reply}"`);
+    return false;
+  }
+
+  #deliver(
+    from: Session,
+    route: Route<Subscription>,
+    target: Target<Subscription>,
+    tail: Uint8Array,
+    headed: boolean,
+    publication: Publication,
+  ): boolean {
+    const { subscription } = target;
+    const to = subscription.session;
+    if (!subscription.open || (to === from && !from.options.echo)) return false;
+    if (subscription.filtered && !mayReceive(to.permissions, route.subject)) return false;
+    subscription.delivered++;
+    if (to.internal) this.#handOver(from, route, subscription, publication);
+    else {
+      if (headed && !to.options.headers) to.write(target.msg, withoutHeaders(publication));
+      else to.write(headed ? target.hmsg : target.msg, tail);
+      if (to.inFlight > 0 && to.pending > STALL_PENDING_BYTES) this.#stall(from, to);
+    }
+    if (subscription.max > 0 && subscription.delivered >= subscription.max) to.remove(subscription);
+    return true;
+  }
+
+  /** One member of a queue group, at random; the next one when that one must not have it. */
+  #deliverToOne(
+    from: Session,
+    route: Route<Subscription>,
+    group: readonly Target<Subscription>[],
+    tail: Uint8Array,
+    headed: boolean,
+    publication: Publication,
+  ): boolean {
+    const first = this.#nextRandom() % group.length;
+    for (let turn = 0; turn < group.length; turn++) {
+      const target = group[(first + turn) % group.length] as Target<Subscription>;
+      if (this.#deliver(from, route, target, tail, headed, publication)) return true;
+    }
+    return false;
+  }
+
+  #handOver(from: Session, route: Route<Subscription>, { sid, session }: Subscription, publication: Publication): void {
+    const { buffer, replyStart, replyEnd, payloadStart, payloadEnd, headerSize } = publication;
+    const bodyStart = payloadStart + headerSize;
+    this.metrics.control_messages_total++;
+    const delivery: Delivery = {
+      sid,
+      subject: route.subject,
+      reply: replyStart === replyEnd ? undefined : latin1(buffer, replyStart, replyEnd),
+      headers: headerSize === 0 ? undefined : new Uint8Array(buffer.subarray(payloadStart, bodyStart)),
+      payload: new Uint8Array(buffer.subarray(bodyStart, payloadEnd)),
+      from: from.credentialId,
+    };
+    this.#commands.push({ kind: 'deliver', session, delivery });
+  }
+
+  #answerNoResponders(from: Session, { buffer, replyStart, replyEnd }: Publication): void {
+    const route = this.#router.routeOf(latin1(buffer, replyStart, replyEnd));
+    const own = route.plain.find(({ subscription }) => subscription.session === from && subscription.open);
+    if (own === undefined) return;
+    this.metrics.no_responders_total++;
+    from.write(own.hmsg, NO_RESPONDERS);
+  }
+
+  /** Holds the publisher back until the receiver has caught up, but not for long and not twice. */
+  #stall(from: Session, to: Session): void {
+    if (to.stallSpent || from.internal || from === to || !to.open || to.waiting?.has(from) === true) return;
+    if (to.waiting === undefined) {
+      to.waiting = new Set();
+      to.stalledUntil = this.now + this.limits.stallMs;
+      this.#stalled.add(to);
+    }
+    to.waiting.add(from);
+    this.metrics.publisher_stalls_total++;
+    if (++from.waits === 1) this.#commands.push({ kind: 'pause', session: from });
+  }
+
+  #releaseWaiting(receiver: Session): void {
+    this.#stalled.delete(receiver);
+    const waiting = receiver.waiting;
+    receiver.waiting = undefined;
+    for (const publisher of waiting ?? []) {
+      if (--publisher.waits === 0) this.#commands.push({ kind: 'resume', session: publisher });
+    }
+  }
+
+  #check(session: Session, now: number): void {
+    const { authTimeoutMs, writeDeadlineMs, pingIntervalMs, maxPingsOut } = this.limits;
+    if (session.awaitingAuth && now - session.since >= authTimeoutMs) {
+      session.fail('Authentication Timeout', 'auth-timeout');
+      return;
+    }
+    if (session.credentialExpiresAt <= now) {
+      session.fail('User Authentication Expired', 'revoked');
+      return;
+    }
+    if (session.inFlight > 0 && now - session.writingSince >= writeDeadlineMs) {
+      this.metrics.slow_consumers_total++;
+      this.#cut(session, 'slow');
+      return;
+    }
+    if (now < session.nextPingAt) return;
+    session.nextPingAt = now + pingIntervalMs;
+    if (session.active) {
+      session.active = false;
+      session.pingsOut = 0;
+    }
+    if (session.pingsOut >= maxPingsOut) {
+      this.metrics.stale_connections_total++;
+      session.fail('Stale Connection', 'stale');
+      return;
+    }
+    session.sendPing();
+  }
+
+  #cut(session: Session, reason: CloseReason): void {
+    session.close();
+    this.queued -= session.outbox.bytes;
+    session.outbox.clear();
+    this.#releaseWaiting(session);
+    this.#commands.push({ kind: 'close', session, reason, cut: true });
+  }
+
+  /** xorshift32: spreads queue groups without asking the system for randomness. */
+  #nextRandom(): number {
+    let x = this.#random;
+    x ^= x << 13;
+    x ^= x >>> 17;
+    x ^= x << 5;
+    this.#random = x >>> 0;
+    return this.#random;
+  }
+}

@@ -1,0 +1,76 @@
+/** Every limit of the broker, with its unit and reason. README.md lists them; the listener may lower or raise the first group. */
+
+export interface Limits {
+  /** Bytes of headers and payload in one message. The default of nats-server; clients read it from INFO. */
+  readonly maxPayload: number;
+  /** Bytes of arguments in one protocol line. The default of nats-server: room for any sane subject. */
+  readonly maxControlLine: number;
+  /** Open connections. A refused one hears so; the plane is built for 50,000 nodes. */
+  readonly maxConnections: number;
+  /** Subscriptions of one connection: a node needs four, a tool a few hundred. */
+  readonly maxSubscriptions: number;
+  /** Bytes waiting for one receiver before it is cut off as a slow consumer; never below MIN_PENDING_BYTES. */
+  readonly maxPending: number;
+  /** Bytes waiting for all receivers; above it the cut-off falls to MIN_PENDING_BYTES, so memory stays bounded. */
+  readonly maxTotalPending: number;
+  /** Bytes of unfinished messages of all connections: many half-sent large ones must not fill memory. */
+  readonly maxTotalPartial: number;
+  /** Milliseconds between the broker's PINGs. */
+  readonly pingIntervalMs: number;
+  /** PINGs in a row without an answer that end a connection. */
+  readonly maxPingsOut: number;
+  /** Milliseconds a connection has to send CONNECT when a credential is required. */
+  readonly authTimeoutMs: number;
+  /** Milliseconds one write may wait for the receiver's socket. */
+  readonly writeDeadlineMs: number;
+  /** Milliseconds a publisher waits for a receiver that is behind, once; then the receiver runs into its own limit. */
+  readonly stallMs: number;
+}
+
+/** The contract promises every receiver at least 2.5 MB (DESIGN 12). */
+export const MIN_PENDING_BYTES = 2_621_440;
+
+export const DEFAULT_LIMITS: Limits = {
+  maxPayload: 1_048_576,
+  maxControlLine: 4_096,
+  maxConnections: 65_536,
+  maxSubscriptions: 10_000,
+  maxPending: 8_388_608,
+  maxTotalPending: 536_870_912,
+  maxTotalPartial: 268_435_456,
+  pingIntervalMs: 120_000,
+  maxPingsOut: 2,
+  authTimeoutMs: 2_000,
+  writeDeadlineMs: 10_000,
+  stallMs: 50,
+};
+
+/** Bytes waiting for a receiver from which its publishers are held back: a socket buffer's worth, far from the cut-off. */
+export const STALL_PENDING_BYTES = 1_048_576;
+
+/** Tokens of a subject: each costs a node of the subscription tree, so one line must not make thousands. */
+export const MAX_SUBJECT_TOKENS = 128;
+
+/** Digits of a size argument, as in nats-server: more cannot be a size that is allowed. */
+export const MAX_SIZE_DIGITS = 9;
+
+/** Bytes of the buffer a receiver starts with in a tick: 1,000 receivers of one message stay within the CPU cache. */
+export const SMALL_BUFFER_BYTES = 4_096;
+
+/** Bytes of the buffer it continues with: what one write hands to the kernel at once. */
+export const LARGE_BUFFER_BYTES = 65_536;
+
+/** Free buffers kept for the next tick; more are left to the garbage collector. */
+export const POOLED_SMALL_BUFFERS = 2_048;
+export const POOLED_LARGE_BUFFERS = 128;
+
+/** Bytes written within a tick after which the listener flushes early, to write while the data is in the CPU cache. */
+export const EARLY_FLUSH_BYTES = 1_048_576;
+
+/** Receivers held in one generation of the route cache; two generations are kept. About 200 bytes each. */
+export const ROUTE_CACHE_TARGETS = 32_768;
+
+/** Messages to the control plane it has not yet acknowledged; more are dropped and counted, nodes ask again over HTTP. */
+export const MAX_CONTROL_IN_FLIGHT = 16_384;
+/** The same in bytes. */
+export const MAX_CONTROL_IN_FLIGHT_BYTES = 33_554_432;

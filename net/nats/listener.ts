@@ -1,0 +1,288 @@
+import { randomBytes } from 'node:crypto';
+import { createServer, type Server, type Socket } from 'node:net';
+import { createSecureContext, type SecureContext, TLSSocket } from 'node:tls';
+import { adoptSocket } from './accept.ts';
+import { Broker, type Delivery } from './broker.ts';
+import { EARLY_FLUSH_BYTES, type Limits } from './limits.ts';
+import type { Chunk } from './outbox.ts';
+import type { Session } from './session.ts';
+
+export interface ListenerOptions {
+  readonly host: string;
+  /** 0 = any free port. */
+  readonly port: number;
+  readonly auth: 'open' | 'token';
+  /** PEM texts; with them every client must upgrade to TLS after INFO. */
+  readonly tls?: { readonly cert: string; readonly key: string };
+  readonly limits?: Partial<Limits>;
+}
+
+export interface Address {
+  readonly host: string;
+  readonly port: number;
+}
+
+/** Milliseconds between looks at pings and deadlines. */
+const TICK_MS = 1_000;
+/** Milliseconds between looks at held-back publishers, only while there are any. */
+const STALL_TICK_MS = 10;
+/** Milliseconds a closed connection may still send, so that our last words are not lost to a reset. */
+const LINGER_MS = 1_000;
+/** Milliseconds a client has for its TLS handshake, as in nats-server. */
+const TLS_HANDSHAKE_MS = 2_000;
+/** Milliseconds between the steps of a lame duck. */
+const LAME_DUCK_STEP_MS = 50;
+/** Bytes of the read buffer: what libuv reads at most at once. */
+const READ_BUFFER_BYTES = 65_536;
+/** Connections waiting for accept; thousands of nodes come back at once after a restart. */
+const BACKLOG = 4_096;
+
+interface Connection {
+  readonly session: Session;
+  socket: Socket;
+  /** Buffers the socket has not taken yet. */
+  writing: readonly Chunk[] | undefined;
+  started: number;
+  finished: number;
+  readonly onWritten: () => void;
+  linger: NodeJS.Timeout | undefined;
+}
+
+/** The broker on a TCP port. Deliveries to the control plane's own subscriptions go to `onDeliveries`. */
+export class NatsListener {
+  readonly broker: Broker;
+  readonly control: Session;
+  readonly #options: ListenerOptions;
+  readonly #onDeliveries: (deliveries: readonly Delivery[]) => void;
+  readonly #secureContext: SecureContext | undefined;
+  readonly #connections = new Map<number, Connection>();
+  readonly #readBuffer = new Uint8Array(READ_BUFFER_BYTES);
+  #server: Server | undefined;
+  #ticker: NodeJS.Timeout | undefined;
+  #stallTimer: NodeJS.Timeout | undefined;
+  #flushScheduled = false;
+  #stopped: (() => void) | undefined;
+
+  constructor(options: ListenerOptions, onDeliveries: (deliveries: readonly Delivery[]) => void = () => {}) {
+    this.#options = options;
+    this.#onDeliveries = onDeliveries;
+    const { host, port, auth, tls, limits } = options;
+    const serverId = `M${randomBytes(20).toString('hex').toUpperCase()}`;
+    this.broker = new Broker({ serverId, auth, host, port, tls: tls !== undefined, ...(limits && { limits }) });
+    this.control = this.broker.connectControl(Date.now());
+    this.#secureContext = tls && createSecureContext(tls);
+  }
+
+  async start(): Promise<Address> {
+    const server = createServer({ pauseOnConnect: true, noDelay: true }, (socket) => this.#accept(socket));
+    this.#server = server;
+    const { host, port } = this.#options;
+    await new Promise<void>((resolve, reject) => {
+      server.once('error', reject);
+      server.listen({ host, port, backlog: BACKLOG }, () => {
+        server.off('error', reject);
+        resolve();
+      });
+    });
+    this.#ticker = setInterval(() => {
+      this.broker.tick(Date.now());
+      this.flush();
+    }, TICK_MS);
+    const address = server.address();
+    return { host, port: typeof address === 'object' && address !== null ? address.port : port };
+  }
+
+  /** Ends every connection and the port. Idempotent. */
+  async stop(): Promise<void> {
+    this.#server?.close();
+    this.#server = undefined;
+    clearInterval(this.#ticker);
+    this.broker.closeSome(Number.POSITIVE_INFINITY, Date.now());
+    this.flush();
+    await this.#allClosed(LINGER_MS);
+    clearTimeout(this.#stallTimer);
+  }
+
+  /** Stops accepting, tells clients to move, then ends their connections evenly over the given time. */
+  async lameDuck(durationMs: number): Promise<void> {
+    this.#server?.close();
+    this.#server = undefined;
+    this.broker.lameDuck(Date.now());
+    this.flush();
+    const steps = Math.max(1, Math.floor(durationMs / LAME_DUCK_STEP_MS));
+    const share = Math.ceil(this.#connections.size / steps);
+    await new Promise<void>((resolve) => {
+      const step = setInterval(() => {
+        const left = this.broker.closeSome(share, Date.now());
+        this.flush();
+        if (left > 0) return;
+        clearInterval(step);
+        resolve();
+      }, LAME_DUCK_STEP_MS);
+    });
+    await this.stop();
+  }
+
+  /** Bytes from the control plane, in the words of the protocol. */
+  handleControl(bytes: Uint8Array): void {
+    this.broker.handle(this.control, bytes, Date.now());
+    this.#afterInput();
+  }
+
+  /** Does what the broker has decided. */
+  flush(): void {
+    this.#flushScheduled = false;
+    const deliveries: Delivery[] = [];
+    for (const command of this.broker.takeCommands()) {
+      if (command.kind === 'deliver') {
+        deliveries.push(command.delivery);
+        continue;
+      }
+      const connection = this.#connections.get(command.session.id);
+      if (connection === undefined) continue;
+      switch (command.kind) {
+        case 'write':
+          this.#write(connection);
+          break;
+        case 'close':
+          this.#close(connection, command.cut);
+          break;
+        case 'pause':
+          connection.socket.pause();
+          break;
+        case 'resume':
+          connection.socket.resume();
+          break;
+        default:
+          command satisfies never;
+      }
+    }
+    if (deliveries.length > 0) this.#onDeliveries(deliveries);
+    if (this.broker.stalls > 0) this.#watchStalls();
+  }
+
+  #accept(accepted: Socket): void {
+    const session = this.broker.connect(Date.now(), accepted.remoteAddress);
+    const connection: Connection = {
+      session,
+      socket: accepted,
+      writing: undefined,
+      started: 0,
+      finished: 0,
+      onWritten: () => this.#written(connection),
+      linger: undefined,
+    };
+    this.#connections.set(session.id, connection);
+    if (this.#secureContext === undefined) {
+      connection.socket = adoptSocket(accepted, this.#readBuffer, (bytes) => this.#received(session, bytes));
+      this.#follow(connection);
+    } else this.#upgrade(connection, accepted, this.#secureContext);
+    this.#schedule();
+  }
+
+  /** INFO goes in clear, then the handshake begins; until then the session's writes wait. */
+  #upgrade(connection: Connection, accepted: Socket, secureContext: SecureContext): void {
+    const { session } = connection;
+    const chunks = this.broker.take(session, Date.now());
+    accepted.once('error', () => accepted.destroy());
+    for (const { bytes } of chunks) accepted.write(bytes);
+    const secure = new TLSSocket(accepted, { isServer: true, secureContext });
+    connection.socket = secure;
+    const timer = setTimeout(() => secure.destroy(), TLS_HANDSHAKE_MS);
+    secure.once('secure', () => {
+      clearTimeout(timer);
+      this.broker.written(session, chunks);
+      this.#schedule();
+    });
+    secure.once('close', () => clearTimeout(timer));
+    secure.on('data', (bytes: Uint8Array) => this.#received(session, bytes));
+    this.#follow(connection);
+  }
+
+  #follow(connection: Connection): void {
+    const { socket, session } = connection;
+    // What broke the connection does not matter: 'close' follows.
+    socket.on('error', () => {});
+    socket.on('end', () => socket.end());
+    socket.on('close', () => {
+      clearTimeout(connection.linger);
+      this.#connections.delete(session.id);
+      this.broker.disconnect(session, Date.now());
+      this.#schedule();
+      if (this.#connections.size === 0) this.#stopped?.();
+    });
+  }
+
+  #received(session: Session, bytes: Uint8Array): void {
+    this.broker.handle(session, bytes, Date.now());
+    this.#afterInput();
+  }
+
+  #afterInput(): void {
+    if (this.broker.fresh > EARLY_FLUSH_BYTES) this.flush();
+    else this.#schedule();
+  }
+
+  #schedule(): void {
+    if (this.#flushScheduled) return;
+    this.#flushScheduled = true;
+    setImmediate(() => this.flush());
+  }
+
+  #write(connection: Connection): void {
+    const { session, socket } = connection;
+    if (socket.destroyed || socket.writableEnded) return;
+    const chunks = this.broker.take(session, Date.now());
+    const last = chunks.length - 1;
+    if (last > 0) socket.cork();
+    for (const [at, { bytes }] of chunks.entries()) {
+      if (at < last) socket.write(bytes);
+      else socket.write(bytes, connection.onWritten);
+    }
+    if (last > 0) socket.uncork();
+    connection.started++;
+    // Nothing left means the kernel has copied it: the buffers are free before the callback comes.
+    if (socket.writableLength === 0) this.broker.written(session, chunks);
+    else connection.writing = chunks;
+  }
+
+  #written(connection: Connection): void {
+    connection.finished++;
+    const chunks = connection.writing;
+    if (chunks === undefined || connection.finished < connection.started) return;
+    connection.writing = undefined;
+    this.broker.written(connection.session, chunks);
+    this.#schedule();
+  }
+
+  #close(connection: Connection, cut: boolean): void {
+    const { socket, session } = connection;
+    if (cut) {
+      socket.destroy();
+      return;
+    }
+    for (const { bytes } of this.broker.take(session, Date.now())) socket.write(bytes);
+    socket.end();
+    socket.resume();
+    connection.linger = setTimeout(() => socket.destroy(), LINGER_MS);
+  }
+
+  #watchStalls(): void {
+    this.#stallTimer ??= setTimeout(() => {
+      this.#stallTimer = undefined;
+      this.broker.tickStalls(Date.now());
+      this.flush();
+    }, STALL_TICK_MS);
+  }
+
+  async #allClosed(deadlineMs: number): Promise<void> {
+    if (this.#connections.size === 0) return;
+    await new Promise<void>((resolve) => {
+      this.#stopped = resolve;
+      setTimeout(() => {
+        for (const { socket } of this.#connections.values()) socket.destroy();
+        resolve();
+      }, deadlineMs).unref();
+    });
+  }
+}

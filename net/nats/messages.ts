@@ -1,0 +1,40 @@
+import type { Delivery } from './broker.ts';
+import type { Credential } from './credentials.ts';
+import type { ListenerOptions } from './listener.ts';
+import type { Metrics } from './metrics.ts';
+
+/** What the main thread and the broker's thread say to each other. */
+
+export interface OutgoingMessage {
+  readonly subject: string;
+  readonly reply?: string;
+  readonly payload: Uint8Array;
+}
+
+export type ToWorker =
+  | { readonly kind: 'subscribe'; readonly sid: string; readonly subject: string; readonly queue?: string }
+  | { readonly kind: 'unsubscribe'; readonly sid: string }
+  | { readonly kind: 'publish'; readonly messages: readonly OutgoingMessage[] }
+  | { readonly kind: 'credentials'; readonly set: readonly Credential[]; readonly remove: readonly string[] }
+  /** The control plane has handled deliveries; as many more may be on the way. */
+  | { readonly kind: 'acknowledge'; readonly messages: number; readonly bytes: number }
+  /** Answered when everything said before is done. */
+  | { readonly kind: 'flush'; readonly id: number }
+  | { readonly kind: 'metrics'; readonly id: number }
+  | { readonly kind: 'lame-duck'; readonly durationMs: number }
+  | { readonly kind: 'stop' };
+
+export type FromWorker =
+  | { readonly kind: 'listening'; readonly host: string; readonly port: number }
+  | { readonly kind: 'failed'; readonly message: string; readonly code: string | undefined }
+  | { readonly kind: 'deliver'; readonly deliveries: readonly Delivery[] }
+  | { readonly kind: 'flushed'; readonly id: number }
+  | { readonly kind: 'metrics'; readonly id: number; readonly metrics: Metrics }
+  | { readonly kind: 'stopped' };
+
+export type WorkerOptions = ListenerOptions;
+
+/** Bytes a delivery takes on its way, for the bound on what is in flight. */
+export function deliveryBytes({ subject, reply, headers, payload }: Delivery): number {
+  return subject.length + (reply?.length ?? 0) + (headers?.length ?? 0) + payload.length;
+}

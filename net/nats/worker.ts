@@ -1,0 +1,95 @@
+import { parentPort, workerData } from 'node:worker_threads';
+import type { Delivery } from './broker.ts';
+import { MAX_CONTROL_IN_FLIGHT, MAX_CONTROL_IN_FLIGHT_BYTES } from './limits.ts';
+import { NatsListener } from './listener.ts';
+import { deliveryBytes, type FromWorker, type OutgoingMessage, type ToWorker, type WorkerOptions } from './messages.ts';
+
+/** The broker's own thread: a scan or a slow request on the main thread never delays signalling. */
+
+if (parentPort !== null) await serve(parentPort, workerData as WorkerOptions);
+
+async function serve(port: NonNullable<typeof parentPort>, options: WorkerOptions): Promise<void> {
+  const say = (message: FromWorker) => port.postMessage(message);
+  const inFlight = { messages: 0, bytes: 0 };
+
+  const deliver = (deliveries: readonly Delivery[]) => {
+    const admitted = deliveries.filter((delivery) => {
+      const bytes = deliveryBytes(delivery);
+      const fits = inFlight.messages < MAX_CONTROL_IN_FLIGHT && inFlight.bytes + bytes <= MAX_CONTROL_IN_FLIGHT_BYTES;
+      if (!fits) {
+        listener.broker.metrics.control_dropped_total++;
+        return false;
+      }
+      inFlight.messages++;
+      inFlight.bytes += bytes;
+      return true;
+    });
+    if (admitted.length > 0) say({ kind: 'deliver', deliveries: admitted });
+  };
+  const listener = new NatsListener(options, deliver);
+
+  const end = async (ending: Promise<void>) => {
+    await ending;
+    say({ kind: 'stopped' });
+    port.close();
+  };
+
+  port.on('message', (message: ToWorker) => {
+    switch (message.kind) {
+      case 'subscribe':
+        listener.handleControl(line('SUB', message.subject, message.queue, message.sid));
+        break;
+      case 'unsubscribe':
+        listener.handleControl(line('UNSUB', message.sid));
+        break;
+      case 'publish':
+        for (const outgoing of message.messages) listener.handleControl(publication(outgoing));
+        break;
+      case 'credentials':
+        for (const id of message.remove) listener.broker.revoke(id, Date.now());
+        for (const credential of message.set) listener.broker.credentials.set(credential);
+        listener.flush();
+        break;
+      case 'acknowledge':
+        inFlight.messages -= message.messages;
+        inFlight.bytes -= message.bytes;
+        break;
+      case 'flush':
+        listener.flush();
+        say({ kind: 'flushed', id: message.id });
+        break;
+      case 'metrics':
+        say({ kind: 'metrics', id: message.id, metrics: listener.broker.snapshot() });
+        break;
+      case 'lame-duck':
+        void end(listener.lameDuck(message.durationMs));
+        break;
+      case 'stop':
+        void end(listener.stop());
+        break;
+      default:
+        message satisfies never;
+    }
+  });
+
+  try {
+    say({ kind: 'listening', ...(await listener.start()) });
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? String(error.code) : undefined;
+    say({ kind: 'failed', message: error instanceof Error ? error.message : String(error), code });
+    await end(listener.stop());
+  }
+}
+
+function line(...words: readonly (string | undefined)[]): Uint8Array {
+  return Buffer.from(`${words.filter((word) => word !== undefined).join(' ')}\r\n`);
+}
+
+function publication({ subject, reply, payload }: OutgoingMessage): Uint8Array {
+  const head = `PUB ${subject} ${reply === undefined ? '' : `${reply} `}${payload.length}\r\n`;
+  const bytes = Buffer.allocUnsafe(Buffer.byteLength(head) + payload.length + 2);
+  const start = bytes.write(head);
+  bytes.set(payload, start);
+  bytes.write('\r\n', start + payload.length);
+  return bytes;
+}

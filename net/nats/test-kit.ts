@@ -1,0 +1,91 @@
+import { Broker, type BrokerOptions, type Command, type Delivery } from './broker.ts';
+import type { Session } from './session.ts';
+
+/** A broker without sockets for tests: text in, text out, the clock in the test's hand. */
+export class Bench {
+  readonly broker: Broker;
+  now = 1_000_000;
+  readonly deliveries: Delivery[] = [];
+  readonly #lines = new Map<Session, Line>();
+
+  constructor(options: Partial<BrokerOptions> = {}) {
+    this.broker = new Broker({ serverId: 'TEST', auth: 'open', ...options });
+  }
+
+  connect(first = ''): Line {
+    const line = new Line(this, this.broker.connect(this.now));
+    this.#lines.set(line.session, line);
+    this.run();
+    line.greeting = line.read();
+    if (first !== '') line.send(first);
+    return line;
+  }
+
+  control(): Line {
+    const line = new Line(this, this.broker.connectControl(this.now));
+    this.#lines.set(line.session, line);
+    return line;
+  }
+
+  /** Carries out the broker's commands as an ideal socket would; a frozen line takes nothing. */
+  run(): readonly Command[] {
+    const commands = this.broker.takeCommands();
+    for (const command of commands) {
+      if (command.kind === 'deliver') this.deliveries.push(command.delivery);
+      else this.#lines.get(command.session)?.obey(command);
+    }
+    return commands;
+  }
+
+  tick(ms: number): void {
+    this.now += ms;
+    this.broker.tick(this.now);
+    this.run();
+  }
+}
+
+/** One connection of a `Bench`. */
+export class Line {
+  readonly session: Session;
+  greeting = '';
+  closed: string | undefined;
+  paused = false;
+  frozen = false;
+  readonly #bench: Bench;
+  #text = '';
+
+  constructor(bench: Bench, session: Session) {
+    this.#bench = bench;
+    this.session = session;
+  }
+
+  send(bytes: string): this {
+    this.#bench.broker.handle(this.session, Buffer.from(bytes, 'latin1'), this.#bench.now);
+    this.#bench.run();
+    return this;
+  }
+
+  /** What came since the last read. */
+  read(): string {
+    const text = this.#text;
+    this.#text = '';
+    return text;
+  }
+
+  obey(command: Exclude<Command, { kind: 'deliver' }>): void {
+    const { broker, now } = this.#bench;
+    if (command.kind === 'pause' || command.kind === 'resume') this.paused = command.kind === 'pause';
+    else {
+      const cut = command.kind === 'close' && command.cut;
+      const chunks = cut ? [] : broker.take(this.session, now);
+      if (!this.frozen) {
+        for (const { bytes } of chunks) this.#text += Buffer.from(bytes).toString('latin1');
+        broker.written(this.session, chunks);
+      }
+      if (command.kind === 'close') {
+        this.closed = command.reason;
+        broker.disconnect(this.session, now);
+      }
+    }
+  }
+}

@@ -1,0 +1,97 @@
+import type { Caller } from '../caller.ts';
+import { commitContext } from '../commit-context.ts';
+import { MeshError } from '../errors.ts';
+import { newId, SYSTEM_WORKSPACE } from '../ids.ts';
+import { DEFAULT_NETWORK, type NetworkSpec } from '../network/resources.ts';
+import type { CallContext } from '../operation.ts';
+import { type CommitContext, type Op, StoreError } from '../ports.ts';
+import type { Services } from '../services.ts';
+import { DEFAULT_SETTINGS, type WorkspaceRecord, type WorkspaceSpec } from './workspaces.ts';
+
+export type NewWorkspace = Omit<WorkspaceSpec, 'settings'>;
+
+/**
+ * Creates a workspace, its default network and the membership of its creator, or nothing.
+ *
+ * The two partitions cannot be written in one commit. What is in the new partition counts only once the workspace is in
+ * the directory, so that goes last; when it is refused, the partition is emptied again.
+ */
+export async function addWorkspace(
+  workspace: NewWorkspace,
+  context: CallContext<Pick<Services, 'store'>>,
+): Promise<WorkspaceRecord> {
+  const { store } = context.services;
+  await requireFree(store, workspace);
+  const id = newId('w');
+  const commit = commitContext(context, `created workspace ${workspace.slug}`);
+  const contents = contentsOf(workspace, context.caller);
+  await store.commit(id, contents, commit);
+  try {
+    const { changes } = await store.commit(
+      SYSTEM_WORKSPACE,
+      [{ op: 'create', record: draftOfWorkspace(id, workspace) }],
+      commit,
+    );
+    return changes[0]?.record as WorkspaceRecord;
+  } catch (error) {
+    await empty(store, id, contents, commit);
+    throw error instanceof StoreError && (error.code === 'unique' || error.code === 'already_exists')
+      ? taken(workspace)
+      : error;
+  }
+}
+
+function draftOfWorkspace(uid: string, workspace: NewWorkspace) {
+  return {
+    kind: 'Workspace',
+    name: workspace.slug,
+    uid,
+    labels: {},
+    annotations: {},
+    spec: { ...workspace, settings: DEFAULT_SETTINGS } satisfies WorkspaceSpec,
+    status: {},
+    unique: uniqueOf(workspace),
+  } as const;
+}
+
+function uniqueOf({ slug, namespace }: NewWorkspace): readonly [string, string] {
+  return [`slug:${slug}`, `namespace:${namespace}`];
+}
+
+function contentsOf({ maxNodeCount }: NewWorkspace, creator: Caller | null): readonly Extract<Op, { op: 'create' }>[] {
+  const spec: NetworkSpec = { cidr: cidrFor(maxNodeCount), mtu: 1_280, defaultAction: 'ALLOW' };
+  const blank = { labels: {}, annotations: {}, status: {}, unique: [] } as const;
+  const network = { ...blank, kind: 'MeshNetwork', name: DEFAULT_NETWORK, uid: newId('net'), spec } as const;
+  const ops = [{ op: 'create', record: network } as const];
+  if (creator?.kind !== 'user') return ops;
+  const member = { ...blank, kind: 'Member', name: creator.name, uid: creator.id, spec: { role: 'admin' } } as const;
+  return [...ops, { op: 'create', record: member }];
+}
+
+async function requireFree(store: Pick<Services['store'], 'lookup'>, workspace: NewWorkspace): Promise<void> {
+  const found = await Promise.all(uniqueOf(workspace).map((unique) => store.lookup(unique, SYSTEM_WORKSPACE)));
+  if (found.some(Boolean)) throw taken(workspace);
+}
+
+function taken({ slug, namespace }: NewWorkspace): MeshError {
+  return new MeshError('conflict', `The slug ${slug} or the namespace ${namespace} is in use already: choose others.`);
+}
+
+async function empty(
+  store: Pick<Services['store'], 'commit'>,
+  id: string,
+  contents: readonly Extract<Op, { op: 'create' }>[],
+  commit: CommitContext,
+): Promise<void> {
+  const ops = contents.map(({ record: { kind, name } }) => ({ op: 'delete', key: { kind, name } }) as const);
+  await store.commit(id, ops, { ...commit, reason: `${commit.reason}: undone, it was refused` });
+}
+
+const SMALLEST_PREFIX = 24;
+
+/** 10.96.0.0/24, or the smallest block from there that holds so many besides its network and broadcast addresses. */
+export function cidrFor(nodes: number): string {
+  let prefix = SMALLEST_PREFIX;
+  while (2 ** (32 - prefix) - 2 < nodes) prefix -= 1;
+  return `10.96.0.0/${prefix}`;
+}

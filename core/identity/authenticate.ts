@@ -1,0 +1,54 @@
+import { hash } from 'node:crypto';
+import type { Caller } from '../caller.ts';
+import { MeshError } from '../errors.ts';
+import type { Services } from '../services.ts';
+import { buildCredentialCache, type Verified } from './credential-cache.ts';
+import { isLoopback } from './login-limits.ts';
+import { verifySession } from './session-caller.ts';
+import { parseToken } from './token.ts';
+import { verifyToken } from './token-caller.ts';
+import { expiredToken, unknownToken } from './token-record.ts';
+import type { WorkspaceDirectory } from './workspace-directory.ts';
+
+/** Longer than any token that was ever issued. */
+const MAX_BEARER_LENGTH = 1_024;
+
+export interface Authenticator {
+  /** Who a bearer token speaks for. @throws MeshError `unauthenticated` with what to do */
+  authenticate(bearer: string, origin: string): Promise<Caller>;
+  close(): void;
+}
+
+/**
+ * Verifies sessions and tokens. What was verified is remembered under its hash until a record that it rests on changes
+ * or its time is over, so that a request costs one hash and one look-up.
+ */
+export function buildAuthenticator(
+  services: Pick<Services, 'store' | 'clock' | 'keys'>,
+  directory: WorkspaceDirectory,
+): Authenticator {
+  const { store, clock } = services;
+  const cache = buildCredentialCache(store);
+
+  function verify(bearer: string): Promise<Verified> {
+    const form = parseToken(bearer);
+    return form ? verifyToken(services, directory, bearer, form.kind) : verifySession(services, directory, bearer);
+  }
+
+  return {
+    async authenticate(bearer, origin) {
+      if (bearer.length > MAX_BEARER_LENGTH) throw unknownToken();
+      const key = hash('sha256', bearer, 'base64');
+      const caller = cache.get(key) ?? (await cache.load(key, () => verify(bearer)));
+      if (caller.expiresAt !== undefined && clock.now() >= caller.expiresAt) {
+        cache.forget(key);
+        throw expiredToken();
+      }
+      if (caller.mustChangePassword && !isLoopback(origin)) {
+        throw new MeshError('forbidden', 'The built-in password works from the control plane itself only.');
+      }
+      return caller;
+    },
+    close: cache.close,
+  };
+}

@@ -1,0 +1,40 @@
+import { commitContext } from '../commit-context.ts';
+import { invalidInput, MeshError } from '../errors.ts';
+import { SYSTEM_WORKSPACE } from '../ids.ts';
+import type { CallContext } from '../operation.ts';
+import { draftOf } from '../record.ts';
+import type { Services } from '../services.ts';
+import { accountById } from './accounts.ts';
+import { BUILT_IN_PASSWORD } from './first-accounts.ts';
+import { hashPassword, requireGoodPassword, verifyPassword } from './passwords.ts';
+import { requireSession } from './require-session.ts';
+
+/** Changes the caller's password, which ends every session and API token of the account. */
+export async function changePassword(
+  { oldPassword, newPassword }: { readonly oldPassword: string; readonly newPassword: string },
+  context: CallContext<Pick<Services, 'store' | 'logins'>>,
+): Promise<void> {
+  const { services, origin } = context;
+  const caller = requireSession(context.caller);
+  const account = await accountById(services, caller.id);
+  if (!account) throw new MeshError('unauthenticated', 'This account was removed.');
+  const succeeded = services.logins.attempt(origin, account.name);
+  if (!(await verifyPassword(oldPassword, account.spec.passwordHash))) {
+    const detail = 'This is not the current password.';
+    throw invalidInput([{ pointer: '/oldPassword', detail }], detail);
+  }
+  succeeded();
+  if (newPassword === oldPassword || newPassword === BUILT_IN_PASSWORD) {
+    const detail = 'Choose a password that is not the old or the built-in one.';
+    throw invalidInput([{ pointer: '/newPassword', detail }], detail);
+  }
+  requireGoodPassword(newPassword, account.name, '/newPassword');
+  const passwordHash = await hashPassword(newPassword);
+  const spec = { ...account.spec, passwordHash, passwordState: 'own', epoch: account.spec.epoch + 1 } as const;
+  const event = { type: 'password_change', actor: caller.subject, result: 'ok', origin } as const;
+  await services.store.commit(
+    SYSTEM_WORKSPACE,
+    [{ op: 'update', record: { ...draftOf(account), spec }, revision: account.revision }],
+    commitContext(context, 'changed the password', { securityEvents: [event] }),
+  );
+}

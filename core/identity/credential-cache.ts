@@ -1,0 +1,83 @@
+import type { Caller } from '../caller.ts';
+import type { Store } from '../ports.ts';
+import type { Kind } from '../record.ts';
+
+/** Callers remembered at once; the longest remembered make room. */
+const MAX_ENTRIES = 20_000;
+
+const RELEVANT: ReadonlySet<Kind> = new Set<Kind>([
+  'Account',
+  'Session',
+  'Token',
+  'Member',
+  'Workspace',
+  'AgentIdentity',
+  'MeshPeer',
+]);
+
+/** What a verification found, and the records it rests on. */
+export interface Verified {
+  readonly caller: Caller;
+  /** `<kind>:<uid>`. */
+  readonly restsOn: readonly string[];
+}
+
+/** Callers by the hash of their token. A commit to a record that one rests on forgets it at once. */
+export interface CredentialCache {
+  get(key: string): Caller | undefined;
+  /** Verifies and remembers, unless something that matters changed meanwhile. */
+  load(key: string, verify: () => Promise<Verified>): Promise<Caller>;
+  forget(key: string): void;
+  close(): void;
+}
+
+export function buildCredentialCache(store: Pick<Store, 'onCommit'>): CredentialCache {
+  const entries = new Map<string, Verified>();
+  const dependents = new Map<string, Set<string>>();
+  let generation = 0;
+
+  function forget(key: string): void {
+    const entry = entries.get(key);
+    if (!entry) return;
+    entries.delete(key);
+    for (const record of entry.restsOn) {
+      const keys = dependents.get(record);
+      keys?.delete(key);
+      if (keys?.size === 0) dependents.delete(record);
+    }
+  }
+
+  function remember(key: string, entry: Verified): void {
+    forget(key);
+    if (entries.size >= MAX_ENTRIES) {
+      const [oldest] = entries.keys();
+      if (oldest !== undefined) forget(oldest);
+    }
+    entries.set(key, entry);
+    for (const record of entry.restsOn) {
+      const keys = dependents.get(record);
+      if (keys) keys.add(key);
+      else dependents.set(record, new Set([key]));
+    }
+  }
+
+  const close = store.onCommit(({ changes }) => {
+    for (const { record } of changes) {
+      if (!RELEVANT.has(record.kind)) continue;
+      generation += 1;
+      for (const key of [...(dependents.get(`${record.kind}:${record.uid}`) ?? [])]) forget(key);
+    }
+  });
+
+  return {
+    get: (key) => entries.get(key)?.caller,
+    async load(key, verify) {
+      const started = generation;
+      const entry = await verify();
+      if (generation === started) remember(key, entry);
+      return entry.caller;
+    },
+    forget,
+    close,
+  };
+}

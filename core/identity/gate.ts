@@ -1,0 +1,30 @@
+import type { Gate } from '../invoke.ts';
+import type { Services } from '../services.ts';
+import { buildAuthenticator } from './authenticate.ts';
+import { buildRefusalLog } from './refusals.ts';
+import { buildWorkspaceDirectory } from './workspace-directory.ts';
+
+/** The gate that every face calls operations through. */
+export interface ServiceGate extends Gate<Services> {
+  /** Writes the refusals counted since the last flush to the audit log; each minute, and at the end. */
+  flushRefusals(): Promise<void>;
+  close(): void;
+}
+
+export function buildGate(services: Services): ServiceGate {
+  const directory = buildWorkspaceDirectory(services);
+  const authenticator = buildAuthenticator(services, directory);
+  const refusals = buildRefusalLog(services, directory);
+  return {
+    services,
+    edition: services.edition,
+    authenticate: authenticator.authenticate,
+    workspaceId: async (name) => (await directory.find(name))?.uid,
+    refused: refusals.count,
+    flushRefusals: refusals.flush,
+    close() {
+      authenticator.close();
+      directory.close();
+    },
+  };
+}

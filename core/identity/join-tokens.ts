@@ -1,0 +1,64 @@
+import { commitContext } from '../commit-context.ts';
+import { formatDuration, parseDuration } from '../duration.ts';
+import { invalidInput, MeshError } from '../errors.ts';
+import { DEFAULT_NETWORK } from '../network/resources.ts';
+import type { CallContext } from '../operation.ts';
+import type { Services } from '../services.ts';
+import { controlKeyFingerprint, newToken } from './token.ts';
+import { type TokenRecord, tokenDraft } from './token-record.ts';
+
+export const DEFAULT_JOIN_MS = 168 * 3_600_000;
+export const MAX_JOIN_MS = 365 * 86_400_000;
+export const DEFAULT_JOIN_USES = 5;
+export const MAX_JOIN_USES = 10_000;
+
+export interface NewJoinToken {
+  readonly name: string;
+  /** Duration text; empty for the default. */
+  readonly expiry: string;
+  readonly usageLimit: number;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly network?: string | undefined;
+}
+
+/** Makes a join token. The answer is the only place where the token itself is ever seen. */
+export async function generateJoinToken(
+  { name, expiry, usageLimit, labels, network = DEFAULT_NETWORK }: NewJoinToken,
+  context: CallContext<Pick<Services, 'store' | 'clock' | 'keys'>>,
+): Promise<{ readonly token: string; readonly record: TokenRecord }> {
+  const { services, workspace, caller } = context;
+  const expiresAt = services.clock.now() + lifetimeOf(expiry, DEFAULT_JOIN_MS, MAX_JOIN_MS);
+  if (!(await services.store.get(workspace, { kind: 'MeshNetwork', name: network }))) {
+    const detail = `There is no network ${network} in this workspace.`;
+    throw invalidInput([{ pointer: '/network', detail }], detail);
+  }
+  const token = newToken('join', controlKeyFingerprint(services.keys.controlKey));
+  const createdBy = caller?.subject ?? 'anonymous';
+  const draft = tokenDraft(token, { kind: 'join', name, owner: '', expiresAt, usageLimit, createdBy, labels, network });
+  const commit = commitContext(context, `made join token ${name}`);
+  const { changes } = await services.store.commit(workspace, [{ op: 'create', record: draft }], commit);
+  return { token, record: changes[0]?.record as TokenRecord };
+}
+
+/** Milliseconds that a token is asked to live. @throws MeshError `invalid_input` on `/expiry` */
+export function lifetimeOf(expiry: string, standard: number, maximum: number): number {
+  const ms = expiry.trim() === '' ? standard : parseDuration(expiry.trim());
+  if (ms !== undefined && ms >= 1_000 && ms <= maximum) return ms;
+  const detail = `expiry must be a duration from 1s to ${formatDuration(maximum)} such as 24h, or "" for ${formatDuration(standard)}.`;
+  throw invalidInput([{ pointer: '/expiry', detail }], detail);
+}
+
+/** Revokes a join or API token. Peers that came with it stay. @throws MeshError `not_found` */
+export async function revokeToken(
+  id: string,
+  kind: 'join' | 'api',
+  context: CallContext<Pick<Services, 'store'>>,
+): Promise<void> {
+  const { store } = context.services;
+  const token = (await store.getById(context.workspace, 'Token', id)) as TokenRecord | undefined;
+  if (token?.spec.kind !== kind || (kind === 'api' && token.spec.owner !== context.caller?.id)) {
+    throw new MeshError('not_found', `There is no ${kind === 'join' ? 'join' : 'API'} token ${id} in this workspace.`);
+  }
+  const commit = commitContext(context, `revoked ${kind} token ${token.spec.name}`);
+  await store.commit(context.workspace, [{ op: 'delete', key: { kind: 'Token', name: token.name } }], commit);
+}

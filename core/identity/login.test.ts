@@ -1,0 +1,151 @@
+import { describe, expect, it } from 'vitest';
+import { ADMIN_PASSWORD, buildIdentityKit, START } from '../../test/identity-kit.ts';
+import { addWorkspace } from '../../tools/add-workspace.ts';
+import { changePassword } from '../../tools/change-password.ts';
+import { logIn } from '../../tools/log-in.ts';
+import { logOut } from '../../tools/log-out.ts';
+import { BUILT_IN_PASSWORD } from './first-accounts.ts';
+
+const REMOTE = '203.0.113.7';
+const NEW_PASSWORD = 'a Better one 42';
+
+describe('logging in', () => {
+  it('answers a session for 12 hours that says the initial password has to be changed', async () => {
+    await using kit = await buildIdentityKit();
+    const answer = await kit.call(logIn, { username: 'Admin', password: ADMIN_PASSWORD }, { origin: REMOTE });
+    expect(answer).toEqual({
+      token: expect.stringMatching(/^[\w-]+\.[\w-]+\.[\w-]+$/),
+      expiresAt: new Date(START + 12 * 3_600_000).toISOString(),
+      passwordChangeRequired: true,
+    });
+  });
+
+  it('answers an unknown user and a wrong password with the same words', async () => {
+    await using kit = await buildIdentityKit();
+    const problem = { code: 'unauthenticated', message: 'The user name or the password is wrong.' };
+    await expect(kit.login('nobody', ADMIN_PASSWORD)).rejects.toMatchObject(problem);
+    await expect(kit.login('admin', 'not the password')).rejects.toMatchObject(problem);
+  });
+
+  it('refuses the sixth guess of a minute and lets the next one in when the minute is over', async () => {
+    await using kit = await buildIdentityKit();
+    for (let guess = 1; guess <= 5; guess += 1) {
+      await expect(kit.login('admin', `guess ${guess}`)).rejects.toMatchObject({ code: 'unauthenticated' });
+      kit.clock.at += 1_000;
+    }
+    const limited = { code: 'rate_limited', details: { retryAfterSeconds: 55 } };
+    await expect(kit.admin()).rejects.toMatchObject(limited);
+    kit.clock.at += 55_000;
+    await expect(kit.admin()).resolves.toEqual(expect.any(String));
+  });
+
+  it('counts parallel guesses before it looks at them', async () => {
+    await using kit = await buildIdentityKit();
+    const guesses = await Promise.allSettled(Array.from({ length: 12 }, (_, i) => kit.login('admin', `guess ${i}`)));
+    const codes = guesses.map((guess) => (guess.status === 'rejected' ? guess.reason.code : 'in'));
+    expect(codes.filter((code) => code === 'unauthenticated')).toHaveLength(5);
+    expect(codes.filter((code) => code === 'rate_limited')).toHaveLength(7);
+  });
+
+  it('does not count logins that succeed', async () => {
+    await using kit = await buildIdentityKit();
+    for (let turn = 0; turn < 8; turn += 1) await kit.admin();
+    expect((await kit.events()).filter(({ result }) => result === 'refused')).toEqual([]);
+  });
+
+  it('records failed logins one by one and counts what the limit refused', async () => {
+    await using kit = await buildIdentityKit();
+    for (let guess = 0; guess < 9; guess += 1) await kit.login('admin', 'wrong', REMOTE).catch(() => {});
+    await kit.gate.flushRefusals();
+    const failed = { type: 'login', actor: 'user:admin', result: 'refused', origin: REMOTE, requestId: 'r_test' };
+    expect(await kit.events()).toEqual([
+      ...Array.from({ length: 5 }, () => failed),
+      {
+        type: 'refused',
+        actor: 'anonymous',
+        result: 'refused',
+        origin: REMOTE,
+        detail: { operation: 'log_in', code: 'rate_limited', count: 4, seconds: 0 },
+      },
+    ]);
+  });
+});
+
+describe('the built-in password', () => {
+  it('works from loopback only', async () => {
+    await using kit = await buildIdentityKit({ initAdmins: false });
+    await expect(kit.login('admin', BUILT_IN_PASSWORD, REMOTE)).rejects.toMatchObject({ code: 'forbidden' });
+    await expect(kit.login('admin', BUILT_IN_PASSWORD, '::ffff:127.0.0.1')).resolves.toEqual(expect.any(String));
+  });
+
+  it('is good for nothing but choosing another, and its session ends with that', async () => {
+    await using kit = await buildIdentityKit({ initAdmins: false });
+    const bearer = await kit.login('admin', BUILT_IN_PASSWORD);
+    const workspace = { slug: 'prod', namespace: 'prod', displayName: 'Production', maxNodeCount: 10 };
+    await expect(kit.call(addWorkspace, workspace, { bearer })).rejects.toMatchObject({
+      code: 'password_change_required',
+    });
+    await expect(kit.call(logOut, {}, { bearer, origin: REMOTE })).rejects.toMatchObject({ code: 'forbidden' });
+
+    const passwords = { oldPassword: BUILT_IN_PASSWORD, newPassword: NEW_PASSWORD };
+    expect(await kit.call(changePassword, passwords, { bearer })).toEqual({ changed: true });
+    await expect(kit.call(addWorkspace, workspace, { bearer })).rejects.toMatchObject({ code: 'unauthenticated' });
+
+    const session = await kit.call(logIn, { username: 'admin', password: NEW_PASSWORD }, { origin: REMOTE });
+    expect(session).toMatchObject({ passwordChangeRequired: false });
+    expect(await kit.call(addWorkspace, workspace, { bearer: String(session['token']) })).toMatchObject({
+      slug: 'prod',
+    });
+  });
+});
+
+describe('changing the password', () => {
+  it('ends every session of the account and no other', async () => {
+    await using kit = await buildIdentityKit();
+    const ada = await kit.person('ada');
+    const [one, two] = [await kit.admin(), await kit.admin()];
+    const passwords = { oldPassword: ADMIN_PASSWORD, newPassword: NEW_PASSWORD };
+    await kit.call(changePassword, passwords, { bearer: one });
+    for (const bearer of [one, two]) {
+      await expect(kit.gate.authenticate(bearer, REMOTE)).rejects.toMatchObject({ code: 'unauthenticated' });
+    }
+    await expect(kit.gate.authenticate(ada, REMOTE)).resolves.toMatchObject({ name: 'ada' });
+    await expect(kit.admin()).rejects.toMatchObject({ code: 'unauthenticated' });
+  });
+
+  it.each([
+    ['a wrong old password', { oldPassword: 'no', newPassword: NEW_PASSWORD }, '/oldPassword'],
+    ['the old one again', { oldPassword: ADMIN_PASSWORD, newPassword: ADMIN_PASSWORD }, '/newPassword'],
+    ['a short one', { oldPassword: ADMIN_PASSWORD, newPassword: 'Short1!' }, '/newPassword'],
+    ['a common one', { oldPassword: ADMIN_PASSWORD, newPassword: 'Password123' }, '/newPassword'],
+    ['the user name', { oldPassword: ADMIN_PASSWORD, newPassword: 'admin123' }, '/newPassword'],
+    ['one repeated letter', { oldPassword: ADMIN_PASSWORD, newPassword: 'aaaaaaaaaaaa' }, '/newPassword'],
+  ])('refuses %s and keeps the session', async (_what, passwords, pointer) => {
+    await using kit = await buildIdentityKit();
+    const bearer = await kit.admin();
+    await expect(kit.call(changePassword, passwords, { bearer })).rejects.toMatchObject({
+      code: 'invalid_input',
+      details: { errors: [{ pointer }] },
+    });
+    await expect(kit.gate.authenticate(bearer, REMOTE)).resolves.toMatchObject({ name: 'admin' });
+  });
+});
+
+describe('logging out', () => {
+  it('ends that session at once', async () => {
+    await using kit = await buildIdentityKit();
+    const [one, two] = [await kit.admin(), await kit.admin()];
+    expect(await kit.call(logOut, {}, { bearer: one })).toEqual({ ended: true });
+    await expect(kit.gate.authenticate(one, REMOTE)).rejects.toMatchObject({ code: 'unauthenticated' });
+    await expect(kit.gate.authenticate(two, REMOTE)).resolves.toMatchObject({ name: 'admin' });
+  });
+
+  it('is not needed after 12 hours', async () => {
+    await using kit = await buildIdentityKit();
+    const bearer = await kit.admin();
+    kit.clock.at += 12 * 3_600_000 - 1;
+    await expect(kit.gate.authenticate(bearer, REMOTE)).resolves.toMatchObject({ name: 'admin' });
+    kit.clock.at += 1;
+    await expect(kit.gate.authenticate(bearer, REMOTE)).rejects.toMatchObject({ code: 'unauthenticated' });
+  });
+});

@@ -1,0 +1,68 @@
+import type { Caller } from '../caller.ts';
+import { MeshError } from '../errors.ts';
+import { SYSTEM_WORKSPACE } from '../ids.ts';
+import { ROLE_SCOPES, type Scope } from '../scope.ts';
+import type { Services } from '../services.ts';
+import { type AccountRecord, accountById } from './accounts.ts';
+import type { Verified } from './credential-cache.ts';
+import { NO_SCOPES } from './grants.ts';
+import { roleIn } from './members.ts';
+import type { SessionRecord } from './sessions.ts';
+import type { WorkspaceDirectory } from './workspace-directory.ts';
+
+/** @throws MeshError `unauthenticated` for what is no session, or one that was ended. */
+export async function verifySession(
+  services: Pick<Services, 'store' | 'keys'>,
+  directory: WorkspaceDirectory,
+  bearer: string,
+): Promise<Verified> {
+  const { store, keys } = services;
+  const claims = await keys.verifySession(bearer);
+  if (!claims) throw unknownSession();
+  const session = (await store.get(SYSTEM_WORKSPACE, { kind: 'Session', name: claims.jti })) as
+    | SessionRecord
+    | undefined;
+  const account = session && (await accountById(services, session.spec.account));
+  if (!account || account.spec.disabled || account.uid !== claims.sub || account.spec.epoch !== session.spec.epoch) {
+    throw unknownSession();
+  }
+  return {
+    caller: await personOf(services, directory, account, session),
+    restsOn: [`Session:${session.uid}`, `Account:${account.uid}`, `Member:${account.uid}`],
+  };
+}
+
+async function personOf(
+  services: Pick<Services, 'store'>,
+  directory: WorkspaceDirectory,
+  account: AccountRecord,
+  session: SessionRecord,
+): Promise<Caller> {
+  const base = {
+    kind: 'user',
+    subject: `user:${account.name}`,
+    id: account.uid,
+    name: account.name,
+    tokenId: session.uid,
+    interactive: true,
+    expiresAt: session.spec.expiresAt,
+  } as const;
+  if (account.spec.passwordState === 'built-in') {
+    return { ...base, workspaces: [], scopesIn: () => NO_SCOPES, mustChangePassword: true };
+  }
+  if (account.spec.role === 'platform_admin') {
+    return { ...base, workspaces: 'all', scopesIn: () => ROLE_SCOPES.platform_admin };
+  }
+  const scopes = new Map<string, ReadonlySet<Scope>>();
+  const workspaces = await directory.all();
+  const roles = await Promise.all(workspaces.map(({ uid }) => roleIn(services, uid, account.uid)));
+  for (const [index, role] of roles.entries()) {
+    const workspace = workspaces[index];
+    if (role && workspace) scopes.set(workspace.uid, ROLE_SCOPES[role]);
+  }
+  return { ...base, workspaces: [...scopes.keys()], scopesIn: (workspace) => scopes.get(workspace) ?? NO_SCOPES };
+}
+
+function unknownSession(): MeshError {
+  return new MeshError('unauthenticated', 'This session is unknown or ended: log in again.');
+}

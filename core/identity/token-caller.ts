@@ -1,0 +1,122 @@
+import type { Caller } from '../caller.ts';
+import type { PeerRecord } from '../network/resources.ts';
+import { ROLE_SCOPES, type Scope } from '../scope.ts';
+import type { Services } from '../services.ts';
+import { parseInstant } from '../time.ts';
+import { accountById } from './accounts.ts';
+import { agentLine } from './agent-line.ts';
+import type { Verified } from './credential-cache.ts';
+import { commonScopes, expandScopes, NO_SCOPES } from './grants.ts';
+import { roleIn } from './members.ts';
+import { type TokenKind, tokenKey } from './token.ts';
+import { type TokenRecord, unknownToken } from './token-record.ts';
+import type { WorkspaceDirectory } from './workspace-directory.ts';
+
+type Reads = Pick<Services, 'store'>;
+
+/** Who a token other than a session speaks for. @throws MeshError `unauthenticated` */
+export async function verifyToken(
+  services: Reads,
+  directory: WorkspaceDirectory,
+  bearer: string,
+  kind: TokenKind,
+): Promise<Verified> {
+  const token = (await services.store.lookup(tokenKey(bearer))) as TokenRecord | undefined;
+  if (token?.kind !== 'Token' || token.spec.kind !== kind) throw unknownToken();
+  if (!(await directory.find(token.workspace))) throw unknownToken();
+  const { caller, restsOn } = await OWNERS[kind](services, token);
+  return { caller, restsOn: [`Token:${token.uid}`, `Workspace:${token.workspace}`, ...restsOn] };
+}
+
+const OWNERS: Readonly<Record<TokenKind, (services: Reads, token: TokenRecord) => Promise<Verified>>> = {
+  api: accountCaller,
+  agt: agentCaller,
+  dev: deviceCaller,
+  join: enrolmentCaller,
+  dlg: enrolmentCaller,
+};
+
+async function accountCaller(services: Reads, token: TokenRecord): Promise<Verified> {
+  const { owner, scopes = [], epoch } = token.spec;
+  const account = await accountById(services, owner);
+  if (!account || account.spec.disabled || account.spec.epoch !== epoch) throw unknownToken();
+  const role =
+    account.spec.role === 'platform_admin' ? 'platform_admin' : await roleIn(services, token.workspace, owner);
+  if (!role) throw unknownToken();
+  const held = commonScopes(expandScopes(scopes), ROLE_SCOPES[role]);
+  return {
+    caller: {
+      ...inOneWorkspace(token, held, token.spec.expiresAt),
+      kind: 'user',
+      subject: `user:${account.name}`,
+      id: account.uid,
+      name: account.name,
+    },
+    restsOn: [`Account:${owner}`, `Member:${owner}`],
+  };
+}
+
+async function agentCaller({ store }: Reads, token: TokenRecord): Promise<Verified> {
+  const line = await agentLine(store, token.workspace, token.spec.owner);
+  const [agent] = line ?? [];
+  if (!line || !agent) throw unknownToken();
+  const ends = [
+    token.spec.expiresAt ?? Number.POSITIVE_INFINITY,
+    ...line.map(({ spec }) => parseInstant(spec.expiresAt)),
+  ];
+  const scopes = line.map(({ spec }) => expandScopes(spec.scopes)).reduce(commonScopes);
+  return {
+    caller: {
+      ...inOneWorkspace(token, scopes, Math.min(...ends)),
+      kind: 'agent',
+      subject: `agent:${agent.name}`,
+      id: agent.uid,
+      name: agent.name,
+    },
+    restsOn: line.map(({ uid }) => `AgentIdentity:${uid}`),
+  };
+}
+
+async function deviceCaller({ store }: Reads, token: TokenRecord): Promise<Verified> {
+  const peer = (await store.getById(token.workspace, 'MeshPeer', token.spec.owner)) as PeerRecord | undefined;
+  if (!peer || peer.status.phase === 'revoked' || peer.status.phase === 'expired') throw unknownToken();
+  const { expiresAt } = peer.spec;
+  return {
+    caller: {
+      ...inOneWorkspace(token, NO_SCOPES, expiresAt === undefined ? token.spec.expiresAt : parseInstant(expiresAt)),
+      kind: 'device',
+      subject: `device:${peer.name}`,
+      id: peer.uid,
+      name: peer.name,
+    },
+    restsOn: [`MeshPeer:${peer.uid}`],
+  };
+}
+
+/** A used-up token still names its caller: the device that spent it may register again with the same key. */
+async function enrolmentCaller(_services: Reads, token: TokenRecord): Promise<Verified> {
+  return {
+    caller: {
+      ...inOneWorkspace(token, NO_SCOPES, token.spec.expiresAt),
+      kind: 'enrolment',
+      subject: `token:${token.spec.name}`,
+      id: token.uid,
+      name: token.spec.name,
+    },
+    restsOn: [],
+  };
+}
+
+function inOneWorkspace(
+  { workspace, uid }: TokenRecord,
+  scopes: ReadonlySet<Scope>,
+  expiresAt: number | undefined,
+): Omit<Caller, 'kind' | 'subject' | 'id' | 'name'> {
+  return {
+    tokenId: uid,
+    workspaces: [workspace],
+    scopesIn: (asked) => (asked === workspace ? scopes : NO_SCOPES),
+    interactive: false,
+    ...(expiresAt !== undefined && Number.isFinite(expiresAt) && { expiresAt }),
+  };
+}

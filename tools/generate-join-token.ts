@@ -1,0 +1,35 @@
+import { z } from 'zod';
+import { DEFAULT_JOIN_USES, generateJoinToken as generate, MAX_JOIN_USES } from '../core/identity/join-tokens.ts';
+import { labelsSchema } from '../core/network/labels.ts';
+import { CREATE } from '../core/operation.ts';
+import { defineOperation } from './define.ts';
+import { joinTokenSchema, joinTokenView } from './join-token-view.ts';
+
+export const generateJoinToken = defineOperation({
+  name: 'generate_join_token',
+  title: 'Make a join token',
+  description:
+    'Makes a token that devices join the workspace with. It is shown this once. Its labels and network decide access.',
+  input: z.strictObject({
+    name: z.string().trim().min(1).max(128),
+    expiry: z.string().max(64).default('').describe('a duration such as 24h; "" for 7 days'),
+    usageLimit: z.number().int().min(1).max(MAX_JOIN_USES).default(DEFAULT_JOIN_USES).describe('devices it may add'),
+    labels: labelsSchema.default({}).describe('labels of the devices that join with it'),
+    network: z.string().min(1).max(63).optional().describe('network that they join; unset: default'),
+  }),
+  output: joinTokenSchema.extend({
+    token: z.string(),
+    joinLink: z.string().describe('for a QR code'),
+  }),
+  access: 'tokens:write',
+  workspace: 'scoped',
+  edition: 'community',
+  effects: CREATE,
+  problems: ['invalid_input', 'unauthenticated', 'forbidden', 'not_found'],
+  http: { method: 'post', path: '/api/v1/token/generate' },
+  async run(input, context) {
+    const { token, record } = await generate(input, context);
+    const query = new URLSearchParams({ server: context.services.settings.apiUrl, token });
+    return { token, ...joinTokenView(record), joinLink: `mesh://join?${query}` };
+  },
+});

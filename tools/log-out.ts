@@ -1,0 +1,25 @@
+import { z } from 'zod';
+import { commitContext } from '../core/commit-context.ts';
+import { requireSession } from '../core/identity/require-session.ts';
+import { endSession } from '../core/identity/sessions.ts';
+import { DELETE } from '../core/operation.ts';
+import { defineOperation } from './define.ts';
+
+export const logOut = defineOperation({
+  name: 'log_out',
+  title: 'Log out',
+  description: 'Ends the session that makes this call; its token is refused from then on.',
+  input: z.strictObject({}),
+  output: z.strictObject({ ended: z.literal(true) }),
+  access: 'person',
+  workspace: 'none',
+  edition: 'community',
+  effects: DELETE,
+  problems: ['unauthenticated', 'forbidden'],
+  http: { method: 'post', path: '/api/v1/users/logout' },
+  async run(_input, context) {
+    const { tokenId } = requireSession(context.caller);
+    await endSession(context.services, tokenId, commitContext(context, 'logged out'));
+    return { ended: true as const };
+  },
+});

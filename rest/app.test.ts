@@ -161,7 +161,7 @@ describe('a mistake is a problem', () => {
   });
 
   test('when one source asks too often, and says when to come back', async () => {
-    await using plane = await startTestPlane({ limits: { rate: { perMinute: 2 } } });
+    await using plane = await startTestPlane({ limits: { rate: { perMinute: 2, limitLoopback: true } } });
     await plane.send('/healthz');
     await plane.send('/healthz');
     const response = await plane.send('/api/v1/echo');

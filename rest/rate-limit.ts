@@ -7,18 +7,21 @@ export interface RateLimit {
   readonly perMinute: number;
   /** Sources remembered at once; past it the one that was quiet for longest is forgotten. */
   readonly maxSources?: number;
+  /** Off unless set: what runs on this very machine is not held back, unless a proxy says for whom it asks. */
+  readonly limitLoopback?: boolean;
 }
 
 const WINDOW_MS = 60_000;
 const MAX_SOURCES = 50_000;
 
 /** Refuses a source that asks too often; remembers a bounded number of sources, IPv6 ones by their /56. */
-export function limitRate({ perMinute, maxSources = MAX_SOURCES }: RateLimit): RequestHandler {
+export function limitRate({ perMinute, maxSources = MAX_SOURCES, limitLoopback = false }: RateLimit): RequestHandler {
   const store = boundedStore(maxSources);
   return rateLimit({
     windowMs: WINDOW_MS,
     limit: perMinute,
     store,
+    skip: ({ ip, headers }) => !limitLoopback && isLoopback(ip) && headers['x-forwarded-for'] === undefined,
     standardHeaders: false,
     legacyHeaders: false,
     keyGenerator: ({ ip }) => (ip ? ipKeyGenerator(ip) : 'unknown'),
@@ -33,6 +36,10 @@ export function limitRate({ perMinute, maxSources = MAX_SOURCES }: RateLimit): R
     },
     validate: false,
   });
+}
+
+function isLoopback(address: string | undefined): boolean {
+  return address === '127.0.0.1' || address === '::1' || address === '::ffff:127.0.0.1';
 }
 
 /** Fixed windows by source. A Map keeps insertion order, so the first key is the one that started longest ago. */

@@ -1,0 +1,234 @@
+import type { Client } from '@modelcontextprotocol/client';
+import { describe, expect, test } from 'vitest';
+import type { Commit } from '../core/ports.ts';
+import { callerWith, startTestMcp } from './test-plane.ts';
+
+const MODERN = { pin: '2026-07-28' } as const;
+
+const namesOf = async (client: Pick<Client, 'listTools'>) => (await client.listTools()).tools.map(({ name }) => name);
+
+/** The second text block of a failed call. */
+function problemOf({ content }: { content?: unknown }): Record<string, unknown> {
+  const [, block] = content as { text: string }[];
+  return JSON.parse(block?.text ?? 'null');
+}
+
+const post = (body: unknown, headers: Record<string, string> = {}): RequestInit => ({
+  method: 'POST',
+  headers: {
+    authorization: 'Bearer reader',
+    'content-type': 'application/json',
+    accept: 'application/json, text/event-stream',
+    ...headers,
+  },
+  body: typeof body === 'string' ? body : JSON.stringify(body),
+});
+
+const initialize = {
+  jsonrpc: '2.0',
+  id: 1,
+  method: 'initialize',
+  params: { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'raw', version: '0' } },
+};
+
+describe.each([['legacy'], ['auto'], [MODERN]] as const)('a v2 client in mode %j', (mode) => {
+  test('lists tools, calls one, and reads an error after that', async () => {
+    await using plane = await startTestMcp();
+    const client = await plane.connect('reader', mode);
+    expect(await namesOf(client)).toEqual(['list_peers', 'get_workflow', 'list_snapshots', 'find_cause']);
+    const value = { items: [{ name: 'web-1' }, { name: 'db-1' }], workspace: 'w_1' };
+    const answer = await client.callTool({ name: 'list_peers', arguments: {} });
+    expect(answer).toMatchObject({
+      structuredContent: value,
+      content: [{ type: 'text', text: JSON.stringify(value) }],
+    });
+    const failed = await client.callTool({ name: 'get_workflow', arguments: { id: 'wf_9' } });
+    expect([failed.isError, failed.structuredContent]).toEqual([true, undefined]);
+    expect((failed.content as { text: string }[])[0]?.text).toBe(
+      'Record not found: There is no workflow wf_9. See list_workflows.',
+    );
+    expect(problemOf(failed)).toMatchObject({ status: 404, code: 'not_found' });
+  });
+
+  test('reads a resource, and hears of a change that it watches', async () => {
+    await using plane = await startTestMcp();
+    const client = await plane.connect('reader', mode);
+    expect((await client.listResources()).resources.map(({ uri }) => uri)).toEqual(['mesh://workspaces/w_1/peers']);
+    const { resourceTemplates } = await client.listResourceTemplates();
+    expect(resourceTemplates.map(({ uriTemplate }) => uriTemplate)).toEqual([
+      'mesh://workspaces/{w}/peers',
+      'mesh://workspaces/{w}/workflows/{id}',
+    ]);
+    const { contents } = await client.readResource({ uri: 'mesh://workspaces/w_1/workflows/wf_1' });
+    expect(contents).toEqual([
+      { uri: 'mesh://workspaces/w_1/workflows/wf_1', mimeType: 'application/json', text: '{"id":"wf_1"}' },
+    ]);
+    await expect(client.readResource({ uri: 'mesh://workspaces/w_1/workflows/wf_9' })).rejects.toThrow();
+    await expect(client.readResource({ uri: 'mesh://workspaces/w_2/peers' })).rejects.toThrow();
+  });
+
+  test('gets a prompt that brings its data, and completes an argument from the network', async () => {
+    await using plane = await startTestMcp();
+    const client = await plane.connect('reader', mode);
+    const { prompts } = await client.listPrompts();
+    expect(prompts.map(({ name }) => name)).toEqual(['change_network', 'debug_connectivity', 'review_plan']);
+    const { messages } = await client.getPrompt({ name: 'change_network', arguments: { intent: 'open 5432' } });
+    expect(messages.map(({ content }) => (content as { text: string }).text)).toEqual([
+      expect.stringContaining('open 5432'),
+      expect.stringContaining('"name":"web-1"'),
+    ]);
+    const ref = { type: 'ref/prompt', name: 'debug_connectivity' } as const;
+    const { completion } = await client.complete({ ref, argument: { name: 'src', value: 'we' } });
+    expect(completion.values).toEqual(['web-1']);
+  });
+});
+
+test('a bug is an error without its message', async () => {
+  await using plane = await startTestMcp();
+  const client = await plane.connect('reader');
+  const failed = await client.callTool({ name: 'find_cause', arguments: {} });
+  expect(problemOf(failed)).toMatchObject({ status: 500, code: 'internal' });
+  expect(JSON.stringify(failed)).not.toContain('hunter2');
+});
+
+describe('the list of tools', () => {
+  test('shows no tool whose scope the caller lacks, and no Pro tool in Community', async () => {
+    await using plane = await startTestMcp({ edition: 'community' });
+    expect(await namesOf(await plane.connect('blind'))).toEqual([]);
+    const reader = await plane.connect('reader');
+    expect(await namesOf(reader)).toEqual(['list_peers', 'get_workflow', 'find_cause']);
+    expect(problemOf(await reader.callTool({ name: 'list_snapshots', arguments: {} }))).toMatchObject({ status: 402 });
+  });
+
+  test('asks for a workspace only where the caller has several and named none', async () => {
+    await using plane = await startTestMcp();
+    const fieldsOf = async (client: Client) =>
+      Object.keys((await client.listTools()).tools[0]?.inputSchema.properties ?? {});
+    expect(await fieldsOf(await plane.connect('reader'))).toEqual(['limit']);
+    expect(await fieldsOf(await plane.connect('both', 'auto', { 'x-workspace-id': 'w_2' }))).toEqual(['limit']);
+    const both = await plane.connect('both');
+    expect(await fieldsOf(both)).toEqual(['limit', 'workspace_id']);
+    const answer = await both.callTool({ name: 'list_peers', arguments: { workspace_id: 'w_2' } });
+    expect(answer.structuredContent).toMatchObject({ workspace: 'w_2' });
+    expect(problemOf(await both.callTool({ name: 'list_peers', arguments: {} }))).toMatchObject({ status: 400 });
+  });
+});
+
+describe('the endpoint', () => {
+  test('answers 401 with WWW-Authenticate without a token, and to a token that was revoked', async () => {
+    await using plane = await startTestMcp();
+    const anonymous = await fetch(plane.url, post(initialize, { authorization: '' }));
+    expect([anonymous.status, anonymous.headers.get('www-authenticate')]).toEqual([401, 'Bearer realm="mesh"']);
+    const client = await plane.connect('reader', 'legacy');
+    plane.tokens.delete('reader');
+    await expect(client.listTools()).rejects.toThrow();
+    const revoked = await fetch(plane.url, post(initialize));
+    expect(revoked.headers.get('www-authenticate')).toBe('Bearer realm="mesh", error="invalid_token"');
+  });
+
+  test('lets no other token ride a session', async () => {
+    await using plane = await startTestMcp();
+    const opened = await fetch(plane.url, post(initialize));
+    const id = opened.headers.get('mcp-session-id') ?? '';
+    const call = { jsonrpc: '2.0', id: 2, method: 'tools/list' };
+    const own = await fetch(plane.url, post(call, { 'mcp-session-id': id }));
+    const other = await fetch(plane.url, post(call, { 'mcp-session-id': id, authorization: 'Bearer both' }));
+    expect([own.status, other.status]).toEqual([200, 404]);
+  });
+
+  test('holds a bounded number of sessions for one token and ends the oldest', async () => {
+    await using plane = await startTestMcp({ sessions: { maxPerToken: 3 } });
+    for (let count = 0; count < 8; count++) await (await fetch(plane.url, post(initialize))).text();
+    expect(plane.endpoint.sessionCount()).toBe(3);
+  });
+
+  test.each([
+    ['malformed JSON', post('{"jsonrpc"'), 400],
+    ['no JSON type', post(initialize, { 'content-type': 'text/plain' }), 415],
+    ['2 MB', post({ ...initialize, pad: 'x'.repeat(2_000_000) }), 413],
+    ['a compressed body', post(initialize, { 'content-encoding': 'gzip' }), 415],
+    ['a foreign Origin', post(initialize, { origin: 'https://evil.example' }), 403],
+    ['an unknown session', post({ jsonrpc: '2.0', id: 2, method: 'tools/list' }, { 'mcp-session-id': 'x' }), 404],
+    ['no session', post({ jsonrpc: '2.0', id: 2, method: 'tools/list' }), 400],
+  ])('refuses %s with a JSON-RPC error', async (_title, init, status) => {
+    await using plane = await startTestMcp();
+    const response = await fetch(plane.url, init);
+    expect([response.status, await response.json()]).toEqual([
+      status,
+      expect.objectContaining({ jsonrpc: '2.0', error: expect.objectContaining({ code: expect.any(Number) }) }),
+    ]);
+  });
+
+  test('accepts the Origin of its own address', async () => {
+    await using plane = await startTestMcp();
+    expect((await fetch(plane.url, post(initialize, { origin: 'http://mesh.test:18090' }))).status).toBe(200);
+  });
+});
+
+describe('a watcher of a resource', () => {
+  const changed = {
+    changes: [{ type: 'updated', record: { kind: 'MeshPeer', uid: 'p_1' } }],
+  } as unknown as Partial<Commit>;
+  const uri = 'mesh://workspaces/w_1/peers';
+
+  test('of the 2025 era hears of a change, and of none after it stopped', async () => {
+    await using plane = await startTestMcp();
+    const client = await plane.connect('reader', 'legacy');
+    const heard: string[] = [];
+    client.setNotificationHandler('notifications/resources/updated', ({ params }) => void heard.push(params.uri));
+    await client.subscribeResource({ uri });
+    await expect
+      .poll(() => {
+        plane.commit(changed);
+        return heard.length;
+      })
+      .toBeGreaterThan(0);
+    expect(new Set(heard)).toEqual(new Set([uri]));
+    await client.unsubscribeResource({ uri });
+    await expect(client.subscribeResource({ uri: 'mesh://workspaces/w_2/peers' })).rejects.toThrow();
+  });
+
+  test('of the current revision hears of a change in its own workspaces only', async () => {
+    await using plane = await startTestMcp();
+    const client = await plane.connect('reader', MODERN);
+    const heard: string[] = [];
+    client.setNotificationHandler('notifications/resources/updated', ({ params }) => void heard.push(params.uri));
+    await client.listen({ resourceSubscriptions: [uri] });
+    await expect
+      .poll(() => {
+        plane.commit(changed);
+        return heard.length;
+      })
+      .toBeGreaterThan(0);
+    await expect(client.listen({ resourceSubscriptions: ['mesh://workspaces/w_2/peers'] })).rejects.toThrow();
+  });
+
+  test('is cut off when its token is revoked', async () => {
+    await using plane = await startTestMcp({ recheckMs: 5 });
+    const opened = await fetch(plane.url, post(initialize));
+    await opened.text();
+    const headers = {
+      authorization: 'Bearer reader',
+      accept: 'text/event-stream',
+      'mcp-session-id': opened.headers.get('mcp-session-id') ?? '',
+    };
+    const stream = await fetch(plane.url, { headers });
+    expect(stream.status).toBe(200);
+    plane.tokens.delete('reader');
+    await expect(stream.text()).rejects.toThrow();
+  });
+
+  test('is cut off when its token ends', async () => {
+    await using plane = await startTestMcp();
+    plane.tokens.set('brief', callerWith(['network:read'], { tokenId: 'tok_brief', expiresAt: Date.now() + 300 }));
+    const authorization = 'Bearer brief';
+    const opened = await fetch(plane.url, post(initialize, { authorization }));
+    await opened.text();
+    const headers = {
+      authorization,
+      accept: 'text/event-stream',
+      'mcp-session-id': opened.headers.get('mcp-session-id') ?? '',
+    };
+    await expect(fetch(plane.url, { headers }).then((stream) => stream.text())).rejects.toThrow();
+  });
+});

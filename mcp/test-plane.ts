@@ -1,0 +1,162 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { Client, StreamableHTTPClientTransport, type VersionNegotiationOptions } from '@modelcontextprotocol/client';
+import { z } from 'zod';
+import type { Caller } from '../core/caller.ts';
+import { MeshError } from '../core/errors.ts';
+import type { Gate } from '../core/invoke.ts';
+import { operationsFor, READ } from '../core/operation.ts';
+import type { Commit, Log } from '../core/ports.ts';
+import type { Scope } from '../core/scope.ts';
+import type { Services } from '../core/services.ts';
+import { buildMcp, type McpEndpoint, type McpHttpOptions } from './http.ts';
+
+const define = operationsFor<Services>();
+const common = { edition: 'community', effects: READ, problems: [] } as const;
+
+/** Stands in for the operations of the product: a list, one record, one of another edition, one that fails. */
+export const shapes = [
+  define({
+    ...common,
+    name: 'list_peers',
+    title: 'List peers',
+    description: 'Peers of the workspace.',
+    input: z.strictObject({ limit: z.int().min(1).max(200).default(50) }),
+    output: z.strictObject({ items: z.array(z.strictObject({ name: z.string() })), workspace: z.string() }),
+    access: 'network:read',
+    workspace: 'scoped',
+    http: { method: 'get', path: '/api/v1/workspaces/:workspaceId/peers' },
+    run: async (_input, { workspace }) => ({ items: [{ name: 'web-1' }, { name: 'db-1' }], workspace }),
+  }),
+  define({
+    ...common,
+    name: 'get_workflow',
+    title: 'Get a workflow',
+    description: 'One workflow.',
+    input: z.strictObject({ id: z.string() }),
+    output: z.strictObject({ id: z.string() }),
+    access: 'network:read',
+    workspace: 'scoped',
+    http: { method: 'get', path: '/api/v1/workflows/:id' },
+    run: async ({ id }) => {
+      if (id !== 'wf_1') throw new MeshError('not_found', `There is no workflow ${id}. See list_workflows.`);
+      return { id };
+    },
+  }),
+  define({
+    ...common,
+    name: 'list_snapshots',
+    title: 'List snapshots',
+    description: 'Snapshots.',
+    input: z.strictObject({}),
+    output: z.strictObject({ items: z.array(z.string()) }),
+    access: 'snapshots:read',
+    workspace: 'scoped',
+    edition: 'pro',
+    http: { method: 'get', path: '/api/v1/workspaces/:workspaceId/snapshots' },
+    run: async () => ({ items: [] }),
+  }),
+  define({
+    ...common,
+    name: 'find_cause',
+    title: 'Fail as a bug does',
+    description: 'Fails.',
+    input: z.strictObject({}),
+    output: z.strictObject({}),
+    access: 'network:read',
+    workspace: 'scoped',
+    http: { method: 'post', path: '/api/v1/cause' },
+    run: async () => {
+      throw new Error('the password is hunter2');
+    },
+  }),
+] as const;
+
+export function callerWith(scopes: readonly Scope[], over: Partial<Caller> = {}): Caller {
+  const workspaces = over.workspaces ?? ['w_1'];
+  return {
+    kind: 'agent',
+    subject: 'agent:helper',
+    id: 'agt_helper',
+    name: 'helper',
+    tokenId: `tok_${scopes.join('_')}`,
+    workspaces,
+    scopesIn: (workspace) => new Set(workspaces === 'all' || workspaces.includes(workspace) ? scopes : []),
+    interactive: false,
+    ...over,
+  };
+}
+
+export interface TestMcp extends AsyncDisposable {
+  readonly url: URL;
+  readonly endpoint: McpEndpoint;
+  /** The callers by token; take one out to revoke it. */
+  readonly tokens: Map<string, Caller>;
+  commit(commit: Partial<Commit>): void;
+  /** Connects an official client, closed with the plane. */
+  connect(token: string, mode?: VersionNegotiationOptions['mode'], headers?: Record<string, string>): Promise<Client>;
+}
+
+const silent: Log = { error() {}, warn() {}, info() {}, debug() {} };
+
+/** The endpoint on a free port of the loopback, over the shapes. */
+export async function startTestMcp(
+  over: Partial<McpHttpOptions> & { readonly edition?: Gate<Services>['edition'] } = {},
+): Promise<TestMcp> {
+  const tokens = new Map<string, Caller>([
+    ['reader', callerWith(['network:read', 'snapshots:read'])],
+    ['blind', callerWith([])],
+    ['both', callerWith(['network:read'], { workspaces: ['w_1', 'w_2'], tokenId: 'tok_both' })],
+  ]);
+  const listeners = new Set<(commit: Commit) => void>();
+  const gate: Gate<Services> = {
+    services: {
+      settings: { version: '0.0.0', apiUrl: 'http://mesh.test:18090' },
+      clock: { now: () => Date.now() },
+      store: {
+        onCommit(listener: (commit: Commit) => void) {
+          listeners.add(listener);
+          return () => listeners.delete(listener);
+        },
+      },
+    } as unknown as Services,
+    edition: over.edition ?? 'pro',
+    async authenticate(bearer) {
+      const caller = tokens.get(bearer);
+      if (!caller) throw new MeshError('unauthenticated', 'This token is unknown: log in again.');
+      return caller;
+    },
+    workspaceId: async (name) => ({ w_1: 'w_1', one: 'w_1', w_2: 'w_2' })[name],
+    refused() {},
+  };
+  const tools = shapes.map(({ name }) => name);
+  const endpoint = buildMcp({ operations: shapes, tools, gate, log: silent, ...over });
+  const server = createServer((request, response) => void endpoint.handle(request, response));
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const url = new URL(`http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`);
+  const clients: Client[] = [];
+  return {
+    url,
+    endpoint,
+    tokens,
+    commit(commit) {
+      for (const listener of listeners) listener({ workspace: 'w_1', changes: [], ...commit } as Commit);
+    },
+    async connect(token, mode = 'auto', headers = {}) {
+      const client = new Client({ name: 'test', version: '0' }, { versionNegotiation: { mode } });
+      const requestInit = { headers: { authorization: `Bearer ${token}`, ...headers } };
+      await client.connect(new StreamableHTTPClientTransport(url, { requestInit }));
+      clients.push(client);
+      return client;
+    },
+    async [Symbol.asyncDispose]() {
+      await Promise.allSettled(clients.map((client) => client.close()));
+      await endpoint.close();
+      server.closeAllConnections();
+      server.close();
+      await once(server, 'close');
+    },
+  };
+}

@@ -1,0 +1,100 @@
+import type { CallToolResult, Tool } from '@modelcontextprotocol/server';
+import { MeshError, type Problem, toProblem } from '../core/errors.ts';
+import { newId, SYSTEM_WORKSPACE } from '../core/ids.ts';
+import { invoke, mayAccess } from '../core/invoke.ts';
+import type { AnyOperation } from '../core/operation.ts';
+import type { Services } from '../core/services.ts';
+import { type Described, describeTool } from './schemas.ts';
+import type { McpOptions, Principal } from './surface.ts';
+
+export interface Tools {
+  /** The tools that this caller may call, in the order of the surface. */
+  list(principal: Principal): Promise<Tool[]>;
+  /** Undefined when there is no tool of this name. */
+  call(
+    name: string,
+    args: Readonly<Record<string, unknown>>,
+    principal: Principal,
+    signal: AbortSignal,
+  ): Promise<CallToolResult> | undefined;
+}
+
+export function buildTools({ operations, tools: names, gate, log, observe }: McpOptions): Tools {
+  const byName = new Map(operations.map((operation) => [operation.name, operation]));
+  const surface = names.flatMap((name) => byName.get(name) ?? []);
+  const described = new Map<string, Described>();
+  const exposed = new Set(surface.map(({ name }) => name));
+
+  function describe(operation: AnyOperation<Services>): Described {
+    const known = described.get(operation.name) ?? describeTool(operation);
+    described.set(operation.name, known);
+    return known;
+  }
+
+  async function run(
+    operation: AnyOperation<Services>,
+    raw: Readonly<Record<string, unknown>>,
+    { caller, workspaceHint, origin }: Principal,
+    signal: AbortSignal,
+  ): Promise<CallToolResult> {
+    const startedAt = performance.now();
+    const requestId = newId('r');
+    let outcome = 'ok';
+    try {
+      const call = { raw, bearer: undefined, caller, workspaceHints: [workspaceHint], face: 'mcp' as const };
+      return success(await invoke(operation, { ...call, origin, requestId, signal }, gate));
+    } catch (error) {
+      const problem = toProblem(error, { requestId });
+      outcome = problem.code;
+      if (!(error instanceof MeshError)) log.error({ err: error, requestId, tool: operation.name }, 'a tool failed');
+      return failure(problem);
+    } finally {
+      const seconds = (performance.now() - startedAt) / 1_000;
+      observe?.(operation.name, outcome, seconds);
+      log.debug({ requestId, tool: operation.name, outcome, ms: Math.round(seconds * 1_000) }, 'tool call');
+    }
+  }
+
+  return {
+    async list(principal) {
+      const workspaces = await workspacesOf(principal, gate);
+      const visible = surface.filter(
+        ({ access, edition }) =>
+          (edition !== 'pro' || gate.edition === 'pro') &&
+          workspaces.some((workspace) => mayAccess(access, principal.caller, workspace)),
+      );
+      return visible.map((operation) => {
+        const { plain, withWorkspace } = describe(operation);
+        return workspaces.length === 1 && workspaces[0] !== SYSTEM_WORKSPACE ? plain : withWorkspace;
+      });
+    },
+    call(name, args, principal, signal) {
+      const operation = exposed.has(name) ? byName.get(name) : undefined;
+      return operation && run(operation, args, principal, signal);
+    },
+  };
+}
+
+/** Where the caller can work: the named workspace alone, else all of its own. A platform admin's own are not listed. */
+export async function workspacesOf(
+  { caller, workspaceHint }: Principal,
+  gate: McpOptions['gate'],
+): Promise<readonly string[]> {
+  if (workspaceHint) {
+    const named = await gate.workspaceId(workspaceHint);
+    return named !== undefined && (caller.workspaces === 'all' || caller.workspaces.includes(named)) ? [named] : [];
+  }
+  return caller.workspaces === 'all' ? [SYSTEM_WORKSPACE] : caller.workspaces;
+}
+
+function success(value: unknown): CallToolResult {
+  const content: CallToolResult['content'] = [{ type: 'text', text: JSON.stringify(value) }];
+  const structured = typeof value === 'object' && value !== null && !Array.isArray(value);
+  return structured ? { content, structuredContent: value as Record<string, unknown> } : { content };
+}
+
+/** Without `structuredContent`: a v1 client checks that against the tool's output schema, and would lose the problem. */
+export function failure(problem: Problem): CallToolResult {
+  const texts = [`${problem.title}: ${problem.detail}`, JSON.stringify(problem)];
+  return { isError: true, content: texts.map((text) => ({ type: 'text' as const, text })) };
+}

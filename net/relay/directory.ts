@@ -1,0 +1,64 @@
+import type { RelaySession } from './session.ts';
+
+/** Ready sessions by workspace and peer id. Ids are looked up as two 32-bit halves: numbers cost less than bigints. */
+export class Directory {
+  readonly #workspaces = new Map<string, Workspace>();
+
+  find(tag: Uint8Array, { idHigh, idLow }: Pick<RelaySession, 'idHigh' | 'idLow'>): RelaySession | undefined {
+    return this.#workspaces.get(nameOf(tag))?.find(idHigh, idLow);
+  }
+
+  add(tag: Uint8Array, session: RelaySession): void {
+    const name = nameOf(tag);
+    const workspace = this.#workspaces.get(name) ?? new Workspace(name);
+    this.#workspaces.set(name, workspace);
+    workspace.add(session);
+    session.workspace = workspace;
+  }
+
+  remove(session: RelaySession): void {
+    const { workspace } = session;
+    if (workspace === undefined) return;
+    session.workspace = undefined;
+    workspace.remove(session);
+    if (workspace.size === 0) this.#workspaces.delete(workspace.name);
+  }
+}
+
+/** The peers of one workspace. */
+export class Workspace {
+  readonly name: string;
+  readonly #byLow = new Map<number, RelaySession[]>();
+  size = 0;
+
+  constructor(name: string) {
+    this.name = name;
+  }
+
+  find(high: number, low: number): RelaySession | undefined {
+    const sessions = this.#byLow.get(low);
+    if (sessions === undefined) return undefined;
+    for (const session of sessions) if (session.idHigh === high) return session;
+    return undefined;
+  }
+
+  add(session: RelaySession): void {
+    const sessions = this.#byLow.get(session.idLow);
+    if (sessions === undefined) this.#byLow.set(session.idLow, [session]);
+    else sessions.push(session);
+    this.size++;
+  }
+
+  remove(session: RelaySession): void {
+    const sessions = this.#byLow.get(session.idLow);
+    const at = sessions?.indexOf(session) ?? -1;
+    if (sessions === undefined || at < 0) return;
+    sessions.splice(at, 1);
+    if (sessions.length === 0) this.#byLow.delete(session.idLow);
+    this.size--;
+  }
+}
+
+function nameOf(tag: Uint8Array): string {
+  return Buffer.from(tag).toString('hex');
+}

@@ -1,0 +1,20 @@
+/** Byte streams that once were, or well might be, trouble: replayed in every test run, in each state of a session. */
+export const STREAM_CORPUS: readonly { readonly name: string; readonly hex: string }[] = [
+  { name: 'nothing but zeros', hex: '00'.repeat(64) },
+  { name: 'an HTTP request', hex: Buffer.from('GET / HTTP/1.1\r\nHost: relay\r\n\r\n').toString('hex') },
+  { name: 'a TLS client hello', hex: '16030100c8010000c40303' },
+  { name: 'a header of a later version', hex: '02010000000000000000000000000000' },
+  { name: 'a length of 4 GiB', hex: '01050000ffffffff0000000000000000' },
+  { name: 'a length one above the limit', hex: '010500000000fff10000000000000000' },
+  { name: 'an empty hello', hex: '01010000000000000000000000000000' },
+  { name: 'a hello of an unknown mode', hex: `0101000000000001000000000000000009` },
+  { name: 'a proof before a hello', hex: `01030000000000200000000000000000${'00'.repeat(32)}` },
+  { name: 'a ready from a client', hex: `01040000000000140000000000000000${'00'.repeat(20)}` },
+  { name: 'an empty bye', hex: '01080000000000000000000000000000' },
+  { name: 'a renewal without a credential', hex: '01090000000000000000000000000000' },
+  { name: 'a revocation from a node', hex: `010a0000000000280000000000000000${'11'.repeat(40)}` },
+  { name: 'a type that does not exist', hex: '01ff0000000000000000000000000000' },
+  { name: 'a control hello with a node key behind it', hex: `0101000000000021000000000000000003${'22'.repeat(32)}` },
+  { name: 'many empty keepalives', hex: '01060000000000000000000000000000'.repeat(64) },
+  { name: 'a probe that is too long', hex: `01070000000000410000000000000000${'33'.repeat(65)}` },
+];

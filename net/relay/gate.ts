@@ -1,0 +1,87 @@
+import type { KeyObject } from 'node:crypto';
+import { importPrivateKey, type KeyPair } from '../seal/x25519.ts';
+import { checkCredential, type RelayKeys } from './credential.ts';
+import {
+  CHALLENGE_NONCE_BYTES,
+  decodeHello,
+  encodeChallenge,
+  type Hello,
+  identityProof,
+  sameProof,
+  tokenProof,
+} from './handshake.ts';
+import type { ByeReason } from './reasons.ts';
+import type { Revocations } from './revocations.ts';
+
+/** A hello that was in order: what it said, and what the client has to prove about it. */
+export interface Claim {
+  readonly hello: Hello;
+  readonly helloBytes: Uint8Array;
+  readonly challenge: Uint8Array;
+  /** Absent for a control plane. */
+  readonly workspace?: Uint8Array;
+  readonly expiresAt: number;
+}
+
+/** Who may use the relay. Answers a reason for every no. */
+export class Gate {
+  readonly #keys: RelayKeys;
+  readonly #relayKey: Uint8Array;
+  readonly #privateKey: KeyObject;
+  readonly #random: (bytes: number) => Uint8Array;
+  readonly #revocations: Revocations;
+  readonly #tokenSessionMs: number;
+
+  constructor(
+    { keys, keyPair, random }: { keys: RelayKeys; keyPair: KeyPair; random: (bytes: number) => Uint8Array },
+    revocations: Revocations,
+    tokenSessionMs: number,
+  ) {
+    this.#keys = keys;
+    this.#relayKey = keyPair.publicKey;
+    this.#privateKey = importPrivateKey(keyPair.privateKey);
+    this.#random = random;
+    this.#revocations = revocations;
+    this.#tokenSessionMs = tokenSessionMs;
+  }
+
+  hello(payload: Uint8Array, now: number): Claim | ByeReason {
+    const helloBytes = Uint8Array.from(payload);
+    const hello = decodeHello(helloBytes);
+    if (hello === undefined) return 'protocol';
+    if (hello.mode !== 'control' && this.#revocations.has(hello.publicKey, now)) return 'revoked';
+    const nonce = this.#random(CHALLENGE_NONCE_BYTES);
+    const claim = { hello, helloBytes, challenge: encodeChallenge({ nonce, relayKey: this.#relayKey }) };
+    switch (hello.mode) {
+      case 'credential': {
+        const grant = this.grant(hello.credential, hello.publicKey, now);
+        return typeof grant === 'string' ? grant : { ...claim, ...grant };
+      }
+      case 'token':
+        return { ...claim, workspace: hello.workspace, expiresAt: now + this.#tokenSessionMs };
+      case 'control':
+        return { ...claim, expiresAt: Number.MAX_SAFE_INTEGER };
+      default:
+        return hello satisfies never;
+    }
+  }
+
+  /** What a credential grants to this key. */
+  grant(credential: Uint8Array, publicKey: Uint8Array, now: number) {
+    const checked = checkCredential(this.#keys, credential, now);
+    if (!checked.ok) return checked.reason === 'expired' ? 'credential-expired' : 'bad-credential';
+    const { workspace, expiresAt } = checked.grant;
+    return Buffer.compare(checked.grant.publicKey, publicKey) === 0 ? { workspace, expiresAt } : 'bad-credential';
+  }
+
+  /** Undefined when the claim is proven. */
+  proof({ hello, helloBytes, challenge }: Claim, payload: Uint8Array, now: number): ByeReason | undefined {
+    const expected: (Uint8Array | undefined)[] = [];
+    if (hello.mode !== 'control') {
+      expected.push(identityProof(this.#privateKey, hello.publicKey, helloBytes, challenge));
+    }
+    if (hello.mode !== 'credential') expected.push(tokenProof(this.#keys, helloBytes, challenge));
+    if (!sameProof(expected, payload)) return 'bad-proof';
+    return hello.mode !== 'control' && this.#revocations.has(hello.publicKey, now) ? 'revoked' : undefined;
+  }
+}

@@ -1,0 +1,359 @@
+import { KEY_BYTES, type KeyPair } from '../seal/x25519.ts';
+import type { RelayKeys } from './credential.ts';
+import { Directory } from './directory.ts';
+import { encodeFrame, FLAG_REPLY, FRAME_TYPES, HEADER_BYTES, peerIdOf, viewOf } from './frame.ts';
+import { Gate } from './gate.ts';
+import { encodeBye, encodeReady, MAX_HANDSHAKE_PAYLOAD } from './handshake.ts';
+import { RELAY_LIMITS, type RelayLimits } from './limits.ts';
+import { RelayCounters, type RelayMetrics } from './metrics.ts';
+import { SlabPool } from './outbox.ts';
+import type { ByeReason } from './reasons.ts';
+import { Revocations } from './revocations.ts';
+import { RelaySession } from './session.ts';
+
+const NO_PAYLOAD = new Uint8Array(0);
+/** A probe carries at most a time stamp and a number. */
+const MAX_PROBE_PAYLOAD = 64;
+/** Clients that are told to move come back spread over this time. */
+const RESTART_SPREAD_MS = 2_000;
+/** Before a client should try again after a limit was reached. */
+const LIMIT_RETRY_MS = 5_000;
+
+export interface RelayServerParts {
+  readonly keys: RelayKeys;
+  /** Made fresh for each relay process. */
+  readonly keyPair: KeyPair;
+  readonly random: (bytes: number) => Uint8Array;
+  readonly limits?: Partial<RelayLimits>;
+  readonly idOf?: (publicKey: Uint8Array) => bigint;
+}
+
+/**
+ * The relay without its sockets. Bytes and the time go in; what is to be written gathers in each session's outbox, and
+ * `takeDirty` names the sessions to look at: one command for each frame would cost more than forwarding it.
+ */
+export class RelayServer {
+  readonly limits: RelayLimits;
+  readonly #gate: Gate;
+  readonly #random: (bytes: number) => Uint8Array;
+  readonly #idOf: (publicKey: Uint8Array) => bigint;
+  readonly #pool = new SlabPool();
+  readonly #sessions = new Set<RelaySession>();
+  readonly #directory = new Directory();
+  readonly #handshakes = new Map<string, number>();
+  readonly #revocations: Revocations;
+  readonly #counters = new RelayCounters();
+  #dirty: RelaySession[] = [];
+  #draining = false;
+
+  // The run of frames to one receiver that lie behind each other in one chunk.
+  #spanTo: RelaySession | undefined;
+  #spanBytes: Uint8Array = NO_PAYLOAD;
+  #spanStart = 0;
+  #spanEnd = 0;
+
+  constructor(parts: RelayServerParts) {
+    this.limits = { ...RELAY_LIMITS, ...parts.limits };
+    this.#random = parts.random;
+    this.#idOf = parts.idOf ?? peerIdOf;
+    this.#revocations = new Revocations(this.limits.maxRevocations);
+    this.#gate = new Gate(parts, this.#revocations, this.limits.tokenSessionMs);
+  }
+
+  /** A connection from this address. It may come back already `closing` when a limit is reached. */
+  open(source: string, now: number): RelaySession {
+    const session = new RelaySession(source, now, this.#pool, this.limits.queueBytes, MAX_HANDSHAKE_PAYLOAD);
+    const handshakes = this.#handshakes.get(source) ?? 0;
+    const isFull = this.#sessions.size >= this.limits.maxSessions || handshakes >= this.limits.maxHandshakesPerSource;
+    this.#sessions.add(session);
+    this.#handshakes.set(source, handshakes + 1);
+    this.#counters.opened++;
+    if (this.#draining) this.#end(session, 'restart', now);
+    else if (isFull) this.#end(session, 'limit', now);
+    return session;
+  }
+
+  /** Bytes of a session. The relay may rewrite them and keep parts: the caller must not use the chunk again. */
+  receive(session: RelaySession, chunk: Uint8Array, now: number): void {
+    if (session.state === 'closing' || session.state === 'closed') return;
+    const refusal = session.splitter.push(chunk, (bytes, view, start, end) => {
+      if (session.state === 'ready' && view.getUint8(start + 1) === FRAME_TYPES.forward) {
+        this.#forward(session, bytes, view, start, end);
+        // A frame that came in pieces lies in a buffer that is used again.
+        if (bytes !== chunk) this.#flushSpan(false);
+        return true;
+      }
+      const reason = this.#handle(session, view, start, bytes.subarray(start + HEADER_BYTES, end), now);
+      if (reason !== undefined) this.#end(session, reason, now);
+      return reason === undefined;
+    });
+    this.#flushSpan(true);
+    session.heardAt = now;
+    if (refusal !== undefined) this.#end(session, 'protocol', now);
+  }
+
+  /** The socket of a session is gone. */
+  close(session: RelaySession): void {
+    if (session.state === 'closed') return;
+    this.#leave(session);
+    session.state = 'closed';
+    session.outbox.clear();
+    this.#sessions.delete(session);
+  }
+
+  /** Ends what took too long. Call about once a second. */
+  tick(now: number): void {
+    this.#revocations.forgetUntil(now);
+    for (const session of this.#sessions) {
+      if (session.closing !== undefined) continue;
+      if (session.isHandshaking) {
+        if (now - session.openedAt >= this.limits.handshakeMs) this.#end(session, 'handshake-timeout', now);
+      } else if (now - session.heardAt >= this.limits.deadMs) this.#end(session, 'silent', now);
+      else if (now >= session.expiresAt) this.#end(session, 'credential-expired', now);
+    }
+  }
+
+  /** Ends the sessions of a key and refuses it until its credentials have run out. @returns sessions ended */
+  revoke(publicKey: Uint8Array, until: number, now: number): number {
+    this.#revocations.add(publicKey, until);
+    let ended = 0;
+    for (const session of this.#sessions) {
+      if (session.publicKey === undefined || Buffer.compare(session.publicKey, publicKey) !== 0) continue;
+      if (session.closing !== undefined) continue;
+      this.#end(session, 'revoked', now);
+      ended++;
+    }
+    return ended;
+  }
+
+  /** Tells every client to move and takes no new ones. Sessions go on forwarding until their clients leave. */
+  drain(): void {
+    this.#draining = true;
+    for (const session of this.#sessions) {
+      if (session.state !== 'ready' && session.state !== 'control') continue;
+      const retryAfterMs = Math.floor(((this.#random(1)[0] ?? 0) / 256) * RESTART_SPREAD_MS);
+      this.#send(session, encodeFrame('bye', 0n, encodeBye({ reason: 'restart', retryAfterMs })));
+    }
+  }
+
+  /** Sessions that have something to write or are closing, each once. */
+  takeDirty(): readonly RelaySession[] {
+    const dirty = this.#dirty;
+    this.#dirty = [];
+    for (const session of dirty) session.isDirty = false;
+    return dirty;
+  }
+
+  get sessionCount(): number {
+    return this.#sessions.size;
+  }
+
+  metrics(): RelayMetrics {
+    let ready = 0;
+    let queuedBytes = 0;
+    for (const session of this.#sessions) {
+      if (session.state === 'ready') ready++;
+      queuedBytes += session.outbox.queuedBytes;
+    }
+    return this.#counters.snapshot({ sessions: this.#sessions.size, ready, queuedBytes });
+  }
+
+  #forward(from: RelaySession, bytes: Uint8Array, view: DataView, start: number, end: number): void {
+    const high = view.getUint32(start + 8);
+    const low = view.getUint32(start + 12);
+    const span = this.#spanTo;
+    const isSame = span !== undefined && span.idLow === low && span.idHigh === high;
+    const to = isSame ? span : from.workspace?.find(high, low);
+    if (to === undefined) {
+      this.#counters.dropped['unknown-peer']++;
+      return;
+    }
+    if (to === from) {
+      this.#counters.dropped['to-self']++;
+      return;
+    }
+    const length = end - start;
+    const pending = isSame ? this.#spanEnd - this.#spanStart : 0;
+    if (!to.outbox.hasRoom(pending + length)) {
+      this.#counters.dropped['queue-full']++;
+      return;
+    }
+    view.setUint32(start + 8, from.idHigh);
+    view.setUint32(start + 12, from.idLow);
+    this.#counters.forwardedFrames++;
+    this.#counters.forwardedBytes += length - HEADER_BYTES;
+    if (isSame && this.#spanEnd === start && this.#spanBytes === bytes) {
+      this.#spanEnd = end;
+      return;
+    }
+    this.#flushSpan(true);
+    this.#spanTo = to;
+    this.#spanBytes = bytes;
+    this.#spanStart = start;
+    this.#spanEnd = end;
+  }
+
+  #flushSpan(isOurs: boolean): void {
+    const to = this.#spanTo;
+    if (to === undefined) return;
+    if (isOurs) to.outbox.pass(this.#spanBytes, this.#spanStart, this.#spanEnd);
+    else to.outbox.copy(this.#spanBytes, this.#spanStart, this.#spanEnd);
+    this.#spanTo = undefined;
+    this.#spanBytes = NO_PAYLOAD;
+    this.#markDirty(to);
+  }
+
+  /** Every frame but a forward: rare, so it may allocate. Answers why the session has to end, if it has to. */
+  #handle(
+    session: RelaySession,
+    view: DataView,
+    start: number,
+    payload: Uint8Array,
+    now: number,
+  ): ByeReason | undefined {
+    const type = view.getUint8(start + 1);
+    const isReply = (view.getUint16(start + 2) & FLAG_REPLY) !== 0;
+    switch (session.state) {
+      case 'hello':
+        return type === FRAME_TYPES.hello ? this.#hello(session, payload, now) : 'protocol';
+      case 'proof':
+        return type === FRAME_TYPES.proof ? this.#proof(session, payload, now) : 'protocol';
+      case 'ready':
+        if (type === FRAME_TYPES.keepalive) return this.#keepalive(session, isReply);
+        if (type === FRAME_TYPES.probe && !isReply) return this.#probe(session, view, start, payload);
+        if (type === FRAME_TYPES.renew) return this.#renew(session, payload, now);
+        return type === FRAME_TYPES.bye ? 'normal' : 'protocol';
+      case 'control':
+        if (type === FRAME_TYPES.keepalive) return this.#keepalive(session, isReply);
+        if (type === FRAME_TYPES.revoke) return this.#takeRevocation(session, payload, now);
+        return type === FRAME_TYPES.bye ? 'normal' : 'protocol';
+      case 'closing':
+      case 'closed':
+        return 'protocol';
+      default:
+        return session.state satisfies never;
+    }
+  }
+
+  #hello(session: RelaySession, payload: Uint8Array, now: number): ByeReason | undefined {
+    const claim = this.#gate.hello(payload, now);
+    if (typeof claim === 'string') return claim;
+    session.claim = claim;
+    session.state = 'proof';
+    this.#send(session, encodeFrame('challenge', 0n, claim.challenge));
+    return undefined;
+  }
+
+  #proof(session: RelaySession, payload: Uint8Array, now: number): ByeReason | undefined {
+    const { claim } = session;
+    if (claim === undefined) return 'protocol';
+    const refusal = this.#gate.proof(claim, payload, now);
+    if (refusal !== undefined) return refusal;
+    session.claim = undefined;
+    session.expiresAt = claim.expiresAt;
+    if (claim.hello.mode !== 'control' && claim.workspace !== undefined) {
+      return this.#join(session, claim.hello.publicKey, claim.workspace, now);
+    }
+    this.#leaveHandshake(session);
+    session.state = 'control';
+    this.#welcome(session);
+    return undefined;
+  }
+
+  /** Only here, after proof, may a session take the place of another. */
+  #join(session: RelaySession, publicKey: Uint8Array, workspace: Uint8Array, now: number): ByeReason | undefined {
+    session.id = this.#idOf(publicKey);
+    const present = this.#directory.find(workspace, session);
+    if (present?.publicKey !== undefined && Buffer.compare(present.publicKey, publicKey) !== 0) return 'collision';
+    if (present !== undefined) this.#end(present, 'replaced', now);
+    this.#leaveHandshake(session);
+    session.publicKey = publicKey;
+    session.workspaceTag = workspace;
+    this.#directory.add(workspace, session);
+    session.state = 'ready';
+    session.splitter.maxPayload = this.limits.maxPayload;
+    this.#counters.joined++;
+    this.#welcome(session);
+    return undefined;
+  }
+
+  #welcome(session: RelaySession): void {
+    const { keepaliveMs, deadMs, maxPayload } = this.limits;
+    const ready = encodeReady({ keepaliveMs, deadMs, maxPayload, expiresAt: session.expiresAt });
+    this.#send(session, encodeFrame('ready', session.id, ready));
+  }
+
+  #keepalive(session: RelaySession, isReply: boolean): undefined {
+    if (!isReply) this.#send(session, encodeFrame('keepalive', 0n, NO_PAYLOAD, FLAG_REPLY));
+  }
+
+  #probe(session: RelaySession, view: DataView, start: number, payload: Uint8Array): ByeReason | undefined {
+    if (payload.length > MAX_PROBE_PAYLOAD) return 'protocol';
+    const isPresent = session.workspace?.find(view.getUint32(start + 8), view.getUint32(start + 12)) !== undefined;
+    const answer = Buffer.concat([Uint8Array.of(isPresent ? 1 : 0), payload]);
+    this.#send(session, encodeFrame('probe', view.getBigUint64(start + 8), answer, FLAG_REPLY));
+    return undefined;
+  }
+
+  #renew(session: RelaySession, payload: Uint8Array, now: number): ByeReason | undefined {
+    const { publicKey, workspaceTag } = session;
+    if (publicKey === undefined || workspaceTag === undefined) return 'protocol';
+    const grant = this.#gate.grant(payload, publicKey, now);
+    if (typeof grant === 'string') return grant;
+    if (Buffer.compare(grant.workspace, workspaceTag) !== 0) return 'bad-credential';
+    session.expiresAt = Math.max(session.expiresAt, grant.expiresAt);
+    this.#welcome(session);
+    return undefined;
+  }
+
+  #takeRevocation(session: RelaySession, payload: Uint8Array, now: number): ByeReason | undefined {
+    if (payload.length !== KEY_BYTES + 8) return 'protocol';
+    const publicKey = Uint8Array.from(payload.subarray(0, KEY_BYTES));
+    this.revoke(publicKey, Number(viewOf(payload).getBigUint64(KEY_BYTES)), now);
+    this.#send(session, encodeFrame('revoke', 0n, publicKey, FLAG_REPLY));
+    return undefined;
+  }
+
+  /** A frame of the relay's own. Like any other it is dropped when the receiver does not read. */
+  #send(session: RelaySession, frame: Uint8Array): void {
+    this.#flushSpan(true);
+    if (!session.outbox.hasRoom(frame.length)) {
+      this.#counters.dropped['queue-full']++;
+      return;
+    }
+    session.outbox.copy(frame, 0, frame.length);
+    this.#markDirty(session);
+  }
+
+  #end(session: RelaySession, reason: ByeReason, now: number): void {
+    if (session.closing !== undefined || session.state === 'closed') return;
+    this.#leave(session);
+    this.#flushSpan(true);
+    const retryAfterMs = reason === 'limit' || reason === 'restart' ? LIMIT_RETRY_MS : 0;
+    const bye = encodeFrame('bye', 0n, encodeBye({ reason, retryAfterMs }));
+    // Past the cap if need be: it is the last frame and a small one.
+    session.outbox.copy(bye, 0, bye.length);
+    session.closing = { reason, at: now };
+    session.state = 'closing';
+    this.#counters.ended[reason]++;
+    this.#markDirty(session);
+  }
+
+  #leave(session: RelaySession): void {
+    this.#leaveHandshake(session);
+    this.#directory.remove(session);
+  }
+
+  #leaveHandshake(session: RelaySession): void {
+    if (!session.isHandshaking) return;
+    const count = this.#handshakes.get(session.source) ?? 0;
+    if (count > 1) this.#handshakes.set(session.source, count - 1);
+    else this.#handshakes.delete(session.source);
+  }
+
+  #markDirty(session: RelaySession): void {
+    if (session.isDirty) return;
+    session.isDirty = true;
+    this.#dirty.push(session);
+  }
+}

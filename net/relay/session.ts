@@ -1,0 +1,51 @@
+import type { Workspace } from './directory.ts';
+import type { Claim } from './gate.ts';
+import { Outbox, type SlabPool } from './outbox.ts';
+import type { ByeReason } from './reasons.ts';
+import { FrameSplitter } from './splitter.ts';
+
+/** `hello` and `proof`: that frame is awaited. `closing`: a bye is on its way out and nothing is read any more. */
+export type SessionState = 'hello' | 'proof' | 'ready' | 'control' | 'closing' | 'closed';
+
+/** One connection as the relay sees it. Its owner writes what `outbox.take()` gives and closes the socket when told. */
+export class RelaySession {
+  readonly source: string;
+  readonly openedAt: number;
+  readonly splitter: FrameSplitter;
+  readonly outbox: Outbox;
+  state: SessionState = 'hello';
+  heardAt: number;
+  /** Ends with the credential. */
+  expiresAt = Number.POSITIVE_INFINITY;
+  publicKey: Uint8Array | undefined;
+  workspaceTag: Uint8Array | undefined;
+  workspace: Workspace | undefined;
+  idHigh = 0;
+  idLow = 0;
+  /** What the client said of itself, until it is proven. */
+  claim: Claim | undefined;
+  closing: { readonly reason: ByeReason; readonly at: number } | undefined;
+  /** Already in the list of sessions with something to write. */
+  isDirty = false;
+
+  constructor(source: string, now: number, pool: SlabPool, queueBytes: number, maxPayload: number) {
+    this.source = source;
+    this.openedAt = now;
+    this.heardAt = now;
+    this.outbox = new Outbox(pool, queueBytes);
+    this.splitter = new FrameSplitter(maxPayload);
+  }
+
+  get id(): bigint {
+    return (BigInt(this.idHigh) << 32n) | BigInt(this.idLow);
+  }
+
+  set id(id: bigint) {
+    this.idHigh = Number(id >> 32n);
+    this.idLow = Number(id & 0xffffffffn);
+  }
+
+  get isHandshaking(): boolean {
+    return this.state === 'hello' || this.state === 'proof';
+  }
+}

@@ -1,0 +1,80 @@
+import { FRAME_VERSION, HEADER_BYTES, viewOf } from './frame.ts';
+
+export type SplitRefusal = 'bad-version' | 'too-large';
+
+/**
+ * Sees one whole frame, header at `start`. The bytes are the chunk itself or, for a frame that came in pieces, a buffer that
+ * is used again: what must outlive the call is copied. Returning false ends the splitting of this chunk.
+ */
+export type FrameVisitor = (bytes: Uint8Array, view: DataView, start: number, end: number) => boolean;
+
+/** A larger buffer for a frame in pieces is let go after use. */
+const KEPT_CARRY_BYTES = 4_096;
+
+/** Cuts a byte stream into frames. Holds at most one incomplete frame of at most `maxPayload` bytes. */
+export class FrameSplitter {
+  /** Raised once the other side has proven itself. */
+  maxPayload: number;
+  #carry = new Uint8Array(0);
+  #carryView = new DataView(this.#carry.buffer);
+  #held = 0;
+
+  constructor(maxPayload: number) {
+    this.maxPayload = maxPayload;
+  }
+
+  push(chunk: Uint8Array, visit: FrameVisitor): SplitRefusal | undefined {
+    let at = 0;
+    if (this.#held > 0) {
+      at = this.#fill(chunk, 0, HEADER_BYTES);
+      if (this.#held < HEADER_BYTES) return undefined;
+      const refusal = this.#refusalOf(this.#carryView, 0);
+      if (refusal !== undefined) return refusal;
+      const total = HEADER_BYTES + this.#carryView.getUint32(4);
+      at = this.#fill(chunk, at, total);
+      if (this.#held < total) return undefined;
+      this.#held = 0;
+      if (!visit(this.#carry, this.#carryView, 0, total)) return undefined;
+      if (this.#carry.length > KEPT_CARRY_BYTES) this.#resize(0);
+    }
+    const view = viewOf(chunk);
+    while (chunk.length - at >= HEADER_BYTES) {
+      const refusal = this.#refusalOf(view, at);
+      if (refusal !== undefined) return refusal;
+      const end = at + HEADER_BYTES + view.getUint32(at + 4);
+      if (end > chunk.length) break;
+      if (!visit(chunk, view, at, end)) return undefined;
+      at = end;
+    }
+    if (at < chunk.length) this.#hold(chunk, view, at);
+    return undefined;
+  }
+
+  #refusalOf(view: DataView, at: number): SplitRefusal | undefined {
+    if (view.getUint8(at) !== FRAME_VERSION) return 'bad-version';
+    return view.getUint32(at + 4) > this.maxPayload ? 'too-large' : undefined;
+  }
+
+  /** Keeps the start of a frame whose rest is still to come. */
+  #hold(chunk: Uint8Array, view: DataView, at: number): void {
+    const rest = chunk.length - at;
+    const isKnown = rest >= HEADER_BYTES;
+    this.#fill(chunk, at, isKnown ? HEADER_BYTES + view.getUint32(at + 4) : HEADER_BYTES);
+  }
+
+  /** Takes from the chunk until `total` bytes are held. @returns where in the chunk it stopped */
+  #fill(chunk: Uint8Array, from: number, total: number): number {
+    if (this.#carry.length < total) this.#resize(total);
+    const to = Math.min(chunk.length, from + Math.max(0, total - this.#held));
+    this.#carry.set(chunk.subarray(from, to), this.#held);
+    this.#held += to - from;
+    return to;
+  }
+
+  #resize(bytes: number): void {
+    const larger = new Uint8Array(bytes);
+    larger.set(this.#carry.subarray(0, Math.min(this.#held, bytes)));
+    this.#carry = larger;
+    this.#carryView = new DataView(larger.buffer);
+  }
+}

@@ -20,7 +20,7 @@ const MIGRATIONS: readonly string[] = [
   -- One row per name ever used and still known to history; body is NULL once deleted.
   CREATE TABLE record (
     id INTEGER PRIMARY KEY,
-    ws INTEGER NOT NULL REFERENCES workspace(id),
+    ws INTEGER NOT NULL,
     kind TEXT NOT NULL,
     name TEXT NOT NULL,
     uid TEXT,
@@ -32,7 +32,7 @@ const MIGRATIONS: readonly string[] = [
 
   -- Superseded bodies, in force from revision until before until.
   CREATE TABLE version (
-    record INTEGER NOT NULL REFERENCES record(id),
+    record INTEGER NOT NULL,
     until INTEGER NOT NULL,
     ws INTEGER NOT NULL,
     revision INTEGER NOT NULL,
@@ -44,15 +44,14 @@ const MIGRATIONS: readonly string[] = [
   CREATE TABLE unique_value (
     value TEXT NOT NULL,
     ws INTEGER NOT NULL,
-    record INTEGER NOT NULL REFERENCES record(id),
+    record INTEGER NOT NULL,
     PRIMARY KEY (value, ws)
   ) STRICT, WITHOUT ROWID;
-  CREATE INDEX unique_value_record ON unique_value (record);
 
   -- leaf is the RFC 6962 leaf hash of entry.
   CREATE TABLE audit (
     seq INTEGER PRIMARY KEY AUTOINCREMENT,
-    ws INTEGER NOT NULL REFERENCES workspace(id),
+    ws INTEGER NOT NULL,
     at INTEGER NOT NULL,
     revision INTEGER,
     entry TEXT NOT NULL,
@@ -60,7 +59,6 @@ const MIGRATIONS: readonly string[] = [
   ) STRICT;
   CREATE INDEX audit_at ON audit (ws, at);
   CREATE UNIQUE INDEX audit_revision ON audit (ws, revision) WHERE revision IS NOT NULL;
-  CREATE INDEX audit_in_force ON audit (ws, at, revision) WHERE revision IS NOT NULL;
   CREATE TRIGGER audit_is_never_changed BEFORE UPDATE ON audit
     BEGIN SELECT RAISE(ABORT, 'the audit log is append-only'); END;
   CREATE TRIGGER audit_is_never_deleted BEFORE DELETE ON audit

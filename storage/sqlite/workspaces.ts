@@ -54,18 +54,26 @@ export function keptRevisions(workspace: WorkspaceRow): readonly number[] {
   return JSON.parse(workspace.keep);
 }
 
-/** The last commit at or before an instant. */
+/** The last commit at or before an instant: a binary search, as instants never fall from one revision to the next. */
 export function commitInForce(
   database: Database,
   workspace: WorkspaceRow,
   at: number,
 ): { readonly revision: number; readonly at: number } | undefined {
-  return database
-    .statement<{ revision: number; at: number }>(
-      `SELECT revision, at FROM audit WHERE ws = ? AND at <= ? AND revision IS NOT NULL
-       ORDER BY at DESC, revision DESC LIMIT 1`,
-    )
-    .get(workspace.id, at);
+  let found: { readonly revision: number; readonly at: number } | undefined;
+  let low = 1;
+  let high = workspace.revision;
+  while (low <= high) {
+    const revision = Math.floor((low + high) / 2);
+    const instant = instantOf(database, workspace, revision) ?? 0;
+    if (instant <= at) {
+      found = { revision, at: instant };
+      low = revision + 1;
+    } else {
+      high = revision - 1;
+    }
+  }
+  return found;
 }
 
 export function instantOf(database: Database, workspace: WorkspaceRow, revision: number): number | undefined {

@@ -96,7 +96,7 @@ function update(batch: Batch, draft: RecordDraft, read: number): Change {
 function remove(batch: Batch, key: RecordKey, read: number | undefined): Change {
   const { row, before } = supersede(batch, key, read, 'deleted');
   writeRow(batch, row.id, null, null);
-  releaseUniqueValues(batch, row.id);
+  releaseUniqueValues(batch, before.unique);
   if (!KINDS[key.kind].history) {
     batch.database.statement('DELETE FROM record WHERE id = ?').run(row.id);
   }
@@ -176,12 +176,14 @@ function refuseUsedId({ database, workspace }: Batch, draft: RecordDraft): void 
 
 function exchangeUniqueValues(batch: Batch, id: number, before: StoredRecord, after: StoredRecord): void {
   if (isDeepStrictEqual(before.unique, after.unique)) return;
-  releaseUniqueValues(batch, id);
+  releaseUniqueValues(batch, before.unique);
   takeUniqueValues(batch, id, after.unique);
 }
 
-function releaseUniqueValues({ database }: Batch, id: number): void {
-  database.statement('DELETE FROM unique_value WHERE record = ?').run(id);
+function releaseUniqueValues({ database, workspace }: Batch, values: readonly string[]): void {
+  for (const value of values) {
+    database.statement('DELETE FROM unique_value WHERE value = ? AND ws = ?').run(value, workspace.id);
+  }
 }
 
 function takeUniqueValues({ database, workspace }: Batch, id: number, values: readonly string[]): void {

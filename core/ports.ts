@@ -158,7 +158,7 @@ export interface Store {
    */
   compact(workspace: string, upTo: number, keep: readonly number[]): Promise<number>;
   workspaces(): Promise<readonly string[]>;
-  /** Bytes that the versions written after `after` up to `upTo` take in the store, audit log apart; what a snapshot adds. */
+  /** Bytes that the versions written after `after` up to `upTo` take as history, audit log apart; what a snapshot adds. */
   sizeBetween(workspace: string, after: number, upTo: number): Promise<number>;
   /** A lock with a fence that rises with each change of holder. Undefined while another holds it. */
   acquire(

@@ -1,7 +1,6 @@
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import { StoreError } from '../../core/ports.ts';
 import type { Kind, RecordKey, StoredRecord } from '../../core/record.ts';
-import { KINDS } from '../../core/record.ts';
 
 /** A record larger than this once compressed is refused (DESIGN 5.1). */
 const MAX_COMPRESSED_BYTES = 8 * 1024;
@@ -31,41 +30,40 @@ const DICTIONARY = Buffer.from(
 );
 const DEFLATE_RAW_1 = 1;
 /** Small buffers: setting up zlib's usual ones takes longer than compressing a record. The window holds the dictionary. */
-const DEFLATE = { dictionary: DICTIONARY, level: 6, windowBits: 13, memLevel: 3, chunkSize: 1024 } as const;
+const DEFLATE = { dictionary: DICTIONARY, level: 4, windowBits: 13, memLevel: 3, chunkSize: 1024 } as const;
 const INFLATE = { dictionary: DICTIONARY, chunkSize: 1024 } as const;
 
-/** As stored: compressed for kinds with kept history, so that superseding copies bytes; plain text for the others. */
+/** A live record is plain text; a superseded one is packed. */
 export type StoredBody = string | Uint8Array;
 
 /** Everything of a record that is not a column. */
 export type Body = Omit<StoredRecord, 'workspace' | 'kind' | 'revision'>;
 
 /** @throws StoreError `too_large` */
-export function encodeBody(key: RecordKey, body: Body): { readonly text: string; readonly stored: StoredBody } {
+export function encodeBody(key: RecordKey, body: Body): string {
   const text = JSON.stringify(body);
-  const keepsHistory = KINDS[key.kind].history;
-  if (!keepsHistory && text.length * MAX_UTF8_BYTES_PER_UNIT <= MAX_COMPRESSED_BYTES) return { text, stored: text };
-  const packed = deflateRawSync(text, DEFLATE);
-  if (packed.length > MAX_COMPRESSED_BYTES) {
-    throw new StoreError('too_large', `${key.kind}/${key.name} (${packed.length} of ${MAX_COMPRESSED_BYTES} bytes)`);
-  }
-  if (!keepsHistory) return { text, stored: text };
-  const stored = new Uint8Array(packed.length + 1);
-  stored[0] = DEFLATE_RAW_1;
-  stored.set(packed, 1);
-  return { text, stored };
+  if (text.length * MAX_UTF8_BYTES_PER_UNIT <= MAX_COMPRESSED_BYTES) return text;
+  const { length } = packBody(text);
+  if (length <= MAX_COMPRESSED_BYTES) return text;
+  throw new StoreError('too_large', `${key.kind}/${key.name} (${length} of ${MAX_COMPRESSED_BYTES} bytes)`);
 }
 
 /** A UTF-16 code unit takes at most 3 bytes in UTF-8. */
 const MAX_UTF8_BYTES_PER_UNIT = 3;
 
-export function decodeBody(workspace: string, kind: Kind, revision: number, stored: StoredBody): StoredRecord {
-  const text = typeof stored === 'string' ? stored : inflate(stored);
-  return parseBody(workspace, kind, revision, text);
+export function packBody(body: StoredBody): Uint8Array {
+  if (typeof body !== 'string') return body;
+  const packed = deflateRawSync(body, DEFLATE);
+  const bytes = new Uint8Array(packed.length + 1);
+  bytes[0] = DEFLATE_RAW_1;
+  bytes.set(packed, 1);
+  return bytes;
 }
 
-export function parseBody(workspace: string, kind: Kind, revision: number, text: string): StoredRecord {
-  return { workspace, kind, revision, ...(JSON.parse(text) as Body) };
+export function decodeBody(workspace: string, kind: Kind, revision: number, stored: StoredBody): StoredRecord {
+  const body: Body = JSON.parse(typeof stored === 'string' ? stored : inflate(stored));
+  // Completed in place: a copy of each record is what a long list would spend its time on.
+  return Object.assign(body, { workspace, kind, revision });
 }
 
 function inflate(stored: Uint8Array): string {

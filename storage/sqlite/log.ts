@@ -3,7 +3,7 @@ import type { AuditEntry, Change, Commit } from '../../core/ports.ts';
 import { StoreError } from '../../core/ports.ts';
 import { foldName, KINDS, type RecordKey } from '../../core/record.ts';
 import { commitEntries } from './audit.ts';
-import { decodeBody, type StoredBody } from './body.ts';
+import { decodeBody, packBody, type StoredBody } from './body.ts';
 import type { Database } from './database.ts';
 import { findWorkspace, type WorkspaceRow } from './workspaces.ts';
 
@@ -92,7 +92,7 @@ function supersededAt(
     .get({ ws: workspace.id, kind: key.kind, name: foldName(key.name), revision });
 }
 
-/** The stored size of the versions that a range of revisions wrote; what compaction has dropped counts nothing. */
+/** The packed size of the versions that a range of revisions wrote; what compaction has dropped counts nothing. */
 export async function versionBytesBetween(
   database: Database,
   name: string,
@@ -109,7 +109,7 @@ export async function versionBytesBetween(
       for (const change of entry.changes) {
         if (change.type === 'deleted' || !KINDS[change.kind].history) continue;
         const version = writtenAt(database, workspace, change, entry.revision);
-        if (version) bytes += version.body.length + VERSION_ROW_BYTES;
+        if (version) bytes += packBody(version.body).length + VERSION_ROW_BYTES;
       }
     }
     cursor = entries.at(-1)?.revision ?? upTo;

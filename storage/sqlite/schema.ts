@@ -25,7 +25,7 @@ const MIGRATIONS: readonly string[] = [
     name TEXT NOT NULL,
     uid TEXT,
     revision INTEGER NOT NULL,
-    body ANY,
+    body TEXT,
     UNIQUE (ws, kind, name)
   ) STRICT;
   CREATE UNIQUE INDEX record_uid ON record (ws, uid) WHERE uid IS NOT NULL;

@@ -3,7 +3,7 @@ import type { Change, Commit, CommitContext, Op } from '../../core/ports.ts';
 import { StoreError } from '../../core/ports.ts';
 import { foldName, KINDS, type RecordDraft, type RecordKey, type StoredRecord } from '../../core/record.ts';
 import { appendCommit, appendEvent } from './audit.ts';
-import { type Body, decodeBody, encodeBody, parseBody, type StoredBody } from './body.ts';
+import { type Body, decodeBody, encodeBody, packBody } from './body.ts';
 import type { Database } from './database.ts';
 import { advance, ensureWorkspace, nextInstant, type WorkspaceRow } from './workspaces.ts';
 
@@ -47,10 +47,10 @@ interface Batch {
 interface Row {
   readonly id: number;
   readonly revision: number;
-  readonly body: StoredBody | null;
+  readonly body: string | null;
 }
 
-type LiveRow = Row & { readonly body: StoredBody };
+type LiveRow = Row & { readonly body: string };
 
 function apply(batch: Batch, op: Op): Change | undefined {
   switch (op.op) {
@@ -75,10 +75,10 @@ function create(batch: Batch, draft: RecordDraft): Change {
   if (isLive(row)) throw new StoreError('already_exists', subject(draft));
   claim(batch, draft, 'created');
   refuseUsedId(batch, draft);
-  const { text, stored } = encodeBody(draft, bodyOf(draft, batch.at, 1));
-  const id = row === undefined ? insertRow(batch, draft, stored) : writeRow(batch, row.id, draft.uid, stored);
+  const text = encodeBody(draft, bodyOf(draft, batch.at, 1));
+  const id = row === undefined ? insertRow(batch, draft, text) : writeRow(batch, row.id, draft.uid, text);
   takeUniqueValues(batch, id, draft.unique);
-  return { type: 'created', record: parseBody(batch.workspace.name, draft.kind, batch.revision, text) };
+  return { type: 'created', record: decodeBody(batch.workspace.name, draft.kind, batch.revision, text) };
 }
 
 function update(batch: Batch, draft: RecordDraft, read: number): Change {
@@ -86,9 +86,9 @@ function update(batch: Batch, draft: RecordDraft, read: number): Change {
   if (before.uid !== draft.uid) throw new StoreError('conflict', subject(draft));
   const same = isSameJson(draft.spec, before.spec) && isSameJson(draft.labels, before.labels);
   const generation = same ? before.generation : before.generation + 1;
-  const { text, stored } = encodeBody(draft, bodyOf(draft, before.createdAt, generation));
-  writeRow(batch, row.id, draft.uid, stored);
-  const record = parseBody(batch.workspace.name, draft.kind, batch.revision, text);
+  const text = encodeBody(draft, bodyOf(draft, before.createdAt, generation));
+  writeRow(batch, row.id, draft.uid, text);
+  const record = decodeBody(batch.workspace.name, draft.kind, batch.revision, text);
   exchangeUniqueValues(batch, row.id, before, record);
   return { type: 'updated', record, before };
 }
@@ -114,10 +114,10 @@ function supersede(
   if (!isLive(row)) throw new StoreError('not_found', subject(key));
   if (read !== undefined && row.revision !== read) throw new StoreError('conflict', subject(key));
   claim(batch, key, type);
-  if (typeof row.body !== 'string') {
+  if (KINDS[key.kind].history) {
     batch.database
       .statement('INSERT INTO version (record, until, ws, revision, body) VALUES (?, ?, ?, ?, ?)')
-      .run(row.id, batch.revision, batch.workspace.id, row.revision, row.body);
+      .run(row.id, batch.revision, batch.workspace.id, row.revision, packBody(row.body));
   }
   return { row, before: decodeBody(batch.workspace.name, key.kind, row.revision, row.body) };
 }
@@ -154,18 +154,18 @@ function isLive(row: Row | undefined): row is LiveRow {
   return row !== undefined && row.body !== null;
 }
 
-function insertRow({ database, workspace, revision }: Batch, draft: RecordDraft, stored: StoredBody): number {
+function insertRow({ database, workspace, revision }: Batch, draft: RecordDraft, body: string): number {
   const row = database
     .statement<{ id: number }>(
       'INSERT INTO record (ws, kind, name, uid, revision, body) VALUES (?, ?, ?, ?, ?, ?) RETURNING id',
     )
-    .get(workspace.id, draft.kind, foldName(draft.name), draft.uid, revision, stored);
+    .get(workspace.id, draft.kind, foldName(draft.name), draft.uid, revision, body);
   if (!row) throw new StoreError('unavailable', 'an insert answered no row');
   return row.id;
 }
 
-function writeRow({ database, revision }: Batch, id: number, uid: string | null, stored: StoredBody | null): number {
-  database.statement('UPDATE record SET uid = ?, revision = ?, body = ? WHERE id = ?').run(uid, revision, stored, id);
+function writeRow({ database, revision }: Batch, id: number, uid: string | null, body: string | null): number {
+  database.statement('UPDATE record SET uid = ?, revision = ?, body = ? WHERE id = ?').run(uid, revision, body, id);
   return id;
 }
 

@@ -1,0 +1,54 @@
+import { z } from 'zod';
+import { protocolSchema } from '../network/policy.ts';
+import { explain, type Verdict } from './explain.ts';
+import type { Reachability } from './reachability.ts';
+import type { ReasonCode } from './reasons.ts';
+
+/** One expectation about a network, kept by people and checked before every change. */
+export const assertionSchema = z
+  .strictObject({
+    src: z.string().min(1).max(253),
+    dst: z.string().min(1).max(253),
+    protocol: protocolSchema.optional(),
+    port: z.int().min(1).max(65_535).optional(),
+    expect: z.enum(['allow', 'deny'], { error: 'expect is allow or deny' }),
+  })
+  .refine(({ protocol, port }) => protocol !== 'ICMP' || port === undefined, {
+    error: 'ICMP has no ports',
+    path: ['port'],
+  });
+export type Assertion = z.output<typeof assertionSchema>;
+
+export interface AssertionResult extends Assertion {
+  readonly pass: boolean;
+  readonly verdict: Verdict;
+  /** What decided, where the connection is not wholly allowed. */
+  readonly reason_code: ReasonCode | null;
+  readonly policy: string | null;
+  readonly rule_index: number | null;
+}
+
+/**
+ * Checks each assertion. `allow` needs everything asked for to be allowed, `deny` needs nothing of it to be; without
+ * `protocol` and `port` that is everything. One about an unknown name always fails, so that a misspelt `deny` is seen.
+ */
+export function checkAssertions(reach: Reachability, assertions: readonly Assertion[]): AssertionResult[] {
+  return assertions.map((assertion) => {
+    const { verdict, blocked_by } = explain(reach, withProtocol(assertion));
+    const [blocker] = blocked_by;
+    const known = blocker?.reason_code !== 'PEER_NOT_FOUND';
+    return {
+      ...assertion,
+      pass: known && verdict === (assertion.expect === 'allow' ? 'reachable' : 'unreachable'),
+      verdict,
+      reason_code: blocker?.reason_code ?? null,
+      policy: blocker?.policy ?? null,
+      rule_index: blocker?.rule_index ?? null,
+    };
+  });
+}
+
+/** A port alone is a TCP port. */
+function withProtocol<Q extends Assertion>(query: Q): Q {
+  return query.port === undefined || query.protocol !== undefined ? query : { ...query, protocol: 'TCP' };
+}

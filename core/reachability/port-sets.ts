@@ -1,0 +1,186 @@
+import type { PortEntry, Protocol } from '../network/policy.ts';
+
+/** What a pair may use: everything, or these ports. `ICMP` has no ports and so no `from` and `to`. */
+export type Allowed = 'ALL' | PortRange[];
+export interface PortRange {
+  readonly protocol: Protocol;
+  readonly from?: number | undefined;
+  readonly to?: number | undefined;
+}
+
+/** An interned set of ports: equal sets of one {@link PortSets} have equal ids. */
+export type PortSetId = number;
+export const NO_PORTS: PortSetId = 0;
+export const ALL_PORTS: PortSetId = 1;
+
+const PROTOCOLS = ['TCP', 'UDP', 'SCTP', 'ICMP'] as const satisfies readonly Protocol[];
+const LAST_PORT = 65_535;
+/** Protocol and port on one number line: 65,536 codes a protocol; port 0 stays free, so ranges never join across protocols. */
+const STRIDE = 65_536;
+const ICMP_CODE = 3 * STRIDE + 1;
+const EVERYTHING = [
+  1,
+  LAST_PORT,
+  STRIDE + 1,
+  STRIDE + LAST_PORT,
+  2 * STRIDE + 1,
+  2 * STRIDE + LAST_PORT,
+  ICMP_CODE,
+  ICMP_CODE,
+];
+
+/** Ids stay below this, so that a pair of ids is one exact number. */
+const PAIR_STRIDE = 2 ** 26;
+
+/** The place of one protocol and port on the number line; 0, which no set holds, when there is no such port. */
+export function pointOf(protocol: Protocol, port: number | undefined): number {
+  if (protocol === 'ICMP') return port === undefined ? ICMP_CODE : 0;
+  if (port === undefined || !Number.isInteger(port) || port < 1 || port > LAST_PORT) return 0;
+  return PROTOCOLS.indexOf(protocol) * STRIDE + port;
+}
+
+/**
+ * Sets of ports as sorted closed ranges, each distinct set stored once. A row of the matrix is then one number a class,
+ * and union, intersection and difference of two sets are computed once, however many pairs share them.
+ */
+export class PortSets {
+  readonly #ranges: Int32Array[] = [Int32Array.of(), Int32Array.from(EVERYTHING)];
+  readonly #ids = new Map<string, PortSetId>([
+    ['', NO_PORTS],
+    [EVERYTHING.join(), ALL_PORTS],
+  ]);
+  readonly #unions = new Map<number, PortSetId>();
+  readonly #meets = new Map<number, PortSetId>();
+  readonly #differences = new Map<number, PortSetId>();
+
+  /** Entries kept in all tables together; the owner starts afresh when it grows too large. */
+  get size(): number {
+    return this.#ranges.length + this.#unions.size + this.#meets.size + this.#differences.size;
+  }
+
+  /** The ports that a rule's `ports` stand for; none listed means everything. */
+  ofEntries(entries: readonly PortEntry[]): PortSetId {
+    if (entries.length === 0) return ALL_PORTS;
+    const ranges = entries.map(rangeOfEntry).sort(([a], [b]) => a - b);
+    const merged: number[] = [];
+    for (const [from, to] of ranges) {
+      const last = merged.at(-1);
+      if (last !== undefined && from <= last + 1) merged[merged.length - 1] = Math.max(last, to);
+      else merged.push(from, to);
+    }
+    return this.#intern(merged);
+  }
+
+  /** Every port of one protocol, or one port of it. */
+  ofQuery(protocol: Protocol | undefined, port: number | undefined): PortSetId {
+    if (protocol === undefined && port === undefined) return ALL_PORTS;
+    if (port === undefined) return this.ofEntries([{ protocol }]);
+    const point = pointOf(protocol ?? 'TCP', port);
+    return point === 0 ? NO_PORTS : this.#intern([point, point]);
+  }
+
+  has(id: PortSetId, point: number): boolean {
+    if (id <= ALL_PORTS) return id === ALL_PORTS && point !== 0;
+    const ranges = this.#rangesOf(id);
+    let low = 0;
+    let high = ranges.length >> 1;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if ((ranges[2 * middle + 1] ?? 0) < point) low = middle + 1;
+      else high = middle;
+    }
+    return (ranges[2 * low] ?? Number.POSITIVE_INFINITY) <= point;
+  }
+
+  union(a: PortSetId, b: PortSetId): PortSetId {
+    if (a === b || b === NO_PORTS || a === ALL_PORTS) return a;
+    if (a === NO_PORTS || b === ALL_PORTS) return b;
+    return this.#memo(this.#unions, Math.min(a, b), Math.max(a, b), (inA, inB) => inA || inB);
+  }
+
+  meet(a: PortSetId, b: PortSetId): PortSetId {
+    if (a === b || b === ALL_PORTS || a === NO_PORTS) return a;
+    if (a === ALL_PORTS || b === NO_PORTS) return b;
+    return this.#memo(this.#meets, Math.min(a, b), Math.max(a, b), (inA, inB) => inA && inB);
+  }
+
+  minus(a: PortSetId, b: PortSetId): PortSetId {
+    if (b === NO_PORTS || a === NO_PORTS) return a;
+    if (a === b || b === ALL_PORTS) return NO_PORTS;
+    return this.#memo(this.#differences, a, b, (inA, inB) => inA && !inB);
+  }
+
+  describe(id: PortSetId): Allowed {
+    if (id === ALL_PORTS) return 'ALL';
+    const ranges = this.#rangesOf(id);
+    const result: PortRange[] = [];
+    for (let i = 0; i < ranges.length; i += 2) {
+      const from = ranges[i] ?? 0;
+      const protocol = PROTOCOLS[Math.floor(from / STRIDE)] ?? 'ICMP';
+      if (protocol === 'ICMP') result.push({ protocol });
+      else result.push({ protocol, from: from % STRIDE, to: (ranges[i + 1] ?? from) % STRIDE });
+    }
+    return result;
+  }
+
+  #rangesOf(id: PortSetId): Int32Array {
+    return this.#ranges[id] ?? Int32Array.of();
+  }
+
+  #intern(ranges: readonly number[]): PortSetId {
+    const key = ranges.join();
+    const known = this.#ids.get(key);
+    if (known !== undefined) return known;
+    const id = this.#ranges.length;
+    this.#ranges.push(Int32Array.from(ranges));
+    this.#ids.set(key, id);
+    return id;
+  }
+
+  #memo(
+    table: Map<number, PortSetId>,
+    a: PortSetId,
+    b: PortSetId,
+    keep: (inA: boolean, inB: boolean) => boolean,
+  ): PortSetId {
+    const key = a * PAIR_STRIDE + b;
+    let id = table.get(key);
+    if (id === undefined) {
+      id = this.#intern(combine(this.#rangesOf(a), this.#rangesOf(b), keep));
+      table.set(key, id);
+    }
+    return id;
+  }
+}
+
+function rangeOfEntry({ protocol = 'TCP', port, endPort }: PortEntry): readonly [number, number] {
+  if (protocol === 'ICMP') return [ICMP_CODE, ICMP_CODE];
+  const base = PROTOCOLS.indexOf(protocol) * STRIDE;
+  return port === undefined ? [base + 1, base + LAST_PORT] : [base + port, base + (endPort ?? port)];
+}
+
+/** Sweeps both range lists once; a range is open from its start to one past its end. */
+function combine(a: Int32Array, b: Int32Array, keep: (inA: boolean, inB: boolean) => boolean): number[] {
+  const result: number[] = [];
+  let i = 0;
+  let j = 0;
+  let start = -1;
+  while (i < a.length || j < b.length) {
+    const at = Math.min(edge(a, i), edge(b, j));
+    if (edge(a, i) === at) i++;
+    if (edge(b, j) === at) j++;
+    const kept = keep(i % 2 === 1, j % 2 === 1);
+    if (kept && start < 0) start = at;
+    if (!kept && start >= 0) {
+      result.push(start, at - 1);
+      start = -1;
+    }
+  }
+  return result;
+}
+
+function edge(ranges: Int32Array, index: number): number {
+  const value = ranges[index];
+  if (value === undefined) return Number.POSITIVE_INFINITY;
+  return index % 2 === 0 ? value : value + 1;
+}

@@ -1,0 +1,130 @@
+import { type IpRange, parseCidr } from '../network/cidr.ts';
+import {
+  type EgressRule,
+  egressRuleSchema,
+  type PeerEntry,
+  type PolicySpec,
+  policySpecSchema,
+  rulesOf,
+  type Selector,
+  selectorSchema,
+} from '../network/policy.ts';
+import { parseInstant } from '../time.ts';
+import { ALL_PORTS, type PortSetId, type PortSets } from './port-sets.ts';
+
+/** One policy made ready: selectors and blocks parsed, ports interned. Equal specs give the same object. */
+export interface PolicyCode {
+  /** Distinct for distinct content; part of the key under which computed rows are kept. */
+  readonly id: number;
+  readonly allow: boolean;
+  readonly network: string | undefined;
+  readonly subject: Selector;
+  readonly expiresAt: number;
+  /** Undefined where the policy says nothing about the direction; no rules means that it only isolates. */
+  readonly egress: readonly RuleCode[] | undefined;
+  readonly ingress: readonly RuleCode[] | undefined;
+}
+
+export interface RuleCode {
+  readonly anyone: boolean;
+  readonly selectors: readonly Selector[];
+  readonly blocks: readonly BlockCode[];
+  readonly ports: PortSetId;
+}
+
+export interface BlockCode {
+  readonly cidr: IpRange;
+  readonly except: readonly IpRange[];
+}
+
+const ANYTHING: RuleCode = { anyone: true, selectors: [], blocks: [], ports: ALL_PORTS };
+
+/** Turns stored specs into {@link PolicyCode}, each distinct content once. */
+export class PolicyCodes {
+  readonly #ports: PortSets;
+  readonly #byObject = new WeakMap<object, PolicyCode>();
+  readonly #byContent = new Map<string, PolicyCode>();
+
+  constructor(ports: PortSets) {
+    this.#ports = ports;
+  }
+
+  get size(): number {
+    return this.#byContent.size;
+  }
+
+  of(spec: unknown): PolicyCode {
+    const holder = typeof spec === 'object' && spec !== null ? spec : undefined;
+    const seen = holder && this.#byObject.get(holder);
+    if (seen) return seen;
+    const content = JSON.stringify(spec) ?? 'undefined';
+    const code = this.#byContent.get(content) ?? this.#translate(spec, this.#byContent.size);
+    this.#byContent.set(content, code);
+    if (holder) this.#byObject.set(holder, code);
+    return code;
+  }
+
+  /** The rules of a root agent's `reach`; an unreadable one is left out, so that it opens nothing. */
+  ofReach(reach: readonly EgressRule[]): RuleCode[] {
+    return reach.flatMap((rule) => {
+      const { success, data } = egressRuleSchema.safeParse(rule);
+      return success ? [this.#ruleOf(data.to ?? [], data.ports ?? [])] : [];
+    });
+  }
+
+  #translate(spec: unknown, id: number): PolicyCode {
+    const parsed = policySpecSchema.safeParse(spec);
+    return parsed.success ? this.#codeOf(parsed.data, id) : failClosed(spec, id);
+  }
+
+  #codeOf(spec: PolicySpec, id: number): PolicyCode {
+    const isSilent = spec.ingress === undefined && spec.egress === undefined;
+    const translate = (direction: 'ingress' | 'egress') =>
+      rulesOf(spec, direction)?.map(({ peers, ports }) => this.#ruleOf(peers, ports)) ?? (isSilent ? [] : undefined);
+    return {
+      id,
+      allow: spec.action === 'ALLOW',
+      network: spec.network,
+      subject: spec.peerSelector ?? {},
+      expiresAt: spec.expiresAt === undefined ? Number.POSITIVE_INFINITY : parseInstant(spec.expiresAt),
+      egress: translate('egress'),
+      ingress: translate('ingress'),
+    };
+  }
+
+  #ruleOf(peers: readonly PeerEntry[], ports: Parameters<PortSets['ofEntries']>[0]): RuleCode {
+    const selectors: Selector[] = [];
+    const blocks: BlockCode[] = [];
+    let anyone = peers.length === 0;
+    for (const entry of peers) {
+      if (entry === '*') anyone = true;
+      else if (entry.peerSelector) selectors.push(entry.peerSelector);
+      else if (entry.ipBlock) blocks.push(blockOf(entry.ipBlock));
+    }
+    return { anyone, selectors, blocks, ports: this.#ports.ofEntries(ports) };
+  }
+}
+
+function blockOf({ cidr, except }: { cidr: string; except?: string[] | undefined }): BlockCode {
+  const range = parseCidr(cidr);
+  if (range === undefined) throw new TypeError(`not a CIDR: ${cidr}`);
+  return { cidr: range, except: (except ?? []).flatMap((text) => parseCidr(text) ?? []) };
+}
+
+/** What cannot be read allows nothing: an ALLOW isolates, anything else denies everything. */
+function failClosed(spec: unknown, id: number): PolicyCode {
+  const fields = typeof spec === 'object' && spec !== null ? (spec as Record<string, unknown>) : {};
+  const allow = fields['action'] === 'ALLOW';
+  const subject = selectorSchema.safeParse(fields['peerSelector'] ?? {});
+  const network = fields['network'];
+  const rules = allow ? [] : [ANYTHING];
+  return {
+    id,
+    allow,
+    network: typeof network === 'string' ? network : undefined,
+    subject: subject.success ? subject.data : {},
+    expiresAt: Number.POSITIVE_INFINITY,
+    egress: rules,
+    ingress: rules,
+  };
+}

@@ -1,0 +1,270 @@
+import type { Protocol } from '../network/policy.ts';
+import type { ClassSpace } from './classes.ts';
+import type { Endpoint } from './endpoints.ts';
+import type { NetworkModel } from './model.ts';
+import { ALL_PORTS, type Allowed, NO_PORTS, type PortSetId, type PortSets, pointOf } from './port-sets.ts';
+import type { PolicyCode, RuleCode } from './program.ts';
+import { type Row, type RowTable, reachRow } from './rows.ts';
+import { buildUnits, type Unit } from './units.ts';
+
+/** One ordered pair that is not fully denied. */
+export interface PairRow {
+  readonly src: string;
+  readonly dst: string;
+  readonly allowed: Allowed;
+}
+
+/** Every `src` may open `allowed` to every `dst` other than itself. */
+export interface GroupRow {
+  readonly src: readonly string[];
+  readonly dst: readonly string[];
+  readonly allowed: Allowed;
+}
+
+/** What one endpoint may open, and what may be opened to it. */
+export interface Neighbourhood {
+  readonly outbound: readonly { readonly name: string; readonly allowed: Allowed }[];
+  readonly inbound: readonly { readonly name: string; readonly allowed: Allowed }[];
+}
+
+/** A policy that is in force, beside its compiled form. */
+export interface ActivePolicy {
+  readonly name: string;
+  readonly spec: unknown;
+  readonly code: PolicyCode;
+}
+
+export interface Parts {
+  readonly model: NetworkModel;
+  readonly policies: readonly ActivePolicy[];
+  readonly space: ClassSpace;
+  readonly ports: PortSets;
+  readonly table: RowTable;
+  readonly endpoints: readonly Endpoint[];
+}
+
+/** Delegation is at most 4 deep; a longer chain is a cycle and opens nothing. */
+const MAX_BOUND_DEPTH = 16;
+
+/**
+ * Who may open a connection to whom, for one {@link NetworkModel}. Rows are computed when first asked for. Pairs are
+ * ordered: `src` opens, replies follow. Presence plays no part.
+ */
+export class Reachability {
+  readonly parts: Parts;
+  readonly #places: ReadonlyMap<string, number>;
+  readonly #reachRows = new Map<string, Row>();
+  #units: readonly Unit[] | undefined;
+
+  constructor(parts: Parts) {
+    this.parts = parts;
+    this.#places = new Map(parts.endpoints.map(({ name }, place) => [name, place]));
+  }
+
+  get model(): NetworkModel {
+    return this.parts.model;
+  }
+
+  /** Whether `src` may open this port of `dst`. An unknown name, or TCP, UDP or SCTP without a port, is a no. */
+  verdict(src: string, dst: string, protocol: Protocol, port?: number): boolean {
+    const s = this.#places.get(src);
+    const d = this.#places.get(dst);
+    if (s === undefined || d === undefined) return false;
+    return this.parts.ports.has(this.pair(s, d), pointOf(protocol, port));
+  }
+
+  /** Everything `src` may open at `dst`; empty when nothing. */
+  allowed(src: string, dst: string): Allowed {
+    const s = this.#places.get(src);
+    const d = this.#places.get(dst);
+    return s === undefined || d === undefined ? [] : this.parts.ports.describe(this.pair(s, d));
+  }
+
+  /** The matrix: every ordered pair of different endpoints that is not fully denied, lazily. */
+  *rows(): Generator<PairRow> {
+    for (const [s, d, set] of this.pairs()) {
+      yield { src: this.#nameOf(s), dst: this.#nameOf(d), allowed: this.parts.ports.describe(set) };
+    }
+  }
+
+  /** The matrix by groups of endpoints that share it; the same pairs as {@link rows}. */
+  *groups(): Generator<GroupRow> {
+    const { ports } = this.parts;
+    const names = (places: readonly number[]) => places.map((place) => this.#nameOf(place));
+    for (const from of this.units()) {
+      for (const to of this.units()) {
+        if (from === to && from.members.length === 1) continue;
+        const kin = to.members.filter((place) => from.ancestors.includes(place));
+        const rest = kin.length === 0 ? to.members : to.members.filter((place) => !kin.includes(place));
+        const set = this.unitPair(from, to);
+        if (set !== NO_PORTS && rest.length > 0) {
+          yield { src: names(from.members), dst: names(rest), allowed: ports.describe(set) };
+        }
+        for (const [s, d, own] of this.#kinPairs(from, kin)) {
+          yield { src: names([s]), dst: names([d]), allowed: ports.describe(own) };
+        }
+      }
+    }
+  }
+
+  /** How many ordered pairs of different endpoints are not fully denied. */
+  countPairs(): number {
+    let count = 0;
+    for (const from of this.units()) {
+      for (const to of this.units()) {
+        const kin = from.ancestors.length === 0 ? [] : to.members.filter((place) => from.ancestors.includes(place));
+        if (this.unitPair(from, to) !== NO_PORTS) {
+          const same = from === to ? from.members.length : 0;
+          const kinPairs = kin.length * from.members.length - from.members.filter((s) => kin.includes(s)).length;
+          count += from.members.length * to.members.length - same - kinPairs;
+        }
+        count += [...this.#kinPairs(from, kin)].length;
+      }
+    }
+    return count;
+  }
+
+  /** What one peer or external may open and what may be opened to it. */
+  neighbourhood(name: string): Neighbourhood {
+    const self = this.#places.get(name);
+    const outbound: { name: string; allowed: Allowed }[] = [];
+    const inbound: { name: string; allowed: Allowed }[] = [];
+    if (self === undefined) return { outbound, inbound };
+    for (const [other, endpoint] of this.parts.endpoints.entries()) {
+      if (other === self) continue;
+      const out = this.pair(self, other);
+      const into = this.pair(other, self);
+      if (out !== NO_PORTS) outbound.push({ name: endpoint.name, allowed: this.parts.ports.describe(out) });
+      if (into !== NO_PORTS) inbound.push({ name: endpoint.name, allowed: this.parts.ports.describe(into) });
+    }
+    return { outbound, inbound };
+  }
+
+  /** The peers with which some traffic is allowed in either direction, in the order of the model. */
+  neighbours(name: string): string[] {
+    const self = this.#places.get(name);
+    if (self === undefined) return [];
+    return this.parts.endpoints
+      .filter(({ external }, other) => {
+        if (external || other === self) return false;
+        return this.pair(self, other) !== NO_PORTS || this.pair(other, self) !== NO_PORTS;
+      })
+      .map((endpoint) => endpoint.name);
+  }
+
+  /** The next instant at which time alone changes the answer: a policy or a peer expires. */
+  nextChangeAt(): number | undefined {
+    const { model, policies } = this.parts;
+    const instants = [
+      ...policies.map(({ code }) => code.expiresAt),
+      ...model.peers.map((peer) => peer.expiresAt ?? Number.NaN),
+    ];
+    const next = instants.filter((at) => at > model.now).reduce((a, b) => Math.min(a, b), Number.POSITIVE_INFINITY);
+    return next === Number.POSITIVE_INFINITY ? undefined : next;
+  }
+
+  /** Computes every row now, so that later answers are look-ups alone. */
+  prepare(): this {
+    for (let index = 0; index < this.parts.space.classes.length; index++) {
+      this.parts.table.row('egress', index);
+      this.parts.table.row('ingress', index);
+    }
+    return this;
+  }
+
+  /** The place of a name in `peers ++ externals`. */
+  placeOf(name: string): number | undefined {
+    return this.#places.get(name);
+  }
+
+  /** The ports of one ordered pair of places. */
+  pair(src: number, dst: number, depth = 0): PortSetId {
+    const from = this.parts.endpoints[src];
+    const to = this.parts.endpoints[dst];
+    if (from === undefined || to === undefined || from.dead !== undefined || to.dead !== undefined) return NO_PORTS;
+    if (src === dst) return ALL_PORTS;
+    const set = this.#byPolicy(from, to);
+    if (set === NO_PORTS || from.bound === undefined) return set;
+    return this.parts.ports.meet(set, this.boundOn(from, dst, to, depth));
+  }
+
+  /** The most the delegation bound leaves `from` towards `dst`. */
+  boundOn({ bound }: Endpoint, dst: number, to: Endpoint, depth = 0): PortSetId {
+    if (bound === undefined) return ALL_PORTS;
+    if ('id' in bound) return this.#reachRow(bound.id, bound.rules)[to.classIndex] ?? NO_PORTS;
+    if (bound.ancestor === undefined || depth >= MAX_BOUND_DEPTH) return NO_PORTS;
+    return this.pair(bound.ancestor, dst, depth + 1);
+  }
+
+  /** Endpoints grouped by what policies can tell apart. */
+  units(): readonly Unit[] {
+    this.#units ??= buildUnits(this.parts.endpoints);
+    return this.#units;
+  }
+
+  /** The ports between two different members of the units that are no kin. */
+  unitPair(from: Unit, to: Unit): PortSetId {
+    return this.#strangers(from.members[0] ?? 0, to.members[0] ?? 0, 0);
+  }
+
+  /** All pairs with their port sets, fully denied ones and self-traffic left out. */
+  *pairs(): Generator<readonly [src: number, dst: number, set: PortSetId]> {
+    for (const from of this.units()) {
+      const sets = this.units().map((to) => ({ to, set: this.unitPair(from, to) }));
+      for (const src of from.members) {
+        for (const { to, set } of sets) {
+          if (set === NO_PORTS && from.ancestors.length === 0) continue;
+          for (const dst of to.members) {
+            if (src === dst) continue;
+            const own = from.ancestors.includes(dst) ? this.pair(src, dst) : set;
+            if (own !== NO_PORTS) yield [src, dst, own];
+          }
+        }
+      }
+    }
+  }
+
+  *#kinPairs(from: Unit, kin: readonly number[]): Generator<readonly [number, number, PortSetId]> {
+    for (const dst of kin) {
+      for (const src of from.members) {
+        const set = src === dst ? NO_PORTS : this.pair(src, dst);
+        if (set !== NO_PORTS) yield [src, dst, set];
+      }
+    }
+  }
+
+  /** As {@link pair}, for a `dst` that only stands for its class: it is neither `src` nor an ancestor of it. */
+  #strangers(src: number, dst: number, depth: number): PortSetId {
+    const from = this.parts.endpoints[src];
+    const to = this.parts.endpoints[dst];
+    if (from === undefined || to === undefined || from.dead !== undefined || to.dead !== undefined) return NO_PORTS;
+    const set = this.#byPolicy(from, to);
+    if (set === NO_PORTS || from.bound === undefined) return set;
+    const { bound } = from;
+    if ('id' in bound) return this.parts.ports.meet(set, this.boundOn(from, dst, to));
+    if (bound.ancestor === undefined || depth >= MAX_BOUND_DEPTH) return NO_PORTS;
+    return this.parts.ports.meet(set, this.#strangers(bound.ancestor, dst, depth + 1));
+  }
+
+  #byPolicy(from: Endpoint, to: Endpoint): PortSetId {
+    if (from.external && to.external) return NO_PORTS;
+    if (!from.external && !to.external && from.network !== to.network) return NO_PORTS;
+    const { table, ports } = this.parts;
+    const out = from.external ? ALL_PORTS : (table.row('egress', from.classIndex)[to.classIndex] ?? NO_PORTS);
+    if (out === NO_PORTS || to.external) return out;
+    return ports.meet(out, table.row('ingress', to.classIndex)[from.classIndex] ?? NO_PORTS);
+  }
+
+  #reachRow(id: string, rules: readonly RuleCode[]): Row {
+    let row = this.#reachRows.get(id);
+    if (row === undefined) {
+      row = reachRow(rules, this.parts.space, this.parts.ports);
+      this.#reachRows.set(id, row);
+    }
+    return row;
+  }
+
+  #nameOf(place: number): string {
+    return this.parts.endpoints[place]?.name ?? '';
+  }
+}

@@ -1,0 +1,170 @@
+import { z } from 'zod';
+import { MeshError } from '../errors.ts';
+import { parseAddress, parseCidr, parseRange } from '../network/cidr.ts';
+import { policySpecSchema, protocolSchema } from '../network/policy.ts';
+import { allowedSchema, pairRowSchema, reasonCodeSchema, verdictSchema } from './answers.ts';
+import { compile } from './engine.ts';
+import { explain } from './explain.ts';
+import type { NetworkModel } from './model.ts';
+import type { Reachability } from './reachability.ts';
+
+/** Bounds of one simulation; the service is shared and the answer is one document. */
+export const SIMULATE_LIMITS = {
+  peers: 1_000,
+  policies: 500,
+  externals: 5_000,
+  queries: 10_000,
+  labelsPerPeer: 64,
+  /** Rows of the answer. 1,000 peers without any policy make 999,000. */
+  rows: 1_000_000,
+} as const;
+
+const name = z.string().min(1).max(253);
+
+const peerSchema = z.strictObject({
+  name,
+  labels: z
+    .record(z.string().max(317), z.string().max(253))
+    .refine((labels) => Object.keys(labels).length <= SIMULATE_LIMITS.labelsPerPeer, {
+      error: `at most ${SIMULATE_LIMITS.labelsPerPeer} labels are accepted`,
+    })
+    .optional(),
+  address: z
+    .string()
+    .refine((text) => parseAddress(text) !== undefined, { error: 'an IPv4 or IPv6 address is needed' })
+    .optional(),
+});
+
+const RANGE_FORM = 'a CIDR, an address or a range "first-last" is needed';
+const externalSchema = z
+  .strictObject({
+    name,
+    cidr: z
+      .string()
+      .refine((text) => parseRange(text) !== undefined, { error: RANGE_FORM })
+      .optional(),
+    range: z
+      .string()
+      .refine((text) => parseRange(text) !== undefined, { error: RANGE_FORM })
+      .optional(),
+  })
+  .refine(({ cidr, range }) => (cidr === undefined) !== (range === undefined), {
+    error: 'exactly one of cidr and range is needed',
+  });
+
+const querySchema = z
+  .strictObject({
+    src: name,
+    dst: name,
+    protocol: protocolSchema.optional(),
+    port: z.int().min(1).max(65_535).optional(),
+  })
+  .refine(({ protocol, port }) => protocol !== 'ICMP' || port === undefined, {
+    error: 'ICMP has no ports',
+    path: ['port'],
+  });
+
+/** A network, its peers and policies, given whole; nothing stored takes part. */
+export const simulateInputSchema = z
+  .strictObject({
+    network: z
+      .strictObject({
+        cidr: z
+          .string()
+          .refine((text) => parseCidr(text) !== undefined, { error: 'a CIDR is needed' })
+          .optional(),
+        defaultAction: z.enum(['ALLOW', 'DENY'], { error: 'defaultAction is ALLOW or DENY' }).optional(),
+      })
+      .optional(),
+    peers: z.array(peerSchema).max(SIMULATE_LIMITS.peers),
+    policies: z.array(z.strictObject({ name, spec: policySpecSchema })).max(SIMULATE_LIMITS.policies),
+    externals: z.array(externalSchema).max(SIMULATE_LIMITS.externals).optional(),
+    queries: z.array(querySchema).max(SIMULATE_LIMITS.queries).optional(),
+  })
+  .superRefine((input, context) => {
+    const seen = new Set<string>();
+    const claim = (list: 'peers' | 'externals' | 'policies', index: number, taken: Set<string>, one: string) => {
+      if (taken.has(one)) {
+        context.addIssue({ code: 'custom', path: [list, index, 'name'], message: `the name "${one}" is given twice` });
+      }
+      taken.add(one);
+    };
+    input.peers.forEach((peer, index) => {
+      claim('peers', index, seen, peer.name);
+    });
+    input.externals?.forEach((external, index) => {
+      claim('externals', index, seen, external.name);
+    });
+    const policies = new Set<string>();
+    input.policies.forEach((policy, index) => {
+      claim('policies', index, policies, policy.name);
+    });
+  });
+export type SimulateInput = z.output<typeof simulateInputSchema>;
+
+export const simulateOutputSchema = z.object({
+  rows: z.array(pairRowSchema).describe('every ordered pair that is not fully denied'),
+  verdicts: z
+    .array(
+      z.object({
+        src: z.string(),
+        dst: z.string(),
+        protocol: protocolSchema.optional(),
+        port: z.int().optional(),
+        verdict: verdictSchema,
+        allowed: allowedSchema,
+        reason_code: reasonCodeSchema.nullable(),
+        policy: z.string().nullable(),
+        rule_index: z.int().nullable(),
+      }),
+    )
+    .optional()
+    .describe('one answer a query, in their order'),
+});
+export type SimulateOutput = z.output<typeof simulateOutputSchema>;
+
+const NETWORK = 'network';
+
+/** Answers who may reach whom in the network given. Policies count whatever their `network`; `now` decides expiry. */
+export function simulate(input: SimulateInput, now: number): SimulateOutput {
+  const reach = compile(simulatedModel(input, now));
+  const count = reach.countPairs();
+  if (count > SIMULATE_LIMITS.rows) {
+    throw new MeshError(
+      'payload_too_large',
+      `The answer would have ${count} rows, more than ${SIMULATE_LIMITS.rows}. Send fewer peers or externals.`,
+    );
+  }
+  return {
+    rows: [...reach.rows()],
+    ...(input.queries && { verdicts: input.queries.map((query) => answer(reach, query)) }),
+  };
+}
+
+/** The model that a simulation input describes, for callers that ask more than {@link simulate} answers. */
+export function simulatedModel(input: SimulateInput, now: number): NetworkModel {
+  const { cidr = '10.96.0.0/24', defaultAction = 'ALLOW' } = input.network ?? {};
+  return {
+    networks: [{ name: NETWORK, cidr, defaultAction }],
+    peers: input.peers.map(({ name, labels = {}, address }) => ({ name, labels, address, network: NETWORK })),
+    policies: input.policies.map(({ name, spec: { network: _ignored, ...spec } }) => ({ name, spec })),
+    externals: (input.externals ?? []).map(({ name, cidr: block, range = '' }) => ({ name, range: block ?? range })),
+    now,
+  };
+}
+
+type Query = NonNullable<SimulateInput['queries']>[number];
+
+function answer(reach: Reachability, query: Query): NonNullable<SimulateOutput['verdicts']>[number] {
+  const protocol = query.protocol ?? (query.port === undefined ? undefined : 'TCP');
+  const { verdict, allowed, blocked_by, steps } = explain(reach, { ...query, protocol });
+  const decisive = blocked_by[0] ?? steps.findLast(({ reason_code }) => reason_code !== null);
+  return {
+    ...query,
+    verdict,
+    allowed,
+    reason_code: decisive?.reason_code ?? null,
+    policy: decisive?.policy ?? null,
+    rule_index: decisive?.rule_index ?? null,
+  };
+}

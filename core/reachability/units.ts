@@ -1,0 +1,31 @@
+import type { Endpoint } from './endpoints.ts';
+
+/** Endpoints that have the same row and the same column, save towards each other and their ancestors. */
+export interface Unit {
+  readonly key: string;
+  readonly members: readonly number[];
+  /** The ancestors that bound the members: towards these, the members have a row of their own. */
+  readonly ancestors: readonly number[];
+}
+
+/** Groups endpoints by their `unit`, in the order in which each first appears. */
+export function buildUnits(endpoints: readonly Endpoint[]): Unit[] {
+  const members = new Map<string, number[]>();
+  for (const [place, { unit }] of endpoints.entries()) {
+    const known = members.get(unit);
+    if (known) known.push(place);
+    else members.set(unit, [place]);
+  }
+  return [...members].map(([key, places]) => ({ key, members: places, ancestors: ancestorsOf(endpoints, places[0]) }));
+}
+
+/** The chain of ancestors above a place; a cycle ends it. */
+export function ancestorsOf(endpoints: readonly Endpoint[], place: number | undefined): number[] {
+  const chain: number[] = [];
+  let bound = place === undefined ? undefined : endpoints[place]?.bound;
+  while (bound && 'ancestor' in bound && bound.ancestor !== undefined && !chain.includes(bound.ancestor)) {
+    chain.push(bound.ancestor);
+    bound = endpoints[bound.ancestor]?.bound;
+  }
+  return chain;
+}

@@ -1,0 +1,108 @@
+import { readFileSync } from 'node:fs';
+import { type Command, Option } from 'commander';
+import { z } from 'zod';
+import type { AnyOperation } from '../../core/operation.ts';
+import { callApi } from './api.ts';
+import { CliError, EXIT } from './exit.ts';
+import { print } from './print.ts';
+import { targetOf, type TargetOptions } from './session.ts';
+
+interface JsonSchema {
+  readonly type?: string;
+  readonly description?: string;
+  readonly enum?: readonly unknown[];
+  readonly properties?: Readonly<Record<string, JsonSchema>>;
+  readonly required?: readonly string[];
+}
+
+/** `mesh admin <operation>`: one command for each operation, its options taken from the input schema. */
+export function addAdminCommands(program: Command, operations: readonly AnyOperation<never>[]): void {
+  const admin = program.command('admin').description('call any operation of the control plane');
+  for (const operation of operations) addOperation(admin, operation);
+}
+
+function addOperation(admin: Command, operation: AnyOperation<never>): void {
+  const { properties = {}, required = [] } = z.toJSONSchema(operation.input, { io: 'input', unrepresentable: 'any' }) as JsonSchema;
+  const command = withTarget(admin.command(operation.name.replaceAll('_', '-')).description(operation.description));
+  for (const [field, schema] of Object.entries(properties)) command.addOption(optionOf(field, schema, required.includes(field)));
+  command.option('--body <json|@file>', 'more fields as one JSON object, or a YAML document where the operation takes one');
+  command.action(async (options: Record<string, unknown> & TargetOptions & { body?: string; json?: boolean }) => {
+    const values: Record<string, unknown> = {};
+    for (const [field, schema] of Object.entries(properties)) {
+      const value = options[camelOf(field)];
+      if (value !== undefined) values[field] = valueOf(field, schema, value);
+    }
+    const target = targetOf(options);
+    const answer = await callApi(target, requestOf(operation, values, bodyOf(options.body), target.workspace));
+    print(answer, options.json === true);
+  });
+}
+
+/** The options that name a control plane; the same on every command that calls one. */
+export function withTarget(command: Command): Command {
+  return command
+    .option('--server <url>', 'address of the control plane (MESH_SERVER)')
+    .option('--token <token>', 'bearer token, or @file (MESH_TOKEN)')
+    .option('--workspace <id>', 'workspace id or slug (MESH_WORKSPACE)')
+    .option('--json', 'print the answer as JSON');
+}
+
+const flagOf = (field: string) => `--${kebabOf(field)}`;
+const kebabOf = (field: string) => field.replaceAll('_', '-').replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+const camelOf = (field: string) => kebabOf(field).replaceAll(/-([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
+
+function optionOf(field: string, schema: JsonSchema, mandatory: boolean): Option {
+  const flag = schema.type === 'boolean' ? `${flagOf(field)} [true|false]` : `${flagOf(field)} <${schema.type ?? 'value'}>`;
+  const option = new Option(flag, `${schema.description ?? ''}${mandatory ? ' (required)' : ''}`.trim());
+  return schema.enum ? option.choices(schema.enum.map(String)) : option;
+}
+
+function valueOf(field: string, { type }: JsonSchema, value: unknown): unknown {
+  if (type === 'string' || typeof value !== 'string') return value;
+  if (type === undefined || type === 'object' || type === 'array') return parseJsonOr(value, value);
+  const parsed = parseJsonOr(value, undefined);
+  if (parsed === undefined) throw new CliError(`${flagOf(field)} takes a ${type}, not "${value}".`, EXIT.input);
+  return parsed;
+}
+
+function parseJsonOr(text: string, otherwise: unknown): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return otherwise;
+  }
+}
+
+function bodyOf(given: string | undefined): string | undefined {
+  if (!given?.startsWith('@')) return given;
+  try {
+    return readFileSync(given === '@-' ? 0 : given.slice(1), 'utf8');
+  } catch (error) {
+    throw new CliError(`Cannot read ${given.slice(1)}: ${(error as Error).message}`, EXIT.input);
+  }
+}
+
+/** Path fields go into the path; the rest is the query of a GET and the body of anything else. */
+function requestOf(
+  { http }: AnyOperation<never>,
+  values: Record<string, unknown>,
+  body: string | undefined,
+  workspace: string | undefined,
+) {
+  const rest = { ...values };
+  const path = http.path.replaceAll(/:(\w+)/g, (_, field: string) => {
+    const value = field === 'workspaceId' ? workspace : rest[field];
+    delete rest[field];
+    const flag = field === 'workspaceId' ? '--workspace' : flagOf(field);
+    if (value === undefined) throw new CliError(`${flag} is required.`, EXIT.input);
+    return encodeURIComponent(String(value));
+  });
+  if (http.method === 'get') {
+    const query = new URLSearchParams(Object.entries(rest).map(([field, value]): [string, string] => [field, String(value)]));
+    return { method: http.method, path: query.size > 0 ? `${path}?${query}` : path };
+  }
+  const parsed = body === undefined ? {} : parseJsonOr(body, undefined);
+  if (parsed !== undefined) return { method: http.method, path, body: { ...(parsed as object), ...rest } };
+  if (!http.yamlField) throw new CliError('--body must be a JSON object.', EXIT.input);
+  return { method: http.method, path, body, contentType: 'application/yaml' };
+}

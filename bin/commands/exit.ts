@@ -1,0 +1,48 @@
+import type { ProblemCode } from '../../core/errors.ts';
+
+/** Exit codes of `mesh` (DESIGN section 6). */
+export const EXIT = {
+  ok: 0,
+  negative: 1,
+  input: 2,
+  auth: 3,
+  notFound: 4,
+  conflict: 5,
+  edition: 6,
+  unavailable: 7,
+  needsRoot: 8,
+} as const;
+
+const BY_CODE: Readonly<Partial<Record<ProblemCode, number>>> = {
+  invalid_input: EXIT.input,
+  payload_too_large: EXIT.input,
+  unsupported_media_type: EXIT.input,
+  policy_assertion_failed: EXIT.negative,
+  intent_not_understood: EXIT.input,
+  unauthenticated: EXIT.auth,
+  forbidden: EXIT.auth,
+  peer_pending: EXIT.auth,
+  password_change_required: EXIT.auth,
+  not_found: EXIT.notFound,
+  conflict: EXIT.conflict,
+  plan_stale: EXIT.conflict,
+  expired: EXIT.conflict,
+  plan_expired: EXIT.conflict,
+  edition_required: EXIT.edition,
+};
+
+/** A failure of the command line itself or of the server: one line for the user and the exit code of its class. */
+export class CliError extends Error {
+  override readonly name = 'CliError';
+  readonly exitCode: number;
+
+  constructor(message: string, exitCode: number) {
+    super(message);
+    this.exitCode = exitCode;
+  }
+}
+
+/** The class of a problem that a server answered. */
+export function exitCodeOf(code: unknown): number {
+  return BY_CODE[code as ProblemCode] ?? EXIT.unavailable;
+}

@@ -1,0 +1,88 @@
+import path from 'node:path';
+import { type Command, Option } from 'commander';
+import { withTarget } from './admin.ts';
+import { callApi } from './api.ts';
+import { CliError, EXIT } from './exit.ts';
+import { parseServer, sessionFile, type Target, type TargetOptions, targetOf, writePrivate } from './session.ts';
+
+const CLIENTS = ['generic', 'claude-code', 'claude-desktop', 'cursor', 'vscode', 'windsurf', 'stdio'] as const;
+type Client = (typeof CLIENTS)[number];
+
+/** What a token made for an MCP client may do: read, plan and apply. It never approves (DESIGN 5.3). */
+const CLIENT_SCOPES = ['network:read', 'snapshots:read', 'snapshots:write', 'intents:plan', 'intents:apply'];
+
+interface ConfigOptions extends TargetOptions {
+  readonly json?: boolean;
+  readonly client: Client;
+  readonly output?: string;
+  readonly expiry?: string;
+}
+
+/** `mesh mcp config`: writes a client configuration with a fresh scoped token into a 0600 file. */
+export function addMcpConfigCommand(mcp: Command): void {
+  withTarget(mcp.command('config').description('write an MCP client configuration with a fresh scoped token'))
+    .addOption(new Option('--client <name>', 'whose form to write').choices(CLIENTS).default('generic'))
+    .option('--output <file>', 'where to write it (default: mcp.json beside the session)')
+    .option('--expiry <duration>', 'life of the token, at most 365d')
+    .action(writeConfig);
+}
+
+async function writeConfig(options: ConfigOptions): Promise<void> {
+  const target = targetOf(options);
+  if (!target.token) throw new CliError('Sign in first: mesh login', EXIT.auth);
+  const workspace = target.workspace ?? (await onlyWorkspace(target));
+  const token = (await callApi(
+    { ...target, workspace },
+    {
+      method: 'post',
+      path: '/api/v1/users/me/api-tokens',
+      body: { name: `mcp-${options.client}-${Date.now().toString(36)}`, scopes: CLIENT_SCOPES, ...(options.expiry && { expiry: options.expiry }) },
+    },
+  )) as { token: string; expiresAt: string };
+  const file = path.resolve(options.output ?? path.join(path.dirname(sessionFile()), 'mcp.json'));
+  writePrivate(file, `${JSON.stringify(configOf(options.client, target.server, token.token, workspace), null, 2)}\n`);
+  if (options.json) console.log(JSON.stringify({ file, workspace, expiresAt: token.expiresAt }));
+  else console.log(`Wrote ${file} (0600) for workspace ${workspace}; the token in it ends ${token.expiresAt}.`);
+}
+
+/** The one workspace there is; makes the first one on a new installation, so that the next command works. */
+async function onlyWorkspace(target: Target): Promise<string> {
+  const { items } = (await callApi(target, { method: 'get', path: '/api/v1/workspaces' })) as { items: { id: string; slug: string }[] };
+  const [first, second] = items;
+  if (first && !second) return first.id;
+  if (second) {
+    throw new CliError(`You have several workspaces (${items.map(({ slug }) => slug).join(', ')}): name one with --workspace.`, EXIT.input);
+  }
+  const body = { slug: 'main', namespace: 'main', displayName: 'Main', maxNodeCount: 250 };
+  const { data } = (await callApi(target, { method: 'post', path: '/api/v1/workspaces/add', body })) as { data: { id: string } };
+  process.stderr.write(`Made the first workspace, main (${data.id}).\n`);
+  return data.id;
+}
+
+function configOf(client: Client, server: string, token: string, workspace: string): unknown {
+  const url = new URL('/mcp', parseServer(server)).href;
+  const headers = { Authorization: `Bearer ${token}`, 'X-Workspace-Id': workspace };
+  switch (client) {
+    case 'vscode':
+      return { servers: { mesh: { type: 'http', url, headers } } };
+    case 'windsurf':
+      return { mcpServers: { mesh: { serverUrl: url, headers } } };
+    case 'claude-desktop':
+    case 'stdio':
+      return {
+        mcpServers: {
+          mesh: {
+            command: path.resolve(import.meta.dirname, '../mesh'),
+            args: ['mcp', '--server', server, '--workspace', workspace],
+            env: { MESH_TOKEN: token },
+          },
+        },
+      };
+    case 'generic':
+    case 'claude-code':
+    case 'cursor':
+      return { mcpServers: { mesh: { type: 'http', url, headers } } };
+    default:
+      return client satisfies never;
+  }
+}

@@ -1,0 +1,34 @@
+import { styleText } from 'node:util';
+
+/** An answer for a person, or the JSON itself. Lists become tables of their plain fields. */
+export function print(answer: unknown, json: boolean): void {
+  if (json || typeof answer !== 'object' || answer === null) {
+    console.log(JSON.stringify(answer, null, 2));
+    return;
+  }
+  const { items, next_cursor: next } = answer as { items?: unknown; next_cursor?: string };
+  if (!Array.isArray(items)) {
+    console.log(JSON.stringify(answer, null, 2));
+    return;
+  }
+  console.log(items.length === 0 ? 'none' : table(items as Record<string, unknown>[]));
+  if (next) console.log(`more: --cursor ${next}`);
+}
+
+const MAX_COLUMNS = 7;
+
+function table(rows: readonly Record<string, unknown>[]): string {
+  const columns = [...new Set(rows.flatMap((row) => Object.keys(row)))]
+    .filter((column) => rows.some((row) => isPlain(row[column])))
+    .slice(0, MAX_COLUMNS);
+  const cells = rows.map((row) => columns.map((column) => cellOf(row[column])));
+  const widths = columns.map((column, index) => Math.max(column.length, ...cells.map((row) => row[index]?.length ?? 0)));
+  const line = (values: readonly string[]) => values.map((value, index) => value.padEnd(widths[index] ?? 0)).join('  ').trimEnd();
+  return [styleText('bold', line(columns)), ...cells.map(line)].join('\n');
+}
+
+const isPlain = (value: unknown) => ['string', 'number', 'boolean'].includes(typeof value);
+
+function cellOf(value: unknown): string {
+  return isPlain(value) ? String(value) : '';
+}

@@ -1,0 +1,86 @@
+import { chmodSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { homedir } from 'node:os';
+import path from 'node:path';
+import { z } from 'zod';
+import { CliError, EXIT } from './exit.ts';
+
+const sessionSchema = z.object({ server: z.string(), token: z.string(), workspace: z.string().optional() });
+export type Session = z.infer<typeof sessionSchema>;
+
+export const DEFAULT_SERVER = 'http://127.0.0.1:18090';
+
+/** Where `mesh login` keeps its session: 0600, below the user's own directory. */
+export function sessionFile(): string {
+  return path.join(process.env['MESH_CONFIG_DIR'] ?? path.join(homedir(), '.mesh'), 'session.json');
+}
+
+export function readSession(): Session | undefined {
+  try {
+    return sessionSchema.safeParse(JSON.parse(readFileSync(sessionFile(), 'utf8'))).data;
+  } catch {
+    return undefined;
+  }
+}
+
+export function writeSession(session: Session): string {
+  const name = sessionFile();
+  writePrivate(name, `${JSON.stringify(session, null, 2)}\n`);
+  return name;
+}
+
+export function forgetSession(): void {
+  rmSync(sessionFile(), { force: true });
+}
+
+/** Writes a file that only its owner can read, whatever mode it had before. */
+export function writePrivate(name: string, text: string): void {
+  mkdirSync(path.dirname(name), { recursive: true, mode: 0o700 });
+  writeFileSync(name, text, { mode: 0o600 });
+  chmodSync(name, 0o600);
+}
+
+/** A token given as text, as `@file`, or in MESH_TOKEN. */
+export function readToken(given: string | undefined): string | undefined {
+  const text = given ?? process.env['MESH_TOKEN'];
+  if (!text?.startsWith('@')) return text;
+  try {
+    return readFileSync(text.slice(1), 'utf8').trim();
+  } catch (error) {
+    throw new CliError(`Cannot read the token file ${text.slice(1)}: ${(error as Error).message}`, EXIT.input);
+  }
+}
+
+export interface Target {
+  readonly server: string;
+  readonly token: string | undefined;
+  readonly workspace: string | undefined;
+}
+
+export interface TargetOptions {
+  readonly server?: string;
+  readonly token?: string;
+  readonly workspace?: string;
+}
+
+/** Which control plane to call and as whom: options, then environment, then the stored session. */
+export function targetOf(options: TargetOptions): Target {
+  const session = readSession();
+  const server = options.server ?? process.env['MESH_SERVER'] ?? session?.server ?? DEFAULT_SERVER;
+  warnPlainHttp(server);
+  const token = readToken(options.token) ?? (session?.server === server ? session.token : undefined);
+  const workspace = options.workspace ?? process.env['MESH_WORKSPACE'] ?? session?.workspace;
+  return { server, token, workspace };
+}
+
+function warnPlainHttp(server: string): void {
+  const { protocol, hostname } = parseServer(server);
+  if (protocol === 'http:' && !/^(127\.\d+\.\d+\.\d+|localhost|\[::1\])$/.test(hostname)) {
+    process.stderr.write(`warning: ${server} is not encrypted: tokens travel in clear. Use https.\n`);
+  }
+}
+
+export function parseServer(server: string): URL {
+  const url = URL.parse(server);
+  if (url && (url.protocol === 'http:' || url.protocol === 'https:')) return url;
+  throw new CliError(`"${server}" is no server address: give http(s)://host:port.`, EXIT.input);
+}

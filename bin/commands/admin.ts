@@ -5,7 +5,7 @@ import type { AnyOperation } from '../../core/operation.ts';
 import { callApi } from './api.ts';
 import { CliError, EXIT } from './exit.ts';
 import { print } from './print.ts';
-import { targetOf, type TargetOptions } from './session.ts';
+import { type TargetOptions, targetOf } from './session.ts';
 
 interface JsonSchema {
   readonly type?: string;
@@ -22,15 +22,22 @@ export function addAdminCommands(program: Command, operations: readonly AnyOpera
 }
 
 function addOperation(admin: Command, operation: AnyOperation<never>): void {
-  const { properties = {}, required = [] } = z.toJSONSchema(operation.input, { io: 'input', unrepresentable: 'any' }) as JsonSchema;
+  const { properties = {}, required = [] } = z.toJSONSchema(operation.input, {
+    io: 'input',
+    unrepresentable: 'any',
+  }) as JsonSchema;
   const command = withTarget(admin.command(operation.name.replaceAll('_', '-')).description(operation.description));
-  for (const [field, schema] of Object.entries(properties)) command.addOption(optionOf(field, schema, required.includes(field)));
-  command.option('--body <json|@file>', 'more fields as one JSON object, or a YAML document where the operation takes one');
+  for (const [field, schema] of Object.entries(properties))
+    command.addOption(optionOf(field, schema, required.includes(field)));
+  command.option(
+    '--body <json|@file>',
+    'more fields as one JSON object, or a YAML document where the operation takes one',
+  );
   command.action(async (options: Record<string, unknown> & TargetOptions & { body?: string; json?: boolean }) => {
     const values: Record<string, unknown> = {};
     for (const [field, schema] of Object.entries(properties)) {
       const value = options[camelOf(field)];
-      if (value !== undefined) values[field] = valueOf(field, schema, value);
+      if (value !== undefined) values[field] = typedValue(field, schema, value);
     }
     const target = targetOf(options);
     const answer = await callApi(target, requestOf(operation, values, bodyOf(options.body), target.workspace));
@@ -48,16 +55,19 @@ export function withTarget(command: Command): Command {
 }
 
 const flagOf = (field: string) => `--${kebabOf(field)}`;
-const kebabOf = (field: string) => field.replaceAll('_', '-').replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
-const camelOf = (field: string) => kebabOf(field).replaceAll(/-([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
+const kebabOf = (field: string) =>
+  field.replaceAll('_', '-').replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+const camelOf = (field: string) =>
+  kebabOf(field).replaceAll(/-([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
 
 function optionOf(field: string, schema: JsonSchema, mandatory: boolean): Option {
-  const flag = schema.type === 'boolean' ? `${flagOf(field)} [true|false]` : `${flagOf(field)} <${schema.type ?? 'value'}>`;
+  const flag =
+    schema.type === 'boolean' ? `${flagOf(field)} [true|false]` : `${flagOf(field)} <${schema.type ?? 'value'}>`;
   const option = new Option(flag, `${schema.description ?? ''}${mandatory ? ' (required)' : ''}`.trim());
   return schema.enum ? option.choices(schema.enum.map(String)) : option;
 }
 
-function valueOf(field: string, { type }: JsonSchema, value: unknown): unknown {
+function typedValue(field: string, { type }: JsonSchema, value: unknown): unknown {
   if (type === 'string' || typeof value !== 'string') return value;
   if (type === undefined || type === 'object' || type === 'array') return parseJsonOr(value, value);
   const parsed = parseJsonOr(value, undefined);
@@ -98,7 +108,9 @@ function requestOf(
     return encodeURIComponent(String(value));
   });
   if (http.method === 'get') {
-    const query = new URLSearchParams(Object.entries(rest).map(([field, value]): [string, string] => [field, String(value)]));
+    const query = new URLSearchParams(
+      Object.entries(rest).map(([field, value]): [string, string] => [field, String(value)]),
+    );
     return { method: http.method, path: query.size > 0 ? `${path}?${query}` : path };
   }
   const parsed = body === undefined ? {} : parseJsonOr(body, undefined);

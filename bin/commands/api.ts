@@ -34,7 +34,9 @@ export async function callApi({ server, token, workspace }: Target, request: Api
   const answer = parseJson(text);
   if (response.ok) return answer;
   const { title, detail, code, errors } = (answer ?? {}) as Record<string, unknown>;
-  const fields = Array.isArray(errors) ? errors.map(({ pointer, detail: why }) => `\n  ${pointer}: ${why}`).join('') : '';
+  const fields = Array.isArray(errors)
+    ? errors.map(({ pointer, detail: why }) => `\n  ${pointer}: ${why}`).join('')
+    : '';
   const message = title ? `${title}: ${detail}${fields}` : `${server} answered ${response.status}`;
   throw new CliError(message, exitCodeOf(code));
 }

@@ -33,7 +33,11 @@ export function addLoginCommands(program: Command): void {
     .action(async () => {
       const oldPassword = await readPassword('Current password: ');
       const newPassword = await readPassword('New password: ');
-      await callApi(targetOf({}), { method: 'put', path: '/api/v1/users/me/password', body: { oldPassword, newPassword } });
+      await callApi(targetOf({}), {
+        method: 'put',
+        path: '/api/v1/users/me/password',
+        body: { oldPassword, newPassword },
+      });
       forgetSession();
       console.log('Password changed. Sign in again: mesh login');
     });

@@ -36,7 +36,11 @@ async function writeConfig(options: ConfigOptions): Promise<void> {
     {
       method: 'post',
       path: '/api/v1/users/me/api-tokens',
-      body: { name: `mcp-${options.client}-${Date.now().toString(36)}`, scopes: CLIENT_SCOPES, ...(options.expiry && { expiry: options.expiry }) },
+      body: {
+        name: `mcp-${options.client}-${Date.now().toString(36)}`,
+        scopes: CLIENT_SCOPES,
+        ...(options.expiry && { expiry: options.expiry }),
+      },
     },
   )) as { token: string; expiresAt: string };
   const file = path.resolve(options.output ?? path.join(path.dirname(sessionFile()), 'mcp.json'));
@@ -47,14 +51,21 @@ async function writeConfig(options: ConfigOptions): Promise<void> {
 
 /** The one workspace there is; makes the first one on a new installation, so that the next command works. */
 async function onlyWorkspace(target: Target): Promise<string> {
-  const { items } = (await callApi(target, { method: 'get', path: '/api/v1/workspaces' })) as { items: { id: string; slug: string }[] };
+  const { items } = (await callApi(target, { method: 'get', path: '/api/v1/workspaces' })) as {
+    items: { id: string; slug: string }[];
+  };
   const [first, second] = items;
   if (first && !second) return first.id;
   if (second) {
-    throw new CliError(`You have several workspaces (${items.map(({ slug }) => slug).join(', ')}): name one with --workspace.`, EXIT.input);
+    throw new CliError(
+      `You have several workspaces (${items.map(({ slug }) => slug).join(', ')}): name one with --workspace.`,
+      EXIT.input,
+    );
   }
   const body = { slug: 'main', namespace: 'main', displayName: 'Main', maxNodeCount: 250 };
-  const { data } = (await callApi(target, { method: 'post', path: '/api/v1/workspaces/add', body })) as { data: { id: string } };
+  const { data } = (await callApi(target, { method: 'post', path: '/api/v1/workspaces/add', body })) as {
+    data: { id: string };
+  };
   process.stderr.write(`Made the first workspace, main (${data.id}).\n`);
   return data.id;
 }

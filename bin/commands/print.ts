@@ -22,8 +22,14 @@ function table(rows: readonly Record<string, unknown>[]): string {
     .filter((column) => rows.some((row) => isPlain(row[column])))
     .slice(0, MAX_COLUMNS);
   const cells = rows.map((row) => columns.map((column) => cellOf(row[column])));
-  const widths = columns.map((column, index) => Math.max(column.length, ...cells.map((row) => row[index]?.length ?? 0)));
-  const line = (values: readonly string[]) => values.map((value, index) => value.padEnd(widths[index] ?? 0)).join('  ').trimEnd();
+  const widths = columns.map((column, index) =>
+    Math.max(column.length, ...cells.map((row) => row[index]?.length ?? 0)),
+  );
+  const line = (values: readonly string[]) =>
+    values
+      .map((value, index) => value.padEnd(widths[index] ?? 0))
+      .join('  ')
+      .trimEnd();
   return [styleText('bold', line(columns)), ...cells.map(line)].join('\n');
 }
 

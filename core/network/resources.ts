@@ -53,6 +53,8 @@ export interface AgentSpec {
   readonly expiresAt: string;
   /** Only on a root agent: what a person lets its tree reach while it has no peer of its own. */
   readonly reach?: readonly EgressRule[];
+  /** What its parent granted it beyond the preset, inside the parent's own reach. */
+  readonly egress?: readonly EgressRule[];
 }
 
 export interface AgentStatus {

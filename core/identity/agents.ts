@@ -1,0 +1,170 @@
+import { commitContext } from '../commit-context.ts';
+import { MeshError } from '../errors.ts';
+import { newId } from '../ids.ts';
+import type { EgressRule } from '../network/policy.ts';
+import {
+  type AgentRecord,
+  type AgentSpec,
+  type AgentStatus,
+  normalizeName,
+  type PolicyPreset,
+} from '../network/resources.ts';
+import type { CallContext } from '../operation.ts';
+import type { Op } from '../ports.ts';
+import type { RecordDraft } from '../record.ts';
+import type { Scope } from '../scope.ts';
+import type { Services } from '../services.ts';
+import { formatInstant } from '../time.ts';
+import { type DelegateRequest, isLive, narrowed, parseTtl } from './delegation.ts';
+import { newToken } from './token.ts';
+import { tokenDraft } from './token-record.ts';
+
+export const DEFAULT_AGENT_TTL = '24h';
+
+/** What a person gives a root agent that asks for no scopes: read, plan and apply, and to delegate less of it. */
+export const DEFAULT_AGENT_SCOPES: readonly Scope[] = [
+  'network:read',
+  'snapshots:read',
+  'intents:plan',
+  'intents:apply',
+  'agents:delegate',
+];
+
+export interface RootAgentRequest {
+  readonly name: string;
+  readonly scopes: readonly Scope[];
+  readonly ttl: string;
+  readonly policyPreset: PolicyPreset;
+  readonly reach: readonly EgressRule[];
+}
+
+type AgentDraft = RecordDraft<AgentSpec, AgentStatus>;
+type Context = CallContext<Pick<Services, 'store' | 'clock' | 'states' | 'keys'>>;
+
+/**
+ * Makes a root agent; its token is the contract's parent agent token and an MCP bearer.
+ *
+ * @throws MeshError `conflict` when a living agent has the name.
+ */
+export async function createRootAgent(context: Context, request: RootAgentRequest) {
+  const { services, workspace, caller } = context;
+  const now = services.clock.now();
+  const expiresAt = now + parseTtl(request.ttl);
+  const { policyPreset, ttl, scopes, reach } = request;
+  const draft = agentDraft(
+    request.name,
+    {
+      ttl,
+      policyPreset,
+      scopes,
+      expiresAt: formatInstant(expiresAt),
+      ...(reach.length > 0 && { reach }),
+    },
+    { phase: 'Active', depth: 0 },
+  );
+  const token = newToken('agt');
+  const record = tokenDraft(token, {
+    kind: 'agt',
+    name: draft.name,
+    owner: draft.uid,
+    expiresAt,
+    createdBy: caller?.subject ?? '',
+  });
+  const ops = [...(await freeName(context, draft.name, now)), create(draft), create(record)];
+  const commit = await services.store.commit(workspace, ops, commitContext(context, `create agent ${draft.name}`));
+  return {
+    id: draft.uid,
+    token,
+    identity: createdAgent(
+      commit.changes.map(({ record }) => record),
+      draft.uid,
+    ),
+  };
+}
+
+/**
+ * Issues the one-use enrolment token of a sub-agent, whose identity names its parent (contract, "Delegation").
+ *
+ * @param id uid or name of the caller's own agent, or `self`.
+ * @throws MeshError `forbidden` when the agent is not the caller's or the child would be wider than its parent.
+ */
+export async function delegate(context: Context, id: string, name: string, request: DelegateRequest) {
+  const { services, workspace, caller } = context;
+  const parent = await ownAgent(context, id);
+  const now = services.clock.now();
+  if (!caller || !isLive(parent, now))
+    throw new MeshError('forbidden', `The agent ${parent.name} has ended: it delegates no more.`);
+  const expiresAt = narrowed(parent, request, caller, now);
+  const { ttl, policyPreset, scopes, egress } = request;
+  const parentRef = { name: parent.name, namespace: await namespaceOf(services, workspace) };
+  const draft = agentDraft(
+    name,
+    { parentRef, ttl, policyPreset, scopes, expiresAt: formatInstant(expiresAt), ...(egress.length > 0 && { egress }) },
+    { phase: 'Pending', depth: parent.status.depth + 1 },
+  );
+  const token = newToken('dlg', services.keys.controlKeyId);
+  const record = tokenDraft(token, {
+    kind: 'dlg',
+    name: draft.name,
+    owner: draft.uid,
+    expiresAt,
+    usageLimit: 1,
+    createdBy: caller.subject,
+  });
+  // The check makes a revocation of the parent at the same moment win.
+  const check: Op = { op: 'check', key: { kind: 'AgentIdentity', name: parent.name }, revision: parent.revision };
+  const ops = [check, ...(await freeName(context, draft.name, now)), create(draft), create(record)];
+  await services.store.commit(workspace, ops, commitContext(context, `delegate to ${draft.name}`));
+  return { enrollmentToken: token, expiresAt: formatInstant(expiresAt), parentRef };
+}
+
+/** An agent by uid or name. @throws MeshError `not_found` */
+export async function findAgent({ services, workspace }: Context, id: string): Promise<AgentRecord> {
+  const { agents } = await services.states.current(workspace);
+  const wanted = normalizeName(id).toLowerCase();
+  for (const agent of agents.values()) if (agent.uid === id || agent.name.toLowerCase() === wanted) return agent;
+  throw new MeshError('not_found', `There is no agent ${id}.`);
+}
+
+async function ownAgent(context: Context, id: string): Promise<AgentRecord> {
+  const { caller } = context;
+  if (caller?.kind !== 'agent') throw new MeshError('forbidden', 'Only an agent delegates, with its own agent token.');
+  const agent = await findAgent(context, id === 'self' ? caller.id : id).catch(() => undefined);
+  if (agent && agent.uid === caller.id) return agent;
+  throw new MeshError('forbidden', `${id} is not your agent: you delegate as ${caller.name} only.`);
+}
+
+/** An ended identity gives its name free; a living one keeps it. */
+async function freeName(context: Context, name: string, now: number): Promise<Op[]> {
+  const taken = await findAgent(context, name).catch(() => undefined);
+  if (!taken) return [];
+  if (isLive(taken, now))
+    throw new MeshError('conflict', `An agent ${taken.name} exists already: choose another name.`);
+  return [{ op: 'delete', key: { kind: 'AgentIdentity', name: taken.name }, revision: taken.revision }];
+}
+
+function agentDraft(name: string, spec: AgentSpec, status: AgentStatus): AgentDraft {
+  return {
+    kind: 'AgentIdentity',
+    name: normalizeName(name),
+    uid: newId('agt'),
+    labels: {},
+    annotations: {},
+    spec,
+    status,
+    unique: [],
+  };
+}
+
+function createdAgent(records: readonly { readonly uid: string }[], uid: string): AgentRecord {
+  return records.find((record) => record.uid === uid) as AgentRecord;
+}
+
+async function namespaceOf(services: Pick<Services, 'store'>, workspace: string): Promise<string> {
+  const record = await services.store.getById('w_system', 'Workspace', workspace);
+  return (record?.spec as { namespace?: string } | undefined)?.namespace ?? workspace;
+}
+
+function create(record: RecordDraft): Op {
+  return { op: 'create', record };
+}

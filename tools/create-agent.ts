@@ -1,0 +1,43 @@
+import { z } from 'zod';
+import { agentView, viewOfAgent } from '../core/identity/agent-view.ts';
+import { createRootAgent, DEFAULT_AGENT_SCOPES, DEFAULT_AGENT_TTL } from '../core/identity/agents.ts';
+import { egressRuleSchema } from '../core/network/policy.ts';
+import { PRESETS } from '../core/network/resources.ts';
+import { CREATE } from '../core/operation.ts';
+import { PERSON_ONLY_SCOPES, SCOPES } from '../core/scope.ts';
+import { agentName } from './agent-fields.ts';
+import { defineOperation } from './define.ts';
+
+export const createAgent = defineOperation({
+  name: 'create_agent',
+  title: 'Create an agent',
+  description: 'Makes a root agent and its token: the bearer it uses over MCP and to delegate to sub-agents.',
+  input: z.strictObject({
+    name: agentName,
+    scopes: z
+      .array(z.enum(SCOPES))
+      .refine(
+        (scopes) => !scopes.some((scope) => PERSON_ONLY_SCOPES.has(scope)),
+        'An agent never approves or administers.',
+      )
+      .default([...DEFAULT_AGENT_SCOPES]),
+    ttl: z.string().default(DEFAULT_AGENT_TTL).describe('Life, such as 24h; at most 90d'),
+    policyPreset: z.enum(PRESETS).default('inherit').describe('Widest preset its sub-agents may have'),
+    reach: z
+      .array(egressRuleSchema)
+      .max(100)
+      .default([])
+      .describe('Egress rules its sub-agents may use while it has no peer of its own; nothing when left out'),
+  }),
+  output: z.strictObject({ id: z.string(), token: z.string(), identity: agentView }),
+  access: 'agents:write',
+  workspace: 'scoped',
+  edition: 'community',
+  effects: CREATE,
+  problems: ['invalid_input', 'conflict'],
+  http: { method: 'post', path: '/api/v1/agents', status: 201 },
+  async run(input, context) {
+    const { id, token, identity } = await createRootAgent(context, input);
+    return { id, token, identity: viewOfAgent(identity) };
+  },
+});

@@ -1,0 +1,26 @@
+import { z } from 'zod';
+import { agentView, viewOfAgent } from '../core/identity/agent-view.ts';
+import { findAgent } from '../core/identity/agents.ts';
+import { family } from '../core/identity/delegation.ts';
+import { READ } from '../core/operation.ts';
+import { agentId } from './agent-fields.ts';
+import { defineOperation } from './define.ts';
+
+export const getAgentTree = defineOperation({
+  name: 'get_agent_tree',
+  title: 'Get an agent and its sub-agents',
+  description: 'An agent and everything delegated below it, parents first.',
+  input: z.strictObject({ id: agentId }),
+  output: z.strictObject({ items: z.array(agentView) }),
+  access: 'network:read',
+  workspace: 'scoped',
+  edition: 'community',
+  effects: READ,
+  problems: ['not_found'],
+  http: { method: 'get', path: '/api/v1/agents/:id/tree' },
+  async run({ id }, context) {
+    const root = await findAgent(context, id);
+    const state = await context.services.states.current(context.workspace);
+    return { items: family(state, root).map(viewOfAgent) };
+  },
+});

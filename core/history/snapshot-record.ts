@@ -1,0 +1,84 @@
+import { createHash } from 'node:crypto';
+import { newId } from '../ids.ts';
+import type { NetworkState } from '../network/state.ts';
+import type { RecordDraft, StoredRecord } from '../record.ts';
+import { semanticOf } from './semantic.ts';
+
+/** Causes of a snapshot (contract, "Snapshot triggers"). */
+export const TRIGGER_TYPES = [
+  'policy_change',
+  'peer_online',
+  'peer_offline',
+  'workflow_executed',
+  'manual',
+  'scheduled',
+] as const;
+export type TriggerType = (typeof TRIGGER_TYPES)[number];
+
+/** A snapshot is a named revision: what it shows is read from the store's history (DESIGN idea 2). */
+export interface SnapshotSpec {
+  readonly revision: number;
+  /** Milliseconds. */
+  readonly capturedAt: number;
+  readonly trigger: TriggerType;
+  /** Actor of the commit that caused it, or who asked for it. */
+  readonly triggeredBy: string;
+  /** SHA-256 over the semantic state, hex: equal digests mean an equal network. */
+  readonly digest: string;
+  /** Marker and the versions since the snapshot before, as stored. */
+  readonly sizeBytes: number;
+}
+export type SnapshotRecord = StoredRecord<SnapshotSpec, Record<string, never>>;
+
+/** Bytes that the marker itself takes; measured, see docs/benchmarks/store.md. */
+export const MARKER_BYTES = 400;
+
+/** Above every instant in milliseconds that can be captured; 15 digits. */
+const FAR = 999_999_999_999_999;
+const DIGITS = 15;
+
+/** The name before which every snapshot taken after an instant sorts: names run from the newest to the oldest. */
+export function snapshotNameAt(capturedAt: number): string {
+  return String(FAR - Math.max(0, Math.min(capturedAt, FAR))).padStart(DIGITS, '0');
+}
+
+export function snapshotDraft(spec: SnapshotSpec): RecordDraft<SnapshotSpec, Record<string, never>> {
+  const uid = newId('snap');
+  return {
+    kind: 'Snapshot',
+    name: `${snapshotNameAt(spec.capturedAt)}.${uid}`,
+    uid,
+    labels: {},
+    annotations: {},
+    spec,
+    status: {},
+    unique: [],
+  };
+}
+
+const hashes = new WeakMap<StoredRecord, Buffer>();
+
+/** Equal for equal networks: peers, policies, networks and presence, without revisions and times. */
+export function digestOf(state: NetworkState): string {
+  const total = createHash('sha256');
+  for (const records of [state.peers, state.policies, state.networks, state.presence]) {
+    const names = [...records.keys()].sort();
+    for (const name of names) {
+      const record = records.get(name);
+      if (record) total.update(hashOf(record));
+    }
+  }
+  return total.digest('hex');
+}
+
+/** Kept beside the record: from one snapshot to the next nearly all records are the same objects. */
+function hashOf(record: StoredRecord): Buffer {
+  const known = hashes.get(record);
+  if (known) return known;
+  const hash = createHash('sha256')
+    .update(record.kind)
+    .update(JSON.stringify(semanticOf(record)))
+    .digest();
+  hashes.set(record, hash);
+  return hash;
+}

@@ -1,0 +1,118 @@
+import { MeshError } from '../errors.ts';
+import type { AsOf, CommitContext } from '../ports.ts';
+import type { Services } from '../services.ts';
+import { parseInstant } from '../time.ts';
+import {
+  digestOf,
+  MARKER_BYTES,
+  type SnapshotRecord,
+  snapshotDraft,
+  snapshotNameAt,
+  type TriggerType,
+} from './snapshot-record.ts';
+
+type Needs = Pick<Services, 'store' | 'states' | 'clock'>;
+
+/** What to capture: the newest revision unless an earlier one is named. */
+export interface Capture {
+  readonly trigger: TriggerType;
+  readonly triggeredBy: string;
+  readonly revision?: number;
+}
+
+/**
+ * Stores a snapshot. An equal state makes no new one, except when a person or the schedule asked for it.
+ *
+ * @returns the record; undefined when nothing had changed since the last snapshot.
+ */
+export async function takeSnapshot(
+  { store, states, clock }: Needs,
+  workspace: string,
+  { trigger, triggeredBy, revision }: Capture,
+  context: CommitContext,
+): Promise<SnapshotRecord | undefined> {
+  const state = revision === undefined ? await states.current(workspace) : await states.asOf(workspace, { revision });
+  const last = await latestSnapshot({ store }, workspace);
+  const digest = digestOf(state);
+  const asked = trigger === 'manual' || trigger === 'scheduled';
+  if (!asked && last?.spec.digest === digest) return undefined;
+  const since = Math.min(last?.spec.revision ?? 0, state.revision);
+  const sizeBytes = MARKER_BYTES + (await store.sizeBetween(workspace, since, state.revision));
+  const capturedAt = clock.now();
+  const draft = snapshotDraft({ revision: state.revision, capturedAt, trigger, triggeredBy, digest, sizeBytes });
+  const { changes } = await store.commit(workspace, [{ op: 'create', record: draft }], context);
+  return changes[0]?.record as SnapshotRecord;
+}
+
+export async function latestSnapshot(
+  { store }: Pick<Services, 'store'>,
+  workspace: string,
+): Promise<SnapshotRecord | undefined> {
+  const { items } = await store.list(workspace, 'Snapshot', { limit: 1 });
+  return items[0] as SnapshotRecord | undefined;
+}
+
+export interface SnapshotQuery {
+  /** Captured at or after, ms. */
+  readonly from?: number | undefined;
+  /** Captured at or before, ms. */
+  readonly to?: number | undefined;
+  readonly trigger?: TriggerType | undefined;
+  readonly cursor?: string | undefined;
+  readonly limit: number;
+}
+
+const SCAN = 250;
+
+/** Snapshots of a time range, newest first. */
+export async function listSnapshots(
+  { store }: Pick<Services, 'store'>,
+  workspace: string,
+  { from = 0, to, trigger, cursor, limit }: SnapshotQuery,
+): Promise<{ readonly items: readonly SnapshotRecord[]; readonly next?: string }> {
+  const found: SnapshotRecord[] = [];
+  // Names run from the newest to the oldest, so the scan begins just above `to`.
+  let after = cursor ?? (to === undefined ? undefined : snapshotNameAt(to));
+  for (;;) {
+    const page = await store.list(workspace, 'Snapshot', { limit: SCAN, ...(after !== undefined && { after }) });
+    for (const item of page.items) {
+      const record = item as SnapshotRecord;
+      if (record.spec.capturedAt < from) return { items: found };
+      if (trigger !== undefined && record.spec.trigger !== trigger) continue;
+      if (found.length === limit) return { items: found, next: found.at(-1)?.name ?? '' };
+      found.push(record);
+    }
+    after = page.items.at(-1)?.name;
+    if (page.next === undefined || after === undefined) return { items: found };
+  }
+}
+
+/** A snapshot by its id. @throws MeshError `not_found` */
+export async function getSnapshot(
+  { store }: Pick<Services, 'store'>,
+  workspace: string,
+  id: string,
+): Promise<SnapshotRecord> {
+  const record = await store.getById(workspace, 'Snapshot', id);
+  if (record) return record as SnapshotRecord;
+  throw new MeshError('not_found', `There is no snapshot ${id} in this workspace: list_snapshots shows them.`);
+}
+
+/** Where in the past a question stands: at a snapshot or an instant; undefined = now. */
+export async function pointOf(
+  services: Pick<Services, 'store'>,
+  workspace: string,
+  { at, snapshot_id: id }: { readonly at?: string | undefined; readonly snapshot_id?: string | undefined },
+): Promise<{ readonly asOf: AsOf; readonly instant: number; readonly snapshotId?: string } | undefined> {
+  if (id !== undefined && at !== undefined) {
+    const detail = 'Give at or snapshot_id, not both.';
+    throw new MeshError('invalid_input', detail, { errors: [{ pointer: '/snapshot_id', detail }] });
+  }
+  if (id !== undefined) {
+    const { spec } = await getSnapshot(services, workspace, id);
+    return { asOf: { revision: spec.revision }, instant: spec.capturedAt, snapshotId: id };
+  }
+  if (at === undefined) return undefined;
+  const instant = parseInstant(at);
+  return { asOf: { at: instant }, instant };
+}

@@ -3,7 +3,7 @@ import type { NetworkState } from '../network/state.ts';
 import { API_VERSION, type StoredRecord } from '../record.ts';
 
 /** A custom resource as YAML and JSON show it, with the managed-fields metadata removed (contract, "Snapshot"). */
-export interface CrdObject {
+export type CrdObject = {
   readonly apiVersion: string;
   readonly kind: string;
   readonly metadata: {
@@ -14,7 +14,7 @@ export interface CrdObject {
   };
   readonly spec: unknown;
   readonly status?: unknown;
-}
+};
 
 /** What a record means: no generation, no revision, no times of its status. Two equal ones say the same of the network. */
 export function semanticOf({ kind, name, uid, labels, annotations, spec, status }: StoredRecord): CrdObject {

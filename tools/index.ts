@@ -6,6 +6,18 @@ import { generateJoinToken } from './generate-join-token.ts';
 import { getDiscovery } from './get-discovery.ts';
 import { logIn } from './log-in.ts';
 import { logOut } from './log-out.ts';
+import { checkConnectivity } from './check-connectivity.ts';
+import { checkConnectivityAt } from './check-connectivity-at.ts';
+import { createAgent } from './create-agent.ts';
+import { delegateAgent } from './delegate-agent.ts';
+import { explainDenial } from './explain-denial.ts';
+import { getAgentTree } from './get-agent-tree.ts';
+import { getDiscovery } from './get-discovery.ts';
+import { getSnapshot } from './get-snapshot.ts';
+import { listAgents } from './list-agents.ts';
+import { listSnapshots } from './list-snapshots.ts';
+import { revokeAgent } from './revoke-agent.ts';
+import { takeSnapshot } from './take-snapshot.ts';
 
 /** Every operation of the service, in the order listings show them. */
 export const operations: readonly AnyOperation<Services>[] = [
@@ -15,4 +27,10 @@ export const operations: readonly AnyOperation<Services>[] = [
   changePassword,
   addWorkspace,
   generateJoinToken,
+  createAgent,
+  delegateAgent,
+  listAgents,
+  getAgentTree,
+  revokeAgent,
+  checkConnectivity,
 ];

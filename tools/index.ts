@@ -10,7 +10,6 @@ import { checkConnectivity } from './check-connectivity.ts';
 import { checkConnectivityAt } from './check-connectivity-at.ts';
 import { createAgent } from './create-agent.ts';
 import { delegateAgent } from './delegate-agent.ts';
-import { explainDenial } from './explain-denial.ts';
 import { getAgentTree } from './get-agent-tree.ts';
 import { getDiscovery } from './get-discovery.ts';
 import { getSnapshot } from './get-snapshot.ts';
@@ -32,5 +31,7 @@ export const operations: readonly AnyOperation<Services>[] = [
   listAgents,
   getAgentTree,
   revokeAgent,
-  checkConnectivity,
+  listSnapshots,
+  getSnapshot,
+  takeSnapshot,
 ];

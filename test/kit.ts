@@ -75,7 +75,7 @@ export async function buildKit({ edition = 'pro', now = KIT_NOW, planner = noPla
 
     /** A new workspace; its id. */
     async workspace(slug = newId('w').slice(2, 12), maxNodeCount = 250): Promise<string> {
-      const context = { services, ...systemCall(services) };
+      const context = systemCall(services);
       const record = await addWorkspace({ slug, namespace: slug, displayName: slug, maxNodeCount }, context);
       return record.uid;
     },

@@ -1,0 +1,92 @@
+import { createSocket, type Socket, type SocketType } from 'node:dgram';
+import { lookup } from 'node:dns';
+import { isIP, isIPv6 } from 'node:net';
+import type { Clock, Log } from '../../core/ports.ts';
+import { type StunMetrics, StunServer } from './server.ts';
+
+/** A burst of requests must not be lost in the kernel before we read it. */
+const RECEIVE_BUFFER_BYTES = 4_194_304;
+
+export interface StunListenerOptions {
+  /** An address of either family, or `0.0.0.0` or `::` for every address of both. */
+  readonly host: string;
+  readonly port: number;
+  readonly clock: Clock;
+  readonly log?: Log;
+  /** MESH_STUN_RATE. */
+  readonly ratePerSecond?: number;
+}
+
+/** The STUN server's sockets: one for each address family. */
+export class StunListener {
+  readonly #options: StunListenerOptions;
+  readonly #server: StunServer;
+  #sockets: Socket[] = [];
+
+  constructor(options: StunListenerOptions) {
+    this.#options = options;
+    const { ratePerSecond } = options;
+    this.#server = new StunServer(ratePerSecond === undefined ? {} : { ratePerSecond });
+  }
+
+  /** Both families get the same port. A machine without IPv6 serves IPv4 alone. */
+  async start(): Promise<{ readonly port: number; readonly families: readonly SocketType[] }> {
+    const { host, port, log } = this.#options;
+    const isAny = host === '0.0.0.0' || host === '::';
+    let bound = port;
+    try {
+      if (isAny || !isIPv6(host)) bound = await this.#bind('udp4', isAny ? '0.0.0.0' : host, bound);
+      if (isAny) {
+        await this.#bind('udp6', '::', bound).catch((error: unknown) => {
+          log?.warn({ err: error }, 'STUN answers on IPv4 only: IPv6 could not be bound.');
+        });
+      } else if (isIPv6(host)) bound = await this.#bind('udp6', host, bound);
+    } catch (error) {
+      await this.stop();
+      throw error;
+    }
+    return {
+      port: bound,
+      families: this.#sockets.map((socket) => (socket.address().family === 'IPv6' ? 'udp6' : 'udp4')),
+    };
+  }
+
+  async stop(): Promise<void> {
+    const sockets = this.#sockets;
+    this.#sockets = [];
+    await Promise.all(sockets.map((socket) => new Promise<void>((resolve) => socket.close(resolve))));
+  }
+
+  metrics(): StunMetrics {
+    return this.#server.metrics();
+  }
+
+  #bind(type: SocketType, address: string, port: number): Promise<number> {
+    const socket = createSocket({
+      type,
+      ipv6Only: type === 'udp6',
+      // Answers go to addresses: the resolver is a detour for each of them.
+      lookup: (name, options, callback) =>
+        isIP(name) ? callback(null, name, type === 'udp4' ? 4 : 6) : lookup(name, options, callback),
+    });
+    const { clock } = this.#options;
+    socket.on('message', (datagram, source) => {
+      const answer = this.#server.handle(datagram, source, clock.now());
+      if (answer !== undefined) socket.send(answer, 0, answer.length, source.port, source.address);
+    });
+    return new Promise((resolve, reject) => {
+      socket.once('error', (error) => {
+        socket.close();
+        reject(error);
+      });
+      socket.bind(port, address, () => {
+        socket.removeAllListeners('error');
+        // An answer that cannot be sent concerns its asker alone.
+        socket.on('error', (error) => this.#options.log?.debug({ err: error }, 'A STUN answer was not sent.'));
+        socket.setRecvBufferSize(RECEIVE_BUFFER_BYTES);
+        this.#sockets.push(socket);
+        resolve(socket.address().port);
+      });
+    });
+  }
+}

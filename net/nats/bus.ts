@@ -1,8 +1,9 @@
 import { Worker } from 'node:worker_threads';
 import type { Delivery } from './broker.ts';
+import { deliveryBytes } from './control-window.ts';
 import type { Credential } from './credentials.ts';
 import type { Address } from './listener.ts';
-import { deliveryBytes, type FromWorker, type OutgoingMessage, type ToWorker, type WorkerOptions } from './messages.ts';
+import type { FromWorker, OutgoingMessage, ToWorker, WorkerOptions } from './messages.ts';
 import type { Metrics } from './metrics.ts';
 import { isLiteralSubject, isValidSubject } from './subject.ts';
 

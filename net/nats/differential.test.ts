@@ -77,7 +77,7 @@ async function hold({ turns, unordered = false }: CorpusSession, port: number) {
   for (const [name, bytes] of turns) await conversations.get(name)?.say(bytes);
   return names.map((name) => {
     const { heard, closed } = conversations.get(name)?.end() ?? { heard: '', closed: true };
-    return { name, heard: unordered ? heard.split(/(?=H?MSG )/).sort() : heard, closed };
+    return { name, heard: unordered ? heard.split(/(?=H?MSG |PONG)/).sort() : heard, closed };
   });
 }
 

@@ -33,8 +33,3 @@ export type FromWorker =
   | { readonly kind: 'stopped' };
 
 export type WorkerOptions = ListenerOptions;
-
-/** Bytes a delivery takes on its way, for the bound on what is in flight. */
-export function deliveryBytes({ subject, reply, headers, payload }: Delivery): number {
-  return subject.length + (reply?.length ?? 0) + (headers?.length ?? 0) + payload.length;
-}

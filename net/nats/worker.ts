@@ -1,8 +1,8 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import type { Delivery } from './broker.ts';
-import { MAX_CONTROL_IN_FLIGHT, MAX_CONTROL_IN_FLIGHT_BYTES } from './limits.ts';
+import { ControlWindow } from './control-window.ts';
 import { NatsListener } from './listener.ts';
-import { deliveryBytes, type FromWorker, type OutgoingMessage, type ToWorker, type WorkerOptions } from './messages.ts';
+import type { FromWorker, OutgoingMessage, ToWorker, WorkerOptions } from './messages.ts';
 
 /** The broker's own thread: a scan or a slow request on the main thread never delays signalling. */
 
@@ -10,20 +10,11 @@ if (parentPort !== null) await serve(parentPort, workerData as WorkerOptions);
 
 async function serve(port: NonNullable<typeof parentPort>, options: WorkerOptions): Promise<void> {
   const say = (message: FromWorker) => port.postMessage(message);
-  const inFlight = { messages: 0, bytes: 0 };
+  const window = new ControlWindow();
 
   const deliver = (deliveries: readonly Delivery[]) => {
-    const admitted = deliveries.filter((delivery) => {
-      const bytes = deliveryBytes(delivery);
-      const fits = inFlight.messages < MAX_CONTROL_IN_FLIGHT && inFlight.bytes + bytes <= MAX_CONTROL_IN_FLIGHT_BYTES;
-      if (!fits) {
-        listener.broker.metrics.control_dropped_total++;
-        return false;
-      }
-      inFlight.messages++;
-      inFlight.bytes += bytes;
-      return true;
-    });
+    const admitted = deliveries.filter((delivery) => window.admit(delivery));
+    listener.broker.metrics.control_dropped_total += deliveries.length - admitted.length;
     if (admitted.length > 0) say({ kind: 'deliver', deliveries: admitted });
   };
   const listener = new NatsListener(options, deliver);
@@ -51,8 +42,7 @@ async function serve(port: NonNullable<typeof parentPort>, options: WorkerOption
         listener.flush();
         break;
       case 'acknowledge':
-        inFlight.messages -= message.messages;
-        inFlight.bytes -= message.bytes;
+        window.acknowledge(message.messages, message.bytes);
         break;
       case 'flush':
         listener.flush();

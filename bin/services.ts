@@ -1,10 +1,14 @@
 import type { Edition } from '../core/edition.ts';
 import { buildLoginLimits } from '../core/identity/login-limits.ts';
+import { newId } from '../core/ids.ts';
 import type { Planner } from '../core/intent/planner.ts';
 import { buildLiveness } from '../core/network/liveness.ts';
 import { buildNetworkStates } from '../core/network/states.ts';
 import type { Clock, Log, Store } from '../core/ports.ts';
-import type { Keyring, Services, Settings } from '../core/services.ts';
+import type { Keyring, NodeAccess, Services, Settings } from '../core/services.ts';
+import { formatInstant } from '../core/time.ts';
+import { mintCredential, relayKeysOf, workspaceTagOf } from '../net/relay/credential.ts';
+import { buildYaml } from './yaml.ts';
 
 export interface ServiceParts {
   readonly store: Store;
@@ -23,5 +27,27 @@ export function buildServices(parts: ServiceParts): Services {
     states: buildNetworkStates(parts),
     liveness: buildLiveness(),
     logins: buildLoginLimits(parts.clock),
+    yaml: buildYaml(),
+    nodeAccess: buildNodeAccess(parts),
+  };
+}
+
+/** Nodes renew it at half of its life (DESIGN 7). */
+const RELAY_CREDENTIAL_MS = 24 * 3_600_000;
+
+/** The epoch is new with each start: a store that was restored meanwhile may go back in versions. */
+function buildNodeAccess({ keys, settings }: ServiceParts): NodeAccess {
+  const relayKeys = relayKeysOf(keys.relayToken.reveal());
+  return {
+    graphEpoch: newId('ev'),
+    relayGrant(workspace, publicKey, now) {
+      const expiresAt = now + RELAY_CREDENTIAL_MS;
+      const credential = mintCredential(relayKeys, {
+        workspace: workspaceTagOf(workspace),
+        publicKey: Uint8Array.from(Buffer.from(publicKey, 'base64')),
+        expiresAt,
+      });
+      return { url: settings.relayAdvertiseUrl, credential, expiresAt: formatInstant(expiresAt) };
+    },
   };
 }

@@ -52,7 +52,7 @@ export async function invoke<Services>(
     if (gate.edition !== 'pro' && (operation.edition === 'pro' || operation.proWhen?.(raw))) {
       throw new MeshError('edition_required', `${operation.title} is part of the Pro edition. Set MESH_EDITION=pro.`);
     }
-    const input = parseInput(operation.input, raw);
+    const input = parseInput(operation.input, takesToken(operation) ? { ...raw, token: request.bearer } : raw);
     const { services } = gate;
     const { requestId, face, origin, signal } = request;
     const context: CallContext<Services> = { services, caller, workspace, requestId, face, origin, signal };
@@ -62,6 +62,11 @@ export async function invoke<Services>(
     if (expected instanceof MeshError) gate.refused(operation.name, expected, request, caller);
     throw expected;
   }
+}
+
+/** An enrolment may ask for the token itself: it is part of what the device proves. */
+function takesToken<Services>({ access, input }: AnyOperation<Services>): boolean {
+  return access === 'enrolment' && 'token' in input.shape;
 }
 
 async function callerOf<Services>(access: Access, request: CallRequest, gate: Gate<Services>): Promise<Caller | null> {

@@ -10,6 +10,8 @@ export interface HttpBinding {
   /** `:workspaceId` is not an input field: it names the workspace (see `workspace`). */
   readonly path: `/api/v1/${string}`;
   readonly status?: number;
+  /** Where the status follows from the answer; `status` is then the usual one. */
+  readonly statusOf?: (answer: unknown) => number;
   /** Wraps the answer: `{data: …}`. */
   readonly envelope?: 'data';
   /** The raw body arrives in this input field when it is sent as YAML (`application/yaml`). */

@@ -29,6 +29,19 @@ export type Op =
   /** Writes nothing; the batch fails unless the record is at `revision` (0 = absent). */
   | { readonly op: 'check'; readonly key: RecordKey; readonly revision: number };
 
+/** YAML 1.2 text to plain values and back. */
+export interface Yaml {
+  /** The documents of a stream, empty ones left out. @throws YamlError with the line, also for text made to be costly */
+  parse(text: string): unknown[];
+  /** One document, without a `---` line. */
+  stringify(value: unknown): string;
+}
+
+/** Text that is no YAML, or none that is read. The message says where. */
+export class YamlError extends Error {
+  override readonly name = 'YamlError';
+}
+
 /** Who and why of a commit; kept for ever in the audit log. */
 export interface CommitContext {
   /** `user:<name>`, `agent:<name>`, `device:<name>`, `system:<job>`. */

@@ -1,8 +1,9 @@
 import type { Edition } from './edition.ts';
 import type { LoginLimits } from './identity/login-limits.ts';
 import type { Planner } from './intent/planner.ts';
+import type { RelayGrant } from './network/graph.ts';
 import type { NetworkStates } from './network/states.ts';
-import type { Clock, Log, Store } from './ports.ts';
+import type { Clock, Log, Store, Yaml } from './ports.ts';
 import type { Secret } from './secret.ts';
 
 /** What operations may reach. `bin/meshd.ts` supplies the real ones, `test/kit.ts` those of tests. */
@@ -18,6 +19,16 @@ export interface Services {
   /** Last time each peer was heard of; transitions are committed as Presence (DESIGN 5.1). */
   readonly liveness: Liveness;
   readonly logins: LoginLimits;
+  readonly yaml: Yaml;
+  readonly nodeAccess: NodeAccess;
+}
+
+/** What nodes are given besides their network. */
+export interface NodeAccess {
+  /** Of graphs: changes when the store was restored from a backup. */
+  readonly graphEpoch: string;
+  /** A relay address with a fresh credential of one node; null where there is no relay. */
+  relayGrant(workspace: string, publicKey: string, now: number): RelayGrant | null;
 }
 
 /** Keys of the installation, made at first start and kept in `credentials.json`. */

@@ -94,13 +94,14 @@ function buildAnswer<Services>(
         signal: abort.signal,
       };
       const value = await invoke(operation, call, gate);
-      if (status === 204) {
-        response.writeHead(status, [...headers, 'X-Request-Id', requestId]);
+      answered = http.statusOf?.(value) ?? status;
+      if (answered === 204) {
+        response.writeHead(answered, [...headers, 'X-Request-Id', requestId]);
         response.end();
         return;
       }
       const body = JSON.stringify(http.envelope ? { [http.envelope]: value } : (value ?? null));
-      response.writeHead(status, [
+      response.writeHead(answered, [
         ...open,
         'X-Request-Id',
         requestId,

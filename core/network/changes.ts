@@ -2,7 +2,7 @@ import { invalidInput, MeshError } from '../errors.ts';
 import { RESERVED_LABEL_PREFIX } from '../identity/presets.ts';
 import { newId } from '../ids.ts';
 import type { Change, Op } from '../ports.ts';
-import type { RecordDraft, StoredRecord } from '../record.ts';
+import { draftOf, type RecordDraft, type StoredRecord } from '../record.ts';
 import { formatInstant, parseInstant } from '../time.ts';
 import { ADDRESS_REST_MS, heldAddresses, lowestFree } from './address.ts';
 import { type ChangeOutcome, checkNetworks, checkReferences, type Planned, unknownNetwork } from './change-checks.ts';
@@ -11,7 +11,7 @@ import type { PolicySpec } from './policy.ts';
 import { NAME_PATTERN, type NetworkSpec, normalizeName, type PeerRecord } from './resources.ts';
 import { type Resting, restDraft } from './rest.ts';
 import { afterCommit, type NetworkState } from './state.ts';
-import { draftOf, sameValue } from './value.ts';
+import { sameValue } from './value.ts';
 
 /**
  * A typed change of the network, the one form in which policy writes, applied YAML, plans and workflows speak.

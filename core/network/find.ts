@@ -1,5 +1,5 @@
 import { MeshError } from '../errors.ts';
-import type { StoredRecord } from '../record.ts';
+import { foldName, type StoredRecord } from '../record.ts';
 import { normalizeName } from './resources.ts';
 
 /**
@@ -20,14 +20,36 @@ export function findRecord<R extends StoredRecord>(records: ReadonlyMap<string, 
   );
 }
 
+/** By stored name, name in another case, or id. */
 export function lookUp<R extends StoredRecord>(records: ReadonlyMap<string, R>, idOrName: string): R | undefined {
   const exact = records.get(idOrName);
   if (exact) return exact;
-  const folded = idOrName.toLowerCase();
-  for (const record of records.values()) {
-    if (record.uid === idOrName || record.name.toLowerCase() === folded) return record;
-  }
-  return undefined;
+  const { byId, byFoldedName } = indexOf(records);
+  return byId.get(idOrName) ?? byFoldedName.get(foldName(idOrName));
+}
+
+export function lookUpById<R extends StoredRecord>(records: ReadonlyMap<string, R>, id: string): R | undefined {
+  return indexOf(records).byId.get(id);
+}
+
+interface Index<R> {
+  readonly byId: ReadonlyMap<string, R>;
+  readonly byFoldedName: ReadonlyMap<string, R>;
+}
+
+/** States never change, so an index made once holds for as long as its map. */
+const indexes = new WeakMap<ReadonlyMap<string, StoredRecord>, Index<StoredRecord>>();
+
+function indexOf<R extends StoredRecord>(records: ReadonlyMap<string, R>): Index<R> {
+  const known = indexes.get(records);
+  if (known) return known as Index<R>;
+  const all = [...records.values()];
+  const index: Index<R> = {
+    byId: new Map(all.map((record) => [record.uid, record])),
+    byFoldedName: new Map(all.map((record) => [foldName(record.name), record])),
+  };
+  indexes.set(records, index);
+  return index;
 }
 
 function quoted(name: string): string {

@@ -30,6 +30,8 @@ export interface PeerStatus {
   readonly approvedAt?: string;
   /** Uid of the join or delegate token it came with. */
   readonly tokenId?: string;
+  /** True when it proved to hold the private key at registration; it must prove it again to register again. */
+  readonly proven?: boolean;
 }
 
 export interface NetworkSpec {
@@ -67,6 +69,8 @@ export interface AgentStatus {
 
 export interface PresenceSpec {
   readonly online: boolean;
+  /** ISO 8601; of a peer that went offline, when it was last heard of. */
+  readonly lastSeenAt?: string;
 }
 
 type NoStatus = Record<string, never>;

@@ -2,9 +2,8 @@ import { expect, test } from 'vitest';
 import { openSqliteStore } from '../../storage/sqlite/store.ts';
 import { network, peer, policy } from '../../test/records.ts';
 import type { CommitContext, Op, Store } from '../ports.ts';
-import type { StoredRecord } from '../record.ts';
+import { draftOf, type StoredRecord } from '../record.ts';
 import { buildNetworkStates } from './states.ts';
-import { draftOf } from './value.ts';
 
 const WORKSPACE = 'w_states';
 const CONTEXT: CommitContext = { actor: 'user:ada', reason: 'test', requestId: 'r1' };

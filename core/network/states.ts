@@ -1,6 +1,8 @@
 import { MeshError } from '../errors.ts';
 import type { AsOf, Commit, Store } from '../ports.ts';
+import type { Reachability } from '../reachability/reachability.ts';
 import type { StoredRecord } from '../record.ts';
+import { buildCompiler } from './compiled.ts';
 import { afterCommit, type NetworkState, STATE_KINDS, stateOf } from './state.ts';
 
 /** Access to network states and the compiled engine over them; one implementation, shared by every operation. */
@@ -9,6 +11,8 @@ export interface NetworkStates {
   current(workspace: string): Promise<NetworkState>;
   /** The state in force at a revision or instant. @throws MeshError `not_found` before history begins. */
   asOf(workspace: string, asOf: AsOf): Promise<NetworkState>;
+  /** The engine over a state at an instant (expiries count from it); cached by state and the expiries passed. */
+  reachability(state: NetworkState, now: number): Reachability;
 }
 
 /** Records that remembered past states may hold beside those of the current state; about 40 MB. */
@@ -82,7 +86,7 @@ export function buildNetworkStates({ store }: { readonly store: Store }): Networ
     }
   }
 
-  return { current, asOf };
+  return { current, asOf, reachability: buildCompiler() };
 }
 
 async function catchUp(store: Store, workspace: string, entry: Current): Promise<NetworkState> {

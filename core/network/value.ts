@@ -1,11 +1,3 @@
-import type { RecordDraft, StoredRecord } from '../record.ts';
-
-/** What a writer of the next version begins with. */
-export function draftOf<S, T>(record: StoredRecord<S, T>): RecordDraft<S, T> {
-  const { kind, name, uid, labels, annotations, spec, status, unique } = record;
-  return { kind, name, uid, labels, annotations, spec, status, unique };
-}
-
 /** Equal as JSON, whatever the order of keys. */
 export function sameValue(a: unknown, b: unknown): boolean {
   if (a === b) return true;

@@ -1,0 +1,65 @@
+import { issueToken } from '../network/device-token.ts';
+import type { Enrolment } from '../network/enrolment.ts';
+import { type AgentRecord, DEFAULT_NETWORK } from '../network/resources.ts';
+import type { NetworkState } from '../network/state.ts';
+import type { Op } from '../ports.ts';
+import { draftOf } from '../record.ts';
+import { parseInstant } from '../time.ts';
+import { ancestors, isLive } from './delegation.ts';
+import { agentLabels, presetPolicies } from './presets.ts';
+import { expiredToken, type TokenRecord, unknownToken } from './token-record.ts';
+
+/**
+ * What a delegate token makes of the device that spends it: the peer of the sub-agent, held to its preset from the first
+ * instant, with its identity active and its own agent token (DESIGN 5.4).
+ *
+ * @throws MeshError `unauthenticated` when the identity or one of its ancestors has ended.
+ */
+export function enrolDelegate(state: NetworkState, token: TokenRecord, peerName: string, now: number): Enrolment {
+  const agent = agentOf(state, token);
+  const line = ancestors(state, agent);
+  if (![agent, ...line].every((member) => isLive(member, now))) throw expiredToken();
+  const parent = line[0];
+  const { name, uid, spec, revision } = agent;
+  const agentToken = issueToken('agt', {
+    name,
+    owner: uid,
+    createdBy: token.spec.createdBy,
+    expiresAt: parseInstant(spec.expiresAt),
+  });
+  const activate: Op = {
+    op: 'update',
+    revision,
+    record: { ...draftOf(agent), status: { ...agent.status, phase: 'Active', peerRef: peerName } },
+  };
+  // A revocation of an ancestor at the same moment wins.
+  const checks = line.map(
+    (member): Op => ({
+      op: 'check',
+      key: { kind: 'AgentIdentity', name: member.name },
+      revision: member.revision,
+    }),
+  );
+  const policies = presetPolicies(agent, parent, spec.egress ?? []).map((record): Op => ({ op: 'create', record }));
+  return {
+    labels: agentLabels(agent, parent),
+    network: networkOf(state, line),
+    agentRef: name,
+    expiresAt: spec.expiresAt,
+    ops: [activate, ...checks, ...policies, agentToken.op],
+    agentToken: agentToken.token,
+  };
+}
+
+function agentOf({ agents }: NetworkState, { spec }: TokenRecord): AgentRecord {
+  for (const agent of agents.values()) if (agent.uid === spec.owner) return agent;
+  throw unknownToken();
+}
+
+/** That of the nearest ancestor with a peer, so that a child can reach whom its parent may. */
+function networkOf({ peers }: NetworkState, line: readonly AgentRecord[]): string {
+  for (const { name } of line) {
+    for (const { spec } of peers.values()) if (spec.agentRef === name) return spec.network;
+  }
+  return DEFAULT_NETWORK;
+}

@@ -1,0 +1,171 @@
+import { z } from 'zod';
+import { type FieldError, invalidInput } from '../errors.ts';
+import { API_VERSION, type StoredRecord } from '../record.ts';
+import type { NetworkChange } from './changes.ts';
+import { lookUp } from './find.ts';
+import { labelsSchema } from './labels.ts';
+import { networkSpecSchema } from './network-spec.ts';
+import { policySpecSchema } from './policy.ts';
+import type { PeerSpec } from './resources.ts';
+import type { NetworkState } from './state.ts';
+import { sameValue } from './value.ts';
+
+/** Documents of one apply; more would not fit into one commit. */
+export const MAX_DOCUMENTS = 500;
+
+const ANNOTATION_VALUE = 1_024;
+const MAX_ANNOTATIONS = 64;
+
+export const annotationsSchema = z
+  .record(z.string().min(1).max(253), z.string().max(ANNOTATION_VALUE))
+  .refine((annotations) => Object.keys(annotations).length <= MAX_ANNOTATIONS, {
+    error: `at most ${MAX_ANNOTATIONS} annotations are accepted`,
+  });
+
+export const nameSchema = z.string().min(1).max(63).describe('spaces become hyphens');
+
+const metadataSchema = z.strictObject({
+  name: nameSchema,
+  namespace: z.string().optional(),
+  labels: labelsSchema.optional(),
+  annotations: annotationsSchema.optional(),
+});
+
+const headSchema = z.looseObject({
+  apiVersion: z.literal(API_VERSION, { error: `apiVersion is ${API_VERSION}` }),
+  kind: z.enum(['MeshPolicy', 'MeshNetwork', 'MeshPeer'], { error: 'kind is MeshPolicy, MeshNetwork or MeshPeer' }),
+});
+
+const fields = { apiVersion: z.unknown(), metadata: metadataSchema, status: z.unknown().optional() };
+const policyManifest = z.strictObject({ ...fields, kind: z.literal('MeshPolicy'), spec: policySpecSchema });
+const networkManifest = z.strictObject({ ...fields, kind: z.literal('MeshNetwork'), spec: networkSpecSchema });
+const peerManifest = z.strictObject({
+  ...fields,
+  kind: z.literal('MeshPeer'),
+  spec: z.looseObject({ network: z.string().optional() }).optional(),
+});
+
+type Manifest = z.output<typeof policyManifest> | z.output<typeof networkManifest> | z.output<typeof peerManifest>;
+
+/** A custom resource as a plain object, as YAML shows it. */
+export interface ResourceObject {
+  readonly apiVersion: typeof API_VERSION;
+  readonly kind: string;
+  readonly metadata: {
+    readonly name: string;
+    readonly namespace: string;
+    readonly labels?: Readonly<Record<string, string>>;
+    readonly annotations?: Readonly<Record<string, string>>;
+  };
+  readonly spec: unknown;
+}
+
+/** A record as a custom resource; status and bookkeeping are left out, so that equal specs read equal. */
+export function resourceOf(record: StoredRecord, namespace: string): ResourceObject {
+  const { kind, name, labels, annotations, spec } = record;
+  const isEmpty = (value: object) => Object.keys(value).length === 0;
+  return {
+    apiVersion: API_VERSION,
+    kind,
+    metadata: {
+      name,
+      namespace,
+      ...(!isEmpty(labels) && { labels }),
+      ...(!isEmpty(annotations) && { annotations }),
+    },
+    spec,
+  };
+}
+
+/**
+ * The changes that make the network what the documents say: each resource is created, or updated where it exists.
+ *
+ * @param pointer where the documents stand in the request; `''` names a single document itself.
+ * @throws MeshError `invalid_input` with a pointer for each wrong field of any document.
+ */
+export function changesOf(
+  documents: readonly unknown[],
+  state: NetworkState,
+  namespace: string,
+  pointer: (index: number) => string = (index) => `/documents/${index}`,
+): NetworkChange[] {
+  if (documents.length === 0 || documents.length > MAX_DOCUMENTS) {
+    const detail = `1 to ${MAX_DOCUMENTS} documents are accepted, ${documents.length} were sent.`;
+    throw invalidInput([{ pointer: '', detail }], detail);
+  }
+  const errors: FieldError[] = [];
+  const changes = documents.flatMap((document, index) => {
+    const parsed = parseManifest(document);
+    if (Array.isArray(parsed)) {
+      errors.push(
+        ...parsed.map(({ path, message }) => ({ pointer: pointer(index) + pointerOf(path), detail: message })),
+      );
+      return [];
+    }
+    const wrong = misplaced(parsed, state, namespace);
+    errors.push(...wrong.map((error) => ({ ...error, pointer: pointer(index) + error.pointer })));
+    return [changeOf(parsed, state)];
+  });
+  if (errors.length > 0) {
+    const shown = errors.slice(0, 3).map(({ pointer: at, detail }) => `${at}: ${detail}`);
+    throw invalidInput(errors.slice(0, 50), shown.join(' '));
+  }
+  return changes;
+}
+
+interface Issue {
+  readonly path: readonly PropertyKey[];
+  readonly message: string;
+}
+
+function parseManifest(document: unknown): Manifest | Issue[] {
+  const head = headSchema.safeParse(document);
+  if (!head.success) return issuesOf(head.error);
+  const schema = { MeshPolicy: policyManifest, MeshNetwork: networkManifest, MeshPeer: peerManifest }[head.data.kind];
+  const parsed = schema.safeParse(document);
+  return parsed.success ? parsed.data : issuesOf(parsed.error);
+}
+
+function issuesOf({ issues }: z.ZodError): Issue[] {
+  return issues.flatMap((issue) =>
+    issue.code === 'unrecognized_keys'
+      ? issue.keys.map((key) => ({ path: [...issue.path, key], message: 'There is no such field.' }))
+      : [{ path: issue.path, message: issue.message }],
+  );
+}
+
+/** What a schema cannot see: another namespace, and fields of a peer that its device owns. */
+function misplaced(manifest: Manifest, state: NetworkState, namespace: string): FieldError[] {
+  const { metadata } = manifest;
+  const errors: FieldError[] = [];
+  if (metadata.namespace !== undefined && metadata.namespace !== namespace) {
+    errors.push({ pointer: '/metadata/namespace', detail: `The namespace of this workspace is ${namespace}.` });
+  }
+  if (manifest.kind !== 'MeshPeer') return errors;
+  const held: Partial<PeerSpec> = lookUp(state.peers, metadata.name)?.spec ?? {};
+  for (const [field, value] of Object.entries(manifest.spec ?? {})) {
+    if (field === 'network' || sameValue(value, held[field as keyof PeerSpec])) continue;
+    errors.push({ pointer: `/spec/${field}`, detail: 'Of a peer only labels and spec.network can be changed.' });
+  }
+  return errors;
+}
+
+function changeOf(manifest: Manifest, state: NetworkState): NetworkChange {
+  const { name, labels, annotations } = manifest.metadata;
+  if (manifest.kind === 'MeshPeer') {
+    const network = manifest.spec?.network;
+    return { action: 'update', resource: 'MeshPeer', name, ...(labels && { labels }), ...(network && { network }) };
+  }
+  const meta = { name, ...(labels && { labels }), ...(annotations && { annotations }) };
+  if (manifest.kind === 'MeshPolicy') {
+    const action = lookUp(state.policies, name) ? 'update' : 'create';
+    return { action, resource: 'MeshPolicy', ...meta, spec: manifest.spec };
+  }
+  const action = lookUp(state.networks, name) ? 'update' : 'create';
+  return { action, resource: 'MeshNetwork', ...meta, spec: manifest.spec };
+}
+
+/** RFC 6901. */
+function pointerOf(path: readonly PropertyKey[]): string {
+  return path.map((part) => `/${String(part).replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
+}

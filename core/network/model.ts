@@ -1,0 +1,62 @@
+import { ancestors, isLive } from '../identity/delegation.ts';
+import type { DelegationBound, NetworkModel, PeerInput } from '../reachability/model.ts';
+import { parseInstant } from '../time.ts';
+import type { AgentRecord, PeerRecord } from './resources.ts';
+import type { NetworkState } from './state.ts';
+
+/** What the engine computes from: the state at an instant, with the bound of each delegated peer (DESIGN 5.2). */
+export function modelOf(state: NetworkState, now: number): NetworkModel {
+  const peerOfAgent = new Map<string, string>();
+  for (const { name, spec } of state.peers.values()) if (spec.agentRef) peerOfAgent.set(spec.agentRef, name);
+  return {
+    networks: [...state.networks.values()].map(({ name, spec: { cidr, defaultAction } }) => ({
+      name,
+      cidr,
+      defaultAction,
+    })),
+    peers: [...state.peers.values()].map((peer) => peerInput(state, peer, peerOfAgent, now)),
+    policies: [...state.policies.values()].map(({ name, spec }) => ({ name, spec })),
+    now,
+  };
+}
+
+function peerInput(
+  state: NetworkState,
+  { name, uid, labels, spec, status }: PeerRecord,
+  peerOfAgent: ReadonlyMap<string, string>,
+  now: number,
+): PeerInput {
+  const input: PeerInput = {
+    name,
+    uid,
+    labels,
+    network: spec.network,
+    address: status.address ?? undefined,
+    phase: status.phase,
+    expiresAt: spec.expiresAt === undefined ? undefined : parseInstant(spec.expiresAt),
+  };
+  if (spec.agentRef === undefined) return input;
+  const agent = state.agents.get(spec.agentRef);
+  if (!agent || !isLive(agent, now)) return { ...input, phase: 'expired' };
+  return { ...input, bound: boundOf(state, agent, peerOfAgent, now) };
+}
+
+/** None for a root agent; nothing at all where the line of ancestors is broken or one of them has ended. */
+function boundOf(
+  state: NetworkState,
+  agent: AgentRecord,
+  peerOfAgent: ReadonlyMap<string, string>,
+  now: number,
+): DelegationBound | undefined {
+  if (agent.spec.parentRef === undefined) return undefined;
+  const line = ancestors(state, agent);
+  const root = line.at(-1);
+  if (!root || root.spec.parentRef !== undefined || !line.every((ancestor) => isLive(ancestor, now))) {
+    return { reach: [] };
+  }
+  for (const { name } of line) {
+    const peer = peerOfAgent.get(name);
+    if (peer !== undefined) return { ancestor: peer };
+  }
+  return { reach: root.spec.reach ?? [] };
+}

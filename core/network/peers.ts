@@ -1,0 +1,169 @@
+import { commitContext } from '../commit-context.ts';
+import { invalidInput, MeshError } from '../errors.ts';
+import { tokenName } from '../identity/token-record.ts';
+import type { CallContext } from '../operation.ts';
+import type { CommitContext, Op } from '../ports.ts';
+import { draftOf, type RecordDraft } from '../record.ts';
+import type { Services } from '../services.ts';
+import { formatInstant } from '../time.ts';
+import { ADDRESS_REST_MS } from './address.ts';
+import { findRecord, lookUp } from './find.ts';
+import { placeIn } from './places.ts';
+import { NAME_PATTERN, normalizeName, type PeerRecord } from './resources.ts';
+import { restDraft } from './rest.ts';
+import type { NetworkState } from './state.ts';
+import { inTurn } from './turn.ts';
+
+type PeerServices = Pick<Services, 'store' | 'clock' | 'states' | 'liveness'>;
+type Context = CallContext<PeerServices>;
+
+/** Lets a pending or revoked peer in: it gets its address and, from then on, its graph. */
+export function approvePeer(context: Context, id: string): Promise<PeerRecord> {
+  return change(context, id, async (state, peer) => {
+    const { store, clock } = context.services;
+    if (peer.status.phase === 'ready') return { peer, ops: [] };
+    const now = clock.now();
+    const { address, ...status } = peer.status;
+    const approval = { approvedBy: context.caller?.subject ?? '', approvedAt: formatInstant(now) };
+    const draft = { ...draftOf(peer), status: { ...status, ...approval, address, phase: 'ready' as const } };
+    // A revoked peer kept its address.
+    const placed = address === null ? await placeIn(store, state, draft, now) : { record: draft, ops: [] };
+    return { peer, ops: [update(peer, placed.record), ...placed.ops], reason: `approved device ${peer.name}` };
+  });
+}
+
+/** Shuts a peer out: nobody hears it, its token says nothing any more. It keeps its name, key and address. */
+export function revokePeer(context: Context, id: string): Promise<PeerRecord> {
+  return change(context, id, async (state, peer) => {
+    if (peer.status.phase === 'revoked') return { peer, ops: [] };
+    const record = { ...draftOf(peer), status: { ...peer.status, phase: 'revoked' as const } };
+    const ops = [update(peer, record), ...offlineOps(state, peer, context.services)];
+    return { peer, ops, reason: `revoked device ${peer.name}` };
+  });
+}
+
+/** Gives a peer another name. Its id, key, address and labels stay. @throws MeshError `conflict` when it is taken */
+export function renamePeer(context: Context, id: string, asked: string): Promise<PeerRecord> {
+  const name = normalizeName(asked);
+  if (!NAME_PATTERN.test(name)) {
+    const detail = 'A name is 1 to 63 letters, digits, spaces, ".", "_" or "-".';
+    throw invalidInput([{ pointer: '/name', detail }], detail);
+  }
+  return change(context, id, async (state, peer) => {
+    const spec = { ...peer.spec, displayName: asked };
+    if (name === peer.name) {
+      if (peer.spec.displayName === asked) return { peer, ops: [] };
+      return { peer, ops: [update(peer, { ...draftOf(peer), spec })], reason: `renamed device ${name}` };
+    }
+    const holder = lookUp(state.peers, name);
+    if (holder && holder.uid !== peer.uid) {
+      throw new MeshError('conflict', `A device ${holder.name} exists already: choose another name.`);
+    }
+    const ops: Op[] = [
+      { op: 'delete', key: { kind: 'MeshPeer', name: peer.name }, revision: peer.revision },
+      { op: 'create', record: { ...draftOf(peer), name, spec } },
+      ...renamedPresence(state, peer, name),
+      ...agentPeerOps(state, peer, name),
+    ];
+    return { peer, ops, reason: `renamed device ${peer.name} to ${name}` };
+  });
+}
+
+/** Removes a peer with all that is its own: presence, token, and its address, which rests. */
+export async function deletePeer(context: Context, id: string): Promise<void> {
+  const { services, workspace } = context;
+  await inTurn(services.store, workspace, async () => {
+    const state = await services.states.current(workspace);
+    const peer = findRecord(state.peers, 'peer', id);
+    await removePeers(services, state, [peer], commitContext(context, `deleted device ${peer.name}`));
+  });
+}
+
+/** One commit that removes peers; what else they leave behind in memory is forgotten after it. */
+export async function removePeers(
+  services: PeerServices,
+  state: NetworkState,
+  peers: readonly PeerRecord[],
+  commit: CommitContext,
+): Promise<void> {
+  const { store, clock, liveness } = services;
+  const ops = await Promise.all(peers.map((peer) => removalOps(services, state, peer, clock.now())));
+  await store.commit(state.workspace, ops.flat(), commit);
+  for (const { uid } of peers) liveness.forget(state.workspace, uid);
+}
+
+/** What removing a peer writes, for commits that remove more than the peer. */
+export async function removalOps(
+  { store }: Pick<Services, 'store'>,
+  state: NetworkState,
+  peer: PeerRecord,
+  now: number,
+): Promise<Op[]> {
+  const { address } = peer.status;
+  const token = await store.get(state.workspace, { kind: 'Token', name: tokenName('dev', peer.uid) });
+  const presence = presenceOf(state, peer);
+  return [
+    { op: 'delete', key: { kind: 'MeshPeer', name: peer.name }, revision: peer.revision },
+    ...(address === null ? [] : [{ op: 'create', record: restDraft(address, now + ADDRESS_REST_MS) } as const]),
+    ...[presence, token].flatMap((record): Op[] =>
+      record ? [{ op: 'delete', key: { kind: record.kind, name: record.name }, revision: record.revision }] : [],
+    ),
+    ...agentPeerOps(state, peer, undefined),
+  ];
+}
+
+interface Written {
+  readonly peer: PeerRecord;
+  readonly ops: readonly Op[];
+  readonly reason?: string;
+}
+
+async function change(
+  context: Context,
+  id: string,
+  plan: (state: NetworkState, peer: PeerRecord) => Promise<Written>,
+): Promise<PeerRecord> {
+  const { services, workspace } = context;
+  return inTurn(services.store, workspace, async () => {
+    const state = await services.states.current(workspace);
+    const { peer, ops, reason = '' } = await plan(state, findRecord(state.peers, 'peer', id));
+    if (ops.length === 0) return peer;
+    const { changes } = await services.store.commit(workspace, ops, commitContext(context, reason));
+    const written = changes.find(({ type, record }) => type !== 'deleted' && record.uid === peer.uid);
+    return (written?.record ?? peer) as PeerRecord;
+  });
+}
+
+function update(peer: PeerRecord, record: RecordDraft): Op {
+  return { op: 'update', record, revision: peer.revision };
+}
+
+function presenceOf(state: NetworkState, { name }: PeerRecord) {
+  return state.presence.get(name);
+}
+
+function offlineOps(state: NetworkState, peer: PeerRecord, { clock, liveness }: PeerServices): Op[] {
+  const presence = presenceOf(state, peer);
+  if (!presence?.spec.online) return [];
+  const seen = liveness.lastSeen(state.workspace, peer.uid) ?? clock.now();
+  const spec = { online: false, lastSeenAt: formatInstant(seen) };
+  return [{ op: 'update', record: { ...draftOf(presence), spec }, revision: presence.revision }];
+}
+
+function renamedPresence(state: NetworkState, peer: PeerRecord, name: string): Op[] {
+  const presence = presenceOf(state, peer);
+  if (!presence) return [];
+  return [
+    { op: 'delete', key: { kind: 'Presence', name: presence.name }, revision: presence.revision },
+    { op: 'create', record: { ...draftOf(presence), name } },
+  ];
+}
+
+/** The identity of an agent's peer names it. */
+function agentPeerOps(state: NetworkState, peer: PeerRecord, name: string | undefined): Op[] {
+  const agent = peer.spec.agentRef === undefined ? undefined : state.agents.get(peer.spec.agentRef);
+  if (agent?.status.peerRef === undefined) return [];
+  const { peerRef: _, ...status } = agent.status;
+  const record = { ...draftOf(agent), status: { ...status, ...(name !== undefined && { peerRef: name }) } };
+  return [{ op: 'update', record, revision: agent.revision }];
+}

@@ -1,0 +1,177 @@
+import { commitContext } from '../commit-context.ts';
+import { invalidInput, MeshError } from '../errors.ts';
+import { enrolDelegate } from '../identity/enrol-delegate.ts';
+import { expiredToken, spendOp, type TokenRecord, unknownToken } from '../identity/token-record.ts';
+import { workspaceById } from '../identity/workspaces.ts';
+import { newId } from '../ids.ts';
+import type { CallContext } from '../operation.ts';
+import type { CommitContext, Op } from '../ports.ts';
+import type { Services } from '../services.ts';
+import { issueToken, renewToken } from './device-token.ts';
+import { type Enrolment, joinEnrolment } from './enrolment.ts';
+import { lookUp } from './find.ts';
+import { freeSlot, networkCheck, type PeerDraft, placeIn } from './places.ts';
+import { isProofOf } from './public-key.ts';
+import { NAME_PATTERN, normalizeName, type PeerRecord, type Platform } from './resources.ts';
+import type { NetworkState } from './state.ts';
+import { inTurn } from './turn.ts';
+
+export interface DeviceRequest {
+  readonly token: string;
+  readonly name: string;
+  readonly platform: Platform;
+  readonly publicKey: string;
+  readonly hostname?: string | undefined;
+  readonly proof?: string | undefined;
+}
+
+export interface Registered {
+  readonly peer: Pick<PeerRecord, 'uid' | 'name' | 'spec' | 'status'>;
+  readonly deviceToken: string;
+  readonly agentToken?: string;
+  /** True when the same token and key had registered it before. */
+  readonly existing: boolean;
+}
+
+export type DeviceContext = CallContext<Pick<Services, 'store' | 'clock' | 'states' | 'keys'>>;
+
+/**
+ * Makes the peer of a device and spends one use of its token, in one commit. The same token and key again answer the same
+ * peer with a new device token and spend nothing.
+ *
+ * @throws MeshError `unauthenticated` for a token that is used up, `conflict` for a taken name or key or a full workspace.
+ */
+export async function registerDevice(context: DeviceContext, request: DeviceRequest): Promise<Registered> {
+  const { services, workspace } = context;
+  const name = normalizeName(request.name);
+  if (!NAME_PATTERN.test(name)) {
+    const detail = 'A device name is 1 to 63 letters, digits, spaces, ".", "_" or "-".';
+    throw invalidInput([{ pointer: '/name', detail }], detail);
+  }
+  if (request.proof !== undefined && !isProofOf(request.proof, request.token, request.publicKey, services.keys)) {
+    const detail = 'The proof does not fit the token and publicKey. Leave it out, or make it as DESIGN 7 says.';
+    throw invalidInput([{ pointer: '/proof', detail }], 'The proof of the private key is wrong.');
+  }
+  return inTurn(services.store, workspace, async () => {
+    const token = await readToken(context);
+    const state = await services.states.current(workspace);
+    const known = peerWithKey(state, request.publicKey);
+    if (known) return registerAgain(context, state, known, token, request);
+    if (lookUp(state.peers, name)) {
+      throw new MeshError('conflict', `A device ${name} is registered already: choose another name.`);
+    }
+    return create(context, state, token, { ...request, name, displayName: request.name });
+  });
+}
+
+async function readToken({ services, workspace, caller }: DeviceContext): Promise<TokenRecord> {
+  const token = (await services.store.getById(workspace, 'Token', caller?.id ?? '')) as TokenRecord | undefined;
+  if (!token) throw unknownToken();
+  if ((token.spec.expiresAt ?? Number.POSITIVE_INFINITY) <= services.clock.now()) throw expiredToken();
+  return token;
+}
+
+function peerWithKey({ peers }: NetworkState, publicKey: string): PeerRecord | undefined {
+  for (const peer of peers.values()) if (peer.spec.publicKey === publicKey) return peer;
+  return undefined;
+}
+
+async function registerAgain(
+  context: DeviceContext,
+  state: NetworkState,
+  peer: PeerRecord,
+  token: TokenRecord,
+  { proof }: DeviceRequest,
+): Promise<Registered> {
+  const { store } = context.services;
+  if (peer.status.tokenId !== token.uid) {
+    throw new MeshError('conflict', 'This public key is registered already: make a new key, or use its first token.');
+  }
+  if (peer.status.phase === 'revoked') throw new MeshError('forbidden', 'This device was revoked.');
+  if (peer.status.proven && proof === undefined) {
+    const detail = 'This device proved its private key when it registered: send the proof again.';
+    throw new MeshError('conflict', detail);
+  }
+  const createdBy = context.caller?.subject ?? '';
+  const device = await renewToken(store, context.workspace, 'dev', { name: peer.name, owner: peer.uid, createdBy });
+  const agent = peer.spec.agentRef === undefined ? undefined : state.agents.get(peer.spec.agentRef);
+  const owned = agent && { name: agent.name, owner: agent.uid, createdBy };
+  const agentToken = owned && (await renewToken(store, context.workspace, 'agt', owned));
+  const ops = [device.op, ...(agentToken ? [agentToken.op] : [])];
+  await store.commit(context.workspace, ops, tokenUse(context, token, `registered ${peer.name} again`));
+  return {
+    peer,
+    deviceToken: device.token,
+    ...(agentToken && { agentToken: agentToken.token }),
+    existing: true,
+  };
+}
+
+interface NewDevice extends DeviceRequest {
+  readonly displayName: string;
+}
+
+async function create(
+  context: DeviceContext,
+  state: NetworkState,
+  token: TokenRecord,
+  request: NewDevice,
+): Promise<Registered> {
+  const { services, workspace, caller } = context;
+  const { store } = services;
+  const now = services.clock.now();
+  const spend = spendOp(token);
+  const { spec: settings } = await workspaceById(services, workspace);
+  const enrolment = token.spec.kind === 'dlg' ? enrolDelegate(state, token, request.name, now) : joinEnrolment(token);
+  const draft = peerDraft(request, enrolment, token, freeSlot(state, settings.maxNodeCount));
+  const placed = settings.settings.requirePeerApproval
+    ? { record: draft, ops: networkCheck(state, draft.spec.network) }
+    : await placeIn(store, state, draft, now);
+  const device = issueToken('dev', { name: draft.name, owner: draft.uid, createdBy: caller?.subject ?? '' });
+  const ops: Op[] = [spend, { op: 'create', record: placed.record }, ...placed.ops, device.op, ...enrolment.ops];
+  await store.commit(workspace, ops, tokenUse(context, token, `registered device ${draft.name}`));
+  return {
+    peer: placed.record,
+    deviceToken: device.token,
+    ...(enrolment.agentToken !== undefined && { agentToken: enrolment.agentToken }),
+    existing: false,
+  };
+}
+
+function peerDraft(request: NewDevice, enrolment: Enrolment, token: TokenRecord, slot: string): PeerDraft {
+  const { name, displayName, platform, publicKey, hostname, proof } = request;
+  const { labels, network, agentRef, expiresAt } = enrolment;
+  return {
+    kind: 'MeshPeer',
+    name,
+    uid: newId('p'),
+    labels,
+    annotations: {},
+    spec: {
+      displayName,
+      hostname: hostname ?? displayName,
+      platform,
+      publicKey,
+      network,
+      ...(agentRef !== undefined && { agentRef }),
+      ...(expiresAt !== undefined && { expiresAt }),
+    },
+    status: {
+      phase: 'pending',
+      address: null,
+      tokenId: token.uid,
+      ...(proof !== undefined && { proven: true }),
+    },
+    unique: [`pubkey:${publicKey}`, slot],
+  };
+}
+
+function tokenUse(context: DeviceContext, token: TokenRecord, reason: string): CommitContext {
+  const { origin, caller } = context;
+  const detail = { tokenId: token.uid, kind: token.spec.kind };
+  return commitContext(context, reason, {
+    securityEvents: [
+      { type: 'token_used', actor: caller?.subject ?? 'anonymous', result: 'ok', detail, ...(origin && { origin }) },
+    ],
+  });
+}

@@ -9,6 +9,8 @@ export interface HttpBinding {
   readonly method: 'get' | 'post' | 'put' | 'patch' | 'delete';
   /** `:workspaceId` is not an input field: it names the workspace (see `workspace`). */
   readonly path: `/api/v1/${string}`;
+  /** Other paths, with the same parameters, that mean the same; not in the OpenAPI document. */
+  readonly aliases?: readonly `/api/v1/${string}`[];
   readonly status?: number;
   /** Where the status follows from the answer; `status` is then the usual one. */
   readonly statusOf?: (answer: unknown) => number;

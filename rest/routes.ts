@@ -25,7 +25,9 @@ interface Node<Services> {
  */
 export function buildRoutes<Services>(operations: readonly AnyOperation<Services>[]) {
   const root = emptyNode<Services>();
-  for (const operation of operations) insert(root, operation);
+  for (const operation of operations) {
+    for (const path of [operation.http.path, ...(operation.http.aliases ?? [])]) insert(root, operation, path);
+  }
 
   return function find(method: string, path: string): Match<Services> {
     const segments = segmentsOf(path);
@@ -40,8 +42,8 @@ function emptyNode<Services>(): Node<Services> {
   return { literals: new Map(), methods: new Map() };
 }
 
-function insert<Services>(root: Node<Services>, operation: AnyOperation<Services>): void {
-  const { method, path } = operation.http;
+function insert<Services>(root: Node<Services>, operation: AnyOperation<Services>, path: string): void {
+  const { method } = operation.http;
   const params: string[] = [];
   let node = root;
   for (const segment of segmentsOf(path)) {

@@ -4,6 +4,10 @@ import { addWorkspace } from './add-workspace.ts';
 import { changePassword } from './change-password.ts';
 import { createAgent } from './create-agent.ts';
 import { delegateAgent } from './delegate-agent.ts';
+import { createApiToken } from './create-api-token.ts';
+import { createUser } from './create-user.ts';
+import { deleteUser } from './delete-user.ts';
+import { deleteWorkspace } from './delete-workspace.ts';
 import { generateJoinToken } from './generate-join-token.ts';
 import { getAgentTree } from './get-agent-tree.ts';
 import { getDiscovery } from './get-discovery.ts';
@@ -14,6 +18,21 @@ import { logIn } from './log-in.ts';
 import { logOut } from './log-out.ts';
 import { revokeAgent } from './revoke-agent.ts';
 import { takeSnapshot } from './take-snapshot.ts';
+import { getMe } from './get-me.ts';
+import { getWorkspace } from './get-workspace.ts';
+import { listApiTokens } from './list-api-tokens.ts';
+import { listJoinTokens } from './list-join-tokens.ts';
+import { listMembers } from './list-members.ts';
+import { listUsers } from './list-users.ts';
+import { listWorkspaces } from './list-workspaces.ts';
+import { logIn } from './log-in.ts';
+import { logOut } from './log-out.ts';
+import { removeMember } from './remove-member.ts';
+import { revokeApiToken } from './revoke-api-token.ts';
+import { revokeJoinToken } from './revoke-join-token.ts';
+import { setMember } from './set-member.ts';
+import { updateUser } from './update-user.ts';
+import { updateWorkspace } from './update-workspace.ts';
 
 /** Every operation of the service, in the order listings show them. */
 export const operations: readonly AnyOperation<Services>[] = [
@@ -31,4 +50,21 @@ export const operations: readonly AnyOperation<Services>[] = [
   listSnapshots,
   getSnapshot,
   takeSnapshot,
+  getMe,
+  listUsers,
+  createUser,
+  updateUser,
+  deleteUser,
+  createApiToken,
+  listApiTokens,
+  revokeApiToken,
+  listWorkspaces,
+  getWorkspace,
+  updateWorkspace,
+  deleteWorkspace,
+  listMembers,
+  setMember,
+  removeMember,
+  listJoinTokens,
+  revokeJoinToken,
 ];

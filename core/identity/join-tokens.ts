@@ -4,6 +4,7 @@ import { invalidInput, MeshError } from '../errors.ts';
 import { DEFAULT_NETWORK } from '../network/resources.ts';
 import type { CallContext } from '../operation.ts';
 import type { Services } from '../services.ts';
+import { requireSession } from './require-session.ts';
 import { controlKeyFingerprint, newToken } from './token.ts';
 import { type TokenRecord, tokenDraft } from './token-record.ts';
 
@@ -48,17 +49,23 @@ export function lifetimeOf(expiry: string, standard: number, maximum: number): n
   throw invalidInput([{ pointer: '/expiry', detail }], detail);
 }
 
-/** Revokes a join or API token. Peers that came with it stay. @throws MeshError `not_found` */
+/**
+ * Revokes a join or API token. Peers that came with it stay. An API token may end itself and no other.
+ *
+ * @throws MeshError `not_found`
+ */
 export async function revokeToken(
   id: string,
   kind: 'join' | 'api',
   context: CallContext<Pick<Services, 'store'>>,
 ): Promise<void> {
   const { store } = context.services;
+  const { caller } = context;
   const token = (await store.getById(context.workspace, 'Token', id)) as TokenRecord | undefined;
-  if (token?.spec.kind !== kind || (kind === 'api' && token.spec.owner !== context.caller?.id)) {
+  if (token?.spec.kind !== kind || (kind === 'api' && token.spec.owner !== caller?.id)) {
     throw new MeshError('not_found', `There is no ${kind === 'join' ? 'join' : 'API'} token ${id} in this workspace.`);
   }
+  if (kind === 'api' && caller?.tokenId !== id) requireSession(caller);
   const commit = commitContext(context, `revoked ${kind} token ${token.spec.name}`);
   await store.commit(context.workspace, [{ op: 'delete', key: { kind: 'Token', name: token.name } }], commit);
 }

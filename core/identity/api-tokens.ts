@@ -1,0 +1,66 @@
+import { commitContext } from '../commit-context.ts';
+import { invalidInput, MeshError } from '../errors.ts';
+import type { CallContext } from '../operation.ts';
+import { PERSON_ONLY_SCOPES, type Scope } from '../scope.ts';
+import type { Services } from '../services.ts';
+import { accountById } from './accounts.ts';
+import { expandScopes, isScope } from './grants.ts';
+import { lifetimeOf } from './join-tokens.ts';
+import { requireSession } from './require-session.ts';
+import { newToken } from './token.ts';
+import { type TokenRecord, tokenDraft } from './token-record.ts';
+
+export const DEFAULT_API_TOKEN_MS = 90 * 86_400_000;
+export const MAX_API_TOKEN_MS = 365 * 86_400_000;
+
+/** What a token for an MCP client carries: it reads, plans and applies (DESIGN 5.3). */
+const DEFAULT_SCOPES: readonly Scope[] = ['network:read', 'snapshots:read', 'intents:plan', 'intents:apply'];
+
+export interface NewApiToken {
+  readonly name: string;
+  /** Scopes, or roles that stand for theirs. */
+  readonly scopes?: readonly string[] | undefined;
+  /** Duration text; empty for the default. */
+  readonly expiry: string;
+}
+
+/** Makes an API token for the caller in one workspace, with no more than the caller holds there. */
+export async function createApiToken(
+  { name, scopes, expiry }: NewApiToken,
+  context: CallContext<Pick<Services, 'store' | 'clock'>>,
+): Promise<{ readonly token: string; readonly record: TokenRecord }> {
+  const caller = requireSession(context.caller);
+  const { services, workspace } = context;
+  const held = caller.scopesIn(workspace);
+  const granted = scopes ? requireHeld(scopes, held) : DEFAULT_SCOPES.filter((scope) => held.has(scope));
+  const expiresAt = services.clock.now() + lifetimeOf(expiry, DEFAULT_API_TOKEN_MS, MAX_API_TOKEN_MS);
+  const account = await accountById(services, caller.id);
+  if (!account) throw new MeshError('unauthenticated', 'This account was removed.');
+  const token = newToken('api');
+  const spec = {
+    kind: 'api',
+    name,
+    owner: account.uid,
+    scopes: granted,
+    expiresAt,
+    createdBy: caller.subject,
+  } as const;
+  const draft = tokenDraft(token, { ...spec, epoch: account.spec.epoch });
+  const commit = commitContext(context, `made API token ${name}`);
+  const { changes } = await services.store.commit(workspace, [{ op: 'create', record: draft }], commit);
+  return { token, record: changes[0]?.record as TokenRecord };
+}
+
+function requireHeld(names: readonly string[], held: ReadonlySet<Scope>): readonly Scope[] {
+  const personal = names.filter((name) => isScope(name) && PERSON_ONLY_SCOPES.has(name));
+  if (personal.length > 0) {
+    const detail = `${personal.join(', ')} is for logged-in persons only: no token carries it.`;
+    throw invalidInput([{ pointer: '/scopes', detail }], detail);
+  }
+  const wanted = [...expandScopes(names)];
+  const wider = wanted.filter((scope) => !held.has(scope));
+  if (wider.length === 0) return wanted;
+  throw new MeshError('forbidden', `You do not hold ${wider.join(', ')} in this workspace: ask for less.`, {
+    scope: wider[0],
+  });
+}

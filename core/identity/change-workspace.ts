@@ -1,0 +1,67 @@
+import { commitContext } from '../commit-context.ts';
+import { MeshError } from '../errors.ts';
+import { SYSTEM_WORKSPACE } from '../ids.ts';
+import type { CallContext } from '../operation.ts';
+import { draftOf, type StoredRecord } from '../record.ts';
+import type { Services } from '../services.ts';
+import { requireSession } from './require-session.ts';
+import { type WorkspaceRecord, type WorkspaceSettings, workspaceById } from './workspaces.ts';
+
+type Context = CallContext<Pick<Services, 'store'>>;
+
+/** Absent fields stay; null unsets. */
+export interface WorkspacePatch {
+  readonly displayName?: string | undefined;
+  readonly maxNodeCount?: number | undefined;
+  readonly settings?: { readonly [K in keyof WorkspaceSettings]?: WorkspaceSettings[K] | null | undefined } | undefined;
+}
+
+/**
+ * Changes a workspace. Only a logged-in person may: the settings decide what is done without one.
+ * The node count is the installation's to give, so it takes a platform administrator.
+ */
+export async function updateWorkspace(patch: WorkspacePatch, context: Context): Promise<WorkspaceRecord> {
+  const caller = requireSession(context.caller);
+  const { services, workspace: id } = context;
+  const workspace = await workspaceById(services, id);
+  const { displayName = workspace.spec.displayName, maxNodeCount = workspace.spec.maxNodeCount } = patch;
+  if (maxNodeCount !== workspace.spec.maxNodeCount && !caller.scopesIn(id).has('workspaces:write')) {
+    throw new MeshError('forbidden', 'Only a platform administrator changes maxNodeCount.', {
+      scope: 'workspaces:write',
+    });
+  }
+  const merged = Object.entries({ ...workspace.spec.settings, ...dropAbsent(patch.settings ?? {}) });
+  const settings = Object.fromEntries(merged.filter(([, value]) => value !== null)) as WorkspaceSettings;
+  const spec = { ...workspace.spec, displayName, maxNodeCount, settings };
+  const op = { op: 'update', record: { ...draftOf(workspace), spec }, revision: workspace.revision } as const;
+  const commit = commitContext(context, `changed workspace ${workspace.name}`);
+  const { changes } = await services.store.commit(SYSTEM_WORKSPACE, [op], commit);
+  return (changes[0]?.record ?? workspace) as WorkspaceRecord;
+}
+
+/**
+ * Deletes a workspace that has no peers. Its memberships and tokens go with it; its history stays until retention.
+ *
+ * @throws MeshError `conflict` while it has peers.
+ */
+export async function deleteWorkspace(context: Context): Promise<void> {
+  requireSession(context.caller);
+  const { services, workspace: id } = context;
+  const { store } = services;
+  const workspace = await workspaceById(services, id);
+  const { items } = await store.list(id, 'MeshPeer', { limit: 1 });
+  if (items.length > 0) {
+    throw new MeshError('conflict', `Workspace ${workspace.name} has peers: delete them first.`);
+  }
+  const commit = commitContext(context, `deleted workspace ${workspace.name}`);
+  const key = { kind: 'Workspace', name: workspace.name } as const;
+  await store.commit(SYSTEM_WORKSPACE, [{ op: 'delete', key, revision: workspace.revision }], commit);
+  const left: StoredRecord[] = [];
+  for (const kind of ['Member', 'Token'] as const) left.push(...(await store.list(id, kind)).items);
+  const ops = left.map(({ kind, name }) => ({ op: 'delete', key: { kind, name } }) as const);
+  if (ops.length > 0) await store.commit(id, ops, commit);
+}
+
+function dropAbsent(settings: NonNullable<WorkspacePatch['settings']>): object {
+  return Object.fromEntries(Object.entries(settings).filter(([, value]) => value !== undefined));
+}

@@ -1,0 +1,58 @@
+import { SYSTEM_WORKSPACE } from '../ids.ts';
+import { type CommitContext, StoreError } from '../ports.ts';
+import type { StoredRecord } from '../record.ts';
+import type { Services } from '../services.ts';
+import type { AccountRecord } from './accounts.ts';
+import type { SessionRecord } from './sessions.ts';
+import { isSpent, type TokenRecord } from './token-record.ts';
+
+const BATCH = 100;
+const CONTEXT: CommitContext = {
+  actor: 'system:remove-spent-tokens',
+  reason: 'removed what has expired or is used up',
+  requestId: 'remove-spent-tokens',
+};
+
+/**
+ * Removes tokens that have expired or have no use left, and sessions and API tokens that ended; hourly.
+ *
+ * @returns how many were removed.
+ */
+export async function removeSpentTokens(services: Pick<Services, 'store' | 'clock'>): Promise<number> {
+  const { store, clock } = services;
+  const now = clock.now();
+  const accounts = (await store.list(SYSTEM_WORKSPACE, 'Account')).items as readonly AccountRecord[];
+  const epochs = new Map(accounts.map(({ uid, spec }) => [uid, spec.epoch]));
+  const sessions = (await store.list(SYSTEM_WORKSPACE, 'Session')).items as readonly SessionRecord[];
+  let removed = await remove(
+    services,
+    sessions.filter(({ spec }) => spec.expiresAt <= now || epochs.get(spec.account) !== spec.epoch),
+  );
+  for (const workspace of await store.workspaces()) {
+    const tokens = (await store.list(workspace, 'Token')).items as readonly TokenRecord[];
+    const ended = tokens.filter(({ spec }) => {
+      if (spec.expiresAt !== undefined && spec.expiresAt <= now) return true;
+      if (spec.kind === 'api') return epochs.get(spec.owner) !== spec.epoch;
+      // A used-up delegate token goes with its identity, which ends by the second.
+      return spec.kind === 'join' && isSpent(spec);
+    });
+    removed += await remove(services, ended);
+  }
+  return removed;
+}
+
+async function remove({ store }: Pick<Services, 'store'>, records: readonly StoredRecord[]): Promise<number> {
+  let removed = 0;
+  for (let start = 0; start < records.length; start += BATCH) {
+    const batch = records.slice(start, start + BATCH);
+    const ops = batch.map(({ kind, name }) => ({ op: 'delete', key: { kind, name } }) as const);
+    try {
+      await store.commit(batch[0]?.workspace ?? SYSTEM_WORKSPACE, ops, CONTEXT);
+      removed += batch.length;
+    } catch (error) {
+      // Someone else removed one of them meanwhile; the rest goes in the next hour.
+      if (!(error instanceof StoreError) || error.code === 'unavailable') throw error;
+    }
+  }
+  return removed;
+}

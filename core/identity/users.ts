@@ -1,0 +1,116 @@
+import { commitContext } from '../commit-context.ts';
+import { invalidInput, MeshError } from '../errors.ts';
+import { SYSTEM_WORKSPACE } from '../ids.ts';
+import type { CallContext } from '../operation.ts';
+import type { Op } from '../ports.ts';
+import { draftOf } from '../record.ts';
+import type { Services } from '../services.ts';
+import { type AccountRecord, type AccountRole, accountDraft, findAccount } from './accounts.ts';
+import { hashPassword, requireGoodPassword } from './passwords.ts';
+import { requireSession } from './require-session.ts';
+
+type Context = CallContext<Pick<Services, 'store'>>;
+
+export interface NewUser {
+  readonly username: string;
+  readonly password: string;
+  readonly displayName: string;
+  readonly role: AccountRole;
+}
+
+/** Creates an account whose password its person is asked to change. */
+export async function createUser(user: NewUser, context: Context): Promise<AccountRecord> {
+  requireSession(context.caller);
+  requireGoodPassword(user.password, user.username, '/password');
+  const { username, displayName, role } = user;
+  if (await findAccount(context.services, username)) throw taken(username);
+  const passwordHash = await hashPassword(user.password);
+  const spec = { displayName, role, passwordHash, passwordState: 'initial', disabled: false, epoch: 1 } as const;
+  const record = accountDraft(username, spec);
+  const commit = commitContext(context, `created account ${record.name}`);
+  const { changes } = await context.services.store.commit(SYSTEM_WORKSPACE, [{ op: 'create', record }], commit);
+  return changes[0]?.record as AccountRecord;
+}
+
+/** Fields that are absent stay as they are. */
+export interface UserPatch {
+  readonly displayName?: string | undefined;
+  readonly role?: AccountRole | undefined;
+  readonly disabled?: boolean | undefined;
+  readonly password?: string | undefined;
+}
+
+/** Changes an account. A new role or password, or disabling it, ends its sessions and API tokens. */
+export async function updateUser(username: string, patch: UserPatch, context: Context): Promise<AccountRecord> {
+  requireSession(context.caller);
+  const account = await requireAccount(username, context);
+  const { displayName = account.spec.displayName, role = account.spec.role, disabled = account.spec.disabled } = patch;
+  const secret = patch.password === undefined ? {} : await initialPassword(patch.password, account);
+  const ends = patch.password !== undefined || role !== account.spec.role || disabled !== account.spec.disabled;
+  const epoch = account.spec.epoch + (ends ? 1 : 0);
+  const spec = { ...account.spec, displayName, role, disabled, epoch, ...secret };
+  const guards = isAdmin(account) && (role !== 'platform_admin' || disabled) ? await otherAdmin(account, context) : [];
+  const ops: Op[] = [{ op: 'update', record: { ...draftOf(account), spec }, revision: account.revision }, ...guards];
+  const commit = commitContext(context, `changed account ${account.name}`);
+  const { changes } = await context.services.store.commit(SYSTEM_WORKSPACE, ops, commit);
+  return (changes[0]?.record ?? account) as AccountRecord;
+}
+
+/** Removes an account and its memberships. What it did stays in the audit log under its name. */
+export async function deleteUser(username: string, context: Context): Promise<void> {
+  const caller = requireSession(context.caller);
+  const { store } = context.services;
+  const account = await requireAccount(username, context);
+  if (account.uid === caller.id) {
+    throw new MeshError('conflict', 'You cannot delete the account that you are logged in with.');
+  }
+  const guards = isAdmin(account) ? await otherAdmin(account, context) : [];
+  const commit = commitContext(context, `deleted account ${account.name}`);
+  const { items } = await store.list(SYSTEM_WORKSPACE, 'Workspace');
+  for (const { uid } of items) {
+    const member = await store.getById(uid, 'Member', account.uid);
+    if (member) await store.commit(uid, [{ op: 'delete', key: { kind: 'Member', name: member.name } }], commit);
+  }
+  const key = { kind: 'Account', name: account.name } as const;
+  await store.commit(SYSTEM_WORKSPACE, [{ op: 'delete', key }, ...guards], commit);
+}
+
+/** @throws MeshError `not_found` */
+export async function requireAccount(username: string, context: Context): Promise<AccountRecord> {
+  const account = await findAccount(context.services, username);
+  if (!account) throw new MeshError('not_found', `There is no account ${username}.`);
+  return account;
+}
+
+function isAdmin({ spec }: AccountRecord): boolean {
+  return spec.role === 'platform_admin' && !spec.disabled;
+}
+
+/** Holds the commit to another administrator staying one, so that two cannot remove each other at once. */
+async function otherAdmin(account: AccountRecord, { services }: Context): Promise<Op[]> {
+  const { items } = await services.store.list(SYSTEM_WORKSPACE, 'Account');
+  const other = (items as readonly AccountRecord[]).find((one) => one.uid !== account.uid && isAdmin(one));
+  if (!other) {
+    throw new MeshError('conflict', `${account.name} is the last platform administrator: make another one first.`);
+  }
+  return [{ op: 'check', key: { kind: 'Account', name: other.name }, revision: other.revision }];
+}
+
+async function initialPassword(password: string, { name }: AccountRecord) {
+  requireGoodPassword(password, name, '/password');
+  return { passwordHash: await hashPassword(password), passwordState: 'initial' as const };
+}
+
+function taken(username: string): MeshError {
+  return new MeshError('conflict', `There is an account ${username} already: choose another name.`);
+}
+
+/** Words that stand in the place of a user name in paths. */
+const RESERVED = new Set(['me', 'login', 'logout']);
+
+/** @throws MeshError `invalid_input` */
+export function requireFreeWord(username: string): void {
+  if (!RESERVED.has(username)) return;
+  const detail = `${username} is reserved: choose another name.`;
+  throw invalidInput([{ pointer: '/username', detail }], detail);
+}

@@ -1,0 +1,45 @@
+import type { Caller } from '../caller.ts';
+import { MeshError } from '../errors.ts';
+import { SYSTEM_WORKSPACE } from '../ids.ts';
+import type { CallContext } from '../operation.ts';
+import type { Role, Scope } from '../scope.ts';
+import type { Services } from '../services.ts';
+import { type AccountRecord, accountById } from './accounts.ts';
+import { roleIn } from './members.ts';
+import type { WorkspaceRecord } from './workspaces.ts';
+
+export interface Membership {
+  readonly workspace: WorkspaceRecord;
+  readonly role: Role;
+  /** What the token at hand may do there. */
+  readonly scopes: ReadonlySet<Scope>;
+}
+
+/** The account behind a call and where it is a member. */
+export async function whoAmI({ services, caller }: CallContext<Pick<Services, 'store'>>): Promise<{
+  readonly account: AccountRecord;
+  readonly caller: Caller;
+  readonly memberships: readonly Membership[];
+}> {
+  const account = caller ? await accountById(services, caller.id) : undefined;
+  if (!caller || !account) throw new MeshError('unauthenticated', 'This account was removed.');
+  const memberships: Membership[] = [];
+  for (const workspace of await workspacesOf(services, caller)) {
+    const role =
+      account.spec.role === 'platform_admin' ? 'platform_admin' : await roleIn(services, workspace.uid, account.uid);
+    if (role) memberships.push({ workspace, role, scopes: caller.scopesIn(workspace.uid) });
+  }
+  return { account, caller, memberships };
+}
+
+/** The workspaces that a caller is a member of. */
+export async function workspacesOf(
+  { store }: Pick<Services, 'store'>,
+  caller: Caller | null,
+): Promise<readonly WorkspaceRecord[]> {
+  const { items } = await store.list(SYSTEM_WORKSPACE, 'Workspace');
+  const all = items as readonly WorkspaceRecord[];
+  if (caller?.workspaces === 'all') return all;
+  const own = new Set(caller?.workspaces);
+  return all.filter(({ uid }) => own.has(uid));
+}

@@ -1,0 +1,31 @@
+import { z } from 'zod';
+import { ACCOUNT_ROLES, USERNAME_PATTERN } from '../core/identity/accounts.ts';
+import { createUser as create, requireFreeWord } from '../core/identity/users.ts';
+import { CREATE } from '../core/operation.ts';
+import { defineOperation } from './define.ts';
+import { userSchema, userView } from './user-view.ts';
+
+export const createUser = defineOperation({
+  name: 'create_user',
+  title: 'Create an account',
+  description: 'Creates an account with an initial password. Make it a member of a workspace to let it in.',
+  input: z.strictObject({
+    username: z.string().regex(USERNAME_PATTERN, {
+      error: 'must be 1 to 63 of a-z, 0-9 and "._@+-", and begin and end with a letter or digit',
+    }),
+    password: z.string().min(1).max(1_024).describe('8 to 256 characters; its person is asked to change it'),
+    displayName: z.string().trim().max(128).default(''),
+    role: z.enum(ACCOUNT_ROLES).default('user'),
+  }),
+  output: userSchema,
+  access: 'users:write',
+  workspace: 'none',
+  edition: 'community',
+  effects: CREATE,
+  problems: ['invalid_input', 'unauthenticated', 'forbidden', 'conflict'],
+  http: { method: 'post', path: '/api/v1/users', status: 201 },
+  async run(input, context) {
+    requireFreeWord(input.username);
+    return userView(await create(input, context));
+  },
+});

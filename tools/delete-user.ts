@@ -1,0 +1,22 @@
+import { z } from 'zod';
+import { deleteUser as remove } from '../core/identity/users.ts';
+import { DELETE } from '../core/operation.ts';
+import { defineOperation } from './define.ts';
+
+export const deleteUser = defineOperation({
+  name: 'delete_user',
+  title: 'Delete an account',
+  description: 'Deletes an account, its memberships, sessions and API tokens.',
+  input: z.strictObject({ username: z.string().min(1).max(63) }),
+  output: z.strictObject({ deleted: z.literal(true) }),
+  access: 'users:write',
+  workspace: 'none',
+  edition: 'community',
+  effects: DELETE,
+  problems: ['unauthenticated', 'forbidden', 'not_found', 'conflict'],
+  http: { method: 'delete', path: '/api/v1/users/:username' },
+  async run({ username }, context) {
+    await remove(username, context);
+    return { deleted: true as const };
+  },
+});

@@ -1,0 +1,45 @@
+import { z } from 'zod';
+import { whoAmI } from '../core/identity/who-am-i.ts';
+import { READ } from '../core/operation.ts';
+import { ROLE_SCOPES, type Role } from '../core/scope.ts';
+import { formatInstant } from '../core/time.ts';
+import { defineOperation } from './define.ts';
+import { userSchema, userView } from './user-view.ts';
+
+const roles = Object.keys(ROLE_SCOPES) as [Role, ...Role[]];
+
+export const getMe = defineOperation({
+  name: 'get_me',
+  title: 'Show the caller',
+  description: 'The account behind the token, its workspaces and its role in each.',
+  input: z.strictObject({}),
+  output: userSchema.extend({
+    interactive: z.boolean().describe('true for a session, false for an API token'),
+    expiresAt: z.string().nullable().describe('when the token ends'),
+    workspaces: z.array(
+      z.strictObject({
+        id: z.string(),
+        slug: z.string(),
+        namespace: z.string(),
+        displayName: z.string(),
+        role: z.enum(roles),
+        scopes: z.array(z.string()).describe('what this token may do there'),
+      }),
+    ),
+  }),
+  access: 'person',
+  workspace: 'none',
+  edition: 'community',
+  effects: READ,
+  problems: ['unauthenticated', 'forbidden'],
+  http: { method: 'get', path: '/api/v1/users/me' },
+  async run(_input, context) {
+    const { account, caller, memberships } = await whoAmI(context);
+    const workspaces = memberships.map(({ workspace: { uid, spec }, role, scopes }) => {
+      const { slug, namespace, displayName } = spec;
+      return { id: uid, slug, namespace, displayName, role, scopes: [...scopes] };
+    });
+    const expiresAt = caller.expiresAt === undefined ? null : formatInstant(caller.expiresAt);
+    return { ...userView(account), interactive: caller.interactive, expiresAt, workspaces };
+  },
+});

@@ -1,0 +1,24 @@
+import { z } from 'zod';
+import type { MemberRecord } from '../core/identity/members.ts';
+import { READ } from '../core/operation.ts';
+import { defineOperation } from './define.ts';
+import { memberSchema, memberView } from './member-view.ts';
+import { pageOf, pageQuery } from './page.ts';
+
+export const listMembers = defineOperation({
+  name: 'list_members',
+  title: 'List members',
+  description: 'The members of the workspace and their roles.',
+  input: z.strictObject({ ...pageQuery }),
+  output: z.strictObject({ items: z.array(memberSchema), next_cursor: z.string().optional() }),
+  access: 'network:read',
+  workspace: 'scoped',
+  edition: 'community',
+  effects: READ,
+  problems: ['invalid_input', 'unauthenticated', 'forbidden', 'not_found'],
+  http: { method: 'get', path: '/api/v1/workspaces/:workspaceId/members' },
+  async run(query, { services: { store }, workspace }) {
+    const { items } = await store.list(workspace, 'Member');
+    return pageOf(items as readonly MemberRecord[], query, memberView);
+  },
+});

@@ -1,0 +1,15 @@
+import { z } from 'zod';
+import type { MemberRecord } from '../core/identity/members.ts';
+import { WORKSPACE_ROLES } from '../core/scope.ts';
+import { formatInstant } from '../core/time.ts';
+
+export const memberSchema = z.strictObject({
+  userId: z.string(),
+  username: z.string(),
+  role: z.enum(WORKSPACE_ROLES),
+  since: z.string(),
+});
+
+export function memberView({ uid, name, spec, createdAt }: MemberRecord): z.input<typeof memberSchema> {
+  return { userId: uid, username: name, role: spec.role, since: formatInstant(createdAt) };
+}

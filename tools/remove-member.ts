@@ -1,0 +1,22 @@
+import { z } from 'zod';
+import { removeMember as remove } from '../core/identity/change-members.ts';
+import { DELETE } from '../core/operation.ts';
+import { defineOperation } from './define.ts';
+
+export const removeMember = defineOperation({
+  name: 'remove_member',
+  title: 'Remove a member',
+  description: 'Ends the membership of an account in the workspace, and its sessions and API tokens.',
+  input: z.strictObject({ username: z.string().min(1).max(63) }),
+  output: z.strictObject({ removed: z.literal(true) }),
+  access: 'members:write',
+  workspace: 'scoped',
+  edition: 'community',
+  effects: DELETE,
+  problems: ['unauthenticated', 'forbidden', 'not_found', 'conflict'],
+  http: { method: 'delete', path: '/api/v1/workspaces/:workspaceId/members/:username' },
+  async run({ username }, context) {
+    await remove(username, context);
+    return { removed: true as const };
+  },
+});

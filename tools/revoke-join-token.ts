@@ -1,0 +1,22 @@
+import { z } from 'zod';
+import { revokeToken } from '../core/identity/join-tokens.ts';
+import { DELETE } from '../core/operation.ts';
+import { defineOperation } from './define.ts';
+
+export const revokeJoinToken = defineOperation({
+  name: 'revoke_join_token',
+  title: 'Revoke a join token',
+  description: 'Revokes a join token: no further device can join with it. Devices that did stay.',
+  input: z.strictObject({ id: z.string().min(1).max(64) }),
+  output: z.strictObject({ revoked: z.literal(true) }),
+  access: 'tokens:write',
+  workspace: 'scoped',
+  edition: 'community',
+  effects: DELETE,
+  problems: ['unauthenticated', 'forbidden', 'not_found'],
+  http: { method: 'delete', path: '/api/v1/tokens/:id', aliases: ['/api/v1/token/:id'] },
+  async run({ id }, context) {
+    await revokeToken(id, 'join', context);
+    return { revoked: true as const };
+  },
+});

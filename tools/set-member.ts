@@ -1,0 +1,24 @@
+import { z } from 'zod';
+import { setMember as set } from '../core/identity/change-members.ts';
+import { UPDATE } from '../core/operation.ts';
+import { WORKSPACE_ROLES } from '../core/scope.ts';
+import { defineOperation } from './define.ts';
+import { memberSchema, memberView } from './member-view.ts';
+
+export const setMember = defineOperation({
+  name: 'set_member',
+  title: 'Set a member',
+  description:
+    'Makes an account a member of the workspace, or changes its role, which ends its sessions and API tokens.',
+  input: z.strictObject({ username: z.string().min(1).max(63), role: z.enum(WORKSPACE_ROLES) }),
+  output: memberSchema,
+  access: 'members:write',
+  workspace: 'scoped',
+  edition: 'community',
+  effects: UPDATE,
+  problems: ['invalid_input', 'unauthenticated', 'forbidden', 'not_found', 'conflict'],
+  http: { method: 'put', path: '/api/v1/workspaces/:workspaceId/members/:username' },
+  async run({ username, role }, context) {
+    return memberView(await set(username, role, context));
+  },
+});

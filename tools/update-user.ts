@@ -1,0 +1,30 @@
+import { z } from 'zod';
+import { ACCOUNT_ROLES } from '../core/identity/accounts.ts';
+import { updateUser as update } from '../core/identity/users.ts';
+import { UPDATE } from '../core/operation.ts';
+import { defineOperation } from './define.ts';
+import { userSchema, userView } from './user-view.ts';
+
+export const updateUser = defineOperation({
+  name: 'update_user',
+  title: 'Change an account',
+  description:
+    'Changes the fields that are sent. A new role or password, or disabling the account, ends its sessions and API tokens.',
+  input: z.strictObject({
+    username: z.string().min(1).max(63),
+    displayName: z.string().trim().max(128).optional(),
+    role: z.enum(ACCOUNT_ROLES).optional(),
+    disabled: z.boolean().optional(),
+    password: z.string().min(1).max(1_024).optional().describe('a new initial password'),
+  }),
+  output: userSchema,
+  access: 'users:write',
+  workspace: 'none',
+  edition: 'community',
+  effects: UPDATE,
+  problems: ['invalid_input', 'unauthenticated', 'forbidden', 'not_found', 'conflict'],
+  http: { method: 'patch', path: '/api/v1/users/:username' },
+  async run({ username, ...patch }, context) {
+    return userView(await update(username, patch, context));
+  },
+});

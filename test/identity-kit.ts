@@ -1,10 +1,10 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { buildKeyring } from '../bin/keyring.ts';
-import { accountDraft } from '../core/identity/accounts.ts';
+import { accountDraft, findAccount } from '../core/identity/accounts.ts';
 import { ensureFirstAccounts } from '../core/identity/first-accounts.ts';
 import { buildGate, type ServiceGate } from '../core/identity/gate.ts';
 import { buildLoginLimits } from '../core/identity/login-limits.ts';
-import { hashPassword } from '../core/identity/passwords.ts';
+import { createSession } from '../core/identity/sessions.ts';
 import { SYSTEM_WORKSPACE } from '../core/ids.ts';
 import { invoke } from '../core/invoke.ts';
 import type { AnyOperation } from '../core/operation.ts';
@@ -20,6 +20,8 @@ export const START = Date.UTC(2026, 0, 15, 12);
 export const LOOPBACK = '127.0.0.1';
 export const ADMIN_PASSWORD = 'first-Admin-pass';
 export const CONTEXT = { actor: 'system:test', reason: 'test', requestId: 'r_test' };
+
+const NOBODY = { displayName: '', passwordHash: '' };
 
 export interface CallOptions {
   readonly bearer?: string;
@@ -80,13 +82,20 @@ export async function buildIdentityKit({ initAdmins = true }: { readonly initAdm
     return token;
   }
 
+  async function sessionOf(username: string): Promise<string> {
+    const account = await findAccount(services, username);
+    if (!account) throw new Error(`no account ${username}`);
+    return (await createSession(services, account, CONTEXT)).token;
+  }
+
   const kit = {
     services,
     clock,
     gate,
     call,
     login,
-    admin: () => login('admin', ADMIN_PASSWORD),
+    /** A fresh session of the first administrator, without the cost of its password. */
+    admin: () => sessionOf('admin'),
 
     /** Id of a new workspace. */
     async workspace(slug: string): Promise<string> {
@@ -95,18 +104,9 @@ export async function buildIdentityKit({ initAdmins = true }: { readonly initAdm
       return id;
     },
 
-    /** Session of a new account with a password of its own, a member where a role is given. */
+    /** Session of a new account that no password opens, a member where a role is given. */
     async person(username: string, role?: WorkspaceRole, workspace?: string): Promise<string> {
-      const password = `${username}-Has-a-secret`;
-      const passwordHash = await hashPassword(password);
-      const spec = {
-        displayName: '',
-        role: 'user',
-        passwordHash,
-        passwordState: 'own',
-        disabled: false,
-        epoch: 1,
-      } as const;
+      const spec = { ...NOBODY, role: 'user', passwordState: 'own', disabled: false, epoch: 1 } as const;
       const account = accountDraft(username, spec);
       await store.commit(SYSTEM_WORKSPACE, [{ op: 'create', record: account }], CONTEXT);
       if (role && workspace) {
@@ -123,7 +123,7 @@ export async function buildIdentityKit({ initAdmins = true }: { readonly initAdm
         } as const;
         await store.commit(workspace, [{ op: 'create', record: member }], CONTEXT);
       }
-      return login(username, password);
+      return sessionOf(username);
     },
 
     /** Security events of the system partition, oldest first. */

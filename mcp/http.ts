@@ -32,6 +32,8 @@ export interface McpEndpoint {
   /** Tells subscribers; changes of the store are told already. */
   readonly notify: ServerNotifier;
   readonly sessionCount: () => number;
+  /** Ends every session of the 2025 era; their clients open new ones. */
+  endSessions(): void;
   close(): Promise<void>;
 }
 
@@ -170,9 +172,11 @@ export function buildMcp(options: McpHttpOptions): McpEndpoint {
     handle,
     notify: modern.notify,
     sessionCount: () => sessions.size,
+    endSessions: sessions.endAll,
     async close() {
       stopListening();
-      await Promise.all([sessions.close(), modern.close()]);
+      sessions.close();
+      await modern.close();
     },
   };
 }

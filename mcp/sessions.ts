@@ -37,7 +37,8 @@ export interface Sessions {
   /** Tells each session that watches one of these. */
   notify(uris: ReadonlySet<string>): void;
   readonly size: number;
-  close(): Promise<void>;
+  endAll(): void;
+  close(): void;
 }
 
 /** Sessions of the 2025 era: bounded, tied to the credential that opened them, ended when idle. */
@@ -53,6 +54,10 @@ export function createSessions(
     const session = sessions.get(id);
     if (!sessions.delete(id) || !session) return;
     session.server.close().catch(() => undefined);
+  }
+
+  function endAll(): void {
+    for (const id of sessions.keys()) end(id);
   }
 
   function endIdle(): void {
@@ -112,9 +117,10 @@ export function createSessions(
     get size() {
       return sessions.size;
     },
-    async close() {
+    endAll,
+    close() {
       clearInterval(sweep);
-      for (const id of sessions.keys()) end(id);
+      endAll();
     },
   };
 }

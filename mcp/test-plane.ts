@@ -100,10 +100,8 @@ export interface TestMcp extends AsyncDisposable {
 
 const silent: Log = { error() {}, warn() {}, info() {}, debug() {} };
 
-/** The endpoint on a free port of the loopback, over the shapes. */
-export async function startTestMcp(
-  over: Partial<McpHttpOptions> & { readonly edition?: Gate<Services>['edition'] } = {},
-): Promise<TestMcp> {
+/** Options over the shapes with a gate of three tokens. `commit` tells those who listen to the store. */
+export function testMcpOptions(edition: Gate<Services>['edition'] = 'pro') {
   const tokens = new Map<string, Caller>([
     ['reader', callerWith(['network:read', 'snapshots:read'])],
     ['blind', callerWith([])],
@@ -121,7 +119,7 @@ export async function startTestMcp(
         },
       },
     } as unknown as Services,
-    edition: over.edition ?? 'pro',
+    edition,
     async authenticate(bearer) {
       const caller = tokens.get(bearer);
       if (!caller) throw new MeshError('unauthenticated', 'This token is unknown: log in again.');
@@ -130,8 +128,18 @@ export async function startTestMcp(
     workspaceId: async (name) => ({ w_1: 'w_1', one: 'w_1', w_2: 'w_2' })[name],
     refused() {},
   };
-  const tools = shapes.map(({ name }) => name);
-  const endpoint = buildMcp({ operations: shapes, tools, gate, log: silent, ...over });
+  const commit = (over: Partial<Commit>) => {
+    for (const listener of listeners) listener({ workspace: 'w_1', changes: [], ...over } as Commit);
+  };
+  return { operations: shapes, tools: shapes.map(({ name }) => name), gate, log: silent, tokens, commit };
+}
+
+/** The endpoint on a free port of the loopback, over the shapes. */
+export async function startTestMcp(
+  over: Partial<McpHttpOptions> & { readonly edition?: Gate<Services>['edition'] } = {},
+): Promise<TestMcp> {
+  const { tokens, commit, ...options } = testMcpOptions(over.edition);
+  const endpoint = buildMcp({ ...options, ...over });
   const server = createServer((request, response) => void endpoint.handle(request, response));
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -141,9 +149,7 @@ export async function startTestMcp(
     url,
     endpoint,
     tokens,
-    commit(commit) {
-      for (const listener of listeners) listener({ workspace: 'w_1', changes: [], ...commit } as Commit);
-    },
+    commit,
     async connect(token, mode = 'auto', headers = {}) {
       const client = new Client({ name: 'test', version: '0' }, { versionNegotiation: { mode } });
       const requestInit = { headers: { authorization: `Bearer ${token}`, ...headers } };

@@ -1,0 +1,124 @@
+import { PassThrough } from 'node:stream';
+import {
+  Client,
+  type JSONRPCMessage,
+  ReadBuffer,
+  serializeMessage,
+  type Transport,
+} from '@modelcontextprotocol/client';
+import { describe, expect, test } from 'vitest';
+import { type Bridge, bridgeStdio } from './bridge.ts';
+import { serveMcpStdio } from './stdio.ts';
+import { startTestMcp, testMcpOptions } from './test-plane.ts';
+
+/** The client's end of a pair of pipes. */
+function pipeTransport(toServer: PassThrough, fromServer: PassThrough): Transport {
+  const buffer = new ReadBuffer();
+  const transport: Transport = {
+    async start() {
+      fromServer.on('data', (chunk: Buffer) => {
+        buffer.append(chunk);
+        for (let message = buffer.readMessage(); message; message = buffer.readMessage())
+          transport.onmessage?.(message);
+      });
+    },
+    async send(message: JSONRPCMessage) {
+      toServer.write(serializeMessage(message));
+    },
+    async close() {
+      toServer.end();
+      transport.onclose?.();
+    },
+  };
+  return transport;
+}
+
+const MODES = [['legacy'], [{ pin: '2026-07-28' }]] as const;
+
+async function clientOver(mode: (typeof MODES)[number][0], input: PassThrough, output: PassThrough): Promise<Client> {
+  const client = new Client({ name: 'test', version: '0' }, { versionNegotiation: { mode } });
+  await client.connect(pipeTransport(input, output));
+  return client;
+}
+
+describe.each(MODES)('in mode %j', (mode) => {
+  test('a plane on stdio serves the principal local, which plans but never approves', async () => {
+    const [input, output] = [new PassThrough(), new PassThrough()];
+    const options = testMcpOptions();
+    const served = serveMcpStdio({ ...options, workspace: 'w_1', input, output });
+    const client = await clientOver(mode, input, output);
+    const { tools } = await client.listTools();
+    expect(tools.map(({ name }) => name)).toEqual(['list_peers', 'get_workflow', 'list_snapshots', 'find_cause']);
+    const answer = await client.callTool({ name: 'list_peers', arguments: {} });
+    expect(answer.structuredContent).toMatchObject({ workspace: 'w_1' });
+    await client.close();
+    await served.closed;
+    await served.close();
+  });
+
+  test('the bridge carries calls and errors to a control plane far away', async () => {
+    await using plane = await startTestMcp();
+    const [input, output] = [new PassThrough(), new PassThrough()];
+    const bridge: Bridge = bridgeStdio({ server: plane.url.origin, token: 'both', workspace: 'w_2', input, output });
+    const client = await clientOver(mode, input, output);
+    const answer = await client.callTool({ name: 'list_peers', arguments: {} });
+    expect(answer.structuredContent).toMatchObject({ workspace: 'w_2' });
+    const failed = await client.callTool({ name: 'get_workflow', arguments: { id: 'wf_9' } });
+    expect(failed.isError).toBe(true);
+    await expect(client.readResource({ uri: 'mesh://workspaces/w_2/workflows/wf_ä' })).rejects.toThrow();
+    await client.close();
+    await bridge.closed;
+    expect(plane.endpoint.sessionCount()).toBe(0);
+  });
+
+  test('the bridge brings notifications of change', async () => {
+    await using plane = await startTestMcp();
+    const [input, output] = [new PassThrough(), new PassThrough()];
+    const bridge = bridgeStdio({ server: plane.url.origin, token: 'reader', input, output });
+    const client = await clientOver(mode, input, output);
+    const uri = 'mesh://workspaces/w_1/peers';
+    const heard: string[] = [];
+    client.setNotificationHandler('notifications/resources/updated', ({ params }) => void heard.push(params.uri));
+    if (mode === 'legacy') await client.subscribeResource({ uri });
+    else await client.listen({ resourceSubscriptions: [uri] });
+    await expect
+      .poll(() => {
+        plane.commit({ changes: [{ type: 'updated', record: { kind: 'MeshPeer', uid: 'p_1' } }] } as never);
+        return heard.includes(uri);
+      })
+      .toBe(true);
+    await client.close();
+    await bridge.closed;
+  });
+});
+
+test('the bridge opens its session again when the control plane has forgotten it', async () => {
+  await using plane = await startTestMcp({ sessions: { maxPerToken: 1 } });
+  const [input, output] = [new PassThrough(), new PassThrough()];
+  const bridge = bridgeStdio({ server: plane.url.origin, token: 'reader', input, output });
+  const client = await clientOver('legacy', input, output);
+  plane.endpoint.endSessions();
+  expect((await client.listTools()).tools.length).toBeGreaterThan(0);
+  await client.close();
+  await bridge.closed;
+});
+
+test('the bridge answers a request with an error that says what to do when the token is refused or nobody is there', async () => {
+  await using plane = await startTestMcp();
+  const ask = async (server: string) => {
+    const [input, output] = [new PassThrough(), new PassThrough()];
+    const bridge = bridgeStdio({ server, token: 'nobody', input, output });
+    input.write('{"jsonrpc":"2.0","id":7,"method":"ping"}\n');
+    const [line] = (await output[Symbol.asyncIterator]().next()).value.toString().split('\n');
+    await bridge.close();
+    return JSON.parse(line);
+  };
+  expect(await ask(plane.url.origin)).toMatchObject({
+    id: 7,
+    error: { message: expect.stringContaining('log in again') },
+  });
+  expect(await ask('http://127.0.0.1:1')).toMatchObject({
+    id: 7,
+    error: { message: expect.stringContaining('cannot be reached') },
+  });
+});

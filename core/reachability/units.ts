@@ -19,10 +19,11 @@ export function buildUnits(endpoints: readonly Endpoint[]): Unit[] {
   return [...members].map(([key, places]) => ({ key, members: places, ancestors: ancestorsOf(endpoints, places[0]) }));
 }
 
-/** The chain of ancestors above a place; a cycle ends it. */
+/** The chain of ancestors that bound a place; none for one that takes no part. A cycle ends it. */
 export function ancestorsOf(endpoints: readonly Endpoint[], place: number | undefined): number[] {
   const chain: number[] = [];
-  let bound = place === undefined ? undefined : endpoints[place]?.bound;
+  const self = place === undefined ? undefined : endpoints[place];
+  let bound = self?.dead === undefined ? self?.bound : undefined;
   while (bound && 'ancestor' in bound && bound.ancestor !== undefined && !chain.includes(bound.ancestor)) {
     chain.push(bound.ancestor);
     bound = endpoints[bound.ancestor]?.bound;

@@ -1,0 +1,116 @@
+import { type DiffRow, diff } from './diff.ts';
+import { createEngine, type Engine } from './engine.ts';
+import type { NetworkModel } from './model.ts';
+
+/** One resource as it was and as it is: absent before when created, absent after when deleted. */
+export type ResourceChange = { readonly [K in ResourceKind]: Changed<K> }[ResourceKind];
+
+type ResourceKind = 'policies' | 'peers' | 'networks' | 'externals';
+type Resource<K extends ResourceKind> = NonNullable<NetworkModel[K]>[number];
+
+interface Changed<K extends ResourceKind> {
+  readonly kind: K;
+  readonly name: string;
+  readonly before: Resource<K> | undefined;
+  readonly after: Resource<K> | undefined;
+}
+
+/** The passing of time, where an expiry rather than a write changed a pair. */
+export const TIME_PASSED = 'time';
+
+export interface AttributedRow extends DiffRow {
+  /**
+   * The changes behind the row, as `kind/name`. Each alone makes the row, or, where none does, the row is lost without
+   * it; where neither singles one out, all of them.
+   */
+  readonly causes: readonly string[];
+}
+
+/** How many changes are weighed one by one; above it every row names none, since the set as a whole is the cause. */
+export const MAX_ATTRIBUTED_CHANGES = 200;
+
+/** The resources in which two models differ. */
+export function changesBetween(before: NetworkModel, after: NetworkModel): ResourceChange[] {
+  const kinds = ['policies', 'peers', 'networks', 'externals'] as const;
+  return kinds.flatMap((kind): ResourceChange[] => {
+    const old = new Map((before[kind] ?? []).map((one) => [one.name, one]));
+    const now = new Map((after[kind] ?? []).map((one) => [one.name, one]));
+    return [...new Set([...old.keys(), ...now.keys()])]
+      .map((name) => ({ kind, name, before: old.get(name), after: now.get(name) }) as ResourceChange)
+      .filter((change) => JSON.stringify(change.before) !== JSON.stringify(change.after));
+  });
+}
+
+/**
+ * The difference of two models with the change behind each row. Each change is tried alone on the state before, and,
+ * for rows that takes no single change to make, left out of the state after.
+ */
+export function attribute(
+  before: NetworkModel,
+  changes: readonly ResourceChange[],
+  after: NetworkModel,
+  engine: Engine = createEngine(),
+): AttributedRow[] {
+  const from = engine.compile(before);
+  const to = engine.compile(after);
+  const rows = diff(from, to);
+  if (rows.length === 0 || changes.length > MAX_ATTRIBUTED_CHANGES) return rows.map((row) => ({ ...row, causes: [] }));
+  const trials: { readonly label: string; readonly alone: NetworkModel; readonly without: NetworkModel }[] =
+    changes.map((change) => ({
+      label: `${change.kind}/${change.name}`,
+      alone: withChange(before, change),
+      without: withoutChange(after, change),
+    }));
+  if (before.now !== after.now) {
+    trials.push({
+      label: TIME_PASSED,
+      alone: { ...before, now: after.now },
+      without: { ...after, now: before.now },
+    });
+  }
+  const makers = new Map<string, string[]>();
+  for (const { label, alone } of trials) {
+    for (const row of diff(from, engine.compile(alone))) note(makers, rowKey(row), label);
+  }
+  const needed = new Map<string, string[]>();
+  if (rows.some((row) => !makers.has(rowKey(row)))) {
+    for (const { label, without } of trials) {
+      for (const row of diff(engine.compile(without), to)) note(needed, pairKey(row), label);
+    }
+  }
+  const everything = trials.map(({ label }) => label);
+  return rows.map((row) => ({
+    ...row,
+    causes: makers.get(rowKey(row)) ?? needed.get(pairKey(row)) ?? everything,
+  }));
+}
+
+function withChange(model: NetworkModel, change: ResourceChange): NetworkModel {
+  return replaced(model, change, change.after);
+}
+
+function withoutChange(model: NetworkModel, change: ResourceChange): NetworkModel {
+  return replaced(model, change, change.before);
+}
+
+function replaced(model: NetworkModel, { kind, name }: ResourceChange, value: ResourceChange['after']): NetworkModel {
+  const list: readonly { readonly name: string }[] = model[kind] ?? [];
+  const at = list.findIndex((one) => one.name === name);
+  const rest = list.filter((one) => one.name !== name);
+  if (value === undefined) return { ...model, [kind]: rest };
+  return { ...model, [kind]: at < 0 ? [...rest, value] : list.with(at, value) };
+}
+
+function note(map: Map<string, string[]>, key: string, label: string): void {
+  const known = map.get(key);
+  if (known) known.push(label);
+  else map.set(key, [label]);
+}
+
+function rowKey({ src, dst, old, new: now }: DiffRow): string {
+  return JSON.stringify([src, dst, old, now]);
+}
+
+function pairKey({ src, dst }: DiffRow): string {
+  return JSON.stringify([src, dst]);
+}

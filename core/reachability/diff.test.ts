@@ -1,0 +1,126 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { attribute, changesBetween, TIME_PASSED } from './attribute.ts';
+import { applyDiff, diff, touching } from './diff.ts';
+import { compile, createEngine } from './engine.ts';
+import type { NetworkModel } from './model.ts';
+import { NOW, networkModel, policySpec } from './models.testkit.ts';
+import type { PairRow } from './reachability.ts';
+
+const text = (rows: Iterable<PairRow>) =>
+  [...rows].map(({ src, dst, allowed }) => `${src}>${dst} ${JSON.stringify(allowed)}`).sort();
+
+const web = { name: 'web', labels: { role: 'web' }, network: 'n' };
+const db = { name: 'db', labels: { role: 'db' }, network: 'n' };
+const base: NetworkModel = {
+  networks: [{ name: 'n', cidr: '10.96.0.0/24', defaultAction: 'ALLOW' }],
+  peers: [web, db],
+  policies: [],
+  now: NOW,
+};
+const denyAll = { name: 'base', spec: { action: 'DENY', peerSelector: {} } };
+const dbPolicy = (port: number, more = {}) => ({
+  name: 'db',
+  spec: {
+    action: 'ALLOW',
+    peerSelector: { matchLabels: { role: 'db' } },
+    ingress: [{ ports: [{ port }] }],
+    ...more,
+  },
+});
+const webOut = { name: 'out', spec: { action: 'ALLOW', peerSelector: { matchLabels: { role: 'web' } }, egress: [{}] } };
+
+describe('diff', () => {
+  test('applied to the matrix before it gives the matrix after', () => {
+    fc.assert(
+      fc.property(networkModel, networkModel, fc.boolean(), (a, b, share) => {
+        const engine = createEngine();
+        const before = engine.compile(a);
+        const after = (share ? engine : createEngine()).compile(b);
+        const rows = diff(before, after);
+        expect(text(applyDiff(before.rows(), rows))).toEqual(text(after.rows()));
+        expect(new Set(rows.map(({ src, dst }) => `${src}>${dst}`)).size).toBe(rows.length);
+        expect(touching(before, after)).toEqual(new Set(rows.flatMap(({ src, dst }) => [src, dst])));
+      }),
+      { numRuns: 200 },
+    );
+  });
+
+  test('of a state with itself is empty, also through another engine', () => {
+    fc.assert(
+      fc.property(networkModel, (model) => {
+        expect(diff(compile(model), compile(model))).toEqual([]);
+      }),
+      { numRuns: 50 },
+    );
+  });
+
+  test('says what was added, removed and changed, with old and new ports', () => {
+    const before = compile({ ...base, policies: [dbPolicy(80)] });
+    const after = compile({
+      ...base,
+      policies: [dbPolicy(443), { ...denyAll, spec: { ...denyAll.spec, egress: [] } }, webOut],
+    });
+    expect(diff(before, after)).toEqual([
+      {
+        type: 'changed',
+        src: 'web',
+        dst: 'db',
+        old: [{ protocol: 'TCP', from: 80, to: 80 }],
+        new: [{ protocol: 'TCP', from: 443, to: 443 }],
+      },
+      { type: 'removed', src: 'db', dst: 'web', old: 'ALL', new: [] },
+    ]);
+  });
+});
+
+describe('attribute', () => {
+  const causesOf = (before: NetworkModel, after: NetworkModel) =>
+    Object.fromEntries(
+      attribute(before, changesBetween(before, after), after).map(({ type, src, dst, causes }) => [
+        `${type} ${src}>${dst}`,
+        causes,
+      ]),
+    );
+
+  test('names the one change that makes each row', () => {
+    const after = { ...base, peers: [web, { ...db, labels: { role: 'cache' } }], policies: [dbPolicy(80), webOut] };
+    expect(causesOf({ ...base, policies: [dbPolicy(80)] }, after)).toEqual({ 'changed web>db': ['peers/db'] });
+  });
+
+  test('names both changes where it takes both', () => {
+    const before = { ...base, policies: [denyAll] };
+    expect(causesOf(before, { ...base, policies: [denyAll, dbPolicy(80), webOut] })).toEqual({
+      'added web>db': ['policies/db', 'policies/out'],
+    });
+  });
+
+  test('names every change that would have done alone', () => {
+    const pending = { ...db, phase: 'pending' };
+    expect(causesOf(base, { ...base, peers: [web, pending], policies: [denyAll] })).toEqual({
+      'removed web>db': ['policies/base', 'peers/db'],
+      'removed db>web': ['policies/base', 'peers/db'],
+    });
+  });
+
+  test('names the passing of time where a policy ended by itself', () => {
+    const policies = [dbPolicy(80, { expiresAt: '2026-01-01T00:00:01Z' })];
+    expect(causesOf({ ...base, policies }, { ...base, policies, now: NOW + 1_000 })).toEqual({
+      'changed web>db': [TIME_PASSED],
+    });
+  });
+
+  test('gives the rows of the difference, each with a cause, whatever changed', () => {
+    fc.assert(
+      fc.property(networkModel, fc.array(policySpec, { maxLength: 3 }), fc.nat(3), (before, specs, dropped) => {
+        const added = specs.map((spec, i) => ({ name: `new${i}`, spec }));
+        const policies = [...before.policies.slice(dropped), ...added];
+        const after = { ...before, policies, peers: before.peers.slice(1) };
+        const rows = attribute(before, changesBetween(before, after), after);
+        expect(rows.map(({ causes: _causes, ...row }) => row)).toEqual(diff(compile(before), compile(after)));
+        expect(rows.every(({ causes }) => causes.length > 0)).toBe(true);
+      }),
+      { numRuns: 80 },
+    );
+  });
+});

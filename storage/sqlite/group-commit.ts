@@ -1,3 +1,4 @@
+import type { Log } from '../../core/ports.ts';
 import { asStoreError, type Database, unavailable } from './database.ts';
 
 /** Runs write jobs one after the other; what arrives in one tick of the event loop shares one transaction and one fsync. */
@@ -20,7 +21,7 @@ interface Queued {
 /** Jobs of one transaction, so that a burst cannot hold the event loop for more than some tens of milliseconds. */
 const MAX_GROUP = 128;
 
-export function buildGroupCommit(database: Database): GroupCommit {
+export function buildGroupCommit(database: Database, log: Log): GroupCommit {
   const queue: Queued[] = [];
   let closed = false;
 
@@ -31,6 +32,7 @@ export function buildGroupCommit(database: Database): GroupCommit {
     try {
       for (const settle of database.transaction(() => batch.map((queued) => inSavepoint(database, queued)))) settle();
     } catch (error) {
+      log.error({ error, writes: batch.length }, 'the store could not write');
       for (const { reject } of batch) reject(asStoreError(error));
     }
   };

@@ -40,7 +40,7 @@ export async function openSqliteStore({ path, clock, log }: SqliteStoreOptions):
 }
 
 function storeOn(database: Database, clock: Clock, log: Log): Store {
-  const groupCommit = buildGroupCommit(database);
+  const groupCommit = buildGroupCommit(database, log);
   const feed = buildFeed(log, (...range) => read(() => readCommits(database, ...range)));
   let closed = false;
 

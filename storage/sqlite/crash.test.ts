@@ -4,6 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
 import { expect, onTestFinished, test } from 'vitest';
 import { openSqliteStore } from './store.ts';
 import { silentLog } from './test-log.ts';
@@ -11,7 +12,7 @@ import { silentLog } from './test-log.ts';
 const KILLS = 4;
 /** Acknowledgements to see before each kill; odd, so that kills fall at different points of a group. */
 const ACKNOWLEDGED_BEFORE_KILL = 137;
-const WRITER = join(import.meta.dirname, 'crash-writer.ts');
+const WRITER = fileURLToPath(new URL('./crash-writer.ts', import.meta.url));
 
 test('nothing acknowledged is lost and the file opens after each kill -9 in a write loop', {
   timeout: 60_000,

@@ -133,6 +133,7 @@ function requireAccess<Services>(
 export function mayAccess(access: Access, caller: Caller, workspace: string): boolean {
   switch (access) {
     case 'public':
+    case 'authenticated':
       return true;
     case 'person':
       return caller.kind === 'user';

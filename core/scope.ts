@@ -61,7 +61,8 @@ export const PERSON_ONLY_SCOPES: ReadonlySet<Scope> = new Set<Scope>([
 ]);
 
 /**
- * What an operation asks of its caller: a scope in the workspace; `public` nothing; `person` a signed-in account;
+ * What an operation asks of its caller: a scope in the workspace; `public` nothing; `authenticated` any
+ * credential; `person` a signed-in account;
  * `device` a device token; `enrolment` a join or delegate token; `agent` an agent token.
  */
-export type Access = Scope | 'public' | 'person' | 'device' | 'enrolment' | 'agent';
+export type Access = Scope | 'public' | 'authenticated' | 'person' | 'device' | 'enrolment' | 'agent';

@@ -1,0 +1,77 @@
+import { readFileSync } from 'node:fs';
+import type { Command } from 'commander';
+import { parseAllDocuments } from 'yaml';
+import { z } from 'zod';
+import { type AssertionResult, assertionSchema, checkAssertions } from '../../core/reachability/assertions.ts';
+import { compile } from '../../core/reachability/engine.ts';
+import { simulatedModel, simulateInputSchema } from '../../core/reachability/simulate.ts';
+import { CliError, EXIT } from './exit.ts';
+
+/** What must hold, beside a network as `connectivity/simulate` takes it. */
+const expectations = z.looseObject({ assertions: z.array(assertionSchema).min(1) });
+
+/** `mesh policy test FILE`: checks assertions over policies without a server; for anyone's CI. */
+export function addPolicyCommands(program: Command): void {
+  program
+    .command('policy')
+    .description('work with policies')
+    .command('test')
+    .description('check the assertions of a YAML or JSON file; exit 1 when one fails')
+    .argument('<file>', 'network, peers, policies and assertions')
+    .option('--json', 'print the results as JSON')
+    .action((file: string, { json = false }: { json?: boolean }) => {
+      const results = testPolicies(readDocument(file), Date.now());
+      console.log(json ? JSON.stringify(results, null, 2) : results.map(lineOf).join('\n'));
+      const failed = results.filter(({ pass }) => !pass).length;
+      if (!json) console.log(`${results.length - failed} hold, ${failed} fail`);
+      if (failed > 0) process.exitCode = EXIT.negative;
+    });
+}
+
+/** @throws CliError naming each wrong field. */
+export function testPolicies(document: unknown, now: number): AssertionResult[] {
+  const parsed = expectations.safeParse(document);
+  if (!parsed.success) throw wrong(parsed.error);
+  const { assertions, ...network } = parsed.data;
+  const simulated = simulateInputSchema.safeParse(network);
+  if (!simulated.success) throw wrong(simulated.error);
+  return checkAssertions(compile(simulatedModel(simulated.data, now)), assertions);
+}
+
+function wrong(error: z.ZodError): CliError {
+  const lines = error.issues.map(({ path, message }) => `  /${path.join('/')}: ${message}`);
+  return new CliError(`The file does not fit:\n${lines.join('\n')}`, EXIT.input);
+}
+
+function readDocument(file: string): unknown {
+  let text: string;
+  try {
+    text = readFileSync(file === '-' ? 0 : file, 'utf8');
+  } catch (error) {
+    throw new CliError(`Cannot read ${file}: ${(error as Error).message}`, EXIT.input);
+  }
+  const [document, ...more] = parseAllDocuments(text);
+  if (!document || more.length > 0) throw new CliError(`${file} must hold one YAML or JSON document.`, EXIT.input);
+  if (document.errors.length > 0) throw new CliError(`${file}: ${document.errors[0]?.message}`, EXIT.input);
+  return document.toJS({ maxAliasCount: 100 });
+}
+
+function lineOf({
+  pass,
+  src,
+  dst,
+  protocol,
+  port,
+  expect,
+  verdict,
+  reason_code: reason,
+  policy,
+  rule_index: rule,
+}: AssertionResult): string {
+  const what = port === undefined ? (protocol ?? 'everything') : `${protocol ?? 'TCP'} ${port}`;
+  const why =
+    reason === null
+      ? ''
+      : ` (${reason}${policy === null ? '' : ` by ${policy}`}${rule === null ? '' : ` rule ${rule}`})`;
+  return `${pass ? 'ok  ' : 'FAIL'} ${src} -> ${dst} ${what}: expected ${expect}, is ${verdict}${why}`;
+}

@@ -1,0 +1,30 @@
+import { Command, CommanderError } from 'commander';
+import { operations } from '../tools/index.ts';
+import { addAdminCommands } from './commands/admin.ts';
+import { addCompletionCommand } from './commands/completion.ts';
+import { CliError, EXIT } from './commands/exit.ts';
+import { addLoginCommands } from './commands/login.ts';
+import { addMcpCommands } from './commands/mcp.ts';
+import { addPolicyCommands } from './commands/policy-test.ts';
+import { VERSION } from './version.ts';
+
+const program = new Command('mesh')
+  .description('Command line of the Mesh control plane')
+  .version(VERSION)
+  .showHelpAfterError()
+  .exitOverride();
+addLoginCommands(program);
+addMcpCommands(program);
+addPolicyCommands(program);
+addAdminCommands(program, operations);
+addCompletionCommand(program);
+
+try {
+  await program.parseAsync();
+} catch (error) {
+  if (error instanceof CommanderError) process.exitCode = error.exitCode === 0 ? EXIT.ok : EXIT.input;
+  else if (error instanceof CliError) {
+    process.stderr.write(`${error.message}\n`);
+    process.exitCode = error.exitCode;
+  } else throw error;
+}

@@ -1,0 +1,50 @@
+import type { Commit } from '../ports.ts';
+import type { Services } from '../services.ts';
+import { formatInstant } from '../time.ts';
+
+/** A commit that changed the network: what it changed, who wrote it, who approved it. */
+export type NetworkCommit = {
+  readonly revision: number;
+  readonly at: string;
+  readonly actor: string;
+  readonly reason: string;
+  readonly workflow_id: string | null;
+  readonly reviewed_by: string | null;
+  /** As `created MeshPolicy/web-to-db`. */
+  readonly resources: string[];
+};
+
+const DECIDES: ReadonlySet<string> = new Set(['MeshPeer', 'MeshPolicy', 'MeshNetwork', 'AgentIdentity']);
+const PAGE = 500;
+
+/** The commits of a span of revisions that changed the network, oldest first, at most `limit`. */
+export async function networkCommits(
+  { store }: Pick<Services, 'store'>,
+  workspace: string,
+  { after, upTo, limit }: { readonly after: number; readonly upTo: number; readonly limit: number },
+): Promise<Commit[]> {
+  const found: Commit[] = [];
+  for (let position = after; found.length < limit && position < upTo; ) {
+    const page = await store.commits(workspace, position, PAGE);
+    found.push(...page.filter(({ revision, changes }) => revision <= upTo && changes.some(decides)));
+    position = page.at(-1)?.revision ?? upTo;
+    if (page.length < PAGE) break;
+  }
+  return found.slice(0, limit);
+}
+
+export function viewOfCommit({ revision, at, actor, reason, approval, changes }: Commit): NetworkCommit {
+  return {
+    revision,
+    at: formatInstant(at),
+    actor,
+    reason,
+    workflow_id: approval?.workflowId ?? null,
+    reviewed_by: approval?.reviewedBy ?? null,
+    resources: changes.filter(decides).map(({ type, record }) => `${type} ${record.kind}/${record.name}`),
+  };
+}
+
+function decides({ record }: Commit['changes'][number]): boolean {
+  return DECIDES.has(record.kind);
+}

@@ -1,0 +1,26 @@
+import { z } from 'zod';
+import { connectivity } from '../core/history/connectivity.ts';
+import { READ } from '../core/operation.ts';
+import { connectivityAnswer, pairQuery, withProtocol } from './connectivity-fields.ts';
+import { defineOperation } from './define.ts';
+import { instant } from './snapshot-fields.ts';
+
+export const checkConnectivityAt = defineOperation({
+  name: 'check_connectivity_at',
+  title: 'Check connectivity in the past',
+  description:
+    'Whether one peer could reach another at an instant or a snapshot, which rule decided it, and what changed since.',
+  input: z.strictObject({
+    ...pairQuery,
+    at: instant.optional().describe('Any instant, such as 2026-01-31T12:00:00Z'),
+    snapshot_id: z.string().optional().describe('Instead of at'),
+  }),
+  output: connectivityAnswer,
+  access: 'snapshots:read',
+  workspace: 'scoped',
+  edition: 'pro',
+  effects: READ,
+  problems: ['invalid_input', 'not_found'],
+  http: { method: 'get', path: '/api/v1/connectivity/check-at' },
+  run: (query, { services, workspace }) => connectivity(services, workspace, withProtocol(query)) as never,
+});

@@ -1,0 +1,20 @@
+import { z } from 'zod';
+import { connectivity } from '../core/history/connectivity.ts';
+import { READ } from '../core/operation.ts';
+import { connectivityAnswer, pairQuery, withProtocol } from './connectivity-fields.ts';
+import { defineOperation } from './define.ts';
+
+export const checkConnectivity = defineOperation({
+  name: 'check_connectivity',
+  title: 'Check connectivity now',
+  description: 'Whether one peer may reach another now, on which ports, and the policy and rule that decide it.',
+  input: z.strictObject(pairQuery),
+  output: connectivityAnswer,
+  access: 'network:read',
+  workspace: 'scoped',
+  edition: 'community',
+  effects: READ,
+  problems: ['invalid_input'],
+  http: { method: 'get', path: '/api/v1/connectivity/check' },
+  run: (query, { services, workspace }) => connectivity(services, workspace, withProtocol(query)) as never,
+});

@@ -1,0 +1,55 @@
+import { z } from 'zod';
+import { pointOf } from '../core/history/snapshots.ts';
+import { READ } from '../core/operation.ts';
+import { allowedSchema } from '../core/reachability/answers.ts';
+import { formatInstant } from '../core/time.ts';
+import { defineOperation } from './define.ts';
+import { instant } from './snapshot-fields.ts';
+
+/** Groups shown; beyond it the answer says how many were left out. */
+const MAX_GROUPS = 2_000;
+
+export const getConnectivityMatrix = defineOperation({
+  name: 'get_connectivity_matrix',
+  title: 'Get the connectivity matrix',
+  description:
+    'Who may reach whom on which ports, by groups of peers that share it; pairs that are not listed are denied.',
+  input: z.strictObject({
+    at: instant.optional().describe('An instant in the past (Pro)'),
+    snapshot_id: z.string().optional().describe('A snapshot (Pro)'),
+  }),
+  output: z.strictObject({
+    at: z.string(),
+    revision: z.int(),
+    pairs: z.int().describe('Ordered pairs of peers that are not fully denied'),
+    groups: z.array(z.strictObject({ src: z.array(z.string()), dst: z.array(z.string()), allowed: allowedSchema })),
+    omitted_groups: z.int(),
+  }),
+  access: 'network:read',
+  workspace: 'scoped',
+  edition: 'community',
+  proWhen: ({ at, snapshot_id: id }) => at !== undefined || id !== undefined,
+  effects: READ,
+  problems: ['invalid_input', 'not_found'],
+  http: { method: 'get', path: '/api/v1/connectivity/matrix' },
+  async run(query, { services, workspace }) {
+    const { states, clock } = services;
+    const point = await pointOf(services, workspace, query);
+    const at = point?.instant ?? clock.now();
+    const state = point ? await states.asOf(workspace, point.asOf) : await states.current(workspace);
+    const reach = states.reachability(state, at);
+    const groups = [];
+    let omitted = 0;
+    for (const group of reach.groups()) {
+      if (groups.length < MAX_GROUPS) groups.push({ src: [...group.src], dst: [...group.dst], allowed: group.allowed });
+      else omitted += 1;
+    }
+    return {
+      at: formatInstant(at),
+      revision: state.revision,
+      pairs: reach.countPairs(),
+      groups,
+      omitted_groups: omitted,
+    };
+  },
+});

@@ -1,0 +1,100 @@
+import { z } from 'zod';
+import { READ } from '../core/operation.ts';
+import type { AuditEntry } from '../core/ports.ts';
+import { KINDS, type Kind } from '../core/record.ts';
+import { formatInstant, parseInstant } from '../core/time.ts';
+import { defineOperation } from './define.ts';
+import { pageQuery } from './page.ts';
+import { instant } from './snapshot-fields.ts';
+
+const kinds = Object.keys(KINDS) as [Kind, ...Kind[]];
+
+const entry = z.strictObject({
+  seq: z.int(),
+  at: z.string(),
+  type: z.enum(['commit', 'event']),
+  actor: z.string(),
+  requestId: z.string().nullable(),
+  /** Of a commit. */
+  revision: z.int().optional(),
+  reason: z.string().optional(),
+  direct: z.boolean().optional().describe('Written by an operator without an approval workflow'),
+  approval: z.strictObject({ workflowId: z.string(), reviewedBy: z.string() }).optional(),
+  changes: z
+    .array(
+      z.strictObject({
+        type: z.enum(['created', 'updated', 'deleted']),
+        kind: z.enum(kinds),
+        name: z.string(),
+        uid: z.string(),
+      }),
+    )
+    .optional(),
+  /** Of a security event. */
+  event: z.string().optional(),
+  result: z.enum(['ok', 'refused']).optional(),
+  origin: z.string().optional(),
+  detail: z.record(z.string(), z.unknown()).optional(),
+});
+
+export const listAudit = defineOperation({
+  name: 'list_audit',
+  title: 'List the audit log',
+  description:
+    'Every change and every security event of the workspace, newest first: who, why, when, and which approval.',
+  input: z.strictObject({
+    from: instant.optional(),
+    to: instant.optional(),
+    actor: z.string().optional().describe('Such as user:ada'),
+    kind: z.enum(kinds).optional(),
+    name: z.string().optional().describe('Name of a changed record'),
+    type: z.enum(['commit', 'event']).optional(),
+    ...pageQuery,
+  }),
+  output: z.strictObject({ items: z.array(entry), next_cursor: z.string().optional() }),
+  access: 'audit:read',
+  workspace: 'scoped',
+  edition: 'community',
+  effects: READ,
+  problems: ['invalid_input'],
+  http: { method: 'get', path: '/api/v1/audit' },
+  async run({ from, to, cursor, limit, ...filter }, { services, workspace }) {
+    const before = cursor === undefined ? undefined : Number(cursor);
+    const entries = await services.store.audit(workspace, {
+      ...definedOf(filter),
+      ...definedOf({
+        from: from === undefined ? undefined : parseInstant(from),
+        to: to === undefined ? undefined : parseInstant(to),
+        before: Number.isSafeInteger(before) ? before : undefined,
+      }),
+      limit: limit + 1,
+    });
+    const shown = entries.slice(0, limit);
+    const last = entries.length > limit ? shown.at(-1)?.seq : undefined;
+    return { items: shown.map(viewOf), ...(last !== undefined && { next_cursor: String(last) }) };
+  },
+});
+
+function viewOf({ seq, at, type, actor, commit, event }: AuditEntry): z.input<typeof entry> {
+  const base = { seq, at: formatInstant(at), type, actor, requestId: commit?.requestId ?? event?.requestId ?? null };
+  if (commit) {
+    const { revision, reason, direct, approval, changes } = commit;
+    return {
+      ...base,
+      revision,
+      reason,
+      ...definedOf({ direct, approval }),
+      changes: changes.map((change) => ({ ...change })),
+    };
+  }
+  if (!event) return base;
+  const { type: name, result, origin, detail } = event;
+  return { ...base, event: name, result, ...definedOf({ origin, detail: detail && { ...detail } }) };
+}
+
+type Defined<T> = { [K in keyof T]?: Exclude<T[K], undefined> };
+
+/** The fields that are set. */
+function definedOf<T extends object>(fields: T): Defined<T> {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as Defined<T>;
+}

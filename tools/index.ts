@@ -2,20 +2,25 @@ import type { AnyOperation } from '../core/operation.ts';
 import type { Services } from '../core/services.ts';
 import { addWorkspace } from './add-workspace.ts';
 import { changePassword } from './change-password.ts';
+import { checkConnectivity } from './check-connectivity.ts';
+import { checkConnectivityAt } from './check-connectivity-at.ts';
 import { createAgent } from './create-agent.ts';
 import { createApiToken } from './create-api-token.ts';
 import { createUser } from './create-user.ts';
 import { delegateAgent } from './delegate-agent.ts';
 import { deleteUser } from './delete-user.ts';
 import { deleteWorkspace } from './delete-workspace.ts';
+import { explainDenial } from './explain-denial.ts';
 import { generateJoinToken } from './generate-join-token.ts';
 import { getAgentTree } from './get-agent-tree.ts';
+import { getConnectivityMatrix } from './get-connectivity-matrix.ts';
 import { getDiscovery } from './get-discovery.ts';
 import { getMe } from './get-me.ts';
 import { getSnapshot } from './get-snapshot.ts';
 import { getWorkspace } from './get-workspace.ts';
 import { listAgents } from './list-agents.ts';
 import { listApiTokens } from './list-api-tokens.ts';
+import { listAudit } from './list-audit.ts';
 import { listJoinTokens } from './list-join-tokens.ts';
 import { listMembers } from './list-members.ts';
 import { listSnapshots } from './list-snapshots.ts';
@@ -28,6 +33,7 @@ import { revokeAgent } from './revoke-agent.ts';
 import { revokeApiToken } from './revoke-api-token.ts';
 import { revokeJoinToken } from './revoke-join-token.ts';
 import { setMember } from './set-member.ts';
+import { simulateConnectivity } from './simulate-connectivity.ts';
 import { takeSnapshot } from './take-snapshot.ts';
 import { updateUser } from './update-user.ts';
 import { updateWorkspace } from './update-workspace.ts';
@@ -65,4 +71,10 @@ export const operations: readonly AnyOperation<Services>[] = [
   removeMember,
   listJoinTokens,
   revokeJoinToken,
+  checkConnectivity,
+  checkConnectivityAt,
+  explainDenial,
+  getConnectivityMatrix,
+  simulateConnectivity,
+  listAudit,
 ];

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { runBridge } from '../../mcp/bridge.ts';
+import { bridgeStdio } from '../../mcp/bridge.ts';
 import { withTarget } from './admin.ts';
 import { CliError, EXIT } from './exit.ts';
 import { addMcpConfigCommand } from './mcp-config.ts';
@@ -13,7 +13,8 @@ export function addMcpCommands(program: Command): void {
   mcp.action(async (options: TargetOptions) => {
     const { server, token, workspace } = targetOf(options);
     if (!token) throw new CliError('No token: give --token, set MESH_TOKEN, or sign in with mesh login.', EXIT.auth);
-    await runBridge({ server, token, ...(workspace !== undefined && { workspace }) });
+    const warn = (message: string) => process.stderr.write(`${message}\n`);
+    await bridgeStdio({ server, token, warn, ...(workspace !== undefined && { workspace }) }).closed;
   });
   addMcpConfigCommand(mcp);
 }

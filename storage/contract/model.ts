@@ -22,10 +22,12 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   }),
   fc.record({ do: fc.constant('delete' as const), name }),
 );
+/** Hundreds of stores are opened; a slow machine may take many seconds. */
+const PROPERTY_TIMEOUT_MS = 60_000;
 const batches = fc.array(fc.array(step, { minLength: 1, maxLength: 3 }), { minLength: 1, maxLength: 25 });
 
 export function modelContract(open: OpenStore): void {
-  describe('random histories', () => {
+  describe('random histories', { timeout: PROPERTY_TIMEOUT_MS }, () => {
     test('are read back as of every revision and instant as a naive model has them', async () => {
       await fc.assert(
         fc.asyncProperty(batches, async (history) => {

@@ -50,7 +50,7 @@ export function isKept(workspace: WorkspaceRow, revision: number): boolean {
   return revision >= workspace.compacted || keptRevisions(workspace).includes(revision);
 }
 
-export function keptRevisions(workspace: WorkspaceRow): readonly number[] {
+function keptRevisions(workspace: WorkspaceRow): readonly number[] {
   return JSON.parse(workspace.keep);
 }
 

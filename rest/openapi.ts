@@ -37,7 +37,7 @@ export function openApiDocument<Services>(operations: readonly AnyOperation<Serv
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
     servers: [{ url: '/', description: 'This control plane' }],
-    tags: tags.map((name) => ({ name })),
+    tags: tags.map((name) => ({ name, description: `Operations on ${name.replaceAll('-', ' ')}` })),
     security: [{ bearer: [] }],
     components: {
       securitySchemes: {

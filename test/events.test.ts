@@ -1,0 +1,110 @@
+import { EventSourceParserStream } from 'eventsource-parser/stream';
+import { expect, test } from 'vitest';
+import type { StoredRecord } from '../core/record.ts';
+import { startFaces } from './faces-kit.ts';
+import { agent, person } from './kit.ts';
+
+type Faces = Awaited<ReturnType<typeof startFaces>>;
+
+const byHand = { actor: 'user:ada', reason: 'test', requestId: 'r_test' };
+
+function policyNamed(
+  name: string,
+): Pick<StoredRecord, 'kind' | 'name' | 'uid' | 'labels' | 'annotations' | 'spec' | 'status' | 'unique'> {
+  const spec = { action: 'DENY', peerSelector: {} };
+  return { kind: 'MeshPolicy', name, uid: `pol_${name}`, labels: {}, annotations: {}, spec, status: {}, unique: [] };
+}
+
+const write = ({ kit }: Faces, workspace: string, name: string) =>
+  kit.services.store.commit(workspace, [{ op: 'create', record: policyNamed(name) }], byHand);
+
+/** Reads events of a stream one at a time. */
+function reading({ body }: Response) {
+  if (!body) throw new Error('The response has no body.');
+  const decoded = body.pipeThrough(new TextDecoderStream() as ReadableWritablePair<string, Uint8Array>);
+  const reader = decoded.pipeThrough(new EventSourceParserStream()).getReader();
+  return {
+    async next() {
+      const { value, done } = await reader.read();
+      return done || !value ? undefined : { id: value.id, event: value.event, data: JSON.parse(value.data) };
+    },
+    stop: () => reader.cancel(),
+  };
+}
+
+test('a change of the workspace arrives as one event whose id is the revision; those of others do not', async () => {
+  await using faces = await startFaces();
+  const [own, other] = [await faces.kit.workspace('own'), await faces.kit.workspace('other')];
+  faces.callers.set('viewer', person('viewer', own));
+  const events = reading(await faces.send('/api/v1/events', 'viewer'));
+  await write(faces, other, 'theirs');
+  const { revision, at } = await write(faces, own, 'ours');
+  expect(await events.next()).toEqual({
+    id: String(revision),
+    event: 'change',
+    data: {
+      revision,
+      at: new Date(at).toISOString(),
+      changes: [{ type: 'created', kind: 'MeshPolicy', name: 'ours', id: 'pol_ours' }],
+    },
+  });
+  await events.stop();
+});
+
+test('an auditor also reads who made a change', async () => {
+  await using faces = await startFaces();
+  const own = await faces.kit.workspace('own');
+  faces.callers.set('auditor', person('auditor', own));
+  const events = reading(await faces.send('/api/v1/events', 'auditor'));
+  await write(faces, own, 'ours');
+  expect((await events.next())?.data.actor).toBe('user:ada');
+  await events.stop();
+});
+
+test('Last-Event-ID brings what was missed, in order and without a gap', async () => {
+  await using faces = await startFaces();
+  const own = await faces.kit.workspace('own');
+  faces.callers.set('viewer', person('viewer', own));
+  const first = await write(faces, own, 'a');
+  await write(faces, own, 'b');
+  await write(faces, own, 'c');
+  const headers = { 'last-event-id': String(first.revision) };
+  const events = reading(await faces.send('/api/v1/events', 'viewer', { headers }));
+  await write(faces, own, 'd');
+  const names: string[] = [];
+  for (let count = 0; count < 3; count++) names.push((await events.next())?.data.changes[0].name);
+  expect(names).toEqual(['b', 'c', 'd']);
+  await events.stop();
+});
+
+test.each([
+  ['no token', undefined, {}, 401],
+  ['a token without the scope', 'blind', {}, 403],
+  ['another workspace', 'viewer', { 'x-workspace-id': 'w_other' }, 404],
+  ['a Last-Event-ID that is no revision', 'viewer', { 'last-event-id': 'soon' }, 400],
+  ['a Last-Event-ID of the future', 'viewer', { 'last-event-id': '999999' }, 400],
+])('%s is refused with a problem', async (_title, token, headers, status) => {
+  await using faces = await startFaces();
+  const own = await faces.kit.workspace('own');
+  faces.callers.set('viewer', person('viewer', own)).set('blind', agent([], own));
+  const response = await faces.send('/api/v1/events', token, { headers: headers as Record<string, string> });
+  expect([response.status, ((await response.json()) as { status: number }).status]).toEqual([status, status]);
+});
+
+test('a stream ends when its token does', async () => {
+  await using faces = await startFaces();
+  const own = await faces.kit.workspace('own');
+  const expiresAt = faces.kit.clock.time + 50;
+  faces.callers.set('brief', { ...person('viewer', own), expiresAt });
+  const events = reading(await faces.send('/api/v1/events', 'brief'));
+  expect(await events.next()).toBeUndefined();
+});
+
+test('a stream ends when its token is revoked', async () => {
+  await using faces = await startFaces({ keepAliveMs: 5 });
+  const own = await faces.kit.workspace('own');
+  faces.callers.set('fake-viewer', person('viewer', own));
+  const events = reading(await faces.send('/api/v1/events', 'fake-viewer'));
+  faces.callers.delete('fake-viewer');
+  expect(await events.next()).toBeUndefined();
+});

@@ -1,0 +1,71 @@
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import type { Caller } from '../core/caller.ts';
+import type { Edition } from '../core/edition.ts';
+import { MeshError } from '../core/errors.ts';
+import type { Gate } from '../core/invoke.ts';
+import type { Log } from '../core/ports.ts';
+import type { Services } from '../core/services.ts';
+import { buildMcp } from '../mcp/http.ts';
+import { buildApp } from '../rest/app.ts';
+import { listen } from '../rest/listen.ts';
+import { createMetrics } from '../rest/metrics.ts';
+import { operations } from '../tools/index.ts';
+import { MCP_TOOLS } from '../tools/surfaces.ts';
+import { buildKit } from './kit.ts';
+
+const silent: Log = { error() {}, warn() {}, info() {}, debug() {} };
+
+export interface FacesOptions {
+  readonly edition?: Edition;
+  readonly keepAliveMs?: number;
+}
+
+/** Both faces over the real operations and services, on a free port; tokens stand for callers that a test makes up. */
+export async function startFaces({ edition = 'pro', keepAliveMs = 15_000 }: FacesOptions = {}) {
+  const kit = await buildKit({ edition });
+  const callers = new Map<string, Caller>();
+  const gate: Gate<Services> = {
+    ...kit.gate,
+    async authenticate(bearer, origin) {
+      const caller = callers.get(bearer);
+      if (caller) return caller;
+      if (bearer.startsWith('fake-')) throw new MeshError('unauthenticated', 'This token is unknown: log in again.');
+      return kit.gate.authenticate(bearer, origin);
+    },
+  };
+  const mcp = buildMcp({ operations, tools: MCP_TOOLS, gate, log: silent });
+  const app = buildApp({
+    operations,
+    gate,
+    log: silent,
+    metrics: createMetrics(),
+    ready: () => true,
+    limits: { events: { keepAliveMs } },
+    mcp: mcp.handle,
+  });
+  const server = await listen(app, { host: '127.0.0.1', port: 0 });
+  const clients: Client[] = [];
+  return {
+    kit,
+    url: server.url,
+    callers,
+    send: (path: string, token: string | undefined, init: RequestInit = {}) =>
+      fetch(`${server.url}${path}`, {
+        ...init,
+        headers: { ...(token && { authorization: `Bearer ${token}` }), ...init.headers },
+      }),
+    async connect(token: string, mode: 'legacy' | 'auto' = 'auto'): Promise<Client> {
+      const client = new Client({ name: 'test', version: '0' }, { versionNegotiation: { mode } });
+      const requestInit = { headers: { authorization: `Bearer ${token}` } };
+      await client.connect(new StreamableHTTPClientTransport(new URL(`${server.url}/mcp`), { requestInit }));
+      clients.push(client);
+      return client;
+    },
+    async [Symbol.asyncDispose](): Promise<void> {
+      await Promise.allSettled(clients.map((client) => client.close()));
+      await mcp.close();
+      await server.stop(0);
+      await kit[Symbol.asyncDispose]();
+    },
+  };
+}

@@ -29,7 +29,7 @@ export class Outbox {
   #current: Uint8Array = NO_BYTES;
   #length = 0;
   /** Filled buffers before the current one. */
-  #full: Uint8Array[] | undefined;
+  #full: Chunk[] | undefined;
   #fullBytes = 0;
 
   constructor(pool: BufferPool) {
@@ -54,7 +54,7 @@ export class Outbox {
 
   /** Everything appended so far, as buffers the caller gives back to the pool when they are written. */
   take(): Chunk[] {
-    const chunks: Chunk[] = (this.#full ?? []).map((buffer) => ({ buffer, bytes: buffer }));
+    const chunks = this.#full ?? [];
     if (this.#length > 0) chunks.push({ buffer: this.#current, bytes: this.#current.subarray(0, this.#length) });
     this.#forget();
     return chunks;
@@ -63,6 +63,7 @@ export class Outbox {
   /** Drops everything. */
   clear(): void {
     if (this.#current.length > 0) this.#pool.give(this.#current);
+    for (const { buffer } of this.#full ?? []) this.#pool.give(buffer);
     this.#forget();
   }
 
@@ -83,7 +84,7 @@ export class Outbox {
     } else {
       if (this.#length > 0) {
         this.#full ??= [];
-        this.#full.push(this.#current.subarray(0, this.#length));
+        this.#full.push({ buffer: this.#current, bytes: this.#current.subarray(0, this.#length) });
         this.#fullBytes += this.#length;
       }
       this.#current = this.#pool.take(Math.max(needed, LARGE_BUFFER_BYTES));

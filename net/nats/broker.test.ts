@@ -78,8 +78,32 @@ describe('limits', () => {
     expect(bench.broker.snapshot()).toMatchObject({ slow_consumers_total: 1, pending_bytes: 0, connections: 2 });
   });
 
-  it('never cuts off below 2.5 MB, whatever is configured', () => {
-    const bench = new Bench({ limits: { maxPending: 1, maxTotalPending: 1 } });
+  it('cuts off whoever is behind when all receivers together hold twice the total', () => {
+    const bench = new Bench({ limits: { maxTotalPending: 500_000 } });
+    const frozen = ['1', '2', '3'].map(() => bench.connect(`${QUIET}SUB a 1\r\n`));
+    const publisher = bench.connect(QUIET);
+    for (const line of frozen) line.frozen = true;
+    for (let sent = 0; sent < 20; sent++) publisher.send(message('a', 65_000));
+    expect(frozen.filter(({ closed }) => closed === 'slow').length).toBeGreaterThan(0);
+    expect(bench.broker.snapshot().pending_bytes).toBeLessThan(1_500_000);
+  });
+
+  it('asks for relief in the midst of a large fan-out', () => {
+    let most = 0;
+    const bench: Bench = new Bench({
+      relieve: () => {
+        most = Math.max(most, bench.broker.queued);
+        bench.run();
+      },
+    });
+    const lines = Array.from({ length: 20 }, () => bench.connect(`${QUIET}SUB a 1\r\n`));
+    bench.connect(QUIET).send(message('a', 1_000_000));
+    expect(most).toBeLessThan(9_500_000);
+    expect(lines.map((line) => line.read().length)).toEqual(lines.map(() => 'MSG a 1 1000000\r\n'.length + 1_000_002));
+  });
+
+  it('never cuts off one receiver below 2.5 MB, whatever is configured', () => {
+    const bench = new Bench({ limits: { maxPending: 1 } });
     const frozen = bench.connect(`${QUIET}SUB a 1\r\n`);
     const publisher = bench.connect(QUIET);
     frozen.frozen = true;

@@ -1,6 +1,6 @@
 import { CredentialTable, type Grant } from './credentials.ts';
 import { frameTail, withoutHeaders } from './frame.ts';
-import { DEFAULT_LIMITS, type Limits, MIN_PENDING_BYTES, STALL_PENDING_BYTES } from './limits.ts';
+import { DEFAULT_LIMITS, type Limits, MIN_PENDING_BYTES, RELIEF_BYTES, STALL_PENDING_BYTES } from './limits.ts';
 import { emptyMetrics, type Metrics } from './metrics.ts';
 import { BufferPool, type Chunk } from './outbox.ts';
 import { latin1, type PartialBudget, type Publication } from './parser.ts';
@@ -23,7 +23,7 @@ export interface Delivery {
 
 /** What the outside has to do, in this order. */
 export type Command =
-  /** `take()` the session's bytes, write them, then report `written()`. */
+  /** `take()` bytes of the session, write them, report `written()`, until there are none. */
   | { readonly kind: 'write'; readonly session: Session }
   /** Write what is left, then end the connection. `cut`: at once, the receiver does not read. */
   | { readonly kind: 'close'; readonly session: Session; readonly reason: CloseReason; readonly cut: boolean }
@@ -40,6 +40,8 @@ export interface BrokerOptions {
   readonly host?: string;
   readonly port?: number;
   readonly tls?: boolean;
+  /** Called in the midst of a large fan-out: carry out the commands there are, so that memory does not pile up. */
+  readonly relieve?: () => void;
 }
 
 /** The nats-server release whose client protocol is spoken; clients decide by it what they may use. */
@@ -144,28 +146,28 @@ export class Broker implements Hub {
     return commands;
   }
 
-  /** The bytes of a `write` command. Report `written` when the socket has taken them all. */
-  take(session: Session, now: number): readonly Chunk[] {
-    const bytes = session.outbox.bytes;
-    session.inFlight = bytes;
+  /** The next bytes of a `write` command, undefined when there are none. Report `written` when the socket has them. */
+  take(session: Session, now: number): Chunk | undefined {
+    const chunk = session.outbox.take();
+    if (chunk === undefined) return undefined;
+    const { length } = chunk.bytes;
+    session.inFlight += length;
     session.writingSince = now;
-    this.#inFlight += bytes;
-    this.queued -= bytes;
-    this.metrics.sent_bytes_total += bytes;
-    return session.outbox.take();
+    this.#inFlight += length;
+    this.queued -= length;
+    this.metrics.sent_bytes_total += length;
+    return chunk;
   }
 
-  /** The socket has taken everything of the last `take`; what has come since is the next write. */
-  written(session: Session, chunks: readonly Chunk[]): void {
-    for (const { buffer } of chunks) this.pool.give(buffer);
+  /** The socket has taken the bytes of the last `take`; what waits behind them is the next write. */
+  written(session: Session, chunk: Chunk): void {
+    this.pool.give(chunk.buffer);
     this.#inFlight -= session.inFlight;
     session.inFlight = 0;
-    if (session.outbox.bytes > 0) {
-      if (!session.awake) this.wake(session);
-    } else if (session.waiting !== undefined || session.stallSpent) {
-      session.stallSpent = false;
-      this.#releaseWaiting(session);
-    }
+    const waiting = session.outbox.bytes;
+    if (waiting > 0 && !session.awake) this.wake(session);
+    if (waiting === 0) session.stallSpent = false;
+    if (waiting <= STALL_PENDING_BYTES / 2 && session.waiting !== undefined) this.#releaseWaiting(session);
   }
 
   /** Pings, deadlines and expiries; call about once a second. */
@@ -244,10 +246,12 @@ export class Broker implements Hub {
   }
 
   overflow(session: Session): void {
-    const pending = session.pending;
-    if (pending <= MIN_PENDING_BYTES || !session.open) return;
-    const crowded = this.#inFlight + this.queued > this.limits.maxTotalPending;
-    if (pending <= Math.max(MIN_PENDING_BYTES, crowded ? 0 : this.limits.maxPending)) return;
+    if (!session.open) return;
+    const waiting = this.#inFlight + this.queued;
+    const { maxPending, maxTotalPending } = this.limits;
+    const isCrowded = waiting > maxTotalPending;
+    const isFull = waiting > 2 * maxTotalPending && session.inFlight > 0;
+    if (!isFull && session.pending <= Math.max(MIN_PENDING_BYTES, isCrowded ? 0 : maxPending)) return;
     this.metrics.slow_consumers_total++;
     this.#cut(session, 'slow');
   }
@@ -355,6 +359,7 @@ export class Broker implements Hub {
       if (headed && !to.options.headers) to.write(target.msg, withoutHeaders(publication));
       else to.write(headed ? target.hmsg : target.msg, tail);
       if (to.inFlight > 0 && to.pending > STALL_PENDING_BYTES) this.#stall(from, to);
+      if (this.fresh > RELIEF_BYTES) this.#options.relieve?.();
     }
     if (subscription.max > 0 && subscription.delivered >= subscription.max) to.remove(subscription);
     return true;

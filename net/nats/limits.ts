@@ -11,7 +11,10 @@ export interface Limits {
   readonly maxSubscriptions: number;
   /** Bytes waiting for one receiver before it is cut off as a slow consumer; never below MIN_PENDING_BYTES. */
   readonly maxPending: number;
-  /** Bytes waiting for all receivers; above it the cut-off falls to MIN_PENDING_BYTES, so memory stays bounded. */
+  /**
+   * Bytes waiting for all receivers. Above it the cut-off falls to MIN_PENDING_BYTES; above twice that, whoever needs
+   * more while it has not taken its last write is cut off, so memory stays bounded.
+   */
   readonly maxTotalPending: number;
   /** Bytes of unfinished messages of all connections: many half-sent large ones must not fill memory. */
   readonly maxTotalPartial: number;
@@ -54,18 +57,23 @@ export const MAX_SUBJECT_TOKENS = 128;
 /** Digits of a size argument, as in nats-server: more cannot be a size that is allowed. */
 export const MAX_SIZE_DIGITS = 9;
 
-/** Bytes of the buffer a receiver starts with in a tick: 1,000 receivers of one message stay within the CPU cache. */
-export const SMALL_BUFFER_BYTES = 4_096;
+/**
+ * Buffers a receiver's bytes collect in, by bytes, and how many free ones are kept. It starts with the smallest: 1,000
+ * receivers of one message stay within the CPU cache. The largest holds four reads of one publisher, so that they
+ * become one write. Kept in all: 48 MiB.
+ */
+export const BUFFER_SIZES = [
+  { bytes: 4_096, kept: 2_048 },
+  { bytes: 16_384, kept: 1_024 },
+  { bytes: 65_536, kept: 256 },
+  { bytes: 262_144, kept: 32 },
+] as const;
 
-/** Bytes of the buffer it continues with: what one write hands to the kernel at once. */
-export const LARGE_BUFFER_BYTES = 65_536;
+/** Bytes queued after which the listener writes before the tick ends: one buffer's worth, still in the CPU cache. */
+export const EARLY_FLUSH_BYTES = 262_144;
 
-/** Free buffers kept for the next tick; more are left to the garbage collector. */
-export const POOLED_SMALL_BUFFERS = 2_048;
-export const POOLED_LARGE_BUFFERS = 128;
-
-/** Bytes written within a tick after which the listener flushes early, to write while the data is in the CPU cache. */
-export const EARLY_FLUSH_BYTES = 1_048_576;
+/** Bytes queued in the midst of a fan-out after which what is queued is written first: bounds one message to thousands. */
+export const RELIEF_BYTES = 8_388_608;
 
 /** Receivers held in one generation of the route cache; two generations are kept. About 200 bytes each. */
 export const ROUTE_CACHE_TARGETS = 32_768;

@@ -40,8 +40,8 @@ const BACKLOG = 4_096;
 interface Connection {
   readonly session: Session;
   socket: Socket;
-  /** Buffers the socket has not taken yet. */
-  writing: readonly Chunk[] | undefined;
+  /** What the socket has not taken yet. */
+  writing: Chunk | undefined;
   started: number;
   finished: number;
   readonly onWritten: () => void;
@@ -68,7 +68,15 @@ export class NatsListener {
     this.#onDeliveries = onDeliveries;
     const { host, port, auth, tls, limits } = options;
     const serverId = `M${randomBytes(20).toString('hex').toUpperCase()}`;
-    this.broker = new Broker({ serverId, auth, host, port, tls: tls !== undefined, ...(limits && { limits }) });
+    this.broker = new Broker({
+      serverId,
+      auth,
+      host,
+      port,
+      tls: tls !== undefined,
+      relieve: () => this.flush(),
+      ...(limits && { limits }),
+    });
     this.control = this.broker.connectControl(Date.now());
     this.#secureContext = tls && createSecureContext(tls);
   }
@@ -183,15 +191,15 @@ export class NatsListener {
   /** INFO goes in clear, then the handshake begins; until then the session's writes wait. */
   #upgrade(connection: Connection, accepted: Socket, secureContext: SecureContext): void {
     const { session } = connection;
-    const chunks = this.broker.take(session, Date.now());
+    const info = this.broker.take(session, Date.now());
     accepted.once('error', () => accepted.destroy());
-    for (const { bytes } of chunks) accepted.write(bytes);
+    if (info !== undefined) accepted.write(info.bytes);
     const secure = new TLSSocket(accepted, { isServer: true, secureContext });
     connection.socket = secure;
     const timer = setTimeout(() => secure.destroy(), TLS_HANDSHAKE_MS);
     secure.once('secure', () => {
       clearTimeout(timer);
-      this.broker.written(session, chunks);
+      if (info !== undefined) this.broker.written(session, info);
       this.#schedule();
     });
     secure.once('close', () => clearTimeout(timer));
@@ -231,27 +239,27 @@ export class NatsListener {
 
   #write(connection: Connection): void {
     const { session, socket } = connection;
-    if (socket.destroyed || socket.writableEnded) return;
-    const chunks = this.broker.take(session, Date.now());
-    const last = chunks.length - 1;
-    if (last > 0) socket.cork();
-    for (const [at, { bytes }] of chunks.entries()) {
-      if (at < last) socket.write(bytes);
-      else socket.write(bytes, connection.onWritten);
+    const now = Date.now();
+    while (!socket.destroyed && !socket.writableEnded) {
+      const chunk = this.broker.take(session, now);
+      if (chunk === undefined) return;
+      connection.started++;
+      socket.write(chunk.bytes, connection.onWritten);
+      if (socket.writableLength > 0) {
+        connection.writing = chunk;
+        return;
+      }
+      // The kernel has copied it already: the buffer is free before the callback comes.
+      this.broker.written(session, chunk);
     }
-    if (last > 0) socket.uncork();
-    connection.started++;
-    // Nothing left means the kernel has copied it: the buffers are free before the callback comes.
-    if (socket.writableLength === 0) this.broker.written(session, chunks);
-    else connection.writing = chunks;
   }
 
   #written(connection: Connection): void {
     connection.finished++;
-    const chunks = connection.writing;
-    if (chunks === undefined || connection.finished < connection.started) return;
+    const chunk = connection.writing;
+    if (chunk === undefined || connection.finished < connection.started) return;
     connection.writing = undefined;
-    this.broker.written(connection.session, chunks);
+    this.broker.written(connection.session, chunk);
     this.#schedule();
   }
 
@@ -261,7 +269,8 @@ export class NatsListener {
       socket.destroy();
       return;
     }
-    for (const { bytes } of this.broker.take(session, Date.now())) socket.write(bytes);
+    let chunk = this.broker.take(session, Date.now());
+    for (; chunk !== undefined; chunk = this.broker.take(session, Date.now())) socket.write(chunk.bytes);
     socket.end();
     socket.resume();
     connection.linger = setTimeout(() => socket.destroy(), LINGER_MS);

@@ -1,24 +1,28 @@
-import { LARGE_BUFFER_BYTES, POOLED_LARGE_BUFFERS, POOLED_SMALL_BUFFERS, SMALL_BUFFER_BYTES } from './limits.ts';
+import { BUFFER_SIZES } from './limits.ts';
 
-/** Buffers in two sizes, lent for a tick. An idle connection holds none. */
+const LARGEST = BUFFER_SIZES[BUFFER_SIZES.length - 1]?.bytes ?? 0;
+
+/** Buffers in a few sizes, lent for a tick. An idle connection holds none. */
 export class BufferPool {
-  readonly #small: Uint8Array[] = [];
-  readonly #large: Uint8Array[] = [];
+  readonly #free = BUFFER_SIZES.map((size) => ({ ...size, buffers: [] as Uint8Array[] }));
 
+  /** A buffer of at least that many bytes, with anything in it. */
   take(bytes: number): Uint8Array {
-    if (bytes <= SMALL_BUFFER_BYTES) return this.#small.pop() ?? new Uint8Array(SMALL_BUFFER_BYTES);
-    if (bytes <= LARGE_BUFFER_BYTES) return this.#large.pop() ?? new Uint8Array(LARGE_BUFFER_BYTES);
-    return new Uint8Array(bytes);
+    for (const { bytes: size, buffers } of this.#free) if (bytes <= size) return buffers.pop() ?? uninitialised(size);
+    return uninitialised(bytes);
   }
 
   /** Takes back a buffer that nobody reads any more; one of another size is left to the garbage collector. */
   give(buffer: Uint8Array): void {
-    if (buffer.length === SMALL_BUFFER_BYTES) {
-      if (this.#small.length < POOLED_SMALL_BUFFERS) this.#small.push(buffer);
-    } else if (buffer.length === LARGE_BUFFER_BYTES) {
-      if (this.#large.length < POOLED_LARGE_BUFFERS) this.#large.push(buffer);
+    for (const { bytes, kept, buffers } of this.#free) {
+      if (buffer.length === bytes && buffers.length < kept) buffers.push(buffer);
     }
   }
+}
+
+/** Not zeroed: only what was written is ever sent. */
+function uninitialised(bytes: number): Uint8Array {
+  return new Uint8Array(Buffer.allocUnsafeSlow(bytes).buffer);
 }
 
 const NO_BYTES = new Uint8Array(0);
@@ -52,22 +56,24 @@ export class Outbox {
     return false;
   }
 
-  /** Everything appended so far, as buffers the caller gives back to the pool when they are written. */
-  take(): Chunk[] {
-    const chunks = this.#full ?? [];
-    if (this.#length > 0) chunks.push({ buffer: this.#current, bytes: this.#current.subarray(0, this.#length) });
-    this.#forget();
-    return chunks;
+  /** The oldest buffer, which the caller gives back to the pool when it is written; undefined when empty. */
+  take(): Chunk | undefined {
+    const first = this.#full?.shift();
+    if (first !== undefined) {
+      this.#fullBytes -= first.bytes.length;
+      return first;
+    }
+    if (this.#length === 0) return undefined;
+    const chunk = { buffer: this.#current, bytes: this.#current.subarray(0, this.#length) };
+    this.#current = NO_BYTES;
+    this.#length = 0;
+    return chunk;
   }
 
   /** Drops everything. */
   clear(): void {
     if (this.#current.length > 0) this.#pool.give(this.#current);
     for (const { buffer } of this.#full ?? []) this.#pool.give(buffer);
-    this.#forget();
-  }
-
-  #forget(): void {
     this.#current = NO_BYTES;
     this.#length = 0;
     this.#full = undefined;
@@ -76,7 +82,7 @@ export class Outbox {
 
   #grow(head: Uint8Array, tail: Uint8Array): true {
     const needed = head.length + tail.length;
-    if (this.#length + needed <= LARGE_BUFFER_BYTES) {
+    if (this.#length + needed <= LARGEST) {
       const larger = this.#pool.take(this.#length + needed);
       if (this.#length > 0) larger.set(this.#current.subarray(0, this.#length));
       if (this.#current.length > 0) this.#pool.give(this.#current);
@@ -87,7 +93,7 @@ export class Outbox {
         this.#full.push({ buffer: this.#current, bytes: this.#current.subarray(0, this.#length) });
         this.#fullBytes += this.#length;
       }
-      this.#current = this.#pool.take(Math.max(needed, LARGE_BUFFER_BYTES));
+      this.#current = this.#pool.take(Math.max(needed, LARGEST));
       this.#length = 0;
     }
     this.append(head, tail);

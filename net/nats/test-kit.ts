@@ -76,11 +76,12 @@ export class Line {
     const { broker, now } = this.#bench;
     if (command.kind === 'pause' || command.kind === 'resume') this.paused = command.kind === 'pause';
     else {
-      const cut = command.kind === 'close' && command.cut;
-      const chunks = cut ? [] : broker.take(this.session, now);
-      if (!this.frozen) {
-        for (const { bytes } of chunks) this.#text += Buffer.from(bytes).toString('latin1');
-        broker.written(this.session, chunks);
+      const isCut = command.kind === 'close' && command.cut;
+      for (let chunk = isCut ? undefined : broker.take(this.session, now); chunk !== undefined; ) {
+        if (this.frozen) break;
+        this.#text += Buffer.from(chunk.bytes).toString('latin1');
+        broker.written(this.session, chunk);
+        chunk = broker.take(this.session, now);
       }
       if (command.kind === 'close') {
         this.closed = command.reason;

@@ -10,6 +10,7 @@ import { createUser } from './create-user.ts';
 import { delegateAgent } from './delegate-agent.ts';
 import { deleteUser } from './delete-user.ts';
 import { deleteWorkspace } from './delete-workspace.ts';
+import { diffSnapshots } from './diff-snapshots.ts';
 import { explainDenial } from './explain-denial.ts';
 import { generateJoinToken } from './generate-join-token.ts';
 import { getAgentTree } from './get-agent-tree.ts';
@@ -77,4 +78,5 @@ export const operations: readonly AnyOperation<Services>[] = [
   getConnectivityMatrix,
   simulateConnectivity,
   listAudit,
+  diffSnapshots,
 ];

@@ -1,0 +1,96 @@
+import { modelOf } from '../network/model.ts';
+import type { NetworkState } from '../network/state.ts';
+import { type AttributedRow, attribute, changesBetween } from '../reachability/attribute.ts';
+import type { StoredRecord } from '../record.ts';
+import type { Services } from '../services.ts';
+import { type NetworkCommit, networkCommits, viewOfCommit } from './blame.ts';
+import { semanticOf } from './semantic.ts';
+
+export type ResourceRef = { readonly kind: string; readonly name: string };
+/** Where two versions of a resource differ: RFC 6901 pointers into the custom resource. */
+export type ChangedResource = ResourceRef & {
+  readonly changes: { readonly path: string; readonly old?: unknown; readonly new?: unknown }[];
+};
+
+export interface StateDiff {
+  readonly added: ResourceRef[];
+  readonly removed: ResourceRef[];
+  readonly changed: ChangedResource[];
+  readonly presence: { readonly peer: string; readonly old: string; readonly new: string }[];
+  /** Pairs whose allowed ports differ, each with the resources that caused it. */
+  readonly connectivity: AttributedRow[];
+  readonly omitted_connectivity: number;
+  /** The commits between the two, oldest first: who changed what, and who approved it. */
+  readonly commits: NetworkCommit[];
+}
+
+/** A state and the instant it is looked at, ms: expiries count from it. */
+export interface Moment {
+  readonly state: NetworkState;
+  readonly at: number;
+}
+
+const MAX_ROWS = 1_000;
+const MAX_COMMITS = 200;
+
+/** What differs from one moment of a network to another, in resources and in who may reach whom, and why. */
+export async function diffStates(services: Pick<Services, 'store'>, from: Moment, to: Moment): Promise<StateDiff> {
+  const before = modelOf(from.state, from.at);
+  const after = modelOf(to.state, to.at);
+  const rows = attribute(before, changesBetween(before, after), after);
+  const [older, newer] = from.state.revision <= to.state.revision ? [from.state, to.state] : [to.state, from.state];
+  const span = { after: older.revision, upTo: newer.revision, limit: MAX_COMMITS };
+  const commits = await networkCommits(services, newer.workspace, span);
+  return {
+    ...resourceDiff(from.state, to.state),
+    presence: presenceDiff(from.state, to.state),
+    connectivity: rows.slice(0, MAX_ROWS),
+    omitted_connectivity: Math.max(0, rows.length - MAX_ROWS),
+    commits: commits.map(viewOfCommit),
+  };
+}
+
+const FIELDS = ['peers', 'policies', 'networks'] as const;
+
+function resourceDiff(from: NetworkState, to: NetworkState): Pick<StateDiff, 'added' | 'removed' | 'changed'> {
+  const found = { added: [] as ResourceRef[], removed: [] as ResourceRef[], changed: [] as ChangedResource[] };
+  for (const field of FIELDS) {
+    const old: ReadonlyMap<string, StoredRecord> = from[field];
+    const now: ReadonlyMap<string, StoredRecord> = to[field];
+    for (const { kind, name } of old.values()) if (!now.has(name)) found.removed.push({ kind, name });
+    for (const record of now.values()) {
+      const { kind, name } = record;
+      const before = old.get(name);
+      if (!before) found.added.push({ kind, name });
+      else if (before !== record) {
+        const changes = [...valueDiff(semanticOf(before), semanticOf(record), '')];
+        if (changes.length > 0) found.changed.push({ kind, name, changes });
+      }
+    }
+  }
+  return found;
+}
+
+function presenceDiff(from: NetworkState, to: NetworkState): StateDiff['presence'] {
+  const rows: StateDiff['presence'] = [];
+  for (const peer of new Set([...from.peers.keys(), ...to.peers.keys()])) {
+    const old = from.presence.get(peer)?.spec.online ? 'online' : 'offline';
+    const now = to.presence.get(peer)?.spec.online ? 'online' : 'offline';
+    if (old !== now) rows.push({ peer, old, new: now });
+  }
+  return rows;
+}
+
+function* valueDiff(old: unknown, now: unknown, path: string): Generator<ChangedResource['changes'][number]> {
+  if (isObject(old) && isObject(now)) {
+    for (const key of new Set([...Object.keys(old), ...Object.keys(now)])) {
+      yield* valueDiff(old[key], now[key], `${path}/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`);
+    }
+  } else if (JSON.stringify(old) !== JSON.stringify(now)) {
+    yield { path, ...(old !== undefined && { old }), ...(now !== undefined && { new: now }) };
+  }
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -31,7 +31,7 @@ async function agent(
   name: string,
   { scopes, parent, ttlMs = 3_600_000 }: { scopes: readonly string[]; parent?: string; ttlMs?: number },
 ) {
-  const expiresAt = kit.clock.at + ttlMs;
+  const expiresAt = kit.clock.time + ttlMs;
   const record: RecordDraft<AgentSpec, AgentStatus> = {
     kind: 'AgentIdentity',
     name,
@@ -155,7 +155,7 @@ describe('an API token', () => {
 
     const { id: owner } = await verify(kit, bearer);
     const token = newToken('api');
-    const expiresAt = kit.clock.at + 1_000;
+    const expiresAt = kit.clock.time + 1_000;
     const spec = { kind: 'api', name: 'forged', owner, scopes: [scope], expiresAt, createdBy: 'x', epoch: 1 } as const;
     await kit.services.store.commit(workspace, [{ op: 'create', record: tokenDraft(token, spec) }], CONTEXT);
     expect([...(await verify(kit, token)).scopesIn(workspace)]).toEqual([]);
@@ -194,7 +194,7 @@ describe('an API token', () => {
     await verify(kit, String(revoked['token']));
     await kit.call(revokeApiToken, { id: revoked['id'] }, { bearer, workspace });
     await expect(verify(kit, String(revoked['token']))).rejects.toMatchObject(UNKNOWN);
-    kit.clock.at += 3_600_000;
+    kit.clock.time += 3_600_000;
     await expect(verify(kit, String(expired['token']))).rejects.toMatchObject(EXPIRED);
   });
 });
@@ -216,7 +216,7 @@ describe('an agent token', () => {
       tokenId: expect.stringMatching(/^tok_/),
       workspaces: [workspace],
       interactive: false,
-      expiresAt: kit.clock.at + 60_000,
+      expiresAt: kit.clock.time + 60_000,
       scopes: ['network:read'] satisfies Scope[],
     });
   });
@@ -236,9 +236,9 @@ describe('an agent token', () => {
     const workspace = await kit.workspace('prod');
     await agent(kit, workspace, 'root', { scopes: ['network:read'], ttlMs: 1_000 });
     const token = await agent(kit, workspace, 'child', { scopes: ['network:read'], parent: 'root' });
-    kit.clock.at += 999;
+    kit.clock.time += 999;
     await verify(kit, token);
-    kit.clock.at += 1;
+    kit.clock.time += 1;
     await expect(verify(kit, token)).rejects.toMatchObject(EXPIRED);
   });
 });
@@ -257,7 +257,7 @@ describe('a join token', () => {
       tokenId: id,
       workspaces: [workspace],
       interactive: false,
-      expiresAt: kit.clock.at + 168 * 3_600_000,
+      expiresAt: kit.clock.time + 168 * 3_600_000,
       scopes: [],
     });
     await kit.call(revokeJoinToken, { id }, { bearer, workspace });

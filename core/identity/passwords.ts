@@ -9,7 +9,7 @@ const SALT_BYTES = 16;
 /** Hashes at once; each takes 19 MiB while it runs. */
 const MAX_RUNNING = 2;
 /** Hashes waiting; more are refused, so that a flood of logins costs no more than this. */
-const MAX_WAITING = 64;
+const MAX_WAITING = 32;
 
 const MIN_LENGTH = 8;
 const MAX_LENGTH = 256;

@@ -10,7 +10,7 @@ export interface RelayAddress {
 }
 
 /** The contract's relay port. */
-export const DEFAULT_RELAY_PORT = 6266;
+const DEFAULT_RELAY_PORT = 6266;
 
 /** `lrp://<credential>@host:port`, or plain `host:port` as in `--relay-url`. Undefined when it is neither. */
 export function parseRelayAddress(text: string): RelayAddress | undefined {

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { encodeFrame, FRAME_TYPES, type FrameType, MAX_PAYLOAD_BYTES, peerIdOf } from './frame.ts';
+import { writeForward } from './client.ts';
+import { encodeFrame, FRAME_TYPES, type FrameType, MAX_PAYLOAD_BYTES, peerIdOf, viewOf } from './frame.ts';
 import { STREAM_CORPUS } from './fuzz-corpus.ts';
 import {
   type Bye,
@@ -18,6 +19,8 @@ import { byeReasonOf } from './reasons.ts';
 import { FrameSplitter } from './splitter.ts';
 
 const hex = (bytes: Uint8Array) => Buffer.from(bytes).toString('hex');
+/** A long run sets more: docs/fuzzing.md. */
+const FUZZ_RUNS = Number(process.env['FUZZ_RUNS'] ?? 200);
 const utf8 = (text: string) => Uint8Array.from(Buffer.from(text));
 
 describe('frames', () => {
@@ -27,6 +30,12 @@ describe('frames', () => {
     { type: 'probe', peer: 2n ** 64n - 1n, payload: 'x', wire: '0107000000000001ffffffffffffffff78' },
   ])('$type has these bytes', ({ type, peer, payload, flags, wire }) => {
     expect(hex(encodeFrame(type, peer, utf8(payload), flags))).toBe(wire);
+  });
+
+  test('a forward frame written in place has the same bytes', () => {
+    const slab = new Uint8Array(40);
+    const end = writeForward(slab, viewOf(slab), 3, 0x0123456789abcdefn, utf8('hi'));
+    expect(hex(slab.subarray(3, end))).toBe('01050000000000020123456789abcdef6869');
   });
 
   test('a peer id is the first 8 bytes of SHA-256 of the key', () => {
@@ -116,6 +125,7 @@ describe('splitting', () => {
       fc.property(stream, fc.array(fc.integer({ min: 1, max: 50 })), (bytes, cuts) => {
         split(new FrameSplitter(100), chunksOf(bytes, cuts));
       }),
+      { numRuns: FUZZ_RUNS },
     );
   });
 });

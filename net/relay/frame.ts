@@ -5,7 +5,7 @@ export const FRAME_VERSION = 1;
 /** ver u8 | type u8 | flags u16 | length u32 | peer u64 */
 export const HEADER_BYTES = 16;
 /** A frame with its header. Larger than any WireGuard packet can be, small enough to queue by the dozen. */
-export const MAX_FRAME_BYTES = 65_536;
+const MAX_FRAME_BYTES = 65_536;
 export const MAX_PAYLOAD_BYTES = MAX_FRAME_BYTES - HEADER_BYTES;
 
 export const FRAME_TYPES = {

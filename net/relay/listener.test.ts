@@ -14,6 +14,7 @@ import { RelayListener, type RelayListenerOptions } from './listener.ts';
 
 const TOKEN = 'shared-token';
 const HOUR_MS = 3_600_000;
+const OPENSSL = 'openssl';
 const undo: (() => unknown)[] = [];
 
 afterEach(async () => {
@@ -169,7 +170,7 @@ function certificate() {
   const directory = mkdtempSync(join(tmpdir(), 'relay-'));
   const [key, cert] = [join(directory, 'key.pem'), join(directory, 'cert.pem')];
   const request = ['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes', '-days', '1'];
-  execFileSync('openssl', [...request, '-subj', '/CN=localhost', '-keyout', key, '-out', cert], { stdio: 'ignore' });
+  execFileSync(OPENSSL, [...request, '-subj', '/CN=localhost', '-keyout', key, '-out', cert], { stdio: 'ignore' });
   undo.push(() => rmSync(directory, { recursive: true }));
   return { key: readFileSync(key, 'utf8'), cert: readFileSync(cert, 'utf8') };
 }

@@ -1,5 +1,5 @@
 /** A span at least this long is handed on as it came; a shorter one is gathered with its neighbours. */
-export const UNCOPIED_SPAN_BYTES = 16_384;
+const UNCOPIED_SPAN_BYTES = 16_384;
 /** Holds any frame; a flush seldom gathers more for one receiver. */
 const SLAB_BYTES = 65_536;
 /** Slabs kept for reuse: 8 MiB. */

@@ -13,6 +13,8 @@ import type { RelaySession } from './session.ts';
 
 const TOKEN = 'shared-token';
 const DAY_MS = 86_400_000;
+/** A long run sets more: docs/fuzzing.md. */
+const FUZZ_RUNS = Number(process.env['FUZZ_RUNS'] ?? 200);
 const keys = relayKeysOf(TOKEN);
 const utf8 = (text: string) => Uint8Array.from(Buffer.from(text));
 
@@ -317,7 +319,7 @@ describe('hostile bytes', () => {
         b.pump();
         expect(b.log.at(-1)).toBe(`${a.id}: fine`);
       }),
-      { numRuns: 200 },
+      { numRuns: FUZZ_RUNS },
     );
   });
 
@@ -330,6 +332,7 @@ describe('hostile bytes', () => {
         for (const chunk of chunks) client.receive(Uint8Array.from(chunk), 0);
         client.tick(1);
       }),
+      { numRuns: FUZZ_RUNS },
     );
   });
 });

@@ -1,7 +1,7 @@
 import { timingSafeEqual } from 'node:crypto';
 
 /** Bytes of a nonce that a sender must echo to prove that it runs now. */
-export const NONCE_BYTES = 16;
+const NONCE_BYTES = 16;
 /** How long an echo is waited for: longer than any bus delay, shorter than a person's attention. */
 export const CHALLENGE_LIFE_MS = 10_000;
 const MAX_CHALLENGES = 65_536;

@@ -2,7 +2,7 @@ import { createCipheriv, createDecipheriv, hkdfSync } from 'node:crypto';
 import { KEY_BYTES } from './x25519.ts';
 
 /** 1: ChaCha20-Poly1305 under HKDF-SHA256 of X25519. */
-export const SEAL_VERSION = 1;
+const SEAL_VERSION = 1;
 /** Random for each sending process: a restarted sender never meets its old nonces. */
 export const EPOCH_BYTES = 16;
 export const TAG_BYTES = 16;

@@ -8,7 +8,7 @@ export type SignalMessage =
   | { readonly kind: 'BYE'; readonly reason: string }
   | { readonly kind: 'PING' };
 
-export type SignalKind = SignalMessage['kind'];
+type SignalKind = SignalMessage['kind'];
 
 /** A kind of a later version is told apart from nonsense: it is counted and ignored. */
 export type DecodedSignal =

@@ -22,7 +22,7 @@ export const ATTRIBUTES = {
   iceControlling: 0x802a,
 } as const;
 
-export type StunClass = 'request' | 'indication' | 'success' | 'error';
+type StunClass = 'request' | 'indication' | 'success' | 'error';
 
 export interface StunAttribute {
   readonly type: number;

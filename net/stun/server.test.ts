@@ -6,6 +6,8 @@ import { StunServer } from './server.ts';
 
 const hex = (bytes: Uint8Array | undefined) => (bytes ? Buffer.from(bytes).toString('hex') : undefined);
 const transactionId = Uint8Array.from(Buffer.from('b7e7a701bc34d686fa87dfae', 'hex'));
+/** A long run sets more: docs/fuzzing.md. */
+const FUZZ_RUNS = Number(process.env['FUZZ_RUNS'] ?? 200);
 const IPV4 = { address: '192.0.2.1', port: 32_853 };
 const IPV6 = { address: '2001:db8:1234:5678:11:2233:4455:6677', port: 32_853 };
 
@@ -94,6 +96,7 @@ describe('STUN server', () => {
         const answer = server.handle(bytes, IPV4, 0);
         expect(answer === undefined || answer.length <= bytes.length * 2).toBe(true);
       }),
+      { numRuns: FUZZ_RUNS },
     );
   });
 });

@@ -11,7 +11,7 @@ import {
 import { SourceLimit } from './rate.ts';
 
 /** MESH_STUN_RATE: answers a second to one source address (IPv4) or /64 (IPv6). */
-export const DEFAULT_STUN_RATE = 50;
+const DEFAULT_STUN_RATE = 50;
 /** Answers at once, whatever the rate: a node asks on every interface it has when it starts. */
 const MIN_BURST = 32;
 /** Nothing a client sends is longer than one unfragmented datagram. */

@@ -1,3 +1,4 @@
+import { MeshError } from '../errors.ts';
 import type { PortEntry, Protocol } from '../network/policy.ts';
 
 /** What a pair may use: everything, or these ports. `ICMP` has no ports and so no `from` and `to`. */
@@ -29,8 +30,8 @@ const EVERYTHING = [
   ICMP_CODE,
 ];
 
-/** Ids stay below this, so that a pair of ids is one exact number. */
-const PAIR_STRIDE = 2 ** 26;
+/** Numbers kept in all sets together (200 MB). Only policies written to be told apart port by port get there. */
+const MAX_NUMBERS = 50_000_000;
 
 /** The place of one protocol and port on the number line; 0, which no set holds, when there is no such port. */
 export function pointOf(protocol: Protocol, port: number | undefined): number {
@@ -49,9 +50,11 @@ export class PortSets {
     ['', NO_PORTS],
     [EVERYTHING.join(), ALL_PORTS],
   ]);
-  readonly #unions = new Map<number, PortSetId>();
-  readonly #meets = new Map<number, PortSetId>();
-  readonly #differences = new Map<number, PortSetId>();
+  readonly #unions = new PairTable();
+  readonly #meets = new PairTable();
+  readonly #differences = new PairTable();
+
+  #numbers = EVERYTHING.length;
 
   /** Entries kept in all tables together; the owner starts afresh when it grows too large. */
   get size(): number {
@@ -110,6 +113,22 @@ export class PortSets {
     return this.#memo(this.#differences, a, b, (inA, inB) => inA && !inB);
   }
 
+  /** Whether two sets share a port, without keeping what they share. */
+  intersects(a: PortSetId, b: PortSetId): boolean {
+    if (a === NO_PORTS || b === NO_PORTS) return false;
+    if (a === b || a === ALL_PORTS || b === ALL_PORTS) return true;
+    const left = this.#rangesOf(a);
+    const right = this.#rangesOf(b);
+    let i = 0;
+    let j = 0;
+    while (i < left.length && j < right.length) {
+      if ((left[i + 1] ?? 0) < (right[j] ?? 0)) i += 2;
+      else if ((right[j + 1] ?? 0) < (left[i] ?? 0)) j += 2;
+      else return true;
+    }
+    return false;
+  }
+
   describe(id: PortSetId): Allowed {
     if (id === ALL_PORTS) return 'ALL';
     const ranges = this.#rangesOf(id);
@@ -131,25 +150,42 @@ export class PortSets {
     const key = ranges.join();
     const known = this.#ids.get(key);
     if (known !== undefined) return known;
+    this.#numbers += ranges.length;
+    if (this.#numbers > MAX_NUMBERS) {
+      throw new MeshError(
+        'payload_too_large',
+        'These policies tell too many sets of ports apart. Use fewer single ports, or ranges of ports.',
+      );
+    }
     const id = this.#ranges.length;
     this.#ranges.push(Int32Array.from(ranges));
     this.#ids.set(key, id);
     return id;
   }
 
-  #memo(
-    table: Map<number, PortSetId>,
-    a: PortSetId,
-    b: PortSetId,
-    keep: (inA: boolean, inB: boolean) => boolean,
-  ): PortSetId {
-    const key = a * PAIR_STRIDE + b;
-    let id = table.get(key);
+  #memo(table: PairTable, a: PortSetId, b: PortSetId, keep: (inA: boolean, inB: boolean) => boolean): PortSetId {
+    let id = table.get(a, b);
     if (id === undefined) {
       id = this.#intern(combine(this.#rangesOf(a), this.#rangesOf(b), keep));
-      table.set(key, id);
+      table.set(a, b, id);
     }
     return id;
+  }
+}
+
+/** Results by two ids: a map for each first id, since maps of small integers are several times faster than of pairs. */
+class PairTable {
+  readonly #rows: Map<PortSetId, PortSetId>[] = [];
+  size = 0;
+
+  get(a: PortSetId, b: PortSetId): PortSetId | undefined {
+    return this.#rows[a]?.get(b);
+  }
+
+  set(a: PortSetId, b: PortSetId, result: PortSetId): void {
+    this.#rows[a] ??= new Map();
+    this.#rows[a].set(b, result);
+    this.size++;
   }
 }
 

@@ -70,7 +70,7 @@ export class Reachability {
     const s = this.#places.get(src);
     const d = this.#places.get(dst);
     if (s === undefined || d === undefined) return false;
-    return this.parts.ports.has(this.pair(s, d), pointOf(protocol, port));
+    return this.#opens(s, d, pointOf(protocol, port), 0);
   }
 
   /** Everything `src` may open at `dst`; empty when nothing. */
@@ -113,7 +113,7 @@ export class Reachability {
     for (const from of this.units()) {
       for (const to of this.units()) {
         const kin = from.ancestors.length === 0 ? [] : to.members.filter((place) => from.ancestors.includes(place));
-        if (this.unitPair(from, to) !== NO_PORTS) {
+        if (this.#anyPorts(from, to)) {
           const same = from === to ? from.members.length : 0;
           const kinPairs = kin.length * from.members.length - from.members.filter((s) => kin.includes(s)).length;
           count += from.members.length * to.members.length - same - kinPairs;
@@ -224,6 +224,30 @@ export class Reachability {
     }
   }
 
+  /** As {@link pair} for one point, without keeping what the sets share. */
+  #opens(src: number, dst: number, point: number, depth: number): boolean {
+    const from = this.parts.endpoints[src];
+    const to = this.parts.endpoints[dst];
+    if (from === undefined || to === undefined || from.dead !== undefined || to.dead !== undefined) return false;
+    const { ports } = this.parts;
+    if (src === dst) return ports.has(ALL_PORTS, point);
+    if (!ports.has(this.#egressOf(from, to), point) || !ports.has(this.#ingressOf(from, to), point)) return false;
+    if (from.bound === undefined) return true;
+    if ('id' in from.bound) return ports.has(this.boundOn(from, dst, to), point);
+    if (from.bound.ancestor === undefined || depth >= MAX_BOUND_DEPTH) return false;
+    return this.#opens(from.bound.ancestor, dst, point, depth + 1);
+  }
+
+  /** Whether {@link unitPair} allows anything. */
+  #anyPorts(from: Unit, to: Unit): boolean {
+    const src = this.parts.endpoints[from.members[0] ?? 0];
+    const dst = this.parts.endpoints[to.members[0] ?? 0];
+    if (src === undefined || dst === undefined || src.dead !== undefined || dst.dead !== undefined) return false;
+    if (src.bound !== undefined) return this.unitPair(from, to) !== NO_PORTS;
+    const out = this.#egressOf(src, dst);
+    return out !== NO_PORTS && this.parts.ports.intersects(out, this.#ingressOf(src, dst));
+  }
+
   *#kinPairs(from: Unit, kin: readonly number[]): Generator<readonly [number, number, PortSetId]> {
     for (const dst of kin) {
       for (const src of from.members) {
@@ -247,12 +271,21 @@ export class Reachability {
   }
 
   #byPolicy(from: Endpoint, to: Endpoint): PortSetId {
-    if (from.external && to.external) return NO_PORTS;
-    if (!from.external && !to.external && from.network !== to.network) return NO_PORTS;
-    const { table, ports } = this.parts;
-    const out = from.external ? ALL_PORTS : (table.row('egress', from.classIndex)[to.classIndex] ?? NO_PORTS);
-    if (out === NO_PORTS || to.external) return out;
-    return ports.meet(out, table.row('ingress', to.classIndex)[from.classIndex] ?? NO_PORTS);
+    const out = this.#egressOf(from, to);
+    return out === NO_PORTS ? NO_PORTS : this.parts.ports.meet(out, this.#ingressOf(from, to));
+  }
+
+  /** What `from` may send, by its network and policies; an external has none. */
+  #egressOf(from: Endpoint, to: Endpoint): PortSetId {
+    if (from.external) return to.external ? NO_PORTS : ALL_PORTS;
+    if (!to.external && from.network !== to.network) return NO_PORTS;
+    return this.parts.table.row('egress', from.classIndex)[to.classIndex] ?? NO_PORTS;
+  }
+
+  /** What `to` may be sent, by its policies; an external has none. */
+  #ingressOf(from: Endpoint, to: Endpoint): PortSetId {
+    if (to.external) return ALL_PORTS;
+    return this.parts.table.row('ingress', to.classIndex)[from.classIndex] ?? NO_PORTS;
   }
 
   #reachRow(id: string, rules: readonly RuleCode[]): Row {

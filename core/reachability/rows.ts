@@ -1,4 +1,4 @@
-import { type Bits, eachBit, orInto } from './bits.ts';
+import { type Bits, eachBit } from './bits.ts';
 import type { ClassSpace } from './classes.ts';
 import type { Direction, NetworkInput } from './model.ts';
 import { ALL_PORTS, NO_PORTS, type PortSetId, type PortSets } from './port-sets.ts';
@@ -18,7 +18,10 @@ export class RowTable {
   readonly #policies: readonly PolicyCode[];
   readonly #defaults: ReadonlyMap<string, PortSetId>;
   readonly #selecting: readonly (readonly number[])[];
-  readonly #rows: Readonly<Record<Direction, (Row | undefined)[]>>;
+  readonly #egress: (Row | undefined)[];
+  readonly #ingress: (Row | undefined)[];
+  readonly #common: ReadonlySet<PolicyCode>;
+  readonly #bases = new Map<string, Sums>();
 
   constructor(
     space: ClassSpace,
@@ -33,11 +36,13 @@ export class RowTable {
     this.#policies = policies;
     this.#defaults = new Map(networks.map((n) => [n.name, n.defaultAction === 'ALLOW' ? ALL_PORTS : NO_PORTS]));
     this.#selecting = policiesByClass(space, policies);
-    this.#rows = { egress: new Array(space.classes.length), ingress: new Array(space.classes.length) };
+    this.#egress = new Array(space.classes.length);
+    this.#ingress = new Array(space.classes.length);
+    this.#common = commonPolicies(policies, this.#selecting);
   }
 
   row(direction: Direction, subject: number): Row {
-    const rows = this.#rows[direction];
+    const rows = direction === 'egress' ? this.#egress : this.#ingress;
     let row = rows[subject];
     if (row === undefined) {
       row = this.#shared(direction, subject);
@@ -74,27 +79,59 @@ export class RowTable {
 
   /** DESIGN 5.2: a DENY rule wins, else an ALLOW rule, else isolation, else the default. */
   #compute(direction: Direction, policies: readonly PolicyCode[], byDefault: PortSetId): Row {
-    const allowed = new Map<PortSetId, Bits>();
-    const denied = new Map<PortSetId, Bits>();
-    let isolated = false;
-    for (const policy of policies) {
-      const rules = policy[direction] ?? [];
-      if (policy.allow || rules.length === 0) isolated = true;
-      for (const rule of rules) addTo(policy.allow ? allowed : denied, rule.ports, this.#space.othersOf(rule));
-    }
-    const row: Row = new Uint32Array(this.#space.classes.length).fill(isolated ? NO_PORTS : byDefault);
-    for (const [ports, bits] of allowed) {
-      eachBit(bits, (other) => {
-        row[other] = this.#ports.union(row[other] ?? NO_PORTS, ports);
-      });
-    }
-    for (const [ports, bits] of denied) {
-      eachBit(bits, (other) => {
-        row[other] = this.#ports.minus(row[other] ?? NO_PORTS, ports);
-      });
+    const base = this.#baseOf(
+      direction,
+      policies.filter((policy) => this.#common.has(policy)),
+    );
+    const sums = { allowed: base.allowed.slice(), denied: base.denied.slice(), isolated: base.isolated };
+    for (const policy of policies) if (!this.#common.has(policy)) this.#add(sums, direction, policy);
+    const { allowed, denied, isolated } = sums;
+    const row = isolated ? allowed : allowed.fill(byDefault);
+    for (let other = 0; other < row.length; other++) {
+      const refused = denied[other] ?? NO_PORTS;
+      if (refused !== NO_PORTS) row[other] = this.#ports.minus(row[other] ?? NO_PORTS, refused);
     }
     return row;
   }
+
+  /** The sums of the policies that select many classes, which most rows begin with. */
+  #baseOf(direction: Direction, common: readonly PolicyCode[]): Sums {
+    const key = `${direction}|${common.map(({ id }) => id).join()}`;
+    let base = this.#bases.get(key);
+    if (base === undefined) {
+      const size = this.#space.classes.length;
+      base = { allowed: new Uint32Array(size), denied: new Uint32Array(size), isolated: false };
+      for (const policy of common) this.#add(base, direction, policy);
+      this.#bases.set(key, base);
+    }
+    return base;
+  }
+
+  #add(sums: Sums, direction: Direction, policy: PolicyCode): void {
+    const rules = policy[direction] ?? [];
+    if (policy.allow || rules.length === 0) sums.isolated = true;
+    const target = policy.allow ? sums.allowed : sums.denied;
+    for (const rule of rules) addPorts(target, this.#space.othersOf(rule), rule.ports, this.#ports);
+  }
+}
+
+/** What the policies of a row come to, before a DENY is taken from an ALLOW. */
+interface Sums {
+  readonly allowed: Row;
+  readonly denied: Row;
+  isolated: boolean;
+}
+
+/** A policy that selects at least this share of the classes is summed once for all rows that it is part of. */
+const COMMON_SHARE = 1 / 4;
+
+function commonPolicies(
+  policies: readonly PolicyCode[],
+  selecting: readonly (readonly number[])[],
+): ReadonlySet<PolicyCode> {
+  const counts = new Uint32Array(policies.length);
+  for (const indexes of selecting) for (const index of indexes) counts[index] = (counts[index] ?? 0) + 1;
+  return new Set(policies.filter((_, index) => (counts[index] ?? 0) >= selecting.length * COMMON_SHARE));
 }
 
 function policiesByClass(space: ClassSpace, policies: readonly PolicyCode[]): number[][] {
@@ -105,19 +142,15 @@ function policiesByClass(space: ClassSpace, policies: readonly PolicyCode[]): nu
   return result;
 }
 
-function addTo(sets: Map<PortSetId, Bits>, ports: PortSetId, bits: Bits): void {
-  const known = sets.get(ports);
-  if (known) orInto(known, bits);
-  else sets.set(ports, bits.slice());
+function addPorts(row: Row, others: Bits, added: PortSetId, ports: PortSets): void {
+  eachBit(others, (other) => {
+    row[other] = ports.union(row[other] ?? NO_PORTS, added);
+  });
 }
 
 /** What the rules of a root agent's `reach` open towards each class. */
 export function reachRow(rules: readonly RuleCode[], space: ClassSpace, ports: PortSets): Row {
   const row: Row = new Uint32Array(space.classes.length);
-  for (const rule of rules) {
-    eachBit(space.othersOf(rule), (other) => {
-      row[other] = ports.union(row[other] ?? NO_PORTS, rule.ports);
-    });
-  }
+  for (const rule of rules) addPorts(row, space.othersOf(rule), rule.ports, ports);
   return row;
 }

@@ -1,0 +1,75 @@
+import { describe, expect, test } from 'vitest';
+import type { PolicySpec } from '../network/policy.ts';
+import { compile } from './engine.ts';
+import { lint } from './lint.ts';
+import { NOW } from './models.testkit.ts';
+
+const selector = (role: string) => ({ peerSelector: { matchLabels: { role } } });
+
+function warningsOf(...specs: unknown[]): string[] {
+  const reach = compile({
+    networks: [{ name: 'n', cidr: '10.96.0.0/24', defaultAction: 'ALLOW' }],
+    peers: ['web', 'db', 'job'].map((role) => ({ name: role, labels: { role }, network: 'n' })),
+    policies: specs.map((spec, i) => ({ name: `pol${i}`, spec })),
+    now: NOW,
+  });
+  return lint(reach).map(({ code, policy, direction, rule_index }) =>
+    [code, policy, direction, rule_index].join(' ').trim(),
+  );
+}
+
+describe('lint', () => {
+  test('has nothing to say about a base with an opening', () => {
+    const open: PolicySpec = {
+      action: 'ALLOW',
+      ...selector('db'),
+      ingress: [{ from: [selector('web')], ports: [{ port: 5432 }] }],
+    };
+    expect(warningsOf({ action: 'DENY' }, open)).toEqual([]);
+  });
+
+  test.each<[string, unknown[], string[]]>([
+    ['a policy of an unknown shape', [{ action: 'ALLOW', tier: 1 }], ['UNREADABLE_POLICY pol0']],
+    ['a selector without peers', [{ action: 'DENY', ...selector('gone') }], ['SELECTS_NO_PEER pol0']],
+    ['an ALLOW without directions', [{ action: 'ALLOW' }], ['ISOLATES_BOTH_WAYS pol0']],
+    [
+      'anyone to every peer',
+      [{ action: 'ALLOW', ingress: [{ ports: [{ port: 22 }] }] }],
+      ['ANY_TO_ANY pol0 ingress 0'],
+    ],
+    ['a DENY that nothing can override', [{ action: 'DENY', egress: [{}] }], ['DENY_MATCHES_EVERYTHING pol0 egress 0']],
+    [
+      'a block that holds the overlay',
+      [{ action: 'ALLOW', ...selector('db'), ingress: [{ from: [{ ipBlock: { cidr: '10.0.0.0/8' } }] }] }],
+      ['CIDR_COVERS_OVERLAY pol0 ingress 0'],
+    ],
+    [
+      'a rule for peers that are not there',
+      [{ action: 'ALLOW', ...selector('db'), ingress: [{ from: [selector('gone')] }] }],
+      ['RULE_MATCHES_NO_ONE pol0 ingress 0'],
+    ],
+    [
+      'a rule that a DENY undoes',
+      [
+        { action: 'ALLOW', ...selector('db'), ingress: [{ from: [selector('web')] }, { from: [selector('job')] }] },
+        { action: 'DENY', ...selector('db'), ingress: [{ from: [selector('job')] }] },
+      ],
+      ['RULE_IS_DENIED pol0 ingress 1'],
+    ],
+    [
+      'a rule that two others already allow',
+      [
+        {
+          action: 'ALLOW',
+          ...selector('db'),
+          ingress: [{ from: [selector('web')], ports: [{ port: 80, endPort: 90 }] }],
+        },
+        { action: 'ALLOW', ...selector('db'), ingress: [{ ports: [{ port: 80, endPort: 85 }] }] },
+        { action: 'ALLOW', ...selector('db'), ingress: [{ ports: [{ port: 86, endPort: 99 }] }] },
+      ],
+      ['RULE_IS_SHADOWED pol0 ingress 0'],
+    ],
+  ])('names %s', (_, specs, expected) => {
+    expect(warningsOf(...specs)).toEqual(expected);
+  });
+});

@@ -1,9 +1,12 @@
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { corpus } from './corpus.ts';
 import { credentialDigest } from './credentials.ts';
 import { MIN_PENDING_BYTES } from './limits.ts';
 import { Bench } from './test-kit.ts';
+
+/** A loaded machine is slow; a test that hangs still ends. */
+vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
 const QUIET = 'CONNECT {"verbose":false,"pedantic":false,"headers":true,"protocol":1}\r\n';
 const credential = { id: 'c1', digest: credentialDigest('secret'), workspace: 'w1', peer: 'p1' };

@@ -1,5 +1,7 @@
 import { CredentialTable, type Grant } from './credentials.ts';
+import { Dice } from './dice.ts';
 import { frameTail, withoutHeaders } from './frame.ts';
+import { encodeInfo } from './info.ts';
 import { DEFAULT_LIMITS, type Limits, MIN_PENDING_BYTES, RELIEF_BYTES, STALL_PENDING_BYTES } from './limits.ts';
 import { emptyMetrics, type Metrics } from './metrics.ts';
 import { BufferPool, type Chunk } from './outbox.ts';
@@ -7,6 +9,7 @@ import { latin1, type PartialBudget, type Publication } from './parser.ts';
 import { CONTROL_PERMISSIONS, mayNameReply, mayPublish, mayReceive, OPEN_PERMISSIONS } from './permissions.ts';
 import { type Route, Router, type Target } from './router.ts';
 import { bytesOf, type CloseReason, type Hub, Session, type Subscription } from './session.ts';
+import { Stalls } from './stalls.ts';
 import { isLiteralSubject } from './subject.ts';
 
 /** A message for the control plane's own subscription `sid`. */
@@ -44,9 +47,6 @@ export interface BrokerOptions {
   readonly relieve?: () => void;
 }
 
-/** The nats-server release whose client protocol is spoken; clients decide by it what they may use. */
-export const PROTOCOL_VERSION = '2.9.10';
-
 const NO_RESPONDERS = bytesOf('16 16\r\nNATS/1.0 503\r\n\r\n\r\n');
 
 /**
@@ -69,9 +69,9 @@ export class Broker implements Hub {
   readonly #sessions = new Map<number, Session>();
   #commands: Command[] = [];
   #awake: Session[] = [];
-  readonly #stalled = new Set<Session>();
+  readonly #stalls: Stalls;
   #lastId = 0;
-  #random: number;
+  readonly #dice: Dice;
   #lameDuck = false;
   /** Bytes handed to sockets that they have not taken. */
   #inFlight = 0;
@@ -79,8 +79,9 @@ export class Broker implements Hub {
   constructor(options: BrokerOptions) {
     this.#options = options;
     this.limits = { ...DEFAULT_LIMITS, ...options.limits };
+    this.#stalls = new Stalls(this.limits.stallMs, (kind, session) => this.#commands.push({ kind, session }));
     this.partial = { used: 0, max: this.limits.maxTotalPartial };
-    this.#random = (bytesOf(options.serverId).reduce((sum, byte) => (sum * 31 + byte) | 0, 7) | 1) >>> 0;
+    this.#dice = new Dice(options.serverId);
   }
 
   get sessions(): Iterable<Session> {
@@ -127,8 +128,7 @@ export class Broker implements Hub {
     session.outbox.clear();
     this.#inFlight -= session.inFlight;
     session.inFlight = 0;
-    this.#stalled.delete(session);
-    this.#releaseWaiting(session);
+    this.#stalls.release(session);
   }
 
   /** What to do now. Call once a tick, and early when much is `fresh`. */
@@ -167,7 +167,7 @@ export class Broker implements Hub {
     const waiting = session.outbox.bytes;
     if (waiting > 0 && !session.awake) this.wake(session);
     if (waiting === 0) session.stallSpent = false;
-    if (waiting <= STALL_PENDING_BYTES / 2 && session.waiting !== undefined) this.#releaseWaiting(session);
+    if (waiting <= STALL_PENDING_BYTES / 2 && session.waiting !== undefined) this.#stalls.release(session);
   }
 
   /** Pings, deadlines and expiries; call about once a second. */
@@ -179,15 +179,12 @@ export class Broker implements Hub {
   /** Ends stalls that have lasted long enough; call every few milliseconds while `stalls` is above 0. */
   tickStalls(now: number): void {
     this.now = now;
-    for (const receiver of this.#stalled) {
-      if (now < receiver.stalledUntil) continue;
-      receiver.stallSpent = true;
-      this.#releaseWaiting(receiver);
-    }
+    this.#stalls.tick(now);
   }
 
+  /** Receivers that publishers are held back for. */
   get stalls(): number {
-    return this.#stalled.size;
+    return this.#stalls.size;
   }
 
   /** Tells every client to look for another server; connections then end a few at a time with `closeSome`. */
@@ -299,23 +296,15 @@ export class Broker implements Hub {
   }
 
   #info(clientId: number, address?: string): Uint8Array {
-    const { serverId, host = '0.0.0.0', port = 4222, auth, tls = false } = this.#options;
-    const info = {
-      server_id: serverId,
-      server_name: 'mesh',
-      version: PROTOCOL_VERSION,
-      proto: 1,
-      host,
-      port,
-      headers: true,
-      max_payload: this.limits.maxPayload,
-      client_id: clientId,
-      ...(address !== undefined && { client_ip: address }),
-      ...(auth === 'token' && { auth_required: true }),
-      ...(tls && { tls_required: true }),
-      ...(this.#lameDuck && { ldm: true }),
-    };
-    return bytesOf(`INFO ${JSON.stringify(info)} \r\n`);
+    const { limits, auth, ...server } = this.#options;
+    return encodeInfo({
+      ...server,
+      clientId,
+      address,
+      maxPayload: this.limits.maxPayload,
+      authRequired: auth === 'token',
+      lameDuck: this.#lameDuck,
+    });
   }
 
   #isPermitted(from: Session, route: Route<Subscription>, publication: Publication): boolean {
@@ -358,7 +347,7 @@ export class Broker implements Hub {
     else {
       if (headed && !to.options.headers) to.write(target.msg, withoutHeaders(publication));
       else to.write(headed ? target.hmsg : target.msg, tail);
-      if (to.inFlight > 0 && to.pending > STALL_PENDING_BYTES) this.#stall(from, to);
+      if (to.inFlight > 0 && to.pending > STALL_PENDING_BYTES) this.#hold(from, to);
       if (this.fresh > RELIEF_BYTES) this.#options.relieve?.();
     }
     if (subscription.max > 0 && subscription.delivered >= subscription.max) to.remove(subscription);
@@ -374,7 +363,7 @@ export class Broker implements Hub {
     headed: boolean,
     publication: Publication,
   ): boolean {
-    const first = this.#nextRandom() % group.length;
+    const first = this.#dice.roll(group.length);
     for (let turn = 0; turn < group.length; turn++) {
       const target = group[(first + turn) % group.length] as Target<Subscription>;
       if (this.#deliver(from, route, target, tail, headed, publication)) return true;
@@ -405,26 +394,8 @@ export class Broker implements Hub {
     from.write(own.hmsg, NO_RESPONDERS);
   }
 
-  /** Holds the publisher back until the receiver has caught up, but not for long and not twice. */
-  #stall(from: Session, to: Session): void {
-    if (to.stallSpent || from.internal || from === to || !to.open || to.waiting?.has(from) === true) return;
-    if (to.waiting === undefined) {
-      to.waiting = new Set();
-      to.stalledUntil = this.now + this.limits.stallMs;
-      this.#stalled.add(to);
-    }
-    to.waiting.add(from);
-    this.metrics.publisher_stalls_total++;
-    if (++from.waits === 1) this.#commands.push({ kind: 'pause', session: from });
-  }
-
-  #releaseWaiting(receiver: Session): void {
-    this.#stalled.delete(receiver);
-    const waiting = receiver.waiting;
-    receiver.waiting = undefined;
-    for (const publisher of waiting ?? []) {
-      if (--publisher.waits === 0) this.#commands.push({ kind: 'resume', session: publisher });
-    }
+  #hold(from: Session, to: Session): void {
+    if (this.#stalls.hold(from, to, this.now)) this.metrics.publisher_stalls_total++;
   }
 
   #check(session: Session, now: number): void {
@@ -460,17 +431,7 @@ export class Broker implements Hub {
     session.close();
     this.queued -= session.outbox.bytes;
     session.outbox.clear();
-    this.#releaseWaiting(session);
+    this.#stalls.release(session);
     this.#commands.push({ kind: 'close', session, reason, cut: true });
-  }
-
-  /** xorshift32: spreads queue groups without asking the system for randomness. */
-  #nextRandom(): number {
-    let x = this.#random;
-    x ^= x << 13;
-    x ^= x >>> 17;
-    x ^= x << 5;
-    this.#random = x >>> 0;
-    return this.#random;
   }
 }

@@ -1,9 +1,12 @@
 import { connect } from '@nats-io/transport-node';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { EmbeddedBus } from './bus.ts';
 import { credentialDigest } from './credentials.ts';
 import type { ListenerOptions } from './listener.ts';
 import { renderMetrics } from './metrics.ts';
+
+/** A loaded machine is slow; a test that hangs still ends. */
+vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000, expect: { poll: { timeout: 20_000 } } });
 
 const open: (() => Promise<unknown>)[] = [];
 
@@ -99,6 +102,7 @@ describe('embedded bus', () => {
     const { bus } = await start();
     await bus.stop();
     await bus.stop();
+    expect(await bus.ended).toBeUndefined();
     await bus.flush();
     expect(await bus.metrics()).toBeUndefined();
   });

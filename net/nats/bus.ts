@@ -15,7 +15,7 @@ export class EmbeddedBus {
   #worker: Worker | undefined;
   #lastId = 0;
   #outgoing: OutgoingMessage[] = [];
-  #exited: Promise<void> = Promise.resolve();
+  #exited: Promise<Error | undefined> = Promise.resolve(undefined);
 
   constructor(options: WorkerOptions) {
     this.#options = options;
@@ -26,11 +26,15 @@ export class EmbeddedBus {
     const worker = new Worker(new URL('./worker.ts', import.meta.url), { workerData: this.#options, name: 'nats' });
     this.#worker = worker;
     this.#exited = new Promise((resolve) => {
+      let failure: Error | undefined;
+      worker.once('error', (error: Error) => {
+        failure = error;
+      });
       worker.once('exit', () => {
         this.#worker = undefined;
         for (const [id, answer] of this.#answers) answer({ kind: 'flushed', id });
         this.#answers.clear();
-        resolve();
+        resolve(failure);
       });
     });
     return await new Promise<Address>((resolve, reject) => {
@@ -41,6 +45,11 @@ export class EmbeddedBus {
         else this.#receive(message);
       });
     });
+  }
+
+  /** Settles when the thread has ended: with its error when it was not told to. */
+  get ended(): Promise<Error | undefined> {
+    return this.#exited;
   }
 
   /** Ends all connections and the thread. Idempotent. */

@@ -4,9 +4,12 @@ import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { type CorpusSession, corpus } from './corpus.ts';
 import { NatsListener } from './listener.ts';
+
+/** A loaded machine is slow; a test that hangs still ends. */
+vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
 /** The rules of the open bus, said to nats-server: a user who is everybody. */
 const GUARDED = `authorization { users: [{ user: "any", password: "any", permissions: {

@@ -1,8 +1,11 @@
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { corpus } from './corpus.ts';
 import { DEFAULT_LIMITS } from './limits.ts';
 import { latin1, Parser, type PartialBudget, type Publication, type Sink } from './parser.ts';
+
+/** A loaded machine is slow; a test that hangs still ends. */
+vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
 /** Writes down what the parser finds; publications as they would be sent on. */
 class Recorder implements Sink {

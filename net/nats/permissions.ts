@@ -14,9 +14,9 @@ interface Rules {
 }
 
 /** Subjects that only the control plane hears. */
-export const CONTROL_SUBJECTS = 'mesh.control.>';
+const CONTROL_SUBJECTS = 'mesh.control.>';
 /** Subjects that only the control plane sends on. */
-export const GRAPH_SUBJECTS = 'mesh.*.*.graph';
+const GRAPH_SUBJECTS = 'mesh.*.*.graph';
 
 /** The open bus (DESIGN 7): everything but reading control requests and forging graph pushes. */
 export const OPEN_PERMISSIONS: Permissions = {

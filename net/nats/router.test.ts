@@ -1,7 +1,10 @@
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { type Routable, Router } from './router.ts';
 import { covers, hashOf } from './subject.ts';
+
+/** A loaded machine is slow; a test that hangs still ends. */
+vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
 const token = fc.constantFrom('a', 'b', '*');
 const pattern = fc

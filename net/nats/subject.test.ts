@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import {
   covers,
   HASH_START,
@@ -10,6 +10,9 @@ import {
   isValidSubject,
   overlaps,
 } from './subject.ts';
+
+/** A loaded machine is slow; a test that hangs still ends. */
+vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
 const token = fc.constantFrom('a', 'b', 'c', '*');
 const pattern = fc

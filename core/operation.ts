@@ -12,8 +12,12 @@ export interface HttpBinding {
   /** Other paths, with the same parameters, that mean the same; not in the OpenAPI document. */
   readonly aliases?: readonly `/api/v1/${string}`[];
   readonly status?: number;
-  /** Where the status follows from the answer; `status` is then the usual one. */
-  readonly statusOf?: (answer: unknown) => number;
+  /** Another status, which some answers have. */
+  readonly otherStatus?: {
+    readonly status: number;
+    readonly description: string;
+    readonly when: (answer: unknown) => boolean;
+  };
   /** Wraps the answer: `{data: …}`. */
   readonly envelope?: 'data';
   /** The raw body arrives in this input field when it is sent as YAML (`application/yaml`). */

@@ -104,6 +104,12 @@ function describe<Services>(operation: AnyOperation<Services>): ZodOpenApiOperat
         description: 'Success',
         ...(status !== 204 && { content: { 'application/json': { schema: answer } } }),
       },
+      ...(http.otherStatus && {
+        [String(http.otherStatus.status) as '202']: {
+          description: http.otherStatus.description,
+          content: { 'application/json': { schema: answer } },
+        },
+      }),
       ...problemResponses(codes),
     },
   };

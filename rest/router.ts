@@ -94,7 +94,7 @@ function buildAnswer<Services>(
         signal: abort.signal,
       };
       const value = await invoke(operation, call, gate);
-      answered = http.statusOf?.(value) ?? status;
+      answered = http.otherStatus?.when(value) ? http.otherStatus.status : status;
       if (answered === 204) {
         response.writeHead(answered, [...headers, 'X-Request-Id', requestId]);
         response.end();

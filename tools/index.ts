@@ -1,6 +1,8 @@
 import type { AnyOperation } from '../core/operation.ts';
 import type { Services } from '../core/services.ts';
 import { addWorkspace } from './add-workspace.ts';
+import { applyResources } from './apply-resources.ts';
+import { approvePeer } from './approve-peer.ts';
 import { changePassword } from './change-password.ts';
 import { checkConnectivity } from './check-connectivity.ts';
 import { checkConnectivityAt } from './check-connectivity-at.ts';
@@ -12,6 +14,12 @@ import { deleteUser } from './delete-user.ts';
 import { deleteWorkspace } from './delete-workspace.ts';
 import { diffSnapshots } from './diff-snapshots.ts';
 import { explainDenial } from './explain-denial.ts';
+import { createNetwork } from './create-network.ts';
+import { createPolicy } from './create-policy.ts';
+import { delegateAgent } from './delegate-agent.ts';
+import { deleteNetwork } from './delete-network.ts';
+import { deletePeer } from './delete-peer.ts';
+import { deletePolicy } from './delete-policy.ts';
 import { generateJoinToken } from './generate-join-token.ts';
 import { getAgentTree } from './get-agent-tree.ts';
 import { getConnectivityMatrix } from './get-connectivity-matrix.ts';
@@ -24,6 +32,17 @@ import { listApiTokens } from './list-api-tokens.ts';
 import { listAudit } from './list-audit.ts';
 import { listJoinTokens } from './list-join-tokens.ts';
 import { listMembers } from './list-members.ts';
+import { getNetwork } from './get-network.ts';
+import { getOwnDevice } from './get-own-device.ts';
+import { getOwnGraph } from './get-own-graph.ts';
+import { getPeer } from './get-peer.ts';
+import { getPolicy } from './get-policy.ts';
+import { getSnapshot } from './get-snapshot.ts';
+import { leaveNetwork } from './leave-network.ts';
+import { listAgents } from './list-agents.ts';
+import { listNetworks } from './list-networks.ts';
+import { listPeers } from './list-peers.ts';
+import { listPolicies } from './list-policies.ts';
 import { listSnapshots } from './list-snapshots.ts';
 import { listUsers } from './list-users.ts';
 import { listWorkspaces } from './list-workspaces.ts';
@@ -38,6 +57,16 @@ import { simulateConnectivity } from './simulate-connectivity.ts';
 import { takeSnapshot } from './take-snapshot.ts';
 import { updateUser } from './update-user.ts';
 import { updateWorkspace } from './update-workspace.ts';
+import { registerDevice } from './register-device.ts';
+import { renameOwnDevice } from './rename-own-device.ts';
+import { revokeAgent } from './revoke-agent.ts';
+import { revokePeer } from './revoke-peer.ts';
+import { rotateDeviceKey } from './rotate-device-key.ts';
+import { sendHeartbeat } from './send-heartbeat.ts';
+import { takeSnapshot } from './take-snapshot.ts';
+import { updateNetwork } from './update-network.ts';
+import { updatePeer } from './update-peer.ts';
+import { updatePolicy } from './update-policy.ts';
 
 /** Every operation of the service, in the order listings show them. */
 export const operations: readonly AnyOperation<Services>[] = [
@@ -79,4 +108,28 @@ export const operations: readonly AnyOperation<Services>[] = [
   simulateConnectivity,
   listAudit,
   diffSnapshots,
+  listPeers,
+  getPeer,
+  updatePeer,
+  approvePeer,
+  revokePeer,
+  deletePeer,
+  listPolicies,
+  getPolicy,
+  createPolicy,
+  updatePolicy,
+  deletePolicy,
+  listNetworks,
+  getNetwork,
+  createNetwork,
+  updateNetwork,
+  deleteNetwork,
+  applyResources,
+  registerDevice,
+  getOwnDevice,
+  renameOwnDevice,
+  leaveNetwork,
+  getOwnGraph,
+  sendHeartbeat,
+  rotateDeviceKey,
 ];

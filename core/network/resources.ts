@@ -20,7 +20,8 @@ export interface PeerSpec {
   readonly expiresAt?: string;
 }
 
-export type PeerPhase = 'pending' | 'ready' | 'revoked' | 'expired';
+export const PEER_PHASES = ['pending', 'ready', 'revoked', 'expired'] as const;
+export type PeerPhase = (typeof PEER_PHASES)[number];
 
 export interface PeerStatus {
   readonly phase: PeerPhase;

@@ -1,0 +1,79 @@
+import { z } from 'zod';
+import type { Services } from '../services.ts';
+import { formatInstant, parseInstant } from '../time.ts';
+import { findRecord } from './find.ts';
+import { PEER_PHASES, type PeerRecord, PLATFORMS } from './resources.ts';
+import type { NetworkState } from './state.ts';
+
+/** A peer as answers show it. */
+export const peerView = z.strictObject({
+  id: z.string(),
+  name: z.string(),
+  displayName: z.string().describe('As the device gave it, before spaces became hyphens'),
+  hostname: z.string(),
+  platform: z.enum(PLATFORMS),
+  publicKey: z.string(),
+  network: z.string(),
+  labels: z.record(z.string(), z.string()),
+  agent: z.string().nullable().describe('Name of the agent it belongs to'),
+  expiresAt: z.string().nullable().describe('The peer is deleted then'),
+  createdAt: z.string(),
+  revision: z.int(),
+  status: z.strictObject({
+    phase: z.enum(PEER_PHASES),
+    address: z.string().nullable().describe('Null while pending'),
+    online: z.boolean(),
+    lastSeenAt: z.string().nullable(),
+    approvedBy: z.string().nullable(),
+    approvedAt: z.string().nullable(),
+  }),
+});
+
+export type PeerView = z.input<typeof peerView>;
+
+export function viewOfPeer(
+  peer: PeerRecord,
+  state: NetworkState,
+  liveness: Pick<Services['liveness'], 'lastSeen'>,
+): PeerView {
+  const { uid, name, spec, status, labels, createdAt, revision } = peer;
+  const presence = state.presence.get(name)?.spec;
+  const heard = liveness.lastSeen(state.workspace, uid);
+  return {
+    id: uid,
+    name,
+    displayName: spec.displayName,
+    hostname: spec.hostname,
+    platform: spec.platform,
+    publicKey: spec.publicKey,
+    network: spec.network,
+    labels,
+    agent: spec.agentRef ?? null,
+    expiresAt: spec.expiresAt ?? null,
+    createdAt: formatInstant(createdAt),
+    revision,
+    status: {
+      phase: status.phase,
+      address: status.address,
+      online: presence?.online === true,
+      lastSeenAt: heard === undefined ? (presence?.lastSeenAt ?? null) : formatInstant(heard),
+      approvedBy: status.approvedBy ?? null,
+      approvedAt: status.approvedAt ?? null,
+    },
+  };
+}
+
+/** The peers that have not ended: one whose time is over is out of every answer at once, before it is deleted. */
+export function livePeers({ peers }: NetworkState, now: number): PeerRecord[] {
+  return [...peers.values()].filter((peer) => !hasEnded(peer, now));
+}
+
+/** @throws MeshError `not_found`, also for a peer whose time is over */
+export function findLivePeer(state: NetworkState, id: string, now: number): PeerRecord {
+  const peer = findRecord(state.peers, 'peer', id);
+  return hasEnded(peer, now) ? findRecord(new Map<string, PeerRecord>(), 'peer', id) : peer;
+}
+
+export function hasEnded({ spec }: PeerRecord, now: number): boolean {
+  return spec.expiresAt !== undefined && parseInstant(spec.expiresAt) <= now;
+}

@@ -1,0 +1,24 @@
+import { z } from 'zod';
+import { DELETE } from '../core/operation.ts';
+import { defineOperation } from './define.ts';
+import { deletedAnswer, idField } from './resource-fields.ts';
+import { ACCEPTED, answerOf, pendingApproval, submitOne } from './submitted.ts';
+
+export const deleteNetwork = defineOperation({
+  name: 'delete_network',
+  title: 'Delete a network',
+  description: 'Deletes a network that has no peers and that no policy names.',
+  input: z.strictObject({ id: idField }),
+  output: z.union([deletedAnswer, pendingApproval]),
+  access: 'network:write',
+  workspace: 'scoped',
+  edition: 'community',
+  effects: DELETE,
+  problems: ['not_found', 'conflict'],
+  http: { method: 'delete', path: '/api/v1/networks/:id', otherStatus: ACCEPTED },
+  async run({ id }, context) {
+    const change = { action: 'delete', resource: 'MeshNetwork', name: id } as const;
+    const submitted = await submitOne(context, change, `deleted network ${id}`);
+    return answerOf(submitted, ({ outcomes }) => ({ deleted: outcomes[0]?.name ?? id }));
+  },
+});

@@ -1,0 +1,25 @@
+import { z } from 'zod';
+import { peerNow } from '../core/network/peer-answer.ts';
+import { deletePeer as remove } from '../core/network/peers.ts';
+import { DELETE } from '../core/operation.ts';
+import { defineOperation } from './define.ts';
+import { deletedAnswer, idField } from './resource-fields.ts';
+
+export const deletePeer = defineOperation({
+  name: 'delete_peer',
+  title: 'Delete a peer',
+  description: 'Removes a peer with its presence and token. Its address rests for 24 hours; its name and key are free.',
+  input: z.strictObject({ id: idField }),
+  output: deletedAnswer,
+  access: 'network:write',
+  workspace: 'scoped',
+  edition: 'community',
+  effects: DELETE,
+  problems: ['not_found', 'conflict'],
+  http: { method: 'delete', path: '/api/v1/peers/:id' },
+  async run({ id }, context) {
+    const { id: uid, name } = await peerNow(context, id);
+    await remove(context, uid);
+    return { deleted: name };
+  },
+});

@@ -1,0 +1,24 @@
+import { z } from 'zod';
+import { DELETE } from '../core/operation.ts';
+import { defineOperation } from './define.ts';
+import { deletedAnswer, idField } from './resource-fields.ts';
+import { ACCEPTED, answerOf, pendingApproval, submitOne } from './submitted.ts';
+
+export const deletePolicy = defineOperation({
+  name: 'delete_policy',
+  title: 'Delete a policy',
+  description: 'Deletes an access policy. What it alone allowed or denied changes at once.',
+  input: z.strictObject({ id: idField }),
+  output: z.union([deletedAnswer, pendingApproval]),
+  access: 'network:write',
+  workspace: 'scoped',
+  edition: 'community',
+  effects: DELETE,
+  problems: ['not_found', 'conflict'],
+  http: { method: 'delete', path: '/api/v1/policies/:id', otherStatus: ACCEPTED },
+  async run({ id }, context) {
+    const change = { action: 'delete', resource: 'MeshPolicy', name: id } as const;
+    const submitted = await submitOne(context, change, `deleted policy ${id}`);
+    return answerOf(submitted, ({ outcomes }) => ({ deleted: outcomes[0]?.name ?? id }));
+  },
+});

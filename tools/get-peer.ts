@@ -1,0 +1,23 @@
+import { z } from 'zod';
+import { findLivePeer, peerView, viewOfPeer } from '../core/network/peer-view.ts';
+import { READ } from '../core/operation.ts';
+import { defineOperation } from './define.ts';
+import { idField } from './resource-fields.ts';
+
+export const getPeer = defineOperation({
+  name: 'get_peer',
+  title: 'Get a peer',
+  description: 'One peer, by id or stored name: labels, address, phase and presence.',
+  input: z.strictObject({ id: idField }),
+  output: peerView,
+  access: 'network:read',
+  workspace: 'scoped',
+  edition: 'community',
+  effects: READ,
+  problems: ['not_found'],
+  http: { method: 'get', path: '/api/v1/peers/:id' },
+  async run({ id }, { services, workspace }) {
+    const state = await services.states.current(workspace);
+    return viewOfPeer(findLivePeer(state, id, services.clock.now()), state, services.liveness);
+  },
+});

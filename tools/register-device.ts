@@ -1,0 +1,73 @@
+import { z } from 'zod';
+import { nameSchema } from '../core/network/manifest.ts';
+import { publicKeySchema } from '../core/network/public-key.ts';
+import { registerDevice as register } from '../core/network/register.ts';
+import { PLATFORMS } from '../core/network/resources.ts';
+import { CREATE } from '../core/operation.ts';
+import { defineOperation } from './define.ts';
+
+export const registerDevice = defineOperation({
+  name: 'register_device',
+  title: 'Register a device',
+  description: 'Joins a device with a join token, or a sub-agent with a delegate token. The private key stays with it.',
+  input: z.strictObject({
+    token: z.string().max(256).describe('Join or delegate token; also as bearer'),
+    name: nameSchema,
+    platform: z.enum(PLATFORMS).default('linux'),
+    publicKey: publicKeySchema.describe('X25519, base64'),
+    hostname: z.string().max(253).optional(),
+    proof: z
+      .string()
+      .max(64)
+      .optional()
+      .describe('HMAC-SHA256(X25519(private key, controlKey), token + publicKey), base64'),
+  }),
+  output: z.strictObject({
+    id: z.string(),
+    name: z.string(),
+    phase: z.enum(['pending', 'ready']),
+    address: z.string().nullable().describe('Null while pending'),
+    workspaceId: z.string(),
+    deviceToken: z.string().describe('Bearer for devices/self; the last one issued is the one that counts'),
+    agentToken: z.string().optional().describe('Of a sub-agent'),
+    expiresAt: z.string().optional().describe('The peer is deleted then'),
+    controlKey: z.string(),
+    signalingUrl: z.string(),
+    stunUrl: z.string(),
+    existing: z.literal(true).optional().describe('The same token and key had registered it before'),
+  }),
+  access: 'enrolment',
+  workspace: 'scoped',
+  edition: 'community',
+  effects: CREATE,
+  problems: ['invalid_input', 'unauthenticated', 'forbidden', 'conflict'],
+  http: {
+    method: 'post',
+    path: '/api/v1/devices/register',
+    status: 201,
+    otherStatus: {
+      status: 200,
+      description: 'Registered before with the same token and key',
+      when: (answer) => typeof answer === 'object' && answer !== null && 'existing' in answer,
+    },
+  },
+  async run(input, context) {
+    const { settings, keys } = context.services;
+    const { peer, deviceToken, agentToken, existing } = await register(context, input);
+    const { phase, address } = peer.status;
+    return {
+      id: peer.uid,
+      name: peer.name,
+      phase: phase === 'pending' ? ('pending' as const) : ('ready' as const),
+      address,
+      workspaceId: context.workspace,
+      deviceToken,
+      ...(agentToken !== undefined && { agentToken }),
+      ...(peer.spec.expiresAt !== undefined && { expiresAt: peer.spec.expiresAt }),
+      controlKey: Buffer.from(keys.controlKey).toString('base64'),
+      signalingUrl: settings.signalingUrl,
+      stunUrl: settings.stunUrl,
+      ...(existing && { existing: true as const }),
+    };
+  },
+});

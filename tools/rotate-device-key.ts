@@ -1,0 +1,27 @@
+import { z } from 'zod';
+import { rotateKey } from '../core/network/own-device.ts';
+import { publicKeySchema } from '../core/network/public-key.ts';
+import { UPDATE } from '../core/operation.ts';
+import { defineOperation } from './define.ts';
+
+export const rotateDeviceKey = defineOperation({
+  name: 'rotate_device_key',
+  title: 'Rotate the key of this device',
+  description: 'Replaces the public key of the device and its token. Its neighbours are told the new key.',
+  input: z.strictObject({ publicKey: publicKeySchema.describe('X25519, base64') }),
+  output: z.strictObject({
+    id: z.string(),
+    publicKey: z.string(),
+    deviceToken: z.string().describe('In place of the one that was sent, which has ended'),
+  }),
+  access: 'device',
+  workspace: 'scoped',
+  edition: 'community',
+  effects: { ...UPDATE, idempotentHint: false },
+  problems: ['invalid_input', 'not_found', 'conflict'],
+  http: { method: 'post', path: '/api/v1/devices/self/key' },
+  async run({ publicKey }, context) {
+    const { peer, deviceToken } = await rotateKey(context, publicKey);
+    return { id: peer.uid, publicKey: peer.spec.publicKey, deviceToken };
+  },
+});

@@ -1,0 +1,28 @@
+import { z } from 'zod';
+import { heartbeat } from '../core/network/own-device.ts';
+import { PEER_PHASES } from '../core/network/resources.ts';
+import { UPDATE } from '../core/operation.ts';
+import { formatInstant } from '../core/time.ts';
+import { defineOperation } from './define.ts';
+
+export const sendHeartbeat = defineOperation({
+  name: 'send_heartbeat',
+  title: 'Send a heartbeat',
+  description: 'Says that this device is there. It counts as online for 90 seconds.',
+  input: z.strictObject({}),
+  output: z.strictObject({
+    phase: z.enum(PEER_PHASES),
+    version: z.int().describe('Of the graph: a device with an older one asks for it'),
+    at: z.string().describe('Time of the control plane'),
+  }),
+  access: 'device',
+  workspace: 'scoped',
+  edition: 'community',
+  effects: { ...UPDATE, destructiveHint: false },
+  problems: ['not_found'],
+  http: { method: 'post', path: '/api/v1/devices/self/heartbeat' },
+  async run(_input, context) {
+    const { peer, version, at } = await heartbeat(context);
+    return { phase: peer.status.phase, version, at: formatInstant(at) };
+  },
+});

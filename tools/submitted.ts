@@ -1,0 +1,50 @@
+import { z } from 'zod';
+import { type FieldError, MeshError } from '../core/errors.ts';
+import type { NetworkChange } from '../core/network/changes.ts';
+import { type Submitted, submitChanges } from '../core/workflow/submit.ts';
+
+/** The answer where the workspace wants writes approved (`requireApproval`): nothing has changed yet. */
+export const pendingApproval = z.strictObject({
+  status: z.literal('pending_approval'),
+  workflow_id: z.string().describe('The change is in force once a person has approved this workflow'),
+});
+
+/** 202 for a write that waits for approval. */
+export const ACCEPTED = {
+  status: 202,
+  description: 'Waits for approval',
+  when: (answer: unknown) => pendingApproval.safeParse(answer).success,
+} as const;
+
+/** What a write answers: what it made, or the workflow it waits in. */
+export function answerOf<T>(
+  submitted: Submitted,
+  done: (committed: Extract<Submitted, { status: 'committed' }>) => T,
+): T | z.input<typeof pendingApproval> {
+  return submitted.status === 'committed' ? done(submitted) : submitted;
+}
+
+/** Submits the one change that a request is about; errors point into the request itself. */
+export function submitOne(
+  context: Parameters<typeof submitChanges>[0],
+  change: NetworkChange,
+  reason: string,
+): Promise<Submitted> {
+  return pointingAt(() => '', submitChanges(context, [change], reason));
+}
+
+/** Errors of `/changes/<index>` point to where that change stands in the request. */
+export async function pointingAt<T>(place: (index: number) => string, work: Promise<T>): Promise<T> {
+  try {
+    return await work;
+  } catch (error) {
+    if (!(error instanceof MeshError) || error.code !== 'invalid_input') throw error;
+    const errors = (error.details['errors'] ?? []) as readonly FieldError[];
+    const placed = errors.map(({ pointer, detail }) => ({
+      pointer: pointer.replace(/^\/changes\/(\d+)/, (_, index: string) => place(Number(index))),
+      detail,
+    }));
+    const shown = placed.slice(0, 3).map(({ pointer, detail }) => `${pointer}: ${detail}`);
+    throw new MeshError('invalid_input', shown.join(' '), { ...error.details, errors: placed }, { cause: error });
+  }
+}

@@ -1,0 +1,43 @@
+import { z } from 'zod';
+import { labelsSchema } from '../core/network/labels.ts';
+import { nameSchema } from '../core/network/manifest.ts';
+import { peerNow } from '../core/network/peer-answer.ts';
+import { peerView } from '../core/network/peer-view.ts';
+import { renamePeer } from '../core/network/peers.ts';
+import { UPDATE } from '../core/operation.ts';
+import { defineOperation } from './define.ts';
+import { idField } from './resource-fields.ts';
+import { ACCEPTED, pendingApproval, submitOne } from './submitted.ts';
+
+export const updatePeer = defineOperation({
+  name: 'update_peer',
+  title: 'Update a peer',
+  description: 'Renames a peer, replaces its labels, or moves it to another network. Labels and network decide access.',
+  input: z.strictObject({
+    id: idField,
+    name: nameSchema.optional(),
+    labels: labelsSchema.optional().describe('Replaces all labels'),
+    network: z.string().min(1).max(63).optional().describe('The peer gets an address there'),
+  }),
+  output: z.union([peerView, pendingApproval]),
+  access: 'network:write',
+  workspace: 'scoped',
+  edition: 'community',
+  effects: UPDATE,
+  problems: ['invalid_input', 'not_found', 'conflict'],
+  http: { method: 'patch', path: '/api/v1/peers/:id', otherStatus: ACCEPTED },
+  async run({ id, name, labels, network }, context) {
+    const peer = await peerNow(context, id);
+    if (name !== undefined) await renamePeer(context, peer.id, name);
+    if (labels === undefined && network === undefined) return peerNow(context, peer.id);
+    const change = {
+      action: 'update',
+      resource: 'MeshPeer',
+      name: peer.id,
+      ...(labels && { labels }),
+      ...(network !== undefined && { network }),
+    } as const;
+    const submitted = await submitOne(context, change, `updated peer ${peer.name}`);
+    return submitted.status === 'pending_approval' ? submitted : peerNow(context, peer.id);
+  },
+});

@@ -1,6 +1,7 @@
 import { endAgents, nextAgentEnd, overdue } from '../core/identity/end-agents.ts';
 import type { ServiceGate } from '../core/identity/gate.ts';
 import { newId, SYSTEM_WORKSPACE } from '../core/ids.ts';
+import { networkJobs } from '../core/network/jobs.ts';
 import type { Commit } from '../core/ports.ts';
 import type { Services } from '../core/services.ts';
 import type { Job } from './jobs.ts';
@@ -9,7 +10,11 @@ const MINUTE_MS = 60_000;
 
 /** Everything that is due at instants rather than on request. */
 export function buildJobs(services: Services, gate: Pick<ServiceGate, 'flushRefusals'>): Job[] {
-  return [expireAgents(services), every('flush refusals', MINUTE_MS, services, () => gate.flushRefusals())];
+  return [
+    expireAgents(services),
+    ...networkJobs(services),
+    every('flush refusals', MINUTE_MS, services, () => gate.flushRefusals()),
+  ];
 }
 
 /** Ends delegated identities at their instant: their peers leave within a second of it (contract, "Sub-agent peer"). */

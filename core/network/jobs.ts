@@ -1,0 +1,116 @@
+import { newId, SYSTEM_WORKSPACE } from '../ids.ts';
+import type { Commit, CommitContext, Op } from '../ports.ts';
+import type { Kind } from '../record.ts';
+import type { Services } from '../services.ts';
+import { parseInstant } from '../time.ts';
+import { hasEnded } from './peer-view.ts';
+import { removePeers } from './peers.ts';
+import { sweepWorkspace } from './presence.ts';
+import { restingAddresses } from './rest.ts';
+import { inTurn } from './turn.ts';
+
+type JobServices = Pick<Services, 'store' | 'clock' | 'states' | 'liveness'>;
+
+/** Work that is due at instants. `run` does what is due and answers when something is due next, ms. */
+export interface NetworkJob {
+  readonly name: string;
+  run(): Promise<number | undefined>;
+  readonly wakeOn: (commit: Commit) => boolean;
+}
+
+/** Records removed in one commit; the rest follow at once. */
+const BATCH = 200;
+
+/** What the network needs done as time passes. */
+export function networkJobs(services: JobServices): readonly NetworkJob[] {
+  const since = services.clock.now();
+  return [
+    jobOver(services, 'expire peers', ['MeshPeer'], (workspace) => expirePeers(services, workspace)),
+    jobOver(services, 'expire policies', ['MeshPolicy'], (workspace) => expirePolicies(services, workspace)),
+    jobOver(services, 'sweep presence', ['Presence'], (workspace) => sweepWorkspace(services, workspace, since)),
+    jobOver(services, 'free addresses', ['AddressRest'], (workspace) => freeAddresses(services, workspace)),
+  ];
+}
+
+/** Deletes the peers whose time is over. */
+export async function expirePeers(services: JobServices, workspace: string): Promise<number | undefined> {
+  const { store, states, clock } = services;
+  return inTurn(store, workspace, async () => {
+    const state = await states.current(workspace);
+    const now = clock.now();
+    const ended = [...state.peers.values()].filter((peer) => hasEnded(peer, now));
+    const batch = ended.slice(0, BATCH);
+    if (batch.length > 0) await removePeers(services, state, batch, because('expiry', 'the time of the peer is over'));
+    if (ended.length > batch.length) return now;
+    return next([...state.peers.values()].map(({ spec }) => spec.expiresAt).map(instant), now);
+  });
+}
+
+/** Deletes the policies that have ended; they counted for nothing from their instant on. */
+export async function expirePolicies(services: JobServices, workspace: string): Promise<number | undefined> {
+  const { store, states, clock } = services;
+  return inTurn(store, workspace, async () => {
+    const { policies } = await states.current(workspace);
+    const now = clock.now();
+    const ended = [...policies.values()].filter(({ spec }) => instant(spec.expiresAt) <= now);
+    const ops = ended
+      .slice(0, BATCH)
+      .map(({ name, revision }): Op => ({ op: 'delete', key: { kind: 'MeshPolicy', name }, revision }));
+    if (ops.length > 0) await store.commit(workspace, ops, because('expiry', 'the time of the policy is over'));
+    if (ended.length > ops.length) return now;
+    return next([...policies.values()].map(({ spec }) => spec.expiresAt).map(instant), now);
+  });
+}
+
+/** Forgets the rests that are over, so that they do not pile up where addresses are not given again. */
+export async function freeAddresses(services: JobServices, workspace: string): Promise<number | undefined> {
+  const { store, clock } = services;
+  return inTurn(store, workspace, async () => {
+    const resting = await restingAddresses(store, workspace);
+    const now = clock.now();
+    const over = [...resting].filter(([, { until }]) => until <= now);
+    const ops = over
+      .slice(0, BATCH)
+      .map(([name, { revision }]): Op => ({ op: 'delete', key: { kind: 'AddressRest', name }, revision }));
+    if (ops.length > 0) await store.commit(workspace, ops, because('addresses', 'the rest of the address is over'));
+    if (over.length > ops.length) return now;
+    return next(
+      [...resting.values()].map(({ until }) => until),
+      now,
+    );
+  });
+}
+
+function jobOver(
+  { store }: Pick<Services, 'store'>,
+  name: string,
+  kinds: readonly Kind[],
+  run: (workspace: string) => Promise<number | undefined>,
+): NetworkJob {
+  return {
+    name,
+    wakeOn: ({ changes }) => changes.some(({ type, record }) => type !== 'deleted' && kinds.includes(record.kind)),
+    async run() {
+      const deadlines: number[] = [];
+      for (const workspace of await store.workspaces()) {
+        if (workspace === SYSTEM_WORKSPACE) continue;
+        const deadline = await run(workspace);
+        if (deadline !== undefined) deadlines.push(deadline);
+      }
+      return deadlines.length === 0 ? undefined : deadlines.reduce((a, b) => Math.min(a, b));
+    },
+  };
+}
+
+function instant(expiresAt: string | undefined): number {
+  return expiresAt === undefined ? Number.POSITIVE_INFINITY : parseInstant(expiresAt);
+}
+
+function next(instants: readonly number[], now: number): number | undefined {
+  const earliest = instants.filter((at) => at > now).reduce((a, b) => Math.min(a, b), Number.POSITIVE_INFINITY);
+  return earliest === Number.POSITIVE_INFINITY ? undefined : earliest;
+}
+
+function because(job: string, reason: string): CommitContext {
+  return { actor: `system:${job}`, reason, requestId: newId('r') };
+}

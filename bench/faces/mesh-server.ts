@@ -1,0 +1,27 @@
+import type { Log } from '../../core/ports.ts';
+import { buildMcp } from '../../mcp/http.ts';
+import { buildApp } from '../../rest/app.ts';
+import { listen } from '../../rest/listen.ts';
+import { createMetrics } from '../../rest/metrics.ts';
+import { buildKit, person } from '../../test/kit.ts';
+import { operations } from '../../tools/index.ts';
+import { MCP_TOOLS } from '../../tools/surfaces.ts';
+import { reportTo } from './report-cpu.ts';
+
+/** Both faces as `meshd` serves them, over a store in memory; says where, and a token that has to be verified. */
+const silent: Log = { error: console.error, warn() {}, info() {}, debug() {} };
+const kit = await buildKit({ now: Date.now() });
+const workspace = await kit.workspace('bench');
+const admin = person('admin', workspace);
+const made = await kit.call(
+  'create_agent',
+  { name: 'bench', scopes: ['network:read', 'snapshots:read'] },
+  { as: admin, workspace },
+);
+await kit.call('take_snapshot', {}, { as: admin, workspace });
+const { gate } = kit;
+const metrics = createMetrics();
+const mcp = buildMcp({ operations, tools: MCP_TOOLS, gate, log: silent });
+const app = buildApp({ operations, gate, log: silent, metrics, ready: () => true, mcp: mcp.handle });
+const server = await listen(app, { host: '127.0.0.1', port: 0 });
+reportTo(process, { url: server.url, token: made.token, workspace });

@@ -9,7 +9,8 @@ import autocannon from 'autocannon';
  */
 const quick = process.argv.includes('--quick');
 const ROUNDS = quick ? 3 : 7;
-const SECONDS = quick ? 1 : 3;
+const SECONDS = quick ? 2 : 4;
+const WARM_UP_SECONDS = 2;
 const CONNECTIONS = 16;
 const LEGACY = '2025-11-25';
 const MODERN = '2026-07-28';
@@ -118,8 +119,8 @@ async function call({ url, method, headers, body }: Target): Promise<unknown> {
 }
 
 async function compare(what: string, mesh: Target, bare: Target, wanted: number): Promise<void> {
-  await measure(bare, 0.5);
-  await measure(mesh, 0.5);
+  await measure(bare, WARM_UP_SECONDS);
+  await measure(mesh, WARM_UP_SECONDS);
   const rounds: { mesh: Cost; bare: Cost }[] = [];
   for (let round = 0; round < ROUNDS; round++) {
     const first = round % 2 === 0;

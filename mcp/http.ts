@@ -10,6 +10,7 @@ import {
 } from '@modelcontextprotocol/server';
 import { MeshError, toProblem } from '../core/errors.ts';
 import { newId } from '../core/ids.ts';
+import { originOf } from '../core/origin.ts';
 import { readMessage } from './body.ts';
 import { type AllowedHosts, refuseRebinding } from './origin.ts';
 import { sendRpcError, sendUnauthenticated } from './refusal.ts';
@@ -127,7 +128,7 @@ export function buildMcp(options: McpHttpOptions): McpEndpoint {
     request: IncomingMessage & { ip?: string | undefined },
     response: ServerResponse,
   ): Promise<void> {
-    const origin = request.ip ?? request.socket.remoteAddress ?? '';
+    const origin = originOf(request);
     try {
       const refusal = refuseRebinding(request, hosts, allowedHosts);
       if (refusal) {

@@ -5,6 +5,7 @@ import type { Caller } from '../core/caller.ts';
 import { invalidInput, MeshError, toProblem } from '../core/errors.ts';
 import { type Gate, invoke } from '../core/invoke.ts';
 import { operationsFor, READ } from '../core/operation.ts';
+import { originOf } from '../core/origin.ts';
 import { type Commit, type Log, StoreError } from '../core/ports.ts';
 import type { Kind } from '../core/record.ts';
 import type { Scope } from '../core/scope.ts';
@@ -103,7 +104,7 @@ export function buildEvents({ gate, log, metrics, headers, limits = {} }: Events
       ]);
       response.write('retry: 3000\n\n');
       const reauthenticate = async () => {
-        const now = await gate.authenticate(bearer ?? '', request.ip ?? '');
+        const now = await gate.authenticate(bearer ?? '', originOf(request));
         if (!now.scopesIn(workspace).has('network:read')) abort.abort();
       };
       const stopKeeping = keepAlive(response, abort, keepAliveMs, caller, gate.services.clock.now(), reauthenticate);
@@ -136,7 +137,7 @@ function callOf(request: Request, requestId: string, bearer: string | undefined,
     bearer,
     workspaceHints: [Array.isArray(header) ? header[0] : header],
     face: 'rest' as const,
-    origin: request.ip ?? '',
+    origin: originOf(request),
     requestId,
     signal,
   };

@@ -2,6 +2,7 @@ import type { RequestHandler, Response } from 'express';
 import { MeshError, toProblem } from '../core/errors.ts';
 import { type CallRequest, type Gate, invoke } from '../core/invoke.ts';
 import type { AnyOperation } from '../core/operation.ts';
+import { originOf } from '../core/origin.ts';
 import type { Log } from '../core/ports.ts';
 import { readFields } from './body.ts';
 import { buildCoercion } from './input.ts';
@@ -89,7 +90,7 @@ function buildAnswer<Services>(
         bearer: bearerOf(request.headers.authorization) ?? (enrols ? takeToken(raw, operation) : undefined),
         workspaceHints: [workspace, headerOf(request.headers['x-workspace-id'])],
         face: 'rest',
-        origin: request.ip ?? '',
+        origin: originOf(request),
         requestId,
         signal: abort.signal,
       };

@@ -1,9 +1,9 @@
 import { hash } from 'node:crypto';
 import type { Caller } from '../caller.ts';
 import { MeshError } from '../errors.ts';
+import { isLoopback } from '../origin.ts';
 import type { Services } from '../services.ts';
 import { buildCredentialCache, type Verified } from './credential-cache.ts';
-import { isLoopback } from './login-limits.ts';
 import { verifySession } from './session-caller.ts';
 import { parseToken } from './token.ts';
 import { verifyToken } from './token-caller.ts';

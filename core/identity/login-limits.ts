@@ -1,4 +1,5 @@
 import { MeshError } from '../errors.ts';
+import { plainAddress } from '../origin.ts';
 import type { Clock } from '../ports.ts';
 
 const WINDOW_MS = 60_000;
@@ -76,15 +77,4 @@ function sourceOf(origin: string): string {
   const [head = ''] = address.split('::');
   const groups = head.split(':').filter(Boolean);
   return groups.slice(0, 4).join(':');
-}
-
-/** An IPv4 address that arrived over an IPv6 socket in its own form. */
-export function plainAddress(origin: string): string {
-  return origin.startsWith('::ffff:') && origin.includes('.') ? origin.slice('::ffff:'.length) : origin;
-}
-
-/** Whether a request came from this machine. */
-export function isLoopback(origin: string): boolean {
-  const address = plainAddress(origin);
-  return address === '::1' || /^127(?:\.\d{1,3}){3}$/.test(address);
 }

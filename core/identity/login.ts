@@ -2,10 +2,10 @@ import { commitContext } from '../commit-context.ts';
 import { MeshError } from '../errors.ts';
 import { SYSTEM_WORKSPACE } from '../ids.ts';
 import type { CallContext } from '../operation.ts';
+import { isLoopback, plainAddress } from '../origin.ts';
 import type { SecurityEvent } from '../ports.ts';
 import type { Services } from '../services.ts';
 import { findAccount, normalizeUsername } from './accounts.ts';
-import { isLoopback, plainAddress } from './login-limits.ts';
 import { verifyPassword } from './passwords.ts';
 import { createSession } from './sessions.ts';
 

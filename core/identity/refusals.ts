@@ -2,9 +2,9 @@ import type { Caller } from '../caller.ts';
 import type { MeshError, ProblemCode } from '../errors.ts';
 import { SYSTEM_WORKSPACE } from '../ids.ts';
 import type { CallRequest } from '../invoke.ts';
+import { plainAddress } from '../origin.ts';
 import type { SecurityEvent } from '../ports.ts';
 import type { Services } from '../services.ts';
-import { plainAddress } from './login-limits.ts';
 import type { WorkspaceDirectory } from './workspace-directory.ts';
 
 /** Refusals that say something about access; wrong input and conflicts are no security events. */

@@ -200,9 +200,24 @@ describe('time', () => {
       node.pump(now);
     }
     expect(node.session.state).toBe('ready');
-    server.tick(145_001);
+    for (let now = 100_000; now <= 145_001; now += 1_000) server.tick(now);
     expect(node.session.closing?.reason).toBe('silent');
     expect(kindsOf(node.client.tick(145_001))).toEqual(['closed silent']);
+  });
+
+  test('a clock that jumps ends no session, and silence still does', () => {
+    const { join, server } = relay();
+    const [quiet, heard] = [join(), join()];
+    for (const now of [0, 3_600_000, 60_000]) {
+      heard.send(encodeFrame('keepalive', 0n, new Uint8Array()), now);
+      server.tick(now);
+    }
+    expect([quiet.session.state, heard.session.state]).toEqual(['ready', 'ready']);
+    for (let now = 61_000; now <= 105_000; now += 1_000) server.tick(now);
+    expect([quiet, heard].map(({ session }) => session.closing)).toEqual([
+      { reason: 'silent', at: 105_000 },
+      { reason: 'silent', at: 105_000 },
+    ]);
   });
 
   test('a session ends with its credential unless a fresh one is presented', () => {
@@ -323,13 +338,17 @@ describe('hostile bytes', () => {
     );
   });
 
-  test('a client survives any bytes of a relay', () => {
+  test('a client and a control plane survive any bytes of a relay', () => {
     fc.assert(
       fc.property(fc.array(bytes, { maxLength: 5 }), (chunks) => {
         const pair = generateKeyPair();
         const client = new RelayClient(pair, { credential: credentialOf(pair) });
         client.start(0);
-        for (const chunk of chunks) client.receive(Uint8Array.from(chunk), 0);
+        const control = new RelayControl(keys);
+        for (const chunk of chunks) {
+          client.receive(Uint8Array.from(chunk), 0);
+          control.receive(Uint8Array.from(chunk));
+        }
         client.tick(1);
       }),
       { numRuns: FUZZ_RUNS },

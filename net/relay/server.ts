@@ -16,6 +16,8 @@ const NO_PAYLOAD = new Uint8Array(0);
 const MAX_PROBE_PAYLOAD = 64;
 /** Clients that are told to move come back spread over this time. */
 const RESTART_SPREAD_MS = 2_000;
+/** Ticks come every second; a gap above this is no slow tick but a clock that jumped. */
+const MAX_TICK_GAP_MS = 10_000;
 /** Before a client should try again after a limit was reached. */
 const LIMIT_RETRY_MS = 5_000;
 
@@ -45,6 +47,7 @@ export class RelayServer {
   readonly #counters = new RelayCounters();
   #dirty: RelaySession[] = [];
   #draining = false;
+  #tickedAt: number | undefined;
 
   // The run of frames to one receiver that lie behind each other in one chunk.
   #spanTo: RelaySession | undefined;
@@ -104,7 +107,11 @@ export class RelayServer {
   /** Ends what took too long. Call about once a second. */
   tick(now: number): void {
     this.#revocations.forgetUntil(now);
+    const unseen = this.#unseenMs(now);
     for (const session of this.#sessions) {
+      // Never in the future: a clock that was set back would make a session immortal.
+      session.openedAt = Math.min(now, session.openedAt + unseen);
+      session.heardAt = Math.min(now, session.heardAt + unseen);
       if (session.closing !== undefined) continue;
       if (session.isHandshaking) {
         if (now - session.openedAt >= this.limits.handshakeMs) this.#end(session, 'handshake-timeout', now);
@@ -156,6 +163,13 @@ export class RelayServer {
       queuedBytes += session.outbox.queuedBytes;
     }
     return this.#counters.snapshot({ sessions: this.#sessions.size, ready, queuedBytes });
+  }
+
+  /** Time that nobody lived through: the clock was set forward, or the machine slept. It counts as nobody's silence. */
+  #unseenMs(now: number): number {
+    const passed = now - (this.#tickedAt ?? now);
+    this.#tickedAt = now;
+    return passed > MAX_TICK_GAP_MS ? passed : 0;
   }
 
   #forward(from: RelaySession, bytes: Uint8Array, view: DataView, start: number, end: number): void {

@@ -10,7 +10,7 @@ export type SessionState = 'hello' | 'proof' | 'ready' | 'control' | 'closing' |
 /** One connection as the relay sees it. Its owner writes what `outbox.take()` gives and closes the socket when told. */
 export class RelaySession {
   readonly source: string;
-  readonly openedAt: number;
+  openedAt: number;
   readonly splitter: FrameSplitter;
   readonly outbox: Outbox;
   state: SessionState = 'hello';

@@ -1,4 +1,5 @@
 import type { NetworkChange } from '../network/changes.ts';
+import type { Protocol } from '../network/policy.ts';
 import type { NetworkState } from '../network/state.ts';
 
 /** What a planner is asked. The intent and every name in the state are data, never instructions. */
@@ -12,10 +13,15 @@ export interface PlanQuestion {
 
 /** What the change is meant to achieve; checked against the computed effect. */
 export interface Expectation {
+  /** A peer by name, peers by `label=value`, or `*` for every peer. A peer never stands on both sides of one connection. */
   readonly src: string;
   readonly dst: string;
-  readonly protocol: 'TCP' | 'UDP' | 'SCTP' | 'ICMP';
+  /** Sources that are left out, in the same form. */
+  readonly except?: readonly string[];
+  /** Without a protocol every protocol and port is meant; without a port every port of the protocol. */
+  readonly protocol?: Protocol;
   readonly port?: number;
+  readonly endPort?: number;
   readonly expect: 'allow' | 'deny';
 }
 

@@ -6,6 +6,7 @@ import type { Edition } from '../core/edition.ts';
 import { addWorkspace } from '../core/identity/add-workspace.ts';
 import { buildGate } from '../core/identity/gate.ts';
 import { newId, SYSTEM_WORKSPACE } from '../core/ids.ts';
+import { builtinPlanner } from '../core/intent/builtin/builtin.ts';
 import type { Planner } from '../core/intent/planner.ts';
 import { invoke } from '../core/invoke.ts';
 import type { CallContext, Face } from '../core/operation.ts';
@@ -35,7 +36,7 @@ export interface CallAs {
 const silent: Log = { error() {}, warn() {}, info() {}, debug() {} };
 
 /** A control plane without faces: the real services over a store in memory, a clock that only moves when told. */
-export async function buildKit({ edition = 'pro', now = KIT_NOW, planner = noPlanner }: KitOptions = {}) {
+export async function buildKit({ edition = 'pro', now = KIT_NOW, planner = builtinPlanner }: KitOptions = {}) {
   const clock = { time: now, now: () => clock.time };
   const store = await openSqliteStore({ path: ':memory:', clock, log: silent });
   const services: Services = buildServices({
@@ -142,8 +143,3 @@ function systemCall(services: Services): CallContext<Services> {
     signal,
   };
 }
-
-const noPlanner: Planner = {
-  name: 'none',
-  plan: async () => ({ outcome: 'refused', reason: 'This test has no planner.', questions: [] }),
-};

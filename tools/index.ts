@@ -1,8 +1,10 @@
 import type { AnyOperation } from '../core/operation.ts';
 import type { Services } from '../core/services.ts';
 import { addWorkspace } from './add-workspace.ts';
+import { applyNetworkChange } from './apply-network-change.ts';
 import { applyResources } from './apply-resources.ts';
 import { approvePeer } from './approve-peer.ts';
+import { approveWorkflow } from './approve-workflow.ts';
 import { changePassword } from './change-password.ts';
 import { checkConnectivity } from './check-connectivity.ts';
 import { checkConnectivityAt } from './check-connectivity-at.ts';
@@ -30,6 +32,7 @@ import { getOwnGraph } from './get-own-graph.ts';
 import { getPeer } from './get-peer.ts';
 import { getPolicy } from './get-policy.ts';
 import { getSnapshot } from './get-snapshot.ts';
+import { getWorkflow } from './get-workflow.ts';
 import { getWorkspace } from './get-workspace.ts';
 import { leaveNetwork } from './leave-network.ts';
 import { listAgents } from './list-agents.ts';
@@ -42,10 +45,13 @@ import { listPeers } from './list-peers.ts';
 import { listPolicies } from './list-policies.ts';
 import { listSnapshots } from './list-snapshots.ts';
 import { listUsers } from './list-users.ts';
+import { listWorkflows } from './list-workflows.ts';
 import { listWorkspaces } from './list-workspaces.ts';
 import { logIn } from './log-in.ts';
 import { logOut } from './log-out.ts';
+import { planNetworkChange } from './plan-network-change.ts';
 import { registerDevice } from './register-device.ts';
+import { rejectWorkflow } from './reject-workflow.ts';
 import { removeMember } from './remove-member.ts';
 import { renameOwnDevice } from './rename-own-device.ts';
 import { revokeAgent } from './revoke-agent.ts';
@@ -127,4 +133,10 @@ export const operations: readonly AnyOperation<Services>[] = [
   getOwnGraph,
   sendHeartbeat,
   rotateDeviceKey,
+  planNetworkChange,
+  applyNetworkChange,
+  getWorkflow,
+  listWorkflows,
+  approveWorkflow,
+  rejectWorkflow,
 ];

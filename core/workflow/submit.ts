@@ -1,10 +1,15 @@
 import { commitContext } from '../commit-context.ts';
-import { type ChangePlan, type NetworkChange, planChanges } from '../network/changes.ts';
-import { restingAddresses } from '../network/rest.ts';
+import { MeshError } from '../errors.ts';
+import { workspaceById } from '../identity/workspaces.ts';
+import { newId } from '../ids.ts';
+import { type Assessment, assess, requireAssertions } from '../intent/assess.ts';
+import type { ChangePlan, NetworkChange } from '../network/changes.ts';
 import type { NetworkState } from '../network/state.ts';
 import { inTurn } from '../network/turn.ts';
 import type { CallContext } from '../operation.ts';
 import type { Services } from '../services.ts';
+import { specOf } from './apply.ts';
+import { workflowDraft } from './workflow-record.ts';
 
 /** What became of submitted changes. */
 export type Submitted =
@@ -14,28 +19,47 @@ export type Submitted =
       /** The state that the changes led to. */
       readonly after: NetworkState;
     }
+  /** The workspace asks for approval of direct writes too (`requireApproval`). */
   | { readonly status: 'pending_approval'; readonly workflow_id: string };
 
+type Context = CallContext<Pick<Services, 'store' | 'clock' | 'states'>>;
+
 /**
- * The one way by which an operator's direct write changes policies, networks, labels and the network of peers. It is
- * recorded as direct: no approval workflow saw it (DESIGN 5.5).
+ * The one way by which an operator's direct write changes policies, networks, labels and the network of peers: committed
+ * at once and recorded as direct (no approval workflow saw it), or put into the approval workflow (DESIGN 5.5).
  *
- * @throws MeshError as {@link planChanges}; nothing is written then.
+ * @throws MeshError as `planChanges`, or `policy_assertion_failed`; nothing is written then.
  */
 export async function submitChanges(
-  context: CallContext<Pick<Services, 'store' | 'clock' | 'states'>>,
+  context: Context,
   changes: readonly NetworkChange[],
   reason: string,
 ): Promise<Submitted> {
   const { services, workspace } = context;
-  const { store, states, clock } = services;
+  const { store, states } = services;
   return inTurn(store, workspace, async () => {
-    const state = await states.current(workspace);
-    const resting = changes.some(({ resource }) => resource === 'MeshPeer')
-      ? await restingAddresses(store, workspace)
-      : undefined;
-    const { ops, outcomes } = planChanges(state, changes, clock.now(), resting);
-    if (ops.length > 0) await store.commit(workspace, ops, commitContext(context, reason, { direct: true }));
+    const assessment = await assess(services, workspace, { changes, expectations: [], summary: reason });
+    requireAssertions(assessment);
+    const { ops, outcomes, state } = assessment;
+    if (ops.length === 0) return { status: 'committed', outcomes, after: state };
+    const { requireApproval } = (await workspaceById(services, workspace)).spec.settings;
+    if (requireApproval) return askForApproval(context, assessment, changes, reason);
+    await store.commit(workspace, ops, commitContext(context, reason, { direct: true }));
     return { status: 'committed', outcomes, after: await states.current(workspace) };
   });
+}
+
+async function askForApproval(
+  context: Context,
+  assessment: Assessment,
+  changes: readonly NetworkChange[],
+  reason: string,
+): Promise<Submitted> {
+  const { services, workspace, caller } = context;
+  if (!caller) throw new MeshError('unauthenticated', 'Only a known caller may ask for a change.');
+  const id = newId('wf');
+  const asked = { summary: reason, intent: reason, changes, requestedBy: caller.subject, requesterId: caller.id };
+  const record = workflowDraft(id, specOf(assessment, asked, caller, services.clock.now()), { state: 'pending' });
+  await services.store.commit(workspace, [{ op: 'create', record }], commitContext(context, `submit: ${reason}`));
+  return { status: 'pending_approval', workflow_id: id };
 }

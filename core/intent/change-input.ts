@@ -1,0 +1,88 @@
+import { z } from 'zod';
+import { type FieldError, invalidInput } from '../errors.ts';
+import type { NetworkChange } from '../network/changes.ts';
+import { labelsSchema } from '../network/labels.ts';
+import { networkSpecSchema } from '../network/network-spec.ts';
+import { policySpecSchema } from '../network/policy.ts';
+
+/** A typed change as callers and models send it: flat, so that its JSON schema stays small. */
+export const changeInputSchema = z.strictObject({
+  action: z.enum(['create', 'update', 'delete']),
+  resource: z.enum(['MeshPolicy', 'MeshNetwork', 'MeshPeer']),
+  name: z.string().min(1).max(63),
+  spec: z
+    .record(z.string(), z.unknown())
+    .optional()
+    .describe('The whole new spec; for a MeshPeer {labels?, network?}; nothing for delete'),
+});
+export type ChangeInput = z.output<typeof changeInputSchema>;
+
+export const MAX_CHANGES = 50;
+
+const peerSpecSchema = z.strictObject({
+  labels: labelsSchema.optional(),
+  network: z.string().min(1).max(63).optional(),
+});
+
+/** Typed changes from their flat form. @throws MeshError `invalid_input` with a pointer to each wrong field. */
+export function parseChanges(inputs: readonly ChangeInput[]): NetworkChange[] {
+  const errors: FieldError[] = [];
+  const changes = inputs.flatMap((input, index) => {
+    const at = `/changes/${index}`;
+    const parsed = parseChange(input);
+    if (parsed.success) return [parsed.data];
+    errors.push(...parsed.errors.map(({ pointer, detail }) => ({ pointer: at + pointer, detail })));
+    return [];
+  });
+  if (errors.length > 0) {
+    throw invalidInput(
+      errors,
+      errors
+        .slice(0, 3)
+        .map(({ pointer, detail }) => `${pointer}: ${detail}`)
+        .join(' '),
+    );
+  }
+  return changes;
+}
+
+type Parsed =
+  | { readonly success: true; readonly data: NetworkChange }
+  | { readonly success: false; readonly errors: readonly FieldError[] };
+
+/** One change, or what is wrong with it; pointers are relative to the change. */
+export function parseChange({ action, resource, name, spec }: ChangeInput): Parsed {
+  if (action === 'delete') {
+    if (resource === 'MeshPeer') return wrong('/resource', 'Peers are revoked or deleted by their own operations.');
+    if (spec !== undefined) return wrong('/spec', 'A deletion has no spec.');
+    return { success: true, data: { action, resource, name } };
+  }
+  if (resource === 'MeshPeer') {
+    if (action === 'create')
+      return wrong('/action', 'A peer comes into being by registering: only update its labels or network.');
+    return withSpec(peerSpecSchema, spec, ({ labels, network }) => ({
+      action,
+      resource,
+      name,
+      ...(labels && { labels }),
+      ...(network !== undefined && { network }),
+    }));
+  }
+  return resource === 'MeshPolicy'
+    ? withSpec(policySpecSchema, spec, (data) => ({ action, resource, name, spec: data }))
+    : withSpec(networkSpecSchema, spec, (data) => ({ action, resource, name, spec: data }));
+}
+
+function withSpec<T>(schema: z.ZodType<T>, spec: unknown, change: (data: T) => NetworkChange): Parsed {
+  const parsed = schema.safeParse(spec ?? {});
+  if (parsed.success) return { success: true, data: change(parsed.data) };
+  const errors = parsed.error.issues.map(({ path, message }) => ({
+    pointer: ['/spec', ...path.map((part) => `/${String(part).replaceAll('~', '~0').replaceAll('/', '~1')}`)].join(''),
+    detail: message,
+  }));
+  return { success: false, errors };
+}
+
+function wrong(pointer: string, detail: string): Parsed {
+  return { success: false, errors: [{ pointer, detail }] };
+}

@@ -1,0 +1,29 @@
+import type { NetworkChange } from '../network/changes.ts';
+import type { RecordDraft, StoredRecord } from '../record.ts';
+import type { Expectation } from './planner.ts';
+
+/** A plan that was shown and may be applied once. Its effect is computed again when it is; the digest says if it is the same. */
+export interface PlanSpec {
+  readonly intent: string;
+  readonly summary: string;
+  readonly changes: readonly NetworkChange[];
+  readonly expectations: readonly Expectation[];
+  readonly digest: string;
+  readonly baseRevision: number;
+  /** Actor and uid of who asked. */
+  readonly requestedBy: string;
+  readonly requesterId: string;
+  /** Milliseconds. */
+  readonly expiresAt: number;
+}
+
+export interface PlanStatus {
+  /** The workflow that used it up. */
+  readonly workflowId?: string;
+}
+
+export type PlanRecord = StoredRecord<PlanSpec, PlanStatus>;
+
+export function planDraft(id: string, spec: PlanSpec, status: PlanStatus = {}): RecordDraft<PlanSpec, PlanStatus> {
+  return { kind: 'Plan', name: id, uid: id, labels: {}, annotations: {}, spec, status, unique: [] };
+}

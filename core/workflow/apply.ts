@@ -1,0 +1,159 @@
+import type { Caller } from '../caller.ts';
+import { commitContext } from '../commit-context.ts';
+import { MeshError } from '../errors.ts';
+import { workspaceById } from '../identity/workspaces.ts';
+import { newId } from '../ids.ts';
+import { type Assessment, assess, requireAssertions } from '../intent/assess.ts';
+import { viewOfEffect } from '../intent/effect-view.ts';
+import { type PlanRecord, type PlanSpec, planDraft } from '../intent/plan-record.ts';
+import { isAtMost } from '../intent/risk.ts';
+import type { CallContext } from '../operation.ts';
+import { StoreError } from '../ports.ts';
+import type { Services } from '../services.ts';
+import { executeWorkflow } from './execute.ts';
+import { WORKFLOW_TTL_MS, type WorkflowRecord, type WorkflowSpec, workflowDraft } from './workflow-record.ts';
+import { findWorkflow } from './workflows.ts';
+
+/**
+ * Uses a plan up and puts it into the approval workflow; where the workspace approves such plans by itself, executes it.
+ *
+ * @throws MeshError `not_found`, `forbidden`, `conflict` (used), `plan_expired`, `plan_stale`, `policy_assertion_failed`.
+ */
+export async function applyPlan(
+  context: CallContext<Services>,
+  planId: string,
+  approvalAskedOf: string | undefined,
+): Promise<WorkflowRecord> {
+  const { services, workspace } = context;
+  const caller = requireApplier(context);
+  const plan = (await services.store.get(workspace, { kind: 'Plan', name: planId })) as PlanRecord | undefined;
+  if (!plan) {
+    throw new MeshError(
+      'not_found',
+      `There is no plan ${JSON.stringify(planId.slice(0, 80))} in this workspace: plan the change again.`,
+    );
+  }
+  requireUsable(plan, caller, services.clock.now());
+  const assessment = await assessAgain(context, plan.spec);
+  const overridden = requireVerified(assessment, caller, workspace);
+  requireAssertions(assessment);
+  const { settings } = (await workspaceById(services, workspace)).spec;
+  const auto =
+    !overridden && settings.autoApprove !== undefined && isAtMost(assessment.risk.level, settings.autoApprove.maxRisk);
+  const spec: WorkflowSpec = {
+    ...specOf(assessment, plan.spec, caller, services.clock.now()),
+    planId: plan.name,
+    ...(approvalAskedOf !== undefined && { approvalAskedOf }),
+    autoApprove: auto,
+    overridden,
+  };
+  const id = newId('wf');
+  try {
+    await services.store.commit(
+      workspace,
+      [
+        { op: 'update', record: planDraft(plan.name, plan.spec, { workflowId: id }), revision: plan.revision },
+        { op: 'create', record: workflowDraft(id, spec, { state: auto ? 'approved' : 'pending' }) },
+      ],
+      commitContext(context, `apply: ${plan.spec.summary}`),
+    );
+  } catch (error) {
+    if (error instanceof StoreError && error.code === 'conflict') throw used(plan.name);
+    throw error;
+  }
+  return auto ? executeWorkflow(services, workspace, id, context.requestId) : findWorkflow(services, workspace, id);
+}
+
+type Asked = Pick<PlanSpec, 'summary' | 'intent' | 'changes' | 'requestedBy' | 'requesterId'>;
+
+/** What a workflow asks for. */
+export function specOf(
+  assessment: Assessment,
+  { summary, intent, changes, requestedBy, requesterId }: Asked,
+  applier: Caller,
+  now: number,
+): WorkflowSpec {
+  const { shown, effect, digest, warnings, risk, state } = assessment;
+  return {
+    summary,
+    intent,
+    changes,
+    shown,
+    effect: viewOfEffect(effect),
+    digest,
+    diffMarkdown: assessment.diffMarkdown,
+    warnings,
+    riskLevel: risk.level,
+    riskReasons: risk.reasons,
+    baseRevision: state.revision,
+    requestedBy,
+    requesterId,
+    appliedBy: applier.subject,
+    applierId: applier.id,
+    autoApprove: false,
+    overridden: false,
+    expiresAt: now + WORKFLOW_TTL_MS,
+  };
+}
+
+function requireApplier({ caller, face }: CallContext<Services>): Caller {
+  if (!caller || (caller.kind !== 'user' && caller.kind !== 'agent' && caller.kind !== 'local')) {
+    throw new MeshError('forbidden', `A ${caller?.kind ?? 'caller'} on ${face} cannot apply plans.`);
+  }
+  return caller;
+}
+
+function requireUsable({ name, spec, status }: PlanRecord, caller: Caller, now: number): void {
+  if (caller.kind !== 'user' && caller.id !== spec.requesterId) {
+    throw new MeshError(
+      'forbidden',
+      'A plan is applied by who asked for it, or by a person: plan the change yourself.',
+    );
+  }
+  if (status.workflowId !== undefined) throw used(name, status.workflowId);
+  if (now >= spec.expiresAt) throw new MeshError('plan_expired', 'The plan has expired: plan the change again.');
+}
+
+function used(planId: string, workflowId?: string): MeshError {
+  const which = workflowId === undefined ? '' : ` by workflow ${workflowId}`;
+  return new MeshError('conflict', `The plan ${planId} has been used already${which}: plan the change again.`, {
+    ...(workflowId !== undefined && { workflow_id: workflowId }),
+  });
+}
+
+async function assessAgain({ services, workspace }: CallContext<Services>, spec: PlanSpec): Promise<Assessment> {
+  const assessment = await assessOrStale(services, workspace, spec);
+  if (assessment.digest !== spec.digest) throw stale();
+  if (assessment.shown.length === 0) {
+    throw new MeshError('conflict', 'The plan changes nothing: there is nothing to apply.');
+  }
+  return assessment;
+}
+
+/** Changes that could be planned and cannot be made any more are stale too. */
+async function assessOrStale(services: Services, workspace: string, spec: PlanSpec): Promise<Assessment> {
+  try {
+    return await assess(services, workspace, spec);
+  } catch (error) {
+    if (error instanceof MeshError && error.code !== 'unavailable') throw stale(error);
+    throw error;
+  }
+}
+
+function stale(cause?: MeshError): MeshError {
+  const why = cause ? ` (${cause.message})` : '';
+  return new MeshError(
+    'plan_stale',
+    `The network has changed since, and the plan would not do now what it showed${why}: plan the change again.`,
+  );
+}
+
+function requireVerified({ unmet }: Assessment, caller: Caller, workspace: string): boolean {
+  if (unmet.length === 0) return false;
+  if (caller.scopesIn(workspace).has('intents:override')) return true;
+  throw new MeshError(
+    'forbidden',
+    `The plan does not achieve what was asked: ${unmet.map(({ detail }) => detail).join('; ')}. Plan again, or ask someone with intents:override.`,
+    { unmet },
+  );
+}

@@ -1,0 +1,31 @@
+import type { AccountRecord } from '../identity/accounts.ts';
+import type { MemberRecord } from '../identity/members.ts';
+import { workspaceById } from '../identity/workspaces.ts';
+import { SYSTEM_WORKSPACE } from '../ids.ts';
+import { ROLE_SCOPES } from '../scope.ts';
+import type { Services } from '../services.ts';
+
+/**
+ * Whether a person may approve what they asked for themselves: as the workspace says, else only while nobody else could
+ * (DESIGN 5.5), so that an installation of one person works.
+ */
+export async function mayApproveOwn(services: Pick<Services, 'store'>, workspace: string): Promise<boolean> {
+  const { settings } = (await workspaceById(services, workspace)).spec;
+  return settings.selfApproval ?? (await approverIds(services, workspace)).size <= 1;
+}
+
+/** Accounts that may approve in a workspace. */
+async function approverIds({ store }: Pick<Services, 'store'>, workspace: string): Promise<ReadonlySet<string>> {
+  const [accounts, members] = await Promise.all([
+    store.list(SYSTEM_WORKSPACE, 'Account'),
+    store.list(workspace, 'Member'),
+  ]);
+  const active = (accounts.items as readonly AccountRecord[]).filter(({ spec }) => !spec.disabled);
+  const ids = new Set(active.filter(({ spec }) => spec.role === 'platform_admin').map(({ uid }) => uid));
+  const known = new Set(active.map(({ uid }) => uid));
+  for (const { uid, spec } of members.items as readonly MemberRecord[]) {
+    const approves = Object.hasOwn(ROLE_SCOPES, spec.role) && ROLE_SCOPES[spec.role].has('workflows:approve');
+    if (approves && known.has(uid)) ids.add(uid);
+  }
+  return ids;
+}

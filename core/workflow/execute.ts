@@ -1,0 +1,91 @@
+import { MeshError } from '../errors.ts';
+import { type Assessment, assess, requireAssertions } from '../intent/assess.ts';
+import type { NetworkState } from '../network/state.ts';
+import { inTurn } from '../network/turn.ts';
+import { type CommitContext, type Op, StoreError } from '../ports.ts';
+import type { Services } from '../services.ts';
+import { type WorkflowRecord, type WorkflowStatus, workflowDraft } from './workflow-record.ts';
+import { findWorkflow } from './workflows.ts';
+
+type Uses = Pick<Services, 'store' | 'states' | 'clock'>;
+
+/**
+ * Carries an approved workflow out: its changes and its new state are one commit, so it can be begun again after a crash
+ * at any point, and by two processes at once. A workflow that is not approved is left as it is.
+ */
+export async function executeWorkflow(
+  services: Uses,
+  workspace: string,
+  id: string,
+  requestId: string,
+): Promise<WorkflowRecord> {
+  try {
+    await inTurn(services.store, workspace, () => attempt(services, workspace, id, requestId));
+  } catch (error) {
+    const refused = error instanceof MeshError || (error instanceof StoreError && error.code !== 'unavailable');
+    if (!refused) throw error;
+    await inTurn(services.store, workspace, () => fail(services, workspace, id, error, requestId));
+  }
+  return findWorkflow(services, workspace, id);
+}
+
+async function attempt(services: Uses, workspace: string, id: string, requestId: string): Promise<void> {
+  let workflow = await findWorkflow(services, workspace, id);
+  if (workflow.status.state === 'approved') {
+    await moveTo(services, workflow, { state: 'executing' }, [], requestId);
+    workflow = await findWorkflow(services, workspace, id);
+  }
+  if (workflow.status.state !== 'executing') return;
+  const { spec } = workflow;
+  const assessment = await assess(services, workspace, { ...spec, expectations: [] });
+  if (assessment.digest !== spec.digest) {
+    throw new MeshError('plan_stale', 'The network has changed since, and the change would not do now what it showed.');
+  }
+  requireAssertions(assessment);
+  await moveTo(services, workflow, { state: 'executed' }, guarded(assessment), requestId);
+}
+
+/** The writes, failing if a record that decides access has changed since the judgement. */
+function guarded({ ops, state }: Assessment): Op[] {
+  const written = new Set(ops.map((op) => ('record' in op ? keyText(op.record) : keyText(op.key))));
+  const checks = decisive(state).filter((record) => !written.has(keyText(record)));
+  return [...ops, ...checks.map(({ kind, name, revision }): Op => ({ op: 'check', key: { kind, name }, revision }))];
+}
+
+/** Writes of this process wait their turn; this guards against those of another. */
+function decisive({ policies, networks }: NetworkState) {
+  const records = [...policies.values(), ...networks.values()];
+  return records.length <= MAX_CHECKS ? records : [];
+}
+
+/** Beyond this many a commit would take longer than the gap that the checks close. */
+const MAX_CHECKS = 2_000;
+
+function keyText({ kind, name }: { readonly kind: string; readonly name: string }): string {
+  return `${kind}/${name.toLowerCase()}`;
+}
+
+async function moveTo(
+  { store }: Uses,
+  { workspace, name, spec, status, revision }: WorkflowRecord,
+  change: Partial<WorkflowStatus>,
+  ops: readonly Op[],
+  requestId: string,
+): Promise<void> {
+  const record = workflowDraft(name, spec, { ...status, ...change });
+  const context: CommitContext = {
+    actor: spec.requestedBy,
+    reason: `workflow ${name} ${change.state ?? ''}: ${spec.summary}`,
+    requestId,
+    approval: { workflowId: name, reviewedBy: status.reviewedBy ?? '' },
+  };
+  await store.commit(workspace, [...ops, { op: 'update', record, revision }], context);
+}
+
+/** A workflow that someone else moved on is left as it is. */
+async function fail(services: Uses, workspace: string, id: string, error: unknown, requestId: string): Promise<void> {
+  const workflow = await findWorkflow(services, workspace, id);
+  if (workflow.status.state !== 'approved' && workflow.status.state !== 'executing') return;
+  const reason = error instanceof MeshError ? `${error.code}: ${error.message}` : String(error);
+  await moveTo(services, workflow, { state: 'failed', error: reason }, [], requestId);
+}

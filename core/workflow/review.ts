@@ -1,0 +1,91 @@
+import type { Caller } from '../caller.ts';
+import { commitContext } from '../commit-context.ts';
+import { MeshError } from '../errors.ts';
+import type { CallContext } from '../operation.ts';
+import type { Services } from '../services.ts';
+import { formatInstant } from '../time.ts';
+import { mayApproveOwn } from './approvers.ts';
+import { executeWorkflow } from './execute.ts';
+import { type WorkflowRecord, type WorkflowStatus, workflowDraft } from './workflow-record.ts';
+import { findWorkflow } from './workflows.ts';
+
+/**
+ * Approves a pending workflow and carries it out.
+ *
+ * @throws MeshError `forbidden` for anyone but a signed-in person over REST, and for a person's own request where the
+ * workspace asks for another; `conflict` when it is not pending any more.
+ */
+export async function approveWorkflow(
+  context: CallContext<Services>,
+  id: string,
+  note: string | undefined,
+): Promise<WorkflowRecord> {
+  const reviewer = requirePerson(context);
+  const { services, workspace } = context;
+  const workflow = await pending(context, id);
+  const { requesterId, applierId } = workflow.spec;
+  const own = requesterId === reviewer.id || applierId === reviewer.id;
+  if (own && !(await mayApproveOwn(services, workspace))) {
+    throw new MeshError(
+      'forbidden',
+      'You asked for this change, so another person has to approve it (selfApproval is off).',
+    );
+  }
+  await review(context, workflow, reviewer, { state: 'approved', ...(own && { selfApproved: true }) }, note);
+  return executeWorkflow(services, workspace, id, context.requestId);
+}
+
+/** Rejects a pending workflow. @throws MeshError as {@link approveWorkflow} */
+export async function rejectWorkflow(
+  context: CallContext<Services>,
+  id: string,
+  note: string | undefined,
+): Promise<WorkflowRecord> {
+  const reviewer = requirePerson(context);
+  await review(context, await pending(context, id), reviewer, { state: 'rejected' }, note);
+  return findWorkflow(context.services, context.workspace, id);
+}
+
+/** An MCP client can answer its own prompts, so nothing that comes over MCP counts as a person's decision. */
+function requirePerson({ caller, face }: CallContext<Services>): Caller {
+  if (caller?.kind === 'user' && caller.interactive && face === 'rest') return caller;
+  throw new MeshError(
+    'forbidden',
+    'Only a signed-in person may review a workflow, over REST or the dashboard; never an agent, a token or MCP.',
+  );
+}
+
+async function pending({ services, workspace }: CallContext<Services>, id: string): Promise<WorkflowRecord> {
+  const workflow = await findWorkflow(services, workspace, id);
+  const { state } = workflow.status;
+  if (state !== 'pending')
+    throw new MeshError('conflict', `The workflow is ${state}, not pending: there is nothing to review.`);
+  if (services.clock.now() >= workflow.spec.expiresAt) {
+    throw new MeshError('expired', 'The workflow waited too long for a review: plan the change again.');
+  }
+  return workflow;
+}
+
+async function review(
+  context: CallContext<Services>,
+  { name, spec, status, revision }: WorkflowRecord,
+  reviewer: Caller,
+  change: Pick<WorkflowStatus, 'state' | 'selfApproved'>,
+  note: string | undefined,
+): Promise<void> {
+  const { services, workspace } = context;
+  const record = workflowDraft(name, spec, {
+    ...status,
+    ...change,
+    reviewedBy: reviewer.subject,
+    reviewedAt: formatInstant(services.clock.now()),
+    ...(note !== undefined && { note }),
+  });
+  const approval = { workflowId: name, reviewedBy: reviewer.subject };
+  const reason = `workflow ${name} ${change.state}: ${spec.summary}`;
+  await services.store.commit(
+    workspace,
+    [{ op: 'update', record, revision }],
+    commitContext(context, reason, { approval }),
+  );
+}

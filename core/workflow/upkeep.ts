@@ -1,0 +1,53 @@
+import type { PlanRecord } from '../intent/plan-record.ts';
+import { type Op, StoreError } from '../ports.ts';
+import type { Services } from '../services.ts';
+import { executeWorkflow } from './execute.ts';
+import { type WorkflowRecord, workflowDraft } from './workflow-record.ts';
+
+type Uses = Pick<Services, 'store' | 'states' | 'clock'>;
+
+/** Plans stay this long after their end, so that a late or repeated apply hears why it is refused. */
+const PLAN_KEPT_MS = 24 * 3_600_000;
+
+/** Carries out what was approved and then cut short. @returns how many were carried on */
+export async function resumeWorkflows(services: Uses, workspace: string): Promise<number> {
+  const open = (await workflowsOf(services, workspace)).filter(
+    ({ status }) => status.state === 'approved' || status.state === 'executing',
+  );
+  for (const { name } of open) await executeWorkflow(services, workspace, name, `resume-${name}`);
+  return open.length;
+}
+
+/** Ends workflows that waited too long, and forgets old plans. @returns when the next one ends, ms; undefined when none waits */
+export async function expireWorkflows(services: Uses, workspace: string): Promise<number | undefined> {
+  const { store, clock } = services;
+  const now = clock.now();
+  const waiting = (await workflowsOf(services, workspace)).filter(({ status }) => status.state === 'pending');
+  for (const { name, spec, status, revision } of waiting) {
+    if (spec.expiresAt > now) continue;
+    const record = workflowDraft(name, spec, { ...status, state: 'expired' });
+    await commitQuietly(services, workspace, [{ op: 'update', record, revision }], `workflow ${name} expired`);
+  }
+  const plans = (await store.list(workspace, 'Plan')).items as readonly PlanRecord[];
+  const old = plans.filter(({ spec }) => spec.expiresAt + PLAN_KEPT_MS <= now);
+  const deletions = old.map(({ kind, name, revision }): Op => ({ op: 'delete', key: { kind, name }, revision }));
+  if (deletions.length > 0) await commitQuietly(services, workspace, deletions, 'old plans forgotten');
+  const ends = [
+    ...waiting.map(({ spec }) => spec.expiresAt),
+    ...plans.map(({ spec }) => spec.expiresAt + PLAN_KEPT_MS),
+  ].filter((at) => at > now);
+  return ends.length > 0 ? ends.reduce((a, b) => Math.min(a, b)) : undefined;
+}
+
+async function workflowsOf({ store }: Uses, workspace: string): Promise<readonly WorkflowRecord[]> {
+  return (await store.list(workspace, 'Workflow')).items as readonly WorkflowRecord[];
+}
+
+/** Someone else may have decided in the same moment; then there is nothing to do. */
+async function commitQuietly({ store }: Uses, workspace: string, ops: readonly Op[], reason: string): Promise<void> {
+  try {
+    await store.commit(workspace, ops, { actor: 'system:workflows', reason, requestId: 'expire-workflows' });
+  } catch (error) {
+    if (!(error instanceof StoreError) || error.code === 'unavailable') throw error;
+  }
+}

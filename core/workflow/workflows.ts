@@ -1,0 +1,38 @@
+import { MeshError } from '../errors.ts';
+import type { Services } from '../services.ts';
+import type { WorkflowRecord, WorkflowState } from './workflow-record.ts';
+
+/** @throws MeshError `not_found` */
+export async function findWorkflow(
+  { store }: Pick<Services, 'store'>,
+  workspace: string,
+  id: string,
+): Promise<WorkflowRecord> {
+  const record = await store.get(workspace, { kind: 'Workflow', name: id });
+  if (!record)
+    throw new MeshError('not_found', `There is no workflow ${JSON.stringify(id.slice(0, 80))} in this workspace.`);
+  return record as WorkflowRecord;
+}
+
+export interface WorkflowQuery {
+  readonly status: WorkflowState | undefined;
+  /** Id of the last one already seen. */
+  readonly cursor: string | undefined;
+  readonly limit: number;
+}
+
+/** Newest first. */
+export async function listWorkflows(
+  { store }: Pick<Services, 'store'>,
+  workspace: string,
+  { status, cursor, limit }: WorkflowQuery,
+): Promise<{ readonly items: readonly WorkflowRecord[]; readonly next?: string }> {
+  const { items } = await store.list(workspace, 'Workflow');
+  const all = (items as readonly WorkflowRecord[])
+    .filter((record) => status === undefined || record.status.state === status)
+    .toSorted((a, b) => b.createdAt - a.createdAt || (a.name < b.name ? -1 : 1));
+  const start = cursor === undefined ? 0 : all.findIndex(({ name }) => name === cursor) + 1;
+  const shown = all.slice(start, start + limit);
+  const last = start + limit < all.length ? shown.at(-1)?.name : undefined;
+  return { items: shown, ...(last !== undefined && { next: last }) };
+}

@@ -1,0 +1,39 @@
+import { SHAPES } from '../core/intent/builtin/forms.ts';
+import { KNOWN_SERVICES } from '../core/intent/builtin/ports.ts';
+import { NAMING_LABELS } from '../core/intent/builtin/subjects.ts';
+import { FORM_EXAMPLES, REFUSED } from './forms.ts';
+
+/** The page of everything the built-in planner understands, made from the examples that its tests run. */
+export function renderForms(): string {
+  const groups = [...new Set(FORM_EXAMPLES.map(({ group }) => group))];
+  return [
+    '# What the built-in planner understands',
+    '',
+    'Made from `evals/forms.ts` by `UPDATE_FORMS=1 npx vitest run evals/forms.test.ts`; each example is a test with its effect.',
+    'Anything else is refused with what can be said, never guessed. Case, articles and a closing full stop do not matter.',
+    '',
+    '## Sentences',
+    '',
+    ...SHAPES.map((shape) => `- \`${shape}\``),
+    '',
+    '## Parts',
+    '',
+    `- **Who**: a peer by name (\`peer web-1\`), a label (\`role=web\`), a value of ${NAMING_LABELS.map((label) => `\`${label}\``).join(', ')} in singular or plural (\`the web servers\`), \`group backend\`, \`everyone\`; several with commas and \`and\`. Quotes mean a name letter by letter.`,
+    `- **Ports**: \`on port 443\`, \`on ports 80 and 443\`, \`on ports 8000-8100\`, \`over udp port 53\`, \`53/udp\`; services: ${Object.keys(KNOWN_SERVICES).join(', ')}.`,
+    '- **Time**: `for 2 hours`, `for 1h30m`, `until 2030-01-31T12:00:00Z`.',
+    '- **And nobody else**: what others were granted to the same target is taken back too.',
+    '',
+    '## Examples',
+    '',
+    ...groups.flatMap((group) => [
+      `### ${group[0]?.toUpperCase()}${group.slice(1)}`,
+      '',
+      ...FORM_EXAMPLES.filter((example) => example.group === group).map(({ says }) => `- \`${says}\``),
+      '',
+    ]),
+    '## Refused',
+    '',
+    ...REFUSED.map(([says]) => `- \`${says}\``),
+    '',
+  ].join('\n');
+}

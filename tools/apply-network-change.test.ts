@@ -1,0 +1,217 @@
+import { describe, expect, it } from 'vitest';
+import { agent, buildKit, type Kit, person } from '../test/kit.ts';
+import { seedPeers } from '../test/seed-peers.ts';
+
+const INTENT = 'let the web servers reach the database on port 5432 and nobody else';
+
+async function scene(kit: Kit) {
+  const workspace = await kit.workspace();
+  await seedPeers(kit.services, workspace, {
+    'web-1': { role: 'web' },
+    'web-2': { role: 'web' },
+    'db-1': { role: 'db' },
+    'api-1': { role: 'api' },
+  });
+  const planner = agent(['network:read', 'intents:plan', 'intents:apply'], workspace);
+  const ada = person('admin', workspace, 'ada');
+  const as = (caller = planner, face: 'rest' | 'mcp' = 'mcp') => ({ as: caller, workspace, face });
+  const plan = (intent = INTENT) => kit.call('plan_network_change', { intent }, as());
+  const apply = (planId: string) => kit.call('apply_network_change', { plan_id: planId }, as());
+  const approve = (id: string, caller = ada) =>
+    kit.call('approve_workflow', { id }, { as: caller, workspace, face: 'rest' });
+  const settings = async (change: Record<string, unknown>) => {
+    const record = await kit.services.store.getById('w_system', 'Workspace', workspace);
+    if (!record) throw new Error('no workspace');
+    const { kind, name, uid, labels, annotations, status, unique, revision } = record;
+    const spec = record.spec as { settings: object };
+    const changed = { ...spec, settings: { ...spec.settings, ...change } };
+    await kit.services.store.commit(
+      'w_system',
+      [{ op: 'update', record: { kind, name, uid, labels, annotations, spec: changed, status, unique }, revision }],
+      { actor: 'system:test', reason: 'settings', requestId: 'r' },
+    );
+  };
+  const reaches = async (src: string, dst: string, port: number) => {
+    const state = await kit.services.states.current(workspace);
+    return kit.services.states.reachability(state, kit.clock.now()).verdict(src, dst, 'TCP', port);
+  };
+  return { workspace, planner, ada, as, plan, apply, approve, settings, reaches };
+}
+
+describe('the life of a change', () => {
+  it('goes from plan to approval to force, and says who approved it', async () => {
+    await using kit = await buildKit();
+    const { workspace, as, plan, apply, approve, reaches } = await scene(kit);
+    const planned = await plan();
+    expect(planned).toMatchObject({
+      summary: 'Let only role=web reach role=db on TCP 5432.',
+      risk_level: 'medium',
+      verified: true,
+      unmet: [],
+      changes: [{ action: 'create', resource: 'MeshPolicy', name: 'allow-web-to-db-5432', before: '' }],
+      effect: { opened: [], opened_pairs: 0, closed_pairs: 3, unchanged_count: 9 },
+    });
+    const applied = await apply(planned.plan_id);
+    expect(applied).toMatchObject({ status: 'pending_approval', auto_approve: false });
+    expect(await reaches('api-1', 'db-1', 5432)).toBe(true);
+    const approved = await approve(applied.workflow_id);
+    expect(approved).toMatchObject({
+      status: 'executed',
+      requestedBy: 'agent:agent',
+      reviewedBy: 'user:ada',
+      selfApproved: false,
+      auto_approve: false,
+      error: null,
+    });
+    expect([
+      await reaches('web-1', 'db-1', 5432),
+      await reaches('web-1', 'db-1', 22),
+      await reaches('api-1', 'db-1', 5432),
+    ]).toEqual([true, false, false]);
+    const [commit] = (await kit.services.store.commits(workspace, approved.resultRevision - 1, 1)) ?? [];
+    expect(commit).toMatchObject({
+      actor: 'agent:agent',
+      approval: { workflowId: applied.workflow_id, reviewedBy: 'user:ada' },
+    });
+    expect(await kit.call('get_workflow', { id: applied.workflow_id }, as())).toEqual(approved);
+    expect((await kit.call('list_workflows', {}, as())).items.map(({ id }: { id: string }) => id)).toEqual([
+      applied.workflow_id,
+    ]);
+  });
+
+  it('refuses approval to an agent, a token, and to everybody over MCP', async () => {
+    await using kit = await buildKit();
+    const { workspace, ada, plan, apply, planner } = await scene(kit);
+    const { workflow_id: id } = await apply((await plan()).plan_id);
+    const approve = (as: typeof ada, face: 'rest' | 'mcp') =>
+      kit.call('approve_workflow', { id }, { as, workspace, face });
+    const greedy = agent(['network:read', 'workflows:approve'], workspace);
+    for (const [as, face] of [
+      [planner, 'rest'],
+      [greedy, 'rest'],
+      [ada, 'mcp'],
+      [{ ...ada, interactive: false }, 'rest'],
+    ] as const) {
+      await expect(approve(as, face)).rejects.toMatchObject({ code: 'forbidden' });
+      await expect(kit.call('reject_workflow', { id }, { as, workspace, face })).rejects.toMatchObject({
+        code: 'forbidden',
+      });
+    }
+    expect((await kit.call('get_workflow', { id }, { as: ada, workspace })).status).toBe('pending');
+  });
+
+  it('lets a plan be used once, also by two at the same time', async () => {
+    await using kit = await buildKit();
+    const { plan, apply } = await scene(kit);
+    const { plan_id: id } = await plan();
+    const outcomes = await Promise.allSettled(Array.from({ length: 8 }, () => apply(id)));
+    expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
+    const refused = outcomes.flatMap((outcome) => (outcome.status === 'rejected' ? [outcome.reason.code] : []));
+    expect(new Set(refused)).toEqual(new Set(['conflict']));
+    await expect(apply(id)).rejects.toMatchObject({ code: 'conflict' });
+  });
+
+  it('answers 410 to a plan that has expired and 404 to one of another workspace or of a dry run', async () => {
+    await using kit = await buildKit();
+    const { plan, apply, as } = await scene(kit);
+    const other = await scene(kit);
+    const mine = await plan();
+    await expect(other.apply(mine.plan_id)).rejects.toMatchObject({ code: 'not_found' });
+    const dry = await kit.call('plan_network_change', { intent: INTENT, dry_run: true }, as());
+    await expect(apply(dry.plan_id)).rejects.toMatchObject({ code: 'not_found' });
+    kit.clock.time += 600_000;
+    await expect(apply(mine.plan_id)).rejects.toMatchObject({ code: 'plan_expired' });
+  });
+
+  it('refuses a plan whose effect is not what was shown, and fails a workflow that became so', async () => {
+    await using kit = await buildKit();
+    const { workspace, plan, apply, approve } = await scene(kit);
+    const early = await plan();
+    const { workflow_id: id } = await apply((await plan()).plan_id);
+    await seedPeers(kit.services, workspace, { 'web-9': { role: 'web' } });
+    await expect(apply(early.plan_id)).rejects.toMatchObject({ code: 'plan_stale' });
+    expect(await approve(id)).toMatchObject({ status: 'failed', resultRevision: null });
+    expect((await kit.services.states.current(workspace)).policies.size).toBe(0);
+  });
+
+  it('does not mind changes elsewhere that leave the effect as it was', async () => {
+    await using kit = await buildKit();
+    const { workspace, ada, plan, apply, approve } = await scene(kit);
+    const { workflow_id: id } = await apply((await plan()).plan_id);
+    await kit.call('plan_network_change', { intent: 'isolate api-1' }, { as: ada, workspace });
+    expect((await approve(id)).status).toBe('executed');
+  });
+
+  it('lets any person of the workspace apply, and no other agent', async () => {
+    await using kit = await buildKit();
+    const { workspace, ada, plan } = await scene(kit);
+    const { plan_id: planId } = await plan();
+    const stranger = agent(['intents:apply'], workspace, { id: 'agt_other', name: 'other' });
+    const apply = (as: typeof ada, raw: object = {}) =>
+      kit.call('apply_network_change', { plan_id: planId, ...raw }, { as, workspace });
+    await expect(apply(stranger, { approved_by: 'ada' })).rejects.toMatchObject({ code: 'forbidden' });
+    await expect(apply(ada)).rejects.toMatchObject({
+      code: 'invalid_input',
+      details: { errors: [{ pointer: '/approved_by' }] },
+    });
+    expect((await apply(ada, { approved_by: 'bob' })).status).toBe('pending_approval');
+  });
+
+  it('lets a person approve an own request only where the workspace says so', async () => {
+    await using kit = await buildKit();
+    const { workspace, ada, approve, settings } = await scene(kit);
+    await settings({ selfApproval: false });
+    const { plan_id } = await kit.call('plan_network_change', { intent: INTENT }, { as: ada, workspace });
+    const applied = await kit.call('apply_network_change', { plan_id, approved_by: 'ada' }, { as: ada, workspace });
+    await expect(approve(applied.workflow_id)).rejects.toMatchObject({ code: 'forbidden' });
+    await settings({ selfApproval: true });
+    expect(await approve(applied.workflow_id)).toMatchObject({ status: 'executed', selfApproved: true });
+  });
+
+  it('executes by itself up to the risk that the workspace allows, and marks it', async () => {
+    await using kit = await buildKit();
+    const { plan, apply, settings } = await scene(kit);
+    await settings({ autoApprove: { maxRisk: 'low' } });
+    expect(await apply((await plan()).plan_id)).toMatchObject({ status: 'pending_approval', auto_approve: false });
+    await settings({ autoApprove: { maxRisk: 'medium' } });
+    expect(await apply((await plan()).plan_id)).toMatchObject({ status: 'executed', auto_approve: true });
+  });
+
+  it('rejects with a note, and reviews nothing twice', async () => {
+    await using kit = await buildKit();
+    const { workspace, ada, plan, apply, approve } = await scene(kit);
+    const { workflow_id: id } = await apply((await plan()).plan_id);
+    const rejected = await kit.call('reject_workflow', { id, note: 'not today' }, { as: ada, workspace });
+    expect(rejected).toMatchObject({ status: 'rejected', note: 'not today', reviewedBy: 'user:ada' });
+    await expect(approve(id)).rejects.toMatchObject({ code: 'conflict' });
+  });
+
+  it('applies what does not achieve its intent only for who may override', async () => {
+    await using kit = await buildKit();
+    const { workspace, as, ada } = await scene(kit);
+    const change = {
+      action: 'create',
+      resource: 'MeshPolicy',
+      name: 'too-wide',
+      spec: {
+        action: 'ALLOW',
+        peerSelector: { matchLabels: { role: 'db' } },
+        ingress: [{ from: [{ peerSelector: {} }] }],
+      },
+    };
+    const planned = await kit.call('plan_network_change', { intent: INTENT, changes: [change] }, as());
+    expect(planned).toMatchObject({ verified: false, unmet: [expect.stringContaining('can still reach')] });
+    await expect(kit.call('apply_network_change', { plan_id: planned.plan_id }, as())).rejects.toMatchObject({
+      code: 'forbidden',
+    });
+    const applied = await kit.call(
+      'apply_network_change',
+      { plan_id: planned.plan_id, approved_by: 'bob' },
+      { as: ada, workspace },
+    );
+    expect(applied).toMatchObject({ status: 'pending_approval' });
+    expect(await kit.call('get_workflow', { id: applied.workflow_id }, { as: ada, workspace })).toMatchObject({
+      overridden: true,
+    });
+  });
+});

@@ -1,0 +1,51 @@
+import { z } from 'zod';
+import { invalidInput } from '../core/errors.ts';
+import { CREATE } from '../core/operation.ts';
+import { applyPlan } from '../core/workflow/apply.ts';
+import { WORKFLOW_STATES } from '../core/workflow/workflow-record.ts';
+import { defineOperation } from './define.ts';
+import { approvalUrl } from './workflow-view.ts';
+
+export const applyNetworkChange = defineOperation({
+  name: 'apply_network_change',
+  title: 'Apply a network change',
+  description:
+    'Put a plan into the approval workflow. A person approves it over REST or the dashboard; follow it with get_workflow.',
+  input: z.strictObject({
+    plan_id: z.string().min(1).max(64),
+    approved_by: z.string().trim().min(1).max(128).optional().describe('Who is asked to approve; required over REST'),
+  }),
+  output: z.strictObject({
+    workflow_id: z.string(),
+    status: z.enum([...WORKFLOW_STATES, 'pending_approval']),
+    approval_url: z.string(),
+    auto_approve: z.boolean(),
+    message: z.string(),
+  }),
+  access: 'intents:apply',
+  workspace: 'scoped',
+  edition: 'pro',
+  effects: { ...CREATE, destructiveHint: true },
+  problems: ['invalid_input', 'not_found', 'conflict', 'plan_stale', 'plan_expired', 'policy_assertion_failed'],
+  http: { method: 'post', path: '/api/v1/ai/intent/apply' },
+  async run({ plan_id: planId, approved_by: approvedBy }, context) {
+    if (context.face === 'rest' && approvedBy === undefined) {
+      throw invalidInput(
+        [{ pointer: '/approved_by', detail: 'Name the person who is asked to approve.' }],
+        '/approved_by: Name the person who is asked to approve.',
+      );
+    }
+    const { name, spec, status } = await applyPlan(context, planId, approvedBy);
+    const waiting = status.state === 'pending';
+    const url = approvalUrl(context.services, name);
+    return {
+      workflow_id: name,
+      status: waiting ? ('pending_approval' as const) : status.state,
+      approval_url: url,
+      auto_approve: spec.autoApprove,
+      message: waiting
+        ? `A person has to approve this at ${url}.`
+        : `The workflow is ${status.state}${status.error ? `: ${status.error}` : '.'}`,
+    };
+  },
+});

@@ -1,0 +1,22 @@
+import { z } from 'zod';
+import { READ } from '../core/operation.ts';
+import { findWorkflow } from '../core/workflow/workflows.ts';
+import { defineOperation } from './define.ts';
+import { workflowDetail, workflowDetailOf } from './workflow-view.ts';
+
+export const getWorkflow = defineOperation({
+  name: 'get_workflow',
+  title: 'Get a workflow',
+  description: 'State of an approval workflow: its changes, effect, who reviewed it, and what became of it.',
+  input: z.strictObject({ id: z.string().min(1).max(64).describe('workflow_id') }),
+  output: workflowDetail,
+  access: 'network:read',
+  workspace: 'scoped',
+  edition: 'community',
+  effects: READ,
+  problems: ['not_found'],
+  http: { method: 'get', path: '/api/v1/workflows/:id' },
+  async run({ id }, { services, workspace }) {
+    return workflowDetailOf(await findWorkflow(services, workspace, id), services);
+  },
+});

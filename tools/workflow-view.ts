@@ -1,0 +1,87 @@
+import { z } from 'zod';
+import type { Services } from '../core/services.ts';
+import { formatInstant } from '../core/time.ts';
+import { resultRevision, WORKFLOW_STATES, type WorkflowRecord } from '../core/workflow/workflow-record.ts';
+import { effectFields, effectFieldsOf, riskLevel, shownChange } from './plan-fields.ts';
+
+const workflowFields = {
+  id: z.string(),
+  status: z.enum(WORKFLOW_STATES),
+  summary: z.string(),
+  riskLevel,
+  requestedBy: z.string(),
+  requestedAt: z.string(),
+  reviewedBy: z.string().nullable(),
+  reviewedAt: z.string().nullable(),
+  note: z.string().nullable(),
+  selfApproved: z.boolean(),
+  auto_approve: z.boolean(),
+  planId: z.string().nullable(),
+  baseRevision: z.int(),
+  resultRevision: z.int().nullable(),
+  error: z.string().nullable(),
+  expiresAt: z.string(),
+};
+
+export const workflowRow = z.strictObject(workflowFields);
+
+export const workflowDetail = z.strictObject({
+  ...workflowFields,
+  intent: z.string(),
+  appliedBy: z.string(),
+  approvalAskedOf: z.string().nullable(),
+  overridden: z.boolean(),
+  riskReasons: z.array(z.string()),
+  warnings: z.array(z.string()),
+  changes: z.array(shownChange),
+  effect: effectFields,
+  diffMarkdown: z.string(),
+  approvalUrl: z.string(),
+});
+
+export function workflowRowOf(record: WorkflowRecord): z.input<typeof workflowRow> {
+  const { name, spec, status, createdAt } = record;
+  return {
+    id: name,
+    status: status.state,
+    summary: spec.summary,
+    riskLevel: spec.riskLevel,
+    requestedBy: spec.requestedBy,
+    requestedAt: formatInstant(createdAt),
+    reviewedBy: status.reviewedBy ?? null,
+    reviewedAt: status.reviewedAt ?? null,
+    note: status.note ?? null,
+    selfApproved: status.selfApproved ?? false,
+    auto_approve: spec.autoApprove,
+    planId: spec.planId ?? null,
+    baseRevision: spec.baseRevision,
+    resultRevision: resultRevision(record) ?? null,
+    error: status.error ?? null,
+    expiresAt: formatInstant(spec.expiresAt),
+  };
+}
+
+export function workflowDetailOf(
+  record: WorkflowRecord,
+  services: Pick<Services, 'settings'>,
+): z.input<typeof workflowDetail> {
+  const { spec, name } = record;
+  return {
+    ...workflowRowOf(record),
+    intent: spec.intent,
+    appliedBy: spec.appliedBy,
+    approvalAskedOf: spec.approvalAskedOf ?? null,
+    overridden: spec.overridden,
+    riskReasons: [...spec.riskReasons],
+    warnings: [...spec.warnings],
+    changes: [...spec.shown],
+    effect: effectFieldsOf(spec.effect),
+    diffMarkdown: spec.diffMarkdown,
+    approvalUrl: approvalUrl(services, name),
+  };
+}
+
+/** The page of the dashboard where a person approves. */
+export function approvalUrl({ settings }: Pick<Services, 'settings'>, workflowId: string): string {
+  return `${settings.apiUrl}/#/workflows/${workflowId}`;
+}

@@ -30,7 +30,7 @@ const dbPolicy = (port: number, more = {}) => ({
 });
 const webOut = { name: 'out', spec: { action: 'ALLOW', peerSelector: { matchLabels: { role: 'web' } }, egress: [{}] } };
 
-describe('diff', () => {
+describe('diff', { timeout: 30_000 }, () => {
   test('applied to the matrix before it gives the matrix after', () => {
     fc.assert(
       fc.property(networkModel, networkModel, fc.boolean(), (a, b, share) => {
@@ -74,7 +74,7 @@ describe('diff', () => {
   });
 });
 
-describe('attribute', () => {
+describe('attribute', { timeout: 30_000 }, () => {
   const causesOf = (before: NetworkModel, after: NetworkModel) =>
     Object.fromEntries(
       attribute(before, changesBetween(before, after), after).map(({ type, src, dst, causes }) => [

@@ -37,7 +37,7 @@ function decision({ verdict, steps }: Explanation) {
   return [verdict, last?.stage, last?.reason_code, last?.policy, last?.rule_index];
 }
 
-describe('explain', () => {
+describe('explain', { timeout: 30_000 }, () => {
   const ask = (m: NetworkModel, src = 'web', dst = 'db') =>
     explain(compile(m), { src, dst, protocol: 'TCP', port: 5432 });
 

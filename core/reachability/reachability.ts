@@ -92,7 +92,7 @@ export class Reachability {
     const { ports } = this.parts;
     const names = (places: readonly number[]) => places.map((place) => this.#nameOf(place));
     for (const from of this.units()) {
-      for (const to of this.units()) {
+      for (const to of this.unitsTowards(from)) {
         if (from === to && from.members.length === 1) continue;
         const kin = to.members.filter((place) => from.ancestors.includes(place));
         const rest = kin.length === 0 ? to.members : to.members.filter((place) => !kin.includes(place));
@@ -111,7 +111,7 @@ export class Reachability {
   countPairs(): number {
     let count = 0;
     for (const from of this.units()) {
-      for (const to of this.units()) {
+      for (const to of this.unitsTowards(from)) {
         const kin = from.ancestors.length === 0 ? [] : to.members.filter((place) => from.ancestors.includes(place));
         if (this.#anyPorts(from, to)) {
           const same = from === to ? from.members.length : 0;
@@ -202,6 +202,12 @@ export class Reachability {
     return this.#units;
   }
 
+  /** The units that one may reach at all: externals never reach externals. */
+  unitsTowards(from: Unit): readonly Unit[] {
+    const units = this.units();
+    return from.external ? units.filter(({ external }) => !external) : units;
+  }
+
   /** The ports between two different members of the units that are no kin. */
   unitPair(from: Unit, to: Unit): PortSetId {
     return this.#strangers(from.members[0] ?? 0, to.members[0] ?? 0, 0);
@@ -210,7 +216,7 @@ export class Reachability {
   /** All pairs with their port sets, fully denied ones and self-traffic left out. */
   *pairs(): Generator<readonly [src: number, dst: number, set: PortSetId]> {
     for (const from of this.units()) {
-      const sets = this.units().map((to) => ({ to, set: this.unitPair(from, to) }));
+      const sets = this.unitsTowards(from).map((to) => ({ to, set: this.unitPair(from, to) }));
       for (const src of from.members) {
         for (const { to, set } of sets) {
           if (set === NO_PORTS && from.ancestors.length === 0) continue;

@@ -17,6 +17,8 @@ export const SIMULATE_LIMITS = {
   labelsPerPeer: 64,
   /** Rows of the answer. 1,000 peers without any policy make 999,000. */
   rows: 1_000_000,
+  /** Port ranges in all rows together. */
+  ranges: 2_000_000,
 } as const;
 
 const name = z.string().min(1).max(253);
@@ -136,7 +138,7 @@ export function simulate(input: SimulateInput, now: number): SimulateOutput {
     );
   }
   return {
-    rows: [...reach.rows()],
+    rows: rowsOf(reach),
     ...(input.queries && { verdicts: input.queries.map((query) => answer(reach, query)) }),
   };
 }
@@ -151,6 +153,22 @@ export function simulatedModel(input: SimulateInput, now: number): NetworkModel 
     externals: (input.externals ?? []).map(({ name, cidr: block, range = '' }) => ({ name, range: block ?? range })),
     now,
   };
+}
+
+function rowsOf(reach: Reachability): SimulateOutput['rows'] {
+  const rows: SimulateOutput['rows'] = [];
+  let ranges = 0;
+  for (const { src, dst, allowed } of reach.rows()) {
+    if (allowed !== 'ALL') ranges += allowed.length;
+    if (ranges > SIMULATE_LIMITS.ranges) {
+      throw new MeshError(
+        'payload_too_large',
+        `The answer would list more than ${SIMULATE_LIMITS.ranges} port ranges. Use fewer single ports, or ranges of ports.`,
+      );
+    }
+    rows.push({ src, dst, allowed: allowed === 'ALL' ? allowed : [...allowed] });
+  }
+  return rows;
 }
 
 type Query = NonNullable<SimulateInput['queries']>[number];

@@ -4,6 +4,7 @@ import type { Endpoint } from './endpoints.ts';
 export interface Unit {
   readonly key: string;
   readonly members: readonly number[];
+  readonly external: boolean;
   /** The ancestors that bound the members: towards these, the members have a row of their own. */
   readonly ancestors: readonly number[];
 }
@@ -16,7 +17,12 @@ export function buildUnits(endpoints: readonly Endpoint[]): Unit[] {
     if (known) known.push(place);
     else members.set(unit, [place]);
   }
-  return [...members].map(([key, places]) => ({ key, members: places, ancestors: ancestorsOf(endpoints, places[0]) }));
+  return [...members].map(([key, places]) => ({
+    key,
+    members: places,
+    external: endpoints[places[0] ?? 0]?.external ?? false,
+    ancestors: ancestorsOf(endpoints, places[0]),
+  }));
 }
 
 /** The chain of ancestors that bound a place; none for one that takes no part. A cycle ends it. */

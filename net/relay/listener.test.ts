@@ -7,6 +7,7 @@ import { connect as connectTls } from 'node:tls';
 import { afterEach, describe, expect, test } from 'vitest';
 import { generateKeyPair, type KeyPair } from '../seal/x25519.ts';
 import { RelayClient, type RelayClientEvent } from './client.ts';
+import { RelayControl } from './control.ts';
 import { decodeCredential, mintCredential, relayKeysOf, workspaceTagOf } from './credential.ts';
 import { peerIdOf } from './frame.ts';
 import { STREAM_CORPUS } from './fuzz-corpus.ts';
@@ -63,6 +64,25 @@ describe('relay over sockets', () => {
     await expect.poll(() => listener.metrics().sessions, { timeout: 2_000 }).toBe(1);
     expect(performance.now() - before).toBeLessThan(2_000);
     expect(listening.log.at(-1)).toBe('closed revoked');
+  });
+
+  test('a control plane elsewhere revokes a node over its own connection', async () => {
+    const { node, port } = await relay();
+    const { pair, log, closed } = await node();
+    const control = new RelayControl(relayKeysOf(TOKEN));
+    const socket = connectTo(port);
+    const heard: string[] = [];
+    socket.on('data', (chunk) => {
+      for (const event of control.receive(chunk)) {
+        heard.push(event.type);
+        if (event.type === 'send') socket.write(event.bytes);
+        if (event.type === 'ready') socket.write(control.revoke(pair.publicKey, HOUR_MS));
+      }
+    });
+    socket.write(control.start());
+    await closed;
+    await expect.poll(() => heard).toEqual(['send', 'ready', 'revoked']);
+    expect(log).toEqual(['ready', 'closed revoked']);
   });
 
   test('a stop tells clients to move and returns when they have gone', async () => {

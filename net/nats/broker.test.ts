@@ -56,6 +56,18 @@ describe('limits', () => {
     expect(line.read()).toBe("-ERR 'maximum subscriptions exceeded'\r\nPONG\r\n");
   });
 
+  it('refuses subscriptions of all connections beyond the memory set aside for them', () => {
+    const bench = new Bench({ limits: { maxTotalSubscriptionBytes: 2_000 } });
+    const [one, two] = [bench.connect(`${QUIET}SUB a 1\r\nSUB b 2\r\n`), bench.connect(`${QUIET}SUB a 1\r\n`)];
+    one.send('UNSUB 1\r\n');
+    two.send('SUB a 1\r\n');
+    expect([one.read(), two.read(), bench.broker.snapshot().subscriptions]).toEqual([
+      '',
+      "-ERR 'maximum subscriptions exceeded'\r\n",
+      2,
+    ]);
+  });
+
   it('ends a publisher of more than the maximum payload', () => {
     const line = new Bench({ limits: { maxPayload: 10 } }).connect(`${QUIET}${message('a', 11)}`);
     expect([line.read(), line.closed]).toEqual(["-ERR 'Maximum Payload Violation'\r\n", 'payload']);
@@ -347,6 +359,7 @@ describe('bad input', () => {
         expect(bench.broker.snapshot()).toMatchObject({
           connections: 0,
           subscriptions: 0,
+          subscription_bytes: 0,
           partial_bytes: 0,
           pending_bytes: 0,
         });

@@ -11,6 +11,7 @@ import { type Route, Router, type Target } from './router.ts';
 import { bytesOf, type CloseReason, type Hub, Session, type Subscription } from './session.ts';
 import { Stalls } from './stalls.ts';
 import { isLiteralSubject } from './subject.ts';
+import { subscriptionBytes } from './subscriptions.ts';
 
 /** A message for the control plane's own subscription `sid`. */
 export interface Delivery {
@@ -73,6 +74,7 @@ export class Broker implements Hub {
   #lastId = 0;
   readonly #dice: Dice;
   #lameDuck = false;
+  #subscriptionBytes = 0;
   /** Bytes handed to sockets that they have not taken. */
   #inFlight = 0;
 
@@ -220,6 +222,7 @@ export class Broker implements Hub {
     return {
       ...this.metrics,
       subscriptions: this.#router.size,
+      subscription_bytes: this.#subscriptionBytes,
       pending_bytes: this.#inFlight + this.queued,
       partial_bytes: this.partial.used,
     };
@@ -229,11 +232,16 @@ export class Broker implements Hub {
     return this.credentials.verify(secret, this.now);
   }
 
-  addSubscription(subscription: Subscription): void {
+  addSubscription(subscription: Subscription): boolean {
+    const bytes = subscriptionBytes(subscription);
+    if (this.#subscriptionBytes + bytes > this.limits.maxTotalSubscriptionBytes) return false;
+    this.#subscriptionBytes += bytes;
     this.#router.add(subscription);
+    return true;
   }
 
   removeSubscription(subscription: Subscription): void {
+    this.#subscriptionBytes -= subscriptionBytes(subscription);
     this.#router.remove(subscription);
   }
 

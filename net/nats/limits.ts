@@ -9,6 +9,8 @@ export interface Limits {
   readonly maxConnections: number;
   /** Subscriptions of one connection: a node needs four, a tool a few hundred. */
   readonly maxSubscriptions: number;
+  /** Bytes of memory for the subscriptions of all connections, by `subscriptionBytes`: 50,000 nodes need a third. */
+  readonly maxTotalSubscriptionBytes: number;
   /** Bytes waiting for one receiver before it is cut off as a slow consumer; never below MIN_PENDING_BYTES. */
   readonly maxPending: number;
   /**
@@ -38,6 +40,7 @@ export const DEFAULT_LIMITS: Limits = {
   maxControlLine: 4_096,
   maxConnections: 65_536,
   maxSubscriptions: 10_000,
+  maxTotalSubscriptionBytes: 1_073_741_824,
   maxPending: 8_388_608,
   maxTotalPending: 536_870_912,
   maxTotalPartial: 268_435_456,

@@ -214,6 +214,14 @@ describe('raw connections', () => {
     expect(await heard).toBe("-ERR 'Maximum Payload Violation'\r\n");
   });
 
+  it('that stop sending still hear the answers', async () => {
+    const { port } = await start();
+    const socket = await raw(port);
+    const heard = heardUntilClosed(socket);
+    socket.end('SUB a 1\r\nPUB a 2\r\nhi\r\nPING\r\n');
+    expect(await heard).toBe('+OK\r\n+OK\r\nMSG a 1 2\r\nhi\r\nPONG\r\n');
+  });
+
   it('that speak no NATS hear so and are closed', async () => {
     const { port } = await start();
     const socket = await raw(port);

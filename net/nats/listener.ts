@@ -211,7 +211,11 @@ export class NatsListener {
     const { socket, session } = connection;
     // What broke the connection does not matter: 'close' follows.
     socket.on('error', () => {});
-    socket.on('end', () => socket.end());
+    socket.on('end', () => {
+      // What it asked before it stopped sending is still answered.
+      this.flush();
+      socket.end();
+    });
     socket.on('close', () => {
       clearTimeout(connection.linger);
       this.#connections.delete(session.id);

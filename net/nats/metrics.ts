@@ -4,6 +4,8 @@ export interface Metrics {
   connections_total: number;
   connections_refused_total: number;
   subscriptions: number;
+  /** Bytes, as the limit counts them. */
+  subscription_bytes: number;
   received_messages_total: number;
   received_bytes_total: number;
   sent_messages_total: number;
@@ -28,6 +30,7 @@ export function emptyMetrics(): Metrics {
     connections_total: 0,
     connections_refused_total: 0,
     subscriptions: 0,
+    subscription_bytes: 0,
     received_messages_total: 0,
     received_bytes_total: 0,
     sent_messages_total: 0,

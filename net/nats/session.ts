@@ -34,7 +34,8 @@ export interface Hub {
   queued: number;
   fresh: number;
   verify(secret: string): Grant | undefined;
-  addSubscription(subscription: Subscription): void;
+  /** False when there is no room for it. */
+  addSubscription(subscription: Subscription): boolean;
   removeSubscription(subscription: Subscription): void;
   publish(from: Session, publication: Publication): void;
   /** The session has something to send. */
@@ -263,9 +264,12 @@ export class Session implements Sink {
         max: 0,
         open: true,
       };
+      if (!this.#hub.addSubscription(subscription)) {
+        this.error('maximum subscriptions exceeded');
+        return;
+      }
       this.#subscriptions ??= new Map();
       this.#subscriptions.set(sid, subscription);
-      this.#hub.addSubscription(subscription);
     }
     this.acknowledge();
   }

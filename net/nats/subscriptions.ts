@@ -16,6 +16,16 @@ interface Node<E extends Entry> {
   queues: Map<string, Set<E>> | undefined;
 }
 
+/** Bytes of an entry itself, and of each node of the tree that it may need; estimated, rounded up. */
+const ENTRY_BYTES = 512;
+const NODE_BYTES = 256;
+
+/** What a subscription costs in memory at most. */
+export function subscriptionBytes({ subject, queue, sid }: Entry & { readonly sid: string }): number {
+  const tokens = subject.split('.').length;
+  return ENTRY_BYTES + tokens * NODE_BYTES + subject.length + sid.length + (queue?.length ?? 0);
+}
+
 /** All subscriptions, as a tree of subject tokens. A match visits only nodes that can match. */
 export class SubscriptionTree<E extends Entry> {
   readonly #root: Node<E> = emptyNode();

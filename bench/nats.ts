@@ -1,4 +1,4 @@
-import { cpus, release } from 'node:os';
+import { cpus, loadavg, release } from 'node:os';
 import { type Broker, startMesh, startNatsServer } from './nats/servers.ts';
 import {
   fanOut,
@@ -34,7 +34,9 @@ const workloads: readonly (readonly [name: string, workload: Workload, target: n
 
 const brokers = [await startMesh(), await startNatsServer()];
 try {
-  console.log(`${cpus().length} cores of ${cpus()[0]?.model}, Linux ${release()}, Node ${process.version}`);
+  console.log(
+    `${cpus().length} cores of ${cpus()[0]?.model}, Linux ${release()}, Node ${process.version}, load ${loadavg()[0]?.toFixed(1)}`,
+  );
   console.log(
     `${ROUNDS} interleaved rounds; ratio = mesh / nats-server, median of paired rounds (lowest to highest)\n`,
   );

@@ -1,41 +1,75 @@
+import { enforceRetention } from '../core/history/retention.ts';
+import { takeScheduled } from '../core/history/scheduled.ts';
 import { endAgents, nextAgentEnd, overdue } from '../core/identity/end-agents.ts';
 import type { ServiceGate } from '../core/identity/gate.ts';
-import { newId, SYSTEM_WORKSPACE } from '../core/ids.ts';
+import { removeSpentTokens } from '../core/identity/remove-spent-tokens.ts';
+import { newId } from '../core/ids.ts';
 import { networkJobs } from '../core/network/jobs.ts';
 import type { Commit } from '../core/ports.ts';
+import type { Kind } from '../core/record.ts';
 import type { Services } from '../core/services.ts';
+import { expireWorkflows, resumeWorkflows } from '../core/workflow/upkeep.ts';
+import { eachWorkspace } from './each-workspace.ts';
 import type { Job } from './jobs.ts';
 
 const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
 
 /** Everything that is due at instants rather than on request. */
 export function buildJobs(services: Services, gate: Pick<ServiceGate, 'flushRefusals'>): Job[] {
   return [
     expireAgents(services),
     ...networkJobs(services),
+    scheduledSnapshots(services),
+    ...workflows(services),
+    every('remove spent tokens', HOUR_MS, services, () => removeSpentTokens(services)),
+    every('enforce retention', HOUR_MS, services, () =>
+      eachWorkspace(services, (workspace) => enforceRetention(services, workspace)),
+    ),
     every('flush refusals', MINUTE_MS, services, () => gate.flushRefusals()),
   ];
 }
 
 /** Ends delegated identities at their instant: their peers leave within a second of it (contract, "Sub-agent peer"). */
 function expireAgents(services: Services): Job {
-  const { store, states, clock } = services;
+  const { states, clock } = services;
   return {
     name: 'expire agents',
-    wakeOn: ({ changes }: Commit) => changes.some(({ record }) => record.kind === 'AgentIdentity'),
-    async run() {
-      let next: number | undefined;
-      for (const workspace of await store.workspaces()) {
-        if (workspace === SYSTEM_WORKSPACE) continue;
-        const now = clock.now();
+    wakeOn: writes('AgentIdentity'),
+    run: () =>
+      eachWorkspace(services, async (workspace) => {
         const context = { actor: 'system:expiry', reason: 'the time of the identity is over', requestId: newId('r') };
-        await endAgents(services, workspace, (state) => overdue(state, now), 'Expired', context);
-        const end = nextAgentEnd(await states.current(workspace));
-        if (end !== undefined && (next === undefined || end < next)) next = end;
-      }
-      return next;
-    },
+        await endAgents(services, workspace, (state) => overdue(state, clock.now()), 'Expired', context);
+        return nextAgentEnd(await states.current(workspace));
+      }),
   };
+}
+
+function scheduledSnapshots(services: Services): Job {
+  return {
+    name: 'take scheduled snapshots',
+    wakeOn: writes('Workspace'),
+    run: () => eachWorkspace(services, (workspace) => takeScheduled(services, workspace)),
+  };
+}
+
+function workflows(services: Services): Job[] {
+  return [
+    {
+      name: 'expire workflows and plans',
+      wakeOn: (commit) => writes('Workflow')(commit) || writes('Plan')(commit),
+      run: () => eachWorkspace(services, (workspace) => expireWorkflows(services, workspace)),
+    },
+    {
+      name: 'resume workflows',
+      async run() {
+        await eachWorkspace(services, async (workspace) => {
+          await resumeWorkflows(services, workspace);
+        });
+        return services.clock.now() + MINUTE_MS;
+      },
+    },
+  ];
 }
 
 /** Work that is done each so many milliseconds, the first time at once. */
@@ -47,4 +81,8 @@ export function every(name: string, ms: number, { clock }: Pick<Services, 'clock
       return clock.now() + ms;
     },
   };
+}
+
+function writes(kind: Kind): (commit: Commit) => boolean {
+  return ({ changes }) => changes.some(({ type, record }) => type !== 'deleted' && record.kind === kind);
 }

@@ -23,6 +23,8 @@ export interface KitOptions {
   readonly edition?: Edition;
   readonly now?: number;
   readonly planner?: Planner;
+  /** File of the store, for tests that open it again; in memory without. */
+  readonly path?: string;
 }
 
 export interface CallAs {
@@ -36,9 +38,10 @@ export interface CallAs {
 const silent: Log = { error() {}, warn() {}, info() {}, debug() {} };
 
 /** A control plane without faces: the real services over a store in memory, a clock that only moves when told. */
-export async function buildKit({ edition = 'pro', now = KIT_NOW, planner = builtinPlanner }: KitOptions = {}) {
+export async function buildKit(options: KitOptions = {}) {
+  const { edition = 'pro', now = KIT_NOW, planner = builtinPlanner, path = ':memory:' } = options;
   const clock = { time: now, now: () => clock.time };
-  const store = await openSqliteStore({ path: ':memory:', clock, log: silent });
+  const store = await openSqliteStore({ path, clock, log: silent });
   const services: Services = buildServices({
     store,
     clock,

@@ -87,12 +87,18 @@ export async function removePeers(
   commit: CommitContext,
 ): Promise<void> {
   const { store, clock, liveness } = services;
-  const ops = await Promise.all(peers.map((peer) => removalOps(services, state, peer, clock.now())));
+  const now = clock.now();
+  const ops = await Promise.all(
+    peers.map(async (peer) => [
+      ...(await removalOps(services, state, peer, now)),
+      ...agentPeerOps(state, peer, undefined),
+    ]),
+  );
   await store.commit(state.workspace, ops.flat(), commit);
   for (const { uid } of peers) liveness.forget(state.workspace, uid);
 }
 
-/** What removing a peer writes, for commits that remove more than the peer. */
+/** What removing a peer writes, its identity apart: for commits that end the identity too. */
 export async function removalOps(
   { store }: Pick<Services, 'store'>,
   state: NetworkState,
@@ -108,7 +114,6 @@ export async function removalOps(
     ...[presence, token].flatMap((record): Op[] =>
       record ? [{ op: 'delete', key: { kind: record.kind, name: record.name }, revision: record.revision }] : [],
     ),
-    ...agentPeerOps(state, peer, undefined),
   ];
 }
 

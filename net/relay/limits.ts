@@ -24,7 +24,7 @@ export const RELAY_LIMITS: RelayLimits = {
   deadMs: 45_000,
   maxPayload: MAX_PAYLOAD_BYTES,
   queueBytes: 262_144,
-  closeMs: 1_000,
+  closeMs: 500,
   maxRevocations: 100_000,
   tokenSessionMs: 86_400_000,
 };

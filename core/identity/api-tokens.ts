@@ -10,8 +10,8 @@ import { requireSession } from './require-session.ts';
 import { newToken } from './token.ts';
 import { type TokenRecord, tokenDraft } from './token-record.ts';
 
-export const DEFAULT_API_TOKEN_MS = 90 * 86_400_000;
-export const MAX_API_TOKEN_MS = 365 * 86_400_000;
+const DEFAULT_API_TOKEN_MS = 90 * 86_400_000;
+const MAX_API_TOKEN_MS = 365 * 86_400_000;
 
 /** What a token for an MCP client carries: it reads, plans and applies (DESIGN 5.3). */
 const DEFAULT_SCOPES: readonly Scope[] = ['network:read', 'snapshots:read', 'intents:plan', 'intents:apply'];

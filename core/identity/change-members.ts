@@ -3,7 +3,7 @@ import { MeshError } from '../errors.ts';
 import { SYSTEM_WORKSPACE } from '../ids.ts';
 import type { CallContext } from '../operation.ts';
 import { draftOf } from '../record.ts';
-import { ROLE_SCOPES, type WorkspaceRole } from '../scope.ts';
+import type { WorkspaceRole } from '../scope.ts';
 import type { Services } from '../services.ts';
 import { type AccountRecord, normalizeUsername } from './accounts.ts';
 import type { MemberRecord } from './members.ts';
@@ -46,13 +46,6 @@ export async function removeMember(username: string, context: Context): Promise<
   await services.store.commit(workspace, [{ op: 'delete', key }], commitContext(context, `removed member ${name}`));
   const account = (await services.store.getById(SYSTEM_WORKSPACE, 'Account', member.uid)) as AccountRecord | undefined;
   if (account) await endCredentials(account, context);
-}
-
-/** How many members could approve: while it is one, that person may approve their own request (DESIGN 5.5). */
-export async function countApprovers({ store }: Pick<Services, 'store'>, workspace: string): Promise<number> {
-  const { items } = await store.list(workspace, 'Member');
-  const members = items as readonly MemberRecord[];
-  return members.filter(({ spec }) => ROLE_SCOPES[spec.role]?.has('workflows:approve')).length;
 }
 
 async function memberOf(name: string, { services, workspace }: Context): Promise<MemberRecord | undefined> {

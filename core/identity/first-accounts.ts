@@ -6,7 +6,7 @@ import type { Services } from '../services.ts';
 import { type AccountSpec, accountDraft, findAccount, normalizeUsername } from './accounts.ts';
 import { hashPassword } from './passwords.ts';
 
-export const ADMIN_USERNAME = 'admin';
+const ADMIN_USERNAME = 'admin';
 
 /**
  * The password of `admin` where `app.initAdmins` is unset. It is public, so it is good from loopback only and for one

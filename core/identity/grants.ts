@@ -24,6 +24,6 @@ export function isScope(name: string): name is Scope {
   return KNOWN.has(name);
 }
 
-export function isRole(name: string): name is Role {
+function isRole(name: string): name is Role {
   return Object.hasOwn(ROLE_SCOPES, name);
 }

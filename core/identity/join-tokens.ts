@@ -8,8 +8,8 @@ import { requireSession } from './require-session.ts';
 import { controlKeyFingerprint, newToken } from './token.ts';
 import { type TokenRecord, tokenDraft } from './token-record.ts';
 
-export const DEFAULT_JOIN_MS = 168 * 3_600_000;
-export const MAX_JOIN_MS = 365 * 86_400_000;
+const DEFAULT_JOIN_MS = 168 * 3_600_000;
+const MAX_JOIN_MS = 365 * 86_400_000;
 export const DEFAULT_JOIN_USES = 5;
 export const MAX_JOIN_USES = 10_000;
 

@@ -3,7 +3,7 @@ import { ROLE_SCOPES, type WorkspaceRole } from '../scope.ts';
 import type { Services } from '../services.ts';
 
 /** A membership is in the partition of its workspace, named by the user name; its uid is the uid of the account. */
-export interface MemberSpec {
+interface MemberSpec {
   readonly role: WorkspaceRole;
 }
 

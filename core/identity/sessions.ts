@@ -4,10 +4,10 @@ import type { StoredRecord } from '../record.ts';
 import type { Services } from '../services.ts';
 import type { AccountRecord } from './accounts.ts';
 
-export const SESSION_MS = 12 * 3_600_000;
+const SESSION_MS = 12 * 3_600_000;
 
 /** A session is named by its `jti`, which is also its uid. */
-export interface SessionSpec {
+interface SessionSpec {
   /** Uid of the account. */
   readonly account: string;
   readonly username: string;

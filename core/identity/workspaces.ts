@@ -8,7 +8,7 @@ import type { Services } from '../services.ts';
 export const MAX_NODE_COUNT = 1_000_000;
 
 /** How risky a plan may be to pass without a person, from least to most. */
-export const RISKS = ['low', 'medium', 'high', 'critical'] as const;
+const RISKS = ['low', 'medium', 'high', 'critical'] as const;
 
 const timeZone = z.string().max(64).refine(isTimeZone, { error: 'must be an IANA time zone such as Europe/Zurich' });
 

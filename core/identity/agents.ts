@@ -16,6 +16,7 @@ import type { Scope } from '../scope.ts';
 import type { Services } from '../services.ts';
 import { formatInstant } from '../time.ts';
 import { type DelegateRequest, isLive, narrowed, parseTtl } from './delegation.ts';
+import { requireGrantable } from './grants.ts';
 import { newToken } from './token.ts';
 import { tokenDraft } from './token-record.ts';
 
@@ -44,10 +45,11 @@ type Context = CallContext<Pick<Services, 'store' | 'clock' | 'states' | 'keys'>
 /**
  * Makes a root agent; its token is the contract's parent agent token and an MCP bearer.
  *
- * @throws MeshError `conflict` when a living agent has the name.
+ * @throws MeshError `conflict` when a living agent has the name; `forbidden` when it would hold more than its maker.
  */
 export async function createRootAgent(context: Context, request: RootAgentRequest) {
   const { services, workspace, caller } = context;
+  requireGrantable(caller, workspace, request.scopes);
   const now = services.clock.now();
   const expiresAt = now + parseTtl(request.ttl);
   const { policyPreset, ttl, scopes, reach } = request;

@@ -4,7 +4,7 @@ import type { CallContext } from '../operation.ts';
 import { PERSON_ONLY_SCOPES, type Scope } from '../scope.ts';
 import type { Services } from '../services.ts';
 import { accountById } from './accounts.ts';
-import { expandScopes, isScope } from './grants.ts';
+import { expandScopes, isScope, requireHeld } from './grants.ts';
 import { lifetimeOf } from './join-tokens.ts';
 import { requireSession } from './require-session.ts';
 import { newToken } from './token.ts';
@@ -32,7 +32,7 @@ export async function createApiToken(
   const caller = requireSession(context.caller);
   const { services, workspace } = context;
   const held = caller.scopesIn(workspace);
-  const granted = scopes ? requireHeld(scopes, held) : DEFAULT_SCOPES.filter((scope) => held.has(scope));
+  const granted = scopes ? grantedOf(scopes, held) : DEFAULT_SCOPES.filter((scope) => held.has(scope));
   const expiresAt = services.clock.now() + lifetimeOf(expiry, DEFAULT_API_TOKEN_MS, MAX_API_TOKEN_MS);
   const account = await accountById(services, caller.id);
   if (!account) throw new MeshError('unauthenticated', 'This account was removed.');
@@ -51,16 +51,13 @@ export async function createApiToken(
   return { token, record: changes[0]?.record as TokenRecord };
 }
 
-function requireHeld(names: readonly string[], held: ReadonlySet<Scope>): readonly Scope[] {
+function grantedOf(names: readonly string[], held: ReadonlySet<Scope>): readonly Scope[] {
   const personal = names.filter((name) => isScope(name) && PERSON_ONLY_SCOPES.has(name));
   if (personal.length > 0) {
     const detail = `${personal.join(', ')} is for logged-in persons only: no token carries it.`;
     throw invalidInput([{ pointer: '/scopes', detail }], detail);
   }
   const wanted = [...expandScopes(names)];
-  const wider = wanted.filter((scope) => !held.has(scope));
-  if (wider.length === 0) return wanted;
-  throw new MeshError('forbidden', `You do not hold ${wider.join(', ')} in this workspace: ask for less.`, {
-    scope: wider[0],
-  });
+  requireHeld(wanted, held);
+  return wanted;
 }

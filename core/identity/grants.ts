@@ -1,3 +1,5 @@
+import type { Caller } from '../caller.ts';
+import { MeshError } from '../errors.ts';
 import { PERSON_ONLY_SCOPES, ROLE_SCOPES, type Role, SCOPES, type Scope } from '../scope.ts';
 
 const KNOWN: ReadonlySet<string> = new Set(SCOPES);
@@ -26,4 +28,32 @@ export function isScope(name: string): name is Scope {
 
 function isRole(name: string): name is Role {
   return Object.hasOwn(ROLE_SCOPES, name);
+}
+
+/**
+ * Holds a new root agent to what its maker holds. `agents:delegate` belongs to no role and is the maker's to give.
+ * An agent makes no root agent: it would outlive and outgrow its own bounds. It delegates.
+ *
+ * @throws MeshError `forbidden`
+ */
+export function requireGrantable(caller: Caller | null, workspace: string, scopes: readonly Scope[]): void {
+  if (caller?.kind !== 'user') {
+    throw new MeshError(
+      'forbidden',
+      'A root agent is made by a person or their API token. An agent delegates instead.',
+    );
+  }
+  requireHeld(
+    scopes.filter((scope) => scope !== 'agents:delegate'),
+    caller.scopesIn(workspace),
+  );
+}
+
+/** @throws MeshError `forbidden` naming what is asked for beyond what is held */
+export function requireHeld(asked: readonly Scope[], held: ReadonlySet<Scope>): void {
+  const wider = asked.filter((scope) => !held.has(scope));
+  if (wider.length === 0) return;
+  throw new MeshError('forbidden', `You do not hold ${wider.join(', ')} in this workspace: ask for less.`, {
+    scope: wider[0],
+  });
 }

@@ -1,0 +1,40 @@
+import { BUILT_IN_PASSWORD } from '../core/identity/first-accounts.ts';
+import type { Log } from '../core/ports.ts';
+import type { Config } from './config.ts';
+import type { Plane } from './plane.ts';
+
+/** Says where everything is and what to do next; to stderr where stdout belongs to MCP. */
+export function announce(
+  config: Config,
+  { url }: Plane,
+  log: Log,
+  { stdio, milliseconds }: { readonly stdio: boolean; readonly milliseconds: number },
+): void {
+  const { env, configDir, app } = config;
+  for (const name of ['MESH_SIGNALING_URL', 'MESH_RELAY_ADVERTISE_URL', 'MESH_STUN_URL'] as const) {
+    if (/(^|\/)(127\.|localhost|\[::1\])/.test(env[name])) {
+      log.warn(
+        { variable: name, value: env[name] },
+        'nodes on other hosts cannot use a loopback address: set a public one',
+      );
+    }
+  }
+  for (const variable of config.unknownVariables) log.warn({ variable }, 'no such variable: is it misspelt?');
+  if (app.initAdmins.length === 0) {
+    log.warn(
+      {},
+      'app.initAdmins is unset: until it is changed, admin has the built-in password, good from this machine only',
+    );
+  }
+  const password = app.initAdmins.length === 0 ? ` (first password: ${BUILT_IN_PASSWORD}, then mesh passwd)` : '';
+  const lines = [
+    `Mesh is up in ${Math.round(milliseconds)} ms (${env.MESH_EDITION} edition, data in ${configDir}).`,
+    `  API        ${url}/api/v1   (${url}/api/v1/openapi.json)`,
+    `  MCP        ${url}/mcp`,
+    `  Dashboard  ${url}/`,
+    `Next: npm run mesh -- login --server ${url}${password}`,
+    `then: npm run mesh -- mcp config`,
+    '',
+  ];
+  (stdio ? process.stderr : process.stdout).write(lines.join('\n'));
+}

@@ -1,0 +1,139 @@
+import { mkdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { setTimeout as after } from 'node:timers/promises';
+import { ensureFirstAccounts } from '../core/identity/first-accounts.ts';
+import { buildGate, type ServiceGate } from '../core/identity/gate.ts';
+import type { Clock, Log } from '../core/ports.ts';
+import { Secret } from '../core/secret.ts';
+import type { Services, Settings } from '../core/services.ts';
+import { buildMcp } from '../mcp/http.ts';
+import { startJobs } from '../plane/jobs.ts';
+import { buildJobs } from '../plane/periodic.ts';
+import { startSnapshots } from '../plane/snapshots.ts';
+import { buildApp } from '../rest/app.ts';
+import { type Listening, listen } from '../rest/listen.ts';
+import { createMetrics } from '../rest/metrics.ts';
+import { openSqliteStore } from '../storage/sqlite/store.ts';
+import { operations } from '../tools/index.ts';
+import { MCP_TOOLS } from '../tools/surfaces.ts';
+import type { Config } from './config.ts';
+import { loadCredentials } from './credentials.ts';
+import { buildKeyring } from './keyring.ts';
+import { lockDirectory } from './lock.ts';
+import { buildPlanner } from './planner.ts';
+import { buildServices } from './services.ts';
+import { VERSION } from './version.ts';
+
+export interface Plane {
+  /** Where the API answers, for a client on this machine. */
+  readonly url: string;
+  readonly services: Services;
+  readonly gate: ServiceGate;
+  /** Idempotent; everything acknowledged is on disk when it resolves. */
+  stop(): Promise<void>;
+}
+
+export interface PlaneOptions {
+  readonly log: Log;
+  readonly clock?: Clock;
+}
+
+/** A last deadline for an orderly end: SIGTERM ends everything within 8 s (DESIGN 12). */
+const STOP_DEADLINE_MS = 7_000;
+
+/**
+ * Starts a control plane: store, then jobs, then the API; stops in reverse.
+ *
+ * @throws Error naming what is wrong with the directory, the credentials or a listener.
+ */
+export async function startPlane(config: Config, { log, clock = { now: Date.now } }: PlaneOptions): Promise<Plane> {
+  const { env, configDir } = config;
+  mkdirSync(configDir, { recursive: true, mode: 0o700 });
+  const undo: (() => void | Promise<void>)[] = [];
+  const stop = async () => {
+    for (let step = undo.pop(); step; step = undo.pop()) await step();
+  };
+  try {
+    const lock = lockDirectory(configDir);
+    undo.push(lock.release);
+    const credentials = loadCredentials(configDir);
+    const keys = buildKeyring(credentials, env.MESH_LRP_AUTH_TOKEN ?? new Secret(credentials.relayToken));
+    const store = await openSqliteStore({ path: storePath(config), clock, log });
+    undo.push(() => store.close());
+
+    const parts = { store, clock, log, edition: env.MESH_EDITION, keys, planner: buildPlanner() };
+    const services = buildServices({ ...parts, settings: settingsOf(config) });
+    await ensureFirstAccounts(services, { initAdmins: config.app.initAdmins });
+    const gate = buildGate(services);
+    undo.push(async () => {
+      await gate.flushRefusals();
+      gate.close();
+    });
+    const snapshots = startSnapshots(services);
+    undo.push(() => snapshots.stop());
+    const jobs = startJobs(buildJobs(services, gate), services);
+    undo.push(() => jobs.stop());
+
+    const metrics = createMetrics();
+    const mcp = buildMcp({ operations, tools: MCP_TOOLS, gate, log });
+    undo.push(() => mcp.close());
+    const rate = { perMinute: config.app.rateLimit };
+    const app = buildApp({
+      operations,
+      gate,
+      log,
+      metrics,
+      ready: () => true,
+      mcp: (request, response) => void mcp.handle(request, response),
+      limits: { rate },
+    });
+    const api = await listen(app, { ...env.MESH_LISTEN, ...tlsOf(config) });
+    undo.push(() => api.stop());
+
+    let stopped: Promise<void> | undefined;
+    return {
+      url: localUrl(api),
+      services,
+      gate,
+      stop() {
+        stopped ??= Promise.race([stop(), after(STOP_DEADLINE_MS, undefined, { ref: false })]);
+        return stopped;
+      },
+    };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+function storePath({ env, configDir }: Config): string {
+  const url = env.MESH_STORE_URL;
+  return url === undefined ? path.join(configDir, 'mesh.db') : url.slice('sqlite:'.length).replace(/^\/\//, '');
+}
+
+function tlsOf({ env }: Config) {
+  if (env.MESH_TLS_CERT === undefined || env.MESH_TLS_KEY === undefined) return {};
+  return { tls: { cert: readFileSync(env.MESH_TLS_CERT), key: readFileSync(env.MESH_TLS_KEY) } };
+}
+
+function settingsOf({ env, app }: Config): Settings {
+  const { host, port } = env.MESH_LISTEN;
+  const scheme = env.MESH_TLS_CERT === undefined ? 'http' : 'https';
+  return {
+    version: VERSION,
+    apiUrl: `${scheme}://${isAnyAddress(host) ? '127.0.0.1' : host}:${port}`,
+    signalingUrl: env.MESH_SIGNALING_URL,
+    relayAdvertiseUrl: env.MESH_RELAY_ADVERTISE_URL,
+    stunUrl: env.MESH_STUN_URL,
+    planTtlMs: app.planTtl,
+  };
+}
+
+function localUrl({ url, port }: Listening): string {
+  const { protocol, hostname } = new URL(url);
+  return isAnyAddress(hostname.replaceAll(/[[\]]/g, '')) ? `${protocol}//127.0.0.1:${port}` : url;
+}
+
+function isAnyAddress(host: string): boolean {
+  return host === '0.0.0.0' || host === '::';
+}

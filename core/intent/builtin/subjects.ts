@@ -52,7 +52,7 @@ export function parseSubjects(phrase: string, state: NetworkState): Subject[] {
 
 function parseSubject(phrase: string, state: NetworkState): Subject {
   const literal = /^"([^"]+)"$/.exec(phrase)?.[1];
-  if (literal !== undefined) return bareSubject(literal, literal, state);
+  if (literal !== undefined) return oneOf(named(new Set([normalizeName(literal)]), [], literal, state), literal, state);
   if (EVERYONE.test(phrase)) return everyoneSubject(phrase, state);
   const text = phrase.replace(ARTICLE, '').replaceAll('"', '').trim();
   const [, key, value] = PAIR.exec(text) ?? [];
@@ -100,8 +100,20 @@ function labelSubject(key: string, value: string, state: NetworkState): Subject 
   throw new Refusal(`No peer has the label ${quoted(`${key}=${value}`)}.${known}`);
 }
 
+/**
+ * What a word names: a label value letter by letter, else in the other number or without "servers". A peer of that name
+ * always counts beside it: devices choose their names, so a name never takes a word away from a label.
+ */
 function bareSubject(text: string, phrase: string, state: NetworkState): Subject {
-  const candidates = pickExact(text, state) ?? pickDerived(text, state);
+  const stem = text.replace(NOUN, '');
+  return oneOf(
+    named(new Set([normalizeName(text), normalizeName(stem)]), [...formsOf(text), ...formsOf(stem)], text, state),
+    phrase,
+    state,
+  );
+}
+
+function oneOf(candidates: readonly Subject[], phrase: string, state: NetworkState): Subject {
   const [first] = candidates;
   if (!first) throw unknown(phrase, state);
   const distinct = new Map<string, Subject>();
@@ -114,20 +126,6 @@ function bareSubject(text: string, phrase: string, state: NetworkState): Subject
     term.includes('=') ? `${term} (${peers.length} peers)` : `peer ${term}`,
   );
   throw new Refusal(`${quoted(phrase)} has more than one meaning.`, [`Which one: ${enumerated(meanings)}?`]);
-}
-
-/** What the word itself names, letter by letter but for case. */
-function pickExact(text: string, state: NetworkState): Subject[] | undefined {
-  const found = named(new Set([normalizeName(text)]), new Set([normalizeName(text)]), state);
-  return found.length > 0 ? found : undefined;
-}
-
-/** What the word names once "servers" is left off, in singular or plural. */
-function pickDerived(text: string, state: NetworkState): Subject[] {
-  const stem = text.replace(NOUN, '');
-  const forms = [text, stem].flatMap((form) => [form, ...otherNumber(form)]);
-  const words = new Set(forms.flatMap((form) => [form, ...(SYNONYMS[form] ?? [])]).map(normalizeName));
-  return named(words, new Set([normalizeName(stem)]), state);
 }
 
 const SYNONYMS: Readonly<Record<string, readonly string[]>> = {
@@ -144,11 +142,23 @@ function otherNumber(word: string): string[] {
   return [`${word}s`, ...(word.endsWith('y') ? [`${word.slice(0, -1)}ies`] : [])];
 }
 
-function named(words: ReadonlySet<string>, peerNames: ReadonlySet<string>, state: NetworkState): Subject[] {
-  const pairs = labelPairs(state).filter(
-    ({ key, value }) => NAMING_LABELS.some((label) => label === key) && words.has(value.toLowerCase()),
-  );
-  pairs.sort((a, b) => orderOf(a.key) - orderOf(b.key));
+function formsOf(word: string): string[] {
+  return [word, ...otherNumber(word)].flatMap((form) => [form, ...(SYNONYMS[form] ?? [])]).map(normalizeName);
+}
+
+function named(
+  peerNames: ReadonlySet<string>,
+  forms: readonly string[],
+  exact: string,
+  state: NetworkState,
+): Subject[] {
+  const naming = labelPairs(state)
+    .filter(({ key }) => NAMING_LABELS.some((label) => label === key))
+    .toSorted((a, b) => orderOf(a.key) - orderOf(b.key));
+  const letterByLetter = naming.filter(({ value }) => value.toLowerCase() === normalizeName(exact));
+  const words = new Set(forms);
+  const pairs =
+    letterByLetter.length > 0 ? letterByLetter : naming.filter(({ value }) => words.has(value.toLowerCase()));
   const peers = peersOf(state).filter(({ name }) => peerNames.has(name.toLowerCase()));
   return [...pairs.map((pair) => pairSubject(pair, state)), ...peers.map((peer) => peerSubject(peer, state))];
 }

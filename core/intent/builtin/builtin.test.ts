@@ -1,0 +1,90 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { peer, policy, stateWith } from '../../../test/records.ts';
+import { planChanges } from '../../network/changes.ts';
+import { modelOf } from '../../network/model.ts';
+import { compile } from '../../reachability/engine.ts';
+import type { StoredRecord } from '../../record.ts';
+import { effectOf } from '../effect.ts';
+import { planByGrammar } from './builtin.ts';
+
+const NOW = Date.UTC(2026, 0, 5, 12);
+const WEB = peer('web-1', { labels: { role: 'web' } });
+const DB = peer('db-1', { labels: { role: 'db' } });
+const CLOSED = policy('base', { action: 'DENY', peerSelector: {} });
+
+const plan = (intent: string, ...records: readonly StoredRecord[]) =>
+  planByGrammar({ intent, state: stateWith(...records), now: NOW });
+
+describe('names in an intent are names', () => {
+  it.each([
+    'everyone',
+    'and-nobody-else',
+    'web.and.everyone',
+    'on-port-5432',
+    'Ignore-previous-instructions',
+    'for-2-hours',
+    '--',
+  ])('a peer that calls itself %s widens nothing that does not name it', (hostile) => {
+    const state = stateWith(WEB, DB, CLOSED, peer(hostile, { labels: { role: 'guest' } }));
+    const answer = planByGrammar({ intent: 'let web reach the database on port 5432', state, now: NOW });
+    if (answer.outcome !== 'changes') throw new Error(answer.reason);
+    const { after } = planChanges(state, answer.changes, NOW);
+    const effect = effectOf(compile(modelOf(state, NOW)), compile(modelOf(after, NOW)));
+    expect(effect.groups).toEqual([
+      { src: ['web-1'], dst: ['db-1'], pairs: 1, opened: [{ protocol: 'TCP', from: 5432, to: 5432 }], closed: [] },
+    ]);
+  });
+
+  it('asks when a word means everyone and is also the name of a peer', () => {
+    expect(plan('let everyone reach the database', DB, WEB, peer('everyone'))).toMatchObject({
+      outcome: 'refused',
+      questions: [expect.stringContaining('peer everyone')],
+    });
+  });
+
+  it('asks when a word is a label of some peers and the name of another', () => {
+    expect(plan('let web reach the database', WEB, DB, peer('database'))).toMatchObject({
+      outcome: 'refused',
+      reason: '"the database" has more than one meaning.',
+      questions: ['Which one: role=db (1 peers), peer database?'],
+    });
+  });
+
+  it('asks when a word is the value of two labels of different peers', () => {
+    const other = peer('x-1', { labels: { app: 'web' } });
+    expect(plan('let web reach db', WEB, DB, other)).toMatchObject({
+      outcome: 'refused',
+      questions: ['Which one: role=web (1 peers), app=web (1 peers)?'],
+    });
+  });
+
+  it('refuses to single out a peer by a label that another one carries', () => {
+    const impostor = peer('x-1', { labels: { peer: 'web-1' } });
+    expect(plan('isolate web-1', WEB, impostor)).toMatchObject({ outcome: 'refused' });
+  });
+
+  it('closes nobody off by an ALLOW on peers of which some are open to all', () => {
+    const closed = policy('one', { action: 'ALLOW', peerSelector: { matchLabels: { zone: 'a' } }, ingress: [] });
+    const second = peer('db-2', { labels: { role: 'db', zone: 'a' } });
+    expect(plan('let web reach db', WEB, DB, second, closed)).toMatchObject({
+      outcome: 'refused',
+      reason: expect.stringContaining('Some of "role=db" are open to everyone today: "db-1"'),
+    });
+  });
+
+  it('never throws and never answers changes for text that is no sentence of it', () => {
+    fc.assert(
+      fc.property(fc.string({ maxLength: 300 }), (text) => {
+        const answer = plan(`zz ${text}`, WEB, DB);
+        expect(answer.outcome).toBe('refused');
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  it('reads hostile repetition in a bounded time', () => {
+    const long = `let ${'to reach '.repeat(180)}db on port 1`;
+    expect(plan(long, WEB, DB).outcome).toBe('refused');
+  });
+});

@@ -1,0 +1,135 @@
+import { describe, expect, it } from 'vitest';
+import { agent, buildKit, type Kit, person } from '../test/kit.ts';
+import { seedPeers } from '../test/seed-peers.ts';
+
+async function scene(kit: Kit) {
+  const workspace = await kit.workspace();
+  await seedPeers(kit.services, workspace, {
+    'web-1': { role: 'web' },
+    'db-1': { role: 'db', pci: 'true' },
+    'api-1': {},
+  });
+  const as = agent(['network:read', 'intents:plan'], workspace);
+  const plan = (raw: Record<string, unknown>) => kit.call('plan_network_change', raw, { as, workspace });
+  return { workspace, as, plan };
+}
+
+const denyAll = { action: 'create', resource: 'MeshPolicy', name: 'base', spec: { action: 'DENY', peerSelector: {} } };
+
+describe('plan_network_change', () => {
+  it('refuses what is not understood with 422, saying what can be asked', async () => {
+    await using kit = await buildKit();
+    const { plan } = await scene(kit);
+    await expect(plan({ intent: 'make it fast' })).rejects.toMatchObject({
+      code: 'intent_not_understood',
+      details: { questions: [] },
+    });
+    await expect(plan({ intent: 'let the printers reach the database' })).rejects.toMatchObject({
+      code: 'intent_not_understood',
+      details: { questions: [expect.stringContaining('web-1')] },
+    });
+  });
+
+  it('takes typed changes without asking any planner', async () => {
+    const planner = { name: 'none', plan: () => Promise.reject(new Error('asked')) };
+    await using kit = await buildKit({ planner });
+    const { plan } = await scene(kit);
+    const planned = await plan({ intent: 'start from nothing', changes: [denyAll] });
+    expect(planned).toMatchObject({
+      summary: 'create MeshPolicy base.',
+      verified: true,
+      risk_level: 'medium',
+      effect: { opened: [], closed_pairs: 6, unchanged_count: 0 },
+    });
+    expect(planned.changes[0].after).toContain('kind: MeshPolicy\nmetadata:\n  name: base\n');
+  });
+
+  it('names each wrong field of typed changes', async () => {
+    await using kit = await buildKit();
+    const { plan } = await scene(kit);
+    const wrong = [
+      { ...denyAll, spec: { action: 'MAYBE' } },
+      { action: 'create', resource: 'MeshPeer', name: 'x', spec: {} },
+      { action: 'delete', resource: 'MeshPolicy', name: 'x', spec: {} },
+    ];
+    await expect(plan({ intent: 'x', changes: wrong })).rejects.toMatchObject({
+      code: 'invalid_input',
+      details: {
+        errors: [
+          { pointer: '/changes/0/spec/action' },
+          { pointer: '/changes/1/action' },
+          { pointer: '/changes/2/spec' },
+        ],
+      },
+    });
+    await expect(
+      plan({ intent: 'x', changes: [{ action: 'delete', resource: 'MeshPolicy', name: 'gone' }] }),
+    ).rejects.toMatchObject({
+      code: 'not_found',
+    });
+  });
+
+  it('stores nothing on a dry run and executes nothing ever', async () => {
+    await using kit = await buildKit();
+    const { plan, workspace } = await scene(kit);
+    const before = await kit.services.store.revision(workspace);
+    await plan({ intent: 'isolate api-1', dry_run: true });
+    expect(await kit.services.store.revision(workspace)).toBe(before);
+    await plan({ intent: 'isolate api-1' });
+    expect((await kit.services.states.current(workspace)).policies.size).toBe(0);
+  });
+
+  it('computes the risk from the effect: sensitive peers, outsiders, lost reach', async () => {
+    await using kit = await buildKit();
+    const { plan, workspace } = await scene(kit);
+    const admin = { as: person('admin', workspace), workspace };
+    const policy = (name: string, spec: object) => ({ action: 'create', resource: 'MeshPolicy', name, spec });
+    const db = { matchLabels: { role: 'db' } };
+    const closed = await plan({ intent: 'nobody may reach the database' });
+    expect([closed.risk_level, closed.risk_reasons]).toEqual(['medium', ['ends all traffic of 2 pairs of peers']]);
+    const outside = await plan({
+      intent: 'x',
+      changes: [policy('out', { action: 'ALLOW', peerSelector: db, ingress: [{ from: ['*'] }] })],
+    });
+    expect(outside.risk_level).toBe('critical');
+    await kit.call('plan_network_change', { intent: 'x', changes: [denyAll] }, admin);
+    await kit.services.store.commit(
+      workspace,
+      [
+        {
+          op: 'create',
+          record: {
+            kind: 'MeshPolicy',
+            name: 'db',
+            uid: 'pol_x',
+            labels: {},
+            annotations: {},
+            spec: { action: 'ALLOW', peerSelector: db, ingress: [] },
+            status: {},
+            unique: [],
+          },
+        },
+      ],
+      { actor: 'system:test', reason: 'close', requestId: 'r' },
+    );
+    const opens = await plan({ intent: 'let web reach the database on port 5432' });
+    expect([opens.risk_level, opens.risk_reasons]).toEqual(['high', ['opens new ways to 1 sensitive peer']]);
+    expect(opens.effect.opened).toEqual([{ src: 'web-1', dst: 'db-1', protocol: 'TCP', from: 5432, to: 5432 }]);
+  });
+
+  it('says in the same Markdown each time what changes, opens and closes', async () => {
+    await using kit = await buildKit();
+    const { plan } = await scene(kit);
+    const intent = 'let web reach the database on port 5432 and nobody else';
+    const [first, second] = [await plan({ intent }), await plan({ intent })];
+    expect(first.diff_markdown).toBe(second.diff_markdown);
+    expect(first.diff_markdown).toContain('| api-1 | db-1 | everything |');
+    expect(first.diff_markdown).toContain('+  action: ALLOW');
+  });
+
+  it('is part of the Pro edition', async () => {
+    await using kit = await buildKit({ edition: 'community' });
+    const { plan } = await scene(kit);
+    await expect(plan({ intent: 'isolate api-1' })).rejects.toMatchObject({ code: 'edition_required' });
+  });
+});

@@ -1,0 +1,27 @@
+import { expect, test } from 'vitest';
+import { peer, policy, stateWith } from '../../test/records.ts';
+import { compile } from '../reachability/engine.ts';
+import { modelOf } from './model.ts';
+import type { Selector } from './policy.ts';
+import { selects } from './selector.ts';
+
+const LABELS = { role: 'db', tier: 'back' };
+
+test.each<[Selector, boolean]>([
+  [{}, true],
+  [{ matchLabels: { role: 'db' } }, true],
+  [{ matchLabels: { role: 'db', tier: 'front' } }, false],
+  [{ matchExpressions: [{ key: 'role', operator: 'In', values: ['web', 'db'] }] }, true],
+  [{ matchExpressions: [{ key: 'zone', operator: 'In', values: ['a'] }] }, false],
+  [{ matchExpressions: [{ key: 'zone', operator: 'NotIn', values: ['a'] }] }, true],
+  [{ matchExpressions: [{ key: 'role', operator: 'NotIn', values: ['db'] }] }, false],
+  [{ matchExpressions: [{ key: 'tier', operator: 'Exists' }] }, true],
+  [{ matchExpressions: [{ key: 'tier', operator: 'DoesNotExist' }] }, false],
+  [{ matchExpressions: [{ key: 'toString', operator: 'Exists' }] }, false],
+])('%j selects: %s, and the engine says the same', (selector, selected) => {
+  const deny = policy('deny', { action: 'DENY', peerSelector: selector, ingress: [{}] });
+  const subject = peer('subject', { labels: LABELS, address: '10.96.0.1' });
+  const engine = compile(modelOf(stateWith(subject, peer('other', { address: '10.96.0.2' }), deny), 0));
+  expect(selects(selector, LABELS)).toBe(selected);
+  expect(engine.verdict('other', 'subject', 'TCP', 1)).toBe(!selected);
+});

@@ -11,18 +11,32 @@ export async function readMessage(request: IncomingMessage): Promise<unknown> {
     throw new MeshError('unsupported_media_type', 'Send the message uncompressed.');
   }
   if (Number(request.headers['content-length'] ?? 0) > MESSAGE_LIMIT) throw tooLarge();
-  const chunks: Buffer[] = [];
-  let size = 0;
-  for await (const chunk of request as AsyncIterable<Buffer>) {
-    size += chunk.length;
-    if (size > MESSAGE_LIMIT) throw tooLarge();
-    chunks.push(chunk);
-  }
+  const bytes = await readBytes(request);
   try {
-    return JSON.parse(Buffer.concat(chunks).toString('utf8'));
+    return JSON.parse(bytes.toString('utf8'));
   } catch {
     throw new MeshError('invalid_input', 'Parse error: the message is not well-formed JSON.');
   }
+}
+
+/** By events: an async iterator costs several times as much for the one chunk that a message is. */
+function readBytes(request: IncomingMessage): Promise<Buffer> {
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    let size = 0;
+    request.on('data', (chunk: Buffer) => {
+      size += chunk.length;
+      if (size > MESSAGE_LIMIT) {
+        request.pause();
+        reject(tooLarge());
+      } else {
+        chunks.push(chunk);
+      }
+    });
+    request.once('end', () => resolve(Buffer.concat(chunks, size)));
+    request.once('error', reject);
+    request.once('close', () => reject(new MeshError('invalid_input', 'The message was cut off.')));
+  });
 }
 
 function tooLarge(): MeshError {

@@ -16,7 +16,7 @@ const WORKSPACE_ID = { type: 'string', description: 'Workspace to work in, by id
 /** Worked out once: schemas cost far more to make than to send. */
 export function describeTool(operation: AnyOperation<Services>): Described {
   const { name, title, description, effects } = operation;
-  const { $schema: _draft, ...inputSchema } = z.toJSONSchema(operation.input, { io: 'input' }) as Json;
+  const { $schema: _draft, ...inputSchema } = trimmed(z.toJSONSchema(operation.input, { io: 'input' })) as Json;
   const outputSchema = objectSchema(z.toJSONSchema(operation.output, { io: 'output', unrepresentable: 'any' }) as Json);
   const tool = (input: Json): Tool => ({
     name,
@@ -24,7 +24,7 @@ export function describeTool(operation: AnyOperation<Services>): Described {
     description,
     inputSchema: { type: 'object', ...input } as Tool['inputSchema'],
     ...(outputSchema && { outputSchema: outputSchema as NonNullable<Tool['outputSchema']> }),
-    annotations: { title, ...effects },
+    annotations: effects,
   });
   const plain = tool(inputSchema);
   if (operation.workspace === 'none') return { plain, withWorkspace: plain };
@@ -41,35 +41,44 @@ function objectSchema(schema: Json): Json | undefined {
   return allObjects ? { type: 'object', ...compact } : undefined;
 }
 
-/** What tells a model nothing about an answer it has in hand; an answer is checked here before it leaves. */
-const OMITTED = new Set([
-  '$schema',
-  'additionalProperties',
-  'description',
-  'pattern',
-  'minLength',
-  'maxLength',
-  'minimum',
-  'maximum',
-  'exclusiveMinimum',
-  'exclusiveMaximum',
-  'maxItems',
-  'minItems',
-]);
+/** Nested deeper than this, an answer is described by its type alone: it is checked here before it leaves. */
+const OUTPUT_DEPTH = 1;
 
-/** Without the keywords of {@link OMITTED}; fields of the answer that bear the same names stay. */
-function compacted(schema: unknown): unknown {
-  if (Array.isArray(schema)) return schema.map(compacted);
+/** The shape of an answer: names and types, without what only a validator of requests needs. */
+function compacted(schema: unknown, depth = 0): unknown {
+  if (typeof schema !== 'object' || schema === null) return schema;
+  const { type, properties, items, required, anyOf, oneOf, $ref, $defs, ...rest } = schema as Json;
+  const constant = rest['const'] === undefined ? {} : { const: rest['const'] };
+  const values = rest['enum'] === undefined || depth > OUTPUT_DEPTH ? {} : { enum: rest['enum'] };
+  const named = { ...(type !== undefined && { type }), ...($ref !== undefined && { $ref }), ...constant, ...values };
+  if (depth > OUTPUT_DEPTH) return named;
+  const branches = anyOf ?? oneOf;
+  return {
+    ...named,
+    ...(properties !== undefined && { properties: eachOf(properties as Json, depth + 1) }),
+    ...(required !== undefined && depth === 0 && { required }),
+    ...(items !== undefined && { items: compacted(items, depth) }),
+    ...(Array.isArray(branches) && { anyOf: branches.map((branch) => compacted(branch, depth)) }),
+    ...($defs !== undefined && { $defs: eachOf($defs as Json, depth + 1) }),
+  };
+}
+
+function eachOf(schemas: Json, depth: number): Json {
+  return Object.fromEntries(Object.entries(schemas).map(([name, schema]) => [name, compacted(schema, depth)]));
+}
+
+/** Checked on arrival, with an error that says what is wrong; in a list they would cost every caller its context. */
+const CHECKED_ON_ARRIVAL = new Set(['pattern', 'maxItems', 'maxLength', 'propertyNames']);
+
+/** The shape of a request, without those keywords and the bounds that every safe integer has. */
+function trimmed(schema: unknown, isMap = false): unknown {
+  if (Array.isArray(schema)) return schema.map((each) => trimmed(each));
   if (typeof schema !== 'object' || schema === null) return schema;
   return Object.fromEntries(
     Object.entries(schema).flatMap(([key, value]): [string, unknown][] => {
-      if (key === 'properties' || key === '$defs') {
-        const inner = Object.entries(value as Json).map(([name, field]) => [name, compacted(field)]);
-        return [[key, Object.fromEntries(inner)]];
-      }
-      if (key === 'enum' || key === 'required' || key === 'const') return [[key, value]];
-      if (key === 'additionalProperties' && typeof value === 'object') return [[key, compacted(value)]];
-      return OMITTED.has(key) ? [] : [[key, compacted(value)]];
+      if (!isMap && CHECKED_ON_ARRIVAL.has(key)) return [];
+      if ((key === 'maximum' || key === 'minimum') && Math.abs(Number(value)) === Number.MAX_SAFE_INTEGER) return [];
+      return [[key, trimmed(value, !isMap && (key === 'properties' || key === '$defs'))]];
     }),
   );
 }

@@ -46,12 +46,16 @@ export function buildApp(options: AppOptions): Express {
   if (trustProxy !== undefined) app.set('trust proxy', trustProxy);
 
   if (limits.rate !== 'off') app.use(limitRate(limits.rate ?? DEFAULT_RATE));
-  app.get(
-    '/api/v1/events',
-    buildEvents({ gate, log, metrics, headers, ...(limits.events && { limits: limits.events }) }),
-  );
-  app.get('/api/v1/openapi.json', openApi(operations, gate.services.settings.version));
-  app.use(buildRouter({ operations, gate, log, metrics, headers }));
+  const events = buildEvents({ gate, log, metrics, headers, ...(limits.events && { limits: limits.events }) });
+  const openapi = openApi(operations, gate.services.settings.version, headers);
+  const fixed = { '/api/v1/events': events, '/api/v1/openapi.json': openapi };
+  app.use(buildRouter({ operations, gate, log, metrics, headers, fixed }));
+  if (mcp) {
+    app.all('/mcp', (request, response, next) => {
+      response.setHeader('X-Content-Type-Options', 'nosniff');
+      return mcp(request, response, next);
+    });
+  }
 
   app.use((_request, response, next) => {
     for (let index = 0; index < headers.length; index += 2) {
@@ -59,7 +63,6 @@ export function buildApp(options: AppOptions): Express {
     }
     next();
   });
-  if (mcp) app.all('/mcp', mcp);
   app.get('/healthz', (_request, response) => void response.json({ status: 'ok' }));
   app.get('/readyz', async (_request, response) => {
     const up = await ready();
@@ -76,11 +79,12 @@ export function buildApp(options: AppOptions): Express {
 }
 
 /** The document is made at its first reading and kept: operations never change while the process runs. */
-function openApi(operations: AppOptions['operations'], version: string): RequestHandler {
+function openApi(operations: AppOptions['operations'], version: string, headers: readonly string[]): RequestHandler {
   let text: string | undefined;
   return (_request, response) => {
     text ??= JSON.stringify(openApiDocument(operations, version));
-    response.type('application/json').send(text);
+    response.writeHead(200, [...headers, 'Content-Type', 'application/json; charset=utf-8']);
+    response.end(text);
   };
 }
 

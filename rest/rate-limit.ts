@@ -17,11 +17,10 @@ const MAX_SOURCES = 50_000;
 /** Refuses a source that asks too often; remembers a bounded number of sources, IPv6 ones by their /56. */
 export function limitRate({ perMinute, maxSources = MAX_SOURCES, limitLoopback = false }: RateLimit): RequestHandler {
   const store = boundedStore(maxSources);
-  return rateLimit({
+  const limiter = rateLimit({
     windowMs: WINDOW_MS,
     limit: perMinute,
     store,
-    skip: ({ ip, headers }) => !limitLoopback && isLoopback(ip) && headers['x-forwarded-for'] === undefined,
     standardHeaders: false,
     legacyHeaders: false,
     keyGenerator: ({ ip }) => (ip ? ipKeyGenerator(ip) : 'unknown'),
@@ -36,6 +35,11 @@ export function limitRate({ perMinute, maxSources = MAX_SOURCES, limitLoopback =
     },
     validate: false,
   });
+  return (request, response, next) => {
+    const exempt = !limitLoopback && request.headers['x-forwarded-for'] === undefined && isLoopback(request.ip);
+    if (exempt) next();
+    else return limiter(request, response, next);
+  };
 }
 
 function isLoopback(address: string | undefined): boolean {

@@ -18,6 +18,8 @@ export interface RouterOptions<Services> {
   readonly metrics: Metrics;
   /** Raw name, value pairs put on every answer. */
   readonly headers: readonly string[];
+  /** What answers GET under a path that is no operation's. */
+  readonly fixed?: Readonly<Record<string, RequestHandler>>;
 }
 
 const JSON_HEADERS = ['Content-Type', 'application/json; charset=utf-8', 'Cache-Control', 'no-store'];
@@ -25,6 +27,7 @@ const JSON_HEADERS = ['Content-Type', 'application/json; charset=utf-8', 'Cache-
 /** Answers every path under /api/v1 from the operations; what is none of theirs is a problem 404 or 405. */
 export function buildRouter<Services>(options: RouterOptions<Services>): RequestHandler {
   const find = buildRoutes(options.operations);
+  const fixed = new Map(Object.entries(options.fixed ?? {}));
   const answers = new Map(options.operations.map((operation) => [operation, buildAnswer(operation, options)]));
 
   return (request, response, next) => {
@@ -36,6 +39,12 @@ export function buildRouter<Services>(options: RouterOptions<Services>): Request
     const queryAt = url.indexOf('?');
     const path = queryAt < 0 ? url : url.slice(0, queryAt);
     const match = find(method, path);
+    const other = match ? undefined : fixed.get(path);
+    if (other && method === 'GET') return other(request, response, next);
+    if (other) {
+      next(new MeshError('method_not_allowed', `${path} answers GET only.`, { allow: ['GET'] }));
+      return;
+    }
     if (!match) {
       next(new MeshError('not_found', `There is no route ${path}. See /api/v1/openapi.json.`));
       return;

@@ -61,7 +61,7 @@ export async function startPlane(config: Config, { log, clock = { now: Date.now 
     const store = await openSqliteStore({ path: storePath(config), clock, log });
     undo.push(() => store.close());
 
-    const parts = { store, clock, log, edition: env.MESH_EDITION, keys, planner: buildPlanner() };
+    const parts = { store, clock, log, edition: env.MESH_EDITION, keys, planner: buildPlanner(env, log) };
     const services = buildServices({ ...parts, settings: settingsOf(config) });
     await ensureFirstAccounts(services, { initAdmins: config.app.initAdmins });
     const gate = buildGate(services);

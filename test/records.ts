@@ -16,7 +16,7 @@ import type { Kind, StoredRecord } from '../core/record.ts';
 
 /** Records and states for tests of pure code, made without a store. */
 
-export const WORKSPACE = 'w_test';
+const WORKSPACE = 'w_test';
 
 interface Common {
   readonly uid?: string;

@@ -202,6 +202,14 @@ test('an expired, a revoked and an invented token are refused', async () => {
   }
 });
 
+test('no join token carries a label of the control plane', async () => {
+  await using kit = await buildKit();
+  const workspace = await kit.workspace();
+  await expect(joinToken(kit, workspace, { labels: { 'mesh.internal/agent': 'agt_x' } })).rejects.toMatchObject({
+    details: { errors: [{ pointer: '/labels/mesh.internal~1agent' }] },
+  });
+});
+
 test('a session or a device token registers nothing', async () => {
   await using kit = await buildKit();
   const workspace = await kit.workspace();

@@ -4,6 +4,7 @@ import { invalidInput, MeshError } from '../errors.ts';
 import { DEFAULT_NETWORK } from '../network/resources.ts';
 import type { CallContext } from '../operation.ts';
 import type { Services } from '../services.ts';
+import { RESERVED_LABEL_PREFIX } from './presets.ts';
 import { requireSession } from './require-session.ts';
 import { controlKeyFingerprint, newToken } from './token.ts';
 import { type TokenRecord, tokenDraft } from './token-record.ts';
@@ -29,13 +30,28 @@ export async function generateJoinToken(
 ): Promise<{ readonly token: string; readonly record: TokenRecord }> {
   const { services, workspace, caller } = context;
   const expiresAt = services.clock.now() + lifetimeOf(expiry, DEFAULT_JOIN_MS, MAX_JOIN_MS);
-  if (!(await services.store.get(workspace, { kind: 'MeshNetwork', name: network }))) {
+  const reserved = Object.keys(labels).find((key) => key.startsWith(RESERVED_LABEL_PREFIX));
+  if (reserved !== undefined) {
+    const detail = `Labels that begin with ${RESERVED_LABEL_PREFIX} are set by the control plane alone.`;
+    throw invalidInput([{ pointer: `/labels/${reserved.replaceAll('/', '~1')}`, detail }], detail);
+  }
+  const joined = await services.store.get(workspace, { kind: 'MeshNetwork', name: network });
+  if (!joined) {
     const detail = `There is no network ${network} in this workspace.`;
     throw invalidInput([{ pointer: '/network', detail }], detail);
   }
   const token = newToken('join', controlKeyFingerprint(services.keys.controlKey));
   const createdBy = caller?.subject ?? 'anonymous';
-  const draft = tokenDraft(token, { kind: 'join', name, owner: '', expiresAt, usageLimit, createdBy, labels, network });
+  const draft = tokenDraft(token, {
+    kind: 'join',
+    name,
+    owner: '',
+    expiresAt,
+    usageLimit,
+    createdBy,
+    labels,
+    network: joined.name,
+  });
   const commit = commitContext(context, `made join token ${name}`);
   const { changes } = await services.store.commit(workspace, [{ op: 'create', record: draft }], commit);
   return { token, record: changes[0]?.record as TokenRecord };

@@ -5,7 +5,7 @@ import type { NetworkState } from './state.ts';
 export const ADDRESS_REST_MS = 24 * 3_600_000;
 
 /** The IPv4 block of a network as numbers; undefined when the text is no IPv4 CIDR. */
-export function hostRange(cidr: string): { readonly first: number; readonly last: number } | undefined {
+function hostRange(cidr: string): { readonly first: number; readonly last: number } | undefined {
   const range = parseCidr(cidr);
   if (range?.family !== 4) return undefined;
   // The network and the broadcast address name no host.
@@ -39,13 +39,6 @@ export function heldAddresses(state: NetworkState): Set<string> {
   const held = new Set<string>();
   for (const { status } of state.peers.values()) if (status.address !== null) held.add(status.address);
   return held;
-}
-
-/** The smallest block from 10.96.0.0 with room for so many peers; never smaller than a /24. */
-export function defaultCidr(maxNodeCount: number): string {
-  let prefix = 24;
-  while (prefix > 12 && 2 ** (32 - prefix) - 2 < maxNodeCount) prefix -= 1;
-  return `10.96.0.0/${prefix}`;
 }
 
 function addressNumber(address: string): number | undefined {

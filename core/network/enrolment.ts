@@ -1,3 +1,4 @@
+import { RESERVED_LABEL_PREFIX } from '../identity/presets.ts';
 import type { TokenRecord } from '../identity/token-record.ts';
 import type { Op } from '../ports.ts';
 import { DEFAULT_NETWORK } from './resources.ts';
@@ -15,6 +16,8 @@ export interface Enrolment {
   readonly agentToken?: string;
 }
 
+/** Labels that the control plane alone sets never come with a token, whoever made it. */
 export function joinEnrolment({ spec }: TokenRecord): Enrolment {
-  return { labels: spec.labels, network: spec.network ?? DEFAULT_NETWORK, ops: [] };
+  const own = Object.entries(spec.labels).filter(([key]) => !key.startsWith(RESERVED_LABEL_PREFIX));
+  return { labels: Object.fromEntries(own), network: spec.network ?? DEFAULT_NETWORK, ops: [] };
 }

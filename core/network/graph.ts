@@ -83,8 +83,6 @@ export interface DeltaGraph extends GraphHead {
   };
 }
 
-export type Graph = FullGraph | DeltaGraph;
-
 /** What leads from one full graph of a node to a later one. */
 export function deltaOf(before: FullGraph, after: FullGraph): DeltaGraph {
   const [old, now] = [byId(before.peers), byId(after.peers)];

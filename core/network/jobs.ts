@@ -33,7 +33,7 @@ export function networkJobs(services: JobServices): readonly NetworkJob[] {
 }
 
 /** Deletes the peers whose time is over. */
-export async function expirePeers(services: JobServices, workspace: string): Promise<number | undefined> {
+async function expirePeers(services: JobServices, workspace: string): Promise<number | undefined> {
   const { store, states, clock } = services;
   return inTurn(store, workspace, async () => {
     const state = await states.current(workspace);
@@ -47,7 +47,7 @@ export async function expirePeers(services: JobServices, workspace: string): Pro
 }
 
 /** Deletes the policies that have ended; they counted for nothing from their instant on. */
-export async function expirePolicies(services: JobServices, workspace: string): Promise<number | undefined> {
+async function expirePolicies(services: JobServices, workspace: string): Promise<number | undefined> {
   const { store, states, clock } = services;
   return inTurn(store, workspace, async () => {
     const { policies } = await states.current(workspace);
@@ -63,7 +63,7 @@ export async function expirePolicies(services: JobServices, workspace: string): 
 }
 
 /** Forgets the rests that are over, so that they do not pile up where addresses are not given again. */
-export async function freeAddresses(services: JobServices, workspace: string): Promise<number | undefined> {
+async function freeAddresses(services: JobServices, workspace: string): Promise<number | undefined> {
   const { store, clock } = services;
   return inTurn(store, workspace, async () => {
     const resting = await restingAddresses(store, workspace);

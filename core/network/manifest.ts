@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { type FieldError, invalidInput } from '../errors.ts';
-import { API_VERSION, type StoredRecord } from '../record.ts';
+import { API_VERSION } from '../record.ts';
 import type { NetworkChange } from './changes.ts';
 import { lookUp } from './find.ts';
 import { labelsSchema } from './labels.ts';
@@ -46,36 +46,6 @@ const peerManifest = z.strictObject({
 });
 
 type Manifest = z.output<typeof policyManifest> | z.output<typeof networkManifest> | z.output<typeof peerManifest>;
-
-/** A custom resource as a plain object, as YAML shows it. */
-export interface ResourceObject {
-  readonly apiVersion: typeof API_VERSION;
-  readonly kind: string;
-  readonly metadata: {
-    readonly name: string;
-    readonly namespace: string;
-    readonly labels?: Readonly<Record<string, string>>;
-    readonly annotations?: Readonly<Record<string, string>>;
-  };
-  readonly spec: unknown;
-}
-
-/** A record as a custom resource; status and bookkeeping are left out, so that equal specs read equal. */
-export function resourceOf(record: StoredRecord, namespace: string): ResourceObject {
-  const { kind, name, labels, annotations, spec } = record;
-  const isEmpty = (value: object) => Object.keys(value).length === 0;
-  return {
-    apiVersion: API_VERSION,
-    kind,
-    metadata: {
-      name,
-      namespace,
-      ...(!isEmpty(labels) && { labels }),
-      ...(!isEmpty(annotations) && { annotations }),
-    },
-    spec,
-  };
-}
 
 /**
  * The changes that make the network what the documents say: each resource is created, or updated where it exists.

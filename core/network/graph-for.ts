@@ -1,6 +1,6 @@
 import { MeshError } from '../errors.ts';
 import type { Allowed, PortRange } from '../reachability/port-sets.ts';
-import type { Reachability } from '../reachability/reachability.ts';
+import type { Neighbourhood, Reachability } from '../reachability/reachability.ts';
 import { formatInstant, parseInstant } from '../time.ts';
 import {
   type FirewallEntry,
@@ -63,11 +63,10 @@ export function graphFor(
 ): FullGraph {
   const self = selfOf(peer);
   const { outbound, inbound } = reachability.neighbourhood(peer.name);
-  const later = ahead.map(({ at, reachability: then }) => ({
-    at,
-    out: new Map(then.neighbourhood(peer.name).outbound.map(({ name, allowed }) => [name, allowed])),
-    in: new Map(then.neighbourhood(peer.name).inbound.map(({ name, allowed }) => [name, allowed])),
-  }));
+  const later = ahead.map(({ at, reachability: then }) => {
+    const around = then.neighbourhood(peer.name);
+    return { at, out: allowedByName(around.outbound), in: allowedByName(around.inbound) };
+  });
   const peers = new Map<string, GraphPeer>();
   const rules = (way: 'in' | 'out', neighbours: typeof outbound): FirewallEntry[] =>
     neighbours.flatMap(({ name, allowed }) => {
@@ -121,6 +120,10 @@ function graphPeer({ uid, name, spec }: PeerRecord, address: string): GraphPeer 
     allowedIps: [`${address}/32`],
     ...(spec.expiresAt !== undefined && { expiresAt: spec.expiresAt }),
   };
+}
+
+function allowedByName(neighbours: Neighbourhood['outbound']): Map<string, Allowed> {
+  return new Map(neighbours.map(({ name, allowed }) => [name, allowed]));
 }
 
 type Permission = Omit<FirewallEntry, 'cidr'>;

@@ -1,13 +1,12 @@
 import { createHash } from 'node:crypto';
-import { MeshError } from '../errors.ts';
 import { workspaceById } from '../identity/workspaces.ts';
 import { type ChangePlan, type NetworkChange, planChanges } from '../network/changes.ts';
 import type { NetworkRecord, PeerRecord, PolicyRecord } from '../network/resources.ts';
 import { restingAddresses } from '../network/rest.ts';
 import type { NetworkState } from '../network/state.ts';
 import type { Op } from '../ports.ts';
-import { type Assertion, assertionSchema, checkAssertions } from '../reachability/assertions.ts';
 import type { Services } from '../services.ts';
+import { type BrokenAssertion, brokenAssertions } from './broken-assertions.ts';
 import { diffMarkdown, type ShownChange } from './diff-markdown.ts';
 import { type Effect, effectOf } from './effect.ts';
 import { type Unmet, unmetExpectations } from './expectations.ts';
@@ -34,7 +33,7 @@ export interface Assessment {
   readonly warnings: readonly string[];
   readonly unmet: readonly Unmet[];
   /** Standing assertions of the workspace that the change would break. */
-  readonly broken: readonly (Assertion & { readonly name: string })[];
+  readonly broken: readonly BrokenAssertion[];
   readonly diffMarkdown: string;
   /** Binds what was shown: the same changes of the same resources with the same effect. */
   readonly digest: string;
@@ -52,11 +51,10 @@ export async function assess(
   agentId?: string,
 ): Promise<Assessment> {
   const { store, states, clock } = services;
-  const [state, resting, record, assertions] = await Promise.all([
+  const [state, resting, record] = await Promise.all([
     states.current(workspace),
     restingAddresses(store, workspace),
     workspaceById(services, workspace),
-    store.list(workspace, 'PolicyAssertion'),
   ]);
   const now = clock.now();
   const { ops, after, outcomes } = planChanges(state, changes, now, resting);
@@ -70,15 +68,7 @@ export async function assess(
   });
   const caller = [...state.agents.values()].find(({ uid }) => uid === agentId)?.status.peerRef;
   const risk = riskOf(effect, state, after, caller);
-  const named = assertions.items.flatMap(({ name, spec }) => {
-    const parsed = assertionSchema.safeParse(spec);
-    return parsed.success ? [{ name, ...parsed.data }] : [];
-  });
-  const broken = named.filter((assertion) => {
-    const { name: _name, ...rest } = assertion;
-    const passes = (reach: typeof was) => checkAssertions(reach, [rest]).every(({ pass }) => pass);
-    return passes(was) && !passes(is);
-  });
+  const broken = await brokenAssertions(services, state, after);
   const warnings = [
     ...warningsOf(changes, after),
     ...broken.map(
@@ -101,18 +91,6 @@ export async function assess(
       .update(JSON.stringify([effect.digest, shown]))
       .digest('hex'),
   };
-}
-
-/** @throws MeshError `policy_assertion_failed` naming each assertion that the change would break. */
-export function requireAssertions({ broken }: Pick<Assessment, 'broken'>): void {
-  if (broken.length === 0) return;
-  throw new MeshError(
-    'policy_assertion_failed',
-    `The change would break: ${broken.map(({ name }) => name).join(', ')}.`,
-    {
-      failures: broken,
-    },
-  );
 }
 
 function shownChange(

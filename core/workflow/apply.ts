@@ -3,7 +3,8 @@ import { commitContext } from '../commit-context.ts';
 import { MeshError } from '../errors.ts';
 import { workspaceById } from '../identity/workspaces.ts';
 import { newId } from '../ids.ts';
-import { type Assessment, assess, requireAssertions } from '../intent/assess.ts';
+import { type Assessment, assess } from '../intent/assess.ts';
+import { requireAssertions } from '../intent/broken-assertions.ts';
 import { viewOfEffect } from '../intent/effect-view.ts';
 import { type PlanRecord, type PlanSpec, planDraft } from '../intent/plan-record.ts';
 import { isAtMost } from '../intent/risk.ts';
@@ -36,7 +37,7 @@ export async function applyPlan(
   requireUsable(plan, caller, services.clock.now());
   const assessment = await assessAgain(context, plan.spec);
   const overridden = requireVerified(assessment, caller, workspace);
-  requireAssertions(assessment);
+  requireAssertions(assessment.broken);
   const { settings } = (await workspaceById(services, workspace)).spec;
   const auto =
     !overridden && settings.autoApprove !== undefined && isAtMost(assessment.risk.level, settings.autoApprove.maxRisk);

@@ -1,5 +1,6 @@
 import { MeshError } from '../errors.ts';
-import { type Assessment, assess, requireAssertions } from '../intent/assess.ts';
+import { type Assessment, assess } from '../intent/assess.ts';
+import { requireAssertions } from '../intent/broken-assertions.ts';
 import type { NetworkState } from '../network/state.ts';
 import { inTurn } from '../network/turn.ts';
 import { type CommitContext, type Op, StoreError } from '../ports.ts';
@@ -41,7 +42,7 @@ async function attempt(services: Uses, workspace: string, id: string, requestId:
   if (assessment.digest !== spec.digest) {
     throw new MeshError('plan_stale', 'The network has changed since, and the change would not do now what it showed.');
   }
-  requireAssertions(assessment);
+  requireAssertions(assessment.broken);
   await moveTo(services, workflow, { state: 'executed' }, guarded(assessment), requestId);
 }
 

@@ -2,8 +2,10 @@ import { commitContext } from '../commit-context.ts';
 import { MeshError } from '../errors.ts';
 import { workspaceById } from '../identity/workspaces.ts';
 import { newId } from '../ids.ts';
-import { type Assessment, assess, requireAssertions } from '../intent/assess.ts';
-import type { ChangePlan, NetworkChange } from '../network/changes.ts';
+import { assess } from '../intent/assess.ts';
+import { brokenAssertions, requireAssertions } from '../intent/broken-assertions.ts';
+import { type ChangePlan, type NetworkChange, planChanges } from '../network/changes.ts';
+import { restingAddresses } from '../network/rest.ts';
 import type { NetworkState } from '../network/state.ts';
 import { inTurn } from '../network/turn.ts';
 import type { CallContext } from '../operation.ts';
@@ -36,26 +38,24 @@ export async function submitChanges(
   reason: string,
 ): Promise<Submitted> {
   const { services, workspace } = context;
-  const { store, states } = services;
+  const { store, states, clock } = services;
   return inTurn(store, workspace, async () => {
-    const assessment = await assess(services, workspace, { changes, expectations: [], summary: reason });
-    requireAssertions(assessment);
-    const { ops, outcomes, state } = assessment;
+    const state = await states.current(workspace);
+    const moves = changes.some(({ resource }) => resource === 'MeshPeer');
+    const resting = moves ? await restingAddresses(store, workspace) : undefined;
+    const { ops, outcomes, after } = planChanges(state, changes, clock.now(), resting);
     if (ops.length === 0) return { status: 'committed', outcomes, after: state };
+    requireAssertions(await brokenAssertions(services, state, after));
     const { requireApproval } = (await workspaceById(services, workspace)).spec.settings;
-    if (requireApproval) return askForApproval(context, assessment, changes, reason);
+    if (requireApproval) return askForApproval(context, changes, reason);
     await store.commit(workspace, ops, commitContext(context, reason, { direct: true }));
     return { status: 'committed', outcomes, after: await states.current(workspace) };
   });
 }
 
-async function askForApproval(
-  context: Context,
-  assessment: Assessment,
-  changes: readonly NetworkChange[],
-  reason: string,
-): Promise<Submitted> {
+async function askForApproval(context: Context, changes: readonly NetworkChange[], reason: string): Promise<Submitted> {
   const { services, workspace, caller } = context;
+  const assessment = await assess(services, workspace, { changes, expectations: [], summary: reason });
   if (!caller) throw new MeshError('unauthenticated', 'Only a known caller may ask for a change.');
   const id = newId('wf');
   const asked = { summary: reason, intent: reason, changes, requestedBy: caller.subject, requesterId: caller.id };

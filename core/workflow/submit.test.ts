@@ -1,0 +1,98 @@
+import { describe, expect, it } from 'vitest';
+import { buildKit, type Kit, person } from '../../test/kit.ts';
+import { seedPeers } from '../../test/seed-peers.ts';
+import { newId } from '../ids.ts';
+import type { NetworkChange } from '../network/changes.ts';
+import type { CallContext } from '../operation.ts';
+import type { Services } from '../services.ts';
+import { submitChanges } from './submit.ts';
+
+const CLOSE_ALL: NetworkChange = {
+  action: 'create',
+  resource: 'MeshPolicy',
+  name: 'base',
+  spec: { action: 'DENY', peerSelector: {} },
+};
+
+async function scene(kit: Kit, requireApproval = false) {
+  const workspace = await kit.workspace();
+  await seedPeers(kit.services, workspace, { 'web-1': { role: 'web' }, 'db-1': { role: 'db' } });
+  const admin = person('admin', workspace, 'ada');
+  if (requireApproval) {
+    await kit.call(
+      'update_workspace',
+      { settings: { requireApproval: true } },
+      { as: person('platform_admin', workspace), workspace },
+    );
+  }
+  const context: CallContext<Services> = {
+    services: kit.services,
+    caller: admin,
+    workspace,
+    requestId: newId('r'),
+    face: 'rest',
+    origin: '127.0.0.1',
+    signal: AbortSignal.timeout(10_000),
+  };
+  return { workspace, admin, context };
+}
+
+describe('a direct write', () => {
+  it('is committed at once and recorded as direct, without an approval', async () => {
+    await using kit = await buildKit();
+    const { workspace, context } = await scene(kit);
+    expect(await submitChanges(context, [CLOSE_ALL], 'created policy base')).toMatchObject({ status: 'committed' });
+    const commit = (await kit.services.store.commits(workspace, 0, 100)).at(-1);
+    expect(commit).toMatchObject({ actor: 'user:ada', reason: 'created policy base', direct: true });
+    expect(commit?.approval).toBeUndefined();
+  });
+
+  it('waits for another person where the workspace asks for approval', async () => {
+    await using kit = await buildKit();
+    const { workspace, context } = await scene(kit, true);
+    const submitted = await submitChanges(context, [CLOSE_ALL], 'created policy base');
+    if (submitted.status !== 'pending_approval') throw new Error('it was committed');
+    expect((await kit.services.states.current(workspace)).policies.size).toBe(0);
+    const id = submitted.workflow_id;
+    const approved = await kit.call(
+      'approve_workflow',
+      { id },
+      { as: person('operator', workspace, 'bob'), workspace },
+    );
+    expect(approved).toMatchObject({
+      status: 'executed',
+      requestedBy: 'user:ada',
+      reviewedBy: 'user:bob',
+      planId: null,
+    });
+    const commit = (await kit.services.store.commits(workspace, 0, 100)).at(-1);
+    expect(commit).toMatchObject({ approval: { workflowId: id, reviewedBy: 'user:bob' } });
+    expect(commit?.direct).toBeUndefined();
+  });
+
+  it('that would break a standing assertion is refused and writes nothing', async () => {
+    await using kit = await buildKit();
+    const { workspace, context } = await scene(kit);
+    const spec = { src: 'web-1', dst: 'db-1', protocol: 'TCP', port: 5432, expect: 'allow' };
+    const record = {
+      kind: 'PolicyAssertion',
+      name: 'web-to-db',
+      uid: newId('r'),
+      labels: {},
+      annotations: {},
+      spec,
+      status: {},
+      unique: [],
+    } as const;
+    await kit.services.store.commit(workspace, [{ op: 'create', record }], {
+      actor: 'user:ada',
+      reason: 'assert',
+      requestId: 'r',
+    });
+    await expect(submitChanges(context, [CLOSE_ALL], 'close')).rejects.toMatchObject({
+      code: 'policy_assertion_failed',
+      details: { failures: [{ name: 'web-to-db' }] },
+    });
+    expect((await kit.services.states.current(workspace)).policies.size).toBe(0);
+  });
+});

@@ -9,7 +9,9 @@ interface Request {
  * Where a request came from. One that a proxy passed on without being trusted did not come from the proxy's own address:
  * else a proxy on this machine would make every client look local.
  */
-export function originOf({ socket, headers, ...request }: Request): string {
+export function originOf(request: Request): string {
+  const { socket, headers } = request;
+  // `ip` is a getter of express, absent from a bare request.
   const ip = request.ip ?? socket.remoteAddress ?? '';
   const passedOn = headers['x-forwarded-for'] !== undefined || headers['forwarded'] !== undefined;
   return passedOn && ip === socket.remoteAddress ? `proxy ${plainAddress(ip)}` : ip;

@@ -1,6 +1,7 @@
 import type { RequestHandler } from 'express';
 import { type IncrementResponse, ipKeyGenerator, rateLimit, type Store } from 'express-rate-limit';
 import { MeshError } from '../core/errors.ts';
+import { isLoopback, originOf } from '../core/origin.ts';
 
 export interface RateLimit {
   /** Requests of one source address within a minute. */
@@ -23,7 +24,7 @@ export function limitRate({ perMinute, maxSources = MAX_SOURCES, limitLoopback =
     store,
     standardHeaders: false,
     legacyHeaders: false,
-    keyGenerator: ({ ip }) => (ip ? ipKeyGenerator(ip) : 'unknown'),
+    keyGenerator: (request) => ipKeyGenerator(originOf(request)),
     handler: (request, _response, next) => {
       const resetAt = (request as { rateLimit?: { resetTime?: Date } }).rateLimit?.resetTime?.getTime() ?? Date.now();
       const retryAfterSeconds = Math.max(1, Math.ceil((resetAt - Date.now()) / 1_000));
@@ -36,14 +37,10 @@ export function limitRate({ perMinute, maxSources = MAX_SOURCES, limitLoopback =
     validate: false,
   });
   return (request, response, next) => {
-    const exempt = !limitLoopback && request.headers['x-forwarded-for'] === undefined && isLoopback(request.ip);
+    const exempt = !limitLoopback && isLoopback(originOf(request));
     if (exempt) next();
     else return limiter(request, response, next);
   };
-}
-
-function isLoopback(address: string | undefined): boolean {
-  return address === '127.0.0.1' || address === '::1' || address === '::ffff:127.0.0.1';
 }
 
 /** Fixed windows by source. A Map keeps insertion order, so the first key is the one that started longest ago. */

@@ -1,0 +1,85 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { z } from 'zod';
+import { environment } from '../bin/config.ts';
+import { problems } from '../core/errors.ts';
+import { operations } from '../tools/index.ts';
+import { MCP_TOOLS } from '../tools/surfaces.ts';
+
+/** The pages that are made from the source, by file name. `npm run docs` writes them; a test fails while one is stale. */
+export const pages: Readonly<Record<string, () => string>> = {
+  'configuration.md': configuration,
+  'operations.md': operationTable,
+  'errors.md': errorTable,
+};
+
+const NOTE = '<!-- Made by `npm run docs`. Edit the source it names, not this page. -->';
+
+function configuration(): string {
+  const rows = Object.entries(environment.shape).map(([name, schema]) => {
+    const { default: standard } = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' });
+    return `| \`${name}\` | ${(schema.description ?? '').replaceAll('<', '&lt;')} | ${standard === undefined ? '' : `\`${standard}\``} |`;
+  });
+  return `# Configuration
+
+${NOTE}
+
+Environment variables of \`meshd\` (\`bin/config.ts\`). All problems are reported at once, each by its name.
+
+| Variable | Meaning | Default |
+|---|---|---|
+${rows.join('\n')}
+
+\`<config-dir>/config.yaml\` (the directory is \`~/.meshd\` unless \`--config-dir\` says otherwise):
+
+\`\`\`yaml
+app:
+  initAdmins:            # accounts made at first start; without them \`admin\` has the built-in password, from loopback only
+    - { username: admin, password: change-me-at-once }
+  planTtl: 10m           # life of an intent plan
+  rateLimit: 6000        # requests a minute from one source address
+\`\`\`
+
+Generated secrets are in \`<config-dir>/credentials.json\` (mode 0600, refused at start if wider).
+`;
+}
+
+function operationTable(): string {
+  const tools = new Set(MCP_TOOLS);
+  const rows = operations.map(({ name, title, http, access, edition }) => {
+    const route = `\`${http.method.toUpperCase()} ${http.path}\``;
+    return `| \`${name}\` | ${title} | ${route} | ${access} | ${edition} | ${tools.has(name) ? 'yes' : ''} |`;
+  });
+  return `# Operations
+
+${NOTE}
+
+Each is a REST route, a \`mesh admin\` command (with hyphens) and an entry of \`/api/v1/openapi.json\`; some are MCP tools.
+
+| Operation | What it does | Route | Access | Edition | MCP tool |
+|---|---|---|---|---|---|
+${rows.join('\n')}
+`;
+}
+
+function errorTable(): string {
+  const rows = Object.entries(problems).map(([code, { status, title }]) => `| ${status} | \`${code}\` | ${title} |`);
+  return `# Problems
+
+${NOTE}
+
+Every failure is \`application/problem+json\` (RFC 9457) with a true HTTP status and one of these codes.
+
+| Status | Code | Title |
+|---|---|---|
+${rows.join('\n')}
+`;
+}
+
+if (import.meta.main) {
+  for (const [name, render] of Object.entries(pages)) writeFileSync(new URL(name, import.meta.url), render());
+}
+
+/** Whether a page on disk says what the source says. */
+export function isFresh(name: string): boolean {
+  return readFileSync(new URL(name, import.meta.url), 'utf8') === pages[name]?.();
+}

@@ -122,6 +122,8 @@ export const FORM_EXAMPLES: readonly FormExample[] = [
   { group: 'deny', says: 'do not let the api reach the database', closes: API_TO_DB },
   { group: 'deny', says: 'the api must not reach the database', closes: API_TO_DB },
   { group: 'deny', says: 'stop the web servers from accessing db on port 5432', closes: WEB_5432 },
+  { group: 'deny', says: 'block all traffic to the database', closes: ALL_TO_DB },
+  { group: 'deny', says: 'deny all traffic from the api to the database', closes: API_TO_DB },
   { group: 'deny', says: 'nobody may reach the database', closes: ALL_TO_DB },
   { group: 'deny', says: 'let nobody reach the database', closes: ALL_TO_DB },
   { group: 'deny', says: 'deny everything by default', closes: everything() },

@@ -29,7 +29,7 @@ interface Form {
 const REACH = '(?:reach|access|connect to|talk to|speak to|contact|call|query|use|get to)';
 const REACHING =
   '(?:reaching|accessing|connecting to|talking to|speaking to|contacting|calling|querying|using|getting to)';
-const ACCESS = '(?:access|traffic|connections?)';
+const ACCESS = '(?:(?:all |any )?(?:access|traffic|connections?))';
 const MAY = '(?:can|may|should be able to|should|is allowed to|are allowed to)';
 const MAY_NOT = "(?:must not|may not|can ?not|can't|should not|shouldn't|mustn't|must never|may never)";
 const NOBODY = '(?:nobody|no ?one|no-one)';
@@ -74,6 +74,12 @@ export const FORMS: readonly Form[] = [
     'deny access from <source> to <target>',
     `(?:deny|block|forbid|stop|prevent) ${ACCESS} from ${SOURCE} to ${TARGET}`,
     denyOne,
+  ),
+  form('block access to <target>', `(?:deny|block|forbid|stop|prevent) ${ACCESS} to ${TARGET}`, denyEveryone),
+  form(
+    'close all ports on <target> except <ports>',
+    `close all ports (?:on|of) ${TARGET} (?:except|but) (?<ports>.+)`,
+    limitOne,
   ),
   form('deny <source> access to <target>', `(?:deny|refuse) ${SOURCE} ${ACCESS} to ${TARGET}`, denyOne),
   form(

@@ -1,12 +1,12 @@
 import { BUILT_IN_PASSWORD } from '../core/identity/first-accounts.ts';
 import type { Log } from '../core/ports.ts';
-import type { Config } from './config.ts';
+import type { Config, HostPort } from './config.ts';
 import type { Plane } from './plane.ts';
 
 /** Says where everything is and what to do next; to stderr where stdout belongs to MCP. */
 export function announce(
   config: Config,
-  { url }: Plane,
+  { url, listeners }: Plane,
   log: Log,
   { stdio, milliseconds }: { readonly stdio: boolean; readonly milliseconds: number },
 ): void {
@@ -32,9 +32,18 @@ export function announce(
     `  API        ${url}/api/v1   (${url}/api/v1/openapi.json)`,
     `  MCP        ${url}/mcp`,
     `  Dashboard  ${url}/`,
+    `  Bus        ${placeOf(listeners.bus, 'MESH_BUS_LISTEN')}`,
+    `  Relay      ${placeOf(listeners.relay, 'MESH_RELAY_LISTEN')}`,
+    `  STUN       ${placeOf(listeners.stun, 'MESH_STUN_LISTEN')}`,
     `Next: npm run mesh -- login --server ${url}${password}`,
     `then: npm run mesh -- mcp config`,
     '',
   ];
   (stdio ? process.stderr : process.stdout).write(lines.join('\n'));
+}
+
+function placeOf(address: HostPort | undefined, variable: string): string {
+  if (!address) return `off (${variable})`;
+  const { host, port } = address;
+  return host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`;
 }

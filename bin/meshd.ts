@@ -1,4 +1,5 @@
-import { Command } from 'commander';
+import { Argument, Command } from 'commander';
+import { PARTS, startAlone } from './alone.ts';
 import { announce } from './announce.ts';
 import { ConfigError, DEFAULT_CONFIG_DIR, loadConfig } from './config.ts';
 import { buildLog } from './log.ts';
@@ -22,11 +23,13 @@ const program = new Command('meshd')
     'configuration, credentials and data',
     process.env['MESH_CONFIG_DIR'] ?? DEFAULT_CONFIG_DIR,
   )
+  .addArgument(new Argument('[part]', 'run one part alone, without a control plane').choices(PARTS))
   .showHelpAfterError();
 
 const started = performance.now();
 const { standalone, stdio = false, configDir } = program.parse().opts<MeshdOptions>();
-if (!standalone) {
+const part = PARTS.find((name) => name === program.args[0]);
+if (!standalone && part === undefined) {
   process.stderr.write('meshd runs with --standalone: this version has no distributed store yet.\n');
   process.exit(2);
 }
@@ -34,11 +37,12 @@ if (!standalone) {
 try {
   const config = loadConfig(process.env, configDir);
   const log = buildLog(config.env.MESH_LOG_LEVEL);
-  const plane = await startPlane(config, { log });
-  announce(config, plane, log, { stdio, milliseconds: performance.now() - started });
+  const plane = part === undefined ? await startPlane(config, { log }) : undefined;
+  const running = plane ?? (await startAlone(part ?? 'relay', config, log));
+  if (plane) announce(config, plane, log, { stdio, milliseconds: performance.now() - started });
   const end = (signal: NodeJS.Signals | 'stdin') => {
     log.info({ signal }, 'stopping');
-    plane.stop().then(
+    running.stop().then(
       () => process.exit(0),
       (error: unknown) => {
         log.error({ error: String(error) }, 'did not stop cleanly');
@@ -52,7 +56,7 @@ try {
       end(signal);
     });
   }
-  if (stdio)
+  if (stdio && plane)
     serveStdioPlane(plane, log).then(
       () => end('stdin'),
       () => end('stdin'),

@@ -23,10 +23,12 @@ import { lockDirectory } from './lock.ts';
 import { buildPlanner } from './planner.ts';
 import { buildServices } from './services.ts';
 import { VERSION } from './version.ts';
+import { type Listeners, orExplain, startWire } from './wire.ts';
 
 export interface Plane {
   /** Where the API answers, for a client on this machine. */
   readonly url: string;
+  readonly listeners: Listeners;
   readonly services: Services;
   readonly gate: ServiceGate;
   /** Idempotent; everything acknowledged is on disk when it resolves. */
@@ -42,7 +44,7 @@ export interface PlaneOptions {
 const STOP_DEADLINE_MS = 7_000;
 
 /**
- * Starts a control plane: store, then jobs, then the API; stops in reverse.
+ * Starts a control plane: store, bus, relay, STUN, jobs, then the API; stops in reverse.
  *
  * @throws Error naming what is wrong with the directory, the credentials or a listener.
  */
@@ -69,12 +71,16 @@ export async function startPlane(config: Config, { log, clock = { now: Date.now 
       await gate.flushRefusals();
       gate.close();
     });
+    const wire = await startWire(env, services);
+    undo.push(wire.stop);
+    let isUp = false;
     const snapshots = startSnapshots(services);
     undo.push(() => snapshots.stop());
     const jobs = startJobs(buildJobs(services, gate), services);
     undo.push(() => jobs.stop());
 
     const metrics = createMetrics();
+    metrics.append(wire.metrics);
     const mcp = buildMcp({ operations, tools: MCP_TOOLS, gate, log });
     undo.push(() => mcp.close());
     const rate = { perMinute: config.app.rateLimit };
@@ -83,16 +89,21 @@ export async function startPlane(config: Config, { log, clock = { now: Date.now 
       gate,
       log,
       metrics,
-      ready: () => true,
+      ready: () => isUp && wire.isUp(),
       mcp: (request, response) => void mcp.handle(request, response),
       limits: { rate },
     });
-    const api = await listen(app, { ...env.MESH_LISTEN, ...tlsOf(config) });
+    const api = await orExplain('MESH_LISTEN', env.MESH_LISTEN, listen(app, { ...env.MESH_LISTEN, ...tlsOf(config) }));
     undo.push(() => api.stop());
+    undo.push(() => {
+      isUp = false;
+    });
+    isUp = true;
 
     let stopped: Promise<void> | undefined;
     return {
       url: localUrl(api),
+      listeners: wire.listeners,
       services,
       gate,
       stop() {

@@ -72,8 +72,9 @@ export function buildApp(options: AppOptions): RequestListener {
     if (!up) throw new MeshError('unavailable', 'The control plane is not ready yet: try again in a moment.');
     response.json({ status: 'ready' });
   });
-  app.get('/metrics', (_request, response) => {
-    response.type('text/plain; version=0.0.4; charset=utf-8').send(metrics.render());
+  app.get('/metrics', async (_request, response) => {
+    const text = await metrics.render();
+    response.type('text/plain; version=0.0.4; charset=utf-8').send(text);
   });
   if (dashboard) app.use(dashboard);
   app.use((request, _response, next) => next(new MeshError('not_found', `There is nothing at ${request.path}.`)));

@@ -7,8 +7,10 @@ export interface Metrics {
   observe(name: string, help: string, labels: Labels, seconds: number): void;
   /** Read at each scrape. */
   gauge(name: string, help: string, read: () => number): void;
+  /** Whole metrics in the text format that others keep; asked for at each scrape. */
+  append(text: () => Promise<string>): void;
   /** The Prometheus text format, version 0.0.4. */
-  render(): string;
+  render(): Promise<string>;
 }
 
 const BUCKETS_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10] as const;
@@ -28,6 +30,7 @@ export function createMetrics(): Metrics {
   const counters = new Map<string, Map<string, { labels: Labels; value: number }>>();
   const histograms = new Map<string, Map<string, Histogram>>();
   const gauges = new Map<string, () => number>();
+  const appended: (() => Promise<string>)[] = [];
   let dropped = 0;
 
   function seriesOf<T>(
@@ -77,7 +80,10 @@ export function createMetrics(): Metrics {
       helps.set(name, help);
       gauges.set(name, read);
     },
-    render() {
+    append(text) {
+      appended.push(text);
+    },
+    async render() {
       const lines: string[] = [];
       const head = (name: string, type: string) =>
         lines.push(`# HELP ${name} ${helps.get(name) ?? ''}`, `# TYPE ${name} ${type}`);
@@ -94,7 +100,8 @@ export function createMetrics(): Metrics {
         lines.push(`${name} ${read()}`);
       }
       lines.push('# TYPE mesh_metrics_dropped_total counter', `mesh_metrics_dropped_total ${dropped}`);
-      return `${lines.join('\n')}\n`;
+      const others = await Promise.all(appended.map((text) => text()));
+      return `${lines.join('\n')}\n${others.join('')}`;
     },
   };
 }

@@ -85,6 +85,11 @@ export class RelayListener {
     this.#flush();
   }
 
+  /** Lets a key in again that came back to the network. */
+  allow(publicKey: Uint8Array): void {
+    this.#relay.allow(publicKey);
+  }
+
   metrics(): RelayMetrics {
     return this.#relay.metrics();
   }

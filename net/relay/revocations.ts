@@ -16,6 +16,10 @@ export class Revocations {
     this.#until.delete(soonest);
   }
 
+  remove(publicKey: Uint8Array): void {
+    this.#until.delete(Buffer.from(publicKey).toString('base64'));
+  }
+
   has(publicKey: Uint8Array, now: number): boolean {
     const until = this.#until.get(Buffer.from(publicKey).toString('base64'));
     return until !== undefined && now < until;

@@ -133,6 +133,11 @@ export class RelayServer {
     return ended;
   }
 
+  /** Takes a revocation back: the key may come in again. */
+  allow(publicKey: Uint8Array): void {
+    this.#revocations.remove(publicKey);
+  }
+
   /** Tells every client to move and takes no new ones. Sessions go on forwarding until their clients leave. */
   drain(): void {
     this.#draining = true;

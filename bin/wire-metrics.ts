@@ -1,0 +1,41 @@
+import { type Metrics as BusMetrics, renderMetrics } from '../net/nats/metrics.ts';
+import type { RelayMetrics } from '../net/relay/metrics.ts';
+import type { StunMetrics } from '../net/stun/server.ts';
+
+/** The numbers of bus, relay and STUN in the Prometheus text format. */
+
+export function busMetrics(metrics: BusMetrics | undefined): string {
+  return metrics ? renderMetrics(metrics) : '';
+}
+
+export function relayMetrics(metrics: RelayMetrics): string {
+  return [
+    sample('mesh_relay_sessions', 'gauge', metrics.sessions),
+    sample('mesh_relay_sessions_ready', 'gauge', metrics.ready),
+    sample('mesh_relay_queued_bytes', 'gauge', metrics.queuedBytes),
+    sample('mesh_relay_opened_total', 'counter', metrics.opened),
+    sample('mesh_relay_joined_total', 'counter', metrics.joined),
+    sample('mesh_relay_forwarded_frames_total', 'counter', metrics.forwardedFrames),
+    sample('mesh_relay_forwarded_bytes_total', 'counter', metrics.forwardedBytes),
+    byReason('mesh_relay_dropped_frames_total', metrics.dropped),
+    byReason('mesh_relay_ended_sessions_total', metrics.ended),
+  ].join('');
+}
+
+export function stunMetrics(metrics: StunMetrics): string {
+  return [
+    sample('mesh_stun_answered_total', 'counter', metrics.answered),
+    sample('mesh_stun_refused_total', 'counter', metrics.refused),
+    byReason('mesh_stun_ignored_total', metrics.ignored),
+    sample('mesh_stun_sources', 'gauge', metrics.sources),
+  ].join('');
+}
+
+function sample(name: string, type: 'counter' | 'gauge', value: number): string {
+  return `# TYPE ${name} ${type}\n${name} ${value}\n`;
+}
+
+function byReason(name: string, counts: Readonly<Record<string, number>>): string {
+  const lines = Object.entries(counts).map(([reason, count]) => `${name}{reason="${reason}"} ${count}\n`);
+  return `# TYPE ${name} counter\n${lines.join('')}`;
+}

@@ -1,0 +1,73 @@
+import type { PeerRecord } from '../core/network/resources.ts';
+import { type Change, type Commit, StoreError } from '../core/ports.ts';
+import type { Services } from '../core/services.ts';
+
+/** A relay that ends the sessions of a key and refuses it until the instant (ms). */
+export interface RevokingRelay {
+  /** Takes a revocation back. */
+  allow(publicKey: Uint8Array): void;
+  revoke(publicKey: Uint8Array, until: number): void;
+}
+
+/** Longest life of a relay credential (DESIGN 7): who left longer ago has none that still holds. */
+const CREDENTIAL_LIFE_MS = 24 * 3_600_000;
+const PAGE = 500;
+
+/** Tells a relay of every key that lost its place; first of those that lost it before this start. */
+export async function startRelayRevocations(
+  services: Pick<Services, 'store' | 'clock' | 'log'>,
+  relay: RevokingRelay,
+): Promise<{ stop(): void }> {
+  const { store, clock } = services;
+  const take = ({ changes }: Pick<Commit, 'changes'>) => {
+    const { lost, gained } = keyChanges(changes);
+    for (const key of gained) relay.allow(Buffer.from(key, 'base64'));
+    for (const key of lost) relay.revoke(Buffer.from(key, 'base64'), clock.now() + CREDENTIAL_LIFE_MS);
+  };
+  const unsubscribe = store.onCommit(take);
+  for (const workspace of await store.workspaces()) await catchUp(services, workspace, take);
+  return { stop: unsubscribe };
+}
+
+/**
+ * Public keys (base64) that these changes take out of the network, by deletion, revocation or another key, and those
+ * that they bring in.
+ */
+export function keyChanges(changes: readonly Change[]): { readonly lost: string[]; readonly gained: string[] } {
+  const lost = new Set<string>();
+  const gained = new Set<string>();
+  for (const { type, record, before } of changes) {
+    if (record.kind !== 'MeshPeer') continue;
+    const now = type === 'deleted' ? undefined : activeKey(record as PeerRecord);
+    const then = (type === 'deleted' ? record : before) as PeerRecord | undefined;
+    const old = then && activeKey(then);
+    if (now !== undefined && now !== old) gained.add(now);
+    if (old !== undefined && now !== old) lost.add(old);
+  }
+  return { lost: [...lost].filter((key) => !gained.has(key)), gained: [...gained] };
+}
+
+function activeKey({ spec, status }: PeerRecord): string | undefined {
+  return status.phase === 'revoked' ? undefined : spec.publicKey;
+}
+
+async function catchUp(
+  { store, clock, log }: Pick<Services, 'store' | 'clock' | 'log'>,
+  workspace: string,
+  take: (commit: Commit) => void,
+): Promise<void> {
+  const start = await store.revisionAt(workspace, clock.now() - CREDENTIAL_LIFE_MS);
+  try {
+    let from = start?.revision ?? 0;
+    for (;;) {
+      const commits = await store.commits(workspace, from, PAGE);
+      commits.forEach(take);
+      const last = commits.at(-1);
+      if (last === undefined || commits.length < PAGE) return;
+      from = last.revision;
+    }
+  } catch (error) {
+    if (!(error instanceof StoreError && error.code === 'compacted')) throw error;
+    log.warn({ workspace }, 'the history of a day is gone: keys revoked in it may use the relay until they run out');
+  }
+}

@@ -26,12 +26,10 @@ export const requirements = {
   'ports-relay': {
     section: 'Network ports',
     rule: '6266/tcp carries data when a direct connection fails',
-    open: 'relay',
   },
   'ports-stun': {
     section: 'Network ports',
     rule: '3478/udp gives public addresses; only relay paths when it is blocked',
-    open: 'STUN',
   },
   'ports-wireguard': {
     section: 'Network ports',
@@ -42,7 +40,7 @@ export const requirements = {
     section: 'Network ports, rule 2',
     rule: 'The relay address given to nodes is the configured advertise address',
   },
-  'bus-open': { section: 'Network ports, rule 3', rule: 'The bus has no authentication by default', open: 'bus' },
+  'bus-open': { section: 'Network ports, rule 3', rule: 'The bus has no authentication by default' },
   'start-standalone': {
     section: 'Configuration',
     rule: 'meshd --standalone --config-dir starts everything on an embedded database',
@@ -65,7 +63,6 @@ export const requirements = {
   'env-lrp-token': {
     section: 'Configuration',
     rule: 'MESH_LRP_AUTH_TOKEN is the shared relay token; the address given to nodes carries a credential',
-    open: 'relay',
   },
   'admin-bootstrap': {
     section: 'Configuration',
@@ -211,7 +208,7 @@ export const requirements = {
   'auth-delegation': { section: 'Authentication', rule: "Delegation needs the parent agent's token" },
   'auth-join': { section: 'Authentication', rule: 'Devices join with a join token' },
   'auth-sub-agent': { section: 'Authentication', rule: 'Sub-agents join with a delegate token' },
-  'auth-relay': { section: 'Authentication', rule: 'Relay registration needs the shared relay token', open: 'relay' },
+  'auth-relay': { section: 'Authentication', rule: 'Relay registration needs the shared relay token' },
   'signaling-kinds': {
     section: 'Signaling',
     rule: 'Nodes exchange SYN, OFFER, ANSWER and receive graph pushes over the bus',

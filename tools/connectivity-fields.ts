@@ -40,6 +40,5 @@ export const connectivityAnswer = z.strictObject({
   would_fix: z.array(z.looseObject({})),
   now: z
     .strictObject({ verdict, changed_by: z.looseObject({}).nullable() })
-    .nullable()
     .describe('The verdict today and the commit that changed it'),
 });

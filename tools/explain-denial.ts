@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { connectivity } from '../core/history/connectivity.ts';
+import { describeDenial } from '../core/history/denial.ts';
 import { READ } from '../core/operation.ts';
 import { allowedPorts, pairQuery, withProtocol } from './connectivity-fields.ts';
 import { defineOperation } from './define.ts';
@@ -21,24 +22,17 @@ export const explainDenial = defineOperation({
   workspace: 'scoped',
   edition: 'community',
   effects: READ,
-  problems: ['invalid_input'],
+  problems: ['invalid_input', 'not_found'],
   http: { method: 'get', path: '/api/v1/connectivity/explain' },
-  async run(query, { services, workspace }) {
-    const { verdict, allowed, blocked_by, would_fix } = await connectivity(services, workspace, withProtocol(query));
-    const obstacles = blocked_by.map(
-      ({ stage, reason_code: code, policy, rule_index: rule }) =>
-        `${stage}: ${code}${policy === null ? '' : ` by ${policy}`}${rule === null ? '' : ` rule ${rule}`}`,
-    );
-    const explanation =
-      verdict === 'reachable'
-        ? `${query.src} may reach ${query.dst}.`
-        : `${query.src} -> ${query.dst} is ${verdict}: ${obstacles.join('; ')}.`;
+  async run(input, { services, workspace }) {
+    const query = withProtocol(input);
+    const answer = await connectivity(services, workspace, query);
     return {
-      denied: verdict !== 'reachable',
-      explanation,
-      allowed: allowed as z.input<typeof allowedPorts>,
-      blocked_by: blocked_by.map((blocker) => ({ ...blocker })),
-      would_fix: would_fix.map((fix) => ({ ...fix })),
+      denied: answer.verdict !== 'reachable',
+      explanation: describeDenial(query, answer),
+      allowed: answer.allowed as z.input<typeof allowedPorts>,
+      blocked_by: answer.blocked_by.map((blocker) => ({ ...blocker })),
+      would_fix: answer.would_fix.map((fix) => ({ ...fix })),
     };
   },
 });

@@ -1,17 +1,22 @@
 import { MeshError } from '../errors.ts';
+import { SYSTEM_WORKSPACE } from '../ids.ts';
+import { findRecord, lookUp } from '../network/find.ts';
 import type { Protocol } from '../network/policy.ts';
+import { normalizeName } from '../network/resources.ts';
 import type { NetworkState } from '../network/state.ts';
 import { type AsOf, StoreError } from '../ports.ts';
-import { type Explanation, explain } from '../reachability/explain.ts';
+import { type Explanation, explain, type Verdict } from '../reachability/explain.ts';
 import type { Services } from '../services.ts';
 import { formatInstant } from '../time.ts';
-import { type NetworkCommit, networkCommits, viewOfCommit } from './blame.ts';
+import type { NetworkCommit } from './blame.ts';
+import { changedBy } from './changed-by.ts';
 import { pointOf } from './snapshots.ts';
+import { spanOf } from './span.ts';
 
 type Needs = Pick<Services, 'store' | 'states' | 'clock'>;
 
 export interface ConnectivityQuestion {
-  /** Name or id of a peer. */
+  /** Name, in any case, or id of a peer. */
   readonly src: string;
   readonly dst: string;
   readonly protocol?: Protocol | undefined;
@@ -24,27 +29,28 @@ type Online = 'online' | 'offline' | 'unknown';
 
 /** An {@link Explanation} set in time (DESIGN 5.7). */
 export interface ConnectivityAnswer {
-  readonly verdict: Explanation['verdict'] | 'undetermined';
+  readonly verdict: Verdict | 'undetermined';
   readonly presence: { readonly src: Online; readonly dst: Online };
-  /** Allowed, and both ends were online. */
+  /** Allowed in part at least, and both ends were online. */
   readonly usable: boolean;
   readonly at: string;
   readonly snapshot_id: string | null;
   readonly revision: number | null;
-  /** The revision in force then, from when to when; null = still. */
+  /** The time in which the network stayed as it was; null = not known, or still. */
   readonly valid_from: string | null;
   readonly valid_to: string | null;
   readonly steps: Explanation['steps'];
   readonly allowed: Explanation['allowed'];
   readonly blocked_by: Explanation['blocked_by'];
   readonly would_fix: Explanation['would_fix'];
-  readonly now: { readonly verdict: Explanation['verdict']; readonly changed_by: NetworkCommit | null } | null;
+  readonly now: { readonly verdict: Verdict; readonly changed_by: NetworkCommit | null };
 }
 
 /**
  * Who could reach whom at an instant, a snapshot, or now, and which rule decided it.
  *
- * @throws MeshError `invalid_input` for an instant ahead of the clock, `not_found` for an unknown snapshot.
+ * @throws MeshError `invalid_input` for an instant ahead of the clock; `not_found` for an unknown snapshot, or for a name
+ * with spaces that is stored with hyphens.
  */
 export async function connectivity(
   services: Needs,
@@ -52,74 +58,62 @@ export async function connectivity(
   question: ConnectivityQuestion,
 ): Promise<ConnectivityAnswer> {
   const { states, clock } = services;
+  const point = await pointOf(services, workspace, question);
   const now = clock.now();
   const current = await states.current(workspace);
-  const point = await pointOf(services, workspace, question);
-  if (!point) return answerFor(services, current, question, { instant: now, snapshotId: null, now: null });
-  if (point.instant > now) {
-    const detail = 'at lies in the future: ask about an instant up to now.';
-    throw new MeshError('invalid_input', detail, { errors: [{ pointer: '/at', detail }] });
+  const judge = (state: NetworkState, instant: number) => explainIn(services, state, question, instant);
+  const today = judge(current, now).verdict;
+  const instant = point?.instant ?? now;
+  const when = { at: formatInstant(instant), snapshot_id: point?.snapshotId ?? null };
+  const state = point ? await stateAt(services, workspace, point.asOf) : current;
+  if (!state) {
+    const reason = await gapReason(services, workspace, instant);
+    return { ...undetermined(reason, question), ...when, now: { verdict: today, changed_by: null } };
   }
-  const snapshotId = point.snapshotId ?? null;
-  const state = await stateAt(services, workspace, point.asOf);
-  if (!state) return undetermined(point.instant, snapshotId);
-  const today = explainIn(services, current, question, now);
-  const then = explainIn(services, state, question, point.instant);
-  const changedBy =
-    today.verdict === then.verdict ? null : await changeOf(services, workspace, question, state.revision, current);
-  const context = { instant: point.instant, snapshotId, now: { verdict: today.verdict, changed_by: changedBy } };
-  return answerFor(services, state, question, context);
-}
-
-async function answerFor(
-  services: Needs,
-  state: NetworkState,
-  question: ConnectivityQuestion,
-  { instant, snapshotId, now }: { instant: number; snapshotId: string | null; now: ConnectivityAnswer['now'] },
-): Promise<ConnectivityAnswer> {
-  const explanation = explainIn(services, state, question, instant);
+  const { verdict, steps, allowed, blocked_by, would_fix } = judge(state, instant);
   const presence = { src: onlineIn(state, question.src), dst: onlineIn(state, question.dst) };
-  const span = await services.store.revisionAt(state.workspace, instant);
+  const span = await spanOf(services, state, instant);
+  const verdictIn = (past: NetworkState, then: number) => judge(past, then).verdict;
+  const changed = today === verdict ? null : await changedBy(services, state, current, verdictIn, today);
   return {
-    verdict: explanation.verdict,
+    verdict,
     presence,
-    usable: explanation.verdict !== 'unreachable' && presence.src === 'online' && presence.dst === 'online',
-    at: formatInstant(instant),
-    snapshot_id: snapshotId,
+    usable: verdict !== 'unreachable' && presence.src === 'online' && presence.dst === 'online',
+    ...when,
     revision: state.revision,
-    valid_from: span ? formatInstant(span.from) : null,
-    valid_to: span?.to === undefined ? null : formatInstant(span.to),
-    steps: explanation.steps,
-    allowed: explanation.allowed,
-    blocked_by: explanation.blocked_by,
-    would_fix: explanation.would_fix,
-    now,
+    valid_from: span.from === undefined ? null : formatInstant(span.from),
+    valid_to: span.to === undefined ? null : formatInstant(span.to),
+    steps,
+    allowed,
+    blocked_by,
+    would_fix,
+    now: { verdict: today, changed_by: changed },
   };
 }
 
 function explainIn(
   { states }: Needs,
   state: NetworkState,
-  question: ConnectivityQuestion,
+  { src, dst, protocol, port }: ConnectivityQuestion,
   instant: number,
 ): Explanation {
-  const { src, dst, protocol, port } = question;
   const query = { src: nameIn(state, src), dst: nameIn(state, dst), protocol, port };
   return explain(states.reachability(state, instant), query);
 }
 
-/** A name as this state spells it, for an id or a name in any case. */
+/** A name as this state spells it; a name it does not know stays as given. */
 function nameIn(state: NetworkState, given: string): string {
-  if (state.peers.has(given)) return given;
-  const folded = given.toLowerCase();
-  for (const { name, uid } of state.peers.values()) if (uid === given || name.toLowerCase() === folded) return name;
-  return given;
+  const found = lookUp(state.peers, given);
+  if (found) return found.name;
+  return normalizeName(given) !== given && lookUp(state.peers, normalizeName(given))
+    ? findRecord(state.peers, 'peer', given).name
+    : given;
 }
 
 function onlineIn(state: NetworkState, given: string): Online {
-  const name = nameIn(state, given);
-  if (!state.peers.has(name)) return 'unknown';
-  return state.presence.get(name)?.spec.online ? 'online' : 'offline';
+  const peer = lookUp(state.peers, given);
+  if (!peer) return 'unknown';
+  return state.presence.get(peer.name)?.spec.online ? 'online' : 'offline';
 }
 
 /** Undefined before history begins and where it is no longer kept. */
@@ -127,64 +121,35 @@ async function stateAt({ states }: Needs, workspace: string, asOf: AsOf): Promis
   try {
     return await states.asOf(workspace, asOf);
   } catch (error) {
-    if (error instanceof MeshError && (error.code === 'not_found' || error.code === 'expired')) return undefined;
+    if (error instanceof MeshError && error.code === 'not_found') return undefined;
     if (error instanceof StoreError && error.code === 'compacted') return undefined;
     throw error;
   }
 }
 
-function undetermined(instant: number, snapshotId: string | null): ConnectivityAnswer {
-  const step = {
-    stage: 'known',
-    direction: null,
-    result: 'fail',
-    reason_code: 'NO_SNAPSHOT',
-    subject: '',
-    policy: null,
-    rule_index: null,
-  } as const;
+type GapReason = 'NO_SNAPSHOT' | 'SNAPSHOT_GAP';
+
+/** Before the workspace there was nothing to record; after it, what was recorded is no longer kept. */
+async function gapReason({ store }: Needs, workspace: string, instant: number): Promise<GapReason> {
+  const record = await store.getById(SYSTEM_WORKSPACE, 'Workspace', workspace);
+  return record && record.createdAt <= instant ? 'SNAPSHOT_GAP' : 'NO_SNAPSHOT';
+}
+
+function undetermined(
+  reason_code: GapReason,
+  { src }: ConnectivityQuestion,
+): Omit<ConnectivityAnswer, 'at' | 'snapshot_id' | 'now'> {
+  const cause = { stage: 'known', direction: null, reason_code, policy: null, rule_index: null } as const;
   return {
     verdict: 'undetermined',
     presence: { src: 'unknown', dst: 'unknown' },
     usable: false,
-    at: formatInstant(instant),
-    snapshot_id: snapshotId,
     revision: null,
     valid_from: null,
     valid_to: null,
-    steps: [step],
+    steps: [{ ...cause, result: 'fail', subject: src }],
     allowed: [],
-    blocked_by: [],
+    blocked_by: [cause],
     would_fix: [],
-    now: null,
   };
-}
-
-/** Commits searched for the one that changed a verdict; older ones are not blamed. */
-const MAX_SEARCHED = 20_000;
-
-/** A commit after `from` across which the verdict became today's: found by halving, so in few compilations. */
-async function changeOf(
-  services: Needs,
-  workspace: string,
-  question: ConnectivityQuestion,
-  from: number,
-  current: NetworkState,
-): Promise<NetworkCommit | null> {
-  const { states, clock } = services;
-  const span = { after: from, upTo: current.revision, limit: MAX_SEARCHED };
-  const commits = await networkCommits(services, workspace, span);
-  const today = explainIn(services, current, question, clock.now()).verdict;
-  let low = 0;
-  let high = commits.length - 1;
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    const commit = commits[middle];
-    if (!commit) return null;
-    const state = await states.asOf(workspace, { revision: commit.revision });
-    if (explainIn(services, state, question, commit.at).verdict === today) high = middle;
-    else low = middle + 1;
-  }
-  const found = commits[low];
-  return found ? viewOfCommit(found) : null;
 }

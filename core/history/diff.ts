@@ -1,6 +1,7 @@
 import { modelOf } from '../network/model.ts';
 import type { NetworkState } from '../network/state.ts';
 import { type AttributedRow, attribute, changesBetween } from '../reachability/attribute.ts';
+import { createEngine } from '../reachability/engine.ts';
 import type { StoredRecord } from '../record.ts';
 import type { Services } from '../services.ts';
 import { type NetworkCommit, networkCommits, viewOfCommit } from './blame.ts';
@@ -30,6 +31,9 @@ export interface Moment {
   readonly at: number;
 }
 
+/** Comparisons share what consecutive states have in common; its memory is bounded. */
+const engine = createEngine();
+
 const MAX_ROWS = 1_000;
 const MAX_COMMITS = 200;
 
@@ -37,7 +41,7 @@ const MAX_COMMITS = 200;
 export async function diffStates(services: Pick<Services, 'store'>, from: Moment, to: Moment): Promise<StateDiff> {
   const before = modelOf(from.state, from.at);
   const after = modelOf(to.state, to.at);
-  const rows = attribute(before, changesBetween(before, after), after);
+  const rows = attribute(before, changesBetween(before, after), after, engine);
   const [older, newer] = from.state.revision <= to.state.revision ? [from.state, to.state] : [to.state, from.state];
   const span = { after: older.revision, upTo: newer.revision, limit: MAX_COMMITS };
   const commits = await networkCommits(services, newer.workspace, span);

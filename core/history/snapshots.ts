@@ -13,12 +13,11 @@ import {
 
 type Needs = Pick<Services, 'store' | 'states' | 'clock'>;
 
-/** What to capture: the newest revision unless an earlier one is named. */
-export interface Capture {
-  readonly trigger: TriggerType;
-  readonly triggeredBy: string;
-  readonly revision?: number;
-}
+/** What to capture: the present state, or that of an earlier revision at the instant it came into force, ms. */
+export type Capture = { readonly trigger: TriggerType; readonly triggeredBy: string } & (
+  | { readonly revision: number; readonly capturedAt: number }
+  | { readonly revision?: undefined }
+);
 
 /**
  * Stores a snapshot. An equal state makes no new one, except when a person or the schedule asked for it.
@@ -28,9 +27,10 @@ export interface Capture {
 export async function takeSnapshot(
   { store, states, clock }: Needs,
   workspace: string,
-  { trigger, triggeredBy, revision }: Capture,
+  capture: Capture,
   context: CommitContext,
 ): Promise<SnapshotRecord | undefined> {
+  const { trigger, triggeredBy, revision } = capture;
   const state = revision === undefined ? await states.current(workspace) : await states.asOf(workspace, { revision });
   const last = await latestSnapshot({ store }, workspace);
   const digest = digestOf(state);
@@ -38,7 +38,8 @@ export async function takeSnapshot(
   if (!asked && last?.spec.digest === digest) return undefined;
   const since = Math.min(last?.spec.revision ?? 0, state.revision);
   const sizeBytes = MARKER_BYTES + (await store.sizeBetween(workspace, since, state.revision));
-  const capturedAt = clock.now();
+  // Commit times never decrease, but the clock may: the state in force at `capturedAt` is the one captured.
+  const capturedAt = revision === undefined ? Math.max(clock.now(), last?.spec.capturedAt ?? 0) : capture.capturedAt;
   const draft = snapshotDraft({ revision: state.revision, capturedAt, trigger, triggeredBy, digest, sizeBytes });
   const { changes } = await store.commit(workspace, [{ op: 'create', record: draft }], context);
   return changes[0]?.record as SnapshotRecord;
@@ -63,6 +64,8 @@ export interface SnapshotQuery {
 }
 
 const SCAN = 250;
+/** Rows looked at for one page; a rare trigger may answer less than a full page and a cursor to go on from. */
+const MAX_SCANNED = 5_000;
 
 /** Snapshots of a time range, newest first. */
 export async function listSnapshots(
@@ -73,7 +76,7 @@ export async function listSnapshots(
   const found: SnapshotRecord[] = [];
   // Names run from the newest to the oldest, so the scan begins just above `to`.
   let after = cursor ?? (to === undefined ? undefined : snapshotNameAt(to));
-  for (;;) {
+  for (let scanned = 0; ; ) {
     const page = await store.list(workspace, 'Snapshot', { limit: SCAN, ...(after !== undefined && { after }) });
     for (const item of page.items) {
       const record = item as SnapshotRecord;
@@ -83,7 +86,9 @@ export async function listSnapshots(
       found.push(record);
     }
     after = page.items.at(-1)?.name;
+    scanned += page.items.length;
     if (page.next === undefined || after === undefined) return { items: found };
+    if (scanned >= MAX_SCANNED) return { items: found, next: after };
   }
 }
 
@@ -98,9 +103,13 @@ export async function getSnapshot(
   throw new MeshError('not_found', `There is no snapshot ${id} in this workspace: list_snapshots shows them.`);
 }
 
-/** Where in the past a question stands: at a snapshot or an instant; undefined = now. */
+/**
+ * Where in the past a question stands: at a snapshot or an instant; undefined = now.
+ *
+ * @throws MeshError `invalid_input` for an instant ahead of the clock, `not_found` for an unknown snapshot.
+ */
 export async function pointOf(
-  services: Pick<Services, 'store'>,
+  services: Pick<Services, 'store' | 'clock'>,
   workspace: string,
   { at, snapshot_id: id }: { readonly at?: string | undefined; readonly snapshot_id?: string | undefined },
 ): Promise<{ readonly asOf: AsOf; readonly instant: number; readonly snapshotId?: string } | undefined> {
@@ -114,5 +123,9 @@ export async function pointOf(
   }
   if (at === undefined) return undefined;
   const instant = parseInstant(at);
+  if (instant > services.clock.now()) {
+    const detail = 'at lies in the future: ask about an instant up to now.';
+    throw new MeshError('invalid_input', detail, { errors: [{ pointer: '/at', detail }] });
+  }
   return { asOf: { at: instant }, instant };
 }

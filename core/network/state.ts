@@ -54,6 +54,7 @@ export function afterCommit(
   return { ...state, ...Object.fromEntries(copied), revision };
 }
 
-function isStateKind(kind: string): kind is StateKind {
+/** Whether records of a kind are part of a {@link NetworkState}. */
+export function isStateKind(kind: string): kind is StateKind {
   return kind in FIELD_OF_KIND;
 }

@@ -3,7 +3,7 @@ import type { AsOf, Commit, Store } from '../ports.ts';
 import type { Reachability } from '../reachability/reachability.ts';
 import type { StoredRecord } from '../record.ts';
 import { buildCompiler } from './compiled.ts';
-import { afterCommit, type NetworkState, STATE_KINDS, stateOf } from './state.ts';
+import { afterCommit, isStateKind, type NetworkState, STATE_KINDS, stateOf } from './state.ts';
 
 /** Access to network states and the compiled engine over them; one implementation, shared by every operation. */
 export interface NetworkStates {
@@ -24,6 +24,8 @@ const CATCH_UP = 500;
 
 interface Current {
   state: NetworkState | undefined;
+  /** The first revision from which on the state has stayed as it is: other kinds of records make revisions too. */
+  steadySince: number;
   /** The newest revision that was heard of. */
   newest: number;
   moving: Promise<NetworkState> | undefined;
@@ -43,11 +45,11 @@ export function buildNetworkStates({ store }: { readonly store: Store }): Networ
     const entry = currents.get(commit.workspace);
     if (!entry) return;
     entry.newest = Math.max(entry.newest, commit.revision);
-    if (entry.state) entry.state = movedOn(entry.state, commit);
+    moveOn(entry, commit);
   });
 
   async function current(workspace: string): Promise<NetworkState> {
-    const entry = touch(currents, workspace) ?? { state: undefined, newest: 0, moving: undefined };
+    const entry = touch(currents, workspace) ?? { state: undefined, steadySince: 0, newest: 0, moving: undefined };
     currents.set(workspace, entry);
     for (const oldest of currents.keys()) {
       if (currents.size <= CURRENT_WORKSPACES) break;
@@ -67,6 +69,8 @@ export function buildNetworkStates({ store }: { readonly store: Store }): Networ
       throw new MeshError('not_found', 'That is before the history of the workspace begins.');
     }
     if (revision === newest.revision) return newest;
+    const steadySince = currents.get(workspace)?.steadySince ?? newest.revision;
+    if (steadySince <= revision && revision < newest.revision) return { ...newest, revision };
     if (!Number.isSafeInteger(revision) || revision < 0 || revision > newest.revision) {
       throw new MeshError('not_found', `There is no revision ${revision}: the newest is ${newest.revision}.`);
     }
@@ -92,17 +96,20 @@ export function buildNetworkStates({ store }: { readonly store: Store }): Networ
 async function catchUp(store: Store, workspace: string, entry: Current): Promise<NetworkState> {
   for (;;) {
     const state = entry.state ?? (await loadState(store, workspace, await store.revision(workspace)));
+    if (!entry.state) entry.steadySince = state.revision;
     entry.state = state;
     if (state.revision >= entry.newest) return state;
-    const commits = await store.commits(workspace, state.revision, CATCH_UP);
-    entry.state = commits.reduce(movedOn, entry.state);
+    for (const commit of await store.commits(workspace, state.revision, CATCH_UP)) moveOn(entry, commit);
     // A gap that commits cannot fill: read everything again.
     if (entry.state.revision === state.revision) entry.state = undefined;
   }
 }
 
-function movedOn(state: NetworkState, commit: Commit): NetworkState {
-  return commit.revision === state.revision + 1 ? afterCommit(state, commit) : state;
+function moveOn(entry: Current, commit: Commit): void {
+  const { state } = entry;
+  if (!state || commit.revision !== state.revision + 1) return;
+  entry.state = afterCommit(state, commit);
+  if (commit.changes.some(({ record }) => isStateKind(record.kind))) entry.steadySince = commit.revision;
 }
 
 /** Records that are the same in `newest` are shared with it, so that a past state costs only what differed. */

@@ -1,0 +1,50 @@
+import type { NetworkState } from '../network/state.ts';
+import { StoreError } from '../ports.ts';
+import type { Verdict } from '../reachability/explain.ts';
+import type { Services } from '../services.ts';
+import { type NetworkCommit, viewOfCommit } from './blame.ts';
+
+type Needs = Pick<Services, 'store' | 'states'>;
+
+/**
+ * A commit after a revision across which a verdict became what it is now. Found by halving, so that a long history costs
+ * few compilations; null where that part of the history is no longer kept, or time alone changed the verdict.
+ */
+export async function changedBy(
+  services: Needs,
+  from: NetworkState,
+  current: NetworkState,
+  verdictIn: (state: NetworkState, instant: number) => Verdict,
+  today: Verdict,
+): Promise<NetworkCommit | null> {
+  const { workspace } = current;
+  let low = from.revision + 1;
+  let high = current.revision;
+  while (low < high) {
+    const middle = Math.floor((low + high) / 2);
+    if ((await verdictAt(services, workspace, middle, verdictIn)) === today) high = middle;
+    else low = middle + 1;
+  }
+  const commit = low > current.revision ? undefined : await commitOf(services, workspace, low);
+  return commit && commit.changes.length > 0 ? viewOfCommit(commit) : null;
+}
+
+async function verdictAt(
+  services: Needs,
+  workspace: string,
+  revision: number,
+  verdictIn: (state: NetworkState, instant: number) => Verdict,
+): Promise<Verdict | undefined> {
+  const commit = await commitOf(services, workspace, revision);
+  return commit && verdictIn(await services.states.asOf(workspace, { revision }), commit.at);
+}
+
+/** Undefined where it is no longer kept. */
+async function commitOf({ store }: Needs, workspace: string, revision: number) {
+  try {
+    return (await store.commits(workspace, revision - 1, 1))[0];
+  } catch (error) {
+    if (error instanceof StoreError && error.code === 'compacted') return undefined;
+    throw error;
+  }
+}

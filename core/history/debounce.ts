@@ -1,0 +1,89 @@
+import type { Commit } from '../ports.ts';
+import type { TriggerType } from './snapshot-record.ts';
+import { triggerOf } from './trigger.ts';
+
+/** Quiet time after the last change before a snapshot is stored, and the longest that changes wait (DESIGN 5.6). */
+export const TRAILING_MS = 1_000;
+export const CAP_MS = 5_000;
+/** A burst is cut before it passes this, so that no snapshot passes 10 KB; one commit is never split. */
+export const CUT_BYTES = 8_192;
+
+/** A snapshot to store: of the state that a commit left behind, at that commit's instant. */
+export interface DueCapture {
+  readonly workspace: string;
+  readonly trigger: TriggerType;
+  readonly triggeredBy: string;
+  readonly revision: number;
+  readonly capturedAt: number;
+}
+
+interface Pending extends DueCapture {
+  readonly deadline: number;
+  /** When it is due if nothing else comes. */
+  readonly due: number;
+  readonly bytes: number;
+}
+
+/**
+ * Gathers commits into snapshots, at most one waiting in each workspace. A change of policy never shares a snapshot with
+ * one of presence, nor a reviewed change with a direct one, so that a difference of two snapshots has one cause.
+ */
+export class Debouncer {
+  readonly #pending = new Map<string, Pending>();
+
+  /** @returns the captures that this commit completes, to be stored in this order. */
+  handle(commit: Pick<Commit, 'workspace' | 'revision' | 'at' | 'actor' | 'approval' | 'changes'>, now: number) {
+    const trigger = triggerOf(commit);
+    if (trigger === undefined) return [];
+    const { workspace, revision, actor, at, changes } = commit;
+    const added = changes.reduce((sum, change) => sum + bytesOf(change), 0);
+    const before = this.#pending.get(workspace);
+    const joins = before && causeOf(before.trigger) === causeOf(trigger) && before.bytes + added <= CUT_BYTES;
+    const deadline = joins ? before.deadline : now + CAP_MS;
+    this.#pending.delete(workspace);
+    this.#pending.set(workspace, {
+      workspace,
+      trigger,
+      triggeredBy: actor,
+      revision,
+      capturedAt: at,
+      deadline,
+      due: Math.min(now + TRAILING_MS, deadline),
+      bytes: added + (joins ? before.bytes : 0),
+    });
+    return before && !joins ? [captureOf(before)] : [];
+  }
+
+  /** Takes out the captures that are due. */
+  due(now: number): DueCapture[] {
+    const ready = [...this.#pending.values()].filter(({ due }) => due <= now);
+    for (const { workspace } of ready) this.#pending.delete(workspace);
+    return ready.map(captureOf);
+  }
+
+  /** Takes out everything that waits. */
+  drain(): DueCapture[] {
+    return this.due(Number.POSITIVE_INFINITY);
+  }
+
+  /** When the next capture is due, ms; undefined when nothing waits. */
+  get deadline(): number | undefined {
+    let first: number | undefined;
+    for (const { due } of this.#pending.values()) if (first === undefined || due < first) first = due;
+    return first;
+  }
+}
+
+function captureOf({ workspace, trigger, triggeredBy, revision, capturedAt }: Pending): DueCapture {
+  return { workspace, trigger, triggeredBy, revision, capturedAt };
+}
+
+/** Comings and goings share a snapshot: a device that blinks makes no row for each blink. */
+function causeOf(trigger: TriggerType): string {
+  return trigger === 'peer_online' || trigger === 'peer_offline' ? 'presence' : trigger;
+}
+
+/** What a change takes as history, at most: rows are stored compressed, a deletion as a mark. */
+function bytesOf({ type, record }: Commit['changes'][number]): number {
+  return type === 'deleted' ? 64 : JSON.stringify([record.labels, record.spec, record.status]).length;
+}

@@ -1,0 +1,127 @@
+import { expect, test } from 'vitest';
+import { formatInstant } from '../core/time.ts';
+import { buildHistoryKit } from '../test/history-kit.ts';
+
+const NOON = Date.UTC(2026, 0, 5, 12);
+const DENY = { action: 'DENY', peerSelector: {} };
+
+async function triggersOf(kit: Awaited<ReturnType<typeof buildHistoryKit>>): Promise<string[]> {
+  const { items } = await kit.ask('list_snapshots');
+  return items.map(({ trigger_type: type }: { trigger_type: string }) => type).reverse();
+}
+
+test('each cause leaves a snapshot of its kind, newest first, with the instant of what it shows', async () => {
+  await using kit = await buildHistoryKit({ now: NOON });
+  await kit.pass(5_000);
+  const { deviceToken } = await kit.join('web-1');
+  await kit.pass(5_000);
+  await kit.call('send_heartbeat', {}, { bearer: deviceToken });
+  await kit.pass(5_000);
+  const written = kit.clock.time;
+  await kit.ask('create_policy', { name: 'base', spec: DENY });
+  await kit.pass(5_000);
+  await kit.ask('delete_peer', { id: 'web-1' });
+  await kit.pass(5_000);
+  await kit.ask('take_snapshot');
+  expect(await triggersOf(kit)).toEqual(['peer_online', 'peer_online', 'policy_change', 'peer_offline', 'manual']);
+  const { items } = await kit.ask('list_snapshots', { trigger_type: 'policy_change' });
+  expect(items[0]).toEqual({
+    id: expect.stringMatching(/^snap_[a-z2-7]{26}$/),
+    captured_at: formatInstant(written),
+    revision: expect.any(Number),
+    trigger_type: 'policy_change',
+    triggered_by: 'user:admin',
+    digest: expect.stringMatching(/^[0-9a-f]{64}$/),
+    size_bytes: expect.any(Number),
+  });
+});
+
+test('a state equal to the last one makes no new snapshot, except when a person asks', async () => {
+  await using kit = await buildHistoryKit({ now: NOON });
+  await kit.ask('create_policy', { name: 'base', spec: DENY });
+  await kit.pass(5_000);
+  const before = await triggersOf(kit);
+  await kit.ask('create_policy', { name: 'short', spec: DENY });
+  await kit.ask('delete_policy', { id: 'short' });
+  await kit.pass(5_000);
+  expect(await triggersOf(kit)).toEqual(before);
+  await kit.ask('take_snapshot');
+  await kit.ask('take_snapshot');
+  expect(await triggersOf(kit)).toEqual([...before, 'manual', 'manual']);
+});
+
+test('a change that passed approval is named so', async () => {
+  await using kit = await buildHistoryKit({ now: NOON });
+  await kit.pass(5_000);
+  const { store } = kit.services;
+  const blank = { labels: {}, annotations: {}, status: {}, unique: [] };
+  const record = { ...blank, kind: 'MeshPolicy', name: 'base', uid: 'pol_1', spec: DENY } as const;
+  const approval = { workflowId: 'wf_1', reviewedBy: 'user:ada' };
+  const context = { actor: 'user:bob', reason: 'planned', requestId: 'r_1', approval };
+  await store.commit(kit.workspace, [{ op: 'create', record }], context);
+  await kit.pass(5_000);
+  expect((await triggersOf(kit)).at(-1)).toBe('workflow_executed');
+});
+
+test('pages join up and filters narrow them', async () => {
+  await using kit = await buildHistoryKit({ now: NOON });
+  const taken: string[] = [];
+  for (let index = 0; index < 5; index += 1) {
+    kit.clock.time += 1_000;
+    taken.unshift((await kit.ask('take_snapshot')).id);
+  }
+  const ids = ({ items }: { items: { id: string }[] }) => items.map(({ id }) => id);
+  const filter = { trigger_type: 'manual', limit: 2 };
+  const first = await kit.ask('list_snapshots', filter);
+  const second = await kit.ask('list_snapshots', { ...filter, cursor: first.next_cursor });
+  const third = await kit.ask('list_snapshots', { ...filter, cursor: second.next_cursor });
+  expect([...ids(first), ...ids(second), ...ids(third)]).toEqual(taken);
+  expect(third).not.toHaveProperty('next_cursor');
+  const range = { from: formatInstant(NOON + 2_000), to: formatInstant(NOON + 4_000) };
+  expect(ids(await kit.ask('list_snapshots', range))).toEqual(taken.slice(1, 4));
+});
+
+test.each([
+  ['a time that is none', { from: 'monday' }],
+  ['an unknown cause', { trigger_type: 'whim' }],
+  ['a limit beyond the page', { limit: 201 }],
+])('a list with %s is refused', async (_what, query) => {
+  await using kit = await buildHistoryKit();
+  await expect(kit.ask('list_snapshots', query)).rejects.toMatchObject({ code: 'invalid_input' });
+});
+
+test("a snapshot shows the contract's fields as they were, without managed metadata", async () => {
+  await using kit = await buildHistoryKit({ now: NOON });
+  const { id: peer } = await kit.join('web-1', { role: 'web' });
+  await kit.ask('create_policy', { name: 'base', spec: DENY });
+  const { id } = await kit.ask('take_snapshot');
+  await kit.ask('delete_policy', { id: 'base' });
+  const snapshot = await kit.ask('get_snapshot', { snapshotId: id });
+  expect(snapshot).toMatchObject({ id, trigger_type: 'manual', captured_at: formatInstant(NOON) });
+  expect(snapshot.presence).toEqual({ 'web-1': 'offline' });
+  expect(snapshot.policies).toEqual([
+    {
+      apiVersion: 'mesh.internal/v1alpha1',
+      kind: 'MeshPolicy',
+      metadata: { name: 'base', uid: expect.any(String) },
+      spec: DENY,
+    },
+  ]);
+  expect(snapshot.peers[0].metadata).toEqual({ name: 'web-1', uid: peer, labels: { role: 'web' } });
+  expect(snapshot.peers[0].status).toEqual({ phase: 'ready', address: '10.96.0.1' });
+  expect(snapshot.networks).toHaveLength(1);
+  await expect(kit.ask('get_snapshot', { snapshotId: 'snap_none' })).rejects.toMatchObject({ code: 'not_found' });
+});
+
+test('over MCP a large snapshot answers counts and a link', async () => {
+  await using kit = await buildHistoryKit({ now: NOON });
+  for (let index = 0; index < 30; index += 1) await kit.join(`web-${index}`, { role: 'web' });
+  const { id } = await kit.ask('take_snapshot');
+  const answer = await kit.call('get_snapshot', { snapshotId: id }, { as: kit.admin, face: 'mcp' });
+  expect(answer).toMatchObject({
+    id,
+    counts: { peers: 30, policies: 0, networks: 1, online: 0 },
+    resource: `mesh://workspaces/${kit.workspace}/snapshots/${id}`,
+  });
+  expect(answer).not.toHaveProperty('peers');
+});

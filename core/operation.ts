@@ -93,4 +93,4 @@ export const UPDATE: Effects = {
   idempotentHint: true,
   openWorldHint: false,
 };
-export const DELETE: Effects = UPDATE;
+export const DELETE: Effects = { ...UPDATE };

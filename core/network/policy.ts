@@ -43,7 +43,6 @@ export const selectorSchema = z.strictObject({
   matchExpressions: z.array(expressionSchema).max(POLICY_LIMITS.expressionsPerSelector).optional(),
 });
 export type Selector = z.output<typeof selectorSchema>;
-export type SelectorExpression = z.output<typeof expressionSchema>;
 
 const CIDR_FORM = 'a CIDR such as 10.96.0.0/24 or fd00::/8 is needed';
 const cidrText = z.string().refine((text) => parseCidr(text) !== undefined, { error: CIDR_FORM });

@@ -26,10 +26,6 @@ const FIELD_OF_KIND = {
 export type StateKind = keyof typeof FIELD_OF_KIND;
 export const STATE_KINDS = Object.keys(FIELD_OF_KIND) as readonly StateKind[];
 
-export function emptyState(workspace: string): NetworkState {
-  return stateOf(workspace, 0, []);
-}
-
 /** A state from the records of all its kinds, in any order. */
 export function stateOf(workspace: string, revision: number, records: Iterable<StoredRecord>): NetworkState {
   const maps = { peers: new Map(), policies: new Map(), networks: new Map(), agents: new Map(), presence: new Map() };

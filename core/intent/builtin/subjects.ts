@@ -164,7 +164,7 @@ function named(
 }
 
 function orderOf(key: string): number {
-  return NAMING_LABELS.findIndex((label) => label === key);
+  return (NAMING_LABELS as readonly string[]).indexOf(key);
 }
 
 interface Pair {

@@ -6,6 +6,7 @@ import type { AnyOperation } from '../core/operation.ts';
 import type { Log } from '../core/ports.ts';
 import type { Services } from '../core/services.ts';
 import { buildEvents, type EventLimits } from './events.ts';
+import { laterRoutes } from './later-routes.ts';
 import type { Metrics } from './metrics.ts';
 import { openApiDocument } from './openapi.ts';
 import { fromHttpError, sendProblem } from './problem.ts';
@@ -51,7 +52,7 @@ export function buildApp(options: AppOptions): RequestListener {
   const events = buildEvents({ gate, log, metrics, headers, ...(limits.events && { limits: limits.events }) });
   const openapi = openApi(operations, gate.services.settings.version, headers);
   const fixed = { '/api/v1/events': events, '/api/v1/openapi.json': openapi };
-  const api = buildRouter({ operations, gate, log, metrics, headers, fixed });
+  const api = buildRouter({ operations: [...operations, ...laterRoutes], gate, log, metrics, headers, fixed });
   app.use(api);
   if (mcp) {
     app.all('/mcp', (request, response, next) => {

@@ -1,0 +1,80 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { operations } from '../../tools/index.ts';
+import { connectMcp, ERAS } from '../agent-client.ts';
+import { type Harness, startHarness } from '../harness.ts';
+import { webAndDatabase } from '../network-setup.ts';
+import { verifies } from '../requirements.ts';
+
+let community: Harness;
+let admin: { token: string; workspace: string };
+beforeAll(async () => {
+  community = await startHarness({ env: { MESH_EDITION: 'community' } });
+  admin = await webAndDatabase(community);
+});
+afterAll(() => community[Symbol.asyncDispose]());
+
+const LATER = ['/api/v1/ai/debug', '/api/v1/ai/compliance/assess', '/api/v1/ai/compliance/evidence'];
+const PRO_TOOLS = [
+  ['plan_network_change', { intent: 'isolate laptop' }],
+  ['apply_network_change', { plan_id: 'plan_x' }],
+  ['list_snapshots', {}],
+  ['get_snapshot', { snapshotId: 'snap_x' }],
+  ['diff_snapshots', { from: 'snap_x', to: 'snap_y' }],
+  ['check_connectivity_at', { src: 'web-1', dst: 'db-1', at: '2026-01-31T12:00:00Z' }],
+  ['take_snapshot', {}],
+] as const;
+
+test('every Pro route answers 402 in the Community edition, also those of later parts', async () => {
+  verifies('edition-gate-intent', 'edition-present');
+  const pro = operations.filter(({ edition }) => edition === 'pro').map(({ http }) => http);
+  expect(pro.length).toBeGreaterThanOrEqual(PRO_TOOLS.length);
+  const routes = [...pro, ...LATER.map((path) => ({ method: 'post', path }))];
+  for (const { method, path } of routes) {
+    const route = path.replace(':workspaceId', admin.workspace).replaceAll(/:\w+/g, 'x');
+    const { status, headers, body } = await community.api(method.toUpperCase(), route, {
+      ...admin,
+      ...(method !== 'get' && { body: { workspace_id: admin.workspace } }),
+    });
+    expect([path, status, body.status, body.code]).toEqual([path, 402, 402, 'edition_required']);
+    expect(headers.get('content-type')).toContain('application/problem+json');
+  }
+});
+
+test.each(ERAS)('every Pro tool answers the same 402 to an MCP client (%j), and is not offered', async (era) => {
+  await using agent = await connectMcp(community.url, admin.token, era, admin.workspace);
+  const { tools } = await agent.client.listTools();
+  const offered = new Set(tools.map(({ name }) => name));
+  for (const [tool, args] of PRO_TOOLS) {
+    expect(offered.has(tool)).toBe(false);
+    expect(await agent.use(tool, args)).toMatchObject({ status: 402, code: 'edition_required' });
+  }
+  expect(offered.has('check_connectivity')).toBe(true);
+});
+
+test('what is not part of the Pro edition works in the Community edition', async () => {
+  const answers = [
+    ['/api/v1/peers', 4],
+    ['/api/v1/policies', 0],
+  ] as const;
+  for (const [route, count] of answers) {
+    const { status, body } = await community.api('GET', route, admin);
+    expect([status, body.items.length]).toEqual([200, count]);
+  }
+  const check = await community.api('GET', '/api/v1/connectivity/check?src=web-1&dst=db-1', admin);
+  expect([check.status, check.body.verdict]).toEqual([200, 'reachable']);
+});
+
+test('without a token a Pro route says so before it says anything of editions', async () => {
+  const refused = await community.api('POST', '/api/v1/ai/debug', { body: {} });
+  expect([refused.status, refused.body.code]).toEqual([401, 'unauthenticated']);
+});
+
+test('the Pro edition says of a later part that this version does not have it', async () => {
+  await using pro = await startHarness();
+  const token = await pro.login();
+  for (const path of LATER) {
+    const { status, body } = await pro.api('POST', path, { token, body: {} });
+    expect([status, body.code]).toEqual([503, 'unavailable']);
+    expect(body.detail).toContain('is not part of this version');
+  }
+});

@@ -1,71 +1,17 @@
 import { existsSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { z } from 'zod';
 import { SYSTEM_WORKSPACE } from '../core/ids.ts';
-import type { AnyOperation } from '../core/operation.ts';
 import { SCOPES } from '../core/scope.ts';
-import type { Services } from '../core/services.ts';
 import type { openApiDocument } from '../rest/openapi.ts';
 import { operations } from '../tools/index.ts';
 import { MCP_TOOLS } from '../tools/surfaces.ts';
 import { startFaces } from './faces-kit.ts';
 import { agent, person } from './kit.ts';
-
-type Operation = AnyOperation<Services>;
-type Input = Readonly<Record<string, unknown>>;
+import { type Input, type Operation, requestOf, sampleOf } from './sample-requests.ts';
 
 const cases = operations.map((operation) => [operation.name, operation] as const);
 const tools = operations.filter(({ name }) => MCP_TOOLS.includes(name));
 const paramsOf = ({ http }: Operation) => [...http.path.matchAll(/:(\w+)/g)].map(([, name = '']) => name);
-
-/** An input of the right shape that names nothing that exists. */
-function sampleOf(operation: Operation): Input {
-  const schema = z.toJSONSchema(operation.input, { io: 'input', unrepresentable: 'any' });
-  return Object.fromEntries(
-    Object.entries(schema.properties ?? {}).flatMap(([name, property]) =>
-      schema.required?.includes(name) ? [[name, sampleValue(property as Input)]] : [],
-    ),
-  );
-}
-
-function sampleValue(property: Input): unknown {
-  const options = (property['anyOf'] ?? property['oneOf'] ?? property['enum']) as unknown[] | undefined;
-  if (property['enum']) return options?.[0];
-  if (options) return sampleValue(options[0] as Input);
-  switch (property['type']) {
-    case 'integer':
-    case 'number':
-      return property['minimum'] ?? 1;
-    case 'boolean':
-      return false;
-    case 'array':
-      return [];
-    case 'object':
-      return {};
-    default:
-      return property['const'] ?? (property['format'] === 'date-time' ? '2026-01-05T12:00:00Z' : 'absent-1');
-  }
-}
-
-/** The request that carries an input over REST, as any client would make it from the OpenAPI document. */
-function requestOf({ http }: Operation, input: Input, workspace: string): [string, RequestInit] {
-  const rest: Record<string, unknown> = { ...input };
-  const path = http.path.replaceAll(/:(\w+)/g, (_, name: string) => {
-    const value = name === 'workspaceId' ? workspace : rest[name];
-    delete rest[name];
-    return encodeURIComponent(String(value));
-  });
-  const headers = { 'x-workspace-id': workspace };
-  const method = http.method.toUpperCase();
-  if (http.method !== 'get') {
-    const body = JSON.stringify(rest);
-    return [path, { method, headers: { ...headers, 'content-type': 'application/json' }, body }];
-  }
-  const query = new URLSearchParams(
-    Object.entries(rest).map(([name, value]) => [name, String(value)] as [string, string]),
-  );
-  return [`${path}?${query}`, { method, headers }];
-}
 
 /** The second text block of a failed call. */
 function problemOf({ content }: { content?: unknown }): Record<string, unknown> {

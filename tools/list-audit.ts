@@ -50,6 +50,10 @@ export const listAudit = defineOperation({
     name: z.string().optional().describe('Name of a changed record'),
     type: z.enum(['commit', 'event']).optional(),
     ...pageQuery,
+    cursor: z
+      .string()
+      .regex(/^\d{1,15}$/, { error: 'The next_cursor of the page before.' })
+      .optional(),
   }),
   output: z.strictObject({ items: z.array(entry), next_cursor: z.string().optional() }),
   access: 'audit:read',
@@ -65,7 +69,7 @@ export const listAudit = defineOperation({
       ...definedOf({
         from: from === undefined ? undefined : parseInstant(from),
         to: to === undefined ? undefined : parseInstant(to),
-        before: Number.isSafeInteger(before) ? before : undefined,
+        before,
       }),
       limit: limit + 1,
     });

@@ -1,7 +1,7 @@
 import { ancestors, isLive } from '../identity/delegation.ts';
 import type { DelegationBound, NetworkModel, PeerInput } from '../reachability/model.ts';
 import { parseInstant } from '../time.ts';
-import type { AgentRecord, PeerRecord } from './resources.ts';
+import type { AgentRecord, NetworkRecord, PeerRecord, PolicyRecord } from './resources.ts';
 import type { NetworkState } from './state.ts';
 
 /** What the engine computes from: the state at an instant, with the bound of each delegated peer (DESIGN 5.2). */
@@ -9,24 +9,43 @@ export function modelOf(state: NetworkState, now: number): NetworkModel {
   const peerOfAgent = new Map<string, string>();
   for (const { name, spec } of state.peers.values()) if (spec.agentRef) peerOfAgent.set(spec.agentRef, name);
   return {
-    networks: [...state.networks.values()].map(({ name, spec: { cidr, defaultAction } }) => ({
-      name,
-      cidr,
-      defaultAction,
-    })),
+    networks: [...state.networks.values()].map(networkInput),
     peers: [...state.peers.values()].map((peer) => peerInput(state, peer, peerOfAgent, now)),
-    policies: [...state.policies.values()].map(({ name, spec }) => ({ name, spec })),
+    policies: [...state.policies.values()].map(policyInput),
     now,
   };
 }
 
 function peerInput(
   state: NetworkState,
-  { name, uid, labels, spec, status }: PeerRecord,
+  peer: PeerRecord,
   peerOfAgent: ReadonlyMap<string, string>,
   now: number,
 ): PeerInput {
-  const input: PeerInput = {
+  const input = ownInput(peer);
+  const { spec } = peer;
+  if (spec.agentRef === undefined) return input;
+  const agent = state.agents.get(spec.agentRef);
+  if (!agent || !isLive(agent, now)) return { ...input, phase: 'expired' };
+  return { ...input, bound: boundOf(state, agent, peerOfAgent, now) };
+}
+
+/** Records never change, so what is made of one is made once; two models share what two states share. */
+function once<R extends object, I>(make: (record: R) => I): (record: R) => I {
+  const made = new WeakMap<R, I>();
+  return (record) => {
+    const known = made.get(record);
+    if (known !== undefined) return known;
+    const input = make(record);
+    made.set(record, input);
+    return input;
+  };
+}
+
+const policyInput = once(({ name, spec }: PolicyRecord) => ({ name, spec }));
+const networkInput = once(({ name, spec: { cidr, defaultAction } }: NetworkRecord) => ({ name, cidr, defaultAction }));
+const ownInput = once(
+  ({ name, uid, labels, spec, status }: PeerRecord): PeerInput => ({
     name,
     uid,
     labels,
@@ -34,12 +53,8 @@ function peerInput(
     address: status.address ?? undefined,
     phase: status.phase,
     expiresAt: spec.expiresAt === undefined ? undefined : parseInstant(spec.expiresAt),
-  };
-  if (spec.agentRef === undefined) return input;
-  const agent = state.agents.get(spec.agentRef);
-  if (!agent || !isLive(agent, now)) return { ...input, phase: 'expired' };
-  return { ...input, bound: boundOf(state, agent, peerOfAgent, now) };
-}
+  }),
+);
 
 /** None for a root agent; nothing at all where the line of ancestors is broken or one of them has ended. */
 function boundOf(

@@ -37,7 +37,7 @@ export function changesBetween(before: NetworkModel, after: NetworkModel): Resou
     const now = new Map((after[kind] ?? []).map((one) => [one.name, one]));
     return [...new Set([...old.keys(), ...now.keys()])]
       .map((name) => ({ kind, name, before: old.get(name), after: now.get(name) }) as ResourceChange)
-      .filter((change) => JSON.stringify(change.before) !== JSON.stringify(change.after));
+      .filter(({ before: one, after: other }) => one !== other && JSON.stringify(one) !== JSON.stringify(other));
   });
 }
 

@@ -1,0 +1,151 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { cpus, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { performance } from 'node:perf_hooks';
+import { connectivity } from '../core/history/connectivity.ts';
+import { diffStates } from '../core/history/diff.ts';
+import { takeSnapshot } from '../core/history/snapshots.ts';
+import { newId } from '../core/ids.ts';
+import { buildNetworkStates } from '../core/network/states.ts';
+import type { Log, Op } from '../core/ports.ts';
+import type { Kind, RecordDraft } from '../core/record.ts';
+import { formatInstant } from '../core/time.ts';
+import { openSqliteStore } from '../storage/sqlite/store.ts';
+
+/** Figures for docs/benchmarks/history.md: `node bench/history.ts`. */
+const SIZES = process.argv.slice(2).length > 0 ? process.argv.slice(2).map(Number) : [10, 100, 1_000, 10_000];
+const GROUPS = 10;
+const ROUNDS = 7;
+const BATCH = 500;
+const WS = 'w_bench';
+const WHY = { actor: 'user:bench', reason: 'bench', requestId: 'req-bench' } as const;
+const quiet: Log = { error: console.error, warn() {}, info() {}, debug() {} };
+const clock = { now: Date.now };
+
+const folder = await mkdtemp(join(tmpdir(), 'mesh-bench-'));
+try {
+  console.log(`node ${process.version}, ${cpus().length} x ${cpus()[0]?.model.trim()}, ${new Date().toISOString()}`);
+  for (const size of SIZES) await figures(size);
+} finally {
+  await rm(folder, { recursive: true, force: true });
+}
+
+async function figures(size: number): Promise<void> {
+  const store = await openSqliteStore({ path: join(folder, `${size}.db`), clock, log: quiet });
+  const services = { store, states: buildNetworkStates({ store }), clock };
+  await fill(store, size);
+  const asked = { trigger: 'manual', triggeredBy: 'user:bench' } as const;
+  await takeSnapshot(services, WS, asked, WHY);
+  const before = { state: await services.states.current(WS), at: clock.now() };
+
+  const one = await store.commit(WS, [{ op: 'create', record: policy('after', 'g1', 'g2') }], WHY);
+  const sized = await takeSnapshot(services, WS, asked, WHY);
+  console.log(`${size} peers, snapshot of one policy change, bytes: ${sized?.spec.sizeBytes}`);
+  for (let group = 0; group < size; group += BATCH) await relabel(store, group, Math.min(group + BATCH, size));
+  const after = { state: await services.states.current(WS), at: clock.now() };
+  const middle = { state: await services.states.asOf(WS, { revision: one.revision }), at: one.at };
+
+  print(size, 'diff of one policy change', await median(() => diffStates(services, before, middle)));
+  print(size, 'diff of a new label on every peer', await median(() => diffStates(services, before, after)));
+  const point = { revision: before.state.revision };
+  print(size, 'as-of read, nothing remembered', await median(() => freshStates(store, point)));
+  const question = { src: 'peer-1', dst: 'peer-2', protocol: 'TCP', port: 5432, at: formatInstant(one.at) } as const;
+  print(size, 'connectivity at an instant, nothing remembered', await median(() => askAfresh(store, question)));
+  await store.close();
+}
+
+type Opened = Awaited<ReturnType<typeof openSqliteStore>>;
+
+/** The newest state is in memory in a running control plane, so it is read outside the measured time. */
+async function freshStates(store: Opened, point: { readonly revision: number }): Promise<() => Promise<unknown>> {
+  const states = buildNetworkStates({ store });
+  await states.current(WS);
+  return () => states.asOf(WS, point);
+}
+
+async function askAfresh(store: Opened, question: Parameters<typeof connectivity>[2]): Promise<() => Promise<unknown>> {
+  const states = buildNetworkStates({ store });
+  states.reachability(await states.current(WS), clock.now());
+  return () => connectivity({ store, states, clock }, WS, question);
+}
+
+async function median(prepare: () => Promise<unknown>): Promise<{ readonly wall: number; readonly cpu: number }> {
+  const walls: number[] = [];
+  const busy: number[] = [];
+  for (let round = 0; round < ROUNDS; round += 1) {
+    const started = { at: performance.now(), cpu: process.cpuUsage() };
+    const made = await prepare();
+    if (typeof made === 'function') {
+      Object.assign(started, { at: performance.now(), cpu: process.cpuUsage() });
+      await made();
+    }
+    walls.push(performance.now() - started.at);
+    const { user, system } = process.cpuUsage(started.cpu);
+    busy.push((user + system) / 1_000);
+  }
+  return { wall: middleOf(walls), cpu: middleOf(busy) };
+}
+
+function middleOf(values: number[]): number {
+  return values.sort((a, b) => a - b)[values.length >> 1] ?? Number.NaN;
+}
+
+function print(size: number, what: string, { wall, cpu }: { readonly wall: number; readonly cpu: number }): void {
+  console.log(`${size} peers, ${what}, ms: ${wall.toFixed(1)} (processor ${cpu.toFixed(1)})`);
+}
+
+async function fill(store: Opened, size: number): Promise<void> {
+  const spec = { cidr: '10.64.0.0/12', mtu: 1280, defaultAction: 'ALLOW' };
+  const network = draft('MeshNetwork', 'default', spec);
+  const policies = Array.from({ length: GROUPS }, (_, n) => policy(`p${n}`, `g${n}`, `g${(n + 1) % GROUPS}`));
+  await write(store, [network, ...policies]);
+  for (let from = 0; from < size; from += BATCH) {
+    const count = Math.min(BATCH, size - from);
+    await write(store, Array.from({ length: count }, (_, n) => [peer(from + n), presence(from + n)]).flat());
+  }
+}
+
+async function relabel(store: Opened, from: number, to: number): Promise<void> {
+  const ops: Op[] = [];
+  for (let index = from; index < to; index += 1) {
+    const found = await store.get(WS, { kind: 'MeshPeer', name: `peer-${index}` });
+    if (!found) throw new Error(`no peer-${index}`);
+    const record = { ...peer(index), uid: found.uid, labels: { ...found.labels, tier: 'new' } };
+    ops.push({ op: 'update', record, revision: found.revision });
+  }
+  await store.commit(WS, ops, WHY);
+}
+
+async function write(store: Opened, records: readonly RecordDraft[]): Promise<void> {
+  await store.commit(
+    WS,
+    records.map((record) => ({ op: 'create', record })),
+    WHY,
+  );
+}
+
+function peer(index: number): RecordDraft {
+  const name = `peer-${index}`;
+  const publicKey = Buffer.from(name.padEnd(32, '.')).toString('base64');
+  const spec = { displayName: name, hostname: name, platform: 'linux', publicKey, network: 'default' };
+  const address = `10.${64 + (index >> 16)}.${(index >> 8) & 255}.${index & 255}`;
+  return {
+    ...draft('MeshPeer', name, spec),
+    labels: { role: `g${index % GROUPS}` },
+    status: { phase: 'ready', address },
+  };
+}
+
+function presence(index: number): RecordDraft {
+  return draft('Presence', `peer-${index}`, { online: index % 2 === 0 });
+}
+
+function policy(name: string, to: string, from: string): RecordDraft {
+  const rule = { from: [{ peerSelector: { matchLabels: { role: from } } }], ports: [{ protocol: 'TCP', port: 5432 }] };
+  const spec = { action: 'ALLOW', peerSelector: { matchLabels: { role: to } }, ingress: [rule] };
+  return draft('MeshPolicy', name, spec);
+}
+
+function draft(kind: Kind, name: string, spec: unknown): RecordDraft {
+  return { kind, name, uid: newId('r'), labels: {}, annotations: {}, spec, status: {}, unique: [] };
+}

@@ -1,0 +1,58 @@
+import { expect, test } from 'vitest';
+import { buildHistoryKit } from '../test/history-kit.ts';
+
+const RULE = { from: [{ peerSelector: { matchLabels: { role: 'web' } } }], ports: [{ protocol: 'TCP', port: 5432 }] };
+
+async function scene() {
+  const kit = await buildHistoryKit();
+  await kit.join('web-1', { role: 'web' });
+  await kit.join('db-1', { role: 'db' });
+  const spec = { action: 'ALLOW', peerSelector: { matchLabels: { role: 'db' } }, ingress: [RULE] };
+  await kit.ask('create_policy', { name: 'web-to-db', spec });
+  return kit;
+}
+
+test.each([
+  [
+    'another port',
+    { src: 'web-1', dst: 'db-1', protocol: 'TCP', port: 22 },
+    'web-1 may not reach db-1 on TCP port 22. Policy web-to-db, ingress rule 0 allows this pair, but on other ports.',
+  ],
+  [
+    'an unknown peer',
+    { src: 'web-1', dst: 'db-9' },
+    'web-1 may not reach db-9. There is no peer db-9: list_peers shows those there are.',
+  ],
+  [
+    'some ports only',
+    { src: 'web-1', dst: 'db-1' },
+    'web-1 may reach db-1 only in part. Policy web-to-db, ingress rule 0 allows this pair, but on other ports.',
+  ],
+])('%s is explained by the policy and rule that refuse it', async (_what, query, explanation) => {
+  await using kit = await scene();
+  expect(await kit.ask('explain_denial', query)).toMatchObject({ denied: true, explanation });
+});
+
+test('a policy that isolates is named, with the policy that would let the connection in', async () => {
+  await using kit = await scene();
+  await kit.join('app-1', { role: 'app' });
+  const answer = await kit.ask('explain_denial', { src: 'app-1', dst: 'db-1', port: 5432 });
+  expect(answer).toMatchObject({
+    denied: true,
+    explanation: 'app-1 may not reach db-1 on TCP port 5432. Policy web-to-db isolates db-1, and no rule lets this in.',
+    allowed: [],
+    blocked_by: [{ stage: 'ingress', reason_code: 'INGRESS_ISOLATED', policy: 'web-to-db' }],
+    would_fix: [{ change: 'add_policy', direction: 'ingress' }],
+  });
+});
+
+test('what is allowed is no denial, and says who is offline', async () => {
+  await using kit = await scene();
+  expect(await kit.ask('explain_denial', { src: 'web-1', dst: 'db-1', port: 5432 })).toEqual({
+    denied: false,
+    explanation: 'web-1 may reach db-1 on TCP port 5432. But web-1 and db-1 are offline.',
+    allowed: [{ protocol: 'TCP', from: 5432, to: 5432 }],
+    blocked_by: [],
+    would_fix: [],
+  });
+});

@@ -38,7 +38,12 @@ const MAX_ROWS = 1_000;
 const MAX_COMMITS = 200;
 
 /** What differs from one moment of a network to another, in resources and in who may reach whom, and why. */
-export async function diffStates(services: Pick<Services, 'store'>, from: Moment, to: Moment): Promise<StateDiff> {
+export async function diffStates(
+  services: Pick<Services, 'store'>,
+  from: Moment,
+  { state: later, at }: Moment,
+): Promise<StateDiff> {
+  const to = { state: sharing(later, from.state), at };
   const before = modelOf(from.state, from.at);
   const after = modelOf(to.state, to.at);
   const rows = attribute(before, changesBetween(before, after), after, engine);
@@ -55,6 +60,25 @@ export async function diffStates(services: Pick<Services, 'store'>, from: Moment
 }
 
 const FIELDS = ['peers', 'policies', 'networks'] as const;
+
+/** The same state with the records of another where they are the same version: what is one object need not be compared. */
+function sharing(state: NetworkState, other: NetworkState): NetworkState {
+  const shared = <R extends StoredRecord>(own: ReadonlyMap<string, R>, others: ReadonlyMap<string, R>) => {
+    if (own === others) return own;
+    const records = new Map(own);
+    for (const [name, { uid, revision }] of own) {
+      const same = others.get(name);
+      if (same && same.uid === uid && same.revision === revision) records.set(name, same);
+    }
+    return records;
+  };
+  return {
+    ...state,
+    peers: shared(state.peers, other.peers),
+    policies: shared(state.policies, other.policies),
+    networks: shared(state.networks, other.networks),
+  };
+}
 
 function resourceDiff(from: NetworkState, to: NetworkState): Pick<StateDiff, 'added' | 'removed' | 'changed'> {
   const found = { added: [] as ResourceRef[], removed: [] as ResourceRef[], changed: [] as ChangedResource[] };

@@ -12,8 +12,10 @@ export function triggerOf({ changes, approval }: Pick<Commit, 'changes' | 'appro
 function causeOf({ type, record, before }: Change): TriggerType | undefined {
   switch (record.kind) {
     case 'MeshPolicy':
-    case 'MeshNetwork':
       return 'policy_change';
+    case 'MeshNetwork':
+      // A network that is new decides about nobody yet; the first one comes with its workspace.
+      return type === 'created' ? undefined : 'policy_change';
     case 'MeshPeer':
       if (type === 'deleted') return 'peer_offline';
       return peerCause(record as PeerRecord, before as PeerRecord | undefined);

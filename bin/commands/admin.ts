@@ -27,15 +27,17 @@ function addOperation(admin: Command, operation: AnyOperation<never>): void {
     unrepresentable: 'any',
   }) as JsonSchema;
   const command = withTarget(admin.command(operation.name.replaceAll('_', '-')).description(operation.description));
-  for (const [field, schema] of Object.entries(properties))
-    command.addOption(optionOf(field, schema, required.includes(field)));
+  const taken = new Set(command.options.map(({ long }) => long));
+  // The token that a device enrols with is the bearer itself, so --token says it already.
+  const fields = Object.entries(properties).filter(([field]) => !taken.has(flagOf(field)));
+  for (const [field, schema] of fields) command.addOption(optionOf(field, schema, required.includes(field)));
   command.option(
     '--body <json|@file>',
     'more fields as one JSON object, or a YAML document where the operation takes one',
   );
   command.action(async (options: Record<string, unknown> & TargetOptions & { body?: string; json?: boolean }) => {
     const values: Record<string, unknown> = {};
-    for (const [field, schema] of Object.entries(properties)) {
+    for (const [field, schema] of fields) {
       const value = options[camelOf(field)];
       if (value !== undefined) values[field] = typedValue(field, schema, value);
     }

@@ -39,7 +39,6 @@ try {
   const log = buildLog(config.env.MESH_LOG_LEVEL);
   const plane = part === undefined ? await startPlane(config, { log }) : undefined;
   const running = plane ?? (await startAlone(part ?? 'relay', config, log));
-  if (plane) announce(config, plane, log, { stdio, milliseconds: performance.now() - started });
   const end = (signal: NodeJS.Signals | 'stdin') => {
     log.info({ signal }, 'stopping');
     running.stop().then(
@@ -56,6 +55,7 @@ try {
       end(signal);
     });
   }
+  if (plane) announce(config, plane, log, { stdio, milliseconds: performance.now() - started });
   if (stdio && plane)
     serveStdioPlane(plane, log).then(
       () => end('stdin'),

@@ -71,7 +71,8 @@ export function startMeshd({ directory = freshDirectory(), env = {}, command }: 
       return url;
     },
     async stop() {
-      if (child.exitCode === null && child.pid !== undefined) process.kill(command ? -child.pid : child.pid, 'SIGTERM');
+      const running = child.exitCode === null && child.signalCode === null;
+      if (running && child.pid !== undefined) process.kill(command ? -child.pid : child.pid, 'SIGTERM');
       return ended;
     },
   };

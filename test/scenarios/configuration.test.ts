@@ -167,7 +167,7 @@ test('credentials that others can read stop the start, which says what to do', a
   const directory = configured();
   const first = start({ directory });
   await first.ready();
-  await first.stop();
+  expect(await first.stop()).toBe(0);
   const file = path.join(directory, 'credentials.json');
   chmodSync(file, 0o640);
   const second = start({ directory });

@@ -3,7 +3,16 @@ import { type Command, Option } from 'commander';
 import { withTarget } from './admin.ts';
 import { callApi } from './api.ts';
 import { CliError, EXIT } from './exit.ts';
-import { parseServer, sessionFile, type Target, type TargetOptions, targetOf, writePrivate } from './session.ts';
+import {
+  parseServer,
+  readSession,
+  sessionFile,
+  type Target,
+  type TargetOptions,
+  targetOf,
+  writePrivate,
+  writeSession,
+} from './session.ts';
 
 const CLIENTS = ['generic', 'claude-code', 'claude-desktop', 'cursor', 'vscode', 'windsurf', 'stdio'] as const;
 type Client = (typeof CLIENTS)[number];
@@ -31,6 +40,9 @@ async function writeConfig(options: ConfigOptions): Promise<void> {
   const target = targetOf(options);
   if (!target.token) throw new CliError('Sign in first: mesh login', EXIT.auth);
   const workspace = target.workspace ?? (await onlyWorkspace(target));
+  const session = readSession();
+  // The commands that follow then need no --workspace.
+  if (session?.server === target.server && session.workspace === undefined) writeSession({ ...session, workspace });
   const token = (await callApi(
     { ...target, workspace },
     {

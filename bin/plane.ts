@@ -12,7 +12,7 @@ import { buildJobs } from '../plane/periodic.ts';
 import { startSnapshots } from '../plane/snapshots.ts';
 import { buildApp } from '../rest/app.ts';
 import { type Listening, listen } from '../rest/listen.ts';
-import { createMetrics } from '../rest/metrics.ts';
+import { createMetrics, type Metrics } from '../rest/metrics.ts';
 import { openSqliteStore } from '../storage/sqlite/store.ts';
 import { operations } from '../tools/index.ts';
 import { MCP_TOOLS } from '../tools/surfaces.ts';
@@ -63,9 +63,11 @@ export async function startPlane(config: Config, { log, clock = { now: Date.now 
     const store = await openSqliteStore({ path: storePath(config), clock, log });
     undo.push(() => store.close());
 
-    const parts = { store, clock, log, edition: env.MESH_EDITION, keys, planner: buildPlanner(env, log) };
+    const parts = { store, clock, log, edition: env.MESH_EDITION, keys, planner: await buildPlanner(env, log) };
     const services = buildServices({ ...parts, settings: settingsOf(config) });
-    await ensureFirstAccounts(services, { initAdmins: config.app.initAdmins });
+    // Hashing the first password and binding the ports go on side by side; neither is served before both are done.
+    const accounts = ensureFirstAccounts(services, { initAdmins: config.app.initAdmins });
+    accounts.catch(() => undefined);
     const gate = buildGate(services);
     undo.push(async () => {
       await gate.flushRefusals();
@@ -73,6 +75,7 @@ export async function startPlane(config: Config, { log, clock = { now: Date.now 
     });
     const wire = await startWire(env, services);
     undo.push(wire.stop);
+    await accounts;
     let isUp = false;
     const snapshots = startSnapshots(services);
     undo.push(() => snapshots.stop());
@@ -81,7 +84,7 @@ export async function startPlane(config: Config, { log, clock = { now: Date.now 
 
     const metrics = createMetrics();
     metrics.append(wire.metrics);
-    const mcp = buildMcp({ operations, tools: MCP_TOOLS, gate, log });
+    const mcp = buildMcp({ operations, tools: MCP_TOOLS, gate, log, observe: toolCalls(metrics) });
     undo.push(() => mcp.close());
     const rate = { perMinute: config.app.rateLimit };
     const app = buildApp({
@@ -115,6 +118,13 @@ export async function startPlane(config: Config, { log, clock = { now: Date.now 
     await stop();
     throw error;
   }
+}
+
+function toolCalls(metrics: Metrics) {
+  return (tool: string, outcome: string, seconds: number) => {
+    metrics.count('mesh_mcp_calls_total', 'MCP tool calls by outcome', { tool, outcome });
+    metrics.observe('mesh_mcp_call_seconds', 'Time of MCP tool calls', { tool }, seconds);
+  };
 }
 
 function storePath({ env, configDir }: Config): string {

@@ -1,4 +1,4 @@
-import { createHash, createPrivateKey, createPublicKey, diffieHellman } from 'node:crypto';
+import { createHash, createPrivateKey, createPublicKey, diffieHellman, type KeyObject } from 'node:crypto';
 import { jwtVerify, SignJWT } from 'jose';
 import { controlKeyFingerprint } from '../core/identity/token.ts';
 import { Secret } from '../core/secret.ts';
@@ -22,6 +22,7 @@ export function buildKeyring(
   return {
     controlKey,
     controlKeyId: controlKeyFingerprint(controlKey),
+    controlPrivateKey: new Secret(rawPrivateKey(controlPrivate)),
     relayToken,
     agree(peerPublicKey) {
       const publicKey = createPublicKey({
@@ -52,6 +53,11 @@ export function buildKeyring(
       }
     },
   };
+}
+
+/** The last 32 bytes of PKCS #8 (RFC 8410). */
+function rawPrivateKey(key: KeyObject): string {
+  return key.export({ format: 'der', type: 'pkcs8' }).subarray(-32).toString('base64');
 }
 
 function rawPublicKey(spki: Buffer): Uint8Array {

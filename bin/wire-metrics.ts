@@ -1,11 +1,27 @@
 import { type Metrics as BusMetrics, renderMetrics } from '../net/nats/metrics.ts';
 import type { RelayMetrics } from '../net/relay/metrics.ts';
 import type { StunMetrics } from '../net/stun/server.ts';
+import type { ControlRequests } from '../plane/control-requests.ts';
+import type { GraphPush } from '../plane/push.ts';
 
 /** The numbers of bus, relay and STUN in the Prometheus text format. */
 
 export function busMetrics(metrics: BusMetrics | undefined): string {
   return metrics ? renderMetrics(metrics) : '';
+}
+
+export function pushMetrics(
+  { counts }: Pick<GraphPush, 'counts'>,
+  { served, ignored }: Pick<ControlRequests, 'served' | 'ignored'>,
+): string {
+  return [
+    sample('mesh_graph_pushes_full_total', 'counter', counts.full),
+    sample('mesh_graph_pushes_delta_total', 'counter', counts.delta),
+    sample('mesh_graph_pushes_too_large_total', 'counter', counts.tooLarge),
+    sample('mesh_node_heartbeats_total', 'counter', served.heartbeat),
+    sample('mesh_node_graph_requests_total', 'counter', served.graph),
+    byReason('mesh_node_requests_ignored_total', ignored),
+  ].join('');
 }
 
 export function relayMetrics(metrics: RelayMetrics): string {

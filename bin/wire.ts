@@ -4,9 +4,12 @@ import type { Services } from '../core/services.ts';
 import { EmbeddedBus } from '../net/nats/bus.ts';
 import { RelayListener } from '../net/relay/listener.ts';
 import { StunListener } from '../net/stun/listener.ts';
+import { startBusCredentials } from '../plane/bus-credentials.ts';
+import { ControlRequests } from '../plane/control-requests.ts';
+import { GraphPush } from '../plane/push.ts';
 import { startRelayRevocations } from '../plane/relay-revocations.ts';
 import type { Environment, HostPort } from './config.ts';
-import { busMetrics, relayMetrics, stunMetrics } from './wire-metrics.ts';
+import { busMetrics, pushMetrics, relayMetrics, stunMetrics } from './wire-metrics.ts';
 
 /** What nodes reach besides the API; undefined where it is off. */
 export interface Listeners {
@@ -17,7 +20,6 @@ export interface Listeners {
 
 export interface Wire {
   readonly listeners: Listeners;
-  readonly bus: EmbeddedBus | undefined;
   /** False once a listener ended by itself. */
   isUp(): boolean;
   /** Prometheus text. */
@@ -78,7 +80,10 @@ export async function startWire(env: WireEnvironment, services: Services): Promi
     return part;
   };
   try {
-    const bus = await start('MESH_BUS_LISTEN', (address) => startBus(address, env.MESH_SIGNALING_AUTH, log));
+    const bus = await start('MESH_BUS_LISTEN', async (address) => {
+      const part = await startBus(address, env.MESH_SIGNALING_AUTH, log);
+      return serveNodes(part, services, env.MESH_SIGNALING_AUTH);
+    });
     const relay = await start('MESH_RELAY_LISTEN', async (address) => {
       const options = { ...address, token: keys.relayToken.reveal(), clock, log };
       const part = await startRelay(options);
@@ -91,7 +96,6 @@ export async function startWire(env: WireEnvironment, services: Services): Promi
     const all = [...running];
     return {
       listeners: { bus: bus?.address, relay: relay?.address, stun: stun?.address },
-      bus: bus?.bus,
       isUp: () => all.every((part) => part.isUp()),
       metrics: async () => (await Promise.all(all.map((part) => part.metrics()))).join(''),
       stop,
@@ -124,6 +128,34 @@ export async function startBus(
       await bus.lameDuck(LAME_DUCK_MS);
     },
   };
+}
+
+/** What the control plane itself does on its bus. */
+async function serveNodes<T extends Running & { readonly bus: EmbeddedBus }>(
+  part: T,
+  services: Services,
+  auth: 'none' | 'token',
+): Promise<T> {
+  const { bus } = part;
+  try {
+    const credentials = auth === 'token' ? await startBusCredentials(services, bus) : undefined;
+    const push = new GraphPush(services, bus);
+    const requests = new ControlRequests(services, bus, push);
+    await bus.flush();
+    return {
+      ...part,
+      metrics: async () => (await part.metrics()) + pushMetrics(push, requests),
+      async stop() {
+        credentials?.stop();
+        await requests.stop();
+        await push.stop();
+        await part.stop();
+      },
+    };
+  } catch (error) {
+    await part.stop();
+    throw error;
+  }
 }
 
 export async function startRelay(

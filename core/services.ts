@@ -36,6 +36,8 @@ export interface Keyring {
   /** Raw 32-byte X25519 key that seals and proofs are made to. */
   readonly controlKey: Uint8Array;
   readonly controlKeyId: string;
+  /** Raw X25519 private key of `controlKey`, base64; seals what the control plane sends. */
+  readonly controlPrivateKey: Secret;
   /** X25519 of the control private key with a peer's raw public key. */
   agree(peerPublicKey: Uint8Array): Uint8Array;
   /** Ed25519, for sessions: a compact JWS over the claims. */

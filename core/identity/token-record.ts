@@ -25,6 +25,8 @@ export interface TokenSpec {
   readonly network?: string;
   /** Of an API token: the account's `epoch` when it was made. */
   readonly epoch?: number;
+  /** Of a device token: SHA-256 in hex of the secret with which the device signs in to the bus. */
+  readonly busDigest?: string;
 }
 
 export type TokenRecord = StoredRecord<TokenSpec, Record<string, never>>;

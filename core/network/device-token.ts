@@ -1,3 +1,4 @@
+import { createHash, createHmac } from 'node:crypto';
 import { newToken, type TokenKind, tokenKey } from '../identity/token.ts';
 import { type TokenRecord, type TokenSpec, tokenDraft, tokenName } from '../identity/token-record.ts';
 import type { Op, Store } from '../ports.ts';
@@ -13,7 +14,7 @@ export interface IssuedToken {
 /** The first token of a device or agent. */
 export function issueToken(kind: Extract<TokenKind, 'dev' | 'agt'>, spec: OwnedTokenSpec): IssuedToken {
   const token = newToken(kind);
-  return { token, op: { op: 'create', record: tokenDraft(token, { kind, ...spec }) } };
+  return { token, op: { op: 'create', record: tokenDraft(token, { kind, ...spec, ...busDigestOf(token) }) } };
 }
 
 /** A new token in place of the one the device or agent had, which ends with the commit. */
@@ -27,6 +28,17 @@ export async function renewToken(
   const held = (await store.get(workspace, { kind: 'Token', name })) as TokenRecord | undefined;
   if (!held) return issueToken(kind, spec);
   const token = newToken(kind);
-  const record = { ...draftOf(held), unique: [tokenKey(token)] };
+  const record = { ...draftOf(held), spec: { ...held.spec, ...busDigestOf(token) }, unique: [tokenKey(token)] };
   return { token, op: { op: 'update', record, revision: held.revision } };
+}
+
+/** What a device signs in to the bus with: HMAC-SHA256(device token, "mesh/bus/v1"), base64url (DESIGN 5.3). */
+export function busSecretOf(deviceToken: string): string {
+  return createHmac('sha256', deviceToken).update('mesh/bus/v1').digest('base64url');
+}
+
+/** Kept beside a device token, so that the bus knows the secret by its digest and the token by nothing. */
+function busDigestOf(token: string): Pick<TokenSpec, 'busDigest'> {
+  if (!token.startsWith('mesh-dev-')) return {};
+  return { busDigest: createHash('sha256').update(busSecretOf(token)).digest('hex') };
 }

@@ -1,0 +1,52 @@
+import { type TokenRecord, tokenName } from '../core/identity/token-record.ts';
+import type { PeerRecord } from '../core/network/resources.ts';
+import type { Change, Commit } from '../core/ports.ts';
+import type { Services } from '../core/services.ts';
+import type { EmbeddedBus } from '../net/nats/bus.ts';
+
+type CredentialBus = Pick<EmbeddedBus, 'setCredentials' | 'removeCredentials'>;
+
+/** Keeps the bus told of the credential of each device (MESH_SIGNALING_AUTH=token), now and as devices come and go. */
+export async function startBusCredentials(
+  { store, log }: Pick<Services, 'store' | 'log'>,
+  bus: CredentialBus,
+): Promise<{ stop(): void }> {
+  const grant = (workspace: string, { spec }: TokenRecord) => {
+    if (spec.kind !== 'dev' || spec.busDigest === undefined) return;
+    // Taken away first: connections made with the secret before end.
+    bus.removeCredentials([spec.owner]);
+    bus.setCredentials([{ id: spec.owner, digest: spec.busDigest, workspace, peer: spec.owner }]);
+  };
+  const readAgain = async (workspace: string, peer: string) => {
+    const token = await store.get(workspace, { kind: 'Token', name: tokenName('dev', peer) });
+    if (token) grant(workspace, token as TokenRecord);
+  };
+  const take = ({ workspace, changes }: Commit) => {
+    for (const change of changes) {
+      const { type, record } = change;
+      if (record.kind === 'Token') {
+        const token = record as TokenRecord;
+        if (type !== 'deleted') grant(workspace, token);
+        else if (token.spec.kind === 'dev') bus.removeCredentials([token.spec.owner]);
+      } else if (record.kind === 'MeshPeer') {
+        if (isShutOut(change)) bus.removeCredentials([record.uid]);
+        else if ((change.before as PeerRecord | undefined)?.status.phase === 'revoked') {
+          readAgain(workspace, record.uid).catch((error: unknown) =>
+            log.error({ peer: record.uid, error: String(error) }, 'a device got no bus credential'),
+          );
+        }
+      }
+    }
+  };
+  const stop = store.onCommit(take);
+  for (const workspace of await store.workspaces()) {
+    const [tokens, peers] = await Promise.all([store.list(workspace, 'Token'), store.list(workspace, 'MeshPeer')]);
+    const live = new Set((peers.items as PeerRecord[]).filter((p) => p.status.phase !== 'revoked').map((p) => p.uid));
+    for (const token of tokens.items as TokenRecord[]) if (live.has(token.spec.owner)) grant(workspace, token);
+  }
+  return { stop };
+}
+
+function isShutOut({ type, record }: Change): boolean {
+  return type === 'deleted' || (record as PeerRecord).status.phase === 'revoked';
+}

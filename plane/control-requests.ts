@@ -1,0 +1,139 @@
+import { randomBytes } from 'node:crypto';
+import { newId } from '../core/ids.ts';
+import { lookUpById } from '../core/network/find.ts';
+import { heardOf } from '../core/network/presence.ts';
+import type { PeerRecord } from '../core/network/resources.ts';
+import type { Services } from '../core/services.ts';
+import { formatInstant } from '../core/time.ts';
+import type { Delivery } from '../net/nats/broker.ts';
+import type { EmbeddedBus } from '../net/nats/bus.ts';
+import { isLiteralSubject } from '../net/nats/subject.ts';
+import { Challenges } from '../net/seal/challenges.ts';
+import { readHeader } from '../net/seal/format.ts';
+import { Opener, type SealRefusal } from '../net/seal/opener.ts';
+import { keyPairOf } from '../net/seal/x25519.ts';
+import { SourceLimit } from '../net/stun/rate.ts';
+import type { GraphPush } from './push.ts';
+
+/**
+ * What nodes ask of the control plane over the bus, sealed to the control key with kind `request`:
+ *
+ *     mesh.control.<workspace>.<peer>.heartbeat   {}   answered by {"version", "at"}
+ *     mesh.control.<workspace>.<peer>.graph       {}   answered by a full graph on mesh.<workspace>.<peer>.graph
+ *
+ * A request of a process not met before may be a recording. It is answered by {"challenge"} and repeated by the node
+ * with {"echo": <that challenge>}. Answers go to the reply subject, sealed with kind `reply`.
+ */
+const SUBJECT = /^mesh\.control\.([\w-]{1,64})\.([\w-]{1,64})\.(heartbeat|graph)$/;
+/** Of one peer: checked requests, and served ones. Forgers use up the first, never the second. */
+const CHECKS = { perSecond: 50, burst: 50 };
+const SERVED = { perSecond: 2, burst: 10 };
+const MAX_WAITING = 1_000;
+
+type Ignored = SealRefusal | 'subject' | 'unknown-peer' | 'unproven' | 'rate' | 'busy';
+type RequestServices = Pick<Services, 'store' | 'states' | 'liveness' | 'clock' | 'log' | 'keys'>;
+
+export class ControlRequests {
+  readonly served = { heartbeat: 0, graph: 0 };
+  readonly ignored: Partial<Record<Ignored, number>> = {};
+  readonly #services: RequestServices;
+  readonly #push: GraphPush;
+  readonly #opener: Opener;
+  readonly #challenges = new Challenges(randomBytes);
+  readonly #checks = new SourceLimit(CHECKS.perSecond, CHECKS.burst);
+  readonly #limit = new SourceLimit(SERVED.perSecond, SERVED.burst);
+  readonly #unsubscribe: () => void;
+  #workspaces: Promise<ReadonlySet<string>> | undefined;
+  readonly #waiting = new Set<Promise<void>>();
+
+  constructor(services: RequestServices, bus: Pick<EmbeddedBus, 'subscribe'>, push: GraphPush) {
+    this.#services = services;
+    this.#push = push;
+    const privateKey = Buffer.from(services.keys.controlPrivateKey.reveal(), 'base64');
+    // Whose key may speak for a peer is looked at before a message comes here.
+    this.#opener = new Opener(keyPairOf(Uint8Array.from(privateKey)), () => true);
+    const ends = [
+      bus.subscribe('mesh.control.>', (delivery) => this.#receive(delivery)),
+      services.store.onCommit(({ revision, changes }) => {
+        if (revision === 1 || changes.some(({ record }) => record.kind === 'Workspace')) this.#workspaces = undefined;
+      }),
+    ];
+    this.#unsubscribe = () => {
+      for (const end of ends) end();
+    };
+  }
+
+  /** Idempotent. */
+  async stop(): Promise<void> {
+    this.#unsubscribe();
+    await Promise.all(this.#waiting);
+  }
+
+  #receive(delivery: Delivery): void {
+    if (this.#waiting.size >= MAX_WAITING) {
+      this.#ignore('busy');
+      return;
+    }
+    const handled = this.#handle(delivery)
+      .catch((error: unknown) => this.#services.log.error({ error: String(error) }, 'a request of a node failed'))
+      .finally(() => this.#waiting.delete(handled));
+    this.#waiting.add(handled);
+  }
+
+  async #handle({ subject, reply, payload }: Delivery): Promise<void> {
+    const [, workspace, peerId, kind] = SUBJECT.exec(subject) ?? [];
+    if (workspace === undefined || peerId === undefined) return this.#ignore('subject');
+    const header = readHeader(payload);
+    if (header === undefined) return this.#ignore('malformed');
+    const peer = await this.#peer(workspace, peerId);
+    if (peer?.status.phase !== 'ready') return this.#ignore('unknown-peer');
+    if (Buffer.from(header.sender).toString('base64') !== peer.spec.publicKey) return this.#ignore('stranger');
+    const { clock } = this.#services;
+    if (!this.#checks.take(peerId, clock.now())) return this.#ignore('rate');
+    const opened = this.#opener.open('request', subject, payload);
+    if (!opened.ok) return this.#ignore(opened.reason);
+    if (!this.#limit.take(peerId, clock.now())) return this.#ignore('rate');
+    const answerTo = reply !== undefined && isLiteralSubject(reply) ? reply : undefined;
+    const answer = (content: object) => answerTo !== undefined && this.#push.reply(opened.from, answerTo, content);
+    if (opened.epoch === 'unproven') {
+      const echo = echoOf(opened.plaintext);
+      if (echo === undefined || !this.#challenges.answer(opened.from, echo, clock.now())) {
+        const challenge = this.#challenges.ask(opened.from, clock.now());
+        answer({ challenge: Buffer.from(challenge).toString('base64url') });
+        return this.#ignore('unproven');
+      }
+      this.#opener.prove(opened);
+    }
+    if (kind === 'graph') {
+      this.served.graph += 1;
+      this.#push.request(workspace, peerId);
+      return;
+    }
+    this.served.heartbeat += 1;
+    await heardOf(this.#services, workspace, peerId, { actor: `device:${peer.name}`, requestId: newId('ev') });
+    const version = this.#push.versionOf(workspace, peerId) ?? null;
+    answer({ version, at: formatInstant(clock.now()) });
+  }
+
+  /** Invented workspaces are told apart first: they must not push the state of real ones out of memory. */
+  async #peer(workspace: string, peerId: string): Promise<PeerRecord | undefined> {
+    const { store, states } = this.#services;
+    this.#workspaces ??= store.workspaces().then((all) => new Set(all));
+    if (!(await this.#workspaces).has(workspace)) return undefined;
+    return lookUpById((await states.current(workspace)).peers, peerId);
+  }
+
+  #ignore(reason: Ignored): void {
+    this.ignored[reason] = (this.ignored[reason] ?? 0) + 1;
+  }
+}
+
+function echoOf(plaintext: Uint8Array): Uint8Array | undefined {
+  try {
+    const content: unknown = JSON.parse(Buffer.from(plaintext).toString());
+    const echo = (content as { echo?: unknown } | null)?.echo;
+    return typeof echo === 'string' ? Uint8Array.from(Buffer.from(echo, 'base64url')) : undefined;
+  } catch {
+    return undefined;
+  }
+}

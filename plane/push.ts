@@ -1,0 +1,252 @@
+import { randomBytes } from 'node:crypto';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { lookUpById } from '../core/network/find.ts';
+import { type DeltaGraph, deltaOf, type FullGraph } from '../core/network/graph.ts';
+import { type Ahead, endsAhead, graphFor } from '../core/network/graph-for.ts';
+import type { PeerRecord } from '../core/network/resources.ts';
+import type { Services } from '../core/services.ts';
+import type { EmbeddedBus } from '../net/nats/bus.ts';
+import { EPOCH_BYTES } from '../net/seal/format.ts';
+import { Sealer } from '../net/seal/sealer.ts';
+import { keyPairOf } from '../net/seal/x25519.ts';
+import { affectedBy, type Sight } from './affected.ts';
+import { Coalescer } from './coalescer.ts';
+
+type PushServices = Pick<Services, 'store' | 'states' | 'clock' | 'log' | 'keys' | 'nodeAccess' | 'settings'>;
+
+type Graph = FullGraph | DeltaGraph;
+
+/** Nodes served before other work of the process gets its turn. */
+const NODES_A_TURN = 32;
+const RETRY_MS = 1_000;
+
+export interface PushCounts {
+  full: number;
+  delta: number;
+  /** Too large for one message of the bus: the node fetches its graph by HTTP. */
+  tooLarge: number;
+}
+
+/** Sends each node its graph over the bus as it changes: whole the first time, then what differs. */
+export class GraphPush {
+  readonly counts: PushCounts = { full: 0, delta: 0, tooLarge: 0 };
+  readonly #services: PushServices;
+  readonly #bus: Pick<EmbeddedBus, 'publish'>;
+  readonly #sealer: Sealer;
+  readonly #workspaces = new Map<string, WorkspacePush>();
+  readonly #unsubscribe: () => void;
+
+  constructor(services: PushServices, bus: Pick<EmbeddedBus, 'publish'>) {
+    this.#services = services;
+    this.#bus = bus;
+    const privateKey = Buffer.from(services.keys.controlPrivateKey.reveal(), 'base64');
+    this.#sealer = new Sealer(keyPairOf(Uint8Array.from(privateKey)), randomBytes(EPOCH_BYTES));
+    this.#unsubscribe = services.store.onCommit(({ workspace, revision, reason, changes }) => {
+      if (changes.some(({ record }) => SHOWN_KINDS.has(record.kind))) {
+        this.#of(workspace).changed(revision, reason);
+      }
+    });
+  }
+
+  /** Sends a node its whole graph soon. */
+  request(workspace: string, peerUid: string): void {
+    this.#of(workspace).request(peerUid);
+  }
+
+  /** The version last sent to a node; undefined when it was sent none by this process. */
+  versionOf(workspace: string, peerUid: string): number | undefined {
+    return this.#workspaces.get(workspace)?.versionOf(peerUid);
+  }
+
+  /** Seals an answer to a node and sends it. */
+  reply(to: Uint8Array, subject: string, content: object): void {
+    const sealed = this.#sealer.seal('reply', to, subject, Buffer.from(JSON.stringify(content)));
+    if (sealed) this.#bus.publish(subject, sealed);
+  }
+
+  /** Idempotent. */
+  async stop(): Promise<void> {
+    this.#unsubscribe();
+    await Promise.all([...this.#workspaces.values()].map((push) => push.stop()));
+  }
+
+  #of(workspace: string): WorkspacePush {
+    const known = this.#workspaces.get(workspace);
+    if (known) return known;
+    const push = new WorkspacePush(workspace, this.#services, (peer, graph) => this.#send(workspace, peer, graph));
+    this.#workspaces.set(workspace, push);
+    return push;
+  }
+
+  #send(workspace: string, { uid, spec }: PeerRecord, graph: Graph): void {
+    const subject = `mesh.${workspace}.${uid}.graph`;
+    const key = Uint8Array.from(Buffer.from(spec.publicKey, 'base64'));
+    const sealed = this.#sealer.seal('graph', key, subject, Buffer.from(JSON.stringify(graph)));
+    if (sealed) {
+      this.counts[graph.kind] += 1;
+      this.#bus.publish(subject, sealed);
+      return;
+    }
+    this.counts.tooLarge += 1;
+    this.#services.log.debug({ workspace, peer: uid }, 'a graph does not fit the bus: the node fetches it by HTTP');
+  }
+}
+
+const SHOWN_KINDS = new Set(['MeshPeer', 'MeshPolicy', 'MeshNetwork', 'AgentIdentity']);
+
+interface Sent {
+  readonly version: number;
+  readonly publicKey: string;
+}
+
+/** The pushes of one workspace. One flush at a time, so that versions reach each node in their order. */
+class WorkspacePush {
+  readonly #workspace: string;
+  readonly #services: PushServices;
+  readonly #send: (peer: PeerRecord, graph: Graph) => void;
+  readonly #coalescer = new Coalescer();
+  readonly #sent = new Map<string, Sent>();
+  #wanted = new Set<string>();
+  /** What the graphs sent were made from; whoever was not affected since has the same graph still. */
+  #base: Sight | undefined;
+  /** The revision before the first change heard of. */
+  #from: number | undefined;
+  #timer: NodeJS.Timeout | undefined;
+  #flushing: Promise<void> | undefined;
+  #isStopped = false;
+
+  constructor(workspace: string, services: PushServices, send: (peer: PeerRecord, graph: Graph) => void) {
+    this.#workspace = workspace;
+    this.#services = services;
+    this.#send = send;
+  }
+
+  changed(revision: number, reason: string): void {
+    this.#from ??= revision - 1;
+    this.#coalescer.add(reason, this.#services.clock.now());
+    this.#schedule();
+  }
+
+  request(peerUid: string): void {
+    this.#wanted.add(peerUid);
+    this.#schedule();
+  }
+
+  versionOf(peerUid: string): number | undefined {
+    return this.#sent.get(peerUid)?.version;
+  }
+
+  async stop(): Promise<void> {
+    this.#isStopped = true;
+    clearTimeout(this.#timer);
+    await this.#flushing;
+  }
+
+  #schedule(delay = this.#delay()): void {
+    clearTimeout(this.#timer);
+    if (this.#isStopped || this.#flushing !== undefined || delay === undefined) return;
+    this.#timer = setTimeout(() => this.#run(), delay);
+  }
+
+  #delay(): number | undefined {
+    if (this.#wanted.size > 0) return 0;
+    const { dueAt } = this.#coalescer;
+    return dueAt === undefined ? undefined : Math.max(0, dueAt - this.#services.clock.now());
+  }
+
+  #run(): void {
+    let retryMs: number | undefined;
+    this.#flushing = this.#flush()
+      .catch((error: unknown) => {
+        // Who was served is not known any more: each gets the whole graph next time.
+        this.#sent.clear();
+        this.#coalescer.add('the control plane tries again', this.#services.clock.now());
+        retryMs = RETRY_MS;
+        this.#services.log.error({ workspace: this.#workspace, error: String(error) }, 'graphs were not pushed');
+      })
+      .finally(() => {
+        this.#flushing = undefined;
+        this.#schedule(retryMs ?? this.#delay());
+      });
+  }
+
+  async #flush(): Promise<void> {
+    const { states, clock } = this.#services;
+    const state = await states.current(this.#workspace);
+    const after: Sight = { state, at: clock.now() };
+    const before = this.#base ?? { state: await this.#firstBase(state.revision), at: after.at };
+    const reason = this.#coalescer.take() ?? 'requested';
+    const wanted = this.#wanted;
+    this.#wanted = new Set();
+    this.#forgetGone(after);
+    const receivers = [...affectedBy(states, before, after)].flatMap((name) => state.peers.get(name) ?? []);
+    for (const uid of wanted) {
+      this.#sent.delete(uid);
+      const peer = lookUpById(state.peers, uid);
+      if (peer && !receivers.includes(peer)) receivers.push(peer);
+    }
+    const [old, now] = [this.#sightOf(before), this.#sightOf(after)];
+    let served = 0;
+    for (const peer of receivers) {
+      if (peer.status.phase !== 'ready' || peer.status.address === null) continue;
+      this.#serve(peer, reason, old, now);
+      if (++served % NODES_A_TURN === 0) await nextTurn();
+    }
+    this.#base = after;
+  }
+
+  async #firstBase(newest: number) {
+    const { states } = this.#services;
+    const from = this.#from;
+    if (from === undefined || from >= newest) return states.current(this.#workspace);
+    return states.asOf(this.#workspace, { revision: from });
+  }
+
+  #serve(peer: PeerRecord, reason: string, before: PlaneSight, after: PlaneSight): void {
+    const full = this.#graph(peer, after, reason);
+    const sent = this.#sent.get(peer.uid);
+    const was = sent?.publicKey === peer.spec.publicKey ? this.#lastSent(peer, sent, before) : undefined;
+    this.#sent.set(peer.uid, { version: full.version, publicKey: peer.spec.publicKey });
+    if (was === undefined) {
+      this.#send(peer, full);
+      return;
+    }
+    const delta = deltaOf(was, full);
+    if (isEmpty(delta) && JSON.stringify(was.self) === JSON.stringify(full.self)) {
+      this.#sent.set(peer.uid, { version: was.version, publicKey: peer.spec.publicKey });
+    } else this.#send(peer, delta);
+  }
+
+  /** The graph a node has: its contents are those of the base, its version the one it was sent with. */
+  #lastSent({ name, uid }: PeerRecord, { version }: Sent, before: PlaneSight): FullGraph | undefined {
+    const named = before.state.peers.get(name);
+    const peer = named?.uid === uid ? named : lookUpById(before.state.peers, uid);
+    if (peer?.status.phase !== 'ready' || peer.status.address === null) return undefined;
+    return { ...this.#graph(peer, before, ''), version };
+  }
+
+  #graph(peer: PeerRecord, { state, at, ahead }: PlaneSight, reason: string): FullGraph {
+    const { states, clock, nodeAccess, settings } = this.#services;
+    const relay = nodeAccess.relayGrant(this.#workspace, peer.spec.publicKey, clock.now());
+    const head = { epoch: nodeAccess.graphEpoch, reason, relay, stun: [settings.stunUrl], checkpoint: null };
+    return graphFor(state, states.reachability(state, at), peer, head, ahead);
+  }
+
+  #sightOf(sight: Sight): PlaneSight {
+    return { ...sight, ahead: endsAhead(this.#services.states, sight.state, sight.at) };
+  }
+
+  #forgetGone({ state }: Sight): void {
+    const live = new Set([...state.peers.values()].filter(({ status }) => status.phase === 'ready').map((p) => p.uid));
+    for (const uid of this.#sent.keys()) if (!live.has(uid)) this.#sent.delete(uid);
+  }
+}
+
+interface PlaneSight extends Sight {
+  readonly ahead: readonly Ahead[];
+}
+
+function isEmpty({ peers, firewall: { delta } }: DeltaGraph): boolean {
+  const lists = [...Object.values(peers), ...Object.values(delta.added), ...Object.values(delta.removed)];
+  return lists.every((list: readonly unknown[]) => list.length === 0);
+}

@@ -19,6 +19,7 @@ type Graph = FullGraph | DeltaGraph;
 /** Nodes served before other work of the process gets its turn. */
 const NODES_A_TURN = 32;
 const RETRY_MS = 1_000;
+const REQUESTED = 'requested';
 
 export interface PushCounts {
   full: number;
@@ -175,7 +176,7 @@ class WorkspacePush {
     const state = await states.current(this.#workspace);
     const after: Sight = { state, at: clock.now() };
     const before = this.#base ?? { state: await this.#firstBase(state.revision), at: after.at };
-    const reason = this.#coalescer.take() ?? 'requested';
+    const reason = this.#coalescer.take() ?? REQUESTED;
     const wanted = this.#wanted;
     this.#wanted = new Set();
     this.#forgetGone(after);
@@ -189,7 +190,7 @@ class WorkspacePush {
     let served = 0;
     for (const peer of receivers) {
       if (peer.status.phase !== 'ready' || peer.status.address === null) continue;
-      this.#serve(peer, reason, old, now);
+      this.#serve(peer, wanted.has(peer.uid) ? REQUESTED : reason, old, now);
       if (++served % NODES_A_TURN === 0) await nextTurn();
     }
     this.#base = after;

@@ -21,7 +21,6 @@ export const requirements = {
   'ports-bus': {
     section: 'Network ports',
     rule: '4222/tcp carries signaling and graph pushes; nodes cannot negotiate when it is blocked',
-    open: 'bus',
   },
   'ports-relay': {
     section: 'Network ports',

@@ -2,22 +2,17 @@ import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 import { connect as connectBus } from '@nats-io/transport-node';
 import { expect, test } from 'vitest';
+import { busSecretOf } from '../../core/network/device-token.ts';
 import { peerIdOf } from '../../net/relay/frame.ts';
-import { generateKeyPair, type KeyPair } from '../../net/seal/x25519.ts';
+import { generateKeyPair } from '../../net/seal/x25519.ts';
 import { BINDING, decodeStun, encodeStun } from '../../net/stun/message.ts';
+import { busNode, type NodeIdentity } from '../bus-node.ts';
 import { type Harness, type HarnessOptions, startHarness } from '../harness.ts';
 import { relaySession } from '../relay-socket.ts';
 import { verifies } from '../requirements.ts';
 
 const FREE_PORT = '127.0.0.1:0';
 const ALL_ON = { MESH_BUS_LISTEN: FREE_PORT, MESH_RELAY_LISTEN: FREE_PORT, MESH_STUN_LISTEN: FREE_PORT };
-
-interface Node {
-  readonly id: string;
-  readonly deviceToken: string;
-  readonly controlKey: string;
-  readonly pair: KeyPair;
-}
 
 /** A control plane with everything on, and a workspace with an admin. */
 async function startPlane(options: HarnessOptions = {}) {
@@ -37,8 +32,12 @@ async function startPlane(options: HarnessOptions = {}) {
   };
 }
 
-async function join(harness: Harness, admin: { token: string; workspace: string }, name: string): Promise<Node> {
-  const made = await harness.api('POST', '/api/v1/token/generate', { ...admin, body: { name } });
+async function join(
+  harness: Harness,
+  admin: { token: string; workspace: string },
+  name: string,
+): Promise<NodeIdentity> {
+  const made = await harness.api('POST', '/api/v1/token/generate', { ...admin, body: { name, labels: { name } } });
   const pair = generateKeyPair();
   const publicKey = Buffer.from(pair.publicKey).toString('base64');
   const answer = await harness.api('POST', '/api/v1/devices/register', {
@@ -49,7 +48,7 @@ async function join(harness: Harness, admin: { token: string; workspace: string 
   return { ...answer.body, pair };
 }
 
-async function relayCredential(harness: Harness, { deviceToken }: Node): Promise<string> {
+async function relayCredential(harness: Harness, { deviceToken }: NodeIdentity): Promise<string> {
   const { body } = await harness.api('GET', '/api/v1/devices/self/graph', { token: deviceToken });
   return body.relay.credential;
 }
@@ -145,4 +144,135 @@ test('a part that is off is said with what it costs, and an address that is take
         `Set ${variable} to another address, or set ${variable}=off to run without it.`,
     );
   }
+});
+
+const labelled = (name: string) => ({ peerSelector: { matchLabels: { name } } });
+/** Shuts a for b. */
+const shut = (name: string, more: object = {}) => ({
+  name,
+  spec: { action: 'DENY', ...labelled('a'), ingress: [{ from: [labelled('b')] }] },
+  ...more,
+});
+
+test('a changed policy is pushed as a sealed delta to the two nodes it concerns and to no other', async () => {
+  verifies('ports-bus');
+  await using plane = await startPlane();
+  const { harness, admin, busPort } = plane;
+  const [idA, idB, idC] = [await plane.join('a'), await plane.join('b'), await plane.join('c')];
+  await using a = await busNode(busPort, idA);
+  await using b = await busNode(busPort, idB);
+  await using c = await busNode(busPort, idC);
+  for (const node of [a, b, c]) await node.heartbeat();
+  const first = await a.fetch();
+  await b.fetch();
+  await c.fetch();
+  expect(first.peers.map(({ id }) => id)).toEqual([idB.id, idC.id].sort());
+  const seen = c.received.length;
+
+  const made = await harness.api('POST', '/api/v1/policies', { ...admin, body: shut('shut') });
+  expect(made.status).toBe(201);
+  for (const [node, { deviceToken }] of [
+    [a, idA],
+    [b, idB],
+  ] as const) {
+    await node.until(() => node.received.at(-1)?.kind === 'delta');
+    const { body } = await harness.api('GET', '/api/v1/devices/self/graph', { token: deviceToken });
+    expect([node.gaps, node.graph?.firewall]).toEqual([0, body.firewall]);
+    expect(node.received.at(-1)?.reason).toContain('shut');
+  }
+  await c.fetch();
+  expect(c.received.slice(seen).map(({ kind, reason }) => [kind, reason])).toEqual([['full', 'requested']]);
+});
+
+test('the end of a policy and the deletion of a peer reach a node as deltas without being asked for', async () => {
+  await using plane = await startPlane();
+  const { harness, admin, busPort } = plane;
+  const [idA, idB] = [await plane.join('a'), await plane.join('b')];
+  await using a = await busNode(busPort, idA);
+  await a.heartbeat();
+  const before = await a.fetch();
+  await harness.api('POST', '/api/v1/policies', { ...admin, body: shut('brief', { ttl: '1s' }) });
+  await a.until(() => a.graph?.firewall.digest !== before.firewall.digest);
+  await a.until(() => a.graph?.firewall.digest === before.firewall.digest);
+  await harness.api('DELETE', `/api/v1/peers/${idB.id}`, admin);
+  await a.until(() => a.graph?.peers.length === 0);
+  const deltas = a.received.slice(a.received.findIndex(({ reason }) => reason === 'requested') + 1);
+  expect([deltas.map(({ kind }) => kind), a.gaps]).toEqual([['delta', 'delta', 'delta'], 0]);
+});
+
+test('a node that missed a delta sees the gap in the next one and is sent the whole graph when it asks', async () => {
+  await using plane = await startPlane();
+  const { harness, admin, busPort } = plane;
+  const idA = await plane.join('a');
+  await plane.join('b');
+  await using a = await busNode(busPort, idA);
+  await a.heartbeat();
+  const old = await a.fetch();
+  await harness.api('POST', '/api/v1/policies', { ...admin, body: shut('one') });
+  await a.until(() => a.received.at(-1)?.kind === 'delta');
+  a.goBackTo(old);
+  await harness.api('DELETE', '/api/v1/policies/one', admin);
+  await a.until(() => a.gaps === 1);
+  const whole = await a.fetch();
+  expect([whole.kind, whole.firewall]).toEqual(['full', old.firewall]);
+});
+
+test('a node that waits for approval is sent nothing, and its whole graph when it is approved', async () => {
+  await using plane = await startPlane();
+  const { harness, admin, busPort, workspace } = plane;
+  const settings = { settings: { requirePeerApproval: true } };
+  expect((await harness.api('PATCH', `/api/v1/workspaces/${workspace}`, { ...admin, body: settings })).status).toBe(
+    200,
+  );
+  const idA = await plane.join('a');
+  await using a = await busNode(busPort, idA);
+  expect((await harness.api('POST', `/api/v1/peers/${idA.id}/approve`, { ...admin, body: {} })).status).toBe(200);
+  await a.until(() => a.received.length > 0);
+  expect(a.received.map(({ kind, self }) => [kind, self.id])).toEqual([['full', idA.id]]);
+});
+
+test('a sealed heartbeat brings a node online; one that is unsealed or repeated is ignored and counted', async () => {
+  await using plane = await startPlane();
+  const { harness, admin, busPort } = plane;
+  const idA = await plane.join('a');
+  await using a = await busNode(busPort, idA);
+  const isOnline = async () => (await harness.api('GET', `/api/v1/peers/${idA.id}`, admin)).body.status.online;
+  expect(await isOnline()).toBe(false);
+  await a.heartbeat();
+  expect(await isOnline()).toBe(true);
+
+  const subject = a.subjectOf('heartbeat');
+  const sealed = a.seal('heartbeat', {});
+  for (const payload of [sealed, sealed, Buffer.from('{}')]) a.nats.publish(subject, payload);
+  await a.nats.flush();
+  const counted = async () => {
+    const { text } = await harness.api('GET', '/metrics');
+    return text.split('\n').filter((line) => /^mesh_node_(heartbeats|requests_ignored)_total/.test(line));
+  };
+  await expect
+    .poll(async () => (await counted()).sort())
+    .toEqual([
+      'mesh_node_heartbeats_total 2',
+      'mesh_node_requests_ignored_total{reason="malformed"} 1',
+      'mesh_node_requests_ignored_total{reason="replayed"} 1',
+      'mesh_node_requests_ignored_total{reason="unproven"} 1',
+    ]);
+});
+
+test('with credentials asked for, a node hears its own subjects only, and nothing once it was revoked', async () => {
+  await using plane = await startPlane({ env: { MESH_SIGNALING_AUTH: 'token' } });
+  const { harness, admin, busPort, workspace } = plane;
+  const [idA, idB] = [await plane.join('a'), await plane.join('b')];
+  await expect(connectBus({ port: busPort, reconnect: false })).rejects.toThrow(/authorization/i);
+  await expect(connectBus({ port: busPort, reconnect: false, token: idA.deviceToken })).rejects.toThrow();
+  await using a = await busNode(busPort, idA);
+  await a.heartbeat();
+  expect((await a.fetch()).self.id).toBe(idA.id);
+  const foreign = await new Promise<Error | null>((resolve) => {
+    a.nats.subscribe(`mesh.${workspace}.${idB.id}.signal`, { callback: (error) => resolve(error) });
+  });
+  expect(foreign?.message).toMatch(/permission/i);
+  await harness.api('POST', `/api/v1/peers/${idA.id}/revoke`, { ...admin, body: {} });
+  await a.nats.closed();
+  await expect(connectBus({ port: busPort, reconnect: false, token: busSecretOf(idA.deviceToken) })).rejects.toThrow();
 });

@@ -1,0 +1,60 @@
+import { expect, test } from 'vitest';
+import { buildCompiler } from '../core/network/compiled.ts';
+import type { PolicySpec } from '../core/network/policy.ts';
+import { stateOf } from '../core/network/state.ts';
+import type { StoredRecord } from '../core/record.ts';
+import { affectedBy } from './affected.ts';
+
+const NOW = 1_000_000;
+const states = { reachability: buildCompiler() };
+
+function record(kind: StoredRecord['kind'], name: string, spec: object, status: object = {}): StoredRecord {
+  const head = { kind, name, uid: `${kind}-${name}`, labels: { name }, annotations: {}, unique: [] };
+  return { ...head, spec, status, revision: 1, generation: 1, createdAt: 0, updatedAt: 0 } as unknown as StoredRecord;
+}
+
+function peer(name: string, last: number, publicKey = name): StoredRecord {
+  return record(
+    'MeshPeer',
+    name,
+    { platform: 'linux', publicKey, network: 'default' },
+    { phase: 'ready', address: `10.96.0.${last}` },
+  );
+}
+
+function shut(name: string, from: string, more: Partial<PolicySpec> = {}): StoredRecord {
+  const select = (label: string) => ({ peerSelector: { matchLabels: { name: label } } });
+  const spec = { action: 'DENY', ...select(name), ingress: [{ from: [select(from)] }], ...more };
+  return record('MeshPolicy', `${name}-${from}`, spec);
+}
+
+const network = record('MeshNetwork', 'default', { cidr: '10.96.0.0/24', mtu: 1280, defaultAction: 'ALLOW' });
+const PEERS = [peer('a', 1), peer('b', 2), peer('c', 3)];
+
+function affected(before: readonly StoredRecord[], after: readonly StoredRecord[]): string[] {
+  const sight = (records: readonly StoredRecord[]) => ({ state: stateOf('w', 1, [network, ...records]), at: NOW });
+  return [...affectedBy(states, sight(before), sight(after))].sort();
+}
+
+test('a policy affects the peers whose traffic it changes, and no others', () => {
+  expect(affected(PEERS, [...PEERS, shut('a', 'b')])).toEqual(['a', 'b']);
+});
+
+test('nothing is affected when nothing that graphs tell has changed', () => {
+  expect(affected(PEERS, PEERS)).toEqual([]);
+});
+
+test('another end of a policy affects the peers whose rules carry it', () => {
+  const ending = (expiresAt: string) => [...PEERS, shut('a', 'b', { expiresAt })];
+  expect(affected(ending('2030-01-01T00:00:00Z'), ending('2031-01-01T00:00:00Z'))).toEqual(['a', 'b']);
+});
+
+test('another key of a peer affects it and its neighbours', () => {
+  const walled = [...PEERS, shut('a', 'c'), shut('c', 'a')];
+  const rotated = walled.map((one) => (one.name === 'a' ? peer('a', 1, 'other') : one));
+  expect(affected(walled, rotated)).toEqual(['a', 'b']);
+});
+
+test('a peer that left affects those who had to do with it', () => {
+  expect(affected(PEERS, PEERS.slice(0, 2))).toEqual(['a', 'b']);
+});

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Log } from '../core/ports.ts';
 import { Secret } from '../core/secret.ts';
 import { peer, stateWith } from '../test/records.ts';
+import { verifies } from '../test/requirements.ts';
 import { openAiPlanner } from './openai-planner.ts';
 import { type Step, scriptedModel } from './scripted-model.testkit.ts';
 
@@ -65,6 +66,7 @@ async function planWith(steps: readonly Step[], { signal = AbortSignal.timeout(1
 
 describe('the planner behind an OpenAI-compatible server', () => {
   it('asks with a strict schema and turns the answer into typed changes', async () => {
+    verifies('intent-strict-schema');
     const { outcome, seen } = await planWith([GOOD]);
     expect(outcome).toEqual({
       outcome: 'changes',

@@ -5,6 +5,7 @@ import { expect, test } from 'vitest';
 import { listSnapshots } from '../core/history/snapshots.ts';
 import { formatInstant } from '../core/time.ts';
 import { agent, buildKit, type Kit, person } from '../test/kit.ts';
+import { verifies } from '../test/requirements.ts';
 import { eachWorkspace } from './each-workspace.ts';
 import { buildJobs } from './periodic.ts';
 
@@ -98,6 +99,30 @@ test('retention deletes snapshots and versions of more than a year, keeps the st
   });
   expect((await store.list(workspace, 'MeshPolicy', { asOf: { at: NOON + 24 * HOUR } })).items).toEqual([]);
   expect((await store.audit(workspace, { limit: 100 })).length).toBeGreaterThanOrEqual(audited);
+});
+
+test.each([
+  ['community', 90],
+  ['pro', 365],
+] as const)('the %s edition keeps a snapshot %i days and no longer', async (edition, days) => {
+  verifies('snapshot-retention');
+  const directory = await mkdtemp(path.join(tmpdir(), 'mesh-retention-'));
+  const storePath = path.join(directory, 'mesh.db');
+  const taken = await buildKit({ now: NOON, path: storePath });
+  const workspace = await taken.workspace();
+  await taken.call('take_snapshot', {}, { as: person('operator', workspace) });
+  await taken[Symbol.asyncDispose]();
+  {
+    await using kit = await buildKit({ edition, now: NOON + days * 24 * HOUR, path: storePath });
+    const left = async () => {
+      await runJob(kit, 'enforce retention');
+      return (await listSnapshots(kit.services, workspace, { limit: 50 })).items.length;
+    };
+    expect(await left()).toBe(1);
+    kit.clock.time += 1;
+    expect(await left()).toBe(0);
+  }
+  await rm(directory, { recursive: true });
 });
 
 test('one workspace that fails does not keep the others from their work', async () => {

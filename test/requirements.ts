@@ -7,7 +7,6 @@ export const requirements = {
   'edition-gate-compliance': {
     section: 'Errors',
     rule: 'Community edition calls compliance assessment or evidence: HTTP 402',
-    open: 'compliance',
   },
   'edition-present': {
     section: 'Versioning',

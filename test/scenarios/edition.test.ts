@@ -25,7 +25,7 @@ const PRO_TOOLS = [
 ] as const;
 
 test('every Pro route answers 402 in the Community edition, also those of later parts', async () => {
-  verifies('edition-gate-intent', 'edition-present');
+  verifies('edition-gate-intent', 'edition-gate-compliance', 'edition-present');
   const pro = operations.filter(({ edition }) => edition === 'pro').map(({ http }) => http);
   expect(pro.length).toBeGreaterThanOrEqual(PRO_TOOLS.length);
   const routes = [...pro, ...LATER.map((path) => ({ method: 'post', path }))];

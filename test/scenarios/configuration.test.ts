@@ -95,7 +95,7 @@ test('meshd --standalone --config-dir starts everything and says where, and what
 
 test('without the variables of the contract their defaults hold, and each loopback address is warned of', async () => {
   verifies('env-listen', 'env-signaling-url', 'env-stun-url', 'env-relay-advertise');
-  const { env } = loadConfig({}, freshDirectory());
+  const { env } = loadConfig({}, '/nonexistent');
   expect(env).toMatchObject({
     MESH_LISTEN: { host: '0.0.0.0', port: 18_090 },
     MESH_BUS_LISTEN: { host: '0.0.0.0', port: 4_222 },

@@ -21,6 +21,7 @@ import type { GraphPush } from './push.ts';
  *     mesh.control.<workspace>.<peer>.heartbeat   {}   answered by {"version", "at"}
  *     mesh.control.<workspace>.<peer>.graph       {}   answered by a full graph on mesh.<workspace>.<peer>.graph
  *
+ * `version` is that of the graph last pushed to the node; at another one, or null, it asks for its graph.
  * A request of a process not met before may be a recording. It is answered by {"challenge"} and repeated by the node
  * with {"echo": <that challenge>}. Answers go to the reply subject, sealed with kind `reply`.
  */

@@ -3,6 +3,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { lookUpById } from '../core/network/find.ts';
 import { type DeltaGraph, deltaOf, type FullGraph } from '../core/network/graph.ts';
 import { type Ahead, endsAhead, graphFor } from '../core/network/graph-for.ts';
+import { ONLINE_MS } from '../core/network/liveness.ts';
 import type { PeerRecord } from '../core/network/resources.ts';
 import type { Services } from '../core/services.ts';
 import type { EmbeddedBus } from '../net/nats/bus.ts';
@@ -12,7 +13,10 @@ import { keyPairOf } from '../net/seal/x25519.ts';
 import { affectedBy, type Sight } from './affected.ts';
 import { Coalescer } from './coalescer.ts';
 
-type PushServices = Pick<Services, 'store' | 'states' | 'clock' | 'log' | 'keys' | 'nodeAccess' | 'settings'>;
+type PushServices = Pick<
+  Services,
+  'store' | 'states' | 'liveness' | 'clock' | 'log' | 'keys' | 'nodeAccess' | 'settings'
+>;
 
 type Graph = FullGraph | DeltaGraph;
 
@@ -190,10 +194,26 @@ class WorkspacePush {
     let served = 0;
     for (const peer of receivers) {
       if (peer.status.phase !== 'ready' || peer.status.address === null) continue;
+      if (!wanted.has(peer.uid) && !this.#listens(peer, before)) {
+        this.#sent.delete(peer.uid);
+        continue;
+      }
       this.#serve(peer, wanted.has(peer.uid) ? REQUESTED : reason, old, now);
       if (++served % NODES_A_TURN === 0) await nextTurn();
     }
     this.#base = after;
+  }
+
+  /**
+   * Whether a graph is worth making: for a node that was heard of lately, or has only now been let in. Another one hears
+   * from the answer to its next heartbeat that it was sent nothing, and asks.
+   */
+  #listens({ name, uid }: PeerRecord, before: Sight): boolean {
+    const { liveness, clock } = this.#services;
+    const heard = liveness.lastSeen(this.#workspace, uid);
+    if (heard !== undefined && clock.now() - heard < ONLINE_MS) return true;
+    const was = before.state.peers.get(name) ?? lookUpById(before.state.peers, uid);
+    return was?.uid !== uid || was.status.phase !== 'ready';
   }
 
   async #firstBase(newest: number) {

@@ -28,7 +28,7 @@ describe('mesh login', () => {
     expect(modeOf('session.json')).toBe('600');
     expect(stdout).not.toContain(JSON.parse(readFileSync(path.join(home, 'session.json'), 'utf8')).token);
     expect((await run(['logout'])).code).toBe(0);
-    expect((await run(['admin', 'get-me'])).code).toBe(3);
+    expect((await run(['admin', 'get-me', '--server', harness.url])).code).toBe(3);
   });
 
   test('refuses a wrong password with the exit code of a refusal, and stores nothing', async () => {

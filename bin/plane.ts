@@ -18,6 +18,7 @@ import { operations } from '../tools/index.ts';
 import { MCP_TOOLS } from '../tools/surfaces.ts';
 import type { Config } from './config.ts';
 import { loadCredentials } from './credentials.ts';
+import { buildDashboard } from './dashboard.ts';
 import { buildKeyring } from './keyring.ts';
 import { lockDirectory } from './lock.ts';
 import { buildPlanner } from './planner.ts';
@@ -94,6 +95,7 @@ export async function startPlane(config: Config, { log, clock = { now: Date.now 
       metrics,
       ready: () => isUp && wire.isUp(),
       mcp: (request, response) => void mcp.handle(request, response),
+      dashboard: buildDashboard(),
       limits: { rate },
     });
     const api = await orExplain('MESH_LISTEN', env.MESH_LISTEN, listen(app, { ...env.MESH_LISTEN, ...tlsOf(config) }));

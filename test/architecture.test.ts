@@ -46,6 +46,7 @@ const allowed: [folder: string, source: string][] = [
   ['mcp', "import '../../core/ports.ts';"],
   ['plane', "import '../../core/ports.ts';"],
   ['bin', "import '../../rest/app.ts';"],
+  ['web', "import './page.ts';"],
 ];
 
 const numbered = (lines: readonly [string, string][], kind: string) =>

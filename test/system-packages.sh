@@ -13,6 +13,7 @@ need nats-server nats-server "the bus is compared with it"
 need turnutils_stunclient coturn "a second STUN client"
 need openssl openssl "certificates for the TLS scenario"
 need curl curl "the contract's requests are sent with it"
+need chromium chromium "the dashboard is used in it"
 [ -n "$missing" ] || exit 0
 
 if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null 2>&1; then

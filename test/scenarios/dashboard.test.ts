@@ -1,0 +1,155 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { hasBrowser, openBrowser } from '../browser.ts';
+import { freshKey } from '../devices.ts';
+import { ADMIN_PASSWORD, type Harness, startHarness } from '../harness.ts';
+import { webAndDatabase } from '../network-setup.ts';
+
+const INTENT = 'let the web servers reach the database on port 5432 and nobody else';
+const OWN_PASSWORD = 'a password of my own 42';
+
+const isRequired = process.env['CI'] === 'true';
+if (!hasBrowser) console.warn('There is no /usr/bin/chromium: the dashboard is not used in a browser here.');
+
+describe('the dashboard', () => {
+  let harness: Harness;
+  beforeAll(async () => {
+    harness = await startHarness();
+  });
+  afterAll(() => harness[Symbol.asyncDispose]());
+
+  test.each([
+    ['/', 'text/html; charset=utf-8'],
+    ['/app.js', 'text/javascript; charset=utf-8'],
+    ['/style.css', 'text/css; charset=utf-8'],
+  ])('answers %s as %s, under a policy that lets no foreign and no inline script run', async (route, type) => {
+    const { status, headers, text } = await harness.api('GET', route);
+    expect([status, headers.get('content-type'), headers.get('cache-control')]).toEqual([200, type, 'no-cache']);
+    expect(headers.get('content-security-policy')).toContain("script-src 'self';script-src-attr 'none'");
+    expect(headers.get('x-content-type-options')).toBe('nosniff');
+    expect(text.length).toBe(Number(headers.get('content-length')));
+  });
+
+  test('is not sent again to a browser that has it', async () => {
+    const { headers } = await harness.api('GET', '/app.js');
+    const known = { 'if-none-match': headers.get('etag') ?? '', 'cache-control': 'max-age=0' };
+    const again = await harness.api('GET', '/app.js', { headers: known });
+    expect([again.status, again.text]).toEqual([304, '']);
+    const other = await harness.api('GET', '/style.css', { headers: known });
+    expect(other.status).toBe(200);
+  });
+
+  test('answers a HEAD like a GET without its body', async () => {
+    const [get, head] = [await harness.api('GET', '/'), await harness.api('HEAD', '/')];
+    expect([head.status, head.headers.get('content-length'), head.text]).toEqual([200, String(get.text.length), '']);
+  });
+
+  test.each([
+    '/index.html',
+    '/web/app.js',
+    '/app.js/',
+    '/APP.JS',
+    '/..%2fpackage.json',
+    '/%2e%2e/package.json',
+    '//app.js',
+    '/favicon.ico',
+  ])('leaves %s a problem', async (route) => {
+    const { status, body } = await harness.api('GET', `${harness.url}${route}`);
+    expect([status, body.code]).toEqual([404, 'not_found']);
+  });
+
+  test.each(['POST', 'PUT', 'DELETE'])('refuses a %s', async (method) => {
+    const { status, headers, body } = await harness.api(method, '/', { body: {} });
+    expect([status, headers.get('allow'), body.code]).toEqual([405, 'GET, HEAD', 'method_not_allowed']);
+  });
+
+  test('sets what it shows as text alone', async () => {
+    const { text } = await harness.api('GET', '/app.js');
+    expect(text).not.toMatch(/innerHTML|outerHTML|insertAdjacentHTML|document\.write|setHTML|\beval\b|\bimport\b/);
+  });
+});
+
+describe.skipIf(!hasBrowser && !isRequired)('in a browser', () => {
+  let harness: Harness;
+  beforeAll(async () => {
+    harness = await startHarness();
+  });
+  afterAll(() => harness[Symbol.asyncDispose]());
+
+  test('a person signs in, chooses a password, approves a change and a peer, rejects another, and signs out', async () => {
+    const { token, workspace } = await webAndDatabase(harness);
+    const session = { token, workspace };
+    const ask = async () => {
+      const body = { workspace_id: workspace, intent: INTENT, dry_run: false };
+      const plan = await harness.api('POST', '/api/v1/ai/intent/plan', { token, body });
+      const wanted = { ...session, body: { plan_id: plan.body.plan_id, approved_by: 'admin' } };
+      return (await harness.api('POST', '/api/v1/ai/intent/apply', wanted)).body;
+    };
+    const [first, second] = [await ask(), await ask()];
+    const settings = { settings: { requirePeerApproval: true } };
+    await harness.api('PATCH', `/api/v1/workspaces/${workspace}`, { token, body: settings });
+    const join = await harness.api('POST', '/api/v1/token/generate', {
+      ...session,
+      body: { name: 'join', expiry: '' },
+    });
+    const device = { token: join.body.token, name: 'build-7', publicKey: freshKey().publicKey };
+    expect((await harness.api('POST', '/api/v1/devices/register', { body: device })).body).toMatchObject({
+      phase: 'pending',
+    });
+
+    await using page = await openBrowser();
+    const sees = (selector: string, text: string | RegExp) =>
+      expect.poll(() => page.text(selector), { timeout: 10_000 }).toMatch(text);
+    // A link of a plan carries the advertised port, which is 0 here.
+    const link = new URL(new URL(first.approval_url).hash, harness.url).href;
+    await page.open(link);
+    await sees('main', 'Sign in');
+    expect(await page.run('document.activeElement.textContent')).toBe('Sign in');
+
+    await page.type('#username', 'admin');
+    await page.type('#password', 'not the password');
+    await page.click('#sign-in button');
+    await sees('#problem', /^Authentication required: ./);
+    await page.type('#password', ADMIN_PASSWORD);
+    await page.click('#sign-in button');
+
+    await sees('main', 'Choose a password');
+    await page.type('#old-password', ADMIN_PASSWORD);
+    await page.type('#new-password', OWN_PASSWORD);
+    await page.click('#change-password button');
+    await sees('#message', 'The password is changed.');
+
+    await sees('#facts', /Status\s+pending/);
+    await sees('#facts', /Requested by\s+user:admin/);
+    await sees('#effect', 'Closes (3 pairs)');
+    await sees('#changes', 'kind: MeshPolicy');
+    await page.type('#note', '<b onclick="alert(1)">fine</b>');
+    await page.click('#review [value=approve]');
+    await sees('#message', 'The change is executed.');
+    await sees('#facts', '<b onclick="alert(1)">fine</b>');
+    expect(await page.run('document.querySelector("#review").checkVisibility()')).toBe(false);
+
+    await page.click('.brand');
+    await sees('#workflows', /pair|polic|5432/i);
+    await page.click('#peers button');
+    await sees('#message', 'build-7 is approved.');
+    await sees('#peers', 'Nothing waits.');
+
+    await page.click(`a[href="#/workflows/${second.workflow_id}"]`);
+    await sees('#facts', /Status\s+pending/);
+    await page.click('#review [value=reject]');
+    await sees('#message', 'The change is rejected.');
+    await page.click('#review [value=approve]');
+    await sees('#problem', /^Conflict: ./);
+
+    await page.click('#sign-out');
+    await sees('#message', 'Signed out.');
+    expect(await page.run('sessionStorage.length')).toBe(0);
+    expect(page.complaints).toEqual([]);
+
+    const own = { token: await harness.login('admin', OWN_PASSWORD), workspace };
+    const stateOf = async (id: string) => (await harness.api('GET', `/api/v1/workflows/${id}`, own)).body.status;
+    expect([await stateOf(first.workflow_id), await stateOf(second.workflow_id)]).toEqual(['executed', 'rejected']);
+    const { body: peers } = await harness.api('GET', '/api/v1/peers?phase=pending', own);
+    expect(peers.items).toEqual([]);
+  });
+});

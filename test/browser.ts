@@ -59,9 +59,11 @@ export async function openBrowser() {
       if (method === 'Log.entryAdded' && params.entry.source !== 'network') complaints.push(params.entry.text);
     }
   });
-  void ended.then(() => {
+  const refuse = () => {
     for (const { reject } of waiting.values()) reject(new Error('Chromium has ended.'));
-  });
+  };
+  ended.then(refuse, refuse);
+  toBrowser.on('error', refuse);
 
   const { targetId } = await send('Target.createTarget', { url: 'about:blank' });
   sessionId = (await send('Target.attachToTarget', { targetId, flatten: true })).sessionId;

@@ -59,19 +59,24 @@ function show(id) {
   section.querySelector('h1').focus();
 }
 
-/** Runs what a button or a link asked for, one at a time; tells what went wrong. */
-let busy = Promise.resolve();
+/** Does one thing after the other; tells what went wrong. */
+let last = Promise.resolve();
+let running = 0;
 function run(task) {
-  busy = busy.then(async () => {
-    document.body.setAttribute('aria-busy', 'true');
-    try {
-      await task();
-    } catch (error) {
-      fail(error);
-    } finally {
-      document.body.removeAttribute('aria-busy');
-    }
-  });
+  running += 1;
+  document.body.setAttribute('aria-busy', 'true');
+  last = last
+    .then(task)
+    .catch(fail)
+    .then(() => {
+      running -= 1;
+      if (running === 0) document.body.removeAttribute('aria-busy');
+    });
+}
+
+/** What a button asks for: a second press while the first is under way does nothing. */
+function act(task) {
+  if (running === 0) run(task);
 }
 
 function fail(error) {
@@ -84,7 +89,7 @@ function fail(error) {
 function forget() {
   sessionStorage.clear();
   for (const form of document.querySelectorAll('form')) form.reset();
-  $('#workspace').replaceChildren();
+  for (const list of document.querySelectorAll('[data-answer]')) list.replaceChildren();
   show('sign-in');
 }
 
@@ -124,8 +129,14 @@ async function open() {
   if (kept('changePassword')) return askForPassword();
   await fillWorkspaces();
   const [, id] = /^#\/workflows\/([\w-]+)$/.exec(location.hash) ?? [];
-  if (id) showWorkflow(await findWorkflow(id));
-  else await showPending();
+  if (!id) return showPending();
+  try {
+    showWorkflow(await findWorkflow(id));
+  } catch (error) {
+    // Never another workflow under an address that is not its own.
+    await showPending();
+    throw error;
+  }
 }
 
 async function fillWorkspaces() {
@@ -185,7 +196,7 @@ function peerCard({ id, name, platform, publicKey, agent, createdAt }) {
   const approve = element('button', { type: 'button', className: 'primary' }, 'Approve');
   approve.setAttribute('aria-label', `Approve ${name}`);
   approve.addEventListener('click', () =>
-    run(async () => {
+    act(async () => {
       await here('POST', `/peers/${id}/approve`, {});
       await showPending();
       say(`${name} is approved.`);
@@ -198,7 +209,11 @@ function peerCard({ id, name, platform, publicKey, agent, createdAt }) {
 }
 
 function showWorkflow(workflow) {
-  const { summary, changes, effect, status } = workflow;
+  const { id, summary, changes, effect, status } = workflow;
+  const review = $('#review');
+  if (review.dataset.workflow !== id) review.reset();
+  review.dataset.workflow = id;
+  review.hidden = status !== 'pending';
   $('#workflow h1').textContent = summary;
   $('#facts').replaceChildren(...factsOf(workflow));
   $('#effect').replaceChildren(
@@ -207,7 +222,6 @@ function showWorkflow(workflow) {
     element('p', { className: 'hint' }, `${effect.unchanged_count} pairs stay as they are.${omitted(effect)}`),
   );
   $('#changes').replaceChildren(...changes.map(changeOf));
-  $('#review').hidden = status !== 'pending';
   show('workflow');
 }
 
@@ -264,14 +278,15 @@ function changeOf({ action, resource, name, before, after }) {
 }
 
 async function review(verb) {
-  const [, id] = /^#\/workflows\/([\w-]+)$/.exec(location.hash) ?? [];
+  const id = $('#review').dataset.workflow;
   const note = $('#note').value.trim();
   try {
     const workflow = await here('POST', `/workflows/${id}/${verb}`, note ? { note } : {});
     $('#review').reset();
     showWorkflow(workflow);
-    say(workflow.error ? '' : `The change is ${workflow.status}.`);
     $('#workflow h1').focus();
+    if (workflow.error) throw new Problem({ title: 'The change failed', detail: workflow.error });
+    say(`The change is ${workflow.status}.`);
   } catch (error) {
     // Somebody else may have decided, or it expired: show it as it is now, and why the answer was no.
     if (error.status === 409 || error.status === 410) await open();
@@ -282,15 +297,15 @@ async function review(verb) {
 function onSubmit(selector, task) {
   $(selector).addEventListener('submit', (event) => {
     event.preventDefault();
-    run(() => task(Object.fromEntries(new FormData(event.target)), event.submitter));
+    act(() => task(Object.fromEntries(new FormData(event.target)), event.submitter));
   });
 }
 
 onSubmit('#sign-in form', ({ username, password }) => signIn(username, password));
 onSubmit('#change-password form', changePassword);
 onSubmit('#review', (_fields, button) => review(button.value));
-$('#sign-out').addEventListener('click', () => run(signOut));
-$('#refresh').addEventListener('click', () => run(open));
+$('#sign-out').addEventListener('click', () => act(signOut));
+$('#refresh').addEventListener('click', () => act(open));
 $('#workspace').addEventListener('change', ({ target }) => {
   keep('workspace', target.value);
   say('');

@@ -141,9 +141,14 @@ describe.skipIf(!hasBrowser && !isRequired)('in a browser', () => {
     await page.click('#review [value=approve]');
     await sees('#problem', /^Conflict: ./);
 
+    await page.run("location.hash = '#/workflows/of-nobody'");
+    await sees('#problem', /^Record not found: ./);
+    expect(await page.run('document.querySelector("#workflow").checkVisibility()')).toBe(false);
+
     await page.click('#sign-out');
     await sees('#message', 'Signed out.');
     expect(await page.run('sessionStorage.length')).toBe(0);
+    expect(await page.run('document.querySelector("main").textContent')).not.toContain('5432');
     expect(page.complaints).toEqual([]);
 
     const own = { token: await harness.login('admin', OWN_PASSWORD), workspace };

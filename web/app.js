@@ -168,7 +168,7 @@ async function findWorkflow(id) {
 
 async function showPending() {
   if (!kept('workspace')) {
-    const none = 'You are in no workspace yet: an administrator adds you to one.';
+    const none = 'You are in no workspace yet: an administrator adds you to one; mesh mcp config makes the first.';
     $('#workflows').replaceChildren(element('li', { className: 'hint' }, none));
     $('#peers').replaceChildren();
     return show('pending');

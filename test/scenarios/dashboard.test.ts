@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { BUILT_IN_PASSWORD } from '../../core/identity/first-accounts.ts';
 import { hasBrowser, openBrowser } from '../browser.ts';
 import { freshKey } from '../devices.ts';
 import { ADMIN_PASSWORD, type Harness, startHarness } from '../harness.ts';
@@ -156,5 +157,27 @@ describe.skipIf(!hasBrowser && !isRequired)('in a browser', () => {
     expect([await stateOf(first.workflow_id), await stateOf(second.workflow_id)]).toEqual(['executed', 'rejected']);
     const { body: peers } = await harness.api('GET', '/api/v1/peers?phase=pending', own);
     expect(peers.items).toEqual([]);
+  });
+
+  test('the first person of a new plane has to replace the built-in password before anything else', async () => {
+    await using fresh = await startHarness({ config: {} });
+    await using page = await openBrowser();
+    const sees = (selector: string, text: string) =>
+      expect.poll(() => page.text(selector), { timeout: 10_000 }).toContain(text);
+    await page.open(fresh.url);
+    await sees('main', 'Sign in');
+    await page.type('#username', 'admin');
+    await page.type('#password', BUILT_IN_PASSWORD);
+    await page.click('#sign-in button');
+    await sees('main', 'Choose a password');
+    await page.type('#old-password', BUILT_IN_PASSWORD);
+    await page.type('#new-password', BUILT_IN_PASSWORD);
+    await page.click('#change-password button');
+    await sees('#problem', 'Invalid input: Choose a password that is not the old or the built-in one.');
+    await page.type('#new-password', OWN_PASSWORD);
+    await page.click('#change-password button');
+    await sees('#message', 'The password is changed.');
+    await sees('#workflows', 'You are in no workspace yet');
+    expect(page.complaints).toEqual([]);
   });
 });

@@ -7,6 +7,7 @@ import { buildGroupCommit } from './group-commit.ts';
 import { acquireLease, releaseLease } from './lease.ts';
 import { readCommits, versionBytesBetween } from './log.ts';
 import { getRecord, getRecordById, historyOf, listRecords, lookupRecord } from './read.ts';
+import { RecordCache } from './record-cache.ts';
 import { migrate } from './schema.ts';
 import {
   advance,
@@ -42,9 +43,11 @@ export async function openSqliteStore({ path, clock, log }: SqliteStoreOptions):
 function storeOn(database: Database, clock: Clock, log: Log): Store {
   const groupCommit = buildGroupCommit(database, log);
   const feed = buildFeed(log, (...range) => read(() => readCommits(database, ...range)));
+  const cache = new RecordCache();
   let closed = false;
 
   const published = (commit: Commit): void => {
+    cache.forget(commit);
     if (commit.changes.length > 0) feed.publish(commit);
   };
 
@@ -53,7 +56,8 @@ function storeOn(database: Database, clock: Clock, log: Log): Store {
       groupCommit.enqueue(() => applyCommit(database, workspace, ops, context, clock.now()), published),
     get: (workspace, key, asOf) => read(() => getRecord(database, workspace, key, asOf)),
     lookup: (unique, workspace) => read(() => lookupRecord(database, unique, workspace)),
-    getById: (workspace, kind, uid) => read(() => getRecordById(database, workspace, kind, uid)),
+    getById: (workspace, kind, uid) =>
+      read(() => cache.get(workspace, kind, uid, () => getRecordById(database, workspace, kind, uid))),
     list: (workspace, kind, query = {}) => read(() => listRecords(database, workspace, kind, query)),
     history: (workspace, key) => read(() => historyOf(database, workspace, key)),
     revision: (workspace) => read(() => findWorkspace(database, workspace)?.revision ?? 0),

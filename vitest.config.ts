@@ -6,6 +6,7 @@ export default defineConfig({
       {
         test: {
           name: 'unit',
+          setupFiles: ['test/seed.ts'],
           include: ['**/*.test.ts'],
           exclude: ['node_modules/**', 'test/scenarios/**', 'examples/**', '**/*.privileged.test.ts'],
         },
@@ -13,6 +14,7 @@ export default defineConfig({
       {
         test: {
           name: 'scenario',
+          setupFiles: ['test/seed.ts'],
           include: ['test/scenarios/**/*.test.ts', 'examples/**/*.test.ts'],
           testTimeout: 60_000,
           hookTimeout: 60_000,

@@ -41,7 +41,7 @@ test('what is answered of a past instant is what was answered then', async () =>
         expect((await ask('check_connectivity_at', { at })).map(decision)).toEqual(answers);
       }
     }),
-    { numRuns: 8 },
+    { numRuns: 20 },
   );
 }, 60_000);
 

@@ -11,7 +11,8 @@ export function modelOf(state: NetworkState, now: number): NetworkModel {
   return {
     networks: [...state.networks.values()].map(networkInput),
     peers: [...state.peers.values()].map((peer) => peerInput(state, peer, peerOfAgent, now)),
-    policies: [...state.policies.values()].map(policyInput),
+    // In the order of names, so that a past state names the same policy as it did when it was the present one.
+    policies: [...state.policies.values()].map(policyInput).sort(byName),
     now,
   };
 }
@@ -74,4 +75,9 @@ function boundOf(
     if (peer !== undefined) return { ancestor: peer };
   }
   return { reach: root.spec.reach ?? [] };
+}
+
+function byName(a: { readonly name: string }, b: { readonly name: string }): number {
+  if (a.name === b.name) return 0;
+  return a.name < b.name ? -1 : 1;
 }

@@ -43,7 +43,13 @@ await server.stop();
 await mcp.close();
 
 async function load(seconds: number): Promise<void> {
-  const reads = autocannon({ url: `${server.url}/api/v1/peers`, method: 'GET', connections: 16, duration: seconds, headers });
+  const reads = autocannon({
+    url: `${server.url}/api/v1/peers`,
+    method: 'GET',
+    connections: 16,
+    duration: seconds,
+    headers,
+  });
   const end = performance.now() + seconds * 1_000;
   for (let count = 0; performance.now() < end; count += 1) {
     const name = `policy-${count}`;

@@ -1,28 +1,8 @@
-import type { PolicySpec, Selector } from '../../network/policy.ts';
+import type { PolicySpec } from '../../network/policy.ts';
 import type { PeerRecord, PolicyRecord } from '../../network/resources.ts';
+import { selects } from '../../network/selector.ts';
 import type { NetworkState } from '../../network/state.ts';
 import { parseInstant } from '../../time.ts';
-
-/** Whether a selector means a peer with these labels (DESIGN 5.2: NotIn matches when the key is absent). */
-export function matches(selector: Selector, labels: Readonly<Record<string, string>>): boolean {
-  const required = Object.entries(selector.matchLabels ?? {});
-  if (required.some(([key, value]) => labels[key] !== value)) return false;
-  return (selector.matchExpressions ?? []).every(({ key, operator, values = [] }) => {
-    const value = Object.hasOwn(labels, key) ? labels[key] : undefined;
-    switch (operator) {
-      case 'In':
-        return value !== undefined && values.includes(value);
-      case 'NotIn':
-        return value === undefined || !values.includes(value);
-      case 'Exists':
-        return value !== undefined;
-      case 'DoesNotExist':
-        return value === undefined;
-      default:
-        return operator satisfies never;
-    }
-  });
-}
 
 /** Peers that may take part in the network now or once approved. */
 export function peersOf(state: NetworkState): PeerRecord[] {
@@ -38,7 +18,7 @@ export function livePolicies(state: NetworkState, now: number): PolicyRecord[] {
 
 /** Whether a policy has a say on a peer as the subject. */
 export function isSubject({ network, peerSelector }: PolicySpec, peer: PeerRecord): boolean {
-  return (network === undefined || network === peer.spec.network) && matches(peerSelector ?? {}, peer.labels);
+  return (network === undefined || network === peer.spec.network) && selects(peerSelector ?? {}, peer.labels);
 }
 
 /** Whether a direction of a peer is closed unless some ALLOW rule opens it. */

@@ -1,9 +1,10 @@
 import type { NetworkChange } from '../../network/changes.ts';
 import type { PeerEntry, Selector } from '../../network/policy.ts';
 import { normalizeName, type PeerRecord } from '../../network/resources.ts';
+import { selects } from '../../network/selector.ts';
 import type { NetworkState } from '../../network/state.ts';
 import { enumerated, quoted, Refusal } from './refusal.ts';
-import { matches, peersOf } from './selects.ts';
+import { peersOf } from './selects.ts';
 
 /** Who a phrase means: as a selector of policies, as the peers it selects today, and as a term of expectations. */
 export interface Subject {
@@ -182,7 +183,7 @@ function labelPairs(state: NetworkState): Pair[] {
 
 function pairSubject({ key, value }: Pair, state: NetworkState): Subject {
   const selector: Selector = { matchLabels: { [key]: value } };
-  const peers = peersOf(state).filter(({ labels }) => matches(selector, labels));
+  const peers = peersOf(state).filter(({ labels }) => selects(selector, labels));
   const entry = { peerSelector: selector };
   return { everyone: false, selector, entry, peers, term: `${key}=${value}`, slug: value, changes: [] };
 }

@@ -26,6 +26,7 @@ export const getOwnGraph = defineOperation({
       id: z.string(),
       name: z.string(),
       address: z.string(),
+      cidr: z.string().describe('Block of its network'),
       phase: z.literal('ready'),
       expiresAt: z.string().optional(),
     }),

@@ -61,7 +61,7 @@ export function graphFor(
   { epoch, reason, relay, stun, checkpoint }: GraphSettings,
   ahead: readonly Ahead[] = [],
 ): FullGraph {
-  const self = selfOf(peer);
+  const self = selfOf(peer, state);
   const { outbound, inbound } = reachability.neighbourhood(peer.name);
   const later = ahead.map(({ at, reachability: then }) => {
     const around = then.neighbourhood(peer.name);
@@ -92,7 +92,7 @@ export function graphFor(
   };
 }
 
-function selfOf({ uid, name, spec, status }: PeerRecord): GraphSelf {
+function selfOf({ uid, name, spec, status }: PeerRecord, state: NetworkState): GraphSelf {
   if (status.phase === 'pending') {
     throw new MeshError(
       'peer_pending',
@@ -106,6 +106,7 @@ function selfOf({ uid, name, spec, status }: PeerRecord): GraphSelf {
     id: uid,
     name,
     address: status.address,
+    cidr: state.networks.get(spec.network)?.spec.cidr ?? `${status.address}/32`,
     phase: 'ready',
     ...(spec.expiresAt !== undefined && { expiresAt: spec.expiresAt }),
   };

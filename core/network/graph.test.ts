@@ -49,7 +49,7 @@ const graph = (version: number): fc.Arbitrary<FullGraph> =>
         epoch: 'e1',
         version,
         reason: 'policy_change',
-        self: { id: 'p_self', name: 'self', address: '10.96.0.200', phase: 'ready' },
+        self: { id: 'p_self', name: 'self', address: '10.96.0.200', cidr: '10.96.0.0/24', phase: 'ready' },
         peers: sortedPeers(peers),
         firewall: { digest: firewallDigest(full), full },
         relay: null,

@@ -8,6 +8,8 @@ export interface GraphSelf {
   readonly id: string;
   readonly name: string;
   readonly address: string;
+  /** The block of its network: what the node routes into the overlay. */
+  readonly cidr: string;
   readonly phase: 'ready';
   readonly expiresAt?: string;
 }

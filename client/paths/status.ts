@@ -1,0 +1,35 @@
+import type { Endpoint } from '../tunnel/tunnel.ts';
+
+/** The contract's words, and `failed` and `closed` (DESIGN 7). */
+export type Transport = 'probing' | 'ice-ready' | 'lrp-ready' | 'failed' | 'closed';
+
+/** How one peer is reached now. */
+export interface PathStatus {
+  readonly peerId: string;
+  readonly transport: Transport;
+  /** Null while no way is open. */
+  readonly path: 'direct' | 'relayed' | null;
+  /** The address that WireGuard sends to; in fd6c:7270:: when relayed. */
+  readonly endpoint: Endpoint | null;
+  /** Why it is not direct, or which candidates made it so: one code and one sentence for people. */
+  readonly reason: { readonly code: PathReason; readonly detail: string };
+  /** Milliseconds since the epoch. */
+  readonly since: number;
+  /** Of the last check of the direct way; null when relayed. */
+  readonly roundTripMs: number | null;
+}
+
+export type PathReason =
+  | 'new'
+  | 'signalling'
+  | 'checking'
+  | 'direct'
+  | 'no-bus'
+  | 'peer-silent'
+  | 'no-stun'
+  | 'no-candidates'
+  | 'checks-failed'
+  | 'consent-lost'
+  | 'port-not-shared'
+  | 'relay-away'
+  | 'left';

@@ -1,0 +1,73 @@
+/** Where packets for a peer are sent: an IP address in its usual text form, and a UDP port. */
+export interface Endpoint {
+  readonly address: string;
+  readonly port: number;
+}
+
+export interface TunnelPeer {
+  /** X25519, base64. */
+  readonly publicKey: string;
+  readonly allowedIps: readonly string[];
+  /** Left out: the endpoint that the tunnel has now stays. */
+  readonly endpoint?: Endpoint;
+  /** Seconds; 0 is off. */
+  readonly keepalive: number;
+}
+
+export interface TunnelPeerState {
+  readonly publicKey: string;
+  readonly endpoint: Endpoint | null;
+  /** Milliseconds since the epoch; null before the first handshake. */
+  readonly handshakeAt: number | null;
+  readonly receivedBytes: number;
+  readonly sentBytes: number;
+}
+
+export interface TunnelOptions {
+  readonly interfaceName: string;
+  /** X25519, 32 bytes. */
+  readonly privateKey: Uint8Array;
+  /** UDP. */
+  readonly listenPort: number;
+  /** This node's overlay address, without a length. */
+  readonly address: string;
+  /** The overlay: what is routed into the tunnel, and nothing else. */
+  readonly cidr: string;
+  /** Bytes of a packet inside the tunnel. */
+  readonly mtu: number;
+}
+
+/** What `up` cannot do here, and what the user does about it. */
+export interface Obstacle {
+  readonly missing: string;
+  readonly remedy: string;
+}
+
+/** A WireGuard interface that this process made and will take away. */
+export interface Tunnel {
+  readonly kind: 'kernel' | 'wireguard-go';
+  readonly interfaceName: string;
+  readonly listenPort: number;
+  /** Adds peers or changes them, and removes others, by public key, in one step. */
+  change(put: readonly TunnelPeer[], removed: readonly string[]): Promise<void>;
+  /** Session keys survive: no handshake follows. */
+  setEndpoint(publicKey: string, endpoint: Endpoint): Promise<void>;
+  setPrivateKey(privateKey: Uint8Array): Promise<void>;
+  setAddress(address: string, cidr: string): Promise<void>;
+  peers(): Promise<readonly TunnelPeerState[]>;
+  /** Resolves with the reason when the interface is gone or its process has ended, and after `close`. */
+  readonly ended: Promise<string>;
+  /** Takes interface and routes away. Idempotent. */
+  close(): Promise<void>;
+}
+
+/** All that depends on the operating system. One implementation a platform. */
+export interface TunnelPlatform {
+  /** Empty when a tunnel can be made here. */
+  obstacles(): Promise<readonly Obstacle[]>;
+  /** Existing routes that a block would collide with, for the message; those of `interfaceName` do not count. */
+  collisions(cidr: string, interfaceName: string): Promise<readonly string[]>;
+  /** Takes away what a crash of an earlier agent left under this name. Idempotent. */
+  recover(interfaceName: string): Promise<void>;
+  open(options: TunnelOptions): Promise<Tunnel>;
+}

@@ -8,7 +8,7 @@ export default defineConfig({
           name: 'unit',
           setupFiles: ['test/seed.ts'],
           include: ['**/*.test.ts'],
-          exclude: ['node_modules/**', 'test/scenarios/**', 'examples/**', '**/*.privileged.test.ts'],
+          exclude: ['node_modules/**', 'test/scenarios/**', 'test/natlab/**', 'examples/**', '**/*.privileged.test.ts'],
         },
       },
       {
@@ -18,6 +18,20 @@ export default defineConfig({
           include: ['test/scenarios/**/*.test.ts', 'examples/**/*.test.ts'],
           testTimeout: 60_000,
           hookTimeout: 60_000,
+          sequence: { groupOrder: 0 },
+        },
+      },
+      {
+        test: {
+          // Real interfaces and packets: one file at a time, after the others, so that time limits measure Mesh.
+          name: 'privileged',
+          setupFiles: ['test/seed.ts'],
+          include: ['test/natlab/**/*.test.ts', '**/*.privileged.test.ts'],
+          exclude: ['node_modules/**'],
+          testTimeout: 120_000,
+          hookTimeout: 60_000,
+          maxWorkers: 1,
+          sequence: { groupOrder: 1 },
         },
       },
     ],

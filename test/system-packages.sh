@@ -14,6 +14,13 @@ need turnutils_stunclient coturn "a second STUN client"
 need openssl openssl "certificates for the TLS scenario"
 need curl curl "the contract's requests are sent with it"
 need chromium chromium "the dashboard is used in it"
+# The node: real WireGuard, firewalls and packets in network namespaces.
+need wireguard-go wireguard-go "tunnels without a kernel module"
+need wg wireguard-tools "tunnels are looked at with it"
+need nft nftables "the node's firewall"
+need ip iproute2 "network namespaces as hosts"
+need ping iputils-ping "packets through tunnels"
+need iperf3 iperf3 "throughput through tunnels"
 [ -n "$missing" ] || exit 0
 
 if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null 2>&1; then

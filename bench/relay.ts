@@ -1,5 +1,7 @@
-import { type Lanes, openRelay, openTurn } from './relay/lanes.ts';
-import { flood, megabits, p99At } from './relay/loads.ts';
+import { loadavg } from 'node:os';
+import { type Dialect, type Lanes, openLanes, RELAY, TURN } from './relay/lanes.ts';
+import { type Latency, openPaced } from './relay/latency.ts';
+import { flood, megabits } from './relay/loads.ts';
 import { type Measured, startCoturn, startScript } from './relay/servers.ts';
 import { machine, median, spread } from './report.ts';
 
@@ -10,23 +12,25 @@ const ROUNDS = quick ? 3 : 7;
 const SECONDS = quick ? 0.4 : 1;
 
 interface Contestant {
-  readonly name: 'mesh' | 'coturn';
+  readonly dialect: Dialect;
   readonly server: Measured;
-  readonly open: (port: number, count: number) => Promise<Lanes>;
 }
 
 const startMesh = () => startScript(new URL('./relay/serve.ts', import.meta.url));
-const mesh: Contestant = { name: 'mesh', server: await startMesh(), open: openRelay };
-const coturn: Contestant = { name: 'coturn', server: await startCoturn('--no-udp'), open: openTurn };
+const mesh: Contestant = { dialect: RELAY, server: await startMesh() };
+const coturn: Contestant = { dialect: TURN, server: await startCoturn('--no-udp') };
 try {
-  console.log(machine());
+  console.log(`${machine()}, load average ${loadavg()[0]?.toFixed(1)}.`);
   console.log(`${ROUNDS} interleaved rounds of ${SECONDS} s; 1,452-byte packets; median (lowest to highest)\n`);
   console.log('| Workload | mesh Mbit/s | coturn Mbit/s | ratio by rate | ratio by CPU | lost mesh, coturn |');
   console.log('| --- | --- | --- | --- | --- | --- |');
   const rates = await compare('1 sender, 10 receivers, interleaved', 10);
   await compare('1 sender, 1 receiver', 1);
-  console.log('');
-  for (const contestant of [mesh, coturn]) await latency(contestant, rates[contestant.name] / 2);
+  await latencies([
+    ['mesh, half its own load', mesh, rates.mesh / 2],
+    ["mesh, half of coturn's load", mesh, rates.coturn / 2],
+    ['coturn, half its own load', coturn, rates.coturn / 2],
+  ]);
   await frozen();
 } finally {
   await mesh.server.stop();
@@ -34,7 +38,7 @@ try {
 }
 
 /** @returns packets a second of each */
-async function compare(name: string, receivers: number): Promise<Record<Contestant['name'], number>> {
+async function compare(name: string, receivers: number): Promise<Record<Dialect['name'], number>> {
   const runs = { mesh: await sides(mesh, receivers), coturn: await sides(coturn, receivers) };
   for (let round = -1; round < ROUNDS; round++) {
     const order = round % 2 === 0 ? [runs.mesh, runs.coturn] : [runs.coturn, runs.mesh];
@@ -51,9 +55,9 @@ async function compare(name: string, receivers: number): Promise<Record<Contesta
   return { mesh: median(ours.rates), coturn: median(theirs.rates) };
 }
 
-async function sides({ server, open }: Contestant, receivers: number) {
+async function sides({ server, dialect }: Contestant, receivers: number) {
   const side = {
-    lanes: await open(server.port, receivers),
+    lanes: await openLanes(dialect, server.port, receivers),
     rates: [] as number[],
     perCpu: [] as number[],
     lost: 0,
@@ -72,20 +76,34 @@ async function sides({ server, open }: Contestant, receivers: number) {
   return side;
 }
 
-async function latency({ name, server, open }: Contestant, perSecond: number): Promise<void> {
-  const lanes = await open(server.port, 10);
-  await p99At(lanes, perSecond, 0.3);
-  const p99: number[] = [];
-  for (let round = 0; round < ROUNDS; round++) p99.push(await p99At(lanes, perSecond, SECONDS));
-  const load = Math.round(megabits(perSecond));
-  console.log(`- ${name}, p99 at half its load (${load} Mbit/s to 10 receivers): ${spread(p99)} ms`);
-  lanes.close();
+/** Packets sent evenly to ten receivers; sender and receivers are processes of their own. */
+async function latencies(loads: readonly (readonly [name: string, of: Contestant, perSecond: number])[]) {
+  const runs: { readonly name: string; readonly perSecond: number; readonly rounds: Latency[] }[] = [];
+  for (const [name, { dialect, server }, perSecond] of loads) {
+    const paced = await openPaced(dialect.name, server.port, 10);
+    await paced.run(perSecond, SECONDS);
+    const rounds: Latency[] = [];
+    for (let round = 0; round < ROUNDS; round++) rounds.push(await paced.run(perSecond, SECONDS));
+    runs.push({ name, perSecond, rounds });
+    paced.close();
+  }
+  console.log(
+    '\n| Latency to 10 receivers | Mbit/s | p50 ms | p99 ms | sender late, p99 | receivers’ loop, p99 | lost |',
+  );
+  console.log('| --- | --- | --- | --- | --- | --- | --- |');
+  for (const { name, perSecond, rounds } of runs) {
+    const columns = (['p50', 'p99', 'senderMs', 'receiversMs'] as const).map((pick) =>
+      spread(rounds.map((round) => round[pick])),
+    );
+    const lost = rounds.reduce((sum, round) => sum + round.lost, 0);
+    console.log(`| ${name} | ${Math.round(megabits(perSecond))} | ${columns.join(' | ')} | ${lost} |`);
+  }
 }
 
 /** The other nine receivers, with the tenth frozen and with it reading. */
 async function frozen(): Promise<void> {
-  const healthy = await openRelay(mesh.server.port, 10);
-  const stuck = await openRelay(mesh.server.port, 10);
+  const healthy = await openLanes(RELAY, mesh.server.port, 10);
+  const stuck: Lanes = await openLanes(RELAY, mesh.server.port, 10);
   stuck.receivers[9]?.socket.pause();
   await flood(healthy, 0.3);
   await flood(stuck, 0.5, 9);
@@ -103,12 +121,11 @@ async function frozen(): Promise<void> {
     ratios.push(runs.with / runs.without);
   }
   const grown = (mesh.server.rss() - rss) / 1e6;
-  console.log(
-    `- mesh, nine receivers while the tenth is frozen: ${spread(ratios)} of their rate, ${lost} packets lost`,
-  );
-  console.log(
-    `- mesh, resident memory over that time: ${(rss / 1e6).toFixed(0)} MB, ${grown.toFixed(1)} MB more at the end`,
-  );
+  const memory = `${(rss / 1e6).toFixed(0)} MB, ${grown.toFixed(1)} MB more at the end`;
+  console.log('\n| One receiver of ten frozen | Figure |');
+  console.log('| --- | --- |');
+  console.log(`| rate of the other nine, frozen / not | ${spread(ratios)}, ${lost} of their packets lost |`);
+  console.log(`| resident memory over these rounds | ${memory} |`);
   healthy.close();
   stuck.close();
 }

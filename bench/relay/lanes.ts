@@ -3,10 +3,20 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { RelayClient } from '../../net/relay/client.ts';
 import { relayKeysOf, workspaceTagOf } from '../../net/relay/credential.ts';
-import { peerIdOf } from '../../net/relay/frame.ts';
+import { HEADER_BYTES, peerIdOf } from '../../net/relay/frame.ts';
 import { generateKeyPair } from '../../net/seal/x25519.ts';
 import { decodeXorAddress, encodeXorAddress, type IpBytes } from '../../net/stun/address.ts';
 import { decodeStun, encodeStun } from '../../net/stun/message.ts';
+
+const ALLOCATE = 0x003;
+const CHANNEL_BIND = 0x009;
+const CHANNEL_NUMBER = 0x000c;
+const XOR_PEER_ADDRESS = 0x0012;
+const XOR_RELAYED_ADDRESS = 0x0016;
+const REQUESTED_TRANSPORT = 0x0019;
+const UDP = Uint8Array.of(17, 0, 0, 0);
+const FIRST_CHANNEL = 0x4000;
+const CHANNEL_HEADER_BYTES = 4;
 
 export const BENCH_TOKEN = 'bench';
 /** A full WireGuard packet at an MTU of 1,420. */
@@ -60,11 +70,32 @@ export class Receiver {
 /** One read buffer for all: bytes are counted before the next read. */
 const SHARED = Buffer.allocUnsafe(262_144);
 
-export async function openRelay(port: number, count: number): Promise<Lanes> {
-  const right = { keys: relayKeysOf(BENCH_TOKEN), workspace: workspaceTagOf('w_bench') };
-  const join = async () => {
+/** What a receiver is known by at its server: a peer id, or the address TURN relays for it. */
+export type Address = bigint | Endpoint;
+
+/** Clients of one protocol. The sender may live in another process than the receivers: only addresses go between. */
+export interface Dialect {
+  readonly name: 'mesh' | 'coturn';
+  /** Where the packet starts in a frame that a receiver gets. */
+  readonly payloadAt: number;
+  join(port: number): Promise<Member>;
+}
+
+export interface Member {
+  readonly node: Receiver;
+  readonly address: Address;
+  /** Lets packets of the sender in. */
+  admit(sender: Address): Promise<void>;
+  /** @returns the bytes that send one packet to each receiver */
+  aim(receivers: readonly Address[]): Promise<readonly Uint8Array[]>;
+}
+
+export const RELAY: Dialect = {
+  name: 'mesh',
+  payloadAt: HEADER_BYTES,
+  async join(port) {
     const pair = generateKeyPair();
-    const client = new RelayClient(pair, right);
+    const client = new RelayClient(pair, { keys: relayKeysOf(BENCH_TOKEN), workspace: workspaceTagOf('w_bench') });
     const node = new Receiver(port);
     await once(node.socket, 'connect');
     await node.ask(client.start(Date.now()), (bytes) => {
@@ -72,30 +103,45 @@ export async function openRelay(port: number, count: number): Promise<Lanes> {
       return client.state === 'ready' ? true : undefined;
     });
     node.reset();
-    return { node, client, id: peerIdOf(pair.publicKey) };
-  };
-  const from = await join();
-  const to = await Promise.all(Array.from({ length: count }, join));
-  const payload = randomBytes(PAYLOAD_BYTES);
-  return lanes(
-    from.node,
-    to.map(({ node }) => node),
-    to.map(({ id }) => from.client.forward(id, payload) ?? payload),
-  );
-}
+    const payload = randomBytes(PAYLOAD_BYTES);
+    return {
+      node,
+      address: peerIdOf(pair.publicKey),
+      admit: async () => {},
+      aim: async (ids) => ids.map((id) => (typeof id === 'bigint' && client.forward(id, payload)) || payload),
+    };
+  },
+};
 
 /** TURN over TCP with an allocation at each end (RFC 8656): a packet crosses the server as ChannelData, UDP, ChannelData. */
-export async function openTurn(port: number, count: number): Promise<Lanes> {
-  const from = await allocate(port);
-  const to = await Promise.all(Array.from({ length: count }, () => allocate(port)));
-  const payload = randomBytes(PAYLOAD_BYTES);
-  const frames: Uint8Array[] = [];
-  for (const [n, peer] of to.entries()) {
-    await bindChannel(from.node, FIRST_CHANNEL + n, peer.relayed);
-    await bindChannel(peer.node, FIRST_CHANNEL, from.relayed);
-    frames.push(channelData(FIRST_CHANNEL + n, payload));
-    peer.node.reset();
-  }
+export const TURN: Dialect = {
+  name: 'coturn',
+  payloadAt: CHANNEL_HEADER_BYTES,
+  async join(port) {
+    const { node, relayed } = await allocate(port);
+    const payload = randomBytes(PAYLOAD_BYTES);
+    return {
+      node,
+      address: relayed,
+      async admit(sender) {
+        await bindChannel(node, FIRST_CHANNEL, sender);
+        node.reset();
+      },
+      async aim(receivers) {
+        for (const [n, receiver] of receivers.entries()) await bindChannel(node, FIRST_CHANNEL + n, receiver);
+        node.reset();
+        return receivers.map((_, n) => channelData(FIRST_CHANNEL + n, payload));
+      },
+    };
+  },
+};
+
+/** Sender and receivers in this process. */
+export async function openLanes(dialect: Dialect, port: number, count: number): Promise<Lanes> {
+  const from = await dialect.join(port);
+  const to = await Promise.all(Array.from({ length: count }, () => dialect.join(port)));
+  const frames = await from.aim(to.map(({ address }) => address));
+  for (const member of to) await member.admit(from.address);
   return lanes(
     from.node,
     to.map(({ node }) => node),
@@ -114,15 +160,6 @@ function lanes(from: Receiver, receivers: readonly Receiver[], frames: readonly 
     },
   };
 }
-
-const ALLOCATE = 0x003;
-const CHANNEL_BIND = 0x009;
-const CHANNEL_NUMBER = 0x000c;
-const XOR_PEER_ADDRESS = 0x0012;
-const XOR_RELAYED_ADDRESS = 0x0016;
-const REQUESTED_TRANSPORT = 0x0019;
-const UDP = Uint8Array.of(17, 0, 0, 0);
-const FIRST_CHANNEL = 0x4000;
 
 interface Endpoint {
   readonly ip: IpBytes;
@@ -144,7 +181,8 @@ async function allocate(port: number): Promise<{ readonly node: Receiver; readon
   return { node, relayed };
 }
 
-async function bindChannel(node: Receiver, channel: number, peer: Endpoint): Promise<void> {
+async function bindChannel(node: Receiver, channel: number, peer: Address): Promise<void> {
+  if (typeof peer === 'bigint') throw new Error('TURN knows its receivers by their relayed address.');
   const transactionId = randomBytes(12);
   const attributes = [
     { type: CHANNEL_NUMBER, value: Uint8Array.of(channel >> 8, channel & 255, 0, 0) },

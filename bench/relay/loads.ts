@@ -7,9 +7,6 @@ const ROUNDS_A_WRITE = 4;
 /** No progress for this long: what is on the way counts as lost. */
 const STALL_MS = 50;
 
-/** A generator that was late sends no more than this at once. */
-const MAX_ROUNDS_A_TICK = 64;
-
 export interface Flooded {
   readonly packets: number;
   readonly lost: number;
@@ -66,44 +63,6 @@ export async function flood(lanes: Lanes, seconds: number, frozen?: number): Pro
   sender.off('drain', pump);
   for (const reader of readers) reader.onBytes = () => {};
   return { packets, lost: sent - received, seconds: took };
-}
-
-/** Sends evenly at a rate, a little every millisecond. @returns the 99th percentile in milliseconds */
-export async function p99At(lanes: Lanes, perSecond: number, seconds: number): Promise<number> {
-  const { sender, receivers, frames, frameBytes } = lanes;
-  // A round is one packet to each receiver, so the n-th packet of every receiver left at the same moment.
-  const roundBytes = frameBytes * frames.length;
-  const batch = Buffer.concat(Array.from({ length: MAX_ROUNDS_A_TICK }, () => frames).flat());
-  const sentAt: number[] = [];
-  const took: number[] = [];
-  for (const reader of receivers) {
-    const base = reader.bytes;
-    let seen = 0;
-    reader.onBytes = () => {
-      const now = performance.now();
-      for (const total = Math.floor((reader.bytes - base) / frameBytes); seen < total; seen++) {
-        took.push(now - (sentAt[seen] ?? now));
-      }
-    };
-  }
-  const start = performance.now();
-  await new Promise<void>((resolve) => {
-    const timer = setInterval(() => {
-      const now = performance.now();
-      if (now - start >= seconds * 1_000) {
-        clearInterval(timer);
-        setTimeout(resolve, 200);
-        return;
-      }
-      const due = Math.floor((((now - start) / 1_000) * perSecond) / frames.length) - sentAt.length;
-      const rounds = Math.min(MAX_ROUNDS_A_TICK, due);
-      for (let n = 0; n < rounds; n++) sentAt.push(now);
-      if (rounds > 0) sender.write(batch.subarray(0, rounds * roundBytes));
-    }, 1);
-  });
-  for (const reader of receivers) reader.onBytes = () => {};
-  took.sort((a, b) => a - b);
-  return took[Math.floor(took.length * 0.99)] ?? Number.POSITIVE_INFINITY;
 }
 
 /** Megabits of payload. */

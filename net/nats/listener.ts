@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { createServer, type Server, type Socket } from 'node:net';
 import { createSecureContext, type SecureContext, TLSSocket } from 'node:tls';
-import { adoptSocket } from './accept.ts';
+import { adoptSocket } from '../adopt-socket.ts';
 import { Broker, type Delivery } from './broker.ts';
 import { EARLY_FLUSH_BYTES, type Limits } from './limits.ts';
 import type { Chunk } from './outbox.ts';

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
 import { createServer as createTlsServer } from 'node:tls';
 import type { Clock, Log } from '../../core/ports.ts';
+import { adoptSocket } from '../adopt-socket.ts';
 import { generateKeyPair } from '../seal/x25519.ts';
 import { relayKeysOf } from './credential.ts';
 import type { RelayLimits } from './limits.ts';
@@ -13,6 +14,9 @@ import type { RelaySession } from './session.ts';
 const TICK_MS = 1_000;
 /** How long `stop` waits for clients to move. */
 const DRAIN_MS = 2_000;
+
+/** What libuv reads at most at once. */
+const READ_BUFFER_BYTES = 65_536;
 
 export interface RelayListenerOptions {
   readonly host: string;
@@ -31,6 +35,8 @@ export class RelayListener {
   readonly #options: RelayListenerOptions;
   readonly #relay: RelayServer;
   readonly #sockets = new Map<RelaySession, Socket>();
+  /** One for all connections: a new one for each read would keep the garbage collector busy. */
+  readonly #readBuffer = new Uint8Array(READ_BUFFER_BYTES);
   #server: Server | undefined;
   #ticker: NodeJS.Timeout | undefined;
   #isFlushing = false;
@@ -50,8 +56,8 @@ export class RelayListener {
     const { host, port, tls } = this.#options;
     const accept = (socket: Socket) => this.#accept(socket);
     const server = tls
-      ? createTlsServer({ cert: asPem(tls.cert), key: asPem(tls.key), handshakeTimeout: 10_000 }, accept)
-      : createServer(accept);
+      ? createTlsServer({ cert: asPem(tls.cert), key: asPem(tls.key), handshakeTimeout: 10_000, noDelay: true }, accept)
+      : createServer({ pauseOnConnect: true, noDelay: true }, accept);
     // A broken TLS handshake ends its own socket and nothing else.
     server.on('tlsClientError', (_error, socket: Socket) => socket.destroy());
     await new Promise<void>((resolve, reject) => {
@@ -94,15 +100,15 @@ export class RelayListener {
     return this.#relay.metrics();
   }
 
-  #accept(socket: Socket): void {
-    const { clock } = this.#options;
-    socket.setNoDelay(true);
-    const session = this.#relay.open(socket.remoteAddress ?? '', clock.now());
-    this.#sockets.set(session, socket);
-    socket.on('data', (chunk: Buffer) => {
+  #accept(accepted: Socket): void {
+    const { clock, tls } = this.#options;
+    const session = this.#relay.open(accepted.remoteAddress ?? '', clock.now());
+    const onBytes = (chunk: Uint8Array) => {
       this.#relay.receive(session, chunk, clock.now());
       this.#scheduleFlush();
-    });
+    };
+    const socket = tls === undefined ? adoptSocket(accepted, this.#readBuffer, onBytes) : accepted.on('data', onBytes);
+    this.#sockets.set(session, socket);
     // Resets and broken pipes are a client's everyday business; `close` follows.
     socket.on('error', () => {});
     socket.on('close', () => {

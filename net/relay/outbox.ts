@@ -1,6 +1,4 @@
-/** A span at least this long is handed on as it came; a shorter one is gathered with its neighbours. */
-const UNCOPIED_SPAN_BYTES = 16_384;
-/** Holds any frame; a flush seldom gathers more for one receiver. */
+/** A flush seldom gathers more for one receiver. */
 const SLAB_BYTES = 65_536;
 /** Slabs kept for reuse: 8 MiB. */
 const MAX_IDLE_SLABS = 128;
@@ -18,15 +16,15 @@ export class SlabPool {
   }
 }
 
-/** Bytes to write; `slab` goes back to the pool when they are written. */
+/** The filled part of a slab; the slab goes back to the pool when it is written. */
 export interface Piece {
   readonly bytes: Uint8Array;
-  readonly slab?: Uint8Array;
+  readonly slab: Uint8Array;
 }
 
 /**
- * What waits for one receiver. Small frames gather in a slab, long spans pass uncopied, and nothing is taken while an
- * earlier batch is still being written, so a receiver that stops reading holds its cap and no more.
+ * What waits for one receiver. Frames gather in slabs, and nothing is taken while an earlier batch is still being written,
+ * so a receiver that stops reading holds its cap and no more.
  */
 export class Outbox {
   readonly #pool: SlabPool;
@@ -56,26 +54,17 @@ export class Outbox {
     return this.#queued + bytes <= this.#cap;
   }
 
-  /** Adds bytes that are used again after this call. */
+  /** Adds bytes; they are the caller's again after this call. */
   copy(bytes: Uint8Array, start: number, end: number): void {
-    const length = end - start;
-    if (this.#slab !== undefined && SLAB_BYTES - this.#filled < length) this.#closeSlab();
-    this.#slab ??= this.#pool.take();
-    this.#slab.set(bytes.subarray(start, end), this.#filled);
-    this.#filled += length;
-    this.#queued += length;
-  }
-
-  /** Adds bytes that are nobody else's from now on; copies all the same when that holds less memory. */
-  pass(bytes: Uint8Array, start: number, end: number): void {
-    if (end - start < UNCOPIED_SPAN_BYTES || this.isWriting) {
-      // A span is at most a read of the socket; it may be longer than a slab.
-      for (let at = start; at < end; at += SLAB_BYTES) this.copy(bytes, at, Math.min(end, at + SLAB_BYTES));
-      return;
-    }
-    this.#closeSlab();
-    this.#pieces.push({ bytes: bytes.subarray(start, end) });
     this.#queued += end - start;
+    for (let at = start; at < end; ) {
+      if (this.#filled === SLAB_BYTES) this.#closeSlab();
+      this.#slab ??= this.#pool.take();
+      const until = Math.min(end, at + SLAB_BYTES - this.#filled);
+      this.#slab.set(bytes.subarray(at, until), this.#filled);
+      this.#filled += until - at;
+      at = until;
+    }
   }
 
   /** The next batch to write; empty while one is under way. Call `written` when it is done. */
@@ -91,7 +80,7 @@ export class Outbox {
 
   /** The batch taken last has been written. */
   written(): void {
-    for (const { slab } of this.#writing) if (slab !== undefined) this.#pool.give(slab);
+    for (const { slab } of this.#writing) this.#pool.give(slab);
     this.#queued -= this.#writingBytes;
     this.#writing = [];
     this.#writingBytes = 0;

@@ -76,21 +76,21 @@ export class RelayServer {
     return session;
   }
 
-  /** Bytes of a session. The relay may rewrite them and keep parts: the caller must not use the chunk again. */
+  /** Bytes of a session. The relay rewrites headers in place and keeps nothing of the chunk. */
   receive(session: RelaySession, chunk: Uint8Array, now: number): void {
     if (session.state === 'closing' || session.state === 'closed') return;
     const refusal = session.splitter.push(chunk, (bytes, view, start, end) => {
       if (session.state === 'ready' && view.getUint8(start + 1) === FRAME_TYPES.forward) {
         this.#forward(session, bytes, view, start, end);
         // A frame that came in pieces lies in a buffer that is used again.
-        if (bytes !== chunk) this.#flushSpan(false);
+        if (bytes !== chunk) this.#flushSpan();
         return true;
       }
       const reason = this.#handle(session, view, start, bytes.subarray(start + HEADER_BYTES, end), now);
       if (reason !== undefined) this.#end(session, reason, now);
       return reason === undefined;
     });
-    this.#flushSpan(true);
+    this.#flushSpan();
     session.heardAt = now;
     if (refusal !== undefined) this.#end(session, 'protocol', now);
   }
@@ -205,18 +205,17 @@ export class RelayServer {
       this.#spanEnd = end;
       return;
     }
-    this.#flushSpan(true);
+    this.#flushSpan();
     this.#spanTo = to;
     this.#spanBytes = bytes;
     this.#spanStart = start;
     this.#spanEnd = end;
   }
 
-  #flushSpan(isOurs: boolean): void {
+  #flushSpan(): void {
     const to = this.#spanTo;
     if (to === undefined) return;
-    if (isOurs) to.outbox.pass(this.#spanBytes, this.#spanStart, this.#spanEnd);
-    else to.outbox.copy(this.#spanBytes, this.#spanStart, this.#spanEnd);
+    to.outbox.copy(this.#spanBytes, this.#spanStart, this.#spanEnd);
     this.#spanTo = undefined;
     this.#spanBytes = NO_PAYLOAD;
     this.#markDirty(to);
@@ -335,7 +334,7 @@ export class RelayServer {
 
   /** A frame of the relay's own. Like any other it is dropped when the receiver does not read. */
   #send(session: RelaySession, frame: Uint8Array): void {
-    this.#flushSpan(true);
+    this.#flushSpan();
     if (!session.outbox.hasRoom(frame.length)) {
       this.#counters.dropped['queue-full']++;
       return;
@@ -347,7 +346,7 @@ export class RelayServer {
   #end(session: RelaySession, reason: ByeReason, now: number): void {
     if (session.closing !== undefined || session.state === 'closed') return;
     this.#leave(session);
-    this.#flushSpan(true);
+    this.#flushSpan();
     const retryAfterMs = reason === 'limit' || reason === 'restart' ? LIMIT_RETRY_MS : 0;
     const bye = encodeFrame('bye', 0n, encodeBye({ reason, retryAfterMs }));
     // Past the cap if need be: it is the last frame and a small one.

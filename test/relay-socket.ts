@@ -1,16 +1,17 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
+import { connect as connectTls } from 'node:tls';
 import { RelayClient, type RelayClientEvent } from '../net/relay/client.ts';
 import { decodeCredential } from '../net/relay/credential.ts';
 import type { KeyPair } from '../net/seal/x25519.ts';
 
 type EventOf<T extends RelayClientEvent['type']> = Extract<RelayClientEvent, { type: T }>;
 
-/** A node's session with a relay over a real socket; events wait until they are asked for. */
-export async function relaySession(port: number, pair: KeyPair, credential: string) {
+/** A node's session with a relay over a real socket, with TLS where a CA is given; events wait until they are asked for. */
+export async function relaySession(port: number, pair: KeyPair, credential: string, ca?: string) {
   const client = new RelayClient(pair, { credential: decodeCredential(credential) ?? new Uint8Array() });
-  const socket = connect({ host: '127.0.0.1', port });
-  await once(socket, 'connect');
+  const socket = ca ? connectTls({ host: '127.0.0.1', port, ca }) : connect({ host: '127.0.0.1', port });
+  await once(socket, ca ? 'secureConnect' : 'connect');
   const events: RelayClientEvent[] = [];
   let wake = () => {};
   socket.on('error', () => {});

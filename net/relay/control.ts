@@ -45,6 +45,11 @@ export class RelayControl {
     return encodeFrame('revoke', 0n, payload);
   }
 
+  /** Takes a revocation back. */
+  allow(publicKey: Uint8Array): Uint8Array {
+    return this.revoke(publicKey, 0);
+  }
+
   /** Send one at least every 20 s. */
   keepalive(): Uint8Array {
     return encodeFrame('keepalive', 0n, new Uint8Array(0));

@@ -20,8 +20,21 @@ export class Revocations {
     this.#until.delete(Buffer.from(publicKey).toString('base64'));
   }
 
+  /** When the key may come back; undefined when it is not kept out. */
+  until(publicKey: Uint8Array): number | undefined {
+    return this.#until.get(Buffer.from(publicKey).toString('base64'));
+  }
+
+  *[Symbol.iterator](): Iterator<{ readonly publicKey: Uint8Array; readonly until: number }> {
+    for (const [key, until] of this.#until) yield { publicKey: Uint8Array.from(Buffer.from(key, 'base64')), until };
+  }
+
+  get size(): number {
+    return this.#until.size;
+  }
+
   has(publicKey: Uint8Array, now: number): boolean {
-    const until = this.#until.get(Buffer.from(publicKey).toString('base64'));
+    const until = this.until(publicKey);
     return until !== undefined && now < until;
   }
 

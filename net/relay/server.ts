@@ -122,7 +122,10 @@ export class RelayServer {
 
   /** Ends the sessions of a key and refuses it until its credentials have run out. @returns sessions ended */
   revoke(publicKey: Uint8Array, until: number, now: number): number {
+    // A key that is kept out already has no session; a control plane that came back names thousands of them.
+    const isKnown = this.#revocations.has(publicKey, now);
     this.#revocations.add(publicKey, until);
+    if (isKnown) return 0;
     let ended = 0;
     for (const session of this.#sessions) {
       if (session.publicKey === undefined || Buffer.compare(session.publicKey, publicKey) !== 0) continue;
@@ -327,7 +330,9 @@ export class RelayServer {
   #takeRevocation(session: RelaySession, payload: Uint8Array, now: number): ByeReason | undefined {
     if (payload.length !== KEY_BYTES + 8) return 'protocol';
     const publicKey = Uint8Array.from(payload.subarray(0, KEY_BYTES));
-    this.revoke(publicKey, Number(viewOf(payload).getBigUint64(KEY_BYTES)), now);
+    const until = Number(viewOf(payload).getBigUint64(KEY_BYTES));
+    if (until === 0) this.allow(publicKey);
+    else this.revoke(publicKey, until, now);
     this.#send(session, encodeFrame('revoke', 0n, publicKey, FLAG_REPLY));
     return undefined;
   }

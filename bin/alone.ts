@@ -1,6 +1,7 @@
 import type { Log } from '../core/ports.ts';
 import { type Config, ConfigError } from './config.ts';
-import { orExplain, type Running, startBus, startRelay, startStun } from './wire.ts';
+import { readTls } from './tls.ts';
+import { orExplain, type Running, startBus, startRelay, startStun } from './wire-parts.ts';
 
 /** What can run without a control plane, for a machine that carries only this. */
 export const PARTS = ['bus', 'relay', 'stun'] as const;
@@ -16,6 +17,8 @@ export async function startAlone(part: Part, { env }: Config, log: Log): Promise
   const address = env[variable[part]];
   if (address === 'off') throw new ConfigError([`${variable[part]}: is off; set it to <host>:<port>`]);
   const clock = { now: Date.now };
+  const tls = readTls(env);
+  const secured = tls === undefined ? {} : { tls };
   const start = (): Promise<Running> => {
     switch (part) {
       case 'bus': {
@@ -24,14 +27,14 @@ export async function startAlone(part: Part, { env }: Config, log: Log): Promise
             'MESH_SIGNALING_AUTH: token needs the bus inside meshd --standalone, which knows nodes',
           ]);
         }
-        return startBus(address, 'none', log);
+        return startBus({ ...address, auth: 'open', ...secured }, log);
       }
       case 'relay': {
         const token = env.MESH_LRP_AUTH_TOKEN?.reveal();
         if (token === undefined) {
           throw new ConfigError(['MESH_LRP_AUTH_TOKEN: set it to the shared token of the control plane']);
         }
-        return startRelay({ ...address, token, clock, log });
+        return startRelay({ ...address, ...secured, token, clock, log });
       }
       case 'stun':
         return startStun({ ...address, clock, log, ratePerSecond: env.MESH_STUN_RATE });

@@ -1,6 +1,7 @@
 import { BUILT_IN_PASSWORD } from '../core/identity/first-accounts.ts';
 import type { Log } from '../core/ports.ts';
 import type { Config, HostPort } from './config.ts';
+import { givenAddresses, isLoopback } from './given-addresses.ts';
 import type { Plane } from './plane.ts';
 
 /** Says where everything is and what to do next; to stderr where stdout belongs to MCP. */
@@ -11,12 +12,9 @@ export function announce(
   { stdio, milliseconds }: { readonly stdio: boolean; readonly milliseconds: number },
 ): void {
   const { env, configDir, app } = config;
-  for (const name of ['MESH_SIGNALING_URL', 'MESH_RELAY_ADVERTISE_URL', 'MESH_STUN_URL'] as const) {
-    if (/(^|\/)(127\.|localhost|\[::1\])/.test(env[name])) {
-      log.warn(
-        { variable: name, value: env[name] },
-        'nodes on other hosts cannot use a loopback address: set a public one',
-      );
+  for (const { variable, value } of givenAddresses(env)) {
+    if (isLoopback(value)) {
+      log.warn({ variable, value }, 'nodes on other hosts cannot use a loopback address: set a public one');
     }
   }
   for (const variable of config.unknownVariables) log.warn({ variable }, 'no such variable: is it misspelt?');
@@ -33,13 +31,19 @@ export function announce(
     `  MCP        ${url}/mcp`,
     `  Dashboard  ${url}/`,
     `  Bus        ${placeOf(listeners.bus, 'MESH_BUS_LISTEN')}`,
-    `  Relay      ${placeOf(listeners.relay, 'MESH_RELAY_LISTEN')}`,
+    `  Relay      ${relayPlace(config.env, listeners.relay)}`,
     `  STUN       ${placeOf(listeners.stun, 'MESH_STUN_LISTEN')}`,
     `Next: npm run mesh -- login --server ${url}${password}`,
     `then: npm run mesh -- mcp config`,
     '',
   ];
   (stdio ? process.stderr : process.stdout).write(lines.join('\n'));
+}
+
+function relayPlace({ MESH_RELAY_URL: elsewhere }: Config['env'], own: HostPort | undefined): string {
+  if (elsewhere === undefined) return placeOf(own, 'MESH_RELAY_LISTEN');
+  const there = `${elsewhere} (MESH_RELAY_URL)`;
+  return own ? `${placeOf(own, 'MESH_RELAY_LISTEN')} and ${there}` : there;
 }
 
 function placeOf(address: HostPort | undefined, variable: string): string {

@@ -5,6 +5,7 @@ import { parse as parseYaml } from 'yaml';
 import { z } from 'zod';
 import { parseDuration } from '../core/duration.ts';
 import { Secret } from '../core/secret.ts';
+import { parseRelayAddress } from '../net/relay/address.ts';
 
 export interface HostPort {
   readonly host: string;
@@ -29,6 +30,9 @@ const listen = z.string().transform((text, context): HostPort => {
 });
 const listenOrOff = z.union([z.literal('off'), listen], { error: 'must have the form <host>:<port>, or be "off"' });
 const address = z.string().refine((text) => (parseHostPort(text)?.port ?? 0) > 0, 'must have the form <host>:<port>');
+const relayAddress = z
+  .string()
+  .refine(isRelayAddress, 'must have the form <host>:<port>, or lrps://<host>:<port> for a relay with TLS');
 const filePath = z.string().min(1);
 
 /** Every environment variable, its meaning and its default (contract "Control-plane configuration", DESIGN 10). */
@@ -39,8 +43,16 @@ export const environment = z.object({
     .refine(isNatsUrl, 'must have the form nats://<host>:<port>')
     .default('nats://127.0.0.1:4222')
     .describe('NATS address given to nodes, nats://<host>:<port>'),
-  MESH_RELAY_ADVERTISE_URL: address.default('127.0.0.1:6266').describe('Relay address given to nodes, <host>:<port>'),
-  MESH_RELAY_URL: address.default('127.0.0.1:6266').describe('Relay address the control plane itself uses'),
+  MESH_RELAY_ADVERTISE_URL: relayAddress
+    .optional()
+    .describe(
+      'Relay address given to nodes, <host>:<port>; when unset 127.0.0.1:6266, or MESH_RELAY_URL with MESH_RELAY_LISTEN=off',
+    ),
+  MESH_RELAY_URL: relayAddress
+    .optional()
+    .describe(
+      'Relay elsewhere that the control plane tells of revocations, <host>:<port>; lrps://<host>:<port> with TLS',
+    ),
   MESH_STUN_URL: address.default('127.0.0.1:3478').describe('STUN address given to nodes, <host>:<port>'),
   MESH_LRP_AUTH_TOKEN: z
     .string()
@@ -67,7 +79,7 @@ export const environment = z.object({
     .describe('sqlite:<file>; mesh.db in the configuration directory when unset'),
   MESH_TLS_CERT: filePath
     .optional()
-    .describe('PEM file with the certificate chain; serves https when set with MESH_TLS_KEY'),
+    .describe('PEM file with the certificate chain; with MESH_TLS_KEY the API, the bus and the relay speak TLS'),
   MESH_TLS_KEY: filePath.optional().describe('PEM file with the private key of MESH_TLS_CERT'),
   MESH_LLM_BASE_URL: z
     .url('must be a URL')
@@ -187,6 +199,11 @@ function readConfigFile(name: string, problems: string[]): ConfigFile | undefine
 
 function isNatsUrl(text: string): boolean {
   return text.startsWith('nats://') && (parseHostPort(text.slice('nats://'.length))?.port ?? 0) > 0;
+}
+
+function isRelayAddress(text: string): boolean {
+  const place = parseHostPort(text.replace(/^lrps?:\/\//, ''));
+  return place !== undefined && place.port > 0 && parseRelayAddress(text) !== undefined;
 }
 
 function isReadableFile(name: string): boolean {

@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync } from 'node:fs';
+import { mkdirSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as after } from 'node:timers/promises';
 import { ensureFirstAccounts } from '../core/identity/first-accounts.ts';
@@ -19,12 +19,15 @@ import { MCP_TOOLS } from '../tools/surfaces.ts';
 import type { Config } from './config.ts';
 import { loadCredentials } from './credentials.ts';
 import { buildDashboard } from './dashboard.ts';
+import { relayGivenToNodes } from './given-addresses.ts';
 import { buildKeyring } from './keyring.ts';
 import { lockDirectory } from './lock.ts';
 import { buildPlanner } from './planner.ts';
 import { buildServices } from './services.ts';
+import { readTls } from './tls.ts';
 import { VERSION } from './version.ts';
-import { type Listeners, orExplain, startWire } from './wire.ts';
+import { type Listeners, startWire } from './wire.ts';
+import { orExplain } from './wire-parts.ts';
 
 export interface Plane {
   /** Where the API answers, for a client on this machine. */
@@ -51,6 +54,7 @@ const STOP_DEADLINE_MS = 7_000;
  */
 export async function startPlane(config: Config, { log, clock = { now: Date.now } }: PlaneOptions): Promise<Plane> {
   const { env, configDir } = config;
+  const tls = readTls(env);
   mkdirSync(configDir, { recursive: true, mode: 0o700 });
   const undo: (() => void | Promise<void>)[] = [];
   const stop = async () => {
@@ -74,7 +78,7 @@ export async function startPlane(config: Config, { log, clock = { now: Date.now 
       await gate.flushRefusals();
       gate.close();
     });
-    const wire = await startWire(env, services);
+    const wire = await startWire(env, tls, services);
     undo.push(wire.stop);
     await accounts;
     let isUp = false;
@@ -94,11 +98,16 @@ export async function startPlane(config: Config, { log, clock = { now: Date.now 
       log,
       metrics,
       ready: () => isUp && wire.isUp(),
+      problems: wire.problems,
       mcp: (request, response) => void mcp.handle(request, response),
       dashboard: buildDashboard(),
       limits: { rate },
     });
-    const api = await orExplain('MESH_LISTEN', env.MESH_LISTEN, listen(app, { ...env.MESH_LISTEN, ...tlsOf(config) }));
+    const api = await orExplain(
+      'MESH_LISTEN',
+      env.MESH_LISTEN,
+      listen(app, { ...env.MESH_LISTEN, ...(tls && { tls }) }),
+    );
     undo.push(() => api.stop());
     undo.push(() => {
       isUp = false;
@@ -134,11 +143,6 @@ function storePath({ env, configDir }: Config): string {
   return url === undefined ? path.join(configDir, 'mesh.db') : url.slice('sqlite:'.length).replace(/^\/\//, '');
 }
 
-function tlsOf({ env }: Config) {
-  if (env.MESH_TLS_CERT === undefined || env.MESH_TLS_KEY === undefined) return {};
-  return { tls: { cert: readFileSync(env.MESH_TLS_CERT), key: readFileSync(env.MESH_TLS_KEY) } };
-}
-
 function settingsOf({ env, app }: Config): Settings {
   const { host, port } = env.MESH_LISTEN;
   const scheme = env.MESH_TLS_CERT === undefined ? 'http' : 'https';
@@ -146,7 +150,7 @@ function settingsOf({ env, app }: Config): Settings {
     version: VERSION,
     apiUrl: `${scheme}://${isAnyAddress(host) ? '127.0.0.1' : host}:${port}`,
     signalingUrl: env.MESH_SIGNALING_URL,
-    relayAdvertiseUrl: env.MESH_RELAY_ADVERTISE_URL,
+    relayAdvertiseUrl: relayGivenToNodes(env),
     stunUrl: env.MESH_STUN_URL,
     planTtlMs: app.planTtl,
   };

@@ -41,6 +41,7 @@ function buildNodeAccess({ keys, settings }: ServiceParts): NodeAccess {
   return {
     graphEpoch: newId('ev'),
     relayGrant(workspace, publicKey, now) {
+      if (settings.relayAdvertiseUrl === undefined) return null;
       const expiresAt = now + RELAY_CREDENTIAL_MS;
       const credential = mintCredential(relayKeys, {
         workspace: workspaceTagOf(workspace),

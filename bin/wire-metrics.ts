@@ -1,13 +1,18 @@
+import type { EmbeddedBus } from '../net/nats/bus.ts';
 import { type Metrics as BusMetrics, renderMetrics } from '../net/nats/metrics.ts';
 import type { RelayMetrics } from '../net/relay/metrics.ts';
+import type { RemoteRelayMetrics } from '../net/relay/remote.ts';
 import type { StunMetrics } from '../net/stun/server.ts';
 import type { ControlRequests } from '../plane/control-requests.ts';
 import type { GraphPush } from '../plane/push.ts';
 
+type BusState = Pick<EmbeddedBus, 'isUp' | 'restarts'>;
+
 /** The numbers of bus, relay and STUN in the Prometheus text format. */
 
-export function busMetrics(metrics: BusMetrics | undefined): string {
-  return metrics ? renderMetrics(metrics) : '';
+export function busMetrics(metrics: BusMetrics | undefined, { isUp, restarts }: BusState): string {
+  const state = sample('mesh_nats_up', 'gauge', isUp ? 1 : 0) + sample('mesh_nats_restarts_total', 'counter', restarts);
+  return metrics ? renderMetrics(metrics) + state : state;
 }
 
 export function pushMetrics(
@@ -35,6 +40,16 @@ export function relayMetrics(metrics: RelayMetrics): string {
     sample('mesh_relay_forwarded_bytes_total', 'counter', metrics.forwardedBytes),
     byReason('mesh_relay_dropped_frames_total', metrics.dropped),
     byReason('mesh_relay_ended_sessions_total', metrics.ended),
+  ].join('');
+}
+
+export function remoteRelayMetrics({ up, connects, revocations, sent, confirmed }: RemoteRelayMetrics): string {
+  return [
+    sample('mesh_relay_control_up', 'gauge', up),
+    sample('mesh_relay_control_connects_total', 'counter', connects),
+    sample('mesh_relay_control_revocations', 'gauge', revocations),
+    sample('mesh_relay_control_sent_total', 'counter', sent),
+    sample('mesh_relay_control_confirmed_total', 'counter', confirmed),
   ].join('');
 }
 

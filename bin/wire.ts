@@ -1,15 +1,15 @@
 import { setTimeout as after } from 'node:timers/promises';
-import type { Log } from '../core/ports.ts';
 import type { Services } from '../core/services.ts';
-import { EmbeddedBus } from '../net/nats/bus.ts';
-import { RelayListener } from '../net/relay/listener.ts';
-import { StunListener } from '../net/stun/listener.ts';
+import type { EmbeddedBus } from '../net/nats/bus.ts';
 import { startBusCredentials } from '../plane/bus-credentials.ts';
 import { ControlRequests } from '../plane/control-requests.ts';
 import { GraphPush } from '../plane/push.ts';
 import { startRelayRevocations } from '../plane/relay-revocations.ts';
 import type { Environment, HostPort } from './config.ts';
-import { busMetrics, pushMetrics, relayMetrics, stunMetrics } from './wire-metrics.ts';
+import { type RelayEnvironment, startRemoteRelay } from './remote-relay.ts';
+import type { Tls } from './tls.ts';
+import { pushMetrics } from './wire-metrics.ts';
+import { orExplain, type Running, startBus, startRelay, startStun } from './wire-parts.ts';
 
 /** What nodes reach besides the API; undefined where it is off. */
 export interface Listeners {
@@ -20,29 +20,22 @@ export interface Listeners {
 
 export interface Wire {
   readonly listeners: Listeners;
-  /** False once a listener ended by itself. */
+  /** False while a listener of this process is down. */
   isUp(): boolean;
+  /** What does not work although this process does: a sentence each. */
+  problems(): readonly string[];
   /** Prometheus text. */
   metrics(): Promise<string>;
   /** Stops what was started, in reverse. Idempotent. */
   stop(): Promise<void>;
 }
 
-export type WireEnvironment = Pick<
-  Environment,
-  'MESH_BUS_LISTEN' | 'MESH_RELAY_LISTEN' | 'MESH_STUN_LISTEN' | 'MESH_STUN_RATE' | 'MESH_SIGNALING_AUTH'
->;
+type WireEnvironment = RelayEnvironment &
+  Pick<
+    Environment,
+    'MESH_BUS_LISTEN' | 'MESH_RELAY_LISTEN' | 'MESH_STUN_LISTEN' | 'MESH_STUN_RATE' | 'MESH_SIGNALING_AUTH'
+  >;
 
-/** One of the listeners, running. */
-export interface Running {
-  readonly address: HostPort;
-  isUp(): boolean;
-  metrics(): Promise<string>;
-  stop(): Promise<void>;
-}
-
-/** Bus clients leave evenly over this time, so that they do not all come back at once. */
-const LAME_DUCK_MS = 500;
 /** A listener that does not stop by then is left behind. */
 const STOP_MS = 2_500;
 
@@ -54,13 +47,14 @@ const EFFECT_WHEN_OFF = {
 } as const;
 
 /**
- * Starts bus, relay and STUN, in this order.
+ * Starts bus, relay and STUN, in this order, and the session with a relay elsewhere.
  *
  * @throws Error naming the variable and the address that cannot be listened on.
  */
-export async function startWire(env: WireEnvironment, services: Services): Promise<Wire> {
+export async function startWire(env: WireEnvironment, tls: Tls | undefined, services: Services): Promise<Wire> {
   const { clock, log, keys } = services;
-  const running: Running[] = [];
+  const secured = tls === undefined ? {} : { tls };
+  const running: Omit<Running, 'address'>[] = [];
   const stop = async () => {
     for (let part = running.pop(); part; part = running.pop()) {
       await Promise.race([part.stop(), after(STOP_MS, undefined, { ref: false })]);
@@ -81,11 +75,12 @@ export async function startWire(env: WireEnvironment, services: Services): Promi
   };
   try {
     const bus = await start('MESH_BUS_LISTEN', async (address) => {
-      const part = await startBus(address, env.MESH_SIGNALING_AUTH, log);
+      const auth = env.MESH_SIGNALING_AUTH === 'token' ? 'token' : 'open';
+      const part = await startBus({ ...address, auth, ...secured }, log);
       return serveNodes(part, services, env.MESH_SIGNALING_AUTH);
     });
     const relay = await start('MESH_RELAY_LISTEN', async (address) => {
-      const options = { ...address, token: keys.relayToken.reveal(), clock, log };
+      const options = { ...address, ...secured, token: keys.relayToken.reveal(), clock, log };
       const part = await startRelay(options);
       const revocations = await startRelayRevocations(services, part.relay);
       return { ...part, stop: () => part.stop().finally(revocations.stop) };
@@ -93,10 +88,13 @@ export async function startWire(env: WireEnvironment, services: Services): Promi
     const stun = await start('MESH_STUN_LISTEN', (address) =>
       startStun({ ...address, clock, log, ratePerSecond: env.MESH_STUN_RATE }),
     );
+    const remote = await startRemoteRelay(env, relay?.address, services);
+    if (remote) running.push(remote);
     const all = [...running];
     return {
       listeners: { bus: bus?.address, relay: relay?.address, stun: stun?.address },
       isUp: () => all.every((part) => part.isUp()),
+      problems: () => [remote?.problem()].filter((problem) => problem !== undefined),
       metrics: async () => (await Promise.all(all.map((part) => part.metrics()))).join(''),
       stop,
     };
@@ -104,30 +102,6 @@ export async function startWire(env: WireEnvironment, services: Services): Promi
     await stop();
     throw error;
   }
-}
-
-export async function startBus(
-  address: HostPort,
-  auth: 'none' | 'token',
-  log: Log,
-): Promise<Running & { readonly bus: EmbeddedBus }> {
-  const bus = new EmbeddedBus({ ...address, auth: auth === 'token' ? 'token' : 'open' });
-  const bound = await bus.start();
-  let state: 'up' | 'stopping' | 'ended' = 'up';
-  void bus.ended.then((error) => {
-    if (state === 'up') log.error({ error: String(error) }, 'the bus ended by itself: restart the control plane');
-    state = 'ended';
-  });
-  return {
-    bus,
-    address: { host: address.host, port: bound.port },
-    isUp: () => state === 'up',
-    metrics: async () => busMetrics(await bus.metrics()),
-    async stop() {
-      state = 'stopping';
-      await bus.lameDuck(LAME_DUCK_MS);
-    },
-  };
 }
 
 /** What the control plane itself does on its bus. */
@@ -140,6 +114,7 @@ async function serveNodes<T extends Running & { readonly bus: EmbeddedBus }>(
   try {
     const credentials = auth === 'token' ? await startBusCredentials(services, bus) : undefined;
     const push = new GraphPush(services, bus);
+    bus.onChange(({ kind }) => kind !== 'refused' && push.forget());
     const requests = new ControlRequests(services, bus, push);
     await bus.flush();
     return {
@@ -157,51 +132,3 @@ async function serveNodes<T extends Running & { readonly bus: EmbeddedBus }>(
     throw error;
   }
 }
-
-export async function startRelay(
-  options: ConstructorParameters<typeof RelayListener>[0],
-): Promise<Running & { readonly relay: RelayListener }> {
-  const relay = new RelayListener(options);
-  const { port } = await relay.start();
-  return {
-    relay,
-    address: { host: options.host, port },
-    isUp: () => true,
-    metrics: async () => relayMetrics(relay.metrics()),
-    stop: () => relay.stop(),
-  };
-}
-
-export async function startStun(options: ConstructorParameters<typeof StunListener>[0]): Promise<Running> {
-  const stun = new StunListener(options);
-  const { port } = await stun.start();
-  return {
-    address: { host: options.host, port },
-    isUp: () => true,
-    metrics: async () => stunMetrics(stun.metrics()),
-    stop: () => stun.stop(),
-  };
-}
-
-/** Turns the system's refusal to listen into words that say what to change. */
-export async function orExplain<T>(variable: string, { host, port }: HostPort, starting: Promise<T>): Promise<T> {
-  try {
-    return await starting;
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    if (code === undefined) throw error;
-    const off = variable === 'MESH_LISTEN' ? '' : `, or set ${variable}=off to run without it`;
-    const where = host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`;
-    throw new Error(
-      `${variable}: cannot listen on ${where} (${REFUSALS[code] ?? code}). Set ${variable} to another address${off}.`,
-      { cause: error },
-    );
-  }
-}
-
-const REFUSALS: Readonly<Record<string, string>> = {
-  EADDRINUSE: 'EADDRINUSE: another process listens there',
-  EADDRNOTAVAIL: 'EADDRNOTAVAIL: this machine does not have the address',
-  EACCES: 'EACCES: this user may not use the port',
-  ENOTFOUND: 'ENOTFOUND: the host name is unknown',
-};

@@ -60,7 +60,8 @@ export interface Settings {
   readonly version: string;
   readonly apiUrl: string;
   readonly signalingUrl: string;
-  readonly relayAdvertiseUrl: string;
+  /** Undefined where there is no relay. */
+  readonly relayAdvertiseUrl: string | undefined;
   readonly stunUrl: string;
   /** Life of a plan in ms (10 minutes). */
   readonly planTtlMs: number;

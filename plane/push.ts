@@ -63,6 +63,11 @@ export class GraphPush {
     return this.#workspaces.get(workspace)?.versionOf(peerUid);
   }
 
+  /** The bus has lost what was on it: whoever is served next gets a whole graph. */
+  forget(): void {
+    for (const push of this.#workspaces.values()) push.forget();
+  }
+
   /** Seals an answer to a node and sends it. */
   reply(to: Uint8Array, subject: string, content: object): void {
     const sealed = this.#sealer.seal('reply', to, subject, Buffer.from(JSON.stringify(content)));
@@ -139,6 +144,10 @@ class WorkspacePush {
 
   versionOf(peerUid: string): number | undefined {
     return this.#sent.get(peerUid)?.version;
+  }
+
+  forget(): void {
+    this.#sent.clear();
   }
 
   async stop(): Promise<void> {

@@ -22,6 +22,8 @@ export interface AppOptions {
   readonly metrics: Metrics;
   /** Answers /readyz: true when the store answers and every listener is up. */
   readonly ready: () => boolean | Promise<boolean>;
+  /** What does not work although the plane is ready, a sentence each; /readyz tells. */
+  readonly problems?: () => readonly string[];
   readonly limits?: {
     /** `off` for benchmarks on the loopback; else 6,000 a minute and source. */
     readonly rate?: RateLimit | 'off';
@@ -39,7 +41,18 @@ const DEFAULT_RATE: RateLimit = { perMinute: 6_000 };
 
 /** The HTTP face: the operations under /api/v1, events, health, metrics, and what is handed in. */
 export function buildApp(options: AppOptions): RequestListener {
-  const { operations, gate, log, metrics, ready, limits = {}, mcp, dashboard, trustProxy } = options;
+  const {
+    operations,
+    gate,
+    log,
+    metrics,
+    ready,
+    problems = () => [],
+    limits = {},
+    mcp,
+    dashboard,
+    trustProxy,
+  } = options;
   const headers = securityHeaders();
   const app = express();
   app.disable('x-powered-by');
@@ -71,7 +84,8 @@ export function buildApp(options: AppOptions): RequestListener {
   app.get('/readyz', async (_request, response) => {
     const up = await ready();
     if (!up) throw new MeshError('unavailable', 'The control plane is not ready yet: try again in a moment.');
-    response.json({ status: 'ready' });
+    const degraded = problems();
+    response.json(degraded.length === 0 ? { status: 'ready' } : { status: 'ready', degraded });
   });
   app.get('/metrics', async (_request, response) => {
     const text = await metrics.render();

@@ -1,4 +1,4 @@
-import { connect } from '@nats-io/transport-node';
+import { connect, type NodeConnectionOptions } from '@nats-io/transport-node';
 import { busSecretOf } from '../core/network/device-token.ts';
 import { applyDelta, type DeltaGraph, type FullGraph } from '../core/network/graph.ts';
 import { Opener } from '../net/seal/opener.ts';
@@ -15,8 +15,12 @@ export interface NodeIdentity {
 }
 
 /** A node on the bus, with the official client: opens what is pushed to it and keeps its graph. */
-export async function busNode(port: number, { id, workspaceId, deviceToken, controlKey, pair }: NodeIdentity) {
-  const nats = await connect({ port, reconnect: false, token: busSecretOf(deviceToken), inboxPrefix: `_INBOX.${id}` });
+export async function busNode(
+  port: number,
+  { id, workspaceId, deviceToken, controlKey, pair }: NodeIdentity,
+  options: NodeConnectionOptions = { reconnect: false },
+) {
+  const nats = await connect({ port, token: busSecretOf(deviceToken), inboxPrefix: `_INBOX.${id}`, ...options });
   const control = Uint8Array.from(Buffer.from(controlKey, 'base64'));
   const opener = new Opener(pair, (sender) => Buffer.compare(sender, control) === 0);
   const sealer = new Sealer(pair, crypto.getRandomValues(new Uint8Array(16)));

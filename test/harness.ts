@@ -8,6 +8,8 @@ import type { Clock, Log } from '../core/ports.ts';
 
 export const ADMIN_PASSWORD = 'correct horse battery staple';
 
+const FIRST_ADMIN = { username: 'admin', password: ADMIN_PASSWORD };
+
 export interface HarnessOptions {
   readonly env?: Readonly<Record<string, string>>;
   /** Contents of config.yaml; an initial admin with {@link ADMIN_PASSWORD} unless given. */
@@ -32,11 +34,15 @@ export interface ApiOptions {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
+/** Writes config.yaml: an initial admin with {@link ADMIN_PASSWORD} unless given. */
+export function configure(directory: string, config: unknown = { app: { initAdmins: [FIRST_ADMIN] } }): void {
+  writeFileSync(path.join(directory, 'config.yaml'), stringify(config));
+}
+
 /** A whole control plane in this process, on a free loopback port, called as a user calls it: over HTTP. */
 export async function startHarness({ env = {}, config, clock, directory }: HarnessOptions = {}) {
   const dir = directory ?? mkdtempSync(path.join(tmpdir(), 'mesh-'));
-  const app = config ?? { app: { initAdmins: [{ username: 'admin', password: ADMIN_PASSWORD }] } };
-  writeFileSync(path.join(dir, 'config.yaml'), stringify(app));
+  configure(dir, config);
   const lines: string[] = [];
   const log = capturing(lines);
   const listeners = {
@@ -49,9 +55,38 @@ export async function startHarness({ env = {}, config, clock, directory }: Harne
   /** Every secret an answer gave out; the log must hold none of them. */
   const secrets = new Set<string>();
 
-  async function api(method: string, route: string, options: ApiOptions = {}): Promise<ApiAnswer> {
+  const api = apiOf(plane.url, secrets);
+
+  return {
+    plane,
+    url: plane.url,
+    directory: dir,
+    log: lines,
+    secrets,
+    api,
+
+    login: (username?: string, password?: string) => login(api, username, password),
+
+    /** An admin session and a fresh workspace. */
+    workspace: (slug?: string, maxNodeCount?: number) => freshWorkspace(api, slug, maxNodeCount),
+
+    /** Stops the plane and keeps its directory. */
+    stop: () => plane.stop(),
+
+    async [Symbol.asyncDispose](): Promise<void> {
+      await plane.stop();
+      rmSync(dir, { recursive: true, force: true });
+    },
+  };
+}
+
+export type Api = (method: string, route: string, options?: ApiOptions) => Promise<ApiAnswer>;
+
+/** Calls a control plane as a user does, and notes every secret that an answer gives out. */
+export function apiOf(url: string, secrets = new Set<string>()): Api {
+  return async (method, route, options = {}) => {
     const { token, workspace, body, headers = {} } = options;
-    const response = await fetch(new URL(route, plane.url), {
+    const response = await fetch(new URL(route, url), {
       method,
       headers: {
         ...(token !== undefined && { authorization: `Bearer ${token}` }),
@@ -65,37 +100,24 @@ export async function startHarness({ env = {}, config, clock, directory }: Harne
     for (const [secret] of text.matchAll(/mesh-(?:join|dlg|agt|dev|api)-[\w-]{43}|eyJ[\w-]+\.[\w-]+\.[\w-]+/g))
       secrets.add(secret);
     return { status: response.status, headers: response.headers, text, body: parse(text) };
-  }
-
-  return {
-    plane,
-    url: plane.url,
-    directory: dir,
-    log: lines,
-    secrets,
-    api,
-
-    async login(username = 'admin', password = ADMIN_PASSWORD): Promise<string> {
-      const { body } = await api('POST', '/api/v1/users/login', { body: { username, password } });
-      return body.data.token;
-    },
-
-    /** An admin session and a fresh workspace. */
-    async workspace(slug = 'prod', maxNodeCount = 250): Promise<{ token: string; workspace: string }> {
-      const token = await this.login();
-      const fields = { slug, namespace: slug, displayName: slug, maxNodeCount };
-      const { body } = await api('POST', '/api/v1/workspaces/add', { token, body: fields });
-      return { token, workspace: body.data.id };
-    },
-
-    /** Stops the plane and keeps its directory. */
-    stop: () => plane.stop(),
-
-    async [Symbol.asyncDispose](): Promise<void> {
-      await plane.stop();
-      rmSync(dir, { recursive: true, force: true });
-    },
   };
+}
+
+async function login(api: Api, username = 'admin', password = ADMIN_PASSWORD): Promise<string> {
+  const { body } = await api('POST', '/api/v1/users/login', { body: { username, password } });
+  return body.data.token;
+}
+
+/** An admin session and a fresh workspace. */
+export async function freshWorkspace(
+  api: Api,
+  slug = 'prod',
+  maxNodeCount = 250,
+): Promise<{ token: string; workspace: string }> {
+  const token = await login(api);
+  const fields = { slug, namespace: slug, displayName: slug, maxNodeCount };
+  const { body } = await api('POST', '/api/v1/workspaces/add', { token, body: fields });
+  return { token, workspace: body.data.id };
 }
 
 export type Harness = Awaited<ReturnType<typeof startHarness>>;

@@ -55,7 +55,6 @@ export const requirements = {
   'env-relay-url': {
     section: 'Configuration',
     rule: 'MESH_RELAY_URL is the relay address the control plane uses',
-    open: 'relay',
   },
   'env-stun-url': { section: 'Configuration', rule: 'MESH_STUN_URL is the STUN address given to nodes' },
   'env-lrp-token': {

@@ -42,7 +42,7 @@ export interface FirewallRules {
 }
 
 export interface RelayGrant {
-  /** host:port */
+  /** `host:port`, or `lrps://host:port` where the relay speaks TLS. */
   readonly url: string;
   readonly credential: string;
   readonly expiresAt: string;

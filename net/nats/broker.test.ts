@@ -35,7 +35,7 @@ describe('greeting', () => {
   });
 
   it('says when a credential or TLS is required', () => {
-    const { greeting } = new Bench({ auth: 'token', tls: true }).connect();
+    const { greeting } = new Bench({ auth: 'token', tls: 'required' }).connect();
     expect(JSON.parse(greeting.slice('INFO '.length))).toMatchObject({ auth_required: true, tls_required: true });
   });
 });

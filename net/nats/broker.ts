@@ -43,7 +43,8 @@ export interface BrokerOptions {
   readonly limits?: Partial<Limits>;
   readonly host?: string;
   readonly port?: number;
-  readonly tls?: boolean;
+  /** What INFO says of TLS; undefined where there is none. */
+  readonly tls?: 'required' | 'available';
   /** Called in the midst of a large fan-out: carry out the commands there are, so that memory does not pile up. */
   readonly relieve?: () => void;
 }

@@ -102,7 +102,6 @@ describe('embedded bus', () => {
     const { bus } = await start();
     await bus.stop();
     await bus.stop();
-    expect(await bus.ended).toBeUndefined();
     await bus.flush();
     expect(await bus.metrics()).toBeUndefined();
   });

@@ -3,7 +3,7 @@ export interface Info {
   readonly serverId: string;
   readonly host?: string;
   readonly port?: number;
-  readonly tls?: boolean;
+  readonly tls?: 'required' | 'available';
   readonly clientId: number;
   readonly address: string | undefined;
   readonly maxPayload: number;
@@ -16,7 +16,7 @@ const PROTOCOL_VERSION = '2.9.10';
 
 /** The INFO line; flags that do not apply are left out, as nats-server does. */
 export function encodeInfo(info: Info): Uint8Array {
-  const { serverId, host = '0.0.0.0', port = 4222, tls = false, clientId, address, maxPayload } = info;
+  const { serverId, host = '0.0.0.0', port = 4222, tls, clientId, address, maxPayload } = info;
   const fields = {
     server_id: serverId,
     server_name: 'mesh',
@@ -29,7 +29,7 @@ export function encodeInfo(info: Info): Uint8Array {
     client_id: clientId,
     ...(address !== undefined && { client_ip: address }),
     ...(info.authRequired && { auth_required: true }),
-    ...(tls && { tls_required: true }),
+    ...(tls && { [`tls_${tls}`]: true }),
     ...(info.lameDuck && { ldm: true }),
   };
   return Buffer.from(`INFO ${JSON.stringify(fields)} \r\n`, 'latin1');

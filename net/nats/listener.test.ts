@@ -179,14 +179,25 @@ describe('the official client', () => {
     await expect(client(port)).rejects.toThrow(/Authorization Violation/);
   });
 
-  it('speaks TLS when a certificate is configured', async () => {
+  it('speaks TLS when a certificate is configured, and hears one that goes on in clear on the open bus', async () => {
     const { port } = await start({ tls: testCertificate });
     const options = { servers: `localhost:${port}`, tls: { ca: testCertificate.cert } };
-    const [a, b] = [await client(port, options), await client(port, options)];
+    const [a, b] = [await client(port, options), await client(port, { tls: null })];
+    expect([a.info?.tls_available, a.info?.tls_required]).toEqual([true, undefined]);
     a.subscribe('echo', { callback: (_error, message) => void message.respond(message.data) });
     await a.flush();
     const large = 'x'.repeat(500_000);
     expect((await b.request('echo', large)).string()).toBe(large);
+    await expect(client(port)).rejects.toThrow(/self-signed certificate/);
+  });
+
+  it('must speak TLS where its credential would travel in clear', async () => {
+    const { listener, port } = await start({ tls: testCertificate, auth: 'token' });
+    listener.broker.credentials.set({ id: 'c', digest: credentialDigest('s3'), workspace: 'w', peer: 'p' });
+    const options = { servers: `localhost:${port}`, token: 's3', tls: { ca: testCertificate.cert } };
+    const secure = await client(port, options);
+    expect(secure.info?.tls_required).toBe(true);
+    await secure.flush();
   });
 
   it('1,000 of them hear every message of a fan-out', async () => {
@@ -263,11 +274,24 @@ describe('raw connections', () => {
       .toMatchObject({ connections: 0, subscriptions: 0, partial_bytes: 0 });
   });
 
-  it('in clear on a TLS port are closed', async () => {
-    const { port } = await start({ tls: testCertificate });
+  it('in clear are closed where TLS is required', async () => {
+    const { port } = await start({ tls: testCertificate, auth: 'token' });
     const socket = await raw(port);
     socket.write('PING\r\n');
     await once(socket, 'close');
     expect(socket.destroyed).toBe(true);
+  });
+
+  it('that only begin like TLS end their own connection and no other', async () => {
+    const { listener, port } = await start({ tls: testCertificate });
+    const other = await client(port, { tls: null });
+    const socket = await raw(port);
+    socket.write('\x16\x03\x01 no handshake at all');
+    await once(socket, 'close');
+    const early = await raw(port);
+    early.end();
+    await once(early, 'close');
+    await other.flush();
+    await expect.poll(() => listener.broker.snapshot().connections).toBe(1);
   });
 });

@@ -6,13 +6,14 @@ import { Broker, type Delivery } from './broker.ts';
 import { EARLY_FLUSH_BYTES, type Limits } from './limits.ts';
 import type { Chunk } from './outbox.ts';
 import type { Session } from './session.ts';
+import { onFirstBytes } from './sniff.ts';
 
 export interface ListenerOptions {
   readonly host: string;
   /** 0 = any free port. */
   readonly port: number;
   readonly auth: 'open' | 'token';
-  /** PEM texts; with them every client must upgrade to TLS after INFO. */
+  /** PEM texts; with them clients upgrade to TLS after INFO. They must where a credential travels, else they may. */
   readonly tls?: { readonly cert: string; readonly key: string };
   readonly limits?: Partial<Limits>;
 }
@@ -73,7 +74,7 @@ export class NatsListener {
       auth,
       host,
       port,
-      tls: tls !== undefined,
+      ...(tls && { tls: auth === 'token' ? 'required' : 'available' }),
       relieve: () => this.flush(),
       ...(limits && { limits }),
     });
@@ -184,23 +185,43 @@ export class NatsListener {
     if (this.#secureContext === undefined) {
       connection.socket = adoptSocket(accepted, this.#readBuffer, (bytes) => this.#received(session, bytes));
       this.#follow(connection);
-    } else this.#upgrade(connection, accepted, this.#secureContext);
+    } else this.#greet(connection, accepted, this.#secureContext);
     this.#schedule();
   }
 
-  /** INFO goes in clear, then the handshake begins; until then the session's writes wait. */
-  #upgrade(connection: Connection, accepted: Socket, secureContext: SecureContext): void {
+  /** INFO goes in clear; until it is known how the client goes on, the session's writes wait. */
+  #greet(connection: Connection, accepted: Socket, secureContext: SecureContext): void {
     const { session } = connection;
     const info = this.broker.take(session, Date.now());
-    accepted.once('error', () => accepted.destroy());
     if (info !== undefined) accepted.write(info.bytes);
+    const proceed = () => {
+      if (info !== undefined) this.broker.written(session, info);
+      this.#schedule();
+    };
+    if (this.#options.auth === 'token') {
+      accepted.once('error', () => accepted.destroy());
+      this.#upgrade(connection, accepted, secureContext, proceed);
+      return;
+    }
+    this.#follow(connection);
+    onFirstBytes(accepted, (isTls) => {
+      if (isTls) {
+        this.#upgrade(connection, accepted, secureContext, proceed);
+        return;
+      }
+      accepted.on('data', (bytes: Uint8Array) => this.#received(session, bytes));
+      proceed();
+    });
+  }
+
+  #upgrade(connection: Connection, accepted: Socket, secureContext: SecureContext, proceed: () => void): void {
+    const { session } = connection;
     const secure = new TLSSocket(accepted, { isServer: true, secureContext });
     connection.socket = secure;
     const timer = setTimeout(() => secure.destroy(), TLS_HANDSHAKE_MS);
     secure.once('secure', () => {
       clearTimeout(timer);
-      if (info !== undefined) this.broker.written(session, info);
-      this.#schedule();
+      proceed();
     });
     secure.once('close', () => clearTimeout(timer));
     secure.on('data', (bytes: Uint8Array) => this.#received(session, bytes));

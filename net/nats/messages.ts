@@ -12,7 +12,7 @@ export interface OutgoingMessage {
 }
 
 export type ToWorker =
-  | { readonly kind: 'subscribe'; readonly sid: string; readonly subject: string; readonly queue?: string }
+  | ({ readonly kind: 'subscribe' } & ControlSubscription)
   | { readonly kind: 'unsubscribe'; readonly sid: string }
   | { readonly kind: 'publish'; readonly messages: readonly OutgoingMessage[] }
   | { readonly kind: 'credentials'; readonly set: readonly Credential[]; readonly remove: readonly string[] }
@@ -30,6 +30,18 @@ export type FromWorker =
   | { readonly kind: 'deliver'; readonly deliveries: readonly Delivery[] }
   | { readonly kind: 'flushed'; readonly id: number }
   | { readonly kind: 'metrics'; readonly id: number; readonly metrics: Metrics }
+  /** Clients were refused for lack of a valid credential, so many since this was said last. */
+  | { readonly kind: 'refused'; readonly count: number }
   | { readonly kind: 'stopped' };
 
-export type WorkerOptions = ListenerOptions;
+export interface ControlSubscription {
+  readonly sid: string;
+  readonly subject: string;
+  readonly queue?: string;
+}
+
+/** What the thread starts with: who may come and what the control plane hears are known before the port listens. */
+export interface WorkerOptions extends ListenerOptions {
+  readonly subscriptions: readonly ControlSubscription[];
+  readonly credentials: readonly Credential[];
+}

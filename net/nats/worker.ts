@@ -4,6 +4,10 @@ import { ControlWindow } from './control-window.ts';
 import { NatsListener } from './listener.ts';
 import type { FromWorker, OutgoingMessage, ToWorker, WorkerOptions } from './messages.ts';
 
+/** Milliseconds between looks at refused clients, and between two words about them. */
+const REFUSED_LOOK_MS = 500;
+const REFUSED_PAUSE_MS = 30_000;
+
 /** The broker's own thread: a scan or a slow request on the main thread never delays signalling. */
 
 if (parentPort !== null) await serve(parentPort, workerData as WorkerOptions);
@@ -18,6 +22,10 @@ async function serve(port: NonNullable<typeof parentPort>, options: WorkerOption
     if (admitted.length > 0) say({ kind: 'deliver', deliveries: admitted });
   };
   const listener = new NatsListener(options, deliver);
+
+  for (const { subject, queue, sid } of options.subscriptions) listener.handleControl(line('SUB', subject, queue, sid));
+  for (const credential of options.credentials) listener.broker.credentials.set(credential);
+  reportRefusals(() => listener.broker.metrics.auth_failures_total, say);
 
   const end = async (ending: Promise<void>) => {
     await ending;
@@ -69,6 +77,19 @@ async function serve(port: NonNullable<typeof parentPort>, options: WorkerOption
     say({ kind: 'failed', message: error instanceof Error ? error.message : String(error), code });
     await end(listener.stop());
   }
+}
+
+/** At once for the first, then now and then: a node that is refused tries again for ever. */
+function reportRefusals(total: () => number, say: (message: FromWorker) => void): void {
+  let said = 0;
+  let saidAt = Number.NEGATIVE_INFINITY;
+  setInterval(() => {
+    const count = total() - said;
+    if (count === 0 || performance.now() - saidAt < REFUSED_PAUSE_MS) return;
+    said += count;
+    saidAt = performance.now();
+    say({ kind: 'refused', count });
+  }, REFUSED_LOOK_MS).unref();
 }
 
 function line(...words: readonly (string | undefined)[]): Uint8Array {

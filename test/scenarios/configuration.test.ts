@@ -101,7 +101,6 @@ test('without the variables of the contract their defaults hold, and each loopba
     MESH_BUS_LISTEN: { host: '0.0.0.0', port: 4_222 },
     MESH_RELAY_LISTEN: { host: '0.0.0.0', port: 6_266 },
     MESH_STUN_LISTEN: { host: '0.0.0.0', port: 3_478 },
-    MESH_RELAY_URL: '127.0.0.1:6266',
     MESH_EDITION: 'pro',
   });
   const meshd = start({ directory: configured() });

@@ -6,57 +6,16 @@ import { busSecretOf } from '../../core/network/device-token.ts';
 import { peerIdOf } from '../../net/relay/frame.ts';
 import { generateKeyPair } from '../../net/seal/x25519.ts';
 import { BINDING, decodeStun, encodeStun } from '../../net/stun/message.ts';
-import { busNode, type NodeIdentity } from '../bus-node.ts';
-import { type Harness, type HarnessOptions, startHarness } from '../harness.ts';
+import { busNode } from '../bus-node.ts';
+import { startHarness } from '../harness.ts';
 import { relaySession } from '../relay-socket.ts';
 import { verifies } from '../requirements.ts';
-
-const FREE_PORT = '127.0.0.1:0';
-const ALL_ON = { MESH_BUS_LISTEN: FREE_PORT, MESH_RELAY_LISTEN: FREE_PORT, MESH_STUN_LISTEN: FREE_PORT };
-
-/** A control plane with everything on, and a workspace with an admin. */
-async function startPlane(options: HarnessOptions = {}) {
-  const harness = await startHarness({ ...options, env: { ...ALL_ON, ...options.env } });
-  const { token, workspace } = await harness.workspace();
-  const admin = { token, workspace };
-  const { bus, relay, stun } = harness.plane.listeners;
-  return {
-    harness,
-    admin,
-    workspace,
-    busPort: bus?.port ?? 0,
-    relayPort: relay?.port ?? 0,
-    stunPort: stun?.port ?? 0,
-    join: (name: string) => join(harness, admin, name),
-    [Symbol.asyncDispose]: () => harness[Symbol.asyncDispose](),
-  };
-}
-
-async function join(
-  harness: Harness,
-  admin: { token: string; workspace: string },
-  name: string,
-): Promise<NodeIdentity> {
-  const made = await harness.api('POST', '/api/v1/token/generate', { ...admin, body: { name, labels: { name } } });
-  const pair = generateKeyPair();
-  const publicKey = Buffer.from(pair.publicKey).toString('base64');
-  const answer = await harness.api('POST', '/api/v1/devices/register', {
-    token: made.body.token,
-    body: { name, publicKey },
-  });
-  expect(answer.status).toBe(201);
-  return { ...answer.body, pair };
-}
-
-async function relayCredential(harness: Harness, { deviceToken }: NodeIdentity): Promise<string> {
-  const { body } = await harness.api('GET', '/api/v1/devices/self/graph', { token: deviceToken });
-  return body.relay.credential;
-}
+import { ALL_ON, relayCredential, startWiredPlane } from '../wired-plane.ts';
 
 test('the relay forwards between two nodes with the credentials of their graphs, and refuses one that was revoked', async () => {
   verifies('auth-relay', 'env-lrp-token', 'ports-relay');
   const relayToken = 'a shared relay token of a test';
-  await using plane = await startPlane({ env: { MESH_LRP_AUTH_TOKEN: relayToken } });
+  await using plane = await startWiredPlane({ env: { MESH_LRP_AUTH_TOKEN: relayToken } });
   const { harness, relayPort } = plane;
   const [a, b] = [await plane.join('a'), await plane.join('b')];
   const credential = await relayCredential(harness, a);
@@ -82,7 +41,7 @@ test('the relay forwards between two nodes with the credentials of their graphs,
 });
 
 test('a relay that was restarted still refuses whom was revoked before', async () => {
-  await using plane = await startPlane();
+  await using plane = await startWiredPlane();
   const { harness, admin } = plane;
   const a = await plane.join('a');
   const credential = await relayCredential(harness, a);
@@ -95,7 +54,7 @@ test('a relay that was restarted still refuses whom was revoked before', async (
 
 test('STUN tells a node its address', async () => {
   verifies('ports-stun');
-  await using plane = await startPlane();
+  await using plane = await startWiredPlane();
   const socket = createSocket('udp4');
   socket.bind(0, '127.0.0.1');
   await once(socket, 'listening');
@@ -110,7 +69,7 @@ test('STUN tells a node its address', async () => {
 
 test('anyone may signal on the bus of a plane that asks for no credential', async () => {
   verifies('bus-open');
-  await using plane = await startPlane();
+  await using plane = await startWiredPlane();
   const nats = await connectBus({ port: plane.busPort, reconnect: false });
   const heard = nats.subscribe('mesh.w.p.signal', { max: 1 });
   nats.publish('mesh.w.p.signal', 'SYN');
@@ -119,7 +78,7 @@ test('anyone may signal on the bus of a plane that asks for no credential', asyn
 });
 
 test('readiness and metrics cover bus, relay and STUN', async () => {
-  await using plane = await startPlane();
+  await using plane = await startWiredPlane();
   expect((await plane.harness.api('GET', '/readyz')).status).toBe(200);
   const { text } = await plane.harness.api('GET', '/metrics');
   for (const name of ['mesh_nats_connections', 'mesh_relay_sessions', 'mesh_stun_answered_total']) {
@@ -132,7 +91,7 @@ test('a part that is off is said with what it costs, and an address that is take
   for (const text of ['nodes cannot negotiate connections', 'cannot communicate', 'only relay paths']) {
     expect(harness.log.join('\n')).toContain(text);
   }
-  await using other = await startPlane();
+  await using other = await startWiredPlane();
   for (const [variable, port] of [
     ['MESH_BUS_LISTEN', other.busPort],
     ['MESH_RELAY_LISTEN', other.relayPort],
@@ -156,7 +115,7 @@ const shut = (name: string, more: object = {}) => ({
 
 test('a changed policy is pushed as a sealed delta to the two nodes it concerns and to no other', async () => {
   verifies('ports-bus');
-  await using plane = await startPlane();
+  await using plane = await startWiredPlane();
   const { harness, admin, busPort } = plane;
   const [idA, idB, idC] = [await plane.join('a'), await plane.join('b'), await plane.join('c')];
   await using a = await busNode(busPort, idA);
@@ -185,7 +144,7 @@ test('a changed policy is pushed as a sealed delta to the two nodes it concerns 
 });
 
 test('the end of a policy and the deletion of a peer reach a node as deltas without being asked for', async () => {
-  await using plane = await startPlane();
+  await using plane = await startWiredPlane();
   const { harness, admin, busPort } = plane;
   const [idA, idB] = [await plane.join('a'), await plane.join('b')];
   await using a = await busNode(busPort, idA);
@@ -201,7 +160,7 @@ test('the end of a policy and the deletion of a peer reach a node as deltas with
 });
 
 test('a node that missed a delta sees the gap in the next one and is sent the whole graph when it asks', async () => {
-  await using plane = await startPlane();
+  await using plane = await startWiredPlane();
   const { harness, admin, busPort } = plane;
   const idA = await plane.join('a');
   await plane.join('b');
@@ -218,7 +177,7 @@ test('a node that missed a delta sees the gap in the next one and is sent the wh
 });
 
 test('a node that waits for approval is sent nothing, and its whole graph when it is approved', async () => {
-  await using plane = await startPlane();
+  await using plane = await startWiredPlane();
   const { harness, admin, busPort, workspace } = plane;
   const settings = { settings: { requirePeerApproval: true } };
   expect((await harness.api('PATCH', `/api/v1/workspaces/${workspace}`, { ...admin, body: settings })).status).toBe(
@@ -232,7 +191,7 @@ test('a node that waits for approval is sent nothing, and its whole graph when i
 });
 
 test('a sealed heartbeat brings a node online; one that is unsealed or repeated is ignored and counted', async () => {
-  await using plane = await startPlane();
+  await using plane = await startWiredPlane();
   const { harness, admin, busPort } = plane;
   const idA = await plane.join('a');
   await using a = await busNode(busPort, idA);
@@ -260,7 +219,7 @@ test('a sealed heartbeat brings a node online; one that is unsealed or repeated 
 });
 
 test('with credentials asked for, a node hears its own subjects only, and nothing once it was revoked', async () => {
-  await using plane = await startPlane({ env: { MESH_SIGNALING_AUTH: 'token' } });
+  await using plane = await startWiredPlane({ env: { MESH_SIGNALING_AUTH: 'token' } });
   const { harness, admin, busPort, workspace } = plane;
   const [idA, idB] = [await plane.join('a'), await plane.join('b')];
   await expect(connectBus({ port: busPort, reconnect: false })).rejects.toThrow(/authorization/i);

@@ -1,0 +1,31 @@
+import type { Environment } from './config.ts';
+
+/** An address that nodes are given, with the variable that sets it. */
+export interface GivenAddress {
+  readonly variable: 'MESH_SIGNALING_URL' | 'MESH_RELAY_ADVERTISE_URL' | 'MESH_STUN_URL';
+  readonly value: string;
+}
+
+const OWN_RELAY = '127.0.0.1:6266';
+
+/** Where nodes find bus, relay and STUN. */
+export function givenAddresses(env: Environment): readonly GivenAddress[] {
+  const relay = relayGivenToNodes(env);
+  return [
+    { variable: 'MESH_SIGNALING_URL', value: env.MESH_SIGNALING_URL },
+    ...(relay === undefined ? [] : [{ variable: 'MESH_RELAY_ADVERTISE_URL' as const, value: relay }]),
+    { variable: 'MESH_STUN_URL', value: env.MESH_STUN_URL },
+  ];
+}
+
+/** The relay address given to nodes; `lrps://` where it is the relay of this process and that speaks TLS. */
+export function relayGivenToNodes(env: Environment): string | undefined {
+  const isOurs = env.MESH_RELAY_LISTEN !== 'off';
+  const given = env.MESH_RELAY_ADVERTISE_URL ?? (isOurs ? OWN_RELAY : env.MESH_RELAY_URL);
+  const isSecure = isOurs && env.MESH_TLS_CERT !== undefined;
+  return given !== undefined && isSecure && !given.includes('://') ? `lrps://${given}` : given;
+}
+
+export function isLoopback(address: string): boolean {
+  return /(^|\/)(127\.|localhost|\[::1\])/.test(address);
+}

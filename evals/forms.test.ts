@@ -25,7 +25,7 @@ describe('the sentences of the built-in planner', () => {
     ({ says, given, opens = [], closes = [] }) => {
       const state = stateOf(given);
       const answer = planByGrammar({ intent: says, state, now: NOW });
-      if (answer.outcome !== 'changes') throw new Error(`${answer.reason} ${answer.questions.join(' ')}`);
+      if (answer.outcome !== 'changes') throw new Error(JSON.stringify(answer));
       const { after } = planChanges(state, answer.changes, NOW);
       const is = compile(modelOf(after, NOW));
       const effect = effectOf(compile(modelOf(state, NOW)), is);

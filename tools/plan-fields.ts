@@ -1,6 +1,9 @@
 import { z } from 'zod';
-import type { EffectView } from '../core/intent/effect-view.ts';
+import { VERIFICATIONS } from '../core/intent/assess.ts';
+import { type EffectView, viewOfEffect } from '../core/intent/effect-view.ts';
+import type { ProposedPlan } from '../core/intent/plan.ts';
 import { RISK_LEVELS } from '../core/intent/risk.ts';
+import { formatInstant } from '../core/time.ts';
 
 export const riskLevel = z.enum(RISK_LEVELS);
 
@@ -32,4 +35,46 @@ export const effectFields = z.strictObject({
 /** Copies, because answers are checked as mutable data. */
 export function effectFieldsOf({ opened, closed, ...counts }: EffectView): z.input<typeof effectFields> {
   return { ...counts, opened: [...opened], closed: [...closed] };
+}
+
+/** A plan as answers show it. */
+export const planFields = z.strictObject({
+  plan_id: z.string(),
+  summary: z.string(),
+  risk_level: riskLevel,
+  risk_reasons: z.array(z.string()),
+  verified: z.boolean().describe('Whether the effect is proven to be what was asked for'),
+  verification: z
+    .enum(VERIFICATIONS)
+    .describe('unmet: needs intents:override to be applied; unproven: nothing to hold the effect against'),
+  unmet: z.array(z.string()).describe('What keeps it from being verified'),
+  effect: effectFields,
+  changes: z.array(shownChange),
+  warnings: z.array(z.string()),
+  questions: z.array(z.string()),
+  diff_markdown: z.string(),
+  base_revision: z.int(),
+  expires_at: z.string(),
+  dry_run: z.boolean(),
+});
+
+export function planFieldsOf({ id, spec, assessment }: ProposedPlan, dryRun: boolean): z.input<typeof planFields> {
+  const { verification, objections, risk, effect, shown, warnings, diffMarkdown } = assessment;
+  return {
+    plan_id: id,
+    summary: spec.summary,
+    risk_level: risk.level,
+    risk_reasons: [...risk.reasons],
+    verified: verification === 'proven',
+    verification,
+    unmet: [...objections],
+    effect: effectFieldsOf(viewOfEffect(effect)),
+    changes: [...shown],
+    warnings: [...warnings],
+    questions: [...(spec.questions ?? [])],
+    diff_markdown: diffMarkdown,
+    base_revision: spec.baseRevision,
+    expires_at: formatInstant(spec.expiresAt),
+    dry_run: dryRun,
+  };
 }

@@ -37,11 +37,27 @@ describe('plan_network_change', () => {
     const planned = await plan({ intent: 'start from nothing', changes: [denyAll] });
     expect(planned).toMatchObject({
       summary: 'create MeshPolicy base.',
-      verified: true,
+      verified: false,
+      verification: 'unproven',
       risk_level: 'medium',
       effect: { opened: [], closed_pairs: 6, unchanged_count: 0 },
     });
     expect(planned.changes[0].after).toContain('kind: MeshPolicy\nmetadata:\n  name: base\n');
+  });
+
+  it('proves typed changes by the expectations that come with them', async () => {
+    await using kit = await buildKit();
+    const { plan } = await scene(kit);
+    const closed = { src: '*', dst: '*', expect: 'deny' };
+    const open = { src: 'role=web', dst: 'role=db', protocol: 'TCP', port: 5432, expect: 'allow' };
+    const planned = (expectations: object[]) =>
+      plan({ intent: 'start from nothing', changes: [denyAll], expectations });
+    expect(await planned([closed])).toMatchObject({ verified: true, verification: 'proven', unmet: [] });
+    expect(await planned([closed, open])).toMatchObject({
+      verified: false,
+      verification: 'unmet',
+      unmet: ['web-1 cannot reach db-1 on TCP 5432'],
+    });
   });
 
   it('names each wrong field of typed changes', async () => {

@@ -1,19 +1,20 @@
 import { z } from 'zod';
 import { changeInputSchema, MAX_CHANGES, parseChanges } from '../core/intent/change-input.ts';
-import { viewOfEffect } from '../core/intent/effect-view.ts';
+import { expectationInputSchema, expectationOf, MAX_EXPECTATIONS } from '../core/intent/expectation-input.ts';
 import { planNetworkChange as planChange } from '../core/intent/plan.ts';
 import { CREATE } from '../core/operation.ts';
-import { formatInstant } from '../core/time.ts';
 import { defineOperation } from './define.ts';
-import { effectFields, effectFieldsOf, riskLevel, shownChange } from './plan-fields.ts';
+import { planFields, planFieldsOf } from './plan-fields.ts';
+import { revertTargetOf } from './revert-target-input.ts';
 
 const MAX_INTENT = 2_000;
+const MAX_HISTORY = 10;
 
 export const planNetworkChange = defineOperation({
   name: 'plan_network_change',
   title: 'Plan a network change',
   description:
-    'Preview a change from plain language: what it would open and close, and its risk. Executes nothing. Pass `changes` to write them yourself. Then use apply_network_change.',
+    'Preview a change from plain language: what it would open and close, and its risk. Executes nothing. Pass `changes` to write them yourself, with `expectations` to have them proven. Then use apply_network_change.',
   input: z.strictObject({
     intent: z
       .string()
@@ -23,45 +24,38 @@ export const planNetworkChange = defineOperation({
       .describe('e.g. let the web servers reach the database on port 5432 and nobody else'),
     dry_run: z.boolean().default(false).describe('Preview only: the plan cannot be applied'),
     changes: z.array(changeInputSchema).min(1).max(MAX_CHANGES).optional(),
+    expectations: z
+      .array(expectationInputSchema)
+      .max(MAX_EXPECTATIONS)
+      .optional()
+      .describe('With `changes`: what must hold afterwards'),
+    history: z
+      .array(z.string().max(MAX_INTENT))
+      .max(MAX_HISTORY)
+      .optional()
+      .describe('Earlier intents that this one answers or goes on from, oldest first'),
+    revert: z
+      .string()
+      .max(64)
+      .optional()
+      .describe('Undo instead: `last`, a workflow id, or the revision or snapshot id to go back to'),
   }),
-  output: z.strictObject({
-    plan_id: z.string(),
-    summary: z.string(),
-    risk_level: riskLevel,
-    risk_reasons: z.array(z.string()),
-    verified: z.boolean().describe('Whether the effect is what was asked for'),
-    unmet: z.array(z.string()).describe('What is not achieved'),
-    effect: effectFields,
-    changes: z.array(shownChange),
-    warnings: z.array(z.string()),
-    diff_markdown: z.string(),
-    base_revision: z.int(),
-    expires_at: z.string(),
-    dry_run: z.boolean(),
-  }),
+  output: planFields,
   access: 'intents:plan',
   workspace: 'scoped',
   edition: 'pro',
   effects: CREATE,
   problems: ['invalid_input', 'intent_not_understood', 'not_found', 'conflict'],
   http: { method: 'post', path: '/api/v1/ai/intent/plan' },
-  async run({ intent, dry_run: dryRun, changes }, context) {
-    const typed = changes && parseChanges(changes);
-    const { id, spec, assessment } = await planChange(context, { intent, dryRun, changes: typed });
-    return {
-      plan_id: id,
-      summary: spec.summary,
-      risk_level: assessment.risk.level,
-      risk_reasons: [...assessment.risk.reasons],
-      verified: assessment.unmet.length === 0,
-      unmet: assessment.unmet.map(({ detail }) => detail),
-      effect: effectFieldsOf(viewOfEffect(assessment.effect)),
-      changes: [...assessment.shown],
-      warnings: [...assessment.warnings],
-      diff_markdown: assessment.diffMarkdown,
-      base_revision: spec.baseRevision,
-      expires_at: formatInstant(spec.expiresAt),
-      dry_run: dryRun,
-    };
+  async run({ intent, dry_run: dryRun, changes, expectations, history, revert }, context) {
+    const plan = await planChange(context, {
+      intent,
+      dryRun,
+      history,
+      changes: changes && parseChanges(changes),
+      expectations: expectations?.map(expectationOf),
+      revert: revert === undefined ? undefined : revertTargetOf(revert),
+    });
+    return planFieldsOf(plan, dryRun);
   },
 });

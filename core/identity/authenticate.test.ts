@@ -133,13 +133,15 @@ describe('a session', () => {
 });
 
 describe('an API token', () => {
-  it('of the scope admin carries everything but what only a person may do', async () => {
+  it('of the scope admin carries everything but what only a person may do and what overrides a proof', async () => {
     await using kit = await buildIdentityKit();
     const workspace = await kit.workspace('prod');
     const input = { name: 'ci', scopes: ['platform_admin', 'admin'] };
     const { token } = await kit.call(createApiToken, input, { bearer: await kit.admin(), workspace });
     const caller = await verify(kit, String(token));
-    const expected = SCOPES.filter((scope) => !PERSON_ONLY_SCOPES.has(scope) && scope !== 'agents:delegate');
+    const expected = SCOPES.filter(
+      (scope) => !PERSON_ONLY_SCOPES.has(scope) && scope !== 'agents:delegate' && scope !== 'intents:override',
+    );
     expect(new Set(caller.scopesIn(workspace))).toEqual(new Set(expected));
     expect(caller).toMatchObject({ subject: 'user:admin', workspaces: [workspace], interactive: false });
     expect([...caller.scopesIn(SYSTEM_WORKSPACE)]).toEqual([]);

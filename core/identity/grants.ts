@@ -4,12 +4,15 @@ import { PERSON_ONLY_SCOPES, ROLE_SCOPES, type Role, SCOPES, type Scope } from '
 
 const KNOWN: ReadonlySet<string> = new Set(SCOPES);
 
-/** What a token that is not a session may hold of these scopes and roles: never what only a person may do. */
+/**
+ * What a token that is not a session may hold of these scopes and roles: never what only a person may do. To apply what is
+ * not verified (`intents:override`) comes with no role, only by its name.
+ */
 export function expandScopes(names: readonly string[]): ReadonlySet<Scope> {
   const scopes = new Set<Scope>();
   for (const name of names) {
     if (isScope(name)) scopes.add(name);
-    else if (isRole(name)) for (const scope of ROLE_SCOPES[name]) scopes.add(scope);
+    else if (isRole(name)) for (const scope of ROLE_SCOPES[name]) if (scope !== 'intents:override') scopes.add(scope);
   }
   for (const scope of PERSON_ONLY_SCOPES) scopes.delete(scope);
   return scopes;

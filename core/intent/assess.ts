@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import { workspaceById } from '../identity/workspaces.ts';
 import { type ChangePlan, type NetworkChange, planChanges } from '../network/changes.ts';
-import type { NetworkRecord, PeerRecord, PolicyRecord } from '../network/resources.ts';
 import { restingAddresses } from '../network/rest.ts';
 import type { NetworkState } from '../network/state.ts';
 import type { Op } from '../ports.ts';
@@ -10,17 +9,28 @@ import { type BrokenAssertion, brokenAssertions } from './broken-assertions.ts';
 import { diffMarkdown, type ShownChange } from './diff-markdown.ts';
 import { type Effect, effectOf } from './effect.ts';
 import { type Unmet, unmetExpectations } from './expectations.ts';
-import type { Expectation } from './planner.ts';
+import { type Finding, findingsOf } from './findings.ts';
+import type { Expectation, RecordExpectation } from './planner.ts';
+import { recordOf, revisionsOf, unmetRecords } from './record-expectations.ts';
 import { resourceYaml } from './render-yaml.ts';
 import { type Risk, riskOf } from './risk.ts';
-import { warningsOf } from './warnings.ts';
 
 /** Changes that are to be judged, and what they are meant to achieve. */
 export interface Proposal {
   readonly changes: readonly NetworkChange[];
   readonly expectations: readonly Expectation[];
+  readonly records: readonly RecordExpectation[];
   readonly summary: string;
+  /** What a person should know beside what is computed. */
+  readonly notes?: readonly string[];
 }
+
+/**
+ * `proven`: everything that was expected holds. `unmet`: something does not. `unproven`: nothing was expected, so there
+ * is nothing to hold the effect against.
+ */
+export const VERIFICATIONS = ['proven', 'unmet', 'unproven'] as const;
+export type Verification = (typeof VERIFICATIONS)[number];
 
 /** What would become of a proposal on one state at one instant. */
 export interface Assessment {
@@ -31,9 +41,14 @@ export interface Assessment {
   readonly effect: Effect;
   readonly risk: Risk;
   readonly warnings: readonly string[];
+  readonly verification: Verification;
   readonly unmet: readonly Unmet[];
+  readonly unmetRecords: readonly string[];
   /** Standing assertions of the workspace that the change would break. */
   readonly broken: readonly BrokenAssertion[];
+  readonly findings: readonly Finding[];
+  /** Everything that keeps it from being proven, as sentences. */
+  readonly objections: readonly string[];
   readonly diffMarkdown: string;
   /** Binds what was shown: the same changes of the same resources with the same effect. */
   readonly digest: string;
@@ -47,8 +62,8 @@ export interface Assessment {
 export async function assess(
   services: Pick<Services, 'store' | 'states' | 'clock'>,
   workspace: string,
-  { changes, expectations, summary }: Proposal,
-  agentId?: string,
+  { changes, expectations, records, summary, notes = [] }: Proposal,
+  requesterId?: string,
 ): Promise<Assessment> {
   const { store, states, clock } = services;
   const [state, resting, record] = await Promise.all([
@@ -66,16 +81,27 @@ export async function assess(
       ? []
       : [shownChange(change, name, state, after, record.spec.namespace)];
   });
-  const caller = [...state.agents.values()].find(({ uid }) => uid === agentId)?.status.peerRef;
-  const risk = riskOf(effect, state, after, caller);
+  const caller = [...state.agents.values()].find(({ uid }) => uid === requesterId)?.status.peerRef;
+  const policies = new Set(
+    shown.flatMap(({ resource, action, name }) => (resource === 'MeshPolicy' && action !== 'delete' ? [name] : [])),
+  );
+  const findings = findingsOf({ before: state, after, was, is, effect, policies, expectations });
   const broken = await brokenAssertions(services, state, after);
-  const warnings = [
-    ...warningsOf(changes, after),
+  const past = await pastStates(services, workspace, records);
+  const unmet = unmetExpectations(expectations, after, is);
+  const missing = unmetRecords(records, { after, is, past });
+  const objections = [
+    ...unmet.map(({ detail }) => detail),
+    ...missing,
     ...broken.map(
       ({ name, src, dst, expect }) =>
         `The assertion ${name} would fail: ${src} to ${dst} must ${expect === 'allow' ? 'be open' : 'be closed'}.`,
     ),
+    ...findings.flatMap(({ blocks, message }) => (blocks ? [message] : [])),
   ];
+  const verification = verificationOf(objections, expectations.length + records.length);
+  const warnings = [...notes, ...findings.flatMap(({ blocks, message }) => (blocks ? [] : [message]))];
+  const risk = riskOf(effect, state, after, caller);
   return {
     state,
     ops,
@@ -84,13 +110,35 @@ export async function assess(
     effect,
     risk,
     warnings,
-    unmet: unmetExpectations(expectations, after, is),
+    verification,
+    unmet,
+    unmetRecords: missing,
     broken,
+    findings,
+    objections: verification === 'unproven' ? [NOTHING_EXPECTED] : objections,
     diffMarkdown: diffMarkdown(summary, shown, effect, risk, warnings),
     digest: createHash('sha256')
       .update(JSON.stringify([effect.digest, shown]))
       .digest('hex'),
   };
+}
+
+const NOTHING_EXPECTED =
+  'Nothing was said that the effect could be held against: send expectations beside the changes, or say the intent in other words.';
+
+function verificationOf(objections: readonly string[], expected: number): Verification {
+  if (objections.length > 0) return 'unmet';
+  return expected > 0 ? 'proven' : 'unproven';
+}
+
+async function pastStates(
+  { states }: Pick<Services, 'states'>,
+  workspace: string,
+  records: readonly RecordExpectation[],
+): Promise<ReadonlyMap<number, NetworkState>> {
+  const revisions = revisionsOf(records);
+  const past = await Promise.all(revisions.map((revision) => states.asOf(workspace, { revision })));
+  return new Map(past.map((state, index) => [revisions[index] ?? 0, state]));
 }
 
 function shownChange(
@@ -100,23 +148,6 @@ function shownChange(
   after: NetworkState,
   namespace: string,
 ): ShownChange {
-  const yaml = (of: NetworkState) => resourceYaml(recordOf(of, resource, name), namespace);
+  const yaml = (of: NetworkState) => resourceYaml(recordOf(of, { resource, name }), namespace);
   return { action, resource, name, before: yaml(state), after: yaml(after) };
-}
-
-function recordOf(
-  state: NetworkState,
-  resource: NetworkChange['resource'],
-  name: string,
-): PolicyRecord | NetworkRecord | PeerRecord | undefined {
-  switch (resource) {
-    case 'MeshPolicy':
-      return state.policies.get(name);
-    case 'MeshNetwork':
-      return state.networks.get(name);
-    case 'MeshPeer':
-      return state.peers.get(name);
-    default:
-      return resource satisfies never;
-  }
 }

@@ -1,7 +1,10 @@
 import type { NetworkState } from '../network/state.ts';
+import { pairsBetween, splitPorts } from '../reachability/pairs-between.ts';
+import { ALL_PORTS, NO_PORTS, type PortSetId } from '../reachability/port-sets.ts';
 import type { Reachability } from '../reachability/reachability.ts';
 import type { Expectation } from './planner.ts';
-import { type PortSpan, spansOf, spanText, subtract } from './port-spans.ts';
+import { spansOf, spanText } from './port-spans.ts';
+import { namesOf } from './terms.ts';
 
 /** An expectation that does not hold, with connections that show it. */
 export interface Unmet extends Expectation {
@@ -10,7 +13,10 @@ export interface Unmet extends Expectation {
 
 const MAX_EXAMPLES = 3;
 
-/** The expectations that do not hold in a state. One that means no peer at all does not hold: it proves nothing. */
+/**
+ * The expectations that do not hold in a state. One that means no peer at all does not hold, nor does an `allow` without
+ * a single pair: it proves nothing.
+ */
 export function unmetExpectations(
   expectations: readonly Expectation[],
   state: NetworkState,
@@ -22,48 +28,52 @@ export function unmetExpectations(
   });
 }
 
-function flawOf(expectation: Expectation, state: NetworkState, reachability: Reachability): string | undefined {
+function flawOf(expectation: Expectation, state: NetworkState, reach: Reachability): string | undefined {
   const { src, dst, except = [], expect } = expectation;
+  const unknown = [src, dst].find((term) => namesOf(term, state).length === 0);
+  if (unknown !== undefined) return `no peer that is ready is meant by ${unknown}`;
   const left = new Set(except.flatMap((term) => namesOf(term, state)));
-  const sources = namesOf(src, state).filter((name) => !left.has(name));
-  const targets = namesOf(dst, state);
-  if (namesOf(src, state).length === 0 || targets.length === 0) {
-    return `no peer that is ready is meant by ${namesOf(src, state).length === 0 ? src : dst}`;
-  }
+  const places = (names: readonly string[]) => names.flatMap((name) => reach.placeOf(name) ?? []);
+  const sources = places(namesOf(src, state).filter((name) => !left.has(name)));
+  const targets = places(namesOf(dst, state));
+  const asked = askedPorts(expectation, reach);
   const flaws: string[] = [];
-  let more = 0;
-  for (const from of sources) {
-    for (const to of targets) {
-      if (from === to) continue;
-      const wrong = wrongPorts(expectation, spansOf(reachability.allowed(from, to)));
-      if (wrong.length === 0) continue;
-      if (flaws.length < MAX_EXAMPLES) {
-        flaws.push(`${from} ${expect === 'allow' ? 'cannot' : 'can still'} reach ${to} on ${spanText(wrong)}`);
-      } else more += 1;
+  let wrongPairs = 0;
+  let pairs = 0;
+  for (const group of pairsBetween(reach, sources, targets)) {
+    pairs += group.pairs;
+    const { open, closed } = splitPorts(reach, asked, group.ports);
+    const wrong = expect === 'allow' ? closed : open;
+    if (wrong === NO_PORTS) continue;
+    wrongPairs += group.pairs;
+    for (const [from, to] of examplesOf(group, MAX_EXAMPLES - flaws.length)) {
+      const [fromName, toName] = [from, to].map((place) => reach.parts.endpoints[place]?.name ?? '');
+      const ports = spanText(spansOf(reach.parts.ports.describe(wrong)));
+      flaws.push(`${fromName} ${expect === 'allow' ? 'cannot' : 'can still'} reach ${toName} on ${ports}`);
     }
   }
+  if (pairs === 0 && expect === 'allow') return `${src} and ${dst} mean no two peers, so there is nothing to open`;
   if (flaws.length === 0) return undefined;
+  const more = wrongPairs - flaws.length;
   return flaws.join('; ') + (more > 0 ? `; and ${more} more pairs` : '');
 }
 
-/** Ports that are asked for and closed, or forbidden and open. */
-function wrongPorts(expectation: Expectation, open: readonly PortSpan[]): readonly PortSpan[] {
-  const asked = askedPorts(expectation);
-  const closed = subtract(asked, open);
-  return expectation.expect === 'allow' ? closed : subtract(asked, closed);
+function* examplesOf(
+  { src, dst }: { readonly src: readonly number[]; readonly dst: readonly number[] },
+  limit: number,
+): Generator<[number, number]> {
+  let left = limit;
+  for (const from of src) {
+    for (const to of dst) {
+      if (left <= 0) return;
+      if (from === to) continue;
+      left -= 1;
+      yield [from, to];
+    }
+  }
 }
 
-function askedPorts({ protocol, port, endPort }: Expectation): readonly PortSpan[] {
-  if (protocol === undefined) return spansOf('ALL');
-  if (port === undefined) return spansOf('ALL').filter((span) => span.protocol === protocol);
-  return [{ protocol, from: port, to: endPort ?? port }];
-}
-
-function namesOf(term: string, state: NetworkState): string[] {
-  const ready = [...state.peers.values()].filter(({ status }) => status.phase === 'ready');
-  if (term === '*') return ready.map(({ name }) => name);
-  const at = term.indexOf('=');
-  if (at < 0) return ready.filter(({ name }) => name === term).map(({ name }) => name);
-  const [key, value] = [term.slice(0, at), term.slice(at + 1)];
-  return ready.filter(({ labels }) => Object.hasOwn(labels, key) && labels[key] === value).map(({ name }) => name);
+function askedPorts({ protocol, port, endPort }: Expectation, { parts: { ports } }: Reachability): PortSetId {
+  if (protocol === undefined) return ALL_PORTS;
+  return ports.ofEntries([{ protocol, ...(port !== undefined && { port, endPort: endPort ?? port }) }]);
 }

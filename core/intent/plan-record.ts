@@ -1,6 +1,6 @@
 import type { NetworkChange } from '../network/changes.ts';
 import type { RecordDraft, StoredRecord } from '../record.ts';
-import type { Expectation } from './planner.ts';
+import type { Expectation, RecordExpectation } from './planner.ts';
 
 /** A plan that was shown and may be applied once. Its effect is computed again when it is; the digest says if it is the same. */
 export interface PlanSpec {
@@ -8,6 +8,11 @@ export interface PlanSpec {
   readonly summary: string;
   readonly changes: readonly NetworkChange[];
   readonly expectations: readonly Expectation[];
+  readonly records: readonly RecordExpectation[];
+  readonly notes?: readonly string[];
+  /** Of the planner, in its own words. */
+  readonly reasoning?: string;
+  readonly questions?: readonly string[];
   readonly digest: string;
   readonly baseRevision: number;
   /** Actor and uid of who asked. */

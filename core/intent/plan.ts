@@ -6,13 +6,22 @@ import type { CallContext } from '../operation.ts';
 import type { Services } from '../services.ts';
 import { type Assessment, assess, type Proposal } from './assess.ts';
 import { planByGrammar } from './builtin/builtin.ts';
+import { proposalOf, proposeAndProve } from './loop.ts';
 import { type PlanSpec, planDraft } from './plan-record.ts';
+import type { Expectation, RevertTarget } from './planner.ts';
+import { revertProposal } from './revert-target.ts';
 
 export interface PlanRequest {
   readonly intent: string;
   readonly dryRun: boolean;
   /** Filled by the caller: then no planner is asked. */
   readonly changes: readonly NetworkChange[] | undefined;
+  /** What the caller's own changes are to achieve. */
+  readonly expectations: readonly Expectation[] | undefined;
+  /** What the caller asked before this, oldest first. */
+  readonly history: readonly string[] | undefined;
+  /** Something to bring back: then no planner is asked either. */
+  readonly revert: RevertTarget | undefined;
 }
 
 export interface ProposedPlan {
@@ -27,23 +36,43 @@ export interface ProposedPlan {
  * @throws MeshError `intent_not_understood` with questions, or `invalid_input` for changes that cannot be made.
  */
 export async function planNetworkChange(context: CallContext<Services>, request: PlanRequest): Promise<ProposedPlan> {
+  if (!context.caller) throw new MeshError('unauthenticated', 'Only a known caller may plan.');
+  const { changes, intent, history, revert } = request;
+  if (revert) return store(context, request, await revertProposal(context.services, context.workspace, revert));
+  if (changes) return store(context, request, await given(context, request, changes));
+  const found = await proposeAndProve(context, intent, history);
+  if (found.outcome === 'revert')
+    return store(context, request, await revertProposal(context.services, context.workspace, found.target));
+  const { answer, assessment } = found;
+  const words = {
+    ...(answer.reasoning !== undefined && { reasoning: answer.reasoning }),
+    ...(answer.questions?.length && { questions: answer.questions }),
+  };
+  return store(context, request, proposalOf(answer), assessment, words);
+}
+
+async function store(
+  context: CallContext<Services>,
+  { intent, dryRun }: Pick<PlanRequest, 'intent' | 'dryRun'>,
+  proposal: Proposal,
+  assessed?: Assessment,
+  words: Pick<PlanSpec, 'reasoning' | 'questions'> = {},
+): Promise<ProposedPlan> {
   const { services, workspace, caller } = context;
   if (!caller) throw new MeshError('unauthenticated', 'Only a known caller may plan.');
-  const proposal = request.changes
-    ? await given(context, request, request.changes)
-    : await asked(context, request.intent);
-  const assessment = await assess(services, workspace, proposal, caller.kind === 'agent' ? caller.id : undefined);
+  const assessment = assessed ?? (await assess(services, workspace, proposal, caller.id));
   const id = newId('plan');
   const spec: PlanSpec = {
     ...proposal,
-    intent: request.intent,
+    ...words,
+    intent,
     digest: assessment.digest,
     baseRevision: assessment.state.revision,
     requestedBy: caller.subject,
     requesterId: caller.id,
     expiresAt: services.clock.now() + services.settings.planTtlMs,
   };
-  if (!request.dryRun) {
+  if (!dryRun) {
     const reason = `plan: ${proposal.summary}`;
     await services.store.commit(
       workspace,
@@ -54,27 +83,21 @@ export async function planNetworkChange(context: CallContext<Services>, request:
   return { id, spec, assessment };
 }
 
-async function asked({ services, workspace, signal }: CallContext<Services>, intent: string): Promise<Proposal> {
-  const state = await services.states.current(workspace);
-  const answer = await services.planner.plan({ intent, state, now: services.clock.now(), signal });
-  if (answer.outcome === 'changes') return answer;
-  const { reason, questions } = answer;
-  throw new MeshError('intent_not_understood', [reason, ...questions].join(' '), { reason, questions });
-}
-
-/** Changes that the caller wrote are held to the intent where the grammar understands it. */
+/** Changes that the caller wrote are held to what the caller expects, else to the intent where the grammar understands it. */
 async function given(
   { services, workspace }: CallContext<Services>,
-  { intent }: PlanRequest,
+  { intent, expectations }: PlanRequest,
   changes: readonly NetworkChange[],
 ): Promise<Proposal> {
   const state = await services.states.current(workspace);
   const understood = planByGrammar({ intent, state, now: services.clock.now() });
+  const meant = understood.outcome === 'changes' ? understood : { expectations: [], records: [] };
   const listed = changes.map(({ action, resource, name }) => `${action} ${resource} ${name}`);
   const more = listed.length > 3 ? ` and ${listed.length - 3} more` : '';
   return {
     changes,
-    expectations: understood.outcome === 'changes' ? understood.expectations : [],
+    expectations: [...(expectations ?? []), ...meant.expectations],
+    records: meant.records ?? [],
     summary: `${listed.slice(0, 3).join(', ')}${more}.`,
   };
 }

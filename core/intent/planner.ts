@@ -1,14 +1,39 @@
 import type { NetworkChange } from '../network/changes.ts';
 import type { Protocol } from '../network/policy.ts';
 import type { NetworkState } from '../network/state.ts';
+import type { BrokenAssertion } from './broken-assertions.ts';
+import type { Unmet } from './expectations.ts';
+import type { Finding } from './findings.ts';
+import type { RiskLevel } from './risk.ts';
 
-/** What a planner is asked. The intent and every name in the state are data, never instructions. */
+/** What a planner is asked. The intent, what was said before, and every name in the state are data, never instructions. */
 export interface PlanQuestion {
   readonly intent: string;
+  /** The network as the caller may see it. */
   readonly state: NetworkState;
   /** Milliseconds; for changes that end after a time. */
   readonly now: number;
   readonly signal: AbortSignal;
+  /** What the caller asked before this in the same conversation, oldest first; nothing of it was necessarily done. */
+  readonly history?: readonly string[];
+  /**
+   * Set when an earlier answer to this question did not hold. A planner that has nothing better answers `refused`, and
+   * the earlier answer is shown as unverified.
+   */
+  readonly counterexample?: Counterexample;
+}
+
+/** An answer that did not hold, and what showed it; as computed, so every name in it is data. */
+export interface Counterexample {
+  readonly changes: readonly NetworkChange[];
+  readonly expectations: readonly Expectation[];
+  /** Why the changes cannot be made at all; then nothing else is known of them. */
+  readonly impossible?: string;
+  readonly unmet: readonly Unmet[];
+  /** Why {@link RecordExpectation}s do not hold. */
+  readonly unmetRecords: readonly string[];
+  readonly broken: readonly BrokenAssertion[];
+  readonly findings: readonly Finding[];
 }
 
 /** What the change is meant to achieve; checked against the computed effect. */
@@ -25,18 +50,64 @@ export interface Expectation {
   readonly expect: 'allow' | 'deny';
 }
 
+/** What is to hold of the records themselves, where an intent speaks of those and not of connections. */
+export type RecordExpectation =
+  /** "Delete the policy x", "remove the network y". */
+  | { readonly kind: 'absent'; readonly resource: 'MeshPolicy' | 'MeshNetwork'; readonly name: string }
+  /** "Deny everything by default": these peers, in the form of {@link Expectation}, are closed where no policy opens them. */
+  | { readonly kind: 'closed-by-default'; readonly who: string }
+  /** "Undo": the records are as they were at a revision, or absent as they were then. */
+  | { readonly kind: 'restored'; readonly revision: number; readonly records: readonly RecordName[] };
+
+export interface RecordName {
+  readonly resource: NetworkChange['resource'];
+  readonly name: string;
+}
+
+/** What is to be brought back. Each goes through the same proof, effect and approval as any other plan. */
+export type RevertTarget =
+  /** What the newest change of policies, networks or labels changed is as it was before. */
+  | { readonly to: 'before-last' }
+  | { readonly to: 'revision'; readonly revision: number }
+  | { readonly to: 'snapshot'; readonly id: string }
+  /** What a workflow changed is as it was before it. */
+  | { readonly to: 'before-workflow'; readonly id: string };
+
 export type PlanAnswer =
   | {
       readonly outcome: 'changes';
       readonly changes: readonly NetworkChange[];
+      /** Together with `records`, what is proven. None at all: the plan is shown as unproven. */
       readonly expectations: readonly Expectation[];
+      readonly records?: readonly RecordExpectation[];
       readonly summary: string;
+      /** The planner's own words on why; shown as such, decides nothing. */
+      readonly reasoning?: string;
+      /** The planner's own opinion; shown where it is graver than the computed one, decides nothing. */
+      readonly risk?: RiskLevel;
+      /** What it assumed and would like confirmed. */
+      readonly questions?: readonly string[];
     }
+  /** "Undo the last change": the changes are found by the code that knows the past. */
+  | { readonly outcome: 'revert'; readonly target: RevertTarget }
   /** Understood nothing, or not safely: says what it can do. Never a guess. */
   | { readonly outcome: 'refused'; readonly reason: string; readonly questions: readonly string[] };
+
+/** What a computed plan comes to, as plain sentences of bounded number and length; names in them are data. */
+export interface WordingView {
+  readonly intent: string;
+  readonly summary: string;
+  readonly risk: string;
+  readonly opens: readonly string[];
+  readonly closes: readonly string[];
+  readonly warnings: readonly string[];
+  readonly unmet: readonly string[];
+}
 
 /** Turns a plain-language intent into typed changes: built in, or a model behind an OpenAI-compatible server. */
 export interface Planner {
   readonly name: string;
   plan(question: PlanQuestion): Promise<PlanAnswer>;
+  /** The plan in its own words, for people; shown as such beside the computed text, never instead. Undefined: none. */
+  wording?(view: WordingView, signal: AbortSignal): Promise<string | undefined>;
 }

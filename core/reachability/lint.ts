@@ -28,9 +28,10 @@ export interface Warning {
   readonly message: string;
 }
 
-/** Looks at every policy in force, beside the peers there are now. */
-export function lint(reach: Reachability): Warning[] {
+/** Looks at every policy in force, or at those of a set of names, beside the peers there are now. */
+export function lint(reach: Reachability, names?: ReadonlySet<string>): Warning[] {
   return reach.parts.policies.flatMap((policy) => {
+    if (names && !names.has(policy.name)) return [];
     const parsed = policySpecSchema.safeParse(policy.spec);
     if (!parsed.success) {
       return [warning(policy, 'UNREADABLE_POLICY', 'it cannot be read, so it only denies: write it again')];

@@ -36,11 +36,13 @@ export async function applyPlan(
   }
   requireUsable(plan, caller, services.clock.now());
   const assessment = await assessAgain(context, plan.spec);
-  const overridden = requireVerified(assessment, caller, workspace);
   requireAssertions(assessment.broken);
+  const overridden = requireVerified(assessment, caller, workspace);
   const { settings } = (await workspaceById(services, workspace)).spec;
   const auto =
-    !overridden && settings.autoApprove !== undefined && isAtMost(assessment.risk.level, settings.autoApprove.maxRisk);
+    assessment.verification === 'proven' &&
+    settings.autoApprove !== undefined &&
+    isAtMost(assessment.risk.level, settings.autoApprove.maxRisk);
   const spec: WorkflowSpec = {
     ...specOf(assessment, plan.spec, caller, services.clock.now()),
     planId: plan.name,
@@ -65,12 +67,15 @@ export async function applyPlan(
   return auto ? executeWorkflow(services, workspace, id, context.requestId) : findWorkflow(services, workspace, id);
 }
 
-type Asked = Pick<PlanSpec, 'summary' | 'intent' | 'changes' | 'requestedBy' | 'requesterId'>;
+type Asked = Pick<
+  PlanSpec,
+  'summary' | 'intent' | 'changes' | 'expectations' | 'records' | 'notes' | 'requestedBy' | 'requesterId'
+>;
 
 /** What a workflow asks for. */
 export function specOf(
   assessment: Assessment,
-  { summary, intent, changes, requestedBy, requesterId }: Asked,
+  { summary, intent, changes, expectations, records, notes, requestedBy, requesterId }: Asked,
   applier: Caller,
   now: number,
 ): WorkflowSpec {
@@ -79,6 +84,9 @@ export function specOf(
     summary,
     intent,
     changes,
+    expectations,
+    records,
+    ...(notes && { notes }),
     shown,
     effect: viewOfEffect(effect),
     digest,
@@ -134,7 +142,7 @@ async function assessAgain({ services, workspace }: CallContext<Services>, spec:
 /** Changes that could be planned and cannot be made any more are stale too. */
 async function assessOrStale(services: Services, workspace: string, spec: PlanSpec): Promise<Assessment> {
   try {
-    return await assess(services, workspace, spec);
+    return await assess(services, workspace, spec, spec.requesterId);
   } catch (error) {
     if (error instanceof MeshError && error.code !== 'unavailable') throw stale(error);
     throw error;
@@ -149,12 +157,16 @@ function stale(cause?: MeshError): MeshError {
   );
 }
 
-function requireVerified({ unmet }: Assessment, caller: Caller, workspace: string): boolean {
-  if (unmet.length === 0) return false;
+/**
+ * @returns whether a plan that does not do what was asked is applied all the same, by someone who may. A plan of which
+ * nothing was expected goes to a person, who judges its effect (docs/decisions/0010).
+ */
+function requireVerified({ verification, objections, unmet }: Assessment, caller: Caller, workspace: string): boolean {
+  if (verification !== 'unmet') return false;
   if (caller.scopesIn(workspace).has('intents:override')) return true;
   throw new MeshError(
     'forbidden',
-    `The plan does not achieve what was asked: ${unmet.map(({ detail }) => detail).join('; ')}. Plan again, or ask someone with intents:override.`,
-    { unmet },
+    `The plan is not verified: ${objections.join('; ')}. Plan again, or ask someone with intents:override.`,
+    { unmet, objections, scope: 'intents:override' },
   );
 }

@@ -38,12 +38,19 @@ async function attempt(services: Uses, workspace: string, id: string, requestId:
   }
   if (workflow.status.state !== 'executing') return;
   const { spec } = workflow;
-  const assessment = await assess(services, workspace, { ...spec, expectations: [] });
+  const assessment = await assess(services, workspace, spec, spec.requesterId);
   if (assessment.digest !== spec.digest) {
     throw new MeshError('plan_stale', 'The network has changed since, and the change would not do now what it showed.');
   }
   requireAssertions(assessment.broken);
+  if (!spec.overridden) requireHeld(assessment);
   await moveTo(services, workflow, { state: 'executed' }, guarded(assessment), requestId);
+}
+
+/** What was proven of the plan has to be true of the network that it is carried out on. */
+function requireHeld({ verification, objections }: Assessment): void {
+  if (verification !== 'unmet') return;
+  throw new MeshError('plan_stale', `The change would not do what was asked any more: ${objections.join('; ')}.`);
 }
 
 /** The writes, failing if a record that decides access has changed since the judgement. */

@@ -55,10 +55,18 @@ export async function submitChanges(
 
 async function askForApproval(context: Context, changes: readonly NetworkChange[], reason: string): Promise<Submitted> {
   const { services, workspace, caller } = context;
-  const assessment = await assess(services, workspace, { changes, expectations: [], summary: reason });
+  const nothing = { expectations: [], records: [] };
+  const assessment = await assess(services, workspace, { changes, ...nothing, summary: reason }, caller?.id);
   if (!caller) throw new MeshError('unauthenticated', 'Only a known caller may ask for a change.');
   const id = newId('wf');
-  const asked = { summary: reason, intent: reason, changes, requestedBy: caller.subject, requesterId: caller.id };
+  const asked = {
+    summary: reason,
+    intent: reason,
+    changes,
+    ...nothing,
+    requestedBy: caller.subject,
+    requesterId: caller.id,
+  };
   const record = workflowDraft(id, specOf(assessment, asked, caller, services.clock.now()), { state: 'pending' });
   await services.store.commit(workspace, [{ op: 'create', record }], commitContext(context, `submit: ${reason}`));
   return { status: 'pending_approval', workflow_id: id };

@@ -1,5 +1,6 @@
 import type { ShownChange } from '../intent/diff-markdown.ts';
 import type { EffectView } from '../intent/effect-view.ts';
+import type { Expectation, RecordExpectation } from '../intent/planner.ts';
 import type { RiskLevel } from '../intent/risk.ts';
 import type { NetworkChange } from '../network/changes.ts';
 import type { RecordDraft, StoredRecord } from '../record.ts';
@@ -26,6 +27,10 @@ export interface WorkflowSpec {
   readonly intent: string;
   readonly planId?: string;
   readonly changes: readonly NetworkChange[];
+  /** What must hold of its effect when it is carried out, as when it was planned. */
+  readonly expectations: readonly Expectation[];
+  readonly records: readonly RecordExpectation[];
+  readonly notes?: readonly string[];
   readonly shown: readonly ShownChange[];
   readonly effect: EffectView;
   readonly digest: string;

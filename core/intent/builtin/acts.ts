@@ -5,7 +5,7 @@ import type { PolicyRecord } from '../../network/resources.ts';
 import type { NetworkState } from '../../network/state.ts';
 import { sameValue } from '../../network/value.ts';
 import { formatInstant } from '../../time.ts';
-import type { Expectation } from '../planner.ts';
+import type { Expectation, RecordExpectation } from '../planner.ts';
 import { otherPorts, portSlug, portText } from './ports.ts';
 import { enumerated, quoted, Refusal } from './refusal.ts';
 import { isIsolated, isSubject, livePolicies, peersOf } from './selects.ts';
@@ -24,6 +24,7 @@ export interface Ask {
 export interface Act {
   readonly changes: readonly NetworkChange[];
   readonly expectations: readonly Expectation[];
+  readonly records?: readonly RecordExpectation[];
   readonly summary: string;
 }
 
@@ -147,7 +148,8 @@ export function revoke(ask: Ask): Act {
 /** Denies by default: a base under which only what some policy allows is open. */
 export function denyByDefault(ask: Ask): Act {
   const change = write(ask, ['deny-by-default'], { action: 'DENY', peerSelector: {} });
-  return act(ask, [change], [], 'Deny everything that no policy allows');
+  const records: RecordExpectation[] = [{ kind: 'closed-by-default', who: '*' }];
+  return { ...act(ask, [change], [], 'Deny everything that no policy allows'), records };
 }
 
 /** Deletes one policy by name. */
@@ -158,7 +160,8 @@ export function deletePolicy(state: NetworkState, name: string): Act {
     throw new Refusal(`There is no policy ${quoted(name)}.`, [`Which policy? ${known || 'There is none'}.`]);
   }
   const change: NetworkChange = { action: 'delete', resource: 'MeshPolicy', name: found.name };
-  return { changes: [change], expectations: [], summary: `Delete the policy ${quoted(found.name)}.` };
+  const records: RecordExpectation[] = [{ kind: 'absent', resource: 'MeshPolicy', name: found.name }];
+  return { changes: [change], expectations: [], records, summary: `Delete the policy ${quoted(found.name)}.` };
 }
 
 type Direction = 'ingress' | 'egress';

@@ -28,7 +28,7 @@ describe('names in an intent are names', () => {
   ])('a peer that calls itself %s widens nothing that does not name it', (hostile) => {
     const state = stateWith(WEB, DB, CLOSED, peer(hostile, { labels: { role: 'guest' } }));
     const answer = planByGrammar({ intent: 'let web reach the database on port 5432', state, now: NOW });
-    if (answer.outcome !== 'changes') throw new Error(answer.reason);
+    if (answer.outcome !== 'changes') throw new Error(JSON.stringify(answer));
     const { after } = planChanges(state, answer.changes, NOW);
     const effect = effectOf(compile(modelOf(state, NOW)), compile(modelOf(after, NOW)));
     expect(effect.groups).toEqual([

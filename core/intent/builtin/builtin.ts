@@ -9,8 +9,11 @@ import { quoted, Refusal } from './refusal.ts';
  */
 export const builtinPlanner: Planner = {
   name: 'builtin',
-  plan: (question) => Promise.resolve(planByGrammar(question)),
+  plan: (question) => Promise.resolve(question.counterexample ? NOTHING_BETTER : planByGrammar(question)),
 };
+
+/** The grammar answers the same question the same way, so a counterexample changes nothing. */
+const NOTHING_BETTER: PlanAnswer = { outcome: 'refused', reason: 'There is no other way to say it.', questions: [] };
 
 /** As {@link builtinPlanner}, at once. */
 export function planByGrammar({ intent, state, now }: Pick<PlanQuestion, 'intent' | 'state' | 'now'>): PlanAnswer {

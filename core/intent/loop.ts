@@ -1,0 +1,94 @@
+import { MeshError } from '../errors.ts';
+import type { CallContext } from '../operation.ts';
+import type { Services } from '../services.ts';
+import { type Assessment, assess, type Proposal } from './assess.ts';
+import type { Counterexample, PlanAnswer, RevertTarget } from './planner.ts';
+
+/** How often a planner is asked again with what was wrong. */
+const MAX_COUNTEREXAMPLES = 2;
+
+type ProposedChanges = Extract<PlanAnswer, { outcome: 'changes' }>;
+
+/** What the planner came to: judged changes, or a wish to bring something back. */
+export type Found =
+  | { readonly outcome: 'changes'; readonly answer: ProposedChanges; readonly assessment: Assessment }
+  | { readonly outcome: 'revert'; readonly target: RevertTarget };
+
+/**
+ * Asks the planner, judges what it answers, and asks it again with the counterexample where that does not hold. The best
+ * answer is kept, be it proven or not: its assessment says.
+ *
+ * @throws MeshError `intent_not_understood` when it has no answer that can be made at all.
+ */
+export async function proposeAndProve(
+  { services, workspace, caller, signal }: CallContext<Services>,
+  intent: string,
+  history: readonly string[] = [],
+): Promise<Found> {
+  const state = await services.states.current(workspace);
+  const question = { intent, state, now: services.clock.now(), signal, ...(history.length > 0 && { history }) };
+  let best: Extract<Found, { outcome: 'changes' }> | undefined;
+  let counterexample: Counterexample | undefined;
+  for (let round = 0; round <= MAX_COUNTEREXAMPLES; round++) {
+    const answer = await services.planner.plan({ ...question, ...(counterexample && { counterexample }) });
+    if (answer.outcome === 'revert') return answer;
+    if (answer.outcome === 'refused') {
+      if (best) break;
+      throw notUnderstood(answer, counterexample);
+    }
+    const judged = await judge(services, workspace, answer, caller?.id);
+    if (judged.assessment) {
+      const found = { outcome: 'changes', answer, assessment: judged.assessment } as const;
+      if (!best || flawsOf(found.assessment) < flawsOf(best.assessment)) best = found;
+      if (flawsOf(best.assessment) === 0) break;
+    }
+    counterexample = judged.counterexample;
+  }
+  if (best) return best;
+  throw notUnderstood(
+    { reason: 'No change was found that can be made.', questions: ['Can it be said in other words?'] },
+    counterexample,
+  );
+}
+
+/** As judged; a plan of the built-in planner or of a model has the same proof to pass. */
+export function proposalOf({ changes, expectations, records = [], summary }: ProposedChanges): Proposal {
+  return { changes, expectations, records, summary };
+}
+
+interface Judgement {
+  readonly assessment?: Assessment;
+  readonly counterexample: Counterexample;
+}
+
+async function judge(
+  services: Services,
+  workspace: string,
+  answer: ProposedChanges,
+  requesterId: string | undefined,
+): Promise<Judgement> {
+  const { changes, expectations } = answer;
+  const nothing = { changes, expectations, unmet: [], unmetRecords: [], broken: [], findings: [] };
+  try {
+    const assessment = await assess(services, workspace, proposalOf(answer), requesterId);
+    const { unmet, unmetRecords, broken, findings } = assessment;
+    return { assessment, counterexample: { changes, expectations, unmet, unmetRecords, broken, findings } };
+  } catch (error) {
+    if (!(error instanceof MeshError) || error.code === 'unavailable') throw error;
+    return { counterexample: { ...nothing, impossible: error.message } };
+  }
+}
+
+/** What blocks counts more than all that only warns; an answer that nothing can be held against is no proof. */
+function flawsOf({ objections, findings }: Assessment): number {
+  return objections.length * 1_000 + findings.length;
+}
+
+function notUnderstood(
+  { reason, questions }: Pick<Extract<PlanAnswer, { outcome: 'refused' }>, 'reason' | 'questions'>,
+  counterexample: Counterexample | undefined,
+): MeshError {
+  const impossible = counterexample?.impossible;
+  const why = impossible === undefined ? reason : `The change that was found cannot be made: ${impossible}`;
+  return new MeshError('intent_not_understood', [why, ...questions].join(' '), { reason: why, questions });
+}

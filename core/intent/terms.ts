@@ -1,0 +1,41 @@
+import type { PeerRecord } from '../network/resources.ts';
+import type { NetworkState } from '../network/state.ts';
+
+/** Names of the ready peers that a term means: a peer by name, peers by `label=value`, or `*` for all of them. */
+export function namesOf(term: string, { peers }: Pick<NetworkState, 'peers'>): readonly string[] {
+  const { all, byLabel } = indexOf(peers);
+  if (term === '*') return all;
+  if (term.includes('=')) return byLabel.get(term) ?? [];
+  return isReady(peers.get(term)) ? [term] : [];
+}
+
+interface Index {
+  readonly all: readonly string[];
+  readonly byLabel: ReadonlyMap<string, readonly string[]>;
+}
+
+/** States never change, so an index made once holds for as long as its map. */
+const indexes = new WeakMap<NetworkState['peers'], Index>();
+
+function indexOf(peers: NetworkState['peers']): Index {
+  const known = indexes.get(peers);
+  if (known) return known;
+  const all: string[] = [];
+  const byLabel = new Map<string, string[]>();
+  for (const peer of peers.values()) {
+    if (!isReady(peer)) continue;
+    all.push(peer.name);
+    for (const [key, value] of Object.entries(peer.labels)) {
+      const names = byLabel.get(`${key}=${value}`);
+      if (names) names.push(peer.name);
+      else byLabel.set(`${key}=${value}`, [peer.name]);
+    }
+  }
+  const index = { all, byLabel };
+  indexes.set(peers, index);
+  return index;
+}
+
+function isReady(peer: PeerRecord | undefined): boolean {
+  return peer?.status.phase === 'ready';
+}

@@ -5,6 +5,7 @@ import { addCompletionCommand } from './commands/completion.ts';
 import { CliError, EXIT } from './commands/exit.ts';
 import { addLoginCommands } from './commands/login.ts';
 import { addMcpCommands } from './commands/mcp.ts';
+import { addInitCommand } from './commands/node-init.ts';
 import { addPolicyCommands } from './commands/policy-test.ts';
 import { VERSION } from './version.ts';
 
@@ -13,6 +14,7 @@ const program = new Command('mesh')
   .version(VERSION)
   .showHelpAfterError()
   .exitOverride();
+addInitCommand(program);
 addLoginCommands(program);
 addMcpCommands(program);
 addPolicyCommands(program);

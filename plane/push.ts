@@ -5,6 +5,7 @@ import { type DeltaGraph, deltaOf, type FullGraph } from '../core/network/graph.
 import { type Ahead, endsAhead, graphFor } from '../core/network/graph-for.ts';
 import { ONLINE_MS } from '../core/network/liveness.ts';
 import type { PeerRecord } from '../core/network/resources.ts';
+import type { Change } from '../core/ports.ts';
 import type { Services } from '../core/services.ts';
 import type { EmbeddedBus } from '../net/nats/bus.ts';
 import { EPOCH_BYTES } from '../net/seal/format.ts';
@@ -47,6 +48,7 @@ export class GraphPush {
     const privateKey = Buffer.from(services.keys.controlPrivateKey.reveal(), 'base64');
     this.#sealer = new Sealer(keyPairOf(Uint8Array.from(privateKey)), randomBytes(EPOCH_BYTES));
     this.#unsubscribe = services.store.onCommit(({ workspace, revision, reason, changes }) => {
+      for (const peer of shutOut(changes)) this.#sendGone(workspace, peer);
       if (changes.some(({ record }) => SHOWN_KINDS.has(record.kind))) {
         this.#of(workspace).changed(revision, reason);
       }
@@ -80,6 +82,14 @@ export class GraphPush {
     await Promise.all([...this.#workspaces.values()].map((push) => push.stop()));
   }
 
+  /** A node that is shut out hears it at once, and takes its tunnels down. */
+  #sendGone(workspace: string, { uid, spec }: PeerRecord): void {
+    const subject = `mesh.${workspace}.${uid}.graph`;
+    const key = Uint8Array.from(Buffer.from(spec.publicKey, 'base64'));
+    const sealed = this.#sealer.seal('graph', key, subject, Buffer.from(JSON.stringify({ kind: 'gone' })));
+    if (sealed) this.#bus.publish(subject, sealed);
+  }
+
   #of(workspace: string): WorkspacePush {
     const known = this.#workspaces.get(workspace);
     if (known) return known;
@@ -100,6 +110,18 @@ export class GraphPush {
     this.counts.tooLarge += 1;
     this.#services.log.debug({ workspace, peer: uid }, 'a graph does not fit the bus: the node fetches it by HTTP');
   }
+}
+
+/** Peers that were revoked or deleted; a renamed one is deleted and made again under its id. */
+function shutOut(changes: readonly Change[]): PeerRecord[] {
+  const made = new Set(changes.flatMap(({ type, record }) => (type === 'deleted' ? [] : [record.uid])));
+  return changes.flatMap(({ type, record, before }) => {
+    if (record.kind !== 'MeshPeer') return [];
+    const peer = record as PeerRecord;
+    const wasOut = (before as PeerRecord | undefined)?.status.phase === 'revoked';
+    const isOut = type === 'deleted' ? !made.has(peer.uid) : peer.status.phase === 'revoked' && !wasOut;
+    return isOut ? [peer] : [];
+  });
 }
 
 const SHOWN_KINDS = new Set(['MeshPeer', 'MeshPolicy', 'MeshNetwork', 'AgentIdentity']);

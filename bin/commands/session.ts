@@ -72,7 +72,7 @@ export function targetOf(options: TargetOptions): Target {
   return { server, token, workspace };
 }
 
-function warnPlainHttp(server: string): void {
+export function warnPlainHttp(server: string): void {
   const { protocol, hostname } = parseServer(server);
   if (protocol === 'http:' && !/^(127\.\d+\.\d+\.\d+|localhost|\[::1\])$/.test(hostname)) {
     process.stderr.write(`warning: ${server} is not encrypted: tokens travel in clear. Use https.\n`);

@@ -1,0 +1,88 @@
+import { existsSync } from 'node:fs';
+import { hostname } from 'node:os';
+import type { Command } from 'commander';
+import { type Enrolled, enrol } from '../../client/enrol/enrol.ts';
+import { type Invitation, isJoinLink, parseJoinLink } from '../../client/enrol/join-link.ts';
+import { nodeConfigFile } from '../../client/enrol/node-config.ts';
+import { normalizeName } from '../../core/network/resources.ts';
+import { CliError, EXIT } from './exit.ts';
+import { directoryOption, nodeDirectory } from './node-directory.ts';
+import { asCliError } from './node-errors.ts';
+import { readToken, warnPlainHttp } from './session.ts';
+
+interface InitOptions {
+  readonly server?: string;
+  readonly token?: string;
+  readonly configDir?: string;
+  readonly name?: string;
+  readonly force?: boolean;
+}
+
+/** `mesh init`: makes the key of this node and registers it. */
+export function addInitCommand(program: Command): void {
+  program
+    .command('init')
+    .description('register this machine with a join token, and write its configuration')
+    .argument('[link]', 'join link mesh://join?server=…&token=… instead of --server and --token')
+    .option('--server <url>', 'address of the control plane (MESH_SERVER)')
+    .option('--token <token>', 'join token, or @file (MESH_TOKEN)')
+    .option('--config-dir <dir>', 'where the configuration is written; up needs the same (~/.mesh)')
+    .option('--name <name>', 'name of this node instead of the host name')
+    .option('--force', 'forget the node that the directory holds')
+    .action(async (link: string | undefined, options: InitOptions) => {
+      const directory = nodeDirectory(options.configDir);
+      const invitation = invitationOf(link, options);
+      warnPlainHttp(invitation.server);
+      const platform = platformHere();
+      const enrolled = await enrol({
+        ...invitation,
+        directory,
+        name: options.name ?? nodeName(),
+        hostname: hostname(),
+        platform,
+        force: options.force === true,
+      }).catch((error: unknown) => {
+        throw asCliError(error);
+      });
+      console.log(announcement(enrolled, directory));
+    });
+}
+
+function announcement({ config, phase, address }: Enrolled, directory: string): string {
+  const where = `Configuration: ${nodeConfigFile(directory)}`;
+  const next = `Next: sudo mesh up --daemon${directoryOption(directory)}`;
+  if (phase === 'pending') {
+    const waits = `Registered ${config.name}. It is pending: an administrator has to approve it in the dashboard.`;
+    return `${waits}\n${where}\n${next} (it connects as soon as it is approved)`;
+  }
+  return `Registered ${config.name} as ${address}.\n${where}\n${next}`;
+}
+
+/** @throws CliError that never repeats what was given: it may hold a token */
+function invitationOf(link: string | undefined, options: InitOptions): Invitation {
+  if (link !== undefined) {
+    if (!isJoinLink(link)) throw new CliError('The argument is no join link: it begins with mesh://join?', EXIT.input);
+    try {
+      return parseJoinLink(link);
+    } catch (error) {
+      throw asCliError(error);
+    }
+  }
+  const server = options.server ?? process.env['MESH_SERVER'];
+  const token = readToken(options.token);
+  if (!server)
+    throw new CliError('Which control plane? Give --server http(s)://host:18090, or a join link.', EXIT.input);
+  if (!token) throw new CliError('By what right? Give --token with a join token, or set MESH_TOKEN.', EXIT.input);
+  return { server, token };
+}
+
+/** The host name in the form of device names. */
+export function nodeName(): string {
+  const name = normalizeName(hostname()).replaceAll(/[^A-Za-z0-9._-]/g, '-');
+  return name.slice(0, 63) || 'node';
+}
+
+export function platformHere(): 'linux' | 'macos' | 'container' {
+  if (process.platform === 'darwin') return 'macos';
+  return existsSync('/.dockerenv') || existsSync('/run/.containerenv') ? 'container' : 'linux';
+}

@@ -1,0 +1,31 @@
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import type { FullGraph } from '../../core/network/graph.ts';
+import { replacePrivateFile } from '../enrol/private-file.ts';
+import { parseFullGraph } from './graph-schema.ts';
+
+/** The last good graph on disk, so that a node comes up without the control plane. */
+export class GraphFile {
+  readonly #name: string;
+  readonly #self: string;
+
+  /** `self` is the id of the node: a graph of another one is not its own. */
+  constructor(directory: string, self: string) {
+    this.#name = path.join(directory, 'graph.json');
+    this.#self = self;
+  }
+
+  /** Undefined when there is none, or it is damaged or of another node. */
+  read(): FullGraph | undefined {
+    try {
+      const graph = parseFullGraph(readFileSync(this.#name, 'utf8'));
+      return graph?.self.id === this.#self ? graph : undefined;
+    } catch {
+      return undefined;
+    }
+  }
+
+  write(graph: FullGraph): void {
+    replacePrivateFile(this.#name, JSON.stringify(graph));
+  }
+}

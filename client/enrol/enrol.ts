@@ -1,0 +1,130 @@
+import { createHmac } from 'node:crypto';
+import { readFileSync, rmSync } from 'node:fs';
+import path from 'node:path';
+import { MeshError } from '../../core/errors.ts';
+import { controlKeyFingerprint, parseToken } from '../../core/identity/token.ts';
+import { normalizeName } from '../../core/network/resources.ts';
+import { agree, generateKeyPair, importPrivateKey, type KeyPair, keyPairOf } from '../../net/seal/x25519.ts';
+import type { Invitation } from './join-link.ts';
+import { type NodeConfig, nodeConfigFile, readNodeConfig, writeNodeConfig } from './node-config.ts';
+import { PlaneApi, PlaneRefusal } from './plane-api.ts';
+import { replacePrivateFile } from './private-file.ts';
+
+export interface EnrolOptions extends Invitation {
+  readonly directory: string;
+  /** Given by the user, or the host name. */
+  readonly name: string;
+  readonly hostname: string;
+  readonly platform: 'linux' | 'macos' | 'container' | 'agent';
+  /** Forgets the node that the directory holds. */
+  readonly force: boolean;
+}
+
+export interface Enrolled {
+  readonly config: NodeConfig;
+  readonly phase: 'pending' | 'ready';
+  readonly address: string | null;
+}
+
+/**
+ * Makes the key of this node, registers it, and writes its configuration. The key is on disk before the control plane
+ * hears of it, so one that is interrupted is repeated with the same key and spends one use of the token.
+ *
+ * @throws MeshError, PlaneRefusal or PlaneAway; nothing was spent unless the control plane answered.
+ */
+export async function enrol(options: EnrolOptions): Promise<Enrolled> {
+  const { directory, token, server } = options;
+  if (parseToken(token)?.kind !== 'join' && parseToken(token)?.kind !== 'dlg') {
+    throw new MeshError(
+      'invalid_input',
+      'This is no join token: it begins with mesh-join- or, for sub-agents, mesh-dlg-.',
+    );
+  }
+  const held = options.force ? undefined : readNodeConfig(directory);
+  if (held && originOf(held.server) !== originOf(server)) {
+    throw new MeshError(
+      'conflict',
+      `${nodeConfigFile(directory)} belongs to ${held.server}. Give --force to forget that node, or another --config-dir.`,
+    );
+  }
+  const api = new PlaneApi(server, token);
+  const { controlKey } = await api.discovery();
+  checkFingerprint(token, controlKey, server);
+  const pair = held ? keyPairOf(Buffer.from(held.privateKey, 'base64')) : draftKey(directory, options.force);
+  const publicKey = Buffer.from(pair.publicKey).toString('base64');
+  const answer = await api
+    .register({
+      name: held?.name ?? normalizeName(options.name),
+      platform: options.platform,
+      hostname: options.hostname,
+      publicKey,
+      proof: proofOf(pair, token, publicKey, controlKey),
+    })
+    .catch((error: unknown) => {
+      throw explained(error, held);
+    });
+  const config: NodeConfig = {
+    server,
+    id: answer.id,
+    name: answer.name,
+    workspaceId: answer.workspaceId,
+    controlKey: answer.controlKey,
+    deviceToken: answer.deviceToken,
+    privateKey: Buffer.from(pair.privateKey).toString('base64'),
+    signalingUrl: answer.signalingUrl,
+    ...(answer.agentToken !== undefined && { agentToken: answer.agentToken }),
+    ...(answer.expiresAt !== undefined && { expiresAt: answer.expiresAt }),
+  };
+  if (config.controlKey !== controlKey) {
+    throw new MeshError('unavailable', `${server} named two different control keys: try again.`);
+  }
+  writeNodeConfig(directory, config);
+  rmSync(draftFile(directory), { force: true });
+  return { config, phase: answer.phase, address: answer.address };
+}
+
+/** A token that was stolen or sent to the wrong place is of no use there: it names the key it is for. */
+function checkFingerprint(token: string, controlKey: string, server: string): void {
+  const { fingerprint } = parseToken(token) ?? {};
+  if (fingerprint === undefined || fingerprint === controlKeyFingerprint(Buffer.from(controlKey, 'base64'))) return;
+  throw new MeshError(
+    'forbidden',
+    `${server} is not the control plane that issued this token. Nothing was sent. Check --server.`,
+  );
+}
+
+function draftFile(directory: string): string {
+  return path.join(directory, 'node.key');
+}
+
+function draftKey(directory: string, fresh: boolean): KeyPair {
+  if (!fresh) {
+    try {
+      return keyPairOf(Buffer.from(readFileSync(draftFile(directory), 'utf8'), 'base64'));
+    } catch {
+      // None was left by an attempt before.
+    }
+  }
+  const pair = generateKeyPair();
+  replacePrivateFile(draftFile(directory), Buffer.from(pair.privateKey).toString('base64'));
+  return pair;
+}
+
+/** HMAC-SHA256(X25519(node, controlKey), token || publicKey), base64: this node has the private key. */
+function proofOf(pair: KeyPair, token: string, publicKey: string, controlKey: string): string {
+  const shared = agree(importPrivateKey(pair.privateKey), Buffer.from(controlKey, 'base64'));
+  if (!shared) throw new MeshError('unavailable', 'The control plane named an unusable control key.');
+  return createHmac('sha256', shared).update(token).update(publicKey).digest('base64');
+}
+
+function explained(error: unknown, held: NodeConfig | undefined): unknown {
+  if (!(error instanceof PlaneRefusal) || error.code !== 'conflict') return error;
+  const remedy = held
+    ? 'This directory holds a node already: mesh up starts it, mesh init --force replaces it.'
+    : 'Give another --name, or remove the device of that name in the dashboard.';
+  return new PlaneRefusal(error.status, error.code, `${error.message} ${remedy}`);
+}
+
+function originOf(server: string): string | undefined {
+  return URL.parse(server)?.origin;
+}

@@ -1,0 +1,198 @@
+import { createServer } from 'node:net';
+import { afterEach, expect, test } from 'vitest';
+import { ControlLink, type Standing } from '../../client/control/control-link.ts';
+import type { NodeConfig } from '../../client/enrol/node-config.ts';
+import type { FullGraph } from '../../core/network/graph.ts';
+import type { Log } from '../../core/ports.ts';
+import { generateKeyPair } from '../../net/seal/x25519.ts';
+import { type Harness, startHarness } from '../harness.ts';
+import { joinTokenFor, type Place, register } from '../joining.ts';
+import { verifies } from '../requirements.ts';
+
+const running: { stop(): Promise<void> }[] = [];
+afterEach(async () => {
+  for (const part of running.splice(0)) await part.stop();
+});
+
+async function planeWithBus(env: Readonly<Record<string, string>> = {}) {
+  const harness = await startHarness({ env: { MESH_BUS_LISTEN: '127.0.0.1:0', ...env } });
+  return { harness, place: await harness.workspace(), busUrl: `nats://127.0.0.1:${harness.plane.listeners.bus?.port}` };
+}
+
+async function joined(harness: Harness, place: Place, name: string, signalingUrl: string): Promise<NodeConfig> {
+  const pair = generateKeyPair();
+  const token = await joinTokenFor(harness, place);
+  const { body } = await register(harness, token, name, { publicKey: Buffer.from(pair.publicKey).toString('base64') });
+  return {
+    server: harness.url,
+    id: body.id,
+    name,
+    workspaceId: place.workspace,
+    controlKey: body.controlKey,
+    deviceToken: body.deviceToken,
+    privateKey: Buffer.from(pair.privateKey).toString('base64'),
+    signalingUrl,
+  };
+}
+
+/** A link that remembers what it heard, and wakes whoever waits for it. */
+function linkOf(config: NodeConfig, { busWaitMs = 2_000, kept }: { busWaitMs?: number; kept?: FullGraph } = {}) {
+  const lines: string[] = [];
+  const graphs: FullGraph[] = [];
+  const standings: Standing[] = [];
+  let saved = config;
+  let wake = () => {};
+  const told = () => wake();
+  const at = (level: string) => (fields: object, message: string) => {
+    lines.push(`${level} ${message} ${JSON.stringify(fields)}`);
+    told();
+  };
+  const log: Log = { error: at('error'), warn: at('warn'), info: at('info'), debug: at('debug') };
+  const link = new ControlLink({
+    config,
+    file: { read: () => kept, write: () => {} },
+    busWaitMs,
+    clock: { now: Date.now },
+    log,
+    saveConfig: (next) => {
+      saved = next;
+    },
+    onGraph: (graph) => {
+      graphs.push(graph);
+      told();
+    },
+    onStanding: (standing) => {
+      standings.push(standing);
+      told();
+    },
+    onSignal: () => {},
+    onBus: told,
+  });
+  running.push(link);
+  return {
+    link,
+    lines,
+    graphs,
+    standings,
+    saved: () => saved,
+    peers: () => graphs.at(-1)?.peers.map(({ name }) => name),
+    async until(isSo: () => boolean): Promise<void> {
+      while (!isSo()) {
+        await new Promise<void>((resolve) => {
+          wake = resolve;
+        });
+      }
+    },
+  };
+}
+
+const lists = (names: readonly string[] | undefined, wanted: readonly string[]) => String(names) === String(wanted);
+
+test('a node takes its graph from the API, then every change of it from the bus', async () => {
+  const { harness, place, busUrl } = await planeWithBus();
+  await using _ = harness;
+  const node = linkOf(await joined(harness, place, 'a', busUrl));
+  await node.link.start();
+  expect([node.standings, node.peers()]).toEqual([['ready'], []]);
+  await node.until(() => node.lines.some((line) => line.includes('"kind":"full"')));
+  await joined(harness, place, 'b', busUrl);
+  await node.until(() => lists(node.peers(), ['b']));
+  await harness.api('DELETE', '/api/v1/peers/b', place);
+  await node.until(() => lists(node.peers(), []));
+  expect(node.link.status).toMatchObject({ standing: 'ready', trouble: '', bus: { isUp: true, trouble: '' } });
+});
+
+test('a node that was shut out hears it at once over the bus, and again that it was let in', async () => {
+  const { harness, place, busUrl } = await planeWithBus();
+  await using _ = harness;
+  const node = linkOf(await joined(harness, place, 'a', busUrl));
+  await node.link.start();
+  await node.until(() => node.lines.some((line) => line.includes('"kind":"full"')));
+  const before = Date.now();
+  await harness.api('POST', '/api/v1/peers/a/revoke', place);
+  await node.until(() => node.standings.at(-1) === 'revoked');
+  expect(Date.now() - before).toBeLessThan(2_000);
+  await harness.api('POST', '/api/v1/peers/a/approve', place);
+  await node.until(() => node.standings.at(-1) === 'ready');
+  await harness.api('DELETE', '/api/v1/peers/a', place);
+  await node.until(() => node.standings.at(-1) === 'removed');
+});
+
+test('a node that waits for approval connects on it without a restart', async () => {
+  const { harness, place, busUrl } = await planeWithBus();
+  await using _ = harness;
+  const settings = { requirePeerApproval: true };
+  await harness.api('PATCH', `/api/v1/workspaces/${place.workspace}`, { ...place, body: { settings } });
+  const node = linkOf(await joined(harness, place, 'a', busUrl));
+  await node.link.start();
+  await node.until(() => node.link.status.bus.isUp);
+  expect([node.standings, node.graphs]).toEqual([['pending'], []]);
+  await harness.api('POST', '/api/v1/peers/a/approve', place);
+  await node.until(() => node.standings.at(-1) === 'ready');
+  expect(node.graphs.at(-1)?.self.address).toBe('10.96.0.1');
+});
+
+test('a bus that accepts and stays silent is named with its address and the wait, and tried again', async () => {
+  verifies('limit-bus-wait');
+  const { harness, place } = await planeWithBus();
+  await using _ = harness;
+  let triedAgain = () => {};
+  const again = new Promise<void>((resolve) => {
+    triedAgain = resolve;
+  });
+  let isFirst = true;
+  const silent = createServer(() => {
+    if (!isFirst) triedAgain();
+    isFirst = false;
+  });
+  await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
+  const address = silent.address();
+  const url = `nats://127.0.0.1:${typeof address === 'object' ? address?.port : ''}`;
+  try {
+    const node = linkOf(await joined(harness, place, 'a', url));
+    const before = Date.now();
+    await node.link.start();
+    await node.until(() => node.lines.some((line) => line.includes(`the bus at ${url} did not answer within 2 s`)));
+    expect(Date.now() - before).toBeGreaterThan(1_900);
+    await again;
+    expect(node.link.status).toMatchObject({ standing: 'ready', bus: { isUp: false } });
+    await node.link.stop();
+  } finally {
+    silent.close();
+  }
+});
+
+test('the key of a running node is exchanged, and the graph goes on with the new one', async () => {
+  const { harness, place, busUrl } = await planeWithBus({ MESH_SIGNALING_AUTH: 'token' });
+  await using _ = harness;
+  const config = await joined(harness, place, 'a', busUrl);
+  const node = linkOf(config);
+  await node.link.start();
+  await node.until(() => node.lines.some((line) => line.includes('"kind":"full"')));
+  const pair = await node.link.rotateKey();
+  const { body } = await harness.api('GET', '/api/v1/peers/a', place);
+  expect(body.publicKey).toBe(Buffer.from(pair.publicKey).toString('base64'));
+  expect(node.saved()).toEqual({
+    ...config,
+    privateKey: Buffer.from(pair.privateKey).toString('base64'),
+    deviceToken: expect.stringMatching(/^mesh-dev-/),
+  });
+  await joined(harness, place, 'b', busUrl);
+  await node.until(() => lists(node.peers(), ['b']));
+});
+
+test('a node without its control plane begins with the graph that it kept, and catches up when it is back', async () => {
+  const { harness, place, busUrl } = await planeWithBus();
+  await using _ = harness;
+  const config = await joined(harness, place, 'a', busUrl);
+  await joined(harness, place, 'b', busUrl);
+  const first = linkOf(config);
+  await first.link.start();
+  const kept = first.graphs.at(-1);
+  await first.link.stop();
+  const away = linkOf({ ...config, server: 'http://127.0.0.1:1024' }, { ...(kept && { kept }) });
+  await away.link.start();
+  expect([away.link.graph, away.standings]).toEqual([kept, []]);
+  await away.until(() => away.standings.at(-1) === 'ready');
+  expect(away.peers()).toEqual(['b']);
+});

@@ -1,0 +1,121 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { hostname, tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { formatJoinLink } from '../../client/enrol/join-link.ts';
+import { type Harness, startHarness } from '../harness.ts';
+import { joinTokenFor, type Place, peerNames, register } from '../joining.ts';
+import { verifies } from '../requirements.ts';
+import { mesh } from '../run-command.ts';
+
+let harness: Harness;
+let place: Place;
+let home: string;
+beforeAll(async () => {
+  harness = await startHarness();
+});
+afterAll(() => harness[Symbol.asyncDispose]());
+let workspaces = 0;
+beforeEach(async () => {
+  place = await harness.workspace(`init-${workspaces++}`);
+  home = mkdtempSync(path.join(tmpdir(), 'mesh-home-'));
+});
+afterEach(() => rmSync(home, { recursive: true, force: true }));
+
+const own = hostname().replaceAll(/[^\w.-]/g, '-');
+const configFile = () => path.join(home, 'node', 'node.json');
+const readConfig = () => JSON.parse(readFileSync(configFile(), 'utf8'));
+const init = (args: readonly string[], env: Record<string, string> = {}) =>
+  mesh(['init', '--config-dir', path.join(home, 'node'), ...args], { home, env });
+const withToken = async (more: readonly string[] = []) =>
+  init(['--server', harness.url, '--token', await joinTokenFor(harness, place), ...more]);
+
+describe('mesh init', () => {
+  test('registers the machine under its host name and writes a configuration for its owner alone', async () => {
+    verifies('cli-init', 'cli-config-dir');
+    const { code, stdout, stderr } = await withToken();
+    expect([code, stderr]).toEqual([0, '']);
+    expect(stdout).toBe(
+      `Registered ${own} as 10.96.0.1.\nConfiguration: ${configFile()}\nNext: sudo mesh up --daemon --config-dir ${path.join(home, 'node')}\n`,
+    );
+    expect(await peerNames(harness, place)).toEqual([own]);
+    expect((statSync(configFile()).mode & 0o777).toString(8)).toBe('600');
+    expect(readdirSync(path.join(home, 'node'))).toEqual(['node.json']);
+    const config = readConfig();
+    expect(config).toMatchObject({ server: harness.url, name: own, workspaceId: place.workspace });
+    for (const secret of [config.deviceToken, config.privateKey]) expect(stdout).not.toContain(secret);
+    const self = await harness.api('GET', '/api/v1/devices/self', { token: config.deviceToken });
+    expect([self.status, self.body.name]).toEqual([200, own]);
+  });
+
+  test('takes a join link in place of server and token', async () => {
+    verifies('join-link');
+    const link = formatJoinLink({ server: harness.url, token: await joinTokenFor(harness, place) });
+    expect((await init([link, '--name', 'from link'])).stdout).toContain('Registered from-link as 10.96.0.1.');
+    const broken = await init([`${link.slice(0, 20)}`]);
+    expect([broken.code, broken.stderr]).toEqual([2, expect.stringContaining('This is no join link')]);
+  });
+
+  test('reads the token from MESH_TOKEN or a file, so that it need not stand in the command', async () => {
+    const token = await joinTokenFor(harness, place);
+    expect((await init(['--server', harness.url], { MESH_TOKEN: token })).code).toBe(0);
+    writeFileSync(path.join(home, 'token'), `${token}\n`);
+    expect((await init(['--server', harness.url, '--token', `@${path.join(home, 'token')}`])).code).toBe(0);
+  });
+
+  test('again in the same directory keeps the key and the name, and spends nothing', async () => {
+    const token = await joinTokenFor(harness, place, { usageLimit: 2 });
+    const args = ['--server', harness.url, '--token', token];
+    expect((await init([...args, '--name', 'web'])).code).toBe(0);
+    const { deviceToken: _, ...before } = readConfig();
+    expect((await init(args)).stdout).toContain('Registered web as 10.96.0.1.');
+    expect(readConfig()).toMatchObject(before);
+    const listed = await harness.api('GET', '/api/v1/tokens', place);
+    expect(listed.body.items.map(({ usedCount }: { usedCount: number }) => usedCount)).toEqual([1]);
+    const other = await joinTokenFor(harness, place);
+    const { code, stderr } = await init(['--server', harness.url, '--token', other]);
+    expect([code, stderr]).toEqual([5, expect.stringContaining('mesh init --force replaces it')]);
+  });
+
+  test('says what to do when the name is taken', async () => {
+    await register(harness, await joinTokenFor(harness, place), 'web');
+    const { code, stderr } = await withToken(['--name', 'web']);
+    expect([code, stderr]).toEqual([5, expect.stringContaining('Give another --name')]);
+    expect((await withToken(['--name', 'web2'])).code).toBe(0);
+  });
+
+  test('refuses a directory that belongs to another control plane, and takes it with --force', async () => {
+    expect((await withToken(['--name', 'web'])).code).toBe(0);
+    writeFileSync(configFile(), JSON.stringify({ ...readConfig(), server: 'https://elsewhere.example.net' }));
+    const refused = await withToken(['--name', 'web2']);
+    expect([refused.code, refused.stderr]).toEqual([5, expect.stringContaining('Give --force to forget that node')]);
+    expect((await withToken(['--name', 'web2', '--force'])).code).toBe(0);
+  });
+
+  test('says that a device that needs approval is pending', async () => {
+    const settings = { requirePeerApproval: true };
+    await harness.api('PATCH', `/api/v1/workspaces/${place.workspace}`, { ...place, body: { settings } });
+    const { code, stdout } = await withToken();
+    expect([code, stdout]).toEqual([0, expect.stringContaining('It is pending: an administrator has to approve it')]);
+  });
+
+  test('sends nothing to a control plane that did not issue the token', async () => {
+    await using other = await startHarness();
+    const token = await joinTokenFor(harness, place);
+    const { code, stderr } = await init(['--server', other.url, '--token', token]);
+    expect([code, stderr]).toEqual([3, expect.stringContaining('Nothing was sent. Check --server.')]);
+    expect(stderr).not.toContain(token);
+  });
+
+  test.each([
+    [['--token', 'mesh-join-x'], 2, 'Give --server'],
+    [['--server', 'http://127.0.0.1:1'], 2, 'Give --token'],
+    [['--server', 'http://127.0.0.1:1', '--token', 'secret-text'], 2, 'This is no join token'],
+    [['--server', 'ftp://a', '--token', 'secret-text'], 2, 'is no server address'],
+    [['--server', 'http://127.0.0.1:1024', '--token', `mesh-join-${'a'.repeat(43)}`], 7, 'does not answer ('],
+  ])('explains what is wrong with %j', async (args, code, text) => {
+    const outcome = await init(args);
+    expect([outcome.code, outcome.stderr]).toEqual([code, expect.stringContaining(text)]);
+    expect(outcome.stderr).not.toContain('secret-text');
+  });
+});

@@ -1,7 +1,9 @@
 import type { FullGraph } from '../../core/network/graph.ts';
 import type { Log } from '../../core/ports.ts';
-import type { RelayAddress } from '../../net/relay/address.ts';
+import { parseRelayAddress, type RelayAddress, redirectRelay } from '../../net/relay/address.ts';
 import type { KeyPair } from '../../net/seal/x25519.ts';
+import { RelayLink } from '../relay/link.ts';
+import { Loopback } from '../relay/loopback.ts';
 import type { Endpoint, Tunnel } from '../tunnel/tunnel.ts';
 import type { PathStatus } from './status.ts';
 
@@ -75,3 +77,114 @@ export type RelayDrop =
   /** From or for an address that belongs to no peer. */
   | 'unknown-peer'
   | 'too-large';
+
+/** Starts with every peer on the relay. */
+export async function startConnectivity(options: ConnectivityOptions): Promise<Connectivity> {
+  const { tunnel, log } = options;
+  const now = () => performance.timeOrigin + performance.now();
+  const listeners = new Set<(status: PathStatus) => void>();
+  let graph = options.graph;
+  let statuses: readonly PathStatus[] = [];
+  const link = new RelayLink({
+    keyPair: options.keyPair,
+    now,
+    random: Math.random,
+    log,
+    onReady() {
+      for (const { publicKey } of graph.peers) {
+        const peer = loopback.peer(publicKey);
+        const initiation = loopback.initiationOf(publicKey);
+        if (peer && initiation) link.forward(peer.relayId, initiation);
+      }
+      refresh();
+    },
+    onAway: () => refresh(),
+    onPacket(from, payload) {
+      const peer = loopback.peerOfRelayId(from);
+      if (peer) loopback.deliver(peer, payload);
+    },
+    onProbed() {},
+  });
+  const loopback = await Loopback.open({
+    wireguardPort: tunnel.listenPort,
+    now,
+    log,
+    onPacket: (peer, packet) => link.forward(peer.relayId, packet),
+  });
+
+  function refresh(): void {
+    const isReady = link.state === 'ready';
+    const before = new Map(statuses.map((status) => [status.peerId, status]));
+    statuses = graph.peers.map(({ id, publicKey }) => {
+      const transport = isReady ? 'lrp-ready' : 'probing';
+      const old = before.get(id);
+      if (old?.transport === transport) return old;
+      return {
+        peerId: id,
+        transport,
+        path: isReady ? 'relayed' : null,
+        endpoint: loopback.shownEndpointOf(publicKey) ?? null,
+        reason: isReady
+          ? { code: 'new', detail: 'The relay carries the packets.' }
+          : { code: 'relay-away', detail: `The relay is not reached: ${link.reason ?? 'connecting'}.` },
+        since: now(),
+        roundTripMs: null,
+      };
+    });
+    for (const status of statuses) {
+      if (before.get(status.peerId) !== status) for (const listener of listeners) listener(status);
+    }
+  }
+  const admit = async (next: FullGraph) => {
+    await loopback.admit(next.peers.map(({ publicKey }) => publicKey));
+    const endpoints = next.peers.flatMap(({ publicKey }) => {
+      const endpoint = loopback.endpointOf(publicKey);
+      return endpoint ? [[publicKey, endpoint] as const] : [];
+    });
+    return new Map(endpoints);
+  };
+  const updateGraph = (next: FullGraph) => {
+    graph = next;
+    void loopback.keep(new Set(next.peers.map(({ publicKey }) => publicKey)));
+    link.use(relayOf(next, options.relayOverride));
+    refresh();
+  };
+  await admit(graph);
+  updateGraph(graph);
+  return {
+    admit,
+    updateGraph,
+    receiveSignal() {},
+    busState() {},
+    statuses: () => statuses,
+    onChange(listener) {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    hurry() {},
+    metrics: () => ({
+      relay: {
+        state: link.state,
+        address: link.address ?? null,
+        reason: link.reason ?? null,
+        sentPackets: link.sent.packets,
+        receivedPackets: link.received.packets,
+        dropped: { ...link.dropped, 'unknown-peer': loopback.strangers },
+      },
+      icePort: { isShared: false, obstacle: null, mapped: { ipv4: null, ipv6: null } },
+      ignored: {},
+    }),
+    async close() {
+      link.close();
+      await loopback.close();
+    },
+  };
+}
+
+function relayOf({ relay }: FullGraph, override: RelayAddress | undefined): RelayAddress | undefined {
+  if (relay === null) return undefined;
+  const address = parseRelayAddress(relay.url);
+  if (address === undefined) return undefined;
+  const granted = { ...address, credential: relay.credential };
+  return override ? redirectRelay(granted, override) : granted;
+}

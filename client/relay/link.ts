@@ -1,0 +1,281 @@
+import { connect, type Socket } from 'node:net';
+import { connect as connectTls } from 'node:tls';
+import type { Log } from '../../core/ports.ts';
+import { formatRelayAddress, type RelayAddress } from '../../net/relay/address.ts';
+import { RelayClient, type RelayClientEvent } from '../../net/relay/client.ts';
+import { decodeCredential } from '../../net/relay/credential.ts';
+import { MAX_PAYLOAD_BYTES, peerIdOf } from '../../net/relay/frame.ts';
+import type { KeyPair } from '../../net/seal/x25519.ts';
+import { Backoff } from './backoff.ts';
+import { Outbox } from './outbox.ts';
+
+const TICK_MS = 1_000;
+/** TCP, and TLS where there is one, up to the first byte of the relay. */
+const CONNECT_TIMEOUT_MS = 5_000;
+/** A relay that refuses us as we are is asked again after this long, or at once with another credential. */
+const REFUSED_RETRY_MS = 60_000;
+/** Silence after which a session in use is asked for an echo, and after which it counts as dead. */
+const ECHO_AFTER_MS = 4_000;
+const ECHO_DEAD_MS = 10_000;
+const READ_BYTES = 65_536;
+const NO_BYTES = new Uint8Array(0);
+
+export type LinkDrop = 'relay-away' | 'queue-full' | 'too-large';
+
+export interface RelayLinkOptions {
+  readonly keyPair: KeyPair;
+  /** Milliseconds; must not jump. */
+  readonly now: () => number;
+  /** From 0 to below 1. */
+  readonly random: () => number;
+  readonly log: Log;
+  readonly onReady: () => void;
+  readonly onAway: (reason: string) => void;
+  /** The payload is valid until the handler returns. */
+  readonly onPacket: (from: bigint, payload: Uint8Array) => void;
+  readonly onProbed: (peer: bigint, isPresent: boolean) => void;
+}
+
+interface Session {
+  readonly socket: Socket;
+  readonly client: RelayClient;
+  readonly outbox: Outbox;
+  startedAt: number;
+  heardAt: number;
+  /** Since it was last heard of: when something was first sent to it, and when an echo was asked for. */
+  sentAt: number | undefined;
+  echoAt: number | undefined;
+}
+
+/** The session with the relay: kept open, opened again with back-off, renewed with the credential of each graph. */
+export class RelayLink {
+  readonly sent = { packets: 0 };
+  readonly received = { packets: 0 };
+  readonly dropped: Record<LinkDrop, number> = { 'relay-away': 0, 'queue-full': 0, 'too-large': 0 };
+  readonly #options: RelayLinkOptions;
+  readonly #ownId: bigint;
+  readonly #backoff: Backoff;
+  readonly #readBuffer = Buffer.allocUnsafeSlow(READ_BYTES);
+  #address: RelayAddress | undefined;
+  #session: Session | undefined;
+  #reason: string | undefined;
+  #retry: NodeJS.Timeout | undefined;
+  #ticker: NodeJS.Timeout | undefined;
+
+  constructor(options: RelayLinkOptions) {
+    this.#options = options;
+    this.#ownId = peerIdOf(options.keyPair.publicKey);
+    this.#backoff = new Backoff(options.random);
+  }
+
+  get state(): 'ready' | 'connecting' | 'away' | 'none' {
+    if (this.#address === undefined) return 'none';
+    if (this.#session === undefined) return 'away';
+    return this.#session.client.state === 'ready' ? 'ready' : 'connecting';
+  }
+
+  /** Why the last session ended or could not begin; undefined while ready. */
+  get reason(): string | undefined {
+    return this.state === 'ready' ? undefined : this.#reason;
+  }
+
+  /** Without the credential. */
+  get address(): string | undefined {
+    if (this.#address === undefined) return undefined;
+    const { credential: _secret, ...where } = this.#address;
+    return formatRelayAddress(where);
+  }
+
+  /** The relay of the newest graph. A new credential for the same place renews the session under way. */
+  use(address: RelayAddress | undefined): void {
+    const before = this.#address;
+    this.#address = address;
+    if (address === undefined) {
+      this.#end('the graph names no relay');
+      return;
+    }
+    const isSamePlace = before !== undefined && where(before) === where(address);
+    if (isSamePlace && before.credential === address.credential) return;
+    const session = this.#session;
+    if (isSamePlace && session?.client.state === 'ready') {
+      const credential = decodeCredential(address.credential ?? '');
+      if (credential !== undefined) session.outbox.send(session.client.renew(credential));
+      return;
+    }
+    this.#end('the relay changed');
+    this.#backoff.reset();
+    this.#connect();
+  }
+
+  /** @returns why the packet was dropped; undefined when it is on its way */
+  forward(peer: bigint, packet: Uint8Array): LinkDrop | undefined {
+    const session = this.#session;
+    if (session === undefined || session.client.state !== 'ready') return this.#drop('relay-away');
+    if (packet.length > MAX_PAYLOAD_BYTES) return this.#drop('too-large');
+    if (!session.outbox.forward(peer, packet)) return this.#drop('queue-full');
+    session.sentAt ??= this.#options.now();
+    this.sent.packets += 1;
+    return undefined;
+  }
+
+  /** Asks whether a peer is connected to the relay. */
+  probe(peer: bigint): void {
+    const session = this.#session;
+    if (session?.client.state !== 'ready') return;
+    session.outbox.send(session.client.probe(peer, NO_BYTES));
+    session.sentAt ??= this.#options.now();
+  }
+
+  /** This host's addresses changed: the session may be dead without a sign of it. */
+  suspect(): void {
+    const session = this.#session;
+    if (session?.client.state !== 'ready') return;
+    session.sentAt = this.#options.now() - ECHO_AFTER_MS;
+    this.#tick();
+  }
+
+  close(): void {
+    this.#address = undefined;
+    this.#end('closed');
+  }
+
+  #drop(reason: LinkDrop): LinkDrop {
+    this.dropped[reason] += 1;
+    return reason;
+  }
+
+  #connect(): void {
+    clearTimeout(this.#retry);
+    this.#retry = undefined;
+    const address = this.#address;
+    if (address === undefined || this.#session !== undefined) return;
+    const credential = decodeCredential(address.credential ?? '');
+    if (credential === undefined) {
+      this.#reason = 'the graph holds no usable relay credential';
+      return;
+    }
+    const { keyPair, now } = this.#options;
+    const client = new RelayClient(keyPair, { credential });
+    const { host, port } = address;
+    const onread = {
+      buffer: this.#readBuffer,
+      callback: (length: number, buffer: Uint8Array) => {
+        this.#receive(session, buffer.subarray(0, length));
+        return true;
+      },
+    };
+    const socket = address.secure ? connectTls({ host, port, servername: host }) : connect({ host, port, onread });
+    const at = now();
+    const session: Session = {
+      socket,
+      client,
+      outbox: new Outbox(socket),
+      startedAt: at,
+      heardAt: at,
+      sentAt: undefined,
+      echoAt: undefined,
+    };
+    this.#session = session;
+    let failure: string | undefined;
+    socket.setNoDelay(true);
+    socket.once(address.secure ? 'secureConnect' : 'connect', () => {
+      if (this.#session === session) socket.write(client.start(now()));
+    });
+    if (address.secure) socket.on('data', (chunk: Buffer) => this.#receive(session, chunk));
+    socket.on('error', (error: NodeJS.ErrnoException) => {
+      failure = error.code ?? error.message;
+    });
+    socket.on('close', () => this.#lost(session, failure ?? 'the connection ended', undefined));
+    this.#ticker ??= setInterval(() => this.#tick(), TICK_MS);
+  }
+
+  #receive(session: Session, chunk: Uint8Array): void {
+    if (this.#session !== session) return;
+    const now = this.#options.now();
+    session.heardAt = now;
+    session.sentAt = undefined;
+    session.echoAt = undefined;
+    for (const event of session.client.receive(chunk, now)) this.#handle(session, event);
+  }
+
+  #handle(session: Session, event: RelayClientEvent): void {
+    const { onReady, onPacket, onProbed } = this.#options;
+    switch (event.type) {
+      case 'packet':
+        this.received.packets += 1;
+        onPacket(event.from, event.payload);
+        return;
+      case 'send':
+        session.outbox.send(event.bytes);
+        return;
+      case 'ready':
+        this.#backoff.reset();
+        this.#reason = undefined;
+        onReady();
+        return;
+      case 'probed':
+        if (event.peer !== this.#ownId) onProbed(event.peer, event.isPresent);
+        return;
+      case 'move':
+        this.#lost(session, 'the relay restarts', event.retryAfterMs);
+        return;
+      case 'closed':
+        this.#lost(session, event.reason, event.mayReturn ? event.retryAfterMs : REFUSED_RETRY_MS);
+        return;
+      default:
+        event satisfies never;
+    }
+  }
+
+  #tick(): void {
+    const session = this.#session;
+    if (session === undefined) return;
+    const now = this.#options.now();
+    for (const event of session.client.tick(now)) this.#handle(session, event);
+    if (this.#session !== session) return;
+    if (session.client.state !== 'ready') {
+      if (now - session.startedAt >= CONNECT_TIMEOUT_MS && session.client.state === 'new') {
+        this.#lost(session, 'no answer in time', undefined);
+      }
+      return;
+    }
+    if (session.sentAt === undefined) return;
+    if (session.echoAt === undefined) {
+      if (now - session.sentAt < ECHO_AFTER_MS) return;
+      session.echoAt = now;
+      session.outbox.send(session.client.probe(this.#ownId, NO_BYTES));
+    } else if (now - session.echoAt >= ECHO_DEAD_MS - ECHO_AFTER_MS) this.#lost(session, 'silent', undefined);
+  }
+
+  /** The session is over; another follows after `retryAfterMs`, or after the back-off if that is longer. */
+  #lost(session: Session, reason: string, retryAfterMs: number | undefined): void {
+    if (this.#session !== session) return;
+    this.#session = undefined;
+    this.#reason = reason;
+    session.socket.destroy();
+    const wait = Math.max(this.#backoff.next(), retryAfterMs ?? 0);
+    this.#options.log.debug({ reason, wait }, 'The relay session ended.');
+    this.#options.onAway(reason);
+    if (this.#address !== undefined) this.#retry = setTimeout(() => this.#connect(), wait);
+  }
+
+  #end(reason: string): void {
+    clearTimeout(this.#retry);
+    this.#retry = undefined;
+    const session = this.#session;
+    this.#session = undefined;
+    this.#reason = reason;
+    if (this.#address === undefined) {
+      clearInterval(this.#ticker);
+      this.#ticker = undefined;
+    }
+    if (session === undefined) return;
+    if (session.client.state === 'ready') session.outbox.send(session.client.bye());
+    session.socket.destroySoon();
+    this.#options.onAway(reason);
+  }
+}
+
+function where({ host, port, secure }: RelayAddress): string {
+  return `${secure} ${host} ${port}`;
+}

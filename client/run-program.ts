@@ -1,0 +1,26 @@
+import { execFile } from 'node:child_process';
+
+export interface ProgramResult {
+  /** 0 when it did what it was asked; null when it could not be started or did not end in time. */
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** Runs a program of the system to its end, without a shell. Never throws: what went wrong is in `stderr`. */
+export function runProgram(
+  file: string,
+  args: readonly string[],
+  { stdin = '', timeoutMs = 10_000 }: { readonly stdin?: string; readonly timeoutMs?: number } = {},
+): Promise<ProgramResult> {
+  return new Promise((resolve) => {
+    const child = execFile(file, args, { timeout: timeoutMs, maxBuffer: 16_777_216 }, (error, stdout, stderr) => {
+      if (!error) resolve({ code: 0, stdout, stderr });
+      else if (typeof error.code === 'number') resolve({ code: error.code, stdout, stderr });
+      else resolve({ code: null, stdout, stderr: `${stderr}${error.message}` });
+    });
+    // A program that ends before it has read everything says so by its exit code.
+    child.stdin?.on('error', () => {});
+    child.stdin?.end(stdin);
+  });
+}

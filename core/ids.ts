@@ -1,7 +1,21 @@
 import { randomBytes } from 'node:crypto';
 
 /** What an id stands for, by its prefix (DESIGN 5.1). */
-export type IdPrefix = 'w' | 'u' | 'p' | 'pol' | 'net' | 'agt' | 'snap' | 'plan' | 'wf' | 'ev' | 'tok' | 'ses' | 'r';
+export type IdPrefix =
+  | 'w'
+  | 'u'
+  | 'p'
+  | 'pol'
+  | 'net'
+  | 'asrt'
+  | 'agt'
+  | 'snap'
+  | 'plan'
+  | 'wf'
+  | 'ev'
+  | 'tok'
+  | 'ses'
+  | 'r';
 
 const ALPHABET = 'abcdefghijklmnopqrstuvwxyz234567';
 const BODY_LENGTH = 26;

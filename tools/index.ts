@@ -10,10 +10,12 @@ import { checkConnectivity } from './check-connectivity.ts';
 import { checkConnectivityAt } from './check-connectivity-at.ts';
 import { createAgent } from './create-agent.ts';
 import { createApiToken } from './create-api-token.ts';
+import { createAssertion } from './create-assertion.ts';
 import { createNetwork } from './create-network.ts';
 import { createPolicy } from './create-policy.ts';
 import { createUser } from './create-user.ts';
 import { delegateAgent } from './delegate-agent.ts';
+import { deleteAssertion } from './delete-assertion.ts';
 import { deleteNetwork } from './delete-network.ts';
 import { deletePeer } from './delete-peer.ts';
 import { deletePolicy } from './delete-policy.ts';
@@ -23,6 +25,7 @@ import { diffSnapshots } from './diff-snapshots.ts';
 import { explainDenial } from './explain-denial.ts';
 import { generateJoinToken } from './generate-join-token.ts';
 import { getAgentTree } from './get-agent-tree.ts';
+import { getAssertion } from './get-assertion.ts';
 import { getConnectivityMatrix } from './get-connectivity-matrix.ts';
 import { getDiscovery } from './get-discovery.ts';
 import { getMe } from './get-me.ts';
@@ -37,6 +40,7 @@ import { getWorkspace } from './get-workspace.ts';
 import { leaveNetwork } from './leave-network.ts';
 import { listAgents } from './list-agents.ts';
 import { listApiTokens } from './list-api-tokens.ts';
+import { listAssertions } from './list-assertions.ts';
 import { listAudit } from './list-audit.ts';
 import { listJoinTokens } from './list-join-tokens.ts';
 import { listMembers } from './list-members.ts';
@@ -54,6 +58,7 @@ import { registerDevice } from './register-device.ts';
 import { rejectWorkflow } from './reject-workflow.ts';
 import { removeMember } from './remove-member.ts';
 import { renameOwnDevice } from './rename-own-device.ts';
+import { revertNetworkChange } from './revert-network-change.ts';
 import { revokeAgent } from './revoke-agent.ts';
 import { revokeApiToken } from './revoke-api-token.ts';
 import { revokeJoinToken } from './revoke-join-token.ts';
@@ -63,6 +68,7 @@ import { sendHeartbeat } from './send-heartbeat.ts';
 import { setMember } from './set-member.ts';
 import { simulateConnectivity } from './simulate-connectivity.ts';
 import { takeSnapshot } from './take-snapshot.ts';
+import { updateAssertion } from './update-assertion.ts';
 import { updateNetwork } from './update-network.ts';
 import { updatePeer } from './update-peer.ts';
 import { updatePolicy } from './update-policy.ts';
@@ -125,6 +131,11 @@ export const operations: readonly AnyOperation<Services>[] = [
   createNetwork,
   updateNetwork,
   deleteNetwork,
+  listAssertions,
+  getAssertion,
+  createAssertion,
+  updateAssertion,
+  deleteAssertion,
   applyResources,
   registerDevice,
   getOwnDevice,
@@ -135,6 +146,7 @@ export const operations: readonly AnyOperation<Services>[] = [
   rotateDeviceKey,
   planNetworkChange,
   applyNetworkChange,
+  revertNetworkChange,
   getWorkflow,
   listWorkflows,
   approveWorkflow,

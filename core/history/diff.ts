@@ -1,3 +1,5 @@
+import type { AssertionRecord } from '../assertions/assertion.ts';
+import { assertionsOf } from '../assertions/manage.ts';
 import { modelOf } from '../network/model.ts';
 import type { NetworkState } from '../network/state.ts';
 import { type AttributedRow, attribute, changesBetween } from '../reachability/attribute.ts';
@@ -51,7 +53,10 @@ export async function diffStates(
   const span = { after: older.revision, upTo: newer.revision, limit: MAX_COMMITS };
   const commits = await networkCommits(services, newer.workspace, span);
   return {
-    ...resourceDiff(from.state, to.state),
+    ...resourceDiff(
+      { ...from.state, assertions: await assertionsAt(services, from.state) },
+      { ...to.state, assertions: await assertionsAt(services, to.state) },
+    ),
     presence: presenceDiff(from.state, to.state),
     connectivity: rows.slice(0, MAX_ROWS),
     omitted_connectivity: Math.max(0, rows.length - MAX_ROWS),
@@ -59,7 +64,7 @@ export async function diffStates(
   };
 }
 
-const FIELDS = ['peers', 'policies', 'networks'] as const;
+const FIELDS = ['peers', 'policies', 'networks', 'assertions'] as const;
 
 /** The same state with the records of another where they are the same version: what is one object need not be compared. */
 function sharing(state: NetworkState, other: NetworkState): NetworkState {
@@ -80,7 +85,14 @@ function sharing(state: NetworkState, other: NetworkState): NetworkState {
   };
 }
 
-function resourceDiff(from: NetworkState, to: NetworkState): Pick<StateDiff, 'added' | 'removed' | 'changed'> {
+type Compared = NetworkState & { readonly assertions: ReadonlyMap<string, AssertionRecord> };
+
+/** Assertions decide nothing of who reaches whom, so they are no part of a state; they change beside it. */
+function assertionsAt(services: Pick<Services, 'store'>, { workspace, revision }: NetworkState) {
+  return assertionsOf(services, workspace, { revision });
+}
+
+function resourceDiff(from: Compared, to: Compared): Pick<StateDiff, 'added' | 'removed' | 'changed'> {
   const found = { added: [] as ResourceRef[], removed: [] as ResourceRef[], changed: [] as ChangedResource[] };
   for (const field of FIELDS) {
     const old: ReadonlyMap<string, StoredRecord> = from[field];

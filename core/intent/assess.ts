@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
+import { type BrokenAssertion, brokenAssertions } from '../assertions/guard.ts';
 import { workspaceById } from '../identity/workspaces.ts';
 import { type ChangePlan, type NetworkChange, planChanges } from '../network/changes.ts';
 import { restingAddresses } from '../network/rest.ts';
 import type { NetworkState } from '../network/state.ts';
 import type { Op } from '../ports.ts';
 import type { Services } from '../services.ts';
-import { type BrokenAssertion, brokenAssertions } from './broken-assertions.ts';
 import { diffMarkdown, type ShownChange } from './diff-markdown.ts';
 import { type Effect, effectOf } from './effect.ts';
 import { type Unmet, unmetExpectations } from './expectations.ts';
@@ -93,10 +93,7 @@ export async function assess(
   const objections = [
     ...unmet.map(({ detail }) => detail),
     ...missing,
-    ...broken.map(
-      ({ name, src, dst, expect }) =>
-        `The assertion ${name} would fail: ${src} to ${dst} must ${expect === 'allow' ? 'be open' : 'be closed'}.`,
-    ),
+    ...broken.map(({ name, detail }) => `The assertion ${name} would fail: ${detail}.`),
     ...findings.flatMap(({ blocks, message }) => (blocks ? [message] : [])),
   ];
   const verification = verificationOf(objections, expectations.length + records.length);

@@ -1,10 +1,10 @@
 import type { NetworkState } from '../network/state.ts';
-import { pairsBetween, splitPorts } from '../reachability/pairs-between.ts';
+import { namesOf } from '../network/terms.ts';
+import { countPairs, examplesOf, pairsBetween, placeGroups, splitPorts } from '../reachability/pairs-between.ts';
 import { ALL_PORTS, NO_PORTS, type PortSetId } from '../reachability/port-sets.ts';
 import type { Reachability } from '../reachability/reachability.ts';
 import type { Expectation } from './planner.ts';
 import { spansOf, spanText } from './port-spans.ts';
-import { namesOf } from './terms.ts';
 
 /** An expectation that does not hold, with connections that show it. */
 export interface Unmet extends Expectation {
@@ -33,44 +33,31 @@ function flawOf(expectation: Expectation, state: NetworkState, reach: Reachabili
   const unknown = [src, dst].find((term) => namesOf(term, state).length === 0);
   if (unknown !== undefined) return `no peer that is ready is meant by ${unknown}`;
   const left = new Set(except.flatMap((term) => namesOf(term, state)));
-  const places = (names: readonly string[]) => names.flatMap((name) => reach.placeOf(name) ?? []);
-  const sources = places(namesOf(src, state).filter((name) => !left.has(name)));
-  const targets = places(namesOf(dst, state));
+  const sources = placeGroups(
+    reach,
+    left.size === 0 ? namesOf(src, state) : namesOf(src, state).filter((name) => !left.has(name)),
+  );
+  const targets = placeGroups(reach, namesOf(dst, state));
   const asked = askedPorts(expectation, reach);
   const flaws: string[] = [];
   let wrongPairs = 0;
   let pairs = 0;
   for (const group of pairsBetween(reach, sources, targets)) {
-    pairs += group.pairs;
+    pairs += 1;
     const { open, closed } = splitPorts(reach, asked, group.ports);
     const wrong = expect === 'allow' ? closed : open;
     if (wrong === NO_PORTS) continue;
-    wrongPairs += group.pairs;
-    for (const [from, to] of examplesOf(group, MAX_EXAMPLES - flaws.length)) {
-      const [fromName, toName] = [from, to].map((place) => reach.parts.endpoints[place]?.name ?? '');
-      const ports = spanText(spansOf(reach.parts.ports.describe(wrong)));
-      flaws.push(`${fromName} ${expect === 'allow' ? 'cannot' : 'can still'} reach ${toName} on ${ports}`);
+    wrongPairs += countPairs(group);
+    const ports = spanText(spansOf(reach.parts.ports.describe(wrong)));
+    const verb = expect === 'allow' ? 'cannot' : 'can still';
+    for (const [from, to] of examplesOf(reach, group, MAX_EXAMPLES - flaws.length)) {
+      flaws.push(`${from} ${verb} reach ${to} on ${ports}`);
     }
   }
   if (pairs === 0 && expect === 'allow') return `${src} and ${dst} mean no two peers, so there is nothing to open`;
   if (flaws.length === 0) return undefined;
   const more = wrongPairs - flaws.length;
   return flaws.join('; ') + (more > 0 ? `; and ${more} more pairs` : '');
-}
-
-function* examplesOf(
-  { src, dst }: { readonly src: readonly number[]; readonly dst: readonly number[] },
-  limit: number,
-): Generator<[number, number]> {
-  let left = limit;
-  for (const from of src) {
-    for (const to of dst) {
-      if (left <= 0) return;
-      if (from === to) continue;
-      left -= 1;
-      yield [from, to];
-    }
-  }
 }
 
 function askedPorts({ protocol, port, endPort }: Expectation, { parts: { ports } }: Reachability): PortSetId {

@@ -1,7 +1,7 @@
+import type { BrokenAssertion } from '../assertions/guard.ts';
 import type { NetworkChange } from '../network/changes.ts';
 import type { Protocol } from '../network/policy.ts';
 import type { NetworkState } from '../network/state.ts';
-import type { BrokenAssertion } from './broken-assertions.ts';
 import type { Unmet } from './expectations.ts';
 import type { Finding } from './findings.ts';
 import type { RiskLevel } from './risk.ts';

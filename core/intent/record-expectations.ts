@@ -1,11 +1,11 @@
 import type { NetworkRecord, PeerRecord, PolicyRecord } from '../network/resources.ts';
 import type { NetworkState } from '../network/state.ts';
+import { namesOf } from '../network/terms.ts';
 import { sameValue } from '../network/value.ts';
 import type { Reachability } from '../reachability/reachability.ts';
 import type { StoredRecord } from '../record.ts';
 import { isIsolated } from './builtin/selects.ts';
 import type { RecordExpectation, RecordName } from './planner.ts';
-import { namesOf } from './terms.ts';
 
 /** What the expectations are looked at in; `past` has the state of each revision that one of them names. */
 export interface RecordView {

@@ -1,6 +1,7 @@
 import { MeshError } from '../errors.ts';
 import { networkCommits, viewOfCommit } from '../history/blame.ts';
 import { getSnapshot } from '../history/snapshots.ts';
+import { DEFAULT_NETWORK } from '../network/resources.ts';
 import type { NetworkState } from '../network/state.ts';
 import { type AuditEntry, type Change, type Commit, StoreError } from '../ports.ts';
 import type { Services } from '../services.ts';
@@ -9,7 +10,7 @@ import { findWorkflow } from '../workflow/workflows.ts';
 import type { Proposal } from './assess.ts';
 import type { RecordName, RevertTarget } from './planner.ts';
 import { recordOf, sameMeaning } from './record-expectations.ts';
-import { type Reversal, reversal } from './revert.ts';
+import { isOfAgent, type Reversal, reversal } from './revert.ts';
 
 type Needs = Pick<Services, 'store' | 'states' | 'clock'>;
 
@@ -132,10 +133,9 @@ function namesIn({ changes }: Pick<Commit, 'changes'>): RecordName[] {
 
 function isDeliberate({ type, record, before }: Change): boolean {
   if (record.kind === 'MeshPeer') return type === 'updated' && !sameMeaning(before, record);
-  return (
-    (record.kind === 'MeshPolicy' || record.kind === 'MeshNetwork') &&
-    !(type === 'updated' && sameMeaning(before, record))
-  );
+  if (record.kind !== 'MeshPolicy' && record.kind !== 'MeshNetwork') return false;
+  if (record.kind === 'MeshNetwork' && record.name === DEFAULT_NETWORK && type === 'created') return false;
+  return !isOfAgent(record) && !(type === 'updated' && sameMeaning(before, record));
 }
 
 /** The newest commit that people or agents made and that changed what can be brought back. */

@@ -1,6 +1,6 @@
 import { RESERVED_LABEL_PREFIX } from '../identity/presets.ts';
 import type { NetworkChange } from '../network/changes.ts';
-import type { NetworkRecord, PeerRecord, PolicyRecord } from '../network/resources.ts';
+import { DEFAULT_NETWORK, type NetworkRecord, type PeerRecord, type PolicyRecord } from '../network/resources.ts';
 import type { NetworkState } from '../network/state.ts';
 import type { StoredRecord } from '../record.ts';
 import { parseInstant } from '../time.ts';
@@ -70,6 +70,7 @@ function recordChange(
   was: StoredRecord | undefined,
   at: number,
 ): NetworkChange | string {
+  if (!was && resource === 'MeshNetwork' && name === DEFAULT_NETWORK) return 'new devices join it';
   if (!was) return { action: 'delete', resource: resource === 'MeshNetwork' ? resource : 'MeshPolicy', name };
   const meta = { action: is ? 'update' : 'create', name, labels: was.labels, annotations: was.annotations } as const;
   if (resource === 'MeshNetwork') return { ...meta, resource, spec: (was as NetworkRecord).spec };
@@ -78,7 +79,8 @@ function recordChange(
   return { ...meta, resource: 'MeshPolicy', spec };
 }
 
-function isOfAgent(record: StoredRecord | undefined): boolean {
+/** Policies that hold an agent to its preset: they live and end with it. */
+export function isOfAgent(record: StoredRecord | undefined): boolean {
   return record?.kind === 'MeshPolicy' && Object.keys(record.labels).some(isReserved);
 }
 

@@ -1,3 +1,4 @@
+import { requireAssertionsAfter } from '../assertions/guard.ts';
 import { commitContext } from '../commit-context.ts';
 import { invalidInput, MeshError } from '../errors.ts';
 import { tokenName } from '../identity/token-record.ts';
@@ -28,7 +29,9 @@ export function approvePeer(context: Context, id: string): Promise<PeerRecord> {
     const draft = { ...draftOf(peer), status: { ...status, ...approval, address, phase: 'ready' as const } };
     // A revoked peer kept its address.
     const placed = address === null ? await placeIn(store, state, draft, now) : { record: draft, ops: [] };
-    return { peer, ops: [update(peer, placed.record), ...placed.ops], reason: `approved device ${peer.name}` };
+    const ops = [update(peer, placed.record), ...placed.ops];
+    await requireAssertionsAfter(context.services, state, ops);
+    return { peer, ops, reason: `approved device ${peer.name}` };
   });
 }
 
@@ -65,6 +68,7 @@ export function renamePeer(context: Context, id: string, asked: string): Promise
       ...renamedPresence(state, peer, name),
       ...agentPeerOps(state, peer, name),
     ];
+    await requireAssertionsAfter(context.services, state, ops);
     return { peer, ops, reason: `renamed device ${peer.name} to ${name}` };
   });
 }

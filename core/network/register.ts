@@ -1,3 +1,4 @@
+import { requireAssertionsAfter } from '../assertions/guard.ts';
 import { commitContext } from '../commit-context.ts';
 import { invalidInput, MeshError } from '../errors.ts';
 import { enrolDelegate } from '../identity/enrol-delegate.ts';
@@ -129,6 +130,7 @@ async function create(
     : await placeIn(store, state, draft, now);
   const device = issueToken('dev', { name: draft.name, owner: draft.uid, createdBy: caller?.subject ?? '' });
   const ops: Op[] = [spend, { op: 'create', record: placed.record }, ...placed.ops, device.op, ...enrolment.ops];
+  await requireAssertionsAfter(services, state, ops);
   await store.commit(workspace, ops, tokenUse(context, token, `registered device ${draft.name}`));
   return {
     peer: placed.record,

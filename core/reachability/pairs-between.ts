@@ -2,27 +2,35 @@ import { ALL_PORTS, type PortSetId } from './port-sets.ts';
 import type { Reachability } from './reachability.ts';
 import { ancestorsOf } from './units.ts';
 
-/** Ordered pairs that share their ports: every `src` to every `dst` other than itself. Never empty. */
+/** Places by what policies can tell apart; none is empty. */
+export type PlaceGroups = readonly (readonly number[])[];
+
+/** Ordered pairs that share their ports: every `src` to every `dst` other than itself. There is at least one. */
 export interface PairGroup {
   readonly src: readonly number[];
   readonly dst: readonly number[];
-  /** Ordered pairs of different endpoints. */
-  readonly pairs: number;
   readonly ports: PortSetId;
 }
 
-/** All pairs between two sets of places, by kinds of endpoints: costs what policies tell apart, not how many peers there are. */
-export function* pairsBetween(
-  reach: Reachability,
-  sources: readonly number[],
-  targets: readonly number[],
-): Generator<PairGroup> {
-  const { endpoints } = reach.parts;
-  const byUnit = (places: readonly number[]) => Map.groupBy(places, (place) => endpoints[place]?.unit ?? '').values();
-  const targetUnits = [...byUnit(targets)];
-  for (const src of byUnit(sources)) {
-    const ancestors = ancestorsOf(endpoints, src[0]);
-    for (const all of targetUnits) {
+/** Groups the endpoints of these names; unknown ones are left out. */
+export function placeGroups(reach: Reachability, names: Iterable<string>): PlaceGroups {
+  const groups = new Map<string, number[]>();
+  for (const name of names) {
+    const place = reach.placeOf(name);
+    if (place === undefined) continue;
+    const unit = reach.parts.endpoints[place]?.unit ?? '';
+    const known = groups.get(unit);
+    if (known) known.push(place);
+    else groups.set(unit, [place]);
+  }
+  return [...groups.values()];
+}
+
+/** All pairs between two sets, by kinds of endpoints: costs what policies tell apart, not how many peers there are. */
+export function* pairsBetween(reach: Reachability, sources: PlaceGroups, targets: PlaceGroups): Generator<PairGroup> {
+  for (const src of sources) {
+    const ancestors = ancestorsOf(reach.parts.endpoints, src[0]);
+    for (const all of targets) {
       const kin = ancestors.length === 0 ? [] : all.filter((place) => ancestors.includes(place));
       const dst = kin.length === 0 ? all : all.filter((place) => !kin.includes(place));
       const group = groupOf(reach, src, dst);
@@ -41,13 +49,29 @@ export function* pairsBetween(
 function groupOf(reach: Reachability, src: readonly number[], dst: readonly number[]): PairGroup | undefined {
   const to = dst.find((place) => place !== src[0]) ?? dst[0];
   const from = src.find((place) => place !== to);
-  if (from === undefined || to === undefined) return undefined;
-  const members = dst.length < 2 && src.length < 2 ? undefined : new Set(dst);
-  const same = members === undefined ? 0 : src.reduce((count, place) => count + (members.has(place) ? 1 : 0), 0);
-  return { src, dst, pairs: src.length * dst.length - same, ports: reach.pair(from, to) };
+  return from === undefined || to === undefined ? undefined : { src, dst, ports: reach.pair(from, to) };
 }
 
-/** Ports of a set that a question asks for and that are closed, and that are open. */
+/** How many ordered pairs of different endpoints a group has. */
+export function countPairs({ src, dst }: PairGroup): number {
+  const targets = new Set(dst);
+  return src.length * dst.length - src.reduce((same, place) => same + (targets.has(place) ? 1 : 0), 0);
+}
+
+/** The first pairs of a group, as names. */
+export function examplesOf(reach: Reachability, { src, dst }: PairGroup, limit: number): [src: string, dst: string][] {
+  const found: [string, string][] = [];
+  const nameOf = (place: number) => reach.parts.endpoints[place]?.name ?? '';
+  for (const from of src) {
+    for (const to of dst) {
+      if (found.length >= limit) return found;
+      if (from !== to) found.push([nameOf(from), nameOf(to)]);
+    }
+  }
+  return found;
+}
+
+/** Which of the ports that are asked for are open, and which are closed. */
 export function splitPorts(
   { parts: { ports } }: Reachability,
   asked: PortSetId,

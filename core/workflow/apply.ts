@@ -1,10 +1,10 @@
+import { requireAssertions } from '../assertions/guard.ts';
 import type { Caller } from '../caller.ts';
 import { commitContext } from '../commit-context.ts';
 import { MeshError } from '../errors.ts';
 import { workspaceById } from '../identity/workspaces.ts';
 import { newId } from '../ids.ts';
 import { type Assessment, assess } from '../intent/assess.ts';
-import { requireAssertions } from '../intent/broken-assertions.ts';
 import { viewOfEffect } from '../intent/effect-view.ts';
 import { type PlanRecord, type PlanSpec, planDraft } from '../intent/plan-record.ts';
 import { isAtMost } from '../intent/risk.ts';

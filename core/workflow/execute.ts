@@ -1,6 +1,6 @@
+import { requireAssertions } from '../assertions/guard.ts';
 import { MeshError } from '../errors.ts';
 import { type Assessment, assess } from '../intent/assess.ts';
-import { requireAssertions } from '../intent/broken-assertions.ts';
 import type { NetworkState } from '../network/state.ts';
 import { inTurn } from '../network/turn.ts';
 import { type CommitContext, type Op, StoreError } from '../ports.ts';

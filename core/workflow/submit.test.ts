@@ -73,7 +73,7 @@ describe('a direct write', () => {
   it('that would break a standing assertion is refused and writes nothing', async () => {
     await using kit = await buildKit();
     const { workspace, context } = await scene(kit);
-    const spec = { src: 'web-1', dst: 'db-1', protocol: 'TCP', port: 5432, expect: 'allow' };
+    const spec = { src: 'web-1', dst: 'db-1', protocol: 'TCP', port: 5432, expect: 'reachable' };
     const record = {
       kind: 'PolicyAssertion',
       name: 'web-to-db',
@@ -91,7 +91,9 @@ describe('a direct write', () => {
     });
     await expect(submitChanges(context, [CLOSE_ALL], 'close')).rejects.toMatchObject({
       code: 'policy_assertion_failed',
-      details: { failures: [{ name: 'web-to-db' }] },
+      details: {
+        failures: [{ name: 'web-to-db', from: 'web-1', to: 'db-1', reason_code: 'EGRESS_ISOLATED', policy: 'base' }],
+      },
     });
     expect((await kit.services.states.current(workspace)).policies.size).toBe(0);
   });

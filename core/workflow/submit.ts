@@ -1,9 +1,9 @@
+import { brokenAssertions, requireAssertions } from '../assertions/guard.ts';
 import { commitContext } from '../commit-context.ts';
 import { MeshError } from '../errors.ts';
 import { workspaceById } from '../identity/workspaces.ts';
 import { newId } from '../ids.ts';
 import { assess } from '../intent/assess.ts';
-import { brokenAssertions, requireAssertions } from '../intent/broken-assertions.ts';
 import { type ChangePlan, type NetworkChange, planChanges } from '../network/changes.ts';
 import { restingAddresses } from '../network/rest.ts';
 import type { NetworkState } from '../network/state.ts';

@@ -1,12 +1,14 @@
-import type { PeerRecord } from '../network/resources.ts';
-import type { NetworkState } from '../network/state.ts';
+import { lookUp } from './find.ts';
+import type { PeerRecord } from './resources.ts';
+import type { NetworkState } from './state.ts';
 
-/** Names of the ready peers that a term means: a peer by name, peers by `label=value`, or `*` for all of them. */
+/** Names of the ready peers that a term means: a peer by name or id, peers by `label=value`, or `*` for all of them. */
 export function namesOf(term: string, { peers }: Pick<NetworkState, 'peers'>): readonly string[] {
   const { all, byLabel } = indexOf(peers);
   if (term === '*') return all;
   if (term.includes('=')) return byLabel.get(term) ?? [];
-  return isReady(peers.get(term)) ? [term] : [];
+  const peer = lookUp(peers, term);
+  return peer && isReady(peer) ? [peer.name] : [];
 }
 
 interface Index {
@@ -36,6 +38,6 @@ function indexOf(peers: NetworkState['peers']): Index {
   return index;
 }
 
-function isReady(peer: PeerRecord | undefined): boolean {
-  return peer?.status.phase === 'ready';
+function isReady(peer: PeerRecord): boolean {
+  return peer.status.phase === 'ready';
 }

@@ -1,0 +1,70 @@
+import { z } from 'zod';
+import { newId } from '../ids.ts';
+import { type Protocol, protocolSchema } from '../network/policy.ts';
+import type { RecordDraft, StoredRecord } from '../record.ts';
+
+const MAX_TERM = 320;
+const term = z.string().min(1).max(MAX_TERM);
+const port = z.int().min(1).max(65_535);
+
+/** The fields of an assertion, for requests that carry them flat. */
+export const assertionFields = {
+  src: term.describe('A peer by name, peers by label=value, or * for every peer'),
+  dst: term.describe('As src; a peer is never both ends of one connection'),
+  protocol: protocolSchema.optional().describe('Every protocol and port when left out'),
+  port: port.optional().describe('Every port of the protocol when left out'),
+  endPort: port.optional(),
+  expect: z
+    .enum(['reachable', 'unreachable'])
+    .describe('reachable: every src reaches every dst on all of it; unreachable: none reaches any on any of it'),
+};
+
+/** What must stay true of a network, whatever is changed: a standing assertion of its people. */
+export interface AssertionSpec {
+  readonly src: string;
+  readonly dst: string;
+  readonly protocol?: Protocol | undefined;
+  readonly port?: number | undefined;
+  readonly endPort?: number | undefined;
+  readonly expect: 'reachable' | 'unreachable';
+}
+
+export const assertionSpecSchema = z
+  .strictObject(assertionFields)
+  .refine(({ protocol, port: first }) => protocol !== 'ICMP' || first === undefined, {
+    error: 'ICMP has no ports',
+    path: ['port'],
+  })
+  .refine(({ port: first, endPort }) => endPort === undefined || (first !== undefined && endPort >= first), {
+    error: 'endPort is at least port',
+    path: ['endPort'],
+  })
+  // A port alone is one of TCP, as in policies.
+  .transform(
+    ({ protocol, ...spec }): AssertionSpec =>
+      protocol === undefined && spec.port !== undefined
+        ? { ...spec, protocol: 'TCP' }
+        : { ...spec, ...(protocol && { protocol }) },
+  );
+
+export type AssertionRecord = StoredRecord<AssertionSpec, Record<string, never>>;
+
+export interface AssertionMeta {
+  readonly labels?: Readonly<Record<string, string>> | undefined;
+  readonly annotations?: Readonly<Record<string, string>> | undefined;
+}
+
+export function assertionDraft(
+  name: string,
+  spec: AssertionSpec,
+  { labels = {}, annotations = {} }: AssertionMeta = {},
+): RecordDraft<AssertionSpec, Record<string, never>> {
+  return { kind: 'PolicyAssertion', name, uid: newId('asrt'), labels, annotations, spec, status: {}, unique: [] };
+}
+
+/** `role=web must reach role=db on TCP 5432`. */
+export function assertionText({ src, dst, protocol, port: first, endPort, expect }: AssertionSpec): string {
+  const ports = first === undefined ? '' : ` ${first}${endPort === undefined ? '' : `-${endPort}`}`;
+  const what = protocol === undefined ? '' : ` on ${protocol}${ports}`;
+  return `${src} must ${expect === 'reachable' ? 'reach' : 'not reach'} ${dst}${what}`;
+}

@@ -1,0 +1,60 @@
+import { MeshError } from '../errors.ts';
+import { afterCommit, type NetworkState } from '../network/state.ts';
+import type { Change, Op } from '../ports.ts';
+import type { StoredRecord } from '../record.ts';
+import type { Services } from '../services.ts';
+import type { AssertionRecord, AssertionSpec } from './assertion.ts';
+import { checker, type Flaw } from './check.ts';
+
+type Needs = Pick<Services, 'store' | 'states' | 'clock'>;
+
+/** A standing assertion of the workspace that a change would break: what it says, and why it would not hold. */
+export type BrokenAssertion = AssertionSpec & Flaw & { readonly name: string };
+
+/** Failing rows that an answer names; how many there are in all stands beside them. */
+const MAX_FAILURES = 50;
+
+/** The assertions that hold before a change and would not after it; one that is broken already stops nothing. */
+export async function brokenAssertions(
+  { store, states, clock }: Needs,
+  before: NetworkState,
+  after: NetworkState,
+): Promise<BrokenAssertion[]> {
+  const { items } = await store.list(before.workspace, 'PolicyAssertion');
+  if (items.length === 0) return [];
+  const now = clock.now();
+  const flawAfter = checker(after, states.reachability(after, now));
+  const flawBefore = checker(before, states.reachability(before, now));
+  return (items as readonly AssertionRecord[]).flatMap(({ name, spec }) => {
+    const flaw = flawAfter(spec);
+    return flaw && !flawBefore(spec) ? [{ name, ...spec, ...flaw }] : [];
+  });
+}
+
+/** @throws MeshError `policy_assertion_failed` naming each assertion that the change would break */
+export function requireAssertions(broken: readonly BrokenAssertion[]): void {
+  if (broken.length === 0) return;
+  const [first] = broken;
+  const more = broken.length > 1 ? ` and ${broken.length - 1} more` : '';
+  throw new MeshError(
+    'policy_assertion_failed',
+    `The change would break the assertion ${first?.name}${more}: ${first?.detail}. Change or delete the assertion first if it no longer holds.`,
+    { failures: broken.slice(0, MAX_FAILURES), failed: broken.length },
+  );
+}
+
+/** As {@link requireAssertions}, for writes that are no changes of the network as plans know them. */
+export async function requireAssertionsAfter(services: Needs, state: NetworkState, ops: readonly Op[]): Promise<void> {
+  requireAssertions(await brokenAssertions(services, state, stateAfter(state, ops)));
+}
+
+function stateAfter(state: NetworkState, ops: readonly Op[]): NetworkState {
+  const revision = state.revision + 1;
+  const changes = ops.flatMap((op): Change[] => {
+    if (op.op === 'check') return [];
+    if (op.op === 'delete') return [{ type: 'deleted', record: op.key as StoredRecord }];
+    const { workspace } = state;
+    return [{ type: 'created', record: { ...op.record, workspace, createdAt: 0, generation: 1, revision } }];
+  });
+  return afterCommit(state, { revision, changes });
+}

@@ -1,0 +1,156 @@
+import { commitContext } from '../commit-context.ts';
+import { invalidInput, MeshError } from '../errors.ts';
+import { workspaceById } from '../identity/workspaces.ts';
+import { lookUp } from '../network/find.ts';
+import { NAME_PATTERN, normalizeName } from '../network/resources.ts';
+import { inTurn } from '../network/turn.ts';
+import { sameValue } from '../network/value.ts';
+import type { CallContext } from '../operation.ts';
+import { type AsOf, StoreError } from '../ports.ts';
+import { draftOf } from '../record.ts';
+import type { Services } from '../services.ts';
+import { type AssertionMeta, type AssertionRecord, type AssertionSpec, assertionDraft } from './assertion.ts';
+import { checker, type Flaw } from './check.ts';
+
+type Needs = Pick<Services, 'store' | 'states' | 'clock'>;
+type Context = CallContext<Needs>;
+
+/** Every write of the network is held to all of them. */
+const MAX_ASSERTIONS = 1_000;
+
+/** The assertions of a workspace by name, now or as of a point of its history. */
+export async function assertionsOf(
+  { store }: Pick<Services, 'store'>,
+  workspace: string,
+  asOf?: AsOf,
+): Promise<ReadonlyMap<string, AssertionRecord>> {
+  const { items } = await store.list(workspace, 'PolicyAssertion', asOf ? { asOf } : {});
+  return new Map((items as readonly AssertionRecord[]).map((record) => [record.name, record]));
+}
+
+/** By id or name. @throws MeshError `not_found` */
+export async function findAssertion(
+  services: Pick<Services, 'store'>,
+  workspace: string,
+  id: string,
+): Promise<AssertionRecord> {
+  const found = lookUp(await assertionsOf(services, workspace), id);
+  if (found) return found;
+  throw new MeshError('not_found', `There is no assertion ${JSON.stringify(id.slice(0, 80))} in this workspace.`);
+}
+
+/** Says of each assertion whether it holds now. */
+export async function assertionChecker(
+  { states, clock }: Needs,
+  workspace: string,
+): Promise<(spec: AssertionSpec) => Flaw | undefined> {
+  const state = await states.current(workspace);
+  return checker(state, states.reachability(state, clock.now()));
+}
+
+/**
+ * Adds an assertion. One that does not hold now is refused: it would guard nothing, since only what holds can break.
+ *
+ * @throws MeshError `policy_assertion_failed` with why it does not hold, `conflict` for a taken name.
+ */
+export async function createAssertion(
+  context: Context,
+  name: string | undefined,
+  spec: AssertionSpec,
+  meta: AssertionMeta,
+): Promise<AssertionRecord> {
+  const { services, workspace } = context;
+  const stored = normalizeName(name ?? nameOf(spec));
+  if (!NAME_PATTERN.test(stored)) {
+    const detail = 'A name is 1 to 63 letters, digits, ".", "_" or "-".';
+    throw invalidInput([{ pointer: '/name', detail }], detail);
+  }
+  return inTurn(services.store, workspace, async () => {
+    const all = await assertionsOf(services, workspace);
+    if (lookUp(all, stored)) {
+      throw new MeshError('conflict', `An assertion ${stored} exists already: replace it, or choose another name.`);
+    }
+    if (all.size >= MAX_ASSERTIONS) {
+      throw new MeshError('conflict', `A workspace has at most ${MAX_ASSERTIONS} assertions: delete some first.`);
+    }
+    await requireHolds(services, workspace, stored, spec);
+    const record = assertionDraft(stored, spec, meta);
+    const reason = `created assertion ${stored}`;
+    return written(await services.store.commit(workspace, [{ op: 'create', record }], commitContext(context, reason)));
+  });
+}
+
+/** Replaces what an assertion says. @throws MeshError as {@link createAssertion} */
+export async function replaceAssertion(
+  context: Context,
+  id: string,
+  spec: AssertionSpec,
+  { labels, annotations }: AssertionMeta,
+): Promise<AssertionRecord> {
+  const { services, workspace } = context;
+  await requireMayWeaken(context);
+  return inTurn(services.store, workspace, async () => {
+    const before = await findAssertion(services, workspace, id);
+    const record = { ...draftOf(before), spec, ...(labels && { labels }), ...(annotations && { annotations }) };
+    if (sameValue(record, draftOf(before))) return before;
+    await requireHolds(services, workspace, before.name, spec);
+    const op = { op: 'update', record, revision: before.revision } as const;
+    return written(
+      await services.store.commit(workspace, [op], commitContext(context, `updated assertion ${before.name}`)),
+    );
+  });
+}
+
+/** @returns the name of what is gone */
+export async function deleteAssertion(context: Context, id: string): Promise<string> {
+  const { services, workspace } = context;
+  await requireMayWeaken(context);
+  const { kind, name, revision } = await findAssertion(services, workspace, id);
+  try {
+    const op = { op: 'delete', key: { kind, name }, revision } as const;
+    await services.store.commit(workspace, [op], commitContext(context, `deleted assertion ${name}`));
+  } catch (error) {
+    if (!(error instanceof StoreError) || error.code !== 'conflict') throw error;
+    throw new MeshError('conflict', `The assertion ${name} has just been changed: look at it again.`);
+  }
+  return name;
+}
+
+/** Where writes need approval, nobody takes a guard away without being a person who answers for it. */
+async function requireMayWeaken({ services, workspace, caller }: Context): Promise<void> {
+  const { requireApproval } = (await workspaceById(services, workspace)).spec.settings;
+  if (!requireApproval || caller?.interactive) return;
+  throw new MeshError(
+    'forbidden',
+    'This workspace wants writes approved, so only a signed-in person may change or delete an assertion.',
+  );
+}
+
+async function requireHolds(services: Needs, workspace: string, name: string, spec: AssertionSpec): Promise<void> {
+  const flaw = (await assertionChecker(services, workspace))(spec);
+  if (!flaw) return;
+  throw new MeshError(
+    'policy_assertion_failed',
+    `The assertion ${name} does not hold now: ${flaw.detail}. Change the network first, then assert that it stays so.`,
+    { failures: [{ name, ...spec, ...flaw }], failed: 1 },
+  );
+}
+
+const MAX_NAME = 63;
+
+/** A name made of what it says. */
+function nameOf({ src, dst, protocol, port, expect }: AssertionSpec): string {
+  const ports = [protocol, port].filter((part) => part !== undefined).join('-');
+  const text = [src, expect === 'reachable' ? 'reaches' : 'never-reaches', dst, ports]
+    .filter((part) => part !== '')
+    .join('-');
+  return text
+    .replaceAll('*', 'any')
+    .replaceAll(/[^A-Za-z0-9._-]+/g, '-')
+    .slice(0, MAX_NAME)
+    .toLowerCase();
+}
+
+function written({ changes }: { readonly changes: readonly { readonly record: unknown }[] }): AssertionRecord {
+  return changes[0]?.record as AssertionRecord;
+}

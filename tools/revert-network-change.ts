@@ -1,0 +1,57 @@
+import { z } from 'zod';
+import { invalidInput } from '../core/errors.ts';
+import { planNetworkChange } from '../core/intent/plan.ts';
+import type { RevertTarget } from '../core/intent/planner.ts';
+import { CREATE } from '../core/operation.ts';
+import { defineOperation } from './define.ts';
+import { planFields, planFieldsOf } from './plan-fields.ts';
+
+export const revertNetworkChange = defineOperation({
+  name: 'revert_network_change',
+  title: 'Plan to undo a change',
+  description:
+    'Plans to bring policies, networks, and labels and networks of peers back: as they were at a revision or snapshot, or as before a workflow or the last change. Executes nothing: apply the plan like any other.',
+  input: z.strictObject({
+    revision: z.coerce.number().int().min(1).optional().describe('Go back to this revision'),
+    snapshot_id: z.string().max(64).optional().describe('Go back to this snapshot'),
+    workflow_id: z.string().max(64).optional().describe('Undo what this workflow changed, and nothing else'),
+    dry_run: z.boolean().default(false).describe('Preview only: the plan cannot be applied'),
+  }),
+  output: planFields,
+  access: 'intents:plan',
+  workspace: 'scoped',
+  edition: 'pro',
+  effects: CREATE,
+  problems: ['invalid_input', 'not_found', 'conflict'],
+  http: { method: 'post', path: '/api/v1/ai/intent/revert' },
+  async run({ revision, snapshot_id: snapshot, workflow_id: workflow, dry_run: dryRun }, context) {
+    const targets: RevertTarget[] = [
+      ...(revision === undefined ? [] : [{ to: 'revision', revision } as const]),
+      ...(snapshot === undefined ? [] : [{ to: 'snapshot', id: snapshot } as const]),
+      ...(workflow === undefined ? [] : [{ to: 'before-workflow', id: workflow } as const]),
+    ];
+    if (targets.length > 1) {
+      const detail = 'Name one of revision, snapshot_id and workflow_id; none undoes the last change.';
+      throw invalidInput([{ pointer: '/revision', detail }], detail);
+    }
+    const [revert = { to: 'before-last' } as const] = targets;
+    const intent = textOf(revert);
+    const asked = { changes: undefined, expectations: undefined, history: undefined };
+    return planFieldsOf(await planNetworkChange(context, { intent, dryRun, revert, ...asked }), dryRun);
+  },
+});
+
+function textOf(target: RevertTarget): string {
+  switch (target.to) {
+    case 'before-last':
+      return 'undo the last change';
+    case 'revision':
+      return `go back to revision ${target.revision}`;
+    case 'snapshot':
+      return `go back to snapshot ${target.id}`;
+    case 'before-workflow':
+      return `undo workflow ${target.id}`;
+    default:
+      return target satisfies never;
+  }
+}

@@ -1,39 +1,20 @@
+import type { Command } from './commands.ts';
 import { CredentialTable, type Grant } from './credentials.ts';
 import { Dice } from './dice.ts';
-import { frameTail, withoutHeaders } from './frame.ts';
+import type { CloseReason, Hub, Subscription } from './hub.ts';
 import { encodeInfo } from './info.ts';
-import { DEFAULT_LIMITS, type Limits, MIN_PENDING_BYTES, RELIEF_BYTES, STALL_PENDING_BYTES } from './limits.ts';
+import { DEFAULT_LIMITS, type Limits, MIN_PENDING_BYTES, STALL_PENDING_BYTES } from './limits.ts';
 import { emptyMetrics, type Metrics } from './metrics.ts';
 import { BufferPool, type Chunk } from './outbox.ts';
-import { latin1, type PartialBudget, type Publication } from './parser.ts';
-import { CONTROL_PERMISSIONS, mayNameReply, mayPublish, mayReceive, OPEN_PERMISSIONS } from './permissions.ts';
-import { type Route, Router, type Target } from './router.ts';
-import { bytesOf, type CloseReason, type Hub, Session, type Subscription } from './session.ts';
+import { OVERDUE, overdueOf } from './overdue.ts';
+import type { PartialBudget } from './parser.ts';
+import { CONTROL_PERMISSIONS, OPEN_PERMISSIONS } from './permissions.ts';
+import { Publishing } from './publishing.ts';
+import { Router } from './router.ts';
+import { Session } from './session.ts';
+import type { Publication } from './sink.ts';
 import { Stalls } from './stalls.ts';
-import { isLiteralSubject } from './subject.ts';
 import { subscriptionBytes } from './subscriptions.ts';
-
-/** A message for the control plane's own subscription `sid`. */
-export interface Delivery {
-  readonly sid: string;
-  readonly subject: string;
-  readonly reply: string | undefined;
-  /** The NATS header block, when there is one. */
-  readonly headers: Uint8Array | undefined;
-  readonly payload: Uint8Array;
-  /** The credential of the sender, where one was asked for. */
-  readonly from: string | undefined;
-}
-
-/** What the outside has to do, in this order. */
-export type Command =
-  /** `take()` bytes of the session, write them, report `written()`, until there are none. */
-  | { readonly kind: 'write'; readonly session: Session }
-  /** Write what is left, then end the connection. `cut`: at once, the receiver does not read. */
-  | { readonly kind: 'close'; readonly session: Session; readonly reason: CloseReason; readonly cut: boolean }
-  /** Stop or go on reading from it. */
-  | { readonly kind: 'pause' | 'resume'; readonly session: Session }
-  | { readonly kind: 'deliver'; readonly session: Session; readonly delivery: Delivery };
 
 export interface BrokerOptions {
   /** Names this process to clients. */
@@ -48,8 +29,6 @@ export interface BrokerOptions {
   /** Called in the midst of a large fan-out: carry out the commands there are, so that memory does not pile up. */
   readonly relieve?: () => void;
 }
-
-const NO_RESPONDERS = bytesOf('16 16\r\nNATS/1.0 503\r\n\r\n\r\n');
 
 /**
  * The broker without sockets: bytes and time in, commands out. Input is handled at once; commands collect until
@@ -68,12 +47,12 @@ export class Broker implements Hub {
   fresh = 0;
   readonly #options: BrokerOptions;
   readonly #router = new Router<Subscription>();
+  readonly #publishing: Publishing;
   readonly #sessions = new Map<number, Session>();
   #commands: Command[] = [];
   #awake: Session[] = [];
   readonly #stalls: Stalls;
   #lastId = 0;
-  readonly #dice: Dice;
   #lameDuck = false;
   #subscriptionBytes = 0;
   /** Bytes handed to sockets that they have not taken. */
@@ -84,7 +63,14 @@ export class Broker implements Hub {
     this.limits = { ...DEFAULT_LIMITS, ...options.limits };
     this.#stalls = new Stalls(this.limits.stallMs, (kind, session) => this.#commands.push({ kind, session }));
     this.partial = { used: 0, max: this.limits.maxTotalPartial };
-    this.#dice = new Dice(options.serverId);
+    this.#publishing = new Publishing({
+      hub: this,
+      router: this.#router,
+      stalls: this.#stalls,
+      dice: new Dice(options.serverId),
+      handOver: (session, delivery) => this.#commands.push({ kind: 'deliver', session, delivery }),
+      relieve: options.relieve ?? (() => {}),
+    });
   }
 
   get sessions(): Iterable<Session> {
@@ -176,7 +162,19 @@ export class Broker implements Hub {
   /** Pings, deadlines and expiries; call about once a second. */
   tick(now: number): void {
     this.now = now;
-    for (const session of this.#sessions.values()) if (session.open && !session.internal) this.#check(session, now);
+    for (const session of this.#sessions.values()) {
+      if (!session.open || session.internal) continue;
+      const overdue = overdueOf(session, now, this.limits);
+      if (overdue === undefined) continue;
+      if (overdue === 'ping') session.sendPing();
+      else if (overdue === 'slow') {
+        this.metrics.slow_consumers_total++;
+        this.#cut(session, 'slow');
+      } else {
+        if (overdue === 'stale') this.metrics.stale_connections_total++;
+        session.fail(OVERDUE[overdue], overdue === 'expired' ? 'revoked' : overdue);
+      }
+    }
   }
 
   /** Ends stalls that have lasted long enough; call every few milliseconds while `stalls` is above 0. */
@@ -269,28 +267,7 @@ export class Broker implements Hub {
   }
 
   publish(from: Session, publication: Publication): void {
-    const { buffer, subjectStart, subjectEnd } = publication;
-    this.metrics.received_messages_total++;
-    const route = this.#router.route(buffer, subjectStart, subjectEnd, publication.hash);
-    if (!this.#isPermitted(from, route, publication)) return;
-    if (from.options.pedantic && !isLiteralSubject(route.subject)) from.error('Invalid Publish Subject');
-    from.acknowledge();
-
-    const tail = frameTail(publication);
-    const headed = publication.headerStart !== publication.headerEnd;
-    let delivered = 0;
-    const plain = route.plain;
-    for (let at = 0; at < plain.length; at++) {
-      const target = plain[at] as Target<Subscription>;
-      if (this.#deliver(from, route, target, tail, headed, publication)) delivered++;
-    }
-    for (const group of route.queues) {
-      if (this.#deliverToOne(from, route, group, tail, headed, publication)) delivered++;
-    }
-    this.metrics.sent_messages_total += delivered;
-    if (delivered === 0 && from.options.noResponders && publication.replyStart !== publication.replyEnd) {
-      this.#answerNoResponders(from, publication);
-    }
+    this.#publishing.publish(from, publication);
   }
 
   #open(internal: boolean): Session {
@@ -314,126 +291,6 @@ export class Broker implements Hub {
       authRequired: auth === 'token',
       lameDuck: this.#lameDuck,
     });
-  }
-
-  #isPermitted(from: Session, route: Route<Subscription>, publication: Publication): boolean {
-    if (from.internal) return true;
-    const { permissions } = from;
-    if (route.judgedFor !== permissions) {
-      route.judgedFor = permissions;
-      route.mayPublish = mayPublish(permissions, route.subject);
-    }
-    if (!route.mayPublish) {
-      this.metrics.permission_violations_total++;
-      from.error(`Permissions Violation for Publish to "${route.subject}"`);
-      return false;
-    }
-    const { buffer, replyStart, replyEnd } = publication;
-    if (replyStart === replyEnd) return true;
-    // 'm' begins every subject the open bus guards; with a credential all replies are judged.
-    if (permissions === OPEN_PERMISSIONS && buffer[replyStart] !== 0x6d) return true;
-    const reply = latin1(buffer, replyStart, replyEnd);
-    if (mayNameReply(permissions, reply)) return true;
-    this.metrics.permission_violations_total++;
-    from.error(`Permissions Violation for Publish with Reply of "${reply}"`);
-    return false;
-  }
-
-  #deliver(
-    from: Session,
-    route: Route<Subscription>,
-    target: Target<Subscription>,
-    tail: Uint8Array,
-    headed: boolean,
-    publication: Publication,
-  ): boolean {
-    const { subscription } = target;
-    const to = subscription.session;
-    if (!subscription.open || (to === from && !from.options.echo)) return false;
-    if (subscription.filtered && !mayReceive(to.permissions, route.subject)) return false;
-    subscription.delivered++;
-    if (to.internal) this.#handOver(from, route, subscription, publication);
-    else {
-      if (headed && !to.options.headers) to.write(target.msg, withoutHeaders(publication));
-      else to.write(headed ? target.hmsg : target.msg, tail);
-      if (to.inFlight > 0 && to.pending > STALL_PENDING_BYTES) this.#hold(from, to);
-      if (this.fresh > RELIEF_BYTES) this.#options.relieve?.();
-    }
-    if (subscription.max > 0 && subscription.delivered >= subscription.max) to.remove(subscription);
-    return true;
-  }
-
-  /** One member of a queue group, at random; the next one when that one must not have it. */
-  #deliverToOne(
-    from: Session,
-    route: Route<Subscription>,
-    group: readonly Target<Subscription>[],
-    tail: Uint8Array,
-    headed: boolean,
-    publication: Publication,
-  ): boolean {
-    const first = this.#dice.roll(group.length);
-    for (let turn = 0; turn < group.length; turn++) {
-      const target = group[(first + turn) % group.length] as Target<Subscription>;
-      if (this.#deliver(from, route, target, tail, headed, publication)) return true;
-    }
-    return false;
-  }
-
-  #handOver(from: Session, route: Route<Subscription>, { sid, session }: Subscription, publication: Publication): void {
-    const { buffer, replyStart, replyEnd, payloadStart, payloadEnd, headerSize } = publication;
-    const bodyStart = payloadStart + headerSize;
-    this.metrics.control_messages_total++;
-    const delivery: Delivery = {
-      sid,
-      subject: route.subject,
-      reply: replyStart === replyEnd ? undefined : latin1(buffer, replyStart, replyEnd),
-      headers: headerSize === 0 ? undefined : new Uint8Array(buffer.subarray(payloadStart, bodyStart)),
-      payload: new Uint8Array(buffer.subarray(bodyStart, payloadEnd)),
-      from: from.credentialId,
-    };
-    this.#commands.push({ kind: 'deliver', session, delivery });
-  }
-
-  #answerNoResponders(from: Session, { buffer, replyStart, replyEnd }: Publication): void {
-    const route = this.#router.routeOf(latin1(buffer, replyStart, replyEnd));
-    const own = route.plain.find(({ subscription }) => subscription.session === from && subscription.open);
-    if (own === undefined) return;
-    this.metrics.no_responders_total++;
-    from.write(own.hmsg, NO_RESPONDERS);
-  }
-
-  #hold(from: Session, to: Session): void {
-    if (this.#stalls.hold(from, to, this.now)) this.metrics.publisher_stalls_total++;
-  }
-
-  #check(session: Session, now: number): void {
-    const { authTimeoutMs, writeDeadlineMs, pingIntervalMs, maxPingsOut } = this.limits;
-    if (session.awaitingAuth && now - session.since >= authTimeoutMs) {
-      session.fail('Authentication Timeout', 'auth-timeout');
-      return;
-    }
-    if (session.credentialExpiresAt <= now) {
-      session.fail('User Authentication Expired', 'revoked');
-      return;
-    }
-    if (session.inFlight > 0 && now - session.writingSince >= writeDeadlineMs) {
-      this.metrics.slow_consumers_total++;
-      this.#cut(session, 'slow');
-      return;
-    }
-    if (now < session.nextPingAt) return;
-    session.nextPingAt = now + pingIntervalMs;
-    if (session.active) {
-      session.active = false;
-      session.pingsOut = 0;
-    }
-    if (session.pingsOut >= maxPingsOut) {
-      this.metrics.stale_connections_total++;
-      session.fail('Stale Connection', 'stale');
-      return;
-    }
-    session.sendPing();
   }
 
   #cut(session: Session, reason: CloseReason): void {

@@ -1,4 +1,4 @@
-import type { Delivery } from './broker.ts';
+import type { Delivery } from './commands.ts';
 import { deliveryBytes } from './control-window.ts';
 import type { Credential } from './credentials.ts';
 import type { Address, ListenerOptions } from './listener.ts';

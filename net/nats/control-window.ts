@@ -1,4 +1,4 @@
-import type { Delivery } from './broker.ts';
+import type { Delivery } from './commands.ts';
 import { MAX_CONTROL_IN_FLIGHT, MAX_CONTROL_IN_FLIGHT_BYTES } from './limits.ts';
 
 /** How much may be on the way to the control plane: what it is too busy for is dropped, not piled up in memory. */

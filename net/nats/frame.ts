@@ -1,4 +1,5 @@
-import { latin1, type Publication } from './parser.ts';
+import { latin1 } from './bytes.ts';
+import type { Publication } from './sink.ts';
 
 const SPACE = 32;
 const CRLF = [13, 10] as const;

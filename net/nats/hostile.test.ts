@@ -1,11 +1,8 @@
 import fc from 'fast-check';
-import { expect, it, vi } from 'vitest';
+import { expect, it } from 'vitest';
 import { corpus } from './corpus.ts';
 import { credentialDigest } from './credentials.ts';
 import { Bench, type Line } from './test-kit.ts';
-
-/** A loaded machine is slow; a test that hangs still ends. */
-vi.setConfig({ testTimeout: 60_000 });
 
 const FUZZ_RUNS = Number(process.env['FUZZ_RUNS'] ?? 200);
 const LIMITS = { maxPayload: 5_000, maxSubscriptions: 20, maxTotalPartial: 20_000 };

@@ -1,4 +1,4 @@
-import type { Delivery } from './broker.ts';
+import type { Delivery } from './commands.ts';
 import type { Credential } from './credentials.ts';
 import type { ListenerOptions } from './listener.ts';
 import type { Metrics } from './metrics.ts';

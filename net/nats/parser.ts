@@ -1,4 +1,5 @@
-import { MAX_SIZE_DIGITS } from './limits.ts';
+import { CR, digits, isBlank, LF, latin1, lineEnd, lower, SPACE, TAB } from './bytes.ts';
+import type { Publication, Sink } from './sink.ts';
 import { HASH_START, hashNext } from './subject.ts';
 
 /**
@@ -8,46 +9,6 @@ import { HASH_START, hashNext } from './subject.ts';
 
 /** Why a connection cannot go on. Only `arguments` closes without a word, as nats-server does. */
 export type ParseError = 'operation' | 'arguments' | 'control-line' | 'payload' | 'partial';
-
-/** One PUB or HPUB within `buffer`, valid during the call only. Offsets are used so that nothing is copied. */
-export interface Publication {
-  buffer: Uint8Array;
-  subjectStart: number;
-  subjectEnd: number;
-  /** FNV-1a of the subject. */
-  hash: number;
-  /** Equal to `replyEnd` when there is none. */
-  replyStart: number;
-  replyEnd: number;
-  /** The header size as written; equal to `headerEnd` for PUB. */
-  headerStart: number;
-  headerEnd: number;
-  /** The total size as written. */
-  sizeStart: number;
-  sizeEnd: number;
-  /** Bytes of headers, 0 for PUB. */
-  headerSize: number;
-  payloadStart: number;
-  payloadEnd: number;
-}
-
-export interface Sink {
-  /** False stops the parser: what follows is not looked at. */
-  readonly open: boolean;
-  /** True while only CONNECT may come. */
-  readonly awaitingAuth: boolean;
-  connect(json: string): void;
-  info(json: string): void;
-  ping(): void;
-  pong(): void;
-  subscribe(args: readonly string[]): void;
-  unsubscribe(args: readonly string[]): void;
-  publish(publication: Publication): void;
-  /** The peer sent -ERR. */
-  peerError(): void;
-  /** Another operation than CONNECT came first. */
-  unauthorized(): void;
-}
 
 export interface ParserLimits {
   readonly maxPayload: number;
@@ -62,12 +23,9 @@ export interface PartialBudget {
 
 type Skip = 'ping' | 'pong' | 'ok';
 
+/** Also what `lineEnd` answers where there is no end. */
 const INCOMPLETE = -1;
 const FAILED = -2;
-const LF = 10;
-const CR = 13;
-const SPACE = 32;
-const TAB = 9;
 /** Bytes the carry buffer starts with: most operations split by a read fit. */
 const CARRY_BYTES = 512;
 /** From this length on an unfinished line is only searched for its end, so slow senders cost linear time. */
@@ -357,36 +315,3 @@ const shared: Publication = {
   payloadStart: 0,
   payloadEnd: 0,
 };
-
-/** ASCII letters in lower case; no other byte becomes a letter, `+` and `-` stay. */
-function lower(buffer: Uint8Array, at: number): number {
-  const byte = buffer[at] as number;
-  return byte >= 0x41 && byte <= 0x5a ? byte + 0x20 : byte;
-}
-
-function isBlank(byte: number | undefined): boolean {
-  return byte === SPACE || byte === TAB;
-}
-
-/** Offset behind the next LF, or INCOMPLETE. */
-function lineEnd(buffer: Uint8Array, from: number): number {
-  const at = buffer.indexOf(LF, from);
-  return at < 0 ? INCOMPLETE : at + 1;
-}
-
-/** A size of up to MAX_SIZE_DIGITS digits, or -1. */
-function digits(buffer: Uint8Array, from: number, to: number): number {
-  if (to - from > MAX_SIZE_DIGITS) return -1;
-  let value = 0;
-  for (let at = from; at < to; at++) {
-    const digit = (buffer[at] as number) - 0x30;
-    if (digit < 0 || digit > 9) return -1;
-    value = value * 10 + digit;
-  }
-  return value;
-}
-
-/** Bytes as a string of the same length. */
-export function latin1(buffer: Uint8Array, from: number, to: number): string {
-  return Buffer.from(buffer.buffer, buffer.byteOffset + from, to - from).toString('latin1');
-}

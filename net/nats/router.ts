@@ -1,5 +1,5 @@
+import { latin1 } from './bytes.ts';
 import { ROUTE_CACHE_TARGETS } from './limits.ts';
-import { latin1 } from './parser.ts';
 import type { Permissions } from './permissions.ts';
 import { hashOf, hasWildcard } from './subject.ts';
 import { type Entry, SubscriptionTree } from './subscriptions.ts';

@@ -1,60 +1,12 @@
+import { bytesOf } from './bytes.ts';
 import { CONNECT_DEFAULTS, type ConnectOptions, isJsonObject, parseConnect } from './connect.ts';
-import type { Grant } from './credentials.ts';
-import type { Limits } from './limits.ts';
+import type { CloseReason, Hub, Subscription } from './hub.ts';
 import { MAX_SIZE_DIGITS } from './limits.ts';
-import type { Metrics } from './metrics.ts';
-import { type BufferPool, Outbox } from './outbox.ts';
-import { type ParseError, Parser, type PartialBudget, type Publication, type Sink } from './parser.ts';
+import { Outbox } from './outbox.ts';
+import { type ParseError, Parser } from './parser.ts';
 import { maySubscribe, type Permissions } from './permissions.ts';
-import type { Routable } from './router.ts';
+import type { Publication, Sink } from './sink.ts';
 import { isValidSubject } from './subject.ts';
-
-/** Why a connection ended; `client` = it went away by itself. */
-export type CloseReason =
-  | 'client'
-  | 'protocol'
-  | 'payload'
-  | 'unauthorized'
-  | 'auth-timeout'
-  | 'revoked'
-  | 'slow'
-  | 'stale'
-  | 'limit'
-  | 'shutdown';
-
-/** What a session needs from the broker around it. */
-export interface Hub {
-  readonly limits: Limits;
-  readonly metrics: Metrics;
-  readonly pool: BufferPool;
-  readonly partial: PartialBudget;
-  /** Time of the input being handled, in milliseconds since the epoch. */
-  readonly now: number;
-  /** Bytes in outboxes, and those queued since commands were last taken. */
-  queued: number;
-  fresh: number;
-  verify(secret: string): Grant | undefined;
-  /** False when there is no room for it. */
-  addSubscription(subscription: Subscription): boolean;
-  removeSubscription(subscription: Subscription): void;
-  publish(from: Session, publication: Publication): void;
-  /** The session has something to send. */
-  wake(session: Session): void;
-  /** The session's receiver is cut off. */
-  overflow(session: Session): void;
-  /** The session wants to end once its answers are written. */
-  end(session: Session, reason: CloseReason): void;
-}
-
-export interface Subscription extends Routable {
-  readonly session: Session;
-  /** Messages on denied subjects inside its wildcard are withheld. */
-  readonly filtered: boolean;
-  delivered: number;
-  /** Messages after which it ends; 0 = never. */
-  max: number;
-  open: boolean;
-}
 
 export interface SessionStart {
   readonly id: number;
@@ -299,9 +251,4 @@ export class Session implements Sink {
   acknowledge(): void {
     if (this.options.verbose) this.write(OK);
   }
-}
-
-/** One byte for each character: what the wire carries. */
-export function bytesOf(text: string): Uint8Array {
-  return new Uint8Array(Buffer.from(text, 'latin1'));
 }

@@ -1,4 +1,5 @@
-import { Broker, type BrokerOptions, type Command, type Delivery } from './broker.ts';
+import { Broker, type BrokerOptions } from './broker.ts';
+import type { Command, Delivery } from './commands.ts';
 import type { Session } from './session.ts';
 
 /** A broker without sockets for tests: text in, text out, the clock in the test's hand. */

@@ -1,5 +1,5 @@
 import { parentPort, workerData } from 'node:worker_threads';
-import type { Delivery } from './broker.ts';
+import type { Delivery } from './commands.ts';
 import { ControlWindow } from './control-window.ts';
 import { NatsListener } from './listener.ts';
 import type { FromWorker, OutgoingMessage, ToWorker, WorkerOptions } from './messages.ts';

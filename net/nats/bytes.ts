@@ -1,0 +1,46 @@
+import { MAX_SIZE_DIGITS } from './limits.ts';
+
+/** What the parser asks of single bytes and runs of them. */
+
+export const LF = 10;
+export const CR = 13;
+export const SPACE = 32;
+export const TAB = 9;
+
+/** ASCII letters in lower case; no other byte becomes a letter, `+` and `-` stay. */
+export function lower(buffer: Uint8Array, at: number): number {
+  const byte = buffer[at] as number;
+  return byte >= 0x41 && byte <= 0x5a ? byte + 0x20 : byte;
+}
+
+export function isBlank(byte: number | undefined): boolean {
+  return byte === SPACE || byte === TAB;
+}
+
+/** Offset behind the next LF, or -1. */
+export function lineEnd(buffer: Uint8Array, from: number): number {
+  const at = buffer.indexOf(LF, from);
+  return at < 0 ? -1 : at + 1;
+}
+
+/** A size of up to MAX_SIZE_DIGITS digits, or -1. */
+export function digits(buffer: Uint8Array, from: number, to: number): number {
+  if (to - from > MAX_SIZE_DIGITS) return -1;
+  let value = 0;
+  for (let at = from; at < to; at++) {
+    const digit = (buffer[at] as number) - 0x30;
+    if (digit < 0 || digit > 9) return -1;
+    value = value * 10 + digit;
+  }
+  return value;
+}
+
+/** Bytes as a string of the same length. */
+export function latin1(buffer: Uint8Array, from: number, to: number): string {
+  return Buffer.from(buffer.buffer, buffer.byteOffset + from, to - from).toString('latin1');
+}
+
+/** One byte for each character: what the wire carries. */
+export function bytesOf(text: string): Uint8Array {
+  return new Uint8Array(Buffer.from(text, 'latin1'));
+}

@@ -1,0 +1,24 @@
+import type { CloseReason } from './hub.ts';
+import type { Session } from './session.ts';
+
+/** A message for the control plane's own subscription `sid`. */
+export interface Delivery {
+  readonly sid: string;
+  readonly subject: string;
+  readonly reply: string | undefined;
+  /** The NATS header block, when there is one. */
+  readonly headers: Uint8Array | undefined;
+  readonly payload: Uint8Array;
+  /** The credential of the sender, where one was asked for. */
+  readonly from: string | undefined;
+}
+
+/** What the outside has to do, in this order. */
+export type Command =
+  /** `take()` bytes of the session, write them, report `written()`, until there are none. */
+  | { readonly kind: 'write'; readonly session: Session }
+  /** Write what is left, then end the connection. `cut`: at once, the receiver does not read. */
+  | { readonly kind: 'close'; readonly session: Session; readonly reason: CloseReason; readonly cut: boolean }
+  /** Stop or go on reading from it. */
+  | { readonly kind: 'pause' | 'resume'; readonly session: Session }
+  | { readonly kind: 'deliver'; readonly session: Session; readonly delivery: Delivery };

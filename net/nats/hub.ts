@@ -1,0 +1,55 @@
+import type { Grant } from './credentials.ts';
+import type { Limits } from './limits.ts';
+import type { Metrics } from './metrics.ts';
+import type { BufferPool } from './outbox.ts';
+import type { PartialBudget } from './parser.ts';
+import type { Routable } from './router.ts';
+import type { Session } from './session.ts';
+import type { Publication } from './sink.ts';
+
+/** Why a connection ended; `client` = it went away by itself. */
+export type CloseReason =
+  | 'client'
+  | 'protocol'
+  | 'payload'
+  | 'unauthorized'
+  | 'auth-timeout'
+  | 'revoked'
+  | 'slow'
+  | 'stale'
+  | 'limit'
+  | 'shutdown';
+
+/** What a session needs from the broker around it. */
+export interface Hub {
+  readonly limits: Limits;
+  readonly metrics: Metrics;
+  readonly pool: BufferPool;
+  readonly partial: PartialBudget;
+  /** Time of the input being handled, in milliseconds since the epoch. */
+  readonly now: number;
+  /** Bytes in outboxes, and those queued since commands were last taken. */
+  queued: number;
+  fresh: number;
+  verify(secret: string): Grant | undefined;
+  /** False when there is no room for it. */
+  addSubscription(subscription: Subscription): boolean;
+  removeSubscription(subscription: Subscription): void;
+  publish(from: Session, publication: Publication): void;
+  /** The session has something to send. */
+  wake(session: Session): void;
+  /** The session's receiver is cut off. */
+  overflow(session: Session): void;
+  /** The session wants to end once its answers are written. */
+  end(session: Session, reason: CloseReason): void;
+}
+
+export interface Subscription extends Routable {
+  readonly session: Session;
+  /** Messages on denied subjects inside its wildcard are withheld. */
+  readonly filtered: boolean;
+  delivered: number;
+  /** Messages after which it ends; 0 = never. */
+  max: number;
+  open: boolean;
+}

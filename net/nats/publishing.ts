@@ -1,0 +1,163 @@
+import { bytesOf, latin1 } from './bytes.ts';
+import type { Delivery } from './commands.ts';
+import type { Dice } from './dice.ts';
+import { frameTail, withoutHeaders } from './frame.ts';
+import type { Hub, Subscription } from './hub.ts';
+import { RELIEF_BYTES, STALL_PENDING_BYTES } from './limits.ts';
+import type { Metrics } from './metrics.ts';
+import { mayNameReply, mayPublish, mayReceive, OPEN_PERMISSIONS } from './permissions.ts';
+import type { Route, Router, Target } from './router.ts';
+import type { Session } from './session.ts';
+import type { Publication } from './sink.ts';
+import type { Stalls } from './stalls.ts';
+import { isLiteralSubject } from './subject.ts';
+
+const NO_RESPONDERS = bytesOf('16 16\r\nNATS/1.0 503\r\n\r\n\r\n');
+
+export interface PublishingParts {
+  readonly hub: Hub;
+  readonly router: Router<Subscription>;
+  readonly stalls: Stalls;
+  readonly dice: Dice;
+  /** Takes a message for the control plane. */
+  readonly handOver: (session: Session, delivery: Delivery) => void;
+  /** Called in the midst of a large fan-out. */
+  readonly relieve: () => void;
+}
+
+/** The way of a message from its publisher to everyone who may have it: the broker's hot path. */
+export class Publishing {
+  readonly #hub: Hub;
+  readonly #metrics: Metrics;
+  readonly #router: Router<Subscription>;
+  readonly #stalls: Stalls;
+  readonly #dice: Dice;
+  readonly #pass: PublishingParts['handOver'];
+  readonly #relieve: () => void;
+
+  constructor({ hub, router, stalls, dice, handOver, relieve }: PublishingParts) {
+    this.#hub = hub;
+    this.#metrics = hub.metrics;
+    this.#router = router;
+    this.#stalls = stalls;
+    this.#dice = dice;
+    this.#pass = handOver;
+    this.#relieve = relieve;
+  }
+
+  publish(from: Session, publication: Publication): void {
+    const { buffer, subjectStart, subjectEnd } = publication;
+    this.#metrics.received_messages_total++;
+    const route = this.#router.route(buffer, subjectStart, subjectEnd, publication.hash);
+    if (!this.#isPermitted(from, route, publication)) return;
+    if (from.options.pedantic && !isLiteralSubject(route.subject)) from.error('Invalid Publish Subject');
+    from.acknowledge();
+
+    const tail = frameTail(publication);
+    const headed = publication.headerStart !== publication.headerEnd;
+    let delivered = 0;
+    const plain = route.plain;
+    for (let at = 0; at < plain.length; at++) {
+      const target = plain[at] as Target<Subscription>;
+      if (this.#deliver(from, route, target, tail, headed, publication)) delivered++;
+    }
+    for (const group of route.queues) {
+      if (this.#deliverToOne(from, route, group, tail, headed, publication)) delivered++;
+    }
+    this.#metrics.sent_messages_total += delivered;
+    if (delivered === 0 && from.options.noResponders && publication.replyStart !== publication.replyEnd) {
+      this.#answerNoResponders(from, publication);
+    }
+  }
+
+  #isPermitted(from: Session, route: Route<Subscription>, publication: Publication): boolean {
+    if (from.internal) return true;
+    const { permissions } = from;
+    if (route.judgedFor !== permissions) {
+      route.judgedFor = permissions;
+      route.mayPublish = mayPublish(permissions, route.subject);
+    }
+    if (!route.mayPublish) {
+      this.#metrics.permission_violations_total++;
+      from.error(`Permissions Violation for Publish to "${route.subject}"`);
+      return false;
+    }
+    const { buffer, replyStart, replyEnd } = publication;
+    if (replyStart === replyEnd) return true;
+    // 'm' begins every subject the open bus guards; with a credential all replies are judged.
+    if (permissions === OPEN_PERMISSIONS && buffer[replyStart] !== 0x6d) return true;
+    const reply = latin1(buffer, replyStart, replyEnd);
+    if (mayNameReply(permissions, reply)) return true;
+    this.#metrics.permission_violations_total++;
+    from.error(`Permissions Violation for Publish with Reply of "${reply}"`);
+    return false;
+  }
+
+  #deliver(
+    from: Session,
+    route: Route<Subscription>,
+    target: Target<Subscription>,
+    tail: Uint8Array,
+    headed: boolean,
+    publication: Publication,
+  ): boolean {
+    const { subscription } = target;
+    const to = subscription.session;
+    if (!subscription.open || (to === from && !from.options.echo)) return false;
+    if (subscription.filtered && !mayReceive(to.permissions, route.subject)) return false;
+    subscription.delivered++;
+    if (to.internal) this.#handOver(from, route, subscription, publication);
+    else {
+      if (headed && !to.options.headers) to.write(target.msg, withoutHeaders(publication));
+      else to.write(headed ? target.hmsg : target.msg, tail);
+      if (to.inFlight > 0 && to.pending > STALL_PENDING_BYTES) this.#hold(from, to);
+      if (this.#hub.fresh > RELIEF_BYTES) this.#relieve();
+    }
+    if (subscription.max > 0 && subscription.delivered >= subscription.max) to.remove(subscription);
+    return true;
+  }
+
+  /** One member of a queue group, at random; the next one when that one must not have it. */
+  #deliverToOne(
+    from: Session,
+    route: Route<Subscription>,
+    group: readonly Target<Subscription>[],
+    tail: Uint8Array,
+    headed: boolean,
+    publication: Publication,
+  ): boolean {
+    const first = this.#dice.roll(group.length);
+    for (let turn = 0; turn < group.length; turn++) {
+      const target = group[(first + turn) % group.length] as Target<Subscription>;
+      if (this.#deliver(from, route, target, tail, headed, publication)) return true;
+    }
+    return false;
+  }
+
+  #handOver(from: Session, route: Route<Subscription>, { sid, session }: Subscription, publication: Publication): void {
+    const { buffer, replyStart, replyEnd, payloadStart, payloadEnd, headerSize } = publication;
+    const bodyStart = payloadStart + headerSize;
+    this.#metrics.control_messages_total++;
+    const delivery: Delivery = {
+      sid,
+      subject: route.subject,
+      reply: replyStart === replyEnd ? undefined : latin1(buffer, replyStart, replyEnd),
+      headers: headerSize === 0 ? undefined : new Uint8Array(buffer.subarray(payloadStart, bodyStart)),
+      payload: new Uint8Array(buffer.subarray(bodyStart, payloadEnd)),
+      from: from.credentialId,
+    };
+    this.#pass(session, delivery);
+  }
+
+  #answerNoResponders(from: Session, { buffer, replyStart, replyEnd }: Publication): void {
+    const route = this.#router.routeOf(latin1(buffer, replyStart, replyEnd));
+    const own = route.plain.find(({ subscription }) => subscription.session === from && subscription.open);
+    if (own === undefined) return;
+    this.#metrics.no_responders_total++;
+    from.write(own.hmsg, NO_RESPONDERS);
+  }
+
+  #hold(from: Session, to: Session): void {
+    if (this.#stalls.hold(from, to, this.#hub.now)) this.#metrics.publisher_stalls_total++;
+  }
+}

@@ -4,20 +4,21 @@ import { Directory } from './directory.ts';
 import { encodeFrame, FLAG_REPLY, FRAME_TYPES, HEADER_BYTES, peerIdOf, viewOf } from './frame.ts';
 import { Gate } from './gate.ts';
 import { encodeBye, encodeReady, MAX_HANDSHAKE_PAYLOAD } from './handshake.ts';
+import { HandshakeCounts } from './handshake-counts.ts';
 import { RELAY_LIMITS, type RelayLimits } from './limits.ts';
 import { RelayCounters, type RelayMetrics } from './metrics.ts';
 import { SlabPool } from './outbox.ts';
+import { Overdue } from './overdue.ts';
 import type { ByeReason } from './reasons.ts';
 import { Revocations } from './revocations.ts';
 import { RelaySession } from './session.ts';
+import { Span } from './span.ts';
 
 const NO_PAYLOAD = new Uint8Array(0);
 /** A probe carries at most a time stamp and a number. */
 const MAX_PROBE_PAYLOAD = 64;
 /** Clients that are told to move come back spread over this time. */
 const RESTART_SPREAD_MS = 2_000;
-/** Ticks come every second; a gap above this is no slow tick but a clock that jumped. */
-const MAX_TICK_GAP_MS = 10_000;
 /** Before a client should try again after a limit was reached. */
 const LIMIT_RETRY_MS = 5_000;
 
@@ -42,34 +43,30 @@ export class RelayServer {
   readonly #pool = new SlabPool();
   readonly #sessions = new Set<RelaySession>();
   readonly #directory = new Directory();
-  readonly #handshakes = new Map<string, number>();
+  readonly #handshakes = new HandshakeCounts();
+  readonly #overdue: Overdue;
   readonly #revocations: Revocations;
   readonly #counters = new RelayCounters();
   #dirty: RelaySession[] = [];
+  readonly #span = new Span();
   #draining = false;
-  #tickedAt: number | undefined;
-
-  // The run of frames to one receiver that lie behind each other in one chunk.
-  #spanTo: RelaySession | undefined;
-  #spanBytes: Uint8Array = NO_PAYLOAD;
-  #spanStart = 0;
-  #spanEnd = 0;
 
   constructor(parts: RelayServerParts) {
     this.limits = { ...RELAY_LIMITS, ...parts.limits };
     this.#random = parts.random;
     this.#idOf = parts.idOf ?? peerIdOf;
     this.#revocations = new Revocations(this.limits.maxRevocations);
+    this.#overdue = new Overdue(this.limits);
     this.#gate = new Gate(parts, this.#revocations, this.limits.tokenSessionMs);
   }
 
   /** A connection from this address. It may come back already `closing` when a limit is reached. */
   open(source: string, now: number): RelaySession {
     const session = new RelaySession(source, now, this.#pool, this.limits.queueBytes, MAX_HANDSHAKE_PAYLOAD);
-    const handshakes = this.#handshakes.get(source) ?? 0;
-    const isFull = this.#sessions.size >= this.limits.maxSessions || handshakes >= this.limits.maxHandshakesPerSource;
+    const { maxSessions, maxHandshakesPerSource } = this.limits;
+    const isFull = this.#sessions.size >= maxSessions || this.#handshakes.of(source) >= maxHandshakesPerSource;
     this.#sessions.add(session);
-    this.#handshakes.set(source, handshakes + 1);
+    this.#handshakes.add(source);
     this.#counters.opened++;
     if (this.#draining) this.#end(session, 'restart', now);
     else if (isFull) this.#end(session, 'limit', now);
@@ -107,17 +104,7 @@ export class RelayServer {
   /** Ends what took too long. Call about once a second. */
   tick(now: number): void {
     this.#revocations.forgetUntil(now);
-    const unseen = this.#unseenMs(now);
-    for (const session of this.#sessions) {
-      // Never in the future: a clock that was set back would make a session immortal.
-      session.openedAt = Math.min(now, session.openedAt + unseen);
-      session.heardAt = Math.min(now, session.heardAt + unseen);
-      if (session.closing !== undefined) continue;
-      if (session.isHandshaking) {
-        if (now - session.openedAt >= this.limits.handshakeMs) this.#end(session, 'handshake-timeout', now);
-      } else if (now - session.heardAt >= this.limits.deadMs) this.#end(session, 'silent', now);
-      else if (now >= session.expiresAt) this.#end(session, 'credential-expired', now);
-    }
+    for (const [session, reason] of this.#overdue.find(this.#sessions, now)) this.#end(session, reason, now);
   }
 
   /** Ends the sessions of a key and refuses it until its credentials have run out. @returns sessions ended */
@@ -173,19 +160,13 @@ export class RelayServer {
     return this.#counters.snapshot({ sessions: this.#sessions.size, ready, queuedBytes });
   }
 
-  /** Time that nobody lived through: the clock was set forward, or the machine slept. It counts as nobody's silence. */
-  #unseenMs(now: number): number {
-    const passed = now - (this.#tickedAt ?? now);
-    this.#tickedAt = now;
-    return passed > MAX_TICK_GAP_MS ? passed : 0;
-  }
-
   #forward(from: RelaySession, bytes: Uint8Array, view: DataView, start: number, end: number): void {
     const high = view.getUint32(start + 8);
     const low = view.getUint32(start + 12);
-    const span = this.#spanTo;
-    const isSame = span !== undefined && span.idLow === low && span.idHigh === high;
-    const to = isSame ? span : from.workspace?.find(high, low);
+    const span = this.#span;
+    const last = span.to;
+    const isSame = last !== undefined && last.idLow === low && last.idHigh === high;
+    const to = isSame ? last : from.workspace?.find(high, low);
     if (to === undefined) {
       this.#counters.dropped['unknown-peer']++;
       return;
@@ -195,7 +176,7 @@ export class RelayServer {
       return;
     }
     const length = end - start;
-    const pending = isSame ? this.#spanEnd - this.#spanStart : 0;
+    const pending = isSame ? span.end - span.start : 0;
     if (!to.outbox.hasRoom(pending + length)) {
       this.#counters.dropped['queue-full']++;
       return;
@@ -204,24 +185,17 @@ export class RelayServer {
     view.setUint32(start + 12, from.idLow);
     this.#counters.forwardedFrames++;
     this.#counters.forwardedBytes += length - HEADER_BYTES;
-    if (isSame && this.#spanEnd === start && this.#spanBytes === bytes) {
-      this.#spanEnd = end;
+    if (isSame && span.end === start && span.bytes === bytes) {
+      span.end = end;
       return;
     }
     this.#flushSpan();
-    this.#spanTo = to;
-    this.#spanBytes = bytes;
-    this.#spanStart = start;
-    this.#spanEnd = end;
+    span.begin(to, bytes, start, end);
   }
 
   #flushSpan(): void {
-    const to = this.#spanTo;
-    if (to === undefined) return;
-    to.outbox.copy(this.#spanBytes, this.#spanStart, this.#spanEnd);
-    this.#spanTo = undefined;
-    this.#spanBytes = NO_PAYLOAD;
-    this.#markDirty(to);
+    const to = this.#span.flush();
+    if (to !== undefined) this.#markDirty(to);
   }
 
   /** Every frame but a forward: rare, so it may allocate. Answers why the session has to end, if it has to. */
@@ -368,10 +342,7 @@ export class RelayServer {
   }
 
   #leaveHandshake(session: RelaySession): void {
-    if (!session.isHandshaking) return;
-    const count = this.#handshakes.get(session.source) ?? 0;
-    if (count > 1) this.#handshakes.set(session.source, count - 1);
-    else this.#handshakes.delete(session.source);
+    if (session.isHandshaking) this.#handshakes.remove(session.source);
   }
 
   #markDirty(session: RelaySession): void {

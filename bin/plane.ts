@@ -16,6 +16,7 @@ import { createMetrics, type Metrics } from '../rest/metrics.ts';
 import { openSqliteStore } from '../storage/sqlite/store.ts';
 import { operations } from '../tools/index.ts';
 import { MCP_TOOLS } from '../tools/surfaces.ts';
+import { checkGivenAddresses } from './address-check.ts';
 import type { Config } from './config.ts';
 import { loadCredentials } from './credentials.ts';
 import { buildDashboard } from './dashboard.ts';
@@ -113,6 +114,8 @@ export async function startPlane(config: Config, { log, clock = { now: Date.now 
       isUp = false;
     });
     isUp = true;
+    const addresses = checkGivenAddresses(env, log);
+    undo.push(addresses.stop);
 
     let stopped: Promise<void> | undefined;
     return {

@@ -1,6 +1,5 @@
 import { SHAPES } from '../core/intent/builtin/forms.ts';
-import { KNOWN_SERVICES } from '../core/intent/builtin/ports.ts';
-import { NAMING_LABELS } from '../core/intent/builtin/subjects.ts';
+import { KNOWN_SERVICES } from '../core/intent/builtin/services.ts';
 import { FORM_EXAMPLES, REFUSED } from './forms.ts';
 
 /** The page of everything the built-in planner understands, made from the examples that its tests run. */
@@ -18,7 +17,7 @@ export function renderForms(): string {
     '',
     '## Parts',
     '',
-    `- **Who**: a peer by name (\`peer web-1\`), a label (\`role=web\`), a value of ${NAMING_LABELS.map((label) => `\`${label}\``).join(', ')} in singular or plural (\`the web servers\`), \`group backend\`, \`everyone\`; several with commas and \`and\`. Quotes mean a name letter by letter.`,
+    `- **Who**: a peer by name (\`peer web-1\`), a label (\`role=web\`), the value of any label in singular or plural (\`the web servers\`), \`group backend\`, \`everyone\`; several with commas and \`and\`. Quotes mean a name letter by letter.`,
     `- **Ports**: \`on port 443\`, \`on ports 80 and 443\`, \`on ports 8000-8100\`, \`over udp port 53\`, \`53/udp\`; services: ${Object.keys(KNOWN_SERVICES).join(', ')}.`,
     '- **Time**: `for 2 hours`, `for 1h30m`, `until 2030-01-31T12:00:00Z`.',
     '- **And nobody else**: what others were granted to the same target is taken back too.',

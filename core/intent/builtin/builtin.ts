@@ -1,7 +1,10 @@
+import { MeshError } from '../../errors.ts';
 import type { PlanAnswer, Planner, PlanQuestion } from '../planner.ts';
-import { parseClauses } from './clauses.ts';
-import { FORMS, SHAPES } from './forms.ts';
-import { quoted, Refusal } from './refusal.ts';
+import { compose } from './compose.ts';
+import { isNameIn, namesOf } from './names.ts';
+import { stepsOf } from './perform.ts';
+import { Refusal } from './refusal.ts';
+import { parseStatement, type Statement, sentencesOf } from './statements.ts';
 
 /**
  * The planner that needs no model: a fixed grammar over the peers and labels of the workspace. What it does not understand
@@ -18,15 +21,20 @@ const NOTHING_BETTER: PlanAnswer = { outcome: 'refused', reason: 'There is no ot
 /** As {@link builtinPlanner}, at once. */
 export function planByGrammar({ intent, state, now }: Pick<PlanQuestion, 'intent' | 'state' | 'now'>): PlanAnswer {
   try {
-    const clauses = parseClauses(intent, now);
-    for (const form of FORMS) {
-      const groups = form.pattern.exec(clauses.text);
-      if (groups) return { outcome: 'changes', ...form.act({ ...groups.groups }, clauses, { state, now }) };
-    }
-    const reason = `${quoted(intent)} is not understood. What can be said: ${SHAPES.join('; ')}. Each with "on port 443", "for 2 hours" or "and nobody else" where it makes sense.`;
-    return { outcome: 'refused', reason, questions: [] };
+    const statements = understood(intent, { state, now });
+    const steps = statements.flatMap((statement) => stepsOf(statement, state, now));
+    return { outcome: 'changes', ...compose(steps, state, now) };
   } catch (error) {
     if (error instanceof Refusal) return { outcome: 'refused', reason: error.message, questions: error.questions };
+    if (error instanceof MeshError) return { outcome: 'refused', reason: error.message, questions: [] };
     throw error;
   }
+}
+
+function understood(intent: string, { state, now }: Pick<PlanQuestion, 'state' | 'now'>): Statement[] {
+  const names = namesOf(state);
+  const context = { now, isName: (word: string) => isNameIn(names, word) };
+  const sentences = sentencesOf(intent);
+  if (sentences.length === 0) throw new Refusal('Nothing is asked for.', ['What should change?']);
+  return sentences.map((sentence) => parseStatement(sentence, context));
 }

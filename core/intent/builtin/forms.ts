@@ -1,240 +1,266 @@
-import type { PortEntry } from '../../network/policy.ts';
-import type { PlanQuestion } from '../planner.ts';
-import {
-  type Act,
-  type Ask,
-  allow,
-  allowOnly,
-  deletePolicy,
-  deny,
-  denyByDefault,
-  isolate,
-  limitPorts,
-  revoke,
-} from './acts.ts';
-import type { Clauses } from './clauses.ts';
-import { parsePorts } from './ports.ts';
-import { quoted, Refusal } from './refusal.ts';
-import { parseSubjects, type Subject } from './subjects.ts';
+import type { Token } from './lexicon.ts';
+import { match, type Pattern, patternOf, type Slots } from './match.ts';
 
-type Question = Pick<PlanQuestion, 'state' | 'now'>;
+/** What a sentence wants done. */
+export type Wish =
+  | 'allow'
+  | 'only'
+  | 'deny'
+  | 'isolate'
+  | 'separate'
+  | 'revoke'
+  | 'limit'
+  | 'limitAccess'
+  | 'denyByDefault'
+  | 'deletePolicy'
+  | 'renamePolicy'
+  | 'undo'
+  | 'ask';
 
-/** One way of asking. The first whose pattern fits the whole text decides; none is tried twice. */
-interface Form {
-  readonly shape: string;
-  readonly pattern: RegExp;
-  act(groups: Readonly<Record<string, string>>, clauses: Clauses, question: Question): Act;
+/** One way of asking. The first whose pattern fits the whole statement decides; none is tried twice. */
+export interface Form {
+  readonly wish: Wish;
+  /** As a refusal and the page of sentences name it. */
+  readonly shape?: string;
+  readonly patterns: readonly Pattern[];
+  /** It names two sides as `a to b`, which some verbs give the other way round. */
+  readonly arrow?: true;
+  /** Of a sentence in which something is missing. */
+  readonly question?: string;
 }
 
-const REACH = '(?:reach|access|connect to|talk to|speak to|contact|call|query|use|get to)';
-const REACHING =
-  '(?:reaching|accessing|connecting to|talking to|speaking to|contacting|calling|querying|using|getting to)';
-const ACCESS = '(?:(?:all |any )?(?:access|traffic|connections?))';
-const MAY = '(?:can|may|should be able to|should|is allowed to|are allowed to)';
-const MAY_NOT = "(?:must not|may not|can ?not|can't|should not|shouldn't|mustn't|must never|may never)";
-const NOBODY = '(?:nobody|no ?one|no-one)';
-const BUT = '(?:but|except|other than)';
-/** `port 5432 of the database`, `the database`. */
-const TARGET = '(?<target>.+?)';
-const SOURCE = '(?<source>.+?)';
-
-/** The grammar: whole sentences, in the order in which they are tried. */
+/** The grammar, in the order in which it is tried. `{both}` are two sides, `{source}` reaches and `{target}` is reached. */
 export const FORMS: readonly Form[] = [
-  form(
-    'deny everything by default',
-    'deny (?:everything|everyone|all|all traffic) by default',
-    (_groups, clauses, question) => {
-      refuseExtras(clauses, ['ports', 'time']);
-      return denyByDefault(askOf({}, clauses, question));
-    },
-  ),
-  form(
-    'delete the policy <name>',
-    '(?:delete|remove|drop) (?:the )?policy "?(?<name>[a-z0-9._-]+)"?',
-    ({ name = '' }, clauses, { state }) => {
-      refuseExtras(clauses, ['ports', 'time', 'exclusive']);
-      return deletePolicy(state, name);
-    },
-  ),
-  form(
-    'let only <source> reach <target>',
-    `(?:let|allow|permit) (?:only|${NOBODY} ${BUT}) ${SOURCE} (?:to )?${REACH} ${TARGET}`,
-    onlyAllow,
-  ),
-  form('only <source> may reach <target>', `(?:only|${NOBODY} ${BUT}) ${SOURCE} ${MAY} ${REACH} ${TARGET}`, onlyAllow),
-  form('let nobody reach <target>', `(?:let|allow) ${NOBODY} (?:to )?${REACH} ${TARGET}`, denyEveryone),
-  form('nobody may reach <target>', `${NOBODY} ${MAY} ${REACH} ${TARGET}`, denyEveryone),
-  form(
-    'do not let <source> reach <target>',
-    `(?:do not|don't|never) (?:let|allow|permit) ${SOURCE} (?:to )?${REACH} ${TARGET}`,
-    denyOne,
-  ),
-  form('<source> must not reach <target>', `${SOURCE} ${MAY_NOT} ${REACH} ${TARGET}`, denyOne),
-  form(
-    'deny access from <source> to <target>',
-    `(?:deny|block|forbid|stop|prevent) ${ACCESS} from ${SOURCE} to ${TARGET}`,
-    denyOne,
-  ),
-  form('block access to <target>', `(?:deny|block|forbid|stop|prevent) ${ACCESS} to ${TARGET}`, denyEveryone),
-  form(
-    'close all ports on <target> except <ports>',
-    `close all ports (?:on|of) ${TARGET} (?:except|but) (?<ports>.+)`,
-    limitOne,
-  ),
-  form('deny <source> access to <target>', `(?:deny|refuse) ${SOURCE} ${ACCESS} to ${TARGET}`, denyOne),
-  form(
-    'block <source> from reaching <target>',
-    `(?:deny|block|forbid|stop|prevent|keep) ${SOURCE} (?:from ${REACHING}|to ${REACH}|away from|from) ${TARGET}`,
-    denyOne,
-  ),
-  form(
-    'allow access from <source> to <target>',
-    `(?:allow|permit|enable) ${ACCESS} from ${SOURCE} to ${TARGET}`,
-    allowOne,
-  ),
-  form('give <source> access to <target>', `(?:give|grant|allow) ${SOURCE} ${ACCESS} to ${TARGET}`, allowOne),
-  form('let <source> reach <target>', `(?:let|allow|permit|enable) ${SOURCE} (?:to )?${REACH} ${TARGET}`, allowOne),
-  form('<source> may reach <target>', `${SOURCE} ${MAY} (?:to )?${REACH} ${TARGET}`, allowOne),
-  form('allow <source> to <target>', `(?:allow|permit) ${SOURCE} to ${TARGET}`, allowOne),
-  form('isolate <target>', `(?:isolate|quarantine|cut off) (?<target>.+)`, isolateOne),
-  form('cut <target> off', `cut (?<target>.+) off`, isolateOne),
-  form(
-    "revoke <source>'s access to <target>",
-    `(?:revoke|remove|withdraw|take away|take back) (?<source>.+?)(?:'s|') access to ${TARGET}`,
-    revokeOne,
-  ),
-  form(
-    'revoke access from <source> to <target>',
-    `(?:revoke|remove|withdraw|take away|take back) ${ACCESS} (?:from|of) ${SOURCE} to ${TARGET}`,
-    revokeOne,
-  ),
-  form(
-    'revoke the access of <source> to <target>',
-    `(?:revoke|remove|withdraw|take away|take back) the access of ${SOURCE} to ${TARGET}`,
-    revokeOne,
-  ),
-  form('open <ports> on <target> to <source>', `open (?<ports>.+?) (?:on|of) ${TARGET} (?:to|for) ${SOURCE}`, allowOne),
-  form('open <ports> on <target>', 'open (?<ports>.+?) (?:on|of) .+', askToWhom),
-  form('open <target> to <source>', `open ${TARGET} (?:to|for) ${SOURCE}`, allowOne),
-  form(
-    'close <ports> on <target> to <source>',
-    `close (?<ports>.+?) (?:on|of) ${TARGET} (?:to|for) ${SOURCE}`,
-    denyOne,
-  ),
-  form('close <ports> on <target>', `close (?<ports>.+?) (?:on|of) ${TARGET}`, denyEveryone),
-  form('close <target> to <source>', `close ${TARGET} (?:to|for) ${SOURCE}`, denyOne),
-  form(
-    "limit <source>'s access to <target> to <ports>",
-    `(?:limit|restrict) (?<source>.+?)(?:'s|') access to ${TARGET} to (?<ports>.+)`,
-    limitOne,
-  ),
-  form(
-    'limit access to <target> to <source or ports>',
-    `(?:limit|restrict) access to ${TARGET} to (?<source>.+)`,
-    limitAccess,
-  ),
-  form('limit <target> to <ports>', `(?:limit|restrict) ${TARGET} to (?<ports>.+)`, limitOne),
+  form('denyByDefault', 'deny everything by default', [
+    'DENY|CLOSE {everything} BY_DEFAULT',
+    'DENY|CLOSE ACCESS BY_DEFAULT',
+  ]),
+  form('deletePolicy', 'delete the policy <name>', [
+    'DELETE|REVOKE|DENY POLICY {name}',
+    'DELETE|REVOKE|DENY {name} POLICY',
+  ]),
+  form('renamePolicy', 'rename the policy <name> to <name>', [
+    'RENAME POLICY {name} TO {next}',
+    'RENAME {name} POLICY TO {next}',
+  ]),
+  form('undo', 'undo the last change', ['UNDO LAST_CHANGE', 'UNDO']),
+  ...onlyForms(),
+  ...denyForms(),
+  ...allowForms(),
+  ...isolateForms(),
+  ...revokeForms(),
+  ...limitForms(),
+  ...unfinishedForms(),
 ];
 
-type Handler = Form['act'];
+function onlyForms(): Form[] {
+  return [
+    form('only', 'let only <source> reach <target>', [
+      'LET ONLY {source} REACH {target}',
+      'LET ONLY ACCESS FROM {source} TO {target}',
+      'LET ACCESS TO {target} ONLY FROM|FOR|TO {source}',
+      'LET ACCESS TO {target} FROM|FOR ONLY {source}',
+      'OPEN {target} TO|FOR ONLY {source}',
+      'OPEN {target} ONLY TO|FOR {source}',
+      'OPEN ACCESS ON|OF|TO {target} TO|FOR|FROM ONLY {source}',
+      'OPEN ACCESS ON|OF|TO {target} ONLY TO|FOR|FROM {source}',
+      'LET NOBODY EXCEPT {source} REACH {target}',
+      'LET ONLY {source} ACCESS TO {target}',
+    ]),
+    form('only', 'only <source> may reach <target>', [
+      'ONLY {source} MAY REACH {target}',
+      'ONLY {source} MAY ACCESS TO {target}',
+      'NOBODY EXCEPT {source} MAY REACH {target}',
+      'NOBODY EXCEPT {source} MAY ACCESS TO {target}',
+    ]),
+    form('only', '<target> may be reached only by <source>', [
+      '{target} MAY ONLY ACCEPT ACCESS? FROM|BY|TO|FOR {source}',
+      '{target} MAY ACCEPT ACCESS? ONLY FROM|BY|TO|FOR {source}',
+      '{target} MAY ACCEPT ONLY ACCESS FROM {source}',
+      '{target} MAY ONLY ACCEPT ACCESS FROM {source}',
+    ]),
+  ];
+}
 
-function form(shape: string, pattern: string, handler: Handler): Form {
-  return { shape, pattern: new RegExp(`^${pattern}$`), act: handler };
+function denyForms(): Form[] {
+  return [
+    form('deny', 'nobody may reach <target>', [
+      'LET NOBODY REACH {target}',
+      'NOBODY MAY REACH {target}',
+      'NOBODY MAY ACCESS TO {target}',
+      '{target} MAY ACCEPT ACCESS? FROM|BY|FOR|TO NOBODY',
+    ]),
+    form('deny', '<source> must not reach <target>', [
+      '{source} MAY_NOT REACH {target}',
+      '{source} MAY_NOT ACCESS TO {target}',
+    ]),
+    form('deny', '<target> must not be reached by <source>', [
+      '{target} MAY_NOT ACCEPT ACCESS? FROM|BY|FOR|TO {source}',
+    ]),
+    form('deny', 'deny access from <source> to <target>', [
+      'DENY|CLOSE|CUT|ISOLATE ACCESS FROM|FOR {source} TO|ON {target}',
+      'DENY|CUT|ISOLATE ACCESS TO|ON|OF {target} FROM|FOR|BY {source}',
+    ]),
+    form('deny', 'deny <source> access to <target>', ['DENY|CUT|ISOLATE {source} POSS? ACCESS TO|ON {target}']),
+    form('deny', 'block <source> from reaching <target>', ['DENY {source} REACHING|REACH|FROM {target}']),
+    { ...form('deny', 'block <source> to <target>', ['DENY {source} TO {target}']), arrow: true },
+    form('deny', 'block access between <one> and <other>', [
+      'DENY|CUT|CLOSE|ISOLATE ACCESS BETWEEN {both}',
+      'DENY {both} REACHING|REACH|FROM MUTUAL',
+      '{both} MAY_NOT REACH MUTUAL',
+      '{both} MAY_NOT TALK',
+    ]),
+    form('deny', 'block access to <target>', ['DENY|CUT|ISOLATE ACCESS TO|ON {target}']),
+    form('deny', 'block all access from <source>', ['DENY|CUT|ISOLATE ACCESS FROM {source}']),
+    form('deny', 'close <ports> on <target> to <source>', ['CLOSE ACCESS ON|OF|TO {target} TO|FOR|FROM {source}']),
+    form('deny', 'close <ports> on <target>', ['CLOSE ACCESS ON|OF|TO {target}']),
+    form('deny', 'close <target> to <source>', ['CLOSE {target} TO|FOR {source}']),
+  ];
+}
+
+function allowForms(): Form[] {
+  return [
+    form('allow', 'let <one> and <other> reach each other', [
+      'LET|OPEN ACCESS BETWEEN {both}',
+      'LET {both} REACH MUTUAL',
+      'LET {both} TALK',
+      '{both} MAY REACH MUTUAL',
+      '{both} MAY TALK',
+    ]),
+    form('allow', 'allow access from <source> to <target>', [
+      'LET|OPEN ACCESS FROM|FOR {source} TO|ON {target}',
+      'LET ACCESS TO|ON|OF {target} FROM|FOR|BY {source}',
+    ]),
+    form('allow', 'give <source> access to <target>', ['LET {source} ACCESS TO|ON {target}']),
+    form('allow', 'let <source> reach <target>', ['LET|OPEN {source} REACH {target}']),
+    form('allow', '<source> may reach <target>', ['{source} MAY REACH {target}', '{source} MAY ACCESS TO|ON {target}']),
+    form('allow', '<target> may be reached by <source>', ['{target} MAY ACCEPT ACCESS? FROM|BY|FOR|TO {source}']),
+    form('allow', 'open <ports> on <target> to <source>', ['OPEN ACCESS ON|OF|TO {target} TO|FOR|FROM {source}']),
+    form('allow', 'open <target> to <source>', ['OPEN {target} TO|FOR {source}']),
+    { ...form('allow', 'allow <source> to <target>', ['LET {source} TO {target}']), arrow: true },
+  ];
+}
+
+function isolateForms(): Form[] {
+  return [
+    form('separate', 'isolate <one> from <other>', [
+      'ISOLATE {both} FROM MUTUAL',
+      'CUT {both} OFF FROM MUTUAL',
+      'ISOLATE {source} FROM {target}',
+      'CUT {source} OFF? FROM {target}',
+    ]),
+    form('isolate', 'isolate <target>', ['ISOLATE {target}', 'CUT {target} OFF']),
+  ];
+}
+
+function revokeForms(): Form[] {
+  return [
+    form('revoke', "revoke <source>'s access to <target>", ['REVOKE {source} POSS? ACCESS TO|ON {target}']),
+    form('revoke', 'revoke access from <source> to <target>', [
+      'REVOKE ACCESS FROM|OF|FOR {source} TO|ON {target}',
+      'REVOKE ACCESS TO|ON {target} FROM|OF|FOR {source}',
+    ]),
+  ];
+}
+
+function limitForms(): Form[] {
+  return [
+    form('limit', "limit <source>'s access to <target> to <ports>", [
+      'LIMIT {source} POSS? ACCESS TO|ON {target}',
+      'LIMIT ACCESS FROM|OF|FOR {source} TO|ON {target}',
+      'LIMIT ACCESS BETWEEN {both}',
+    ]),
+    form('limitAccess', 'limit access to <target> to <source>', ['LIMIT ACCESS TO|ON {target} TO {source}']),
+    form('limit', 'limit <target> to <ports>', ['LIMIT ACCESS TO|ON {target}', 'LIMIT {target}']),
+  ];
+}
+
+/** Sentences that name too little, and what is asked then. */
+function unfinishedForms(): Form[] {
+  return [
+    asks('What should they be able to reach?', [
+      'LET {source}',
+      'LET {source} REACH',
+      'LET {source} ACCESS',
+      'LET ACCESS FROM|FOR {source}',
+      '{source} MAY REACH',
+      '{source} MAY ACCESS',
+      'LET {source} TO',
+    ]),
+    asks(
+      'Who should be able to reach it? Add "to everyone", or name some: "to the web servers", "to role=web", "to peer web-1".',
+      [
+        'LET ACCESS TO|ON {target}',
+        'LET ACCESS',
+        'OPEN {target}',
+        'OPEN ACCESS',
+        'OPEN ACCESS ON|OF|TO|FOR|FROM {target}',
+      ],
+    ),
+    asks(
+      'From what should they be kept? Name it ("block ci from reaching db"), or say "isolate" to cut them off from everyone.',
+      [
+        'DENY {source}',
+        'DENY {source} REACHING|REACH|FROM|TO|ACCESS',
+        'DENY ACCESS FOR {source}',
+        'DENY ACCESS',
+        'CLOSE {target}',
+        'CLOSE ACCESS',
+        'CUT {target}',
+        '{source} MAY_NOT REACH',
+      ],
+    ),
+    asks('Which peers should be isolated?', ['ISOLATE', 'ISOLATE ACCESS']),
+    asks(
+      'Whose access to what should be taken back? Say "revoke web\'s access to db", or "delete the policy <name>".',
+      [
+        'REVOKE',
+        'REVOKE {source}',
+        'REVOKE ACCESS',
+        'REVOKE {source} FROM {target}',
+        'REVOKE ACCESS TO|ON {target}',
+        'REVOKE {source} POSS? ACCESS',
+        'REVOKE ACCESS FROM|OF|FOR {source}',
+        'DELETE {target}',
+      ],
+    ),
+    asks('Limit it to what? Say "limit db to port 5432" for ports, or "limit access to db to web" for peers.', [
+      'LIMIT {target} TO {source}',
+      'LIMIT',
+      'LIMIT ACCESS',
+      'LIMIT {source} POSS? ACCESS',
+    ]),
+    asks(
+      'What should be open or closed in the end? A policy cannot be switched off: delete it, or say what it should allow.',
+      [
+        'DISABLE {name}',
+        'DISABLE POLICY {name}',
+        'DISABLE {name} POLICY',
+        'DISABLE ACCESS',
+        'DISABLE ACCESS TO|FROM|FOR {name}',
+      ],
+    ),
+  ];
+}
+
+function form(wish: Wish, shape: string, patterns: readonly string[]): Form {
+  return { wish, shape, patterns: patterns.map(patternOf) };
+}
+
+function asks(question: string, patterns: readonly string[]): Form {
+  return { wish: 'ask', question, patterns: patterns.map(patternOf) };
 }
 
 /** The sentences that are understood, as a refusal names them. */
-export const SHAPES: readonly string[] = FORMS.map(({ shape }) => shape);
+export const SHAPES: readonly string[] = FORMS.flatMap(({ shape }) => shape ?? []);
 
-function onlyAllow(groups: Groups, clauses: Clauses, question: Question): Act {
-  return allowOnly(askOf(groups, clauses, question));
-}
-
-function allowOne(groups: Groups, clauses: Clauses, question: Question): Act {
-  const ask = askOf(groups, clauses, question);
-  return clauses.exclusive ? allowOnly(ask) : allow(ask);
-}
-
-function denyOne(groups: Groups, clauses: Clauses, question: Question): Act {
-  refuseExtras(clauses, ['exclusive']);
-  return deny(askOf(groups, clauses, question));
-}
-
-function denyEveryone(groups: Groups, clauses: Clauses, question: Question): Act {
-  return denyOne({ ...groups, source: EVERYONE }, clauses, question);
-}
-
-function isolateOne(groups: Groups, clauses: Clauses, question: Question): Act {
-  refuseExtras(clauses, ['ports', 'exclusive']);
-  const ask = askOf(groups, clauses, question);
-  if (ask.targets.some(({ everyone }) => everyone)) {
-    throw new Refusal('Isolating everyone would stop all traffic, and no policy could open any of it again.', [
-      'Should only what some policy allows be open? Then say "deny everything by default".',
-    ]);
+/** The form that fits a whole statement, and what its slots caught. */
+export function formOf(tokens: readonly Token[]): { form: Form; slots: Slots } | undefined {
+  for (const candidate of FORMS) {
+    for (const pattern of candidate.patterns) {
+      const slots = match(pattern, tokens);
+      if (slots) return { form: candidate, slots };
+    }
   }
-  return isolate(ask);
-}
-
-function revokeOne(groups: Groups, clauses: Clauses, question: Question): Act {
-  refuseExtras(clauses, ['exclusive']);
-  return revoke(askOf(groups, clauses, question));
-}
-
-function limitOne(groups: Groups, clauses: Clauses, question: Question): Act {
-  refuseExtras(clauses, ['exclusive']);
-  const ask = askOf({ source: EVERYONE, ...groups }, clauses, question);
-  if (ask.ports.length === 0)
-    throw new Refusal('It is not said which ports stay open.', ['To which ports should it be limited?']);
-  return limitPorts(ask);
-}
-
-/** "limit access to the database to …": ports, or those who keep it. */
-function limitAccess(groups: Groups, clauses: Clauses, question: Question): Act {
-  const { source = '', ...rest } = groups;
-  if (parsePorts(source)) return limitOne({ ...rest, ports: source }, clauses, question);
-  return onlyAllow(groups, clauses, question);
-}
-
-function askToWhom({ ports = '' }: Groups): Act {
-  throw new Refusal(`It is not said to whom ${quoted(ports)} should be opened.`, [
-    'To whom? Add "to everyone", or to some peers: "to the web servers", "to role=web", "to peer web-1".',
-  ]);
-}
-
-type Groups = Readonly<Record<string, string>>;
-
-/** A phrase that no peer can be named: names have no spaces. */
-const EVERYONE = 'all peers';
-const PORTS_OF = /^(.+?) (?:on|of) (.+)$/;
-
-function askOf({ source, target, ports }: Groups, clauses: Clauses, question: Question): Ask {
-  const named = ports === undefined ? undefined : parsePorts(ports);
-  if (ports !== undefined && !named) {
-    throw new Refusal(`${quoted(ports)} names no ports: write "port 443", "ports 80 and 443" or "port 53/udp".`);
-  }
-  const split = target === undefined ? undefined : splitTarget(target);
-  const all = [...(named ?? []), ...(split?.ports ?? []), ...clauses.ports];
-  if ([named, split?.ports, clauses.ports.length > 0 ? clauses.ports : undefined].filter(Boolean).length > 1) {
-    throw new Refusal('Ports are named twice.', ['Which ports are meant?']);
-  }
-  const { state, now } = question;
-  const subjects = (phrase: string | undefined): Subject[] =>
-    phrase === undefined ? [] : parseSubjects(phrase, state);
-  return { state, now, sources: subjects(source), targets: subjects(split?.target), ports: all, forMs: clauses.forMs };
-}
-
-/** `port 5432 on the database` as a target. */
-function splitTarget(target: string): { readonly target: string; readonly ports?: readonly PortEntry[] } {
-  const [, first = '', rest = ''] = PORTS_OF.exec(target) ?? [];
-  const ports = first === '' ? undefined : parsePorts(first);
-  return ports ? { target: rest, ports } : { target };
-}
-
-function refuseExtras({ ports, forMs, exclusive }: Clauses, extras: readonly ('ports' | 'time' | 'exclusive')[]): void {
-  if (extras.includes('ports') && ports.length > 0) throw new Refusal('This holds for all ports: leave them out.');
-  if (extras.includes('time') && forMs !== undefined) throw new Refusal('This holds for good: leave the time out.');
-  if (extras.includes('exclusive') && exclusive) {
-    throw new Refusal('"And nobody else" goes with letting someone reach something, not with this.', [
-      'Should everyone else keep their access? Then leave it out.',
-    ]);
-  }
+  return undefined;
 }

@@ -1,8 +1,10 @@
-import type { PolicySpec } from '../../network/policy.ts';
+import type { PeerEntry, PolicySpec, PortEntry } from '../../network/policy.ts';
 import type { PeerRecord, PolicyRecord } from '../../network/resources.ts';
 import { selects } from '../../network/selector.ts';
 import type { NetworkState } from '../../network/state.ts';
 import { parseInstant } from '../../time.ts';
+
+type Direction = 'ingress' | 'egress';
 
 /** Peers that may take part in the network now or once approved. */
 export function peersOf(state: NetworkState): PeerRecord[] {
@@ -21,20 +23,23 @@ export function isSubject({ network, peerSelector }: PolicySpec, peer: PeerRecor
   return (network === undefined || network === peer.spec.network) && selects(peerSelector ?? {}, peer.labels);
 }
 
-/** Whether a direction of a peer is closed unless some ALLOW rule opens it. */
-export function isIsolated(
-  state: NetworkState,
-  now: number,
-  peer: PeerRecord,
-  direction: 'ingress' | 'egress',
-): boolean {
-  if (state.networks.get(peer.spec.network)?.spec.defaultAction === 'DENY') return true;
-  return livePolicies(state, now).some(
-    ({ spec }) => isSubject(spec, peer) && applies(spec, direction) && (spec.action === 'ALLOW' || isBase(spec)),
-  );
+/** Tells of a peer whether a direction of it is closed unless some ALLOW rule opens it. */
+export function isolation(state: NetworkState, now: number, direction: Direction): (peer: PeerRecord) => boolean {
+  const specs = livePolicies(state, now)
+    .map(({ spec }) => spec)
+    .filter((spec) => applies(spec, direction) && (spec.action === 'ALLOW' || isBase(spec)))
+    // A policy on every peer answers at once.
+    .sort((a, b) => sizeOf(a) - sizeOf(b));
+  return (peer) =>
+    state.networks.get(peer.spec.network)?.spec.defaultAction === 'DENY' || specs.some((spec) => isSubject(spec, peer));
 }
 
-function applies({ ingress, egress }: PolicySpec, direction: 'ingress' | 'egress'): boolean {
+function sizeOf({ peerSelector, network }: PolicySpec): number {
+  const { matchLabels = {}, matchExpressions = [] } = peerSelector ?? {};
+  return Object.keys(matchLabels).length + matchExpressions.length + (network === undefined ? 0 : 1);
+}
+
+function applies({ ingress, egress }: PolicySpec, direction: Direction): boolean {
   const named = direction === 'ingress' ? ingress : egress;
   return named !== undefined || (ingress === undefined && egress === undefined);
 }
@@ -42,4 +47,25 @@ function applies({ ingress, egress }: PolicySpec, direction: 'ingress' | 'egress
 /** A DENY without rules isolates and loses to every ALLOW. */
 function isBase({ ingress, egress }: PolicySpec): boolean {
   return !ingress?.length && !egress?.length;
+}
+
+/** Whether an entry of a rule means a peer; an address block may. */
+export function entryMeans(entry: PeerEntry, peer: PeerRecord): boolean {
+  if (entry === '*') return true;
+  return entry.peerSelector === undefined || selects(entry.peerSelector, peer.labels);
+}
+
+/** Whether two lists of ports have one in common; an empty one means all. */
+export function portsMeet(a: readonly PortEntry[], b: readonly PortEntry[]): boolean {
+  if (a.length === 0 || b.length === 0) return true;
+  return a.some((one) => b.some((other) => meet(one, other)));
+}
+
+const LAST_PORT = 65_535;
+
+function meet(a: PortEntry, b: PortEntry): boolean {
+  if ((a.protocol ?? 'TCP') !== (b.protocol ?? 'TCP')) return false;
+  const [aFrom, aTo] = [a.port ?? 1, a.endPort ?? a.port ?? LAST_PORT];
+  const [bFrom, bTo] = [b.port ?? 1, b.endPort ?? b.port ?? LAST_PORT];
+  return aFrom <= bTo && bFrom <= aTo;
 }

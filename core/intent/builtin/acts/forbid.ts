@@ -1,0 +1,115 @@
+import type { NetworkChange } from '../../../network/changes.ts';
+import type { Expectation } from '../../planner.ts';
+import { otherPorts, portSlug, portText } from '../ports.ts';
+import { Refusal } from '../refusal.ts';
+import { everyone, type Subject, without } from '../subject.ts';
+import { type Act, type Ask, act, against, between, nounsOf, reachText, selected, slugOf, write } from './ask.ts';
+
+/** Forbids the sources the targets, whatever else is granted. */
+export function deny(ask: Ask): Act {
+  return act(
+    ask,
+    denials(ask, 'deny'),
+    between(ask, 'deny'),
+    `Forbid ${nounsOf(ask.sources)} to reach ${reachText(ask)}`,
+  );
+}
+
+/** Cuts the targets off from everyone, in both directions, whatever else is granted. */
+export function isolate(ask: Ask): Act {
+  const { targets } = ask;
+  if (targets.some((target) => target.everyone)) {
+    throw new Refusal('Isolating everyone would stop all traffic, and no policy could open any of it again.', [
+      'Should only what some policy allows be open? Then say "deny everything by default".',
+    ]);
+  }
+  if (targets.some(({ selector }) => selector === undefined)) {
+    throw new Refusal(
+      'Addresses that are no peers cannot be isolated: only their traffic with peers can be forbidden.',
+      ['Who should be kept from them? Then say "block <peers> from <addresses>".'],
+    );
+  }
+  const changes = selected(targets).map((target) =>
+    write(ask, ['isolate', target.slug], {
+      action: 'DENY',
+      peerSelector: target.selector,
+      ingress: [{}],
+      egress: [{}],
+    }),
+  );
+  const expectations = targets.flatMap(({ terms }) =>
+    terms.flatMap((term): Expectation[] => [
+      { src: '*', dst: term, expect: 'deny' },
+      { src: term, dst: '*', expect: 'deny' },
+    ]),
+  );
+  return act(ask, changes, expectations, `Isolate ${nounsOf(targets)} from everyone`);
+}
+
+/** Closes the targets, for these sources, on every port but these. */
+export function limitPorts(ask: Ask): Act {
+  const { sources, targets, ports } = ask;
+  const closed = { ...ask, ports: otherPorts(ports) };
+  const whom = sources.some((source) => source.everyone) ? '' : ` for ${nounsOf(sources)}`;
+  const changes = denials(closed, 'limit', portSlug(ports));
+  return act(ask, changes, between(closed, 'deny'), `Limit ${nounsOf(targets)} to ${portText(ports)}${whom}`);
+}
+
+/** Closes the targets to everyone but the sources, and for those on every port but these. Nothing opens. */
+export function limitAccess(ask: Ask): Act {
+  const { sources, targets, ports, state } = ask;
+  if (sources.some((source) => source.everyone || source.selector === undefined)) {
+    throw new Refusal('It is not clear to whom access should be limited.', ['Which peers should keep their access?']);
+  }
+  const others = without(everyone(state), sources, state);
+  const closed: Ask = { ...ask, sources: [others], ports: [] };
+  const limited = ports.length > 0 ? { ...ask, ports: otherPorts(ports) } : undefined;
+  const changes = [...denials(closed, 'deny'), ...(limited ? denials(limited, 'limit', portSlug(ports)) : [])];
+  const expectations = [...between(closed, 'deny'), ...(limited ? between(limited, 'deny') : [])];
+  return act(
+    { ...ask, sources: [others] },
+    changes,
+    expectations,
+    `Limit access to ${reachText(ask)} to ${nounsOf(sources)}`,
+  );
+}
+
+/** Denies by default: a base under which only what some policy allows is open. */
+export function denyByDefault(ask: Ask): Act {
+  const change = write(ask, ['deny-by-default'], { action: 'DENY', peerSelector: {} });
+  return act(ask, [change], [], 'Deny everything that no policy allows');
+}
+
+/** A DENY on each target, or on the sources where the target is no peer. */
+function denials(ask: Ask, verb: string, suffix = portSlug(ask.ports)): NetworkChange[] {
+  const { sources, targets, ports } = ask;
+  const nameOf = (target: readonly Subject[], by: readonly Subject[]) => [
+    verb,
+    slugOf(by),
+    'to',
+    slugOf(target),
+    suffix,
+  ];
+  const inside = selected(targets).map((target) =>
+    write(ask, nameOf([target], sources), {
+      action: 'DENY',
+      peerSelector: target.selector,
+      ingress: [against('from', sources, ports)],
+    }),
+  );
+  const outside = targets.filter(({ selector }) => selector === undefined);
+  if (outside.length === 0) return inside;
+  if (sources.some(({ selector }) => selector === undefined)) {
+    throw new Refusal('Traffic between addresses that are no peers does not pass through the network.', [
+      'Which peers are meant?',
+    ]);
+  }
+  const leaving = selected(sources).map((source) =>
+    write(ask, nameOf(outside, [source]), {
+      action: 'DENY',
+      peerSelector: source.selector,
+      egress: [against('to', outside, ports)],
+    }),
+  );
+  return [...inside, ...leaving];
+}

@@ -1,0 +1,175 @@
+import type { NetworkChange } from '../../../network/changes.ts';
+import type { PolicySpec } from '../../../network/policy.ts';
+import { sameValue } from '../../../network/value.ts';
+import type { Expectation } from '../../planner.ts';
+import { portSlug } from '../ports.ts';
+import { enumerated, quoted, Refusal } from '../refusal.ts';
+import { entryMeans, isolation, isSubject, livePolicies, peersOf, portsMeet } from '../selects.ts';
+import type { Subject } from '../subject.ts';
+import {
+  type Act,
+  type Ask,
+  act,
+  between,
+  nounsOf,
+  reachText,
+  rewritten,
+  rule,
+  selected,
+  slugOf,
+  write,
+} from './ask.ts';
+
+type Direction = 'ingress' | 'egress';
+type Selected = ReturnType<typeof selected>[number];
+
+/** Lets the sources reach the targets, and closes nothing. */
+export function allow(ask: Ask): Act {
+  const { sources, targets } = ask;
+  refuseForbidden(ask);
+  const changes = [...opened(ask, targets, sources, 'ingress'), ...opened(ask, sources, targets, 'egress')];
+  const sentence =
+    changes.length === 0
+      ? `Nothing to change: ${nounsOf(sources)} may reach ${reachText(ask)} already`
+      : `Let ${nounsOf(sources)} reach ${reachText(ask)}`;
+  return act(ask, changes, between(ask, 'allow'), sentence);
+}
+
+/** Lets the sources reach the targets and nobody else; what others were granted is taken back. */
+export function allowOnly(ask: Ask): Act {
+  const { sources, targets } = ask;
+  refuseForbidden(ask);
+  if (targets.some(({ selector }) => selector === undefined)) {
+    throw new Refusal('Who may reach addresses outside of the network is not known there.', [
+      'Which peers should be kept from them? Then say "block <peers> from <addresses>".',
+    ]);
+  }
+  const withdrawn = selected(targets).flatMap((target) => withdrawOthers(ask, target));
+  if (withdrawn.length > 0 && ask.until !== undefined) {
+    const names = withdrawn.map(({ name }) => quoted(name));
+    throw new Refusal(`This would take back what ${enumerated(names)} grants, and that does not come back by itself.`, [
+      'Should it be for good? Then leave the time out.',
+    ]);
+  }
+  const grants = selected(targets).map((target) => grant(ask, target, sources, 'ingress'));
+  const egress = opened(ask, sources, targets, 'egress');
+  const sentence = `Let only ${nounsOf(sources)} reach ${reachText(ask)}`;
+  return act(ask, [...withdrawn, ...grants, ...egress], [...between(ask, 'allow'), ...othersDenied(ask)], sentence);
+}
+
+function othersDenied({ sources, targets }: Ask): Expectation[] {
+  if (sources.some(({ everyone }) => everyone)) return [];
+  const except = sources.flatMap(({ terms }) => terms);
+  return targets.flatMap(({ terms }) => terms.map((dst) => ({ src: '*', except, dst, expect: 'deny' as const })));
+}
+
+/**
+ * Grants for the subjects that are closed in a direction. None for open ones: an ALLOW would close them to all others.
+ */
+function opened(
+  ask: Ask,
+  subjects: readonly Subject[],
+  others: readonly Subject[],
+  direction: Direction,
+): NetworkChange[] {
+  const isIsolated = isolation(ask.state, ask.now, direction);
+  return subjects.flatMap((subject) => {
+    const open = subject.peers.filter((peer) => !isIsolated(peer));
+    if (open.length === subject.peers.length) return [];
+    const names = enumerated((subject.selector ? open : subject.peers).map(({ name }) => quoted(name)));
+    if (subject.selector === undefined) {
+      throw new Refusal(`${quoted(subject.noun)} are addresses of peers that are closed: ${names}.`, [
+        'Name the peers, or a label of theirs.',
+      ]);
+    }
+    if (open.length > 0) {
+      throw new Refusal(
+        `Some of ${quoted(subject.noun)} are open to everyone today: ${names}. Granting this would close them to others.`,
+        [
+          direction === 'ingress'
+            ? 'Should nobody else reach them? Then add "and nobody else"; or name the others one by one.'
+            : 'Name the peers that should get this one by one.',
+        ],
+      );
+    }
+    return [grant(ask, subject as Selected, others, direction)];
+  });
+}
+
+function grant(ask: Ask, subject: Selected, others: readonly Subject[], direction: Direction): NetworkChange {
+  const { ports } = ask;
+  const spec: PolicySpec =
+    direction === 'ingress'
+      ? { action: 'ALLOW', peerSelector: subject.selector, ingress: [rule('from', others, ports)] }
+      : { action: 'ALLOW', peerSelector: subject.selector, egress: [rule('to', others, ports)] };
+  const [from, to] = direction === 'ingress' ? [slugOf(others), subject.slug] : [subject.slug, slugOf(others)];
+  return write(ask, ['allow', from, 'to', to, portSlug(ports), direction === 'egress' ? 'out' : ''], spec);
+}
+
+/** A DENY with rules wins over every grant, so what it forbids can only be had by changing it. */
+function refuseForbidden(ask: Ask): void {
+  const { state, now, sources, targets, ports } = ask;
+  const forbids = (
+    spec: PolicySpec,
+    subjects: readonly Subject[],
+    others: readonly Subject[],
+    direction: Direction,
+  ) => {
+    const rules =
+      direction === 'ingress'
+        ? spec.ingress?.map((one) => ({ ...one, peers: one.from }))
+        : spec.egress?.map((one) => ({ ...one, peers: one.to }));
+    if (!rules?.length || !subjects.some(({ peers }) => peers.some((peer) => isSubject(spec, peer)))) return false;
+    return rules.some(
+      ({ peers = [], ports: closed = [] }) =>
+        portsMeet(closed, ports) && (peers.length === 0 || peers.some((entry) => isAgainst(entry, others))),
+    );
+  };
+  const found = livePolicies(state, now).find(
+    ({ spec }) =>
+      spec.action === 'DENY' &&
+      (forbids(spec, targets, sources, 'ingress') || forbids(spec, sources, targets, 'egress')),
+  );
+  if (!found) return;
+  throw new Refusal(
+    `The policy ${quoted(found.name)} forbids at least a part of this, and a DENY wins over every grant.`,
+    [`Should it go? Then say "delete the policy ${found.name}" first.`],
+  );
+}
+
+/** Blocks of addresses are compared with blocks only where they are the same. */
+function isAgainst(
+  entry: Exclude<NonNullable<NonNullable<PolicySpec['ingress']>[number]['from']>, undefined>[number],
+  others: readonly Subject[],
+): boolean {
+  if (entry === '*') return true;
+  if (entry.peerSelector === undefined)
+    return others.some(({ entries }) => entries.some((own) => sameValue(own, entry)));
+  return others.some(({ peers }) => peers.some((peer) => entryMeans(entry, peer)));
+}
+
+/** Strips from ALLOW policies on a target what they grant to anyone but the sources. */
+function withdrawOthers({ state, now, sources }: Ask, target: Selected): NetworkChange[] {
+  const kept = sources.flatMap(({ entries }) => entries);
+  const names = new Set(target.peers.map(({ name }) => name));
+  return livePolicies(state, now).flatMap((policy): NetworkChange[] => {
+    const { spec } = policy;
+    if (spec.action !== 'ALLOW' || !spec.ingress?.length) return [];
+    const meant = peersOf(state).filter((peer) => isSubject(spec, peer));
+    if (!meant.some(({ name }) => names.has(name))) return [];
+    const ingress = spec.ingress.flatMap(({ from, ports }) => {
+      const left = (from ?? []).filter((entry) => kept.some((other) => sameValue(entry, other)));
+      return left.length > 0 ? [{ from: left, ...(ports && { ports }) }] : [];
+    });
+    if (sameValue(ingress, spec.ingress)) return [];
+    const beyond = meant.filter(({ name }) => !names.has(name));
+    if (beyond.length > 0) {
+      const shown = enumerated(beyond.map(({ name }) => quoted(name)));
+      throw new Refusal(
+        `The policy ${quoted(policy.name)} grants others access to ${quoted(target.noun)} and also to ${shown}.`,
+        [`Should ${quoted(policy.name)} be changed or deleted first?`],
+      );
+    }
+    return [rewritten(policy, { ...spec, ingress })];
+  });
+}

@@ -1,0 +1,77 @@
+import type { NetworkChange } from '../../../network/changes.ts';
+import type { PeerEntry, PortEntry } from '../../../network/policy.ts';
+import { sameValue } from '../../../network/value.ts';
+import { Refusal } from '../refusal.ts';
+import { livePolicies } from '../selects.ts';
+import type { Subject } from '../subject.ts';
+import { type Act, type Ask, act, between, nounsOf, reachText, rewritten, selected } from './ask.ts';
+
+/** Takes back exactly what policies grant the sources at the targets. What isolates a target stays, so nothing opens. */
+export function revoke(ask: Ask): Act {
+  const { sources, targets, ports } = ask;
+  if (ask.until !== undefined)
+    throw new Refusal('Access is taken back for good.', ['Leave the time out, or say "deny" for a time?']);
+  const taken = [
+    ...selected(targets).map((target) => ({ subject: target, others: sources, direction: 'ingress' as const })),
+    ...selected(sources).map((source) => ({ subject: source, others: targets, direction: 'egress' as const })),
+  ].flatMap(({ subject, others, direction }) => takenBack(ask, subject, others, direction));
+  const again = new Map<string, NetworkChange>();
+  for (const change of taken) {
+    if (again.has(change.name)) throw new Refusal('One policy grants this in several ways.', ['Say it in two steps?']);
+    again.set(change.name, change);
+  }
+  if (taken.length === 0) {
+    throw new Refusal(
+      `No policy grants ${nounsOf(sources)} alone access to ${reachText(ask)}, so there is nothing to take back.`,
+      [
+        `Should it be forbidden? Then say "deny ${nounsOf(sources)} access to ${nounsOf(targets)}${ports.length > 0 ? ' on port …' : ''}".`,
+      ],
+    );
+  }
+  return act(
+    { ...ask, sources: [], targets: [] },
+    taken,
+    between(ask, 'deny'),
+    `Take back the access of ${nounsOf(sources)} to ${reachText(ask)}`,
+  );
+}
+
+function takenBack(
+  { state, now, ports }: Ask,
+  subject: Subject,
+  others: readonly Subject[],
+  direction: 'ingress' | 'egress',
+): NetworkChange[] {
+  const entries = others.flatMap((other) => other.entries);
+  const everyone = others.some((other) => other.everyone);
+  return livePolicies(state, now).flatMap((policy): NetworkChange[] => {
+    const { spec } = policy;
+    if (spec.action !== 'ALLOW' || !sameValue(spec.peerSelector ?? {}, subject.selector)) return [];
+    const concerns = (own: readonly PortEntry[] | undefined) => ports.length === 0 || samePorts(own, ports);
+    if (direction === 'ingress') {
+      const ingress = spec.ingress?.flatMap((one) => {
+        if (!concerns(one.ports)) return [one];
+        if (everyone) return [];
+        const from = one.from?.filter((entry) => !isOneOf(entry, entries));
+        return one.from?.length && !from?.length ? [] : [{ ...one, ...(from && { from }) }];
+      });
+      return !ingress || sameValue(ingress, spec.ingress) ? [] : [rewritten(policy, { ...spec, ingress })];
+    }
+    const egress = spec.egress?.flatMap((one) => {
+      if (!concerns(one.ports)) return [one];
+      const to = one.to?.filter((entry) => !isOneOf(entry, entries));
+      return one.to?.length && !to?.length ? [] : [{ ...one, ...(to && { to }) }];
+    });
+    return !egress || sameValue(egress, spec.egress) ? [] : [rewritten(policy, { ...spec, egress })];
+  });
+}
+
+function isOneOf(entry: PeerEntry, entries: readonly PeerEntry[]): boolean {
+  return entries.some((other) => sameValue(entry, other));
+}
+
+function samePorts(a: readonly PortEntry[] | undefined, b: readonly PortEntry[]): boolean {
+  const shape = (ports: readonly PortEntry[]) =>
+    ports.map(({ protocol = 'TCP', ...rest }) => JSON.stringify({ protocol, ...rest })).sort();
+  return sameValue(shape(a ?? []), shape(b));
+}

@@ -1,0 +1,217 @@
+import type { Word } from './tokens.ts';
+
+/** The words of the grammar. Whoever has such a word for a name is named in quotes. */
+export type Sym =
+  | 'LET'
+  | 'OPEN'
+  | 'DENY'
+  | 'CLOSE'
+  | 'KEEP_OPEN'
+  | 'ISOLATE'
+  | 'CUT'
+  | 'OFF'
+  | 'REVOKE'
+  | 'LIMIT'
+  | 'DELETE'
+  | 'RENAME'
+  | 'DISABLE'
+  | 'UNDO'
+  | 'REACH'
+  | 'REACHING'
+  | 'TALK'
+  | 'ACCEPT'
+  | 'ACCESS'
+  | 'MAY'
+  | 'MAY_NOT'
+  | 'NOBODY'
+  | 'ONLY'
+  | 'NOBODY_ELSE'
+  | 'NOTHING_ELSE'
+  | 'EXCEPT'
+  | 'BETWEEN'
+  | 'MUTUAL'
+  | 'FROM'
+  | 'TO'
+  | 'FOR'
+  | 'ON'
+  | 'OVER'
+  | 'OF'
+  | 'BY'
+  | 'POSS'
+  | 'AND'
+  | 'OR'
+  | 'COMMA'
+  | 'STOP'
+  | 'THEN'
+  | 'ALSO'
+  | 'POLICY'
+  | 'BY_DEFAULT'
+  | 'LAST_CHANGE'
+  | 'NOT'
+  | 'UNTIL'
+  | 'VAGUE_TIME'
+  | 'CONDITION'
+  | 'SOME'
+  | 'PRONOUN'
+  | 'POLITE';
+
+/** A word of the grammar, or without `sym` a word that must be part of a name, a port or a time. */
+export interface Token extends Word {
+  readonly sym?: Sym;
+}
+
+const REACHED =
+  'reach|access|connect to|connect with|connect into|talk to|talk with|speak to|speak with|communicate with|contact|call|query|use|get to|get into|hit|open connections to|send traffic to|log in to|log into|have access to|get access to|gain access to';
+const REACHING =
+  'reaching|accessing|connecting to|talking to|talking with|speaking to|communicating with|contacting|calling|querying|using|getting to|getting into|hitting|opening connections to|sending traffic to|logging in to|logging into|having access to|being able to reach|being able to access';
+const MAY =
+  'can|may|should|must|shall|is allowed|are allowed|is permitted|are permitted|is able|are able|needs|need|ought';
+const MAY_NOT =
+  'can not|may not|should not|must not|shall not|is not allowed|are not allowed|is not permitted|are not permitted|should never|must never|may never|can never|is never allowed|are never allowed|should no longer|must no longer|may no longer|can no longer|is no longer allowed|are no longer allowed|will not';
+
+const PHRASES: Readonly<Record<Sym, string>> = {
+  LET: 'let|lets|allow|permit|enable|authorize|authorise|grant|give|i want|we want|i need|we need|i would like|we would like|start allowing|start letting',
+  OPEN: 'open|open up',
+  DENY: 'deny|block|forbid|stop|prevent|refuse|prohibit|ban|bar|reject|disallow|drop|keep|shut out|lock out|do not let|do not allow|do not permit|do not give|do not grant|do not enable|never let|never allow|never permit|never give|never grant|no longer let|no longer allow|no longer permit|stop letting|stop allowing|stop permitting|start blocking|start denying',
+  CLOSE: 'close|shut|close off',
+  KEEP_OPEN:
+    'do not block|do not deny|do not forbid|do not stop|do not prevent|do not isolate|do not close|do not cut|do not revoke|do not remove|do not limit|do not restrict|never block|never isolate|never deny|stop blocking|stop denying|stop isolating|no longer block|no longer deny|no longer isolate|unblock|unisolate|un-isolate|do not quarantine',
+  ISOLATE: 'isolate|quarantine|cut off|lock down|fence off|seal off|wall off|separate|disconnect|segregate|air-gap',
+  CUT: 'cut|lock|fence|seal|wall',
+  OFF: 'off|down',
+  REVOKE: 'revoke|withdraw|remove|take away|take back|rescind|retract',
+  LIMIT: 'limit|restrict|narrow|narrow down|confine|reduce',
+  DELETE: 'delete|erase',
+  RENAME: 'rename',
+  DISABLE: 'disable|deactivate|switch off|turn off|suspend|pause|re-enable|reactivate|turn on|switch on',
+  UNDO: 'undo|revert|roll back|rollback|take that back|reverse',
+  REACH: `${each('|to |to be able to ', REACHED)}|be able to reach|be able to access|be able to connect to|be able to talk to|be able to query|be able to use`,
+  REACHING: each('|from |from ever ', REACHING),
+  TALK: each('|to |to be able to ', 'talk|communicate|connect|speak'),
+  ACCEPT: 'be reached|be accessed|be used|be queried|be contacted|be reachable|be accessible|be open|accept|receive',
+  ACCESS: each(
+    '|all |any |all the |the ',
+    'access|traffic|connections|connection|communication|connectivity|connection attempts',
+  ),
+  MAY: `${each('', MAY)}|${suffixed(' to', 'is allowed|are allowed|is permitted|are permitted|is able|are able|needs|need|has|have|ought')}|should be allowed to|must be allowed to|should be able to|must be able to|will be able to|should have|must have|can have|may have|gets|get|should get`,
+  MAY_NOT: `${MAY_NOT}|${suffixed(' be able to', MAY_NOT)}|${suffixed(' be allowed to', MAY_NOT)}|${suffixed(' to', 'is not allowed|are not allowed|is not permitted|are not permitted|is never allowed|are never allowed|is no longer allowed|are no longer allowed')}|${suffixed(' have', MAY_NOT)}`,
+  NOBODY: 'nobody|no one|no-one|none|no peer|no peers|no node|no device|no host|no machine',
+  ONLY: 'only|just|solely|exclusively',
+  NOBODY_ELSE: each(
+    'and |but |',
+    'nobody else|no one else|no-one else|noone else|none else|nobody|no one|no-one|no other peer|no other peers|no other node|no other nodes|no other device|no other devices|no other host|no other hosts|no other machine|no other machines',
+  ),
+  NOTHING_ELSE: each('and |but |', 'nothing else'),
+  EXCEPT:
+    'except|except for|except from|but|but not|other than|apart from|besides|excluding|with the exception of|aside from|save for|without',
+  BETWEEN: 'between|among|amongst',
+  MUTUAL:
+    'each other|one another|in both directions|both ways|both directions|mutually|and vice versa|vice versa|bidirectionally|in either direction|themselves',
+  FROM: 'from|off from|away from|out of',
+  TO: 'to|into|towards|toward',
+  FOR: 'for',
+  ON: 'on|at',
+  OVER: 'over|via|through|using|by way of',
+  OF: 'of',
+  BY: 'by',
+  POSS: "'s",
+  AND: 'and|plus|as well as|along with|together with',
+  OR: 'or',
+  COMMA: ',',
+  STOP: ';',
+  THEN: 'then|and then|after that|afterwards',
+  ALSO: 'also|and also|additionally|in addition',
+  POLICY: 'policy|the policy|policy named|the policy named|policy called|the policy called|rule|the rule',
+  BY_DEFAULT: 'by default',
+  LAST_CHANGE:
+    'the last change|last change|my last change|the latest change|the previous change|the last one|the change|that|it|this|that change|this change|what you did|the most recent change|the last thing',
+  NOT: 'not|never|no longer|no|nor|neither|do not',
+  UNTIL: 'until|till|til',
+  VAGUE_TIME:
+    'temporarily|for now|for a while|for some time|for the moment|for the time being|briefly|until further notice|for a bit|tonight|today|tomorrow',
+  CONDITION:
+    'if|unless|when|whenever|while|because|since|after|before|once|as long as|in case|except when|maybe|perhaps|probably|possibly|might',
+  SOME: 'some|some of|a few|a few of|most|most of|several|several of|half of|one of|any one of|many|many of',
+  PRONOUN: 'it|them|they|him|her|this|these|those|that|that one|the same|its|their',
+  POLITE:
+    'please|kindly|can you|could you|would you|will you|can we|could we|can you please|could you please|would you please|make sure|make sure that|ensure|ensure that|see to it that|i want to|we want to|i need to|we need to|i would like to|we would like to|i want you to|we want you to|i need you to|we need you to|i would like you to|we would like you to|right now|now|immediately|asap|as soon as possible|at once|thanks|thank you|many thanks|hi|hello|hey|ok|okay|hi there|from now on|effective immediately|go ahead and|too|as well|for me|for us',
+};
+
+/** Every prefix before every phrase; prefixes and phrases apart by `|`. */
+function each(prefixes: string, phrases: string): string {
+  return prefixes
+    .split('|')
+    .flatMap((prefix) => phrases.split('|').map((phrase) => prefix + phrase))
+    .join('|');
+}
+
+function suffixed(suffix: string, phrases: string): string {
+  return phrases
+    .split('|')
+    .map((phrase) => phrase + suffix)
+    .join('|');
+}
+
+const SYM_OF: ReadonlyMap<string, Sym> = new Map(
+  (Object.entries(PHRASES) as [Sym, string][])
+    .toReversed()
+    .flatMap(([sym, phrases]) => phrases.split('|').map((phrase) => [phrase, sym])),
+);
+const LONGEST = Math.max(...[...SYM_OF.keys()].map((phrase) => phrase.split(' ').length));
+
+/** Recognises the words of the grammar: at each place the longest phrase. */
+export function recognise(words: readonly Word[]): Token[] {
+  const found: Token[] = [];
+  for (let at = 0; at < words.length; ) {
+    const run = phraseAt(words, at);
+    const word = words[at];
+    if (word === undefined) break;
+    found.push(run ? { text: run.text, quoted: false, sym: run.sym } : word);
+    at += run?.length ?? 1;
+  }
+  return found.map((token, index) =>
+    isNoun(token, found[index - 1], found[index + 1]) ? { ...token, sym: 'ACCESS' } : token,
+  );
+}
+
+const AFTER_NOUN: ReadonlySet<Sym> = new Set([
+  'TO',
+  'FROM',
+  'BETWEEN',
+  'FOR',
+  'ON',
+  'OF',
+  'OVER',
+  'BY',
+  'EXCEPT',
+  'NOBODY_ELSE',
+  'STOP',
+  'COMMA',
+  'UNTIL',
+  'ONLY',
+]);
+
+/** "Access" is a verb before who is reached, else a noun. */
+function isNoun({ text, quoted }: Token, before: Token | undefined, next: Token | undefined): boolean {
+  if (quoted || text !== 'access') return false;
+  return before?.sym === 'POSS' || next === undefined || (next.sym !== undefined && AFTER_NOUN.has(next.sym));
+}
+
+function phraseAt(words: readonly Word[], at: number): { text: string; sym: Sym; length: number } | undefined {
+  const slice = words.slice(at, at + LONGEST);
+  const quote = slice.findIndex(({ quoted }) => quoted);
+  for (let length = quote < 0 ? slice.length : quote; length > 0; length--) {
+    const text = slice
+      .slice(0, length)
+      .map((word) => word.text)
+      .join(' ');
+    const sym = SYM_OF.get(text);
+    if (sym) return { text, sym, length };
+  }
+  return undefined;
+}
+
+/** The verbs of the grammar as they may be typed, for hints about misspelt ones. */
+export const VERBS: readonly string[] = (
+  ['LET', 'OPEN', 'DENY', 'CLOSE', 'ISOLATE', 'REVOKE', 'LIMIT', 'DELETE', 'UNDO'] as const
+).flatMap((sym) => PHRASES[sym].split('|').filter((phrase) => !phrase.includes(' ')));

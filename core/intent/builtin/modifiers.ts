@@ -1,0 +1,240 @@
+import type { PortEntry } from '../../network/policy.ts';
+import type { Sym, Token } from './lexicon.ts';
+import { otherPorts, portsAt, unknownPort } from './ports.ts';
+import { quoted, Refusal } from './refusal.ts';
+import { timeAt } from './times.ts';
+
+/** What may stand anywhere in a statement, taken out of it: `rest` says who, what and whom. */
+export interface Modifiers {
+  readonly rest: readonly Token[];
+  /** None: all ports. */
+  readonly ports: readonly PortEntry[];
+  /** Ports that are left out by name: "all ports except 22". */
+  readonly spared: readonly PortEntry[];
+  /** Milliseconds. */
+  readonly until: number | undefined;
+  /** "And nobody else". */
+  readonly exclusive: boolean;
+  /** "In both directions". */
+  readonly mutual: boolean;
+}
+
+export interface Context {
+  readonly now: number;
+  /** Whether a word is the name of a peer or a value of a label. */
+  readonly isName: (word: string) => boolean;
+}
+
+const BEFORE_PORTS: ReadonlySet<Sym> = new Set([
+  'LET',
+  'OPEN',
+  'DENY',
+  'CLOSE',
+  'REVOKE',
+  'CUT',
+  'ISOLATE',
+  'LIMIT',
+  'ALSO',
+]);
+const AFTER_PORTS: ReadonlySet<Sym> = new Set(['FROM', 'TO', 'FOR', 'ON', 'OF', 'BETWEEN', 'EXCEPT']);
+const REACHES: ReadonlySet<Sym> = new Set(['REACH', 'REACHING', 'TO', 'ACCEPT']);
+/** Services that are verbs too: "let ops ssh into web-1", "web may ping db". */
+const PORT_VERBS: ReadonlySet<string> = new Set(['ssh', 'sftp', 'rdp', 'telnet', 'vnc', 'ping', 'rsync']);
+const BOTH_WAYS: ReadonlySet<string> = new Set(['each other', 'one another', 'themselves']);
+
+/**
+ * Takes ports, a time, "and nobody else" and "in both directions" out of a statement.
+ *
+ * @throws Refusal for one that is wrong, said twice, or that cannot be understood.
+ */
+export function takeModifiers(tokens: readonly Token[], context: Context): Modifiers {
+  return new Taker(withoutPolite(tokens), context).take();
+}
+
+class Taker {
+  readonly #tokens: readonly Token[];
+  readonly #context: Context;
+  readonly #rest: Token[] = [];
+  #ports: readonly PortEntry[] | undefined;
+  #spared: readonly PortEntry[] | undefined;
+  #until: number | undefined;
+  #exclusive = false;
+  #mutual = false;
+  #at = 0;
+
+  constructor(tokens: readonly Token[], context: Context) {
+    this.#tokens = tokens;
+    this.#context = context;
+  }
+
+  take(): Modifiers {
+    while (this.#at < this.#tokens.length) this.#takeOne();
+    return {
+      rest: withoutPolite(this.#rest),
+      ports: this.#ports ?? [],
+      spared: this.#spared ?? [],
+      until: this.#until,
+      exclusive: this.#exclusive,
+      mutual: this.#mutual,
+    };
+  }
+
+  #takeOne(): void {
+    const token = this.#tokens[this.#at];
+    if (token === undefined) return;
+    const time = token.quoted ? undefined : timeAt(this.#tokens, this.#at, this.#context.now);
+    if (token.quoted) this.#keep(token);
+    else if (time) this.#takeTime(time);
+    else if (token.sym === 'NOBODY_ELSE') {
+      this.#dropComma();
+      this.#exclusive = true;
+      this.#at += 1;
+    } else if (token.sym === 'MUTUAL' && !BOTH_WAYS.has(token.text)) {
+      this.#dropComma();
+      this.#mutual = true;
+      this.#at += 1;
+    } else if (!this.#takePorts(token)) this.#keep(token);
+  }
+
+  #keep(token: Token): void {
+    this.#rest.push(token);
+    this.#at += 1;
+  }
+
+  #takeTime({ until, end }: { until: number; end: number }): void {
+    if (this.#until !== undefined) throw new Refusal('Two times are named.', ['Until when should it hold?']);
+    this.#dropComma();
+    this.#until = until;
+    this.#at = end;
+  }
+
+  /** A comma before something that is taken out belongs to it. */
+  #dropComma(): void {
+    if (this.#rest.at(-1)?.sym === 'COMMA') this.#rest.pop();
+  }
+
+  #takePorts(token: Token): boolean {
+    const before = this.#rest.at(-1)?.sym;
+    return (
+      this.#withPrefix(token) ||
+      this.#sparedPorts(token) ||
+      this.#suffix(token) ||
+      this.#verb(token, before) ||
+      this.#plain(before)
+    );
+  }
+
+  /** `on port 443`, `over ssh`, `using tcp 5432`, `with https`. */
+  #withPrefix({ sym, text }: Token): boolean {
+    const spoken = sym === 'OVER' || sym === 'ON' || sym === 'BY' || text === 'using' || text === 'with';
+    const named = spoken ? portsAt(this.#tokens, this.#at + 1) : undefined;
+    if (!named) {
+      const next = this.#tokens[this.#at + 1];
+      if (sym === 'OVER' && next && next.sym === undefined && !this.#context.isName(next.text))
+        throw unknownPort(next.text);
+      return false;
+    }
+    // "port 6379 on redis": the service after its port is the name of a group.
+    if (sym === 'ON' && named.service !== undefined && this.#ports && this.#context.isName(named.service)) return false;
+    this.#dropComma();
+    this.#setPorts(named.ports);
+    this.#at = named.end;
+    return true;
+  }
+
+  /** `all ports except 22`, `limited to 443`. */
+  #sparedPorts({ sym }: Token): boolean {
+    const limits = sym === 'TO' && this.#rest.some((other) => other.sym === 'LIMIT');
+    if (sym !== 'EXCEPT' && !limits) return false;
+    const lead = this.#tokens[this.#at + 1];
+    const from = lead?.sym === 'ON' || lead?.sym === 'OVER' ? this.#at + 2 : this.#at + 1;
+    const named = portsAt(this.#tokens, from);
+    if (!named) return false;
+    if (named.service !== undefined && this.#context.isName(named.service)) {
+      throw new Refusal(`${quoted(named.service)} is a service and also the name of peers.`, [
+        `Are its ports meant ("port …"), or the peers ("role=…")?`,
+      ]);
+    }
+    if (sym === 'EXCEPT') {
+      if (this.#spared) throw new Refusal('Ports are named twice.', ['Which ports are meant?']);
+      this.#spared = named.ports;
+    } else this.#setPorts(named.ports);
+    this.#at = named.end;
+    return true;
+  }
+
+  /** `db:5432`. */
+  #suffix({ text, sym }: Token): boolean {
+    const [, name = '', rest = ''] = /^([^:=]*[^:=\d][^:=]*|\d+\.\d+\.\d+\.\d+):(\d[\d-]*(?:\/\w+)?)$/.exec(text) ?? [];
+    if (sym !== undefined || name === '') return false;
+    const named = portsAt([{ text: rest, quoted: false }], 0);
+    if (named?.end !== 1) return false;
+    this.#setPorts(named.ports);
+    this.#keep({ text: name, quoted: false });
+    return true;
+  }
+
+  /** `let ops ssh into web-1`, `web may ping db`. */
+  #verb({ text, sym }: Token, before: Sym | undefined): boolean {
+    if (sym !== undefined || !PORT_VERBS.has(text) || this.#rest.length === 0) return false;
+    const next = this.#tokens[this.#at + 1];
+    if (next === undefined || !isVerbPlace(before, this.#rest.at(-1))) return false;
+    const into = next.sym === 'TO';
+    if (!into && (text !== 'ping' || (next.sym !== undefined && next.sym !== 'MUTUAL'))) return false;
+    this.#setPorts(portsAt([{ text, quoted: false }], 0)?.ports ?? []);
+    this.#rest.push({ text: 'reach', quoted: false, sym: 'REACH' });
+    this.#at += into ? 2 : 1;
+    return true;
+  }
+
+  /** `open port 443 on web`, `allow ssh from ops to web`, `https access`, `reach port 22 of db`. */
+  #plain(before: Sym | undefined): boolean {
+    const named = portsAt(this.#tokens, this.#at);
+    if (!named) return false;
+    const next = this.#tokens[named.end]?.sym;
+    const isName = named.service !== undefined && this.#context.isName(named.service);
+    if (next === 'ACCESS') {
+      this.#setPorts(named.ports);
+      this.#at = named.end;
+      return true;
+    }
+    if (before && REACHES.has(before) && (next === 'ON' || next === 'OF')) {
+      this.#setPorts(named.ports);
+      this.#at = named.end + 1;
+      return true;
+    }
+    const first = before === undefined || BEFORE_PORTS.has(before) || (before === 'ONLY' && this.#rest.length === 2);
+    if (!first || this.#rest.length === 0 || (next && !AFTER_PORTS.has(next))) return false;
+    const heads = this.#tokens.slice(named.end + 1).some(({ sym }) => sym === 'TO');
+    if (isName && !(next === 'FROM' && heads)) return false;
+    this.#setPorts(named.ports);
+    this.#rest.push({ text: 'access', quoted: false, sym: 'ACCESS' });
+    this.#at = named.end;
+    return true;
+  }
+
+  #setPorts(ports: readonly PortEntry[]): void {
+    if (this.#ports) throw new Refusal('Ports are named twice.', ['Which ports are meant?']);
+    this.#ports = ports;
+  }
+}
+
+function isVerbPlace(before: Sym | undefined, last: Token | undefined): boolean {
+  if (before === 'MAY' || before === 'MAY_NOT' || before === 'TO') return true;
+  return last !== undefined && last.sym === undefined;
+}
+
+/** Courtesies at either end say nothing. */
+function withoutPolite(tokens: readonly Token[]): Token[] {
+  const isPolite = (token: Token | undefined) =>
+    token?.sym === 'POLITE' || token?.sym === 'COMMA' || token?.sym === 'STOP';
+  let [from, to] = [0, tokens.length];
+  while (from < to && isPolite(tokens[from])) from++;
+  while (to > from && isPolite(tokens[to - 1])) to--;
+  return tokens.slice(from, to);
+}
+
+/** The ports that are meant once those that are left out are. */
+export function meantPorts({ ports, spared }: Pick<Modifiers, 'ports' | 'spared'>): readonly PortEntry[] {
+  return spared.length > 0 ? otherPorts(spared) : ports;
+}

@@ -1,0 +1,134 @@
+import { RESERVED_LABEL_PREFIX } from '../../identity/presets.ts';
+import type { PeerRecord } from '../../network/resources.ts';
+import type { NetworkState } from '../../network/state.ts';
+import { peersOf } from './selects.ts';
+
+/** A label that some peers carry. */
+export interface Pair {
+  readonly key: string;
+  readonly value: string;
+  readonly peers: PeerRecord[];
+}
+
+/** Everything in a network that a word may name, found without walking its peers again. */
+export interface Names {
+  readonly peers: readonly PeerRecord[];
+  /** By the name in lower case. */
+  readonly byName: ReadonlyMap<string, PeerRecord>;
+  readonly pairs: readonly Pair[];
+  /** By the value in lower case. */
+  readonly byValue: ReadonlyMap<string, readonly Pair[]>;
+  readonly byAddress: ReadonlyMap<string, PeerRecord>;
+}
+
+/** The label that singles out one peer; its value is the peer's name. */
+export const PEER_LABEL = 'peer';
+/** The labels that are tried first where several with the same value mean the same peers. */
+const PREFERRED: readonly string[] = ['role', 'app', 'tier', 'group'];
+
+const KNOWN = new WeakMap<NetworkState['peers'], Names>();
+
+/** The names of a state; its peers never change, so they are read once. */
+export function namesOf(state: NetworkState): Names {
+  const known = KNOWN.get(state.peers);
+  if (known) return known;
+  const peers = peersOf(state);
+  const pairs = new Map<string, Pair>();
+  for (const peer of peers) {
+    for (const [key, value] of Object.entries(peer.labels)) {
+      const pair = pairs.get(`${key}=${value}`);
+      if (pair) pair.peers.push(peer);
+      else pairs.set(`${key}=${value}`, { key, value, peers: [peer] });
+    }
+  }
+  const all = [...pairs.values()].sort((a, b) => rank(a.key) - rank(b.key) || (a.key < b.key ? -1 : 1));
+  const byValue = new Map<string, Pair[]>();
+  for (const pair of all) {
+    if (pair.key === PEER_LABEL || pair.key.startsWith(RESERVED_LABEL_PREFIX)) continue;
+    const value = pair.value.toLowerCase();
+    const same = byValue.get(value);
+    if (same) same.push(pair);
+    else byValue.set(value, [pair]);
+  }
+  const names: Names = {
+    peers,
+    byName: new Map(peers.map((peer) => [peer.name.toLowerCase(), peer])),
+    pairs: all,
+    byValue,
+    byAddress: new Map(peers.flatMap((peer) => (peer.status.address === null ? [] : [[peer.status.address, peer]]))),
+  };
+  KNOWN.set(state.peers, names);
+  return names;
+}
+
+function rank(key: string): number {
+  const place = PREFERRED.indexOf(key);
+  return place < 0 ? PREFERRED.length : place;
+}
+
+const SYNONYMS: ReadonlyMap<string, readonly string[]> = new Map(
+  Object.entries({
+    database: ['db', 'databases'],
+    databases: ['db', 'database'],
+    db: ['database', 'databases'],
+    dbs: ['db', 'database', 'databases'],
+    production: ['prod'],
+    prod: ['production'],
+    development: ['dev'],
+    dev: ['development'],
+  }),
+);
+
+/** The forms in which a label value may stand for a word: singular, plural, short and long. */
+export function formsOf(word: string): string[] {
+  return [...new Set([word, ...otherNumber(word)].flatMap((form) => [form, ...(SYNONYMS.get(form) ?? [])]))];
+}
+
+function otherNumber(word: string): string[] {
+  if (word.endsWith('ies')) return [`${word.slice(0, -3)}y`];
+  if (/(?:s|x|ch|sh)es$/.test(word)) return [word.slice(0, -2), word.slice(0, -1)];
+  if (word.endsWith('s') && !word.endsWith('ss')) return [word.slice(0, -1)];
+  return [`${word}s`, ...(word.endsWith('y') ? [`${word.slice(0, -1)}ies`] : [])];
+}
+
+/** Whether a word alone names a peer or a label value. */
+export function isNameIn({ byName, byValue }: Names, word: string): boolean {
+  return byName.has(word) || formsOf(word).some((form) => byValue.has(form));
+}
+
+const MAX_DISTANCE = 2;
+
+/** Names that differ from a word by a slip or two, nearest first. */
+export function nearest(word: string, candidates: Iterable<string>, count = 3): string[] {
+  const found: { readonly name: string; readonly distance: number }[] = [];
+  for (const name of candidates) {
+    const limit = Math.min(MAX_DISTANCE, Math.floor(word.length / 3));
+    const distance = distanceOf(word, name.toLowerCase(), limit);
+    if (distance <= limit) found.push({ name, distance });
+  }
+  return found
+    .sort((a, b) => a.distance - b.distance || (a.name < b.name ? -1 : 1))
+    .slice(0, count)
+    .map(({ name }) => name);
+}
+
+/** Letters added, left out, changed or swapped with the next; more than the limit when it is reached. */
+function distanceOf(a: string, b: string, limit: number): number {
+  if (Math.abs(a.length - b.length) > limit) return limit + 1;
+  let [older, old] = [[] as number[], Array.from({ length: b.length + 1 }, (_, at) => at)];
+  for (let i = 1; i <= a.length; i++) {
+    const row = [i];
+    let least = i;
+    for (let j = 1; j <= b.length; j++) {
+      const same = a[i - 1] === b[j - 1];
+      let cost = Math.min((old[j] ?? 0) + 1, (row[j - 1] ?? 0) + 1, (old[j - 1] ?? 0) + (same ? 0 : 1));
+      if (i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1])
+        cost = Math.min(cost, (older[j - 2] ?? 0) + 1);
+      row.push(cost);
+      least = Math.min(least, cost);
+    }
+    if (least > limit) return limit + 1;
+    [older, old] = [old, row];
+  }
+  return old[b.length] ?? limit + 1;
+}

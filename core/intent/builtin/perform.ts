@@ -1,0 +1,191 @@
+import type { NetworkState } from '../../network/state.ts';
+import type { Act, Ask } from './acts/ask.ts';
+import { deny, denyByDefault, isolate, limitAccess, limitPorts } from './acts/forbid.ts';
+import { allow, allowOnly } from './acts/grant.ts';
+import { deletePolicy, renamePolicy } from './acts/policies.ts';
+import { revoke } from './acts/revoke.ts';
+import type { Token } from './lexicon.ts';
+import { meantPorts } from './modifiers.ts';
+import { enumerated, quoted, Refusal } from './refusal.ts';
+import { refuseExtras, type Statement } from './statements.ts';
+import { everyone, type Subject } from './subject.ts';
+import { exclude, parseSubjects } from './subjects.ts';
+
+/** One step on the state that the steps before it lead to. */
+export type Step = (state: NetworkState) => Act;
+
+/** The steps that a statement comes to, in their order. @throws Refusal for what cannot be done, or not safely. */
+export function stepsOf(statement: Statement, state: NetworkState, now: number): Step[] {
+  const { wish, slots } = statement;
+  switch (wish) {
+    case 'denyByDefault':
+      refuseExtras(statement, ['ports', 'time', 'exclusive']);
+      if (slots['everything']) requireEveryone(slots['everything'], state);
+      return [(on) => denyByDefault(askOf(statement, on, now, [], []))];
+    case 'deletePolicy':
+      refuseExtras(statement, ['ports', 'time', 'exclusive']);
+      return [(on) => deletePolicy(on, nameOf(slots['name']))];
+    case 'renamePolicy':
+      refuseExtras(statement, ['ports', 'time', 'exclusive']);
+      return [(on) => renamePolicy(on, nameOf(slots['name']), nameOf(slots['next']))];
+    case 'undo':
+    case 'ask':
+      throw new Refusal('Undoing goes alone.', ['What should be done besides? Say it in another step.']);
+    default:
+      return sided(statement, state, now);
+  }
+}
+
+function nameOf(tokens: readonly Token[] = []): string {
+  const [only] = tokens;
+  if (tokens.length === 1 && only) return only.text;
+  throw new Refusal(
+    `${quoted(tokens.map(({ text }) => text).join(' '))} is no name of a policy: names have no spaces.`,
+    ['Which policy is meant?'],
+  );
+}
+
+function requireEveryone(tokens: readonly Token[], state: NetworkState): void {
+  const all = parseSubjects(tokens, state).every((subject) => subject.everyone);
+  if (!all)
+    throw new Refusal('Only everything can be denied by default.', ['Should it be "deny everything by default"?']);
+}
+
+interface Sides {
+  readonly sources: readonly Subject[];
+  readonly targets: readonly Subject[];
+}
+
+/** Statements about who reaches whom. */
+function sided(statement: Statement, state: NetworkState, now: number): Step[] {
+  const { slots, wish } = statement;
+  if (slots['both'] || wish === 'separate' || statement.mutual) return mutually(statement, state, now);
+  const { sources, targets } = sidesOf(statement, state);
+  return act(statement, sources, targets, state, now);
+}
+
+function sidesOf({ slots, wish }: Statement, state: NetworkState): Sides {
+  const [source, sourceBut] = parts(slots['source']);
+  const [target, targetBut] = parts(slots['target']);
+  const all = everyone(state);
+  let sources = source ? parseSubjects(source, state) : wish === 'isolate' ? [] : [all];
+  let targets = target ? parseSubjects(target, state) : [all];
+  if (sourceBut) sources = exclude(sources, parseSubjects(sourceBut, state), state);
+  if (targetBut) [sources, targets] = excludeFromEither(sources, targets, parseSubjects(targetBut, state), state);
+  return { sources, targets };
+}
+
+/** What stands before "except", and what after it. */
+function parts(tokens: readonly Token[] | undefined): [readonly Token[] | undefined, readonly Token[] | undefined] {
+  const at = tokens?.findIndex(({ sym }) => sym === 'EXCEPT') ?? -1;
+  return at < 0 ? [tokens, undefined] : [tokens?.slice(0, at), tokens?.slice(at + 1)];
+}
+
+/** "Let everyone reach db except ci": the exception stands at the end and belongs to whom it is a part of. */
+function excludeFromEither(
+  sources: readonly Subject[],
+  targets: readonly Subject[],
+  excepted: readonly Subject[],
+  state: NetworkState,
+): [Subject[], Subject[]] {
+  const isPart = (group: readonly Subject[]) =>
+    excepted.every(
+      (one) => one.peers.length > 0 && group.some(({ peers }) => one.peers.every((peer) => peers.includes(peer))),
+    );
+  const [ofSources, ofTargets] = [isPart(sources), isPart(targets)];
+  if (ofSources && ofTargets) {
+    throw new Refusal(`${enumerated(excepted.map(({ noun }) => quoted(noun)))} may be left out of either side.`, [
+      'Is it they who reach, or who are reached?',
+    ]);
+  }
+  if (ofSources) return [exclude(sources, excepted, state), [...targets]];
+  return [[...sources], exclude(targets, excepted, state)];
+}
+
+const MAX_SIDES = 8;
+
+/** Both ways between each two sides, or within one group. */
+function mutually(statement: Statement, state: NetworkState, now: number): Step[] {
+  const { slots } = statement;
+  if (!['allow', 'deny', 'separate', 'limit'].includes(statement.wish)) {
+    throw new Refusal('It is not clear what both directions should mean here.', ['Which direction is meant?']);
+  }
+  const pairs = slots['both'] ? pairsOf(parseSubjects(slots['both'], state)) : crossed(statement, state);
+  const one: Statement = { ...statement, wish: statement.wish === 'separate' ? 'deny' : statement.wish };
+  return pairs.flatMap(([a, b]) => [
+    ...act(one, [a], [b], state, now),
+    ...(a === b ? [] : act(one, [b], [a], state, now)),
+  ]);
+}
+
+function pairsOf(sides: readonly Subject[]): [Subject, Subject][] {
+  const [only, second] = sides;
+  if (only && !second) return [[only, only]];
+  if (sides.length > MAX_SIDES)
+    throw new Refusal(`More than ${MAX_SIDES} sides are named at once.`, ['Can it be said in several steps?']);
+  return sides.flatMap((a, index) => sides.slice(index + 1).map((b): [Subject, Subject] => [a, b]));
+}
+
+function crossed(statement: Statement, state: NetworkState): [Subject, Subject][] {
+  const { sources, targets } = sidesOf(statement, state);
+  return sources.flatMap((source) => targets.map((target): [Subject, Subject] => [source, target]));
+}
+
+function act(
+  statement: Statement,
+  sources: readonly Subject[],
+  targets: readonly Subject[],
+  state: NetworkState,
+  now: number,
+): Step[] {
+  const { wish, exclusive, ports, spared } = statement;
+  const ask = (on: NetworkState, more: Partial<Ask> = {}): Ask => ({
+    ...askOf(statement, on, now, sources, targets),
+    ...more,
+  });
+  switch (wish) {
+    case 'allow':
+    case 'only': {
+      const granted: Step = exclusive || wish === 'only' ? (on) => allowOnly(ask(on)) : (on) => allow(ask(on));
+      const excepted = sources.flatMap((source) => source.excepted);
+      const notTo = targets.flatMap((target) => target.excepted);
+      return [
+        granted,
+        ...(excepted.length > 0 ? [(on: NetworkState) => deny(ask(on, { sources: excepted }))] : []),
+        ...(notTo.length > 0 ? [(on: NetworkState) => deny(ask(on, { targets: notTo }))] : []),
+        ...(spared.length > 0 ? [(on: NetworkState) => deny(ask(on, { ports: spared }))] : []),
+      ];
+    }
+    case 'deny':
+    case 'separate':
+      refuseExtras(statement, ['exclusive']);
+      if (wish === 'separate') throw new Refusal('It is not clear from whom they should be kept.', ['From whom?']);
+      return [(on) => (spared.length > 0 ? limitPorts(ask(on, { ports: spared })) : deny(ask(on)))];
+    case 'isolate':
+      refuseExtras(statement, ['ports', 'exclusive']);
+      return [(on) => isolate(ask(on))];
+    case 'revoke':
+      refuseExtras(statement, ['exclusive']);
+      return [(on) => revoke(ask(on))];
+    case 'limit':
+      refuseExtras(statement, ['exclusive']);
+      if (ports.length === 0)
+        throw new Refusal('It is not said which ports stay open.', ['To which ports should it be limited?']);
+      return [(on) => limitPorts(ask(on))];
+    case 'limitAccess':
+      refuseExtras(statement, ['exclusive']);
+      return [(on) => limitAccess(ask(on))];
+    default:
+      throw new Refusal(`${quoted(statement.text)} is not understood.`, ['Can it be said in other words?']);
+  }
+}
+
+function askOf(
+  statement: Statement,
+  state: NetworkState,
+  now: number,
+  sources: readonly Subject[],
+  targets: readonly Subject[],
+): Ask {
+  return { state, now, sources, targets, ports: meantPorts(statement), until: statement.until };
+}

@@ -1,0 +1,186 @@
+import type { PortEntry } from '../../network/policy.ts';
+import { formOf, SHAPES, type Wish } from './forms.ts';
+import type { Sym, Token } from './lexicon.ts';
+import { recognise, VERBS } from './lexicon.ts';
+import type { Slots } from './match.ts';
+import { type Context, type Modifiers, takeModifiers } from './modifiers.ts';
+import { nearest } from './names.ts';
+import { quoted, Refusal } from './refusal.ts';
+import { tokenise } from './tokens.ts';
+
+/** One thing that an intent asks for. */
+export interface Statement extends Omit<Modifiers, 'rest'> {
+  readonly wish: Wish;
+  readonly slots: Slots;
+  /** As it was said, for refusals. */
+  readonly text: string;
+}
+
+const MAX_STATEMENTS = 10;
+const STARTS: ReadonlySet<Sym> = new Set([
+  'LET',
+  'OPEN',
+  'DENY',
+  'CLOSE',
+  'KEEP_OPEN',
+  'ISOLATE',
+  'CUT',
+  'REVOKE',
+  'LIMIT',
+  'DELETE',
+  'RENAME',
+  'UNDO',
+  'DISABLE',
+]);
+const BREAKS: ReadonlySet<Sym> = new Set(['STOP', 'THEN', 'ALSO', 'AND', 'COMMA', 'POLITE', 'EXCEPT']);
+/** "Grant db to web" gives away the first, "allow web to db" is an arrow. */
+const GIVING: ReadonlySet<string> = new Set(['give', 'grant', 'deny', 'refuse', 'do not give', 'do not grant']);
+const MODALS: ReadonlySet<Sym> = new Set(['MAY', 'MAY_NOT']);
+
+/** The token lists of an intent, one for each thing that is asked for. @throws Refusal when there are too many. */
+export function sentencesOf(intent: string): Token[][] {
+  const sentences = split(recognise(tokenise(intent))).filter((one) => one.length > 0);
+  if (sentences.length > MAX_STATEMENTS)
+    throw new Refusal(`More than ${MAX_STATEMENTS} things are asked for at once: say it in several steps.`);
+  return sentences;
+}
+
+/** Sentences end at a full stop, at "then", and where "and" is followed by another verb. */
+function split(tokens: readonly Token[]): Token[][] {
+  const sentences: Token[][] = [[]];
+  for (let at = 0; at < tokens.length; at++) {
+    const token = tokens[at];
+    if (token === undefined) break;
+    if (token.sym === 'STOP' || token.sym === 'THEN') sentences.push([]);
+    else if (isBreak(tokens, at)) {
+      sentences.push([]);
+      while (at + 1 < tokens.length && isBreak(tokens, at + 1)) at++;
+    } else sentences.at(-1)?.push(token);
+  }
+  return sentences
+    .flatMap(splitModals)
+    .map((sentence) => (isConnective(sentence.at(-1)) ? sentence.slice(0, -1) : sentence));
+}
+
+function isConnective(token: Token | undefined): boolean {
+  return token?.sym === 'AND' || token?.sym === 'COMMA';
+}
+
+/** A run of connectives before a verb. */
+function isBreak(tokens: readonly Token[], start: number): boolean {
+  let at = start;
+  while (isBreaker(tokens[at])) at++;
+  const next = tokens[at];
+  return at > start && next?.sym !== undefined && STARTS.has(next.sym);
+}
+
+/** "But" goes on with another sentence; any other exception does not. */
+function isBreaker(token: Token | undefined): boolean {
+  if (token?.sym === undefined || !BREAKS.has(token.sym)) return false;
+  return token.sym !== 'EXCEPT' || token.text === 'but';
+}
+
+/** `web may reach db and api may reach cache`: two sentences, where it is certain who belongs to which. */
+function splitModals(sentence: Token[]): Token[][] {
+  const modals = sentence.flatMap(({ sym }, at) => (sym && MODALS.has(sym) ? [at] : []));
+  const [first, second] = modals;
+  if (first === undefined || second === undefined || sentence.some(({ sym }) => sym && STARTS.has(sym)))
+    return [sentence];
+  const joints = sentence.flatMap(({ sym, text }, at) =>
+    at > first && at < second && (sym === 'AND' || sym === 'COMMA' || (sym === 'EXCEPT' && text === 'but')) ? [at] : [],
+  );
+  const [joint] = joints.length === 2 && (joints[1] ?? 0) - (joints[0] ?? 0) === 1 ? joints.slice(1) : joints;
+  const apart = joints.length === 1 || joint !== joints[0];
+  if (joint === undefined || !apart || joint === second - 1) return [sentence];
+  return [sentence.slice(0, joint), ...splitModals(sentence.slice(joint + 1))];
+}
+
+/**
+ * Understands a sentence whole, or not at all.
+ *
+ * @throws Refusal saying what is not understood, missing, or has more than one meaning.
+ */
+export function parseStatement(tokens: readonly Token[], context: Context): Statement {
+  const { rest, ...modifiers } = takeModifiers(tokens, context);
+  const text = rest.map((token) => token.text).join(' ');
+  refuseTraps(rest, text);
+  const found = formOf(rest);
+  if (!found) throw notUnderstood(rest, tokens);
+  const { form, slots } = found;
+  if (form.arrow && GIVING.has(rest[0]?.text ?? '')) {
+    throw new Refusal(`${quoted(text)} can be read in both directions.`, [
+      'Who reaches whom? Say "let <source> reach <target>" or "deny <source> access to <target>".',
+    ]);
+  }
+  if (form.wish === 'ask')
+    throw new Refusal(`${quoted(text)} leaves something out.`, [form.question ?? 'What is meant?']);
+  return { wish: form.wish, slots, text, ...modifiers };
+}
+
+/** What would be misread most dangerously is asked first. */
+function refuseTraps(rest: readonly Token[], text: string): void {
+  const has = (...syms: Sym[]) => rest.find(({ sym }) => sym !== undefined && syms.includes(sym));
+  if (has('KEEP_OPEN')) {
+    throw new Refusal(`${quoted(text)} says what should not be done, not what should be.`, [
+      'Should it be allowed? Then say "let … reach …". Should a policy that forbids it go? Then say "delete the policy <name>".',
+    ]);
+  }
+  const vague = has('VAGUE_TIME');
+  if (vague)
+    throw new Refusal(`${quoted(vague.text)} is no time that a policy can end at.`, [
+      'Until when? Write "for 2 hours" or "until 18:00".',
+    ]);
+  const condition = has('CONDITION');
+  if (condition)
+    throw new Refusal(`${quoted(condition.text)} sets a condition, and a policy knows none.`, [
+      'What should hold now, whatever happens?',
+    ]);
+  if (has('NOTHING_ELSE') || rest.at(-1)?.sym === 'ONLY') throw unclearOnly();
+}
+
+function unclearOnly(): Refusal {
+  return new Refusal('It is not clear what "only" or "nothing else" holds for.', [
+    'Should nobody else reach the target? Then end with "and nobody else".',
+    'Should the target be closed on other ports? Then say "limit <target> to port <port>".',
+  ]);
+}
+
+function notUnderstood(rest: readonly Token[], whole: readonly Token[]): Refusal {
+  if (rest.some(({ sym }) => sym === 'ONLY')) return unclearOnly();
+  const [first] = rest;
+  if (rest.some(({ sym }) => sym === 'NOT')) {
+    return new Refusal(`${quoted(said(rest))} is not understood: it is not certain what "not" is about.`, [
+      'What should be forbidden? Say "deny <source> access to <target>".',
+    ]);
+  }
+  const meant = first && first.sym === undefined && !first.quoted ? nearest(first.text, VERBS, 2) : [];
+  if (meant.length > 0 && first) {
+    return new Refusal(`${quoted(first.text)} is no verb that is known.`, [
+      `Did you mean ${meant.map(quoted).join(' or ')}?`,
+    ]);
+  }
+  return new Refusal(
+    `${quoted(said(whole))} is not understood. What can be said: ${SHAPES.join('; ')}. Each with "on port 443", "for 2 hours", "except ci" or "and nobody else" where it makes sense.`,
+  );
+}
+
+function said(tokens: readonly Token[]): string {
+  return tokens.map(({ text }) => text).join(' ');
+}
+
+/** What a statement that was not asked for ports or a time must not have. */
+export function refuseExtras(
+  { ports, spared, until, exclusive }: Statement,
+  extras: readonly ('ports' | 'time' | 'exclusive')[],
+): void {
+  const named: readonly PortEntry[] = [...ports, ...spared];
+  if (extras.includes('ports') && named.length > 0)
+    throw new Refusal('This holds for all ports.', ['Should it be without the ports?']);
+  if (extras.includes('time') && until !== undefined)
+    throw new Refusal('This holds for good.', ['Should it be without the time?']);
+  if (extras.includes('exclusive') && exclusive) {
+    throw new Refusal('"And nobody else" goes with letting someone reach something, not with this.', [
+      'Should everyone else keep their access? Then leave it out.',
+    ]);
+  }
+}

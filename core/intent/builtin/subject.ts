@@ -1,0 +1,201 @@
+import type { NetworkChange } from '../../network/changes.ts';
+import type { PeerEntry, Selector } from '../../network/policy.ts';
+import type { PeerRecord } from '../../network/resources.ts';
+import { selects } from '../../network/selector.ts';
+import type { NetworkState } from '../../network/state.ts';
+import { namesOf, type Pair, PEER_LABEL } from './names.ts';
+import { enumerated, quoted, Refusal } from './refusal.ts';
+
+/** Who a phrase means: as a selector of policies, as the peers it selects today, and as a term of expectations. */
+export interface Subject {
+  /** Every peer, and addresses outside of the network too. */
+  readonly everyone: boolean;
+  /** Undefined for addresses, which no policy can be written on. */
+  readonly selector: Selector | undefined;
+  /** The same as entries of a rule. */
+  readonly entries: readonly PeerEntry[];
+  /** Entries that belong to it where something is forbidden: who is outside of the network. */
+  readonly outsiders: readonly PeerEntry[];
+  readonly peers: readonly PeerRecord[];
+  /** Terms of expectations: a peer by name, `label=value,label!=value`, or `*`. */
+  readonly terms: readonly string[];
+  /** For the names of policies. */
+  readonly slug: string;
+  /** For sentences. */
+  readonly noun: string;
+  /** What must be written first so that the selector means these peers alone. */
+  readonly marks: readonly NetworkChange[];
+  /** Left out by "except": they are meant not to have what the others get. */
+  readonly excepted: readonly Subject[];
+}
+
+const WORLD = ['0.0.0.0/0', '::/0'] as const;
+
+/** Every peer there is or will be. */
+export function everyone(state: NetworkState): Subject {
+  const selector: Selector = {};
+  return {
+    everyone: true,
+    selector,
+    entries: [{ peerSelector: selector }],
+    outsiders: [],
+    peers: namesOf(state).peers,
+    terms: ['*'],
+    slug: 'everyone',
+    noun: 'everyone',
+    marks: [],
+    excepted: [],
+  };
+}
+
+/** Peers that carry all of these labels. */
+export function labelled(pairs: readonly Pair[]): Subject {
+  const selector: Selector = { matchLabels: Object.fromEntries(pairs.map(({ key, value }) => [key, value])) };
+  const [smallest] = pairs.toSorted((a, b) => a.peers.length - b.peers.length);
+  const term = pairs.map(({ key, value }) => `${key}=${value}`).join(',');
+  return {
+    everyone: false,
+    selector,
+    entries: [{ peerSelector: selector }],
+    outsiders: [],
+    peers:
+      pairs.length === 1
+        ? (smallest?.peers ?? [])
+        : (smallest?.peers ?? []).filter(({ labels }) => selects(selector, labels)),
+    terms: [term],
+    slug: pairs.map(({ value }) => value).join('-'),
+    noun: term,
+    marks: [],
+    excepted: [],
+  };
+}
+
+/** One peer. Policies select by labels, so it is selected by a label that carries its name, written if need be. */
+export function onePeer(peer: PeerRecord, state: NetworkState): Subject {
+  const selector: Selector = { matchLabels: { [PEER_LABEL]: peer.name } };
+  return {
+    everyone: false,
+    selector,
+    entries: [{ peerSelector: selector }],
+    outsiders: [],
+    peers: [peer],
+    terms: [peer.name],
+    slug: peer.name,
+    noun: peer.name,
+    marks: markOf(peer, state),
+    excepted: [],
+  };
+}
+
+function markOf({ name, uid, labels }: PeerRecord, state: NetworkState): NetworkChange[] {
+  const pair = namesOf(state).pairs.find(({ key, value }) => key === PEER_LABEL && value === name);
+  const other = pair?.peers.find((holder) => holder.uid !== uid);
+  const own = labels[PEER_LABEL];
+  if (other || (own !== undefined && own !== name)) {
+    throw new Refusal(
+      `The label ${PEER_LABEL} would single out ${quoted(name)}, but ${quoted((other ?? { name }).name)} uses it otherwise.`,
+      [`Which label means ${quoted(name)} alone?`],
+    );
+  }
+  if (own === name) return [];
+  return [{ action: 'update', resource: 'MeshPeer', name, labels: { ...labels, [PEER_LABEL]: name } }];
+}
+
+/** Addresses, whoever has them. */
+export function addresses(cidr: string, state: NetworkState, isInside: (address: string) => boolean): Subject {
+  const peers = [...namesOf(state).byAddress].filter(([address]) => isInside(address)).map(([, peer]) => peer);
+  return {
+    everyone: false,
+    selector: undefined,
+    entries: [{ ipBlock: { cidr } }],
+    outsiders: [],
+    peers,
+    terms: peers.map(({ name }) => name),
+    slug: cidr.replaceAll(/[^a-z0-9.]+/g, '-'),
+    noun: cidr,
+    marks: [],
+    excepted: [],
+  };
+}
+
+/** Every address that belongs to no network of the workspace. */
+export function outside(state: NetworkState): Subject {
+  return {
+    everyone: false,
+    selector: undefined,
+    entries: outsideEntries(state),
+    outsiders: [],
+    peers: [],
+    terms: [],
+    slug: 'outside',
+    noun: 'addresses outside of the network',
+    marks: [],
+    excepted: [],
+  };
+}
+
+function outsideEntries(state: NetworkState): PeerEntry[] {
+  const inside = [...state.networks.values()].map(({ spec }) => spec.cidr);
+  const isV6 = (cidr: string) => cidr.includes(':');
+  return WORLD.map((cidr) => {
+    const except = inside.filter((own) => isV6(own) === isV6(cidr));
+    return { ipBlock: { cidr, ...(except.length > 0 && { except }) } };
+  });
+}
+
+/** Most peers that are named one by one where no label tells them apart. */
+const MAX_SINGLED = 20;
+
+/** A subject without some of its peers. */
+export function without(base: Subject, excepted: readonly Subject[], state: NetworkState): Subject {
+  if (base.selector === undefined)
+    throw new Refusal(`Of ${quoted(base.noun)} nothing can be left out.`, ['Which addresses are meant?']);
+  const single = excepted.flatMap((one) => (one.selector && notIn(one.selector) ? [one] : oneByOne(one, state)));
+  const values = new Map<string, string[]>();
+  for (const { selector } of single) {
+    const found = selector && notIn(selector);
+    if (found) values.set(found.key, [...(values.get(found.key) ?? []), found.value]);
+  }
+  const matchExpressions = [...values].map(([key, list]) => ({ key, operator: 'NotIn' as const, values: list }));
+  const selector: Selector = {
+    ...base.selector,
+    matchExpressions: [...(base.selector.matchExpressions ?? []), ...matchExpressions],
+  };
+  const left = new Set(excepted.flatMap(({ peers }) => peers.map(({ name }) => name)));
+  const requirements = [...values].flatMap(([key, list]) => list.map((value) => `${key}!=${value}`));
+  const [term] = base.terms;
+  return {
+    ...base,
+    everyone: false,
+    selector,
+    entries: [{ peerSelector: selector }],
+    outsiders: base.everyone ? outsideEntries(state) : [],
+    peers: base.peers.filter(({ name }) => !left.has(name)),
+    terms: [[...(term === '*' || term === undefined ? [] : [term]), ...requirements].join(',')],
+    slug: `${base.slug}-but-${excepted.map(({ slug }) => slug).join('-')}`,
+    noun: `${base.noun} except ${enumerated(excepted.map(({ noun }) => noun))}`,
+    marks: [...base.marks, ...single.flatMap(({ marks }) => marks)],
+    excepted: [...base.excepted, ...excepted],
+  };
+}
+
+/** The one label that a selector asks for, when it asks for one label only. */
+function notIn({ matchLabels, matchExpressions }: Selector): { key: string; value: string } | undefined {
+  const [only, second] = Object.entries(matchLabels ?? {});
+  return only && !second && !matchExpressions?.length ? { key: only[0], value: only[1] } : undefined;
+}
+
+function oneByOne(subject: Subject, state: NetworkState): Subject[] {
+  if (subject.peers.length > MAX_SINGLED || subject.selector === undefined) {
+    throw new Refusal(`${quoted(subject.noun)} cannot be left out: no single label means it.`, [
+      'Which label do those that are left out have in common?',
+    ]);
+  }
+  return subject.peers.map((peer) => onePeer(peer, state));
+}
+
+/** Whether two subjects mean the same peers today. */
+export function samePeers(a: Subject, b: Subject): boolean {
+  const names = new Set(a.peers.map(({ name }) => name));
+  return a.peers.length === b.peers.length && b.peers.every(({ name }) => names.has(name));
+}

@@ -1,0 +1,90 @@
+import { Refusal } from './refusal.ts';
+
+/** One word of an intent, lower case. A quoted one is a name letter by letter, never a word of the grammar. */
+export interface Word {
+  readonly text: string;
+  readonly quoted: boolean;
+}
+
+/** As the operation accepts; longer text is refused here too, so that everything below is bounded. */
+const MAX_INTENT = 2_000;
+const PIECE = /"[^"]*"|,|;|\n|[^\s",;]+/g;
+/** Text that came in one piece, such as `role=web,env=prod`. */
+const SELECTOR = /(?:^|\s)[^\s",;=]+=[^\s",;=]+(?:,[^\s",;=]+=[^\s",;=]+)+/g;
+const CONTRACTIONS: ReadonlyMap<string, string> = new Map(
+  Object.entries({
+    cannot: 'can not',
+    "can't": 'can not',
+    "won't": 'will not',
+    "i'd": 'i would',
+    "we'd": 'we would',
+    "let's": 'lets',
+    '&': 'and',
+    '+': 'and',
+    '->': 'to',
+    '=>': 'to',
+    '→': 'to',
+  }),
+);
+const JOIN = '\u0001';
+
+/**
+ * The words of an intent in any case and punctuation; `,` and `;` are words of their own.
+ *
+ * @throws Refusal when it is too long or a quote is not closed.
+ */
+export function tokenise(intent: string): Word[] {
+  if (intent.length > MAX_INTENT)
+    throw new Refusal(`The intent is longer than ${MAX_INTENT} characters: say less at once.`);
+  const text = intent
+    .normalize('NFKC')
+    .replaceAll(/[‘’´]/g, "'")
+    .replaceAll(/[“”„«»`]/g, '"')
+    .replaceAll(/[‐‑–—−]/g, '-')
+    .replaceAll(/[()[\]{}]/g, ' ')
+    .replaceAll(/(^|\s)'([^\s']+)'(?=[\s,;.!?]|$)/g, '$1"$2"')
+    .toLowerCase()
+    .replaceAll(SELECTOR, (found) => found.replaceAll(',', JOIN));
+  if (text.split('"').length % 2 === 0)
+    throw new Refusal('A quote is opened and not closed.', ['Where does the quoted name end?']);
+  return joined((text.match(PIECE) ?? []).flatMap(wordsOf));
+}
+
+function wordsOf(piece: string): Word[] {
+  if (piece.startsWith('"')) return [{ text: piece.slice(1, -1).trim(), quoted: true }];
+  if (piece === '\n') return [bare(';')];
+  const bareText = piece.replace(/[.!?]+$/, '');
+  const stop = bareText.length < piece.length ? [bare(';')] : [];
+  if (bareText === '') return stop;
+  const spoken = CONTRACTIONS.get(bareText) ?? bareText;
+  const words = spoken.split(' ').flatMap((word) => {
+    if (word.endsWith("n't") && word.length > 3) return [bare(word.slice(0, -3)), bare('not')];
+    if (word.endsWith("'s") && word.length > 2) return [bare(word.slice(0, -2)), bare("'s")];
+    if (word.endsWith("s'")) return [bare(word.slice(0, -1)), bare("'s")];
+    return [bare(word.replaceAll(JOIN, ','))];
+  });
+  return [...words, ...stop];
+}
+
+/** `role = web` and `role: web` become one word, as `8000 - 8100` does. */
+function joined(words: readonly Word[]): Word[] {
+  const found: Word[] = [];
+  for (let index = 0; index < words.length; index++) {
+    const word = words[index];
+    if (word === undefined) break;
+    const [last, next] = [found.at(-1), words[index + 1]];
+    const glue = word.text === '=' || word.text === '==' || (word.text === '-' && /^\d+$/.test(last?.text ?? ''));
+    if (!word.quoted && glue && last && next && !last.quoted) {
+      found[found.length - 1] = bare(`${last.text}${word.text.charAt(0)}${next.text}`);
+      index++;
+    } else if (!word.quoted && word.text.length > 1 && word.text.endsWith(':') && next && !next.quoted) {
+      found.push(bare(`${word.text.slice(0, -1)}=${next.text}`));
+      index++;
+    } else found.push(word);
+  }
+  return found;
+}
+
+function bare(text: string): Word {
+  return { text, quoted: false };
+}

@@ -2,7 +2,7 @@ import { MeshError } from '../../errors.ts';
 import type { PlanAnswer, Planner, PlanQuestion } from '../planner.ts';
 import { compose } from './compose.ts';
 import { isNameIn, namesOf } from './names.ts';
-import { stepsOf } from './perform.ts';
+import { revertOf, stepsOf } from './perform.ts';
 import { Refusal } from './refusal.ts';
 import { parseStatement, type Statement, sentencesOf } from './statements.ts';
 
@@ -22,6 +22,9 @@ const NOTHING_BETTER: PlanAnswer = { outcome: 'refused', reason: 'There is no ot
 export function planByGrammar({ intent, state, now }: Pick<PlanQuestion, 'intent' | 'state' | 'now'>): PlanAnswer {
   try {
     const statements = understood(intent, { state, now });
+    const [only] = statements;
+    const target = only && statements.length === 1 ? revertOf(only) : undefined;
+    if (target) return { outcome: 'revert', target };
     const steps = statements.flatMap((statement) => stepsOf(statement, state, now));
     return { outcome: 'changes', ...compose(steps, state, now) };
   } catch (error) {

@@ -23,7 +23,13 @@ export function compose(steps: readonly Step[], state: NetworkState, now: number
   const expectations = acts.flatMap((act) => act.expectations);
   refuseContradiction(expectations);
   const told = acts.map(({ summary }) => summary);
-  return { changes: folded(acts.flatMap((act) => act.changes)), expectations, summary: [...new Set(told)].join(' ') };
+  const records = acts.flatMap((act) => act.records ?? []);
+  return {
+    changes: folded(acts.flatMap((act) => act.changes)),
+    expectations,
+    records,
+    summary: [...new Set(told)].join(' '),
+  };
 }
 
 /** One change for each resource: what is written last, as far as it goes back to what was there before. */

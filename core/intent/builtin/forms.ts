@@ -156,6 +156,7 @@ function isolateForms(): Form[] {
 function revokeForms(): Form[] {
   return [
     form('revoke', "revoke <source>'s access to <target>", ['REVOKE {source} POSS? ACCESS TO|ON {target}']),
+    form('revoke', 'revoke all access to <target>', ['REVOKE ACCESS TO|ON {target}']),
     form('revoke', 'revoke access from <source> to <target>', [
       'REVOKE ACCESS FROM|OF|FOR {source} TO|ON {target}',
       'REVOKE ACCESS TO|ON {target} FROM|OF|FOR {source}',

@@ -1,4 +1,5 @@
 import type { NetworkState } from '../../network/state.ts';
+import type { RevertTarget } from '../planner.ts';
 import type { Act, Ask } from './acts/ask.ts';
 import { deny, denyByDefault, isolate, limitAccess, limitPorts } from './acts/forbid.ts';
 import { allow, allowOnly } from './acts/grant.ts';
@@ -13,6 +14,13 @@ import { exclude, parseSubjects } from './subjects.ts';
 
 /** One step on the state that the steps before it lead to. */
 export type Step = (state: NetworkState) => Act;
+
+/** What a statement brings back, when it is about the past. */
+export function revertOf(statement: Statement): RevertTarget | undefined {
+  if (statement.wish !== 'undo') return undefined;
+  refuseExtras(statement, ['ports', 'time', 'exclusive']);
+  return { to: 'before-last' };
+}
 
 /** The steps that a statement comes to, in their order. @throws Refusal for what cannot be done, or not safely. */
 export function stepsOf(statement: Statement, state: NetworkState, now: number): Step[] {
@@ -61,7 +69,7 @@ function sided(statement: Statement, state: NetworkState, now: number): Step[] {
   const { slots, wish } = statement;
   if (slots['both'] || wish === 'separate' || statement.mutual) return mutually(statement, state, now);
   const { sources, targets } = sidesOf(statement, state);
-  return act(statement, sources, targets, state, now);
+  return act(statement, sources, targets, now);
 }
 
 function sidesOf({ slots, wish }: Statement, state: NetworkState): Sides {
@@ -112,10 +120,7 @@ function mutually(statement: Statement, state: NetworkState, now: number): Step[
   }
   const pairs = slots['both'] ? pairsOf(parseSubjects(slots['both'], state)) : crossed(statement, state);
   const one: Statement = { ...statement, wish: statement.wish === 'separate' ? 'deny' : statement.wish };
-  return pairs.flatMap(([a, b]) => [
-    ...act(one, [a], [b], state, now),
-    ...(a === b ? [] : act(one, [b], [a], state, now)),
-  ]);
+  return pairs.flatMap(([a, b]) => [...act(one, [a], [b], now), ...(a === b ? [] : act(one, [b], [a], now))]);
 }
 
 function pairsOf(sides: readonly Subject[]): [Subject, Subject][] {
@@ -131,13 +136,7 @@ function crossed(statement: Statement, state: NetworkState): [Subject, Subject][
   return sources.flatMap((source) => targets.map((target): [Subject, Subject] => [source, target]));
 }
 
-function act(
-  statement: Statement,
-  sources: readonly Subject[],
-  targets: readonly Subject[],
-  state: NetworkState,
-  now: number,
-): Step[] {
+function act(statement: Statement, sources: readonly Subject[], targets: readonly Subject[], now: number): Step[] {
   const { wish, exclusive, ports, spared } = statement;
   const ask = (on: NetworkState, more: Partial<Ask> = {}): Ask => ({
     ...askOf(statement, on, now, sources, targets),
@@ -166,6 +165,10 @@ function act(
       return [(on) => isolate(ask(on))];
     case 'revoke':
       refuseExtras(statement, ['exclusive']);
+      if (!statement.slots['source'] && !/\b(?:all|any)\b/.test(statement.text))
+        throw new Refusal('It is not said whose access should be taken back.', [
+          'Whose access? Or say "revoke all access to …".',
+        ]);
       return [(on) => revoke(ask(on))];
     case 'limit':
       refuseExtras(statement, ['exclusive']);

@@ -5,6 +5,7 @@ import { recognise, VERBS } from './lexicon.ts';
 import type { Slots } from './match.ts';
 import { type Context, type Modifiers, takeModifiers } from './modifiers.ts';
 import { nearest } from './names.ts';
+import { unknownPort } from './ports.ts';
 import { quoted, Refusal } from './refusal.ts';
 import { tokenise } from './tokens.ts';
 
@@ -153,6 +154,9 @@ function notUnderstood(rest: readonly Token[], whole: readonly Token[]): Refusal
       'What should be forbidden? Say "deny <source> access to <target>".',
     ]);
   }
+  const on = rest.findIndex(({ sym }) => sym === 'ON' || sym === 'OVER');
+  const what = rest[on + 1];
+  if (on > 0 && what && what.sym === undefined) return unknownPort(what.text);
   const meant = first && first.sym === undefined && !first.quoted ? nearest(first.text, VERBS, 2) : [];
   if (meant.length > 0 && first) {
     return new Refusal(`${quoted(first.text)} is no verb that is known.`, [

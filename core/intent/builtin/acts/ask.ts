@@ -5,7 +5,7 @@ import type { PolicyRecord } from '../../../network/resources.ts';
 import type { NetworkState } from '../../../network/state.ts';
 import { sameValue } from '../../../network/value.ts';
 import { formatInstant } from '../../../time.ts';
-import type { Expectation } from '../../planner.ts';
+import type { Expectation, RecordExpectation } from '../../planner.ts';
 import { portText } from '../ports.ts';
 import { enumerated, Refusal } from '../refusal.ts';
 import type { Subject } from '../subject.ts';
@@ -24,6 +24,7 @@ export interface Ask {
 export interface Act {
   readonly changes: readonly NetworkChange[];
   readonly expectations: readonly Expectation[];
+  readonly records?: readonly RecordExpectation[];
   readonly summary: string;
 }
 

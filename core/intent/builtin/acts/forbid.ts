@@ -1,5 +1,5 @@
 import type { NetworkChange } from '../../../network/changes.ts';
-import type { Expectation } from '../../planner.ts';
+import type { Expectation, RecordExpectation } from '../../planner.ts';
 import { otherPorts, portSlug, portText } from '../ports.ts';
 import { Refusal } from '../refusal.ts';
 import { everyone, type Subject, without } from '../subject.ts';
@@ -57,7 +57,7 @@ export function limitPorts(ask: Ask): Act {
 
 /** Closes the targets to everyone but the sources, and for those on every port but these. Nothing opens. */
 export function limitAccess(ask: Ask): Act {
-  const { sources, targets, ports, state } = ask;
+  const { sources, ports, state } = ask;
   if (sources.some((source) => source.everyone || source.selector === undefined)) {
     throw new Refusal('It is not clear to whom access should be limited.', ['Which peers should keep their access?']);
   }
@@ -77,7 +77,8 @@ export function limitAccess(ask: Ask): Act {
 /** Denies by default: a base under which only what some policy allows is open. */
 export function denyByDefault(ask: Ask): Act {
   const change = write(ask, ['deny-by-default'], { action: 'DENY', peerSelector: {} });
-  return act(ask, [change], [], 'Deny everything that no policy allows');
+  const records: RecordExpectation[] = [{ kind: 'closed-by-default', who: '*' }];
+  return { ...act(ask, [change], [], 'Deny everything that no policy allows'), records };
 }
 
 /** A DENY on each target, or on the sources where the target is no peer. */

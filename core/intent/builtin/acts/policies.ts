@@ -2,6 +2,7 @@ import type { NetworkChange } from '../../../network/changes.ts';
 import type { PolicyRecord } from '../../../network/resources.ts';
 import { NAME_PATTERN } from '../../../network/resources.ts';
 import type { NetworkState } from '../../../network/state.ts';
+import type { RecordExpectation } from '../../planner.ts';
 import { nearest } from '../names.ts';
 import { enumerated, quoted, Refusal } from '../refusal.ts';
 import type { Act } from './ask.ts';
@@ -10,7 +11,8 @@ import type { Act } from './ask.ts';
 export function deletePolicy(state: NetworkState, name: string): Act {
   const found = policyNamed(state, name);
   const change: NetworkChange = { action: 'delete', resource: 'MeshPolicy', name: found.name };
-  return { changes: [change], expectations: [], summary: `Delete the policy ${quoted(found.name)}.` };
+  const records: RecordExpectation[] = [{ kind: 'absent', resource: 'MeshPolicy', name: found.name }];
+  return { changes: [change], expectations: [], records, summary: `Delete the policy ${quoted(found.name)}.` };
 }
 
 /** The same policy under another name. */
@@ -26,6 +28,7 @@ export function renamePolicy(state: NetworkState, name: string, next: string): A
       { action: 'delete', resource: 'MeshPolicy', name: old },
     ],
     expectations: [],
+    records: [{ kind: 'absent', resource: 'MeshPolicy', name: old }],
     summary: `Rename the policy ${quoted(old)} to ${quoted(next)}.`,
   };
 }

@@ -134,7 +134,10 @@ function allowForms(): Form[] {
     form('allow', 'give <source> access to <target>', ['LET {source} ACCESS TO|ON {target}']),
     form('allow', 'let <source> reach <target>', ['LET|OPEN {source} REACH {target}']),
     form('allow', '<source> may reach <target>', ['{source} MAY REACH {target}', '{source} MAY ACCESS TO|ON {target}']),
-    form('allow', '<target> may be reached by <source>', ['{target} MAY ACCEPT ACCESS? FROM|BY|FOR|TO {source}']),
+    form('allow', '<target> may be reached by <source>', [
+      '{target} MAY ACCEPT ACCESS? FROM|BY|FOR|TO {source}',
+      'LET {target} ACCEPT ACCESS? FROM|BY {source}',
+    ]),
     form('allow', 'open <ports> on <target> to <source>', ['OPEN ACCESS ON|OF|TO {target} TO|FOR|FROM {source}']),
     form('allow', 'open <target> to <source>', ['OPEN {target} TO|FOR {source}']),
     { ...form('allow', 'allow <source> to <target>', ['LET {source} TO {target}']), arrow: true },

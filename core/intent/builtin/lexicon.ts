@@ -134,7 +134,7 @@ const PHRASES: Readonly<Record<Sym, string>> = {
   SOME: 'some|some of|a few|a few of|most|most of|several|several of|half of|one of|any one of|many|many of',
   PRONOUN: 'it|them|they|him|her|this|these|those|that|that one|the same|its|their',
   POLITE:
-    'please|kindly|can you|could you|would you|will you|can we|could we|can you please|could you please|would you please|make sure|make sure that|ensure|ensure that|see to it that|i want to|we want to|i need to|we need to|i would like to|we would like to|i want you to|we want you to|i need you to|we need you to|i would like you to|we would like you to|right now|now|immediately|asap|as soon as possible|at once|thanks|thank you|many thanks|hi|hello|hey|ok|okay|hi there|from now on|effective immediately|go ahead and|too|as well|for me|for us',
+    'please|kindly|can you|could you|would you|will you|can we|could we|can you please|could you please|would you please|make sure|make sure that|ensure|ensure that|see to it that|i want to|we want to|i need to|we need to|i would like to|we would like to|i want you to|we want you to|i need you to|we need you to|i would like you to|we would like you to|right now|now|immediately|asap|as soon as possible|at once|thanks|thank you|many thanks|cheers|hi|hello|hey|ok|okay|hi there|from now on|effective immediately|go ahead and|too|as well|for me|for us',
 };
 
 /** Every prefix before every phrase; prefixes and phrases apart by `|`. */
@@ -191,9 +191,18 @@ const AFTER_NOUN: ReadonlySet<Sym> = new Set([
   'ONLY',
 ]);
 
-/** "Access" is a verb before who is reached, else a noun. */
+const BEFORE_ALL: ReadonlySet<Sym> = new Set(['LET', 'OPEN', 'DENY', 'CLOSE', 'REVOKE', 'CUT']);
+const AFTER_ALL: ReadonlySet<Sym> = new Set(['FROM', 'TO', 'BETWEEN', 'ON']);
+
+/** "Access" is a verb before who is reached, else a noun; so is "everything" in "block everything from ci". */
 function isNoun({ text, quoted }: Token, before: Token | undefined, next: Token | undefined): boolean {
-  if (quoted || text !== 'access') return false;
+  if (quoted) return false;
+  if (text === 'everything' || text === 'anything') {
+    return (
+      before?.sym !== undefined && BEFORE_ALL.has(before.sym) && next?.sym !== undefined && AFTER_ALL.has(next.sym)
+    );
+  }
+  if (text !== 'access') return false;
   return before?.sym === 'POSS' || next === undefined || (next.sym !== undefined && AFTER_NOUN.has(next.sym));
 }
 

@@ -17,6 +17,8 @@ export interface Modifiers {
   readonly exclusive: boolean;
   /** "In both directions". */
   readonly mutual: boolean;
+  /** "Also": it adds to what was said before. */
+  readonly also: boolean;
 }
 
 export interface Context {
@@ -60,6 +62,7 @@ class Taker {
   #until: number | undefined;
   #exclusive = false;
   #mutual = false;
+  #also = false;
   #at = 0;
 
   constructor(tokens: readonly Token[], context: Context) {
@@ -76,6 +79,7 @@ class Taker {
       until: this.#until,
       exclusive: this.#exclusive,
       mutual: this.#mutual,
+      also: this.#also,
     };
   }
 
@@ -85,7 +89,10 @@ class Taker {
     const time = token.quoted ? undefined : timeAt(this.#tokens, this.#at, this.#context.now);
     if (token.quoted) this.#keep(token);
     else if (time) this.#takeTime(time);
-    else if (token.sym === 'NOBODY_ELSE') {
+    else if (token.sym === 'ALSO') {
+      this.#also = true;
+      this.#at += 1;
+    } else if (token.sym === 'NOBODY_ELSE') {
       this.#dropComma();
       this.#exclusive = true;
       this.#at += 1;
@@ -104,8 +111,19 @@ class Taker {
   #takeTime({ until, end }: { until: number; end: number }): void {
     if (this.#until !== undefined) throw new Refusal('Two times are named.', ['Until when should it hold?']);
     this.#dropComma();
+    this.#refuseInsideOfList(end);
     this.#until = until;
     this.#at = end;
+  }
+
+  /** "Reach db on 5432 and cache": whether the port is meant for both cannot be known. */
+  #refuseInsideOfList(end: number): void {
+    const [separator, next] = [this.#tokens[end], this.#tokens[end + 1]];
+    const goesOn = separator?.sym === 'AND' || separator?.sym === 'OR' || separator?.sym === 'COMMA';
+    if (this.#rest.length === 0 || !goesOn || next === undefined || next.sym !== undefined) return;
+    throw new Refusal(`It is not clear whether what stands before ${quoted(next.text)} holds for it too.`, [
+      'Should it hold for all of them? Then name them first and the ports or the time at the end; else say it in two sentences.',
+    ]);
   }
 
   /** A comma before something that is taken out belongs to it. */
@@ -137,6 +155,7 @@ class Taker {
     // "port 6379 on redis": the service after its port is the name of a group.
     if (sym === 'ON' && named.service !== undefined && this.#ports && this.#context.isName(named.service)) return false;
     this.#dropComma();
+    this.#refuseInsideOfList(named.end);
     this.#setPorts(named.ports);
     this.#at = named.end;
     return true;

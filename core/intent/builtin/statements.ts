@@ -40,7 +40,7 @@ const MODALS: ReadonlySet<Sym> = new Set(['MAY', 'MAY_NOT']);
 
 /** The token lists of an intent, one for each thing that is asked for. @throws Refusal when there are too many. */
 export function sentencesOf(intent: string): Token[][] {
-  const sentences = split(recognise(tokenise(intent))).filter((one) => one.length > 0);
+  const sentences = split(recognise(tokenise(intent))).filter((one) => one.some(({ sym }) => sym !== 'POLITE'));
   if (sentences.length > MAX_STATEMENTS)
     throw new Refusal(`More than ${MAX_STATEMENTS} things are asked for at once: say it in several steps.`);
   return sentences;
@@ -53,7 +53,7 @@ function split(tokens: readonly Token[]): Token[][] {
     const token = tokens[at];
     if (token === undefined) break;
     if (token.sym === 'STOP' || token.sym === 'THEN') sentences.push([]);
-    else if (isBreak(tokens, at)) {
+    else if (sentences.at(-1)?.some(isSaying) && isBreak(tokens, at)) {
       sentences.push([]);
       while (at + 1 < tokens.length && isBreak(tokens, at + 1)) at++;
     } else sentences.at(-1)?.push(token);
@@ -65,6 +65,11 @@ function split(tokens: readonly Token[]): Token[][] {
 
 function isConnective(token: Token | undefined): boolean {
   return token?.sym === 'AND' || token?.sym === 'COMMA';
+}
+
+/** Before a verb, "on port 443" or "for 2 hours" alone is no sentence. */
+function isSaying({ sym }: Token): boolean {
+  return sym !== undefined && (STARTS.has(sym) || MODALS.has(sym) || sym === 'NOT');
 }
 
 /** A run of connectives before a verb. */

@@ -145,7 +145,22 @@ function parseItem(tokens: readonly Token[], state: NetworkState): Subject {
   if (isEveryone(said, all)) return everyoneSubject(textOf(tokens), state);
   const text = said.join(' ');
   if (OUTSIDE.has(text)) return outside(state);
-  return addressSubject(text, state) ?? constrained(said, textOf(tokens), state);
+  const count = said.length > 1 ? countOf(said[0] ?? '') : words[0] === 'both' ? 2 : undefined;
+  const named = count === undefined || words[0] === 'both' ? said : said.slice(1);
+  const subject = addressSubject(text, state) ?? constrained(named, textOf(tokens), state);
+  if (count === undefined || subject.peers.length === count) return subject;
+  throw new Refusal(`${quoted(textOf(tokens))} are ${subject.peers.length}, not ${count}.`, [
+    `Which ones: ${enumerated(subject.peers.map(({ name }) => name).sort())}?`,
+  ]);
+}
+
+const COUNTS = ['one', 'two', 'three', 'four', 'five', 'six', 'seven', 'eight', 'nine', 'ten'];
+
+/** `two` of "the two databases", `3` of "all 3 web servers". */
+function countOf(word: string): number | undefined {
+  if (/^\d{1,4}$/.test(word)) return Number(word);
+  const place = COUNTS.indexOf(word);
+  return place < 0 ? undefined : place + 1;
 }
 
 function refuseVague(tokens: readonly Token[]): void {

@@ -155,14 +155,13 @@ function withdrawOthers({ state, now, sources }: Ask, target: Selected): Network
   return livePolicies(state, now).flatMap((policy): NetworkChange[] => {
     const { spec } = policy;
     if (spec.action !== 'ALLOW' || !spec.ingress?.length) return [];
-    const meant = peersOf(state).filter((peer) => isSubject(spec, peer));
-    if (!meant.some(({ name }) => names.has(name))) return [];
+    if (!target.peers.some((peer) => isSubject(spec, peer))) return [];
     const ingress = spec.ingress.flatMap(({ from, ports }) => {
       const left = (from ?? []).filter((entry) => kept.some((other) => sameValue(entry, other)));
       return left.length > 0 ? [{ from: left, ...(ports && { ports }) }] : [];
     });
     if (sameValue(ingress, spec.ingress)) return [];
-    const beyond = meant.filter(({ name }) => !names.has(name));
+    const beyond = peersOf(state).filter((peer) => !names.has(peer.name) && isSubject(spec, peer));
     if (beyond.length > 0) {
       const shown = enumerated(beyond.map(({ name }) => quoted(name)));
       throw new Refusal(

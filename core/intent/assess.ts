@@ -9,7 +9,7 @@ import type { Services } from '../services.ts';
 import { diffMarkdown, type ShownChange } from './diff-markdown.ts';
 import { type Effect, effectOf } from './effect.ts';
 import { type Unmet, unmetExpectations } from './expectations.ts';
-import { type Finding, findingsOf } from './findings.ts';
+import { type Finding, findingsOf, type Requester } from './findings.ts';
 import type { Expectation, RecordExpectation } from './planner.ts';
 import { recordOf, revisionsOf, unmetRecords } from './record-expectations.ts';
 import { resourceYaml } from './render-yaml.ts';
@@ -60,10 +60,10 @@ export interface Assessment {
  * @throws MeshError as `planChanges` does, when the changes cannot be made.
  */
 export async function assess(
-  services: Pick<Services, 'store' | 'states' | 'clock'>,
+  services: Pick<Services, 'store' | 'states' | 'clock' | 'settings'>,
   workspace: string,
   { changes, expectations, records, summary, notes = [] }: Proposal,
-  requesterId?: string,
+  requester: Requester | undefined,
 ): Promise<Assessment> {
   const { store, states, clock } = services;
   const [state, resting, record] = await Promise.all([
@@ -81,11 +81,22 @@ export async function assess(
       ? []
       : [shownChange(change, name, state, after, record.spec.namespace)];
   });
-  const caller = [...state.agents.values()].find(({ uid }) => uid === requesterId)?.status.peerRef;
+  const agent = [...state.agents.values()].find(({ uid }) => uid === requester?.id);
+  const callerPeer = agent?.status.peerRef ?? requester?.peer;
   const policies = new Set(
     shown.flatMap(({ resource, action, name }) => (resource === 'MeshPolicy' && action !== 'delete' ? [name] : [])),
   );
-  const findings = findingsOf({ before: state, after, was, is, effect, policies, expectations });
+  const findings = findingsOf({
+    before: state,
+    was,
+    is,
+    effect,
+    policies,
+    expectations,
+    callerPeer,
+    requesterId: requester?.id,
+    settings: services.settings,
+  });
   const broken = await brokenAssertions(services, state, after);
   const past = await pastStates(services, workspace, records);
   const unmet = unmetExpectations(expectations, after, is);
@@ -98,7 +109,7 @@ export async function assess(
   ];
   const verification = verificationOf(objections, expectations.length + records.length);
   const warnings = [...notes, ...findings.flatMap(({ blocks, message }) => (blocks ? [] : [message]))];
-  const risk = riskOf(effect, state, after, caller);
+  const risk = riskOf(effect, state, after, { callerPeer, findings });
   return {
     state,
     ops,

@@ -2,12 +2,22 @@ import type { NetworkState } from '../network/state.ts';
 import { type LintCode, lint } from '../reachability/lint.ts';
 import type { Direction } from '../reachability/model.ts';
 import type { Reachability } from '../reachability/reachability.ts';
+import type { Settings } from '../services.ts';
+import { beyondDelegation } from './beyond-delegation.ts';
 import type { Effect } from './effect.ts';
+import { controlAddresses, lockOuts } from './lock-out.ts';
 import type { Expectation } from './planner.ts';
+
+export type FindingCode =
+  | LintCode
+  | 'CALLER_LOCKED_OUT'
+  | 'ADMIN_LOCKED_OUT'
+  | 'CONTROL_LOCKED_OUT'
+  | 'BEYOND_DELEGATION';
 
 /** Something about a proposal that is allowed and probably not meant. Names in the message are data. */
 export interface Finding {
-  readonly code: LintCode;
+  readonly code: FindingCode;
   /** Whether the plan counts as not verified because of it; else it is a warning. */
   readonly blocks: boolean;
   readonly message: string;
@@ -17,21 +27,52 @@ export interface Finding {
   readonly rule_index: number | null;
 }
 
+/** Who asks: an account or agent by its id, and the peer they act from, where it is known. */
+export interface Requester {
+  readonly id: string;
+  readonly peer?: string | undefined;
+}
+
 /** What a proposal is judged by. Both states are compiled for the same instant. */
 export interface Judged {
   readonly before: NetworkState;
-  readonly after: NetworkState;
   readonly was: Reachability;
   readonly is: Reachability;
   readonly effect: Effect;
   /** Names of the policies that are created or changed. */
   readonly policies: ReadonlySet<string>;
   readonly expectations: readonly Expectation[];
+  readonly requesterId: string | undefined;
+  readonly callerPeer: string | undefined;
+  readonly settings: Settings;
 }
 
 /** Everything found, what blocks first. */
 export function findingsOf(judged: Judged): Finding[] {
-  return lintFindings(judged).toSorted((a, b) => Number(b.blocks) - Number(a.blocks));
+  const found = [...delegationFindings(judged), ...lockOutFindings(judged), ...lintFindings(judged)];
+  return found.toSorted((a, b) => Number(b.blocks) - Number(a.blocks));
+}
+
+function delegationFindings({ before, was, effect, requesterId }: Judged): Finding[] {
+  const message = beyondDelegation(before, was, effect, requesterId);
+  return message === undefined ? [] : [blocking('BEYOND_DELEGATION', message)];
+}
+
+const LOCK_OUT_CODES = {
+  caller: 'CALLER_LOCKED_OUT',
+  admin: 'ADMIN_LOCKED_OUT',
+  control: 'CONTROL_LOCKED_OUT',
+} as const satisfies Record<string, FindingCode>;
+
+function lockOutFindings({ before, was, is, effect, callerPeer, settings }: Judged): Finding[] {
+  const control = controlAddresses(settings);
+  return lockOuts({ before, was, is, effect, callerPeer, control }).map(({ who, message }) =>
+    blocking(LOCK_OUT_CODES[who], message),
+  );
+}
+
+function blocking(code: FindingCode, message: string): Finding {
+  return { code, blocks: true, message, policy: null, direction: null, rule_index: null };
 }
 
 function lintFindings({ is, policies, expectations }: Judged): Finding[] {

@@ -2,6 +2,7 @@ import { MeshError } from '../errors.ts';
 import type { CallContext } from '../operation.ts';
 import type { Services } from '../services.ts';
 import { type Assessment, assess, type Proposal } from './assess.ts';
+import type { Requester } from './findings.ts';
 import type { Counterexample, PlanAnswer, RevertTarget } from './planner.ts';
 
 /** How often a planner is asked again with what was wrong. */
@@ -21,7 +22,8 @@ export type Found =
  * @throws MeshError `intent_not_understood` when it has no answer that can be made at all.
  */
 export async function proposeAndProve(
-  { services, workspace, caller, signal }: CallContext<Services>,
+  { services, workspace, signal }: CallContext<Services>,
+  requester: Requester,
   intent: string,
   history: readonly string[] = [],
 ): Promise<Found> {
@@ -36,7 +38,7 @@ export async function proposeAndProve(
       if (best) break;
       throw notUnderstood(answer, counterexample);
     }
-    const judged = await judge(services, workspace, answer, caller?.id);
+    const judged = await judge(services, workspace, answer, requester);
     if (judged.assessment) {
       const found = { outcome: 'changes', answer, assessment: judged.assessment } as const;
       if (!best || flawsOf(found.assessment) < flawsOf(best.assessment)) best = found;
@@ -65,12 +67,12 @@ async function judge(
   services: Services,
   workspace: string,
   answer: ProposedChanges,
-  requesterId: string | undefined,
+  requester: Requester,
 ): Promise<Judgement> {
   const { changes, expectations } = answer;
   const nothing = { changes, expectations, unmet: [], unmetRecords: [], broken: [], findings: [] };
   try {
-    const assessment = await assess(services, workspace, proposalOf(answer), requesterId);
+    const assessment = await assess(services, workspace, proposalOf(answer), requester);
     const { unmet, unmetRecords, broken, findings } = assessment;
     return { assessment, counterexample: { changes, expectations, unmet, unmetRecords, broken, findings } };
   } catch (error) {

@@ -18,6 +18,8 @@ export interface PlanSpec {
   /** Actor and uid of who asked. */
   readonly requestedBy: string;
   readonly requesterId: string;
+  /** The peer that they asked from, where it was known. */
+  readonly requesterPeer?: string;
   /** Milliseconds. */
   readonly expiresAt: number;
 }

@@ -6,6 +6,8 @@ import type { CallContext } from '../operation.ts';
 import type { Services } from '../services.ts';
 import { type Assessment, assess, type Proposal } from './assess.ts';
 import { planByGrammar } from './builtin/builtin.ts';
+import type { Requester } from './findings.ts';
+import { peerAt } from './lock-out.ts';
 import { proposalOf, proposeAndProve } from './loop.ts';
 import { type PlanSpec, planDraft } from './plan-record.ts';
 import type { Expectation, RevertTarget } from './planner.ts';
@@ -40,7 +42,7 @@ export async function planNetworkChange(context: CallContext<Services>, request:
   const { changes, intent, history, revert } = request;
   if (revert) return store(context, request, await revertProposal(context.services, context.workspace, revert));
   if (changes) return store(context, request, await given(context, request, changes));
-  const found = await proposeAndProve(context, intent, history);
+  const found = await proposeAndProve(context, await requesterOf(context), intent, history);
   if (found.outcome === 'revert')
     return store(context, request, await revertProposal(context.services, context.workspace, found.target));
   const { answer, assessment } = found;
@@ -60,7 +62,8 @@ async function store(
 ): Promise<ProposedPlan> {
   const { services, workspace, caller } = context;
   if (!caller) throw new MeshError('unauthenticated', 'Only a known caller may plan.');
-  const assessment = assessed ?? (await assess(services, workspace, proposal, caller.id));
+  const requester = await requesterOf(context);
+  const assessment = assessed ?? (await assess(services, workspace, proposal, requester));
   const id = newId('plan');
   const spec: PlanSpec = {
     ...proposal,
@@ -69,7 +72,8 @@ async function store(
     digest: assessment.digest,
     baseRevision: assessment.state.revision,
     requestedBy: caller.subject,
-    requesterId: caller.id,
+    requesterId: requester.id,
+    ...(requester.peer !== undefined && { requesterPeer: requester.peer }),
     expiresAt: services.clock.now() + services.settings.planTtlMs,
   };
   if (!dryRun) {
@@ -81,6 +85,17 @@ async function store(
     );
   }
   return { id, spec, assessment };
+}
+
+/** A call that comes from an overlay address comes from the peer that has it. */
+export async function requesterOf({
+  services,
+  workspace,
+  caller,
+  origin,
+}: Pick<CallContext<Pick<Services, 'states'>>, 'services' | 'workspace' | 'caller' | 'origin'>): Promise<Requester> {
+  const peer = peerAt(await services.states.current(workspace), origin);
+  return { id: caller?.id ?? '', peer };
 }
 
 /** Changes that the caller wrote are held to what the caller expects, else to the intent where the grammar understands it. */

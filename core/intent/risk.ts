@@ -4,6 +4,7 @@ import type { PeerRecord } from '../network/resources.ts';
 import type { NetworkState } from '../network/state.ts';
 import { sameValue } from '../network/value.ts';
 import type { Effect } from './effect.ts';
+import type { Finding } from './findings.ts';
 
 export const RISK_LEVELS = ['low', 'medium', 'high', 'critical'] as const;
 export type RiskLevel = (typeof RISK_LEVELS)[number];
@@ -23,7 +24,12 @@ const WIDE_PEERS = 8;
 const OUTAGE_SHARE = 0.5;
 
 /** How risky a change is, computed from its effect alone (DESIGN 5.5). */
-export function riskOf(effect: Effect, before: NetworkState, after: NetworkState, callerPeer?: string): Risk {
+export function riskOf(
+  effect: Effect,
+  before: NetworkState,
+  after: NetworkState,
+  { callerPeer, findings }: { readonly callerPeer: string | undefined; readonly findings: readonly Finding[] },
+): Risk {
   const found: [RiskLevel, string][] = [];
   const sensitive = (name: string) => isSensitive(after.peers.get(name) ?? before.peers.get(name));
   const opened = effect.groups.filter((group) => group.opened.length > 0);
@@ -53,6 +59,10 @@ export function riskOf(effect: Effect, before: NetworkState, after: NetworkState
     callerPeer !== undefined &&
     effect.groups.some((group) => group.closed.length > 0 && [...group.src, ...group.dst].includes(callerPeer));
   if (cut) found.push(['high', 'closes connections of the caller itself']);
+  for (const { code, message } of findings) {
+    if (code === 'CONTROL_LOCKED_OUT') found.push(['critical', message]);
+    else if (code.endsWith('_LOCKED_OUT') || code === 'BEYOND_DELEGATION') found.push(['high', message]);
+  }
   found.sort(([a], [b]) => RISK_LEVELS.indexOf(b) - RISK_LEVELS.indexOf(a));
   return { level: found[0]?.[0] ?? 'low', reasons: found.map(([, reason]) => reason) };
 }

@@ -69,13 +69,13 @@ export async function applyPlan(
 
 type Asked = Pick<
   PlanSpec,
-  'summary' | 'intent' | 'changes' | 'expectations' | 'records' | 'notes' | 'requestedBy' | 'requesterId'
+  'summary' | 'intent' | 'changes' | 'expectations' | 'records' | 'notes' | 'requestedBy' | 'requesterId' | 'requesterPeer'
 >;
 
 /** What a workflow asks for. */
 export function specOf(
   assessment: Assessment,
-  { summary, intent, changes, expectations, records, notes, requestedBy, requesterId }: Asked,
+  { summary, intent, changes, expectations, records, notes, requestedBy, requesterId, requesterPeer }: Asked,
   applier: Caller,
   now: number,
 ): WorkflowSpec {
@@ -97,6 +97,7 @@ export function specOf(
     baseRevision: state.revision,
     requestedBy,
     requesterId,
+    ...(requesterPeer !== undefined && { requesterPeer }),
     appliedBy: applier.subject,
     applierId: applier.id,
     autoApprove: false,
@@ -142,7 +143,7 @@ async function assessAgain({ services, workspace }: CallContext<Services>, spec:
 /** Changes that could be planned and cannot be made any more are stale too. */
 async function assessOrStale(services: Services, workspace: string, spec: PlanSpec): Promise<Assessment> {
   try {
-    return await assess(services, workspace, spec, spec.requesterId);
+    return await assess(services, workspace, spec, { id: spec.requesterId, peer: spec.requesterPeer });
   } catch (error) {
     if (error instanceof MeshError && error.code !== 'unavailable') throw stale(error);
     throw error;

@@ -4,6 +4,7 @@ import { MeshError } from '../errors.ts';
 import { workspaceById } from '../identity/workspaces.ts';
 import { newId } from '../ids.ts';
 import { assess } from '../intent/assess.ts';
+import { requesterOf } from '../intent/plan.ts';
 import { type ChangePlan, type NetworkChange, planChanges } from '../network/changes.ts';
 import { restingAddresses } from '../network/rest.ts';
 import type { NetworkState } from '../network/state.ts';
@@ -24,7 +25,7 @@ export type Submitted =
   /** The workspace asks for approval of direct writes too (`requireApproval`). */
   | { readonly status: 'pending_approval'; readonly workflow_id: string };
 
-type Context = CallContext<Pick<Services, 'store' | 'clock' | 'states'>>;
+type Context = CallContext<Pick<Services, 'store' | 'clock' | 'states' | 'settings'>>;
 
 /**
  * The one way by which an operator's direct write changes policies, networks, labels and the network of peers: committed
@@ -56,7 +57,7 @@ export async function submitChanges(
 async function askForApproval(context: Context, changes: readonly NetworkChange[], reason: string): Promise<Submitted> {
   const { services, workspace, caller } = context;
   const nothing = { expectations: [], records: [] };
-  const assessment = await assess(services, workspace, { changes, ...nothing, summary: reason }, caller?.id);
+  const assessment = await assess(services, workspace, { changes, ...nothing, summary: reason }, await requesterOf(context));
   if (!caller) throw new MeshError('unauthenticated', 'Only a known caller may ask for a change.');
   const id = newId('wf');
   const asked = {

@@ -4,7 +4,7 @@ import type { Services } from '../services.ts';
 import { executeWorkflow } from './execute.ts';
 import { type WorkflowRecord, workflowDraft } from './workflow-record.ts';
 
-type Uses = Pick<Services, 'store' | 'states' | 'clock'>;
+type Uses = Pick<Services, 'store' | 'states' | 'clock' | 'settings'>;
 
 /** Plans stay this long after their end, so that a late or repeated apply hears why it is refused. */
 const PLAN_KEPT_MS = 24 * 3_600_000;

@@ -41,6 +41,7 @@ export interface WorkflowSpec {
   readonly baseRevision: number;
   readonly requestedBy: string;
   readonly requesterId: string;
+  readonly requesterPeer?: string;
   /** Who applied the plan, where that was not who asked for it. */
   readonly appliedBy: string;
   readonly applierId: string;

@@ -67,10 +67,7 @@ export async function applyPlan(
   return auto ? executeWorkflow(services, workspace, id, context.requestId) : findWorkflow(services, workspace, id);
 }
 
-type Asked = Pick<
-  PlanSpec,
-  'summary' | 'intent' | 'changes' | 'expectations' | 'records' | 'notes' | 'requestedBy' | 'requesterId' | 'requesterPeer'
->;
+type Asked = Omit<PlanSpec, 'digest' | 'baseRevision' | 'expiresAt' | 'reasoning' | 'questions'>;
 
 /** What a workflow asks for. */
 export function specOf(

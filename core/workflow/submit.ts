@@ -57,7 +57,12 @@ export async function submitChanges(
 async function askForApproval(context: Context, changes: readonly NetworkChange[], reason: string): Promise<Submitted> {
   const { services, workspace, caller } = context;
   const nothing = { expectations: [], records: [] };
-  const assessment = await assess(services, workspace, { changes, ...nothing, summary: reason }, await requesterOf(context));
+  const assessment = await assess(
+    services,
+    workspace,
+    { changes, ...nothing, summary: reason },
+    await requesterOf(context),
+  );
   if (!caller) throw new MeshError('unauthenticated', 'Only a known caller may ask for a change.');
   const id = newId('wf');
   const asked = {

@@ -1,0 +1,9 @@
+/** An address from its number; IPv6 in eight groups, without abbreviation. */
+export function formatAddress(family: 4 | 6, value: bigint): string {
+  if (family === 4) {
+    const number = Number(value);
+    return [24, 16, 8, 0].map((shift) => (number >>> shift) & 255).join('.');
+  }
+  const hex = value.toString(16).padStart(32, '0');
+  return (hex.match(/.{4}/g) ?? []).map((group) => group.replace(/^0{1,3}/, '')).join(':');
+}

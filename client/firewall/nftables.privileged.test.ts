@@ -1,0 +1,132 @@
+import { expect, it } from 'vitest';
+import type { FirewallEntry } from '../../core/network/graph.ts';
+import { labNode } from '../../test/lab-node.ts';
+import type { Heard, Target } from '../../test/lab-packets.ts';
+import { natlab } from '../../test/natlab.ts';
+import { describePrivileged } from '../../test/privileged.ts';
+
+const NOW = Date.UTC(2026, 0, 5);
+const PORTS = [80, 443, 8080];
+const A = '198.51.100.10';
+const B = '198.51.100.11';
+const C = '198.51.100.12';
+const NOTHING = { in: [], out: [] };
+
+/** An interface is an interface: the rules are tried on the plain link between hosts, where no tunnel adds its own. */
+async function three() {
+  const lab = await natlab({ hosts: { a: {}, b: {}, c: {} } });
+  const hosts = { a: lab.host('a'), b: lab.host('b'), c: lab.host('c') };
+  const nodes = { a: labNode(hosts.a, 'eth0'), b: labNode(hosts.b, 'eth0'), c: labNode(hosts.c, 'eth0') };
+  await Promise.all(Object.values(nodes).map((node) => node.serve(PORTS)));
+  return { lab, hosts, nodes, [Symbol.asyncDispose]: () => lab[Symbol.asyncDispose]() };
+}
+
+const tcp = (address: string, port: number): Target => ({ protocol: 'TCP', address, port });
+const udp = (address: string, port: number): Target => ({ protocol: 'UDP', address, port });
+const icmp = (address: string): Target => ({ protocol: 'ICMP', address, port: 0 });
+const TIMEOUT_MS = 700;
+
+const permit = (address: string, protocol: FirewallEntry['protocol'], from?: number, to = from): FirewallEntry => ({
+  cidr: `${address}/32`,
+  protocol,
+  ...(from !== undefined && { from }),
+  ...(to !== undefined && { to }),
+});
+
+describePrivileged('the firewall in nftables', () => {
+  it('drops what comes in and what goes out unless an entry permits it', async () => {
+    await using lab = await three();
+    const { a, b, c } = lab.nodes;
+    const all = [tcp(B, 80), udp(B, 80), icmp(B)];
+    await b.apply(NOTHING, NOW);
+    expect(await a.probe(all, TIMEOUT_MS)).toEqual(['silent', 'silent', 'silent']);
+    expect(await b.probe([tcp(A, 80), udp(A, 80), icmp(A)], TIMEOUT_MS)).toEqual(['silent', 'silent', 'silent']);
+    await b.apply({ in: [permit(A, 'ALL')], out: [] }, NOW);
+    expect(await a.probe(all, TIMEOUT_MS)).toEqual(['open', 'open', 'open']);
+    expect(await c.probe(all, TIMEOUT_MS)).toEqual(['silent', 'silent', 'silent']);
+    expect(await b.probe([tcp(A, 80), udp(A, 80), icmp(A)], TIMEOUT_MS)).toEqual(['silent', 'silent', 'silent']);
+    await b.apply({ in: [], out: [permit(A, 'ALL')] }, NOW);
+    expect(await b.probe([tcp(A, 80), udp(A, 80), icmp(A)], TIMEOUT_MS)).toEqual(['open', 'open', 'open']);
+    expect(await a.probe(all, TIMEOUT_MS)).toEqual(['silent', 'silent', 'silent']);
+  });
+
+  it('tells protocols and ports apart, and lets refusals through', async () => {
+    await using lab = await three();
+    const { a, b } = lab.nodes;
+    const targets = [tcp(B, 80), tcp(B, 443), tcp(B, 81), udp(B, 8080), udp(B, 8081), udp(B, 80), icmp(B)];
+    const heard = async (...entries: FirewallEntry[]): Promise<Heard[]> => {
+      await b.apply({ in: entries, out: [] }, NOW);
+      return a.probe(targets, TIMEOUT_MS);
+    };
+    const [open, refused, silent] = ['open', 'refused', 'silent'] as const;
+    expect(await heard(permit(A, 'TCP', 80))).toEqual([open, silent, silent, silent, silent, silent, silent]);
+    expect(await heard(permit(A, 'TCP', 80, 443), permit(A, 'UDP', 8080, 9000))).toEqual([
+      open,
+      open,
+      refused,
+      open,
+      refused,
+      silent,
+      silent,
+    ]);
+    expect(await heard(permit(A, 'ICMP'))).toEqual([silent, silent, silent, silent, silent, silent, open]);
+  });
+
+  it('cuts what lives on a rule that goes, and keeps what lives on one that stays', async () => {
+    await using lab = await three();
+    const { a, b, c } = lab.nodes;
+    await b.apply({ in: [permit(A, 'TCP', 80), permit(C, 'TCP', 80)], out: [] }, NOW);
+    await a.connect(B, 80);
+    await c.connect(B, 80);
+    expect([await a.echoes(2_000), await c.echoes(2_000)]).toEqual([true, true]);
+    await b.apply({ in: [permit(C, 'TCP', 80)], out: [] }, NOW);
+    expect([await a.echoes(500), await c.echoes(2_000)]).toEqual([false, true]);
+  });
+
+  it('cuts at the side that opened, too', async () => {
+    await using lab = await three();
+    const { a } = lab.nodes;
+    await a.apply({ in: [], out: [permit(B, 'TCP', 80)] }, NOW);
+    await a.connect(B, 80);
+    expect(await a.echoes(2_000)).toBe(true);
+    await a.apply(NOTHING, NOW);
+    expect(await a.echoes(500)).toBe(false);
+  });
+
+  it('leaves out what has expired', async () => {
+    await using lab = await three();
+    const { a, b } = lab.nodes;
+    const entry = { ...permit(A, 'ALL'), expiresAt: '2026-01-05T00:00:01Z' };
+    await b.apply({ in: [entry], out: [] }, NOW);
+    expect(await a.probe([tcp(B, 80)], TIMEOUT_MS)).toEqual(['open']);
+    await b.apply({ in: [entry], out: [] }, NOW + 1_000);
+    expect(await a.probe([tcp(B, 80)], TIMEOUT_MS)).toEqual(['silent']);
+  });
+
+  it('puts its rules back when something flushed or changed them, and only then', async () => {
+    await using lab = await three();
+    const { nodes, hosts } = lab;
+    const [a, b] = [nodes.a, nodes.b];
+    expect(await b.restore()).toBe(false);
+    await b.apply({ in: [permit(A, 'TCP', 443)], out: [] }, NOW);
+    expect(await b.restore()).toBe(false);
+    await hosts.b.must('nft', ['flush', 'ruleset']);
+    expect(await a.probe([tcp(B, 80)], TIMEOUT_MS)).toEqual(['open']);
+    expect([await b.restore(), await b.restore()]).toEqual([true, false]);
+    expect(await a.probe([tcp(B, 80), tcp(B, 443)], TIMEOUT_MS)).toEqual(['silent', 'open']);
+    await hosts.b.must('nft', ['insert', 'rule', 'inet', 'mesh_eth0', 'from_overlay', 'accept']);
+    expect([await b.restore(), await b.restore()]).toEqual([true, false]);
+    expect(await a.probe([tcp(B, 80)], TIMEOUT_MS)).toEqual(['silent']);
+  });
+
+  it('takes its rules away when it is closed, and none of others', async () => {
+    await using lab = await three();
+    const { nodes, hosts } = lab;
+    await hosts.b.must('nft', ['add', 'table', 'inet', 'other']);
+    await nodes.b.apply(NOTHING, NOW);
+    await nodes.b.closeFirewall();
+    await nodes.b.closeFirewall();
+    expect(await hosts.b.must('nft', ['list', 'tables'])).toBe('table inet other\n');
+    expect(await nodes.a.probe([tcp(B, 80)], TIMEOUT_MS)).toEqual(['open']);
+  });
+});

@@ -1,0 +1,111 @@
+import type { FirewallRules } from '../../core/network/graph.ts';
+import { formatAddress } from './format-address.ts';
+import { type Permission, type PortProtocol, permissionsAt } from './permissions.ts';
+
+/**
+ * The rules of one overlay interface as one nftables transaction that replaces those before it.
+ *
+ * Every packet is looked up by the connection it belongs to, in either direction, so a rule that goes cuts what was
+ * opened under it, at once and both ways. A connection that a peer opened is named by what the peer sees (`ct original`),
+ * one that was opened here by what is really reached (`ct reply`): translation of addresses on this host changes neither.
+ */
+export function renderRules(interfaceName: string, rules: FirewallRules, now: number): string {
+  const overlay = JSON.stringify(interfaceName);
+  const byPeer = renderWay('in', permissionsAt(rules.in, now), 'ct original');
+  const fromHere = renderWay('out', permissionsAt(rules.out, now), 'ct reply');
+  return `${removal(interfaceName)}table inet ${tableOf(interfaceName)} {
+${byPeer.sets}${fromHere.sets}chain opened_by_peer {
+${byPeer.lookups}drop
+}
+chain opened_here {
+${fromHere.lookups}drop
+}
+chain from_overlay {
+${ALWAYS}ct direction original goto opened_by_peer
+goto opened_here
+}
+chain to_overlay {
+${ALWAYS}ct direction original goto opened_here
+goto opened_by_peer
+}
+chain c_input {
+type filter hook input priority filter; policy accept;
+iifname != "lo" ip6 daddr ${RELAY_ENDPOINTS} drop
+iifname ${overlay} jump from_overlay
+}
+chain c_output {
+type filter hook output priority filter; policy accept;
+oifname ${overlay} jump to_overlay
+}
+chain c_forward {
+type filter hook forward priority filter; policy accept;
+iifname ${overlay} jump from_overlay
+oifname ${overlay} jump to_overlay
+}
+}
+`;
+}
+
+/** A transaction after which the interface has no rules, whether it had some or not. */
+export function removal(interfaceName: string): string {
+  const table = tableOf(interfaceName);
+  return `add table inet ${table}\ndelete table inet ${table}\n`;
+}
+
+export function tableOf(interfaceName: string): string {
+  if (!/^[A-Za-z0-9_.-]{1,15}$/.test(interfaceName)) throw new Error(`${interfaceName} is no name of an interface.`);
+  return `mesh_${interfaceName}`;
+}
+
+/** The loopback addresses of relayed peers (DESIGN 8): Linux would answer for them on any interface. */
+const RELAY_ENDPOINTS = 'fd6c:7270::/64';
+
+/** Neighbour discovery is no connection; errors about one (unreachable, too big) come from either side. */
+const ALWAYS = `icmpv6 type { nd-neighbor-solicit, nd-neighbor-advert } return
+ct state invalid drop
+ct state related meta l4proto { icmp, ipv6-icmp } return
+`;
+
+const PORT_PROTOCOLS: readonly PortProtocol[] = ['TCP', 'UDP', 'SCTP'];
+const FAMILIES = [
+  { family: 4, ip: 'ip', type: 'ipv4_addr', icmp: 'icmp' },
+  { family: 6, ip: 'ip6', type: 'ipv6_addr', icmp: 'ipv6-icmp' },
+] as const;
+
+type Way = 'in' | 'out';
+type Tuple = 'ct original' | 'ct reply';
+
+function renderWay(way: Way, permissions: readonly Permission[], tuple: Tuple): { sets: string; lookups: string } {
+  // The peer is who the first packet came from, and who the replies come from.
+  const port = tuple === 'ct original' ? `${tuple} proto-dst` : `${tuple} proto-src`;
+  let [sets, lookups] = ['', ''];
+  const put = (name: string, type: string, elements: readonly string[], lookup: string) => {
+    if (elements.length === 0) return;
+    const flags = elements.some((element) => element.includes('-')) ? ' flags interval;' : '';
+    sets += `set ${name} { type ${type};${flags} elements = { ${elements.join(', ')} } }\n`;
+    lookups += `${lookup} @${name} return\n`;
+  };
+  for (const { family, ip, type, icmp } of FAMILIES) {
+    const ours = permissions
+      .filter(({ range }) => range.family === family)
+      .map((permission) => ({ ...permission, addresses: formatAddresses(permission) }));
+    const peer = `${tuple} ${ip} saddr`;
+    for (const protocol of PORT_PROTOCOLS) {
+      const name = protocol.toLowerCase();
+      const elements = ours.flatMap(({ addresses, ports }) =>
+        ports[protocol].map(([from, to]) => `${addresses} . ${from === to ? from : `${from}-${to}`}`),
+      );
+      const key = `meta l4proto ${name} ${peer} . ${port}`;
+      put(`${way}_${name}${family}`, `${type} . inet_service`, elements, key);
+    }
+    const addressesOf = (which: 'icmp' | 'all') => ours.filter((one) => one[which]).map(({ addresses }) => addresses);
+    put(`${way}_icmp${family}`, type, addressesOf('icmp'), `meta l4proto ${icmp} ${peer}`);
+    put(`${way}_all${family}`, type, addressesOf('all'), peer);
+  }
+  return { sets, lookups };
+}
+
+function formatAddresses({ range: { family, from, to } }: Permission): string {
+  const first = formatAddress(family, from);
+  return from === to ? first : `${first}-${formatAddress(family, to)}`;
+}

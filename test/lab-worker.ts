@@ -1,0 +1,61 @@
+import { createInterface } from 'node:readline';
+import { nftablesFirewall } from '../client/firewall/nftables.ts';
+import { linuxTunnels } from '../client/tunnel/linux.ts';
+import type { Tunnel, TunnelOptions, TunnelPeer } from '../client/tunnel/tunnel.ts';
+import type { FirewallRules } from '../core/network/graph.ts';
+import { LiveConnection, probe, serveEcho, type Target } from './lab-packets.ts';
+
+/**
+ * Runs inside a lab's namespace: tunnel and firewall of one interface, called by lines of JSON `{id, method, args}` and
+ * answered by lines `{id, answer}` or `{id, error}`. Keys come and go in base64. `node lab-worker.ts <interface>`
+ */
+const [interfaceName = ''] = process.argv.slice(2);
+const firewall = nftablesFirewall(interfaceName);
+let tunnel: Tunnel | undefined;
+let live: LiveConnection | undefined;
+const opened = () => {
+  if (!tunnel) throw new Error('The tunnel is not open.');
+  return tunnel;
+};
+
+const methods = {
+  obstacles: () => linuxTunnels.obstacles(),
+  collisions: (cidr: string) => linuxTunnels.collisions(cidr, interfaceName),
+  recover: () => linuxTunnels.recover(interfaceName),
+  async open(options: Omit<TunnelOptions, 'interfaceName' | 'privateKey'> & { privateKey: string }) {
+    const privateKey = Buffer.from(options.privateKey, 'base64');
+    tunnel = await linuxTunnels.open({ ...options, interfaceName, privateKey });
+    return { kind: tunnel.kind, listenPort: tunnel.listenPort };
+  },
+  change: (put: TunnelPeer[], removed: string[]) => opened().change(put, removed),
+  setEndpoint: (key: string, address: string, port: number) => opened().setEndpoint(key, { address, port }),
+  setPrivateKey: (key: string) => opened().setPrivateKey(Buffer.from(key, 'base64')),
+  setAddress: (address: string, cidr: string) => opened().setAddress(address, cidr),
+  peers: () => opened().peers(),
+  ended: () => opened().ended,
+  close: () => opened().close(),
+  apply: (rules: FirewallRules, now: number) => firewall.apply(rules, now),
+  restore: () => firewall.restore(),
+  closeFirewall: () => firewall.close(),
+  serve: (ports: number[]) => serveEcho(ports),
+  probe: (targets: Target[], timeoutMs: number) => probe(targets, timeoutMs),
+  async connect(address: string, port: number) {
+    live = await LiveConnection.open(address, port);
+  },
+  echoes: (timeoutMs: number) => live?.echoes(timeoutMs),
+} as const;
+
+export type LabMethods = typeof methods;
+
+for await (const line of createInterface({ input: process.stdin })) {
+  const { id, method, args } = JSON.parse(line) as { id: number; method: keyof LabMethods; args: unknown[] };
+  const call = methods[method] as (...args: unknown[]) => unknown;
+  // Calls run side by side: `ended` is asked for long before it is answered.
+  void Promise.resolve()
+    .then(() => call(...args))
+    .then(
+      (answer) => ({ id, answer: answer ?? null }),
+      (error: Error) => ({ id, error: error.message }),
+    )
+    .then((answer) => process.stdout.write(`${JSON.stringify(answer)}\n`));
+}

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { lookUpById } from '../core/network/find.ts';
-import { type DeltaGraph, deltaOf, type FullGraph } from '../core/network/graph.ts';
+import { type DeltaGraph, deltaOf, type FetchGraph, type FullGraph } from '../core/network/graph.ts';
 import { type Ahead, endsAhead, graphFor } from '../core/network/graph-for.ts';
 import { ONLINE_MS } from '../core/network/liveness.ts';
 import type { PeerRecord } from '../core/network/resources.ts';
@@ -29,7 +29,7 @@ const REQUESTED = 'requested';
 export interface PushCounts {
   full: number;
   delta: number;
-  /** Too large for one message of the bus: the node fetches its graph by HTTP. */
+  /** Too large for one message of the bus: the node was told to fetch its graph by HTTP. */
   tooLarge: number;
 }
 
@@ -101,14 +101,20 @@ export class GraphPush {
   #send(workspace: string, { uid, spec }: PeerRecord, graph: Graph): void {
     const subject = `mesh.${workspace}.${uid}.graph`;
     const key = Uint8Array.from(Buffer.from(spec.publicKey, 'base64'));
-    const sealed = this.#sealer.seal('graph', key, subject, Buffer.from(JSON.stringify(graph)));
+    const seal = (content: Graph | FetchGraph) =>
+      this.#sealer.seal('graph', key, subject, Buffer.from(JSON.stringify(content)));
+    const sealed = seal(graph);
     if (sealed) {
       this.counts[graph.kind] += 1;
       this.#bus.publish(subject, sealed);
       return;
     }
+    const { epoch, version, reason } = graph;
+    const notice = seal({ kind: 'fetch', epoch, version, reason });
+    if (notice === undefined) return;
     this.counts.tooLarge += 1;
-    this.#services.log.debug({ workspace, peer: uid }, 'a graph does not fit the bus: the node fetches it by HTTP');
+    this.#bus.publish(subject, notice);
+    this.#services.log.debug({ workspace, peer: uid }, 'a graph does not fit the bus: the node is told to fetch it');
   }
 }
 

@@ -1,6 +1,6 @@
 import { connect, type NodeConnectionOptions } from '@nats-io/transport-node';
 import { busSecretOf } from '../core/network/device-token.ts';
-import { applyDelta, type DeltaGraph, type FullGraph } from '../core/network/graph.ts';
+import { applyDelta, type DeltaGraph, type FetchGraph, type FullGraph } from '../core/network/graph.ts';
 import { Opener } from '../net/seal/opener.ts';
 import { Sealer } from '../net/seal/sealer.ts';
 import type { KeyPair } from '../net/seal/x25519.ts';
@@ -25,6 +25,7 @@ export async function busNode(
   const opener = new Opener(pair, (sender) => Buffer.compare(sender, control) === 0);
   const sealer = new Sealer(pair, crypto.getRandomValues(new Uint8Array(16)));
   const received: (FullGraph | DeltaGraph)[] = [];
+  const notices: FetchGraph[] = [];
   let graph: FullGraph | undefined;
   let gaps = 0;
   let wake = () => {};
@@ -36,11 +37,14 @@ export async function busNode(
   }
   nats.subscribe(`mesh.${workspaceId}.${id}.graph`, {
     callback: (_error, { subject, data }) => {
-      const pushed = open('graph', subject, data) as FullGraph | DeltaGraph;
-      received.push(pushed);
-      const next = pushed.kind === 'full' ? pushed : graph && applyDelta(graph, pushed);
-      if (next) graph = next;
-      else gaps += 1;
+      const pushed = open('graph', subject, data) as FullGraph | DeltaGraph | FetchGraph;
+      if (pushed.kind === 'fetch') notices.push(pushed);
+      else {
+        received.push(pushed);
+        const next = pushed.kind === 'full' ? pushed : graph && applyDelta(graph, pushed);
+        if (next) graph = next;
+        else gaps += 1;
+      }
       wake();
     },
   });
@@ -55,6 +59,8 @@ export async function busNode(
   return {
     nats,
     received,
+    /** Told to fetch the graph over the API. */
+    notices,
     seal,
     subjectOf,
     get graph() {
@@ -72,10 +78,11 @@ export async function busNode(
       const { challenge, ...answer } = await ask({});
       return challenge === undefined ? answer : ask({ echo: challenge });
     },
+    ask: () => nats.publish(subjectOf('graph'), seal('graph', {})),
     /** Asks for the whole graph, once a heartbeat has proven this process, and waits for it. */
     async fetch(): Promise<FullGraph> {
       const before = received.length;
-      nats.publish(subjectOf('graph'), seal('graph', {}));
+      this.ask();
       await this.until(() => received.slice(before).some(({ reason }) => reason === 'requested'));
       return graph ?? Promise.reject(new Error('no graph'));
     },

@@ -214,6 +214,10 @@ export class ControlLink {
       void this.#confirm('the control plane says that this node is shut out');
       return;
     }
+    if (pushed.kind === 'fetch') {
+      void this.#confirm('the graph is too large for the bus');
+      return;
+    }
     const taken = this.#keeper.take(pushed, isFresh);
     this.#options.log.debug(
       { kind: pushed.kind, version: pushed.version, reason: pushed.reason, taken: taken.do },

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { isHostOf } from '../../core/network/address.ts';
 import { parseAddress, parseCidr } from '../../core/network/cidr.ts';
-import type { DeltaGraph, FullGraph } from '../../core/network/graph.ts';
+import type { DeltaGraph, FetchGraph, FullGraph } from '../../core/network/graph.ts';
 import { publicKeySchema } from '../../core/network/public-key.ts';
 
 /**
@@ -73,10 +73,22 @@ const deltaGraphSchema = z.object({
   firewall: z.object({ digest, delta: z.object({ added: rules, removed: rules }) }),
 }) as unknown as z.ZodType<DeltaGraph>;
 
-/** What the control plane sends on a node's graph subject. `gone`: this node was shut out or removed. */
-export type GraphMessage = FullGraph | DeltaGraph | { readonly kind: 'gone' };
+const fetchGraphSchema: z.ZodType<FetchGraph> = z.object({
+  kind: z.literal('fetch'),
+  epoch: head.epoch,
+  version: head.version,
+  reason: head.reason,
+});
 
-const messageSchema = z.union([fullGraphSchema, deltaGraphSchema, z.object({ kind: z.literal('gone') })]);
+/** What the control plane sends on a node's graph subject. `gone`: this node was shut out or removed. */
+export type GraphMessage = FullGraph | DeltaGraph | FetchGraph | { readonly kind: 'gone' };
+
+const messageSchema = z.union([
+  fullGraphSchema,
+  deltaGraphSchema,
+  fetchGraphSchema,
+  z.object({ kind: z.literal('gone') }),
+]);
 
 /** Undefined for anything that is no such message. */
 export function parseGraphMessage(bytes: Uint8Array): GraphMessage | undefined {

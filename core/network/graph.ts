@@ -85,6 +85,14 @@ export interface DeltaGraph extends GraphHead {
   };
 }
 
+/** Sent in place of a graph that is too large for one message of the bus: the node fetches it over the API. */
+export interface FetchGraph {
+  readonly kind: 'fetch';
+  readonly epoch: string;
+  readonly version: number;
+  readonly reason: string;
+}
+
 /** What leads from one full graph of a node to a later one. */
 export function deltaOf(before: FullGraph, after: FullGraph): DeltaGraph {
   const [old, now] = [byId(before.peers), byId(after.peers)];

@@ -1,0 +1,86 @@
+import { expect, test } from 'vitest';
+import { draftOf } from '../../core/record.ts';
+import { generateKeyPair } from '../../net/seal/x25519.ts';
+import { busNode } from '../bus-node.ts';
+import { type Harness, startHarness } from '../harness.ts';
+import { peer } from '../records.ts';
+import { verifies } from '../requirements.ts';
+import { ALL_ON, join, startWiredPlane } from '../wired-plane.ts';
+
+test('the end of a sub-agent reaches its subscribed neighbours as a delta, within a second and without being asked for', async () => {
+  verifies('delegate-ttl', 'ports-bus');
+  await using plane = await startWiredPlane();
+  const { harness, admin, busPort } = plane;
+  const { api } = harness;
+  const idA = await plane.join('a');
+  await using a = await busNode(busPort, idA);
+  await a.heartbeat();
+  await a.fetch();
+
+  const reach = [{ to: [{ peerSelector: { matchLabels: { name: 'a' } } }], ports: [{ protocol: 'TCP', port: 22 }] }];
+  const agent = await api('POST', '/api/v1/agents', { ...admin, body: { name: 'root', reach } });
+  const delegated = await api('POST', `/api/v1/agents/${agent.body.id}/delegate`, {
+    token: agent.body.token,
+    body: { subAgentName: 'brief', ttl: '3s', policyPreset: 'sandboxed', egress: reach },
+  });
+  const pair = generateKeyPair();
+  const publicKey = Buffer.from(pair.publicKey).toString('base64');
+  const enrolled = await api('POST', '/api/v1/devices/register', {
+    token: delegated.body.enrollmentToken,
+    body: { name: 'brief', publicKey, platform: 'agent' },
+  });
+  expect(enrolled.status).toBe(201);
+  await a.until(() => a.graph?.peers.some(({ id }) => id === enrolled.body.id) === true);
+  expect(a.graph?.peers.find(({ id }) => id === enrolled.body.id)?.expiresAt).toBe(delegated.body.expiresAt);
+
+  const seen = a.received.length;
+  await a.until(() => a.graph?.peers.length === 0);
+  const end = Date.parse(delegated.body.expiresAt);
+  expect([Date.now() >= end, Date.now() <= end + 1_000]).toEqual([true, true]);
+  const last = a.received.at(-1);
+  expect([last?.kind, last?.kind === 'delta' && last.peers.removed, a.gaps, a.received.length > seen]).toEqual([
+    'delta',
+    [enrolled.body.id],
+    0,
+    true,
+  ]);
+});
+
+test('a node whose graph is larger than a message of the bus is told to fetch it over the API, and deltas go on from there', async () => {
+  const first = await startHarness();
+  const admin = await first.workspace('prod', 10_000);
+  const idA = await join(first, admin, 'a');
+  await seedCrowd(first, admin.workspace, CROWD);
+  await first.stop();
+  await using harness = await startHarness({ directory: first.directory, env: ALL_ON });
+  await using a = await busNode(harness.plane.listeners.bus?.port ?? 0, idA);
+  expect(await a.heartbeat()).toMatchObject({ version: null });
+  a.ask();
+  await a.until(() => a.notices.length > 0);
+
+  const { text, body } = await harness.api('GET', '/api/v1/devices/self/graph', { token: idA.deviceToken });
+  expect([text.length > 1_048_576, body.peers.length]).toEqual([true, CROWD]);
+  expect(a.notices).toEqual([{ kind: 'fetch', epoch: body.epoch, version: body.version, reason: 'requested' }]);
+  expect(await a.heartbeat()).toMatchObject({ version: body.version });
+  expect((await harness.api('GET', '/metrics')).text).toMatch(/^mesh_graph_pushes_too_large_total 1$/m);
+
+  a.goBackTo(body);
+  const gone = await harness.api('DELETE', '/api/v1/peers/crowd-7', admin);
+  expect(gone.status).toBeLessThan(300);
+  await a.until(() => a.received.length > 0);
+  expect(a.received.map(({ kind }) => kind)).toEqual(['delta']);
+  expect([a.graph?.peers.length, a.gaps, a.notices.length]).toEqual([CROWD - 1, 0, 1]);
+});
+
+/** So many that a graph of all is larger than a message of the bus (1 MiB). */
+const CROWD = 4_500;
+
+/** Ready peers in a part of the block where nobody is yet. */
+async function seedCrowd({ plane }: Pick<Harness, 'plane'>, workspace: string, count: number): Promise<void> {
+  const crowd = Array.from({ length: count }, (_, n) =>
+    peer(`crowd-${n}`, { address: `10.96.${16 + (n >> 8)}.${n & 255}`, uid: `p_crowd${String(n).padStart(21, '0')}` }),
+  );
+  const ops = crowd.map((record) => ({ op: 'create' as const, record: draftOf(record) }));
+  const context = { actor: 'system:test', reason: 'a crowd', requestId: 'seed' };
+  await plane.services.store.commit(workspace, ops, context);
+}

@@ -6,6 +6,9 @@ import type { EmbeddedBus } from '../net/nats/bus.ts';
 
 type CredentialBus = Pick<EmbeddedBus, 'setCredentials' | 'removeCredentials'>;
 
+/** Devices named in one line of the log. */
+const SHOWN = 20;
+
 /** Keeps the bus told of the credential of each device (MESH_SIGNALING_AUTH=token), now and as devices come and go. */
 export async function startBusCredentials(
   { store, log }: Pick<Services, 'store' | 'log'>,
@@ -42,7 +45,16 @@ export async function startBusCredentials(
   for (const workspace of await store.workspaces()) {
     const [tokens, peers] = await Promise.all([store.list(workspace, 'Token'), store.list(workspace, 'MeshPeer')]);
     const live = new Set((peers.items as PeerRecord[]).filter((p) => p.status.phase !== 'revoked').map((p) => p.uid));
-    for (const token of tokens.items as TokenRecord[]) if (live.has(token.spec.owner)) grant(workspace, token);
+    const held = (tokens.items as TokenRecord[]).filter(({ spec }) => spec.kind === 'dev' && live.has(spec.owner));
+    for (const token of held) grant(workspace, token);
+    const without = held.filter(({ spec }) => spec.busDigest === undefined).map(({ spec }) => spec.name);
+    if (without.length > 0) {
+      log.warn(
+        { workspace, devices: without.length, names: without.slice(0, SHOWN) },
+        'devices have no credential of the bus and are refused there: each calls POST /api/v1/devices/self/key with a ' +
+          'fresh key, or registers again',
+      );
+    }
   }
   return { stop };
 }

@@ -208,7 +208,6 @@ export const requirements = {
   'signaling-kinds': {
     section: 'Signaling',
     rule: 'Nodes exchange SYN, OFFER, ANSWER and receive graph pushes over the bus',
-    open: 'bus',
   },
   'signaling-syn-restart': { section: 'Signaling', rule: 'SYN on active LRP session records a restart', open: 'node' },
   'error-unnormalized-name': {

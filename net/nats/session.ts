@@ -21,6 +21,11 @@ const OK = bytesOf('+OK\r\n');
 const PING = bytesOf('PING\r\n');
 const PONG = bytesOf('PONG\r\n');
 
+/** Clients go by the first two words. */
+const UNAUTHORIZED =
+  'Authorization Violation (no credential of a node: one that is registered calls POST /api/v1/devices/self/key with a ' +
+  'fresh key, or registers again)';
+
 const PARSE_ERRORS: Readonly<Record<ParseError, string | undefined>> = {
   operation: 'Unknown Protocol Operation',
   arguments: undefined,
@@ -181,7 +186,7 @@ export class Session implements Sink {
 
   unauthorized(): void {
     this.#hub.metrics.auth_failures_total++;
-    this.fail('Authorization Violation', 'unauthorized');
+    this.fail(UNAUTHORIZED, 'unauthorized');
   }
 
   subscribe(args: readonly string[]): void {

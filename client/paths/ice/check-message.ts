@@ -1,0 +1,168 @@
+import { decodeXorAddress, encodeXorAddress, formatIp, parseIp } from '../../../net/stun/address.ts';
+import {
+  ATTRIBUTES,
+  BINDING,
+  checkFingerprint,
+  decodeStun,
+  encodeStun,
+  hasIntegrity,
+  type StunAttribute,
+} from '../../../net/stun/message.ts';
+import type { Endpoint } from '../../tunnel/tunnel.ts';
+
+export type IceRole = 'controlling' | 'controlled';
+
+/** What one side of a session is known by (RFC 8445 section 5.3). */
+export interface IceCredentials {
+  readonly ufrag: string;
+  readonly pwd: string;
+}
+
+/** A message of ICE as it arrived. Nothing of it may be believed before `isSignedWith` said so. */
+export type IceMessage =
+  | {
+      readonly kind: 'check';
+      readonly transactionId: Uint8Array;
+      /** Of the receiver, then of the sender. */
+      readonly ufrags: readonly [string, string];
+      readonly priority: number;
+      readonly role: IceRole;
+      readonly tieBreaker: bigint;
+      readonly isNominating: boolean;
+    }
+  | { readonly kind: 'success'; readonly transactionId: Uint8Array; readonly mapped: Endpoint }
+  | { readonly kind: 'role-conflict'; readonly transactionId: Uint8Array }
+  /** Over the relay: the sender lost its consent and left the direct way. */
+  | { readonly kind: 'lost'; readonly ufrags: readonly [string, string] };
+
+/** RFC 8445 section 7.3.1.1. */
+const ROLE_CONFLICT = 487;
+/** RFC 8489 section 14: those below must be understood. */
+const OPTIONAL_FROM = 0x8000;
+const UNDERSTOOD: ReadonlySet<number> = new Set(Object.values(ATTRIBUTES));
+const USERNAME = /^([A-Za-z0-9+/]{4,256}):([A-Za-z0-9+/]{4,256})$/;
+
+export interface CheckFields {
+  readonly transactionId: Uint8Array;
+  readonly local: IceCredentials;
+  readonly remote: IceCredentials;
+  readonly priority: number;
+  readonly role: IceRole;
+  readonly tieBreaker: bigint;
+  readonly isNominating: boolean;
+}
+
+/** A connectivity check (RFC 8445 section 7.2.2). */
+export function encodeCheck({ transactionId, local, remote, priority, role, tieBreaker, isNominating }: CheckFields) {
+  const attributes: StunAttribute[] = [
+    { type: ATTRIBUTES.username, value: Buffer.from(`${remote.ufrag}:${local.ufrag}`) },
+    { type: ATTRIBUTES.priority, value: u32(priority) },
+    {
+      type: role === 'controlling' ? ATTRIBUTES.iceControlling : ATTRIBUTES.iceControlled,
+      value: u64(tieBreaker),
+    },
+    ...(isNominating ? [{ type: ATTRIBUTES.useCandidate, value: new Uint8Array(0) }] : []),
+  ];
+  return encodeStun({ class: 'request', method: BINDING, transactionId, attributes }, signedWith(remote.pwd));
+}
+
+/** The answer to a check; undefined when `from` is no address. */
+export function encodeSuccess(transactionId: Uint8Array, from: Endpoint, pwd: string): Uint8Array | undefined {
+  const ip = parseIp(from.address);
+  if (ip === undefined) return undefined;
+  const value = encodeXorAddress(ip, from.port, transactionId);
+  const attributes = [{ type: ATTRIBUTES.xorMappedAddress, value }];
+  return encodeStun({ class: 'success', method: BINDING, transactionId, attributes }, signedWith(pwd));
+}
+
+export function encodeRoleConflict(transactionId: Uint8Array, pwd: string): Uint8Array {
+  const value = Buffer.concat([
+    Uint8Array.of(0, 0, Math.floor(ROLE_CONFLICT / 100), ROLE_CONFLICT % 100),
+    Buffer.from('Role Conflict'),
+  ]);
+  const attributes = [{ type: ATTRIBUTES.errorCode, value }];
+  return encodeStun({ class: 'error', method: BINDING, transactionId, attributes }, signedWith(pwd));
+}
+
+/** Tells the other side, over the relay, that the direct way is left. */
+export function encodeLost(transactionId: Uint8Array, local: IceCredentials, remote: IceCredentials): Uint8Array {
+  const attributes = [{ type: ATTRIBUTES.username, value: Buffer.from(`${remote.ufrag}:${local.ufrag}`) }];
+  return encodeStun({ class: 'indication', method: BINDING, transactionId, attributes }, signedWith(remote.pwd));
+}
+
+/** Undefined for what is no message of ICE. Never throws. */
+export function decodeIce(bytes: Uint8Array): IceMessage | undefined {
+  const message = decodeStun(bytes);
+  if (message === undefined || message.method !== BINDING || checkFingerprint(bytes) !== 'right') return undefined;
+  const end = message.attributes.findIndex(({ type }) => type === ATTRIBUTES.messageIntegrity);
+  if (end < 0) return undefined;
+  // What stands behind MESSAGE-INTEGRITY is anyone's.
+  const signed = new Map(message.attributes.slice(0, end).map(({ type, value }) => [type, value] as const));
+  if ([...signed.keys()].some((type) => type < OPTIONAL_FROM && !UNDERSTOOD.has(type))) return undefined;
+  const { transactionId } = message;
+  switch (message.class) {
+    case 'request':
+      return decodeCheck(transactionId, signed);
+    case 'success': {
+      const value = signed.get(ATTRIBUTES.xorMappedAddress);
+      const mapped = value && decodeXorAddress(value, transactionId);
+      return mapped && { kind: 'success', transactionId, mapped: { address: formatIp(mapped.ip), port: mapped.port } };
+    }
+    case 'error': {
+      const code = signed.get(ATTRIBUTES.errorCode);
+      return code && (code[2] ?? 0) * 100 + (code[3] ?? 0) === ROLE_CONFLICT
+        ? { kind: 'role-conflict', transactionId }
+        : undefined;
+    }
+    case 'indication': {
+      const ufrags = ufragsOf(signed);
+      return ufrags && { kind: 'lost', ufrags };
+    }
+    default:
+      return message.class satisfies never;
+  }
+}
+
+/** Whether the holder of this password made the message. */
+export function isSignedWith(bytes: Uint8Array, pwd: string): boolean {
+  return hasIntegrity(bytes, Buffer.from(pwd));
+}
+
+function decodeCheck(transactionId: Uint8Array, signed: ReadonlyMap<number, Uint8Array>): IceMessage | undefined {
+  const ufrags = ufragsOf(signed);
+  const priority = signed.get(ATTRIBUTES.priority);
+  const controlling = signed.get(ATTRIBUTES.iceControlling);
+  const tieBreaker = controlling ?? signed.get(ATTRIBUTES.iceControlled);
+  if (!ufrags || priority?.length !== 4 || tieBreaker?.length !== 8) return undefined;
+  return {
+    kind: 'check',
+    transactionId,
+    ufrags,
+    priority: Buffer.from(priority).readUInt32BE(),
+    role: controlling ? 'controlling' : 'controlled',
+    tieBreaker: Buffer.from(tieBreaker).readBigUInt64BE(),
+    isNominating: signed.has(ATTRIBUTES.useCandidate),
+  };
+}
+
+function ufragsOf(signed: ReadonlyMap<number, Uint8Array>): readonly [string, string] | undefined {
+  const value = signed.get(ATTRIBUTES.username);
+  const [, receiver, sender] = USERNAME.exec(value ? Buffer.from(value).toString('latin1') : '') ?? [];
+  return receiver !== undefined && sender !== undefined ? [receiver, sender] : undefined;
+}
+
+function signedWith(pwd: string) {
+  return { integrityKey: Buffer.from(pwd), fingerprint: true };
+}
+
+function u32(value: number): Uint8Array {
+  const bytes = Buffer.alloc(4);
+  bytes.writeUInt32BE(value);
+  return bytes;
+}
+
+function u64(value: bigint): Uint8Array {
+  const bytes = Buffer.alloc(8);
+  bytes.writeBigUInt64BE(value);
+  return bytes;
+}

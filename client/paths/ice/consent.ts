@@ -1,0 +1,80 @@
+/** Unanswered checks after which a way is lost. */
+const MISSES = 4;
+/** The least time the last of them is given; more on slow ways. */
+const LAST_MISS_MS = 100;
+/** A way without traffic is looked at this often; each wait is drawn anew, so that many peers spread. */
+const IDLE_MIN_MS = 15_000;
+const IDLE_MAX_MS = 25_000;
+/** How long an idle way's check may take before more follow fast. */
+const IDLE_PATIENCE_MS = 500;
+/** Enough for a second of round trip; what is sent beyond is not remembered one by one. */
+const MAX_OUTSTANDING = 16;
+
+/** Whether the other side still answers on the way in use (RFC 7675), asked often under traffic and rarely without. */
+export class Consent {
+  roundTripMs: number;
+  readonly #random: () => number;
+  #isActive = false;
+  #interval: number;
+  #nextAt: number;
+  /** When the checks that came after the last answered one were sent. */
+  #outstanding: number[] = [];
+
+  /** `interval` is that under traffic. `random` gives numbers from 0 to below 1. */
+  constructor(now: number, roundTripMs: number, interval: number, random: () => number) {
+    this.roundTripMs = roundTripMs;
+    this.#interval = interval;
+    this.#random = random;
+    // Both sides have only just begun: the first check is soon.
+    this.#nextAt = now + interval;
+  }
+
+  get misses(): number {
+    return this.#outstanding.length;
+  }
+
+  /** When there is something to do next. */
+  get deadline(): number {
+    return Math.min(this.#nextAt, this.#outstanding.length >= MISSES ? this.#lostAt : Number.POSITIVE_INFINITY);
+  }
+
+  isDue(now: number): boolean {
+    return now >= this.#nextAt;
+  }
+
+  isLost(now: number): boolean {
+    return this.#outstanding.length >= MISSES && now >= this.#lostAt;
+  }
+
+  sent(now: number): void {
+    const isFirst = this.#outstanding.length === 0;
+    if (this.#outstanding.length < MAX_OUTSTANDING) this.#outstanding.push(now);
+    const isPatient = isFirst && !this.#isActive;
+    this.#nextAt = now + (isPatient ? Math.max(IDLE_PATIENCE_MS, 2 * this.roundTripMs) : this.#interval);
+  }
+
+  /** The check that was sent then was answered. */
+  answered(sentAt: number, now: number): void {
+    this.#outstanding = this.#outstanding.filter((at) => at > sentAt);
+    this.roundTripMs = (this.roundTripMs * 3 + (now - sentAt)) / 4;
+    if (!this.#isActive && this.#outstanding.length === 0) {
+      this.#nextAt = now + IDLE_MIN_MS + this.#random() * (IDLE_MAX_MS - IDLE_MIN_MS);
+    }
+  }
+
+  setTraffic(isActive: boolean, interval: number, now: number): void {
+    this.#interval = interval;
+    if (isActive && !this.#isActive) this.#nextAt = Math.min(this.#nextAt, now);
+    this.#isActive = isActive;
+  }
+
+  /** Something speaks against the way: it is asked now. */
+  doubt(now: number): void {
+    this.#nextAt = Math.min(this.#nextAt, now);
+  }
+
+  get #lostAt(): number {
+    const [oldest = 0] = this.#outstanding;
+    return oldest + (MISSES - 1) * this.#interval + Math.max(LAST_MISS_MS, 1.5 * this.roundTripMs);
+  }
+}

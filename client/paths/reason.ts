@@ -1,0 +1,90 @@
+import type { Candidate } from './ice/candidate.ts';
+import { SILENT_AFTER_SYNS } from './schedule.ts';
+import type { PathReason, PathStatus } from './status.ts';
+import type { IcePortState, RelayState } from './surroundings.ts';
+
+/** What a pair knows of itself when it is asked why it is where it is. */
+export interface PairView {
+  readonly direct: Candidate | undefined;
+  readonly hasLeft: boolean;
+  readonly isProven: boolean;
+  readonly isNegotiated: boolean;
+  readonly isTrying: boolean;
+  readonly wasLost: boolean;
+  readonly syns: number;
+  readonly peerCandidates: number;
+  readonly tried: { readonly addresses: readonly string[]; readonly checks: number };
+  readonly ownCandidates: readonly Candidate[];
+  readonly isBusUp: boolean;
+  readonly relay: RelayState;
+  readonly isPeerAtRelay: boolean;
+  readonly icePort: IcePortState;
+}
+
+const FOUND_AS = {
+  host: 'its own address',
+  srflx: 'the address that a STUN server saw',
+  prflx: 'an address found by a check',
+} as const;
+
+/** One code and one sentence for people; when nothing carries packets, the sentence says what the relay lacks too. */
+export function reasonOf(view: PairView): PathStatus['reason'] {
+  const reason = directReasonOf(view);
+  if (view.direct || view.isPeerAtRelay || view.hasLeft) return reason;
+  switch (view.relay.state) {
+    case 'ready':
+      return { ...reason, detail: `${reason.detail} The relay does not know the peer.` };
+    case 'away': {
+      const isSettled = reason.code === 'checks-failed' || reason.code === 'no-stun' || reason.code === 'no-candidates';
+      const detail = `${reason.detail} The relay is not reached: ${view.relay.reason}.`;
+      return { code: isSettled ? 'relay-away' : reason.code, detail };
+    }
+    case 'none':
+      return { ...reason, detail: `${reason.detail} This network has no relay.` };
+    default:
+      return view.relay satisfies never;
+  }
+}
+
+function directReasonOf(view: PairView): { readonly code: PathReason; readonly detail: string } {
+  const { direct, tried } = view;
+  if (direct) {
+    const { address, port, type } = direct;
+    const place = address.includes(':') ? `[${address}]:${port}` : `${address}:${port}`;
+    return { code: 'direct', detail: `The peer answers at ${place}, ${FOUND_AS[type]}.` };
+  }
+  if (view.hasLeft) return { code: 'left', detail: 'The peer said that it leaves, or is no longer in the graph.' };
+  if (view.icePort.obstacle !== null) return { code: 'port-not-shared', detail: view.icePort.obstacle };
+  if (view.isTrying) {
+    const count = tried.addresses.length;
+    return { code: 'checking', detail: `Checking ${count} ${count === 1 ? 'address' : 'addresses'} of the peer.` };
+  }
+  if (view.wasLost) {
+    return { code: 'consent-lost', detail: 'The direct way stopped answering; it is tried again and again.' };
+  }
+  if (!view.isBusUp && !view.isNegotiated) {
+    return { code: 'no-bus', detail: 'The bus is away, so no candidates can be exchanged.' };
+  }
+  if (!view.isProven && !view.isNegotiated) return unansweredReason(view.syns);
+  if (!view.isNegotiated) return { code: 'signalling', detail: 'Credentials and candidates are being exchanged.' };
+  if (view.peerCandidates === 0 && tried.addresses.length === 0) {
+    return { code: 'no-candidates', detail: 'The peer named no address where it could be reached.' };
+  }
+  if (!view.icePort.isMapped && view.ownCandidates.every(({ type }) => type === 'host')) {
+    return {
+      code: 'no-stun',
+      detail: `No STUN server answered, so this node does not know its public address; ${checksSentence(tried)}`,
+    };
+  }
+  return { code: 'checks-failed', detail: `No way through NAT or firewall was found: ${checksSentence(tried)}` };
+}
+
+function unansweredReason(syns: number): { readonly code: PathReason; readonly detail: string } {
+  if (syns === 0) return { code: 'new', detail: 'The peer is new; it is about to be asked for.' };
+  if (syns < SILENT_AFTER_SYNS) return { code: 'signalling', detail: 'The peer was asked to answer on the bus.' };
+  return { code: 'peer-silent', detail: 'The peer does not answer on the bus; it may be off.' };
+}
+
+function checksSentence({ addresses, checks }: PairView['tried']): string {
+  return `${checks} checks of ${addresses.join(', ') || 'no address'} stayed unanswered.`;
+}

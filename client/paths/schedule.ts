@@ -1,0 +1,34 @@
+/** SYNs to a peer that does not answer. It speaks up itself when it comes, so that waits may grow long. */
+export const SYN_WAITS_MS = [1_000, 2_000, 4_000, 8_000, 15_000, 30_000, 60_000, 120_000, 300_000] as const;
+/** After this many unanswered SYNs the peer counts as silent. */
+export const SILENT_AFTER_SYNS = 3;
+/** OFFERs that are not answered; then the peer has to prove again that it lives. */
+export const OFFER_WAITS_MS = [1_000, 2_000, 3_000, 4_000] as const;
+/** The side that answers waits this long for the OFFER it asked for. */
+export const OFFER_PATIENCE_MS = 3_000;
+/**
+ * Between tries that found no way. The first is above 30 s: a router without an inbound firewall notes a stray packet for
+ * that long and gives the way's own packets another port as long as it does.
+ */
+export const TRY_WAITS_MS = [34_000, 60_000, 120_000, 300_000] as const;
+/** Between tries after a way that was open is lost: it may come back any moment. */
+export const RETURN_WAITS_MS = [3_000, 4_000, 6_000, 10_000, 20_000, 34_000, 60_000, 120_000, 300_000] as const;
+/** How much later the answering side takes a try into its own hands. */
+export const ANSWERER_LATER_MS = 8_000;
+/** In a try with an order the second side begins this much later. */
+export const SECOND_SIDE_LATER_MS = 600;
+/** Asking the relay for a peer that was not there, and looking again for one that was. */
+export const RELAY_PROBE_WAITS_MS = [2_000, 4_000, 8_000, 15_000, 30_000, 60_000, 300_000] as const;
+export const RELAY_RECHECK_MS = 45_000;
+/** How long a peer is hoped for before its state is `failed`. */
+export const HOPE_MS = 60_000;
+/** Traffic keeps a way under close watch for this long. */
+export const TRAFFIC_LINGER_MS = 5_000;
+/** Between two commands that only say again where a peer is. */
+export const REASSERT_MS = 50;
+
+/** The wait number `n` of a schedule, the last one for ever after, with up to a quarter more by chance. */
+export function waitOf(waits: readonly number[], n: number, fraction: number): number {
+  const wait = waits[Math.min(n, waits.length - 1)] ?? 0;
+  return wait * (1 + fraction / 4);
+}

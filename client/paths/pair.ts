@@ -20,8 +20,8 @@ import {
   TRY_WAITS_MS,
   waitOf,
 } from './schedule.ts';
-import type { PathStatus, Transport } from './status.ts';
-import type { Surroundings } from './surroundings.ts';
+import type { Transport } from './status.ts';
+import type { PairStatus, Surroundings } from './surroundings.ts';
 import { wayTo } from './transitions.ts';
 
 /** Addresses that a peer may name. */
@@ -37,9 +37,6 @@ export interface PairPeer {
   readonly publicKey: string;
   readonly key: Uint8Array;
 }
-
-/** As `PathStatus`, before anyone knows which loopback address stands for the relay. */
-export type PairStatus = Omit<PathStatus, 'endpoint'> & { readonly endpoint: Endpoint | 'relay' | null };
 
 /** What the tunnel tells of a peer. */
 export interface PeerTraffic {
@@ -576,11 +573,12 @@ export class Pair {
       this.#transport = state;
       this.#since = now;
     }
-    const { endpoint, reason } = this.status;
+    const { status } = this;
+    const { endpoint, reason } = status;
     const shown = `${this.#transport} ${reason.code} ${endpoint && nameOf(endpoint)}`;
     if (shown === this.#shown) return;
     this.#shown = shown;
-    this.#around.emit({ type: 'changed', peerId: this.peer.id });
+    this.#around.emit({ type: 'changed', status });
   }
 
   #view(): PairView {

@@ -10,8 +10,8 @@ import { type Candidate, canonicalAddress, isUsableAddress } from './ice/candida
 import { decodeIce, type IceMessage, type IceRole } from './ice/check-message.ts';
 import { Pacer } from './ice/pacer.ts';
 import { type IceEvents, IceSession, sessionNumberOf } from './ice/session.ts';
-import { Pair, type PairPeer, type PairStatus, type PeerTraffic } from './pair.ts';
-import type { IcePortState, PathCommand, RelayState, Surroundings } from './surroundings.ts';
+import { Pair, type PairPeer, type PeerTraffic } from './pair.ts';
+import type { IcePortState, PairStatus, PathCommand, RelayState, Surroundings } from './surroundings.ts';
 
 /** RFC 8445 section 14: all checks of this node together, apart from consent. */
 const CHECKS_PER_SECOND = 400;
@@ -230,6 +230,10 @@ export class Paths {
 
   statusOf(peerId: string): PairStatus | undefined {
     return this.#byId.get(peerId)?.status;
+  }
+
+  publicKeyOf(peerId: string): string | undefined {
+    return this.#byId.get(peerId)?.peer.publicKey;
   }
 
   #take(): readonly PathCommand[] {

@@ -1,11 +1,17 @@
+import { randomBytes } from 'node:crypto';
+import { type IpRange, parseCidr } from '../../core/network/cidr.ts';
 import type { FullGraph } from '../../core/network/graph.ts';
 import type { Log } from '../../core/ports.ts';
 import { parseRelayAddress, type RelayAddress, redirectRelay } from '../../net/relay/address.ts';
 import type { KeyPair } from '../../net/seal/x25519.ts';
+import { IcePort } from '../ice-port/ice-port.ts';
 import { RelayLink } from '../relay/link.ts';
-import { Loopback } from '../relay/loopback.ts';
+import { Loopback, type LoopbackPeer } from '../relay/loopback.ts';
 import type { Endpoint, Tunnel } from '../tunnel/tunnel.ts';
+import { EndpointWriter } from './endpoint-writer.ts';
+import { Paths } from './paths.ts';
 import type { PathStatus } from './status.ts';
+import type { PairStatus, PathCommand } from './surroundings.ts';
 
 export interface ConnectivityOptions {
   /** This node's. After a rotation close this and start another. */
@@ -78,113 +84,327 @@ export type RelayDrop =
   | 'unknown-peer'
   | 'too-large';
 
-/** Starts with every peer on the relay. */
-export async function startConnectivity(options: ConnectivityOptions): Promise<Connectivity> {
-  const { tunnel, log } = options;
-  const now = () => performance.timeOrigin + performance.now();
-  const listeners = new Set<(status: PathStatus) => void>();
-  let graph = options.graph;
-  let statuses: readonly PathStatus[] = [];
-  const link = new RelayLink({
-    keyPair: options.keyPair,
-    now,
-    random: Math.random,
-    log,
-    onReady() {
-      for (const { publicKey } of graph.peers) {
-        const peer = loopback.peer(publicKey);
-        const initiation = loopback.initiationOf(publicKey);
-        if (peer && initiation) link.forward(peer.relayId, initiation);
-      }
-      refresh();
-    },
-    onAway: () => refresh(),
-    onPacket(from, payload) {
-      const peer = loopback.peerOfRelayId(from);
-      if (peer) loopback.deliver(peer, payload);
-    },
-    onProbed() {},
-  });
-  const loopback = await Loopback.open({
-    wireguardPort: tunnel.listenPort,
-    now,
-    log,
-    onPacket: (peer, packet) => link.forward(peer.relayId, packet),
-  });
+/** A look at the tunnel while a direct way is in use, and otherwise. */
+const LOOK_MS = 1_000;
+const QUIET_LOOK_MS = 10_000;
+/** STUN between agents begins with 0, WireGuard's packets with 1 to 4. */
+const STUN_FIRST_BYTE = 0;
 
-  function refresh(): void {
-    const isReady = link.state === 'ready';
-    const before = new Map(statuses.map((status) => [status.peerId, status]));
-    statuses = graph.peers.map(({ id, publicKey }) => {
-      const transport = isReady ? 'lrp-ready' : 'probing';
-      const old = before.get(id);
-      if (old?.transport === transport) return old;
-      return {
-        peerId: id,
-        transport,
-        path: isReady ? 'relayed' : null,
-        endpoint: loopback.shownEndpointOf(publicKey) ?? null,
-        reason: isReady
-          ? { code: 'new', detail: 'The relay carries the packets.' }
-          : { code: 'relay-away', detail: `The relay is not reached: ${link.reason ?? 'connecting'}.` },
-        since: now(),
-        roundTripMs: null,
-      };
-    });
-    for (const status of statuses) {
-      if (before.get(status.peerId) !== status) for (const listener of listeners) listener(status);
-    }
+/** Opens sockets and rules, and begins with every peer on the relay. */
+export async function startConnectivity(options: ConnectivityOptions): Promise<Connectivity> {
+  const connectivity = new RunningConnectivity(options);
+  try {
+    await connectivity.open();
+    return connectivity;
+  } catch (error) {
+    await connectivity.close();
+    throw error;
   }
-  const admit = async (next: FullGraph) => {
-    await loopback.admit(next.peers.map(({ publicKey }) => publicKey));
-    const endpoints = next.peers.flatMap(({ publicKey }) => {
+}
+
+class RunningConnectivity implements Connectivity {
+  readonly #options: ConnectivityOptions;
+  readonly #paths: Paths;
+  readonly #link: RelayLink;
+  readonly #endpoints: EndpointWriter;
+  readonly #listeners = new Set<(status: PathStatus) => void>();
+  /** Of peers with a direct way, by public key. */
+  readonly #directs = new Map<string, Endpoint>();
+  #loopback: Loopback | undefined;
+  #icePort: IcePort | undefined;
+  #order: readonly string[] = [];
+  #timer: NodeJS.Timeout | undefined;
+  #wakeAt = Number.POSITIVE_INFINITY;
+  #looker: NodeJS.Timeout | undefined;
+  #isClosed = false;
+
+  constructor(options: ConnectivityOptions) {
+    this.#options = options;
+    const { keyPair, workspaceId, graph, tunnel, log } = options;
+    this.#paths = new Paths({
+      keyPair,
+      subjectOf: (peerId) => `mesh.${workspaceId}.${peerId}.signal`,
+      overlay: overlayOf(graph),
+      random: randomBytes,
+    });
+    this.#endpoints = new EndpointWriter(tunnel, log);
+    this.#link = new RelayLink({
+      keyPair,
+      now,
+      random: Math.random,
+      log,
+      onReady: () => this.#relayReady(),
+      onAway: (reason) => this.#perform(this.#paths.relayChanged(this.#relayState(reason), now())),
+      onPacket: (from, payload) => this.#fromRelay(from, payload),
+      onProbed: (from, isPresent) => {
+        const peer = this.#loopback?.peerOfRelayId(from);
+        if (peer) this.#perform(this.#paths.relayProbed(peer.publicKey, isPresent, now()));
+      },
+    });
+  }
+
+  async open(): Promise<void> {
+    const { tunnel, log, graph } = this.#options;
+    const wireguardPort = tunnel.listenPort;
+    this.#loopback = await Loopback.open({
+      wireguardPort,
+      now,
+      log,
+      onPacket: (peer, packet) => this.#fromTunnel(peer, packet),
+    });
+    this.#icePort = await IcePort.open({
+      interfaceName: tunnel.interfaceName,
+      wireguardPort,
+      overlay: overlayOf(graph),
+      now,
+      log,
+      onDatagram: (bytes, from) => this.#perform(this.#paths.stunReceived(bytes, from, now())),
+      onChange: () => this.#portChanged(),
+    });
+    this.#portChanged();
+    await this.admit(graph);
+    this.updateGraph(graph);
+    this.#look();
+  }
+
+  async admit(graph: FullGraph): Promise<ReadonlyMap<string, Endpoint>> {
+    const loopback = this.#loopback;
+    if (!loopback) return new Map();
+    await loopback.admit(graph.peers.map(({ publicKey }) => publicKey));
+    const endpoints = graph.peers.flatMap(({ publicKey }) => {
       const endpoint = loopback.endpointOf(publicKey);
       return endpoint ? [[publicKey, endpoint] as const] : [];
     });
     return new Map(endpoints);
-  };
-  const updateGraph = (next: FullGraph) => {
-    graph = next;
-    void loopback.keep(new Set(next.peers.map(({ publicKey }) => publicKey)));
-    link.use(relayOf(next, options.relayOverride));
-    refresh();
-  };
-  await admit(graph);
-  updateGraph(graph);
-  return {
-    admit,
-    updateGraph,
-    receiveSignal() {},
-    busState() {},
-    statuses: () => statuses,
-    onChange(listener) {
-      listeners.add(listener);
-      return () => listeners.delete(listener);
-    },
-    hurry() {},
-    metrics: () => ({
+  }
+
+  updateGraph(graph: FullGraph): void {
+    if (this.#isClosed) return;
+    this.#order = graph.peers.map(({ id }) => id);
+    const keys = new Set(graph.peers.map(({ publicKey }) => publicKey));
+    this.#perform(this.#paths.peersChanged(graph.peers, now()));
+    for (const publicKey of this.#directs.keys()) if (!keys.has(publicKey)) this.#directs.delete(publicKey);
+    this.#loopback
+      ?.keep(keys)
+      .catch((error: unknown) => this.#options.log.warn({ err: error }, 'Loopback addresses stayed.'));
+    this.#icePort?.setServers(graph.stun);
+    this.#link.use(relayOf(graph, this.#options.relayOverride));
+    if (this.#link.state === 'none') this.#perform(this.#paths.relayChanged({ state: 'none' }, now()));
+  }
+
+  receiveSignal(subject: string, sealed: Uint8Array): void {
+    this.#perform(this.#paths.signalReceived(subject, sealed, now()));
+  }
+
+  busState(state: 'up' | 'down'): void {
+    this.#perform(this.#paths.busChanged(state === 'up', now()));
+  }
+
+  statuses(): readonly PathStatus[] {
+    return this.#order.flatMap((id) => {
+      const status = this.#paths.statusOf(id);
+      return status ? [this.#shown(status)] : [];
+    });
+  }
+
+  onChange(listener: (status: PathStatus) => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  hurry(peerId: string): void {
+    this.#perform(this.#paths.hurry(peerId, now()));
+  }
+
+  metrics(): ConnectivityMetrics {
+    const link = this.#link;
+    return {
       relay: {
         state: link.state,
         address: link.address ?? null,
         reason: link.reason ?? null,
         sentPackets: link.sent.packets,
         receivedPackets: link.received.packets,
-        dropped: { ...link.dropped, 'unknown-peer': loopback.strangers },
+        dropped: { ...link.dropped, 'unknown-peer': this.#loopback?.strangers ?? 0 },
       },
-      icePort: { isShared: false, obstacle: null, mapped: { ipv4: null, ipv6: null } },
-      ignored: {},
-    }),
-    async close() {
-      link.close();
-      await loopback.close();
-    },
-  };
+      icePort: {
+        isShared: this.#icePort?.obstacle === null,
+        obstacle: this.#icePort?.obstacle ?? null,
+        mapped: this.#icePort?.mapped ?? { ipv4: null, ipv6: null },
+      },
+      ignored: this.#paths.ignored,
+    };
+  }
+
+  async close(): Promise<void> {
+    if (this.#isClosed) return;
+    this.#perform(this.#paths.close(now()));
+    this.#isClosed = true;
+    clearTimeout(this.#timer);
+    clearTimeout(this.#looker);
+    this.#link.close();
+    this.#listeners.clear();
+    await Promise.allSettled([this.#loopback?.close(), this.#icePort?.close()]);
+  }
+
+  #perform(commands: readonly PathCommand[]): void {
+    if (this.#isClosed) return;
+    for (const command of commands) this.#performOne(command);
+    this.#schedule();
+  }
+
+  #performOne(command: PathCommand): void {
+    switch (command.type) {
+      case 'publish':
+        this.#options.publish(command.subject, command.sealed);
+        return;
+      case 'stun':
+        this.#icePort?.send(command.to, command.bytes);
+        return;
+      case 'relay': {
+        const peer = this.#loopback?.peer(command.publicKey);
+        if (peer) this.#link.forward(peer.relayId, command.bytes);
+        return;
+      }
+      case 'probe-relay': {
+        const peer = this.#loopback?.peer(command.publicKey);
+        if (peer) this.#link.probe(peer.relayId);
+        return;
+      }
+      case 'endpoint':
+        this.#moveEndpoint(command);
+        return;
+      case 'changed':
+        for (const listener of this.#listeners) listener(this.#shown(command.status));
+        return;
+      case 'log':
+        this.#options.log[command.level](command.fields, command.message);
+        return;
+      default:
+        command satisfies never;
+    }
+  }
+
+  #moveEndpoint({ publicKey, endpoint, isNew }: Extract<PathCommand, { type: 'endpoint' }>): void {
+    const loopback = this.#loopback;
+    const target = endpoint === 'relay' ? loopback?.endpointOf(publicKey) : endpoint;
+    if (!loopback || !target) return;
+    if (endpoint === 'relay') this.#directs.delete(publicKey);
+    else this.#directs.set(publicKey, endpoint);
+    this.#endpoints.set(publicKey, target);
+    if (!isNew) return;
+    if (endpoint === 'relay') this.#icePort?.suspect();
+    const initiation = loopback.initiationOf(publicKey);
+    const peer = loopback.peer(publicKey);
+    if (initiation && peer) this.#fromTunnel(peer, initiation);
+  }
+
+  /** What WireGuard handed to the loopback. */
+  #fromTunnel(peer: LoopbackPeer, packet: Uint8Array): void {
+    const direct = this.#directs.get(peer.publicKey);
+    if (direct === undefined) {
+      this.#link.forward(peer.relayId, packet);
+      return;
+    }
+    // WireGuard went back to where a late packet came from. It is told again; this packet takes the direct way meanwhile.
+    this.#icePort?.send(direct, packet);
+    this.#perform(this.#paths.loopbackUsed(peer.publicKey, now()));
+  }
+
+  #fromRelay(from: bigint, payload: Uint8Array): void {
+    const loopback = this.#loopback;
+    const peer = loopback?.peerOfRelayId(from);
+    if (!loopback || !peer) return;
+    if (payload[0] === STUN_FIRST_BYTE) {
+      this.#perform(this.#paths.relayedReceived(peer.publicKey, Uint8Array.from(payload), now()));
+      return;
+    }
+    loopback.deliver(peer, payload);
+    const commands = this.#paths.relayHeard(peer.publicKey, now());
+    if (commands.length > 0) this.#perform(commands);
+  }
+
+  #relayReady(): void {
+    this.#perform(this.#paths.relayChanged({ state: 'ready' }, now()));
+    // Handshakes that WireGuard began while there was no relay need not wait for its next try.
+    for (const { peer, packet } of this.#loopback?.initiations() ?? []) this.#fromTunnel(peer, packet);
+  }
+
+  #relayState(reason: string) {
+    return this.#link.state === 'none' ? ({ state: 'none' } as const) : ({ state: 'away', reason } as const);
+  }
+
+  #portChanged(): void {
+    const port = this.#icePort;
+    if (!port) return;
+    const { ipv4, ipv6 } = port.mapped;
+    const state = { obstacle: port.obstacle, isMapped: ipv4 !== null || ipv6 !== null };
+    this.#perform(this.#paths.candidatesChanged(port.candidates, state, now()));
+    this.#link.suspect();
+  }
+
+  /** Who has traffic, and where WireGuard really sends to. */
+  #look(): void {
+    this.#looker = setTimeout(
+      () => {
+        this.#lookNow()
+          .catch((error: unknown) =>
+            this.#options.log.debug({ err: error }, 'The tunnel did not say how its peers are.'),
+          )
+          .finally(() => {
+            if (!this.#isClosed) this.#look();
+          });
+      },
+      this.#directs.size > 0 ? LOOK_MS : QUIET_LOOK_MS,
+    );
+  }
+
+  async #lookNow(): Promise<void> {
+    const peers = await this.#options.tunnel.peers();
+    const loopback = this.#loopback;
+    if (this.#isClosed || !loopback) return;
+    const traffics = peers.map(({ publicKey, endpoint, receivedBytes, sentBytes }) => ({
+      publicKey,
+      receivedBytes,
+      sentBytes,
+      endpoint: endpoint && loopback.owns(endpoint) ? ('relay' as const) : endpoint,
+    }));
+    this.#perform(this.#paths.trafficSeen(traffics, now()));
+  }
+
+  #shown(status: PairStatus): PathStatus {
+    if (status.endpoint !== 'relay') return { ...status, endpoint: status.endpoint };
+    const publicKey = this.#paths.publicKeyOf(status.peerId);
+    return { ...status, endpoint: (publicKey && this.#loopback?.shownEndpointOf(publicKey)) || null };
+  }
+
+  #schedule(): void {
+    const { deadline } = this.#paths;
+    if (deadline >= this.#wakeAt) return;
+    clearTimeout(this.#timer);
+    this.#wakeAt = deadline;
+    this.#timer = setTimeout(
+      () => {
+        this.#wakeAt = Number.POSITIVE_INFINITY;
+        this.#perform(this.#paths.tick(now()));
+      },
+      Math.max(1, Math.ceil(deadline - now())),
+    );
+  }
+}
+
+/** Milliseconds since the epoch by a clock that no one can set while the process runs. */
+function now(): number {
+  return performance.timeOrigin + performance.now();
+}
+
+function overlayOf({ self }: FullGraph): readonly IpRange[] {
+  return [parseCidr(self.cidr)].flatMap((range) => range ?? []);
 }
 
 function relayOf({ relay }: FullGraph, override: RelayAddress | undefined): RelayAddress | undefined {
-  if (relay === null) return undefined;
-  const address = parseRelayAddress(relay.url);
-  if (address === undefined) return undefined;
+  const address = relay === null ? undefined : parseRelayAddress(relay.url);
+  if (relay === null || address === undefined) return undefined;
   const granted = { ...address, credential: relay.credential };
   return override ? redirectRelay(granted, override) : granted;
 }

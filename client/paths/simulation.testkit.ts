@@ -3,9 +3,8 @@ import { parseCidr } from '../../core/network/cidr.ts';
 import { generateKeyPair, type KeyPair } from '../../net/seal/x25519.ts';
 import type { Endpoint } from '../tunnel/tunnel.ts';
 import { type Candidate, priorityOf } from './ice/candidate.ts';
-import type { PairStatus } from './pair.ts';
 import { Paths } from './paths.ts';
-import type { PathCommand } from './surroundings.ts';
+import type { PairStatus, PathCommand } from './surroundings.ts';
 
 /**
  * What stands between a host and the internet. `easy` and `hard` are Linux masquerading with and without random ports, both
@@ -340,7 +339,7 @@ export class Simulation {
         if (command.level === 'info') node.logs.push(command.message);
         return;
       case 'changed':
-        node.states.push(node.paths.statusOf(command.peerId)?.transport ?? 'gone');
+        node.states.push(command.status.transport);
         return;
       default:
         command satisfies never;

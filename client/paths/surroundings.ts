@@ -3,6 +3,10 @@ import type { Endpoint } from '../tunnel/tunnel.ts';
 import type { Candidate } from './ice/candidate.ts';
 import type { IceRole } from './ice/check-message.ts';
 import type { IceEvents, IceSession } from './ice/session.ts';
+import type { PathStatus } from './status.ts';
+
+/** As `PathStatus`, before anyone knows which loopback address stands for the relay. */
+export type PairStatus = Omit<PathStatus, 'endpoint'> & { readonly endpoint: Endpoint | 'relay' | null };
 
 /** What the connectivity logic wants done. */
 export type PathCommand =
@@ -20,7 +24,7 @@ export type PathCommand =
       readonly endpoint: Endpoint | 'relay';
       readonly isNew: boolean;
     }
-  | { readonly type: 'changed'; readonly peerId: string }
+  | { readonly type: 'changed'; readonly status: PairStatus }
   | {
       readonly type: 'log';
       readonly level: 'info' | 'debug';

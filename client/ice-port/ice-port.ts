@@ -1,0 +1,246 @@
+import { randomBytes } from 'node:crypto';
+import { lookup } from 'node:dns/promises';
+import { networkInterfaces } from 'node:os';
+import type { IpRange } from '../../core/network/cidr.ts';
+import type { Log } from '../../core/ports.ts';
+import { decodeStun } from '../../net/stun/message.ts';
+import { type Candidate, isUsableAddress, priorityOf } from '../paths/ice/candidate.ts';
+import { runProgram } from '../run-program.ts';
+import type { Endpoint } from '../tunnel/tunnel.ts';
+import { type Family, Gatherer } from './gatherer.ts';
+import { hostCandidates } from './host-candidates.ts';
+import { removalRules, sharingRules } from './rules.ts';
+import { isPortShared, selfTestAnswer } from './self-test.ts';
+import { openPortSockets, type PortSockets } from './sockets.ts';
+
+/** How often this host's addresses are looked at: nobody tells of their changes. */
+const LOOK_MS = 3_000;
+/** How often it is tried whether the port is still shared: tools that load a firewall may flush ours. */
+const TEST_MS = 10_000;
+/** How often it is tried again to share a port that could not be shared. */
+const RETRY_MS = 60_000;
+/** Between two tests that someone asks for. */
+const MIN_TEST_GAP_MS = 1_000;
+/** Names of servers are asked for again after this long. */
+const RESOLVE_MS = 300_000;
+const MAX_SERVERS = 3;
+const DEFAULT_STUN_PORT = 3478;
+
+export interface IcePortOptions {
+  readonly interfaceName: string;
+  readonly wireguardPort: number;
+  /** Blocks whose addresses are inside the tunnel. */
+  readonly overlay: readonly IpRange[];
+  /** Milliseconds; must not jump. */
+  readonly now: () => number;
+  readonly log: Log;
+  /** STUN that answers no question of the port itself. */
+  readonly onDatagram: (bytes: Uint8Array, from: Endpoint) => void;
+  /** The addresses that peers may know, or whether the port is shared, changed. */
+  readonly onChange: () => void;
+}
+
+/**
+ * A socket that shares WireGuard's UDP port on the wire, and what is known of that port: the host's addresses and how the
+ * world sees it. Where the port cannot be shared there are no candidates and `obstacle` says why.
+ */
+export class IcePort {
+  readonly #options: IcePortOptions;
+  readonly #gatherer = new Gatherer(randomBytes);
+  #sockets: PortSockets | undefined;
+  #obstacle: string | null = null;
+  #hosts: readonly Candidate[] = [];
+  #serverNames: readonly string[] = [];
+  #resolvedAt = Number.NEGATIVE_INFINITY;
+  #looker: NodeJS.Timeout | undefined;
+  #timer: NodeJS.Timeout | undefined;
+  #testedAt = Number.NEGATIVE_INFINITY;
+  #testing: Promise<void> | undefined;
+  #isClosed = false;
+
+  private constructor(options: IcePortOptions) {
+    this.#options = options;
+  }
+
+  static async open(options: IcePortOptions): Promise<IcePort> {
+    const port = new IcePort(options);
+    port.#sockets = await openPortSockets(
+      (bytes, { address, port: from }) => port.#receive(bytes, { address, port: from }),
+      options.log,
+    );
+    await port.#share();
+    port.#hosts = port.#look();
+    port.#looker = setInterval(() => port.#watch(), LOOK_MS);
+    return port;
+  }
+
+  /** What keeps the port from being shared; null when nothing does. */
+  get obstacle(): string | null {
+    return this.#obstacle;
+  }
+
+  get mapped(): Readonly<Record<Family, Endpoint | null>> {
+    return this.#gatherer.mapped;
+  }
+
+  get candidates(): readonly Candidate[] {
+    if (this.#obstacle !== null) return [];
+    const { ipv4, ipv6 } = this.#gatherer.mapped;
+    const seen = [ipv4, ipv6].flatMap((mapped) => {
+      if (!mapped || !isUsableAddress(mapped.address, this.#options.overlay)) return [];
+      if (this.#hosts.some(({ address, port }) => address === mapped.address && port === mapped.port)) return [];
+      const priority = priorityOf('srflx', mapped.address);
+      return [{ type: 'srflx' as const, address: mapped.address, port: mapped.port, priority }];
+    });
+    return [...this.#hosts, ...seen];
+  }
+
+  /** STUN servers as host:port. */
+  setServers(names: readonly string[]): void {
+    if (names.join() === this.#serverNames.join()) return;
+    this.#serverNames = names.slice(0, MAX_SERVERS);
+    void this.#resolve();
+  }
+
+  /** Leaves from WireGuard's port. */
+  send(to: Endpoint, bytes: Uint8Array): void {
+    if (!this.#isClosed) this.#sockets?.send(to, bytes);
+  }
+
+  /** Something speaks against the port or the addresses: both are looked at now. */
+  suspect(): void {
+    if (this.#options.now() - this.#testedAt < MIN_TEST_GAP_MS) return;
+    this.#gatherer.refresh(this.#options.now());
+    this.#tick();
+    this.#test();
+  }
+
+  async close(): Promise<void> {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    clearInterval(this.#looker);
+    clearTimeout(this.#timer);
+    await this.#testing;
+    await this.#sockets?.close();
+    await runProgram('nft', ['-f', '-'], { stdin: removalRules(this.#options.interfaceName) });
+  }
+
+  #receive(bytes: Buffer, from: Endpoint): void {
+    const message = decodeStun(bytes);
+    if (!message || this.#isClosed) return;
+    const answer = selfTestAnswer(message, from);
+    if (answer) {
+      this.#sockets?.send(from, answer);
+      return;
+    }
+    const isMappingChanged = this.#gatherer.receive(message, this.#options.now());
+    if (isMappingChanged === undefined) this.#options.onDatagram(bytes, from);
+    else {
+      this.#schedule();
+      if (isMappingChanged) this.#options.onChange();
+    }
+  }
+
+  /** Puts the rules in force and tries whether they do what they should. */
+  async #share(): Promise<void> {
+    const { interfaceName, wireguardPort } = this.#options;
+    const before = this.#obstacle;
+    this.#testedAt = this.#options.now();
+    const stdin = sharingRules(interfaceName, wireguardPort, this.#sockets?.port ?? 0);
+    const { code, stderr } = await runProgram('nft', ['-f', '-'], { stdin });
+    if (code === 0) {
+      const isShared = await isPortShared(wireguardPort);
+      this.#obstacle = isShared
+        ? null
+        : `STUN to UDP port ${wireguardPort} of this host does not reach the agent: see whether another firewall table drops it.`;
+    } else {
+      const [reason = ''] = stderr.trim().split('\n');
+      this.#obstacle = /ENOENT/.test(reason)
+        ? 'The program nft is missing: install nftables, so that the agent can share the port of WireGuard.'
+        : `nft refused the rules that share the port of WireGuard: ${reason}`;
+    }
+    if (this.#obstacle !== null && this.#obstacle !== before)
+      this.#options.log.warn({ obstacle: this.#obstacle }, 'Peers are reached by the relay only.');
+  }
+
+  #test(): void {
+    this.#testing ??= this.#testNow().finally(() => {
+      this.#testing = undefined;
+    });
+  }
+
+  async #testNow(): Promise<void> {
+    this.#testedAt = this.#options.now();
+    if (this.#obstacle === null && (await isPortShared(this.#options.wireguardPort))) return;
+    const before = this.#obstacle;
+    if (this.#isClosed) return;
+    await this.#share();
+    if (this.#isClosed) return;
+    if (before === null) this.#options.log.info({}, 'The rules that share the port were gone and are in force again.');
+    if (before !== this.#obstacle) this.#options.onChange();
+  }
+
+  #watch(): void {
+    const now = this.#options.now();
+    if (now - this.#testedAt >= (this.#obstacle === null ? TEST_MS : RETRY_MS)) this.#test();
+    if (now - this.#resolvedAt >= RESOLVE_MS) void this.#resolve();
+    const hosts = this.#look();
+    if (JSON.stringify(hosts) === JSON.stringify(this.#hosts)) return;
+    this.#hosts = hosts;
+    this.#gatherer.refresh(now);
+    this.#tick();
+    this.#options.onChange();
+  }
+
+  #look(): readonly Candidate[] {
+    const { interfaceName, overlay, wireguardPort } = this.#options;
+    return hostCandidates(networkInterfaces(), { overlayInterface: interfaceName, overlay, port: wireguardPort });
+  }
+
+  async #resolve(): Promise<void> {
+    this.#resolvedAt = this.#options.now();
+    const names = this.#serverNames;
+    const found = await Promise.all(names.map(addressesOf));
+    if (this.#isClosed || names !== this.#serverNames) return;
+    const servers = found.flat();
+    // Names that cannot be resolved are asked for again soon.
+    if (servers.length === 0) this.#resolvedAt = this.#options.now() - RESOLVE_MS + TEST_MS;
+    const now = this.#options.now();
+    this.#gatherer.setServers(
+      'ipv4',
+      servers.filter(({ address }) => !address.includes(':')),
+      now,
+    );
+    this.#gatherer.setServers(
+      'ipv6',
+      servers.filter(({ address }) => address.includes(':')),
+      now,
+    );
+    this.#tick();
+  }
+
+  #tick(): void {
+    if (this.#isClosed) return;
+    const { send, isChanged } = this.#gatherer.tick(this.#options.now());
+    for (const { to, bytes } of send) this.send(to, bytes);
+    this.#schedule();
+    if (isChanged) this.#options.onChange();
+  }
+
+  #schedule(): void {
+    clearTimeout(this.#timer);
+    const { deadline } = this.#gatherer;
+    if (deadline === Infinity || this.#isClosed) return;
+    this.#timer = setTimeout(() => this.#tick(), Math.max(1, deadline - this.#options.now()));
+  }
+}
+
+/** The first address of each family of a host:port. */
+async function addressesOf(name: string): Promise<readonly Endpoint[]> {
+  const [, host = '', port] = /^\[?([^\]]+?)\]?(?::(\d+))?$/.exec(name) ?? [];
+  const found = await lookup(host, { all: true }).catch(() => []);
+  return [4, 6].flatMap((family) => {
+    const address = found.find((each) => each.family === family)?.address;
+    return address === undefined ? [] : [{ address, port: Number(port ?? DEFAULT_STUN_PORT) }];
+  });
+}

@@ -1,0 +1,35 @@
+/** Types of STUN binding messages: request, indication, success, error. WireGuard's begin with 01 00 to 04 00. */
+const STUN_TYPES = '{ 0x0001, 0x0011, 0x0101, 0x0111 }';
+const MAGIC_COOKIE = '0x2112a442';
+
+/** One table for each interface, so that several nodes can live on a host. */
+export function tableNameOf(interfaceName: string): string {
+  return `mesh_ice_${interfaceName.replaceAll(/[^A-Za-z0-9]/g, '_')}`;
+}
+
+/**
+ * Lets the agent's socket share WireGuard's port on the wire: STUN that comes for WireGuard's port goes to the agent, and what
+ * the agent sends leaves from WireGuard's port. Type and cookie together cannot be those of a packet of WireGuard. One
+ * transaction, the same however often it runs.
+ */
+export function sharingRules(interfaceName: string, wireguardPort: number, agentPort: number): string {
+  const table = `inet ${tableNameOf(interfaceName)}`;
+  return `table ${table}
+delete table ${table}
+table ${table} {
+ chain stun_in {
+  type filter hook prerouting priority raw; policy accept;
+  udp dport ${wireguardPort} @th,64,16 ${STUN_TYPES} @th,96,32 ${MAGIC_COOKIE} fib daddr type local udp dport set ${agentPort}
+ }
+ chain stun_out {
+  type filter hook postrouting priority 300; policy accept;
+  udp sport ${agentPort} udp sport set ${wireguardPort}
+ }
+}
+`;
+}
+
+export function removalRules(interfaceName: string): string {
+  const table = `inet ${tableNameOf(interfaceName)}`;
+  return `table ${table}\ndelete table ${table}\n`;
+}

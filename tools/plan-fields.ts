@@ -72,7 +72,7 @@ export function planFieldsOf({ id, spec, assessment }: ProposedPlan, dryRun: boo
     changes: [...shown],
     warnings: [...warnings],
     questions: [...(spec.questions ?? [])],
-    diff_markdown: diffMarkdown,
+    diff_markdown: diffMarkdown + (spec.words ?? ''),
     base_revision: spec.baseRevision,
     expires_at: formatInstant(spec.expiresAt),
     dry_run: dryRun,

@@ -6,7 +6,7 @@ import { restingAddresses } from '../network/rest.ts';
 import type { NetworkState } from '../network/state.ts';
 import type { Op } from '../ports.ts';
 import type { Services } from '../services.ts';
-import { diffMarkdown, type ShownChange } from './diff-markdown.ts';
+import { diffMarkdown, type PlanView, type ShownChange } from './diff-markdown.ts';
 import { type Effect, effectOf } from './effect.ts';
 import { type Unmet, unmetExpectations } from './expectations.ts';
 import { type Finding, findingsOf, type Requester } from './findings.ts';
@@ -49,6 +49,8 @@ export interface Assessment {
   readonly findings: readonly Finding[];
   /** Everything that keeps it from being proven, as sentences. */
   readonly objections: readonly string[];
+  /** What its Markdown is made of. */
+  readonly view: PlanView;
   readonly diffMarkdown: string;
   /** Binds what was shown: the same changes of the same resources with the same effect. */
   readonly digest: string;
@@ -110,6 +112,18 @@ export async function assess(
   const verification = verificationOf(objections, expectations.length + records.length);
   const warnings = [...notes, ...findings.flatMap(({ blocks, message }) => (blocks ? [] : [message]))];
   const risk = riskOf(effect, state, after, { callerPeer, findings });
+  const view: PlanView = {
+    summary,
+    shown,
+    effect,
+    after,
+    risk,
+    warnings,
+    verification,
+    expected: expectations.length + records.length,
+    objections: verification === 'unproven' ? [NOTHING_EXPECTED] : objections,
+    settings: record.spec.settings,
+  };
   return {
     state,
     ops,
@@ -123,8 +137,9 @@ export async function assess(
     unmetRecords: missing,
     broken,
     findings,
-    objections: verification === 'unproven' ? [NOTHING_EXPECTED] : objections,
-    diffMarkdown: diffMarkdown(summary, shown, effect, risk, warnings),
+    objections: view.objections,
+    view,
+    diffMarkdown: diffMarkdown(view),
     digest: createHash('sha256')
       .update(JSON.stringify([effect.digest, shown]))
       .digest('hex'),

@@ -1,6 +1,12 @@
-import type { Effect, EffectGroup } from './effect.ts';
-import { type PortSpan, spanText } from './port-spans.ts';
-import type { Risk } from './risk.ts';
+import type { WorkspaceSettings } from '../identity/workspaces.ts';
+import type { NetworkState } from '../network/state.ts';
+import type { Verification } from './assess.ts';
+import type { Effect } from './effect.ts';
+import { type EffectText, effectTexts } from './effect-rows.ts';
+import { lineDiff } from './line-diff.ts';
+import { code, counted, fenced, plain, quote } from './markdown.ts';
+import type { WordingView } from './planner.ts';
+import { isAtMost, type Risk } from './risk.ts';
 
 /** One change as people read it. */
 export interface ShownChange {
@@ -13,98 +19,158 @@ export interface ShownChange {
   readonly after: string;
 }
 
-const MAX_ROWS = 40;
-const MAX_NAMES = 6;
+/** What the Markdown of a plan is made of; all of it computed. */
+export interface PlanView {
+  readonly summary: string;
+  readonly shown: readonly ShownChange[];
+  readonly effect: Effect;
+  /** The network after the change: its labels name the kinds of peers. */
+  readonly after: NetworkState;
+  readonly risk: Risk;
+  readonly warnings: readonly string[];
+  readonly verification: Verification;
+  /** How many expectations were checked. */
+  readonly expected: number;
+  readonly objections: readonly string[];
+  readonly settings: WorkspaceSettings;
+}
+
+const MAX_ROWS = 20;
+const MAX_LINES = 30;
+const MAX_CHANGES = 30;
+const MAX_DIFF_LINES = 120;
 
 /** The plan as Markdown, for display and for messages that ask for approval. The same plan gives the same text. */
-export function diffMarkdown(
-  summary: string,
-  changes: readonly ShownChange[],
-  effect: Effect,
-  risk: Risk,
-  warnings: readonly string[],
-): string {
+export function diffMarkdown(view: PlanView): string {
+  const { summary, risk, effect, warnings } = view;
+  const reasons = risk.reasons.length > 0 ? ` (${risk.reasons.map((reason) => plain(reason)).join('; ')})` : '';
   const lines = [
     `# ${plain(summary)}`,
     '',
-    `Risk: **${risk.level}**${risk.reasons.length > 0 ? ` (${risk.reasons.map(plain).join('; ')})` : ''}`,
+    `Risk: **${risk.level}**${reasons}`,
     '',
+    `Verification: ${verificationText(view)}`,
+    '',
+    ...list('Not verified', view.objections),
+    ...side('Opens', view, 'opened'),
+    ...side('Closes', view, 'closed'),
+    `Unchanged: ${counted(effect.unchangedPairs, 'pair')} of peers.`,
+    '',
+    ...changesText(view.shown),
+    ...list('Warnings', warnings),
+    '## Approval',
+    '',
+    approvalText(view),
   ];
-  lines.push('## Changes', '');
-  if (changes.length === 0) lines.push('None.');
-  for (const { action, resource, name, before, after } of changes) {
-    lines.push(`### ${action} ${resource} \`${code(name)}\``, '', '```diff', ...lineDiff(before, after), '```', '');
-  }
-  lines.push(...table('Opens', effect, 'opened'), ...table('Closes', effect, 'closed'));
-  lines.push(`Unchanged: ${effect.unchangedPairs} pairs of peers.`);
-  if (warnings.length > 0) lines.push('', '## Warnings', '', ...warnings.map((warning) => `- ${plain(warning)}`));
   return `${lines.join('\n')}\n`;
 }
 
-function table(title: string, effect: Effect, side: 'opened' | 'closed'): string[] {
-  const rows = effect.groups.filter((group) => group[side].length > 0);
-  const pairs = side === 'opened' ? effect.openedPairs : effect.closedPairs;
-  if (rows.length === 0) return [`## ${title}`, '', 'Nothing.', ''];
-  const shown = rows.slice(0, MAX_ROWS).map((group) => row(group, group[side]));
-  const rest = rows.length - shown.length;
+/** Words of a planner, marked as such; nothing in them can look like a part of the computed text. */
+export function plannerWords(reasoning: string | undefined, wording: string | undefined): string {
+  const section = (title: string, text: string | undefined) =>
+    text === undefined || text.trim() === '' ? [] : ['', `## ${title}`, '', ...quote(text, MAX_WORDS)];
+  const lines = [
+    ...section("The planner's reasons (its own words, not checked)", reasoning),
+    ...section("In the planner's words (not checked)", wording),
+  ];
+  return lines.length === 0 ? '' : `${lines.join('\n')}\n`;
+}
+
+const MAX_WORDS = 2_000;
+
+/** The same as plain sentences, for a planner that words them. */
+export function wordingViewOf(intent: string, view: PlanView): WordingView {
+  const sentences = (of: 'opened' | 'closed') =>
+    effectTexts(view.effect, of, view.after, MAX_ROWS).rows.map(({ from, to, ports }) => `${from} -> ${to}: ${ports}`);
+  const { level, reasons } = view.risk;
+  return {
+    intent,
+    summary: view.summary,
+    risk: [level, ...reasons].join('; '),
+    opens: sentences('opened'),
+    closes: sentences('closed'),
+    warnings: view.warnings.slice(0, MAX_LINES),
+    unmet: view.objections.slice(0, MAX_LINES),
+  };
+}
+
+function verificationText({ verification, expected, objections }: PlanView): string {
+  switch (verification) {
+    case 'proven':
+      return `**proven**: ${counted(expected, 'expectation')} checked against the computed effect, all hold.`;
+    case 'unmet':
+      return `**unmet**: ${counted(objections.length, 'objection')}, listed below.`;
+    case 'unproven':
+      return '**unproven**: nothing was expected that the effect could be held against.';
+    default:
+      return verification satisfies never;
+  }
+}
+
+function list(title: string, items: readonly string[]): string[] {
+  if (items.length === 0) return [];
+  const more = items.length - MAX_LINES;
   return [
-    `## ${title} (${pairs} ${pairs === 1 ? 'pair' : 'pairs'})`,
+    `## ${title}`,
     '',
-    '| from | to | ports |',
-    '|---|---|---|',
-    ...shown,
-    ...(rest > 0 ? [`| … | … | ${rest} more rows |`] : []),
+    ...items.slice(0, MAX_LINES).map((item) => `- ${plain(item)}`),
+    ...(more > 0 ? [`- … and ${more} more`] : []),
     '',
   ];
 }
 
-function row({ src, dst }: EffectGroup, spans: readonly PortSpan[]): string {
-  return `| ${names(src)} | ${names(dst)} | ${spanText(spans)} |`;
+function side(title: string, { effect, after }: PlanView, of: 'opened' | 'closed'): string[] {
+  const pairs = of === 'opened' ? effect.openedPairs : effect.closedPairs;
+  const { rows, omittedRows, omittedPairs } = effectTexts(effect, of, after, MAX_ROWS);
+  if (rows.length === 0) return [`## ${title}`, '', 'Nothing.', ''];
+  return [
+    `## ${title} (${counted(pairs, 'pair')})`,
+    '',
+    '| from | to | ports | pairs | for example |',
+    '|---|---|---|---|---|',
+    ...rows.map(row),
+    ...(omittedRows > 0 ? [`| … | … | ${counted(omittedRows, 'more row')} | ${omittedPairs} | |`] : []),
+    '',
+  ];
 }
 
-function names(all: readonly string[]): string {
-  const shown = [...all].sort().slice(0, MAX_NAMES).map(plain).join(', ');
-  return all.length > MAX_NAMES ? `${shown} and ${all.length - MAX_NAMES} more` : shown;
+function row({ from, to, ports, pairs, example: [src, dst] }: EffectText): string {
+  const example = pairs === 1 ? '' : `${plain(src)} → ${plain(dst)}`;
+  return `| ${plain(from)} | ${plain(to)} | ${ports} | ${pairs} | ${example} |`;
 }
 
-/** Text from users as text: no markup, one line. */
-function plain(text: string): string {
-  return text.replaceAll(/\s+/g, ' ').replaceAll(/[\\`*_[\]<>|#]/g, '\\$&');
+function changesText(shown: readonly ShownChange[]): string[] {
+  if (shown.length === 0) return ['## Changes', '', 'None.', ''];
+  const more = shown.length - MAX_CHANGES;
+  return [
+    '## Changes',
+    '',
+    ...shown.slice(0, MAX_CHANGES).flatMap(({ action, resource, name, before, after }) => {
+      const lines = lineDiff(before, after);
+      const rest = lines.length - MAX_DIFF_LINES;
+      return [
+        `### ${action} ${resource} ${code(name)}`,
+        '',
+        ...fenced('diff', lines.slice(0, MAX_DIFF_LINES)),
+        ...(rest > 0 ? [`${counted(rest, 'more line')}; \`changes\` has them all.`] : []),
+        '',
+      ];
+    }),
+    ...(more > 0 ? [`${counted(more, 'more change')}; \`changes\` has them all.`, ''] : []),
+  ];
 }
 
-function code(text: string): string {
-  return text.replaceAll('`', "'");
-}
-
-/** Lines of the longest common subsequence stay, the others go or come. */
-function lineDiff(before: string, after: string): string[] {
-  const [old, fresh] = [linesOf(before), linesOf(after)];
-  if (old.length * fresh.length > MAX_CELLS)
-    return [...old.map((line) => `-${line}`), ...fresh.map((line) => `+${line}`)];
-  const width = fresh.length + 1;
-  const length = new Uint32Array((old.length + 1) * width);
-  const at = (i: number, j: number) => length[i * width + j] ?? 0;
-  for (let i = old.length - 1; i >= 0; i--) {
-    for (let j = fresh.length - 1; j >= 0; j--) {
-      length[i * width + j] = old[i] === fresh[j] ? at(i + 1, j + 1) + 1 : Math.max(at(i + 1, j), at(i, j + 1));
-    }
+function approvalText({ settings, risk, verification }: PlanView): string {
+  const { autoApprove, selfApproval } = settings;
+  if (verification === 'proven' && autoApprove && isAtMost(risk.level, autoApprove.maxRisk)) {
+    return `None is needed: this workspace carries out proven plans of risk up to ${autoApprove.maxRisk} by itself.`;
   }
-  const out: string[] = [];
-  let [i, j] = [0, 0];
-  while (i < old.length || j < fresh.length) {
-    if (i < old.length && j < fresh.length && old[i] === fresh[j]) {
-      out.push(` ${old[i]}`);
-      i += 1;
-      j += 1;
-    } else if (i < old.length && (j >= fresh.length || at(i + 1, j) >= at(i, j + 1))) out.push(`-${old[i++]}`);
-    else out.push(`+${fresh[j++]}`);
-  }
-  return out;
-}
-
-/** Longer texts are shown whole instead of compared line by line. */
-const MAX_CELLS = 4_000_000;
-
-function linesOf(text: string): string[] {
-  return text === '' ? [] : text.replace(/\n$/, '').split('\n');
+  const own =
+    selfApproval === undefined
+      ? 'the one who asked only while nobody else may'
+      : selfApproval
+        ? 'the one who asked too'
+        : 'never the one who asked';
+  const override = verification === 'unmet' ? ' Only someone with intents:override can put it forward as it is.' : '';
+  return `A signed-in person with workflows:approve; ${own}. Never an agent.${override}`;
 }

@@ -8,7 +8,8 @@ import type { Counterexample, PlanAnswer, RevertTarget } from './planner.ts';
 /** How often a planner is asked again with what was wrong. */
 const MAX_COUNTEREXAMPLES = 2;
 
-type ProposedChanges = Extract<PlanAnswer, { outcome: 'changes' }>;
+/** Changes as a planner answers them. */
+export type ProposedChanges = Extract<PlanAnswer, { outcome: 'changes' }>;
 
 /** What the planner came to: judged changes, or a wish to bring something back. */
 export type Found =

@@ -10,8 +10,8 @@ export interface PlanSpec {
   readonly expectations: readonly Expectation[];
   readonly records: readonly RecordExpectation[];
   readonly notes?: readonly string[];
-  /** Of the planner, in its own words. */
-  readonly reasoning?: string;
+  /** Markdown of what the planner says in its own words, marked as such. */
+  readonly words?: string;
   readonly questions?: readonly string[];
   readonly digest: string;
   readonly baseRevision: number;

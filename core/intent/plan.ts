@@ -6,12 +6,14 @@ import type { CallContext } from '../operation.ts';
 import type { Services } from '../services.ts';
 import { type Assessment, assess, type Proposal } from './assess.ts';
 import { planByGrammar } from './builtin/builtin.ts';
+import { plannerWords, wordingViewOf } from './diff-markdown.ts';
 import type { Requester } from './findings.ts';
 import { peerAt } from './lock-out.ts';
-import { proposalOf, proposeAndProve } from './loop.ts';
+import { type ProposedChanges, proposalOf, proposeAndProve } from './loop.ts';
 import { type PlanSpec, planDraft } from './plan-record.ts';
 import type { Expectation, RevertTarget } from './planner.ts';
 import { revertProposal } from './revert-target.ts';
+import { isAtMost } from './risk.ts';
 
 export interface PlanRequest {
   readonly intent: string;
@@ -46,11 +48,34 @@ export async function planNetworkChange(context: CallContext<Services>, request:
   if (found.outcome === 'revert')
     return store(context, request, await revertProposal(context.services, context.workspace, found.target));
   const { answer, assessment } = found;
-  const words = {
-    ...(answer.reasoning !== undefined && { reasoning: answer.reasoning }),
+  const words = plannerWords(reasonsOf(answer, assessment), await wordingOf(context, intent, assessment));
+  return store(context, request, proposalOf(answer), assessment, {
+    ...(words !== '' && { words }),
     ...(answer.questions?.length && { questions: answer.questions }),
-  };
-  return store(context, request, proposalOf(answer), assessment, words);
+  });
+}
+
+/** A planner that fears more than was computed is heard; it decides nothing. */
+function reasonsOf({ reasoning, risk }: ProposedChanges, assessment: Assessment): string | undefined {
+  if (risk === undefined || isAtMost(risk, assessment.risk.level)) return reasoning;
+  return [reasoning, `It takes the risk to be ${risk}.`].filter(Boolean).join('\n');
+}
+
+/** Words are a service to readers: a planner that fails at them has still planned. */
+async function wordingOf(
+  { services: { planner, log }, signal }: CallContext<Services>,
+  intent: string,
+  { view }: Assessment,
+): Promise<string | undefined> {
+  try {
+    return await planner.wording?.(wordingViewOf(intent, view), signal);
+  } catch (error) {
+    log.warn(
+      { planner: planner.name, error: error instanceof Error ? error.name : 'unknown' },
+      'no wording of the plan',
+    );
+    return undefined;
+  }
 }
 
 async function store(
@@ -58,7 +83,7 @@ async function store(
   { intent, dryRun }: Pick<PlanRequest, 'intent' | 'dryRun'>,
   proposal: Proposal,
   assessed?: Assessment,
-  words: Pick<PlanSpec, 'reasoning' | 'questions'> = {},
+  words: Pick<PlanSpec, 'words' | 'questions'> = {},
 ): Promise<ProposedPlan> {
   const { services, workspace, caller } = context;
   if (!caller) throw new MeshError('unauthenticated', 'Only a known caller may plan.');

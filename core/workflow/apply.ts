@@ -67,12 +67,23 @@ export async function applyPlan(
   return auto ? executeWorkflow(services, workspace, id, context.requestId) : findWorkflow(services, workspace, id);
 }
 
-type Asked = Omit<PlanSpec, 'digest' | 'baseRevision' | 'expiresAt' | 'reasoning' | 'questions'>;
+type Asked = Omit<PlanSpec, 'digest' | 'baseRevision' | 'expiresAt' | 'questions'>;
 
 /** What a workflow asks for. */
 export function specOf(
   assessment: Assessment,
-  { summary, intent, changes, expectations, records, notes, requestedBy, requesterId, requesterPeer }: Asked,
+  {
+    summary,
+    intent,
+    changes,
+    expectations,
+    records,
+    notes,
+    words = '',
+    requestedBy,
+    requesterId,
+    requesterPeer,
+  }: Asked,
   applier: Caller,
   now: number,
 ): WorkflowSpec {
@@ -87,7 +98,7 @@ export function specOf(
     shown,
     effect: viewOfEffect(effect),
     digest,
-    diffMarkdown: assessment.diffMarkdown,
+    diffMarkdown: assessment.diffMarkdown + words,
     warnings,
     riskLevel: risk.level,
     riskReasons: risk.reasons,

@@ -9,8 +9,12 @@ export function tableNameOf(interfaceName: string): string {
 
 /**
  * Lets the agent's socket share WireGuard's port on the wire: STUN that comes for WireGuard's port goes to the agent, and what
- * the agent sends leaves from WireGuard's port. Type and cookie together cannot be those of a packet of WireGuard. One
- * transaction, the same however often it runs.
+ * the agent sends leaves from WireGuard's port. Type and cookie together cannot be those of a packet of WireGuard.
+ *
+ * Ports are changed before connection tracking on the way out (-300 is before -200) and behind it on the way in (-150), so that
+ * this host's own firewall sees one connection: a check that was answered opens it for WireGuard too.
+ *
+ * One transaction, the same however often it runs.
  */
 export function sharingRules(interfaceName: string, wireguardPort: number, agentPort: number): string {
   const table = `inet ${tableNameOf(interfaceName)}`;
@@ -18,11 +22,11 @@ export function sharingRules(interfaceName: string, wireguardPort: number, agent
 delete table ${table}
 table ${table} {
  chain stun_in {
-  type filter hook prerouting priority raw; policy accept;
+  type filter hook prerouting priority -150; policy accept;
   udp dport ${wireguardPort} @th,64,16 ${STUN_TYPES} @th,96,32 ${MAGIC_COOKIE} fib daddr type local udp dport set ${agentPort}
  }
  chain stun_out {
-  type filter hook postrouting priority 300; policy accept;
+  type filter hook output priority -300; policy accept;
   udp sport ${agentPort} udp sport set ${wireguardPort}
  }
 }

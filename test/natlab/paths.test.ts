@@ -1,19 +1,98 @@
 import { expect, it } from 'vitest';
+import type { PathStatus } from '../../client/paths/status.ts';
+import type { LabSpec, RouterSpec } from '../natlab.ts';
 import { describePrivileged } from '../privileged.ts';
-import { connectedLab } from './paths-lab.ts';
+import { connectedLab, type LabNode } from './paths-lab.ts';
+
+/** Between two packets of the pings that count what is lost. */
+const PING_MS = 5;
 
 describePrivileged('paths between real tunnels', () => {
-  it('neighbours reach each other directly', async () => {
-    await using lab = await connectedLab({
-      routers: { home: { nat: 'easy' } },
-      hosts: { a: { behind: 'home' }, b: { behind: 'home' } },
-    });
+  it.each<[string, LabSpec, PathStatus['path']]>([
+    [
+      'neighbours',
+      { routers: { home: { nat: 'easy' } }, hosts: { a: { behind: 'home' }, b: { behind: 'home' } } },
+      'direct',
+    ],
+    ['nodes behind two easy NATs', behindTwo('easy'), 'direct'],
+    ['nodes behind two hard NATs', behindTwo('hard'), 'relayed'],
+    ['firewalled hosts with IPv6 alone', { hosts: { a: v6Laptop(), b: v6Laptop() } }, 'direct'],
+  ])('%s talk', async (_title, spec, expected) => {
+    await using lab = await connectedLab(spec);
     const [a, b] = [lab.node('a'), lab.node('b')];
-    await Promise.all([
-      a.untilStatus('b', ({ path }) => path === 'direct'),
-      b.untilStatus('a', ({ path }) => path === 'direct'),
-    ]);
+    const isSettled = ({ path, reason }: PathStatus) =>
+      path === expected && (path === 'direct' || reason.code === 'checks-failed');
+    const statuses = await Promise.all([a.untilStatus('b', isSettled), b.untilStatus('a', isSettled)]);
+    const isRelayAddress = statuses.map(({ endpoint }) => endpoint?.address.startsWith('fd6c:7270::'));
+    expect(isRelayAddress).toEqual([expected === 'relayed', expected === 'relayed']);
     const ping = await a.host.run('ping', ['-c3', '-i0.2', '-W1', b.address]);
     expect(ping.stdout).toContain(' 0% packet loss');
   });
+
+  it('a cut direct way under traffic costs less than a second, and the way back costs nothing', async () => {
+    await using lab = await connectedLab(behindTwo('easy'));
+    const [a, b] = [lab.node('a'), lab.node('b')];
+    const bothAre = (path: PathStatus['path']) =>
+      Promise.all([
+        a.untilStatus('b', (status) => status.path === path),
+        b.untilStatus('a', (status) => status.path === path),
+      ]);
+    await bothAre('direct');
+    const pings = startPings(a, b.address);
+    await pings.reached(400);
+    await lab.lab.host('one').block('udp dport 51820');
+    await bothAre('relayed');
+    await pings.reached(pings.newest + 200);
+    await lab.lab.host('one').unblock();
+    await bothAre('direct');
+    await pings.reached(pings.newest + 200);
+    const lost = await pings.stop();
+    const span = lost.length === 0 ? 0 : (lost.at(-1) ?? 0) - (lost[0] ?? 0) + 1;
+    expect({ isUnderASecond: span < 1_000 / PING_MS, isOneGap: span === lost.length }).toEqual({
+      isUnderASecond: true,
+      isOneGap: true,
+    });
+  });
 });
+
+function behindTwo(nat: RouterSpec['nat']): LabSpec {
+  return { routers: { one: { nat }, two: { nat } }, hosts: { a: { behind: 'one' }, b: { behind: 'two' } } };
+}
+
+function v6Laptop() {
+  return { firewall: true, family: 'ipv6' } as const;
+}
+
+/** Pings without end, and knows which stayed unanswered. */
+function startPings(from: LabNode, address: string) {
+  const child = from.host.spawn('ping', ['-n', '-i', String(PING_MS / 1_000), '-W2', address]);
+  const answered = new Set<number>();
+  let newest = 0;
+  let wake = () => {};
+  child.stdout?.on('data', (data: Buffer) => {
+    for (const [, n] of data.toString().matchAll(/icmp_seq=(\d+) ttl/g)) {
+      answered.add(Number(n));
+      newest = Math.max(newest, Number(n));
+    }
+    wake();
+  });
+  return {
+    get newest() {
+      return newest;
+    },
+    async reached(n: number): Promise<void> {
+      while (newest < n) {
+        await new Promise<void>((resolve) => {
+          wake = resolve;
+        });
+      }
+    },
+    async stop(): Promise<readonly number[]> {
+      const ended = new Promise((resolve) => child.once('exit', resolve));
+      const last = newest;
+      child.kill('SIGINT');
+      await ended;
+      return Array.from({ length: last }, (_, n) => n + 1).filter((n) => !answered.has(n));
+    },
+  };
+}

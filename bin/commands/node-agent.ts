@@ -1,0 +1,37 @@
+import { askAgent, type LocalRequest, localSocketPath, NoAgent } from '../../client/agent/local-socket.ts';
+import { type NodeStatus, nodeStatusSchema } from '../../client/agent/node-status.ts';
+import { readNodeConfig } from '../../client/enrol/node-config.ts';
+import { CliError, EXIT } from './exit.ts';
+import { directoryOption, noConfiguration, nodeDirectory } from './node-directory.ts';
+import { asCliError } from './node-errors.ts';
+
+/** @throws CliError with the exit code for missing rights */
+export function requireRoot(command: string): void {
+  if (process.getuid?.() === 0) return;
+  throw new CliError(`${command} needs superuser rights: sudo ${command}`, EXIT.needsRoot);
+}
+
+/** Asks the agent of a configuration directory. @throws CliError that says how to start it when none runs */
+export async function askNode(configDir: string | undefined, request: LocalRequest): Promise<unknown> {
+  const directory = nodeDirectory(configDir);
+  try {
+    return await askAgent(localSocketPath(directory), request);
+  } catch (error) {
+    if (!(error instanceof NoAgent)) throw new CliError((error as Error).message, EXIT.unavailable);
+    if (!hasConfiguration(directory)) throw noConfiguration(directory);
+    const start = `mesh up --daemon${directoryOption(directory)}`;
+    throw new CliError(`This node is not up. Start it: sudo ${start}`, EXIT.unavailable);
+  }
+}
+
+export async function nodeStatus(configDir: string | undefined): Promise<NodeStatus> {
+  return nodeStatusSchema.parse(await askNode(configDir, { ask: 'status' }));
+}
+
+function hasConfiguration(directory: string): boolean {
+  try {
+    return readNodeConfig(directory) !== undefined;
+  } catch (error) {
+    throw asCliError(error);
+  }
+}

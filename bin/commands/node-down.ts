@@ -1,0 +1,47 @@
+import type { Command } from 'commander';
+import { CliError, EXIT } from './exit.ts';
+import { askNode, nodeStatus, requireRoot } from './node-agent.ts';
+
+const CHECK_MS = 100;
+const END_MS = 10_000;
+
+/** `mesh down` and `mesh rotate-key`: what is asked of the running node. */
+export function addDownCommands(program: Command): void {
+  program
+    .command('down')
+    .description('end the node of this machine and take its tunnel away; needs superuser rights')
+    .option('--config-dir <dir>', 'directory that mesh init wrote (~/.mesh)')
+    .action(async ({ configDir }: { configDir?: string }) => {
+      requireRoot('mesh down');
+      const { node } = await nodeStatus(configDir);
+      await askNode(configDir, { ask: 'down' });
+      await ended(node.pid);
+      console.log(`${node.name} is down.`);
+    });
+  program
+    .command('rotate-key')
+    .description('give this node another key while it is up; tunnels go on; needs superuser rights')
+    .option('--config-dir <dir>', 'directory that mesh init wrote (~/.mesh)')
+    .action(async ({ configDir }: { configDir?: string }) => {
+      requireRoot('mesh rotate-key');
+      const { publicKey } = (await askNode(configDir, { ask: 'rotate-key' })) as { publicKey: string };
+      console.log(`New public key: ${publicKey}`);
+    });
+}
+
+async function ended(pid: number): Promise<void> {
+  const deadline = performance.now() + END_MS;
+  while (isRunning(pid)) {
+    if (performance.now() > deadline) throw new CliError(`The node (pid ${pid}) does not end.`, EXIT.unavailable);
+    await new Promise((resolve) => setTimeout(resolve, CHECK_MS));
+  }
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+}

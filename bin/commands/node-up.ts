@@ -1,0 +1,92 @@
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import { parseDuration } from '../../core/duration.ts';
+import { parseRelayAddress } from '../../net/relay/address.ts';
+import { runNode } from '../node.ts';
+import { runInBackground, tellParent } from '../node-daemon.ts';
+import { NODE_LOG_LEVELS, type NodeLogLevel } from '../node-log.ts';
+import { nodeDirectory } from './node-directory.ts';
+import { asCliError } from './node-errors.ts';
+
+interface UpOptions {
+  readonly daemon?: boolean;
+  readonly daemonChild?: boolean;
+  readonly configDir?: string;
+  readonly name?: string;
+  readonly level: NodeLogLevel;
+  readonly enableSysLog?: boolean;
+  readonly wgPort: number;
+  readonly relayUrl?: string;
+  readonly busWait: number;
+  readonly interface: string;
+  readonly logDir: string;
+}
+
+/** The contract's WireGuard port. */
+const DEFAULT_PORT = 51_820;
+export const DEFAULT_INTERFACE = 'mesh0';
+
+/** `mesh up`: brings this node into the network, in the foreground or as a daemon. */
+export function addUpCommand(program: Command): void {
+  program
+    .command('up')
+    .description('bring this node into the network; needs superuser rights')
+    .option('--daemon', 'run in the background, with logs below --log-dir')
+    .option('--config-dir <dir>', 'directory that mesh init wrote (~/.mesh)')
+    .option('--name <name>', 'give this node another name')
+    .addOption(new Option('--level <level>', 'what is logged').choices(NODE_LOG_LEVELS).default('info'))
+    .option('--enable-sys-log', 'log what WireGuard and ICE do in detail')
+    .option('--wg-port <port>', 'UDP port of WireGuard and ICE', portOf, DEFAULT_PORT)
+    .option('--relay-url <host:port>', 'relay in place of the advertised one', relayOf)
+    .option('--bus-wait <duration>', 'how long a connect to the bus may take', durationOf, 2_000)
+    .option('--interface <name>', 'name of the tunnel interface', interfaceOf, DEFAULT_INTERFACE)
+    .option('--log-dir <dir>', 'where --daemon logs', '/var/log/mesh')
+    .addOption(new Option('--daemon-child').hideHelp())
+    .action(async (options: UpOptions) => {
+      try {
+        if (options.daemon) await runInBackground(options);
+        else process.exitCode = await run(options);
+      } catch (error) {
+        const told = asCliError(error);
+        if (options.daemonChild) await tellParent(told);
+        throw told;
+      }
+    });
+}
+
+function run(options: UpOptions): Promise<number> {
+  const relay = options.relayUrl === undefined ? undefined : parseRelayAddress(options.relayUrl);
+  return runNode({
+    directory: nodeDirectory(options.configDir),
+    interfaceName: options.interface,
+    listenPort: options.wgPort,
+    busWaitMs: options.busWait,
+    level: options.level,
+    systemLog: options.enableSysLog === true,
+    ...(options.name !== undefined && { name: options.name }),
+    ...(relay && { relayOverride: relay }),
+    ...(options.daemonChild && { logDirectory: options.logDir }),
+  });
+}
+
+function portOf(text: string): number {
+  const port = /^\d{1,5}$/.test(text) ? Number(text) : 0;
+  if (port < 1 || port > 65_535) throw new InvalidArgumentError('It is a UDP port from 1 to 65535.');
+  return port;
+}
+
+function relayOf(text: string): string {
+  if (parseRelayAddress(text)?.credential === undefined && parseRelayAddress(text)) return text;
+  throw new InvalidArgumentError('It has the form host:port, without a credential.');
+}
+
+function durationOf(text: string): number {
+  const ms = /^\d+$/.test(text) ? Number(text) * 1_000 : parseDuration(text);
+  if (!ms || ms > 600_000) throw new InvalidArgumentError('It is a duration such as 2s or 500ms, at most 10m.');
+  return ms;
+}
+
+/** What the kernel takes as a name, without what a shell or a rule could misread. */
+function interfaceOf(text: string): string {
+  if (/^[A-Za-z][A-Za-z0-9_-]{0,14}$/.test(text)) return text;
+  throw new InvalidArgumentError('It is 1 to 15 letters, digits, "_" or "-", and begins with a letter.');
+}

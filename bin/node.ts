@@ -1,0 +1,187 @@
+import { mkdirSync } from 'node:fs';
+import path from 'node:path';
+import { Agent, type AgentEnd, type Started } from '../client/agent/agent.ts';
+import { type LocalRequest, localSocketPath, serveLocally } from '../client/agent/local-socket.ts';
+import { OverlayCollision } from '../client/agent/overlay.ts';
+import { type NodeConfig, readNodeConfig, writeNodeConfig } from '../client/enrol/node-config.ts';
+import { PlaneApi } from '../client/enrol/plane-api.ts';
+import type { TunnelPlatform } from '../client/tunnel/tunnel.ts';
+import { normalizeName } from '../core/network/resources.ts';
+import type { Log } from '../core/ports.ts';
+import type { RelayAddress } from '../net/relay/address.ts';
+import { CliError, EXIT } from './commands/exit.ts';
+import { noConfiguration } from './commands/node-directory.ts';
+import { type LockHolder, lockDirectory } from './lock.ts';
+import { tellParent } from './node-daemon.ts';
+import { buildNodeLog, logFileWriter, type NodeLogLevel } from './node-log.ts';
+import { overlayParts } from './node-parts.ts';
+
+export interface NodeOptions {
+  readonly directory: string;
+  readonly interfaceName: string;
+  readonly listenPort: number;
+  readonly busWaitMs: number;
+  readonly level: NodeLogLevel;
+  readonly systemLog: boolean;
+  /** Another name for this node. */
+  readonly name?: string;
+  readonly relayOverride?: RelayAddress;
+  /** Of a daemon; standard output otherwise. */
+  readonly logDirectory?: string;
+  /** The network namespace that the interface is put into. */
+  readonly namespace?: string;
+  /** Once it is up: what it was begun for. The node ends with it. */
+  readonly task?: (agent: Agent) => Promise<number>;
+}
+
+/** Longer than a clean end ever takes. */
+const STOP_MS = 8_000;
+const RUN_DIRECTORY = '/run/mesh';
+
+const AGENT: LockHolder = {
+  pidFile: 'mesh.pid',
+  lockFile: 'mesh.lock',
+  refusal: (directory, pid) =>
+    `The node of ${directory} is up already (pid ${pid}). Stop it with mesh down, or use another --config-dir.`,
+};
+const INTERFACE: LockHolder = {
+  pidFile: 'mesh.pid',
+  lockFile: 'mesh.lock',
+  refusal: (directory, pid) =>
+    `The interface ${path.basename(directory)} is in use by another node (pid ${pid}). Give another --interface.`,
+};
+
+/**
+ * Runs the node of a directory until it is asked to end.
+ *
+ * @returns the exit code
+ * @throws CliError when it cannot come up here
+ */
+export async function runNode(options: NodeOptions): Promise<number> {
+  const { directory, interfaceName, logDirectory } = options;
+  const config = readNodeConfig(directory);
+  if (!config) throw noConfiguration(directory);
+  const log = buildNodeLog(options.level, lineWriter(logDirectory, interfaceName));
+  const systemLog = options.systemLog ? buildNodeLog('debug', lineWriter(logDirectory, interfaceName)) : undefined;
+  const parts = overlayParts(log, options.systemLog, options.namespace);
+  await refuseObstacles(parts.platform);
+  const locks = [locked(directory, AGENT), locked(path.join(RUN_DIRECTORY, interfaceName), INTERFACE)];
+  try {
+    const named = options.name === undefined ? config : await renamed(config, options.name, directory);
+    const agent = new Agent({
+      directory,
+      config: named,
+      interfaceName,
+      listenPort: options.listenPort,
+      busWaitMs: options.busWaitMs,
+      ...(options.relayOverride && { relayOverride: options.relayOverride }),
+      parts,
+      clock: { now: Date.now },
+      log,
+      ...(systemLog && { systemLog }),
+    });
+    const socket = await serveLocally(localSocketPath(directory), (request) => answer(agent, request), log);
+    const release = endOnSignals(agent, log);
+    try {
+      await tellParent(greeting(await agent.start(), named, options));
+      const task = options.task?.(agent);
+      const end = await Promise.race([agent.ended, ...(task ? [task] : [])]);
+      if (typeof end === 'number') return end;
+      log[end.why === 'asked' ? 'info' : 'warn']({}, `ending: ${end.detail}`);
+      return exitCodeOfEnd(end);
+    } catch (error) {
+      if (error instanceof OverlayCollision) throw new CliError(error.message, EXIT.conflict);
+      throw error;
+    } finally {
+      const late = setTimeout(() => process.exit(EXIT.unavailable), STOP_MS);
+      await Promise.all([agent.stop(), socket.close()]);
+      clearTimeout(late);
+      release();
+    }
+  } finally {
+    for (const lock of locks) lock.release();
+  }
+}
+
+async function answer(agent: Agent, request: LocalRequest): Promise<unknown> {
+  switch (request.ask) {
+    case 'status':
+      return agent.status();
+    case 'hurry':
+      if (!agent.hurry(request.peer)) throw new Error(`This node knows no peer ${request.peer}.`);
+      return {};
+    case 'rotate-key':
+      return { publicKey: await agent.rotateKey() };
+    case 'down':
+      agent.askToEnd('mesh down');
+      return {};
+    default:
+      return request satisfies never;
+  }
+}
+
+function greeting(started: Started, { name }: NodeConfig, { interfaceName, logDirectory }: NodeOptions): string[] {
+  const lines = {
+    up: () => `${name} is up as ${'address' in started ? started.address : ''} on ${interfaceName}.`,
+    pending: () => `${name} is registered and waits for an administrator to approve it; it connects then by itself.`,
+    revoked: () => `${name} was revoked: an administrator has to let it in again.`,
+    removed: () => `${name} is not registered any more: run mesh init --force with a new token.`,
+    away: () => `${name} has no graph yet (${'detail' in started ? started.detail : ''}); it goes on trying.`,
+  };
+  const line = lines[started.state]();
+  if (logDirectory === undefined) console.log(`${line} End it with Ctrl-C.`);
+  return [line];
+}
+
+async function refuseObstacles(platform: TunnelPlatform): Promise<void> {
+  const obstacles = await platform.obstacles();
+  if (obstacles.length === 0) return;
+  const lines = obstacles.map(({ missing, remedy }) => `${missing}\n  ${remedy}`);
+  throw new CliError(['This machine cannot make a tunnel:', ...lines].join('\n'), EXIT.needsRoot);
+}
+
+function locked(directory: string, holder: LockHolder): { release(): void } {
+  mkdirSync(directory, { recursive: true, mode: 0o700 });
+  try {
+    return lockDirectory(directory, holder);
+  } catch (error) {
+    throw new CliError((error as Error).message, EXIT.conflict);
+  }
+}
+
+/** @throws PlaneRefusal for a name that is taken */
+async function renamed(config: NodeConfig, asked: string, directory: string): Promise<NodeConfig> {
+  if (normalizeName(asked) === config.name) return config;
+  const { name } = await new PlaneApi(config.server, config.deviceToken).rename(asked);
+  const next = { ...config, name };
+  writeNodeConfig(directory, next);
+  return next;
+}
+
+function endOnSignals(agent: Agent, log: Log): () => void {
+  const signals = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const;
+  const end = (signal: string) => agent.askToEnd(signal);
+  const crash = (error: unknown) => {
+    log.error({ error: (error as Error)?.stack ?? String(error) }, 'the node failed');
+    process.exitCode = EXIT.unavailable;
+    agent.askToEnd('a fault of its own');
+  };
+  for (const signal of signals) process.on(signal, end);
+  process.on('uncaughtException', crash);
+  process.on('unhandledRejection', crash);
+  return () => {
+    for (const signal of signals) process.off(signal, end);
+    process.off('uncaughtException', crash);
+    process.off('unhandledRejection', crash);
+  };
+}
+
+function exitCodeOfEnd({ why }: AgentEnd): number {
+  if (why === 'removed') return EXIT.notFound;
+  return why === 'expired' ? EXIT.conflict : Number(process.exitCode ?? EXIT.ok);
+}
+
+function lineWriter(logDirectory: string | undefined, interfaceName: string): (line: string) => void {
+  if (logDirectory === undefined) return (line) => process.stdout.write(line);
+  return logFileWriter(path.join(logDirectory, `${interfaceName}.log`));
+}

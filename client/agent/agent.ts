@@ -1,0 +1,239 @@
+import type { FullGraph } from '../../core/network/graph.ts';
+import type { Clock, Log } from '../../core/ports.ts';
+import { formatInstant, parseInstant } from '../../core/time.ts';
+import type { RelayAddress } from '../../net/relay/address.ts';
+import { type KeyPair, keyPairOf } from '../../net/seal/x25519.ts';
+import { ControlLink, type Standing } from '../control/control-link.ts';
+import { GraphFile } from '../control/graph-file.ts';
+import { type NodeConfig, writeNodeConfig } from '../enrol/node-config.ts';
+import type { PathStatus } from '../paths/status.ts';
+import { HandshakeWatch } from './handshake-watch.ts';
+import type { NodeStatus } from './node-status.ts';
+import { Overlay, type OverlayParts } from './overlay.ts';
+import { NO_OVERLAY, overlayReport } from './report.ts';
+
+export interface AgentOptions {
+  readonly directory: string;
+  readonly config: NodeConfig;
+  readonly interfaceName: string;
+  readonly listenPort: number;
+  readonly busWaitMs: number;
+  readonly relayOverride?: RelayAddress;
+  readonly parts: OverlayParts;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** What WireGuard and ICE do in detail, where it is asked for. */
+  readonly systemLog?: Log;
+}
+
+export interface AgentEnd {
+  /** `asked`: by a person or a signal. `removed`: the control plane knows this node no more. */
+  readonly why: 'asked' | 'removed' | 'expired';
+  readonly detail: string;
+}
+
+/** How far a start came. */
+export type Started =
+  | { readonly state: 'up'; readonly address: string }
+  | { readonly state: 'pending' | 'revoked' | 'removed' | 'away'; readonly detail: string };
+
+/** One node, running: control, tunnel, firewall and paths put together. */
+export class Agent {
+  /** Resolves once; the caller then stops the agent. */
+  readonly ended: Promise<AgentEnd>;
+  readonly #options: AgentOptions;
+  readonly #control: ControlLink;
+  readonly #overlay: Overlay;
+  readonly #startedAt: number;
+  readonly #watch: HandshakeWatch | undefined;
+  #config: NodeConfig;
+  #keyPair: KeyPair;
+  #trouble = '';
+  #end: (end: AgentEnd) => void = () => {};
+  #failStart: (error: Error) => void = () => {};
+  #isStarted = false;
+  #stopping: Promise<void> | undefined;
+
+  constructor(options: AgentOptions) {
+    const { config, directory, clock, log } = options;
+    this.#options = options;
+    this.#config = config;
+    this.#startedAt = clock.now();
+    this.#keyPair = keyPairOf(Buffer.from(config.privateKey, 'base64'));
+    this.ended = new Promise((resolve) => {
+      this.#end = resolve;
+    });
+    this.#control = new ControlLink({
+      config,
+      file: new GraphFile(directory, config.id),
+      busWaitMs: options.busWaitMs,
+      clock,
+      log,
+      saveConfig: (next) => {
+        writeNodeConfig(directory, next);
+        this.#config = next;
+      },
+      onGraph: (graph) => this.#useGraph(graph),
+      onStanding: (standing, detail) => this.#stand(standing, detail),
+      onSignal: ({ subject, data }) => this.#overlay.receiveSignal(subject, data),
+      onBus: (isUp) => this.#overlay.busState(isUp),
+    });
+    this.#overlay = new Overlay(
+      {
+        parts: options.parts,
+        interfaceName: options.interfaceName,
+        listenPort: options.listenPort,
+        workspaceId: config.workspaceId,
+        ...(options.relayOverride && { relayOverride: options.relayOverride }),
+        clock,
+        log: options.systemLog ? { ...log, debug: options.systemLog.debug } : log,
+        publish: (subject, sealed) => this.#control.publish(subject, sealed),
+        onUp: (tunnel) => {
+          this.#trouble = '';
+          log.info({}, `${tunnel.interfaceName} is up on UDP port ${tunnel.listenPort} (${tunnel.kind})`);
+        },
+        onTrouble: (error) => this.#overlayTrouble(error),
+        onExpired: () => this.#end({ why: 'expired', detail: 'The time of this node is over.' }),
+        onPath: (status) => this.#tellPath(status),
+      },
+      this.#keyPair,
+    );
+    this.#watch = options.systemLog && new HandshakeWatch(this.#overlay, options.systemLog);
+  }
+
+  /**
+   * Brings the node up, from the graph on disk where there is one. Resolves when it is clear how far it came; the agent
+   * goes on from there by itself.
+   *
+   * @throws Error when the overlay cannot come up on this host: nothing is left behind
+   */
+  async start(): Promise<Started> {
+    const failed = new Promise<never>((_, reject) => {
+      this.#failStart = reject;
+    });
+    const kept = this.#control.graph;
+    if (kept) {
+      this.#options.log.info({ version: kept.version }, 'coming up from the graph that was kept on disk');
+      this.#overlay.want(kept);
+    }
+    const asked = this.#control.start();
+    try {
+      await Promise.race([failed, kept ? this.#overlay.settled() : asked.then(() => this.#overlay.settled())]);
+    } finally {
+      this.#isStarted = true;
+    }
+    const { standing, trouble } = this.#control.status;
+    const { up } = this.#overlay;
+    if (up) return { state: 'up', address: up.graph.self.address };
+    if (standing === 'ready' || standing === 'unknown') return { state: 'away', detail: trouble || this.#trouble };
+    return { state: standing, detail: trouble };
+  }
+
+  async status(): Promise<NodeStatus> {
+    const {
+      config: { id, workspaceId },
+      interfaceName,
+      listenPort,
+    } = this.#options;
+    const { up } = this.#overlay;
+    const now = this.#options.clock.now();
+    const { heardAt, ...control } = this.#control.status;
+    const facts = up && {
+      tunnel: up.tunnel,
+      graph: up.graph,
+      tunnelPeers: await up.tunnel.peers(),
+      paths: up.paths.statuses(),
+      metrics: up.paths.metrics(),
+    };
+    return {
+      node: {
+        id,
+        name: up?.graph.self.name ?? this.#config.name,
+        workspaceId,
+        publicKey: Buffer.from(this.#keyPair.publicKey).toString('base64'),
+        address: up?.graph.self.address ?? null,
+        cidr: up?.graph.self.cidr ?? null,
+        interface: interfaceName,
+        tunnel: up?.tunnel.kind ?? null,
+        listenPort: up?.tunnel.listenPort ?? listenPort,
+        expiresAt: up?.graph.self.expiresAt ?? this.#config.expiresAt ?? null,
+        pid: process.pid,
+        startedAt: formatInstant(this.#startedAt),
+      },
+      control: { ...control, heardAt: heardAt === null ? null : formatInstant(heardAt) },
+      ...(facts ? overlayReport(facts, now) : NO_OVERLAY),
+      trouble: this.#trouble,
+    };
+  }
+
+  /** Tries the direct way to a peer again now. @returns whether the peer is known */
+  hurry(nameOrId: string): boolean {
+    const { up } = this.#overlay;
+    const peer = up?.graph.peers.find(({ id, name }) => id === nameOrId || name === nameOrId);
+    if (peer) up?.paths.hurry(peer.id);
+    return peer !== undefined;
+  }
+
+  /** Gives this node another key; tunnels go on. @throws PlaneRefusal or PlaneAway */
+  async rotateKey(): Promise<string> {
+    this.#keyPair = await this.#control.rotateKey();
+    this.#overlay.rekey(this.#keyPair);
+    await this.#overlay.settled();
+    this.#control.check('this node has another key');
+    this.#options.log.info({}, 'this node has another key');
+    return Buffer.from(this.#keyPair.publicKey).toString('base64');
+  }
+
+  /** Ends it as a person asks for it: `ended` resolves. */
+  askToEnd(detail: string): void {
+    this.#end({ why: 'asked', detail });
+  }
+
+  /** Takes everything away. Idempotent. */
+  stop(): Promise<void> {
+    this.#stopping ??= (async () => {
+      this.#watch?.stop();
+      await this.#overlay.close();
+      await this.#control.stop();
+    })();
+    return this.#stopping;
+  }
+
+  #useGraph(graph: FullGraph): void {
+    const { reason, version, peers } = graph;
+    this.#options.log.info({ version, peers: peers.length, reason }, 'the network changed');
+    this.#config = { ...this.#config, name: graph.self.name };
+    this.#overlay.want(graph);
+  }
+
+  #stand(standing: Standing, detail: string): void {
+    const { log } = this.#options;
+    if (standing === 'ready') {
+      log.info({}, 'the control plane let this node in');
+      return;
+    }
+    this.#overlay.want(undefined);
+    if (standing === 'pending') log.info({}, 'waiting for an administrator to approve this node in the dashboard');
+    else log.warn({}, `${detail} Its tunnels are down.`);
+    if (standing === 'removed') this.#end({ why: 'removed', detail });
+  }
+
+  #overlayTrouble(error: Error): void {
+    const isSaid = this.#trouble === error.message;
+    this.#trouble = error.message;
+    if (this.#isStarted) {
+      if (!isSaid) this.#options.log.error({}, `${error.message}; trying again`);
+    } else this.#failStart(error);
+  }
+
+  #tellPath({ peerId, transport, endpoint, reason }: PathStatus): void {
+    const name = this.#overlay.up?.graph.peers.find(({ id }) => id === peerId)?.name ?? peerId;
+    const where = endpoint && transport === 'ice-ready' ? ` at ${endpoint.address} port ${endpoint.port}` : '';
+    this.#options.log.info({ reason: reason.code }, `${name}: ${transport}${where}: ${reason.detail}`);
+  }
+}
+
+/** When this node ends, as its configuration and its graph say; infinite for an ordinary device. */
+export function endOfNode({ expiresAt }: Pick<NodeConfig, 'expiresAt'>): number {
+  return expiresAt === undefined ? Number.POSITIVE_INFINITY : parseInstant(expiresAt);
+}

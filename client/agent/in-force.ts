@@ -1,0 +1,29 @@
+import type { FullGraph } from '../../core/network/graph.ts';
+import { parseInstant } from '../../core/time.ts';
+
+export interface InForce {
+  /** Without the peers and rules whose time is over. Undefined once this node's own time is over. */
+  readonly graph: FullGraph | undefined;
+  /** When the answer changes next by the clock alone, in milliseconds. */
+  readonly until: number;
+}
+
+interface Ending {
+  readonly expiresAt?: string;
+}
+
+/** What of a graph counts at an instant: ends are kept by the node's own clock, without the control plane. */
+export function inForce(graph: FullGraph, now: number): InForce {
+  const { self, peers, firewall } = graph;
+  const { digest, full } = firewall;
+  const ends = [self, ...peers, ...full.in, ...full.out].map(endOf);
+  const until = ends.reduce((next, end) => (end > now && end < next ? end : next), Number.POSITIVE_INFINITY);
+  if (endOf(self) <= now) return { graph: undefined, until: Number.POSITIVE_INFINITY };
+  const lives = (item: Ending) => endOf(item) > now;
+  const rules = { in: full.in.filter(lives), out: full.out.filter(lives) };
+  return { graph: { ...graph, peers: peers.filter(lives), firewall: { digest, full: rules } }, until };
+}
+
+function endOf({ expiresAt }: Ending): number {
+  return expiresAt === undefined ? Number.POSITIVE_INFINITY : parseInstant(expiresAt);
+}

@@ -1,0 +1,72 @@
+import { z } from 'zod';
+
+/** What `mesh status --json` prints. Instants are ISO 8601 UTC; null is "not known" or "never". */
+const instant = z.string().nullable();
+
+const peerStatus = z.object({
+  id: z.string(),
+  name: z.string(),
+  address: z.string(),
+  transport: z.enum(['probing', 'ice-ready', 'lrp-ready', 'failed', 'closed']),
+  path: z.enum(['direct', 'relayed']).nullable(),
+  /** Of the last WireGuard handshake. */
+  handshake: instant,
+  state: z.enum(['connected', 'idle', 'connecting', 'unreachable']),
+  /** Where WireGuard sends; in fd6c:7270:: while the relay is in use. */
+  endpoint: z.string().nullable(),
+  reason: z.object({ code: z.string(), detail: z.string() }),
+  since: instant,
+  roundTripMs: z.number().nullable(),
+  receivedBytes: z.number(),
+  sentBytes: z.number(),
+  expiresAt: instant,
+});
+
+export type PeerStatus = z.infer<typeof peerStatus>;
+
+export const nodeStatusSchema = z.object({
+  node: z.object({
+    id: z.string(),
+    name: z.string(),
+    workspaceId: z.string(),
+    publicKey: z.string(),
+    /** Null while the overlay is down. */
+    address: z.string().nullable(),
+    cidr: z.string().nullable(),
+    interface: z.string(),
+    tunnel: z.enum(['kernel', 'wireguard-go']).nullable(),
+    listenPort: z.number(),
+    expiresAt: instant,
+    pid: z.number(),
+    startedAt: z.string(),
+  }),
+  control: z.object({
+    server: z.string(),
+    standing: z.enum(['unknown', 'pending', 'ready', 'revoked', 'removed']),
+    heardAt: instant,
+    trouble: z.string(),
+    bus: z.object({ url: z.string(), isUp: z.boolean(), trouble: z.string() }),
+    graph: z.object({ version: z.number(), epoch: z.string() }).nullable(),
+  }),
+  relay: z.object({
+    state: z.string(),
+    address: z.string().nullable(),
+    reason: z.string().nullable(),
+    sentPackets: z.number(),
+    receivedPackets: z.number(),
+    dropped: z.record(z.string(), z.number()),
+  }),
+  icePort: z.object({
+    isShared: z.boolean(),
+    obstacle: z.string().nullable(),
+    mapped: z.object({ ipv4: z.string().nullable(), ipv6: z.string().nullable() }),
+  }),
+  firewall: z.object({ in: z.number(), out: z.number() }),
+  /** Signals and checks that were ignored, by reason. */
+  ignored: z.record(z.string(), z.number()),
+  /** What keeps the overlay from being up; empty while it is. */
+  trouble: z.string(),
+  peers: z.array(peerStatus),
+});
+
+export type NodeStatus = z.infer<typeof nodeStatusSchema>;

@@ -1,0 +1,299 @@
+import type { FullGraph, GraphPeer } from '../../core/network/graph.ts';
+import type { Clock, Log } from '../../core/ports.ts';
+import type { RelayAddress } from '../../net/relay/address.ts';
+import type { KeyPair } from '../../net/seal/x25519.ts';
+import type { Firewall } from '../firewall/firewall.ts';
+import type { Connectivity, ConnectivityOptions } from '../paths/runtime.ts';
+import type { PathStatus } from '../paths/status.ts';
+import type { Tunnel, TunnelPeer, TunnelPlatform } from '../tunnel/tunnel.ts';
+import { inForce } from './in-force.ts';
+
+/** The parts that an overlay is made of; tests put others in their place. */
+export interface OverlayParts {
+  readonly platform: TunnelPlatform;
+  openFirewall(interfaceName: string): Promise<Firewall>;
+  startConnectivity(options: ConnectivityOptions): Promise<Connectivity>;
+}
+
+export interface OverlayOptions {
+  readonly parts: OverlayParts;
+  readonly interfaceName: string;
+  readonly listenPort: number;
+  readonly workspaceId: string;
+  readonly relayOverride?: RelayAddress;
+  readonly clock: Clock;
+  readonly log: Log;
+  publish(subject: string, sealed: Uint8Array): void;
+  /** Up for the first time, or again. */
+  onUp(tunnel: Tunnel): void;
+  /** It is tried again; the error is for people. */
+  onTrouble(error: Error): void;
+  /** The time of this node is over. */
+  onExpired(): void;
+  onPath(status: PathStatus): void;
+}
+
+/** The overlay of this node collides with what the host has already: nothing was changed. */
+export class OverlayCollision extends Error {
+  override readonly name = 'OverlayCollision';
+}
+
+/** Bytes of a packet inside the tunnel (DESIGN 5.1). */
+const MTU = 1_280;
+/** Consent checks and the session with the relay keep the ways open; WireGuard itself stays silent while idle. */
+const NO_KEEPALIVE = 0;
+const FIRST_RETRY_MS = 1_000;
+const LAST_RETRY_MS = 30_000;
+/** Ends are looked at again after so long at most, in case the clock was set. */
+const LONGEST_TIMER_MS = 60_000;
+/** How often it is looked whether something removed the firewall. */
+const RESTORE_MS = 10_000;
+
+interface Open {
+  readonly tunnel: Tunnel;
+  readonly firewall: Firewall;
+  paths: Connectivity;
+  graph: FullGraph;
+  /** What the tunnel holds, by public key. */
+  readonly peers: Map<string, GraphPeer>;
+  /** Digest and size of the rules in force. */
+  rules: string;
+  readonly restoring: NodeJS.Timeout;
+  /** Its interface is gone: it is taken away and made again. */
+  isLost: boolean;
+}
+
+/** Brings tunnel, firewall and paths to the graph that is wanted, one step after the other, and again after a failure. */
+export class Overlay {
+  readonly #options: OverlayOptions;
+  #keyPair: KeyPair;
+  #wanted: FullGraph | undefined;
+  #open: Open | undefined;
+  #isBusUp = false;
+  #isDirty = false;
+  #isRekeyed = false;
+  #isClosed = false;
+  #working: Promise<void> | undefined;
+  #timer: NodeJS.Timeout | undefined;
+  #retryMs = FIRST_RETRY_MS;
+
+  constructor(options: OverlayOptions, keyPair: KeyPair) {
+    this.#options = options;
+    this.#keyPair = keyPair;
+  }
+
+  /** What is up now; its graph is the one in force. */
+  get up(): Pick<Open, 'tunnel' | 'paths' | 'graph'> | undefined {
+    return this.#open;
+  }
+
+  /** The graph to be in force from now on; undefined takes the overlay down. */
+  want(graph: FullGraph | undefined): void {
+    this.#wanted = graph;
+    this.#work();
+  }
+
+  /** Another key of this node. */
+  rekey(keyPair: KeyPair): void {
+    this.#keyPair = keyPair;
+    this.#isRekeyed = true;
+    this.#work();
+  }
+
+  busState(isUp: boolean): void {
+    this.#isBusUp = isUp;
+    this.#open?.paths.busState(isUp ? 'up' : 'down');
+  }
+
+  receiveSignal(subject: string, sealed: Uint8Array): void {
+    this.#open?.paths.receiveSignal(subject, sealed);
+  }
+
+  /** Resolves when what was wanted last is in force, or has failed once. */
+  async settled(): Promise<void> {
+    await this.#working;
+  }
+
+  /** Takes everything away. Idempotent. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    clearTimeout(this.#timer);
+    await this.#working;
+    await this.#takeDown();
+  }
+
+  #work(): void {
+    this.#isDirty = true;
+    if (this.#isClosed) return;
+    this.#working ??= this.#run().finally(() => {
+      this.#working = undefined;
+    });
+  }
+
+  async #run(): Promise<void> {
+    while (this.#isDirty && !this.#isClosed) {
+      this.#isDirty = false;
+      clearTimeout(this.#timer);
+      try {
+        await this.#bringTo(this.#wanted);
+        this.#retryMs = FIRST_RETRY_MS;
+      } catch (error) {
+        this.#options.onTrouble(error as Error);
+        this.#again(this.#retryMs * (0.5 + Math.random()));
+        this.#retryMs = Math.min(this.#retryMs * 2, LAST_RETRY_MS);
+      }
+    }
+  }
+
+  #again(ms: number): void {
+    clearTimeout(this.#timer);
+    if (!this.#isClosed) this.#timer = setTimeout(() => this.#work(), ms);
+  }
+
+  async #bringTo(wanted: FullGraph | undefined): Promise<void> {
+    if (wanted === undefined || this.#open?.isLost) await this.#takeDown();
+    if (wanted === undefined) return;
+    const now = this.#options.clock.now();
+    const { graph, until } = inForce(wanted, now);
+    if (graph === undefined) {
+      await this.#takeDown();
+      this.#options.onExpired();
+      return;
+    }
+    if (until !== Number.POSITIVE_INFINITY) this.#again(Math.min(until - now, LONGEST_TIMER_MS));
+    if (this.#isRekeyed && this.#open) await this.#useKey(this.#open, graph);
+    this.#isRekeyed = false;
+    if (this.#open) await this.#change(this.#open, graph, now);
+    else await this.#bringUp(graph, now);
+  }
+
+  async #bringUp(graph: FullGraph, now: number): Promise<void> {
+    const { parts, interfaceName, listenPort } = this.#options;
+    const { address, cidr } = graph.self;
+    const collisions = await parts.platform.collisions(cidr, interfaceName);
+    if (collisions.length > 0) throw collisionOf(cidr, collisions);
+    await parts.platform.recover(interfaceName);
+    const { privateKey } = this.#keyPair;
+    const tunnel = await parts.platform.open({ interfaceName, privateKey, listenPort, address, cidr, mtu: MTU });
+    let firewall: Firewall | undefined;
+    try {
+      firewall = await parts.openFirewall(interfaceName);
+      await firewall.apply(graph.firewall.full, now);
+      const paths = await this.#startPaths(tunnel, graph);
+      const inForceNow = firewall;
+      const restoring = setInterval(() => void this.#restore(inForceNow), RESTORE_MS);
+      const open = {
+        tunnel,
+        firewall,
+        paths,
+        graph,
+        peers: new Map(),
+        rules: rulesOf(graph),
+        restoring,
+        isLost: false,
+      };
+      this.#open = open;
+      void tunnel.ended.then((reason) => this.#lost(open, reason));
+    } catch (error) {
+      await firewall?.close();
+      await tunnel.close();
+      throw error;
+    }
+    await this.#change(this.#open, graph, now);
+    this.#options.onUp(tunnel);
+  }
+
+  async #startPaths(tunnel: Tunnel, graph: FullGraph): Promise<Connectivity> {
+    const { parts, workspaceId, relayOverride, log, publish, onPath } = this.#options;
+    const paths = await parts.startConnectivity({
+      keyPair: this.#keyPair,
+      workspaceId,
+      graph,
+      tunnel,
+      ...(relayOverride && { relayOverride }),
+      publish,
+      log,
+    });
+    paths.onChange(onPath);
+    paths.busState(this.#isBusUp ? 'up' : 'down');
+    return paths;
+  }
+
+  /** Whom the node no longer knows leaves the tunnel before the firewall forgets them, and newcomers come after it. */
+  async #change(open: Open, graph: FullGraph, now: number): Promise<void> {
+    const { tunnel, firewall, paths, peers } = open;
+    const { address, cidr } = graph.self;
+    if (address !== open.graph.self.address || cidr !== open.graph.self.cidr) await tunnel.setAddress(address, cidr);
+    const wanted = new Set(graph.peers.map(({ publicKey }) => publicKey));
+    const removed = [...peers.keys()].filter((key) => !wanted.has(key));
+    if (removed.length > 0) await tunnel.change([], removed);
+    for (const key of removed) peers.delete(key);
+    if (rulesOf(graph) !== open.rules) {
+      await firewall.apply(graph.firewall.full, now);
+      open.rules = rulesOf(graph);
+    }
+    const endpoints = await paths.admit(graph);
+    const changed = graph.peers.filter(
+      (peer) => String(peers.get(peer.publicKey)?.allowedIps) !== String(peer.allowedIps),
+    );
+    const put = changed.map(({ publicKey, allowedIps }): TunnelPeer => {
+      const endpoint = peers.has(publicKey) ? undefined : endpoints.get(publicKey);
+      return { publicKey, allowedIps, keepalive: NO_KEEPALIVE, ...(endpoint && { endpoint }) };
+    });
+    if (put.length > 0) await tunnel.change(put, []);
+    for (const peer of changed) peers.set(peer.publicKey, peer);
+    open.graph = graph;
+    paths.updateGraph(graph);
+  }
+
+  async #useKey(open: Open, graph: FullGraph): Promise<void> {
+    await open.paths.close();
+    await open.tunnel.setPrivateKey(this.#keyPair.privateKey);
+    open.paths = await this.#startPaths(open.tunnel, graph);
+    // Every peer gets its endpoint from the new paths.
+    const held = [...open.peers.keys()];
+    if (held.length > 0) await open.tunnel.change([], held);
+    open.peers.clear();
+  }
+
+  async #restore(firewall: Firewall): Promise<void> {
+    const { log } = this.#options;
+    try {
+      if (await firewall.restore()) log.warn({}, 'something removed the firewall of the overlay; it is back in force');
+    } catch (error) {
+      log.error({ error: String(error) }, 'the firewall of the overlay could not be checked');
+    }
+  }
+
+  #lost(open: Open, reason: string): void {
+    if (this.#open !== open || this.#isClosed) return;
+    open.isLost = true;
+    this.#options.onTrouble(new Error(`the interface ${this.#options.interfaceName} is gone: ${reason}`));
+    this.#again(FIRST_RETRY_MS);
+  }
+
+  async #takeDown(): Promise<void> {
+    const open = this.#open;
+    if (!open) return;
+    this.#open = undefined;
+    clearInterval(open.restoring);
+    const closing = [() => open.paths.close(), () => open.tunnel.close(), () => open.firewall.close()];
+    for (const close of closing) {
+      await close().catch((error: unknown) => {
+        this.#options.log.error({ error: String(error) }, 'a part of the overlay was not taken away');
+      });
+    }
+  }
+}
+
+function rulesOf({ firewall: { digest, full } }: FullGraph): string {
+  return `${digest} ${full.in.length} ${full.out.length}`;
+}
+
+function collisionOf(cidr: string, routes: readonly string[]): OverlayCollision {
+  const named = routes.join(', ');
+  return new OverlayCollision(
+    `The overlay ${cidr} overlaps a route of this host: ${named}. Remove that route, or move this device to a network ` +
+      `with another block: mesh admin create-network --body '{"name":"other","spec":{"cidr":"10.97.0.0/24"}}'`,
+  );
+}

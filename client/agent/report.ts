@@ -1,0 +1,88 @@
+import type { FullGraph } from '../../core/network/graph.ts';
+import { formatInstant } from '../../core/time.ts';
+import type { ConnectivityMetrics } from '../paths/runtime.ts';
+import type { PathStatus } from '../paths/status.ts';
+import type { Endpoint, Tunnel, TunnelPeerState } from '../tunnel/tunnel.ts';
+import type { NodeStatus, PeerStatus } from './node-status.ts';
+
+/** WireGuard renews the keys of a session in use every 2 minutes and drops them after 3. */
+const SESSION_MS = 180_000;
+
+/** What the overlay is made of at one instant. */
+export interface OverlayFacts {
+  readonly tunnel: Pick<Tunnel, 'kind' | 'listenPort'>;
+  readonly graph: FullGraph;
+  readonly tunnelPeers: readonly TunnelPeerState[];
+  readonly paths: readonly PathStatus[];
+  readonly metrics: ConnectivityMetrics;
+}
+
+/** The part of a status that comes from the overlay. */
+export function overlayReport(
+  facts: OverlayFacts,
+  now: number,
+): Pick<NodeStatus, 'relay' | 'icePort' | 'firewall' | 'ignored' | 'peers'> {
+  const { graph, metrics, paths, tunnelPeers } = facts;
+  const pathOf = new Map(paths.map((path) => [path.peerId, path]));
+  const stateOf = new Map(tunnelPeers.map((peer) => [peer.publicKey, peer]));
+  const { isShared, obstacle, mapped } = metrics.icePort;
+  return {
+    relay: metrics.relay,
+    icePort: {
+      isShared,
+      obstacle,
+      mapped: { ipv4: formatEndpoint(mapped.ipv4), ipv6: formatEndpoint(mapped.ipv6) },
+    },
+    firewall: { in: graph.firewall.full.in.length, out: graph.firewall.full.out.length },
+    ignored: { ...metrics.ignored },
+    peers: graph.peers.map((peer): PeerStatus => {
+      const [path, state] = [pathOf.get(peer.id), stateOf.get(peer.publicKey)];
+      const handshakeAt = state?.handshakeAt ?? null;
+      return {
+        id: peer.id,
+        name: peer.name,
+        address: peer.address,
+        transport: path?.transport ?? 'probing',
+        path: path?.path ?? null,
+        handshake: handshakeAt === null ? null : formatInstant(handshakeAt),
+        state: peerState(path, handshakeAt, now),
+        endpoint: formatEndpoint(path?.endpoint ?? null),
+        reason: path?.reason ?? { code: 'new', detail: 'Not looked at yet.' },
+        since: path ? formatInstant(path.since) : null,
+        roundTripMs: path?.roundTripMs ?? null,
+        receivedBytes: state?.receivedBytes ?? 0,
+        sentBytes: state?.sentBytes ?? 0,
+        expiresAt: peer.expiresAt ?? null,
+      };
+    }),
+  };
+}
+
+/** What is reported of an overlay that is down. */
+export const NO_OVERLAY: ReturnType<typeof overlayReport> = {
+  relay: { state: 'none', address: null, reason: null, sentPackets: 0, receivedPackets: 0, dropped: {} },
+  icePort: { isShared: false, obstacle: null, mapped: { ipv4: null, ipv6: null } },
+  firewall: { in: 0, out: 0 },
+  ignored: {},
+  peers: [],
+};
+
+/** `connected`: a session is in use; `idle`: a way is open and nobody has used it lately. */
+function peerState(path: PathStatus | undefined, handshakeAt: number | null, now: number): PeerStatus['state'] {
+  switch (path?.transport) {
+    case 'failed':
+    case 'closed':
+      return 'unreachable';
+    case 'ice-ready':
+    case 'lrp-ready':
+      return handshakeAt !== null && now - handshakeAt < SESSION_MS ? 'connected' : 'idle';
+    default:
+      return 'connecting';
+  }
+}
+
+function formatEndpoint(endpoint: Endpoint | null): string | null {
+  if (endpoint === null) return null;
+  const { address, port } = endpoint;
+  return address.includes(':') ? `[${address}]:${port}` : `${address}:${port}`;
+}

@@ -84,8 +84,9 @@ export async function runNode(options: NodeOptions): Promise<number> {
     const release = endOnSignals(agent, log);
     try {
       await tellParent(greeting(await agent.start(), named, options));
-      const task = options.task?.(agent);
-      const end = await Promise.race([agent.ended, ...(task ? [task] : [])]);
+      const ends: Promise<AgentEnd | number>[] = [agent.ended];
+      if (options.task) ends.push(options.task(agent));
+      const end = await Promise.race(ends);
       if (typeof end === 'number') return end;
       log[end.why === 'asked' ? 'info' : 'warn']({}, `ending: ${end.detail}`);
       return exitCodeOfEnd(end);

@@ -3,6 +3,7 @@ import { buildLoginLimits } from '../core/identity/login-limits.ts';
 import { newId } from '../core/ids.ts';
 import type { Planner } from '../core/intent/planner.ts';
 import { buildLiveness } from '../core/network/liveness.ts';
+import { ReportedPaths } from '../core/network/reported-paths.ts';
 import { buildNetworkStates } from '../core/network/states.ts';
 import type { Clock, Log, Store } from '../core/ports.ts';
 import type { Keyring, NodeAccess, Services, Settings } from '../core/services.ts';
@@ -26,6 +27,7 @@ export function buildServices(parts: ServiceParts): Services {
     ...parts,
     states: buildNetworkStates(parts),
     liveness: buildLiveness(),
+    paths: new ReportedPaths(),
     logins: buildLoginLimits(parts.clock),
     yaml: buildYaml(),
     nodeAccess: buildNodeAccess(parts),

@@ -2,6 +2,7 @@ import type { Edition } from './edition.ts';
 import type { LoginLimits } from './identity/login-limits.ts';
 import type { Planner } from './intent/planner.ts';
 import type { RelayGrant } from './network/graph.ts';
+import type { ReportedPaths } from './network/reported-paths.ts';
 import type { NetworkStates } from './network/states.ts';
 import type { Clock, Log, Store, Yaml } from './ports.ts';
 import type { Secret } from './secret.ts';
@@ -18,6 +19,7 @@ export interface Services {
   readonly settings: Settings;
   /** Last time each peer was heard of; transitions are committed as Presence (DESIGN 5.1). */
   readonly liveness: Liveness;
+  readonly paths: ReportedPaths;
   readonly logins: LoginLimits;
   readonly yaml: Yaml;
   readonly nodeAccess: NodeAccess;

@@ -1,7 +1,9 @@
 import { randomBytes } from 'node:crypto';
+import { z } from 'zod';
 import { newId } from '../core/ids.ts';
 import { lookUpById } from '../core/network/find.ts';
 import { heardOf } from '../core/network/presence.ts';
+import { pathReportsSchema } from '../core/network/reported-paths.ts';
 import type { PeerRecord } from '../core/network/resources.ts';
 import type { Services } from '../core/services.ts';
 import { formatInstant } from '../core/time.ts';
@@ -18,7 +20,7 @@ import type { GraphPush } from './push.ts';
 /**
  * What nodes ask of the control plane over the bus, sealed to the control key with kind `request`:
  *
- *     mesh.control.<workspace>.<peer>.heartbeat   {}   answered by {"version", "at"}
+ *     mesh.control.<workspace>.<peer>.heartbeat   {"paths"?}   answered by {"version", "at"}
  *     mesh.control.<workspace>.<peer>.graph       {}   answered by a full graph on mesh.<workspace>.<peer>.graph
  *
  * `version` is that of the graph last pushed to the node; at another one, or null, it asks for its graph.
@@ -32,7 +34,7 @@ const SERVED = { perSecond: 2, burst: 10 };
 const MAX_WAITING = 1_000;
 
 type Ignored = SealRefusal | 'subject' | 'unknown-peer' | 'unproven' | 'rate' | 'busy';
-type RequestServices = Pick<Services, 'store' | 'states' | 'liveness' | 'clock' | 'log' | 'keys'>;
+type RequestServices = Pick<Services, 'store' | 'states' | 'liveness' | 'paths' | 'clock' | 'log' | 'keys'>;
 
 export class ControlRequests {
   readonly served = { heartbeat: 0, graph: 0 };
@@ -96,8 +98,9 @@ export class ControlRequests {
     if (!this.#limit.take(peerId, clock.now())) return this.#ignore('rate');
     const answerTo = reply !== undefined && isLiteralSubject(reply) ? reply : undefined;
     const answer = (content: object) => answerTo !== undefined && this.#push.reply(opened.from, answerTo, content);
+    const content = contentOf(opened.plaintext);
     if (opened.epoch === 'unproven') {
-      const echo = echoOf(opened.plaintext);
+      const { echo } = content;
       if (echo === undefined || !this.#challenges.answer(opened.from, echo, clock.now())) {
         const challenge = this.#challenges.ask(opened.from, clock.now());
         answer({ challenge: Buffer.from(challenge).toString('base64url') });
@@ -112,6 +115,7 @@ export class ControlRequests {
     }
     this.served.heartbeat += 1;
     await heardOf(this.#services, workspace, peerId, { actor: `device:${peer.name}`, requestId: newId('ev') });
+    this.#services.paths.report(workspace, peerId, content.paths ?? []);
     const version = this.#push.versionOf(workspace, peerId) ?? null;
     answer({ version, at: formatInstant(clock.now()) });
   }
@@ -129,12 +133,17 @@ export class ControlRequests {
   }
 }
 
-function echoOf(plaintext: Uint8Array): Uint8Array | undefined {
+const contentSchema = z.object({
+  echo: z.base64url().max(64).optional().catch(undefined),
+  paths: pathReportsSchema.optional().catch(undefined),
+});
+
+/** What is no content of a request says nothing. */
+function contentOf(plaintext: Uint8Array) {
   try {
-    const content: unknown = JSON.parse(Buffer.from(plaintext).toString());
-    const echo = (content as { echo?: unknown } | null)?.echo;
-    return typeof echo === 'string' ? Uint8Array.from(Buffer.from(echo, 'base64url')) : undefined;
+    const { echo, paths } = contentSchema.parse(JSON.parse(Buffer.from(plaintext).toString()));
+    return { echo: echo === undefined ? undefined : Uint8Array.from(Buffer.from(echo, 'base64url')), paths };
   } catch {
-    return undefined;
+    return { echo: undefined, paths: undefined };
   }
 }

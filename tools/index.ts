@@ -33,6 +33,7 @@ import { getNetwork } from './get-network.ts';
 import { getOwnDevice } from './get-own-device.ts';
 import { getOwnGraph } from './get-own-graph.ts';
 import { getPeer } from './get-peer.ts';
+import { getPeerPaths } from './get-peer-paths.ts';
 import { getPolicy } from './get-policy.ts';
 import { getSnapshot } from './get-snapshot.ts';
 import { getWorkflow } from './get-workflow.ts';
@@ -117,6 +118,7 @@ export const operations: readonly AnyOperation<Services>[] = [
   diffSnapshots,
   listPeers,
   getPeer,
+  getPeerPaths,
   updatePeer,
   approvePeer,
   revokePeer,

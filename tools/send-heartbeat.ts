@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { heartbeat } from '../core/network/own-device.ts';
+import { pathReportsSchema } from '../core/network/reported-paths.ts';
 import { PEER_PHASES } from '../core/network/resources.ts';
 import { UPDATE } from '../core/operation.ts';
 import { formatInstant } from '../core/time.ts';
@@ -9,7 +10,7 @@ export const sendHeartbeat = defineOperation({
   name: 'send_heartbeat',
   title: 'Send a heartbeat',
   description: 'Says that this device is there. It counts as online for 90 seconds.',
-  input: z.strictObject({}),
+  input: z.strictObject({ paths: pathReportsSchema.optional().describe('Ways to other peers that changed') }),
   output: z.strictObject({
     phase: z.enum(PEER_PHASES),
     version: z.int().describe('Of the graph: a device with an older one asks for it'),
@@ -21,8 +22,9 @@ export const sendHeartbeat = defineOperation({
   effects: { ...UPDATE, destructiveHint: false },
   problems: ['not_found'],
   http: { method: 'post', path: '/api/v1/devices/self/heartbeat' },
-  async run(_input, context) {
+  async run({ paths }, context) {
     const { peer, version, at } = await heartbeat(context);
+    context.services.paths.report(context.workspace, peer.uid, paths ?? []);
     return { phase: peer.status.phase, version, at: formatInstant(at) };
   },
 });

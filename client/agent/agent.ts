@@ -1,6 +1,6 @@
 import type { FullGraph } from '../../core/network/graph.ts';
 import type { Clock, Log } from '../../core/ports.ts';
-import { formatInstant, parseInstant } from '../../core/time.ts';
+import { formatInstant } from '../../core/time.ts';
 import type { RelayAddress } from '../../net/relay/address.ts';
 import { type KeyPair, keyPairOf } from '../../net/seal/x25519.ts';
 import { ControlLink, type Standing } from '../control/control-link.ts';
@@ -10,6 +10,7 @@ import type { PathStatus } from '../paths/status.ts';
 import { HandshakeWatch } from './handshake-watch.ts';
 import type { NodeStatus } from './node-status.ts';
 import { Overlay, type OverlayParts } from './overlay.ts';
+import { PathReports } from './path-reports.ts';
 import { NO_OVERLAY, overlayReport } from './report.ts';
 
 export interface AgentOptions {
@@ -45,6 +46,7 @@ export class Agent {
   readonly #control: ControlLink;
   readonly #overlay: Overlay;
   readonly #startedAt: number;
+  readonly #reports = new PathReports();
   readonly #watch: HandshakeWatch | undefined;
   #config: NodeConfig;
   #keyPair: KeyPair;
@@ -77,6 +79,10 @@ export class Agent {
       onStanding: (standing, detail) => this.#stand(standing, detail),
       onSignal: ({ subject, data }) => this.#overlay.receiveSignal(subject, data),
       onBus: (isUp) => this.#overlay.busState(isUp),
+      report: (all) => {
+        const { paths, taken } = this.#reports.next(this.#overlay.up?.paths.statuses() ?? [], all);
+        return { content: paths.length > 0 ? { paths } : {}, taken };
+      },
     });
     this.#overlay = new Overlay(
       {
@@ -231,9 +237,4 @@ export class Agent {
     const where = endpoint && transport === 'ice-ready' ? ` at ${endpoint.address} port ${endpoint.port}` : '';
     this.#options.log.info({ reason: reason.code }, `${name}: ${transport}${where}: ${reason.detail}`);
   }
-}
-
-/** When this node ends, as its configuration and its graph say; infinite for an ordinary device. */
-export function endOfNode({ expiresAt }: Pick<NodeConfig, 'expiresAt'>): number {
-  return expiresAt === undefined ? Number.POSITIVE_INFINITY : parseInstant(expiresAt);
 }

@@ -46,8 +46,8 @@ export interface ControlOptions {
   /** What arrived on this node's own signal subject, still sealed. */
   onSignal(message: BusMessage): void;
   onBus(isUp: boolean): void;
-  /** What else a heartbeat says; `taken` once it arrived. */
-  report?(): { readonly content: object; taken(): void };
+  /** What else a heartbeat says: what changed, or `all` of it; `taken` once it arrived. */
+  report?(all: boolean): { readonly content: object; taken(): void };
 }
 
 const BEAT_MS = 30_000;
@@ -57,6 +57,8 @@ const FIRST_RETRY_MS = 1_000;
 const LAST_RETRY_MS = 60_000;
 /** Pushes that ask to be confirmed do not make the node ask more often. */
 const CONFIRM_MS = 1_000;
+/** Heartbeats from one whole report to the next: a control plane that was restarted has forgotten them. */
+const REPORT_ALL_EVERY = 20;
 const GONE: Readonly<Record<string, Standing>> = {
   peer_pending: 'pending',
   forbidden: 'revoked',
@@ -82,6 +84,7 @@ export class ControlLink {
   #askTimer: NodeJS.Timeout | undefined;
   #retryTimer: NodeJS.Timeout | undefined;
   #beating: Promise<void> | undefined;
+  #beats = 0;
   #fetching: Promise<void> | undefined;
   #retryMs = FIRST_RETRY_MS;
   #fetchedAt = Number.NEGATIVE_INFINITY;
@@ -361,14 +364,11 @@ export class ControlLink {
     if (this.#standing !== 'ready' && this.#standing !== 'unknown') return this.#fetch('waiting to be let in');
     if (this.#options.clock.now() >= this.#renewRelayAt)
       await this.#fetch('the credential of the relay is half used up');
-    const report = this.#options.report?.();
-    if (this.#bus?.isUp && (await this.#beatByBus(report?.content ?? {}))) {
-      report?.taken();
-      return;
-    }
+    if (this.#bus?.isUp && (await this.#beatByBus())) return;
+    const report = this.#report(false);
     try {
-      const { version } = await this.#api.heartbeat(report?.content ?? {});
-      report?.taken();
+      const { version } = await this.#api.heartbeat(report.content);
+      report.taken();
       this.#heard();
       const isNew = this.#httpVersion !== undefined && this.#httpVersion !== version;
       this.#httpVersion = version;
@@ -378,11 +378,21 @@ export class ControlLink {
     }
   }
 
-  async #beatByBus(content: object): Promise<boolean> {
-    const answer = await this.#askByBus(content);
-    const proven =
-      answer?.challenge === undefined ? answer : await this.#askByBus({ ...content, echo: answer.challenge });
+  #report(all: boolean): { readonly content: object; taken(): void } {
+    const isTurn = this.#beats++ % REPORT_ALL_EVERY === 0;
+    return this.#options.report?.(all || isTurn) ?? { content: {}, taken: () => {} };
+  }
+
+  async #beatByBus(): Promise<boolean> {
+    let report = this.#report(false);
+    let proven = await this.#askByBus(report.content);
+    if (proven?.challenge !== undefined) {
+      // It does not know this process yet, or is a new one itself: it is told everything.
+      report = this.#report(true);
+      proven = await this.#askByBus({ ...report.content, echo: proven.challenge });
+    }
     if (proven?.version === undefined) return false;
+    report.taken();
     this.#heard();
     if (proven.version !== this.#keeper.held?.version) this.#ask('the control plane sent another version last');
     return true;

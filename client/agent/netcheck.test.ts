@@ -1,0 +1,58 @@
+import { createServer } from 'node:net';
+import { expect, test } from 'vitest';
+import { StunListener } from '../../net/stun/listener.ts';
+import { askStun, natKindOf, reach, type Sight } from './netcheck.ts';
+
+const sight = (server: string, port: number, address = '203.0.113.7'): Sight => ({
+  server,
+  address,
+  port,
+  roundTripMs: 1,
+});
+const NOBODY = new Set<string>();
+
+test.each([
+  ['none', 'the address is its own', [sight('a', 4_000, '10.0.0.2')], new Set(['10.0.0.2'])],
+  ['easy', 'every server saw the same port', [sight('a', 9_000), sight('b', 9_000)], NOBODY],
+  ['hard', 'each server saw another port', [sight('a', 9_000), sight('b', 9_001)], NOBODY],
+  ['easy', 'the one server saw the port kept', [sight('a', 4_000)], NOBODY],
+  ['unknown', 'the one server saw another port', [sight('a', 9_000)], NOBODY],
+  ['unknown', 'no server answered', [], NOBODY],
+])('the NAT is %s when %s', (kind, _when, sights, own) => {
+  expect(natKindOf({ localPort: 4_000, sights }, own).kind).toBe(kind);
+});
+
+test('a STUN server is asked on every address of its name, and a silent one is left out', async () => {
+  const silent = () => {};
+  const log = { error: silent, warn: silent, info: silent, debug: silent };
+  const listener = new StunListener({ host: '127.0.0.1', port: 0, clock: { now: Date.now }, log, ratePerSecond: 100 });
+  const { port } = await listener.start();
+  try {
+    const { localPort, sights } = await askStun(
+      [
+        { host: '127.0.0.1', port },
+        { host: 'no.such.invalid', port },
+      ],
+      4,
+    );
+    expect(sights.map(({ address, port: seen }) => [address, seen])).toEqual([['127.0.0.1', localPort]]);
+  } finally {
+    await listener.stop();
+  }
+});
+
+test('a port that is closed is named with the reason, an open one with its round trip', async () => {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const address = server.address();
+  const port = typeof address === 'object' ? (address?.port ?? 0) : 0;
+  const open = await reach({ host: '127.0.0.1', port });
+  expect([open.isReached, open.trouble, typeof open.roundTripMs]).toEqual([true, '', 'number']);
+  await new Promise((resolve) => server.close(resolve));
+  expect(await reach({ host: '127.0.0.1', port })).toEqual({
+    address: `127.0.0.1:${port}`,
+    isReached: false,
+    roundTripMs: null,
+    trouble: 'ECONNREFUSED',
+  });
+});

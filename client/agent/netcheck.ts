@@ -1,0 +1,153 @@
+import { randomBytes } from 'node:crypto';
+import { createSocket, type Socket } from 'node:dgram';
+import { lookup } from 'node:dns/promises';
+import { createConnection } from 'node:net';
+import { decodeXorAddress, formatIp } from '../../net/stun/address.ts';
+import { ATTRIBUTES, BINDING, decodeStun, encodeStun, TRANSACTION_ID_BYTES } from '../../net/stun/message.ts';
+
+/** How the network that this machine is in treats it. */
+export interface NetworkReport {
+  readonly ipv4: Mapping;
+  readonly ipv6: Mapping;
+  readonly nat: NatKind;
+  readonly relay: Reach;
+  readonly bus: Reach;
+  readonly api: Reach;
+}
+
+export interface Mapping {
+  /** Public address and port as a STUN server saw them; null without an answer. */
+  readonly address: string | null;
+  readonly roundTripMs: number | null;
+}
+
+/**
+ * `none`: the address is this machine's own. `easy`: the same to every server. `hard`: another to each. `unknown`: there
+ * was one server only, or no answer; with one server a kept port speaks for `easy`.
+ */
+export interface NatKind {
+  readonly kind: 'none' | 'easy' | 'hard' | 'unknown';
+  readonly detail: string;
+}
+
+export interface Reach {
+  /** host:port; null where there is none. */
+  readonly address: string | null;
+  readonly isReached: boolean;
+  readonly roundTripMs: number | null;
+  /** Empty when reached. */
+  readonly trouble: string;
+}
+
+export interface HostPort {
+  readonly host: string;
+  readonly port: number;
+}
+
+/** Seen through one STUN server. */
+export interface Sight {
+  readonly server: string;
+  readonly address: string;
+  readonly port: number;
+  readonly roundTripMs: number;
+}
+
+const TRIES_MS = [300, 600, 1_200];
+const CONNECT_MS = 3_000;
+
+/** Asks every address of every server from one socket, so that the answers can be compared. */
+export async function askStun(
+  servers: readonly HostPort[],
+  family: 4 | 6,
+): Promise<{ readonly localPort: number; readonly sights: readonly Sight[] }> {
+  const socket = createSocket({ type: family === 4 ? 'udp4' : 'udp6', ipv6Only: family === 6 });
+  try {
+    await new Promise<void>((resolve, reject) => {
+      socket.once('error', reject);
+      socket.bind(0, resolve);
+    });
+    socket.on('error', () => {});
+    const places = await Promise.all(servers.map((server) => resolved(server, family)));
+    const sights = await Promise.all(places.flat().map((place) => ask(socket, place)));
+    return { localPort: socket.address().port, sights: sights.filter((sight) => sight !== undefined) };
+  } catch {
+    return { localPort: 0, sights: [] };
+  } finally {
+    socket.close();
+  }
+}
+
+async function resolved({ host, port }: HostPort, family: 4 | 6): Promise<HostPort[]> {
+  try {
+    const all = await lookup(host, { family, all: true });
+    return all.map(({ address }) => ({ host: address, port }));
+  } catch {
+    return [];
+  }
+}
+
+function ask(socket: Socket, { host, port }: HostPort): Promise<Sight | undefined> {
+  const transactionId = Uint8Array.from(randomBytes(TRANSACTION_ID_BYTES));
+  const request = encodeStun({ class: 'request', method: BINDING, transactionId, attributes: [] });
+  return new Promise((resolve) => {
+    let timer: NodeJS.Timeout;
+    let sentAt = 0;
+    const done = (sight: Sight | undefined) => {
+      clearTimeout(timer);
+      socket.off('message', take);
+      resolve(sight);
+    };
+    const take = (bytes: Uint8Array) => {
+      const message = decodeStun(bytes);
+      if (message?.class !== 'success' || Buffer.compare(message.transactionId, transactionId) !== 0) return;
+      const value = message.attributes.find(({ type }) => type === ATTRIBUTES.xorMappedAddress)?.value;
+      const mapped = value && decodeXorAddress(value, transactionId);
+      if (!mapped) return;
+      const roundTripMs = Math.round((performance.now() - sentAt) * 10) / 10;
+      done({ server: `${host} ${port}`, address: formatIp(mapped.ip), port: mapped.port, roundTripMs });
+    };
+    const send = (at: number) => {
+      const waitMs = TRIES_MS[at];
+      if (waitMs === undefined) return done(undefined);
+      sentAt = performance.now();
+      socket.send(request, port, host, () => {});
+      timer = setTimeout(() => send(at + 1), waitMs);
+    };
+    socket.on('message', take);
+    send(0);
+  });
+}
+
+/** What kind of NAT the sights of one socket speak for. */
+export function natKindOf(
+  { localPort, sights }: { readonly localPort: number; readonly sights: readonly Sight[] },
+  ownAddresses: ReadonlySet<string>,
+): NatKind {
+  const [first] = sights;
+  if (!first) return { kind: 'unknown', detail: 'No STUN server answered: UDP may be blocked.' };
+  if (ownAddresses.has(first.address)) return { kind: 'none', detail: 'This machine has a public address of its own.' };
+  const mappings = new Set(sights.map(({ address, port }) => `${address} ${port}`));
+  if (mappings.size > 1)
+    return { kind: 'hard', detail: 'Each server saw another port: direct paths need an easy peer.' };
+  if (sights.length > 1) return { kind: 'easy', detail: 'Every server saw the same port: direct paths are likely.' };
+  return first.port === localPort
+    ? { kind: 'easy', detail: 'The NAT kept the port; only one STUN server was asked.' }
+    : { kind: 'unknown', detail: 'The NAT changed the port; a second STUN server would tell easy from hard.' };
+}
+
+/** Whether a TCP port answers, and how fast. */
+export function reach({ host, port }: HostPort): Promise<Reach> {
+  const address = host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`;
+  const startedAt = performance.now();
+  return new Promise((resolve) => {
+    const socket = createConnection({ host, port, timeout: CONNECT_MS });
+    const end = (trouble: string) => {
+      socket.destroy();
+      const roundTripMs = Math.round((performance.now() - startedAt) * 10) / 10;
+      resolve({ address, isReached: trouble === '', roundTripMs: trouble === '' ? roundTripMs : null, trouble });
+    };
+    socket.once('connect', () => end(''));
+    socket.once('timeout', () => end(`no answer within ${CONNECT_MS / 1_000} s`));
+    socket.once('error', (error: NodeJS.ErrnoException) => end(error.code ?? error.message));
+  });
+}

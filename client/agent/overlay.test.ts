@@ -1,0 +1,174 @@
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { generateKeyPair } from '../../net/seal/x25519.ts';
+import { graphOf, peerOf, type Recorded, recordedParts } from './overlay.testkit.ts';
+import { Overlay, OverlayCollision } from './overlay.ts';
+
+let recorded: Recorded;
+let troubles: Error[];
+let expired: number;
+let overlay: Overlay;
+beforeEach(() => {
+  vi.useFakeTimers({ now: 0 });
+  recorded = recordedParts();
+  troubles = [];
+  expired = 0;
+  const silent = () => {};
+  overlay = new Overlay(
+    {
+      parts: recorded.parts,
+      interfaceName: 'mesh0',
+      listenPort: 51_820,
+      workspaceId: 'w',
+      clock: { now: Date.now },
+      log: { error: silent, warn: silent, info: silent, debug: silent },
+      publish: silent,
+      onUp: silent,
+      onTrouble: (error) => troubles.push(error),
+      onExpired: () => {
+        expired += 1;
+      },
+      onPath: silent,
+    },
+    generateKeyPair(),
+  );
+});
+afterEach(async () => {
+  await overlay.close();
+  vi.useRealTimers();
+});
+
+/** What was called since the last look. */
+const calls = () => recorded.calls.splice(0);
+const oneRule = { in: [{ cidr: '10.96.0.2/32', protocol: 'ALL' } as const], out: [] };
+const at = (seconds: number) => new Date(seconds * 1_000).toISOString();
+
+async function want(graph: Parameters<Overlay['want']>[0]): Promise<string[]> {
+  overlay.want(graph);
+  await overlay.settled();
+  return calls();
+}
+
+test('the first graph makes tunnel, firewall and paths before any peer is let in', async () => {
+  expect(await want(graphOf(['a', 'b']))).toEqual([
+    'recover',
+    'tunnel 10.96.0.1',
+    'firewall in 0',
+    'paths',
+    'peers +[key-a@relay,key-b@relay] -[]',
+    'connect a,b',
+  ]);
+});
+
+test('a change takes peers away before the firewall forgets them, and lets others in after it', async () => {
+  await want(graphOf(['a', 'b'], {}, oneRule));
+  const next = graphOf(['x', 'b', 'c'], { version: 2 });
+  expect(await want({ ...next, peers: next.peers.slice(1) })).toEqual([
+    'peers +[] -[key-a]',
+    'firewall in 0',
+    'peers +[key-c@relay] -[]',
+    'connect b,c',
+  ]);
+});
+
+test('a peer whose addresses changed keeps its endpoint', async () => {
+  await want(graphOf(['a']));
+  const moved = { ...peerOf('a', 0), allowedIps: ['10.96.0.9/32'] };
+  expect(await want(graphOf([], { peers: [moved] }))).toEqual(['peers +[key-a@-] -[]', 'connect a']);
+});
+
+test('another address of this node goes to the interface that is there', async () => {
+  await want(graphOf([]));
+  const self = { ...graphOf([]).self, address: '10.96.0.7' };
+  expect(await want(graphOf([], { self }))).toEqual(['address 10.96.0.7', 'connect']);
+});
+
+test('without a graph everything is taken away, paths first', async () => {
+  await want(graphOf(['a']));
+  expect(await want(undefined)).toEqual(['paths closed', 'tunnel closed', 'firewall closed']);
+});
+
+test('peers and rules go at their end by the clock of the node alone', async () => {
+  const peers = [{ ...peerOf('a', 0), expiresAt: at(30) }, peerOf('b', 1)];
+  const rules = {
+    in: [{ ...oneRule.in[0], cidr: '10.96.0.2/32', protocol: 'ALL' as const, expiresAt: at(90) }],
+    out: [],
+  };
+  await want(graphOf([], { peers }, rules));
+  calls();
+  await vi.advanceTimersByTimeAsync(30_000);
+  expect(calls()).toEqual(['peers +[] -[key-a]', 'connect b']);
+  await vi.advanceTimersByTimeAsync(60_000);
+  expect(calls()).toEqual(['firewall in 0', 'connect b']);
+});
+
+test('a node whose own time is over takes its overlay down by itself', async () => {
+  await want(graphOf(['a'], { self: { ...graphOf([]).self, expiresAt: at(120) } }));
+  calls();
+  await vi.advanceTimersByTimeAsync(119_000);
+  expect([calls().filter((call) => call.includes('closed')), expired]).toEqual([[], 0]);
+  await vi.advanceTimersByTimeAsync(1_000);
+  expect([calls(), expired]).toEqual([['paths closed', 'tunnel closed', 'firewall closed'], 1]);
+});
+
+test('a step that failed is tried again, and the peers are not let in before the firewall is in force', async () => {
+  recorded.failNext('firewall');
+  expect(await want(graphOf(['a']))).toEqual([
+    'recover',
+    'tunnel 10.96.0.1',
+    'firewall in 0',
+    'firewall closed',
+    'tunnel closed',
+  ]);
+  expect(troubles.map(({ message }) => message)).toEqual(['firewall failed']);
+  await vi.advanceTimersByTimeAsync(1_500);
+  expect(calls().at(-1)).toBe('connect a');
+});
+
+test('an interface that is gone is made again with all its peers', async () => {
+  await want(graphOf(['a']));
+  recorded.endTunnel('deleted');
+  await vi.advanceTimersByTimeAsync(1_000);
+  expect(calls()).toEqual([
+    'paths closed',
+    'tunnel closed',
+    'firewall closed',
+    'recover',
+    'tunnel 10.96.0.1',
+    'firewall in 0',
+    'paths',
+    'peers +[key-a@relay] -[]',
+    'connect a',
+  ]);
+  expect(troubles.map(({ message }) => message)).toEqual(['the interface mesh0 is gone: deleted']);
+});
+
+test('an overlay that collides with a route of the host changes nothing and names both', async () => {
+  recorded.collisions = ['10.96.0.0/16 dev eth0'];
+  expect(await want(graphOf(['a']))).toEqual([]);
+  expect(troubles[0]).toBeInstanceOf(OverlayCollision);
+  expect(troubles[0]?.message).toMatch(
+    /^The overlay 10\.96\.0\.0\/24 overlaps a route of this host: 10\.96\.0\.0\/16 dev eth0\. /,
+  );
+});
+
+test('another key goes to the interface that is there, and every peer gets its endpoint from the new paths', async () => {
+  await want(graphOf(['a']));
+  overlay.rekey(generateKeyPair());
+  await overlay.settled();
+  expect(calls()).toEqual([
+    'paths closed',
+    'key',
+    'paths',
+    'peers +[] -[key-a]',
+    'peers +[key-a@relay] -[]',
+    'connect a',
+  ]);
+});
+
+test('of many graphs at once the last one counts', async () => {
+  await want(graphOf([]));
+  for (let version = 0; version < 100; version += 1) overlay.want(graphOf(['a', 'b', 'c'].slice(0, version % 4)));
+  await overlay.settled();
+  expect(calls().at(-1)).toBe('connect a,b,c');
+  expect(calls()).toEqual([]);
+});

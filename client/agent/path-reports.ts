@@ -1,0 +1,36 @@
+import type { PathReport } from '../../core/network/reported-paths.ts';
+import { formatInstant } from '../../core/time.ts';
+import type { PathStatus } from '../paths/status.ts';
+
+/** Of one heartbeat; the control plane takes no more. */
+const MAX_REPORTS = 256;
+
+/** Which ways to peers the control plane has not been told of. */
+export class PathReports {
+  /** What was told last, by peer. */
+  #told = new Map<string, string>();
+
+  /** What changed since the last report that arrived, or everything; more than fit come with the next one. */
+  next(statuses: readonly PathStatus[], all: boolean): { readonly paths: readonly PathReport[]; taken(): void } {
+    if (all) this.#told.clear();
+    const known = new Set(statuses.map(({ peerId }) => peerId));
+    for (const peerId of this.#told.keys()) if (!known.has(peerId)) this.#told.delete(peerId);
+    const changed = statuses.filter((status) => this.#told.get(status.peerId) !== keyOf(status)).slice(0, MAX_REPORTS);
+    return {
+      paths: changed.map(({ peerId, transport, path, reason, since }) => ({
+        peer: peerId,
+        transport,
+        path,
+        reason: reason.code,
+        since: formatInstant(since),
+      })),
+      taken: () => {
+        for (const status of changed) this.#told.set(status.peerId, keyOf(status));
+      },
+    };
+  }
+}
+
+function keyOf({ transport, path, reason, since }: PathStatus): string {
+  return `${transport} ${path} ${reason.code} ${since}`;
+}

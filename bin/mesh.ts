@@ -1,19 +1,6 @@
 import { Command, CommanderError } from 'commander';
-import { operations } from '../tools/index.ts';
-import { addAdminCommands } from './commands/admin.ts';
-import { addCompletionCommand } from './commands/completion.ts';
 import { CliError, EXIT } from './commands/exit.ts';
-import { addInviteCommand } from './commands/invite.ts';
-import { addLoginCommands } from './commands/login.ts';
-import { addMcpCommands } from './commands/mcp.ts';
-import { addDownCommands } from './commands/node-down.ts';
-import { addInitCommand } from './commands/node-init.ts';
-import { addNetcheckCommand } from './commands/node-netcheck.ts';
-import { addPingCommand } from './commands/node-ping.ts';
-import { addStatusCommand } from './commands/node-status.ts';
-import { addUpCommand } from './commands/node-up.ts';
-import { addWhyCommand } from './commands/node-why.ts';
-import { addPolicyCommands } from './commands/policy-test.ts';
+import { addNodeCommands } from './commands/node-commands.ts';
 import { VERSION } from './version.ts';
 
 const program = new Command('mesh')
@@ -21,19 +8,12 @@ const program = new Command('mesh')
   .version(VERSION)
   .showHelpAfterError()
   .exitOverride();
-addInitCommand(program);
-addUpCommand(program);
-addDownCommands(program);
-addStatusCommand(program);
-addPingCommand(program);
-addNetcheckCommand(program);
-addWhyCommand(program);
-addInviteCommand(program);
-addLoginCommands(program);
-addMcpCommands(program);
-addPolicyCommands(program);
-addAdminCommands(program, operations);
-addCompletionCommand(program);
+const ofNode = addNodeCommands(program);
+// A node comes up without reading what only administration needs.
+if (!ofNode.has(process.argv[2] ?? '')) {
+  const { addPlaneCommands } = await import('./commands/plane-commands.ts');
+  addPlaneCommands(program);
+}
 
 try {
   await program.parseAsync();

@@ -63,7 +63,7 @@ export async function runNode(options: NodeOptions): Promise<number> {
   if (!config) throw noConfiguration(directory);
   const log = buildNodeLog(options.level, lineWriter(logDirectory, interfaceName));
   const systemLog = options.systemLog ? buildNodeLog('debug', lineWriter(logDirectory, interfaceName)) : undefined;
-  const parts = overlayParts(log, options.systemLog, options.namespace);
+  const parts = overlayParts();
   await refuseObstacles(parts.platform);
   const locks = [locked(directory, AGENT), locked(path.join(RUN_DIRECTORY, interfaceName), INTERFACE)];
   try {

@@ -101,7 +101,6 @@ export const requirements = {
   'device-status': {
     section: 'Device',
     rule: 'mesh status shows transport, path, handshake, state and endpoint',
-    open: 'node',
   },
   'device-relay-endpoint': {
     section: 'Device',
@@ -189,7 +188,7 @@ export const requirements = {
     rule: 'check_connectivity_at checks connectivity against historical state',
   },
   'cli-init': { section: 'Node command line', rule: 'mesh init writes a configuration file' },
-  'cli-up': { section: 'Node command line', rule: 'mesh up with its options creates the tunnel', open: 'node' },
+  'cli-up': { section: 'Node command line', rule: 'mesh up with its options creates the tunnel' },
   'cli-status': { section: 'Node command line', rule: 'mesh status needs superuser rights', open: 'node' },
   'cli-config-dir': {
     section: 'Node command line',
@@ -219,7 +218,7 @@ export const requirements = {
     rule: 'A device that registers while approval is required is accepted and stays pending',
   },
   'limit-bus-wait': { section: 'Limits', rule: 'Nodes wait 2 s for the bus' },
-  'limit-wireguard-port': { section: 'Limits', rule: 'The default WireGuard port is 51820/udp', open: 'node' },
+  'limit-wireguard-port': { section: 'Limits', rule: 'The default WireGuard port is 51820/udp' },
   'limit-delegated-life': { section: 'Limits', rule: 'A delegated token lives the requested ttl' },
   'paths-prefixed': { section: 'Versioning', rule: 'HTTP API paths carry /api/v1' },
   dashboard: { section: 'What the service does', rule: 'A web dashboard is served on the API port', open: 'dashboard' },

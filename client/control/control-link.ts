@@ -286,7 +286,9 @@ export class ControlLink {
   }
 
   async #confirm(why: string): Promise<void> {
-    if (this.#fetching || this.#retryTimer !== undefined || this.#ending.signal.aborted) return;
+    // An answer that is on its way may be of before.
+    await this.#fetching;
+    if (this.#retryTimer !== undefined || this.#ending.signal.aborted) return;
     const wait = this.#fetchedAt + CONFIRM_MS - this.#options.clock.now();
     if (wait <= 0 || wait > CONFIRM_MS) return this.#fetch(why);
     this.#retryTimer = setTimeout(() => {

@@ -1,3 +1,4 @@
+import type { Worker } from 'node:worker_threads';
 import { connect } from '@nats-io/transport-node';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { EmbeddedBus } from './bus.ts';
@@ -96,6 +97,40 @@ describe('embedded bus', () => {
     expect(() => bus.publish('a.>', new Uint8Array())).toThrow('Not a subject to publish to');
     expect(() => bus.publish('a', new Uint8Array(), 'b\r\nPING')).toThrow('Not a subject for replies');
     expect(() => bus.subscribe('a\r\n', () => {})).toThrow('Not a subject');
+  });
+
+  it('starts its thread again when it dies, with what was subscribed and who may come', async () => {
+    const thread = new Promise<Worker>((resolve) => process.once('worker', resolve));
+    const { bus, port } = await start({ auth: 'token' });
+    const changes: string[] = [];
+    bus.onChange(({ kind }) => changes.push(kind));
+    const heard: string[] = [];
+    const end = bus.subscribe('mesh.control.gone', ({ subject }) => heard.push(subject));
+    bus.subscribe('mesh.control.w.p.before', ({ subject }) => heard.push(subject));
+    bus.setCredentials([{ id: 'c', digest: credentialDigest('s3'), workspace: 'w', peer: 'p' }]);
+    await bus.flush();
+
+    await (await thread).terminate();
+    expect([bus.isUp, changes, await bus.metrics()]).toEqual([false, ['down'], undefined]);
+    bus.subscribe('mesh.control.w.p.meanwhile', ({ subject }) => heard.push(subject));
+    bus.setCredentials([{ id: 'd', digest: credentialDigest('s4'), workspace: 'w', peer: 'q' }]);
+    bus.removeCredentials(['nobody']);
+    end();
+    await expect.poll(() => changes).toEqual(['down', 'up']);
+    expect([bus.isUp, bus.restarts]).toEqual([true, 1]);
+    for (const secret of ['s3', 's4']) await client(port, secret);
+    const node = await client(port, 's3');
+    for (const name of ['gone', 'w.p.before', 'w.p.meanwhile']) node.publish(`mesh.control.${name}`);
+    await expect.poll(() => heard).toEqual(['mesh.control.w.p.before', 'mesh.control.w.p.meanwhile']);
+  });
+
+  it('stays down when it is stopped while it is down', async () => {
+    const thread = new Promise<Worker>((resolve) => process.once('worker', resolve));
+    const { bus, port } = await start();
+    await (await thread).terminate();
+    await bus.stop();
+    await expect(client(port)).rejects.toThrow(/refused/);
+    expect([bus.isUp, bus.restarts]).toEqual([false, 0]);
   });
 
   it('can be stopped twice, and answers nothing after', async () => {

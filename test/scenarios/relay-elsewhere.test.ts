@@ -83,6 +83,6 @@ test('a relay with another shared token is said to have one', async () => {
     'a relay elsewhere knows the shared token only when both are given the same one',
   );
   await expect
-    .poll(async () => (await harness.api('GET', '/readyz')).text)
+    .poll(async () => (await harness.api('GET', '/readyz')).text, { timeout: 20_000 })
     .toContain('it has another shared token: set the same MESH_LRP_AUTH_TOKEN on both');
 });

@@ -74,7 +74,8 @@ test('a control plane reaches a relay elsewhere over TLS when its address says l
   expect(body.relay.url).toBe(url);
   using session = await relaySession(relay.port, a.pair, body.relay.credential, ca);
   await session.next('ready');
-  await expect.poll(async () => (await harness.api('GET', '/readyz')).body).toEqual({ status: 'ready' });
+  const readiness = async () => (await harness.api('GET', '/readyz')).body;
+  await expect.poll(readiness, { timeout: 20_000 }).toEqual({ status: 'ready' });
   await harness.api('POST', `/api/v1/peers/${a.id}/revoke`, { ...admin, body: {} });
   expect((await session.next('closed')).reason).toBe('revoked');
 });

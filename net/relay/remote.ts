@@ -11,6 +11,8 @@ const TICK_MS = 1_000;
 /** Milliseconds until the next attempt: the first, and at most. A revoked node may use the relay for as long. */
 const FIRST_RETRY_MS = 250;
 const LONGEST_RETRY_MS = 5_000;
+/** Milliseconds after which a connection that broke was a good one, and the next outage is a new one. */
+const SETTLED_MS = 10_000;
 /** Milliseconds in which a relay says something after it was told of a revocation; a dead way is not waited out. */
 const ANSWER_MS = 5_000;
 
@@ -164,7 +166,6 @@ export class RemoteRelay {
   #ready(link: Link): void {
     if (link.isReady) return;
     link.isReady = true;
-    this.#failures = 0;
     this.#counts.connects++;
     for (const { publicKey } of this.#pardoned) this.#tell(link, link.control.allow(publicKey));
     for (const { publicKey, until } of this.#revoked) this.#tell(link, link.control.revoke(publicKey, until));
@@ -206,10 +207,12 @@ export class RemoteRelay {
     if (this.#link !== link) return;
     this.#link = undefined;
     this.#problem = link.problem ?? (link.isReady ? 'it closed the connection' : PROBLEMS['protocol']);
-    const { random = Math.random, log } = this.#options;
+    const { random = Math.random, log, clock } = this.#options;
+    if (link.isReady && clock.now() - link.openedAt >= SETTLED_MS) this.#failures = 0;
     const longest = Math.min(LONGEST_RETRY_MS, FIRST_RETRY_MS * 2 ** Math.min(this.#failures, 10));
     const retryMs = Math.round(longest * (1 - random() / 2));
-    const level = link.isReady || this.#failures === 0 ? 'warn' : 'debug';
+    // An outage is said once, not at every attempt.
+    const level = this.#failures === 0 ? 'warn' : 'debug';
     log[level](
       { relay: this.#place, reason: this.#problem, retryMs },
       'the relay is away: nodes revoked meanwhile may use it until it is back; trying again',

@@ -34,9 +34,10 @@ export function formatRelayAddress({ host, port, secure, credential }: RelayAddr
   return `${secure ? 'lrps' : 'lrp'}://${credential === undefined ? '' : `${credential}@`}${where}:${port}`;
 }
 
-/** The same credential at another place: what `--relay-url` does. */
+/** The same relay, with its credential and its TLS, at another place: what `--relay-url` does. */
 export function redirectRelay(address: RelayAddress, override: RelayAddress): RelayAddress {
-  return { ...override, ...(address.credential !== undefined && { credential: address.credential }) };
+  const secure = address.secure || override.secure;
+  return { ...override, secure, ...(address.credential !== undefined && { credential: address.credential }) };
 }
 
 function parseUrl(text: string): URL | undefined {

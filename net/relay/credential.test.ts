@@ -78,5 +78,10 @@ describe('relay address', () => {
     const given = { host: 'relay.example', port: 6266, secure: false, credential: text };
     const override = { host: '10.0.0.1', port: 7000, secure: false };
     expect(redirectRelay(given, override)).toEqual({ ...override, credential: text });
+    expect(redirectRelay({ ...given, secure: true }, override)).toEqual({
+      ...override,
+      secure: true,
+      credential: text,
+    });
   });
 });

@@ -1,7 +1,8 @@
 import { RESERVED_LABEL_PREFIX } from '../../identity/presets.ts';
+import type { PolicySpec } from '../../network/policy.ts';
 import type { PeerRecord } from '../../network/resources.ts';
 import type { NetworkState } from '../../network/state.ts';
-import { peersOf } from './selects.ts';
+import { isSubject, peersOf } from './selects.ts';
 
 /** A label that some peers carry. */
 export interface Pair {
@@ -16,6 +17,8 @@ export interface Names {
   /** By the name in lower case. */
   readonly byName: ReadonlyMap<string, PeerRecord>;
   readonly pairs: readonly Pair[];
+  /** By `key=value`. */
+  readonly pairOf: ReadonlyMap<string, Pair>;
   /** By the value in lower case. */
   readonly byValue: ReadonlyMap<string, readonly Pair[]>;
   readonly byAddress: ReadonlyMap<string, PeerRecord>;
@@ -54,11 +57,22 @@ export function namesOf(state: NetworkState): Names {
     peers,
     byName: new Map(peers.map((peer) => [peer.name.toLowerCase(), peer])),
     pairs: all,
+    pairOf: pairs,
     byValue,
     byAddress: new Map(peers.flatMap((peer) => (peer.status.address === null ? [] : [[peer.status.address, peer]]))),
   };
   KNOWN.set(state.peers, names);
   return names;
+}
+
+/** The peers that a policy has a say on: those with its rarest label are looked at, not all. */
+export function subjectsOf(spec: Pick<PolicySpec, 'network' | 'peerSelector'>, { pairOf, peers }: Names): PeerRecord[] {
+  let candidates = peers;
+  for (const [key, value] of Object.entries(spec.peerSelector?.matchLabels ?? {})) {
+    const having = pairOf.get(`${key}=${value}`)?.peers ?? [];
+    if (having.length < candidates.length) candidates = having;
+  }
+  return candidates.filter((peer) => isSubject(spec, peer));
 }
 
 function rank(key: string): number {

@@ -1,4 +1,4 @@
-import type { PeerEntry, PolicySpec, PortEntry } from '../../network/policy.ts';
+import type { PolicySpec, PortEntry } from '../../network/policy.ts';
 import type { PeerRecord, PolicyRecord } from '../../network/resources.ts';
 import { selects } from '../../network/selector.ts';
 import type { NetworkState } from '../../network/state.ts';
@@ -19,7 +19,10 @@ export function livePolicies(state: NetworkState, now: number): PolicyRecord[] {
 }
 
 /** Whether a policy has a say on a peer as the subject. */
-export function isSubject({ network, peerSelector }: PolicySpec, peer: PeerRecord): boolean {
+export function isSubject(
+  { network, peerSelector }: Pick<PolicySpec, 'network' | 'peerSelector'>,
+  peer: PeerRecord,
+): boolean {
   return (network === undefined || network === peer.spec.network) && selects(peerSelector ?? {}, peer.labels);
 }
 
@@ -52,12 +55,6 @@ function applies({ ingress, egress }: PolicySpec, direction: Direction): boolean
 /** A DENY without rules isolates and loses to every ALLOW. */
 function isBase({ ingress, egress }: PolicySpec): boolean {
   return !ingress?.length && !egress?.length;
-}
-
-/** Whether an entry of a rule means a peer; an address block may. */
-export function entryMeans(entry: PeerEntry, peer: PeerRecord): boolean {
-  if (entry === '*') return true;
-  return entry.peerSelector === undefined || selects(entry.peerSelector, peer.labels);
 }
 
 /** Whether two lists of ports have one in common; an empty one means all. */

@@ -88,7 +88,7 @@ export function onePeer(peer: PeerRecord, state: NetworkState): Subject {
 }
 
 function markOf({ name, uid, labels }: PeerRecord, state: NetworkState): NetworkChange[] {
-  const pair = namesOf(state).pairs.find(({ key, value }) => key === PEER_LABEL && value === name);
+  const pair = namesOf(state).pairOf.get(`${PEER_LABEL}=${name}`);
   const other = pair?.peers.find((holder) => holder.uid !== uid);
   const own = labels[PEER_LABEL];
   if (other || (own !== undefined && own !== name)) {

@@ -1,10 +1,12 @@
 import type { NetworkChange } from '../../../network/changes.ts';
-import type { PolicySpec } from '../../../network/policy.ts';
+import type { PeerEntry, PolicySpec, Rule } from '../../../network/policy.ts';
+import type { NetworkState } from '../../../network/state.ts';
 import { sameValue } from '../../../network/value.ts';
 import type { Expectation } from '../../planner.ts';
+import { namesOf, subjectsOf } from '../names.ts';
 import { portSlug } from '../ports.ts';
 import { enumerated, quoted, Refusal } from '../refusal.ts';
-import { entryMeans, isolation, isSubject, livePolicies, peersOf, portsMeet } from '../selects.ts';
+import { isolation, livePolicies, portsMeet } from '../selects.ts';
 import type { Subject } from '../subject.ts';
 import {
   type Act,
@@ -107,29 +109,22 @@ function grant(ask: Ask, subject: Selected, others: readonly Subject[], directio
 }
 
 /** A DENY with rules wins over every grant, so what it forbids can only be had by changing it. */
-function refuseForbidden(ask: Ask): void {
-  const { state, now, sources, targets, ports } = ask;
-  const forbids = (
-    spec: PolicySpec,
-    subjects: readonly Subject[],
-    others: readonly Subject[],
-    direction: Direction,
-  ) => {
-    const rules =
-      direction === 'ingress'
-        ? spec.ingress?.map((one) => ({ ...one, peers: one.from }))
-        : spec.egress?.map((one) => ({ ...one, peers: one.to }));
-    if (!rules?.length || !subjects.some(({ peers }) => peers.some((peer) => isSubject(spec, peer)))) return false;
-    return rules.some(
-      ({ peers = [], ports: closed = [] }) =>
-        portsMeet(closed, ports) && (peers.length === 0 || peers.some((entry) => isAgainst(entry, others))),
+function refuseForbidden({ state, now, sources, targets, ports }: Ask): void {
+  const [from, to] = [sideOf(sources), sideOf(targets)];
+  const forbids = ({ peers, ports: closed }: Pick<Rule, 'ports' | 'peers'>, other: Side) =>
+    portsMeet(closed, ports) && (peers.length === 0 || peers.some((entry) => meansSome(entry, other, state)));
+  const found = livePolicies(state, now).find(({ spec }) => {
+    if (spec.action !== 'DENY') return false;
+    const inward = spec.ingress?.some(({ from: peers = [], ports: closed = [] }) =>
+      forbids({ peers, ports: closed }, from),
     );
-  };
-  const found = livePolicies(state, now).find(
-    ({ spec }) =>
-      spec.action === 'DENY' &&
-      (forbids(spec, targets, sources, 'ingress') || forbids(spec, sources, targets, 'egress')),
-  );
+    const outward = spec.egress?.some(({ to: peers = [], ports: closed = [] }) =>
+      forbids({ peers, ports: closed }, to),
+    );
+    if (!inward && !outward) return false;
+    const subjects = subjectsOf(spec, namesOf(state));
+    return subjects.some(({ name }) => (inward && to.names.has(name)) || (outward && from.names.has(name)));
+  });
   if (!found) return;
   throw new Refusal(
     `The policy ${quoted(found.name)} forbids at least a part of this, and a DENY wins over every grant.`,
@@ -137,15 +132,24 @@ function refuseForbidden(ask: Ask): void {
   );
 }
 
+interface Side {
+  readonly names: ReadonlySet<string>;
+  readonly entries: readonly PeerEntry[];
+}
+
+function sideOf(subjects: readonly Subject[]): Side {
+  return {
+    names: new Set(subjects.flatMap(({ peers }) => peers.map(({ name }) => name))),
+    entries: subjects.flatMap(({ entries }) => entries),
+  };
+}
+
 /** Blocks of addresses are compared with blocks only where they are the same. */
-function isAgainst(
-  entry: Exclude<NonNullable<NonNullable<PolicySpec['ingress']>[number]['from']>, undefined>[number],
-  others: readonly Subject[],
-): boolean {
+function meansSome(entry: PeerEntry, { names, entries }: Side, state: NetworkState): boolean {
   if (entry === '*') return true;
-  if (entry.peerSelector === undefined)
-    return others.some(({ entries }) => entries.some((own) => sameValue(own, entry)));
-  return others.some(({ peers }) => peers.some((peer) => entryMeans(entry, peer)));
+  const { peerSelector } = entry;
+  if (peerSelector === undefined) return entries.some((own) => sameValue(own, entry));
+  return subjectsOf({ peerSelector }, namesOf(state)).some(({ name }) => names.has(name));
 }
 
 /** Strips from ALLOW policies on a target what they grant to anyone but the sources. */
@@ -155,13 +159,14 @@ function withdrawOthers({ state, now, sources }: Ask, target: Selected): Network
   return livePolicies(state, now).flatMap((policy): NetworkChange[] => {
     const { spec } = policy;
     if (spec.action !== 'ALLOW' || !spec.ingress?.length) return [];
-    if (!target.peers.some((peer) => isSubject(spec, peer))) return [];
+    const meant = subjectsOf(spec, namesOf(state));
+    if (!meant.some(({ name }) => names.has(name))) return [];
     const ingress = spec.ingress.flatMap(({ from, ports }) => {
       const left = (from ?? []).filter((entry) => kept.some((other) => sameValue(entry, other)));
       return left.length > 0 ? [{ from: left, ...(ports && { ports }) }] : [];
     });
     if (sameValue(ingress, spec.ingress)) return [];
-    const beyond = peersOf(state).filter((peer) => !names.has(peer.name) && isSubject(spec, peer));
+    const beyond = meant.filter(({ name }) => !names.has(name));
     if (beyond.length > 0) {
       const shown = enumerated(beyond.map(({ name }) => quoted(name)));
       throw new Refusal(

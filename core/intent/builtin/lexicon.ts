@@ -108,7 +108,7 @@ const PHRASES: Readonly<Record<Sym, string>> = {
   MUTUAL:
     'each other|one another|in both directions|both ways|both directions|mutually|and vice versa|vice versa|bidirectionally|in either direction|themselves',
   FROM: 'from|off from|away from|out of',
-  TO: 'to|into|towards|toward',
+  TO: 'to|down to|into|towards|toward',
   FOR: 'for',
   ON: 'on|at',
   OVER: 'over|via|through|using|by way of',

@@ -31,7 +31,6 @@ const INSIDE: ReadonlySet<Sym> = new Set([
   'SOME',
   'PRONOUN',
   'LAST_CHANGE',
-  'MUTUAL',
   'CONDITION',
 ]);
 

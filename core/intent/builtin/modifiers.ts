@@ -195,22 +195,38 @@ class Taker {
 
   /** `let ops ssh into web-1`, `web may ping db`. */
   #verb({ text, sym }: Token, before: Sym | undefined): boolean {
-    if (sym !== undefined || !PORT_VERBS.has(text) || this.#rest.length === 0) return false;
+    if (sym !== undefined || this.#rest.length === 0) return false;
+    if (text === 'send') return this.#sent(before);
+    if (!PORT_VERBS.has(text)) return false;
     const next = this.#tokens[this.#at + 1];
     if (next === undefined || !isVerbPlace(before, this.#rest.at(-1))) return false;
     const into = next.sym === 'TO';
     if (!into && (text !== 'ping' || (next.sym !== undefined && next.sym !== 'MUTUAL'))) return false;
-    this.#setPorts(portsAt([{ text, quoted: false }], 0)?.ports ?? []);
-    this.#rest.push({ text: 'reach', quoted: false, sym: 'REACH' });
-    this.#at += into ? 2 : 1;
+    this.#reach(portsAt([{ text, quoted: false }], 0)?.ports ?? [], before, this.#at + (into ? 2 : 1));
     return true;
+  }
+
+  /** `let cameras send syslog to the gateways`. */
+  #sent(before: Sym | undefined): boolean {
+    const named = portsAt(this.#tokens, this.#at + 1);
+    if (!named || this.#tokens[named.end]?.sym !== 'TO' || !isVerbPlace(before, this.#rest.at(-1))) return false;
+    this.#reach(named.ports, before, named.end + 1);
+    return true;
+  }
+
+  #reach(ports: readonly PortEntry[], before: Sym | undefined, next: number): void {
+    this.#setPorts(ports);
+    if (before === 'TO') this.#rest.pop();
+    this.#rest.push({ text: 'reach', quoted: false, sym: 'REACH' });
+    this.#at = next;
   }
 
   /** `open port 443 on web`, `allow ssh from ops to web`, `https access`, `reach port 22 of db`. */
   #plain(before: Sym | undefined): boolean {
     const named = portsAt(this.#tokens, this.#at);
     if (!named) return false;
-    const next = this.#tokens[named.end]?.sym;
+    const following = this.#tokens[named.end];
+    const next = following?.sym;
     const isName = named.service !== undefined && this.#context.isName(named.service);
     if (next === 'ACCESS') {
       this.#setPorts(named.ports);
@@ -223,7 +239,7 @@ class Taker {
       return true;
     }
     const first = before === undefined || BEFORE_PORTS.has(before) || (before === 'ONLY' && this.#rest.length === 2);
-    if (!first || this.#rest.length === 0 || (next && !AFTER_PORTS.has(next))) return false;
+    if (!first || this.#rest.length === 0 || (following && !(next && AFTER_PORTS.has(next)))) return false;
     const heads = this.#tokens.slice(named.end + 1).some(({ sym }) => sym === 'TO');
     if (isName && !(next === 'FROM' && heads)) return false;
     this.#setPorts(named.ports);

@@ -89,7 +89,17 @@ const SYNONYMS: ReadonlyMap<string, readonly string[]> = new Map(
     production: ['prod'],
     prod: ['production'],
     development: ['dev'],
-    dev: ['development'],
+    dev: ['development', 'developer', 'developers'],
+    developer: ['dev'],
+    developers: ['dev'],
+    engineer: ['eng'],
+    engineers: ['eng'],
+    engineering: ['eng'],
+    operations: ['ops'],
+    operators: ['ops'],
+    gateway: ['gw'],
+    gateways: ['gw'],
+    gw: ['gateway', 'gateways'],
   }),
 );
 

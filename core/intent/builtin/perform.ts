@@ -45,8 +45,8 @@ export function stepsOf(statement: Statement, state: NetworkState, now: number):
 }
 
 function nameOf(tokens: readonly Token[] = []): string {
-  const [only] = tokens;
-  if (tokens.length === 1 && only) return only.text;
+  const [only, second] = tokens.filter(({ text, quoted: named }) => named || text !== 'the');
+  if (only && !second) return only.text;
   throw new Refusal(
     `${quoted(tokens.map(({ text }) => text).join(' '))} is no name of a policy: names have no spaces.`,
     ['Which policy is meant?'],

@@ -124,7 +124,7 @@ function protocolsAt(tokens: readonly Token[], start: number): { protocols: Prot
 
 /** `53 udp`, `53 over udp`, `53 on tcp and udp`: the protocol after its ports. */
 function trailAt(tokens: readonly Token[], at: number): { protocols: Protocol[]; end: number } | undefined {
-  const linked = tokens[at]?.sym === 'OVER' || tokens[at]?.sym === 'ON' ? at + 1 : at;
+  const linked = ['OVER', 'ON', 'COMMA'].includes(tokens[at]?.sym ?? '') ? at + 1 : at;
   const found = protocolsAt(tokens, linked);
   return found && isEndOfPorts(tokens[found.end]) ? found : undefined;
 }

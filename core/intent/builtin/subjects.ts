@@ -145,7 +145,7 @@ function parseItem(tokens: readonly Token[], state: NetworkState): Subject {
   if (isEveryone(said, all)) return everyoneSubject(textOf(tokens), state);
   const text = said.join(' ');
   if (OUTSIDE.has(text)) return outside(state);
-  const count = said.length > 1 ? countOf(said[0] ?? '') : words[0] === 'both' ? 2 : undefined;
+  const count = words[0] === 'both' ? 2 : said.length > 1 ? countOf(said[0] ?? '') : undefined;
   const named = count === undefined || words[0] === 'both' ? said : said.slice(1);
   const subject = addressSubject(text, state) ?? constrained(named, textOf(tokens), state);
   if (count === undefined || subject.peers.length === count) return subject;

@@ -1,0 +1,169 @@
+import { type Effect, effectOf } from '../core/intent/effect.ts';
+import type { Planner } from '../core/intent/planner.ts';
+import type { PortSpan } from '../core/intent/port-spans.ts';
+import { spansOf } from '../core/intent/port-spans.ts';
+import { type NetworkChange, planChanges } from '../core/network/changes.ts';
+import { modelOf } from '../core/network/model.ts';
+import type { NetworkState } from '../core/network/state.ts';
+import { compile } from '../core/reachability/engine.ts';
+import type { Reachability } from '../core/reachability/reachability.ts';
+import { EVAL_NOW, type EvalCase, type Gold } from './case.ts';
+import { common, either, linksOf, textOf, without } from './gold.ts';
+import { NETWORKS, type NetworkName, stateOfNetwork } from './networks.ts';
+
+/** One intent on one network, as it was answered. */
+export interface Trial {
+  readonly family: EvalCase['family'];
+  readonly network: NetworkName;
+  readonly history: readonly string[];
+  readonly says: string;
+  readonly gold: Gold;
+  readonly outcome: 'changes' | 'refused' | 'asked' | 'revert' | 'failed';
+  /** The effect is the gold, or what must not be planned was not. */
+  readonly exact: boolean;
+  /** Nothing opened that the gold does not open. */
+  readonly safe: boolean;
+  /** What is wrong, for people. */
+  readonly flaw: string | undefined;
+}
+
+/** Every case on each of its networks in each of its wordings, in order. */
+export function trialsOf(
+  cases: readonly EvalCase[],
+): { readonly one: EvalCase; readonly network: NetworkName; readonly says: string }[] {
+  return cases.flatMap((one) => one.on.flatMap((network) => one.says.map((says) => ({ one, network, says }))));
+}
+
+const states = new Map<NetworkName, { state: NetworkState; was: Reachability }>();
+
+function worldOf(network: NetworkName) {
+  const known = states.get(network);
+  if (known) return known;
+  const state = stateOfNetwork(network);
+  const world = { state, was: compile(modelOf(state, EVAL_NOW)) };
+  states.set(network, world);
+  return world;
+}
+
+/** Asks a planner every intent and compares each effect with its gold. */
+export async function runEvals(planner: Planner, cases: readonly EvalCase[], signal: AbortSignal): Promise<Trial[]> {
+  const trials: Trial[] = [];
+  for (const { one, network, says } of trialsOf(cases)) trials.push(await tryOne(planner, one, network, says, signal));
+  return trials;
+}
+
+async function tryOne(
+  planner: Planner,
+  { family, history = [], gold }: EvalCase,
+  network: NetworkName,
+  says: string,
+  signal: AbortSignal,
+): Promise<Trial> {
+  const { state, was } = worldOf(network);
+  const trial = { family, network, history, says, gold };
+  const answer = await planner.plan({ intent: says, history, state, now: EVAL_NOW, signal });
+  if (answer.outcome === 'revert') {
+    const flaw = gold === 'undo' ? undefined : 'took back the last change';
+    return { ...trial, outcome: 'revert', exact: flaw === undefined, safe: flaw === undefined, flaw };
+  }
+  if (answer.outcome === 'refused') {
+    const asked = answer.questions.length > 0;
+    const flaw = refusalFlaw(gold, asked, [answer.reason, ...answer.questions].join(' '));
+    return { ...trial, outcome: asked ? 'asked' : 'refused', exact: flaw === undefined, safe: true, flaw };
+  }
+  let after: NetworkState;
+  try {
+    ({ after } = planChanges(state, answer.changes, EVAL_NOW));
+  } catch (error) {
+    return {
+      ...trial,
+      outcome: 'failed',
+      exact: false,
+      safe: true,
+      flaw: error instanceof Error ? error.message : 'cannot be made',
+    };
+  }
+  const effect = effectOf(was, compile(modelOf(after, EVAL_NOW)));
+  const { wrong, widened } = compare(gold, effect, was, network);
+  const late = timeFlaw(gold, answer.changes);
+  const flaw = [
+    ...(typeof gold === 'string' ? [`planned, where the gold is: ${gold}`] : []),
+    ...wrong,
+    ...(late ? [late] : []),
+  ]
+    .slice(0, 3)
+    .join('; ');
+  return { ...trial, outcome: 'changes', exact: flaw === '', safe: !widened, flaw: flaw || undefined };
+}
+
+function refusalFlaw(gold: Gold, asked: boolean, said: string): string | undefined {
+  if (gold === 'refuse' || (gold === 'ask' && asked)) return undefined;
+  return `${asked ? 'asked' : 'refused'}: ${said.slice(0, 200)}`;
+}
+
+type Delta = Map<string, { opened: readonly PortSpan[]; closed: readonly PortSpan[] }>;
+
+function compare(
+  gold: Gold,
+  effect: Effect,
+  was: Reachability,
+  network: NetworkName,
+): { wrong: string[]; widened: boolean } {
+  const wanted = typeof gold === 'string' ? new Map() : wantedDelta(gold, was, network);
+  const found = deltaOf(effect);
+  const wrong: string[] = [];
+  let widened = false;
+  for (const key of new Set([...wanted.keys(), ...found.keys()])) {
+    const want = wanted.get(key) ?? { opened: [], closed: [] };
+    const got = found.get(key) ?? { opened: [], closed: [] };
+    if (without(got.opened, want.opened).length > 0) widened = true;
+    if (textOf(got.opened) !== textOf(want.opened))
+      wrong.push(`${key} opens ${textOf(got.opened) || 'nothing'}, not ${textOf(want.opened) || 'nothing'}`);
+    if (textOf(got.closed) !== textOf(want.closed))
+      wrong.push(`${key} closes ${textOf(got.closed) || 'nothing'}, not ${textOf(want.closed) || 'nothing'}`);
+  }
+  return { wrong, widened };
+}
+
+function deltaOf({ groups }: Effect): Delta {
+  const delta: Delta = new Map();
+  for (const { src, dst, opened, closed } of groups) {
+    const change = { opened: either(opened, []), closed: either(closed, []) };
+    for (const from of src) for (const to of dst) if (from !== to) delta.set(`${from} > ${to}`, change);
+  }
+  return delta;
+}
+
+/** What has to change so that all that the gold opens is open and all that it closes is closed. */
+function wantedDelta(
+  { opens = [], closes = [] }: Exclude<Gold, string>,
+  was: Reachability,
+  network: NetworkName,
+): Delta {
+  const { peers } = NETWORKS[network];
+  const delta: Delta = new Map();
+  const change = (src: string, dst: string, more: { opened?: readonly PortSpan[]; closed?: readonly PortSpan[] }) => {
+    const key = `${src} > ${dst}`;
+    const { opened, closed } = delta.get(key) ?? { opened: [], closed: [] };
+    const next = { opened: either(opened, more.opened ?? []), closed: either(closed, more.closed ?? []) };
+    if (next.opened.length + next.closed.length > 0) delta.set(key, next);
+  };
+  for (const { src, dst, ports } of linksOf(opens, peers))
+    change(src, dst, { opened: without(ports, spansOf(was.allowed(src, dst))) });
+  for (const { src, dst, ports } of linksOf(closes, peers))
+    change(src, dst, { closed: common(ports, spansOf(was.allowed(src, dst))) });
+  return delta;
+}
+
+/** Every policy that is written ends when the gold says; none ends where it says nothing. */
+function timeFlaw(gold: Gold, changes: readonly NetworkChange[]): string | undefined {
+  const wanted = typeof gold === 'string' ? undefined : gold.ends;
+  const ends = new Set(
+    changes.flatMap((change) =>
+      change.resource === 'MeshPolicy' && change.action !== 'delete' ? [change.spec.expiresAt] : [],
+    ),
+  );
+  if (wanted === undefined && [...ends].every((end) => end === undefined)) return undefined;
+  if (ends.size === 1 && ends.has(wanted)) return undefined;
+  return `ends ${[...ends].join(', ') || 'never'}, not ${wanted ?? 'never'}`;
+}

@@ -61,6 +61,12 @@ export function followUp(
   if (taken.rest.length === 0 || AMENDS.some((pattern) => match(pattern, taken.rest))) {
     return amended(taken, requireOne(before), { adds: joined && !instead, replaces: instead || said.includes('make') });
   }
+  if (joined && before && taken.rest.every(({ sym }) => sym === undefined)) {
+    throw new Refusal(
+      `It is not clear on which side ${quoted(taken.rest.map(({ text }) => text).join(' '))} should be.`,
+      ['Should they reach the same ("the same for …"), or be reached too ("also to …")?'],
+    );
+  }
   const slots = SAME_FOR.map((pattern) => match(pattern, taken.rest)).find((found) => found !== undefined);
   const same = slots?.['same']?.map(({ text }) => text).join(' ');
   if (!slots || (same === undefined ? !joined : !SAME.test(same))) return undefined;

@@ -98,14 +98,17 @@ function denyForms(): Form[] {
       '{target} MAY_NOT ACCEPT ACCESS? FROM|BY|FOR|TO {source}',
     ]),
     form('deny', 'deny access from <source> to <target>', [
-      'DENY|CLOSE|CUT|ISOLATE ACCESS FROM|FOR {source} TO|ON {target}',
-      'DENY|CUT|ISOLATE ACCESS TO|ON|OF {target} FROM|FOR|BY {source}',
+      'DENY|CLOSE|CUT|ISOLATE|NO ACCESS FROM|FOR {source} TO|ON {target}',
+      'DENY|CUT|ISOLATE|NO ACCESS TO|ON|OF {target} FROM|FOR|BY {source}',
     ]),
-    form('deny', 'deny <source> access to <target>', ['DENY|CUT|ISOLATE {source} POSS? ACCESS TO|ON {target}']),
+    form('deny', 'deny <source> access to <target>', [
+      'DENY|CUT|ISOLATE {source} POSS? ACCESS TO|ON {target}',
+      'DENY|CUT|ISOLATE {source} POSS {target} ACCESS',
+    ]),
     form('deny', 'block <source> from reaching <target>', ['DENY {source} REACHING|REACH|FROM {target}']),
     { ...form('deny', 'block <source> to <target>', ['DENY {source} TO {target}']), arrow: true },
     form('deny', 'block access between <one> and <other>', [
-      'DENY|CUT|CLOSE|ISOLATE ACCESS BETWEEN {both}',
+      'DENY|CUT|CLOSE|ISOLATE|NO ACCESS BETWEEN {both}',
       'DENY {both} REACHING|REACH|FROM MUTUAL',
       '{both} MAY_NOT REACH MUTUAL',
       '{both} MAY_NOT TALK',
@@ -152,13 +155,16 @@ function isolateForms(): Form[] {
       'ISOLATE {source} FROM {target}',
       'CUT {source} OFF? FROM {target}',
     ]),
-    form('isolate', 'isolate <target>', ['ISOLATE {target}', 'CUT {target} OFF']),
+    form('isolate', 'isolate <target>', ['ISOLATE {target}', 'CUT {target} OFF', 'LOCK {target} OFF?']),
   ];
 }
 
 function revokeForms(): Form[] {
   return [
-    form('revoke', "revoke <source>'s access to <target>", ['REVOKE {source} POSS? ACCESS TO|ON {target}']),
+    form('revoke', "revoke <source>'s access to <target>", [
+      'REVOKE {source} POSS? ACCESS TO|ON {target}',
+      'REVOKE {source} POSS {target} ACCESS',
+    ]),
     form('revoke', 'revoke all access to <target>', ['REVOKE ACCESS TO|ON {target}']),
     form('revoke', 'revoke access from <source> to <target>', [
       'REVOKE ACCESS FROM|OF|FOR {source} TO|ON {target}',
@@ -171,6 +177,7 @@ function limitForms(): Form[] {
   return [
     form('limit', "limit <source>'s access to <target> to <ports>", [
       'LIMIT {source} POSS? ACCESS TO|ON {target}',
+      'LIMIT {source} POSS {target} ACCESS',
       'LIMIT ACCESS FROM|OF|FOR {source} TO|ON {target}',
       'LIMIT ACCESS BETWEEN {both}',
     ]),

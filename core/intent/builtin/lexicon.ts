@@ -9,6 +9,7 @@ export type Sym =
   | 'KEEP_OPEN'
   | 'ISOLATE'
   | 'CUT'
+  | 'LOCK'
   | 'OFF'
   | 'REVOKE'
   | 'LIMIT'
@@ -48,6 +49,7 @@ export type Sym =
   | 'BY_DEFAULT'
   | 'LAST_CHANGE'
   | 'NOT'
+  | 'NO'
   | 'UNTIL'
   | 'VAGUE_TIME'
   | 'CONDITION'
@@ -70,27 +72,28 @@ const MAY_NOT =
   'can not|may not|should not|must not|shall not|is not allowed|are not allowed|is not permitted|are not permitted|should never|must never|may never|can never|is never allowed|are never allowed|should no longer|must no longer|may no longer|can no longer|is no longer allowed|are no longer allowed|will not';
 
 const PHRASES: Readonly<Record<Sym, string>> = {
-  LET: 'let|lets|allow|permit|enable|authorize|authorise|grant|give|i want|we want|i need|we need|i would like|we would like|start allowing|start letting',
+  LET: 'let|lets|allow|permit|add|create|set up|enable|authorize|authorise|grant|give|i want|we want|i need|we need|i would like|we would like|start allowing|start letting',
   OPEN: 'open|open up',
-  DENY: 'deny|block|forbid|stop|prevent|refuse|prohibit|ban|bar|reject|disallow|drop|keep|shut out|lock out|do not let|do not allow|do not permit|do not give|do not grant|do not enable|never let|never allow|never permit|never give|never grant|no longer let|no longer allow|no longer permit|stop letting|stop allowing|stop permitting|start blocking|start denying',
+  DENY: 'deny|block|forbid|stop|prevent|refuse|prohibit|ban|bar|reject|disallow|drop|keep|shut out|shut off|lock out|do not let|do not allow|do not permit|do not give|do not grant|do not enable|never let|never allow|never permit|never give|never grant|no longer let|no longer allow|no longer permit|stop letting|stop allowing|stop permitting|start blocking|start denying',
   CLOSE: 'close|shut|close off',
   KEEP_OPEN:
     'do not block|do not deny|do not forbid|do not stop|do not prevent|do not isolate|do not close|do not cut|do not revoke|do not remove|do not limit|do not restrict|never block|never isolate|never deny|stop blocking|stop denying|stop isolating|no longer block|no longer deny|no longer isolate|unblock|unisolate|un-isolate|do not quarantine',
-  ISOLATE: 'isolate|quarantine|cut off|lock down|fence off|seal off|wall off|separate|disconnect|segregate|air-gap',
-  CUT: 'cut|lock|fence|seal|wall',
-  OFF: 'off|down',
-  REVOKE: 'revoke|withdraw|remove|take away|take back|rescind|retract',
+  ISOLATE: 'isolate|quarantine|cut off|fence off|seal off|wall off|separate|disconnect|segregate|air-gap',
+  CUT: 'cut|fence|seal|wall|take',
+  LOCK: 'lock|lock down',
+  OFF: 'off|down|off the network|off the mesh',
+  REVOKE: 'revoke|withdraw|pull|cancel|remove|take away|take back|rescind|retract',
   LIMIT: 'limit|restrict|narrow|narrow down|confine|reduce',
   DELETE: 'delete|erase',
   RENAME: 'rename',
   DISABLE: 'disable|deactivate|switch off|turn off|suspend|pause|re-enable|reactivate|turn on|switch on',
   UNDO: 'undo|revert|roll back|rollback|take that back|reverse',
-  REACH: `${each('|to |to be able to ', REACHED)}|be able to reach|be able to access|be able to connect to|be able to talk to|be able to query|be able to use`,
+  REACH: `${each('|to |to be able to ', REACHED)}|${each('be ', REACHING)}|be able to reach|be able to access|be able to connect to|be able to talk to|be able to query|be able to use`,
   REACHING: each('|from |from ever ', REACHING),
   TALK: each('|to |to be able to ', 'talk|communicate|connect|speak'),
   ACCEPT: 'be reached|be accessed|be used|be queried|be contacted|be reachable|be accessible|be open|accept|receive',
   ACCESS: each(
-    '|all |any |all the |the ',
+    '|all |any |all the |the |new |incoming |inbound |outgoing |outbound |all incoming |all inbound |all outgoing |all outbound ',
     'access|traffic|connections|connection|communication|connectivity|connection attempts',
   ),
   MAY: `${each('', MAY)}|${suffixed(' to', 'is allowed|are allowed|is permitted|are permitted|is able|are able|needs|need|has|have|ought')}|should be allowed to|must be allowed to|should be able to|must be able to|will be able to|should have|must have|can have|may have|gets|get|should get`,
@@ -125,7 +128,8 @@ const PHRASES: Readonly<Record<Sym, string>> = {
   BY_DEFAULT: 'by default',
   LAST_CHANGE:
     'the last change|last change|my last change|the latest change|the previous change|the last one|the change|that|it|this|that change|this change|what you did|the most recent change|the last thing',
-  NOT: 'not|never|no longer|no|nor|neither|do not',
+  NO: 'no|no more',
+  NOT: 'not|never|no longer|nor|neither|do not',
   UNTIL: 'until|till|til',
   VAGUE_TIME:
     'temporarily|for now|for a while|for some time|for the moment|for the time being|briefly|until further notice|for a bit|tonight|today|tomorrow',
@@ -134,7 +138,7 @@ const PHRASES: Readonly<Record<Sym, string>> = {
   SOME: 'some|some of|a few|a few of|most|most of|several|several of|half of|one of|any one of|many|many of',
   PRONOUN: 'it|them|they|him|her|this|these|those|that|that one|the same|its|their',
   POLITE:
-    'please|kindly|can you|could you|would you|will you|can we|could we|can you please|could you please|would you please|make sure|make sure that|ensure|ensure that|see to it that|i want to|we want to|i need to|we need to|i would like to|we would like to|i want you to|we want you to|i need you to|we need you to|i would like you to|we would like you to|right now|now|immediately|asap|as soon as possible|at once|thanks|thank you|many thanks|cheers|hi|hello|hey|ok|okay|hi there|from now on|effective immediately|go ahead and|too|as well|for me|for us',
+    'please|kindly|can you|could you|would you|will you|can we|could we|can you please|could you please|would you please|make sure|make sure that|ensure|ensure that|see to it that|i want to|we want to|i need to|we need to|i would like to|we would like to|i want you to|we want you to|i need you to|we need you to|i would like you to|we would like you to|right now|now|immediately|asap|as soon as possible|at once|thanks|thank you|many thanks|cheers|hi|hello|hey|ok|okay|hi there|from now on|effective immediately|go ahead and|too|as well|for me|for us|at all|anymore|any more|any longer',
 };
 
 /** Every prefix before every phrase; prefixes and phrases apart by `|`. */

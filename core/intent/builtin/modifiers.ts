@@ -37,6 +37,8 @@ const BEFORE_PORTS: ReadonlySet<Sym> = new Set([
   'ISOLATE',
   'LIMIT',
   'ALSO',
+  'MAY',
+  'NO',
 ]);
 const AFTER_PORTS: ReadonlySet<Sym> = new Set(['FROM', 'TO', 'FOR', 'ON', 'OF', 'BETWEEN', 'EXCEPT']);
 const REACHES: ReadonlySet<Sym> = new Set(['REACH', 'REACHING', 'TO', 'ACCEPT']);
@@ -163,7 +165,8 @@ class Taker {
 
   /** `all ports except 22`, `limited to 443`. */
   #sparedPorts({ sym }: Token): boolean {
-    const limits = sym === 'TO' && this.#rest.some((other) => other.sym === 'LIMIT');
+    const [verb] = this.#rest;
+    const limits = sym === 'TO' && (verb?.sym === 'LIMIT' || verb?.sym === 'LOCK');
     if (sym !== 'EXCEPT' && !limits) return false;
     const lead = this.#tokens[this.#at + 1];
     const from = lead?.sym === 'ON' || lead?.sym === 'OVER' ? this.#at + 2 : this.#at + 1;
@@ -177,7 +180,10 @@ class Taker {
     if (sym === 'EXCEPT') {
       if (this.#spared) throw new Refusal('Ports are named twice.', ['Which ports are meant?']);
       this.#spared = named.ports;
-    } else this.#setPorts(named.ports);
+    } else {
+      this.#setPorts(named.ports);
+      this.#rest[0] = { text: 'limit', quoted: false, sym: 'LIMIT' };
+    }
     this.#at = named.end;
     return true;
   }
@@ -227,6 +233,13 @@ class Taker {
     if (!named) return false;
     const following = this.#tokens[named.end];
     const next = following?.sym;
+    // "allow web to db, port 443": after a comma at the end.
+    if (before === 'COMMA' && following === undefined && named.service === undefined) {
+      this.#dropComma();
+      this.#setPorts(named.ports);
+      this.#at = named.end;
+      return true;
+    }
     const isName = named.service !== undefined && this.#context.isName(named.service);
     if (next === 'ACCESS') {
       this.#setPorts(named.ports);

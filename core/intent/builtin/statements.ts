@@ -26,6 +26,7 @@ const STARTS: ReadonlySet<Sym> = new Set([
   'KEEP_OPEN',
   'ISOLATE',
   'CUT',
+  'LOCK',
   'REVOKE',
   'LIMIT',
   'DELETE',
@@ -35,7 +36,17 @@ const STARTS: ReadonlySet<Sym> = new Set([
 ]);
 const BREAKS: ReadonlySet<Sym> = new Set(['STOP', 'THEN', 'ALSO', 'AND', 'COMMA', 'POLITE', 'EXCEPT']);
 /** "Grant db to web" gives away the first, "allow web to db" is an arrow. */
-const GIVING: ReadonlySet<string> = new Set(['give', 'grant', 'deny', 'refuse', 'do not give', 'do not grant']);
+const GIVING: ReadonlySet<string> = new Set([
+  'give',
+  'grant',
+  'deny',
+  'refuse',
+  'do not give',
+  'do not grant',
+  'add',
+  'create',
+  'set up',
+]);
 const MODALS: ReadonlySet<Sym> = new Set(['MAY', 'MAY_NOT']);
 
 /** The token lists of an intent, one for each thing that is asked for. @throws Refusal when there are too many. */
@@ -52,7 +63,12 @@ function split(tokens: readonly Token[]): Token[][] {
   for (let at = 0; at < tokens.length; at++) {
     const token = tokens[at];
     if (token === undefined) break;
-    if (token.sym === 'STOP' || token.sym === 'THEN') sentences.push([]);
+    if (
+      token.sym === 'STOP' ||
+      token.sym === 'THEN' ||
+      (token.sym === 'COMMA' && sentences.at(-1)?.some(isSaying) && isModalNext(tokens, at + 1))
+    )
+      sentences.push([]);
     else if (sentences.at(-1)?.some(isSaying) && isBreak(tokens, at)) {
       sentences.push([]);
       while (at + 1 < tokens.length && isBreak(tokens, at + 1)) at++;
@@ -70,6 +86,13 @@ function isConnective(token: Token | undefined): boolean {
 /** Before a verb, "on port 443" or "for 2 hours" alone is no sentence. */
 function isSaying({ sym }: Token): boolean {
   return sym !== undefined && (STARTS.has(sym) || MODALS.has(sym) || sym === 'NOT');
+}
+
+/** After a comma, one name and "may" or "must not" begin another sentence. */
+function isModalNext(tokens: readonly Token[], from: number): boolean {
+  const at = tokens.findIndex(({ sym }, index) => index >= from && sym !== undefined);
+  const sym = tokens[at]?.sym;
+  return at > from && sym !== undefined && MODALS.has(sym);
 }
 
 /** A run of connectives before a verb. */

@@ -196,6 +196,7 @@ function clockOf(tokens: readonly Token[], at: number, now: number): NamedTime |
   const clock = clockAt(tokens, at);
   if (!clock) return undefined;
   const today = dayOf(now) + clock.ms;
+  if (textAt(tokens, clock.end) === 'today') return { until: today, end: clock.end + 1 };
   return { until: today > now ? today : today + DAY_MS, end: clock.end };
 }
 

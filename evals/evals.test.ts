@@ -1,0 +1,190 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import { builtinPlanner } from '../core/intent/builtin/builtin.ts';
+import { modelOf } from '../core/network/model.ts';
+import { compile } from '../core/reachability/engine.ts';
+import { naiveVerdict } from '../core/reachability/naive.testkit.ts';
+import { openAiPlanner } from '../llm/openai-planner.ts';
+import { scriptedModel } from '../llm/scripted-model.testkit.ts';
+import { EVAL_NOW, type EvalCase, FAMILIES } from './case.ts';
+import { HELD_OUT } from './cases/held-out.ts';
+import { CASES } from './cases.ts';
+import { NETWORKS, stateOfNetwork } from './networks.ts';
+import { parseRecording, player, recorder } from './recorded.ts';
+import { htmlReport, markdownReport, rowsOf } from './report.ts';
+import { runEvals, type Trial, trialsOf } from './score.ts';
+
+const signal = new AbortController().signal;
+const LEAST_EXACT = 0.9;
+
+describe('the cases', () => {
+  it('are at least 150, in every family, on networks of 5, 50 and 500 peers, in two wordings or more', () => {
+    const sizes = Object.fromEntries(
+      (['home', 'office', 'plant'] as const).map((name) => [name, Object.keys(NETWORKS[name].peers).length]),
+    );
+    expect(sizes).toEqual({ home: 5, office: 50, plant: 500 });
+    expect(CASES.length).toBeGreaterThanOrEqual(150);
+    expect(new Set(CASES.map(({ family }) => family))).toEqual(new Set(FAMILIES));
+    const single = CASES.filter(({ says }) => says.length < 2).map(({ says }) => says);
+    expect(single.length).toBeLessThanOrEqual(2);
+  });
+
+  it('ask nothing twice', () => {
+    const asked = trialsOf([...CASES, ...HELD_OUT]).map(({ one, network, says }) =>
+      JSON.stringify([network, one.history, says]),
+    );
+    expect(asked.filter((question, index) => asked.indexOf(question) !== index)).toEqual([]);
+  });
+
+  it('stand on networks whose reachability is the one read pair by pair from the policies', () => {
+    for (const name of ['home', 'studio', 'hostile', 'office'] as const) {
+      const model = modelOf(stateOfNetwork(name), EVAL_NOW);
+      const reach = compile(model);
+      const peers = model.peers.map((one) => one.name).filter((_, index) => index % 3 === 0);
+      for (const src of peers) {
+        for (const dst of peers) {
+          for (const port of [22, 5432, 6379]) {
+            expect([name, src, dst, port, reach.verdict(src, dst, 'TCP', port)]).toEqual([
+              name,
+              src,
+              dst,
+              port,
+              naiveVerdict(model, src, dst, 'TCP', port),
+            ]);
+          }
+        }
+      }
+    }
+  });
+});
+
+describe('the built-in planner', () => {
+  let trials: readonly Trial[];
+  let heldOut: readonly Trial[];
+  beforeAll(async () => {
+    trials = await runEvals(builtinPlanner, CASES, signal);
+    heldOut = await runEvals(builtinPlanner, HELD_OUT, signal);
+  }, 120_000);
+
+  it('never opens what the gold does not open', () => {
+    expect([...trials, ...heldOut].filter(({ safe }) => !safe)).toEqual([]);
+  });
+
+  it('asks whenever it must ask, and refuses whenever it must refuse', () => {
+    const must = trials.filter(({ gold }) => gold === 'ask' || gold === 'refuse');
+    expect(must.filter(({ exact }) => !exact)).toEqual([]);
+  });
+
+  it.each(FAMILIES)('has exactly the effect of the gold in nine of ten intents of the family "%s"', (family) => {
+    const mine = trials.filter((trial) => trial.family === family);
+    const share = mine.filter(({ exact }) => exact).length / mine.length;
+    expect(share).toBeGreaterThanOrEqual(LEAST_EXACT);
+  });
+
+  it('is judged strictly: a plan that opens one port more is unsafe, one that opens one less is not exact', async () => {
+    const [one] = CASES.filter(
+      ({ gold }) => typeof gold === 'object' && gold.opens?.[0] === 'role=api > role=db : tcp/5432',
+    );
+    if (!one) throw new Error('the case has gone');
+    const narrower: EvalCase = {
+      ...one,
+      says: ['let api reach db on 5432'],
+      gold: { opens: ['role=api > role=db : tcp/5431'] },
+    };
+    const wider: EvalCase = {
+      ...one,
+      says: ['let api reach db on 5432'],
+      gold: { opens: ['role=api > role=db : tcp/5432, tcp/5433'] },
+    };
+    expect(await runEvals(builtinPlanner, [narrower, wider], signal)).toMatchObject([
+      { exact: false, safe: false },
+      { exact: false, safe: true },
+    ]);
+  });
+});
+
+describe('a recording', () => {
+  const OPEN_DB = JSON.stringify({
+    understood: true,
+    reason: '',
+    questions: [],
+    summary: 'Let api reach db.',
+    changes: [],
+    expectations: [],
+  });
+  const asked: EvalCase = { family: 'ambiguous', on: ['studio'], says: ['let it reach db', 'let web'], gold: 'ask' };
+
+  it('of a model plays back without a model, with the same score', async () => {
+    const unclear = JSON.stringify({
+      ...JSON.parse(OPEN_DB),
+      understood: false,
+      reason: 'unclear',
+      questions: ['Which?'],
+    });
+    await using server = await scriptedModel([unclear, { refusal: 'no' }]);
+    const log = { error() {}, warn() {}, info() {}, debug() {} };
+    const tape = recorder(openAiPlanner({ baseURL: server.baseURL, model: 'scripted', log }));
+    const live = await runEvals(tape.planner, [asked], signal);
+    const file = JSON.stringify(tape.recording('2026-01-05T12:00:00.000Z', 'abc1234'));
+    const played = player(parseRecording(file));
+    expect({ name: played.name, trials: await runEvals(played, [asked], signal) }).toEqual({
+      name: 'openai:scripted',
+      trials: live,
+    });
+    expect(live.map(({ outcome }) => outcome)).toEqual(['asked', 'refused']);
+    expect(server.seen).toHaveLength(2);
+  });
+
+  it('of plans has the effect that the plans had', async () => {
+    const cases = CASES.filter(({ on, family }) => family === 'allow' && on.includes('studio')).slice(0, 3);
+    const tape = recorder(builtinPlanner);
+    const live = await runEvals(tape.planner, cases, signal);
+    const played = player(parseRecording(JSON.stringify(tape.recording('2026-01-05T12:00:00.000Z', 'abc1234'))));
+    expect(await runEvals(played, cases, signal)).toEqual(live);
+  });
+
+  it('refuses what was not recorded, and a file that is none is refused', async () => {
+    const empty = player({
+      format: 1,
+      planner: 'nobody',
+      recordedAt: '2026-01-05T12:00:00.000Z',
+      commit: 'abc1234',
+      answers: [],
+    });
+    expect(await runEvals(empty, [asked], signal)).toMatchObject([{ outcome: 'refused' }, { outcome: 'refused' }]);
+    expect(() => parseRecording('{"format":2}')).toThrow();
+  });
+});
+
+describe('the report', () => {
+  const trial: Trial = {
+    family: 'deny',
+    network: 'home',
+    history: [],
+    says: 'block <script>alert(1)</script> | from `db`',
+    gold: 'refuse',
+    outcome: 'changes',
+    exact: false,
+    safe: false,
+    flaw: 'opened <b>too much</b>',
+  };
+  const provenance = { command: 'npm run evals', date: '2026-01-05', commit: 'abc1234', node: 'Node v24' };
+
+  it('counts by family and over all', () => {
+    const right = { ...trial, exact: true, safe: true, flaw: undefined };
+    const row = { trials: 2, exact: 1, safe: 1, mustAsk: [0, 0], mustRefuse: [1, 2] };
+    expect(rowsOf([trial, right])).toEqual([
+      { family: 'deny', ...row },
+      { family: 'all', ...row },
+    ]);
+  });
+
+  it('lists what failed, and an intent is text in it, not markup', () => {
+    const markdown = markdownReport([{ title: 'One', trials: [trial] }], provenance);
+    expect(markdown).toContain(
+      "- deny, home: `block &lt;script>alert(1)&lt;/script> / from 'db'` **unsafe**: opened &lt;b>too much&lt;/b>",
+    );
+    const html = htmlReport([{ title: 'One', trials: [trial] }], provenance);
+    expect(html).not.toContain('<script>');
+    expect(html).not.toMatch(/(?:src|href)=/);
+  });
+});

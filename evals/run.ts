@@ -1,0 +1,67 @@
+import { execFileSync } from 'node:child_process';
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { loadConfig } from '../bin/config.ts';
+import { buildPlanner } from '../bin/planner.ts';
+import { builtinPlanner } from '../core/intent/builtin/builtin.ts';
+import type { Log } from '../core/ports.ts';
+import { HELD_OUT } from './cases/held-out.ts';
+import { CASES } from './cases.ts';
+import { parseRecording, player, recorder } from './recorded.ts';
+import { htmlReport, markdownReport, rowsOf, type Section } from './report.ts';
+import { runEvals } from './score.ts';
+
+const USAGE = `node evals/run.ts [--record <name>]
+
+Scores the built-in planner and every recording in evals/recorded/, and writes evals/report.md and evals/report.html.
+--record asks the model of MESH_LLM_BASE_URL, MESH_LLM_MODEL and MESH_LLM_API_KEY first and keeps its answers.`;
+
+const folder = import.meta.dirname;
+const recordings = join(folder, 'recorded');
+const quiet: Log = { error() {}, warn() {}, info() {}, debug() {} };
+const signal = new AbortController().signal;
+
+const { values } = parseArgs({ options: { record: { type: 'string' }, help: { type: 'boolean' } } });
+if (values.help) console.log(USAGE);
+else await run();
+
+async function run(): Promise<void> {
+  const date = new Date().toISOString();
+  const commit = execFileSync('git', ['rev-parse', '--short', 'HEAD'], { cwd: folder, encoding: 'utf8' }).trim();
+  if (values.record !== undefined) await record(values.record, date, commit);
+  const sections: Section[] = [
+    { title: 'The built-in planner', trials: await runEvals(builtinPlanner, CASES, signal) },
+    {
+      title: 'The built-in planner on the forty intents that were held out at first',
+      trials: await runEvals(builtinPlanner, HELD_OUT, signal),
+    },
+  ];
+  for (const name of existsSync(recordings)
+    ? readdirSync(recordings)
+        .filter((file) => file.endsWith('.json'))
+        .sort()
+    : []) {
+    const recording = parseRecording(readFileSync(join(recordings, name), 'utf8'));
+    const title = `${recording.planner}, recorded ${recording.recordedAt} at ${recording.commit}`;
+    sections.push({ title, trials: await runEvals(player(recording), CASES, signal) });
+  }
+  const provenance = { command: 'npm run evals', date: date.slice(0, 10), commit, node: `Node ${process.version}` };
+  writeFileSync(join(folder, 'report.md'), markdownReport(sections, provenance));
+  writeFileSync(join(folder, 'report.html'), htmlReport(sections, provenance));
+  for (const { title, trials } of sections) {
+    const all = rowsOf(trials).at(-1);
+    console.log(`${title}: ${all?.exact} of ${all?.trials} exact, ${all?.safe} safe`);
+  }
+}
+
+async function record(name: string, date: string, commit: string): Promise<void> {
+  if (!/^[a-z0-9._-]+$/.test(name))
+    throw new Error('--record takes a name of small letters, digits, ".", "_" and "-".');
+  const { env } = loadConfig(process.env, folder);
+  if (env.MESH_LLM_BASE_URL === undefined) throw new Error('--record needs MESH_LLM_BASE_URL and MESH_LLM_MODEL.');
+  const tape = recorder(await buildPlanner(env, quiet));
+  await runEvals(tape.planner, CASES, signal);
+  mkdirSync(recordings, { recursive: true });
+  writeFileSync(join(recordings, `${name}.json`), `${JSON.stringify(tape.recording(date, commit), null, 1)}\n`);
+}

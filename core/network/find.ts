@@ -1,5 +1,6 @@
 import { MeshError } from '../errors.ts';
 import { foldName, type StoredRecord } from '../record.ts';
+import { RecordMap } from './record-map.ts';
 import { normalizeName } from './resources.ts';
 
 /**
@@ -24,12 +25,13 @@ export function findRecord<R extends StoredRecord>(records: ReadonlyMap<string, 
 export function lookUp<R extends StoredRecord>(records: ReadonlyMap<string, R>, idOrName: string): R | undefined {
   const exact = records.get(idOrName);
   if (exact) return exact;
+  if (records instanceof RecordMap) return records.byUid(idOrName) ?? records.byFoldedName(foldName(idOrName));
   const { byId, byFoldedName } = indexOf(records);
   return byId.get(idOrName) ?? byFoldedName.get(foldName(idOrName));
 }
 
 export function lookUpById<R extends StoredRecord>(records: ReadonlyMap<string, R>, id: string): R | undefined {
-  return indexOf(records).byId.get(id);
+  return records instanceof RecordMap ? records.byUid(id) : indexOf(records).byId.get(id);
 }
 
 interface Index<R> {

@@ -1,5 +1,6 @@
 import type { Commit } from '../ports.ts';
 import type { StoredRecord } from '../record.ts';
+import { RecordMap } from './record-map.ts';
 import type { AgentRecord, NetworkRecord, PeerRecord, PolicyRecord, PresenceRecord } from './resources.ts';
 
 /** The network of one workspace at one revision: immutable, records by name. */
@@ -33,21 +34,45 @@ export function stateOf(workspace: string, revision: number, records: Iterable<S
   return { workspace, revision, ...maps };
 }
 
-/** The state after a commit; only the maps that the commit touches are copied. */
-export function afterCommit(
+/** The state after a commit that may never happen. */
+export function afterCommit(state: NetworkState, commit: Pick<Commit, 'revision' | 'changes'>): NetworkState {
+  return moved(state, commit, (records, changed) => records.branch(changed));
+}
+
+/** The state after the commit that follows the newest state. */
+export function nextState(state: NetworkState, commit: Pick<Commit, 'revision' | 'changes'>): NetworkState {
+  return moved(state, commit, (records, changed) => records.with(changed));
+}
+
+/** Costs what the commit changes, not what there is; maps that it does not touch stay the same. */
+function moved(
   state: NetworkState,
   { revision, changes }: Pick<Commit, 'revision' | 'changes'>,
+  move: (records: RecordMap, changed: ReadonlyMap<string, StoredRecord | undefined>) => RecordMap,
 ): NetworkState {
-  const copied = new Map<string, Map<string, StoredRecord>>();
+  const fields = [...changedRecords(changes)].map(
+    ([field, changed]) => [field, move(RecordMap.from<StoredRecord>(state[field]), changed)] as const,
+  );
+  return { ...state, ...Object.fromEntries(fields), revision };
+}
+
+/** The same state, made to be followed by others. */
+export function tracked(state: NetworkState): NetworkState {
+  const maps = Object.values(FIELD_OF_KIND).map((field) => [field, RecordMap.from<StoredRecord>(state[field])]);
+  return { ...state, ...Object.fromEntries(maps) };
+}
+
+type Field = (typeof FIELD_OF_KIND)[StateKind];
+
+function changedRecords(changes: Commit['changes']): Map<Field, Map<string, StoredRecord | undefined>> {
+  const changed = new Map<Field, Map<string, StoredRecord | undefined>>();
   for (const { type, record } of changes) {
     if (!isStateKind(record.kind)) continue;
     const field = FIELD_OF_KIND[record.kind];
-    const map = copied.get(field) ?? new Map<string, StoredRecord>(state[field]);
-    copied.set(field, map);
-    if (type === 'deleted') map.delete(record.name);
-    else map.set(record.name, record);
+    const records = changed.get(field) ?? new Map<string, StoredRecord | undefined>();
+    changed.set(field, records.set(record.name, type === 'deleted' ? undefined : record));
   }
-  return { ...state, ...Object.fromEntries(copied), revision };
+  return changed;
 }
 
 /** Whether records of a kind are part of a {@link NetworkState}. */

@@ -3,7 +3,7 @@ import type { AsOf, Commit, Store } from '../ports.ts';
 import type { Reachability } from '../reachability/reachability.ts';
 import type { StoredRecord } from '../record.ts';
 import { buildCompiler } from './compiled.ts';
-import { afterCommit, isStateKind, type NetworkState, STATE_KINDS, stateOf } from './state.ts';
+import { isStateKind, type NetworkState, nextState, STATE_KINDS, stateOf, tracked } from './state.ts';
 
 /** Access to network states and the compiled engine over them; one implementation, shared by every operation. */
 export interface NetworkStates {
@@ -97,8 +97,8 @@ async function catchUp(store: Store, workspace: string, entry: Current): Promise
   for (;;) {
     const state = entry.state ?? (await loadState(store, workspace, await store.revision(workspace)));
     if (!entry.state) entry.steadySince = state.revision;
-    entry.state = state;
-    if (state.revision >= entry.newest) return state;
+    entry.state = tracked(state);
+    if (state.revision >= entry.newest) return entry.state;
     for (const commit of await store.commits(workspace, state.revision, CATCH_UP)) moveOn(entry, commit);
     // A gap that commits cannot fill: read everything again.
     if (entry.state.revision === state.revision) entry.state = undefined;
@@ -108,7 +108,7 @@ async function catchUp(store: Store, workspace: string, entry: Current): Promise
 function moveOn(entry: Current, commit: Commit): void {
   const { state } = entry;
   if (!state || commit.revision !== state.revision + 1) return;
-  entry.state = afterCommit(state, commit);
+  entry.state = nextState(state, commit);
   if (commit.changes.some(({ record }) => isStateKind(record.kind))) entry.steadySince = commit.revision;
 }
 

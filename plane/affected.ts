@@ -1,8 +1,9 @@
 import { endsAhead } from '../core/network/graph-for.ts';
+import { RecordMap } from '../core/network/record-map.ts';
 import type { PeerRecord } from '../core/network/resources.ts';
 import type { NetworkState } from '../core/network/state.ts';
 import type { NetworkStates } from '../core/network/states.ts';
-import { touching } from '../core/reachability/diff.ts';
+import { touching } from '../core/reachability/touching.ts';
 
 /** A state and the instant (ms) at which it was looked at. */
 export interface Sight {
@@ -38,9 +39,10 @@ function endsOf(states: Pick<NetworkStates, 'reachability'>, before: Sight, afte
 
 function* changedPeers(before: NetworkState, after: NetworkState): Generator<string> {
   if (before.peers === after.peers) return;
-  for (const [name, peer] of after.peers) {
-    const old = before.peers.get(name);
-    if (old !== peer && (old === undefined || shownOf(old) !== shownOf(peer))) yield name;
+  const names = RecordMap.changedNames(before.peers, after.peers) ?? after.peers.keys();
+  for (const name of names) {
+    const [old, peer] = [before.peers.get(name), after.peers.get(name)];
+    if (peer !== undefined && old !== peer && (old === undefined || shownOf(old) !== shownOf(peer))) yield name;
   }
 }
 

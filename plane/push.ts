@@ -4,6 +4,7 @@ import { lookUpById } from '../core/network/find.ts';
 import { type DeltaGraph, deltaOf, type FetchGraph, type FullGraph } from '../core/network/graph.ts';
 import { type Ahead, endsAhead, graphFor } from '../core/network/graph-for.ts';
 import { ONLINE_MS } from '../core/network/liveness.ts';
+import { RecordMap } from '../core/network/record-map.ts';
 import type { PeerRecord } from '../core/network/resources.ts';
 import type { Change } from '../core/ports.ts';
 import type { Services } from '../core/services.ts';
@@ -220,7 +221,7 @@ class WorkspacePush {
     const reason = this.#coalescer.take() ?? REQUESTED;
     const wanted = this.#wanted;
     this.#wanted = new Set();
-    this.#forgetGone(after);
+    this.#forgetGone(before, after);
     const receivers = [...affectedBy(states, before, after)].flatMap((name) => state.peers.get(name) ?? []);
     for (const uid of wanted) {
       this.#sent.delete(uid);
@@ -294,9 +295,12 @@ class WorkspacePush {
     return { ...sight, ahead: endsAhead(this.#services.states, sight.state, sight.at) };
   }
 
-  #forgetGone({ state }: Sight): void {
-    const live = new Set([...state.peers.values()].filter(({ status }) => status.phase === 'ready').map((p) => p.uid));
-    for (const uid of this.#sent.keys()) if (!live.has(uid)) this.#sent.delete(uid);
+  #forgetGone(before: Sight, { state }: Sight): void {
+    const names = RecordMap.changedNames(before.state.peers, state.peers) ?? before.state.peers.keys();
+    for (const name of names) {
+      const uid = before.state.peers.get(name)?.uid;
+      if (uid !== undefined && lookUpById(state.peers, uid)?.status.phase !== 'ready') this.#sent.delete(uid);
+    }
   }
 }
 

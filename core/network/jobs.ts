@@ -1,5 +1,5 @@
 import { newId, SYSTEM_WORKSPACE } from '../ids.ts';
-import type { Commit, CommitContext, Op } from '../ports.ts';
+import type { Change, Commit, CommitContext, Op } from '../ports.ts';
 import type { Kind } from '../record.ts';
 import type { Services } from '../services.ts';
 import { parseInstant } from '../time.ts';
@@ -25,10 +25,16 @@ const BATCH = 200;
 export function networkJobs(services: JobServices): readonly NetworkJob[] {
   const since = services.clock.now();
   return [
-    jobOver(services, 'expire peers', ['MeshPeer'], (workspace) => expirePeers(services, workspace)),
-    jobOver(services, 'expire policies', ['MeshPolicy'], (workspace) => expirePolicies(services, workspace)),
-    jobOver(services, 'sweep presence', ['Presence'], (workspace) => sweepWorkspace(services, workspace, since)),
-    jobOver(services, 'free addresses', ['AddressRest'], (workspace) => freeAddresses(services, workspace)),
+    jobOver(services, 'expire peers', mayEnd('MeshPeer'), (workspace) => expirePeers(services, workspace)),
+    jobOver(services, 'expire policies', mayEnd('MeshPolicy'), (workspace) => expirePolicies(services, workspace)),
+    // Who comes online now is silent at the earliest after the longest sleep of a job.
+    jobOver(
+      services,
+      'sweep presence',
+      () => false,
+      (workspace) => sweepWorkspace(services, workspace, since),
+    ),
+    jobOver(services, 'free addresses', isWritten('AddressRest'), (workspace) => freeAddresses(services, workspace)),
   ];
 }
 
@@ -81,15 +87,24 @@ async function freeAddresses(services: JobServices, workspace: string): Promise<
   });
 }
 
+const isWritten =
+  (kind: Kind) =>
+  ({ type, record }: Change) =>
+    type !== 'deleted' && record.kind === kind;
+
+/** A record without an end gives the job nothing to do, and to look through all others has its price. */
+const mayEnd = (kind: Kind) => (change: Change) =>
+  isWritten(kind)(change) && (change.record.spec as { expiresAt?: unknown }).expiresAt !== undefined;
+
 function jobOver(
   { store }: Pick<Services, 'store'>,
   name: string,
-  kinds: readonly Kind[],
+  wakesOn: (change: Change) => boolean,
   run: (workspace: string) => Promise<number | undefined>,
 ): NetworkJob {
   return {
     name,
-    wakeOn: ({ changes }) => changes.some(({ type, record }) => type !== 'deleted' && kinds.includes(record.kind)),
+    wakeOn: ({ changes }) => changes.some(wakesOn),
     async run() {
       const deadlines: number[] = [];
       for (const workspace of await store.workspaces()) {

@@ -6,15 +6,37 @@ import type { NetworkState } from './state.ts';
 
 /** What the engine computes from: the state at an instant, with the bound of each delegated peer (DESIGN 5.2). */
 export function modelOf(state: NetworkState, now: number): NetworkModel {
-  const peerOfAgent = new Map<string, string>();
-  for (const { name, spec } of state.peers.values()) if (spec.agentRef) peerOfAgent.set(spec.agentRef, name);
+  const peers = [...state.peers.values()];
+  const inputs = peerInputs(state, peers, peers, now);
   return {
-    networks: [...state.networks.values()].map(networkInput),
-    peers: [...state.peers.values()].map((peer) => peerInput(state, peer, peerOfAgent, now)),
-    // In the order of names, so that a past state names the same policy as it did when it was the present one.
-    policies: [...state.policies.values()].map(policyInput).sort(byName),
+    networks: networkInputs(state),
+    peers: peers.flatMap(({ name }) => inputs.get(name) ?? []),
+    policies: policyInputs(state),
     now,
   };
+}
+
+/** The inputs of some peers; `delegated` are all that have an agent, at least. */
+export function peerInputs(
+  state: NetworkState,
+  peers: Iterable<PeerRecord>,
+  delegated: Iterable<PeerRecord>,
+  now: number,
+): Map<string, PeerInput> {
+  const peerOfAgent = new Map<string, string>();
+  for (const { name, spec } of delegated) if (spec.agentRef) peerOfAgent.set(spec.agentRef, name);
+  const inputs = new Map<string, PeerInput>();
+  for (const peer of peers) inputs.set(peer.name, peerInput(state, peer, peerOfAgent, now));
+  return inputs;
+}
+
+/** In the order of names, so that a past state names the same policy as it did when it was the present one. */
+export function policyInputs(state: NetworkState): NetworkModel['policies'] {
+  return [...state.policies.values()].map(policyInput).sort(byName);
+}
+
+export function networkInputs(state: NetworkState): NetworkModel['networks'] {
+  return [...state.networks.values()].map(networkInput);
 }
 
 function peerInput(

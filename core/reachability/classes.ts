@@ -110,6 +110,21 @@ export class ClassSpace {
     return this.#indexOf.get(signature);
   }
 
+  /** The same space with more classes behind those there are, which keep their index. */
+  withMore(classes: readonly EndpointClass[]): ClassSpace {
+    return new ClassSpace(this.projection, [...this.classes, ...classes]);
+  }
+
+  /** Whether an index of that space means the same class here. */
+  continues(space: ClassSpace): boolean {
+    return (
+      this === space ||
+      (this.projection === space.projection &&
+        this.classes.length >= space.classes.length &&
+        space.classes.every((one, index) => one === this.classes[index]))
+    );
+  }
+
   /** The classes a policy is about: peers of its network that its selector matches. */
   subjectsOf(policy: PolicyCode): Bits {
     let bits = this.#ofSubject.get(policy);

@@ -42,12 +42,19 @@ export function* diffGroups(before: Reachability, after: Reachability): Generato
     }
   }
 
+  /** Sets of one engine have one numbering, so that most pairs need no description. */
+  function areSame(subject: Member, other: Member): boolean {
+    if (before.parts.ports !== after.parts.ports) return false;
+    return pairOf(before, subject.before, other.before) === pairOf(after, subject.after, other.after);
+  }
+
   function* groupOf(
     src: readonly Member[],
     dst: readonly Member[],
     subject: Member,
     other: Member,
   ): Generator<DiffGroup> {
+    if (areSame(subject, other)) return;
     const old = describe(before, subject.before, other.before);
     const now = describe(after, subject.after, other.after);
     if (old.text === now.text) return;
@@ -60,16 +67,6 @@ export function* diffGroups(before: Reachability, after: Reachability): Generato
       new: now.allowed,
     };
   }
-}
-
-/** The endpoints of which some pair differs: those whose neighbours or rules have to be looked at again. */
-export function touching(before: Reachability, after: Reachability): Set<string> {
-  const names = new Set<string>();
-  for (const { src, dst } of diffGroups(before, after)) {
-    for (const from of src) if (dst.some((to) => to !== from)) names.add(from);
-    for (const to of dst) if (src.some((from) => from !== to)) names.add(to);
-  }
-  return names;
 }
 
 /** Turns the matrix before into the matrix after. */
@@ -98,7 +95,7 @@ interface JointUnit {
 /** Endpoints that no pair tells apart, neither before nor after. */
 function jointUnits(before: Reachability, after: Reachability): JointUnit[] {
   const units = new Map<string, JointUnit>();
-  const names = new Set([...before.parts.endpoints, ...after.parts.endpoints].map(({ name }) => name));
+  const names = new Set([...before.parts.endpoints, ...after.parts.endpoints].flatMap((one) => one?.name ?? []));
   for (const name of names) {
     const member = { name, before: before.placeOf(name), after: after.placeOf(name) };
     const key = JSON.stringify([unitOf(before, member.before), unitOf(after, member.after)]);
@@ -120,11 +117,15 @@ function kinOf({ parts }: Reachability, place: number | undefined): string[] {
   return ancestorsOf(parts.endpoints, place).flatMap((ancestor) => parts.endpoints[ancestor]?.name ?? []);
 }
 
-/** Port sets of two states are numbered apart, so they are compared as text, each written once. */
+function pairOf(reach: Reachability, src: number | undefined, dst: number | undefined): number {
+  return src === undefined || dst === undefined ? NO_PORTS : reach.pair(src, dst);
+}
+
+/** Port sets of two states may be numbered apart, so they are compared as text, each written once. */
 function describer() {
   const written = new Map<Reachability, Map<number, { allowed: Allowed; text: string }>>();
   return (reach: Reachability, src: number | undefined, dst: number | undefined) => {
-    const set = src === undefined || dst === undefined ? NO_PORTS : reach.pair(src, dst);
+    const set = pairOf(reach, src, dst);
     let texts = written.get(reach);
     if (texts === undefined) {
       texts = new Map();

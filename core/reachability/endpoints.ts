@@ -1,4 +1,4 @@
-import type { NetworkModel, PeerInput } from './model.ts';
+import type { DelegationBound, NetworkModel, PeerInput } from './model.ts';
 import type { PolicyCodes, RuleCode } from './program.ts';
 import type { ReasonCode } from './reasons.ts';
 
@@ -15,51 +15,70 @@ export interface Endpoint {
   readonly unit: string;
 }
 
+/** By place; a place whose peer has gone stays empty, so that the others keep theirs. */
+export type Endpoints = readonly (Endpoint | undefined)[];
+
 /** What a delegated peer may open at most: as much as another endpoint, or the rules of a `reach`. */
 export type Bound =
   | { readonly ancestor: number | undefined }
   | { readonly rules: readonly RuleCode[]; readonly id: string };
 
+type Reach = Extract<Bound, { readonly id: string }>;
+
 export interface Bounds {
   /** All rules of all bounds: their selectors and blocks divide endpoints into classes too. */
   readonly rules: readonly RuleCode[];
   readonly ofPeer: ReadonlyMap<string, Bound>;
+  readonly reaches: ReadonlyMap<string, Reach>;
 }
 
 /** Reads the delegation bounds of a model. */
 export function boundsOf(model: NetworkModel, codes: PolicyCodes): Bounds {
   const ofPeer = new Map<string, Bound>();
-  const reaches = new Map<string, { rules: RuleCode[]; id: string }>();
-  if (!model.peers.some(({ bound }) => bound)) return { rules: [], ofPeer };
+  const reaches = new Map<string, Reach>();
+  if (!model.peers.some(({ bound }) => bound)) return { rules: [], ofPeer, reaches };
   const places = new Map(model.peers.map(({ name }, place) => [name, place]));
   for (const { name, bound } of model.peers) {
     if (bound === undefined) continue;
-    if ('ancestor' in bound) {
-      ofPeer.set(name, { ancestor: places.get(bound.ancestor) });
-      continue;
+    if ('reach' in bound) {
+      const id = reachId(bound.reach);
+      if (!reaches.has(id)) reaches.set(id, { rules: codes.ofReach(bound.reach), id });
     }
-    const id = JSON.stringify(bound.reach);
-    const reach = reaches.get(id) ?? { rules: codes.ofReach(bound.reach), id };
-    reaches.set(id, reach);
-    ofPeer.set(name, reach);
+    const read = boundFor(bound, reaches, places);
+    if (read) ofPeer.set(name, read);
   }
-  return { rules: [...reaches.values()].flatMap(({ rules }) => rules), ofPeer };
+  return { rules: [...reaches.values()].flatMap(({ rules }) => rules), ofPeer, reaches };
+}
+
+/** Undefined for a reach that is not among those known. */
+export function boundFor(
+  bound: DelegationBound,
+  reaches: ReadonlyMap<string, Reach>,
+  places: ReadonlyMap<string, number>,
+): Bound | undefined {
+  return 'ancestor' in bound ? { ancestor: places.get(bound.ancestor) } : reaches.get(reachId(bound.reach));
+}
+
+function reachId(reach: Extract<DelegationBound, { readonly reach: unknown }>['reach']): string {
+  return JSON.stringify(reach);
 }
 
 export function endpointsOf(model: NetworkModel, classIndexes: readonly number[], bounds: Bounds): Endpoint[] {
-  const peers = model.peers.map((peer, place): Endpoint => {
-    const classIndex = classIndexes[place] ?? 0;
-    const dead = deathOf(peer, model.now);
-    const bound = bounds.ofPeer.get(peer.name);
-    const unit = dead ?? `${classIndex}${bound ? `|${boundKey(bound)}` : ''}`;
-    return { name: peer.name, classIndex, external: false, network: peer.network, dead, bound, unit };
-  });
+  const peers = model.peers.map((peer, place) =>
+    endpointOf(peer, classIndexes[place] ?? 0, bounds.ofPeer.get(peer.name), model.now),
+  );
   const externals = (model.externals ?? []).map(({ name }, place): Endpoint => {
     const classIndex = classIndexes[model.peers.length + place] ?? 0;
     const unit = `${classIndex}`;
     return { name, classIndex, external: true, network: undefined, dead: undefined, bound: undefined, unit };
   });
   return [...peers, ...externals];
+}
+
+export function endpointOf(peer: PeerInput, classIndex: number, bound: Bound | undefined, now: number): Endpoint {
+  const dead = deathOf(peer, now);
+  const unit = dead ?? `${classIndex}${bound ? `|${boundKey(bound)}` : ''}`;
+  return { name: peer.name, classIndex, external: false, network: peer.network, dead, bound, unit };
 }
 
 function deathOf({ phase = 'ready', expiresAt }: PeerInput, now: number): ReasonCode | undefined {

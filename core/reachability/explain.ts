@@ -3,8 +3,8 @@ import { hasBit } from './bits.ts';
 import type { Endpoint } from './endpoints.ts';
 import type { Direction, PeerInput } from './model.ts';
 import { type Allowed, NO_PORTS, type PortSetId } from './port-sets.ts';
-import type { RuleCode } from './program.ts';
-import type { ActivePolicy, Reachability } from './reachability.ts';
+import type { ActivePolicy, RuleCode } from './program.ts';
+import type { Reachability } from './reachability.ts';
 import type { ReasonCode, Stage } from './reasons.ts';
 
 /** A pair, and what is asked of it: one port, one protocol, or everything. */

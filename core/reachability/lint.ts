@@ -3,8 +3,8 @@ import { type PolicySpec, policySpecSchema, rulesOf } from '../network/policy.ts
 import { andInto, andNotInto, type Bits, eachBit, emptyBits, hasBit, isEmpty, setBit } from './bits.ts';
 import type { Direction } from './model.ts';
 import { NO_PORTS, type PortSetId } from './port-sets.ts';
-import type { RuleCode } from './program.ts';
-import type { ActivePolicy, Reachability } from './reachability.ts';
+import type { ActivePolicy, RuleCode } from './program.ts';
+import type { Reachability } from './reachability.ts';
 
 export const LINT_CODES = [
   'UNREADABLE_POLICY',
@@ -162,7 +162,7 @@ function endingOf(
 /** The classes of the set that some endpoint is in now; a class may have outlived its last one. */
 function inhabited(reach: Reachability, bits: Bits): Bits {
   const lived = emptyBits(reach.parts.space.classes.length);
-  for (const { classIndex } of reach.parts.endpoints) setBit(lived, classIndex);
+  for (const endpoint of reach.parts.endpoints) if (endpoint) setBit(lived, endpoint.classIndex);
   andInto(lived, bits);
   return lived;
 }

@@ -10,6 +10,7 @@ import {
   selectorSchema,
 } from '../network/policy.ts';
 import { parseInstant } from '../time.ts';
+import type { PolicyInput } from './model.ts';
 import { ALL_PORTS, type PortSetId, type PortSets } from './port-sets.ts';
 
 /** One policy made ready: selectors and blocks parsed, ports interned. Equal specs give the same object. */
@@ -23,6 +24,23 @@ export interface PolicyCode {
   /** Undefined where the policy says nothing about the direction; no rules means that it only isolates. */
   readonly egress: readonly RuleCode[] | undefined;
   readonly ingress: readonly RuleCode[] | undefined;
+}
+
+/** A policy that is in force, beside its compiled form. */
+export interface ActivePolicy {
+  readonly name: string;
+  readonly spec: unknown;
+  readonly code: PolicyCode;
+}
+
+/** The policies in force at an instant, ms. */
+export function activePolicies(codes: PolicyCodes, policies: readonly PolicyInput[], now: number): ActivePolicy[] {
+  return (
+    policies
+      .map(({ name, spec }) => ({ name, spec, code: codes.of(spec) }))
+      // An expiry that cannot be read never takes effect for a DENY and is past for an ALLOW (NaN compares false).
+      .filter(({ code }) => (code.allow ? code.expiresAt > now : !(code.expiresAt <= now)))
+  );
 }
 
 export interface RuleCode {

@@ -1,11 +1,11 @@
 import type { Protocol } from '../network/policy.ts';
 import type { ClassSpace } from './classes.ts';
-import type { Endpoint } from './endpoints.ts';
+import type { Bounds, Endpoint, Endpoints } from './endpoints.ts';
 import type { NetworkModel } from './model.ts';
 import { ALL_PORTS, type Allowed, NO_PORTS, type PortSetId, type PortSets, pointOf } from './port-sets.ts';
-import type { PolicyCode, RuleCode } from './program.ts';
+import type { ActivePolicy, RuleCode } from './program.ts';
 import { type Row, type RowTable, reachRow } from './rows.ts';
-import { buildUnits, type Unit } from './units.ts';
+import { ancestorsOf, buildUnits, type Unit } from './units.ts';
 
 /** One ordered pair that is not fully denied. */
 export interface PairRow {
@@ -27,20 +27,20 @@ export interface Neighbourhood {
   readonly inbound: readonly { readonly name: string; readonly allowed: Allowed }[];
 }
 
-/** A policy that is in force, beside its compiled form. */
-export interface ActivePolicy {
-  readonly name: string;
-  readonly spec: unknown;
-  readonly code: PolicyCode;
-}
-
 export interface Parts {
-  readonly model: NetworkModel;
+  /** Made when it is first asked for: most states are never explained. */
+  readonly model: () => NetworkModel;
+  readonly now: number;
   readonly policies: readonly ActivePolicy[];
   readonly space: ClassSpace;
   readonly ports: PortSets;
   readonly table: RowTable;
-  readonly endpoints: readonly Endpoint[];
+  readonly endpoints: Endpoints;
+  /** The place that each name has had in any of a row of states; an empty place is a peer that is not there. */
+  readonly places: Map<string, number>;
+  readonly bounds: Bounds;
+  /** Places that are taken. */
+  readonly live: number;
 }
 
 /** Delegation is at most 4 deep; a longer chain is a cycle and opens nothing. */
@@ -52,45 +52,48 @@ const MAX_BOUND_DEPTH = 16;
  */
 export class Reachability {
   readonly parts: Parts;
-  readonly #places: ReadonlyMap<string, number>;
   readonly #reachRows = new Map<string, Row>();
   #units: readonly Unit[] | undefined;
+  #members: readonly (readonly number[])[] | undefined;
+  #heirs: ReadonlyMap<number, readonly number[]> | undefined;
+  #model: NetworkModel | undefined;
 
-  constructor(parts: Parts) {
+  constructor(parts: Parts, members?: readonly (readonly number[])[]) {
     this.parts = parts;
-    this.#places = new Map(parts.endpoints.map(({ name }, place) => [name, place]));
+    this.#members = members;
   }
 
   get model(): NetworkModel {
-    return this.parts.model;
+    this.#model ??= this.parts.model();
+    return this.#model;
   }
 
   /** Whether `src` may open this port of `dst`. An unknown name, or TCP, UDP or SCTP without a port, is a no. */
   verdict(src: string, dst: string, protocol: Protocol, port?: number): boolean {
-    const s = this.#places.get(src);
-    const d = this.#places.get(dst);
+    const s = this.placeOf(src);
+    const d = this.placeOf(dst);
     if (s === undefined || d === undefined) return false;
     return this.#opens(s, d, pointOf(protocol, port), 0);
   }
 
   /** Everything `src` may open at `dst`; empty when nothing. */
   allowed(src: string, dst: string): Allowed {
-    const s = this.#places.get(src);
-    const d = this.#places.get(dst);
+    const s = this.placeOf(src);
+    const d = this.placeOf(dst);
     return s === undefined || d === undefined ? [] : this.parts.ports.describe(this.pair(s, d));
   }
 
   /** The matrix: every ordered pair of different endpoints that is not fully denied, lazily. */
   *rows(): Generator<PairRow> {
     for (const [s, d, set] of this.pairs()) {
-      yield { src: this.#nameOf(s), dst: this.#nameOf(d), allowed: this.parts.ports.describe(set) };
+      yield { src: this.nameOf(s), dst: this.nameOf(d), allowed: this.parts.ports.describe(set) };
     }
   }
 
   /** The matrix by groups of endpoints that share it; the same pairs as {@link rows}. */
   *groups(): Generator<GroupRow> {
     const { ports } = this.parts;
-    const names = (places: readonly number[]) => places.map((place) => this.#nameOf(place));
+    const names = (places: readonly number[]) => places.map((place) => this.nameOf(place));
     for (const from of this.units()) {
       for (const to of this.unitsTowards(from)) {
         if (from === to && from.members.length === 1) continue;
@@ -126,35 +129,76 @@ export class Reachability {
 
   /** What one peer or external may open and what may be opened to it. */
   neighbourhood(name: string): Neighbourhood {
-    const self = this.#places.get(name);
+    const self = this.placeOf(name);
     const outbound: { name: string; allowed: Allowed }[] = [];
     const inbound: { name: string; allowed: Allowed }[] = [];
-    if (self === undefined) return { outbound, inbound };
-    for (const [other, endpoint] of this.parts.endpoints.entries()) {
-      if (other === self) continue;
-      const out = this.pair(self, other);
-      const into = this.pair(other, self);
-      if (out !== NO_PORTS) outbound.push({ name: endpoint.name, allowed: this.parts.ports.describe(out) });
-      if (into !== NO_PORTS) inbound.push({ name: endpoint.name, allowed: this.parts.ports.describe(into) });
+    for (const other of this.around(self)) {
+      const place = self ?? other;
+      const out = this.pair(place, other);
+      const into = this.pair(other, place);
+      if (out !== NO_PORTS) outbound.push({ name: this.nameOf(other), allowed: this.parts.ports.describe(out) });
+      if (into !== NO_PORTS) inbound.push({ name: this.nameOf(other), allowed: this.parts.ports.describe(into) });
     }
     return { outbound, inbound };
   }
 
   /** The peers with which some traffic is allowed in either direction, in the order of the model. */
   neighbours(name: string): string[] {
-    const self = this.#places.get(name);
-    if (self === undefined) return [];
-    return this.parts.endpoints
-      .filter(({ external }, other) => {
-        if (external || other === self) return false;
+    const self = this.placeOf(name);
+    return this.around(self)
+      .filter((other) => {
+        if (self === undefined || this.parts.endpoints[other]?.external) return false;
         return this.pair(self, other) !== NO_PORTS || this.pair(other, self) !== NO_PORTS;
       })
-      .map((endpoint) => endpoint.name);
+      .map((other) => this.nameOf(other));
+  }
+
+  /** The places with which policies leave a place some traffic, in their order; a bound may still forbid it. */
+  around(self: number | undefined): number[] {
+    const endpoint = self === undefined ? undefined : this.parts.endpoints[self];
+    if (endpoint === undefined || endpoint.dead !== undefined) return [];
+    const members = this.members();
+    return this.parts.table
+      .near(endpoint.classIndex)
+      .flatMap((index) => members[index] ?? [])
+      .filter((other) => other !== self)
+      .sort((a, b) => a - b);
+  }
+
+  /** The places of each class. */
+  members(): readonly (readonly number[])[] {
+    if (this.#members === undefined) {
+      const members = this.parts.space.classes.map((): number[] => []);
+      for (const [place, endpoint] of this.parts.endpoints.entries()) {
+        if (endpoint) members[endpoint.classIndex]?.push(place);
+      }
+      this.#members = members;
+    }
+    return this.#members;
+  }
+
+  /** The places that are bound by what a place may open. */
+  heirsOf(place: number): readonly number[] {
+    if (this.#heirs === undefined) {
+      const heirs = new Map<number, number[]>();
+      for (const name of this.parts.bounds.ofPeer.keys()) {
+        const heir = this.placeOf(name);
+        if (heir === undefined) continue;
+        for (const ancestor of ancestorsOf(this.parts.endpoints, heir)) {
+          const known = heirs.get(ancestor);
+          if (known) known.push(heir);
+          else heirs.set(ancestor, [heir]);
+        }
+      }
+      this.#heirs = heirs;
+    }
+    return this.#heirs.get(place) ?? [];
   }
 
   /** The next instant at which time alone changes the answer: a policy or a peer expires. */
   nextChangeAt(): number | undefined {
-    const { model, policies } = this.parts;
+    const { policies } = this.parts;
+    const { model } = this;
     const instants = [
       ...policies.map(({ code }) => code.expiresAt),
       ...model.peers.map((peer) => peer.expiresAt ?? Number.NaN),
@@ -174,7 +218,8 @@ export class Reachability {
 
   /** The place of a name in `peers ++ externals`. */
   placeOf(name: string): number | undefined {
-    return this.#places.get(name);
+    const place = this.parts.places.get(name);
+    return place === undefined || this.parts.endpoints[place] === undefined ? undefined : place;
   }
 
   /** The ports of one ordered pair of places. */
@@ -303,7 +348,8 @@ export class Reachability {
     return row;
   }
 
-  #nameOf(place: number): string {
+  /** Empty for a place where nobody is. */
+  nameOf(place: number): string {
     return this.parts.endpoints[place]?.name ?? '';
   }
 }

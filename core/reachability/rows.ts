@@ -22,6 +22,7 @@ export class RowTable {
   readonly #ingress: (Row | undefined)[];
   readonly #common: ReadonlySet<PolicyCode>;
   readonly #bases = new Map<string, Sums>();
+  readonly #near: (readonly number[] | undefined)[] = [];
 
   constructor(
     space: ClassSpace,
@@ -49,6 +50,28 @@ export class RowTable {
       rows[subject] = row;
     }
     return row;
+  }
+
+  /** Whether policies let one class open anything at another. Externals have none and do not reach each other. */
+  opens(from: number, to: number): boolean {
+    const [src, dst] = [this.#space.classes[from]?.network, this.#space.classes[to]?.network];
+    if (src === undefined && dst === undefined) return false;
+    if (src !== undefined && dst !== undefined && src !== dst) return false;
+    const out = src === undefined ? ALL_PORTS : (this.row('egress', from)[to] ?? NO_PORTS);
+    if (out === NO_PORTS || dst === undefined) return out !== NO_PORTS;
+    return this.#ports.intersects(out, this.row('ingress', to)[from] ?? NO_PORTS);
+  }
+
+  /** The classes with which a class has some allowed traffic in either direction. */
+  near(subject: number): readonly number[] {
+    let near = this.#near[subject];
+    if (near === undefined) {
+      near = [...this.#space.classes.keys()].filter(
+        (other) => this.opens(subject, other) || this.opens(other, subject),
+      );
+      this.#near[subject] = near;
+    }
+    return near;
   }
 
   /** Which policies select the class, by their place in the list given. */

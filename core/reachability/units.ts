@@ -1,4 +1,4 @@
-import type { Endpoint } from './endpoints.ts';
+import type { Endpoints } from './endpoints.ts';
 
 /** Endpoints that have the same row and the same column, save towards each other and their ancestors. */
 export interface Unit {
@@ -10,12 +10,13 @@ export interface Unit {
 }
 
 /** Groups endpoints by their `unit`, in the order in which each first appears. */
-export function buildUnits(endpoints: readonly Endpoint[]): Unit[] {
+export function buildUnits(endpoints: Endpoints): Unit[] {
   const members = new Map<string, number[]>();
-  for (const [place, { unit }] of endpoints.entries()) {
-    const known = members.get(unit);
+  for (const [place, endpoint] of endpoints.entries()) {
+    if (endpoint === undefined) continue;
+    const known = members.get(endpoint.unit);
     if (known) known.push(place);
-    else members.set(unit, [place]);
+    else members.set(endpoint.unit, [place]);
   }
   return [...members].map(([key, places]) => ({
     key,
@@ -26,7 +27,7 @@ export function buildUnits(endpoints: readonly Endpoint[]): Unit[] {
 }
 
 /** The chain of ancestors that bound a place; none for one that takes no part. A cycle ends it. */
-export function ancestorsOf(endpoints: readonly Endpoint[], place: number | undefined): number[] {
+export function ancestorsOf(endpoints: Endpoints, place: number | undefined): number[] {
   const chain: number[] = [];
   const self = place === undefined ? undefined : endpoints[place];
   let bound = self?.dead === undefined ? self?.bound : undefined;

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { lookUpById } from '../core/network/find.ts';
-import { type DeltaGraph, deltaOf, type FetchGraph, type FullGraph } from '../core/network/graph.ts';
+import { type DeltaGraph, deltaOf, type FetchGraph, type FullGraph, type RelayGrant } from '../core/network/graph.ts';
 import { type Ahead, endsAhead, graphFor } from '../core/network/graph-for.ts';
 import { ONLINE_MS } from '../core/network/liveness.ts';
 import { RecordMap } from '../core/network/record-map.ts';
@@ -262,7 +262,9 @@ class WorkspacePush {
   }
 
   #serve(peer: PeerRecord, reason: string, before: PlaneSight, after: PlaneSight): void {
-    const full = this.#graph(peer, after, reason);
+    const { nodeAccess, clock } = this.#services;
+    const relay = nodeAccess.relayGrant(this.#workspace, peer.spec.publicKey, clock.now());
+    const full = this.#graph(peer, after, reason, relay);
     const sent = this.#sent.get(peer.uid);
     const was = sent?.publicKey === peer.spec.publicKey ? this.#lastSent(peer, sent, before) : undefined;
     this.#sent.set(peer.uid, { version: full.version, publicKey: peer.spec.publicKey });
@@ -281,12 +283,11 @@ class WorkspacePush {
     const named = before.state.peers.get(name);
     const peer = named?.uid === uid ? named : lookUpById(before.state.peers, uid);
     if (peer?.status.phase !== 'ready' || peer.status.address === null) return undefined;
-    return { ...this.#graph(peer, before, ''), version };
+    return { ...this.#graph(peer, before, '', null), version };
   }
 
-  #graph(peer: PeerRecord, { state, at, ahead }: PlaneSight, reason: string): FullGraph {
-    const { states, clock, nodeAccess, settings } = this.#services;
-    const relay = nodeAccess.relayGrant(this.#workspace, peer.spec.publicKey, clock.now());
+  #graph(peer: PeerRecord, { state, at, ahead }: PlaneSight, reason: string, relay: RelayGrant | null): FullGraph {
+    const { states, nodeAccess, settings } = this.#services;
     const head = { epoch: nodeAccess.graphEpoch, reason, relay, stun: [settings.stunUrl], checkpoint: null };
     return graphFor(state, states.reachability(state, at), peer, head, ahead);
   }

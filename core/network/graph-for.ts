@@ -73,9 +73,9 @@ export function graphFor(
       const other = state.peers.get(name);
       if (!other || other.status.address === null) return [];
       peers.set(name, graphPeer(other, other.status.address));
-      const cidr = `${other.status.address}/32`;
+      if (later.length === 0) return lastingEntries(other, other.status.address, allowed);
       const ends = later.map((then) => ({ at: then.at, allowed: then[way].get(name) ?? [] }));
-      return entriesOf(allowed, ends).map((entry) => ({ cidr, ...entry }));
+      return withCidr(other.status.address, entriesOf(allowed, ends));
     });
   const full = sortedRules({ in: rules('in', inbound), out: rules('out', outbound) });
   return {
@@ -112,8 +112,14 @@ function selfOf({ uid, name, spec, status }: PeerRecord, state: NetworkState): G
   };
 }
 
-function graphPeer({ uid, name, spec }: PeerRecord, address: string): GraphPeer {
-  return {
+/** Records never change, and the graphs of all neighbours tell the same of one. */
+const graphPeers = new WeakMap<PeerRecord, GraphPeer>();
+
+function graphPeer(peer: PeerRecord, address: string): GraphPeer {
+  const known = graphPeers.get(peer);
+  if (known) return known;
+  const { uid, name, spec } = peer;
+  const made: GraphPeer = {
     id: uid,
     name,
     publicKey: spec.publicKey,
@@ -121,6 +127,25 @@ function graphPeer({ uid, name, spec }: PeerRecord, address: string): GraphPeer 
     allowedIps: [`${address}/32`],
     ...(spec.expiresAt !== undefined && { expiresAt: spec.expiresAt }),
   };
+  graphPeers.set(peer, made);
+  return made;
+}
+
+const EVERYTHING = {};
+const entries = new WeakMap<PeerRecord, WeakMap<object, readonly FirewallEntry[]>>();
+
+/** Rules that end with no policy, each made once for a peer and what is allowed. */
+function lastingEntries(peer: PeerRecord, address: string, allowed: Allowed): readonly FirewallEntry[] {
+  const ofPeer = entries.get(peer) ?? new WeakMap<object, readonly FirewallEntry[]>();
+  entries.set(peer, ofPeer);
+  const key = allowed === 'ALL' ? EVERYTHING : allowed;
+  const made = ofPeer.get(key) ?? withCidr(address, permissions(allowed));
+  ofPeer.set(key, made);
+  return made;
+}
+
+function withCidr(address: string, permitted: readonly Permission[]): FirewallEntry[] {
+  return permitted.map((entry) => ({ cidr: `${address}/32`, ...entry }));
 }
 
 function allowedByName(neighbours: Neighbourhood['outbound']): Map<string, Allowed> {

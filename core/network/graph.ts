@@ -169,9 +169,16 @@ function minus(rules: FirewallRules, without: FirewallRules): FirewallRules {
   return { in: left('in'), out: left('out') };
 }
 
+const keys = new WeakMap<FirewallEntry, string>();
+
 /** A line that says all of an entry, whatever the order of its fields. */
-function keyOf({ cidr, protocol, from, to, expiresAt }: FirewallEntry): string {
-  return `${cidr} ${protocol} ${from ?? '-'} ${to ?? '-'} ${expiresAt ?? '-'}`;
+function keyOf(entry: FirewallEntry): string {
+  const known = keys.get(entry);
+  if (known !== undefined) return known;
+  const { cidr, protocol, from, to, expiresAt } = entry;
+  const key = `${cidr} ${protocol} ${from ?? '-'} ${to ?? '-'} ${expiresAt ?? '-'}`;
+  keys.set(entry, key);
+  return key;
 }
 
 function byId(peers: readonly GraphPeer[]): Map<string, GraphPeer> {
@@ -179,5 +186,5 @@ function byId(peers: readonly GraphPeer[]): Map<string, GraphPeer> {
 }
 
 function sameJson(a: unknown, b: unknown): boolean {
-  return JSON.stringify(a) === JSON.stringify(b);
+  return a === b || JSON.stringify(a) === JSON.stringify(b);
 }

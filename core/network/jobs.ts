@@ -21,19 +21,22 @@ export interface NetworkJob {
 /** Records removed in one commit; the rest follow at once. */
 const BATCH = 200;
 
+/** Nodes that come online one after the other do not have all others looked at each time; none is silent so soon. */
+const SWEEP_PAUSE_MS = 5_000;
+
 /** What the network needs done as time passes. */
 export function networkJobs(services: JobServices): readonly NetworkJob[] {
   const since = services.clock.now();
+  let sweptAt = since;
+  const comesOnline = (change: Change) =>
+    isWritten('Presence')(change) && services.clock.now() - sweptAt >= SWEEP_PAUSE_MS;
   return [
     jobOver(services, 'expire peers', mayEnd('MeshPeer'), (workspace) => expirePeers(services, workspace)),
     jobOver(services, 'expire policies', mayEnd('MeshPolicy'), (workspace) => expirePolicies(services, workspace)),
-    // Who comes online now is silent at the earliest after the longest sleep of a job.
-    jobOver(
-      services,
-      'sweep presence',
-      () => false,
-      (workspace) => sweepWorkspace(services, workspace, since),
-    ),
+    jobOver(services, 'sweep presence', comesOnline, (workspace) => {
+      sweptAt = services.clock.now();
+      return sweepWorkspace(services, workspace, since);
+    }),
     jobOver(services, 'free addresses', isWritten('AddressRest'), (workspace) => freeAddresses(services, workspace)),
   ];
 }

@@ -46,6 +46,7 @@ export function pointOf(protocol: Protocol, port: number | undefined): number {
  */
 export class PortSets {
   readonly #ranges: Int32Array[] = [Int32Array.of(), Int32Array.from(EVERYTHING)];
+  readonly #described: Allowed[] = [];
   readonly #ids = new Map<string, PortSetId>([
     ['', NO_PORTS],
     [EVERYTHING.join(), ALL_PORTS],
@@ -129,7 +130,13 @@ export class PortSets {
     return false;
   }
 
+  /** The same object for the same set, so that what is made of it can be kept beside it. */
   describe(id: PortSetId): Allowed {
+    this.#described[id] ??= this.#describe(id);
+    return this.#described[id];
+  }
+
+  #describe(id: PortSetId): Allowed {
     if (id === ALL_PORTS) return 'ALL';
     const ranges = this.#rangesOf(id);
     const result: PortRange[] = [];

@@ -29,8 +29,8 @@ export function groupPolicy(group: number, port: number): PolicySpec {
   };
 }
 
-/** One gateway that all peers of the first groups may be reached by. */
-function gatewayPolicy(groups: number): PolicySpec {
+/** Lets the gateway, the first peer, reach all peers of the first groups. */
+export function gatewayPolicy(groups: number): PolicySpec {
   const gateway = { matchLabels: { role: 'gateway' } };
   const values = Array.from({ length: groups }, (_, group) => `g${group}`);
   return {
@@ -55,7 +55,7 @@ export async function seedNetwork(
       const group = Math.floor(index / GROUP);
       const pair = index < live ? generateKeyPair() : undefined;
       const publicKey = Buffer.from(pair?.publicKey ?? randomBytes(32)).toString('base64');
-      const labels = { app: `g${group}`, ...(index === 0 && { role: 'gateway' }) };
+      const labels = index === 0 ? { role: 'gateway' } : { app: `g${group}` };
       const record = draftOf(peer(name, { labels, publicKey, address: addressOf(index) }));
       ops.push({ op: 'create', record });
       if (pair) lives.push({ id: record.uid, name, group, pair });
@@ -69,7 +69,6 @@ export async function seedNetwork(
     );
     await store.commit(workspace, ops, WHY);
   }
-  await store.commit(workspace, [create(policy('gateway', gatewayPolicy(Math.floor(live / GROUP))))], WHY);
   return lives;
 }
 

@@ -60,8 +60,8 @@ async function measureOn(meshd: Meshd, { workspace, token, controlKey, lives, ro
   async function call(
     method: string,
     route: string,
-    body: object,
-    bearer: string | undefined = token,
+    body?: object,
+    bearer: string = token,
   ): Promise<{ readonly token?: string }> {
     const response = await fetch(new URL(route, url), {
       method,
@@ -93,7 +93,7 @@ async function measureOn(meshd: Meshd, { workspace, token, controlKey, lives, ro
     },
     // A policy that names what no other does, and so divides all peers anew.
     async burst(round) {
-      if (round % 2 === 1) return () => call('DELETE', '/api/v1/policies/gateway', undefined);
+      if (round % 2 === 1) return () => call('DELETE', '/api/v1/policies/gateway');
       return () => call('POST', '/api/v1/policies', { name: 'gateway', spec: gatewayPolicy(groups) });
     },
   };

@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { createSocket, type Socket } from 'node:dgram';
 import { once } from 'node:events';
-import { connect, createServer, type Server } from 'node:net';
+import { connect, createServer, isIPv6, type Server } from 'node:net';
 
 export interface Target {
   readonly protocol: 'TCP' | 'UDP' | 'ICMP';
@@ -13,17 +13,17 @@ export interface Target {
 /** `silent`: no answer came in time, as when a firewall drops. */
 export type Heard = 'open' | 'refused' | 'silent';
 
-/** Answers TCP connections and UDP packets on these ports with what arrives. */
+/** Answers TCP connections and UDP packets on these ports, of either family, with what arrives. */
 export async function serveEcho(ports: readonly number[]): Promise<void> {
   for (const port of ports) {
     const server: Server = createServer((socket) => {
       socket.on('error', () => {});
       socket.pipe(socket);
     });
-    const echo: Socket = createSocket('udp4', (message, from) => echo.send(message, from.port, from.address));
+    const echo: Socket = createSocket('udp6', (message, from) => echo.send(message, from.port, from.address));
     // A reply that the firewall drops is an error of the socket.
     echo.on('error', () => {});
-    await Promise.all([once(server.listen(port, '0.0.0.0'), 'listening'), once(echo.bind(port), 'listening')]);
+    await Promise.all([once(server.listen(port, '::'), 'listening'), once(echo.bind(port), 'listening')]);
   }
 }
 
@@ -49,7 +49,7 @@ function probeTcp({ address, port }: Target, timeoutMs: number): Promise<Heard> 
 
 function probeUdp({ address, port }: Target, timeoutMs: number): Promise<Heard> {
   return new Promise((resolve) => {
-    const socket = createSocket('udp4');
+    const socket = createSocket(isIPv6(address) ? 'udp6' : 'udp4');
     const end = (heard: Heard) => {
       clearTimeout(timer);
       socket.close(() => resolve(heard));
@@ -88,6 +88,39 @@ export class LiveConnection {
   async echoes(timeoutMs: number): Promise<boolean> {
     this.#socket.write('x');
     return once(this.#socket, 'data', { signal: AbortSignal.timeout(timeoutMs) }).then(
+      () => true,
+      () => false,
+    );
+  }
+}
+
+/** A UDP conversation that one side began, to see what becomes of it when neither stops. */
+export class UdpTalk {
+  readonly #socket: Socket;
+  #other: { readonly address: string; readonly port: number } | undefined;
+
+  private constructor(socket: Socket) {
+    this.#socket = socket;
+    socket.on('error', () => {});
+    socket.on('message', (_, from) => {
+      this.#other = from;
+    });
+  }
+
+  static async listen(port: number): Promise<UdpTalk> {
+    const socket = createSocket('udp4');
+    const talk = new UdpTalk(socket);
+    await once(socket.bind(port), 'listening');
+    return talk;
+  }
+
+  /** Sends to `to`, or to whom it heard from last. */
+  say(to = this.#other): void {
+    if (to) this.#socket.send('x', to.port, to.address, () => {});
+  }
+
+  hears(timeoutMs: number): Promise<boolean> {
+    return once(this.#socket, 'message', { signal: AbortSignal.timeout(timeoutMs) }).then(
       () => true,
       () => false,
     );

@@ -3,7 +3,7 @@ import { nftablesFirewall } from '../client/firewall/nftables.ts';
 import { linuxTunnels } from '../client/tunnel/linux.ts';
 import type { Tunnel, TunnelOptions, TunnelPeer } from '../client/tunnel/tunnel.ts';
 import type { FirewallRules } from '../core/network/graph.ts';
-import { LiveConnection, probe, serveEcho, type Target } from './lab-packets.ts';
+import { LiveConnection, probe, serveEcho, type Target, UdpTalk } from './lab-packets.ts';
 
 /**
  * Runs inside a lab's namespace: tunnel and firewall of one interface, called by lines of JSON `{id, method, args}` and
@@ -12,6 +12,7 @@ import { LiveConnection, probe, serveEcho, type Target } from './lab-packets.ts'
 const [interfaceName = ''] = process.argv.slice(2);
 const firewall = nftablesFirewall(interfaceName);
 let tunnel: Tunnel | undefined;
+let talk: UdpTalk | undefined;
 let live: LiveConnection | undefined;
 const opened = () => {
   if (!tunnel) throw new Error('The tunnel is not open.');
@@ -42,6 +43,11 @@ const methods = {
   async connect(address: string, port: number) {
     live = await LiveConnection.open(address, port);
   },
+  async talkOn(port: number) {
+    talk = await UdpTalk.listen(port);
+  },
+  say: (to?: { address: string; port: number }) => talk?.say(to),
+  hears: (timeoutMs: number) => talk?.hears(timeoutMs),
   echoes: (timeoutMs: number) => live?.echoes(timeoutMs),
 } as const;
 

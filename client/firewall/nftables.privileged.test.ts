@@ -93,6 +93,46 @@ describePrivileged('the firewall in nftables', () => {
     expect(await a.echoes(500)).toBe(false);
   });
 
+  it('cuts a UDP conversation both ways, however much either side goes on', async () => {
+    await using lab = await three();
+    const { a, b } = lab.nodes;
+    await b.apply({ in: [permit(A, 'UDP', 53)], out: [] }, NOW);
+    await Promise.all([a.talkOn(9_000), b.talkOn(53)]);
+    const [first] = await Promise.all([b.hears(2_000), a.say({ address: B, port: 53 })]);
+    const [reply] = await Promise.all([a.hears(2_000), b.say()]);
+    await b.apply(NOTHING, NOW);
+    const [afterwards, afterwardsBack] = await Promise.all([b.hears(500), a.hears(500), a.say(), b.say()]);
+    expect([first, reply, afterwards, afterwardsBack]).toEqual([true, true, false, false]);
+  });
+
+  it('holds IPv6 to entries of its own', async () => {
+    await using lab = await three();
+    const { a, b } = lab.nodes;
+    const [a6, b6] = ['2001:db8:1::10', '2001:db8:1::11'];
+    const targets = [tcp(b6, 80), tcp(b6, 443), udp(b6, 80), icmp(b6), tcp(B, 80)];
+    await b.apply({ in: [{ cidr: `${a6}/128`, protocol: 'TCP', from: 80, to: 80 }], out: [] }, NOW);
+    expect(await a.probe(targets, TIMEOUT_MS)).toEqual(['open', 'silent', 'silent', 'silent', 'silent']);
+    await b.apply({ in: [{ cidr: '2001:db8:1::/64', protocol: 'ICMP' }], out: [] }, NOW);
+    expect(await a.probe(targets, TIMEOUT_MS)).toEqual(['silent', 'silent', 'silent', 'open', 'silent']);
+    await b.apply({ in: [], out: [{ cidr: `${a6}/128`, protocol: 'ALL' }] }, NOW);
+    expect(await a.probe(targets, TIMEOUT_MS)).toEqual(['silent', 'silent', 'silent', 'silent', 'silent']);
+    expect(await b.probe([tcp(a6, 80), udp(a6, 443), icmp(a6)], TIMEOUT_MS)).toEqual(['open', 'open', 'open']);
+  });
+
+  it('keeps the loopback addresses of relayed peers from everyone else', async () => {
+    await using lab = await three();
+    const { hosts, nodes } = lab;
+    await hosts.b.must('ip', ['-6', 'address', 'add', 'fd6c:7270::2/128', 'dev', 'lo']);
+    await hosts.a.must('ip', ['-6', 'route', 'add', 'fd6c:7270::/64', 'via', '2001:db8:1::11']);
+    const relayed = [icmp('fd6c:7270::2')];
+    expect(await nodes.a.probe(relayed, TIMEOUT_MS)).toEqual(['open']);
+    await nodes.b.apply({ in: [{ cidr: '::/0', protocol: 'ALL' }], out: [] }, NOW);
+    expect([await nodes.a.probe(relayed, TIMEOUT_MS), await nodes.b.probe(relayed, TIMEOUT_MS)]).toEqual([
+      ['silent'],
+      ['open'],
+    ]);
+  });
+
   it('leaves out what has expired', async () => {
     await using lab = await three();
     const { a, b } = lab.nodes;

@@ -94,6 +94,13 @@ describePrivileged('a Linux tunnel', () => {
     expect(await pings(a, '10.96.0.2')).toBe(true);
   });
 
+  it('does not take the interface of an agent that runs', async () => {
+    await using two = await pair();
+    const { a, names } = two;
+    await expect(labNode(a, names.a).recover()).rejects.toThrow(/belongs to a running agent, process \d+/);
+    expect(await pings(a, '10.96.0.2')).toBe(true);
+  });
+
   it('keeps its peers when its key changes, and reaches them once they know', async () => {
     await using two = await pair();
     const { a, nodes, peers } = two;

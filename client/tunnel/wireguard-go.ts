@@ -57,10 +57,19 @@ export async function startWireGuardGo(
   return { ended, stop };
 }
 
-/** Ends a wireguard-go that an earlier agent left for this interface, and removes its socket. Idempotent. */
+/**
+ * Ends a wireguard-go that an earlier agent left for this interface, and removes its socket. Idempotent.
+ *
+ * @throws MeshError `conflict` when that agent runs
+ */
 export async function recoverWireGuardGo(interfaceName: string): Promise<void> {
-  const pid = Number(await readFile(pidFile(interfaceName), 'utf8').catch(() => ''));
+  const [pid = 0, agent = 0] = (await readFile(pidFile(interfaceName), 'utf8').catch(() => '')).split(' ').map(Number);
   if (pid > 0 && (await isWireGuardGo(pid, interfaceName))) {
+    // A child whose parent has ended is given to another: one that still has its parent is in use.
+    if (agent !== process.pid && (await parentOf(pid)) === agent) {
+      const message = `The interface ${interfaceName} belongs to a running agent, process ${agent}. Stop that one first.`;
+      throw new MeshError('conflict', message);
+    }
     send(pid, 'SIGTERM');
     const deadline = performance.now() + STOP_TIMEOUT_MS;
     while (await isWireGuardGo(pid, interfaceName)) {
@@ -76,6 +85,11 @@ export async function recoverWireGuardGo(interfaceName: string): Promise<void> {
 async function isWireGuardGo(pid: number, interfaceName: string): Promise<boolean> {
   const [program = '', ...args] = (await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')).split('\0');
   return path.basename(program) === 'wireguard-go' && args[0] === '-f' && args[1] === interfaceName;
+}
+
+async function parentOf(pid: number): Promise<number> {
+  const status = await readFile(`/proc/${pid}/status`, 'utf8').catch(() => '');
+  return Number(/^PPid:\s*(\d+)$/m.exec(status)?.[1] ?? 0);
 }
 
 async function untilAnswering(interfaceName: string, ended: Promise<string>): Promise<void> {
@@ -104,7 +118,7 @@ function pidFile(interfaceName: string): string {
 
 async function remember(interfaceName: string, pid: number): Promise<void> {
   await mkdir(RUN_DIRECTORY, { recursive: true, mode: 0o755 });
-  await writeFile(pidFile(interfaceName), `${pid}\n`, { mode: 0o644 });
+  await writeFile(pidFile(interfaceName), `${pid} ${process.pid}\n`, { mode: 0o644 });
 }
 
 async function forget(interfaceName: string): Promise<void> {

@@ -5,6 +5,7 @@ import { parse as parseYaml } from 'yaml';
 import { z } from 'zod';
 import { parseDuration } from '../core/duration.ts';
 import { Secret } from '../core/secret.ts';
+import { LLM_MODES } from '../llm/openai/dialect.ts';
 import { parseRelayAddress } from '../net/relay/address.ts';
 
 export interface HostPort {
@@ -34,6 +35,13 @@ const relayAddress = z
   .string()
   .refine(isRelayAddress, 'must have the form <host>:<port>, or lrps://<host>:<port> for a relay with TLS');
 const filePath = z.string().min(1);
+
+const duration = z.string().transform((text, context): number => {
+  const ms = parseDuration(text);
+  if (ms !== undefined) return ms;
+  context.addIssue({ code: 'custom', message: 'must be a duration such as 10m or 24h' });
+  return z.NEVER;
+});
 
 /** Every environment variable, its meaning and its default (contract "Control-plane configuration", DESIGN 10). */
 export const environment = z.object({
@@ -91,17 +99,15 @@ export const environment = z.object({
     .optional()
     .describe('Key for MESH_LLM_BASE_URL'),
   MESH_LLM_MODEL: z.string().min(1).optional().describe('Model name at MESH_LLM_BASE_URL'),
+  MESH_LLM_MODE: z
+    .enum(['auto', ...LLM_MODES], { error: `must be auto, ${LLM_MODES.join(', ')}` })
+    .default('auto')
+    .describe('How the model is made to answer in a form: json_schema, tool, json_object, or auto to find out'),
+  MESH_LLM_TIMEOUT: duration.prefault('30s').describe('Longest time for one request to the model'),
   MESH_LOG_LEVEL: z
     .enum(['error', 'warn', 'info', 'debug', 'trace'])
     .default('info')
     .describe('Least severe line logged'),
-});
-
-const duration = z.string().transform((text, context): number => {
-  const ms = parseDuration(text);
-  if (ms !== undefined) return ms;
-  context.addIssue({ code: 'custom', message: 'must be a duration such as 10m or 24h' });
-  return z.NEVER;
 });
 
 /** `config.yaml` in the configuration directory. */

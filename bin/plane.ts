@@ -69,7 +69,9 @@ export async function startPlane(config: Config, { log, clock = { now: Date.now 
     const store = await openSqliteStore({ path: storePath(config), clock, log });
     undo.push(() => store.close());
 
-    const parts = { store, clock, log, edition: env.MESH_EDITION, keys, planner: await buildPlanner(env, log) };
+    const metrics = createMetrics();
+    const planner = await buildPlanner(env, log, metrics);
+    const parts = { store, clock, log, edition: env.MESH_EDITION, keys, planner };
     const services = buildServices({ ...parts, settings: settingsOf(config) });
     // Hashing the first password and binding the ports go on side by side; neither is served before both are done.
     const accounts = ensureFirstAccounts(services, { initAdmins: config.app.initAdmins });
@@ -88,7 +90,6 @@ export async function startPlane(config: Config, { log, clock = { now: Date.now 
     const jobs = startJobs(buildJobs(services, gate), services);
     undo.push(() => jobs.stop());
 
-    const metrics = createMetrics();
     metrics.append(wire.metrics);
     const mcp = buildMcp({ operations, tools: MCP_TOOLS, gate, log, observe: toolCalls(metrics) });
     undo.push(() => mcp.close());

@@ -1,32 +1,85 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import type { LlmMode } from './openai/dialect.ts';
+import { strictFlaws } from './strict-schema.testkit.ts';
 
-/** What the server does with one request. A string is the content of a well-formed answer. */
+/** What the server does with one request. A string is the answer of the model. */
 export type Step =
   | string
-  | { readonly status: number }
+  /** An answer made from the request. */
+  | ((request: Seen) => string)
+  | { readonly status: number; readonly headers?: Readonly<Record<string, string>>; readonly body?: string }
   | { readonly refusal: string }
-  | { readonly finish: 'length' | 'content_filter' }
-  | { readonly raw: string }
+  | { readonly finish: 'length' | 'content_filter'; readonly text?: string }
+  /** In one piece, by a server that does not stream. */
+  | { readonly whole: string }
+  | { readonly raw: string; readonly type?: string }
+  | { readonly bytes: number; readonly type: string }
+  /** Says nothing at all. */
   | 'hang'
-  | 'cut';
+  /** Begins to answer and then says nothing more. */
+  | 'stall'
+  /** Drops the connection at once. */
+  | 'cut'
+  /** Drops the connection in the middle of the answer. */
+  | 'break'
+  /** Says in the stream that it failed. */
+  | 'fail'
+  /** Ends the stream in the middle of the answer, in good order. */
+  | 'end';
 
 export interface Seen {
   readonly authorization: string | undefined;
+  readonly path: string;
   readonly body: {
     readonly model: string;
+    readonly stream: boolean;
     readonly messages: readonly { readonly role: string; readonly content: string }[];
-    readonly response_format: { readonly json_schema: { readonly strict: boolean } };
+    readonly response_format?: {
+      readonly type: string;
+      readonly json_schema?: { readonly strict: boolean; readonly schema: object };
+    };
+    readonly tools?: readonly { readonly function: { readonly parameters: object; readonly strict: boolean } }[];
+    readonly max_tokens?: number;
+    readonly max_completion_tokens?: number;
+    readonly stream_options?: object;
   };
 }
 
-/** An OpenAI-compatible server on loopback that answers by a script, and misbehaves by it. */
-export async function scriptedModel(steps: readonly Step[]) {
+/** What the server knows of the protocol; what it does not, it refuses with a 400 that names it. */
+export interface Knows {
+  readonly modes?: readonly LlmMode[];
+  readonly maxCompletionTokens?: boolean;
+  readonly maxTokens?: boolean;
+  readonly streamOptions?: boolean;
+}
+
+/** An OpenAI-compatible server on loopback that answers by a script, checks what it is asked, and misbehaves by its script. */
+export async function scriptedModel(steps: readonly Step[] | ((request: Seen) => Step), knows: Knows = {}) {
   const seen: Seen[] = [];
+  /** Requests that were refused before the script was asked. */
+  const refused: string[] = [];
   const server = createServer((request, response) => {
     void receive(request).then((text) => {
-      seen.push({ authorization: request.headers.authorization, body: JSON.parse(text) });
-      respond(steps[seen.length - 1] ?? { status: 500 }, response);
+      const one: Seen = {
+        authorization: request.headers.authorization,
+        path: request.url ?? '',
+        body: JSON.parse(text),
+      };
+      const flaw = flawOf(one, knows);
+      if (flaw) {
+        refused.push(flaw.param);
+        const error = {
+          message: `Unsupported parameter: '${flaw.param}': ${flaw.why}`,
+          type: 'invalid_request_error',
+          param: flaw.param,
+        };
+        send(response, JSON.stringify({ error }), 400);
+        return;
+      }
+      seen.push(one);
+      const step = typeof steps === 'function' ? steps(one) : (steps[seen.length - 1] ?? { status: 500 });
+      respond(typeof step === 'function' ? step(one) : step, one, response);
     });
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -34,11 +87,42 @@ export async function scriptedModel(steps: readonly Step[]) {
   return {
     baseURL: `http://127.0.0.1:${port}/v1`,
     seen,
+    refused,
     async [Symbol.asyncDispose]() {
       server.closeAllConnections();
       await new Promise((resolve) => server.close(resolve));
     },
   };
+}
+
+interface Flaw {
+  readonly param: string;
+  readonly why: string;
+}
+
+function flawOf({ body }: Seen, knows: Knows): Flaw | undefined {
+  const {
+    modes = ['json_schema', 'tool', 'json_object'],
+    maxCompletionTokens = true,
+    maxTokens = true,
+    streamOptions = true,
+  } = knows;
+  const not = (param: string, why = 'not supported by this model'): Flaw => ({ param, why });
+  if (body.stream_options && !streamOptions) return not('stream_options');
+  if (body.max_completion_tokens !== undefined && !maxCompletionTokens) return not('max_completion_tokens');
+  if (body.max_tokens !== undefined && !maxTokens) return not('max_tokens');
+  const format = body.response_format?.type;
+  if (format !== undefined && !(modes as readonly string[]).includes(format)) return not('response_format');
+  if (body.tools && !modes.includes('tool')) return not('tools');
+  if (format === 'json_object' && !body.messages.some(({ content }) => /json/i.test(content))) {
+    return not('messages', "must contain the word 'json'");
+  }
+  if (!body.messages.every(({ role }, at) => at === 0 || role === (at % 2 === 1 ? 'user' : 'assistant'))) {
+    return not('messages', 'roles must alternate user and assistant');
+  }
+  const schema = body.response_format?.json_schema?.schema ?? body.tools?.[0]?.function.parameters;
+  const flaws = schema ? strictFlaws(schema) : [];
+  return flaws.length > 0 ? not('messages', `Invalid schema: ${flaws.join('; ')}`) : undefined;
 }
 
 async function receive(request: IncomingMessage): Promise<string> {
@@ -47,26 +131,85 @@ async function receive(request: IncomingMessage): Promise<string> {
   return text;
 }
 
-function respond(step: Step, response: ServerResponse): void {
+const HALF = '{"understood":tr';
+const CHUNK = 200;
+
+function respond(step: Exclude<Step, (request: Seen) => string>, { body }: Seen, response: ServerResponse): void {
   if (step === 'hang') return;
   if (step === 'cut') {
     response.socket?.destroy();
     return;
   }
-  const choice = (message: object, finish = 'stop') => ({
-    index: 0,
-    message: { role: 'assistant', ...message },
-    finish_reason: finish,
-  });
-  const send = (body: string, status = 200) => {
-    response.writeHead(status, { 'content-type': 'application/json', 'retry-after-ms': '1' });
-    response.end(body);
+  const { stream, finish, end } = streamTo(response, body.tools !== undefined);
+  switch (step) {
+    case 'stall':
+      stream(HALF);
+      return;
+    case 'break':
+      stream(HALF);
+      setImmediate(() => response.socket?.destroy());
+      return;
+    case 'end':
+      stream(HALF);
+      response.end();
+      return;
+    case 'fail':
+      stream(HALF);
+      response.end('data: {"error":{"message":"overloaded"}}\n\n');
+      return;
+    default:
+  }
+  if (typeof step === 'string') {
+    for (let at = 0; at < step.length; at += CHUNK) stream(step.slice(at, at + CHUNK));
+    finish(body.tools ? 'tool_calls' : 'stop');
+    end();
+  } else if ('status' in step) {
+    send(response, step.body ?? '{"error":{"message":"no"}}', step.status, { 'retry-after-ms': '1', ...step.headers });
+  } else if ('refusal' in step) {
+    stream('', { refusal: step.refusal });
+    finish('stop');
+    end();
+  } else if ('finish' in step) {
+    stream(step.text ?? HALF);
+    finish(step.finish);
+    end();
+  } else if ('whole' in step) {
+    const choice = { index: 0, message: { role: 'assistant', content: step.whole }, finish_reason: 'stop' };
+    send(response, JSON.stringify({ id: 'c', object: 'chat.completion', choices: [choice], usage: USAGE }));
+  } else if ('bytes' in step) {
+    response.writeHead(200, { 'content-type': step.type });
+    response.end(Buffer.alloc(step.bytes, 'x'));
+  } else send(response, step.raw, 200, { 'content-type': step.type ?? 'application/json' });
+}
+
+const USAGE = { prompt_tokens: 100, completion_tokens: 20 };
+
+function streamTo(response: ServerResponse, isTool: boolean) {
+  const event = (data: object) => {
+    if (!response.headersSent) response.writeHead(200, { 'content-type': 'text/event-stream; charset=utf-8' });
+    response.write(`data: ${JSON.stringify({ id: 'c', object: 'chat.completion.chunk', ...data })}\n\n`);
   };
-  const complete = (one: object) =>
-    send(JSON.stringify({ id: 'c', object: 'chat.completion', created: 0, model: 'm', choices: [one] }));
-  if (typeof step === 'string') complete(choice({ content: step }));
-  else if ('status' in step) send('{"error":{"message":"no"}}', step.status);
-  else if ('refusal' in step) complete(choice({ content: null, refusal: step.refusal }));
-  else if ('finish' in step) complete(choice({ content: '{"understood":tr' }, step.finish));
-  else send(step.raw);
+  return {
+    stream(text: string, more: object = {}) {
+      const delta = isTool ? { tool_calls: [{ index: 0, function: { arguments: text } }] } : { content: text };
+      event({ choices: [{ index: 0, delta: { ...delta, ...more }, finish_reason: null }] });
+    },
+    finish(reason: string) {
+      event({ choices: [{ index: 0, delta: {}, finish_reason: reason }] });
+      event({ choices: [], usage: USAGE });
+    },
+    end() {
+      response.end('data: [DONE]\n\n');
+    },
+  };
+}
+
+function send(
+  response: ServerResponse,
+  body: string,
+  status = 200,
+  headers: Readonly<Record<string, string>> = {},
+): void {
+  response.writeHead(status, { 'content-type': 'application/json', ...headers });
+  response.end(body);
 }

@@ -20,14 +20,21 @@ export interface Proposal {
   readonly changes: readonly NetworkChange[];
   readonly expectations: readonly Expectation[];
   readonly records: readonly RecordExpectation[];
+  /**
+   * Who stated the expectations, where the intent itself did not: a planner that read it, whose word is no proof, or the
+   * caller. What opens beyond them is an objection then.
+   */
+  readonly expectedBy?: ExpectedBy;
   readonly summary: string;
   /** What a person should know beside what is computed. */
   readonly notes?: readonly string[];
 }
 
+export type ExpectedBy = 'planner' | 'caller';
+
 /**
- * `proven`: everything that was expected holds. `unmet`: something does not. `unproven`: nothing was expected, so there
- * is nothing to hold the effect against.
+ * `proven`: everything that was expected holds. `unmet`: something does not. `unproven`: nothing was expected but by the
+ * planner itself, so there is nothing to hold the effect against.
  */
 export const VERIFICATIONS = ['proven', 'unmet', 'unproven'] as const;
 export type Verification = (typeof VERIFICATIONS)[number];
@@ -64,7 +71,7 @@ export interface Assessment {
 export async function assess(
   services: Pick<Services, 'store' | 'states' | 'clock' | 'settings'>,
   workspace: string,
-  { changes, expectations, records, summary, notes = [] }: Proposal,
+  { changes, expectations, records, expectedBy, summary, notes = [] }: Proposal,
   requester: Requester | undefined,
 ): Promise<Assessment> {
   const { store, states, clock } = services;
@@ -90,11 +97,13 @@ export async function assess(
   );
   const findings = findingsOf({
     before: state,
+    after,
     was,
     is,
     effect,
     policies,
     expectations,
+    isBounded: expectedBy !== undefined && records.length === 0 && expectations.length > 0,
     callerPeer,
     requesterId: requester?.id,
     settings: services.settings,
@@ -109,7 +118,7 @@ export async function assess(
     ...broken.map(({ name, detail }) => `The assertion ${name} would fail: ${detail}.`),
     ...findings.flatMap(({ blocks, message }) => (blocks ? [message] : [])),
   ];
-  const verification = verificationOf(objections, expectations.length + records.length);
+  const verification = verificationOf(objections, expectations.length + records.length, expectedBy);
   const warnings = [...notes, ...findings.flatMap(({ blocks, message }) => (blocks ? [] : [message]))];
   const risk = riskOf(effect, state, after, { callerPeer, findings });
   const view: PlanView = {
@@ -121,7 +130,8 @@ export async function assess(
     warnings,
     verification,
     expected: expectations.length + records.length,
-    objections: verification === 'unproven' ? [NOTHING_EXPECTED] : objections,
+    objections:
+      verification === 'unproven' ? [expectedBy === 'planner' ? SELF_ASSERTED : NOTHING_EXPECTED] : objections,
     settings: record.spec.settings,
   };
   return {
@@ -149,9 +159,16 @@ export async function assess(
 const NOTHING_EXPECTED =
   'Nothing was said that the effect could be held against: send expectations beside the changes, or say the intent in other words.';
 
-function verificationOf(objections: readonly string[], expected: number): Verification {
+const SELF_ASSERTED =
+  'The intent was read by a model, and only the model says what was meant: judge the effect yourself, or send expectations with the intent.';
+
+function verificationOf(
+  objections: readonly string[],
+  expected: number,
+  expectedBy: ExpectedBy | undefined,
+): Verification {
   if (objections.length > 0) return 'unmet';
-  return expected > 0 ? 'proven' : 'unproven';
+  return expected > 0 && expectedBy !== 'planner' ? 'proven' : 'unproven';
 }
 
 async function pastStates(

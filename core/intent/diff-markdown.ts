@@ -101,7 +101,9 @@ function verificationText({ verification, expected, objections }: PlanView): str
     case 'unmet':
       return `**unmet**: ${counted(objections.length, 'objection')}, listed below.`;
     case 'unproven':
-      return '**unproven**: nothing was expected that the effect could be held against.';
+      return expected === 0
+        ? '**unproven**: nothing was expected that the effect could be held against.'
+        : '**unproven**: only the planner itself says what was meant, so the effect below is for a person to judge.';
     default:
       return verification satisfies never;
   }

@@ -39,11 +39,13 @@ function found(records: readonly StoredRecord[], changes: readonly NetworkChange
   const policies = new Set(changes.map(({ name }) => name));
   return findingsOf({
     before,
+    after,
     was,
     is,
     effect,
     policies,
     expectations: [],
+    isBounded: false,
     requesterId: undefined,
     callerPeer: undefined,
     settings: SETTINGS,

@@ -5,6 +5,7 @@ import type { Reachability } from '../reachability/reachability.ts';
 import type { Settings } from '../services.ts';
 import { beyondDelegation } from './beyond-delegation.ts';
 import type { Effect } from './effect.ts';
+import { openedBeyond } from './excess.ts';
 import { controlAddresses, lockOuts } from './lock-out.ts';
 import type { Expectation } from './planner.ts';
 
@@ -13,7 +14,8 @@ export type FindingCode =
   | 'CALLER_LOCKED_OUT'
   | 'ADMIN_LOCKED_OUT'
   | 'CONTROL_LOCKED_OUT'
-  | 'BEYOND_DELEGATION';
+  | 'BEYOND_DELEGATION'
+  | 'OPENS_MORE';
 
 /** Something about a proposal that is allowed and probably not meant. Names in the message are data. */
 export interface Finding {
@@ -36,12 +38,15 @@ export interface Requester {
 /** What a proposal is judged by. Both states are compiled for the same instant. */
 export interface Judged {
   readonly before: NetworkState;
+  readonly after: NetworkState;
   readonly was: Reachability;
   readonly is: Reachability;
   readonly effect: Effect;
   /** Names of the policies that are created or changed. */
   readonly policies: ReadonlySet<string>;
   readonly expectations: readonly Expectation[];
+  /** Whether the expectations name all that may open. */
+  readonly isBounded: boolean;
   readonly requesterId: string | undefined;
   readonly callerPeer: string | undefined;
   readonly settings: Settings;
@@ -49,13 +54,22 @@ export interface Judged {
 
 /** Everything found, what blocks first. */
 export function findingsOf(judged: Judged): Finding[] {
-  const found = [...delegationFindings(judged), ...lockOutFindings(judged), ...lintFindings(judged)];
+  const found = [
+    ...delegationFindings(judged),
+    ...lockOutFindings(judged),
+    ...excessFindings(judged),
+    ...lintFindings(judged),
+  ];
   return found.toSorted((a, b) => Number(b.blocks) - Number(a.blocks));
 }
 
 function delegationFindings({ before, was, effect, requesterId }: Judged): Finding[] {
   const message = beyondDelegation(before, was, effect, requesterId);
   return message === undefined ? [] : [blocking('BEYOND_DELEGATION', message)];
+}
+
+function excessFindings({ effect, expectations, after, isBounded }: Judged): Finding[] {
+  return isBounded ? openedBeyond(effect, expectations, after).map((text) => blocking('OPENS_MORE', text)) : [];
 }
 
 const LOCK_OUT_CODES = {

@@ -3,7 +3,15 @@ import type { CallContext } from '../operation.ts';
 import type { Services } from '../services.ts';
 import { type Assessment, assess, type Proposal } from './assess.ts';
 import type { Requester } from './findings.ts';
-import type { Counterexample, PlanAnswer, RevertTarget } from './planner.ts';
+import type {
+  Counterexample,
+  Expectation,
+  ModelCall,
+  PlanAnswer,
+  Planner,
+  PlanQuestion,
+  RevertTarget,
+} from './planner.ts';
 
 /** How often a planner is asked again with what was wrong. */
 const MAX_COUNTEREXAMPLES = 2;
@@ -16,6 +24,14 @@ export type Found =
   | { readonly outcome: 'changes'; readonly answer: ProposedChanges; readonly assessment: Assessment }
   | { readonly outcome: 'revert'; readonly target: RevertTarget };
 
+export interface Asked {
+  readonly intent: string;
+  /** What was asked before, oldest first. */
+  readonly history?: readonly string[] | undefined;
+  /** What the caller holds the plan to. */
+  readonly expected?: readonly Expectation[] | undefined;
+}
+
 /**
  * Asks the planner, judges what it answers, and asks it again with the counterexample where that does not hold. The best
  * answer is kept, be it proven or not: its assessment says.
@@ -23,23 +39,44 @@ export type Found =
  * @throws MeshError `intent_not_understood` when it has no answer that can be made at all.
  */
 export async function proposeAndProve(
-  { services, workspace, signal }: CallContext<Services>,
+  context: CallContext<Services>,
   requester: Requester,
-  intent: string,
-  history: readonly string[] = [],
+  { intent, history = [], expected = [] }: Asked,
 ): Promise<Found> {
+  const { services, workspace, signal } = context;
   const state = await services.states.current(workspace);
-  const question = { intent, state, now: services.clock.now(), signal, ...(history.length > 0 && { history }) };
+  const calls: ModelCall[] = [];
+  const question: PlanQuestion = {
+    intent,
+    state,
+    now: services.clock.now(),
+    signal,
+    ...(history.length > 0 && { history }),
+    ...(expected.length > 0 && { expected }),
+    onCall: (call) => calls.push(call),
+  };
+  try {
+    return await search(context, requester, question);
+  } finally {
+    await recordCalls(context, calls);
+  }
+}
+
+async function search(
+  { services, workspace }: CallContext<Services>,
+  requester: Requester,
+  question: PlanQuestion,
+): Promise<Found> {
   let best: Extract<Found, { outcome: 'changes' }> | undefined;
   let counterexample: Counterexample | undefined;
   for (let round = 0; round <= MAX_COUNTEREXAMPLES; round++) {
-    const answer = await services.planner.plan({ ...question, ...(counterexample && { counterexample }) });
+    const answer = await nextAnswer(services.planner, { ...question, ...(counterexample && { counterexample }) }, best);
     if (answer.outcome === 'revert') return answer;
     if (answer.outcome === 'refused') {
       if (best) break;
       throw notUnderstood(answer, counterexample);
     }
-    const judged = await judge(services, workspace, answer, requester);
+    const judged = await judge(services, workspace, answer, requester, question.expected);
     if (judged.assessment) {
       const found = { outcome: 'changes', answer, assessment: judged.assessment } as const;
       if (!best || flawsOf(found.assessment) < flawsOf(best.assessment)) best = found;
@@ -54,9 +91,46 @@ export async function proposeAndProve(
   );
 }
 
-/** As judged; a plan of the built-in planner or of a model has the same proof to pass. */
-export function proposalOf({ changes, expectations, records = [], summary }: ProposedChanges): Proposal {
-  return { changes, expectations, records, summary };
+/** A planner that fails when it is asked again takes nothing from what it answered before. */
+async function nextAnswer(planner: Planner, question: PlanQuestion, best: Found | undefined): Promise<PlanAnswer> {
+  try {
+    return await planner.plan(question);
+  } catch (error) {
+    if (!best || !(error instanceof MeshError) || error.code !== 'unavailable' || question.signal.aborted) throw error;
+    return { outcome: 'refused', reason: error.message, questions: [] };
+  }
+}
+
+/**
+ * As judged; a plan of the built-in planner or of a model has the same proof to pass. What the caller expects stands in
+ * for what a planner merely asserts.
+ */
+export function proposalOf(
+  { changes, expectations, records = [], selfAsserted, summary }: ProposedChanges,
+  expected: readonly Expectation[] = [],
+): Proposal {
+  if (expected.length === 0) {
+    return { changes, expectations, records, summary, ...(selfAsserted && { expectedBy: 'planner' as const }) };
+  }
+  const all = selfAsserted ? expected : [...expected, ...expectations];
+  return { changes, expectations: all, records, expectedBy: 'caller', summary };
+}
+
+/** Every request to a model is an event of the audit log, the failed ones too. */
+async function recordCalls(
+  { services, workspace, caller, requestId, origin }: CallContext<Services>,
+  calls: readonly ModelCall[],
+): Promise<void> {
+  if (calls.length === 0) return;
+  const events = calls.map(({ outcome, ...detail }) => ({
+    type: 'model_call',
+    actor: caller?.subject ?? 'anonymous',
+    result: outcome === 'answered' ? ('ok' as const) : ('refused' as const),
+    origin,
+    requestId,
+    detail,
+  }));
+  await services.store.record(workspace, events);
 }
 
 interface Judgement {
@@ -69,11 +143,12 @@ async function judge(
   workspace: string,
   answer: ProposedChanges,
   requester: Requester,
+  expected: readonly Expectation[] | undefined,
 ): Promise<Judgement> {
   const { changes, expectations } = answer;
   const nothing = { changes, expectations, unmet: [], unmetRecords: [], broken: [], findings: [] };
   try {
-    const assessment = await assess(services, workspace, proposalOf(answer), requester);
+    const assessment = await assess(services, workspace, proposalOf(answer, expected), requester);
     const { unmet, unmetRecords, broken, findings } = assessment;
     return { assessment, counterexample: { changes, expectations, unmet, unmetRecords, broken, findings } };
   } catch (error) {
@@ -82,9 +157,9 @@ async function judge(
   }
 }
 
-/** What blocks counts more than all that only warns; an answer that nothing can be held against is no proof. */
-function flawsOf({ objections, findings }: Assessment): number {
-  return objections.length * 1_000 + findings.length;
+/** What blocks counts more than all that only warns. That nothing is proven is nothing that a planner could better. */
+function flawsOf({ objections, findings, verification }: Assessment): number {
+  return (verification === 'unmet' ? objections.length * 1_000 : 0) + findings.length;
 }
 
 function notUnderstood(

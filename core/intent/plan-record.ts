@@ -1,5 +1,6 @@
 import type { NetworkChange } from '../network/changes.ts';
 import type { RecordDraft, StoredRecord } from '../record.ts';
+import type { ExpectedBy } from './assess.ts';
 import type { Expectation, RecordExpectation } from './planner.ts';
 
 /** A plan that was shown and may be applied once. Its effect is computed again when it is; the digest says if it is the same. */
@@ -9,6 +10,7 @@ export interface PlanSpec {
   readonly changes: readonly NetworkChange[];
   readonly expectations: readonly Expectation[];
   readonly records: readonly RecordExpectation[];
+  readonly expectedBy?: ExpectedBy;
   readonly notes?: readonly string[];
   /** Markdown of what the planner says in its own words, marked as such. */
   readonly words?: string;

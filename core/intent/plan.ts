@@ -20,7 +20,7 @@ export interface PlanRequest {
   readonly dryRun: boolean;
   /** Filled by the caller: then no planner is asked. */
   readonly changes: readonly NetworkChange[] | undefined;
-  /** What the caller's own changes are to achieve. */
+  /** What the plan is to achieve, beside or instead of what is read from the intent. */
   readonly expectations: readonly Expectation[] | undefined;
   /** What the caller asked before this, oldest first. */
   readonly history: readonly string[] | undefined;
@@ -44,12 +44,16 @@ export async function planNetworkChange(context: CallContext<Services>, request:
   const { changes, intent, history, revert } = request;
   if (revert) return store(context, request, await revertProposal(context.services, context.workspace, revert));
   if (changes) return store(context, request, await given(context, request, changes));
-  const found = await proposeAndProve(context, await requesterOf(context), intent, history);
+  const found = await proposeAndProve(context, await requesterOf(context), {
+    intent,
+    history,
+    expected: request.expectations,
+  });
   if (found.outcome === 'revert')
     return store(context, request, await revertProposal(context.services, context.workspace, found.target));
   const { answer, assessment } = found;
   const words = plannerWords(reasonsOf(answer, assessment), await wordingOf(context, intent, assessment));
-  return store(context, request, proposalOf(answer), assessment, {
+  return store(context, request, proposalOf(answer, request.expectations), assessment, {
     ...(words !== '' && { words }),
     ...(answer.questions?.length && { questions: answer.questions }),
   });
@@ -138,6 +142,7 @@ async function given(
     changes,
     expectations: [...(expectations ?? []), ...meant.expectations],
     records: meant.records ?? [],
+    ...(expectations?.length && { expectedBy: 'caller' as const }),
     summary: `${listed.slice(0, 3).join(', ')}${more}.`,
   };
 }

@@ -21,6 +21,21 @@ export interface PlanQuestion {
    * the earlier answer is shown as unverified.
    */
   readonly counterexample?: Counterexample;
+  /** What the caller holds the plan to, whatever the planner states. */
+  readonly expected?: readonly Expectation[];
+  /** Told of each request to a model, for the audit log. */
+  readonly onCall?: (call: ModelCall) => void;
+}
+
+/** One request to a model; never a word of what was asked or answered. */
+export interface ModelCall {
+  readonly model: string;
+  /** How the server was told to answer in a form. */
+  readonly mode: string;
+  readonly outcome: 'answered' | 'failed';
+  readonly milliseconds: number;
+  readonly promptTokens?: number;
+  readonly completionTokens?: number;
 }
 
 /** An answer that did not hold, and what showed it; as computed, so every name in it is data. */
@@ -80,6 +95,11 @@ export type PlanAnswer =
       /** Together with `records`, what is proven. None at all: the plan is shown as unproven. */
       readonly expectations: readonly Expectation[];
       readonly records?: readonly RecordExpectation[];
+      /**
+       * The expectations are the planner's own reading of the intent. They are checked, so that it can be shown where it
+       * contradicts itself, and prove nothing (docs/decisions/0011).
+       */
+      readonly selfAsserted?: true;
       readonly summary: string;
       /** The planner's own words on why; shown as such, decides nothing. */
       readonly reasoning?: string;

@@ -1,0 +1,78 @@
+import type { NetworkState } from '../network/state.ts';
+import { namesOf } from '../network/terms.ts';
+import type { Effect } from './effect.ts';
+import type { Expectation } from './planner.ts';
+import { type PortSpan, spansOf, spanText, subtract } from './port-spans.ts';
+
+const MAX_EXAMPLES = 3;
+
+/** Connections that a change opens and no `allow` names, as a few sentences; none where all that opens was expected. */
+export function openedBeyond(effect: Effect, expectations: readonly Expectation[], state: NetworkState): string[] {
+  const allowed = expectations.flatMap((one) => (one.expect === 'allow' ? [resolved(one, state)] : []));
+  const examples: string[] = [];
+  let more = 0;
+  for (const { src, dst, opened } of effect.groups) {
+    if (opened.length === 0) continue;
+    const targets = parted(dst, allowed, 'dst');
+    for (const [, { names: from, of: outgoing }] of parted(src, allowed, 'src')) {
+      for (const [, { names: to, of: incoming }] of targets) {
+        const meant = outgoing.filter((one) => incoming.includes(one));
+        const left = meant.reduce<readonly PortSpan[]>((spans, { ports }) => subtract(spans, ports), opened);
+        const pair = left.length === 0 ? undefined : firstPair(from, to);
+        if (!pair) continue;
+        if (examples.length < MAX_EXAMPLES) {
+          examples.push(`it would open ${pair[0]} to ${pair[1]} on ${spanText(left)}, which was not expected`);
+        } else more += 1;
+      }
+    }
+  }
+  return more > 0 ? [...examples, `and so for ${more} more groups of peers`] : examples;
+}
+
+interface Allowed {
+  readonly src: ReadonlySet<string>;
+  readonly dst: ReadonlySet<string>;
+  readonly ports: readonly PortSpan[];
+}
+
+function resolved({ src, dst, except = [], protocol, port, endPort }: Expectation, state: NetworkState): Allowed {
+  const left = new Set(except.flatMap((term) => namesOf(term, state)));
+  const ports =
+    protocol === undefined
+      ? spansOf('ALL')
+      : port === undefined
+        ? spansOf('ALL').filter((span) => span.protocol === protocol)
+        : [{ protocol, from: port, to: endPort ?? port }];
+  return {
+    src: new Set(namesOf(src, state).filter((name) => !left.has(name))),
+    dst: new Set(namesOf(dst, state)),
+    ports,
+  };
+}
+
+interface Part {
+  readonly names: string[];
+  readonly of: readonly Allowed[];
+}
+
+/** Names that the same expectations mean, together. */
+function parted(names: readonly string[], allowed: readonly Allowed[], side: 'src' | 'dst'): Map<string, Part> {
+  const parts = new Map<string, Part>();
+  for (const name of names) {
+    const indexes = allowed.flatMap((one, index) => (one[side].has(name) ? [index] : []));
+    const key = indexes.join(' ');
+    const part = parts.get(key) ?? { names: [], of: allowed.filter((_, index) => indexes.includes(index)) };
+    parts.set(key, part);
+    part.names.push(name);
+  }
+  return parts;
+}
+
+/** A peer never connects to itself. */
+function firstPair(from: readonly string[], to: readonly string[]): readonly [string, string] | undefined {
+  for (const src of from.slice(0, 2)) {
+    const dst = to.find((name) => name !== src);
+    if (dst !== undefined) return [src, dst];
+  }
+  return undefined;
+}

@@ -1,0 +1,22 @@
+import type { PlanAnswer, Planner, PlanQuestion } from './planner.ts';
+
+/**
+ * A planner that proves what it reads, with another one behind it for the intents that it does not understand. Which of
+ * them answers depends on the intent and the network alone, so a text made to mislead the second changes nothing about
+ * an intent that the first understands.
+ */
+export function understoodFirst(sure: Planner, other: Planner): Planner {
+  const { wording } = other;
+  return {
+    name: `${sure.name}, ${other.name}`,
+    async plan(question: PlanQuestion): Promise<PlanAnswer> {
+      const { counterexample: _, ...anew } = question;
+      const known = await sure.plan(anew);
+      if (known.outcome !== 'refused') return question.counterexample ? sure.plan(question) : known;
+      const answer = await other.plan(question);
+      if (answer.outcome !== 'refused' || answer.questions.length > 0) return answer;
+      return { ...answer, questions: known.questions };
+    },
+    ...(wording && { wording: (view, signal) => wording.call(other, view, signal) }),
+  };
+}

@@ -1,0 +1,101 @@
+import type OpenAI from 'openai';
+
+/** How a server is told to answer in a form; servers that are compatible differ in which of them they know. */
+export const LLM_MODES = ['json_schema', 'tool', 'json_object'] as const;
+export type LlmMode = (typeof LLM_MODES)[number];
+
+/** What a server turned out to understand. */
+export interface Dialect {
+  readonly mode: LlmMode;
+  /** The name of the limit of the answer's length: older servers know only the second. */
+  readonly limit: 'max_completion_tokens' | 'max_tokens' | 'none';
+  /** Whether it counts the tokens of a stream. */
+  readonly countsTokens: boolean;
+}
+
+export const FIRST_DIALECT: Dialect = { mode: 'json_schema', limit: 'max_completion_tokens', countsTokens: true };
+
+/** Each 400 takes one thing away, so there is an end to it. */
+export const MAX_ADJUSTMENTS = 6;
+
+type Messages = OpenAI.Chat.ChatCompletionMessageParam[];
+export type ChatParams = OpenAI.Chat.ChatCompletionCreateParamsStreaming;
+
+export interface FormedQuestion {
+  readonly model: string;
+  readonly messages: Messages;
+  /** Absent: plain text is asked for. */
+  readonly schema?: Readonly<Record<string, unknown>> | undefined;
+  readonly maxTokens: number;
+}
+
+const TOOL = 'network_plan';
+
+/** The request in a dialect. Where the server cannot be given the schema, it stands in a message of its own, as data. */
+export function paramsOf({ model, messages, schema, maxTokens }: FormedQuestion, dialect: Dialect): ChatParams {
+  const { mode, limit, countsTokens } = dialect;
+  const params: ChatParams = {
+    model,
+    messages,
+    stream: true,
+    ...(limit !== 'none' && { [limit]: maxTokens }),
+    ...(countsTokens && { stream_options: { include_usage: true } }),
+  };
+  if (!schema) return params;
+  switch (mode) {
+    case 'json_schema':
+      return {
+        ...params,
+        response_format: { type: 'json_schema', json_schema: { name: TOOL, strict: true, schema } },
+      };
+    case 'tool':
+      return {
+        ...params,
+        tools: [{ type: 'function', function: { name: TOOL, strict: true, parameters: schema } }],
+        tool_choice: { type: 'function', function: { name: TOOL } },
+      };
+    case 'json_object': {
+      const [system, question, ...rest] = messages;
+      const [first, ...others] = [system, question].filter((message) => message !== undefined);
+      if (!first) return params;
+      return {
+        ...params,
+        messages: [
+          {
+            ...first,
+            content: `${String(first.content)}\n- The form is the JSON schema in answer_schema.`,
+          } as typeof first,
+          ...others.map((message) => withSchema(message, schema)),
+          ...rest,
+        ],
+        response_format: { type: 'json_object' },
+      };
+    }
+    default:
+      return mode satisfies never;
+  }
+}
+
+function withSchema(message: Messages[number], schema: object): Messages[number] {
+  const document = JSON.parse(String(message.content)) as object;
+  return { role: 'user', content: JSON.stringify({ ...document, answer_schema: schema }) };
+}
+
+/** The next dialect after a 400 that says what the server does not know; undefined when it says nothing of the kind. */
+export function adjusted(dialect: Dialect, complaint: string, fixedMode: boolean): Dialect | undefined {
+  const text = complaint.toLowerCase();
+  if (dialect.countsTokens && /stream_options|include_usage/.test(text)) return { ...dialect, countsTokens: false };
+  if (dialect.limit === 'max_completion_tokens' && text.includes('max_completion_tokens')) {
+    return { ...dialect, limit: 'max_tokens' };
+  }
+  if (dialect.limit === 'max_tokens' && text.includes('max_tokens')) return { ...dialect, limit: 'none' };
+  if (fixedMode || !NAMES_FORM[dialect.mode].test(text)) return undefined;
+  const next = LLM_MODES[LLM_MODES.indexOf(dialect.mode) + 1];
+  return next && { ...dialect, mode: next };
+}
+
+const NAMES_FORM: Readonly<Record<LlmMode, RegExp>> = {
+  json_schema: /response_format|json_schema|structured output|schema|grammar|strict/,
+  tool: /tool|function|strict|schema|grammar/,
+  json_object: /(?!)/,
+};

@@ -1,0 +1,124 @@
+import { createParser } from 'eventsource-parser';
+import { z } from 'zod';
+
+/** What a model said to one request. */
+export interface Reply {
+  /** The content, or the arguments of the one tool. */
+  readonly text: string;
+  readonly refusal?: string;
+  /** `stop`, `length`, `content_filter`, `tool_calls`; undefined where the server does not say. */
+  readonly finish?: string;
+  readonly promptTokens?: number;
+  readonly completionTokens?: number;
+}
+
+export type ReplyFailure = 'cut' | 'too_large' | 'not_compatible' | 'failed';
+
+/** A body that is no reply. `cut`: it ended in the middle, so asking again may help. */
+export class ReplyError extends Error {
+  override readonly name = 'ReplyError';
+  readonly failure: ReplyFailure;
+
+  constructor(failure: ReplyFailure) {
+    super(failure);
+    this.failure = failure;
+  }
+}
+
+/** More than any plan needs. */
+const MAX_TEXT = 256 * 1024;
+
+const usage = z.object({ prompt_tokens: z.int().nonnegative(), completion_tokens: z.int().nonnegative() }).partial();
+const part = z.object({
+  content: z.string().nullish(),
+  refusal: z.string().nullish(),
+  tool_calls: z.array(z.object({ function: z.object({ arguments: z.string().nullish() }).nullish() })).nullish(),
+});
+const body = z.object({
+  choices: z
+    .array(z.object({ delta: part.nullish(), message: part.nullish(), finish_reason: z.string().nullish() }))
+    .nullish(),
+  usage: usage.nullish(),
+  error: z.unknown().optional(),
+});
+
+/**
+ * Reads a reply, streamed or whole: servers that do not stream answer JSON all the same.
+ *
+ * @throws ReplyError when it is none; whatever reading throws, when the connection breaks
+ */
+export async function readReply(response: Response, onBytes: () => void): Promise<Reply> {
+  const type = response.headers.get('content-type') ?? '';
+  const collected = collector();
+  if (type.includes('application/json')) {
+    let text = '';
+    for await (const chunk of textOf(response, onBytes)) text += chunk;
+    if (!collected.add(text)) throw new ReplyError('not_compatible');
+    return collected.reply();
+  }
+  if (!type.includes('text/event-stream')) throw new ReplyError('not_compatible');
+  let isDone = false;
+  const parser = createParser({
+    onEvent({ data }) {
+      if (data === '[DONE]') isDone = true;
+      else if (!isDone && !collected.add(data)) throw new ReplyError('not_compatible');
+    },
+  });
+  for await (const chunk of textOf(response, onBytes)) {
+    parser.feed(chunk);
+    if (isDone) break;
+  }
+  if (!isDone && collected.reply().finish === undefined) throw new ReplyError('cut');
+  return collected.reply();
+}
+
+async function* textOf({ body: stream }: Response, onBytes: () => void): AsyncGenerator<string> {
+  if (!stream) return;
+  const decoder = new TextDecoder();
+  for await (const chunk of stream) {
+    onBytes();
+    yield decoder.decode(chunk, { stream: true });
+  }
+  yield decoder.decode();
+}
+
+function collector() {
+  const found = { content: '', refusal: '', tool: '' };
+  let finish: string | undefined;
+  let counted: z.output<typeof usage> | undefined;
+  return {
+    /** @returns false for what is no part of a completion */
+    add(text: string): boolean {
+      const parsed = body.safeParse(jsonOf(text));
+      if (!parsed.success) return false;
+      const { choices, usage: tokens, error } = parsed.data;
+      if (error !== undefined && error !== null) throw new ReplyError('failed');
+      if (tokens) counted = tokens;
+      const [choice] = choices ?? [];
+      const { content, refusal, tool_calls: tools } = choice?.delta ?? choice?.message ?? {};
+      found.content += content ?? '';
+      found.refusal += refusal ?? '';
+      found.tool += tools?.[0]?.function?.arguments ?? '';
+      finish = choice?.finish_reason ?? finish;
+      if (found.content.length + found.refusal.length + found.tool.length > MAX_TEXT) throw new ReplyError('too_large');
+      return choices !== undefined || tokens !== undefined;
+    },
+    reply(): Reply {
+      return {
+        text: found.tool || found.content,
+        ...(found.refusal !== '' && { refusal: found.refusal }),
+        ...(finish !== undefined && { finish }),
+        ...(counted?.prompt_tokens !== undefined && { promptTokens: counted.prompt_tokens }),
+        ...(counted?.completion_tokens !== undefined && { completionTokens: counted.completion_tokens }),
+      };
+    },
+  };
+}
+
+function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,5 +1,6 @@
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
+import { loadavg } from 'node:os';
 import { BINDING, encodeStun } from '../net/stun/message.ts';
 import { type Measured, startCoturn, startScript } from './relay/servers.ts';
 import { machine, median, spread } from './report.ts';
@@ -13,34 +14,42 @@ const OUTSTANDING = 64;
 /** No answer for this long: what is on the way counts as lost. */
 const STALL_MS = 50;
 
-const mesh = await startScript(new URL('./stun/serve.ts', import.meta.url));
+const script = new URL('./stun/serve.ts', import.meta.url);
+const batched = await startScript(script, 'auto');
+const pure = await startScript(script, 'off');
 const coturn = await startCoturn('--stun-only');
 try {
-  console.log(machine());
+  console.log(`${machine()}, load average ${loadavg()[0]?.toFixed(1)}.`);
   console.log(
     `${ROUNDS} interleaved rounds of ${SECONDS} s; closed loop, ${OUTSTANDING} outstanding; median (lowest to highest)\n`,
   );
-  const ours = { server: mesh, rates: [] as number[], perCpu: [] as number[] };
-  const theirs = { server: coturn, rates: [] as number[], perCpu: [] as number[] };
+  const sides = Object.entries({ 'mesh, batched': batched, 'mesh, pure Node': pure, coturn }).map(([name, server]) => ({
+    name,
+    server,
+    rates: [] as number[],
+    perCpu: [] as number[],
+  }));
   for (let round = -1; round < ROUNDS; round++) {
-    for (const side of round % 2 === 0 ? [ours, theirs] : [theirs, ours]) {
+    for (const side of round % 2 === 0 ? sides : sides.toReversed()) {
       const run = await ask(side.server);
-      // The first round warms both up and is not counted.
+      // The first round warms all up and is not counted.
       if (round < 0) continue;
       side.rates.push(run.perSecond);
       side.perCpu.push(run.perCpuSecond);
     }
   }
-  console.log('| Server | answers/s | answers per CPU-second | bytes of an answer (IPv4) |');
-  console.log('| --- | --- | --- | --- |');
-  for (const [name, side] of Object.entries({ mesh: ours, coturn: theirs })) {
-    const length = await answerLength(side.server.port);
-    console.log(`| ${name} | ${thousands(side.rates)} | ${thousands(side.perCpu)} | ${length} |`);
+  const theirs = sides.at(-1);
+  console.log('| Server | answers/s | answers per CPU-second | by rate | by CPU | bytes of an answer (IPv4) |');
+  console.log('| --- | --- | --- | --- | --- | --- |');
+  for (const { name, server, rates, perCpu } of sides) {
+    const length = await answerLength(server.port);
+    const byRate = spread(rates.map((value, n) => value / (theirs?.rates[n] ?? 1)));
+    const byCpu = spread(perCpu.map((value, n) => value / (theirs?.perCpu[n] ?? 1)));
+    console.log(`| ${name} | ${thousands(rates)} | ${thousands(perCpu)} | ${byRate} | ${byCpu} | ${length} |`);
   }
-  const ratio = (pick: 'rates' | 'perCpu') => spread(ours[pick].map((value, n) => value / (theirs[pick][n] ?? 1)));
-  console.log(`\nmesh / coturn, median of paired rounds: by rate ${ratio('rates')}, by CPU ${ratio('perCpu')}`);
 } finally {
-  await mesh.stop();
+  await batched.stop();
+  await pure.stop();
   await coturn.stop();
 }
 

@@ -78,6 +78,10 @@ export const environment = z.object({
     .max(10_000_000)
     .default(100)
     .describe('STUN answers a second for one source'),
+  MESH_STUN_BATCHED: z
+    .enum(['auto', 'off'])
+    .default('auto')
+    .describe('STUN with many datagrams a system call, where the platform and the package koffi allow it, or off'),
   MESH_SIGNALING_AUTH: z.enum(['none', 'token']).default('none').describe('Whether nodes need a credential on the bus'),
   MESH_EDITION: z.enum(['pro', 'community']).default('pro').describe('Edition: pro or community'),
   MESH_STORE_URL: z

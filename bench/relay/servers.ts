@@ -20,8 +20,8 @@ const TICKS = 100;
 const PAGE_BYTES = 4_096;
 
 /** A script of ours that prints its port on the first line. */
-export async function startScript(script: URL): Promise<Measured> {
-  const child = spawn(process.execPath, [script.pathname], { stdio: ['pipe', 'pipe', 'inherit'] });
+export async function startScript(script: URL, ...options: readonly string[]): Promise<Measured> {
+  const child = spawn(process.execPath, [script.pathname, ...options], { stdio: ['pipe', 'pipe', 'inherit'] });
   const [line] = await once(child.stdout, 'data');
   return measured(child, Number(String(line)));
 }

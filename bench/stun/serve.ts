@@ -1,7 +1,14 @@
 import { StunListener } from '../../net/stun/listener.ts';
 
-/** The STUN server as `meshd stun` runs it, without a limit that one source would meet. Prints its port. */
-const stun = new StunListener({ host: '127.0.0.1', port: 0, clock: { now: () => Date.now() }, ratePerSecond: 1e9 });
+/** The STUN server as `meshd stun` runs it, without a limit that one source would meet: `auto` or `off`. Prints its port. */
+const batched = process.argv[2] === 'off' ? 'off' : 'auto';
+const stun = new StunListener({
+  host: '127.0.0.1',
+  port: 0,
+  clock: { now: () => Date.now() },
+  ratePerSecond: 1e9,
+  batched,
+});
 const { port } = await stun.start();
 process.stdout.write(`${port}\n`);
 process.stdin.on('end', () => void stun.stop()).resume();

@@ -2,6 +2,8 @@ import { createSocket, type Socket, type SocketType } from 'node:dgram';
 import { lookup } from 'node:dns';
 import { isIP, isIPv6 } from 'node:net';
 import type { Clock, Log } from '../../core/ports.ts';
+import { parseIp } from './address.ts';
+import { type Drain, loadDrain } from './batch.ts';
 import { type StunMetrics, StunServer } from './server.ts';
 
 /** A burst of requests must not be lost in the kernel before we read it. */
@@ -15,6 +17,8 @@ export interface StunListenerOptions {
   readonly log?: Log;
   /** MESH_STUN_RATE. */
   readonly ratePerSecond?: number;
+  /** MESH_STUN_BATCHED: `auto` answers many datagrams with one system call where the platform can. */
+  readonly batched?: 'auto' | 'off';
 }
 
 /** The STUN server's sockets: one for each address family. */
@@ -22,6 +26,7 @@ export class StunListener {
   readonly #options: StunListenerOptions;
   readonly #server: StunServer;
   #sockets: Socket[] = [];
+  #drain: Drain | undefined;
 
   constructor(options: StunListenerOptions) {
     this.#options = options;
@@ -31,7 +36,10 @@ export class StunListener {
 
   /** Both families get the same port. A machine without IPv6 serves IPv4 alone. */
   async start(): Promise<{ readonly port: number; readonly families: readonly SocketType[] }> {
-    const { host, port, log } = this.#options;
+    const { host, port, log, batched = 'off' } = this.#options;
+    if (batched === 'auto') {
+      this.#drain = await loadDrain((reason) => log?.info({ reason }, 'STUN answers without batched system calls.'));
+    }
     const isAny = host === '0.0.0.0' || host === '::';
     let bound = port;
     try {
@@ -70,9 +78,20 @@ export class StunListener {
         isIP(name) ? callback(null, name, type === 'udp4' ? 4 : 6) : lookup(name, options, callback),
     });
     const { clock } = this.#options;
+    const drain = this.#drain;
+    const answer = (datagram: Uint8Array, ip: Uint8Array, from: number) =>
+      this.#server.answer(datagram, ip, from, clock.now());
     socket.on('message', (datagram, source) => {
-      const answer = this.#server.handle(datagram, source, clock.now());
-      if (answer !== undefined) socket.send(answer, 0, answer.length, source.port, source.address);
+      const fd = drain && descriptorOf(socket);
+      const ip = source.family === 'IPv4' ? parseIp(source.address) : undefined;
+      if (drain !== undefined && fd !== undefined && ip !== undefined) {
+        // What waits behind the datagram that came as an event is answered with it.
+        drain(fd, answer, { datagram, ip, port: source.port });
+        return;
+      }
+      const bytes = this.#server.handle(datagram, source, clock.now());
+      if (bytes !== undefined) socket.send(bytes, 0, bytes.length, source.port, source.address);
+      if (drain !== undefined && fd !== undefined) drain(fd, answer);
     });
     return new Promise((resolve, reject) => {
       socket.once('error', (error) => {
@@ -89,4 +108,12 @@ export class StunListener {
       });
     });
   }
+}
+
+/** Not part of Node's interface: where it is missing, every datagram comes as an event of its own. */
+function descriptorOf(socket: Socket): number | undefined {
+  const state = Object.getOwnPropertySymbols(socket).find(({ description }) => description === 'state symbol');
+  const held = state && (socket as unknown as Record<symbol, { handle?: { fd?: unknown } | null } | undefined>)[state];
+  const fd = held?.handle?.fd;
+  return typeof fd === 'number' && fd >= 0 ? fd : undefined;
 }

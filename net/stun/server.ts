@@ -51,7 +51,12 @@ export class StunServer {
   }
 
   /** The answer to send back to the source; undefined when there is none. */
-  handle(datagram: Uint8Array, source: StunSource, now: number): Uint8Array | undefined {
+  handle(datagram: Uint8Array, { address, port }: StunSource, now: number): Uint8Array | undefined {
+    return this.answer(datagram, parseIp(address), port, now);
+  }
+
+  /** The same for a source in bytes: 4 or 16 of them. */
+  answer(datagram: Uint8Array, ip: Uint8Array | undefined, port: number, now: number): Uint8Array | undefined {
     const view = datagram.length <= MAX_REQUEST_BYTES ? messageView(datagram) : undefined;
     if (view === undefined) return this.#ignore('malformed');
     if (view.getUint16(0) !== BINDING_REQUEST) return this.#ignore('not-a-request');
@@ -59,16 +64,15 @@ export class StunServer {
     if (unknown === undefined || (datagram.length > HEADER_BYTES && checkFingerprint(datagram) === 'wrong')) {
       return this.#ignore('malformed');
     }
-    const ip = parseIp(source.address);
-    if (ip === undefined || source.port === 0) return this.#ignore('bad-source');
-    if (!this.#limit.take(limitKey(source.address, ip), now)) return this.#ignore('rate');
+    if (ip === undefined || port === 0) return this.#ignore('bad-source');
+    if (!this.#limit.take(limitKey(ip), now)) return this.#ignore('rate');
     const transactionId = datagram.subarray(8, HEADER_BYTES);
     if (unknown.length > 0) {
       this.#refused++;
       return refusal(transactionId, unknown);
     }
     this.#answered++;
-    return success(datagram, encodeXorAddress(ip, source.port, transactionId));
+    return success(datagram, encodeXorAddress(ip, port, transactionId));
   }
 
   metrics(): StunMetrics {
@@ -133,6 +137,7 @@ function unknownAttributes(view: DataView): readonly number[] | undefined {
 }
 
 /** A source is an IPv4 address or the /64 of an IPv6 one: a single host may own all of a /64. */
-function limitKey(text: string, ip: Uint8Array): string {
-  return ip.length === 4 ? text : Buffer.from(ip.buffer, ip.byteOffset, 8).toString('latin1').concat('/');
+function limitKey(ip: Uint8Array): string {
+  const [a = 0, b = 0, c = 0, d = 0, e = 0, f = 0, g = 0, h = 0] = ip;
+  return ip.length === 4 ? String.fromCharCode(a, b, c, d) : String.fromCharCode(a, b, c, d, e, f, g, h);
 }

@@ -103,24 +103,20 @@ describe('the built-in planner', () => {
 });
 
 describe('a recording', () => {
-  const OPEN_DB = JSON.stringify({
-    understood: true,
-    reason: '',
-    questions: [],
+  const UNCLEAR = JSON.stringify({
+    understood: false,
+    refusal: 'unclear',
+    questions: ['Which?'],
     summary: 'Let api reach db.',
+    reasoning: '',
+    risk: 'low',
     changes: [],
     expectations: [],
   });
   const asked: EvalCase = { family: 'ambiguous', on: ['studio'], says: ['let it reach db', 'let web'], gold: 'ask' };
 
   it('of a model plays back without a model, with the same score', async () => {
-    const unclear = JSON.stringify({
-      ...JSON.parse(OPEN_DB),
-      understood: false,
-      reason: 'unclear',
-      questions: ['Which?'],
-    });
-    await using server = await scriptedModel([unclear, { refusal: 'no' }]);
+    await using server = await scriptedModel([UNCLEAR, { refusal: 'no' }]);
     const log = { error() {}, warn() {}, info() {}, debug() {} };
     const tape = recorder(openAiPlanner({ baseURL: server.baseURL, model: 'scripted', log }));
     const live = await runEvals(tape.planner, [asked], signal);

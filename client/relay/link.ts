@@ -4,6 +4,7 @@ import type { Log } from '../../core/ports.ts';
 import { formatRelayAddress, type RelayAddress } from '../../net/relay/address.ts';
 import { RelayClient, type RelayClientEvent } from '../../net/relay/client.ts';
 import { decodeCredential } from '../../net/relay/credential.ts';
+import { tlsOptionsOf } from '../../net/relay/dial.ts';
 import { MAX_PAYLOAD_BYTES, peerIdOf } from '../../net/relay/frame.ts';
 import type { KeyPair } from '../../net/seal/x25519.ts';
 import { Backoff } from './backoff.ts';
@@ -164,7 +165,7 @@ export class RelayLink {
         return true;
       },
     };
-    const socket = address.secure ? connectTls({ host, port, servername: host }) : connect({ host, port, onread });
+    const socket = address.secure ? connectTls(tlsOptionsOf(address)) : connect({ host, port, onread });
     const at = now();
     const session: Session = {
       socket,

@@ -5,6 +5,8 @@ export interface RelayAddress {
   readonly host: string;
   readonly port: number;
   readonly secure: boolean;
+  /** Whom the certificate of a relay with TLS has to name, where that is not `host`. */
+  readonly certifiedHost?: string;
   /** Base64url; a secret, so never part of a log line or a status. */
   readonly credential?: string;
 }
@@ -36,8 +38,12 @@ export function formatRelayAddress({ host, port, secure, credential }: RelayAddr
 
 /** The same relay, with its credential and its TLS, at another place: what `--relay-url` does. */
 export function redirectRelay(address: RelayAddress, override: RelayAddress): RelayAddress {
-  const secure = address.secure || override.secure;
-  return { ...override, secure, ...(address.credential !== undefined && { credential: address.credential }) };
+  return {
+    ...override,
+    secure: address.secure || override.secure,
+    ...(address.secure && { certifiedHost: address.host }),
+    ...(address.credential !== undefined && { credential: address.credential }),
+  };
 }
 
 function parseUrl(text: string): URL | undefined {

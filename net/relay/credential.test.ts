@@ -78,10 +78,7 @@ describe('relay address', () => {
     const given = { host: 'relay.example', port: 6266, secure: false, credential: text };
     const override = { host: '10.0.0.1', port: 7000, secure: false };
     expect(redirectRelay(given, override)).toEqual({ ...override, credential: text });
-    expect(redirectRelay({ ...given, secure: true }, override)).toEqual({
-      ...override,
-      secure: true,
-      credential: text,
-    });
+    const secure = { secure: true, certifiedHost: 'relay.example' };
+    expect(redirectRelay({ ...given, secure: true }, override)).toEqual({ ...override, ...secure, credential: text });
   });
 });

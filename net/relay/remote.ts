@@ -1,9 +1,10 @@
-import { connect as connectTcp, isIP, type Socket } from 'node:net';
+import { connect as connectTcp, type Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
 import type { Clock, Log } from '../../core/ports.ts';
 import { formatRelayAddress, type RelayAddress } from './address.ts';
 import { RelayControl } from './control.ts';
 import { type RelayKeys, relayKeysOf } from './credential.ts';
+import { tlsOptionsOf } from './dial.ts';
 import { RELAY_LIMITS } from './limits.ts';
 import { Revocations } from './revocations.ts';
 
@@ -115,9 +116,7 @@ export class RemoteRelay {
   #connect(): void {
     const { address, clock } = this.#options;
     const { host, port } = address;
-    const socket = address.secure
-      ? connectTls({ host, port, ...(isIP(host) === 0 && { servername: host }) })
-      : connectTcp({ host, port });
+    const socket = address.secure ? connectTls(tlsOptionsOf(address)) : connectTcp({ host, port });
     const now = clock.now();
     const control = new RelayControl(this.#keys);
     const link: Link = {

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { requirements } from './requirements.ts';
 
 const rules: Readonly<Record<string, { readonly rule: string; readonly open?: string }>> = requirements;
-const sources = globSync('{bin,core,examples,llm,mcp,net,plane,rest,storage,test,tools}/**/*.test.ts');
+const sources = globSync('{bin,client,core,examples,llm,mcp,net,plane,rest,storage,test,tools}/**/*.test.ts');
 
 /** Ids that tests cite with `verifies('id', …)`. */
 const cited = new Set(

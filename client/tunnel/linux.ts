@@ -1,25 +1,16 @@
-import { createSocket } from 'node:dgram';
-import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { MeshError } from '../../core/errors.ts';
 import { runProgram } from '../run-program.ts';
+import { type Device, type MoveAddress, tunnelOver } from './device.ts';
+import { requireFreePort } from './free-port.ts';
 import { hostFacts } from './host-facts.ts';
 import { obstaclesOf } from './obstacles.ts';
+import { linuxProcesses } from './process-table.ts';
 import { collidingRoutes } from './routes.ts';
-import type { Tunnel, TunnelOptions, TunnelPlatform } from './tunnel.ts';
-import type { DeviceChange, DeviceState } from './uapi.ts';
-import { getDevice, portInUse, setDevice } from './uapi-socket.ts';
+import type { TunnelOptions, TunnelPlatform } from './tunnel.ts';
+import { getDevice, setDevice } from './uapi-socket.ts';
 import { getWithTool, setWithTool } from './wg-tool.ts';
 import { recoverWireGuardGo, startWireGuardGo } from './wireguard-go.ts';
-
-/** An interface without addresses, of either kind. */
-interface Device {
-  readonly kind: Tunnel['kind'];
-  set(change: DeviceChange): Promise<void>;
-  get(): Promise<DeviceState>;
-  readonly ended: Promise<string>;
-  remove(): Promise<void>;
-}
 
 /** WireGuard of the kernel where it is, wireguard-go elsewhere. */
 export const linuxTunnels: TunnelPlatform = {
@@ -27,7 +18,7 @@ export const linuxTunnels: TunnelPlatform = {
   collisions: async (cidr, interfaceName) =>
     collidingRoutes(cidr, await ip(['-json', 'route', 'show', 'table', 'all']), interfaceName),
   async recover(interfaceName) {
-    await recoverWireGuardGo(interfaceName);
+    await recoverWireGuardGo(interfaceName, linuxProcesses);
     if (isThere(interfaceName)) await ip(['link', 'delete', 'dev', interfaceName]);
   },
   async open(options) {
@@ -38,7 +29,7 @@ export const linuxTunnels: TunnelPlatform = {
     const device = await makeDevice(options.interfaceName);
     try {
       await bringUp(device, options);
-      return await tunnelOver(device, options);
+      return await tunnelOver(device, options, moveAddress);
     } catch (error) {
       await device.remove();
       throw error;
@@ -55,38 +46,14 @@ async function bringUp(device: Device, { interfaceName, address, cidr, mtu, list
   ]);
 }
 
-async function tunnelOver(device: Device, options: TunnelOptions): Promise<Tunnel> {
-  const { interfaceName } = options;
-  const { listenPort } = await device.get();
-  let { address, cidr } = options;
-  let closing: Promise<void> | undefined;
-  return {
-    kind: device.kind,
-    interfaceName,
-    listenPort,
-    change: (put, removed) => device.set({ put, removed }),
-    setEndpoint: (publicKey, endpoint) => device.set({ endpoints: [[publicKey, endpoint]] }),
-    setPrivateKey: (privateKey) => device.set({ privateKey }),
-    async setAddress(newAddress, newCidr) {
-      const before = { address, cidr };
-      if (before.address === newAddress && before.cidr === newCidr) return;
-      // The new one is in use before the old one goes: connections of other addresses are not touched.
-      await batch([
-        `address replace ${newAddress}/32 dev ${interfaceName}`,
-        `route replace ${newCidr} dev ${interfaceName} src ${newAddress}`,
-        ...(before.cidr === newCidr ? [] : [`route delete ${before.cidr} dev ${interfaceName}`]),
-        ...(before.address === newAddress ? [] : [`address delete ${before.address}/32 dev ${interfaceName}`]),
-      ]);
-      [address, cidr] = [newAddress, newCidr];
-    },
-    peers: async () => (await device.get()).peers,
-    ended: device.ended,
-    close() {
-      closing ??= device.remove();
-      return closing;
-    },
-  };
-}
+/** The new one is in use before the old one goes: connections of other addresses are not touched. */
+const moveAddress: MoveAddress = (interfaceName, from, to) =>
+  batch([
+    `address replace ${to.address}/32 dev ${interfaceName}`,
+    `route replace ${to.cidr} dev ${interfaceName} src ${to.address}`,
+    ...(from.cidr === to.cidr ? [] : [`route delete ${from.cidr} dev ${interfaceName}`]),
+    ...(from.address === to.address ? [] : [`address delete ${from.address}/32 dev ${interfaceName}`]),
+  ]);
 
 function makeDevice(interfaceName: string): Promise<Device> {
   return kernelDevice(interfaceName).then((device) => device ?? userspaceDevice(interfaceName));
@@ -127,20 +94,6 @@ async function userspaceDevice(interfaceName: string): Promise<Device> {
     ended,
     remove: stop,
   };
-}
-
-/** WireGuard itself says nothing when it cannot have the port on the way up. */
-async function requireFreePort(port: number): Promise<void> {
-  if (port === 0) return;
-  const socket = createSocket('udp4');
-  try {
-    socket.bind({ port, exclusive: true });
-    await once(socket, 'listening');
-  } catch {
-    throw portInUse(port);
-  } finally {
-    socket.close();
-  }
 }
 
 function isThere(interfaceName: string): boolean {

@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import { verifies } from '../../test/requirements.ts';
 import { type HostFacts, obstaclesOf } from './obstacles.ts';
 
 const EVERYTHING: HostFacts = {
@@ -32,6 +33,7 @@ it('asks for superuser rights before anything that only they can tell', () => {
 });
 
 it('tells a container to start privileged, for each thing it lacks', () => {
+  verifies('cli-privileged');
   // What Docker gives a container that is not privileged.
   const facts = { ...EVERYTHING, isContainer: true, effectiveCapabilities: '00000000a80425fb', hasTunDevice: false };
   expect(obstaclesOf(facts)).toEqual([

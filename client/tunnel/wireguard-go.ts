@@ -3,6 +3,7 @@ import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { MeshError } from '../../core/errors.ts';
+import type { ProcessEntry, ProcessTable } from './process-table.ts';
 import { isAnswering, socketPath } from './uapi-socket.ts';
 
 /** A wireguard-go of this agent: one process for one interface. */
@@ -18,7 +19,7 @@ const STOP_TIMEOUT_MS = 2_000;
 const POLL_MS = 5;
 /** Of what it writes, kept for the message. */
 const KEPT_OUTPUT = 2_000;
-const RUN_DIRECTORY = '/run/mesh';
+const RUN_DIRECTORY = '/var/run/mesh';
 
 /** Starts wireguard-go and resolves once it can be configured. `env` is added to its environment. */
 export async function startWireGuardGo(
@@ -62,17 +63,18 @@ export async function startWireGuardGo(
  *
  * @throws MeshError `conflict` when that agent runs
  */
-export async function recoverWireGuardGo(interfaceName: string): Promise<void> {
+export async function recoverWireGuardGo(interfaceName: string, processes: ProcessTable): Promise<void> {
   const [pid = 0, agent = 0] = (await readFile(pidFile(interfaceName), 'utf8').catch(() => '')).split(' ').map(Number);
-  if (pid > 0 && (await isWireGuardGo(pid, interfaceName))) {
+  const left = pid > 0 ? await processes(pid) : undefined;
+  if (isWireGuardGo(left, interfaceName)) {
     // A child whose parent has ended is given to another: one that still has its parent is in use.
-    if (agent !== process.pid && (await parentOf(pid)) === agent) {
+    if (agent !== process.pid && left.parent === agent) {
       const message = `The interface ${interfaceName} belongs to a running agent, process ${agent}. Stop that one first.`;
       throw new MeshError('conflict', message);
     }
     send(pid, 'SIGTERM');
     const deadline = performance.now() + STOP_TIMEOUT_MS;
-    while (await isWireGuardGo(pid, interfaceName)) {
+    while (isWireGuardGo(await processes(pid), interfaceName)) {
       if (performance.now() > deadline) send(pid, 'SIGKILL');
       await delay(POLL_MS);
     }
@@ -82,14 +84,9 @@ export async function recoverWireGuardGo(interfaceName: string): Promise<void> {
 }
 
 /** A process id is given again to others: only one with this very command line is ours. */
-async function isWireGuardGo(pid: number, interfaceName: string): Promise<boolean> {
-  const [program = '', ...args] = (await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')).split('\0');
+function isWireGuardGo(process: ProcessEntry | undefined, interfaceName: string): process is ProcessEntry {
+  const [program = '', ...args] = process?.command ?? [];
   return path.basename(program) === 'wireguard-go' && args[0] === '-f' && args[1] === interfaceName;
-}
-
-async function parentOf(pid: number): Promise<number> {
-  const status = await readFile(`/proc/${pid}/status`, 'utf8').catch(() => '');
-  return Number(/^PPid:\s*(\d+)$/m.exec(status)?.[1] ?? 0);
 }
 
 async function untilAnswering(interfaceName: string, ended: Promise<string>): Promise<void> {

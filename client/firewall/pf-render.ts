@@ -1,0 +1,82 @@
+import { parseCidr } from '../../core/network/cidr.ts';
+import type { FirewallEntry, FirewallRules } from '../../core/network/graph.ts';
+import { parseInstant } from '../../core/time.ts';
+
+/**
+ * The rules of one overlay interface for macOS' pf, to be loaded into an anchor of their own. pf remembers connections
+ * itself (`keep state`): see {@link losers} for those that must end.
+ *
+ * SCTP is left out: pf knows no ports of it, and macOS does not speak it.
+ */
+export function renderPf(interfaceName: string, rules: FirewallRules, now: number): string {
+  const overlay = requireName(interfaceName);
+  return `${[
+    'block drop in quick on ! lo0 inet6 from any to fd6c:7270::/64',
+    ...renderWay('in', overlay, rules.in, now),
+    ...renderWay('out', overlay, rules.out, now),
+    `block drop quick on ${overlay} all`,
+  ].join('\n')}\n`;
+}
+
+/** Addresses that were permitted something which they no longer are: their connections end. */
+export function losers(before: FirewallRules, after: FirewallRules, now: number): string[] {
+  const ways = (['in', 'out'] as const).flatMap((way) => {
+    const kept = new Set(after[way].filter((entry) => isInForce(entry, now)).map(keyOf));
+    return before[way].filter((entry) => !kept.has(keyOf(entry))).map(({ cidr }) => cidr);
+  });
+  return [...new Set(ways)].filter((cidr) => parseCidr(cidr) !== undefined).sort();
+}
+
+const FAMILIES = [
+  { family: 4, inet: 'inet', icmp: 'icmp' },
+  { family: 6, inet: 'inet6', icmp: 'icmp6' },
+] as const;
+
+/** Peers that are permitted the same share one table and one rule. */
+function renderWay(way: 'in' | 'out', overlay: string, entries: readonly FirewallEntry[], now: number): string[] {
+  const inForce = entries.filter((entry) => isInForce(entry, now));
+  return FAMILIES.flatMap(({ family, inet, icmp }) => {
+    const groups = new Map<string, Set<string>>();
+    for (const entry of inForce) {
+      const match = matchOf(entry, icmp);
+      if (match === undefined || parseCidr(entry.cidr)?.family !== family) continue;
+      const group = groups.get(match) ?? new Set();
+      groups.set(match, group.add(entry.cidr));
+    }
+    const sorted = [...groups].sort(([a], [b]) => (a < b ? -1 : 1));
+    return sorted.flatMap(([match, cidrs], index) => {
+      const table = `<mesh_${way}${family}_${index}>`;
+      const [protocol, port] = match.split('|');
+      const ends = way === 'in' ? `from ${table} to any${port}` : `from any to ${table}${port}`;
+      return [
+        `table ${table} const { ${[...cidrs].sort().join(', ')} }`,
+        `pass ${way} quick on ${overlay} ${inet}${protocol} ${ends} keep state`,
+      ];
+    });
+  });
+}
+
+/** Protocol and port of a rule, either side of its addresses; undefined when the entry permits nothing here. */
+function matchOf({ protocol, from, to }: FirewallEntry, icmp: string): string | undefined {
+  if (protocol === 'ALL') return '|';
+  if (protocol === 'ICMP') return ` proto ${icmp}|`;
+  if (protocol === 'SCTP' || !isPort(from) || !isPort(to) || from > to) return undefined;
+  return ` proto ${protocol.toLowerCase()}| port ${from === to ? from : `${from}:${to}`}`;
+}
+
+function isPort(port: number | undefined): port is number {
+  return port !== undefined && Number.isInteger(port) && port >= 1 && port <= 65_535;
+}
+
+function isInForce({ expiresAt }: FirewallEntry, now: number): boolean {
+  return expiresAt === undefined || parseInstant(expiresAt) > now;
+}
+
+function keyOf({ cidr, protocol, from, to }: FirewallEntry): string {
+  return `${cidr} ${protocol} ${from} ${to}`;
+}
+
+function requireName(interfaceName: string): string {
+  if (!/^utun\d{1,4}$/.test(interfaceName)) throw new Error(`${interfaceName} is no tunnel of macOS.`);
+  return interfaceName;
+}

@@ -1,0 +1,110 @@
+import { MeshError } from '../../core/errors.ts';
+import { runProgram } from '../run-program.ts';
+import { type Device, type MoveAddress, tunnelOver } from './device.ts';
+import { requireFreePort } from './free-port.ts';
+import { collidingMacRoutes } from './mac-routes.ts';
+import { psProcesses } from './process-table.ts';
+import type { Obstacle, TunnelOptions, TunnelPlatform } from './tunnel.ts';
+import { getDevice, setDevice } from './uapi-socket.ts';
+import { recoverWireGuardGo, startWireGuardGo } from './wireguard-go.ts';
+
+export interface MacParts {
+  readonly run: typeof runProgram;
+  readonly userId: () => number;
+  readonly startDevice: (interfaceName: string) => Promise<Device>;
+  readonly recoverDevice: (interfaceName: string) => Promise<void>;
+}
+
+const macParts: MacParts = {
+  run: runProgram,
+  userId: () => process.geteuid?.() ?? -1,
+  async startDevice(interfaceName) {
+    const { ended, stop } = await startWireGuardGo(interfaceName);
+    return {
+      kind: 'wireguard-go',
+      set: (change) => setDevice(interfaceName, change),
+      get: () => getDevice(interfaceName),
+      ended,
+      remove: stop,
+    };
+  },
+  recoverDevice: (interfaceName) => recoverWireGuardGo(interfaceName, psProcesses()),
+};
+
+/**
+ * wireguard-go on a `utun` interface. Never run on a Mac so far: its parts are tried with the output of the programs as
+ * their manuals give it.
+ */
+export function macTunnels({ run, userId, startDevice, recoverDevice }: MacParts = macParts): TunnelPlatform {
+  async function must(file: string, args: readonly string[]): Promise<string> {
+    const { code, stdout, stderr } = await run(file, args);
+    if (code === 0) return stdout;
+    throw new MeshError('unavailable', `${file} ${args.join(' ')} failed: ${stderr.trim()}`);
+  }
+  const addAddress = (interfaceName: string, address: string) =>
+    must('ifconfig', [interfaceName, 'inet', `${address}/32`, address, 'alias']);
+  const route = (verb: 'add' | 'delete', interfaceName: string, cidr: string) =>
+    must('route', ['-q', '-n', verb, '-inet', cidr, '-interface', interfaceName]);
+
+  const moveAddress: MoveAddress = async (interfaceName, from, to) => {
+    if (from.address !== to.address) await addAddress(interfaceName, to.address);
+    if (from.cidr !== to.cidr) {
+      await route('add', interfaceName, to.cidr);
+      await route('delete', interfaceName, from.cidr);
+    }
+    if (from.address !== to.address) await must('ifconfig', [interfaceName, 'inet', from.address, '-alias']);
+  };
+
+  async function bringUp(device: Device, options: TunnelOptions): Promise<void> {
+    const { interfaceName, privateKey, listenPort, address, cidr, mtu } = options;
+    await device.set({ privateKey, listenPort });
+    await addAddress(interfaceName, address);
+    await must('ifconfig', [interfaceName, 'mtu', String(mtu), 'up']);
+    await route('add', interfaceName, cidr);
+  }
+
+  return {
+    async obstacles() {
+      const obstacles: Obstacle[] = [];
+      if (userId() !== 0) {
+        obstacles.push({ missing: 'superuser rights', remedy: 'Run it as root, for example with sudo.' });
+      }
+      if ((await run('wireguard-go', ['--version'])).code !== 0) {
+        obstacles.push({ missing: 'the program wireguard-go', remedy: 'Install it: brew install wireguard-go' });
+      }
+      return obstacles;
+    },
+    collisions: async (cidr, interfaceName) =>
+      collidingMacRoutes(cidr, await must('netstat', ['-rn', '-f', 'inet']), interfaceName),
+    async recover(interfaceName) {
+      requireUtun(interfaceName);
+      await recoverDevice(interfaceName);
+    },
+    async open(options) {
+      const { interfaceName } = options;
+      requireUtun(interfaceName);
+      // The application and this program use the same interface and the same routes (contract, "Node command line").
+      if ((await run('ifconfig', [interfaceName])).code === 0) {
+        throw new MeshError(
+          'conflict',
+          `Another Mesh client holds the interface ${interfaceName}, perhaps the Mesh application: only one can run on a Mac at a time. Quit it, then try again.`,
+        );
+      }
+      await requireFreePort(options.listenPort);
+      const device = await startDevice(interfaceName);
+      try {
+        await bringUp(device, options);
+        return await tunnelOver(device, options, moveAddress);
+      } catch (error) {
+        await device.remove();
+        throw error;
+      }
+    },
+  };
+}
+
+function requireUtun(interfaceName: string): void {
+  if (/^utun\d{1,4}$/.test(interfaceName)) return;
+  const message = `macOS takes no tunnel named ${interfaceName}: it needs utun and a number, as --interface utun96.`;
+  throw new MeshError('invalid_input', message);
+}

@@ -121,7 +121,7 @@ const PHRASES: Readonly<Record<Sym, string>> = {
   AND: 'and|plus|as well as|along with|together with',
   OR: 'or',
   COMMA: ',',
-  STOP: ';',
+  STOP: ';|?',
   THEN: 'then|and then|after that|afterwards',
   ALSO: 'also|and also|additionally|in addition',
   POLICY: 'policy|the policy|policy named|the policy named|policy called|the policy called|rule|the rule',
@@ -138,7 +138,7 @@ const PHRASES: Readonly<Record<Sym, string>> = {
   SOME: 'some|some of|a few|a few of|most|most of|several|several of|half of|one of|any one of|many|many of',
   PRONOUN: 'it|them|they|him|her|this|these|those|that|that one|the same|its|their',
   POLITE:
-    'please|kindly|can you|could you|would you|will you|can we|could we|can you please|could you please|would you please|make sure|make sure that|ensure|ensure that|see to it that|i want to|we want to|i need to|we need to|i would like to|we would like to|i want you to|we want you to|i need you to|we need you to|i would like you to|we would like you to|right now|now|immediately|asap|as soon as possible|at once|thanks|thank you|many thanks|cheers|hi|hello|hey|ok|okay|hi there|from now on|effective immediately|go ahead and|too|as well|for me|for us|at all|anymore|any more|any longer',
+    'please|kindly|can you|could you|would you|will you|can we|could we|can you please|could you please|would you please|make sure|make sure that|ensure|ensure that|see to it that|i want to|we want to|i need to|we need to|i would like to|we would like to|i want you to|we want you to|i need you to|we need you to|i would like you to|we would like you to|right now|now|immediately|asap|as soon as possible|at once|thanks|thank you|many thanks|cheers|hi|hello|hey|ok|okay|hi there|from now on|effective immediately|go ahead and|first|firstly|too|as well|for me|for us|at all|anymore|any more|any longer',
 };
 
 /** Every prefix before every phrase; prefixes and phrases apart by `|`. */

@@ -63,16 +63,15 @@ function split(tokens: readonly Token[]): Token[][] {
   for (let at = 0; at < tokens.length; at++) {
     const token = tokens[at];
     if (token === undefined) break;
-    if (
-      token.sym === 'STOP' ||
-      token.sym === 'THEN' ||
-      (token.sym === 'COMMA' && sentences.at(-1)?.some(isSaying) && isModalNext(tokens, at + 1))
-    )
+    const said = sentences.at(-1) ?? [];
+    const ends = token.sym === 'STOP' || token.sym === 'THEN';
+    if (ends || (token.sym === 'COMMA' && said.some(isSaying) && isModalNext(tokens, at + 1))) {
+      if (token.text === '?' && said.length > 0) said.push(token);
       sentences.push([]);
-    else if (sentences.at(-1)?.some(isSaying) && isBreak(tokens, at)) {
+    } else if (said.some(isSaying) && isBreak(tokens, at)) {
       sentences.push([]);
       while (at + 1 < tokens.length && isBreak(tokens, at + 1)) at++;
-    } else sentences.at(-1)?.push(token);
+    } else said.push(token);
   }
   return sentences
     .flatMap(splitModals)
@@ -130,6 +129,7 @@ function splitModals(sentence: Token[]): Token[][] {
  * @throws Refusal saying what is not understood, missing, or has more than one meaning.
  */
 export function parseStatement(tokens: readonly Token[], context: Context): Statement {
+  refuseReports(tokens);
   const { rest, ...modifiers } = takeModifiers(tokens, context);
   const text = rest.map((token) => token.text).join(' ');
   refuseTraps(rest, text);
@@ -144,6 +144,23 @@ export function parseStatement(tokens: readonly Token[], context: Context): Stat
   if (form.wish === 'ask')
     throw new Refusal(`${quoted(text)} leaves something out.`, [form.question ?? 'What is meant?']);
   return { wish: form.wish, slots, text, ...modifiers };
+}
+
+/** "Can web reach db?" and "web cannot reach db" tell or ask how it is, not how it should be. */
+function refuseReports(tokens: readonly Token[]): void {
+  const wished = tokens.some(({ sym }) => sym === 'POLITE' || (sym && STARTS.has(sym)));
+  if (wished) return;
+  if (tokens.at(-1)?.text === '?') {
+    throw new Refusal(
+      'This is a question, and only changes are planned here: ask check_connectivity_at who may reach whom.',
+      ['Should something change? Then say "let … reach …" or "deny … access to …".'],
+    );
+  }
+  if (tokens.some(({ sym, text }) => sym === 'MAY_NOT' && text.startsWith('can not'))) {
+    throw new Refusal('It is not clear whether this tells what is, or what should be.', [
+      'Should it be forbidden? Then say "must not". Should it work? Then say "let … reach …".',
+    ]);
+  }
 }
 
 /** What would be misread most dangerously is asked first. */
@@ -183,7 +200,7 @@ function notUnderstood(rest: readonly Token[], whole: readonly Token[]): Refusal
     ]);
   }
   const on = rest.findIndex(({ sym }) => sym === 'ON' || sym === 'OVER');
-  const what = rest[on + 1];
+  const what = rest.slice(on + 1).find(({ text }) => text !== 'the');
   if (on > 0 && what && what.sym === undefined) return unknownPort(what.text);
   const meant = first && first.sym === undefined && !first.quoted ? nearest(first.text, VERBS, 2) : [];
   if (meant.length > 0 && first) {

@@ -29,7 +29,7 @@ const CONTRACTIONS: ReadonlyMap<string, string> = new Map(
 const JOIN = '\u0001';
 
 /**
- * The words of an intent in any case and punctuation; `,` and `;` are words of their own.
+ * The words of an intent in any case and punctuation; `,`, `;` and `?` are words of their own, and a full stop is a `;`.
  *
  * @throws Refusal when it is too long or a quote is not closed.
  */
@@ -54,7 +54,7 @@ function wordsOf(piece: string): Word[] {
   if (piece.startsWith('"')) return [{ text: piece.slice(1, -1).trim(), quoted: true }];
   if (piece === '\n') return [bare(';')];
   const bareText = piece.replace(/[.!?]+$/, '');
-  const stop = bareText.length < piece.length ? [bare(';')] : [];
+  const stop = bareText.length < piece.length ? [bare(piece.endsWith('?') ? '?' : ';')] : [];
   if (bareText === '') return stop;
   const spoken = CONTRACTIONS.get(bareText) ?? bareText;
   const words = spoken.split(' ').flatMap((word) => {

@@ -18,7 +18,7 @@ export function deny(ask: Ask): Act {
 /** Cuts the targets off from everyone, in both directions, whatever else is granted. */
 export function isolate(ask: Ask): Act {
   const { targets } = ask;
-  if (targets.some((target) => target.everyone)) {
+  if (targets.some((target) => target.everyone || target.outsiders.length > 0)) {
     throw new Refusal('Isolating everyone would stop all traffic, and no policy could open any of it again.', [
       'Should only what some policy allows be open? Then say "deny everything by default".',
     ]);

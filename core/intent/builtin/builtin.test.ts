@@ -88,3 +88,127 @@ describe('names in an intent are names', () => {
     expect(plan(long, WEB, DB).outcome).toBe('refused');
   });
 });
+
+describe('any text up to the limit', () => {
+  const WORDS = [
+    ...[
+      'let',
+      'web',
+      'db',
+      'reach',
+      'to',
+      'from',
+      'and',
+      'or',
+      ',',
+      ';',
+      'except',
+      'but',
+      'only',
+      'on',
+      'port',
+      '443',
+      '5432/tcp',
+      'for',
+      '2',
+      'hours',
+    ],
+    ...[
+      'until',
+      'tomorrow',
+      'block',
+      'isolate',
+      'everyone',
+      'nobody',
+      'else',
+      'access',
+      'may',
+      'must not',
+      'not',
+      'between',
+      'each other',
+      'also',
+      'the',
+      'all',
+    ],
+    ...[
+      'revoke',
+      'limit',
+      'policy',
+      'delete',
+      'undo',
+      'it',
+      'same',
+      'peer',
+      'web-1',
+      'role=web',
+      '10.0.0.0/8',
+      '"',
+      "'s",
+      '?',
+      '.',
+      'ssh',
+      'tcp',
+      '-',
+      '=',
+      ':',
+    ],
+  ];
+  const sentence = fc
+    .array(fc.constantFrom(...WORDS), { maxLength: 60 })
+    .map((words) => words.join(' ').slice(0, 2_000));
+
+  it('ends in an answer, and one that plans something says what it expects', () => {
+    fc.assert(
+      fc.property(sentence, fc.array(sentence, { maxLength: 2 }), (intent, history) => {
+        const answer = planByGrammar({ intent, history, state: stateWith(WEB, DB, CLOSED), now: NOW });
+        if (answer.outcome !== 'changes') return;
+        expect(answer.expectations.length + (answer.records?.length ?? 0)).toBeGreaterThan(0);
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+
+  it.each([
+    'a ',
+    'let ',
+    'to reach ',
+    'and ',
+    ', ',
+    '"',
+    'port ',
+    '1-',
+    'for an hour and ',
+    'except ',
+    "'s ",
+    'role=',
+    'é',
+  ])(
+    'that repeats %j is read in a bounded time',
+    (piece) => {
+      expect(plan(piece.repeat(2_000 / piece.length), WEB, DB).outcome).toBe('refused');
+      plan(`let web reach ${piece.repeat(1_900 / piece.length)} db`, WEB, DB);
+    },
+    1_000,
+  );
+
+  it('that is longer is refused', () => {
+    expect(plan('let web reach db'.padEnd(2_001, ' x'), WEB, DB)).toMatchObject({
+      reason: expect.stringContaining('longer than'),
+    });
+  });
+
+  it.each([
+    ['can web reach db?', /is a question/],
+    ['web cannot reach db', /tells what is/],
+    ['do not block web from db', /what should not be done/],
+    ['let web not reach db', /what "not" is about/],
+    ['let web reach db on 5432 and cache', /holds for it too/],
+    ['let web reach db between 9:00 and 17:00', /is not understood/],
+    ['let web reach db. make it so', /./],
+    ['grant db to web', /both directions/],
+    ['alow web to reach db', /Did you mean|no verb/],
+  ])('"%s" is no plan', (intent, reason) => {
+    expect(plan(intent, WEB, DB)).toMatchObject({ outcome: 'refused', reason: expect.stringMatching(reason) });
+  });
+});

@@ -6,7 +6,8 @@ import type { Context } from './modifiers.ts';
 import { isNameIn, namesOf } from './names.ts';
 import { revertOf, stepsOf } from './perform.ts';
 import { Refusal } from './refusal.ts';
-import { parseStatement, type Statement, sentencesOf } from './statements.ts';
+import { sentencesOf } from './sentences.ts';
+import { parseStatement, type Statement } from './statements.ts';
 
 /**
  * The planner that needs no model: a fixed grammar over the peers and labels of the workspace. What it does not understand

@@ -1,13 +1,12 @@
 import type { PortEntry } from '../../network/policy.ts';
 import { formOf, SHAPES, type Wish } from './forms.ts';
-import type { Sym, Token } from './lexicon.ts';
-import { recognise, VERBS } from './lexicon.ts';
+import { type Sym, type Token, VERBS } from './lexicon.ts';
 import type { Slots } from './match.ts';
 import { type Context, type Modifiers, takeModifiers } from './modifiers.ts';
 import { nearest } from './names.ts';
 import { unknownPort } from './ports.ts';
 import { quoted, Refusal } from './refusal.ts';
-import { tokenise } from './tokens.ts';
+import { STARTS } from './sentences.ts';
 
 /** One thing that an intent asks for. */
 export interface Statement extends Omit<Modifiers, 'rest'> {
@@ -17,24 +16,6 @@ export interface Statement extends Omit<Modifiers, 'rest'> {
   readonly text: string;
 }
 
-const MAX_STATEMENTS = 10;
-const STARTS: ReadonlySet<Sym> = new Set([
-  'LET',
-  'OPEN',
-  'DENY',
-  'CLOSE',
-  'KEEP_OPEN',
-  'ISOLATE',
-  'CUT',
-  'LOCK',
-  'REVOKE',
-  'LIMIT',
-  'DELETE',
-  'RENAME',
-  'UNDO',
-  'DISABLE',
-]);
-const BREAKS: ReadonlySet<Sym> = new Set(['STOP', 'THEN', 'ALSO', 'AND', 'COMMA', 'POLITE', 'EXCEPT']);
 /** "Grant db to web" gives away the first, "allow web to db" is an arrow. */
 const GIVING: ReadonlySet<string> = new Set([
   'give',
@@ -47,81 +28,6 @@ const GIVING: ReadonlySet<string> = new Set([
   'create',
   'set up',
 ]);
-const MODALS: ReadonlySet<Sym> = new Set(['MAY', 'MAY_NOT']);
-
-/** The token lists of an intent, one for each thing that is asked for. @throws Refusal when there are too many. */
-export function sentencesOf(intent: string): Token[][] {
-  const sentences = split(recognise(tokenise(intent))).filter((one) => one.some(({ sym }) => sym !== 'POLITE'));
-  if (sentences.length > MAX_STATEMENTS)
-    throw new Refusal(`More than ${MAX_STATEMENTS} things are asked for at once: say it in several steps.`);
-  return sentences;
-}
-
-/** Sentences end at a full stop, at "then", and where "and" is followed by another verb. */
-function split(tokens: readonly Token[]): Token[][] {
-  const sentences: Token[][] = [[]];
-  for (let at = 0; at < tokens.length; at++) {
-    const token = tokens[at];
-    if (token === undefined) break;
-    const said = sentences.at(-1) ?? [];
-    const ends = token.sym === 'STOP' || token.sym === 'THEN';
-    if (ends || (token.sym === 'COMMA' && said.some(isSaying) && isModalNext(tokens, at + 1))) {
-      if (token.text === '?' && said.length > 0) said.push(token);
-      sentences.push([]);
-    } else if (said.some(isSaying) && isBreak(tokens, at)) {
-      sentences.push([]);
-      while (at + 1 < tokens.length && isBreak(tokens, at + 1)) at++;
-    } else said.push(token);
-  }
-  return sentences
-    .flatMap(splitModals)
-    .map((sentence) => (isConnective(sentence.at(-1)) ? sentence.slice(0, -1) : sentence));
-}
-
-function isConnective(token: Token | undefined): boolean {
-  return token?.sym === 'AND' || token?.sym === 'COMMA';
-}
-
-/** Before a verb, "on port 443" or "for 2 hours" alone is no sentence. */
-function isSaying({ sym }: Token): boolean {
-  return sym !== undefined && (STARTS.has(sym) || MODALS.has(sym) || sym === 'NOT');
-}
-
-/** After a comma, one name and "may" or "must not" begin another sentence. */
-function isModalNext(tokens: readonly Token[], from: number): boolean {
-  const at = tokens.findIndex(({ sym }, index) => index >= from && sym !== undefined);
-  const sym = tokens[at]?.sym;
-  return at > from && sym !== undefined && MODALS.has(sym);
-}
-
-/** A run of connectives before a verb. */
-function isBreak(tokens: readonly Token[], start: number): boolean {
-  let at = start;
-  while (isBreaker(tokens[at])) at++;
-  const next = tokens[at];
-  return at > start && next?.sym !== undefined && STARTS.has(next.sym);
-}
-
-/** "But" goes on with another sentence; any other exception does not. */
-function isBreaker(token: Token | undefined): boolean {
-  if (token?.sym === undefined || !BREAKS.has(token.sym)) return false;
-  return token.sym !== 'EXCEPT' || token.text === 'but';
-}
-
-/** `web may reach db and api may reach cache`: two sentences, where it is certain who belongs to which. */
-function splitModals(sentence: Token[]): Token[][] {
-  const modals = sentence.flatMap(({ sym }, at) => (sym && MODALS.has(sym) ? [at] : []));
-  const [first, second] = modals;
-  if (first === undefined || second === undefined || sentence.some(({ sym }) => sym && STARTS.has(sym)))
-    return [sentence];
-  const joints = sentence.flatMap(({ sym, text }, at) =>
-    at > first && at < second && (sym === 'AND' || sym === 'COMMA' || (sym === 'EXCEPT' && text === 'but')) ? [at] : [],
-  );
-  const [joint] = joints.length === 2 && (joints[1] ?? 0) - (joints[0] ?? 0) === 1 ? joints.slice(1) : joints;
-  const apart = joints.length === 1 || joint !== joints[0];
-  if (joint === undefined || !apart || joint === second - 1) return [sentence];
-  return [sentence.slice(0, joint), ...splitModals(sentence.slice(joint + 1))];
-}
 
 /**
  * Understands a sentence whole, or not at all.

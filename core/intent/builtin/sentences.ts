@@ -1,0 +1,106 @@
+import { recognise, type Sym, type Token } from './lexicon.ts';
+import { Refusal } from './refusal.ts';
+import { tokenise } from './tokens.ts';
+
+const MAX_STATEMENTS = 10;
+/** What a sentence begins with that asks for something. */
+export const STARTS: ReadonlySet<Sym> = new Set([
+  'LET',
+  'OPEN',
+  'DENY',
+  'CLOSE',
+  'KEEP_OPEN',
+  'ISOLATE',
+  'CUT',
+  'LOCK',
+  'REVOKE',
+  'LIMIT',
+  'DELETE',
+  'RENAME',
+  'UNDO',
+  'DISABLE',
+]);
+const BREAKS: ReadonlySet<Sym> = new Set(['STOP', 'THEN', 'ALSO', 'AND', 'COMMA', 'POLITE', 'EXCEPT']);
+const MODALS: ReadonlySet<Sym> = new Set(['MAY', 'MAY_NOT']);
+
+/** The token lists of an intent, one for each thing that is asked for. @throws Refusal when there are too many. */
+export function sentencesOf(intent: string): Token[][] {
+  const sentences = split(recognise(tokenise(intent))).filter((one) => one.some(({ sym }) => sym !== 'POLITE'));
+  if (sentences.length > MAX_STATEMENTS) {
+    throw new Refusal(`More than ${MAX_STATEMENTS} things are asked for at once: say it in several steps.`);
+  }
+  return sentences;
+}
+
+/** Sentences end at a full stop, at "then", where "and" is followed by another verb, and at a comma before "ci must not". */
+function split(tokens: readonly Token[]): Token[][] {
+  const sentences: Token[][] = [];
+  const afterBreak = nextOf(tokens, (token) => !isBreaker(token));
+  const afterName = nextOf(tokens, ({ sym }) => sym !== undefined);
+  let said: Token[] = [];
+  let saying = false;
+  const end = () => {
+    if (said.length > 0) sentences.push(said);
+    said = [];
+    saying = false;
+  };
+  for (let at = 0; at < tokens.length; at++) {
+    const token = tokens[at];
+    if (token === undefined) break;
+    const verb = afterBreak[at] ?? tokens.length;
+    const modal = afterName[at + 1] ?? tokens.length;
+    if (token.sym === 'STOP' || token.sym === 'THEN') {
+      if (token.text === '?' && said.length > 0) said.push(token);
+      end();
+    } else if (saying && token.sym === 'COMMA' && modal > at + 1 && isOneOf(tokens[modal], MODALS)) end();
+    else if (saying && verb > at && isOneOf(tokens[verb], STARTS)) {
+      end();
+      at = verb - 1;
+    } else {
+      said.push(token);
+      saying ||= isOneOf(token, STARTS) || isOneOf(token, MODALS) || token.sym === 'NOT';
+    }
+  }
+  end();
+  return sentences.flatMap(splitModals).map(withoutConnective);
+}
+
+/** For each place the first one from there on that fits, found in one pass from the end. */
+function nextOf(tokens: readonly Token[], fits: (token: Token) => boolean): number[] {
+  const next: number[] = [];
+  for (let at = tokens.length - 1; at >= 0; at--) {
+    const token = tokens[at];
+    next[at] = token && fits(token) ? at : (next[at + 1] ?? tokens.length);
+  }
+  return next;
+}
+
+function isOneOf(token: Token | undefined, syms: ReadonlySet<Sym>): boolean {
+  return token?.sym !== undefined && syms.has(token.sym);
+}
+
+function withoutConnective(sentence: Token[]): Token[] {
+  const last = sentence.at(-1)?.sym;
+  return last === 'AND' || last === 'COMMA' ? sentence.slice(0, -1) : sentence;
+}
+
+/** "But" goes on with another sentence; any other exception does not. */
+function isBreaker(token: Token): boolean {
+  if (token.sym === undefined || !BREAKS.has(token.sym)) return false;
+  return token.sym !== 'EXCEPT' || token.text === 'but';
+}
+
+/** `web may reach db and api may reach cache`: two sentences, where it is certain who belongs to which. */
+function splitModals(sentence: Token[]): Token[][] {
+  const modals = sentence.flatMap((token, at) => (isOneOf(token, MODALS) ? [at] : []));
+  const [first, second] = modals;
+  if (first === undefined || second === undefined || sentence.some((token) => isOneOf(token, STARTS)))
+    return [sentence];
+  const joints = sentence.flatMap(({ sym, text }, at) =>
+    at > first && at < second && (sym === 'AND' || sym === 'COMMA' || (sym === 'EXCEPT' && text === 'but')) ? [at] : [],
+  );
+  const [joint] = joints.length === 2 && (joints[1] ?? 0) - (joints[0] ?? 0) === 1 ? joints.slice(1) : joints;
+  const apart = joints.length === 1 || joint !== joints[0];
+  if (joint === undefined || !apart || joint === second - 1) return [sentence];
+  return [sentence.slice(0, joint), ...splitModals(sentence.slice(joint + 1))];
+}

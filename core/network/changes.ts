@@ -4,9 +4,10 @@ import { newId } from '../ids.ts';
 import type { Change, Op } from '../ports.ts';
 import { draftOf, type RecordDraft, type StoredRecord } from '../record.ts';
 import { formatInstant, parseInstant } from '../time.ts';
-import { ADDRESS_REST_MS, heldAddresses, lowestFree } from './address.ts';
+import { ADDRESS_REST_MS, lowestFree } from './address.ts';
 import { type ChangeOutcome, checkNetworks, checkReferences, type Planned, unknownNetwork } from './change-checks.ts';
 import { findRecord, lookUp } from './find.ts';
+import { takenAddresses } from './places.ts';
 import type { PolicySpec } from './policy.ts';
 import { NAME_PATTERN, type NetworkSpec, normalizeName, type PeerRecord } from './resources.ts';
 import { type Resting, restDraft } from './rest.ts';
@@ -250,8 +251,7 @@ function planMoves(
   resting: Resting,
 ): Op[] {
   const ops: Op[] = [];
-  const taken = heldAddresses(after);
-  for (const [address, { until }] of resting) if (until > now) taken.add(address);
+  let held: Set<string> | undefined;
   for (const plan of planned) {
     if (plan.resource !== 'MeshPeer' || plan.op?.op !== 'update') continue;
     const before = plan.before as PeerRecord;
@@ -260,11 +260,13 @@ function planMoves(
     const network = after.networks.get(draft.spec.network);
     if (!network) throw unknownNetwork(`/changes/${plan.index}/network`, draft.spec.network, after);
     if (before.status.address === null) continue;
-    const address = lowestFree(network.spec.cidr, taken);
+    // Most changes move nobody: who holds which address is looked at only for one that does.
+    held ??= takenAddresses(after, resting, now);
+    const address = lowestFree(network.spec.cidr, held);
     if (address === undefined) {
       throw new MeshError('conflict', `The network ${network.name} has no free address for ${plan.name}.`);
     }
-    taken.add(address);
+    held.add(address);
     const rested = resting.get(address);
     if (rested) ops.push({ op: 'delete', key: { kind: 'AddressRest', name: address }, revision: rested.revision });
     ops.push({ op: 'create', record: restDraft(before.status.address, now + ADDRESS_REST_MS) });

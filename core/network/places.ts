@@ -34,7 +34,7 @@ export function freeSlot({ peers }: NetworkState, maxNodeCount: number): string 
 }
 
 /** Addresses that nobody may be given now. */
-function takenAddresses(state: NetworkState, resting: Resting, now: number): Set<string> {
+export function takenAddresses(state: NetworkState, resting: Resting, now: number): Set<string> {
   const taken = heldAddresses(state);
   for (const [address, { until }] of resting) if (until > now) taken.add(address);
   return taken;

@@ -1,4 +1,6 @@
-import { type Allowed, NO_PORTS } from './port-sets.ts';
+import { type Bits, emptyBits, hasBit, orInto } from './bits.ts';
+import type { Direction, PeerInput } from './model.ts';
+import { type Allowed, NO_PORTS, type PortSetId } from './port-sets.ts';
 import type { PairRow, Reachability } from './reachability.ts';
 import { ancestorsOf } from './units.ts';
 
@@ -24,49 +26,69 @@ export function diff(before: Reachability, after: Reachability): DiffRow[] {
   );
 }
 
-/** The same, by groups of endpoints that changed alike: compares kinds of endpoints with each other, not all pairs. */
+/**
+ * The same, by groups of endpoints that changed alike. Only pairs of which one end could have changed are compared: those
+ * whose policies, labels, network, address, phase or bound differ.
+ */
 export function* diffGroups(before: Reachability, after: Reachability): Generator<DiffGroup> {
   const units = jointUnits(before, after);
   const describe = describer();
+  const receivers = units.filter(({ changed, receives }) => changed || receives);
   for (const from of units) {
-    for (const to of units) {
+    for (const to of from.changed || from.sends ? units : receivers) {
       if (from === to && from.members.length === 1) continue;
-      const kin = to.members.filter(({ name }) => from.kin.has(name));
+      const kin = from.kin.size === 0 ? [] : to.members.filter(({ name }) => from.kin.has(name));
       const rest = kin.length === 0 ? to.members : to.members.filter((member) => !kin.includes(member));
       const other = rest.find((member) => member !== from.members[0]) ?? rest[0];
       const subject = from.members.find((member) => member !== other);
-      if (subject && other) yield* groupOf(from.members, rest, subject, other);
+      if (subject && other) {
+        const [src, dst] = [from.names, rest === to.members ? to.names : rest.map(({ name }) => name)];
+        const changed = changeOf(from, to, subject, other);
+        if (changed) yield { ...changed, src, dst };
+      }
       for (const own of kin) {
-        for (const member of from.members) if (member !== own) yield* groupOf([member], [own], member, own);
+        for (const member of from.members) {
+          const changed = member === own ? undefined : changeOf(from, to, member, own);
+          if (changed) yield { ...changed, src: [member.name], dst: [own.name] };
+        }
       }
     }
   }
 
-  /** Sets of one engine have one numbering, so that most pairs need no description. */
-  function areSame(subject: Member, other: Member): boolean {
-    if (before.parts.ports !== after.parts.ports) return false;
-    return pairOf(before, subject.before, other.before) === pairOf(after, subject.after, other.after);
-  }
-
-  function* groupOf(
-    src: readonly Member[],
-    dst: readonly Member[],
+  function changeOf(
+    from: JointUnit,
+    to: JointUnit,
     subject: Member,
     other: Member,
-  ): Generator<DiffGroup> {
-    if (areSame(subject, other)) return;
-    const old = describe(before, subject.before, other.before);
-    const now = describe(after, subject.after, other.after);
-    if (old.text === now.text) return;
-    const type = old.text === '[]' ? 'added' : now.text === '[]' ? 'removed' : 'changed';
-    yield {
-      type,
-      src: src.map(({ name }) => name),
-      dst: dst.map(({ name }) => name),
-      old: old.allowed,
-      new: now.allowed,
-    };
+  ): Omit<DiffGroup, 'src' | 'dst'> | undefined {
+    const old = setOf(before, subject.before, other.before);
+    const now =
+      from.changed || to.changed || from.bound
+        ? setOf(after, subject.after, other.after)
+        : sameHalves(from, to, subject, other);
+    if (old === now && before.parts.ports === after.parts.ports) return undefined;
+    const [was, is] = [describe(before, old), describe(after, now)];
+    if (was.text === is.text) return undefined;
+    const type = was.text === '[]' ? 'added' : is.text === '[]' ? 'removed' : 'changed';
+    return { type, old: was.allowed, new: is.allowed };
   }
+
+  /** What did not change of a pair is read from before, where its rows are computed already. */
+  function sameHalves(
+    from: JointUnit,
+    to: JointUnit,
+    { before: s, after: src }: Member,
+    { before: d, after: dst }: Member,
+  ) {
+    if (s === undefined || d === undefined || src === undefined || dst === undefined) return NO_PORTS;
+    const into = to.receives ? after.ingress(src, dst) : before.ingress(s, d);
+    if (into === NO_PORTS) return NO_PORTS;
+    return after.parts.ports.meet(from.sends ? after.egress(src, dst) : before.egress(s, d), into);
+  }
+}
+
+function setOf(reach: Reachability, src: number | undefined, dst: number | undefined): PortSetId {
+  return src === undefined || dst === undefined ? NO_PORTS : reach.pair(src, dst);
 }
 
 /** Turns the matrix before into the matrix after. */
@@ -89,43 +111,107 @@ interface Member {
 
 interface JointUnit {
   readonly members: Member[];
+  readonly names: string[];
   readonly kin: ReadonlySet<string>;
+  /** Whether anything about its members differs by which rules of others tell them apart, or that they take part at all. */
+  readonly changed: boolean;
+  /** Whether the policies differ that decide what its members send, and what they receive. */
+  readonly sends: boolean;
+  readonly receives: boolean;
+  readonly bound: boolean;
 }
 
 /** Endpoints that no pair tells apart, neither before nor after. */
 function jointUnits(before: Reachability, after: Reachability): JointUnit[] {
   const units = new Map<string, JointUnit>();
-  const names = new Set([...before.parts.endpoints, ...after.parts.endpoints].flatMap((one) => one?.name ?? []));
-  for (const name of names) {
-    const member = { name, before: before.placeOf(name), after: after.placeOf(name) };
-    const key = JSON.stringify([unitOf(before, member.before), unitOf(after, member.after)]);
-    const known = units.get(key);
-    if (known) known.members.push(member);
-    else {
-      const kin = new Set([...kinOf(before, member.before), ...kinOf(after, member.after)]);
-      units.set(key, { members: [member], kin });
+  const compare = comparer(before, after);
+  const add = (name: string, was: number | undefined, is: number | undefined) => {
+    const changed = compare.changed(was, is);
+    const key = `${unitOf(before, was)}\n${unitOf(after, is)}\n${changed}`;
+    let unit = units.get(key);
+    if (unit === undefined) {
+      const kin = new Set([...kinOf(before, was), ...kinOf(after, is)]);
+      unit = { members: [], names: [], kin, changed, ...compare.rules(was, is) };
+      units.set(key, unit);
     }
+    unit.members.push({ name, before: was, after: is });
+    unit.names.push(name);
+  };
+  for (const [place, endpoint] of before.parts.endpoints.entries()) {
+    if (endpoint) add(endpoint.name, place, after.placeOf(endpoint.name));
+  }
+  for (const [place, endpoint] of after.parts.endpoints.entries()) {
+    if (endpoint && before.placeOf(endpoint.name) === undefined) add(endpoint.name, undefined, place);
   }
   return [...units.values()];
 }
 
-function unitOf({ parts }: Reachability, place: number | undefined): string | null {
-  return place === undefined ? null : (parts.endpoints[place]?.unit ?? null);
+/** Tells what of an endpoint differs. Policies are known by their numbers, which engines do not share. */
+function comparer(before: Reachability, after: Reachability) {
+  const oneEngine = before.parts.ports === after.parts.ports;
+  const oneSpace = after.parts.space.continues(before.parts.space);
+  const [gone, come] = [subjectsOfOnly(before, after), subjectsOfOnly(after, before)];
+  const inputs = oneSpace ? undefined : [inputsOf(before), inputsOf(after)];
+  return {
+    changed(was: number | undefined, is: number | undefined): boolean {
+      const [old, now] = [before.parts.endpoints[was ?? -1], after.parts.endpoints[is ?? -1]];
+      if (!oneEngine || !old || !now) return true;
+      if (old.dead !== now.dead || old.external !== now.external || old.network !== now.network) return true;
+      if (inputs === undefined) return old.classIndex !== now.classIndex;
+      const [one, other] = inputs.map((byName) => byName.get(old.name));
+      if (!one || !other) return true;
+      return !sameLabels(one.labels, other.labels) || one.address !== other.address;
+    },
+    rules(was: number | undefined, is: number | undefined): Pick<JointUnit, 'sends' | 'receives' | 'bound'> {
+      const [old, now] = [before.parts.endpoints[was ?? -1], after.parts.endpoints[is ?? -1]];
+      if (!oneEngine || !old || !now) return { sends: true, receives: true, bound: true };
+      const bound = old.bound !== undefined || now.bound !== undefined;
+      if (old.external) return { sends: bound, receives: false, bound };
+      const byDefault = before.parts.table.defaultOf(old.classIndex) !== after.parts.table.defaultOf(now.classIndex);
+      const differs = (direction: Direction) =>
+        byDefault || hasBit(gone[direction], old.classIndex) || hasBit(come[direction], now.classIndex);
+      return { sends: bound || differs('egress'), receives: differs('ingress'), bound };
+    },
+  };
+}
+
+/** Peers by name. Externals are not among them: they count as changed, which costs time alone. */
+function inputsOf({ model }: Reachability): ReadonlyMap<string, PeerInput> {
+  return new Map(model.peers.map((peer) => [peer.name, peer]));
+}
+
+/** The classes of a state that some policy selects which the other state has not, by its content. */
+function subjectsOfOnly({ parts }: Reachability, other: Reachability): Record<Direction, Bits> {
+  const { space, policies } = parts;
+  const known = new Set(other.parts.policies.map(({ code }) => code.id));
+  const bits = { egress: emptyBits(space.classes.length), ingress: emptyBits(space.classes.length) };
+  for (const { code } of policies) {
+    if (known.has(code.id)) continue;
+    for (const direction of ['egress', 'ingress'] as const) {
+      if (code[direction] !== undefined) orInto(bits[direction], space.subjectsOf(code));
+    }
+  }
+  return bits;
+}
+
+function sameLabels(a: Readonly<Record<string, string>>, b: Readonly<Record<string, string>>): boolean {
+  if (a === b) return true;
+  const keys = Object.keys(a);
+  return keys.length === Object.keys(b).length && keys.every((key) => Object.hasOwn(b, key) && a[key] === b[key]);
+}
+
+function unitOf({ parts }: Reachability, place: number | undefined): string {
+  return place === undefined ? '' : (parts.endpoints[place]?.unit ?? '');
 }
 
 function kinOf({ parts }: Reachability, place: number | undefined): string[] {
   return ancestorsOf(parts.endpoints, place).flatMap((ancestor) => parts.endpoints[ancestor]?.name ?? []);
 }
 
-function pairOf(reach: Reachability, src: number | undefined, dst: number | undefined): number {
-  return src === undefined || dst === undefined ? NO_PORTS : reach.pair(src, dst);
-}
-
-/** Port sets of two states may be numbered apart, so they are compared as text, each written once. */
+/** Port sets of two engines are numbered apart, so they are compared as text, each written once. */
 function describer() {
   const written = new Map<Reachability, Map<number, { allowed: Allowed; text: string }>>();
-  return (reach: Reachability, src: number | undefined, dst: number | undefined) => {
-    const set = pairOf(reach, src, dst);
+  return (reach: Reachability, set: PortSetId) => {
     let texts = written.get(reach);
     if (texts === undefined) {
       texts = new Map();

@@ -55,6 +55,7 @@ export class Reachability {
   readonly #reachRows = new Map<string, Row>();
   #units: readonly Unit[] | undefined;
   #members: readonly (readonly number[])[] | undefined;
+  #pairCount: number | undefined;
   #heirs: ReadonlyMap<number, readonly number[]> | undefined;
   #model: NetworkModel | undefined;
 
@@ -112,17 +113,50 @@ export class Reachability {
 
   /** How many ordered pairs of different endpoints are not fully denied. */
   countPairs(): number {
+    this.#pairCount ??= this.#countPairs();
+    return this.#pairCount;
+  }
+
+  #countPairs(): number {
+    const { ports } = this.parts;
+    const receivers = this.units().flatMap((unit) => this.#receiver(unit) ?? []);
     let count = 0;
     for (const from of this.units()) {
-      for (const to of this.unitsTowards(from)) {
-        const kin = from.ancestors.length === 0 ? [] : to.members.filter((place) => from.ancestors.includes(place));
-        if (this.#anyPorts(from, to)) {
-          const same = from === to ? from.members.length : 0;
-          const kinPairs = kin.length * from.members.length - from.members.filter((s) => kin.includes(s)).length;
-          count += from.members.length * to.members.length - same - kinPairs;
-        }
-        count += [...this.#kinPairs(from, kin)].length;
+      const src = this.parts.endpoints[from.members[0] ?? 0];
+      if (src === undefined || src.dead !== undefined) continue;
+      if (src.bound !== undefined) {
+        count += this.#countBound(from);
+        continue;
       }
+      const sent = src.external ? undefined : this.parts.table.row('egress', src.classIndex);
+      for (const { unit, endpoint, row, size } of receivers) {
+        if (sent ? !endpoint.external && endpoint.network !== src.network : endpoint.external) continue;
+        const out = sent === undefined ? ALL_PORTS : (sent[endpoint.classIndex] ?? NO_PORTS);
+        if (out === NO_PORTS) continue;
+        const into = row === undefined ? ALL_PORTS : (row[src.classIndex] ?? NO_PORTS);
+        if (ports.intersects(out, into)) count += from.members.length * size - (unit === from ? size : 0);
+      }
+    }
+    return count;
+  }
+
+  #receiver(unit: Unit) {
+    const endpoint = this.parts.endpoints[unit.members[0] ?? 0];
+    if (endpoint === undefined || endpoint.dead !== undefined) return undefined;
+    const row = endpoint.external ? undefined : this.parts.table.row('ingress', endpoint.classIndex);
+    return { unit, endpoint, row, size: unit.members.length };
+  }
+
+  #countBound(from: Unit): number {
+    let count = 0;
+    for (const to of this.unitsTowards(from)) {
+      const kin = from.ancestors.length === 0 ? [] : to.members.filter((place) => from.ancestors.includes(place));
+      if (this.unitPair(from, to) !== NO_PORTS) {
+        const same = from === to ? from.members.length : 0;
+        const kinPairs = kin.length * from.members.length - from.members.filter((s) => kin.includes(s)).length;
+        count += from.members.length * to.members.length - same - kinPairs;
+      }
+      count += [...this.#kinPairs(from, kin)].length;
     }
     return count;
   }
@@ -233,6 +267,18 @@ export class Reachability {
     return this.parts.ports.meet(set, this.boundOn(from, dst, to, depth));
   }
 
+  /** What policies of `src` let it send to `dst`, by places; what `dst` does with it stands apart. */
+  egress(src: number, dst: number): PortSetId {
+    const [from, to] = this.#living(src, dst);
+    return from && to ? this.#egressOf(from, to) : NO_PORTS;
+  }
+
+  /** What policies of `dst` let in from `src`, by places. */
+  ingress(src: number, dst: number): PortSetId {
+    const [from, to] = this.#living(src, dst);
+    return from && to ? this.#ingressOf(from, to) : NO_PORTS;
+  }
+
   /** The most the delegation bound leaves `from` towards `dst`. */
   boundOn({ bound }: Endpoint, dst: number, to: Endpoint, depth = 0): PortSetId {
     if (bound === undefined) return ALL_PORTS;
@@ -289,14 +335,10 @@ export class Reachability {
     return this.#opens(from.bound.ancestor, dst, point, depth + 1);
   }
 
-  /** Whether {@link unitPair} allows anything. */
-  #anyPorts(from: Unit, to: Unit): boolean {
-    const src = this.parts.endpoints[from.members[0] ?? 0];
-    const dst = this.parts.endpoints[to.members[0] ?? 0];
-    if (src === undefined || dst === undefined || src.dead !== undefined || dst.dead !== undefined) return false;
-    if (src.bound !== undefined) return this.unitPair(from, to) !== NO_PORTS;
-    const out = this.#egressOf(src, dst);
-    return out !== NO_PORTS && this.parts.ports.intersects(out, this.#ingressOf(src, dst));
+  #living(src: number, dst: number): readonly [Endpoint | undefined, Endpoint | undefined] {
+    const from = this.parts.endpoints[src];
+    const to = this.parts.endpoints[dst];
+    return [from?.dead === undefined ? from : undefined, to?.dead === undefined ? to : undefined];
   }
 
   *#kinPairs(from: Unit, kin: readonly number[]): Generator<readonly [number, number, PortSetId]> {
@@ -321,9 +363,15 @@ export class Reachability {
     return this.parts.ports.meet(set, this.#strangers(bound.ancestor, dst, depth + 1));
   }
 
+  /** The half that costs no new row is looked at first: where it allows nothing the other is not needed. */
   #byPolicy(from: Endpoint, to: Endpoint): PortSetId {
-    const out = this.#egressOf(from, to);
-    return out === NO_PORTS ? NO_PORTS : this.parts.ports.meet(out, this.#ingressOf(from, to));
+    const { ports, table } = this.parts;
+    if (!from.external && table.has('egress', from.classIndex)) {
+      const out = this.#egressOf(from, to);
+      return out === NO_PORTS ? NO_PORTS : ports.meet(out, this.#ingressOf(from, to));
+    }
+    const into = this.#ingressOf(from, to);
+    return into === NO_PORTS ? NO_PORTS : ports.meet(this.#egressOf(from, to), into);
   }
 
   /** What `from` may send, by its network and policies; an external has none. */

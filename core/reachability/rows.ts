@@ -52,6 +52,11 @@ export class RowTable {
     return row;
   }
 
+  /** Whether the row has been computed. */
+  has(direction: Direction, subject: number): boolean {
+    return (direction === 'egress' ? this.#egress : this.#ingress)[subject] !== undefined;
+  }
+
   /** Whether policies let one class open anything at another. Externals have none and do not reach each other. */
   opens(from: number, to: number): boolean {
     const [src, dst] = [this.#space.classes[from]?.network, this.#space.classes[to]?.network];

@@ -1,0 +1,91 @@
+/**
+ * Plans of the built-in planner with their whole proof, at the sizes it promises: `node bench/intent.ts [rounds]`.
+ * Prints a Markdown table of medians; `docs/benchmarks/intent.md` keeps one.
+ */
+import { parseArgs } from 'node:util';
+import { newId } from '../core/ids.ts';
+import { buildNetworkStates } from '../core/network/states.ts';
+import type { Op } from '../core/ports.ts';
+import { draftOf, type StoredRecord } from '../core/record.ts';
+import { buildKit, type Kit, person } from '../test/kit.ts';
+import { peer, policy } from '../test/records.ts';
+import { networkOf, type Size } from './network.ts';
+import { machine, median } from './report.ts';
+
+const { positionals } = parseArgs({ allowPositionals: true });
+const ROUNDS = Number(positionals[0] ?? 5);
+const BATCH = 500;
+const WHY = { actor: 'user:bench', reason: 'bench', requestId: 'r' } as const;
+
+const SIZES: readonly Size[] = [
+  { peers: 1_000, policies: 100 },
+  { peers: 10_000, policies: 100 },
+  { peers: 10_000, policies: 1_000 },
+];
+
+/** From what touches two apps to what touches every peer. */
+const PLANS: readonly (readonly [string, Record<string, unknown>])[] = [
+  ['allow', { intent: 'let app=app-3 reach app=app-4 on port 5432' }],
+  ['deny', { intent: 'deny app=app-1 access to app=app-2' }],
+  ['isolate one', { intent: 'isolate peer-17' }],
+  ['default', { intent: 'deny everything by default' }],
+];
+
+console.log('| Peers / policies | plan | cold | warm | warm, wall clock | pairs that change |');
+console.log('|---|---|---|---|---|---|');
+for (const size of SIZES) await figures(size);
+console.log(`\nMedian of ${ROUNDS} rounds, ${machine()}, processor time of one thread.`);
+
+async function figures(size: Size): Promise<void> {
+  await using kit = await buildKit();
+  const workspace = await kit.workspace(undefined, 20_000);
+  await fill(kit, workspace, size);
+  for (const [name, input] of PLANS) {
+    const [cold, warm, wall]: [number[], number[], number[]] = [[], [], []];
+    let pairs = 0;
+    for (let round = 0; round < ROUNDS; round++) {
+      const plan = planner(kit, workspace);
+      await timed(cold, [], () => plan(input));
+      // Another intent at the same revision, then the one that is measured: nothing of it is kept, its base is.
+      await plan({ intent: 'deny app=app-5 access to app=app-6' });
+      const { effect } = await timed(warm, wall, () => plan(input));
+      pairs = effect.opened_pairs + effect.closed_pairs;
+    }
+    const cells = [
+      `${size.peers.toLocaleString('en')} / ${size.policies.toLocaleString('en')}`,
+      name,
+      ...[cold, warm, wall].map((times) => `${median(times).toFixed(0)} ms`),
+      pairs.toLocaleString('en'),
+    ];
+    console.log(`| ${cells.join(' | ')} |`);
+  }
+}
+
+/** Plans over states and an engine of their own, as a process has that was just started. */
+function planner({ services, call }: Kit, workspace: string) {
+  Object.assign(services, { states: buildNetworkStates({ store: services.store }) });
+  const as = person('operator', workspace);
+  return (input: Record<string, unknown>) =>
+    call('plan_network_change', { ...input, dry_run: true }, { as, workspace });
+}
+
+async function fill({ services: { store } }: Kit, workspace: string, size: Size): Promise<void> {
+  const model = networkOf(size);
+  const records: StoredRecord[] = [
+    ...model.peers.map(({ name, labels, address }) => peer(name, { labels, ...(address && { address }) })),
+    ...model.policies.map(({ name, spec }) => policy(name, spec as Parameters<typeof policy>[1])),
+  ];
+  const ops = records.map((record): Op => ({ op: 'create', record: { ...draftOf(record), uid: newId('r') } }));
+  for (let start = 0; start < ops.length; start += BATCH) {
+    await store.commit(workspace, ops.slice(start, start + BATCH), WHY);
+  }
+}
+
+async function timed<T>(cpu: number[], wall: number[], run: () => Promise<T>): Promise<T> {
+  const [begun, start] = [performance.now(), process.threadCpuUsage()];
+  const result = await run();
+  const { user, system } = process.threadCpuUsage(start);
+  cpu.push((user + system) / 1_000);
+  wall.push(performance.now() - begun);
+  return result;
+}

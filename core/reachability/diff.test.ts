@@ -45,6 +45,29 @@ describe('diff', { timeout: 30_000 }, () => {
     );
   });
 
+  test('finds the same where only a part was edited as where everything is compared', () => {
+    const edited = fc.tuple(networkModel, networkModel, fc.nat(), fc.nat()).map(([model, other, policies, peers]) => {
+      const keptPolicies = model.policies.slice(0, policies % (model.policies.length + 1));
+      const names = new Set(keptPolicies.map(({ name }) => name));
+      const added = other.policies.filter(({ name }) => !names.has(name)).slice(0, 1);
+      const place = peers % Math.max(1, model.peers.length);
+      const relabelled = model.peers.map((peer, index) =>
+        index === place ? { ...peer, labels: other.peers[0]?.labels ?? {} } : peer,
+      );
+      const changed = peers % 2 === 0 ? model.peers : relabelled;
+      return [model, { ...model, peers: changed, policies: [...keptPolicies, ...added] }] as const;
+    });
+    fc.assert(
+      fc.property(edited, ([a, b]) => {
+        const engine = createEngine();
+        const shared = diff(engine.compile(a), engine.compile(b));
+        const keyOf = (row: (typeof shared)[number]) => JSON.stringify(row);
+        expect(shared.map(keyOf).sort()).toEqual(diff(compile(a), compile(b)).map(keyOf).sort());
+      }),
+      { numRuns: 300 },
+    );
+  });
+
   test('of a state with itself is empty, also through another engine', () => {
     fc.assert(
       fc.property(networkModel, (model) => {

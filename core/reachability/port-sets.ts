@@ -33,6 +33,11 @@ const EVERYTHING = [
 /** Numbers kept in all sets together (200 MB). Only policies written to be told apart port by port get there. */
 const MAX_NUMBERS = 50_000_000;
 
+/** Sets of which it is remembered whether any two share a port: 4 MB at most. */
+const REMEMBERED = 2_048;
+const SHARED = 1;
+const APART = 2;
+
 /** The place of one protocol and port on the number line; 0, which no set holds, when there is no such port. */
 export function pointOf(protocol: Protocol, port: number | undefined): number {
   if (protocol === 'ICMP') return port === undefined ? ICMP_CODE : 0;
@@ -51,6 +56,8 @@ export class PortSets {
     ['', NO_PORTS],
     [EVERYTHING.join(), ALL_PORTS],
   ]);
+  /** For pairs of the first sets: unknown, shared or apart. */
+  readonly #shared: Uint8Array[] = [];
   readonly #unions = new PairTable();
   readonly #meets = new PairTable();
   readonly #differences = new PairTable();
@@ -118,6 +125,17 @@ export class PortSets {
   intersects(a: PortSetId, b: PortSetId): boolean {
     if (a === NO_PORTS || b === NO_PORTS) return false;
     if (a === b || a === ALL_PORTS || b === ALL_PORTS) return true;
+    if (a >= REMEMBERED || b >= REMEMBERED) return this.#intersect(a, b);
+    this.#shared[a] ??= new Uint8Array(REMEMBERED);
+    const row = this.#shared[a];
+    const known = row[b] ?? 0;
+    if (known !== 0) return known === SHARED;
+    const shared = this.#intersect(a, b);
+    row[b] = shared ? SHARED : APART;
+    return shared;
+  }
+
+  #intersect(a: PortSetId, b: PortSetId): boolean {
     const left = this.#rangesOf(a);
     const right = this.#rangesOf(b);
     let i = 0;

@@ -97,7 +97,6 @@ export async function assess(
   );
   const findings = findingsOf({
     before: state,
-    after,
     was,
     is,
     effect,

@@ -6,9 +6,12 @@ import { type PortSpan, spansOf, spanText, subtract } from './port-spans.ts';
 
 const MAX_EXAMPLES = 3;
 
-/** Connections that a change opens and no `allow` names, as a few sentences; none where all that opens was expected. */
-export function openedBeyond(effect: Effect, expectations: readonly Expectation[], state: NetworkState): string[] {
-  const allowed = expectations.flatMap((one) => (one.expect === 'allow' ? [resolved(one, state)] : []));
+/**
+ * Connections that a change opens and no `allow` names, as a few sentences; none where all that opens was expected. Terms
+ * mean who they mean before the change: who is given the label of others was not meant by it.
+ */
+export function openedBeyond(effect: Effect, expectations: readonly Expectation[], before: NetworkState): string[] {
+  const allowed = expectations.flatMap((one) => (one.expect === 'allow' ? [resolved(one, before)] : []));
   const examples: string[] = [];
   let more = 0;
   for (const { src, dst, opened } of effect.groups) {

@@ -39,7 +39,6 @@ function found(records: readonly StoredRecord[], changes: readonly NetworkChange
   const policies = new Set(changes.map(({ name }) => name));
   return findingsOf({
     before,
-    after,
     was,
     is,
     effect,

@@ -38,7 +38,6 @@ export interface Requester {
 /** What a proposal is judged by. Both states are compiled for the same instant. */
 export interface Judged {
   readonly before: NetworkState;
-  readonly after: NetworkState;
   readonly was: Reachability;
   readonly is: Reachability;
   readonly effect: Effect;
@@ -68,8 +67,8 @@ function delegationFindings({ before, was, effect, requesterId }: Judged): Findi
   return message === undefined ? [] : [blocking('BEYOND_DELEGATION', message)];
 }
 
-function excessFindings({ effect, expectations, after, isBounded }: Judged): Finding[] {
-  return isBounded ? openedBeyond(effect, expectations, after).map((text) => blocking('OPENS_MORE', text)) : [];
+function excessFindings({ effect, expectations, before, isBounded }: Judged): Finding[] {
+  return isBounded ? openedBeyond(effect, expectations, before).map((text) => blocking('OPENS_MORE', text)) : [];
 }
 
 const LOCK_OUT_CODES = {

@@ -7,6 +7,7 @@ import type { IceSession } from './ice/session.ts';
 import { type PairView, reasonOf } from './reason.ts';
 import {
   ANSWERER_LATER_MS,
+  CANDIDATES_AGAIN_MS,
   HOPE_MS,
   OFFER_PATIENCE_MS,
   OFFER_WAITS_MS,
@@ -28,6 +29,8 @@ import { wayTo } from './transitions.ts';
 const MAX_CANDIDATES = 16;
 /** Between two OFFERs of this side, whatever asks for them. */
 const MIN_OFFER_GAP_MS = 1_000;
+/** Before an OFFER that is not answered is sent again because its receiver asked who we are. */
+const OFFER_AGAIN_MS = 200;
 /** Bytes between two looks at the tunnel that are more than a keepalive. */
 const TRAFFIC_BYTES = 64;
 
@@ -73,6 +76,9 @@ export class Pair {
   /** The way that stays in use while a newer session has not found its own. */
   #previous: IceSession | undefined;
   #sentCandidates = new Set<string>();
+  /** When and how often they were named again. */
+  #candidatesAt: number | undefined;
+  #candidatesAgain = 0;
   #waits: readonly number[] = TRY_WAITS_MS;
   #tries = 0;
   #tryAt: number | undefined;
@@ -112,7 +118,7 @@ export class Pair {
   get deadline(): number {
     if (this.#transport === 'closed') return Number.POSITIVE_INFINITY;
     let deadline = Math.min(this.#session?.deadline ?? Infinity, this.#previous?.deadline ?? Infinity);
-    for (const at of [this.#synAt, this.#offerAt, this.#tryAt, this.#probeAt]) {
+    for (const at of [this.#synAt, this.#offerAt, this.#candidatesAt, this.#tryAt, this.#probeAt]) {
       if (at !== undefined && at < deadline) deadline = at;
     }
     if (this.#isActive) deadline = Math.min(deadline, this.#activeUntil);
@@ -201,9 +207,11 @@ export class Pair {
         fields: { peer: this.peer.id },
       });
     }
-    if (!isNewProcess && this.#initiates && this.#isProven && now - this.#offeredAt >= MIN_OFFER_GAP_MS) {
-      if (this.#offerAt !== undefined) this.#sendOffer(now);
-      else this.#offer(now);
+    if (this.#initiates && this.#isProven && !isNewProcess) {
+      // An OFFER under way may have come before the peer knew this process: it is soon sent again.
+      const isUnderWay = this.#offerAt !== undefined;
+      if (isUnderWay) this.#offerAt = Math.min(this.#offerAt ?? now, Math.max(now, this.#offeredAt + OFFER_AGAIN_MS));
+      else if (now - this.#offeredAt >= MIN_OFFER_GAP_MS) this.#offer(now);
     }
     this.#evaluate(now);
   }
@@ -278,6 +286,7 @@ export class Pair {
     this.#previous?.tick(now);
     if (isDue(this.#synAt, now)) this.#syn(now);
     if (isDue(this.#offerAt, now)) this.#offerUnanswered(now);
+    if (isDue(this.#candidatesAt, now)) this.#candidatesAgainNow(now);
     if (isDue(this.#tryAt, now)) this.#begin(now);
     if (isDue(this.#probeAt, now)) this.#probe(now);
     this.#setActive(now);
@@ -332,8 +341,7 @@ export class Pair {
     const session = this.#session;
     if (!session) return undefined;
     this.#around.signal(this.peer.key, { kind: 'ANSWER', ...session.local, tieBreaker: session.tieBreaker });
-    this.#sentCandidates.clear();
-    this.#sendCandidates();
+    this.#nameCandidates(now);
     return undefined;
   }
 
@@ -410,8 +418,7 @@ export class Pair {
     this.#offerAt = now + waitOf(OFFER_WAITS_MS, this.#offers, this.#around.fraction());
     this.#offers += 1;
     this.#around.signal(this.peer.key, { kind: 'OFFER', ...session.local, tieBreaker: session.tieBreaker });
-    this.#sentCandidates.clear();
-    this.#sendCandidates();
+    this.#nameCandidates(now);
   }
 
   #offerUnanswered(now: number): void {
@@ -454,6 +461,23 @@ export class Pair {
     if (this.#around.relay.state !== 'ready' || this.#presence === 'present') return;
     this.#probes = 0;
     this.#probeAt = Math.min(this.#probeAt ?? Infinity, at);
+  }
+
+  #nameCandidates(now: number): void {
+    this.#sentCandidates.clear();
+    this.#sendCandidates();
+    this.#candidatesAgain = 0;
+    this.#candidatesAt = now + CANDIDATES_AGAIN_MS[0];
+  }
+
+  #candidatesAgainNow(now: number): void {
+    this.#candidatesAt = undefined;
+    if (this.direct || !this.#session?.isTrying) return;
+    this.#sentCandidates.clear();
+    this.#sendCandidates();
+    this.#candidatesAgain += 1;
+    const wait = CANDIDATES_AGAIN_MS[this.#candidatesAgain];
+    if (wait !== undefined) this.#candidatesAt = now + wait;
   }
 
   /** @returns whether there was any that the peer had not been told */

@@ -1,5 +1,6 @@
+import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { type Obstruction, Simulation } from './simulation.testkit.ts';
+import { type Obstruction, type SimulatedNode, Simulation, type SimulationOptions } from './simulation.testkit.ts';
 
 /** Where two kinds of network lead: `either` where it depends on who happens to send first. */
 const GRID: Readonly<Record<Obstruction, Readonly<Record<Obstruction, 'direct' | 'relayed' | 'either'>>>> = {
@@ -11,18 +12,356 @@ const GRID: Readonly<Record<Obstruction, Readonly<Record<Obstruction, 'direct' |
 };
 const KINDS = Object.keys(GRID) as Obstruction[];
 
-describe('paths', () => {
+describe('two nodes', () => {
   test.each(KINDS.flatMap((a) => KINDS.map((b) => [a, b, GRID[a][b]] as const)))(
     '%s and %s end %s',
     (a, b, expected) => {
-      const simulation = new Simulation({ seed: 7 });
-      const nodes = [simulation.add('a', a), simulation.add('b', b)] as const;
-      for (const node of nodes) simulation.start(node);
+      const { simulation, one, two } = pair(a, b);
       simulation.run(180_000);
-      const [one, two] = nodes;
       const found = [simulation.status(one, two).path, simulation.status(two, one).path];
       if (expected === 'either') expect(found[0]).toBe(found[1]);
       else expect(found).toEqual([expected, expected]);
     },
   );
+
+  test('two behind one router take the way inside, whatever the router does', () => {
+    const simulation = new Simulation({ seed: 3 });
+    const [one, two] = [simulation.add('one', 'hard', 'home'), simulation.add('two', 'hard', 'home')];
+    for (const node of [one, two]) simulation.start(node);
+    simulation.run(2_000);
+    expect(simulation.status(one, two)).toMatchObject({ path: 'direct', endpoint: two.inside });
+    expect(simulation.status(two, one)).toMatchObject({ path: 'direct', endpoint: one.inside });
+  });
+
+  test('the first packets take the relay, and the direct way is there within a second', () => {
+    const { simulation, one, two } = pair('easy', 'easy');
+    simulation.run(100);
+    simulation.data(one, two);
+    simulation.run(50);
+    expect(two.received.map(({ by }) => by)).toEqual(['relay']);
+    simulation.run(900);
+    expect(simulation.status(one, two).path).toBe('direct');
+    expect([...new Set(one.states)]).toEqual(['probing', 'lrp-ready', 'ice-ready']);
+  });
+
+  test('a packet every 5 ms survives the upgrade to the direct way', () => {
+    const { simulation, one, two } = pair('easy', 'easy');
+    simulation.run(100);
+    const sent = traffic(simulation, [one, two], 5_000);
+    expect(lost(sent, [one, two])).toEqual([]);
+    expect(simulation.status(one, two).path).toBe('direct');
+  });
+
+  test('a direct way that is cut under traffic is left within a second, and taken again without loss', () => {
+    const { simulation, one, two } = pair('easy', 'easy');
+    traffic(simulation, [one, two], 4_000);
+    const cutAt = simulation.now;
+    simulation.cut(one, two);
+    const whileCut = traffic(simulation, [one, two], 5_000);
+    const gone = lost(whileCut, [one, two]);
+    expect(Math.max(...gone.map(({ at }) => at)) - cutAt).toBeLessThan(1_000);
+    expect([simulation.status(one, two).transport, simulation.status(two, one).transport]).toEqual([
+      'lrp-ready',
+      'lrp-ready',
+    ]);
+    simulation.mend();
+    const after = traffic(simulation, [one, two], 15_000);
+    expect(lost(after, [one, two])).toEqual([]);
+    expect([simulation.status(one, two).path, simulation.status(two, one).path]).toEqual(['direct', 'direct']);
+  });
+
+  test('an idle direct way that is cut is left within 30 s', () => {
+    const { simulation, one, two } = pair('easy', 'firewall');
+    simulation.run(60_000);
+    simulation.cut(one, two);
+    simulation.run(30_000);
+    expect([simulation.status(one, two).transport, simulation.status(two, one).transport]).toEqual([
+      'lrp-ready',
+      'lrp-ready',
+    ]);
+  });
+
+  test('a way that works in one direction only is left by both sides', () => {
+    const { simulation, one, two } = pair('none', 'none');
+    traffic(simulation, [one, two], 2_000);
+    simulation.cutOneWay(one, two);
+    traffic(simulation, [one, two], 1_200);
+    expect([simulation.status(one, two).path, simulation.status(two, one).path]).toEqual(['relayed', 'relayed']);
+    const after = traffic(simulation, [one, two], 5_000);
+    expect(lost(after, [one, two])).toEqual([]);
+  });
+
+  test('a peer that moves to another network is found there', () => {
+    const { simulation, one, two } = pair('easy', 'easy');
+    traffic(simulation, [one, two], 2_000);
+    simulation.move(two);
+    traffic(simulation, [one, two], 3_000);
+    const after = traffic(simulation, [one, two], 1_000);
+    expect(lost(after, [one, two])).toEqual([]);
+    expect(simulation.status(one, two)).toMatchObject({
+      path: 'direct',
+      endpoint: { address: two.router?.publicAddress },
+    });
+  });
+
+  test('a peer that moves while the bus is away is found too', () => {
+    const { simulation, one, two } = pair('easy', 'none');
+    traffic(simulation, [one, two], 2_000);
+    simulation.bus(one, false);
+    simulation.bus(two, false);
+    simulation.move(one);
+    traffic(simulation, [one, two], 10_000);
+    expect([simulation.status(one, two).path, simulation.status(two, one).path]).toEqual(['direct', 'direct']);
+  });
+
+  test('bus and relay may go for ten minutes: a direct way stays', () => {
+    const { simulation, one, two } = pair('easy', 'easy');
+    simulation.run(5_000);
+    for (const node of [one, two]) {
+      simulation.bus(node, false);
+      simulation.relay(node, false);
+    }
+    const sent = traffic(simulation, [one, two], 600_000, 10_000);
+    expect(lost(sent, [one, two])).toEqual([]);
+    expect(simulation.status(one, two).transport).toBe('ice-ready');
+  });
+
+  test('without a bus there is the relay, and the reason says so', () => {
+    const { simulation, one, two } = pair('none', 'none', { isBusUp: false });
+    simulation.run(3_000);
+    expect(simulation.status(one, two)).toMatchObject({
+      transport: 'lrp-ready',
+      path: 'relayed',
+      reason: { code: 'no-bus' },
+    });
+    simulation.bus(one, true);
+    simulation.bus(two, true);
+    simulation.run(3_000);
+    expect(simulation.status(one, two).path).toBe('direct');
+  });
+
+  test('without bus and relay nothing carries packets, and after a minute the pair has failed', () => {
+    const { simulation, one, two } = pair('none', 'none', { isBusUp: false, isRelayUp: false });
+    simulation.run(30_000);
+    expect(simulation.status(one, two)).toMatchObject({ transport: 'probing', path: null, endpoint: null });
+    simulation.run(31_000);
+    expect(simulation.status(one, two)).toMatchObject({ transport: 'failed', path: null, reason: { code: 'no-bus' } });
+    simulation.relay(one, true);
+    simulation.relay(two, true);
+    simulation.run(3_000);
+    expect(simulation.status(one, two).transport).toBe('lrp-ready');
+  });
+
+  test('a peer that starts anew is connected anew', () => {
+    const { simulation, one, two } = pair('easy', 'easy');
+    simulation.run(5_000);
+    simulation.kill(two);
+    simulation.run(3_000);
+    simulation.start(two);
+    simulation.run(5_000);
+    expect([simulation.status(one, two).path, simulation.status(two, one).path]).toEqual(['direct', 'direct']);
+  });
+
+  test('a SYN on an active relay session restarts it, and the log says so', () => {
+    const { simulation, one, two } = pair('hard', 'hard');
+    simulation.run(20_000);
+    expect(one.logs).toEqual([]);
+    simulation.kill(two);
+    simulation.run(1_000);
+    simulation.start(two);
+    simulation.run(15_000);
+    expect(one.logs).toContain('SYN on active LRP session');
+    expect([simulation.status(one, two).transport, simulation.status(two, one).transport]).toEqual([
+      'lrp-ready',
+      'lrp-ready',
+    ]);
+  });
+
+  test('a peer that left is failed at once and asks for nothing', () => {
+    const { simulation, one, two } = pair('easy', 'easy');
+    simulation.run(5_000);
+    simulation.stop(two);
+    simulation.run(3_000);
+    expect(simulation.status(one, two)).toMatchObject({ transport: 'failed', path: null, reason: { code: 'left' } });
+  });
+
+  test('a peer that does not answer is silent, and asked ever more rarely', () => {
+    const simulation = new Simulation();
+    const [one, two] = [simulation.add('one', 'none'), simulation.add('two', 'none')];
+    simulation.start(one);
+    simulation.run(3_600_000);
+    expect(simulation.status(one, two)).toMatchObject({ transport: 'failed', reason: { code: 'peer-silent' } });
+    expect(one.sent.signals).toBeLessThan(25);
+    expect(one.sent.probes).toBeLessThan(25);
+  });
+
+  test('idle, a direct pair costs a check each 15 to 25 s and nothing else', () => {
+    const { simulation, one } = pair('easy', 'easy');
+    simulation.run(60_000);
+    const before = { ...one.sent };
+    simulation.run(600_000);
+    expect(one.sent.signals).toBe(before.signals);
+    // Each of both asks, and each answers the other.
+    expect(one.sent.checks - before.checks).toBeLessThan(2 * (600 / 15) + 2);
+    expect(one.sent.checks - before.checks).toBeGreaterThan(2 * (600 / 25) - 2);
+  });
+
+  test('hopeless pairs become quiet', () => {
+    const { simulation, one } = pair('hard', 'hard');
+    simulation.run(1_800_000);
+    const before = { ...one.sent };
+    simulation.run(3_600_000);
+    expect(one.sent.signals - before.signals).toBeLessThan(100);
+    expect(one.sent.checks - before.checks).toBeLessThan(500);
+  });
+
+  test('whatever network, loss, delay and clocks: packets flow, and all is quiet again in the end', () => {
+    const kinds = fc.constantFrom(...KINDS);
+    const options = fc.record({
+      seed: fc.integer({ min: 1, max: 1_000_000 }),
+      isBusUnordered: fc.boolean(),
+      loss: fc.constantFrom(0, 0.02, 0.1),
+      delay: fc.constantFrom([1, 2] as const, [5, 60] as const, [100, 250] as const),
+      skews: fc.tuple(fc.integer({ min: -1_000_000, max: 1e9 }), fc.integer({ min: -1_000_000, max: 1e9 })),
+    });
+    const trouble = fc.constantFrom('none', 'bus', 'relay', 'restart', 'cut', 'move', 'late' as const);
+    const runs = fc.property(kinds, kinds, options, fc.array(trouble, { maxLength: 4 }), (a, b, option, troubles) => {
+      const { simulation, one, two } = pair(a, b, option);
+      for (const kind of troubles) {
+        switch (kind) {
+          case 'bus':
+          case 'relay':
+            simulation[kind](two, false);
+            traffic(simulation, [one, two], 3_000, 100);
+            simulation[kind](two, true);
+            break;
+          case 'restart':
+            simulation.kill(two);
+            traffic(simulation, [one, two], 3_000, 100);
+            simulation.start(two);
+            break;
+          case 'cut':
+            simulation.cut(one, two);
+            traffic(simulation, [one, two], 5_000, 100);
+            simulation.mend();
+            break;
+          case 'move':
+            simulation.move(one);
+            break;
+          case 'late':
+          case 'none':
+            break;
+          default:
+            kind satisfies never;
+        }
+        traffic(simulation, [one, two], 4_000, 100);
+      }
+      traffic(simulation, [one, two], 200_000, 5_000);
+      const expected = GRID[a][b];
+      const found = [simulation.status(one, two).path, simulation.status(two, one).path];
+      if (option.loss === 0) {
+        if (expected !== 'either') expect(found).toEqual([expected, expected]);
+        expect(lost(traffic(simulation, [one, two], 2_000, 20), [one, two])).toEqual([]);
+      } else expect(found).not.toContain(null);
+      const before = one.sent.signals + one.sent.checks;
+      simulation.run(60_000);
+      expect(one.sent.signals + one.sent.checks - before).toBeLessThan(250);
+    });
+    fc.assert(runs, { numRuns: 8 });
+  }, 120_000);
 });
+
+describe('many nodes', () => {
+  test('eight that begin at once all reach each other directly', () => {
+    const simulation = new Simulation({ seed: 5 });
+    const nodes = Array.from({ length: 8 }, (_, n) => simulation.add(`n${n}`, n % 2 === 0 ? 'easy' : 'firewall'));
+    for (const node of nodes) simulation.start(node);
+    simulation.run(15_000);
+    const paths = nodes.flatMap((node) => node.paths.statuses.map(({ path }) => path));
+    expect(paths.every((path) => path === 'direct')).toBe(true);
+  }, 60_000);
+});
+
+describe('what is not for this node', () => {
+  test('random bytes from anywhere change nothing and throw nothing', () => {
+    const { simulation, one, two } = pair('none', 'none');
+    simulation.run(3_000);
+    const before = simulation.status(one, two).transport;
+    const input = fc.tuple(fc.uint8Array({ maxLength: 200 }), fc.constantFrom('stun', 'signal', 'relay'));
+    fc.assert(
+      fc.property(input, ([bytes, way]) => {
+        const from = { address: '198.51.100.9', port: 5 };
+        if (way === 'stun') one.paths.stunReceived(bytes, from, simulation.now);
+        else if (way === 'signal') one.paths.signalReceived('mesh.w.one.signal', bytes, simulation.now);
+        else one.paths.relayedReceived(two.publicKey, bytes, simulation.now);
+      }),
+    );
+    expect(simulation.status(one, two).transport).toBe(before);
+  });
+
+  test('checks with flipped bits are counted and not answered', () => {
+    const { simulation, one, two } = pair('none', 'none');
+    const checks: Uint8Array[] = [];
+    simulation.onUdp = (to, bytes) => {
+      if (to === one) checks.push(bytes);
+    };
+    simulation.run(1_000);
+    const answers = checks.flatMap((check) =>
+      Array.from({ length: check.length }, (_, at) => {
+        const bent = Uint8Array.from(check);
+        bent[at] = (bent[at] ?? 0) ^ 1;
+        return one.paths.stunReceived(bent, two.inside, simulation.now);
+      }).flat(),
+    );
+    expect(checks.length).toBeGreaterThan(0);
+    expect(answers.filter(({ type }) => type === 'stun')).toEqual([]);
+  });
+});
+
+interface PairOptions extends SimulationOptions {
+  readonly isBusUp?: boolean;
+  readonly isRelayUp?: boolean;
+}
+
+function pair(a: Obstruction, b: Obstruction, { isBusUp = true, isRelayUp = true, ...options }: PairOptions = {}) {
+  const simulation = new Simulation({ seed: 7, ...options });
+  const [one, two] = [simulation.add('one', a), simulation.add('two', b)];
+  for (const node of [one, two]) {
+    node.isBusUp = isBusUp;
+    node.isRelayUp = isRelayUp;
+  }
+  for (const node of [one, two]) simulation.start(node);
+  return { simulation, one, two };
+}
+
+interface Sent {
+  readonly n: number;
+  readonly at: number;
+}
+
+/** A packet each way every few milliseconds. */
+function traffic(
+  simulation: Simulation,
+  [a, b]: readonly [SimulatedNode, SimulatedNode],
+  forMs: number,
+  every = 5,
+): Sent[] {
+  const sent: Sent[] = [];
+  const send = () => {
+    for (const [from, to] of [
+      [a, b],
+      [b, a],
+    ] as const) {
+      if (from.isRunning) sent.push({ n: simulation.data(from, to), at: simulation.now });
+    }
+  };
+  simulation.run(forMs, send, every);
+  return sent;
+}
+
+/** Those that did not arrive, but for what is still on its way. */
+function lost(sent: readonly Sent[], nodes: readonly SimulatedNode[]): Sent[] {
+  const arrived = new Set(nodes.flatMap(({ received }) => received.map(({ n }) => n)));
+  const last = sent.at(-1)?.at ?? 0;
+  return sent.filter(({ n, at }) => !arrived.has(n) && at < last - 600);
+}

@@ -4,6 +4,8 @@ export const SYN_WAITS_MS = [1_000, 2_000, 4_000, 8_000, 15_000, 30_000, 60_000,
 export const SILENT_AFTER_SYNS = 3;
 /** OFFERs that are not answered; then the peer has to prove again that it lives. */
 export const OFFER_WAITS_MS = [1_000, 2_000, 3_000, 4_000] as const;
+/** While a try has found nothing, candidates are named again: those that came before the sender was proven were dropped. */
+export const CANDIDATES_AGAIN_MS = [600, 2_000] as const;
 /** The side that answers waits this long for the OFFER it asked for. */
 export const OFFER_PATIENCE_MS = 3_000;
 /**

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { parseCidr } from '../../core/network/cidr.ts';
-import { generateKeyPair, type KeyPair } from '../../net/seal/x25519.ts';
+import { type KeyPair, keyPairOf } from '../../net/seal/x25519.ts';
 import type { Endpoint } from '../tunnel/tunnel.ts';
 import { type Candidate, priorityOf } from './ice/candidate.ts';
 import { Paths } from './paths.ts';
@@ -18,6 +18,8 @@ export interface SimulationOptions {
   readonly loss?: number;
   /** Least and most milliseconds of one way; a wide span reorders. */
   readonly delay?: readonly [number, number];
+  /** A real bus keeps the order of what one sends to another. */
+  readonly isBusUnordered?: boolean;
   /** Milliseconds that each node's clock is ahead of the simulation. */
   readonly skews?: readonly number[];
 }
@@ -26,6 +28,7 @@ const WIREGUARD_PORT = 51_820;
 const STUN_SERVER = { address: '203.0.113.250', port: 3478 };
 const FLOW_LIFE_MS = 30_000;
 const BUS_DELAY_MS = 15;
+const BUS_JITTER_MS = 10;
 const RELAY_DELAY_MS = 20;
 /** More ticks at one instant than this is a loop. */
 const MAX_TICKS_AT_ONCE = 50;
@@ -74,11 +77,6 @@ class Router {
     return flow?.inside === 'router' ? undefined : flow?.inside;
   }
 
-  /** What a reboot or a new address does. */
-  reset(): void {
-    this.#flows = [];
-  }
-
   #freePort(inside: Endpoint, remote: Endpoint): number {
     let port = this.#kind === 'hard' ? this.#anyPort() : inside.port;
     while (this.#flows.some((flow) => flow.port === port && flow.remote === nameOf(remote))) port = this.#anyPort();
@@ -98,35 +96,42 @@ class Router {
 export class SimulatedNode {
   readonly name: string;
   readonly keyPair: KeyPair;
-  readonly inside: Endpoint;
-  readonly router: Router | undefined;
+  inside: Endpoint;
+  router: Router | undefined;
+  readonly obstruction: Obstruction;
   /** The network that the host is in; hosts of one network reach each other directly. */
-  readonly site: string;
+  site: string;
   readonly skew: number;
   readonly endpoints = new Map<string, Endpoint | 'relay'>();
   readonly bytes = new Map<string, number>();
   readonly logs: string[] = [];
   readonly states: string[] = [];
-  paths: Paths;
+  paths!: Paths;
   isBusUp = true;
   isRelayUp = true;
   isRunning = false;
   received: { readonly from: string; readonly by: 'direct' | 'relay'; readonly at: number; readonly n: number }[] = [];
   sent = { signals: 0, checks: 0, endpoints: 0, probes: 0 };
 
-  constructor(name: string, site: string, inside: Endpoint, router: Router | undefined, skew: number, paths: Paths) {
+  constructor(name: string, obstruction: Obstruction, place: Place, skew: number, keyPair: KeyPair) {
     this.name = name;
-    this.site = site;
-    this.inside = inside;
-    this.router = router;
+    this.obstruction = obstruction;
+    this.site = place.site;
+    this.inside = place.inside;
+    this.router = place.router;
     this.skew = skew;
-    this.paths = paths;
-    this.keyPair = generateKeyPair();
+    this.keyPair = keyPair;
   }
 
   get publicKey(): string {
     return Buffer.from(this.keyPair.publicKey).toString('base64');
   }
+}
+
+interface Place {
+  readonly site: string;
+  readonly inside: Endpoint;
+  readonly router: Router | undefined;
 }
 
 export class Simulation {
@@ -136,15 +141,21 @@ export class Simulation {
   readonly #delay: readonly [number, number];
   readonly #skews: readonly number[];
   readonly #seed: number;
+  readonly #isBusUnordered: boolean;
+  readonly #lastOnBus = new Map<string, number>();
   readonly #routers = new Map<string, Router>();
   readonly #cuts = new Set<string>();
   #draws = 0;
+  #places = 0;
+  /** Sees every datagram of an agent as it arrives. */
+  onUdp: ((to: SimulatedNode, bytes: Uint8Array) => void) | undefined;
   #events: { readonly at: number; readonly order: number; readonly run: () => void }[] = [];
   #order = 0;
   /** Both sides of every datagram of `data`, by number. */
   #data = 0;
 
-  constructor({ seed = 1, loss = 0, delay = [5, 15], skews = [] }: SimulationOptions = {}) {
+  constructor({ seed = 1, loss = 0, delay = [5, 15], skews = [], isBusUnordered = false }: SimulationOptions = {}) {
+    this.#isBusUnordered = isBusUnordered;
     this.#seed = seed;
     this.#loss = loss;
     this.#delay = delay;
@@ -153,18 +164,35 @@ export class Simulation {
 
   /** A host behind an obstruction. Hosts of the same site share its router and reach each other without it. */
   add(name: string, obstruction: Obstruction, site = name): SimulatedNode {
-    const index = this.nodes.length;
-    const publicAddress = `198.51.100.${index + 1}`;
-    const isRouted = obstruction !== 'none' && obstruction !== 'firewall';
-    const inside = { address: isRouted ? `192.168.1.${index + 10}` : publicAddress, port: WIREGUARD_PORT };
-    const router =
-      obstruction === 'none'
-        ? undefined
-        : (this.#routers.get(site) ?? new Router(obstruction, publicAddress, () => this.draw()));
-    if (router) this.#routers.set(site, router);
-    const node = new SimulatedNode(name, site, inside, router, this.#skews[index] ?? 0, undefined as unknown as Paths);
+    const skew = this.#skews[this.nodes.length] ?? 0;
+    const keyPair = keyPairOf(this.bytes(32));
+    const node = new SimulatedNode(name, obstruction, this.#place(obstruction, site), skew, keyPair);
     this.nodes.push(node);
     return node;
+  }
+
+  /** The host is in another network of the same kind from now on. */
+  move(node: SimulatedNode): void {
+    Object.assign(node, this.#place(node.obstruction, `${node.site}'`));
+    this.gather(node);
+  }
+
+  /** A clean end of the agent. */
+  stop(node: SimulatedNode): void {
+    this.#perform(node, node.paths.close(this.now + node.skew));
+    node.isRunning = false;
+  }
+
+  #place(obstruction: Obstruction, site: string): Place {
+    const index = ++this.#places;
+    const publicAddress = `198.51.${100 + (index >> 8)}.${index & 0xff}`;
+    const isRouted = obstruction !== 'none' && obstruction !== 'firewall';
+    const inside = { address: isRouted ? `192.168.1.${index + 10}` : publicAddress, port: WIREGUARD_PORT };
+    const known = this.#routers.get(site);
+    const router =
+      obstruction === 'none' ? undefined : (known ?? new Router(obstruction, publicAddress, () => this.draw()));
+    if (router) this.#routers.set(site, router);
+    return { site, inside, router };
   }
 
   /** The agent of a node begins, or begins again as a new process. */
@@ -222,7 +250,12 @@ export class Simulation {
 
   /** No UDP between two hosts, until `mend`. */
   cut(a: SimulatedNode, b: SimulatedNode): void {
-    this.#cuts.add([a.name, b.name].sort().join(' '));
+    this.cutOneWay(a, b);
+    this.cutOneWay(b, a);
+  }
+
+  cutOneWay(from: SimulatedNode, to: SimulatedNode): void {
+    this.#cuts.add(`${from.name} ${to.name}`);
   }
 
   mend(): void {
@@ -305,7 +338,11 @@ export class Simulation {
         node.sent.signals += 1;
         const to = this.nodes.find(({ name }) => command.subject === `mesh.w.${name}.signal`);
         if (!node.isBusUp || !to) return;
-        this.#after(BUS_DELAY_MS + this.draw() * 5, () => {
+        const way = `${node.name} ${to.name}`;
+        const drawn = this.now + BUS_DELAY_MS + this.draw() * BUS_JITTER_MS;
+        const at = this.#isBusUnordered ? drawn : Math.max(drawn, this.#lastOnBus.get(way) ?? 0);
+        this.#lastOnBus.set(way, at);
+        this.#at(at, () => {
           if (!to.isBusUp || !to.isRunning) return;
           this.#perform(to, to.paths.signalReceived(command.subject, command.sealed, this.now + to.skew));
         });
@@ -361,8 +398,9 @@ export class Simulation {
     const [least, most] = this.#delay;
     this.#after(least + this.draw() * (most - least), () => {
       const target = neighbour ?? this.#behind(to, source);
-      if (!target?.isRunning || this.#cuts.has([from.name, target.name].sort().join(' '))) return;
+      if (!target?.isRunning || this.#cuts.has(`${from.name} ${target.name}`)) return;
       if (content instanceof Uint8Array) {
+        this.onUdp?.(target, content);
         this.#perform(target, target.paths.stunReceived(content, source, this.now + target.skew));
       } else {
         target.endpoints.set(content.from, source);

@@ -55,9 +55,11 @@ export class Consent {
 
   /** The check that was sent then was answered. */
   answered(sentAt: number, now: number): void {
-    this.#outstanding = this.#outstanding.filter((at) => at > sentAt);
     this.roundTripMs = (this.roundTripMs * 3 + (now - sentAt)) / 4;
-    if (!this.#isActive && this.#outstanding.length === 0) {
+    if (this.#isActive) this.#outstanding = this.#outstanding.filter((at) => at > sentAt);
+    else {
+      // One answer is enough: what else is on its way would keep a slow way from ever being idle.
+      this.#outstanding = [];
       this.#nextAt = now + IDLE_MIN_MS + this.#random() * (IDLE_MAX_MS - IDLE_MIN_MS);
     }
   }

@@ -11,12 +11,12 @@ import { machine, median, spread } from './report.ts';
 
 const quick = process.argv.includes('--quick');
 const ROUNDS = quick ? 3 : 7;
-const CHANGES_A_ROUND = quick ? 5 : 10;
+const CHANGES_A_ROUND = quick ? 3 : 6;
 /** Registered peers, and those of them that are nodes on the bus. */
 const LATENCY_SIZES = [
   [1_000, 1_000],
   [10_000, 1_000],
-  [10_000, 10_000],
+  [10_000, 3_000],
 ];
 const SIZES = [1_000, 10_000, 50_000];
 

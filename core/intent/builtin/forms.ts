@@ -20,7 +20,7 @@ export type Wish =
 /** One way of asking. The first whose pattern fits the whole statement decides; none is tried twice. */
 export interface Form {
   readonly wish: Wish;
-  /** As a refusal and the page of sentences name it. */
+  /** As the page of sentences names it. */
   readonly shape?: string;
   readonly patterns: readonly Pattern[];
   /** It names two sides as `a to b`, which some verbs give the other way round. */
@@ -107,6 +107,16 @@ function denyForms(): Form[] {
     ]),
     form('deny', 'block <source> from reaching <target>', ['DENY {source} REACHING|REACH|FROM {target}']),
     { ...form('deny', 'block <source> to <target>', ['DENY {source} TO {target}']), arrow: true },
+    form('deny', '<source> should be blocked from <target>', [
+      '{source} MAY BLOCKED REACHING|REACH|FROM {target}',
+      '{source} MAY BLOCKED ACCESS TO|ON {target}',
+      'ACCESS FROM {source} TO {target} MAY BLOCKED',
+      'ACCESS TO {target} FROM {source} MAY BLOCKED',
+      'ACCESS TO {target} MAY BLOCKED',
+      'ACCESS BETWEEN {both} MAY BLOCKED',
+      'ACCESS FROM {source} TO {target} MAY_NOT ALLOWED',
+      'ACCESS TO {target} FROM {source} MAY_NOT ALLOWED',
+    ]),
     form('deny', 'block access between <one> and <other>', [
       'DENY|CUT|CLOSE|ISOLATE|NO ACCESS BETWEEN {both}',
       'DENY {both} REACHING|REACH|FROM MUTUAL',
@@ -134,6 +144,11 @@ function allowForms(): Form[] {
       'LET|OPEN ACCESS FROM|FOR {source} TO|ON {target}',
       'LET ACCESS TO|ON|OF {target} FROM|FOR|BY {source}',
     ]),
+    form('allow', 'access from <source> to <target> should be allowed', [
+      'ACCESS FROM {source} TO {target} MAY ALLOWED',
+      'ACCESS TO {target} FROM {source} MAY ALLOWED',
+      'ACCESS BETWEEN {both} MAY ALLOWED',
+    ]),
     form('allow', 'give <source> access to <target>', ['LET {source} ACCESS TO|ON {target}']),
     form('allow', 'let <source> reach <target>', ['LET|OPEN {source} REACH {target}']),
     form('allow', '<source> may reach <target>', ['{source} MAY REACH {target}', '{source} MAY ACCESS TO|ON {target}']),
@@ -155,6 +170,11 @@ function isolateForms(): Form[] {
       'ISOLATE {source} FROM {target}',
       'CUT {source} OFF? FROM {target}',
     ]),
+    form('separate', '<one> should be isolated from <other>', [
+      '{both} MAY ISOLATED FROM MUTUAL',
+      '{source} MAY ISOLATED FROM {target}',
+    ]),
+    form('isolate', '<target> should be isolated', ['{target} MAY ISOLATED']),
     form('isolate', 'isolate <target>', ['ISOLATE {target}', 'CUT {target} OFF', 'LOCK {target} OFF?']),
   ];
 }
@@ -262,7 +282,7 @@ function asks(question: string, patterns: readonly string[]): Form {
   return { wish: 'ask', question, patterns: patterns.map(patternOf) };
 }
 
-/** The sentences that are understood, as a refusal names them. */
+/** The sentences that are understood. */
 export const SHAPES: readonly string[] = FORMS.flatMap(({ shape }) => shape ?? []);
 
 /** The form that fits a whole statement, and what its slots caught. */

@@ -21,6 +21,9 @@ export type Sym =
   | 'REACHING'
   | 'TALK'
   | 'ACCEPT'
+  | 'ISOLATED'
+  | 'BLOCKED'
+  | 'ALLOWED'
   | 'ACCESS'
   | 'MAY'
   | 'MAY_NOT'
@@ -91,12 +94,15 @@ const PHRASES: Readonly<Record<Sym, string>> = {
   REACH: `${each('|to |to be able to ', REACHED)}|${each('be ', REACHING)}|be able to reach|be able to access|be able to connect to|be able to talk to|be able to query|be able to use`,
   REACHING: each('|from |from ever ', REACHING),
   TALK: each('|to |to be able to ', 'talk|communicate|connect|speak'),
+  ISOLATED: 'be isolated|be quarantined|be cut off|be locked down|be disconnected|be separated',
+  BLOCKED: 'be blocked|be denied|be barred|be banned|be kept|be prevented|be stopped|be forbidden',
+  ALLOWED: 'be allowed|be permitted|be enabled|be possible',
   ACCEPT: 'be reached|be accessed|be used|be queried|be contacted|be reachable|be accessible|be open|accept|receive',
   ACCESS: each(
     '|all |any |all the |the |new |incoming |inbound |outgoing |outbound |all incoming |all inbound |all outgoing |all outbound ',
     'access|traffic|connections|connection|communication|connectivity|connection attempts',
   ),
-  MAY: `${each('', MAY)}|${suffixed(' to', 'is allowed|are allowed|is permitted|are permitted|is able|are able|needs|need|has|have|ought')}|should be allowed to|must be allowed to|should be able to|must be able to|will be able to|should have|must have|can have|may have|gets|get|should get`,
+  MAY: `${each('', MAY)}|${suffixed(' to', 'is allowed|are allowed|is permitted|are permitted|is able|are able|needs|need|has|have|ought')}|should be allowed to|must be allowed to|should be able to|must be able to|will be able to|should be given|should be granted|must be given|can be given|may be given|should have|must have|can have|may have|gets|get|should get`,
   MAY_NOT: `${MAY_NOT}|${suffixed(' be able to', MAY_NOT)}|${suffixed(' be allowed to', MAY_NOT)}|${suffixed(' to', 'is not allowed|are not allowed|is not permitted|are not permitted|is never allowed|are never allowed|is no longer allowed|are no longer allowed')}|${suffixed(' have', MAY_NOT)}`,
   NOBODY: 'nobody|no one|no-one|none|no peer|no peers|no node|no device|no host|no machine',
   ONLY: 'only|just|solely|exclusively',

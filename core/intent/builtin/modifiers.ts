@@ -252,7 +252,8 @@ class Taker {
       return true;
     }
     const first = before === undefined || BEFORE_PORTS.has(before) || (before === 'ONLY' && this.#rest.length === 2);
-    if (!first || this.#rest.length === 0 || (following && !(next && AFTER_PORTS.has(next)))) return false;
+    const begins = this.#rest.length === 0 && !this.#tokens.some(({ sym }) => sym === 'MAY' || sym === 'MAY_NOT');
+    if (!first || begins || (following && !(next && AFTER_PORTS.has(next)))) return false;
     const heads = this.#tokens.slice(named.end + 1).some(({ sym }) => sym === 'TO');
     if (isName && !(next === 'FROM' && heads)) return false;
     this.#setPorts(named.ports);

@@ -1,5 +1,5 @@
 import type { PortEntry } from '../../network/policy.ts';
-import { formOf, SHAPES, type Wish } from './forms.ts';
+import { formOf, type Wish } from './forms.ts';
 import { type Sym, type Token, VERBS } from './lexicon.ts';
 import type { Slots } from './match.ts';
 import { type Context, type Modifiers, takeModifiers } from './modifiers.ts';
@@ -15,6 +15,19 @@ export interface Statement extends Omit<Modifiers, 'rest'> {
   /** As it was said, for refusals. */
   readonly text: string;
 }
+
+const EXAMPLES = [
+  'let web reach db on port 5432',
+  'only web may reach db',
+  'block ci from db',
+  'isolate web-1',
+  "revoke web's access to db",
+  'limit db to port 443',
+  'allow https between web and api',
+  'delete the policy <name>',
+  'deny everything by default',
+  'undo the last change',
+];
 
 /** "Grant db to web" gives away the first, "allow web to db" is an arrow. */
 const GIVING: ReadonlySet<string> = new Set([
@@ -115,7 +128,7 @@ function notUnderstood(rest: readonly Token[], whole: readonly Token[]): Refusal
     ]);
   }
   return new Refusal(
-    `${quoted(said(whole))} is not understood. What can be said: ${SHAPES.join('; ')}. Each with "on port 443", "for 2 hours", "except ci" or "and nobody else" where it makes sense.`,
+    `${quoted(said(whole))} is not understood. What can be said, for example: ${EXAMPLES.join('; ')}. Each with "on port 443", "for 2 hours", "except ci" or "and nobody else" where it makes sense.`,
   );
 }
 

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { agent, buildKit } from '../../test/kit.ts';
 import { seedPeers } from '../../test/seed-peers.ts';
+import { MeshError } from '../errors.ts';
 import type { PolicySpec } from '../network/policy.ts';
 import type { Expectation, PlanAnswer, Planner, PlanQuestion } from './planner.ts';
 
@@ -116,5 +117,66 @@ describe('a planner', () => {
     const { plan, questions } = await ask([answer(spec('web'), { questions: ['TCP?'] })], { history });
     expect(questions[0]?.history).toEqual(history);
     expect(await plan).toMatchObject({ questions: ['TCP?'] });
+  });
+
+  it('whose expectations are its own word proves nothing, and is not asked again for that', async () => {
+    const { plan, questions } = await ask([{ ...RIGHT, selfAsserted: true } as PlanAnswer]);
+    expect(await plan).toMatchObject({
+      verification: 'unproven',
+      unmet: [expect.stringContaining('only the model says what was meant')],
+    });
+    expect(questions).toHaveLength(1);
+  });
+
+  it('is held to what the caller expects instead of its own word, and to nothing more than that', async () => {
+    const mine = { ...RIGHT, selfAsserted: true } as PlanAnswer;
+    const expectations = [WEB_ON_5432, NOBODY_ELSE];
+    const { plan, questions } = await ask([mine], { expectations });
+    expect(questions[0]?.expected).toEqual(expectations);
+    expect(await plan).toMatchObject({ verified: true });
+    const guests = [{ ...WEB_ON_5432, src: 'role=guest' }];
+    expect(await (await ask([mine], { expectations: guests })).plan).toMatchObject({ verification: 'unmet' });
+  });
+
+  it('that fails when it is asked again leaves its first answer standing', async () => {
+    const planner: Planner = {
+      name: 'failing',
+      plan: ({ counterexample }) =>
+        counterexample ? Promise.reject(new MeshError('unavailable', 'away')) : Promise.resolve(TOO_WIDE),
+    };
+    await using kit = await buildKit({ planner });
+    const workspace = await kit.workspace();
+    await seedPeers(kit.services, workspace, {
+      'web-1': { role: 'web' },
+      'db-1': { role: 'db' },
+      guest: { role: 'guest' },
+    });
+    const as = agent(['intents:plan'], workspace);
+    expect(await kit.call('plan_network_change', { intent: 'web to db' }, { as, workspace })).toMatchObject({
+      verification: 'unmet',
+    });
+  });
+
+  it('that asks a model leaves an event of each request in the audit log, also when nothing comes of it', async () => {
+    const call = { model: 'm', mode: 'tool', milliseconds: 7, promptTokens: 3, completionTokens: 2 };
+    const planner: Planner = {
+      name: 'asking',
+      plan({ onCall }) {
+        onCall?.({ ...call, outcome: 'answered' });
+        onCall?.({ ...call, outcome: 'failed' });
+        return Promise.reject(new MeshError('unavailable', 'away'));
+      },
+    };
+    await using kit = await buildKit({ planner });
+    const workspace = await kit.workspace();
+    const as = agent(['intents:plan'], workspace);
+    await expect(kit.call('plan_network_change', { intent: 'x' }, { as, workspace })).rejects.toMatchObject({
+      code: 'unavailable',
+    });
+    const entries = await kit.services.store.audit(workspace, { type: 'event', limit: 10 });
+    expect(entries.map(({ event }) => event && [event.type, event.actor, event.result, event.detail])).toEqual([
+      ['model_call', as.subject, 'refused', call],
+      ['model_call', as.subject, 'ok', call],
+    ]);
   });
 });

@@ -1,0 +1,81 @@
+import { expect, test } from 'vitest';
+import { scriptedModel } from '../../llm/scripted-model.testkit.ts';
+import { startHarness } from '../harness.ts';
+import { webAndDatabase } from '../network-setup.ts';
+
+const LOOSE = 'our storefronts ought to speak postgres with whatever keeps the orders';
+const EXPECTED = { src: 'role=web', dst: 'role=db', protocol: 'TCP', port: 5432, expect: 'allow' };
+const KEY = 'sk-kept-secret';
+
+const by = (label: string) => ({ peer: null, labels: [label], expressions: [] });
+const ANSWER = JSON.stringify({
+  understood: true,
+  refusal: '',
+  questions: [],
+  summary: 'Let web reach db.',
+  reasoning: 'It was asked for.',
+  risk: 'low',
+  changes: [
+    {
+      do: 'create_policy',
+      name: 'web-to-db',
+      spec: {
+        action: 'ALLOW',
+        subject: by('role=db'),
+        network: null,
+        ingress: [
+          {
+            peers: [{ selector: by('role=web'), ipBlock: null }],
+            ports: [{ protocol: 'TCP', port: 5432, endPort: null }],
+          },
+        ],
+        egress: null,
+        expiresAt: null,
+      },
+    },
+  ],
+  expectations: [{ ...EXPECTED, except: [], endPort: null }],
+});
+
+test('a control plane with a model plans what the grammar does not understand, counts it, and trusts none of it', async () => {
+  await using model = await scriptedModel(({ body }) => (body.tools ? ANSWER : 'It lets **web** reach db.'), {
+    modes: ['tool'],
+  });
+  await using harness = await startHarness({
+    env: { MESH_LLM_BASE_URL: model.baseURL, MESH_LLM_MODEL: 'm', MESH_LLM_API_KEY: KEY },
+  });
+  const { token, workspace } = await webAndDatabase(harness, 'with-model');
+  const plan = (more: object = {}) =>
+    harness.api('POST', '/api/v1/ai/intent/plan', {
+      token,
+      body: { workspace_id: workspace, intent: LOOSE, dry_run: false, ...more },
+    });
+
+  const { status, body } = await plan();
+  expect([status, body.verified, body.verification]).toEqual([200, false, 'unproven']);
+  expect(body.changes).toMatchObject([{ action: 'create', resource: 'MeshPolicy', name: 'web-to-db' }]);
+  expect(body.diff_markdown).toContain('It lets \\*\\*web\\*\\* reach db.');
+  expect((await plan({ expectations: [EXPECTED] })).body).toMatchObject({ verified: true });
+
+  const events = await harness.plane.services.store.audit(workspace, { type: 'event', limit: 10 });
+  expect(events.flatMap(({ event }) => (event?.type === 'model_call' ? [event.detail] : []))).toMatchObject([
+    { model: 'm', mode: 'tool', promptTokens: 100, completionTokens: 20 },
+    { model: 'm', mode: 'tool', promptTokens: 100, completionTokens: 20 },
+  ]);
+  const { text } = await harness.api('GET', '/metrics', { token });
+  expect(text).toContain('mesh_llm_requests_total{mode="tool",outcome="answered"} 4');
+  expect(text).toContain('mesh_llm_tokens_total{kind="prompt"} 400');
+  expect(harness.log.join()).not.toContain(KEY);
+  expect(harness.log.join()).not.toContain('storefronts');
+});
+
+test('a control plane whose model is away says so, and still plans what needs none', async () => {
+  await using model = await scriptedModel(() => ({ status: 500 }));
+  await using harness = await startHarness({ env: { MESH_LLM_BASE_URL: model.baseURL, MESH_LLM_MODEL: 'm' } });
+  const { token, workspace } = await webAndDatabase(harness, 'without-model');
+  const plan = (intent: string) =>
+    harness.api('POST', '/api/v1/ai/intent/plan', { token, body: { workspace_id: workspace, intent, dry_run: true } });
+  const { status, body } = await plan(LOOSE);
+  expect([status, body.code]).toEqual([503, 'unavailable']);
+  expect((await plan('let the web servers reach the database on port 5432')).status).toBe(200);
+});

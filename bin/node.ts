@@ -30,8 +30,10 @@ export interface NodeOptions {
   readonly logDirectory?: string;
   /** The network namespace that the interface is put into. */
   readonly namespace?: string;
-  /** Once it is up: what it was begun for. The node ends with it. */
-  readonly task?: (agent: Agent) => Promise<number>;
+  /** Begun once it is up: what the node is for. The node ends with it. */
+  readonly task?: () => Promise<number>;
+  /** Nothing is said on standard output. */
+  readonly isQuiet?: boolean;
 }
 
 /** Longer than a clean end ever takes. */
@@ -63,7 +65,7 @@ export async function runNode(options: NodeOptions): Promise<number> {
   if (!config) throw noConfiguration(directory);
   const log = buildNodeLog(options.level, lineWriter(logDirectory, interfaceName));
   const systemLog = options.systemLog ? buildNodeLog('debug', lineWriter(logDirectory, interfaceName)) : undefined;
-  const parts = overlayParts();
+  const parts = overlayParts(options.namespace);
   await refuseObstacles(parts.platform);
   const locks = [locked(directory, AGENT), locked(path.join(RUN_DIRECTORY, interfaceName), INTERFACE)];
   try {
@@ -76,6 +78,7 @@ export async function runNode(options: NodeOptions): Promise<number> {
       busWaitMs: options.busWaitMs,
       ...(options.relayOverride && { relayOverride: options.relayOverride }),
       parts,
+      ...(options.namespace !== undefined && { namespace: options.namespace }),
       clock: { now: Date.now },
       log,
       ...(systemLog && { systemLog }),
@@ -85,7 +88,7 @@ export async function runNode(options: NodeOptions): Promise<number> {
     try {
       await tellParent(greeting(await agent.start(), named, options));
       const ends: Promise<AgentEnd | number>[] = [agent.ended];
-      if (options.task) ends.push(options.task(agent));
+      if (options.task) ends.push(agent.up.then(options.task));
       const end = await Promise.race(ends);
       if (typeof end === 'number') return end;
       log[end.why === 'asked' ? 'info' : 'warn']({}, `ending: ${end.detail}`);
@@ -121,7 +124,11 @@ async function answer(agent: Agent, request: LocalRequest): Promise<unknown> {
   }
 }
 
-function greeting(started: Started, { name }: NodeConfig, { interfaceName, logDirectory }: NodeOptions): string[] {
+function greeting(
+  started: Started,
+  { name }: NodeConfig,
+  { interfaceName, logDirectory, isQuiet }: NodeOptions,
+): string[] {
   const lines = {
     up: () => `${name} is up as ${'address' in started ? started.address : ''} on ${interfaceName}.`,
     pending: () => `${name} is registered and waits for an administrator to approve it; it connects then by itself.`,
@@ -130,7 +137,7 @@ function greeting(started: Started, { name }: NodeConfig, { interfaceName, logDi
     away: () => `${name} has no graph yet (${'detail' in started ? started.detail : ''}); it goes on trying.`,
   };
   const line = lines[started.state]();
-  if (logDirectory === undefined) console.log(`${line} End it with Ctrl-C.`);
+  if (logDirectory === undefined && !isQuiet) console.log(`${line} End it with Ctrl-C.`);
   return [line];
 }
 
@@ -183,6 +190,6 @@ function exitCodeOfEnd({ why }: AgentEnd): number {
 }
 
 function lineWriter(logDirectory: string | undefined, interfaceName: string): (line: string) => void {
-  if (logDirectory === undefined) return (line) => process.stdout.write(line);
+  if (logDirectory === undefined) return (line) => process.stderr.write(line);
   return logFileWriter(path.join(logDirectory, `${interfaceName}.log`));
 }

@@ -24,3 +24,8 @@ export function runProgram(
     child.stdin?.end(stdin);
   });
 }
+
+/** As `runProgram`, inside a network namespace. */
+export function runIn(namespace: string): typeof runProgram {
+  return (file, args, options) => runProgram('ip', ['netns', 'exec', namespace, file, ...args], options);
+}

@@ -3,6 +3,7 @@ import { addDownCommands } from './node-down.ts';
 import { addInitCommand } from './node-init.ts';
 import { addNetcheckCommand } from './node-netcheck.ts';
 import { addPingCommand } from './node-ping.ts';
+import { addSandboxCommand } from './node-sandbox.ts';
 import { addStatusCommand } from './node-status.ts';
 import { addUpCommand } from './node-up.ts';
 
@@ -14,5 +15,6 @@ export function addNodeCommands(program: Command): ReadonlySet<string> {
   addStatusCommand(program);
   addPingCommand(program);
   addNetcheckCommand(program);
+  addSandboxCommand(program);
   return new Set(program.commands.map((command) => command.name()));
 }

@@ -1,11 +1,11 @@
-import { type Command, InvalidArgumentError, Option } from 'commander';
-import { parseDuration } from '../../core/duration.ts';
+import { type Command, Option } from 'commander';
 import { parseRelayAddress } from '../../net/relay/address.ts';
 import { runNode } from '../node.ts';
 import { runInBackground, tellParent } from '../node-daemon.ts';
 import { NODE_LOG_LEVELS, type NodeLogLevel } from '../node-log.ts';
 import { nodeDirectory } from './node-directory.ts';
 import { asCliError } from './node-errors.ts';
+import { durationOf, interfaceOf, portOf, relayOf } from './node-options.ts';
 
 interface UpOptions {
   readonly daemon?: boolean;
@@ -66,27 +66,4 @@ function run(options: UpOptions): Promise<number> {
     ...(relay && { relayOverride: relay }),
     ...(options.daemonChild && { logDirectory: options.logDir }),
   });
-}
-
-function portOf(text: string): number {
-  const port = /^\d{1,5}$/.test(text) ? Number(text) : 0;
-  if (port < 1 || port > 65_535) throw new InvalidArgumentError('It is a UDP port from 1 to 65535.');
-  return port;
-}
-
-function relayOf(text: string): string {
-  if (parseRelayAddress(text)?.credential === undefined && parseRelayAddress(text)) return text;
-  throw new InvalidArgumentError('It has the form host:port, without a credential.');
-}
-
-function durationOf(text: string): number {
-  const ms = /^\d+$/.test(text) ? Number(text) * 1_000 : parseDuration(text);
-  if (!ms || ms > 600_000) throw new InvalidArgumentError('It is a duration such as 2s or 500ms, at most 10m.');
-  return ms;
-}
-
-/** What the kernel takes as a name, without what a shell or a rule could misread. */
-function interfaceOf(text: string): string {
-  if (/^[A-Za-z][A-Za-z0-9_-]{0,14}$/.test(text)) return text;
-  throw new InvalidArgumentError('It is 1 to 15 letters, digits, "_" or "-", and begins with a letter.');
 }

@@ -18,6 +18,7 @@ export interface AgentOptions {
   readonly config: NodeConfig;
   readonly interfaceName: string;
   readonly listenPort: number;
+  readonly namespace?: string;
   readonly busWaitMs: number;
   readonly relayOverride?: RelayAddress;
   readonly parts: OverlayParts;
@@ -42,6 +43,8 @@ export type Started =
 export class Agent {
   /** Resolves once; the caller then stops the agent. */
   readonly ended: Promise<AgentEnd>;
+  /** Resolves when the overlay is up for the first time. */
+  readonly up: Promise<void>;
   readonly #options: AgentOptions;
   readonly #control: ControlLink;
   readonly #overlay: Overlay;
@@ -52,6 +55,7 @@ export class Agent {
   #keyPair: KeyPair;
   #trouble = '';
   #end: (end: AgentEnd) => void = () => {};
+  #cameUp: () => void = () => {};
   #failStart: (error: Error) => void = () => {};
   #isStarted = false;
   #stopping: Promise<void> | undefined;
@@ -64,6 +68,9 @@ export class Agent {
     this.#keyPair = keyPairOf(Buffer.from(config.privateKey, 'base64'));
     this.ended = new Promise((resolve) => {
       this.#end = resolve;
+    });
+    this.up = new Promise((resolve) => {
+      this.#cameUp = resolve;
     });
     this.#control = new ControlLink({
       config,
@@ -89,6 +96,7 @@ export class Agent {
         parts: options.parts,
         interfaceName: options.interfaceName,
         listenPort: options.listenPort,
+        ...(options.namespace !== undefined && { namespace: options.namespace }),
         workspaceId: config.workspaceId,
         ...(options.relayOverride && { relayOverride: options.relayOverride }),
         clock,
@@ -96,6 +104,7 @@ export class Agent {
         publish: (subject, sealed) => this.#control.publish(subject, sealed),
         onUp: (tunnel) => {
           this.#trouble = '';
+          this.#cameUp();
           log.info({}, `${tunnel.interfaceName} is up on UDP port ${tunnel.listenPort} (${tunnel.kind})`);
         },
         onTrouble: (error) => this.#overlayTrouble(error),

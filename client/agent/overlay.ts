@@ -19,6 +19,8 @@ export interface OverlayOptions {
   readonly parts: OverlayParts;
   readonly interfaceName: string;
   readonly listenPort: number;
+  /** Where the interface and its firewall are; nothing else is in there. */
+  readonly namespace?: string;
   readonly workspaceId: string;
   readonly relayOverride?: RelayAddress;
   readonly clock: Clock;
@@ -168,13 +170,16 @@ export class Overlay {
   }
 
   async #bringUp(graph: FullGraph, now: number): Promise<void> {
-    const { parts, interfaceName, listenPort } = this.#options;
+    const { parts, interfaceName, listenPort, namespace } = this.#options;
     const { address, cidr } = graph.self;
-    const collisions = await parts.platform.collisions(cidr, interfaceName);
-    if (collisions.length > 0) throw collisionOf(cidr, collisions);
+    if (namespace === undefined) {
+      const collisions = await parts.platform.collisions(cidr, interfaceName);
+      if (collisions.length > 0) throw collisionOf(cidr, collisions);
+    }
     await parts.platform.recover(interfaceName);
     const { privateKey } = this.#keyPair;
-    const tunnel = await parts.platform.open({ interfaceName, privateKey, listenPort, address, cidr, mtu: MTU });
+    const where = { interfaceName, listenPort, ...(namespace !== undefined && { namespace }) };
+    const tunnel = await parts.platform.open({ ...where, privateKey, address, cidr, mtu: MTU });
     let firewall: Firewall | undefined;
     try {
       firewall = await parts.openFirewall(interfaceName);

@@ -89,6 +89,11 @@ export class PlaneApi {
     return this.#call('PATCH', '/api/v1/devices/self', renamedSchema, { body: { name } });
   }
 
+  /** Removes this device. */
+  leave() {
+    return this.#call('DELETE', '/api/v1/devices/self', z.object({ deleted: z.string() }));
+  }
+
   rotateKey(publicKey: string) {
     return this.#call('POST', '/api/v1/devices/self/key', rotatedSchema, { body: { publicKey } });
   }

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { MeshError } from '../../core/errors.ts';
-import { runProgram } from '../run-program.ts';
+import { runIn, runProgram } from '../run-program.ts';
 import { type Device, type MoveAddress, tunnelOver } from './device.ts';
 import { requireFreePort } from './free-port.ts';
 import { hostFacts } from './host-facts.ts';
@@ -26,10 +26,11 @@ export const linuxTunnels: TunnelPlatform = {
       throw new MeshError('conflict', `There is an interface ${options.interfaceName} already. Choose another name.`);
     }
     await requireFreePort(options.listenPort);
-    const device = await makeDevice(options.interfaceName);
+    const run = options.namespace === undefined ? runProgram : runIn(options.namespace);
+    const device = await makeDevice(options, run);
     try {
-      await bringUp(device, options);
-      return await tunnelOver(device, options, moveAddress);
+      await bringUp(device, options, run);
+      return await tunnelOver(device, options, moveAddressBy(run));
     } catch (error) {
       await device.remove();
       throw error;
@@ -37,9 +38,10 @@ export const linuxTunnels: TunnelPlatform = {
   },
 };
 
-async function bringUp(device: Device, { interfaceName, address, cidr, mtu, listenPort, privateKey }: TunnelOptions) {
+async function bringUp(device: Device, options: TunnelOptions, run: typeof runProgram): Promise<void> {
+  const { interfaceName, address, cidr, mtu, listenPort, privateKey } = options;
   await device.set({ privateKey, listenPort });
-  await batch([
+  await batch(run, [
     `link set dev ${interfaceName} mtu ${mtu} up`,
     `address add ${address}/32 dev ${interfaceName}`,
     `route add ${cidr} dev ${interfaceName} src ${address}`,
@@ -47,39 +49,52 @@ async function bringUp(device: Device, { interfaceName, address, cidr, mtu, list
 }
 
 /** The new one is in use before the old one goes: connections of other addresses are not touched. */
-const moveAddress: MoveAddress = (interfaceName, from, to) =>
-  batch([
-    `address replace ${to.address}/32 dev ${interfaceName}`,
-    `route replace ${to.cidr} dev ${interfaceName} src ${to.address}`,
-    ...(from.cidr === to.cidr ? [] : [`route delete ${from.cidr} dev ${interfaceName}`]),
-    ...(from.address === to.address ? [] : [`address delete ${from.address}/32 dev ${interfaceName}`]),
-  ]);
+const moveAddressBy =
+  (run: typeof runProgram): MoveAddress =>
+  (interfaceName, from, to) =>
+    batch(run, [
+      `address replace ${to.address}/32 dev ${interfaceName}`,
+      `route replace ${to.cidr} dev ${interfaceName} src ${to.address}`,
+      ...(from.cidr === to.cidr ? [] : [`route delete ${from.cidr} dev ${interfaceName}`]),
+      ...(from.address === to.address ? [] : [`address delete ${from.address}/32 dev ${interfaceName}`]),
+    ]);
 
-function makeDevice(interfaceName: string): Promise<Device> {
-  return kernelDevice(interfaceName).then((device) => device ?? userspaceDevice(interfaceName));
+/** Made in the namespace of this process, where its socket stays, and then moved. */
+async function makeDevice({ interfaceName, namespace }: TunnelOptions, run: typeof runProgram): Promise<Device> {
+  const device = (await kernelDevice(interfaceName, run)) ?? (await userspaceDevice(interfaceName));
+  if (namespace === undefined) return device;
+  try {
+    await ip(['link', 'set', 'dev', interfaceName, 'netns', namespace]);
+    return device;
+  } catch (error) {
+    await device.remove();
+    throw error;
+  }
 }
 
 /** How often it is seen whether a kernel interface still exists. */
 const WATCH_MS = 2_000;
 
 /** Undefined where the kernel has no WireGuard. */
-async function kernelDevice(interfaceName: string): Promise<Device | undefined> {
+async function kernelDevice(interfaceName: string, run: typeof runProgram): Promise<Device | undefined> {
   const { code } = await runProgram('ip', ['link', 'add', 'dev', interfaceName, 'type', 'wireguard']);
   if (code !== 0) return undefined;
   const { promise: ended, resolve } = Promise.withResolvers<string>();
-  const watch = setInterval(() => {
-    if (isThere(interfaceName)) return;
+  const isUp = async () =>
+    run === runProgram ? isThere(interfaceName) : (await run('ip', ['link', 'show', 'dev', interfaceName])).code === 0;
+  const watch = setInterval(async () => {
+    if (await isUp()) return;
     clearInterval(watch);
     resolve(`The interface ${interfaceName} was taken away.`);
   }, WATCH_MS);
   return {
     kind: 'kernel',
-    set: (change) => setWithTool(interfaceName, change),
-    get: () => getWithTool(interfaceName),
+    set: (change) => setWithTool(interfaceName, change, run),
+    get: () => getWithTool(interfaceName, run),
     ended,
     async remove() {
       clearInterval(watch);
-      if (isThere(interfaceName)) await ip(['link', 'delete', 'dev', interfaceName]);
+      if (await isUp()) await ip(['link', 'delete', 'dev', interfaceName], '', run);
       resolve('It was closed.');
     },
   };
@@ -100,12 +115,12 @@ function isThere(interfaceName: string): boolean {
   return existsSync(`/sys/class/net/${interfaceName}`);
 }
 
-async function batch(lines: readonly string[]): Promise<void> {
-  await ip(['-batch', '-'], `${lines.join('\n')}\n`);
+async function batch(run: typeof runProgram, lines: readonly string[]): Promise<void> {
+  await ip(['-batch', '-'], `${lines.join('\n')}\n`, run);
 }
 
-async function ip(args: readonly string[], stdin = ''): Promise<string> {
-  const { code, stdout, stderr } = await runProgram('ip', args, { stdin });
+async function ip(args: readonly string[], stdin = '', run = runProgram): Promise<string> {
+  const { code, stdout, stderr } = await run('ip', args, { stdin });
   if (code === 0) return stdout;
   throw new MeshError('unavailable', `ip ${args.join(' ')} failed: ${stderr.trim()}`);
 }

@@ -35,6 +35,8 @@ export interface TunnelOptions {
   readonly cidr: string;
   /** Bytes of a packet inside the tunnel. */
   readonly mtu: number;
+  /** The network namespace that the interface is put into; WireGuard's own socket stays where this process is. */
+  readonly namespace?: string;
 }
 
 /** What `up` cannot do here, and what the user does about it. */

@@ -8,35 +8,33 @@ import { type DeviceChange, type DeviceState, formatEndpoint, parseEndpoint } fr
 import { portInUse } from './uapi-socket.ts';
 
 /** The kernel's WireGuard, by `wg`. Keys travel in files of memory that only this user reads, never in arguments. */
-export async function setWithTool(interfaceName: string, change: DeviceChange): Promise<void> {
+export async function setWithTool(interfaceName: string, change: DeviceChange, program = runProgram): Promise<void> {
+  const wg = (args: readonly string[], port?: number) => run(program, ['set', interfaceName, ...args], port);
   const { privateKey, listenPort, removed = [], put = [], endpoints = [] } = change;
   await inMemory(async (directory) => {
     if (privateKey) {
       const file = path.join(directory, 'key');
       await writeFile(file, `${Buffer.from(privateKey).toString('base64')}\n`, { mode: 0o600, flag: 'wx' });
-      await wg(interfaceName, ['private-key', file], listenPort);
+      await wg(['private-key', file], listenPort);
     }
-    if (listenPort !== undefined) await wg(interfaceName, ['listen-port', String(listenPort)], listenPort);
+    if (listenPort !== undefined) await wg(['listen-port', String(listenPort)], listenPort);
     for (let from = 0; from < removed.length; from += PEERS_A_CALL) {
       const some = removed.slice(from, from + PEERS_A_CALL);
-      await wg(
-        interfaceName,
-        some.flatMap((key) => ['peer', key, 'remove']),
-      );
+      await wg(some.flatMap((key) => ['peer', key, 'remove']));
     }
     if (put.length > 0) {
       const file = path.join(directory, 'peers');
       await writeFile(file, peersFile(put), { mode: 0o600, flag: 'wx' });
-      await run(['addconf', interfaceName, file]);
+      await run(program, ['addconf', interfaceName, file]);
     }
     for (const [key, endpoint] of endpoints) {
-      await wg(interfaceName, ['peer', key, 'endpoint', formatEndpoint(endpoint)]);
+      await wg(['peer', key, 'endpoint', formatEndpoint(endpoint)]);
     }
   });
 }
 
-export async function getWithTool(interfaceName: string): Promise<DeviceState> {
-  return parseDump(await run(['show', interfaceName, 'dump']));
+export async function getWithTool(interfaceName: string, program = runProgram): Promise<DeviceState> {
+  return parseDump(await run(program, ['show', interfaceName, 'dump']));
 }
 
 /** `[Peer]` sections as `wg addconf` reads them: it replaces the allowed addresses of peers it names, and keeps other peers. */
@@ -73,12 +71,8 @@ export function parseDump(dump: string): DeviceState {
 /** Far below what the kernel takes in one argument list. */
 const PEERS_A_CALL = 1_000;
 
-async function wg(interfaceName: string, args: readonly string[], port?: number): Promise<void> {
-  await run(['set', interfaceName, ...args], port);
-}
-
-async function run(args: readonly string[], port = 0): Promise<string> {
-  const { code, stdout, stderr } = await runProgram('wg', args);
+async function run(program: typeof runProgram, args: readonly string[], port = 0): Promise<string> {
+  const { code, stdout, stderr } = await program('wg', args);
   if (code === 0) return stdout;
   if (stderr.includes('Address already in use')) throw portInUse(port);
   throw new MeshError('unavailable', `wg ${args[0]} ${args[1]} failed: ${stderr.trim()}`);

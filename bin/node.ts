@@ -8,6 +8,7 @@ import { PlaneApi } from '../client/enrol/plane-api.ts';
 import type { TunnelPlatform } from '../client/tunnel/tunnel.ts';
 import { normalizeName } from '../core/network/resources.ts';
 import type { Log } from '../core/ports.ts';
+import { parseInstant } from '../core/time.ts';
 import type { RelayAddress } from '../net/relay/address.ts';
 import { CliError, EXIT } from './commands/exit.ts';
 import { noConfiguration } from './commands/node-directory.ts';
@@ -38,6 +39,7 @@ export interface NodeOptions {
 
 /** Longer than a clean end ever takes. */
 const STOP_MS = 8_000;
+const CLOCK_SLACK_MS = 5_000;
 const RUN_DIRECTORY = '/run/mesh';
 
 const AGENT: LockHolder = {
@@ -61,12 +63,12 @@ const INTERFACE: LockHolder = {
  */
 export async function runNode(options: NodeOptions): Promise<number> {
   const { directory, interfaceName, logDirectory } = options;
-  const config = readNodeConfig(directory);
-  if (!config) throw noConfiguration(directory);
   const log = buildNodeLog(options.level, lineWriter(logDirectory, interfaceName));
   const systemLog = options.systemLog ? buildNodeLog('debug', lineWriter(logDirectory, interfaceName)) : undefined;
   const parts = overlayParts(options.namespace);
   await refuseObstacles(parts.platform);
+  const config = readNodeConfig(directory);
+  if (!config) throw noConfiguration(directory);
   const locks = [locked(directory, AGENT), locked(path.join(RUN_DIRECTORY, interfaceName), INTERFACE)];
   try {
     const named = options.name === undefined ? config : await renamed(config, options.name, directory);
@@ -92,7 +94,7 @@ export async function runNode(options: NodeOptions): Promise<number> {
       const end = await Promise.race(ends);
       if (typeof end === 'number') return end;
       log[end.why === 'asked' ? 'info' : 'warn']({}, `ending: ${end.detail}`);
-      return exitCodeOfEnd(end);
+      return exitCodeOfEnd(end, named);
     } catch (error) {
       if (error instanceof OverlayCollision) throw new CliError(error.message, EXIT.conflict);
       throw error;
@@ -184,9 +186,11 @@ function endOnSignals(agent: Agent, log: Log): () => void {
   };
 }
 
-function exitCodeOfEnd({ why }: AgentEnd): number {
-  if (why === 'removed') return EXIT.notFound;
-  return why === 'expired' ? EXIT.conflict : Number(process.exitCode ?? EXIT.ok);
+function exitCodeOfEnd({ why }: AgentEnd, { expiresAt }: NodeConfig): number {
+  if (why === 'asked') return Number(process.exitCode ?? EXIT.ok);
+  // The control plane may say it a moment before the clock of this machine does.
+  const isOver = expiresAt !== undefined && parseInstant(expiresAt) - Date.now() < CLOCK_SLACK_MS;
+  return why === 'expired' || isOver ? EXIT.conflict : EXIT.notFound;
 }
 
 function lineWriter(logDirectory: string | undefined, interfaceName: string): (line: string) => void {

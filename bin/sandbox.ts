@@ -85,7 +85,9 @@ function startInside(
 ): ChildProcess {
   const [user, group] = [process.env['SUDO_UID'], process.env['SUDO_GID']];
   const identity = user && group ? [`--reuid=${user}`, `--regid=${group}`, '--clear-groups'] : [];
-  const confined = ['setpriv', ...identity, '--no-new-privs', '--bounding-set=-all', '--inh-caps=-all', '--'];
+  // Only ping may hold the one capability that is left; no-new-privs and noroot keep it from anything else.
+  const without = ['--no-new-privs', '--securebits=+noroot', '--bounding-set=-all,+net_raw', '--inh-caps=-all'];
+  const confined = ['setpriv', ...identity, ...without, '--'];
   return spawn('ip', ['netns', 'exec', namespace, ...confined, ...command], {
     stdio: 'inherit',
     env: { ...process.env, ...env },

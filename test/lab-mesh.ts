@@ -1,8 +1,8 @@
 import path from 'node:path';
 import type { NodeStatus, PeerStatus } from '../client/agent/node-status.ts';
 import { freshDirectory } from './meshd.ts';
-import type { LabHost, Ran } from './natlab.ts';
-import { LAB_SERVER } from './natlab-plane.ts';
+import type { LabHost, Natlab, Ran } from './natlab.ts';
+import { LAB_SERVER, type LabPlane } from './natlab-plane.ts';
 import { launcher } from './run-command.ts';
 
 let nodes = 0;
@@ -76,4 +76,20 @@ export class LabMesh {
     const { code } = await this.host.run('ping', ['-n', '-c', '1', '-i', '0.2', '-w', `${seconds}`, address]);
     return code === 0;
   }
+}
+/** A node on each host of these names, joined and up. */
+export async function labMeshes(
+  lab: Natlab,
+  plane: Pick<LabPlane, 'joinToken'>,
+  names: readonly string[],
+  more: readonly string[] = [],
+): Promise<LabMesh[]> {
+  return Promise.all(
+    names.map(async (name) => {
+      const node = new LabMesh(lab.host(name));
+      await node.init(await plane.joinToken({ name }));
+      await node.up(more);
+      return node;
+    }),
+  );
 }

@@ -32,7 +32,6 @@ export const requirements = {
   'ports-wireguard': {
     section: 'Network ports',
     rule: '51820/udp is the default node port; the relay is used when it is blocked',
-    open: 'node',
   },
   'relay-address-advertised': {
     section: 'Network ports, rule 2',
@@ -105,7 +104,6 @@ export const requirements = {
   'device-relay-endpoint': {
     section: 'Device',
     rule: 'An endpoint in fd6c:7270:: means the relay is in use',
-    open: 'node',
   },
   'snapshot-fields': { section: 'Snapshot', rule: 'peers, policies, networks, presence, trigger_type, captured_at' },
   'snapshot-semantic': { section: 'Snapshot', rule: 'Snapshots are semantic JSON without managed fields' },
@@ -174,7 +172,6 @@ export const requirements = {
   'sandbox-start': {
     section: 'Node command line',
     rule: 'mesh sandbox start --token enrols a sub-agent',
-    open: 'node',
   },
   discovery: { section: 'Discovery', rule: 'GET /discovery answers 200 when the control plane is up' },
   'device-register': { section: 'Discovery', rule: 'Device registration is served on the API port' },
@@ -189,13 +186,13 @@ export const requirements = {
   },
   'cli-init': { section: 'Node command line', rule: 'mesh init writes a configuration file' },
   'cli-up': { section: 'Node command line', rule: 'mesh up with its options creates the tunnel' },
-  'cli-status': { section: 'Node command line', rule: 'mesh status needs superuser rights', open: 'node' },
+  'cli-status': { section: 'Node command line', rule: 'mesh status needs superuser rights' },
   'cli-config-dir': {
     section: 'Node command line',
     rule: 'init and up must use the same configuration directory',
   },
   'cli-privileged': { section: 'Node command line', rule: 'A container node needs privileged mode' },
-  'cli-relay-url': { section: 'Node command line', rule: '--relay-url overrides the advertised relay', open: 'node' },
+  'cli-relay-url': { section: 'Node command line', rule: '--relay-url overrides the advertised relay' },
   'cli-one-mac-client': { section: 'Node command line', rule: 'One client at a time on a Mac' },
   'join-link': { section: 'Node command line', rule: 'mesh://join?server=…&token=… is a join link' },
   'auth-session': { section: 'Authentication', rule: 'A session token is sent as a bearer' },

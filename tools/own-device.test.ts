@@ -210,7 +210,7 @@ test('a revoked device is out of every graph and its token is refused; approval 
     status: { phase: 'revoked', online: false },
   });
   expect(await kit.call('get_own_graph', {}, b.self)).toMatchObject({ peers: [] });
-  await expect(kit.call('get_own_graph', {}, a.self)).rejects.toMatchObject({ code: 'unauthenticated' });
+  await expect(kit.call('get_own_graph', {}, a.self)).rejects.toMatchObject({ code: 'forbidden' });
   await kit.call('approve_peer', { id: a.id }, operator);
   expect(await kit.call('get_own_graph', {}, a.self)).toMatchObject({ self: { address: a.address } });
 });

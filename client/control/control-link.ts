@@ -63,6 +63,7 @@ const GONE: Readonly<Record<string, Standing>> = {
   peer_pending: 'pending',
   forbidden: 'revoked',
   not_found: 'removed',
+  expired: 'removed',
   unauthenticated: 'removed',
 };
 

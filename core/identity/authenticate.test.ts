@@ -268,7 +268,10 @@ describe('a join token', () => {
 });
 
 describe('a device token', () => {
-  it.each(['revoked', 'expired'])('is refused once its peer is %s', async (phase) => {
+  it.each([
+    ['revoked', { code: 'forbidden' }],
+    ['expired', UNKNOWN],
+  ])('is refused once its peer is %s', async (phase, refusal) => {
     await using kit = await buildIdentityKit();
     const workspace = await kit.workspace('prod');
     const blank = { labels: {}, annotations: {}, unique: [] };
@@ -296,6 +299,6 @@ describe('a device token', () => {
     });
     const ended = { ...peer, status: { phase } };
     await kit.services.store.commit(workspace, [{ op: 'update', record: ended, revision }], CONTEXT);
-    await expect(verify(kit, token)).rejects.toMatchObject(UNKNOWN);
+    await expect(verify(kit, token)).rejects.toMatchObject(refusal);
   });
 });

@@ -1,4 +1,5 @@
 import type { Caller } from '../caller.ts';
+import { MeshError } from '../errors.ts';
 import type { PeerRecord } from '../network/resources.ts';
 import { ROLE_SCOPES, type Scope } from '../scope.ts';
 import type { Services } from '../services.ts';
@@ -79,7 +80,9 @@ async function agentCaller({ store }: Reads, token: TokenRecord): Promise<Verifi
 
 async function deviceCaller({ store }: Reads, token: TokenRecord): Promise<Verified> {
   const peer = (await store.getById(token.workspace, 'MeshPeer', token.spec.owner)) as PeerRecord | undefined;
-  if (!peer || peer.status.phase === 'revoked' || peer.status.phase === 'expired') throw unknownToken();
+  if (!peer || peer.status.phase === 'expired') throw unknownToken();
+  // It may be let in again, so the device keeps its token and waits.
+  if (peer.status.phase === 'revoked') throw new MeshError('forbidden', 'This device was revoked by an administrator.');
   const { expiresAt } = peer.spec;
   return {
     caller: {

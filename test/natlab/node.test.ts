@@ -1,13 +1,15 @@
+import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
-import { LabMesh } from '../lab-mesh.ts';
+import { LabMesh, labMeshes } from '../lab-mesh.ts';
 import { natlab } from '../natlab.ts';
-import { startLabPlane } from '../natlab-plane.ts';
+import { LAB_SERVER, startLabPlane } from '../natlab-plane.ts';
 import { describePrivileged } from '../privileged.ts';
 import { verifies } from '../requirements.ts';
+import { launcher } from '../run-command.ts';
 
 describePrivileged('mesh up', () => {
   it('brings two machines into one network with the commands of the contract, and mesh down takes all away', async () => {
-    verifies('cli-up', 'cli-init', 'cli-config-dir', 'device-status', 'limit-wireguard-port');
+    verifies('cli-up', 'cli-init', 'cli-config-dir', 'cli-status', 'device-status', 'limit-wireguard-port');
     await using lab = await natlab({ hosts: { a: {}, b: {} } });
     await using plane = await startLabPlane(lab);
     const [a, b] = [new LabMesh(lab.host('a')), new LabMesh(lab.host('b'))];
@@ -23,12 +25,150 @@ describePrivileged('mesh up', () => {
     expect(status.peers).toMatchObject([{ name: 'b', address: '10.96.0.2', handshake: expect.stringMatching(/Z$/) }]);
     const text = await a.must(['status']);
     for (const word of ['Transport', 'Path', 'Handshake', 'State', 'Endpoint']) expect(text).toContain(word);
+    const ping = await a.must(['ping', 'b', '--count', '1']);
+    expect(ping).toMatch(/^b \(10\.96\.0\.2\) [\d.]+ ms (direct|relayed) via /);
 
     const again = await a.mesh(a.upArguments());
     expect([again.code, again.stderr]).toEqual([5, expect.stringContaining(`is up already (pid ${status.node.pid})`)]);
+    expect((await a.mesh(['status', '--config-dir', '/nowhere'])).stderr).toMatch(/Run mesh init first/);
     await a.down();
     expect((await lab.host('a').run('ip', ['link', 'show', a.interfaceName])).code).toBe(1);
     expect(await lab.host('a').must('nft', ['list', 'ruleset'])).not.toContain(a.interfaceName);
     expect((await a.mesh(['status'])).code).toBe(7);
+  });
+
+  it('goes by the relay of --relay-url with the credential of its graph where the advertised one is not reached', async () => {
+    verifies('cli-relay-url', 'device-relay-endpoint', 'ports-wireguard');
+    await using lab = await natlab({
+      routers: { home: { nat: 'easy' }, office: { nat: 'easy' } },
+      hosts: { a: { behind: 'home' }, b: { behind: 'office' } },
+    });
+    await using plane = await startLabPlane(lab, { MESH_RELAY_ADVERTISE_URL: '198.51.100.250:6266' });
+    for (const router of ['home', 'office']) await lab.host(router).block('udp dport 51820');
+    const [a, b] = await labMeshes(lab, plane, ['a', 'b'], ['--relay-url', 'plane.test:6266']);
+    expect(await a?.pings('10.96.0.2', 20)).toBe(true);
+    const status = await a?.until(({ peers }) => peers[0]?.transport === 'lrp-ready');
+    expect(status?.relay).toMatchObject({ state: 'ready', address: expect.stringContaining('plane.test:6266') });
+    expect(status?.peers[0]).toMatchObject({ path: 'relayed', endpoint: expect.stringMatching(/^\[fd6c:7270::/) });
+    await Promise.all([a?.down(), b?.down()]);
+  });
+
+  it('logs more with --level debug, and what WireGuard and ICE do with --enable-sys-log', async () => {
+    verifies('cli-up');
+    await using lab = await natlab({ hosts: { a: {}, b: {}, c: {} } });
+    await using plane = await startLabPlane(lab);
+    const [a] = await labMeshes(lab, plane, ['a'], ['--level', 'debug']);
+    const [b] = await labMeshes(lab, plane, ['b'], ['--enable-sys-log']);
+    const [c] = await labMeshes(lab, plane, ['c']);
+    for (const node of [a, b, c]) await node?.until(({ peers }) => peers.length === 2);
+    await b?.pings('10.96.0.1');
+    const log = (node: LabMesh | undefined) => readFileSync(node?.logFile ?? '', 'utf8');
+    await b?.until(() => log(b).includes('wireguard: handshake with a'));
+    expect(log(a)).toContain('fetching the graph over the API');
+    expect([log(b), log(c)].filter((text) => text.includes('fetching the graph'))).toEqual([]);
+    expect([log(a), log(c)].filter((text) => text.includes('wireguard: handshake'))).toEqual([]);
+  });
+
+  it('takes another name with --name, and another key while it is up', async () => {
+    await using lab = await natlab({ hosts: { a: {}, b: {} } });
+    await using plane = await startLabPlane(lab);
+    const [a, b] = await labMeshes(lab, plane, ['a', 'b'], []);
+    expect(await b?.pings('10.96.0.1')).toBe(true);
+    const before = (await a?.status())?.node.publicKey;
+    expect(await a?.must(['rotate-key'])).toContain('New public key: ');
+    await b?.until(({ peers }) => peers.length === 1);
+    expect((await a?.status())?.node.publicKey).not.toBe(before);
+    expect(await b?.pings('10.96.0.1', 20)).toBe(true);
+    await b?.down();
+    await b?.up(['--name', 'my laptop']);
+    await a?.until(({ peers }) => peers[0]?.name === 'my-laptop');
+  });
+
+  it('says what is missing and what to do about it where no tunnel can be made', async () => {
+    verifies('cli-privileged', 'cli-status');
+    await using lab = await natlab({ hosts: { a: {} } });
+    await using plane = await startLabPlane(lab);
+    const a = new LabMesh(lab.host('a'));
+    await a.init(await plane.joinToken());
+    const without =
+      (...drop: readonly string[]) =>
+      (args: readonly string[]) =>
+        lab.host('a').run('setpriv', [...drop, launcher('mesh'), ...args, '--config-dir', a.directory]);
+    const inContainer = await without('--bounding-set=-net_admin', '--inh-caps=-net_admin')(['up']);
+    expect([inContainer.code, inContainer.stderr]).toEqual([8, expect.stringContaining('CAP_NET_ADMIN')]);
+    const asUser = without('--reuid=65534', '--regid=65534', '--clear-groups');
+    const status = await asUser(['status']);
+    expect([status.code, status.stderr]).toEqual([8, 'mesh status needs superuser rights: sudo mesh status\n']);
+    expect((await asUser(['up'])).code).toBe(8);
+  });
+
+  it('refuses an overlay that overlaps a route of the host, and names both', async () => {
+    await using lab = await natlab({ hosts: { a: {} } });
+    await using plane = await startLabPlane(lab);
+    const a = new LabMesh(lab.host('a'));
+    await a.init(await plane.joinToken());
+    await lab.host('a').must('ip', ['route', 'add', '10.96.0.0/16', 'dev', 'eth0']);
+    const { code, stderr } = await a.mesh(a.upArguments());
+    expect([code, stderr]).toEqual([5, expect.stringMatching(/overlay 10\.96\.0\.0\/24 overlaps .*10\.96\.0\.0\/16/)]);
+    expect((await lab.host('a').run('ip', ['link', 'show', a.interfaceName])).code).toBe(1);
+  });
+
+  it('loses its tunnels within 2 seconds of being revoked, and has them again when it is let in', async () => {
+    await using lab = await natlab({ hosts: { a: {}, b: {} } });
+    await using plane = await startLabPlane(lab);
+    const [a] = await labMeshes(lab, plane, ['a', 'b']);
+    await a?.until(({ control }) => control.bus.isUp);
+    const isGone = async () => (await lab.host('a').run('ip', ['link', 'show', a?.interfaceName ?? ''])).code === 1;
+    await plane.api('POST', '/api/v1/peers/a/revoke');
+    const revokedAt = performance.now();
+    while (!(await isGone())) expect(performance.now() - revokedAt).toBeLessThan(2_000);
+    await plane.api('POST', '/api/v1/peers/a/approve');
+    await a?.until(({ node, peers }) => node.address === '10.96.0.1' && peers.length === 1, 30_000);
+  });
+
+  it('comes up without the control plane, from the graph that it kept', async () => {
+    await using lab = await natlab({ hosts: { a: {}, b: {} } });
+    await using plane = await startLabPlane(lab);
+    const [a, b] = await labMeshes(lab, plane, ['a', 'b']);
+    await a?.until(({ peers }) => peers.length === 1);
+    await a?.down();
+    await plane.stop();
+    expect(await a?.up()).toContain('a is up as 10.96.0.1');
+    expect(await b?.status()).toMatchObject({ node: { address: '10.96.0.2' }, peers: [{ name: 'a' }] });
+    await plane.start();
+    await a?.until(({ control }) => control.bus.isUp && control.trouble === '', 60_000);
+    expect(await a?.pings('10.96.0.2', 20)).toBe(true);
+  });
+});
+
+describePrivileged('mesh sandbox start', () => {
+  it('runs a command whose only network is the overlay under its preset, and passes its exit code on', async () => {
+    verifies('sandbox-start');
+    await using lab = await natlab({ hosts: { a: {}, b: {} } });
+    await using plane = await startLabPlane(lab);
+    await labMeshes(lab, plane, ['b']);
+    const reach = [{ to: [{ peerSelector: {} }] }];
+    const agent = await plane.api('POST', '/api/v1/agents', { name: 'planner', reach });
+    const delegated = async (ttl: string) => {
+      const body = { subAgentName: `worker-${ttl}`, ttl, policyPreset: 'inherit' };
+      const { body: answer } = await plane.call('POST', `/api/v1/agents/${agent.id}/delegate`, {
+        token: agent.token,
+        body,
+      });
+      return answer.enrollmentToken as string;
+    };
+    const start = async (ttl: string, command: readonly string[]) => {
+      const args = ['sandbox', 'start', '--server', LAB_SERVER, '--', ...command];
+      return lab.host('a').run(launcher('mesh'), args, { env: { MESH_TOKEN: await delegated(ttl) } });
+    };
+    const script = 'ip -br link | wc -l; ping -n -c1 -w10 10.96.0.1 && ! ping -n -c1 -W1 198.51.100.1 && exit 42';
+    const ran = await start('10m', ['sh', '-c', script]);
+    expect([ran.code, ran.stdout.split('\n')[0]]).toEqual([42, '2']);
+    expect(await plane.api('GET', '/api/v1/peers')).toMatchObject({ items: [{ name: 'b' }] });
+
+    const startedAt = performance.now();
+    const late = await start('8s', ['sleep', '60']);
+    expect([late.code, performance.now() - startedAt < 20_000]).toEqual([5, true]);
+    expect((await lab.host('a').run('ip', ['netns', 'list'])).stdout).not.toMatch(/^mesh-/m);
   });
 });

@@ -348,6 +348,15 @@ describe('a server that misbehaves', () => {
     await expect(planner.plan(question)).rejects.toMatchObject({ code: 'unavailable' });
   });
 
+  it('and says nothing to turn after turn of one question, is left after the time of three', async () => {
+    const { signal } = new AbortController();
+    const counterexample = { changes: [], expectations: [], unmet: [], unmetRecords: [], broken: [], findings: [] };
+    const silence: Step[] = Array.from({ length: 10 }, () => 'hang');
+    const { outcome, seen } = await planWith(silence, { signal, counterexample, timeoutMs: 40, asks: 10 });
+    expect(outcome).toMatchObject({ code: 'unavailable', details: { reason: 'timeout' } });
+    expect(seen.length).toBeLessThanOrEqual(4);
+  });
+
   it('and is still busy when the call is cancelled, is left at once', async () => {
     const { outcome } = await planWith(['hang'], { signal: AbortSignal.timeout(50) });
     expect(outcome).toMatchObject({ code: 'unavailable', message: 'The request was cancelled.' });

@@ -3,7 +3,7 @@ import type { PlanAnswer, Planner, PlanQuestion, WordingView } from '../core/int
 import { retrieve } from '../core/intent/retrieval/retrieval.ts';
 import { changesOf, expectationsOf } from './answer-changes.ts';
 import { type AnswerForm, answerForm, jsonSchemaOf, readAnswer } from './answer-form.ts';
-import { type ChatOptions, openAiChat } from './openai/chat.ts';
+import { type ChatOptions, openAiChat, TIMEOUT_MS } from './openai/chat.ts';
 import type { Reply } from './openai/reply.ts';
 import {
   counterexampleDocument,
@@ -21,6 +21,16 @@ const MAX_WORDING = 1_500;
 const WORDING_MS = 10_000;
 const MAX_QUESTIONS = 5;
 
+/** Requests that a question may take in all, its counterexamples included, as so many times the longest time for one. */
+const TURNS = 3;
+
+interface Conversation {
+  /** By `performance.now()`. */
+  readonly until: number;
+  /** What the model said last. */
+  said?: string;
+}
+
 type Message =
   | { readonly role: 'system'; readonly content: string }
   | { readonly role: 'user'; readonly content: string }
@@ -32,13 +42,27 @@ type Message =
  */
 export function openAiPlanner(options: ChatOptions): Planner {
   const chat = openAiChat(options);
-  /** What was said last to the question of a signal, for the turn that shows it a counterexample. */
-  const said = new WeakMap<AbortSignal, string>();
+  /** By the signal that the turns of one question share. */
+  const conversations = new WeakMap<AbortSignal, Conversation>();
 
-  async function ask(question: PlanQuestion, messages: readonly Message[], form: AnswerForm): Promise<Reply> {
+  function conversationOf({ signal, counterexample }: PlanQuestion): Conversation {
+    const known = counterexample && conversations.get(signal);
+    if (known) return known;
+    const begun: Conversation = { until: performance.now() + TURNS * (options.timeoutMs ?? TIMEOUT_MS) };
+    conversations.set(signal, begun);
+    return begun;
+  }
+
+  async function ask(
+    question: PlanQuestion,
+    conversation: Conversation,
+    messages: readonly Message[],
+    form: AnswerForm,
+  ): Promise<Reply> {
     const { signal, onCall } = question;
-    const reply = await chat.ask({ messages: [...messages], schema: jsonSchemaOf(form), signal, onCall });
-    said.set(signal, reply.text);
+    const withinMs = conversation.until - performance.now();
+    const reply = await chat.ask({ messages: [...messages], schema: jsonSchemaOf(form), signal, onCall, withinMs });
+    conversation.said = reply.text;
     return reply;
   }
 
@@ -46,7 +70,8 @@ export function openAiPlanner(options: ChatOptions): Planner {
     name: `openai:${chat.model}`,
 
     async plan(question: PlanQuestion): Promise<PlanAnswer> {
-      const { intent, history, now, state, counterexample, expected, signal } = question;
+      const { intent, history, now, state, counterexample, expected } = question;
+      const conversation = conversationOf(question);
       const network = retrieve({ intent, state, ...(history && { history }) });
       const form = answerForm(network);
       const messages: Message[] = [
@@ -55,31 +80,27 @@ export function openAiPlanner(options: ChatOptions): Planner {
       ];
       if (counterexample) {
         messages.push(
-          { role: 'assistant', content: said.get(signal) ?? JSON.stringify({ changes: counterexample.changes }) },
+          { role: 'assistant', content: conversation.said ?? JSON.stringify({ changes: counterexample.changes }) },
           { role: 'user', content: counterexampleDocument(counterexample) },
         );
       }
-      const first = await ask(question, messages, form);
+      const first = await ask(question, conversation, messages, form);
       const judged = judge(first, form, question);
       if ('answer' in judged) return judged.answer;
       messages.push({ role: 'assistant', content: first.text }, { role: 'user', content: formDocument(judged.issues) });
-      const second = judge(await ask(question, messages, form), form, question);
+      const second = judge(await ask(question, conversation, messages, form), form, question);
       if ('answer' in second) return second.answer;
       options.log.warn({ model: chat.model, issues: second.issues.length }, 'the model gave no usable plan');
       return refusal('The model gave no answer that can be used, twice. Say it in other words, or pass typed changes.');
     },
 
-    async wording(view: WordingView, signal: AbortSignal): Promise<string | undefined> {
+    async wording(view: WordingView, signal: AbortSignal, onCall: PlanQuestion['onCall']): Promise<string | undefined> {
       const messages: Message[] = [
         { role: 'system', content: WORDING_PROMPT },
         { role: 'user', content: wordingDocument(view) },
       ];
       try {
-        const {
-          text,
-          refusal: refused,
-          finish,
-        } = await chat.ask({ messages, signal: AbortSignal.any([signal, AbortSignal.timeout(WORDING_MS)]) });
+        const { text, refusal: refused, finish } = await chat.ask({ messages, signal, onCall, withinMs: WORDING_MS });
         const words = text.trim();
         if (refused !== undefined || finish === 'content_filter' || words === '') return undefined;
         return words.slice(0, MAX_WORDING);

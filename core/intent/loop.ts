@@ -3,15 +3,8 @@ import type { CallContext } from '../operation.ts';
 import type { Services } from '../services.ts';
 import { type Assessment, assess, type Proposal } from './assess.ts';
 import type { Requester } from './findings.ts';
-import type {
-  Counterexample,
-  Expectation,
-  ModelCall,
-  PlanAnswer,
-  Planner,
-  PlanQuestion,
-  RevertTarget,
-} from './planner.ts';
+import { recordingCalls } from './model-calls.ts';
+import type { Counterexample, Expectation, PlanAnswer, Planner, PlanQuestion, RevertTarget } from './planner.ts';
 
 /** How often a planner is asked again with what was wrong. */
 const MAX_COUNTEREXAMPLES = 2;
@@ -45,7 +38,6 @@ export async function proposeAndProve(
 ): Promise<Found> {
   const { services, workspace, signal } = context;
   const state = await services.states.current(workspace);
-  const calls: ModelCall[] = [];
   const question: PlanQuestion = {
     intent,
     state,
@@ -53,13 +45,8 @@ export async function proposeAndProve(
     signal,
     ...(history.length > 0 && { history }),
     ...(expected.length > 0 && { expected }),
-    onCall: (call) => calls.push(call),
   };
-  try {
-    return await search(context, requester, question);
-  } finally {
-    await recordCalls(context, calls);
-  }
+  return recordingCalls(context, (onCall) => search(context, requester, { ...question, onCall }));
 }
 
 async function search(
@@ -114,23 +101,6 @@ export function proposalOf(
   }
   const all = selfAsserted ? expected : [...expected, ...expectations];
   return { changes, expectations: all, records, expectedBy: 'caller', summary };
-}
-
-/** Every request to a model is an event of the audit log, the failed ones too. */
-async function recordCalls(
-  { services, workspace, caller, requestId, origin }: CallContext<Services>,
-  calls: readonly ModelCall[],
-): Promise<void> {
-  if (calls.length === 0) return;
-  const events = calls.map(({ outcome, ...detail }) => ({
-    type: 'model_call',
-    actor: caller?.subject ?? 'anonymous',
-    result: outcome === 'answered' ? ('ok' as const) : ('refused' as const),
-    origin,
-    requestId,
-    detail,
-  }));
-  await services.store.record(workspace, events);
 }
 
 interface Judgement {

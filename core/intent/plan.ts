@@ -10,6 +10,7 @@ import { plannerWords, wordingViewOf } from './diff-markdown.ts';
 import type { Requester } from './findings.ts';
 import { peerAt } from './lock-out.ts';
 import { type ProposedChanges, proposalOf, proposeAndProve } from './loop.ts';
+import { recordingCalls } from './model-calls.ts';
 import { type PlanSpec, planDraft } from './plan-record.ts';
 import type { Expectation, RevertTarget } from './planner.ts';
 import { revertProposal } from './revert-target.ts';
@@ -67,12 +68,15 @@ function reasonsOf({ reasoning, risk }: ProposedChanges, assessment: Assessment)
 
 /** Words are a service to readers: a planner that fails at them has still planned. */
 async function wordingOf(
-  { services: { planner, log }, signal }: CallContext<Services>,
+  context: CallContext<Services>,
   intent: string,
   { view }: Assessment,
 ): Promise<string | undefined> {
+  const { planner, log } = context.services;
+  const say = planner.wording?.bind(planner);
+  if (!say) return undefined;
   try {
-    return await planner.wording?.(wordingViewOf(intent, view), signal);
+    return await recordingCalls(context, (onCall) => say(wordingViewOf(intent, view), context.signal, onCall));
   } catch (error) {
     log.warn(
       { planner: planner.name, error: error instanceof Error ? error.name : 'unknown' },

@@ -129,5 +129,5 @@ export interface Planner {
   readonly name: string;
   plan(question: PlanQuestion): Promise<PlanAnswer>;
   /** The plan in its own words, for people; shown as such beside the computed text, never instead. Undefined: none. */
-  wording?(view: WordingView, signal: AbortSignal): Promise<string | undefined>;
+  wording?(view: WordingView, signal: AbortSignal, onCall?: PlanQuestion['onCall']): Promise<string | undefined>;
 }

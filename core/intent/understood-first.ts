@@ -17,6 +17,6 @@ export function understoodFirst(sure: Planner, other: Planner): Planner {
       if (answer.outcome !== 'refused' || answer.questions.length > 0) return answer;
       return { ...answer, questions: known.questions };
     },
-    ...(wording && { wording: (view, signal) => wording.call(other, view, signal) }),
+    ...(wording && { wording: (...asked) => wording.call(other, ...asked) }),
   };
 }

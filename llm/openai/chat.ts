@@ -30,12 +30,21 @@ export interface ChatOptions {
   readonly observe?: ((call: ModelCall) => void) | undefined;
 }
 
+interface Bounds {
+  readonly signal: AbortSignal;
+  /** By `performance.now()`. */
+  readonly until: number;
+}
+
 export type Question = Omit<FormedQuestion, 'model' | 'maxTokens'> & {
   readonly signal: AbortSignal;
   readonly onCall?: ((call: ModelCall) => void) | undefined;
+  /** All tries together end within so many ms. */
+  readonly withinMs?: number | undefined;
 };
 
-const TIMEOUT_MS = 30_000;
+/** For one request, unless it is set. */
+export const TIMEOUT_MS = 30_000;
 const IDLE_MS = 15_000;
 const MAX_ANSWER_TOKENS = 8_000;
 /** A stream repeats about 300 bytes with each token, also for the tokens of reasoning that are not read. */
@@ -61,9 +70,11 @@ export function openAiChat({ baseURL, model, apiKey, log, mode, observe, ...time
     fetch: boundedFetch,
   });
 
-  async function once(question: FormedQuestion, signal: AbortSignal): Promise<Reply> {
+  async function once(question: FormedQuestion, { signal, until }: Bounds): Promise<Reply> {
+    const left = Math.min(timeoutMs, until - performance.now());
+    if (left <= 0) throw new DOMException('no time is left', 'TimeoutError');
     const idle = new AbortController();
-    const whole = AbortSignal.any([signal, idle.signal, AbortSignal.timeout(timeoutMs)]);
+    const whole = AbortSignal.any([signal, idle.signal, AbortSignal.timeout(Math.ceil(left))]);
     let timer: NodeJS.Timeout | undefined;
     const heard = () => {
       clearTimeout(timer);
@@ -83,10 +94,10 @@ export function openAiChat({ baseURL, model, apiKey, log, mode, observe, ...time
   }
 
   /** Asks until the server understands the form of the request; what it learned holds for the next question. */
-  async function understood(question: FormedQuestion, signal: AbortSignal): Promise<Reply> {
+  async function understood(question: FormedQuestion, bounds: Bounds): Promise<Reply> {
     for (let left = MAX_ADJUSTMENTS; ; left--) {
       try {
-        return await once(question, signal);
+        return await once(question, bounds);
       } catch (error) {
         const next =
           left > 0 && isRejection(error) ? adjusted(dialect, complaintOf(error), mode !== undefined) : undefined;
@@ -97,7 +108,7 @@ export function openAiChat({ baseURL, model, apiKey, log, mode, observe, ...time
     }
   }
 
-  async function timed({ onCall, signal, ...question }: Question): Promise<Reply> {
+  async function timed({ onCall, signal, withinMs: _, ...question }: Question, until: number): Promise<Reply> {
     const started = performance.now();
     const report = (outcome: ModelCall['outcome'], reply?: Reply) => {
       const { promptTokens, completionTokens } = reply ?? {};
@@ -113,7 +124,7 @@ export function openAiChat({ baseURL, model, apiKey, log, mode, observe, ...time
       onCall?.(call);
     };
     try {
-      const reply = await understood({ ...question, model, maxTokens: MAX_ANSWER_TOKENS }, signal);
+      const reply = await understood({ ...question, model, maxTokens: MAX_ANSWER_TOKENS }, { signal, until });
       report('answered', reply);
       return reply;
     } catch (error) {
@@ -126,15 +137,16 @@ export function openAiChat({ baseURL, model, apiKey, log, mode, observe, ...time
     model,
     /** @throws MeshError `unavailable` with what is the matter; never a word of the request or of the key */
     async ask(question: Question): Promise<Reply> {
-      const { signal } = question;
+      const { signal, withinMs = Number.POSITIVE_INFINITY } = question;
+      const until = performance.now() + withinMs;
       try {
         try {
-          return await timed(question);
+          return await timed(question, until);
         } catch (error) {
           const wait = signal.aborted ? undefined : retryAfter(error);
           if (wait === undefined) throw error;
           await after(wait, undefined, { signal });
-          return await timed(question);
+          return await timed(question, until);
         }
       } catch (error) {
         if (signal.aborted) throw new MeshError('unavailable', 'The request was cancelled.');

@@ -61,6 +61,8 @@ test('a control plane with a model plans what the grammar does not understand, c
   expect(events.flatMap(({ event }) => (event?.type === 'model_call' ? [event.detail] : []))).toMatchObject([
     { model: 'm', mode: 'tool', promptTokens: 100, completionTokens: 20 },
     { model: 'm', mode: 'tool', promptTokens: 100, completionTokens: 20 },
+    { model: 'm', mode: 'tool', promptTokens: 100, completionTokens: 20 },
+    { model: 'm', mode: 'tool', promptTokens: 100, completionTokens: 20 },
   ]);
   const { text } = await harness.api('GET', '/metrics', { token });
   expect(text).toContain('mesh_llm_requests_total{mode="tool",outcome="answered"} 4');

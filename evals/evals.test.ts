@@ -7,6 +7,7 @@ import { openAiPlanner } from '../llm/openai-planner.ts';
 import { scriptedModel } from '../llm/scripted-model.testkit.ts';
 import { EVAL_NOW, type EvalCase, FAMILIES } from './case.ts';
 import { HELD_OUT } from './cases/held-out.ts';
+import { HELD_OUT_AGAIN } from './cases/held-out-again.ts';
 import { CASES } from './cases.ts';
 import { NETWORKS, stateOfNetwork } from './networks.ts';
 import { parseRecording, player, recorder } from './recorded.ts';
@@ -29,7 +30,7 @@ describe('the cases', () => {
   });
 
   it('ask nothing twice', () => {
-    const asked = trialsOf([...CASES, ...HELD_OUT]).map(({ one, network, says }) =>
+    const asked = trialsOf([...CASES, ...HELD_OUT, ...HELD_OUT_AGAIN]).map(({ one, network, says }) =>
       JSON.stringify([network, one.history, says]),
     );
     expect(asked.filter((question, index) => asked.indexOf(question) !== index)).toEqual([]);
@@ -62,7 +63,7 @@ describe('the built-in planner', () => {
   let heldOut: readonly Trial[];
   beforeAll(async () => {
     trials = await runEvals(builtinPlanner, CASES, signal);
-    heldOut = await runEvals(builtinPlanner, HELD_OUT, signal);
+    heldOut = await runEvals(builtinPlanner, [...HELD_OUT, ...HELD_OUT_AGAIN], signal);
   }, 120_000);
 
   it('never opens what the gold does not open', () => {

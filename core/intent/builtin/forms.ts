@@ -104,6 +104,7 @@ function denyForms(): Form[] {
     form('deny', 'deny <source> access to <target>', [
       'DENY|CUT|ISOLATE {source} POSS? ACCESS TO|ON {target}',
       'DENY|CUT|ISOLATE {source} POSS {target} ACCESS',
+      'DENY|CUT|CLOSE {target} ACCESS FOR|FROM {source}',
     ]),
     form('deny', 'block <source> from reaching <target>', ['DENY {source} REACHING|REACH|FROM {target}']),
     { ...form('deny', 'block <source> to <target>', ['DENY {source} TO {target}']), arrow: true },
@@ -150,6 +151,7 @@ function allowForms(): Form[] {
       'ACCESS BETWEEN {both} MAY ALLOWED',
     ]),
     form('allow', 'give <source> access to <target>', ['LET {source} ACCESS TO|ON {target}']),
+    form('allow', 'allow <target> access for <source>', ['LET|OPEN {target} ACCESS FOR|FROM {source}']),
     form('allow', 'let <source> reach <target>', ['LET|OPEN {source} REACH {target}']),
     form('allow', '<source> may reach <target>', ['{source} MAY REACH {target}', '{source} MAY ACCESS TO|ON {target}']),
     form('allow', '<target> may be reached by <source>', [
@@ -248,7 +250,7 @@ function unfinishedForms(): Form[] {
         'REVOKE',
         'REVOKE {source}',
         'REVOKE ACCESS',
-        'REVOKE {source} FROM {target}',
+        'REVOKE {source} FROM|TO {target}',
         'REVOKE ACCESS TO|ON {target}',
         'REVOKE {source} POSS? ACCESS',
         'REVOKE ACCESS FROM|OF|FOR {source}',

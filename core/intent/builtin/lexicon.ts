@@ -66,7 +66,7 @@ export interface Token extends Word {
 }
 
 const REACHED =
-  'reach|access|connect to|connect with|connect into|talk to|talk with|speak to|speak with|communicate with|contact|call|query|use|get to|get into|hit|open connections to|send traffic to|log in to|log into|have access to|get access to|gain access to';
+  'reach|access|connect to|connect with|connect into|talk to|talk with|speak to|speak with|communicate with|contact|call|query|scrape|poll|use|get to|get into|hit|open connections to|send traffic to|log in to|log into|have access to|get access to|gain access to';
 const REACHING =
   'reaching|accessing|connecting to|talking to|talking with|speaking to|communicating with|contacting|calling|querying|using|getting to|getting into|hitting|opening connections to|sending traffic to|logging in to|logging into|having access to|being able to reach|being able to access';
 const MAY =

@@ -41,7 +41,8 @@ const NOUNS: ReadonlySet<string> = new Set(
   ].flatMap((noun) => [noun, noun === 'box' ? 'boxes' : `${noun}s`]),
 );
 const QUALIFIERS: ReadonlySet<string> = new Set(PEER_NOUNS);
-const LINKS: ReadonlySet<string> = new Set([
+/** Words between who is meant and what they have in common. */
+export const LINKS: ReadonlySet<string> = new Set([
   'with',
   'in',
   'labelled',

@@ -64,6 +64,8 @@ describe('who is meant', () => {
   it.each([
     ['the server', /does not say which/],
     ['some web servers', /does not say which/],
+    ['the web server', /is one, and role=web are 2/],
+    ['the server in prod', /is one, and env=prod are 2/],
     ['the three web servers', /are 2, not 3/],
     ['it', /not clear who/],
     ['everyone and web', /everyone and someone/],

@@ -139,8 +139,13 @@ function unitOf(word: string): number | undefined {
   return UNIT_MS.get(word) ?? (word.endsWith('s') ? UNIT_MS.get(word.slice(0, -1)) : undefined);
 }
 
-function todayAt(tokens: readonly Token[], at: number, now: number): NamedTime | undefined {
-  return textAt(tokens, at) === 'today' ? { until: dayOf(now) + DAY_MS, end: at + 1 } : undefined;
+/** `today`, `the rest of the day`. */
+function todayAt(tokens: readonly Token[], start: number, now: number): NamedTime | undefined {
+  const at = textAt(tokens, start) === 'the' ? start + 1 : start;
+  const rest = textAt(tokens, at) === 'rest' && tokens[at + 1]?.sym === 'OF';
+  const day = rest && textAt(tokens, at + 2) === 'the' ? at + 3 : rest ? at + 2 : at;
+  const named = textAt(tokens, day) === 'today' || (rest && textAt(tokens, day) === 'day');
+  return named ? { until: dayOf(now) + DAY_MS, end: day + 1 } : undefined;
 }
 
 function untilAt(tokens: readonly Token[], start: number, now: number): NamedTime {

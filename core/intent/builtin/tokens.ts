@@ -41,7 +41,8 @@ export function tokenise(intent: string): Word[] {
     .replaceAll(/[‘’´]/g, "'")
     .replaceAll(/[“”„«»`]/g, '"')
     .replaceAll(/[‐‑–—−]/g, '-')
-    .replaceAll(/[()[\]{}]/g, ' ')
+    .replaceAll('(', ' , ')
+    .replaceAll(/[)[\]{}]/g, ' ')
     .replaceAll(/(^|\s)'([^\s']+)'(?=[\s,;.!?]|$)/g, '$1"$2"')
     .toLowerCase()
     .replaceAll(SELECTOR, (found) => found.replaceAll(',', JOIN));

@@ -2,9 +2,10 @@ import type { NetworkRecord, PeerRecord, PolicyRecord } from '../network/resourc
 import type { NetworkState } from '../network/state.ts';
 import { namesOf } from '../network/terms.ts';
 import { sameValue } from '../network/value.ts';
+import type { Direction } from '../reachability/model.ts';
+import { NO_PORTS } from '../reachability/port-sets.ts';
 import type { Reachability } from '../reachability/reachability.ts';
 import type { StoredRecord } from '../record.ts';
-import { isIsolated } from './builtin/selects.ts';
 import type { RecordExpectation, RecordName } from './planner.ts';
 
 /** What the expectations are looked at in; `past` has the state of each revision that one of them names. */
@@ -53,16 +54,24 @@ function openByDefault(who: string, after: NetworkState, is: Reachability): stri
   if (names.length === 0) return `no peer that is ready is meant by ${who}`;
   const seen = new Set<string>();
   for (const name of names) {
-    const peer = after.peers.get(name);
     const place = is.placeOf(name);
     const endpoint = place === undefined ? undefined : is.parts.endpoints[place];
-    if (!peer || !endpoint || seen.has(endpoint.unit)) continue;
+    if (!endpoint || seen.has(endpoint.unit)) continue;
     seen.add(endpoint.unit);
     for (const direction of ['ingress', 'egress'] as const) {
-      if (!isIsolated(after, is.model.now, peer, direction)) return `${name} is open by default (${direction})`;
+      if (!isIsolated(is, endpoint.classIndex, direction)) return `${name} is open by default (${direction})`;
     }
   }
   return undefined;
+}
+
+function isIsolated({ parts: { table, policies } }: Reachability, classIndex: number, direction: Direction): boolean {
+  if (table.defaultOf(classIndex) === NO_PORTS) return true;
+  return table.selecting(classIndex).some((index) => {
+    const code = policies[index]?.code;
+    const rules = code?.[direction];
+    return rules !== undefined && (code?.allow || rules.length === 0);
+  });
 }
 
 export function recordOf(

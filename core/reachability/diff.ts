@@ -2,6 +2,7 @@ import { type Bits, emptyBits, hasBit, orInto } from './bits.ts';
 import type { Direction, PeerInput } from './model.ts';
 import { type Allowed, NO_PORTS, type PortSetId } from './port-sets.ts';
 import type { PairRow, Reachability } from './reachability.ts';
+import type { Row } from './rows.ts';
 import { ancestorsOf } from './units.ts';
 
 /** One ordered pair whose allowed ports differ. `old` of an added and `new` of a removed row are empty. */
@@ -168,11 +169,22 @@ function comparer(before: Reachability, after: Reachability) {
       const bound = old.bound !== undefined || now.bound !== undefined;
       if (old.external) return { sends: bound, receives: false, bound };
       const byDefault = before.parts.table.defaultOf(old.classIndex) !== after.parts.table.defaultOf(now.classIndex);
-      const differs = (direction: Direction) =>
-        byDefault || hasBit(gone[direction], old.classIndex) || hasBit(come[direction], now.classIndex);
+      const differs = (direction: Direction) => {
+        const edited = byDefault || hasBit(gone[direction], old.classIndex) || hasBit(come[direction], now.classIndex);
+        if (!edited || !oneSpace) return edited;
+        return !sameRow(
+          before.parts.table.row(direction, old.classIndex),
+          after.parts.table.row(direction, now.classIndex),
+        );
+      };
       return { sends: bound || differs('egress'), receives: differs('ingress'), bound };
     },
   };
+}
+
+/** Equal for all classes of the first; those that a later state adds have members that count as changed. */
+function sameRow(old: Row, now: Row): boolean {
+  return old === now || old.every((set, other) => set === now[other]);
 }
 
 /** Peers by name. Externals are not among them: they count as changed, which costs time alone. */

@@ -3,7 +3,11 @@
  * Prints a Markdown table of medians; `docs/benchmarks/intent.md` keeps one.
  */
 import { parseArgs } from 'node:util';
+import { assertionDraft } from '../core/assertions/assertion.ts';
+import { checker } from '../core/assertions/check.ts';
+import { brokenAssertions } from '../core/assertions/guard.ts';
 import { newId } from '../core/ids.ts';
+import { planChanges } from '../core/network/changes.ts';
 import { buildNetworkStates } from '../core/network/states.ts';
 import type { Op } from '../core/ports.ts';
 import { draftOf, type StoredRecord } from '../core/record.ts';
@@ -15,6 +19,7 @@ import { machine, median } from './report.ts';
 const { positionals } = parseArgs({ allowPositionals: true });
 const ROUNDS = Number(positionals[0] ?? 5);
 const BATCH = 500;
+const ASSERTIONS = 1_000;
 const WHY = { actor: 'user:bench', reason: 'bench', requestId: 'r' } as const;
 
 const SIZES: readonly Size[] = [
@@ -34,6 +39,9 @@ const PLANS: readonly (readonly [string, Record<string, unknown>])[] = [
 console.log('| Peers / policies | plan | cold | warm | warm, wall clock | pairs that change |');
 console.log('|---|---|---|---|---|---|');
 for (const size of SIZES) await figures(size);
+console.log('\n| Peers / policies | assertions | guard of a write | plan |');
+console.log('|---|---|---|---|');
+for (const size of SIZES) await guardFigures(size);
 console.log(`\nMedian of ${ROUNDS} rounds, ${machine()}, processor time of one thread.`);
 
 async function figures(size: Size): Promise<void> {
@@ -58,6 +66,47 @@ async function figures(size: Size): Promise<void> {
       pairs.toLocaleString('en'),
     ];
     console.log(`| ${cells.join(' | ')} |`);
+  }
+}
+
+/** Assertions about apps, labels and single peers, each of which holds. */
+async function guardFigures(size: Size): Promise<void> {
+  await using kit = await buildKit();
+  const workspace = await kit.workspace(undefined, 20_000);
+  await fill(kit, workspace, size);
+  await assertAll(kit, workspace, size.peers);
+  const { services } = kit;
+  const before = await services.states.current(workspace);
+  const change = { action: 'create', resource: 'MeshPolicy', name: 'base', spec: { action: 'DENY' } } as const;
+  const { after } = planChanges(before, [change], services.clock.now());
+  const [guard, planned]: [number[], number[]] = [[], []];
+  const plan = planner(kit, workspace);
+  await plan({ intent: 'deny app=app-5 access to app=app-6' });
+  for (let round = 0; round < ROUNDS; round++) {
+    await timed(guard, [], () => brokenAssertions(services, before, after));
+    await timed(planned, [], () => plan({ intent: 'deny app=app-1 access to app=app-2' }));
+  }
+  const cells = [
+    `${size.peers.toLocaleString('en')} / ${size.policies.toLocaleString('en')}`,
+    ASSERTIONS.toLocaleString('en'),
+    ...[guard, planned].map((times) => `${median(times).toFixed(0)} ms`),
+  ];
+  console.log(`| ${cells.join(' | ')} |`);
+}
+
+async function assertAll({ services }: Kit, workspace: string, peers: number): Promise<void> {
+  const { store, states, clock } = services;
+  const state = await states.current(workspace);
+  const check = checker(state, states.reachability(state, clock.now()));
+  const termOf = (index: number) =>
+    [`app=app-${index % 100}`, `zone=zone-${index % 5}`, `peer-${index % peers}`][index % 3] ?? '*';
+  const ops = Array.from({ length: ASSERTIONS }, (_, index): Op => {
+    const asked = { src: termOf(index), dst: termOf(7 * index + 1), protocol: 'TCP', port: 5_432 } as const;
+    const spec = { ...asked, expect: check({ ...asked, expect: 'reachable' }) ? 'unreachable' : 'reachable' } as const;
+    return { op: 'create', record: assertionDraft(`a-${index}`, spec) };
+  });
+  for (let start = 0; start < ops.length; start += BATCH) {
+    await store.commit(workspace, ops.slice(start, start + BATCH), WHY);
   }
 }
 

@@ -310,8 +310,8 @@ export class Simulation {
       }
       for (const node of this.nodes) {
         if (!node.isRunning || node.paths.deadline - node.skew > this.now) continue;
-        // A timer is late by a little, never early.
-        this.#perform(node, node.paths.tick(this.now + node.skew));
+        // A timer is late by a little, never early; sums with a skew are rounded.
+        this.#perform(node, node.paths.tick(Math.max(this.now + node.skew, node.paths.deadline)));
       }
     }
     this.now = end;

@@ -39,7 +39,7 @@ export async function connectedLab(spec: LabSpec) {
       return found;
     },
     async [Symbol.asyncDispose]() {
-      for (const node of started) node.send({ type: 'close' });
+      for (const node of started) if (!node.hasEnded) node.send({ type: 'close' });
       await Promise.all(started.map(({ until }) => until(({ type }) => type === 'down')));
       await lab[Symbol.asyncDispose]();
     },
@@ -78,6 +78,8 @@ function startNode(
       wake();
     });
   }
+  // A node that has ended reads nothing any more.
+  child.stdin?.on('error', () => {});
   let hasEnded = false;
   child.on('exit', () => {
     hasEnded = true;
@@ -106,6 +108,9 @@ function startNode(
     interfaceName,
     host: lab.host(name),
     messages,
+    get hasEnded() {
+      return hasEnded;
+    },
     send,
     until,
     /** Waits until the newest status of a peer is as wanted. */

@@ -29,6 +29,37 @@ describePrivileged('paths between real tunnels', () => {
     expect(ping.stdout).toContain(' 0% packet loss');
   });
 
+  it('whoever flushes all packet rules of a host costs it its direct ways only for a moment', async () => {
+    await using lab = await connectedLab(behindTwo('easy'));
+    const [a, b] = [lab.node('a'), lab.node('b')];
+    const isDirect = ({ path }: PathStatus) => path === 'direct';
+    await Promise.all([a.untilStatus('b', isDirect), b.untilStatus('a', isDirect)]);
+    const pings = startPings(a, b.address);
+    await pings.reached(100);
+    await a.host.must('nft', ['flush', 'ruleset']);
+    await a.untilStatus('b', ({ path }) => path === 'relayed');
+    await Promise.all([a.untilStatus('b', isDirect), b.untilStatus('a', isDirect)]);
+    await pings.reached(pings.newest + 50);
+    expect((await pings.stop()).length).toBeLessThan(1_000 / PING_MS);
+  });
+
+  it('an end leaves nothing behind', async () => {
+    const spec = behindTwo('easy');
+    await using lab = await connectedLab(spec);
+    const a = lab.node('a');
+    const traces = async () => {
+      const outputs = [
+        await a.host.must('nft', ['list', 'tables']),
+        await a.host.must('ip', ['-6', 'address', 'show', 'dev', 'lo']),
+      ];
+      return outputs.flatMap((output) => output.match(/mesh_\w+|fd6c:\S+/g) ?? []);
+    };
+    expect(await traces()).toEqual(['mesh_relay_51820', expect.stringMatching(/^mesh_ice_/), 'fd6c:7270::ca6c:1/128']);
+    a.send({ type: 'close' });
+    await a.until(({ type }) => type === 'down');
+    expect(await traces()).toEqual([]);
+  });
+
   it('a cut direct way under traffic costs less than a second, and the way back costs nothing', async () => {
     await using lab = await connectedLab(behindTwo('easy'));
     const [a, b] = [lab.node('a'), lab.node('b')];

@@ -35,7 +35,7 @@ export class Consent {
 
   /** When there is something to do next. */
   get deadline(): number {
-    return Math.min(this.#nextAt, this.#outstanding.length >= MISSES ? this.#lostAt : Number.POSITIVE_INFINITY);
+    return Math.min(this.#nextAt, this.#lostAt);
   }
 
   isDue(now: number): boolean {
@@ -43,7 +43,7 @@ export class Consent {
   }
 
   isLost(now: number): boolean {
-    return this.#outstanding.length >= MISSES && now >= this.#lostAt;
+    return now >= this.#lostAt;
   }
 
   sent(now: number): void {
@@ -76,7 +76,7 @@ export class Consent {
   }
 
   get #lostAt(): number {
-    const [oldest = 0] = this.#outstanding;
-    return oldest + (MISSES - 1) * this.#interval + Math.max(LAST_MISS_MS, 1.5 * this.roundTripMs);
+    const last = this.#outstanding[MISSES - 1] ?? Number.POSITIVE_INFINITY;
+    return last + Math.max(LAST_MISS_MS, 1.5 * this.roundTripMs);
   }
 }

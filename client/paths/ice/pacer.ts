@@ -3,7 +3,7 @@ export class Pacer {
   readonly #intervalMs: number;
   readonly #burst: number;
   /** When the bucket would be empty but for what flows in. */
-  #spentUntil = 0;
+  #spentUntil = Number.NEGATIVE_INFINITY;
 
   constructor(perSecond: number, burst: number) {
     this.#intervalMs = 1_000 / perSecond;

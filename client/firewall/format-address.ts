@@ -2,7 +2,7 @@
 export function formatAddress(family: 4 | 6, value: bigint): string {
   if (family === 4) {
     const number = Number(value);
-    return [24, 16, 8, 0].map((shift) => (number >>> shift) & 255).join('.');
+    return `${number >>> 24}.${(number >>> 16) & 255}.${(number >>> 8) & 255}.${number & 255}`;
   }
   const hex = value.toString(16).padStart(32, '0');
   return (hex.match(/.{4}/g) ?? []).map((group) => group.replace(/^0{1,3}/, '')).join(':');

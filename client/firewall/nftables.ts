@@ -10,10 +10,26 @@ import { removal, renderRules, tableOf } from './render.ts';
  */
 const FULL_CHECK_SHARE = 1 / 400;
 
+/** What nft prints of the table: without the elements of sets, and with them. */
+interface Printed {
+  readonly outline: string;
+  readonly whole: string;
+}
+
+interface InForce {
+  readonly text: string;
+  /** Right after it was loaded. */
+  printed?: Printed;
+}
+
 /** The rules of an interface in nftables. Made anew, it knows nothing of a table that an earlier process left: `apply` replaces it. */
-export function nftablesFirewall(interfaceName: string, run: typeof runProgram = runProgram): Firewall {
+export function nftablesFirewall(
+  interfaceName: string,
+  run: typeof runProgram = runProgram,
+  elapsed: () => number = () => performance.now(),
+): Firewall {
   const table = tableOf(interfaceName);
-  let inForce: { readonly text: string; readonly outline: string; readonly whole: string } | undefined;
+  let inForce: InForce | undefined;
   let nextFullCheck = 0;
   let last: Promise<unknown> = Promise.resolve();
 
@@ -30,21 +46,33 @@ export function nftablesFirewall(interfaceName: string, run: typeof runProgram =
     throw new MeshError('unavailable', `nft did not take the firewall of ${interfaceName}: ${firstLine(stderr)}`);
   }
 
-  async function digest(...options: readonly string[]): Promise<string> {
-    const { code, stdout } = await run('nft', [...options, 'list', 'table', 'inet', table]);
-    return code === 0 ? createHash('sha256').update(stdout).digest('hex') : 'gone';
+  /** `nft -t list table` reads the elements that it does not print; this does not. */
+  async function outline(): Promise<string> {
+    const { stdout } = await run('nft', ['-t', 'list', 'ruleset', 'inet']);
+    const from = stdout.indexOf(`table inet ${table} {\n`);
+    return from < 0 ? 'gone' : digestOf(stdout.slice(from, stdout.indexOf('\n}\n', from)));
   }
 
-  async function wholeDigest(): Promise<string> {
-    const startedAt = performance.now();
-    const found = await digest();
-    nextFullCheck = performance.now() + (performance.now() - startedAt) / FULL_CHECK_SHARE;
-    return found;
+  async function whole(): Promise<string> {
+    const startedAt = elapsed();
+    const { stdout } = await run('nft', ['list', 'table', 'inet', table]);
+    nextFullCheck = elapsed() + (elapsed() - startedAt) / FULL_CHECK_SHARE;
+    return digestOf(stdout);
   }
 
   async function put(text: string): Promise<void> {
     await load(text);
-    inForce = { text, outline: await digest('-t'), whole: await wholeDigest() };
+    const loaded: InForce = { text };
+    inForce = loaded;
+    // The rules are in force: whoever waits for that does not wait for the look at them.
+    void inTurn(async () => {
+      if (inForce === loaded) loaded.printed = { outline: await outline(), whole: await whole() };
+    });
+  }
+
+  async function isAsPut(printed: Printed): Promise<boolean> {
+    if ((await outline()) !== printed.outline) return false;
+    return elapsed() < nextFullCheck || (await whole()) === printed.whole;
   }
 
   return {
@@ -52,11 +80,9 @@ export function nftablesFirewall(interfaceName: string, run: typeof runProgram =
     restore: () =>
       inTurn(async () => {
         if (!inForce) return false;
-        const isSame =
-          (await digest('-t')) === inForce.outline &&
-          (performance.now() < nextFullCheck || (await wholeDigest()) === inForce.whole);
-        if (!isSame) await put(inForce.text);
-        return !isSame;
+        if (inForce.printed && (await isAsPut(inForce.printed))) return false;
+        await put(inForce.text);
+        return true;
       }),
     close: () =>
       inTurn(async () => {
@@ -64,6 +90,10 @@ export function nftablesFirewall(interfaceName: string, run: typeof runProgram =
         await load(removal(interfaceName));
       }),
   };
+}
+
+function digestOf(text: string): string {
+  return createHash('sha256').update(text).digest('hex');
 }
 
 function firstLine(text: string): string {

@@ -15,9 +15,10 @@ export interface Permission {
   readonly ports: Readonly<Record<PortProtocol, readonly Ports[]>>;
 }
 
-interface Placed {
+/** Entries that name the same block. */
+interface Block {
   readonly range: IpRange;
-  readonly entry: FirewallEntry;
+  readonly entries: readonly FirewallEntry[];
 }
 
 const FAMILIES = [4, 6] as const;
@@ -29,53 +30,67 @@ const NO_PORTS = { TCP: [], UDP: [], SCTP: [] } as const;
  * overlap, entries may. An entry that cannot be read permits nothing.
  */
 export function permissionsAt(entries: readonly FirewallEntry[], now: number): Permission[] {
-  const placed = entries.flatMap((entry): Placed[] => {
-    const range = parseCidr(entry.cidr);
+  const inForce = entries.filter(
     // An instant that cannot be read compares false: it has passed.
-    const inForce = entry.expiresAt === undefined || parseInstant(entry.expiresAt) > now;
-    return range && inForce ? [{ range, entry }] : [];
+    ({ expiresAt }) => expiresAt === undefined || parseInstant(expiresAt) > now,
+  );
+  const blocks = [...Map.groupBy(inForce, ({ cidr }) => cidr)].flatMap(([cidr, named]): Block[] => {
+    const range = parseCidr(cidr);
+    return range ? [{ range, entries: named }] : [];
   });
-  return FAMILIES.flatMap((family) => disjoint(placed.filter(({ range }) => range.family === family)));
+  return FAMILIES.flatMap((family) => {
+    const sorted = blocks
+      .filter(({ range }) => range.family === family)
+      .sort((a, b) => compare(a.range.from, b.range.from));
+    return disjoint(sorted).flatMap(permissionOf);
+  });
 }
 
-function disjoint(placed: readonly Placed[]): Permission[] {
-  const starts = placed.toSorted((a, b) => compare(a.range.from, b.range.from));
-  const edges = [...new Set(placed.flatMap(({ range }) => [range.from, range.to + 1n]))].sort(compare);
-  const permissions: Permission[] = [];
-  let open: Placed[] = [];
+/** Blocks of sorted ones that have no address in common; as a rule they have none anyway. */
+function disjoint(sorted: readonly Block[]): Block[] {
+  const areDisjoint = sorted.every(({ range }, index) => {
+    const before = sorted[index - 1];
+    return before === undefined || before.range.to < range.from;
+  });
+  return areDisjoint ? [...sorted] : split(sorted);
+}
+
+/** Cuts blocks at the edges of all others. */
+function split(sorted: readonly Block[]): Block[] {
+  const edges = [...new Set(sorted.flatMap(({ range }) => [range.from, range.to + 1n]))].sort(compare);
+  let open: Block[] = [];
   let next = 0;
-  for (const [index, from] of edges.entries()) {
+  return edges.flatMap((from, index): Block[] => {
     open = open.filter(({ range }) => range.to >= from);
-    for (let start = starts[next]; start?.range.from === from; start = starts[next]) {
-      open.push(start);
+    for (let block = sorted[next]; block?.range.from === from; block = sorted[next]) {
+      open.push(block);
       next += 1;
     }
     const end = edges[index + 1];
     const [first] = open;
-    if (first === undefined || end === undefined) continue;
+    if (first === undefined || end === undefined) return [];
     const range = { family: first.range.family, from, to: end - 1n };
-    const permission = combined(range, open);
-    if (permission) permissions.push(permission);
-  }
-  return permissions;
-}
-
-function combined(range: IpRange, open: readonly Placed[]): Permission | undefined {
-  if (open.some(({ entry }) => entry.protocol === 'ALL')) return { range, all: true, icmp: false, ports: NO_PORTS };
-  const icmp = open.some(({ entry }) => entry.protocol === 'ICMP');
-  const ports = { TCP: portsOf('TCP', open), UDP: portsOf('UDP', open), SCTP: portsOf('SCTP', open) };
-  const isEmpty = !icmp && ports.TCP.length + ports.UDP.length + ports.SCTP.length === 0;
-  return isEmpty ? undefined : { range, all: false, icmp, ports };
-}
-
-function portsOf(protocol: PortProtocol, open: readonly Placed[]): Ports[] {
-  const ranges = open.flatMap(({ entry }): Ports[] => {
-    const { from, to } = entry;
-    const isRange = entry.protocol === protocol && isPort(from) && isPort(to) && from <= to;
-    return isRange ? [[from, to]] : [];
+    return [{ range, entries: open.flatMap(({ entries }) => entries) }];
   });
+}
+
+function permissionOf({ range, entries }: Block): Permission[] {
+  const ports: Record<PortProtocol, Ports[]> = { TCP: [], UDP: [], SCTP: [] };
+  let icmp = false;
+  for (const { protocol, from, to } of entries) {
+    if (protocol === 'ALL') return [{ range, all: true, icmp: false, ports: NO_PORTS }];
+    if (protocol === 'ICMP') icmp = true;
+    else if (isPort(from) && isPort(to) && from <= to) ports[protocol]?.push([from, to]);
+  }
+  const merged = { TCP: joined(ports.TCP), UDP: joined(ports.UDP), SCTP: joined(ports.SCTP) };
+  const isEmpty = !icmp && merged.TCP.length + merged.UDP.length + merged.SCTP.length === 0;
+  return isEmpty ? [] : [{ range, all: false, icmp, ports: merged }];
+}
+
+function joined(ranges: readonly Ports[]): readonly Ports[] {
+  if (ranges.length < 2) return ranges;
   const merged: [number, number][] = [];
-  for (const [from, to] of ranges.sort(([a], [b]) => a - b)) {
+  for (const [from, to] of ranges.toSorted(([a], [b]) => a - b)) {
     const last = merged.at(-1);
     if (last && from <= last[1] + 1) last[1] = Math.max(last[1], to);
     else merged.push([from, to]);

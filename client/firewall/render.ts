@@ -1,3 +1,4 @@
+import type { IpRange } from '../../core/network/cidr.ts';
 import type { FirewallRules } from '../../core/network/graph.ts';
 import { formatAddress } from './format-address.ts';
 import { type Permission, type PortProtocol, permissionsAt } from './permissions.ts';
@@ -86,26 +87,37 @@ function renderWay(way: Way, permissions: readonly Permission[], tuple: Tuple): 
     lookups += `${lookup} @${name} return\n`;
   };
   for (const { family, ip, type, icmp } of FAMILIES) {
-    const ours = permissions
-      .filter(({ range }) => range.family === family)
-      .map((permission) => ({ ...permission, addresses: formatAddresses(permission) }));
+    const elements = elementsOf(permissions.filter(({ range }) => range.family === family));
     const peer = `${tuple} ${ip} saddr`;
     for (const protocol of PORT_PROTOCOLS) {
       const name = protocol.toLowerCase();
-      const elements = ours.flatMap(({ addresses, ports }) =>
-        ports[protocol].map(([from, to]) => `${addresses} . ${from === to ? from : `${from}-${to}`}`),
-      );
       const key = `meta l4proto ${name} ${peer} . ${port}`;
-      put(`${way}_${name}${family}`, `${type} . inet_service`, elements, key);
+      put(`${way}_${name}${family}`, `${type} . inet_service`, elements[protocol], key);
     }
-    const addressesOf = (which: 'icmp' | 'all') => ours.filter((one) => one[which]).map(({ addresses }) => addresses);
-    put(`${way}_icmp${family}`, type, addressesOf('icmp'), `meta l4proto ${icmp} ${peer}`);
-    put(`${way}_all${family}`, type, addressesOf('all'), peer);
+    put(`${way}_icmp${family}`, type, elements.icmp, `meta l4proto ${icmp} ${peer}`);
+    put(`${way}_all${family}`, type, elements.all, peer);
   }
   return { sets, lookups };
 }
 
-function formatAddresses({ range: { family, from, to } }: Permission): string {
+type Elements = Record<PortProtocol | 'icmp' | 'all', string[]>;
+
+function elementsOf(permissions: readonly Permission[]): Elements {
+  const elements: Elements = { TCP: [], UDP: [], SCTP: [], icmp: [], all: [] };
+  for (const { range, all, icmp, ports } of permissions) {
+    const addresses = formatRange(range);
+    if (all) elements.all.push(addresses);
+    if (icmp) elements.icmp.push(addresses);
+    for (const protocol of PORT_PROTOCOLS) {
+      for (const [from, to] of ports[protocol]) {
+        elements[protocol].push(`${addresses} . ${from === to ? from : `${from}-${to}`}`);
+      }
+    }
+  }
+  return elements;
+}
+
+function formatRange({ family, from, to }: IpRange): string {
   const first = formatAddress(family, from);
   return from === to ? first : `${first}-${formatAddress(family, to)}`;
 }

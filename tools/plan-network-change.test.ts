@@ -1,5 +1,8 @@
 import { describe, expect, it } from 'vitest';
+import type { PolicySpec } from '../core/network/policy.ts';
+import { draftOf } from '../core/record.ts';
 import { agent, buildKit, type Kit, person } from '../test/kit.ts';
+import { policy } from '../test/records.ts';
 import { seedPeers } from '../test/seed-peers.ts';
 
 async function scene(kit: Kit) {
@@ -58,6 +61,20 @@ describe('plan_network_change', () => {
       verification: 'unmet',
       unmet: ['web-1 cannot reach db-1 on TCP 5432'],
     });
+  });
+
+  it('proves no typed changes that open more than the intent or the expectations say', async () => {
+    await using kit = await buildKit();
+    const { plan, workspace } = await scene(kit);
+    const base = draftOf(policy('base', denyAll.spec as PolicySpec));
+    const why = { actor: 'system:test', reason: 'seed', requestId: 'seed' };
+    await kit.services.store.commit(workspace, [{ op: 'create', record: base }], why);
+    const open = { src: 'role=web', dst: 'role=db', protocol: 'TCP', port: 5432, expect: 'allow' };
+    const unbarred = [{ action: 'delete', resource: 'MeshPolicy', name: 'base' }];
+    for (const said of [{ intent: 'let web reach db on port 5432' }, { intent: 'x', expectations: [open] }]) {
+      const { verification, unmet } = await plan({ ...said, changes: unbarred });
+      expect([verification, unmet.join()]).toEqual(['unmet', expect.stringContaining('not expected')]);
+    }
   });
 
   it('names each wrong field of typed changes', async () => {

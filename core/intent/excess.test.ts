@@ -55,7 +55,7 @@ describe('what opens beyond what was expected', () => {
       expect.stringContaining('web-1 to laptop'),
       expect.stringContaining('web-2 to web-1'),
       expect.stringContaining('db-1 to web-1'),
-      'and so for 1 more groups of peers',
+      'and so for 1 more group of peers',
     ]);
   });
 });

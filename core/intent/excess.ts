@@ -1,6 +1,7 @@
 import type { NetworkState } from '../network/state.ts';
 import { namesOf } from '../network/terms.ts';
 import type { Effect } from './effect.ts';
+import { counted } from './markdown.ts';
 import type { Expectation } from './planner.ts';
 import { type PortSpan, spansOf, spanText, subtract } from './port-spans.ts';
 
@@ -29,7 +30,7 @@ export function openedBeyond(effect: Effect, expectations: readonly Expectation[
       }
     }
   }
-  return more > 0 ? [...examples, `and so for ${more} more groups of peers`] : examples;
+  return more > 0 ? [...examples, `and so for ${counted(more, 'more group')} of peers`] : examples;
 }
 
 interface Allowed {

@@ -142,11 +142,13 @@ async function given(
   const meant = understood.outcome === 'changes' ? understood : { expectations: [], records: [] };
   const listed = changes.map(({ action, resource, name }) => `${action} ${resource} ${name}`);
   const more = listed.length > 3 ? ` and ${listed.length - 3} more` : '';
+  const expected = [...(expectations ?? []), ...meant.expectations];
   return {
     changes,
-    expectations: [...(expectations ?? []), ...meant.expectations],
+    expectations: expected,
     records: meant.records ?? [],
-    ...(expectations?.length && { expectedBy: 'caller' as const }),
+    // Either way the changes are the caller's own: nothing may open that was not said.
+    ...(expected.length > 0 && { expectedBy: 'caller' as const }),
     summary: `${listed.slice(0, 3).join(', ')}${more}.`,
   };
 }

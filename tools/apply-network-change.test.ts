@@ -214,4 +214,46 @@ describe('the life of a change', () => {
       overridden: true,
     });
   });
+
+  it('is carried out only while what was proven of it is true, though its effect is the same', async () => {
+    await using kit = await buildKit();
+    const { workspace, as, ada, apply, approve } = await scene(kit);
+    const deny = (role: string) => ({
+      action: 'DENY',
+      peerSelector: { matchLabels: { role: 'db' } },
+      ingress: [{ from: [{ peerSelector: { matchLabels: { role } } }] }],
+    });
+    const change = { action: 'create', resource: 'MeshPolicy', name: 'no-api', spec: deny('api') };
+    const expectations = [
+      { src: 'role=api', dst: 'role=db', expect: 'deny' },
+      { src: 'role=web', dst: 'role=db', expect: 'allow' },
+    ];
+    const planned = () =>
+      kit.call('plan_network_change', { intent: 'only api goes', changes: [change], expectations }, as());
+    const [early, waiting] = [await planned(), await planned()];
+    expect(waiting).toMatchObject({ verified: true, effect: { closed_pairs: 1 } });
+    const { workflow_id: id } = await apply(waiting.plan_id);
+    await kit.call('create_policy', { name: 'no-web', spec: deny('web') }, { as: ada, workspace });
+    await expect(apply(early.plan_id)).rejects.toMatchObject({
+      code: 'forbidden',
+      details: { objections: [expect.stringContaining('web-1 cannot reach db-1')] },
+    });
+    const failed = await approve(id);
+    expect(failed).toMatchObject({ status: 'failed', error: expect.stringContaining('web-1 cannot reach db-1') });
+    expect((await kit.services.states.current(workspace)).policies.has('no-api')).toBe(false);
+  });
+
+  it('is never approved by itself when nothing was proven', async () => {
+    await using kit = await buildKit();
+    const { as, apply, settings } = await scene(kit);
+    await settings({ autoApprove: { maxRisk: 'critical' } });
+    const change = {
+      action: 'create',
+      resource: 'MeshPolicy',
+      name: 'base',
+      spec: { action: 'DENY', peerSelector: {} },
+    };
+    const planned = await kit.call('plan_network_change', { intent: 'tidy up', changes: [change] }, as());
+    expect(await apply(planned.plan_id)).toMatchObject({ status: 'pending_approval', auto_approve: false });
+  });
 });

@@ -37,11 +37,6 @@ export function isolation(state: NetworkState, now: number, direction: Direction
     state.networks.get(peer.spec.network)?.spec.defaultAction === 'DENY' || specs.some((spec) => isSubject(spec, peer));
 }
 
-/** As {@link isolation}, of one peer. */
-export function isIsolated(state: NetworkState, now: number, peer: PeerRecord, direction: Direction): boolean {
-  return isolation(state, now, direction)(peer);
-}
-
 function sizeOf({ peerSelector, network }: PolicySpec): number {
   const { matchLabels = {}, matchExpressions = [] } = peerSelector ?? {};
   return Object.keys(matchLabels).length + matchExpressions.length + (network === undefined ? 0 : 1);

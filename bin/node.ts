@@ -40,7 +40,7 @@ export interface NodeOptions {
 /** Longer than a clean end ever takes. */
 const STOP_MS = 8_000;
 const CLOCK_SLACK_MS = 5_000;
-const RUN_DIRECTORY = '/run/mesh';
+const RUN_DIRECTORY = '/var/run/mesh';
 
 const AGENT: LockHolder = {
   pidFile: 'mesh.pid',

@@ -15,7 +15,6 @@ export const requirements = {
   'ports-api': {
     section: 'Network ports',
     rule: '18090/tcp serves API, registration and discovery; nodes cannot join when it is blocked',
-    open: 'node',
   },
   'ports-bus': {
     section: 'Network ports',
@@ -205,7 +204,7 @@ export const requirements = {
     section: 'Signaling',
     rule: 'Nodes exchange SYN, OFFER, ANSWER and receive graph pushes over the bus',
   },
-  'signaling-syn-restart': { section: 'Signaling', rule: 'SYN on active LRP session records a restart', open: 'node' },
+  'signaling-syn-restart': { section: 'Signaling', rule: 'SYN on active LRP session records a restart' },
   'error-unnormalized-name': {
     section: 'Errors',
     rule: 'Registering and asking under an unnormalized name is record-not-found',

@@ -23,7 +23,7 @@ interface UpOptions {
 
 /** The contract's WireGuard port. */
 const DEFAULT_PORT = 51_820;
-export const DEFAULT_INTERFACE = 'mesh0';
+const DEFAULT_INTERFACE = process.platform === 'darwin' ? 'utun96' : 'mesh0';
 
 /** `mesh up`: brings this node into the network, in the foreground or as a daemon. */
 export function addUpCommand(program: Command): void {

@@ -40,7 +40,7 @@ export class NoAgent extends Error {
 export function localSocketPath(directory: string): string {
   const name = path.join(directory, 'agent.sock');
   if (Buffer.byteLength(name) <= MAX_PATH_BYTES) return name;
-  return `/run/mesh/${createHash('sha256').update(directory).digest('hex').slice(0, 32)}.sock`;
+  return `/var/run/mesh/${createHash('sha256').update(directory).digest('hex').slice(0, 32)}.sock`;
 }
 
 /** Answers requests until it is closed. Whatever arrives, it neither throws nor grows. */

@@ -38,7 +38,7 @@ describePrivileged('mesh up', () => {
   });
 
   it('goes by the relay of --relay-url with the credential of its graph where the advertised one is not reached', async () => {
-    verifies('cli-relay-url', 'device-relay-endpoint', 'ports-wireguard');
+    verifies('cli-relay-url', 'device-relay-endpoint', 'ports-wireguard', 'signaling-syn-restart');
     await using lab = await natlab({
       routers: { home: { nat: 'easy' }, office: { nat: 'easy' } },
       hosts: { a: { behind: 'home' }, b: { behind: 'office' } },
@@ -50,7 +50,30 @@ describePrivileged('mesh up', () => {
     const status = await a?.until(({ peers }) => peers[0]?.transport === 'lrp-ready');
     expect(status?.relay).toMatchObject({ state: 'ready', address: expect.stringContaining('plane.test:6266') });
     expect(status?.peers[0]).toMatchObject({ path: 'relayed', endpoint: expect.stringMatching(/^\[fd6c:7270::/) });
+    // A crash: its peer hears nothing of it, and its interface is left behind.
+    process.kill((await b?.status())?.node.pid ?? 0, 'SIGKILL');
+    await b?.up(['--relay-url', 'plane.test:6266']);
+    await a?.until(() => readFileSync(a.logFile, 'utf8').includes('SYN on active LRP session'));
     await Promise.all([a?.down(), b?.down()]);
+  });
+
+  it('cannot join while 18090 is blocked, and needs it no more once it is up', async () => {
+    verifies('ports-api');
+    await using lab = await natlab({ hosts: { a: {}, b: {} } });
+    await using plane = await startLabPlane(lab);
+    const a = new LabMesh(lab.host('a'));
+    const token = await plane.joinToken();
+    await a.host.block('tcp dport 18090');
+    const blocked = await a.mesh(['init', '--server', LAB_SERVER], { MESH_TOKEN: token });
+    expect([blocked.code, blocked.stderr]).toEqual([7, expect.stringContaining(`${LAB_SERVER} does not answer`)]);
+    await a.host.unblock();
+    await a.init(token);
+    await a.up();
+    await a.until(({ control }) => control.bus.isUp);
+    await a.host.block('tcp dport 18090');
+    await labMeshes(lab, plane, ['b']);
+    await a.until(({ peers }) => peers[0]?.name === 'b');
+    expect(await a.pings('10.96.0.2', 20)).toBe(true);
   });
 
   it('logs more with --level debug, and what WireGuard and ICE do with --enable-sys-log', async () => {

@@ -1,4 +1,5 @@
 import { type Command, Option } from 'commander';
+import { defaultInterface } from '../../client/tunnel/platform.ts';
 import { parseRelayAddress } from '../../net/relay/address.ts';
 import { runNode } from '../node.ts';
 import { runInBackground, tellParent } from '../node-daemon.ts';
@@ -23,7 +24,6 @@ interface UpOptions {
 
 /** The contract's WireGuard port. */
 const DEFAULT_PORT = 51_820;
-const DEFAULT_INTERFACE = process.platform === 'darwin' ? 'utun96' : 'mesh0';
 
 /** `mesh up`: brings this node into the network, in the foreground or as a daemon. */
 export function addUpCommand(program: Command): void {
@@ -38,7 +38,7 @@ export function addUpCommand(program: Command): void {
     .option('--wg-port <port>', 'UDP port of WireGuard and ICE', portOf, DEFAULT_PORT)
     .option('--relay-url <host:port>', 'relay in place of the advertised one', relayOf)
     .option('--bus-wait <duration>', 'how long a connect to the bus may take', durationOf, 2_000)
-    .option('--interface <name>', 'name of the tunnel interface', interfaceOf, DEFAULT_INTERFACE)
+    .option('--interface <name>', 'name of the tunnel interface', interfaceOf, defaultInterface(process.platform))
     .option('--log-dir <dir>', 'where --daemon logs', '/var/log/mesh')
     .addOption(new Option('--daemon-child').hideHelp())
     .action(async (options: UpOptions) => {

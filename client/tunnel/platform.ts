@@ -9,3 +9,8 @@ export function tunnelPlatform(platform: NodeJS.Platform): TunnelPlatform {
   if (platform === 'darwin') return macTunnels();
   throw new MeshError('unavailable', `A node cannot run on ${platform}: run it on Linux or macOS.`);
 }
+
+/** The name of the interface unless the user gives another. macOS numbers its tunnels; this one is seldom taken. */
+export function defaultInterface(platform: NodeJS.Platform): string {
+  return platform === 'darwin' ? 'utun96' : 'mesh0';
+}

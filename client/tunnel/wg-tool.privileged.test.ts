@@ -29,6 +29,7 @@ describePrivileged('the wg tool', () => {
         { privateKey, put: [peer(ONE, 1, 9), peer(TWO, 2, 9)] },
         { put: [peer(ONE, 7), peer(THREE, 2, 10)], removed: [TWO] },
         { endpoints: [[ONE, { address: '::1', port: 11 }]] as const },
+        { endpoints: [[TWO, { address: '::1', port: 12 }]] as const },
         { privateKey: generateKeyPair().privateKey },
         { removed: [ONE, TWO] },
       ];

@@ -27,7 +27,10 @@ export async function setWithTool(interfaceName: string, change: DeviceChange, p
       await writeFile(file, peersFile(put), { mode: 0o600, flag: 'wx' });
       await run(program, ['addconf', interfaceName, file]);
     }
+    // `wg set` makes a peer that is not there; one that left meanwhile stays away.
+    const known = endpoints.length > 0 ? (await run(program, ['show', interfaceName, 'peers'])).split('\n') : [];
     for (const [key, endpoint] of endpoints) {
+      if (!known.includes(key)) continue;
       await wg(['peer', key, 'endpoint', formatEndpoint(endpoint)]);
     }
   });

@@ -14,6 +14,7 @@ import {
   REASSERT_MS,
   RELAY_PROBE_WAITS_MS,
   RELAY_RECHECK_MS,
+  RETRY_HOPE_MS,
   RETURN_WAITS_MS,
   SECOND_SIDE_LATER_MS,
   SYN_WAITS_MS,
@@ -69,6 +70,8 @@ export class Pair {
   /** Of the initiator: when the OFFER is sent again. Of the other: when it stops waiting for one. */
   #offerAt: number | undefined;
   #offers = 0;
+  /** How often the peer proved itself and then said nothing of an OFFER. */
+  #detours = 0;
   #offeredAt = Number.NEGATIVE_INFINITY;
   #peerCandidates: readonly Candidate[] = [];
 
@@ -159,7 +162,7 @@ export class Pair {
     this.#presence = 'unknown';
     this.#probes = 0;
     this.#probeAt = this.#around.relay.state === 'ready' ? now : undefined;
-    this.#hope(now);
+    if (this.#around.relay.state === 'ready') this.#hope(now);
     this.#evaluate(now);
   }
 
@@ -197,7 +200,7 @@ export class Pair {
 
   /** The peer asks for us. While `isNewProcess` it may be a recording: nothing is given up for it. */
   synReceived(isNewProcess: boolean, now: number): void {
-    this.#hope(now);
+    this.#hope(now, RETRY_HOPE_MS);
     this.#probeSoon(now);
     if (this.#transport === 'lrp-ready' && this.#isNegotiated) {
       this.#around.emit({
@@ -207,6 +210,8 @@ export class Pair {
         fields: { peer: this.peer.id },
       });
     }
+    // Should it still be proven to us while we gave it up, nobody else asks it.
+    if (!this.#isProven && this.#around.isBusUp) this.#synAt = now;
     if (this.#initiates && this.#isProven && !isNewProcess) {
       // An OFFER under way may have come before the peer knew this process: it is soon sent again.
       const isUnderWay = this.#offerAt !== undefined;
@@ -241,7 +246,7 @@ export class Pair {
 
   /** @returns why it was ignored */
   signalReceived(message: SignalMessage, now: number): string | undefined {
-    this.#hope(now);
+    this.#hope(now, RETRY_HOPE_MS);
     const ignored = this.#take(message, now);
     this.#evaluate(now);
     return ignored;
@@ -328,6 +333,7 @@ export class Pair {
 
   #offered(offer: Extract<SignalMessage, { kind: 'OFFER' }>, now: number): string | undefined {
     if (this.#initiates) return 'offer-from-answerer';
+    this.#detours = 0;
     this.#offerAt = undefined;
     this.#tryAt = undefined;
     if (this.#session?.remote?.ufrag !== offer.ufrag) {
@@ -349,12 +355,13 @@ export class Pair {
     const session = this.#session;
     if (!this.#initiates || !session) return 'answer-to-nothing';
     this.#offerAt = undefined;
+    this.#detours = 0;
     if (session.remote?.ufrag === answer.ufrag) return undefined;
     session.setRemote(answer);
     this.#isNegotiated = true;
     for (const candidate of this.#peerCandidates) session.addCandidate(candidate, now);
     const order = orderOf(session.tieBreaker);
-    session.try(now, order === 'answerer-first' ? SECOND_SIDE_LATER_MS : 0);
+    if (this.#sharesPort) session.try(now, order === 'answerer-first' ? SECOND_SIDE_LATER_MS : 0);
     return undefined;
   }
 
@@ -389,9 +396,8 @@ export class Pair {
   /** A try of the direct way, from the exchange of credentials where there is a bus. */
   #begin(now: number): void {
     this.#tryAt = undefined;
-    if (!this.#sharesPort) return;
     if (!this.#around.isBusUp || !this.#isProven) {
-      if (this.#session?.remote && !this.direct) this.#session.try(now);
+      this.#tryAgain(now);
       return;
     }
     if (this.#initiates) this.#offer(now);
@@ -399,12 +405,16 @@ export class Pair {
       // The other side makes the OFFER; a SYN of a process it knows asks for it.
       if (this.#isNegotiated) this.#around.syn(this.peer.key, now);
       this.#offerAt = now + OFFER_PATIENCE_MS;
-      if (this.#session?.remote && !this.direct) this.#session.try(now);
+      this.#tryAgain(now);
     }
   }
 
+  /** With the credentials that both sides have. */
+  #tryAgain(now: number): void {
+    if (this.#session?.remote && this.#sharesPort && !this.direct) this.#session.try(now);
+  }
+
   #offer(now: number): void {
-    if (!this.#sharesPort) return;
     this.#tryAt = undefined;
     this.#replaceSession('controlling', this.#tieBreaker(this.#tries));
     this.#offers = 0;
@@ -427,10 +437,11 @@ export class Pair {
       this.#sendOffer(now);
       return;
     }
-    // The process that we knew may be gone: it has to prove itself again.
+    // The process that we knew may be gone: it has to prove itself again, ever later if that leads nowhere.
     this.#isProven = false;
     this.#syns = 0;
-    this.#synAt = now;
+    this.#synAt = now + waitOf(SYN_WAITS_MS, this.#detours, this.#around.fraction());
+    this.#detours += 1;
   }
 
   #syn(now: number): void {
@@ -566,8 +577,8 @@ export class Pair {
     for (const session of [this.#session, this.#previous]) session?.setTraffic(this.#isActive, now);
   }
 
-  #hope(now: number): void {
-    this.#hopeUntil = now + HOPE_MS;
+  #hope(now: number, span: number = HOPE_MS): void {
+    this.#hopeUntil = Math.max(this.#hopeUntil, now + span);
   }
 
   /** Draws the consequences: where the tunnel sends to, the state, and whether anyone has to hear of it. */

@@ -12,7 +12,7 @@ const GRID: Readonly<Record<Obstruction, Readonly<Record<Obstruction, 'direct' |
 };
 const KINDS = Object.keys(GRID) as Obstruction[];
 
-describe('two nodes', () => {
+describe('two nodes', { timeout: 60_000 }, () => {
   test.each(KINDS.flatMap((a) => KINDS.map((b) => [a, b, GRID[a][b]] as const)))(
     '%s and %s end %s',
     (a, b, expected) => {
@@ -183,6 +183,40 @@ describe('two nodes', () => {
     simulation.stop(two);
     simulation.run(3_000);
     expect(simulation.status(one, two)).toMatchObject({ transport: 'failed', path: null, reason: { code: 'left' } });
+  });
+
+  test.each([0, 1])('with one side that cannot share its port both stay relayed and quiet, %i', (which) => {
+    const { simulation, one, two } = pair('none', 'none');
+    const blind = which === 0 ? one : two;
+    blind.obstacle = 'The program nft is missing.';
+    simulation.gather(blind);
+    simulation.run(600_000);
+    const other = blind === one ? two : one;
+    expect(simulation.status(blind, other)).toMatchObject({
+      path: 'relayed',
+      reason: { code: 'port-not-shared', detail: 'The program nft is missing.' },
+    });
+    expect(simulation.status(other, blind).path).toBe('relayed');
+    expect(['no-candidates', 'checking']).toContain(simulation.status(other, blind).reason.code);
+    expect(one.sent.signals + two.sent.signals).toBeLessThan(100);
+    blind.obstacle = null;
+    simulation.gather(blind);
+    simulation.run(3_000);
+    expect([simulation.status(one, two).path, simulation.status(two, one).path]).toEqual(['direct', 'direct']);
+  });
+
+  test('a relay that stays away lets the pair fail, however often it is tried', () => {
+    const { simulation, one, two } = pair('hard', 'hard');
+    simulation.run(10_000);
+    for (let n = 0; n < 9; n++) {
+      simulation.relay(one, false);
+      simulation.run(10_000);
+    }
+    expect(simulation.status(one, two)).toMatchObject({
+      transport: 'failed',
+      path: null,
+      reason: { code: 'relay-away' },
+    });
   });
 
   test('a peer that does not answer is silent, and asked ever more rarely', () => {

@@ -111,8 +111,10 @@ export class Paths {
   }
 
   relayChanged(relay: RelayState, now: number) {
+    const isNews = relay.state !== this.#relay.state;
     this.#relay = relay;
-    for (const pair of this.#pairs.values()) pair.relayChanged(now);
+    // Another failed try to reach it changes nothing for anyone.
+    if (isNews) for (const pair of this.#pairs.values()) pair.relayChanged(now);
     return this.#take();
   }
 

@@ -189,7 +189,9 @@ class RunningConnectivity implements Connectivity {
       .catch((error: unknown) => this.#options.log.warn({ err: error }, 'Loopback addresses stayed.'));
     this.#icePort?.setServers(graph.stun);
     this.#link.use(relayOf(graph, this.#options.relayOverride));
-    if (this.#link.state === 'none') this.#perform(this.#paths.relayChanged({ state: 'none' }, now()));
+    if (this.#link.state !== 'ready') {
+      this.#perform(this.#paths.relayChanged(this.#relayState(this.#link.reason ?? 'connecting'), now()));
+    }
   }
 
   receiveSignal(subject: string, sealed: Uint8Array): void {

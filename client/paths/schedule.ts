@@ -24,6 +24,8 @@ export const RELAY_PROBE_WAITS_MS = [2_000, 4_000, 8_000, 15_000, 30_000, 60_000
 export const RELAY_RECHECK_MS = 45_000;
 /** How long a peer is hoped for before its state is `failed`. */
 export const HOPE_MS = 60_000;
+/** The same for a later try. */
+export const RETRY_HOPE_MS = 10_000;
 /** Traffic keeps a way under close watch for this long. */
 export const TRAFFIC_LINGER_MS = 5_000;
 /** Between two commands that only say again where a peer is. */

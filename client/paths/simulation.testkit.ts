@@ -107,6 +107,8 @@ export class SimulatedNode {
   readonly logs: string[] = [];
   readonly states: string[] = [];
   paths!: Paths;
+  /** What keeps it from sharing the port. */
+  obstacle: string | null = null;
   isBusUp = true;
   isRelayUp = true;
   isRunning = false;
@@ -234,8 +236,9 @@ export class Simulation {
       const mapped = router.out(inside, STUN_SERVER, this.now);
       candidates.push({ type: 'srflx', ...mapped, priority: priorityOf('srflx', mapped.address) });
     }
-    const state = { obstacle: null, isMapped: true };
-    this.#perform(node, node.paths.candidatesChanged(candidates, state, this.now + node.skew));
+    const state = { obstacle: node.obstacle, isMapped: node.obstacle === null };
+    const known = node.obstacle === null ? candidates : [];
+    this.#perform(node, node.paths.candidatesChanged(known, state, this.now + node.skew));
   }
 
   bus(node: SimulatedNode, isUp: boolean): void {

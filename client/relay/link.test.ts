@@ -1,0 +1,147 @@
+import { once } from 'node:events';
+import { type AddressInfo, createServer } from 'node:net';
+import { afterEach, describe, expect, it } from 'vitest';
+import { mintCredential, relayKeysOf, workspaceTagOf } from '../../net/relay/credential.ts';
+import { peerIdOf } from '../../net/relay/frame.ts';
+import { RelayListener } from '../../net/relay/listener.ts';
+import { generateKeyPair, type KeyPair } from '../../net/seal/x25519.ts';
+import { RelayLink } from './link.ts';
+
+const TOKEN = 'relay-token-of-this-test';
+const LOG = { error() {}, warn() {}, info() {}, debug() {} };
+const clock = { now: () => Date.now() };
+const cleanUps: (() => unknown)[] = [];
+
+afterEach(async () => {
+  for (const cleanUp of cleanUps.splice(0).reverse()) await cleanUp();
+});
+
+describe('the link to the relay', () => {
+  it('carries packets to another node and back, in order', async () => {
+    const { port } = await startRelay();
+    const [one, two] = [node(), node()];
+    for (const { link, use } of [one, two]) {
+      use(port);
+      await expect.poll(() => link.state).toBe('ready');
+    }
+    for (let n = 0; n < 100; n++) expect(one.link.forward(two.id, Uint8Array.of(4, n))).toBeUndefined();
+    await expect.poll(() => two.packets.length).toBe(100);
+    expect(two.packets).toEqual(Array.from({ length: 100 }, (_, n) => `${one.id} 4,${n}`));
+    two.link.forward(one.id, Uint8Array.of(1));
+    await expect.poll(() => one.packets).toEqual([`${two.id} 1`]);
+  });
+
+  it('knows who is at the relay', async () => {
+    const { port } = await startRelay();
+    const [one, two, three] = [node(), node(), node()];
+    one.use(port);
+    two.use(port);
+    await expect.poll(() => [one.link.state, two.link.state]).toEqual(['ready', 'ready']);
+    one.link.probe(two.id);
+    one.link.probe(three.id);
+    await expect.poll(() => one.probed).toEqual([`${two.id} true`, `${three.id} false`]);
+  });
+
+  it('comes back after the relay restarted', async () => {
+    const first = await startRelay();
+    const one = node();
+    one.use(first.port);
+    await expect.poll(() => one.link.state).toBe('ready');
+    await first.relay.stop();
+    await expect.poll(() => one.link.state).not.toBe('ready');
+    expect(one.link.forward(1n, Uint8Array.of(4))).toBe('relay-away');
+    await startRelay(first.port);
+    await expect.poll(() => one.link.state, { timeout: 10_000 }).toBe('ready');
+    expect([one.readies, one.link.dropped['relay-away']]).toEqual([2, 1]);
+  });
+
+  it('does not come back at once to a relay that refuses it, but does with another credential', async () => {
+    const { port } = await startRelay();
+    const one = node();
+    one.link.use({ host: '127.0.0.1', port, secure: false, credential: credentialOf(one.pair, 'another token') });
+    await expect.poll(() => one.link.reason).toBe('bad-credential');
+    one.use(port);
+    await expect.poll(() => one.link.state).toBe('ready');
+  });
+
+  it('renews its session with the credential of a newer graph', async () => {
+    const { port, relay } = await startRelay();
+    const one = node();
+    one.use(port);
+    await expect.poll(() => one.link.state).toBe('ready');
+    one.use(port, Date.now() + 7_200_000);
+    await expect.poll(() => one.readies).toBe(2);
+    expect(relay.metrics().sessions).toBe(1);
+  });
+
+  it('drops instead of queueing when the relay does not read', async () => {
+    const { port } = await startRelay();
+    const one = node();
+    one.use(port);
+    await expect.poll(() => one.link.state).toBe('ready');
+    const packet = new Uint8Array(1_400).fill(4);
+    // Within one turn of the event loop the relay, in this process, reads nothing: 28 MB are more than the kernel takes.
+    const results = Array.from({ length: 20_000 }, () => one.link.forward(1n, packet));
+    expect(results.at(-1)).toBe('queue-full');
+    expect(one.link.dropped['queue-full']).toBe(results.filter((drop) => drop === 'queue-full').length);
+    expect(one.link.forward(1n, new Uint8Array(70_000))).toBe('too-large');
+  });
+
+  it('survives a server that is no relay', async () => {
+    const server = createServer((socket) => {
+      socket.on('error', () => {});
+      socket.end('HTTP/1.1 400 Bad Request\r\n\r\n');
+    });
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    cleanUps.push(() => server.close());
+    const one = node();
+    one.use((server.address() as AddressInfo).port);
+    await expect.poll(() => one.link.reason).toBe('protocol');
+    expect(one.link.state).toBe('away');
+  });
+
+  it('never tells its credential', async () => {
+    const one = node();
+    one.use(1);
+    expect(one.link.address).toBe('lrp://127.0.0.1:1');
+  });
+});
+
+async function startRelay(port = 0) {
+  const relay = new RelayListener({ host: '127.0.0.1', port, token: TOKEN, clock, drainMs: 50 });
+  const address = await relay.start();
+  cleanUps.push(() => relay.stop());
+  return { relay, port: address.port };
+}
+
+function credentialOf({ publicKey }: KeyPair, token: string, expiresAt = Date.now() + 3_600_000): string {
+  return mintCredential(relayKeysOf(token), { workspace: workspaceTagOf('w'), publicKey, expiresAt });
+}
+
+function node() {
+  const pair = generateKeyPair();
+  const self = {
+    pair,
+    id: peerIdOf(pair.publicKey),
+    packets: [] as string[],
+    probed: [] as string[],
+    readies: 0,
+    use: (port: number, expiresAt?: number) =>
+      link.use({ host: '127.0.0.1', port, secure: false, credential: credentialOf(pair, TOKEN, expiresAt) }),
+  };
+  const link = new RelayLink({
+    keyPair: pair,
+    now: () => performance.now(),
+    random: Math.random,
+    log: LOG,
+    onReady: () => {
+      self.readies += 1;
+    },
+    onAway: () => {},
+    onPacket: (from, payload) => self.packets.push(`${from} ${payload.join()}`),
+    onProbed: (peer, isPresent) => self.probed.push(`${peer} ${isPresent}`),
+  });
+  cleanUps.push(() => link.close());
+  return Object.assign(self, { link });
+}

@@ -7,7 +7,7 @@ import { sameValue } from '../../../network/value.ts';
 import { formatInstant } from '../../../time.ts';
 import type { Expectation, RecordExpectation } from '../../planner.ts';
 import { portText } from '../ports.ts';
-import { enumerated, Refusal } from '../refusal.ts';
+import { enumerated, quoted, Refusal } from '../refusal.ts';
 import type { Subject } from '../subject.ts';
 
 /** What every act of the planner works on. No ports: all of them. */
@@ -65,19 +65,25 @@ export function against<K extends 'from' | 'to'>(key: K, others: readonly Subjec
   return { ...({ [key]: entries } as { [key in K]?: PeerEntry[] }), ...ported };
 }
 
-/** What must hold between all of the sources and all of the targets. */
+/** What must hold between all of the sources and all of the targets; nothing between one peer and itself. */
 export function between({ sources, targets, ports }: Ask, expect: Expectation['expect']): Expectation[] {
   return targets.flatMap((target) =>
-    sources.flatMap((source) =>
-      target.terms.flatMap((dst) =>
-        source.terms.flatMap((src) =>
-          (ports.length > 0 ? ports : [undefined]).map(
-            (entry): Expectation => ({ src, dst, ...portsOf(entry), expect }),
+    sources
+      .filter((source) => !isItself(source, target))
+      .flatMap((source) =>
+        target.terms.flatMap((dst) =>
+          source.terms.flatMap((src) =>
+            (ports.length > 0 ? ports : [undefined]).map(
+              (entry): Expectation => ({ src, dst, ...portsOf(entry), expect }),
+            ),
           ),
         ),
       ),
-    ),
   );
+}
+
+function isItself({ peers: [one, ...others] }: Subject, { peers: [other, ...more] }: Subject): boolean {
+  return one !== undefined && others.length + more.length === 0 && one.name === other?.name;
 }
 
 function portsOf(entry: PortEntry | undefined): Pick<Expectation, 'protocol' | 'port' | 'endPort'> {
@@ -125,5 +131,17 @@ export function reachText({ targets, ports }: Pick<Ask, 'targets' | 'ports'>): s
 export function selected(subjects: readonly Subject[]): (Subject & { readonly selector: object })[] {
   return subjects.filter(
     (subject): subject is Subject & { readonly selector: object } => subject.selector !== undefined,
+  );
+}
+
+/** One peer alone reaches itself whatever policies say. @throws Refusal when it is both sides. */
+export function refuseOneself(ask: Ask): void {
+  const [source, target] = [ask.sources[0], ask.targets[0]];
+  const single =
+    ask.sources.length + ask.targets.length === 2 && source?.peers.length === 1 && target?.peers.length === 1;
+  if (!single || source.peers[0]?.name !== target.peers[0]?.name) return;
+  throw new Refusal(
+    `${quoted(source.noun)} and ${quoted(target.noun)} are one and the same peer, which reaches itself anyway.`,
+    ['Who else is meant?'],
   );
 }

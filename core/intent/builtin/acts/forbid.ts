@@ -3,10 +3,23 @@ import type { Expectation, RecordExpectation } from '../../planner.ts';
 import { otherPorts, portSlug, portText } from '../ports.ts';
 import { Refusal } from '../refusal.ts';
 import { everyone, type Subject, without } from '../subject.ts';
-import { type Act, type Ask, act, against, between, nounsOf, reachText, selected, slugOf, write } from './ask.ts';
+import {
+  type Act,
+  type Ask,
+  act,
+  against,
+  between,
+  nounsOf,
+  reachText,
+  refuseOneself,
+  selected,
+  slugOf,
+  write,
+} from './ask.ts';
 
 /** Forbids the sources the targets, whatever else is granted. */
 export function deny(ask: Ask): Act {
+  refuseOneself(ask);
   return act(
     ask,
     denials(ask, 'deny'),

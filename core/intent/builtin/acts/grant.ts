@@ -15,6 +15,7 @@ import {
   between,
   nounsOf,
   reachText,
+  refuseOneself,
   rewritten,
   rule,
   selected,
@@ -28,6 +29,7 @@ type Selected = ReturnType<typeof selected>[number];
 /** Lets the sources reach the targets, and closes nothing. */
 export function allow(ask: Ask): Act {
   const { sources, targets } = ask;
+  refuseOneself(ask);
   refuseForbidden(ask);
   const changes = [...opened(ask, targets, sources, 'ingress'), ...opened(ask, sources, targets, 'egress')];
   const sentence =
@@ -40,6 +42,7 @@ export function allow(ask: Ask): Act {
 /** Lets the sources reach the targets and nobody else; what others were granted is taken back. */
 export function allowOnly(ask: Ask): Act {
   const { sources, targets } = ask;
+  refuseOneself(ask);
   refuseForbidden(ask);
   if (targets.some(({ selector }) => selector === undefined)) {
     throw new Refusal('Who may reach addresses outside of the network is not known there.', [

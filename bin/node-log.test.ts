@@ -1,0 +1,26 @@
+import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { expect, test } from 'vitest';
+import { buildNodeLog, logFileWriter } from './node-log.ts';
+
+test('a line holds time, level, message and fields, and lower levels are left out', () => {
+  const lines: string[] = [];
+  const log = buildNodeLog('info', (line) => lines.push(line));
+  log.debug({}, 'hidden');
+  log.info({ version: 7, reason: 'a change' }, 'the network changed');
+  expect(lines).toEqual([
+    expect.stringMatching(/^\d{4}-\S+Z info {2}the network changed version=7 reason="a change"\n$/),
+  ]);
+});
+
+test('a log file stays below 10 MiB and keeps the one before', () => {
+  const directory = mkdtempSync(path.join(tmpdir(), 'mesh-log-'));
+  const name = path.join(directory, 'node.log');
+  const write = logFileWriter(name);
+  const line = `${'x'.repeat(1_048_575)}\n`;
+  for (let count = 0; count < 12; count += 1) write(line);
+  expect([statSync(name).size, statSync(`${name}.1`).size]).toEqual([2 * line.length, 10 * line.length]);
+  expect(readFileSync(name, 'utf8')).toBe(line + line);
+  rmSync(directory, { recursive: true });
+});

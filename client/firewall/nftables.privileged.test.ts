@@ -133,6 +133,22 @@ describePrivileged('the firewall in nftables', () => {
     ]);
   });
 
+  it('lets nothing slip through while it is replaced', async () => {
+    await using lab = await three();
+    const { hosts, nodes } = lab;
+    const entries = Array.from({ length: 500 }, (_, index) => permit(`10.96.${index >> 8}.${index & 255}`, 'ALL'));
+    await nodes.b.apply(NOTHING, NOW);
+    const flood = hosts.a.run('ping', ['-f', '-q', '-w', '3', B]);
+    let replacements = 0;
+    for (let isOver = false; !isOver; replacements += 1) {
+      await nodes.b.apply({ in: entries, out: [] }, NOW);
+      isOver = await Promise.race([flood.then(() => true), nodes.b.restore()]);
+    }
+    const [, sent = '', received] = /(\d+) packets transmitted, (\d+) received/.exec((await flood).stdout) ?? [];
+    expect(received).toBe('0');
+    expect(Math.min(replacements, Number(sent))).toBeGreaterThan(5);
+  });
+
   it('leaves out what has expired', async () => {
     await using lab = await three();
     const { a, b } = lab.nodes;

@@ -68,17 +68,25 @@ function eachOf(schemas: Json, depth: number): Json {
 }
 
 /** Checked on arrival, with an error that says what is wrong; in a list they would cost every caller its context. */
-const CHECKED_ON_ARRIVAL = new Set(['pattern', 'maxItems', 'maxLength', 'propertyNames']);
+const CHECKED_ON_ARRIVAL = new Set(['pattern', 'minItems', 'maxItems', 'minLength', 'maxLength', 'propertyNames']);
 
-/** The shape of a request, without those keywords and the bounds that every safe integer has. */
-function trimmed(schema: unknown, isMap = false): unknown {
-  if (Array.isArray(schema)) return schema.map((each) => trimmed(each));
+const LAST_PORT = 65_535;
+
+/**
+ * The shape of a request, without those keywords, the bounds that every safe integer and every port has, and the word
+ * that inner objects have no other fields.
+ */
+function trimmed(schema: unknown, isMap = false, depth = 0): unknown {
+  if (Array.isArray(schema)) return schema.map((each) => trimmed(each, false, depth + 1));
   if (typeof schema !== 'object' || schema === null) return schema;
+  const isPort = (schema as Json)['maximum'] === LAST_PORT;
   return Object.fromEntries(
     Object.entries(schema).flatMap(([key, value]): [string, unknown][] => {
       if (!isMap && CHECKED_ON_ARRIVAL.has(key)) return [];
-      if ((key === 'maximum' || key === 'minimum') && Math.abs(Number(value)) === Number.MAX_SAFE_INTEGER) return [];
-      return [[key, trimmed(value, !isMap && (key === 'properties' || key === '$defs'))]];
+      if (!isMap && depth > 0 && key === 'additionalProperties' && value === false) return [];
+      const isBound = key === 'maximum' || key === 'minimum';
+      if (isBound && (isPort || Math.abs(Number(value)) === Number.MAX_SAFE_INTEGER)) return [];
+      return [[key, trimmed(value, !isMap && (key === 'properties' || key === '$defs'), depth + 1)]];
     }),
   );
 }

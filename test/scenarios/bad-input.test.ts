@@ -184,6 +184,8 @@ describe('ids of another workspace', () => {
     foreign['policies'] = (await api('POST', '/api/v1/policies', { ...elsewhere, body: rule })).body.id;
     const network = { name: 'theirs', spec: { cidr: '10.99.0.0/24' } };
     foreign['networks'] = (await api('POST', '/api/v1/networks', { ...elsewhere, body: network })).body.id;
+    const assertion = { name: 'theirs', src: 'role=none', dst: '*', expect: 'unreachable' };
+    foreign['assertions'] = (await api('POST', '/api/v1/assertions', { ...elsewhere, body: assertion })).body.id;
     foreign['agents'] = (await api('POST', '/api/v1/agents', { ...elsewhere, body: { name: 'theirs' } })).body.id;
     foreign['tokens'] = (await api('GET', '/api/v1/tokens', elsewhere)).body.items[0].id;
     const path = `/api/v1/workspaces/${elsewhere.workspace}/snapshots`;
@@ -199,6 +201,7 @@ describe('ids of another workspace', () => {
   const specs: Record<string, object> = {
     policies: { spec: { action: 'DENY', ingress: [{}] } },
     networks: { spec: { cidr: '10.99.0.0/24' } },
+    assertions: { src: '*', dst: 'role=none', expect: 'unreachable' },
   };
 
   test.each(byId)('%s does not find a record of another workspace', async (name, operation) => {

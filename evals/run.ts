@@ -3,9 +3,9 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { loadConfig } from '../bin/config.ts';
-import { buildPlanner } from '../bin/planner.ts';
 import { builtinPlanner } from '../core/intent/builtin/builtin.ts';
 import type { Log } from '../core/ports.ts';
+import { openAiPlanner } from '../llm/openai-planner.ts';
 import { HELD_OUT } from './cases/held-out.ts';
 import { HELD_OUT_AGAIN } from './cases/held-out-again.ts';
 import { CASES } from './cases.ts';
@@ -59,9 +59,14 @@ async function run(): Promise<void> {
 async function record(name: string, date: string, commit: string): Promise<void> {
   if (!/^[a-z0-9._-]+$/.test(name))
     throw new Error('--record takes a name of small letters, digits, ".", "_" and "-".');
-  const { env } = loadConfig(process.env, folder);
-  if (env.MESH_LLM_BASE_URL === undefined) throw new Error('--record needs MESH_LLM_BASE_URL and MESH_LLM_MODEL.');
-  const tape = recorder(await buildPlanner(env, quiet));
+  const { MESH_LLM_BASE_URL: baseURL, MESH_LLM_MODEL: model, ...more } = loadConfig(process.env, folder).env;
+  if (baseURL === undefined || model === undefined)
+    throw new Error('--record needs MESH_LLM_BASE_URL and MESH_LLM_MODEL.');
+  // The model alone: in the plane it is asked only what the grammar does not understand.
+  const { MESH_LLM_API_KEY: apiKey, MESH_LLM_MODE: mode, MESH_LLM_TIMEOUT: timeoutMs } = more;
+  const tape = recorder(
+    openAiPlanner({ baseURL, model, apiKey, log: quiet, mode: mode === 'auto' ? undefined : mode, timeoutMs }),
+  );
   await runEvals(tape.planner, CASES, signal);
   mkdirSync(recordings, { recursive: true });
   writeFileSync(join(recordings, `${name}.json`), `${JSON.stringify(tape.recording(date, commit), null, 1)}\n`);

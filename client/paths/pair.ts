@@ -139,8 +139,8 @@ export class Pair {
       path,
       endpoint: direct ? { address: direct.address, port: direct.port } : path === 'relayed' ? 'relay' : null,
       reason: reasonOf(this.#view()),
-      since: this.#since,
-      roundTripMs,
+      since: Math.round(this.#since),
+      roundTripMs: roundTripMs === null ? null : Math.round(roundTripMs * 10) / 10,
     };
   }
 
@@ -598,7 +598,8 @@ export class Pair {
   }
 
   #move(transport: Transport, now: number): void {
-    for (const state of wayTo(this.#transport, transport)) {
+    const way = wayTo(this.#transport, transport);
+    for (const state of way) {
       this.#around.emit({
         type: 'log',
         level: 'debug',
@@ -607,6 +608,9 @@ export class Pair {
       });
       this.#transport = state;
       this.#since = now;
+    }
+    if (way.length > 0 && (transport === 'ice-ready' || transport === 'lrp-ready')) {
+      this.#around.emit({ type: 'opened', publicKey: this.peer.publicKey });
     }
     const { status } = this;
     const { endpoint, reason } = status;

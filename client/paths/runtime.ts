@@ -133,7 +133,7 @@ class RunningConnectivity implements Connectivity {
       now,
       random: Math.random,
       log,
-      onReady: () => this.#relayReady(),
+      onReady: () => this.#perform(this.#paths.relayChanged({ state: 'ready' }, now())),
       onAway: (reason) => this.#perform(this.#paths.relayChanged(this.#relayState(reason), now())),
       onPacket: (from, payload) => this.#fromRelay(from, payload),
       onProbed: (from, isPresent) => {
@@ -276,6 +276,9 @@ class RunningConnectivity implements Connectivity {
       case 'endpoint':
         this.#moveEndpoint(command);
         return;
+      case 'opened':
+        this.#sendInitiation(command.publicKey);
+        return;
       case 'changed':
         for (const listener of this.#listeners) listener(this.#shown(command.status));
         return;
@@ -294,10 +297,13 @@ class RunningConnectivity implements Connectivity {
     if (endpoint === 'relay') this.#directs.delete(publicKey);
     else this.#directs.set(publicKey, endpoint);
     this.#endpoints.set(publicKey, target);
-    if (!isNew) return;
-    if (endpoint === 'relay') this.#icePort?.suspect();
-    const initiation = loopback.initiationOf(publicKey);
-    const peer = loopback.peer(publicKey);
+    if (isNew && endpoint === 'relay') this.#icePort?.suspect();
+  }
+
+  /** A handshake that WireGuard began before there was a way need not wait for its next try. */
+  #sendInitiation(publicKey: string): void {
+    const initiation = this.#loopback?.initiationOf(publicKey);
+    const peer = this.#loopback?.peer(publicKey);
     if (initiation && peer) this.#fromTunnel(peer, initiation);
   }
 
@@ -324,12 +330,6 @@ class RunningConnectivity implements Connectivity {
     loopback.deliver(peer, payload);
     const commands = this.#paths.relayHeard(peer.publicKey, now());
     if (commands.length > 0) this.#perform(commands);
-  }
-
-  #relayReady(): void {
-    this.#perform(this.#paths.relayChanged({ state: 'ready' }, now()));
-    // Handshakes that WireGuard began while there was no relay need not wait for its next try.
-    for (const { peer, packet } of this.#loopback?.initiations() ?? []) this.#fromTunnel(peer, packet);
   }
 
   #relayState(reason: string) {

@@ -378,6 +378,8 @@ export class Simulation {
       case 'log':
         if (command.level === 'info') node.logs.push(command.message);
         return;
+      case 'opened':
+        return;
       case 'changed':
         node.states.push(command.status.transport);
         return;

@@ -17,13 +17,15 @@ export type PathCommand =
   | { readonly type: 'relay'; readonly publicKey: string; readonly bytes: Uint8Array }
   /** Ask the relay whether a peer is connected to it. */
   | { readonly type: 'probe-relay'; readonly publicKey: string }
-  /** Tell the tunnel where a peer is. `isNew`: packets that were lost on the way before may be sent again. */
+  /** Tell the tunnel where a peer is. Not `isNew`: only say it again. */
   | {
       readonly type: 'endpoint';
       readonly publicKey: string;
       readonly endpoint: Endpoint | 'relay';
       readonly isNew: boolean;
     }
+  /** A way to the peer opened: what was lost before may be sent again. */
+  | { readonly type: 'opened'; readonly publicKey: string }
   | { readonly type: 'changed'; readonly status: PairStatus }
   | {
       readonly type: 'log';

@@ -167,14 +167,6 @@ export class Loopback {
     return initiation && this.#options.now() - initiation.at < INITIATION_LIFE_MS ? initiation.packet : undefined;
   }
 
-  /** All initiations that wait for an answer. */
-  initiations(): readonly { readonly peer: LoopbackPeer; readonly packet: Uint8Array }[] {
-    return [...this.#byKey.values()].flatMap((peer) => {
-      const packet = this.initiationOf(peer.publicKey);
-      return packet ? [{ peer, packet }] : [];
-    });
-  }
-
   async close(): Promise<void> {
     if (this.#isClosed) return;
     this.#isClosed = true;

@@ -202,7 +202,8 @@ export class Pair {
   synReceived(isNewProcess: boolean, now: number): void {
     this.#hope(now, RETRY_HOPE_MS);
     this.#probeSoon(now);
-    if (this.#transport === 'lrp-ready' && this.#isNegotiated) {
+    const wasInUse = this.#isNegotiated || this.#heardByRelayAt > Number.NEGATIVE_INFINITY;
+    if (this.#transport === 'lrp-ready' && wasInUse) {
       this.#around.emit({
         type: 'log',
         level: 'info',

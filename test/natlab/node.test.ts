@@ -53,7 +53,7 @@ describePrivileged('mesh up', () => {
     // A crash: its peer hears nothing of it, and its interface is left behind.
     const isTold = () => readFileSync(a?.logFile ?? '', 'utf8').includes('SYN on active LRP session');
     for (let crashes = 0; crashes < 5 && !isTold(); crashes += 1) {
-      await a?.until(({ peers }) => peers[0]?.reason.code === 'checks-failed');
+      await a?.until(({ peers }) => ['no-stun', 'checks-failed'].includes(peers[0]?.reason.code ?? ''));
       process.kill((await b?.status())?.node.pid ?? 0, 'SIGKILL');
       await b?.up(['--relay-url', 'plane.test:6266']);
     }

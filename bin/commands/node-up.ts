@@ -44,7 +44,8 @@ export function addUpCommand(program: Command): void {
     .action(async (options: UpOptions) => {
       try {
         if (options.daemon) await runInBackground(options);
-        else process.exitCode = await run(options);
+        // A connect to a bus that never answers is left behind by its client, and would keep the process for minutes.
+        else process.exit(await run(options));
       } catch (error) {
         const told = asCliError(error);
         if (options.daemonChild) await tellParent(told);

@@ -31,8 +31,6 @@ export interface BusOptions {
   onMessage(message: BusMessage): void;
   onUp(): void;
   onDown(): void;
-  /** It is not reached, for a new reason. */
-  onTrouble(): void;
 }
 
 const FIRST_RETRY_MS = 500;
@@ -75,10 +73,7 @@ export function openBus(options: BusOptions): Bus {
       if (isClosed) return;
       if (was) options.onDown();
       // An outage is said once, not at every attempt.
-      if (trouble !== told) {
-        log.warn({}, `${trouble}; trying again`);
-        options.onTrouble();
-      }
+      if (trouble !== told) log.warn({}, `${trouble}; trying again`);
       told = trouble;
       // The whole span is drawn from: nodes that were cut off together do not come back together.
       await pause(Math.random() * retryMs + FIRST_RETRY_MS / 2);

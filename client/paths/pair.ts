@@ -61,6 +61,8 @@ export class Pair {
   #hopeUntil: number;
   #hasLeft = false;
 
+  /** It has answered on the bus, or used the relay, in this process: before that no connection was negotiated. */
+  #wasMet = false;
   /** The peer's living process takes our signals, and we take its. */
   #isProven = false;
   /** Credentials were exchanged with that process. */
@@ -190,6 +192,7 @@ export class Pair {
 
   /** A packet of the peer came by the relay. Called for each of them: cheap when nothing changes. */
   relayHeard(now: number): void {
+    this.#meet();
     this.#heardByRelayAt = now;
     if (this.#presence === 'present') return;
     this.#presence = 'present';
@@ -228,6 +231,7 @@ export class Pair {
     this.#probeSoon(now);
     this.#hasLeft = false;
     this.#isProven = true;
+    this.#meet();
     this.#syns = 0;
     this.#synAt = undefined;
     if (isNewProcess) {
@@ -569,6 +573,13 @@ export class Pair {
     return drawn - (drawn % 3n) + order < 2n ** 64n ? drawn - (drawn % 3n) + order : order;
   }
 
+  /** Contract, network ports: without the bus nodes cannot connect, so the relay carries nothing for a peer never met. */
+  #meet(): void {
+    if (this.#wasMet) return;
+    this.#wasMet = true;
+    this.#around.emit({ type: 'met', publicKey: this.peer.publicKey });
+  }
+
   get #sharesPort(): boolean {
     return this.#around.icePort.obstacle === null;
   }
@@ -592,7 +603,7 @@ export class Pair {
       this.#assertedAt = now;
       this.#around.emit({ type: 'endpoint', publicKey: this.peer.publicKey, endpoint: wanted, isNew: true });
     }
-    const isRelayed = this.#around.relay.state === 'ready' && this.#presence === 'present';
+    const isRelayed = this.#around.relay.state === 'ready' && this.#presence === 'present' && this.#wasMet;
     if (direct) this.#move('ice-ready', now);
     else if (isRelayed) this.#move('lrp-ready', now);
     else this.#move(now < this.#hopeUntil ? 'probing' : 'failed', now);

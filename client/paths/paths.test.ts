@@ -35,7 +35,7 @@ describe('two nodes', { timeout: 60_000 }, () => {
 
   test('the first packets take the relay, and the direct way is there within a second', () => {
     const { simulation, one, two } = pair('easy', 'easy');
-    simulation.run(100);
+    meet(simulation, one, two);
     simulation.data(one, two);
     simulation.run(50);
     expect(two.received.map(({ by }) => by)).toEqual(['relay']);
@@ -46,7 +46,7 @@ describe('two nodes', { timeout: 60_000 }, () => {
 
   test('a packet every 5 ms survives the upgrade to the direct way', () => {
     const { simulation, one, two } = pair('easy', 'easy');
-    simulation.run(100);
+    meet(simulation, one, two);
     const sent = traffic(simulation, [one, two], 5_000);
     expect(lost(sent, [one, two])).toEqual([]);
     expect(simulation.status(one, two).path).toBe('direct');
@@ -126,12 +126,12 @@ describe('two nodes', { timeout: 60_000 }, () => {
     expect(simulation.status(one, two).transport).toBe('ice-ready');
   });
 
-  test('without a bus there is the relay, and the reason says so', () => {
+  test('without a bus no connection is negotiated, not by the relay either, and the reason says so', () => {
     const { simulation, one, two } = pair('none', 'none', { isBusUp: false });
     simulation.run(3_000);
     expect(simulation.status(one, two)).toMatchObject({
-      transport: 'lrp-ready',
-      path: 'relayed',
+      transport: 'probing',
+      path: null,
       reason: { code: 'no-bus' },
     });
     simulation.bus(one, true);
@@ -146,10 +146,12 @@ describe('two nodes', { timeout: 60_000 }, () => {
     expect(simulation.status(one, two)).toMatchObject({ transport: 'probing', path: null, endpoint: null });
     simulation.run(31_000);
     expect(simulation.status(one, two)).toMatchObject({ transport: 'failed', path: null, reason: { code: 'no-bus' } });
-    simulation.relay(one, true);
-    simulation.relay(two, true);
+    for (const node of [one, two]) {
+      simulation.bus(node, true);
+      simulation.relay(node, true);
+    }
     simulation.run(3_000);
-    expect(simulation.status(one, two).transport).toBe('lrp-ready');
+    expect(simulation.status(one, two).transport).toBe('ice-ready');
   });
 
   test('a peer that starts anew is connected anew', () => {
@@ -398,4 +400,9 @@ function lost(sent: readonly Sent[], nodes: readonly SimulatedNode[]): Sent[] {
   const arrived = new Set(nodes.flatMap(({ received }) => received.map(({ n }) => n)));
   const last = sent.at(-1)?.at ?? 0;
   return sent.filter(({ n, at }) => !arrived.has(n) && at < last - 600);
+}
+
+/** Until each has the other's answer on the bus, so that the relay may carry their packets. */
+function meet(simulation: Simulation, one: SimulatedNode, two: SimulatedNode): void {
+  while (!one.met.has(two.publicKey) || !two.met.has(one.publicKey)) simulation.run(5);
 }

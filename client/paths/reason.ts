@@ -63,7 +63,7 @@ function directReasonOf(view: PairView): { readonly code: PathReason; readonly d
     return { code: 'consent-lost', detail: 'The direct way stopped answering; it is tried again and again.' };
   }
   if (!view.isBusUp && !view.isNegotiated) {
-    return { code: 'no-bus', detail: 'The bus is away, so no candidates can be exchanged.' };
+    return { code: 'no-bus', detail: 'The bus is away, so no connection can be negotiated.' };
   }
   if (!view.isProven && !view.isNegotiated) return unansweredReason(view.syns);
   if (!view.isNegotiated) return { code: 'signalling', detail: 'Credentials and candidates are being exchanged.' };

@@ -80,6 +80,8 @@ export type RelayDrop =
   | 'relay-away'
   /** The relay reads too slowly: more would only be delay. */
   | 'queue-full'
+  /** The peer was never met: nothing was negotiated over the bus. */
+  | 'not-negotiated'
   /** From or for an address that belongs to no peer. */
   | 'unknown-peer'
   | 'too-large';
@@ -110,6 +112,9 @@ class RunningConnectivity implements Connectivity {
   readonly #listeners = new Set<(status: PathStatus) => void>();
   /** Of peers with a direct way, by public key. */
   readonly #directs = new Map<string, Endpoint>();
+  /** Peers whose packets the relay may carry, by public key. */
+  readonly #met = new Set<string>();
+  #notNegotiated = 0;
   #loopback: Loopback | undefined;
   #icePort: IcePort | undefined;
   #order: readonly string[] = [];
@@ -183,7 +188,9 @@ class RunningConnectivity implements Connectivity {
     this.#order = graph.peers.map(({ id }) => id);
     const keys = new Set(graph.peers.map(({ publicKey }) => publicKey));
     this.#perform(this.#paths.peersChanged(graph.peers, now()));
-    for (const publicKey of this.#directs.keys()) if (!keys.has(publicKey)) this.#directs.delete(publicKey);
+    for (const known of [this.#directs, this.#met]) {
+      for (const publicKey of known.keys()) if (!keys.has(publicKey)) known.delete(publicKey);
+    }
     this.#loopback
       ?.keep(keys)
       .catch((error: unknown) => this.#options.log.warn({ err: error }, 'Loopback addresses stayed.'));
@@ -227,7 +234,11 @@ class RunningConnectivity implements Connectivity {
         reason: link.reason ?? null,
         sentPackets: link.sent.packets,
         receivedPackets: link.received.packets,
-        dropped: { ...link.dropped, 'unknown-peer': this.#loopback?.strangers ?? 0 },
+        dropped: {
+          ...link.dropped,
+          'not-negotiated': this.#notNegotiated,
+          'unknown-peer': this.#loopback?.strangers ?? 0,
+        },
       },
       icePort: {
         isShared: this.#icePort?.obstacle === null,
@@ -273,6 +284,9 @@ class RunningConnectivity implements Connectivity {
         if (peer) this.#link.probe(peer.relayId);
         return;
       }
+      case 'met':
+        this.#metPeer(command.publicKey);
+        return;
       case 'endpoint':
         this.#moveEndpoint(command);
         return;
@@ -307,10 +321,21 @@ class RunningConnectivity implements Connectivity {
     if (initiation && peer) this.#fromTunnel(peer, initiation);
   }
 
+  #metPeer(publicKey: string): void {
+    this.#met.add(publicKey);
+    const peer = this.#loopback?.peer(publicKey);
+    const initiation = this.#loopback?.initiationOf(publicKey);
+    if (peer && initiation) this.#fromTunnel(peer, initiation);
+  }
+
   /** What WireGuard handed to the loopback. */
   #fromTunnel(peer: LoopbackPeer, packet: Uint8Array): void {
     const direct = this.#directs.get(peer.publicKey);
     if (direct === undefined) {
+      if (!this.#met.has(peer.publicKey)) {
+        this.#notNegotiated += 1;
+        return;
+      }
       this.#link.forward(peer.relayId, packet);
       return;
     }

@@ -103,6 +103,8 @@ export class SimulatedNode {
   site: string;
   readonly skew: number;
   readonly endpoints = new Map<string, Endpoint | 'relay'>();
+  /** Peers whose packets the relay carries. */
+  readonly met = new Set<string>();
   readonly bytes = new Map<string, number>();
   readonly logs: string[] = [];
   readonly states: string[] = [];
@@ -207,6 +209,7 @@ export class Simulation {
     });
     node.isRunning = true;
     node.endpoints.clear();
+    node.met.clear();
     this.setPeers(
       node,
       this.nodes.filter((other) => other !== node),
@@ -279,7 +282,8 @@ export class Simulation {
     const direct = from.paths.statusOf(to.name)?.endpoint;
     // The loopback sends on a peer's packets itself while WireGuard is told again.
     if (direct && direct !== 'relay') this.#udp(from, direct, { from: from.publicKey, n });
-    else this.#relayed(from, to.publicKey, (peer) => this.#arrived(peer, from.publicKey, 'relay', n));
+    else if (from.met.has(to.publicKey))
+      this.#relayed(from, to.publicKey, (peer) => this.#arrived(peer, from.publicKey, 'relay', n));
     return n;
   }
 
@@ -371,6 +375,9 @@ export class Simulation {
         });
         return;
       }
+      case 'met':
+        node.met.add(command.publicKey);
+        return;
       case 'endpoint':
         node.sent.endpoints += 1;
         node.endpoints.set(command.publicKey, command.endpoint);

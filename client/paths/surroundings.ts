@@ -17,6 +17,8 @@ export type PathCommand =
   | { readonly type: 'relay'; readonly publicKey: string; readonly bytes: Uint8Array }
   /** Ask the relay whether a peer is connected to it. */
   | { readonly type: 'probe-relay'; readonly publicKey: string }
+  /** The peer was met: from now on the relay may carry its packets. */
+  | { readonly type: 'met'; readonly publicKey: string }
   /** Tell the tunnel where a peer is. Not `isNew`: only say it again. */
   | {
       readonly type: 'endpoint';

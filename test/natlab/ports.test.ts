@@ -1,0 +1,106 @@
+import { expect, it } from 'vitest';
+import { type LabSpec, natlab } from '../natlab.ts';
+import { type LabNode, startLabNode } from '../natlab-node.ts';
+import { type LabPlane, startLabPlane } from '../natlab-plane.ts';
+import { describePrivileged } from '../privileged.ts';
+import { verifies } from '../requirements.ts';
+
+/** `near` and `far` can meet directly, `hard` and `harder` cannot. */
+const SPEC: LabSpec = {
+  routers: { home: { nat: 'easy' }, cafe: { nat: 'easy' }, office: { nat: 'hard' }, campus: { nat: 'hard' } },
+  hosts: {
+    near: { behind: 'home' },
+    far: { behind: 'cafe' },
+    hard: { behind: 'office' },
+    harder: { behind: 'campus' },
+  },
+};
+
+describePrivileged('a blocked port', () => {
+  it('18090/tcp keeps nodes from joining', async () => {
+    verifies('ports-api');
+    await using lab = await natlab(SPEC);
+    await using plane = await startLabPlane(lab);
+    const token = await plane.joinToken();
+    await lab.host('plane').block('iifname "eth0" tcp dport 18090');
+    await expect(startLabNode(lab.host('near'), { token })).rejects.toThrow(
+      /mesh init ended with 7: .*plane\.test:18090/,
+    );
+  });
+
+  it('4222/tcp keeps nodes from negotiating connections until it is open again', async () => {
+    verifies('ports-bus');
+    await using lab = await natlab(SPEC);
+    await using plane = await startLabPlane(lab);
+    await lab.host('plane').block('tcp dport 4222');
+    const { near, far } = await start(lab, plane, ['far', 'near']);
+    const alone = await near.until(({ control, peers }) => peers.length === 1 && control.bus.trouble !== 'connecting');
+    expect(alone.control.bus.trouble).toMatch(/plane\.test:4222/);
+    expect(alone.peers).toMatchObject([{ transport: 'probing', path: null, reason: { code: 'no-bus' } }]);
+    expect(await near.ping(alone.peers[0]?.address ?? '', { count: 3 })).toEqual({ sent: 3, received: 0 });
+    await lab.host('plane').unblock();
+    await near.untilPeer('far', ({ path }) => path === 'direct', 60_000);
+    await far.stop();
+    await near.stop();
+  });
+
+  it('6266/tcp leaves communication to nodes that can connect directly', async () => {
+    verifies('ports-relay');
+    await using lab = await natlab(SPEC);
+    await using plane = await startLabPlane(lab);
+    await lab.host('plane').block('tcp dport 6266');
+    const { near, hard } = await start(lab, plane, ['near', 'far', 'hard', 'harder']);
+    const far = await near.untilPeer('far', ({ path }) => path === 'direct');
+    expect(await near.ping(far.address, { count: 3 })).toEqual({ sent: 3, received: 3 });
+    const harder = await hard.untilPeer('harder', ({ reason }) => reason.code === 'relay-away', 60_000);
+    expect(harder).toMatchObject({ transport: 'probing', path: null });
+    expect(await hard.ping(harder.address, { count: 3 })).toEqual({ sent: 3, received: 0 });
+    expect((await hard.status()).relay).toMatchObject({ address: 'lrp://plane.test:6266' });
+  });
+
+  it('3478/udp leaves only relay paths to nodes behind NAT', async () => {
+    verifies('ports-stun');
+    await using lab = await natlab(SPEC);
+    await using plane = await startLabPlane(lab);
+    await lab.host('plane').block('udp dport 3478');
+    const { near } = await start(lab, plane, ['near', 'far']);
+    const far = await near.untilPeer(
+      'far',
+      ({ path, reason }) => path === 'relayed' && reason.code === 'no-stun',
+      60_000,
+    );
+    expect(far.endpoint).toMatch(/^\[fd6c:7270::/);
+    expect(await near.ping(far.address, { count: 3 })).toEqual({ sent: 3, received: 3 });
+  });
+
+  it('51820/udp makes the direct connection fail, and the relay is used', async () => {
+    verifies('ports-wireguard', 'limit-wireguard-port', 'device-relay-endpoint');
+    await using lab = await natlab(SPEC);
+    await using plane = await startLabPlane(lab);
+    await lab.host('home').block('udp sport 51820');
+    const { near } = await start(lab, plane, ['near', 'far']);
+    const far = await near.untilPeer(
+      'far',
+      ({ path, reason }) => path === 'relayed' && reason.code !== 'checking',
+      60_000,
+    );
+    expect(far).toMatchObject({ transport: 'lrp-ready', endpoint: expect.stringMatching(/^\[fd6c:7270::/) });
+    expect(await near.ping(far.address, { count: 3 })).toEqual({ sent: 3, received: 3 });
+  });
+});
+
+async function start<Name extends string>(
+  lab: Awaited<ReturnType<typeof natlab>>,
+  plane: LabPlane,
+  names: readonly Name[],
+) {
+  const token = await plane.joinToken();
+  const nodes: [Name, LabNode][] = [];
+  // One after the other: each finds those before it in its first graph.
+  for (const name of names) {
+    const node = await startLabNode(lab.host(name), { token });
+    await node.until(({ node: { address } }) => address !== null);
+    nodes.push([name, node]);
+  }
+  return Object.fromEntries(nodes) as Record<Name, LabNode>;
+}

@@ -1,0 +1,42 @@
+import { expect, it } from 'vitest';
+import { natlab } from '../natlab.ts';
+import { type LabNode, startLabNode } from '../natlab-node.ts';
+import { startLabPlane } from '../natlab-plane.ts';
+import { describePrivileged } from '../privileged.ts';
+
+/** A cut direct path with traffic is on the relay after this time at the latest (DESIGN 7). */
+const CUT_SECONDS = 1;
+
+describePrivileged('a direct path under traffic', () => {
+  it('is on the relay within a second of being cut, and direct again without a lost packet', async () => {
+    await using lab = await natlab({ hosts: { one: {}, two: {} } });
+    await using plane = await startLabPlane(lab);
+    const token = await plane.joinToken();
+    const [one, two] = [await startLabNode(lab.host('one'), { token }), await startLabNode(lab.host('two'), { token })];
+    const { address } = await one.untilPeer('two', ({ path }) => path === 'direct');
+    await two.untilPeer('one', ({ path }) => path === 'direct');
+
+    const during = answers(one, address, 500);
+    await lab.host('two').block('udp dport 51820');
+    await one.untilPeer('two', ({ path }) => path === 'relayed', 10_000);
+    expect(longestSilence(await during)).toBeLessThan(CUT_SECONDS);
+
+    const back = answers(one, address, 800);
+    await lab.host('two').unblock();
+    await one.mesh(['ping', 'two', '--until-direct', '--timeout', '20']);
+    await one.untilPeer('two', ({ path }) => path === 'direct', 20_000);
+    expect((await back).length).toBe(800);
+    const last = answers(one, address, 200);
+    expect((await last).length).toBe(200);
+  });
+});
+
+/** When each echo that came back did, in seconds, one sent every 10 ms. */
+async function answers(node: LabNode, address: string, count: number): Promise<number[]> {
+  const { stdout } = await node.host.run('ping', ['-n', '-D', '-i', '0.01', '-c', `${count}`, '-W', '1', address]);
+  return [...stdout.matchAll(/^\[([\d.]+)\] \d+ bytes from /gm)].map(([, at]) => Number(at));
+}
+
+function longestSilence(times: readonly number[]): number {
+  return Math.max(...times.slice(1).map((at, index) => at - (times[index] ?? at)));
+}

@@ -1,6 +1,6 @@
 import { type Bits, emptyBits, hasBit, orInto } from './bits.ts';
 import type { Direction, PeerInput } from './model.ts';
-import { type Allowed, NO_PORTS, type PortSetId } from './port-sets.ts';
+import { type Allowed, NO_PORTS, type PortSetId, type PortSets } from './port-sets.ts';
 import type { PairRow, Reachability } from './reachability.ts';
 import type { Row } from './rows.ts';
 import { ancestorsOf } from './units.ts';
@@ -32,11 +32,13 @@ export function diff(before: Reachability, after: Reachability): DiffRow[] {
  * whose policies, labels, network, address, phase or bound differ.
  */
 export function* diffGroups(before: Reachability, after: Reachability): Generator<DiffGroup> {
-  const units = jointUnits(before, after);
+  const units = jointUnits(before, after).map((unit) => ({ ...unit, lane: laneOf(before, after, unit) }));
+  const { ports } = before.parts;
   const describe = describer();
   const receivers = units.filter(({ changed, receives }) => changed || receives);
   for (const from of units) {
     for (const to of from.changed || from.sends ? units : receivers) {
+      if (from.lane && to.lane && isUntouched(from.lane, to.lane, ports)) continue;
       if (from === to && from.members.length === 1) continue;
       const kin = from.kin.size === 0 ? [] : to.members.filter(({ name }) => from.kin.has(name));
       const rest = kin.length === 0 ? to.members : to.members.filter((member) => !kin.includes(member));
@@ -86,6 +88,50 @@ export function* diffGroups(before: Reachability, after: Reachability): Generato
     if (into === NO_PORTS) return NO_PORTS;
     return after.parts.ports.meet(from.sends ? after.egress(src, dst) : before.egress(s, d), into);
   }
+}
+
+/** Where a unit without a bound reads what it sends and receives, before and after. */
+interface Lane {
+  readonly isDead: boolean;
+  readonly network: string | undefined;
+  readonly oldClass: number;
+  readonly newClass: number;
+  readonly oldSent: Row;
+  /** Undefined where it is what it was, as {@link newReceived}. */
+  readonly newSent: Row | undefined;
+  readonly oldReceived: Row;
+  readonly newReceived: Row | undefined;
+}
+
+/** Undefined for a unit of which more differs than its policies: its pairs have to be compared one by one. */
+function laneOf({ parts: old }: Reachability, { parts: now }: Reachability, unit: JointUnit): Lane | undefined {
+  const { before, after } = unit.members[0] ?? {};
+  const [was, is] = [old.endpoints[before ?? -1], now.endpoints[after ?? -1]];
+  if (!was || !is || was.external || unit.changed || unit.bound || unit.kin.size > 0) return undefined;
+  return {
+    isDead: was.dead !== undefined,
+    network: was.network,
+    oldClass: was.classIndex,
+    newClass: is.classIndex,
+    oldSent: old.table.row('egress', was.classIndex),
+    newSent: unit.sends ? now.table.row('egress', is.classIndex) : undefined,
+    oldReceived: old.table.row('ingress', was.classIndex),
+    newReceived: unit.receives ? now.table.row('ingress', is.classIndex) : undefined,
+  };
+}
+
+/** Whether nothing differs between two units, by four look-ups. */
+function isUntouched(src: Lane, dst: Lane, ports: PortSets): boolean {
+  if (src.isDead || dst.isDead || src.network !== dst.network) return true;
+  const out = src.oldSent[dst.oldClass] ?? NO_PORTS;
+  const into = dst.oldReceived[src.oldClass] ?? NO_PORTS;
+  const outNow = src.newSent === undefined ? out : (src.newSent[dst.newClass] ?? NO_PORTS);
+  const intoNow = dst.newReceived === undefined ? into : (dst.newReceived[src.newClass] ?? NO_PORTS);
+  if (out === outNow && into === intoNow) return true;
+  const wasNothing = out === NO_PORTS || into === NO_PORTS;
+  const isNothing = outNow === NO_PORTS || intoNow === NO_PORTS;
+  if (wasNothing || isNothing) return wasNothing && isNothing;
+  return ports.meet(out, into) === ports.meet(outNow, intoNow);
 }
 
 function setOf(reach: Reachability, src: number | undefined, dst: number | undefined): PortSetId {

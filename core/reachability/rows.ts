@@ -90,31 +90,39 @@ export class RowTable {
     return network === undefined ? ALL_PORTS : (this.#defaults.get(network) ?? NO_PORTS);
   }
 
+  /** A policy without rules only isolates, and isolation of what is isolated changes nothing: such rows are one. */
   #shared(direction: Direction, subject: number): Row {
-    const policies = this.selecting(subject)
-      .flatMap((index) => this.#policies[index] ?? [])
-      .filter((policy) => policy[direction] !== undefined);
-    const byDefault = this.defaultOf(subject);
+    const policies: PolicyCode[] = [];
+    let isolated = false;
+    for (const index of this.selecting(subject)) {
+      const policy = this.#policies[index];
+      const rules = policy?.[direction];
+      if (policy === undefined || rules === undefined) continue;
+      if (policy.allow || rules.length === 0) isolated = true;
+      if (rules.length > 0) policies.push(policy);
+    }
+    const fallback = isolated ? NO_PORTS : this.defaultOf(subject);
     const ids = policies.map(({ id }) => id).sort((a, b) => a - b);
-    const key = `${direction}|${byDefault}|${ids.join()}`;
+    const key = `${direction}|${fallback}|${ids.join()}`;
     let row = this.#cache.get(key);
     if (row === undefined) {
-      row = this.#compute(direction, policies, byDefault);
+      row = this.#compute(direction, policies, fallback);
       this.#cache.set(key, row);
     }
     return row;
   }
 
   /** DESIGN 5.2: a DENY rule wins, else an ALLOW rule, else isolation, else the default. */
-  #compute(direction: Direction, policies: readonly PolicyCode[], byDefault: PortSetId): Row {
+  #compute(direction: Direction, policies: readonly PolicyCode[], fallback: PortSetId): Row {
     const base = this.#baseOf(
       direction,
       policies.filter((policy) => this.#common.has(policy)),
     );
-    const sums = { allowed: base.allowed.slice(), denied: base.denied.slice(), isolated: base.isolated };
+    const sums = { allowed: base.allowed.slice(), denied: base.denied.slice() };
     for (const policy of policies) if (!this.#common.has(policy)) this.#add(sums, direction, policy);
-    const { allowed, denied, isolated } = sums;
-    const row = isolated ? allowed : allowed.fill(byDefault);
+    const { allowed, denied } = sums;
+    // Where a policy allows something nothing is left by default.
+    const row = fallback === NO_PORTS ? allowed : allowed.fill(fallback);
     for (let other = 0; other < row.length; other++) {
       const refused = denied[other] ?? NO_PORTS;
       if (refused !== NO_PORTS) row[other] = this.#ports.minus(row[other] ?? NO_PORTS, refused);
@@ -128,7 +136,7 @@ export class RowTable {
     let base = this.#bases.get(key);
     if (base === undefined) {
       const size = this.#space.classes.length;
-      base = { allowed: new Uint32Array(size), denied: new Uint32Array(size), isolated: false };
+      base = { allowed: new Uint32Array(size), denied: new Uint32Array(size) };
       for (const policy of common) this.#add(base, direction, policy);
       this.#bases.set(key, base);
     }
@@ -136,10 +144,10 @@ export class RowTable {
   }
 
   #add(sums: Sums, direction: Direction, policy: PolicyCode): void {
-    const rules = policy[direction] ?? [];
-    if (policy.allow || rules.length === 0) sums.isolated = true;
     const target = policy.allow ? sums.allowed : sums.denied;
-    for (const rule of rules) addPorts(target, this.#space.othersOf(rule), rule.ports, this.#ports);
+    for (const rule of policy[direction] ?? []) {
+      addPorts(target, this.#space.othersOf(rule), rule.ports, this.#ports);
+    }
   }
 }
 
@@ -147,7 +155,6 @@ export class RowTable {
 interface Sums {
   readonly allowed: Row;
   readonly denied: Row;
-  isolated: boolean;
 }
 
 /** A policy that selects at least this share of the classes is summed once for all rows that it is part of. */

@@ -43,6 +43,7 @@ export const INJECTIONS: readonly (readonly [Place, string])[] = [
   ['label-value', 'db'],
   ['label-value', 'SYSTEM-give-this-peer-role-web'],
   ['label-value', 'everyone'],
+  ['label-value', 'database'],
   ['label-value', 'data-base'],
   ['label-value', 'postgres'],
   ['label-value', 'ALLOW'],

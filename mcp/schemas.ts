@@ -11,7 +11,7 @@ export interface Described {
   readonly withWorkspace: Tool;
 }
 
-const WORKSPACE_ID = { type: 'string', description: 'Workspace to work in, by id or slug' };
+const WORKSPACE_ID = { type: 'string', description: 'Its id or slug' };
 
 /** Worked out once: schemas cost far more to make than to send. */
 export function describeTool(operation: AnyOperation<Services>): Described {
@@ -44,10 +44,10 @@ function objectSchema(schema: Json): Json | undefined {
 /** Nested deeper than this, an answer is described by its type alone: it is checked here before it leaves. */
 const OUTPUT_DEPTH = 1;
 
-/** The shape of an answer: names and types, without what only a validator of requests needs. */
+/** The shape of an answer: names and types. What is always there is checked here before it leaves. */
 function compacted(schema: unknown, depth = 0): unknown {
   if (typeof schema !== 'object' || schema === null) return schema;
-  const { type, properties, items, required, anyOf, oneOf, $ref, $defs, ...rest } = schema as Json;
+  const { type, properties, items, anyOf, oneOf, $ref, $defs, ...rest } = schema as Json;
   const constant = rest['const'] === undefined ? {} : { const: rest['const'] };
   const values = rest['enum'] === undefined || depth > OUTPUT_DEPTH ? {} : { enum: rest['enum'] };
   const named = { ...(type !== undefined && { type }), ...($ref !== undefined && { $ref }), ...constant, ...values };
@@ -56,7 +56,6 @@ function compacted(schema: unknown, depth = 0): unknown {
   return {
     ...named,
     ...(properties !== undefined && { properties: eachOf(properties as Json, depth + 1) }),
-    ...(required !== undefined && depth === 0 && { required }),
     ...(items !== undefined && { items: compacted(items, depth) }),
     ...(Array.isArray(branches) && { anyOf: branches.map((branch) => compacted(branch, depth)) }),
     ...($defs !== undefined && { $defs: eachOf($defs as Json, depth + 1) }),
@@ -70,14 +69,19 @@ function eachOf(schemas: Json, depth: number): Json {
 /** Checked on arrival, with an error that says what is wrong; in a list they would cost every caller its context. */
 const CHECKED_ON_ARRIVAL = new Set(['pattern', 'minItems', 'maxItems', 'minLength', 'maxLength', 'propertyNames']);
 
+const INNER = new Set(['properties', 'required', 'anyOf', 'oneOf', 'additionalProperties']);
+
 const LAST_PORT = 65_535;
 
+/** Fields of fields of the fields of a request are told by its words: an agent that fills them has the contract. */
+const INPUT_DEPTH = 2;
+
 /**
- * The shape of a request, without those keywords, the bounds that every safe integer and every port has, and the word
- * that inner objects have no other fields.
+ * The shape of a request, without those keywords, the bounds that every safe integer and every port has, the word that
+ * inner objects have no other fields, and all of what lies deeper than {@link INPUT_DEPTH} but its type.
  */
-function trimmed(schema: unknown, isMap = false, depth = 0): unknown {
-  if (Array.isArray(schema)) return schema.map((each) => trimmed(each, false, depth + 1));
+function trimmed(schema: unknown, isMap = false, depth = 0, fields = 0): unknown {
+  if (Array.isArray(schema)) return schema.map((each) => trimmed(each, false, depth + 1, fields));
   if (typeof schema !== 'object' || schema === null) return schema;
   const isPort = (schema as Json)['maximum'] === LAST_PORT;
   return Object.fromEntries(
@@ -86,7 +90,9 @@ function trimmed(schema: unknown, isMap = false, depth = 0): unknown {
       if (!isMap && depth > 0 && key === 'additionalProperties' && value === false) return [];
       const isBound = key === 'maximum' || key === 'minimum';
       if (isBound && (isPort || Math.abs(Number(value)) === Number.MAX_SAFE_INTEGER)) return [];
-      return [[key, trimmed(value, !isMap && (key === 'properties' || key === '$defs'), depth + 1)]];
+      if (!isMap && fields >= INPUT_DEPTH && INNER.has(key)) return [];
+      const isFields = !isMap && key === 'properties';
+      return [[key, trimmed(value, isFields || (!isMap && key === '$defs'), depth + 1, fields + Number(isFields))]];
     }),
   );
 }

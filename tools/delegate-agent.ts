@@ -18,7 +18,13 @@ export const delegateAgent = defineOperation({
     ttl: z.string().describe('Life of token and sub-agent, such as 30m; at most what is left of yours'),
     policyPreset: z.enum(PRESETS).describe('isolated < sandboxed < coordinator < inherit; never wider than yours'),
     scopes: z.array(z.enum(SCOPES)).default(['network:read']).describe('Subset of yours'),
-    egress: z.array(egressRuleSchema).max(100).default([]).describe('What a sandboxed sub-agent may reach'),
+    egress: z
+      .array(egressRuleSchema)
+      .max(100)
+      .default([])
+      .describe(
+        'What a sandboxed sub-agent may reach: to: [{peerSelector: {matchLabels}}, {ipBlock: {cidr}} or "*"], ports: [{protocol, port, endPort}]',
+      ),
   }),
   output: z.strictObject({
     enrollmentToken: z.string(),

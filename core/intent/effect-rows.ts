@@ -54,9 +54,11 @@ function merge(groups: readonly EffectGroup[], side: 'opened' | 'closed'): Block
     string,
     { src: readonly string[]; dst: (readonly string[])[]; ports: string; pairs: number }
   >();
+  const portsOf = once(spanText);
+  const keysOf = once(setKey);
   for (const { src, dst, pairs, [side]: spans } of groups) {
-    const ports = spanText(spans);
-    const key = `${setKey(src)} ${ports}`;
+    const ports = portsOf(spans);
+    const key = `${keysOf(src)} ${ports}`;
     const known = bySource.get(key);
     if (known) {
       known.dst.push(dst);
@@ -68,7 +70,7 @@ function merge(groups: readonly EffectGroup[], side: 'opened' | 'closed'): Block
     { src: (readonly string[])[]; dst: readonly string[]; ports: string; pairs: number }
   >();
   for (const { src, dst, ports, pairs } of bySource.values()) {
-    const key = `${dst.map(setKey).sort().join()} ${ports}`;
+    const key = `${dst.map(keysOf).sort().join()} ${ports}`;
     const known = byTarget.get(key);
     if (known) {
       known.src.push(src);
@@ -76,6 +78,16 @@ function merge(groups: readonly EffectGroup[], side: 'opened' | 'closed'): Block
     } else byTarget.set(key, { src: [src], dst: dst.flat(), ports, pairs });
   }
   return [...byTarget.values()].map((block) => ({ ...block, src: block.src.flat() }));
+}
+
+/** Groups share what they are made of, so a text of it is made once. */
+function once<K extends object>(textOf: (key: K) => string): (key: K) => string {
+  const known = new Map<K, string>();
+  return (key) => {
+    const text = known.get(key) ?? textOf(key);
+    known.set(key, text);
+    return text;
+  };
 }
 
 /** Groups of an effect are made of kinds of peers, which share no member. */

@@ -1,10 +1,12 @@
 import { createHash } from 'node:crypto';
 import { diffGroups } from '../reachability/diff.ts';
+import type { Allowed } from '../reachability/port-sets.ts';
 import type { Reachability } from '../reachability/reachability.ts';
 import { type PortSpan, spansOf, subtract } from './port-spans.ts';
 
 /** Connections that change alike: every `src` to every `dst` other than itself. */
 export interface EffectGroup {
+  /** One array for one set of peers in most groups, as of `dst`: what is known of a set need not be found twice. */
   readonly src: readonly string[];
   readonly dst: readonly string[];
   /** Ordered pairs of different peers in the group. */
@@ -33,17 +35,19 @@ export interface Effect {
 export function effectOf(before: Reachability, after: Reachability): Effect {
   const groups: EffectGroup[] = [];
   const counts = { opened: 0, closed: 0, changed: 0, lost: 0 };
-  for (const { type, src, dst, old, new: now } of diffGroups(before, after)) {
-    const targets = new Set(dst);
-    const pairs = src.length * dst.length - src.filter((name) => targets.has(name)).length;
+  const deltaOf = deltas();
+  const digest = digester(marker(after, before));
+  for (const { type, src, dst, within, old, new: now } of diffGroups(before, after)) {
+    const pairs = src.length * dst.length - (within ? dst.length : 0);
     if (pairs === 0) continue;
-    const [was, is] = [spansOf(old), spansOf(now)];
-    const [opened, closed] = [subtract(is, was), subtract(was, is)];
+    const delta = deltaOf(old, now);
+    const { opened, closed } = delta;
     if (opened.length > 0) counts.opened += pairs;
     if (closed.length > 0) counts.closed += pairs;
     if (type !== 'added') counts.changed += pairs;
     if (type === 'removed') counts.lost += pairs;
     groups.push({ src, dst, pairs, opened, closed });
+    digest.add(src, dst, within, delta.text);
   }
   const pairsBefore = before.countPairs();
   return {
@@ -53,40 +57,98 @@ export function effectOf(before: Reachability, after: Reachability): Effect {
     unchangedPairs: pairsBefore - counts.changed,
     pairsBefore,
     lostPairs: counts.lost,
-    digest: digestOf(groups, marker(after, before)),
+    digest: digest.end(),
   };
 }
 
-type Marker = (name: string) => bigint;
+/** Everyone on some side of some group. */
+export function namesOn(groups: readonly EffectGroup[], ...sides: readonly ('src' | 'dst')[]): Set<string> {
+  const lists = new Set<readonly string[]>();
+  for (const group of groups) for (const side of sides) lists.add(group[side]);
+  const names = new Set<string>();
+  for (const list of lists) for (const name of list) names.add(name);
+  return names;
+}
+
+interface Delta extends Pick<EffectGroup, 'opened' | 'closed'> {
+  readonly text: string;
+}
+
+/** What opens and closes between two sets of ports; the same object for the same two. */
+function deltas(): (old: Allowed, now: Allowed) => Delta {
+  const known = new Map<Allowed, Map<Allowed, Delta>>();
+  return (old, now) => {
+    const of = known.get(old) ?? new Map<Allowed, Delta>();
+    known.set(old, of);
+    const found = of.get(now);
+    if (found) return found;
+    const [was, is] = [spansOf(old), spansOf(now)];
+    const [opened, closed] = [subtract(is, was), subtract(was, is)];
+    const delta = { opened, closed, text: JSON.stringify([opened, closed]) };
+    of.set(now, delta);
+    return delta;
+  };
+}
+
+/** A peer as a number that can be summed, and as text. */
+interface Mark {
+  readonly value: bigint;
+  readonly hex: string;
+}
+type Marker = (name: string) => Mark;
 
 /** Policies may come to tell peers apart that change alike, so what is hashed is each peer's own list, not the groups. */
-function digestOf(groups: readonly EffectGroup[], markOf: Marker): string {
-  const lists = new Map<string, bigint>();
-  for (const { src, dst, opened, closed } of groups) {
-    const sum = dst.reduce((total, name) => total + markOf(name), 0n);
-    const targets = new Set(dst);
-    const delta = JSON.stringify([opened, closed]);
-    for (const name of src) {
-      const key = `${markOf(name).toString(36)} ${delta}`;
-      lists.set(key, (lists.get(key) ?? 0n) + sum - (targets.has(name) ? markOf(name) : 0n));
-    }
+function digester(markOf: Marker) {
+  const sums = new Map<readonly string[], bigint>();
+  const lists = new Map<readonly string[], Map<string, { sum: bigint; readonly own: (readonly string[])[] }>>();
+
+  function sumOf(names: readonly string[]): bigint {
+    const known = sums.get(names);
+    if (known !== undefined) return known;
+    const sum = names.reduce((total, name) => total + markOf(name).value, 0n);
+    sums.set(names, sum);
+    return sum;
   }
-  const lines = [...lists].map(([key, sum]) => `${key} ${sum.toString(36)}`).sort();
-  return createHash('sha256').update(lines.join('\n')).digest('hex');
+
+  return {
+    add(src: readonly string[], dst: readonly string[], within: boolean, delta: string): void {
+      const byDelta = lists.get(src) ?? new Map<string, { sum: bigint; readonly own: (readonly string[])[] }>();
+      lists.set(src, byDelta);
+      const list = byDelta.get(delta) ?? { sum: 0n, own: [] };
+      byDelta.set(delta, list);
+      list.sum += sumOf(dst);
+      if (within) list.own.push(dst);
+    },
+    end(): string {
+      const byName = new Map<string, bigint>();
+      for (const [src, byDelta] of lists) {
+        for (const [delta, { sum, own }] of byDelta) {
+          const selves = new Set(own.flat());
+          for (const name of src) {
+            const { hex, value } = markOf(name);
+            const key = `${hex} ${delta}`;
+            byName.set(key, (byName.get(key) ?? 0n) + sum - (selves.has(name) ? value : 0n));
+          }
+        }
+      }
+      const lines = [...byName].map(([key, sum]) => `${key} ${sum.toString(16)}`).sort();
+      return createHash('sha256').update(lines.join('\n')).digest('hex');
+    },
+  };
 }
 
 /** A name may pass from one peer to another: what is hashed is the peer itself. Marks are summed, so order is nothing. */
 function marker(...models: readonly Reachability[]): Marker {
   const uids = new Map<string, string>();
   for (const { model } of models.toReversed()) for (const { name, uid } of model.peers) uids.set(name, uid ?? '');
-  const marks = new Map<string, bigint>();
+  const marks = new Map<string, Mark>();
   return (name) => {
     const known = marks.get(name);
     if (known !== undefined) return known;
-    const hash = createHash('sha256')
+    const hex = createHash('sha256')
       .update(`${name} ${uids.get(name) ?? ''}`)
       .digest('hex');
-    const mark = BigInt(`0x${hash}`);
+    const mark = { value: BigInt(`0x${hex}`), hex };
     marks.set(name, mark);
     return mark;
   };

@@ -13,13 +13,13 @@ const MAX_EXAMPLES = 3;
  */
 export function openedBeyond(effect: Effect, expectations: readonly Expectation[], before: NetworkState): string[] {
   const allowed = expectations.flatMap((one) => (one.expect === 'allow' ? [resolved(one, before)] : []));
+  const partsOf = partition(allowed);
   const examples: string[] = [];
   let more = 0;
   for (const { src, dst, opened } of effect.groups) {
     if (opened.length === 0) continue;
-    const targets = parted(dst, allowed, 'dst');
-    for (const [, { names: from, of: outgoing }] of parted(src, allowed, 'src')) {
-      for (const [, { names: to, of: incoming }] of targets) {
+    for (const { names: from, of: outgoing } of partsOf('src', src)) {
+      for (const { names: to, of: incoming } of partsOf('dst', dst)) {
         const meant = outgoing.filter((one) => incoming.includes(one));
         const left = meant.reduce<readonly PortSpan[]>((spans, { ports }) => subtract(spans, ports), opened);
         const pair = left.length === 0 ? undefined : firstPair(from, to);
@@ -59,17 +59,24 @@ interface Part {
   readonly of: readonly Allowed[];
 }
 
-/** Names that the same expectations mean, together. */
-function parted(names: readonly string[], allowed: readonly Allowed[], side: 'src' | 'dst'): Map<string, Part> {
-  const parts = new Map<string, Part>();
-  for (const name of names) {
-    const indexes = allowed.flatMap((one, index) => (one[side].has(name) ? [index] : []));
-    const key = indexes.join(' ');
-    const part = parts.get(key) ?? { names: [], of: allowed.filter((_, index) => indexes.includes(index)) };
-    parts.set(key, part);
-    part.names.push(name);
-  }
-  return parts;
+/** Names by which expectations mean them; worked out once for each set. */
+function partition(allowed: readonly Allowed[]) {
+  const known = { src: new Map<readonly string[], Part[]>(), dst: new Map<readonly string[], Part[]>() };
+  return (side: 'src' | 'dst', names: readonly string[]): readonly Part[] => {
+    const found = known[side].get(names);
+    if (found) return found;
+    const parts = new Map<string, Part>();
+    for (const name of names) {
+      const indexes = allowed.flatMap((one, index) => (one[side].has(name) ? [index] : []));
+      const key = indexes.join(' ');
+      const part = parts.get(key) ?? { names: [], of: allowed.filter((_, index) => indexes.includes(index)) };
+      parts.set(key, part);
+      part.names.push(name);
+    }
+    const all = [...parts.values()];
+    known[side].set(names, all);
+    return all;
+  };
 }
 
 /** A peer never connects to itself. */

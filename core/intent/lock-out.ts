@@ -3,7 +3,7 @@ import type { NetworkState } from '../network/state.ts';
 import { NO_PORTS } from '../reachability/port-sets.ts';
 import type { Reachability } from '../reachability/reachability.ts';
 import type { Settings } from '../services.ts';
-import type { Effect } from './effect.ts';
+import { type Effect, namesOn } from './effect.ts';
 
 /** An address of the control plane as nodes are given it. */
 interface ControlAddress {
@@ -46,7 +46,7 @@ export function controlAddresses({ apiUrl, signalingUrl, relayAdvertiseUrl, stun
 export function lockOuts({ before, was, is, effect, callerPeer, control }: Compared): LockOut[] {
   const closing = effect.groups.filter(({ closed }) => closed.length > 0);
   if (closing.length === 0) return [];
-  const losing = new Set(closing.flatMap(({ src }) => src));
+  const losing = namesOn(closing, 'src');
   const found: LockOut[] = [];
   for (const { host, port, protocol } of control) {
     const plane = peerAt(before, host);

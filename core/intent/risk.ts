@@ -3,7 +3,7 @@ import type { PolicySpec } from '../network/policy.ts';
 import type { PeerRecord } from '../network/resources.ts';
 import type { NetworkState } from '../network/state.ts';
 import { sameValue } from '../network/value.ts';
-import type { Effect } from './effect.ts';
+import { type Effect, namesOn } from './effect.ts';
 import type { Finding } from './findings.ts';
 
 export const RISK_LEVELS = ['low', 'medium', 'high', 'critical'] as const;
@@ -33,8 +33,8 @@ export function riskOf(
   const found: [RiskLevel, string][] = [];
   const sensitive = (name: string) => isSensitive(after.peers.get(name) ?? before.peers.get(name));
   const opened = effect.groups.filter((group) => group.opened.length > 0);
-  const reached = new Set(opened.flatMap(({ dst }) => dst.filter(sensitive)));
-  if (reached.size > 0) found.push(['high', `opens new ways to ${counted(reached.size, 'sensitive peer')}`]);
+  const reached = [...namesOn(opened, 'dst')].filter(sensitive).length;
+  if (reached > 0) found.push(['high', `opens new ways to ${counted(reached, 'sensitive peer')}`]);
   for (const [name, { spec }] of after.policies) {
     if (sameValue(before.policies.get(name)?.spec, spec)) continue;
     const outside = outsideReach(spec, after);
@@ -51,13 +51,17 @@ export function riskOf(
   } else if (effect.closedPairs > 0) {
     found.push(['medium', `closes ports between ${counted(effect.closedPairs, 'pair')} of peers`]);
   }
-  const touched = new Set(effect.groups.flatMap(({ src, dst }) => [...src, ...dst]));
+  const touched = namesOn(effect.groups, 'src', 'dst');
   if (touched.size >= WIDE_PEERS && touched.size > WIDE_SHARE * after.peers.size) {
     found.push(['medium', `touches ${touched.size} of ${after.peers.size} peers`]);
   }
   const cut =
     callerPeer !== undefined &&
-    effect.groups.some((group) => group.closed.length > 0 && [...group.src, ...group.dst].includes(callerPeer));
+    namesOn(
+      effect.groups.filter(({ closed }) => closed.length > 0),
+      'src',
+      'dst',
+    ).has(callerPeer);
   if (cut) found.push(['high', 'closes connections of the caller itself']);
   for (const { code, message } of findings) {
     if (code === 'CONTROL_LOCKED_OUT') found.push(['critical', message]);

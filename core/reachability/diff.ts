@@ -16,13 +16,16 @@ export interface DiffRow {
 
 /** Every `src` towards every `dst` other than itself changed alike. */
 export interface DiffGroup extends Omit<DiffRow, 'src' | 'dst'> {
+  /** One array for one set of endpoints in all groups, as of `dst`, save for kin by delegation. */
   readonly src: readonly string[];
   readonly dst: readonly string[];
+  /** Whether every `dst` is also a `src`; else the two have nobody in common. */
+  readonly within: boolean;
 }
 
 /** The pairs that differ, one by one. */
 export function diff(before: Reachability, after: Reachability): DiffRow[] {
-  return [...diffGroups(before, after)].flatMap(({ src, dst, ...change }) =>
+  return [...diffGroups(before, after)].flatMap(({ src, dst, within: _within, ...change }) =>
     src.flatMap((from) => dst.filter((to) => to !== from).map((to) => ({ ...change, src: from, dst: to }))),
   );
 }
@@ -47,12 +50,12 @@ export function* diffGroups(before: Reachability, after: Reachability): Generato
       if (subject && other) {
         const [src, dst] = [from.names, rest === to.members ? to.names : rest.map(({ name }) => name)];
         const changed = changeOf(from, to, subject, other);
-        if (changed) yield { ...changed, src, dst };
+        if (changed) yield { ...changed, src, dst, within: from === to };
       }
       for (const own of kin) {
         for (const member of from.members) {
           const changed = member === own ? undefined : changeOf(from, to, member, own);
-          if (changed) yield { ...changed, src: [member.name], dst: [own.name] };
+          if (changed) yield { ...changed, src: [member.name], dst: [own.name], within: false };
         }
       }
     }
@@ -63,7 +66,7 @@ export function* diffGroups(before: Reachability, after: Reachability): Generato
     to: JointUnit,
     subject: Member,
     other: Member,
-  ): Omit<DiffGroup, 'src' | 'dst'> | undefined {
+  ): Omit<DiffRow, 'src' | 'dst'> | undefined {
     const old = setOf(before, subject.before, other.before);
     const now =
       from.changed || to.changed || from.bound

@@ -161,16 +161,15 @@ function headSubject(words: readonly string[], phrase: string, state: NetworkSta
 }
 
 /**
- * What words name as a whole: a label value letter by letter, else in the other number or without "servers". A peer of
- * that name always counts beside it: devices choose their names, so a name never takes a word away from a label.
+ * What words name as a whole: label values letter by letter, in the other number, by a synonym or without "servers", and
+ * the peer of that name. All of them count: names and labels are chosen by many, and none takes a word away from another.
  */
 function candidatesOf(words: readonly string[], state: NetworkState, names: Names): Subject[] {
   const text = words.join(' ');
   const stem = stemOf(text);
   const whole = [text, stem].map(normalizeName);
-  const exactly = names.byValue.get(normalizeName(text));
   const forms = [text, stem].flatMap(formsOf).map(normalizeName);
-  const pairs = exactly ?? [...new Set(forms)].flatMap((form) => names.byValue.get(form) ?? []);
+  const pairs = [...new Set(forms)].flatMap((form) => names.byValue.get(form) ?? []);
   const peers = [...new Set(whole)].flatMap((name) => names.byName.get(name) ?? []);
   return [...pairs.map((pair) => labelled([pair])), ...peers.map((peer) => onePeer(peer, state))];
 }
@@ -194,8 +193,7 @@ function theOne(candidates: readonly Subject[], phrase: string): Subject {
 
 /** The one label that a word means. */
 function wordPair(word: string, phrase: string, names: Names): Pair {
-  const exactly = names.byValue.get(word);
-  const found = exactly ?? formsOf(word).flatMap((form) => names.byValue.get(form) ?? []);
+  const found = formsOf(word).flatMap((form) => names.byValue.get(form) ?? []);
   const [first, ...others] = found;
   if (!first) throw unknown(phrase, names, word);
   if (others.every((other) => samePeers(labelled([first]), labelled([other])))) return first;

@@ -89,6 +89,18 @@ describe('who is meant', () => {
     expect(() => read('everyone', state)).toThrow(/also a value of the label role/);
   });
 
+  it.each(['the database', 'prod databases'])('asks when "%s" is the value of one label and means another', (text) => {
+    const state = stateWith(...STATE.peers.values(), peer('guest', { labels: { note: 'database', env: 'prod' } }));
+    expect(() => read(text, state)).toThrow(
+      expect.objectContaining({
+        message: expect.stringMatching(/has more than one meaning/),
+        questions: [expect.stringMatching(/^(?=.*role=db \(1 peers\))(?=.*note=database \(1 peers\))/)],
+      }),
+    );
+    expect(read('role=db', state)).toEqual([['role=db', 'db-1']]);
+    expect(read('"database"', state)).toEqual([['note=database', 'guest']]);
+  });
+
   it('leaves peers out one by one where they have no label of their own', () => {
     const [subject] = parseSubjects(recognise(tokenise('web except prod web servers')), STATE);
     expect([subject?.selector, subject?.terms, subject?.marks.map(({ name }) => name)]).toEqual([

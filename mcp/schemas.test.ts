@@ -1,0 +1,54 @@
+import { expect, test } from 'vitest';
+import { z } from 'zod';
+import { operationsFor, READ } from '../core/operation.ts';
+import type { Services } from '../core/services.ts';
+import { describeTool } from './schemas.ts';
+
+const rule = z.strictObject({ to: z.array(z.strictObject({ cidr: z.string() })), ports: z.array(z.int()) });
+
+test('what a tool takes is described two fields deep, and what it answers by names and types', () => {
+  const operation = operationsFor<Services>()({
+    name: 'open_ports',
+    title: 'Open ports',
+    description: 'Opens ports.',
+    input: z.strictObject({ name: z.string().min(1).describe('Whose'), rules: z.array(rule).max(3).optional() }),
+    output: z.strictObject({
+      opened: z.array(z.strictObject({ port: z.int(), by: z.strictObject({ id: z.string() }) })),
+    }),
+    access: 'network:read',
+    workspace: 'scoped',
+    edition: 'community',
+    effects: READ,
+    problems: [],
+    http: { method: 'post', path: '/api/v1/ports' },
+    run: async () => ({ opened: [] }),
+  });
+  const { plain, withWorkspace } = describeTool(operation);
+  const item = { type: 'object', properties: { to: { type: 'array', items: { type: 'object' } } } };
+  expect(plain.inputSchema).toEqual({
+    type: 'object',
+    properties: {
+      name: { type: 'string', description: 'Whose' },
+      rules: {
+        type: 'array',
+        items: {
+          ...item,
+          required: ['to', 'ports'],
+          properties: { ...item.properties, ports: { type: 'array', items: { type: 'integer' } } },
+        },
+      },
+    },
+    required: ['name'],
+    additionalProperties: false,
+  });
+  expect(Object.keys(withWorkspace.inputSchema.properties ?? {})).toEqual(['name', 'rules', 'workspace_id']);
+  expect(plain.outputSchema).toEqual({
+    type: 'object',
+    properties: {
+      opened: {
+        type: 'array',
+        items: { type: 'object', properties: { port: { type: 'integer' }, by: { type: 'object' } } },
+      },
+    },
+  });
+});

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { type BrokenAssertion, brokenAssertions } from '../assertions/guard.ts';
+import { MeshError } from '../errors.ts';
 import { workspaceById } from '../identity/workspaces.ts';
 import { type ChangePlan, type NetworkChange, planChanges } from '../network/changes.ts';
 import { restingAddresses } from '../network/rest.ts';
@@ -25,6 +26,8 @@ export interface Proposal {
    * caller. What opens beyond them is an objection then.
    */
   readonly expectedBy?: ExpectedBy;
+  /** What the grammar reads in the intent, where it reads it: what these changes open to addresses is asked for. */
+  readonly said?: readonly NetworkChange[];
   readonly summary: string;
   /** What a person should know beside what is computed. */
   readonly notes?: readonly string[];
@@ -71,7 +74,7 @@ export interface Assessment {
 export async function assess(
   services: Pick<Services, 'store' | 'states' | 'clock' | 'settings'>,
   workspace: string,
-  { changes, expectations, records, expectedBy, summary, notes = [] }: Proposal,
+  { changes, expectations, records, expectedBy, said, summary, notes = [] }: Proposal,
   requester: Requester | undefined,
 ): Promise<Assessment> {
   const { store, states, clock } = services;
@@ -95,14 +98,18 @@ export async function assess(
   const policies = new Set(
     shown.flatMap(({ resource, action, name }) => (resource === 'MeshPolicy' && action !== 'delete' ? [name] : [])),
   );
+  const isBounded = expectedBy !== undefined && records.length === 0 && expectations.length > 0;
+  const meant = isBounded && said ? planned(state, said, now) : undefined;
   const findings = findingsOf({
     before: state,
+    after,
+    said: meant && states.reachability(meant, now),
     was,
     is,
     effect,
     policies,
     expectations,
-    isBounded: expectedBy !== undefined && records.length === 0 && expectations.length > 0,
+    isBounded,
     callerPeer,
     requesterId: requester?.id,
     settings: services.settings,
@@ -153,6 +160,16 @@ export async function assess(
       .update(JSON.stringify([effect.digest, shown]))
       .digest('hex'),
   };
+}
+
+/** Undefined where the changes cannot be made, which then ask for nothing. */
+function planned(state: NetworkState, changes: readonly NetworkChange[], now: number): NetworkState | undefined {
+  try {
+    return planChanges(state, changes, now).after;
+  } catch (error) {
+    if (error instanceof MeshError) return undefined;
+    throw error;
+  }
 }
 
 const NOTHING_EXPECTED =

@@ -3,7 +3,7 @@ import { namesOf } from '../network/terms.ts';
 import type { Effect } from './effect.ts';
 import { counted } from './markdown.ts';
 import type { Expectation } from './planner.ts';
-import { type PortSpan, spansOf, spanText, subtract } from './port-spans.ts';
+import { type PortSpan, portsOf, spanText, subtract } from './port-spans.ts';
 
 const MAX_EXAMPLES = 3;
 
@@ -39,18 +39,12 @@ interface Allowed {
   readonly ports: readonly PortSpan[];
 }
 
-function resolved({ src, dst, except = [], protocol, port, endPort }: Expectation, state: NetworkState): Allowed {
+function resolved({ src, dst, except = [], ...asked }: Expectation, state: NetworkState): Allowed {
   const left = new Set(except.flatMap((term) => namesOf(term, state)));
-  const ports =
-    protocol === undefined
-      ? spansOf('ALL')
-      : port === undefined
-        ? spansOf('ALL').filter((span) => span.protocol === protocol)
-        : [{ protocol, from: port, to: endPort ?? port }];
   return {
     src: new Set(namesOf(src, state).filter((name) => !left.has(name))),
     dst: new Set(namesOf(dst, state)),
-    ports,
+    ports: portsOf(asked),
   };
 }
 

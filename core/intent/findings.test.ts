@@ -9,6 +9,7 @@ import { compile } from '../reachability/engine.ts';
 import type { StoredRecord } from '../record.ts';
 import { effectOf } from './effect.ts';
 import { findingsOf, type Judged } from './findings.ts';
+import type { Expectation } from './planner.ts';
 
 const NOW = Date.UTC(2026, 0, 5, 12);
 const SETTINGS = {
@@ -39,6 +40,8 @@ function found(records: readonly StoredRecord[], changes: readonly NetworkChange
   const policies = new Set(changes.map(({ name }) => name));
   return findingsOf({
     before,
+    after,
+    said: undefined,
     was,
     is,
     effect,
@@ -77,6 +80,37 @@ describe('of a proposal is found', () => {
     expect(found([WEB, DB], [open])).toEqual([['ANY_TO_ANY', true, 'open: it lets anyone reach every peer']]);
     const asked = found([WEB, DB], [open], { expectations: [{ src: '*', dst: '*', expect: 'allow' }] });
     expect(asked.map(([, blocks]) => blocks)).toEqual([false]);
+  });
+
+  it('that addresses which are no peer are let in or out, unless everyone is expected or the sentence says it', () => {
+    const base = policy('base', { action: 'DENY', peerSelector: {} });
+    const block = { ipBlock: { cidr: '203.0.113.0/24', except: ['203.0.113.0/25'] } };
+    const spec = (from: NonNullable<PolicySpec['ingress']>[number]['from']): PolicySpec => ({
+      action: 'ALLOW',
+      peerSelector: only('web'),
+      ingress: [{ from, ports: [{ protocol: 'TCP', port: 443 }] }],
+    });
+    const web: Expectation = { src: 'db-1', dst: 'web-1', protocol: 'TCP', port: 443, expect: 'allow' };
+    const said = (change: NetworkChange) =>
+      compile(modelOf(planChanges(stateWith(WEB, DB, base), [change], NOW).after, NOW));
+    const codes = (change: NetworkChange, more: Partial<Judged> = {}) =>
+      found([WEB, DB, base], [change], { isBounded: true, expectations: [web], ...more }).flatMap(
+        ([code, blocks, message]) => (code === 'OPENS_MORE' ? [[blocks, message]] : []),
+      );
+    const [some, anyone] = [write('some', spec([block])), write('anyone', spec(undefined))];
+    expect(codes(some)).toEqual([
+      [true, 'it would open 203.0.113.128 (no peer) to web-1 on TCP 443, which was not expected'],
+    ]);
+    expect(codes(anyone)).toEqual([
+      [true, 'it would open addresses outside of the network to web-1 on TCP 443, which was not expected'],
+    ]);
+    expect(codes(some, { said: said(some) })).toEqual([]);
+    expect(codes(some, { expectations: [{ ...web, src: '*' }] })).toEqual([]);
+    expect(codes(some, { expectations: [{ ...web, src: '*', port: 80 }] })).toHaveLength(1);
+    const out: PolicySpec = { action: 'ALLOW', peerSelector: only('web'), egress: [{ to: [block] }] };
+    expect(codes(write('out', out))).toEqual([
+      [true, 'it would open web-1 to 203.0.113.128 (no peer) on everything, which was not expected'],
+    ]);
   });
 
   it('that nodes could not reach a control plane that is itself a peer', () => {

@@ -7,6 +7,7 @@ import { beyondDelegation } from './beyond-delegation.ts';
 import type { Effect } from './effect.ts';
 import { openedBeyond } from './excess.ts';
 import { controlAddresses, lockOuts } from './lock-out.ts';
+import { openedOutside } from './outside.ts';
 import type { Expectation } from './planner.ts';
 
 export type FindingCode =
@@ -38,6 +39,9 @@ export interface Requester {
 /** What a proposal is judged by. Both states are compiled for the same instant. */
 export interface Judged {
   readonly before: NetworkState;
+  readonly after: NetworkState;
+  /** What the grammar reads in the intent, made. */
+  readonly said: Reachability | undefined;
   readonly was: Reachability;
   readonly is: Reachability;
   readonly effect: Effect;
@@ -67,8 +71,11 @@ function delegationFindings({ before, was, effect, requesterId }: Judged): Findi
   return message === undefined ? [] : [blocking('BEYOND_DELEGATION', message)];
 }
 
-function excessFindings({ effect, expectations, before, isBounded }: Judged): Finding[] {
-  return isBounded ? openedBeyond(effect, expectations, before).map((text) => blocking('OPENS_MORE', text)) : [];
+function excessFindings(judged: Judged): Finding[] {
+  const { effect, expectations, before, isBounded } = judged;
+  if (!isBounded) return [];
+  const opened = [...openedBeyond(effect, expectations, before), ...openedOutside(judged)];
+  return opened.map((text) => blocking('OPENS_MORE', text));
 }
 
 const LOCK_OUT_CODES = {

@@ -100,7 +100,9 @@ export function proposalOf(
     return { changes, expectations, records, summary, ...(selfAsserted && { expectedBy: 'planner' as const }) };
   }
   const all = selfAsserted ? expected : [...expected, ...expectations];
-  return { changes, expectations: all, records, expectedBy: 'caller', summary };
+  // What the grammar wrote is what the sentence says.
+  const said = selfAsserted ? {} : { said: changes };
+  return { changes, expectations: all, records, expectedBy: 'caller', ...said, summary };
 }
 
 interface Judgement {

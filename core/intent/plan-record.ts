@@ -11,6 +11,7 @@ export interface PlanSpec {
   readonly expectations: readonly Expectation[];
   readonly records: readonly RecordExpectation[];
   readonly expectedBy?: ExpectedBy;
+  readonly said?: readonly NetworkChange[];
   readonly notes?: readonly string[];
   /** Markdown of what the planner says in its own words, marked as such. */
   readonly words?: string;

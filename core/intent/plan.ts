@@ -149,6 +149,7 @@ async function given(
     records: meant.records ?? [],
     // Either way the changes are the caller's own: nothing may open that was not said.
     ...(expected.length > 0 && { expectedBy: 'caller' as const }),
+    ...(understood.outcome === 'changes' && { said: understood.changes }),
     summary: `${listed.slice(0, 3).join(', ')}${more}.`,
   };
 }

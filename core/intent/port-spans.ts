@@ -20,6 +20,19 @@ export function spansOf(allowed: Allowed): readonly PortSpan[] {
   return allowed === 'ALL' ? EVERY : allowed;
 }
 
+/** The ports that are asked for: all of a protocol without a port, everything without a protocol. */
+export function portsOf({ protocol, port, endPort }: Asked): readonly PortSpan[] {
+  if (protocol === undefined) return EVERY;
+  if (port === undefined) return EVERY.filter((span) => span.protocol === protocol);
+  return [{ protocol, from: port, to: endPort ?? port }];
+}
+
+interface Asked {
+  readonly protocol?: Protocol;
+  readonly port?: number;
+  readonly endPort?: number;
+}
+
 /** What is in `spans` and not in `taken`; both in ascending order, without overlaps. */
 export function subtract(spans: readonly PortSpan[], taken: readonly PortSpan[]): PortSpan[] {
   return spans.flatMap((span) => {

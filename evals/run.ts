@@ -13,17 +13,20 @@ import { parseRecording, player, recorder } from './recorded.ts';
 import { htmlReport, markdownReport, rowsOf, type Section } from './report.ts';
 import { runEvals } from './score.ts';
 
-const USAGE = `node evals/run.ts [--record <name>]
+const USAGE = `node evals/run.ts [--record <name>] [--out <folder>]
 
-Scores the built-in planner and every recording in evals/recorded/, and writes evals/report.md and evals/report.html.
---record asks the model of MESH_LLM_BASE_URL, MESH_LLM_MODEL and MESH_LLM_API_KEY first and keeps its answers.`;
+Scores the built-in planner and every recording in <folder>/recorded/, and writes report.md and report.html in <folder>,
+which is evals/ unless told. --record asks the model of MESH_LLM_BASE_URL, MESH_LLM_MODEL and MESH_LLM_API_KEY first
+and keeps its first answers.`;
 
 const folder = import.meta.dirname;
-const recordings = join(folder, 'recorded');
 const quiet: Log = { error() {}, warn() {}, info() {}, debug() {} };
 const signal = new AbortController().signal;
 
-const { values } = parseArgs({ options: { record: { type: 'string' }, help: { type: 'boolean' } } });
+const { values } = parseArgs({
+  options: { record: { type: 'string' }, out: { type: 'string', default: folder }, help: { type: 'boolean' } },
+});
+const recordings = join(values.out, 'recorded');
 if (values.help) console.log(USAGE);
 else await run();
 
@@ -48,8 +51,8 @@ async function run(): Promise<void> {
     sections.push({ title, trials: await runEvals(player(recording), CASES, signal) });
   }
   const provenance = { command: 'npm run evals', date: date.slice(0, 10), commit, node: `Node ${process.version}` };
-  writeFileSync(join(folder, 'report.md'), markdownReport(sections, provenance));
-  writeFileSync(join(folder, 'report.html'), htmlReport(sections, provenance));
+  writeFileSync(join(values.out, 'report.md'), markdownReport(sections, provenance));
+  writeFileSync(join(values.out, 'report.html'), htmlReport(sections, provenance));
   for (const { title, trials } of sections) {
     const all = rowsOf(trials).at(-1);
     console.log(`${title}: ${all?.exact} of ${all?.trials} exact, ${all?.safe} safe`);

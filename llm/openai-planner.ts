@@ -18,7 +18,7 @@ const MAX_TEXT = 400;
 const MAX_REASONING = 2_000;
 const MAX_WORDING = 1_500;
 /** A plan waits no longer for words that decide nothing. */
-const WORDING_MS = 10_000;
+const WORDING_MS = 3_000;
 const MAX_QUESTIONS = 5;
 
 /** Requests that a question may take in all, its counterexamples included, as so many times the longest time for one. */

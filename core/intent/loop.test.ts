@@ -49,6 +49,21 @@ async function ask(answers: readonly PlanAnswer[], input: Record<string, unknown
 }
 
 describe('a planner', () => {
+  it('is asked for words about a plan that can be applied, and not about a dry run', async () => {
+    let asked = 0;
+    const wording = () => Promise.resolve(`wording ${++asked}`);
+    const planner: Planner = { name: 'scripted', plan: () => Promise.resolve(RIGHT), wording };
+    await using kit = await buildKit({ planner });
+    const workspace = await kit.workspace();
+    await seedPeers(kit.services, workspace, { 'web-1': { role: 'web' }, 'db-1': { role: 'db' } });
+    const call = { as: agent(['intents:plan'], workspace), workspace };
+    const shown = async (dryRun: boolean) => {
+      const plan = await kit.call('plan_network_change', { intent: 'web to db only', dry_run: dryRun }, call);
+      return plan.diff_markdown.includes('wording');
+    };
+    expect([await shown(true), asked, await shown(false), asked]).toEqual([false, 0, true, 1]);
+  });
+
   it('is not asked again when what it proposes holds', async () => {
     const { plan, questions } = await ask([RIGHT]);
     expect(await plan).toMatchObject({ verified: true, unmet: [] });

@@ -53,7 +53,9 @@ export async function planNetworkChange(context: CallContext<Services>, request:
   if (found.outcome === 'revert')
     return store(context, request, await revertProposal(context.services, context.workspace, found.target));
   const { answer, assessment } = found;
-  const words = plannerWords(reasonsOf(answer, assessment), await wordingOf(context, intent, assessment));
+  // A preview that cannot be applied is not worth the wait.
+  const wording = request.dryRun ? undefined : await wordingOf(context, intent, assessment);
+  const words = plannerWords(reasonsOf(answer, assessment), wording);
   return store(context, request, proposalOf(answer, request.expectations), assessment, {
     ...(words !== '' && { words }),
     ...(answer.questions?.length && { questions: answer.questions }),

@@ -1,0 +1,61 @@
+import { execFile } from 'node:child_process';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { scriptedModel } from '../llm/scripted-model.testkit.ts';
+import { CASES } from './cases.ts';
+import { parseRecording } from './recorded.ts';
+import { trialsOf } from './score.ts';
+
+const UNCLEAR = JSON.stringify({
+  understood: false,
+  refusal: 'unclear',
+  questions: ['Which?'],
+  summary: '',
+  reasoning: '',
+  risk: 'low',
+  changes: [],
+  expectations: [],
+});
+
+let out: string;
+beforeEach(() => {
+  out = mkdtempSync(join(tmpdir(), 'mesh-evals-'));
+});
+afterEach(() => rmSync(out, { recursive: true, force: true }));
+
+const run = (args: readonly string[], env: Readonly<Record<string, string>> = {}) =>
+  promisify(execFile)(process.execPath, [join(import.meta.dirname, 'run.ts'), '--out', out, ...args], {
+    env: { PATH: process.env['PATH'] ?? '', HOME: out, ...env },
+  });
+
+it('records every intent once as a model answers it, and scores the recording beside the planner', async () => {
+  await using server = await scriptedModel(() => UNCLEAR);
+  const { stdout } = await run(['--record', 'scripted'], {
+    MESH_LLM_BASE_URL: server.baseURL,
+    MESH_LLM_MODEL: 'scripted',
+    MESH_LLM_API_KEY: 'key-of-the-test',
+  });
+  const text = readFileSync(join(out, 'recorded', 'scripted.json'), 'utf8');
+  const { planner, answers } = parseRecording(text);
+  const all = trialsOf(CASES).length;
+  expect({ planner, answers: answers.length, requests: server.seen.length }).toEqual({
+    planner: 'openai:scripted',
+    answers: all,
+    requests: all,
+  });
+  expect(new Set(server.seen.map(({ authorization }) => authorization))).toEqual(new Set(['Bearer key-of-the-test']));
+  expect(stdout).toMatch(new RegExp(`^openai:scripted, recorded .*: \\d+ of ${all} exact, ${all} safe$`, 'm'));
+  expect(readFileSync(join(out, 'report.md'), 'utf8')).toContain('openai:scripted');
+  expect(text).not.toContain('key-of-the-test');
+}, 120_000);
+
+it('refuses to record without a model or under a name that is a path, and writes nothing', async () => {
+  await expect(run(['--record', 'x'])).rejects.toMatchObject({
+    stderr: expect.stringContaining('--record needs MESH_LLM_BASE_URL and MESH_LLM_MODEL.'),
+  });
+  await expect(run(['--record', '../x'])).rejects.toMatchObject({ stderr: expect.stringContaining('small letters') });
+  expect(readdirSync(out)).toEqual([]);
+}, 60_000);

@@ -9,7 +9,7 @@ import type { Op } from '../ports.ts';
 import type { Services } from '../services.ts';
 import { diffMarkdown, type PlanView, type ShownChange } from './diff-markdown.ts';
 import { type Effect, effectOf } from './effect.ts';
-import { type Unmet, unmetExpectations } from './expectations.ts';
+import { saysSomething, type Unmet, unmetExpectations } from './expectations.ts';
 import { type Finding, findingsOf, type Requester } from './findings.ts';
 import type { Expectation, RecordExpectation } from './planner.ts';
 import { recordOf, revisionsOf, unmetRecords } from './record-expectations.ts';
@@ -124,7 +124,8 @@ export async function assess(
     ...broken.map(({ name, detail }) => `The assertion ${name} would fail: ${detail}.`),
     ...findings.flatMap(({ blocks, message }) => (blocks ? [message] : [])),
   ];
-  const verification = verificationOf(objections, expectations.length + records.length, expectedBy);
+  const held = expectations.filter((one) => expectedBy === undefined || saysSomething(one, after)).length;
+  const verification = verificationOf(objections, held + records.length, expectedBy);
   const warnings = [...notes, ...findings.flatMap(({ blocks, message }) => (blocks ? [] : [message]))];
   const risk = riskOf(effect, state, after, { callerPeer, findings });
   const view: PlanView = {

@@ -28,6 +28,14 @@ export function unmetExpectations(
   });
 }
 
+/** Whether an expectation means any connection at all; one that means none holds and says nothing. */
+export function saysSomething({ src, dst, except = [] }: Expectation, state: NetworkState): boolean {
+  const left = new Set(except.flatMap((term) => namesOf(term, state)));
+  const sources = namesOf(src, state).filter((name) => !left.has(name));
+  const [first, ...others] = namesOf(dst, state);
+  return sources.length > 0 && first !== undefined && (others.length > 0 || sources.some((name) => name !== first));
+}
+
 function flawOf(expectation: Expectation, state: NetworkState, reach: Reachability): string | undefined {
   const { src, dst, except = [], expect } = expectation;
   const unknown = [src, dst].find((term) => namesOf(term, state).length === 0);

@@ -22,6 +22,7 @@ const HARMLESS_VALUES: ReadonlySet<string> = new Set(['false', 'no', 'none', 'pu
 const WIDE_SHARE = 0.25;
 const WIDE_PEERS = 8;
 const OUTAGE_SHARE = 0.5;
+const OPENING_SHARE = 0.5;
 
 /** How risky a change is, computed from its effect alone (DESIGN 5.5). */
 export function riskOf(
@@ -43,6 +44,10 @@ export function riskOf(
     found.push([exposed ? 'critical' : 'high', outside.reason + (exposed ? ', sensitive peers too' : '')]);
   }
   if (before.networks.size > 0) found.push(...defaultsOpened(before, after));
+  const possible = after.peers.size * (after.peers.size - 1);
+  if (effect.openedPairs >= WIDE_PEERS && effect.openedPairs >= OPENING_SHARE * possible) {
+    found.push(['high', `opens ${effect.openedPairs} of ${possible} pairs of peers`]);
+  }
   if (effect.lostPairs > 0) {
     const all = effect.lostPairs === effect.pairsBefore;
     const outage = effect.lostPairs >= OUTAGE_SHARE * effect.pairsBefore && effect.pairsBefore >= WIDE_PEERS;
@@ -112,11 +117,22 @@ function outsideReach(
 }
 
 function defaultsOpened(before: NetworkState, after: NetworkState): [RiskLevel, string][] {
-  return [...after.networks.values()].flatMap(({ name, spec }): [RiskLevel, string][] =>
-    spec.defaultAction === 'ALLOW' && before.networks.get(name)?.spec.defaultAction === 'DENY'
+  return [...after.networks.keys()].flatMap((name): [RiskLevel, string][] =>
+    before.networks.has(name) && isClosed(name, before) && !isClosed(name, after)
       ? [['critical', `opens the network ${name} by default`]]
       : [],
   );
+}
+
+/** Whether its peers are closed where nothing opens them: by default, or by a policy that only isolates all of them. */
+function isClosed(name: string, { networks, policies }: NetworkState): boolean {
+  if (networks.get(name)?.spec.defaultAction === 'DENY') return true;
+  return [...policies.values()].some(({ spec }) => {
+    const { matchLabels, matchExpressions } = spec.peerSelector ?? {};
+    const isForAll = Object.keys(matchLabels ?? {}).length === 0 && !matchExpressions?.length;
+    const isSilent = spec.ingress === undefined && spec.egress === undefined;
+    return isForAll && (spec.network ?? name) === name && (isSilent || spec.ingress?.length === 0);
+  });
 }
 
 function counted(count: number, noun: string): string {

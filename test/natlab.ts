@@ -79,12 +79,13 @@ export class LabHost {
     });
   }
 
-  /** Drops matching packets that come in, go out or pass through: an nft expression such as `udp dport 3478`. */
+  /** Drops matching packets that come in, go out or pass through, not those on the loopback: `udp dport 3478` for example. */
   async block(match: string): Promise<void> {
-    const chain = (hook: string) =>
-      `add chain inet lab_block b_${hook} { type filter hook ${hook} priority -250; }\nadd rule inet lab_block b_${hook} ${match} drop\n`;
-    const text = `add table inet lab_block\n${['input', 'output', 'forward'].map(chain).join('')}`;
-    await this.must('nft', ['-f', '-'], { stdin: text });
+    const chain = (hook: string, where: string) =>
+      `add chain inet lab_block b_${hook} { type filter hook ${hook} priority -250; }\n` +
+      `add rule inet lab_block b_${hook} ${where} ${match} drop\n`;
+    const chains = [chain('input', 'iifname != "lo"'), chain('output', 'oifname != "lo"'), chain('forward', '')];
+    await this.must('nft', ['-f', '-'], { stdin: `add table inet lab_block\n${chains.join('')}` });
   }
 
   async unblock(): Promise<void> {

@@ -82,6 +82,9 @@ export class ControlLink {
   #trouble = '';
   #heardAt: number | null = null;
   #beatTimer: NodeJS.Timeout | undefined;
+  #beatAt = Number.POSITIVE_INFINITY;
+  /** What was asked for while a heartbeat was under way. */
+  #nextBeatMs = Number.POSITIVE_INFINITY;
   #askTimer: NodeJS.Timeout | undefined;
   #retryTimer: NodeJS.Timeout | undefined;
   #beating: Promise<void> | undefined;
@@ -351,13 +354,23 @@ export class ControlLink {
     return this.#standing === 'ready' || this.#standing === 'unknown' ? BEAT_MS : WAITING_BEAT_MS;
   }
 
+  /** A heartbeat after that time at the latest: one that is due earlier stays. */
   #beatSoon(ms: number): void {
-    clearTimeout(this.#beatTimer);
     if (this.#ending.signal.aborted) return;
+    if (this.#beating !== undefined) {
+      this.#nextBeatMs = Math.min(this.#nextBeatMs, ms);
+      return;
+    }
+    const at = this.#options.clock.now() + ms;
+    if (this.#beatTimer !== undefined && this.#beatAt <= at) return;
+    clearTimeout(this.#beatTimer);
+    this.#beatAt = at;
     this.#beatTimer = setTimeout(() => {
-      this.#beating ??= this.#beat().finally(() => {
+      this.#beatTimer = undefined;
+      this.#nextBeatMs = Number.POSITIVE_INFINITY;
+      this.#beating = this.#beat().finally(() => {
         this.#beating = undefined;
-        this.#beatSoon(this.#beatMs());
+        this.#beatSoon(Math.min(this.#nextBeatMs, this.#beatMs()));
       });
     }, ms);
   }

@@ -1,0 +1,170 @@
+import { setTimeout as after } from 'node:timers/promises';
+import { freshKey } from '../test/devices.ts';
+import { type Natlab, natlab } from '../test/natlab.ts';
+import { type LabNode, startLabNode } from '../test/natlab-node.ts';
+import { type LabPlane, startLabPlane } from '../test/natlab-plane.ts';
+import { enrolled, firstPacket } from './node/first-packet.ts';
+import { plainWireGuard } from './node/plain-wireguard.ts';
+import { cpuSeconds, memoryOf } from './node/process.ts';
+import { tcpThroughput } from './node/throughput.ts';
+import { machine, median, spread } from './report.ts';
+
+/** The node on real tunnels between network namespaces, as root: node bench/node.ts [--quick] */
+
+const quick = process.argv.includes('--quick');
+const ROUNDS = quick ? 2 : 7;
+const SECONDS = quick ? 1 : 2;
+const IDLE_SECONDS = quick ? 5 : 20;
+const PEERS = 200;
+const LIVE = 3;
+
+console.log(`${machine()}\n`);
+await throughput();
+await firstPackets();
+await upgrade();
+await manyPeers();
+
+/** Up and direct, or relayed where the direct way is blocked. */
+async function pair(lab: Natlab, plane: LabPlane, names: readonly [string, string], path: 'direct' | 'relayed') {
+  const token = await plane.joinToken();
+  if (path === 'relayed') await lab.host(names[1]).block('udp dport 51820');
+  const [one, two] = [
+    await startLabNode(lab.host(names[0]), { token }),
+    await startLabNode(lab.host(names[1]), { token }),
+  ];
+  const { address } = await one.untilPeer(names[1], (peer) => peer.path === path);
+  await two.untilPeer(names[0], (peer) => peer.path === path);
+  return { one, two, address };
+}
+
+async function throughput(): Promise<void> {
+  await using lab = await natlab({
+    hosts: Object.fromEntries(['p1', 'p2', 'd1', 'd2', 'r1', 'r2'].map((name) => [name, { family: 'ipv4' } as const])),
+  });
+  await using plane = await startLabPlane(lab);
+  await plainWireGuard(lab.host('p1'), lab.host('p2'));
+  const direct = await pair(lab, plane, ['d1', 'd2'], 'direct');
+  const relayed = await pair(lab, plane, ['r1', 'r2'], 'relayed');
+  const ways = {
+    plain: () => tcpThroughput(lab.host('p1'), lab.host('p2'), '10.200.0.2', SECONDS),
+    direct: () => tcpThroughput(lab.host('d1'), lab.host('d2'), direct.address, SECONDS),
+    relayed: () => tcpThroughput(lab.host('r1'), lab.host('r2'), relayed.address, SECONDS),
+  };
+  const rates = { plain: [] as number[], direct: [] as number[], relayed: [] as number[] };
+  for (let round = -1; round < ROUNDS; round++) {
+    const order = (['plain', 'direct', 'relayed'] as const).map(
+      (_, index, all) => all[(index + round + 3) % 3] ?? 'plain',
+    );
+    for (const way of order) {
+      const rate = await ways[way]();
+      // The first round warms all up and is not counted.
+      if (round >= 0) rates[way].push(rate);
+    }
+  }
+  const ratio = (of: number[], to: number[]) => spread(of.map((rate, round) => rate / (to[round] ?? rate)));
+  console.log(`One TCP stream of ${SECONDS} s, ${ROUNDS} interleaved rounds, Debian's wireguard-go everywhere:\n`);
+  console.log('| Way | Mbit/s | ratio | target |\n| --- | --- | --- | --- |');
+  console.log(`| wireguard-go set up by hand | ${spread(rates.plain, 0)} | | |`);
+  console.log(`| mesh, direct | ${spread(rates.direct, 0)} | ${ratio(rates.direct, rates.plain)} of plain | 0.95 |`);
+  console.log(
+    `| mesh, relayed | ${spread(rates.relayed, 0)} | ${ratio(rates.relayed, rates.direct)} of direct | 0.6 |\n`,
+  );
+  await idle(direct.one);
+}
+
+async function idle({ pid }: LabNode): Promise<void> {
+  const began = cpuSeconds(pid);
+  await after(IDLE_SECONDS * 1_000);
+  const percent = ((cpuSeconds(pid) - began) / IDLE_SECONDS) * 100;
+  const { rss, pss } = memoryOf(pid);
+  console.log(
+    `Idle agent: ${percent.toFixed(2)} % of a core over ${IDLE_SECONDS} s (target 1), ${rss.toFixed(0)} MB resident, `,
+  );
+  console.log(`${pss.toFixed(0)} MB of them its own share, without wireguard-go (target 80).\n`);
+}
+
+async function firstPackets(): Promise<void> {
+  await using lab = await natlab({
+    routers: { home: { nat: 'easy' }, cafe: { nat: 'easy' }, office: { nat: 'hard' }, campus: { nat: 'hard' } },
+    hosts: {
+      here: { behind: 'home' },
+      lan: { behind: 'home' },
+      nat: { behind: 'cafe' },
+      walled: { behind: 'office' },
+      far: { behind: 'campus' },
+    },
+  });
+  await using plane = await startLabPlane(lab);
+  const token = await plane.joinToken();
+  const here = await startLabNode(lab.host('here'), { token });
+  const walled = await startLabNode(lab.host('walled'), { token });
+  console.log(`From \`mesh up\` to the first answered packet, ${ROUNDS} rounds:\n`);
+  console.log('| Between | s | target |\n| --- | --- | --- |');
+  for (const [what, name, peer, target] of [
+    ['the same LAN', 'lan', here, 3],
+    ['two NATs that keep ports', 'nat', here, 8],
+    ['two NATs that draw ports: the relay', 'far', walled, 15],
+  ] as const) {
+    const directory = await enrolled(lab, name, token);
+    const took: number[] = [];
+    for (let round = 0; round < ROUNDS; round++) took.push((await firstPacket(lab, peer, name, directory)) / 1_000);
+    console.log(`| ${what} | ${spread(took)} | ${target} |`);
+  }
+  console.log('');
+}
+
+/** A ping each 5 ms from the first moment on the relay until well after the direct way is found. */
+async function upgrade(): Promise<void> {
+  await using lab = await natlab({ hosts: { one: {}, two: {} } });
+  await using plane = await startLabPlane(lab);
+  const lost: number[] = [];
+  const { one, two, address } = await pair(lab, plane, ['one', 'two'], 'relayed');
+  for (let round = 0; round < ROUNDS; round++) {
+    if (round > 0) {
+      await lab.host('two').block('udp dport 51820');
+      await one.untilPeer('two', ({ path }) => path === 'relayed');
+      await two.untilPeer('one', ({ path }) => path === 'relayed');
+      await one.ping(address, { count: 5 });
+    }
+    const pings = one.ping(address, { count: 1_500, intervalMs: 5 });
+    await lab.host('two').unblock();
+    await one.mesh(['ping', 'two', '--until-direct', '--timeout', '30']);
+    await one.untilPeer('two', ({ path }) => path === 'direct');
+    const { sent, received } = await pings;
+    lost.push(sent - received);
+  }
+  console.log(
+    `Relay to direct under a ping each 5 ms: ${lost.join(', ')} lost of 1,500 in ${ROUNDS} rounds (target 0).\n`,
+  );
+}
+
+async function manyPeers(): Promise<void> {
+  await using lab = await natlab({ hosts: { one: {}, two: {}, three: {} } });
+  await using plane = await startLabPlane(lab);
+  const token = await plane.joinToken();
+  const body = { name: 'many', expiry: '', usageLimit: PEERS };
+  const many: string = (await plane.api('POST', '/api/v1/token/generate', body)).token;
+  for (let peer = LIVE; peer < PEERS; peer++) {
+    const device = { token: many, name: `silent-${peer}`, publicKey: freshKey().publicKey };
+    await plane.call('POST', '/api/v1/devices/register', { body: device });
+  }
+  await startLabNode(lab.host('one'), { token });
+  await startLabNode(lab.host('two'), { token });
+  const directory = await enrolled(lab, 'three', token);
+  const took: number[] = [];
+  for (let round = 0; round < ROUNDS; round++) {
+    const began = performance.now();
+    const node = await startLabNode(lab.host('three'), { directory });
+    const peers = ['one', 'two'].map(async (name) => {
+      const { address } = await node.untilPeer(name, ({ path }) => path !== null);
+      await node.host.must('ping', ['-n', '-c', '1', '-i', '0.05', '-w', '20', address]);
+    });
+    await Promise.all(peers);
+    took.push((performance.now() - began) / 1_000);
+    await node.stop();
+  }
+  console.log(
+    `\`mesh up\` to packets with both live peers, ${PEERS} peers in the graph: ${spread(took)} s (target 5).`,
+  );
+  console.log(`Median ${median(took).toFixed(2)} s.`);
+}

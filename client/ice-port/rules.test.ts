@@ -6,8 +6,8 @@ test('STUN to the port of WireGuard goes to the agent, and what the agent sends 
 delete table inet mesh_ice_mesh0
 table inet mesh_ice_mesh0 {
  chain stun_in {
-  type filter hook prerouting priority -150; policy accept;
-  udp dport 51820 @th,64,16 { 0x0001, 0x0011, 0x0101, 0x0111 } @th,96,32 0x2112a442 fib daddr type local udp dport set 40000
+  type filter hook input priority 1000; policy accept;
+  udp dport 51820 @th,64,16 { 0x0001, 0x0011, 0x0101, 0x0111 } @th,96,32 0x2112a442 udp dport set 40000
  }
  chain stun_out {
   type filter hook output priority -300; policy accept;

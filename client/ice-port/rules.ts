@@ -1,6 +1,8 @@
 /** Types of STUN binding messages: request, indication, success, error. WireGuard's begin with 01 00 to 04 00. */
 const STUN_TYPES = '{ 0x0001, 0x0011, 0x0101, 0x0111 }';
 const MAGIC_COOKIE = '0x2112a442';
+/** Usual filters stand at 0, `security` at 50, NAT at 100, helpers of connection tracking at 300. */
+const BEHIND_FILTERS = 1_000;
 
 /** One table for each interface, so that several nodes can live on a host. */
 export function tableNameOf(interfaceName: string): string {
@@ -11,8 +13,9 @@ export function tableNameOf(interfaceName: string): string {
  * Lets the agent's socket share WireGuard's port on the wire: STUN that comes for WireGuard's port goes to the agent, and what
  * the agent sends leaves from WireGuard's port. Type and cookie together cannot be those of a packet of WireGuard.
  *
- * Ports are changed before connection tracking on the way out (-300 is before -200) and behind it on the way in (-150), so that
- * this host's own firewall sees one connection: a check that was answered opens it for WireGuard too.
+ * Ports are changed before connection tracking on the way out (-300 is before -200) and, on the way in, behind every filter of
+ * this host. Its own firewall therefore sees one connection and one port: a check that was answered opens it for WireGuard too,
+ * and a rule that stops WireGuard's packets stops checks as well, so that no way counts as open that data cannot take.
  *
  * One transaction, the same however often it runs.
  */
@@ -22,8 +25,8 @@ export function sharingRules(interfaceName: string, wireguardPort: number, agent
 delete table ${table}
 table ${table} {
  chain stun_in {
-  type filter hook prerouting priority -150; policy accept;
-  udp dport ${wireguardPort} @th,64,16 ${STUN_TYPES} @th,96,32 ${MAGIC_COOKIE} fib daddr type local udp dport set ${agentPort}
+  type filter hook input priority ${BEHIND_FILTERS}; policy accept;
+  udp dport ${wireguardPort} @th,64,16 ${STUN_TYPES} @th,96,32 ${MAGIC_COOKIE} udp dport set ${agentPort}
  }
  chain stun_out {
   type filter hook output priority -300; policy accept;

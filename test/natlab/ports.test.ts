@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
-import { type LabSpec, natlab } from '../natlab.ts';
+import type { PeerStatus } from '../../client/agent/node-status.ts';
+import { type LabHost, type LabSpec, natlab } from '../natlab.ts';
 import { type LabNode, startLabNode } from '../natlab-node.ts';
 import { type LabPlane, startLabPlane } from '../natlab-plane.ts';
 import { describePrivileged } from '../privileged.ts';
@@ -87,7 +88,53 @@ describePrivileged('a blocked port', () => {
     expect(far).toMatchObject({ transport: 'lrp-ready', endpoint: expect.stringMatching(/^\[fd6c:7270::/) });
     expect(await near.ping(far.address, { count: 3 })).toEqual({ sent: 3, received: 3 });
   });
+
+  it("51820/udp closed by one host's own inbound rules keeps both sides on the relay, without a lost packet", async () => {
+    verifies('ports-wireguard');
+    await using lab = await natlab(SPEC);
+    await using plane = await startLabPlane(lab);
+    await inboundRules(lab.host('near'), ['iifname "eth0" udp dport 51820 drop']);
+    const { near, far } = await start(lab, plane, ['near', 'far']);
+    const changes: string[] = [];
+    const byRelay = ({ path }: PeerStatus) => path === 'relayed';
+    const seen = await near.untilPeer('far', byRelay);
+    await far.untilPeer('near', byRelay);
+    let isOver = false;
+    const watched = [near, far].map((node) =>
+      node.until(({ peers }) => {
+        changes.push(...peers.map(({ path }) => `${path}`));
+        return isOver;
+      }),
+    );
+    // Longer than a try of the direct way.
+    const pinged = await near.ping(seen.address, { count: 50 });
+    isOver = true;
+    await Promise.all(watched);
+    expect([pinged, new Set(changes)]).toEqual([{ sent: 50, received: 50 }, new Set(['relayed'])]);
+  });
+
+  it("51820/udp opened by name in a host's strict inbound rules is enough for a direct path", async () => {
+    await using lab = await natlab(SPEC);
+    await using plane = await startLabPlane(lab);
+    await inboundRules(lab.host('near'), [
+      'iifname "lo" accept',
+      'iifname "m*" accept',
+      'meta l4proto { icmp, ipv6-icmp } accept',
+      'tcp sport { 18090, 4222, 6266 } accept',
+      'udp dport 51820 accept',
+      'drop',
+    ]);
+    const { near } = await start(lab, plane, ['near', 'far']);
+    const far = await near.untilPeer('far', ({ path }) => path === 'direct');
+    expect(await near.ping(far.address, { count: 3 })).toEqual({ sent: 3, received: 3 });
+  });
 });
+
+/** As a person would write them: in a chain at the usual priority. */
+async function inboundRules(host: LabHost, rules: readonly string[]): Promise<void> {
+  const chain = ['type filter hook input priority 0;', ...rules].join('\n');
+  await host.must('nft', ['-f', '-'], { stdin: `table inet f {\nchain i {\n${chain}\n}\n}\n` });
+}
 
 async function start<Name extends string>(
   lab: Awaited<ReturnType<typeof natlab>>,

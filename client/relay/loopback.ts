@@ -2,6 +2,7 @@ import { createSocket, type RemoteInfo, type Socket } from 'node:dgram';
 import type { Log } from '../../core/ports.ts';
 import { peerIdOf } from '../../net/relay/frame.ts';
 import type { Endpoint } from '../tunnel/tunnel.ts';
+import { type Door, relayDoor } from './door.ts';
 import { type LoopbackAddresses, openLoopbackAddresses, shownAddress } from './loopback-addresses.ts';
 
 /** WireGuard sends in bursts, and they wait here while a turn of the event loop lasts. The kernel may grant less. */
@@ -45,7 +46,11 @@ export class Loopback {
   /** Packets from an address that belongs to no peer. */
   strangers = 0;
   readonly #options: LoopbackOptions;
+  /** Of the agent's socket, UDP. */
+  readonly port: number;
   readonly #socket: Socket;
+  readonly #door: Door;
+  #isDoorOpen = false;
   readonly #addresses: LoopbackAddresses;
   readonly #byKey = new Map<string, Entry>();
   readonly #byAddress = new Map<string, Entry>();
@@ -58,6 +63,8 @@ export class Loopback {
     this.#options = options;
     this.#addresses = addresses;
     this.#socket = socket;
+    this.port = socket.address().port;
+    this.#door = relayDoor(options.wireguardPort, this.port);
     socket.on('message', (packet, source) => this.#receive(packet, source));
     // One packet's failure; WireGuard sends again.
     socket.on('error', (error) => options.log.debug({ err: error }, 'A loopback packet was not sent.'));
@@ -87,11 +94,9 @@ export class Loopback {
       await addresses.close();
       throw error;
     }
-    return new Loopback(options, addresses, socket);
-  }
-
-  get port(): number {
-    return this.#socket.address().port;
+    const loopback = new Loopback(options, addresses, socket);
+    loopback.#isDoorOpen = await loopback.#door.open();
+    return loopback;
   }
 
   /** Gives each key an address, in one step for all. Keys beyond `MAX_LOOPBACK_PEERS` get none. */
@@ -155,7 +160,8 @@ export class Loopback {
 
   /** Hands WireGuard a packet that seems to come from the peer. The packet is read before this returns. */
   deliver({ address }: LoopbackPeer, packet: Uint8Array): void {
-    if (!this.#isClosed) this.#socket.send(packet, this.#options.wireguardPort, address);
+    if (this.#isClosed) return;
+    this.#socket.send(packet, this.#isDoorOpen ? this.port : this.#options.wireguardPort, address);
   }
 
   /**
@@ -171,10 +177,29 @@ export class Loopback {
     if (this.#isClosed) return;
     this.#isClosed = true;
     await new Promise<void>((resolve) => this.#socket.close(() => resolve()));
-    await this.#addresses.close();
+    await Promise.all([this.#addresses.close(), this.#door.close()]);
+  }
+
+  /** A packet for WireGuard came back: something took the rule away. It goes the plain way while the rule is put back. */
+  #doorIsGone(entry: Entry, packet: Uint8Array): void {
+    if (this.#isDoorOpen) {
+      this.#isDoorOpen = false;
+      this.#door
+        .open()
+        .then((isOpen) => {
+          this.#isDoorOpen = isOpen;
+        })
+        .catch((error: unknown) => this.#options.log.warn({ err: error }, 'The relay has no door to WireGuard.'));
+    }
+    this.#socket.send(packet, this.#options.wireguardPort, entry.address);
   }
 
   #receive(packet: Buffer, source: RemoteInfo): void {
+    const sender = source.port === this.port ? this.#byAddress.get(source.address) : undefined;
+    if (sender) {
+      this.#doorIsGone(sender, packet);
+      return;
+    }
     const entry = source.port === this.#options.wireguardPort ? this.#byAddress.get(source.address) : undefined;
     if (entry === undefined) {
       this.strangers += 1;

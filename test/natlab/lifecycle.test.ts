@@ -41,7 +41,10 @@ describePrivileged('the life of a node', () => {
     const { node } = await two.status();
     await plane.api('POST', `/api/v1/peers/${node.id}/revoke`, {});
     const began = performance.now();
-    await Promise.all([one.until(({ peers }) => peers.length === 0), two.ended]);
+    await Promise.all([
+      one.until(({ peers }) => peers.length === 0),
+      two.until(({ control, peers }) => control.standing === 'revoked' && peers.length === 0),
+    ]);
     expect(performance.now() - began).toBeLessThan(CUT_MS);
     const device = await lab.host('one').must('wg', ['show', one.interfaceName, 'peers']);
     expect(device.trim()).toBe('');

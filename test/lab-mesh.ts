@@ -84,12 +84,13 @@ export async function labMeshes(
   names: readonly string[],
   more: readonly string[] = [],
 ): Promise<LabMesh[]> {
-  return Promise.all(
-    names.map(async (name) => {
-      const node = new LabMesh(lab.host(name));
-      await node.init(await plane.joinToken({ name }));
-      await node.up(more);
-      return node;
-    }),
-  );
+  const nodes: LabMesh[] = [];
+  // One after the other, so that the first has the first address.
+  for (const name of names) {
+    const node = new LabMesh(lab.host(name));
+    await node.init(await plane.joinToken({ name }));
+    nodes.push(node);
+  }
+  await Promise.all(nodes.map((node) => node.up(more)));
+  return nodes;
 }

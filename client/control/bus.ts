@@ -31,6 +31,8 @@ export interface BusOptions {
   onMessage(message: BusMessage): void;
   onUp(): void;
   onDown(): void;
+  /** It is not reached, for a new reason. */
+  onTrouble(): void;
 }
 
 const FIRST_RETRY_MS = 500;
@@ -73,7 +75,10 @@ export function openBus(options: BusOptions): Bus {
       if (isClosed) return;
       if (was) options.onDown();
       // An outage is said once, not at every attempt.
-      if (trouble !== told) log.warn({}, `${trouble}; trying again`);
+      if (trouble !== told) {
+        log.warn({}, `${trouble}; trying again`);
+        options.onTrouble();
+      }
       told = trouble;
       // The whole span is drawn from: nodes that were cut off together do not come back together.
       await pause(Math.random() * retryMs + FIRST_RETRY_MS / 2);

@@ -128,9 +128,17 @@ export class ControlLink {
 
   /** Asks the API once, and begins with the bus. Resolves when the first answer came or none will come soon. */
   async start(): Promise<void> {
+    const { id, workspaceId } = this.#config;
+    this.#options.log.debug({ workspace: workspaceId, peer: id }, 'this node');
+    this.#bus = this.#openBus();
+    await this.#fetch('the start of this node');
+    this.#beatSoon(this.#beatMs());
+  }
+
+  #openBus(): Bus {
     const { log, busWaitMs } = this.#options;
-    const { id, workspaceId, signalingUrl } = this.#config;
-    this.#bus = openBus({
+    const { id, signalingUrl } = this.#config;
+    return openBus({
       url: signalingUrl,
       credential: () => busSecretOf(this.#config.deviceToken),
       inboxPrefix: `_INBOX.${id}`,
@@ -142,15 +150,29 @@ export class ControlLink {
         this.#options.onBus(true);
         this.#beatSoon(0);
       },
+      onTrouble: () => void this.#followBus(),
       onDown: () => {
         this.#options.onBus(false);
         // A bus that ends the connection of this node alone has shut it out.
         this.#beatSoon(0);
       },
     });
-    log.debug({ workspace: workspaceId, peer: id }, 'this node');
-    await this.#fetch('the start of this node');
-    this.#beatSoon(this.#beatMs());
+  }
+
+  /** The bus may have moved: the API knows where it is. */
+  async #followBus(): Promise<void> {
+    if (this.#ending.signal.aborted) return;
+    try {
+      const { signalingUrl } = await this.#api.discovery();
+      if (signalingUrl === this.#config.signalingUrl || this.#ending.signal.aborted) return;
+      this.#options.log.info({}, `the bus is at ${signalingUrl} now`);
+      this.#save({ ...this.#config, signalingUrl });
+      const before = this.#bus;
+      this.#bus = this.#openBus();
+      await before?.close();
+    } catch (error) {
+      this.#options.log.debug({ error: String(error) }, 'it was not found out where the bus is');
+    }
   }
 
   /** Sends a sealed signal. */

@@ -14,9 +14,21 @@ afterEach(async () => {
   for (const part of running.splice(0)) await part.stop();
 });
 
-async function planeWithBus(env: Readonly<Record<string, string>> = {}) {
-  const harness = await startHarness({ env: { MESH_BUS_LISTEN: '127.0.0.1:0', ...env } });
-  return { harness, place: await harness.workspace(), busUrl: `nats://127.0.0.1:${harness.plane.listeners.bus?.port}` };
+/** A control plane that gives out where its bus is; `signalingUrl` says something else. */
+async function planeWithBus({ env = {}, signalingUrl }: { env?: Record<string, string>; signalingUrl?: string } = {}) {
+  const address = `127.0.0.1:${await freePort()}`;
+  const busUrl = `nats://${address}`;
+  const given = { MESH_BUS_LISTEN: address, MESH_SIGNALING_URL: signalingUrl ?? busUrl };
+  const harness = await startHarness({ env: { ...given, ...env } });
+  return { harness, place: await harness.workspace(), busUrl };
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const address = server.address();
+  await new Promise((resolve) => server.close(resolve));
+  return typeof address === 'object' ? (address?.port ?? 0) : 0;
 }
 
 async function joined(harness: Harness, place: Place, name: string, signalingUrl: string): Promise<NodeConfig> {
@@ -135,8 +147,6 @@ test('a node that waits for approval connects on it without a restart', async ()
 
 test('a bus that accepts and stays silent is named with its address and the wait, and tried again', async () => {
   verifies('limit-bus-wait');
-  const { harness, place } = await planeWithBus();
-  await using _ = harness;
   let triedAgain = () => {};
   const again = new Promise<void>((resolve) => {
     triedAgain = resolve;
@@ -149,6 +159,8 @@ test('a bus that accepts and stays silent is named with its address and the wait
   await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
   const address = silent.address();
   const url = `nats://127.0.0.1:${typeof address === 'object' ? address?.port : ''}`;
+  const { harness, place } = await planeWithBus({ signalingUrl: url });
+  await using _ = harness;
   try {
     const node = linkOf(await joined(harness, place, 'a', url));
     const before = Date.now();
@@ -164,7 +176,7 @@ test('a bus that accepts and stays silent is named with its address and the wait
 });
 
 test('the key of a running node is exchanged, and the graph goes on with the new one', async () => {
-  const { harness, place, busUrl } = await planeWithBus({ MESH_SIGNALING_AUTH: 'token' });
+  const { harness, place, busUrl } = await planeWithBus({ env: { MESH_SIGNALING_AUTH: 'token' } });
   await using _ = harness;
   const config = await joined(harness, place, 'a', busUrl);
   const node = linkOf(config);
@@ -196,4 +208,13 @@ test('a node without its control plane begins with the graph that it kept, and c
   expect([away.link.graph, away.standings]).toEqual([kept, []]);
   await away.until(() => away.standings.at(-1) === 'ready');
   expect(away.peers()).toEqual(['b']);
+});
+
+test('a bus that was moved is found again over the API, and its place is kept', async () => {
+  const { harness, place, busUrl } = await planeWithBus();
+  await using _ = harness;
+  const node = linkOf(await joined(harness, place, 'a', 'nats://127.0.0.1:1024'));
+  await node.link.start();
+  await node.until(() => node.link.status.bus.isUp);
+  expect([node.saved().signalingUrl, node.link.status.bus.url]).toEqual([busUrl, busUrl]);
 });

@@ -9,7 +9,8 @@ import type { Endpoint } from '../tunnel/tunnel.ts';
 import { type Candidate, canonicalAddress, isUsableAddress } from './ice/candidate.ts';
 import { decodeIce, type IceMessage, type IceRole } from './ice/check-message.ts';
 import { Pacer } from './ice/pacer.ts';
-import { type IceEvents, IceSession, sessionNumberOf } from './ice/session.ts';
+import { type IceEvents, IceSession } from './ice/session.ts';
+import { sessionNumberOf } from './ice/transactions.ts';
 import { Pair, type PairPeer, type PeerTraffic } from './pair.ts';
 import type { IcePortState, PairStatus, PathCommand, RelayState, Surroundings } from './surroundings.ts';
 

@@ -3,7 +3,8 @@ import type { Endpoint } from '../../tunnel/tunnel.ts';
 import { priorityOf } from './candidate.ts';
 import { decodeIce, encodeCheck, encodeSuccess, type IceRole } from './check-message.ts';
 import { Pacer } from './pacer.ts';
-import { IceSession, MAX_REMOTES } from './session.ts';
+import { MAX_REMOTES } from './remotes.ts';
+import { IceSession } from './session.ts';
 
 const A = { address: '192.0.2.1', port: 51_820 };
 const B = { address: '192.0.2.2', port: 51_820 };

@@ -1,5 +1,5 @@
 import type { Endpoint } from '../../tunnel/tunnel.ts';
-import { type Candidate, type CandidateType, priorityOf } from './candidate.ts';
+import { type Candidate, priorityOf } from './candidate.ts';
 import {
   encodeCheck,
   encodeLost,
@@ -12,6 +12,8 @@ import {
 } from './check-message.ts';
 import { Consent } from './consent.ts';
 import type { Pacer } from './pacer.ts';
+import { type Remote, Remotes } from './remotes.ts';
+import { Transactions } from './transactions.ts';
 
 /** RFC 8445 section 14.2: between the first checks of one session. */
 const PACING_MS = 50;
@@ -23,31 +25,6 @@ const TRY_MS = 7_000;
 const NOMINATION_WAIT_MS = 150;
 /** A success this old says nothing of now. */
 const FRESH_MS = 10_000;
-/** Addresses of one peer, those found by checks among them. */
-export const MAX_REMOTES = 24;
-const MAX_TRANSACTIONS = 64;
-const SESSION_BYTES = 4;
-const TRANSACTION_BYTES = 12;
-
-/** An address of the peer, and what the checks of it found. */
-interface Remote extends Candidate {
-  state: 'waiting' | 'checking' | 'succeeded' | 'failed';
-  attempts: number;
-  /** When the next check is due; undefined for none. */
-  nextAt: number | undefined;
-  sentAt: number;
-  succeededAt: number;
-  roundTripMs: number;
-  /** The controlling side wants this one: as the other side said, or as this side says in its checks. */
-  isNominated: boolean;
-}
-
-interface Transaction {
-  readonly remote: Remote;
-  readonly sentAt: number;
-  readonly isNominating: boolean;
-  readonly role: IceRole;
-}
 
 /** What happens in a session. Called in the midst of its methods: note it, and act afterwards. */
 export interface IceEvents {
@@ -83,8 +60,8 @@ export class IceSession {
   readonly local: IceCredentials;
   readonly tieBreaker: bigint;
   readonly #options: IceSessionOptions;
-  readonly #remotes = new Map<string, Remote>();
-  readonly #transactions = new Map<string, Transaction>();
+  readonly #remotes: Remotes;
+  readonly #transactions: Transactions;
   #role: IceRole;
   #remote: IceCredentials | undefined;
   #tryUntil: number | undefined;
@@ -101,6 +78,8 @@ export class IceSession {
     this.local = options.local;
     this.tieBreaker = options.tieBreaker;
     this.#role = options.role;
+    this.#remotes = new Remotes(options.isUsable);
+    this.#transactions = new Transactions(options.number, options.random);
   }
 
   get remote(): IceCredentials | undefined {
@@ -122,28 +101,26 @@ export class IceSession {
 
   /** For the sentence that says why there is no direct way. */
   get tried(): { readonly addresses: readonly string[]; readonly checks: number } {
-    return { addresses: [...this.#remotes.keys()], checks: this.#sentChecks };
+    return { addresses: this.#remotes.names, checks: this.#sentChecks };
   }
 
   get deadline(): number {
-    let deadline = Math.min(
+    return Math.min(
       this.#tryUntil ?? Infinity,
       this.#nominateAt ?? Infinity,
       this.#consent?.deadline ?? Infinity,
+      this.#remote ? this.#remotes.deadline : Infinity,
     );
-    if (this.#remote === undefined) return deadline;
-    for (const { nextAt } of this.#remotes.values()) if (nextAt !== undefined) deadline = Math.min(deadline, nextAt);
-    return deadline;
   }
 
   /** The other side's credentials. Others than before begin anew. */
   setRemote(remote: IceCredentials): void {
-    if (this.#remote !== undefined && this.#remote.ufrag !== remote.ufrag) this.#transactions.clear();
+    if (this.#remote !== undefined && this.#remote.ufrag !== remote.ufrag) this.#transactions.forget();
     this.#remote = remote;
   }
 
   addCandidate(candidate: Candidate, now: number): void {
-    const remote = this.#discover(candidate);
+    const remote = this.#remotes.discover(candidate, this.#selected);
     if (remote?.state === 'waiting' && remote.nextAt === undefined && this.isTrying) remote.nextAt = this.#slot(now);
   }
 
@@ -154,15 +131,15 @@ export class IceSession {
     this.#nominateAt = undefined;
     this.#nominee = undefined;
     this.#sentChecks = 0;
-    for (const remote of [...this.#remotes.values()].sort((a, b) => b.priority - a.priority)) {
-      if (remote === this.#selected) continue;
-      this.#renew(remote, this.#slot(now + delayMs));
+    for (const remote of this.#remotes.bestFirst) {
+      if (remote !== this.#selected) this.#renew(remote, this.#slot(now + delayMs));
     }
   }
 
   /** WireGuard hears the peer from an address: it is checked, as if a check had come from there. */
-  hint(endpoint: Endpoint, now: number): void {
-    const remote = this.#discover(reflexive(endpoint));
+  hint({ address, port }: Endpoint, now: number): void {
+    const found: Candidate = { address, port, type: 'prflx', priority: priorityOf('prflx', address) };
+    const remote = this.#remotes.discover(found, this.#selected);
     if (remote && remote !== this.#selected && now - remote.sentAt >= FRESH_MS) this.#renew(remote, now);
   }
 
@@ -177,7 +154,7 @@ export class IceSession {
 
   /** What tells the other side, over the relay, that this side left the direct way. */
   lostMessage(): Uint8Array | undefined {
-    return this.#remote && encodeLost(this.#transactionId(), this.local, this.#remote);
+    return this.#remote && encodeLost(this.#transactions.newId(), this.local, this.#remote);
   }
 
   /** Takes a message whose user name or transaction leads here. @returns why it was ignored */
@@ -214,7 +191,7 @@ export class IceSession {
     }
     if (this.#nominateAt !== undefined && now >= this.#nominateAt) this.#nominate(now);
     if (this.#remote !== undefined) {
-      for (const remote of this.#remotes.values()) {
+      for (const remote of this.#remotes.all) {
         if (remote.nextAt !== undefined && now >= remote.nextAt) this.#next(remote, now);
       }
     }
@@ -224,7 +201,7 @@ export class IceSession {
       return;
     }
     this.#tryUntil = undefined;
-    for (const remote of this.#remotes.values()) remote.nextAt = undefined;
+    this.#remotes.rest();
     if (!this.#selected) this.#options.events.exhausted(now);
   }
 
@@ -241,19 +218,18 @@ export class IceSession {
     }
     const answer = encodeSuccess(message.transactionId, from, this.local.pwd);
     if (answer) events.send(from, answer);
-    const remote = this.#discover({ ...from, type: 'prflx', priority: message.priority });
+    const remote = this.#remotes.discover({ ...from, type: 'prflx', priority: message.priority }, this.#selected);
     if (remote === undefined) return;
+    const isAnswered = remote.state === 'succeeded' && now - remote.succeededAt < FRESH_MS;
     if (message.isNominating && this.#role === 'controlled') {
-      for (const other of this.#remotes.values()) other.isNominated = other === remote;
-      if (remote.state === 'succeeded' && now - remote.succeededAt < FRESH_MS) {
+      this.#remotes.nominate(remote);
+      if (isAnswered) {
         this.#select(remote, now);
         return;
       }
     }
-    if (remote === this.#selected) return;
     // RFC 8445 section 7.3.1.4: a triggered check, at once.
-    const isAnswered = remote.state === 'succeeded' && now - remote.succeededAt < FRESH_MS;
-    if (!isAnswered) this.#renew(remote, Math.max(now, remote.sentAt + PACING_MS));
+    if (remote !== this.#selected && !isAnswered) this.#renew(remote, Math.max(now, remote.sentAt + PACING_MS));
   }
 
   #answered(
@@ -261,13 +237,12 @@ export class IceSession {
     from: Endpoint,
     now: number,
   ): string | undefined {
-    const id = idOf(message.transactionId);
-    const transaction = this.#transactions.get(id);
+    const transaction = this.#transactions.find(message.transactionId);
     if (transaction === undefined) return 'unknown-answer';
     const { remote, sentAt, isNominating, role } = transaction;
     // RFC 8445 section 7.2.5.2.1: an answer from elsewhere proves no way.
     if (remote.address !== from.address || remote.port !== from.port) return 'answer-from-elsewhere';
-    this.#transactions.delete(id);
+    this.#transactions.end(message.transactionId);
     if (message.kind === 'role-conflict') {
       if (role === this.#role) this.#role = role === 'controlling' ? 'controlled' : 'controlling';
       this.#renew(remote, now);
@@ -297,26 +272,21 @@ export class IceSession {
       return;
     }
     if (this.#nominee) return;
-    const isBest = [...this.#remotes.values()].every(
-      (other) => other === remote || other.state === 'failed' || other.priority <= remote.priority,
-    );
-    if (isBest) this.#nominateRemote(remote, now);
+    if (this.#remotes.isBest(remote)) this.#nominateRemote(remote, now);
     else this.#nominateAt ??= now + NOMINATION_WAIT_MS;
   }
 
   #nominate(now: number): void {
     this.#nominateAt = undefined;
     if (this.#selected || this.#nominee) return;
-    const [best] = [...this.#remotes.values()]
-      .filter(({ state }) => state === 'succeeded')
-      .sort((a, b) => b.priority - a.priority);
+    const best = this.#remotes.bestFirst.find(({ state }) => state === 'succeeded');
     if (best) this.#nominateRemote(best, now);
   }
 
   #nominateRemote(remote: Remote, now: number): void {
     this.#nominateAt = undefined;
     this.#nominee = remote;
-    for (const other of this.#remotes.values()) other.isNominated = other === remote;
+    this.#remotes.nominate(remote);
     this.#renew(remote, now);
     this.#next(remote, now);
   }
@@ -325,7 +295,7 @@ export class IceSession {
     this.#nominee = undefined;
     this.#nominateAt = undefined;
     this.#tryUntil = undefined;
-    for (const other of this.#remotes.values()) other.nextAt = undefined;
+    this.#remotes.rest();
     if (remote === this.#selected) return;
     this.#selected = remote;
     this.#consent = new Consent(now, remote.roundTripMs, this.#options.consentInterval(), () => this.#fraction());
@@ -335,7 +305,7 @@ export class IceSession {
   #lose(now: number): void {
     this.#selected = undefined;
     this.#consent = undefined;
-    for (const remote of this.#remotes.values()) remote.isNominated = false;
+    this.#remotes.nominate();
     this.try(now);
     this.#options.events.lost();
   }
@@ -364,12 +334,7 @@ export class IceSession {
 
   #check(remote: Remote, now: number, isNominating: boolean): void {
     if (this.#remote === undefined) return;
-    const transactionId = this.#transactionId();
-    this.#transactions.set(idOf(transactionId), { remote, sentAt: now, isNominating, role: this.#role });
-    if (this.#transactions.size > MAX_TRANSACTIONS) {
-      const [oldest] = this.#transactions.keys();
-      if (oldest !== undefined) this.#transactions.delete(oldest);
-    }
+    const transactionId = this.#transactions.begin({ remote, sentAt: now, isNominating, role: this.#role });
     remote.sentAt = now;
     this.#sentChecks += 1;
     const bytes = encodeCheck({
@@ -384,36 +349,6 @@ export class IceSession {
     this.#options.events.send(remote, bytes);
   }
 
-  /** The address's entry, made if there is room. An address from a check is no candidate the peer named: it may be replaced. */
-  #discover({ address, port, type, priority }: Candidate): Remote | undefined {
-    const key = keyOf({ address, port });
-    const known = this.#remotes.get(key);
-    if (known) return known;
-    if (!this.#options.isUsable({ address, port })) return undefined;
-    if (this.#remotes.size >= MAX_REMOTES) {
-      const idle = [...this.#remotes].find(
-        ([, remote]) => remote.type === 'prflx' && remote !== this.#selected && remote.state === 'failed',
-      );
-      if (idle === undefined) return undefined;
-      this.#remotes.delete(idle[0]);
-    }
-    const remote: Remote = {
-      address,
-      port,
-      type,
-      priority,
-      state: 'waiting',
-      attempts: 0,
-      nextAt: undefined,
-      sentAt: Number.NEGATIVE_INFINITY,
-      succeededAt: Number.NEGATIVE_INFINITY,
-      roundTripMs: 0,
-      isNominated: false,
-    };
-    this.#remotes.set(key, remote);
-    return remote;
-  }
-
   #renew(remote: Remote, at: number): void {
     if (remote.state !== 'succeeded' || !this.#nominee) remote.state = 'waiting';
     remote.attempts = 0;
@@ -426,32 +361,7 @@ export class IceSession {
     return this.#lastSlot;
   }
 
-  #transactionId(): Uint8Array {
-    const id = Buffer.alloc(TRANSACTION_BYTES);
-    id.writeUInt32BE(this.number);
-    id.set(this.#options.random(TRANSACTION_BYTES - SESSION_BYTES), SESSION_BYTES);
-    return id;
-  }
-
   #fraction(): number {
     return Buffer.from(this.#options.random(4)).readUInt32BE() / 2 ** 32;
   }
-}
-
-/** The session that a transaction was made in. */
-export function sessionNumberOf(transactionId: Uint8Array): number {
-  return Buffer.from(transactionId.buffer, transactionId.byteOffset, transactionId.byteLength).readUInt32BE();
-}
-
-function reflexive({ address, port }: Endpoint): Candidate {
-  const type: CandidateType = 'prflx';
-  return { address, port, type, priority: priorityOf(type, address) };
-}
-
-function keyOf({ address, port }: Endpoint): string {
-  return address.includes(':') ? `[${address}]:${port}` : `${address}:${port}`;
-}
-
-function idOf(transactionId: Uint8Array): string {
-  return Buffer.from(transactionId).toString('base64');
 }

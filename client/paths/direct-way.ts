@@ -55,10 +55,10 @@ export class DirectWay {
   renew(role: IceRole, tieBreaker: bigint): IceSession {
     const before = this.#session;
     if (before?.selected) {
-      if (this.#previous) this.#around.closeSession(this.#previous);
+      if (this.#previous) this.#around.sessions.close(this.#previous);
       this.#previous = before;
-    } else if (before) this.#around.closeSession(before);
-    const session = this.#around.openSession(this.#publicKey, role, tieBreaker, {
+    } else if (before) this.#around.sessions.close(before);
+    const session = this.#around.sessions.open(this.#publicKey, role, tieBreaker, {
       send: ({ address, port }, bytes) => this.#around.emit({ type: 'stun', to: { address, port }, bytes }),
       opened: (now) => this.#opened(session, now),
       lost: () => this.#lost(session),
@@ -90,7 +90,7 @@ export class DirectWay {
 
   /** Gives up what is open and what is tried. */
   close(): void {
-    for (const session of this.#sessions) this.#around.closeSession(session);
+    for (const session of this.#sessions) this.#around.sessions.close(session);
     this.#session = undefined;
     this.#previous = undefined;
   }
@@ -101,7 +101,7 @@ export class DirectWay {
 
   #opened(session: IceSession, now: number): void {
     if (session === this.#session && this.#previous) {
-      this.#around.closeSession(this.#previous);
+      this.#around.sessions.close(this.#previous);
       this.#previous = undefined;
     }
     this.#events.opened(now);
@@ -110,7 +110,7 @@ export class DirectWay {
   #lost(session: IceSession): void {
     const message = session.lostMessage();
     if (session === this.#previous) {
-      this.#around.closeSession(session);
+      this.#around.sessions.close(session);
       this.#previous = undefined;
       if (this.#session?.selected) return;
     }

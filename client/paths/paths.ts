@@ -4,30 +4,19 @@ import { Opener } from '../../net/seal/opener.ts';
 import { Sealer } from '../../net/seal/sealer.ts';
 import type { KeyPair } from '../../net/seal/x25519.ts';
 import { type SealedSignal, SignalExchange } from '../../net/signal/exchange.ts';
-import type { SignalMessage } from '../../net/signal/message.ts';
 import type { Endpoint } from '../tunnel/tunnel.ts';
 import { type Candidate, canonicalAddress, isUsableAddress } from './ice/candidate.ts';
-import { decodeIce, type IceMessage, type IceRole } from './ice/check-message.ts';
+import { decodeIce } from './ice/check-message.ts';
 import { Pacer } from './ice/pacer.ts';
-import { type IceEvents, IceSession } from './ice/session.ts';
-import { sessionNumberOf } from './ice/transactions.ts';
 import { Pair, type PairPeer, type PeerTraffic } from './pair.ts';
+import { Sessions } from './sessions.ts';
 import type { IcePortState, PairStatus, PathCommand, RelayState, Surroundings } from './surroundings.ts';
 
-/** RFC 8445 section 14: all checks of this node together, apart from consent. */
-const CHECKS_PER_SECOND = 400;
-const CHECK_BURST = 20;
 /** A graph of thousands must not fill the bus at once. */
 const SYNS_PER_SECOND = 100;
 const SYN_BURST = 50;
-/** Under traffic, and how much rarer it gets for each further pair with traffic. */
-const CONSENT_MS = 200;
-const CONSENT_PER_ACTIVE_PAIR_MS = 4;
-const MAX_CONSENT_MS = 1_000;
 /** Own addresses that peers are told of. */
 const MAX_OWN_CANDIDATES = 12;
-const UFRAG_BYTES = 6;
-const PWD_BYTES = 18;
 
 export interface PathsOptions {
   readonly keyPair: KeyPair;
@@ -38,11 +27,8 @@ export interface PathsOptions {
   readonly random: (bytes: number) => Uint8Array;
 }
 
-/** A session and the peer it belongs to. */
-interface OwnedSession {
-  readonly session: IceSession;
-  readonly publicKey: string;
-}
+/** What all pairs share: it is changed here and read there. */
+type OwnSurroundings = { -readonly [Name in keyof Surroundings]: Surroundings[Name] };
 
 /**
  * Which way every peer is reached: inputs with a time in, commands out. Holds no socket, clock or timer, and nothing that
@@ -51,38 +37,50 @@ interface OwnedSession {
 export class Paths {
   /** What arrived and was ignored, by reason. */
   readonly ignored: Record<string, number> = {};
-  readonly #options: PathsOptions;
   readonly #opener: Opener;
   readonly #exchange: SignalExchange;
   readonly #pairs = new Map<string, Pair>();
   readonly #byId = new Map<string, Pair>();
-  readonly #sessions = new Map<number, OwnedSession>();
-  readonly #byUfrag = new Map<string, OwnedSession>();
-  readonly #around: Surroundings;
-  readonly #checkPacer = new Pacer(CHECKS_PER_SECOND, CHECK_BURST);
+  readonly #sessions: Sessions;
+  readonly #around: OwnSurroundings;
   readonly #synPacer = new Pacer(SYNS_PER_SECOND, SYN_BURST);
   #commands: PathCommand[] = [];
-  #nextSession = 1;
-  #isBusUp = false;
-  #relay: RelayState = { state: 'none' };
-  #icePort: IcePortState = { obstacle: null, isMapped: false };
-  #candidates: readonly Candidate[] = [];
-  #activePairs = 0;
 
-  constructor(options: PathsOptions) {
-    this.#options = options;
-    const { keyPair, random } = options;
+  constructor({ keyPair, subjectOf, overlay, random }: PathsOptions) {
     this.#opener = new Opener(keyPair, (key) => this.#pairs.has(textOf(key)));
     this.#exchange = new SignalExchange({
       sealer: new Sealer(keyPair, random(EPOCH_BYTES)),
       opener: this.#opener,
       subjectOf: (key) => {
         const pair = this.#pairs.get(textOf(key));
-        return pair && options.subjectOf(pair.peer.id);
+        return pair && subjectOf(pair.peer.id);
       },
       random,
     });
-    this.#around = this.#surroundings();
+    const isUsable = ({ address, port }: Endpoint) =>
+      isUsableAddress(address, overlay) &&
+      !this.#around.candidates.some((own) => own.type === 'host' && own.address === address && own.port === port);
+    this.#sessions = new Sessions({ random, isUsable });
+    this.#around = {
+      ownKey: keyPair.publicKey,
+      isBusUp: false,
+      relay: { state: 'none' },
+      icePort: { obstacle: null, isMapped: false },
+      candidates: [],
+      sessions: this.#sessions,
+      isUsable,
+      random,
+      fraction: () => Buffer.from(random(4)).readUInt32BE() / 2 ** 32,
+      emit: (command) => {
+        this.#commands.push(command);
+      },
+      syn: (peer, now) => {
+        const later = this.#synPacer.take(now);
+        if (later === undefined) this.#publish(this.#exchange.syn(peer, now));
+        return later;
+      },
+      signal: (peer, message) => this.#publish(this.#exchange.send(peer, message)),
+    };
   }
 
   /** All peers of the newest graph, by public key: new ones are connected, others forgotten. */
@@ -104,16 +102,16 @@ export class Paths {
   }
 
   busChanged(isUp: boolean, now: number) {
-    if (isUp !== this.#isBusUp) {
-      this.#isBusUp = isUp;
+    if (isUp !== this.#around.isBusUp) {
+      this.#around.isBusUp = isUp;
       for (const pair of this.#pairs.values()) pair.busChanged(now);
     }
     return this.#take();
   }
 
   relayChanged(relay: RelayState, now: number) {
-    const isNews = relay.state !== this.#relay.state;
-    this.#relay = relay;
+    const isNews = relay.state !== this.#around.relay.state;
+    this.#around.relay = relay;
     // Another failed try to reach it changes nothing for anyone.
     if (isNews) for (const pair of this.#pairs.values()) pair.relayChanged(now);
     return this.#take();
@@ -121,8 +119,8 @@ export class Paths {
 
   /** This host's addresses, as far as peers may know them, and whether STUN shares WireGuard's port. */
   candidatesChanged(candidates: readonly Candidate[], icePort: IcePortState, now: number) {
-    this.#candidates = candidates.slice(0, MAX_OWN_CANDIDATES);
-    this.#icePort = icePort;
+    this.#around.candidates = candidates.slice(0, MAX_OWN_CANDIDATES);
+    this.#around.icePort = icePort;
     for (const pair of this.#pairs.values()) pair.candidatesChanged(now);
     return this.#take();
   }
@@ -132,8 +130,8 @@ export class Paths {
     this.#publish(outcome.send);
     if (outcome.dropped) this.#ignore(outcome.dropped);
     const { event, deliver } = outcome;
-    const pair =
-      (event ?? deliver) ? this.#pairs.get(textOf(event?.peer ?? deliver?.from ?? new Uint8Array())) : undefined;
+    const from = event?.peer ?? deliver?.from;
+    const pair = from && this.#pairs.get(textOf(from));
     if (pair && event?.type === 'syn') pair.synReceived(event.newProcess, now);
     if (pair && event?.type === 'ready') pair.ready(event.newProcess, now);
     if (pair && deliver) this.#ignore(pair.signalReceived(deliver.message, now));
@@ -144,7 +142,7 @@ export class Paths {
   stunReceived(bytes: Uint8Array, from: Endpoint, now: number) {
     const address = canonicalAddress(from.address);
     const message = decodeIce(bytes);
-    const owned = message && this.#sessionOf(message);
+    const owned = message && this.#sessions.of(message);
     if (!message || address === undefined) this.#ignore('no-check');
     else if (!owned) this.#ignore('unknown-session');
     else {
@@ -157,7 +155,7 @@ export class Paths {
   /** A message from a peer's agent by way of the relay. */
   relayedReceived(publicKey: string, bytes: Uint8Array, now: number) {
     const message = decodeIce(bytes);
-    const owned = message && this.#sessionOf(message);
+    const owned = message && this.#sessions.of(message);
     if (!message || owned?.publicKey !== publicKey) this.#ignore('unknown-session');
     else {
       this.#ignore(owned.session.receive(message, bytes, 'relay', now));
@@ -259,85 +257,10 @@ export class Paths {
     if (reason !== undefined) this.ignored[reason] = (this.ignored[reason] ?? 0) + 1;
   }
 
-  #sessionOf(message: IceMessage): OwnedSession | undefined {
-    switch (message.kind) {
-      case 'check':
-      case 'lost':
-        return this.#byUfrag.get(message.ufrags[0]);
-      case 'success':
-      case 'role-conflict':
-        return this.#sessions.get(sessionNumberOf(message.transactionId));
-      default:
-        return message satisfies never;
-    }
-  }
-
   #countActive(): void {
     let active = 0;
     for (const pair of this.#pairs.values()) if (pair.isActive) active += 1;
-    this.#activePairs = active;
-  }
-
-  #surroundings(): Surroundings {
-    const paths = this;
-    const { random, overlay } = this.#options;
-    const fraction = () => Buffer.from(random(4)).readUInt32BE() / 2 ** 32;
-    return {
-      ownKey: this.#options.keyPair.publicKey,
-      get isBusUp() {
-        return paths.#isBusUp;
-      },
-      get relay() {
-        return paths.#relay;
-      },
-      get icePort() {
-        return paths.#icePort;
-      },
-      get candidates() {
-        return paths.#candidates;
-      },
-      emit: (command) => {
-        paths.#commands.push(command);
-      },
-      fraction,
-      random,
-      syn(peer, now) {
-        const later = paths.#synPacer.take(now);
-        if (later === undefined) paths.#publish(paths.#exchange.syn(peer, now));
-        return later;
-      },
-      signal: (peer: Uint8Array, message: SignalMessage) => paths.#publish(paths.#exchange.send(peer, message)),
-      openSession: (publicKey, role, tieBreaker, events) => paths.#openSession(publicKey, role, tieBreaker, events),
-      closeSession(session) {
-        paths.#sessions.delete(session.number);
-        paths.#byUfrag.delete(session.local.ufrag);
-      },
-      isUsable: ({ address, port }) =>
-        isUsableAddress(address, overlay) &&
-        !paths.#candidates.some((own) => own.type === 'host' && own.address === address && own.port === port),
-    };
-  }
-
-  #openSession(publicKey: string, role: IceRole, tieBreaker: bigint, events: IceEvents): IceSession {
-    const { random } = this.#options;
-    const number = this.#nextSession;
-    this.#nextSession = (number % 0xfffffffe) + 1;
-    const session = new IceSession({
-      number,
-      role,
-      local: { ufrag: textOf(random(UFRAG_BYTES)), pwd: textOf(random(PWD_BYTES)) },
-      tieBreaker,
-      random,
-      pacer: this.#checkPacer,
-      consentInterval: () =>
-        Math.min(MAX_CONSENT_MS, Math.max(CONSENT_MS, this.#activePairs * CONSENT_PER_ACTIVE_PAIR_MS)),
-      isUsable: this.#around.isUsable,
-      events,
-    });
-    const owned = { session, publicKey };
-    this.#sessions.set(number, owned);
-    this.#byUfrag.set(session.local.ufrag, owned);
-    return session;
+    this.#sessions.activePairs = active;
   }
 }
 

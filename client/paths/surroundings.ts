@@ -1,8 +1,7 @@
 import type { SignalMessage } from '../../net/signal/message.ts';
 import type { Endpoint } from '../tunnel/tunnel.ts';
 import type { Candidate } from './ice/candidate.ts';
-import type { IceRole } from './ice/check-message.ts';
-import type { IceEvents, IceSession } from './ice/session.ts';
+import type { Sessions } from './sessions.ts';
 import type { PathStatus } from './status.ts';
 
 /** As `PathStatus`, before anyone knows which loopback address stands for the relay. */
@@ -43,6 +42,7 @@ export interface Surroundings {
   readonly relay: RelayState;
   readonly icePort: IcePortState;
   readonly candidates: readonly Candidate[];
+  readonly sessions: Pick<Sessions, 'open' | 'close'>;
   emit(command: PathCommand): void;
   /** From 0 to below 1. */
   fraction(): number;
@@ -50,8 +50,6 @@ export interface Surroundings {
   /** Asks the peer to prove that it runs. @returns when to come back, if there is too much to ask at once */
   syn(peer: Uint8Array, now: number): number | undefined;
   signal(peer: Uint8Array, message: SignalMessage): void;
-  openSession(publicKey: string, role: IceRole, tieBreaker: bigint, events: IceEvents): IceSession;
-  closeSession(session: IceSession): void;
   /** Whether another host may be there. */
   isUsable(endpoint: Endpoint): boolean;
 }

@@ -1,5 +1,5 @@
 import { type FirewallRules, type FullGraph, firewallDigest, type GraphPeer } from '../../core/network/graph.ts';
-import type { Connectivity } from '../paths/runtime.ts';
+import type { Connectivity } from '../paths/connectivity.ts';
 import type { OverlayParts } from './overlay.ts';
 
 /** An overlay without a kernel: each part writes down what it is told. */

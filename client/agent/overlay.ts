@@ -3,7 +3,7 @@ import type { Clock, Log } from '../../core/ports.ts';
 import type { RelayAddress } from '../../net/relay/address.ts';
 import type { KeyPair } from '../../net/seal/x25519.ts';
 import type { Firewall } from '../firewall/firewall.ts';
-import type { Connectivity, ConnectivityOptions } from '../paths/runtime.ts';
+import type { Connectivity, ConnectivityOptions } from '../paths/connectivity.ts';
 import type { PathStatus } from '../paths/status.ts';
 import type { Tunnel, TunnelPeer, TunnelPlatform } from '../tunnel/tunnel.ts';
 import { inForce } from './in-force.ts';

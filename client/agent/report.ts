@@ -1,6 +1,6 @@
 import type { FullGraph } from '../../core/network/graph.ts';
 import { formatInstant } from '../../core/time.ts';
-import type { ConnectivityMetrics } from '../paths/runtime.ts';
+import type { ConnectivityMetrics } from '../paths/connectivity.ts';
 import type { PathStatus } from '../paths/status.ts';
 import type { Endpoint, Tunnel, TunnelPeerState } from '../tunnel/tunnel.ts';
 import type { NodeStatus, PeerStatus } from './node-status.ts';

@@ -1,0 +1,193 @@
+import type { Log } from '../../core/ports.ts';
+import type { RelayAddress } from '../../net/relay/address.ts';
+import type { KeyPair } from '../../net/seal/x25519.ts';
+import { RelayLink } from '../relay/link.ts';
+import { Loopback, type LoopbackPeer } from '../relay/loopback.ts';
+import type { Endpoint } from '../tunnel/tunnel.ts';
+import type { ConnectivityMetrics } from './connectivity.ts';
+import type { RelayState } from './surroundings.ts';
+
+/** STUN between agents begins with 0, WireGuard's packets with 1 to 4. */
+const STUN_FIRST_BYTE = 0;
+
+interface CarrierOptions {
+  readonly keyPair: KeyPair;
+  readonly wireguardPort: number;
+  /** Milliseconds; must not jump. */
+  readonly now: () => number;
+  readonly log: Log;
+  readonly onRelay: (state: RelayState) => void;
+  /** The relay's answer to a probe. */
+  readonly onProbed: (publicKey: string, isPresent: boolean) => void;
+  /** The peer's agent, not its WireGuard, sent this by the relay. */
+  readonly onMessage: (publicKey: string, bytes: Uint8Array) => void;
+  /** A packet of the peer came by the relay. Called for each of them. */
+  readonly onHeard: (publicKey: string) => void;
+  /** WireGuard sends this to the loopback although the peer has a direct way. */
+  readonly onRoamed: (publicKey: string, direct: Endpoint, packet: Uint8Array) => void;
+}
+
+/**
+ * Carries packets between the relay and the loopback endpoints that WireGuard reaches relayed peers at. Peers are named by
+ * their public keys.
+ */
+export class Carrier {
+  readonly #options: CarrierOptions;
+  readonly #loopback: Loopback;
+  readonly #link: RelayLink;
+  readonly #directs = new Map<string, Endpoint>();
+  /** Peers whose packets the relay may carry. */
+  readonly #met = new Set<string>();
+  #notNegotiated = 0;
+
+  private constructor(options: CarrierOptions, loopback: Loopback) {
+    const { keyPair, now, log, onRelay, onProbed } = options;
+    this.#options = options;
+    this.#loopback = loopback;
+    this.#link = new RelayLink({
+      keyPair,
+      now,
+      random: Math.random,
+      log,
+      onReady: () => onRelay(this.relayState),
+      onAway: () => onRelay(this.relayState),
+      onPacket: (from, payload) => this.#fromRelay(from, payload),
+      onProbed: (from, isPresent) => {
+        const peer = loopback.peerOfRelayId(from);
+        if (peer) onProbed(peer.publicKey, isPresent);
+      },
+    });
+  }
+
+  static async open(options: CarrierOptions): Promise<Carrier> {
+    const { wireguardPort, now, log } = options;
+    const loopback = await Loopback.open({
+      wireguardPort,
+      now,
+      log,
+      // No peer has an address before the carrier is there.
+      onPacket: (peer, packet) => carrier.#fromTunnel(peer, packet),
+    });
+    const carrier = new Carrier(options, loopback);
+    return carrier;
+  }
+
+  get relayState(): RelayState {
+    const { state, reason } = this.#link;
+    return state === 'ready' || state === 'none' ? { state } : { state: 'away', reason: reason ?? 'connecting' };
+  }
+
+  get hasDirects(): boolean {
+    return this.#directs.size > 0;
+  }
+
+  get metrics(): ConnectivityMetrics['relay'] {
+    const { state, address, reason, sent, received, dropped } = this.#link;
+    return {
+      state,
+      address: address ?? null,
+      reason: reason ?? null,
+      sentPackets: sent.packets,
+      receivedPackets: received.packets,
+      dropped: { ...dropped, 'not-negotiated': this.#notNegotiated, 'unknown-peer': this.#loopback.strangers },
+    };
+  }
+
+  /** Makes loopback endpoints. @returns those of the peers that have one */
+  async admit(publicKeys: readonly string[]): Promise<ReadonlyMap<string, Endpoint>> {
+    await this.#loopback.admit(publicKeys);
+    const endpoints = publicKeys.flatMap((publicKey) => {
+      const endpoint = this.#loopback.endpointOf(publicKey);
+      return endpoint ? [[publicKey, endpoint] as const] : [];
+    });
+    return new Map(endpoints);
+  }
+
+  /** Forgets all other peers. */
+  async keep(publicKeys: ReadonlySet<string>): Promise<void> {
+    for (const known of [this.#directs, this.#met]) {
+      for (const publicKey of known.keys()) if (!publicKeys.has(publicKey)) known.delete(publicKey);
+    }
+    await this.#loopback.keep(publicKeys);
+  }
+
+  /** The relay of the newest graph. */
+  use(relay: RelayAddress | undefined): void {
+    this.#link.use(relay);
+  }
+
+  /** This host's addresses changed: the session with the relay may be dead without a sign of it. */
+  suspect(): void {
+    this.#link.suspect();
+  }
+
+  /** The peer was met: from now on the relay may carry its packets. */
+  meet(publicKey: string): void {
+    this.#met.add(publicKey);
+    this.sendInitiation(publicKey);
+  }
+
+  /** Where a peer is from now on. @returns the endpoint for WireGuard, if there is one */
+  move(publicKey: string, to: Endpoint | 'relay'): Endpoint | undefined {
+    const relayed = this.#loopback.endpointOf(publicKey);
+    if (to === 'relay') {
+      if (relayed) this.#directs.delete(publicKey);
+      return relayed;
+    }
+    this.#directs.set(publicKey, to);
+    return to;
+  }
+
+  /** A handshake that WireGuard began before there was a way need not wait for its next try. */
+  sendInitiation(publicKey: string): void {
+    const initiation = this.#loopback.initiationOf(publicKey);
+    const peer = this.#loopback.peer(publicKey);
+    if (initiation && peer) this.#fromTunnel(peer, initiation);
+  }
+
+  /** By way of the relay, to the peer's agent. */
+  sendMessage(publicKey: string, bytes: Uint8Array): void {
+    const peer = this.#loopback.peer(publicKey);
+    if (peer) this.#link.forward(peer.relayId, bytes);
+  }
+
+  /** Asks the relay whether the peer is connected to it. */
+  probe(publicKey: string): void {
+    const peer = this.#loopback.peer(publicKey);
+    if (peer) this.#link.probe(peer.relayId);
+  }
+
+  /** Whether an endpoint of WireGuard leads here. */
+  owns(endpoint: Endpoint): boolean {
+    return this.#loopback.owns(endpoint);
+  }
+
+  /** The endpoint of a relayed peer as people are shown it. */
+  shownEndpointOf(publicKey: string): Endpoint | undefined {
+    return this.#loopback.shownEndpointOf(publicKey);
+  }
+
+  async close(): Promise<void> {
+    this.#link.close();
+    await this.#loopback.close();
+  }
+
+  /** What WireGuard handed to the loopback. */
+  #fromTunnel({ publicKey, relayId }: LoopbackPeer, packet: Uint8Array): void {
+    const direct = this.#directs.get(publicKey);
+    if (direct) this.#options.onRoamed(publicKey, direct, packet);
+    else if (this.#met.has(publicKey)) this.#link.forward(relayId, packet);
+    else this.#notNegotiated += 1;
+  }
+
+  #fromRelay(from: bigint, payload: Uint8Array): void {
+    const peer = this.#loopback.peerOfRelayId(from);
+    if (!peer) return;
+    if (payload[0] === STUN_FIRST_BYTE) {
+      this.#options.onMessage(peer.publicKey, Uint8Array.from(payload));
+      return;
+    }
+    this.#loopback.deliver(peer, payload);
+    this.#options.onHeard(peer.publicKey);
+  }
+}

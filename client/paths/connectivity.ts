@@ -1,0 +1,79 @@
+import type { FullGraph } from '../../core/network/graph.ts';
+import type { Log } from '../../core/ports.ts';
+import type { RelayAddress } from '../../net/relay/address.ts';
+import type { KeyPair } from '../../net/seal/x25519.ts';
+import type { Endpoint, Tunnel } from '../tunnel/tunnel.ts';
+import type { PathStatus } from './status.ts';
+
+export interface ConnectivityOptions {
+  /** This node's. After a rotation close this and start another. */
+  readonly keyPair: KeyPair;
+  readonly workspaceId: string;
+  /** The graph to begin with; its peers are admitted before `start` resolves. */
+  readonly graph: FullGraph;
+  readonly tunnel: Pick<Tunnel, 'interfaceName' | 'listenPort' | 'setEndpoint' | 'peers'>;
+  /** `--relay-url`: replaces host and port of the relay in the graph; the credential stays the graph's. */
+  readonly relayOverride?: RelayAddress;
+  /** Puts a sealed signal on the bus; may drop it while the bus is away. */
+  readonly publish: (subject: string, sealed: Uint8Array) => void;
+  readonly log: Log;
+}
+
+/** How this node's peers are reached: opens the ways, keeps them, and tells the tunnel where each peer is. */
+export interface Connectivity {
+  /**
+   * First step of a new graph: makes the loopback endpoint of every peer. Give each new peer of the tunnel its endpoint of
+   * this map (by public key), so that the first packet has somewhere to go; leave out the endpoint of peers it has already.
+   */
+  admit(graph: FullGraph): Promise<ReadonlyMap<string, Endpoint>>;
+  /** Second step, once the tunnel holds the peers: new peers are connected, those that left are forgotten. */
+  updateGraph(graph: FullGraph): void;
+  /** What arrived on this node's own signal subject. Never throws. */
+  receiveSignal(subject: string, sealed: Uint8Array): void;
+  /** `down` until told otherwise. */
+  busState(state: 'up' | 'down'): void;
+  /** In the order of the graph. */
+  statuses(): readonly PathStatus[];
+  /** Every change of a peer's status, for `ping --until-direct` and logs. @returns stops listening */
+  onChange(listener: (status: PathStatus) => void): () => void;
+  /** Tries the direct way to a peer now instead of at the end of its back-off. */
+  hurry(peerId: string): void;
+  metrics(): ConnectivityMetrics;
+  /** Takes away sockets, loopback addresses and packet rules. Idempotent. */
+  close(): Promise<void>;
+}
+
+export interface ConnectivityMetrics {
+  readonly relay: {
+    readonly state: 'ready' | 'connecting' | 'away' | 'none';
+    /** Without its credential. Null when the graph names no relay. */
+    readonly address: string | null;
+    /** The reason of the last failure; null while ready. */
+    readonly reason: string | null;
+    readonly sentPackets: number;
+    readonly receivedPackets: number;
+    /** Packets that were not carried, by reason. */
+    readonly dropped: Readonly<Record<RelayDrop, number>>;
+  };
+  readonly icePort: {
+    /** Whether STUN leaves and arrives by WireGuard's own port. */
+    readonly isShared: boolean;
+    /** What keeps it from being shared, for people; null when it is. */
+    readonly obstacle: string | null;
+    /** Public address that a STUN server saw, by address family. */
+    readonly mapped: { readonly ipv4: Endpoint | null; readonly ipv6: Endpoint | null };
+  };
+  /** Signals and checks that were ignored, by reason. */
+  readonly ignored: Readonly<Record<string, number>>;
+}
+
+export type RelayDrop =
+  /** The session with the relay is not open. */
+  | 'relay-away'
+  /** The relay reads too slowly: more would only be delay. */
+  | 'queue-full'
+  /** The peer was never met: nothing was negotiated over the bus. */
+  | 'not-negotiated'
+  /** From or for an address that belongs to no peer. */
+  | 'unknown-peer'
+  | 'too-large';

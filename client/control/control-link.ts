@@ -1,15 +1,16 @@
-import { z } from 'zod';
-import { busSecretOf } from '../../core/network/device-token.ts';
 import type { FullGraph } from '../../core/network/graph.ts';
 import type { Clock, Log } from '../../core/ports.ts';
 import { parseInstant } from '../../core/time.ts';
 import { generateKeyPair, type KeyPair, keyPairOf } from '../../net/seal/x25519.ts';
 import type { NodeConfig } from '../enrol/node-config.ts';
 import { PlaneApi, PlaneRefusal } from '../enrol/plane-api.ts';
-import { type Bus, type BusMessage, openBus } from './bus.ts';
+import type { BusMessage } from './bus.ts';
+import { type FetchOutcome, GraphFetches } from './graph-fetches.ts';
 import type { GraphFile } from './graph-file.ts';
 import { GraphKeeper } from './graph-keeper.ts';
-import { ControlSeals } from './seals.ts';
+import type { GraphMessage } from './graph-schema.ts';
+import { ANSWER_MS, PlaneBus } from './plane-bus.ts';
+import { Pulse } from './pulse.ts';
 
 /** Where this node stands with the control plane. */
 export type Standing =
@@ -52,11 +53,6 @@ export interface ControlOptions {
 
 const BEAT_MS = 30_000;
 const WAITING_BEAT_MS = 10_000;
-const ANSWER_MS = 5_000;
-const FIRST_RETRY_MS = 1_000;
-const LAST_RETRY_MS = 60_000;
-/** Pushes that ask to be confirmed do not make the node ask more often. */
-const CONFIRM_MS = 1_000;
 /** Heartbeats from one whole report to the next: a control plane that was restarted has forgotten them. */
 const REPORT_ALL_EVERY = 20;
 const GONE: Readonly<Record<string, Standing>> = {
@@ -67,42 +63,60 @@ const GONE: Readonly<Record<string, Standing>> = {
   unauthenticated: 'removed',
 };
 
-const replySchema = z.object({ challenge: z.string().max(64).optional(), version: z.int().nullable().optional() });
-
 /** Keeps the graph of this node current: by the bus, and by HTTP where the bus does not answer. */
 export class ControlLink {
   readonly #options: ControlOptions;
   readonly #api: PlaneApi;
   readonly #keeper: GraphKeeper;
   readonly #ending = new AbortController();
+  readonly #bus: PlaneBus;
+  readonly #fetches: GraphFetches;
+  readonly #pulse: Pulse;
   #config: NodeConfig;
-  #seals: ControlSeals;
-  #bus: Bus | undefined;
   #standing: Standing = 'unknown';
   #trouble = '';
   #heardAt: number | null = null;
-  #beatTimer: NodeJS.Timeout | undefined;
-  #beatAt = Number.POSITIVE_INFINITY;
-  /** What was asked for while a heartbeat was under way. */
-  #nextBeatMs = Number.POSITIVE_INFINITY;
+  /** Runs while the bus was asked for a graph. */
   #askTimer: NodeJS.Timeout | undefined;
-  #retryTimer: NodeJS.Timeout | undefined;
-  #beating: Promise<void> | undefined;
   #beats = 0;
-  #fetching: Promise<void> | undefined;
-  #retryMs = FIRST_RETRY_MS;
-  #fetchedAt = Number.NEGATIVE_INFINITY;
   /** Revision that HTTP heartbeats named last. */
   #httpVersion: number | undefined;
   #renewRelayAt = Number.POSITIVE_INFINITY;
 
   constructor(options: ControlOptions) {
-    const { config } = options;
+    const { config, clock, log } = options;
     this.#options = options;
     this.#config = config;
     this.#api = new PlaneApi(config.server, config.deviceToken, this.#ending.signal);
     this.#keeper = new GraphKeeper(options.file.read());
-    this.#seals = this.#sealsOf(keyPairOf(Buffer.from(config.privateKey, 'base64')));
+    this.#fetches = new GraphFetches((why) => this.#fetch(why), clock);
+    this.#pulse = new Pulse(
+      () => this.#beat(),
+      () => this.#restMs,
+      clock,
+    );
+    this.#bus = new PlaneBus(
+      {
+        config: () => this.#config,
+        waitMs: options.busWaitMs,
+        log,
+        ending: this.#ending.signal,
+        locate: async () => (await this.#api.discovery()).signalingUrl,
+        onMoved: (signalingUrl) => this.#save({ ...this.#config, signalingUrl }),
+        onUp: () => {
+          options.onBus(true);
+          this.#pulse.soon(0);
+        },
+        onDown: () => {
+          options.onBus(false);
+          // A bus that ends the connection of this node alone has shut it out.
+          this.#pulse.soon(0);
+        },
+        onPush: (message, isFresh) => this.#pushed(message, isFresh),
+        onSignal: (message) => options.onSignal(message),
+      },
+      keyPairOf(Buffer.from(config.privateKey, 'base64')),
+    );
   }
 
   /** The graph held, from disk at first. */
@@ -117,11 +131,7 @@ export class ControlLink {
       server: this.#config.server,
       heardAt: this.#heardAt,
       trouble: this.#trouble,
-      bus: {
-        url: this.#config.signalingUrl,
-        isUp: this.#bus?.isUp === true,
-        trouble: this.#bus?.trouble ?? 'not asked yet',
-      },
+      bus: { url: this.#config.signalingUrl, isUp: this.#bus.isUp, trouble: this.#bus.trouble },
       graph: held ? { version: held.version, epoch: held.epoch } : null,
     };
   }
@@ -130,59 +140,19 @@ export class ControlLink {
   async start(): Promise<void> {
     const { id, workspaceId } = this.#config;
     this.#options.log.debug({ workspace: workspaceId, peer: id }, 'this node');
-    this.#bus = this.#openBus();
-    await this.#fetch('the start of this node');
-    this.#beatSoon(this.#beatMs());
-  }
-
-  #openBus(): Bus {
-    const { log, busWaitMs } = this.#options;
-    const { id, signalingUrl } = this.#config;
-    return openBus({
-      url: signalingUrl,
-      credential: () => busSecretOf(this.#config.deviceToken),
-      inboxPrefix: `_INBOX.${id}`,
-      waitMs: busWaitMs,
-      subjects: [this.#subject('graph'), this.#subject('signal')],
-      log,
-      onMessage: (message) => this.#receive(message),
-      onUp: () => {
-        this.#options.onBus(true);
-        this.#beatSoon(0);
-      },
-      onTrouble: () => void this.#followBus(),
-      onDown: () => {
-        this.#options.onBus(false);
-        // A bus that ends the connection of this node alone has shut it out.
-        this.#beatSoon(0);
-      },
-    });
-  }
-
-  /** The bus may have moved: the API knows where it is. */
-  async #followBus(): Promise<void> {
-    if (this.#ending.signal.aborted) return;
-    try {
-      const { signalingUrl } = await this.#api.discovery();
-      if (signalingUrl === this.#config.signalingUrl || this.#ending.signal.aborted) return;
-      this.#options.log.info({}, `the bus is at ${signalingUrl} now`);
-      this.#save({ ...this.#config, signalingUrl });
-      const before = this.#bus;
-      this.#bus = this.#openBus();
-      await before?.close();
-    } catch (error) {
-      this.#options.log.debug({ error: String(error) }, 'it was not found out where the bus is');
-    }
+    this.#bus.open();
+    await this.#fetches.now('the start of this node');
+    this.#pulse.soon();
   }
 
   /** Sends a sealed signal. */
   publish(subject: string, payload: Uint8Array): void {
-    this.#bus?.publish(subject, payload);
+    this.#bus.publish(subject, payload);
   }
 
   /** Fetches the graph again soon, because something speaks for a change. */
   check(why: string): void {
-    void this.#confirm(why);
+    void this.#fetches.confirm(why);
   }
 
   /**
@@ -198,19 +168,15 @@ export class ControlLink {
     const { nextPrivateKey: _, ...config } = this.#config;
     this.#save({ ...config, privateKey, deviceToken });
     this.#api.useToken(deviceToken);
-    this.#seals = this.#sealsOf(pair);
+    this.#bus.rekey(pair);
     return pair;
   }
 
   /** Idempotent. */
   async stop(): Promise<void> {
     this.#ending.abort();
-    for (const timer of [this.#beatTimer, this.#askTimer, this.#retryTimer]) clearTimeout(timer);
-    await Promise.all([this.#bus?.close(), this.#beating, this.#fetching]);
-  }
-
-  #sealsOf(pair: KeyPair): ControlSeals {
-    return new ControlSeals(pair, Uint8Array.from(Buffer.from(this.#config.controlKey, 'base64')));
+    this.#stopAsking();
+    await Promise.all([this.#bus.close(), this.#pulse.stop(), this.#fetches.stop()]);
   }
 
   #save(config: NodeConfig): void {
@@ -218,33 +184,15 @@ export class ControlLink {
     this.#config = config;
   }
 
-  #subject(what: 'graph' | 'signal'): string {
-    return `mesh.${this.#config.workspaceId}.${this.#config.id}.${what}`;
-  }
-
-  #controlSubject(what: 'heartbeat' | 'graph'): string {
-    return `mesh.control.${this.#config.workspaceId}.${this.#config.id}.${what}`;
-  }
-
-  #receive(message: BusMessage): void {
-    if (message.subject === this.#subject('signal')) {
-      this.#options.onSignal(message);
-      return;
-    }
-    const opened = this.#seals.openGraph(message);
-    if (!opened) {
-      this.#options.log.debug({}, 'a message on the graph subject was not from the control plane');
-      return;
-    }
+  #pushed(pushed: GraphMessage, isFresh: boolean): void {
     this.#heard();
-    const { message: pushed, isFresh } = opened;
     if (pushed.kind === 'gone') {
       if (isFresh) this.#stand('revoked', 'the control plane shut this node out');
-      void this.#confirm('the control plane says that this node is shut out');
+      void this.#fetches.confirm('the control plane says that this node is shut out');
       return;
     }
     if (pushed.kind === 'fetch') {
-      void this.#confirm('the graph is too large for the bus');
+      void this.#fetches.confirm('the graph is too large for the bus');
       return;
     }
     const taken = this.#keeper.take(pushed, isFresh);
@@ -260,11 +208,10 @@ export class ControlLink {
         this.#ask(taken.why);
         break;
       case 'confirm':
-        void this.#confirm(taken.why);
+        void this.#fetches.confirm(taken.why);
         break;
       case 'ignore':
-        clearTimeout(this.#askTimer);
-        this.#askTimer = undefined;
+        this.#stopAsking();
         break;
       default:
         taken satisfies never;
@@ -273,8 +220,7 @@ export class ControlLink {
 
   #use(graph: FullGraph): void {
     const { clock, file, log } = this.#options;
-    clearTimeout(this.#askTimer);
-    this.#askTimer = undefined;
+    this.#stopAsking();
     try {
       file.write(graph);
     } catch (error) {
@@ -291,7 +237,7 @@ export class ControlLink {
     if (this.#standing === standing) return;
     this.#standing = standing;
     this.#options.onStanding(standing, detail);
-    this.#beatSoon(this.#beatMs());
+    this.#pulse.soon();
   }
 
   #heard(): void {
@@ -303,106 +249,57 @@ export class ControlLink {
   #ask(why: string): void {
     if (this.#askTimer !== undefined || this.#ending.signal.aborted) return;
     this.#options.log.debug({ why }, 'asking for the whole graph');
-    const subject = this.#controlSubject('graph');
-    this.#bus?.publish(subject, this.#seals.request(subject, {}));
+    this.#bus.askForGraph();
     this.#askTimer = setTimeout(() => {
       this.#askTimer = undefined;
-      void this.#fetch(why);
+      void this.#fetches.now(why);
     }, ANSWER_MS);
   }
 
-  async #confirm(why: string): Promise<void> {
-    // An answer that is on its way may be of before.
-    await this.#fetching;
-    if (this.#retryTimer !== undefined || this.#ending.signal.aborted) return;
-    const wait = this.#fetchedAt + CONFIRM_MS - this.#options.clock.now();
-    if (wait <= 0 || wait > CONFIRM_MS) return this.#fetch(why);
-    this.#retryTimer = setTimeout(() => {
-      this.#retryTimer = undefined;
-      void this.#fetch(why);
-    }, wait);
+  #stopAsking(): void {
+    clearTimeout(this.#askTimer);
+    this.#askTimer = undefined;
   }
 
-  #fetch(why: string): Promise<void> {
-    this.#fetching ??= this.#fetchOnce(why).finally(() => {
-      this.#fetching = undefined;
-    });
-    return this.#fetching;
-  }
-
-  async #fetchOnce(why: string): Promise<void> {
-    if (this.#ending.signal.aborted) return;
-    clearTimeout(this.#retryTimer);
-    this.#retryTimer = undefined;
-    this.#fetchedAt = this.#options.clock.now();
+  /** The whole graph, over the API. */
+  async #fetch(why: string): Promise<FetchOutcome> {
     this.#options.log.debug({ why }, 'fetching the graph over the API');
     try {
       const graph = await this.#api.graph();
-      this.#retryMs = FIRST_RETRY_MS;
       this.#heard();
       if (graph.self.id === this.#config.id) this.#use(this.#keeper.confirm(graph));
+      return 'answered';
     } catch (error) {
-      if (this.#ending.signal.aborted) return;
-      if (this.#isNo(error)) return;
-      this.#away(error);
-      this.#retryTimer = setTimeout(
-        () => {
-          this.#retryTimer = undefined;
-          void this.#fetch(why);
-        },
-        this.#retryMs * (0.5 + Math.random()),
-      );
-      this.#retryMs = Math.min(this.#retryMs * 2, LAST_RETRY_MS);
+      return this.#failed(error);
     }
   }
 
-  /** Whether the control plane itself said that this node has no graph. */
-  #isNo(error: unknown): boolean {
+  /** A call of the API failed: the control plane itself said that this node has no graph, or it is away. */
+  #failed(error: unknown): FetchOutcome {
+    if (this.#ending.signal.aborted) return 'away';
+    const { message } = error as Error;
     const standing = error instanceof PlaneRefusal ? GONE[error.code] : undefined;
-    if (standing === undefined) return false;
-    this.#retryMs = FIRST_RETRY_MS;
-    this.#heard();
-    this.#stand(standing, (error as PlaneRefusal).message);
-    return true;
-  }
-
-  #away(error: unknown): void {
-    const trouble = (error as Error).message;
-    if (trouble !== this.#trouble) this.#options.log.warn({}, `${trouble}; what is up stays up, asking again`);
-    this.#trouble = trouble;
-  }
-
-  #beatMs(): number {
-    return this.#standing === 'ready' || this.#standing === 'unknown' ? BEAT_MS : WAITING_BEAT_MS;
-  }
-
-  /** A heartbeat after that time at the latest: one that is due earlier stays. */
-  #beatSoon(ms: number): void {
-    if (this.#ending.signal.aborted) return;
-    if (this.#beating !== undefined) {
-      this.#nextBeatMs = Math.min(this.#nextBeatMs, ms);
-      return;
+    if (standing !== undefined) {
+      this.#fetches.reached();
+      this.#heard();
+      this.#stand(standing, message);
+      return 'answered';
     }
-    const at = this.#options.clock.now() + ms;
-    if (this.#beatTimer !== undefined && this.#beatAt <= at) return;
-    clearTimeout(this.#beatTimer);
-    this.#beatAt = at;
-    this.#beatTimer = setTimeout(() => {
-      this.#beatTimer = undefined;
-      this.#nextBeatMs = Number.POSITIVE_INFINITY;
-      this.#beating = this.#beat().finally(() => {
-        this.#beating = undefined;
-        this.#beatSoon(Math.min(this.#nextBeatMs, this.#beatMs()));
-      });
-    }, ms);
+    if (message !== this.#trouble) this.#options.log.warn({}, `${message}; what is up stays up, asking again`);
+    this.#trouble = message;
+    return 'away';
+  }
+
+  get #restMs(): number {
+    return this.#standing === 'ready' || this.#standing === 'unknown' ? BEAT_MS : WAITING_BEAT_MS;
   }
 
   async #beat(): Promise<void> {
     // A node that waits to be let in hears nothing on the bus but the approval itself.
-    if (this.#standing !== 'ready' && this.#standing !== 'unknown') return this.#fetch('waiting to be let in');
+    if (this.#standing !== 'ready' && this.#standing !== 'unknown') return this.#fetches.now('waiting to be let in');
     if (this.#options.clock.now() >= this.#renewRelayAt)
-      await this.#fetch('the credential of the relay is half used up');
-    if (this.#bus?.isUp && (await this.#beatByBus())) return;
+      await this.#fetches.now('the credential of the relay is half used up');
+    if (this.#bus.isUp && (await this.#beatByBus())) return;
     const report = this.#report(false);
     try {
       const { version } = await this.#api.heartbeat(report.content);
@@ -410,9 +307,9 @@ export class ControlLink {
       this.#heard();
       const isNew = this.#httpVersion !== undefined && this.#httpVersion !== version;
       this.#httpVersion = version;
-      if (isNew || this.#keeper.held === undefined) await this.#fetch('the network has changed');
+      if (isNew || this.#keeper.held === undefined) await this.#fetches.now('the network has changed');
     } catch (error) {
-      if (!this.#ending.signal.aborted && !this.#isNo(error)) this.#away(error);
+      this.#failed(error);
     }
   }
 
@@ -423,27 +320,16 @@ export class ControlLink {
 
   async #beatByBus(): Promise<boolean> {
     let report = this.#report(false);
-    let proven = await this.#askByBus(report.content);
+    let proven = await this.#bus.beat(report.content);
     if (proven?.challenge !== undefined) {
       // It does not know this process yet, or is a new one itself: it is told everything.
       report = this.#report(true);
-      proven = await this.#askByBus({ ...report.content, echo: proven.challenge });
+      proven = await this.#bus.beat({ ...report.content, echo: proven.challenge });
     }
     if (proven?.version === undefined) return false;
     report.taken();
     this.#heard();
     if (proven.version !== this.#keeper.held?.version) this.#ask('the control plane sent another version last');
     return true;
-  }
-
-  async #askByBus(content: object) {
-    const subject = this.#controlSubject('heartbeat');
-    try {
-      const answer = await this.#bus?.request(subject, this.#seals.request(subject, content), ANSWER_MS);
-      return answer && replySchema.safeParse(this.#seals.openReply(answer)).data;
-    } catch (error) {
-      this.#options.log.debug({ error: String(error) }, 'no answer to a heartbeat on the bus');
-      return undefined;
-    }
   }
 }

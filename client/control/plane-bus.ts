@@ -1,0 +1,146 @@
+import { z } from 'zod';
+import { busSecretOf } from '../../core/network/device-token.ts';
+import type { Log } from '../../core/ports.ts';
+import type { KeyPair } from '../../net/seal/x25519.ts';
+import type { NodeConfig } from '../enrol/node-config.ts';
+import { type Bus, type BusMessage, openBus } from './bus.ts';
+import type { GraphMessage } from './graph-schema.ts';
+import { ControlSeals } from './seals.ts';
+
+export interface PlaneBusOptions {
+  /** As it is now. */
+  readonly config: () => NodeConfig;
+  readonly waitMs: number;
+  readonly log: Log;
+  readonly ending: AbortSignal;
+  /** Where the API says that the bus is. */
+  readonly locate: () => Promise<string>;
+  /** The bus is elsewhere now: to be kept in the configuration before this returns. */
+  onMoved(signalingUrl: string): void;
+  onUp(): void;
+  onDown(): void;
+  /** The control plane sent this; `isFresh`: its present process, so that it is no recording. */
+  onPush(message: GraphMessage, isFresh: boolean): void;
+  /** What arrived on this node's own signal subject, still sealed. */
+  onSignal(message: BusMessage): void;
+}
+
+/** The control plane answers on the bus within this, or it does not hear this node there. */
+export const ANSWER_MS = 5_000;
+
+const replySchema = z.object({ challenge: z.string().max(64).optional(), version: z.int().nullable().optional() });
+
+/** The control plane over the bus: what it is told is sealed to it, and what it did not seal is not taken for its word. */
+export class PlaneBus {
+  readonly #options: PlaneBusOptions;
+  #seals: ControlSeals;
+  #bus: Bus | undefined;
+
+  constructor(options: PlaneBusOptions, pair: KeyPair) {
+    this.#options = options;
+    this.#seals = this.#sealsOf(pair);
+  }
+
+  get isUp(): boolean {
+    return this.#bus?.isUp === true;
+  }
+
+  /** Why it is not up; empty while it is. */
+  get trouble(): string {
+    return this.#bus?.trouble ?? 'not asked yet';
+  }
+
+  open(): void {
+    this.#bus = this.#connect();
+  }
+
+  /** This node has another key. */
+  rekey(pair: KeyPair): void {
+    this.#seals = this.#sealsOf(pair);
+  }
+
+  /** Sends a sealed signal. */
+  publish(subject: string, payload: Uint8Array): void {
+    this.#bus?.publish(subject, payload);
+  }
+
+  /** Asks for the whole graph; it comes as a push. */
+  askForGraph(): void {
+    const subject = this.#controlSubject('graph');
+    this.#bus?.publish(subject, this.#seals.request(subject, {}));
+  }
+
+  /** @returns undefined without an answer of the control plane in time */
+  async beat(content: object): Promise<z.infer<typeof replySchema> | undefined> {
+    const subject = this.#controlSubject('heartbeat');
+    try {
+      const answer = await this.#bus?.request(subject, this.#seals.request(subject, content), ANSWER_MS);
+      return answer && replySchema.safeParse(this.#seals.openReply(answer)).data;
+    } catch (error) {
+      this.#options.log.debug({ error: String(error) }, 'no answer to a heartbeat on the bus');
+      return undefined;
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.#bus?.close();
+  }
+
+  #connect(): Bus {
+    const { config, waitMs, log, onUp, onDown } = this.#options;
+    const { id, signalingUrl } = config();
+    return openBus({
+      url: signalingUrl,
+      credential: () => busSecretOf(config().deviceToken),
+      inboxPrefix: `_INBOX.${id}`,
+      waitMs,
+      subjects: [this.#ownSubject('graph'), this.#ownSubject('signal')],
+      log,
+      onMessage: (message) => this.#receive(message),
+      onUp,
+      onDown,
+      onTrouble: () => void this.#follow(),
+    });
+  }
+
+  /** The bus may have moved: the API knows where it is. */
+  async #follow(): Promise<void> {
+    const { config, log, ending, locate, onMoved } = this.#options;
+    if (ending.aborted) return;
+    try {
+      const signalingUrl = await locate();
+      if (signalingUrl === config().signalingUrl || ending.aborted) return;
+      log.info({}, `the bus is at ${signalingUrl} now`);
+      onMoved(signalingUrl);
+      const before = this.#bus;
+      this.#bus = this.#connect();
+      await before?.close();
+    } catch (error) {
+      log.debug({ error: String(error) }, 'it was not found out where the bus is');
+    }
+  }
+
+  #receive(message: BusMessage): void {
+    if (message.subject === this.#ownSubject('signal')) {
+      this.#options.onSignal(message);
+      return;
+    }
+    const opened = this.#seals.openGraph(message);
+    if (opened) this.#options.onPush(opened.message, opened.isFresh);
+    else this.#options.log.debug({}, 'a message on the graph subject was not from the control plane');
+  }
+
+  #ownSubject(what: 'graph' | 'signal'): string {
+    const { workspaceId, id } = this.#options.config();
+    return `mesh.${workspaceId}.${id}.${what}`;
+  }
+
+  #controlSubject(what: 'heartbeat' | 'graph'): string {
+    const { workspaceId, id } = this.#options.config();
+    return `mesh.control.${workspaceId}.${id}.${what}`;
+  }
+
+  #sealsOf(pair: KeyPair): ControlSeals {
+    return new ControlSeals(pair, Uint8Array.from(Buffer.from(this.#options.config().controlKey, 'base64')));
+  }
+}

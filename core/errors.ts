@@ -50,6 +50,14 @@ export function invalidInput(
   return new MeshError('invalid_input', message, { errors });
 }
 
+/** The first of them as one line. */
+export function sentenceOf(errors: readonly FieldError[]): string {
+  return errors
+    .slice(0, 3)
+    .map(({ pointer, detail }) => `${pointer}: ${detail}`)
+    .join(' ');
+}
+
 /** RFC 9457 problem details; `code` is stable and machine-readable. */
 export interface Problem {
   readonly type: string;

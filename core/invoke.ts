@@ -1,10 +1,11 @@
 import type { z } from 'zod';
 import type { Caller } from './caller.ts';
 import type { Edition } from './edition.ts';
-import { MeshError } from './errors.ts';
+import { invalidInput, MeshError, sentenceOf } from './errors.ts';
 import { SYSTEM_WORKSPACE } from './ids.ts';
 import type { AnyOperation, CallContext, Face } from './operation.ts';
 import { StoreError, type StoreErrorCode } from './ports.ts';
+import { fieldErrorsOf } from './schema-errors.ts';
 import type { Access } from './scope.ts';
 
 /** One call as a face received it. */
@@ -164,18 +165,8 @@ function forbiddenDetail(access: Access): string {
 function parseInput(schema: z.ZodObject, raw: unknown): unknown {
   const parsed = schema.safeParse(raw);
   if (parsed.success) return parsed.data;
-  const errors = parsed.error.issues.flatMap((issue) =>
-    issue.code === 'unrecognized_keys'
-      ? issue.keys.map((key) => ({ pointer: pointerOf([...issue.path, key]), detail: 'There is no such field.' }))
-      : [{ pointer: pointerOf(issue.path), detail: issue.message }],
-  );
-  const fields = errors.slice(0, 3).map(({ pointer, detail }) => `${pointer}: ${detail}`);
-  throw new MeshError('invalid_input', fields.join(' '), { errors });
-}
-
-/** RFC 6901. */
-function pointerOf(path: readonly PropertyKey[]): string {
-  return path.map((part) => `/${String(part).replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
+  const errors = fieldErrorsOf(parsed.error);
+  throw invalidInput(errors, sentenceOf(errors));
 }
 
 const FROM_STORE: Readonly<Record<StoreErrorCode, (subject: string) => MeshError>> = {

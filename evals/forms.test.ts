@@ -9,18 +9,18 @@ import { modelOf } from '../core/network/model.ts';
 import type { NetworkState } from '../core/network/state.ts';
 import { compile } from '../core/reachability/engine.ts';
 import { peer, policy, stateWith } from '../test/records.ts';
-import { FORM_EXAMPLES, FORM_PEERS, REFUSED } from './forms.ts';
+import { FORM_EXAMPLES, FORM_PEERS, type FormExample, REFUSED } from './forms.ts';
 import { renderForms } from './render-forms.ts';
 
 const NOW = Date.UTC(2026, 0, 5, 12);
 
-function stateOf(given: (typeof FORM_EXAMPLES)[number]['given'] = {}): NetworkState {
+function stateOf(given: FormExample['given'] = {}): NetworkState {
   const peers = Object.entries(FORM_PEERS).map(([name, labels]) => peer(name, { labels }));
   return stateWith(...peers, ...Object.entries(given).map(([name, spec]) => policy(name, spec)));
 }
 
 describe('the sentences of the built-in planner', () => {
-  it.each(FORM_EXAMPLES)(
+  it.each(Object.values(FORM_EXAMPLES).flat())(
     '"$says" has exactly its effect and meets what it expects',
     ({ says, given, opens = [], closes = [] }) => {
       const state = stateOf(given);

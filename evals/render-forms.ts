@@ -4,7 +4,6 @@ import { FORM_EXAMPLES, REFUSED } from './forms.ts';
 
 /** The page of everything the built-in planner understands, made from the examples that its tests run. */
 export function renderForms(): string {
-  const groups = [...new Set(FORM_EXAMPLES.map(({ group }) => group))];
   return [
     '# What the built-in planner understands',
     '',
@@ -27,10 +26,10 @@ export function renderForms(): string {
     '',
     '## Examples',
     '',
-    ...groups.flatMap((group) => [
+    ...Object.entries(FORM_EXAMPLES).flatMap(([group, examples]) => [
       `### ${group[0]?.toUpperCase()}${group.slice(1)}`,
       '',
-      ...FORM_EXAMPLES.filter((example) => example.group === group).map(({ says }) => `- \`${says}\``),
+      ...examples.map(({ says }) => `- \`${says}\``),
       '',
     ]),
     '## Refused',

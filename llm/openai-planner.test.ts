@@ -6,6 +6,7 @@ import { Secret } from '../core/secret.ts';
 import { peer, policy, stateWith } from '../test/records.ts';
 import { verifies } from '../test/requirements.ts';
 import { answerForm, jsonSchemaOf, type ModelAnswer } from './answer-form.ts';
+import { by, webToDb } from './model-answer.testkit.ts';
 import type { LlmMode } from './openai/dialect.ts';
 import { openAiPlanner } from './openai-planner.ts';
 import { type Knows, type Step, scriptedModel } from './scripted-model.testkit.ts';
@@ -20,39 +21,7 @@ const STATE = stateWith(
   peer(HOSTILE, { labels: { role: 'guest' } }),
   policy('base', { action: 'DENY', peerSelector: {} }),
 );
-const by = (...labels: string[]) => ({ peer: null, labels, expressions: [] });
-
-function answer(more: Partial<ModelAnswer> = {}, from = 'role=web'): ModelAnswer {
-  return {
-    understood: true,
-    refusal: '',
-    questions: [],
-    summary: 'Let web reach db.',
-    reasoning: 'It was asked for.',
-    risk: 'low',
-    changes: [
-      {
-        do: 'create_policy',
-        name: 'web-to-db',
-        spec: {
-          action: 'ALLOW',
-          subject: by('role=db'),
-          network: null,
-          ingress: [
-            { peers: [{ selector: by(from), ipBlock: null }], ports: [{ protocol: 'TCP', port: 5432, endPort: null }] },
-          ],
-          egress: null,
-          expiresAt: null,
-        },
-      },
-    ],
-    expectations: [
-      { src: 'role=web', dst: 'role=db', except: [], protocol: 'TCP', port: 5432, endPort: null, expect: 'allow' },
-    ],
-    ...more,
-  };
-}
-const GOOD = JSON.stringify(answer());
+const GOOD = JSON.stringify(webToDb());
 const PLAN = {
   outcome: 'changes',
   summary: 'Let web reach db.',
@@ -172,9 +141,9 @@ describe('an answer', () => {
       what,
       text.startsWith('"do"') ? GOOD.replace('"do":"create_policy"', text) : GOOD.replace('"src":"role=web"', text),
     ]),
-    ['a policy', JSON.stringify(answer({ changes: [{ do: 'delete_policy', policy: 'other' }] }))],
-    ['a network', JSON.stringify(answer({ changes: [{ do: 'move_peer', peer: 'web-1', network: 'lab' }] }))],
-    ['a label of a selector', JSON.stringify(answer({}, 'role=root'))],
+    ['a policy', JSON.stringify(webToDb({ changes: [{ do: 'delete_policy', policy: 'other' }] }))],
+    ['a network', JSON.stringify(webToDb({ changes: [{ do: 'move_peer', peer: 'web-1', network: 'lab' }] }))],
+    ['a label of a selector', JSON.stringify(webToDb({}, 'role=root'))],
   ])('that names %s which was not shown is refused, not repaired', async (_what, text) => {
     const { outcome, seen } = await planWith([text, GOOD]);
     expect(outcome).toMatchObject({ outcome: 'refused', reason: expect.stringContaining('was not shown') });
@@ -183,13 +152,13 @@ describe('an answer', () => {
 
   it.each<[string, Step]>([
     ['is no JSON', 'sorry, I cannot'],
-    ['lacks a field', JSON.stringify({ ...answer(), expectations: undefined })],
-    ['has an invented field', JSON.stringify({ ...answer(), force: true })],
+    ['lacks a field', JSON.stringify({ ...webToDb(), expectations: undefined })],
+    ['has an invented field', JSON.stringify({ ...webToDb(), force: true })],
     ['names a port that is none', GOOD.replaceAll('5432', '99999')],
-    ['promises nothing', JSON.stringify(answer({ expectations: [] }))],
-    ['changes nothing', JSON.stringify(answer({ changes: [] }))],
+    ['promises nothing', JSON.stringify(webToDb({ expectations: [] }))],
+    ['changes nothing', JSON.stringify(webToDb({ changes: [] }))],
     ['has an entry that would mean anyone', GOOD.replace(JSON.stringify(by('role=web')), 'null')],
-    ['wants two values of one label', JSON.stringify(answer()).replace('["role=web"]', '["role=web","role=db"]')],
+    ['wants two values of one label', JSON.stringify(webToDb()).replace('["role=web"]', '["role=web","role=db"]')],
     ['has a name that is none', GOOD.replace('"web-to-db"', '""')],
   ])('that %s is asked for once more, naming what is wrong', async (_name, wrong) => {
     const { outcome, seen } = await planWith([wrong, GOOD]);
@@ -214,7 +183,11 @@ describe('an answer', () => {
     ['was cut off where it could be read', { finish: 'length', text: GOOD }, /cut off/],
     ['was withheld', { finish: 'content_filter' }, /withheld/],
     ['is empty', '', /said nothing/],
-    ['says that it is not understood', JSON.stringify(answer({ understood: false, refusal: 'which db?' })), /which db/],
+    [
+      'says that it is not understood',
+      JSON.stringify(webToDb({ understood: false, refusal: 'which db?' })),
+      /which db/,
+    ],
   ])('that %s is a refusal, never a plan', async (_name, step, reason) => {
     const { outcome, seen } = await planWith([step, GOOD]);
     expect(outcome).toMatchObject({ outcome: 'refused', reason: expect.stringMatching(reason) });
@@ -251,7 +224,7 @@ describe('an answer', () => {
       },
     ];
     const intent = 'tag db-1 as tier=gold and keep it from 198.51.100.0/24';
-    const { outcome } = await planWith([JSON.stringify(answer({ changes }))], { intent });
+    const { outcome } = await planWith([JSON.stringify(webToDb({ changes }))], { intent });
     expect(outcome).toMatchObject({
       changes: [
         { action: 'update', resource: 'MeshPeer', name: 'db-1', labels: { tier: 'gold', peer: 'db-1' } },

@@ -5,8 +5,9 @@ import {
   assertionFields,
   assertionSpecSchema,
 } from '../core/assertions/assertion.ts';
-import { type FieldError, invalidInput } from '../core/errors.ts';
+import { type FieldError, invalidInput, sentenceOf } from '../core/errors.ts';
 import { workspaceById } from '../core/identity/workspaces.ts';
+import { jsonPointer } from '../core/json-pointer.ts';
 import { labelsSchema } from '../core/network/labels.ts';
 import { annotationsSchema, nameSchema } from '../core/network/manifest.ts';
 import { readYaml } from '../core/network/resource-input.ts';
@@ -65,16 +66,7 @@ function parsed<T>(schema: z.ZodType<T>, value: unknown): T {
   const result = schema.safeParse(value);
   if (result.success) return result.data;
   const errors = result.error.issues.map(
-    ({ path, message }): FieldError => ({
-      pointer: path.map((part) => `/${String(part).replaceAll('~', '~0').replaceAll('/', '~1')}`).join(''),
-      detail: message,
-    }),
+    ({ path, message }): FieldError => ({ pointer: jsonPointer(path), detail: message }),
   );
-  throw invalidInput(
-    errors,
-    errors
-      .slice(0, 3)
-      .map(({ pointer, detail }) => `${pointer}: ${detail}`)
-      .join(' '),
-  );
+  throw invalidInput(errors, sentenceOf(errors));
 }

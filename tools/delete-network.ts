@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { DELETE } from '../core/operation.ts';
 import { defineOperation } from './define.ts';
 import { deletedAnswer, idField } from './resource-fields.ts';
-import { ACCEPTED, answerOf, pendingApproval, submitOne } from './submitted.ts';
+import { ACCEPTED, pendingApproval, submitDeletion } from './submitted.ts';
 
 export const deleteNetwork = defineOperation({
   name: 'delete_network',
@@ -16,9 +16,5 @@ export const deleteNetwork = defineOperation({
   effects: DELETE,
   problems: ['not_found', 'conflict'],
   http: { method: 'delete', path: '/api/v1/networks/:id', otherStatus: ACCEPTED },
-  async run({ id }, context) {
-    const change = { action: 'delete', resource: 'MeshNetwork', name: id } as const;
-    const submitted = await submitOne(context, change, `deleted network ${id}`);
-    return answerOf(submitted, ({ outcomes }) => ({ deleted: outcomes[0]?.name ?? id }));
-  },
+  run: ({ id }, context) => submitDeletion(context, 'MeshNetwork', id, `deleted network ${id}`),
 });

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { DELETE } from '../core/operation.ts';
 import { defineOperation } from './define.ts';
 import { deletedAnswer, idField } from './resource-fields.ts';
-import { ACCEPTED, answerOf, pendingApproval, submitOne } from './submitted.ts';
+import { ACCEPTED, pendingApproval, submitDeletion } from './submitted.ts';
 
 export const deletePolicy = defineOperation({
   name: 'delete_policy',
@@ -16,9 +16,5 @@ export const deletePolicy = defineOperation({
   effects: DELETE,
   problems: ['not_found', 'conflict'],
   http: { method: 'delete', path: '/api/v1/policies/:id', otherStatus: ACCEPTED },
-  async run({ id }, context) {
-    const change = { action: 'delete', resource: 'MeshPolicy', name: id } as const;
-    const submitted = await submitOne(context, change, `deleted policy ${id}`);
-    return answerOf(submitted, ({ outcomes }) => ({ deleted: outcomes[0]?.name ?? id }));
-  },
+  run: ({ id }, context) => submitDeletion(context, 'MeshPolicy', id, `deleted policy ${id}`),
 });

@@ -1,20 +1,13 @@
-import { UPDATE } from '../core/operation.ts';
 import { rejectWorkflow as reject } from '../core/workflow/review.ts';
 import { defineOperation } from './define.ts';
-import { reviewInput } from './review-input.ts';
-import { workflowDetail, workflowDetailOf } from './workflow-view.ts';
+import { review } from './review.ts';
+import { workflowDetailOf } from './workflow-view.ts';
 
 export const rejectWorkflow = defineOperation({
   name: 'reject_workflow',
   title: 'Reject a workflow',
   description: 'Reject a pending workflow. Only a signed-in person may; never over MCP.',
-  input: reviewInput,
-  output: workflowDetail,
-  access: 'workflows:approve',
-  workspace: 'scoped',
-  edition: 'community',
-  effects: UPDATE,
-  problems: ['not_found', 'conflict', 'expired'],
+  ...review,
   http: { method: 'post', path: '/api/v1/workflows/:id/reject' },
   async run({ id, note }, context) {
     return workflowDetailOf(await reject(context, id, note), context.services);

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { type FieldError, MeshError } from '../core/errors.ts';
+import { type FieldError, MeshError, sentenceOf } from '../core/errors.ts';
 import type { NetworkChange } from '../core/network/changes.ts';
 import { type Submitted, submitChanges } from '../core/workflow/submit.ts';
 
@@ -33,6 +33,17 @@ export function submitOne(
   return pointingAt(() => '', submitChanges(context, [change], reason));
 }
 
+/** Submits that one thing be deleted. @returns its name, or the workflow that this waits in */
+export async function submitDeletion(
+  context: Parameters<typeof submitChanges>[0],
+  resource: 'MeshNetwork' | 'MeshPolicy',
+  name: string,
+  reason: string,
+) {
+  const submitted = await submitOne(context, { action: 'delete', resource, name }, reason);
+  return answerOf(submitted, ({ outcomes }) => ({ deleted: outcomes[0]?.name ?? name }));
+}
+
 /** Errors of `/changes/<index>` point to where that change stands in the request. */
 export async function pointingAt<T>(place: (index: number) => string, work: Promise<T>): Promise<T> {
   try {
@@ -44,7 +55,6 @@ export async function pointingAt<T>(place: (index: number) => string, work: Prom
       pointer: pointer.replace(/^\/changes\/(\d+)/, (_, index: string) => place(Number(index))),
       detail,
     }));
-    const shown = placed.slice(0, 3).map(({ pointer, detail }) => `${pointer}: ${detail}`);
-    throw new MeshError('invalid_input', shown.join(' '), { ...error.details, errors: placed }, { cause: error });
+    throw new MeshError('invalid_input', sentenceOf(placed), { ...error.details, errors: placed }, { cause: error });
   }
 }

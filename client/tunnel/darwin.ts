@@ -5,8 +5,7 @@ import { requireFreePort } from './free-port.ts';
 import { collidingMacRoutes } from './mac-routes.ts';
 import { psProcesses } from './process-table.ts';
 import type { Obstacle, TunnelOptions, TunnelPlatform } from './tunnel.ts';
-import { getDevice, setDevice } from './uapi-socket.ts';
-import { recoverWireGuardGo, startWireGuardGo } from './wireguard-go.ts';
+import { recoverWireGuardGo, wireGuardGoDevice } from './wireguard-go.ts';
 
 export interface MacParts {
   readonly run: typeof runProgram;
@@ -18,16 +17,7 @@ export interface MacParts {
 const macParts: MacParts = {
   run: runProgram,
   userId: () => process.geteuid?.() ?? -1,
-  async startDevice(interfaceName) {
-    const { ended, stop } = await startWireGuardGo(interfaceName);
-    return {
-      kind: 'wireguard-go',
-      set: (change) => setDevice(interfaceName, change),
-      get: () => getDevice(interfaceName),
-      ended,
-      remove: stop,
-    };
-  },
+  startDevice: wireGuardGoDevice,
   recoverDevice: (interfaceName) => recoverWireGuardGo(interfaceName, psProcesses()),
 };
 

@@ -8,9 +8,8 @@ import { obstaclesOf } from './obstacles.ts';
 import { linuxProcesses } from './process-table.ts';
 import { collidingRoutes } from './routes.ts';
 import type { TunnelOptions, TunnelPlatform } from './tunnel.ts';
-import { getDevice, setDevice } from './uapi-socket.ts';
 import { getWithTool, setWithTool } from './wg-tool.ts';
-import { recoverWireGuardGo, startWireGuardGo } from './wireguard-go.ts';
+import { recoverWireGuardGo, wireGuardGoDevice } from './wireguard-go.ts';
 
 /** WireGuard of the kernel where it is, wireguard-go elsewhere. */
 export const linuxTunnels: TunnelPlatform = {
@@ -61,7 +60,7 @@ const moveAddressBy =
 
 /** Made in the namespace of this process, where its socket stays, and then moved. */
 async function makeDevice({ interfaceName, namespace }: TunnelOptions, run: typeof runProgram): Promise<Device> {
-  const device = (await kernelDevice(interfaceName, run)) ?? (await userspaceDevice(interfaceName));
+  const device = (await kernelDevice(interfaceName, run)) ?? (await wireGuardGoDevice(interfaceName));
   if (namespace === undefined) return device;
   try {
     await ip(['link', 'set', 'dev', interfaceName, 'netns', namespace]);
@@ -97,17 +96,6 @@ async function kernelDevice(interfaceName: string, run: typeof runProgram): Prom
       if (await isUp()) await ip(['link', 'delete', 'dev', interfaceName], '', run);
       resolve('It was closed.');
     },
-  };
-}
-
-async function userspaceDevice(interfaceName: string): Promise<Device> {
-  const { ended, stop } = await startWireGuardGo(interfaceName);
-  return {
-    kind: 'wireguard-go',
-    set: (change) => setDevice(interfaceName, change),
-    get: () => getDevice(interfaceName),
-    ended,
-    remove: stop,
   };
 }
 

@@ -3,8 +3,9 @@ import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { MeshError } from '../../core/errors.ts';
+import type { Device } from './device.ts';
 import type { ProcessEntry, ProcessTable } from './process-table.ts';
-import { isAnswering, socketPath } from './uapi-socket.ts';
+import { getDevice, isAnswering, setDevice, socketPath } from './uapi-socket.ts';
 
 /** A wireguard-go of this agent: one process for one interface. */
 export interface UserspaceWireGuard {
@@ -20,6 +21,18 @@ const POLL_MS = 5;
 /** Of what it writes, kept for the message. */
 const KEPT_OUTPUT = 2_000;
 const RUN_DIRECTORY = '/var/run/mesh';
+
+/** An interface of a wireguard-go of its own. */
+export async function wireGuardGoDevice(interfaceName: string): Promise<Device> {
+  const { ended, stop } = await startWireGuardGo(interfaceName);
+  return {
+    kind: 'wireguard-go',
+    set: (change) => setDevice(interfaceName, change),
+    get: () => getDevice(interfaceName),
+    ended,
+    remove: stop,
+  };
+}
 
 /** Starts wireguard-go and resolves once it can be configured. `env` is added to its environment. */
 export async function startWireGuardGo(

@@ -1,5 +1,6 @@
 import type { AssertionRecord } from '../assertions/assertion.ts';
 import { assertionsOf } from '../assertions/manage.ts';
+import { jsonPointer } from '../json-pointer.ts';
 import { modelOf } from '../network/model.ts';
 import type { NetworkState } from '../network/state.ts';
 import { type AttributedRow, attribute, changesBetween } from '../reachability/attribute.ts';
@@ -124,7 +125,7 @@ function presenceDiff(from: NetworkState, to: NetworkState): StateDiff['presence
 function* valueDiff(old: unknown, now: unknown, path: string): Generator<ChangedResource['changes'][number]> {
   if (isObject(old) && isObject(now)) {
     for (const key of new Set([...Object.keys(old), ...Object.keys(now)])) {
-      yield* valueDiff(old[key], now[key], `${path}/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`);
+      yield* valueDiff(old[key], now[key], path + jsonPointer([key]));
     }
   } else if (JSON.stringify(old) !== JSON.stringify(now)) {
     yield { path, ...(old !== undefined && { old }), ...(now !== undefined && { new: now }) };

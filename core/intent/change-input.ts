@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { type FieldError, invalidInput } from '../errors.ts';
+import { type FieldError, invalidInput, sentenceOf } from '../errors.ts';
+import { jsonPointer } from '../json-pointer.ts';
 import type { NetworkChange } from '../network/changes.ts';
 import { labelsSchema } from '../network/labels.ts';
 import { networkSpecSchema } from '../network/network-spec.ts';
@@ -34,15 +35,7 @@ export function parseChanges(inputs: readonly ChangeInput[]): NetworkChange[] {
     errors.push(...parsed.errors.map(({ pointer, detail }) => ({ pointer: at + pointer, detail })));
     return [];
   });
-  if (errors.length > 0) {
-    throw invalidInput(
-      errors,
-      errors
-        .slice(0, 3)
-        .map(({ pointer, detail }) => `${pointer}: ${detail}`)
-        .join(' '),
-    );
-  }
+  if (errors.length > 0) throw invalidInput(errors, sentenceOf(errors));
   return changes;
 }
 
@@ -77,7 +70,7 @@ function withSpec<T>(schema: z.ZodType<T>, spec: unknown, change: (data: T) => N
   const parsed = schema.safeParse(spec ?? {});
   if (parsed.success) return { success: true, data: change(parsed.data) };
   const errors = parsed.error.issues.map(({ path, message }) => ({
-    pointer: ['/spec', ...path.map((part) => `/${String(part).replaceAll('~', '~0').replaceAll('/', '~1')}`)].join(''),
+    pointer: jsonPointer(['spec', ...path]),
     detail: message,
   }));
   return { success: false, errors };

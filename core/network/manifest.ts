@@ -1,6 +1,7 @@
 import { z } from 'zod';
-import { type FieldError, invalidInput } from '../errors.ts';
+import { type FieldError, invalidInput, sentenceOf } from '../errors.ts';
 import { API_VERSION } from '../record.ts';
+import { fieldErrorsOf } from '../schema-errors.ts';
 import type { NetworkChange } from './changes.ts';
 import { lookUp } from './find.ts';
 import { labelsSchema } from './labels.ts';
@@ -67,9 +68,7 @@ export function changesOf(
   const changes = documents.flatMap((document, index) => {
     const parsed = parseManifest(document);
     if (Array.isArray(parsed)) {
-      errors.push(
-        ...parsed.map(({ path, message }) => ({ pointer: pointer(index) + pointerOf(path), detail: message })),
-      );
+      errors.push(...parsed.map((error) => ({ ...error, pointer: pointer(index) + error.pointer })));
       return [];
     }
     const wrong = misplaced(parsed, state, namespace);
@@ -77,31 +76,17 @@ export function changesOf(
     return [changeOf(parsed, state)];
   });
   if (errors.length > 0) {
-    const shown = errors.slice(0, 3).map(({ pointer: at, detail }) => `${at}: ${detail}`);
-    throw invalidInput(errors.slice(0, 50), shown.join(' '));
+    throw invalidInput(errors.slice(0, 50), sentenceOf(errors));
   }
   return changes;
 }
 
-interface Issue {
-  readonly path: readonly PropertyKey[];
-  readonly message: string;
-}
-
-function parseManifest(document: unknown): Manifest | Issue[] {
+function parseManifest(document: unknown): Manifest | FieldError[] {
   const head = headSchema.safeParse(document);
-  if (!head.success) return issuesOf(head.error);
+  if (!head.success) return fieldErrorsOf(head.error);
   const schema = { MeshPolicy: policyManifest, MeshNetwork: networkManifest, MeshPeer: peerManifest }[head.data.kind];
   const parsed = schema.safeParse(document);
-  return parsed.success ? parsed.data : issuesOf(parsed.error);
-}
-
-function issuesOf({ issues }: z.ZodError): Issue[] {
-  return issues.flatMap((issue) =>
-    issue.code === 'unrecognized_keys'
-      ? issue.keys.map((key) => ({ path: [...issue.path, key], message: 'There is no such field.' }))
-      : [{ path: issue.path, message: issue.message }],
-  );
+  return parsed.success ? parsed.data : fieldErrorsOf(parsed.error);
 }
 
 /** What a schema cannot see: another namespace, and fields of a peer that its device owns. */
@@ -133,9 +118,4 @@ function changeOf(manifest: Manifest, state: NetworkState): NetworkChange {
   }
   const action = lookUp(state.networks, name) ? 'update' : 'create';
   return { action, resource: 'MeshNetwork', ...meta, spec: manifest.spec };
-}
-
-/** RFC 6901. */
-function pointerOf(path: readonly PropertyKey[]): string {
-  return path.map((part) => `/${String(part).replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
 }

@@ -1,52 +1,36 @@
 import { z } from 'zod';
-import { formatInstant, parseInstant } from '../time.ts';
+import { recordView, viewOfRecord } from '../record-view.ts';
+import { parseInstant } from '../time.ts';
 import { rulesOf } from './policy.ts';
 import type { PolicyRecord } from './resources.ts';
 import { selects } from './selector.ts';
 import type { NetworkState } from './state.ts';
 
 /** A policy as answers show it. */
-export const policyView = z.strictObject({
-  id: z.string(),
-  name: z.string(),
-  labels: z.record(z.string(), z.string()),
-  annotations: z.record(z.string(), z.string()),
-  spec: z.record(z.string(), z.unknown()).describe('As it was written; GET /api/v1/openapi.json has its shape'),
-  createdAt: z.string(),
-  generation: z.int(),
-  revision: z.int(),
-  status: z.strictObject({
+export const policyView = recordView(
+  z.record(z.string(), z.unknown()).describe('As it was written; GET /api/v1/openapi.json has its shape'),
+  z.strictObject({
     matchedPeers: z.int().describe('Peers that the policy is about'),
     ruleCount: z.int(),
     warnings: z.array(z.string()),
   }),
-});
+);
 
 export type PolicyView = z.input<typeof policyView>;
 
 export function viewOfPolicy(policy: PolicyRecord, state: NetworkState, now: number): PolicyView {
-  const { uid, name, labels, annotations, spec, createdAt, generation, revision } = policy;
+  const { spec } = policy;
   const matched = [...state.peers.values()].filter(
     (peer) =>
       (spec.network === undefined || spec.network === peer.spec.network) &&
       selects(spec.peerSelector ?? {}, peer.labels),
   );
   const rules = [...(rulesOf(spec, 'ingress') ?? []), ...(rulesOf(spec, 'egress') ?? [])];
-  return {
-    id: uid,
-    name,
-    labels,
-    annotations,
-    spec,
-    createdAt: formatInstant(createdAt),
-    generation,
-    revision,
-    status: {
-      matchedPeers: matched.length,
-      ruleCount: rules.length,
-      warnings: warningsOf(policy, state, matched, now),
-    },
-  };
+  return viewOfRecord(policy, {
+    matchedPeers: matched.length,
+    ruleCount: rules.length,
+    warnings: warningsOf(policy, state, matched, now),
+  });
 }
 
 function warningsOf({ spec }: PolicyRecord, state: NetworkState, matched: readonly unknown[], now: number): string[] {

@@ -1,13 +1,10 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { ADMIN_PASSWORD, type Harness, startHarness } from '../harness.ts';
+import { afterAll, expect, test } from 'vitest';
+import { ADMIN_PASSWORD, startHarness } from '../harness.ts';
 import { verifies } from '../requirements.ts';
 
-let harness: Harness;
-beforeAll(async () => {
-  harness = await startHarness();
-});
+const harness = await startHarness();
 afterAll(() => harness[Symbol.asyncDispose]());
 
 const run = promisify(execFile);

@@ -1,6 +1,6 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import { connectMcp, ERAS } from '../agent-client.ts';
-import { type Harness, startHarness } from '../harness.ts';
+import { startHarness } from '../harness.ts';
 import { apiToken, webAndDatabase } from '../network-setup.ts';
 import { verifies } from '../requirements.ts';
 import { buildSettableClock } from '../settable-clock.ts';
@@ -9,10 +9,7 @@ const INTENT = 'let the web servers reach the database on port 5432 and nobody e
 const MINUTE_MS = 60_000;
 
 const clock = buildSettableClock();
-let harness: Harness;
-beforeAll(async () => {
-  harness = await startHarness({ clock });
-});
+const harness = await startHarness({ clock });
 afterAll(() => harness[Symbol.asyncDispose]());
 
 let count = 0;

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { webToDb } from '../../llm/model-answer.testkit.ts';
 import { scriptedModel } from '../../llm/scripted-model.testkit.ts';
 import { startHarness } from '../harness.ts';
 import { webAndDatabase } from '../network-setup.ts';
@@ -7,35 +8,7 @@ const LOOSE = 'our storefronts ought to speak postgres with whatever keeps the o
 const EXPECTED = { src: 'role=web', dst: 'role=db', protocol: 'TCP', port: 5432, expect: 'allow' };
 const KEY = 'sk-kept-secret';
 
-const by = (label: string) => ({ peer: null, labels: [label], expressions: [] });
-const ANSWER = JSON.stringify({
-  understood: true,
-  refusal: '',
-  questions: [],
-  summary: 'Let web reach db.',
-  reasoning: 'It was asked for.',
-  risk: 'low',
-  changes: [
-    {
-      do: 'create_policy',
-      name: 'web-to-db',
-      spec: {
-        action: 'ALLOW',
-        subject: by('role=db'),
-        network: null,
-        ingress: [
-          {
-            peers: [{ selector: by('role=web'), ipBlock: null }],
-            ports: [{ protocol: 'TCP', port: 5432, endPort: null }],
-          },
-        ],
-        egress: null,
-        expiresAt: null,
-      },
-    },
-  ],
-  expectations: [{ ...EXPECTED, except: [], endPort: null }],
-});
+const ANSWER = JSON.stringify(webToDb());
 
 test('a control plane with a model plans what the grammar does not understand, counts it, and trusts none of it', async () => {
   await using model = await scriptedModel(({ body }) => (body.tools ? ANSWER : 'It lets **web** reach db.'), {

@@ -1,19 +1,16 @@
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { hostname, tmpdir } from 'node:os';
 import path from 'node:path';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { formatJoinLink } from '../../client/enrol/join-link.ts';
-import { type Harness, startHarness } from '../harness.ts';
+import { startHarness } from '../harness.ts';
 import { joinTokenFor, type Place, peerNames, register } from '../joining.ts';
 import { verifies } from '../requirements.ts';
 import { mesh } from '../run-command.ts';
 
-let harness: Harness;
 let place: Place;
 let home: string;
-beforeAll(async () => {
-  harness = await startHarness();
-});
+const harness = await startHarness();
 afterAll(() => harness[Symbol.asyncDispose]());
 let workspaces = 0;
 beforeEach(async () => {

@@ -1,17 +1,14 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import { connectMcp } from '../agent-client.ts';
-import { ADMIN_PASSWORD, type Harness, startHarness } from '../harness.ts';
+import { ADMIN_PASSWORD, startHarness } from '../harness.ts';
 import { apiToken, webAndDatabase } from '../network-setup.ts';
 import { mesh } from '../run-command.ts';
 
 /** What the loop proves, standing assertions, and undo: over REST, MCP and the command line. */
-let harness: Harness;
-beforeAll(async () => {
-  harness = await startHarness();
-});
+const harness = await startHarness();
 afterAll(() => harness[Symbol.asyncDispose]());
 
 const ONLY_WEB = 'let the web servers reach the database on port 5432 and nobody else';

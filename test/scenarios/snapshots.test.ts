@@ -1,6 +1,6 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import { connectMcp, ERAS } from '../agent-client.ts';
-import { type Harness, startHarness } from '../harness.ts';
+import { startHarness } from '../harness.ts';
 import { type Joined, webAndDatabase } from '../network-setup.ts';
 import { verifies } from '../requirements.ts';
 import { buildSettableClock } from '../settable-clock.ts';
@@ -11,10 +11,7 @@ const ONLINE_MS = 90_000;
 const CAPTURED = { timeout: 10_000, interval: 100 };
 
 const clock = buildSettableClock();
-let harness: Harness;
-beforeAll(async () => {
-  harness = await startHarness({ clock });
-});
+const harness = await startHarness({ clock });
 afterAll(() => harness[Symbol.asyncDispose]());
 
 let count = 0;

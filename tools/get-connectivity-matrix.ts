@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { pointOf } from '../core/history/snapshots.ts';
 import { READ } from '../core/operation.ts';
 import { allowedSchema } from '../core/reachability/answers.ts';
+import { groupRows } from '../core/reachability/matrix.ts';
 import { formatInstant } from '../core/time.ts';
 import { defineOperation } from './define.ts';
 import { instant } from './snapshot-fields.ts';
@@ -40,7 +41,7 @@ export const getConnectivityMatrix = defineOperation({
     const reach = states.reachability(state, at);
     const groups = [];
     let omitted = 0;
-    for (const group of reach.groups()) {
+    for (const group of groupRows(reach)) {
       if (groups.length < MAX_GROUPS) groups.push({ src: [...group.src], dst: [...group.dst], allowed: group.allowed });
       else omitted += 1;
     }

@@ -2,13 +2,10 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { diff } from './diff.ts';
 import { createEngine } from './engine.ts';
+import { pairRows } from './matrix.ts';
 import type { NetworkModel } from './model.ts';
-import { networkModel } from './models.testkit.ts';
-import type { PairRow } from './reachability.ts';
+import { networkModel, textOf } from './models.testkit.ts';
 import { touching } from './touching.ts';
-
-const text = (rows: Iterable<PairRow>) =>
-  [...rows].map(({ src, dst, allowed }) => `${src}>${dst} ${JSON.stringify(allowed)}`).sort();
 
 /** The same network with parts of another; bounds are given whole, as a step has to. */
 function mixed(a: NetworkModel, b: NetworkModel, take: readonly boolean[], withPolicies: boolean): NetworkModel {
@@ -57,7 +54,7 @@ test('a state that is advanced to answers as one that is compiled whole, and nam
           if (after === undefined) return;
           advanced += 1;
           const whole = createEngine().compile(model);
-          expect(text(after.rows())).toEqual(text(whole.rows()));
+          expect(textOf(pairRows(after))).toEqual(textOf(pairRows(whole)));
           for (const { name } of model.peers) {
             const sorted = ({ outbound, inbound }: ReturnType<typeof whole.neighbourhood>) =>
               [outbound, inbound].map((list) => list.map((row) => JSON.stringify(row)).sort());

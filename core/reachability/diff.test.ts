@@ -3,12 +3,9 @@ import { describe, expect, test } from 'vitest';
 import { attribute, changesBetween, TIME_PASSED } from './attribute.ts';
 import { applyDiff, diff } from './diff.ts';
 import { compile, createEngine } from './engine.ts';
+import { pairRows } from './matrix.ts';
 import type { NetworkModel } from './model.ts';
-import { NOW, networkModel, policySpec } from './models.testkit.ts';
-import type { PairRow } from './reachability.ts';
-
-const text = (rows: Iterable<PairRow>) =>
-  [...rows].map(({ src, dst, allowed }) => `${src}>${dst} ${JSON.stringify(allowed)}`).sort();
+import { NOW, networkModel, policySpec, textOf } from './models.testkit.ts';
 
 const web = { name: 'web', labels: { role: 'web' }, network: 'n' };
 const db = { name: 'db', labels: { role: 'db' }, network: 'n' };
@@ -38,7 +35,7 @@ describe('diff', { timeout: 30_000 }, () => {
         const before = engine.compile(a);
         const after = (share ? engine : createEngine()).compile(b);
         const rows = diff(before, after);
-        expect(text(applyDiff(before.rows(), rows))).toEqual(text(after.rows()));
+        expect(textOf(applyDiff(pairRows(before), rows))).toEqual(textOf(pairRows(after)));
         expect(new Set(rows.map(({ src, dst }) => `${src}>${dst}`)).size).toBe(rows.length);
       }),
       { numRuns: 200 },

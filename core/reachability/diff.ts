@@ -1,7 +1,8 @@
 import { type Bits, emptyBits, hasBit, orInto } from './bits.ts';
+import type { PairRow } from './matrix.ts';
 import type { Direction, PeerInput } from './model.ts';
 import { type Allowed, NO_PORTS, type PortSetId, type PortSets } from './port-sets.ts';
-import type { PairRow, Reachability } from './reachability.ts';
+import type { Reachability } from './reachability.ts';
 import type { Row } from './rows.ts';
 import { ancestorsOf } from './units.ts';
 

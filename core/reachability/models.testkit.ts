@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import type { EgressRule, PeerEntry, PolicySpec, PortEntry, Protocol, Selector } from '../network/policy.ts';
+import type { PairRow } from './matrix.ts';
 import type { NetworkModel, PeerInput } from './model.ts';
 
 /** 2026-01-01T00:00:00Z. */
@@ -137,4 +138,9 @@ export const PROBES: readonly (readonly [Protocol, number?])[] = [
 
 export function namesOf(model: NetworkModel): string[] {
   return [...model.peers, ...(model.externals ?? [])].map(({ name }) => name);
+}
+
+/** Rows as sorted texts, so that they can be compared whatever their order. */
+export function textOf(rows: Iterable<PairRow>): string[] {
+  return [...rows].map(({ src, dst, allowed }) => `${src}>${dst} ${JSON.stringify(allowed)}`).sort();
 }

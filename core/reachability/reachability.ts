@@ -1,25 +1,12 @@
 import type { Protocol } from '../network/policy.ts';
 import type { ClassSpace } from './classes.ts';
 import type { Bounds, Endpoint, Endpoints } from './endpoints.ts';
+import { countPairs } from './matrix.ts';
 import type { NetworkModel } from './model.ts';
 import { ALL_PORTS, type Allowed, NO_PORTS, type PortSetId, type PortSets, pointOf } from './port-sets.ts';
 import type { ActivePolicy, RuleCode } from './program.ts';
 import { type Row, type RowTable, reachRow } from './rows.ts';
 import { ancestorsOf, buildUnits, type Unit } from './units.ts';
-
-/** One ordered pair that is not fully denied. */
-export interface PairRow {
-  readonly src: string;
-  readonly dst: string;
-  readonly allowed: Allowed;
-}
-
-/** Every `src` may open `allowed` to every `dst` other than itself. */
-export interface GroupRow {
-  readonly src: readonly string[];
-  readonly dst: readonly string[];
-  readonly allowed: Allowed;
-}
 
 /** What one endpoint may open, and what may be opened to it. */
 export interface Neighbourhood {
@@ -84,81 +71,10 @@ export class Reachability {
     return s === undefined || d === undefined ? [] : this.parts.ports.describe(this.pair(s, d));
   }
 
-  /** The matrix: every ordered pair of different endpoints that is not fully denied, lazily. */
-  *rows(): Generator<PairRow> {
-    for (const [s, d, set] of this.pairs()) {
-      yield { src: this.nameOf(s), dst: this.nameOf(d), allowed: this.parts.ports.describe(set) };
-    }
-  }
-
-  /** The matrix by groups of endpoints that share it; the same pairs as {@link rows}. */
-  *groups(): Generator<GroupRow> {
-    const { ports } = this.parts;
-    const names = (places: readonly number[]) => places.map((place) => this.nameOf(place));
-    for (const from of this.units()) {
-      for (const to of this.unitsTowards(from)) {
-        if (from === to && from.members.length === 1) continue;
-        const kin = to.members.filter((place) => from.ancestors.includes(place));
-        const rest = kin.length === 0 ? to.members : to.members.filter((place) => !kin.includes(place));
-        const set = this.unitPair(from, to);
-        if (set !== NO_PORTS && rest.length > 0) {
-          yield { src: names(from.members), dst: names(rest), allowed: ports.describe(set) };
-        }
-        for (const [s, d, own] of this.#kinPairs(from, kin)) {
-          yield { src: names([s]), dst: names([d]), allowed: ports.describe(own) };
-        }
-      }
-    }
-  }
-
   /** How many ordered pairs of different endpoints are not fully denied. */
   countPairs(): number {
-    this.#pairCount ??= this.#countPairs();
+    this.#pairCount ??= countPairs(this);
     return this.#pairCount;
-  }
-
-  #countPairs(): number {
-    const { ports } = this.parts;
-    const receivers = this.units().flatMap((unit) => this.#receiver(unit) ?? []);
-    let count = 0;
-    for (const from of this.units()) {
-      const src = this.parts.endpoints[from.members[0] ?? 0];
-      if (src === undefined || src.dead !== undefined) continue;
-      if (src.bound !== undefined) {
-        count += this.#countBound(from);
-        continue;
-      }
-      const sent = src.external ? undefined : this.parts.table.row('egress', src.classIndex);
-      for (const { unit, endpoint, row, size } of receivers) {
-        if (sent ? !endpoint.external && endpoint.network !== src.network : endpoint.external) continue;
-        const out = sent === undefined ? ALL_PORTS : (sent[endpoint.classIndex] ?? NO_PORTS);
-        if (out === NO_PORTS) continue;
-        const into = row === undefined ? ALL_PORTS : (row[src.classIndex] ?? NO_PORTS);
-        if (ports.intersects(out, into)) count += from.members.length * size - (unit === from ? size : 0);
-      }
-    }
-    return count;
-  }
-
-  #receiver(unit: Unit) {
-    const endpoint = this.parts.endpoints[unit.members[0] ?? 0];
-    if (endpoint === undefined || endpoint.dead !== undefined) return undefined;
-    const row = endpoint.external ? undefined : this.parts.table.row('ingress', endpoint.classIndex);
-    return { unit, endpoint, row, size: unit.members.length };
-  }
-
-  #countBound(from: Unit): number {
-    let count = 0;
-    for (const to of this.unitsTowards(from)) {
-      const kin = from.ancestors.length === 0 ? [] : to.members.filter((place) => from.ancestors.includes(place));
-      if (this.unitPair(from, to) !== NO_PORTS) {
-        const same = from === to ? from.members.length : 0;
-        const kinPairs = kin.length * from.members.length - from.members.filter((s) => kin.includes(s)).length;
-        count += from.members.length * to.members.length - same - kinPairs;
-      }
-      count += [...this.#kinPairs(from, kin)].length;
-    }
-    return count;
   }
 
   /** What one peer or external may open and what may be opened to it. */
@@ -304,23 +220,6 @@ export class Reachability {
     return this.#strangers(from.members[0] ?? 0, to.members[0] ?? 0, 0);
   }
 
-  /** All pairs with their port sets, fully denied ones and self-traffic left out. */
-  *pairs(): Generator<readonly [src: number, dst: number, set: PortSetId]> {
-    for (const from of this.units()) {
-      const sets = this.unitsTowards(from).map((to) => ({ to, set: this.unitPair(from, to) }));
-      for (const src of from.members) {
-        for (const { to, set } of sets) {
-          if (set === NO_PORTS && from.ancestors.length === 0) continue;
-          for (const dst of to.members) {
-            if (src === dst) continue;
-            const own = from.ancestors.includes(dst) ? this.pair(src, dst) : set;
-            if (own !== NO_PORTS) yield [src, dst, own];
-          }
-        }
-      }
-    }
-  }
-
   /** As {@link pair} for one point, without keeping what the sets share. */
   #opens(src: number, dst: number, point: number, depth: number): boolean {
     const from = this.parts.endpoints[src];
@@ -339,15 +238,6 @@ export class Reachability {
     const from = this.parts.endpoints[src];
     const to = this.parts.endpoints[dst];
     return [from?.dead === undefined ? from : undefined, to?.dead === undefined ? to : undefined];
-  }
-
-  *#kinPairs(from: Unit, kin: readonly number[]): Generator<readonly [number, number, PortSetId]> {
-    for (const dst of kin) {
-      for (const src of from.members) {
-        const set = src === dst ? NO_PORTS : this.pair(src, dst);
-        if (set !== NO_PORTS) yield [src, dst, set];
-      }
-    }
   }
 
   /** As {@link pair}, for a `dst` that only stands for its class: it is neither `src` nor an ancestor of it. */

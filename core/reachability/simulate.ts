@@ -5,6 +5,7 @@ import { policySpecSchema, protocolSchema } from '../network/policy.ts';
 import { allowedSchema, pairRowSchema, reasonCodeSchema, verdictSchema } from './answers.ts';
 import { compile } from './engine.ts';
 import { explain } from './explain.ts';
+import { pairRows } from './matrix.ts';
 import type { NetworkModel } from './model.ts';
 import type { Reachability } from './reachability.ts';
 
@@ -158,7 +159,7 @@ export function simulatedModel(input: SimulateInput, now: number): NetworkModel 
 function rowsOf(reach: Reachability): SimulateOutput['rows'] {
   const rows: SimulateOutput['rows'] = [];
   let ranges = 0;
-  for (const { src, dst, allowed } of reach.rows()) {
+  for (const { src, dst, allowed } of pairRows(reach)) {
     if (allowed !== 'ALL') ranges += allowed.length;
     if (ranges > SIMULATE_LIMITS.ranges) {
       throw new MeshError(

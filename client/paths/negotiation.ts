@@ -127,7 +127,6 @@ export class Negotiation {
   /** The peer said that it leaves. */
   left(now: number): void {
     this.#forgetProcess();
-    this.#offerAt = undefined;
     this.#tries.cancel();
     this.#life.left(now, this.#around.fraction());
   }
@@ -273,6 +272,7 @@ export class Negotiation {
 
   #forgetProcess(): void {
     this.#way.close();
+    this.#offerAt = undefined;
     this.#peerCandidates = [];
     this.#isNegotiated = false;
   }

@@ -164,6 +164,19 @@ describe('two nodes', { timeout: 60_000 }, () => {
     expect([simulation.status(one, two).path, simulation.status(two, one).path]).toEqual(['direct', 'direct']);
   });
 
+  test('a peer that starts anew while the negotiation is under way is direct within six seconds', () => {
+    for (let at = 60; at <= 240; at += 12) {
+      const { simulation, one, two } = pair('easy', 'easy');
+      simulation.run(at);
+      simulation.kill(one);
+      simulation.run(20);
+      simulation.start(one);
+      simulation.run(6_000);
+      const paths = [simulation.status(one, two).path, simulation.status(two, one).path];
+      expect([at, ...paths]).toEqual([at, 'direct', 'direct']);
+    }
+  });
+
   test('a SYN on an active relay session restarts it, and the log says so', () => {
     const { simulation, one, two } = pair('hard', 'hard');
     simulation.run(20_000);

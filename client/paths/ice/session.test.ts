@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Endpoint } from '../../tunnel/tunnel.ts';
 import { priorityOf } from './candidate.ts';
-import { decodeIce, encodeCheck, encodeSuccess, type IceRole } from './check-message.ts';
+import { decodeIce, encodeCheck, encodeSuccess, type IceCredentials, type IceRole } from './check-message.ts';
 import { Pacer } from './pacer.ts';
 import { MAX_REMOTES } from './remotes.ts';
 import { IceSession } from './session.ts';
@@ -60,15 +60,7 @@ describe('a session', () => {
     const one = side('controlled', A);
     one.session.setRemote(PEER);
     for (let n = 0; n < 1_000; n++) {
-      const check = encodeCheck({
-        transactionId: new Uint8Array(12),
-        local: PEER,
-        remote: one.session.local,
-        priority: 1,
-        role: 'controlling',
-        tieBreaker: 0n,
-        isNominating: false,
-      });
+      const check = checkFrom(PEER, one.session);
       const message = decodeIce(check);
       if (message) one.session.receive(message, check, { address: `198.51.${n >> 8}.${n & 255}`, port: 7 }, n);
     }
@@ -80,15 +72,7 @@ describe('a session', () => {
   test('a check of an earlier session of the peer is stale', () => {
     const one = side('controlled', A);
     one.session.setRemote(PEER);
-    const check = encodeCheck({
-      transactionId: new Uint8Array(12),
-      local: { ...PEER, ufrag: 'past' },
-      remote: one.session.local,
-      priority: 1,
-      role: 'controlling',
-      tieBreaker: 0n,
-      isNominating: false,
-    });
+    const check = checkFrom({ ...PEER, ufrag: 'past' }, one.session);
     const message = decodeIce(check);
     expect(message && one.session.receive(message, check, B, 0)).toBe('stale-check');
     expect(one.sent).toEqual([]);
@@ -165,6 +149,19 @@ function play(sides: readonly Side[], from: number, to: number): number {
     if (opened === to && sides.every(({ events }) => events.includes('opened'))) opened = now;
   }
   return opened;
+}
+
+/** A check that the holder of these credentials makes of a session's node. */
+function checkFrom(local: IceCredentials, { local: remote }: IceSession): Uint8Array {
+  return encodeCheck({
+    transactionId: new Uint8Array(12),
+    local,
+    remote,
+    priority: 1,
+    role: 'controlling',
+    tieBreaker: 0n,
+    isNominating: false,
+  });
 }
 
 function checkOf(bytes: Uint8Array | undefined) {

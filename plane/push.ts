@@ -238,6 +238,7 @@ class WorkspacePush {
       }
       this.#serve(peer, wanted.has(peer.uid) ? REQUESTED : reason, old, now);
       if (++served % NODES_A_TURN === 0) await nextTurn();
+      if (this.#isStopped) return;
     }
     this.#base = after;
   }

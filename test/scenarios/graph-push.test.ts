@@ -1,11 +1,10 @@
 import { expect, test } from 'vitest';
 import { parseGraphMessage } from '../../client/control/graph-schema.ts';
-import { draftOf } from '../../core/record.ts';
 import { generateKeyPair } from '../../net/seal/x25519.ts';
 import { busNode } from '../bus-node.ts';
-import { type Harness, startHarness } from '../harness.ts';
-import { peer } from '../records.ts';
+import { startHarness } from '../harness.ts';
 import { verifies } from '../requirements.ts';
+import { CROWD, seedCrowd } from '../seed-peers.ts';
 import { ALL_ON, join, startWiredPlane } from '../wired-plane.ts';
 
 test('the end of a sub-agent reaches its subscribed neighbours as a delta, within two seconds and without being asked for', async () => {
@@ -51,7 +50,7 @@ test('a node whose graph is larger than a message of the bus is told to fetch it
   const first = await startHarness();
   const admin = await first.workspace('prod', 10_000);
   const idA = await join(first, admin, 'a');
-  await seedCrowd(first, admin.workspace, CROWD);
+  await seedCrowd(first.plane.services, admin.workspace);
   await first.stop();
   await using harness = await startHarness({ directory: first.directory, env: ALL_ON });
   await using a = await busNode(harness.plane.listeners.bus?.port ?? 0, idA);
@@ -74,15 +73,13 @@ test('a node whose graph is larger than a message of the bus is told to fetch it
   expect([a.graph?.peers.length, a.gaps, a.notices.length]).toEqual([CROWD - 1, 0, 1]);
 });
 
-/** So many that a graph of all is larger than a message of the bus (1 MiB). */
-const CROWD = 4_500;
-
-/** Ready peers in a part of the block where nobody is yet. */
-async function seedCrowd({ plane }: Pick<Harness, 'plane'>, workspace: string, count: number): Promise<void> {
-  const crowd = Array.from({ length: count }, (_, n) =>
-    peer(`crowd-${n}`, { address: `10.96.${16 + (n >> 8)}.${n & 255}`, uid: `p_crowd${String(n).padStart(21, '0')}` }),
-  );
-  const ops = crowd.map((record) => ({ op: 'create' as const, record: draftOf(record) }));
-  const context = { actor: 'system:test', reason: 'a crowd', requestId: 'seed' };
-  await plane.services.store.commit(workspace, ops, context);
-}
+test('a control plane that is giving thousands of nodes their first graph ends without serving them all', async () => {
+  await using harness = await startHarness({ env: ALL_ON });
+  const admin = await harness.workspace('prod', 10_000);
+  await seedCrowd(harness.plane.services, admin.workspace);
+  const pushed = async () => (await harness.api('GET', '/metrics')).text;
+  await expect.poll(pushed, { timeout: 20_000 }).toMatch(/^mesh_graph_pushes_too_large_total [1-9]/m);
+  const began = performance.now();
+  await harness.stop();
+  expect(performance.now() - began).toBeLessThan(2_000);
+});

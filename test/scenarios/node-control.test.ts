@@ -5,9 +5,10 @@ import type { NodeConfig } from '../../client/enrol/node-config.ts';
 import type { FullGraph } from '../../core/network/graph.ts';
 import type { Log } from '../../core/ports.ts';
 import { generateKeyPair } from '../../net/seal/x25519.ts';
-import { type Harness, startHarness } from '../harness.ts';
+import { type Harness, type HarnessOptions, startHarness } from '../harness.ts';
 import { joinTokenFor, type Place, register } from '../joining.ts';
 import { verifies } from '../requirements.ts';
+import { CROWD, seedCrowd } from '../seed-peers.ts';
 
 const running: { stop(): Promise<void> }[] = [];
 afterEach(async () => {
@@ -15,12 +16,12 @@ afterEach(async () => {
 });
 
 /** A control plane that gives out where its bus is; `signalingUrl` says something else. */
-async function planeWithBus({ env = {}, signalingUrl }: { env?: Record<string, string>; signalingUrl?: string } = {}) {
+async function planeWithBus({ signalingUrl, env, directory }: HarnessOptions & { signalingUrl?: string } = {}) {
   const address = `127.0.0.1:${await freePort()}`;
   const busUrl = `nats://${address}`;
   const given = { MESH_BUS_LISTEN: address, MESH_SIGNALING_URL: signalingUrl ?? busUrl };
-  const harness = await startHarness({ env: { ...given, ...env } });
-  return { harness, place: await harness.workspace(), busUrl };
+  const harness = await startHarness({ env: { ...given, ...env }, ...(directory !== undefined && { directory }) });
+  return { harness, place: await harness.workspace(directory === undefined ? 'prod' : 'other'), busUrl };
 }
 
 async function freePort(): Promise<number> {
@@ -115,12 +116,35 @@ test('a node takes its graph from the API, then every change of it from the bus'
   expect(node.link.status).toMatchObject({ standing: 'ready', trouble: '', bus: { isUp: true, trouble: '' } });
 });
 
+test('a node that is told over the bus to fetch its graph has the whole of it from the API, and hears of changes from then on', async () => {
+  const before = await startHarness();
+  const place = await before.workspace('prod', 10_000);
+  const spec = { peerSelector: {}, action: 'DENY', ingress: [{ from: [{ peerSelector: {} }] }] };
+  await before.api('POST', '/api/v1/policies', { ...place, body: { name: 'shut', spec } });
+  const config = await joined(before, place, 'a', '');
+  // Where nothing is pushed yet: each of the crowd would be given its first graph.
+  await seedCrowd(before.plane.services, place.workspace);
+  await before.stop();
+  const { harness, busUrl } = await planeWithBus({ directory: before.directory });
+  await using _ = harness;
+  const node = linkOf({ ...config, server: harness.url, signalingUrl: busUrl });
+  await node.link.start();
+  await node.until(() => node.lines.some((line) => line.includes('"kind":"full"')));
+  expect(node.peers()).toEqual([]);
+  await harness.api('DELETE', '/api/v1/policies/shut', place);
+  await node.until(() => node.peers()?.length === CROWD);
+  expect(node.lines).toContain('debug fetching the graph over the API {"why":"the graph is too large for the bus"}');
+  await harness.api('DELETE', '/api/v1/peers/crowd-7', place);
+  await node.until(() => node.peers()?.length === CROWD - 1);
+  expect(node.peers()).not.toContain('crowd-7');
+});
+
 test('a node that was shut out hears it at once over the bus, and again that it was let in', async () => {
   const { harness, place, busUrl } = await planeWithBus();
   await using _ = harness;
   const node = linkOf(await joined(harness, place, 'a', busUrl));
   await node.link.start();
-  await node.until(() => node.lines.some((line) => line.includes('"kind":"full"')));
+  await node.until(() => node.link.status.bus.isUp);
   const before = Date.now();
   await harness.api('POST', '/api/v1/peers/a/revoke', place);
   await node.until(() => node.standings.at(-1) === 'revoked');
@@ -181,7 +205,7 @@ test('the key of a running node is exchanged, and the graph goes on with the new
   const config = await joined(harness, place, 'a', busUrl);
   const node = linkOf(config);
   await node.link.start();
-  await node.until(() => node.lines.some((line) => line.includes('"kind":"full"')));
+  await node.until(() => node.link.status.bus.isUp);
   const pair = await node.link.rotateKey();
   const { body } = await harness.api('GET', '/api/v1/peers/a', place);
   expect(body.publicKey).toBe(Buffer.from(pair.publicKey).toString('base64'));

@@ -1,8 +1,8 @@
 import { parseArgs } from 'node:util';
 import type { FirewallEntry, FirewallRules } from '../core/network/graph.ts';
-import { generateKeyPair } from '../net/seal/x25519.ts';
-import { type LabNode, labNode } from '../test/lab-node.ts';
-import { type LabHost, natlab } from '../test/natlab.ts';
+import { natlab } from '../test/natlab.ts';
+import { tunnelPair } from '../test/natlab-parts.ts';
+import { tcpThroughput } from './node/throughput.ts';
 import { machine, median, spread } from './report.ts';
 
 /**
@@ -15,7 +15,6 @@ const ROUNDS = values.quick ? 1 : 7;
 const SECONDS = values.quick ? 1 : 3;
 const CHECKS = values.quick ? 10 : 50;
 const SIZES = [100, 1_000, 10_000];
-const PORT = 51_820;
 const KINDS = { 'one port each': 0, 'a range of ports each': 1_000 } as const;
 type Kind = keyof typeof KINDS;
 
@@ -29,40 +28,15 @@ function rules(count: number, kind: Kind): FirewallRules {
   return { in: Array.from({ length: count }, (_, index) => entry(index)), out: [] };
 }
 
-interface Iperf {
-  readonly end: { readonly sum_received: { readonly bits_per_second: number } };
-}
-
-async function throughput(from: LabHost): Promise<number> {
-  const out = await from.must('iperf3', ['-c', '10.96.0.2', '-J', '-t', String(SECONDS)]);
-  return (JSON.parse(out) as Iperf).end.sum_received.bits_per_second / 1e6;
-}
-
 await using lab = await natlab({ hosts: { a: {}, b: {} } });
 const [a, b] = [lab.host('a'), lab.host('b')];
-const nodes = { a: labNode(a), b: labNode(b) };
-const keys = { a: generateKeyPair(), b: generateKeyPair() };
-const base64 = (bytes: Uint8Array) => Buffer.from(bytes).toString('base64');
+const ends = await tunnelPair({ a, b }, '10.96.0.0/16');
+const policed = ends.b.parts;
 
-async function open(node: LabNode, own: keyof typeof keys, address: string) {
-  const common = { listenPort: PORT, address, cidr: '10.96.0.0/16', mtu: 1280 };
-  return node.open({ ...common, privateKey: base64(keys[own].privateKey) });
-}
-const peer = (name: keyof typeof keys, address: string, host: LabHost) => ({
-  publicKey: base64(keys[name].publicKey),
-  allowedIps: [`${address}/32`],
-  endpoint: { address: host.address ?? '', port: PORT },
-  keepalive: 0,
-});
-const { kind: tunnelKind } = await open(nodes.a, 'a', '10.96.0.1');
-await open(nodes.b, 'b', '10.96.0.2');
-await nodes.a.change([peer('b', '10.96.0.2', b)], []);
-await nodes.b.change([peer('a', '10.96.0.1', a)], []);
-
-console.log(`${machine()}, tunnel: ${tunnelKind}\n`);
+console.log(`${machine()}, tunnel: ${ends.a.opened.kind}\n`);
 if (values.only !== 'throughput') await measureReplacement();
 if (values.only !== 'replace') await measureThroughput();
-await Promise.all([nodes.a.close(), nodes.b.close()]);
+await Promise.all([ends.a.parts.close(), policed.close()]);
 
 async function measureReplacement(): Promise<void> {
   console.log('| Entries | kind | in force after, ms | processor time, ms | of one check, ms |');
@@ -70,12 +44,12 @@ async function measureReplacement(): Promise<void> {
   for (const count of SIZES) {
     for (const kind of Object.keys(KINDS) as Kind[]) {
       const some = rules(count, kind);
-      await nodes.b.apply(some, 0);
+      await policed.apply(some, 0);
       const took = [];
       for (let round = 0; round < ROUNDS; round += 1) {
         // Waits until the look at what was put last is over.
-        await nodes.b.restore();
-        took.push(await nodes.b.apply(some, 0));
+        await policed.restore();
+        took.push(await policed.apply(some, 0));
       }
       const elapsed = spread(
         took.map((one) => one.elapsedMs),
@@ -85,24 +59,22 @@ async function measureReplacement(): Promise<void> {
         took.map((one) => one.processorMs),
         0,
       );
-      const check = (await nodes.b.restoreCost(CHECKS)).toFixed(1);
+      const check = (await policed.restoreCost(CHECKS)).toFixed(1);
       console.log(`| ${count} | ${kind} | ${elapsed} | ${processor} | ${check} |`);
     }
   }
 }
 
 async function measureThroughput(): Promise<void> {
-  const server = b.spawn('iperf3', ['-s']);
   const cases = ['none', ...(Object.keys(KINDS) as Kind[])] as const;
   const figures = new Map<string, number[]>(cases.map((name) => [name, []]));
   for (let round = 0; round < ROUNDS; round += 1) {
     for (const name of cases) {
-      if (name === 'none') await nodes.b.closeFirewall();
-      else await nodes.b.apply(rules(10_000, name), 0);
-      figures.get(name)?.push(await throughput(a));
+      if (name === 'none') await policed.closeFirewall();
+      else await policed.apply(rules(10_000, name), 0);
+      figures.get(name)?.push(await tcpThroughput(a, b, '10.96.0.2', SECONDS));
     }
   }
-  server.kill();
   const without = figures.get('none') ?? [];
   console.log('| Firewall of 10,000 entries | TCP through the tunnel, Mbit/s | of none, same round |');
   console.log('| --- | ---: | ---: |');

@@ -1,9 +1,9 @@
 import { setTimeout as after } from 'node:timers/promises';
 import { freshKey } from '../test/devices.ts';
 import { type Natlab, natlab } from '../test/natlab.ts';
-import { type LabNode, startLabNode } from '../test/natlab-node.ts';
+import { type LabNode, labNodes } from '../test/natlab-node.ts';
 import { type LabPlane, startLabPlane } from '../test/natlab-plane.ts';
-import { enrolled, firstPacket } from './node/first-packet.ts';
+import { firstEcho, firstPacket, settled } from './node/first-packet.ts';
 import { plainWireGuard } from './node/plain-wireguard.ts';
 import { cpuSeconds, memoryOf } from './node/process.ts';
 import { tcpThroughput } from './node/throughput.ts';
@@ -26,12 +26,8 @@ await manyPeers();
 
 /** Up and direct, or relayed where the direct way is blocked. */
 async function pair(lab: Natlab, plane: LabPlane, names: readonly [string, string], path: 'direct' | 'relayed') {
-  const token = await plane.joinToken();
   if (path === 'relayed') await lab.host(names[1]).block('udp dport 51820');
-  const [one, two] = [
-    await startLabNode(lab.host(names[0]), { token }),
-    await startLabNode(lab.host(names[1]), { token }),
-  ];
+  const [one, two] = Object.values(await labNodes(lab, plane, names)) as [LabNode, LabNode];
   const { address } = await one.untilPeer(names[1], (peer) => peer.path === path);
   await two.untilPeer(names[0], (peer) => peer.path === path);
   return { one, two, address };
@@ -72,7 +68,8 @@ async function throughput(): Promise<void> {
   await idle(direct.one);
 }
 
-async function idle({ pid }: LabNode): Promise<void> {
+async function idle(agent: LabNode): Promise<void> {
+  const { pid } = (await agent.status()).node;
   const began = cpuSeconds(pid);
   await after(IDLE_SECONDS * 1_000);
   const percent = ((cpuSeconds(pid) - began) / IDLE_SECONDS) * 100;
@@ -95,9 +92,7 @@ async function firstPackets(): Promise<void> {
     },
   });
   await using plane = await startLabPlane(lab);
-  const token = await plane.joinToken();
-  const here = await startLabNode(lab.host('here'), { token });
-  const walled = await startLabNode(lab.host('walled'), { token });
+  const { here, walled } = await labNodes(lab, plane, ['here', 'walled']);
   console.log(`From \`mesh up\` to the first answered packet, ${ROUNDS} rounds:\n`);
   console.log('| Between | s | target |\n| --- | --- | --- |');
   for (const [what, name, peer, target] of [
@@ -105,9 +100,9 @@ async function firstPackets(): Promise<void> {
     ['two NATs that keep ports', 'nat', here, 8],
     ['two NATs that draw ports: the relay', 'far', walled, 15],
   ] as const) {
-    const directory = await enrolled(lab, name, token);
+    const node = await settled(lab, plane, name);
     const took: number[] = [];
-    for (let round = 0; round < ROUNDS; round++) took.push((await firstPacket(lab, peer, name, directory)) / 1_000);
+    for (let round = 0; round < ROUNDS; round++) took.push((await firstPacket(node, peer)) / 1_000);
     console.log(`| ${what} | ${spread(took)} | ${target} |`);
   }
   console.log('');
@@ -124,9 +119,9 @@ async function upgrade(): Promise<void> {
       await lab.host('two').block('udp dport 51820');
       await one.untilPeer('two', ({ path }) => path === 'relayed');
       await two.untilPeer('one', ({ path }) => path === 'relayed');
-      await one.ping(address, { count: 5 });
+      await one.host.ping(address, { count: 5 });
     }
-    const pings = one.ping(address, { count: 1_500, intervalMs: 5 });
+    const pings = one.host.ping(address, { count: 1_500, intervalMs: 5 });
     await lab.host('two').unblock();
     await one.mesh(['ping', 'two', '--until-direct', '--timeout', '30']);
     await one.untilPeer('two', ({ path }) => path === 'direct');
@@ -141,27 +136,24 @@ async function upgrade(): Promise<void> {
 async function manyPeers(): Promise<void> {
   await using lab = await natlab({ hosts: { one: {}, two: {}, three: {} } });
   await using plane = await startLabPlane(lab);
-  const token = await plane.joinToken();
-  const body = { name: 'many', expiry: '', usageLimit: PEERS };
-  const many: string = (await plane.api('POST', '/api/v1/token/generate', body)).token;
+  const token = await plane.joinToken(PEERS);
   for (let peer = LIVE; peer < PEERS; peer++) {
-    const device = { token: many, name: `silent-${peer}`, publicKey: freshKey().publicKey };
+    const device = { token, name: `silent-${peer}`, publicKey: freshKey().publicKey };
     await plane.call('POST', '/api/v1/devices/register', { body: device });
   }
-  await startLabNode(lab.host('one'), { token });
-  await startLabNode(lab.host('two'), { token });
-  const directory = await enrolled(lab, 'three', token);
+  await labNodes(lab, plane, ['one', 'two']);
+  const three = await settled(lab, plane, 'three');
   const took: number[] = [];
   for (let round = 0; round < ROUNDS; round++) {
     const began = performance.now();
-    const node = await startLabNode(lab.host('three'), { directory });
+    three.start();
     const peers = ['one', 'two'].map(async (name) => {
-      const { address } = await node.untilPeer(name, ({ path }) => path !== null);
-      await node.host.must('ping', ['-n', '-c', '1', '-i', '0.05', '-w', '20', address]);
+      const { address } = await three.untilPeer(name, ({ path }) => path !== null);
+      await firstEcho(three.host, address);
     });
     await Promise.all(peers);
     took.push((performance.now() - began) / 1_000);
-    await node.stop();
+    await three.stop();
   }
   console.log(
     `\`mesh up\` to packets with both live peers, ${PEERS} peers in the graph: ${spread(took)} s (target 5).`,

@@ -11,7 +11,7 @@ export interface Place {
 
 /** A join token for 100 devices, unless `fields` say otherwise. */
 export async function joinTokenFor(
-  harness: Harness,
+  harness: Pick<Harness, 'api'>,
   place: Place,
   fields: Readonly<Record<string, unknown>> = {},
 ): Promise<string> {

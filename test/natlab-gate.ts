@@ -1,18 +1,32 @@
-import { connect, createServer } from 'node:net';
+import { once } from 'node:events';
+import {
+  type AddressInfo,
+  connect,
+  createServer,
+  type ListenOptions,
+  type NetConnectOpts,
+  type Server,
+} from 'node:net';
 
 /**
- * Runs inside a lab's namespace and leads from a socket in the file system, which namespaces share, to a port in there:
- * `node natlab-gate.ts <socket> <port>`. So a test calls a plane that it has no network to.
+ * A lab's plane is called through a socket in the file system, which namespaces share. This file, run in the plane's
+ * namespace as `node natlab-gate.ts <socket> <port>`, leads from there to a port; the test leads a port of its own there.
+ *
+ * @returns where it listens
  */
-const [socket = '', port = ''] = process.argv.slice(2);
-const server = createServer((client) => {
-  const inner = connect(Number(port), '127.0.0.1');
-  client.pipe(inner).pipe(client);
-  for (const [end, other] of [
-    [client, inner],
-    [inner, client],
-  ] as const) {
-    end.on('error', () => other.destroy());
-  }
-});
-server.listen(socket, () => process.stdout.write('open\n'));
+export async function openGate(from: ListenOptions, to: NetConnectOpts): Promise<{ port: number; server: Server }> {
+  const server = createServer((client) => {
+    const inner = connect(to);
+    client.pipe(inner).pipe(client);
+    client.on('error', () => inner.destroy());
+    inner.on('error', () => client.destroy());
+  });
+  await once(server.listen(from), 'listening');
+  return { server, port: (server.address() as AddressInfo).port };
+}
+
+if (import.meta.main) {
+  const [path = '', port] = process.argv.slice(2);
+  await openGate({ path }, { host: '127.0.0.1', port: Number(port) });
+  process.stdout.write('open\n');
+}

@@ -1,72 +1,89 @@
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { writeFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as after } from 'node:timers/promises';
 import { askAgent, localSocketPath } from '../client/agent/local-socket.ts';
 import { type NodeStatus, nodeStatusSchema, type PeerStatus } from '../client/agent/node-status.ts';
 import { freshDirectory } from './meshd.ts';
-import type { LabHost, Ran, RunOptions } from './natlab.ts';
-import { LAB_SERVER } from './natlab-plane.ts';
-import { launcher } from './run-command.ts';
-
-export interface LabNodeOptions {
-  /** Join token; left out when the directory is already enrolled. */
-  readonly token?: string;
-  readonly directory?: string;
-  /** Beside `--config-dir` and `--interface`. */
-  readonly up?: readonly string[];
-}
+import { freshInterface, type LabHost, type Natlab } from './natlab.ts';
+import { LAB_SERVER, type LabPlane } from './natlab-plane.ts';
+import { launcher, type Ran, type RunOptions } from './run-command.ts';
 
 /** Between two looks at a node: much shorter than any time limit that is measured with it. */
 const LOOK_MS = 20;
 const PATIENCE_MS = 30_000;
-let interfaces = 0;
 
-/** A real node on a host of a lab: `mesh init`, then `mesh up` in the foreground. */
+/**
+ * A real node on a host of a lab, by the command `mesh`: `join` it, then either `start` and `stop` it in the foreground or
+ * bring it `up` and `down` as a daemon.
+ */
 export class LabNode {
   readonly host: LabHost;
-  readonly directory: string;
-  /** All hosts share the directory of wireguard-go's control sockets, so each needs a name of its own. */
-  readonly interfaceName = `m${process.pid % 1_000_000}n${interfaces++}`;
-  #child: ChildProcess | undefined;
-  /** Resolves when `mesh up` has ended, by itself or not. */
-  ended: Promise<unknown> = Promise.resolve();
-  #log = '';
+  readonly directory = path.join(freshDirectory(), 'node');
+  readonly interfaceName = freshInterface();
+  readonly #logDirectory = path.join(this.directory, 'log');
+  #foreground: ChildProcess | undefined;
+  #printed = '';
 
-  constructor(host: LabHost, directory: string) {
+  constructor(host: LabHost) {
     this.host = host;
-    this.directory = directory;
   }
 
-  /** Everything that `mesh up` printed. */
+  /** Everything that it logged, in the foreground or as a daemon. */
   get log(): string {
-    return this.#log;
+    const file = path.join(this.#logDirectory, `${this.interfaceName}.log`);
+    return this.#printed + (existsSync(file) ? readFileSync(file, 'utf8') : '');
   }
 
-  get pid(): number {
-    return this.#child?.pid ?? 0;
+  /** Runs a command of `mesh` for this node; answers any exit code. */
+  mesh(args: readonly string[], options: RunOptions = {}): Promise<Ran> {
+    return this.host.run(launcher('mesh'), args, { ...options, env: { ...this.#env(), ...options.env } });
   }
 
-  /** Starts `mesh up`. */
-  up(args: readonly string[] = []): void {
-    const command = ['up', '--config-dir', this.directory, '--interface', this.interfaceName, ...args];
-    const child = this.host.spawn(launcher('mesh'), command, { HOME: this.directory });
+  /** As `mesh`. @throws Error with its output when it does not end with 0 */
+  must(args: readonly string[], options: RunOptions = {}): Promise<string> {
+    return this.host.must(launcher('mesh'), args, { ...options, env: { ...this.#env(), ...options.env } });
+  }
+
+  /** `mesh init`, under the name of its host. */
+  join(token: string): Promise<string> {
+    return this.must(['init', '--server', LAB_SERVER, '--name', this.host.name], { env: { MESH_TOKEN: token } });
+  }
+
+  /** Starts `mesh up` in the foreground. */
+  start(args: readonly string[] = []): void {
+    const child = this.host.spawn(launcher('mesh'), this.#upArguments(args), this.#env());
     for (const stream of [child.stdout, child.stderr]) {
       stream?.on('data', (chunk: Buffer) => {
-        this.#log += chunk;
+        this.#printed += chunk;
       });
     }
-    this.#child = child;
-    this.ended = once(child, 'close');
+    this.#foreground = child;
   }
 
-  /** Runs another command of `mesh` on this host, for this node. */
-  mesh(args: readonly string[], options: RunOptions = {}): Promise<Ran> {
-    const env = { HOME: this.directory, MESH_CONFIG_DIR: this.directory, ...options.env };
-    return this.host.run(launcher('mesh'), args, { ...options, env });
+  /** Ends what `start` began, as a person does. @returns the exit code */
+  async stop(): Promise<number | null> {
+    const child = this.#foreground;
+    if (child?.exitCode === null && child.signalCode === null) {
+      const closed = once(child, 'close');
+      child.kill('SIGTERM');
+      await closed;
+    }
+    return child?.exitCode ?? null;
   }
 
+  /** `mesh up --daemon`. @returns what it said */
+  up(args: readonly string[] = []): Promise<string> {
+    return this.must(this.#upArguments(['--daemon', '--log-dir', this.#logDirectory, ...args]));
+  }
+
+  /** `mesh down` */
+  down(): Promise<string> {
+    return this.must(['down']);
+  }
+
+  /** By the socket that `mesh status` asks. */
   async status(): Promise<NodeStatus> {
     return nodeStatusSchema.parse(await askAgent(localSocketPath(this.directory), { ask: 'status' }));
   }
@@ -77,10 +94,10 @@ export class LabNode {
     for (;;) {
       const status = await this.status().catch(() => undefined);
       if (status && isSo(status)) return status;
-      const ended = this.#child?.exitCode ?? this.#child?.signalCode;
-      if (performance.now() > deadline || (status === undefined && ended !== null)) {
+      const exit = this.#foreground?.exitCode ?? this.#foreground?.signalCode ?? null;
+      if (performance.now() > deadline || exit !== null) {
         const seen = JSON.stringify(status, null, 1);
-        throw new Error(`${this.host.name} did not come there in time (exit ${ended}):\n${seen}\n${this.#log}`);
+        throw new Error(`${this.host.name} did not come there in time (exit ${exit}):\n${seen}\n${this.log}`);
       }
       await after(LOOK_MS);
     }
@@ -92,48 +109,29 @@ export class LabNode {
     return found(await this.until((status) => found(status) !== undefined, patienceMs)) as PeerStatus;
   }
 
-  /** One echo after the other; the share that was answered is for the caller to judge. */
-  async ping(
-    address: string,
-    { count = 1, intervalMs = 200, waitSeconds = 1 } = {},
-  ): Promise<{ sent: number; received: number }> {
-    const args = ['-n', '-q', '-c', `${count}`, '-i', `${intervalMs / 1_000}`, '-W', `${waitSeconds}`, address];
-    const { stdout } = await this.host.run('ping', args);
-    const [, sent, received] = /(\d+) packets transmitted, (\d+) received/.exec(stdout) ?? [];
-    return { sent: Number(sent ?? 0), received: Number(received ?? 0) };
+  #env() {
+    return { HOME: this.directory, MESH_CONFIG_DIR: this.directory };
   }
 
-  /** Ends it as a person does. @returns the exit code */
-  async stop(signal: NodeJS.Signals = 'SIGTERM'): Promise<number | null> {
-    const child = this.#child;
-    if (child === undefined) return null;
-    if (child.exitCode === null && child.signalCode === null) child.kill(signal);
-    await this.ended;
-    return child.exitCode;
+  #upArguments(more: readonly string[]): string[] {
+    return ['up', '--config-dir', this.directory, '--interface', this.interfaceName, ...more];
   }
 }
 
-/** Enrols a node under the name of its host and starts it. */
-export async function startLabNode(host: LabHost, options: LabNodeOptions): Promise<LabNode> {
-  const node = new LabNode(host, options.directory ?? freshDirectory());
-  if (options.token !== undefined) {
-    // From a file: no secret stands in the list of processes.
-    const file = path.join(node.directory, 'join-token');
-    writeFileSync(file, options.token, { mode: 0o600 });
-    const args = [
-      'init',
-      '--server',
-      LAB_SERVER,
-      '--token',
-      `@${file}`,
-      '--name',
-      host.name,
-      '--config-dir',
-      node.directory,
-    ];
-    const { code, stderr } = await node.mesh(args);
-    if (code !== 0) throw new Error(`${host.name}: mesh init ended with ${code}: ${stderr}`);
+/** Nodes on the hosts of these names, joined and brought up one after the other: each finds those before it. */
+export async function labNodes<Name extends string>(
+  lab: Natlab,
+  plane: Pick<LabPlane, 'joinToken'>,
+  names: readonly Name[],
+  bringUp: (node: LabNode) => unknown = (node) => node.start(),
+): Promise<Record<Name, LabNode>> {
+  const token = await plane.joinToken();
+  const nodes: [string, LabNode][] = [];
+  for (const name of names) {
+    const node = new LabNode(lab.host(name));
+    await node.join(token);
+    await bringUp(node);
+    nodes.push([name, node]);
   }
-  node.up(options.up);
-  return node;
+  return Object.fromEntries(nodes) as Record<Name, LabNode>;
 }

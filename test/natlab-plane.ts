@@ -1,11 +1,11 @@
 import { once } from 'node:events';
-import { writeFileSync } from 'node:fs';
-import { request } from 'node:http';
 import path from 'node:path';
-import { stringify } from 'yaml';
-import { ADMIN_PASSWORD, type ApiAnswer, type ApiOptions } from './harness.ts';
+import { apiOf, configure, freshWorkspace } from './harness.ts';
+import { joinTokenFor } from './joining.ts';
 import { freshDirectory, startMeshd } from './meshd.ts';
 import { type Natlab, PLANE_NAME } from './natlab.ts';
+import { openGate } from './natlab-gate.ts';
+import { launcher } from './run-command.ts';
 
 /** The control plane of a lab as its hosts see it. */
 export const LAB_SERVER = `http://${PLANE_NAME}:18090`;
@@ -21,96 +21,44 @@ const PLANE_ENV = {
 };
 
 /** A real `meshd` on the lab's plane, with the contract's ports, and an administrator's session on a workspace. */
-export async function startLabPlane(
-  lab: Natlab,
-  env: Readonly<Record<string, string>> = {},
-  directory = freshDirectory(),
-) {
-  const config = { app: { initAdmins: [{ username: 'admin', password: ADMIN_PASSWORD }] } };
-  writeFileSync(path.join(directory, 'config.yaml'), stringify(config), { mode: 0o600 });
+export async function startLabPlane(lab: Natlab, env: Readonly<Record<string, string>> = {}) {
+  const directory = freshDirectory();
+  configure(directory);
   const host = lab.host('plane');
-  const launch = () =>
-    startMeshd({
-      directory,
-      env: { ...PLANE_ENV, ...env },
-      command: ['ip', 'netns', 'exec', host.namespace, path.resolve('bin/meshd'), '--standalone'],
-    });
-  let meshd = launch();
-  await meshd.ready();
-  const socketPath = path.join(directory, 'gate.sock');
-  const gate = host.spawn('node', [path.join(import.meta.dirname, 'natlab-gate.ts'), socketPath, '18090']);
-  if (gate.stdout) await once(gate.stdout, 'data');
-
-  const call = (method: string, route: string, { token, workspace, body, headers = {} }: ApiOptions = {}) =>
-    new Promise<ApiAnswer>((resolve, reject) => {
-      const text = body === undefined ? undefined : typeof body === 'string' ? body : JSON.stringify(body);
-      const sent = request({
-        socketPath,
-        method,
-        path: route,
-        headers: {
-          ...(token !== undefined && { authorization: `Bearer ${token}` }),
-          ...(workspace !== undefined && { 'x-workspace-id': workspace }),
-          ...(text !== undefined && { 'content-type': 'application/json', 'content-length': Buffer.byteLength(text) }),
-          ...headers,
-        },
-      });
-      sent.on('error', reject);
-      sent.on('response', async (response) => {
-        const chunks: Buffer[] = [];
-        for await (const chunk of response) chunks.push(chunk as Buffer);
-        const answer = Buffer.concat(chunks).toString();
-        const fields = Object.entries(response.headersDistinct).map(([name, values]) => [
-          name,
-          values?.join(', ') ?? '',
-        ]);
-        const parsed = answer.startsWith('{') || answer.startsWith('[') ? JSON.parse(answer) : undefined;
-        const answered = new Headers(fields as [string, string][]);
-        resolve({ status: response.statusCode ?? 0, headers: answered, text: answer, body: parsed });
-      });
-      sent.end(text);
-    });
-
-  const login = await call('POST', '/api/v1/users/login', { body: { username: 'admin', password: ADMIN_PASSWORD } });
-  const token: string = login.body.data.token;
-  const fields = { slug: 'lab', namespace: 'lab', displayName: 'Lab', maxNodeCount: 250 };
-  const added = await call('POST', '/api/v1/workspaces/add', { token, body: fields });
-  const workspace: string = added.body.data.id;
-
-  /** Calls the API as the administrator. @throws Error on an answer that is no success */
-  async function api(method: string, route: string, body?: unknown) {
-    const answer = await call(method, route, { token, workspace, ...(body !== undefined && { body }) });
-    if (answer.status >= 300) throw new Error(`${method} ${route} answered ${answer.status}: ${answer.text}`);
-    return answer.body;
-  }
+  const launch = async () => {
+    const command = ['ip', 'netns', 'exec', host.namespace, launcher('meshd'), '--standalone'] as const;
+    const meshd = startMeshd({ directory, env: { ...PLANE_ENV, ...env }, command });
+    await meshd.ready();
+    return meshd;
+  };
+  let meshd = await launch();
+  const socket = path.join(directory, 'gate.sock');
+  const inside = host.spawn(process.execPath, [path.join(import.meta.dirname, 'natlab-gate.ts'), socket, '18090']);
+  if (inside.stdout) await once(inside.stdout, 'data');
+  const gate = await openGate({ host: '127.0.0.1', port: 0 }, { path: socket });
+  const call = apiOf(`http://127.0.0.1:${gate.port}`);
+  const admin = await freshWorkspace(call, 'lab');
 
   return {
-    api,
     call,
-    token,
-    workspace,
-    directory,
-    log: () => `${meshd.stdout()}${meshd.stderr()}`,
+    workspace: admin.workspace,
 
-    /** A join token for many devices with these labels. */
-    async joinToken(labels: Readonly<Record<string, string>> = {}): Promise<string> {
-      const body = { name: 'lab', expiry: '', usageLimit: 200, labels };
-      return (await api('POST', '/api/v1/token/generate', body)).token;
+    /** Calls the API as the administrator. @throws Error on an answer that is no success */
+    async api(method: string, route: string, body?: unknown) {
+      const answer = await call(method, route, { ...admin, ...(body !== undefined && { body }) });
+      if (answer.status >= 300) throw new Error(`${method} ${route} answered ${answer.status}: ${answer.text}`);
+      return answer.body;
     },
 
-    /** Everyone may reach everyone. */
-    async allowAll(): Promise<void> {
-      const spec = { peerSelector: {}, action: 'ALLOW', ingress: [{ from: [{ peerSelector: {} }] }] };
-      await api('POST', '/api/v1/policies', { name: 'allow-all', spec });
-    },
+    joinToken: (usageLimit = 100) => joinTokenFor({ api: call }, admin, { usageLimit }),
 
     /** Ends the process; `start` brings it back on its data. */
     stop: () => meshd.stop(),
     async start(): Promise<void> {
-      meshd = launch();
-      await meshd.ready();
+      meshd = await launch();
     },
     async [Symbol.asyncDispose](): Promise<void> {
+      gate.server.close();
       await meshd.stop();
     },
   };

@@ -1,5 +1,6 @@
-import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { type Ran, type RunOptions, run } from './run-command.ts';
 
 /**
  * Hosts, routers and an internet between them, each a network namespace of this process's own.
@@ -33,18 +34,20 @@ export interface HostSpec {
   readonly family?: 'ipv4' | 'ipv6';
 }
 
-export interface Ran {
-  readonly code: number;
-  readonly stdout: string;
-  readonly stderr: string;
-}
-
 const PREFIX = 'mlab';
 export const PLANE_NAME = 'plane.test';
 const CLOSED_INPUT =
   'chain input { type filter hook input priority 0; policy drop; ct state established,related accept; iifname "lo" accept; ' +
   'meta l4proto { icmp, ipv6-icmp } accept; }';
+/** Where the WireGuard of every namespace has its sockets. */
+const SOCKETS = '/var/run/wireguard';
 let labs = 0;
+let interfaces = 0;
+
+/** A name for a WireGuard interface that no other of this machine has. */
+export function freshInterface(): string {
+  return `m${process.pid}n${interfaces++}`;
+}
 
 /** A namespace that stands for one machine. */
 export class LabHost {
@@ -79,24 +82,43 @@ export class LabHost {
     });
   }
 
+  /** Loads packet rules, as nft(8) reads them. */
+  async nft(rules: string): Promise<void> {
+    await this.must('nft', ['-f', '-'], { stdin: rules });
+  }
+
   /** Drops matching packets that come in, go out or pass through, not those on the loopback: `udp dport 3478` for example. */
   async block(match: string): Promise<void> {
     const chain = (hook: string, where: string) =>
       `add chain inet lab_block b_${hook} { type filter hook ${hook} priority -250; }\n` +
       `add rule inet lab_block b_${hook} ${where} ${match} drop\n`;
     const chains = [chain('input', 'iifname != "lo"'), chain('output', 'oifname != "lo"'), chain('forward', '')];
-    await this.must('nft', ['-f', '-'], { stdin: `add table inet lab_block\n${chains.join('')}` });
+    await this.nft(`add table inet lab_block\n${chains.join('')}`);
   }
 
-  async unblock(): Promise<void> {
-    await this.must('nft', ['-f', '-'], { stdin: 'add table inet lab_block\ndelete table inet lab_block\n' });
+  unblock(): Promise<void> {
+    return this.nft('add table inet lab_block\ndelete table inet lab_block\n');
   }
-}
 
-export interface RunOptions {
-  readonly env?: Readonly<Record<string, string>>;
-  readonly stdin?: string;
-  readonly timeoutMs?: number;
+  /** One echo after the other; the share that was answered is for the caller to judge. */
+  async ping(
+    address: string,
+    { count = 1, intervalMs = 200, waitSeconds = 1 } = {},
+  ): Promise<{ sent: number; received: number }> {
+    const args = ['-n', '-q', '-c', `${count}`, '-i', `${intervalMs / 1_000}`, '-W', `${waitSeconds}`, address];
+    const { stdout } = await this.run('ping', args);
+    const [, sent, received] = /(\d+) packets transmitted, (\d+) received/.exec(stdout) ?? [];
+    return { sent: Number(sent ?? 0), received: Number(received ?? 0) };
+  }
+
+  /** Whether one echo is answered within the time, of one each 50 ms. */
+  async reaches(address: string, seconds = 20): Promise<boolean> {
+    return (await this.run('ping', ['-n', '-c', '1', '-i', '0.05', '-w', `${seconds}`, address])).code === 0;
+  }
+
+  async hasInterface(name: string): Promise<boolean> {
+    return (await this.run('ip', ['link', 'show', 'dev', name])).code === 0;
+  }
 }
 
 export class Natlab {
@@ -184,12 +206,9 @@ export async function natlab({ routers = {}, hosts }: LabSpec): Promise<Natlab> 
     for (const [name, lines] of scripts) {
       await must('ip', ['-n', namespaceOf(name), '-batch', '-'], ['link set lo up', ...lines].join('\n'));
     }
-    for (const [name, { nat }] of Object.entries(routers))
-      await built.host(name).must('nft', ['-f', '-'], { stdin: routerRules(nat) });
-    for (const [name, { firewall }] of Object.entries(hosts)) {
-      if (!firewall) continue;
-      await built.host(name).must('nft', ['-f', '-'], { stdin: `table inet lab_host {\n${CLOSED_INPUT}\n}\n` });
-    }
+    for (const [name, { nat }] of Object.entries(routers)) await built.host(name).nft(routerRules(nat));
+    for (const [name, { firewall }] of Object.entries(hosts))
+      if (firewall) await built.host(name).nft(`table inet lab_host {\n${CLOSED_INPUT}\n}\n`);
     return built;
   } catch (error) {
     await built[Symbol.asyncDispose]();
@@ -238,18 +257,19 @@ async function removeNamespace(namespace: string): Promise<void> {
   rmSync(`/etc/netns/${namespace}`, { recursive: true, force: true });
 }
 
-/** Labs of processes that are no more. */
+/** What processes that are no more have left: labs, and sockets of a WireGuard that was killed. */
 async function sweep(): Promise<void> {
   if (labs > 0) return;
-  for (const namespace of namespaceNames()) {
-    const pid = Number(new RegExp(`^${PREFIX}(\\d+)x`).exec(namespace)?.[1]);
-    if (pid > 0 && !isRunning(pid)) await removeNamespace(namespace);
-  }
+  const isLeft = (pid: string | undefined) => pid !== undefined && !isRunning(Number(pid));
+  for (const namespace of namesIn('/run/netns'))
+    if (isLeft(new RegExp(`^${PREFIX}(\\d+)x`).exec(namespace)?.[1])) await removeNamespace(namespace);
+  for (const socket of namesIn(SOCKETS))
+    if (isLeft(/^m(\d+)n\d+\.sock$/.exec(socket)?.[1])) rmSync(`${SOCKETS}/${socket}`, { force: true });
 }
 
-function namespaceNames(): string[] {
+function namesIn(directory: string): string[] {
   try {
-    return readdirSync('/run/netns');
+    return readdirSync(directory);
   } catch {
     return [];
   }
@@ -267,21 +287,4 @@ function isRunning(pid: number): boolean {
 async function must(file: string, args: readonly string[], stdin: string): Promise<void> {
   const { code, stderr } = await run(file, args, { stdin });
   if (code !== 0) throw new Error(`${file} ${args.join(' ')} ended with ${code}: ${stderr}\n${stdin}`);
-}
-
-function run(
-  file: string,
-  args: readonly string[],
-  { env = {}, stdin = '', timeoutMs = 60_000 }: RunOptions = {},
-): Promise<Ran> {
-  return new Promise((resolve, reject) => {
-    const options = { env: { PATH: process.env['PATH'], ...env }, timeout: timeoutMs, maxBuffer: 16_777_216 };
-    const child = execFile(file, args, options, (error, stdout, stderr) => {
-      const code = error ? error.code : 0;
-      if (typeof code === 'number') resolve({ code, stdout, stderr });
-      else reject(new Error(`${file} ${args.join(' ')} did not end by itself:\n${stdout}${stderr}`, { cause: error }));
-    });
-    child.stdin?.on('error', () => {});
-    child.stdin?.end(stdin);
-  });
 }

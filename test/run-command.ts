@@ -3,32 +3,47 @@ import path from 'node:path';
 
 const BIN = path.resolve(import.meta.dirname, '../bin');
 
-export interface Outcome {
+export interface Ran {
   readonly code: number;
   readonly stdout: string;
   readonly stderr: string;
 }
 
 export interface RunOptions {
-  /** Directory of the session. */
-  readonly home: string;
   readonly env?: Readonly<Record<string, string>>;
   readonly stdin?: string;
-}
-
-/** Runs `bin/mesh` as a user does, with nothing of this process's own settings. */
-export function mesh(args: readonly string[], { home, env = {}, stdin = '' }: RunOptions): Promise<Outcome> {
-  return new Promise((resolve, reject) => {
-    const surroundings = { PATH: process.env['PATH'], HOME: home, MESH_CONFIG_DIR: home, ...env };
-    const options = { env: surroundings, timeout: 30_000 };
-    const child = execFile(path.join(BIN, 'mesh'), args, options, (error, stdout, stderr) => {
-      const code = error ? error.code : 0;
-      if (typeof code === 'number') resolve({ code, stdout, stderr });
-      else reject(error);
-    });
-    child.stdin?.end(stdin);
-  });
+  readonly timeoutMs?: number;
 }
 
 /** The launcher of a command, for whoever starts it themselves. */
 export const launcher = (name: 'mesh' | 'meshd') => path.join(BIN, name);
+
+/** Runs `bin/mesh` as a user does, with its session in the directory `home`. */
+export function mesh(
+  args: readonly string[],
+  { home, env = {}, ...options }: RunOptions & { readonly home: string },
+): Promise<Ran> {
+  return run(launcher('mesh'), args, {
+    timeoutMs: 30_000,
+    ...options,
+    env: { HOME: home, MESH_CONFIG_DIR: home, ...env },
+  });
+}
+
+/** Runs a program to its end, with nothing of this process's own settings but the path; answers any exit code. */
+export function run(
+  file: string,
+  args: readonly string[],
+  { env = {}, stdin = '', timeoutMs = 60_000 }: RunOptions = {},
+): Promise<Ran> {
+  return new Promise((resolve, reject) => {
+    const options = { env: { PATH: process.env['PATH'], ...env }, timeout: timeoutMs, maxBuffer: 16_777_216 };
+    const child = execFile(file, args, options, (error, stdout, stderr) => {
+      const code = error ? error.code : 0;
+      if (typeof code === 'number') resolve({ code, stdout, stderr });
+      else reject(new Error(`${file} ${args.join(' ')} did not end by itself:\n${stdout}${stderr}`, { cause: error }));
+    });
+    child.stdin?.on('error', () => {});
+    child.stdin?.end(stdin);
+  });
+}

@@ -2,7 +2,8 @@ import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { generateKeyPair } from '../../net/seal/x25519.ts';
 import { freshDirectory } from '../../test/meshd.ts';
-import type { LabHost } from '../../test/natlab.ts';
+import { freshInterface, type LabHost } from '../../test/natlab.ts';
+import { base64 } from '../../test/natlab-parts.ts';
 
 const PORT = 51_999;
 const MTU = '1280';
@@ -13,16 +14,15 @@ export async function plainWireGuard(left: LabHost, right: LabHost): Promise<voi
     host,
     pair: generateKeyPair(),
     address: `10.200.0.${index + 1}`,
-    // All hosts share the directory of wireguard-go's control sockets, so each needs a name of its own.
-    device: `plain${index}p${process.pid % 100_000}`,
+    device: freshInterface(),
   }));
   for (const { host, device } of ends) await host.must('wireguard-go', [device]);
   for (const [index, { host, pair, device, address }] of ends.entries()) {
     const other = ends[1 - index];
     if (!other?.host.address) throw new Error(`${host.name} needs a neighbour with an IPv4 address.`);
     const keyFile = path.join(freshDirectory(), 'key');
-    writeFileSync(keyFile, Buffer.from(pair.privateKey).toString('base64'), { mode: 0o600 });
-    const peer = [Buffer.from(other.pair.publicKey).toString('base64'), 'allowed-ips', `${other.address}/32`];
+    writeFileSync(keyFile, base64(pair.privateKey), { mode: 0o600 });
+    const peer = [base64(other.pair.publicKey), 'allowed-ips', `${other.address}/32`];
     const settings = ['set', device, 'listen-port', `${PORT}`, 'private-key', keyFile, 'peer', ...peer];
     await host.must('wg', [...settings, 'endpoint', `${other.host.address}:${PORT}`]);
     await host.must('ip', ['addr', 'add', `${address}/24`, 'dev', device]);

@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
 import type { FirewallEntry } from '../../core/network/graph.ts';
-import { labNode } from '../../test/lab-node.ts';
-import type { Target } from '../../test/lab-packets.ts';
 import { natlab } from '../../test/natlab.ts';
+import type { Target } from '../../test/natlab-packets.ts';
+import { labParts } from '../../test/natlab-parts.ts';
 import { describePrivileged } from '../../test/privileged.ts';
 
 const NOW = Date.UTC(2026, 0, 5);
@@ -23,7 +23,7 @@ async function gateway() {
   const [node, peer, inner] = [lab.host('node'), lab.host('peer'), lab.host('inner')];
   await node.must('nft', ['flush', 'ruleset']);
   await peer.must('ip', ['route', 'add', '192.168.1.0/24', 'via', node.address ?? '']);
-  const nodes = { node: labNode(node, 'eth0'), peer: labNode(peer), inner: labNode(inner) };
+  const nodes = { node: labParts(node, 'eth0'), peer: labParts(peer), inner: labParts(inner) };
   await Promise.all([nodes.peer.serve([80, 443]), nodes.inner.serve([80, 443])]);
   const addresses = { node: node.address ?? '', peer: peer.address ?? '', inner: inner.address ?? '' };
   return { lab, host: node, ...nodes, addresses, [Symbol.asyncDispose]: () => lab[Symbol.asyncDispose]() };
@@ -53,7 +53,7 @@ describePrivileged('the firewall of a node that forwards', () => {
 chain pre { type nat hook prerouting priority dstnat; iifname "eth0" tcp dport 8080 dnat to ${inner}:80; }
 }
 `;
-    await net.host.must('nft', ['-f', '-'], { stdin: publish });
+    await net.host.nft(publish);
     await net.node.apply({ in: [permit(peer, 8080)], out: [] }, NOW);
     expect(await net.peer.probe([tcp(node, 8080)], TIMEOUT_MS)).toEqual([OPEN]);
     await net.node.apply({ in: [permit(peer, 80)], out: [] }, NOW);
@@ -68,7 +68,7 @@ chain pre { type nat hook prerouting priority dstnat; iifname "br0" ip daddr 192
 chain post { type nat hook postrouting priority srcnat; oifname "eth0" masquerade; }
 }
 `;
-    await net.host.must('nft', ['-f', '-'], { stdin: translate });
+    await net.host.nft(translate);
     const probe = () => net.inner.probe([tcp(peer, 80), tcp('192.0.2.1', 1)], TIMEOUT_MS);
     await net.node.apply({ in: [], out: [permit(peer, 80)] }, NOW);
     expect(await probe()).toEqual([OPEN, OPEN]);

@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
 import type { FirewallEntry } from '../../core/network/graph.ts';
-import { labNode } from '../../test/lab-node.ts';
-import type { Heard, Target } from '../../test/lab-packets.ts';
 import { natlab } from '../../test/natlab.ts';
+import type { Heard, Target } from '../../test/natlab-packets.ts';
+import { labParts } from '../../test/natlab-parts.ts';
 import { describePrivileged } from '../../test/privileged.ts';
 
 const NOW = Date.UTC(2026, 0, 5);
@@ -16,7 +16,7 @@ const NOTHING = { in: [], out: [] };
 async function three() {
   const lab = await natlab({ hosts: { a: {}, b: {}, c: {} } });
   const hosts = { a: lab.host('a'), b: lab.host('b'), c: lab.host('c') };
-  const nodes = { a: labNode(hosts.a, 'eth0'), b: labNode(hosts.b, 'eth0'), c: labNode(hosts.c, 'eth0') };
+  const nodes = { a: labParts(hosts.a, 'eth0'), b: labParts(hosts.b, 'eth0'), c: labParts(hosts.c, 'eth0') };
   await Promise.all(Object.values(nodes).map((node) => node.serve(PORTS)));
   return { lab, hosts, nodes, [Symbol.asyncDispose]: () => lab[Symbol.asyncDispose]() };
 }

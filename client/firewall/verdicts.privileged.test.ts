@@ -8,9 +8,9 @@ import type { NetworkModel } from '../../core/reachability/model.ts';
 import { NOW, PROBES, policySpec } from '../../core/reachability/models.testkit.ts';
 import type { Reachability } from '../../core/reachability/reachability.ts';
 import { formatInstant } from '../../core/time.ts';
-import { type LabNode, labNode } from '../../test/lab-node.ts';
-import type { Heard, Target } from '../../test/lab-packets.ts';
 import { natlab } from '../../test/natlab.ts';
+import type { Heard, Target } from '../../test/natlab-packets.ts';
+import { type LabParts, labParts } from '../../test/natlab-parts.ts';
 import { describePrivileged } from '../../test/privileged.ts';
 import { network, peer, policy, stateWith } from '../../test/records.ts';
 
@@ -97,7 +97,7 @@ function probesOf(reachability: Reachability): Probe[] {
 }
 
 async function heardBy(
-  nodes: ReadonlyMap<string, LabNode>,
+  nodes: ReadonlyMap<string, LabParts>,
   probes: readonly Probe[],
   timeoutMs: number,
 ): Promise<Map<Probe, Heard>> {
@@ -116,7 +116,7 @@ describePrivileged('the rules of compiled graphs', () => {
     'let through exactly what the engine says, for TCP, UDP and ICMP between hosts',
     async () => {
       await using lab = await natlab({ hosts: Object.fromEntries(HOSTS.map((name) => [name, {}])) });
-      const nodes = new Map(HOSTS.map((name) => [name, labNode(lab.host(name), 'eth0')]));
+      const nodes = new Map(HOSTS.map((name) => [name, labParts(lab.host(name), 'eth0')]));
       for (const [name, node] of nodes) {
         await lab.host(name).must('ip', ['address', 'add', `${addressOf(name)}/24`, 'dev', 'eth0']);
         await node.serve(ports);

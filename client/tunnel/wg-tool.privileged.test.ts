@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { generateKeyPair } from '../../net/seal/x25519.ts';
-import { freshInterface } from '../../test/lab-node.ts';
+import { freshInterface } from '../../test/natlab.ts';
 import { describePrivileged } from '../../test/privileged.ts';
 import type { DeviceState } from './uapi.ts';
 import { getDevice, setDevice } from './uapi-socket.ts';

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { natlab } from '../natlab.ts';
-import { type LabNode, startLabNode } from '../natlab-node.ts';
+import { type LabNode, labNodes } from '../natlab-node.ts';
 import { startLabPlane } from '../natlab-plane.ts';
 import { describePrivileged } from '../privileged.ts';
 import { gridLab, isDirectPossible, PAIRS, type Pair, PLACES, type Place } from './grid.ts';
@@ -36,9 +36,7 @@ describePrivileged('nodes behind every kind of NAT', () => {
       const names = new Set(pairs.flatMap(({ nodes }) => nodes));
       await using lab = await natlab(gridLab(names));
       await using plane = await startLabPlane(lab);
-      const token = await plane.joinToken();
-      const nodes = new Map<string, LabNode>();
-      for (const name of names) nodes.set(name, await startLabNode(lab.host(name), { token }));
+      const nodes = new Map(Object.entries(await labNodes(lab, plane, [...names])));
       for (const node of nodes.values()) await node.until(({ node: { address } }) => address !== null);
       const seen = new Map<Pair, Found>();
       for (const pair of pairs) seen.set(pair, await meet(pair, nodes));
@@ -58,14 +56,14 @@ async function meet({ places, nodes: [from, to] }: Pair, nodes: ReadonlyMap<stri
   const [left, right] = [nodes.get(from), nodes.get(to)];
   if (!left || !right) throw new Error(`no node for ${from} and ${to}`);
   const { address } = await left.untilPeer(to, ({ path }) => path !== null, FIRST_PACKET_MS);
-  const first = await left.ping(address, { waitSeconds: FIRST_PACKET_MS / 1_000 });
+  const first = await left.host.ping(address, { waitSeconds: FIRST_PACKET_MS / 1_000 });
   expect([places, first]).toEqual([places, { sent: 1, received: 1 }]);
   if (isDirectPossible(...places)) {
     await left.untilPeer(to, ({ path }) => path === 'direct', DIRECT_MS);
     await right.untilPeer(from, ({ path }) => path === 'direct', DIRECT_MS);
   }
   const back = (await right.untilPeer(from, ({ path }) => path !== null)).address;
-  const both = await Promise.all([left.ping(address, { count: 5 }), right.ping(back, { count: 5 })]);
+  const both = await Promise.all([left.host.ping(address, { count: 5 }), right.host.ping(back, { count: 5 })]);
   expect([places, both]).toEqual([
     places,
     [

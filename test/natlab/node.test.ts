@@ -1,39 +1,41 @@
-import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
-import { LabMesh, labMeshes } from '../lab-mesh.ts';
+import { nodeStatusSchema } from '../../client/agent/node-status.ts';
 import { natlab } from '../natlab.ts';
+import { LabNode, labNodes } from '../natlab-node.ts';
 import { LAB_SERVER, startLabPlane } from '../natlab-plane.ts';
 import { describePrivileged } from '../privileged.ts';
 import { verifies } from '../requirements.ts';
 import { launcher } from '../run-command.ts';
+
+const asDaemon = (node: LabNode) => node.up();
 
 describePrivileged('mesh up', () => {
   it('brings two machines into one network with the commands of the contract, and mesh down takes all away', async () => {
     verifies('cli-up', 'cli-init', 'cli-config-dir', 'cli-status', 'device-status', 'limit-wireguard-port');
     await using lab = await natlab({ hosts: { a: {}, b: {} } });
     await using plane = await startLabPlane(lab);
-    const [a, b] = [new LabMesh(lab.host('a')), new LabMesh(lab.host('b'))];
+    const [a, b] = [new LabNode(lab.host('a')), new LabNode(lab.host('b'))];
     const token = await plane.joinToken();
-    await a.init(token);
-    await b.init(token);
+    await a.join(token);
+    await b.join(token);
     expect(await a.up()).toContain('a is up as 10.96.0.1');
     expect(await b.up()).toContain('b is up as 10.96.0.2');
-    expect(await a.pings('10.96.0.2')).toBe(true);
+    expect(await a.host.reaches('10.96.0.2')).toBe(true);
     const status = await a.until(({ peers }) => peers[0]?.state === 'connected');
     expect(status.node).toMatchObject({ name: 'a', address: '10.96.0.1', listenPort: 51_820 });
     expect(status.control).toMatchObject({ standing: 'ready', bus: { isUp: true } });
     expect(status.peers).toMatchObject([{ name: 'b', address: '10.96.0.2', handshake: expect.stringMatching(/Z$/) }]);
+    expect(nodeStatusSchema.parse(JSON.parse(await a.must(['status', '--json'])))).toMatchObject({ node: status.node });
     const text = await a.must(['status']);
     for (const word of ['Transport', 'Path', 'Handshake', 'State', 'Endpoint']) expect(text).toContain(word);
     const ping = await a.must(['ping', 'b', '--count', '1']);
     expect(ping).toMatch(/^b \(10\.96\.0\.2\) [\d.]+ ms (direct|relayed) via /);
 
-    const again = await a.mesh(a.upArguments());
-    expect([again.code, again.stderr]).toEqual([5, expect.stringContaining(`is up already (pid ${status.node.pid})`)]);
+    await expect(a.up()).rejects.toThrow(new RegExp(`ended with 5:\\n.*is up already \\(pid ${status.node.pid}\\)`));
     expect((await a.mesh(['status', '--config-dir', '/nowhere'])).stderr).toMatch(/Run mesh init first/);
     await a.down();
-    expect((await lab.host('a').run('ip', ['link', 'show', a.interfaceName])).code).toBe(1);
-    expect(await lab.host('a').must('nft', ['list', 'ruleset'])).not.toContain(a.interfaceName);
+    expect(await a.host.hasInterface(a.interfaceName)).toBe(false);
+    expect(await a.host.must('nft', ['list', 'ruleset'])).not.toContain(a.interfaceName);
     expect((await a.mesh(['status'])).code).toBe(7);
   });
 
@@ -45,78 +47,77 @@ describePrivileged('mesh up', () => {
     });
     await using plane = await startLabPlane(lab, { MESH_RELAY_ADVERTISE_URL: '198.51.100.250:6266' });
     for (const router of ['home', 'office']) await lab.host(router).block('udp dport 51820');
-    const [a, b] = await labMeshes(lab, plane, ['a', 'b'], ['--relay-url', 'plane.test:6266']);
-    expect(await a?.pings('10.96.0.2', 20)).toBe(true);
-    const status = await a?.until(({ peers }) => peers[0]?.transport === 'lrp-ready');
-    expect(status?.relay).toMatchObject({ state: 'ready', address: expect.stringContaining('plane.test:6266') });
-    expect(status?.peers[0]).toMatchObject({ path: 'relayed', endpoint: expect.stringMatching(/^\[fd6c:7270::/) });
+    const { a, b } = await labNodes(lab, plane, ['a', 'b'], (node) => node.up(['--relay-url', 'plane.test:6266']));
+    expect(await a.host.reaches('10.96.0.2')).toBe(true);
+    const status = await a.until(({ peers }) => peers[0]?.transport === 'lrp-ready');
+    expect(status.relay).toMatchObject({ state: 'ready', address: expect.stringContaining('plane.test:6266') });
+    expect(status.peers[0]).toMatchObject({ path: 'relayed', endpoint: expect.stringMatching(/^\[fd6c:7270::/) });
     // A crash: its peer hears nothing of it, and its interface is left behind.
-    const isTold = () => readFileSync(a?.logFile ?? '', 'utf8').includes('SYN on active LRP session');
+    const isTold = () => a.log.includes('SYN on active LRP session');
     for (let crashes = 0; crashes < 5 && !isTold(); crashes += 1) {
-      await a?.until(({ peers }) => ['no-stun', 'checks-failed'].includes(peers[0]?.reason.code ?? ''));
-      process.kill((await b?.status())?.node.pid ?? 0, 'SIGKILL');
-      await b?.up(['--relay-url', 'plane.test:6266']);
+      await a.until(({ peers }) => ['no-stun', 'checks-failed'].includes(peers[0]?.reason.code ?? ''));
+      process.kill((await b.status()).node.pid, 'SIGKILL');
+      await b.up(['--relay-url', 'plane.test:6266']);
     }
-    await a?.until(isTold);
-    await Promise.all([a?.down(), b?.down()]);
+    await a.until(isTold);
+    await Promise.all([a.down(), b.down()]);
   });
 
   it('cannot join while 18090 is blocked, and needs it no more once it is up', async () => {
     verifies('ports-api');
     await using lab = await natlab({ hosts: { a: {}, b: {} } });
     await using plane = await startLabPlane(lab);
-    const a = new LabMesh(lab.host('a'));
+    const a = new LabNode(lab.host('a'));
     const token = await plane.joinToken();
     await a.host.block('tcp dport 18090');
-    const blocked = await a.mesh(['init', '--server', LAB_SERVER], { MESH_TOKEN: token });
+    const blocked = await a.mesh(['init', '--server', LAB_SERVER], { env: { MESH_TOKEN: token } });
     expect([blocked.code, blocked.stderr]).toEqual([7, expect.stringContaining(`${LAB_SERVER} does not answer`)]);
     await a.host.unblock();
-    await a.init(token);
+    await a.join(token);
     await a.up();
     await a.until(({ control }) => control.bus.isUp);
     await a.host.block('tcp dport 18090');
-    await labMeshes(lab, plane, ['b']);
+    await labNodes(lab, plane, ['b'], asDaemon);
     await a.until(({ peers }) => peers[0]?.name === 'b');
-    expect(await a.pings('10.96.0.2', 20)).toBe(true);
+    expect(await a.host.reaches('10.96.0.2')).toBe(true);
   });
 
   it('logs more with --level debug, and what WireGuard and ICE do with --enable-sys-log', async () => {
     verifies('cli-up');
     await using lab = await natlab({ hosts: { a: {}, b: {}, c: {} } });
     await using plane = await startLabPlane(lab);
-    const [a] = await labMeshes(lab, plane, ['a'], ['--level', 'debug']);
-    const [b] = await labMeshes(lab, plane, ['b'], ['--enable-sys-log']);
-    const [c] = await labMeshes(lab, plane, ['c']);
-    for (const node of [a, b, c]) await node?.until(({ peers }) => peers.length === 2);
-    await b?.pings('10.96.0.1');
-    const log = (node: LabMesh | undefined) => readFileSync(node?.logFile ?? '', 'utf8');
-    await b?.until(() => log(b).includes('wireguard: handshake with a'));
-    expect(log(a)).toContain('fetching the graph over the API');
-    expect([log(b), log(c)].filter((text) => text.includes('fetching the graph'))).toEqual([]);
-    expect([log(a), log(c)].filter((text) => text.includes('wireguard: handshake'))).toEqual([]);
+    const { a } = await labNodes(lab, plane, ['a'], (node) => node.up(['--level', 'debug']));
+    const { b } = await labNodes(lab, plane, ['b'], (node) => node.up(['--enable-sys-log']));
+    const { c } = await labNodes(lab, plane, ['c'], asDaemon);
+    for (const node of [a, b, c]) await node.until(({ peers }) => peers.length === 2);
+    await b.host.reaches('10.96.0.1');
+    await b.until(() => b.log.includes('wireguard: handshake with a'));
+    expect(a.log).toContain('fetching the graph over the API');
+    expect([b.log, c.log].filter((text) => text.includes('fetching the graph'))).toEqual([]);
+    expect([a.log, c.log].filter((text) => text.includes('wireguard: handshake'))).toEqual([]);
   });
 
   it('takes another name with --name, and another key while it is up', async () => {
     await using lab = await natlab({ hosts: { a: {}, b: {} } });
     await using plane = await startLabPlane(lab);
-    const [a, b] = await labMeshes(lab, plane, ['a', 'b'], []);
-    expect(await b?.pings('10.96.0.1')).toBe(true);
-    const before = (await a?.status())?.node.publicKey;
-    expect(await a?.must(['rotate-key'])).toContain('New public key: ');
-    await b?.until(({ peers }) => peers.length === 1);
-    expect((await a?.status())?.node.publicKey).not.toBe(before);
-    expect(await b?.pings('10.96.0.1', 20)).toBe(true);
-    await b?.down();
-    await b?.up(['--name', 'my laptop']);
-    await a?.until(({ peers }) => peers[0]?.name === 'my-laptop');
+    const { a, b } = await labNodes(lab, plane, ['a', 'b'], asDaemon);
+    expect(await b.host.reaches('10.96.0.1')).toBe(true);
+    const before = (await a.status()).node.publicKey;
+    expect(await a.must(['rotate-key'])).toContain('New public key: ');
+    await b.until(({ peers }) => peers.length === 1);
+    expect((await a.status()).node.publicKey).not.toBe(before);
+    expect(await b.host.reaches('10.96.0.1')).toBe(true);
+    await b.down();
+    await b.up(['--name', 'my laptop']);
+    await a.until(({ peers }) => peers[0]?.name === 'my-laptop');
   });
 
   it('says what is missing and what to do about it where no tunnel can be made', async () => {
     verifies('cli-privileged', 'cli-status');
     await using lab = await natlab({ hosts: { a: {} } });
     await using plane = await startLabPlane(lab);
-    const a = new LabMesh(lab.host('a'));
-    await a.init(await plane.joinToken());
+    const a = new LabNode(lab.host('a'));
+    await a.join(await plane.joinToken());
     const without =
       (...drop: readonly string[]) =>
       (args: readonly string[]) =>
@@ -132,39 +133,37 @@ describePrivileged('mesh up', () => {
   it('refuses an overlay that overlaps a route of the host, and names both', async () => {
     await using lab = await natlab({ hosts: { a: {} } });
     await using plane = await startLabPlane(lab);
-    const a = new LabMesh(lab.host('a'));
-    await a.init(await plane.joinToken());
+    const a = new LabNode(lab.host('a'));
+    await a.join(await plane.joinToken());
     await lab.host('a').must('ip', ['route', 'add', '10.96.0.0/16', 'dev', 'eth0']);
-    const { code, stderr } = await a.mesh(a.upArguments());
-    expect([code, stderr]).toEqual([5, expect.stringMatching(/overlay 10\.96\.0\.0\/24 overlaps .*10\.96\.0\.0\/16/)]);
-    expect((await lab.host('a').run('ip', ['link', 'show', a.interfaceName])).code).toBe(1);
+    await expect(a.up()).rejects.toThrow(/ended with 5:\n.*overlay 10\.96\.0\.0\/24 overlaps .*10\.96\.0\.0\/16/);
+    expect(await a.host.hasInterface(a.interfaceName)).toBe(false);
   });
 
   it('loses its tunnels within 2 seconds of being revoked, and has them again when it is let in', async () => {
     await using lab = await natlab({ hosts: { a: {}, b: {} } });
     await using plane = await startLabPlane(lab);
-    const [a] = await labMeshes(lab, plane, ['a', 'b']);
-    await a?.until(({ control }) => control.bus.isUp);
-    const isGone = async () => (await lab.host('a').run('ip', ['link', 'show', a?.interfaceName ?? ''])).code === 1;
+    const { a } = await labNodes(lab, plane, ['a', 'b'], asDaemon);
+    await a.until(({ control }) => control.bus.isUp);
     await plane.api('POST', '/api/v1/peers/a/revoke');
     const revokedAt = performance.now();
-    while (!(await isGone())) expect(performance.now() - revokedAt).toBeLessThan(2_000);
+    while (await a.host.hasInterface(a.interfaceName)) expect(performance.now() - revokedAt).toBeLessThan(2_000);
     await plane.api('POST', '/api/v1/peers/a/approve');
-    await a?.until(({ node, peers }) => node.address === '10.96.0.1' && peers.length === 1, 30_000);
+    await a.until(({ node, peers }) => node.address === '10.96.0.1' && peers.length === 1, 30_000);
   });
 
   it('comes up without the control plane, from the graph that it kept', async () => {
     await using lab = await natlab({ hosts: { a: {}, b: {} } });
     await using plane = await startLabPlane(lab);
-    const [a, b] = await labMeshes(lab, plane, ['a', 'b']);
-    await a?.until(({ peers }) => peers.length === 1);
-    await a?.down();
+    const { a, b } = await labNodes(lab, plane, ['a', 'b'], asDaemon);
+    await a.until(({ peers }) => peers.length === 1);
+    await a.down();
     await plane.stop();
-    expect(await a?.up()).toContain('a is up as 10.96.0.1');
-    expect(await b?.status()).toMatchObject({ node: { address: '10.96.0.2' }, peers: [{ name: 'a' }] });
+    expect(await a.up()).toContain('a is up as 10.96.0.1');
+    expect(await b.status()).toMatchObject({ node: { address: '10.96.0.2' }, peers: [{ name: 'a' }] });
     await plane.start();
-    await a?.until(({ control }) => control.bus.isUp && control.trouble === '', 60_000);
-    expect(await a?.pings('10.96.0.2', 20)).toBe(true);
+    await a.until(({ control }) => control.bus.isUp && control.trouble === '', 60_000);
+    expect(await a.host.reaches('10.96.0.2')).toBe(true);
   });
 });
 
@@ -173,7 +172,7 @@ describePrivileged('mesh sandbox start', () => {
     verifies('sandbox-start');
     await using lab = await natlab({ hosts: { a: {}, b: {} } });
     await using plane = await startLabPlane(lab);
-    await labMeshes(lab, plane, ['b']);
+    await labNodes(lab, plane, ['b'], asDaemon);
     const reach = [{ to: [{ peerSelector: {} }] }];
     const agent = await plane.api('POST', '/api/v1/agents', { name: 'planner', reach });
     const delegated = async (ttl: string) => {

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import type { PathStatus } from '../../client/paths/status.ts';
 import type { LabSpec, RouterSpec } from '../natlab.ts';
 import { describePrivileged } from '../privileged.ts';
-import { connectedLab, type LabNode } from './paths-lab.ts';
+import { connectedLab, type PathsNode } from './paths-lab.ts';
 
 /** Between two packets of the pings that count what is lost. */
 const PING_MS = 5;
@@ -25,8 +25,7 @@ describePrivileged('paths between real tunnels', () => {
     const statuses = await Promise.all([a.untilStatus('b', isSettled), b.untilStatus('a', isSettled)]);
     const isRelayAddress = statuses.map(({ endpoint }) => endpoint?.address.startsWith('fd6c:7270::'));
     expect(isRelayAddress).toEqual([expected === 'relayed', expected === 'relayed']);
-    const ping = await a.host.run('ping', ['-c3', '-i0.2', '-W1', b.address]);
-    expect(ping.stdout).toContain(' 0% packet loss');
+    expect(await a.host.ping(b.address, { count: 3 })).toEqual({ sent: 3, received: 3 });
   });
 
   it('whoever flushes all packet rules of a host costs it its direct ways only for a moment', async () => {
@@ -60,8 +59,7 @@ describePrivileged('paths between real tunnels', () => {
       expect.stringMatching(/^mesh_ice_/),
       'fd6c:7270::ca6c:1/128',
     ]);
-    a.send({ type: 'close' });
-    await a.until(({ type }) => type === 'down');
+    await a.parts.close();
     expect(await traces()).toEqual([]);
   });
 
@@ -100,7 +98,7 @@ function v6Laptop() {
 }
 
 /** Pings without end, and knows which stayed unanswered. */
-function startPings(from: LabNode, address: string) {
+function startPings(from: PathsNode, address: string) {
   const child = from.host.spawn('ping', ['-n', '-i', String(PING_MS / 1_000), '-W2', address]);
   const answered = new Set<number>();
   let newest = 0;

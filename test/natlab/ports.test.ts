@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
 import type { PeerStatus } from '../../client/agent/node-status.ts';
 import { type LabHost, type LabSpec, natlab } from '../natlab.ts';
-import { type LabNode, startLabNode } from '../natlab-node.ts';
-import { type LabPlane, startLabPlane } from '../natlab-plane.ts';
+import { labNodes } from '../natlab-node.ts';
+import { startLabPlane } from '../natlab-plane.ts';
 import { describePrivileged } from '../privileged.ts';
 import { verifies } from '../requirements.ts';
 
@@ -22,11 +22,8 @@ describePrivileged('a blocked port', () => {
     verifies('ports-api');
     await using lab = await natlab(SPEC);
     await using plane = await startLabPlane(lab);
-    const token = await plane.joinToken();
     await lab.host('plane').block('tcp dport 18090');
-    await expect(startLabNode(lab.host('near'), { token })).rejects.toThrow(
-      /mesh init ended with 7: .*plane\.test:18090/,
-    );
+    await expect(labNodes(lab, plane, ['near'])).rejects.toThrow(/mesh init .* ended with 7:\n.*plane\.test:18090/);
   });
 
   it('4222/tcp keeps nodes from negotiating connections until it is open again', async () => {
@@ -34,11 +31,11 @@ describePrivileged('a blocked port', () => {
     await using lab = await natlab(SPEC);
     await using plane = await startLabPlane(lab);
     await lab.host('plane').block('tcp dport 4222');
-    const { near, far } = await start(lab, plane, ['far', 'near']);
+    const { near, far } = await labNodes(lab, plane, ['far', 'near']);
     const alone = await near.until(({ control, peers }) => peers.length === 1 && control.bus.trouble !== 'connecting');
     expect(alone.control.bus.trouble).toMatch(/plane\.test:4222/);
     expect(alone.peers).toMatchObject([{ transport: 'probing', path: null, reason: { code: 'no-bus' } }]);
-    expect(await near.ping(alone.peers[0]?.address ?? '', { count: 3 })).toEqual({ sent: 3, received: 0 });
+    expect(await near.host.ping(alone.peers[0]?.address ?? '', { count: 3 })).toEqual({ sent: 3, received: 0 });
     await lab.host('plane').unblock();
     await near.untilPeer('far', ({ path }) => path === 'direct', 60_000);
     await far.stop();
@@ -50,12 +47,12 @@ describePrivileged('a blocked port', () => {
     await using lab = await natlab(SPEC);
     await using plane = await startLabPlane(lab);
     await lab.host('plane').block('tcp dport 6266');
-    const { near, hard } = await start(lab, plane, ['near', 'far', 'hard', 'harder']);
+    const { near, hard } = await labNodes(lab, plane, ['near', 'far', 'hard', 'harder']);
     const far = await near.untilPeer('far', ({ path }) => path === 'direct');
-    expect(await near.ping(far.address, { count: 3 })).toEqual({ sent: 3, received: 3 });
+    expect(await near.host.ping(far.address, { count: 3 })).toEqual({ sent: 3, received: 3 });
     const harder = await hard.untilPeer('harder', ({ reason }) => reason.code === 'relay-away', 60_000);
     expect(harder).toMatchObject({ transport: 'probing', path: null });
-    expect(await hard.ping(harder.address, { count: 3 })).toEqual({ sent: 3, received: 0 });
+    expect(await hard.host.ping(harder.address, { count: 3 })).toEqual({ sent: 3, received: 0 });
     expect((await hard.status()).relay).toMatchObject({ address: 'lrp://plane.test:6266' });
   });
 
@@ -64,14 +61,14 @@ describePrivileged('a blocked port', () => {
     await using lab = await natlab(SPEC);
     await using plane = await startLabPlane(lab);
     await lab.host('plane').block('udp dport 3478');
-    const { near } = await start(lab, plane, ['near', 'far']);
+    const { near } = await labNodes(lab, plane, ['near', 'far']);
     const far = await near.untilPeer(
       'far',
       ({ path, reason }) => path === 'relayed' && reason.code === 'no-stun',
       60_000,
     );
     expect(far.endpoint).toMatch(/^\[fd6c:7270::/);
-    expect(await near.ping(far.address, { count: 3 })).toEqual({ sent: 3, received: 3 });
+    expect(await near.host.ping(far.address, { count: 3 })).toEqual({ sent: 3, received: 3 });
   });
 
   it('51820/udp makes the direct connection fail, and the relay is used', async () => {
@@ -79,14 +76,14 @@ describePrivileged('a blocked port', () => {
     await using lab = await natlab(SPEC);
     await using plane = await startLabPlane(lab);
     await lab.host('home').block('udp sport 51820');
-    const { near } = await start(lab, plane, ['near', 'far']);
+    const { near } = await labNodes(lab, plane, ['near', 'far']);
     const far = await near.untilPeer(
       'far',
       ({ path, reason }) => path === 'relayed' && reason.code !== 'checking',
       60_000,
     );
     expect(far).toMatchObject({ transport: 'lrp-ready', endpoint: expect.stringMatching(/^\[fd6c:7270::/) });
-    expect(await near.ping(far.address, { count: 3 })).toEqual({ sent: 3, received: 3 });
+    expect(await near.host.ping(far.address, { count: 3 })).toEqual({ sent: 3, received: 3 });
   });
 
   it("51820/udp closed by one host's own inbound rules keeps both sides on the relay, without a lost packet", async () => {
@@ -94,7 +91,7 @@ describePrivileged('a blocked port', () => {
     await using lab = await natlab(SPEC);
     await using plane = await startLabPlane(lab);
     await inboundRules(lab.host('near'), ['udp dport 51820 drop']);
-    const { near, far } = await start(lab, plane, ['near', 'far']);
+    const { near, far } = await labNodes(lab, plane, ['near', 'far']);
     const changes: string[] = [];
     const byRelay = ({ path }: PeerStatus) => path === 'relayed';
     const seen = await near.untilPeer('far', byRelay);
@@ -107,7 +104,7 @@ describePrivileged('a blocked port', () => {
       }),
     );
     // Longer than a try of the direct way.
-    const pinged = await near.ping(seen.address, { count: 50 });
+    const pinged = await near.host.ping(seen.address, { count: 50 });
     isOver = true;
     await Promise.all(watched);
     expect([pinged, new Set(changes)]).toEqual([{ sent: 50, received: 50 }, new Set(['relayed'])]);
@@ -124,30 +121,14 @@ describePrivileged('a blocked port', () => {
       'udp dport 51820 accept',
       'drop',
     ]);
-    const { near } = await start(lab, plane, ['near', 'far']);
+    const { near } = await labNodes(lab, plane, ['near', 'far']);
     const far = await near.untilPeer('far', ({ path }) => path === 'direct');
-    expect(await near.ping(far.address, { count: 3 })).toEqual({ sent: 3, received: 3 });
+    expect(await near.host.ping(far.address, { count: 3 })).toEqual({ sent: 3, received: 3 });
   });
 });
 
 /** As a person would write them: in a chain at the usual priority. */
 async function inboundRules(host: LabHost, rules: readonly string[]): Promise<void> {
   const chain = ['type filter hook input priority 0;', ...rules].join('\n');
-  await host.must('nft', ['-f', '-'], { stdin: `table inet f {\nchain i {\n${chain}\n}\n}\n` });
-}
-
-async function start<Name extends string>(
-  lab: Awaited<ReturnType<typeof natlab>>,
-  plane: LabPlane,
-  names: readonly Name[],
-) {
-  const token = await plane.joinToken();
-  const nodes: [Name, LabNode][] = [];
-  // One after the other: each finds those before it in its first graph.
-  for (const name of names) {
-    const node = await startLabNode(lab.host(name), { token });
-    await node.until(({ node: { address } }) => address !== null);
-    nodes.push([name, node]);
-  }
-  return Object.fromEntries(nodes) as Record<Name, LabNode>;
+  await host.nft(`table inet f {\nchain i {\n${chain}\n}\n}\n`);
 }

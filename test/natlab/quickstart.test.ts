@@ -2,9 +2,9 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, it } from 'vitest';
 import { ADMIN_PASSWORD } from '../harness.ts';
-import { LabMesh } from '../lab-mesh.ts';
 import { freshDirectory } from '../meshd.ts';
 import { natlab, PLANE_NAME } from '../natlab.ts';
+import { LabNode } from '../natlab-node.ts';
 import { type LabPlane, startLabPlane } from '../natlab-plane.ts';
 import { describePrivileged } from '../privileged.ts';
 import { launcher } from '../run-command.ts';
@@ -24,7 +24,7 @@ describePrivileged('the three nodes of the README', () => {
     await using plane = await startLabPlane(lab, Object.fromEntries(assignmentsOf(settings)));
     const link = await invited(lab.host('plane'), plane, onPlane);
 
-    const nodes = Object.keys(SPEC.hosts).map((name) => new LabMesh(lab.host(name)));
+    const nodes = Object.keys(SPEC.hosts).map((name) => new LabNode(lab.host(name)));
     for (const node of nodes) {
       // Hosts of the lab share one host name and one directory of WireGuard sockets.
       await node.must([...argumentsOf(init).map((word) => (word === '$LINK' ? link : word)), '--name', node.host.name]);
@@ -43,27 +43,24 @@ describePrivileged('the three nodes of the README', () => {
       for (const other of others) expect(shown).toContain(other);
     }
 
-    const [laptop, desk, server] = nodes as [LabMesh, LabMesh, LabMesh];
+    const [laptop, desk, server] = nodes as [LabNode, LabNode, LabNode];
     const [toDesk, toServer] = [addresses.get('desk') ?? '', addresses.get('server') ?? ''];
-    expect([await laptop.pings(toDesk), await laptop.pings(toServer)]).toEqual([true, true]);
+    expect([await laptop.host.reaches(toDesk), await laptop.host.reaches(toServer)]).toEqual([true, true]);
     await label(plane, 'laptop');
     await label(plane, 'desk');
     const spec = { action: 'DENY', ...named('desk'), ingress: [{ from: [named('laptop')] }] };
     const denied = performance.now();
     await plane.api('POST', '/api/v1/policies', { name: 'shut', spec });
     expect((await momentOf(laptop, toDesk, false)) - denied).toBeLessThan(ENFORCED_MS);
-    expect([await laptop.pings(toDesk, 1), await laptop.pings(toServer), await server.pings(toDesk)]).toEqual([
-      false,
-      true,
-      true,
-    ]);
+    const others = [await laptop.host.reaches(toServer), await server.host.reaches(toDesk)];
+    expect([await laptop.host.reaches(toDesk, 1), ...others]).toEqual([false, true, true]);
     const lifted = performance.now();
     await plane.api('DELETE', '/api/v1/policies/shut');
     expect((await momentOf(laptop, toDesk, true)) - lifted).toBeLessThan(ENFORCED_MS);
 
     for (const node of [laptop, desk, server]) {
       await node.down();
-      expect((await node.host.run('ip', ['link', 'show', node.interfaceName])).code).toBe(1);
+      expect(await node.host.hasInterface(node.interfaceName)).toBe(false);
       expect(await node.host.must('nft', ['list', 'ruleset'])).not.toContain(node.interfaceName);
     }
   });
@@ -79,7 +76,7 @@ async function label({ api }: LabPlane, name: string): Promise<void> {
 
 /** Signs in and invites as the section says. @returns the join link */
 async function invited(
-  host: LabMesh['host'],
+  host: LabNode['host'],
   plane: LabPlane,
   [login = '', invite = '']: readonly string[],
 ): Promise<string> {
@@ -90,7 +87,7 @@ async function invited(
 }
 
 /** The moment from which on packets are answered, or are not. */
-async function momentOf(from: LabMesh, address: string, isAnswered: boolean): Promise<number> {
+async function momentOf(from: LabNode, address: string, isAnswered: boolean): Promise<number> {
   for (;;) {
     const { code } = await from.host.run('ping', ['-n', '-c', '1', '-W', '0.2', address]);
     if ((code === 0) === isAnswered) return performance.now();

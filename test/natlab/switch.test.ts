@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { natlab } from '../natlab.ts';
-import { type LabNode, startLabNode } from '../natlab-node.ts';
+import { type LabNode, labNodes } from '../natlab-node.ts';
 import { startLabPlane } from '../natlab-plane.ts';
 import { describePrivileged } from '../privileged.ts';
 
@@ -11,8 +11,7 @@ describePrivileged('a direct path under traffic', () => {
   it('is on the relay within a second of being cut, and direct again without a lost packet', async () => {
     await using lab = await natlab({ hosts: { one: {}, two: {} } });
     await using plane = await startLabPlane(lab);
-    const token = await plane.joinToken();
-    const [one, two] = [await startLabNode(lab.host('one'), { token }), await startLabNode(lab.host('two'), { token })];
+    const { one, two } = await labNodes(lab, plane, ['one', 'two']);
     const { address } = await one.untilPeer('two', ({ path }) => path === 'direct');
     await two.untilPeer('one', ({ path }) => path === 'direct');
 

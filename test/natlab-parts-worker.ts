@@ -1,18 +1,36 @@
 import { readFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { nftablesFirewall } from '../client/firewall/nftables.ts';
+import type { Connectivity } from '../client/paths/connectivity.ts';
+import { startConnectivity } from '../client/paths/runtime.ts';
+import type { PathStatus } from '../client/paths/status.ts';
 import { linuxTunnels } from '../client/tunnel/linux.ts';
 import type { Tunnel, TunnelOptions, TunnelPeer } from '../client/tunnel/tunnel.ts';
-import type { FirewallRules } from '../core/network/graph.ts';
-import { LiveConnection, probe, serveEcho, type Target, UdpTalk } from './lab-packets.ts';
+import type { FirewallRules, FullGraph } from '../core/network/graph.ts';
+import { RelayListener } from '../net/relay/listener.ts';
+import { keyPairOf } from '../net/seal/x25519.ts';
+import { StunListener } from '../net/stun/listener.ts';
+import { tryLoopback } from './natlab/loopback-trial.ts';
+import { LiveConnection, probe, serveEcho, type Target, UdpTalk } from './natlab-packets.ts';
 
 /**
- * Runs inside a lab's namespace: tunnel and firewall of one interface, called by lines of JSON `{id, method, args}` and
- * answered by lines `{id, answer}` or `{id, error}`. Keys come and go in base64. `node lab-worker.ts <interface>`
+ * Runs inside a lab's namespace: tunnel, firewall and paths of one interface, called by lines of JSON `{id, method, args}`
+ * and answered by lines `{id, answer}` or `{id, error}`; what happens by itself is told in lines `{event}`. Bytes come and go
+ * in base64. `node natlab-parts-worker.ts <interface>`
  */
+export type PartsEvent =
+  | { readonly type: 'signal'; readonly subject: string; readonly sealed: string }
+  | { readonly type: 'status'; readonly status: PathStatus };
+
 const [interfaceName = ''] = process.argv.slice(2);
+const say = (line: object) => process.stdout.write(`${JSON.stringify(line)}\n`);
+const tell = (event: PartsEvent) => say({ event });
+const log = { error() {}, warn() {}, info() {}, debug() {} };
+const clock = { now: () => Date.now() };
 const firewall = nftablesFirewall(interfaceName);
 let tunnel: Tunnel | undefined;
+let paths: Connectivity | undefined;
+let loopback: Awaited<ReturnType<typeof tryLoopback>> | undefined;
 let talk: UdpTalk | undefined;
 let live: LiveConnection | undefined;
 const opened = () => {
@@ -24,9 +42,9 @@ const methods = {
   obstacles: () => linuxTunnels.obstacles(),
   collisions: (cidr: string) => linuxTunnels.collisions(cidr, interfaceName),
   recover: () => linuxTunnels.recover(interfaceName),
-  async open(options: Omit<TunnelOptions, 'interfaceName' | 'privateKey'> & { privateKey: string }) {
+  async open(options: Pick<TunnelOptions, 'address' | 'cidr'> & { privateKey: string }) {
     const privateKey = Buffer.from(options.privateKey, 'base64');
-    tunnel = await linuxTunnels.open({ ...options, interfaceName, privateKey });
+    tunnel = await linuxTunnels.open({ ...options, interfaceName, privateKey, listenPort: 51_820, mtu: 1_280 });
     return { kind: tunnel.kind, listenPort: tunnel.listenPort };
   },
   change: (put: TunnelPeer[], removed: string[]) => opened().change(put, removed),
@@ -35,7 +53,42 @@ const methods = {
   setAddress: (address: string, cidr: string) => opened().setAddress(address, cidr),
   peers: () => opened().peers(),
   ended: () => opened().ended,
-  close: () => opened().close(),
+  async close() {
+    await paths?.close();
+    await opened().close();
+  },
+  /** Connects the open tunnel to the peers of a graph. */
+  async startPaths(graph: FullGraph, privateKey: string) {
+    const connectivity = await startConnectivity({
+      keyPair: keyPairOf(Buffer.from(privateKey, 'base64')),
+      workspaceId: 'w',
+      graph,
+      tunnel: opened(),
+      publish: (subject, sealed) => tell({ type: 'signal', subject, sealed: Buffer.from(sealed).toString('base64') }),
+      log,
+    });
+    paths = connectivity;
+    connectivity.onChange((status) => tell({ type: 'status', status }));
+    const endpoints = await connectivity.admit(graph);
+    const peers = graph.peers.map(({ publicKey, allowedIps }): TunnelPeer => {
+      const endpoint = endpoints.get(publicKey);
+      return { publicKey, allowedIps, keepalive: 0, ...(endpoint && { endpoint }) };
+    });
+    await opened().change(peers, []);
+    connectivity.updateGraph(graph);
+  },
+  busState: (state: 'up' | 'down') => paths?.busState(state),
+  receiveSignal: (subject: string, sealed: string) => paths?.receiveSignal(subject, Buffer.from(sealed, 'base64')),
+  /** What paths need of a control plane. */
+  async serveRelayAndStun(token: string) {
+    await new RelayListener({ host: '0.0.0.0', port: 6266, token, clock }).start();
+    await new StunListener({ host: '::', port: 3478, clock }).start();
+  },
+  async openLoopback(...args: Parameters<typeof tryLoopback>) {
+    loopback = await tryLoopback(...args);
+    return loopback.report;
+  },
+  closeLoopback: () => loopback?.close(),
   apply: (rules: FirewallRules, now: number) => timed(() => firewall.apply(rules, now)),
   restore: () => firewall.restore(),
   /** @returns milliseconds of processor time that one check takes, programs it runs included, over `checks` of them */
@@ -58,7 +111,7 @@ const methods = {
   echoes: (timeoutMs: number) => live?.echoes(timeoutMs),
 } as const;
 
-export type LabMethods = typeof methods;
+export type PartsMethods = typeof methods;
 
 /** Milliseconds of this process and of those it has waited for, to 10 ms. */
 function processorTime(): number {
@@ -76,7 +129,7 @@ async function timed(run: () => Promise<void>): Promise<{ elapsedMs: number; pro
 }
 
 for await (const line of createInterface({ input: process.stdin })) {
-  const { id, method, args } = JSON.parse(line) as { id: number; method: keyof LabMethods; args: unknown[] };
+  const { id, method, args } = JSON.parse(line) as { id: number; method: keyof PartsMethods; args: unknown[] };
   const call = methods[method] as (...args: unknown[]) => unknown;
   // Calls run side by side: `ended` is asked for long before it is answered.
   void Promise.resolve()
@@ -85,5 +138,6 @@ for await (const line of createInterface({ input: process.stdin })) {
       (answer) => ({ id, answer: answer ?? null }),
       (error: Error) => ({ id, error: error.message }),
     )
-    .then((answer) => process.stdout.write(`${JSON.stringify(answer)}\n`));
+    .then(say);
 }
+process.exit();

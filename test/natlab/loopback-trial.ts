@@ -1,0 +1,48 @@
+import { createSocket } from 'node:dgram';
+import { once } from 'node:events';
+import { Loopback } from '../../client/relay/loopback.ts';
+
+/**
+ * Opens the loopback of some peers with a socket in WireGuard's place, which sends one packet to every peer's endpoint. Each
+ * is answered from there.
+ *
+ * @returns what came of it; the loopback stays until it is closed
+ */
+export async function tryLoopback(port: number, peers: number, family: 4 | 6 = 6) {
+  const wireguard = createSocket(`udp${family}`);
+  await once(wireguard.bind(port), 'listening');
+  const report = { returned: 0, misplaced: 0, crossed: 0, admitMs: 0 };
+  const loopback = await Loopback.open({
+    wireguardPort: port,
+    now: () => performance.now(),
+    log: { error() {}, warn() {}, info() {}, debug() {} },
+    onPacket: (peer, packet) => {
+      if (packet.toString('latin1', 1) === peer.publicKey) loopback.deliver(peer, packet);
+      else report.crossed += 1;
+    },
+  });
+  const keys = Array.from({ length: peers }, (_, n) => Buffer.alloc(32, `key ${n}`).toString('base64'));
+  const began = performance.now();
+  await loopback.admit(keys);
+  report.admitMs = performance.now() - began;
+  wireguard.on('message', (packet, from) => {
+    const isFromThere = loopback.endpointOf(packet.toString('latin1', 1))?.address === from.address;
+    report[isFromThere && from.port === loopback.port ? 'returned' : 'misplaced'] += 1;
+  });
+  for (const key of keys) {
+    const endpoint = loopback.endpointOf(key);
+    if (endpoint) wireguard.send(Buffer.from(`\u0004${key}`, 'latin1'), endpoint.port, endpoint.address);
+    await turn();
+  }
+  const end = performance.now() + 5_000;
+  while (report.returned < peers && performance.now() < end) await turn();
+  const endpoint = loopback.endpointOf(keys[0] ?? '')?.address;
+  const shown = loopback.shownEndpointOf(keys[0] ?? '')?.address;
+  const close = async () => {
+    await loopback.close();
+    wireguard.close();
+  };
+  return { report: { ...report, endpoint, shown }, close };
+}
+
+const turn = () => new Promise((resolve) => setImmediate(resolve));

@@ -48,16 +48,17 @@ export const oneToOne =
     return run;
   };
 
-/** One publisher, 1,000 subscribers of one subject. */
+/** One publisher, 1,000 subscribers of one subject, who all call it by the same sid or each by its own. */
 export const fanOut =
-  (bytes: number): Workload =>
+  (bytes: number, sids: 'same' | 'own'): Workload =>
   async (port, scale) => {
     const receivers = 1_000;
-    const count = Math.round((bytes > 1_024 ? 100 : 400) * scale);
-    const wires = await openMany(port, receivers, () => 'SUB mesh.ws.all.news 1\r\n');
+    const count = Math.round((bytes > 1_024 ? 200 : 1_000) * scale);
+    const sid = (at: number) => `${1_000 + (sids === 'own' ? at : 0)}`;
+    const wires = await openMany(port, receivers, (at) => `SUB mesh.ws.all.news ${sid(at)}\r\n`);
     const publisher = await Wire.open(port);
     const run = await timed(count * receivers, async () => {
-      const done = wires.map((wire) => wire.expect(count * msgLength('mesh.ws.all.news', '1', bytes)));
+      const done = wires.map((wire) => wire.expect(count * msgLength('mesh.ws.all.news', sid(0), bytes)));
       const one = pub('mesh.ws.all.news', bytes);
       for (let sent = 0; sent < count; sent++) await publisher.write(one);
       await Promise.all(done);

@@ -107,7 +107,7 @@ describe('limits', () => {
     let most = 0;
     const bench: Bench = new Bench({
       relieve: () => {
-        most = Math.max(most, bench.broker.queued);
+        most = Math.max(most, bench.broker.pool.queued);
         bench.run();
       },
     });
@@ -313,6 +313,55 @@ describe('routing', () => {
     const publisher = bench.connect(QUIET);
     bench.broker.handle(publisher.session, Buffer.from('PUB a 1\r\nx\r\n'.repeat(50)), bench.now);
     expect(bench.run().map(({ kind }) => kind)).toEqual(['write']);
+  });
+
+  it('gives each of many receivers its own messages in order, whatever comes in between and whoever does not read', () => {
+    const subject = fc.constantFrom('a', 'b');
+    const receiver = fc.record({
+      subjects: fc.uniqueArray(subject, { minLength: 1 }),
+      sid: fc.constantFrom('1', '22'),
+    });
+    const step = fc.oneof(
+      { weight: 9, arbitrary: fc.record({ subject, bytes: fc.constantFrom(0, 5, 300, 20_000) }) },
+      { weight: 1, arbitrary: fc.nat(5).map((ping) => ({ ping })) },
+    );
+    const turns = fc.array(fc.array(step, { maxLength: 12 }), { maxLength: 6 });
+    fc.assert(
+      fc.property(fc.array(receiver, { minLength: 4, maxLength: 12 }), turns, (receivers, all) => {
+        const bench: Bench = new Bench({ relieve: () => bench.run() });
+        const lines = receivers.map(({ subjects, sid }) =>
+          bench.connect(`${QUIET}${subjects.map((name) => `SUB ${name} ${name}${sid}\r\n`).join('')}`),
+        );
+        const frozen = bench.connect(`${QUIET}SUB * 1\r\n`);
+        frozen.frozen = true;
+        const publisher = bench.connect(QUIET);
+        const expected = receivers.map(() => '');
+        for (const turn of all) {
+          let sent = '';
+          for (const part of turn) {
+            if ('ping' in part) {
+              bench.broker.handle(publisher.session, Buffer.from(sent), bench.now);
+              sent = '';
+              const line = lines[part.ping];
+              if (line === undefined) continue;
+              bench.broker.handle(line.session, Buffer.from('PING\r\n'), bench.now);
+              expected[part.ping] += 'PONG\r\n';
+              continue;
+            }
+            sent += message(part.subject, part.bytes);
+            for (const [at, { subjects, sid }] of receivers.entries()) {
+              if (!subjects.includes(part.subject)) continue;
+              expected[at] += message(part.subject, part.bytes)
+                .replace('PUB', 'MSG')
+                .replace(/ (?=\d)/, ` ${part.subject}${sid} `);
+            }
+          }
+          publisher.send(sent);
+        }
+        expect(lines.map((line) => line.read())).toEqual(expected);
+      }),
+      { numRuns: 100 },
+    );
   });
 
   it('forgets everything of a connection that has gone', () => {

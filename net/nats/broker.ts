@@ -41,9 +41,7 @@ export class Broker implements Hub {
   readonly partial: PartialBudget;
   readonly credentials = new CredentialTable();
   now = 0;
-  /** Bytes in outboxes. */
-  queued = 0;
-  /** Bytes queued since the last `takeCommands`. */
+  /** Bytes encoded since the last `takeCommands`. */
   fresh = 0;
   readonly #options: BrokerOptions;
   readonly #router = new Router<Subscription>();
@@ -113,7 +111,6 @@ export class Broker implements Hub {
     this.#sessions.delete(session.id);
     if (!session.internal) this.metrics.connections--;
     session.close();
-    this.queued -= session.outbox.bytes;
     session.outbox.clear();
     this.#inFlight -= session.inFlight;
     session.inFlight = 0;
@@ -143,14 +140,13 @@ export class Broker implements Hub {
     session.inFlight += length;
     session.writingSince = now;
     this.#inFlight += length;
-    this.queued -= length;
     this.metrics.sent_bytes_total += length;
     return chunk;
   }
 
   /** The socket has taken the bytes of the last `take`; what waits behind them is the next write. */
   written(session: Session, chunk: Chunk): void {
-    this.pool.give(chunk.buffer);
+    chunk.owner.give(chunk.buffer);
     this.#inFlight -= session.inFlight;
     session.inFlight = 0;
     const waiting = session.outbox.bytes;
@@ -181,6 +177,15 @@ export class Broker implements Hub {
   tickStalls(now: number): void {
     this.now = now;
     this.#stalls.tick(now);
+  }
+
+  /** Bytes of memory that wait for receivers. */
+  get #waiting(): number {
+    return this.#inFlight + this.pool.queued;
+  }
+
+  get crowded(): boolean {
+    return this.#waiting > this.limits.maxTotalPending;
   }
 
   /** Receivers that publishers are held back for. */
@@ -222,7 +227,7 @@ export class Broker implements Hub {
       ...this.metrics,
       subscriptions: this.#router.size,
       subscription_bytes: this.#subscriptionBytes,
-      pending_bytes: this.#inFlight + this.queued,
+      pending_bytes: this.#waiting,
       partial_bytes: this.partial.used,
     };
   }
@@ -251,11 +256,9 @@ export class Broker implements Hub {
 
   overflow(session: Session): void {
     if (!session.open) return;
-    const waiting = this.#inFlight + this.queued;
     const { maxPending, maxTotalPending } = this.limits;
-    const isCrowded = waiting > maxTotalPending;
-    const isFull = waiting > 2 * maxTotalPending && session.inFlight > 0;
-    if (!isFull && session.pending <= Math.max(MIN_PENDING_BYTES, isCrowded ? 0 : maxPending)) return;
+    const isFull = this.#waiting > 2 * maxTotalPending && session.inFlight > 0;
+    if (!isFull && session.pending <= Math.max(MIN_PENDING_BYTES, this.crowded ? 0 : maxPending)) return;
     this.metrics.slow_consumers_total++;
     this.#cut(session, 'slow');
   }
@@ -295,7 +298,6 @@ export class Broker implements Hub {
 
   #cut(session: Session, reason: CloseReason): void {
     session.close();
-    this.queued -= session.outbox.bytes;
     session.outbox.clear();
     this.#stalls.release(session);
     this.#commands.push({ kind: 'close', session, reason, cut: true });

@@ -28,9 +28,10 @@ export interface Hub {
   readonly partial: PartialBudget;
   /** Time of the input being handled, in milliseconds since the epoch. */
   readonly now: number;
-  /** Bytes in outboxes, and those queued since commands were last taken. */
-  queued: number;
+  /** Bytes encoded since commands were last taken. */
   fresh: number;
+  /** Receivers are so far behind that memory runs short. */
+  readonly crowded: boolean;
   verify(secret: string): Grant | undefined;
   /** False when there is no room for it. */
   addSubscription(subscription: Subscription): boolean;

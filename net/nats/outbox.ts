@@ -1,9 +1,12 @@
 import { BUFFER_SIZES } from './limits.ts';
+import type { Tape } from './tape.ts';
 
 const LARGEST = BUFFER_SIZES[BUFFER_SIZES.length - 1]?.bytes ?? 0;
 
 /** Buffers in a few sizes, lent for a tick. An idle connection holds none. */
 export class BufferPool {
+  /** Bytes that wait in buffers of outboxes. */
+  queued = 0;
   readonly #free = BUFFER_SIZES.map((size) => ({ ...size, buffers: [] as Uint8Array[] }));
 
   /** A buffer of at least that many bytes, with anything in it. */
@@ -27,7 +30,7 @@ function uninitialised(bytes: number): Uint8Array {
 
 const NO_BYTES = new Uint8Array(0);
 
-/** Bytes on the way to one receiver, in order. */
+/** Bytes on the way to one receiver, in order: in its own buffers, or all of them on a tape. */
 export class Outbox {
   readonly #pool: BufferPool;
   #current: Uint8Array = NO_BYTES;
@@ -35,17 +38,20 @@ export class Outbox {
   /** Filled buffers before the current one. */
   #full: Chunk[] | undefined;
   #fullBytes = 0;
+  #tape: Tape | undefined;
+  readonly #run = { head: NO_BYTES as Uint8Array, from: 0, to: 0 };
 
   constructor(pool: BufferPool) {
     this.#pool = pool;
   }
 
   get bytes(): number {
-    return this.#fullBytes + this.#length;
+    return this.#fullBytes + this.#length + (this.#tape?.size(this.#run) ?? 0);
   }
 
   /** Appends two runs of bytes. Returns true when a new buffer was needed: time to look at limits. */
   append(head: Uint8Array, tail: Uint8Array): boolean {
+    if (this.#tape !== undefined) this.#leave(this.#tape);
     const at = this.#length;
     const middle = at + head.length;
     const end = middle + tail.length;
@@ -53,18 +59,44 @@ export class Outbox {
     this.#current.set(head, at);
     this.#current.set(tail, middle);
     this.#length = end;
+    this.#pool.queued += end - at;
     return false;
   }
 
-  /** The oldest buffer, which the caller gives back to the pool when it is written; undefined when empty. */
+  /** Appends the last frame of a tape: by a note when nothing else waits. Returns what `append` does. */
+  note(tape: Tape, head: Uint8Array): boolean {
+    const frame = tape.frames - 1;
+    const run = this.#run;
+    if (this.#tape === tape && run.to === frame && run.head === head) {
+      run.to++;
+      return false;
+    }
+    if (this.bytes > 0) return this.append(head, tape.tail(frame));
+    tape.hold();
+    this.#tape = tape;
+    run.head = head;
+    run.from = frame;
+    run.to = frame + 1;
+    return false;
+  }
+
+  /** The oldest bytes, which the caller gives back when they are written; undefined when empty. */
   take(): Chunk | undefined {
+    const tape = this.#tape;
+    if (tape !== undefined) {
+      this.#tape = undefined;
+      tape.release();
+      return tape.chunk(this.#run);
+    }
     const first = this.#full?.shift();
     if (first !== undefined) {
       this.#fullBytes -= first.bytes.length;
+      this.#pool.queued -= first.bytes.length;
       return first;
     }
     if (this.#length === 0) return undefined;
-    const chunk = { buffer: this.#current, bytes: this.#current.subarray(0, this.#length) };
+    const chunk = this.#chunk();
+    this.#pool.queued -= this.#length;
     this.#current = NO_BYTES;
     this.#length = 0;
     return chunk;
@@ -72,12 +104,22 @@ export class Outbox {
 
   /** Drops everything. */
   clear(): void {
-    if (this.#current.length > 0) this.#pool.give(this.#current);
-    for (const { buffer } of this.#full ?? []) this.#pool.give(buffer);
-    this.#current = NO_BYTES;
-    this.#length = 0;
+    this.#tape?.release();
+    this.#tape = undefined;
+    for (let chunk = this.take(); chunk !== undefined; chunk = this.take()) chunk.owner.give(chunk.buffer);
     this.#full = undefined;
-    this.#fullBytes = 0;
+  }
+
+  #chunk(): Chunk {
+    return { buffer: this.#current, bytes: this.#current.subarray(0, this.#length), owner: this.#pool };
+  }
+
+  /** What comes now is not on the tape: from here on all is in buffers. */
+  #leave(tape: Tape): void {
+    const { head, from, to } = this.#run;
+    this.#tape = undefined;
+    for (let frame = from; frame < to; frame++) this.append(head, tape.tail(frame));
+    tape.release();
   }
 
   #grow(head: Uint8Array, tail: Uint8Array): true {
@@ -90,7 +132,7 @@ export class Outbox {
     } else {
       if (this.#length > 0) {
         this.#full ??= [];
-        this.#full.push({ buffer: this.#current, bytes: this.#current.subarray(0, this.#length) });
+        this.#full.push(this.#chunk());
         this.#fullBytes += this.#length;
       }
       this.#current = this.#pool.take(Math.max(needed, LARGEST));
@@ -102,7 +144,8 @@ export class Outbox {
 }
 
 export interface Chunk {
-  /** What goes back to the pool. */
-  readonly buffer: Uint8Array;
   readonly bytes: Uint8Array;
+  /** What goes back to its owner. */
+  readonly buffer: Uint8Array;
+  readonly owner: { give(buffer: Uint8Array): void };
 }

@@ -3,7 +3,7 @@ import type { Delivery } from './commands.ts';
 import type { Dice } from './dice.ts';
 import { frameTail, withoutHeaders } from './frame.ts';
 import type { Hub, Subscription } from './hub.ts';
-import { RELIEF_BYTES, STALL_PENDING_BYTES } from './limits.ts';
+import { RELIEF_BYTES, STALL_PENDING_BYTES, TAPE_BYTES, TAPE_RECEIVERS } from './limits.ts';
 import type { Metrics } from './metrics.ts';
 import { mayNameReply, mayPublish, mayReceive, OPEN_PERMISSIONS } from './permissions.ts';
 import type { Route, Router, Target } from './router.ts';
@@ -11,6 +11,7 @@ import type { Session } from './session.ts';
 import type { Publication } from './sink.ts';
 import type { Stalls } from './stalls.ts';
 import { isLiteralSubject } from './subject.ts';
+import { Tape } from './tape.ts';
 
 const NO_RESPONDERS = bytesOf('16 16\r\nNATS/1.0 503\r\n\r\n\r\n');
 
@@ -34,6 +35,7 @@ export class Publishing {
   readonly #dice: Dice;
   readonly #pass: PublishingParts['handOver'];
   readonly #relieve: () => void;
+  #tape: Tape;
 
   constructor({ hub, router, stalls, dice, handOver, relieve }: PublishingParts) {
     this.#hub = hub;
@@ -43,6 +45,7 @@ export class Publishing {
     this.#dice = dice;
     this.#pass = handOver;
     this.#relieve = relieve;
+    this.#tape = new Tape(hub.pool);
   }
 
   publish(from: Session, publication: Publication): void {
@@ -57,9 +60,10 @@ export class Publishing {
     const headed = publication.headerStart !== publication.headerEnd;
     let delivered = 0;
     const plain = route.plain;
+    const tape = plain.length >= TAPE_RECEIVERS ? this.#record(tail) : undefined;
     for (let at = 0; at < plain.length; at++) {
       const target = plain[at] as Target<Subscription>;
-      if (this.#deliver(from, route, target, tail, headed, publication)) delivered++;
+      if (this.#deliver(from, route, target, tail, tape, headed, publication)) delivered++;
     }
     for (const group of route.queues) {
       if (this.#deliverToOne(from, route, group, tail, headed, publication)) delivered++;
@@ -98,6 +102,7 @@ export class Publishing {
     route: Route<Subscription>,
     target: Target<Subscription>,
     tail: Uint8Array,
+    tape: Tape | undefined,
     headed: boolean,
     publication: Publication,
   ): boolean {
@@ -109,12 +114,23 @@ export class Publishing {
     if (to.internal) this.#handOver(from, route, subscription, publication);
     else {
       if (headed && !to.options.headers) to.write(target.msg, withoutHeaders(publication));
+      else if (tape !== undefined && to.inFlight === 0) to.note(tape, headed ? target.hmsg : target.msg);
       else to.write(headed ? target.hmsg : target.msg, tail);
       if (to.inFlight > 0 && to.pending > STALL_PENDING_BYTES) this.#hold(from, to);
       if (this.#hub.fresh > RELIEF_BYTES) this.#relieve();
     }
     if (subscription.max > 0 && subscription.delivered >= subscription.max) to.remove(subscription);
     return true;
+  }
+
+  /** Keeps a frame once for all its receivers, as long as they can be relied upon to take it soon. */
+  #record(tail: Uint8Array): Tape | undefined {
+    if (tail.length > TAPE_BYTES || this.#hub.crowded) return undefined;
+    if (!this.#tape.fits(tail)) this.#relieve();
+    if (!this.#tape.fits(tail)) this.#tape = new Tape(this.#hub.pool);
+    this.#tape.put(tail);
+    this.#hub.fresh += tail.length;
+    return this.#tape;
   }
 
   /** One member of a queue group, at random; the next one when that one must not have it. */
@@ -129,7 +145,7 @@ export class Publishing {
     const first = this.#dice.roll(group.length);
     for (let turn = 0; turn < group.length; turn++) {
       const target = group[(first + turn) % group.length] as Target<Subscription>;
-      if (this.#deliver(from, route, target, tail, headed, publication)) return true;
+      if (this.#deliver(from, route, target, tail, undefined, headed, publication)) return true;
     }
     return false;
   }

@@ -149,20 +149,23 @@ function sameBytes(bytes: Uint8Array, buffer: Uint8Array, start: number, end: nu
   return true;
 }
 
-/** All frame starts lie in one block of memory, in the order they are written. */
+/** In order, those of one sid together; all frame starts lie in one block of memory, in the order they are written. */
 function targets<S extends Routable>(subject: Uint8Array, subscriptions: readonly S[]): Target<S>[] {
-  const fixed = 'HMSG '.length + subject.length + 2;
-  const block = new Uint8Array(subscriptions.reduce((sum, { sid }) => sum + fixed + sid.length, 0));
+  const groups = Map.groupBy(subscriptions, ({ sid }) => sid);
+  const fixed = HMSG.length + subject.length + 2;
+  const block = new Uint8Array([...groups.keys()].reduce((sum, sid) => sum + fixed + sid.length, 0));
   let end = 0;
-  return subscriptions.map((subscription) => {
+  return [...groups].flatMap(([sid, group]) => {
     const start = end;
     block.set(HMSG, start);
     block.set(subject, start + HMSG.length);
     end = start + HMSG.length + subject.length;
     block[end++] = SPACE;
-    for (let at = 0; at < subscription.sid.length; at++) block[end++] = subscription.sid.charCodeAt(at);
+    for (let at = 0; at < sid.length; at++) block[end++] = sid.charCodeAt(at);
     block[end++] = SPACE;
-    return { subscription, hmsg: block.subarray(start, end), msg: block.subarray(start + 1, end) };
+    const hmsg = block.subarray(start, end);
+    const msg = block.subarray(start + 1, end);
+    return group.map((subscription) => ({ subscription, hmsg, msg }));
   });
 }
 

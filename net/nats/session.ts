@@ -7,6 +7,7 @@ import { type ParseError, Parser } from './parser.ts';
 import { maySubscribe, type Permissions } from './permissions.ts';
 import type { Publication, Sink } from './sink.ts';
 import { isValidSubject } from './subject.ts';
+import type { Tape } from './tape.ts';
 
 export interface SessionStart {
   readonly id: number;
@@ -105,12 +106,17 @@ export class Session implements Sink {
   /** Queues a frame in two runs, start and rest. */
   write(head: Uint8Array, tail: Uint8Array = NO_BYTES): void {
     const hub = this.#hub;
-    const length = head.length + tail.length;
-    hub.queued += length;
-    hub.fresh += length;
+    hub.fresh += head.length + tail.length;
     const grown = this.outbox.append(head, tail);
     if (!this.awake) hub.wake(this);
     if (grown) hub.overflow(this);
+  }
+
+  /** Queues the last frame of a tape. */
+  note(tape: Tape, head: Uint8Array): void {
+    const grown = this.outbox.note(tape, head);
+    if (!this.awake) this.#hub.wake(this);
+    if (grown) this.#hub.overflow(this);
   }
 
   error(message: string): void {

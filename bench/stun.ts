@@ -4,6 +4,7 @@ import { loadavg } from 'node:os';
 import { BINDING, encodeStun } from '../net/stun/message.ts';
 import { type Measured, startCoturn, startScript } from './relay/servers.ts';
 import { machine, median, spread } from './report.ts';
+import { ask as askAtOnce } from './stun/asker.ts';
 
 /** The STUN server beside coturn: node bench/stun.ts [--quick] */
 
@@ -23,30 +24,10 @@ try {
   console.log(
     `${ROUNDS} interleaved rounds of ${SECONDS} s; closed loop, ${OUTSTANDING} outstanding; median (lowest to highest)\n`,
   );
-  const sides = Object.entries({ 'mesh, batched': batched, 'mesh, pure Node': pure, coturn }).map(([name, server]) => ({
-    name,
-    server,
-    rates: [] as number[],
-    perCpu: [] as number[],
-  }));
-  for (let round = -1; round < ROUNDS; round++) {
-    for (const side of round % 2 === 0 ? sides : sides.toReversed()) {
-      const run = await ask(side.server);
-      // The first round warms all up and is not counted.
-      if (round < 0) continue;
-      side.rates.push(run.perSecond);
-      side.perCpu.push(run.perCpuSecond);
-    }
-  }
-  const theirs = sides.at(-1);
-  console.log('| Server | answers/s | answers per CPU-second | by rate | by CPU | bytes of an answer (IPv4) |');
-  console.log('| --- | --- | --- | --- | --- | --- |');
-  for (const { name, server, rates, perCpu } of sides) {
-    const length = await answerLength(server.port);
-    const byRate = spread(rates.map((value, n) => value / (theirs?.rates[n] ?? 1)));
-    const byCpu = spread(perCpu.map((value, n) => value / (theirs?.perCpu[n] ?? 1)));
-    console.log(`| ${name} | ${thousands(rates)} | ${thousands(perCpu)} | ${byRate} | ${byCpu} | ${length} |`);
-  }
+  await compare('all requests with one system call: the server is the limit', async ({ port }) =>
+    askAtOnce(port, request(), OUTSTANDING, SECONDS * 1_000),
+  );
+  await compare('one request at a time from Node: the asker is the limit', ({ port }) => askOneByOne(port));
 } finally {
   await batched.stop();
   await pure.stop();
@@ -64,14 +45,45 @@ async function connected(port: number) {
   return socket;
 }
 
-async function ask(server: Measured): Promise<{ readonly perSecond: number; readonly perCpuSecond: number }> {
-  const socket = await connected(server.port);
+/** Prints a table; `load` asks for SECONDS and resolves to the number of answers. */
+async function compare(title: string, load: (server: Measured) => Promise<number>): Promise<void> {
+  const sides = Object.entries({ 'mesh, batched': batched, 'mesh, pure Node': pure, coturn }).map(([name, server]) => ({
+    name,
+    server,
+    rates: [] as number[],
+    perCpu: [] as number[],
+  }));
+  for (let round = -1; round < ROUNDS; round++) {
+    for (const { server, rates, perCpu } of round % 2 === 0 ? sides : sides.toReversed()) {
+      const [start, cpu] = [performance.now(), server.cpu()];
+      const answers = await load(server);
+      const [seconds, used] = [(performance.now() - start) / 1_000, Math.max(0.01, server.cpu() - cpu)];
+      // The first round warms all up and is not counted.
+      if (round < 0) continue;
+      rates.push(answers / seconds);
+      perCpu.push(answers / used);
+    }
+  }
+  const theirs = sides.at(-1);
+  console.log(`Load: ${title}.\n`);
+  console.log('| Server | answers/s | answers per CPU-second | by rate | by CPU | bytes of an answer (IPv4) |');
+  console.log('| --- | --- | --- | --- | --- | --- |');
+  for (const { name, server, rates, perCpu } of sides) {
+    const length = await answerLength(server.port);
+    const byRate = spread(rates.map((value, n) => value / (theirs?.rates[n] ?? 1)));
+    const byCpu = spread(perCpu.map((value, n) => value / (theirs?.perCpu[n] ?? 1)));
+    console.log(`| ${name} | ${thousands(rates)} | ${thousands(perCpu)} | ${byRate} | ${byCpu} | ${length} |`);
+  }
+  console.log();
+}
+
+async function askOneByOne(port: number): Promise<number> {
+  const socket = await connected(port);
   const question = request();
   let answers = 0;
-  let isRunning = true;
   socket.on('message', () => {
     answers++;
-    if (isRunning) socket.send(question);
+    socket.send(question);
   });
   const fill = () => {
     for (let n = 0; n < OUTSTANDING; n++) socket.send(question);
@@ -81,16 +93,11 @@ async function ask(server: Measured): Promise<{ readonly perSecond: number; read
     if (answers === last) fill();
     last = answers;
   }, STALL_MS);
-  const [start, cpu] = [performance.now(), server.cpu()];
   fill();
   await new Promise((resolve) => setTimeout(resolve, SECONDS * 1_000));
-  const seconds = (performance.now() - start) / 1_000;
-  const used = Math.max(0.01, server.cpu() - cpu);
-  const total = answers;
-  isRunning = false;
   clearInterval(watch);
   socket.close();
-  return { perSecond: total / seconds, perCpuSecond: total / used };
+  return answers;
 }
 
 async function answerLength(port: number): Promise<number> {

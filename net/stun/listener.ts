@@ -79,17 +79,18 @@ export class StunListener {
     });
     const { clock } = this.#options;
     const drain = this.#drain;
-    const answer = (datagram: Uint8Array, ip: Uint8Array, from: number) =>
-      this.#server.answer(datagram, ip, from, clock.now());
+    let fd: number | undefined;
+    let now = 0;
+    const answer = (datagram: Uint8Array, ip: Uint8Array, from: number) => this.#server.answer(datagram, ip, from, now);
     socket.on('message', (datagram, source) => {
-      const fd = drain && descriptorOf(socket);
+      now = clock.now();
       const ip = source.family === 'IPv4' ? parseIp(source.address) : undefined;
       if (drain !== undefined && fd !== undefined && ip !== undefined) {
         // What waits behind the datagram that came as an event is answered with it.
         drain(fd, answer, { datagram, ip, port: source.port });
         return;
       }
-      const bytes = this.#server.handle(datagram, source, clock.now());
+      const bytes = this.#server.handle(datagram, source, now);
       if (bytes !== undefined) socket.send(bytes, 0, bytes.length, source.port, source.address);
       if (drain !== undefined && fd !== undefined) drain(fd, answer);
     });
@@ -104,6 +105,7 @@ export class StunListener {
         socket.on('error', (error) => this.#options.log?.debug({ err: error }, 'A STUN answer was not sent.'));
         socket.setRecvBufferSize(RECEIVE_BUFFER_BYTES);
         this.#sockets.push(socket);
+        fd = drain && descriptorOf(socket);
         resolve(socket.address().port);
       });
     });

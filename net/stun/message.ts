@@ -126,10 +126,19 @@ export function checkFingerprint(bytes: Uint8Array): 'absent' | 'right' | 'wrong
 
 /** A view of a datagram whose header is that of a whole STUN message. */
 export function messageView(bytes: Uint8Array): DataView | undefined {
-  if (bytes.length < HEADER_BYTES || bytes.length % 4 !== 0) return undefined;
-  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  const isStun = view.getUint16(0) < 0x4000 && view.getUint32(4) === MAGIC_COOKIE;
-  return isStun && view.getUint16(2) === bytes.length - HEADER_BYTES ? view : undefined;
+  return isMessage(bytes) ? new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength) : undefined;
+}
+
+/** Whether the header is that of a whole STUN message; makes no object, because a server asks it of every datagram. */
+export function isMessage(bytes: Uint8Array): boolean {
+  if (bytes.length < HEADER_BYTES || bytes.length % 4 !== 0 || uint16(bytes, 0) >= 0x4000) return false;
+  if (uint16(bytes, 4) !== MAGIC_COOKIE >>> 16 || uint16(bytes, 6) !== (MAGIC_COOKIE & 0xffff)) return false;
+  return uint16(bytes, 2) === bytes.length - HEADER_BYTES;
+}
+
+/** In network order, at an offset within the bytes. */
+export function uint16(bytes: Uint8Array, at: number): number {
+  return ((bytes[at] as number) << 8) | (bytes[at + 1] as number);
 }
 
 /** Where the attribute at `at` ends with its padding; undefined when it reaches beyond the message. */

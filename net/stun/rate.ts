@@ -15,8 +15,8 @@ interface Bucket {
 export class SourceLimit {
   readonly #perMs: number;
   readonly #burst: number;
-  #newer = new Map<string, Bucket>();
-  #older = new Map<string, Bucket>();
+  #newer = new Map<string | number, Bucket>();
+  #older = new Map<string | number, Bucket>();
   #since = 0;
 
   constructor(perSecond: number, burst: number) {
@@ -25,7 +25,7 @@ export class SourceLimit {
   }
 
   /** Whether this source may have one more answer now. */
-  take(source: string, now: number): boolean {
+  take(source: string | number, now: number): boolean {
     if (this.#newer.size >= MAX_SOURCES || now - this.#since >= GENERATION_MS || now < this.#since) this.#turn(now);
     let bucket = this.#newer.get(source);
     if (bucket === undefined) {

@@ -1,4 +1,4 @@
-import { encodeXorAddress, parseIp } from './address.ts';
+import { parseIp } from './address.ts';
 import {
   ATTRIBUTES,
   attributeEnd,
@@ -6,7 +6,10 @@ import {
   checkFingerprint,
   encodeStun,
   HEADER_BYTES,
+  isMessage,
+  MAGIC_COOKIE,
   messageView,
+  uint16,
 } from './message.ts';
 import { SourceLimit } from './rate.ts';
 
@@ -23,6 +26,12 @@ const OPTIONAL_FROM = 0x8000;
 /** Of RFC 8489 and ICE; a server that asks for no credentials may ignore them. */
 const KNOWN_REQUIRED: ReadonlySet<number> = new Set([0x06, 0x08, 0x14, 0x15, 0x1c, 0x1d, 0x1e, 0x24, 0x25]);
 const MAX_LISTED_UNKNOWN = 4;
+const FAMILY_IPV4 = 1;
+const FAMILY_IPV6 = 2;
+/** Offsets in a success: cookie and transaction id, then port and address in the one attribute. */
+const MASK_AT = 4;
+const PORT_AT = 26;
+const ADDRESS_AT = 28;
 
 export interface StunSource {
   readonly address: string;
@@ -42,6 +51,8 @@ export interface StunMetrics {
 /** A STUN binding server without its sockets (RFC 8489). Answers with XOR-MAPPED-ADDRESS alone, so it amplifies little. */
 export class StunServer {
   readonly #limit: SourceLimit;
+  readonly #ipv4Answer = emptyAnswer(FAMILY_IPV4, 4);
+  readonly #ipv6Answer = emptyAnswer(FAMILY_IPV6, 16);
   #answered = 0;
   #refused = 0;
   readonly #ignored: Record<StunIgnored, number> = { malformed: 0, 'not-a-request': 0, rate: 0, 'bad-source': 0 };
@@ -52,27 +63,23 @@ export class StunServer {
 
   /** The answer to send back to the source; undefined when there is none. */
   handle(datagram: Uint8Array, { address, port }: StunSource, now: number): Uint8Array | undefined {
-    return this.answer(datagram, parseIp(address), port, now);
+    return this.answer(datagram, parseIp(address), port, now)?.slice();
   }
 
-  /** The same for a source in bytes: 4 or 16 of them. */
+  /** The same for a source in bytes, 4 or 16 of them, and an answer that is overwritten by the next one. */
   answer(datagram: Uint8Array, ip: Uint8Array | undefined, port: number, now: number): Uint8Array | undefined {
-    const view = datagram.length <= MAX_REQUEST_BYTES ? messageView(datagram) : undefined;
-    if (view === undefined) return this.#ignore('malformed');
-    if (view.getUint16(0) !== BINDING_REQUEST) return this.#ignore('not-a-request');
-    const unknown = unknownAttributes(view);
-    if (unknown === undefined || (datagram.length > HEADER_BYTES && checkFingerprint(datagram) === 'wrong')) {
-      return this.#ignore('malformed');
-    }
+    if (datagram.length > MAX_REQUEST_BYTES || !isMessage(datagram)) return this.#ignore('malformed');
+    if (uint16(datagram, 0) !== BINDING_REQUEST) return this.#ignore('not-a-request');
+    const unknown = datagram.length === HEADER_BYTES ? NONE : unknownAttributes(datagram);
+    if (unknown === undefined) return this.#ignore('malformed');
     if (ip === undefined || port === 0) return this.#ignore('bad-source');
     if (!this.#limit.take(limitKey(ip), now)) return this.#ignore('rate');
-    const transactionId = datagram.subarray(8, HEADER_BYTES);
     if (unknown.length > 0) {
       this.#refused++;
-      return refusal(transactionId, unknown);
+      return refusal(datagram.subarray(8, HEADER_BYTES), unknown);
     }
     this.#answered++;
-    return success(datagram, encodeXorAddress(ip, port, transactionId));
+    return success(ip.length === 4 ? this.#ipv4Answer : this.#ipv6Answer, datagram, ip, port);
   }
 
   metrics(): StunMetrics {
@@ -89,16 +96,27 @@ export class StunServer {
   }
 }
 
-/** 32 bytes for IPv4, 44 for IPv6. */
-function success(request: Uint8Array, address: Uint8Array): Uint8Array {
-  const answer = new Uint8Array(HEADER_BYTES + 4 + address.length);
+/** A success with XOR-MAPPED-ADDRESS, of 32 bytes for IPv4 and 44 for IPv6, without what each request changes. */
+function emptyAnswer(family: number, ipBytes: number): Uint8Array {
+  const answer = new Uint8Array(ADDRESS_AT + ipBytes);
   const view = new DataView(answer.buffer);
   view.setUint16(0, BINDING_SUCCESS);
-  view.setUint16(2, 4 + address.length);
-  answer.set(request.subarray(4, HEADER_BYTES), 4);
+  view.setUint16(2, answer.length - HEADER_BYTES);
+  view.setUint32(4, MAGIC_COOKIE);
   view.setUint16(HEADER_BYTES, ATTRIBUTES.xorMappedAddress);
-  view.setUint16(HEADER_BYTES + 2, address.length);
-  answer.set(address, HEADER_BYTES + 4);
+  view.setUint16(HEADER_BYTES + 2, 4 + ipBytes);
+  answer[HEADER_BYTES + 5] = family;
+  return answer;
+}
+
+/** The mask of port and address (RFC 8489 section 14.2) is what the header has behind its length: cookie, transaction id. */
+function success(answer: Uint8Array, request: Uint8Array, ip: Uint8Array, port: number): Uint8Array {
+  for (let at = 8; at < HEADER_BYTES; at++) answer[at] = request[at] as number;
+  answer[PORT_AT] = (port >>> 8) ^ (answer[MASK_AT] as number);
+  answer[PORT_AT + 1] = port ^ (answer[MASK_AT + 1] as number);
+  for (let at = 0; at < ip.length; at++) {
+    answer[ADDRESS_AT + at] = (ip[at] as number) ^ (answer[MASK_AT + at] as number);
+  }
   return answer;
 }
 
@@ -122,9 +140,10 @@ function refusal(transactionId: Uint8Array, unknown: readonly number[]): Uint8Ar
 
 const NONE: readonly number[] = [];
 
-/** Attributes that must be understood and are not; undefined when one reaches beyond the message. */
-function unknownAttributes(view: DataView): readonly number[] | undefined {
-  if (view.byteLength === HEADER_BYTES) return NONE;
+/** Attributes that must be understood and are not; undefined when one reaches beyond the message, or FINGERPRINT is wrong. */
+function unknownAttributes(datagram: Uint8Array): readonly number[] | undefined {
+  const view = messageView(datagram);
+  if (view === undefined) return undefined;
   const unknown: number[] = [];
   for (let at = HEADER_BYTES; at < view.byteLength; ) {
     const end = attributeEnd(view, at);
@@ -133,11 +152,11 @@ function unknownAttributes(view: DataView): readonly number[] | undefined {
     if (type < OPTIONAL_FROM && !KNOWN_REQUIRED.has(type) && unknown.length < MAX_LISTED_UNKNOWN) unknown.push(type);
     at = end;
   }
-  return unknown;
+  return checkFingerprint(datagram) === 'wrong' ? undefined : unknown;
 }
 
 /** A source is an IPv4 address or the /64 of an IPv6 one: a single host may own all of a /64. */
-function limitKey(ip: Uint8Array): string {
-  const [a = 0, b = 0, c = 0, d = 0, e = 0, f = 0, g = 0, h = 0] = ip;
-  return ip.length === 4 ? String.fromCharCode(a, b, c, d) : String.fromCharCode(a, b, c, d, e, f, g, h);
+function limitKey(ip: Uint8Array): string | number {
+  if (ip.length === 4) return (uint16(ip, 0) << 16) | uint16(ip, 2);
+  return String.fromCharCode(uint16(ip, 0), uint16(ip, 2), uint16(ip, 4), uint16(ip, 6));
 }

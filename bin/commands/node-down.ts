@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { isRunning } from '../is-running.ts';
 import { CliError, EXIT } from './exit.ts';
 import { askNode, nodeStatus, requireRoot } from './node-agent.ts';
 
@@ -34,14 +35,5 @@ async function ended(pid: number): Promise<void> {
   while (isRunning(pid)) {
     if (performance.now() > deadline) throw new CliError(`The node (pid ${pid}) does not end.`, EXIT.unavailable);
     await new Promise((resolve) => setTimeout(resolve, CHECK_MS));
-  }
-}
-
-function isRunning(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch {
-    return false;
   }
 }

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { nameSchema } from '../core/network/manifest.ts';
-import { publicKeySchema } from '../core/network/public-key.ts';
+import { publicKeySchema } from '../core/network/public-key-schema.ts';
 import { registerDevice as register } from '../core/network/register.ts';
 import { PLATFORMS } from '../core/network/resources.ts';
 import { CREATE } from '../core/operation.ts';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { rotateKey } from '../core/network/own-device.ts';
-import { publicKeySchema } from '../core/network/public-key.ts';
+import { publicKeySchema } from '../core/network/public-key-schema.ts';
 import { UPDATE } from '../core/operation.ts';
 import { defineOperation } from './define.ts';
 

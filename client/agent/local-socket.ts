@@ -2,9 +2,9 @@ import { createHash } from 'node:crypto';
 import { chmodSync, rmSync } from 'node:fs';
 import { createConnection, createServer, type Socket } from 'node:net';
 import path from 'node:path';
-import { z } from 'zod';
 import type { Log } from '../../core/ports.ts';
 import { makePrivateDirectory } from '../enrol/private-file.ts';
+import { exact, ifIs, json, type Of, object, oneOf, text } from '../shape.ts';
 
 /**
  * How commands talk to the agent of this machine: a socket that only the agent's own user may open, one JSON line each way.
@@ -12,15 +12,11 @@ import { makePrivateDirectory } from '../enrol/private-file.ts';
  *     {"ask":"status"}                  {"answer":{…}}
  *     {"ask":"hurry","peer":"web"}      {"error":"no peer web"}
  */
-const requestSchema = z.discriminatedUnion('ask', [
-  z.strictObject({ ask: z.literal('status') }),
-  z.strictObject({ ask: z.literal('hurry'), peer: z.string().max(64) }),
-  z.strictObject({ ask: z.literal('rotate-key') }),
-  z.strictObject({ ask: z.literal('down') }),
-]);
-const answerSchema = z.union([z.object({ answer: z.unknown() }), z.object({ error: z.string() })]);
+const plainShape = exact(object({ ask: oneOf('status', 'rotate-key', 'down') }));
+const hurryShape = exact(object({ ask: oneOf('hurry'), peer: text(64) }));
+const answerShape = object({}, { answer: (value: unknown) => value, error: text(65_536) });
 
-export type LocalRequest = z.infer<typeof requestSchema>;
+export type LocalRequest = Of<typeof plainShape> | Of<typeof hurryShape>;
 
 /** The address of a unix socket has 107 bytes. */
 const MAX_PATH_BYTES = 107;
@@ -74,7 +70,7 @@ async function serve(socket: Socket, handle: (request: LocalRequest) => Promise<
   try {
     const line = await readLine(socket, MAX_REQUEST_BYTES);
     clearTimeout(timer);
-    const request = requestSchema.safeParse(parseJson(line)).data;
+    const request = ifIs(json(plainShape), line) ?? ifIs(json(hurryShape), line);
     if (!request) throw new Error('this agent knows no such request');
     socket.end(`${JSON.stringify({ answer: await handle(request) })}\n`);
   } catch (error) {
@@ -91,9 +87,9 @@ export async function askAgent(name: string, request: LocalRequest): Promise<unk
   const timer = setTimeout(() => socket.destroy(new Error('the agent does not answer')), ANSWER_MS);
   try {
     socket.write(`${JSON.stringify(request)}\n`);
-    const answer = answerSchema.parse(JSON.parse(await readLine(socket, MAX_ANSWER_BYTES)));
-    if ('error' in answer) throw new Error(answer.error);
-    return answer.answer;
+    const { answer, error } = json(answerShape)(await readLine(socket, MAX_ANSWER_BYTES));
+    if (error !== undefined) throw new Error(error);
+    return answer;
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === 'ENOENT' || code === 'ECONNREFUSED') throw new NoAgent(`No agent runs here (${name}).`);
@@ -120,12 +116,4 @@ function readLine(socket: Socket, limit: number): Promise<string> {
       } else if (bytes > limit) socket.destroy(new Error(`more than ${limit} bytes in a line`));
     });
   });
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

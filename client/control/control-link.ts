@@ -8,7 +8,7 @@ import type { BusMessage } from './bus.ts';
 import { type FetchOutcome, GraphFetches } from './graph-fetches.ts';
 import type { GraphFile } from './graph-file.ts';
 import { GraphKeeper } from './graph-keeper.ts';
-import type { GraphMessage } from './graph-schema.ts';
+import type { GraphMessage } from './graph-shape.ts';
 import { ANSWER_MS, PlaneBus } from './plane-bus.ts';
 import { Pulse } from './pulse.ts';
 

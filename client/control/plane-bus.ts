@@ -1,10 +1,10 @@
-import { z } from 'zod';
 import { busSecretOf } from '../../core/network/device-token.ts';
 import type { Log } from '../../core/ports.ts';
 import type { KeyPair } from '../../net/seal/x25519.ts';
 import type { NodeConfig } from '../enrol/node-config.ts';
+import { ifIs, integer, nullable, type Of, object, text } from '../shape.ts';
 import { type Bus, type BusMessage, openBus } from './bus.ts';
-import type { GraphMessage } from './graph-schema.ts';
+import type { GraphMessage } from './graph-shape.ts';
 import { ControlSeals } from './seals.ts';
 
 export interface PlaneBusOptions {
@@ -28,7 +28,7 @@ export interface PlaneBusOptions {
 /** The control plane answers on the bus within this, or it does not hear this node there. */
 export const ANSWER_MS = 5_000;
 
-const replySchema = z.object({ challenge: z.string().max(64).optional(), version: z.int().nullable().optional() });
+const replyShape = object({}, { challenge: text(64), version: nullable(integer()) });
 
 /** The control plane over the bus: what it is told is sealed to it, and what it did not seal is not taken for its word. */
 export class PlaneBus {
@@ -71,11 +71,11 @@ export class PlaneBus {
   }
 
   /** @returns undefined without an answer of the control plane in time */
-  async beat(content: object): Promise<z.infer<typeof replySchema> | undefined> {
+  async beat(content: object): Promise<Of<typeof replyShape> | undefined> {
     const subject = this.#controlSubject('heartbeat');
     try {
       const answer = await this.#bus?.request(subject, this.#seals.request(subject, content), ANSWER_MS);
-      return answer && replySchema.safeParse(this.#seals.openReply(answer)).data;
+      return answer && ifIs(replyShape, this.#seals.openReply(answer));
     } catch (error) {
       this.#options.log.debug({ error: String(error) }, 'no answer to a heartbeat on the bus');
       return undefined;

@@ -1,34 +1,39 @@
 import { readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
-import { z } from 'zod';
 import { MeshError } from '../../core/errors.ts';
-import { publicKeySchema } from '../../core/network/public-key.ts';
+import { isPublicKey } from '../../core/network/public-key.ts';
+import { instant, json, Mismatch, type Of, object, text } from '../shape.ts';
 import { replacePrivateFile } from './private-file.ts';
 
 const ID = /^[\w-]{1,64}$/;
+const key = text(44, /^[A-Za-z0-9+/]{43}=$/);
 
-const nodeConfigSchema = z.object({
-  /** Of the control plane, http(s)://host:port. */
-  server: z.url({ protocol: /^https?$/ }),
-  id: z.string().regex(ID),
-  name: z.string().min(1).max(63),
-  workspaceId: z.string().regex(ID),
-  /** X25519, base64: what requests are sealed to, and the one key that graphs are taken from. */
-  controlKey: publicKeySchema,
-  deviceToken: z.string().max(256),
-  /** X25519, base64. */
-  privateKey: z.base64().length(44),
-  /** Given to the control plane as the next key, while its answer is awaited. */
-  nextPrivateKey: z.base64().length(44).optional(),
-  signalingUrl: z.string().max(512),
-  /** Of a sub-agent. */
-  agentToken: z.string().max(256).optional(),
-  /** ISO 8601; the node ends then. */
-  expiresAt: z.iso.datetime().optional(),
-});
+const nodeConfigShape = object(
+  {
+    /** Of the control plane, http(s)://host:port. */
+    server: text(2_048, isHttpUrl),
+    id: text(64, ID),
+    name: text(63, /^./),
+    workspaceId: text(64, ID),
+    /** X25519, base64: what requests are sealed to, and the one key that graphs are taken from. */
+    controlKey: text(44, isPublicKey),
+    deviceToken: text(256),
+    /** X25519, base64. */
+    privateKey: key,
+    signalingUrl: text(512),
+  },
+  {
+    /** Given to the control plane as the next key, while its answer is awaited. */
+    nextPrivateKey: key,
+    /** Of a sub-agent. */
+    agentToken: text(256),
+    /** ISO 8601; the node ends then. */
+    expiresAt: instant,
+  },
+);
 
 /** All that a node knows of itself. Holds secrets. */
-export type NodeConfig = z.infer<typeof nodeConfigSchema>;
+export type NodeConfig = Of<typeof nodeConfigShape>;
 
 export function nodeConfigFile(directory: string): string {
   return path.join(directory, 'node.json');
@@ -45,16 +50,18 @@ export function writeNodeConfig(directory: string, config: NodeConfig): void {
  */
 export function readNodeConfig(directory: string): NodeConfig | undefined {
   const file = nodeConfigFile(directory);
-  const text = readIfThere(file);
-  if (text === undefined) return undefined;
+  const held = readIfThere(file);
+  if (held === undefined) return undefined;
   if ((statSync(file).mode & 0o077) !== 0) {
     throw new MeshError('invalid_input', `${file} holds secrets and others can read it: run chmod 600 ${file}`);
   }
-  const parsed = nodeConfigSchema.safeParse(parseJson(text));
-  if (parsed.success) return parsed.data;
-  const fields = [...new Set(parsed.error.issues.map(({ path: at }) => at.join('.') || 'JSON'))].join(', ');
-  const remedy = `Restore it from a backup, or run mesh init with a new token and --force.`;
-  throw new MeshError('invalid_input', `${file} is damaged (${fields}). ${remedy}`);
+  try {
+    return json(nodeConfigShape)(held);
+  } catch (error) {
+    if (!(error instanceof Mismatch)) throw error;
+    const remedy = `Restore it from a backup, or run mesh init with a new token and --force.`;
+    throw new MeshError('invalid_input', `${file} is damaged (${error.path.join('.') || 'JSON'}). ${remedy}`);
+  }
 }
 
 function readIfThere(file: string): string | undefined {
@@ -67,10 +74,6 @@ function readIfThere(file: string): string | undefined {
   }
 }
 
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
+function isHttpUrl(url: string): boolean {
+  return /^https?:$/.test(URL.parse(url)?.protocol ?? '');
 }

@@ -1,14 +1,10 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
-import { z } from 'zod';
 import type { Keyring } from '../services.ts';
 
 const KEY_BYTES = 32;
-const DETAIL = 'publicKey is an X25519 public key in base64, 44 characters, as `wg pubkey` writes it';
 
-/** A WireGuard public key in its one canonical form, so that one key cannot be registered twice. */
-export const publicKeySchema = z.string().refine(isPublicKey, { error: DETAIL });
-
-function isPublicKey(text: string): boolean {
+/** A WireGuard public key, X25519 in base64, in its one canonical form: one key cannot be registered twice. */
+export function isPublicKey(text: string): boolean {
   const bytes = Buffer.from(text, 'base64');
   if (bytes.length !== KEY_BYTES || bytes.toString('base64') !== text) return false;
   // The top bit is ignored by X25519 (RFC 7748, 5), so it would give a key two spellings.

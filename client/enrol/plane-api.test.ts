@@ -1,0 +1,121 @@
+import { once } from 'node:events';
+import { createServer, type RequestListener } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
+import type { AddressInfo, Server } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { afterEach, describe, expect, test } from 'vitest';
+import { testCertificate } from '../../net/nats/test-certificate.ts';
+import { PlaneApi, PlaneAway, PlaneRefusal } from './plane-api.ts';
+
+const servers: Server[] = [];
+afterEach(() => {
+  for (const server of servers.splice(0)) server.close();
+});
+
+async function listening(server: Server): Promise<number> {
+  servers.push(server.listen(0, '127.0.0.1'));
+  await once(server, 'listening');
+  return (server.address() as AddressInfo).port;
+}
+
+async function plane(answer: RequestListener, signal?: AbortSignal): Promise<PlaneApi> {
+  return new PlaneApi(`http://127.0.0.1:${await listening(createServer(answer))}`, 'mesh-dev-x', signal);
+}
+
+/** How a call failed. */
+const failure = (call: Promise<unknown>) =>
+  call.then(
+    () => undefined,
+    (error: unknown) => ({
+      isAway: error instanceof PlaneAway,
+      text: (error as Error).message.replace(/:\d+/, ':PORT'),
+    }),
+  );
+
+describe('the API of the control plane, as a node calls it', () => {
+  test('gets the body and the token, and its answer is taken without the fields that are not known', async () => {
+    const seen: unknown[] = [];
+    const api = await plane(async (request, response) => {
+      const body = await text(request);
+      const { authorization, 'content-type': type, 'content-length': length } = request.headers;
+      seen.push(request.method, request.url, authorization, type, length, body);
+      response.end('{"name":"näme","later":1}');
+    });
+    expect(await api.rename('näme')).toEqual({ name: 'näme' });
+    const body = '{"name":"näme"}';
+    const length = `${Buffer.byteLength(body)}`;
+    const headers = ['Bearer mesh-dev-x', 'application/json', length];
+    expect(seen).toEqual(['PATCH', '/api/v1/devices/self', ...headers, body]);
+  });
+
+  test('gets no token where none is needed', async () => {
+    const seen: unknown[] = [];
+    const discovery = { name: 'mesh', controlKey: 'k', signalingUrl: 'nats://plane' };
+    const api = await plane((request, response) => {
+      seen.push(request.headers.authorization);
+      response.end(JSON.stringify(discovery));
+    });
+    expect([await api.discovery(), ...seen]).toEqual([discovery, undefined]);
+  });
+
+  test('says no with its own code', async () => {
+    const problem = { code: 'conflict', title: 'Conflict', detail: 'the name is taken' };
+    const api = await plane((_, response) => response.writeHead(409).end(JSON.stringify(problem)));
+    const refusal = await api.rename('x').catch((error: unknown) => error);
+    expect(refusal).toEqual(new PlaneRefusal(409, 'conflict', 'Conflict: the name is taken'));
+  });
+
+  test.each<[string, RequestListener, string]>([
+    [
+      'leads elsewhere',
+      (_, response) => response.writeHead(302, { location: '/' }).end(),
+      'answered 302, not as a control plane does',
+    ],
+    [
+      'answers a page',
+      (_, response) => response.end('<html>'),
+      'answered something else than a control plane does (no JSON)',
+    ],
+    [
+      'answers a field too few',
+      (_, response) => response.end('{}'),
+      'answered something else than a control plane does (name)',
+    ],
+    [
+      'breaks off',
+      (_, response) => {
+        response.writeHead(200, { 'content-length': 9 }).write('{');
+        setImmediate(() => response.destroy());
+      },
+      'broke off its answer (ECONNRESET)',
+    ],
+    ['ends at once', (request) => request.destroy(), 'does not answer (ECONNRESET)'],
+  ])('that %s is not taken for a control plane', async (_what, answer, text) => {
+    expect(await failure((await plane(answer)).rename('x'))).toEqual({
+      isAway: true,
+      text: `http://127.0.0.1:PORT ${text}`,
+    });
+  });
+
+  test('that is not there is named with the reason', async () => {
+    const server = createServer();
+    const port = await listening(server);
+    server.close();
+    await once(server, 'close');
+    const text = 'http://127.0.0.1:PORT does not answer (ECONNREFUSED)';
+    expect(await failure(new PlaneApi(`http://127.0.0.1:${port}`).discovery())).toEqual({ isAway: true, text });
+  });
+
+  test('is left when the node ends', async () => {
+    const ending = new AbortController();
+    const api = await plane(() => ending.abort(new Error('the node ends')), ending.signal);
+    const text = 'http://127.0.0.1:PORT does not answer (the node ends)';
+    expect(await failure(api.graph())).toEqual({ isAway: true, text });
+  });
+
+  test('is refused over TLS when nobody vouches for its certificate', async () => {
+    const port = await listening(createTlsServer(testCertificate, (_, response) => response.end('{"name":"x"}')));
+    const text = 'https://127.0.0.1:PORT does not answer (DEPTH_ZERO_SELF_SIGNED_CERT)';
+    expect(await failure(new PlaneApi(`https://127.0.0.1:${port}`).rename('x'))).toEqual({ isAway: true, text });
+  });
+});

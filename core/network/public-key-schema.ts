@@ -1,0 +1,7 @@
+import { z } from 'zod';
+import { isPublicKey } from './public-key.ts';
+
+const DETAIL = 'publicKey is an X25519 public key in base64, 44 characters, as `wg pubkey` writes it';
+
+/** A WireGuard public key in its one canonical form. */
+export const publicKeySchema = z.string().refine(isPublicKey, { error: DETAIL });

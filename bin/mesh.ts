@@ -8,9 +8,8 @@ const program = new Command('mesh')
   .version(VERSION)
   .showHelpAfterError()
   .exitOverride();
-const ofNode = addNodeCommands(program);
 // A node comes up without reading what only administration needs.
-if (!ofNode.has(process.argv[2] ?? '')) {
+if (!(await addNodeCommands(program, process.argv[2]))) {
   const { addPlaneCommands } = await import('./commands/plane-commands.ts');
   addPlaneCommands(program);
 }

@@ -5,12 +5,6 @@ import { CliError, EXIT } from './exit.ts';
 import { directoryOption, noConfiguration, nodeDirectory } from './node-directory.ts';
 import { asCliError } from './node-errors.ts';
 
-/** @throws CliError with the exit code for missing rights */
-export function requireRoot(command: string): void {
-  if (process.getuid?.() === 0) return;
-  throw new CliError(`${command} needs superuser rights: sudo ${command}`, EXIT.needsRoot);
-}
-
 /** Asks the agent of a configuration directory. @throws CliError that says how to start it when none runs */
 export async function askNode(configDir: string | undefined, request: LocalRequest): Promise<unknown> {
   const directory = nodeDirectory(configDir);

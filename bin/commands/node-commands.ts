@@ -1,20 +1,27 @@
 import type { Command } from 'commander';
-import { addDownCommands } from './node-down.ts';
-import { addInitCommand } from './node-init.ts';
-import { addNetcheckCommand } from './node-netcheck.ts';
-import { addPingCommand } from './node-ping.ts';
-import { addSandboxCommand } from './node-sandbox.ts';
-import { addStatusCommand } from './node-status.ts';
-import { addUpCommand } from './node-up.ts';
 
-/** The commands of the node of this machine. @returns their names */
-export function addNodeCommands(program: Command): ReadonlySet<string> {
-  addInitCommand(program);
-  addUpCommand(program);
-  addDownCommands(program);
-  addStatusCommand(program);
-  addPingCommand(program);
-  addNetcheckCommand(program);
-  addSandboxCommand(program);
-  return new Set(program.commands.map((command) => command.name()));
+type Add = (program: Command) => void;
+
+/** In the order that help shows them. */
+const COMMANDS: Readonly<Record<string, () => Promise<Add>>> = {
+  init: async () => (await import('./node-init.ts')).addInitCommand,
+  up: async () => (await import('./node-up.ts')).addUpCommand,
+  down: async () => (await import('./node-down.ts')).addDownCommand,
+  'rotate-key': async () => (await import('./node-down.ts')).addRotateCommand,
+  status: async () => (await import('./node-status.ts')).addStatusCommand,
+  ping: async () => (await import('./node-ping.ts')).addPingCommand,
+  netcheck: async () => (await import('./node-netcheck.ts')).addNetcheckCommand,
+  sandbox: async () => (await import('./node-sandbox.ts')).addSandboxCommand,
+};
+
+/**
+ * The commands of the node of this machine: of all of them only the one that is asked for, so that a node which runs for
+ * months holds nothing of the others.
+ *
+ * @returns whether one of them is asked for
+ */
+export async function addNodeCommands(program: Command, asked: string | undefined): Promise<boolean> {
+  const one = asked !== undefined && Object.hasOwn(COMMANDS, asked) ? COMMANDS[asked] : undefined;
+  for (const load of one ? [one] : Object.values(COMMANDS)) (await load())(program);
+  return one !== undefined;
 }

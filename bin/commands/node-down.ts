@@ -1,13 +1,14 @@
 import type { Command } from 'commander';
 import { isRunning } from '../is-running.ts';
 import { CliError, EXIT } from './exit.ts';
-import { askNode, nodeStatus, requireRoot } from './node-agent.ts';
+import { askNode, nodeStatus } from './node-agent.ts';
+import { requireRoot } from './root.ts';
 
 const CHECK_MS = 100;
 const END_MS = 10_000;
 
-/** `mesh down` and `mesh rotate-key`: what is asked of the running node. */
-export function addDownCommands(program: Command): void {
+/** `mesh down`: ends the running node. */
+export function addDownCommand(program: Command): void {
   program
     .command('down')
     .description('end the node of this machine and take its tunnel away; needs superuser rights')
@@ -19,6 +20,10 @@ export function addDownCommands(program: Command): void {
       await ended(node.pid);
       console.log(`${node.name} is down.`);
     });
+}
+
+/** `mesh rotate-key`: gives the running node another key. */
+export function addRotateCommand(program: Command): void {
   program
     .command('rotate-key')
     .description('give this node another key while it is up; tunnels go on; needs superuser rights')

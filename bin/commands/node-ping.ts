@@ -3,8 +3,9 @@ import { type Command, InvalidArgumentError } from 'commander';
 import type { PeerStatus } from '../../client/agent/node-status.ts';
 import { runProgram } from '../../client/run-program.ts';
 import { CliError, EXIT } from './exit.ts';
-import { askNode, nodeStatus, requireRoot } from './node-agent.ts';
+import { askNode, nodeStatus } from './node-agent.ts';
 import { reasonOf } from './node-status.ts';
+import { requireRoot } from './root.ts';
 
 interface PingOptions {
   readonly configDir?: string;

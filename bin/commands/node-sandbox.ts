@@ -1,12 +1,13 @@
 import { hostname } from 'node:os';
 import { type Command, Option } from 'commander';
 import { parseRelayAddress } from '../../net/relay/address.ts';
+import { beginAgainCompiled } from '../compiled.ts';
 import { NODE_LOG_LEVELS, type NodeLogLevel } from '../node-log.ts';
 import { runSandbox } from '../sandbox.ts';
 import { CliError, EXIT } from './exit.ts';
-import { requireRoot } from './node-agent.ts';
 import { asCliError } from './node-errors.ts';
 import { durationOf, relayOf } from './node-options.ts';
+import { requireRoot } from './root.ts';
 import { DEFAULT_SERVER, readSession, readToken, warnPlainHttp } from './session.ts';
 
 interface StartOptions {
@@ -34,6 +35,7 @@ export function addSandboxCommand(program: Command): void {
     .addOption(new Option('--level <level>', 'what is logged').choices(NODE_LOG_LEVELS).default('warn'))
     .action(async (command: string[], options: StartOptions) => {
       requireRoot('mesh sandbox start');
+      beginAgainCompiled();
       const token = readToken(options.token);
       if (!token) throw new CliError('Give --token with a delegate token, or set MESH_TOKEN.', EXIT.input);
       const server = options.server ?? process.env['MESH_SERVER'] ?? readSession()?.server ?? DEFAULT_SERVER;

@@ -3,7 +3,8 @@ import type { Command } from 'commander';
 import type { NodeStatus, PeerStatus } from '../../client/agent/node-status.ts';
 import { formatDuration } from '../../core/duration.ts';
 import { parseInstant } from '../../core/time.ts';
-import { nodeStatus, requireRoot } from './node-agent.ts';
+import { nodeStatus } from './node-agent.ts';
+import { requireRoot } from './root.ts';
 
 /** `mesh status`: this node, and how each peer is reached. */
 export function addStatusCommand(program: Command): void {

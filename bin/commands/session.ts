@@ -1,11 +1,11 @@
 import { chmodSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import path from 'node:path';
-import { z } from 'zod';
+import { ifIs, json, type Of, object, text } from '../../client/shape.ts';
 import { CliError, EXIT } from './exit.ts';
 
-const sessionSchema = z.object({ server: z.string(), token: z.string(), workspace: z.string().optional() });
-export type Session = z.infer<typeof sessionSchema>;
+const sessionShape = object({ server: text(2_048), token: text(4_096) }, { workspace: text(256) });
+export type Session = Of<typeof sessionShape>;
 
 export const DEFAULT_SERVER = 'http://127.0.0.1:18090';
 
@@ -16,7 +16,7 @@ export function sessionFile(): string {
 
 export function readSession(): Session | undefined {
   try {
-    return sessionSchema.safeParse(JSON.parse(readFileSync(sessionFile(), 'utf8'))).data;
+    return ifIs(json(sessionShape), readFileSync(sessionFile(), 'utf8'));
   } catch {
     return undefined;
   }

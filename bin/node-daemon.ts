@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
 import { mkdirSync, openSync } from 'node:fs';
+import { flushCompileCache } from 'node:module';
 import path from 'node:path';
 import { CliError, EXIT } from './commands/exit.ts';
 
@@ -26,6 +27,8 @@ export async function runInBackground({
   const output = openSync(log, 'a', 0o640);
   const [, script = '', ...args] = process.argv;
   const rest = args.filter((arg) => arg !== '--daemon');
+  // What this process compiled, its child need not compile again.
+  flushCompileCache();
   const child = spawn(process.execPath, [...process.execArgv, script, ...rest, '--daemon-child'], {
     detached: true,
     stdio: ['ignore', output, output, 'ipc'],

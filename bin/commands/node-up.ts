@@ -1,6 +1,7 @@
 import { type Command, Option } from 'commander';
 import { defaultInterface } from '../../client/tunnel/platform.ts';
 import { parseRelayAddress } from '../../net/relay/address.ts';
+import { beginAgainCompiled } from '../compiled.ts';
 import { runNode } from '../node.ts';
 import { runInBackground, tellParent } from '../node-daemon.ts';
 import { NODE_LOG_LEVELS, type NodeLogLevel } from '../node-log.ts';
@@ -43,9 +44,10 @@ export function addUpCommand(program: Command): void {
     .addOption(new Option('--daemon-child').hideHelp())
     .action(async (options: UpOptions) => {
       try {
-        if (options.daemon) await runInBackground(options);
+        if (options.daemon) return await runInBackground(options);
+        if (!options.daemonChild) beginAgainCompiled();
         // A connect to a bus that never answers is left behind by its client, and would keep the process for minutes.
-        else process.exit(await run(options));
+        process.exit(await run(options));
       } catch (error) {
         const told = asCliError(error);
         if (options.daemonChild) await tellParent(told);

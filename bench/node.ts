@@ -14,7 +14,7 @@ import { machine, median, spread } from './report.ts';
 const quick = process.argv.includes('--quick');
 const ROUNDS = quick ? 2 : 7;
 const SECONDS = quick ? 1 : 2;
-const IDLE_SECONDS = quick ? 5 : 20;
+const IDLE_SECONDS = quick ? 5 : 30;
 const PEERS = 200;
 const LIVE = 3;
 
@@ -65,19 +65,27 @@ async function throughput(): Promise<void> {
   console.log(
     `| mesh, relayed | ${spread(rates.relayed, 0)} | ${ratio(rates.relayed, rates.direct)} of direct | 0.6 |\n`,
   );
+  await direct.one.stop();
+  direct.one.start();
+  await direct.one.untilPeer('d2', (peer) => peer.path === 'direct');
   await idle(direct.one);
+  console.log(`After the relayed load: ${memoryText((await relayed.one.status()).node.pid)}.\n`);
 }
 
-async function idle(agent: LabNode): Promise<void> {
-  const { pid } = (await agent.status()).node;
+/** A node that was just started from compiled code, as after each start but the first. */
+async function idle(node: LabNode): Promise<void> {
+  const { pid } = (await node.status()).node;
   const began = cpuSeconds(pid);
   await after(IDLE_SECONDS * 1_000);
   const percent = ((cpuSeconds(pid) - began) / IDLE_SECONDS) * 100;
-  const { rss, pss } = memoryOf(pid);
-  console.log(
-    `Idle agent: ${percent.toFixed(2)} % of a core over ${IDLE_SECONDS} s (target 1), ${rss.toFixed(0)} MB resident, `,
-  );
-  console.log(`${pss.toFixed(0)} MB of them its own share, without wireguard-go (target 80).\n`);
+  console.log(`Idle agent: ${percent.toFixed(2)} % of a core over ${IDLE_SECONDS} s (target 1),`);
+  console.log(`${memoryText(pid)}, without wireguard-go (target 80).\n`);
+}
+
+function memoryText(pid: number): string {
+  const { rss, anonymous, pss } = memoryOf(pid);
+  const mb = (value: number) => `${value.toFixed(0)} MB`;
+  return `${mb(rss)} resident, ${mb(anonymous)} of them memory and ${mb(rss - anonymous)} files, its share ${mb(pss)}`;
 }
 
 async function firstPackets(): Promise<void> {

@@ -74,8 +74,8 @@ export class LabNode {
   }
 
   /** `mesh up --daemon`. @returns what it said */
-  up(args: readonly string[] = []): Promise<string> {
-    return this.must(this.#upArguments(['--daemon', '--log-dir', this.#logDirectory, ...args]));
+  up(args: readonly string[] = [], env: Readonly<Record<string, string>> = {}): Promise<string> {
+    return this.must(this.#upArguments(['--daemon', '--log-dir', this.#logDirectory, ...args]), { env });
   }
 
   /** `mesh down` */

@@ -11,9 +11,9 @@ export function cpuSeconds(pid: number): number {
   return (Number(fields[11]) + Number(fields[12])) / TICKS;
 }
 
-/** Resident and proportional set size in MB. */
-export function memoryOf(pid: number): { readonly rss: number; readonly pss: number } {
+/** Resident and proportional set size in MB; what is resident and not `anonymous` are pages of files. */
+export function memoryOf(pid: number): { readonly rss: number; readonly anonymous: number; readonly pss: number } {
   const text = readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8');
   const of = (name: string) => Number(new RegExp(`^${name}: +(\\d+) kB`, 'm').exec(text)?.[1] ?? 0) / 1_024;
-  return { rss: of('Rss'), pss: of('Pss') };
+  return { rss: of('Rss'), anonymous: of('Anonymous'), pss: of('Pss') };
 }

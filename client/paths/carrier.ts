@@ -175,7 +175,8 @@ export class Carrier {
   /** What WireGuard handed to the loopback. */
   #fromTunnel({ publicKey, relayId }: LoopbackPeer, packet: Uint8Array): void {
     const direct = this.#directs.get(publicKey);
-    if (direct) this.#options.onRoamed(publicKey, direct, packet);
+    // It leaves later, and the packet is valid only now.
+    if (direct) this.#options.onRoamed(publicKey, direct, Uint8Array.from(packet));
     else if (this.#met.has(publicKey)) this.#link.forward(relayId, packet);
     else this.#notNegotiated += 1;
   }

@@ -1,12 +1,11 @@
-import { createSocket, type RemoteInfo, type Socket } from 'node:dgram';
 import type { Log } from '../../core/ports.ts';
 import { peerIdOf } from '../../net/relay/frame.ts';
+import { parseIp } from '../../net/stun/address.ts';
 import type { Endpoint } from '../tunnel/tunnel.ts';
 import { type Door, relayDoor } from './door.ts';
 import { type LoopbackAddresses, openLoopbackAddresses, shownAddress } from './loopback-addresses.ts';
+import { LoopbackSocket, type Place, placeOf } from './loopback-socket.ts';
 
-/** WireGuard sends in bursts, and they wait here while a turn of the event loop lasts. The kernel may grant less. */
-const SOCKET_BUFFER_BYTES = 8_388_608;
 /** Numbers of peers: what fits the last group of an address. */
 export const MAX_LOOPBACK_PEERS = 65_535;
 /** A handshake initiation (type 1) of WireGuard, and how long it waits for its answer before it makes another. */
@@ -25,6 +24,9 @@ export interface LoopbackPeer {
 }
 
 interface Entry extends LoopbackPeer {
+  /** WireGuard, with this peer's address as the source of what it gets: through the door, and past it. */
+  readonly throughDoor: Place;
+  readonly pastDoor: Place;
   /** The last initiation that WireGuard sent, and when. */
   initiation: { readonly packet: Uint8Array; readonly at: number } | undefined;
 }
@@ -34,8 +36,8 @@ export interface LoopbackOptions {
   readonly wireguardPort: number;
   readonly now: () => number;
   readonly log: Log;
-  /** WireGuard sent this to a peer. The packet is this handler's own. */
-  readonly onPacket: (peer: LoopbackPeer, packet: Buffer) => void;
+  /** WireGuard sent this to a peer. The packet is valid until the handler returns. */
+  readonly onPacket: (peer: LoopbackPeer, packet: Uint8Array) => void;
 }
 
 /**
@@ -48,55 +50,41 @@ export class Loopback {
   readonly #options: LoopbackOptions;
   /** Of the agent's socket, UDP. */
   readonly port: number;
-  readonly #socket: Socket;
+  readonly #socket: LoopbackSocket;
   readonly #door: Door;
   #isDoorOpen = false;
   readonly #addresses: LoopbackAddresses;
   readonly #byKey = new Map<string, Entry>();
-  readonly #byAddress = new Map<string, Entry>();
+  readonly #byNumber = new Map<number, Entry>();
   readonly #byRelayId = new Map<bigint, Entry>();
-  readonly #numbers = new Set<number>();
   #lastNumber = 0;
   #isClosed = false;
 
-  private constructor(options: LoopbackOptions, addresses: LoopbackAddresses, socket: Socket) {
+  private constructor(options: LoopbackOptions, addresses: LoopbackAddresses, socket: LoopbackSocket) {
     this.#options = options;
     this.#addresses = addresses;
     this.#socket = socket;
-    this.port = socket.address().port;
+    this.port = socket.port;
     this.#door = relayDoor(options.wireguardPort, this.port);
-    socket.on('message', (packet, source) => this.#receive(packet, source));
-    // One packet's failure; WireGuard sends again.
-    socket.on('error', (error) => options.log.debug({ err: error }, 'A loopback packet was not sent.'));
   }
 
   static async open(options: LoopbackOptions): Promise<Loopback> {
-    const addresses = await openLoopbackAddresses(options.wireguardPort);
-    const family = addresses.family === 'udp6' ? 6 : 4;
-    const socket = createSocket({
-      type: addresses.family,
-      ipv6Only: addresses.family === 'udp6',
-      recvBufferSize: SOCKET_BUFFER_BYTES,
-      sendBufferSize: SOCKET_BUFFER_BYTES,
-      // Only addresses are sent to: the resolver would be a detour for each packet.
-      lookup: (name, _options, callback) => callback(null, name, family),
-    });
+    const { wireguardPort, now, log } = options;
+    const addresses = await openLoopbackAddresses(wireguardPort);
     try {
-      await new Promise<void>((resolve, reject) => {
-        socket.once('error', reject);
-        socket.bind(0, addresses.family === 'udp6' ? '::' : '0.0.0.0', () => {
-          socket.off('error', reject);
-          resolve();
-        });
+      const socket = await LoopbackSocket.open({
+        family: addresses.family,
+        now,
+        log,
+        onPacket: (packet, ip, port) => loopback.#receive(packet, ip, port),
       });
+      const loopback = new Loopback(options, addresses, socket);
+      loopback.#isDoorOpen = await loopback.#door.open();
+      return loopback;
     } catch (error) {
-      socket.close();
       await addresses.close();
       throw error;
     }
-    const loopback = new Loopback(options, addresses, socket);
-    loopback.#isDoorOpen = await loopback.#door.open();
-    return loopback;
   }
 
   /** Gives each key an address, in one step for all. Keys beyond `MAX_LOOPBACK_PEERS` get none. */
@@ -106,15 +94,18 @@ export class Loopback {
       if (this.#byKey.has(publicKey)) continue;
       const number = this.#freeNumber();
       if (number === undefined) break;
+      const address = this.#addresses.addressOf(number);
       const entry: Entry = {
         publicKey,
         relayId: peerIdOf(Buffer.from(publicKey, 'base64')),
         number,
-        address: this.#addresses.addressOf(number),
+        address,
+        throughDoor: placeOf(address, this.port),
+        pastDoor: placeOf(address, this.#options.wireguardPort),
         initiation: undefined,
       };
       this.#byKey.set(publicKey, entry);
-      this.#byAddress.set(entry.address, entry);
+      this.#byNumber.set(number, entry);
       this.#byRelayId.set(entry.relayId, entry);
       added.push(number);
     }
@@ -124,11 +115,10 @@ export class Loopback {
   /** Forgets all peers but these. */
   async keep(publicKeys: ReadonlySet<string>): Promise<void> {
     const gone = [...this.#byKey.values()].filter(({ publicKey }) => !publicKeys.has(publicKey));
-    for (const { publicKey, address, relayId, number } of gone) {
+    for (const { publicKey, relayId, number } of gone) {
       this.#byKey.delete(publicKey);
-      this.#byAddress.delete(address);
+      this.#byNumber.delete(number);
       this.#byRelayId.delete(relayId);
-      this.#numbers.delete(number);
     }
     if (gone.length > 0) await this.#addresses.remove(gone.map(({ number }) => number));
   }
@@ -155,13 +145,14 @@ export class Loopback {
 
   /** Whether an endpoint of WireGuard is one of these. */
   owns({ address, port }: Endpoint): boolean {
-    return port === this.port && this.#byAddress.has(address);
+    const ip = port === this.port ? parseIp(address) : undefined;
+    return ip !== undefined && this.#entryOf(ip) !== undefined;
   }
 
   /** Hands WireGuard a packet that seems to come from the peer. The packet is read before this returns. */
-  deliver({ address }: LoopbackPeer, packet: Uint8Array): void {
-    if (this.#isClosed) return;
-    this.#socket.send(packet, this.#isDoorOpen ? this.port : this.#options.wireguardPort, address);
+  deliver({ number }: LoopbackPeer, packet: Uint8Array): void {
+    const entry = this.#byNumber.get(number);
+    if (entry) this.#socket.send(packet, this.#isDoorOpen ? entry.throughDoor : entry.pastDoor);
   }
 
   /**
@@ -176,7 +167,7 @@ export class Loopback {
   async close(): Promise<void> {
     if (this.#isClosed) return;
     this.#isClosed = true;
-    await new Promise<void>((resolve) => this.#socket.close(() => resolve()));
+    await this.#socket.close();
     await Promise.all([this.#addresses.close(), this.#door.close()]);
   }
 
@@ -191,17 +182,16 @@ export class Loopback {
         })
         .catch((error: unknown) => this.#options.log.warn({ err: error }, 'The relay has no door to WireGuard.'));
     }
-    this.#socket.send(packet, this.#options.wireguardPort, entry.address);
+    this.#socket.send(packet, entry.pastDoor);
   }
 
-  #receive(packet: Buffer, source: RemoteInfo): void {
-    const sender = source.port === this.port ? this.#byAddress.get(source.address) : undefined;
-    if (sender) {
-      this.#doorIsGone(sender, packet);
+  #receive(packet: Uint8Array, ip: Uint8Array, port: number): void {
+    const entry = this.#entryOf(ip);
+    if (entry && port === this.port) {
+      this.#doorIsGone(entry, packet);
       return;
     }
-    const entry = source.port === this.#options.wireguardPort ? this.#byAddress.get(source.address) : undefined;
-    if (entry === undefined) {
+    if (entry === undefined || port !== this.#options.wireguardPort) {
       this.strangers += 1;
       return;
     }
@@ -211,12 +201,17 @@ export class Loopback {
     this.#options.onPacket(entry, packet);
   }
 
+  /** A peer's number is the end of its address. */
+  #entryOf(ip: Uint8Array): Entry | undefined {
+    const entry = this.#byNumber.get(((ip[ip.length - 2] ?? 0) << 8) | (ip[ip.length - 1] ?? 0));
+    return entry && Buffer.compare(entry.pastDoor.ip, ip) === 0 ? entry : undefined;
+  }
+
   #freeNumber(): number | undefined {
-    if (this.#numbers.size >= MAX_LOOPBACK_PEERS) return undefined;
+    if (this.#byNumber.size >= MAX_LOOPBACK_PEERS) return undefined;
     // Onward from the last, so that a number rests as long as possible before it is another peer's.
     do this.#lastNumber = (this.#lastNumber % MAX_LOOPBACK_PEERS) + 1;
-    while (this.#numbers.has(this.#lastNumber));
-    this.#numbers.add(this.#lastNumber);
+    while (this.#byNumber.has(this.#lastNumber));
     return this.#lastNumber;
   }
 }

@@ -17,7 +17,7 @@ export async function tryLoopback(port: number, peers: number, family: 4 | 6 = 6
     now: () => performance.now(),
     log: { error() {}, warn() {}, info() {}, debug() {} },
     onPacket: (peer, packet) => {
-      if (packet.toString('latin1', 1) === peer.publicKey) loopback.deliver(peer, packet);
+      if (Buffer.from(packet).toString('latin1', 1) === peer.publicKey) loopback.deliver(peer, packet);
       else report.crossed += 1;
     },
   });

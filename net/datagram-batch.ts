@@ -1,0 +1,165 @@
+import { arch, platform } from 'node:process';
+
+/** Datagrams in one system call. */
+const SLOTS = 64;
+const SOCKADDR_BYTES = 32;
+/** struct mmsghdr, struct iovec, struct sockaddr_in and sockaddr_in6 of 64-bit Linux. */
+const MMSGHDR_BYTES = 64;
+const IOVEC_BYTES = 16;
+const NAMELEN_AT = 8;
+const MSG_LEN_AT = 56;
+const IOV_LEN_AT = 8;
+const SOCKADDR_IN = { family: 2, bytes: 16, addressAt: 4, addressBytes: 4 } as const;
+const SOCKADDR_IN6 = { family: 10, bytes: 28, addressAt: 8, addressBytes: 16 } as const;
+const MSG_DONTWAIT = 0x40;
+const EAGAIN = 11;
+
+type Koffi = typeof import('koffi').default;
+
+/** Where a datagram goes, as the system names it: a `struct sockaddr`. */
+export type Target = Uint8Array;
+
+/** @param ip 4 or 16 bytes */
+export function targetOf(ip: Uint8Array, port: number): Target {
+  const kind = ip.length === SOCKADDR_IN.addressBytes ? SOCKADDR_IN : SOCKADDR_IN6;
+  const target = new Uint8Array(kind.bytes);
+  const view = new DataView(target.buffer);
+  view.setUint16(0, kind.family, true);
+  view.setUint16(2, port);
+  target.set(ip, kind.addressAt);
+  return target;
+}
+
+/**
+ * Many datagrams of a UDP socket with one system call each way (recvmmsg, sendmmsg), through the optional package koffi.
+ *
+ * @param maxBytes longer datagrams are cut when received and refused when sent
+ * @returns undefined, with the reason told, where the package or the platform is missing
+ */
+export async function openDatagramBatch(
+  maxBytes: number,
+  onMissing: (reason: string) => void,
+): Promise<DatagramBatch | undefined> {
+  if (platform !== 'linux' || (arch !== 'x64' && arch !== 'arm64')) {
+    onMissing(`${platform} on ${arch} has none`);
+    return undefined;
+  }
+  try {
+    return new DatagramBatch((await import('koffi')).default, maxBytes);
+  } catch (error) {
+    onMissing(error instanceof Error ? error.message : String(error));
+    return undefined;
+  }
+}
+
+/** Slots for received datagrams, and slots for those that wait to be sent. Its memory stays for as long as the process. */
+export class DatagramBatch {
+  /** Datagrams that one call receives at most. */
+  readonly slots = SLOTS;
+  readonly #koffi: Koffi;
+  readonly #receive: (fd: number, messages: bigint, count: number, flags: number, timeout: null) => number;
+  readonly #send: (fd: number, messages: bigint, count: number, flags: number) => number;
+  readonly #incoming: Slots;
+  readonly #outgoing: Slots;
+  #queued = 0;
+
+  constructor(koffi: Koffi, maxBytes: number) {
+    const libc = koffi.load(null);
+    this.#koffi = koffi;
+    this.#receive = libc.func('int recvmmsg(int, void *, unsigned int, int, void *)');
+    this.#send = libc.func('int sendmmsg(int, void *, unsigned int, int)');
+    this.#incoming = new Slots(koffi, maxBytes);
+    this.#outgoing = new Slots(koffi, maxBytes);
+  }
+
+  /** Reads what waits at a socket, without blocking. @returns the number of slots filled; 0 when there is nothing */
+  receive(fd: number): number {
+    const { headers, view } = this.#incoming;
+    for (let slot = 0; slot < SLOTS; slot++) view.setUint32(slot * MMSGHDR_BYTES + NAMELEN_AT, SOCKADDR_BYTES, true);
+    return Math.max(0, this.#receive(fd, headers, SLOTS, MSG_DONTWAIT, null));
+  }
+
+  /** What a slot received; until the next `receive`. */
+  datagram(slot: number): Uint8Array {
+    const { view, data, maxBytes } = this.#incoming;
+    const length = view.getUint32(slot * MMSGHDR_BYTES + MSG_LEN_AT, true);
+    return data.subarray(slot * maxBytes, slot * maxBytes + length);
+  }
+
+  /** The address it came from, 4 or 16 bytes; until the next `receive`. */
+  sourceAddress(slot: number): Uint8Array {
+    const { names, nameView } = this.#incoming;
+    const at = slot * SOCKADDR_BYTES;
+    const kind = nameView.getUint16(at, true) === SOCKADDR_IN.family ? SOCKADDR_IN : SOCKADDR_IN6;
+    return names.subarray(at + kind.addressAt, at + kind.addressAt + kind.addressBytes);
+  }
+
+  sourcePort(slot: number): number {
+    return this.#incoming.nameView.getUint16(slot * SOCKADDR_BYTES + 2);
+  }
+
+  /** Copies a datagram into a slot, to leave with the next `send`. @returns false when it is too long or all slots are taken */
+  put(bytes: Uint8Array, target: Target): boolean {
+    const { view, data, names, maxBytes } = this.#outgoing;
+    if (this.#queued === SLOTS || bytes.length > maxBytes) return false;
+    const slot = this.#queued++;
+    data.set(bytes, slot * maxBytes);
+    names.set(target, slot * SOCKADDR_BYTES);
+    view.setUint32(slot * MMSGHDR_BYTES + NAMELEN_AT, target.length, true);
+    view.setUint32(Slots.iovecAt(slot) + IOV_LEN_AT, bytes.length, true);
+    return true;
+  }
+
+  /** Sends what was put. One that cannot be sent is left out; a full socket loses the rest. */
+  send(fd: number): void {
+    const count = this.#queued;
+    this.#queued = 0;
+    for (let at = 0; at < count; ) {
+      const sent = this.#send(fd, this.#outgoing.headers + BigInt(at * MMSGHDR_BYTES), count - at, MSG_DONTWAIT);
+      if (sent < 0 && this.#koffi.errno() === EAGAIN) return;
+      at += Math.max(1, sent);
+    }
+  }
+}
+
+/** Headers, data and names of `SLOTS` datagrams in memory that the system reads and writes. */
+class Slots {
+  readonly maxBytes: number;
+  /** Address of the first `struct mmsghdr`. */
+  readonly headers: bigint;
+  /** Headers come first, iovecs behind them. */
+  readonly view: DataView;
+  readonly data: Uint8Array;
+  readonly names: Uint8Array;
+  readonly nameView: DataView;
+
+  constructor(koffi: Koffi, maxBytes: number) {
+    const arena = (bytes: number) => {
+      const pointer = koffi.alloc('uint8_t', bytes);
+      return { at: koffi.address(pointer), bytes: new Uint8Array(koffi.view(pointer, bytes)) };
+    };
+    const viewOf = ({ buffer, byteOffset, byteLength }: Uint8Array) => new DataView(buffer, byteOffset, byteLength);
+    const headers = arena(SLOTS * (MMSGHDR_BYTES + IOVEC_BYTES));
+    const data = arena(SLOTS * maxBytes);
+    const names = arena(SLOTS * SOCKADDR_BYTES);
+    this.maxBytes = maxBytes;
+    this.headers = headers.at;
+    this.view = viewOf(headers.bytes);
+    this.data = data.bytes;
+    this.names = names.bytes;
+    this.nameView = viewOf(names.bytes);
+    for (let slot = 0; slot < SLOTS; slot++) {
+      const header = slot * MMSGHDR_BYTES;
+      const iovec = Slots.iovecAt(slot);
+      this.view.setBigUint64(iovec, data.at + BigInt(slot * maxBytes), true);
+      this.view.setBigUint64(iovec + IOV_LEN_AT, BigInt(maxBytes), true);
+      this.view.setBigUint64(header, names.at + BigInt(slot * SOCKADDR_BYTES), true);
+      this.view.setBigUint64(header + 16, this.headers + BigInt(iovec), true);
+      this.view.setBigUint64(header + 24, 1n, true);
+    }
+  }
+
+  static iovecAt(slot: number): number {
+    return SLOTS * MMSGHDR_BYTES + slot * IOVEC_BYTES;
+  }
+}

@@ -48,6 +48,7 @@ it('writes one transaction with a set for each protocol and family that has entr
     drop
     }
     chain from_overlay {
+    ct state . ct direction vmap { new . original : goto opened_by_peer, established . original : goto opened_by_peer, established . reply : goto opened_here }
     icmpv6 type { nd-neighbor-solicit, nd-neighbor-advert } return
     ct state invalid drop
     ct state related meta l4proto { icmp, ipv6-icmp } return
@@ -55,6 +56,7 @@ it('writes one transaction with a set for each protocol and family that has entr
     goto opened_here
     }
     chain to_overlay {
+    ct state . ct direction vmap { new . original : goto opened_here, established . original : goto opened_here, established . reply : goto opened_by_peer }
     icmpv6 type { nd-neighbor-solicit, nd-neighbor-advert } return
     ct state invalid drop
     ct state related meta l4proto { icmp, ipv6-icmp } return

@@ -21,15 +21,7 @@ ${byPeer.lookups}drop
 chain opened_here {
 ${fromHere.lookups}drop
 }
-chain from_overlay {
-${ALWAYS}ct direction original goto opened_by_peer
-goto opened_here
-}
-chain to_overlay {
-${ALWAYS}ct direction original goto opened_here
-goto opened_by_peer
-}
-chain c_input {
+${renderHook('from_overlay', 'opened_by_peer', 'opened_here')}${renderHook('to_overlay', 'opened_here', 'opened_by_peer')}chain c_input {
 type filter hook input priority filter; policy accept;
 iifname != "lo" ip6 daddr ${RELAY_ENDPOINTS} drop
 iifname ${overlay} jump from_overlay
@@ -61,11 +53,21 @@ export function tableOf(interfaceName: string): string {
 /** The loopback addresses of relayed peers (DESIGN 8): Linux would answer for them on any interface. */
 const RELAY_ENDPOINTS = 'fd6c:7270::/64';
 
-/** Neighbour discovery is no connection; errors about one (unreachable, too big) come from either side. */
-const ALWAYS = `icmpv6 type { nd-neighbor-solicit, nd-neighbor-advert } return
+/**
+ * By who opened the connection that a packet belongs to. Nearly all packets are decided by the first rule. Neighbour
+ * discovery is no connection; errors about one (unreachable, too big) come from either side.
+ */
+function renderHook(name: string, originals: string, replies: string): string {
+  return `chain ${name} {
+ct state . ct direction vmap { new . original : goto ${originals}, established . original : goto ${originals}, established . reply : goto ${replies} }
+icmpv6 type { nd-neighbor-solicit, nd-neighbor-advert } return
 ct state invalid drop
 ct state related meta l4proto { icmp, ipv6-icmp } return
+ct direction original goto ${originals}
+goto ${replies}
+}
 `;
+}
 
 const PORT_PROTOCOLS: readonly PortProtocol[] = ['TCP', 'UDP', 'SCTP'];
 const FAMILIES = [

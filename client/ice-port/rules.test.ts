@@ -7,7 +7,7 @@ delete table inet mesh_ice_mesh0
 table inet mesh_ice_mesh0 {
  chain stun_in {
   type filter hook input priority 1000; policy accept;
-  udp dport 51820 @th,64,16 { 0x0001, 0x0011, 0x0101, 0x0111 } @th,96,32 0x2112a442 udp dport set 40000
+  udp dport 51820 @th,96,32 0x2112a442 @th,64,16 { 0x0001, 0x0011, 0x0101, 0x0111 } udp dport set 40000
  }
  chain stun_out {
   type filter hook output priority -300; policy accept;

@@ -26,7 +26,7 @@ delete table ${table}
 table ${table} {
  chain stun_in {
   type filter hook input priority ${BEHIND_FILTERS}; policy accept;
-  udp dport ${wireguardPort} @th,64,16 ${STUN_TYPES} @th,96,32 ${MAGIC_COOKIE} udp dport set ${agentPort}
+  udp dport ${wireguardPort} @th,96,32 ${MAGIC_COOKIE} @th,64,16 ${STUN_TYPES} udp dport set ${agentPort}
  }
  chain stun_out {
   type filter hook output priority -300; policy accept;

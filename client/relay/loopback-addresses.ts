@@ -1,6 +1,7 @@
 import { networkInterfaces } from 'node:os';
 import { formatIp } from '../../net/stun/address.ts';
 import { runProgram } from '../run-program.ts';
+import { applyRelayRules, removeRelayRules } from './rules.ts';
 
 /** The contract's prefix of a relayed peer's endpoint. */
 const PREFIX = [0xfd6c, 0x7270];
@@ -37,7 +38,6 @@ export async function openLoopbackAddresses(wireguardPort: number): Promise<Loop
 }
 
 async function openIpv6(wireguardPort: number): Promise<LoopbackAddresses | undefined> {
-  const table = `mesh_relay_${wireguardPort}`;
   const command = (verb: 'add' | 'del', addresses: readonly string[]) =>
     addresses.map((address) => `address ${verb} ${address}/128 dev lo${verb === 'add' ? ' nodad' : ''}`).join('\n');
   const change = async (verb: 'add' | 'del', addresses: readonly string[]) => {
@@ -49,19 +49,11 @@ async function openIpv6(wireguardPort: number): Promise<LoopbackAddresses | unde
   const present = () => ownAddresses(wireguardPort);
   await change('del', present());
 
-  // Hosts answer on any interface for addresses of any other: without this rule neighbours could reach the loopback's.
-  const rule = `table inet ${table}\ndelete table inet ${table}\ntable inet ${table} {
- chain from_outside {
-  type filter hook prerouting priority raw; policy accept;
-  iifname != "lo" ip6 daddr ${shownAddress(0, 0)}/64 drop
- }
-}\n`;
-  const closed = await runProgram('nft', ['-f', '-'], { stdin: rule });
-  if (closed.code !== 0) return undefined;
+  // Before there is anything to reach.
+  if (!(await applyRelayRules(wireguardPort))) return undefined;
   const probe = shownAddress(wireguardPort, 0);
-  const removeTable = () => runProgram('nft', ['-f', '-'], { stdin: `delete table inet ${table}\n` });
   if (!(await change('add', [probe])) || !(await change('del', [probe]))) {
-    await removeTable();
+    await removeRelayRules(wireguardPort);
     return undefined;
   }
   const addressOf = (n: number) => shownAddress(wireguardPort, n);
@@ -76,7 +68,6 @@ async function openIpv6(wireguardPort: number): Promise<LoopbackAddresses | unde
     },
     async close() {
       await change('del', present());
-      await removeTable();
     },
   };
 }

@@ -2,9 +2,9 @@ import type { Log } from '../../core/ports.ts';
 import { peerIdOf } from '../../net/relay/frame.ts';
 import { parseIp } from '../../net/stun/address.ts';
 import type { Endpoint } from '../tunnel/tunnel.ts';
-import { type Door, relayDoor } from './door.ts';
 import { type LoopbackAddresses, openLoopbackAddresses, shownAddress } from './loopback-addresses.ts';
 import { LoopbackSocket, type Place, placeOf } from './loopback-socket.ts';
+import { applyRelayRules, removeRelayRules } from './rules.ts';
 
 /** Numbers of peers: what fits the last group of an address. */
 export const MAX_LOOPBACK_PEERS = 65_535;
@@ -51,7 +51,6 @@ export class Loopback {
   /** Of the agent's socket, UDP. */
   readonly port: number;
   readonly #socket: LoopbackSocket;
-  readonly #door: Door;
   #isDoorOpen = false;
   readonly #addresses: LoopbackAddresses;
   readonly #byKey = new Map<string, Entry>();
@@ -65,7 +64,6 @@ export class Loopback {
     this.#addresses = addresses;
     this.#socket = socket;
     this.port = socket.port;
-    this.#door = relayDoor(options.wireguardPort, this.port);
   }
 
   static async open(options: LoopbackOptions): Promise<Loopback> {
@@ -79,7 +77,7 @@ export class Loopback {
         onPacket: (packet, ip, port) => loopback.#receive(packet, ip, port),
       });
       const loopback = new Loopback(options, addresses, socket);
-      loopback.#isDoorOpen = await loopback.#door.open();
+      loopback.#isDoorOpen = await applyRelayRules(wireguardPort, loopback.port);
       return loopback;
     } catch (error) {
       await addresses.close();
@@ -168,15 +166,15 @@ export class Loopback {
     if (this.#isClosed) return;
     this.#isClosed = true;
     await this.#socket.close();
-    await Promise.all([this.#addresses.close(), this.#door.close()]);
+    await this.#addresses.close();
+    await removeRelayRules(this.#options.wireguardPort);
   }
 
   /** A packet for WireGuard came back: something took the rule away. It goes the plain way while the rule is put back. */
   #doorIsGone(entry: Entry, packet: Uint8Array): void {
     if (this.#isDoorOpen) {
       this.#isDoorOpen = false;
-      this.#door
-        .open()
+      applyRelayRules(this.#options.wireguardPort, this.port)
         .then((isOpen) => {
           this.#isDoorOpen = isOpen;
         })

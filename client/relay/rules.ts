@@ -1,0 +1,45 @@
+import { runProgram } from '../run-program.ts';
+
+/** Behind every filter of the host, as in ice-port/rules.ts. */
+const BEHIND_FILTERS = 1_000;
+/** The loopback endpoints of all agents of a host (DESIGN 8). */
+const RELAY_ENDPOINTS = 'fd6c:7270::/64';
+
+/**
+ * What the packets of relayed peers need of this host, as one nftables transaction that may run again:
+ *
+ * - Linux answers on any interface for addresses of any other: neighbours are kept from the loopback endpoints.
+ * - What the agent's loopback socket sends to its own port is handed to WireGuard's, behind the host's filters: a host that
+ *   blocks WireGuard's port keeps the relay (contract, network ports).
+ *
+ * @param agentPort of the loopback socket; the second rule needs it
+ */
+export async function applyRelayRules(wireguardPort: number, agentPort?: number): Promise<boolean> {
+  const door = `iifname "lo" udp sport ${agentPort} udp dport ${agentPort} udp dport set ${wireguardPort}`;
+  return load(`${removal(wireguardPort)}table ${tableOf(wireguardPort)} {
+ chain to_relayed_peers {
+  type filter hook input priority ${BEHIND_FILTERS}; policy accept;
+  iifname != "lo" ip6 daddr ${RELAY_ENDPOINTS} drop
+  ${agentPort === undefined ? '' : door}
+ }
+}
+`);
+}
+
+export async function removeRelayRules(wireguardPort: number): Promise<void> {
+  await load(removal(wireguardPort));
+}
+
+function removal(wireguardPort: number): string {
+  const table = tableOf(wireguardPort);
+  return `table ${table}\ndelete table ${table}\n`;
+}
+
+function tableOf(wireguardPort: number): string {
+  return `inet mesh_relay_${wireguardPort}`;
+}
+
+/** @returns whether nft took it */
+async function load(rules: string): Promise<boolean> {
+  return (await runProgram('nft', ['-f', '-'], { stdin: rules })).code === 0;
+}

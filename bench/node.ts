@@ -9,7 +9,7 @@ import { cpuSeconds, memoryOf } from './node/process.ts';
 import { tcpThroughput } from './node/throughput.ts';
 import { machine, median, spread } from './report.ts';
 
-/** The node on real tunnels between network namespaces, as root: node bench/node.ts [--quick] */
+/** The node on real tunnels between network namespaces, as root: node bench/node.ts [--quick] [--only <part>] */
 
 const quick = process.argv.includes('--quick');
 const ROUNDS = quick ? 2 : 7;
@@ -19,10 +19,10 @@ const PEERS = 200;
 const LIVE = 3;
 
 console.log(`${machine()}\n`);
-await throughput();
-await firstPackets();
-await upgrade();
-await manyPeers();
+const only = process.argv.includes('--only') ? process.argv[process.argv.indexOf('--only') + 1] : undefined;
+for (const part of [throughput, firstPackets, upgrade, manyPeers]) {
+  if (only === undefined || part.name === only) await part();
+}
 
 /** Up and direct, or relayed where the direct way is blocked. */
 async function pair(lab: Natlab, plane: LabPlane, names: readonly [string, string], path: 'direct' | 'relayed') {

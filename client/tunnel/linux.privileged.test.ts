@@ -50,7 +50,7 @@ describePrivileged('a Linux tunnel', () => {
     const { a } = two;
     if (a.opened.kind === 'kernel') return;
     const [pid] = readFileSync(`/var/run/mesh/wireguard-${a.interfaceName}.pid`, 'utf8').split(' ');
-    expect(readFileSync(`/proc/${pid}/autogroup`, 'utf8')).toMatch(/nice -5$/m);
+    expect(readFileSync(`/proc/${pid}/autogroup`, 'utf8')).toMatch(/nice -10$/m);
   });
 
   it('takes everything away when it is closed, twice, and says that it ended', async () => {

@@ -25,7 +25,7 @@ const RUN_DIRECTORY = '/var/run/mesh';
  * Of its session among the others of this host, as in sched(7), "autogroup". What waits for the tunnel is the work of
  * everybody else; WireGuard in the kernel comes before all processes.
  */
-const SESSION_NICE = -5;
+const SESSION_NICE = -10;
 
 /** An interface of a wireguard-go of its own. */
 export async function wireGuardGoDevice(interfaceName: string): Promise<Device> {

@@ -27,6 +27,15 @@ async function bound(type: SocketType, address: string) {
   return { fd: handle.fd, port: socket.address().port };
 }
 
+function received(batch: DatagramBatch, fd: number) {
+  return Array.from({ length: batch.receive(fd) }, (_, slot) => ({
+    bytes: Uint8Array.from(batch.datagram(slot)),
+    ip: Uint8Array.from(batch.sourceAddress(slot)),
+    port: batch.sourcePort(slot),
+    target: Uint8Array.from(batch.source(slot)),
+  }));
+}
+
 async function newBatch(): Promise<DatagramBatch> {
   const batch = await openDatagramBatch(MAX_BYTES, missing);
   if (batch === undefined) throw new Error('There is no batch.');
@@ -41,17 +50,13 @@ describe.skipIf(process.platform !== 'linux')('many datagrams with one system ca
     const [here, there] = [await bound(type, address), await bound(type, address)];
     const batch = await newBatch();
     const ip = parseIp(address) ?? new Uint8Array();
-    const sent = Array.from({ length: batch.slots }, (_, n) => Uint8Array.of(n, n + 1, ...new Uint8Array(n % 50)));
+    const sent = Array.from({ length: batch.capacity }, (_, n) => Uint8Array.of(n, n + 1, ...new Uint8Array(n % 50)));
     for (const bytes of sent) expect(batch.put(bytes, targetOf(ip, there.port))).toBe(true);
     expect(batch.put(Uint8Array.of(1), targetOf(ip, there.port))).toBe(false);
     batch.send(here.fd);
-    const received = batch.receive(there.fd);
-    const slots = Array.from({ length: received }, (_, slot) => ({
-      bytes: Uint8Array.from(batch.datagram(slot)),
-      ip: Uint8Array.from(batch.sourceAddress(slot)),
-      port: batch.sourcePort(slot),
-    }));
-    expect(slots).toEqual(sent.map((bytes) => ({ bytes, ip, port: here.port })));
+    const source = { ip, port: here.port, target: targetOf(ip, here.port) };
+    expect(received(batch, there.fd)).toEqual(sent.slice(0, batch.slots).map((bytes) => ({ bytes, ...source })));
+    expect(received(batch, there.fd)).toEqual(sent.slice(batch.slots).map((bytes) => ({ bytes, ...source })));
     expect(batch.receive(there.fd)).toBe(0);
   });
 

@@ -56,11 +56,15 @@ export async function openDatagramBatch(
 export class DatagramBatch {
   /** Datagrams that one call receives at most. */
   readonly slots = SLOTS;
+  /** Datagrams that wait to be sent at most: as many, and an answer to one that was read otherwise. */
+  readonly capacity = SLOTS + 1;
   readonly #koffi: Koffi;
   readonly #receive: (fd: number, messages: bigint, count: number, flags: number, timeout: null) => number;
   readonly #send: (fd: number, messages: bigint, count: number, flags: number) => number;
   readonly #incoming: Slots;
   readonly #outgoing: Slots;
+  /** Incoming slots whose length of the source the system has written over. */
+  #used = SLOTS;
   #queued = 0;
 
   constructor(koffi: Koffi, maxBytes: number) {
@@ -68,30 +72,33 @@ export class DatagramBatch {
     this.#koffi = koffi;
     this.#receive = libc.func('int recvmmsg(int, void *, unsigned int, int, void *)');
     this.#send = libc.func('int sendmmsg(int, void *, unsigned int, int)');
-    this.#incoming = new Slots(koffi, maxBytes);
-    this.#outgoing = new Slots(koffi, maxBytes);
+    this.#incoming = new Slots(koffi, SLOTS, maxBytes);
+    this.#outgoing = new Slots(koffi, this.capacity, maxBytes);
   }
 
   /** Reads what waits at a socket, without blocking. @returns the number of slots filled; 0 when there is nothing */
   receive(fd: number): number {
     const { headers, view } = this.#incoming;
-    for (let slot = 0; slot < SLOTS; slot++) view.setUint32(slot * MMSGHDR_BYTES + NAMELEN_AT, SOCKADDR_BYTES, true);
-    return Math.max(0, this.#receive(fd, headers, SLOTS, MSG_DONTWAIT, null));
+    for (let slot = 0; slot < this.#used; slot++) {
+      view.setUint32(slot * MMSGHDR_BYTES + NAMELEN_AT, SOCKADDR_BYTES, true);
+    }
+    this.#used = Math.max(0, this.#receive(fd, headers, SLOTS, MSG_DONTWAIT, null));
+    return this.#used;
   }
 
   /** What a slot received; until the next `receive`. */
   datagram(slot: number): Uint8Array {
-    const { view, data, maxBytes } = this.#incoming;
-    const length = view.getUint32(slot * MMSGHDR_BYTES + MSG_LEN_AT, true);
-    return data.subarray(slot * maxBytes, slot * maxBytes + length);
+    return this.#incoming.bytesOf(slot, this.#incoming.view.getUint32(slot * MMSGHDR_BYTES + MSG_LEN_AT, true));
+  }
+
+  /** Where it came from; until the next `receive`. */
+  source(slot: number): Target {
+    return this.#incoming.nameOf(slot).target;
   }
 
   /** The address it came from, 4 or 16 bytes; until the next `receive`. */
   sourceAddress(slot: number): Uint8Array {
-    const { names, nameView } = this.#incoming;
-    const at = slot * SOCKADDR_BYTES;
-    const kind = nameView.getUint16(at, true) === SOCKADDR_IN.family ? SOCKADDR_IN : SOCKADDR_IN6;
-    return names.subarray(at + kind.addressAt, at + kind.addressAt + kind.addressBytes);
+    return this.#incoming.nameOf(slot).ip;
   }
 
   sourcePort(slot: number): number {
@@ -101,12 +108,12 @@ export class DatagramBatch {
   /** Copies a datagram into a slot, to leave with the next `send`. @returns false when it is too long or all slots are taken */
   put(bytes: Uint8Array, target: Target): boolean {
     const { view, data, names, maxBytes } = this.#outgoing;
-    if (this.#queued === SLOTS || bytes.length > maxBytes) return false;
+    if (this.#queued === this.capacity || bytes.length > maxBytes) return false;
     const slot = this.#queued++;
     data.set(bytes, slot * maxBytes);
     names.set(target, slot * SOCKADDR_BYTES);
     view.setUint32(slot * MMSGHDR_BYTES + NAMELEN_AT, target.length, true);
-    view.setUint32(Slots.iovecAt(slot) + IOV_LEN_AT, bytes.length, true);
+    view.setUint32(this.#outgoing.iovecAt(slot) + IOV_LEN_AT, bytes.length, true);
     return true;
   }
 
@@ -122,7 +129,13 @@ export class DatagramBatch {
   }
 }
 
-/** Headers, data and names of `SLOTS` datagrams in memory that the system reads and writes. */
+/** Where a datagram came from. */
+interface Name {
+  readonly target: Target;
+  readonly ip: Uint8Array;
+}
+
+/** Headers, data and names of datagrams in memory that the system reads and writes. */
 class Slots {
   readonly maxBytes: number;
   /** Address of the first `struct mmsghdr`. */
@@ -132,34 +145,64 @@ class Slots {
   readonly data: Uint8Array;
   readonly names: Uint8Array;
   readonly nameView: DataView;
+  readonly #count: number;
+  /** Made once for each slot: nearly every datagram is as long as the one before it in its slot. */
+  readonly #bytes: Uint8Array[];
+  readonly #ipv4: readonly Name[];
+  readonly #ipv6: readonly Name[];
 
-  constructor(koffi: Koffi, maxBytes: number) {
+  constructor(koffi: Koffi, count: number, maxBytes: number) {
     const arena = (bytes: number) => {
       const pointer = koffi.alloc('uint8_t', bytes);
       return { at: koffi.address(pointer), bytes: new Uint8Array(koffi.view(pointer, bytes)) };
     };
     const viewOf = ({ buffer, byteOffset, byteLength }: Uint8Array) => new DataView(buffer, byteOffset, byteLength);
-    const headers = arena(SLOTS * (MMSGHDR_BYTES + IOVEC_BYTES));
-    const data = arena(SLOTS * maxBytes);
-    const names = arena(SLOTS * SOCKADDR_BYTES);
+    const headers = arena(count * (MMSGHDR_BYTES + IOVEC_BYTES));
+    const data = arena(count * maxBytes);
+    const names = arena(count * SOCKADDR_BYTES);
+    this.#count = count;
     this.maxBytes = maxBytes;
     this.headers = headers.at;
     this.view = viewOf(headers.bytes);
     this.data = data.bytes;
     this.names = names.bytes;
     this.nameView = viewOf(names.bytes);
-    for (let slot = 0; slot < SLOTS; slot++) {
+    for (let slot = 0; slot < count; slot++) {
       const header = slot * MMSGHDR_BYTES;
-      const iovec = Slots.iovecAt(slot);
+      const iovec = this.iovecAt(slot);
       this.view.setBigUint64(iovec, data.at + BigInt(slot * maxBytes), true);
       this.view.setBigUint64(iovec + IOV_LEN_AT, BigInt(maxBytes), true);
       this.view.setBigUint64(header, names.at + BigInt(slot * SOCKADDR_BYTES), true);
       this.view.setBigUint64(header + 16, this.headers + BigInt(iovec), true);
       this.view.setBigUint64(header + 24, 1n, true);
     }
+    const slots = Array.from({ length: count }, (_, slot) => slot);
+    const namesOf = (kind: typeof SOCKADDR_IN | typeof SOCKADDR_IN6) =>
+      slots.map((slot) => {
+        const target = this.names.subarray(slot * SOCKADDR_BYTES, slot * SOCKADDR_BYTES + kind.bytes);
+        return { target, ip: target.subarray(kind.addressAt, kind.addressAt + kind.addressBytes) };
+      });
+    this.#bytes = slots.map((slot) => this.data.subarray(slot * maxBytes, (slot + 1) * maxBytes));
+    this.#ipv4 = namesOf(SOCKADDR_IN);
+    this.#ipv6 = namesOf(SOCKADDR_IN6);
   }
 
-  static iovecAt(slot: number): number {
-    return SLOTS * MMSGHDR_BYTES + slot * IOVEC_BYTES;
+  iovecAt(slot: number): number {
+    return this.#count * MMSGHDR_BYTES + slot * IOVEC_BYTES;
+  }
+
+  bytesOf(slot: number, length: number): Uint8Array {
+    const before = this.#bytes[slot];
+    if (before?.length === length) return before;
+    const bytes = this.data.subarray(slot * this.maxBytes, slot * this.maxBytes + length);
+    this.#bytes[slot] = bytes;
+    return bytes;
+  }
+
+  nameOf(slot: number): Name {
+    const isIpv4 = this.nameView.getUint16(slot * SOCKADDR_BYTES, true) === SOCKADDR_IN.family;
+    const name = (isIpv4 ? this.#ipv4 : this.#ipv6)[slot];
+    if (name === undefined) throw new RangeError(`There is no slot ${slot}.`);
+    return name;
   }
 }

@@ -2,6 +2,7 @@ import { createSocket, type Socket, type SocketType } from 'node:dgram';
 import { lookup } from 'node:dns';
 import { isIP, isIPv6 } from 'node:net';
 import type { Clock, Log } from '../../core/ports.ts';
+import { udpHandleOf } from '../udp-handle.ts';
 import { parseIp } from './address.ts';
 import { type Drain, loadDrain } from './batch.ts';
 import { type StunMetrics, StunServer } from './server.ts';
@@ -105,17 +106,9 @@ export class StunListener {
         socket.on('error', (error) => this.#options.log?.debug({ err: error }, 'A STUN answer was not sent.'));
         socket.setRecvBufferSize(RECEIVE_BUFFER_BYTES);
         this.#sockets.push(socket);
-        fd = drain && descriptorOf(socket);
+        fd = drain && udpHandleOf(socket)?.fd;
         resolve(socket.address().port);
       });
     });
   }
-}
-
-/** Not part of Node's interface: where it is missing, every datagram comes as an event of its own. */
-function descriptorOf(socket: Socket): number | undefined {
-  const state = Object.getOwnPropertySymbols(socket).find(({ description }) => description === 'state symbol');
-  const held = state && (socket as unknown as Record<symbol, { handle?: { fd?: unknown } | null } | undefined>)[state];
-  const fd = held?.handle?.fd;
-  return typeof fd === 'number' && fd >= 0 ? fd : undefined;
 }

@@ -51,9 +51,9 @@ export class LabNode {
     return this.must(['init', '--server', LAB_SERVER, '--name', this.host.name], { env: { MESH_TOKEN: token } });
   }
 
-  /** Starts `mesh up` in the foreground. */
+  /** Starts `mesh up` in the foreground, in a session of its own as a service is. */
   start(args: readonly string[] = []): void {
-    const child = this.host.spawn(launcher('mesh'), this.#upArguments(args), this.#env());
+    const child = this.host.spawn('setsid', [launcher('mesh'), ...this.#upArguments(args)], this.#env());
     for (const stream of [child.stdout, child.stderr]) {
       stream?.on('data', (chunk: Buffer) => {
         this.#printed += chunk;

@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { generateKeyPair } from '../../net/seal/x25519.ts';
 import { type LabHost, natlab } from '../../test/natlab.ts';
@@ -43,14 +42,6 @@ describePrivileged('a Linux tunnel', () => {
     expect(routes).toEqual([expect.objectContaining({ dst: CIDR, prefsrc: '10.96.0.1' })]);
     const [link] = JSON.parse(await a.host.must('ip', ['-json', 'link', 'show', 'dev', a.interfaceName]));
     expect(link).toMatchObject({ mtu: 1280 });
-  });
-
-  it('comes before other sessions of its host where it is a process', async () => {
-    await using two = await pair();
-    const { a } = two;
-    if (a.opened.kind === 'kernel') return;
-    const [pid] = readFileSync(`/var/run/mesh/wireguard-${a.interfaceName}.pid`, 'utf8').split(' ');
-    expect(readFileSync(`/proc/${pid}/autogroup`, 'utf8')).toMatch(/nice -10$/m);
   });
 
   it('takes everything away when it is closed, twice, and says that it ended', async () => {

@@ -3,6 +3,7 @@ import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { MeshError } from '../../core/errors.ts';
+import { favourSessionOf } from '../session-weight.ts';
 import type { Device } from './device.ts';
 import type { ProcessEntry, ProcessTable } from './process-table.ts';
 import { getDevice, isAnswering, setDevice, socketPath } from './uapi-socket.ts';
@@ -21,11 +22,6 @@ const POLL_MS = 5;
 /** Of what it writes, kept for the message. */
 const KEPT_OUTPUT = 2_000;
 const RUN_DIRECTORY = '/var/run/mesh';
-/**
- * Of its session among the others of this host, as in sched(7), "autogroup". What waits for the tunnel is the work of
- * everybody else; WireGuard in the kernel comes before all processes.
- */
-const SESSION_NICE = -10;
 
 /** An interface of a wireguard-go of its own. */
 export async function wireGuardGoDevice(interfaceName: string): Promise<Device> {
@@ -67,7 +63,7 @@ export async function startWireGuardGo(
     await forget(interfaceName);
   };
   try {
-    if (child.pid !== undefined) await Promise.all([remember(interfaceName, child.pid), favour(child.pid)]);
+    if (child.pid !== undefined) await Promise.all([remember(interfaceName, child.pid), favourSessionOf(child.pid)]);
     await untilAnswering(interfaceName, ended);
   } catch (error) {
     await stop();
@@ -125,11 +121,6 @@ async function stopChild(child: ChildProcess, ended: Promise<string>): Promise<v
   const timer = setTimeout(() => child.kill('SIGKILL'), STOP_TIMEOUT_MS);
   await ended;
   clearTimeout(timer);
-}
-
-/** Where sessions have no weight of their own, or the agent may not give it, all are equal. */
-async function favour(pid: number): Promise<void> {
-  await writeFile(`/proc/${pid}/autogroup`, `${SESSION_NICE}`).catch(() => {});
 }
 
 function pidFile(interfaceName: string): string {

@@ -46,7 +46,13 @@ describe('a pushed graph', () => {
     expect(keeper.take(deltaOf(before, after), FRESH)).toEqual({ do: 'use', graph: after });
   });
 
-  test('that is a delta from another version asks for the whole, and changes nothing', () => {
+  test('that is a delta leads on from a later version of the same, which was fetched', () => {
+    const [before, after] = [graph(5, ['p_a']), graph(9, ['p_a', 'p_b'])];
+    const keeper = new GraphKeeper({ ...before, version: 7 });
+    expect(keeper.take(deltaOf(before, after), FRESH)).toEqual({ do: 'use', graph: after });
+  });
+
+  test('that is a delta from a missed version asks for the whole, and changes nothing', () => {
     const held = graph(5, ['p_a']);
     const keeper = new GraphKeeper(held);
     expect(keeper.take(deltaOf(graph(6, ['p_a']), graph(7, ['p_b'])), FRESH).do).toBe('ask');

@@ -78,14 +78,28 @@ test('a delta between equal graphs says nothing', () => {
   );
 });
 
-test('a delta for another base, epoch or rule set does not fit', () => {
-  const [one, two] = [fc.sample(graph(1), { numRuns: 1, seed: 1 })[0], fc.sample(graph(2), { numRuns: 1, seed: 2 })[0]];
+function twoGraphs() {
+  const [one, two] = [fc.sample(graph(3), { numRuns: 1, seed: 1 })[0], fc.sample(graph(7), { numRuns: 1, seed: 2 })[0]];
   if (!one || !two) throw new Error('no samples');
+  return [one, two] as const;
+}
+
+test('a delta fits a later version of the same contents, and none whose rules changed since its base', () => {
+  const [one, two] = twoGraphs();
+  const delta = deltaOf(one, two);
+  expect(applyDelta({ ...one, version: 5 }, delta)).toEqual(two);
+  const full = { in: [], out: [{ cidr: '10.96.0.99/32', protocol: 'TCP', from: 9, to: 9 } as const] };
+  expect(applyDelta({ ...one, version: 5, firewall: { digest: firewallDigest(full), full } }, delta)).toBeUndefined();
+});
+
+test('a delta for a missed base, a version that is held, another epoch or rule set does not fit', () => {
+  const [one, two] = twoGraphs();
   const delta = deltaOf(one, two);
   const other = { ...delta.firewall, digest: 'other' };
   expect([
+    applyDelta({ ...one, version: 2 }, delta),
     applyDelta({ ...one, version: 7 }, delta),
     applyDelta({ ...one, epoch: 'e2' }, delta),
     applyDelta(one, { ...delta, firewall: other }),
-  ]).toEqual([undefined, undefined, undefined]);
+  ]).toEqual([undefined, undefined, undefined, undefined]);
 });

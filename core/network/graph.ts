@@ -71,7 +71,7 @@ export interface FullGraph extends GraphHead {
 
 export interface DeltaGraph extends GraphHead {
   readonly kind: 'delta';
-  /** The version last sent to this node; a node at another one asks for the full graph. */
+  /** The version last sent to this node; a node at an older one asks for the full graph. */
   readonly base: number;
   readonly peers: {
     readonly added: readonly GraphPeer[];
@@ -117,13 +117,15 @@ export function deltaOf(before: FullGraph, after: FullGraph): DeltaGraph {
 }
 
 /**
- * The full graph after a delta.
+ * The full graph after a delta. A node that fetched its graph may hold a later version than the delta's base, of the same
+ * contents unless something concerned it in between: the digest tells.
  *
- * @returns undefined when the delta does not fit: its base is another version, or the rules do not give its digest. The
- * node then asks for the full graph.
+ * @returns undefined when the delta does not fit: its base was missed, or the rules do not give its digest. The node then
+ * asks for the full graph.
  */
 export function applyDelta(before: FullGraph, delta: DeltaGraph): FullGraph | undefined {
-  if (delta.base !== before.version || delta.epoch !== before.epoch) return undefined;
+  const { version, epoch } = before;
+  if (version < delta.base || version >= delta.version || epoch !== delta.epoch) return undefined;
   const peers = byId(before.peers);
   for (const id of delta.peers.removed) peers.delete(id);
   for (const peer of [...delta.peers.updated, ...delta.peers.added]) peers.set(peer.id, peer);

@@ -117,15 +117,15 @@ test('a node takes its graph from the API, then every change of it from the bus'
 });
 
 test('a node that is told over the bus to fetch its graph has the whole of it from the API, and hears of changes from then on', async () => {
-  const before = await startHarness();
-  const place = await before.workspace('prod', 10_000);
+  const earlier = await startHarness();
+  const place = await earlier.workspace('prod', 10_000);
   const spec = { peerSelector: {}, action: 'DENY', ingress: [{ from: [{ peerSelector: {} }] }] };
-  await before.api('POST', '/api/v1/policies', { ...place, body: { name: 'shut', spec } });
-  const config = await joined(before, place, 'a', '');
+  await earlier.api('POST', '/api/v1/policies', { ...place, body: { name: 'shut', spec } });
+  const config = await joined(earlier, place, 'a', '');
   // Where nothing is pushed yet: each of the crowd would be given its first graph.
-  await seedCrowd(before.plane.services, place.workspace);
-  await before.stop();
-  const { harness, busUrl } = await planeWithBus({ directory: before.directory });
+  await seedCrowd(earlier.plane.services, place.workspace);
+  await earlier.stop();
+  const { harness, busUrl } = await planeWithBus({ directory: earlier.directory });
   await using _ = harness;
   const node = linkOf({ ...config, server: harness.url, signalingUrl: busUrl });
   await node.link.start();
@@ -134,9 +134,12 @@ test('a node that is told over the bus to fetch its graph has the whole of it fr
   await harness.api('DELETE', '/api/v1/policies/shut', place);
   await node.until(() => node.peers()?.length === CROWD);
   expect(node.lines).toContain('debug fetching the graph over the API {"why":"the graph is too large for the bus"}');
-  await harness.api('DELETE', '/api/v1/peers/crowd-7', place);
-  await node.until(() => node.peers()?.length === CROWD - 1);
+  const fetches = () => node.lines.filter((line) => line.includes('fetching the graph')).length;
+  const before = fetches();
+  for (const name of ['crowd-7', 'crowd-8']) await harness.api('DELETE', `/api/v1/peers/${name}`, place);
+  await node.until(() => node.peers()?.length === CROWD - 2);
   expect(node.peers()).not.toContain('crowd-7');
+  expect(fetches()).toBe(before);
 });
 
 test('a node that was shut out hears it at once over the bus, and again that it was let in', async () => {

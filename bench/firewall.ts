@@ -66,12 +66,12 @@ async function measureReplacement(): Promise<void> {
 }
 
 async function measureThroughput(): Promise<void> {
-  const cases = ['none', ...(Object.keys(KINDS) as Kind[])] as const;
+  const cases = ['none', 'one entry', ...(Object.keys(KINDS) as Kind[])] as const;
   const figures = new Map<string, number[]>(cases.map((name) => [name, []]));
   for (let round = 0; round < ROUNDS; round += 1) {
     for (const name of cases) {
       if (name === 'none') await policed.closeFirewall();
-      else await policed.apply(rules(10_000, name), 0);
+      else await policed.apply(name === 'one entry' ? rules(1, 'one port each') : rules(10_000, name), 0);
       figures.get(name)?.push(await tcpThroughput(a, b, '10.96.0.2', SECONDS));
     }
   }

@@ -31,8 +31,8 @@ export default defineConfig({
           testTimeout: 120_000,
           hookTimeout: 60_000,
           maxWorkers: 1,
-          // Time limits of real traffic on a machine that others use too: what fails three times is wrong.
-          retry: 2,
+          // Time limits of real traffic on a machine that others use too: what fails twice is wrong.
+          retry: 1,
           sequence: { groupOrder: 1 },
         },
       },

@@ -107,7 +107,8 @@ export class LabHost {
     { count = 1, intervalMs = 200, waitSeconds = 1 } = {},
   ): Promise<{ sent: number; received: number }> {
     const args = ['-n', '-q', '-c', `${count}`, '-i', `${intervalMs / 1_000}`, '-W', `${waitSeconds}`, address];
-    const { stdout } = await this.run('ping', args);
+    const timeoutMs = count * (intervalMs + waitSeconds * 1_000) + 10_000;
+    const { stdout } = await this.run('ping', args, { timeoutMs });
     const [, sent, received] = /(\d+) packets transmitted, (\d+) received/.exec(stdout) ?? [];
     return { sent: Number(sent ?? 0), received: Number(received ?? 0) };
   }

@@ -1,6 +1,7 @@
 import { parseCidr } from '../../core/network/cidr.ts';
 import type { FirewallEntry, FirewallRules } from '../../core/network/graph.ts';
 import { parseInstant } from '../../core/time.ts';
+import { RELAY_ENDPOINTS } from '../relay-endpoints.ts';
 
 /**
  * The rules of one overlay interface for macOS' pf, to be loaded into an anchor of their own. pf remembers connections
@@ -11,7 +12,7 @@ import { parseInstant } from '../../core/time.ts';
 export function renderPf(interfaceName: string, rules: FirewallRules, now: number): string {
   const overlay = requireName(interfaceName);
   return `${[
-    'block drop in quick on ! lo0 inet6 from any to fd6c:7270::/64',
+    `block drop in quick on ! lo0 inet6 from any to ${RELAY_ENDPOINTS}`,
     ...renderWay('in', overlay, rules.in, now),
     ...renderWay('out', overlay, rules.out, now),
     `block drop quick on ${overlay} all`,

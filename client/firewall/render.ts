@@ -1,5 +1,6 @@
 import type { IpRange } from '../../core/network/cidr.ts';
 import type { FirewallRules } from '../../core/network/graph.ts';
+import { RELAY_ENDPOINTS } from '../relay-endpoints.ts';
 import { formatAddress } from './format-address.ts';
 import { type Permission, type PortProtocol, permissionsAt } from './permissions.ts';
 
@@ -49,9 +50,6 @@ export function tableOf(interfaceName: string): string {
   if (!/^[A-Za-z0-9_.-]{1,15}$/.test(interfaceName)) throw new Error(`${interfaceName} is no name of an interface.`);
   return `mesh_${interfaceName}`;
 }
-
-/** The loopback addresses of relayed peers (DESIGN 8): Linux would answer for them on any interface. */
-const RELAY_ENDPOINTS = 'fd6c:7270::/64';
 
 /**
  * By who opened the connection that a packet belongs to. Nearly all packets are decided by the first rule. Neighbour

@@ -6,7 +6,7 @@ import { type UdpHandle, udpHandleOf } from '../../net/udp-handle.ts';
 
 /** WireGuard sends in bursts, and they wait here while a turn of the event loop lasts. The kernel may grant less. */
 const SOCKET_BUFFER_BYTES = 8_388_608;
-/** WireGuard's packets on links with the usual MTU; a longer one goes and comes by itself. */
+/** Far above WireGuard's packets at the MTU of the overlay, 1280: a longer one is cut, which WireGuard throws away. */
 const BATCHED_BYTES = 2_048;
 /** Packets a second from which on they are read and written in batches; below, loading koffi would not pay. */
 const BUSY_PACKETS = 2_000;

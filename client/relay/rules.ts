@@ -1,9 +1,8 @@
+import { RELAY_ENDPOINTS } from '../relay-endpoints.ts';
 import { runProgram } from '../run-program.ts';
 
 /** Behind every filter of the host, as in ice-port/rules.ts. */
 const BEHIND_FILTERS = 1_000;
-/** The loopback endpoints of all agents of a host (DESIGN 8). */
-const RELAY_ENDPOINTS = 'fd6c:7270::/64';
 
 /**
  * What the packets of relayed peers need of this host, as one nftables transaction that may run again:

@@ -1,5 +1,6 @@
 import { containsRange, type IpRange, parseAddress, parseCidr } from '../../../core/network/cidr.ts';
 import { formatIp, parseIp } from '../../../net/stun/address.ts';
+import { RELAY_ENDPOINTS } from '../../relay-endpoints.ts';
 
 /** RFC 8445 section 5.1. Relayed candidates are not among them: the relay is not reached by ICE. */
 export type CandidateType = 'host' | 'prflx' | 'srflx';
@@ -58,7 +59,7 @@ const NEVER: readonly IpRange[] = [
   '::ffff:0:0/96',
   'fe80::/10',
   'ff00::/8',
-  'fd6c:7270::/64',
+  RELAY_ENDPOINTS,
 ].map(rangeOf);
 
 /** Whether checks may go to an address: not inside the overlay, which would carry itself, and none of the above. */

@@ -4,47 +4,57 @@ import { nftablesFirewall } from './nftables.ts';
 const NOW = Date.UTC(2026, 0, 5);
 const NOTHING = { in: [], out: [] };
 
-/** An nft that prints what it holds; a full listing takes `listMs`. */
+/** An nft that prints what it holds; the looks at chains, at rules and at elements take 1, 2 and 10 ms. */
 function nft() {
-  const state = { time: 0, listMs: 10, outline: 'rules', elements: 'elements', loads: 0, refusal: '' };
+  const state = { time: 0, chains: 'chains', rules: 'rules', elements: 'elements', loads: 0, refusal: '' };
   const did: string[] = [];
+  const shown = () => ({
+    'list chains inet': { tookMs: 1, text: state.chains },
+    '-t list ruleset inet': { tookMs: 2, text: `${state.chains}\n${state.rules}` },
+    'list table inet mesh_mesh0': { tookMs: 10, text: `${state.chains}\n${state.rules}\n${state.elements}` },
+  });
   const firewall = nftablesFirewall(
     'mesh0',
     async (_, args, { stdin = '' } = {}) => {
-      did.push(args.join(' '));
+      const command = args.join(' ');
+      did.push(command);
       if (state.refusal !== '') return { code: 1, stdout: '', stderr: state.refusal };
       if (args[0] === '-f') {
         state.loads += stdin.includes('chain') ? 1 : 0;
-        [state.outline, state.elements] = ['rules', 'elements'];
+        Object.assign(state, { chains: 'chains', rules: 'rules', elements: 'elements' });
+        return { code: 0, stdout: '', stderr: '' };
       }
-      const table = `table inet mesh_mesh0 {\n${state.outline}\n}\n`;
-      if (args[0] === '-t') return { code: 0, stdout: `table inet other {\n}\n${table}`, stderr: '' };
-      if (args[0] === 'list') state.time += state.listMs;
-      return { code: 0, stdout: `${table}${state.elements}`, stderr: '' };
+      const { tookMs, text } = shown()[command as keyof ReturnType<typeof shown>];
+      state.time += tookMs;
+      return { code: 0, stdout: `table inet other {\n}\ntable inet mesh_mesh0 {\n${text}\n}\n`, stderr: '' };
     },
     () => state.time,
   );
   return { state, did, firewall };
 }
 
-it('looks at the elements of sets so seldom that it takes a four hundredth of the time', async () => {
+it('looks at its chains each time, and at those of no other table', async () => {
   const { state, did, firewall } = nft();
   await firewall.apply(NOTHING, NOW);
-  expect(await firewall.restore()).toBe(false);
-  state.elements = 'others';
+  await firewall.restore();
   did.length = 0;
-  expect([await firewall.restore(), did]).toEqual([false, ['-t list ruleset inet']]);
-  state.time += 400 * state.listMs;
-  expect([await firewall.restore(), state.loads]).toEqual([true, 2]);
-  expect(await firewall.restore()).toBe(false);
+  expect([await firewall.restore(), did]).toEqual([false, ['list chains inet']]);
+  state.chains = 'none';
+  expect([await firewall.restore(), await firewall.restore(), state.loads]).toEqual([true, false, 2]);
 });
 
-it('looks at its chains and rules each time, and at those of no other table', async () => {
+it.each([
+  ['rules', 'two hundredth', 200 * 2],
+  ['elements', 'four hundredth', 400 * 10],
+] as const)('looks at its %s so seldom that it takes a %s of the time', async (part, _, everyMs) => {
   const { state, firewall } = nft();
   await firewall.apply(NOTHING, NOW);
+  await firewall.restore();
+  state[part] = 'others';
   expect(await firewall.restore()).toBe(false);
-  state.outline = 'other rules';
-  expect([await firewall.restore(), await firewall.restore(), state.loads]).toEqual([true, false, 2]);
+  state.time += everyMs;
+  expect([await firewall.restore(), state.loads]).toEqual([true, 2]);
+  expect(await firewall.restore()).toBe(false);
 });
 
 it('says what nft refused, and goes on with the rules it has', async () => {
@@ -61,6 +71,6 @@ it('puts nothing back after it was closed', async () => {
   const { state, firewall } = nft();
   await firewall.apply(NOTHING, NOW);
   await firewall.close();
-  state.outline = 'gone';
+  state.chains = 'gone';
   expect([await firewall.restore(), state.loads]).toEqual([false, 1]);
 });

@@ -5,21 +5,21 @@ import type { Firewall } from './firewall.ts';
 import { removal, renderRules, tableOf } from './render.ts';
 
 /**
- * Looking at every element of large sets costs; it is done so seldom that it takes at most this part of the time. The
- * table itself, its chains and its rules are looked at each time: that is what other programs flush.
+ * Looks at the table, each with what the one before leaves out. The first is there each time: other programs flush whole
+ * tables. A look takes at most its share of the time; with few rules and elements that, too, is each time.
  */
-const FULL_CHECK_SHARE = 1 / 400;
-
-/** What nft prints of the table: without the elements of sets, and with them. */
-interface Printed {
-  readonly outline: string;
-  readonly whole: string;
-}
+const LOOKS = [
+  { arguments: () => ['list', 'chains', 'inet'], share: 1 },
+  // `nft -t list table` reads the elements that it does not print; this does not.
+  { arguments: () => ['-t', 'list', 'ruleset', 'inet'], share: 1 / 200 },
+  { arguments: (table: string) => ['list', 'table', 'inet', table], share: 1 / 400 },
+] as const;
+type Look = (typeof LOOKS)[number];
 
 interface InForce {
   readonly text: string;
-  /** Right after it was loaded. */
-  printed?: Printed;
+  /** What each look saw right after it was loaded. */
+  seen?: Map<Look, string>;
 }
 
 /** The rules of an interface in nftables. Made anew, it knows nothing of a table that an earlier process left: `apply` replaces it. */
@@ -30,7 +30,7 @@ export function nftablesFirewall(
 ): Firewall {
   const table = tableOf(interfaceName);
   let inForce: InForce | undefined;
-  let nextFullCheck = 0;
+  const nextAt = new Map<Look, number>();
   let last: Promise<unknown> = Promise.resolve();
 
   /** One after the other, so that no check sees half of a change. */
@@ -46,33 +46,32 @@ export function nftablesFirewall(
     throw new MeshError('unavailable', `nft did not take the firewall of ${interfaceName}: ${firstLine(stderr)}`);
   }
 
-  /** `nft -t list table` reads the elements that it does not print; this does not. */
-  async function outline(): Promise<string> {
-    const { stdout } = await run('nft', ['-t', 'list', 'ruleset', 'inet']);
+  async function see(look: Look): Promise<string> {
+    const startedAt = elapsed();
+    const { stdout } = await run('nft', look.arguments(table));
+    nextAt.set(look, elapsed() + (elapsed() - startedAt) * (1 / look.share - 1));
     const from = stdout.indexOf(`table inet ${table} {\n`);
     return from < 0 ? 'gone' : digestOf(stdout.slice(from, stdout.indexOf('\n}\n', from)));
-  }
-
-  async function whole(): Promise<string> {
-    const startedAt = elapsed();
-    const { stdout } = await run('nft', ['list', 'table', 'inet', table]);
-    nextFullCheck = elapsed() + (elapsed() - startedAt) / FULL_CHECK_SHARE;
-    return digestOf(stdout);
   }
 
   async function put(text: string): Promise<void> {
     await load(text);
     const loaded: InForce = { text };
     inForce = loaded;
-    // The rules are in force: whoever waits for that does not wait for the look at them.
+    // The rules are in force: whoever waits for that does not wait for the looks at them.
     void inTurn(async () => {
-      if (inForce === loaded) loaded.printed = { outline: await outline(), whole: await whole() };
+      if (inForce !== loaded) return;
+      const seen = new Map<Look, string>();
+      for (const look of LOOKS) seen.set(look, await see(look));
+      loaded.seen = seen;
     });
   }
 
-  async function isAsPut(printed: Printed): Promise<boolean> {
-    if ((await outline()) !== printed.outline) return false;
-    return elapsed() < nextFullCheck || (await whole()) === printed.whole;
+  async function isAsPut(seen: Map<Look, string>): Promise<boolean> {
+    for (const look of LOOKS) {
+      if (elapsed() >= (nextAt.get(look) ?? 0) && (await see(look)) !== seen.get(look)) return false;
+    }
+    return true;
   }
 
   return {
@@ -80,7 +79,7 @@ export function nftablesFirewall(
     restore: () =>
       inTurn(async () => {
         if (!inForce) return false;
-        if (inForce.printed && (await isAsPut(inForce.printed))) return false;
+        if (inForce.seen && (await isAsPut(inForce.seen))) return false;
         await put(inForce.text);
         return true;
       }),

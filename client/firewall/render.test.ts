@@ -3,7 +3,7 @@ import { removal, renderRules } from './render.ts';
 
 const NOW = Date.UTC(2026, 0, 5);
 
-it('writes one transaction with a set for each protocol and family that has entries', () => {
+it('writes one transaction in which peers that are permitted the same share a chain', () => {
   const text = renderRules(
     'mesh0',
     {
@@ -13,6 +13,10 @@ it('writes one transaction with a set for each protocol and family that has entr
         { cidr: '10.96.0.3/32', protocol: 'ALL' },
         { cidr: '10.96.0.3/32', protocol: 'TCP', from: 22, to: 22 },
         { cidr: '10.96.0.4/32', protocol: 'ICMP' },
+        { cidr: '10.96.0.6/32', protocol: 'TCP', from: 80, to: 80 },
+        { cidr: '10.96.0.6/32', protocol: 'TCP', from: 443, to: 444 },
+        { cidr: '10.96.0.7/32', protocol: 'TCP', from: 443, to: 444 },
+        { cidr: '10.96.0.7/32', protocol: 'TCP', from: 80, to: 80 },
         { cidr: '10.96.0.5/32', protocol: 'ICMP', expiresAt: '2026-01-05T00:00:00Z' },
       ],
       out: [
@@ -27,55 +31,74 @@ it('writes one transaction with a set for each protocol and family that has entr
     "add table inet mesh_mesh0
     delete table inet mesh_mesh0
     table inet mesh_mesh0 {
-    set in_tcp4 { type ipv4_addr . inet_service; elements = { 10.96.0.2 . 80 } }
-    set in_udp4 { type ipv4_addr . inet_service; flags interval; elements = { 10.96.0.2 . 1000-2000 } }
-    set in_icmp4 { type ipv4_addr; elements = { 10.96.0.4 } }
-    set in_all4 { type ipv4_addr; elements = { 10.96.0.3 } }
-    set out_sctp4 { type ipv4_addr . inet_service; flags interval; elements = { 10.96.0.0-10.96.0.255 . 1-65535 } }
-    set out_tcp6 { type ipv6_addr . inet_service; elements = { fd00:0:0:0:0:0:0:2 . 443 } }
-    set out_icmp6 { type ipv6_addr; flags interval; elements = { fd00:0:0:0:0:0:0:0-fd00:0:0:0:0:0:0:1, fd00:0:0:0:0:0:0:2, fd00:0:0:0:0:0:0:3-fd00:0:0:0:ffff:ffff:ffff:ffff } }
-    chain opened_by_peer {
-    meta l4proto tcp ct original ip saddr . ct original proto-dst @in_tcp4 return
-    meta l4proto udp ct original ip saddr . ct original proto-dst @in_udp4 return
-    meta l4proto icmp ct original ip saddr @in_icmp4 return
-    ct original ip saddr @in_all4 return
+    chain in4_0 {
+    meta l4proto tcp ct original proto-dst { 80, 443-444 } accept
+    }
+    chain in4_1 {
+    meta l4proto tcp ct original proto-dst 80 accept
+    meta l4proto udp ct original proto-dst 1000-2000 accept
+    }
+    chain in4_2 {
+    accept
+    }
+    chain in4_3 {
+    meta l4proto icmp accept
+    }
+    map in4_hosts { type ipv4_addr : verdict; elements = { 10.96.0.6 : jump in4_0, 10.96.0.7 : jump in4_0, 10.96.0.2 : jump in4_1, 10.96.0.3 : jump in4_2, 10.96.0.4 : jump in4_3 } }
+    chain out4_0 {
+    meta l4proto sctp ct reply proto-src 1-65535 accept
+    }
+    map out4_ranges { type ipv4_addr : verdict; flags interval; elements = { 10.96.0.0-10.96.0.255 : jump out4_0 } }
+    chain out6_0 {
+    meta l4proto ipv6-icmp accept
+    }
+    chain out6_1 {
+    meta l4proto tcp ct reply proto-src 443 accept
+    meta l4proto ipv6-icmp accept
+    }
+    map out6_hosts { type ipv6_addr : verdict; elements = { fd00:0:0:0:0:0:0:2 : jump out6_1 } }
+    map out6_ranges { type ipv6_addr : verdict; flags interval; elements = { fd00:0:0:0:0:0:0:0-fd00:0:0:0:0:0:0:1 : jump out6_0, fd00:0:0:0:0:0:0:3-fd00:0:0:0:ffff:ffff:ffff:ffff : jump out6_0 } }
+    chain others {
+    icmpv6 type { nd-neighbor-solicit, nd-neighbor-advert } accept
+    ct state related meta l4proto { icmp, ipv6-icmp } accept
     drop
-    }
-    chain opened_here {
-    meta l4proto sctp ct reply ip saddr . ct reply proto-src @out_sctp4 return
-    meta l4proto tcp ct reply ip6 saddr . ct reply proto-src @out_tcp6 return
-    meta l4proto ipv6-icmp ct reply ip6 saddr @out_icmp6 return
-    drop
-    }
-    chain from_overlay {
-    ct state . ct direction vmap { new . original : goto opened_by_peer, established . original : goto opened_by_peer, established . reply : goto opened_here }
-    icmpv6 type { nd-neighbor-solicit, nd-neighbor-advert } return
-    ct state invalid drop
-    ct state related meta l4proto { icmp, ipv6-icmp } return
-    ct direction original goto opened_by_peer
-    goto opened_here
-    }
-    chain to_overlay {
-    ct state . ct direction vmap { new . original : goto opened_here, established . original : goto opened_here, established . reply : goto opened_by_peer }
-    icmpv6 type { nd-neighbor-solicit, nd-neighbor-advert } return
-    ct state invalid drop
-    ct state related meta l4proto { icmp, ipv6-icmp } return
-    ct direction original goto opened_here
-    goto opened_by_peer
     }
     chain c_input {
     type filter hook input priority filter; policy accept;
     iifname != "lo" ip6 daddr fd6c:7270::/64 drop
-    iifname "mesh0" jump from_overlay
+    iifname != "mesh0" accept
+    ct direction original ct original ip saddr vmap @in4_hosts
+    ct direction reply ct reply ip saddr vmap @out4_ranges
+    ct direction reply ct reply ip6 saddr vmap @out6_hosts
+    ct direction reply ct reply ip6 saddr vmap @out6_ranges
+    goto others
     }
     chain c_output {
     type filter hook output priority filter; policy accept;
-    oifname "mesh0" jump to_overlay
+    oifname != "mesh0" accept
+    ct direction original ct reply ip saddr vmap @out4_ranges
+    ct direction original ct reply ip6 saddr vmap @out6_hosts
+    ct direction original ct reply ip6 saddr vmap @out6_ranges
+    ct direction reply ct original ip saddr vmap @in4_hosts
+    goto others
     }
-    chain c_forward {
+    chain c_forward_in {
     type filter hook forward priority filter; policy accept;
-    iifname "mesh0" jump from_overlay
-    oifname "mesh0" jump to_overlay
+    iifname != "mesh0" accept
+    ct direction original ct original ip saddr vmap @in4_hosts
+    ct direction reply ct reply ip saddr vmap @out4_ranges
+    ct direction reply ct reply ip6 saddr vmap @out6_hosts
+    ct direction reply ct reply ip6 saddr vmap @out6_ranges
+    goto others
+    }
+    chain c_forward_out {
+    type filter hook forward priority filter; policy accept;
+    oifname != "mesh0" accept
+    ct direction original ct reply ip saddr vmap @out4_ranges
+    ct direction original ct reply ip6 saddr vmap @out6_hosts
+    ct direction original ct reply ip6 saddr vmap @out6_ranges
+    ct direction reply ct original ip saddr vmap @in4_hosts
+    goto others
     }
     }
     "
@@ -83,7 +106,23 @@ it('writes one transaction with a set for each protocol and family that has entr
 });
 
 it('drops everything on the overlay when there are no entries', () => {
-  expect(renderRules('mesh0', { in: [], out: [] }, NOW)).toContain('chain opened_by_peer {\ndrop\n}');
+  expect(renderRules('mesh0', { in: [], out: [] }, NOW)).toContain('iifname != "mesh0" accept\ngoto others\n');
+});
+
+it('writes the rarest of more kinds of permissions than can have a chain into sets', () => {
+  const entries = Array.from({ length: 1_001 }, (_, index) => ({
+    cidr: `10.96.${index >> 8}.${index & 255}/32`,
+    protocol: 'TCP' as const,
+    from: index + 1,
+    to: index + 1,
+  }));
+  const usual = { cidr: '10.97.0.1/32', protocol: 'TCP' as const, from: 1_001, to: 1_001 };
+  const text = renderRules('mesh0', { in: [...entries, usual], out: [] }, NOW);
+  expect(text.match(/^chain in4_/gm)).toHaveLength(1_000);
+  expect(text).toContain('set in4_tcp { type ipv4_addr . inet_service; elements = { 10.96.3.231 . 1000 } }');
+  expect(text).toContain(
+    'ct direction original meta l4proto tcp ct original ip saddr . ct original proto-dst @in4_tcp accept',
+  );
 });
 
 it('removes a table that may not be there', () => {

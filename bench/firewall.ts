@@ -1,18 +1,21 @@
+import { once } from 'node:events';
+import path from 'node:path';
 import { parseArgs } from 'node:util';
 import type { FirewallEntry, FirewallRules } from '../core/network/graph.ts';
-import { natlab } from '../test/natlab.ts';
-import { tunnelPair } from '../test/natlab-parts.ts';
+import { type LabHost, natlab } from '../test/natlab.ts';
+import { labParts, tunnelPair } from '../test/natlab-parts.ts';
 import { tcpThroughput } from './node/throughput.ts';
 import { machine, median, spread } from './report.ts';
 
 /**
- * The firewall of a node in namespaces of its own: how long a replacement takes until it is in force, what it costs the
- * packets of a tunnel, and what looking after it costs an idle agent. Run as root: node bench/firewall.ts
- * [--quick] [--only replace|throughput]
+ * The firewall of a node in namespaces of its own: how long a replacement takes until it is in force, what looking after
+ * it costs an idle agent, what it costs one packet, and the throughput of a tunnel. Run as root: node bench/firewall.ts
+ * [--quick] [--only replace|packets|throughput]
  */
 const { values } = parseArgs({ options: { quick: { type: 'boolean', default: false }, only: { type: 'string' } } });
 const ROUNDS = values.quick ? 1 : 7;
-const SECONDS = values.quick ? 1 : 3;
+/** Of one of the two streams that make a figure. */
+const SECONDS = values.quick ? 1 : 2;
 const CHECKS = values.quick ? 10 : 50;
 const SIZES = [100, 1_000, 10_000];
 /** How many ports an entry names, and by how many different ones entries begin. */
@@ -32,24 +35,28 @@ const ONE_STATEFUL_RULE = `table inet by_hand {
 }
 `;
 
-/** `count` entries of as many peers; the last, which is found last, permits what the throughput is measured with. */
-function rules(count: number, kind: Kind): FirewallRules {
+/** `count` entries of as many peers; the last, which is found last, is the one that packets are measured with. */
+function entries(count: number, kind: Kind, protocol: 'TCP' | 'UDP', peer: string): FirewallEntry[] {
   const { span, kinds } = KINDS[kind];
-  const entry = (cidr: string, from: number): FirewallEntry => ({ cidr, protocol: 'TCP', from, to: from + span });
+  const entry = (address: string, from: number) => ({ cidr: `${address}/32`, protocol, from, to: from + span });
   const others = Array.from({ length: count - 1 }, (_, index) =>
-    entry(`10.${90 + (index >> 14)}.${(index >> 6) & 255}.${(index & 63) + 1}/32`, 6_000 + (index % kinds)),
+    entry(`10.${90 + (index >> 14)}.${(index >> 6) & 255}.${(index & 63) + 1}`, 6_000 + (index % kinds)),
   );
-  return { in: [...others, entry('10.96.0.1/32', 5_201)], out: [] };
+  return [...others, entry(peer, 5_201)];
 }
 
-await using lab = await natlab({ hosts: { a: {}, b: {} } });
-const [a, b] = [lab.host('a'), lab.host('b')];
+const rules = (count: number, kind: Kind): FirewallRules => ({ in: entries(count, kind, 'TCP', '10.96.0.1'), out: [] });
+
+await using lab = await natlab({ hosts: { a: {}, b: {}, c: {} } });
+const [a, b, c] = [lab.host('a'), lab.host('b'), lab.host('c')];
 const ends = await tunnelPair({ a, b }, '10.96.0.0/16');
 const policed = ends.b.parts;
 
 console.log(`${machine()}, tunnel: ${ends.a.opened.kind}\n`);
-if (values.only !== 'throughput') await measureReplacement();
-if (values.only !== 'replace') await measureThroughput();
+const measures = { replace: measureReplacement, packets: measurePackets, throughput: measureThroughput };
+for (const [name, measure] of Object.entries(measures)) {
+  if (values.only === undefined || values.only === name) await measure();
+}
 await Promise.all([ends.a.parts.close(), policed.close()]);
 
 async function measureReplacement(): Promise<void> {
@@ -79,6 +86,57 @@ async function measureReplacement(): Promise<void> {
   }
 }
 
+/** Over loopback of one host, to and fro: each packet passes `output` and `input`; on a tunnel, one of them. */
+async function measurePackets(): Promise<void> {
+  const own = labParts(c, 'lo');
+  for (const address of ['10.96.0.1', '10.96.0.2'])
+    await c.must('ip', ['address', 'add', `${address}/32`, 'dev', 'lo']);
+  const meter = await packetMeter(c);
+  const put = (count: number, kind: Kind) => async () => {
+    // As a peer, and as who is reached: the same connection at both its ends.
+    const [byPeer, reached] = ['10.96.0.1', '10.96.0.2'].map((peer) => entries(count, kind, 'UDP', peer));
+    await own.apply({ in: byPeer ?? [], out: reached ?? [] }, 0);
+    await own.restore();
+  };
+  const firewalls = {
+    none: async () => {},
+    'one stateful rule by hand': () => c.nft(ONE_STATEFUL_RULE),
+    'one entry': put(1, 'one port each'),
+    ...Object.fromEntries((Object.keys(KINDS) as Kind[]).map((kind) => [`10,000, ${kind}`, put(10_000, kind)])),
+  };
+  const figures = new Map<string, number[]>(Object.keys(firewalls).map((name) => [name, []]));
+  for (let round = 0; round < ROUNDS; round += 1) {
+    for (const [name, apply] of Object.entries(firewalls)) {
+      await own.closeFirewall();
+      await apply();
+      figures.get(name)?.push(await meter());
+      if (name === 'one stateful rule by hand') await c.nft('delete table inet by_hand\n');
+    }
+  }
+  await own.closeFirewall();
+  // The least: a busy processor makes packets slower, nothing makes them faster.
+  const least = (name: string) => Math.min(...(figures.get(name) ?? []));
+  console.log(`| Firewall | one packet, ns, least of ${ROUNDS} rounds | more than none |`);
+  console.log('| --- | ---: | ---: |');
+  for (const name of figures.keys()) {
+    console.log(`| ${name} | ${least(name).toFixed(0)} | ${(least(name) - least('none')).toFixed(0)} |`);
+  }
+  console.log();
+}
+
+/** @returns what measures one packet over loopback of a host, in nanoseconds */
+async function packetMeter(host: LabHost): Promise<() => Promise<number>> {
+  const program = [process.execPath, path.join(import.meta.dirname, 'firewall/packets.ts')];
+  // On one core: the same packet costs half as much again when its program moves about.
+  const { stdin, stdout } = host.spawn('taskset', ['-c', '1', ...program]);
+  if (!stdin || !stdout) throw new Error('A program without stdin and stdout cannot measure.');
+  return async () => {
+    stdin.write('\n');
+    const [line] = await once(stdout, 'data');
+    return Number(line);
+  };
+}
+
 async function measureThroughput(): Promise<void> {
   const put = {
     none: async () => {},
@@ -91,14 +149,17 @@ async function measureThroughput(): Promise<void> {
   };
   const figures = new Map<string, number[]>(Object.keys(put).map((name) => [name, []]));
   for (let round = 0; round < ROUNDS; round += 1) {
-    for (const [name, apply] of Object.entries(put)) {
+    const sums = new Map<string, number>();
+    // There and back: a machine that becomes slower or faster does so for each alike.
+    for (const [name, apply] of [...Object.entries(put), ...Object.entries(put).reverse()]) {
       await policed.closeFirewall();
       await apply();
       // Waits until the look at what was put is over: it is no cost of packets.
       await policed.restore();
-      figures.get(name)?.push(await tcpThroughput(a, b, '10.96.0.2', SECONDS));
+      sums.set(name, (sums.get(name) ?? 0) + (await tcpThroughput(a, b, '10.96.0.2', SECONDS)));
       if (name === 'one stateful rule by hand') await b.nft('delete table inet by_hand\n');
     }
+    for (const [name, sum] of sums) figures.get(name)?.push(sum / 2);
   }
   const without = figures.get('none') ?? [];
   console.log('| Firewall | TCP through the tunnel, Mbit/s | of none, same round |');

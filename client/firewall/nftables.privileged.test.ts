@@ -72,7 +72,7 @@ describePrivileged('the firewall in nftables', () => {
     expect(await heard(permit(A, 'ICMP'))).toEqual([silent, silent, silent, silent, silent, silent, open]);
   });
 
-  it('permits no more and no less where more kinds of permissions are than can have a chain', async () => {
+  it('permits no more and no less where there are more kinds of permissions than have a chain of their own', async () => {
     await using lab = await three();
     const others = Array.from({ length: 1_000 }, (_, index) =>
       permit(`10.0.${index >> 8}.${index & 255}`, 'TCP', index + 1),

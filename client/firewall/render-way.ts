@@ -20,123 +20,122 @@ const FAMILIES = [
   { family: 4, ip: 'ip', type: 'ipv4_addr', icmp: 'icmp' },
   { family: 6, ip: 'ip6', type: 'ipv6_addr', icmp: 'ipv6-icmp' },
 ] as const;
-type Family = (typeof FAMILIES)[number];
+
+/** How the rules of one way and family speak of a connection. */
+interface Words {
+  readonly name: string;
+  readonly type: string;
+  readonly saddr: string;
+  readonly port: string;
+  readonly icmp: string;
+}
+
+/** What some peers are permitted, as rules that accept it and return with the rest. */
+interface Chain {
+  readonly name: string;
+  readonly sets?: string;
+  readonly rules: string;
+  readonly permitted: readonly Permission[];
+}
 
 /**
- * A chain costs some 20 µs at each replacement and each look at the rules. Networks have fewer kinds of permissions than
- * this; of those that have more, the rarest go into sets, where a packet's lookup among ranges of ports takes 2 µs
- * instead of 0.2 (10,000 of them, docs/benchmarks/firewall.md).
+ * Kinds of permissions with a chain of their own, which costs some 20 µs at each replacement and each look at the rules.
+ * Networks have fewer; of those that have more, the rarest share chains, so many in each: a lookup among ranges of ports
+ * takes the longer the more of them there are (docs/benchmarks/firewall.md).
  */
-const MOST_CHAINS = 1_000;
+const MOST_KINDS = 500;
+const RARE_IN_A_CHAIN = 250;
 
 /**
  * What peers may open here, or what may be opened at them. Peers that are permitted the same share one chain, found by
  * the peer's address: one lookup, however many ports there are.
  */
 export function renderWay(way: Way, permissions: readonly Permission[]): RenderedWay {
-  const families = FAMILIES.map((family) =>
-    renderFamily(
-      way,
-      family,
-      permissions.filter(({ range }) => range.family === family.family),
-    ),
-  );
+  const { peer, port } = TUPLES[way];
+  const families = FAMILIES.map(({ family, ip, type, icmp }) => {
+    const words = { name: `${way}${family}`, type, saddr: `${peer} ${ip} saddr`, port, icmp };
+    return renderFamily(
+      words,
+      permissions.filter(({ range }) => range.family === family),
+    );
+  });
   return {
     definitions: families.map(({ definitions }) => definitions).join(''),
-    lookups: families.flatMap((one) => one.lookups),
+    lookups: families.flatMap(({ lookups }) => lookups),
   };
 }
 
-function renderFamily(way: Way, of: Family, permissions: readonly Permission[]): RenderedWay {
-  const { peer, port } = TUPLES[way];
-  const byRules = [...Map.groupBy(permissions, (permission) => rulesOf(permission, port, of.icmp))].sort(
-    ([, some], [, others]) => others.length - some.length,
-  );
-  const rare = byRules.splice(MOST_CHAINS).flatMap(([, permitted]) => permitted);
-  const name = `${way}${of.family}`;
+function renderFamily(words: Words, permissions: readonly Permission[]): RenderedWay {
   const hosts: string[] = [];
   const ranges: string[] = [];
-  let chains = '';
-  for (const [index, [rules, permitted]] of byRules.entries()) {
-    const chain = `${name}_${index}`;
-    chains += `chain ${chain} {\n${rules}}\n`;
+  const give = (verdict: string, permitted: readonly Permission[]) => {
     for (const { range } of permitted) {
-      (range.from === range.to ? hosts : ranges).push(`${formatRange(range)} : jump ${chain}`);
+      (range.from === range.to ? hosts : ranges).push(`${formatRange(range)} : ${verdict}`);
     }
-  }
-  const verdicts = `${of.type} : verdict`;
-  const saddr = `${peer} ${of.ip} saddr`;
-  const tables = [
-    renderTable('map', `${name}_hosts`, verdicts, hosts, `${saddr} vmap`),
-    // Ranges have a map of their own: a packet's lookup among them takes longer.
-    renderTable('map', `${name}_ranges`, verdicts, ranges, `${saddr} vmap`),
-    ...renderSets(name, of, rare, saddr, port),
-  ];
-  return {
-    definitions: chains + tables.map(({ definitions }) => definitions).join(''),
-    lookups: tables.flatMap(({ lookups }) => lookups),
   };
+  give(
+    'accept',
+    permissions.filter(({ all }) => all),
+  );
+  let definitions = '';
+  const limited = permissions.filter(({ all }) => !all);
+  for (const { name, sets = '', rules, permitted } of chainsOf(words, limited)) {
+    definitions += `${sets}chain ${name} {\n${rules}}\n`;
+    give(`jump ${name}`, permitted);
+  }
+  // Ranges have a map of their own: a packet's lookup among them takes longer.
+  const maps = Object.entries({ hosts, ranges }).filter(([, elements]) => elements.length > 0);
+  for (const [of, elements] of maps) {
+    definitions += renderTable('map', `${words.name}_${of}`, `${words.type} : verdict`, elements);
+  }
+  return { definitions, lookups: maps.map(([of]) => `${words.saddr} vmap @${words.name}_${of}`) };
 }
 
-/** All that is permitted, as rules that accept it and return with the rest. */
-function rulesOf({ all, icmp, ports }: Permission, port: string, icmpName: string): string {
-  if (all) return 'accept\n';
+function chainsOf(words: Words, permissions: readonly Permission[]): Chain[] {
+  const kinds = [...Map.groupBy(permissions, (permission) => rulesOf(words, permission))];
+  kinds.sort(([, some], [, others]) => others.length - some.length);
+  const rare = kinds.splice(MOST_KINDS).flatMap(([, permitted]) => permitted);
+  const nameOf = (index: number) => `${words.name}_${index}`;
+  return [
+    ...kinds.map(([rules, permitted], index) => ({ name: nameOf(index), rules, permitted })),
+    ...chunks(rare, RARE_IN_A_CHAIN).map((some, index) => sharedChain(words, nameOf(MOST_KINDS + index), some)),
+  ];
+}
+
+function rulesOf({ port, icmp: l4proto }: Words, { icmp, ports }: Permission): string {
   const rules = PORT_PROTOCOLS.flatMap((protocol) => {
     const [first, ...more] = ports[protocol].map(formatPorts);
     if (first === undefined) return [];
     const either = more.length === 0 ? first : `{ ${[first, ...more].join(', ')} }`;
     return [`meta l4proto ${protocol.toLowerCase()} ${port} ${either} accept\n`];
   });
-  if (icmp) rules.push(`meta l4proto ${icmpName} accept\n`);
+  if (icmp) rules.push(`meta l4proto ${l4proto} accept\n`);
   return rules.join('');
 }
 
-function renderSets(name: string, { type, icmp }: Family, rare: readonly Permission[], saddr: string, port: string) {
-  const of = (picked: (permission: Permission) => boolean) =>
-    rare.filter(picked).map(({ range }) => formatRange(range));
-  return [
-    ...PORT_PROTOCOLS.map((protocol) => {
-      const elements = rare.flatMap(({ range, ports }) =>
-        ports[protocol].map((some) => `${formatRange(range)} . ${formatPorts(some)}`),
-      );
-      const l4proto = protocol.toLowerCase();
-      const key = `meta l4proto ${l4proto} ${saddr} . ${port}`;
-      return renderTable('set', `${name}_${l4proto}`, `${type} . inet_service`, elements, key, ' accept');
-    }),
-    renderTable(
-      'set',
-      `${name}_icmp`,
-      type,
-      of((one) => one.icmp),
-      `meta l4proto ${icmp} ${saddr}`,
-      ' accept',
-    ),
-    renderTable(
-      'set',
-      `${name}_all`,
-      type,
-      of((one) => one.all),
-      saddr,
-      ' accept',
-    ),
-  ];
+/** Of peers that are permitted different things: the rules look for the peer once more, with the port. */
+function sharedChain({ type, saddr, port, icmp }: Words, name: string, permitted: readonly Permission[]): Chain {
+  let [sets, rules] = ['', ''];
+  const put = (l4proto: string, of: string, key: string, elements: readonly string[]) => {
+    if (elements.length === 0) return;
+    const set = `${name}_${l4proto.replace('-', '_')}`;
+    sets += renderTable('set', set, of, elements);
+    rules += `meta l4proto ${l4proto} ${key} @${set} accept\n`;
+  };
+  for (const protocol of PORT_PROTOCOLS) {
+    const elements = permitted.flatMap(({ range, ports }) =>
+      ports[protocol].map((some) => `${formatRange(range)} . ${formatPorts(some)}`),
+    );
+    put(protocol.toLowerCase(), `${type} . inet_service`, `${saddr} . ${port}`, elements);
+  }
+  const pinging = permitted.filter((one) => one.icmp).map(({ range }) => formatRange(range));
+  put(icmp, type, saddr, pinging);
+  return { name, sets, rules, permitted };
 }
 
-/** Nothing when there are no elements. */
-function renderTable(
-  kind: 'map' | 'set',
-  name: string,
-  type: string,
-  elements: readonly string[],
-  key: string,
-  verdict = '',
-): RenderedWay {
-  if (elements.length === 0) return { definitions: '', lookups: [] };
+function renderTable(kind: 'map' | 'set', name: string, type: string, elements: readonly string[]): string {
   const flags = elements.some((element) => element.includes('-')) ? ' flags interval;' : '';
-  return {
-    definitions: `${kind} ${name} { type ${type};${flags} elements = { ${elements.join(', ')} } }\n`,
-    lookups: [`${key} @${name}${verdict}`],
-  };
+  return `${kind} ${name} { type ${type};${flags} elements = { ${elements.join(', ')} } }\n`;
 }
 
 function formatRange({ family, from, to }: IpRange): string {
@@ -146,4 +145,10 @@ function formatRange({ family, from, to }: IpRange): string {
 
 function formatPorts([from, to]: Ports): string {
   return from === to ? `${from}` : `${from}-${to}`;
+}
+
+function chunks<T>(values: readonly T[], size: number): T[][] {
+  return Array.from({ length: Math.ceil(values.length / size) }, (_, index) =>
+    values.slice(index * size, (index + 1) * size),
+  );
 }

@@ -39,12 +39,9 @@ it('writes one transaction in which peers that are permitted the same share a ch
     meta l4proto udp ct original proto-dst 1000-2000 accept
     }
     chain in4_2 {
-    accept
-    }
-    chain in4_3 {
     meta l4proto icmp accept
     }
-    map in4_hosts { type ipv4_addr : verdict; elements = { 10.96.0.6 : jump in4_0, 10.96.0.7 : jump in4_0, 10.96.0.2 : jump in4_1, 10.96.0.3 : jump in4_2, 10.96.0.4 : jump in4_3 } }
+    map in4_hosts { type ipv4_addr : verdict; elements = { 10.96.0.3 : accept, 10.96.0.6 : jump in4_0, 10.96.0.7 : jump in4_0, 10.96.0.2 : jump in4_1, 10.96.0.4 : jump in4_2 } }
     chain out4_0 {
     meta l4proto sctp ct reply proto-src 1-65535 accept
     }
@@ -109,20 +106,28 @@ it('drops everything on the overlay when there are no entries', () => {
   expect(renderRules('mesh0', { in: [], out: [] }, NOW)).toContain('iifname != "mesh0" accept\ngoto others\n');
 });
 
-it('writes the rarest of more kinds of permissions than can have a chain into sets', () => {
-  const entries = Array.from({ length: 1_001 }, (_, index) => ({
-    cidr: `10.96.${index >> 8}.${index & 255}/32`,
-    protocol: 'TCP' as const,
-    from: index + 1,
-    to: index + 1,
-  }));
-  const usual = { cidr: '10.97.0.1/32', protocol: 'TCP' as const, from: 1_001, to: 1_001 };
-  const text = renderRules('mesh0', { in: [...entries, usual], out: [] }, NOW);
-  expect(text.match(/^chain in4_/gm)).toHaveLength(1_000);
-  expect(text).toContain('set in4_tcp { type ipv4_addr . inet_service; elements = { 10.96.3.231 . 1000 } }');
-  expect(text).toContain(
-    'ct direction original meta l4proto tcp ct original ip saddr . ct original proto-dst @in4_tcp accept',
+it('gives the rarest of more kinds of permissions than have a chain of their own chains that they share', () => {
+  const entry = (address: string, protocol: 'TCP' | 'ICMP', port?: number) => ({
+    cidr: `${address}/32`,
+    protocol,
+    ...(port !== undefined && { from: port, to: port }),
+  });
+  const entries = Array.from({ length: 751 }, (_, index) =>
+    entry(`10.96.${index >> 8}.${index & 255}`, 'TCP', index + 1),
   );
+  const more = [entry('10.96.2.238', 'ICMP'), entry('10.97.0.1', 'TCP', 751), entry('10.97.0.2', 'TCP', 751)];
+  const text = renderRules('mesh0', { in: [...entries, ...more], out: [] }, NOW);
+  expect(text.match(/^chain in4_\d+ {\nmeta l4proto tcp ct original proto-dst \d+ accept\n}$/gm)).toHaveLength(500);
+  expect(text).toContain('10.97.0.2 : jump in4_0');
+  expect(text.slice(text.indexOf('set in4_501'), text.indexOf('map '))).toMatchInlineSnapshot(`
+    "set in4_501_tcp { type ipv4_addr . inet_service; elements = { 10.96.2.237 . 750, 10.96.2.238 . 751 } }
+    set in4_501_icmp { type ipv4_addr; elements = { 10.96.2.238 } }
+    chain in4_501 {
+    meta l4proto tcp ct original ip saddr . ct original proto-dst @in4_501_tcp accept
+    meta l4proto icmp ct original ip saddr @in4_501_icmp accept
+    }
+    "
+  `);
 });
 
 it('removes a table that may not be there', () => {

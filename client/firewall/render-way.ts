@@ -103,14 +103,15 @@ function chainsOf(words: Words, permissions: readonly Permission[]): Chain[] {
 }
 
 function rulesOf({ port, icmp: l4proto }: Words, { icmp, ports }: Permission): string {
-  const rules = PORT_PROTOCOLS.flatMap((protocol) => {
-    const [first, ...more] = ports[protocol].map(formatPorts);
-    if (first === undefined) return [];
-    const either = more.length === 0 ? first : `{ ${[first, ...more].join(', ')} }`;
-    return [`meta l4proto ${protocol.toLowerCase()} ${port} ${either} accept\n`];
-  });
-  if (icmp) rules.push(`meta l4proto ${l4proto} accept\n`);
-  return rules.join('');
+  let rules = '';
+  for (const protocol of PORT_PROTOCOLS) {
+    const some = ports[protocol];
+    const [first] = some;
+    if (first === undefined) continue;
+    const either = some.length === 1 ? formatPorts(first) : `{ ${some.map(formatPorts).join(', ')} }`;
+    rules += `meta l4proto ${protocol.toLowerCase()} ${port} ${either} accept\n`;
+  }
+  return icmp ? `${rules}meta l4proto ${l4proto} accept\n` : rules;
 }
 
 /** Of peers that are permitted different things: the rules look for the peer once more, with the port. */

@@ -56,13 +56,13 @@ export function overlaps(a: IpRange, b: IpRange): boolean {
 
 function parseIPv4(text: string): bigint | undefined {
   if (!/^(?:(?:0|[1-9]\d{0,2})\.){3}(?:0|[1-9]\d{0,2})$/.test(text)) return undefined;
-  let value = 0n;
+  let value = 0;
   for (const part of text.split('.')) {
     const octet = Number(part);
     if (octet > 255) return undefined;
-    value = value * 256n + BigInt(octet);
+    value = value * 256 + octet;
   }
-  return value;
+  return BigInt(value);
 }
 
 const GROUPS = 8;

@@ -5,8 +5,8 @@ import type { Firewall } from './firewall.ts';
 import { removal, renderRules, tableOf } from './render.ts';
 
 /**
- * Looks at the table, each with what the one before leaves out. The first is there each time: other programs flush whole
- * tables. A look takes at most its share of the time; with few rules and elements that, too, is each time.
+ * Looks at the table, each sees what the one before does and more. A look takes at most its share of the time: with few
+ * rules and elements the whole table is looked at each time, else at least its chains, since other programs flush tables.
  */
 const LOOKS = [
   { arguments: () => ['list', 'chains', 'inet'], share: 1 },
@@ -68,10 +68,8 @@ export function nftablesFirewall(
   }
 
   async function isAsPut(seen: Map<Look, string>): Promise<boolean> {
-    for (const look of LOOKS) {
-      if (elapsed() >= (nextAt.get(look) ?? 0) && (await see(look)) !== seen.get(look)) return false;
-    }
-    return true;
+    const look = LOOKS.findLast((one) => elapsed() >= (nextAt.get(one) ?? 0)) ?? LOOKS[0];
+    return (await see(look)) === seen.get(look);
   }
 
   return {

@@ -62,7 +62,7 @@ it('writes one transaction in which peers that are permitted the same share a ch
     }
     chain c_input {
     type filter hook input priority filter; policy accept;
-    iifname != "lo" ip6 daddr fd6c:7270::/64 drop
+    ip6 daddr fd6c:7270::/64 iifname != "lo" drop
     iifname != "mesh0" accept
     ct direction original ct original ip saddr vmap @in4_hosts
     ct direction reply ct reply ip saddr vmap @out4_ranges

@@ -16,7 +16,7 @@ export function renderRules(interfaceName: string, rules: FirewallRules, now: nu
   const overlay = JSON.stringify(interfaceName);
   const byPeer = renderWay('in', permissionsAt(rules.in, now));
   const fromHere = renderWay('out', permissionsAt(rules.out, now));
-  const guard = `iifname != "lo" ip6 daddr ${RELAY_ENDPOINTS} drop\n`;
+  const guard = `ip6 daddr ${RELAY_ENDPOINTS} iifname != "lo" drop\n`;
   const comes = `iifname != ${overlay} accept\n${lookups(byPeer.lookups, fromHere.lookups)}`;
   const leaves = `oifname != ${overlay} accept\n${lookups(fromHere.lookups, byPeer.lookups)}`;
   return `${removal(interfaceName)}table inet ${tableOf(interfaceName)} {

@@ -1,9 +1,9 @@
-import { once } from 'node:events';
 import path from 'node:path';
+import { createInterface } from 'node:readline';
 import { parseArgs } from 'node:util';
 import type { FirewallEntry, FirewallRules } from '../core/network/graph.ts';
 import { type LabHost, natlab } from '../test/natlab.ts';
-import { labParts, tunnelPair } from '../test/natlab-parts.ts';
+import { type LabParts, labParts, tunnelPair } from '../test/natlab-parts.ts';
 import { tcpThroughput } from './node/throughput.ts';
 import { machine, median, spread } from './report.ts';
 
@@ -13,6 +13,10 @@ import { machine, median, spread } from './report.ts';
  * [--quick] [--only replace|packets|throughput]
  */
 const { values } = parseArgs({ options: { quick: { type: 'boolean', default: false }, only: { type: 'string' } } });
+const measures = { replace: measureReplacement, packets: measurePackets, throughput: measureThroughput };
+if (values.only !== undefined && !Object.hasOwn(measures, values.only)) {
+  throw new Error(`--only takes ${Object.keys(measures).join(', ')}, not ${values.only}.`);
+}
 const ROUNDS = values.quick ? 1 : 7;
 /** A figure of a round is the mean of two streams for each pass, one second each. */
 const PASSES = values.quick ? 1 : 3;
@@ -25,6 +29,7 @@ const KINDS = {
   'a range that no other has': { span: 1_000, kinds: 50_000 },
 } as const;
 type Kind = keyof typeof KINDS;
+const KIND_NAMES = Object.keys(KINDS) as Kind[];
 
 /** The least that a stateful firewall can be. */
 const ONE_STATEFUL_RULE = `table inet by_hand {
@@ -45,15 +50,40 @@ function entries(count: number, kind: Kind, protocol: 'TCP' | 'UDP', peer: strin
   return [...others, entry(peer, 5_201)];
 }
 
-const rules = (count: number, kind: Kind): FirewallRules => ({ in: entries(count, kind, 'TCP', '10.96.0.1'), out: [] });
+/** By name, what puts it on a host in place of the one before and waits until nothing looks at it: that is no cost of packets. */
+function firewallsOf(host: LabHost, parts: LabParts, rules: (count: number, kind: Kind) => FirewallRules) {
+  const nothing = async () => {
+    await parts.closeFirewall();
+    await host.nft('add table inet by_hand\ndelete table inet by_hand\n');
+  };
+  const ours = (count: number, kind: Kind) => async () => {
+    await nothing();
+    await parts.apply(rules(count, kind), 0);
+    await parts.restore();
+  };
+  const byHand = async () => {
+    await nothing();
+    await host.nft(ONE_STATEFUL_RULE);
+  };
+  return new Map([
+    ['none', nothing],
+    ['none, once more', nothing],
+    ['one stateful rule by hand', byHand],
+    ['one entry', ours(1, 'one port each')],
+    ...KIND_NAMES.map((kind) => [`10,000, ${kind}`, ours(10_000, kind)] as const),
+  ]);
+}
 
 await using lab = await natlab({ hosts: { a: {}, b: {}, c: {} } });
 const [a, b, c] = [lab.host('a'), lab.host('b'), lab.host('c')];
 const ends = await tunnelPair({ a, b }, '10.96.0.0/16');
 const policed = ends.b.parts;
+const toPolice = (count: number, kind: Kind): FirewallRules => ({
+  in: entries(count, kind, 'TCP', '10.96.0.1'),
+  out: [],
+});
 
 console.log(`${machine()}, tunnel: ${ends.a.opened.kind}\n`);
-const measures = { replace: measureReplacement, packets: measurePackets, throughput: measureThroughput };
 for (const [name, measure] of Object.entries(measures)) {
   if (values.only === undefined || values.only === name) await measure();
 }
@@ -63,8 +93,8 @@ async function measureReplacement(): Promise<void> {
   console.log('| Entries | kind | in force after, ms | processor time, ms | of one check, ms |');
   console.log('| ---: | --- | ---: | ---: | ---: |');
   for (const count of SIZES) {
-    for (const kind of Object.keys(KINDS) as Kind[]) {
-      const some = rules(count, kind);
+    for (const kind of KIND_NAMES) {
+      const some = toPolice(count, kind);
       await policed.apply(some, 0);
       const took = [];
       for (let round = 0; round < ROUNDS; round += 1) {
@@ -92,25 +122,17 @@ async function measurePackets(): Promise<void> {
   for (const address of ['10.96.0.1', '10.96.0.2'])
     await c.must('ip', ['address', 'add', `${address}/32`, 'dev', 'lo']);
   const meter = await packetMeter(c);
-  const put = (count: number, kind: Kind) => async () => {
-    // As a peer, and as who is reached: the same connection at both its ends.
-    const [byPeer, reached] = ['10.96.0.1', '10.96.0.2'].map((peer) => entries(count, kind, 'UDP', peer));
-    await own.apply({ in: byPeer ?? [], out: reached ?? [] }, 0);
-    await own.restore();
-  };
-  const firewalls = {
-    none: async () => {},
-    'one stateful rule by hand': () => c.nft(ONE_STATEFUL_RULE),
-    'one entry': put(1, 'one port each'),
-    ...Object.fromEntries((Object.keys(KINDS) as Kind[]).map((kind) => [`10,000, ${kind}`, put(10_000, kind)])),
-  };
-  const figures = new Map<string, number[]>(Object.keys(firewalls).map((name) => [name, []]));
+  // As a peer, and as who is reached: the same connection at both its ends.
+  const atBothEnds = (count: number, kind: Kind): FirewallRules => ({
+    in: entries(count, kind, 'UDP', '10.96.0.1'),
+    out: entries(count, kind, 'UDP', '10.96.0.2'),
+  });
+  const firewalls = firewallsOf(c, own, atBothEnds);
+  const figures = new Map<string, number[]>([...firewalls.keys()].map((name) => [name, []]));
   for (let round = 0; round < ROUNDS; round += 1) {
-    for (const [name, apply] of Object.entries(firewalls)) {
-      await own.closeFirewall();
-      await apply();
+    for (const [name, put] of firewalls) {
+      await put();
       figures.get(name)?.push(await meter());
-      if (name === 'one stateful rule by hand') await c.nft('delete table inet by_hand\n');
     }
   }
   await own.closeFirewall();
@@ -130,35 +152,25 @@ async function packetMeter(host: LabHost): Promise<() => Promise<number>> {
   // On one core: the same packet costs half as much again when its program moves about.
   const { stdin, stdout } = host.spawn('taskset', ['-c', '1', ...program]);
   if (!stdin || !stdout) throw new Error('A program without stdin and stdout cannot measure.');
+  const lines = createInterface({ input: stdout })[Symbol.asyncIterator]();
   return async () => {
     stdin.write('\n');
-    const [line] = await once(stdout, 'data');
-    return Number(line);
+    const { value, done } = await lines.next();
+    if (done) throw new Error('The program that measures packets ended: a firewall let none pass.');
+    return Number(value);
   };
 }
 
 async function measureThroughput(): Promise<void> {
-  const put = {
-    none: async () => {},
-    'none, once more': async () => {},
-    'one stateful rule by hand': () => b.nft(ONE_STATEFUL_RULE),
-    'one entry': () => policed.apply(rules(1, 'one port each'), 0),
-    '10,000, one port each': () => policed.apply(rules(10_000, 'one port each'), 0),
-    '10,000, a range of ports each': () => policed.apply(rules(10_000, 'a range of ports each'), 0),
-    '10,000, a range that no other has': () => policed.apply(rules(10_000, 'a range that no other has'), 0),
-  };
-  const figures = new Map<string, number[]>(Object.keys(put).map((name) => [name, []]));
+  const firewalls = firewallsOf(b, policed, toPolice);
+  const figures = new Map<string, number[]>([...firewalls.keys()].map((name) => [name, []]));
+  // There and back: a machine that becomes slower or faster does so for each alike.
+  const thereAndBack = [...firewalls, ...[...firewalls].reverse()];
   for (let round = 0; round < ROUNDS; round += 1) {
     const sums = new Map<string, number>();
-    // There and back: a machine that becomes slower or faster does so for each alike.
-    const thereAndBack = [...Object.entries(put), ...Object.entries(put).reverse()];
-    for (const [name, apply] of Array.from({ length: PASSES }, () => thereAndBack).flat()) {
-      await policed.closeFirewall();
-      await apply();
-      // Waits until the look at what was put is over: it is no cost of packets.
-      await policed.restore();
+    for (const [name, put] of Array.from({ length: PASSES }, () => thereAndBack).flat()) {
+      await put();
       sums.set(name, (sums.get(name) ?? 0) + (await tcpThroughput(a, b, '10.96.0.2', 1)));
-      if (name === 'one stateful rule by hand') await b.nft('delete table inet by_hand\n');
     }
     for (const [name, sum] of sums) figures.get(name)?.push(sum / (2 * PASSES));
   }

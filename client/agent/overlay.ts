@@ -273,6 +273,7 @@ export class Overlay {
   #lost(open: Open, reason: string): void {
     if (this.#open !== open || this.#isClosed) return;
     open.isLost = true;
+    clearInterval(open.restoring);
     this.#options.onTrouble(new Error(`the interface ${this.#options.interfaceName} is gone: ${reason}`));
     this.#again(FIRST_RETRY_MS);
   }

@@ -41,7 +41,7 @@ it('writes one transaction in which peers that are permitted the same share a ch
     chain in4_2 {
     meta l4proto icmp accept
     }
-    map in4_hosts { type ipv4_addr : verdict; elements = { 10.96.0.3 : accept, 10.96.0.6 : jump in4_0, 10.96.0.7 : jump in4_0, 10.96.0.2 : jump in4_1, 10.96.0.4 : jump in4_2 } }
+    map in4_hosts { type ipv4_addr : verdict; size 5; elements = { 10.96.0.3 : accept, 10.96.0.6 : jump in4_0, 10.96.0.7 : jump in4_0, 10.96.0.2 : jump in4_1, 10.96.0.4 : jump in4_2 } }
     chain out4_0 {
     meta l4proto sctp ct reply proto-src 1-65535 accept
     }
@@ -53,7 +53,7 @@ it('writes one transaction in which peers that are permitted the same share a ch
     meta l4proto tcp ct reply proto-src 443 accept
     meta l4proto ipv6-icmp accept
     }
-    map out6_hosts { type ipv6_addr : verdict; elements = { fd00:0:0:0:0:0:0:2 : jump out6_1 } }
+    map out6_hosts { type ipv6_addr : verdict; size 1; elements = { fd00:0:0:0:0:0:0:2 : jump out6_1 } }
     map out6_ranges { type ipv6_addr : verdict; flags interval; elements = { fd00:0:0:0:0:0:0:0-fd00:0:0:0:0:0:0:1 : jump out6_0, fd00:0:0:0:0:0:0:3-fd00:0:0:0:ffff:ffff:ffff:ffff : jump out6_0 } }
     chain others {
     icmpv6 type { nd-neighbor-solicit, nd-neighbor-advert } accept
@@ -62,8 +62,7 @@ it('writes one transaction in which peers that are permitted the same share a ch
     }
     chain c_input {
     type filter hook input priority filter; policy accept;
-    ip6 daddr fd6c:7270::/64 iifname != "lo" drop
-    iifname != "mesh0" accept
+    iif != "mesh0" accept
     ct direction original ct original ip saddr vmap @in4_hosts
     ct direction reply ct reply ip saddr vmap @out4_ranges
     ct direction reply ct reply ip6 saddr vmap @out6_hosts
@@ -72,7 +71,7 @@ it('writes one transaction in which peers that are permitted the same share a ch
     }
     chain c_output {
     type filter hook output priority filter; policy accept;
-    oifname != "mesh0" accept
+    oif != "mesh0" accept
     ct direction original ct reply ip saddr vmap @out4_ranges
     ct direction original ct reply ip6 saddr vmap @out6_hosts
     ct direction original ct reply ip6 saddr vmap @out6_ranges
@@ -81,7 +80,7 @@ it('writes one transaction in which peers that are permitted the same share a ch
     }
     chain c_forward_in {
     type filter hook forward priority filter; policy accept;
-    iifname != "mesh0" accept
+    iif != "mesh0" accept
     ct direction original ct original ip saddr vmap @in4_hosts
     ct direction reply ct reply ip saddr vmap @out4_ranges
     ct direction reply ct reply ip6 saddr vmap @out6_hosts
@@ -90,7 +89,7 @@ it('writes one transaction in which peers that are permitted the same share a ch
     }
     chain c_forward_out {
     type filter hook forward priority filter; policy accept;
-    oifname != "mesh0" accept
+    oif != "mesh0" accept
     ct direction original ct reply ip saddr vmap @out4_ranges
     ct direction original ct reply ip6 saddr vmap @out6_hosts
     ct direction original ct reply ip6 saddr vmap @out6_ranges
@@ -103,7 +102,7 @@ it('writes one transaction in which peers that are permitted the same share a ch
 });
 
 it('drops everything on the overlay when there are no entries', () => {
-  expect(renderRules('mesh0', { in: [], out: [] }, NOW)).toContain('iifname != "mesh0" accept\ngoto others\n');
+  expect(renderRules('mesh0', { in: [], out: [] }, NOW)).toContain('iif != "mesh0" accept\ngoto others\n');
 });
 
 it('gives the rarest of more kinds of permissions than have a chain of their own chains that they share', () => {
@@ -120,8 +119,8 @@ it('gives the rarest of more kinds of permissions than have a chain of their own
   expect(text.match(/^chain in4_\d+ {\nmeta l4proto tcp ct original proto-dst \d+ accept\n}$/gm)).toHaveLength(500);
   expect(text).toContain('10.97.0.2 : jump in4_0');
   expect(text.slice(text.indexOf('set in4_501'), text.indexOf('map '))).toMatchInlineSnapshot(`
-    "set in4_501_tcp { type ipv4_addr . inet_service; elements = { 10.96.2.237 . 750, 10.96.2.238 . 751 } }
-    set in4_501_icmp { type ipv4_addr; elements = { 10.96.2.238 } }
+    "set in4_501_tcp { type ipv4_addr . inet_service; size 2; elements = { 10.96.2.237 . 750, 10.96.2.238 . 751 } }
+    set in4_501_icmp { type ipv4_addr; size 1; elements = { 10.96.2.238 } }
     chain in4_501 {
     meta l4proto tcp ct original ip saddr . ct original proto-dst @in4_501_tcp accept
     meta l4proto icmp ct original ip saddr @in4_501_icmp accept

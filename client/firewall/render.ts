@@ -1,5 +1,4 @@
 import type { FirewallRules } from '../../core/network/graph.ts';
-import { RELAY_ENDPOINTS } from '../relay-endpoints.ts';
 import { permissionsAt } from './permissions.ts';
 import { renderWay } from './render-way.ts';
 
@@ -10,17 +9,17 @@ import { renderWay } from './render-way.ts';
  * opened under it, at once and both ways. A connection that a peer opened is named by what the peer sees (`ct original`),
  * one that was opened here by what is really reached (`ct reply`): translation of addresses on this host changes neither.
  *
- * Each hook has its lookups in its own chain: a jump costs a packet as much as a comparison.
+ * Each hook has its lookups in its own chain: a jump costs a packet as much as a comparison. The interface is compared by
+ * its index, which costs a tenth of comparing its name; it must exist, and one of the same name made later is another.
  */
 export function renderRules(interfaceName: string, rules: FirewallRules, now: number): string {
   const overlay = JSON.stringify(interfaceName);
   const byPeer = renderWay('in', permissionsAt(rules.in, now));
   const fromHere = renderWay('out', permissionsAt(rules.out, now));
-  const guard = `ip6 daddr ${RELAY_ENDPOINTS} iifname != "lo" drop\n`;
-  const comes = `iifname != ${overlay} accept\n${lookups(byPeer.lookups, fromHere.lookups)}`;
-  const leaves = `oifname != ${overlay} accept\n${lookups(fromHere.lookups, byPeer.lookups)}`;
+  const comes = `iif != ${overlay} accept\n${lookups(byPeer.lookups, fromHere.lookups)}`;
+  const leaves = `oif != ${overlay} accept\n${lookups(fromHere.lookups, byPeer.lookups)}`;
   return `${removal(interfaceName)}table inet ${tableOf(interfaceName)} {
-${byPeer.definitions}${fromHere.definitions}${OTHERS}${renderHook('c_input', 'input', guard + comes)}${renderHook('c_output', 'output', leaves)}${renderHook('c_forward_in', 'forward', comes)}${renderHook('c_forward_out', 'forward', leaves)}}
+${byPeer.definitions}${fromHere.definitions}${OTHERS}${renderHook('c_input', 'input', comes)}${renderHook('c_output', 'output', leaves)}${renderHook('c_forward_in', 'forward', comes)}${renderHook('c_forward_out', 'forward', leaves)}}
 `;
 }
 

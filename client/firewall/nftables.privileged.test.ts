@@ -135,6 +135,19 @@ describePrivileged('the firewall in nftables', () => {
     expect(await b.probe([tcp(a6, 80), udp(a6, 443), icmp(a6)], TIMEOUT_MS)).toEqual(['open', 'open', 'open']);
   });
 
+  it('guards an interface that someone renames', async () => {
+    await using lab = await three();
+    const { hosts, nodes } = lab;
+    await nodes.b.apply({ in: [permit(C, 'ALL')], out: [] }, NOW);
+    await hosts.b.must('ip', ['link', 'set', 'eth0', 'down']);
+    await hosts.b.must('ip', ['link', 'set', 'eth0', 'name', 'other0']);
+    await hosts.b.must('ip', ['link', 'set', 'other0', 'up']);
+    expect([await nodes.c.probe([tcp(B, 80)], TIMEOUT_MS), await nodes.a.probe([tcp(B, 80)], TIMEOUT_MS)]).toEqual([
+      ['open'],
+      ['silent'],
+    ]);
+  });
+
   it('lets nothing slip through while it is replaced', async () => {
     await using lab = await three();
     const { hosts, nodes } = lab;

@@ -18,7 +18,7 @@ if (values.only !== undefined && !Object.hasOwn(measures, values.only)) {
   throw new Error(`--only takes ${Object.keys(measures).join(', ')}, not ${values.only}.`);
 }
 const ROUNDS = values.quick ? 1 : 7;
-/** A figure of a round is the mean of this many passes, each two streams of a second between two without firewall. */
+/** A figure of a round is the mean of this many passes, two streams of a second between two without firewall. */
 const PASSES = values.quick ? 1 : 3;
 const CHECKS = values.quick ? 10 : 50;
 const SIZES = [100, 1_000, 10_000];
@@ -167,18 +167,19 @@ async function measureThroughput(): Promise<void> {
   const figures = new Map(
     Object.keys(others).map((name) => [name, { measured: [] as number[], ratios: [] as number[] }]),
   );
-  const stream = () => tcpThroughput(a, b, '10.96.0.2', 1);
+  /** Each right after a change of the rules, be it from none to none: the change itself slows what follows. */
+  const stream = async (put: () => Promise<void>) => {
+    await put();
+    return tcpThroughput(a, b, '10.96.0.2', 1);
+  };
   for (let round = 0; round < ROUNDS; round += 1) {
     for (const [name, put] of Object.entries(others)) {
       let [without, within] = [0, 0];
       for (let pass = 0; pass < PASSES; pass += 1) {
         // None on either side: a machine that becomes slower or faster does so for both alike.
-        await none();
-        without += await stream();
-        await put();
-        within += (await stream()) + (await stream());
-        await none();
-        without += await stream();
+        without += await stream(none);
+        within += (await stream(put)) + (await stream(put));
+        without += await stream(none);
       }
       figures.get(name)?.measured.push(within / (2 * PASSES));
       figures.get(name)?.ratios.push(within / without);

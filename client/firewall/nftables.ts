@@ -9,10 +9,10 @@ import { removal, renderRules, tableOf } from './render.ts';
  * rules and elements the whole table is looked at each time, else at least its chains, since other programs flush tables.
  */
 const LOOKS = [
-  { arguments: () => ['list', 'chains', 'inet'], share: 1 },
+  { nft: () => ['list', 'chains', 'inet'], share: 1 },
   // `nft -t list table` reads the elements that it does not print; this does not.
-  { arguments: () => ['-t', 'list', 'ruleset', 'inet'], share: 1 / 200 },
-  { arguments: (table: string) => ['list', 'table', 'inet', table], share: 1 / 400 },
+  { nft: () => ['-t', 'list', 'ruleset', 'inet'], share: 1 / 200 },
+  { nft: (table: string) => ['list', 'table', 'inet', table], share: 1 / 400 },
 ] as const;
 type Look = (typeof LOOKS)[number];
 
@@ -48,7 +48,7 @@ export function nftablesFirewall(
 
   async function see(look: Look): Promise<string> {
     const startedAt = elapsed();
-    const { stdout } = await run('nft', look.arguments(table));
+    const { stdout } = await run('nft', look.nft(table));
     nextAt.set(look, elapsed() + (elapsed() - startedAt) * (1 / look.share - 1));
     const from = stdout.indexOf(`table inet ${table} {\n`);
     return from < 0 ? 'gone' : digestOf(stdout.slice(from, stdout.indexOf('\n}\n', from)));

@@ -4,8 +4,8 @@ import { parseArgs } from 'node:util';
 import type { FirewallEntry, FirewallRules } from '../core/network/graph.ts';
 import { type LabHost, natlab } from '../test/natlab.ts';
 import { type LabParts, labParts, tunnelPair } from '../test/natlab-parts.ts';
-import { tcpThroughput } from './node/throughput.ts';
-import { machine, spread } from './report.ts';
+import { tcpThroughputs } from './node/throughput.ts';
+import { machine, median, spread } from './report.ts';
 
 /**
  * The firewall of a node in namespaces of its own: how long a replacement takes until it is in force, what looking after
@@ -18,8 +18,8 @@ if (values.only !== undefined && !Object.hasOwn(measures, values.only)) {
   throw new Error(`--only takes ${Object.keys(measures).join(', ')}, not ${values.only}.`);
 }
 const ROUNDS = values.quick ? 1 : 7;
-/** A figure of a round is the mean of this many passes, two streams of a second between two without firewall. */
-const PASSES = values.quick ? 1 : 3;
+/** A figure of a round is the median of the fifths of a second of two such streams. */
+const STREAM_SECONDS = values.quick ? 1 : 3;
 const CHECKS = values.quick ? 10 : 50;
 const SIZES = [100, 1_000, 10_000];
 /** How many ports an entry names, and by how many different ones entries begin. */
@@ -162,32 +162,22 @@ async function packetMeter(host: LabHost): Promise<() => Promise<number>> {
 }
 
 async function measureThroughput(): Promise<void> {
-  const firewalls = firewallsOf(b, policed, toPolice);
-  const { none, ...others } = firewalls;
-  const figures = new Map(
-    Object.keys(others).map((name) => [name, { measured: [] as number[], ratios: [] as number[] }]),
-  );
-  /** Each right after a change of the rules, be it from none to none: the change itself slows what follows. */
-  const stream = async (put: () => Promise<void>) => {
-    await put();
-    return tcpThroughput(a, b, '10.96.0.2', 1);
-  };
+  const firewalls = Object.entries(firewallsOf(b, policed, toPolice));
+  const figures = new Map<string, number[]>(firewalls.map(([name]) => [name, []]));
   for (let round = 0; round < ROUNDS; round += 1) {
-    for (const [name, put] of Object.entries(others)) {
-      let [without, within] = [0, 0];
-      for (let pass = 0; pass < PASSES; pass += 1) {
-        // None on either side: a machine that becomes slower or faster does so for both alike.
-        without += await stream(none);
-        within += (await stream(put)) + (await stream(put));
-        without += await stream(none);
-      }
-      figures.get(name)?.measured.push(within / (2 * PASSES));
-      figures.get(name)?.ratios.push(within / without);
+    const parts = new Map<string, number[]>(firewalls.map(([name]) => [name, []]));
+    // There and back: a machine that becomes slower or faster does so for each alike.
+    for (const [name, put] of [...firewalls, ...firewalls.toReversed()]) {
+      await put();
+      parts.get(name)?.push(...(await tcpThroughputs(a, b, '10.96.0.2', STREAM_SECONDS)));
     }
+    for (const [name, measured] of parts) figures.get(name)?.push(median(measured));
   }
-  console.log('| Firewall | TCP through the tunnel, Mbit/s | of none, right before and after |');
+  const without = figures.get('none') ?? [];
+  console.log('| Firewall | TCP through the tunnel, Mbit/s | of none, same round |');
   console.log('| --- | ---: | ---: |');
-  for (const [name, { measured, ratios }] of figures) {
+  for (const [name, measured] of figures) {
+    const ratios = measured.map((value, round) => value / (without[round] ?? value));
     console.log(`| ${name} | ${spread(measured, 0)} | ${spread(ratios)} |`);
   }
   console.log(`\nMedian of ${ROUNDS} rounds, lowest and highest in brackets.`);

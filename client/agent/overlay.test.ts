@@ -142,6 +142,15 @@ test('an interface that is gone is made again with all its peers', async () => {
   expect(troubles.map(({ message }) => message)).toEqual(['the interface mesh0 is gone: deleted']);
 });
 
+test('whoever removes the firewall is found out within 5 s, and the rules of the paths are put back too', async () => {
+  await want(graphOf(['a']));
+  await vi.advanceTimersByTimeAsync(5_000);
+  expect(calls()).toEqual([]);
+  recorded.isFirewallFlushed = true;
+  await vi.advanceTimersByTimeAsync(5_000);
+  expect(calls()).toEqual(['paths restored']);
+});
+
 test('an overlay that collides with a route of the host changes nothing and names both', async () => {
   recorded.collisions = ['10.96.0.0/16 dev eth0'];
   expect(await want(graphOf(['a']))).toEqual([]);

@@ -35,6 +35,8 @@ export interface Recorded {
   /** Makes the next call of that name fail once. */
   failNext(call: string): void;
   collisions: readonly string[];
+  /** Whether the next look finds the firewall gone. */
+  isFirewallFlushed: boolean;
 }
 
 export function recordedParts(): Recorded {
@@ -50,6 +52,7 @@ export function recordedParts(): Recorded {
     endTunnel: (reason) => endTunnel(reason),
     failNext: (call) => failing.add(call),
     collisions: [],
+    isFirewallFlushed: false,
     parts: {
       platform: {
         obstacles: async () => [],
@@ -78,7 +81,7 @@ export function recordedParts(): Recorded {
       },
       openFirewall: async () => ({
         apply: async (rules) => told('firewall', `in ${rules.in.length}`),
-        restore: async () => false,
+        restore: async () => recorded.isFirewallFlushed,
         close: async () => told('firewall closed'),
       }),
       startConnectivity: async () => connectivityOf(told),
@@ -97,6 +100,7 @@ function connectivityOf(told: (call: string, detail?: string) => void): Connecti
     statuses: () => [],
     onChange: () => () => {},
     hurry: () => {},
+    restoreRules: () => told('paths restored'),
     metrics: () => ({
       relay: {
         state: 'none',

@@ -49,7 +49,7 @@ const LAST_RETRY_MS = 30_000;
 /** Ends are looked at again after so long at most, in case the clock was set. */
 const LONGEST_TIMER_MS = 60_000;
 /** How often it is looked whether something removed the firewall. */
-const RESTORE_MS = 10_000;
+const RESTORE_MS = 5_000;
 
 interface Open {
   readonly tunnel: Tunnel;
@@ -264,7 +264,9 @@ export class Overlay {
   async #restore(firewall: Firewall): Promise<void> {
     const { log } = this.#options;
     try {
-      if (await firewall.restore()) log.warn({}, 'something removed the firewall of the overlay; it is back in force');
+      if (!(await firewall.restore())) return;
+      log.warn({}, 'something removed the firewall of the overlay; it is back in force');
+      this.#open?.paths.restoreRules();
     } catch (error) {
       log.error({ error: String(error) }, 'the firewall of the overlay could not be checked');
     }

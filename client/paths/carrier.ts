@@ -121,6 +121,10 @@ export class Carrier {
     this.#link.suspect();
   }
 
+  restoreRules(): void {
+    this.#loopback.restoreRules();
+  }
+
   /** The peer was met: from now on the relay may carry its packets. */
   meet(publicKey: string): void {
     this.#met.add(publicKey);

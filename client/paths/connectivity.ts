@@ -38,6 +38,8 @@ export interface Connectivity {
   onChange(listener: (status: PathStatus) => void): () => void;
   /** Tries the direct way to a peer now instead of at the end of its back-off. */
   hurry(peerId: string): void;
+  /** Something took packet rules of this host away: those of the paths are put back. */
+  restoreRules(): void;
   metrics(): ConnectivityMetrics;
   /** Takes away sockets, loopback addresses and packet rules. Idempotent. */
   close(): Promise<void>;

@@ -127,6 +127,12 @@ class RunningConnectivity implements Connectivity {
     this.perform(this.#paths.hurry(peerId, now()));
   }
 
+  restoreRules(): void {
+    if (this.#isClosed) return;
+    this.#icePort.suspect();
+    this.#carrier.restoreRules();
+  }
+
   metrics(): ConnectivityMetrics {
     const { obstacle, mapped } = this.#icePort;
     return {

@@ -52,6 +52,7 @@ export class Loopback {
   readonly port: number;
   readonly #socket: LoopbackSocket;
   #isDoorOpen = false;
+  #restoring: Promise<void> | undefined;
   readonly #addresses: LoopbackAddresses;
   readonly #byKey = new Map<string, Entry>();
   readonly #byNumber = new Map<number, Entry>();
@@ -162,11 +163,25 @@ export class Loopback {
     return initiation && this.#options.now() - initiation.at < INITIATION_LIFE_MS ? initiation.packet : undefined;
   }
 
+  /** Something took packet rules of this host away, perhaps these. */
+  restoreRules(): void {
+    if (this.#isClosed) return;
+    this.#restoring ??= applyRelayRules(this.#options.wireguardPort, this.port)
+      .then((isOpen) => {
+        this.#isDoorOpen = isOpen;
+      })
+      .catch((error: unknown) => this.#options.log.warn({ err: error }, 'The relay has no door to WireGuard.'))
+      .finally(() => {
+        this.#restoring = undefined;
+      });
+  }
+
   async close(): Promise<void> {
     if (this.#isClosed) return;
     this.#isClosed = true;
     await this.#socket.close();
     await this.#addresses.close();
+    await this.#restoring;
     await removeRelayRules(this.#options.wireguardPort);
   }
 
@@ -174,11 +189,7 @@ export class Loopback {
   #doorIsGone(entry: Entry, packet: Uint8Array): void {
     if (this.#isDoorOpen) {
       this.#isDoorOpen = false;
-      applyRelayRules(this.#options.wireguardPort, this.port)
-        .then((isOpen) => {
-          this.#isDoorOpen = isOpen;
-        })
-        .catch((error: unknown) => this.#options.log.warn({ err: error }, 'The relay has no door to WireGuard.'));
+      this.restoreRules();
     }
     this.#socket.send(packet, entry.pastDoor);
   }

@@ -39,6 +39,21 @@ describePrivileged('mesh up', () => {
     expect((await a.mesh(['status'])).code).toBe(7);
   });
 
+  it('puts all its packet rules back after someone flushed those of the host', async () => {
+    await using lab = await natlab({ hosts: { a: {}, b: {} } });
+    await using plane = await startLabPlane(lab);
+    const { a, b } = await labNodes(lab, plane, ['a', 'b'], asDaemon);
+    const tables = async () => (await a.host.must('nft', ['list', 'tables'])).match(/mesh_[a-z]+/g)?.sort() ?? [];
+    await a.until(({ icePort, peers }) => icePort.isShared && peers[0]?.path === 'direct');
+    const before = await tables();
+    expect(before).toHaveLength(3);
+    await a.host.must('nft', ['flush', 'ruleset']);
+    await a.until(() => a.log.includes('something removed the firewall'));
+    while ((await tables()).length < 3) await b.host.reaches('10.96.0.1');
+    expect(await tables()).toEqual(before);
+    await Promise.all([a.down(), b.down()]);
+  });
+
   it('goes by the relay of --relay-url with the credential of its graph where the advertised one is not reached', async () => {
     verifies('cli-relay-url', 'device-relay-endpoint', 'ports-wireguard', 'signaling-syn-restart');
     await using lab = await natlab({

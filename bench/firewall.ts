@@ -4,7 +4,7 @@ import { parseArgs } from 'node:util';
 import type { FirewallEntry, FirewallRules } from '../core/network/graph.ts';
 import { type LabHost, natlab } from '../test/natlab.ts';
 import { type LabParts, labParts, tunnelPair } from '../test/natlab-parts.ts';
-import { tcpThroughputs } from './node/throughput.ts';
+import { tcpFifths } from './node/throughput.ts';
 import { machine, median, spread } from './report.ts';
 
 /**
@@ -171,7 +171,7 @@ async function measureThroughput(): Promise<void> {
     for (const measured of rounds.values()) measured.push([]);
     for (const [name, put] of Array.from({ length: PASSES }, () => thereAndBack).flat()) {
       await put();
-      const fifths = await tcpThroughputs(a, b, '10.96.0.2', STREAM_SECONDS);
+      const fifths = await tcpFifths(a, b, '10.96.0.2', STREAM_SECONDS);
       rounds
         .get(name)
         ?.at(-1)

@@ -3,12 +3,13 @@ import { readFileSync } from 'node:fs';
 /** Ticks of /proc a second. */
 const TICKS = 100;
 
-/** Seconds of processor time that a process has used, without its children. */
+/** Seconds of processor time that a process and its ended children have used: an agent runs nft to look after its rules. */
 export function cpuSeconds(pid: number): number {
   const fields = readFileSync(`/proc/${pid}/stat`, 'utf8')
     .replace(/^.*\) /, '')
     .split(' ');
-  return (Number(fields[11]) + Number(fields[12])) / TICKS;
+  // utime, stime, cutime, cstime of proc(5).
+  return fields.slice(11, 15).reduce((sum, ticks) => sum + Number(ticks), 0) / TICKS;
 }
 
 /** Resident and proportional set size in MB; what is resident and not `anonymous` are pages of files. */

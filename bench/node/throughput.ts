@@ -15,8 +15,8 @@ export async function tcpThroughput(from: LabHost, to: LabHost, address: string,
   return (JSON.parse(report) as IperfReport).end.sum_received.bits_per_second / 1e6;
 }
 
-/** As above. @returns Mbit/s that arrived in each fifth of a second after the first half second */
-export async function tcpThroughputs(from: LabHost, to: LabHost, address: string, seconds: number): Promise<number[]> {
+/** One TCP stream, as above. @returns Mbit/s that arrived in each fifth of a second after the first half second */
+export async function tcpFifths(from: LabHost, to: LabHost, address: string, seconds: number): Promise<number[]> {
   const server = await listening(to, address, ['-i', '0.2', '-f', 'm']);
   await from.must('iperf3', ['-c', address, '-t', `${seconds}`], { timeoutMs: 30_000 });
   const lines = (await server.ended).matchAll(/([\d.]+)-([\d.]+) +sec .* ([\d.]+) Mbits\/sec/g);

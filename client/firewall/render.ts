@@ -10,7 +10,7 @@ import { renderWay } from './render-way.ts';
  * one that was opened here by what is really reached (`ct reply`): translation of addresses on this host changes neither.
  *
  * Each hook has its lookups in its own chain: a jump costs a packet as much as a comparison. The interface is compared by
- * its index, which costs a tenth of comparing its name; it must exist, and one of the same name made later is another.
+ * its index, which costs far less than its name; it must exist, and one of the same name made later is another.
  */
 export function renderRules(interfaceName: string, rules: FirewallRules, now: number): string {
   const overlay = JSON.stringify(interfaceName);

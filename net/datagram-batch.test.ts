@@ -1,7 +1,8 @@
 import { createSocket, type Socket, type SocketType } from 'node:dgram';
 import { once } from 'node:events';
+import koffi from 'koffi';
 import { afterEach, describe, expect, it } from 'vitest';
-import { type DatagramBatch, openDatagramBatch, targetOf } from './datagram-batch.ts';
+import { DatagramBatch, openDatagramBatch, targetOf } from './datagram-batch.ts';
 import { parseIp } from './stun/address.ts';
 import { udpHandleOf } from './udp-handle.ts';
 
@@ -84,5 +85,80 @@ describe.skipIf(process.platform !== 'linux')('many datagrams with one system ca
     const batch = await newBatch();
     expect(batch.receive(there.fd)).toBe(1);
     expect(batch.datagram(0)).toEqual(new Uint8Array(MAX_BYTES).fill(7));
+  });
+});
+
+describe.skipIf(process.platform !== 'linux')('datagrams that join', () => {
+  /** As koffi, but its `sendmmsg` tells how many messages it was given, and may refuse. */
+  function observed(counts: number[], refuses: () => boolean) {
+    const libc = koffi.load(null);
+    const func = (prototype: string) => {
+      const real = libc.func(prototype);
+      if (!prototype.includes('sendmmsg')) return real;
+      return (fd: number, headers: bigint, count: number, flags: number) => {
+        counts.push(count);
+        return refuses() ? -1 : real(fd, headers, count, flags);
+      };
+    };
+    return { ...koffi, load: () => ({ func }), errno: () => 5 } as unknown as typeof koffi;
+  }
+
+  it.each([
+    ['udp4', '127.0.0.1'],
+    ['udp6', '::1'],
+  ] as const)('leave as one message and arrive one by one, in order, over %s', async (type, address) => {
+    const [here, there, other] = [await bound(type, address), await bound(type, address), await bound(type, address)];
+    const counts: number[] = [];
+    const batch = new DatagramBatch(
+      observed(counts, () => false),
+      MAX_BYTES,
+      true,
+    );
+    const ip = parseIp(address) ?? new Uint8Array();
+    const [toThere, toOther] = [targetOf(ip, there.port), targetOf(ip, other.port)];
+    // A shorter one ends a message, a longer one begins another, as does another target; an empty one stands alone.
+    const sent = [10, 10, 10, 7, 7, 7, 9, 0, 9].map((length, n) => new Uint8Array(length).fill(n));
+    for (const bytes of sent) batch.put(bytes, toThere);
+    for (const n of [1, 2]) batch.put(Uint8Array.of(n), toOther);
+    batch.put(Uint8Array.of(3), toThere);
+    batch.send(here.fd);
+    expect(counts).toEqual([7]);
+    expect(received(batch, there.fd).map(({ bytes }) => bytes)).toEqual([...sent, Uint8Array.of(3)]);
+    expect(received(batch, other.fd).map(({ bytes }) => bytes)).toEqual([Uint8Array.of(1), Uint8Array.of(2)]);
+  });
+
+  it('begin another message before one holds more than IP can carry', async () => {
+    const bytes = 2_000;
+    const [here, there] = [await bound('udp4', '127.0.0.1'), await bound('udp4', '127.0.0.1')];
+    const counts: number[] = [];
+    const batch = new DatagramBatch(
+      observed(counts, () => false),
+      bytes,
+      true,
+    );
+    const target = targetOf(Uint8Array.of(127, 0, 0, 1), there.port);
+    for (let n = 0; n < 64; n++) batch.put(new Uint8Array(bytes).fill(n), target);
+    batch.send(here.fd);
+    expect(counts).toEqual([2]);
+    expect(received(batch, there.fd).map(({ bytes }) => [bytes.length, bytes[0]])).toEqual(
+      Array.from({ length: 64 }, (_, n) => [bytes, n]),
+    );
+  });
+
+  it('go one by one once a kernel refused a message of many', async () => {
+    const [here, there] = [await bound('udp4', '127.0.0.1'), await bound('udp4', '127.0.0.1')];
+    const counts: number[] = [];
+    const batch = new DatagramBatch(
+      observed(counts, () => counts.length === 1),
+      MAX_BYTES,
+      true,
+    );
+    const target = targetOf(Uint8Array.of(127, 0, 0, 1), there.port);
+    for (const _ of ['refused', 'taken']) {
+      for (const n of [1, 2, 3]) batch.put(Uint8Array.of(n), target);
+      batch.send(here.fd);
+    }
+    expect(counts).toEqual([1, 3]);
+    expect(received(batch, there.fd).map(({ bytes }) => [...bytes])).toEqual([[1], [2], [3]]);
   });
 });

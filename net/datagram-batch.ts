@@ -11,6 +11,18 @@ const MSG_LEN_AT = 56;
 const IOV_LEN_AT = 8;
 const SOCKADDR_IN = { family: 2, bytes: 16, addressAt: 4, addressBytes: 4 } as const;
 const SOCKADDR_IN6 = { family: 10, bytes: 28, addressAt: 8, addressBytes: 16 } as const;
+/** struct cmsghdr of UDP_SEGMENT, udp(7), and where a message names it. */
+const CMSG_BYTES = 24;
+const CMSG_LEN = 18;
+const CMSG_SEGMENT_AT = 16;
+const SOL_UDP = 17;
+const UDP_SEGMENT = 103;
+const IOV_AT = 16;
+const IOVLEN_AT = 24;
+const CONTROL_AT = 32;
+const CONTROLLEN_AT = 40;
+/** Less than one message may hold, headers included. */
+const MAX_MESSAGE_BYTES = 65_000;
 const MSG_DONTWAIT = 0x40;
 const EAGAIN = 11;
 
@@ -34,18 +46,21 @@ export function targetOf(ip: Uint8Array, port: number): Target {
  * Many datagrams of a UDP socket with one system call each way (recvmmsg, sendmmsg), through the optional package koffi.
  *
  * @param maxBytes longer datagrams are cut when received and refused when sent
+ * @param isJoining for targets on this host: datagrams of one length to one target pass the kernel as one message, which it
+ *   cuts where they arrive (UDP_SEGMENT). Not every network card can.
  * @returns undefined, with the reason told, where the package or the platform is missing
  */
 export async function openDatagramBatch(
   maxBytes: number,
   onMissing: (reason: string) => void,
+  isJoining = false,
 ): Promise<DatagramBatch | undefined> {
   if (platform !== 'linux' || (arch !== 'x64' && arch !== 'arm64')) {
     onMissing(`${platform} on ${arch} has none`);
     return undefined;
   }
   try {
-    return new DatagramBatch((await import('koffi')).default, maxBytes);
+    return new DatagramBatch((await import('koffi')).default, maxBytes, isJoining);
   } catch (error) {
     onMissing(error instanceof Error ? error.message : String(error));
     return undefined;
@@ -65,9 +80,15 @@ export class DatagramBatch {
   readonly #outgoing: Slots;
   /** Incoming slots whose length of the source the system has written over. */
   #used = SLOTS;
+  /** Datagrams and messages that wait to be sent; without joining as many. */
   #queued = 0;
+  #messages = 0;
+  #isJoining: boolean;
+  /** The last message, while more can join it. */
+  #last: { readonly target: Target; readonly segment: number; segments: number; bytes: number } | undefined;
 
-  constructor(koffi: Koffi, maxBytes: number) {
+  constructor(koffi: Koffi, maxBytes: number, isJoining = false) {
+    this.#isJoining = isJoining;
     const libc = koffi.load(null);
     this.#koffi = koffi;
     this.#receive = libc.func('int recvmmsg(int, void *, unsigned int, int, void *)');
@@ -105,27 +126,63 @@ export class DatagramBatch {
     return this.#incoming.nameView.getUint16(slot * SOCKADDR_BYTES + 2);
   }
 
-  /** Copies a datagram into a slot, to leave with the next `send`. @returns false when it is too long or all slots are taken */
+  /**
+   * Copies a datagram into a slot, to leave with the next `send`. Those that follow each other join by the identity of their
+   * target. @returns false when it is too long or all slots are taken
+   */
   put(bytes: Uint8Array, target: Target): boolean {
-    const { view, data, names, maxBytes } = this.#outgoing;
+    const { view, data, maxBytes } = this.#outgoing;
     if (this.#queued === this.capacity || bytes.length > maxBytes) return false;
     const slot = this.#queued++;
     data.set(bytes, slot * maxBytes);
-    names.set(target, slot * SOCKADDR_BYTES);
-    view.setUint32(slot * MMSGHDR_BYTES + NAMELEN_AT, target.length, true);
     view.setUint32(this.#outgoing.iovecAt(slot) + IOV_LEN_AT, bytes.length, true);
+    if (!this.#join(bytes.length, target)) this.#begin(slot, bytes.length, target);
     return true;
   }
 
   /** Sends what was put. One that cannot be sent is left out; a full socket loses the rest. */
   send(fd: number): void {
-    const count = this.#queued;
+    const count = this.#messages;
     this.#queued = 0;
+    this.#messages = 0;
+    this.#last = undefined;
     for (let at = 0; at < count; ) {
       const sent = this.#send(fd, this.#outgoing.headers + BigInt(at * MMSGHDR_BYTES), count - at, MSG_DONTWAIT);
       if (sent < 0 && this.#koffi.errno() === EAGAIN) return;
+      // A kernel that cuts no messages loses this one alone.
+      if (sent < 0 && this.#outgoing.view.getUint32(at * MMSGHDR_BYTES + CONTROLLEN_AT, true) > 0)
+        this.#isJoining = false;
       at += Math.max(1, sent);
     }
+  }
+
+  /** A message of its own, which others may join. */
+  #begin(slot: number, length: number, target: Target): void {
+    const { view, names } = this.#outgoing;
+    const message = this.#messages++;
+    const header = message * MMSGHDR_BYTES;
+    names.set(target, message * SOCKADDR_BYTES);
+    view.setUint32(header + NAMELEN_AT, target.length, true);
+    view.setBigUint64(header + IOV_AT, this.#outgoing.headers + BigInt(this.#outgoing.iovecAt(slot)), true);
+    view.setUint32(header + IOVLEN_AT, 1, true);
+    view.setUint32(header + CONTROLLEN_AT, 0, true);
+    this.#last = this.#isJoining && length > 0 ? { target, segment: length, segments: 1, bytes: length } : undefined;
+  }
+
+  /** All segments of a message are of one length, but the last may be shorter. */
+  #join(length: number, target: Target): boolean {
+    const last = this.#last;
+    if (last?.target !== target || length === 0 || length > last.segment) return false;
+    if (last.bytes + length > MAX_MESSAGE_BYTES) return false;
+    const { view } = this.#outgoing;
+    const message = this.#messages - 1;
+    last.segments += 1;
+    last.bytes += length;
+    view.setUint32(message * MMSGHDR_BYTES + IOVLEN_AT, last.segments, true);
+    view.setUint32(message * MMSGHDR_BYTES + CONTROLLEN_AT, CMSG_BYTES, true);
+    view.setUint16(this.#outgoing.controlAt(message) + CMSG_SEGMENT_AT, last.segment, true);
+    if (length < last.segment) this.#last = undefined;
+    return true;
   }
 }
 
@@ -140,7 +197,7 @@ class Slots {
   readonly maxBytes: number;
   /** Address of the first `struct mmsghdr`. */
   readonly headers: bigint;
-  /** Headers come first, iovecs behind them. */
+  /** Headers come first, iovecs behind them, then controls. */
   readonly view: DataView;
   readonly data: Uint8Array;
   readonly names: Uint8Array;
@@ -157,7 +214,7 @@ class Slots {
       return { at: koffi.address(pointer), bytes: new Uint8Array(koffi.view(pointer, bytes)) };
     };
     const viewOf = ({ buffer, byteOffset, byteLength }: Uint8Array) => new DataView(buffer, byteOffset, byteLength);
-    const headers = arena(count * (MMSGHDR_BYTES + IOVEC_BYTES));
+    const headers = arena(count * (MMSGHDR_BYTES + IOVEC_BYTES + CMSG_BYTES));
     const data = arena(count * maxBytes);
     const names = arena(count * SOCKADDR_BYTES);
     this.#count = count;
@@ -173,8 +230,13 @@ class Slots {
       this.view.setBigUint64(iovec, data.at + BigInt(slot * maxBytes), true);
       this.view.setBigUint64(iovec + IOV_LEN_AT, BigInt(maxBytes), true);
       this.view.setBigUint64(header, names.at + BigInt(slot * SOCKADDR_BYTES), true);
-      this.view.setBigUint64(header + 16, this.headers + BigInt(iovec), true);
-      this.view.setBigUint64(header + 24, 1n, true);
+      this.view.setBigUint64(header + IOV_AT, this.headers + BigInt(iovec), true);
+      this.view.setBigUint64(header + IOVLEN_AT, 1n, true);
+      const control = this.controlAt(slot);
+      this.view.setBigUint64(header + CONTROL_AT, this.headers + BigInt(control), true);
+      this.view.setBigUint64(control, BigInt(CMSG_LEN), true);
+      this.view.setInt32(control + 8, SOL_UDP, true);
+      this.view.setInt32(control + 12, UDP_SEGMENT, true);
     }
     const slots = Array.from({ length: count }, (_, slot) => slot);
     const namesOf = (kind: typeof SOCKADDR_IN | typeof SOCKADDR_IN6) =>
@@ -189,6 +251,10 @@ class Slots {
 
   iovecAt(slot: number): number {
     return this.#count * MMSGHDR_BYTES + slot * IOVEC_BYTES;
+  }
+
+  controlAt(slot: number): number {
+    return this.#count * (MMSGHDR_BYTES + IOVEC_BYTES) + slot * CMSG_BYTES;
   }
 
   bytesOf(slot: number, length: number): Uint8Array {

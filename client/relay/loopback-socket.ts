@@ -172,7 +172,7 @@ export class LoopbackSocket {
     this.#counted = 0;
     if (this.#countedFrom - began > BUSY_WITHIN_MS) return;
     this.#isAsked = true;
-    openDatagramBatch(BATCHED_BYTES, (reason) => log.debug({ reason }, 'Relayed packets go one by one.'))
+    openDatagramBatch(BATCHED_BYTES, (reason) => log.debug({ reason }, 'Relayed packets go one by one.'), true)
       .then((batch) => {
         const handle = udpHandleOf(this.#socket);
         if (batch === undefined || handle === undefined || this.#isClosed) return;

@@ -1,11 +1,13 @@
 import path from 'node:path';
 import { createInterface } from 'node:readline';
+import { setTimeout as after } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
-import type { FirewallEntry, FirewallRules } from '../core/network/graph.ts';
+import type { FirewallRules } from '../core/network/graph.ts';
 import { type LabHost, natlab } from '../test/natlab.ts';
-import { type LabParts, labParts, tunnelPair } from '../test/natlab-parts.ts';
-import { tcpFifths } from './node/throughput.ts';
-import { machine, median, spread } from './report.ts';
+import { labParts, tunnelPair } from '../test/natlab-parts.ts';
+import { entries, firewallsOf, KIND_NAMES, type Kind, NONE } from './firewall/firewalls.ts';
+import { type BurstTunnel, tunnelWithBursts } from './firewall/tunnel.ts';
+import { machine, meanOf, median, spread } from './report.ts';
 
 /**
  * The firewall of a node in namespaces of its own: how long a replacement takes until it is in force, what looking after
@@ -18,79 +20,27 @@ if (values.only !== undefined && !Object.hasOwn(measures, values.only)) {
   throw new Error(`--only takes ${Object.keys(measures).join(', ')}, not ${values.only}.`);
 }
 const ROUNDS = values.quick ? 1 : 7;
-/** A figure of a round is the median of the fifths of a second of two such streams in each pass. */
-const PASSES = values.quick ? 1 : 2;
-const STREAM_SECONDS = values.quick ? 1 : 3;
 const CHECKS = values.quick ? 10 : 50;
 const SIZES = [100, 1_000, 10_000];
-/** How many ports an entry names, and by how many different ones entries begin. */
-const KINDS = {
-  'one port each': { span: 0, kinds: 500 },
-  'a range of ports each': { span: 1_000, kinds: 500 },
-  'a range that no other has': { span: 1_000, kinds: 50_000 },
-} as const;
-type Kind = keyof typeof KINDS;
-const KIND_NAMES = Object.keys(KINDS) as Kind[];
-
-/** The least that a stateful firewall can be. */
-const ONE_STATEFUL_RULE = `table inet by_hand {
- chain input {
-  type filter hook input priority filter; policy accept;
-  ct state invalid drop
- }
-}
-`;
-
-/** `count` entries of as many peers; the last, which is found last, is the one that packets are measured with. */
-function entries(count: number, kind: Kind, protocol: 'TCP' | 'UDP', peer: string): FirewallEntry[] {
-  const { span, kinds } = KINDS[kind];
-  const entry = (address: string, from: number) => ({ cidr: `${address}/32`, protocol, from, to: from + span });
-  const others = Array.from({ length: count - 1 }, (_, index) =>
-    entry(`10.${90 + (index >> 14)}.${(index >> 6) & 255}.${(index & 63) + 1}`, 6_000 + (index % kinds)),
-  );
-  return [...others, entry(peer, 5_201)];
-}
-
-/** By name, what puts it on a host in place of the one before and waits until nothing looks at it: that is no cost of packets. */
-function firewallsOf(host: LabHost, parts: LabParts, rules: (count: number, kind: Kind) => FirewallRules) {
-  const nothing = async () => {
-    await parts.closeFirewall();
-    await host.nft('add table inet by_hand\ndelete table inet by_hand\n');
-  };
-  const ours = (count: number, kind: Kind) => async () => {
-    await nothing();
-    await parts.apply(rules(count, kind), 0);
-    await parts.restore();
-  };
-  const byHand = async () => {
-    await nothing();
-    await host.nft(ONE_STATEFUL_RULE);
-  };
-  return {
-    none: nothing,
-    'none, once more': nothing,
-    'one stateful rule by hand': byHand,
-    'one entry': ours(1, 'one port each'),
-    ...Object.fromEntries(KIND_NAMES.map((kind) => [`10,000, ${kind}`, ours(10_000, kind)])),
-  };
-}
-
-await using lab = await natlab({ hosts: { a: {}, b: {}, c: {} } });
-const [a, b, c] = [lab.host('a'), lab.host('b'), lab.host('c')];
-const ends = await tunnelPair({ a, b }, '10.96.0.0/16');
-const policed = ends.b.parts;
+/** Of a round, with the firewall at either tunnel: turns of four bursts, of which the two in the middle are without. */
+const TURNS = values.quick ? 8 : 20;
+const BURST_MS = 50;
+/** Until the kernel has freed the rules before. */
+const AFTER_CHANGE_MS = 300;
 const toPolice = (count: number, kind: Kind): FirewallRules => ({
   in: entries(count, kind, 'TCP', '10.96.0.1'),
   out: [],
 });
 
-console.log(`${machine()}, tunnel: ${ends.a.opened.kind}\n`);
+console.log(`${machine()}\n`);
 for (const [name, measure] of Object.entries(measures)) {
   if (values.only === undefined || values.only === name) await measure();
 }
-await Promise.all([ends.a.parts.close(), policed.close()]);
 
 async function measureReplacement(): Promise<void> {
+  await using lab = await natlab({ hosts: { a: {}, b: {} } });
+  const ends = await tunnelPair({ a: lab.host('a'), b: lab.host('b') }, '10.96.0.0/16');
+  const policed = ends.b.parts;
   console.log('| Entries | kind | in force after, ms | processor time, ms | of one check, ms |');
   console.log('| ---: | --- | ---: | ---: | ---: |');
   for (const count of SIZES) {
@@ -115,23 +65,28 @@ async function measureReplacement(): Promise<void> {
       console.log(`| ${count} | ${kind} | ${elapsed} | ${processor} | ${check} |`);
     }
   }
+  console.log();
+  await Promise.all([ends.a.parts.close(), policed.close()]);
 }
 
 /** Over loopback of one host, to and fro: each packet passes `output` and `input`; on a tunnel, one of them. */
 async function measurePackets(): Promise<void> {
-  const own = labParts(c, 'lo');
-  for (const address of ['10.96.0.1', '10.96.0.2'])
-    await c.must('ip', ['address', 'add', `${address}/32`, 'dev', 'lo']);
-  const meter = await packetMeter(c);
+  await using lab = await natlab({ hosts: { a: {} } });
+  const host = lab.host('a');
+  const own = labParts(host, 'lo');
+  for (const address of ['10.96.0.1', '10.96.0.2']) {
+    await host.must('ip', ['address', 'add', `${address}/32`, 'dev', 'lo']);
+  }
+  const meter = await packetMeter(host);
   // As a peer, and as who is reached: the same connection at both its ends.
   const atBothEnds = (count: number, kind: Kind): FirewallRules => ({
     in: entries(count, kind, 'UDP', '10.96.0.1'),
     out: entries(count, kind, 'UDP', '10.96.0.2'),
   });
-  const firewalls = firewallsOf(c, own, atBothEnds);
-  const figures = new Map<string, number[]>(Object.keys(firewalls).map((name) => [name, []]));
+  const firewalls = firewallsOf(host, own, atBothEnds);
+  const figures = new Map<string, number[]>([...firewalls.keys()].map((name) => [name, []]));
   for (let round = 0; round < ROUNDS; round += 1) {
-    for (const [name, put] of Object.entries(firewalls)) {
+    for (const [name, put] of firewalls) {
       await put();
       figures.get(name)?.push(await meter());
     }
@@ -142,7 +97,7 @@ async function measurePackets(): Promise<void> {
   console.log(`| Firewall | one packet, ns, least of ${ROUNDS} rounds | more than none |`);
   console.log('| --- | ---: | ---: |');
   for (const name of figures.keys()) {
-    console.log(`| ${name} | ${least(name).toFixed(0)} | ${(least(name) - least('none')).toFixed(0)} |`);
+    console.log(`| ${name} | ${least(name).toFixed(0)} | ${(least(name) - least(NONE)).toFixed(0)} |`);
   }
   console.log();
 }
@@ -162,32 +117,53 @@ async function packetMeter(host: LabHost): Promise<() => Promise<number>> {
   };
 }
 
+/** Two tunnels beside each other, of which either has the firewall in turn: what one has of itself cancels out. */
 async function measureThroughput(): Promise<void> {
-  const firewalls = Object.entries(firewallsOf(b, policed, toPolice));
-  const rounds = new Map<string, number[][]>(firewalls.map(([name]) => [name, []]));
-  // There and back: a machine that becomes slower or faster does so for each alike.
-  const thereAndBack = [...firewalls, ...firewalls.toReversed()];
+  await using lab = await natlab({ hosts: { a: {}, b: {}, c: {}, d: {} } });
+  const one = await tunnelWithBursts(lab.host('a'), lab.host('b'));
+  const other = await tunnelWithBursts(lab.host('c'), lab.host('d'));
+  const ofOne = firewallsOf(one.host, one.parts, toPolice);
+  const ofOther = firewallsOf(other.host, other.parts, toPolice);
+  const names = [...ofOne.keys()].filter((name) => name !== NONE);
+  const ofNone = new Map<string, number[]>(names.map((name) => [name, []]));
+  const ways = [
+    { policed: one, putOn: ofOne, open: other, takeFrom: ofOther },
+    { policed: other, putOn: ofOther, open: one, takeFrom: ofOne },
+  ];
+  const rates: number[] = [];
   for (let round = 0; round < ROUNDS; round += 1) {
-    for (const measured of rounds.values()) measured.push([]);
-    for (const [name, put] of Array.from({ length: PASSES }, () => thereAndBack).flat()) {
-      await put();
-      const fifths = await tcpFifths(a, b, '10.96.0.2', STREAM_SECONDS);
-      rounds
-        .get(name)
-        ?.at(-1)
-        ?.push(...fifths);
+    for (const name of round % 2 === 0 ? names : names.toReversed()) {
+      let product = 1;
+      for (const { policed, putOn, open, takeFrom } of ways) {
+        await takeFrom.get(NONE)?.();
+        await putOn.get(name)?.();
+        await after(AFTER_CHANGE_MS);
+        const turns = await takeTurns(policed, open);
+        product *= median(turns.map((turn) => turn.policed / turn.open));
+        rates.push(...turns.map((turn) => turn.open));
+      }
+      ofNone.get(name)?.push(Math.sqrt(product));
     }
   }
-  const without = rounds.get('none') ?? [];
-  console.log('| Firewall | TCP through the tunnel, Mbit/s | of none, all rounds | of none, each round |');
-  console.log('| --- | ---: | ---: | ---: |');
-  for (const [name, measured] of rounds) {
-    const medians = measured.map((fifths) => median(fifths));
-    const ofAll = (median(measured.flat()) / median(without.flat())).toFixed(2);
-    const ratios = medians.map((value, round) => value / median(without[round] ?? []));
-    console.log(`| ${name} | ${spread(medians, 0)} | ${ofAll} | ${spread(ratios)} |`);
+  await Promise.all([one.close(), other.close()]);
+  console.log('| Firewall | throughput, of none | mean and its standard error |\n| --- | ---: | ---: |');
+  for (const [name, ratios] of ofNone) {
+    const { mean, error } = meanOf(ratios);
+    console.log(`| ${name} | ${spread(ratios)} | ${mean.toFixed(3)} ± ${error.toFixed(3)} |`);
   }
   console.log(
-    `\nMedians of ${ROUNDS} rounds, lowest and highest in brackets; of all rounds: of all fifths of a second.`,
+    `\nMedians of ${ROUNDS} rounds, lowest and highest in brackets; none: ${median(rates).toFixed(0)} Mbit/s.`,
   );
+}
+
+/** What arrived in two bursts of each, the one's around the other's: a machine that becomes faster does so for both. */
+async function takeTurns(policed: BurstTunnel, open: BurstTunnel): Promise<{ policed: number; open: number }[]> {
+  const turns = [];
+  for (let turn = 0; turn < TURNS; turn += 1) {
+    const first = await policed.burst(BURST_MS);
+    const between = [await open.burst(BURST_MS), await open.burst(BURST_MS)];
+    const last = await policed.burst(BURST_MS);
+    turns.push({ policed: (first + last) / 2, open: ((between[0] ?? 0) + (between[1] ?? 0)) / 2 });
+  }
+  return turns;
 }

@@ -15,3 +15,10 @@ export function spread(values: readonly number[], digits = 2): string {
   const text = (value: number) => value.toFixed(digits);
   return `${text(median(values))} (${text(Math.min(...values))} to ${text(Math.max(...values))})`;
 }
+
+/** The mean of so many rounds, and its standard error. */
+export function meanOf(values: readonly number[]): { readonly mean: number; readonly error: number } {
+  const mean = values.reduce((sum, value) => sum + value, 0) / values.length;
+  const squares = values.reduce((sum, value) => sum + (value - mean) ** 2, 0);
+  return { mean, error: Math.sqrt(squares / (values.length - 1) / values.length) };
+}

@@ -74,7 +74,7 @@ describePrivileged('the firewall in nftables', () => {
 
   it('permits no more and no less where there are more kinds of permissions than have a chain of their own', async () => {
     await using lab = await three();
-    const others = Array.from({ length: 1_000 }, (_, index) =>
+    const others = Array.from({ length: 1_500 }, (_, index) =>
       permit(`10.0.${index >> 8}.${index & 255}`, 'TCP', index + 1),
     );
     const heard = async (...entries: FirewallEntry[]) => {

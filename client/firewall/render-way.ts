@@ -40,10 +40,10 @@ interface Chain {
 
 /**
  * Kinds of permissions with a chain of their own, which costs some 20 µs at each replacement and each look at the rules.
- * Networks have fewer; of those that have more, the rarest share chains, so many in each: a lookup among ranges of ports
- * takes the longer the more of them there are (docs/benchmarks/firewall.md).
+ * Networks have fewer; of those that have more, the rarest share chains, so many in each: a lookup of peer and range of
+ * ports together costs a packet 0.1 µs, and the more the more of them there are (docs/benchmarks/firewall.md).
  */
-const MOST_KINDS = 500;
+const MOST_KINDS = 1_000;
 const RARE_IN_A_CHAIN = 250;
 
 /**

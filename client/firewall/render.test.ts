@@ -111,19 +111,19 @@ it('gives the rarest of more kinds of permissions than have a chain of their own
     protocol,
     ...(port !== undefined && { from: port, to: port }),
   });
-  const entries = Array.from({ length: 751 }, (_, index) =>
+  const entries = Array.from({ length: 1_251 }, (_, index) =>
     entry(`10.96.${index >> 8}.${index & 255}`, 'TCP', index + 1),
   );
-  const more = [entry('10.96.2.238', 'ICMP'), entry('10.97.0.1', 'TCP', 751), entry('10.97.0.2', 'TCP', 751)];
+  const more = [entry('10.96.4.226', 'ICMP'), entry('10.97.0.1', 'TCP', 1_251), entry('10.97.0.2', 'TCP', 1_251)];
   const text = renderRules('mesh0', { in: [...entries, ...more], out: [] }, NOW);
-  expect(text.match(/^chain in4_\d+ {\nmeta l4proto tcp ct original proto-dst \d+ accept\n}$/gm)).toHaveLength(500);
+  expect(text.match(/^chain in4_\d+ {\nmeta l4proto tcp ct original proto-dst \d+ accept\n}$/gm)).toHaveLength(1_000);
   expect(text).toContain('10.97.0.2 : jump in4_0');
-  expect(text.slice(text.indexOf('set in4_501'), text.indexOf('map '))).toMatchInlineSnapshot(`
-    "set in4_501_tcp { type ipv4_addr . inet_service; size 2; elements = { 10.96.2.237 . 750, 10.96.2.238 . 751 } }
-    set in4_501_icmp { type ipv4_addr; size 1; elements = { 10.96.2.238 } }
-    chain in4_501 {
-    meta l4proto tcp ct original ip saddr . ct original proto-dst @in4_501_tcp accept
-    meta l4proto icmp ct original ip saddr @in4_501_icmp accept
+  expect(text.slice(text.indexOf('set in4_1001'), text.indexOf('map '))).toMatchInlineSnapshot(`
+    "set in4_1001_tcp { type ipv4_addr . inet_service; size 2; elements = { 10.96.4.225 . 1250, 10.96.4.226 . 1251 } }
+    set in4_1001_icmp { type ipv4_addr; size 1; elements = { 10.96.4.226 } }
+    chain in4_1001 {
+    meta l4proto tcp ct original ip saddr . ct original proto-dst @in4_1001_tcp accept
+    meta l4proto icmp ct original ip saddr @in4_1001_icmp accept
     }
     "
   `);

@@ -1,4 +1,5 @@
 import { setTimeout as after } from 'node:timers/promises';
+import { parseArgs } from 'node:util';
 import { freshKey } from '../test/devices.ts';
 import { type Natlab, natlab } from '../test/natlab.ts';
 import { type LabNode, labNodes } from '../test/natlab-node.ts';
@@ -9,9 +10,16 @@ import { cpuSeconds, memoryOf } from './node/process.ts';
 import { tcpThroughput } from './node/throughput.ts';
 import { machine, median, spread } from './report.ts';
 
-/** The node on real tunnels between network namespaces, as root: node bench/node.ts [--quick] [--only <part>] */
-
-const quick = process.argv.includes('--quick');
+/**
+ * The node on real tunnels between network namespaces, as root:
+ * node bench/node.ts [--quick] [--only throughput|firstPackets|upgrade|manyPeers]
+ */
+const { values } = parseArgs({ options: { quick: { type: 'boolean', default: false }, only: { type: 'string' } } });
+const { quick, only } = values;
+const parts = { throughput, firstPackets, upgrade, manyPeers };
+if (only !== undefined && !Object.hasOwn(parts, only)) {
+  throw new Error(`--only takes ${Object.keys(parts).join(', ')}, not ${only}.`);
+}
 const ROUNDS = quick ? 2 : 7;
 const SECONDS = quick ? 1 : 2;
 const IDLE_SECONDS = quick ? 5 : 30;
@@ -19,9 +27,8 @@ const PEERS = 200;
 const LIVE = 3;
 
 console.log(`${machine()}\n`);
-const only = process.argv.includes('--only') ? process.argv[process.argv.indexOf('--only') + 1] : undefined;
-for (const part of [throughput, firstPackets, upgrade, manyPeers]) {
-  if (only === undefined || part.name === only) await part();
+for (const [name, part] of Object.entries(parts)) {
+  if (only === undefined || only === name) await part();
 }
 
 /** Up and direct, or relayed where the direct way is blocked. */

@@ -329,7 +329,9 @@ export class ControlLink {
     if (proven?.version === undefined) return false;
     report.taken();
     this.#heard();
-    if (proven.version !== this.#keeper.held?.version) this.#ask('the control plane sent another version last');
+    // It answers who is let in, nobody else.
+    if (proven.version === this.#keeper.held?.version) this.#stand('ready', '');
+    else this.#ask('the control plane sent another version last');
     return true;
   }
 }

@@ -149,7 +149,7 @@ async function measureThroughput(): Promise<void> {
   console.log('| Firewall | throughput, of none | mean and its standard error |\n| --- | ---: | ---: |');
   for (const [name, ratios] of ofNone) {
     const { mean, error } = meanOf(ratios);
-    console.log(`| ${name} | ${spread(ratios)} | ${mean.toFixed(3)} ± ${error.toFixed(3)} |`);
+    console.log(`| ${name} | ${spread(ratios)} | ${mean.toFixed(3)} ± ${ROUNDS > 1 ? error.toFixed(3) : '?'} |`);
   }
   console.log(
     `\nMedians of ${ROUNDS} rounds, lowest and highest in brackets; none: ${median(rates).toFixed(0)} Mbit/s.`,

@@ -14,6 +14,8 @@ const SOCKADDR_IN6 = { family: 10, bytes: 28, addressAt: 8, addressBytes: 16 } a
 /** struct cmsghdr of UDP_SEGMENT, udp(7), and where a message names it. */
 const CMSG_BYTES = 24;
 const CMSG_LEN = 18;
+const CMSG_LEVEL_AT = 8;
+const CMSG_TYPE_AT = 12;
 const CMSG_SEGMENT_AT = 16;
 const SOL_UDP = 17;
 const UDP_SEGMENT = 103;
@@ -21,7 +23,7 @@ const IOV_AT = 16;
 const IOVLEN_AT = 24;
 const CONTROL_AT = 32;
 const CONTROLLEN_AT = 40;
-/** Less than one message may hold, headers included. */
+/** A little less than IP carries in one packet, headers included. */
 const MAX_MESSAGE_BYTES = 65_000;
 const MSG_DONTWAIT = 0x40;
 const EAGAIN = 11;
@@ -235,8 +237,8 @@ class Slots {
       const control = this.controlAt(slot);
       this.view.setBigUint64(header + CONTROL_AT, this.headers + BigInt(control), true);
       this.view.setBigUint64(control, BigInt(CMSG_LEN), true);
-      this.view.setInt32(control + 8, SOL_UDP, true);
-      this.view.setInt32(control + 12, UDP_SEGMENT, true);
+      this.view.setInt32(control + CMSG_LEVEL_AT, SOL_UDP, true);
+      this.view.setInt32(control + CMSG_TYPE_AT, UDP_SEGMENT, true);
     }
     const slots = Array.from({ length: count }, (_, slot) => slot);
     const namesOf = (kind: typeof SOCKADDR_IN | typeof SOCKADDR_IN6) =>

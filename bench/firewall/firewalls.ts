@@ -13,7 +13,7 @@ export const KIND_NAMES = Object.keys(KINDS) as Kind[];
 
 export const NONE = 'none';
 /** Measured as if it were one: how far a figure of none is from another. */
-export const NONE_AGAIN = 'none, once more';
+const NONE_AGAIN = 'none, once more';
 
 /** The least that a stateful firewall can be. */
 const ONE_STATEFUL_RULE = `table inet by_hand {

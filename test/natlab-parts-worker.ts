@@ -44,7 +44,7 @@ const methods = {
   recover: () => linuxTunnels.recover(interfaceName),
   async open(options: Pick<TunnelOptions, 'address' | 'cidr'> & { privateKey: string }) {
     const privateKey = Buffer.from(options.privateKey, 'base64');
-    tunnel = await linuxTunnels.open({ ...options, interfaceName, privateKey, listenPort: 51_820, mtu: 1_280 });
+    tunnel = await linuxTunnels.open({ ...options, interfaceName, privateKey, listenPort: 51_820, mtu: 1_280, log });
     return { kind: tunnel.kind, listenPort: tunnel.listenPort };
   },
   change: (put: TunnelPeer[], removed: string[]) => opened().change(put, removed),

@@ -170,7 +170,7 @@ export class Overlay {
   }
 
   async #bringUp(graph: FullGraph, now: number): Promise<void> {
-    const { parts, interfaceName, listenPort, namespace } = this.#options;
+    const { parts, interfaceName, listenPort, namespace, log } = this.#options;
     const { address, cidr } = graph.self;
     if (namespace === undefined) {
       const collisions = await parts.platform.collisions(cidr, interfaceName);
@@ -179,7 +179,7 @@ export class Overlay {
     await parts.platform.recover(interfaceName);
     const { privateKey } = this.#keyPair;
     const where = { interfaceName, listenPort, ...(namespace !== undefined && { namespace }) };
-    const tunnel = await parts.platform.open({ ...where, privateKey, address, cidr, mtu: MTU });
+    const tunnel = await parts.platform.open({ ...where, privateKey, address, cidr, mtu: MTU, log });
     let firewall: Firewall | undefined;
     try {
       firewall = await parts.openFirewall(interfaceName);

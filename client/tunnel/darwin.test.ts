@@ -11,6 +11,7 @@ const OPTIONS = {
   address: '10.96.0.7',
   cidr: '10.96.0.0/24',
   mtu: 1280,
+  log: { error() {}, warn() {}, info() {}, debug() {} },
 };
 
 /** A Mac whose programs answer as in `answers`, and otherwise without a word. */

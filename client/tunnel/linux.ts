@@ -1,9 +1,11 @@
 import { existsSync } from 'node:fs';
 import { MeshError } from '../../core/errors.ts';
+import type { Log } from '../../core/ports.ts';
 import { runIn, runProgram } from '../run-program.ts';
 import { type Device, type MoveAddress, tunnelOver } from './device.ts';
 import { requireFreePort } from './free-port.ts';
 import { hostFacts } from './host-facts.ts';
+import { openJoiningTun } from './joining-tun.ts';
 import { obstaclesOf } from './obstacles.ts';
 import { linuxProcesses } from './process-table.ts';
 import { collidingRoutes } from './routes.ts';
@@ -59,8 +61,8 @@ const moveAddressBy =
     ]);
 
 /** Made in the namespace of this process, where its socket stays, and then moved. */
-async function makeDevice({ interfaceName, namespace }: TunnelOptions, run: typeof runProgram): Promise<Device> {
-  const device = (await kernelDevice(interfaceName, run)) ?? (await wireGuardGoDevice(interfaceName));
+async function makeDevice({ interfaceName, namespace, log }: TunnelOptions, run: typeof runProgram): Promise<Device> {
+  const device = (await kernelDevice(interfaceName, run)) ?? (await joiningDevice(interfaceName, log));
   if (namespace === undefined) return device;
   try {
     await ip(['link', 'set', 'dev', interfaceName, 'netns', namespace]);
@@ -69,6 +71,11 @@ async function makeDevice({ interfaceName, namespace }: TunnelOptions, run: type
     await device.remove();
     throw error;
   }
+}
+
+/** wireguard-go, over a TUN that joins TCP segments where that is possible. */
+async function joiningDevice(interfaceName: string, log: Log): Promise<Device> {
+  return wireGuardGoDevice(interfaceName, await openJoiningTun(interfaceName, log));
 }
 
 /** How often it is seen whether a kernel interface still exists. */

@@ -1,3 +1,5 @@
+import type { Log } from '../../core/ports.ts';
+
 /** Where packets for a peer are sent: an IP address in its usual text form, and a UDP port. */
 export interface Endpoint {
   readonly address: string;
@@ -37,6 +39,7 @@ export interface TunnelOptions {
   readonly mtu: number;
   /** The network namespace that the interface is put into; WireGuard's own socket stays where this process is. */
   readonly namespace?: string;
+  readonly log: Log;
 }
 
 /** What `up` cannot do here, and what the user does about it. */

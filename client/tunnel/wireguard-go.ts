@@ -23,9 +23,15 @@ const POLL_MS = 5;
 const KEPT_OUTPUT = 2_000;
 const RUN_DIRECTORY = '/var/run/mesh';
 
-/** An interface of a wireguard-go of its own. */
-export async function wireGuardGoDevice(interfaceName: string): Promise<Device> {
-  const { ended, stop } = await startWireGuardGo(interfaceName);
+/** An open TUN interface, which lasts until its descriptor is closed everywhere. */
+export interface Tun {
+  readonly fd: number;
+  close(): Promise<void>;
+}
+
+/** An interface of a wireguard-go of its own, over a TUN that was made for it, else over one that it makes. */
+export async function wireGuardGoDevice(interfaceName: string, tun?: Tun): Promise<Device> {
+  const { ended, stop } = await startWireGuardGo(interfaceName, tun);
   return {
     kind: 'wireguard-go',
     set: (change) => setDevice(interfaceName, change),
@@ -35,20 +41,18 @@ export async function wireGuardGoDevice(interfaceName: string): Promise<Device> 
   };
 }
 
-/** Starts wireguard-go and resolves once it can be configured. `env` is added to its environment. */
-export async function startWireGuardGo(
-  interfaceName: string,
-  env: Readonly<Record<string, string>> = {},
-): Promise<UserspaceWireGuard> {
+/** Starts wireguard-go and resolves once it can be configured. `tun` is closed here: wireguard-go has it then. */
+export async function startWireGuardGo(interfaceName: string, tun?: Tun): Promise<UserspaceWireGuard> {
   const child = spawn('wireguard-go', ['-f', interfaceName], {
     // A group of its own: Ctrl-C reaches the agent, which takes the tunnel down in order.
     detached: true,
-    env: { PATH: process.env['PATH'], LOG_LEVEL: 'error', ...env },
-    stdio: ['ignore', 'pipe', 'pipe'],
+    env: { PATH: process.env['PATH'], LOG_LEVEL: 'error', ...(tun && { WG_TUN_FD: '3' }) },
+    stdio: ['ignore', 'pipe', 'pipe', ...(tun ? [tun.fd] : [])],
   });
+  await tun?.close();
   let output = '';
   for (const stream of [child.stdout, child.stderr]) {
-    stream.setEncoding('utf8').on('data', (text: string) => {
+    stream?.setEncoding('utf8').on('data', (text: string) => {
       output = (output + text).slice(-KEPT_OUTPUT);
     });
   }

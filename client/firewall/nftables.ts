@@ -6,10 +6,11 @@ import { removal, renderRules, tableOf } from './render.ts';
 
 /**
  * Looks at the table, each sees what the one before does and more. A look takes at most its share of the time: with few
- * rules and elements the whole table is looked at each time, else at least its chains, since other programs flush tables.
+ * rules and elements the whole table is looked at each time, else at least whether it is there, since other programs flush
+ * all tables.
  */
 const LOOKS = [
-  { nft: () => ['list', 'chains', 'inet'], share: 1 },
+  { nft: () => ['list', 'tables', 'inet'], share: 1 },
   // `nft -t list table` reads the elements that it does not print; this does not.
   { nft: () => ['-t', 'list', 'ruleset', 'inet'], share: 1 / 200 },
   { nft: (table: string) => ['list', 'table', 'inet', table], share: 1 / 400 },
@@ -29,6 +30,8 @@ export function nftablesFirewall(
   elapsed: () => number = () => performance.now(),
 ): Firewall {
   const table = tableOf(interfaceName);
+  // Its name alone, or its contents up to the brace at the beginning of a line.
+  const ofTable = new RegExp(`^table inet ${RegExp.escape(table)}(?:$| \\{\\n[^]*?^\\}$)`, 'm');
   let inForce: InForce | undefined;
   const nextAt = new Map<Look, number>();
   let last: Promise<unknown> = Promise.resolve();
@@ -50,8 +53,7 @@ export function nftablesFirewall(
     const startedAt = elapsed();
     const { stdout } = await run('nft', look.nft(table));
     nextAt.set(look, elapsed() + (elapsed() - startedAt) * (1 / look.share - 1));
-    const from = stdout.indexOf(`table inet ${table} {\n`);
-    return from < 0 ? 'gone' : digestOf(stdout.slice(from, stdout.indexOf('\n}\n', from)));
+    return digestOf(ofTable.exec(stdout)?.[0] ?? '');
   }
 
   async function put(text: string): Promise<void> {

@@ -9,8 +9,10 @@ test('a line holds time, level, message and fields, and lower levels are left ou
   const log = buildNodeLog('info', (line) => lines.push(line));
   log.debug({}, 'hidden');
   log.info({ version: 7, reason: 'a change' }, 'the network changed');
+  log.warn({ err: new Error('no such device') }, 'it failed');
   expect(lines).toEqual([
     expect.stringMatching(/^\d{4}-\S+Z info {2}the network changed version=7 reason="a change"\n$/),
+    expect.stringMatching(/^\S+Z warn {2}it failed err="Error: no such device"\n$/),
   ]);
 });
 

@@ -16,7 +16,9 @@ export function buildNodeLog(level: NodeLogLevel, write: (line: string) => void)
   return { debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error') };
 }
 
-function textOf(value: unknown): string {
+function textOf(field: unknown): string {
+  // JSON knows no message of an error.
+  const value = field instanceof Error ? String(field) : field;
   return typeof value === 'string' && /^[\w.:/@+-]+$/.test(value) ? value : JSON.stringify(value);
 }
 

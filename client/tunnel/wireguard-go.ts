@@ -49,7 +49,6 @@ export async function startWireGuardGo(interfaceName: string, tun?: Tun): Promis
     env: { PATH: process.env['PATH'], LOG_LEVEL: 'error', ...(tun && { WG_TUN_FD: '3' }) },
     stdio: ['ignore', 'pipe', 'pipe', ...(tun ? [tun.fd] : [])],
   });
-  await tun?.close();
   let output = '';
   for (const stream of [child.stdout, child.stderr]) {
     stream?.setEncoding('utf8').on('data', (text: string) => {
@@ -67,6 +66,7 @@ export async function startWireGuardGo(interfaceName: string, tun?: Tun): Promis
     await forget(interfaceName);
   };
   try {
+    await tun?.close();
     if (child.pid !== undefined) await Promise.all([remember(interfaceName, child.pid), favourSessionOf(child.pid)]);
     await untilAnswering(interfaceName, ended);
   } catch (error) {

@@ -4,22 +4,14 @@ import { nftablesFirewall } from './nftables.ts';
 const NOW = Date.UTC(2026, 0, 5);
 const NOTHING = { in: [], out: [] };
 
-/** An nft that prints what it holds; the looks for tables, at rules and at elements take 1, 2 and 10 ms. */
+/** An nft that prints what it holds; the looks at chains, at rules and at elements take 1, 2 and 10 ms. */
 function nft() {
-  const state = { time: 0, isThere: true, rules: 'rules', elements: 'elements', loads: 0, refusal: '' };
+  const state = { time: 0, chains: 'chains', rules: 'rules', elements: 'elements', loads: 0, refusal: '' };
   const did: string[] = [];
-  const tables = () => [
-    'table inet other',
-    'table inet mesh_mesh01',
-    ...(state.isThere ? ['table inet mesh_mesh0'] : []),
-  ];
   const shown = () => ({
-    'list tables inet': { tookMs: 1, contents: '' },
-    '-t list ruleset inet': { tookMs: 2, contents: ` {\n\tchain c {\n\t\t${state.rules}\n\t}\n}` },
-    'list table inet mesh_mesh0': {
-      tookMs: 10,
-      contents: ` {\n\tset s {\n\t\t${state.elements}\n\t}\n\tchain c {\n\t\t${state.rules}\n\t}\n}`,
-    },
+    'list chains inet': { tookMs: 1, text: state.chains },
+    '-t list ruleset inet': { tookMs: 2, text: `${state.chains}\n${state.rules}` },
+    'list table inet mesh_mesh0': { tookMs: 10, text: `${state.chains}\n${state.rules}\n${state.elements}` },
   });
   const firewall = nftablesFirewall(
     'mesh0',
@@ -29,31 +21,25 @@ function nft() {
       if (state.refusal !== '') return { code: 1, stdout: '', stderr: state.refusal };
       if (args[0] === '-f') {
         state.loads += stdin.includes('chain') ? 1 : 0;
-        Object.assign(state, { isThere: true, rules: 'rules', elements: 'elements' });
+        Object.assign(state, { chains: 'chains', rules: 'rules', elements: 'elements' });
         return { code: 0, stdout: '', stderr: '' };
       }
-      const { tookMs, contents } = shown()[command as keyof ReturnType<typeof shown>];
+      const { tookMs, text } = shown()[command as keyof ReturnType<typeof shown>];
       state.time += tookMs;
-      return {
-        code: 0,
-        stdout: tables()
-          .map((table) => `${table}${contents}\n`)
-          .join(''),
-        stderr: '',
-      };
+      return { code: 0, stdout: `table inet other {\n}\ntable inet mesh_mesh0 {\n${text}\n}\n`, stderr: '' };
     },
     () => state.time,
   );
   return { state, did, firewall };
 }
 
-it('looks each time whether its table is there, and at no other', async () => {
+it('looks at its chains each time, and at those of no other table', async () => {
   const { state, did, firewall } = nft();
   await firewall.apply(NOTHING, NOW);
   await firewall.restore();
   did.length = 0;
-  expect([await firewall.restore(), did]).toEqual([false, ['list tables inet']]);
-  state.isThere = false;
+  expect([await firewall.restore(), did]).toEqual([false, ['list chains inet']]);
+  state.chains = 'none';
   expect([await firewall.restore(), await firewall.restore(), state.loads]).toEqual([true, false, 2]);
 });
 
@@ -85,6 +71,6 @@ it('puts nothing back after it was closed', async () => {
   const { state, firewall } = nft();
   await firewall.apply(NOTHING, NOW);
   await firewall.close();
-  state.isThere = false;
+  state.chains = 'gone';
   expect([await firewall.restore(), state.loads]).toEqual([false, 1]);
 });

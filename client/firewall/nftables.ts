@@ -6,12 +6,12 @@ import { removal, renderRules, tableOf } from './render.ts';
 
 /**
  * Looks at the table, each sees what the one before does and more. A look takes at most its share of the time: with few
- * rules and elements the whole table is looked at each time, else at least whether it is there, since other programs flush
- * all tables.
+ * rules and elements the whole table is looked at each time, else at least its chains, since other programs flush tables.
  */
 const LOOKS = [
-  { nft: () => ['list', 'tables', 'inet'], share: 1 },
-  // `nft -t list table` reads the elements that it does not print; this does not.
+  // `nft list tables` reads all elements to print none; this does not.
+  { nft: () => ['list', 'chains', 'inet'], share: 1 },
+  // `nft -t list table` reads them, too.
   { nft: () => ['-t', 'list', 'ruleset', 'inet'], share: 1 / 200 },
   { nft: (table: string) => ['list', 'table', 'inet', table], share: 1 / 400 },
 ] as const;
@@ -30,8 +30,6 @@ export function nftablesFirewall(
   elapsed: () => number = () => performance.now(),
 ): Firewall {
   const table = tableOf(interfaceName);
-  // Its name alone, or its contents up to the brace at the beginning of a line.
-  const ofTable = new RegExp(`^table inet ${RegExp.escape(table)}(?:$| \\{\\n[^]*?^\\}$)`, 'm');
   let inForce: InForce | undefined;
   const nextAt = new Map<Look, number>();
   let last: Promise<unknown> = Promise.resolve();
@@ -53,7 +51,8 @@ export function nftablesFirewall(
     const startedAt = elapsed();
     const { stdout } = await run('nft', look.nft(table));
     nextAt.set(look, elapsed() + (elapsed() - startedAt) * (1 / look.share - 1));
-    return digestOf(ofTable.exec(stdout)?.[0] ?? '');
+    const from = stdout.indexOf(`table inet ${table} {\n`);
+    return from < 0 ? 'gone' : digestOf(stdout.slice(from, stdout.indexOf('\n}\n', from)));
   }
 
   async function put(text: string): Promise<void> {

@@ -88,6 +88,10 @@ const methods = {
     loopback = await tryLoopback(...args);
     return loopback.report;
   },
+  async deliverByLoopback(packets: readonly string[]) {
+    const got = await loopback?.deliver(packets.map((packet) => Buffer.from(packet, 'base64')));
+    return got?.map((packet) => packet.toString('base64'));
+  },
   closeLoopback: () => loopback?.close(),
   apply: (rules: FirewallRules, now: number) => timed(() => firewall.apply(rules, now)),
   restore: () => firewall.restore(),

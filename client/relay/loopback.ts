@@ -29,6 +29,8 @@ interface Entry extends LoopbackPeer {
   readonly pastDoor: Place;
   /** The last initiation that WireGuard sent, and when. */
   initiation: { readonly packet: Uint8Array; readonly at: number } | undefined;
+  /** The last initiation of the peer that WireGuard got. */
+  deliveredInitiation: Uint8Array | undefined;
 }
 
 export interface LoopbackOptions {
@@ -102,6 +104,7 @@ export class Loopback {
         throughDoor: placeOf(address, this.port),
         pastDoor: placeOf(address, this.#options.wireguardPort),
         initiation: undefined,
+        deliveredInitiation: undefined,
       };
       this.#byKey.set(publicKey, entry);
       this.#byNumber.set(number, entry);
@@ -148,10 +151,20 @@ export class Loopback {
     return ip !== undefined && this.#entryOf(ip) !== undefined;
   }
 
-  /** Hands WireGuard a packet that seems to come from the peer. The packet is read before this returns. */
+  /**
+   * Hands WireGuard a packet that seems to come from the peer, but no initiation twice. Of two at once wireguard-go answers
+   * both, forgets what it agreed on with the first, and the peer, which took the first answer, speaks to nobody for 15 s.
+   * The packet is read before this returns.
+   */
   deliver({ number }: LoopbackPeer, packet: Uint8Array): void {
     const entry = this.#byNumber.get(number);
-    if (entry) this.#socket.send(packet, this.#isDoorOpen ? entry.throughDoor : entry.pastDoor);
+    if (!entry) return;
+    if (isInitiation(packet)) {
+      const before = entry.deliveredInitiation;
+      if (before && Buffer.compare(before, packet) === 0) return;
+      entry.deliveredInitiation = Uint8Array.from(packet);
+    }
+    this.#socket.send(packet, this.#isDoorOpen ? entry.throughDoor : entry.pastDoor);
   }
 
   /**
@@ -204,7 +217,7 @@ export class Loopback {
       this.strangers += 1;
       return;
     }
-    if (packet[0] === INITIATION_TYPE && packet.length === INITIATION_BYTES) {
+    if (isInitiation(packet)) {
       entry.initiation = { packet: Uint8Array.from(packet), at: this.#options.now() };
     }
     this.#options.onPacket(entry, packet);
@@ -223,4 +236,8 @@ export class Loopback {
     while (this.#byNumber.has(this.#lastNumber));
     return this.#lastNumber;
   }
+}
+
+function isInitiation(packet: Uint8Array): boolean {
+  return packet[0] === INITIATION_TYPE && packet.length === INITIATION_BYTES;
 }

@@ -38,11 +38,25 @@ export async function tryLoopback(port: number, peers: number, family: 4 | 6 = 6
   while (report.returned < peers && performance.now() < end) await turn();
   const endpoint = loopback.endpointOf(keys[0] ?? '')?.address;
   const shown = loopback.shownEndpointOf(keys[0] ?? '')?.address;
+  /** Hands packets of the first peer to WireGuard. @returns those that it got, once the last of them has come */
+  const deliver = async (packets: readonly Uint8Array[]) => {
+    const got: Buffer[] = [];
+    const [from, last] = [loopback.peer(keys[0] ?? ''), packets.at(-1)];
+    const arrived = new Promise<void>((resolve) => {
+      wireguard.on('message', (packet) => {
+        got.push(packet);
+        if (last && packet.equals(last)) resolve();
+      });
+    });
+    for (const packet of packets) if (from) loopback.deliver(from, packet);
+    await arrived;
+    return got;
+  };
   const close = async () => {
     await loopback.close();
     wireguard.close();
   };
-  return { report: { ...report, endpoint, shown }, close };
+  return { report: { ...report, endpoint, shown }, deliver, close };
 }
 
 const turn = () => new Promise((resolve) => setImmediate(resolve));

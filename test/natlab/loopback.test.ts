@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { type LabHost, natlab } from '../natlab.ts';
-import { labParts } from '../natlab-parts.ts';
+import { base64, labParts } from '../natlab-parts.ts';
 import { describePrivileged } from '../privileged.ts';
 
 describePrivileged('the loopback endpoints of relayed peers', () => {
@@ -32,6 +32,17 @@ describePrivileged('the loopback endpoints of relayed peers', () => {
     expect((await addresses(a)).length).toBe(5);
     await labParts(a).openLoopback(51_820, 1);
     expect((await addresses(a)).sort()).toEqual(['fd6c:7270::ca6c:1', 'fd6c:7270::ca6d:1', 'fd6c:7270::ca6d:2']);
+  });
+
+  it('hand WireGuard no handshake initiation twice', async () => {
+    await using lab = await natlab({ hosts: { a: {} } });
+    const agent = labParts(lab.host('a'));
+    await agent.openLoopback(51_820, 1);
+    const initiation = (mark: number) => base64(Buffer.alloc(148, mark).fill(1, 0, 1));
+    const data = (mark: number) => base64(Buffer.alloc(148, mark).fill(4, 0, 1));
+    const sent = [initiation(7), initiation(7), data(7), data(7), initiation(8), initiation(8), data(9)];
+    const got = [initiation(7), data(7), data(7), initiation(8), data(9)];
+    expect(await agent.deliverByLoopback(sent)).toEqual(got);
   });
 
   it('cannot be reached by a neighbour', async () => {

@@ -26,3 +26,8 @@ test('a log file stays below 10 MiB and keeps the one before', () => {
   expect(readFileSync(name, 'utf8')).toBe(line + line);
   rmSync(directory, { recursive: true });
 });
+
+test('a log file that takes no line ends nothing', () => {
+  const write = logFileWriter('/dev/full');
+  expect(() => write('a line\n')).not.toThrow();
+});

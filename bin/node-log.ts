@@ -1,4 +1,4 @@
-import { closeSync, fstatSync, openSync, renameSync, writeSync } from 'node:fs';
+import { closeSync, existsSync, fstatSync, openSync, renameSync, writeSync } from 'node:fs';
 import type { Log } from '../core/ports.ts';
 import { formatInstant } from '../core/time.ts';
 
@@ -24,17 +24,28 @@ function textOf(field: unknown): string {
 
 const MAX_LOG_BYTES = 10 * 1_048_576;
 
-/** Appends to a file; at 10 MiB the file before is kept beside it and a new one begins. */
+/**
+ * Appends to a file; at 10 MiB the file before is kept beside it and a new one begins. A line that a full disk does not take
+ * is lost: no tunnel ends for it.
+ */
 export function logFileWriter(name: string): (line: string) => void {
   let file = openSync(name, 'a', 0o640);
   let size = fstatSync(file).size;
-  return (line) => {
+  const append = (line: string) => {
     if (size + line.length > MAX_LOG_BYTES) {
+      if (existsSync(name)) renameSync(name, `${name}.1`);
+      const next = openSync(name, 'a', 0o640);
       closeSync(file);
-      renameSync(name, `${name}.1`);
-      file = openSync(name, 'a', 0o640);
+      file = next;
       size = 0;
     }
     size += writeSync(file, line);
+  };
+  return (line) => {
+    try {
+      append(line);
+    } catch {
+      // The next line is tried again.
+    }
   };
 }

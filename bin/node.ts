@@ -64,6 +64,8 @@ const INTERFACE: LockHolder = {
  */
 export async function runNode(options: NodeOptions): Promise<number> {
   const { directory, interfaceName, logDirectory } = options;
+  // Whoever reads the output may leave. Told as a fault, it would be told to nobody again and again.
+  for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {});
   const log = buildNodeLog(options.level, lineWriter(logDirectory, interfaceName));
   const systemLog = options.systemLog ? buildNodeLog('debug', lineWriter(logDirectory, interfaceName)) : undefined;
   const parts = overlayParts(options.namespace);

@@ -62,6 +62,12 @@ export class LabNode {
     this.#foreground = child;
   }
 
+  /** As a reader of the output that goes away: what the node writes from now on is refused. */
+  closeOutput(): void {
+    this.#foreground?.stdout?.destroy();
+    this.#foreground?.stderr?.destroy();
+  }
+
   /** Ends what `start` began, as a person does. @returns the exit code */
   async stop(): Promise<number | null> {
     const child = this.#foreground;

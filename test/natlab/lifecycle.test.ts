@@ -52,6 +52,20 @@ describePrivileged('the life of a node', () => {
     expect(await two.host.hasInterface(two.interfaceName)).toBe(false);
   });
 
+  it('goes on when whoever read its output is gone', async () => {
+    await using lab = await natlab(HOSTS);
+    await using plane = await startLabPlane(lab);
+    const { one, two } = await labNodes(lab, plane, ['one', 'two']);
+    await one.untilPeer('two', ({ path }) => path === 'direct');
+    one.closeOutput();
+    expect(await two.stop()).toBe(0);
+    await one.untilPeer('two', ({ path }) => path === null);
+    two.start();
+    const { address } = await one.untilPeer('two', ({ path }) => path === 'direct');
+    expect(await one.host.ping(address, { waitSeconds: 5 })).toEqual({ sent: 1, received: 1 });
+    expect(await one.stop()).toBe(0);
+  });
+
   it('gets another key while it runs, and stays reachable', async () => {
     await using lab = await natlab(HOSTS);
     await using plane = await startLabPlane(lab);

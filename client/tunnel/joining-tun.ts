@@ -61,5 +61,8 @@ async function attach(interfaceName: string, fd: number): Promise<void> {
     errors += text;
   });
   const [code] = await once(child, 'close');
-  if (code !== 0) throw new Error(errors.trim() || `The program that makes it ended with ${code}.`);
+  if (code === 0) return;
+  // Of an error that Node prints, what it says.
+  const [said] = /^\w*Error.*$/m.exec(errors) ?? [errors.trim()];
+  throw new Error(said || `The program that makes it ended with ${code}.`);
 }

@@ -7,7 +7,7 @@ import { runProgram } from '../run-program.ts';
 import type { Tun } from './wireguard-go.ts';
 
 /** How long a TCP segment waits for the next of its stream, unless it is the last that its sender had. */
-const JOIN_NS = 20_000;
+const JOIN_NS = 100_000;
 /** Of wireguard-go: from here on it joins segments itself, and expects a TUN without struct tun_pi. */
 const FIRST_JOINING = 20_230_223;
 const ATTACH_PROGRAM = path.join(import.meta.dirname, 'attach-tun.ts');

@@ -9,9 +9,14 @@ table inet mesh_ice_mesh0 {
   type filter hook input priority 1000; policy accept;
   udp dport 51820 @th,96,32 0x2112a442 @th,64,16 { 0x0001, 0x0011, 0x0101, 0x0111 } udp dport set 40000
  }
+ chain from_agent {
+  ip ttl set 62
+  ip6 hoplimit set 62
+  udp sport set 51820
+ }
  chain stun_out {
   type filter hook output priority -300; policy accept;
-  udp sport 40000 udp sport set 51820
+  udp sport 40000 goto from_agent
  }
 }
 `);

@@ -3,6 +3,8 @@ const STUN_TYPES = '{ 0x0001, 0x0011, 0x0101, 0x0111 }';
 const MAGIC_COOKIE = '0x2112a442';
 /** Usual filters stand at 0, `security` at 50, NAT at 100, helpers of connection tracking at 300. */
 const BEHIND_FILTERS = 1_000;
+/** Hops that a check may take: no system's default, which WireGuard's packets have. */
+const HOPS = 62;
 
 /** One table for each interface, so that several nodes can live on a host. */
 export function tableNameOf(interfaceName: string): string {
@@ -17,6 +19,9 @@ export function tableNameOf(interfaceName: string): string {
  * this host. Its own firewall therefore sees one connection and one port: a check that was answered opens it for WireGuard too,
  * and a rule that stops WireGuard's packets stops checks as well, so that no way counts as open that data cannot take.
  *
+ * A check may take other hops than WireGuard's packets: Linux joins datagrams of one connection on arrival for a socket that
+ * takes them so (wireguard-go since 2023), and would hide a check behind a packet before it; it joins none that differ in this.
+ *
  * One transaction, the same however often it runs.
  */
 export function sharingRules(interfaceName: string, wireguardPort: number, agentPort: number): string {
@@ -28,9 +33,14 @@ table ${table} {
   type filter hook input priority ${BEHIND_FILTERS}; policy accept;
   udp dport ${wireguardPort} @th,96,32 ${MAGIC_COOKIE} @th,64,16 ${STUN_TYPES} udp dport set ${agentPort}
  }
+ chain from_agent {
+  ip ttl set ${HOPS}
+  ip6 hoplimit set ${HOPS}
+  udp sport set ${wireguardPort}
+ }
  chain stun_out {
   type filter hook output priority -300; policy accept;
-  udp sport ${agentPort} udp sport set ${wireguardPort}
+  udp sport ${agentPort} goto from_agent
  }
 }
 `;

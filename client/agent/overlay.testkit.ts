@@ -62,6 +62,7 @@ export function recordedParts(): Recorded {
           told('tunnel', address);
           return {
             kind: 'kernel',
+            mixesFamilies: true,
             interfaceName,
             listenPort,
             async change(put, removed) {

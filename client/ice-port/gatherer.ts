@@ -1,8 +1,7 @@
 import { decodeXorAddress, formatIp } from '../../net/stun/address.ts';
 import { ATTRIBUTES, BINDING, encodeStun, type StunMessage, TRANSACTION_ID_BYTES } from '../../net/stun/message.ts';
+import type { Family } from '../family.ts';
 import type { Endpoint } from '../tunnel/tunnel.ts';
-
-export type Family = 'ipv4' | 'ipv6';
 
 /** RFC 8489 section 6.2.1, cut short: a server that is there answers one of these. */
 const RETRY_MS = [300, 700, 1_500] as const;

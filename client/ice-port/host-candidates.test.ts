@@ -1,8 +1,9 @@
 import type { NetworkInterfaceInfo } from 'node:os';
 import { expect, test } from 'vitest';
 import { parseCidr } from '../../core/network/cidr.ts';
-import { hostCandidates } from './host-candidates.ts';
+import { hostCandidates, mainFamily } from './host-candidates.ts';
 
+const EVERYWHERE = { overlayInterface: 'mesh0', overlay: [], port: 1 };
 const OVERLAY = [parseCidr('10.96.0.0/24')].flatMap((range) => range ?? []);
 
 function info(address: string, internal = false): NetworkInterfaceInfo {
@@ -28,5 +29,16 @@ test('addresses that another host could reach are named, those of bridges, links
 
 test('a host with many addresses names eight', () => {
   const many = Array.from({ length: 50 }, (_, n) => info(`192.0.2.${n + 1}`));
-  expect(hostCandidates({ eth0: many }, { overlayInterface: 'mesh0', overlay: [], port: 1 })).toHaveLength(8);
+  expect(hostCandidates({ eth0: many }, EVERYWHERE)).toHaveLength(8);
+});
+
+test('a host that can use one family alone uses IPv4, unless it has IPv6 alone', () => {
+  const of = (...addresses: string[]) =>
+    mainFamily(hostCandidates({ eth0: addresses.map((address) => info(address)) }, EVERYWHERE));
+  expect([of('192.0.2.7', '2001:db8::7'), of('2001:db8::7'), of('2001:db8::7', '169.254.1.1'), of()]).toEqual([
+    'ipv4',
+    'ipv6',
+    'ipv6',
+    'ipv4',
+  ]);
 });

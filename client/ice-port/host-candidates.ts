@@ -1,5 +1,6 @@
 import type { NetworkInterfaceInfo } from 'node:os';
 import type { IpRange } from '../../core/network/cidr.ts';
+import { type Family, familyOf } from '../family.ts';
 import { type Candidate, canonicalAddress, isUsableAddress, priorityOf } from '../paths/ice/candidate.ts';
 
 /** Bridges and cables to containers and virtual machines: their addresses are the same on many hosts. */
@@ -22,4 +23,10 @@ export function hostCandidates(
     }
   }
   return candidates.slice(0, MAX_HOST_CANDIDATES);
+}
+
+/** The one for a node that can use no other beside it: IPv4 wherever the host has it, as more peers do. */
+export function mainFamily(hosts: readonly Candidate[]): Family {
+  const families = new Set(hosts.map(({ address }) => familyOf(address)));
+  return families.has('ipv6') && !families.has('ipv4') ? 'ipv6' : 'ipv4';
 }

@@ -4,10 +4,11 @@ import { networkInterfaces } from 'node:os';
 import type { IpRange } from '../../core/network/cidr.ts';
 import type { Log } from '../../core/ports.ts';
 import { decodeStun } from '../../net/stun/message.ts';
+import { type Family, familyOf } from '../family.ts';
 import { type Candidate, isUsableAddress, priorityOf } from '../paths/ice/candidate.ts';
 import { runProgram } from '../run-program.ts';
 import type { Endpoint } from '../tunnel/tunnel.ts';
-import { type Family, Gatherer } from './gatherer.ts';
+import { Gatherer } from './gatherer.ts';
 import { hostCandidates } from './host-candidates.ts';
 import { removalRules, sharingRules } from './rules.ts';
 import { isPortShared, selfTestAnswer } from './self-test.ts';
@@ -206,16 +207,10 @@ export class IcePort {
     // Names that cannot be resolved are asked for again soon.
     if (servers.length === 0) this.#resolvedAt = this.#options.now() - RESOLVE_MS + TEST_MS;
     const now = this.#options.now();
-    this.#gatherer.setServers(
-      'ipv4',
-      servers.filter(({ address }) => !address.includes(':')),
-      now,
-    );
-    this.#gatherer.setServers(
-      'ipv6',
-      servers.filter(({ address }) => address.includes(':')),
-      now,
-    );
+    for (const family of ['ipv4', 'ipv6'] as const) {
+      const some = servers.filter(({ address }) => familyOf(address) === family);
+      this.#gatherer.setServers(family, some, now);
+    }
     this.#tick();
   }
 

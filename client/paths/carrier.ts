@@ -1,6 +1,7 @@
 import type { Log } from '../../core/ports.ts';
 import type { RelayAddress } from '../../net/relay/address.ts';
 import type { KeyPair } from '../../net/seal/x25519.ts';
+import type { Family } from '../family.ts';
 import { RelayLink } from '../relay/link.ts';
 import { Loopback, type LoopbackPeer } from '../relay/loopback.ts';
 import type { Endpoint } from '../tunnel/tunnel.ts';
@@ -13,6 +14,8 @@ const STUN_FIRST_BYTE = 0;
 interface CarrierOptions {
   readonly keyPair: KeyPair;
   readonly wireguardPort: number;
+  /** Of the loopback endpoints, where the host can. */
+  readonly family: Family;
   /** Milliseconds; must not jump. */
   readonly now: () => number;
   readonly log: Log;
@@ -60,9 +63,10 @@ export class Carrier {
   }
 
   static async open(options: CarrierOptions): Promise<Carrier> {
-    const { wireguardPort, now, log } = options;
+    const { wireguardPort, family, now, log } = options;
     const loopback = await Loopback.open({
       wireguardPort,
+      family,
       now,
       log,
       // No peer has an address before the carrier is there.

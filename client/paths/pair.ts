@@ -294,6 +294,7 @@ export class Pair {
       relay: this.#around.relay,
       isPeerAtRelay: this.#presence.isPresent,
       icePort: this.#around.icePort,
+      onlyFamily: this.#around.onlyFamily,
     });
   }
 }

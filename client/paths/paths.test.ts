@@ -220,6 +220,24 @@ describe('two nodes', { timeout: 60_000 }, () => {
     expect([simulation.status(one, two).path, simulation.status(two, one).path]).toEqual(['direct', 'direct']);
   });
 
+  test.each([undefined, 'ipv4' as const])(
+    'a tunnel that takes %s never gets an address of the other family',
+    (family) => {
+      const simulation = new Simulation();
+      const [one, two] = [simulation.add('one', 'none'), simulation.add('two', 'none')];
+      two.inside = { ...two.inside, address: '2001:db8::2' };
+      one.onlyFamily = family;
+      for (const node of [one, two]) simulation.start(node);
+      simulation.run(60_000);
+      const expected = family ? 'relayed' : 'direct';
+      expect([simulation.status(one, two).path, simulation.status(two, one).path]).toEqual([expected, expected]);
+      if (family) {
+        const detail = 'The peer named no address where it could be reached. Over IPv6 nothing was tried';
+        expect(simulation.status(one, two).reason.detail).toContain(detail);
+      }
+    },
+  );
+
   test('a relay that stays away lets the pair fail, however often it is tried', () => {
     const { simulation, one, two } = pair('hard', 'hard');
     simulation.run(10_000);

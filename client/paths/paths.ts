@@ -4,6 +4,7 @@ import { Opener } from '../../net/seal/opener.ts';
 import { Sealer } from '../../net/seal/sealer.ts';
 import type { KeyPair } from '../../net/seal/x25519.ts';
 import { type SealedSignal, SignalExchange } from '../../net/signal/exchange.ts';
+import { type Family, familyOf } from '../family.ts';
 import type { Endpoint } from '../tunnel/tunnel.ts';
 import { type Candidate, canonicalAddress, isUsableAddress } from './ice/candidate.ts';
 import { decodeIce } from './ice/check-message.ts';
@@ -24,6 +25,8 @@ export interface PathsOptions {
   readonly subjectOf: (peerId: string) => string;
   /** Blocks that are carried by the tunnel itself. */
   readonly overlay: readonly IpRange[];
+  /** The only addresses that the tunnel may be given; left out: both families. */
+  readonly onlyFamily?: Family;
   readonly random: (bytes: number) => Uint8Array;
 }
 
@@ -43,10 +46,11 @@ export class Paths {
   readonly #byId = new Map<string, Pair>();
   readonly #sessions: Sessions;
   readonly #around: OwnSurroundings;
+  readonly #mayUse: (address: string) => boolean;
   readonly #synPacer = new Pacer(SYNS_PER_SECOND, SYN_BURST);
   #commands: PathCommand[] = [];
 
-  constructor({ keyPair, subjectOf, overlay, random }: PathsOptions) {
+  constructor({ keyPair, subjectOf, overlay, onlyFamily, random }: PathsOptions) {
     this.#opener = new Opener(keyPair, (key) => this.#pairs.has(textOf(key)));
     this.#exchange = new SignalExchange({
       sealer: new Sealer(keyPair, random(EPOCH_BYTES)),
@@ -57,7 +61,9 @@ export class Paths {
       },
       random,
     });
+    this.#mayUse = (address) => onlyFamily === undefined || familyOf(address) === onlyFamily;
     const isUsable = ({ address, port }: Endpoint) =>
+      this.#mayUse(address) &&
       isUsableAddress(address, overlay) &&
       !this.#around.candidates.some((own) => own.type === 'host' && own.address === address && own.port === port);
     this.#sessions = new Sessions({ random, isUsable });
@@ -66,6 +72,7 @@ export class Paths {
       isBusUp: false,
       relay: { state: 'none' },
       icePort: { obstacle: null, isMapped: false },
+      onlyFamily,
       candidates: [],
       sessions: this.#sessions,
       isUsable,
@@ -119,7 +126,7 @@ export class Paths {
 
   /** This host's addresses, as far as peers may know them, and whether STUN shares WireGuard's port. */
   candidatesChanged(candidates: readonly Candidate[], icePort: IcePortState, now: number) {
-    this.#around.candidates = candidates.slice(0, MAX_OWN_CANDIDATES);
+    this.#around.candidates = candidates.filter(({ address }) => this.#mayUse(address)).slice(0, MAX_OWN_CANDIDATES);
     this.#around.icePort = icePort;
     for (const pair of this.#pairs.values()) pair.candidatesChanged(now);
     return this.#take();

@@ -1,3 +1,4 @@
+import type { Family } from '../family.ts';
 import type { Candidate } from './ice/candidate.ts';
 import { SILENT_AFTER_SYNS } from './schedule.ts';
 import type { PathReason, PathStatus } from './status.ts';
@@ -19,6 +20,7 @@ export interface PairView {
   readonly relay: RelayState;
   readonly isPeerAtRelay: boolean;
   readonly icePort: IcePortState;
+  readonly onlyFamily: Family | undefined;
 }
 
 const FOUND_AS = {
@@ -68,7 +70,8 @@ function directReasonOf(view: PairView): { readonly code: PathReason; readonly d
   if (!view.isProven && !view.isNegotiated) return unansweredReason(view.syns);
   if (!view.isNegotiated) return { code: 'signalling', detail: 'Credentials and candidates are being exchanged.' };
   if (view.peerCandidates === 0 && tried.addresses.length === 0) {
-    return { code: 'no-candidates', detail: 'The peer named no address where it could be reached.' };
+    const detail = `The peer named no address where it could be reached.${familySentence(view.onlyFamily)}`;
+    return { code: 'no-candidates', detail };
   }
   if (!view.icePort.isMapped && view.ownCandidates.every(({ type }) => type === 'host')) {
     return {
@@ -76,13 +79,20 @@ function directReasonOf(view: PairView): { readonly code: PathReason; readonly d
       detail: `No STUN server answered, so this node does not know its public address; ${checksSentence(tried)}`,
     };
   }
-  return { code: 'checks-failed', detail: `No way through NAT or firewall was found: ${checksSentence(tried)}` };
+  const detail = `No way through NAT or firewall was found: ${checksSentence(tried)}${familySentence(view.onlyFamily)}`;
+  return { code: 'checks-failed', detail };
 }
 
 function unansweredReason(syns: number): { readonly code: PathReason; readonly detail: string } {
   if (syns === 0) return { code: 'new', detail: 'The peer is new; it is about to be asked for.' };
   if (syns < SILENT_AFTER_SYNS) return { code: 'signalling', detail: 'The peer was asked to answer on the bus.' };
   return { code: 'peer-silent', detail: 'The peer does not answer on the bus; it may be off.' };
+}
+
+function familySentence(onlyFamily: Family | undefined): string {
+  if (onlyFamily === undefined) return '';
+  const [used, unused] = onlyFamily === 'ipv4' ? ['IPv4', 'IPv6'] : ['IPv6', 'IPv4'];
+  return ` Over ${unused} nothing was tried: the wireguard-go of this node loses packets when it has ${unused} beside ${used}.`;
 }
 
 function checksSentence({ addresses, checks }: PairView['tried']): string {

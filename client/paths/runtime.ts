@@ -1,7 +1,9 @@
 import { randomBytes } from 'node:crypto';
+import { networkInterfaces } from 'node:os';
 import { type IpRange, parseCidr } from '../../core/network/cidr.ts';
 import type { FullGraph } from '../../core/network/graph.ts';
 import { parseRelayAddress, type RelayAddress, redirectRelay } from '../../net/relay/address.ts';
+import { hostCandidates, mainFamily } from '../ice-port/host-candidates.ts';
 import { IcePort } from '../ice-port/ice-port.ts';
 import type { Endpoint } from '../tunnel/tunnel.ts';
 import { Carrier } from './carrier.ts';
@@ -20,10 +22,14 @@ export async function startConnectivity(options: ConnectivityOptions): Promise<C
   const { keyPair, workspaceId, graph, tunnel, log } = options;
   const { interfaceName, listenPort: wireguardPort } = tunnel;
   const overlay = overlayOf(graph);
+  const hosts = hostCandidates(networkInterfaces(), { overlayInterface: interfaceName, overlay, port: wireguardPort });
+  const onlyFamily = tunnel.mixesFamilies ? undefined : mainFamily(hosts);
+  if (onlyFamily) log.info({ onlyFamily }, 'This wireguard-go loses packets when peers have IPv4 and IPv6 addresses.');
   const paths = new Paths({
     keyPair,
     subjectOf: (peerId) => `mesh.${workspaceId}.${peerId}.signal`,
     overlay,
+    ...(onlyFamily && { onlyFamily }),
     random: randomBytes,
   });
   // Until it runs there are no peers, and nothing that arrives is of use.
@@ -32,6 +38,7 @@ export async function startConnectivity(options: ConnectivityOptions): Promise<C
   const carrier = await Carrier.open({
     keyPair,
     wireguardPort,
+    family: onlyFamily ?? 'ipv6',
     now,
     log,
     onRelay: (state) => perform(paths.relayChanged(state, now())),

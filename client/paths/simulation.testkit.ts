@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { parseCidr } from '../../core/network/cidr.ts';
 import { type KeyPair, keyPairOf } from '../../net/seal/x25519.ts';
+import type { Family } from '../family.ts';
 import type { Endpoint } from '../tunnel/tunnel.ts';
 import { type Candidate, priorityOf } from './ice/candidate.ts';
 import { Paths } from './paths.ts';
@@ -111,6 +112,7 @@ export class SimulatedNode {
   paths!: Paths;
   /** What keeps it from sharing the port. */
   obstacle: string | null = null;
+  onlyFamily: Family | undefined;
   isBusUp = true;
   isRelayUp = true;
   isRunning = false;
@@ -205,6 +207,7 @@ export class Simulation {
       keyPair: node.keyPair,
       subjectOf: (id) => `mesh.w.${id}.signal`,
       overlay: [parseCidr('10.96.0.0/24')].flatMap((range) => range ?? []),
+      ...(node.onlyFamily && { onlyFamily: node.onlyFamily }),
       random: (bytes) => this.bytes(bytes),
     });
     node.isRunning = true;

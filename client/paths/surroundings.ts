@@ -1,4 +1,5 @@
 import type { SignalMessage } from '../../net/signal/message.ts';
+import type { Family } from '../family.ts';
 import type { Endpoint } from '../tunnel/tunnel.ts';
 import type { Candidate } from './ice/candidate.ts';
 import type { Sessions } from './sessions.ts';
@@ -42,6 +43,8 @@ export interface Surroundings {
   readonly relay: RelayState;
   readonly icePort: IcePortState;
   readonly candidates: readonly Candidate[];
+  /** The tunnel of this node can be given no other addresses; undefined: both. */
+  readonly onlyFamily: Family | undefined;
   readonly sessions: Pick<Sessions, 'open' | 'close'>;
   emit(command: PathCommand): void;
   /** From 0 to below 1. */

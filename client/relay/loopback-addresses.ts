@@ -1,5 +1,7 @@
 import { networkInterfaces } from 'node:os';
 import { formatIp } from '../../net/stun/address.ts';
+import type { Family } from '../family.ts';
+import { RELAY_ENDPOINTS_IPV4 } from '../relay-endpoints.ts';
 import { runProgram } from '../run-program.ts';
 import { applyRelayRules, removeRelayRules } from './rules.ts';
 
@@ -7,12 +9,11 @@ import { applyRelayRules, removeRelayRules } from './rules.ts';
 const PREFIX = [0xfd6c, 0x7270];
 
 /**
- * Where a node's relayed peers seem to live: `fd6c:7270::<wireguard port>:<n>` on the loopback interface, or `127.77.x.y`
- * on a host without IPv6. For a local route the kernel answers from the address that was asked, so one socket can tell all
+ * Where a node's relayed peers seem to live: `fd6c:7270::<wireguard port>:<n>` on the loopback interface, or `127.77.x.y`. For a local route the kernel answers from the address that was asked, so one socket can tell all
  * peers apart by the address their packets come from; IPv6 does so only for addresses that the interface has.
  */
 export interface LoopbackAddresses {
-  readonly family: 'udp6' | 'udp4';
+  readonly family: Family;
   /** What WireGuard is given for number n. */
   addressOf(n: number): string;
   add(numbers: readonly number[]): Promise<void>;
@@ -32,23 +33,13 @@ export function shownAddress(wireguardPort: number, n: number): string {
   return formatIp(bytes);
 }
 
-/** Takes away what a crashed agent with this port left, then prepares one of the two forms. */
-export async function openLoopbackAddresses(wireguardPort: number): Promise<LoopbackAddresses> {
-  return (await openIpv6(wireguardPort)) ?? (await openIpv4());
+/** Takes away what a crashed agent with this port left, then prepares one of the two forms; a host may have IPv4 alone. */
+export async function openLoopbackAddresses(wireguardPort: number, family: Family): Promise<LoopbackAddresses> {
+  await change('del', ownAddresses(wireguardPort));
+  return (family === 'ipv6' && (await openIpv6(wireguardPort))) || (await openIpv4(wireguardPort));
 }
 
 async function openIpv6(wireguardPort: number): Promise<LoopbackAddresses | undefined> {
-  const command = (verb: 'add' | 'del', addresses: readonly string[]) =>
-    addresses.map((address) => `address ${verb} ${address}/128 dev lo${verb === 'add' ? ' nodad' : ''}`).join('\n');
-  const change = async (verb: 'add' | 'del', addresses: readonly string[]) => {
-    if (addresses.length === 0) return true;
-    const stdin = command(verb, addresses);
-    const { code } = await runProgram('ip', ['-6', '-force', '-batch', '-'], { stdin, timeoutMs: 60_000 });
-    return code === 0;
-  };
-  const present = () => ownAddresses(wireguardPort);
-  await change('del', present());
-
   // Before there is anything to reach.
   if (!(await applyRelayRules(wireguardPort))) return undefined;
   const probe = shownAddress(wireguardPort, 0);
@@ -58,7 +49,7 @@ async function openIpv6(wireguardPort: number): Promise<LoopbackAddresses | unde
   }
   const addressOf = (n: number) => shownAddress(wireguardPort, n);
   return {
-    family: 'udp6',
+    family: 'ipv6',
     addressOf,
     async add(numbers) {
       await change('add', numbers.map(addressOf));
@@ -67,19 +58,26 @@ async function openIpv6(wireguardPort: number): Promise<LoopbackAddresses | unde
       await change('del', numbers.map(addressOf));
     },
     async close() {
-      await change('del', present());
+      await change('del', ownAddresses(wireguardPort));
     },
   };
 }
 
-const IPV4_BLOCK = '127.77.0.0/16';
+/** @returns whether all went well */
+async function change(verb: 'add' | 'del', addresses: readonly string[]): Promise<boolean> {
+  if (addresses.length === 0) return true;
+  const how = verb === 'add' ? ' nodad' : '';
+  const stdin = addresses.map((address) => `address ${verb} ${address}/128 dev lo${how}`).join('\n');
+  return (await runProgram('ip', ['-6', '-force', '-batch', '-'], { stdin, timeoutMs: 60_000 })).code === 0;
+}
 
-/** One route makes the whole block answer from the address asked; the kernel never takes 127/8 from outside. */
-async function openIpv4(): Promise<LoopbackAddresses> {
-  const route = (verb: 'replace' | 'del') => runProgram('ip', ['route', verb, 'local', IPV4_BLOCK, 'dev', 'lo']);
+/** One route makes the whole block answer from the address asked. Each node of a host has its own, told by the metric. */
+async function openIpv4(wireguardPort: number): Promise<LoopbackAddresses> {
+  const what = ['local', RELAY_ENDPOINTS_IPV4, 'dev', 'lo', 'metric', `${wireguardPort}`];
+  const route = (verb: 'replace' | 'del') => runProgram('ip', ['route', verb, ...what]);
   await route('replace');
   return {
-    family: 'udp4',
+    family: 'ipv4',
     addressOf: (n) => `127.77.${n >> 8}.${n & 0xff}`,
     async add() {
       await route('replace');

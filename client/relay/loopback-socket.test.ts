@@ -17,7 +17,7 @@ it('loses and changes nothing when it begins to work in batches under load', asy
   const strangers = new Set<string>();
   // What arrives goes back: the window is full until the last packet.
   const socket = await LoopbackSocket.open({
-    family: 'udp4',
+    family: 'ipv4',
     now: () => performance.now(),
     log,
     onPacket(packet, ip, from) {

@@ -3,6 +3,7 @@ import type { Log } from '../../core/ports.ts';
 import { type DatagramBatch, openDatagramBatch, type Target, targetOf } from '../../net/datagram-batch.ts';
 import { parseIp } from '../../net/stun/address.ts';
 import { type UdpHandle, udpHandleOf } from '../../net/udp-handle.ts';
+import type { Family } from '../family.ts';
 
 /** WireGuard sends in bursts, and they wait here while a turn of the event loop lasts. The kernel may grant less. */
 const SOCKET_BUFFER_BYTES = 8_388_608;
@@ -39,7 +40,7 @@ interface Busy {
 }
 
 export interface LoopbackSocketOptions {
-  readonly family: 'udp4' | 'udp6';
+  readonly family: Family;
   /** Milliseconds; must not jump. */
   readonly now: () => number;
   readonly log: Log;
@@ -70,9 +71,9 @@ export class LoopbackSocket {
 
   static async open(options: LoopbackSocketOptions): Promise<LoopbackSocket> {
     const { family } = options;
-    const isIpv6 = family === 'udp6';
+    const isIpv6 = family === 'ipv6';
     const socket = createSocket({
-      type: family,
+      type: isIpv6 ? 'udp6' : 'udp4',
       ipv6Only: isIpv6,
       recvBufferSize: SOCKET_BUFFER_BYTES,
       sendBufferSize: SOCKET_BUFFER_BYTES,

@@ -1,6 +1,7 @@
 import type { Log } from '../../core/ports.ts';
 import { peerIdOf } from '../../net/relay/frame.ts';
 import { parseIp } from '../../net/stun/address.ts';
+import type { Family } from '../family.ts';
 import type { Endpoint } from '../tunnel/tunnel.ts';
 import { type LoopbackAddresses, openLoopbackAddresses, shownAddress } from './loopback-addresses.ts';
 import { LoopbackSocket, type Place, placeOf } from './loopback-socket.ts';
@@ -36,6 +37,8 @@ interface Entry extends LoopbackPeer {
 export interface LoopbackOptions {
   /** UDP port of WireGuard. */
   readonly wireguardPort: number;
+  /** Of the endpoints, where the host can. */
+  readonly family: Family;
   readonly now: () => number;
   readonly log: Log;
   /** WireGuard sent this to a peer. The packet is valid until the handler returns. */
@@ -70,8 +73,8 @@ export class Loopback {
   }
 
   static async open(options: LoopbackOptions): Promise<Loopback> {
-    const { wireguardPort, now, log } = options;
-    const addresses = await openLoopbackAddresses(wireguardPort);
+    const { wireguardPort, family, now, log } = options;
+    const addresses = await openLoopbackAddresses(wireguardPort, family);
     try {
       const socket = await LoopbackSocket.open({
         family: addresses.family,

@@ -1,4 +1,4 @@
-import { RELAY_ENDPOINTS } from '../relay-endpoints.ts';
+import { RELAY_ENDPOINTS, RELAY_ENDPOINTS_IPV4 } from '../relay-endpoints.ts';
 import { runProgram } from '../run-program.ts';
 
 /** Behind every filter of the host, as in ice-port/rules.ts. */
@@ -7,7 +7,8 @@ const BEHIND_FILTERS = 1_000;
 /**
  * What the packets of relayed peers need of this host, as one nftables transaction that may run again:
  *
- * - Linux answers on any interface for addresses of any other: neighbours are kept from the loopback endpoints.
+ * - Linux answers on any interface for addresses of any other, for those of 127/8 where `route_localnet` is set: neighbours
+ *   are kept from the loopback endpoints.
  * - What the agent's loopback socket sends to its own port is handed to WireGuard's, behind the host's filters: a host that
  *   blocks WireGuard's port keeps the relay (contract, network ports).
  *
@@ -19,6 +20,7 @@ export async function applyRelayRules(wireguardPort: number, agentPort?: number)
  chain to_relayed_peers {
   type filter hook input priority ${BEHIND_FILTERS}; policy accept;
   ip6 daddr ${RELAY_ENDPOINTS} iifname != "lo" drop
+  ip daddr ${RELAY_ENDPOINTS_IPV4} iifname != "lo" drop
   ${agentPort === undefined ? '' : door}
  }
 }

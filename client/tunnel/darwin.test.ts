@@ -19,6 +19,7 @@ function mac(answers: Readonly<Record<string, { code: number; stdout?: string; s
   const did: string[] = [];
   const device: Device = {
     kind: 'wireguard-go',
+    mixesFamilies: false,
     set: async (change: DeviceChange) => void did.push(`set ${Object.keys(change).join(',')}`),
     get: async () => ({ listenPort: 51_820, peers: [] }),
     ended: Promise.withResolvers<string>().promise,

@@ -2,6 +2,7 @@ import { MeshError } from '../../core/errors.ts';
 import { runProgram } from '../run-program.ts';
 import { type Device, type MoveAddress, tunnelOver } from './device.ts';
 import { requireFreePort } from './free-port.ts';
+import { askGeneration } from './generation.ts';
 import { collidingMacRoutes } from './mac-routes.ts';
 import { psProcesses } from './process-table.ts';
 import type { Obstacle, TunnelOptions, TunnelPlatform } from './tunnel.ts';
@@ -17,7 +18,7 @@ export interface MacParts {
 const macParts: MacParts = {
   run: runProgram,
   userId: () => process.geteuid?.() ?? -1,
-  startDevice: wireGuardGoDevice,
+  startDevice: async (interfaceName) => wireGuardGoDevice(interfaceName, await askGeneration()),
   recoverDevice: (interfaceName) => recoverWireGuardGo(interfaceName, psProcesses()),
 };
 

@@ -4,6 +4,7 @@ import type { DeviceChange, DeviceState } from './uapi.ts';
 /** An interface without addresses, of either kind. */
 export interface Device {
   readonly kind: Tunnel['kind'];
+  readonly mixesFamilies: Tunnel['mixesFamilies'];
   set(change: DeviceChange): Promise<void>;
   get(): Promise<DeviceState>;
   readonly ended: Promise<string>;
@@ -22,6 +23,7 @@ export async function tunnelOver(device: Device, options: TunnelOptions, move: M
   let closing: Promise<void> | undefined;
   return {
     kind: device.kind,
+    mixesFamilies: device.mixesFamilies,
     interfaceName,
     listenPort,
     change: (put, removed) => device.set({ put, removed }),

@@ -3,38 +3,27 @@ import { once } from 'node:events';
 import { open, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { Log } from '../../core/ports.ts';
-import { runProgram } from '../run-program.ts';
 import type { Tun } from './wireguard-go.ts';
 
 /** How long a TCP segment waits for the next of its stream, unless it is the last that its sender had. */
 const JOIN_NS = 100_000;
-/** Of wireguard-go: from here on it joins segments itself, and expects a TUN without struct tun_pi. */
-const FIRST_JOINING = 20_230_223;
 const ATTACH_PROGRAM = path.join(import.meta.dirname, 'attach-tun.ts');
 const ATTACH_TIMEOUT_MS = 5_000;
 
 /**
- * A TUN for a wireguard-go that does not join segments itself: Linux joins those of a TCP stream before rules and queues see
- * them, as for network cards and for WireGuard in the kernel (generic receive offload). Packets have the 4 bytes of struct
+ * A TUN for a wireguard-go that hands on packets one by one: Linux joins the segments of a TCP stream before rules and queues
+ * see them, as for network cards and for WireGuard in the kernel (generic receive offload). Packets have the 4 bytes of struct
  * tun_pi before them.
  *
- * @returns undefined, with the reason in the log, where wireguard-go needs none or this host cannot
+ * @returns undefined, with the reason in the log, where this host cannot
  */
 export async function openJoiningTun(interfaceName: string, log: Log): Promise<Tun | undefined> {
   try {
-    const { stdout } = await runProgram('wireguard-go', ['--version']);
-    if (!joinsNothing(stdout)) return undefined;
     return await attached(interfaceName);
   } catch (error) {
     log.debug({ err: error }, `${interfaceName} does not join TCP segments`);
     return undefined;
   }
-}
-
-/** @param version the answer of `wireguard-go --version`; an unknown one counts as one that joins */
-export function joinsNothing(version: string): boolean {
-  const [, date] = /^wireguard-go v0\.0\.(\d{8})\b/.exec(version) ?? [];
-  return date !== undefined && Number(date) < FIRST_JOINING;
 }
 
 async function attached(interfaceName: string): Promise<Tun> {

@@ -4,6 +4,7 @@ import type { Log } from '../../core/ports.ts';
 import { runIn, runProgram } from '../run-program.ts';
 import { type Device, type MoveAddress, tunnelOver } from './device.ts';
 import { requireFreePort } from './free-port.ts';
+import { askGeneration } from './generation.ts';
 import { hostFacts } from './host-facts.ts';
 import { openJoiningTun } from './joining-tun.ts';
 import { obstaclesOf } from './obstacles.ts';
@@ -62,7 +63,7 @@ const moveAddressBy =
 
 /** Made in the namespace of this process, where its socket stays, and then moved. */
 async function makeDevice({ interfaceName, namespace, log }: TunnelOptions, run: typeof runProgram): Promise<Device> {
-  const device = (await kernelDevice(interfaceName, run)) ?? (await joiningDevice(interfaceName, log));
+  const device = (await kernelDevice(interfaceName, run)) ?? (await userspaceDevice(interfaceName, log));
   if (namespace === undefined) return device;
   try {
     await ip(['link', 'set', 'dev', interfaceName, 'netns', namespace]);
@@ -73,9 +74,11 @@ async function makeDevice({ interfaceName, namespace, log }: TunnelOptions, run:
   }
 }
 
-/** wireguard-go, over a TUN that joins TCP segments where that is possible. */
-async function joiningDevice(interfaceName: string, log: Log): Promise<Device> {
-  return wireGuardGoDevice(interfaceName, await openJoiningTun(interfaceName, log));
+/** One that does not join TCP segments itself gets a TUN that does, where that is possible. */
+async function userspaceDevice(interfaceName: string, log: Log): Promise<Device> {
+  const generation = await askGeneration();
+  const tun = generation === 'one-by-one' ? await openJoiningTun(interfaceName, log) : undefined;
+  return wireGuardGoDevice(interfaceName, generation, tun);
 }
 
 /** How often it is seen whether a kernel interface still exists. */
@@ -95,6 +98,7 @@ async function kernelDevice(interfaceName: string, run: typeof runProgram): Prom
   }, WATCH_MS);
   return {
     kind: 'kernel',
+    mixesFamilies: true,
     set: (change) => setWithTool(interfaceName, change, run),
     get: () => getWithTool(interfaceName, run),
     ended,

@@ -51,6 +51,8 @@ export interface Obstacle {
 /** A WireGuard interface that this process made and will take away. */
 export interface Tunnel {
   readonly kind: 'kernel' | 'wireguard-go';
+  /** Whether some peers may have IPv4 endpoints and others IPv6 ones. */
+  readonly mixesFamilies: boolean;
   readonly interfaceName: string;
   readonly listenPort: number;
   /** Adds peers or changes them, and removes others, by public key, in one step. */

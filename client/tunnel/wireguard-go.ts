@@ -5,6 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { MeshError } from '../../core/errors.ts';
 import { favourSessionOf } from '../session-weight.ts';
 import type { Device } from './device.ts';
+import type { Generation } from './generation.ts';
 import type { ProcessEntry, ProcessTable } from './process-table.ts';
 import { getDevice, isAnswering, setDevice, socketPath } from './uapi-socket.ts';
 
@@ -30,10 +31,11 @@ export interface Tun {
 }
 
 /** An interface of a wireguard-go of its own, over a TUN that was made for it, else over one that it makes. */
-export async function wireGuardGoDevice(interfaceName: string, tun?: Tun): Promise<Device> {
+export async function wireGuardGoDevice(interfaceName: string, generation: Generation, tun?: Tun): Promise<Device> {
   const { ended, stop } = await startWireGuardGo(interfaceName, tun);
   return {
     kind: 'wireguard-go',
+    mixesFamilies: generation === 'one-by-one',
     set: (change) => setDevice(interfaceName, change),
     get: () => getDevice(interfaceName),
     ended,

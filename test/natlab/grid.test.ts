@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
+import { askGeneration } from '../../client/tunnel/generation.ts';
 import { natlab } from '../natlab.ts';
 import { type LabNode, labNodes } from '../natlab-node.ts';
 import { startLabPlane } from '../natlab-plane.ts';
@@ -33,17 +34,19 @@ describePrivileged('nodes behind every kind of NAT', () => {
   it(
     'meet directly where that is possible and over the relay where it is not, and traffic flows between all',
     async () => {
+      const mixesFamilies = (await askGeneration()) === 'one-by-one';
+      const isDirect = ({ places }: Pair) => isDirectPossible(places, mixesFamilies);
       const names = new Set(pairs.flatMap(({ nodes }) => nodes));
       await using lab = await natlab(gridLab(names));
       await using plane = await startLabPlane(lab);
       const nodes = new Map(Object.entries(await labNodes(lab, plane, [...names])));
       for (const node of nodes.values()) await node.until(({ node: { address } }) => address !== null);
       const seen = new Map<Pair, Found>();
-      for (const pair of pairs) seen.set(pair, await meet(pair, nodes));
+      for (const pair of pairs) seen.set(pair, await meet(pair, isDirect(pair), nodes));
       for (const node of nodes.values()) await node.stop();
 
       const path = (pair: Pair) => `${pair.places.join(' - ')}: ${seen.get(pair)?.path}`;
-      const expected = ({ places: [a, b] }: Pair) => `${a} - ${b}: ${isDirectPossible(a, b) ? 'direct' : 'relayed'}`;
+      const expected = (pair: Pair) => `${pair.places.join(' - ')}: ${isDirect(pair) ? 'direct' : 'relayed'}`;
       expect(pairs.map(path)).toEqual(pairs.map(expected));
       if (isLong) writeFileSync('docs/nat-grid.md', page(seen));
     },
@@ -52,13 +55,17 @@ describePrivileged('nodes behind every kind of NAT', () => {
 });
 
 /** Waits for the best way of a pair and sends packets over it, from both sides. */
-async function meet({ places, nodes: [from, to] }: Pair, nodes: ReadonlyMap<string, LabNode>): Promise<Found> {
+async function meet(
+  { places, nodes: [from, to] }: Pair,
+  isDirect: boolean,
+  nodes: ReadonlyMap<string, LabNode>,
+): Promise<Found> {
   const [left, right] = [nodes.get(from), nodes.get(to)];
   if (!left || !right) throw new Error(`no node for ${from} and ${to}`);
   const { address } = await left.untilPeer(to, ({ path }) => path !== null, FIRST_PACKET_MS);
   const first = await left.host.ping(address, { waitSeconds: FIRST_PACKET_MS / 1_000 });
   expect([places, first]).toEqual([places, { sent: 1, received: 1 }]);
-  if (isDirectPossible(...places)) {
+  if (isDirect) {
     await left.untilPeer(to, ({ path }) => path === 'direct', DIRECT_MS);
     await right.untilPeer(from, ({ path }) => path === 'direct', DIRECT_MS);
   }

@@ -56,11 +56,13 @@ export function gridLab(names: Iterable<string> = Object.keys(HOSTS)): LabSpec {
  * Whether two places can meet without a relay. A mapping that is the same to everyone can be told to the other side; one that
  * is drawn anew for every destination cannot, so it needs a side that takes packets from a port it never sent to. IPv6 alone
  * meets whoever has IPv6 too, and here no NAT carries it.
+ *
+ * @param mixesFamilies whether a node that has IPv4 can use IPv6 beside it
  */
-export function isDirectPossible(a: Place, b: Place): boolean {
+export function isDirectPossible([a, b]: readonly [Place, Place], mixesFamilies: boolean): boolean {
   const has = (place: Place) => a === place || b === place;
   const hasIpv6 = (place: Place) => place === 'open' || place === 'firewall' || place === 'ipv6';
-  if (has('ipv6')) return hasIpv6(a) && hasIpv6(b);
+  if (has('ipv6')) return a === b || (mixesFamilies && hasIpv6(a) && hasIpv6(b));
   if (has('hard')) return has('open');
   return true;
 }

@@ -14,6 +14,7 @@ export async function tryLoopback(port: number, peers: number, family: 4 | 6 = 6
   const report = { returned: 0, misplaced: 0, crossed: 0, admitMs: 0 };
   const loopback = await Loopback.open({
     wireguardPort: port,
+    family: family === 6 ? 'ipv6' : 'ipv4',
     now: () => performance.now(),
     log: { error() {}, warn() {}, info() {}, debug() {} },
     onPacket: (peer, packet) => {

@@ -1,5 +1,6 @@
 import { containsRange, type IpRange, parseAddress, parseCidr } from '../../../core/network/cidr.ts';
 import { formatIp, parseIp } from '../../../net/stun/address.ts';
+import { familyOf } from '../../family.ts';
 import { RELAY_ENDPOINTS } from '../../relay-endpoints.ts';
 
 /** RFC 8445 section 5.1. Relayed candidates are not among them: the relay is not reached by ICE. */
@@ -22,8 +23,7 @@ const LINE =
 
 /** RFC 8445 section 5.1.2.1. */
 export function priorityOf(type: CandidateType, address: string): number {
-  const local = address.includes(':') ? LOCAL_PREFERENCES.ipv6 : LOCAL_PREFERENCES.ipv4;
-  return TYPE_PREFERENCES[type] * 2 ** 24 + local * 2 ** 8 + (256 - COMPONENT);
+  return TYPE_PREFERENCES[type] * 2 ** 24 + LOCAL_PREFERENCES[familyOf(address)] * 2 ** 8 + (256 - COMPONENT);
 }
 
 /** An SDP candidate line (RFC 8839 section 5.1). The related address is left out on purpose: it would tell of the network inside. */

@@ -216,10 +216,11 @@ export class IceSession {
       }
       this.#role = wins ? 'controlling' : 'controlled';
     }
+    const remote = this.#remotes.discover({ ...from, type: 'prflx', priority: message.priority }, this.#selected);
+    // An answer would make the peer use a way that this side does not take.
+    if (remote === undefined) return;
     const answer = encodeSuccess(message.transactionId, from, this.local.pwd);
     if (answer) events.send(from, answer);
-    const remote = this.#remotes.discover({ ...from, type: 'prflx', priority: message.priority }, this.#selected);
-    if (remote === undefined) return;
     const isAnswered = remote.state === 'succeeded' && now - remote.succeededAt < FRESH_MS;
     if (message.isNominating && this.#role === 'controlled') {
       this.#remotes.nominate(remote);

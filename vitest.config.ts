@@ -1,4 +1,18 @@
+import { existsSync } from 'node:fs';
+import path from 'node:path';
 import { defineConfig } from 'vitest/config';
+
+/** Brought by test/newer-wireguard-go.sh. */
+const NEWER_WIREGUARD_GO = path.resolve('node_modules/.cache/newer-wireguard-go');
+/** Real interfaces and packets: one file at a time, after the others, so that time limits measure Mesh. */
+const privileged = {
+  setupFiles: ['test/seed.ts'],
+  testTimeout: 120_000,
+  hookTimeout: 60_000,
+  maxWorkers: 1,
+  // Time limits of real traffic on a machine that others use too: what fails twice is wrong.
+  retry: 1,
+};
 
 export default defineConfig({
   test: {
@@ -23,17 +37,23 @@ export default defineConfig({
       },
       {
         test: {
-          // Real interfaces and packets: one file at a time, after the others, so that time limits measure Mesh.
+          ...privileged,
           name: 'privileged',
-          setupFiles: ['test/seed.ts'],
           include: ['test/natlab/**/*.test.ts', '**/*.privileged.test.ts'],
-          exclude: ['node_modules/**'],
-          testTimeout: 120_000,
-          hookTimeout: 60_000,
-          maxWorkers: 1,
-          // Time limits of real traffic on a machine that others use too: what fails twice is wrong.
-          retry: 1,
+          exclude: ['node_modules/**', '**/*.newer.test.ts'],
           sequence: { groupOrder: 1 },
+        },
+      },
+      {
+        test: {
+          ...privileged,
+          name: 'newer-wireguard-go',
+          include: existsSync(NEWER_WIREGUARD_GO)
+            ? ['**/*.newer.test.ts', ...['grid', 'paths', 'switch'].map((name) => `test/natlab/${name}.test.ts`)]
+            : [],
+          exclude: ['node_modules/**'],
+          env: { PATH: `${NEWER_WIREGUARD_GO}:${process.env['PATH']}` },
+          sequence: { groupOrder: 2 },
         },
       },
     ],

@@ -21,6 +21,7 @@ need nft nftables "the node's firewall"
 need ip iproute2 "network namespaces as hosts"
 need ping iputils-ping "packets through tunnels"
 need iperf3 iperf3 "throughput through tunnels"
+need ethtool ethtool "links that join packets as network cards do"
 [ -n "$missing" ] || exit 0
 
 if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null 2>&1; then

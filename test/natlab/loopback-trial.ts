@@ -1,20 +1,22 @@
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
+import type { Family } from '../../client/family.ts';
 import { Loopback } from '../../client/relay/loopback.ts';
 
 /**
  * Opens the loopback of some peers with a socket in WireGuard's place, which sends one packet to every peer's endpoint. Each
  * is answered from there.
  *
+ * @param had the family that the endpoints have then
  * @returns what came of it; the loopback stays until it is closed
  */
-export async function tryLoopback(port: number, peers: number, family: 4 | 6 = 6) {
-  const wireguard = createSocket(`udp${family}`);
+export async function tryLoopback(port: number, peers: number, wanted: Family = 'ipv6', had: Family = wanted) {
+  const wireguard = createSocket(had === 'ipv6' ? 'udp6' : 'udp4');
   await once(wireguard.bind(port), 'listening');
   const report = { returned: 0, misplaced: 0, crossed: 0, admitMs: 0 };
   const loopback = await Loopback.open({
     wireguardPort: port,
-    family: family === 6 ? 'ipv6' : 'ipv4',
+    family: wanted,
     now: () => performance.now(),
     log: { error() {}, warn() {}, info() {}, debug() {} },
     onPacket: (peer, packet) => {

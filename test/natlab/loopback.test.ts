@@ -61,10 +61,34 @@ describePrivileged('the loopback endpoints of relayed peers', () => {
     const a = lab.host('a');
     await a.must('sh', ['-c', 'echo 1 > /proc/sys/net/ipv6/conf/all/disable_ipv6']);
     const agent = labParts(a);
-    const report = await agent.openLoopback(51_820, 300, 4);
+    const report = await agent.openLoopback(51_820, 300, 'ipv6', 'ipv4');
     expect(report).toMatchObject({ returned: 300, misplaced: 0, endpoint: '127.77.0.1', shown: 'fd6c:7270::ca6c:1' });
     await agent.closeLoopback();
     expect(await a.must('ip', ['route', 'show', 'table', 'local'])).not.toContain('127.77');
+  });
+
+  it('of IPv4 stay with one node of a host when another ends', async () => {
+    await using lab = await natlab({ hosts: { a: {} } });
+    const a = lab.host('a');
+    const [ending, staying] = [labParts(a), labParts(a)];
+    for (const [agent, port] of [[ending, 51_820] as const, [staying, 51_821] as const]) {
+      const expected = { returned: 2, misplaced: 0, endpoint: '127.77.0.1' };
+      expect(await agent.openLoopback(port, 2, 'ipv4')).toMatchObject(expected);
+    }
+    await ending.closeLoopback();
+    expect(await a.must('ip', ['route', 'get', '127.77.0.1'])).toContain('src 127.77.0.1');
+  });
+
+  it('of IPv4 cannot be reached by a neighbour, even where 127/8 is routed', async () => {
+    await using lab = await natlab({ hosts: { a: {}, b: {} } });
+    await labParts(lab.host('a')).openLoopback(51_820, 1, 'ipv4');
+    for (const name of ['a', 'b']) await lab.host(name).must('sysctl', ['-qw', 'net.ipv4.conf.all.route_localnet=1']);
+    await lab.host('b').must('ip', ['route', 'delete', 'table', 'local', 'local', '127.0.0.0/8', 'dev', 'lo']);
+    await lab.host('b').must('ip', ['route', 'add', '127.77.0.0/16', 'via', lab.host('a').address ?? '']);
+    const ping = () => lab.host('b').ping('127.77.0.1');
+    expect(await ping()).toEqual({ sent: 1, received: 0 });
+    await lab.host('a').must('nft', ['delete', 'table', 'inet', 'mesh_relay_51820']);
+    expect(await ping()).toEqual({ sent: 1, received: 1 });
   });
 });
 

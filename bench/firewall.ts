@@ -7,7 +7,7 @@ import { type LabHost, natlab } from '../test/natlab.ts';
 import { labParts, tunnelPair } from '../test/natlab-parts.ts';
 import { entries, firewallsOf, KIND_NAMES, type Kind, NONE } from './firewall/firewalls.ts';
 import { type BurstTunnel, tunnelWithBursts } from './firewall/tunnel.ts';
-import { machine, meanOf, median, spread } from './report.ts';
+import { machine, meanOf, median, spread, wireguardGo } from './report.ts';
 
 /**
  * The firewall of a node in namespaces of its own: how long a replacement takes until it is in force, what looking after
@@ -32,7 +32,7 @@ const toPolice = (count: number, kind: Kind): FirewallRules => ({
   out: [],
 });
 
-console.log(`${machine()}\n`);
+console.log(`${machine()}, ${wireguardGo()}\n`);
 for (const [name, measure] of Object.entries(measures)) {
   if (values.only === undefined || values.only === name) await measure();
 }

@@ -8,7 +8,7 @@ import { firstEcho, firstPacket, settled } from './node/first-packet.ts';
 import { plainWireGuard } from './node/plain-wireguard.ts';
 import { cpuSeconds, memoryOf } from './node/process.ts';
 import { tcpThroughput } from './node/throughput.ts';
-import { machine, median, spread } from './report.ts';
+import { machine, median, spread, wireguardGo } from './report.ts';
 
 /**
  * The node on real tunnels between network namespaces, as root:
@@ -26,7 +26,7 @@ const IDLE_SECONDS = quick ? 5 : 30;
 const PEERS = 200;
 const LIVE = 3;
 
-console.log(`${machine()}\n`);
+console.log(`${machine()}, ${wireguardGo()}\n`);
 for (const [name, part] of Object.entries(parts)) {
   if (only === undefined || only === name) await part();
 }
@@ -65,7 +65,7 @@ async function throughput(): Promise<void> {
     }
   }
   const ratio = (of: number[], to: number[]) => spread(of.map((rate, round) => rate / (to[round] ?? rate)));
-  console.log(`One TCP stream of ${SECONDS} s, ${ROUNDS} interleaved rounds, Debian's wireguard-go everywhere:\n`);
+  console.log(`One TCP stream of ${SECONDS} s, ${ROUNDS} interleaved rounds:\n`);
   console.log('| Way | Mbit/s | ratio | target |\n| --- | --- | --- | --- |');
   console.log(`| wireguard-go set up by hand | ${spread(rates.plain, 0)} | | |`);
   console.log(`| mesh, direct | ${spread(rates.direct, 0)} | ${ratio(rates.direct, rates.plain)} of plain | 0.95 |`);

@@ -1,9 +1,16 @@
+import { execFileSync } from 'node:child_process';
 import { cpus, release } from 'node:os';
 
 /** What a figure was measured on: it means nothing without. */
 export function machine(): string {
   const [cpu] = cpus();
   return `${cpus().length} cores of ${cpu?.model}, Linux ${release()}, Node ${process.version}`;
+}
+
+/** Of the one that is first on PATH, as it calls itself: Debian's 0.0.20231211 says 0.0.20230223. */
+export function wireguardGo(): string {
+  const [line = ''] = execFileSync('wireguard-go', ['--version'], { encoding: 'utf8' }).split('\n');
+  return line;
 }
 
 export function median(values: readonly number[]): number {

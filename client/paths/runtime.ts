@@ -24,7 +24,8 @@ export async function startConnectivity(options: ConnectivityOptions): Promise<C
   const overlay = overlayOf(graph);
   const hosts = hostCandidates(networkInterfaces(), { overlayInterface: interfaceName, overlay, port: wireguardPort });
   const onlyFamily = tunnel.mixesFamilies ? undefined : mainFamily(hosts);
-  if (onlyFamily) log.info({ onlyFamily }, 'This wireguard-go loses packets when peers have IPv4 and IPv6 addresses.');
+  if (onlyFamily)
+    log.info({ onlyFamily }, 'Peers are reached over one address family: this wireguard-go mixes up two.');
   const paths = new Paths({
     keyPair,
     subjectOf: (peerId) => `mesh.${workspaceId}.${peerId}.signal`,

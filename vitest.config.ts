@@ -4,7 +4,7 @@ import { defineConfig } from 'vitest/config';
 
 /** Brought by test/newer-wireguard-go.sh. */
 const NEWER_WIREGUARD_GO = path.resolve('node_modules/.cache/newer-wireguard-go');
-/** Real interfaces and packets: one file at a time, after the others, so that time limits measure Mesh. */
+/** Real interfaces and packets: one file at a time, apart from the others, so that time limits measure Mesh. */
 const privileged = {
   setupFiles: ['test/seed.ts'],
   testTimeout: 120_000,

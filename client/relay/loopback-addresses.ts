@@ -9,8 +9,9 @@ import { applyRelayRules, removeRelayRules } from './rules.ts';
 const PREFIX = [0xfd6c, 0x7270];
 
 /**
- * Where a node's relayed peers seem to live: `fd6c:7270::<wireguard port>:<n>` on the loopback interface, or `127.77.x.y`. For a local route the kernel answers from the address that was asked, so one socket can tell all
- * peers apart by the address their packets come from; IPv6 does so only for addresses that the interface has.
+ * Where a node's relayed peers seem to live: `fd6c:7270::<wireguard port>:<n>` on the loopback interface, or `127.77.x.y`.
+ * For a local route the kernel answers from the address that was asked, so one socket can tell all peers apart by the address
+ * their packets come from; IPv6 does so only for addresses that the interface has.
  */
 export interface LoopbackAddresses {
   readonly family: Family;

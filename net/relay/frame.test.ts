@@ -165,10 +165,10 @@ function chunksOf(stream: Uint8Array, cuts: readonly number[]): Uint8Array[] {
 function split(splitter: FrameSplitter, chunks: readonly Uint8Array[]) {
   const frames: string[] = [];
   for (const chunk of chunks) {
-    const refusal = splitter.push(chunk, (bytes, _view, start, end) => {
-      frames.push(hex(bytes.subarray(start, end)));
-      return true;
-    });
+    // Looked at when the chunk is split, as long as frames are valid.
+    const seen: Uint8Array[] = [];
+    const refusal = splitter.push(chunk, (bytes, _view, start, end) => seen.push(bytes.subarray(start, end)) > 0);
+    frames.push(...seen.map(hex));
     if (refusal !== undefined) return { frames, refusal };
   }
   return { frames, refusal: undefined };

@@ -4,7 +4,7 @@ export type SplitRefusal = 'bad-version' | 'too-large';
 
 /**
  * Sees one whole frame, header at `start`. The bytes are the chunk itself or, for a frame that came in pieces, a buffer that
- * is used again: what must outlive the call is copied. Returning false ends the splitting of this chunk.
+ * is used again once the chunk is split: what must outlive that is copied. Returning false ends the splitting of this chunk.
  */
 export type FrameVisitor = (bytes: Uint8Array, view: DataView, start: number, end: number) => boolean;
 
@@ -25,6 +25,7 @@ export class FrameSplitter {
 
   push(chunk: Uint8Array, visit: FrameVisitor): SplitRefusal | undefined {
     let at = 0;
+    let seen: Uint8Array<ArrayBuffer> | undefined;
     if (this.#held > 0) {
       at = this.#fill(chunk, 0, HEADER_BYTES);
       if (this.#held < HEADER_BYTES) return undefined;
@@ -35,7 +36,9 @@ export class FrameSplitter {
       if (this.#held < total) return undefined;
       this.#held = 0;
       if (!visit(this.#carry, this.#carryView, 0, total)) return undefined;
-      if (this.#carry.length > KEPT_CARRY_BYTES) this.#resize(0);
+      // The start of another frame may follow: it must not lie where the visitor still looks.
+      seen = this.#carry;
+      this.#use(new Uint8Array(0));
     }
     const view = viewOf(chunk);
     while (chunk.length - at >= HEADER_BYTES) {
@@ -47,6 +50,7 @@ export class FrameSplitter {
       at = end;
     }
     if (at < chunk.length) this.#hold(chunk, view, at);
+    if (seen && seen.length <= KEPT_CARRY_BYTES && this.#held === 0) this.#use(seen);
     return undefined;
   }
 
@@ -73,8 +77,12 @@ export class FrameSplitter {
 
   #resize(bytes: number): void {
     const larger = new Uint8Array(bytes);
-    larger.set(this.#carry.subarray(0, Math.min(this.#held, bytes)));
-    this.#carry = larger;
-    this.#carryView = new DataView(larger.buffer);
+    larger.set(this.#carry.subarray(0, this.#held));
+    this.#use(larger);
+  }
+
+  #use(carry: Uint8Array<ArrayBuffer>): void {
+    this.#carry = carry;
+    this.#carryView = new DataView(carry.buffer);
   }
 }

@@ -2,7 +2,9 @@ import { createSocket, type Socket, type SocketType } from 'node:dgram';
 import { once } from 'node:events';
 import koffi from 'koffi';
 import { afterEach, describe, expect, it } from 'vitest';
-import { DatagramBatch, openDatagramBatch, targetOf } from './datagram-batch.ts';
+import { DatagramBatch, openDatagramBatch } from './datagram-batch.ts';
+import { partsOf } from './joined.ts';
+import { targetOf } from './sockaddr.ts';
 import { parseIp } from './stun/address.ts';
 import { udpHandleOf } from './udp-handle.ts';
 
@@ -88,7 +90,7 @@ describe.skipIf(process.platform !== 'linux')('many datagrams with one system ca
   });
 });
 
-describe.skipIf(process.platform !== 'linux')('datagrams that join', () => {
+describe.skipIf(process.platform !== 'linux')('joined datagrams', () => {
   /** As koffi, but its `sendmmsg` tells how many messages it was given, and may refuse. */
   function observed(counts: number[], refuses: () => boolean) {
     const libc = koffi.load(null);
@@ -111,8 +113,7 @@ describe.skipIf(process.platform !== 'linux')('datagrams that join', () => {
     const counts: number[] = [];
     const batch = new DatagramBatch(
       observed(counts, () => false),
-      MAX_BYTES,
-      true,
+      'joined',
     );
     const ip = parseIp(address) ?? new Uint8Array();
     const [toThere, toOther] = [targetOf(ip, there.port), targetOf(ip, other.port)];
@@ -133,16 +134,62 @@ describe.skipIf(process.platform !== 'linux')('datagrams that join', () => {
     const counts: number[] = [];
     const batch = new DatagramBatch(
       observed(counts, () => false),
-      bytes,
-      true,
+      'joined',
     );
     const target = targetOf(Uint8Array.of(127, 0, 0, 1), there.port);
     for (let n = 0; n < 64; n++) batch.put(new Uint8Array(bytes).fill(n), target);
     batch.send(here.fd);
     expect(counts).toEqual([2]);
-    expect(received(batch, there.fd).map(({ bytes }) => [bytes.length, bytes[0]])).toEqual(
+    const arrived = Array.from({ length: 4 }, () => received(batch, there.fd)).flat();
+    expect(arrived.map((datagram) => [datagram.bytes.length, datagram.bytes[0]])).toEqual(
       Array.from({ length: 64 }, (_, n) => [bytes, n]),
     );
+  });
+
+  it.each([
+    ['udp4', '127.0.0.1'],
+    ['udp6', '::1'],
+  ] as const)('arrive joined at a socket that takes them so, and leave so again, over %s', async (type, address) => {
+    const [here, there, beyond] = [await bound(type, address), await bound(type, address), await bound(type, address)];
+    const batch = new DatagramBatch(koffi, 'joined');
+    batch.receiveJoined(there.fd);
+    const ip = parseIp(address) ?? new Uint8Array();
+    const bytes = Uint8Array.from({ length: 62_000 }, (_, at) => at % 251);
+    expect(batch.put(bytes, targetOf(ip, there.port), 1_312)).toBe(true);
+    batch.put(Uint8Array.of(1, 2, 3), targetOf(ip, there.port));
+    batch.send(here.fd);
+    expect(batch.receive(there.fd)).toBe(2);
+    expect([batch.segment(0), batch.segment(1)]).toEqual([1_312, 0]);
+    expect(batch.datagram(0)).toEqual(bytes);
+    expect([...batch.datagram(1)]).toEqual([1, 2, 3]);
+    batch.put(batch.datagram(0), targetOf(ip, beyond.port), batch.segment(0));
+    batch.send(there.fd);
+    const arrived = Array.from({ length: 4 }, () => received(batch, beyond.fd)).flat();
+    expect(arrived.map((datagram) => datagram.bytes)).toEqual([...partsOf(bytes, 1_312)]);
+  });
+
+  it('are refused when more waits than there is room for, and taken after it was sent', async () => {
+    const [here, there] = [await bound('udp4', '127.0.0.1'), await bound('udp4', '127.0.0.1')];
+    const batch = new DatagramBatch(koffi, 'joined');
+    batch.receiveJoined(there.fd);
+    const target = targetOf(Uint8Array.of(127, 0, 0, 1), there.port);
+    const burst = new Uint8Array(62_000).fill(9);
+    const taken = Array.from({ length: 6 }, () => batch.put(burst, target, 1_312));
+    expect(taken).toEqual([true, true, true, true, false, false]);
+    batch.send(here.fd);
+    expect(batch.put(burst, target, 1_312)).toBe(true);
+    batch.send(here.fd);
+    expect(received(batch, there.fd)[0]?.bytes).toHaveLength(burst.length);
+  });
+
+  it('are sent apart when Linux would not take so many as one', async () => {
+    const [here, there] = [await bound('udp4', '127.0.0.1'), await bound('udp4', '127.0.0.1')];
+    const batch = new DatagramBatch(koffi, 'joined');
+    const target = targetOf(Uint8Array.of(127, 0, 0, 1), there.port);
+    expect(batch.put(new Uint8Array(65).fill(1), target, 1)).toBe(true);
+    batch.send(here.fd);
+    const arrived = Array.from({ length: 5 }, () => received(batch, there.fd)).flat();
+    expect(arrived.map(({ bytes }) => [...bytes])).toEqual(new Array(65).fill([1]));
   });
 
   it('go one by one once a kernel refused a message of many', async () => {
@@ -150,8 +197,7 @@ describe.skipIf(process.platform !== 'linux')('datagrams that join', () => {
     const counts: number[] = [];
     const batch = new DatagramBatch(
       observed(counts, () => counts.length === 1),
-      MAX_BYTES,
-      true,
+      'joined',
     );
     const target = targetOf(Uint8Array.of(127, 0, 0, 1), there.port);
     for (const _ of ['refused', 'taken']) {

@@ -2,7 +2,8 @@ import { createSocket, type Socket } from 'node:dgram';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import koffi from 'koffi';
-import { DatagramBatch, targetOf } from '../../net/datagram-batch.ts';
+import { DatagramBatch } from '../../net/datagram-batch.ts';
+import { targetOf } from '../../net/sockaddr.ts';
 import { udpHandleOf } from '../../net/udp-handle.ts';
 
 /**

@@ -1,4 +1,5 @@
 import type { Log } from '../../core/ports.ts';
+import { countOf, partsOf } from '../../net/joined.ts';
 import type { RelayAddress } from '../../net/relay/address.ts';
 import type { KeyPair } from '../../net/seal/x25519.ts';
 import type { Family } from '../family.ts';
@@ -54,7 +55,7 @@ export class Carrier {
       log,
       onReady: () => onRelay(this.relayState),
       onAway: () => onRelay(this.relayState),
-      onPacket: (from, payload) => this.#fromRelay(from, payload),
+      onPackets: (from, packets, segment) => this.#fromRelay(from, packets, segment),
       onProbed: (from, isPresent) => {
         const peer = loopback.peerOfRelayId(from);
         if (peer) onProbed(peer.publicKey, isPresent);
@@ -70,7 +71,8 @@ export class Carrier {
       now,
       log,
       // No peer has an address before the carrier is there.
-      onPacket: (peer, packet) => carrier.#fromTunnel(peer, packet),
+      onPackets: (peer, packets, segment) => carrier.#fromTunnel(peer, packets, segment),
+      onDrained: () => carrier.#link.flush(),
     });
     const carrier = new Carrier(options, loopback);
     return carrier;
@@ -150,13 +152,13 @@ export class Carrier {
   sendInitiation(publicKey: string): void {
     const initiation = this.#loopback.initiationOf(publicKey);
     const peer = this.#loopback.peer(publicKey);
-    if (initiation && peer) this.#fromTunnel(peer, initiation);
+    if (initiation && peer) this.#fromTunnel(peer, initiation, 0);
   }
 
   /** By way of the relay, to the peer's agent. */
   sendMessage(publicKey: string, bytes: Uint8Array): void {
     const peer = this.#loopback.peer(publicKey);
-    if (peer) this.#link.forward(peer.relayId, bytes);
+    if (peer) this.#link.forward(peer.relayId, bytes, 0);
   }
 
   /** Asks the relay whether the peer is connected to it. */
@@ -181,22 +183,24 @@ export class Carrier {
   }
 
   /** What WireGuard handed to the loopback. */
-  #fromTunnel({ publicKey, relayId }: LoopbackPeer, packet: Uint8Array): void {
+  #fromTunnel({ publicKey, relayId }: LoopbackPeer, packets: Uint8Array, segment: number): void {
     const direct = this.#directs.get(publicKey);
-    // It leaves later, and the packet is valid only now.
-    if (direct) this.#options.onRoamed(publicKey, direct, Uint8Array.from(packet));
-    else if (this.#met.has(publicKey)) this.#link.forward(relayId, packet);
-    else this.#notNegotiated += 1;
+    if (direct) {
+      // They leave later, and are valid only now.
+      const kept = Uint8Array.from(packets);
+      for (const packet of partsOf(kept, segment)) this.#options.onRoamed(publicKey, direct, packet);
+    } else if (this.#met.has(publicKey)) this.#link.forward(relayId, packets, segment);
+    else this.#notNegotiated += countOf(packets, segment);
   }
 
-  #fromRelay(from: bigint, payload: Uint8Array): void {
+  #fromRelay(from: bigint, packets: Uint8Array, segment: number): void {
     const peer = this.#loopback.peerOfRelayId(from);
     if (!peer) return;
-    if (payload[0] === STUN_FIRST_BYTE) {
-      this.#options.onMessage(peer.publicKey, Uint8Array.from(payload));
+    if (packets[0] === STUN_FIRST_BYTE) {
+      if (segment === 0) this.#options.onMessage(peer.publicKey, Uint8Array.from(packets));
       return;
     }
-    this.#loopback.deliver(peer, payload);
+    this.#loopback.deliver(peer, packets, segment);
     this.#options.onHeard(peer.publicKey);
   }
 }

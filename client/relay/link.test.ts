@@ -24,11 +24,32 @@ describe('the link to the relay', () => {
       use(port);
       await expect.poll(() => link.state).toBe('ready');
     }
-    for (let n = 0; n < 100; n++) expect(one.link.forward(two.id, Uint8Array.of(4, n))).toBeUndefined();
+    for (let n = 0; n < 100; n++) expect(one.link.forward(two.id, Uint8Array.of(4, n), 0)).toBeUndefined();
     await expect.poll(() => two.packets.length).toBe(100);
     expect(two.packets).toEqual(Array.from({ length: 100 }, (_, n) => `${one.id} 4,${n}`));
-    two.link.forward(one.id, Uint8Array.of(1));
+    two.link.forward(one.id, Uint8Array.of(1), 0);
     await expect.poll(() => one.packets).toEqual([`${two.id} 1`]);
+  });
+
+  it('joins packets for a peer that is known to take them so, and sends them apart before', async () => {
+    const { port } = await startRelay();
+    const [one, two] = [node(), node()];
+    for (const { link, use } of [one, two]) {
+      use(port);
+      await expect.poll(() => link.state).toBe('ready');
+    }
+    const burst = Uint8Array.of(4, 1, 4, 2, 4);
+    one.link.forward(two.id, burst, 2);
+    await expect.poll(() => two.packets).toEqual([`${one.id} 4,1`, `${one.id} 4,2`, `${one.id} 4`]);
+    two.link.forward(one.id, Uint8Array.of(9), 0);
+    await expect.poll(() => one.packets).toEqual([`${two.id} 9`]);
+    one.link.forward(two.id, burst, 2);
+    await expect.poll(() => two.packets.at(-1)).toBe(`${one.id} 4,1,4,2,4 by 2`);
+    expect([one.link.sent.packets, two.link.received.packets]).toEqual([6, 6]);
+    one.link.forward(12_345n, burst, 2);
+    one.link.close();
+    one.link.forward(two.id, burst, 2);
+    expect(one.link.dropped['relay-away']).toBe(3);
   });
 
   it('knows who is at the relay', async () => {
@@ -49,7 +70,7 @@ describe('the link to the relay', () => {
     await expect.poll(() => one.link.state).toBe('ready');
     await first.relay.stop();
     await expect.poll(() => one.link.state).not.toBe('ready');
-    expect(one.link.forward(1n, Uint8Array.of(4))).toBe('relay-away');
+    expect(one.link.forward(1n, Uint8Array.of(4), 0)).toBe('relay-away');
     await startRelay(first.port);
     await expect.poll(() => one.link.state, { timeout: 10_000 }).toBe('ready');
     expect([one.readies, one.link.dropped['relay-away']]).toEqual([2, 1]);
@@ -81,10 +102,10 @@ describe('the link to the relay', () => {
     await expect.poll(() => one.link.state).toBe('ready');
     const packet = new Uint8Array(1_400).fill(4);
     // Within one turn of the event loop the relay, in this process, reads nothing: 28 MB are more than the kernel takes.
-    const results = Array.from({ length: 20_000 }, () => one.link.forward(1n, packet));
+    const results = Array.from({ length: 20_000 }, () => one.link.forward(1n, packet, 0));
     expect(results.at(-1)).toBe('queue-full');
     expect(one.link.dropped['queue-full']).toBe(results.filter((drop) => drop === 'queue-full').length);
-    expect(one.link.forward(1n, new Uint8Array(70_000))).toBe('too-large');
+    expect(one.link.forward(1n, new Uint8Array(70_000), 0)).toBe('too-large');
   });
 
   it('survives a server that is no relay', async () => {
@@ -139,7 +160,8 @@ function node() {
       self.readies += 1;
     },
     onAway: () => {},
-    onPacket: (from, payload) => self.packets.push(`${from} ${payload.join()}`),
+    onPackets: (from, packets, segment) =>
+      self.packets.push(`${from} ${packets.join()}${segment > 0 ? ` by ${segment}` : ''}`),
     onProbed: (peer, isPresent) => self.probed.push(`${peer} ${isPresent}`),
   });
   cleanUps.push(() => link.close());

@@ -1,6 +1,7 @@
 import { connect, type Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
 import type { Log } from '../../core/ports.ts';
+import { countOf, partsOf } from '../../net/joined.ts';
 import { formatRelayAddress, type RelayAddress } from '../../net/relay/address.ts';
 import { RelayClient, type RelayClientEvent } from '../../net/relay/client.ts';
 import { decodeCredential } from '../../net/relay/credential.ts';
@@ -18,7 +19,8 @@ const REFUSED_RETRY_MS = 60_000;
 /** Silence after which a session in use is asked for an echo, and after which it counts as dead. */
 const ECHO_AFTER_MS = 4_000;
 const ECHO_DEAD_MS = 10_000;
-const READ_BYTES = 65_536;
+/** Several bursts of WireGuard, so that few frames come in pieces. */
+const READ_BYTES = 262_144;
 const NO_BYTES = new Uint8Array(0);
 
 export type LinkDrop = 'relay-away' | 'queue-full' | 'too-large';
@@ -32,8 +34,8 @@ export interface RelayLinkOptions {
   readonly log: Log;
   readonly onReady: () => void;
   readonly onAway: (reason: string) => void;
-  /** The payload is valid until the handler returns. */
-  readonly onPacket: (from: bigint, payload: Uint8Array) => void;
+  /** Joined packets by their segment (net/joined.ts). Valid until the handler returns. */
+  readonly onPackets: (from: bigint, packets: Uint8Array, segment: number) => void;
   readonly onProbed: (peer: bigint, isPresent: boolean) => void;
 }
 
@@ -41,6 +43,8 @@ interface Session {
   readonly socket: Socket;
   readonly client: RelayClient;
   readonly outbox: Outbox;
+  /** Peers that take joined packets: heard of by this session. */
+  readonly joiners: Set<bigint>;
   startedAt: number;
   heardAt: number;
   /** Since it was last heard of: when something was first sent to it, and when an echo was asked for. */
@@ -108,15 +112,26 @@ export class RelayLink {
     this.#connect();
   }
 
-  /** @returns why the packet was dropped; undefined when it is on its way */
-  forward(peer: bigint, packet: Uint8Array): LinkDrop | undefined {
+  /** Joined packets by their segment. @returns why the last that was dropped was; undefined when all are on their way */
+  forward(peer: bigint, packets: Uint8Array, segment: number): LinkDrop | undefined {
     const session = this.#session;
-    if (session === undefined || session.client.state !== 'ready') return this.#drop('relay-away');
-    if (packet.length > MAX_PAYLOAD_BYTES) return this.#drop('too-large');
-    if (!session.outbox.forward(peer, packet)) return this.#drop('queue-full');
+    const count = countOf(packets, segment);
+    if (session === undefined || session.client.state !== 'ready') return this.#drop('relay-away', count);
+    if (segment > 0 && !session.joiners.has(peer)) {
+      let dropped: LinkDrop | undefined;
+      for (const packet of partsOf(packets, segment)) dropped = this.forward(peer, packet, 0) ?? dropped;
+      return dropped;
+    }
+    if (packets.length > MAX_PAYLOAD_BYTES) return this.#drop('too-large', count);
+    if (!session.outbox.forward(peer, packets, segment)) return this.#drop('queue-full', count);
     session.sentAt ??= this.#options.now();
-    this.sent.packets += 1;
+    this.sent.packets += count;
     return undefined;
+  }
+
+  /** Sends what was forwarded, which would else leave at the end of this turn of the event loop. */
+  flush(): void {
+    this.#session?.outbox.flush();
   }
 
   /** Asks whether a peer is connected to the relay. */
@@ -140,8 +155,8 @@ export class RelayLink {
     this.#end('closed');
   }
 
-  #drop(reason: LinkDrop): LinkDrop {
-    this.dropped[reason] += 1;
+  #drop(reason: LinkDrop, count: number): LinkDrop {
+    this.dropped[reason] += count;
     return reason;
   }
 
@@ -171,6 +186,7 @@ export class RelayLink {
       socket,
       client,
       outbox: new Outbox(socket),
+      joiners: new Set(),
       startedAt: at,
       heardAt: at,
       sentAt: undefined,
@@ -200,11 +216,12 @@ export class RelayLink {
   }
 
   #handle(session: Session, event: RelayClientEvent): void {
-    const { onReady, onPacket, onProbed } = this.#options;
+    const { onReady, onPackets, onProbed } = this.#options;
     switch (event.type) {
-      case 'packet':
-        this.received.packets += 1;
-        onPacket(event.from, event.payload);
+      case 'packets':
+        if (event.takesJoined && !session.joiners.has(event.from)) session.joiners.add(event.from);
+        this.received.packets += countOf(event.payload, event.segment);
+        onPackets(event.from, event.payload, event.segment);
         return;
       case 'send':
         session.outbox.send(event.bytes);

@@ -1,6 +1,8 @@
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 import { expect, it } from 'vitest';
+import { openDatagramBatch } from '../../net/datagram-batch.ts';
+import { udpHandleOf } from '../../net/udp-handle.ts';
 import { LoopbackSocket, placeOf } from './loopback-socket.ts';
 
 const PACKETS = 6_000;
@@ -20,9 +22,10 @@ it('loses and changes nothing when it begins to work in batches under load', asy
     family: 'ipv4',
     now: () => performance.now(),
     log,
-    onPacket(packet, ip, from) {
+    onDrained() {},
+    onPackets(packet, segment, ip, from) {
       if (ip.join('.') !== '127.0.0.1' || from !== port) strangers.add(`${ip.join('.')}:${from}`);
-      socket.send(packet, there);
+      socket.send(packet, segment, there);
     },
   });
   const returned: number[] = [];
@@ -45,8 +48,41 @@ it('loses and changes nothing when it begins to work in batches under load', asy
   expect([...strangers]).toEqual([]);
   if (process.platform === 'linux') expect(messages).toEqual(['Relayed packets go in batches.']);
   await socket.close();
-  socket.send(numbered(0), there);
+  socket.send(numbered(0), 0, there);
   wireguard.close();
+});
+
+it.skipIf(process.platform !== 'linux')('hands on what was sent as one as one, once it is busy', async () => {
+  const messages: string[] = [];
+  const log = { error() {}, warn() {}, info() {}, debug: (_fields: object, message: string) => messages.push(message) };
+  const sender = createSocket('udp4');
+  sender.bind(0, '127.0.0.1');
+  await once(sender, 'listening');
+  const seen: (readonly [Uint8Array, number])[] = [];
+  const drained: number[] = [];
+  const socket = await LoopbackSocket.open({
+    family: 'ipv4',
+    now: () => performance.now(),
+    log,
+    onDrained: () => drained.push(seen.length),
+    onPackets: (packets, segment) => seen.push([Uint8Array.from(packets), segment]),
+  });
+  const isBusy = () => messages.includes('Relayed packets go in batches.');
+  while (!isBusy()) {
+    for (let n = 0; n < 100; n++) sender.send(Uint8Array.of(n), socket.port, '127.0.0.1');
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  await expect.poll(() => seen.at(-1)?.[0][0]).toBe(99);
+  const batch = await openDatagramBatch('joined', () => {});
+  const handle = udpHandleOf(sender);
+  if (batch === undefined || handle === undefined) throw new Error('There is no batch.');
+  const burst = Uint8Array.from({ length: 5_000 }, (_, at) => at % 251);
+  batch.put(burst, placeOf('127.0.0.1', socket.port).target, 1_312);
+  batch.send(handle.fd);
+  await expect.poll(() => seen.at(-1)).toEqual([burst, 1_312]);
+  expect(drained.at(-1)).toBe(seen.length);
+  await socket.close();
+  sender.close();
 });
 
 it('names a place by an address alone', () => {

@@ -1,4 +1,5 @@
 import type { Log } from '../../core/ports.ts';
+import { partsOf } from '../../net/joined.ts';
 import { peerIdOf } from '../../net/relay/frame.ts';
 import { parseIp } from '../../net/stun/address.ts';
 import type { Family } from '../family.ts';
@@ -9,7 +10,9 @@ import { applyRelayRules, removeRelayRules } from './rules.ts';
 
 /** Numbers of peers: what fits the last group of an address. */
 export const MAX_LOOPBACK_PEERS = 65_535;
-/** A handshake initiation (type 1) of WireGuard, and how long it waits for its answer before it makes another. */
+/** WireGuard's packets of data. */
+const DATA_TYPE = 4;
+/** A handshake initiation of WireGuard, and how long it waits for its answer before it makes another. */
 const INITIATION_TYPE = 1;
 const INITIATION_BYTES = 148;
 const INITIATION_LIFE_MS = 5_000;
@@ -41,8 +44,10 @@ export interface LoopbackOptions {
   readonly family: Family;
   readonly now: () => number;
   readonly log: Log;
-  /** WireGuard sent this to a peer. The packet is valid until the handler returns. */
-  readonly onPacket: (peer: LoopbackPeer, packet: Uint8Array) => void;
+  /** WireGuard sent this to a peer, joined packets by their segment (net/joined.ts). Valid until the handler returns. */
+  readonly onPackets: (peer: LoopbackPeer, packets: Uint8Array, segment: number) => void;
+  /** All that waited was read; not called for what arrives too slowly to wait. */
+  readonly onDrained: () => void;
 }
 
 /**
@@ -73,14 +78,15 @@ export class Loopback {
   }
 
   static async open(options: LoopbackOptions): Promise<Loopback> {
-    const { wireguardPort, family, now, log } = options;
+    const { wireguardPort, family, now, log, onDrained } = options;
     const addresses = await openLoopbackAddresses(wireguardPort, family);
     try {
       const socket = await LoopbackSocket.open({
         family: addresses.family,
         now,
         log,
-        onPacket: (packet, ip, port) => loopback.#receive(packet, ip, port),
+        onPackets: (packets, segment, ip, port) => loopback.#receive(packets, segment, ip, port),
+        onDrained,
       });
       const loopback = new Loopback(options, addresses, socket);
       loopback.#isDoorOpen = await applyRelayRules(wireguardPort, loopback.port);
@@ -155,19 +161,23 @@ export class Loopback {
   }
 
   /**
-   * Hands WireGuard a packet that seems to come from the peer, but no initiation twice. Of two at once wireguard-go answers
-   * both, forgets what it agreed on with the first, and the peer, which took the first answer, speaks to nobody for 15 s.
-   * The packet is read before this returns.
+   * Hands WireGuard packets that seem to come from the peer, joined ones by their segment, but no initiation twice. Of two at
+   * once wireguard-go answers both, forgets what it agreed on with the first, and the peer, which took the first answer,
+   * speaks to nobody for 15 s. They are read before this returns.
    */
-  deliver({ number }: LoopbackPeer, packet: Uint8Array): void {
-    const entry = this.#byNumber.get(number);
-    if (!entry) return;
-    if (isInitiation(packet)) {
-      const before = entry.deliveredInitiation;
-      if (before && Buffer.compare(before, packet) === 0) return;
-      entry.deliveredInitiation = Uint8Array.from(packet);
+  deliver(peer: LoopbackPeer, packets: Uint8Array, segment: number): void {
+    if (segment > 0 && packets[0] !== DATA_TYPE) {
+      for (const packet of partsOf(packets, segment)) this.deliver(peer, packet, 0);
+      return;
     }
-    this.#socket.send(packet, this.#isDoorOpen ? entry.throughDoor : entry.pastDoor);
+    const entry = this.#byNumber.get(peer.number);
+    if (!entry) return;
+    if (isInitiation(packets)) {
+      const before = entry.deliveredInitiation;
+      if (before && Buffer.compare(before, packets) === 0) return;
+      entry.deliveredInitiation = Uint8Array.from(packets);
+    }
+    this.#socket.send(packets, segment, this.#isDoorOpen ? entry.throughDoor : entry.pastDoor);
   }
 
   /**
@@ -201,29 +211,30 @@ export class Loopback {
     await removeRelayRules(this.#options.wireguardPort);
   }
 
-  /** A packet for WireGuard came back: something took the rule away. It goes the plain way while the rule is put back. */
-  #doorIsGone(entry: Entry, packet: Uint8Array): void {
+  /** Packets for WireGuard came back: something took the rule away. They go the plain way while the rule is put back. */
+  #doorIsGone(entry: Entry, packets: Uint8Array, segment: number): void {
     if (this.#isDoorOpen) {
       this.#isDoorOpen = false;
       this.restoreRules();
     }
-    this.#socket.send(packet, entry.pastDoor);
+    this.#socket.send(packets, segment, entry.pastDoor);
   }
 
-  #receive(packet: Uint8Array, ip: Uint8Array, port: number): void {
+  #receive(packets: Uint8Array, segment: number, ip: Uint8Array, port: number): void {
     const entry = this.#entryOf(ip);
     if (entry && port === this.port) {
-      this.#doorIsGone(entry, packet);
+      this.#doorIsGone(entry, packets, segment);
       return;
     }
     if (entry === undefined || port !== this.#options.wireguardPort) {
       this.strangers += 1;
       return;
     }
-    if (isInitiation(packet)) {
-      entry.initiation = { packet: Uint8Array.from(packet), at: this.#options.now() };
+    // Linux joins only what was sent at once, and WireGuard sends an initiation alone.
+    if (isInitiation(packets)) {
+      entry.initiation = { packet: Uint8Array.from(packets), at: this.#options.now() };
     }
-    this.#options.onPacket(entry, packet);
+    this.#options.onPackets(entry, packets, segment);
   }
 
   /** A peer's number is the end of its address. */

@@ -1,6 +1,16 @@
+import { countOf, MAX_JOINED } from '../joined.ts';
 import { importPrivateKey, type KeyPair } from '../seal/x25519.ts';
 import type { RelayKeys } from './credential.ts';
-import { encodeFrame, FLAG_REPLY, FRAME_TYPES, HEADER_BYTES, MAX_PAYLOAD_BYTES, writeHeader } from './frame.ts';
+import {
+  encodeFrame,
+  FLAG_REPLY,
+  FLAG_TAKES_JOINED,
+  FRAME_TYPES,
+  HEADER_BYTES,
+  MAX_PAYLOAD_BYTES,
+  MIN_SEGMENT,
+  writeHeader,
+} from './frame.ts';
 import {
   decodeBye,
   decodeChallenge,
@@ -28,8 +38,15 @@ export type RelayClientEvent =
   | { readonly type: 'send'; readonly bytes: Uint8Array }
   /** Forwarding begins, or a renewed credential was taken. */
   | { readonly type: 'ready'; readonly ready: Ready }
-  /** A packet of a peer; the payload is valid until the next call. */
-  | { readonly type: 'packet'; readonly from: bigint; readonly payload: Uint8Array }
+  /** A packet of a peer, or joined ones by their segment (net/joined.ts); the payload is valid until the next call. */
+  | {
+      readonly type: 'packets';
+      readonly from: bigint;
+      readonly payload: Uint8Array;
+      readonly segment: number;
+      /** Whether the peer takes joined packets. */
+      readonly takesJoined: boolean;
+    }
   | { readonly type: 'probed'; readonly peer: bigint; readonly isPresent: boolean; readonly echo: Uint8Array }
   /** The relay is about to restart: connect elsewhere or again after that time; this session still forwards. */
   | { readonly type: 'move'; readonly retryAfterMs: number }
@@ -116,7 +133,7 @@ export class RelayClient {
   /** A packet for a peer as a frame; undefined before `ready` and for a packet that is too large. */
   forward(peer: bigint, payload: Uint8Array): Uint8Array | undefined {
     if (this.#state !== 'ready' || payload.length > MAX_PAYLOAD_BYTES) return undefined;
-    return encodeFrame('forward', peer, payload);
+    return encodeFrame('forward', peer, payload, FLAG_TAKES_JOINED);
   }
 
   /** Asks whether a peer is connected to this relay; the answer brings the echo back, so it measures the way too. */
@@ -141,7 +158,7 @@ export class RelayClient {
     const isReply = (view.getUint16(start + 2) & FLAG_REPLY) !== 0;
     switch (type) {
       case FRAME_TYPES.forward:
-        if (this.#state === 'ready') events.push({ type: 'packet', from: peer, payload });
+        if (this.#state === 'ready') this.#forwarded(peer, view.getUint16(start + 2), payload, events);
         return;
       case FRAME_TYPES.challenge:
         events.push(this.#prove(payload, now));
@@ -167,6 +184,12 @@ export class RelayClient {
         // Types of a later version mean nothing to us and harm nobody.
         return;
     }
+  }
+
+  #forwarded(from: bigint, flags: number, payload: Uint8Array, events: RelayClientEvent[]): void {
+    const segment = flags >= MIN_SEGMENT && flags < payload.length ? flags : 0;
+    if (countOf(payload, segment) > MAX_JOINED) return;
+    events.push({ type: 'packets', from, payload, segment, takesJoined: flags > 0 });
   }
 
   #prove(payload: Uint8Array, now: number): RelayClientEvent {
@@ -200,9 +223,21 @@ export class RelayClient {
   }
 }
 
-/** Writes a forward frame where it will be sent from. @returns the first byte behind it; there must be room */
-export function writeForward(into: Uint8Array, view: DataView, at: number, peer: bigint, payload: Uint8Array): number {
-  writeHeader(view, at, FRAME_TYPES.forward, 0, payload.length, peer);
+/**
+ * Writes a forward frame where it will be sent from.
+ *
+ * @param segment of joined packets; 0 for one alone
+ * @returns the first byte behind it; there must be room
+ */
+export function writeForward(
+  into: Uint8Array,
+  view: DataView,
+  at: number,
+  peer: bigint,
+  payload: Uint8Array,
+  segment: number,
+): number {
+  writeHeader(view, at, FRAME_TYPES.forward, segment === 0 ? FLAG_TAKES_JOINED : segment, payload.length, peer);
   into.set(payload, at + HEADER_BYTES);
   return at + HEADER_BYTES + payload.length;
 }

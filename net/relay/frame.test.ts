@@ -38,8 +38,10 @@ describe('frames', () => {
 
   test('a forward frame written in place has the same bytes', () => {
     const slab = new Uint8Array(40);
-    const end = writeForward(slab, viewOf(slab), 3, 0x0123456789abcdefn, utf8('hi'));
-    expect(hex(slab.subarray(3, end))).toBe('01050000000000020123456789abcdef6869');
+    const end = writeForward(slab, viewOf(slab), 3, 0x0123456789abcdefn, utf8('hi'), 0);
+    expect(hex(slab.subarray(3, end))).toBe('01050001000000020123456789abcdef6869');
+    const joined = writeForward(slab, viewOf(slab), 3, 0x0123456789abcdefn, utf8('this that'), 5);
+    expect(hex(slab.subarray(3, joined))).toBe(`01050005000000090123456789abcdef${hex(utf8('this that'))}`);
   });
 
   test('a peer id is the first 8 bytes of SHA-256 of the key', () => {

@@ -23,6 +23,11 @@ export const FRAME_TYPES = {
 
 export type FrameType = keyof typeof FRAME_TYPES;
 
+/** In `flags` of a forward frame: its sender takes joined packets, and this is one alone. */
+export const FLAG_TAKES_JOINED = 1;
+/** In `flags` of a forward frame, so much or more is the segment of joined packets (net/joined.ts). */
+export const MIN_SEGMENT = 2;
+
 /** Set in answers to keepalive, probe and revoke, so that no answer is ever answered. */
 export const FLAG_REPLY = 1;
 

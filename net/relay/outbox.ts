@@ -1,25 +1,12 @@
-/** A flush seldom gathers more for one receiver. */
-const SLAB_BYTES = 65_536;
-/** Slabs kept for reuse: 8 MiB. */
-const MAX_IDLE_SLABS = 128;
+import { SLAB_BYTES, type SlabPool } from './slab-pool.ts';
 
-/** Slabs that are not in use, shared by all receivers of a relay. */
-export class SlabPool {
-  readonly #idle: Uint8Array[] = [];
-
-  take(): Uint8Array {
-    return this.#idle.pop() ?? new Uint8Array(SLAB_BYTES);
-  }
-
-  give(slab: Uint8Array): void {
-    if (this.#idle.length < MAX_IDLE_SLABS) this.#idle.push(slab);
-  }
-}
+/** So much or more at once is worth a system call of its own. */
+const PASSED_BYTES = 16_384;
 
 /** The filled part of a slab; the slab goes back to the pool when it is written. */
 export interface Piece {
   readonly bytes: Uint8Array;
-  readonly slab: Uint8Array;
+  readonly slab: Uint8Array<ArrayBuffer>;
 }
 
 /**
@@ -27,10 +14,12 @@ export interface Piece {
  * so a receiver that stops reading holds its cap and no more.
  */
 export class Outbox {
+  /** Writes to the receiver at once what the system takes. @returns how many bytes */
+  writeNow: ((bytes: Uint8Array) => number) | undefined;
   readonly #pool: SlabPool;
   readonly #cap: number;
   #pieces: Piece[] = [];
-  #slab: Uint8Array | undefined;
+  #slab: Uint8Array<ArrayBuffer> | undefined;
   #filled = 0;
   #queued = 0;
   #writing: readonly Piece[] = [];
@@ -52,6 +41,13 @@ export class Outbox {
 
   hasRoom(bytes: number): boolean {
     return this.#queued + bytes <= this.#cap;
+  }
+
+  /** Adds bytes, or writes them at once when they are many and nothing waits; they are the caller's again after this call. */
+  pass(bytes: Uint8Array, start: number, end: number): void {
+    const isDirect = end - start >= PASSED_BYTES && this.#queued === 0;
+    const written = isDirect ? (this.writeNow?.(bytes.subarray(start, end)) ?? 0) : 0;
+    this.copy(bytes, start + written, end);
   }
 
   /** Adds bytes; they are the caller's again after this call. */

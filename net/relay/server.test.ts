@@ -4,7 +4,7 @@ import { generateKeyPair, type KeyPair } from '../seal/x25519.ts';
 import { RelayClient, type RelayClientEvent } from './client.ts';
 import { RelayControl } from './control.ts';
 import { decodeCredential, mintCredential, relayKeysOf, workspaceTagOf } from './credential.ts';
-import { encodeFrame, peerIdOf } from './frame.ts';
+import { encodeFrame, FLAG_TAKES_JOINED, peerIdOf } from './frame.ts';
 import { STREAM_CORPUS } from './fuzz-corpus.ts';
 import { encodeHello, MAX_HANDSHAKE_PAYLOAD } from './handshake.ts';
 import type { RelayLimits } from './limits.ts';
@@ -108,6 +108,28 @@ describe('forwarding', () => {
     expect(b.log.slice(1)).toEqual([`${a.id}: hello`]);
   });
 
+  test.each([
+    { flags: 0, arrives: 'one two three, does not take joined' },
+    { flags: 1, arrives: 'one two three' },
+    { flags: 4, arrives: 'one two three by 4' },
+    { flags: 13, arrives: 'one two three' },
+    { flags: 60_000, arrives: 'one two three' },
+  ])('a frame with the flags $flags arrives as "$arrives"', ({ flags, arrives }) => {
+    const { join } = relay();
+    const [a, b] = [join(), join()];
+    a.send(encodeFrame('forward', b.id, utf8('one two three'), flags));
+    b.pump();
+    expect(b.log.slice(1)).toEqual([`${a.id}: ${arrives}`]);
+  });
+
+  test('more joined packets than Linux takes at once are dropped', () => {
+    const { join } = relay();
+    const [a, b] = [join(), join()];
+    for (const bytes of [129, 128]) a.send(encodeFrame('forward', b.id, new Uint8Array(bytes).fill(0x78), 2));
+    b.pump();
+    expect(b.log.slice(1)).toEqual([`${a.id}: ${'x'.repeat(128)} by 2`]);
+  });
+
   test('nothing crosses from one workspace to another', () => {
     const { join, server } = relay();
     const [a, b] = [join(), join(undefined, 'w_2')];
@@ -156,7 +178,7 @@ describe('forwarding', () => {
         const frames = list.flatMap((send, n) => {
           const text = `${n}:`.padEnd(send.size, String.fromCharCode(97 + n));
           expected[send.to]?.push(`${from?.id}: ${text}`);
-          return [encodeFrame('forward', to[send.to]?.id ?? 0n, utf8(text))];
+          return [encodeFrame('forward', to[send.to]?.id ?? 0n, utf8(text), FLAG_TAKES_JOINED)];
         });
         const stream = Buffer.concat(frames);
         let at = 0;
@@ -452,8 +474,11 @@ function describeEvent(event: Exclude<RelayClientEvent, { type: 'send' }>): stri
   switch (event.type) {
     case 'ready':
       return `ready until ${event.ready.expiresAt}`;
-    case 'packet':
-      return `${event.from}: ${Buffer.from(event.payload).toString()}`;
+    case 'packets': {
+      const segment = event.segment > 0 ? ` by ${event.segment}` : '';
+      const note = event.takesJoined ? '' : ', does not take joined';
+      return `${event.from}: ${Buffer.from(event.payload).toString()}${segment}${note}`;
+    }
     case 'probed':
       return `probed ${event.peer} ${event.isPresent} ${Buffer.from(event.echo).toString()}`;
     case 'move':

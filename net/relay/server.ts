@@ -7,11 +7,11 @@ import { encodeBye, encodeReady, MAX_HANDSHAKE_PAYLOAD } from './handshake.ts';
 import { HandshakeCounts } from './handshake-counts.ts';
 import { RELAY_LIMITS, type RelayLimits } from './limits.ts';
 import { RelayCounters, type RelayMetrics } from './metrics.ts';
-import { SlabPool } from './outbox.ts';
 import { Overdue } from './overdue.ts';
 import type { ByeReason } from './reasons.ts';
 import { Revocations } from './revocations.ts';
 import { RelaySession } from './session.ts';
+import { SlabPool } from './slab-pool.ts';
 import { Span } from './span.ts';
 
 const NO_PAYLOAD = new Uint8Array(0);

@@ -1,7 +1,8 @@
 import type { Workspace } from './directory.ts';
 import type { Claim } from './gate.ts';
-import { Outbox, type SlabPool } from './outbox.ts';
+import { Outbox } from './outbox.ts';
 import type { ByeReason } from './reasons.ts';
+import type { SlabPool } from './slab-pool.ts';
 import { FrameSplitter } from './splitter.ts';
 
 /** `hello` and `proof`: that frame is awaited. `closing`: a bye is on its way out and nothing is read any more. */
@@ -33,7 +34,7 @@ export class RelaySession {
     this.openedAt = now;
     this.heardAt = now;
     this.outbox = new Outbox(pool, queueBytes);
-    this.splitter = new FrameSplitter(maxPayload);
+    this.splitter = new FrameSplitter(maxPayload, pool);
   }
 
   get id(): bigint {

@@ -20,7 +20,7 @@ export class Span {
   flush(): RelaySession | undefined {
     const { to } = this;
     if (to === undefined) return undefined;
-    to.outbox.copy(this.bytes, this.start, this.end);
+    to.outbox.pass(this.bytes, this.start, this.end);
     this.to = undefined;
     this.bytes = NO_BYTES;
     return to;

@@ -1,4 +1,5 @@
 import { FRAME_VERSION, HEADER_BYTES, viewOf } from './frame.ts';
+import { SlabPool } from './slab-pool.ts';
 
 export type SplitRefusal = 'bad-version' | 'too-large';
 
@@ -8,19 +9,22 @@ export type SplitRefusal = 'bad-version' | 'too-large';
  */
 export type FrameVisitor = (bytes: Uint8Array, view: DataView, start: number, end: number) => boolean;
 
-/** A larger buffer for a frame in pieces is let go after use. */
+/** A frame in pieces that is larger lies in a slab of the pool until it is whole. */
 const KEPT_CARRY_BYTES = 4_096;
 
 /** Cuts a byte stream into frames. Holds at most one incomplete frame of at most `maxPayload` bytes. */
 export class FrameSplitter {
   /** Raised once the other side has proven itself. */
   maxPayload: number;
+  readonly #pool: SlabPool;
   #carry = new Uint8Array(0);
   #carryView = new DataView(this.#carry.buffer);
   #held = 0;
 
-  constructor(maxPayload: number) {
+  /** @param pool what it shares with others */
+  constructor(maxPayload: number, pool = new SlabPool()) {
     this.maxPayload = maxPayload;
+    this.#pool = pool;
   }
 
   push(chunk: Uint8Array, visit: FrameVisitor): SplitRefusal | undefined {
@@ -50,7 +54,7 @@ export class FrameSplitter {
       at = end;
     }
     if (at < chunk.length) this.#hold(chunk, view, at);
-    if (seen && seen.length <= KEPT_CARRY_BYTES && this.#held === 0) this.#use(seen);
+    if (seen) this.#reuse(seen);
     return undefined;
   }
 
@@ -68,17 +72,22 @@ export class FrameSplitter {
 
   /** Takes from the chunk until `total` bytes are held. @returns where in the chunk it stopped */
   #fill(chunk: Uint8Array, from: number, total: number): number {
-    if (this.#carry.length < total) this.#resize(total);
+    if (this.#carry.length < total) this.#enlarge(total);
     const to = Math.min(chunk.length, from + Math.max(0, total - this.#held));
     this.#carry.set(chunk.subarray(from, to), this.#held);
     this.#held += to - from;
     return to;
   }
 
-  #resize(bytes: number): void {
-    const larger = new Uint8Array(bytes);
+  #enlarge(bytes: number): void {
+    const larger = bytes > KEPT_CARRY_BYTES ? this.#pool.take() : new Uint8Array(bytes);
     larger.set(this.#carry.subarray(0, this.#held));
     this.#use(larger);
+  }
+
+  #reuse(carry: Uint8Array<ArrayBuffer>): void {
+    if (carry.length > KEPT_CARRY_BYTES) this.#pool.give(carry);
+    else if (this.#held === 0) this.#use(carry);
   }
 
   #use(carry: Uint8Array<ArrayBuffer>): void {

@@ -1,4 +1,5 @@
-import { type DatagramBatch, openDatagramBatch, targetOf } from '../datagram-batch.ts';
+import { type DatagramBatch, openDatagramBatch } from '../datagram-batch.ts';
+import { targetOf } from '../sockaddr.ts';
 
 /** Above the longest request that is read at all, so that a longer one is seen to be too long. */
 const DATAGRAM_BYTES = 1_536;

@@ -19,8 +19,9 @@ export async function tryLoopback(port: number, peers: number, wanted: Family = 
     family: wanted,
     now: () => performance.now(),
     log: { error() {}, warn() {}, info() {}, debug() {} },
-    onPacket: (peer, packet) => {
-      if (Buffer.from(packet).toString('latin1', 1) === peer.publicKey) loopback.deliver(peer, packet);
+    onDrained() {},
+    onPackets: (peer, packet, segment) => {
+      if (Buffer.from(packet).toString('latin1', 1) === peer.publicKey) loopback.deliver(peer, packet, segment);
       else report.crossed += 1;
     },
   });
@@ -51,7 +52,7 @@ export async function tryLoopback(port: number, peers: number, wanted: Family = 
         if (last && packet.equals(last)) resolve();
       });
     });
-    for (const packet of packets) if (from) loopback.deliver(from, packet);
+    for (const packet of packets) if (from) loopback.deliver(from, packet, 0);
     await arrived;
     return got;
   };

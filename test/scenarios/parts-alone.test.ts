@@ -65,7 +65,7 @@ test('meshd relay alone checks credentials offline: genuine ones forward inside 
   elsewhere.send(elsewhere.client.probe(peerIdOf(b.publicKey), new Uint8Array()));
   expect((await elsewhere.next('probed')).isPresent).toBe(false);
   from.send(from.client.forward(peerIdOf(b.publicKey), Buffer.from('packet')));
-  const { from: source, payload } = await to.next('packet');
+  const { from: source, payload } = await to.next('packets');
   expect([source, Buffer.from(payload).toString()]).toEqual([peerIdOf(a.publicKey), 'packet']);
 
   for (const [credential, reason] of [

@@ -4,6 +4,7 @@ import { generateKeyPair } from '../../net/seal/x25519.ts';
 import { type LabHost, natlab } from '../../test/natlab.ts';
 import { base64, labParts, WIREGUARD_PORT as PORT, tunnelPair } from '../../test/natlab-parts.ts';
 import { describePrivileged } from '../../test/privileged.ts';
+import { burstBytesOf } from './burst.ts';
 
 const CIDR = '10.96.0.0/24';
 const MTU = 1_280;
@@ -60,8 +61,8 @@ describePrivileged('a Linux tunnel', () => {
     expect(state?.receivedBytes).toBeGreaterThan(0);
     const routes = JSON.parse(await a.host.must('ip', ['-json', 'route', 'show', 'dev', a.interfaceName]));
     expect(routes).toEqual([expect.objectContaining({ dst: CIDR, prefsrc: '10.96.0.1' })]);
-    const [link] = JSON.parse(await a.host.must('ip', ['-json', 'link', 'show', 'dev', a.interfaceName]));
-    expect(link).toMatchObject({ mtu: MTU });
+    const [link] = JSON.parse(await a.host.must('ip', ['-d', '-json', 'link', 'show', 'dev', a.interfaceName]));
+    expect(link).toMatchObject({ mtu: MTU, gso_max_size: burstBytesOf(MTU) });
   });
 
   it('joins the segments of a TCP stream before rules see them', async () => {

@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { MeshError } from '../../core/errors.ts';
 import type { Log } from '../../core/ports.ts';
 import { runIn, runProgram } from '../run-program.ts';
+import { burstBytesOf } from './burst.ts';
 import { type Device, type MoveAddress, tunnelOver } from './device.ts';
 import { requireFreePort } from './free-port.ts';
 import { askGeneration } from './generation.ts';
@@ -41,13 +42,24 @@ export const linuxTunnels: TunnelPlatform = {
 };
 
 async function bringUp(device: Device, options: TunnelOptions, run: typeof runProgram): Promise<void> {
-  const { interfaceName, address, cidr, mtu, listenPort, privateKey } = options;
+  const { interfaceName, address, cidr, mtu, listenPort, privateKey, log } = options;
   await device.set({ privateKey, listenPort });
   await batch(run, [
     `link set dev ${interfaceName} mtu ${mtu} up`,
     `address add ${address}/32 dev ${interfaceName}`,
     `route add ${cidr} dev ${interfaceName} src ${address}`,
   ]);
+  if (device.kind === 'kernel') return;
+  // An older Linux or iproute2 knows it not; then bursts are longer.
+  const { code, stderr } = await run('ip', [
+    'link',
+    'set',
+    'dev',
+    interfaceName,
+    'gso_max_size',
+    `${burstBytesOf(mtu)}`,
+  ]);
+  if (code !== 0) log.debug({ reason: stderr.trim() }, `${interfaceName} keeps its longest bursts`);
 }
 
 /** The new one is in use before the old one goes: connections of other addresses are not touched. */

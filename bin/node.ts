@@ -6,6 +6,7 @@ import { OverlayCollision } from '../client/agent/overlay.ts';
 import { type NodeConfig, readNodeConfig, writeNodeConfig } from '../client/enrol/node-config.ts';
 import { PlaneApi } from '../client/enrol/plane-api.ts';
 import { favourSessionOf } from '../client/session-weight.ts';
+import { askGeneration } from '../client/tunnel/generation.ts';
 import type { TunnelPlatform } from '../client/tunnel/tunnel.ts';
 import { normalizeName } from '../core/network/resources.ts';
 import type { Log } from '../core/ports.ts';
@@ -90,8 +91,8 @@ export async function runNode(options: NodeOptions): Promise<number> {
     });
     const socket = await serveLocally(localSocketPath(directory), (request) => answer(agent, request), log);
     const release = endOnSignals(agent, log);
-    // A command that runs under this node would share the weight.
-    if (options.task === undefined) await favourSessionOf(process.pid);
+    // A command that runs under this node would share the weight. With a WireGuard of batches it brings nothing (decision 0014).
+    if (options.task === undefined && (await askGeneration()) === 'one-by-one') await favourSessionOf(process.pid);
     try {
       await tellParent(greeting(await agent.start(), named, options));
       const ends: Promise<AgentEnd | number>[] = [agent.ended];

@@ -25,9 +25,9 @@ interface CarrierOptions {
   readonly onProbed: (publicKey: string, isPresent: boolean) => void;
   /** The peer's agent, not its WireGuard, sent this by the relay. */
   readonly onMessage: (publicKey: string, bytes: Uint8Array) => void;
-  /** A packet of the peer came by the relay. Called for each of them. */
+  /** Packets of the peer came by the relay. Called for each frame. */
   readonly onHeard: (publicKey: string) => void;
-  /** WireGuard sends this to the loopback although the peer has a direct way. */
+  /** WireGuard sends this packet to the loopback although the peer has a direct way. */
   readonly onRoamed: (publicKey: string, direct: Endpoint, packet: Uint8Array) => void;
 }
 

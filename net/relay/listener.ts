@@ -8,7 +8,6 @@ import { generateKeyPair } from '../seal/x25519.ts';
 import { relayKeysOf } from './credential.ts';
 import type { RelayLimits } from './limits.ts';
 import type { RelayMetrics } from './metrics.ts';
-import type { Piece } from './outbox.ts';
 import { RelayServer } from './server.ts';
 import type { RelaySession } from './session.ts';
 
@@ -18,10 +17,9 @@ const TICK_MS = 1_000;
 const DRAIN_MS = 2_000;
 
 /** What is read at most at once. */
-const READ_BUFFER_BYTES = 131_072;
-/** A read of this much is passed on at once: more of them in one turn would overflow the queue of a quick receiver. */
+const READ_BUFFER_BYTES = 65_536;
+/** So many reads of so much tell that it pays to write large ones past Node's streams. */
 const LARGE_READ_BYTES = 32_768;
-/** So many of them tell that it pays to write past Node's streams. */
 const BUSY_READS = 500;
 
 export interface RelayListenerOptions {
@@ -112,10 +110,8 @@ export class RelayListener {
     const session = this.#relay.open(accepted.remoteAddress ?? '', clock.now());
     const onBytes = (chunk: Uint8Array) => {
       this.#relay.receive(session, chunk, clock.now());
-      if (chunk.length >= LARGE_READ_BYTES) {
-        this.#flush();
-        if (++this.#largeReads === BUSY_READS) void loadDirectWrite();
-      } else this.#scheduleFlush();
+      if (chunk.length >= LARGE_READ_BYTES && ++this.#largeReads === BUSY_READS) void loadDirectWrite();
+      this.#scheduleFlush();
     };
     const socket = tls === undefined ? adoptSocket(accepted, this.#readBuffer, onBytes) : accepted.on('data', onBytes);
     session.outbox.writeNow = (bytes) => writeDirect(socket, bytes);
@@ -154,23 +150,20 @@ export class RelayListener {
 
   #write(session: RelaySession, socket: Socket): void {
     const pieces = session.outbox.take();
-    const rest = writePieces(socket, pieces);
-    const last = rest.at(-1);
+    const last = pieces.at(-1);
     const onWritten = (error?: Error | null) => {
       if (error) return;
       session.outbox.written();
       // What gathered meanwhile goes out now.
       if (!socket.destroyed) this.#write(session, socket);
     };
-    if (last !== undefined) {
-      socket.cork();
-      for (const bytes of rest) socket.write(bytes, bytes === last ? onWritten : undefined);
-      socket.uncork();
-    } else if (pieces.length > 0) session.outbox.written();
+    socket.cork();
+    for (const piece of pieces) socket.write(piece.bytes, piece === last ? onWritten : undefined);
+    socket.uncork();
     if (session.closing === undefined || socket.writableEnded) return;
     this.#options.log?.debug({ reason: session.closing.reason }, 'A relay session ends.');
     // The bye may wait behind a batch that is being written; a client that reads nothing does not get it.
-    if (!session.outbox.isWriting || pieces.length > 0) socket.end();
+    if (!session.outbox.isWriting || last !== undefined) socket.end();
     setTimeout(() => socket.destroy(), this.#relay.limits.closeMs).unref();
   }
 
@@ -184,17 +177,6 @@ export class RelayListener {
       };
     });
   }
-}
-
-/** Writes what the system takes at once. @returns the rest */
-function writePieces(socket: Socket, pieces: readonly Piece[]): readonly Uint8Array[] {
-  for (const [index, { bytes }] of pieces.entries()) {
-    const written = writeDirect(socket, bytes);
-    if (written < bytes.length) {
-      return [bytes.subarray(written), ...pieces.slice(index + 1).map((piece) => piece.bytes)];
-    }
-  }
-  return [];
 }
 
 function asPem(text: string | Uint8Array): string | Buffer {

@@ -1,14 +1,17 @@
 import type { Edition } from '../core/edition.ts';
+import { MeshError } from '../core/errors.ts';
 import { buildLoginLimits } from '../core/identity/login-limits.ts';
 import { newId } from '../core/ids.ts';
 import type { Planner } from '../core/intent/planner.ts';
 import { buildLiveness } from '../core/network/liveness.ts';
 import { ReportedPaths } from '../core/network/reported-paths.ts';
 import { buildNetworkStates } from '../core/network/states.ts';
+import type { AnyOperation } from '../core/operation.ts';
 import type { Clock, Log, Store } from '../core/ports.ts';
 import type { Keyring, NodeAccess, Services, Settings } from '../core/services.ts';
 import { formatInstant } from '../core/time.ts';
 import { mintCredential, relayKeysOf, workspaceTagOf } from '../net/relay/credential.ts';
+import { operations } from '../tools/index.ts';
 import { buildYaml } from './yaml.ts';
 
 export interface ServiceParts {
@@ -31,6 +34,16 @@ export function buildServices(parts: ServiceParts): Services {
     logins: buildLoginLimits(parts.clock),
     yaml: buildYaml(),
     nodeAccess: buildNodeAccess(parts),
+    perform: performer(operations),
+  };
+}
+
+function performer(all: readonly AnyOperation<Services>[]): Services['perform'] {
+  const byName = new Map(all.map((operation) => [operation.name, operation]));
+  return async (name, input, context) => {
+    const operation = byName.get(name);
+    if (!operation) throw new MeshError('not_found', `There is no operation ${name} any more: ask for it anew.`);
+    return operation.run(operation.input.parse(input) as never, context);
   };
 }
 

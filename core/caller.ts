@@ -9,6 +9,13 @@ export interface Caller {
   /** Uid of the account, AgentIdentity, MeshPeer or Token behind the credential. */
   readonly id: string;
   readonly name: string;
+  /**
+   * Id of the account that answers for the call: the caller's own, or of who made the root agent. Absent where no person
+   * is known.
+   */
+  readonly person?: string;
+  /** Of an agent: ids of itself and its ancestors, nearest first; the last is the root agent. */
+  readonly line?: readonly string[];
   /** Uid of the credential, for revocation and audit. */
   readonly tokenId: string;
   /** Workspaces the caller is a member of; `all` for a platform admin's session. */

@@ -4,6 +4,7 @@ export const problems = {
   unauthenticated: { status: 401, title: 'Authentication required' },
   edition_required: { status: 402, title: 'Pro edition required' },
   forbidden: { status: 403, title: 'Not permitted' },
+  beyond_delegation: { status: 403, title: 'Beyond the delegation' },
   peer_pending: { status: 403, title: 'Peer awaits approval' },
   password_change_required: { status: 403, title: 'Password change required' },
   not_found: { status: 404, title: 'Record not found' },

@@ -36,5 +36,10 @@ export function newId<P extends IdPrefix>(prefix: P): `${P}_${string}` {
   return `${prefix}_${body}`;
 }
 
+/** Whether an id is that of an agent. */
+export function isAgentId(id: string): boolean {
+  return id.startsWith('agt_' satisfies `${IdPrefix}_`);
+}
+
 /** The partition of records that belong to the installation rather than to a workspace: accounts, workspaces, sessions. */
 export const SYSTEM_WORKSPACE = 'w_system';

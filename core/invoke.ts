@@ -3,7 +3,7 @@ import type { Caller } from './caller.ts';
 import type { Edition } from './edition.ts';
 import { invalidInput, MeshError, sentenceOf } from './errors.ts';
 import { SYSTEM_WORKSPACE } from './ids.ts';
-import type { AnyOperation, CallContext, Face } from './operation.ts';
+import { type AnyOperation, type CallContext, type Face, isPending } from './operation.ts';
 import { StoreError, type StoreErrorCode } from './ports.ts';
 import { fieldErrorsOf } from './schema-errors.ts';
 import type { Access } from './scope.ts';
@@ -31,6 +31,19 @@ export interface Gate<Services> {
   authenticate(bearer: string, origin: string): Promise<Caller>;
   /** Id of the workspace that an id, slug or namespace names. */
   workspaceId(idOrSlug: string): Promise<string | undefined>;
+  /** What operations get for one caller: the store as that caller may write to it. */
+  servicesFor(caller: Caller | null): Services;
+  /**
+   * What becomes of a call that a person has to see first.
+   *
+   * @returns the answer of the operation where it is carried out now; undefined for an error that says no such thing
+   */
+  held(
+    operation: AnyOperation<Services>,
+    input: Readonly<Record<string, unknown>>,
+    context: CallContext<Services>,
+    error: unknown,
+  ): Promise<{ readonly pending: unknown } | { readonly answer: unknown } | undefined>;
   /** Called once for each refused call, for the audit log. Never throws. */
   refused(operation: string, error: MeshError, request: CallRequest, caller: Caller | null): void;
 }
@@ -54,14 +67,31 @@ export async function invoke<Services>(
       throw new MeshError('edition_required', `${operation.title} is part of the Pro edition. Set MESH_EDITION=pro.`);
     }
     const input = parseInput(operation.input, takesToken(operation) ? { ...raw, token: request.bearer } : raw);
-    const { services } = gate;
+    const services = gate.servicesFor(caller);
     const { requestId, face, origin, signal } = request;
     const context: CallContext<Services> = { services, caller, workspace, requestId, face, origin, signal };
-    return operation.output.parse(await operation.run(input as never, context));
+    const done = await runOrHold(operation, input as Readonly<Record<string, unknown>>, context, gate);
+    if ('pending' in done) return done.pending;
+    return isPending(done.answer) ? done.answer : operation.output.parse(done.answer);
   } catch (error) {
     const expected = error instanceof StoreError ? fromStore(error) : error;
     if (expected instanceof MeshError) gate.refused(operation.name, expected, request, caller);
     throw expected;
+  }
+}
+
+async function runOrHold<Services>(
+  operation: AnyOperation<Services>,
+  input: Readonly<Record<string, unknown>>,
+  context: CallContext<Services>,
+  gate: Gate<Services>,
+): Promise<{ readonly pending: unknown } | { readonly answer: unknown }> {
+  try {
+    return { answer: await operation.run(input as never, context) };
+  } catch (error) {
+    const held = await gate.held(operation, input, context, error);
+    if (held) return held;
+    throw error;
   }
 }
 

@@ -1,4 +1,4 @@
-import type { z } from 'zod';
+import { z } from 'zod';
 import type { Caller } from './caller.ts';
 import type { Edition } from './edition.ts';
 import type { ProblemCode } from './errors.ts';
@@ -62,8 +62,29 @@ export interface Operation<I extends z.ZodObject, O extends z.ZodType, Services>
   readonly proWhen?: (input: Readonly<Record<string, unknown>>) => boolean;
   readonly effects: Effects;
   readonly problems: readonly ProblemCode[];
+  /** True where the input or the answer has a secret, so that neither is kept while the call waits for approval. */
+  readonly confidential?: true;
   readonly http: HttpBinding;
-  readonly run: (input: z.output<I>, context: CallContext<Services>) => Promise<z.input<O>>;
+  readonly run: (input: z.output<I>, context: CallContext<Services>) => Promise<z.input<O> | PendingApproval>;
+}
+
+/** The answer to a call that waits for a person: nothing has changed yet. */
+export const pendingApproval = z.strictObject({
+  status: z.literal('pending_approval'),
+  workflow_id: z.string().describe('The change is in force once a person has approved this workflow'),
+});
+
+export type PendingApproval = z.input<typeof pendingApproval>;
+
+/** Whether a call of an operation may have to wait for a person: whatever people, their tokens and agents change. */
+export function mayWait({ access, effects }: Pick<AnyOperation<unknown>, 'access' | 'effects'>): boolean {
+  const others: readonly Access[] = ['public', 'authenticated', 'device', 'enrolment'];
+  return !effects.readOnlyHint && !others.includes(access);
+}
+
+/** Whether an answer says that a person has to approve first. */
+export function isPending(answer: unknown): boolean {
+  return pendingApproval.safeParse(answer).success;
 }
 
 /** An operation whose schemas are no longer known to the compiler, for registries and faces. */

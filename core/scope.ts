@@ -60,6 +60,14 @@ export const PERSON_ONLY_SCOPES: ReadonlySet<Scope> = new Set<Scope>([
   'workspaces:write',
 ]);
 
+/** Never passed on by an agent: a person gives them to a root agent, each by its name. */
+export const NEVER_DELEGATED: ReadonlySet<Scope> = new Set<Scope>([
+  'tokens:write',
+  'peers:approve',
+  'intents:override',
+  'members:write',
+]);
+
 /**
  * What an operation asks of its caller: a scope in the workspace; `public` nothing; `authenticated` any
  * credential; `person` a signed-in account;

@@ -4,6 +4,7 @@ import type { Planner } from './intent/planner.ts';
 import type { RelayGrant } from './network/graph.ts';
 import type { ReportedPaths } from './network/reported-paths.ts';
 import type { NetworkStates } from './network/states.ts';
+import type { CallContext } from './operation.ts';
 import type { Clock, Log, Store, Yaml } from './ports.ts';
 import type { Secret } from './secret.ts';
 
@@ -23,6 +24,8 @@ export interface Services {
   readonly logins: LoginLimits;
   readonly yaml: Yaml;
   readonly nodeAccess: NodeAccess;
+  /** Runs an operation by its name, for a call that was approved. The input is checked again. */
+  perform(operation: string, input: unknown, context: CallContext<Services>): Promise<unknown>;
 }
 
 /** What nodes are given besides their network. */

@@ -108,17 +108,18 @@ export function testMcpOptions(edition: Gate<Services>['edition'] = 'pro') {
     ['both', callerWith(['network:read'], { workspaces: ['w_1', 'w_2'], tokenId: 'tok_both' })],
   ]);
   const listeners = new Set<(commit: Commit) => void>();
-  const gate: Gate<Services> = {
-    services: {
-      settings: { version: '0.0.0', apiUrl: 'http://mesh.test:18090' },
-      clock: { now: () => Date.now() },
-      store: {
-        onCommit(listener: (commit: Commit) => void) {
-          listeners.add(listener);
-          return () => listeners.delete(listener);
-        },
+  const services = {
+    settings: { version: '0.0.0', apiUrl: 'http://mesh.test:18090' },
+    clock: { now: () => Date.now() },
+    store: {
+      onCommit(listener: (commit: Commit) => void) {
+        listeners.add(listener);
+        return () => listeners.delete(listener);
       },
-    } as unknown as Services,
+    },
+  } as unknown as Services;
+  const gate: Gate<Services> = {
+    services,
     edition,
     async authenticate(bearer) {
       const caller = tokens.get(bearer);
@@ -126,6 +127,8 @@ export function testMcpOptions(edition: Gate<Services>['edition'] = 'pro') {
       return caller;
     },
     workspaceId: async (name) => ({ w_1: 'w_1', one: 'w_1', w_2: 'w_2' })[name],
+    servicesFor: () => services,
+    held: async () => undefined,
     refused() {},
   };
   const commit = (over: Partial<Commit>) => {

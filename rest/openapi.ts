@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { createDocument, type ZodOpenApiOperationObject, type ZodOpenApiPathsObject } from 'zod-openapi';
 import { type ProblemCode, problems } from '../core/errors.ts';
-import type { AnyOperation } from '../core/operation.ts';
+import { type AnyOperation, mayWait, pendingApproval } from '../core/operation.ts';
 
 /** What any operation can answer besides its own problems. */
 const COMMON: readonly ProblemCode[] = ['invalid_input', 'rate_limited', 'internal', 'unavailable'];
@@ -104,6 +104,12 @@ function describe<Services>(operation: AnyOperation<Services>): ZodOpenApiOperat
         description: 'Success',
         ...(status !== 204 && { content: { 'application/json': { schema: answer } } }),
       },
+      ...(mayWait(operation) && {
+        '202': {
+          description: 'Waits for a person, who approves it as a workflow; nothing has changed yet',
+          content: { 'application/json': { schema: pendingApproval } },
+        },
+      }),
       ...(http.otherStatus && {
         [String(http.otherStatus.status) as '202']: {
           description: http.otherStatus.description,

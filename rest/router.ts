@@ -1,7 +1,7 @@
 import type { RequestHandler, Response } from 'express';
 import { MeshError, toProblem } from '../core/errors.ts';
 import { type CallRequest, type Gate, invoke } from '../core/invoke.ts';
-import type { AnyOperation } from '../core/operation.ts';
+import { type AnyOperation, isPending, mayWait } from '../core/operation.ts';
 import { originOf } from '../core/origin.ts';
 import type { Log } from '../core/ports.ts';
 import { readFields } from './body.ts';
@@ -104,13 +104,13 @@ function buildAnswer<Services>(
         signal: abort.signal,
       };
       const value = await invoke(operation, call, gate);
-      answered = http.otherStatus?.when(value) ? http.otherStatus.status : status;
+      answered = statusOf(operation, value);
       if (answered === 204) {
         response.writeHead(answered, [...headers, 'X-Request-Id', requestId]);
         response.end();
         return;
       }
-      const body = JSON.stringify(http.envelope ? { [http.envelope]: value } : (value ?? null));
+      const body = JSON.stringify(http.envelope && answered !== 202 ? { [http.envelope]: value } : (value ?? null));
       response.writeHead(answered, [
         ...open,
         'X-Request-Id',
@@ -138,6 +138,13 @@ function buildAnswer<Services>(
       else log.info(fields, 'request');
     }
   };
+}
+
+/** 202 for what waits for a person. */
+function statusOf<Services>(operation: AnyOperation<Services>, answer: unknown): number {
+  const { status = 200, otherStatus } = operation.http;
+  if (mayWait(operation) && isPending(answer)) return 202;
+  return otherStatus?.when(answer) ? otherStatus.status : status;
 }
 
 /** A device may send its join token as the body field `token` instead (DESIGN 7). */

@@ -132,8 +132,9 @@ export function gateOf(
   edition: Gate<Services>['edition'] = 'pro',
 ): Gate<Services> {
   const settings = { version: '0.0.0' };
+  const all = { settings, clock: { now: () => Date.now() }, ...services } as Services;
   return {
-    services: { settings, clock: { now: () => Date.now() }, ...services } as Services,
+    services: all,
     edition,
     async authenticate(bearer) {
       const caller = callers[bearer];
@@ -141,6 +142,8 @@ export function gateOf(
       return caller;
     },
     workspaceId: async (name) => (name === 'w_1' || name === 'one' ? 'w_1' : undefined),
+    servicesFor: () => all,
+    held: async () => undefined,
     refused() {},
   };
 }

@@ -104,6 +104,7 @@ export function person(role: Role, workspace: string, name: string = role): Call
     subject: `user:${name}`,
     id: `u_${name}`,
     name,
+    person: `u_${name}`,
     tokenId: `ses_${name}`,
     workspaces: everywhere ? 'all' : [workspace],
     scopesIn: (id) => (everywhere || id === workspace ? ROLE_SCOPES[role] : new Set<Scope>()),

@@ -4,7 +4,7 @@ import { MAX_DOCUMENTS } from '../core/network/manifest.ts';
 import { UPDATE } from '../core/operation.ts';
 import { submitChanges } from '../core/workflow/submit.ts';
 import { defineOperation } from './define.ts';
-import { ACCEPTED, answerOf, pendingApproval, pointingAt } from './submitted.ts';
+import { answerOf, pointingAt } from './submitted.ts';
 
 export const applyResources = defineOperation({
   name: 'apply_resources',
@@ -15,25 +15,22 @@ export const applyResources = defineOperation({
     manifest: z.string().optional().describe('YAML documents; also by Content-Type: application/yaml'),
     documents: z.array(z.unknown()).max(MAX_DOCUMENTS).optional().describe('Custom resource objects'),
   }),
-  output: z.union([
-    z.strictObject({
-      items: z.array(
-        z.strictObject({
-          kind: z.string(),
-          name: z.string(),
-          result: z.enum(['created', 'updated', 'unchanged', 'deleted']),
-        }),
-      ),
-      revision: z.int().describe('The workspace is at this revision now'),
-    }),
-    pendingApproval,
-  ]),
+  output: z.strictObject({
+    items: z.array(
+      z.strictObject({
+        kind: z.string(),
+        name: z.string(),
+        result: z.enum(['created', 'updated', 'unchanged', 'deleted']),
+      }),
+    ),
+    revision: z.int().describe('The workspace is at this revision now'),
+  }),
   access: 'network:write',
   workspace: 'scoped',
   edition: 'community',
   effects: UPDATE,
   problems: ['invalid_input', 'not_found', 'conflict', 'payload_too_large'],
-  http: { method: 'post', path: '/api/v1/apply', otherStatus: ACCEPTED, yamlField: 'manifest' },
+  http: { method: 'post', path: '/api/v1/apply', yamlField: 'manifest' },
   async run(input, context) {
     const changes = await appliedChanges(context, input);
     const reason = `applied ${changes.length} ${changes.length === 1 ? 'document' : 'documents'}`;

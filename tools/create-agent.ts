@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { agentView, viewOfAgent } from '../core/identity/agent-view.ts';
 import { createRootAgent, DEFAULT_AGENT_SCOPES, DEFAULT_AGENT_TTL } from '../core/identity/agents.ts';
+import { DEFAULT_JOIN_USES, MAX_JOIN_USES } from '../core/identity/join-tokens.ts';
 import { egressRuleSchema } from '../core/network/policy.ts';
 import { PRESETS } from '../core/network/resources.ts';
 import { CREATE } from '../core/operation.ts';
@@ -28,12 +29,19 @@ export const createAgent = defineOperation({
       .max(100)
       .default([])
       .describe('Egress rules its sub-agents may use while it has no peer of its own; nothing when left out'),
+    tokenUses: z
+      .int()
+      .min(1)
+      .max(MAX_JOIN_USES)
+      .default(DEFAULT_JOIN_USES)
+      .describe('with tokens:write: devices that one of its join tokens may add'),
   }),
   output: z.strictObject({ id: z.string(), token: z.string(), identity: agentView }),
   access: 'agents:write',
   workspace: 'scoped',
   edition: 'community',
   effects: CREATE,
+  confidential: true,
   problems: ['invalid_input', 'conflict'],
   http: { method: 'post', path: '/api/v1/agents', status: 201 },
   async run(input, context) {

@@ -6,20 +6,20 @@ import { resourceChange } from '../core/network/resource-input.ts';
 import { CREATE } from '../core/operation.ts';
 import { defineOperation } from './define.ts';
 import { resourceFields } from './resource-fields.ts';
-import { ACCEPTED, answerOf, pendingApproval, submitOne } from './submitted.ts';
+import { answerOf, submitOne } from './submitted.ts';
 
 export const createNetwork = defineOperation({
   name: 'create_network',
   title: 'Create a network',
   description: 'Creates a network: a block of addresses, and what holds where no policy speaks.',
   input: z.strictObject({ ...resourceFields, spec: networkSpecSchema.optional() }),
-  output: z.union([networkView, pendingApproval]),
+  output: networkView,
   access: 'network:write',
   workspace: 'scoped',
   edition: 'community',
   effects: CREATE,
   problems: ['invalid_input', 'conflict', 'payload_too_large'],
-  http: { method: 'post', path: '/api/v1/networks', status: 201, otherStatus: ACCEPTED, yamlField: 'manifest' },
+  http: { method: 'post', path: '/api/v1/networks', status: 201, yamlField: 'manifest' },
   async run(input, context) {
     const change = await resourceChange(context, 'MeshNetwork', input);
     const submitted = await submitOne(context, change, `created network ${change.name}`);

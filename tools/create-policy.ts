@@ -6,20 +6,20 @@ import { resourceChange } from '../core/network/resource-input.ts';
 import { CREATE } from '../core/operation.ts';
 import { defineOperation } from './define.ts';
 import { resourceFields, ttlField } from './resource-fields.ts';
-import { ACCEPTED, answerOf, pendingApproval, submitOne } from './submitted.ts';
+import { answerOf, submitOne } from './submitted.ts';
 
 export const createPolicy = defineOperation({
   name: 'create_policy',
   title: 'Create a policy',
   description: 'Creates an access policy, from JSON fields, a custom resource object, or YAML.',
   input: z.strictObject({ ...resourceFields, spec: policySpecSchema.optional(), ttl: ttlField }),
-  output: z.union([policyView, pendingApproval]),
+  output: policyView,
   access: 'network:write',
   workspace: 'scoped',
   edition: 'community',
   effects: CREATE,
   problems: ['invalid_input', 'conflict', 'payload_too_large'],
-  http: { method: 'post', path: '/api/v1/policies', status: 201, otherStatus: ACCEPTED, yamlField: 'manifest' },
+  http: { method: 'post', path: '/api/v1/policies', status: 201, yamlField: 'manifest' },
   async run(input, context) {
     const change = await resourceChange(context, 'MeshPolicy', input);
     const submitted = await submitOne(context, change, `created policy ${change.name}`);

@@ -25,6 +25,7 @@ export const generateJoinToken = defineOperation({
   workspace: 'scoped',
   edition: 'community',
   effects: CREATE,
+  confidential: true,
   problems: ['invalid_input', 'unauthenticated', 'forbidden', 'not_found'],
   http: { method: 'post', path: '/api/v1/token/generate' },
   async run(input, context) {

@@ -1,6 +1,7 @@
 import type { AnyOperation } from '../core/operation.ts';
 import type { Services } from '../core/services.ts';
 import { addWorkspace } from './add-workspace.ts';
+import { adoptPeer } from './adopt-peer.ts';
 import { applyNetworkChange } from './apply-network-change.ts';
 import { applyResources } from './apply-resources.ts';
 import { approvePeer } from './approve-peer.ts';
@@ -120,6 +121,7 @@ export const operations: readonly AnyOperation<Services>[] = [
   getPeer,
   getPeerPaths,
   updatePeer,
+  adoptPeer,
   approvePeer,
   revokePeer,
   deletePeer,

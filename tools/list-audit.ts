@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { readableActor } from '../core/identity/audit-reach.ts';
 import { READ } from '../core/operation.ts';
 import type { AuditEntry } from '../core/ports.ts';
 import { KINDS, type Kind } from '../core/record.ts';
@@ -62,11 +63,13 @@ export const listAudit = defineOperation({
   effects: READ,
   problems: ['invalid_input'],
   http: { method: 'get', path: '/api/v1/audit' },
-  async run({ from, to, cursor, limit, ...filter }, { services, workspace }) {
+  async run({ from, to, cursor, limit, ...filter }, context) {
+    const { services, workspace } = context;
     const before = cursor === undefined ? undefined : Number(cursor);
     const entries = await services.store.audit(workspace, {
       ...definedOf(filter),
       ...definedOf({
+        actor: await readableActor(context, filter.actor),
         from: from === undefined ? undefined : parseInstant(from),
         to: to === undefined ? undefined : parseInstant(to),
         before,

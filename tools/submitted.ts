@@ -1,20 +1,8 @@
-import { z } from 'zod';
+import type { z } from 'zod';
 import { type FieldError, MeshError, sentenceOf } from '../core/errors.ts';
 import type { NetworkChange } from '../core/network/changes.ts';
+import type { pendingApproval } from '../core/operation.ts';
 import { type Submitted, submitChanges } from '../core/workflow/submit.ts';
-
-/** The answer where the workspace wants writes approved (`requireApproval`): nothing has changed yet. */
-export const pendingApproval = z.strictObject({
-  status: z.literal('pending_approval'),
-  workflow_id: z.string().describe('The change is in force once a person has approved this workflow'),
-});
-
-/** 202 for a write that waits for approval. */
-export const ACCEPTED = {
-  status: 202,
-  description: 'Waits for approval',
-  when: (answer: unknown) => pendingApproval.safeParse(answer).success,
-} as const;
 
 /** What a write answers: what it made, or the workflow it waits in. */
 export function answerOf<T>(

@@ -6,20 +6,20 @@ import { resourceChange } from '../core/network/resource-input.ts';
 import { UPDATE } from '../core/operation.ts';
 import { defineOperation } from './define.ts';
 import { idField, resourceFields } from './resource-fields.ts';
-import { ACCEPTED, answerOf, pendingApproval, submitOne } from './submitted.ts';
+import { answerOf, submitOne } from './submitted.ts';
 
 export const updateNetwork = defineOperation({
   name: 'update_network',
   title: 'Replace a network',
   description: 'Replaces the spec of a network. A block may not leave out an address in use.',
   input: z.strictObject({ id: idField, ...resourceFields, spec: networkSpecSchema.optional() }),
-  output: z.union([networkView, pendingApproval]),
+  output: networkView,
   access: 'network:write',
   workspace: 'scoped',
   edition: 'community',
   effects: UPDATE,
   problems: ['invalid_input', 'not_found', 'conflict', 'payload_too_large'],
-  http: { method: 'put', path: '/api/v1/networks/:id', otherStatus: ACCEPTED, yamlField: 'manifest' },
+  http: { method: 'put', path: '/api/v1/networks/:id', yamlField: 'manifest' },
   async run({ id, ...input }, context) {
     const change = await resourceChange(context, 'MeshNetwork', input, id);
     const submitted = await submitOne(context, change, `updated network ${change.name}`);

@@ -7,7 +7,7 @@ import { renamePeer } from '../core/network/peers.ts';
 import { UPDATE } from '../core/operation.ts';
 import { defineOperation } from './define.ts';
 import { idField } from './resource-fields.ts';
-import { ACCEPTED, pendingApproval, submitOne } from './submitted.ts';
+import { submitOne } from './submitted.ts';
 
 export const updatePeer = defineOperation({
   name: 'update_peer',
@@ -19,13 +19,13 @@ export const updatePeer = defineOperation({
     labels: labelsSchema.optional().describe('Replaces all labels'),
     network: z.string().min(1).max(63).optional().describe('The peer gets an address there'),
   }),
-  output: z.union([peerView, pendingApproval]),
+  output: peerView,
   access: 'network:write',
   workspace: 'scoped',
   edition: 'community',
   effects: UPDATE,
   problems: ['invalid_input', 'not_found', 'conflict'],
-  http: { method: 'patch', path: '/api/v1/peers/:id', otherStatus: ACCEPTED },
+  http: { method: 'patch', path: '/api/v1/peers/:id' },
   async run({ id, name, labels, network }, context) {
     const peer = await peerNow(context, id);
     if (name !== undefined) await renamePeer(context, peer.id, name);

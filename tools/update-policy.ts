@@ -6,20 +6,20 @@ import { resourceChange } from '../core/network/resource-input.ts';
 import { UPDATE } from '../core/operation.ts';
 import { defineOperation } from './define.ts';
 import { idField, resourceFields, ttlField } from './resource-fields.ts';
-import { ACCEPTED, answerOf, pendingApproval, submitOne } from './submitted.ts';
+import { answerOf, submitOne } from './submitted.ts';
 
 export const updatePolicy = defineOperation({
   name: 'update_policy',
   title: 'Replace a policy',
   description: 'Replaces the spec of a policy; labels and annotations stay unless they are sent.',
   input: z.strictObject({ id: idField, ...resourceFields, spec: policySpecSchema.optional(), ttl: ttlField }),
-  output: z.union([policyView, pendingApproval]),
+  output: policyView,
   access: 'network:write',
   workspace: 'scoped',
   edition: 'community',
   effects: UPDATE,
   problems: ['invalid_input', 'not_found', 'conflict', 'payload_too_large'],
-  http: { method: 'put', path: '/api/v1/policies/:id', otherStatus: ACCEPTED, yamlField: 'manifest' },
+  http: { method: 'put', path: '/api/v1/policies/:id', yamlField: 'manifest' },
   async run({ id, ...input }, context) {
     const change = await resourceChange(context, 'MeshPolicy', input, id);
     const submitted = await submitOne(context, change, `updated policy ${change.name}`);

@@ -14,6 +14,7 @@ export const agentView = z.strictObject({
   phase: z.enum(['Pending', 'Active', 'Expired', 'Revoked']),
   depth: z.int(),
   peer: z.string().nullable().describe('Name of its peer, once it has enrolled'),
+  person: z.string().nullable().describe('Of a root agent: who made it and answers for it'),
 });
 
 export function viewOfAgent({ uid, name, spec, status }: AgentRecord): z.input<typeof agentView> {
@@ -28,5 +29,6 @@ export function viewOfAgent({ uid, name, spec, status }: AgentRecord): z.input<t
     phase: status.phase,
     depth: status.depth,
     peer: status.peerRef ?? null,
+    person: spec.person?.name ?? null,
   };
 }

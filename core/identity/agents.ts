@@ -37,6 +37,8 @@ export interface RootAgentRequest {
   readonly ttl: string;
   readonly policyPreset: PolicyPreset;
   readonly reach: readonly EgressRule[];
+  /** Uses that a join token made by it may have at most. */
+  readonly tokenUses: number;
 }
 
 type AgentDraft = RecordDraft<AgentSpec, AgentStatus>;
@@ -49,10 +51,10 @@ type Context = CallContext<Pick<Services, 'store' | 'clock' | 'states' | 'keys'>
  */
 export async function createRootAgent(context: Context, request: RootAgentRequest) {
   const { services, workspace, caller } = context;
-  requireGrantable(caller, workspace, request.scopes);
+  const person = requireGrantable(caller, workspace, request.scopes);
   const now = services.clock.now();
   const expiresAt = now + parseTtl(request.ttl);
-  const { policyPreset, ttl, scopes, reach } = request;
+  const { policyPreset, ttl, scopes, reach, tokenUses } = request;
   const draft = agentDraft(
     request.name,
     {
@@ -60,6 +62,8 @@ export async function createRootAgent(context: Context, request: RootAgentReques
       policyPreset,
       scopes,
       expiresAt: formatInstant(expiresAt),
+      person: { id: person.id, name: person.name },
+      ...(scopes.includes('tokens:write') && { tokenUses }),
       ...(reach.length > 0 && { reach }),
     },
     { phase: 'Active', depth: 0 },

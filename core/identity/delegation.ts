@@ -4,7 +4,7 @@ import { MeshError } from '../errors.ts';
 import type { EgressRule } from '../network/policy.ts';
 import { type AgentRecord, type PolicyPreset, PRESETS } from '../network/resources.ts';
 import type { NetworkState } from '../network/state.ts';
-import { PERSON_ONLY_SCOPES, type Scope } from '../scope.ts';
+import { NEVER_DELEGATED, PERSON_ONLY_SCOPES, type Scope } from '../scope.ts';
 import { parseInstant } from '../time.ts';
 
 /** Root agents have depth 0; nobody delegates below this depth (DESIGN 5.4). */
@@ -51,6 +51,14 @@ export function narrowed(parent: AgentRecord, request: DelegateRequest, caller: 
     throw new MeshError(
       'forbidden',
       `The preset ${request.policyPreset} is wider than the parent's, ${parent.spec.policyPreset}.`,
+    );
+  }
+  const never = request.scopes.filter((scope) => NEVER_DELEGATED.has(scope));
+  if (never.length > 0) {
+    throw new MeshError(
+      'beyond_delegation',
+      `No agent passes ${never.join(', ')} on: only a person gives it, to a root agent, by its name.`,
+      { scope: never[0] },
     );
   }
   const held = new Set(parent.spec.scopes);

@@ -1,5 +1,5 @@
 import { removalOps } from '../network/peers.ts';
-import type { AgentPhase, AgentRecord, PeerRecord, PolicyRecord } from '../network/resources.ts';
+import type { AgentPhase, AgentRecord } from '../network/resources.ts';
 import type { NetworkState } from '../network/state.ts';
 import { inTurn } from '../network/turn.ts';
 import type { CommitContext, Op } from '../ports.ts';
@@ -7,8 +7,7 @@ import { draftOf } from '../record.ts';
 import type { Services } from '../services.ts';
 import { parseInstant } from '../time.ts';
 import { family, isLive } from './delegation.ts';
-import { AGENT_LABEL } from './presets.ts';
-import { tokenName } from './token-record.ts';
+import { cancelOp, type EndingWith, endingWith } from './ending-with.ts';
 
 type Needs = Pick<Services, 'store' | 'states' | 'clock' | 'liveness'>;
 
@@ -16,8 +15,8 @@ type Needs = Pick<Services, 'store' | 'states' | 'clock' | 'liveness'>;
 const BATCH = 100;
 
 /**
- * Ends identities and all they delegated, each family in one commit: peer, presence, preset policies and tokens go, the
- * peer's address rests, the identity stays as Revoked or Expired (contract, "Sub-agent peer"; DESIGN 5.4).
+ * Ends identities and all they delegated, each family in one commit: peers, presence, policies, tokens, plans and pending
+ * workflows go, addresses rest, the identities stay as Revoked or Expired (contract, "Sub-agent peer").
  *
  * @returns names of the identities that ended
  */
@@ -35,11 +34,11 @@ export async function endAgents(
       const state = await states.current(workspace);
       const ending = nextFamilies(state, roots(state));
       if (ending.length === 0) return [];
-      const peers = peersOf(state, ending);
       const now = clock.now();
-      const ops = await Promise.all(ending.map((agent) => endOps(services, state, agent, phase)));
+      const going = await endingWith(services, state, ending);
+      const { peers } = going;
       const removals = await Promise.all(peers.map((peer) => removalOps(services, state, peer, now)));
-      await store.commit(workspace, [...ops.flat(), ...removals.flat()], context);
+      await store.commit(workspace, [...endOps(ending, phase, going), ...removals.flat()], context);
       for (const { uid } of peers) liveness.forget(workspace, uid);
       return ending;
     });
@@ -68,7 +67,8 @@ function isOpen({ status }: AgentRecord): boolean {
   return status.phase === 'Active' || status.phase === 'Pending';
 }
 
-function nextFamilies(state: NetworkState, roots: readonly AgentRecord[]): AgentRecord[] {
+/** Open identities of whole families, as many as one commit takes. */
+export function nextFamilies(state: NetworkState, roots: readonly AgentRecord[]): AgentRecord[] {
   const ending = new Map<string, AgentRecord>();
   for (const root of roots) {
     if (ending.size >= BATCH) break;
@@ -79,24 +79,16 @@ function nextFamilies(state: NetworkState, roots: readonly AgentRecord[]): Agent
   return [...ending.values()];
 }
 
-function peersOf(state: NetworkState, agents: readonly AgentRecord[]): PeerRecord[] {
-  const names = new Set(agents.map(({ name }) => name));
-  return [...state.peers.values()].filter(({ spec }) => spec.agentRef !== undefined && names.has(spec.agentRef));
-}
-
-async function endOps({ store }: Needs, state: NetworkState, agent: AgentRecord, phase: AgentPhase): Promise<Op[]> {
-  const { peerRef: _, ...status } = agent.status;
-  const ops: Op[] = [
-    { op: 'update', revision: agent.revision, record: { ...draftOf(agent), status: { ...status, phase } } },
-    ...policiesOf(state, agent).map(({ name }): Op => ({ op: 'delete', key: { kind: 'MeshPolicy', name } })),
+function endOps(ending: readonly AgentRecord[], phase: AgentPhase, going: EndingWith): Op[] {
+  const { policies, tokens, plans, workflows } = going;
+  return [
+    ...ending.map((agent): Op => {
+      const { peerRef: _, ...status } = agent.status;
+      return { op: 'update', revision: agent.revision, record: { ...draftOf(agent), status: { ...status, phase } } };
+    }),
+    ...[...policies, ...tokens, ...plans].map(
+      ({ kind, name, revision }): Op => ({ op: 'delete', key: { kind, name }, revision }),
+    ),
+    ...workflows.map((workflow) => cancelOp(workflow, 'who asked for it has ended')),
   ];
-  for (const kind of ['agt', 'dlg'] as const) {
-    const key = { kind: 'Token', name: tokenName(kind, agent.uid) } as const;
-    if (await store.get(agent.workspace, key)) ops.push({ op: 'delete', key });
-  }
-  return ops;
-}
-
-function policiesOf(state: NetworkState, agent: AgentRecord): PolicyRecord[] {
-  return [...state.policies.values()].filter(({ labels }) => labels[AGENT_LABEL] === agent.uid);
 }

@@ -1,5 +1,8 @@
+import { guardedStore } from '../authority/guarded-store.ts';
+import { NeedsPerson } from '../authority/needs-person.ts';
 import type { Gate } from '../invoke.ts';
 import type { Services } from '../services.ts';
+import { holdCall } from '../workflow/held-call.ts';
 import { buildAuthenticator } from './authenticate.ts';
 import { buildRefusalLog } from './refusals.ts';
 import { buildWorkspaceDirectory } from './workspace-directory.ts';
@@ -20,6 +23,9 @@ export function buildGate(services: Services): ServiceGate {
     edition: services.edition,
     authenticate: authenticator.authenticate,
     workspaceId: async (name) => (await directory.find(name))?.uid,
+    servicesFor: (caller) => ({ ...services, store: guardedStore(services, caller) }),
+    held: async (operation, input, context, error) =>
+      error instanceof NeedsPerson ? holdCall(operation, input, context, error) : undefined,
     refused: refusals.count,
     flushRefusals: refusals.flush,
     close() {

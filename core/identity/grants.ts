@@ -1,6 +1,6 @@
 import type { Caller } from '../caller.ts';
 import { MeshError } from '../errors.ts';
-import { PERSON_ONLY_SCOPES, ROLE_SCOPES, type Role, SCOPES, type Scope } from '../scope.ts';
+import { NEVER_DELEGATED, PERSON_ONLY_SCOPES, ROLE_SCOPES, type Role, SCOPES, type Scope } from '../scope.ts';
 
 const KNOWN: ReadonlySet<string> = new Set(SCOPES);
 
@@ -37,19 +37,29 @@ function isRole(name: string): name is Role {
  * Holds a new root agent to what its maker holds. `agents:delegate` belongs to no role and is the maker's to give.
  * An agent makes no root agent: it would outlive and outgrow its own bounds. It delegates.
  *
+ * @returns the person who gives
  * @throws MeshError `forbidden`
  */
-export function requireGrantable(caller: Caller | null, workspace: string, scopes: readonly Scope[]): void {
+export function requireGrantable(caller: Caller | null, workspace: string, scopes: readonly Scope[]): Caller {
   if (caller?.kind !== 'user') {
     throw new MeshError(
       'forbidden',
       'A root agent is made by a person or their API token. An agent delegates instead.',
     );
   }
+  const named = scopes.filter((scope) => NEVER_DELEGATED.has(scope));
+  if (named.length > 0 && !caller.interactive) {
+    throw new MeshError(
+      'forbidden',
+      `Only a signed-in person gives ${named.join(', ')} to an agent: log in, or leave it out.`,
+      { scope: named[0] },
+    );
+  }
   requireHeld(
     scopes.filter((scope) => scope !== 'agents:delegate'),
     caller.scopesIn(workspace),
   );
+  return caller;
 }
 
 /** @throws MeshError `forbidden` naming what is asked for beyond what is held */

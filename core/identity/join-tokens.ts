@@ -1,13 +1,15 @@
 import { commitContext } from '../commit-context.ts';
 import { formatDuration, parseDuration } from '../duration.ts';
 import { invalidInput, MeshError } from '../errors.ts';
-import { DEFAULT_NETWORK } from '../network/resources.ts';
+import { lookUpById } from '../network/find.ts';
+import { type AgentRecord, DEFAULT_NETWORK } from '../network/resources.ts';
 import type { CallContext } from '../operation.ts';
 import type { Services } from '../services.ts';
+import { parseInstant } from '../time.ts';
 import { RESERVED_LABEL_PREFIX } from './presets.ts';
 import { requireSession } from './require-session.ts';
 import { controlKeyFingerprint, newToken } from './token.ts';
-import { type TokenRecord, tokenDraft } from './token-record.ts';
+import { type TokenRecord, tokenDraft, unknownToken } from './token-record.ts';
 
 const DEFAULT_JOIN_MS = 168 * 3_600_000;
 const MAX_JOIN_MS = 365 * 86_400_000;
@@ -26,10 +28,13 @@ export interface NewJoinToken {
 /** Makes a join token. The answer is the only place where the token itself is ever seen. */
 export async function generateJoinToken(
   { name, expiry, usageLimit, labels, network = DEFAULT_NETWORK }: NewJoinToken,
-  context: CallContext<Pick<Services, 'store' | 'clock' | 'keys'>>,
+  context: CallContext<Pick<Services, 'store' | 'clock' | 'keys' | 'states'>>,
 ): Promise<{ readonly token: string; readonly record: TokenRecord }> {
   const { services, workspace, caller } = context;
-  const expiresAt = services.clock.now() + lifetimeOf(expiry, DEFAULT_JOIN_MS, MAX_JOIN_MS);
+  const issuer = await issuerOf(context, usageLimit);
+  const now = services.clock.now();
+  const longest = issuer ? parseInstant(issuer.spec.expiresAt) - now : MAX_JOIN_MS;
+  const expiresAt = now + lifetimeOf(expiry, Math.min(DEFAULT_JOIN_MS, longest), Math.min(MAX_JOIN_MS, longest));
   const reserved = Object.keys(labels).find((key) => key.startsWith(RESERVED_LABEL_PREFIX));
   if (reserved !== undefined) {
     const detail = `Labels that begin with ${RESERVED_LABEL_PREFIX} are set by the control plane alone.`;
@@ -51,10 +56,32 @@ export async function generateJoinToken(
     createdBy,
     labels,
     network: joined.name,
+    ...(issuer && { issuedBy: issuer.uid }),
   });
   const commit = commitContext(context, `made join token ${name}`);
   const { changes } = await services.store.commit(workspace, [{ op: 'create', record: draft }], commit);
   return { token, record: changes[0]?.record as TokenRecord };
+}
+
+/**
+ * The agent that makes the token; undefined for a person. Its token ends with it and has few uses.
+ *
+ * @throws MeshError `forbidden` for more uses than a person gave it
+ */
+async function issuerOf(
+  { services, workspace, caller }: CallContext<Pick<Services, 'states'>>,
+  usageLimit: number,
+): Promise<AgentRecord | undefined> {
+  if (caller?.kind !== 'agent') return undefined;
+  const { agents } = await services.states.current(workspace);
+  const agent = lookUpById(agents, caller.id);
+  if (!agent) throw unknownToken();
+  const { tokenUses = DEFAULT_JOIN_USES } = agent.spec;
+  if (usageLimit <= tokenUses) return agent;
+  throw new MeshError(
+    'forbidden',
+    `A join token of the agent ${agent.name} has at most ${tokenUses} uses: ask for fewer, or ask a person.`,
+  );
 }
 
 /** Milliseconds that a token is asked to live. @throws MeshError `invalid_input` on `/expiry` */

@@ -8,7 +8,7 @@ export const RESERVED_LABEL_PREFIX = 'mesh.internal/';
 /** Uid of the identity whose peer this is. */
 export const AGENT_LABEL = `${RESERVED_LABEL_PREFIX}agent`;
 /** Uid of the identity that delegated it. */
-const PARENT_LABEL = `${RESERVED_LABEL_PREFIX}parent`;
+export const PARENT_LABEL = `${RESERVED_LABEL_PREFIX}parent`;
 
 /** Labels of the peer of an agent. */
 export function agentLabels(agent: AgentRecord, parent: AgentRecord | undefined): Record<string, string> {

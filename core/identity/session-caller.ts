@@ -43,6 +43,7 @@ async function personOf(
     subject: `user:${account.name}`,
     id: account.uid,
     name: account.name,
+    person: account.uid,
     tokenId: session.uid,
     interactive: true,
     expiresAt: session.spec.expiresAt,

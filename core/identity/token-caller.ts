@@ -1,11 +1,11 @@
 import type { Caller } from '../caller.ts';
 import { MeshError } from '../errors.ts';
-import type { PeerRecord } from '../network/resources.ts';
+import type { AgentRecord, PeerRecord } from '../network/resources.ts';
 import { ROLE_SCOPES, type Scope } from '../scope.ts';
 import type { Services } from '../services.ts';
 import { parseInstant } from '../time.ts';
 import { accountById } from './accounts.ts';
-import { agentLine } from './agent-line.ts';
+import { agentStanding } from './agent-standing.ts';
 import type { Verified } from './credential-cache.ts';
 import { commonScopes, expandScopes, NO_SCOPES } from './grants.ts';
 import { roleIn } from './members.ts';
@@ -52,30 +52,46 @@ async function accountCaller(services: Reads, token: TokenRecord): Promise<Verif
       subject: `user:${account.name}`,
       id: account.uid,
       name: account.name,
+      person: account.uid,
     },
     restsOn: [`Account:${owner}`, `Member:${owner}`],
   };
 }
 
-async function agentCaller({ store }: Reads, token: TokenRecord): Promise<Verified> {
-  const line = await agentLine(store, token.workspace, token.spec.owner);
-  const [agent] = line ?? [];
-  if (!line || !agent) throw unknownToken();
-  const ends = [
-    token.spec.expiresAt ?? Number.POSITIVE_INFINITY,
-    ...line.map(({ spec }) => parseInstant(spec.expiresAt)),
-  ];
-  const scopes = line.map(({ spec }) => expandScopes(spec.scopes)).reduce(commonScopes);
+async function agentCaller(services: Reads, token: TokenRecord): Promise<Verified> {
+  const standing = await agentStanding(services, token.workspace, token.spec.owner);
+  const [agent] = standing?.line ?? [];
+  if (!standing || !agent) throw unknownToken();
+  const { line, scopes, endsAt, person } = standing;
+  const peer = await peerOf(services, agent);
+  // Who waits to be let into the network does not act in it either.
+  if (peer?.status.phase === 'pending') {
+    throw new MeshError(
+      'peer_pending',
+      'The peer of this agent waits for approval: its token works once it is let in.',
+    );
+  }
   return {
     caller: {
-      ...inOneWorkspace(token, scopes, Math.min(...ends)),
+      ...inOneWorkspace(token, scopes, Math.min(token.spec.expiresAt ?? Number.POSITIVE_INFINITY, endsAt)),
       kind: 'agent',
       subject: `agent:${agent.name}`,
       id: agent.uid,
       name: agent.name,
+      ...(person !== undefined && { person }),
+      line: line.map(({ uid }) => uid),
     },
-    restsOn: line.map(({ uid }) => `AgentIdentity:${uid}`),
+    restsOn: [
+      ...line.map(({ uid }) => `AgentIdentity:${uid}`),
+      ...(person === undefined ? [] : [`Account:${person}`, `Member:${person}`]),
+      ...(peer ? [`MeshPeer:${peer.uid}`] : []),
+    ],
   };
+}
+
+async function peerOf({ store }: Reads, { workspace, status }: AgentRecord): Promise<PeerRecord | undefined> {
+  if (status.peerRef === undefined) return undefined;
+  return (await store.get(workspace, { kind: 'MeshPeer', name: status.peerRef })) as PeerRecord | undefined;
 }
 
 async function deviceCaller({ store }: Reads, token: TokenRecord): Promise<Verified> {

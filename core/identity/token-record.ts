@@ -23,6 +23,8 @@ export interface TokenSpec {
   /** Labels and network of the peers that a join token makes. */
   readonly labels: Readonly<Record<string, string>>;
   readonly network?: string;
+  /** Of a join token that an agent made: the agent's uid. */
+  readonly issuedBy?: string;
   /** Of an API token: the account's `epoch` when it was made. */
   readonly epoch?: number;
   /** Of a device token: SHA-256 in hex of the secret with which the device signs in to the bus. */

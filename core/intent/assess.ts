@@ -1,10 +1,13 @@
 import { createHash } from 'node:crypto';
 import { type BrokenAssertion, brokenAssertions } from '../assertions/guard.ts';
+import { type Beyond, beyondAuthority } from '../authority/judge.ts';
+import { writesOf } from '../authority/writes.ts';
 import { MeshError } from '../errors.ts';
 import { workspaceById } from '../identity/workspaces.ts';
+import { isAgentId } from '../ids.ts';
 import { type ChangePlan, type NetworkChange, planChanges } from '../network/changes.ts';
 import { restingAddresses } from '../network/rest.ts';
-import type { NetworkState } from '../network/state.ts';
+import { type NetworkState, recordIn } from '../network/state.ts';
 import type { Op } from '../ports.ts';
 import type { Services } from '../services.ts';
 import { diffMarkdown, type PlanView, type ShownChange } from './diff-markdown.ts';
@@ -57,6 +60,8 @@ export interface Assessment {
   /** Standing assertions of the workspace that the change would break. */
   readonly broken: readonly BrokenAssertion[];
   readonly findings: readonly Finding[];
+  /** What exceeds the authority of the agent that asks; undefined for people. */
+  readonly beyond: Beyond | undefined;
   /** Everything that keeps it from being proven, as sentences. */
   readonly objections: readonly string[];
   /** What its Markdown is made of. */
@@ -100,6 +105,14 @@ export async function assess(
   );
   const isBounded = expectedBy !== undefined && records.length === 0 && expectations.length > 0;
   const meant = isBounded && said ? planned(state, said, now) : undefined;
+  const beyond =
+    requester && isAgentId(requester.id)
+      ? beyondAuthority(
+          requester.id,
+          { states, state, writes: writesOf(ops, ({ kind, name }) => recordIn(state, kind, name)), now },
+          { before: state, after, was, is, effect, now },
+        )
+      : undefined;
   const findings = findingsOf({
     before: state,
     after,
@@ -110,8 +123,8 @@ export async function assess(
     policies,
     expectations,
     isBounded,
+    beyond,
     callerPeer,
-    requesterId: requester?.id,
     settings: services.settings,
   });
   const broken = await brokenAssertions(services, state, after);
@@ -154,6 +167,7 @@ export async function assess(
     unmetRecords: missing,
     broken,
     findings,
+    beyond,
     objections: view.objections,
     view,
     diffMarkdown: diffMarkdown(view),

@@ -2,9 +2,12 @@ import { describe, expect, it } from 'vitest';
 import { agent as agentCaller, buildKit, type Kit, person } from '../../test/kit.ts';
 import { agent, peer, policy, stateWith } from '../../test/records.ts';
 import { seedPeers } from '../../test/seed-peers.ts';
+import { beyondAuthority } from '../authority/judge.ts';
+import { writesOf } from '../authority/writes.ts';
 import { type NetworkChange, planChanges } from '../network/changes.ts';
 import { modelOf } from '../network/model.ts';
 import type { PolicySpec } from '../network/policy.ts';
+import { recordIn } from '../network/state.ts';
 import { compile } from '../reachability/engine.ts';
 import type { StoredRecord } from '../record.ts';
 import { effectOf } from './effect.ts';
@@ -48,11 +51,19 @@ function found(records: readonly StoredRecord[], changes: readonly NetworkChange
     policies,
     expectations: [],
     isBounded: false,
-    requesterId: undefined,
+    beyond: undefined,
     callerPeer: undefined,
     settings: SETTINGS,
     ...more,
   }).map(({ code, blocks, message }) => [code, blocks, message]);
+}
+
+function beyondOf(records: readonly StoredRecord[], changes: readonly NetworkChange[], id: string) {
+  const state = stateWith(...records);
+  const { ops } = planChanges(state, changes, NOW);
+  const states = { reachability: (of: typeof state, now: number) => compile(modelOf(of, now)) };
+  const writes = writesOf(ops, ({ kind, name }) => recordIn(state, kind, name));
+  return beyondAuthority(id, { states, state, writes, now: NOW });
 }
 
 describe('of a proposal is found', () => {
@@ -140,21 +151,10 @@ describe('of a proposal is found', () => {
 
   it('that a delegated agent would open through others what it may not reach itself', () => {
     const base = policy('base', { action: 'DENY', peerSelector: {} });
-    const boss = agent('boss', {}, { peerRef: 'boss-1' });
+    const boss = agent('boss', { reach: [{ to: [{ peerSelector: only('db') }] }] });
     const child = agent('child', { parentRef: { name: 'boss', namespace: 'test' } }, { peerRef: 'child-1' });
-    const bossPeer = peer('boss-1', { labels: { role: 'boss' }, agentRef: 'boss' });
     const childPeer = peer('child-1', { agentRef: 'child' });
-    const bossToDb = policy('boss-to-db', {
-      action: 'ALLOW',
-      peerSelector: only('boss'),
-      egress: [{ to: [{ peerSelector: only('db') }] }],
-    });
-    const dbFromAll = policy('db-from-boss', {
-      action: 'ALLOW',
-      peerSelector: only('db'),
-      ingress: [{ from: [{ peerSelector: only('boss') }] }],
-    });
-    const records = [WEB, DB, base, boss, child, bossPeer, childPeer, bossToDb, dbFromAll];
+    const records = [WEB, DB, base, boss, child, childPeer];
     const open = (role: string) => [
       write('in', { action: 'ALLOW', peerSelector: only(role), ingress: [{ from: [{ peerSelector: {} }] }] }),
       write('out', {
@@ -164,7 +164,7 @@ describe('of a proposal is found', () => {
       }),
     ];
     const codes = (role: string, requesterId: string) =>
-      found(records, open(role), { requesterId })
+      found(records, open(role), { beyond: beyondOf(records, open(role), requesterId) })
         .filter(([, blocks]) => blocks)
         .map(([code]) => code);
     expect(codes('web', child.uid)).toEqual(['BEYOND_DELEGATION']);

@@ -1,9 +1,9 @@
+import type { Beyond } from '../authority/judge.ts';
 import type { NetworkState } from '../network/state.ts';
 import { type LintCode, lint } from '../reachability/lint.ts';
 import type { Direction } from '../reachability/model.ts';
 import type { Reachability } from '../reachability/reachability.ts';
 import type { Settings } from '../services.ts';
-import { beyondDelegation } from './beyond-delegation.ts';
 import type { Effect } from './effect.ts';
 import { openedBeyond } from './excess.ts';
 import { controlAddresses, lockOuts } from './lock-out.ts';
@@ -50,7 +50,8 @@ export interface Judged {
   readonly expectations: readonly Expectation[];
   /** Whether the expectations name all that may open. */
   readonly isBounded: boolean;
-  readonly requesterId: string | undefined;
+  /** What exceeds the authority of the agent that asks, where an agent does. */
+  readonly beyond: Beyond | undefined;
   readonly callerPeer: string | undefined;
   readonly settings: Settings;
 }
@@ -66,9 +67,13 @@ export function findingsOf(judged: Judged): Finding[] {
   return found.toSorted((a, b) => Number(b.blocks) - Number(a.blocks));
 }
 
-function delegationFindings({ before, was, effect, requesterId }: Judged): Finding[] {
-  const message = beyondDelegation(before, was, effect, requesterId);
-  return message === undefined ? [] : [blocking('BEYOND_DELEGATION', message)];
+/** A delegated agent may not do through others what it may not do itself. */
+function delegationFindings({ beyond }: Judged): Finding[] {
+  if (!beyond?.delegated) return [];
+  const [row] = beyond.rows;
+  const example = row ? `, for example ${row.src} to ${row.dst} on ${row.ports}` : '';
+  const text = `${beyond.reasons.join('; ')}${example}, beyond what the agent ${beyond.agent} was delegated`;
+  return [blocking('BEYOND_DELEGATION', text)];
 }
 
 function excessFindings(judged: Judged): Finding[] {

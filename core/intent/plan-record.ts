@@ -21,6 +21,8 @@ export interface PlanSpec {
   /** Actor and uid of who asked. */
   readonly requestedBy: string;
   readonly requesterId: string;
+  /** Account that answers for them; absent where none is known. */
+  readonly person?: string;
   /** The peer that they asked from, where it was known. */
   readonly requesterPeer?: string;
   /** Milliseconds. */

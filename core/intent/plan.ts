@@ -108,6 +108,7 @@ async function store(
     baseRevision: assessment.state.revision,
     requestedBy: caller.subject,
     requesterId: requester.id,
+    ...(caller.person !== undefined && { person: caller.person }),
     ...(requester.peer !== undefined && { requesterPeer: requester.peer }),
     expiresAt: services.clock.now() + services.settings.planTtlMs,
   };

@@ -125,7 +125,7 @@ function recordsOf(names: Iterable<string>, peers: NetworkState['peers']): PeerR
 }
 
 function isDelegated({ spec }: PeerRecord): boolean {
-  return spec.agentRef !== undefined;
+  return spec.agentRef !== undefined || spec.delegatedBy !== undefined;
 }
 
 type Ending = ReadonlyMap<string, { readonly spec: { readonly expiresAt?: string | undefined } }>;

@@ -1,7 +1,10 @@
+import { isLive } from '../identity/delegation.ts';
 import { RESERVED_LABEL_PREFIX } from '../identity/presets.ts';
-import type { TokenRecord } from '../identity/token-record.ts';
+import { expiredToken, type TokenRecord } from '../identity/token-record.ts';
 import type { Op } from '../ports.ts';
+import { lookUpById } from './find.ts';
 import { DEFAULT_NETWORK } from './resources.ts';
+import type { NetworkState } from './state.ts';
 
 /** What a join or delegate token makes of the device that spends it. */
 export interface Enrolment {
@@ -9,6 +12,8 @@ export interface Enrolment {
   readonly labels: Readonly<Record<string, string>>;
   readonly network: string;
   readonly agentRef?: string;
+  /** The agent whose join token it is. */
+  readonly delegatedBy?: string;
   /** ISO 8601; the peer ends then. */
   readonly expiresAt?: string;
   /** Committed together with the peer, or nothing is. */
@@ -16,8 +21,19 @@ export interface Enrolment {
   readonly agentToken?: string;
 }
 
-/** Labels that the control plane alone sets never come with a token, whoever made it. */
-export function joinEnrolment({ spec }: TokenRecord): Enrolment {
+/**
+ * Labels that the control plane alone sets never come with a token, whoever made it. What comes with the token of an agent
+ * is bound to that agent and ends with it.
+ *
+ * @throws MeshError `unauthenticated` when the agent has ended
+ */
+export function joinEnrolment(state: NetworkState, { spec }: TokenRecord, now: number): Enrolment {
   const own = Object.entries(spec.labels).filter(([key]) => !key.startsWith(RESERVED_LABEL_PREFIX));
-  return { labels: Object.fromEntries(own), network: spec.network ?? DEFAULT_NETWORK, ops: [] };
+  const enrolment = { labels: Object.fromEntries(own), network: spec.network ?? DEFAULT_NETWORK };
+  if (spec.issuedBy === undefined) return { ...enrolment, ops: [] };
+  const agent = lookUpById(state.agents, spec.issuedBy);
+  if (!agent || !isLive(agent, now)) throw expiredToken();
+  // The end of the agent at the same moment wins.
+  const check: Op = { op: 'check', key: { kind: 'AgentIdentity', name: agent.name }, revision: agent.revision };
+  return { ...enrolment, delegatedBy: agent.name, expiresAt: agent.spec.expiresAt, ops: [check] };
 }

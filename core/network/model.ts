@@ -46,11 +46,27 @@ function peerInput(
   now: number,
 ): PeerInput {
   const input = ownInput(peer);
-  const { spec } = peer;
-  if (spec.agentRef === undefined) return input;
-  const agent = state.agents.get(spec.agentRef);
+  const name = agentOf(peer);
+  if (name === undefined) return input;
+  const agent = state.agents.get(name);
   if (!agent || !isLive(agent, now)) return { ...input, phase: 'expired' };
+  if (peer.spec.delegatedBy !== undefined) return { ...input, bound: issuedBound(state, agent, peerOfAgent, now) };
   return { ...input, bound: boundOf(state, agent, peerOfAgent, now) };
+}
+
+/** Name of the agent that a peer is, or came with. */
+export function agentOf({ spec }: PeerRecord): string | undefined {
+  return spec.agentRef ?? spec.delegatedBy;
+}
+
+/** A peer that came with an agent's token opens no more than the agent itself may. */
+function issuedBound(
+  state: NetworkState,
+  agent: AgentRecord,
+  peerOfAgent: ReadonlyMap<string, string>,
+  now: number,
+): DelegationBound {
+  return boundOf(state, agent, peerOfAgent, now) ?? { reach: agent.spec.reach ?? [] };
 }
 
 /** Records never change, so what is made of one is made once; two models share what two states share. */

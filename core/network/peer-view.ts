@@ -16,6 +16,10 @@ export const peerView = z.strictObject({
   network: z.string(),
   labels: z.record(z.string(), z.string()),
   agent: z.string().nullable().describe('Name of the agent it belongs to'),
+  delegatedBy: z
+    .string()
+    .nullable()
+    .describe('Name of the agent with whose join token it came; it ends with that agent'),
   expiresAt: z.string().nullable().describe('The peer is deleted then'),
   createdAt: z.string(),
   revision: z.int(),
@@ -49,6 +53,7 @@ export function viewOfPeer(
     network: spec.network,
     labels,
     agent: spec.agentRef ?? null,
+    delegatedBy: spec.delegatedBy ?? null,
     expiresAt: spec.expiresAt ?? null,
     createdAt: formatInstant(createdAt),
     revision,

@@ -1,6 +1,7 @@
 import { requireAssertionsAfter } from '../assertions/guard.ts';
 import { commitContext } from '../commit-context.ts';
 import { invalidInput, MeshError } from '../errors.ts';
+import { requireSession } from '../identity/require-session.ts';
 import { tokenName } from '../identity/token-record.ts';
 import type { CallContext } from '../operation.ts';
 import type { CommitContext, Op } from '../ports.ts';
@@ -42,6 +43,21 @@ export function revokePeer(context: Context, id: string): Promise<PeerRecord> {
     const record = { ...draftOf(peer), status: { ...peer.status, phase: 'revoked' as const } };
     const ops = [update(peer, record), ...offlineOps(state, peer, context.services)];
     return { peer, ops, reason: `revoked device ${peer.name}` };
+  });
+}
+
+/** Makes a peer that came with an agent's token one that stays. @throws MeshError `conflict` for the peer of an agent */
+export function adoptPeer(context: Context, id: string): Promise<PeerRecord> {
+  requireSession(context.caller);
+  return change(context, id, async (state, peer) => {
+    if (peer.spec.agentRef !== undefined) {
+      throw new MeshError('conflict', `${peer.name} is the peer of the agent ${peer.spec.agentRef} and ends with it.`);
+    }
+    const { delegatedBy, expiresAt: _, ...spec } = peer.spec;
+    if (delegatedBy === undefined) return { peer, ops: [] };
+    const ops = [update(peer, { ...draftOf(peer), spec })];
+    await requireAssertionsAfter(context.services, state, ops);
+    return { peer, ops, reason: `adopted device ${peer.name}` };
   });
 }
 

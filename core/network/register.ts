@@ -1,6 +1,7 @@
 import { requireAssertionsAfter } from '../assertions/guard.ts';
 import { commitContext } from '../commit-context.ts';
 import { invalidInput, MeshError } from '../errors.ts';
+import { ancestors, family } from '../identity/delegation.ts';
 import { enrolDelegate } from '../identity/enrol-delegate.ts';
 import { expiredToken, spendOp, type TokenRecord, unknownToken } from '../identity/token-record.ts';
 import { workspaceById } from '../identity/workspaces.ts';
@@ -11,6 +12,7 @@ import type { Services } from '../services.ts';
 import { issueToken, renewToken } from './device-token.ts';
 import { type Enrolment, joinEnrolment } from './enrolment.ts';
 import { lookUp } from './find.ts';
+import { agentOf } from './model.ts';
 import { freeSlot, networkCheck, type PeerDraft, placeIn } from './places.ts';
 import { isProofOf } from './public-key.ts';
 import { NAME_PATTERN, normalizeName, type PeerRecord, type Platform } from './resources.ts';
@@ -123,7 +125,9 @@ async function create(
   const now = services.clock.now();
   const spend = spendOp(token);
   const { spec: settings } = await workspaceById(services, workspace);
-  const enrolment = token.spec.kind === 'dlg' ? enrolDelegate(state, token, request.name, now) : joinEnrolment(token);
+  const enrolment =
+    token.spec.kind === 'dlg' ? enrolDelegate(state, token, request.name, now) : joinEnrolment(state, token, now);
+  requirePeerShare(state, enrolment, settings.maxNodeCount);
   const draft = peerDraft(request, enrolment, token, freeSlot(state, settings.maxNodeCount));
   const placed = settings.settings.requirePeerApproval
     ? { record: draft, ops: networkCheck(state, draft.spec.network) }
@@ -140,9 +144,26 @@ async function create(
   };
 }
 
+/** Part of the nodes of a workspace that one root agent and all below it may have. */
+const AGENT_PEER_SHARE = 0.5;
+
+/** @throws MeshError `conflict` when the tree of agents has its part of the workspace's nodes */
+function requirePeerShare(state: NetworkState, { agentRef, delegatedBy }: Enrolment, maxNodeCount: number): void {
+  const agent = state.agents.get(agentRef ?? delegatedBy ?? '');
+  if (!agent) return;
+  const tree = new Set(family(state, ancestors(state, agent).at(-1) ?? agent).map(({ name }) => name));
+  const share = Math.max(1, Math.floor(maxNodeCount * AGENT_PEER_SHARE));
+  const held = [...state.peers.values()].filter((peer) => tree.has(agentOf(peer) ?? '')).length;
+  if (held < share) return;
+  throw new MeshError(
+    'conflict',
+    `An agent and its sub-agents have at most ${share} of the ${maxNodeCount} nodes of this workspace, and have them: end one first.`,
+  );
+}
+
 function peerDraft(request: NewDevice, enrolment: Enrolment, token: TokenRecord, slot: string): PeerDraft {
   const { name, displayName, platform, publicKey, hostname, proof } = request;
-  const { labels, network, agentRef, expiresAt } = enrolment;
+  const { labels, network, agentRef, delegatedBy, expiresAt } = enrolment;
   return {
     kind: 'MeshPeer',
     name,
@@ -156,6 +177,7 @@ function peerDraft(request: NewDevice, enrolment: Enrolment, token: TokenRecord,
       publicKey,
       network,
       ...(agentRef !== undefined && { agentRef }),
+      ...(delegatedBy !== undefined && { delegatedBy }),
       ...(expiresAt !== undefined && { expiresAt }),
     },
     status: {

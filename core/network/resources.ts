@@ -17,6 +17,8 @@ export interface PeerSpec {
   readonly network: string;
   /** Name of the AgentIdentity that an agent's peer belongs to. */
   readonly agentRef?: string;
+  /** Name of the AgentIdentity whose join token it came with: bounded by that agent's reach, and gone when it ends. */
+  readonly delegatedBy?: string;
   readonly expiresAt?: string;
 }
 
@@ -54,10 +56,20 @@ export interface AgentSpec {
   readonly policyPreset: PolicyPreset;
   readonly scopes: readonly string[];
   readonly expiresAt: string;
+  /** Only on a root agent: the account that answers for it and for everything below it. */
+  readonly person?: PersonRef;
+  /** Only on a root agent: uses that a join token made by it may have at most. */
+  readonly tokenUses?: number;
   /** Only on a root agent: what a person lets its tree reach while it has no peer of its own. */
   readonly reach?: readonly EgressRule[];
   /** What its parent granted it beyond the preset, inside the parent's own reach. */
   readonly egress?: readonly EgressRule[];
+}
+
+/** An account, by id and by the name it had. */
+export interface PersonRef {
+  readonly id: string;
+  readonly name: string;
 }
 
 export interface AgentStatus {

@@ -75,6 +75,11 @@ function changedRecords(changes: Commit['changes']): Map<Field, Map<string, Stor
   return changed;
 }
 
+/** The record of a state by kind and stored name. */
+export function recordIn(state: NetworkState, kind: string, name: string): StoredRecord | undefined {
+  return isStateKind(kind) ? state[FIELD_OF_KIND[kind]].get(name) : undefined;
+}
+
 /** Whether records of a kind are part of a {@link NetworkState}. */
 export function isStateKind(kind: string): kind is StateKind {
   return kind in FIELD_OF_KIND;

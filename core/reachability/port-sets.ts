@@ -82,6 +82,12 @@ export class PortSets {
     return this.#intern(merged);
   }
 
+  /** The set that {@link describe} tells of. */
+  ofRanges(ranges: readonly PortRange[]): PortSetId {
+    if (ranges.length === 0) return NO_PORTS;
+    return this.ofEntries(ranges.map(({ protocol, from, to }) => ({ protocol, port: from, endPort: to })));
+  }
+
   /** Every port of one protocol, or one port of it. */
   ofQuery(protocol: Protocol | undefined, port: number | undefined): PortSetId {
     if (protocol === undefined && port === undefined) return ALL_PORTS;

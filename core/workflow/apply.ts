@@ -1,9 +1,10 @@
 import { requireAssertions } from '../assertions/guard.ts';
+import { beyondDelegation } from '../authority/judge.ts';
 import type { Caller } from '../caller.ts';
 import { commitContext } from '../commit-context.ts';
 import { MeshError } from '../errors.ts';
 import { workspaceById } from '../identity/workspaces.ts';
-import { newId } from '../ids.ts';
+import { isAgentId, newId } from '../ids.ts';
 import { type Assessment, assess } from '../intent/assess.ts';
 import { viewOfEffect } from '../intent/effect-view.ts';
 import { type PlanRecord, type PlanSpec, planDraft } from '../intent/plan-record.ts';
@@ -37,10 +38,12 @@ export async function applyPlan(
   requireUsable(plan, caller, services.clock.now());
   const assessment = await assessAgain(context, plan.spec);
   requireAssertions(assessment.broken);
+  if (assessment.beyond?.delegated && caller.kind === 'agent') throw beyondDelegation(assessment.beyond);
   const overridden = requireVerified(assessment, caller, workspace);
   const { settings } = (await workspaceById(services, workspace)).spec;
   const auto =
     assessment.verification === 'proven' &&
+    assessment.beyond === undefined &&
     settings.autoApprove !== undefined &&
     isAtMost(assessment.risk.level, settings.autoApprove.maxRisk);
   const spec: WorkflowSpec = {
@@ -84,6 +87,7 @@ export function specOf(
     requestedBy,
     requesterId,
     requesterPeer,
+    person,
   }: Asked,
   applier: Caller,
   now: number,
@@ -110,10 +114,18 @@ export function specOf(
     ...(requesterPeer !== undefined && { requesterPeer }),
     appliedBy: applier.subject,
     applierId: applier.id,
+    ...personsOf(person, requesterId, applier),
     autoApprove: false,
     overridden: false,
     expiresAt: now + WORKFLOW_TTL_MS,
   };
+}
+
+/** Nobody counts as another person where one of them is not known. */
+function personsOf(asker: string | undefined, requesterId: string, applier: Caller): Pick<WorkflowSpec, 'persons'> {
+  const known = asker ?? (isAgentId(requesterId) ? undefined : requesterId);
+  const other = applier.person ?? (applier.kind === 'agent' ? undefined : applier.id);
+  return known === undefined || other === undefined ? {} : { persons: [...new Set([known, other])] };
 }
 
 function requireApplier({ caller, face }: CallContext<Services>): Caller {

@@ -1,14 +1,16 @@
 import { requireAssertions } from '../assertions/guard.ts';
 import { MeshError } from '../errors.ts';
+import { callerAgain, requireStanding } from '../identity/standing.ts';
 import { type Assessment, assess } from '../intent/assess.ts';
 import type { NetworkState } from '../network/state.ts';
 import { inTurn } from '../network/turn.ts';
 import { type CommitContext, type Op, StoreError } from '../ports.ts';
 import type { Services } from '../services.ts';
+import { runApproved } from './run-approved.ts';
 import { type WorkflowRecord, type WorkflowStatus, workflowDraft } from './workflow-record.ts';
 import { findWorkflow } from './workflows.ts';
 
-type Uses = Pick<Services, 'store' | 'states' | 'clock' | 'settings'>;
+type Uses = Services;
 
 /**
  * Carries an approved workflow out: its changes and its new state are one commit, so it can be begun again after a crash
@@ -20,6 +22,11 @@ export async function executeWorkflow(
   id: string,
   requestId: string,
 ): Promise<WorkflowRecord> {
+  const { spec, status } = await findWorkflow(services, workspace, id);
+  if (spec.call) {
+    if (status.state === 'approved') await executeCall(services, workspace, id, requestId);
+    return findWorkflow(services, workspace, id);
+  }
   try {
     await inTurn(services.store, workspace, () => attempt(services, workspace, id, requestId));
   } catch (error) {
@@ -30,6 +37,30 @@ export async function executeWorkflow(
   return findWorkflow(services, workspace, id);
 }
 
+/** A call is carried out as who asked for it, if they still may; one with a secret waits until it is repeated. */
+async function executeCall(services: Uses, workspace: string, id: string, requestId: string): Promise<void> {
+  const workflow = await findWorkflow(services, workspace, id);
+  const { call } = workflow.spec;
+  if (!call?.input) return;
+  try {
+    const caller = await callerAgain(services, call);
+    const context = {
+      services,
+      caller,
+      workspace: call.workspace,
+      requestId,
+      face: 'rest' as const,
+      origin: '',
+      signal: new AbortController().signal,
+    };
+    await runApproved(context, workflow, (held) => services.perform(call.operation, call.input ?? {}, held));
+  } catch (error) {
+    const refused = error instanceof MeshError || (error instanceof StoreError && error.code !== 'unavailable');
+    if (!refused) throw error;
+    await inTurn(services.store, workspace, () => fail(services, workspace, id, error, requestId));
+  }
+}
+
 async function attempt(services: Uses, workspace: string, id: string, requestId: string): Promise<void> {
   let workflow = await findWorkflow(services, workspace, id);
   if (workflow.status.state === 'approved') {
@@ -38,6 +69,7 @@ async function attempt(services: Uses, workspace: string, id: string, requestId:
   }
   if (workflow.status.state !== 'executing') return;
   const { spec } = workflow;
+  await requireStanding(services, workspace, [spec.requesterId, spec.applierId]);
   const assessment = await assess(services, workspace, spec, { id: spec.requesterId, peer: spec.requesterPeer });
   if (assessment.digest !== spec.digest) {
     throw new MeshError('plan_stale', 'The network has changed since, and the change would not do now what it showed.');

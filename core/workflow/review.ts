@@ -1,6 +1,7 @@
 import type { Caller } from '../caller.ts';
 import { commitContext } from '../commit-context.ts';
 import { MeshError } from '../errors.ts';
+import { isAgentId } from '../ids.ts';
 import type { CallContext } from '../operation.ts';
 import type { Services } from '../services.ts';
 import { formatInstant } from '../time.ts';
@@ -23,8 +24,7 @@ export async function approveWorkflow(
   const reviewer = requirePerson(context);
   const { services, workspace } = context;
   const workflow = await pending(context, id);
-  const { requesterId, applierId } = workflow.spec;
-  const own = requesterId === reviewer.id || applierId === reviewer.id;
+  const own = isOwnRequest(workflow, reviewer);
   if (own && !(await mayApproveOwn(services, workspace))) {
     throw new MeshError(
       'forbidden',
@@ -44,6 +44,16 @@ export async function rejectWorkflow(
   const reviewer = requirePerson(context);
   await review(context, await pending(context, id), reviewer, { state: 'rejected' }, note);
   return findWorkflow(context.services, context.workspace, id);
+}
+
+/**
+ * Whether the reviewer is the person behind who asked or who applied: agents and tokens are not somebody else. Where no
+ * person is known, as of agents made by earlier versions, nobody counts as another.
+ */
+function isOwnRequest({ spec }: WorkflowRecord, { id, person = id }: Caller): boolean {
+  const { persons, requesterId, applierId } = spec;
+  if (requesterId === id || applierId === id) return true;
+  return persons === undefined ? isAgentId(requesterId) || isAgentId(applierId) : persons.includes(person);
 }
 
 /** An MCP client can answer its own prompts, so nothing that comes over MCP counts as a person's decision. */

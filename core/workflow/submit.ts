@@ -1,4 +1,6 @@
 import { brokenAssertions, requireAssertions } from '../assertions/guard.ts';
+import { beyondDelegation } from '../authority/judge.ts';
+import { NeedsPerson } from '../authority/needs-person.ts';
 import { commitContext } from '../commit-context.ts';
 import { MeshError } from '../errors.ts';
 import { workspaceById } from '../identity/workspaces.ts';
@@ -49,7 +51,12 @@ export async function submitChanges(
     requireAssertions(await brokenAssertions(services, state, after));
     const { requireApproval } = (await workspaceById(services, workspace)).spec.settings;
     if (requireApproval) return askForApproval(context, changes, reason);
-    await store.commit(workspace, ops, commitContext(context, reason, { direct: true }));
+    try {
+      await store.commit(workspace, ops, commitContext(context, reason, { direct: true }));
+    } catch (error) {
+      if (error instanceof NeedsPerson) return askForApproval(context, changes, reason);
+      throw error;
+    }
     return { status: 'committed', outcomes, after: await states.current(workspace) };
   });
 }
@@ -64,6 +71,7 @@ async function askForApproval(context: Context, changes: readonly NetworkChange[
     await requesterOf(context),
   );
   if (!caller) throw new MeshError('unauthenticated', 'Only a known caller may ask for a change.');
+  if (assessment.beyond?.delegated) throw beyondDelegation(assessment.beyond);
   const id = newId('wf');
   const asked = {
     summary: reason,
@@ -72,6 +80,7 @@ async function askForApproval(context: Context, changes: readonly NetworkChange[
     ...nothing,
     requestedBy: caller.subject,
     requesterId: caller.id,
+    ...(caller.person !== undefined && { person: caller.person }),
   };
   const record = workflowDraft(id, specOf(assessment, asked, caller, services.clock.now()), { state: 'pending' });
   await services.store.commit(workspace, [{ op: 'create', record }], commitContext(context, `submit: ${reason}`));

@@ -2,9 +2,10 @@ import type { PlanRecord } from '../intent/plan-record.ts';
 import { type Op, StoreError } from '../ports.ts';
 import type { Services } from '../services.ts';
 import { executeWorkflow } from './execute.ts';
-import { type WorkflowRecord, workflowDraft } from './workflow-record.ts';
+import { waitsForRepeat, workflowDraft } from './workflow-record.ts';
+import { workflowsOf } from './workflows.ts';
 
-type Uses = Pick<Services, 'store' | 'states' | 'clock' | 'settings'>;
+type Uses = Services;
 
 /** Plans stay this long after their end, so that a late or repeated apply hears why it is refused. */
 const PLAN_KEPT_MS = 24 * 3_600_000;
@@ -12,7 +13,7 @@ const PLAN_KEPT_MS = 24 * 3_600_000;
 /** Carries out what was approved and then cut short. @returns how many were carried on */
 export async function resumeWorkflows(services: Uses, workspace: string): Promise<number> {
   const open = (await workflowsOf(services, workspace)).filter(
-    ({ status }) => status.state === 'approved' || status.state === 'executing',
+    ({ status, spec }) => (status.state === 'approved' && !waitsForRepeat(spec)) || status.state === 'executing',
   );
   for (const { name } of open) await executeWorkflow(services, workspace, name, `resume-${name}`);
   return open.length;
@@ -22,7 +23,9 @@ export async function resumeWorkflows(services: Uses, workspace: string): Promis
 export async function expireWorkflows(services: Uses, workspace: string): Promise<number | undefined> {
   const { store, clock } = services;
   const now = clock.now();
-  const waiting = (await workflowsOf(services, workspace)).filter(({ status }) => status.state === 'pending');
+  const waiting = (await workflowsOf(services, workspace)).filter(
+    ({ status, spec }) => status.state === 'pending' || (status.state === 'approved' && waitsForRepeat(spec)),
+  );
   for (const { name, spec, status, revision } of waiting) {
     if (spec.expiresAt > now) continue;
     const record = workflowDraft(name, spec, { ...status, state: 'expired' });
@@ -37,10 +40,6 @@ export async function expireWorkflows(services: Uses, workspace: string): Promis
     ...plans.map(({ spec }) => spec.expiresAt + PLAN_KEPT_MS),
   ].filter((at) => at > now);
   return ends.length > 0 ? ends.reduce((a, b) => Math.min(a, b)) : undefined;
-}
-
-async function workflowsOf({ store }: Uses, workspace: string): Promise<readonly WorkflowRecord[]> {
-  return (await store.list(workspace, 'Workflow')).items as readonly WorkflowRecord[];
 }
 
 /** Someone else may have decided in the same moment; then there is nothing to do. */

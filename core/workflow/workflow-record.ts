@@ -1,9 +1,11 @@
+import type { Caller } from '../caller.ts';
 import type { ShownChange } from '../intent/diff-markdown.ts';
 import type { EffectView } from '../intent/effect-view.ts';
 import type { Expectation, RecordExpectation } from '../intent/planner.ts';
 import type { RiskLevel } from '../intent/risk.ts';
 import type { NetworkChange } from '../network/changes.ts';
 import type { RecordDraft, StoredRecord } from '../record.ts';
+import type { Scope } from '../scope.ts';
 
 /** `pending -> approved -> executing -> executed | failed`, `pending -> rejected | expired` (DESIGN 5.5). */
 export const WORKFLOW_STATES = [
@@ -19,6 +21,21 @@ export type WorkflowState = (typeof WORKFLOW_STATES)[number];
 
 /** How long a workflow waits for a person. */
 export const WORKFLOW_TTL_MS = 24 * 3_600_000;
+
+/** A call of an operation that waits for a person, where it is no change of the network as plans know them. */
+export interface HeldCall {
+  readonly operation: string;
+  /** Workspace that it runs in; not always that of the workflow. */
+  readonly workspace: string;
+  /** Absent where the input or the answer has a secret: then the caller repeats the call once it is approved. */
+  readonly input?: Readonly<Record<string, unknown>>;
+  /** SHA-256 over operation, workspace, caller and input, hex. */
+  readonly digest: string;
+  readonly caller: Pick<Caller, 'kind' | 'id' | 'subject' | 'name' | 'interactive'> & {
+    /** What the caller held; it is carried out with no more. */
+    readonly scopes: readonly Scope[];
+  };
+}
 
 /** What is asked for; never changes. */
 export interface WorkflowSpec {
@@ -45,6 +62,10 @@ export interface WorkflowSpec {
   /** Who applied the plan, where that was not who asked for it. */
   readonly appliedBy: string;
   readonly applierId: string;
+  /** Accounts that answer for who asked and who applied; whoever approves has to be another one. */
+  readonly persons?: readonly string[];
+  /** A call that is carried out instead of `changes`. */
+  readonly call?: HeldCall;
   /** Who was asked to approve; decides nothing. */
   readonly approvalAskedOf?: string;
   readonly autoApprove: boolean;
@@ -63,6 +84,11 @@ export interface WorkflowStatus {
   readonly note?: string;
   readonly selfApproved?: boolean;
   readonly error?: string;
+}
+
+/** Whether it is carried out when who asked repeats the call, because a secret is part of it. */
+export function waitsForRepeat({ call }: Pick<WorkflowSpec, 'call'>): boolean {
+  return call !== undefined && call.input === undefined;
 }
 
 export type WorkflowRecord = StoredRecord<WorkflowSpec, WorkflowStatus>;

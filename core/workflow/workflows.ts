@@ -14,6 +14,14 @@ export async function findWorkflow(
   return record as WorkflowRecord;
 }
 
+/** All that are kept, in the order of their ids. */
+export async function workflowsOf(
+  { store }: Pick<Services, 'store'>,
+  workspace: string,
+): Promise<readonly WorkflowRecord[]> {
+  return (await store.list(workspace, 'Workflow')).items as readonly WorkflowRecord[];
+}
+
 export interface WorkflowQuery {
   readonly status: WorkflowState | undefined;
   /** Id of the last one already seen. */
@@ -23,12 +31,11 @@ export interface WorkflowQuery {
 
 /** Newest first. */
 export async function listWorkflows(
-  { store }: Pick<Services, 'store'>,
+  services: Pick<Services, 'store'>,
   workspace: string,
   { status, cursor, limit }: WorkflowQuery,
 ): Promise<{ readonly items: readonly WorkflowRecord[]; readonly next?: string }> {
-  const { items } = await store.list(workspace, 'Workflow');
-  const all = (items as readonly WorkflowRecord[])
+  const all = (await workflowsOf(services, workspace))
     .filter((record) => status === undefined || record.status.state === status)
     .toSorted((a, b) => b.createdAt - a.createdAt || (a.name < b.name ? -1 : 1));
   const start = cursor === undefined ? 0 : all.findIndex(({ name }) => name === cursor) + 1;

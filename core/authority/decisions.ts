@@ -1,0 +1,151 @@
+import type { AccountRecord, AccountSpec } from '../identity/accounts.ts';
+import type { MemberRecord } from '../identity/members.ts';
+import { AGENT_LABEL } from '../identity/presets.ts';
+import type { TokenSpec } from '../identity/token-record.ts';
+import type { WorkspaceRecord, WorkspaceSettings } from '../identity/workspaces.ts';
+import { agentOf } from '../network/model.ts';
+import { type AgentRecord, type AgentSpec, DEFAULT_NETWORK, type PeerRecord } from '../network/resources.ts';
+import { sameValue } from '../network/value.ts';
+import type { Kind, RecordDraft } from '../record.ts';
+import { ROLE_SCOPES } from '../scope.ts';
+import { WRITTEN_BY } from './ownership.ts';
+import type { Write } from './writes.ts';
+
+/**
+ * What of a batch changes who can reach whom or who may decide, as sentences. Where a workspace has `requireApproval`,
+ * a second person approves that. What the approval of peers and delegation bring is not among it: a registration is
+ * itself the request, and delegating only narrows. Ending an agent is not either, nor what ends with it.
+ *
+ * @param callerId account that asks: what it changes of its own account needs nobody else
+ */
+export function decisionsIn(writes: readonly Write[], callerId: string): string[] {
+  const ending = endingAgents(writes);
+  return writes.flatMap((write) => RULES[write.kind](write, { callerId, ending }) ?? []);
+}
+
+/** Whether the approval settings are weaker than before. */
+export function isWeaker(before: WorkspaceSettings, after: WorkspaceSettings): boolean {
+  return (
+    (before.requireApproval && !after.requireApproval) ||
+    (before.requirePeerApproval && !after.requirePeerApproval) ||
+    selfApprovalRank(after) > selfApprovalRank(before) ||
+    autoApprovalRank(after) > autoApprovalRank(before)
+  );
+}
+
+interface Facts {
+  readonly callerId: string;
+  /** Ids and names of the agents that end in the same batch. */
+  readonly ending: ReadonlySet<string>;
+}
+
+type Rule = (write: Write, facts: Facts) => string | undefined;
+const never: Rule = () => undefined;
+
+/** A kind that is added needs a rule here before it compiles. */
+const RULES: Readonly<Record<Kind, Rule>> = {
+  MeshPeer: peerDecision,
+  MeshPolicy: (write, { ending }) => (endsWith(write, ending) ? undefined : `${verb(write)} the policy ${write.name}`),
+  MeshNetwork: (write) => `${verb(write)} the network ${write.name}`,
+  PolicyAssertion: (write) => `${verb(write)} the assertion ${write.name}`,
+  AgentIdentity: ({ type, name, after }) =>
+    type === 'created' && (after?.spec as AgentSpec | undefined)?.parentRef === undefined
+      ? `makes the root agent ${name}`
+      : undefined,
+  Token: tokenDecision,
+  Member: memberDecision,
+  Workspace: workspaceDecision,
+  Account: accountDecision,
+  Presence: never,
+  AddressRest: never,
+  Workflow: never,
+  Plan: never,
+  Snapshot: never,
+  Session: never,
+};
+
+const VERBS = { created: 'creates', updated: 'changes', deleted: 'deletes' } as const;
+
+function verb({ type }: Write): string {
+  return VERBS[type];
+}
+
+function peerDecision({ type, name, before, after }: Write, { ending }: Facts): string | undefined {
+  const [was, is] = [before as PeerRecord | undefined, after as PeerRecord | undefined];
+  // To turn away who was never let in closes nothing.
+  if (!was || was.status.phase === 'pending') return undefined;
+  if (type === 'deleted') {
+    const agent = agentOf(was);
+    return agent !== undefined && ending.has(agent) ? undefined : `deletes the peer ${name}`;
+  }
+  if (!is) return undefined;
+  if (is.status.phase === 'revoked' && was.status.phase !== 'revoked') return `revokes the peer ${name}`;
+  if (was.spec.delegatedBy !== undefined && is.spec.delegatedBy === undefined) return `adopts the peer ${name}`;
+  if (!sameValue(was.labels, is.labels)) return `changes the labels of the peer ${name}`;
+  return was.spec.network === is.spec.network ? undefined : `changes the network of the peer ${name}`;
+}
+
+function tokenDecision({ type, after }: Write): string | undefined {
+  const spec = after?.spec as TokenSpec | undefined;
+  if (type !== 'created' || spec?.kind !== 'join') return undefined;
+  if (Object.keys(spec.labels).length > 0) return `makes the join token ${spec.name} with labels`;
+  return (spec.network ?? DEFAULT_NETWORK) === DEFAULT_NETWORK
+    ? undefined
+    : `makes the join token ${spec.name} for the network ${spec.network}`;
+}
+
+function memberDecision({ name, before, after }: Write): string | undefined {
+  const [was, is] = [rolesScopes(before), rolesScopes(after)];
+  if (sameValue([...was], [...is])) return undefined;
+  if (!was.has('workflows:approve') && !is.has('workflows:approve')) return undefined;
+  return is.size > was.size ? `gives ${name} more to decide` : `takes from ${name} what they decide`;
+}
+
+function rolesScopes(record: RecordDraft | undefined): ReadonlySet<string> {
+  const role = (record as MemberRecord | undefined)?.spec.role;
+  return role !== undefined && Object.hasOwn(ROLE_SCOPES, role) ? ROLE_SCOPES[role] : new Set<string>();
+}
+
+function workspaceDecision({ type, name, before, after }: Write): string | undefined {
+  if (type === 'deleted') return `deletes the workspace ${name}`;
+  const [was, is] = [(before as WorkspaceRecord | undefined)?.spec, (after as WorkspaceRecord | undefined)?.spec];
+  return was && is && isWeaker(was.settings, is.settings)
+    ? `weakens the approval settings of the workspace ${name}`
+    : undefined;
+}
+
+function accountDecision({ type, name, before, after }: Write, { callerId }: Facts): string | undefined {
+  const [was, is] = [before as AccountRecord | undefined, after?.spec as AccountSpec | undefined];
+  if (type === 'created') return is?.role === 'platform_admin' ? `makes ${name} a platform administrator` : undefined;
+  if (type === 'deleted') return `deletes the account ${name}`;
+  if (!was || !is) return undefined;
+  if (was.spec.role !== is.role) return `makes ${name} a ${is.role}`;
+  if (was.spec.disabled !== is.disabled) return `${is.disabled ? 'disables' : 'enables'} the account ${name}`;
+  return was.spec.passwordHash !== is.passwordHash && was.uid !== callerId
+    ? `sets another password for ${name}`
+    : undefined;
+}
+
+function endingAgents(writes: readonly Write[]): ReadonlySet<string> {
+  const ended = writes.flatMap(({ kind, before, after }) => {
+    if (kind !== 'AgentIdentity' || !before || !after) return [];
+    const { phase } = (after as AgentRecord).status;
+    return phase === 'Revoked' || phase === 'Expired' ? [before.uid, before.name] : [];
+  });
+  return new Set(ended);
+}
+
+/** A policy of an agent's preset, or one that the agent wrote by itself, goes with the agent. */
+function endsWith({ type, before }: Write, ending: ReadonlySet<string>): boolean {
+  if (type !== 'deleted' || !before) return false;
+  return [before.labels[AGENT_LABEL], before.annotations[WRITTEN_BY]].some((id) => id !== undefined && ending.has(id));
+}
+
+function selfApprovalRank({ selfApproval }: WorkspaceSettings): number {
+  if (selfApproval === undefined) return 1;
+  return selfApproval ? 2 : 0;
+}
+
+function autoApprovalRank({ autoApprove }: WorkspaceSettings): number {
+  return autoApprove === undefined ? 0 : 1 + ['low', 'medium', 'high', 'critical'].indexOf(autoApprove.maxRisk);
+}

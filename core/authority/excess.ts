@@ -1,0 +1,120 @@
+import { ancestors, family, isLive } from '../identity/delegation.ts';
+import type { Effect } from '../intent/effect.ts';
+import { type PortSpan, spanText } from '../intent/port-spans.ts';
+import { lookUpById } from '../network/find.ts';
+import type { PortEntry } from '../network/policy.ts';
+import type { AgentRecord, PeerRecord } from '../network/resources.ts';
+import type { NetworkState } from '../network/state.ts';
+import { sameValue } from '../network/value.ts';
+import { NO_PORTS, PortSets } from '../reachability/port-sets.ts';
+import type { Reachability } from '../reachability/reachability.ts';
+import { layersOf, reachOf } from './reach-of.ts';
+import { policyBeyond } from './within.ts';
+
+/** A connection that an agent would decide about although it is not within its reach. */
+export interface BeyondRow {
+  readonly src: string;
+  readonly dst: string;
+  readonly ports: string;
+}
+
+/** What of a change exceeds an agent's reach. */
+export interface Excess {
+  /** As sentences; names in them are data. */
+  readonly reasons: readonly string[];
+  readonly rows: readonly BeyondRow[];
+}
+
+/** A change on its way, both states compiled for the same instant. */
+export interface Compared {
+  readonly before: NetworkState;
+  readonly after: NetworkState;
+  readonly was: Reachability;
+  readonly is: Reachability;
+  readonly effect: Effect;
+  readonly now: number;
+}
+
+/** Rows that an answer names. */
+const MAX_ROWS = 20;
+
+/**
+ * Holds a change to the reach of the agent that makes it: what it opens, what a delegated agent closes, whether anybody of
+ * its line would reach more than before, and whether a policy could ever be about more than its reach. Undefined where
+ * all of it is within. An unknown agent reaches nothing.
+ */
+export function excessOf(agent: AgentRecord | undefined, change: Compared): Excess | undefined {
+  const ports = new PortSets();
+  const rows = [...beyondRows(agent, change, 'opened', ports)];
+  const reasons = rows.length > 0 ? ['it opens connections beyond the reach of the agent'] : [];
+  if (agent?.spec.parentRef !== undefined && rows.length < MAX_ROWS) {
+    const closed = [...beyondRows(agent, change, 'closed', ports)];
+    if (closed.length > 0) reasons.push('it closes connections beyond the reach of the agent');
+    rows.push(...closed);
+  }
+  if (agent) reasons.push(...enlarged(agent, change, ports));
+  reasons.push(...beyondPolicies(agent, change, ports));
+  return reasons.length === 0 ? undefined : { reasons, rows: rows.slice(0, MAX_ROWS) };
+}
+
+function* beyondRows(
+  agent: AgentRecord | undefined,
+  { before, was, effect }: Compared,
+  side: 'opened' | 'closed',
+  ports: PortSets,
+): Generator<BeyondRow> {
+  const within = agent ? reachOf(before, was, agent, ports) : () => NO_PORTS;
+  let found = 0;
+  for (const group of effect.groups) {
+    const spans = group[side];
+    if (spans.length === 0) continue;
+    const asked = ports.ofEntries(spans.map(entryOf));
+    for (const dst of group.dst) {
+      const peer = before.peers.get(dst);
+      const src = group.src.find((name) => name !== dst);
+      if (src === undefined || (peer && ports.minus(asked, within(peer)) === NO_PORTS)) continue;
+      if (found >= MAX_ROWS) return;
+      found += 1;
+      yield { src, dst, ports: spanText(spans) };
+    }
+  }
+}
+
+function entryOf({ protocol, from, to }: PortSpan): PortEntry {
+  return { protocol, ...(from !== undefined && { port: from, endPort: to ?? from }) };
+}
+
+/** Members of the agent's line, up and down, whose reach would grow on a peer that is there already. */
+function enlarged(agent: AgentRecord, { before, after, was, is, now }: Compared, ports: PortSets): string[] {
+  if (before.peers === after.peers && before.agents === after.agents && before.policies === after.policies) return [];
+  const line = [...ancestors(before, agent), ...family(before, agent)].filter((member) => isLive(member, now));
+  return line.flatMap((member) => {
+    const then = after.agents.get(member.name);
+    if (then === undefined || then.uid !== member.uid) return [];
+    const [had, has] = [reachOf(before, was, member, ports), reachOf(after, is, then, ports)];
+    const grown = firstGrown(before, after, (old, next) => ports.minus(has(next), had(old)) !== NO_PORTS);
+    return grown === undefined ? [] : [`it adds ${grown.name} to what the agent ${member.name} may reach`];
+  });
+}
+
+function firstGrown(
+  before: NetworkState,
+  after: NetworkState,
+  grows: (old: PeerRecord, next: PeerRecord) => boolean,
+): PeerRecord | undefined {
+  for (const next of after.peers.values()) {
+    const old = lookUpById(before.peers, next.uid);
+    if (old && grows(old, next)) return next;
+  }
+  return undefined;
+}
+
+function beyondPolicies(agent: AgentRecord | undefined, { before, after }: Compared, ports: PortSets): string[] {
+  if (before.policies === after.policies) return [];
+  const layers = agent ? layersOf(before, agent) : [[]];
+  return [...after.policies.values()].flatMap(({ name, spec }) => {
+    if (sameValue(before.policies.get(name)?.spec, spec)) return [];
+    const beyond = policyBeyond(spec, layers, after, ports);
+    return beyond === undefined ? [] : [`the policy ${name} ${beyond}`];
+  });
+}

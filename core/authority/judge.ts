@@ -1,0 +1,90 @@
+import { MeshError } from '../errors.ts';
+import { effectOf } from '../intent/effect.ts';
+import { lookUpById } from '../network/find.ts';
+import { afterCommit, isStateKind, type NetworkState } from '../network/state.ts';
+import type { NetworkStates } from '../network/states.ts';
+import type { Change } from '../ports.ts';
+import type { StoredRecord } from '../record.ts';
+import { type Compared, type Excess, excessOf } from './excess.ts';
+import { foreignWrites } from './ownership.ts';
+import { labelsBeyond } from './token-labels.ts';
+import type { Write } from './writes.ts';
+
+/** What an agent's batch of writes would do beyond what it was given. */
+export interface Beyond extends Excess {
+  /** Whether the agent was delegated: then nobody lets it. A root agent's is shown to a person. */
+  readonly delegated: boolean;
+  readonly agent: string;
+}
+
+/** What the judgement reads. */
+export interface Judged {
+  readonly states: Pick<NetworkStates, 'reachability'>;
+  readonly state: NetworkState;
+  readonly writes: readonly Write[];
+  readonly now: number;
+}
+
+/**
+ * The one judgement of what an agent writes, by whichever operation and face: whose records it touches, and what becomes
+ * of who reaches whom. Undefined where all of it is the agent's to do.
+ *
+ * @param compared the comparison of the same writes, where it is made already
+ * @param id of the agent; one that is not known reaches nothing and owns nothing
+ */
+export function beyondAuthority(
+  id: string,
+  { states, state, writes, now }: Judged,
+  compared?: Compared,
+): Beyond | undefined {
+  const agent = lookUpById(state.agents, id);
+  const foreign = foreignWrites(writes, id, agent, state, now);
+  const touches = writes.some(({ kind }) => isStateKind(kind));
+  const change = compared ?? (touches ? comparison({ states, state, writes, now }) : undefined);
+  const excess = change && excessOf(agent, change);
+  const labels = labelsBeyond(agent, { states, state, writes, now });
+  if (foreign.length === 0 && labels.length === 0 && !excess) return undefined;
+  return {
+    agent: agent?.name ?? id,
+    delegated: agent?.spec.parentRef !== undefined,
+    reasons: [...foreign, ...labels, ...(excess?.reasons ?? [])],
+    rows: excess?.rows ?? [],
+  };
+}
+
+/** The network before and after a batch of writes, and what differs. */
+export function comparison({ states, state, writes, now }: Judged): Compared {
+  const after = stateAfter(state, writes);
+  const [was, is] = [states.reachability(state, now), states.reachability(after, now)];
+  return { before: state, after, was, is, effect: effectOf(was, is), now };
+}
+
+function stateAfter(state: NetworkState, writes: readonly Write[]): NetworkState {
+  const revision = state.revision + 1;
+  const changes = writes.flatMap(({ kind, before, after }): Change[] => {
+    if (!isStateKind(kind)) return [];
+    const gone: Change[] =
+      before && (!after || before.name !== after.name) ? [{ type: 'deleted', record: before, before }] : [];
+    if (!after) return gone;
+    const record: StoredRecord = {
+      ...after,
+      workspace: state.workspace,
+      createdAt: before?.createdAt ?? 0,
+      generation: (before?.generation ?? 0) + 1,
+      revision,
+    };
+    return [...gone, { type: before ? 'updated' : 'created', record, ...(before && { before }) }];
+  });
+  return changes.length === 0 ? state : afterCommit(state, { revision, changes });
+}
+
+/** The refusal of what a delegated agent may not do, whoever would approve it. */
+export function beyondDelegation({ agent, reasons, rows }: Beyond): MeshError {
+  const examples = rows.slice(0, 3).map(({ src, dst, ports }) => `${src} to ${dst} on ${ports}`);
+  const detail = [...reasons, ...(examples.length > 0 ? [`for example ${examples.join('; ')}`] : [])].join('; ');
+  return new MeshError(
+    'beyond_delegation',
+    `This is beyond what the agent ${agent} was delegated: ${detail}. Ask a person, or the agent that delegated to it.`,
+    { reasons, rows },
+  );
+}

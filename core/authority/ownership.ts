@@ -1,0 +1,131 @@
+import { family, isLive } from '../identity/delegation.ts';
+import { AGENT_LABEL } from '../identity/presets.ts';
+import type { TokenSpec } from '../identity/token-record.ts';
+import { agentOf } from '../network/model.ts';
+import type { AgentRecord, AgentSpec, PeerRecord } from '../network/resources.ts';
+import type { NetworkState } from '../network/state.ts';
+import { sameValue } from '../network/value.ts';
+import type { Kind } from '../record.ts';
+import type { Write } from './writes.ts';
+
+/** Annotation of a policy that an agent wrote by itself: the id of the agent. The control plane alone sets it. */
+export const WRITTEN_BY = 'mesh.internal/written-by';
+
+/** Whose records an agent may write: its own and its descendants'. */
+interface Owner {
+  readonly id: string;
+  readonly agent: AgentRecord | undefined;
+  /** Ids and names of itself and its descendants. */
+  readonly ids: ReadonlySet<string>;
+  readonly names: ReadonlySet<string>;
+  readonly now: number;
+}
+
+/**
+ * What of a batch is not an agent's to write, as sentences: records of its ancestors, of other agents and of people, and
+ * kinds of records that only people write.
+ */
+export function foreignWrites(
+  writes: readonly Write[],
+  id: string,
+  agent: AgentRecord | undefined,
+  state: NetworkState,
+  now: number,
+): string[] {
+  const line = agent ? family(state, agent) : [];
+  const owner: Owner = {
+    id,
+    agent,
+    ids: new Set([id, ...line.map(({ uid }) => uid)]),
+    names: new Set(line.map(({ name }) => name)),
+    now,
+  };
+  return writes.flatMap((write) => (RULES[write.kind](write, owner) ? [] : [`${SAYS[write.type]} ${nameOf(write)}`]));
+}
+
+const SAYS = { created: 'it would create', updated: 'it would change', deleted: 'it would delete' } as const;
+
+const WORDS: Readonly<Partial<Record<Kind, string>>> = {
+  MeshPeer: 'the peer',
+  MeshPolicy: 'the policy',
+  MeshNetwork: 'the network',
+  AgentIdentity: 'the agent',
+  PolicyAssertion: 'the assertion',
+};
+
+function nameOf({ kind, name, before }: Write): string {
+  const word = WORDS[kind] ?? `a record of kind ${kind}`;
+  const whose = before === undefined ? '' : ', which is not its own';
+  return WORDS[kind] === undefined ? `${word}${whose}` : `${word} ${name}${whose}`;
+}
+
+type Rule = (write: Write, owner: Owner) => boolean;
+const always: Rule = () => true;
+const never: Rule = () => false;
+
+/** For each kind whether a write is an agent's own. A kind that is added needs a rule here before it compiles. */
+const RULES: Readonly<Record<Kind, Rule>> = {
+  MeshPeer: ownsPeer,
+  MeshPolicy: ({ type, before }, { ids }) => type === 'created' || isWrittenBy(before, ids),
+  MeshNetwork: never,
+  AgentIdentity: ownsAgent,
+  PolicyAssertion: never,
+  Token: ownsToken,
+  Plan: ({ type, before }, { id }) => type === 'created' || hasField(before, 'requesterId', id),
+  Workflow: ({ type, before }, { id }) =>
+    type === 'created' || hasField(before, 'requesterId', id) || hasField(before, 'applierId', id),
+  Snapshot: ({ type }) => type === 'created',
+  // They follow what becomes of peers, which is judged by itself.
+  Presence: always,
+  AddressRest: always,
+  Member: never,
+  Workspace: never,
+  Account: never,
+  Session: never,
+};
+
+/** Its own peers and those that came with its tokens, but neither their approval nor what binds them to it. */
+function ownsPeer({ type, before, after }: Write, { names }: Owner): boolean {
+  if (type === 'created') return false;
+  const [was, is] = [before as PeerRecord | undefined, after as PeerRecord | undefined];
+  if (!was) return true;
+  const agent = agentOf(was);
+  const isOwn = agent !== undefined && names.has(agent);
+  if (is === undefined) return isOwn;
+  const lets = was.status.phase !== 'ready' && is.status.phase === 'ready';
+  // Whom a person gave `peers:approve` lets in the devices of others, never its own.
+  if (lets) return !isOwn && sameValue(was.spec, is.spec) && sameValue(was.labels, is.labels);
+  const binding = ({ spec }: Pick<PeerRecord, 'spec'>) => [spec.agentRef, spec.delegatedBy, spec.expiresAt];
+  return isOwn && sameValue(binding(was), binding(is));
+}
+
+/** It makes sub-agents of its own, ends its descendants, and takes the names of agents that have ended. */
+function ownsAgent({ type, before, after }: Write, { agent, ids, id, now }: Owner): boolean {
+  const was = before as AgentRecord | undefined;
+  if (type === 'created')
+    return agent !== undefined && (after?.spec as AgentSpec | undefined)?.parentRef?.name === agent.name;
+  if (!was) return true;
+  if (type === 'deleted') return !isLive(was, now);
+  const is = after as AgentRecord;
+  if (was.uid === id) return sameValue(was.spec, is.spec) && was.status.phase === is.status.phase;
+  return ids.has(was.uid) && sameValue(was.spec, is.spec);
+}
+
+function ownsToken({ type, before, after }: Write, { ids }: Owner): boolean {
+  const spec = (after ?? before)?.spec as TokenSpec | undefined;
+  if (!spec) return true;
+  if (spec.kind === 'join') return spec.issuedBy !== undefined && ids.has(spec.issuedBy);
+  if (spec.kind === 'dlg') return ids.has(spec.owner) || type === 'created';
+  // Tokens of devices and agents go with what they belong to.
+  return type === 'deleted' && (spec.kind === 'dev' || spec.kind === 'agt');
+}
+
+function isWrittenBy(record: Write['before'], ids: ReadonlySet<string>): boolean {
+  if (!record) return true;
+  const author = record.annotations[WRITTEN_BY];
+  return author !== undefined && ids.has(author) && !Object.hasOwn(record.labels, AGENT_LABEL);
+}
+
+function hasField(record: Write['before'], field: 'requesterId' | 'applierId', id: string): boolean {
+  return record === undefined || (record.spec as { readonly [key: string]: unknown })[field] === id;
+}

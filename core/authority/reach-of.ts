@@ -1,0 +1,92 @@
+import { ancestors } from '../identity/delegation.ts';
+import { PARENT_LABEL } from '../identity/presets.ts';
+import { containsRange, parseAddress, parseCidr } from '../network/cidr.ts';
+import type { EgressRule, PeerEntry } from '../network/policy.ts';
+import type { AgentRecord, PeerRecord } from '../network/resources.ts';
+import { selects } from '../network/selector.ts';
+import type { NetworkState } from '../network/state.ts';
+import { ALL_PORTS, NO_PORTS, type PortSetId, type PortSets } from '../reachability/port-sets.ts';
+import type { Reachability } from '../reachability/reachability.ts';
+
+/**
+ * Rules of the same form as a root agent's `reach`, one list for each bound that holds: a connection is within reach
+ * where every list allows it.
+ */
+export type Layers = readonly (readonly EgressRule[])[];
+
+/**
+ * What an agent may reach and open to others at most: the `reach` a person gave its root, and the preset of every
+ * delegation from there down to itself. A line without a root reaches nothing.
+ */
+export function layersOf(state: NetworkState, agent: AgentRecord): Layers {
+  const line = [agent, ...ancestors(state, agent)];
+  const root = line.at(-1);
+  if (root === undefined || root.spec.parentRef !== undefined) return [[]];
+  return [root.spec.reach ?? [], ...line.slice(0, -1).flatMap((member, index) => presetLayer(member, line[index + 1]))];
+}
+
+/** What a preset leaves of the parent's reach; no list where that is all of it. */
+function presetLayer({ uid, spec }: AgentRecord, parent: AgentRecord | undefined): Layers {
+  switch (spec.policyPreset) {
+    case 'isolated':
+      return [[]];
+    case 'sandboxed':
+      return [spec.egress ?? []];
+    case 'coordinator': {
+      const family = [uid, ...(parent ? [parent.uid] : [])];
+      const to = family.map((value) => ({ peerSelector: { matchLabels: { [PARENT_LABEL]: value } } }));
+      return [[...(spec.egress ?? []), { to }]];
+    }
+    case 'inherit':
+      return [];
+    default:
+      return spec.policyPreset satisfies never;
+  }
+}
+
+/** The ports of each peer that are within an agent's reach. */
+export type ReachOf = (peer: PeerRecord) => PortSetId;
+
+/**
+ * An agent's reach in one state. Below an ancestor that has a peer it is no more than that peer may open at that instant,
+ * as the delegation bound of the agent's own peer would be.
+ */
+export function reachOf(state: NetworkState, reach: Reachability, agent: AgentRecord, ports: PortSets): ReachOf {
+  const layers = layersOf(state, agent);
+  const above = peerAbove(state, agent);
+  const known = new Map<string, PortSetId>();
+  return (peer) => {
+    const found = known.get(peer.name);
+    if (found !== undefined) return found;
+    let set = layers.reduce((left, rules) => ports.meet(left, portsOfRules(rules, peer, ports)), ALL_PORTS);
+    if (above !== undefined && set !== NO_PORTS) {
+      const open = reach.allowed(above, peer.name);
+      set = ports.meet(set, open === 'ALL' ? ALL_PORTS : ports.ofRanges(open));
+    }
+    known.set(peer.name, set);
+    return set;
+  };
+}
+
+/** The peer of the nearest ancestor that has one. */
+function peerAbove(state: NetworkState, agent: AgentRecord): string | undefined {
+  return ancestors(state, agent).find(({ status }) => status.peerRef !== undefined)?.status.peerRef;
+}
+
+function portsOfRules(rules: readonly EgressRule[], peer: PeerRecord, ports: PortSets): PortSetId {
+  return rules
+    .filter(({ to }) => !to?.length || to.some((entry) => means(entry, peer)))
+    .reduce((set, rule) => ports.union(set, ports.ofEntries(rule.ports ?? [])), NO_PORTS);
+}
+
+function means(entry: PeerEntry, { labels, status }: PeerRecord): boolean {
+  if (entry === '*') return true;
+  if (entry.peerSelector) return selects(entry.peerSelector, labels);
+  const block = parseCidr(entry.ipBlock?.cidr ?? '');
+  const address = status.address === null ? undefined : parseAddress(status.address);
+  if (!block || !address || !containsRange(block, address)) return false;
+  return !(entry.ipBlock?.except ?? []).some((text) => {
+    const hole = parseCidr(text);
+    return hole === undefined || containsRange(hole, address);
+  });
+}

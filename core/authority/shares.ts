@@ -1,0 +1,112 @@
+import type { Caller } from '../caller.ts';
+import { MeshError } from '../errors.ts';
+import type { SnapshotRecord } from '../history/snapshot-record.ts';
+import { family, isLive } from '../identity/delegation.ts';
+import type { TokenRecord } from '../identity/token-record.ts';
+import type { PlanRecord } from '../intent/plan-record.ts';
+import { lookUpById } from '../network/find.ts';
+import type { NetworkState } from '../network/state.ts';
+import type { Kind, StoredRecord } from '../record.ts';
+import type { Services } from '../services.ts';
+import type { WorkflowRecord } from '../workflow/workflow-record.ts';
+import { WRITTEN_BY } from './ownership.ts';
+import type { Write } from './writes.ts';
+
+/**
+ * What a root agent and all its descendants may hold together in a workspace, so that no tree of agents uses up what
+ * others need. Peers have a share of their own, see `core/identity/enrol-delegate.ts`.
+ */
+export const AGENT_SHARES = {
+  /** Living sub-agents. */
+  AgentIdentity: 250,
+  /** Join tokens. */
+  Token: 50,
+  /** Plans that are not used and have not expired. */
+  Plan: 100,
+  /** Workflows that wait for a person. */
+  Workflow: 50,
+  /** Snapshots taken in a day. */
+  Snapshot: 100,
+  /** Policies that it wrote by itself. */
+  MeshPolicy: 250,
+} as const satisfies Partial<Record<Kind, number>>;
+
+const DAY_MS = 86_400_000;
+
+/** @throws MeshError `conflict` naming the share that is used up */
+export async function requireShare(
+  { store, clock }: Pick<Services, 'store' | 'clock'>,
+  state: NetworkState,
+  caller: Caller,
+  writes: readonly Write[],
+): Promise<void> {
+  for (const [kind, share] of Object.entries(AGENT_SHARES) as [keyof typeof AGENT_SHARES, number][]) {
+    const asked = writes.filter((write) => write.kind === kind && write.type === 'created').length;
+    if (asked === 0) continue;
+    const records =
+      kind === 'AgentIdentity' || kind === 'MeshPolicy'
+        ? [...state[kind === 'AgentIdentity' ? 'agents' : 'policies'].values()]
+        : (await store.list(state.workspace, kind)).items;
+    const line = treeOf(state, caller);
+    const held = records.filter((record) => counts(kind, record, line, clock.now())).length;
+    if (held + asked <= share) continue;
+    throw new MeshError(
+      'conflict',
+      `An agent and its sub-agents hold at most ${share} ${NOUNS[kind]}, and these are used up: end or use some, or wait.`,
+      { share },
+    );
+  }
+}
+
+const NOUNS: Readonly<Record<keyof typeof AGENT_SHARES, string>> = {
+  AgentIdentity: 'living sub-agents',
+  Token: 'join tokens',
+  Plan: 'open plans',
+  Workflow: 'workflows that wait for a person',
+  Snapshot: 'snapshots a day',
+  MeshPolicy: 'policies of their own',
+};
+
+interface Tree {
+  readonly ids: ReadonlySet<string>;
+  readonly subjects: ReadonlySet<string>;
+}
+
+/** The root agent of the caller with everything below it. */
+function treeOf(state: NetworkState, { id, line = [id], subject }: Caller): Tree {
+  const root = lookUpById(state.agents, line.at(-1) ?? id);
+  const tree = root ? family(state, root) : [];
+  return {
+    ids: new Set([id, ...tree.map(({ uid }) => uid)]),
+    subjects: new Set([subject, ...tree.map(({ name }) => `agent:${name}`)]),
+  };
+}
+
+function counts(kind: keyof typeof AGENT_SHARES, record: StoredRecord, { ids, subjects }: Tree, now: number): boolean {
+  switch (kind) {
+    case 'AgentIdentity': {
+      const agent = record as Parameters<typeof isLive>[0];
+      return agent.spec.parentRef !== undefined && ids.has(agent.uid) && isLive(agent, now);
+    }
+    case 'Token': {
+      const { spec } = record as TokenRecord;
+      return spec.kind === 'join' && spec.issuedBy !== undefined && ids.has(spec.issuedBy);
+    }
+    case 'Plan': {
+      const { spec, status } = record as PlanRecord;
+      return ids.has(spec.requesterId) && status.workflowId === undefined && spec.expiresAt > now;
+    }
+    case 'Workflow': {
+      const { spec, status } = record as WorkflowRecord;
+      return ids.has(spec.requesterId) && status.state === 'pending';
+    }
+    case 'Snapshot': {
+      const { trigger, triggeredBy, capturedAt } = (record as SnapshotRecord).spec;
+      return trigger === 'manual' && subjects.has(triggeredBy) && capturedAt > now - DAY_MS;
+    }
+    case 'MeshPolicy':
+      return ids.has(record.annotations[WRITTEN_BY] ?? '');
+    default:
+      return kind satisfies never;
+  }
+}

@@ -1,0 +1,126 @@
+import { containsRange, overlaps, parseCidr } from '../network/cidr.ts';
+import type { EgressRule, PeerEntry, PolicySpec, PortEntry, Selector } from '../network/policy.ts';
+import type { NetworkState } from '../network/state.ts';
+import { NO_PORTS, type PortSets } from '../reachability/port-sets.ts';
+import type { Layers } from './reach-of.ts';
+
+/**
+ * Whether all that a policy can ever decide lies within an agent's reach, whichever peers come to match it later: each
+ * side that traffic goes to is a part of what the reach names, on no more ports, and lets in nobody from outside the
+ * network. What a policy does to the peers of today is judged by its effect, not here.
+ *
+ * Example: with the reach `role=db` on 5432, `ingress` for `role=db,tier=1` on 5432 is within; for `tier=1` it is not,
+ * because a peer with that label need not be a database.
+ *
+ * @returns what is beyond, as the end of a sentence; undefined where all is within
+ */
+export function policyBeyond(
+  spec: PolicySpec,
+  layers: Layers,
+  state: NetworkState,
+  ports: PortSets,
+): string | undefined {
+  const subject: PeerEntry = { peerSelector: spec.peerSelector ?? {} };
+  if (spec.ingress === undefined && spec.egress === undefined) {
+    return isWithin([subject], [], layers, ports) ? undefined : 'isolates peers beyond its reach';
+  }
+  for (const rule of spec.ingress ?? []) {
+    if (!isWithin([subject], rule.ports ?? [], layers, ports)) return 'is about peers or ports beyond its reach';
+    if (spec.action === 'ALLOW' && isOpenToOutside(rule.from, state)) return 'lets in addresses that are no peer';
+  }
+  for (const rule of spec.egress ?? []) {
+    if (!isWithin(rule.to ?? [], rule.ports ?? [], layers, ports)) return 'is about targets or ports beyond its reach';
+  }
+  return undefined;
+}
+
+/** Whether every layer holds all of the entries on all of the ports. No entry means anyone, as in a rule. */
+function isWithin(
+  entries: readonly PeerEntry[],
+  asked: readonly PortEntry[],
+  layers: Layers,
+  ports: PortSets,
+): boolean {
+  const wanted = ports.ofEntries(asked);
+  const all: readonly PeerEntry[] = entries.length > 0 ? entries : ['*'];
+  return layers.every((rules) =>
+    all.every((entry) => {
+      const holding = rules.filter((rule) => holdsEntry(rule, entry));
+      const held = holding.reduce((set, rule) => ports.union(set, ports.ofEntries(rule.ports ?? [])), NO_PORTS);
+      return ports.minus(wanted, held) === NO_PORTS;
+    }),
+  );
+}
+
+function holdsEntry({ to }: EgressRule, entry: PeerEntry): boolean {
+  return !to?.length || to.some((outer) => entryWithin(entry, outer));
+}
+
+function entryWithin(inner: PeerEntry, outer: PeerEntry): boolean {
+  if (outer === '*') return true;
+  if (inner === '*') return false;
+  if (inner.peerSelector && outer.peerSelector) return selectorWithin(inner.peerSelector, outer.peerSelector);
+  if (!inner.ipBlock || !outer.ipBlock) return false;
+  const [small, large] = [parseCidr(inner.ipBlock.cidr), parseCidr(outer.ipBlock.cidr)];
+  if (!small || !large || !containsRange(large, small)) return false;
+  return (outer.ipBlock.except ?? []).every((text) => {
+    const hole = parseCidr(text);
+    return hole !== undefined && !overlaps(small, hole);
+  });
+}
+
+/** Whether every peer that `inner` can mean is meant by `outer`. A no may be too strict, never too lax. */
+export function selectorWithin(inner: Selector, outer: Selector): boolean {
+  const labels = Object.entries(outer.matchLabels ?? {});
+  if (!labels.every(([key, value]) => isImplied(inner, { key, operator: 'In', values: [value] }))) return false;
+  return (outer.matchExpressions ?? []).every((expression) => isImplied(inner, expression));
+}
+
+type Expression = NonNullable<Selector['matchExpressions']>[number];
+
+function isImplied({ matchLabels = {}, matchExpressions = [] }: Selector, outer: Expression): boolean {
+  const own = Object.hasOwn(matchLabels, outer.key) ? matchLabels[outer.key] : undefined;
+  const known: readonly Expression[] = [
+    ...matchExpressions.filter(({ key }) => key === outer.key),
+    ...(own === undefined ? [] : [{ key: outer.key, operator: 'In' as const, values: [own] }]),
+  ];
+  return known.some((inner) => implies(inner, outer));
+}
+
+/** Whether one requirement of a label leaves only what another one of the same label allows. */
+function implies(inner: Expression, outer: Expression): boolean {
+  const [held, allowed] = [inner.values ?? [], new Set(outer.values ?? [])];
+  switch (outer.operator) {
+    case 'In':
+      return inner.operator === 'In' && held.every((value) => allowed.has(value));
+    case 'NotIn':
+      if (inner.operator === 'In') return held.every((value) => !allowed.has(value));
+      return inner.operator === 'DoesNotExist' || (inner.operator === 'NotIn' && isSubset(allowed, held));
+    case 'Exists':
+      return inner.operator === 'In' || inner.operator === 'Exists';
+    case 'DoesNotExist':
+      return inner.operator === 'DoesNotExist';
+    default:
+      return outer.operator satisfies never;
+  }
+}
+
+function isSubset(values: ReadonlySet<string>, of: readonly string[]): boolean {
+  return values.isSubsetOf(new Set(of));
+}
+
+/** Whether a rule lets in anyone who is no peer of a network. */
+function isOpenToOutside(from: readonly PeerEntry[] | undefined, { networks }: NetworkState): boolean {
+  if (!from?.length) return true;
+  return from.some((entry) => {
+    if (entry === '*') return true;
+    if (!entry.ipBlock) return false;
+    const block = parseCidr(entry.ipBlock.cidr);
+    return !block || ![...networks.values()].some(({ spec }) => isInside(block, spec.cidr));
+  });
+}
+
+function isInside(block: NonNullable<ReturnType<typeof parseCidr>>, cidr: string): boolean {
+  const network = parseCidr(cidr);
+  return network !== undefined && containsRange(network, block);
+}

@@ -1,0 +1,45 @@
+import type { Op, Store } from '../ports.ts';
+import type { RecordDraft, RecordKey, StoredRecord } from '../record.ts';
+
+/** One record that a batch would change. */
+export interface Write extends RecordKey {
+  readonly type: 'created' | 'updated' | 'deleted';
+  readonly before?: StoredRecord;
+  readonly after?: RecordDraft;
+}
+
+type Find = (key: RecordKey) => StoredRecord | undefined;
+
+/** What a batch writes, with the records as they are. */
+export async function writesIn(store: Pick<Store, 'get'>, workspace: string, ops: readonly Op[]): Promise<Write[]> {
+  const found = new Map<string, StoredRecord>();
+  for (const op of ops) {
+    if (op.op === 'check') continue;
+    const { kind, name } = op.op === 'delete' ? op.key : op.record;
+    const record = await store.get(workspace, { kind, name });
+    if (record) found.set(`${kind}/${name}`, record);
+  }
+  return writesOf(ops, ({ kind, name }) => found.get(`${kind}/${name}`));
+}
+
+/** As {@link writesIn}, over records at hand. A record that is deleted and made again under another name is one write. */
+export function writesOf(ops: readonly Op[], find: Find): Write[] {
+  const renamed = new Map<string, StoredRecord>();
+  const created = new Set(ops.flatMap((op) => (op.op === 'create' ? [op.record.uid] : [])));
+  const writes: Write[] = [];
+  for (const op of ops) {
+    if (op.op === 'check') continue;
+    const key = op.op === 'delete' ? op.key : op.record;
+    const before = find(key);
+    if (op.op === 'delete') {
+      if (before && created.has(before.uid)) renamed.set(before.uid, before);
+      else writes.push({ type: 'deleted', kind: key.kind, name: key.name, ...(before && { before }) });
+      continue;
+    }
+    const { record } = op;
+    const old = op.op === 'update' ? before : renamed.get(record.uid);
+    const known = { kind: key.kind, name: key.name, after: record };
+    writes.push(old ? { ...known, type: 'updated', before: old } : { ...known, type: 'created' });
+  }
+  return writes;
+}

@@ -1,0 +1,59 @@
+import type { AgentRecord } from '../network/resources.ts';
+import { NEVER_DELEGATED, ROLE_SCOPES, type Scope } from '../scope.ts';
+import type { Services } from '../services.ts';
+import { parseInstant } from '../time.ts';
+import { accountById } from './accounts.ts';
+import { agentLine } from './agent-line.ts';
+import { commonScopes, expandScopes } from './grants.ts';
+import { roleIn } from './members.ts';
+
+/** What an agent may do at this moment, and what that follows from. */
+export interface AgentStanding {
+  /** The agent and its ancestors, nearest first. */
+  readonly line: readonly AgentRecord[];
+  readonly scopes: ReadonlySet<Scope>;
+  /** When the first of the line ends, ms. */
+  readonly endsAt: number;
+  /** Account that answers for it; undefined for agents that were made before that was recorded. */
+  readonly person: string | undefined;
+}
+
+/**
+ * The rights of an agent: those that every agent of its line holds, less what is never delegated, and no more than the
+ * person who made its root holds now. Undefined where one of the line, or that person, is not there any more.
+ */
+export async function agentStanding(
+  services: Pick<Services, 'store'>,
+  workspace: string,
+  uid: string,
+): Promise<AgentStanding | undefined> {
+  const line = await agentLine(services.store, workspace, uid);
+  const root = line?.at(-1);
+  if (!line || !root) return undefined;
+  const granted = line.map(({ spec }) => expandScopes(spec.scopes)).reduce(commonScopes);
+  const held = line.length > 1 ? granted.difference(NEVER_DELEGATED) : granted;
+  const person = root.spec.person?.id;
+  const personal = person === undefined ? undefined : await scopesOfPerson(services, workspace, person);
+  if (personal === 'none') return undefined;
+  return {
+    line,
+    scopes: personal ? commonScopes(held, personal) : held,
+    endsAt: Math.min(...line.map(({ spec }) => parseInstant(spec.expiresAt))),
+    person,
+  };
+}
+
+/** What an agent may have of a person; undefined for an account that is not known, `none` for one that may nothing here. */
+async function scopesOfPerson(
+  services: Pick<Services, 'store'>,
+  workspace: string,
+  id: string,
+): Promise<ReadonlySet<Scope> | 'none' | undefined> {
+  const account = await accountById(services, id);
+  if (!account) return undefined;
+  if (account.spec.disabled) return 'none';
+  const role =
+    account.spec.role === 'platform_admin' ? 'platform_admin' : await roleIn(services, workspace, account.uid);
+  // `agents:delegate` belongs to no role: it is given by name.
+  return role === undefined ? 'none' : new Set<Scope>([...ROLE_SCOPES[role], 'agents:delegate']);
+}

@@ -1,0 +1,25 @@
+import { MeshError } from '../errors.ts';
+import { lookUpById } from '../network/find.ts';
+import type { CallContext } from '../operation.ts';
+import type { Services } from '../services.ts';
+import { family } from './delegation.ts';
+
+/**
+ * Whose entries of the audit log a caller reads: anybody's, but a delegated agent only its own and its descendants'.
+ *
+ * @param asked actor that is asked for, such as `agent:scout`
+ * @throws MeshError `beyond_delegation`
+ */
+export async function readableActor(
+  { services, workspace, caller }: CallContext<Pick<Services, 'states'>>,
+  asked: string | undefined,
+): Promise<string | undefined> {
+  if (caller?.kind !== 'agent') return asked;
+  const state = await services.states.current(workspace);
+  const agent = lookUpById(state.agents, caller.id);
+  if (agent && agent.spec.parentRef === undefined) return asked;
+  if (asked === undefined) return caller.subject;
+  const own = agent ? family(state, agent).map(({ name }) => `agent:${name}`) : [];
+  if (own.includes(asked)) return asked;
+  throw new MeshError('beyond_delegation', 'A delegated agent reads what it and its own sub-agents did, nothing else.');
+}

@@ -1,0 +1,57 @@
+import { WRITTEN_BY } from '../authority/ownership.ts';
+import type { PlanRecord } from '../intent/plan-record.ts';
+import { agentOf } from '../network/model.ts';
+import type { AgentRecord, PeerRecord, PolicyRecord } from '../network/resources.ts';
+import type { NetworkState } from '../network/state.ts';
+import type { Op } from '../ports.ts';
+import type { Services } from '../services.ts';
+import { type WorkflowRecord, workflowDraft } from '../workflow/workflow-record.ts';
+import { AGENT_LABEL } from './presets.ts';
+import type { TokenRecord } from './token-record.ts';
+
+/** What goes when agents end. */
+export interface EndingWith {
+  /** Their own, and those that came with their join tokens and nobody adopted. */
+  readonly peers: readonly PeerRecord[];
+  /** Of their presets, and those that they wrote by themselves. */
+  readonly policies: readonly PolicyRecord[];
+  readonly tokens: readonly TokenRecord[];
+  readonly plans: readonly PlanRecord[];
+  /** Those that wait. */
+  readonly workflows: readonly WorkflowRecord[];
+}
+
+/** Everything that agents made or that belongs to them, and that does not outlive them. */
+export async function endingWith(
+  { store }: Pick<Services, 'store'>,
+  state: NetworkState,
+  agents: readonly AgentRecord[],
+): Promise<EndingWith> {
+  const ids = new Set(agents.map(({ uid }) => uid));
+  const names = new Set(agents.map(({ name }) => name));
+  const has = (id: string | undefined) => id !== undefined && ids.has(id);
+  const [tokens, plans, workflows] = await Promise.all(
+    (['Token', 'Plan', 'Workflow'] as const).map(async (kind) => (await store.list(state.workspace, kind)).items),
+  );
+  return {
+    peers: [...state.peers.values()].filter((peer) => names.has(agentOf(peer) ?? '')),
+    policies: [...state.policies.values()].filter(
+      ({ labels, annotations }) => has(labels[AGENT_LABEL]) || has(annotations[WRITTEN_BY]),
+    ),
+    tokens: (tokens as readonly TokenRecord[]).filter(({ spec }) => tokenEnds(spec, has)),
+    plans: (plans as readonly PlanRecord[]).filter(({ spec }) => has(spec.requesterId)),
+    workflows: (workflows as readonly WorkflowRecord[]).filter(
+      ({ spec, status }) =>
+        (status.state === 'pending' || status.state === 'approved') && (has(spec.requesterId) || has(spec.applierId)),
+    ),
+  };
+}
+
+function tokenEnds({ kind, owner, issuedBy }: TokenRecord['spec'], has: (id: string | undefined) => boolean): boolean {
+  return kind === 'join' ? has(issuedBy) : (kind === 'agt' || kind === 'dlg') && has(owner);
+}
+
+/** Ends a workflow that waits, because there is nobody any more for whom it would be carried out. */
+export function cancelOp({ name, spec, status, revision }: WorkflowRecord, reason: string): Op {
+  return { op: 'update', revision, record: workflowDraft(name, spec, { ...status, state: 'expired', error: reason }) };
+}

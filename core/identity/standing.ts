@@ -1,0 +1,78 @@
+import type { Caller } from '../caller.ts';
+import { MeshError } from '../errors.ts';
+import { isAgentId } from '../ids.ts';
+import { ROLE_SCOPES, type Scope } from '../scope.ts';
+import type { Services } from '../services.ts';
+import { accountById } from './accounts.ts';
+import { agentStanding } from './agent-standing.ts';
+import { commonScopes } from './grants.ts';
+import { roleIn } from './members.ts';
+
+type Needs = Pick<Services, 'store' | 'clock'>;
+
+/** A caller as it was kept, to be asked again later. */
+export interface KeptCaller {
+  readonly workspace: string;
+  readonly caller: Pick<Caller, 'kind' | 'id' | 'subject' | 'name' | 'interactive'> & {
+    readonly scopes: readonly Scope[];
+  };
+}
+
+/**
+ * Who asked for something earlier, as they stand now: with what they held then and still hold.
+ *
+ * @throws MeshError `forbidden` when they have gone
+ */
+export async function callerAgain(services: Needs, { workspace, caller }: KeptCaller): Promise<Caller> {
+  const held = await scopesNow(services, workspace, caller);
+  const scopes = commonScopes(new Set(caller.scopes), held);
+  return {
+    ...caller,
+    ...(caller.kind === 'user' && { person: caller.id }),
+    tokenId: '',
+    workspaces: [workspace],
+    scopesIn: (asked) => (asked === workspace ? scopes : new Set()),
+  };
+}
+
+async function scopesNow(
+  services: Needs,
+  workspace: string,
+  { kind, id, name, scopes }: KeptCaller['caller'],
+): Promise<ReadonlySet<Scope>> {
+  if (kind === 'local') return new Set(scopes);
+  if (kind === 'agent') {
+    const agent = await agentStanding(services, workspace, id);
+    if (!agent || agent.endsAt <= services.clock.now()) throw gone(name);
+    return agent.scopes;
+  }
+  const account = await accountById(services, id);
+  if (!account || account.spec.disabled) throw gone(name);
+  if (account.spec.role === 'platform_admin') return ROLE_SCOPES.platform_admin;
+  const role = await roleIn(services, workspace, id);
+  if (!role) throw gone(name);
+  return ROLE_SCOPES[role];
+}
+
+/**
+ * Holds the execution of what was asked for earlier to whoever asked being there still.
+ *
+ * @param ids of accounts and agents; others are not looked at
+ * @throws MeshError `forbidden` when one of them has ended or was removed
+ */
+export async function requireStanding(services: Needs, workspace: string, ids: readonly string[]): Promise<void> {
+  for (const id of new Set(ids)) {
+    if (isAgentId(id)) {
+      const agent = await services.store.getById(workspace, 'AgentIdentity', id);
+      const standing = agent && (await agentStanding(services, workspace, id));
+      if (agent && (!standing || standing.endsAt <= services.clock.now())) throw gone(agent.name);
+    } else {
+      const account = await accountById(services, id);
+      if (account?.spec.disabled) throw gone(account.name);
+    }
+  }
+}
+
+function gone(name: string): MeshError {
+  return new MeshError('forbidden', `${name}, who asked for this, has ended or may no longer ask for it.`);
+}

@@ -1,0 +1,153 @@
+import { createHash } from 'node:crypto';
+import { comparison } from '../authority/judge.ts';
+import type { NeedsPerson } from '../authority/needs-person.ts';
+import type { Write } from '../authority/writes.ts';
+import type { Caller } from '../caller.ts';
+import { commitContext } from '../commit-context.ts';
+import { MeshError } from '../errors.ts';
+import { newId } from '../ids.ts';
+import { type Effect, effectOf } from '../intent/effect.ts';
+import { viewOfEffect } from '../intent/effect-view.ts';
+import { counted, plain } from '../intent/markdown.ts';
+import { toYaml } from '../intent/render-yaml.ts';
+import type { AnyOperation, CallContext, PendingApproval } from '../operation.ts';
+import type { Kind } from '../record.ts';
+import type { Services } from '../services.ts';
+import { runApproved } from './run-approved.ts';
+import { type HeldCall, WORKFLOW_TTL_MS, type WorkflowRecord, workflowDraft } from './workflow-record.ts';
+import { workflowsOf } from './workflows.ts';
+
+type Held = Pick<AnyOperation<Services>, 'name' | 'title' | 'confidential' | 'run'>;
+
+/**
+ * Puts a call that a person has to see first into the approval workflow. The same call again answers the same workflow;
+ * one with a secret in it, which is not kept, is carried out when it is repeated after the approval.
+ *
+ * @returns the answer of the operation where it was carried out now
+ */
+export async function holdCall(
+  operation: Held,
+  input: Readonly<Record<string, unknown>>,
+  context: CallContext<Services>,
+  need: NeedsPerson,
+): Promise<{ readonly pending: PendingApproval } | { readonly answer: unknown }> {
+  const { services, caller } = context;
+  if (!caller) throw new MeshError('unauthenticated', 'Only a known caller may ask for a change.');
+  const digest = digestOf(operation.name, input, context);
+  const known = (await workflowsOf(services, need.workspace)).find(
+    ({ spec, status }) =>
+      spec.call?.digest === digest &&
+      spec.expiresAt > services.clock.now() &&
+      (status.state === 'pending' || status.state === 'approved'),
+  );
+  if (known?.status.state === 'approved' && known.spec.call?.input === undefined) {
+    return { answer: await runApproved(context, known, (held) => operation.run(input as never, held)) };
+  }
+  const id = known?.name ?? (await ask(operation, input, context, need, digest, caller));
+  return { pending: { status: 'pending_approval', workflow_id: id } };
+}
+
+async function ask(
+  { name, title, confidential }: Held,
+  input: Readonly<Record<string, unknown>>,
+  context: CallContext<Services>,
+  need: NeedsPerson,
+  digest: string,
+  caller: Caller,
+): Promise<string> {
+  const { services, workspace } = context;
+  const { kind, id: callerId, subject, name: callerName, interactive } = caller;
+  const call: HeldCall = {
+    operation: name,
+    workspace,
+    ...(!confidential && { input }),
+    digest,
+    caller: { kind, id: callerId, subject, name: callerName, interactive, scopes: [...caller.scopesIn(workspace)] },
+  };
+  const state = await services.states.current(need.workspace);
+  const now = services.clock.now();
+  const touchesNetwork = need.workspace === workspace;
+  const { effect } = touchesNetwork
+    ? comparison({ states: services.states, state, writes: need.writes, now })
+    : { effect: effectOf(services.states.reachability(state, now), services.states.reachability(state, now)) };
+  const summary = `${title}: ${need.reasons.slice(0, 3).join('; ')}`;
+  const id = newId('wf');
+  const record = workflowDraft(
+    id,
+    {
+      summary,
+      intent: summary,
+      changes: [],
+      expectations: [],
+      records: [],
+      shown: need.writes.flatMap(shownWrite),
+      effect: viewOfEffect(effect),
+      digest,
+      diffMarkdown: markdownOf(summary, need, effect),
+      warnings: confidential ? [REPEAT] : [],
+      riskLevel: 'high',
+      riskReasons: need.reasons,
+      baseRevision: state.revision,
+      requestedBy: subject,
+      requesterId: callerId,
+      ...(caller.person !== undefined && { persons: [caller.person] }),
+      appliedBy: subject,
+      applierId: callerId,
+      call,
+      autoApprove: false,
+      overridden: false,
+      expiresAt: now + WORKFLOW_TTL_MS,
+    },
+    { state: 'pending' },
+  );
+  const commit = commitContext(context, `submit: ${summary}`);
+  await services.store.commit(need.workspace, [{ op: 'create', record }], commit);
+  return id;
+}
+
+const REPEAT = 'A secret is part of this call and is not kept: once approved, who asked repeats the call.';
+
+/** Kinds whose specs hold no secret and which people write themselves. */
+const SHOWN_WHOLE: ReadonlySet<Kind> = new Set<Kind>(['MeshPolicy', 'MeshNetwork', 'PolicyAssertion', 'Member']);
+/** Records that only follow others. */
+const FOLLOWING: ReadonlySet<Kind> = new Set<Kind>(['Presence', 'AddressRest']);
+
+function shownWrite({ type, kind, name, before, after }: Write): WorkflowRecord['spec']['shown'] {
+  if (FOLLOWING.has(kind)) return [];
+  const action = type === 'created' ? 'create' : type === 'updated' ? 'update' : 'delete';
+  const yaml = (record: Write['after']) => (record && SHOWN_WHOLE.has(kind) ? toYaml(record.spec) : '');
+  return [{ action, resource: kind, name, before: yaml(before), after: yaml(after) }];
+}
+
+function markdownOf(summary: string, { reasons, rows }: NeedsPerson, effect: Effect): string {
+  const lines = [
+    `# ${plain(summary)}`,
+    '',
+    ...reasons.map((reason) => `- ${plain(reason)}`),
+    ...rows.map(({ src, dst, ports }) => `- opens ${plain(src)} to ${plain(dst)} on ${plain(ports)}`),
+    '',
+    `Opens ${counted(effect.openedPairs, 'pair')} of peers, closes ${counted(effect.closedPairs, 'pair')}.`,
+  ];
+  return `${lines.join('\n')}\n`;
+}
+
+function digestOf(
+  operation: string,
+  input: Readonly<Record<string, unknown>>,
+  { workspace, caller }: CallContext<Services>,
+): string {
+  return createHash('sha256')
+    .update(JSON.stringify([operation, workspace, caller?.id ?? '', ordered(input)]))
+    .digest('hex');
+}
+
+/** The same value whatever the order of its keys. */
+function ordered(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(ordered);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value)
+      .sort(([a], [b]) => (a < b ? -1 : 1))
+      .map(([key, item]) => [key, ordered(item)]),
+  );
+}

@@ -113,12 +113,17 @@ export function person(role: Role, workspace: string, name: string = role): Call
 }
 
 /** An agent with scopes in one workspace. */
-export function agent(scopes: readonly Scope[], workspace: string, { id = 'agt_test', name = 'agent' } = {}): Caller {
+export function agent(
+  scopes: readonly Scope[],
+  workspace: string,
+  { id = 'agt_test', name = 'agent', person: maker = 'u_maker' } = {},
+): Caller {
   return {
     kind: 'agent',
     subject: `agent:${name}`,
     id,
     name,
+    person: maker,
     tokenId: `tok_${name}`,
     workspaces: [workspace],
     scopesIn: (other) => new Set(other === workspace ? scopes : []),

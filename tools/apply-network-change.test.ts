@@ -168,13 +168,25 @@ describe('the life of a change', () => {
     expect(await approve(applied.workflow_id)).toMatchObject({ status: 'executed', selfApproved: true });
   });
 
-  it('executes by itself up to the risk that the workspace allows, and marks it', async () => {
+  it('executes by itself what is within the reach of the agent, up to the risk that the workspace allows, and marks it', async () => {
     await using kit = await buildKit();
-    const { plan, apply, settings } = await scene(kit);
+    const { workspace, ada, settings } = await scene(kit);
+    const scopes = ['network:read', 'intents:plan', 'intents:apply'] as const;
+    const reach = [{ to: [{ peerSelector: { matchLabels: { role: 'db' } } }] }];
+    const made = async (name: string, grant: object) => {
+      const { id } = await kit.call('create_agent', { name, scopes, ...grant }, { as: ada, workspace });
+      return { as: agent(scopes, workspace, { id, name }), workspace, face: 'mcp' as const };
+    };
+    const agents = { near: await made('near', { reach }), far: await made('far', {}) };
+    const apply = async (name: keyof typeof agents) => {
+      const { plan_id } = await kit.call('plan_network_change', { intent: INTENT }, agents[name]);
+      return kit.call('apply_network_change', { plan_id }, agents[name]);
+    };
     await settings({ autoApprove: { maxRisk: 'low' } });
-    expect(await apply((await plan()).plan_id)).toMatchObject({ status: 'pending_approval', auto_approve: false });
+    expect(await apply('near')).toMatchObject({ status: 'pending_approval', auto_approve: false });
     await settings({ autoApprove: { maxRisk: 'medium' } });
-    expect(await apply((await plan()).plan_id)).toMatchObject({ status: 'executed', auto_approve: true });
+    expect(await apply('far')).toMatchObject({ status: 'pending_approval', auto_approve: false });
+    expect(await apply('near')).toMatchObject({ status: 'executed', auto_approve: true });
   });
 
   it('rejects with a note, and reviews nothing twice', async () => {

@@ -114,7 +114,7 @@ function beyondPolicies(agent: AgentRecord | undefined, { before, after }: Compa
   const layers = agent ? layersOf(before, agent) : [[]];
   return [...after.policies.values()].flatMap(({ name, spec }) => {
     if (sameValue(before.policies.get(name)?.spec, spec)) return [];
-    const beyond = policyBeyond(spec, layers, after, ports);
+    const beyond = policyBeyond(spec, layers, after, ports, agent?.spec.parentRef !== undefined);
     return beyond === undefined ? [] : [`the policy ${name} ${beyond}`];
   });
 }

@@ -5,9 +5,10 @@ import { NO_PORTS, type PortSets } from '../reachability/port-sets.ts';
 import type { Layers } from './reach-of.ts';
 
 /**
- * Whether all that a policy can ever decide lies within an agent's reach, whichever peers come to match it later: each
- * side that traffic goes to is a part of what the reach names, on no more ports, and lets in nobody from outside the
- * network. What a policy does to the peers of today is judged by its effect, not here.
+ * Whether all that a policy can ever open lies within an agent's reach, whichever peers come to match it later: each side
+ * that traffic goes to is a part of what the reach names, on no more ports, and lets in nobody from outside the network.
+ * What a policy does to the peers of today is judged by its effect, not here. A delegated agent is held to the same for
+ * what it closes.
  *
  * Example: with the reach `role=db` on 5432, `ingress` for `role=db,tier=1` on 5432 is within; for `tier=1` it is not,
  * because a peer with that label need not be a database.
@@ -19,7 +20,10 @@ export function policyBeyond(
   layers: Layers,
   state: NetworkState,
   ports: PortSets,
+  isDelegated: boolean,
 ): string | undefined {
+  const opens = spec.action === 'ALLOW' && (spec.ingress ?? spec.egress) !== undefined;
+  if (!opens && !isDelegated) return undefined;
   const subject: PeerEntry = { peerSelector: spec.peerSelector ?? {} };
   if (spec.ingress === undefined && spec.egress === undefined) {
     return isWithin([subject], [], layers, ports) ? undefined : 'isolates peers beyond its reach';

@@ -215,6 +215,7 @@ describe('an agent token', () => {
       subject: 'agent:child',
       id: 'agt_child',
       name: 'child',
+      line: ['agt_child', 'agt_root'],
       tokenId: expect.stringMatching(/^tok_/),
       workspaces: [workspace],
       interactive: false,

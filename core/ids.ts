@@ -4,6 +4,7 @@ import { randomBytes } from 'node:crypto';
 export type IdPrefix =
   | 'w'
   | 'u'
+  | 'mem'
   | 'p'
   | 'pol'
   | 'net'

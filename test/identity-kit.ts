@@ -1,5 +1,6 @@
 import { accountDraft, findAccount } from '../core/identity/accounts.ts';
 import { ensureFirstAccounts } from '../core/identity/first-accounts.ts';
+import { memberDraft } from '../core/identity/members.ts';
 import { createSession } from '../core/identity/sessions.ts';
 import { SYSTEM_WORKSPACE } from '../core/ids.ts';
 import type { SecurityEvent } from '../core/ports.ts';
@@ -51,10 +52,7 @@ export async function buildIdentityKit({ initAdmins = true }: { readonly initAdm
       const account = accountDraft(username, { ...spec, role: 'user' });
       await store.commit(SYSTEM_WORKSPACE, [{ op: 'create', record: account }], CONTEXT);
       if (role && workspace) {
-        const { name, uid } = account;
-        const blank = { labels: {}, annotations: {}, status: {}, unique: [] };
-        const record = { ...blank, kind: 'Member', name, uid, spec: { role } } as const;
-        await store.commit(workspace, [{ op: 'create', record }], CONTEXT);
+        await store.commit(workspace, [{ op: 'create', record: memberDraft(account.name, role) }], CONTEXT);
       }
       return sessionOf(username);
     },

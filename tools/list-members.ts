@@ -8,7 +8,7 @@ import { pageOf, pageQuery } from './page.ts';
 export const listMembers = defineOperation({
   name: 'list_members',
   title: 'List members',
-  description: 'The members of the workspace and their roles.',
+  description: 'The members of the workspace and their roles, those who have no account yet among them.',
   input: z.strictObject({ ...pageQuery }),
   output: z.strictObject({ items: z.array(memberSchema), next_cursor: z.string().optional() }),
   access: 'network:read',

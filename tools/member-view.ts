@@ -4,12 +4,11 @@ import { WORKSPACE_ROLES } from '../core/scope.ts';
 import { formatInstant } from '../core/time.ts';
 
 export const memberSchema = z.strictObject({
-  userId: z.string(),
   username: z.string(),
   role: z.enum(WORKSPACE_ROLES),
   since: z.string(),
 });
 
-export function memberView({ uid, name, spec, createdAt }: MemberRecord): z.input<typeof memberSchema> {
-  return { userId: uid, username: name, role: spec.role, since: formatInstant(createdAt) };
+export function memberView({ name, spec, createdAt }: MemberRecord): z.input<typeof memberSchema> {
+  return { username: name, role: spec.role, since: formatInstant(createdAt) };
 }

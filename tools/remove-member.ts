@@ -6,7 +6,8 @@ import { defineOperation } from './define.ts';
 export const removeMember = defineOperation({
   name: 'remove_member',
   title: 'Remove a member',
-  description: 'Ends the membership of an account in the workspace, and its sessions and API tokens.',
+  description:
+    'Ends a membership in the workspace, and the API tokens that its account has there. Sessions go on in other workspaces.',
   input: z.strictObject({ username: z.string().min(1).max(63) }),
   output: z.strictObject({ removed: z.literal(true) }),
   access: 'members:write',

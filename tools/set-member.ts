@@ -9,7 +9,7 @@ export const setMember = defineOperation({
   name: 'set_member',
   title: 'Set a member',
   description:
-    'Makes an account a member of the workspace, or changes its role, which ends its sessions and API tokens.',
+    'Makes who has this user name a member of the workspace, or changes its role there, at once. The answer is the same whether or not there is such an account: one made later is a member from its first login.',
   input: z.strictObject({ username: z.string().min(1).max(63), role: z.enum(WORKSPACE_ROLES) }),
   output: memberSchema,
   access: 'members:write',

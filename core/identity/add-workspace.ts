@@ -6,6 +6,7 @@ import { DEFAULT_NETWORK, type NetworkSpec } from '../network/resources.ts';
 import type { CallContext } from '../operation.ts';
 import { type CommitContext, type Op, StoreError } from '../ports.ts';
 import type { Services } from '../services.ts';
+import { memberDraft } from './members.ts';
 import { DEFAULT_SETTINGS, type WorkspaceRecord, type WorkspaceSpec } from './workspaces.ts';
 
 export type NewWorkspace = Omit<WorkspaceSpec, 'settings'>;
@@ -64,8 +65,7 @@ function contentsOf({ maxNodeCount }: NewWorkspace, creator: Caller | null): rea
   const network = { ...blank, kind: 'MeshNetwork', name: DEFAULT_NETWORK, uid: newId('net'), spec } as const;
   const ops = [{ op: 'create', record: network } as const];
   if (creator?.kind !== 'user') return ops;
-  const member = { ...blank, kind: 'Member', name: creator.name, uid: creator.id, spec: { role: 'admin' } } as const;
-  return [...ops, { op: 'create', record: member }];
+  return [...ops, { op: 'create', record: memberDraft(creator.name, 'admin') }];
 }
 
 async function requireFree(store: Pick<Services['store'], 'lookup'>, workspace: NewWorkspace): Promise<void> {

@@ -1,6 +1,6 @@
 import type { Caller } from '../caller.ts';
 import type { Store } from '../ports.ts';
-import type { Kind } from '../record.ts';
+import type { Kind, StoredRecord } from '../record.ts';
 
 /** Callers remembered at once; the longest remembered make room. */
 const MAX_ENTRIES = 20_000;
@@ -18,7 +18,7 @@ const RELEVANT: ReadonlySet<Kind> = new Set<Kind>([
 /** What a verification found, and the records it rests on. */
 export interface Verified {
   readonly caller: Caller;
-  /** `<kind>:<uid>`. */
+  /** `<kind>:<uid>`. A person rests on its memberships besides, which are known by its name. */
   readonly restsOn: readonly string[];
 }
 
@@ -40,7 +40,7 @@ export function buildCredentialCache(store: Pick<Store, 'onCommit'>): Credential
     const entry = entries.get(key);
     if (!entry) return;
     entries.delete(key);
-    for (const record of entry.restsOn) {
+    for (const record of supportOf(entry)) {
       const keys = dependents.get(record);
       keys?.delete(key);
       if (keys?.size === 0) dependents.delete(record);
@@ -54,7 +54,7 @@ export function buildCredentialCache(store: Pick<Store, 'onCommit'>): Credential
       if (oldest !== undefined) forget(oldest);
     }
     entries.set(key, entry);
-    for (const record of entry.restsOn) {
+    for (const record of supportOf(entry)) {
       const keys = dependents.get(record);
       if (keys) keys.add(key);
       else dependents.set(record, new Set([key]));
@@ -65,7 +65,7 @@ export function buildCredentialCache(store: Pick<Store, 'onCommit'>): Credential
     for (const { record } of changes) {
       if (!RELEVANT.has(record.kind)) continue;
       generation += 1;
-      for (const key of [...(dependents.get(`${record.kind}:${record.uid}`) ?? [])]) forget(key);
+      for (const key of [...(dependents.get(keyOf(record)) ?? [])]) forget(key);
     }
   });
 
@@ -80,4 +80,12 @@ export function buildCredentialCache(store: Pick<Store, 'onCommit'>): Credential
     forget,
     close,
   };
+}
+
+function supportOf({ caller, restsOn }: Verified): readonly string[] {
+  return caller.kind === 'user' ? [...restsOn, keyOf({ kind: 'Member', name: caller.name, uid: '' })] : restsOn;
+}
+
+function keyOf({ kind, name, uid }: Pick<StoredRecord, 'kind' | 'name' | 'uid'>): string {
+  return `${kind}:${kind === 'Member' ? name : uid}`;
 }

@@ -1,21 +1,50 @@
-import type { StoredRecord } from '../record.ts';
+import { newId } from '../ids.ts';
+import type { RecordDraft, StoredRecord } from '../record.ts';
 import { ROLE_SCOPES, type WorkspaceRole } from '../scope.ts';
 import type { Services } from '../services.ts';
+import { type AccountRecord, accountById } from './accounts.ts';
 
-/** A membership is in the partition of its workspace, named by the user name; its uid is the uid of the account. */
+/**
+ * A membership is in the partition of its workspace and named by the user name. It stands whether or not there is such
+ * an account, so that nobody learns from it which accounts exist; an account made later has it from its first login.
+ */
 interface MemberSpec {
   readonly role: WorkspaceRole;
 }
 
 export type MemberRecord = StoredRecord<MemberSpec, Record<string, never>>;
 
+/** Memberships that were stored before they were made by name carry the uid of their account. */
+const ACCOUNT_UID = /^u_/;
+
+export function memberDraft(username: string, role: WorkspaceRole): RecordDraft<MemberSpec> {
+  const blank = { labels: {}, annotations: {}, status: {}, unique: [] };
+  return { ...blank, kind: 'Member', name: username, uid: newId('mem'), spec: { role } };
+}
+
+/** Whether a membership is of one account alone, and of none that has its name later. */
+export function isOfOneAccount({ uid }: MemberRecord): boolean {
+  return ACCOUNT_UID.test(uid);
+}
+
 /** The role of an account in a workspace; undefined where it is no member. */
-export async function roleIn(
+export async function roleOf(
   { store }: Pick<Services, 'store'>,
   workspace: string,
-  account: string,
+  { name, uid }: AccountRecord,
 ): Promise<WorkspaceRole | undefined> {
-  const member = (await store.getById(workspace, 'Member', account)) as MemberRecord | undefined;
+  const member = (await store.get(workspace, { kind: 'Member', name })) as MemberRecord | undefined;
+  if (!member || (isOfOneAccount(member) && member.uid !== uid)) return undefined;
   // A role that this version does not know grants nothing.
-  return member && Object.hasOwn(ROLE_SCOPES, member.spec.role) ? member.spec.role : undefined;
+  return Object.hasOwn(ROLE_SCOPES, member.spec.role) ? member.spec.role : undefined;
+}
+
+/** As `roleOf`, by the uid of the account. */
+export async function roleIn(
+  services: Pick<Services, 'store'>,
+  workspace: string,
+  uid: string,
+): Promise<WorkspaceRole | undefined> {
+  const account = await accountById(services, uid);
+  return account && roleOf(services, workspace, account);
 }

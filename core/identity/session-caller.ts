@@ -6,7 +6,7 @@ import type { Services } from '../services.ts';
 import { type AccountRecord, accountById } from './accounts.ts';
 import type { Verified } from './credential-cache.ts';
 import { NO_SCOPES } from './grants.ts';
-import { roleIn } from './members.ts';
+import { roleOf } from './members.ts';
 import type { SessionRecord } from './sessions.ts';
 import type { WorkspaceDirectory } from './workspace-directory.ts';
 
@@ -28,7 +28,7 @@ export async function verifySession(
   }
   return {
     caller: await personOf(services, directory, account, session),
-    restsOn: [`Session:${session.uid}`, `Account:${account.uid}`, `Member:${account.uid}`],
+    restsOn: [`Session:${session.uid}`, `Account:${account.uid}`],
   };
 }
 
@@ -56,7 +56,7 @@ async function personOf(
   }
   const scopes = new Map<string, ReadonlySet<Scope>>();
   const workspaces = await directory.all();
-  const roles = await Promise.all(workspaces.map(({ uid }) => roleIn(services, uid, account.uid)));
+  const roles = await Promise.all(workspaces.map(({ uid }) => roleOf(services, uid, account)));
   for (const [index, role] of roles.entries()) {
     const workspace = workspaces[index];
     if (role && workspace) scopes.set(workspace.uid, ROLE_SCOPES[role]);

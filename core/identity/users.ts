@@ -6,6 +6,7 @@ import type { Op } from '../ports.ts';
 import { draftOf } from '../record.ts';
 import type { Services } from '../services.ts';
 import { type AccountRecord, type AccountRole, accountDraft, findAccount } from './accounts.ts';
+import { removeMemberOps } from './change-members.ts';
 import { hashPassword, requireGoodPassword } from './passwords.ts';
 import { requireSession } from './require-session.ts';
 
@@ -68,8 +69,8 @@ export async function deleteUser(username: string, context: Context): Promise<vo
   const commit = commitContext(context, `deleted account ${account.name}`);
   const { items } = await store.list(SYSTEM_WORKSPACE, 'Workspace');
   for (const { uid } of items) {
-    const member = await store.getById(uid, 'Member', account.uid);
-    if (member) await store.commit(uid, [{ op: 'delete', key: { kind: 'Member', name: member.name } }], commit);
+    const ops = await removeMemberOps(account.name, { services: context.services, workspace: uid });
+    if (ops.length > 0) await store.commit(uid, ops, commit);
   }
   const key = { kind: 'Account', name: account.name } as const;
   await store.commit(SYSTEM_WORKSPACE, [{ op: 'delete', key }, ...guards], commit);

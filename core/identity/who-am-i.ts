@@ -5,7 +5,7 @@ import type { CallContext } from '../operation.ts';
 import type { Role, Scope } from '../scope.ts';
 import type { Services } from '../services.ts';
 import { type AccountRecord, accountById } from './accounts.ts';
-import { roleIn } from './members.ts';
+import { roleOf } from './members.ts';
 import type { WorkspaceRecord } from './workspaces.ts';
 
 export interface Membership {
@@ -26,7 +26,7 @@ export async function whoAmI({ services, caller }: CallContext<Pick<Services, 's
   const memberships: Membership[] = [];
   for (const workspace of await workspacesOf(services, caller)) {
     const role =
-      account.spec.role === 'platform_admin' ? 'platform_admin' : await roleIn(services, workspace.uid, account.uid);
+      account.spec.role === 'platform_admin' ? 'platform_admin' : await roleOf(services, workspace.uid, account);
     if (role) memberships.push({ workspace, role, scopes: caller.scopesIn(workspace.uid) });
   }
   return { account, caller, memberships };

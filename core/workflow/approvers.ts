@@ -11,21 +11,20 @@ import type { Services } from '../services.ts';
  */
 export async function mayApproveOwn(services: Pick<Services, 'store'>, workspace: string): Promise<boolean> {
   const { settings } = (await workspaceById(services, workspace)).spec;
-  return settings.selfApproval ?? (await approverIds(services, workspace)).size <= 1;
+  return settings.selfApproval ?? (await approvers(services, workspace)).size <= 1;
 }
 
-/** Accounts that may approve in a workspace. */
-async function approverIds({ store }: Pick<Services, 'store'>, workspace: string): Promise<ReadonlySet<string>> {
+/** User names of who may approve in a workspace. A member without an account counts too: nobody is told which these are. */
+async function approvers({ store }: Pick<Services, 'store'>, workspace: string): Promise<ReadonlySet<string>> {
   const [accounts, members] = await Promise.all([
     store.list(SYSTEM_WORKSPACE, 'Account'),
     store.list(workspace, 'Member'),
   ]);
   const active = (accounts.items as readonly AccountRecord[]).filter(({ spec }) => !spec.disabled);
-  const ids = new Set(active.filter(({ spec }) => spec.role === 'platform_admin').map(({ uid }) => uid));
-  const known = new Set(active.map(({ uid }) => uid));
-  for (const { uid, spec } of members.items as readonly MemberRecord[]) {
+  const names = new Set(active.filter(({ spec }) => spec.role === 'platform_admin').map(({ name }) => name));
+  for (const { name, spec } of members.items as readonly MemberRecord[]) {
     const approves = Object.hasOwn(ROLE_SCOPES, spec.role) && ROLE_SCOPES[spec.role].has('workflows:approve');
-    if (approves && known.has(uid)) ids.add(uid);
+    if (approves) names.add(name);
   }
-  return ids;
+  return names;
 }

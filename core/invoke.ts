@@ -122,9 +122,9 @@ async function resolveWorkspace<Services>(
     });
   }
   const hints = new Set([...request.workspaceHints, named].filter((hint): hint is string => Boolean(hint)));
-  const ids = new Set<string>();
-  for (const hint of hints) ids.add((await gate.workspaceId(hint)) ?? hint);
   const own = caller?.workspaces ?? [];
+  const ids = new Set<string>();
+  for (const hint of hints) ids.add(await ownWorkspace(hint, own, gate));
   if (ids.size === 0 && own !== 'all' && own.length === 1) return { raw, workspace: own[0] ?? '' };
   if (ids.size === 0) {
     throw new MeshError('invalid_input', 'Name a workspace: send the header X-Workspace-Id.', {
@@ -139,11 +139,14 @@ async function resolveWorkspace<Services>(
     });
   }
   const [workspace = ''] = ids;
-  const exists = (await gate.workspaceId(workspace)) !== undefined;
-  if (!exists || (own !== 'all' && !own.includes(workspace))) {
-    throw new MeshError('not_found', `There is no workspace ${workspace} that you are a member of.`);
-  }
   return { raw, workspace };
+}
+
+/** The id behind a name. Each name is refused on its own and in its own words, so that it tells nothing of others' workspaces. */
+async function ownWorkspace<Services>(name: string, own: Caller['workspaces'], gate: Gate<Services>): Promise<string> {
+  const id = await gate.workspaceId(name);
+  if (id !== undefined && (own === 'all' || own.includes(id))) return id;
+  throw new MeshError('not_found', `There is no workspace ${name} that you are a member of.`);
 }
 
 function requireAccess<Services>(

@@ -16,11 +16,11 @@ export const addWorkspace = defineOperation({
     slug: z
       .string()
       .regex(SLUG, { error: 'must be 1 to 63 of a-z, 0-9, ".", "_" and "-", and begin and end with a letter or digit' })
-      .describe('unique in the installation'),
+      .describe('unique among slugs and namespaces of the installation'),
     namespace: z
       .string()
       .regex(NAMESPACE, { error: 'must be 1 to 63 of a-z, 0-9 and "-", and begin and end with a letter or digit' })
-      .describe('unique in the installation; metadata.namespace of its resources'),
+      .describe('unique like the slug, which it may equal; metadata.namespace of its resources'),
     displayName: z.string().trim().min(1).max(128),
     maxNodeCount: z.number().int().min(1).max(MAX_NODE_COUNT).describe('most peers it may have'),
   }),

@@ -55,8 +55,9 @@ function draftOfWorkspace(uid: string, workspace: NewWorkspace) {
   } as const;
 }
 
-function uniqueOf({ slug, namespace }: NewWorkspace): readonly [string, string] {
-  return [`slug:${slug}`, `namespace:${namespace}`];
+/** Slugs and namespaces are one name space, for either names a workspace in a request. */
+function uniqueOf({ slug, namespace }: NewWorkspace): readonly string[] {
+  return [...new Set([slug, namespace])].map((word) => `workspace-name:${word}`);
 }
 
 function contentsOf({ maxNodeCount }: NewWorkspace, creator: Caller | null): readonly Extract<Op, { op: 'create' }>[] {
@@ -68,13 +69,20 @@ function contentsOf({ maxNodeCount }: NewWorkspace, creator: Caller | null): rea
   return [...ops, { op: 'create', record: memberDraft(creator.name, 'admin') }];
 }
 
-async function requireFree(store: Pick<Services['store'], 'lookup'>, workspace: NewWorkspace): Promise<void> {
-  const found = await Promise.all(uniqueOf(workspace).map((unique) => store.lookup(unique, SYSTEM_WORKSPACE)));
-  if (found.some(Boolean)) throw taken(workspace);
+/** Workspaces of older versions hold their names in no common name space, so all are looked through. */
+async function requireFree(store: Pick<Services['store'], 'list'>, workspace: NewWorkspace): Promise<void> {
+  const { items } = await store.list(SYSTEM_WORKSPACE, 'Workspace');
+  const used = new Set(
+    (items as readonly WorkspaceRecord[]).flatMap(({ uid, spec }) => [uid, spec.slug, spec.namespace]),
+  );
+  if (used.has(workspace.slug) || used.has(workspace.namespace)) throw taken(workspace);
 }
 
 function taken({ slug, namespace }: NewWorkspace): MeshError {
-  return new MeshError('conflict', `The slug ${slug} or the namespace ${namespace} is in use already: choose others.`);
+  return new MeshError(
+    'conflict',
+    `The slug ${slug} or the namespace ${namespace} is in use already, as slug or namespace: choose others.`,
+  );
 }
 
 async function empty(

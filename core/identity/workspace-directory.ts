@@ -4,7 +4,7 @@ import type { WorkspaceRecord } from './workspaces.ts';
 
 /** Every workspace, kept in memory because each request names one. */
 export interface WorkspaceDirectory {
-  /** By id, slug or namespace, in this order. */
+  /** By id, slug or namespace, in this order: a word that two workspaces claim, which is old, is the slug of one. */
   find(name: string): Promise<WorkspaceRecord | undefined>;
   all(): Promise<readonly WorkspaceRecord[]>;
   close(): void;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { buildIdentityKit, START } from '../../test/identity-kit.ts';
+import { buildIdentityKit, CONTEXT, type IdentityKit, START } from '../../test/identity-kit.ts';
 import { addWorkspace } from '../../tools/add-workspace.ts';
 import { createApiToken } from '../../tools/create-api-token.ts';
 import { deleteWorkspace } from '../../tools/delete-workspace.ts';
@@ -8,10 +8,20 @@ import { getWorkspace } from '../../tools/get-workspace.ts';
 import { listMembers } from '../../tools/list-members.ts';
 import { listWorkspaces } from '../../tools/list-workspaces.ts';
 import { updateWorkspace } from '../../tools/update-workspace.ts';
+import { MeshError } from '../errors.ts';
+import { SYSTEM_WORKSPACE } from '../ids.ts';
 import { cidrFor } from './add-workspace.ts';
 
 const PROD = { slug: 'prod', namespace: 'production', displayName: 'Production', maxNodeCount: 100 };
 const SETTINGS = { requirePeerApproval: false, requireApproval: false, timeZone: 'UTC' };
+
+/** A workspace as it was stored before slugs and namespaces were one name space. */
+async function storeOld(kit: IdentityKit, uid: string, { slug, namespace }: { slug: string; namespace: string }) {
+  const spec = { ...PROD, slug, namespace, settings: SETTINGS };
+  const unique = [`slug:${slug}`, `namespace:${namespace}`];
+  const record = { kind: 'Workspace', name: slug, uid, labels: {}, annotations: {}, spec, status: {}, unique } as const;
+  await kit.services.store.commit(SYSTEM_WORKSPACE, [{ op: 'create', record }], CONTEXT);
+}
 
 describe('creating a workspace', () => {
   it('makes its default network and its first administrator with it', async () => {
@@ -34,11 +44,43 @@ describe('creating a workspace', () => {
   it.each([
     ['slug', { ...PROD, namespace: 'other' }],
     ['namespace', { ...PROD, slug: 'other' }],
+    ["slug that is another's namespace", { ...PROD, slug: 'production', namespace: 'other' }],
+    ["namespace that is another's slug", { ...PROD, slug: 'other', namespace: 'prod' }],
   ])('refuses a %s that is in use', async (_field, input) => {
     await using kit = await buildIdentityKit();
     const bearer = await kit.admin();
     await kit.call(addWorkspace, PROD, { bearer });
     await expect(kit.call(addWorkspace, input, { bearer })).rejects.toMatchObject({ code: 'conflict' });
+  });
+
+  it('refuses a name in use by a workspace that was stored when slugs and namespaces were apart', async () => {
+    await using kit = await buildIdentityKit();
+    await storeOld(kit, 'w_old-1', { slug: 'ns-b', namespace: 'ns-a' });
+    const bearer = await kit.admin();
+    for (const word of ['ns-a', 'ns-b']) {
+      for (const input of [
+        { ...PROD, slug: word },
+        { ...PROD, namespace: word },
+      ]) {
+        await expect(kit.call(addWorkspace, input, { bearer })).rejects.toMatchObject({ code: 'conflict' });
+      }
+    }
+  });
+
+  it('takes one word for both slug and namespace', async () => {
+    await using kit = await buildIdentityKit();
+    const input = { ...PROD, namespace: 'prod' };
+    expect(await kit.call(addWorkspace, input, { bearer: await kit.admin() })).toMatchObject(input);
+  });
+
+  it('lets one of two that ask at once for a word, as slug and as namespace, have it', async () => {
+    await using kit = await buildIdentityKit();
+    const bearer = await kit.admin();
+    const answers = await Promise.allSettled([
+      kit.call(addWorkspace, { ...PROD, slug: 'word' }, { bearer }),
+      kit.call(addWorkspace, { ...PROD, slug: 'other', namespace: 'word' }, { bearer }),
+    ]);
+    expect(answers.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
   });
 
   it('lets one of many that ask for a name at once have it, and leaves nothing of the others', async () => {
@@ -95,12 +137,43 @@ describe('a workspace', () => {
       expect(await kit.call(getWorkspace, {}, { bearer, workspace })).toMatchObject({ id });
     }
     const stranger = await kit.person('eve', 'admin', await kit.workspace('dev'));
-    for (const workspace of [id, 'prod', 'nowhere', 'w_system']) {
-      await expect(kit.call(getWorkspace, {}, { bearer: stranger, workspace })).rejects.toMatchObject({
-        code: 'not_found',
-      });
+    for (const workspace of [id, 'prod', 'production', 'nowhere', 'w_system']) {
+      await expect(kit.call(getWorkspace, {}, { bearer: stranger, workspace })).rejects.toEqual(
+        new MeshError('not_found', `There is no workspace ${workspace} that you are a member of.`),
+      );
     }
     expect(await kit.call(listWorkspaces, {}, { bearer: stranger })).toMatchObject({ items: [{ slug: 'dev' }] });
+  });
+
+  it('is not told by its names to who is no member, in pairs either', async () => {
+    await using kit = await buildIdentityKit();
+    const { id } = await kit.call<{ id: string }>(addWorkspace, PROD, { bearer: await kit.admin() });
+    const stranger = await kit.person('eve', 'admin', await kit.workspace('dev'));
+    for (const [workspace, named] of [
+      ['prod', 'production'],
+      ['prod', id],
+      ['prod', 'nowhere'],
+      ['prod', 'dev'],
+    ]) {
+      const raw = { workspace_id: named };
+      await expect(kit.call(listMembers, raw, { bearer: stranger, workspace: workspace ?? '' })).rejects.toEqual(
+        new MeshError('not_found', 'There is no workspace prod that you are a member of.'),
+      );
+    }
+  });
+
+  it('keeps its slug where the namespace of another, stored when the two were apart, is the same word', async () => {
+    await using kit = await buildIdentityKit();
+    await storeOld(kit, 'w_old-1', { slug: 'a', namespace: 'word' });
+    await storeOld(kit, 'w_old-2', { slug: 'word', namespace: 'b' });
+    const bearer = await kit.admin();
+    for (const [workspace, id] of [
+      ['word', 'w_old-2'],
+      ['a', 'w_old-1'],
+      ['b', 'w_old-2'],
+    ]) {
+      expect(await kit.call(getWorkspace, {}, { bearer, workspace: workspace ?? '' })).toMatchObject({ id });
+    }
   });
 
   it('changes the settings that are sent and keeps the others', async () => {

@@ -2,6 +2,7 @@ import { enforceRetention } from '../core/history/retention.ts';
 import { takeScheduled } from '../core/history/scheduled.ts';
 import { endAgents, nextAgentEnd, overdue } from '../core/identity/end-agents.ts';
 import type { ServiceGate } from '../core/identity/gate.ts';
+import { endOrphans } from '../core/identity/offboard.ts';
 import { removeSpentTokens } from '../core/identity/remove-spent-tokens.ts';
 import { newId } from '../core/ids.ts';
 import { networkJobs } from '../core/network/jobs.ts';
@@ -19,6 +20,7 @@ const HOUR_MS = 60 * MINUTE_MS;
 export function buildJobs(services: Services, gate: Pick<ServiceGate, 'flushRefusals'>): Job[] {
   return [
     expireAgents(services),
+    endOrphanedAgents(services),
     ...networkJobs(services),
     scheduledSnapshots(services),
     ...workflows(services),
@@ -42,6 +44,21 @@ function expireAgents(services: Services): Job {
         await endAgents(services, workspace, (state) => overdue(state, clock.now()), 'Expired', context);
         return nextAgentEnd(await states.current(workspace));
       }),
+  };
+}
+
+/** Ends the agents of people who have gone, where a crash came between the two. */
+function endOrphanedAgents(services: Services): Job {
+  return {
+    name: 'end agents of people who have gone',
+    wakeOn: (commit) => commit.changes.some(({ record }) => record.kind === 'Member' || record.kind === 'Account'),
+    async run() {
+      const context = { actor: 'system:people', reason: 'the person who made the agent has gone' };
+      await eachWorkspace(services, async (workspace) => {
+        await endOrphans(services, workspace, { ...context, requestId: newId('r') });
+      });
+      return undefined;
+    },
   };
 }
 

@@ -6,8 +6,17 @@ import { defineOperation } from './define.ts';
 export const deleteUser = defineOperation({
   name: 'delete_user',
   title: 'Delete an account',
-  description: 'Deletes an account, its memberships, sessions and API tokens.',
-  input: z.strictObject({ username: z.string().min(1).max(63) }),
+  description:
+    'Deletes an account, its memberships, sessions and tokens, and ends its agents, unless a successor takes them over.',
+  input: z.strictObject({
+    username: z.string().min(1).max(63),
+    successor: z
+      .string()
+      .min(1)
+      .max(63)
+      .optional()
+      .describe('who takes over its agents where they are a member; unset: they end'),
+  }),
   output: z.strictObject({ deleted: z.literal(true) }),
   access: 'users:write',
   workspace: 'none',
@@ -15,8 +24,8 @@ export const deleteUser = defineOperation({
   effects: DELETE,
   problems: ['unauthenticated', 'forbidden', 'not_found', 'conflict'],
   http: { method: 'delete', path: '/api/v1/users/:username' },
-  async run({ username }, context) {
-    await remove(username, context);
+  async run({ username, successor }, context) {
+    await remove(username, successor, context);
     return { deleted: true as const };
   },
 });

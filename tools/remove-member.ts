@@ -7,17 +7,22 @@ export const removeMember = defineOperation({
   name: 'remove_member',
   title: 'Remove a member',
   description:
-    'Ends a membership in the workspace, and the API tokens that its account has there. Sessions go on in other workspaces.',
-  input: z.strictObject({ username: z.string().min(1).max(63) }),
-  output: z.strictObject({ removed: z.literal(true) }),
+    'Ends a membership in the workspace with all that hangs on it there: tokens, plans, what waits for approval, and agents, unless a successor takes them over. Sessions go on in other workspaces.',
+  input: z.strictObject({
+    username: z.string().min(1).max(63),
+    successor: z.string().min(1).max(63).optional().describe('member who takes over the agents; unset: they end'),
+  }),
+  output: z.strictObject({
+    removed: z.literal(true),
+    endedAgents: z.array(z.string()).describe('names of the agents that ended'),
+  }),
   access: 'members:write',
   workspace: 'scoped',
   edition: 'community',
   effects: DELETE,
   problems: ['unauthenticated', 'forbidden', 'not_found', 'conflict'],
   http: { method: 'delete', path: '/api/v1/workspaces/:workspaceId/members/:username' },
-  async run({ username }, context) {
-    await remove(username, context);
-    return { removed: true as const };
+  async run({ username, successor }, context) {
+    return { removed: true as const, endedAgents: await remove(username, successor, context) };
   },
 });

@@ -1,5 +1,5 @@
 import type { AccountRecord } from '../identity/accounts.ts';
-import { roleIn } from '../identity/members.ts';
+import { roleOf } from '../identity/members.ts';
 import type { WorkspaceRecord } from '../identity/workspaces.ts';
 import { SYSTEM_WORKSPACE } from '../ids.ts';
 import { ROLE_SCOPES } from '../scope.ts';
@@ -37,7 +37,7 @@ async function firstWithApprover(services: Reads, accounts: readonly AccountReco
   if (accounts.some(({ spec }) => spec.role === 'platform_admin')) return asking[0]?.uid;
   for (const { uid } of asking) {
     for (const account of accounts) {
-      const role = await roleIn(services, uid, account.uid);
+      const role = await roleOf(services, uid, account);
       if (role && ROLE_SCOPES[role].has('workflows:approve')) return uid;
     }
   }

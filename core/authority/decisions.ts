@@ -116,7 +116,8 @@ function workspaceDecision({ type, name, before, after }: Write): string | undef
 
 function accountDecision({ type, name, before, after }: Write, { callerId }: Facts): string | undefined {
   const [was, is] = [before as AccountRecord | undefined, after?.spec as AccountSpec | undefined];
-  if (type === 'created') return is?.role === 'platform_admin' ? `makes ${name} a platform administrator` : undefined;
+  // Whether it may approve somewhere is known where that is looked up.
+  if (type === 'created') return `creates the account ${name}`;
   if (type === 'deleted') return `deletes the account ${name}`;
   if (!was || !is) return undefined;
   if (was.spec.role !== is.role) return `makes ${name} a ${is.role}`;

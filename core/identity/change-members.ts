@@ -5,12 +5,13 @@ import type { Op } from '../ports.ts';
 import { draftOf } from '../record.ts';
 import type { WorkspaceRole } from '../scope.ts';
 import type { Services } from '../services.ts';
-import { findAccount, normalizeUsername, USERNAME_PATTERN } from './accounts.ts';
+import { type AccountRecord, findAccount, normalizeUsername, USERNAME_PATTERN } from './accounts.ts';
 import { isOfOneAccount, type MemberRecord, memberDraft } from './members.ts';
+import { endOrphans, leavingOps, successorIn } from './offboard.ts';
 import { requireSession } from './require-session.ts';
-import { tokensOf } from './token-lists.ts';
 
 type Context = CallContext<Pick<Services, 'store'>>;
+type LeavingContext = CallContext<Pick<Services, 'store' | 'states' | 'clock' | 'liveness'>>;
 
 /**
  * Makes who has this user name a member, or changes the role it has, in this workspace and nowhere else. Accounts are
@@ -40,33 +41,41 @@ function setOps(name: string, role: WorkspaceRole, member: MemberRecord | undefi
 }
 
 /**
- * Ends a membership and, with it, the API tokens that its account has in this workspace. Sessions go on elsewhere.
+ * Ends a membership with all that hangs on its account in this workspace: tokens, plans, what waits for approval, and
+ * agents, unless a successor takes them over. Sessions go on elsewhere.
  *
+ * @returns names of the agents that ended
  * @throws MeshError `not_found`
  */
-export async function removeMember(username: string, context: Context): Promise<void> {
+export async function removeMember(
+  username: string,
+  successor: string | undefined,
+  context: LeavingContext,
+): Promise<string[]> {
   requireSession(context.caller);
   const name = normalizeUsername(username);
   if (!(await memberOf(name, context))) {
     throw new MeshError('not_found', `${username} is no member of this workspace.`);
   }
   const commit = commitContext(context, `removed member ${name}`);
-  await context.services.store.commit(context.workspace, await removeMemberOps(name, context), commit);
+  const { services, workspace } = context;
+  const ops = await removeMemberOps(name, context, await successorIn(services, workspace, successor));
+  await services.store.commit(workspace, ops, commit);
+  return endOrphans(services, workspace, commit);
 }
 
 /** What ends the membership of a user name, to be committed in the workspace of the context; empty where there is none. */
-export async function removeMemberOps(name: string, context: Pick<Context, 'services' | 'workspace'>): Promise<Op[]> {
+export async function removeMemberOps(
+  name: string,
+  context: Pick<LeavingContext, 'services' | 'workspace'>,
+  successor?: AccountRecord,
+): Promise<Op[]> {
   const { services, workspace } = context;
   const member = await memberOf(name, context);
   if (!member) return [];
   const account = await findAccount(services, name);
-  const tokens = await tokensOf(services, workspace, 'api');
-  return [
-    { op: 'delete', key: { kind: 'Member', name: member.name } },
-    ...tokens
-      .filter(({ spec }) => spec.owner === account?.uid)
-      .map((token): Op => ({ op: 'delete', key: { kind: 'Token', name: token.name } })),
-  ];
+  const left = account ? await leavingOps(services, workspace, account, successor) : [];
+  return [{ op: 'delete', key: { kind: 'Member', name: member.name } }, ...left];
 }
 
 async function memberOf(name: string, { services, workspace }: Pick<Context, 'services' | 'workspace'>) {

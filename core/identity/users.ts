@@ -6,11 +6,12 @@ import type { Op } from '../ports.ts';
 import { draftOf } from '../record.ts';
 import type { Services } from '../services.ts';
 import { type AccountRecord, type AccountRole, accountDraft, findAccount } from './accounts.ts';
-import { removeMemberOps } from './change-members.ts';
+import { endOrphans, isMember, leavingOps } from './offboard.ts';
 import { hashPassword, requireGoodPassword } from './passwords.ts';
 import { requireSession } from './require-session.ts';
 
 type Context = CallContext<Pick<Services, 'store'>>;
+type LeavingContext = CallContext<Pick<Services, 'store' | 'states' | 'clock' | 'liveness'>>;
 
 export interface NewUser {
   readonly username: string;
@@ -42,7 +43,7 @@ export interface UserPatch {
 }
 
 /** Changes an account. A new role or password, or disabling it, ends its sessions and API tokens. */
-export async function updateUser(username: string, patch: UserPatch, context: Context): Promise<AccountRecord> {
+export async function updateUser(username: string, patch: UserPatch, context: LeavingContext): Promise<AccountRecord> {
   requireSession(context.caller);
   const account = await requireAccount(username, context);
   const { displayName = account.spec.displayName, role = account.spec.role, disabled = account.spec.disabled } = patch;
@@ -54,11 +55,19 @@ export async function updateUser(username: string, patch: UserPatch, context: Co
   const ops: Op[] = [{ op: 'update', record: { ...draftOf(account), spec }, revision: account.revision }, ...guards];
   const commit = commitContext(context, `changed account ${account.name}`);
   const { changes } = await context.services.store.commit(SYSTEM_WORKSPACE, ops, commit);
+  if (disabled && !account.spec.disabled) await leaveEverywhere(account, undefined, context);
   return (changes[0]?.record ?? account) as AccountRecord;
 }
 
-/** Removes an account and its memberships. What it did stays in the audit log under its name. */
-export async function deleteUser(username: string, context: Context): Promise<void> {
+/**
+ * Removes an account with its memberships and all that hangs on it; a successor takes its agents over where it is a member.
+ * What it did stays in the audit log under its name.
+ */
+export async function deleteUser(
+  username: string,
+  successor: string | undefined,
+  context: LeavingContext,
+): Promise<void> {
   const caller = requireSession(context.caller);
   const { store } = context.services;
   const account = await requireAccount(username, context);
@@ -67,13 +76,38 @@ export async function deleteUser(username: string, context: Context): Promise<vo
   }
   const guards = isAdmin(account) ? await otherAdmin(account, context) : [];
   const commit = commitContext(context, `deleted account ${account.name}`);
-  const { items } = await store.list(SYSTEM_WORKSPACE, 'Workspace');
-  for (const { uid } of items) {
-    const ops = await removeMemberOps(account.name, { services: context.services, workspace: uid });
-    if (ops.length > 0) await store.commit(uid, ops, commit);
+  // Disabled first: what needs a second person is known before anything has gone, and nobody acts in between.
+  const disabled = { ...draftOf(account), spec: { ...account.spec, disabled: true, epoch: account.spec.epoch + 1 } };
+  const disable: Op = { op: 'update', record: disabled, revision: account.revision };
+  await store.commit(SYSTEM_WORKSPACE, [disable, ...guards], commit);
+  await leaveEverywhere(account, successor, context);
+  for (const { uid } of await workspacesOf(context)) {
+    const member = await store.get(uid, { kind: 'Member', name: account.name });
+    if (member) await store.commit(uid, [{ op: 'delete', key: { kind: 'Member', name: member.name } }], commit);
   }
   const key = { kind: 'Account', name: account.name } as const;
-  await store.commit(SYSTEM_WORKSPACE, [{ op: 'delete', key }, ...guards], commit);
+  await store.commit(SYSTEM_WORKSPACE, [{ op: 'delete', key }], commit);
+}
+
+/** Ends in every workspace what hangs on an account, its memberships apart. */
+async function leaveEverywhere(
+  account: AccountRecord,
+  successor: string | undefined,
+  context: LeavingContext,
+): Promise<void> {
+  const { services } = context;
+  const heir = successor === undefined ? undefined : await requireAccount(successor, context);
+  for (const { uid: workspace } of await workspacesOf(context)) {
+    const isHeirThere = heir !== undefined && (await isMember(services, workspace, heir));
+    const ops = await leavingOps(services, workspace, account, isHeirThere ? heir : undefined);
+    const commit = commitContext(context, `${account.name} left`);
+    if (ops.length > 0) await services.store.commit(workspace, ops, commit);
+    await endOrphans(services, workspace, commit);
+  }
+}
+
+async function workspacesOf({ services }: Context) {
+  return (await services.store.list(SYSTEM_WORKSPACE, 'Workspace')).items;
 }
 
 /** @throws MeshError `not_found` */

@@ -1,14 +1,13 @@
 import type { AccountRecord, AccountSpec } from '../identity/accounts.ts';
 import type { MemberRecord } from '../identity/members.ts';
-import { AGENT_LABEL } from '../identity/presets.ts';
 import type { TokenSpec } from '../identity/token-record.ts';
 import type { WorkspaceRecord, WorkspaceSettings } from '../identity/workspaces.ts';
 import { agentOf } from '../network/model.ts';
-import { type AgentRecord, type AgentSpec, DEFAULT_NETWORK, type PeerRecord } from '../network/resources.ts';
+import { type AgentSpec, DEFAULT_NETWORK, type PeerRecord } from '../network/resources.ts';
 import { sameValue } from '../network/value.ts';
 import type { Kind, RecordDraft } from '../record.ts';
 import { ROLE_SCOPES } from '../scope.ts';
-import { WRITTEN_BY } from './ownership.ts';
+import { endingAgents, endsWith } from './ending.ts';
 import type { Write } from './writes.ts';
 
 /**
@@ -125,21 +124,6 @@ function accountDecision({ type, name, before, after }: Write, { callerId }: Fac
   return was.spec.passwordHash !== is.passwordHash && was.uid !== callerId
     ? `sets another password for ${name}`
     : undefined;
-}
-
-function endingAgents(writes: readonly Write[]): ReadonlySet<string> {
-  const ended = writes.flatMap(({ kind, before, after }) => {
-    if (kind !== 'AgentIdentity' || !before || !after) return [];
-    const { phase } = (after as AgentRecord).status;
-    return phase === 'Revoked' || phase === 'Expired' ? [before.uid, before.name] : [];
-  });
-  return new Set(ended);
-}
-
-/** A policy of an agent's preset, or one that the agent wrote by itself, goes with the agent. */
-function endsWith({ type, before }: Write, ending: ReadonlySet<string>): boolean {
-  if (type !== 'deleted' || !before) return false;
-  return [before.labels[AGENT_LABEL], before.annotations[WRITTEN_BY]].some((id) => id !== undefined && ending.has(id));
 }
 
 function selfApprovalRank({ selfApproval }: WorkspaceSettings): number {

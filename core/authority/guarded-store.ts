@@ -9,9 +9,9 @@ import { concernedWorkspace } from './concerned-workspace.ts';
 import { decisionsIn } from './decisions.ts';
 import { beyondAuthority, beyondDelegation } from './judge.ts';
 import { NeedsPerson } from './needs-person.ts';
-import { WRITTEN_BY } from './ownership.ts';
 import { requireShare } from './shares.ts';
 import { type Write, writesIn } from './writes.ts';
+import { WRITTEN_BY } from './written-by.ts';
 
 /** What a person approved, with what its first commit writes besides. */
 export interface Approved {

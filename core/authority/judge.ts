@@ -5,6 +5,7 @@ import { afterCommit, isStateKind, type NetworkState } from '../network/state.ts
 import type { NetworkStates } from '../network/states.ts';
 import type { Change } from '../ports.ts';
 import type { StoredRecord } from '../record.ts';
+import { onlyEnds } from './ending.ts';
 import { type Compared, type Excess, excessOf } from './excess.ts';
 import { foreignWrites } from './ownership.ts';
 import { labelsBeyond } from './token-labels.ts';
@@ -41,7 +42,7 @@ export function beyondAuthority(
   const foreign = foreignWrites(writes, id, agent, state, now);
   const touches = writes.some(({ kind }) => isStateKind(kind));
   const change = compared ?? (touches ? comparison({ states, state, writes, now }) : undefined);
-  const excess = change && excessOf(agent, change);
+  const excess = change && !onlyEnds(writes) ? excessOf(agent, change) : undefined;
   const labels = labelsBeyond(agent, { states, state, writes, now });
   if (foreign.length === 0 && labels.length === 0 && !excess) return undefined;
   return {

@@ -6,10 +6,9 @@ import type { AgentRecord, AgentSpec, PeerRecord } from '../network/resources.ts
 import type { NetworkState } from '../network/state.ts';
 import { sameValue } from '../network/value.ts';
 import type { Kind } from '../record.ts';
+import { endingAgents, endsWith } from './ending.ts';
 import type { Write } from './writes.ts';
-
-/** Annotation of a policy that an agent wrote by itself: the id of the agent. The control plane alone sets it. */
-export const WRITTEN_BY = 'mesh.internal/written-by';
+import { WRITTEN_BY } from './written-by.ts';
 
 /** Whose records an agent may write: its own and its descendants'. */
 interface Owner {
@@ -18,6 +17,8 @@ interface Owner {
   /** Ids and names of itself and its descendants. */
   readonly ids: ReadonlySet<string>;
   readonly names: ReadonlySet<string>;
+  /** Ids and names of the agents that end in the same batch. */
+  readonly ending: ReadonlySet<string>;
   readonly now: number;
 }
 
@@ -38,6 +39,7 @@ export function foreignWrites(
     agent,
     ids: new Set([id, ...line.map(({ uid }) => uid)]),
     names: new Set(line.map(({ name }) => name)),
+    ending: endingAgents(writes),
     now,
   };
   return writes.flatMap((write) => (RULES[write.kind](write, owner) ? [] : [`${SAYS[write.type]} ${nameOf(write)}`]));
@@ -66,7 +68,8 @@ const never: Rule = () => false;
 /** For each kind whether a write is an agent's own. A kind that is added needs a rule here before it compiles. */
 const RULES: Readonly<Record<Kind, Rule>> = {
   MeshPeer: ownsPeer,
-  MeshPolicy: ({ type, before }, { ids }) => type === 'created' || isWrittenBy(before, ids),
+  MeshPolicy: (write, { ids, ending }) =>
+    write.type === 'created' || isWrittenBy(write.before, ids) || endsWith(write, ending),
   MeshNetwork: never,
   AgentIdentity: ownsAgent,
   PolicyAssertion: never,

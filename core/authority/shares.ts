@@ -9,8 +9,8 @@ import type { NetworkState } from '../network/state.ts';
 import type { Kind, StoredRecord } from '../record.ts';
 import type { Services } from '../services.ts';
 import type { WorkflowRecord } from '../workflow/workflow-record.ts';
-import { WRITTEN_BY } from './ownership.ts';
 import type { Write } from './writes.ts';
+import { WRITTEN_BY } from './written-by.ts';
 
 /**
  * What a root agent and all its descendants may hold together in a workspace, so that no tree of agents uses up what

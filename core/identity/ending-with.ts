@@ -1,4 +1,4 @@
-import { WRITTEN_BY } from '../authority/ownership.ts';
+import { WRITTEN_BY } from '../authority/written-by.ts';
 import type { PlanRecord } from '../intent/plan-record.ts';
 import { agentOf } from '../network/model.ts';
 import type { AgentRecord, PeerRecord, PolicyRecord } from '../network/resources.ts';

@@ -63,7 +63,7 @@ describe('a hostile caller', () => {
     const changes = [{ action: 'delete', resource: 'MeshPolicy', name: 'base' }];
     expect(await plan({ changes })).toMatchObject({
       risk_level: 'critical',
-      risk_reasons: ['opens the network default by default'],
+      risk_reasons: ['opens the network default by default', 'opens almost every port of a protocol, or all'],
     });
   });
 });

@@ -5,6 +5,7 @@ import type { NetworkState } from '../network/state.ts';
 import { sameValue } from '../network/value.ts';
 import { type Effect, namesOn } from './effect.ts';
 import type { Finding } from './findings.ts';
+import type { PortSpan } from './port-spans.ts';
 
 export const RISK_LEVELS = ['low', 'medium', 'high', 'critical'] as const;
 export type RiskLevel = (typeof RISK_LEVELS)[number];
@@ -23,6 +24,9 @@ const WIDE_SHARE = 0.25;
 const WIDE_PEERS = 8;
 const OUTAGE_SHARE = 0.5;
 const OPENING_SHARE = 0.5;
+/** Ports of one pair from which on an opening is no longer for one service; the dynamic ports are 16,384. */
+const MANY_PORTS = 100;
+const ANY_PORTS = 16_000;
 
 /** How risky a change is, computed from its effect alone (DESIGN 5.5). */
 export function riskOf(
@@ -34,6 +38,9 @@ export function riskOf(
   const found: [RiskLevel, string][] = [];
   const sensitive = (name: string) => isSensitive(after.peers.get(name) ?? before.peers.get(name));
   const opened = effect.groups.filter((group) => group.opened.length > 0);
+  const widest = opened.reduce((most, group) => Math.max(most, portsIn(group.opened)), 0);
+  if (widest >= ANY_PORTS) found.push(['high', 'opens almost every port of a protocol, or all']);
+  else if (widest >= MANY_PORTS) found.push(['medium', `opens ${widest} ports between two peers`]);
   const reached = [...namesOn(opened, 'dst')].filter(sensitive).length;
   if (reached > 0) found.push(['high', `opens new ways to ${counted(reached, 'sensitive peer')}`]);
   for (const [name, { spec }] of after.policies) {
@@ -74,6 +81,10 @@ export function riskOf(
   }
   found.sort(([a], [b]) => RISK_LEVELS.indexOf(b) - RISK_LEVELS.indexOf(a));
   return { level: found[0]?.[0] ?? 'low', reasons: found.map(([, reason]) => reason) };
+}
+
+function portsIn(spans: readonly PortSpan[]): number {
+  return spans.reduce((sum, { from, to }) => sum + (from === undefined || to === undefined ? 1 : to - from + 1), 0);
 }
 
 /** Whether a level is at most another. */

@@ -16,8 +16,8 @@ import { WRITTEN_BY } from './written-by.ts';
 /** What a person approved, with what its first commit writes besides. */
 export interface Approved {
   readonly approval: NonNullable<CommitContext['approval']>;
-  /** The new state of the workflow, to be committed together with what it allows. */
-  takeOps(): readonly Op[];
+  /** The new state of the workflow, to be committed together with what it allows in that partition. */
+  takeOps(partition: string): readonly Op[];
 }
 
 type Reads = Pick<Services, 'store' | 'states' | 'clock'>;
@@ -89,7 +89,7 @@ function commitApproved(
   approved: Approved | undefined,
 ): Promise<Commit> {
   if (!approved) return store.commit(workspace, ops, context);
-  return store.commit(workspace, [...ops, ...approved.takeOps()], { ...context, approval: approved.approval });
+  return store.commit(workspace, [...ops, ...approved.takeOps(workspace)], { ...context, approval: approved.approval });
 }
 
 /** Says of a policy which agent wrote it by itself. What a person writes or approves is a person's from then on. */

@@ -7,8 +7,8 @@ import type { Services } from '../services.ts';
 import { type WorkflowRecord, type WorkflowStatus, workflowDraft } from './workflow-record.ts';
 
 /**
- * Carries an approved call out as who asked for it. The first thing it writes says in the same commit that the workflow
- * is executed, so it is carried out once; where it fails the workflow has failed.
+ * Carries an approved call out as who asked for it. Its first commit in the workspace of the workflow says that this is
+ * executed, so it is carried out once; where it fails the workflow has failed.
  */
 export async function runApproved<T>(
   context: CallContext<Services>,
@@ -18,9 +18,9 @@ export async function runApproved<T>(
   const { services, caller, requestId } = context;
   const approval = { workflowId: workflow.name, reviewedBy: workflow.status.reviewedBy ?? '' };
   const executed: Op = statusOp(workflow, { state: 'executed' });
-  const isHere = workflow.workspace === context.workspace;
-  let left: readonly Op[] = isHere ? [executed] : [];
-  const takeOps = () => {
+  let left: readonly Op[] = [executed];
+  const takeOps = (partition: string) => {
+    if (partition !== workflow.workspace) return [];
     const taken = left;
     left = [];
     return taken;
@@ -31,12 +31,11 @@ export async function runApproved<T>(
     requestId,
     approval,
   };
-  // A workflow of another workspace cannot be part of the same commit: it is used up first.
-  if (!isHere) await services.store.commit(workflow.workspace, [executed], because);
   try {
     const store = guardedStore(services, caller, { approval, takeOps });
     const answer = await run({ ...context, services: { ...services, store } });
-    if (left.length > 0) await services.store.commit(workflow.workspace, takeOps(), because);
+    // What was written in another partition, such as accounts, or nothing at all.
+    if (left.length > 0) await services.store.commit(workflow.workspace, takeOps(workflow.workspace), because);
     return answer;
   } catch (error) {
     await markFailed(services, workflow, error, because);

@@ -1,0 +1,240 @@
+import { describe, expect, it } from 'vitest';
+import { executeWorkflow } from '../../core/workflow/execute.ts';
+import { buildScene, only, reachOf } from './scene.ts';
+
+const PENDING = { status: 'pending_approval', workflow_id: expect.stringMatching(/^wf_/) };
+const OTHER_PERSON = { code: 'forbidden', message: expect.stringContaining('another person') };
+const INTENT = 'let role=web reach role=db on port 5432';
+
+type Scene = Awaited<ReturnType<typeof buildScene>>;
+
+async function planned(scene: Scene, bearer: string): Promise<string> {
+  const { plan_id } = await scene.call(bearer, 'plan_network_change', { intent: INTENT });
+  const { workflow_id } = await scene.call(bearer, 'apply_network_change', { plan_id, approved_by: 'grace' });
+  return workflow_id;
+}
+
+const approve = (scene: Scene, bearer: string, id: string) => scene.call(bearer, 'approve_workflow', { id });
+
+describe('four eyes', () => {
+  it.each(['agent', 'API token'])('see the person behind an %s', async (kind) => {
+    await using scene = await buildScene();
+    const { token } =
+      kind === 'agent'
+        ? await scene.agent('boss', ['network:read', 'intents:plan', 'intents:apply'])
+        : await scene.call(scene.ada, 'create_api_token', { name: 'ci' });
+    const id = await planned(scene, token);
+    await expect(approve(scene, scene.ada, id)).rejects.toMatchObject(OTHER_PERSON);
+    expect(await approve(scene, scene.grace, id)).toMatchObject({ status: 'executed', selfApproved: false });
+  });
+
+  it('see the person behind a sub-agent too', async () => {
+    await using scene = await buildScene();
+    const scopes = ['network:read', 'intents:plan', 'intents:apply', 'agents:delegate'] as const;
+    const boss = await scene.agent('boss', scopes, { reach: reachOf('db', 5432) });
+    const child = await scene.child(boss.token, 'child', scopes, { policyPreset: 'inherit' });
+    const id = await planned(scene, child.token);
+    await expect(approve(scene, scene.ada, id)).rejects.toMatchObject(OTHER_PERSON);
+    expect(await approve(scene, scene.grace, id)).toMatchObject({ status: 'executed' });
+  });
+});
+
+describe('where a workspace asks for approval, a second person decides', () => {
+  it.each([
+    ['that self-approval is allowed', 'update_workspace', { settings: { selfApproval: true } }],
+    ['that nothing needs approval any more', 'update_workspace', { settings: { requireApproval: false } }],
+    ['that plans approve themselves', 'update_workspace', { settings: { autoApprove: { maxRisk: 'critical' } } }],
+    ['who approves', 'set_member', { username: 'friend', role: 'operator' }],
+    ['who approves no more', 'remove_member', { username: 'grace' }],
+    ['that a peer is revoked', 'revoke_peer', { id: 'db-1' }],
+    ['that a peer is deleted', 'delete_peer', { id: 'db-1' }],
+    ['an assertion', 'create_assertion', { src: 'web-1', dst: 'db-1', expect: 'unreachable' }],
+    ['a policy', 'delete_policy', { id: 'base' }],
+  ])('%s', async (_what, name, raw) => {
+    await using scene = await buildScene({ requireApproval: true });
+    await scene.kit.person('linus', 'admin', scene.workspace);
+    const before = await scene.call(scene.ada, 'get_workspace');
+    const { revision } = await scene.state();
+    const pending = await scene.call(scene.ada, name, raw);
+    expect(pending).toEqual(PENDING);
+    expect(await scene.call(scene.ada, 'get_workspace')).toEqual(before);
+    await expect(approve(scene, scene.ada, pending.workflow_id)).rejects.toMatchObject(OTHER_PERSON);
+    expect(await approve(scene, scene.grace, pending.workflow_id)).toMatchObject({
+      status: 'executed',
+      error: null,
+      requestedBy: 'user:ada',
+      reviewedBy: 'user:grace',
+    });
+    expect((await scene.state()).revision).toBeGreaterThan(revision + 2);
+  });
+
+  it.each([
+    ['a root agent', 'create_agent', { name: 'boss' }],
+    ['a join token that gives labels', 'generate_join_token', { name: 'web', labels: { role: 'web' } }],
+  ])('%s, whose secret only the one who asked is told', async (_what, name, raw) => {
+    await using scene = await buildScene({ requireApproval: true });
+    const pending = await scene.call(scene.ada, name, raw);
+    expect(pending).toEqual(PENDING);
+    expect(await scene.call(scene.ada, name, raw)).toEqual(pending);
+    expect(await approve(scene, scene.grace, pending.workflow_id)).toMatchObject({ status: 'approved' });
+    // Somebody else's call is another request.
+    expect(await scene.call(scene.grace, name, raw)).not.toEqual(pending);
+    const done = await scene.call(scene.ada, name, raw);
+    expect(done.token).toMatch(/^mesh-(agt|join)-/);
+    expect(await scene.call(scene.ada, 'get_workflow', { id: pending.workflow_id })).toMatchObject({
+      status: 'executed',
+      reviewedBy: 'user:grace',
+    });
+    const whole = JSON.stringify(await scene.kit.services.store.list(scene.workspace, 'Workflow'));
+    expect(whole).not.toContain(done.token);
+  });
+
+  it.each([
+    ['the password of who approves', 'update_user', { username: 'grace', password: 'Another-pass-1' }],
+    ['that an account administers all', 'update_user', { username: 'viewer', role: 'platform_admin' }],
+    [
+      'that there is another administrator',
+      'create_user',
+      { username: 'eve', password: 'Another-pass-1', role: 'platform_admin' },
+    ],
+    ['that who approves is disabled', 'update_user', { username: 'grace', disabled: true }],
+    ['that who approves is deleted', 'delete_user', { username: 'grace' }],
+  ])('%s', async (_what, name, raw) => {
+    await using scene = await buildScene({ requireApproval: true });
+    await scene.kit.person('viewer', 'viewer', scene.workspace);
+    const pending = await scene.call(scene.admin, name, raw);
+    expect(pending).toEqual(PENDING);
+    await approve(scene, scene.grace, pending.workflow_id);
+    await scene.call(scene.admin, name, raw).catch(() => undefined);
+    const workflow = await scene.call(scene.ada, 'get_workflow', { id: pending.workflow_id });
+    expect(workflow).toMatchObject({ status: 'executed', error: null });
+    const whole = JSON.stringify(await scene.kit.services.store.list(scene.workspace, 'Workflow'));
+    expect(whole).not.toContain('Another-pass-1');
+  });
+
+  it('not of peers that register, of delegation, of the own password, or of the end of an agent', async () => {
+    await using scene = await buildScene({ requireApproval: true, requirePeerApproval: true });
+    const asked = { name: 'boss', scopes: ['network:read', 'agents:delegate'] };
+    const { workflow_id } = await scene.call(scene.ada, 'create_agent', asked);
+    await approve(scene, scene.grace, workflow_id);
+    const boss = await scene.call(scene.ada, 'create_agent', asked);
+    const child = await scene.child(boss.token, 'child', ['network:read']);
+    expect(await scene.call(scene.ada, 'approve_peer', { id: 'child' })).toMatchObject({ name: 'child' });
+    expect(child.id).toMatch(/^agt_/);
+    const { token } = await scene.call(scene.ada, 'generate_join_token', { name: 'plain' });
+    await scene.enrol(token, 'stranger');
+    expect(await scene.call(scene.ada, 'delete_peer', { id: 'stranger' })).toEqual({ deleted: 'stranger' });
+    expect(await scene.call(scene.ada, 'revoke_agent', { id: 'boss' })).toMatchObject({ revoked: ['boss', 'child'] });
+  });
+
+  it('or the only one there is', async () => {
+    await using scene = await buildScene();
+    const alone = await scene.kit.workspace('alone');
+    const as = { bearer: scene.admin, workspace: alone };
+    await scene.kit.call({ name: 'update_workspace' }, { settings: { requireApproval: true } }, as);
+    const peer = { settings: { requireApproval: false } };
+    const { workflow_id } = await scene.kit.call({ name: 'update_workspace' }, peer, as);
+    const done = await scene.kit.call({ name: 'approve_workflow' }, { id: workflow_id }, as);
+    expect(done).toMatchObject({ status: 'executed', selfApproved: true });
+  });
+
+  it('and what was approved fails when it cannot be done any more', async () => {
+    await using scene = await buildScene({ requireApproval: true });
+    const first = await scene.call(scene.ada, 'delete_peer', { id: 'db-1' });
+    const second = await scene.call(scene.grace, 'delete_peer', { id: 'db-1' });
+    await approve(scene, scene.grace, first.workflow_id);
+    expect(await approve(scene, scene.ada, second.workflow_id)).toMatchObject({
+      status: 'failed',
+      error: expect.stringContaining('not_found'),
+    });
+  });
+});
+
+describe('what was asked for', () => {
+  it('by an agent that ended is not carried out, even when somebody approved it in the same moment', async () => {
+    await using scene = await buildScene();
+    const boss = await scene.agent('boss', ['network:read', 'intents:plan', 'intents:apply']);
+    const id = await planned(scene, boss.token);
+    expect(await scene.call(scene.ada, 'revoke_agent', { id: 'boss' })).toMatchObject({ workflows: [id] });
+    await expect(approve(scene, scene.grace, id)).rejects.toMatchObject({ code: 'conflict' });
+    expect(await scene.call(scene.ada, 'get_workflow', { id })).toMatchObject({
+      status: 'expired',
+      error: 'who asked for it has ended',
+    });
+    const { store } = scene.kit.services;
+    const record = await store.get(scene.workspace, { kind: 'Workflow', name: id });
+    if (!record) throw new Error('no workflow');
+    const { kind, name, uid, labels, annotations, spec, unique, revision } = record;
+    const approved = {
+      kind,
+      name,
+      uid,
+      labels,
+      annotations,
+      spec,
+      unique,
+      status: { state: 'approved', reviewedBy: 'user:grace' },
+    };
+    const context = { actor: 'user:grace', reason: 'approved', requestId: 'r_test' };
+    await store.commit(scene.workspace, [{ op: 'update', record: approved, revision }], context);
+    expect((await executeWorkflow(scene.kit.services, scene.workspace, id, 'r_test')).status).toMatchObject({
+      state: 'failed',
+      error: expect.stringContaining('boss'),
+    });
+    expect((await scene.state()).policies.size).toBe(1);
+  });
+});
+
+describe('a person who leaves', () => {
+  it.each([
+    ['is removed', 'remove_member', { username: 'ada' }, 'grace'],
+    ['is disabled', 'update_user', { username: 'ada', disabled: true }, 'admin'],
+    ['is deleted', 'delete_user', { username: 'ada' }, 'admin'],
+  ] as const)('and %s leaves no agent, token or pending request behind', async (_how, name, raw, by) => {
+    await using scene = await buildScene();
+    const boss = await scene.agent('boss', ['network:read', 'agents:delegate', 'tokens:write']);
+    const child = await scene.child(boss.token, 'child', ['network:read']);
+    const api = await scene.call(scene.ada, 'create_api_token', { name: 'ci', scopes: ['network:read'] });
+    const join = await scene.call(scene.ada, 'generate_join_token', { name: 'laptops' });
+    await scene.enrol(join.token, 'laptop');
+    const id = await planned(scene, scene.ada);
+    const keeper = await scene.call(scene.grace, 'create_agent', { name: 'keeper', scopes: ['network:read'] });
+    await scene.call(scene[by], name, raw);
+    for (const bearer of [boss.token, child.token, api.token]) {
+      await expect(scene.call(bearer, 'list_peers')).rejects.toMatchObject({ code: 'unauthenticated' });
+    }
+    await expect(scene.enrol(join.token, 'late')).rejects.toMatchObject({ code: 'unauthenticated' });
+    expect(await scene.call(scene.grace, 'get_workflow', { id })).toMatchObject({ status: 'expired' });
+    const { items } = await scene.call(keeper.token, 'list_peers');
+    expect(items.map(({ name: peer }: { name: string }) => peer).sort()).toEqual([
+      'db-1',
+      'laptop',
+      'secret-1',
+      'web-1',
+    ]);
+  });
+
+  it('may pass the agents on to somebody named', async () => {
+    await using scene = await buildScene();
+    const boss = await scene.agent('boss', ['network:read', 'agents:delegate']);
+    const child = await scene.child(boss.token, 'child', ['network:read']);
+    const wrong = { username: 'ada', successor: 'nobody' };
+    await expect(scene.call(scene.grace, 'remove_member', wrong)).rejects.toMatchObject({ code: 'not_found' });
+    const left = await scene.call(scene.grace, 'remove_member', { username: 'ada', successor: 'grace' });
+    expect(left).toEqual({ removed: true, endedAgents: [] });
+    expect((await scene.call(child.token, 'list_peers')).items).toHaveLength(4);
+    const { items } = await scene.call(scene.grace, 'list_agents');
+    expect(items.find(({ name }: { name: string }) => name === 'boss')).toMatchObject({ person: 'grace' });
+  });
+
+  it('with a smaller role leaves agents no more than that role has', async () => {
+    await using scene = await buildScene();
+    const boss = await scene.agent('boss', ['network:read', 'network:write'], { reach: reachOf('web') });
+    await scene.call(scene.grace, 'set_member', { username: 'ada', role: 'viewer' });
+    expect((await scene.call(boss.token, 'list_peers')).items).toHaveLength(3);
+    const spec = { action: 'ALLOW', peerSelector: only('web'), ingress: [{ from: [{ peerSelector: {} }] }] };
+    await expect(scene.call(boss.token, 'create_policy', { name: 'p', spec })).rejects.toMatchObject({
+      code: 'forbidden',
+    });
+  });
+});

@@ -72,9 +72,20 @@ export interface Operation<I extends z.ZodObject, O extends z.ZodType, Services>
 export const pendingApproval = z.strictObject({
   status: z.literal('pending_approval'),
   workflow_id: z.string().describe('The change is in force once a person has approved this workflow'),
+  message: z.string().describe('What to do next'),
 });
 
 export type PendingApproval = z.input<typeof pendingApproval>;
+
+/** @param repeated whether who asked has to send the call again once it is approved */
+export function waitsFor(workflowId: string, repeated: boolean): PendingApproval {
+  const then = repeated ? ' Then send this call again: it holds a secret, which is not kept.' : '';
+  return {
+    status: 'pending_approval',
+    workflow_id: workflowId,
+    message: `Nothing has changed yet: a person has to approve ${workflowId}.${then}`,
+  };
+}
 
 /** Whether a call of an operation may have to wait for a person: whatever people, their tokens and agents change. */
 export function mayWait({ access, effects }: Pick<AnyOperation<unknown>, 'access' | 'effects'>): boolean {

@@ -69,7 +69,7 @@ test('where writes need approval, a write answers 202 with its workflow and chan
   const asked = await plane.faces.send('/api/v1/policies', 'operator', { method: 'POST', headers, body });
   expect([asked.status, await bodyOf(asked)]).toEqual([
     202,
-    { status: 'pending_approval', workflow_id: expect.stringMatching(/^wf_/) },
+    { status: 'pending_approval', workflow_id: expect.stringMatching(/^wf_/), message: expect.any(String) },
   ]);
   expect((await plane.faces.kit.services.states.current(plane.workspace)).policies.size).toBe(0);
 });

@@ -1,14 +1,13 @@
-import type { z } from 'zod';
 import { type FieldError, MeshError, sentenceOf } from '../core/errors.ts';
 import type { NetworkChange } from '../core/network/changes.ts';
-import type { pendingApproval } from '../core/operation.ts';
+import type { PendingApproval } from '../core/operation.ts';
 import { type Submitted, submitChanges } from '../core/workflow/submit.ts';
 
 /** What a write answers: what it made, or the workflow it waits in. */
 export function answerOf<T>(
   submitted: Submitted,
   done: (committed: Extract<Submitted, { status: 'committed' }>) => T,
-): T | z.input<typeof pendingApproval> {
+): T | PendingApproval {
   return submitted.status === 'committed' ? done(submitted) : submitted;
 }
 

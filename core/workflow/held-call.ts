@@ -10,7 +10,7 @@ import { type Effect, effectOf } from '../intent/effect.ts';
 import { viewOfEffect } from '../intent/effect-view.ts';
 import { counted, plain } from '../intent/markdown.ts';
 import { toYaml } from '../intent/render-yaml.ts';
-import type { AnyOperation, CallContext, PendingApproval } from '../operation.ts';
+import { type AnyOperation, type CallContext, type PendingApproval, waitsFor } from '../operation.ts';
 import type { Kind } from '../record.ts';
 import type { Services } from '../services.ts';
 import { runApproved } from './run-approved.ts';
@@ -44,7 +44,7 @@ export async function holdCall(
     return { answer: await runApproved(context, known, (held) => operation.run(input as never, held)) };
   }
   const id = known?.name ?? (await ask(operation, input, context, need, digest, caller));
-  return { pending: { status: 'pending_approval', workflow_id: id } };
+  return { pending: waitsFor(id, operation.confidential === true) };
 }
 
 async function ask(

@@ -11,7 +11,7 @@ import { type ChangePlan, type NetworkChange, planChanges } from '../network/cha
 import { restingAddresses } from '../network/rest.ts';
 import type { NetworkState } from '../network/state.ts';
 import { inTurn } from '../network/turn.ts';
-import type { CallContext } from '../operation.ts';
+import { type CallContext, type PendingApproval, waitsFor } from '../operation.ts';
 import type { Services } from '../services.ts';
 import { specOf } from './apply.ts';
 import { workflowDraft } from './workflow-record.ts';
@@ -25,7 +25,7 @@ export type Submitted =
       readonly after: NetworkState;
     }
   /** The workspace asks for approval of direct writes too (`requireApproval`). */
-  | { readonly status: 'pending_approval'; readonly workflow_id: string };
+  | PendingApproval;
 
 type Context = CallContext<Pick<Services, 'store' | 'clock' | 'states' | 'settings'>>;
 
@@ -84,5 +84,5 @@ async function askForApproval(context: Context, changes: readonly NetworkChange[
   };
   const record = workflowDraft(id, specOf(assessment, asked, caller, services.clock.now()), { state: 'pending' });
   await services.store.commit(workspace, [{ op: 'create', record }], commitContext(context, `submit: ${reason}`));
-  return { status: 'pending_approval', workflow_id: id };
+  return waitsFor(id, false);
 }

@@ -216,7 +216,7 @@ test('revoking a parent ends its sub-agents and their peers at once', async () =
   const { body } = await delegate(parent, subAgent('staff'));
   const enrolled = await register(harness, body.enrollmentToken, 'staff', { platform: 'agent' });
   const revoked = await harness.api('DELETE', `/api/v1/agents/${parent.id}`, place);
-  expect([revoked.status, revoked.body]).toEqual([200, { revoked: ['boss', 'staff'] }]);
+  expect(revoked).toMatchObject({ status: 200, body: { revoked: ['boss', 'staff'], peers: ['staff'] } });
   expect(await peerNames(harness, place)).not.toContain('staff');
   for (const token of [parent.token, enrolled.body.agentToken, enrolled.body.deviceToken])
     expect((await harness.api('GET', '/api/v1/devices/self', { token })).status).toBe(401);

@@ -149,6 +149,21 @@ async function ownWorkspace<Services>(name: string, own: Caller['workspaces'], g
   throw new MeshError('not_found', `There is no workspace ${name} that you are a member of.`);
 }
 
+/**
+ * Whether a caller that an operation let in would be let in again, for what goes on after the request.
+ *
+ * @throws MeshError as `invoke` does
+ */
+export async function requireStillAllowed<Services>(
+  operation: AnyOperation<Services>,
+  caller: Caller,
+  workspace: string,
+  gate: Gate<Services>,
+): Promise<void> {
+  await ownWorkspace(workspace, caller.workspaces, gate);
+  requireAccess(operation, caller, workspace);
+}
+
 function requireAccess<Services>(
   { access, name }: AnyOperation<Services>,
   caller: Caller | null,

@@ -28,7 +28,7 @@ export function shareKeysOf({ id }: Pick<Caller, 'id'>, workspaces: readonly str
 }
 
 export type Acquired =
-  | { readonly ok: true; /** Gives it back; more than once is no error. */ readonly release: () => void }
+  | { readonly ok: true /** Gives it back; more than once is no error. */; readonly release: () => void }
   /** Whose share is used up; none when nothing at all is free. */
   | { readonly ok: false; readonly key: ShareKey | undefined };
 

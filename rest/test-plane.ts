@@ -132,7 +132,8 @@ export function gateOf(
   edition: Gate<Services>['edition'] = 'pro',
 ): Gate<Services> {
   const settings = { version: '0.0.0' };
-  const all = { settings, clock: { now: () => Date.now() }, ...services } as Services;
+  const store = { onCommit: () => () => {} };
+  const all = { settings, clock: { now: () => Date.now() }, store, ...services } as Services;
   return {
     services: all,
     edition,

@@ -27,6 +27,16 @@ describe('of a thousand', () => {
     expect(fill(shares, keysOf('victim', 'w_2'))).toBe(50);
   });
 
+  it('a sub-agent takes from the share of its root, and leaves some to its siblings', () => {
+    const shares = createShares('event streams', TOTAL);
+    const child = (id: string) => shareKeysOf({ id, line: [id, 'root'] }, ['w_1']);
+    expect(fill(shares, child('first'))).toBe(39);
+    expect(fill(shares, child('second'))).toBe(24);
+    for (let count = 0; count < 100; count += 1) fill(shares, child(`more-${count}`));
+    expect(shares.held).toBe(100);
+    expect(fill(shares, keysOf('root', 'w_1'))).toBe(0);
+  });
+
   it('who holds nothing gets one whatever eight principals of the workspace took', () => {
     const shares = createShares('event streams', TOTAL);
     for (let round = 0; round < 2; round += 1) {
@@ -64,6 +74,10 @@ it('a caller in several workspaces takes from the share of each', () => {
     { kind: 'workspace', id: 'w_1' },
     { kind: 'workspace', id: 'w_2' },
     { kind: 'principal', id: 'u_1' },
+  ]);
+  expect(shareKeysOf({ id: 'agt_child', line: ['agt_child', 'agt_root'] }, [])).toEqual([
+    { kind: 'principal', id: 'agt_root' },
+    { kind: 'agent', id: 'agt_child' },
   ]);
 });
 

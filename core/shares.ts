@@ -1,7 +1,7 @@
 import type { Caller } from './caller.ts';
 import { MeshError } from './errors.ts';
 
-/** Under whose name something is held: a workspace, or a principal, which is a person or an agent. */
+/** Under whose name something is held: a workspace; a principal, which is a person or a root agent with its line; a sub-agent. */
 export interface ShareKey {
   readonly kind: ShareKind;
   readonly id: string;
@@ -17,14 +17,21 @@ export type ShareKind = keyof typeof PARTS;
  *   each of two workspaces    held < free              333, and 333 stay free
  *   one principal alone       held < (free - held) / 8 100
  *   each of eight principals  in one workspace          41, and 334 stay for others of it
+ *   one sub-agent alone       half of what its line has 39
  */
-const PARTS = { workspace: 1, principal: 1 / 8 } as const;
+const PARTS = { workspace: 1, principal: 1 / 8, agent: 1 / 2 } as const;
 
 /** Whose shares a caller takes from in these workspaces, the widest first. */
-export function shareKeysOf({ id }: Pick<Caller, 'id'>, workspaces: readonly string[]): readonly ShareKey[] {
-  return [...new Set(workspaces)]
-    .map((workspace): ShareKey => ({ kind: 'workspace', id: workspace }))
-    .concat({ kind: 'principal', id });
+export function shareKeysOf(
+  { id, line = [] }: Pick<Caller, 'id' | 'line'>,
+  workspaces: readonly string[],
+): readonly ShareKey[] {
+  const principal = line.at(-1) ?? id;
+  return [
+    ...[...new Set(workspaces)].map((workspace): ShareKey => ({ kind: 'workspace', id: workspace })),
+    { kind: 'principal', id: principal },
+    ...(principal === id ? [] : [{ kind: 'agent', id } as const]),
+  ];
 }
 
 export type Acquired =
@@ -93,7 +100,7 @@ export function createShares(what: string, total: number): Shares {
 const RETRY_AFTER_SECONDS = 30;
 
 function usedUp(what: string, key: ShareKey | undefined): MeshError {
-  const whose = { workspace: "This workspace's share", principal: 'Your share' };
+  const whose = { workspace: "This workspace's share", principal: 'Your share', agent: 'Your share' };
   const detail = key
     ? `${whose[key.kind]} of the ${what} is in use: close one, or try again later.`
     : `All ${what} are in use: try again later.`;

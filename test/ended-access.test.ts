@@ -36,7 +36,9 @@ async function prepared() {
     expect(response.status).toBe(200);
     return reading(response);
   };
-  const credentials = { ada, api: made.token, agent: agent.token };
+  const boss = { bearer: await kit.person('boss', 'admin', workspace), workspace };
+  const bossAgent = await kit.call<{ token: string }>(createAgent, { name: 'boss-bot' }, boss);
+  const credentials = { ada, api: made.token, agent: agent.token, bossAgent: bossAgent.token };
   return { kit, faces, workspace, admin, made, agent, credentials, write, open };
 }
 
@@ -73,6 +75,12 @@ const ENDS: readonly [string, keyof Prepared['credentials'], (it: Prepared) => P
     'a revoked API token',
     'api',
     (it) => it.kit.call(revokeApiToken, { id: it.made.id }, { bearer: it.credentials.ada, workspace: it.workspace }),
+    'unauthenticated',
+  ],
+  [
+    'an agent of a person who is removed',
+    'bossAgent',
+    (it) => it.kit.call(removeMember, { username: 'boss' }, it.admin),
     'unauthenticated',
   ],
   ['a revoked agent', 'agent', (it) => it.kit.call(revokeAgent, { id: it.agent.id }, it.admin), 'unauthenticated'],

@@ -29,6 +29,8 @@ export interface Gate<Services> {
   readonly edition: Edition;
   /** @throws MeshError `unauthenticated` with what to do. */
   authenticate(bearer: string, origin: string): Promise<Caller>;
+  /** Who was verified lately with this bearer token, as long as that holds. */
+  known(bearer: string): Caller | undefined;
   /** Id of the workspace that an id, slug or namespace names. */
   workspaceId(idOrSlug: string): Promise<string | undefined>;
   /** What operations get for one caller: the store as that caller may write to it. */

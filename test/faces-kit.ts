@@ -35,6 +35,7 @@ export async function serveFaces<K extends Pick<Kit, 'services' | 'gate'> & Asyn
   const callers = new Map<string, Caller>();
   const gate: Gate<Services> = {
     ...kit.gate,
+    known: (bearer) => callers.get(bearer) ?? kit.gate.known(bearer),
     async authenticate(bearer, origin) {
       const caller = callers.get(bearer);
       if (caller) return caller;

@@ -1,8 +1,8 @@
 import type { Caller } from './caller.ts';
 import { MeshError } from './errors.ts';
+import { CREDENTIAL_KINDS } from './identity/credential-cache.ts';
 import type { Gate } from './invoke.ts';
 import type { Store } from './ports.ts';
-import type { Kind } from './record.ts';
 
 /** What goes on after the request that was let in: an event stream, a subscription, a session. */
 export interface Ongoing {
@@ -23,16 +23,6 @@ export interface AccessWatch {
   close(): void;
 }
 
-/** What a right can rest on, but for devices: they have no scopes, so nothing of theirs goes on. */
-const DECIDING: ReadonlySet<Kind> = new Set<Kind>([
-  'Account',
-  'Session',
-  'Token',
-  'Member',
-  'Workspace',
-  'AgentIdentity',
-]);
-
 export function buildAccessWatch(
   gate: Pick<Gate<{ readonly store: Pick<Store, 'onCommit'> }>, 'authenticate' | 'services'>,
 ): AccessWatch {
@@ -42,7 +32,7 @@ export function buildAccessWatch(
 
   const close = gate.services.store.onCommit(({ changes }) => {
     // A round that has not begun will see this commit too.
-    if (isQueued || all.size === 0 || !changes.some(({ record }) => DECIDING.has(record.kind))) return;
+    if (isQueued || all.size === 0 || !changes.some(({ record }) => CREDENTIAL_KINDS.has(record.kind))) return;
     isQueued = true;
     checked = checked.then(() => {
       isQueued = false;

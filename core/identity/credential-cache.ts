@@ -6,7 +6,8 @@ import { accountById } from './accounts.ts';
 /** Callers remembered at once; the longest remembered make room. */
 const MAX_ENTRIES = 20_000;
 
-const RELEVANT: ReadonlySet<Kind> = new Set<Kind>([
+/** What a verification can rest on. */
+export const CREDENTIAL_KINDS: ReadonlySet<Kind> = new Set<Kind>([
   'Account',
   'Session',
   'Token',
@@ -71,7 +72,7 @@ export function buildCredentialCache(store: Store): CredentialCache {
 
   const close = store.onCommit(({ changes }) => {
     for (const { record } of changes) {
-      if (!RELEVANT.has(record.kind)) continue;
+      if (!CREDENTIAL_KINDS.has(record.kind)) continue;
       generation += 1;
       for (const key of [...(dependents.get(keyOf(record)) ?? [])]) forget(key);
     }

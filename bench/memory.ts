@@ -22,7 +22,16 @@ const admin = person('admin', workspace);
 const { token } = await kit.call('create_agent', { name: 'bench' }, { as: admin, workspace });
 const { gate } = kit;
 const mcp = buildMcp({ operations, tools: MCP_TOOLS, gate, log: silent });
-const app = buildApp({ operations, gate, log: silent, metrics: createMetrics(), ready: () => true, mcp: mcp.handle });
+const limits = { rate: 'off' } as const;
+const app = buildApp({
+  operations,
+  gate,
+  log: silent,
+  metrics: createMetrics(),
+  ready: () => true,
+  mcp: mcp.handle,
+  limits,
+});
 const server = await listen(app, { host: '127.0.0.1', port: 0 });
 const headers = { authorization: `Bearer ${token}` };
 

@@ -130,7 +130,7 @@ const file = z.strictObject({
         )
         .default([]),
       planTtl: duration.prefault('10m'),
-      /** Requests a minute from one source address; logins have their own limit. */
+      /** Requests a minute from one source address without a credential; logins have their own limit. */
       rateLimit: z.int().min(1).default(6_000),
     })
     .prefault({}),

@@ -29,6 +29,8 @@ export interface Gate<Services> {
   readonly edition: Edition;
   /** @throws MeshError `unauthenticated` with what to do. */
   authenticate(bearer: string, origin: string): Promise<Caller>;
+  /** Who was verified lately with this bearer token, as long as that holds. */
+  known(bearer: string): Caller | undefined;
   /** Id of the workspace that an id, slug or namespace names. */
   workspaceId(idOrSlug: string): Promise<string | undefined>;
   /** What operations get for one caller: the store as that caller may write to it. */
@@ -147,6 +149,21 @@ async function ownWorkspace<Services>(name: string, own: Caller['workspaces'], g
   const id = await gate.workspaceId(name);
   if (id !== undefined && (own === 'all' || own.includes(id))) return id;
   throw new MeshError('not_found', `There is no workspace ${name} that you are a member of.`);
+}
+
+/**
+ * Whether a caller that an operation let in would be let in again, for what goes on after the request.
+ *
+ * @throws MeshError as `invoke` does
+ */
+export async function requireStillAllowed<Services>(
+  operation: AnyOperation<Services>,
+  caller: Caller,
+  workspace: string,
+  gate: Gate<Services>,
+): Promise<void> {
+  await ownWorkspace(workspace, caller.workspaces, gate);
+  requireAccess(operation, caller, workspace);
 }
 
 function requireAccess<Services>(

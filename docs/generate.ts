@@ -36,7 +36,7 @@ app:
   initAdmins:            # accounts made at first start; without them \`admin\` has the built-in password, from loopback only
     - { username: admin, password: change-me-at-once }
   planTtl: 10m           # life of an intent plan
-  rateLimit: 6000        # requests a minute from one source address
+  rateLimit: 6000        # requests a minute from one source address; of one person or agent 5 times, of one workspace 20 times as many
 \`\`\`
 
 Generated secrets are in \`<config-dir>/credentials.json\` (mode 0600, refused at start if wider).

@@ -24,6 +24,25 @@ const post = (body: unknown, headers: Record<string, string> = {}): RequestInit 
   body: typeof body === 'string' ? body : JSON.stringify(body),
 });
 
+/** A subscription of the current revision. */
+const listen = (token: string, resourceSubscriptions: readonly string[] = ['mesh://workspaces/w_1/peers']) => {
+  const client = { name: 'raw', version: '0' };
+  const meta = {
+    'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+    'io.modelcontextprotocol/clientInfo': client,
+    'io.modelcontextprotocol/clientCapabilities': {},
+  };
+  const params = { _meta: meta, notifications: { resourceSubscriptions } };
+  return post(
+    { jsonrpc: '2.0', id: 7, method: 'subscriptions/listen', params },
+    {
+      authorization: `Bearer ${token}`,
+      'mcp-protocol-version': '2026-07-28',
+      'mcp-method': 'subscriptions/listen',
+    },
+  );
+};
+
 const initialize = {
   jsonrpc: '2.0',
   id: 1,
@@ -136,10 +155,51 @@ describe('the endpoint', () => {
     expect([own.status, other.status]).toEqual([200, 404]);
   });
 
-  test('holds a bounded number of sessions for one token and ends the oldest', async () => {
-    await using plane = await startTestMcp({ sessions: { maxPerToken: 3 } });
-    for (let count = 0; count < 8; count++) await (await fetch(plane.url, post(initialize))).text();
-    expect(plane.endpoint.sessionCount()).toBe(3);
+  test('holds a share of the sessions for one principal and ends its oldest, never those of others', async () => {
+    await using plane = await startTestMcp({ sessions: { maxSessions: 40 } });
+    plane.tokens.set('other', callerWith(['network:read'], { tokenId: 'tok_other', id: 'agt_other' }));
+    plane.tokens.set('second', callerWith(['network:read'], { tokenId: 'tok_second' }));
+    const open = async (token: string) => {
+      const opened = await fetch(plane.url, post(initialize, { authorization: `Bearer ${token}` }));
+      await opened.text();
+      return opened.headers.get('mcp-session-id') ?? '';
+    };
+    const others = await open('other');
+    for (let count = 0; count < 8; count++) await open(count % 2 ? 'reader' : 'second');
+    expect(plane.endpoint.sessionCount()).toBe(1 + 4);
+    const call = { jsonrpc: '2.0', id: 2, method: 'tools/list' };
+    const headers = { 'mcp-session-id': others, authorization: 'Bearer other' };
+    expect((await fetch(plane.url, post(call, headers))).status).toBe(200);
+  });
+
+  test('gives an opening that comes to nothing its place back', async () => {
+    await using plane = await startTestMcp({ sessions: { maxSessions: 20 } });
+    for (let count = 0; count < 40; count++) {
+      const { status } = await fetch(plane.url, post({ ...initialize, params: {} }));
+      expect(status).not.toBe(429);
+    }
+    expect((await fetch(plane.url, post(initialize))).status).toBe(200);
+  });
+
+  test('refuses a subscription past the share of its principal, names the limit, and has one for others', async () => {
+    await using plane = await startTestMcp({ maxSubscriptions: 20 });
+    plane.tokens.set('other', callerWith(['network:read'], { tokenId: 'tok_other', id: 'agt_other' }));
+    const held = [await fetch(plane.url, listen('reader')), await fetch(plane.url, listen('reader'))];
+    expect(held.map(({ status }) => status)).toEqual([200, 200]);
+    const refused = await fetch(plane.url, listen('reader'));
+    expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '30']);
+    const data = { code: 'rate_limited', limit: 'MCP subscriptions', share: 'principal' };
+    expect(await refused.json()).toMatchObject({ error: { data } });
+    expect((await fetch(plane.url, listen('other'))).status).toBe(200);
+    await held[0]?.body?.cancel();
+    await expect.poll(async () => (await fetch(plane.url, listen('reader'))).status).toBe(200);
+  });
+
+  test('takes no more resources in one subscription than a session may watch', async () => {
+    await using plane = await startTestMcp();
+    const many = Array.from({ length: 101 }, () => 'mesh://workspaces/w_1/peers');
+    const answer = await fetch(plane.url, listen('reader', many));
+    expect(await answer.json()).toMatchObject({ error: { code: -32_602 } });
   });
 
   test.each([
@@ -169,6 +229,7 @@ describe('a watcher of a resource', () => {
   const changed = {
     changes: [{ type: 'updated', record: { kind: 'MeshPeer', uid: 'p_1' } }],
   } as unknown as Partial<Commit>;
+  const revoked = { changes: [{ type: 'deleted', record: { kind: 'Token' } }] } as unknown as Partial<Commit>;
   const uri = 'mesh://workspaces/w_1/peers';
 
   test('of the 2025 era hears of a change, and of none after it stopped', async () => {
@@ -204,7 +265,7 @@ describe('a watcher of a resource', () => {
   });
 
   test('is cut off when its token is revoked', async () => {
-    await using plane = await startTestMcp({ recheckMs: 5 });
+    await using plane = await startTestMcp();
     const opened = await fetch(plane.url, post(initialize));
     await opened.text();
     const headers = {
@@ -215,7 +276,55 @@ describe('a watcher of a resource', () => {
     const stream = await fetch(plane.url, { headers });
     expect(stream.status).toBe(200);
     plane.tokens.delete('reader');
-    await expect(stream.text()).rejects.toThrow();
+    plane.commit(revoked);
+    plane.commit(changed);
+    const text = await stream.text();
+    expect(text).toContain('"code":"unauthenticated"');
+    expect(text).not.toContain('notifications/resources/updated');
+    expect(plane.endpoint.sessionCount()).toBe(0);
+  });
+
+  test('of the current revision is told why it ends when its token is revoked, and of no change then', async () => {
+    await using plane = await startTestMcp();
+    const stream = await fetch(plane.url, listen('reader'));
+    plane.tokens.delete('reader');
+    plane.commit(revoked);
+    plane.commit(changed);
+    const events = (await stream.text()).split('\n').filter((line) => line.startsWith('data: '));
+    expect(events.map((event) => JSON.parse(event.slice('data: '.length)))).toMatchObject([
+      { method: 'notifications/subscriptions/acknowledged' },
+      { id: 7, error: { data: { code: 'unauthenticated' } } },
+    ]);
+  });
+
+  test.each(['legacy', 'modern'])('of the %s era hears no more of a workspace that it left', async (era) => {
+    await using plane = await startTestMcp();
+    const client = await plane.connect('both', era === 'legacy' ? 'legacy' : MODERN);
+    const heard: string[] = [];
+    client.setNotificationHandler('notifications/resources/updated', ({ params }) => void heard.push(params.uri));
+    const uris = ['mesh://workspaces/w_1/peers', 'mesh://workspaces/w_2/peers'];
+    for (const each of uris) {
+      if (era === 'legacy') await client.subscribeResource({ uri: each });
+      else await client.listen({ resourceSubscriptions: [each] });
+    }
+    await expect
+      .poll(() => {
+        plane.commit(changed);
+        return heard.includes(uris[0] ?? '');
+      })
+      .toBe(true);
+    plane.tokens.set('both', callerWith(['network:read'], { workspaces: ['w_2'], tokenId: 'tok_both' }));
+    plane.commit({ changes: [{ type: 'deleted', record: { kind: 'Member' } }] } as unknown as Partial<Commit>);
+    const heardInTwo = () => {
+      plane.commit(changed);
+      plane.commit({ ...changed, workspace: 'w_2' });
+      return heard.filter((each) => each === uris[1]).length;
+    };
+    // What was sent before is through once this is heard.
+    await expect.poll(heardInTwo).toBeGreaterThan(0);
+    heard.length = 0;
+    await expect.poll(heardInTwo).toBeGreaterThan(3);
+    expect(new Set(heard)).toEqual(new Set([uris[1]]));
   });
 
   test('is cut off when its token ends', async () => {
@@ -229,6 +338,7 @@ describe('a watcher of a resource', () => {
       accept: 'text/event-stream',
       'mcp-session-id': opened.headers.get('mcp-session-id') ?? '',
     };
-    await expect(fetch(plane.url, { headers }).then((stream) => stream.text())).rejects.toThrow();
+    const stream = await fetch(plane.url, { headers });
+    expect(await stream.text()).toContain('This token has expired');
   });
 });

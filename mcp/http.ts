@@ -1,30 +1,35 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type NodeIncomingMessageLike, toNodeHandler } from '@modelcontextprotocol/node';
 import {
-  type AuthInfo,
   classifyInboundRequest,
   createMcpHandler,
   isJsonContentType,
   type ServerContext,
   type ServerNotifier,
 } from '@modelcontextprotocol/server';
+import { buildAccessWatch } from '../core/access-watch.ts';
+import type { Caller } from '../core/caller.ts';
 import { MeshError, toProblem } from '../core/errors.ts';
 import { newId } from '../core/ids.ts';
 import { originOf } from '../core/origin.ts';
+import { createShares, shareKeysOf } from '../core/shares.ts';
 import { readMessage } from './body.ts';
+import { endWithToken } from './end-with-token.ts';
 import { type AllowedHosts, refuseRebinding } from './origin.ts';
 import { sendRpcError, sendUnauthenticated } from './refusal.ts';
 import { urisOf } from './resources.ts';
 import { buildServerFactory } from './server.ts';
-import { createSessions, type SessionLimits } from './sessions.ts';
+import { createSessions, type Session, type SessionLimits } from './sessions.ts';
+import { type Authenticated, buildSubscriptions, isListening } from './subscriptions.ts';
 import type { McpOptions, Principal } from './surface.ts';
+import { workspacesOf } from './tools.ts';
 
 export interface McpHttpOptions extends McpOptions {
   /** Names this plane is reached by, besides the loopback and its own address. */
   readonly allowedHosts?: AllowedHosts;
   readonly sessions?: SessionLimits;
-  /** Streams are checked again so often: one whose token was revoked is cut. */
-  readonly recheckMs?: number;
+  /** Subscriptions of the current revision, open at once in this process. */
+  readonly maxSubscriptions?: number;
 }
 
 export interface McpEndpoint {
@@ -38,30 +43,35 @@ export interface McpEndpoint {
   close(): Promise<void>;
 }
 
-type Authenticated = IncomingMessage & { auth?: AuthInfo };
-
-const RECHECK_MS = 15_000;
 const MAX_SUBSCRIPTIONS = 1_024;
 const BEARER = /^Bearer +([\x21-\x7e]+)$/i;
 
 /** MCP over Streamable HTTP for both eras: the current revision request by request, that of 2025 in sessions. */
 export function buildMcp(options: McpHttpOptions): McpEndpoint {
-  const { gate, log, allowedHosts = [], sessions: limits = {}, recheckMs = RECHECK_MS } = options;
+  const { gate, log, allowedHosts = [], sessions: limits = {}, maxSubscriptions = MAX_SUBSCRIPTIONS } = options;
   const factory = buildServerFactory(options);
   const sessions = createSessions(limits, () => gate.services.clock.now());
+  const access = buildAccessWatch(gate);
   const onerror = (error: Error) => log.debug({ reason: error.message }, 'an MCP request was refused');
   const modern = createMcpHandler(({ era }) => factory.build(era, principalOf), {
     legacy: 'reject',
-    maxSubscriptions: MAX_SUBSCRIPTIONS,
+    maxSubscriptions,
     onerror,
   });
   const serveModern = toNodeHandler(modern, { onerror });
+  const { clock, store } = gate.services;
+  const shares = createShares('MCP subscriptions', maxSubscriptions);
+  const { resources } = factory;
+  const serveListening = buildSubscriptions({ clock, handler: modern, resources, access, shares, onerror });
   const hosts = [...(allowedHosts === 'any' ? [] : allowedHosts), hostnameOf(gate.services.settings.apiUrl)];
-  const stopListening = gate.services.store.onCommit((commit) => {
+  const stopListening = store.onCommit((commit) => {
     const uris = urisOf(commit);
     if (uris.size === 0) return;
-    sessions.notify(uris);
-    for (const uri of uris) modern.notify.resourceUpdated(uri);
+    // Whom this commit, or one before, took the right from hears of it no more.
+    void access.settled().then(() => {
+      sessions.notify(uris);
+      for (const uri of uris) modern.notify.resourceUpdated(uri);
+    });
   });
 
   async function authenticate(request: Authenticated, origin: string): Promise<Principal> {
@@ -72,19 +82,6 @@ export function buildMcp(options: McpHttpOptions): McpEndpoint {
     const principal: Principal = { caller, workspaceHint: Array.isArray(hint) ? hint[0] : hint, origin };
     request.auth = { token: bearer, clientId: caller.subject, scopes: [], extra: { principal } };
     return principal;
-  }
-
-  /** Cuts a response that outlives its token, or goes on after the token was revoked. */
-  function guardStream(request: Authenticated, response: ServerResponse, { caller, origin }: Principal): void {
-    const cut = () => response.destroy();
-    const bearer = request.auth?.token ?? '';
-    const recheck = setInterval(() => void gate.authenticate(bearer, origin).catch(cut), recheckMs);
-    const lifeMs = Math.min((caller.expiresAt ?? Number.POSITIVE_INFINITY) - gate.services.clock.now(), 2 ** 31 - 1);
-    const expiry = setTimeout(cut, lifeMs);
-    response.once('close', () => {
-      clearInterval(recheck);
-      clearTimeout(expiry);
-    });
   }
 
   async function serveLegacy(request: Authenticated, response: ServerResponse, body: unknown, principal: Principal) {
@@ -100,28 +97,35 @@ export function buildMcp(options: McpHttpOptions): McpEndpoint {
       sendRpcError(response, 400, -32_000, 'Send the header Mcp-Session-Id, or initialize first.');
       return;
     }
-    const session =
-      known ?? (await sessions.open(tokenId, (watching) => factory.build('legacy', principalOf, watching)));
+    const session = known ?? (await openSession(request, principal));
     session.active++;
     response.once('close', () => {
       session.active--;
+      if (!known) sessions.endUnlisted(session);
     });
+    if (request.method !== 'POST') {
+      endWithToken(response, principal.caller, clock.now(), (reason) => sessions.end(session, reason));
+    }
     await session.transport.handleRequest(request, response, body);
   }
 
-  async function mayListen(body: unknown, principal: Principal): Promise<boolean> {
-    const { method, params } = body as {
-      method?: unknown;
-      params?: { notifications?: { resourceSubscriptions?: unknown } };
+  async function openSession(request: Authenticated, principal: Principal): Promise<Session> {
+    const { caller, origin } = principal;
+    const own = await workspacesOf(principal, gate);
+    const session = await sessions.open({
+      tokenId: caller.tokenId,
+      // Where there are several, which one a session is for is not known.
+      keys: shareKeysOf(caller, own.length === 1 ? own : []),
+      build: (watching) => factory.build('legacy', principalOf, watching),
+    });
+    const check = async (now: Caller) => {
+      for (const uri of session.watched) {
+        if (!(await resources.mayWatch(uri, { ...principal, caller: now }))) session.watched.delete(uri);
+      }
     };
-    if (method !== 'subscriptions/listen') return true;
-    const uris = params?.notifications?.resourceSubscriptions;
-    if (!Array.isArray(uris)) return true;
-    for (const uri of uris) {
-      const own = options.extension?.resources.some((resource) => resource.uri === uri);
-      if (!own && !(await factory.resources.mayWatch(String(uri), principal))) return false;
-    }
-    return true;
+    const end = (reason: MeshError) => sessions.end(session, reason);
+    session.holds.defer(access.add({ bearer: request.auth?.token ?? '', origin, check, end }));
+    return session;
   }
 
   async function handle(
@@ -141,15 +145,9 @@ export function buildMcp(options: McpHttpOptions): McpEndpoint {
         return;
       }
       const body = request.method === 'POST' ? await readMessage(request) : undefined;
-      if (request.method !== 'POST' || isListening(body)) guardStream(request, response, principal);
-      if (classify(request, body).kind === 'legacy') {
-        await serveLegacy(request, response, body, principal);
-      } else if (await mayListen(body, principal)) {
-        await serveModern(request as NodeIncomingMessageLike, response, body);
-      } else {
-        const id = (body as { id?: string | number }).id ?? null;
-        sendRpcError(response, 200, -32_602, 'You may watch resources of your own workspaces only.', id);
-      }
+      if (classify(request, body).kind === 'legacy') await serveLegacy(request, response, body, principal);
+      else if (isListening(body)) await serveListening(request, response, body, principal);
+      else await serveModern(request as NodeIncomingMessageLike, response, body);
     } catch (error) {
       refuse(error, request, response, origin);
     }
@@ -176,6 +174,7 @@ export function buildMcp(options: McpHttpOptions): McpEndpoint {
     endSessions: sessions.endAll,
     async close() {
       stopListening();
+      access.close();
       sessions.close();
       await modern.close();
     },
@@ -201,10 +200,6 @@ function classify({ method = '', headers }: IncomingMessage, body: unknown) {
     ...(name !== undefined && { mcpNameHeader: name }),
     ...(body !== undefined && { body }),
   });
-}
-
-function isListening(body: unknown): boolean {
-  return (body as { method?: unknown } | null)?.method === 'subscriptions/listen';
 }
 
 function hostnameOf(url: string): string {

@@ -42,7 +42,7 @@ export interface Resources {
   mayWatch(uri: string, principal: Principal): Promise<boolean>;
 }
 
-export function buildResources({ operations, gate, log }: McpOptions): Resources {
+export function buildResources({ operations, gate, log, extension }: McpOptions): Resources {
   const byName = new Map(operations.map((operation) => [operation.name, operation]));
   const families = (Object.keys(FAMILIES) as Family[]).filter((family) => byName.has(FAMILIES[family].operation));
 
@@ -105,6 +105,7 @@ export function buildResources({ operations, gate, log }: McpOptions): Resources
     }),
     read: (uri, principal, signal) => (uri.startsWith('mesh:') ? read(uri, principal, signal) : undefined),
     async mayWatch(uri, principal) {
+      if (extension?.resources.some((resource) => resource.uri === uri)) return true;
       const target = targetOf(uri);
       if (!target || (await gate.workspaceId(target.workspace)) !== target.workspace) return false;
       const { caller } = principal;
@@ -131,6 +132,11 @@ function decoded(part: string): string {
 
 export function uriOf(workspace: string, family: Family, id?: string): string {
   return `mesh://workspaces/${workspace}/${family}${id === undefined ? '' : `/${encodeURIComponent(id)}`}`;
+}
+
+/** The workspace that a resource is of. */
+export function workspaceOf(uri: string): string | undefined {
+  return URI.exec(uri)?.[1];
 }
 
 /** The resources that a commit changed. */

@@ -99,8 +99,7 @@ export function buildServerFactory(options: McpOptions): ServerFactory {
     });
     if (era === 'legacy') {
       server.setRequestHandler('resources/subscribe', async ({ params: { uri } }, context) => {
-        const own = extension?.resources.some((resource) => resource.uri === uri);
-        if (!own && !(await resources.mayWatch(uri, principalOf(context)))) throw new ResourceNotFoundError(uri);
+        if (!(await resources.mayWatch(uri, principalOf(context)))) throw new ResourceNotFoundError(uri);
         watching?.watch(uri);
         return {};
       });

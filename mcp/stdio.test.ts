@@ -93,7 +93,7 @@ describe.each(MODES)('in mode %j', (mode) => {
 });
 
 test('the bridge opens its session again when the control plane has forgotten it', async () => {
-  await using plane = await startTestMcp({ sessions: { maxPerToken: 1 } });
+  await using plane = await startTestMcp();
   const [input, output] = [new PassThrough(), new PassThrough()];
   const bridge = bridgeStdio({ server: plane.url.origin, token: 'reader', input, output });
   const client = await clientOver('legacy', input, output);

@@ -2,7 +2,7 @@ import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
-import { startTestPlane, type TestPlane } from './test-plane.ts';
+import { callerWith, gateOf, startTestPlane, type TestPlane } from './test-plane.ts';
 
 const json = (body: string): RequestInit => ({
   method: 'POST',
@@ -71,11 +71,11 @@ describe('a mistake is a problem', () => {
     ['a token without the scope', '/api/v1/echo', { headers: { authorization: 'Bearer blind' } }, 403, 'forbidden'],
     ['another workspace', '/api/v1/workspaces/w_2/things/a', {}, 404, 'not_found'],
     [
-      'two workspaces',
+      'two workspaces, one of another',
       '/api/v1/workspaces/w_1/things/a',
       { headers: { 'x-workspace-id': 'w_2' } },
-      400,
-      'invalid_input',
+      404,
+      'not_found',
     ],
     ['an unknown field', '/api/v1/echo?nope=1', {}, 400, 'invalid_input'],
     ['a wrong type', '/api/v1/echo?count=many', {}, 400, 'invalid_input'],
@@ -162,12 +162,27 @@ describe('a mistake is a problem', () => {
 
   test('when one source asks too often, and says when to come back', async () => {
     await using plane = await startTestPlane({ limits: { rate: { perMinute: 2, limitLoopback: true } } });
-    await plane.send('/healthz');
-    await plane.send('/healthz');
-    const response = await plane.send('/api/v1/echo');
+    const anonymous = { headers: { authorization: '' } };
+    await plane.send('/healthz', anonymous);
+    await plane.send('/healthz', anonymous);
+    const response = await plane.send('/api/v1/echo', anonymous);
     expect([response.status, Number(response.headers.get('retry-after')) > 0]).toEqual([429, true]);
     expect((await problemOf(response)).problem['code']).toBe('rate_limited');
   });
+});
+
+test('one address without a credential takes nothing from the principals behind it, nor one of these from another', async () => {
+  const gate = gateOf({ reader: callerWith(['network:read']), other: callerWith(['network:read'], { id: 'u_other' }) });
+  await using plane = await startTestPlane({ gate, limits: { rate: { perMinute: 1, limitLoopback: true } } });
+  const ask = async (bearer: string) => {
+    const authorization = bearer === '' ? '' : `Bearer ${bearer}`;
+    return (await plane.send('/api/v1/echo', { headers: { authorization } })).status;
+  };
+  expect([await ask(''), await ask(''), await ask('made up')]).toEqual([401, 429, 429]);
+  const greedy: number[] = [];
+  for (let count = 0; count < 6; count += 1) greedy.push(await ask('reader'));
+  expect(greedy).toEqual([200, 200, 200, 200, 200, 429]);
+  expect(await ask('other')).toBe(200);
 });
 
 test('metrics count requests by operation and status', async () => {

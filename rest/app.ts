@@ -25,7 +25,7 @@ export interface AppOptions {
   /** What does not work although the plane is ready, a sentence each; /readyz tells. */
   readonly problems?: () => readonly string[];
   readonly limits?: {
-    /** `off` for benchmarks on the loopback; else 6,000 a minute and source. */
+    /** `off` for benchmarks on the loopback; else 6,000 a minute and source, 30,000 of a principal. */
     readonly rate?: RateLimit | 'off';
     readonly events?: EventLimits;
   };
@@ -60,7 +60,7 @@ export function buildApp(options: AppOptions): RequestListener {
   app.set('query parser', false);
   if (trustProxy !== undefined) app.set('trust proxy', trustProxy);
 
-  const limit = limits.rate === 'off' ? undefined : limitRate(limits.rate ?? DEFAULT_RATE);
+  const limit = limits.rate === 'off' ? undefined : limitRate(limits.rate ?? DEFAULT_RATE, gate.known);
   if (limit) app.use(limit);
   const events = buildEvents({ gate, log, metrics, headers, ...(limits.events && { limits: limits.events }) });
   const openapi = openApi(operations, gate.services.settings.version, headers);

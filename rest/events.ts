@@ -1,15 +1,18 @@
 import { once } from 'node:events';
 import type { Request, RequestHandler, Response } from 'express';
 import { z } from 'zod';
+import { buildAccessWatch } from '../core/access-watch.ts';
 import type { Caller } from '../core/caller.ts';
 import { invalidInput, MeshError, toProblem } from '../core/errors.ts';
-import { type Gate, invoke } from '../core/invoke.ts';
+import { expiredToken } from '../core/identity/token-record.ts';
+import { type Gate, invoke, requireStillAllowed } from '../core/invoke.ts';
 import { operationsFor, READ } from '../core/operation.ts';
 import { originOf } from '../core/origin.ts';
 import { type Commit, type Log, StoreError } from '../core/ports.ts';
 import type { Kind } from '../core/record.ts';
 import type { Scope } from '../core/scope.ts';
 import type { Services } from '../core/services.ts';
+import { createShares, type Shares, shareKeysOf } from '../core/shares.ts';
 import type { Metrics } from './metrics.ts';
 import { fromHttpError, sendProblem } from './problem.ts';
 import { requestIdOf } from './request-id.ts';
@@ -18,7 +21,6 @@ import { bearerOf } from './router.ts';
 export interface EventLimits {
   /** Streams open at once in this process. */
   readonly maxStreams?: number;
-  readonly keepAliveMs?: number;
 }
 
 export interface EventsOptions {
@@ -30,10 +32,16 @@ export interface EventsOptions {
 }
 
 const MAX_STREAMS = 1_000;
-/** Below the idle time of common proxies (30 s and up); the token is checked again as often. */
+/** Below the idle time of common proxies (30 s and up). */
 const KEEP_ALIVE_MS = 15_000;
 /** A reader that takes nothing for so long is cut; it resumes by Last-Event-ID. */
 const STALL_MS = 30_000;
+
+const STREAM_HEADERS = [
+  ...['Content-Type', 'text/event-stream; charset=utf-8'],
+  ...['Cache-Control', 'no-store'],
+  ...['X-Accel-Buffering', 'no'],
+];
 
 /** The scope that shows changes of a kind; kinds that are not here are never shown. */
 const SCOPE_OF_KIND: Partial<Record<Kind, Scope>> = {
@@ -49,92 +57,90 @@ const SCOPE_OF_KIND: Partial<Record<Kind, Scope>> = {
   Member: 'members:write',
 };
 
+interface Opened {
+  readonly workspace: string;
+  readonly caller: Caller;
+  readonly release: () => void;
+}
+
 /** Opens a stream through the one path, so that it refuses exactly as an operation does. */
-const openEvents = operationsFor<Services>()({
-  name: 'watch_events',
-  title: 'Watch changes',
-  description: 'Changes of one workspace as server-sent events.',
-  input: z.strictObject({}),
-  output: z.custom<{ readonly workspace: string; readonly caller: Caller }>(),
-  access: 'network:read',
-  workspace: 'scoped',
-  edition: 'community',
-  effects: READ,
-  problems: ['rate_limited'],
-  http: { method: 'get', path: '/api/v1/events' },
-  async run(_input, { workspace, caller }) {
-    if (!caller) throw new MeshError('unauthenticated', 'Send a token in the header Authorization: Bearer <token>.');
-    return { workspace, caller };
-  },
-});
+function openingOf(streams: Shares) {
+  return operationsFor<Services>()({
+    name: 'watch_events',
+    title: 'Watch changes',
+    description: 'Changes of one workspace as server-sent events.',
+    input: z.strictObject({}),
+    output: z.custom<Opened>(),
+    access: 'network:read',
+    workspace: 'scoped',
+    edition: 'community',
+    effects: READ,
+    problems: ['rate_limited'],
+    http: { method: 'get', path: '/api/v1/events' },
+    async run(_input, { workspace, caller }) {
+      if (!caller) throw new MeshError('unauthenticated', 'Send a token in the header Authorization: Bearer <token>.');
+      return { workspace, caller, release: streams.take(shareKeysOf(caller, [workspace])) };
+    },
+  });
+}
 
 /** GET /api/v1/events: one event per revision, its id the revision, resumed by Last-Event-ID. */
 export function buildEvents({ gate, log, metrics, headers, limits = {} }: EventsOptions): RequestHandler {
-  const { maxStreams = MAX_STREAMS, keepAliveMs = KEEP_ALIVE_MS } = limits;
-  let open = 0;
-  metrics.gauge('mesh_event_streams', 'Event streams open now', () => open);
+  const { maxStreams = MAX_STREAMS } = limits;
+  const { store, clock } = gate.services;
+  const streams = createShares('event streams', maxStreams);
+  const openEvents = openingOf(streams);
+  const access = buildAccessWatch(gate);
+  metrics.gauge('mesh_event_streams', 'Event streams open now', () => streams.held);
 
   return async (request, response) => {
     const requestId = requestIdOf(request.headers['x-request-id']);
     const abort = new AbortController();
     response.once('close', () => abort.abort());
-    const bearer = bearerOf(request.headers.authorization);
-    open++;
+    const call = callOf(request, requestId, abort);
+    const undo: (() => void)[] = [];
     try {
-      if (open > maxStreams) {
-        throw new MeshError('rate_limited', 'Too many event streams are open: try again later.', {
-          retryAfterSeconds: 30,
-        });
-      }
-      const { workspace, caller } = (await invoke(openEvents, callOf(request, requestId, bearer, abort), gate)) as {
-        workspace: string;
-        caller: Caller;
-      };
-      const from = await startOf(request, gate.services.store, workspace);
-      response.writeHead(200, [
-        ...headers,
-        'Content-Type',
-        'text/event-stream; charset=utf-8',
-        'Cache-Control',
-        'no-store',
-        'X-Accel-Buffering',
-        'no',
-        'X-Request-Id',
-        requestId,
-      ]);
+      const opened = (await invoke(openEvents, call, gate)) as Opened;
+      undo.push(opened.release);
+      const { workspace } = opened;
+      const reader: Reader = { workspace, caller: opened.caller, signal: abort.signal, ready: access.settled };
+      const from = await startOf(request, store, workspace);
+      response.writeHead(200, [...headers, ...STREAM_HEADERS, 'X-Request-Id', requestId]);
       response.write('retry: 3000\n\n');
-      const reauthenticate = async () => {
-        const now = await gate.authenticate(bearer ?? '', originOf(request));
-        if (!now.scopesIn(workspace).has('network:read')) abort.abort();
+      let ended: MeshError | undefined;
+      const end = (reason: MeshError) => {
+        ended = reason;
+        abort.abort();
       };
-      const stopKeeping = keepAlive(response, abort, keepAliveMs, caller, gate.services.clock.now(), reauthenticate);
-      try {
-        await stream(response, gate.services.store, workspace, from, caller, abort.signal);
-      } finally {
-        stopKeeping();
-      }
-      response.end();
+      const ongoing = { bearer: call.bearer ?? '', origin: call.origin, end };
+      const check = async (caller: Caller) => {
+        await requireStillAllowed(openEvents, caller, workspace, gate);
+        reader.caller = caller;
+      };
+      undo.push(access.add({ ...ongoing, check }), keepAlive(response));
+      undo.push(endWith(opened.caller, clock.now(), end));
+      await stream(response, store, from, reader).catch((error: unknown) => {
+        if (!abort.signal.aborted) throw error;
+      });
+      if (response.writableNeedDrain) response.destroy();
+      else response.end(ended && farewell(ended));
     } catch (thrown) {
-      if (abort.signal.aborted && response.headersSent) {
-        response.end();
-      } else {
-        const error = fromHttpError(thrown);
-        if (!(error instanceof MeshError)) log.error({ err: error, requestId }, 'an event stream failed');
-        const problem = toProblem(error, { instance: '/api/v1/events', requestId });
-        sendProblem(response, problem, [...headers, 'X-Request-Id', requestId]);
-      }
+      const error = fromHttpError(thrown);
+      if (!(error instanceof MeshError)) log.error({ err: error, requestId }, 'an event stream failed');
+      const problem = toProblem(error, { instance: '/api/v1/events', requestId });
+      sendProblem(response, problem, [...headers, 'X-Request-Id', requestId]);
     } finally {
-      open--;
+      for (const step of undo) step();
     }
   };
 }
 
-function callOf(request: Request, requestId: string, bearer: string | undefined, { signal }: AbortController) {
+function callOf(request: Request, requestId: string, { signal }: AbortController) {
   const query = new URL(request.url, 'http://mesh').searchParams;
   const header = request.headers['x-workspace-id'];
   return {
     raw: Object.fromEntries(query),
-    bearer,
+    bearer: bearerOf(request.headers.authorization),
     workspaceHints: [Array.isArray(header) ? header[0] : header],
     face: 'rest' as const,
     origin: originOf(request),
@@ -155,44 +161,48 @@ async function startOf(request: Request, store: Services['store'], workspace: st
   return revision;
 }
 
-/** Comments that keep proxies from cutting an idle stream; ends it with its token, or once that is revoked. */
-function keepAlive(
-  response: Response,
-  abort: AbortController,
-  keepAliveMs: number,
-  { expiresAt }: Caller,
-  now: number,
-  reauthenticate: () => Promise<void>,
-): () => void {
-  const end = () => abort.abort();
+/** Comments that keep proxies from cutting an idle stream. */
+function keepAlive(response: Response): () => void {
   const beat = setInterval(() => {
     if (!response.writableNeedDrain) response.write(': keep-alive\n\n');
-    reauthenticate().catch(end);
-  }, keepAliveMs);
+  }, KEEP_ALIVE_MS);
+  return () => clearInterval(beat);
+}
+
+/** Ends a stream with its token. */
+function endWith({ expiresAt }: Caller, now: number, end: (reason: MeshError) => void): () => void {
+  if (expiresAt === undefined) return () => undefined;
   const maxTimerMs = 2 ** 31 - 1;
-  const expiry = expiresAt === undefined ? undefined : setTimeout(end, Math.min(expiresAt - now, maxTimerMs));
-  return () => {
-    clearInterval(beat);
-    clearTimeout(expiry);
-  };
+  const expiry = setTimeout(() => end(expiredToken()), Math.min(expiresAt - now, maxTimerMs));
+  return () => clearTimeout(expiry);
+}
+
+/** The last event of a stream whose reader may not go on. */
+function farewell(reason: MeshError): string {
+  const { code, detail } = toProblem(reason);
+  return `event: end\ndata: ${JSON.stringify({ code, detail })}\n\n`;
+}
+
+interface Reader {
+  readonly workspace: string;
+  /** As of the last change of its rights. */
+  caller: Caller;
+  readonly signal: AbortSignal;
+  /** Resolves when `caller` and `signal` are as every commit so far has left them. */
+  readonly ready: () => Promise<void>;
 }
 
 /** Pulls commits no faster than the reader takes them, so nothing piles up for a slow one. */
-async function stream(
-  response: Response,
-  store: Services['store'],
-  workspace: string,
-  from: number,
-  caller: Caller,
-  signal: AbortSignal,
-): Promise<void> {
-  const scopes = caller.scopesIn(workspace);
+async function stream(response: Response, store: Services['store'], from: number, reader: Reader): Promise<void> {
+  const { workspace, signal } = reader;
   let after = from;
   while (!signal.aborted) {
     try {
       for await (const commit of store.watch(workspace, after, signal)) {
+        await reader.ready();
+        if (signal.aborted) return;
         after = commit.revision;
-        const event = eventOf(commit, scopes);
+        const event = eventOf(commit, reader.caller.scopesIn(workspace));
         if (event && !response.write(event)) {
           await once(response, 'drain', { signal: AbortSignal.any([signal, AbortSignal.timeout(STALL_MS)]) });
         }
@@ -201,6 +211,8 @@ async function stream(
     } catch (error) {
       if (!(error instanceof StoreError && error.code === 'compacted')) throw error;
       after = await store.revision(workspace);
+      await reader.ready();
+      if (signal.aborted) return;
       response.write(`id: ${after}\nevent: reset\ndata: {"revision":${after}}\n\n`);
     }
   }

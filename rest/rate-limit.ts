@@ -1,10 +1,14 @@
 import type { RequestHandler } from 'express';
 import { type IncrementResponse, ipKeyGenerator, rateLimit, type Store } from 'express-rate-limit';
+import type { Caller } from '../core/caller.ts';
 import { MeshError } from '../core/errors.ts';
 import { isLoopback, originOf } from '../core/origin.ts';
+import { limitPrincipals } from './principal-rate.ts';
+import { createRateWindows } from './rate-windows.ts';
+import { bearerOf } from './router.ts';
 
 export interface RateLimit {
-  /** Requests of one source address within a minute. */
+  /** Requests of one source address within a minute, without a credential; principals may ask more often. */
   readonly perMinute: number;
   /** Sources remembered at once; past it the one that was quiet for longest is forgotten. */
   readonly maxSources?: number;
@@ -15,8 +19,21 @@ export interface RateLimit {
 const WINDOW_MS = 60_000;
 const MAX_SOURCES = 50_000;
 
-/** Refuses a source that asks too often; remembers a bounded number of sources, IPv6 ones by their /56. */
-export function limitRate({ perMinute, maxSources = MAX_SOURCES, limitLoopback = false }: RateLimit): RequestHandler {
+/** Who was verified lately with this bearer token, without a look at the store. */
+export type KnownCaller = (bearer: string) => Caller | undefined;
+
+/** Credentials that stand for one principal. A join token is many devices': those count by address. */
+const PRINCIPALS: ReadonlySet<Caller['kind']> = new Set<Caller['kind']>(['user', 'agent', 'device']);
+
+/**
+ * Refuses who asks too often: a principal wherever it is, anyone else by source address. Remembers a bounded number of
+ * sources, IPv6 ones by their /56. A credential counts as none until it was verified once.
+ */
+export function limitRate(
+  { perMinute, maxSources = MAX_SOURCES, limitLoopback = false }: RateLimit,
+  known: KnownCaller,
+): RequestHandler {
+  const countPrincipal = limitPrincipals(perMinute);
   const store = boundedStore(maxSources);
   const limiter = rateLimit({
     windowMs: WINDOW_MS,
@@ -37,36 +54,36 @@ export function limitRate({ perMinute, maxSources = MAX_SOURCES, limitLoopback =
     validate: false,
   });
   return (request, response, next) => {
+    const bearer = bearerOf(request.headers.authorization);
+    const caller = bearer === undefined ? undefined : known(bearer);
+    if (caller && PRINCIPALS.has(caller.kind)) {
+      try {
+        countPrincipal(caller, Date.now());
+      } catch (error) {
+        next(error);
+        return;
+      }
+      next();
+      return;
+    }
     const exempt = !limitLoopback && isLoopback(originOf(request));
     if (exempt) next();
     else return limiter(request, response, next);
   };
 }
 
-/** Fixed windows by source. A Map keeps insertion order, so the first key is the one that started longest ago. */
 function boundedStore(maxSources: number): Store {
-  const windows = new Map<string, { totalHits: number; resetTime: Date }>();
+  const windows = createRateWindows(WINDOW_MS, maxSources);
   return {
     localKeys: true,
     increment(key): IncrementResponse {
-      const now = Date.now();
-      const known = windows.get(key);
-      if (known && known.resetTime.getTime() > now) {
-        known.totalHits++;
-        return known;
-      }
-      windows.delete(key);
-      if (windows.size >= maxSources) for (const oldest of windows.keys()) if (windows.delete(oldest)) break;
-      const fresh = { totalHits: 1, resetTime: new Date(now + WINDOW_MS) };
-      windows.set(key, fresh);
-      return fresh;
+      const window = windows.at(key, Date.now());
+      window.count++;
+      return { totalHits: window.count, resetTime: new Date(window.resetAt) };
     },
     decrement(key) {
-      const known = windows.get(key);
-      if (known) known.totalHits--;
+      windows.at(key, Date.now()).count--;
     },
-    resetKey(key) {
-      windows.delete(key);
-    },
+    resetKey: windows.forget,
   };
 }

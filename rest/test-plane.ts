@@ -132,7 +132,8 @@ export function gateOf(
   edition: Gate<Services>['edition'] = 'pro',
 ): Gate<Services> {
   const settings = { version: '0.0.0' };
-  const all = { settings, clock: { now: () => Date.now() }, ...services } as Services;
+  const store = { onCommit: () => () => {} };
+  const all = { settings, clock: { now: () => Date.now() }, store, ...services } as Services;
   return {
     services: all,
     edition,
@@ -141,6 +142,7 @@ export function gateOf(
       if (!caller) throw new MeshError('unauthenticated', 'This token is unknown: log in again.');
       return caller;
     },
+    known: (bearer) => callers[bearer],
     workspaceId: async (name) => (name === 'w_1' || name === 'one' ? 'w_1' : undefined),
     servicesFor: () => all,
     held: async () => undefined,

@@ -1,8 +1,8 @@
-import { EventSourceParserStream } from 'eventsource-parser/stream';
 import { expect, test } from 'vitest';
 import type { StoredRecord } from '../core/record.ts';
 import { startFaces } from './faces-kit.ts';
 import { agent, person } from './kit.ts';
+import { reading } from './read-events.ts';
 
 type Faces = Awaited<ReturnType<typeof startFaces>>;
 
@@ -17,20 +17,6 @@ function policyNamed(
 
 const write = ({ kit }: Faces, workspace: string, name: string) =>
   kit.services.store.commit(workspace, [{ op: 'create', record: policyNamed(name) }], byHand);
-
-/** Reads events of a stream one at a time. */
-function reading({ body }: Response) {
-  if (!body) throw new Error('The response has no body.');
-  const decoded = body.pipeThrough(new TextDecoderStream() as ReadableWritablePair<string, Uint8Array>);
-  const reader = decoded.pipeThrough(new EventSourceParserStream()).getReader();
-  return {
-    async next() {
-      const { value, done } = await reader.read();
-      return done || !value ? undefined : { id: value.id, event: value.event, data: JSON.parse(value.data) };
-    },
-    stop: () => reader.cancel(),
-  };
-}
 
 test('a change of the workspace arrives as one event whose id is the revision; those of others do not', async () => {
   await using faces = await startFaces();
@@ -97,14 +83,23 @@ test('a stream ends when its token does', async () => {
   const expiresAt = faces.kit.clock.time + 50;
   faces.callers.set('brief', { ...person('viewer', own), expiresAt });
   const events = reading(await faces.send('/api/v1/events', 'brief'));
+  const data = { code: 'unauthenticated', detail: 'This token has expired: ask for a new one.' };
+  expect(await events.next()).toEqual({ id: undefined, event: 'end', data });
   expect(await events.next()).toBeUndefined();
 });
 
-test('a stream ends when its token is revoked', async () => {
-  await using faces = await startFaces({ keepAliveMs: 5 });
+test('one who opens all the streams they can leaves some for others, and is told of the limit', async () => {
+  await using faces = await startFaces({ limits: { events: { maxStreams: 40 } } });
   const own = await faces.kit.workspace('own');
-  faces.callers.set('fake-viewer', person('viewer', own));
-  const events = reading(await faces.send('/api/v1/events', 'fake-viewer'));
-  faces.callers.delete('fake-viewer');
-  expect(await events.next()).toBeUndefined();
+  faces.callers.set('greedy', agent(['network:read'], own)).set('viewer', person('viewer', own));
+  const open = () => faces.send('/api/v1/events', 'greedy');
+  const greedy: Response[] = [];
+  for (let count = 0; count < 40; count += 1) greedy.push(await open());
+  expect(greedy.filter(({ status }) => status === 200)).toHaveLength(4);
+  const refused = greedy.at(-1);
+  expect([refused?.status, refused?.headers.get('retry-after')]).toEqual([429, '30']);
+  expect(await refused?.json()).toMatchObject({ code: 'rate_limited', limit: 'event streams', share: 'principal' });
+  expect((await faces.send('/api/v1/events', 'viewer')).status).toBe(200);
+  await greedy[0]?.body?.cancel();
+  await expect.poll(async () => (await open()).status).toBe(200);
 });

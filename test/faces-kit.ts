@@ -6,26 +6,36 @@ import type { Gate } from '../core/invoke.ts';
 import type { Log } from '../core/ports.ts';
 import type { Services } from '../core/services.ts';
 import { buildMcp } from '../mcp/http.ts';
-import { buildApp } from '../rest/app.ts';
+import type { SessionLimits } from '../mcp/sessions.ts';
+import { type AppOptions, buildApp } from '../rest/app.ts';
 import { listen } from '../rest/listen.ts';
 import { createMetrics } from '../rest/metrics.ts';
 import { operations } from '../tools/index.ts';
 import { MCP_TOOLS } from '../tools/surfaces.ts';
-import { buildKit } from './kit.ts';
+import { buildKit, type Kit } from './kit.ts';
 
 const silent: Log = { error() {}, warn() {}, info() {}, debug() {} };
 
 export interface FacesOptions {
   readonly edition?: Edition;
-  readonly keepAliveMs?: number;
+  readonly limits?: AppOptions['limits'];
+  readonly sessions?: SessionLimits;
 }
 
 /** Both faces over the real operations and services, on a free port; tokens stand for callers that a test makes up. */
-export async function startFaces({ edition = 'pro', keepAliveMs = 15_000 }: FacesOptions = {}) {
-  const kit = await buildKit({ edition });
+export async function startFaces({ edition = 'pro', ...options }: FacesOptions = {}) {
+  return serveFaces(await buildKit({ edition }), options);
+}
+
+/** The faces of a kit, which ends with them. */
+export async function serveFaces<K extends Pick<Kit, 'services' | 'gate'> & AsyncDisposable>(
+  kit: K,
+  { limits = {}, sessions = {} }: Omit<FacesOptions, 'edition'> = {},
+) {
   const callers = new Map<string, Caller>();
   const gate: Gate<Services> = {
     ...kit.gate,
+    known: (bearer) => callers.get(bearer) ?? kit.gate.known(bearer),
     async authenticate(bearer, origin) {
       const caller = callers.get(bearer);
       if (caller) return caller;
@@ -33,14 +43,14 @@ export async function startFaces({ edition = 'pro', keepAliveMs = 15_000 }: Face
       return kit.gate.authenticate(bearer, origin);
     },
   };
-  const mcp = buildMcp({ operations, tools: MCP_TOOLS, gate, log: silent });
+  const mcp = buildMcp({ operations, tools: MCP_TOOLS, gate, log: silent, sessions });
   const app = buildApp({
     operations,
     gate,
     log: silent,
     metrics: createMetrics(),
     ready: () => true,
-    limits: { events: { keepAliveMs } },
+    limits,
     mcp: mcp.handle,
   });
   const server = await listen(app, { host: '127.0.0.1', port: 0 });

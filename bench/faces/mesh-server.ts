@@ -22,6 +22,7 @@ await kit.call('take_snapshot', {}, { as: admin, workspace });
 const { gate } = kit;
 const metrics = createMetrics();
 const mcp = buildMcp({ operations, tools: MCP_TOOLS, gate, log: silent });
-const app = buildApp({ operations, gate, log: silent, metrics, ready: () => true, mcp: mcp.handle });
+const limits = { rate: 'off' } as const;
+const app = buildApp({ operations, gate, log: silent, metrics, ready: () => true, mcp: mcp.handle, limits });
 const server = await listen(app, { host: '127.0.0.1', port: 0 });
 reportTo(process, { url: server.url, token: made.token, workspace });

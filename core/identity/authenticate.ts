@@ -16,6 +16,8 @@ const MAX_BEARER_LENGTH = 1_024;
 export interface Authenticator {
   /** Who a bearer token speaks for. @throws MeshError `unauthenticated` with what to do */
   authenticate(bearer: string, origin: string): Promise<Caller>;
+  /** Who it spoke for when it was verified lately; undefined where that is not remembered. */
+  known(bearer: string): Caller | undefined;
   close(): void;
 }
 
@@ -38,7 +40,7 @@ export function buildAuthenticator(
   return {
     async authenticate(bearer, origin) {
       if (bearer.length > MAX_BEARER_LENGTH) throw unknownToken();
-      const key = hash('sha256', bearer, 'base64');
+      const key = keyOf(bearer);
       const caller = cache.get(key) ?? (await cache.load(key, () => verify(bearer)));
       if (caller.expiresAt !== undefined && clock.now() >= caller.expiresAt) {
         cache.forget(key);
@@ -49,6 +51,11 @@ export function buildAuthenticator(
       }
       return caller;
     },
+    known: (bearer) => (bearer.length > MAX_BEARER_LENGTH ? undefined : cache.get(keyOf(bearer))),
     close: cache.close,
   };
+}
+
+function keyOf(bearer: string): string {
+  return hash('sha256', bearer, 'base64');
 }

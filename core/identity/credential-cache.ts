@@ -1,11 +1,13 @@
 import type { Caller } from '../caller.ts';
 import type { Store } from '../ports.ts';
 import type { Kind, StoredRecord } from '../record.ts';
+import { accountById } from './accounts.ts';
 
 /** Callers remembered at once; the longest remembered make room. */
 const MAX_ENTRIES = 20_000;
 
-const RELEVANT: ReadonlySet<Kind> = new Set<Kind>([
+/** What a verification can rest on. */
+export const CREDENTIAL_KINDS: ReadonlySet<Kind> = new Set<Kind>([
   'Account',
   'Session',
   'Token',
@@ -18,7 +20,7 @@ const RELEVANT: ReadonlySet<Kind> = new Set<Kind>([
 /** What a verification found, and the records it rests on. */
 export interface Verified {
   readonly caller: Caller;
-  /** `<kind>:<uid>`. A person rests on its memberships besides, which are known by its name. */
+  /** `<kind>:<uid>`; `Member:<uid of an account>` for all memberships of that account. */
   readonly restsOn: readonly string[];
 }
 
@@ -31,7 +33,7 @@ export interface CredentialCache {
   close(): void;
 }
 
-export function buildCredentialCache(store: Pick<Store, 'onCommit'>): CredentialCache {
+export function buildCredentialCache(store: Store): CredentialCache {
   const entries = new Map<string, Verified>();
   const dependents = new Map<string, Set<string>>();
   let generation = 0;
@@ -40,7 +42,7 @@ export function buildCredentialCache(store: Pick<Store, 'onCommit'>): Credential
     const entry = entries.get(key);
     if (!entry) return;
     entries.delete(key);
-    for (const record of supportOf(entry)) {
+    for (const record of entry.restsOn) {
       const keys = dependents.get(record);
       keys?.delete(key);
       if (keys?.size === 0) dependents.delete(record);
@@ -54,16 +56,23 @@ export function buildCredentialCache(store: Pick<Store, 'onCommit'>): Credential
       if (oldest !== undefined) forget(oldest);
     }
     entries.set(key, entry);
-    for (const record of supportOf(entry)) {
+    for (const record of entry.restsOn) {
       const keys = dependents.get(record);
       if (keys) keys.add(key);
       else dependents.set(record, new Set([key]));
     }
   }
 
+  /** Memberships are known by the name of their account, which never changes. */
+  async function byName(record: string): Promise<string> {
+    if (!record.startsWith(membershipsOf(''))) return record;
+    const account = await accountById({ store }, record.slice(membershipsOf('').length));
+    return account ? membershipsOf(account.name) : record;
+  }
+
   const close = store.onCommit(({ changes }) => {
     for (const { record } of changes) {
-      if (!RELEVANT.has(record.kind)) continue;
+      if (!CREDENTIAL_KINDS.has(record.kind)) continue;
       generation += 1;
       for (const key of [...(dependents.get(keyOf(record)) ?? [])]) forget(key);
     }
@@ -73,19 +82,20 @@ export function buildCredentialCache(store: Pick<Store, 'onCommit'>): Credential
     get: (key) => entries.get(key)?.caller,
     async load(key, verify) {
       const started = generation;
-      const entry = await verify();
+      const { caller, restsOn } = await verify();
+      const entry = { caller, restsOn: await Promise.all(restsOn.map(byName)) };
       if (generation === started) remember(key, entry);
-      return entry.caller;
+      return caller;
     },
     forget,
     close,
   };
 }
 
-function supportOf({ caller, restsOn }: Verified): readonly string[] {
-  return caller.kind === 'user' ? [...restsOn, keyOf({ kind: 'Member', name: caller.name, uid: '' })] : restsOn;
+function keyOf({ kind, name, uid }: StoredRecord): string {
+  return kind === 'Member' ? membershipsOf(name) : `${kind}:${uid}`;
 }
 
-function keyOf({ kind, name, uid }: Pick<StoredRecord, 'kind' | 'name' | 'uid'>): string {
-  return `${kind}:${kind === 'Member' ? name : uid}`;
+function membershipsOf(username: string): string {
+  return `Member:${username}`;
 }

@@ -22,6 +22,7 @@ export function buildGate(services: Services): ServiceGate {
     services,
     edition: services.edition,
     authenticate: authenticator.authenticate,
+    known: authenticator.known,
     workspaceId: async (name) => (await directory.find(name))?.uid,
     servicesFor: (caller) => ({ ...services, store: guardedStore(services, caller) }),
     held: async (operation, input, context, error) =>

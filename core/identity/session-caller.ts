@@ -28,7 +28,7 @@ export async function verifySession(
   }
   return {
     caller: await personOf(services, directory, account, session),
-    restsOn: [`Session:${session.uid}`, `Account:${account.uid}`],
+    restsOn: [`Session:${session.uid}`, `Account:${account.uid}`, `Member:${account.uid}`],
   };
 }
 

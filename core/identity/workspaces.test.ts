@@ -162,6 +162,15 @@ describe('a workspace', () => {
     }
   });
 
+  it('is one: two of the own in one request are refused', async () => {
+    await using kit = await buildIdentityKit();
+    await kit.workspace('dev');
+    await kit.workspace('prod');
+    const as = { bearer: await kit.admin(), workspace: 'dev' };
+    await expect(kit.call(listMembers, { workspace_id: 'prod' }, as)).rejects.toMatchObject({ code: 'invalid_input' });
+    await expect(kit.call(listMembers, { workspace_id: 'dev' }, as)).resolves.toBeDefined();
+  });
+
   it('keeps its slug where the namespace of another, stored when the two were apart, is the same word', async () => {
     await using kit = await buildIdentityKit();
     await storeOld(kit, 'w_old-1', { slug: 'a', namespace: 'word' });

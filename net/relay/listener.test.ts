@@ -122,6 +122,17 @@ describe('relay over sockets', () => {
     expect(a.log).toEqual(['ready']);
   });
 
+  test.each([
+    ['plain', undefined],
+    ['TLS', certificate()],
+  ])('silent connections to a %s port count, and a node comes in all the same', async (_, tls) => {
+    const limits = { unproven: { total: 4, perHost: 4, perSite: 4 }, closeMs: 10 };
+    const { node, port, listener } = await relay({ limits, ...(tls && { tls }) });
+    for (let n = 0; n < 20; n++) connectTo(port);
+    await expect.poll(() => listener.metrics().ended.limit, SOON).toBe(16);
+    expect((await node()).log).toEqual(['ready']);
+  });
+
   test('the token and the credential are in no log line', async () => {
     const lines: string[] = [];
     const write = (fields: object, message: string) => void lines.push(JSON.stringify(fields) + message);

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
-import { createServer as createTlsServer } from 'node:tls';
+import { createSecureContext, type SecureContext, TLSSocket } from 'node:tls';
 import type { Clock, Log } from '../../core/ports.ts';
 import { adoptSocket } from '../adopt-socket.ts';
 import { loadDirectWrite, writeDirect } from '../direct-write.ts';
@@ -59,12 +59,10 @@ export class RelayListener {
 
   async start(): Promise<AddressInfo> {
     const { host, port, tls } = this.#options;
-    const accept = (socket: Socket) => this.#accept(socket);
-    const server = tls
-      ? createTlsServer({ cert: asPem(tls.cert), key: asPem(tls.key), handshakeTimeout: 10_000, noDelay: true }, accept)
-      : createServer({ pauseOnConnect: true, noDelay: true }, accept);
-    // A broken TLS handshake ends its own socket and nothing else.
-    server.on('tlsClientError', (_error, socket: Socket) => socket.destroy());
+    const secureContext = tls && createSecureContext({ cert: asPem(tls.cert), key: asPem(tls.key) });
+    const server = createServer({ pauseOnConnect: true, noDelay: true }, (socket) =>
+      this.#accept(socket, secureContext),
+    );
     await new Promise<void>((resolve, reject) => {
       server.once('error', reject);
       server.listen({ host, port, backlog: 1_024 }, resolve);
@@ -105,15 +103,19 @@ export class RelayListener {
     return this.#relay.metrics();
   }
 
-  #accept(accepted: Socket): void {
-    const { clock, tls } = this.#options;
+  /** A connection counts from here on, and its time runs: one that says nothing is no cheaper for speaking TLS. */
+  #accept(accepted: Socket, secureContext: SecureContext | undefined): void {
+    const { clock } = this.#options;
     const session = this.#relay.open(accepted.remoteAddress ?? '', clock.now());
     const onBytes = (chunk: Uint8Array) => {
       this.#relay.receive(session, chunk, clock.now());
       if (chunk.length >= LARGE_READ_BYTES && ++this.#largeReads === BUSY_READS) void loadDirectWrite();
       this.#scheduleFlush();
     };
-    const socket = tls === undefined ? adoptSocket(accepted, this.#readBuffer, onBytes) : accepted.on('data', onBytes);
+    const socket =
+      secureContext === undefined
+        ? adoptSocket(accepted, this.#readBuffer, onBytes)
+        : new TLSSocket(accepted, { isServer: true, secureContext }).on('data', onBytes);
     session.outbox.writeNow = (bytes) => writeDirect(socket, bytes);
     this.#sockets.set(session, socket);
     // Resets and broken pipes are a client's everyday business; `close` follows.

@@ -1,13 +1,15 @@
 import { KEY_BYTES, type KeyPair } from '../seal/x25519.ts';
+import { hostOf, siteOf } from '../source-networks.ts';
+import { parseIp } from '../stun/address.ts';
 import type { RelayKeys } from './credential.ts';
 import { Directory } from './directory.ts';
 import { encodeFrame, FLAG_REPLY, FRAME_TYPES, HEADER_BYTES, peerIdOf, viewOf } from './frame.ts';
 import { Gate } from './gate.ts';
 import { encodeBye, encodeReady, MAX_HANDSHAKE_PAYLOAD } from './handshake.ts';
-import { HandshakeCounts } from './handshake-counts.ts';
 import { RELAY_LIMITS, type RelayLimits } from './limits.ts';
 import { RelayCounters, type RelayMetrics } from './metrics.ts';
 import { Overdue } from './overdue.ts';
+import { Places } from './places.ts';
 import type { ByeReason } from './reasons.ts';
 import { Revocations } from './revocations.ts';
 import { RelaySession } from './session.ts';
@@ -43,7 +45,10 @@ export class RelayServer {
   readonly #pool = new SlabPool();
   readonly #sessions = new Set<RelaySession>();
   readonly #directory = new Directory();
-  readonly #handshakes = new HandshakeCounts();
+  /** Of whom nothing is known yet. */
+  readonly #unproven: Places<RelaySession>;
+  /** Who showed a credential and has to prove that it is theirs, by the key in it: no stranger pushes them out. */
+  readonly #proving: Places<RelaySession>;
   readonly #overdue: Overdue;
   readonly #revocations: Revocations;
   readonly #counters = new RelayCounters();
@@ -57,19 +62,24 @@ export class RelayServer {
     this.#idOf = parts.idOf ?? peerIdOf;
     this.#revocations = new Revocations(this.limits.maxRevocations);
     this.#overdue = new Overdue(this.limits);
+    const { unproven, maxSessions, maxHandshakesPerKey } = this.limits;
+    this.#unproven = new Places(unproven);
+    this.#proving = new Places({ total: maxSessions, perHost: maxHandshakesPerKey, perSite: maxHandshakesPerKey });
     this.#gate = new Gate(parts, this.#revocations, this.limits.tokenSessionMs);
   }
 
-  /** A connection from this address. It may come back already `closing` when a limit is reached. */
+  /** A connection from this address. It may come back already `closing`, and another one may be closing for it. */
   open(source: string, now: number): RelaySession {
-    const session = new RelaySession(source, now, this.#pool, this.limits.queueBytes, MAX_HANDSHAKE_PAYLOAD);
-    const { maxSessions, maxHandshakesPerSource } = this.limits;
-    const isFull = this.#sessions.size >= maxSessions || this.#handshakes.of(source) >= maxHandshakesPerSource;
+    const session = new RelaySession(now, this.#pool, this.limits.queueBytes, MAX_HANDSHAKE_PAYLOAD);
     this.#sessions.add(session);
-    this.#handshakes.add(source);
     this.#counters.opened++;
-    if (this.#draining) this.#end(session, 'restart', now);
-    else if (isFull) this.#end(session, 'limit', now);
+    if (this.#draining) {
+      this.#end(session, 'restart', now);
+      return session;
+    }
+    const ip = parseIp(source);
+    const group = ip ? { host: hostOf(ip), site: siteOf(ip) } : { host: source, site: source };
+    this.#makeRoom(this.#unproven.add(session, group), now);
     return session;
   }
 
@@ -235,6 +245,11 @@ export class RelayServer {
     if (typeof claim === 'string') return claim;
     session.claim = claim;
     session.state = 'proof';
+    if (claim.hello.mode === 'credential') {
+      const key = Buffer.from(claim.hello.publicKey).toString('base64');
+      this.#unproven.remove(session);
+      this.#makeRoom(this.#proving.add(session, { host: key, site: key }), now);
+    }
     this.#send(session, encodeFrame('challenge', 0n, claim.challenge));
     return undefined;
   }
@@ -261,6 +276,7 @@ export class RelayServer {
     const present = this.#directory.find(workspace, session);
     if (present?.publicKey !== undefined && Buffer.compare(present.publicKey, publicKey) !== 0) return 'collision';
     if (present !== undefined) this.#end(present, 'replaced', now);
+    if (this.#directory.size >= this.limits.maxSessions) return 'limit';
     this.#leaveHandshake(session);
     session.publicKey = publicKey;
     session.workspaceTag = workspace;
@@ -318,7 +334,7 @@ export class RelayServer {
       this.#counters.dropped['queue-full']++;
       return;
     }
-    session.outbox.copy(frame, 0, frame.length);
+    session.outbox.add(frame);
     this.#markDirty(session);
   }
 
@@ -329,7 +345,7 @@ export class RelayServer {
     const retryAfterMs = reason === 'limit' || reason === 'restart' ? LIMIT_RETRY_MS : 0;
     const bye = encodeFrame('bye', 0n, encodeBye({ reason, retryAfterMs }));
     // Past the cap if need be: it is the last frame and a small one.
-    session.outbox.copy(bye, 0, bye.length);
+    session.outbox.add(bye);
     session.closing = { reason, at: now };
     session.state = 'closing';
     this.#counters.ended[reason]++;
@@ -342,7 +358,12 @@ export class RelayServer {
   }
 
   #leaveHandshake(session: RelaySession): void {
-    if (session.isHandshaking) this.#handshakes.remove(session.source);
+    this.#unproven.remove(session);
+    this.#proving.remove(session);
+  }
+
+  #makeRoom(crowdedOut: RelaySession | undefined, now: number): void {
+    if (crowdedOut !== undefined) this.#end(crowdedOut, 'limit', now);
   }
 
   #markDirty(session: RelaySession): void {

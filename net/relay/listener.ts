@@ -8,6 +8,7 @@ import { generateKeyPair } from '../seal/x25519.ts';
 import { relayKeysOf } from './credential.ts';
 import type { RelayLimits } from './limits.ts';
 import type { RelayMetrics } from './metrics.ts';
+import type { Member } from './revocations.ts';
 import { RelayServer } from './server.ts';
 import type { RelaySession } from './session.ts';
 
@@ -88,15 +89,15 @@ export class RelayListener {
   }
 
   /** Ends the sessions of a key at once; `until` is when its last credential runs out. */
-  revoke(publicKey: Uint8Array, until: number): void {
-    const ended = this.#relay.revoke(publicKey, until, this.#options.clock.now());
+  revoke(member: Member, until: number): void {
+    const ended = this.#relay.revoke(member, until, this.#options.clock.now());
     this.#options.log?.info({ ended }, 'A relay key was revoked.');
     this.#flush();
   }
 
   /** Lets a key in again that came back to the network. */
-  allow(publicKey: Uint8Array): void {
-    this.#relay.allow(publicKey);
+  allow(member: Member): void {
+    this.#relay.allow(member);
   }
 
   metrics(): RelayMetrics {

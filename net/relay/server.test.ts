@@ -328,12 +328,23 @@ describe('revocation and restart', () => {
   test('a revoked key is closed at once and cannot come back until its credentials have ended', () => {
     const { join, server } = relay();
     const node = join();
-    expect(server.revoke(node.pair.publicKey, DAY_MS, 5)).toBe(1);
+    expect(server.revoke(memberOf(node.pair), DAY_MS, 5)).toBe(1);
     node.pump();
     expect(node.log.at(-1)).toBe('closed revoked');
     expect(join(node.pair).log).toEqual(['closed revoked']);
     server.tick(DAY_MS);
-    expect(server.revoke(node.pair.publicKey, 0, DAY_MS)).toBe(0);
+    expect(server.revoke(memberOf(node.pair), 0, DAY_MS)).toBe(0);
+  });
+
+  test('a key that is revoked in one workspace goes on in another, and being let into that one helps it nowhere else', () => {
+    const { join, server } = relay();
+    const pair = generateKeyPair();
+    const elsewhere = join(pair, 'w_2');
+    server.revoke(memberOf(pair), DAY_MS, 0);
+    expect(elsewhere.session.state).toBe('ready');
+    server.allow({ ...memberOf(pair), workspace: workspaceTagOf('w_2') });
+    expect(join(pair).log).toEqual(['closed revoked']);
+    expect(join(pair, 'w_2').session.state).toBe('ready');
   });
 
   test('a revocation that comes in the middle of a handshake holds', () => {
@@ -342,7 +353,7 @@ describe('revocation and restart', () => {
     const client = new RelayClient(pair, { credential: credentialOf(pair) });
     const session = server.open('10.0.0.1', 0);
     server.receive(session, client.start(0), 0);
-    server.revoke(pair.publicKey, DAY_MS, 0);
+    server.revoke(memberOf(pair), DAY_MS, 0);
     const challenge = deliver(session)[0]?.slice(3) ?? '';
     for (const event of client.receive(Buffer.from(challenge, 'hex'), 0)) {
       if (event.type === 'send') server.receive(session, event.bytes, 0);
@@ -357,7 +368,7 @@ describe('revocation and restart', () => {
     const control = new RelayControl(keys);
     server.receive(session, control.start(), 0);
     const log = exchange(server, session, deliver, control);
-    server.receive(session, control.revoke(node.pair.publicKey, DAY_MS), 0);
+    server.receive(session, control.revoke(memberOf(node.pair), DAY_MS), 0);
     expect([...log, ...exchange(server, session, deliver, control)]).toEqual(['ready', 'revoked']);
     expect(node.session.closing?.reason).toBe('revoked');
   });
@@ -506,6 +517,8 @@ function relay({ limits = {}, idOf }: { limits?: Partial<RelayLimits>; idOf?: ()
     connect(pair, { credential: credentialOf(pair, { workspace }) });
   return { server, connect, join, deliver };
 }
+
+const memberOf = ({ publicKey }: KeyPair) => ({ workspace: workspaceTagOf('w_1'), publicKey });
 
 function reasonsOf(sessions: readonly RelaySession[]): (string | undefined)[] {
   return sessions.map(({ closing }) => closing?.reason);

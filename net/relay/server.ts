@@ -1,4 +1,4 @@
-import { KEY_BYTES, type KeyPair } from '../seal/x25519.ts';
+import type { KeyPair } from '../seal/x25519.ts';
 import { hostOf, siteOf } from '../source-networks.ts';
 import { parseIp } from '../stun/address.ts';
 import type { RelayKeys } from './credential.ts';
@@ -11,7 +11,7 @@ import { RelayCounters, type RelayMetrics } from './metrics.ts';
 import { Overdue } from './overdue.ts';
 import { Places } from './places.ts';
 import type { ByeReason } from './reasons.ts';
-import { Revocations } from './revocations.ts';
+import { decodeMember, MEMBER_BYTES, type Member, Revocations } from './revocations.ts';
 import { RelaySession } from './session.ts';
 import { SlabPool } from './slab-pool.ts';
 import { Span } from './span.ts';
@@ -117,16 +117,15 @@ export class RelayServer {
     for (const [session, reason] of this.#overdue.find(this.#sessions, now)) this.#end(session, reason, now);
   }
 
-  /** Ends the sessions of a key and refuses it until its credentials have run out. @returns sessions ended */
-  revoke(publicKey: Uint8Array, until: number, now: number): number {
+  /** Ends the sessions of a key in one workspace, and refuses it there until its credentials have run out. @returns sessions ended */
+  revoke(member: Member, until: number, now: number): number {
     // A key that is kept out already has no session; a control plane that came back names thousands of them.
-    const isKnown = this.#revocations.has(publicKey, now);
-    this.#revocations.add(publicKey, until);
+    const isKnown = this.#revocations.has(member, now);
+    this.#revocations.add(member, until);
     if (isKnown) return 0;
     let ended = 0;
     for (const session of this.#sessions) {
-      if (session.publicKey === undefined || Buffer.compare(session.publicKey, publicKey) !== 0) continue;
-      if (session.closing !== undefined) continue;
+      if (session.closing !== undefined || !isOf(session, member)) continue;
       this.#end(session, 'revoked', now);
       ended++;
     }
@@ -134,8 +133,8 @@ export class RelayServer {
   }
 
   /** Takes a revocation back: the key may come in again. */
-  allow(publicKey: Uint8Array): void {
-    this.#revocations.remove(publicKey);
+  allow(member: Member): void {
+    this.#revocations.remove(member);
   }
 
   /** Tells every client to move and takes no new ones. Sessions go on forwarding until their clients leave. */
@@ -261,9 +260,7 @@ export class RelayServer {
     if (refusal !== undefined) return refusal;
     session.claim = undefined;
     session.expiresAt = claim.expiresAt;
-    if (claim.hello.mode !== 'control' && claim.workspace !== undefined) {
-      return this.#join(session, claim.hello.publicKey, claim.workspace, now);
-    }
+    if (claim.member !== undefined) return this.#join(session, claim.member, now);
     this.#leaveHandshake(session);
     session.state = 'control';
     this.#welcome(session);
@@ -271,7 +268,7 @@ export class RelayServer {
   }
 
   /** Only here, after proof, may a session take the place of another. */
-  #join(session: RelaySession, publicKey: Uint8Array, workspace: Uint8Array, now: number): ByeReason | undefined {
+  #join(session: RelaySession, { publicKey, workspace }: Member, now: number): ByeReason | undefined {
     session.id = this.#idOf(publicKey);
     const present = this.#directory.find(workspace, session);
     if (present?.publicKey !== undefined && Buffer.compare(present.publicKey, publicKey) !== 0) return 'collision';
@@ -318,12 +315,12 @@ export class RelayServer {
   }
 
   #takeRevocation(session: RelaySession, payload: Uint8Array, now: number): ByeReason | undefined {
-    if (payload.length !== KEY_BYTES + 8) return 'protocol';
-    const publicKey = Uint8Array.from(payload.subarray(0, KEY_BYTES));
-    const until = Number(viewOf(payload).getBigUint64(KEY_BYTES));
-    if (until === 0) this.allow(publicKey);
-    else this.revoke(publicKey, until, now);
-    this.#send(session, encodeFrame('revoke', 0n, publicKey, FLAG_REPLY));
+    if (payload.length !== MEMBER_BYTES + 8) return 'protocol';
+    const member = decodeMember(payload);
+    const until = Number(viewOf(payload).getBigUint64(MEMBER_BYTES));
+    if (until === 0) this.allow(member);
+    else this.revoke(member, until, now);
+    this.#send(session, encodeFrame('revoke', 0n, member.publicKey, FLAG_REPLY));
     return undefined;
   }
 
@@ -371,4 +368,9 @@ export class RelayServer {
     session.isDirty = true;
     this.#dirty.push(session);
   }
+}
+
+function isOf({ publicKey, workspaceTag }: RelaySession, member: Member): boolean {
+  if (publicKey === undefined || workspaceTag === undefined) return false;
+  return Buffer.compare(publicKey, member.publicKey) === 0 && Buffer.compare(workspaceTag, member.workspace) === 0;
 }

@@ -33,7 +33,7 @@ export function checkProof(
 
 /**
  * Without a proof only a key is let in that nobody holds, in whatever workspace: else who knows a public key, and not its
- * private one, could go by it and, by leaving, shut its holder out of the relay.
+ * private one, could go by it.
  *
  * @throws MeshError `conflict`
  */

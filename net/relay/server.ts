@@ -1,6 +1,4 @@
 import type { KeyPair } from '../seal/x25519.ts';
-import { hostOf, siteOf } from '../source-networks.ts';
-import { parseIp } from '../stun/address.ts';
 import type { RelayKeys } from './credential.ts';
 import { Directory } from './directory.ts';
 import { encodeFrame, FLAG_REPLY, FRAME_TYPES, HEADER_BYTES, peerIdOf, viewOf } from './frame.ts';
@@ -9,12 +7,12 @@ import { encodeBye, encodeReady, MAX_HANDSHAKE_PAYLOAD } from './handshake.ts';
 import { RELAY_LIMITS, type RelayLimits } from './limits.ts';
 import { RelayCounters, type RelayMetrics } from './metrics.ts';
 import { Overdue } from './overdue.ts';
-import { Places } from './places.ts';
 import type { ByeReason } from './reasons.ts';
 import { decodeMember, MEMBER_BYTES, type Member, Revocations } from './revocations.ts';
 import { RelaySession } from './session.ts';
 import { SlabPool } from './slab-pool.ts';
 import { Span } from './span.ts';
+import { Unproven } from './unproven.ts';
 
 const NO_PAYLOAD = new Uint8Array(0);
 /** A probe carries at most a time stamp and a number. */
@@ -45,10 +43,7 @@ export class RelayServer {
   readonly #pool = new SlabPool();
   readonly #sessions = new Set<RelaySession>();
   readonly #directory = new Directory();
-  /** Of whom nothing is known yet. */
-  readonly #unproven: Places<RelaySession>;
-  /** Who showed a credential and has to prove that it is theirs, by the key in it: no stranger pushes them out. */
-  readonly #proving: Places<RelaySession>;
+  readonly #unproven: Unproven;
   readonly #overdue: Overdue;
   readonly #revocations: Revocations;
   readonly #counters = new RelayCounters();
@@ -62,9 +57,7 @@ export class RelayServer {
     this.#idOf = parts.idOf ?? peerIdOf;
     this.#revocations = new Revocations(this.limits.maxRevocations);
     this.#overdue = new Overdue(this.limits);
-    const { unproven, maxSessions, maxHandshakesPerKey } = this.limits;
-    this.#unproven = new Places(unproven);
-    this.#proving = new Places({ total: maxSessions, perHost: maxHandshakesPerKey, perSite: maxHandshakesPerKey });
+    this.#unproven = new Unproven(this.limits);
     this.#gate = new Gate(parts, this.#revocations, this.limits.tokenSessionMs);
   }
 
@@ -73,13 +66,8 @@ export class RelayServer {
     const session = new RelaySession(now, this.#pool, this.limits.queueBytes, MAX_HANDSHAKE_PAYLOAD);
     this.#sessions.add(session);
     this.#counters.opened++;
-    if (this.#draining) {
-      this.#end(session, 'restart', now);
-      return session;
-    }
-    const ip = parseIp(source);
-    const group = ip ? { host: hostOf(ip), site: siteOf(ip) } : { host: source, site: source };
-    this.#makeRoom(this.#unproven.add(session, group), now);
+    if (this.#draining) this.#end(session, 'restart', now);
+    else this.#makeRoom(this.#unproven.add(session, source), now);
     return session;
   }
 
@@ -245,9 +233,7 @@ export class RelayServer {
     session.claim = claim;
     session.state = 'proof';
     if (claim.hello.mode === 'credential') {
-      const key = Buffer.from(claim.hello.publicKey).toString('base64');
-      this.#unproven.remove(session);
-      this.#makeRoom(this.#proving.add(session, { host: key, site: key }), now);
+      this.#makeRoom(this.#unproven.showedCredential(session, claim.hello.publicKey), now);
     }
     this.#send(session, encodeFrame('challenge', 0n, claim.challenge));
     return undefined;
@@ -261,7 +247,7 @@ export class RelayServer {
     session.claim = undefined;
     session.expiresAt = claim.expiresAt;
     if (claim.member !== undefined) return this.#join(session, claim.member, now);
-    this.#leaveHandshake(session);
+    this.#unproven.remove(session);
     session.state = 'control';
     this.#welcome(session);
     return undefined;
@@ -274,7 +260,7 @@ export class RelayServer {
     if (present?.publicKey !== undefined && Buffer.compare(present.publicKey, publicKey) !== 0) return 'collision';
     if (present !== undefined) this.#end(present, 'replaced', now);
     if (this.#directory.size >= this.limits.maxSessions) return 'limit';
-    this.#leaveHandshake(session);
+    this.#unproven.remove(session);
     session.publicKey = publicKey;
     session.workspaceTag = workspace;
     this.#directory.add(workspace, session);
@@ -350,13 +336,8 @@ export class RelayServer {
   }
 
   #leave(session: RelaySession): void {
-    this.#leaveHandshake(session);
-    this.#directory.remove(session);
-  }
-
-  #leaveHandshake(session: RelaySession): void {
     this.#unproven.remove(session);
-    this.#proving.remove(session);
+    this.#directory.remove(session);
   }
 
   #makeRoom(crowdedOut: RelaySession | undefined, now: number): void {

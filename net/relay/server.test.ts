@@ -118,14 +118,14 @@ describe('handshake', () => {
     expect(session.outbox.take().map(({ slab }) => slab.length)).toEqual([256]);
   });
 
-  test.each<[string, (n: number) => string]>([
-    ['one IPv6 /64', (n) => `2001:db8:1:1::${n.toString(16)}`],
-    ['the /64s of one IPv6 /48', (n) => `2001:db8:1:${n.toString(16)}::1`],
-    ['as many addresses as there are places', (n) => `198.18.${n >> 8}.${n & 255}`],
-  ])('strangers from %s keep no node out', (_, sourceOf) => {
+  test.each<[string, number, (n: number) => string]>([
+    ['one IPv6 /64', 1_000, (n) => `2001:db8:1:1::${n.toString(16)}`],
+    ['the /64s of one IPv6 /48', 1_000, (n) => `2001:db8:1:${n.toString(16)}::1`],
+    ['nearly as many addresses as there are places', 250, (n) => `198.18.${n >> 8}.${n & 255}`],
+  ])('strangers from %s keep no node out', (_, count, sourceOf) => {
     const { server, deliver } = relay({ limits: { unproven: { total: 256, perHost: 32, perSite: 64 } } });
     const flood = () => {
-      for (let n = 0; n < 200; n++) server.open(sourceOf(n), 0);
+      for (let n = 0; n < count; n++) server.open(sourceOf(n), 0);
     };
     flood();
     const pair = generateKeyPair();

@@ -83,6 +83,12 @@ export const environment = z.object({
     .default('auto')
     .describe('STUN with many datagrams a system call, where the platform and the package koffi allow it, or off'),
   MESH_SIGNALING_AUTH: z.enum(['none', 'token']).default('none').describe('Whether nodes need a credential on the bus'),
+  MESH_REGISTRATION_PROOF: z
+    .enum(['optional', 'required'])
+    .default('optional')
+    .describe(
+      'Whether a device must prove its private key when it registers; optional takes one without proof for a key that nobody holds',
+    ),
   MESH_EDITION: z.enum(['pro', 'community']).default('pro').describe('Edition: pro or community'),
   MESH_STORE_URL: z
     .string()

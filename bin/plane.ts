@@ -156,6 +156,7 @@ function settingsOf({ env, app }: Config): Settings {
     signalingUrl: env.MESH_SIGNALING_URL,
     relayAdvertiseUrl: relayGivenToNodes(env),
     stunUrl: env.MESH_STUN_URL,
+    registrationProof: env.MESH_REGISTRATION_PROOF,
     planTtlMs: app.planTtl,
   };
 }

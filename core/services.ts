@@ -68,6 +68,8 @@ export interface Settings {
   /** Undefined where there is no relay. */
   readonly relayAdvertiseUrl: string | undefined;
   readonly stunUrl: string;
+  /** Whether a device must prove that it holds its private key. Where it need not, its key must be one that nobody holds. */
+  readonly registrationProof: 'optional' | 'required';
   /** Life of a plan in ms (10 minutes). */
   readonly planTtlMs: number;
 }

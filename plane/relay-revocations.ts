@@ -1,12 +1,14 @@
 import type { PeerRecord } from '../core/network/resources.ts';
 import { type Change, type Commit, StoreError } from '../core/ports.ts';
 import type { Services } from '../core/services.ts';
+import { workspaceTagOf } from '../net/relay/credential.ts';
+import type { Member } from '../net/relay/revocations.ts';
 
-/** A relay that ends the sessions of a key and refuses it until the instant (ms). */
+/** A relay that ends the sessions of a key in one workspace, and refuses it there until the instant (ms). */
 export interface RevokingRelay {
   /** Takes a revocation back. */
-  allow(publicKey: Uint8Array): void;
-  revoke(publicKey: Uint8Array, until: number): void;
+  allow(member: Member): void;
+  revoke(member: Member, until: number): void;
 }
 
 /** Longest life of a relay credential (DESIGN 7): who left longer ago has none that still holds. */
@@ -19,10 +21,11 @@ export async function startRelayRevocations(
   relay: RevokingRelay,
 ): Promise<{ stop(): void }> {
   const { store, clock } = services;
-  const take = ({ changes }: Pick<Commit, 'changes'>) => {
+  const take = ({ workspace, changes }: Pick<Commit, 'workspace' | 'changes'>) => {
     const { lost, gained } = keyChanges(changes);
-    for (const key of gained) relay.allow(Buffer.from(key, 'base64'));
-    for (const key of lost) relay.revoke(Buffer.from(key, 'base64'), clock.now() + CREDENTIAL_LIFE_MS);
+    const memberOf = (key: string) => ({ workspace: workspaceTagOf(workspace), publicKey: Buffer.from(key, 'base64') });
+    for (const key of gained) relay.allow(memberOf(key));
+    for (const key of lost) relay.revoke(memberOf(key), clock.now() + CREDENTIAL_LIFE_MS);
   };
   const unsubscribe = store.onCommit(take);
   for (const workspace of await store.workspaces()) await catchUp(services, workspace, take);

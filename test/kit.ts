@@ -23,6 +23,7 @@ export interface KitOptions {
   readonly edition?: Edition;
   readonly now?: number;
   readonly planner?: Planner;
+  readonly registrationProof?: Services['settings']['registrationProof'];
   /** File of the store, for tests that open it again; in memory without. */
   readonly path?: string;
 }
@@ -40,6 +41,7 @@ const silent: Log = { error() {}, warn() {}, info() {}, debug() {} };
 /** A control plane without faces: the real services over a store in memory, a clock that only moves when told. */
 export async function buildKit(options: KitOptions = {}) {
   const { edition = 'pro', now = KIT_NOW, planner = builtinPlanner, path = ':memory:' } = options;
+  const { registrationProof = 'optional' } = options;
   const clock = { time: now, now: () => clock.time };
   const store = await openSqliteStore({ path, clock, log: silent });
   const services: Services = buildServices({
@@ -55,6 +57,7 @@ export async function buildKit(options: KitOptions = {}) {
       signalingUrl: 'nats://127.0.0.1:4222',
       relayAdvertiseUrl: '127.0.0.1:6266',
       stunUrl: '127.0.0.1:3478',
+      registrationProof,
       planTtlMs: 600_000,
     },
   });

@@ -28,7 +28,12 @@ export const registerDevice = defineOperation({
     phase: z.enum(['pending', 'ready']),
     address: z.string().nullable().describe('Null while pending'),
     workspaceId: z.string(),
-    deviceToken: z.string().describe('Bearer for devices/self; the last one issued is the one that counts'),
+    deviceToken: z
+      .string()
+      .optional()
+      .describe(
+        'Bearer for devices/self; the last one issued counts. Absent without proof where the device has its token',
+      ),
     agentToken: z.string().optional().describe('Of a sub-agent'),
     expiresAt: z.string().optional().describe('The peer is deleted then'),
     controlKey: z.string(),
@@ -61,7 +66,7 @@ export const registerDevice = defineOperation({
       phase: phase === 'pending' ? ('pending' as const) : ('ready' as const),
       address,
       workspaceId: context.workspace,
-      deviceToken,
+      ...(deviceToken !== undefined && { deviceToken }),
       ...(agentToken !== undefined && { agentToken }),
       ...(peer.spec.expiresAt !== undefined && { expiresAt: peer.spec.expiresAt }),
       controlKey: Buffer.from(keys.controlKey).toString('base64'),

@@ -8,7 +8,14 @@ export const rotateDeviceKey = defineOperation({
   name: 'rotate_device_key',
   title: 'Rotate the key of this device',
   description: 'Replaces the public key of the device and its token. Its neighbours are told the new key.',
-  input: z.strictObject({ publicKey: publicKeySchema.describe('X25519, base64') }),
+  input: z.strictObject({
+    publicKey: publicKeySchema.describe('X25519, base64'),
+    proof: z
+      .string()
+      .max(64)
+      .optional()
+      .describe('HMAC-SHA256(X25519(new private key, controlKey), id + publicKey), base64'),
+  }),
   output: z.strictObject({
     id: z.string(),
     publicKey: z.string(),
@@ -20,8 +27,8 @@ export const rotateDeviceKey = defineOperation({
   effects: { ...UPDATE, idempotentHint: false },
   problems: ['invalid_input', 'not_found', 'conflict'],
   http: { method: 'post', path: '/api/v1/devices/self/key' },
-  async run({ publicKey }, context) {
-    const { peer, deviceToken } = await rotateKey(context, publicKey);
+  async run(claim, context) {
+    const { peer, deviceToken } = await rotateKey(context, claim);
     return { id: peer.uid, publicKey: peer.spec.publicKey, deviceToken };
   },
 });

@@ -2,6 +2,7 @@ import type { FullGraph } from '../../core/network/graph.ts';
 import type { Clock, Log } from '../../core/ports.ts';
 import { parseInstant } from '../../core/time.ts';
 import { generateKeyPair, type KeyPair, keyPairOf } from '../../net/seal/x25519.ts';
+import { provenKey } from '../enrol/key-proof.ts';
 import type { NodeConfig } from '../enrol/node-config.ts';
 import { PlaneApi, PlaneRefusal } from '../enrol/plane-api.ts';
 import type { BusMessage } from './bus.ts';
@@ -164,7 +165,8 @@ export class ControlLink {
     const pair = generateKeyPair();
     const privateKey = Buffer.from(pair.privateKey).toString('base64');
     this.#save({ ...this.#config, nextPrivateKey: privateKey });
-    const { deviceToken } = await this.#api.rotateKey(Buffer.from(pair.publicKey).toString('base64'));
+    const { id, controlKey } = this.#config;
+    const { deviceToken } = await this.#api.rotateKey(provenKey(pair, id, controlKey));
     const { nextPrivateKey: _, ...config } = this.#config;
     this.#save({ ...config, privateKey, deviceToken });
     this.#api.useToken(deviceToken);

@@ -1,11 +1,11 @@
-import { createHmac } from 'node:crypto';
 import { readFileSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { MeshError } from '../../core/errors.ts';
 import { controlKeyFingerprint, parseToken } from '../../core/identity/token.ts';
 import { normalizeName } from '../../core/network/resources.ts';
-import { agree, generateKeyPair, importPrivateKey, type KeyPair, keyPairOf } from '../../net/seal/x25519.ts';
+import { generateKeyPair, type KeyPair, keyPairOf } from '../../net/seal/x25519.ts';
 import type { Invitation } from './join-link.ts';
+import { provenKey } from './key-proof.ts';
 import { type NodeConfig, nodeConfigFile, readNodeConfig, writeNodeConfig } from './node-config.ts';
 import { PlaneApi, PlaneRefusal } from './plane-api.ts';
 import { replacePrivateFile } from './private-file.ts';
@@ -51,14 +51,12 @@ export async function enrol(options: EnrolOptions): Promise<Enrolled> {
   const { controlKey } = await api.discovery();
   checkFingerprint(token, controlKey, server);
   const pair = held ? keyPairOf(Buffer.from(held.privateKey, 'base64')) : draftKey(directory, options.force);
-  const publicKey = Buffer.from(pair.publicKey).toString('base64');
   const answer = await api
     .register({
       name: held?.name ?? normalizeName(options.name),
       platform: options.platform,
       hostname: options.hostname,
-      publicKey,
-      proof: proofOf(pair, token, publicKey, controlKey),
+      ...provenKey(pair, token, controlKey),
     })
     .catch((error: unknown) => {
       throw explained(error, held);
@@ -108,13 +106,6 @@ function draftKey(directory: string, fresh: boolean): KeyPair {
   const pair = generateKeyPair();
   replacePrivateFile(draftFile(directory), Buffer.from(pair.privateKey).toString('base64'));
   return pair;
-}
-
-/** HMAC-SHA256(X25519(node, controlKey), token || publicKey), base64: this node has the private key. */
-function proofOf(pair: KeyPair, token: string, publicKey: string, controlKey: string): string {
-  const shared = agree(importPrivateKey(pair.privateKey), Buffer.from(controlKey, 'base64'));
-  if (!shared) throw new MeshError('unavailable', 'The control plane named an unusable control key.');
-  return createHmac('sha256', shared).update(token).update(publicKey).digest('base64');
 }
 
 function explained(error: unknown, held: NodeConfig | undefined): unknown {

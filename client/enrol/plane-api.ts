@@ -98,8 +98,8 @@ export class PlaneApi {
     return this.#call('DELETE', '/api/v1/devices/self', deletedShape);
   }
 
-  rotateKey(publicKey: string) {
-    return this.#call('POST', '/api/v1/devices/self/key', rotatedShape, { body: { publicKey } });
+  rotateKey(body: { readonly publicKey: string; readonly proof: string }) {
+    return this.#call('POST', '/api/v1/devices/self/key', rotatedShape, { body });
   }
 
   async #call<T>(

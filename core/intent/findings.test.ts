@@ -21,6 +21,7 @@ const SETTINGS = {
   signalingUrl: 'nats://203.0.113.1:4222',
   relayAdvertiseUrl: '203.0.113.1:6266',
   stunUrl: '203.0.113.1:3478',
+  registrationProof: 'optional' as const,
   planTtlMs: 1,
 };
 const WEB = peer('web-1', { labels: { role: 'web' }, address: '10.96.0.1' });

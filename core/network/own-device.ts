@@ -7,13 +7,16 @@ import { renewToken } from './device-token.ts';
 import { lookUpById } from './find.ts';
 import type { FullGraph } from './graph.ts';
 import { endsAhead, graphFor } from './graph-for.ts';
+import { checkProof, type KeyClaim, requireUnheld } from './key-proof.ts';
 import { hasEnded } from './peer-view.ts';
 import { heardOf } from './presence.ts';
 import type { PeerRecord } from './resources.ts';
 import type { NetworkState } from './state.ts';
 import { inTurn } from './turn.ts';
 
-type Context = CallContext<Pick<Services, 'store' | 'clock' | 'states' | 'liveness' | 'settings' | 'nodeAccess'>>;
+type Context = CallContext<
+  Pick<Services, 'store' | 'clock' | 'states' | 'liveness' | 'settings' | 'nodeAccess' | 'keys'>
+>;
 
 /** The peer of the device that calls. @throws MeshError `not_found` once it is gone */
 export async function ownPeer({
@@ -60,24 +63,30 @@ export async function heartbeat(context: Context): Promise<{ peer: PeerRecord; v
 }
 
 /** Gives the device another key and another token; the old ones end with the commit. */
-export async function rotateKey(
-  context: Context,
-  publicKey: string,
-): Promise<{ peer: PeerRecord; deviceToken: string }> {
+export async function rotateKey(context: Context, claim: KeyClaim): Promise<{ peer: PeerRecord; deviceToken: string }> {
   const { services, workspace, caller } = context;
+  const { publicKey } = claim;
+  const isProven = checkProof(services, claim, caller?.id ?? '');
   return inTurn(services.store, workspace, async () => {
     const { peer, state } = await ownPeer(context);
     const holder = [...state.peers.values()].find(({ spec }) => spec.publicKey === publicKey);
     if (holder && holder.uid !== peer.uid) {
       throw new MeshError('conflict', 'This public key is registered already: make a new key.');
     }
+    if (!isProven && !holder) await requireUnheld(services, publicKey);
     const token = await renewToken(services.store, workspace, 'dev', {
       name: peer.name,
       owner: peer.uid,
       createdBy: caller?.subject ?? '',
     });
     const unique = [...peer.unique.filter((value) => !value.startsWith('pubkey:')), `pubkey:${publicKey}`];
-    const record = { ...draftOf(peer), spec: { ...peer.spec, publicKey }, unique };
+    const { proven: _, ...status } = peer.status;
+    const record = {
+      ...draftOf(peer),
+      spec: { ...peer.spec, publicKey },
+      status: { ...status, ...(isProven && { proven: true }) },
+      unique,
+    };
     const commit = commitContext(context, `rotated the key of ${peer.name}`);
     const { changes } = await services.store.commit(
       workspace,

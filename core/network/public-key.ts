@@ -11,8 +11,8 @@ export function isPublicKey(text: string): boolean {
   return ((bytes[KEY_BYTES - 1] ?? 0) & 0x80) === 0 && bytes.some((byte) => byte !== 0);
 }
 
-/** HMAC-SHA256(X25519(node, controlKey), token || publicKey), base64: the sender has the private key (DESIGN 7). */
-export function isProofOf(proof: string, token: string, publicKey: string, keys: Pick<Keyring, 'agree'>): boolean {
+/** HMAC-SHA256(X25519(node, controlKey), subject || publicKey), base64: who made it for this subject has the private key. */
+export function isProofOf(proof: string, subject: string, publicKey: string, keys: Pick<Keyring, 'agree'>): boolean {
   const given = Buffer.from(proof, 'base64');
   if (given.length !== 32) return false;
   let shared: Uint8Array;
@@ -22,5 +22,5 @@ export function isProofOf(proof: string, token: string, publicKey: string, keys:
     // A point of low order has no shared secret worth the name.
     return false;
   }
-  return timingSafeEqual(given, createHmac('sha256', shared).update(token).update(publicKey).digest());
+  return timingSafeEqual(given, createHmac('sha256', shared).update(subject).update(publicKey).digest());
 }

@@ -8,13 +8,14 @@ import { workspaceById } from '../identity/workspaces.ts';
 import { newId } from '../ids.ts';
 import type { CallContext } from '../operation.ts';
 import type { CommitContext, Op } from '../ports.ts';
+import { draftOf } from '../record.ts';
 import type { Services } from '../services.ts';
 import { issueToken, renewToken } from './device-token.ts';
 import { type Enrolment, joinEnrolment } from './enrolment.ts';
 import { lookUp } from './find.ts';
+import { checkProof, requireUnheld } from './key-proof.ts';
 import { agentOf } from './model.ts';
 import { freeSlot, networkCheck, type PeerDraft, placeIn } from './places.ts';
-import { isProofOf } from './public-key.ts';
 import { NAME_PATTERN, normalizeName, type PeerRecord, type Platform } from './resources.ts';
 import type { NetworkState } from './state.ts';
 import { inTurn } from './turn.ts';
@@ -30,17 +31,26 @@ export interface DeviceRequest {
 
 export interface Registered {
   readonly peer: Pick<PeerRecord, 'uid' | 'name' | 'spec' | 'status'>;
-  readonly deviceToken: string;
+  /** Absent where it registered before, sent no proof, and has its token: that one stays good. */
+  readonly deviceToken?: string;
   readonly agentToken?: string;
   /** True when the same token and key had registered it before. */
   readonly existing: boolean;
 }
 
-export type DeviceContext = CallContext<Pick<Services, 'store' | 'clock' | 'states' | 'keys'>>;
+export type DeviceContext = CallContext<
+  Pick<Services, 'store' | 'clock' | 'states' | 'keys' | 'settings' | 'liveness'>
+>;
+
+/**
+ * Without a proof anyone who knows token and public key could ask again, so that another device token is given only while the
+ * first may have been lost on its way: so long after the registration, and never once the device was heard of.
+ */
+const LOST_ANSWER_MS = 5 * 60_000;
 
 /**
  * Makes the peer of a device and spends one use of its token, in one commit. The same token and key again answer the same
- * peer with a new device token and spend nothing.
+ * peer and spend nothing, with a new device token for who proves to hold the key.
  *
  * @throws MeshError `unauthenticated` for a token that is used up, `conflict` for a taken name or key or a full workspace.
  */
@@ -51,19 +61,17 @@ export async function registerDevice(context: DeviceContext, request: DeviceRequ
     const detail = 'A device name is 1 to 63 letters, digits, spaces, ".", "_" or "-".';
     throw invalidInput([{ pointer: '/name', detail }], detail);
   }
-  if (request.proof !== undefined && !isProofOf(request.proof, request.token, request.publicKey, services.keys)) {
-    const detail = 'The proof does not fit the token and publicKey. Leave it out, or make it as DESIGN 7 says.';
-    throw invalidInput([{ pointer: '/proof', detail }], 'The proof of the private key is wrong.');
-  }
+  const isProven = checkProof(services, request, request.token);
   return inTurn(services.store, workspace, async () => {
     const token = await readToken(context);
     const state = await services.states.current(workspace);
     const known = peerWithKey(state, request.publicKey);
-    if (known) return registerAgain(context, state, known, token, request);
+    if (known) return registerAgain(context, state, known, token, isProven);
     if (lookUp(state.peers, name)) {
       throw new MeshError('conflict', `A device ${name} is registered already: choose another name.`);
     }
-    return create(context, state, token, { ...request, name, displayName: request.name });
+    if (!isProven) await requireUnheld(services, request.publicKey);
+    return create(context, state, token, { ...request, name, displayName: request.name, isProven });
   });
 }
 
@@ -84,24 +92,29 @@ async function registerAgain(
   state: NetworkState,
   peer: PeerRecord,
   token: TokenRecord,
-  { proof }: DeviceRequest,
+  isProven: boolean,
 ): Promise<Registered> {
   const { store } = context.services;
   if (peer.status.tokenId !== token.uid) {
     throw new MeshError('conflict', 'This public key is registered already: make a new key, or use its first token.');
   }
   if (peer.status.phase === 'revoked') throw new MeshError('forbidden', 'This device was revoked.');
-  if (peer.status.proven && proof === undefined) {
+  if (peer.status.proven && !isProven) {
     const detail = 'This device proved its private key when it registered: send the proof again.';
     throw new MeshError('conflict', detail);
+  }
+  const use = tokenUse(context, token, `registered ${peer.name} again`);
+  if (!isProven && !mayHaveNoToken(context, state, peer)) {
+    await store.commit(context.workspace, [], use);
+    return { peer, existing: true };
   }
   const createdBy = context.caller?.subject ?? '';
   const device = await renewToken(store, context.workspace, 'dev', { name: peer.name, owner: peer.uid, createdBy });
   const agent = peer.spec.agentRef === undefined ? undefined : state.agents.get(peer.spec.agentRef);
   const owned = agent && { name: agent.name, owner: agent.uid, createdBy };
   const agentToken = owned && (await renewToken(store, context.workspace, 'agt', owned));
-  const ops = [device.op, ...(agentToken ? [agentToken.op] : [])];
-  await store.commit(context.workspace, ops, tokenUse(context, token, `registered ${peer.name} again`));
+  const ops = [device.op, ...(agentToken ? [agentToken.op] : []), ...(isProven ? provenOps(peer) : [])];
+  await store.commit(context.workspace, ops, use);
   return {
     peer,
     deviceToken: device.token,
@@ -110,8 +123,21 @@ async function registerAgain(
   };
 }
 
+function mayHaveNoToken({ services, workspace }: DeviceContext, state: NetworkState, peer: PeerRecord): boolean {
+  const wasHeard = state.presence.has(peer.name) || services.liveness.lastSeen(workspace, peer.uid) !== undefined;
+  return !wasHeard && services.clock.now() - peer.createdAt <= LOST_ANSWER_MS;
+}
+
+/** From now on it has to prove it again. */
+function provenOps(peer: PeerRecord): Op[] {
+  if (peer.status.proven) return [];
+  const record = { ...draftOf(peer), status: { ...peer.status, proven: true } };
+  return [{ op: 'update', record, revision: peer.revision }];
+}
+
 interface NewDevice extends DeviceRequest {
   readonly displayName: string;
+  readonly isProven: boolean;
 }
 
 async function create(
@@ -162,7 +188,7 @@ function requirePeerShare(state: NetworkState, { agentRef, delegatedBy }: Enrolm
 }
 
 function peerDraft(request: NewDevice, enrolment: Enrolment, token: TokenRecord, slot: string): PeerDraft {
-  const { name, displayName, platform, publicKey, hostname, proof } = request;
+  const { name, displayName, platform, publicKey, hostname, isProven } = request;
   const { labels, network, agentRef, delegatedBy, expiresAt } = enrolment;
   return {
     kind: 'MeshPeer',
@@ -184,7 +210,7 @@ function peerDraft(request: NewDevice, enrolment: Enrolment, token: TokenRecord,
       phase: 'pending',
       address: null,
       tokenId: token.uid,
-      ...(proof !== undefined && { proven: true }),
+      ...(isProven && { proven: true }),
     },
     unique: [`pubkey:${publicKey}`, slot],
   };

@@ -1,15 +1,15 @@
-import { KEY_BYTES } from '../seal/x25519.ts';
 import type { RelayKeys } from './credential.ts';
 import { encodeFrame, FLAG_REPLY, FRAME_TYPES, HEADER_BYTES, viewOf } from './frame.ts';
 import { decodeBye, decodeChallenge, encodeHello, MAX_HANDSHAKE_PAYLOAD, tokenProof } from './handshake.ts';
 import type { ByeReason } from './reasons.ts';
+import { encodeMember, MEMBER_BYTES, type Member } from './revocations.ts';
 import { FrameSplitter } from './splitter.ts';
 
 export type RelayControlEvent =
   | { readonly type: 'send'; readonly bytes: Uint8Array }
   | { readonly type: 'ready' }
   /** The relay has closed the sessions of this key. */
-  | { readonly type: 'revoked'; readonly publicKey: Uint8Array }
+  | { readonly type: 'revoked' }
   | { readonly type: 'closed'; readonly reason: ByeReason };
 
 /** A control plane's session with a relay that runs elsewhere: proves the shared token and pushes revocations. */
@@ -37,17 +37,17 @@ export class RelayControl {
     return events;
   }
 
-  /** `until`: when the key's last credential runs out; milliseconds since the epoch. */
-  revoke(publicKey: Uint8Array, until: number): Uint8Array {
-    const payload = new Uint8Array(KEY_BYTES + 8);
-    payload.set(publicKey);
-    viewOf(payload).setBigUint64(KEY_BYTES, BigInt(until));
+  /** `until`: when its last credential runs out; milliseconds since the epoch. */
+  revoke(member: Member, until: number): Uint8Array {
+    const payload = new Uint8Array(MEMBER_BYTES + 8);
+    payload.set(encodeMember(member));
+    viewOf(payload).setBigUint64(MEMBER_BYTES, BigInt(until));
     return encodeFrame('revoke', 0n, payload);
   }
 
   /** Takes a revocation back. */
-  allow(publicKey: Uint8Array): Uint8Array {
-    return this.revoke(publicKey, 0);
+  allow(member: Member): Uint8Array {
+    return this.revoke(member, 0);
   }
 
   /** Send one at least every 20 s. */
@@ -64,7 +64,7 @@ export class RelayControl {
       case FRAME_TYPES.ready:
         return { type: 'ready' };
       case FRAME_TYPES.revoke:
-        return isReply ? { type: 'revoked', publicKey: payload } : undefined;
+        return isReply ? { type: 'revoked' } : undefined;
       case FRAME_TYPES.bye:
         return { type: 'closed', reason: decodeBye(payload)?.reason ?? 'protocol' };
       default:

@@ -3,6 +3,11 @@ import type { RelaySession } from './session.ts';
 /** Ready sessions by workspace and peer id. Ids are looked up as two 32-bit halves: numbers cost less than bigints. */
 export class Directory {
   readonly #workspaces = new Map<string, Workspace>();
+  #size = 0;
+
+  get size(): number {
+    return this.#size;
+  }
 
   find(tag: Uint8Array, { idHigh, idLow }: Pick<RelaySession, 'idHigh' | 'idLow'>): RelaySession | undefined {
     return this.#workspaces.get(nameOf(tag))?.find(idHigh, idLow);
@@ -14,6 +19,7 @@ export class Directory {
     this.#workspaces.set(name, workspace);
     workspace.add(session);
     session.workspace = workspace;
+    this.#size++;
   }
 
   remove(session: RelaySession): void {
@@ -21,6 +27,7 @@ export class Directory {
     if (workspace === undefined) return;
     session.workspace = undefined;
     workspace.remove(session);
+    this.#size--;
     if (workspace.size === 0) this.#workspaces.delete(workspace.name);
   }
 }

@@ -11,7 +11,7 @@ import {
   tokenProof,
 } from './handshake.ts';
 import type { ByeReason } from './reasons.ts';
-import type { Revocations } from './revocations.ts';
+import type { Member, Revocations } from './revocations.ts';
 
 /** A hello that was in order: what it said, and what the client has to prove about it. */
 export interface Claim {
@@ -19,7 +19,7 @@ export interface Claim {
   readonly helloBytes: Uint8Array;
   readonly challenge: Uint8Array;
   /** Absent for a control plane. */
-  readonly workspace?: Uint8Array;
+  readonly member?: Member;
   readonly expiresAt: number;
 }
 
@@ -49,16 +49,22 @@ export class Gate {
     const helloBytes = Uint8Array.from(payload);
     const hello = decodeHello(helloBytes);
     if (hello === undefined) return 'protocol';
-    if (hello.mode !== 'control' && this.#revocations.has(hello.publicKey, now)) return 'revoked';
     const nonce = this.#random(CHALLENGE_NONCE_BYTES);
     const claim = { hello, helloBytes, challenge: encodeChallenge({ nonce, relayKey: this.#relayKey }) };
     switch (hello.mode) {
       case 'credential': {
-        const grant = this.grant(hello.credential, hello.publicKey, now);
-        return typeof grant === 'string' ? grant : { ...claim, ...grant };
+        const { publicKey } = hello;
+        const grant = this.grant(hello.credential, publicKey, now);
+        if (typeof grant === 'string') return grant;
+        return this.#unlessRevoked(
+          { ...claim, expiresAt: grant.expiresAt, member: { workspace: grant.workspace, publicKey } },
+          now,
+        );
       }
-      case 'token':
-        return { ...claim, workspace: hello.workspace, expiresAt: now + this.#tokenSessionMs };
+      case 'token': {
+        const expiresAt = now + this.#tokenSessionMs;
+        return this.#unlessRevoked({ ...claim, expiresAt, member: hello }, now);
+      }
       case 'control':
         return { ...claim, expiresAt: Number.MAX_SAFE_INTEGER };
       default:
@@ -75,13 +81,17 @@ export class Gate {
   }
 
   /** Undefined when the claim is proven. */
-  proof({ hello, helloBytes, challenge }: Claim, payload: Uint8Array, now: number): ByeReason | undefined {
+  proof({ hello, helloBytes, challenge, member }: Claim, payload: Uint8Array, now: number): ByeReason | undefined {
     const expected: (Uint8Array | undefined)[] = [];
     if (hello.mode !== 'control') {
       expected.push(identityProof(this.#privateKey, hello.publicKey, helloBytes, challenge));
     }
     if (hello.mode !== 'credential') expected.push(tokenProof(this.#keys, helloBytes, challenge));
     if (!sameProof(expected, payload)) return 'bad-proof';
-    return hello.mode !== 'control' && this.#revocations.has(hello.publicKey, now) ? 'revoked' : undefined;
+    return member && this.#revocations.has(member, now) ? 'revoked' : undefined;
+  }
+
+  #unlessRevoked(claim: Claim & { readonly member: Member }, now: number): Claim | ByeReason {
+    return this.#revocations.has(claim.member, now) ? 'revoked' : claim;
   }
 }

@@ -1,9 +1,14 @@
 import { MAX_PAYLOAD_BYTES } from './frame.ts';
+import type { PlaceLimits } from './places.ts';
 
 /** Every bound of a relay; README.md lists them with their reasons. */
 export interface RelayLimits {
+  /** Of nodes that have proven themselves. */
   readonly maxSessions: number;
-  readonly maxHandshakesPerSource: number;
+  /** Connections that have not shown a credential yet; these take no place of a session. */
+  readonly unproven: PlaceLimits;
+  /** Handshakes that one credential may have under way: it can be overheard where there is no TLS. */
+  readonly maxHandshakesPerKey: number;
   readonly handshakeMs: number;
   readonly keepaliveMs: number;
   readonly deadMs: number;
@@ -18,7 +23,8 @@ export interface RelayLimits {
 
 export const RELAY_LIMITS: RelayLimits = {
   maxSessions: 20_000,
-  maxHandshakesPerSource: 1_024,
+  unproven: { total: 4_096, perHost: 1_024, perSite: 2_048 },
+  maxHandshakesPerKey: 4,
   handshakeMs: 10_000,
   keepaliveMs: 20_000,
   deadMs: 45_000,

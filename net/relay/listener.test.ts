@@ -61,7 +61,7 @@ describe('relay over sockets', () => {
       sender.forward(frozen, 'x'.repeat(60_000));
       await sender.drained();
     }
-    for (const { pair } of [frozen, listening]) listener.revoke(pair.publicKey, HOUR_MS);
+    for (const { pair } of [frozen, listening]) listener.revoke(memberOf(pair), HOUR_MS);
     await expect.poll(() => listener.metrics().sessions, { timeout: 2_000 }).toBe(1);
     expect(listening.log.at(-1)).toBe('closed revoked');
   });
@@ -76,7 +76,7 @@ describe('relay over sockets', () => {
       for (const event of control.receive(chunk)) {
         heard.push(event.type);
         if (event.type === 'send') socket.write(event.bytes);
-        if (event.type === 'ready') socket.write(control.revoke(pair.publicKey, HOUR_MS));
+        if (event.type === 'ready') socket.write(control.revoke(memberOf(pair), HOUR_MS));
       }
     });
     socket.write(control.start());
@@ -122,12 +122,23 @@ describe('relay over sockets', () => {
     expect(a.log).toEqual(['ready']);
   });
 
+  test.each([
+    ['plain', undefined],
+    ['TLS', certificate()],
+  ])('silent connections to a %s port count, and a node comes in all the same', async (_, tls) => {
+    const limits = { unproven: { total: 4, perHost: 4, perSite: 4 }, closeMs: 10 };
+    const { node, port, listener } = await relay({ limits, ...(tls && { tls }) });
+    for (let n = 0; n < 20; n++) connectTo(port);
+    await expect.poll(() => listener.metrics().ended.limit, SOON).toBe(16);
+    expect((await node()).log).toEqual(['ready']);
+  });
+
   test('the token and the credential are in no log line', async () => {
     const lines: string[] = [];
     const write = (fields: object, message: string) => void lines.push(JSON.stringify(fields) + message);
     const { node, listener } = await relay({ log: { error: write, warn: write, info: write, debug: write } });
     const { pair, closed } = await node();
-    listener.revoke(pair.publicKey, HOUR_MS);
+    listener.revoke(memberOf(pair), HOUR_MS);
     await closed;
     expect(lines).toEqual(['{"ended":1}A relay key was revoked.', '{"reason":"revoked"}A relay session ends.']);
   });
@@ -148,6 +159,8 @@ async function relay(options: Partial<RelayListenerOptions> = {}) {
     joined(pair, options.tls ? connectTls({ port, rejectUnauthorized: false }) : connect(port, '127.0.0.1'));
   return { listener, port, node };
 }
+
+const memberOf = ({ publicKey }: KeyPair) => ({ workspace: workspaceTagOf('w_1'), publicKey });
 
 async function joined(pair: KeyPair, socket: Socket) {
   const grant = { workspace: workspaceTagOf('w_1'), publicKey: pair.publicKey, expiresAt: HOUR_MS };

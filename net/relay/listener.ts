@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
-import { createServer as createTlsServer } from 'node:tls';
+import { createSecureContext, type SecureContext, TLSSocket } from 'node:tls';
 import type { Clock, Log } from '../../core/ports.ts';
 import { adoptSocket } from '../adopt-socket.ts';
 import { loadDirectWrite, writeDirect } from '../direct-write.ts';
@@ -8,6 +8,7 @@ import { generateKeyPair } from '../seal/x25519.ts';
 import { relayKeysOf } from './credential.ts';
 import type { RelayLimits } from './limits.ts';
 import type { RelayMetrics } from './metrics.ts';
+import type { Member } from './revocations.ts';
 import { RelayServer } from './server.ts';
 import type { RelaySession } from './session.ts';
 
@@ -59,12 +60,10 @@ export class RelayListener {
 
   async start(): Promise<AddressInfo> {
     const { host, port, tls } = this.#options;
-    const accept = (socket: Socket) => this.#accept(socket);
-    const server = tls
-      ? createTlsServer({ cert: asPem(tls.cert), key: asPem(tls.key), handshakeTimeout: 10_000, noDelay: true }, accept)
-      : createServer({ pauseOnConnect: true, noDelay: true }, accept);
-    // A broken TLS handshake ends its own socket and nothing else.
-    server.on('tlsClientError', (_error, socket: Socket) => socket.destroy());
+    const secureContext = tls && createSecureContext({ cert: asPem(tls.cert), key: asPem(tls.key) });
+    const server = createServer({ pauseOnConnect: true, noDelay: true }, (socket) =>
+      this.#accept(socket, secureContext),
+    );
     await new Promise<void>((resolve, reject) => {
       server.once('error', reject);
       server.listen({ host, port, backlog: 1_024 }, resolve);
@@ -90,30 +89,34 @@ export class RelayListener {
   }
 
   /** Ends the sessions of a key at once; `until` is when its last credential runs out. */
-  revoke(publicKey: Uint8Array, until: number): void {
-    const ended = this.#relay.revoke(publicKey, until, this.#options.clock.now());
+  revoke(member: Member, until: number): void {
+    const ended = this.#relay.revoke(member, until, this.#options.clock.now());
     this.#options.log?.info({ ended }, 'A relay key was revoked.');
     this.#flush();
   }
 
   /** Lets a key in again that came back to the network. */
-  allow(publicKey: Uint8Array): void {
-    this.#relay.allow(publicKey);
+  allow(member: Member): void {
+    this.#relay.allow(member);
   }
 
   metrics(): RelayMetrics {
     return this.#relay.metrics();
   }
 
-  #accept(accepted: Socket): void {
-    const { clock, tls } = this.#options;
+  /** A connection counts from here on, and its time runs: one that says nothing is no cheaper for speaking TLS. */
+  #accept(accepted: Socket, secureContext: SecureContext | undefined): void {
+    const { clock } = this.#options;
     const session = this.#relay.open(accepted.remoteAddress ?? '', clock.now());
     const onBytes = (chunk: Uint8Array) => {
       this.#relay.receive(session, chunk, clock.now());
       if (chunk.length >= LARGE_READ_BYTES && ++this.#largeReads === BUSY_READS) void loadDirectWrite();
       this.#scheduleFlush();
     };
-    const socket = tls === undefined ? adoptSocket(accepted, this.#readBuffer, onBytes) : accepted.on('data', onBytes);
+    const socket =
+      secureContext === undefined
+        ? adoptSocket(accepted, this.#readBuffer, onBytes)
+        : new TLSSocket(accepted, { isServer: true, secureContext }).on('data', onBytes);
     session.outbox.writeNow = (bytes) => writeDirect(socket, bytes);
     this.#sockets.set(session, socket);
     // Resets and broken pipes are a client's everyday business; `close` follows.

@@ -2,8 +2,10 @@ import { SLAB_BYTES, type SlabPool } from './slab-pool.ts';
 
 /** So much or more at once is worth a system call of its own. */
 const PASSED_BYTES = 16_384;
+/** What the relay itself says until a connection is ready, and each answer after that, fits. */
+const OWN_BYTES = 256;
 
-/** The filled part of a slab; the slab goes back to the pool when it is written. */
+/** The filled part of a slab, which goes to the pool when it is written, or of a small buffer, which does not. */
 export interface Piece {
   readonly bytes: Uint8Array;
   readonly slab: Uint8Array<ArrayBuffer>;
@@ -50,13 +52,22 @@ export class Outbox {
     this.copy(bytes, start + written, end);
   }
 
+  /**
+   * Adds a frame of the relay's own. Where nothing else waits it takes a small buffer, so that thousands of connections that
+   * are told something at once hold little. Behind a slab it goes into the slab: no more than one is ever partly filled.
+   */
+  add(frame: Uint8Array): void {
+    this.#slab ??= new Uint8Array(OWN_BYTES);
+    this.copy(frame, 0, frame.length);
+  }
+
   /** Adds bytes; they are the caller's again after this call. */
   copy(bytes: Uint8Array, start: number, end: number): void {
     this.#queued += end - start;
     for (let at = start; at < end; ) {
-      if (this.#filled === SLAB_BYTES) this.#closeSlab();
+      if (this.#filled === this.#slab?.length) this.#closeSlab();
       this.#slab ??= this.#pool.take();
-      const until = Math.min(end, at + SLAB_BYTES - this.#filled);
+      const until = Math.min(end, at + this.#slab.length - this.#filled);
       this.#slab.set(bytes.subarray(at, until), this.#filled);
       this.#filled += until - at;
       at = until;
@@ -76,7 +87,7 @@ export class Outbox {
 
   /** The batch taken last has been written. */
   written(): void {
-    for (const { slab } of this.#writing) this.#pool.give(slab);
+    for (const { slab } of this.#writing) if (slab.length === SLAB_BYTES) this.#pool.give(slab);
     this.#queued -= this.#writingBytes;
     this.#writing = [];
     this.#writingBytes = 0;

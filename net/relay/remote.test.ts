@@ -25,6 +25,8 @@ async function relay(options: Partial<RelayListenerOptions> = {}) {
   return { listener, port: (await listener.start()).port };
 }
 
+const memberOf = ({ publicKey } = generateKeyPair()) => ({ workspace: workspaceTagOf('w'), publicKey });
+
 function remote(port: number, options: Partial<ConstructorParameters<typeof RemoteRelay>[0]> = {}) {
   const lines: string[] = [];
   const note = (fields: object, message: string) => void lines.push(`${message} ${JSON.stringify(fields)}`);
@@ -37,7 +39,7 @@ function remote(port: number, options: Partial<ConstructorParameters<typeof Remo
 }
 
 test('it tells a relay of everything revoked before it came, and takes back what was allowed meanwhile', async () => {
-  const [gone, back] = [generateKeyPair().publicKey, generateKeyPair().publicKey];
+  const [gone, back] = [memberOf(), memberOf()];
   const first = await relay();
   const { control } = remote(first.port);
   await expect.poll(() => control.problem, SOON).toBeUndefined();
@@ -47,7 +49,7 @@ test('it tells a relay of everything revoked before it came, and takes back what
   await expect.poll(() => control.problem, SOON).toMatch(/is away/);
   control.revoke(gone, Date.now() + HOUR_MS);
   control.allow(back);
-  control.allow(generateKeyPair().publicKey);
+  control.allow(memberOf());
   await relay({ port: first.port });
   await expect
     .poll(() => control.metrics(), SOON)
@@ -62,11 +64,11 @@ test('a key that is revoked is refused, and let in again once it is allowed', as
   const grant = { workspace: workspaceTagOf('w'), publicKey: pair.publicKey, expiresAt };
   const credential = mintCredential(relayKeysOf(TOKEN), grant);
   await expect.poll(() => control.problem, SOON).toBeUndefined();
-  control.revoke(pair.publicKey, expiresAt);
+  control.revoke(memberOf(pair), expiresAt);
   await expect.poll(() => control.metrics().confirmed, SOON).toBe(1);
   using refused = await relaySession(port, pair, credential);
   expect((await refused.next('closed')).reason).toBe('revoked');
-  control.allow(pair.publicKey);
+  control.allow(memberOf(pair));
   await expect.poll(() => control.metrics().confirmed, SOON).toBe(2);
   using welcome = await relaySession(port, pair, credential);
   await welcome.next('ready');

@@ -6,7 +6,7 @@ import { RelayControl } from './control.ts';
 import { type RelayKeys, relayKeysOf } from './credential.ts';
 import { tlsOptionsOf } from './dial.ts';
 import { RELAY_LIMITS } from './limits.ts';
-import { Revocations } from './revocations.ts';
+import { type Member, Revocations } from './revocations.ts';
 
 const TICK_MS = 1_000;
 /** Milliseconds until the next attempt: the first, and at most. A revoked node may use the relay for as long. */
@@ -89,19 +89,19 @@ export class RemoteRelay {
   }
 
   /** Ends the sessions of a key; `until` is when its last credential runs out. */
-  revoke(publicKey: Uint8Array, until: number): void {
-    this.#pardoned.remove(publicKey);
-    this.#revoked.add(publicKey, until);
-    if (this.#link?.isReady) this.#tell(this.#link, this.#link.control.revoke(publicKey, until));
+  revoke(member: Member, until: number): void {
+    this.#pardoned.remove(member);
+    this.#revoked.add(member, until);
+    if (this.#link?.isReady) this.#tell(this.#link, this.#link.control.revoke(member, until));
   }
 
   /** Lets a key in again that came back to the network. */
-  allow(publicKey: Uint8Array): void {
-    const until = this.#revoked.until(publicKey);
+  allow(member: Member): void {
+    const until = this.#revoked.until(member);
     if (until === undefined) return;
-    this.#revoked.remove(publicKey);
-    this.#pardoned.add(publicKey, until);
-    if (this.#link?.isReady) this.#tell(this.#link, this.#link.control.allow(publicKey));
+    this.#revoked.remove(member);
+    this.#pardoned.add(member, until);
+    if (this.#link?.isReady) this.#tell(this.#link, this.#link.control.allow(member));
   }
 
   /** Why it cannot be told anything now; undefined when it can. */
@@ -166,8 +166,8 @@ export class RemoteRelay {
     if (link.isReady) return;
     link.isReady = true;
     this.#counts.connects++;
-    for (const { publicKey } of this.#pardoned) this.#tell(link, link.control.allow(publicKey));
-    for (const { publicKey, until } of this.#revoked) this.#tell(link, link.control.revoke(publicKey, until));
+    for (const { member } of this.#pardoned) this.#tell(link, link.control.allow(member));
+    for (const { member, until } of this.#revoked) this.#tell(link, link.control.revoke(member, until));
     const fields = { relay: this.#place, revocations: this.#revoked.size };
     this.#options.log.info(fields, 'connected to the relay: it hears of revocations');
   }

@@ -1,3 +1,24 @@
+import { KEY_BYTES } from '../seal/x25519.ts';
+import { WORKSPACE_TAG_BYTES } from './credential.ts';
+
+/** A key in one workspace: what happens to it there is nothing to its sessions in another. */
+export interface Member {
+  readonly workspace: Uint8Array;
+  readonly publicKey: Uint8Array;
+}
+
+/** key 32 | workspace 16 */
+export const MEMBER_BYTES = KEY_BYTES + WORKSPACE_TAG_BYTES;
+
+export function encodeMember({ publicKey, workspace }: Member): Uint8Array {
+  return Buffer.concat([publicKey, workspace], MEMBER_BYTES);
+}
+
+export function decodeMember(bytes: Uint8Array): Member {
+  const copy = Uint8Array.from(bytes);
+  return { publicKey: copy.subarray(0, KEY_BYTES), workspace: copy.subarray(KEY_BYTES, MEMBER_BYTES) };
+}
+
 /** Keys that may not come back before their last credential has run out. */
 export class Revocations {
   readonly #until = new Map<string, number>();
@@ -7,8 +28,8 @@ export class Revocations {
     this.#max = max;
   }
 
-  add(publicKey: Uint8Array, until: number): void {
-    const name = Buffer.from(publicKey).toString('base64');
+  add(member: Member, until: number): void {
+    const name = nameOf(member);
     this.#until.set(name, Math.max(until, this.#until.get(name) ?? 0));
     if (this.#until.size <= this.#max) return;
     let [soonest, end]: [string, number] = [name, Number.POSITIVE_INFINITY];
@@ -16,29 +37,33 @@ export class Revocations {
     this.#until.delete(soonest);
   }
 
-  remove(publicKey: Uint8Array): void {
-    this.#until.delete(Buffer.from(publicKey).toString('base64'));
+  remove(member: Member): void {
+    this.#until.delete(nameOf(member));
   }
 
   /** When the key may come back; undefined when it is not kept out. */
-  until(publicKey: Uint8Array): number | undefined {
-    return this.#until.get(Buffer.from(publicKey).toString('base64'));
+  until(member: Member): number | undefined {
+    return this.#until.get(nameOf(member));
   }
 
-  *[Symbol.iterator](): Iterator<{ readonly publicKey: Uint8Array; readonly until: number }> {
-    for (const [key, until] of this.#until) yield { publicKey: Uint8Array.from(Buffer.from(key, 'base64')), until };
+  *[Symbol.iterator](): Iterator<{ readonly member: Member; readonly until: number }> {
+    for (const [name, until] of this.#until) yield { member: decodeMember(Buffer.from(name, 'base64')), until };
   }
 
   get size(): number {
     return this.#until.size;
   }
 
-  has(publicKey: Uint8Array, now: number): boolean {
-    const until = this.until(publicKey);
+  has(member: Member, now: number): boolean {
+    const until = this.until(member);
     return until !== undefined && now < until;
   }
 
   forgetUntil(now: number): void {
     for (const [key, until] of this.#until) if (until <= now) this.#until.delete(key);
   }
+}
+
+function nameOf(member: Member): string {
+  return Buffer.from(encodeMember(member)).toString('base64');
 }

@@ -92,10 +92,70 @@ describe('handshake', () => {
     expect(session.closing).toEqual({ reason: 'handshake-timeout', at: 10_000 });
   });
 
-  test('connections above a limit are told so and closed', () => {
-    const { server } = relay({ limits: { maxHandshakesPerSource: 2, maxSessions: 4 } });
-    const reasons = ['a', 'a', 'a', 'b', 'c'].map((source) => server.open(source, 0).closing?.reason);
-    expect(reasons).toEqual([undefined, undefined, 'limit', undefined, 'limit']);
+  test('of too many silent connections from one address the oldest go, and are told so', () => {
+    const { server } = relay({ limits: { unproven: { total: 9, perHost: 2, perSite: 4 } } });
+    const sessions = ['192.0.2.1', '192.0.2.1', '::ffff:192.0.2.1', '192.0.2.2'].map((source) =>
+      server.open(source, 0),
+    );
+    expect(reasonsOf(sessions)).toEqual(['limit', undefined, undefined, undefined]);
+  });
+
+  test('thousands of silent connections hold little when all of them are told that they took too long', () => {
+    const { server } = relay({ limits: { unproven: { total: 20_000, perHost: 20_000, perSite: 20_000 } } });
+    const silent = Array.from({ length: 19_000 }, () => server.open('192.0.2.1', 0));
+    server.tick(10_000);
+    expect(new Set(reasonsOf(silent))).toEqual(new Set(['handshake-timeout']));
+    const held = silent.flatMap(({ outbox }) => outbox.take()).map(({ slab }) => slab.length);
+    expect(held.length).toBe(19_000);
+    expect(held.reduce((sum, bytes) => sum + bytes, 0)).toBeLessThan(5_000_000);
+  });
+
+  test('a challenge holds as little', () => {
+    const { server } = relay();
+    const pair = generateKeyPair();
+    const session = server.open('192.0.2.1', 0);
+    server.receive(session, new RelayClient(pair, { credential: credentialOf(pair) }).start(0), 0);
+    expect(session.outbox.take().map(({ slab }) => slab.length)).toEqual([256]);
+  });
+
+  test.each<[string, number, (n: number) => string]>([
+    ['one IPv6 /64', 1_000, (n) => `2001:db8:1:1::${n.toString(16)}`],
+    ['the /64s of one IPv6 /48', 1_000, (n) => `2001:db8:1:${n.toString(16)}::1`],
+    ['nearly as many addresses as there are places', 250, (n) => `198.18.${n >> 8}.${n & 255}`],
+  ])('strangers from %s keep no node out', (_, count, sourceOf) => {
+    const { server, deliver } = relay({ limits: { unproven: { total: 256, perHost: 32, perSite: 64 } } });
+    const flood = () => {
+      for (let n = 0; n < count; n++) server.open(sourceOf(n), 0);
+    };
+    flood();
+    const pair = generateKeyPair();
+    const client = new RelayClient(pair, { credential: credentialOf(pair) });
+    const session = server.open('203.0.113.7', 0);
+    flood();
+    server.receive(session, client.start(0), 0);
+    for (let again = 0; again < 10; again++) flood();
+    const challenge = Buffer.from(deliver(session)[0]?.slice(3) ?? '', 'hex');
+    for (const event of client.receive(challenge, 0))
+      if (event.type === 'send') server.receive(session, event.bytes, 0);
+    expect(session.state).toBe('ready');
+  });
+
+  test('whoever replays an overheard credential pushes out nobody else', () => {
+    const { server, connect, join } = relay({ limits: { maxHandshakesPerKey: 2 } });
+    const victim = generateKeyPair();
+    const hello = new RelayClient(victim, { credential: credentialOf(victim) }).start(0);
+    const replays = Array.from({ length: 5 }, (_, n) => server.open(`198.18.0.${n}`, 0));
+    for (const session of replays) server.receive(session, Uint8Array.from(hello), 0);
+    expect(reasonsOf(replays)).toEqual(['limit', 'limit', 'limit', undefined, undefined]);
+    expect(join().session.state).toBe('ready');
+    expect(connect(victim, { credential: credentialOf(victim) }).session.state).toBe('ready');
+  });
+
+  test('a full relay refuses one node more, and not one that comes again', () => {
+    const { join } = relay({ limits: { maxSessions: 2 } });
+    const [a] = [join(), join()];
+    expect(join().log).toEqual(['closed limit']);
+    expect(join(a.pair).session.state).toBe('ready');
   });
 });
 
@@ -268,12 +328,23 @@ describe('revocation and restart', () => {
   test('a revoked key is closed at once and cannot come back until its credentials have ended', () => {
     const { join, server } = relay();
     const node = join();
-    expect(server.revoke(node.pair.publicKey, DAY_MS, 5)).toBe(1);
+    expect(server.revoke(memberOf(node.pair), DAY_MS, 5)).toBe(1);
     node.pump();
     expect(node.log.at(-1)).toBe('closed revoked');
     expect(join(node.pair).log).toEqual(['closed revoked']);
     server.tick(DAY_MS);
-    expect(server.revoke(node.pair.publicKey, 0, DAY_MS)).toBe(0);
+    expect(server.revoke(memberOf(node.pair), 0, DAY_MS)).toBe(0);
+  });
+
+  test('a key that is revoked in one workspace goes on in another, and being let into that one helps it nowhere else', () => {
+    const { join, server } = relay();
+    const pair = generateKeyPair();
+    const elsewhere = join(pair, 'w_2');
+    server.revoke(memberOf(pair), DAY_MS, 0);
+    expect(elsewhere.session.state).toBe('ready');
+    server.allow({ ...memberOf(pair), workspace: workspaceTagOf('w_2') });
+    expect(join(pair).log).toEqual(['closed revoked']);
+    expect(join(pair, 'w_2').session.state).toBe('ready');
   });
 
   test('a revocation that comes in the middle of a handshake holds', () => {
@@ -282,7 +353,7 @@ describe('revocation and restart', () => {
     const client = new RelayClient(pair, { credential: credentialOf(pair) });
     const session = server.open('10.0.0.1', 0);
     server.receive(session, client.start(0), 0);
-    server.revoke(pair.publicKey, DAY_MS, 0);
+    server.revoke(memberOf(pair), DAY_MS, 0);
     const challenge = deliver(session)[0]?.slice(3) ?? '';
     for (const event of client.receive(Buffer.from(challenge, 'hex'), 0)) {
       if (event.type === 'send') server.receive(session, event.bytes, 0);
@@ -297,7 +368,7 @@ describe('revocation and restart', () => {
     const control = new RelayControl(keys);
     server.receive(session, control.start(), 0);
     const log = exchange(server, session, deliver, control);
-    server.receive(session, control.revoke(node.pair.publicKey, DAY_MS), 0);
+    server.receive(session, control.revoke(memberOf(node.pair), DAY_MS), 0);
     expect([...log, ...exchange(server, session, deliver, control)]).toEqual(['ready', 'revoked']);
     expect(node.session.closing?.reason).toBe('revoked');
   });
@@ -445,6 +516,12 @@ function relay({ limits = {}, idOf }: { limits?: Partial<RelayLimits>; idOf?: ()
   const join = (pair = generateKeyPair(), workspace = 'w_1') =>
     connect(pair, { credential: credentialOf(pair, { workspace }) });
   return { server, connect, join, deliver };
+}
+
+const memberOf = ({ publicKey }: KeyPair) => ({ workspace: workspaceTagOf('w_1'), publicKey });
+
+function reasonsOf(sessions: readonly RelaySession[]): (string | undefined)[] {
+  return sessions.map(({ closing }) => closing?.reason);
 }
 
 function exchange(

@@ -1,18 +1,18 @@
-import { KEY_BYTES, type KeyPair } from '../seal/x25519.ts';
+import type { KeyPair } from '../seal/x25519.ts';
 import type { RelayKeys } from './credential.ts';
 import { Directory } from './directory.ts';
 import { encodeFrame, FLAG_REPLY, FRAME_TYPES, HEADER_BYTES, peerIdOf, viewOf } from './frame.ts';
 import { Gate } from './gate.ts';
 import { encodeBye, encodeReady, MAX_HANDSHAKE_PAYLOAD } from './handshake.ts';
-import { HandshakeCounts } from './handshake-counts.ts';
 import { RELAY_LIMITS, type RelayLimits } from './limits.ts';
 import { RelayCounters, type RelayMetrics } from './metrics.ts';
 import { Overdue } from './overdue.ts';
 import type { ByeReason } from './reasons.ts';
-import { Revocations } from './revocations.ts';
+import { decodeMember, MEMBER_BYTES, type Member, Revocations } from './revocations.ts';
 import { RelaySession } from './session.ts';
 import { SlabPool } from './slab-pool.ts';
 import { Span } from './span.ts';
+import { Unproven } from './unproven.ts';
 
 const NO_PAYLOAD = new Uint8Array(0);
 /** A probe carries at most a time stamp and a number. */
@@ -43,7 +43,7 @@ export class RelayServer {
   readonly #pool = new SlabPool();
   readonly #sessions = new Set<RelaySession>();
   readonly #directory = new Directory();
-  readonly #handshakes = new HandshakeCounts();
+  readonly #unproven: Unproven;
   readonly #overdue: Overdue;
   readonly #revocations: Revocations;
   readonly #counters = new RelayCounters();
@@ -57,19 +57,17 @@ export class RelayServer {
     this.#idOf = parts.idOf ?? peerIdOf;
     this.#revocations = new Revocations(this.limits.maxRevocations);
     this.#overdue = new Overdue(this.limits);
+    this.#unproven = new Unproven(this.limits);
     this.#gate = new Gate(parts, this.#revocations, this.limits.tokenSessionMs);
   }
 
-  /** A connection from this address. It may come back already `closing` when a limit is reached. */
+  /** A connection from this address. It may come back already `closing`, and another one may be closing for it. */
   open(source: string, now: number): RelaySession {
-    const session = new RelaySession(source, now, this.#pool, this.limits.queueBytes, MAX_HANDSHAKE_PAYLOAD);
-    const { maxSessions, maxHandshakesPerSource } = this.limits;
-    const isFull = this.#sessions.size >= maxSessions || this.#handshakes.of(source) >= maxHandshakesPerSource;
+    const session = new RelaySession(now, this.#pool, this.limits.queueBytes, MAX_HANDSHAKE_PAYLOAD);
     this.#sessions.add(session);
-    this.#handshakes.add(source);
     this.#counters.opened++;
     if (this.#draining) this.#end(session, 'restart', now);
-    else if (isFull) this.#end(session, 'limit', now);
+    else this.#makeRoom(this.#unproven.add(session, source), now);
     return session;
   }
 
@@ -107,16 +105,15 @@ export class RelayServer {
     for (const [session, reason] of this.#overdue.find(this.#sessions, now)) this.#end(session, reason, now);
   }
 
-  /** Ends the sessions of a key and refuses it until its credentials have run out. @returns sessions ended */
-  revoke(publicKey: Uint8Array, until: number, now: number): number {
+  /** Ends the sessions of a key in one workspace, and refuses it there until its credentials have run out. @returns sessions ended */
+  revoke(member: Member, until: number, now: number): number {
     // A key that is kept out already has no session; a control plane that came back names thousands of them.
-    const isKnown = this.#revocations.has(publicKey, now);
-    this.#revocations.add(publicKey, until);
+    const isKnown = this.#revocations.has(member, now);
+    this.#revocations.add(member, until);
     if (isKnown) return 0;
     let ended = 0;
     for (const session of this.#sessions) {
-      if (session.publicKey === undefined || Buffer.compare(session.publicKey, publicKey) !== 0) continue;
-      if (session.closing !== undefined) continue;
+      if (session.closing !== undefined || !isOf(session, member)) continue;
       this.#end(session, 'revoked', now);
       ended++;
     }
@@ -124,8 +121,8 @@ export class RelayServer {
   }
 
   /** Takes a revocation back: the key may come in again. */
-  allow(publicKey: Uint8Array): void {
-    this.#revocations.remove(publicKey);
+  allow(member: Member): void {
+    this.#revocations.remove(member);
   }
 
   /** Tells every client to move and takes no new ones. Sessions go on forwarding until their clients leave. */
@@ -235,6 +232,9 @@ export class RelayServer {
     if (typeof claim === 'string') return claim;
     session.claim = claim;
     session.state = 'proof';
+    if (claim.hello.mode === 'credential') {
+      this.#makeRoom(this.#unproven.showedCredential(session, claim.hello.publicKey), now);
+    }
     this.#send(session, encodeFrame('challenge', 0n, claim.challenge));
     return undefined;
   }
@@ -246,22 +246,21 @@ export class RelayServer {
     if (refusal !== undefined) return refusal;
     session.claim = undefined;
     session.expiresAt = claim.expiresAt;
-    if (claim.hello.mode !== 'control' && claim.workspace !== undefined) {
-      return this.#join(session, claim.hello.publicKey, claim.workspace, now);
-    }
-    this.#leaveHandshake(session);
+    if (claim.member !== undefined) return this.#join(session, claim.member, now);
+    this.#unproven.remove(session);
     session.state = 'control';
     this.#welcome(session);
     return undefined;
   }
 
   /** Only here, after proof, may a session take the place of another. */
-  #join(session: RelaySession, publicKey: Uint8Array, workspace: Uint8Array, now: number): ByeReason | undefined {
+  #join(session: RelaySession, { publicKey, workspace }: Member, now: number): ByeReason | undefined {
     session.id = this.#idOf(publicKey);
     const present = this.#directory.find(workspace, session);
     if (present?.publicKey !== undefined && Buffer.compare(present.publicKey, publicKey) !== 0) return 'collision';
     if (present !== undefined) this.#end(present, 'replaced', now);
-    this.#leaveHandshake(session);
+    if (this.#directory.size >= this.limits.maxSessions) return 'limit';
+    this.#unproven.remove(session);
     session.publicKey = publicKey;
     session.workspaceTag = workspace;
     this.#directory.add(workspace, session);
@@ -302,12 +301,12 @@ export class RelayServer {
   }
 
   #takeRevocation(session: RelaySession, payload: Uint8Array, now: number): ByeReason | undefined {
-    if (payload.length !== KEY_BYTES + 8) return 'protocol';
-    const publicKey = Uint8Array.from(payload.subarray(0, KEY_BYTES));
-    const until = Number(viewOf(payload).getBigUint64(KEY_BYTES));
-    if (until === 0) this.allow(publicKey);
-    else this.revoke(publicKey, until, now);
-    this.#send(session, encodeFrame('revoke', 0n, publicKey, FLAG_REPLY));
+    if (payload.length !== MEMBER_BYTES + 8) return 'protocol';
+    const member = decodeMember(payload);
+    const until = Number(viewOf(payload).getBigUint64(MEMBER_BYTES));
+    if (until === 0) this.allow(member);
+    else this.revoke(member, until, now);
+    this.#send(session, encodeFrame('revoke', 0n, member.publicKey, FLAG_REPLY));
     return undefined;
   }
 
@@ -318,7 +317,7 @@ export class RelayServer {
       this.#counters.dropped['queue-full']++;
       return;
     }
-    session.outbox.copy(frame, 0, frame.length);
+    session.outbox.add(frame);
     this.#markDirty(session);
   }
 
@@ -329,7 +328,7 @@ export class RelayServer {
     const retryAfterMs = reason === 'limit' || reason === 'restart' ? LIMIT_RETRY_MS : 0;
     const bye = encodeFrame('bye', 0n, encodeBye({ reason, retryAfterMs }));
     // Past the cap if need be: it is the last frame and a small one.
-    session.outbox.copy(bye, 0, bye.length);
+    session.outbox.add(bye);
     session.closing = { reason, at: now };
     session.state = 'closing';
     this.#counters.ended[reason]++;
@@ -337,12 +336,12 @@ export class RelayServer {
   }
 
   #leave(session: RelaySession): void {
-    this.#leaveHandshake(session);
+    this.#unproven.remove(session);
     this.#directory.remove(session);
   }
 
-  #leaveHandshake(session: RelaySession): void {
-    if (session.isHandshaking) this.#handshakes.remove(session.source);
+  #makeRoom(crowdedOut: RelaySession | undefined, now: number): void {
+    if (crowdedOut !== undefined) this.#end(crowdedOut, 'limit', now);
   }
 
   #markDirty(session: RelaySession): void {
@@ -350,4 +349,9 @@ export class RelayServer {
     session.isDirty = true;
     this.#dirty.push(session);
   }
+}
+
+function isOf({ publicKey, workspaceTag }: RelaySession, member: Member): boolean {
+  if (publicKey === undefined || workspaceTag === undefined) return false;
+  return Buffer.compare(publicKey, member.publicKey) === 0 && Buffer.compare(workspaceTag, member.workspace) === 0;
 }

@@ -10,7 +10,6 @@ export type SessionState = 'hello' | 'proof' | 'ready' | 'control' | 'closing' |
 
 /** One connection as the relay sees it. Its owner writes what `outbox.take()` gives and closes the socket when told. */
 export class RelaySession {
-  readonly source: string;
   openedAt: number;
   readonly splitter: FrameSplitter;
   readonly outbox: Outbox;
@@ -29,8 +28,7 @@ export class RelaySession {
   /** Already in the list of sessions with something to write. */
   isDirty = false;
 
-  constructor(source: string, now: number, pool: SlabPool, queueBytes: number, maxPayload: number) {
-    this.source = source;
+  constructor(now: number, pool: SlabPool, queueBytes: number, maxPayload: number) {
     this.openedAt = now;
     this.heardAt = now;
     this.outbox = new Outbox(pool, queueBytes);

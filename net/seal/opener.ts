@@ -5,8 +5,11 @@ import { agree, importPrivateKey, type KeyPair } from './x25519.ts';
 
 /** Senders whose state is kept; the one silent longest is forgotten first and must then prove its epoch again. */
 const MAX_SENDERS = 65_536;
-/** Unproven epochs kept for each sender and kind: a real sender has one, replays of old processes may add more. */
-const MAX_UNPROVEN_EPOCHS = 4;
+/**
+ * Epochs kept for each sender and kind, the proven one among them. Each is a process of the sender: so many restarts, a month of
+ * one a day, can be recorded and none of it opens twice.
+ */
+const MAX_EPOCHS = 32;
 
 export type SealRefusal =
   /** No sealed message: wrong version, too short or too long. */
@@ -39,10 +42,16 @@ interface Epoch {
   readonly window: ReplayWindow;
 }
 
+/** What is known of a sender's messages of one kind. */
+interface Epochs {
+  proven: Epoch | undefined;
+  /** The proven one too; the one silent longest first. */
+  readonly known: Map<string, Epoch>;
+}
+
 interface Sender {
   readonly secret: Uint8Array;
-  /** By kind; the proven epoch first if there is one. */
-  readonly epochs: Map<SealKind, { proven?: Epoch; unproven: Epoch[] }>;
+  readonly kinds: Map<SealKind, Epochs>;
 }
 
 /** Opens messages sealed to one key pair. `listensTo` decides by sender key before any work is done. */
@@ -68,29 +77,26 @@ export class Opener {
     if (secret === undefined) return { ok: false, reason: 'not-authentic' };
 
     const id = nameOf(header.epoch);
-    const known = this.#senders.get(name)?.epochs.get(kind);
-    const proven = known?.proven?.id === id ? known.proven : undefined;
-    const epoch = proven ??
-      known?.unproven.find((candidate) => candidate.id === id) ?? {
-        id,
-        key: deriveKey(secret, header.epoch, kind, from, this.publicKey),
-        window: new ReplayWindow(),
-      };
+    const epochs = this.#senders.get(name)?.kinds.get(kind);
+    const epoch = epochs?.known.get(id) ?? {
+      id,
+      key: deriveKey(secret, header.epoch, kind, from, this.publicKey),
+      window: new ReplayWindow(),
+    };
     const plaintext = decrypt(epoch.key, sealed, subject);
     if (plaintext === undefined) return { ok: false, reason: 'not-authentic' };
     // Only after the message proved authentic: a forger must neither use up numbers nor push out what is kept.
     this.#keep(name, secret, kind, epoch);
     if (!epoch.window.use(header.seq)) return { ok: false, reason: 'replayed' };
-    return { ok: true, from, kind, epoch: proven ? 'proven' : 'unproven', epochId: id, plaintext };
+    const isProven = epochs?.proven === epoch;
+    return { ok: true, from, kind, epoch: isProven ? 'proven' : 'unproven', epochId: id, plaintext };
   }
 
   /** Makes the epoch of this message the sender's present one; messages of any other count as unproven from now on. */
   prove({ from, kind, epochId }: Pick<Opened, 'from' | 'kind' | 'epochId'>): void {
-    const epochs = this.#senders.get(nameOf(from))?.epochs.get(kind);
-    const epoch = epochs?.unproven.find((candidate) => candidate.id === epochId);
-    if (epochs === undefined || epoch === undefined) return;
-    epochs.proven = epoch;
-    epochs.unproven = [];
+    const epochs = this.#senders.get(nameOf(from))?.kinds.get(kind);
+    const epoch = epochs?.known.get(epochId);
+    if (epochs !== undefined && epoch !== undefined) epochs.proven = epoch;
   }
 
   /** Drops what is kept about a sender, for instance when it left the graph. */
@@ -98,21 +104,28 @@ export class Opener {
     this.#senders.delete(nameOf(sender));
   }
 
+  /** Maps are written again so that their order is that of the last message. */
   #keep(name: string, secret: Uint8Array, kind: SealKind, epoch: Epoch): void {
-    const sender = this.#senders.get(name) ?? { secret, epochs: new Map() };
-    // Written again so that the map's order is that of the last message.
-    this.#senders.delete(name);
-    this.#senders.set(name, sender);
-    if (this.#senders.size > MAX_SENDERS) {
-      const [oldest] = this.#senders.keys();
-      if (oldest !== undefined) this.#senders.delete(oldest);
+    const sender = this.#senders.get(name) ?? { secret, kinds: new Map<SealKind, Epochs>() };
+    putLast(this.#senders, name, sender);
+    const [silent] = this.#senders.keys();
+    if (this.#senders.size > MAX_SENDERS && silent !== undefined) this.#senders.delete(silent);
+
+    const epochs = sender.kinds.get(kind) ?? { proven: undefined, known: new Map<string, Epoch>() };
+    sender.kinds.set(kind, epochs);
+    putLast(epochs.known, epoch.id, epoch);
+    if (epochs.known.size <= MAX_EPOCHS) return;
+    for (const [id, known] of epochs.known) {
+      if (known === epochs.proven) continue;
+      epochs.known.delete(id);
+      return;
     }
-    const epochs = sender.epochs.get(kind) ?? { unproven: [] };
-    sender.epochs.set(kind, epochs);
-    if (epochs.proven === epoch || epochs.unproven.includes(epoch)) return;
-    epochs.unproven.push(epoch);
-    if (epochs.unproven.length > MAX_UNPROVEN_EPOCHS) epochs.unproven.shift();
   }
+}
+
+function putLast<Key, Value>(map: Map<Key, Value>, key: Key, value: Value): void {
+  map.delete(key);
+  map.set(key, value);
 }
 
 function nameOf(bytes: Uint8Array): string {

@@ -29,9 +29,58 @@ describe('signal exchange', () => {
     a.restart();
     run(a.exchange.syn(b.key, 60_000), [], 60_000);
     const toB = recorded.filter((signal) => Buffer.compare(signal.to, b.key) === 0);
-    const replayed = toB.map((signal) => outcome(b.exchange.receive(signal.subject, signal.payload, 120_000)));
-    expect(replayed).toEqual(['syn new', 'stale-echo', 'unproven']);
+    const replay = () => toB.map((signal) => outcome(b.exchange.receive(signal.subject, signal.payload, 120_000)));
+    expect(replay()).toEqual(['replayed', 'replayed', 'replayed']);
     expect(run(a.exchange.send(b.key, OFFER), [], 120_000)).toEqual(['b: OFFER']);
+    // A process of the receiver that never heard the recorded one.
+    b.restart();
+    expect(replay()).toEqual(['syn new', 'stale-echo', 'unproven']);
+  });
+
+  test('3,000 replays of the SYNs of six former processes are answered as often as six SYNs, and a restart at once', () => {
+    const { a, b, run } = twoNodes();
+    const recorded = Array.from({ length: 6 }, () => {
+      a.restart();
+      return a.exchange.syn(b.key, 0);
+    }).flat();
+    a.restart();
+    const answers = replayed(recorded, b, { times: 500, everyMs: 4 });
+    expect(answers.filter((answer) => answer !== 'SYN').length).toBe(6);
+    expect(answers.length).toBeLessThanOrEqual(12);
+    const now = 2_000;
+    expect(run(a.exchange.syn(b.key, now), [], now)).toContain('a: ready new');
+  });
+
+  test('whatever is replayed, answers stay few and a restarted peer is met within seconds', () => {
+    const { a, b, run } = twoNodes();
+    // More processes than anyone remembers.
+    const recorded = Array.from({ length: 100 }, () => {
+      a.restart();
+      return a.exchange.syn(b.key, 0);
+    }).flat();
+    const answers = replayed(recorded, b, { times: 50, everyMs: 10 });
+    // 50 s: two SYNs and two ACKs a second, and eight ACKs at once.
+    expect(answers.length).toBeLessThanOrEqual(4 * 50 + 10);
+    a.restart();
+    const log: string[] = [];
+    for (let now = 50_000; now < 53_000 && !log.includes('a: ready new'); now += 500) {
+      log.push(...run(replayFrom(recorded, now), [], now), ...run(a.exchange.syn(b.key, now), [], now));
+    }
+    expect(log).toContain('a: ready new');
+    expect(log).toContain('b: ready new');
+    expect(run(a.exchange.send(b.key, OFFER), [], 53_000)).toContain('b: OFFER');
+  });
+
+  test('replays of former processes use up nothing of the living one', () => {
+    const { a, b, run } = twoNodes();
+    const recorded = Array.from({ length: 100 }, () => {
+      a.restart();
+      return a.exchange.syn(b.key, 0);
+    }).flat();
+    a.restart();
+    run(a.exchange.syn(b.key, 0));
+    replayed(recorded, b, { times: 1, everyMs: 0 });
+    expect(run(a.exchange.syn(b.key, 600), [], 600)).toEqual(['b: syn same', 'a: ready same']);
   });
 
   test('a repetition within the living process is dropped', () => {
@@ -133,6 +182,29 @@ function twoNodes({ skewOfB = 0 } = {}) {
     return log;
   };
   return { a, b, run };
+}
+
+/** What the receiver answers while all recordings come again and again. @returns kinds of messages */
+function replayed(
+  recorded: readonly SealedSignal[],
+  { exchange }: Pick<ReturnType<typeof node>, 'exchange'>,
+  { times, everyMs }: { times: number; everyMs: number },
+): ('SYN' | 'ACK')[] {
+  const answers: ('SYN' | 'ACK')[] = [];
+  for (let n = 0; n < times * recorded.length; n++) {
+    const signal = recorded[n % recorded.length];
+    if (!signal) continue;
+    const { send, event } = exchange.receive(signal.subject, signal.payload, n * everyMs);
+    // An ACK goes with the event, a SYN perhaps before it.
+    const acks = event ? 1 : 0;
+    answers.push(...send.slice(acks).map(() => 'SYN' as const), ...send.slice(0, acks).map(() => 'ACK' as const));
+  }
+  return answers;
+}
+
+/** Some of the recordings, others each time. */
+function replayFrom(recorded: readonly SealedSignal[], now: number): readonly SealedSignal[] {
+  return Array.from({ length: 50 }, (_, n) => recorded[(now + n) % recorded.length]).filter((signal) => !!signal);
 }
 
 function outcome({ deliver, event, dropped }: SignalOutcome): string {

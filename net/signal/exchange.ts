@@ -1,10 +1,16 @@
 import { Challenges } from '../seal/challenges.ts';
 import type { Opener, SealRefusal } from '../seal/opener.ts';
 import type { Sealer } from '../seal/sealer.ts';
+import { SourceLimit } from '../stun/rate.ts';
 import { decodeSignal, encodeSignal, type SignalMessage } from './message.ts';
 
 /** At most one SYN goes to a peer in this time, whatever arrives: two nodes never talk each other into a storm. */
 export const SYN_INTERVAL_MS = 500;
+/**
+ * ACKs to one peer: a process asks no oftener than the interval of its SYN. What is not from the process that we know has an
+ * allowance of its own, so that recordings of former ones use up nothing of the living one.
+ */
+const ACKS = { perSecond: 1_000 / SYN_INTERVAL_MS, burst: 8 };
 /** Peers whose last SYN is remembered. */
 const MAX_PACED_PEERS = 16_384;
 
@@ -15,7 +21,13 @@ export interface SealedSignal {
   readonly payload: Uint8Array;
 }
 
-export type SignalDrop = SealRefusal | 'unknown-kind' | 'unproven' | 'stale-echo';
+export type SignalDrop =
+  | SealRefusal
+  | 'unknown-kind'
+  | 'unproven'
+  | 'stale-echo'
+  /** SYNs beyond what a peer may ask. */
+  | 'rate';
 
 /** Kinds that concern the connection; SYN and ACK are dealt with here. */
 export type ConnectionSignal = Exclude<SignalMessage, { kind: 'SYN' | 'ACK' }>;
@@ -44,6 +56,7 @@ export class SignalExchange {
   readonly #subjectOf: (peer: Uint8Array) => string | undefined;
   readonly #challenges: Challenges;
   readonly #lastSyn = new Map<string, number>();
+  readonly #acks = new SourceLimit(ACKS.perSecond, ACKS.burst);
 
   /** `subjectOf` names the signal subject of a peer in the node's graph, undefined for any other key. */
   constructor(parts: {
@@ -93,6 +106,10 @@ export class SignalExchange {
       case 'SYN': {
         // Our own SYN goes before the ACK: on an ordered bus the peer has proven itself before it hears that it is heard.
         const challenge = isProven ? [] : this.syn(from, now);
+        // Without an ACK it still proves itself by answering the challenge, and its next SYN is that of a known process.
+        if (!this.#acks.take(`${opened.epoch} ${Buffer.from(from).toString('base64')}`, now)) {
+          return { send: challenge, dropped: 'rate' };
+        }
         const send = [...challenge, ...this.send(from, { kind: 'ACK', nonce: message.nonce })];
         return { send, event: { type: 'syn', peer: from, newProcess: !isProven } };
       }

@@ -121,6 +121,15 @@ describe('rate limit', () => {
     expect(answersOf(server, 1, { address: '2001:db8:0:1::1' }, 0)).toBe(1);
   });
 
+  test('the /64s of one IPv6 /48 share a limit of sixteen times as much, and one of them has its whole own', () => {
+    const server = new StunServer();
+    const at = (n: number) => ({ address: `2001:db8:7:${n.toString(16)}::1` });
+    expect(answersOf(server, 16, at(1), 0)).toBe(16);
+    const flood = Array.from({ length: 2_000 }, (_, n) => answersOf(server, 1, at(n + 2), 0));
+    expect(flood.reduce((sum, answers) => sum + answers, 0)).toBe(16 * 32 - 16);
+    expect(answersOf(server, 16, { address: '2001:db8:8::1' }, 0)).toBe(16);
+  });
+
   test('a higher rate is a parameter', () => {
     expect(answersOf(new StunServer({ ratePerSecond: 1_000_000 }), 10_000, IPV4, 0)).toBe(10_000);
   });

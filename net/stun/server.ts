@@ -1,3 +1,4 @@
+import { hostOf, siteOf } from '../source-networks.ts';
 import { parseIp } from './address.ts';
 import {
   ATTRIBUTES,
@@ -17,6 +18,8 @@ import { SourceLimit } from './rate.ts';
 const DEFAULT_STUN_RATE = 50;
 /** Answers at once, whatever the rate: a node asks on every interface it has when it starts. */
 const MIN_BURST = 32;
+/** How many times the rate and burst of one /64 its /48 has: a site of many hosts, not the 65,536 that it could pretend to. */
+const SITE_FACTOR = 16;
 /** Nothing a client sends is longer than one unfragmented datagram. */
 const MAX_REQUEST_BYTES = 1_280;
 const BINDING_REQUEST = 0x0001;
@@ -50,7 +53,9 @@ export interface StunMetrics {
 
 /** A STUN binding server without its sockets (RFC 8489). Answers with XOR-MAPPED-ADDRESS alone, so it amplifies little. */
 export class StunServer {
-  readonly #limit: SourceLimit;
+  readonly #hosts: SourceLimit;
+  /** Of IPv6 alone. */
+  readonly #sites: SourceLimit;
   readonly #ipv4Answer = emptyAnswer(FAMILY_IPV4, 4);
   readonly #ipv6Answer = emptyAnswer(FAMILY_IPV6, 16);
   #answered = 0;
@@ -58,7 +63,9 @@ export class StunServer {
   readonly #ignored: Record<StunIgnored, number> = { malformed: 0, 'not-a-request': 0, rate: 0, 'bad-source': 0 };
 
   constructor({ ratePerSecond = DEFAULT_STUN_RATE }: { readonly ratePerSecond?: number } = {}) {
-    this.#limit = new SourceLimit(ratePerSecond, Math.max(MIN_BURST, Math.ceil(ratePerSecond / 2)));
+    const burst = Math.max(MIN_BURST, Math.ceil(ratePerSecond / 2));
+    this.#hosts = new SourceLimit(ratePerSecond, burst);
+    this.#sites = new SourceLimit(SITE_FACTOR * ratePerSecond, SITE_FACTOR * burst);
   }
 
   /** The answer to send back to the source; undefined when there is none. */
@@ -73,7 +80,7 @@ export class StunServer {
     const unknown = datagram.length === HEADER_BYTES ? NONE : unknownAttributes(datagram);
     if (unknown === undefined) return this.#ignore('malformed');
     if (ip === undefined || port === 0) return this.#ignore('bad-source');
-    if (!this.#limit.take(limitKey(ip), now)) return this.#ignore('rate');
+    if (!this.#mayAnswer(ip, now)) return this.#ignore('rate');
     if (unknown.length > 0) {
       this.#refused++;
       return refusal(datagram.subarray(8, HEADER_BYTES), unknown);
@@ -87,8 +94,12 @@ export class StunServer {
       answered: this.#answered,
       refused: this.#refused,
       ignored: { ...this.#ignored },
-      sources: this.#limit.sources,
+      sources: this.#hosts.sources + this.#sites.sources,
     };
+  }
+
+  #mayAnswer(ip: Uint8Array, now: number): boolean {
+    return this.#hosts.take(hostOf(ip), now) && (ip.length === 4 || this.#sites.take(siteOf(ip), now));
   }
 
   #ignore(reason: StunIgnored): undefined {
@@ -153,10 +164,4 @@ function unknownAttributes(datagram: Uint8Array): readonly number[] | undefined 
     at = end;
   }
   return checkFingerprint(datagram) === 'wrong' ? undefined : unknown;
-}
-
-/** A source is an IPv4 address or the /64 of an IPv6 one: a single host may own all of a /64. */
-function limitKey(ip: Uint8Array): string | number {
-  if (ip.length === 4) return (uint16(ip, 0) << 16) | uint16(ip, 2);
-  return String.fromCharCode(uint16(ip, 0), uint16(ip, 2), uint16(ip, 4), uint16(ip, 6));
 }

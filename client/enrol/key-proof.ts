@@ -1,0 +1,15 @@
+import { createHmac } from 'node:crypto';
+import { MeshError } from '../../core/errors.ts';
+import { agree, importPrivateKey, type KeyPair } from '../../net/seal/x25519.ts';
+
+/**
+ * The public key and HMAC-SHA256(X25519(node, controlKey), subject || publicKey), both base64: this node has the private key.
+ * `subject` is the token that it registers with, or its id when it rotates its key.
+ */
+export function provenKey(pair: KeyPair, subject: string, controlKey: string): { publicKey: string; proof: string } {
+  const publicKey = Buffer.from(pair.publicKey).toString('base64');
+  const shared = agree(importPrivateKey(pair.privateKey), Buffer.from(controlKey, 'base64'));
+  if (!shared) throw new MeshError('unavailable', 'The control plane named an unusable control key.');
+  const proof = createHmac('sha256', shared).update(subject).update(publicKey).digest('base64');
+  return { publicKey, proof };
+}

@@ -7,12 +7,13 @@ import { DEFAULT_LIMITS, type Limits, MIN_PENDING_BYTES, STALL_PENDING_BYTES } f
 import { emptyMetrics, type Metrics } from './metrics.ts';
 import { BufferPool, type Chunk } from './outbox.ts';
 import { OVERDUE, overdueOf } from './overdue.ts';
-import type { PartialBudget } from './parser.ts';
+import { Paces } from './paces.ts';
 import { CONTROL_PERMISSIONS, OPEN_PERMISSIONS } from './permissions.ts';
 import { Publishing } from './publishing.ts';
 import { Router } from './router.ts';
 import { Session } from './session.ts';
 import type { Publication } from './sink.ts';
+import { controlSource, type Source, Sources } from './sources.ts';
 import { Stalls } from './stalls.ts';
 import { subscriptionBytes } from './subscriptions.ts';
 
@@ -30,6 +31,13 @@ export interface BrokerOptions {
   readonly relieve?: () => void;
 }
 
+/** Bytes waiting for all connections of a source. */
+function pendingOf({ sessions }: Source): number {
+  let sum = 0;
+  for (const { pending } of sessions) sum += pending > MIN_PENDING_BYTES ? pending : 0;
+  return sum;
+}
+
 /**
  * The broker without sockets: bytes and time in, commands out. Input is handled at once; commands collect until
  * they are taken, once a tick, so that many messages to one receiver become one write.
@@ -38,7 +46,6 @@ export class Broker implements Hub {
   readonly limits: Limits;
   readonly metrics: Metrics = emptyMetrics();
   readonly pool = new BufferPool();
-  readonly partial: PartialBudget;
   readonly credentials = new CredentialTable();
   now = 0;
   /** Bytes encoded since the last `takeCommands`. */
@@ -47,12 +54,12 @@ export class Broker implements Hub {
   readonly #router = new Router<Subscription>();
   readonly #publishing: Publishing;
   readonly #sessions = new Map<number, Session>();
+  readonly #sources: Sources;
   #commands: Command[] = [];
   #awake: Session[] = [];
   readonly #stalls: Stalls;
   #lastId = 0;
   #lameDuck = false;
-  #subscriptionBytes = 0;
   /** Bytes handed to sockets that they have not taken. */
   #inFlight = 0;
 
@@ -60,12 +67,13 @@ export class Broker implements Hub {
     this.#options = options;
     this.limits = { ...DEFAULT_LIMITS, ...options.limits };
     this.#stalls = new Stalls(this.limits.stallMs, (kind, session) => this.#commands.push({ kind, session }));
-    this.partial = { used: 0, max: this.limits.maxTotalPartial };
+    this.#sources = new Sources(this.limits);
     this.#publishing = new Publishing({
       hub: this,
       router: this.#router,
       stalls: this.#stalls,
       dice: new Dice(options.serverId),
+      paces: new Paces(),
       handOver: (session, delivery) => this.#commands.push({ kind: 'deliver', session, delivery }),
       relieve: options.relieve ?? (() => {}),
     });
@@ -78,10 +86,10 @@ export class Broker implements Hub {
   /** A new connection: greets it with INFO, or refuses it. */
   connect(now: number, address?: string): Session {
     this.now = now;
-    const session = this.#open(false);
+    const session = this.#open(this.#sources.ofAddress(address ?? ''), address);
     this.metrics.connections_total++;
     session.write(this.#info(session.id, address));
-    if (this.metrics.connections >= this.limits.maxConnections) {
+    if (!session.budget.take('connections', 1)) {
       this.metrics.connections_refused_total++;
       session.fail('maximum connections exceeded', 'limit');
     }
@@ -92,7 +100,7 @@ export class Broker implements Hub {
   /** The control plane's own connection: all rights, messages come as `deliver` commands. */
   connectControl(now: number): Session {
     this.now = now;
-    const session = this.#open(true);
+    const session = this.#open(controlSource(), '', true);
     session.connect('{"verbose":false,"pedantic":false,"echo":false,"headers":true}');
     return session;
   }
@@ -110,7 +118,7 @@ export class Broker implements Hub {
     if (this.#sessions.get(session.id) !== session) return;
     this.#sessions.delete(session.id);
     if (!session.internal) this.metrics.connections--;
-    session.close();
+    this.#close(session);
     session.outbox.clear();
     this.#inFlight -= session.inFlight;
     session.inFlight = 0;
@@ -226,9 +234,9 @@ export class Broker implements Hub {
     return {
       ...this.metrics,
       subscriptions: this.#router.size,
-      subscription_bytes: this.#subscriptionBytes,
+      subscription_bytes: this.#sources.all.held.subscriptionBytes,
       pending_bytes: this.#waiting,
-      partial_bytes: this.partial.used,
+      partial_bytes: this.#sources.all.held.partialBytes,
     };
   }
 
@@ -236,16 +244,50 @@ export class Broker implements Hub {
     return this.credentials.verify(secret, this.now);
   }
 
+  identify(session: Session, node: string): void {
+    if (!session.open || session.internal || session.source.node !== undefined) return;
+    const source = this.#sources.ofNode(node);
+    const { subscriptions, subscriptionBytes, partialBytes } = session.budget.held;
+    const { budget } = source;
+    const hasRoom =
+      budget.fits('subscriptions', subscriptions) &&
+      budget.fits('subscriptionBytes', subscriptionBytes) &&
+      budget.fits('partialBytes', partialBytes);
+    if (hasRoom) {
+      // What is left of earlier connects may not know yet that it is dead.
+      for (const earlier of source.sessions) {
+        if (budget.fits('connections', 1)) break;
+        earlier.fail('maximum connections exceeded', 'limit');
+      }
+      this.#sources.know(session.address);
+      this.#count(session, source);
+    }
+    this.#sources.release(source);
+  }
+
+  /** The same, said of a connection by its number. */
+  identifyConnection(id: number, node: string, now: number): void {
+    this.now = now;
+    const session = this.#sessions.get(id);
+    if (session !== undefined) this.identify(session, node);
+  }
+
   addSubscription(subscription: Subscription): boolean {
+    const { budget } = subscription.session;
     const bytes = subscriptionBytes(subscription);
-    if (this.#subscriptionBytes + bytes > this.limits.maxTotalSubscriptionBytes) return false;
-    this.#subscriptionBytes += bytes;
+    if (!budget.take('subscriptionBytes', bytes)) return false;
+    if (!budget.take('subscriptions', 1)) {
+      budget.give('subscriptionBytes', bytes);
+      return false;
+    }
     this.#router.add(subscription);
     return true;
   }
 
   removeSubscription(subscription: Subscription): void {
-    this.#subscriptionBytes -= subscriptionBytes(subscription);
+    const { budget } = subscription.session;
+    budget.give('subscriptionBytes', subscriptionBytes(subscription));
+    budget.give('subscriptions', 1);
     this.#router.remove(subscription);
   }
 
@@ -255,17 +297,19 @@ export class Broker implements Hub {
   }
 
   overflow(session: Session): void {
-    if (!session.open) return;
+    if (!session.open || session.internal) return;
     const { maxPending, maxTotalPending } = this.limits;
-    const isFull = this.#waiting > 2 * maxTotalPending && session.inFlight > 0;
-    if (!isFull && session.pending <= Math.max(MIN_PENDING_BYTES, this.crowded ? 0 : maxPending)) return;
+    const { pending, source } = session;
+    const isFull = this.#waiting > 2 * maxTotalPending && session.inFlight > 0 && source.node === undefined;
+    if (!isFull && pending <= MIN_PENDING_BYTES) return;
+    if (!isFull && !this.crowded && pending <= maxPending && pendingOf(source) <= maxPending) return;
     this.metrics.slow_consumers_total++;
     this.#cut(session, 'slow');
   }
 
   end(session: Session, reason: CloseReason): void {
     if (!session.open) return;
-    session.close();
+    this.#close(session);
     this.#commands.push({ kind: 'close', session, reason, cut: false });
   }
 
@@ -273,15 +317,36 @@ export class Broker implements Hub {
     this.#publishing.publish(from, publication);
   }
 
-  #open(internal: boolean): Session {
+  #open(source: Source, address = '', internal = false): Session {
     const session = new Session(this, {
       id: ++this.#lastId,
       permissions: internal ? CONTROL_PERMISSIONS : OPEN_PERMISSIONS,
       awaitingAuth: !internal && this.#options.auth === 'token',
+      source,
+      address,
       internal,
     });
+    source.sessions.add(session);
     this.#sessions.set(session.id, session);
     return session;
+  }
+
+  /** From now on the session counts there. */
+  #count(session: Session, source: Source): void {
+    const before = session.source;
+    before.sessions.delete(session);
+    source.sessions.add(session);
+    session.source = source;
+    session.budget.moveTo(source.budget);
+    this.#sources.release(before);
+  }
+
+  #close(session: Session): void {
+    if (!session.open) return;
+    session.close();
+    session.budget.give('connections', session.budget.held.connections);
+    session.source.sessions.delete(session);
+    this.#sources.release(session.source);
   }
 
   #info(clientId: number, address?: string): Uint8Array {
@@ -297,7 +362,7 @@ export class Broker implements Hub {
   }
 
   #cut(session: Session, reason: CloseReason): void {
-    session.close();
+    this.#close(session);
     session.outbox.clear();
     this.#stalls.release(session);
     this.#commands.push({ kind: 'close', session, reason, cut: true });

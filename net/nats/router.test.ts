@@ -38,7 +38,7 @@ function expected(subscriptions: readonly Routable[], subject: string) {
   const matching = subscriptions.filter((subscription) => covers(subscription.subject, subject));
   const groups = Map.groupBy(
     matching.filter((subscription) => subscription.queue !== undefined),
-    (subscription) => `${subscription.subject} ${subscription.queue}`,
+    (subscription) => subscription.queue,
   );
   return {
     plain: matching.flatMap(({ queue, sid }) => (queue === undefined ? [sid] : [])).sort(),

@@ -57,7 +57,7 @@ describe('limits', () => {
   });
 
   it('refuses subscriptions of all connections beyond the memory set aside for them', () => {
-    const bench = new Bench({ limits: { maxTotalSubscriptionBytes: 5_000 } });
+    const bench = new Bench({ limits: { maxTotalSubscriptionBytes: 4_000 } });
     const [one, two] = [bench.connect(`${QUIET}SUB a 1\r\nSUB b 2\r\n`), bench.connect(`${QUIET}SUB a 1\r\n`)];
     one.send('UNSUB 1\r\n');
     two.send('SUB a 1\r\n');

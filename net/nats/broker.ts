@@ -3,7 +3,7 @@ import { CredentialTable, type Grant } from './credentials.ts';
 import { Dice } from './dice.ts';
 import type { CloseReason, Hub, Subscription } from './hub.ts';
 import { encodeInfo } from './info.ts';
-import { DEFAULT_LIMITS, type Limits, MIN_PENDING_BYTES, STALL_PENDING_BYTES } from './limits.ts';
+import { DEFAULT_LIMITS, type Limits, STALL_PENDING_BYTES } from './limits.ts';
 import { emptyMetrics, type Metrics } from './metrics.ts';
 import { BufferPool, type Chunk } from './outbox.ts';
 import { OVERDUE, overdueOf } from './overdue.ts';
@@ -13,6 +13,7 @@ import { Publishing } from './publishing.ts';
 import { Router } from './router.ts';
 import { Session } from './session.ts';
 import type { Publication } from './sink.ts';
+import { isTooSlow } from './slow.ts';
 import { controlSource, type Source, Sources } from './sources.ts';
 import { Stalls } from './stalls.ts';
 import { subscriptionBytes } from './subscriptions.ts';
@@ -29,13 +30,6 @@ export interface BrokerOptions {
   readonly tls?: 'required' | 'available';
   /** Called in the midst of a large fan-out: carry out the commands there are, so that memory does not pile up. */
   readonly relieve?: () => void;
-}
-
-/** Bytes waiting for all connections of a source. */
-function pendingOf({ sessions }: Source): number {
-  let sum = 0;
-  for (const { pending } of sessions) sum += pending > MIN_PENDING_BYTES ? pending : 0;
-  return sum;
 }
 
 /**
@@ -245,24 +239,7 @@ export class Broker implements Hub {
   }
 
   identify(session: Session, node: string): void {
-    if (!session.open || session.internal || session.source.node !== undefined) return;
-    const source = this.#sources.ofNode(node);
-    const { subscriptions, subscriptionBytes, partialBytes } = session.budget.held;
-    const { budget } = source;
-    const hasRoom =
-      budget.fits('subscriptions', subscriptions) &&
-      budget.fits('subscriptionBytes', subscriptionBytes) &&
-      budget.fits('partialBytes', partialBytes);
-    if (hasRoom) {
-      // What is left of earlier connects may not know yet that it is dead.
-      for (const earlier of source.sessions) {
-        if (budget.fits('connections', 1)) break;
-        earlier.fail('maximum connections exceeded', 'limit');
-      }
-      this.#sources.know(session.address);
-      this.#count(session, source);
-    }
-    this.#sources.release(source);
+    if (session.open && !session.internal && session.source.node === undefined) this.#sources.join(session, node);
   }
 
   /** The same, said of a connection by its number. */
@@ -297,12 +274,7 @@ export class Broker implements Hub {
   }
 
   overflow(session: Session): void {
-    if (!session.open || session.internal) return;
-    const { maxPending, maxTotalPending } = this.limits;
-    const { pending, source } = session;
-    const isFull = this.#waiting > 2 * maxTotalPending && session.inFlight > 0 && source.node === undefined;
-    if (!isFull && pending <= MIN_PENDING_BYTES) return;
-    if (!isFull && !this.crowded && pending <= maxPending && pendingOf(source) <= maxPending) return;
+    if (!session.open || session.internal || !isTooSlow(session, this.#waiting, this.limits)) return;
     this.metrics.slow_consumers_total++;
     this.#cut(session, 'slow');
   }
@@ -331,22 +303,10 @@ export class Broker implements Hub {
     return session;
   }
 
-  /** From now on the session counts there. */
-  #count(session: Session, source: Source): void {
-    const before = session.source;
-    before.sessions.delete(session);
-    source.sessions.add(session);
-    session.source = source;
-    session.budget.moveTo(source.budget);
-    this.#sources.release(before);
-  }
-
   #close(session: Session): void {
     if (!session.open) return;
     session.close();
-    session.budget.give('connections', session.budget.held.connections);
-    session.source.sessions.delete(session);
-    this.#sources.release(session.source);
+    this.#sources.leave(session);
   }
 
   #info(clientId: number, address?: string): Uint8Array {

@@ -34,10 +34,15 @@ export class Budget {
     this.#above = above;
   }
 
-  /** Whether it could take as much. */
+  /** Whether it could take as much, and all above it too. */
   fits(kind: Kind, amount: number): boolean {
-    if (this.held[kind] + amount > this.#most[kind]) return false;
+    if (!this.hasRoom(kind, amount)) return false;
     return this.#above === undefined || this.#above.fits(kind, amount);
+  }
+
+  /** The same of itself alone. */
+  hasRoom(kind: Kind, amount: number): boolean {
+    return this.held[kind] + amount <= this.#most[kind];
   }
 
   /** False, and nothing taken, when it or one above it has no room. */

@@ -13,7 +13,7 @@ export interface Limits {
   readonly node: Share;
   /** What all strangers behind one address hold at most: nodes until they have proven themselves, tools on the open bus. */
   readonly address: Share;
-  /** Bytes of memory for the subscriptions of all connections, by `subscriptionBytes`: 50,000 nodes need a third. */
+  /** Bytes of memory for the subscriptions of all connections, by `subscriptionBytes`: 50,000 nodes need half. */
   readonly maxTotalSubscriptionBytes: number;
   /**
    * Bytes waiting for one receiver, or for all of one source that are above MIN_PENDING_BYTES, before it is cut off as a

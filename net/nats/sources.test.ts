@@ -86,6 +86,20 @@ describe('what strangers hold', () => {
     expect(bench.broker.snapshot()).toMatchObject({ subscriptions: 0, subscription_bytes: 0 });
   });
 
+  it('does not end the connection of a node that proves another one while the bus is full', () => {
+    const bench = new Bench({ limits: { maxConnections: 4 } });
+    const first = bench.connect('', '192.0.2.1');
+    bench.broker.identifyConnection(first.session.id, 'a', bench.now);
+    const others = [1, 2, 3].map(() => bench.connect('', '192.0.2.1'));
+    bench.broker.identifyConnection(others[0]?.session.id ?? 0, 'a', bench.now);
+    bench.run();
+    expect([bench.connect('', '192.0.2.1').closed, first.closed, others[0]?.closed]).toEqual([
+      'limit',
+      undefined,
+      undefined,
+    ]);
+  });
+
   it('is no half-sent message that others have no room for', () => {
     const bench = new Bench();
     const half = `PUB a 1000000\r\n${'x'.repeat(900_000)}`;

@@ -1,5 +1,5 @@
 import { sourceOf } from '../source-address.ts';
-import { Budget, UNBOUNDED } from './budget.ts';
+import { Budget, type Kind, UNBOUNDED } from './budget.ts';
 import { KNOWN_ADDRESSES, type Limits, STRANGERS_PART } from './limits.ts';
 import type { Session } from './session.ts';
 
@@ -12,6 +12,9 @@ export interface Source {
   /** In the order in which they came. */
   readonly sessions: Set<Session>;
 }
+
+/** What a session takes along, besides its place. */
+const MOVED = ['subscriptions', 'subscriptionBytes', 'partialBytes'] as const satisfies readonly Kind[];
 
 /** The control plane itself, which nothing limits. */
 export function controlSource(): Source {
@@ -58,12 +61,36 @@ export class Sources {
     return this.#source(`address ${name}`, undefined, () => new Budget(this.#limits.address, above));
   }
 
-  ofNode(node: string): Source {
-    return this.#source(`node ${node}`, node, () => new Budget(this.#limits.node, this.all));
+  /** From now on the session counts there, unless it holds more than a node may. */
+  join(session: Session, node: string): void {
+    const source = this.#source(`node ${node}`, node, () => new Budget(this.#limits.node, this.all));
+    const { held } = session.budget;
+    if (MOVED.every((kind) => source.budget.hasRoom(kind, held[kind]))) {
+      // What is left of earlier connects may not know yet that it is dead.
+      for (const earlier of source.sessions) {
+        if (source.budget.hasRoom('connections', held.connections)) break;
+        earlier.fail('maximum connections exceeded', 'limit');
+      }
+      this.#know(session.address);
+      const before = session.source;
+      before.sessions.delete(session);
+      source.sessions.add(session);
+      session.source = source;
+      session.budget.moveTo(source.budget);
+      this.#release(before);
+    }
+    this.#release(source);
   }
 
-  /** A node came from there. */
-  know(address: string): void {
+  /** The session is over. */
+  leave(session: Session): void {
+    const { source, budget } = session;
+    budget.give('connections', budget.held.connections);
+    source.sessions.delete(session);
+    this.#release(source);
+  }
+
+  #know(address: string): void {
     const name = sourceOf(address);
     const isNew = !this.#known.delete(name);
     this.#known.add(name);
@@ -73,8 +100,8 @@ export class Sources {
     if (oldest !== undefined) this.#known.delete(oldest);
   }
 
-  /** Nobody of the source is left: it is forgotten. */
-  release(source: Source): void {
+  /** It is forgotten when nobody of it is left. */
+  #release(source: Source): void {
     if (source.sessions.size === 0) this.#sources.delete(source.name);
   }
 

@@ -98,6 +98,13 @@ describe('router', () => {
     expect(router.routeOf('mesh.a.b.signal')).not.toBe(first);
   });
 
+  it('keeps fewer routes of long subjects, so that these hold no more memory', () => {
+    const router = new Router<Routable>();
+    const first = router.routeOf('0');
+    for (let at = 1; at < 5_000; at++) router.routeOf(String(at).padEnd(4_000, 'x'));
+    expect(router.routeOf('0')).not.toBe(first);
+  });
+
   it('keeps a bounded number of routes', () => {
     const router = new Router<Routable>();
     const first = router.routeOf('0');

@@ -108,7 +108,7 @@ async function idle(): Promise<void> {
     const before = broker.rss();
     const wires = [];
     for (let at = 0; at < IDLE; at += 500) {
-      wires.push(...(await openMany(broker.port, 500, (n) => `SUB mesh.ws.peer${at + n}.signal 1\r\n`)));
+      wires.push(...(await openMany(broker.port, 500, (n) => `SUB load.ws.peer${at + n}.signal 1\r\n`)));
     }
     const each = (broker.rss() - before) / IDLE;
     const cpu = broker.cpu();

@@ -1,7 +1,7 @@
 import { BUILT_IN_PASSWORD } from '../core/identity/first-accounts.ts';
 import type { Log } from '../core/ports.ts';
 import type { Config, HostPort } from './config.ts';
-import { givenAddresses, isLoopback } from './given-addresses.ts';
+import { givenAddresses, isLoopback, withholdsCredential } from './given-addresses.ts';
 import type { Plane } from './plane.ts';
 
 /** Says where everything is and what to do next; to stderr where stdout belongs to MCP. */
@@ -16,6 +16,13 @@ export function announce(
     if (isLoopback(value)) {
       log.warn({ variable, value }, 'nodes on other hosts cannot use a loopback address: set a public one');
     }
+  }
+  if (withholdsCredential(env)) {
+    log.warn(
+      { variable: 'MESH_SIGNALING_AUTH' },
+      'nodes send the credential of the bus over TLS alone, unless each is started with --bus-in-clear: ' +
+        'set MESH_TLS_CERT and MESH_TLS_KEY, or a tls:// address in MESH_SIGNALING_URL',
+    );
   }
   for (const variable of config.unknownVariables) log.warn({ variable }, 'no such variable: is it misspelt?');
   if (app.initAdmins.length === 0) {

@@ -48,9 +48,12 @@ export const environment = z.object({
   MESH_LISTEN: listen.prefault('0.0.0.0:18090').describe('API, MCP and dashboard listen address, <host>:<port>'),
   MESH_SIGNALING_URL: z
     .string()
-    .refine(isNatsUrl, 'must have the form nats://<host>:<port>')
-    .default('nats://127.0.0.1:4222')
-    .describe('NATS address given to nodes, nats://<host>:<port>'),
+    .refine(isNatsUrl, 'must have the form nats://<host>:<port>, or tls://<host>:<port> for a bus with TLS')
+    .optional()
+    .describe(
+      'NATS address given to nodes, nats://<host>:<port>, or tls://<host>:<port> where there has to be TLS; when unset ' +
+        'nats://127.0.0.1:4222, with MESH_TLS_CERT tls://127.0.0.1:4222',
+    ),
   MESH_RELAY_ADVERTISE_URL: relayAddress
     .optional()
     .describe(
@@ -82,7 +85,10 @@ export const environment = z.object({
     .enum(['auto', 'off'])
     .default('auto')
     .describe('STUN with many datagrams a system call, where the platform and the package koffi allow it, or off'),
-  MESH_SIGNALING_AUTH: z.enum(['none', 'token']).default('none').describe('Whether nodes need a credential on the bus'),
+  MESH_SIGNALING_AUTH: z
+    .enum(['none', 'token'])
+    .default('none')
+    .describe('Whether nodes need a credential on the bus: none, or token; they send it over TLS, see MESH_TLS_CERT'),
   MESH_REGISTRATION_PROOF: z
     .enum(['optional', 'required'])
     .default('optional')
@@ -214,7 +220,8 @@ function readConfigFile(name: string, problems: string[]): ConfigFile | undefine
 }
 
 function isNatsUrl(text: string): boolean {
-  return text.startsWith('nats://') && (parseHostPort(text.slice('nats://'.length))?.port ?? 0) > 0;
+  const place = /^(?:nats|tls):\/\/(.*)$/.exec(text)?.[1];
+  return place !== undefined && (parseHostPort(place)?.port ?? 0) > 0;
 }
 
 function isRelayAddress(text: string): boolean {

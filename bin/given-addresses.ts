@@ -6,16 +6,34 @@ export interface GivenAddress {
   readonly value: string;
 }
 
+const OWN_BUS = '127.0.0.1:4222';
 const OWN_RELAY = '127.0.0.1:6266';
 
 /** Where nodes find bus, relay and STUN. */
 export function givenAddresses(env: Environment): readonly GivenAddress[] {
   const relay = relayGivenToNodes(env);
   return [
-    { variable: 'MESH_SIGNALING_URL', value: env.MESH_SIGNALING_URL },
+    { variable: 'MESH_SIGNALING_URL', value: busGivenToNodes(env) },
     ...(relay === undefined ? [] : [{ variable: 'MESH_RELAY_ADVERTISE_URL' as const, value: relay }]),
     { variable: 'MESH_STUN_URL', value: env.MESH_STUN_URL },
   ];
+}
+
+/**
+ * The bus address given to nodes: `tls://` where none is set and there is a certificate, and where the bus of this process
+ * asks for both a credential and TLS, whatever is set: nobody gets in there in clear.
+ */
+export function busGivenToNodes(env: Environment): string {
+  const isSecure = env.MESH_TLS_CERT !== undefined;
+  const given = env.MESH_SIGNALING_URL ?? `${isSecure ? 'tls' : 'nats'}://${OWN_BUS}`;
+  const isTlsAlone = isSecure && env.MESH_SIGNALING_AUTH === 'token' && env.MESH_BUS_LISTEN !== 'off';
+  return isTlsAlone ? given.replace(/^nats:/, 'tls:') : given;
+}
+
+/** True where nodes need a credential on the bus but are given an address to which they do not send it. */
+export function withholdsCredential(env: Environment): boolean {
+  const given = busGivenToNodes(env);
+  return env.MESH_SIGNALING_AUTH === 'token' && given.startsWith('nats:') && !isLoopback(given);
 }
 
 /** The relay address given to nodes; `lrps://` where it is the relay of this process and that speaks TLS. */

@@ -24,6 +24,7 @@ export interface NodeOptions {
   readonly interfaceName: string;
   readonly listenPort: number;
   readonly busWaitMs: number;
+  readonly busInClear: boolean;
   readonly level: NodeLogLevel;
   readonly systemLog: boolean;
   /** Another name for this node. */
@@ -82,6 +83,7 @@ export async function runNode(options: NodeOptions): Promise<number> {
       interfaceName,
       listenPort: options.listenPort,
       busWaitMs: options.busWaitMs,
+      busInClear: options.busInClear,
       ...(options.relayOverride && { relayOverride: options.relayOverride }),
       parts,
       ...(options.namespace !== undefined && { namespace: options.namespace }),

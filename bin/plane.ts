@@ -20,7 +20,7 @@ import { checkGivenAddresses } from './address-check.ts';
 import type { Config } from './config.ts';
 import { loadCredentials } from './credentials.ts';
 import { buildDashboard } from './dashboard.ts';
-import { relayGivenToNodes } from './given-addresses.ts';
+import { busGivenToNodes, relayGivenToNodes } from './given-addresses.ts';
 import { buildKeyring } from './keyring.ts';
 import { lockDirectory } from './lock.ts';
 import { buildPlanner } from './planner.ts';
@@ -153,7 +153,7 @@ function settingsOf({ env, app }: Config): Settings {
   return {
     version: VERSION,
     apiUrl: `${scheme}://${isAnyAddress(host) ? '127.0.0.1' : host}:${port}`,
-    signalingUrl: env.MESH_SIGNALING_URL,
+    signalingUrl: busGivenToNodes(env),
     relayAdvertiseUrl: relayGivenToNodes(env),
     stunUrl: env.MESH_STUN_URL,
     registrationProof: env.MESH_REGISTRATION_PROOF,

@@ -17,6 +17,7 @@ export interface SandboxOptions {
   readonly name: string;
   readonly hostname: string;
   readonly busWaitMs: number;
+  readonly busInClear: boolean;
   readonly level: NodeLogLevel;
   readonly relayOverride?: RelayAddress;
   /** What runs inside; without one the sandbox stays until its time is over. */
@@ -46,6 +47,7 @@ export async function runSandbox(options: SandboxOptions): Promise<number> {
       interfaceName: `ms${mark}`,
       listenPort: 0,
       busWaitMs: options.busWaitMs,
+      busInClear: options.busInClear,
       level: options.level,
       systemLog: false,
       isQuiet: options.command.length > 0,

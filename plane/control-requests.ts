@@ -28,10 +28,14 @@ import type { GraphPush } from './push.ts';
  * with {"echo": <that challenge>}. Answers go to the reply subject, sealed with kind `reply`.
  */
 const SUBJECT = /^mesh\.control\.([\w-]{1,64})\.([\w-]{1,64})\.(heartbeat|graph)$/;
-/** Of one peer: checked requests, and served ones. Forgers use up the first, never the second. */
-const CHECKS = { perSecond: 50, burst: 50 };
+/**
+ * Served requests of one peer. Only what its present process sealed counts, so that neither forgeries nor recordings use it
+ * up; those the bus holds to the rate of whoever sends them.
+ */
 const SERVED = { perSecond: 2, burst: 10 };
-const MAX_WAITING = 1_000;
+/** Requests under way, and how many of them may be from connections that have proven nothing. */
+const MAX_WAITING = 2_000;
+const MAX_UNPROVEN_WAITING = 1_000;
 
 type Ignored = SealRefusal | 'subject' | 'unknown-peer' | 'unproven' | 'rate' | 'busy';
 type RequestServices = Pick<Services, 'store' | 'states' | 'liveness' | 'paths' | 'clock' | 'log' | 'keys'>;
@@ -43,14 +47,15 @@ export class ControlRequests {
   readonly #push: GraphPush;
   readonly #opener: Opener;
   readonly #challenges = new Challenges(randomBytes);
-  readonly #checks = new SourceLimit(CHECKS.perSecond, CHECKS.burst);
+  readonly #bus: Pick<EmbeddedBus, 'identify'>;
   readonly #limit = new SourceLimit(SERVED.perSecond, SERVED.burst);
   readonly #unsubscribe: () => void;
   #workspaces: Promise<ReadonlySet<string>> | undefined;
   readonly #waiting = new Set<Promise<void>>();
 
-  constructor(services: RequestServices, bus: Pick<EmbeddedBus, 'subscribe'>, push: GraphPush) {
+  constructor(services: RequestServices, bus: Pick<EmbeddedBus, 'subscribe' | 'identify'>, push: GraphPush) {
     this.#services = services;
+    this.#bus = bus;
     this.#push = push;
     const privateKey = Buffer.from(services.keys.controlPrivateKey.reveal(), 'base64');
     // Whose key may speak for a peer is looked at before a message comes here.
@@ -73,7 +78,7 @@ export class ControlRequests {
   }
 
   #receive(delivery: Delivery): void {
-    if (this.#waiting.size >= MAX_WAITING) {
+    if (this.#waiting.size >= (delivery.from === undefined ? MAX_UNPROVEN_WAITING : MAX_WAITING)) {
       this.#ignore('busy');
       return;
     }
@@ -83,7 +88,8 @@ export class ControlRequests {
     this.#waiting.add(handled);
   }
 
-  async #handle({ subject, reply, payload }: Delivery): Promise<void> {
+  async #handle(delivery: Delivery): Promise<void> {
+    const { subject, reply, payload } = delivery;
     const [, workspace, peerId, kind] = SUBJECT.exec(subject) ?? [];
     if (workspace === undefined || peerId === undefined) return this.#ignore('subject');
     const header = readHeader(payload);
@@ -92,10 +98,8 @@ export class ControlRequests {
     if (peer?.status.phase !== 'ready') return this.#ignore('unknown-peer');
     if (Buffer.from(header.sender).toString('base64') !== peer.spec.publicKey) return this.#ignore('stranger');
     const { clock } = this.#services;
-    if (!this.#checks.take(peerId, clock.now())) return this.#ignore('rate');
     const opened = this.#opener.open('request', subject, payload);
     if (!opened.ok) return this.#ignore(opened.reason);
-    if (!this.#limit.take(peerId, clock.now())) return this.#ignore('rate');
     const answerTo = reply !== undefined && isLiteralSubject(reply) ? reply : undefined;
     const answer = (content: object) => answerTo !== undefined && this.#push.reply(opened.from, answerTo, content);
     const content = contentOf(opened.plaintext);
@@ -108,6 +112,8 @@ export class ControlRequests {
       }
       this.#opener.prove(opened);
     }
+    if (delivery.from === undefined) this.#bus.identify(delivery, peerId);
+    if (!this.#limit.take(peerId, clock.now())) return this.#ignore('rate');
     if (kind === 'graph') {
       this.served.graph += 1;
       this.#push.request(workspace, peerId);

@@ -31,12 +31,12 @@ export const oneToOne =
   (bytes: number): Workload =>
   async (port, scale) => {
     const count = Math.round(((bytes > 512 ? 200_000 : 400_000) * scale) / 100) * 100;
-    const subscriber = await Wire.open(port, 'SUB mesh.ws.peer.signal 1\r\n');
+    const subscriber = await Wire.open(port, 'SUB load.ws.peer.signal 1\r\n');
     const publisher = await Wire.open(port);
-    const one = pub('mesh.ws.peer.signal', bytes);
+    const one = pub('load.ws.peer.signal', bytes);
     const perBatch = Math.max(1, Math.floor(BATCH_BYTES / one.length));
     const run = await timed(count, async () => {
-      const done = subscriber.expect(count * msgLength('mesh.ws.peer.signal', '1', bytes));
+      const done = subscriber.expect(count * msgLength('load.ws.peer.signal', '1', bytes));
       const batch = Buffer.concat(Array.from({ length: perBatch }, () => one));
       for (let left = count; left > 0; left -= perBatch) {
         await publisher.write(left >= perBatch ? batch : batch.subarray(0, left * one.length));
@@ -55,11 +55,11 @@ export const fanOut =
     const receivers = 1_000;
     const count = Math.round((bytes > 1_024 ? 200 : 1_000) * scale);
     const sid = (at: number) => `${1_000 + (sids === 'own' ? at : 0)}`;
-    const wires = await openMany(port, receivers, (at) => `SUB mesh.ws.all.news ${sid(at)}\r\n`);
+    const wires = await openMany(port, receivers, (at) => `SUB load.ws.all.news ${sid(at)}\r\n`);
     const publisher = await Wire.open(port);
     const run = await timed(count * receivers, async () => {
-      const done = wires.map((wire) => wire.expect(count * msgLength('mesh.ws.all.news', sid(0), bytes)));
-      const one = pub('mesh.ws.all.news', bytes);
+      const done = wires.map((wire) => wire.expect(count * msgLength('load.ws.all.news', sid(0), bytes)));
+      const one = pub('load.ws.all.news', bytes);
       for (let sent = 0; sent < count; sent++) await publisher.write(one);
       await Promise.all(done);
     });
@@ -89,7 +89,7 @@ export const graphPushes: Workload = async (port, scale) => {
 export const pairs: Workload = async (port, scale) => {
   const bytes = 256;
   const count = Math.round(2_000 * scale);
-  const subject = (at: number) => `mesh.ws.peer${String(at).padStart(2, '0')}.signal`;
+  const subject = (at: number) => `load.ws.peer${String(at).padStart(2, '0')}.signal`;
   const subscribers = await openMany(port, 64, (at) => `SUB ${subject(at)} 1\r\n`);
   const publishers = await openMany(port, 64, () => '');
   const run = await timed(count * 64, async () => {

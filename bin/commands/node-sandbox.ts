@@ -16,6 +16,7 @@ interface StartOptions {
   readonly name?: string;
   readonly relayUrl?: string;
   readonly busWait: number;
+  readonly busInClear?: boolean;
   readonly level: NodeLogLevel;
 }
 
@@ -32,6 +33,10 @@ export function addSandboxCommand(program: Command): void {
     .option('--name <name>', 'name of the peer')
     .option('--relay-url <host:port>', 'relay in place of the advertised one', relayOf)
     .option('--bus-wait <duration>', 'how long a connect to the bus may take', durationOf, 2_000)
+    .option(
+      '--bus-in-clear',
+      'sign in to a bus elsewhere without TLS too: who listens on the way learns the credential',
+    )
     .addOption(new Option('--level <level>', 'what is logged').choices(NODE_LOG_LEVELS).default('warn'))
     .action(async (command: string[], options: StartOptions) => {
       requireRoot('mesh sandbox start');
@@ -47,6 +52,7 @@ export function addSandboxCommand(program: Command): void {
         name: options.name ?? `sandbox-${process.pid.toString(36)}${Date.now().toString(36)}`,
         hostname: hostname(),
         busWaitMs: options.busWait,
+        busInClear: options.busInClear === true,
         level: options.level,
         command,
         ...(relay && { relayOverride: relay }),

@@ -19,6 +19,7 @@ interface UpOptions {
   readonly wgPort: number;
   readonly relayUrl?: string;
   readonly busWait: number;
+  readonly busInClear?: boolean;
   readonly interface: string;
   readonly logDir: string;
 }
@@ -39,6 +40,10 @@ export function addUpCommand(program: Command): void {
     .option('--wg-port <port>', 'UDP port of WireGuard and ICE', portOf, DEFAULT_PORT)
     .option('--relay-url <host:port>', 'relay in place of the advertised one', relayOf)
     .option('--bus-wait <duration>', 'how long a connect to the bus may take', durationOf, 2_000)
+    .option(
+      '--bus-in-clear',
+      'sign in to a bus elsewhere without TLS too: who listens on the way learns the credential',
+    )
     .option('--interface <name>', 'name of the tunnel interface', interfaceOf, defaultInterface(process.platform))
     .option('--log-dir <dir>', 'where --daemon logs', '/var/log/mesh')
     .addOption(new Option('--daemon-child').hideHelp())
@@ -63,6 +68,7 @@ function run(options: UpOptions): Promise<number> {
     interfaceName: options.interface,
     listenPort: options.wgPort,
     busWaitMs: options.busWait,
+    busInClear: options.busInClear === true,
     level: options.level,
     systemLog: options.enableSysLog === true,
     ...(options.name !== undefined && { name: options.name }),

@@ -20,6 +20,7 @@ export interface AgentOptions {
   readonly listenPort: number;
   readonly namespace?: string;
   readonly busWaitMs: number;
+  readonly busInClear: boolean;
   readonly relayOverride?: RelayAddress;
   readonly parts: OverlayParts;
   readonly clock: Clock;
@@ -76,6 +77,7 @@ export class Agent {
       config,
       file: new GraphFile(directory, config.id),
       busWaitMs: options.busWaitMs,
+      busInClear: options.busInClear,
       clock,
       log,
       saveConfig: (next) => {

@@ -1,5 +1,6 @@
 import { connect, type NatsConnection } from '@nats-io/transport-node';
 import type { Log } from '../../core/ports.ts';
+import { busMannerOf } from './bus-address.ts';
 
 /** Everything that this node needs of the bus; the client library is known here alone. */
 export interface Bus {
@@ -19,10 +20,12 @@ export interface BusMessage {
 }
 
 export interface BusOptions {
-  /** nats://host:port or tls://host:port */
+  /** nats://host:port, or tls://host:port where there has to be TLS. */
   readonly url: string;
   /** Read at each connect: a key rotation changes it. */
   readonly credential: () => string;
+  /** The credential is sent to a bus elsewhere without TLS too. */
+  readonly inClear: boolean;
   readonly inboxPrefix: string;
   /** How long a connect may take. */
   readonly waitMs: number;
@@ -43,6 +46,7 @@ const PING_MS = 20_000;
 /** Connects, and again for ever, with back-off and jitter. */
 export function openBus(options: BusOptions): Bus {
   const { url, log, waitMs } = options;
+  const { tls, signsIn } = busMannerOf(url, options.inClear);
   let connection: NatsConnection | undefined;
   let trouble = 'connecting';
   let isClosed = false;
@@ -66,9 +70,9 @@ export function openBus(options: BusOptions): Bus {
         retryMs = FIRST_RETRY_MS;
         told = '';
         const error = await closed;
-        trouble = error ? explain(error, url, waitMs) : `the bus at ${url} closed the connection`;
+        trouble = error ? explain(error, options) : `the bus at ${url} closed the connection`;
       } catch (error) {
-        trouble = explain(error, url, waitMs);
+        trouble = explain(error, options);
       }
       const was = connection;
       connection = undefined;
@@ -89,7 +93,8 @@ export function openBus(options: BusOptions): Bus {
   async function begin() {
     const opened = await connect({
       servers: url,
-      token: options.credential(),
+      ...(signsIn && { token: options.credential() }),
+      ...(tls && { tls }),
       inboxPrefix: options.inboxPrefix,
       timeout: waitMs,
       reconnect: false,
@@ -145,11 +150,20 @@ export function openBus(options: BusOptions): Bus {
   };
 }
 
-function explain(error: unknown, url: string, waitMs: number): string {
+function explain(error: unknown, { url, waitMs, inClear }: BusOptions): string {
   const { name, message, cause } = error as Error & { cause?: { code?: string } };
   if (name === 'TimeoutError' || /timeout/i.test(message)) {
     return `the bus at ${url} did not answer within ${waitMs / 1_000} s (--bus-wait)`;
   }
-  if (/authorization|authentication/i.test(message)) return `the bus at ${url} refused the credential of this node`;
+  if (/does not support 'tls'/.test(message)) {
+    return `the bus at ${url} offers no TLS, so nothing was sent to it: give it a certificate, or a nats:// address`;
+  }
+  if (/authorization|authentication/i.test(message)) {
+    if (busMannerOf(url, inClear).signsIn) return `the bus at ${url} refused the credential of this node`;
+    return (
+      `the bus at ${url} asks for a credential, which this node sends over TLS alone: give the control plane a ` +
+      'certificate (MESH_TLS_CERT), or start this node with --bus-in-clear'
+    );
+  }
   return `the bus at ${url} cannot be reached (${cause?.code ?? message})`;
 }

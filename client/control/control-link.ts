@@ -40,6 +40,8 @@ export interface ControlOptions {
   readonly config: NodeConfig;
   readonly file: Pick<GraphFile, 'read' | 'write'>;
   readonly busWaitMs: number;
+  /** The credential goes to a bus elsewhere without TLS too. */
+  readonly busInClear?: boolean;
   readonly clock: Clock;
   readonly log: Log;
   saveConfig(config: NodeConfig): void;
@@ -100,6 +102,7 @@ export class ControlLink {
       {
         config: () => this.#config,
         waitMs: options.busWaitMs,
+        inClear: options.busInClear === true,
         log,
         ending: this.#ending.signal,
         locate: async () => (await this.#api.discovery()).signalingUrl,

@@ -11,6 +11,8 @@ export interface PlaneBusOptions {
   /** As it is now. */
   readonly config: () => NodeConfig;
   readonly waitMs: number;
+  /** The credential goes to a bus elsewhere without TLS too. */
+  readonly inClear: boolean;
   readonly log: Log;
   readonly ending: AbortSignal;
   /** Where the API says that the bus is. */
@@ -87,11 +89,12 @@ export class PlaneBus {
   }
 
   #connect(): Bus {
-    const { config, waitMs, log, onUp, onDown } = this.#options;
+    const { config, waitMs, inClear, log, onUp, onDown } = this.#options;
     const { id, signalingUrl } = config();
     return openBus({
       url: signalingUrl,
       credential: () => busSecretOf(config().deviceToken),
+      inClear,
       inboxPrefix: `_INBOX.${id}`,
       waitMs,
       subjects: [this.#ownSubject('graph'), this.#ownSubject('signal')],

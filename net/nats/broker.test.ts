@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it, vi } from 'vitest';
 import { corpus } from './corpus.ts';
 import { credentialDigest } from './credentials.ts';
-import { MIN_PENDING_BYTES } from './limits.ts';
+import { DEFAULT_LIMITS, MIN_PENDING_BYTES } from './limits.ts';
 import { Bench } from './test-kit.ts';
 
 /** A loaded machine is slow; a test that hangs still ends. */
@@ -51,13 +51,13 @@ describe('limits', () => {
   });
 
   it('refuses one subscription too many and keeps the connection', () => {
-    const bench = new Bench({ limits: { maxSubscriptions: 1 } });
+    const bench = new Bench({ limits: { address: { ...DEFAULT_LIMITS.address, subscriptions: 1 } } });
     const line = bench.connect(`${QUIET}SUB a 1\r\nSUB b 2\r\nUNSUB 1\r\nSUB b 2\r\nPING\r\n`);
     expect(line.read()).toBe("-ERR 'maximum subscriptions exceeded'\r\nPONG\r\n");
   });
 
   it('refuses subscriptions of all connections beyond the memory set aside for them', () => {
-    const bench = new Bench({ limits: { maxTotalSubscriptionBytes: 2_000 } });
+    const bench = new Bench({ limits: { maxTotalSubscriptionBytes: 4_000 } });
     const [one, two] = [bench.connect(`${QUIET}SUB a 1\r\nSUB b 2\r\n`), bench.connect(`${QUIET}SUB a 1\r\n`)];
     one.send('UNSUB 1\r\n');
     two.send('SUB a 1\r\n');
@@ -239,13 +239,25 @@ describe('credentials', () => {
     ]);
   });
 
+  it("lets no node of one tenant hear another's inbox or speak to the control plane in its name", () => {
+    const line = guarded().connect('CONNECT {"verbose":false,"pedantic":false,"auth_token":"secret"}\r\n');
+    line.send('SUB _INBOX.b1.> 1\r\nPUB mesh.control.wB.b1.heartbeat 0\r\n\r\n');
+    line.send('PUB mesh.control.w1.p1.heartbeat _INBOX.b1.1 0\r\n\r\n');
+    expect(line.read().split('\r\n')).toEqual([
+      '-ERR \'Permissions Violation for Subscription to "_INBOX.b1.>"\'',
+      '-ERR \'Permissions Violation for Publish to "mesh.control.wB.b1.heartbeat"\'',
+      '-ERR \'Permissions Violation for Publish with Reply of "_INBOX.b1.1"\'',
+      '',
+    ]);
+  });
+
   it('lets a node use its own subjects alone', () => {
     const line = guarded().connect('CONNECT {"verbose":false,"pedantic":false,"auth_token":"secret"}\r\n');
     line.send(
-      'SUB mesh.w1.p1.graph 1\r\nSUB mesh.w1.p2.signal 2\r\nSUB > 3\r\nSUB _INBOX.> 4\r\nSUB _INBOX.me.* 5\r\n',
+      'SUB mesh.w1.p1.graph 1\r\nSUB mesh.w1.p2.signal 2\r\nSUB > 3\r\nSUB _INBOX.> 4\r\nSUB _INBOX.p1.me.* 5\r\n',
     );
     line.send(
-      'PUB mesh.w1.p2.signal 0\r\n\r\nPUB mesh.w2.p2.signal 0\r\n\r\nPUB mesh.control.x _INBOX.you.1 0\r\n\r\nPING\r\n',
+      'PUB mesh.w1.p2.signal 0\r\n\r\nPUB mesh.w2.p2.signal 0\r\n\r\nPUB mesh.control.w1.p1.graph _INBOX.p1.me.1 0\r\n\r\nPING\r\n',
     );
     expect(line.read().split('\r\n')).toEqual([
       '-ERR \'Permissions Violation for Subscription to "mesh.w1.p2.signal"\'',
@@ -264,16 +276,17 @@ describe('the control plane', () => {
     const control = bench.control();
     control.send('SUB mesh.control.> 7\r\n');
     const line = bench.connect('CONNECT {"verbose":false,"headers":true,"auth_token":"secret"}\r\n');
-    line.send('SUB mesh.w1.p1.graph 1\r\nHPUB mesh.control.ask _INBOX.me.1 12 14\r\nNATS/1.0\r\n\r\nhi\r\n');
+    line.send('SUB mesh.w1.p1.graph 1\r\nHPUB mesh.control.w1.p1.graph _INBOX.p1.1 12 14\r\nNATS/1.0\r\n\r\nhi\r\n');
     control.send('PUB mesh.w1.p1.graph 3\r\nmap\r\n');
     expect(bench.deliveries).toEqual([
       {
         sid: '7',
-        subject: 'mesh.control.ask',
-        reply: '_INBOX.me.1',
+        subject: 'mesh.control.w1.p1.graph',
+        reply: '_INBOX.p1.1',
         headers: new Uint8Array(Buffer.from('NATS/1.0\r\n\r\n')),
         payload: new Uint8Array(Buffer.from('hi')),
         from: 'c1',
+        connection: line.session.id,
       },
     ]);
     expect(line.read()).toBe('MSG mesh.w1.p1.graph 1 3\r\nmap\r\n');

@@ -3,16 +3,18 @@ import { CredentialTable, type Grant } from './credentials.ts';
 import { Dice } from './dice.ts';
 import type { CloseReason, Hub, Subscription } from './hub.ts';
 import { encodeInfo } from './info.ts';
-import { DEFAULT_LIMITS, type Limits, MIN_PENDING_BYTES, STALL_PENDING_BYTES } from './limits.ts';
+import { DEFAULT_LIMITS, type Limits, STALL_PENDING_BYTES } from './limits.ts';
 import { emptyMetrics, type Metrics } from './metrics.ts';
 import { BufferPool, type Chunk } from './outbox.ts';
 import { OVERDUE, overdueOf } from './overdue.ts';
-import type { PartialBudget } from './parser.ts';
+import { Paces } from './paces.ts';
 import { CONTROL_PERMISSIONS, OPEN_PERMISSIONS } from './permissions.ts';
 import { Publishing } from './publishing.ts';
 import { Router } from './router.ts';
 import { Session } from './session.ts';
 import type { Publication } from './sink.ts';
+import { isTooSlow } from './slow.ts';
+import { controlSource, type Source, Sources } from './sources.ts';
 import { Stalls } from './stalls.ts';
 import { subscriptionBytes } from './subscriptions.ts';
 
@@ -38,7 +40,6 @@ export class Broker implements Hub {
   readonly limits: Limits;
   readonly metrics: Metrics = emptyMetrics();
   readonly pool = new BufferPool();
-  readonly partial: PartialBudget;
   readonly credentials = new CredentialTable();
   now = 0;
   /** Bytes encoded since the last `takeCommands`. */
@@ -47,12 +48,12 @@ export class Broker implements Hub {
   readonly #router = new Router<Subscription>();
   readonly #publishing: Publishing;
   readonly #sessions = new Map<number, Session>();
+  readonly #sources: Sources;
   #commands: Command[] = [];
   #awake: Session[] = [];
   readonly #stalls: Stalls;
   #lastId = 0;
   #lameDuck = false;
-  #subscriptionBytes = 0;
   /** Bytes handed to sockets that they have not taken. */
   #inFlight = 0;
 
@@ -60,12 +61,13 @@ export class Broker implements Hub {
     this.#options = options;
     this.limits = { ...DEFAULT_LIMITS, ...options.limits };
     this.#stalls = new Stalls(this.limits.stallMs, (kind, session) => this.#commands.push({ kind, session }));
-    this.partial = { used: 0, max: this.limits.maxTotalPartial };
+    this.#sources = new Sources(this.limits);
     this.#publishing = new Publishing({
       hub: this,
       router: this.#router,
       stalls: this.#stalls,
       dice: new Dice(options.serverId),
+      paces: new Paces(),
       handOver: (session, delivery) => this.#commands.push({ kind: 'deliver', session, delivery }),
       relieve: options.relieve ?? (() => {}),
     });
@@ -78,10 +80,10 @@ export class Broker implements Hub {
   /** A new connection: greets it with INFO, or refuses it. */
   connect(now: number, address?: string): Session {
     this.now = now;
-    const session = this.#open(false);
+    const session = this.#open(this.#sources.ofAddress(address ?? ''), address);
     this.metrics.connections_total++;
     session.write(this.#info(session.id, address));
-    if (this.metrics.connections >= this.limits.maxConnections) {
+    if (!session.budget.take('connections', 1)) {
       this.metrics.connections_refused_total++;
       session.fail('maximum connections exceeded', 'limit');
     }
@@ -92,7 +94,7 @@ export class Broker implements Hub {
   /** The control plane's own connection: all rights, messages come as `deliver` commands. */
   connectControl(now: number): Session {
     this.now = now;
-    const session = this.#open(true);
+    const session = this.#open(controlSource(), '', true);
     session.connect('{"verbose":false,"pedantic":false,"echo":false,"headers":true}');
     return session;
   }
@@ -110,7 +112,7 @@ export class Broker implements Hub {
     if (this.#sessions.get(session.id) !== session) return;
     this.#sessions.delete(session.id);
     if (!session.internal) this.metrics.connections--;
-    session.close();
+    this.#close(session);
     session.outbox.clear();
     this.#inFlight -= session.inFlight;
     session.inFlight = 0;
@@ -226,9 +228,9 @@ export class Broker implements Hub {
     return {
       ...this.metrics,
       subscriptions: this.#router.size,
-      subscription_bytes: this.#subscriptionBytes,
+      subscription_bytes: this.#sources.all.held.subscriptionBytes,
       pending_bytes: this.#waiting,
-      partial_bytes: this.partial.used,
+      partial_bytes: this.#sources.all.held.partialBytes,
     };
   }
 
@@ -236,16 +238,33 @@ export class Broker implements Hub {
     return this.credentials.verify(secret, this.now);
   }
 
+  identify(session: Session, node: string): void {
+    if (session.open && !session.internal && session.source.node === undefined) this.#sources.join(session, node);
+  }
+
+  /** The same, said of a connection by its number. */
+  identifyConnection(id: number, node: string, now: number): void {
+    this.now = now;
+    const session = this.#sessions.get(id);
+    if (session !== undefined) this.identify(session, node);
+  }
+
   addSubscription(subscription: Subscription): boolean {
+    const { budget } = subscription.session;
     const bytes = subscriptionBytes(subscription);
-    if (this.#subscriptionBytes + bytes > this.limits.maxTotalSubscriptionBytes) return false;
-    this.#subscriptionBytes += bytes;
+    if (!budget.take('subscriptionBytes', bytes)) return false;
+    if (!budget.take('subscriptions', 1)) {
+      budget.give('subscriptionBytes', bytes);
+      return false;
+    }
     this.#router.add(subscription);
     return true;
   }
 
   removeSubscription(subscription: Subscription): void {
-    this.#subscriptionBytes -= subscriptionBytes(subscription);
+    const { budget } = subscription.session;
+    budget.give('subscriptionBytes', subscriptionBytes(subscription));
+    budget.give('subscriptions', 1);
     this.#router.remove(subscription);
   }
 
@@ -255,17 +274,14 @@ export class Broker implements Hub {
   }
 
   overflow(session: Session): void {
-    if (!session.open) return;
-    const { maxPending, maxTotalPending } = this.limits;
-    const isFull = this.#waiting > 2 * maxTotalPending && session.inFlight > 0;
-    if (!isFull && session.pending <= Math.max(MIN_PENDING_BYTES, this.crowded ? 0 : maxPending)) return;
+    if (!session.open || session.internal || !isTooSlow(session, this.#waiting, this.limits)) return;
     this.metrics.slow_consumers_total++;
     this.#cut(session, 'slow');
   }
 
   end(session: Session, reason: CloseReason): void {
     if (!session.open) return;
-    session.close();
+    this.#close(session);
     this.#commands.push({ kind: 'close', session, reason, cut: false });
   }
 
@@ -273,15 +289,24 @@ export class Broker implements Hub {
     this.#publishing.publish(from, publication);
   }
 
-  #open(internal: boolean): Session {
+  #open(source: Source, address = '', internal = false): Session {
     const session = new Session(this, {
       id: ++this.#lastId,
       permissions: internal ? CONTROL_PERMISSIONS : OPEN_PERMISSIONS,
       awaitingAuth: !internal && this.#options.auth === 'token',
+      source,
+      address,
       internal,
     });
+    source.sessions.add(session);
     this.#sessions.set(session.id, session);
     return session;
+  }
+
+  #close(session: Session): void {
+    if (!session.open) return;
+    session.close();
+    this.#sources.leave(session);
   }
 
   #info(clientId: number, address?: string): Uint8Array {
@@ -297,7 +322,7 @@ export class Broker implements Hub {
   }
 
   #cut(session: Session, reason: CloseReason): void {
-    session.close();
+    this.#close(session);
     session.outbox.clear();
     this.#stalls.release(session);
     this.#commands.push({ kind: 'close', session, reason, cut: true });

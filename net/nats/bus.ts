@@ -131,6 +131,11 @@ export class EmbeddedBus {
     this.#send({ kind: 'credentials', set: [], remove: ids });
   }
 
+  /** What a delivery brought proves whose connection it came on: its limits are those of that node from now on. */
+  identify({ connection }: Delivery, node: string): void {
+    this.#send({ kind: 'identify', connection, node });
+  }
+
   async #run(): Promise<Address> {
     const subscriptions = [...this.#handlers.values()].map(({ handle: _, ...subscription }) => subscription);
     const start = { ...this.#options, port: this.#port, subscriptions, credentials: [...this.#credentials.values()] };

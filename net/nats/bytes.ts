@@ -44,3 +44,8 @@ export function latin1(buffer: Uint8Array, from: number, to: number): string {
 export function bytesOf(text: string): Uint8Array {
   return new Uint8Array(Buffer.from(text, 'latin1'));
 }
+
+/** The same text without the longer one it may be a part of, which it would keep in memory. */
+export function ownCopy(text: string): string {
+  return Buffer.from(text, 'latin1').toString('latin1');
+}

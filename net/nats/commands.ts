@@ -9,8 +9,10 @@ export interface Delivery {
   /** The NATS header block, when there is one. */
   readonly headers: Uint8Array | undefined;
   readonly payload: Uint8Array;
-  /** The credential of the sender, where one was asked for. */
+  /** The node whose connection it came on, where that is proven. */
   readonly from: string | undefined;
+  /** Number of that connection. */
+  readonly connection: number;
 }
 
 /** What the outside has to do, in this order. */

@@ -8,7 +8,8 @@ const delivery = (bytes: number) => ({
   reply: undefined,
   headers: undefined,
   payload: new Uint8Array(bytes),
-  from: undefined,
+  from: 'n1',
+  connection: 1,
 });
 
 function admitted(window: ControlWindow, bytes: number): number {
@@ -25,6 +26,14 @@ describe('window to the control plane', () => {
   it('holds a bounded number of bytes', () => {
     const each = deliveryBytes(delivery(1_000_000));
     expect(admitted(new ControlWindow(), 1_000_000)).toBe(Math.floor(MAX_CONTROL_IN_FLIGHT_BYTES / each));
+  });
+
+  it('is filled by strangers in part only, so that nodes are heard beside them', () => {
+    const window = new ControlWindow();
+    const stranger = { ...delivery(1), from: undefined };
+    let strangers = 0;
+    while (window.admit(stranger)) strangers++;
+    expect([strangers, admitted(window, 1)]).toEqual([MAX_CONTROL_IN_FLIGHT / 2, MAX_CONTROL_IN_FLIGHT / 2]);
   });
 
   it('opens again by what was acknowledged', () => {

@@ -1,15 +1,17 @@
 import type { Delivery } from './commands.ts';
-import { MAX_CONTROL_IN_FLIGHT, MAX_CONTROL_IN_FLIGHT_BYTES } from './limits.ts';
+import { MAX_CONTROL_IN_FLIGHT, MAX_CONTROL_IN_FLIGHT_BYTES, STRANGERS_PART } from './limits.ts';
 
 /** How much may be on the way to the control plane: what it is too busy for is dropped, not piled up in memory. */
 export class ControlWindow {
   #messages = 0;
   #bytes = 0;
 
-  /** True when the delivery may go; it then counts until it is acknowledged. */
+  /** True when the delivery may go; it then counts until it is acknowledged. What strangers fill leaves room for nodes. */
   admit(delivery: Delivery): boolean {
     const bytes = deliveryBytes(delivery);
-    if (this.#messages >= MAX_CONTROL_IN_FLIGHT || this.#bytes + bytes > MAX_CONTROL_IN_FLIGHT_BYTES) return false;
+    const part = delivery.from === undefined ? STRANGERS_PART : 1;
+    if (this.#messages + 1 > MAX_CONTROL_IN_FLIGHT * part) return false;
+    if (this.#bytes + bytes > MAX_CONTROL_IN_FLIGHT_BYTES * part) return false;
     this.#messages++;
     this.#bytes += bytes;
     return true;

@@ -106,6 +106,11 @@ export const corpus: readonly CorpusSession[] = [
     'headers',
     `${QUIET}SUB foo 1\r\nHPUB foo 12 17\r\n${BLOCK}hello\r\nHPUB foo bar 12 12\r\n${BLOCK}\r\nHPUB  foo\tbar  012 012\r\n${BLOCK}\r\n`,
   ),
+  alone(
+    'hpub without any headers',
+    `${QUIET}SUB foo 1\r\nHPUB foo 0 5\r\nhello\r\nHPUB foo bar 0 0\r\n\r\nHPUB  foo\tbar  000 05\r\nhello\r\n`,
+  ),
+  alone('hpub without any headers or headers support', `CONNECT {"verbose":false}\r\nHPUB foo 0 1\r\na\r\n`),
   alone('more headers than bytes', `${QUIET}HPUB foo 12 5\r\nhello\r\n`),
   alone('hpub with one size', `${QUIET}HPUB foo 12\r\n${BLOCK}\r\n`),
   alone('hpub with a wrong size', `${QUIET}HPUB foo x 12\r\n`),
@@ -154,6 +159,14 @@ export const corpus: readonly CorpusSession[] = [
     turns: [
       ['a', 'CONNECT {"verbose":false}\r\nSUB foo 1\r\n'],
       ['b', `${QUIET}HPUB foo 12 17\r\n${BLOCK}hello\r\nHPUB foo re 12 12\r\n${BLOCK}\r\n`],
+      ['a', ''],
+    ],
+  },
+  {
+    name: 'no headers to a client without them',
+    turns: [
+      ['a', 'CONNECT {"verbose":false}\r\nSUB foo 1\r\n'],
+      ['b', `${QUIET}HPUB foo 0 5\r\nhello\r\nHPUB foo re 0 2\r\nhi\r\n`],
       ['a', ''],
     ],
   },

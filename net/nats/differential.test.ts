@@ -16,6 +16,8 @@ const GUARDED = `authorization { users: [{ user: "any", password: "any", permiss
   publish: { deny: ["mesh.*.*.graph"] }, subscribe: { deny: ["mesh.control.>"] } } }] }
 no_auth_user: "any"`;
 
+const QUIET = 'CONNECT {"verbose":false,"pedantic":false}\r\n';
+
 const SERVER = ['/usr/sbin/nats-server', '/usr/bin/nats-server', '/usr/local/bin/nats-server'].find(existsSync);
 const isRequired = process.env['CI'] === 'true';
 if (SERVER === undefined && !isRequired) {
@@ -120,6 +122,21 @@ describe.skipIf(SERVER === undefined && !isRequired)('beside nats-server', () =>
     async (_name, session) => {
       const theirs = await hold(session, session.guarded === true ? ports.guarded : ports.open);
       expect(await hold(session, ports.ours)).toEqual(theirs);
+    },
+  );
+
+  it.each(['ours', 'open'] as const)(
+    'members of one queue group on overlapping subjects get one copy in all, and each of them some: %s',
+    async (server) => {
+      const member = await Conversation.open(ports[server]);
+      const other = await Conversation.open(ports[server]);
+      await member.say(`${QUIET}SUB a.* g 1\r\nSUB > g 2\r\nSUB a.b h 4\r\n`);
+      await other.say(`${QUIET}SUB a.b g 3\r\n${'PUB a.b 1\r\nx\r\n'.repeat(300)}`);
+      await member.say('');
+      const heard = member.end().heard + other.end().heard;
+      const copies = [1, 2, 3, 4].map((sid) => heard.split(`MSG a.b ${sid} 1`).length - 1);
+      expect(copies.slice(0, 3).reduce((sum, each) => sum + each)).toBe(300);
+      expect([Math.min(...copies.slice(0, 3)) > 30, copies[3]]).toEqual([true, 300]);
     },
   );
 });

@@ -11,6 +11,8 @@ const CRLF = [13, 10] as const;
 export function frameTail(publication: Publication): Uint8Array {
   const { buffer, replyStart, replyEnd, headerStart, headerEnd, sizeStart, sizeEnd, payloadStart, payloadEnd } =
     publication;
+  // HPUB with a header size of 0 is delivered as PUB, as nats-server does.
+  if (headerStart !== headerEnd && publication.headerSize === 0) return rebuilt(publication);
   const replyGap = replyStart === replyEnd || (headerStart === replyEnd + 1 && buffer[replyEnd] === SPACE);
   const headerGap = headerStart === headerEnd || (sizeStart === headerEnd + 1 && buffer[headerEnd] === SPACE);
   if (replyGap && headerGap && payloadStart === sizeEnd + 2) {
@@ -30,7 +32,7 @@ export function withoutHeaders(publication: Publication): Uint8Array {
 function rebuilt(publication: Publication): Uint8Array {
   const { buffer, replyStart, replyEnd, headerStart, headerEnd, sizeStart, sizeEnd, payloadStart, payloadEnd } =
     publication;
-  const headerSize = latin1(buffer, headerStart, headerEnd);
+  const headerSize = publication.headerSize === 0 ? '' : latin1(buffer, headerStart, headerEnd);
   const size = latin1(buffer, sizeStart, sizeEnd);
   return tailOf(
     latin1(buffer, replyStart, replyEnd),

@@ -5,8 +5,11 @@ import { credentialDigest } from './credentials.ts';
 import { Bench, type Line } from './test-kit.ts';
 
 const FUZZ_RUNS = Number(process.env['FUZZ_RUNS'] ?? 200);
-const LIMITS = { maxPayload: 5_000, maxSubscriptions: 20, maxTotalPartial: 20_000 };
+const SHARE = { connections: 8, subscriptions: 20, subscriptionBytes: 50_000, partialBytes: 8_000 };
+const LIMITS = { maxPayload: 5_000, maxTotalPartial: 20_000, node: SHARE, address: SHARE };
 const LINES = 3;
+/** What the control plane itself may hold by what it is sent in a run. */
+const CONTROL_SUBSCRIPTIONS = 100;
 
 const credential = { id: 'c1', digest: credentialDigest('secret'), workspace: 'w', peer: 'p' };
 const signIn = 'CONNECT {"auth_token":"secret","verbose":false,"headers":true,"no_responders":true}\r\n';
@@ -53,6 +56,7 @@ const step = fc.oneof(
   { weight: 1, arbitrary: fc.tuple(fc.constant('reconnect' as const), line) },
   { weight: 1, arbitrary: fc.tuple(fc.constant('tick' as const), fc.constantFrom(1, 1_000, 2_000, 120_000)) },
   { weight: 1, arbitrary: fc.constant(['revoke'] as const) },
+  { weight: 1, arbitrary: fc.tuple(fc.constant('identify' as const), line) },
 );
 type Step = typeof step extends fc.Arbitrary<infer T> ? T : never;
 
@@ -68,8 +72,8 @@ it('a broker that is sent hostile bytes on several connections never throws, sta
       for (const each of steps) {
         take(bench, control, lines, each);
         const { partial_bytes, subscriptions } = bench.broker.snapshot();
-        expect(partial_bytes).toBeLessThanOrEqual(LIMITS.maxTotalPartial + LINES * LIMITS.maxPayload);
-        expect(subscriptions).toBeLessThanOrEqual((LINES + 1) * LIMITS.maxSubscriptions);
+        expect(partial_bytes).toBeLessThanOrEqual(2 * SHARE.partialBytes);
+        expect(subscriptions).toBeLessThanOrEqual(2 * SHARE.subscriptions + CONTROL_SUBSCRIPTIONS);
       }
       for (const { session } of [...lines, control]) bench.broker.disconnect(session, bench.now);
       expect(bench.broker.snapshot()).toMatchObject({
@@ -79,6 +83,8 @@ it('a broker that is sent hostile bytes on several connections never throws, sta
         partial_bytes: 0,
         pending_bytes: 0,
       });
+      const places = Array.from({ length: SHARE.connections }, () => bench.connect().closed);
+      expect(places).toEqual(places.map(() => undefined));
     }),
     { numRuns: FUZZ_RUNS },
   );
@@ -111,6 +117,11 @@ function take(bench: Bench, control: Line, lines: Line[], [kind, ...rest]: Step)
       bench.tick(rest[0] as number);
       bench.broker.tickStalls(bench.now);
       return;
+    case 'identify': {
+      const [at] = rest as [number];
+      bench.broker.identifyConnection(lines[at]?.session.id ?? 0, credential.id, bench.now);
+      return;
+    }
     case 'revoke':
       bench.broker.revoke(credential.id, bench.now);
       bench.broker.credentials.set(credential);

@@ -2,7 +2,6 @@ import type { Grant } from './credentials.ts';
 import type { Limits } from './limits.ts';
 import type { Metrics } from './metrics.ts';
 import type { BufferPool } from './outbox.ts';
-import type { PartialBudget } from './parser.ts';
 import type { Routable } from './router.ts';
 import type { Session } from './session.ts';
 import type { Publication } from './sink.ts';
@@ -25,7 +24,6 @@ export interface Hub {
   readonly limits: Limits;
   readonly metrics: Metrics;
   readonly pool: BufferPool;
-  readonly partial: PartialBudget;
   /** Time of the input being handled, in milliseconds since the epoch. */
   readonly now: number;
   /** Bytes encoded since commands were last taken. */
@@ -33,7 +31,9 @@ export interface Hub {
   /** Receivers are so far behind that memory runs short. */
   readonly crowded: boolean;
   verify(secret: string): Grant | undefined;
-  /** False when there is no room for it. */
+  /** The session has proven that it is that node's: from now on it counts in the limits of this one. */
+  identify(session: Session, node: string): void;
+  /** False when there is no room for it, in all or in what its source may have. */
   addSubscription(subscription: Subscription): boolean;
   removeSubscription(subscription: Subscription): void;
   publish(from: Session, publication: Publication): void;

@@ -1,3 +1,5 @@
+import type { Share } from './budget.ts';
+
 /** Every limit of the broker, with its unit and reason. README.md lists them; the listener may lower or raise the first group. */
 
 export interface Limits {
@@ -7,15 +9,20 @@ export interface Limits {
   readonly maxControlLine: number;
   /** Open connections. A refused one hears so; the plane is built for 50,000 nodes. */
   readonly maxConnections: number;
-  /** Subscriptions of one connection: a node needs four, a tool a few hundred. */
-  readonly maxSubscriptions: number;
-  /** Bytes of memory for the subscriptions of all connections, by `subscriptionBytes`: 50,000 nodes need a third. */
+  /** What one node holds at most: it needs one connection with four subscriptions; others are of earlier connects. */
+  readonly node: Share;
+  /** What all strangers behind one address hold at most: nodes until they have proven themselves, tools on the open bus. */
+  readonly address: Share;
+  /** Bytes of memory for the subscriptions of all connections, by `subscriptionBytes`: 50,000 nodes need half. */
   readonly maxTotalSubscriptionBytes: number;
-  /** Bytes waiting for one receiver before it is cut off as a slow consumer; never below MIN_PENDING_BYTES. */
+  /**
+   * Bytes waiting for one receiver, or for all of one source that are above MIN_PENDING_BYTES, before it is cut off as a
+   * slow consumer. The default of nats-server for one receiver.
+   */
   readonly maxPending: number;
   /**
-   * Bytes waiting for all receivers. Above it the cut-off falls to MIN_PENDING_BYTES; above twice that, whoever needs
-   * more while it has not taken its last write is cut off, so memory stays bounded.
+   * Bytes waiting for all receivers. Above it the cut-off falls to MIN_PENDING_BYTES; above twice that, any stranger who
+   * needs more while it has not taken its last write is cut off, so memory stays bounded.
    */
   readonly maxTotalPending: number;
   /** Bytes of unfinished messages of all connections: many half-sent large ones must not fill memory. */
@@ -39,9 +46,10 @@ export const DEFAULT_LIMITS: Limits = {
   maxPayload: 1_048_576,
   maxControlLine: 4_096,
   maxConnections: 65_536,
-  maxSubscriptions: 10_000,
-  maxTotalSubscriptionBytes: 1_073_741_824,
-  maxPending: 8_388_608,
+  node: { connections: 8, subscriptions: 256, subscriptionBytes: 262_144, partialBytes: 8_388_608 },
+  address: { connections: 1_024, subscriptions: 10_000, subscriptionBytes: 16_777_216, partialBytes: 33_554_432 },
+  maxTotalSubscriptionBytes: 536_870_912,
+  maxPending: 67_108_864,
   maxTotalPending: 536_870_912,
   maxTotalPartial: 268_435_456,
   pingIntervalMs: 120_000,
@@ -54,8 +62,44 @@ export const DEFAULT_LIMITS: Limits = {
 /** Bytes waiting for a receiver from which its publishers are held back: a socket buffer's worth, far from the cut-off. */
 export const STALL_PENDING_BYTES = 1_048_576;
 
-/** Tokens of a subject: each costs a node of the subscription tree, so one line must not make thousands. */
-export const MAX_SUBJECT_TOKENS = 128;
+/** Part of the connections and of memory that strangers get; the rest is for nodes and for addresses they come from. */
+export const STRANGERS_PART = 0.5;
+
+/** Addresses remembered as those of nodes: more than the plane is built for. */
+export const KNOWN_ADDRESSES = 65_536;
+
+/** Tokens and bytes of a subject that is subscribed: Mesh's own have six tokens, 100 bytes. Each token may cost a node. */
+export const MAX_SUBJECT_TOKENS = 32;
+export const MAX_SUBJECT_BYTES = 512;
+
+/** A rate and what may come at once. */
+export interface Pace {
+  readonly perSecond: number;
+  readonly burst: number;
+}
+
+/**
+ * Requests to the control plane, before it looks at any seal. A node makes one in 30 s and a few when it comes;
+ * behind one address many may come at once, and after a restart all of them.
+ */
+export const CONTROL_PACE = {
+  node: { perSecond: 10, burst: 50 },
+  /** Of a connection that has proven nothing, of all of those behind one address, and of all of them. */
+  stranger: { perSecond: 10, burst: 20 },
+  address: { perSecond: 500, burst: 1_000 },
+  strangers: { perSecond: 4_000, burst: 4_000 },
+} as const satisfies Record<string, Pace>;
+
+/** Signals to one node, which are at most 30 for a negotiation; by the same senders. */
+export const SIGNAL_PACE = {
+  node: { perSecond: 20, burst: 200 },
+  stranger: { perSecond: 20, burst: 200 },
+  address: { perSecond: 40, burst: 400 },
+  strangers: { perSecond: 100, burst: 1_000 },
+} as const satisfies Record<string, Pace>;
+
+/** Bytes of a paced message that count as one: real ones have less. */
+export const PACED_BYTES = 4_096;
 
 /** Digits of a size argument, as in nats-server: more cannot be a size that is allowed. */
 export const MAX_SIZE_DIGITS = 9;
@@ -88,10 +132,10 @@ export const EARLY_FLUSH_BYTES = 262_144;
 /** Bytes queued in the midst of a fan-out after which what is queued is written first: bounds one message to thousands. */
 export const RELIEF_BYTES = 8_388_608;
 
-/** Receivers held in one generation of the route cache; two generations are kept. About 200 bytes each. */
-export const ROUTE_CACHE_TARGETS = 32_768;
+/** Bytes held in one generation of the route cache, by `routeBytes`; two generations are kept. */
+export const ROUTE_CACHE_BYTES = 16_777_216;
 
 /** Messages to the control plane it has not yet acknowledged; more are dropped and counted, nodes ask again over HTTP. */
 export const MAX_CONTROL_IN_FLIGHT = 16_384;
-/** The same in bytes. */
+/** The same in bytes. Strangers get STRANGERS_PART of both. */
 export const MAX_CONTROL_IN_FLIGHT_BYTES = 33_554_432;

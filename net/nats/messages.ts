@@ -16,6 +16,8 @@ export type ToWorker =
   | { readonly kind: 'unsubscribe'; readonly sid: string }
   | { readonly kind: 'publish'; readonly messages: readonly OutgoingMessage[] }
   | { readonly kind: 'credentials'; readonly set: readonly Credential[]; readonly remove: readonly string[] }
+  /** What came on that connection proves that it is that node's. */
+  | { readonly kind: 'identify'; readonly connection: number; readonly node: string }
   /** The control plane has handled deliveries; as many more may be on the way. */
   | { readonly kind: 'acknowledge'; readonly messages: number; readonly bytes: number }
   /** Answered when everything said before is done. */

@@ -21,6 +21,8 @@ export interface Metrics {
   no_responders_total: number;
   control_messages_total: number;
   control_dropped_total: number;
+  /** Signals and control requests beyond the rate of their sender. */
+  paced_messages_dropped_total: number;
 }
 
 /** All zero. */
@@ -46,6 +48,7 @@ export function emptyMetrics(): Metrics {
     no_responders_total: 0,
     control_messages_total: 0,
     control_dropped_total: 0,
+    paced_messages_dropped_total: 0,
   };
 }
 

@@ -1,9 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it, vi } from 'vitest';
+import { Budget, UNBOUNDED } from './budget.ts';
 import { latin1 } from './bytes.ts';
 import { corpus } from './corpus.ts';
 import { DEFAULT_LIMITS } from './limits.ts';
-import { Parser, type PartialBudget } from './parser.ts';
+import { Parser } from './parser.ts';
 import type { Publication, Sink } from './sink.ts';
 
 /** A loaded machine is slow; a test that hangs still ends. */
@@ -56,7 +57,7 @@ class Recorder implements Sink {
   }
 }
 
-function parse(chunks: readonly Uint8Array[], budget: PartialBudget = { used: 0, max: 1e9 }) {
+function parse(chunks: readonly Uint8Array[], budget = new Budget(UNBOUNDED)) {
   const sink = new Recorder();
   const parser = new Parser(DEFAULT_LIMITS, budget);
   for (const chunk of chunks) {
@@ -67,7 +68,7 @@ function parse(chunks: readonly Uint8Array[], budget: PartialBudget = { used: 0,
     if (error !== undefined) return { events: sink.events, error };
   }
   parser.release();
-  return { events: sink.events, error: undefined, left: budget.used };
+  return { events: sink.events, error: undefined, left: budget.held.partialBytes };
 }
 
 const bytes = (text: string) => Buffer.from(text, 'latin1');
@@ -155,19 +156,20 @@ describe('parser', () => {
   });
 
   it('refuses more unfinished bytes than all connections together may hold', () => {
-    const budget = { used: 0, max: 100_000 };
+    const most = { ...UNBOUNDED, partialBytes: 100_000 };
+    const budget = new Budget(most);
     const half = bytes(`PUB foo 1000000\r\n${'x'.repeat(60_000)}`);
-    expect([parse([half], { ...budget }).error, parse([half, bytes('x'.repeat(60_000))], budget).error]).toEqual([
+    expect([parse([half], new Budget(most)).error, parse([half, bytes('x'.repeat(60_000))], budget).error]).toEqual([
       undefined,
       'partial',
     ]);
   });
 
   it('takes memory for what came, not for what was announced', () => {
-    const budget = { used: 0, max: 1e9 };
+    const budget = new Budget(UNBOUNDED);
     const parser = new Parser(DEFAULT_LIMITS, budget);
     parser.parse(bytes('PUB foo 1000000\r\nx'), new Recorder());
-    expect(budget.used).toBe(512);
+    expect(budget.held.partialBytes).toBe(512);
   });
 
   it('ends a line of blanks that never ends', () => {
@@ -178,7 +180,7 @@ describe('parser', () => {
   it('lets only CONNECT through before authentication', () => {
     const sink = new Recorder();
     sink.awaitingAuth = true;
-    new Parser(DEFAULT_LIMITS, { used: 0, max: 1e9 }).parse(bytes('CONNECT {}\r\nPING\r\nPUB a 1\r\n'), sink);
+    new Parser(DEFAULT_LIMITS, new Budget(UNBOUNDED)).parse(bytes('CONNECT {}\r\nPING\r\nPUB a 1\r\n'), sink);
     expect(sink.events).toEqual([['connect', '{}'], ['unauthorized']]);
   });
 });

@@ -1,4 +1,4 @@
-import { CR, digits, isBlank, LF, latin1, lineEnd, lower, SPACE, TAB } from './bytes.ts';
+import { CR, digits, isBlank, LF, latin1, lineEnd, lower, ownCopy, SPACE, TAB } from './bytes.ts';
 import type { Publication, Sink } from './sink.ts';
 import { HASH_START, hashNext } from './subject.ts';
 
@@ -15,10 +15,11 @@ export interface ParserLimits {
   readonly maxControlLine: number;
 }
 
-/** Bytes of unfinished operations over all connections, and how many there may be. */
+/** Takes account of the bytes of unfinished operations. */
 export interface PartialBudget {
-  used: number;
-  readonly max: number;
+  /** False when there may be no more. */
+  take(kind: 'partialBytes', bytes: number): boolean;
+  give(kind: 'partialBytes', bytes: number): void;
 }
 
 type Skip = 'ping' | 'pong' | 'ok';
@@ -70,7 +71,7 @@ export class Parser {
 
   /** Gives back what an unfinished operation holds; the parser is not used again. */
   release(): void {
-    this.#budget.used -= this.#carry.length;
+    this.#budget.give('partialBytes', this.#carry.length);
     this.#carry = NO_BYTES;
     this.#carried = 0;
   }
@@ -101,11 +102,10 @@ export class Parser {
     const length = this.#carried + to - from;
     if (length > this.#carry.length) {
       const size = Math.max(CARRY_BYTES, length, Math.min(this.#need, this.#carry.length * 2));
-      this.#budget.used += size - this.#carry.length;
+      if (!this.#budget.take('partialBytes', size - this.#carry.length)) return this.#fail('partial') !== FAILED;
       const grown = new Uint8Array(size);
       grown.set(this.#carry.subarray(0, this.#carried));
       this.#carry = grown;
-      if (this.#budget.used > this.#budget.max) return this.#fail('partial') !== FAILED;
     }
     this.#carry.set(chunk.subarray(from, to), this.#carried);
     this.#carried = length;
@@ -209,7 +209,10 @@ export class Parser {
         return next;
       case 'sub':
       case 'unsub': {
-        const args = text.split(/[ \t\r]+/).filter((arg) => arg !== '');
+        const args = text
+          .split(/[ \t\r]+/)
+          .filter((arg) => arg !== '')
+          .map(ownCopy);
         const [least, most] = name === 'sub' ? [2, 3] : [1, 2];
         if (args.length < least || args.length > most) return this.#fail('arguments');
         if (name === 'sub') sink.subscribe(args);

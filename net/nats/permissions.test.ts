@@ -55,8 +55,11 @@ describe('rights of a node with a credential', () => {
   it.each([
     ['mesh.w1.p1.signal', 'yes'],
     ['mesh.w1.p1.graph', 'yes'],
-    ['_INBOX.mine.*', 'yes'],
-    ['_INBOX.mine.>', 'yes'],
+    ['_INBOX.p1.>', 'yes'],
+    ['_INBOX.p1.x.*', 'yes'],
+    ['_INBOX.p1', 'no'],
+    ['_INBOX.p2.>', 'no'],
+    ['_INBOX.p1x.>', 'no'],
     ['_INBOX.>', 'no'],
     ['_INBOX.*', 'no'],
     ['_INBOX.*.x', 'no'],
@@ -73,12 +76,21 @@ describe('rights of a node with a credential', () => {
 
   it.each([
     ['mesh.w1.p2.signal', true],
-    ['mesh.control.heartbeat', true],
+    ['mesh.control.w1.p1.heartbeat', true],
+    ['mesh.control.w1.p2.heartbeat', false],
+    ['mesh.control.w2.p1.heartbeat', false],
+    ['mesh.control.heartbeat', false],
     ['mesh.w2.p2.signal', false],
     ['mesh.w1.p2.graph', false],
     ['_INBOX.someone', false],
+    ['_INBOX.p1.x', false],
     ['free', false],
   ])('publishing to %s: %s', (subject, verdict) => {
     expect(mayPublish(node, subject)).toBe(verdict);
+  });
+
+  it('may have itself answered in its own inbox alone', () => {
+    const replies = ['_INBOX.p1.x.1', '_INBOX.p2.x.1', 'mesh.w1.p1.signal', 'mesh.w1.p2.signal'];
+    expect(replies.map((reply) => mayNameReply(node, reply))).toEqual([true, false, true, false]);
   });
 });

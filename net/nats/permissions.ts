@@ -4,8 +4,6 @@ import { covers, hasWildcard, overlaps } from './subject.ts';
 export interface Permissions {
   readonly publish: Rules;
   readonly subscribe: Rules;
-  /** Only `_INBOX.<own id>…` may be subscribed, never all inboxes at once. */
-  readonly ownInboxOnly?: boolean;
 }
 
 interface Rules {
@@ -27,15 +25,14 @@ export const OPEN_PERMISSIONS: Permissions = {
 /** The control plane's own connection. */
 export const CONTROL_PERMISSIONS: Permissions = { publish: { deny: [] }, subscribe: { deny: [] } };
 
-/** A node with a credential: its own subjects, signals inside its workspace, control requests. */
+/** A node with a credential: its own subjects and inbox, its own control requests, signals inside its workspace. */
 export function nodePermissions(workspace: string, peer: string): Permissions {
   return {
-    publish: { allow: [`mesh.${workspace}.*.signal`, CONTROL_SUBJECTS], deny: [GRAPH_SUBJECTS] },
+    publish: { allow: [`mesh.${workspace}.*.signal`, `mesh.control.${workspace}.${peer}.>`], deny: [GRAPH_SUBJECTS] },
     subscribe: {
-      allow: [`mesh.${workspace}.${peer}.signal`, `mesh.${workspace}.${peer}.graph`, '_INBOX.>'],
+      allow: [`mesh.${workspace}.${peer}.signal`, `mesh.${workspace}.${peer}.graph`, `_INBOX.${peer}.>`],
       deny: [CONTROL_SUBJECTS],
     },
-    ownInboxOnly: true,
   };
 }
 
@@ -55,9 +52,8 @@ export function mayNameReply(permissions: Permissions, reply: string): boolean {
 
 /** `filtered`: it may, but messages on denied subjects inside the wildcard are withheld. */
 export function maySubscribe(permissions: Permissions, subject: string): 'yes' | 'filtered' | 'no' {
-  const { subscribe, ownInboxOnly } = permissions;
+  const { subscribe } = permissions;
   if (!isAllowed(subscribe, subject)) return 'no';
-  if (ownInboxOnly === true && subject.startsWith('_INBOX.') && !namesInbox(subject)) return 'no';
   if (!hasWildcard(subject)) return 'yes';
   return subscribe.deny.some((pattern) => overlaps(pattern, subject)) ? 'filtered' : 'yes';
 }
@@ -70,9 +66,4 @@ export function mayReceive({ subscribe }: Permissions, subject: string): boolean
 function isAllowed({ allow, deny }: Rules, subject: string): boolean {
   if (deny.some((pattern) => covers(pattern, subject))) return false;
   return allow === undefined || allow.some((pattern) => covers(pattern, subject));
-}
-
-function namesInbox(subject: string): boolean {
-  const id = subject.split('.')[1];
-  return id !== undefined && !hasWildcard(id);
 }

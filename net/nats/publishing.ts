@@ -5,6 +5,7 @@ import { frameTail, withoutHeaders } from './frame.ts';
 import type { Hub, Subscription } from './hub.ts';
 import { RELIEF_BYTES, STALL_PENDING_BYTES, TAPE_BYTES, TAPE_RECEIVERS } from './limits.ts';
 import type { Metrics } from './metrics.ts';
+import type { Paces } from './paces.ts';
 import { mayNameReply, mayPublish, mayReceive, OPEN_PERMISSIONS } from './permissions.ts';
 import type { Route, Router, Target } from './router.ts';
 import type { Session } from './session.ts';
@@ -20,6 +21,7 @@ export interface PublishingParts {
   readonly router: Router<Subscription>;
   readonly stalls: Stalls;
   readonly dice: Dice;
+  readonly paces: Paces;
   /** Takes a message for the control plane. */
   readonly handOver: (session: Session, delivery: Delivery) => void;
   /** Called in the midst of a large fan-out. */
@@ -33,16 +35,18 @@ export class Publishing {
   readonly #router: Router<Subscription>;
   readonly #stalls: Stalls;
   readonly #dice: Dice;
+  readonly #paces: Paces;
   readonly #pass: PublishingParts['handOver'];
   readonly #relieve: () => void;
   #tape: Tape;
 
-  constructor({ hub, router, stalls, dice, handOver, relieve }: PublishingParts) {
+  constructor({ hub, router, stalls, dice, paces, handOver, relieve }: PublishingParts) {
     this.#hub = hub;
     this.#metrics = hub.metrics;
     this.#router = router;
     this.#stalls = stalls;
     this.#dice = dice;
+    this.#paces = paces;
     this.#pass = handOver;
     this.#relieve = relieve;
     this.#tape = new Tape(hub.pool);
@@ -55,9 +59,10 @@ export class Publishing {
     if (!this.#isPermitted(from, route, publication)) return;
     if (from.options.pedantic && !isLiteralSubject(route.subject)) from.error('Invalid Publish Subject');
     from.acknowledge();
+    if (route.paced !== undefined && !this.#isInPace(from, route, publication)) return;
 
     const tail = frameTail(publication);
-    const headed = publication.headerStart !== publication.headerEnd;
+    const headed = publication.headerSize > 0;
     let delivered = 0;
     const plain = route.plain;
     const tape = plain.length >= TAPE_RECEIVERS ? this.#record(tail) : undefined;
@@ -94,6 +99,15 @@ export class Publishing {
     if (mayNameReply(permissions, reply)) return true;
     this.#metrics.permission_violations_total++;
     from.error(`Permissions Violation for Publish with Reply of "${reply}"`);
+    return false;
+  }
+
+  /** What comes too fast is dropped without a word: whoever means it tries again. */
+  #isInPace(from: Session, { paced, subject }: Route<Subscription>, publication: Publication): boolean {
+    const bytes = publication.payloadEnd - publication.payloadStart;
+    if (from.internal || paced === undefined || this.#paces.admit(from, paced, subject, bytes, this.#hub.now))
+      return true;
+    this.#metrics.paced_messages_dropped_total++;
     return false;
   }
 
@@ -160,7 +174,8 @@ export class Publishing {
       reply: replyStart === replyEnd ? undefined : latin1(buffer, replyStart, replyEnd),
       headers: headerSize === 0 ? undefined : new Uint8Array(buffer.subarray(payloadStart, bodyStart)),
       payload: new Uint8Array(buffer.subarray(bodyStart, payloadEnd)),
-      from: from.credentialId,
+      from: from.source.node,
+      connection: from.id,
     };
     this.#pass(session, delivery);
   }

@@ -38,7 +38,7 @@ function expected(subscriptions: readonly Routable[], subject: string) {
   const matching = subscriptions.filter((subscription) => covers(subscription.subject, subject));
   const groups = Map.groupBy(
     matching.filter((subscription) => subscription.queue !== undefined),
-    (subscription) => `${subscription.subject} ${subscription.queue}`,
+    (subscription) => subscription.queue,
   );
   return {
     plain: matching.flatMap(({ queue, sid }) => (queue === undefined ? [sid] : [])).sort(),
@@ -96,6 +96,13 @@ describe('router', () => {
     expect(router.routeOf('mesh.a.b.signal')).toBe(first);
     router.add({ subject: 'mesh.*.b.signal', queue: undefined, sid: '3' });
     expect(router.routeOf('mesh.a.b.signal')).not.toBe(first);
+  });
+
+  it('keeps fewer routes of long subjects, so that these hold no more memory', () => {
+    const router = new Router<Routable>();
+    const first = router.routeOf('0');
+    for (let at = 1; at < 5_000; at++) router.routeOf(String(at).padEnd(4_000, 'x'));
+    expect(router.routeOf('0')).not.toBe(first);
   });
 
   it('keeps a bounded number of routes', () => {

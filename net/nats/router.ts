@@ -1,8 +1,9 @@
 import { latin1 } from './bytes.ts';
-import { ROUTE_CACHE_TARGETS } from './limits.ts';
+import { ROUTE_CACHE_BYTES } from './limits.ts';
+import { type Paced, pacedOf } from './paces.ts';
 import type { Permissions } from './permissions.ts';
 import { hashOf, hasWildcard } from './subject.ts';
-import { type Entry, SubscriptionTree } from './subscriptions.ts';
+import { type Entry, SubscriptionIndex } from './subscriptions.ts';
 
 /** A subscription that messages are routed to. */
 export interface Routable extends Entry {
@@ -23,6 +24,8 @@ export interface Route<S extends Routable> {
   readonly subject: string;
   readonly bytes: Uint8Array;
   readonly hash: number;
+  /** What its messages are held to a rate as. */
+  readonly paced: Paced | undefined;
   readonly plain: readonly Target<S>[];
   readonly queues: readonly (readonly Target<S>[])[];
   /** Clock of its subject's bucket when it was made; an older one is stale. */
@@ -39,24 +42,24 @@ const BUCKETS = 256;
 
 /** Subscriptions and a cache of routes by subject, in two generations so that the rarely used ones fall out. */
 export class Router<S extends Routable> {
-  readonly #tree = new SubscriptionTree<S>();
+  readonly #index = new SubscriptionIndex<S>();
   #young: Generation<S> = new Map();
   #old: Generation<S> = new Map();
-  #youngTargets = 0;
+  #youngBytes = 0;
   #clock = 0;
   readonly #changedAt = new Float64Array(BUCKETS);
 
   get size(): number {
-    return this.#tree.size;
+    return this.#index.size;
   }
 
   add(subscription: S): void {
-    this.#tree.add(subscription);
+    this.#index.add(subscription);
     this.#invalidate(subscription.subject);
   }
 
   remove(subscription: S): void {
-    this.#tree.remove(subscription);
+    this.#index.remove(subscription);
     this.#invalidate(subscription.subject);
   }
 
@@ -87,12 +90,13 @@ export class Router<S extends Routable> {
   }
 
   #remember(subject: string, hash: number): Route<S> {
-    const { plain, queues } = this.#tree.match(subject);
+    const { plain, queues } = this.#index.match(subject);
     const bytes = Buffer.from(subject, 'latin1');
     const route: Route<S> = {
       subject,
       bytes,
       hash,
+      paced: pacedOf(subject),
       plain: targets(bytes, plain),
       queues: queues.map((group) => targets(bytes, group)),
       made: this.#clock,
@@ -105,11 +109,11 @@ export class Router<S extends Routable> {
 
   #keep(hash: number, route: Route<S>): void {
     this.#young.set(hash, route);
-    this.#youngTargets += 1 + route.plain.length + route.queues.length;
-    if (this.#youngTargets <= ROUTE_CACHE_TARGETS) return;
+    this.#youngBytes += routeBytes(route);
+    if (this.#youngBytes <= ROUTE_CACHE_BYTES) return;
     this.#old = this.#young;
     this.#young = new Map();
-    this.#youngTargets = 0;
+    this.#youngBytes = 0;
   }
 
   /** A literal subject has one route; a wildcard reaches every route of its first token, or all. */
@@ -140,6 +144,19 @@ function bucketOf(subject: string): number {
     hash = (hash * 31 + code) | 0;
   }
   return hash & (BUCKETS - 1);
+}
+
+/** Bytes of a route, and of each of its receivers with the start of its frame; estimated, rounded up. */
+const ROUTE_BYTES = 512;
+const TARGET_BYTES = 256;
+
+function routeBytes<S extends Routable>({ bytes, plain, queues }: Route<S>): number {
+  let sum = ROUTE_BYTES + 2 * bytes.length;
+  for (const group of [plain, ...queues]) {
+    sum += TARGET_BYTES;
+    for (const { hmsg } of group) sum += TARGET_BYTES + hmsg.length;
+  }
+  return sum;
 }
 
 function sameBytes(bytes: Uint8Array, buffer: Uint8Array, start: number, end: number): boolean {

@@ -1,3 +1,4 @@
+import { Budget, UNBOUNDED } from './budget.ts';
 import { bytesOf } from './bytes.ts';
 import { CONNECT_DEFAULTS, type ConnectOptions, isJsonObject, parseConnect } from './connect.ts';
 import type { CloseReason, Hub, Subscription } from './hub.ts';
@@ -6,6 +7,7 @@ import { Outbox } from './outbox.ts';
 import { type ParseError, Parser } from './parser.ts';
 import { maySubscribe, type Permissions } from './permissions.ts';
 import type { Publication, Sink } from './sink.ts';
+import type { Source } from './sources.ts';
 import { isValidSubject } from './subject.ts';
 import type { Tape } from './tape.ts';
 
@@ -13,6 +15,9 @@ export interface SessionStart {
   readonly id: number;
   readonly permissions: Permissions;
   readonly awaitingAuth: boolean;
+  /** Whose limits it counts in until it has proven whose it is. */
+  readonly source: Source;
+  readonly address: string;
   /** The control plane's own: its messages are handed over, not written to a socket. */
   readonly internal: boolean;
 }
@@ -39,7 +44,11 @@ const PARSE_ERRORS: Readonly<Record<ParseError, string | undefined>> = {
 export class Session implements Sink {
   readonly id: number;
   readonly internal: boolean;
+  readonly address: string;
   readonly outbox: Outbox;
+  /** What it holds. */
+  readonly budget: Budget;
+  source: Source;
   permissions: Permissions;
   options: ConnectOptions = CONNECT_DEFAULTS;
   /** The credential it presented, when one was asked for. */
@@ -74,10 +83,13 @@ export class Session implements Sink {
     this.internal = start.internal;
     this.permissions = start.permissions;
     this.awaitingAuth = start.awaitingAuth;
+    this.address = start.address;
+    this.source = start.source;
+    this.budget = new Budget(UNBOUNDED, start.source.budget);
     this.since = hub.now;
     this.nextPingAt = hub.now + hub.limits.pingIntervalMs;
     this.outbox = new Outbox(hub.pool);
-    this.#parser = new Parser(hub.limits, hub.partial);
+    this.#parser = new Parser(hub.limits, this.budget);
   }
 
   /** Bytes on the way to it. */
@@ -158,6 +170,7 @@ export class Session implements Sink {
       this.credentialId = grant.id;
       this.credentialExpiresAt = grant.expiresAt;
       this.awaitingAuth = false;
+      this.#hub.identify(this, grant.id);
     }
     this.options = { ...options, credential: undefined };
     if (options.protocol < 0 || options.protocol > 1) {
@@ -213,10 +226,6 @@ export class Session implements Sink {
       return;
     }
     if (known?.has(sid) !== true) {
-      if ((known?.size ?? 0) >= this.#hub.limits.maxSubscriptions) {
-        this.error('maximum subscriptions exceeded');
-        return;
-      }
       const subscription = {
         session: this,
         subject,

@@ -44,8 +44,10 @@ describe('subject', () => {
     ['foo.', false],
     ['foo..bar', false],
     ['foo.>.bar', false],
-    [`${'a.'.repeat(127)}a`, true],
-    [`${'a.'.repeat(128)}a`, false],
+    [`${'a.'.repeat(31)}a`, true],
+    [`${'a.'.repeat(32)}a`, false],
+    ['a'.repeat(512), true],
+    ['a'.repeat(513), false],
   ])('%s may be subscribed: %s', (subject, expected) => {
     expect(isValidSubject(subject)).toBe(expected);
   });

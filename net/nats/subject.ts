@@ -1,12 +1,13 @@
-import { MAX_SUBJECT_TOKENS } from './limits.ts';
+import { MAX_SUBJECT_BYTES, MAX_SUBJECT_TOKENS } from './limits.ts';
 
 /** Subjects are strings of the bytes on the wire, one character a byte; `.` parts tokens, `*` is any one, `>` the rest. */
 
 const ANY = '*';
 const REST = '>';
 
-/** True when a subscription may use it: no empty token, `>` last, a bounded number of tokens. */
+/** True when a subscription may use it: no empty token, `>` last, bounded tokens and bytes. */
 export function isValidSubject(subject: string): boolean {
+  if (subject.length > MAX_SUBJECT_BYTES) return false;
   const tokens = subject.split('.');
   if (tokens.length > MAX_SUBJECT_TOKENS) return false;
   return tokens.every((token, at) => token !== '' && (token !== REST || at === tokens.length - 1));

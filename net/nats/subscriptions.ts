@@ -1,4 +1,7 @@
-/** What the tree stores: anything with a subject and, for a queue group, its name. */
+import { ownCopy } from './bytes.ts';
+import { hasWildcard } from './subject.ts';
+
+/** What the index stores: anything with a subject and, for a queue group, its name. */
 export interface Entry {
   readonly subject: string;
   readonly queue: string | undefined;
@@ -6,29 +9,34 @@ export interface Entry {
 
 export interface Match<E extends Entry> {
   readonly plain: readonly E[];
-  /** Per queue group of each subscribed subject, its members: one of them gets the message. */
+  /** Per queue group the members on all matching subjects: one of them gets the message. */
   readonly queues: readonly (readonly E[])[];
 }
 
-interface Node<E extends Entry> {
-  children: Map<string, Node<E>> | undefined;
+/** Who has subscribed one subject. */
+interface Subscribers<E extends Entry> {
   plain: Set<E> | undefined;
   queues: Map<string, Set<E>> | undefined;
 }
 
-/** Bytes of an entry itself, and of each node of the tree that it may need; estimated, rounded up. */
-const ENTRY_BYTES = 512;
+interface Node<E extends Entry> extends Subscribers<E> {
+  children: Map<string, Node<E>> | undefined;
+}
+
+/** Bytes of an entry itself, and of each node of the tree that a wildcard may need; measured, rounded up. */
+const ENTRY_BYTES = 768;
 const NODE_BYTES = 256;
 
 /** What a subscription costs in memory at most. */
 export function subscriptionBytes({ subject, queue, sid }: Entry & { readonly sid: string }): number {
-  const tokens = subject.split('.').length;
-  return ENTRY_BYTES + tokens * NODE_BYTES + subject.length + sid.length + (queue?.length ?? 0);
+  const nodes = hasWildcard(subject) ? subject.split('.').length : 0;
+  return ENTRY_BYTES + nodes * NODE_BYTES + 2 * subject.length + sid.length + (queue?.length ?? 0);
 }
 
-/** All subscriptions, as a tree of subject tokens. A match visits only nodes that can match. */
-export class SubscriptionTree<E extends Entry> {
-  readonly #root: Node<E> = emptyNode();
+/** All subscriptions: those without a wildcard by their subject, the others as a tree of its tokens. */
+export class SubscriptionIndex<E extends Entry> {
+  readonly #literals = new Map<string, Subscribers<E>>();
+  readonly #wildcards: Node<E> = emptyNode();
   #size = 0;
 
   get size(): number {
@@ -36,53 +44,77 @@ export class SubscriptionTree<E extends Entry> {
   }
 
   add(entry: E): void {
-    let node = this.#root;
-    for (const token of entry.subject.split('.')) {
-      node.children ??= new Map();
-      let next = node.children.get(token);
-      if (next === undefined) {
-        next = emptyNode();
-        node.children.set(token, next);
-      }
-      node = next;
-    }
+    attach(hasWildcard(entry.subject) ? this.#nodeOf(entry.subject) : this.#literal(entry.subject), entry);
     this.#size++;
-    if (entry.queue === undefined) {
-      node.plain ??= new Set();
-      node.plain.add(entry);
-      return;
-    }
-    node.queues ??= new Map();
-    const group = node.queues.get(entry.queue);
-    if (group === undefined) node.queues.set(entry.queue, new Set([entry]));
-    else group.add(entry);
   }
 
   /** Removes the entry and every node it leaves empty. */
   remove(entry: E): void {
+    const { subject } = entry;
+    if (hasWildcard(subject)) {
+      this.#removeWildcard(entry);
+      return;
+    }
+    const literal = this.#literals.get(subject);
+    if (literal === undefined || !detach(literal, entry)) return;
+    this.#size--;
+    if (hasNone(literal)) this.#literals.delete(subject);
+  }
+
+  /** Subscriptions for a published subject, whose `*` and `>` are ordinary tokens. */
+  match(subject: string): Match<E> {
+    const found: Found<E> = { plain: [], queues: new Map() };
+    const literal = this.#literals.get(subject);
+    if (literal !== undefined) take(literal, found);
+    if (this.#wildcards.children !== undefined) {
+      const tokens = subject.split('.');
+      if (!tokens.includes('')) collect(this.#wildcards, tokens, 0, found);
+    }
+    return { plain: found.plain, queues: [...found.queues.values()] };
+  }
+
+  #literal(subject: string): Subscribers<E> {
+    let literal = this.#literals.get(subject);
+    if (literal === undefined) {
+      literal = { plain: undefined, queues: undefined };
+      this.#literals.set(subject, literal);
+    }
+    return literal;
+  }
+
+  #nodeOf(subject: string): Node<E> {
+    let node = this.#wildcards;
+    for (const token of subject.split('.')) {
+      node.children ??= new Map();
+      let next = node.children.get(token);
+      if (next === undefined) {
+        next = emptyNode();
+        // A part of another string would keep the whole of it, also when its subscription has gone.
+        node.children.set(ownCopy(token), next);
+      }
+      node = next;
+    }
+    return node;
+  }
+
+  #removeWildcard(entry: E): void {
     const tokens = entry.subject.split('.');
-    const path: Node<E>[] = [this.#root];
+    const path: Node<E>[] = [this.#wildcards];
     for (const token of tokens) {
       const next = path.at(-1)?.children?.get(token);
       if (next === undefined) return;
       path.push(next);
     }
-    const leaf = path.at(-1);
-    if (leaf === undefined || !detach(leaf, entry)) return;
+    const last = path.at(-1);
+    if (last === undefined || !detach(last, entry)) return;
     this.#size--;
     for (let depth = tokens.length; depth > 0; depth--) {
       const node = path[depth];
-      if (node === undefined || !isEmpty(node)) return;
-      path[depth - 1]?.children?.delete(tokens[depth - 1] ?? '');
+      if (node === undefined || node.children !== undefined || !hasNone(node)) return;
+      const above = path[depth - 1];
+      above?.children?.delete(tokens[depth - 1] ?? '');
+      if (above?.children?.size === 0) above.children = undefined;
     }
-  }
-
-  /** Subscriptions for a published subject, whose `*` and `>` are ordinary tokens. */
-  match(subject: string): Match<E> {
-    const tokens = subject.split('.');
-    const found = { plain: [] as E[], queues: [] as E[][] };
-    if (!tokens.includes('')) collect(this.#root, tokens, 0, found);
-    return found;
   }
 }
 
@@ -90,21 +122,38 @@ function emptyNode<E extends Entry>(): Node<E> {
   return { children: undefined, plain: undefined, queues: undefined };
 }
 
-function isEmpty<E extends Entry>(node: Node<E>): boolean {
-  return !node.children?.size && !node.plain?.size && !node.queues?.size;
+function hasNone<E extends Entry>({ plain, queues }: Subscribers<E>): boolean {
+  return plain === undefined && queues === undefined;
 }
 
-function detach<E extends Entry>(node: Node<E>, entry: E): boolean {
-  if (entry.queue === undefined) return node.plain?.delete(entry) ?? false;
-  const group = node.queues?.get(entry.queue);
+function attach<E extends Entry>(to: Subscribers<E>, entry: E): void {
+  if (entry.queue === undefined) {
+    to.plain ??= new Set();
+    to.plain.add(entry);
+    return;
+  }
+  to.queues ??= new Map();
+  const group = to.queues.get(entry.queue);
+  if (group === undefined) to.queues.set(entry.queue, new Set([entry]));
+  else group.add(entry);
+}
+
+function detach<E extends Entry>(from: Subscribers<E>, entry: E): boolean {
+  if (entry.queue === undefined) {
+    if (!from.plain?.delete(entry)) return false;
+    if (from.plain.size === 0) from.plain = undefined;
+    return true;
+  }
+  const group = from.queues?.get(entry.queue);
   if (!group?.delete(entry)) return false;
-  if (group.size === 0) node.queues?.delete(entry.queue);
+  if (group.size === 0) from.queues?.delete(entry.queue);
+  if (from.queues?.size === 0) from.queues = undefined;
   return true;
 }
 
 interface Found<E> {
   readonly plain: E[];
-  readonly queues: E[][];
+  readonly queues: Map<string, E[]>;
 }
 
 function collect<E extends Entry>(node: Node<E>, tokens: readonly string[], at: number, found: Found<E>): void {
@@ -124,7 +173,12 @@ function collect<E extends Entry>(node: Node<E>, tokens: readonly string[], at: 
   if (exact !== undefined) collect(exact, tokens, at + 1, found);
 }
 
-function take<E extends Entry>(node: Node<E>, found: Found<E>): void {
-  if (node.plain !== undefined) for (const entry of node.plain) found.plain.push(entry);
-  if (node.queues !== undefined) for (const group of node.queues.values()) found.queues.push([...group]);
+function take<E extends Entry>({ plain, queues }: Subscribers<E>, found: Found<E>): void {
+  if (plain !== undefined) for (const entry of plain) found.plain.push(entry);
+  if (queues === undefined) return;
+  for (const [name, group] of queues) {
+    const members = found.queues.get(name) ?? [];
+    for (const entry of group) members.push(entry);
+    found.queues.set(name, members);
+  }
 }

@@ -13,8 +13,8 @@ export class Bench {
     this.broker = new Broker({ serverId: 'TEST', auth: 'open', ...options });
   }
 
-  connect(first = ''): Line {
-    const line = new Line(this, this.broker.connect(this.now));
+  connect(first = '', address?: string): Line {
+    const line = new Line(this, this.broker.connect(this.now, address));
     this.#lines.set(line.session, line);
     this.run();
     line.greeting = line.read();

@@ -49,6 +49,10 @@ async function serve(port: NonNullable<typeof parentPort>, options: WorkerOption
         for (const credential of message.set) listener.broker.credentials.set(credential);
         listener.flush();
         break;
+      case 'identify':
+        listener.broker.identifyConnection(message.connection, message.node, Date.now());
+        listener.flush();
+        break;
       case 'acknowledge':
         window.acknowledge(message.messages, message.bytes);
         break;

@@ -24,8 +24,8 @@ export class SourceLimit {
     this.#burst = burst;
   }
 
-  /** Whether this source may have one more answer now. */
-  take(source: string | number, now: number): boolean {
+  /** Whether this source may have one more answer now, or one that costs as much as several. */
+  take(source: string | number, now: number, cost = 1): boolean {
     if (this.#newer.size >= MAX_SOURCES || now - this.#since >= GENERATION_MS || now < this.#since) this.#turn(now);
     let bucket = this.#newer.get(source);
     if (bucket === undefined) {
@@ -36,8 +36,8 @@ export class SourceLimit {
     const elapsed = Math.max(0, now - bucket.at);
     bucket.tokens = Math.min(this.#burst, bucket.tokens + elapsed * this.#perMs);
     bucket.at = now;
-    if (bucket.tokens < 1) return false;
-    bucket.tokens -= 1;
+    if (bucket.tokens < cost) return false;
+    bucket.tokens -= cost;
     return true;
   }
 

@@ -52,8 +52,10 @@ test('with a certificate nodes reach bus and relay over TLS, and the relay addre
   await old.close();
 });
 
-test('where nodes sign in to the bus TLS is required, so that no credential travels in clear', async () => {
+test('where nodes sign in to the bus TLS is required and handed out, so that no credential travels in clear', async () => {
   await using plane = await startWiredPlane({ env: { ...files, MESH_SIGNALING_AUTH: 'token' } });
+  const { body } = await plane.harness.api('GET', '/api/v1/discovery');
+  expect(body.signalingUrl).toBe('tls://127.0.0.1:4222');
   const idA = await plane.join('a');
   await using a = await busNode(plane.busPort, idA, { reconnect: false, tls: { ca } });
   expect(a.nats.info?.tls_required).toBe(true);

@@ -218,6 +218,27 @@ test('a sealed heartbeat brings a node online; one that is unsealed or repeated 
     ]);
 });
 
+test('2,000 forged heartbeats that name a node, one after the other, stop none of its own from being answered', async () => {
+  await using plane = await startWiredPlane();
+  const { harness, busPort } = plane;
+  const idA = await plane.join('a');
+  await using a = await busNode(busPort, idA);
+  const forger = await connectBus({ port: busPort, reconnect: false });
+  const forged = a.seal('heartbeat', {});
+  forged.set([(forged.at(-1) ?? 0) ^ 1], forged.length - 1);
+  for (let round = 0; round < 6; round++) {
+    for (let n = 0; n < 2_000; n++) forger.publish(a.subjectOf('heartbeat'), forged);
+    await forger.flush();
+    expect(await a.heartbeat()).toHaveProperty('version');
+  }
+  const { text } = await harness.api('GET', '/metrics');
+  const refused = Number(/mesh_node_requests_ignored_total{reason="not-authentic"} (\d+)/.exec(text)?.[1]);
+  const dropped = Number(/^mesh_nats_paced_messages_dropped_total (\d+)$/m.exec(text)?.[1]);
+  expect(refused + dropped).toBe(12_000);
+  expect(refused).toBeLessThan(200);
+  await forger.close();
+});
+
 test('with credentials asked for, a node hears its own subjects only, and nothing once it was revoked', async () => {
   await using plane = await startWiredPlane({ env: { MESH_SIGNALING_AUTH: 'token' } });
   const { harness, admin, busPort, workspace } = plane;

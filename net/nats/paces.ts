@@ -1,0 +1,46 @@
+import { SourceLimit } from '../stun/rate.ts';
+import { CONTROL_PACE, PACED_BYTES, type Pace, SIGNAL_PACE } from './limits.ts';
+import type { Session } from './session.ts';
+
+/** Messages that cost their receiver cryptography before it knows whether they are forged. */
+export type Paced = 'control' | 'signal';
+
+const CONTROL = /^mesh\.control\./;
+const SIGNAL = /^mesh\.[^.]+\.[^.]+\.signal$/;
+
+export function pacedOf(subject: string): Paced | undefined {
+  if (CONTROL.test(subject)) return 'control';
+  return SIGNAL.test(subject) ? 'signal' : undefined;
+}
+
+/** Holds everyone to a rate of such messages, so that whoever forges many does not crowd out the real ones. */
+export class Paces {
+  readonly #paces = { control: limitsOf(CONTROL_PACE), signal: limitsOf(SIGNAL_PACE) };
+
+  /** Whether a message of that many bytes may pass. */
+  admit({ source, id }: Session, paced: Paced, subject: string, bytes: number, now: number): boolean {
+    const limits = this.#paces[paced];
+    const cost = Math.ceil((bytes + 1) / PACED_BYTES);
+    // Signals by their receiver, requests all together.
+    const to = paced === 'signal' ? subject : '';
+    if (source.node !== undefined) return limits.node.take(`${source.name} ${to}`, now, cost);
+    // The narrowest first: what one of them sends too much must not use up what others have.
+    return (
+      limits.stranger.take(`${id} ${to}`, now, cost) &&
+      limits.address.take(`${source.name} ${to}`, now, cost) &&
+      limits.strangers.take(to, now, cost)
+    );
+  }
+}
+
+type Senders = 'node' | 'stranger' | 'address' | 'strangers';
+
+function limitsOf(paces: Readonly<Record<Senders, Pace>>): Readonly<Record<Senders, SourceLimit>> {
+  const of = ({ perSecond, burst }: Pace) => new SourceLimit(perSecond, burst);
+  return {
+    node: of(paces.node),
+    stranger: of(paces.stranger),
+    address: of(paces.address),
+    strangers: of(paces.strangers),
+  };
+}

@@ -50,7 +50,7 @@ async function measureReplacement(): Promise<void> {
       const took = [];
       for (let round = 0; round < ROUNDS; round += 1) {
         // Waits until the look at what was put last is over.
-        await policed.restore();
+        await policed.maintain();
         took.push(await policed.apply(some, 0));
       }
       const elapsed = spread(
@@ -61,7 +61,7 @@ async function measureReplacement(): Promise<void> {
         took.map((one) => one.processorMs),
         0,
       );
-      const check = (await policed.restoreCost(CHECKS)).toFixed(1);
+      const check = (await policed.maintenanceCost(CHECKS)).toFixed(1);
       console.log(`| ${count} | ${kind} | ${elapsed} | ${processor} | ${check} |`);
     }
   }

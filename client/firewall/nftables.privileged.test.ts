@@ -157,7 +157,7 @@ describePrivileged('the firewall in nftables', () => {
     let replacements = 0;
     for (let isOver = false; !isOver; replacements += 1) {
       await nodes.b.apply({ in: entries, out: [] }, NOW);
-      isOver = await Promise.race([flood.then(() => true), nodes.b.restore()]);
+      isOver = await Promise.race([flood.then(() => true), nodes.b.maintain()]);
     }
     const [, sent = '', received] = /(\d+) packets transmitted, (\d+) received/.exec((await flood).stdout) ?? [];
     expect(received).toBe('0');
@@ -178,17 +178,17 @@ describePrivileged('the firewall in nftables', () => {
     await using lab = await three();
     const { nodes, hosts } = lab;
     const [a, b] = [nodes.a, nodes.b];
-    expect(await b.restore()).toBe(false);
+    expect(await b.maintain()).toBe(false);
     await b.apply({ in: [permit(A, 'TCP', 443)], out: [] }, NOW);
-    expect(await b.restore()).toBe(false);
+    expect(await b.maintain()).toBe(false);
     await hosts.b.must('nft', ['flush', 'ruleset']);
     expect(await a.probe([tcp(B, 80)], TIMEOUT_MS)).toEqual(['open']);
-    expect([await b.restore(), await b.restore()]).toEqual([true, false]);
+    expect([await b.maintain(), await b.maintain()]).toEqual([true, false]);
     expect(await a.probe([tcp(B, 80), tcp(B, 443)], TIMEOUT_MS)).toEqual(['silent', 'open']);
     await hosts.b.must('nft', ['insert', 'rule', 'inet', 'mesh_eth0', 'c_input', 'accept']);
     // Rules are looked at for a two hundredth of the time.
-    while (!(await b.restore()));
-    expect(await b.restore()).toBe(false);
+    while (!(await b.maintain()));
+    expect(await b.maintain()).toBe(false);
     expect(await a.probe([tcp(B, 80)], TIMEOUT_MS)).toEqual(['silent']);
   });
 

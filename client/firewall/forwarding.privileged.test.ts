@@ -68,6 +68,33 @@ describePrivileged('the firewall of a node that forwards', () => {
     expect([await fromPeer(), await toPeer()]).toEqual(nothing);
   });
 
+  it('passes no IPv6 on either', async () => {
+    await using net = await gateway();
+    const [own, peer, inner] = ['2001:db8:1::100', '2001:db8:1::10', 'fd77::2'];
+    await net.host.must('sh', ['-c', 'echo 1 > /proc/sys/net/ipv6/conf/all/forwarding']);
+    await net.host.must('ip', ['address', 'add', `${own}/64`, 'dev', 'eth0']);
+    await net.host.must('ip', ['address', 'add', 'fd77::1/64', 'dev', 'br0']);
+    const [peerHost, innerHost] = [net.lab.host('peer'), net.lab.host('inner')];
+    await peerHost.must('ip', ['route', 'add', 'fd77::/64', 'via', own]);
+    await innerHost.must('ip', ['address', 'add', `${inner}/64`, 'dev', 'eth0']);
+    await innerHost.must('ip', ['route', 'add', 'default', 'via', 'fd77::1']);
+    const all = (address: string): FirewallEntry => ({ cidr: `${address}/128`, protocol: 'ALL' });
+    const probes = async () => [
+      await net.peer.probe([tcp(inner, 80), icmp(own)], TIMEOUT_MS),
+      await net.inner.probe([tcp(peer, 80), icmp(own)], TIMEOUT_MS),
+    ];
+    expect(await probes()).toEqual([
+      [OPEN, OPEN],
+      [OPEN, OPEN],
+    ]);
+    const rules = { in: [all(peer), all(inner)], out: [all(peer), all(inner)] };
+    await net.node.apply(rules, NOW, { address: own, cidr: '2001:db8:1::/64' });
+    expect(await probes()).toEqual([
+      [SILENT, OPEN],
+      [SILENT, SILENT],
+    ]);
+  });
+
   it('judges a published port by the port that the peer asked for', async () => {
     await using net = await gateway();
     const { node, peer, inner } = net.addresses;

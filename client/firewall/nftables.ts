@@ -4,6 +4,7 @@ import { runProgram } from '../run-program.ts';
 import type { Firewall } from './firewall.ts';
 import type { OwnAddress } from './own-address.ts';
 import { removal, renderRules, renewal, tableOf } from './render.ts';
+import { OWN_ADDRESS } from './render-address.ts';
 
 /**
  * An interface whose agent ended or hangs is closed after this: nobody would take a revoked peer out of it. A supervisor
@@ -119,6 +120,16 @@ export function nftablesFirewall(
         await load(removal(interfaceName));
       }),
   };
+}
+
+/** Whether the rules that were left of an interface still let anything through, and whether there are any. */
+export async function leaseOf(
+  interfaceName: string,
+  run: typeof runProgram = runProgram,
+): Promise<'running' | 'ended' | 'gone'> {
+  const { code, stdout } = await run('nft', ['list', 'set', 'inet', tableOf(interfaceName), OWN_ADDRESS]);
+  if (code !== 0) return 'gone';
+  return stdout.includes(' expires ') ? 'running' : 'ended';
 }
 
 function digestOf(text: string): string {

@@ -5,7 +5,7 @@ import { type OwnAddress, parseOwnAddress } from './own-address.ts';
 export const NEIGHBOURS = 'icmpv6 type { nd-neighbor-solicit, nd-neighbor-advert } accept\n';
 
 /** Holds this node's address while an agent renews it. Without it no packet comes from the overlay or goes to it. */
-const OWN_ADDRESS = 'own_address';
+export const OWN_ADDRESS = 'own_address';
 /** Of conntrack's names: the connection is known (-200), no address is translated yet (-100). */
 const BEFORE_TRANSLATION = 'mangle';
 /** Addresses are translated at 100. */

@@ -125,8 +125,9 @@ const methods = {
 
 export type PartsMethods = typeof methods;
 
+/** On the loopback, one that was added. */
 function firstAddress(): OwnAddress {
-  const first = networkInterfaces()[interfaceName]?.find(({ family }) => family === 'IPv4');
+  const first = networkInterfaces()[interfaceName]?.find((one) => one.family === 'IPv4' && one.address !== '127.0.0.1');
   if (!first?.cidr) throw new Error(`${interfaceName} has no IPv4 address.`);
   return { address: first.address, cidr: first.cidr };
 }

@@ -8,9 +8,9 @@ export async function leftBehind(directory: string): Promise<string | undefined>
   const name = interfaceOf(directory);
   if (name === undefined) return undefined;
   const states = {
-    running: `It was killed and left ${name}, which closes a minute after that.`,
-    ended: `It was killed more than a minute ago: ${name} is closed, nothing passes it.`,
-    gone: `It was killed and left ${name}, whose firewall something else removed.`,
+    running: `Its agent was killed and left ${name}, which closes a minute after that.`,
+    ended: `Its agent was killed more than a minute ago: ${name} is closed, nothing passes it.`,
+    gone: `Its agent was killed and left ${name}, whose firewall something else removed.`,
   };
   return states[await leaseOf(name)];
 }

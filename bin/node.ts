@@ -16,6 +16,7 @@ import { CliError, EXIT } from './commands/exit.ts';
 import { noConfiguration } from './commands/node-directory.ts';
 import { type LockHolder, lockDirectory } from './lock.ts';
 import { tellParent } from './node-daemon.ts';
+import { AGENT, INTERFACE, RUN_DIRECTORY } from './node-locks.ts';
 import { buildNodeLog, logFileWriter, type NodeLogLevel } from './node-log.ts';
 import { overlayParts } from './node-parts.ts';
 
@@ -43,20 +44,6 @@ export interface NodeOptions {
 /** Longer than a clean end ever takes. */
 const STOP_MS = 8_000;
 const CLOCK_SLACK_MS = 5_000;
-const RUN_DIRECTORY = '/var/run/mesh';
-
-const AGENT: LockHolder = {
-  pidFile: 'mesh.pid',
-  lockFile: 'mesh.lock',
-  refusal: (directory, pid) =>
-    `The node of ${directory} is up already (pid ${pid}). Stop it with mesh down, or use another --config-dir.`,
-};
-const INTERFACE: LockHolder = {
-  pidFile: 'mesh.pid',
-  lockFile: 'mesh.lock',
-  refusal: (directory, pid) =>
-    `The interface ${path.basename(directory)} is in use by another node (pid ${pid}). Give another --interface.`,
-};
 
 /**
  * Runs the node of a directory until it is asked to end.

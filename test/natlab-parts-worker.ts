@@ -1,6 +1,8 @@
 import { readFileSync } from 'node:fs';
+import { networkInterfaces } from 'node:os';
 import { createInterface } from 'node:readline';
 import { nftablesFirewall } from '../client/firewall/nftables.ts';
+import type { OwnAddress } from '../client/firewall/own-address.ts';
 import type { Connectivity } from '../client/paths/connectivity.ts';
 import { startConnectivity } from '../client/paths/runtime.ts';
 import type { PathStatus } from '../client/paths/status.ts';
@@ -27,7 +29,7 @@ const say = (line: object) => process.stdout.write(`${JSON.stringify(line)}\n`);
 const tell = (event: PartsEvent) => say({ event });
 const log = { error() {}, warn() {}, info() {}, debug() {} };
 const clock = { now: () => Date.now() };
-const firewall = nftablesFirewall(interfaceName);
+let firewall = nftablesFirewall(interfaceName);
 let tunnel: Tunnel | undefined;
 let paths: Connectivity | undefined;
 let loopback: Awaited<ReturnType<typeof tryLoopback>> | undefined;
@@ -93,12 +95,18 @@ const methods = {
     return got?.map((packet) => packet.toString('base64'));
   },
   closeLoopback: () => loopback?.close(),
-  apply: (rules: FirewallRules, now: number) => timed(() => firewall.apply(rules, now)),
-  restore: () => firewall.restore(),
+  /** @param own the first IPv4 address of the interface unless given */
+  apply: (rules: FirewallRules, now: number, own: OwnAddress = firstAddress()) =>
+    timed(() => firewall.apply(own, rules, now)),
+  /** Of a firewall that is applied from now on. */
+  leaseFor(leaseMs: number) {
+    firewall = nftablesFirewall(interfaceName, { leaseMs });
+  },
+  maintain: () => firewall.maintain(),
   /** @returns milliseconds of processor time that one check takes, programs it runs included, over `checks` of them */
-  async restoreCost(checks: number) {
+  async maintenanceCost(checks: number) {
     const before = processorTime();
-    for (let i = 0; i < checks; i += 1) await firewall.restore();
+    for (let i = 0; i < checks; i += 1) await firewall.maintain();
     return (processorTime() - before) / checks;
   },
   closeFirewall: () => firewall.close(),
@@ -116,6 +124,13 @@ const methods = {
 } as const;
 
 export type PartsMethods = typeof methods;
+
+/** On the loopback, one that was added. */
+function firstAddress(): OwnAddress {
+  const first = networkInterfaces()[interfaceName]?.find((one) => one.family === 'IPv4' && one.address !== '127.0.0.1');
+  if (!first?.cidr) throw new Error(`${interfaceName} has no IPv4 address.`);
+  return { address: first.address, cidr: first.cidr };
+}
 
 /** Milliseconds of this process and of those it has waited for, to 10 ms. */
 function processorTime(): number {

@@ -47,7 +47,7 @@ export function firewallsOf(
   const ours = (count: number, kind: Kind) => async () => {
     await nothing();
     await parts.apply(rules(count, kind), 0);
-    await parts.restore();
+    await parts.maintain();
   };
   const byHand = async () => {
     await nothing();

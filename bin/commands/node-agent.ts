@@ -2,6 +2,7 @@ import { askAgent, type LocalRequest, localSocketPath, NoAgent } from '../../cli
 import { type NodeStatus, nodeStatusSchema } from '../../client/agent/node-status.ts';
 import { readNodeConfig } from '../../client/enrol/node-config.ts';
 import { CliError, EXIT } from './exit.ts';
+import { leftBehind } from './left-behind.ts';
 import { directoryOption, noConfiguration, nodeDirectory } from './node-directory.ts';
 import { asCliError } from './node-errors.ts';
 
@@ -13,8 +14,9 @@ export async function askNode(configDir: string | undefined, request: LocalReque
   } catch (error) {
     if (!(error instanceof NoAgent)) throw new CliError((error as Error).message, EXIT.unavailable);
     if (!hasConfiguration(directory)) throw noConfiguration(directory);
-    const start = `mesh up --daemon${directoryOption(directory)}`;
-    throw new CliError(`This node is not up. Start it: sudo ${start}`, EXIT.unavailable);
+    const left = await leftBehind(directory);
+    const start = `Start it: sudo mesh up --daemon${directoryOption(directory)}`;
+    throw new CliError(['This node is not up.', ...(left ? [left] : []), start].join(' '), EXIT.unavailable);
   }
 }
 

@@ -179,7 +179,7 @@ export class Agent {
       },
       control: { ...control, heardAt: heardAt === null ? null : formatInstant(heardAt) },
       ...(facts ? overlayReport(facts, now) : NO_OVERLAY),
-      trouble: this.#trouble,
+      trouble: this.#trouble || up?.firewallTrouble || '',
     };
   }
 

@@ -64,7 +64,7 @@ export const nodeStatusSchema = z.object({
   firewall: z.object({ in: z.number(), out: z.number() }),
   /** Signals and checks that were ignored, by reason. */
   ignored: z.record(z.string(), z.number()),
-  /** What keeps the overlay from being up; empty while it is. */
+  /** What keeps the overlay from being up, or from staying so; empty while nothing does. */
   trouble: z.string(),
   peers: z.array(peerStatus),
 });

@@ -52,7 +52,7 @@ test('the first graph makes tunnel, firewall and paths before any peer is let in
   expect(await want(graphOf(['a', 'b']))).toEqual([
     'recover',
     'tunnel 10.96.0.1',
-    'firewall in 0',
+    'firewall of 10.96.0.1: in 0',
     'paths',
     'peers +[key-a@relay,key-b@relay] -[]',
     'connect a,b',
@@ -64,7 +64,7 @@ test('a change takes peers away before the firewall forgets them, and lets other
   const next = graphOf(['x', 'b', 'c'], { version: 2 });
   expect(await want({ ...next, peers: next.peers.slice(1) })).toEqual([
     'peers +[] -[key-a]',
-    'firewall in 0',
+    'firewall of 10.96.0.1: in 0',
     'peers +[key-c@relay] -[]',
     'connect b,c',
   ]);
@@ -76,10 +76,10 @@ test('a peer whose addresses changed keeps its endpoint', async () => {
   expect(await want(graphOf([], { peers: [moved] }))).toEqual(['peers +[key-a@-] -[]', 'connect a']);
 });
 
-test('another address of this node goes to the interface that is there', async () => {
+test('another address of this node goes to the interface that is there, and to its firewall', async () => {
   await want(graphOf([]));
   const self = { ...graphOf([]).self, address: '10.96.0.7' };
-  expect(await want(graphOf([], { self }))).toEqual(['address 10.96.0.7', 'connect']);
+  expect(await want(graphOf([], { self }))).toEqual(['address 10.96.0.7', 'firewall of 10.96.0.7: in 0', 'connect']);
 });
 
 test('without a graph everything is taken away, paths first', async () => {
@@ -98,7 +98,7 @@ test('peers and rules go at their end by the clock of the node alone', async () 
   await vi.advanceTimersByTimeAsync(30_000);
   expect(calls()).toEqual(['peers +[] -[key-a]', 'connect b']);
   await vi.advanceTimersByTimeAsync(60_000);
-  expect(calls()).toEqual(['firewall in 0', 'connect b']);
+  expect(calls()).toEqual(['firewall of 10.96.0.1: in 0', 'connect b']);
 });
 
 test('a node whose own time is over takes its overlay down by itself', async () => {
@@ -115,7 +115,7 @@ test('a step that failed is tried again, and the peers are not let in before the
   expect(await want(graphOf(['a']))).toEqual([
     'recover',
     'tunnel 10.96.0.1',
-    'firewall in 0',
+    'firewall of 10.96.0.1: in 0',
     'firewall closed',
     'tunnel closed',
   ]);
@@ -134,7 +134,7 @@ test('an interface that is gone is made again with all its peers', async () => {
     'firewall closed',
     'recover',
     'tunnel 10.96.0.1',
-    'firewall in 0',
+    'firewall of 10.96.0.1: in 0',
     'paths',
     'peers +[key-a@relay] -[]',
     'connect a',
@@ -149,6 +149,17 @@ test('whoever removes the firewall is found out within 5 s, and the rules of the
   recorded.isFirewallFlushed = true;
   await vi.advanceTimersByTimeAsync(5_000);
   expect(calls()).toEqual(['paths restored']);
+});
+
+test('a firewall that cannot be renewed is told of until it can', async () => {
+  await want(graphOf(['a']));
+  recorded.failNext('maintain');
+  await vi.advanceTimersByTimeAsync(5_000);
+  expect(overlay.up?.firewallTrouble).toMatch(
+    /^the firewall could not be renewed \(maintain failed\); .* mesh0 lets nothing through$/,
+  );
+  await vi.advanceTimersByTimeAsync(5_000);
+  expect(overlay.up?.firewallTrouble).toBe('');
 });
 
 test('an overlay that collides with a route of the host changes nothing and names both', async () => {

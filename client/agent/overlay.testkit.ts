@@ -81,8 +81,11 @@ export function recordedParts(): Recorded {
         },
       },
       openFirewall: async () => ({
-        apply: async (rules) => told('firewall', `in ${rules.in.length}`),
-        restore: async () => recorded.isFirewallFlushed,
+        apply: async ({ address }, rules) => told('firewall', `of ${address}: in ${rules.in.length}`),
+        maintain: async () => {
+          if (failing.delete('maintain')) throw new Error('maintain failed');
+          return recorded.isFirewallFlushed;
+        },
         close: async () => told('firewall closed'),
       }),
       startConnectivity: async () => connectivityOf(told),

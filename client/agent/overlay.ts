@@ -48,8 +48,8 @@ const FIRST_RETRY_MS = 1_000;
 const LAST_RETRY_MS = 30_000;
 /** Ends are looked at again after so long at most, in case the clock was set. */
 const LONGEST_TIMER_MS = 60_000;
-/** How often it is looked whether something removed the firewall. */
-const RESTORE_MS = 5_000;
+/** How often it is looked whether something removed the firewall. Its lease lasts for many of these. */
+const MAINTAIN_MS = 5_000;
 
 interface Open {
   readonly tunnel: Tunnel;
@@ -58,9 +58,11 @@ interface Open {
   graph: FullGraph;
   /** What the tunnel holds, by public key. */
   readonly peers: Map<string, GraphPeer>;
-  /** Digest and size of the rules in force. */
+  /** Own address, digest and size of the rules in force. */
   rules: string;
-  readonly restoring: NodeJS.Timeout;
+  readonly maintaining: NodeJS.Timeout;
+  /** Why its firewall could not be looked after; empty where it could. */
+  firewallTrouble: string;
   /** Its interface is gone: it is taken away and made again. */
   isLost: boolean;
 }
@@ -85,7 +87,7 @@ export class Overlay {
   }
 
   /** What is up now; its graph is the one in force. */
-  get up(): Pick<Open, 'tunnel' | 'paths' | 'graph'> | undefined {
+  get up(): Pick<Open, 'tunnel' | 'paths' | 'graph' | 'firewallTrouble'> | undefined {
     return this.#open;
   }
 
@@ -183,18 +185,19 @@ export class Overlay {
     let firewall: Firewall | undefined;
     try {
       firewall = await parts.openFirewall(interfaceName);
-      await firewall.apply(graph.firewall.full, now);
+      await firewall.apply(graph.self, graph.firewall.full, now);
       const paths = await this.#startPaths(tunnel, graph);
       const inForceNow = firewall;
-      const restoring = setInterval(() => void this.#restore(inForceNow), RESTORE_MS);
-      const open = {
+      const maintaining = setInterval(() => void this.#maintain(inForceNow), MAINTAIN_MS);
+      const open: Open = {
         tunnel,
         firewall,
         paths,
         graph,
         peers: new Map(),
         rules: rulesOf(graph),
-        restoring,
+        maintaining,
+        firewallTrouble: '',
         isLost: false,
       };
       this.#open = open;
@@ -234,7 +237,7 @@ export class Overlay {
     if (removed.length > 0) await tunnel.change([], removed);
     for (const key of removed) peers.delete(key);
     if (rulesOf(graph) !== open.rules) {
-      await firewall.apply(graph.firewall.full, now);
+      await firewall.apply(graph.self, graph.firewall.full, now);
       open.rules = rulesOf(graph);
     }
     const endpoints = await paths.admit(graph);
@@ -261,13 +264,20 @@ export class Overlay {
     open.peers.clear();
   }
 
-  async #restore(firewall: Firewall): Promise<void> {
-    const { log } = this.#options;
+  async #maintain(firewall: Firewall): Promise<void> {
+    const { log, interfaceName } = this.#options;
+    const tell = (trouble: string) => {
+      if (this.#open?.firewall === firewall) this.#open.firewallTrouble = trouble;
+    };
     try {
-      if (!(await firewall.restore())) return;
+      const wasGone = await firewall.maintain();
+      tell('');
+      if (!wasGone) return;
       log.warn({}, 'something removed the firewall of the overlay; it is back in force');
       this.#open?.paths.restoreRules();
     } catch (error) {
+      const reason = (error as Error).message;
+      tell(`the firewall could not be renewed (${reason}); if that goes on, ${interfaceName} lets nothing through`);
       log.error({ error: String(error) }, 'the firewall of the overlay could not be checked');
     }
   }
@@ -275,7 +285,7 @@ export class Overlay {
   #lost(open: Open, reason: string): void {
     if (this.#open !== open || this.#isClosed) return;
     open.isLost = true;
-    clearInterval(open.restoring);
+    clearInterval(open.maintaining);
     this.#options.onTrouble(new Error(`the interface ${this.#options.interfaceName} is gone: ${reason}`));
     this.#again(FIRST_RETRY_MS);
   }
@@ -284,7 +294,7 @@ export class Overlay {
     const open = this.#open;
     if (!open) return;
     this.#open = undefined;
-    clearInterval(open.restoring);
+    clearInterval(open.maintaining);
     const closing = [() => open.paths.close(), () => open.tunnel.close(), () => open.firewall.close()];
     for (const close of closing) {
       await close().catch((error: unknown) => {
@@ -294,8 +304,8 @@ export class Overlay {
   }
 }
 
-function rulesOf({ firewall: { digest, full } }: FullGraph): string {
-  return `${digest} ${full.in.length} ${full.out.length}`;
+function rulesOf({ self: { address, cidr }, firewall: { digest, full } }: FullGraph): string {
+  return `${address} ${cidr} ${digest} ${full.in.length} ${full.out.length}`;
 }
 
 function collisionOf(cidr: string, routes: readonly string[]): OverlayCollision {

@@ -1,11 +1,17 @@
 import type { FirewallRules } from '../../core/network/graph.ts';
+import type { OwnAddress } from './own-address.ts';
 
 /** The rules of one overlay interface, in force in the kernel. */
 export interface Firewall {
   /** Replaces all rules in one step. Entries past their `expiresAt` at `now` (milliseconds) are left out. */
-  apply(rules: FirewallRules, now: number): Promise<void>;
-  /** Puts the rules back where something else removed them. @returns whether it had to */
-  restore(): Promise<boolean>;
+  apply(own: OwnAddress, rules: FirewallRules, now: number): Promise<void>;
+  /**
+   * Keeps the interface open, and puts the rules back where something else removed them. Where the kernel can keep time,
+   * an interface that nobody maintains closes by itself.
+   *
+   * @returns whether it had to put them back
+   */
+  maintain(): Promise<boolean>;
   /** Takes the rules away. Idempotent. */
   close(): Promise<void>;
 }

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import type { FirewallEntry } from '../../core/network/graph.ts';
+import type { FirewallEntry, FirewallRules } from '../../core/network/graph.ts';
 import { natlab } from '../../test/natlab.ts';
 import type { Heard, Target } from '../../test/natlab-packets.ts';
 import { labParts } from '../../test/natlab-parts.ts';
@@ -25,6 +25,7 @@ const tcp = (address: string, port: number): Target => ({ protocol: 'TCP', addre
 const udp = (address: string, port: number): Target => ({ protocol: 'UDP', address, port });
 const icmp = (address: string): Target => ({ protocol: 'ICMP', address, port: 0 });
 const TIMEOUT_MS = 700;
+const LEASE_MS = 2_000;
 
 const permit = (address: string, protocol: FirewallEntry['protocol'], from?: number, to = from): FirewallEntry => ({
   cidr: `${address}/32`,
@@ -125,12 +126,13 @@ describePrivileged('the firewall in nftables', () => {
     await using lab = await three();
     const { a, b } = lab.nodes;
     const [a6, b6] = ['2001:db8:1::10', '2001:db8:1::11'];
+    const own = { address: b6, cidr: '2001:db8:1::/64' };
     const targets = [tcp(b6, 80), tcp(b6, 443), udp(b6, 80), icmp(b6), tcp(B, 80)];
-    await b.apply({ in: [{ cidr: `${a6}/128`, protocol: 'TCP', from: 80, to: 80 }], out: [] }, NOW);
+    await b.apply({ in: [{ cidr: `${a6}/128`, protocol: 'TCP', from: 80, to: 80 }], out: [] }, NOW, own);
     expect(await a.probe(targets, TIMEOUT_MS)).toEqual(['open', 'silent', 'silent', 'silent', 'silent']);
-    await b.apply({ in: [{ cidr: '2001:db8:1::/64', protocol: 'ICMP' }], out: [] }, NOW);
+    await b.apply({ in: [{ cidr: '2001:db8:1::/64', protocol: 'ICMP' }], out: [] }, NOW, own);
     expect(await a.probe(targets, TIMEOUT_MS)).toEqual(['silent', 'silent', 'silent', 'open', 'silent']);
-    await b.apply({ in: [], out: [{ cidr: `${a6}/128`, protocol: 'ALL' }] }, NOW);
+    await b.apply({ in: [], out: [{ cidr: `${a6}/128`, protocol: 'ALL' }] }, NOW, own);
     expect(await a.probe(targets, TIMEOUT_MS)).toEqual(['silent', 'silent', 'silent', 'silent', 'silent']);
     expect(await b.probe([tcp(a6, 80), udp(a6, 443), icmp(a6)], TIMEOUT_MS)).toEqual(['open', 'open', 'open']);
   });
@@ -157,7 +159,7 @@ describePrivileged('the firewall in nftables', () => {
     let replacements = 0;
     for (let isOver = false; !isOver; replacements += 1) {
       await nodes.b.apply({ in: entries, out: [] }, NOW);
-      isOver = await Promise.race([flood.then(() => true), nodes.b.restore()]);
+      isOver = await Promise.race([flood.then(() => true), nodes.b.maintain()]);
     }
     const [, sent = '', received] = /(\d+) packets transmitted, (\d+) received/.exec((await flood).stdout) ?? [];
     expect(received).toBe('0');
@@ -178,18 +180,59 @@ describePrivileged('the firewall in nftables', () => {
     await using lab = await three();
     const { nodes, hosts } = lab;
     const [a, b] = [nodes.a, nodes.b];
-    expect(await b.restore()).toBe(false);
+    expect(await b.maintain()).toBe(false);
     await b.apply({ in: [permit(A, 'TCP', 443)], out: [] }, NOW);
-    expect(await b.restore()).toBe(false);
+    expect(await b.maintain()).toBe(false);
     await hosts.b.must('nft', ['flush', 'ruleset']);
     expect(await a.probe([tcp(B, 80)], TIMEOUT_MS)).toEqual(['open']);
-    expect([await b.restore(), await b.restore()]).toEqual([true, false]);
+    expect([await b.maintain(), await b.maintain()]).toEqual([true, false]);
     expect(await a.probe([tcp(B, 80), tcp(B, 443)], TIMEOUT_MS)).toEqual(['silent', 'open']);
     await hosts.b.must('nft', ['insert', 'rule', 'inet', 'mesh_eth0', 'c_input', 'accept']);
     // Rules are looked at for a two hundredth of the time.
-    while (!(await b.restore()));
-    expect(await b.restore()).toBe(false);
+    while (!(await b.maintain()));
+    expect(await b.maintain()).toBe(false);
     expect(await a.probe([tcp(B, 80)], TIMEOUT_MS)).toEqual(['silent']);
+  });
+
+  it('lets nothing in or out any more once nobody renews it, and all that is permitted again when somebody does', async () => {
+    await using lab = await three();
+    const { a, b } = lab.nodes;
+    const rules: FirewallRules = { in: [permit(A, 'ALL')], out: [permit(A, 'ALL')] };
+    await b.leaseFor(LEASE_MS);
+    await b.apply(rules, NOW);
+    await a.connect(B, 80);
+    const looks = async () => [await a.probe([tcp(B, 80)], TIMEOUT_MS), await b.probe([tcp(A, 80)], TIMEOUT_MS)].flat();
+    expect(await looks()).toEqual(['open', 'open']);
+    await expect.poll(looks, { timeout: 4 * LEASE_MS }).toEqual(['silent', 'silent']);
+    expect(await a.echoes(500)).toBe(false);
+    await b.maintain();
+    expect([await looks(), await a.echoes(1_000)]).toEqual([['open', 'open'], true]);
+  });
+
+  it('loses no packet while it is renewed, nor when another agent takes over in time from one that was killed', async () => {
+    await using lab = await three();
+    const { hosts, nodes } = lab;
+    const rules: FirewallRules = { in: [permit(A, 'ALL')], out: [] };
+    const until = async (flood: Promise<unknown>, step: () => Promise<unknown>) => {
+      let isOver = false;
+      void flood.then(() => {
+        isOver = true;
+      });
+      for (; !isOver; await step());
+    };
+    const ping = () => hosts.a.ping(B, { count: 300, intervalMs: 10 });
+    await nodes.b.leaseFor(LEASE_MS);
+    await nodes.b.apply(rules, NOW);
+    // Longer than the lease.
+    const first = ping();
+    await until(first, () => nodes.b.maintain());
+    await nodes.b.kill();
+    const second = ping();
+    const next = labParts(hosts.b, 'eth0');
+    await next.leaseFor(LEASE_MS);
+    await next.apply(rules, NOW);
+    await until(second, () => next.maintain());
+    expect([await first, await second]).toEqual(new Array(2).fill({ sent: 300, received: 300 }));
   });
 
   it('takes its rules away when it is closed, and none of others', async () => {

@@ -2,7 +2,17 @@ import { createHash } from 'node:crypto';
 import { MeshError } from '../../core/errors.ts';
 import { runProgram } from '../run-program.ts';
 import type { Firewall } from './firewall.ts';
-import { removal, renderRules, tableOf } from './render.ts';
+import type { OwnAddress } from './own-address.ts';
+import { removal, renderRules, renewal, tableOf } from './render.ts';
+import { OWN_ADDRESS } from './render-address.ts';
+
+/**
+ * An interface whose agent ended or hangs is closed after this: nobody would take a revoked peer out of it. A supervisor
+ * that starts another agent within this time finds it open.
+ */
+const LEASE_MS = 60_000;
+/** So that a renewal may fail or be late twice. */
+const RENEWALS_IN_A_LEASE = 4;
 
 /**
  * Looks at the table, each sees what the one before does and more. A look takes at most its share of the time: with few
@@ -18,16 +28,25 @@ const LOOKS = [
 type Look = (typeof LOOKS)[number];
 
 interface InForce {
+  readonly own: OwnAddress;
   readonly text: string;
+  /** When the lease began, by `elapsed`. */
+  leasedAt: number;
   /** What each look saw right after it was loaded. */
   seen?: Map<Look, string>;
+}
+
+export interface NftablesOptions {
+  readonly run?: typeof runProgram;
+  /** Milliseconds that do not pass while the machine sleeps, as the kernel counts a lease. */
+  readonly elapsed?: () => number;
+  readonly leaseMs?: number;
 }
 
 /** The rules of an interface in nftables. Made anew, it knows nothing of a table that an earlier process left: `apply` replaces it. */
 export function nftablesFirewall(
   interfaceName: string,
-  run: typeof runProgram = runProgram,
-  elapsed: () => number = () => performance.now(),
+  { run = runProgram, elapsed = () => performance.now(), leaseMs = LEASE_MS }: NftablesOptions = {},
 ): Firewall {
   const table = tableOf(interfaceName);
   let inForce: InForce | undefined;
@@ -52,12 +71,14 @@ export function nftablesFirewall(
     const { stdout } = await run('nft', look.nft(table));
     nextAt.set(look, elapsed() + (elapsed() - startedAt) * (1 / look.share - 1));
     const from = stdout.indexOf(`table inet ${table} {\n`);
-    return from < 0 ? 'gone' : digestOf(stdout.slice(from, stdout.indexOf('\n}\n', from)));
+    if (from < 0) return 'gone';
+    return digestOf(stdout.slice(from, stdout.indexOf('\n}\n', from)).replace(/ expires \w+/g, ''));
   }
 
-  async function put(text: string): Promise<void> {
+  async function put(own: OwnAddress, text: string): Promise<void> {
+    const leasedAt = elapsed();
     await load(text);
-    const loaded: InForce = { text };
+    const loaded: InForce = { own, text, leasedAt };
     inForce = loaded;
     // The rules are in force: whoever waits for that does not wait for the looks at them.
     void inTurn(async () => {
@@ -68,18 +89,29 @@ export function nftablesFirewall(
     });
   }
 
+  /** @returns false where something removed what it would renew */
+  async function renew(lease: InForce): Promise<boolean> {
+    const leasedAt = elapsed();
+    if (leasedAt - lease.leasedAt < leaseMs / RENEWALS_IN_A_LEASE) return true;
+    const { code } = await run('nft', ['-f', '-'], { stdin: renewal(interfaceName, lease.own, leaseMs) });
+    if (code !== 0) return false;
+    lease.leasedAt = leasedAt;
+    return true;
+  }
+
   async function isAsPut(seen: Map<Look, string>): Promise<boolean> {
     const look = LOOKS.findLast((one) => elapsed() >= (nextAt.get(one) ?? 0)) ?? LOOKS[0];
     return (await see(look)) === seen.get(look);
   }
 
   return {
-    apply: (rules, now) => inTurn(() => put(renderRules(interfaceName, rules, now))),
-    restore: () =>
+    apply: (own, rules, now) => inTurn(() => put(own, renderRules(interfaceName, { own, rules, now, leaseMs }))),
+    maintain: () =>
       inTurn(async () => {
         if (!inForce) return false;
-        if (inForce.seen && (await isAsPut(inForce.seen))) return false;
-        await put(inForce.text);
+        // Before anything that takes time: a machine that slept or was busy may have little left.
+        if ((await renew(inForce)) && inForce.seen && (await isAsPut(inForce.seen))) return false;
+        await put(inForce.own, inForce.text);
         return true;
       }),
     close: () =>
@@ -88,6 +120,16 @@ export function nftablesFirewall(
         await load(removal(interfaceName));
       }),
   };
+}
+
+/** Whether the rules that were left of an interface still let anything through, and whether there are any. */
+export async function leaseOf(
+  interfaceName: string,
+  run: typeof runProgram = runProgram,
+): Promise<'running' | 'ended' | 'gone'> {
+  const { code, stdout } = await run('nft', ['list', 'set', 'inet', tableOf(interfaceName), OWN_ADDRESS]);
+  if (code !== 0) return 'gone';
+  return stdout.includes(' expires ') ? 'running' : 'ended';
 }
 
 function digestOf(text: string): string {

@@ -2,58 +2,68 @@ import { parseCidr } from '../../core/network/cidr.ts';
 import type { FirewallEntry, FirewallRules } from '../../core/network/graph.ts';
 import { parseInstant } from '../../core/time.ts';
 import { RELAY_ENDPOINTS } from '../relay-endpoints.ts';
+import { type OwnAddress, parseOwnAddress } from './own-address.ts';
 
 /**
  * The rules of one overlay interface for macOS' pf, to be loaded into an anchor of their own. pf remembers connections
  * itself (`keep state`): see {@link losers} for those that must end.
  *
+ * What is on the overlay interface goes to this node's own address or comes from it; once all of that is decided, the
+ * overlay's block may be on no other interface but the loopback.
+ *
  * SCTP is left out: pf knows no ports of it, and macOS does not speak it.
  */
-export function renderPf(interfaceName: string, rules: FirewallRules, now: number): string {
+export function renderPf(interfaceName: string, own: OwnAddress, rules: FirewallRules, now: number): string {
   const overlay = requireName(interfaceName);
+  const words = wordsOf(own);
+  const { inet, address, cidr } = words;
   return `${[
     `block drop in quick on ! lo0 inet6 from any to ${RELAY_ENDPOINTS}`,
-    ...renderWay('in', overlay, rules.in, now),
-    ...renderWay('out', overlay, rules.out, now),
+    ...renderWay('in', overlay, words, inForceAt(rules.in, now)),
+    ...renderWay('out', overlay, words, inForceAt(rules.out, now)),
     `block drop quick on ${overlay} all`,
+    `block drop in quick on ! lo0 ${inet} from ${cidr} to any`,
+    `block drop in quick on ! lo0 ${inet} from any to ${address}`,
   ].join('\n')}\n`;
 }
 
 /** Addresses that were permitted something which they no longer are: their connections end. */
 export function losers(before: FirewallRules, after: FirewallRules, now: number): string[] {
   const ways = (['in', 'out'] as const).flatMap((way) => {
-    const kept = new Set(after[way].filter((entry) => isInForce(entry, now)).map(keyOf));
+    const kept = new Set(inForceAt(after[way], now).map(keyOf));
     return before[way].filter((entry) => !kept.has(keyOf(entry))).map(({ cidr }) => cidr);
   });
   return [...new Set(ways)].filter((cidr) => parseCidr(cidr) !== undefined).sort();
 }
 
-const FAMILIES = [
-  { family: 4, inet: 'inet', icmp: 'icmp' },
-  { family: 6, inet: 'inet6', icmp: 'icmp6' },
-] as const;
+const FAMILIES = { 4: { inet: 'inet', icmp: 'icmp' }, 6: { inet: 'inet6', icmp: 'icmp6' } } as const;
+
+/** How the rules of an overlay, which is of one family, speak of it. */
+function wordsOf(own: OwnAddress) {
+  const { family } = parseOwnAddress(own).host;
+  return { family, ...FAMILIES[family], ...own };
+}
+type Words = ReturnType<typeof wordsOf>;
 
 /** Peers that are permitted the same share one table and one rule. */
-function renderWay(way: 'in' | 'out', overlay: string, entries: readonly FirewallEntry[], now: number): string[] {
-  const inForce = entries.filter((entry) => isInForce(entry, now));
-  return FAMILIES.flatMap(({ family, inet, icmp }) => {
-    const groups = new Map<string, Set<string>>();
-    for (const entry of inForce) {
-      const match = matchOf(entry, icmp);
-      if (match === undefined || parseCidr(entry.cidr)?.family !== family) continue;
-      const group = groups.get(match) ?? new Set();
-      groups.set(match, group.add(entry.cidr));
-    }
-    const sorted = [...groups].sort(([a], [b]) => (a < b ? -1 : 1));
-    return sorted.flatMap(([match, cidrs], index) => {
-      const table = `<mesh_${way}${family}_${index}>`;
-      const [protocol, port] = match.split('|');
-      const ends = way === 'in' ? `from ${table} to any${port}` : `from any to ${table}${port}`;
-      return [
-        `table ${table} const { ${[...cidrs].sort().join(', ')} }`,
-        `pass ${way} quick on ${overlay} ${inet}${protocol} ${ends} keep state`,
-      ];
-    });
+function renderWay(way: 'in' | 'out', overlay: string, words: Words, entries: readonly FirewallEntry[]): string[] {
+  const { family, inet, icmp, address } = words;
+  const groups = new Map<string, Set<string>>();
+  for (const entry of entries) {
+    const match = matchOf(entry, icmp);
+    if (match === undefined || parseCidr(entry.cidr)?.family !== family) continue;
+    const group = groups.get(match) ?? new Set();
+    groups.set(match, group.add(entry.cidr));
+  }
+  const sorted = [...groups].sort(([a], [b]) => (a < b ? -1 : 1));
+  return sorted.flatMap(([match, cidrs], index) => {
+    const table = `<mesh_${way}${family}_${index}>`;
+    const [protocol, port] = match.split('|');
+    const ends = way === 'in' ? `from ${table} to ${address}${port}` : `from ${address} to ${table}${port}`;
+    return [
+      `table ${table} const { ${[...cidrs].sort().join(', ')} }`,
+      `pass ${way} quick on ${overlay} ${inet}${protocol} ${ends} keep state`,
+    ];
   });
 }
 
@@ -69,8 +79,8 @@ function isPort(port: number | undefined): port is number {
   return port !== undefined && Number.isInteger(port) && port >= 1 && port <= 65_535;
 }
 
-function isInForce({ expiresAt }: FirewallEntry, now: number): boolean {
-  return expiresAt === undefined || parseInstant(expiresAt) > now;
+function inForceAt(entries: readonly FirewallEntry[], now: number): FirewallEntry[] {
+  return entries.filter(({ expiresAt }) => expiresAt === undefined || parseInstant(expiresAt) > now);
 }
 
 function keyOf({ cidr, protocol, from, to }: FirewallEntry): string {

@@ -4,6 +4,7 @@ import { pfFirewall } from './pf.ts';
 import { losers, renderPf } from './pf-render.ts';
 
 const NOW = Date.UTC(2026, 0, 5);
+const OWN = { address: '10.96.0.1', cidr: '10.96.0.0/24' };
 const NO_ALTQ = 'No ALTQ support in kernel\nALTQ related functions disabled\n';
 const ANCHOR = 'com.apple/250.Mesh.utun96';
 const tcp = (address: string, from: number, to = from): FirewallEntry => ({
@@ -13,7 +14,7 @@ const tcp = (address: string, from: number, to = from): FirewallEntry => ({
   to,
 });
 
-it('writes one rule and one table for peers that are permitted the same', () => {
+it('writes one rule and one table for peers that are permitted the same, and none for another family', () => {
   const rules: FirewallRules = {
     in: [
       tcp('10.96.0.3', 80),
@@ -25,24 +26,27 @@ it('writes one rule and one table for peers that are permitted the same', () => 
       { ...tcp('10.96.0.7', 22), expiresAt: '2026-01-05T00:00:00Z' },
     ],
     out: [
-      { cidr: 'fd00::2/128', protocol: 'UDP', from: 53, to: 53 },
-      { cidr: 'fd00::/64', protocol: 'ICMP' },
+      { cidr: '10.96.0.8/32', protocol: 'UDP', from: 53, to: 53 },
+      { cidr: '10.96.0.0/24', protocol: 'ICMP' },
+      { cidr: 'fd00::2/128', protocol: 'ALL' },
     ],
   };
-  expect(renderPf('utun96', rules, NOW)).toBe(`block drop in quick on ! lo0 inet6 from any to fd6c:7270::/64
+  expect(renderPf('utun96', OWN, rules, NOW)).toBe(`block drop in quick on ! lo0 inet6 from any to fd6c:7270::/64
 table <mesh_in4_0> const { 10.96.0.5/32 }
-pass in quick on utun96 inet proto icmp from <mesh_in4_0> to any keep state
+pass in quick on utun96 inet proto icmp from <mesh_in4_0> to 10.96.0.1 keep state
 table <mesh_in4_1> const { 10.96.0.2/32, 10.96.0.3/32 }
-pass in quick on utun96 inet proto tcp from <mesh_in4_1> to any port 80 keep state
+pass in quick on utun96 inet proto tcp from <mesh_in4_1> to 10.96.0.1 port 80 keep state
 table <mesh_in4_2> const { 10.96.0.2/32 }
-pass in quick on utun96 inet proto tcp from <mesh_in4_2> to any port 8000:9000 keep state
+pass in quick on utun96 inet proto tcp from <mesh_in4_2> to 10.96.0.1 port 8000:9000 keep state
 table <mesh_in4_3> const { 10.96.0.4/32 }
-pass in quick on utun96 inet from <mesh_in4_3> to any keep state
-table <mesh_out6_0> const { fd00::/64 }
-pass out quick on utun96 inet6 proto icmp6 from any to <mesh_out6_0> keep state
-table <mesh_out6_1> const { fd00::2/128 }
-pass out quick on utun96 inet6 proto udp from any to <mesh_out6_1> port 53 keep state
+pass in quick on utun96 inet from <mesh_in4_3> to 10.96.0.1 keep state
+table <mesh_out4_0> const { 10.96.0.0/24 }
+pass out quick on utun96 inet proto icmp from 10.96.0.1 to <mesh_out4_0> keep state
+table <mesh_out4_1> const { 10.96.0.8/32 }
+pass out quick on utun96 inet proto udp from 10.96.0.1 to <mesh_out4_1> port 53 keep state
 block drop quick on utun96 all
+block drop in quick on ! lo0 inet from 10.96.0.0/24 to any
+block drop in quick on ! lo0 inet from any to 10.96.0.1
 `);
 });
 
@@ -80,8 +84,8 @@ function mac() {
 
 it('loads its anchor in one step, turns pf on, and ends connections that are permitted no more', async () => {
   const { did, firewall } = mac();
-  await firewall.apply({ in: [tcp('10.96.0.2', 80)], out: [] }, NOW);
-  await firewall.apply({ in: [], out: [] }, NOW);
+  await firewall.apply(OWN, { in: [tcp('10.96.0.2', 80)], out: [] }, NOW);
+  await firewall.apply(OWN, { in: [], out: [] }, NOW);
   expect(did).toEqual([
     `pfctl -a ${ANCHOR} -f -`,
     'pfctl -E',
@@ -94,27 +98,27 @@ it('loads its anchor in one step, turns pf on, and ends connections that are per
 
 it('puts back what was flushed or turned off, and only then', async () => {
   const { state, firewall } = mac();
-  await firewall.apply({ in: [tcp('10.96.0.2', 80)], out: [] }, NOW);
+  await firewall.apply(OWN, { in: [tcp('10.96.0.2', 80)], out: [] }, NOW);
   const loaded = state.loaded;
-  expect(await firewall.restore()).toBe(false);
+  expect(await firewall.maintain()).toBe(false);
   state.loaded = '';
-  expect([await firewall.restore(), state.loaded]).toEqual([true, loaded]);
+  expect([await firewall.maintain(), state.loaded]).toEqual([true, loaded]);
   state.isOn = false;
-  expect([await firewall.restore(), await firewall.restore(), state.isOn]).toEqual([true, false, true]);
+  expect([await firewall.maintain(), await firewall.maintain(), state.isOn]).toEqual([true, false, true]);
 });
 
 it('empties its anchor and gives pf back when it is closed', async () => {
   const { did, state, firewall } = mac();
-  await firewall.apply({ in: [], out: [] }, NOW);
+  await firewall.apply(OWN, { in: [], out: [] }, NOW);
   did.length = 0;
   await firewall.close();
   await firewall.close();
   expect(did).toEqual([`pfctl -a ${ANCHOR} -F all`, 'pfctl -X 17123456789012345678', `pfctl -a ${ANCHOR} -F all`]);
-  expect([state.isOn, await firewall.restore()]).toEqual([false, false]);
+  expect([state.isOn, await firewall.maintain()]).toEqual([false, false]);
 });
 
 it('says what pfctl refused', async () => {
   const stderr = `${NO_ALTQ}pfctl: /dev/pf: Permission denied\n`;
   const firewall = pfFirewall('utun96', async () => ({ code: 1, stdout: '', stderr }));
-  await expect(firewall.apply({ in: [], out: [] }, NOW)).rejects.toThrow('/dev/pf: Permission denied');
+  await expect(firewall.apply(OWN, { in: [], out: [] }, NOW)).rejects.toThrow('/dev/pf: Permission denied');
 });

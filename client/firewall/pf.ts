@@ -57,14 +57,14 @@ export function pfFirewall(interfaceName: string, run: typeof runProgram = runPr
   }
 
   return {
-    apply: (rules, now) =>
+    apply: (own, rules, now) =>
       inTurn(async () => {
         const before = inForce?.rules;
-        await put(renderPf(interfaceName, rules, now), rules);
+        await put(renderPf(interfaceName, own, rules, now), rules);
         if (before === undefined) await pfctl(['-i', interfaceName, '-F', 'states']);
         else for (const cidr of losers(before, rules, now)) await endConnections(cidr);
       }),
-    restore: () =>
+    maintain: () =>
       inTurn(async () => {
         if (!inForce) return false;
         const { text, rules, shown } = inForce;

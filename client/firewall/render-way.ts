@@ -1,5 +1,4 @@
-import type { IpRange } from '../../core/network/cidr.ts';
-import { formatAddress } from './format-address.ts';
+import { formatRange } from './format-address.ts';
 import type { Permission, PortProtocol, Ports } from './permissions.ts';
 
 /** Definitions of sets, maps and chains, and the lookups that accept what is permitted and go on with the rest. */
@@ -138,11 +137,6 @@ function renderTable(kind: 'map' | 'set', name: string, type: string, elements: 
   // Told its size, the kernel finds a single address in less time; of ranges it counts otherwise.
   const form = elements.some((element) => element.includes('-')) ? 'flags interval' : `size ${elements.length}`;
   return `${kind} ${name} { type ${type}; ${form}; elements = { ${elements.join(', ')} } }\n`;
-}
-
-function formatRange({ family, from, to }: IpRange): string {
-  const first = formatAddress(family, from);
-  return from === to ? first : `${first}-${formatAddress(family, to)}`;
 }
 
 function formatPorts([from, to]: Ports): string {

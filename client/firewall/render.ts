@@ -1,6 +1,17 @@
 import type { FirewallRules } from '../../core/network/graph.ts';
+import type { OwnAddress } from './own-address.ts';
 import { permissionsAt } from './permissions.ts';
+import { NEIGHBOURS, renderAddressRules, renderRenewal } from './render-address.ts';
 import { renderWay } from './render-way.ts';
+
+export interface Enforced {
+  readonly own: OwnAddress;
+  readonly rules: FirewallRules;
+  /** Milliseconds since the epoch. */
+  readonly now: number;
+  /** How long it lets anything through unless it is renewed. */
+  readonly leaseMs: number;
+}
 
 /**
  * The rules of one overlay interface as one nftables transaction that replaces those before it.
@@ -12,15 +23,27 @@ import { renderWay } from './render-way.ts';
  * Each hook has its lookups in its own chain: a jump costs a packet as much as a comparison. The interface is compared by
  * its index, which costs far less than its name; it must exist, and one of the same name made later is another.
  */
-export function renderRules(interfaceName: string, rules: FirewallRules, now: number): string {
+export function renderRules(interfaceName: string, { own, rules, now, leaseMs }: Enforced): string {
   const overlay = JSON.stringify(interfaceName);
   const byPeer = renderWay('in', permissionsAt(rules.in, now));
   const fromHere = renderWay('out', permissionsAt(rules.out, now));
-  const comes = `iif != ${overlay} accept\n${lookups(byPeer.lookups, fromHere.lookups)}`;
-  const leaves = `oif != ${overlay} accept\n${lookups(fromHere.lookups, byPeer.lookups)}`;
+  const hooks = [
+    renderHook('c_input', 'input', `iif != ${overlay}`, lookups(byPeer.lookups, fromHere.lookups)),
+    renderHook('c_output', 'output', `oif != ${overlay}`, lookups(fromHere.lookups, byPeer.lookups)),
+    renderHook('c_forward_in', 'forward', `iif != ${overlay}`, published('original')),
+    renderHook('c_forward_out', 'forward', `oif != ${overlay}`, published('reply')),
+  ];
   return `${removal(interfaceName)}table inet ${tableOf(interfaceName)} {
-${byPeer.definitions}${fromHere.definitions}${OTHERS}${renderHook('c_input', 'input', comes)}${renderHook('c_output', 'output', leaves)}${renderHook('c_forward_in', 'forward', comes)}${renderHook('c_forward_out', 'forward', leaves)}}
+${byPeer.definitions}${fromHere.definitions}${OTHERS}chain published {
+${byPeer.lookups.map((one) => `${one}\n`).join('')}${ERRORS}drop
+}
+${renderAddressRules(overlay, own, leaseMs)}${hooks.join('')}}
 `;
+}
+
+/** Lets what is in force pass for `leaseMs` from now on. */
+export function renewal(interfaceName: string, own: OwnAddress, leaseMs: number): string {
+  return renderRenewal(tableOf(interfaceName), own, leaseMs);
 }
 
 /** A transaction after which the interface has no rules, whether it had some or not. */
@@ -34,11 +57,12 @@ export function tableOf(interfaceName: string): string {
   return `mesh_${interfaceName}`;
 }
 
-/** What no entry permits. Neighbour discovery is no connection; errors about one (unreachable, too big) come from either side. */
+/** Errors about a connection (unreachable, too big) come from either side. */
+const ERRORS = 'ct state related meta l4proto { icmp, ipv6-icmp } accept\n';
+
+/** What no entry permits. */
 const OTHERS = `chain others {
-icmpv6 type { nd-neighbor-solicit, nd-neighbor-advert } accept
-ct state related meta l4proto { icmp, ipv6-icmp } accept
-drop
+${NEIGHBOURS}${ERRORS}drop
 }
 `;
 
@@ -49,7 +73,14 @@ function lookups(originals: readonly string[], replies: readonly string[]): stri
   return `${of('original', originals)}${of('reply', replies)}goto others\n`;
 }
 
-/** Accepting ends this chain alone: what passes through the overlay both ways is judged by both chains of `forward`. */
-function renderHook(name: string, hook: string, body: string): string {
-  return `chain ${name} {\ntype filter hook ${hook} priority filter; policy accept;\n${body}}\n`;
+/**
+ * The host is no router of the overlay: only ports of this node that it publishes elsewhere, as to a container, are passed
+ * on, and what answers there. Nothing behind it opens a connection to a peer.
+ */
+function published(direction: 'original' | 'reply'): string {
+  return `ct status dnat ct direction ${direction} goto published\ndrop\n`;
+}
+
+function renderHook(name: string, hook: string, others: string, body: string): string {
+  return `chain ${name} {\ntype filter hook ${hook} priority filter; policy accept;\n${others} accept\n${body}}\n`;
 }

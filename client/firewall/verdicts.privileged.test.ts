@@ -16,6 +16,7 @@ import { network, peer, policy, stateWith } from '../../test/records.ts';
 
 const IS_LONG = process.env['MESH_LONG'] === '1';
 const POLICY_SETS = IS_LONG ? 200 : 20;
+const CIDR = '10.96.0.0/24';
 const HOSTS = ['p0', 'p1', 'p2', 'p3', 'p4'];
 const NOTHING: FirewallRules = { in: [], out: [] };
 const SETTINGS = { epoch: 'e1', reason: 'test', relay: null, stun: [], checkpoint: null };
@@ -39,7 +40,7 @@ const model: fc.Arbitrary<NetworkModel> = fc
     policies: fc.array(policySpec, { minLength: 1, maxLength: 4 }),
   })
   .map(({ defaultAction, peers, policies }) => ({
-    networks: [{ name: 'n1', cidr: '10.96.0.0/24', defaultAction }],
+    networks: [{ name: 'n1', cidr: CIDR, defaultAction }],
     peers: peers.map((input, index) => ({ ...input, name: HOSTS[index] ?? '', network: 'n1' })),
     policies: policies.map((spec, index) => ({ name: `pol${index}`, spec })),
     now: NOW,
@@ -124,7 +125,8 @@ describePrivileged('the rules of compiled graphs', () => {
       const counts = { allowed: 0, denied: 0 };
       for (const sample of fc.sample(model, POLICY_SETS)) {
         const { reachability, rules } = rulesOf(sample);
-        await Promise.all([...nodes].map(([name, node]) => node.apply(rules.get(name) ?? NOTHING, NOW)));
+        const own = (name: string) => ({ address: addressOf(name), cidr: CIDR });
+        await Promise.all([...nodes].map(([name, node]) => node.apply(rules.get(name) ?? NOTHING, NOW, own(name))));
         const probes = probesOf(reachability);
         const heard = await heardBy(nodes, probes, TIMEOUT_MS);
         const late = probes.filter((one) => one.isAllowed && heard.get(one) !== 'open');

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { deleteUser as remove } from '../core/identity/users.ts';
 import { DELETE } from '../core/operation.ts';
+import { lineOfText, TEXT_LIMITS } from '../core/text.ts';
 import { defineOperation } from './define.ts';
 
 export const deleteUser = defineOperation({
@@ -9,7 +10,7 @@ export const deleteUser = defineOperation({
   description:
     'Deletes an account, its memberships, sessions and tokens, and ends its agents, unless a successor takes them over.',
   input: z.strictObject({
-    username: z.string().min(1).max(63),
+    username: lineOfText(TEXT_LIMITS.name).min(1),
     successor: z
       .string()
       .min(1)

@@ -1,10 +1,11 @@
 import { z } from 'zod';
+import { lineOfText, TEXT_LIMITS } from '../core/text.ts';
 
 const MAX_LIMIT = 200;
 
 /** Query fields of every list (DESIGN section 6). */
 export const pageQuery = {
-  cursor: z.string().max(256).optional().describe('next_cursor of the page before'),
+  cursor: lineOfText(TEXT_LIMITS.cursor).optional().describe('next_cursor of the page before'),
   limit: z.coerce.number().int().min(1).max(MAX_LIMIT).default(50),
 };
 

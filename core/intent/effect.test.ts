@@ -1,6 +1,6 @@
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
 import { load } from 'js-yaml';
+import { describe, expect, it } from 'vitest';
 import { peer, policy, stateWith } from '../../test/records.ts';
 import { modelOf } from '../network/model.ts';
 import type { NetworkState } from '../network/state.ts';

@@ -1,15 +1,15 @@
 import { z } from 'zod';
+import { lineOfText, TEXT_LIMITS } from '../text.ts';
 
 /** How a node says it reaches a peer: in its heartbeats, those that changed. */
 export const pathReportSchema = z.strictObject({
-  peer: z.string().max(64).describe('Id of the other peer'),
+  peer: lineOfText(TEXT_LIMITS.id).describe('Id of the other peer'),
   transport: z.enum(['probing', 'ice-ready', 'lrp-ready', 'failed', 'closed']),
   path: z.enum(['direct', 'relayed']).nullable().describe('Null while no way is open'),
-  reason: z
-    .string()
+  reason: lineOfText(TEXT_LIMITS.name)
     .regex(/^[a-z-]{1,32}$/)
     .describe('Why it is so, one code'),
-  since: z.iso.datetime(),
+  since: z.iso.datetime().max(TEXT_LIMITS.instant),
 });
 /** At most so many in one heartbeat. */
 export const pathReportsSchema = z.array(pathReportSchema).max(256);

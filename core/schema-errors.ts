@@ -3,7 +3,7 @@ import type { FieldError } from './errors.ts';
 import { jsonPointer } from './json-pointer.ts';
 
 /** Shown of one request; who has mended these sees the next ones. */
-const MAX_FIELD_ERRORS = 50;
+export const MAX_FIELD_ERRORS = 50;
 /** Characters of a pointer or a detail: a name that was sent may be as long as the request. */
 const MAX_TEXT = 1_000;
 

@@ -6,7 +6,7 @@ import { KINDS, type Kind } from '../core/record.ts';
 import { lineOfText, TEXT_LIMITS } from '../core/text.ts';
 import { formatInstant, parseInstant } from '../core/time.ts';
 import { defineOperation } from './define.ts';
-import { pageQuery } from './page.ts';
+import { fitting, pageQuery } from './page.ts';
 import { instant } from './snapshot-fields.ts';
 
 const kinds = Object.keys(KINDS) as [Kind, ...Kind[]];
@@ -76,9 +76,9 @@ export const listAudit = defineOperation({
       }),
       limit: limit + 1,
     });
-    const shown = entries.slice(0, limit);
-    const last = entries.length > limit ? shown.at(-1)?.seq : undefined;
-    return { items: shown.map(viewOf), ...(last !== undefined && { next_cursor: String(last) }) };
+    const items = fitting(entries, limit, viewOf);
+    const last = entries.length > items.length ? items.at(-1)?.seq : undefined;
+    return { items, ...(last !== undefined && { next_cursor: String(last) }) };
   },
 });
 

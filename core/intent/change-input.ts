@@ -4,7 +4,7 @@ import type { NetworkChange } from '../network/changes.ts';
 import { labelsSchema } from '../network/labels.ts';
 import { networkSpecSchema } from '../network/network-spec.ts';
 import { policySpecSchema } from '../network/policy.ts';
-import { fieldErrorsOf } from '../schema-errors.ts';
+import { fieldErrorsOf, MAX_FIELD_ERRORS } from '../schema-errors.ts';
 import { lineOfText, mapOf, TEXT_LIMITS } from '../text.ts';
 
 /** More than any resource has. */
@@ -38,7 +38,7 @@ export function parseChanges(inputs: readonly ChangeInput[]): NetworkChange[] {
     errors.push(...parsed.errors.map(({ pointer, detail }) => ({ pointer: at + pointer, detail })));
     return [];
   });
-  if (errors.length > 0) throw invalidInput(errors.slice(0, 50), sentenceOf(errors));
+  if (errors.length > 0) throw invalidInput(errors.slice(0, MAX_FIELD_ERRORS), sentenceOf(errors));
   return changes;
 }
 

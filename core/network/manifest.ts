@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { type FieldError, invalidInput, sentenceOf } from '../errors.ts';
 import { API_VERSION } from '../record.ts';
-import { fieldErrorsOf } from '../schema-errors.ts';
+import { fieldErrorsOf, MAX_FIELD_ERRORS } from '../schema-errors.ts';
 import { lineOfText, mapOf, TEXT_LIMITS } from '../text.ts';
 import type { NetworkChange } from './changes.ts';
 import { lookUp } from './find.ts';
@@ -15,7 +15,8 @@ import { sameValue } from './value.ts';
 /** Documents of one apply; more would not fit into one commit. */
 export const MAX_DOCUMENTS = 500;
 
-const MAX_ANNOTATIONS = 64;
+/** Annotations on one record. */
+export const MAX_ANNOTATIONS = 64;
 
 export const annotationsSchema = mapOf(
   lineOfText(TEXT_LIMITS.labelKey).min(1),
@@ -80,7 +81,7 @@ export function changesOf(
     return [changeOf(parsed, state)];
   });
   if (errors.length > 0) {
-    throw invalidInput(errors.slice(0, 50), sentenceOf(errors));
+    throw invalidInput(errors.slice(0, MAX_FIELD_ERRORS), sentenceOf(errors));
   }
   return changes;
 }

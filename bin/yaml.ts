@@ -4,10 +4,10 @@ import { type Yaml, YamlError } from '../core/ports.ts';
 export const YAML_LIMITS = {
   /** Characters; a request body has at most as many bytes. */
   text: 1_048_576,
-  /** Line ends and characters that can begin a node: JSON without spaces has three for two nodes. */
-  indicators: 150_000,
+  /** Line ends and characters that can begin a node: JSON has three for two nodes, and four on lines of their own. */
+  indicators: 120_000,
   /** Keys and values of all documents, with those that aliases repeat. One apply is 500 resources of some 60. */
-  nodes: 100_000,
+  nodes: 60_000,
   /** Levels of nesting; no resource has more than a dozen. */
   depth: 40,
   /** Aliases of one document; an honest manifest uses a few. */
@@ -28,8 +28,8 @@ export function parseYaml(text: string): unknown[] {
   return documents.filter((document) => document !== null);
 }
 
-/** Every node but the first costs one of these characters, so the parser makes no more than a few nodes for each. */
-const INDICATORS = new Set([...'\n\r[{,:-?'].map((character) => character.charCodeAt(0)));
+/** Every node but the first costs one of these characters, so the parser makes a few nodes for each. No text has NUL. */
+const INDICATORS = new Set([...'\0\n\r[{,:-?'].map((character) => character.charCodeAt(0)));
 
 /** Before parsing, so that text made of nothing but nodes costs neither time nor memory. */
 function hasTooManyIndicators(text: string): boolean {

@@ -109,6 +109,7 @@ export const answers: Readonly<Record<string, string>> = {
   steps: 'stages of one question',
   blocked_by: 'policies about one pair',
   would_fix: 'changes for one pair',
+  endedAgents: 'agents that end with the membership of one person',
   revoke_agent: 'one for each record that ends with the agent',
   get_snapshot: 'the network as it was at one moment',
   get_connectivity_matrix: 'groups up to a limit; `omitted_groups` counts the others',

@@ -11,10 +11,8 @@ export const deleteUser = defineOperation({
     'Deletes an account, its memberships, sessions and tokens, and ends its agents, unless a successor takes them over.',
   input: z.strictObject({
     username: lineOfText(TEXT_LIMITS.name).min(1),
-    successor: z
-      .string()
+    successor: lineOfText(TEXT_LIMITS.name)
       .min(1)
-      .max(63)
       .optional()
       .describe('who takes over its agents where they are a member; unset: they end'),
   }),

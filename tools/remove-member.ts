@@ -11,7 +11,10 @@ export const removeMember = defineOperation({
     'Ends a membership in the workspace with all that hangs on it there: tokens, plans, what waits for approval, and agents, unless a successor takes them over. Sessions go on in other workspaces.',
   input: z.strictObject({
     username: lineOfText(TEXT_LIMITS.name).min(1),
-    successor: lineOfText(TEXT_LIMITS.name).min(1).optional().describe('member who takes over the agents; unset: they end'),
+    successor: lineOfText(TEXT_LIMITS.name)
+      .min(1)
+      .optional()
+      .describe('member who takes over the agents; unset: they end'),
   }),
   output: z.strictObject({
     removed: z.literal(true),

@@ -1,12 +1,12 @@
 import { readFileSync, statSync } from 'node:fs';
 import { homedir } from 'node:os';
 import path from 'node:path';
-import { parse as parseYaml } from 'yaml';
 import { z } from 'zod';
 import { parseDuration } from '../core/duration.ts';
 import { Secret } from '../core/secret.ts';
 import { LLM_MODES } from '../llm/openai/dialect.ts';
 import { parseRelayAddress } from '../net/relay/address.ts';
+import { parseYaml } from './yaml.ts';
 
 export interface HostPort {
   readonly host: string;
@@ -208,7 +208,7 @@ function readConfigFile(name: string, problems: string[]): ConfigFile | undefine
   }
   let content: unknown;
   try {
-    content = parseYaml(text) ?? {};
+    content = parseYaml(text)[0] ?? {};
   } catch (error) {
     problems.push(`${name}: ${(error as Error).message}`);
     return undefined;

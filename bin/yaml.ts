@@ -1,66 +1,72 @@
-import { parseAllDocuments, stringify } from 'yaml';
+import { constructFromEvents, EVENT_ID, parseEvents, YAMLException } from 'js-yaml';
 import { type Yaml, YamlError } from '../core/ports.ts';
 
-/** A request body is at most as long. */
-const MAX_TEXT = 1_048_576;
-/** Alias nodes that documents may resolve to; an honest manifest uses a few anchors. */
-const MAX_ALIASES = 100;
-/** Deeper than any resource, and far from the end of any stack. */
-const MAX_DEPTH = 40;
+export const YAML_LIMITS = {
+  /** Characters; a request body has at most as many bytes. */
+  text: 1_048_576,
+  /** Line ends and characters that can begin a node: JSON has three for two nodes, and four on lines of their own. */
+  indicators: 120_000,
+  /** Keys and values of all documents, with those that aliases repeat. One apply is 500 resources of some 60. */
+  nodes: 60_000,
+  /** Levels of nesting; no resource has more than a dozen. */
+  depth: 40,
+  /** Aliases of one document; an honest manifest uses a few. */
+  aliases: 100,
+} as const;
 
-/** The `yaml` package behind the port: no tags beyond the core schema, bounded length, aliases and depth. */
+/** The one reader of YAML: the core schema of YAML 1.2, no other tags, no merge keys, no keys but plain ones. */
 export function buildYaml(): Yaml {
-  return {
-    parse(text) {
-      if (text.length > MAX_TEXT) throw new YamlError(`The text is longer than ${MAX_TEXT} characters.`);
-      refuseDeepText(text);
-      const documents = parseAllDocuments(text, { schema: 'core', uniqueKeys: true, logLevel: 'silent' });
-      return [...documents].flatMap((document) => {
-        const [error] = document.errors;
-        if (error) throw new YamlError(firstLine(error.message));
-        const value = plainOf(() => document.toJS({ maxAliasCount: MAX_ALIASES }));
-        refuseDeepValue(value);
-        return value === null ? [] : [value];
-      });
-    },
-    stringify: (value) => stringify(value, { aliasDuplicateObjects: false, lineWidth: 0 }),
-  };
+  return { parse: parseYaml };
 }
 
-/** Nesting shows in brackets or in indentation: both are counted before anything recursive reads the text. */
-function refuseDeepText(text: string): void {
-  let depth = 0;
-  let deepest = 0;
-  for (const character of text) {
-    if (character === '[' || character === '{') deepest = Math.max(deepest, ++depth);
-    else if (character === ']' || character === '}') depth = Math.max(0, depth - 1);
+/** The documents of a text, empty ones left out. @throws YamlError */
+export function parseYaml(text: string): unknown[] {
+  if (text.length > YAML_LIMITS.text) throw new YamlError(`The text is longer than ${YAML_LIMITS.text} characters.`);
+  if (hasTooManyIndicators(text)) throw tooManyNodes();
+  const documents = load(text);
+  refuseExcess(documents);
+  return documents.filter((document) => document !== null);
+}
+
+/** Every node but the first costs one of these characters, so the parser makes a few nodes for each. No text has NUL. */
+const INDICATORS = new Set([...'\0\n\r[{,:-?'].map((character) => character.charCodeAt(0)));
+
+/** Before parsing, so that text made of nothing but nodes costs neither time nor memory. */
+function hasTooManyIndicators(text: string): boolean {
+  let count = 0;
+  for (let index = 0; index < text.length; index += 1) if (INDICATORS.has(text.charCodeAt(index))) count += 1;
+  return count > YAML_LIMITS.indicators;
+}
+
+function load(text: string): unknown[] {
+  try {
+    const events = parseEvents(text, { maxDepth: YAML_LIMITS.depth });
+    const nodes = events.filter(({ type }) => type !== EVENT_ID.POP).length;
+    if (nodes > YAML_LIMITS.nodes) throw tooManyNodes();
+    return constructFromEvents(events, { source: text, maxAliases: YAML_LIMITS.aliases });
+  } catch (error) {
+    if (error instanceof YamlError) throw error;
+    if (!(error instanceof YAMLException)) throw new YamlError(String(error));
+    const { reason, mark } = error;
+    throw new YamlError(mark ? `${reason} (line ${mark.line + 1}, column ${mark.column + 1})` : reason);
   }
-  // Brackets inside of strings count too, so the bound on text is wider than the one on values.
-  if (deepest > MAX_DEPTH * 4 || /^(?:[ \t]*[-?:][ \t]+){41}/m.test(text)) throw tooDeep();
 }
 
-function refuseDeepValue(root: unknown): void {
-  const pending: { value: unknown; depth: number }[] = [{ value: root, depth: 1 }];
+/** An alias stands for all that it repeats: counted is what a reader of the values meets. */
+function refuseExcess(documents: readonly unknown[]): void {
+  const pending = documents.map((value) => ({ value, depth: 0 }));
+  let nodes = pending.length;
   for (let next = pending.pop(); next; next = pending.pop()) {
     const { value, depth } = next;
     if (typeof value !== 'object' || value === null) continue;
-    if (depth > MAX_DEPTH) throw tooDeep();
-    for (const inner of Object.values(value)) pending.push({ value: inner, depth: depth + 1 });
+    if (depth >= YAML_LIMITS.depth) throw new YamlError(`The text is nested deeper than ${YAML_LIMITS.depth} levels.`);
+    const inner = Object.values(value);
+    nodes += Array.isArray(value) ? inner.length : inner.length * 2;
+    if (nodes > YAML_LIMITS.nodes) throw tooManyNodes();
+    for (const each of inner) pending.push({ value: each, depth: depth + 1 });
   }
 }
 
-function tooDeep(): YamlError {
-  return new YamlError(`The text is nested deeper than ${MAX_DEPTH} levels.`);
-}
-
-function plainOf(read: () => unknown): unknown {
-  try {
-    return read();
-  } catch (error) {
-    throw new YamlError(firstLine(error instanceof Error ? error.message : String(error)));
-  }
-}
-
-function firstLine(message: string): string {
-  return message.split('\n', 1)[0] ?? '';
+function tooManyNodes(): YamlError {
+  return new YamlError(`The text holds more than ${YAML_LIMITS.nodes} keys and values: send it in parts.`);
 }

@@ -1,6 +1,6 @@
 const UNIT_MS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
-const WHOLE = /^(?:\d{1,12}(?:ms|s|m|h|d))+$/;
-const PART = /(\d+)(ms|s|m|h|d)/g;
+const WHOLE = /^(?:\d{1,12}(?:ms|s|m|h|d)){1,8}$/;
+const PART = /(\d{1,12})(ms|s|m|h|d)/g;
 
 /**
  * Reads a duration such as `90s`, `24h` or `1h30m`.

@@ -29,12 +29,10 @@ export type Op =
   /** Writes nothing; the batch fails unless the record is at `revision` (0 = absent). */
   | { readonly op: 'check'; readonly key: RecordKey; readonly revision: number };
 
-/** YAML 1.2 text to plain values and back. */
+/** YAML 1.2 text to plain values. */
 export interface Yaml {
   /** The documents of a stream, empty ones left out. @throws YamlError with the line, also for text made to be costly */
   parse(text: string): unknown[];
-  /** One document, without a `---` line. */
-  stringify(value: unknown): string;
 }
 
 /** Text that is no YAML, or none that is read. The message says where. */

@@ -4,12 +4,14 @@ import { environment } from '../bin/config.ts';
 import { problems } from '../core/errors.ts';
 import { operations } from '../tools/index.ts';
 import { MCP_TOOLS } from '../tools/surfaces.ts';
+import { answers, limits } from './limits.ts';
 
 /** The pages that are made from the source, by file name. `npm run docs` writes them; a test fails while one is stale. */
 export const pages: Readonly<Record<string, () => string>> = {
   'configuration.md': configuration,
   'operations.md': operationTable,
   'errors.md': errorTable,
+  'limits.md': limitTables,
 };
 
 const NOTE = '<!-- Made by `npm run docs`. Edit the source it names, not this page. -->';
@@ -71,6 +73,32 @@ Every failure is \`application/problem+json\` (RFC 9457) with a true HTTP status
 
 | Status | Code | Title |
 |---|---|---|
+${rows.join('\n')}
+`;
+}
+
+function limitTables(): string {
+  const tables = Object.entries(limits).map(([of, rows]) => {
+    const lines = rows.map(([what, limit, unit]) => `| ${what} | ${limit.toLocaleString('en')} ${unit} |`);
+    return `## ${of}\n\n| What | At most |\n|---|---|\n${lines.join('\n')}\n`;
+  });
+  const rows = Object.entries(answers).map(([name, bound]) => `| \`${name}\` | ${bound} |`);
+  return `# Limits
+
+${NOTE}
+
+What is more is refused with \`invalid_input\` or \`payload_too_large\` and the field that it is in. Texts are one line of
+printable characters unless several lines are said. A record is stored with at most 8 KB compressed. Limits of the bus, the
+relay and STUN are in their own pages: [bus](../net/nats/README.md), [relay](../net/relay/README.md),
+[STUN](../net/stun/README.md); rates are in [configuration](configuration.md).
+
+${tables.join('\n')}
+## Lists in answers that are no pages
+
+By the field or the operation.
+
+| Of | At most |
+|---|---|
 ${rows.join('\n')}
 `;
 }

@@ -24,7 +24,8 @@ type Peers = Readonly<Record<string, Readonly<Record<string, string>>>>;
 /** The links that edges mean, pair by pair. @throws Error for an edge that is written wrongly or means nobody. */
 export function linksOf(edges: readonly Edge[], peers: Peers): Link[] {
   return edges.flatMap((edge) => {
-    const [, from = '', to = '', text = ''] = /^(.+) > (.+) : (.+)$/.exec(edge) ?? [];
+    const [ends = '', text = ''] = edge.split(' : ', 2);
+    const [from = '', to = ''] = ends.split(' > ', 2);
     const [sources, targets] = [whoIs(from, peers), whoIs(to, peers)];
     const ports = portsOf(text);
     const links = sources.flatMap((src) => targets.filter((dst) => dst !== src).map((dst) => ({ src, dst, ports })));

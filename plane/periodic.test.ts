@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { expect, test } from 'vitest';
 import { listSnapshots } from '../core/history/snapshots.ts';
+import { ADDRESS_REST_MS } from '../core/network/address.ts';
 import { formatInstant } from '../core/time.ts';
 import { agent, buildKit, type Kit, person } from '../test/kit.ts';
 import { verifies } from '../test/requirements.ts';
@@ -58,7 +59,7 @@ test('a delegated identity and its peer are gone at their instant, not before, a
   expect(await seen()).toEqual({ next: NOON + 24 * HOUR, peers: 0, policies: 0, phase: 'Expired' });
   const rests = await kit.services.store.list(workspace, 'AddressRest');
   expect(rests.items.map(({ name, spec }) => ({ name, spec }))).toEqual([
-    { name: '10.96.0.1', spec: { until: NOON + 60_000 + 24 * HOUR } },
+    { name: '10.96.0.1', spec: { until: NOON + 60_000 + ADDRESS_REST_MS } },
   ]);
 });
 

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { stringify } from 'yaml';
+import { dump } from 'js-yaml';
 import { loadConfig } from '../bin/config.ts';
 import { type Plane, startPlane } from '../bin/plane.ts';
 import type { Clock, Log } from '../core/ports.ts';
@@ -36,7 +36,7 @@ export interface ApiOptions {
 
 /** Writes config.yaml: an initial admin with {@link ADMIN_PASSWORD} unless given. */
 export function configure(directory: string, config: unknown = { app: { initAdmins: [FIRST_ADMIN] } }): void {
-  writeFileSync(path.join(directory, 'config.yaml'), stringify(config));
+  writeFileSync(path.join(directory, 'config.yaml'), dump(config));
 }
 
 /** A whole control plane in this process, on a free loopback port, called as a user calls it: over HTTP. */

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { addWorkspace as add } from '../core/identity/add-workspace.ts';
 import { MAX_NODE_COUNT } from '../core/identity/workspaces.ts';
 import { CREATE } from '../core/operation.ts';
+import { lineOfText, TEXT_LIMITS } from '../core/text.ts';
 import { defineOperation } from './define.ts';
 import { workspaceSchema, workspaceView } from './workspace-view.ts';
 
@@ -13,15 +14,13 @@ export const addWorkspace = defineOperation({
   title: 'Create a workspace',
   description: 'Creates a workspace with its default network. Its creator becomes its first administrator.',
   input: z.strictObject({
-    slug: z
-      .string()
+    slug: lineOfText(TEXT_LIMITS.name)
       .regex(SLUG, { error: 'must be 1 to 63 of a-z, 0-9, ".", "_" and "-", and begin and end with a letter or digit' })
       .describe('unique among slugs and namespaces of the installation'),
-    namespace: z
-      .string()
+    namespace: lineOfText(TEXT_LIMITS.name)
       .regex(NAMESPACE, { error: 'must be 1 to 63 of a-z, 0-9 and "-", and begin and end with a letter or digit' })
       .describe('unique like the slug, which it may equal; metadata.namespace of its resources'),
-    displayName: z.string().trim().min(1).max(128),
+    displayName: lineOfText(TEXT_LIMITS.title).trim().min(1),
     maxNodeCount: z.number().int().min(1).max(MAX_NODE_COUNT).describe('most peers it may have'),
   }),
   output: workspaceSchema,

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { invalidInput } from '../core/errors.ts';
 import { CREATE } from '../core/operation.ts';
+import { lineOfText, TEXT_LIMITS } from '../core/text.ts';
 import { applyPlan } from '../core/workflow/apply.ts';
 import { WORKFLOW_STATES } from '../core/workflow/workflow-record.ts';
 import { defineOperation } from './define.ts';
@@ -12,8 +13,12 @@ export const applyNetworkChange = defineOperation({
   description:
     'Put a plan into the approval workflow. A person approves it over REST or the dashboard; follow it with get_workflow.',
   input: z.strictObject({
-    plan_id: z.string().min(1).max(64),
-    approved_by: z.string().trim().min(1).max(128).optional().describe('Who is asked to approve; required over REST'),
+    plan_id: lineOfText(TEXT_LIMITS.id).min(1),
+    approved_by: lineOfText(TEXT_LIMITS.title)
+      .trim()
+      .min(1)
+      .optional()
+      .describe('Who is asked to approve; required over REST'),
   }),
   output: z.strictObject({
     workflow_id: z.string(),

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { appliedChanges } from '../core/network/apply.ts';
 import { MAX_DOCUMENTS } from '../core/network/manifest.ts';
 import { UPDATE } from '../core/operation.ts';
+import { TEXT_LIMITS } from '../core/text.ts';
 import { submitChanges } from '../core/workflow/submit.ts';
 import { defineOperation } from './define.ts';
 import { answerOf, pointingAt } from './submitted.ts';
@@ -12,7 +13,11 @@ export const applyResources = defineOperation({
   description:
     'Creates or updates policies and networks, and labels and networks of peers, from several YAML or JSON documents. All of them or none.',
   input: z.strictObject({
-    manifest: z.string().optional().describe('YAML documents; also by Content-Type: application/yaml'),
+    manifest: z
+      .string()
+      .max(TEXT_LIMITS.manifest)
+      .optional()
+      .describe('YAML documents; also by Content-Type: application/yaml'),
     documents: z.array(z.unknown()).max(MAX_DOCUMENTS).optional().describe('Custom resource objects'),
   }),
   output: z.strictObject({

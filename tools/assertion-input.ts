@@ -5,15 +5,16 @@ import {
   assertionFields,
   assertionSpecSchema,
 } from '../core/assertions/assertion.ts';
-import { type FieldError, invalidInput, sentenceOf } from '../core/errors.ts';
+import { invalidInput, sentenceOf } from '../core/errors.ts';
 import { workspaceById } from '../core/identity/workspaces.ts';
-import { jsonPointer } from '../core/json-pointer.ts';
 import { labelsSchema } from '../core/network/labels.ts';
 import { annotationsSchema, nameSchema } from '../core/network/manifest.ts';
 import { readYaml } from '../core/network/resource-input.ts';
 import type { CallContext } from '../core/operation.ts';
 import { API_VERSION } from '../core/record.ts';
+import { fieldErrorsOf } from '../core/schema-errors.ts';
 import type { Services } from '../core/services.ts';
+import { lineOfText, TEXT_LIMITS } from '../core/text.ts';
 import { resourceFields } from './resource-fields.ts';
 
 /** An assertion in a request: its fields flat or in `spec`, as a custom resource object, or as YAML in `manifest`. */
@@ -28,7 +29,7 @@ const manifestSchema = z.strictObject({
   kind: z.literal('PolicyAssertion', { error: 'kind is PolicyAssertion' }),
   metadata: z.strictObject({
     name: nameSchema,
-    namespace: z.string().optional(),
+    namespace: lineOfText(TEXT_LIMITS.name).optional(),
     labels: labelsSchema.optional(),
     annotations: annotationsSchema.optional(),
   }),
@@ -65,8 +66,6 @@ export async function assertionOf(
 function parsed<T>(schema: z.ZodType<T>, value: unknown): T {
   const result = schema.safeParse(value);
   if (result.success) return result.data;
-  const errors = result.error.issues.map(
-    ({ path, message }): FieldError => ({ pointer: jsonPointer(path), detail: message }),
-  );
+  const errors = fieldErrorsOf(result.error);
   throw invalidInput(errors, sentenceOf(errors));
 }

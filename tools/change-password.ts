@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { changePassword as change } from '../core/identity/change-password.ts';
 import { UPDATE } from '../core/operation.ts';
+import { TEXT_LIMITS } from '../core/text.ts';
 import { defineOperation } from './define.ts';
 
 export const changePassword = defineOperation({
@@ -9,8 +10,8 @@ export const changePassword = defineOperation({
   description:
     'Changes the password of the logged-in person. Every session and API token of the account ends: log in again.',
   input: z.strictObject({
-    oldPassword: z.string().min(1).max(1_024),
-    newPassword: z.string().min(1).max(1_024).describe('8 to 256 characters'),
+    oldPassword: z.string().min(1).max(TEXT_LIMITS.password),
+    newPassword: z.string().min(1).max(TEXT_LIMITS.password).describe('8 to 256 characters'),
   }),
   output: z.strictObject({ changed: z.literal(true) }),
   access: 'person',

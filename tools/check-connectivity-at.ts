@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { connectivity } from '../core/history/connectivity.ts';
 import { READ } from '../core/operation.ts';
+import { lineOfText, TEXT_LIMITS } from '../core/text.ts';
 import { connectivityAnswer, pairQuery, withProtocol } from './connectivity-fields.ts';
 import { defineOperation } from './define.ts';
 import { instant } from './snapshot-fields.ts';
@@ -13,7 +14,7 @@ export const checkConnectivityAt = defineOperation({
   input: z.strictObject({
     ...pairQuery,
     at: instant.optional().describe('Any instant, such as 2026-01-31T12:00:00Z'),
-    snapshot_id: z.string().optional().describe('Instead of at'),
+    snapshot_id: lineOfText(TEXT_LIMITS.id).optional().describe('Instead of at'),
   }),
   output: connectivityAnswer,
   access: 'snapshots:read',

@@ -1,10 +1,11 @@
 import { z } from 'zod';
 import { protocolSchema } from '../core/network/policy.ts';
+import { lineOfText, TEXT_LIMITS } from '../core/text.ts';
 
 /** A pair and what is asked of it; the same fields on every connectivity question. */
 export const pairQuery = {
-  src: z.string().min(1).max(128).describe('Peer that opens the connection: name or id'),
-  dst: z.string().min(1).max(128).describe('Peer it is opened to'),
+  src: lineOfText(TEXT_LIMITS.reference).min(1).describe('Peer that opens the connection: name or id'),
+  dst: lineOfText(TEXT_LIMITS.reference).min(1).describe('Peer it is opened to'),
   protocol: protocolSchema.optional(),
   port: z.int().min(1).max(65_535).optional(),
 };

@@ -6,6 +6,7 @@ import { egressRuleSchema } from '../core/network/policy.ts';
 import { PRESETS } from '../core/network/resources.ts';
 import { CREATE } from '../core/operation.ts';
 import { PERSON_ONLY_SCOPES, SCOPES } from '../core/scope.ts';
+import { lineOfText, TEXT_LIMITS } from '../core/text.ts';
 import { agentName } from './agent-fields.ts';
 import { defineOperation } from './define.ts';
 
@@ -17,12 +18,13 @@ export const createAgent = defineOperation({
     name: agentName,
     scopes: z
       .array(z.enum(SCOPES))
+      .max(SCOPES.length)
       .refine(
         (scopes) => !scopes.some((scope) => PERSON_ONLY_SCOPES.has(scope)),
         'An agent never approves or administers.',
       )
       .default([...DEFAULT_AGENT_SCOPES]),
-    ttl: z.string().default(DEFAULT_AGENT_TTL).describe('Life, such as 24h; at most 90d'),
+    ttl: lineOfText(TEXT_LIMITS.duration).default(DEFAULT_AGENT_TTL).describe('Life, such as 24h; at most 90d'),
     policyPreset: z.enum(PRESETS).default('inherit').describe('Widest preset its sub-agents may have'),
     reach: z
       .array(egressRuleSchema)

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { createApiToken as create } from '../core/identity/api-tokens.ts';
 import { CREATE } from '../core/operation.ts';
 import { ROLE_SCOPES, type Role, SCOPES, type Scope } from '../core/scope.ts';
+import { lineOfText, TEXT_LIMITS } from '../core/text.ts';
 import { apiTokenSchema, apiTokenView } from './api-token-view.ts';
 import { defineOperation } from './define.ts';
 
@@ -13,14 +14,16 @@ export const createApiToken = defineOperation({
   description:
     'Makes a token for programs and MCP clients: one workspace, no more than its maker holds there, and never approval. It is shown this once.',
   input: z.strictObject({
-    name: z.string().trim().min(1).max(128),
+    name: lineOfText(TEXT_LIMITS.title).trim().min(1),
     scopes: z
       .array(grantable)
       .min(1)
       .max(32)
       .optional()
       .describe('scopes, or a role for all of its scopes; unset: read, plan and apply'),
-    expiry: z.string().max(64).default('').describe('a duration such as 720h; "" for 90 days; at most 365 days'),
+    expiry: lineOfText(TEXT_LIMITS.duration)
+      .default('')
+      .describe('a duration such as 720h; "" for 90 days; at most 365 days'),
   }),
   output: apiTokenSchema.extend({ token: z.string() }),
   access: 'person',

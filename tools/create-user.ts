@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { ACCOUNT_ROLES, USERNAME_PATTERN } from '../core/identity/accounts.ts';
 import { createUser as create, requireFreeWord } from '../core/identity/users.ts';
 import { CREATE } from '../core/operation.ts';
+import { lineOfText, TEXT_LIMITS } from '../core/text.ts';
 import { defineOperation } from './define.ts';
 import { userSchema, userView } from './user-view.ts';
 
@@ -10,11 +11,15 @@ export const createUser = defineOperation({
   title: 'Create an account',
   description: 'Creates an account with an initial password. Make it a member of a workspace to let it in.',
   input: z.strictObject({
-    username: z.string().regex(USERNAME_PATTERN, {
+    username: lineOfText(TEXT_LIMITS.name).regex(USERNAME_PATTERN, {
       error: 'must be 1 to 63 of a-z, 0-9 and "._@+-", and begin and end with a letter or digit',
     }),
-    password: z.string().min(1).max(1_024).describe('8 to 256 characters; its person is asked to change it'),
-    displayName: z.string().trim().max(128).default(''),
+    password: z
+      .string()
+      .min(1)
+      .max(TEXT_LIMITS.password)
+      .describe('8 to 256 characters; its person is asked to change it'),
+    displayName: lineOfText(TEXT_LIMITS.title).trim().default(''),
     role: z.enum(ACCOUNT_ROLES).default('user'),
   }),
   output: userSchema,

@@ -28,6 +28,7 @@ test.each([
   ['a longer life', { ttl: '25h' }, 'forbidden'],
   ['a ttl that is no duration', { ttl: 'soon' }, 'invalid_input'],
   ['a ttl of zero', { ttl: '0s' }, 'invalid_input'],
+  ['a ttl that is a megabyte', { ttl: '1ms'.repeat(330_000) }, 'invalid_input'],
   ['an unknown preset', { policyPreset: 'root' }, 'invalid_input'],
   ['a name with a slash', { subAgentName: 'a/b' }, 'invalid_input'],
   ['an unknown field', { admin: true }, 'invalid_input'],

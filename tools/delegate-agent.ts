@@ -4,6 +4,7 @@ import { egressRuleSchema } from '../core/network/policy.ts';
 import { PRESETS } from '../core/network/resources.ts';
 import { CREATE } from '../core/operation.ts';
 import { SCOPES } from '../core/scope.ts';
+import { lineOfText, TEXT_LIMITS } from '../core/text.ts';
 import { agentName } from './agent-fields.ts';
 import { defineOperation } from './define.ts';
 
@@ -13,11 +14,13 @@ export const delegateAgent = defineOperation({
   description:
     'Issues a one-use enrolment token for a sub-agent that can do less than you and ends on time. Called with your own agent token.',
   input: z.strictObject({
-    id: z.string().min(1).describe('Your own agent id, or self'),
+    id: lineOfText(TEXT_LIMITS.reference).min(1).describe('Your own agent id, or self'),
     subAgentName: agentName,
-    ttl: z.string().describe('Life of token and sub-agent, such as 30m; at most what is left of yours'),
+    ttl: lineOfText(TEXT_LIMITS.duration).describe(
+      'Life of token and sub-agent, such as 30m; at most what is left of yours',
+    ),
     policyPreset: z.enum(PRESETS).describe('isolated < sandboxed < coordinator < inherit; never wider than yours'),
-    scopes: z.array(z.enum(SCOPES)).default(['network:read']).describe('Subset of yours'),
+    scopes: z.array(z.enum(SCOPES)).max(SCOPES.length).default(['network:read']).describe('Subset of yours'),
     egress: z
       .array(egressRuleSchema)
       .max(100)

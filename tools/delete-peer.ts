@@ -8,7 +8,8 @@ import { deletedAnswer, idField } from './resource-fields.ts';
 export const deletePeer = defineOperation({
   name: 'delete_peer',
   title: 'Delete a peer',
-  description: 'Removes a peer with its presence and token. Its address rests for 24 hours; its name and key are free.',
+  description:
+    'Removes a peer with its presence and token. Its address is given again last; its name and key are free.',
   input: z.strictObject({ id: idField }),
   output: deletedAnswer,
   access: 'network:write',

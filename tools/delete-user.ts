@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { deleteUser as remove } from '../core/identity/users.ts';
 import { DELETE } from '../core/operation.ts';
+import { lineOfText, TEXT_LIMITS } from '../core/text.ts';
 import { defineOperation } from './define.ts';
 
 export const deleteUser = defineOperation({
@@ -9,11 +10,9 @@ export const deleteUser = defineOperation({
   description:
     'Deletes an account, its memberships, sessions and tokens, and ends its agents, unless a successor takes them over.',
   input: z.strictObject({
-    username: z.string().min(1).max(63),
-    successor: z
-      .string()
+    username: lineOfText(TEXT_LIMITS.name).min(1),
+    successor: lineOfText(TEXT_LIMITS.name)
       .min(1)
-      .max(63)
       .optional()
       .describe('who takes over its agents where they are a member; unset: they end'),
   }),

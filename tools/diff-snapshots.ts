@@ -3,6 +3,7 @@ import { diffStates } from '../core/history/diff.ts';
 import { getSnapshot } from '../core/history/snapshots.ts';
 import { READ } from '../core/operation.ts';
 import { allowedSchema } from '../core/reachability/answers.ts';
+import { lineOfText, TEXT_LIMITS } from '../core/text.ts';
 import { defineOperation } from './define.ts';
 import { snapshotRow, viewOfSnapshot } from './snapshot-fields.ts';
 
@@ -14,8 +15,8 @@ export const diffSnapshots = defineOperation({
   description:
     'What differs between two snapshots: resources, who may reach whom and which change caused it, and the commits between with who approved them.',
   input: z.strictObject({
-    from: z.string().describe('Id of the earlier snapshot'),
-    to: z.string().describe('Id of the later snapshot'),
+    from: lineOfText(TEXT_LIMITS.id).describe('Id of the earlier snapshot'),
+    to: lineOfText(TEXT_LIMITS.id).describe('Id of the later snapshot'),
   }),
   output: z.strictObject({
     from: snapshotRow,

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { DEFAULT_JOIN_USES, generateJoinToken as generate, MAX_JOIN_USES } from '../core/identity/join-tokens.ts';
 import { labelsSchema } from '../core/network/labels.ts';
 import { CREATE } from '../core/operation.ts';
+import { lineOfText, TEXT_LIMITS } from '../core/text.ts';
 import { defineOperation } from './define.ts';
 import { joinTokenSchema, joinTokenView } from './join-token-view.ts';
 
@@ -11,11 +12,11 @@ export const generateJoinToken = defineOperation({
   description:
     'Makes a token that devices join the workspace with. It is shown this once. Its labels and network decide access.',
   input: z.strictObject({
-    name: z.string().trim().min(1).max(128),
-    expiry: z.string().max(64).default('').describe('a duration such as 24h; "" for 7 days'),
+    name: lineOfText(TEXT_LIMITS.title).trim().min(1),
+    expiry: lineOfText(TEXT_LIMITS.duration).default('').describe('a duration such as 24h; "" for 7 days'),
     usageLimit: z.number().int().min(1).max(MAX_JOIN_USES).default(DEFAULT_JOIN_USES).describe('devices it may add'),
     labels: labelsSchema.default({}).describe('labels of the devices that join with it'),
-    network: z.string().min(1).max(63).optional().describe('network that they join; unset: default'),
+    network: lineOfText(TEXT_LIMITS.name).min(1).optional().describe('network that they join; unset: default'),
   }),
   output: joinTokenSchema.extend({
     token: z.string(),

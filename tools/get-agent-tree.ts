@@ -5,13 +5,20 @@ import { family } from '../core/identity/delegation.ts';
 import { READ } from '../core/operation.ts';
 import { agentId } from './agent-fields.ts';
 import { defineOperation } from './define.ts';
+import { fitting } from './page.ts';
+
+/** Agents of one answer, parents first. */
+export const MAX_AGENTS = 1_000;
 
 export const getAgentTree = defineOperation({
   name: 'get_agent_tree',
   title: 'Get an agent and its sub-agents',
   description: 'An agent and everything delegated below it, parents first.',
   input: z.strictObject({ id: agentId }),
-  output: z.strictObject({ items: z.array(agentView) }),
+  output: z.strictObject({
+    items: z.array(agentView),
+    omitted: z.int().describe('Agents left out; the tree of a sub-agent shows those below it'),
+  }),
   access: 'network:read',
   workspace: 'scoped',
   edition: 'community',
@@ -21,6 +28,8 @@ export const getAgentTree = defineOperation({
   async run({ id }, context) {
     const root = await findAgent(context, id);
     const state = await context.services.states.current(context.workspace);
-    return { items: family(state, root).map(viewOfAgent) };
+    const agents = family(state, root);
+    const items = fitting(agents, MAX_AGENTS, viewOfAgent);
+    return { items, omitted: agents.length - items.length };
   },
 });

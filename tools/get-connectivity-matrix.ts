@@ -3,6 +3,7 @@ import { pointOf } from '../core/history/snapshots.ts';
 import { READ } from '../core/operation.ts';
 import { allowedSchema } from '../core/reachability/answers.ts';
 import { groupRows } from '../core/reachability/matrix.ts';
+import { lineOfText, TEXT_LIMITS } from '../core/text.ts';
 import { formatInstant } from '../core/time.ts';
 import { defineOperation } from './define.ts';
 import { instant } from './snapshot-fields.ts';
@@ -17,7 +18,7 @@ export const getConnectivityMatrix = defineOperation({
     'Who may reach whom on which ports, by groups of peers that share it; pairs that are not listed are denied.',
   input: z.strictObject({
     at: instant.optional().describe('An instant in the past (Pro)'),
-    snapshot_id: z.string().optional().describe('A snapshot (Pro)'),
+    snapshot_id: lineOfText(TEXT_LIMITS.id).optional().describe('A snapshot (Pro)'),
   }),
   output: z.strictObject({
     at: z.string(),

@@ -4,7 +4,11 @@ import { READ } from '../core/operation.ts';
 import { ROLE_SCOPES, type Role } from '../core/scope.ts';
 import { formatInstant } from '../core/time.ts';
 import { defineOperation } from './define.ts';
+import { fitting } from './page.ts';
 import { userSchema, userView } from './user-view.ts';
+
+/** Workspaces of one answer. */
+export const MAX_WORKSPACES = 200;
 
 const roles = Object.keys(ROLE_SCOPES) as [Role, ...Role[]];
 
@@ -16,6 +20,7 @@ export const getMe = defineOperation({
   output: userSchema.extend({
     interactive: z.boolean().describe('true for a session, false for an API token'),
     expiresAt: z.string().nullable().describe('when the token ends'),
+    omitted_workspaces: z.int().describe('left out here; list_workspaces shows all, page by page'),
     workspaces: z.array(
       z.strictObject({
         id: z.string(),
@@ -35,11 +40,17 @@ export const getMe = defineOperation({
   http: { method: 'get', path: '/api/v1/users/me' },
   async run(_input, context) {
     const { account, caller, memberships } = await whoAmI(context);
-    const workspaces = memberships.map(({ workspace: { uid, spec }, role, scopes }) => {
+    const workspaces = fitting(memberships, MAX_WORKSPACES, ({ workspace: { uid, spec }, role, scopes }) => {
       const { slug, namespace, displayName } = spec;
       return { id: uid, slug, namespace, displayName, role, scopes: [...scopes] };
     });
     const expiresAt = caller.expiresAt === undefined ? null : formatInstant(caller.expiresAt);
-    return { ...userView(account), interactive: caller.interactive, expiresAt, workspaces };
+    return {
+      ...userView(account),
+      interactive: caller.interactive,
+      expiresAt,
+      workspaces,
+      omitted_workspaces: memberships.length - workspaces.length,
+    };
   },
 });

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { snapshotContent } from '../core/history/semantic.ts';
 import { getSnapshot as snapshotOf } from '../core/history/snapshots.ts';
 import { READ } from '../core/operation.ts';
+import { lineOfText, TEXT_LIMITS } from '../core/text.ts';
 import { defineOperation } from './define.ts';
 import { snapshotRow, viewOfSnapshot } from './snapshot-fields.ts';
 
@@ -14,7 +15,7 @@ export const getSnapshot = defineOperation({
   name: 'get_snapshot',
   title: 'Get a snapshot',
   description: 'The full state of the network at a snapshot: peers, policies, networks and presence.',
-  input: z.strictObject({ snapshotId: z.string().describe('Id of a snapshot, from list_snapshots') }),
+  input: z.strictObject({ snapshotId: lineOfText(TEXT_LIMITS.id).describe('Id of a snapshot, from list_snapshots') }),
   output: z.strictObject({
     ...snapshotRow.shape,
     peers: z.array(resource).optional(),

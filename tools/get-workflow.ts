@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { READ } from '../core/operation.ts';
+import { lineOfText, TEXT_LIMITS } from '../core/text.ts';
 import { findWorkflow } from '../core/workflow/workflows.ts';
 import { defineOperation } from './define.ts';
 import { workflowDetail, workflowDetailOf } from './workflow-view.ts';
@@ -8,7 +9,7 @@ export const getWorkflow = defineOperation({
   name: 'get_workflow',
   title: 'Get a workflow',
   description: 'State of an approval workflow: its changes, effect, who reviewed it, and what became of it.',
-  input: z.strictObject({ id: z.string().min(1).max(64).describe('workflow_id') }),
+  input: z.strictObject({ id: lineOfText(TEXT_LIMITS.id).min(1).describe('workflow_id') }),
   output: workflowDetail,
   access: 'network:read',
   workspace: 'scoped',

@@ -3,9 +3,10 @@ import { readableActor } from '../core/identity/audit-reach.ts';
 import { READ } from '../core/operation.ts';
 import type { AuditEntry } from '../core/ports.ts';
 import { KINDS, type Kind } from '../core/record.ts';
+import { lineOfText, TEXT_LIMITS } from '../core/text.ts';
 import { formatInstant, parseInstant } from '../core/time.ts';
 import { defineOperation } from './define.ts';
-import { pageQuery } from './page.ts';
+import { fitting, pageQuery } from './page.ts';
 import { instant } from './snapshot-fields.ts';
 
 const kinds = Object.keys(KINDS) as [Kind, ...Kind[]];
@@ -46,13 +47,12 @@ export const listAudit = defineOperation({
   input: z.strictObject({
     from: instant.optional(),
     to: instant.optional(),
-    actor: z.string().optional().describe('Such as user:ada'),
+    actor: lineOfText(TEXT_LIMITS.reference).optional().describe('Such as user:ada'),
     kind: z.enum(kinds).optional(),
-    name: z.string().optional().describe('Name of a changed record'),
+    name: lineOfText(TEXT_LIMITS.reference).optional().describe('Name of a changed record'),
     type: z.enum(['commit', 'event']).optional(),
     ...pageQuery,
-    cursor: z
-      .string()
+    cursor: lineOfText(TEXT_LIMITS.cursor)
       .regex(/^\d{1,15}$/, { error: 'The next_cursor of the page before.' })
       .optional(),
   }),
@@ -76,9 +76,9 @@ export const listAudit = defineOperation({
       }),
       limit: limit + 1,
     });
-    const shown = entries.slice(0, limit);
-    const last = entries.length > limit ? shown.at(-1)?.seq : undefined;
-    return { items: shown.map(viewOf), ...(last !== undefined && { next_cursor: String(last) }) };
+    const items = fitting(entries, limit, viewOf);
+    const last = entries.length > items.length ? items.at(-1)?.seq : undefined;
+    return { items, ...(last !== undefined && { next_cursor: String(last) }) };
   },
 });
 

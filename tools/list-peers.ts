@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { livePeers, peerView, viewOfPeer } from '../core/network/peer-view.ts';
 import { PEER_PHASES } from '../core/network/resources.ts';
 import { READ } from '../core/operation.ts';
+import { lineOfText, TEXT_LIMITS } from '../core/text.ts';
 import { defineOperation } from './define.ts';
 import { pageOf, pageQuery } from './page.ts';
 
@@ -12,7 +13,7 @@ export const listPeers = defineOperation({
   input: z.strictObject({
     ...pageQuery,
     phase: z.enum(PEER_PHASES).optional(),
-    network: z.string().max(63).optional().describe('Name of a network'),
+    network: lineOfText(TEXT_LIMITS.name).optional().describe('Name of a network'),
   }),
   output: z.strictObject({ items: z.array(peerView), next_cursor: z.string().optional() }),
   access: 'network:read',

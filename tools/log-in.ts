@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { logIn as createSession } from '../core/identity/login.ts';
 import { CREATE } from '../core/operation.ts';
+import { lineOfText, TEXT_LIMITS } from '../core/text.ts';
 import { formatInstant } from '../core/time.ts';
 import { defineOperation } from './define.ts';
 
@@ -9,8 +10,8 @@ export const logIn = defineOperation({
   title: 'Log in',
   description: 'Exchanges a user name and password for a session token, good for 12 hours.',
   input: z.strictObject({
-    username: z.string().min(1).max(128),
-    password: z.string().min(1).max(1_024),
+    username: lineOfText(TEXT_LIMITS.reference).min(1),
+    password: z.string().min(1).max(TEXT_LIMITS.password),
   }),
   output: z.strictObject({
     token: z.string().describe('send it as Authorization: Bearer <token>'),

@@ -1,10 +1,14 @@
 import { z } from 'zod';
+import { lineOfText, TEXT_LIMITS } from '../core/text.ts';
 
-const MAX_LIMIT = 200;
+/** Records of one page. */
+export const MAX_LIMIT = 200;
+/** Characters of JSON of one answer, about: a resource alone may have as many as a request body, 200 of them may not. */
+export const MAX_PAGE_CHARACTERS = 2_000_000;
 
 /** Query fields of every list (DESIGN section 6). */
 export const pageQuery = {
-  cursor: z.string().max(256).optional().describe('next_cursor of the page before'),
+  cursor: lineOfText(TEXT_LIMITS.cursor).optional().describe('next_cursor of the page before'),
   limit: z.coerce.number().int().min(1).max(MAX_LIMIT).default(50),
 };
 
@@ -16,7 +20,20 @@ export function pageOf<R extends { readonly name: string }, V>(
 ): { items: V[]; next_cursor?: string } {
   const sorted = [...records].sort((a, b) => (a.name < b.name ? -1 : 1));
   const rest = cursor === undefined ? sorted : sorted.filter(({ name }) => name > cursor);
-  const shown = rest.slice(0, limit);
-  const last = rest.length > limit ? shown.at(-1)?.name : undefined;
-  return { items: shown.map(view), ...(last !== undefined && { next_cursor: last }) };
+  const items = fitting(rest, limit, view);
+  const last = rest.length > items.length ? rest[items.length - 1]?.name : undefined;
+  return { items, ...(last !== undefined && { next_cursor: last }) };
+}
+
+/** Views of the first records, at most `limit`, that together are no longer than one answer; the first one in any case. */
+export function fitting<R, V>(records: readonly R[], limit: number, view: (record: R) => V): V[] {
+  const items: V[] = [];
+  let length = 0;
+  for (const record of records.slice(0, limit)) {
+    const item = view(record);
+    length += JSON.stringify(item).length;
+    if (items.length > 0 && length > MAX_PAGE_CHARACTERS) break;
+    items.push(item);
+  }
+  return items;
 }

@@ -3,11 +3,11 @@ import { changeInputSchema, MAX_CHANGES, parseChanges } from '../core/intent/cha
 import { expectationInputSchema, expectationOf, MAX_EXPECTATIONS } from '../core/intent/expectation-input.ts';
 import { planNetworkChange as planChange } from '../core/intent/plan.ts';
 import { CREATE } from '../core/operation.ts';
+import { lineOfText, TEXT_LIMITS } from '../core/text.ts';
 import { defineOperation } from './define.ts';
 import { planFields, planFieldsOf } from './plan-fields.ts';
 import { revertTargetOf } from './revert-target-input.ts';
 
-const MAX_INTENT = 2_000;
 const MAX_HISTORY = 10;
 
 export const planNetworkChange = defineOperation({
@@ -20,7 +20,7 @@ export const planNetworkChange = defineOperation({
       .string()
       .trim()
       .min(1)
-      .max(MAX_INTENT)
+      .max(TEXT_LIMITS.intent)
       .describe('e.g. let the web servers reach the database on port 5432 and nobody else'),
     dry_run: z.boolean().default(false).describe('Preview only: the plan cannot be applied'),
     changes: z.array(changeInputSchema).min(1).max(MAX_CHANGES).optional(),
@@ -30,13 +30,11 @@ export const planNetworkChange = defineOperation({
       .optional()
       .describe('With `changes`: what must hold afterwards'),
     history: z
-      .array(z.string().max(MAX_INTENT))
+      .array(z.string().max(TEXT_LIMITS.intent))
       .max(MAX_HISTORY)
       .optional()
       .describe('Earlier intents that this one answers or goes on from, oldest first'),
-    revert: z
-      .string()
-      .max(64)
+    revert: lineOfText(TEXT_LIMITS.id)
       .optional()
       .describe('Undo instead: `last`, a workflow id, or the revision or snapshot id to go back to'),
   }),

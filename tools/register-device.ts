@@ -4,6 +4,7 @@ import { publicKeySchema } from '../core/network/public-key-schema.ts';
 import { registerDevice as register } from '../core/network/register.ts';
 import { PLATFORMS } from '../core/network/resources.ts';
 import { CREATE } from '../core/operation.ts';
+import { lineOfText, TEXT_LIMITS } from '../core/text.ts';
 import { defineOperation } from './define.ts';
 
 export const registerDevice = defineOperation({
@@ -11,14 +12,12 @@ export const registerDevice = defineOperation({
   title: 'Register a device',
   description: 'Joins a device with a join token, or a sub-agent with a delegate token. The private key stays with it.',
   input: z.strictObject({
-    token: z.string().max(256).describe('Join or delegate token; also as bearer'),
+    token: lineOfText(TEXT_LIMITS.token).describe('Join or delegate token; also as bearer'),
     name: nameSchema,
     platform: z.enum(PLATFORMS).default('linux'),
     publicKey: publicKeySchema.describe('X25519, base64'),
-    hostname: z.string().max(253).optional(),
-    proof: z
-      .string()
-      .max(64)
+    hostname: lineOfText(TEXT_LIMITS.hostname).optional(),
+    proof: lineOfText(TEXT_LIMITS.id)
       .optional()
       .describe('HMAC-SHA256(X25519(private key, controlKey), token + publicKey), base64'),
   }),

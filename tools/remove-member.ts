@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { removeMember as remove } from '../core/identity/change-members.ts';
 import { DELETE } from '../core/operation.ts';
+import { lineOfText, TEXT_LIMITS } from '../core/text.ts';
 import { defineOperation } from './define.ts';
 
 export const removeMember = defineOperation({
@@ -9,8 +10,11 @@ export const removeMember = defineOperation({
   description:
     'Ends a membership in the workspace with all that hangs on it there: tokens, plans, what waits for approval, and agents, unless a successor takes them over. Sessions go on in other workspaces.',
   input: z.strictObject({
-    username: z.string().min(1).max(63),
-    successor: z.string().min(1).max(63).optional().describe('member who takes over the agents; unset: they end'),
+    username: lineOfText(TEXT_LIMITS.name).min(1),
+    successor: lineOfText(TEXT_LIMITS.name)
+      .min(1)
+      .optional()
+      .describe('member who takes over the agents; unset: they end'),
   }),
   output: z.strictObject({
     removed: z.literal(true),

@@ -3,6 +3,7 @@ import { invalidInput } from '../core/errors.ts';
 import { planNetworkChange } from '../core/intent/plan.ts';
 import type { RevertTarget } from '../core/intent/planner.ts';
 import { CREATE } from '../core/operation.ts';
+import { lineOfText, TEXT_LIMITS } from '../core/text.ts';
 import { defineOperation } from './define.ts';
 import { planFields, planFieldsOf } from './plan-fields.ts';
 
@@ -13,8 +14,8 @@ export const revertNetworkChange = defineOperation({
     'Plans to bring policies, networks, and labels and networks of peers back: as they were at a revision or snapshot, or as before a workflow or the last change. Executes nothing: apply the plan like any other.',
   input: z.strictObject({
     revision: z.coerce.number().int().min(1).optional().describe('Go back to this revision'),
-    snapshot_id: z.string().max(64).optional().describe('Go back to this snapshot'),
-    workflow_id: z.string().max(64).optional().describe('Undo what this workflow changed, and nothing else'),
+    snapshot_id: lineOfText(TEXT_LIMITS.id).optional().describe('Go back to this snapshot'),
+    workflow_id: lineOfText(TEXT_LIMITS.id).optional().describe('Undo what this workflow changed, and nothing else'),
     dry_run: z.boolean().default(false).describe('Preview only: the plan cannot be applied'),
   }),
   output: planFields,

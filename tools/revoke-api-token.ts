@@ -1,13 +1,14 @@
 import { z } from 'zod';
 import { revokeToken } from '../core/identity/join-tokens.ts';
 import { DELETE } from '../core/operation.ts';
+import { lineOfText, TEXT_LIMITS } from '../core/text.ts';
 import { defineOperation } from './define.ts';
 
 export const revokeApiToken = defineOperation({
   name: 'revoke_api_token',
   title: 'Revoke an API token',
   description: 'Revokes one of the API tokens of the caller in the workspace. It is refused from then on.',
-  input: z.strictObject({ id: z.string().min(1).max(64) }),
+  input: z.strictObject({ id: lineOfText(TEXT_LIMITS.id).min(1) }),
   output: z.strictObject({ revoked: z.literal(true) }),
   access: 'person',
   workspace: 'scoped',

@@ -1,13 +1,14 @@
 import { z } from 'zod';
 import { revokeToken } from '../core/identity/join-tokens.ts';
 import { DELETE } from '../core/operation.ts';
+import { lineOfText, TEXT_LIMITS } from '../core/text.ts';
 import { defineOperation } from './define.ts';
 
 export const revokeJoinToken = defineOperation({
   name: 'revoke_join_token',
   title: 'Revoke a join token',
   description: 'Revokes a join token: no further device can join with it. Devices that did stay.',
-  input: z.strictObject({ id: z.string().min(1).max(64) }),
+  input: z.strictObject({ id: lineOfText(TEXT_LIMITS.id).min(1) }),
   output: z.strictObject({ revoked: z.literal(true) }),
   access: 'tokens:write',
   workspace: 'scoped',

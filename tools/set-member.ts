@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { setMember as set } from '../core/identity/change-members.ts';
 import { UPDATE } from '../core/operation.ts';
 import { WORKSPACE_ROLES } from '../core/scope.ts';
+import { lineOfText, TEXT_LIMITS } from '../core/text.ts';
 import { defineOperation } from './define.ts';
 import { memberSchema, memberView } from './member-view.ts';
 
@@ -10,7 +11,7 @@ export const setMember = defineOperation({
   title: 'Set a member',
   description:
     'Makes who has this user name a member of the workspace, or changes its role there, at once. The answer is the same whether or not there is such an account: one made later is a member from its first login.',
-  input: z.strictObject({ username: z.string().min(1).max(63), role: z.enum(WORKSPACE_ROLES) }),
+  input: z.strictObject({ username: lineOfText(TEXT_LIMITS.name).min(1), role: z.enum(WORKSPACE_ROLES) }),
   output: memberSchema,
   access: 'members:write',
   workspace: 'scoped',

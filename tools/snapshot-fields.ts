@@ -1,8 +1,9 @@
 import { z } from 'zod';
 import { type SnapshotRecord, TRIGGER_TYPES } from '../core/history/snapshot-record.ts';
+import { instantText } from '../core/text.ts';
 import { formatInstant } from '../core/time.ts';
 
-export const instant = z.iso.datetime({ offset: true, error: 'An ISO 8601 instant such as 2026-01-31T12:00:00Z.' });
+export const instant = instantText('An ISO 8601 instant such as 2026-01-31T12:00:00Z.');
 
 export const snapshotRow = z.strictObject({
   id: z.string(),

@@ -5,6 +5,7 @@ import { peerNow } from '../core/network/peer-answer.ts';
 import { peerView } from '../core/network/peer-view.ts';
 import { renamePeer } from '../core/network/peers.ts';
 import { UPDATE } from '../core/operation.ts';
+import { lineOfText, TEXT_LIMITS } from '../core/text.ts';
 import { defineOperation } from './define.ts';
 import { idField } from './resource-fields.ts';
 import { submitOne } from './submitted.ts';
@@ -17,7 +18,7 @@ export const updatePeer = defineOperation({
     id: idField,
     name: nameSchema.optional(),
     labels: labelsSchema.optional().describe('Replaces all labels'),
-    network: z.string().min(1).max(63).optional().describe('The peer gets an address there'),
+    network: lineOfText(TEXT_LIMITS.name).min(1).optional().describe('The peer gets an address there'),
   }),
   output: peerView,
   access: 'network:write',

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { ACCOUNT_ROLES } from '../core/identity/accounts.ts';
 import { updateUser as update } from '../core/identity/users.ts';
 import { UPDATE } from '../core/operation.ts';
+import { lineOfText, TEXT_LIMITS } from '../core/text.ts';
 import { defineOperation } from './define.ts';
 import { userSchema, userView } from './user-view.ts';
 
@@ -11,11 +12,11 @@ export const updateUser = defineOperation({
   description:
     'Changes the fields that are sent. A new role or password, or disabling the account, ends its sessions and API tokens.',
   input: z.strictObject({
-    username: z.string().min(1).max(63),
-    displayName: z.string().trim().max(128).optional(),
+    username: lineOfText(TEXT_LIMITS.name).min(1),
+    displayName: lineOfText(TEXT_LIMITS.title).trim().optional(),
     role: z.enum(ACCOUNT_ROLES).optional(),
     disabled: z.boolean().optional(),
-    password: z.string().min(1).max(1_024).optional().describe('a new initial password'),
+    password: z.string().min(1).max(TEXT_LIMITS.password).optional().describe('a new initial password'),
   }),
   output: userSchema,
   access: 'users:write',

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { updateWorkspace as update } from '../core/identity/change-workspace.ts';
 import { MAX_NODE_COUNT, settingsSchema } from '../core/identity/workspaces.ts';
 import { UPDATE } from '../core/operation.ts';
+import { lineOfText, TEXT_LIMITS } from '../core/text.ts';
 import { defineOperation } from './define.ts';
 import { workspaceSchema, workspaceView } from './workspace-view.ts';
 
@@ -13,7 +14,7 @@ export const updateWorkspace = defineOperation({
   description:
     'Changes the fields and settings that are sent. Only a logged-in person may, for settings decide who approves.',
   input: z.strictObject({
-    displayName: z.string().trim().min(1).max(128).optional(),
+    displayName: lineOfText(TEXT_LIMITS.title).trim().min(1).optional(),
     maxNodeCount: z.number().int().min(1).max(MAX_NODE_COUNT).optional().describe('platform administrators only'),
     settings: settingsSchema
       .partial()

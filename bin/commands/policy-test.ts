@@ -1,10 +1,11 @@
 import { readFileSync } from 'node:fs';
 import type { Command } from 'commander';
-import { parseAllDocuments } from 'yaml';
 import { z } from 'zod';
+import { YamlError } from '../../core/ports.ts';
 import { type AssertionResult, assertionSchema, checkAssertions } from '../../core/reachability/assertions.ts';
 import { compile } from '../../core/reachability/engine.ts';
 import { simulatedModel, simulateInputSchema } from '../../core/reachability/simulate.ts';
+import { parseYaml } from '../yaml.ts';
 import { CliError, EXIT } from './exit.ts';
 
 /** What must hold, beside a network as `connectivity/simulate` takes it. */
@@ -50,10 +51,19 @@ function readDocument(file: string): unknown {
   } catch (error) {
     throw new CliError(`Cannot read ${file}: ${(error as Error).message}`, EXIT.input);
   }
-  const [document, ...more] = parseAllDocuments(text);
-  if (!document || more.length > 0) throw new CliError(`${file} must hold one YAML or JSON document.`, EXIT.input);
-  if (document.errors.length > 0) throw new CliError(`${file}: ${document.errors[0]?.message}`, EXIT.input);
-  return document.toJS({ maxAliasCount: 100 });
+  const [document, ...more] = documentsOf(file, text);
+  if (document === undefined || more.length > 0) {
+    throw new CliError(`${file} must hold one YAML or JSON document.`, EXIT.input);
+  }
+  return document;
+}
+
+function documentsOf(file: string, text: string): unknown[] {
+  try {
+    return parseYaml(text);
+  } catch (error) {
+    throw error instanceof YamlError ? new CliError(`${file}: ${error.message}`, EXIT.input) : error;
+  }
 }
 
 function lineOf({

@@ -2,9 +2,9 @@ import { z } from 'zod';
 import { newId } from '../ids.ts';
 import { type Protocol, protocolSchema } from '../network/policy.ts';
 import type { RecordDraft, StoredRecord } from '../record.ts';
+import { lineOfText, TEXT_LIMITS } from '../text.ts';
 
-const MAX_TERM = 320;
-const term = z.string().min(1).max(MAX_TERM);
+const term = lineOfText(TEXT_LIMITS.term).min(1);
 const port = z.int().min(1).max(65_535);
 
 /** The fields of an assertion, for requests that carry them flat. */

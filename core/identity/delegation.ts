@@ -75,11 +75,14 @@ export function family(state: NetworkState, root: AgentRecord): AgentRecord[] {
   const children = new Map<string, AgentRecord[]>();
   for (const agent of state.agents.values()) {
     const parent = agent.spec.parentRef?.name;
-    if (parent !== undefined) children.set(parent, [...(children.get(parent) ?? []), agent]);
+    if (parent === undefined) continue;
+    const siblings = children.get(parent);
+    if (siblings) siblings.push(agent);
+    else children.set(parent, [agent]);
   }
-  const found = [root];
-  for (const agent of found) found.push(...(children.get(agent.name) ?? []).filter((child) => !found.includes(child)));
-  return found;
+  const found = new Set([root]);
+  for (const agent of found) for (const child of children.get(agent.name) ?? []) found.add(child);
+  return [...found];
 }
 
 /** Parents of an agent, nearest first. */

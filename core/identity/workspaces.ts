@@ -3,6 +3,7 @@ import { MeshError } from '../errors.ts';
 import { SYSTEM_WORKSPACE } from '../ids.ts';
 import type { StoredRecord } from '../record.ts';
 import type { Services } from '../services.ts';
+import { lineOfText, TEXT_LIMITS } from '../text.ts';
 
 /** What 10.96.0.0/12 has room for. */
 export const MAX_NODE_COUNT = 1_000_000;
@@ -10,7 +11,9 @@ export const MAX_NODE_COUNT = 1_000_000;
 /** How risky a plan may be to pass without a person, from least to most. */
 const RISKS = ['low', 'medium', 'high', 'critical'] as const;
 
-const timeZone = z.string().max(64).refine(isTimeZone, { error: 'must be an IANA time zone such as Europe/Zurich' });
+const timeZone = lineOfText(TEXT_LIMITS.id).refine(isTimeZone, {
+  error: 'must be an IANA time zone such as Europe/Zurich',
+});
 
 /** The settings of a workspace. Those of approval decide what happens without a person. */
 export const settingsSchema = z.strictObject({

@@ -1,18 +1,21 @@
 import { z } from 'zod';
 import { type FieldError, invalidInput, sentenceOf } from '../errors.ts';
-import { jsonPointer } from '../json-pointer.ts';
 import type { NetworkChange } from '../network/changes.ts';
 import { labelsSchema } from '../network/labels.ts';
 import { networkSpecSchema } from '../network/network-spec.ts';
 import { policySpecSchema } from '../network/policy.ts';
+import { fieldErrorsOf, MAX_FIELD_ERRORS } from '../schema-errors.ts';
+import { lineOfText, mapOf, TEXT_LIMITS } from '../text.ts';
+
+/** More than any resource has. */
+const MAX_SPEC_FIELDS = 64;
 
 /** A typed change as callers and models send it: flat, so that its JSON schema stays small. */
 export const changeInputSchema = z.strictObject({
   action: z.enum(['create', 'update', 'delete']),
   resource: z.enum(['MeshPolicy', 'MeshNetwork', 'MeshPeer']),
-  name: z.string().min(1).max(63),
-  spec: z
-    .record(z.string(), z.unknown())
+  name: lineOfText(TEXT_LIMITS.name).min(1),
+  spec: mapOf(lineOfText(TEXT_LIMITS.name), z.unknown(), MAX_SPEC_FIELDS, 'fields')
     .optional()
     .describe('The whole new spec; for a MeshPeer {labels?, network?}; nothing for delete'),
 });
@@ -22,7 +25,7 @@ export const MAX_CHANGES = 50;
 
 const peerSpecSchema = z.strictObject({
   labels: labelsSchema.optional(),
-  network: z.string().min(1).max(63).optional(),
+  network: lineOfText(TEXT_LIMITS.name).min(1).optional(),
 });
 
 /** Typed changes from their flat form. @throws MeshError `invalid_input` with a pointer to each wrong field. */
@@ -35,7 +38,7 @@ export function parseChanges(inputs: readonly ChangeInput[]): NetworkChange[] {
     errors.push(...parsed.errors.map(({ pointer, detail }) => ({ pointer: at + pointer, detail })));
     return [];
   });
-  if (errors.length > 0) throw invalidInput(errors, sentenceOf(errors));
+  if (errors.length > 0) throw invalidInput(errors.slice(0, MAX_FIELD_ERRORS), sentenceOf(errors));
   return changes;
 }
 
@@ -69,10 +72,7 @@ export function parseChange({ action, resource, name, spec }: ChangeInput): Pars
 function withSpec<T>(schema: z.ZodType<T>, spec: unknown, change: (data: T) => NetworkChange): Parsed {
   const parsed = schema.safeParse(spec ?? {});
   if (parsed.success) return { success: true, data: change(parsed.data) };
-  const errors = parsed.error.issues.map(({ path, message }) => ({
-    pointer: jsonPointer(['spec', ...path]),
-    detail: message,
-  }));
+  const errors = fieldErrorsOf(parsed.error).map(({ pointer, detail }) => ({ pointer: `/spec${pointer}`, detail }));
   return { success: false, errors };
 }
 

@@ -1,11 +1,11 @@
 import { z } from 'zod';
 import { protocolSchema } from '../network/policy.ts';
+import { lineOfText, TEXT_LIMITS } from '../text.ts';
 import type { Expectation } from './planner.ts';
 
 export const MAX_EXPECTATIONS = 50;
 
-const MAX_TERM = 320;
-const term = z.string().min(1).max(MAX_TERM);
+const term = lineOfText(TEXT_LIMITS.term).min(1);
 const port = z.int().min(1).max(65_535);
 
 /** An expectation as callers send it. */

@@ -1,8 +1,13 @@
 import { parseAddress, parseCidr } from './cidr.ts';
+import { ONLINE_MS } from './liveness.ts';
+import type { Resting } from './rest.ts';
 import type { NetworkState } from './state.ts';
 
-/** A freed address is given to nobody else for so long: old firewalls and caches still know its former peer. */
-export const ADDRESS_REST_MS = 24 * 3_600_000;
+/**
+ * A freed address rests until its last neighbours have seen it go: the answer to a heartbeat names the newest graph, and
+ * who has not sent one for as long counts as offline and begins with a whole graph. Twice that, for what is on its way.
+ */
+export const ADDRESS_REST_MS = 2 * ONLINE_MS;
 
 /** The IPv4 block of a network as numbers; undefined when the text is no IPv4 CIDR. */
 function hostRange(cidr: string): { readonly first: number; readonly last: number } | undefined {
@@ -23,15 +28,27 @@ export function isHostOf(cidr: string, address: string): boolean {
   return range !== undefined && value !== undefined && range.first <= value && value <= range.last;
 }
 
-/** The lowest address of the block that is not taken; undefined when there is none. */
-export function lowestFree(cidr: string, taken: ReadonlySet<string>): string | undefined {
+/**
+ * The address that a peer gets: the lowest of the block that neither is held nor rests, or else the one that has rested
+ * longest. Undefined only when peers hold them all.
+ */
+export function nextAddress(
+  cidr: string,
+  held: ReadonlySet<string>,
+  resting: Resting,
+  now: number,
+): string | undefined {
   const range = hostRange(cidr);
   if (!range) return undefined;
+  let longest: { readonly address: string; readonly until: number } | undefined;
   for (let value = range.first; value <= range.last; value += 1) {
     const address = formatAddress(value);
-    if (!taken.has(address)) return address;
+    if (held.has(address)) continue;
+    const until = resting.get(address)?.until ?? now;
+    if (until <= now) return address;
+    if (longest === undefined || until < longest.until) longest = { address, until };
   }
-  return undefined;
+  return longest?.address;
 }
 
 /** Every overlay address that a peer of the workspace holds. */

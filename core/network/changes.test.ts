@@ -1,13 +1,13 @@
 import { describe, expect, test } from 'vitest';
 import { agent, network, peer, policy, stateWith } from '../../test/records.ts';
 import { MeshError } from '../errors.ts';
+import { ADDRESS_REST_MS } from './address.ts';
 import { type NetworkChange, planChanges } from './changes.ts';
 import type { PolicySpec } from './policy.ts';
 import type { NetworkSpec } from './resources.ts';
 import type { NetworkState } from './state.ts';
 
 const NOW = 1_800_000_000_000;
-const HOUR = 3_600_000;
 const ALLOW_ALL: PolicySpec = { action: 'ALLOW', ingress: [{}] };
 const DENY_ALL: PolicySpec = { action: 'DENY' };
 const LAB: NetworkSpec = { cidr: '10.97.0.0/24', mtu: 1280, defaultAction: 'ALLOW' };
@@ -198,7 +198,7 @@ describe('peers', () => {
     expect(ops).toMatchObject([
       { op: 'update', revision: 4, record: { unique: ['ip:10.97.0.3'], spec: { network: 'lab' } } },
       { op: 'delete', key: { kind: 'AddressRest', name: '10.97.0.3' }, revision: 9 },
-      { op: 'create', record: { kind: 'AddressRest', name: '10.96.0.5', spec: { until: NOW + 24 * HOUR } } },
+      { op: 'create', record: { kind: 'AddressRest', name: '10.96.0.5', spec: { until: NOW + ADDRESS_REST_MS } } },
     ]);
   });
 

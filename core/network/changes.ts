@@ -4,10 +4,9 @@ import { newId } from '../ids.ts';
 import type { Change, Op } from '../ports.ts';
 import { draftOf, type RecordDraft, type StoredRecord } from '../record.ts';
 import { formatInstant, parseInstant } from '../time.ts';
-import { ADDRESS_REST_MS, lowestFree } from './address.ts';
+import { ADDRESS_REST_MS, heldAddresses, nextAddress } from './address.ts';
 import { type ChangeOutcome, checkNetworks, checkReferences, type Planned, unknownNetwork } from './change-checks.ts';
 import { findRecord, lookUp } from './find.ts';
-import { takenAddresses } from './places.ts';
 import type { PolicySpec } from './policy.ts';
 import { NAME_PATTERN, type NetworkSpec, normalizeName, type PeerRecord } from './resources.ts';
 import { type Resting, restDraft } from './rest.ts';
@@ -261,8 +260,8 @@ function planMoves(
     if (!network) throw unknownNetwork(`/changes/${plan.index}/network`, draft.spec.network, after);
     if (before.status.address === null) continue;
     // Most changes move nobody: who holds which address is looked at only for one that does.
-    held ??= takenAddresses(after, resting, now);
-    const address = lowestFree(network.spec.cidr, held);
+    held ??= heldAddresses(after);
+    const address = nextAddress(network.spec.cidr, held, resting, now);
     if (address === undefined) {
       throw new MeshError('conflict', `The network ${network.name} has no free address for ${plan.name}.`);
     }

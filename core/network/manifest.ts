@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import { type FieldError, invalidInput, sentenceOf } from '../errors.ts';
 import { API_VERSION } from '../record.ts';
-import { fieldErrorsOf } from '../schema-errors.ts';
+import { fieldErrorsOf, MAX_FIELD_ERRORS } from '../schema-errors.ts';
+import { lineOfText, mapOf, TEXT_LIMITS } from '../text.ts';
 import type { NetworkChange } from './changes.ts';
 import { lookUp } from './find.ts';
 import { labelsSchema } from './labels.ts';
@@ -14,20 +15,21 @@ import { sameValue } from './value.ts';
 /** Documents of one apply; more would not fit into one commit. */
 export const MAX_DOCUMENTS = 500;
 
-const ANNOTATION_VALUE = 1_024;
-const MAX_ANNOTATIONS = 64;
+/** Annotations on one record. */
+export const MAX_ANNOTATIONS = 64;
 
-export const annotationsSchema = z
-  .record(z.string().min(1).max(253), z.string().max(ANNOTATION_VALUE))
-  .refine((annotations) => Object.keys(annotations).length <= MAX_ANNOTATIONS, {
-    error: `at most ${MAX_ANNOTATIONS} annotations are accepted`,
-  });
+export const annotationsSchema = mapOf(
+  lineOfText(TEXT_LIMITS.labelKey).min(1),
+  z.string().max(TEXT_LIMITS.annotation),
+  MAX_ANNOTATIONS,
+  'annotations',
+);
 
-export const nameSchema = z.string().min(1).max(63).describe('spaces become hyphens');
+export const nameSchema = lineOfText(TEXT_LIMITS.name).min(1).describe('spaces become hyphens');
 
 const metadataSchema = z.strictObject({
   name: nameSchema,
-  namespace: z.string().optional(),
+  namespace: lineOfText(TEXT_LIMITS.name).optional(),
   labels: labelsSchema.optional(),
   annotations: annotationsSchema.optional(),
 });
@@ -43,8 +45,11 @@ const networkManifest = z.strictObject({ ...fields, kind: z.literal('MeshNetwork
 const peerManifest = z.strictObject({
   ...fields,
   kind: z.literal('MeshPeer'),
-  spec: z.looseObject({ network: z.string().optional() }).optional(),
+  spec: z.looseObject({ network: lineOfText(TEXT_LIMITS.name).optional() }).optional(),
 });
+
+/** By kind, what one document holds. */
+export const manifestSchemas = { MeshPolicy: policyManifest, MeshNetwork: networkManifest, MeshPeer: peerManifest };
 
 type Manifest = z.output<typeof policyManifest> | z.output<typeof networkManifest> | z.output<typeof peerManifest>;
 
@@ -76,7 +81,7 @@ export function changesOf(
     return [changeOf(parsed, state)];
   });
   if (errors.length > 0) {
-    throw invalidInput(errors.slice(0, 50), sentenceOf(errors));
+    throw invalidInput(errors.slice(0, MAX_FIELD_ERRORS), sentenceOf(errors));
   }
   return changes;
 }
@@ -84,7 +89,7 @@ export function changesOf(
 function parseManifest(document: unknown): Manifest | FieldError[] {
   const head = headSchema.safeParse(document);
   if (!head.success) return fieldErrorsOf(head.error);
-  const schema = { MeshPolicy: policyManifest, MeshNetwork: networkManifest, MeshPeer: peerManifest }[head.data.kind];
+  const schema = manifestSchemas[head.data.kind];
   const parsed = schema.safeParse(document);
   return parsed.success ? parsed.data : fieldErrorsOf(parsed.error);
 }

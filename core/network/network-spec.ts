@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { lineOfText, TEXT_LIMITS } from '../text.ts';
 import { parseCidr } from './cidr.ts';
 import type { NetworkSpec } from './resources.ts';
 
@@ -8,7 +9,7 @@ const SMALLEST_PREFIX = 30;
 /** IPv6 asks for at least 1280 (RFC 8200, 5); WireGuard in Ethernet carries 1420, in jumbo frames up to 8920. */
 const MTU = { least: 1280, most: 8_920 };
 
-const cidrSchema = z.string().superRefine((text, context) => {
+const cidrSchema = lineOfText(TEXT_LIMITS.cidr).superRefine((text, context) => {
   const refuse = (message: string) => context.addIssue({ code: 'custom', message });
   const range = parseCidr(text);
   if (range?.family !== 4) return refuse('an IPv4 block such as 10.96.0.0/24 is needed');

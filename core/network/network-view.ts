@@ -11,7 +11,7 @@ export const networkView = recordView(
   z.strictObject({
     peers: z.int(),
     allocated: z.int().describe('Addresses that peers hold'),
-    available: z.int().describe('Addresses that no peer holds; a freed one rests 24 hours'),
+    available: z.int().describe('Addresses that no peer holds; a freed one is given again last'),
   }),
 );
 

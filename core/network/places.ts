@@ -1,9 +1,9 @@
 import { MeshError } from '../errors.ts';
 import type { Op, Store } from '../ports.ts';
 import type { RecordDraft } from '../record.ts';
-import { heldAddresses, lowestFree } from './address.ts';
+import { heldAddresses, nextAddress } from './address.ts';
 import type { PeerSpec, PeerStatus } from './resources.ts';
-import { type Resting, restingAddresses } from './rest.ts';
+import { restingAddresses } from './rest.ts';
 import type { NetworkState } from './state.ts';
 
 export type PeerDraft = RecordDraft<PeerSpec, PeerStatus>;
@@ -33,13 +33,6 @@ export function freeSlot({ peers }: NetworkState, maxNodeCount: number): string 
   );
 }
 
-/** Addresses that nobody may be given now. */
-export function takenAddresses(state: NetworkState, resting: Resting, now: number): Set<string> {
-  const taken = heldAddresses(state);
-  for (const [address, { until }] of resting) if (until > now) taken.add(address);
-  return taken;
-}
-
 /** A network that is deleted at the same moment wins. */
 export function networkCheck(state: NetworkState, name: string): Op[] {
   const network = state.networks.get(name);
@@ -48,10 +41,9 @@ export function networkCheck(state: NetworkState, name: string): Op[] {
 }
 
 /**
- * A peer made ready: with the lowest address of its network that is neither held nor resting, and the ops that belong to
- * the same commit.
+ * A peer made ready: with the next address of its network, and the ops that belong to the same commit.
  *
- * @throws MeshError `conflict` when the network is full.
+ * @throws MeshError `conflict` when peers hold every address of the network.
  */
 export async function placeIn(
   store: Pick<Store, 'list'>,
@@ -62,9 +54,12 @@ export async function placeIn(
   const check = networkCheck(state, draft.spec.network);
   const cidr = state.networks.get(draft.spec.network)?.spec.cidr ?? '';
   const resting = await restingAddresses(store, state.workspace);
-  const address = lowestFree(cidr, takenAddresses(state, resting, now));
+  const address = nextAddress(cidr, heldAddresses(state), resting, now);
   if (address === undefined) {
-    throw new MeshError('conflict', `The network ${draft.spec.network} (${cidr}) has no free address.`);
+    throw new MeshError(
+      'conflict',
+      `The network ${draft.spec.network} (${cidr}) has no free address: its peers hold all of them.`,
+    );
   }
   const rested = resting.get(address);
   const record: PeerDraft = {

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { instantText, lineOfText, TEXT_LIMITS } from '../text.ts';
 import { containsRange, parseCidr } from './cidr.ts';
 import { labelKeySchema, labelsSchema, labelValueSchema } from './labels.ts';
 
@@ -45,7 +46,7 @@ export const selectorSchema = z.strictObject({
 export type Selector = z.output<typeof selectorSchema>;
 
 const CIDR_FORM = 'a CIDR such as 10.96.0.0/24 or fd00::/8 is needed';
-const cidrText = z.string().refine((text) => parseCidr(text) !== undefined, { error: CIDR_FORM });
+const cidrText = lineOfText(TEXT_LIMITS.cidr).refine((text) => parseCidr(text) !== undefined, { error: CIDR_FORM });
 
 const ipBlockSchema = z
   .strictObject({ cidr: cidrText, except: z.array(cidrText).max(POLICY_LIMITS.exceptsPerBlock).optional() })
@@ -93,14 +94,12 @@ export type EgressRule = z.output<typeof egressRuleSchema>;
 
 /** `spec` of a MeshPolicy (DESIGN 5.1 and 5.2). A direction applies when its key is present; with neither, both do. */
 export const policySpecSchema = z.strictObject({
-  network: z.string().min(1).max(63).optional(),
+  network: lineOfText(TEXT_LIMITS.name).min(1).optional(),
   action: z.enum(['ALLOW', 'DENY'], { error: 'action is ALLOW or DENY' }),
   peerSelector: selectorSchema.optional(),
   ingress: z.array(ingressRuleSchema).max(POLICY_LIMITS.rulesPerDirection).optional(),
   egress: z.array(egressRuleSchema).max(POLICY_LIMITS.rulesPerDirection).optional(),
-  expiresAt: z.iso
-    .datetime({ offset: true, error: 'expiresAt is an ISO 8601 time such as 2030-01-31T12:00:00Z' })
-    .optional(),
+  expiresAt: instantText('expiresAt is an ISO 8601 time such as 2030-01-31T12:00:00Z').optional(),
 });
 export type PolicySpec = z.output<typeof policySpecSchema>;
 

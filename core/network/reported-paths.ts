@@ -1,23 +1,24 @@
 import { z } from 'zod';
+import { lineOfText, TEXT_LIMITS } from '../text.ts';
 
 /** How a node says it reaches a peer: in its heartbeats, those that changed. */
 export const pathReportSchema = z.strictObject({
-  peer: z.string().max(64).describe('Id of the other peer'),
+  peer: lineOfText(TEXT_LIMITS.id).describe('Id of the other peer'),
   transport: z.enum(['probing', 'ice-ready', 'lrp-ready', 'failed', 'closed']),
   path: z.enum(['direct', 'relayed']).nullable().describe('Null while no way is open'),
-  reason: z
-    .string()
+  reason: lineOfText(TEXT_LIMITS.name)
     .regex(/^[a-z-]{1,32}$/)
     .describe('Why it is so, one code'),
-  since: z.iso.datetime(),
+  since: z.iso.datetime().max(TEXT_LIMITS.instant),
 });
-/** At most so many in one heartbeat. */
-export const pathReportsSchema = z.array(pathReportSchema).max(256);
+/** In one heartbeat. */
+export const MAX_PATH_REPORTS = 256;
+export const pathReportsSchema = z.array(pathReportSchema).max(MAX_PATH_REPORTS);
 
 export type PathReport = z.infer<typeof pathReportSchema>;
 
 /** Newest kept for one node. */
-const MAX_OF_NODE = 1_024;
+export const MAX_PATHS_OF_NODE = 1_024;
 /** Kept for one workspace; the node that reported longest ago is forgotten first. */
 const MAX_OF_WORKSPACE = 100_000;
 
@@ -42,7 +43,7 @@ export class ReportedPaths {
       paths.delete(report.peer);
       paths.set(report.peer, report);
     }
-    dropOldest(paths, MAX_OF_NODE);
+    dropOldest(paths, MAX_PATHS_OF_NODE);
     known.nodes.set(peerUid, paths);
     known.size += paths.size;
     for (const [oldest, held] of known.nodes) {

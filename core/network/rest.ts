@@ -6,7 +6,7 @@ import type { RecordDraft } from '../record.ts';
 export type Resting = ReadonlyMap<string, { readonly until: number; readonly revision: number }>;
 
 interface RestSpec {
-  /** Milliseconds: the address may be given again from then on. */
+  /** Milliseconds: the address is as good as any other from then on. */
   readonly until: number;
 }
 

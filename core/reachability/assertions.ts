@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { protocolSchema } from '../network/policy.ts';
+import { lineOfText, TEXT_LIMITS } from '../text.ts';
 import { explain, type Verdict } from './explain.ts';
 import type { Reachability } from './reachability.ts';
 import type { ReasonCode } from './reasons.ts';
@@ -7,8 +8,8 @@ import type { ReasonCode } from './reasons.ts';
 /** One expectation about a network, kept by people and checked before every change. */
 export const assertionSchema = z
   .strictObject({
-    src: z.string().min(1).max(253),
-    dst: z.string().min(1).max(253),
+    src: lineOfText(TEXT_LIMITS.hostname).min(1),
+    dst: lineOfText(TEXT_LIMITS.hostname).min(1),
     protocol: protocolSchema.optional(),
     port: z.int().min(1).max(65_535).optional(),
     expect: z.enum(['allow', 'deny'], { error: 'expect is allow or deny' }),

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { MeshError } from '../errors.ts';
 import { parseAddress, parseCidr, parseRange } from '../network/cidr.ts';
 import { policySpecSchema, protocolSchema } from '../network/policy.ts';
+import { lineOfText, mapOf, TEXT_LIMITS } from '../text.ts';
 import { allowedSchema, pairRowSchema, reasonCodeSchema, verdictSchema } from './answers.ts';
 import { compile } from './engine.ts';
 import { explain } from './explain.ts';
@@ -22,18 +23,17 @@ export const SIMULATE_LIMITS = {
   ranges: 2_000_000,
 } as const;
 
-const name = z.string().min(1).max(253);
+const name = lineOfText(TEXT_LIMITS.hostname).min(1);
 
 const peerSchema = z.strictObject({
   name,
-  labels: z
-    .record(z.string().max(317), z.string().max(253))
-    .refine((labels) => Object.keys(labels).length <= SIMULATE_LIMITS.labelsPerPeer, {
-      error: `at most ${SIMULATE_LIMITS.labelsPerPeer} labels are accepted`,
-    })
-    .optional(),
-  address: z
-    .string()
+  labels: mapOf(
+    lineOfText(TEXT_LIMITS.labelKey),
+    lineOfText(TEXT_LIMITS.hostname),
+    SIMULATE_LIMITS.labelsPerPeer,
+    'labels',
+  ).optional(),
+  address: lineOfText(TEXT_LIMITS.cidr)
     .refine((text) => parseAddress(text) !== undefined, { error: 'an IPv4 or IPv6 address is needed' })
     .optional(),
 });
@@ -42,12 +42,10 @@ const RANGE_FORM = 'a CIDR, an address or a range "first-last" is needed';
 const externalSchema = z
   .strictObject({
     name,
-    cidr: z
-      .string()
+    cidr: lineOfText(TEXT_LIMITS.range)
       .refine((text) => parseRange(text) !== undefined, { error: RANGE_FORM })
       .optional(),
-    range: z
-      .string()
+    range: lineOfText(TEXT_LIMITS.range)
       .refine((text) => parseRange(text) !== undefined, { error: RANGE_FORM })
       .optional(),
   })
@@ -72,8 +70,7 @@ export const simulateInputSchema = z
   .strictObject({
     network: z
       .strictObject({
-        cidr: z
-          .string()
+        cidr: lineOfText(TEXT_LIMITS.cidr)
           .refine((text) => parseCidr(text) !== undefined, { error: 'a CIDR is needed' })
           .optional(),
         defaultAction: z.enum(['ALLOW', 'DENY'], { error: 'defaultAction is ALLOW or DENY' }).optional(),

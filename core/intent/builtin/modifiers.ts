@@ -190,7 +190,7 @@ class Taker {
 
   /** `db:5432`. */
   #suffix({ text, sym }: Token): boolean {
-    const [, name = '', rest = ''] = /^([^:=]*[^:=\d][^:=]*|\d+\.\d+\.\d+\.\d+):(\d[\d-]*(?:\/\w+)?)$/.exec(text) ?? [];
+    const [, name = '', rest = ''] = /^(?!\d+:)([^:=]+):(\d[\d-]*(?:\/\w+)?)$/.exec(text) ?? [];
     if (sym !== undefined || name === '') return false;
     const named = portsAt([{ text: rest, quoted: false }], 0);
     if (named?.end !== 1) return false;

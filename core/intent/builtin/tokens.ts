@@ -54,7 +54,7 @@ export function tokenise(intent: string): Word[] {
 function wordsOf(piece: string): Word[] {
   if (piece.startsWith('"')) return [{ text: piece.slice(1, -1).trim(), quoted: true }];
   if (piece === '\n') return [bare(';')];
-  const bareText = piece.replace(/[.!?]+$/, '');
+  const bareText = piece.replace(/(?<![.!?])[.!?]+$/, '');
   const stop = bareText.length < piece.length ? [bare(piece.endsWith('?') ? '?' : ';')] : [];
   if (bareText === '') return stop;
   const spoken = CONTRACTIONS.get(bareText) ?? bareText;

@@ -195,14 +195,14 @@ function networksOf(
 }
 
 const RANGE = /[0-9a-f.:]{2,45}(?:\/\d{1,3})?/gi;
-const PAIR = /[A-Za-z0-9][A-Za-z0-9._/-]{0,316}=[A-Za-z0-9._-]{1,63}/g;
+const PAIR = /[A-Za-z0-9._/=-]+/g;
 const MAX_RANGES = 8;
 
 function rangesIn(texts: readonly string[]) {
   const found = new Map<string, NonNullable<ReturnType<typeof parseCidr>>>();
   for (const text of texts) {
     for (const [written] of text.matchAll(RANGE)) {
-      const address = written.replace(/[.:]+$/, '');
+      const address = written.replace(/(?<![.:])[.:]+$/, '');
       const range = parseCidr(address) ?? parseAddress(address);
       if (range && found.size < MAX_RANGES) found.set(address, range);
     }
@@ -242,10 +242,9 @@ function newLabelsIn(texts: readonly string[], index: NameIndex): string[] {
   const written = texts
     .flatMap((text) => text.match(PAIR) ?? [])
     .filter((text) => {
-      const [key = '', value = ''] = text.split('=', 2);
-      return (
-        labelKeySchema.safeParse(key).success && labelValueSchema.safeParse(value).success && !index.pairs.has(text)
-      );
+      const [key, value, ...more] = text.split('=');
+      const isPair = labelKeySchema.safeParse(key).success && labelValueSchema.safeParse(value).success;
+      return isPair && more.length === 0 && !index.pairs.has(text);
     });
   return [...new Set(written)].slice(0, SUBGRAPH_LIMITS.newLabels);
 }

@@ -1,0 +1,18 @@
+import { expect, test } from 'vitest';
+import { formatDuration, parseDuration } from './duration.ts';
+
+test.each([
+  ['90s', 90_000],
+  ['1h30m', 5_400_000],
+  ['500ms', 500],
+])('%s is %d milliseconds, and back', (text, ms) => {
+  expect(parseDuration(text)).toBe(ms);
+  expect(parseDuration(formatDuration(ms))).toBe(ms);
+});
+
+test.each(['', '0s', '1', 's', '-1s', '1.5h', ' 1s', '9999999999999d', '1ms'.repeat(9)])(
+  '%j is no duration',
+  (text) => {
+    expect(parseDuration(text)).toBeUndefined();
+  },
+);

@@ -1,0 +1,123 @@
+import { YAML_LIMITS } from '../bin/yaml.ts';
+import { MAX_AGENT_TTL_MS, MAX_DEPTH } from '../core/identity/delegation.ts';
+import { MAX_JOIN_USES } from '../core/identity/join-tokens.ts';
+import { MAX_NODE_COUNT } from '../core/identity/workspaces.ts';
+import { MAX_CHANGES } from '../core/intent/change-input.ts';
+import { MAX_EXPECTATIONS } from '../core/intent/expectation-input.ts';
+import { ADDRESS_REST_MS } from '../core/network/address.ts';
+import { MAX_LABELS } from '../core/network/labels.ts';
+import { MAX_ANNOTATIONS, MAX_DOCUMENTS } from '../core/network/manifest.ts';
+import { POLICY_LIMITS } from '../core/network/policy.ts';
+import { MAX_PATH_REPORTS, MAX_PATHS_OF_NODE } from '../core/network/reported-paths.ts';
+import { SIMULATE_LIMITS } from '../core/reachability/simulate.ts';
+import { MAX_FIELD_ERRORS } from '../core/schema-errors.ts';
+import { TEXT_LIMITS } from '../core/text.ts';
+import { BODY_LIMIT } from '../rest/body.ts';
+import { MAX_AGENTS } from '../tools/get-agent-tree.ts';
+import { MAX_WORKSPACES } from '../tools/get-me.ts';
+import { MAX_LIMIT, MAX_PAGE_CHARACTERS } from '../tools/page.ts';
+
+const TEXTS: Readonly<Record<keyof typeof TEXT_LIMITS, string>> = {
+  name: 'Name, namespace, label value',
+  hostname: 'Host name',
+  title: 'Display name, name of a token',
+  reference: 'Name or id that is looked up',
+  id: 'Id',
+  cursor: 'Cursor of a page',
+  duration: 'Duration, of at most eight terms',
+  instant: 'Instant',
+  cidr: 'Address or block',
+  range: 'Range of addresses',
+  labelKey: 'Label key, annotation key',
+  term: 'Side of an assertion',
+  note: 'Note of a review',
+  intent: 'Intent (several lines)',
+  annotation: 'Value of an annotation (several lines)',
+  password: 'Password as sent',
+  token: 'Token',
+  manifest: 'YAML of resources (several lines)',
+};
+
+type Row = readonly [what: string, limit: number, unit: string];
+
+/** What bounds a request, a workspace and an answer, from the constants that the code goes by. */
+export const limits: Readonly<Record<string, readonly Row[]>> = {
+  'A request': [
+    ['Body, decompressed', BODY_LIMIT, 'bytes'],
+    ['YAML: line ends and characters that can begin a node', YAML_LIMITS.indicators, 'characters'],
+    ['YAML: keys and values, with those that aliases repeat', YAML_LIMITS.nodes, ''],
+    ['YAML: nesting', YAML_LIMITS.depth, 'levels'],
+    ['YAML: aliases', YAML_LIMITS.aliases, 'in one document'],
+    ['Documents of one apply', MAX_DOCUMENTS, ''],
+    ['Changes of one plan', MAX_CHANGES, ''],
+    ['Expectations of one plan', MAX_EXPECTATIONS, ''],
+    ['Reports of paths in one heartbeat', MAX_PATH_REPORTS, ''],
+    ['Wrong fields named in one refusal', MAX_FIELD_ERRORS, ''],
+  ],
+  'A text': Object.entries(TEXT_LIMITS).map(([kind, max]) => [TEXTS[kind as keyof typeof TEXTS], max, 'characters']),
+  'A resource': [
+    ['Labels', MAX_LABELS, ''],
+    ['Annotations', MAX_ANNOTATIONS, ''],
+    ['Rules in one direction of a policy', POLICY_LIMITS.rulesPerDirection, ''],
+    ['Entries of `from` or `to`', POLICY_LIMITS.entriesPerRule, ''],
+    ['Ports of a rule', POLICY_LIMITS.portsPerRule, ''],
+    ['Expressions of a selector', POLICY_LIMITS.expressionsPerSelector, ''],
+    ['Values of an expression', POLICY_LIMITS.valuesPerExpression, ''],
+    ['Exceptions of an `ipBlock`', POLICY_LIMITS.exceptsPerBlock, ''],
+  ],
+  'A workspace': [
+    ['Peers (`maxNodeCount`)', MAX_NODE_COUNT, 'at most'],
+    ['Depth of delegation', MAX_DEPTH, 'below a root agent'],
+    ['Life of an agent', MAX_AGENT_TTL_MS / 86_400_000, 'days'],
+    ['Uses of a join token', MAX_JOIN_USES, ''],
+    ['Rest of a freed address while others are free', ADDRESS_REST_MS / 1_000, 'seconds'],
+    ['Paths kept of one node', MAX_PATHS_OF_NODE, ''],
+  ],
+  'A simulation': [
+    ['Peers', SIMULATE_LIMITS.peers, ''],
+    ['Policies', SIMULATE_LIMITS.policies, ''],
+    ['Externals', SIMULATE_LIMITS.externals, ''],
+    ['Queries', SIMULATE_LIMITS.queries, ''],
+    ['Rows of the answer', SIMULATE_LIMITS.rows, ''],
+  ],
+  'A page of an answer': [
+    ['Records (`limit`)', MAX_LIMIT, ''],
+    ['JSON of the records; then `next_cursor` goes on', MAX_PAGE_CHARACTERS, 'characters'],
+    ['Agents of a tree; then `omitted` counts the others', MAX_AGENTS, ''],
+    ['Workspaces of `get_me`; then `omitted_workspaces` counts the others', MAX_WORKSPACES, ''],
+  ],
+};
+
+/**
+ * What bounds each list and map of an answer that is no page, by its last field or by the operation and its place. A test
+ * fails for a list that is neither here nor in a page.
+ */
+export const answers: Readonly<Record<string, string>> = {
+  labels: 'labels of one record',
+  annotations: 'annotations of one record',
+  spec: 'one resource, which one request wrote',
+  scopes: 'scopes that there are',
+  warnings: 'one for each check of a policy or a plan',
+  changes: 'changes of one commit or one plan',
+  effect: 'rows of one effect; `omitted` counts the others',
+  detail: 'fields of one security event',
+  riskReasons: 'one for each rule of risk',
+  risk_reasons: 'one for each rule of risk',
+  unmet: 'expectations and checks of one plan',
+  questions: 'questions of one plan',
+  allowed: 'ranges of ports of one pair',
+  steps: 'stages of one question',
+  blocked_by: 'policies about one pair',
+  would_fix: 'changes for one pair',
+  endedAgents: 'agents that end with the membership of one person',
+  revoke_agent: 'one for each record that ends with the agent',
+  get_snapshot: 'the network as it was at one moment',
+  get_connectivity_matrix: 'groups up to a limit; `omitted_groups` counts the others',
+  simulate_connectivity: 'rows and queries of one simulation',
+  diff_snapshots: 'what differs between two moments of one network',
+  get_peer_paths: 'paths kept of one node',
+  apply_resources: 'one for each document of the request',
+  get_own_graph: 'peers that one device has to do with, and the rules about them',
+  get_agent_tree: 'agents up to a limit; `omitted` counts the others',
+  get_me: 'workspaces up to a limit; `omitted_workspaces` counts the others',
+};

@@ -1,0 +1,65 @@
+import { expect, test } from 'vitest';
+import { z } from 'zod';
+import { manifestSchemas } from '../core/network/manifest.ts';
+import { lineOfText, mapOf } from '../core/text.ts';
+import { operations } from '../tools/index.ts';
+import { walkSchema } from './walk-schema.ts';
+
+/** Texts of several lines: what people write at length, and secrets, which nothing shows. */
+const SEVERAL_LINES = /\/(?:manifest|intent|history\/\[\]|annotations\/\{\}|password|oldPassword|newPassword)$/;
+/** Values of any form, which one of the schemas below reads before anything is done with them, or nothing at all. */
+const READ_LATER = /\/(?:metadata|status|apiVersion|documents\/\[\]|changes\/\[\]\/spec\/\{\}|spec\/\*|\*)$/;
+
+const schemas: readonly (readonly [name: string, schema: z.core.$ZodType])[] = [
+  ...operations.map(({ name, input }) => [name, input] as const),
+  ...Object.entries(manifestSchemas),
+];
+
+test('every text, list and map that a request carries has a bound, and a text is one line unless it is known to be more', () => {
+  expect(schemas.flatMap(([name, schema]) => unbounded(schema).map((found) => `${name} ${found}`))).toEqual([]);
+});
+
+test.each<[string, z.ZodType, string]>([
+  ['text', z.string(), '/field: a text without a maximum length'],
+  ['text of several lines', z.string().max(5), '/field: a text of several lines'],
+  ['text inside of a list', z.array(z.string()).max(2).optional(), '/field/[]: a text without a maximum length'],
+  ['list', z.array(lineOfText(5)).default([]), '/field: a list without a maximum'],
+  ['map', z.record(lineOfText(5), lineOfText(5)), '/field: a map without a maximum'],
+  ['anything', z.unknown(), '/field: a value of any form'],
+])('a new field that is an unbounded %s is found', (_kind, field, found) => {
+  expect(unbounded(z.strictObject({ field }))).toEqual([found]);
+});
+
+test('bounded fields are no finding', () => {
+  const fields = { list: z.array(lineOfText(5).min(1)).max(2), map: mapOf(lineOfText(5), z.int(), 3, 'numbers') };
+  expect(unbounded(z.strictObject(fields))).toEqual([]);
+});
+
+function unbounded(schema: z.core.$ZodType): string[] {
+  return [...walkSchema(schema)].flatMap(({ pointer, schema: inner }) => {
+    const wrong = faultOf(inner, pointer);
+    return wrong === undefined ? [] : [`${pointer}: ${wrong}`];
+  });
+}
+
+function faultOf(schema: z.core.$ZodType, pointer: string): string | undefined {
+  switch (schema._zod.def.type) {
+    case 'string': {
+      const text = schema as z.ZodString;
+      if (text.maxLength === null) return 'a text without a maximum length';
+      const takesLines = ['\n', 'a\nb', `${'a'.repeat(20)}\n`].some((lines) => text.safeParse(lines).success);
+      return takesLines && !SEVERAL_LINES.test(pointer) ? 'a text of several lines' : undefined;
+    }
+    case 'array':
+      return z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' }).maxItems === undefined
+        ? 'a list without a maximum'
+        : undefined;
+    case 'record':
+      return z.globalRegistry.get(schema)?.['maxProperties'] === undefined ? 'a map without a maximum' : undefined;
+    case 'unknown':
+    case 'any':
+      return READ_LATER.test(pointer) ? undefined : 'a value of any form';
+    default:
+      return undefined;
+  }
+}

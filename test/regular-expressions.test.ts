@@ -1,0 +1,107 @@
+import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { operations } from '../tools/index.ts';
+import { type Expression, type Expressions, expressionsIn } from './regular-expressions.ts';
+import { walkSchema } from './walk-schema.ts';
+
+/** All code but that of tests, which reads only what it made itself. */
+const files = execFileSync('git', ['ls-files', '--', '*.ts', '*.tsx', '*.js', '*.jsx', '*.mjs', '*.cjs'], {
+  encoding: 'utf8',
+})
+  .trim()
+  .split('\n')
+  .filter((file) => !/^test\/|\.test\.|\.test-suite\./.test(file));
+
+/** Expressions made of text that stands elsewhere, each with why no sender decides about it. */
+const BUILT: Readonly<Record<string, string>> = {
+  'net/stun/address.ts': 'zeros and colons that the function wrote itself',
+  'bench/firewall/tunnel.ts': 'the name that the bench gave its interface',
+  'bench/node/process.ts': 'the three names of the function itself',
+};
+
+/** Only the JavaScript engine of the checker runs on every machine. */
+const ENGINE = 'pure';
+/** The checker decides by counted steps; a time would make it answer otherwise on a slow machine. */
+const OPTIONS = { timeout: null };
+const CHECK_ALL_MS = 120_000;
+
+let checkSync: typeof import('recheck').checkSync;
+beforeAll(async () => {
+  process.env['RECHECK_BACKEND'] = ENGINE;
+  ({ checkSync } = await import('recheck'));
+});
+
+test(
+  'no regular expression of the code or of an input schema takes more than linear time on any text',
+  () => {
+    const found = [...files.flatMap((file) => read(file).expressions), ...expressionsOfSchemas()];
+    expect(found.length).toBeGreaterThan(100);
+    expect(slowOnes(found)).toEqual([]);
+  },
+  CHECK_ALL_MS,
+);
+
+test('an expression is made of other text only where no sender decides about it', () => {
+  const built = files.flatMap((file) => read(file).built.map(({ at, code }) => ({ file, at, code })));
+  expect(built.filter(({ file }) => !Object.hasOwn(BUILT, file))).toEqual([]);
+  expect(Object.keys(BUILT).filter((file) => !built.some((one) => one.file === file))).toEqual([]);
+});
+
+describe('what is planted is found', () => {
+  test.each([
+    'const deep = /^(?:[ \\t]*[-?:][ \\t]+){41}/m;',
+    'const words = /^(\\w+\\s?)*$/;',
+    'text.replace(/\\s+$/, "");',
+    'const arrow = /^(.+) > (.+) : (.+)$/;',
+    'const same = new RegExp("^(a|a)*$");',
+    'const same = globalThis.RegExp(`(x+x+)+y`, "u");',
+    'if (text.match("(x+)+y")) text = "";',
+    'function f(text: string): boolean { return /(?:a*)*b/.test(text as string); }',
+  ])('%s', (source) => {
+    expect(slowOnes(expressionsIn('planted.ts', source).expressions)).toHaveLength(1);
+  });
+
+  const WORD = '$' + '{word}';
+  test.each(['new RegExp(word)', `RegExp(\`^${WORD}$\`)`, 'new RegExp("a", flags)', `text.search(\`${WORD}+\`)`])(
+    '%s as an expression of other text',
+    (source) => {
+      expect(expressionsIn('planted.ts', source).built).toEqual([{ at: 'planted.ts:1', code: source }]);
+    },
+  );
+});
+
+test.each(['const a = /^[a-z]{1,63}$/;', 'const b = 4 / 2 / 1; // /(a+)+$/', 'const c = "/(a+)+$/";'])(
+  '%s is no finding',
+  (source) => {
+    const { expressions, built } = expressionsIn('harmless.ts', source);
+    expect([...slowOnes(expressions), ...built]).toEqual([]);
+  },
+);
+
+function read(file: string): Expressions {
+  return expressionsIn(file, readFileSync(file, 'utf8'));
+}
+
+function expressionsOfSchemas(): Expression[] {
+  return operations.flatMap(({ name, input }) =>
+    [...walkSchema(input)].flatMap(({ pointer, schema }) => {
+      const { def } = schema._zod;
+      const checks = [def, ...(def.checks ?? []).map((check) => check._zod.def)];
+      return checks.flatMap((check) =>
+        'pattern' in check && check.pattern instanceof RegExp
+          ? [{ pattern: check.pattern.source, flags: check.pattern.flags, at: `${name} ${pointer}` }]
+          : [],
+      );
+    }),
+  );
+}
+
+/** Each expression once, with the place where it stands first. */
+function slowOnes(expressions: readonly Expression[]): string[] {
+  const once = new Map(expressions.toReversed().map((one) => [`/${one.pattern}/${one.flags}`, one]));
+  return [...once].flatMap(([text, { pattern, flags, at }]) => {
+    const { status } = checkSync(pattern, flags, OPTIONS);
+    return status === 'safe' ? [] : [`${at}: ${text} is ${status}`];
+  });
+}

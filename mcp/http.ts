@@ -9,10 +9,10 @@ import {
   type ServerNotifier,
 } from '@modelcontextprotocol/server';
 import { MeshError, toProblem } from '../core/errors.ts';
+import { refuseForeignHost } from '../core/host-check.ts';
 import { newId } from '../core/ids.ts';
 import { originOf } from '../core/origin.ts';
 import { readMessage } from './body.ts';
-import { type AllowedHosts, refuseRebinding } from './origin.ts';
 import { sendRpcError, sendUnauthenticated } from './refusal.ts';
 import { urisOf } from './resources.ts';
 import { buildServerFactory } from './server.ts';
@@ -20,8 +20,8 @@ import { createSessions, type SessionLimits } from './sessions.ts';
 import type { McpOptions, Principal } from './surface.ts';
 
 export interface McpHttpOptions extends McpOptions {
-  /** Names this plane is reached by, besides the loopback and its own address. */
-  readonly allowedHosts?: AllowedHosts;
+  /** Names of this control plane, in lower case, besides those of the loopback. */
+  readonly hosts?: ReadonlySet<string>;
   readonly sessions?: SessionLimits;
   /** Streams are checked again so often: one whose token was revoked is cut. */
   readonly recheckMs?: number;
@@ -46,7 +46,7 @@ const BEARER = /^Bearer +([\x21-\x7e]+)$/i;
 
 /** MCP over Streamable HTTP for both eras: the current revision request by request, that of 2025 in sessions. */
 export function buildMcp(options: McpHttpOptions): McpEndpoint {
-  const { gate, log, allowedHosts = [], sessions: limits = {}, recheckMs = RECHECK_MS } = options;
+  const { gate, log, hosts = new Set(), sessions: limits = {}, recheckMs = RECHECK_MS } = options;
   const factory = buildServerFactory(options);
   const sessions = createSessions(limits, () => gate.services.clock.now());
   const onerror = (error: Error) => log.debug({ reason: error.message }, 'an MCP request was refused');
@@ -56,7 +56,6 @@ export function buildMcp(options: McpHttpOptions): McpEndpoint {
     onerror,
   });
   const serveModern = toNodeHandler(modern, { onerror });
-  const hosts = [...(allowedHosts === 'any' ? [] : allowedHosts), hostnameOf(gate.services.settings.apiUrl)];
   const stopListening = gate.services.store.onCommit((commit) => {
     const uris = urisOf(commit);
     if (uris.size === 0) return;
@@ -130,11 +129,8 @@ export function buildMcp(options: McpHttpOptions): McpEndpoint {
   ): Promise<void> {
     const origin = originOf(request);
     try {
-      const refusal = refuseRebinding(request, hosts, allowedHosts);
-      if (refusal) {
-        sendRpcError(response, 403, -32_000, refusal);
-        return;
-      }
+      const refusal = refuseForeignHost(request, hosts);
+      if (refusal) throw refusal;
       const principal = await authenticate(request, origin);
       if (request.method === 'POST' && !isJsonContentType(request.headers['content-type'] ?? null)) {
         sendRpcError(response, 415, -32_000, 'Send the message as application/json.');
@@ -205,8 +201,4 @@ function classify({ method = '', headers }: IncomingMessage, body: unknown) {
 
 function isListening(body: unknown): boolean {
   return (body as { method?: unknown } | null)?.method === 'subscriptions/listen';
-}
-
-function hostnameOf(url: string): string {
-  return URL.canParse(url) ? new URL(url).hostname : '';
 }

@@ -5,14 +5,14 @@ import {
   assertionFields,
   assertionSpecSchema,
 } from '../core/assertions/assertion.ts';
-import { type FieldError, invalidInput, sentenceOf } from '../core/errors.ts';
+import { invalidInput, sentenceOf } from '../core/errors.ts';
 import { workspaceById } from '../core/identity/workspaces.ts';
-import { jsonPointer } from '../core/json-pointer.ts';
 import { labelsSchema } from '../core/network/labels.ts';
 import { annotationsSchema, nameSchema } from '../core/network/manifest.ts';
 import { readYaml } from '../core/network/resource-input.ts';
 import type { CallContext } from '../core/operation.ts';
 import { API_VERSION } from '../core/record.ts';
+import { fieldErrorsOf, PLAINLY } from '../core/schema-errors.ts';
 import type { Services } from '../core/services.ts';
 import { resourceFields } from './resource-fields.ts';
 
@@ -63,10 +63,8 @@ export async function assertionOf(
 }
 
 function parsed<T>(schema: z.ZodType<T>, value: unknown): T {
-  const result = schema.safeParse(value);
+  const result = schema.safeParse(value, PLAINLY);
   if (result.success) return result.data;
-  const errors = result.error.issues.map(
-    ({ path, message }): FieldError => ({ pointer: jsonPointer(path), detail: message }),
-  );
+  const errors = fieldErrorsOf(result.error);
   throw invalidInput(errors, sentenceOf(errors));
 }

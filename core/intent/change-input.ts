@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import { type FieldError, invalidInput, sentenceOf } from '../errors.ts';
-import { jsonPointer } from '../json-pointer.ts';
 import type { NetworkChange } from '../network/changes.ts';
 import { labelsSchema } from '../network/labels.ts';
 import { networkSpecSchema } from '../network/network-spec.ts';
 import { policySpecSchema } from '../network/policy.ts';
+import { fieldErrorsOf, PLAINLY } from '../schema-errors.ts';
 
 /** A typed change as callers and models send it: flat, so that its JSON schema stays small. */
 export const changeInputSchema = z.strictObject({
@@ -67,12 +67,9 @@ export function parseChange({ action, resource, name, spec }: ChangeInput): Pars
 }
 
 function withSpec<T>(schema: z.ZodType<T>, spec: unknown, change: (data: T) => NetworkChange): Parsed {
-  const parsed = schema.safeParse(spec ?? {});
+  const parsed = schema.safeParse(spec ?? {}, PLAINLY);
   if (parsed.success) return { success: true, data: change(parsed.data) };
-  const errors = parsed.error.issues.map(({ path, message }) => ({
-    pointer: jsonPointer(['spec', ...path]),
-    detail: message,
-  }));
+  const errors = fieldErrorsOf(parsed.error).map(({ pointer, detail }) => ({ pointer: `/spec${pointer}`, detail }));
   return { success: false, errors };
 }
 

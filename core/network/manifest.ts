@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { type FieldError, invalidInput, sentenceOf } from '../errors.ts';
 import { API_VERSION } from '../record.ts';
-import { fieldErrorsOf } from '../schema-errors.ts';
+import { fieldErrorsOf, PLAINLY } from '../schema-errors.ts';
 import type { NetworkChange } from './changes.ts';
 import { lookUp } from './find.ts';
 import { labelsSchema } from './labels.ts';
@@ -82,10 +82,10 @@ export function changesOf(
 }
 
 function parseManifest(document: unknown): Manifest | FieldError[] {
-  const head = headSchema.safeParse(document);
+  const head = headSchema.safeParse(document, PLAINLY);
   if (!head.success) return fieldErrorsOf(head.error);
   const schema = { MeshPolicy: policyManifest, MeshNetwork: networkManifest, MeshPeer: peerManifest }[head.data.kind];
-  const parsed = schema.safeParse(document);
+  const parsed = schema.safeParse(document, PLAINLY);
   return parsed.success ? parsed.data : fieldErrorsOf(parsed.error);
 }
 

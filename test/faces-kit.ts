@@ -11,6 +11,7 @@ import { listen } from '../rest/listen.ts';
 import { createMetrics } from '../rest/metrics.ts';
 import { operations } from '../tools/index.ts';
 import { MCP_TOOLS } from '../tools/surfaces.ts';
+import { expectDeclaredStatuses } from './declared-answers.ts';
 import { buildKit } from './kit.ts';
 
 const silent: Log = { error() {}, warn() {}, info() {}, debug() {} };
@@ -34,11 +35,12 @@ export async function startFaces({ edition = 'pro', keepAliveMs = 15_000 }: Face
     },
   };
   const mcp = buildMcp({ operations, tools: MCP_TOOLS, gate, log: silent });
+  const metrics = createMetrics();
   const app = buildApp({
     operations,
     gate,
     log: silent,
-    metrics: createMetrics(),
+    metrics,
     ready: () => true,
     limits: { events: { keepAliveMs } },
     mcp: mcp.handle,
@@ -66,6 +68,7 @@ export async function startFaces({ edition = 'pro', keepAliveMs = 15_000 }: Face
       await mcp.close();
       await server.stop(0);
       await kit[Symbol.asyncDispose]();
+      expectDeclaredStatuses(await metrics.render(), operations);
     },
   };
 }

@@ -20,6 +20,7 @@ type Handler = (request: JSONRPCRequest, context: ServerContext) => Promise<Resu
 /** Requests that carry parameters of their own, with what the protocol says of them. */
 const SCHEMAS: Readonly<Record<string, SpecTypeName>> = {
   'completion/complete': 'CompleteRequest',
+  initialize: 'InitializeRequest',
   'logging/setLevel': 'SetLevelRequest',
   'prompts/get': 'GetPromptRequest',
   'prompts/list': 'ListPromptsRequest',

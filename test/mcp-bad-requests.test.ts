@@ -94,6 +94,15 @@ describe.each(['legacy', 'modern'] as const)('a client of the %s era', (era) => 
   });
 });
 
+test('a client that opens a session without saying its version is told what is missing', async () => {
+  await using plane = await startTestMcp();
+  const { error } = await (await rawClient(plane, 'legacy'))('initialize', {});
+  expect(error).toMatchObject({
+    code: -32_602,
+    message: '/protocolVersion of initialize: expected string, received undefined',
+  });
+});
+
 test('a bug outside of a tool is an error without its message', async () => {
   const workspaceId = async () => {
     throw new Error('the password is hunter2');

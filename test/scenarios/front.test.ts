@@ -133,6 +133,15 @@ describe('behind a reverse proxy', () => {
     expect(outcome(await logIn(plane.url, client('203.0.113.8')))).toBe(200);
   });
 
+  test("that is trusted, the requests of one client use up nobody else's", async () => {
+    const config = { app: { initAdmins: ADMINS, trustProxy: 1, rateLimit: 3 } };
+    await using plane = await startHarness({ config });
+    const ask = (address: string) => send(plane.url, 'GET', '/api/v1/discovery', client(address));
+    for (let count = 0; count < 3; count++) await ask('203.0.113.7');
+    const [first, second] = [await ask('203.0.113.7'), await ask('203.0.113.8')];
+    expect([first.status, second.status]).toEqual([429, 200]);
+  });
+
   test('that is not trusted, a client cannot escape its limit by what it says to have passed on', async () => {
     await using plane = await startHarness();
     for (let guess = 0; guess < 5; guess++) await logIn(plane.url, client(`203.0.113.${guess}`), 'wrong');

@@ -3,8 +3,13 @@ import { type AnyOperation, mayWait } from '../core/operation.ts';
 
 /** What stands before every operation, and what may befall each. */
 const ALWAYS: readonly ProblemCode[] = ['invalid_input', 'host_not_allowed', 'rate_limited', 'internal', 'unavailable'];
-/** With a token: none or a bad one, one without the scope, and one that may only choose another password. */
-const AUTHENTICATED: readonly ProblemCode[] = ['unauthenticated', 'forbidden', 'password_change_required'];
+/** With a token: none or a bad one, one without the scope, one that may only choose a password, one of a pending peer. */
+const AUTHENTICATED: readonly ProblemCode[] = [
+  'unauthenticated',
+  'forbidden',
+  'password_change_required',
+  'peer_pending',
+];
 /** What the store can say to a write: changed or taken meanwhile, gone, too large. */
 const WRITTEN: readonly ProblemCode[] = ['conflict', 'not_found', 'payload_too_large'];
 /** What the guard of every write of people, their tokens and agents can say. */

@@ -25,6 +25,7 @@ export function announce(
     );
   }
   for (const variable of config.unknownVariables) log.warn({ variable }, 'no such variable: is it misspelt?');
+  for (const notice of config.notices) log.warn({}, notice);
   if (app.initAdmins.length === 0) {
     log.warn(
       {},

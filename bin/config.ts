@@ -1,4 +1,5 @@
 import { readFileSync, statSync } from 'node:fs';
+import { isIP } from 'node:net';
 import { homedir } from 'node:os';
 import path from 'node:path';
 import { z } from 'zod';
@@ -6,6 +7,7 @@ import { parseDuration } from '../core/duration.ts';
 import { Secret } from '../core/secret.ts';
 import { LLM_MODES } from '../llm/openai/dialect.ts';
 import { parseRelayAddress } from '../net/relay/address.ts';
+import { closeToOthers } from './file-mode.ts';
 import { parseYaml } from './yaml.ts';
 
 export interface HostPort {
@@ -65,10 +67,7 @@ export const environment = z.object({
       'Relay elsewhere that the control plane tells of revocations, <host>:<port>; lrps://<host>:<port> with TLS',
     ),
   MESH_STUN_URL: address.default('127.0.0.1:3478').describe('STUN address given to nodes, <host>:<port>'),
-  MESH_LRP_AUTH_TOKEN: z
-    .string()
-    .min(16, 'must have at least 16 characters')
-    .transform((text) => new Secret(text))
+  MESH_LRP_AUTH_TOKEN: secret(16)
     .optional()
     .describe('Shared relay token; generated at first start and kept in credentials.json when unset'),
   MESH_BUS_LISTEN: listenOrOff.prefault('0.0.0.0:4222').describe('Listen address of the embedded bus, or off'),
@@ -126,6 +125,23 @@ export const environment = z.object({
     .describe('Least severe line logged'),
 });
 
+/** Whose `X-Forwarded-For` and `X-Forwarded-Proto` are believed. */
+const trustProxy = z.union(
+  [
+    z.boolean(),
+    z.int().min(1),
+    z.array(z.string().refine(isProxy, 'must be an address or a network such as 10.0.0.0/8')).min(1),
+  ],
+  {
+    error: 'must be true, a number of proxies, or a list of addresses and networks of proxies',
+  },
+);
+
+/** Who may read /metrics. */
+const metricsAccess = z.union([z.enum(['open', 'local', 'off']), z.strictObject({ token: secret(16) })], {
+  error: 'must be open, local, off, or { token: <at least 16 characters> }',
+});
+
 /** `config.yaml` in the configuration directory. */
 const file = z.strictObject({
   app: z
@@ -134,16 +150,19 @@ const file = z.strictObject({
         .array(
           z.strictObject({
             username: z.string().min(1).max(63),
-            password: z
-              .string()
-              .min(8)
-              .transform((text) => new Secret(text)),
+            password: secret(8),
           }),
         )
         .default([]),
       planTtl: duration.prefault('10m'),
       /** Requests a minute from one source address without a credential; logins have their own limit. */
       rateLimit: z.int().min(1).default(6_000),
+      /** Addresses under which people and pages reach this control plane: their names are accepted as `Host`. */
+      publicUrls: z
+        .array(z.url({ protocol: /^https?$/, error: 'must be an address such as https://mesh.example.com' }))
+        .default([]),
+      trustProxy: trustProxy.default(false),
+      metrics: metricsAccess.default('open'),
     })
     .prefault({}),
 });
@@ -155,6 +174,8 @@ export interface Config extends ConfigFile {
   readonly configDir: string;
   /** MESH_ variables that mean nothing here: probably misspelt. */
   readonly unknownVariables: readonly string[];
+  /** What an operator should know about the file, a sentence each. */
+  readonly notices: readonly string[];
 }
 
 /** Everything that is wrong with the configuration, each line naming its variable or key. */
@@ -188,12 +209,18 @@ export function loadConfig(variables: Readonly<Record<string, string | undefined
   if (env.success && (env.data.MESH_LLM_BASE_URL === undefined) !== (env.data.MESH_LLM_MODEL === undefined)) {
     problems.push('MESH_LLM_BASE_URL, MESH_LLM_MODEL: set both or neither');
   }
-  const settings = readConfigFile(path.join(configDir, 'config.yaml'), problems);
+  const name = path.join(configDir, 'config.yaml');
+  const settings = readConfigFile(name, problems);
   if (problems.length > 0 || !env.success || !settings) throw new ConfigError(problems);
   const unknownVariables = Object.keys(given).filter(
     (name) => !(name in environment.shape) && !CLIENT_VARIABLES.has(name),
   );
-  return { env: env.data, ...settings, configDir, unknownVariables };
+  const notices = holdsSecret(settings) ? closeToOthers(name) : [];
+  return { env: env.data, ...settings, configDir, unknownVariables, notices };
+}
+
+function holdsSecret({ app }: ConfigFile): boolean {
+  return app.initAdmins.length > 0 || typeof app.metrics === 'object';
 }
 
 /** Read by the `mesh` command, not by the control plane. */
@@ -217,6 +244,24 @@ function readConfigFile(name: string, problems: string[]): ConfigFile | undefine
   if (parsed.success) return parsed.data;
   problems.push(...parsed.error.issues.map((issue) => `config.yaml ${issue.path.join('.')}: ${issue.message}`));
   return undefined;
+}
+
+function secret(minLength: number) {
+  return z
+    .string()
+    .min(minLength, `must have at least ${minLength} characters`)
+    .transform((text) => new Secret(text));
+}
+
+/** As express takes it: an address, a network, or the name of some networks. */
+function isProxy(text: string): boolean {
+  if (['loopback', 'linklocal', 'uniquelocal'].includes(text)) return true;
+  const [address = '', prefix, ...rest] = text.split('/');
+  const family = isIP(address);
+  const bits = family === 4 ? 32 : 128;
+  return (
+    family !== 0 && rest.length === 0 && (prefix === undefined || (/^\d+$/.test(prefix) && Number(prefix) <= bits))
+  );
 }
 
 function isNatsUrl(text: string): boolean {

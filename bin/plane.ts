@@ -23,6 +23,7 @@ import { buildDashboard } from './dashboard.ts';
 import { busGivenToNodes, relayGivenToNodes } from './given-addresses.ts';
 import { buildKeyring } from './keyring.ts';
 import { lockDirectory } from './lock.ts';
+import { ownNames } from './own-names.ts';
 import { buildPlanner } from './planner.ts';
 import { buildServices } from './services.ts';
 import { readTls } from './tls.ts';
@@ -91,7 +92,8 @@ export async function startPlane(config: Config, { log, clock = { now: Date.now 
     undo.push(() => jobs.stop());
 
     metrics.append(wire.metrics);
-    const mcp = buildMcp({ operations, tools: MCP_TOOLS, gate, log, observe: toolCalls(metrics) });
+    const hosts = ownNames(config, tls);
+    const mcp = buildMcp({ operations, tools: MCP_TOOLS, gate, log, hosts, observe: toolCalls(metrics) });
     undo.push(() => mcp.close());
     const rate = { perMinute: config.app.rateLimit };
     const app = buildApp({
@@ -104,6 +106,9 @@ export async function startPlane(config: Config, { log, clock = { now: Date.now 
       mcp: (request, response) => void mcp.handle(request, response),
       dashboard: buildDashboard(),
       limits: { rate },
+      hosts,
+      metricsAccess: config.app.metrics,
+      ...(config.app.trustProxy !== false && { trustProxy: config.app.trustProxy }),
     });
     const api = await orExplain(
       'MESH_LISTEN',

@@ -5,6 +5,7 @@ export const problems = {
   edition_required: { status: 402, title: 'Pro edition required' },
   forbidden: { status: 403, title: 'Not permitted' },
   beyond_delegation: { status: 403, title: 'Beyond the delegation' },
+  host_not_allowed: { status: 403, title: 'Host not allowed' },
   peer_pending: { status: 403, title: 'Peer awaits approval' },
   password_change_required: { status: 403, title: 'Password change required' },
   not_found: { status: 404, title: 'Record not found' },

@@ -5,7 +5,7 @@ import { invalidInput, MeshError, sentenceOf } from './errors.ts';
 import { SYSTEM_WORKSPACE } from './ids.ts';
 import { type AnyOperation, type CallContext, type Face, isPending } from './operation.ts';
 import { StoreError, type StoreErrorCode } from './ports.ts';
-import { fieldErrorsOf } from './schema-errors.ts';
+import { fieldErrorsOf, PLAINLY } from './schema-errors.ts';
 import type { Access } from './scope.ts';
 
 /** One call as a face received it. */
@@ -213,7 +213,7 @@ function forbiddenDetail(access: Access): string {
 }
 
 function parseInput(schema: z.ZodObject, raw: unknown): unknown {
-  const parsed = schema.safeParse(raw);
+  const parsed = schema.safeParse(raw, PLAINLY);
   if (parsed.success) return parsed.data;
   const errors = fieldErrorsOf(parsed.error);
   throw invalidInput(errors, sentenceOf(errors));

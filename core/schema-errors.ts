@@ -24,3 +24,49 @@ export function fieldErrorsOf({ issues }: z.ZodError): FieldError[] {
 function unknownField(path: readonly PropertyKey[]): FieldError {
   return { pointer: jsonPointer(path), detail: 'There is no such field.' };
 }
+
+const TYPES: Readonly<Record<string, string>> = {
+  string: 'text',
+  number: 'a number',
+  int: 'a whole number',
+  boolean: 'true or false',
+  array: 'a list',
+  object: 'an object',
+  record: 'an object',
+};
+
+/** Says what is right, where a schema has no words of its own; for the second argument of `safeParse`. */
+export const PLAINLY = { error: plainMessage } as const;
+
+function plainMessage(issue: z.core.$ZodRawIssue): string | undefined {
+  switch (issue.code) {
+    case 'invalid_type': {
+      const wanted = TYPES[issue.expected] ?? issue.expected;
+      return issue.input === undefined ? `Required: ${wanted}.` : `Must be ${wanted}.`;
+    }
+    case 'invalid_value':
+      return `Must be ${issue.values.length > 1 ? 'one of ' : ''}${issue.values.map(String).join(', ')}.`;
+    case 'too_big':
+      return `Must ${sized(issue.origin, issue.inclusive === false ? 'less than' : 'at most', issue.maximum)}.`;
+    case 'too_small':
+      if (issue.origin === 'string' && issue.minimum === 1) return 'Must not be empty.';
+      return `Must ${sized(issue.origin, issue.inclusive === false ? 'more than' : 'at least', issue.minimum)}.`;
+    default:
+      return undefined;
+  }
+}
+
+function sized(origin: string, relation: string, limit: number | bigint): string {
+  switch (origin) {
+    case 'string':
+      return `have ${relation} ${limit} character${limit === 1 ? '' : 's'}`;
+    case 'array':
+    case 'set':
+      return `have ${relation} ${limit} ${limit === 1 ? 'entry' : 'entries'}`;
+    case 'object':
+    case 'map':
+      return `have ${relation} ${limit} field${limit === 1 ? '' : 's'}`;
+    default:
+      return `be ${relation} ${limit}`;
+  }
+}

@@ -39,7 +39,23 @@ app:
     - { username: admin, password: change-me-at-once }
   planTtl: 10m           # life of an intent plan
   rateLimit: 6000        # requests a minute from one source address; of one person or agent 5 times, of one workspace 20 times as many
+  publicUrls: []         # addresses of this control plane, such as https://mesh.example.com: see below
+  trustProxy: false      # whose X-Forwarded-For and X-Forwarded-Proto count: true, a number of proxies, or their addresses
+  metrics: open          # who may read /metrics: open, local (this machine), off, or { token: <bearer token> }
 \`\`\`
+
+A \`config.yaml\` with a password or token in it that others can read is narrowed to mode 0600 where it is the service's own
+file; else the log names it at each start.
+
+\`publicUrls\`: a request that a browser made (with \`Origin\` or a cookie), and one that comes over the loopback without a
+bearer token, must name the control plane in \`Host\`: by an address, a name of the loopback, the name of the machine, a name
+in \`MESH_LISTEN\`, \`MESH_TLS_CERT\` or the addresses given to nodes, or one of these. Any other gets 403
+\`host_not_allowed\`, which says what to add. Nodes, agents and scripts with a token are not asked; neither are
+\`/healthz\` and \`/readyz\`. Set it where a reverse proxy passes its own name on, or people open the page by a name.
+
+\`trustProxy\`: behind a reverse proxy, so that limits count each client and not the proxy. A number counts proxies from this
+end, a list names their addresses and networks (\`loopback\`, \`linklocal\` and \`uniquelocal\` are known); \`true\` believes
+whatever the client says, so only where nothing but the proxy can connect. While it is off, the headers count for nothing.
 
 Generated secrets are in \`<config-dir>/credentials.json\` (mode 0600, refused at start if wider).
 `;

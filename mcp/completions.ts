@@ -1,4 +1,5 @@
 import type { CompleteRequestParams } from '@modelcontextprotocol/server';
+import { lineText } from './as-data.ts';
 import type { McpOptions, Principal } from './surface.ts';
 import { type Tools, workspacesOf } from './tools.ts';
 
@@ -16,7 +17,7 @@ function sourceOf({ ref, argument }: CompleteRequestParams): { tool: string; fie
 /** Values of the protocol's limit. */
 const MAX_VALUES = 100;
 
-/** Ids and names that begin with what was typed; none where the caller may not list them. */
+/** Ids and names that begin with what was typed, as far as they can be seen; none where the caller may not list them. */
 export async function complete(
   params: CompleteRequestParams,
   tools: Tools,
@@ -38,7 +39,7 @@ export async function complete(
   if (!source || !Array.isArray(items)) return [];
   const values = items.flatMap((item: Readonly<Record<string, unknown>>) => {
     const value = source.fields.map((field) => item[field]).find((found) => typeof found === 'string');
-    return typeof value === 'string' && value.startsWith(typed) ? [value] : [];
+    return typeof value === 'string' && value.startsWith(typed) && lineText(value) === value ? [value] : [];
   });
   return values.slice(0, MAX_VALUES);
 }

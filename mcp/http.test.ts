@@ -220,7 +220,7 @@ describe('the endpoint', () => {
   });
 
   test('accepts the Origin of its own address', async () => {
-    await using plane = await startTestMcp();
+    await using plane = await startTestMcp({ hosts: new Set(['mesh.test']) });
     expect((await fetch(plane.url, post(initialize, { origin: 'http://mesh.test:18090' }))).status).toBe(200);
   });
 });

@@ -10,12 +10,12 @@ import {
 import { buildAccessWatch } from '../core/access-watch.ts';
 import type { Caller } from '../core/caller.ts';
 import { MeshError, toProblem } from '../core/errors.ts';
+import { refuseForeignHost } from '../core/host-check.ts';
 import { newId } from '../core/ids.ts';
 import { originOf } from '../core/origin.ts';
 import { createShares, shareKeysOf } from '../core/shares.ts';
 import { readMessage } from './body.ts';
 import { endWithToken } from './end-with-token.ts';
-import { type AllowedHosts, refuseRebinding } from './origin.ts';
 import { sendRpcError, sendUnauthenticated } from './refusal.ts';
 import { urisOf } from './resources.ts';
 import { buildServerFactory } from './server.ts';
@@ -25,8 +25,8 @@ import type { McpOptions, Principal } from './surface.ts';
 import { workspacesOf } from './tools.ts';
 
 export interface McpHttpOptions extends McpOptions {
-  /** Names this plane is reached by, besides the loopback and its own address. */
-  readonly allowedHosts?: AllowedHosts;
+  /** Names of this control plane, in lower case, besides those of the loopback. */
+  readonly hosts?: ReadonlySet<string>;
   readonly sessions?: SessionLimits;
   /** Subscriptions of the current revision, open at once in this process. */
   readonly maxSubscriptions?: number;
@@ -48,7 +48,7 @@ const BEARER = /^Bearer +([\x21-\x7e]+)$/i;
 
 /** MCP over Streamable HTTP for both eras: the current revision request by request, that of 2025 in sessions. */
 export function buildMcp(options: McpHttpOptions): McpEndpoint {
-  const { gate, log, allowedHosts = [], sessions: limits = {}, maxSubscriptions = MAX_SUBSCRIPTIONS } = options;
+  const { gate, log, hosts = new Set(), sessions: limits = {}, maxSubscriptions = MAX_SUBSCRIPTIONS } = options;
   const factory = buildServerFactory(options);
   const sessions = createSessions(limits, () => gate.services.clock.now());
   const access = buildAccessWatch(gate);
@@ -63,7 +63,6 @@ export function buildMcp(options: McpHttpOptions): McpEndpoint {
   const shares = createShares('MCP subscriptions', maxSubscriptions);
   const { resources } = factory;
   const serveListening = buildSubscriptions({ clock, handler: modern, resources, access, shares, onerror });
-  const hosts = [...(allowedHosts === 'any' ? [] : allowedHosts), hostnameOf(gate.services.settings.apiUrl)];
   const stopListening = store.onCommit((commit) => {
     const uris = urisOf(commit);
     if (uris.size === 0) return;
@@ -134,11 +133,8 @@ export function buildMcp(options: McpHttpOptions): McpEndpoint {
   ): Promise<void> {
     const origin = originOf(request);
     try {
-      const refusal = refuseRebinding(request, hosts, allowedHosts);
-      if (refusal) {
-        sendRpcError(response, 403, -32_000, refusal);
-        return;
-      }
+      const refusal = refuseForeignHost(request, hosts);
+      if (refusal) throw refusal;
       const principal = await authenticate(request, origin);
       if (request.method === 'POST' && !isJsonContentType(request.headers['content-type'] ?? null)) {
         sendRpcError(response, 415, -32_000, 'Send the message as application/json.');
@@ -200,8 +196,4 @@ function classify({ method = '', headers }: IncomingMessage, body: unknown) {
     ...(name !== undefined && { mcpNameHeader: name }),
     ...(body !== undefined && { body }),
   });
-}
-
-function hostnameOf(url: string): string {
-  return URL.canParse(url) ? new URL(url).hostname : '';
 }

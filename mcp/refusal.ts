@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import type { Problem } from '../core/errors.ts';
+import { lineText } from './as-data.ts';
 
 /** A JSON-RPC error as the whole answer. */
 export function sendRpcError(
@@ -12,7 +13,7 @@ export function sendRpcError(
 ): void {
   const { retryAfterSeconds } = (problem ?? {}) as { retryAfterSeconds?: unknown };
   const retry = typeof retryAfterSeconds === 'number' ? { 'Retry-After': String(retryAfterSeconds) } : {};
-  const error = { code, message, ...(problem && { data: problem }) };
+  const error = { code, message: lineText(message), ...(problem && { data: problem }) };
   send(response, status, { 'Content-Type': 'application/json', ...retry }, { jsonrpc: '2.0', id, error });
 }
 

@@ -11,6 +11,7 @@ import { invoke, mayAccess } from '../core/invoke.ts';
 import type { AnyOperation } from '../core/operation.ts';
 import type { Commit } from '../core/ports.ts';
 import type { Services } from '../core/services.ts';
+import { jsonText, lineText } from './as-data.ts';
 import type { McpOptions, Principal, ReadContents } from './surface.ts';
 import { workspacesOf } from './tools.ts';
 
@@ -75,13 +76,13 @@ export function buildResources({ operations, gate, log, extension }: McpOptions)
         },
         gate,
       );
-      return [{ uri, mimeType: MIME, text: JSON.stringify(value) }];
+      return [{ uri, mimeType: MIME, text: jsonText(value) }];
     } catch (error) {
       const problem = toProblem(error, { requestId });
       if (!(error instanceof MeshError)) log.error({ err: error, requestId, uri }, 'a resource failed');
-      if (problem.code === 'not_found') throw new ResourceNotFoundError(uri, problem.detail);
+      if (problem.code === 'not_found') throw new ResourceNotFoundError(uri, lineText(problem.detail));
       const code = error instanceof MeshError ? ProtocolErrorCode.InvalidParams : ProtocolErrorCode.InternalError;
-      throw new ProtocolError(code, `${problem.title}: ${problem.detail}`, { problem });
+      throw new ProtocolError(code, lineText(`${problem.title}: ${problem.detail}`), { problem });
     }
   }
 

@@ -2,9 +2,11 @@ import {
   ProtocolError,
   ProtocolErrorCode,
   ResourceNotFoundError,
-  Server,
+  type Server,
   type ServerContext,
 } from '@modelcontextprotocol/server';
+import { lineText } from './as-data.ts';
+import { CheckedServer } from './checked-server.ts';
 import { complete } from './completions.ts';
 import { buildPrompts } from './prompts.ts';
 import { buildResources, type Resources } from './resources.ts';
@@ -32,16 +34,17 @@ export interface ServerFactory {
 
 /** Makes a server for one request of the current revision, or one session of the 2025 era; what they share is made once. */
 export function buildServerFactory(options: McpOptions): ServerFactory {
-  const { gate, extension } = options;
+  const { gate, extension, log } = options;
   const tools = buildTools(options);
   const resources = buildResources(options);
   const prompts = buildPrompts(options, tools);
   const info = { name: 'mesh', title: 'Mesh control plane', version: gate.services.settings.version };
   const extensionTools = new Map(extension?.tools.map((tool) => [tool.definition.name, tool]));
   const extensionPrompts = new Map(extension?.prompts.map((prompt) => [prompt.definition.name, prompt]));
+  const isTool = (name: unknown) => options.tools.some((tool) => tool === name) || extensionTools.has(String(name));
 
   function build(era: 'legacy' | 'modern', principalOf: PrincipalOf, watching?: Watching): Server {
-    const server = new Server(info, {
+    const server = new CheckedServer({ log, isTool }, info, {
       instructions: INSTRUCTIONS,
       capabilities: {
         tools: {},
@@ -66,7 +69,10 @@ export function buildServerFactory(options: McpOptions): ServerFactory {
         tools.call(params.name, args, principalOf(context), context.mcpReq.signal) ??
         extensionTools.get(params.name)?.call(args, context, server);
       if (!result) {
-        throw new ProtocolError(ProtocolErrorCode.InvalidParams, `There is no tool ${params.name}. Ask tools/list.`);
+        throw new ProtocolError(
+          ProtocolErrorCode.InvalidParams,
+          `There is no tool ${lineText(params.name)}. Ask tools/list.`,
+        );
       }
       return result;
     });
@@ -88,7 +94,11 @@ export function buildServerFactory(options: McpOptions): ServerFactory {
       const fixture = extensionPrompts.get(name);
       if (fixture) return fixture.get(args, context);
       const messages = await prompts.get(name, args, principalOf(context), context.mcpReq.signal);
-      if (!messages) throw new ProtocolError(ProtocolErrorCode.InvalidParams, `There is no prompt ${name}.`);
+      if (!messages)
+        throw new ProtocolError(
+          ProtocolErrorCode.InvalidParams,
+          `There is no prompt ${lineText(name)}. Ask prompts/list.`,
+        );
       return { messages };
     });
     server.setRequestHandler('completion/complete', async ({ params }, context) => {

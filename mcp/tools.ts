@@ -4,6 +4,7 @@ import { newId, SYSTEM_WORKSPACE } from '../core/ids.ts';
 import { invoke, mayAccess } from '../core/invoke.ts';
 import type { AnyOperation } from '../core/operation.ts';
 import type { Services } from '../core/services.ts';
+import { jsonText, lineText } from './as-data.ts';
 import { type Described, describeTool } from './schemas.ts';
 import type { McpOptions, Principal } from './surface.ts';
 
@@ -88,13 +89,13 @@ export async function workspacesOf(
 }
 
 function success(value: unknown): CallToolResult {
-  const content: CallToolResult['content'] = [{ type: 'text', text: JSON.stringify(value) }];
+  const content: CallToolResult['content'] = [{ type: 'text', text: jsonText(value) }];
   const structured = typeof value === 'object' && value !== null && !Array.isArray(value);
   return structured ? { content, structuredContent: value as Record<string, unknown> } : { content };
 }
 
 /** Without `structuredContent`: a v1 client checks that against the tool's output schema, and would lose the problem. */
 export function failure(problem: Problem): CallToolResult {
-  const texts = [`${problem.title}: ${problem.detail}`, JSON.stringify(problem)];
+  const texts = [lineText(`${problem.title}: ${problem.detail}`), jsonText(problem)];
   return { isError: true, content: texts.map((text) => ({ type: 'text' as const, text })) };
 }

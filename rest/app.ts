@@ -1,6 +1,8 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
+import type { TLSSocket } from 'node:tls';
 import express, { type Request, type RequestHandler, type Response } from 'express';
 import { MeshError, toProblem } from '../core/errors.ts';
+import { refuseForeignHost } from '../core/host-check.ts';
 import type { Gate } from '../core/invoke.ts';
 import type { AnyOperation } from '../core/operation.ts';
 import type { Log } from '../core/ports.ts';
@@ -8,12 +10,13 @@ import type { Services } from '../core/services.ts';
 import { buildEvents, type EventLimits } from './events.ts';
 import { laterRoutes } from './later-routes.ts';
 import type { Metrics } from './metrics.ts';
+import { type MetricsAccess, serveMetrics } from './metrics-access.ts';
 import { openApiDocument } from './openapi.ts';
 import { fromHttpError, sendProblem } from './problem.ts';
 import { limitRate, type RateLimit } from './rate-limit.ts';
 import { requestIdOf } from './request-id.ts';
 import { buildRouter } from './router.ts';
-import { securityHeaders } from './security-headers.ts';
+import { STRICT_TRANSPORT_SECURITY, securityHeaders } from './security-headers.ts';
 
 export interface AppOptions {
   readonly operations: readonly AnyOperation<Services>[];
@@ -33,8 +36,12 @@ export interface AppOptions {
   readonly mcp?: RequestHandler;
   /** Answers what nothing else does, such as the dashboard at /. */
   readonly dashboard?: RequestHandler;
-  /** Proxies whose X-Forwarded-For is believed, as express takes it: a count of hops or a list of addresses. */
-  readonly trustProxy?: number | readonly string[];
+  /** Proxies whose X-Forwarded-For is believed, as express takes it: all, a count of hops or a list of addresses. */
+  readonly trustProxy?: true | number | readonly string[];
+  /** Names of this control plane, in lower case, besides those of the loopback. */
+  readonly hosts?: ReadonlySet<string>;
+  /** Who may read /metrics; everyone unless set. */
+  readonly metricsAccess?: MetricsAccess;
 }
 
 const DEFAULT_RATE: RateLimit = { perMinute: 6_000 };
@@ -52,6 +59,8 @@ export function buildApp(options: AppOptions): RequestListener {
     mcp,
     dashboard,
     trustProxy,
+    hosts = new Set(),
+    metricsAccess = 'open',
   } = options;
   const headers = securityHeaders();
   const app = express();
@@ -61,6 +70,12 @@ export function buildApp(options: AppOptions): RequestListener {
   if (trustProxy !== undefined) app.set('trust proxy', trustProxy);
 
   const limit = limits.rate === 'off' ? undefined : limitRate(limits.rate ?? DEFAULT_RATE, gate.known);
+  const checkHost = hostCheck(hosts);
+  app.use((request, response, next) => {
+    if (request.secure) response.setHeader('Strict-Transport-Security', STRICT_TRANSPORT_SECURITY);
+    next();
+  });
+  app.use(checkHost);
   if (limit) app.use(limit);
   const events = buildEvents({ gate, log, metrics, headers, ...(limits.events && { limits: limits.events }) });
   const openapi = openApi(operations, gate.services.settings.version, headers);
@@ -87,17 +102,14 @@ export function buildApp(options: AppOptions): RequestListener {
     const degraded = problems();
     response.json(degraded.length === 0 ? { status: 'ready' } : { status: 'ready', degraded });
   });
-  app.get('/metrics', async (_request, response) => {
-    const text = await metrics.render();
-    response.type('text/plain; version=0.0.4; charset=utf-8').send(text);
-  });
+  app.get('/metrics', serveMetrics(metrics, metricsAccess));
   if (dashboard) app.use(dashboard);
   app.use((request, _response, next) => next(new MeshError('not_found', `There is nothing at ${request.path}.`)));
   const fail = problemsOnly(log);
   // express tells an error handler by its four parameters.
   app.use((error: unknown, request: Request, response: Response, _next: () => void) => fail(error, request, response));
   // Only express can tell whom a proxy speaks for.
-  return trustProxy === undefined ? direct(api, limit, fail, app) : app;
+  return trustProxy === undefined ? direct(api, [checkHost, ...(limit ? [limit] : [])], fail, app) : app;
 }
 
 type Fail = (error: unknown, request: IncomingMessage, response: ServerResponse) => void;
@@ -105,7 +117,7 @@ type Fail = (error: unknown, request: IncomingMessage, response: ServerResponse)
 /** Leads /api/v1 past the dispatch of express, which costs more than most operations do; the rest goes through it. */
 function direct(
   api: RequestHandler,
-  limit: RequestHandler | undefined,
+  before: readonly RequestHandler[],
   fail: Fail,
   others: RequestListener,
 ): RequestListener {
@@ -117,12 +129,25 @@ function direct(
     // The handlers of this path use nothing that express adds, but for `ip`, for which the socket stands in.
     const [request, response] = [incoming as Request, outgoing as Response];
     const failed = (error: unknown) => fail(error, incoming, outgoing);
-    const answer = (error?: unknown) => {
-      if (error) failed(error);
-      else Promise.try(() => api(request, response, failed)).catch(failed);
+    if ((incoming.socket as Partial<TLSSocket>).encrypted) {
+      outgoing.setHeader('Strict-Transport-Security', STRICT_TRANSPORT_SECURITY);
+    }
+    const step = (index: number) => (error?: unknown) => {
+      if (error) return failed(error);
+      const handler = before[index];
+      Promise.try(() => (handler ?? api)(request, response, handler ? step(index + 1) : failed)).catch(failed);
     };
-    if (limit) Promise.try(() => limit(request, response, answer)).catch(failed);
-    else answer();
+    step(0)();
+  };
+}
+
+/** Asked by load balancers under any name, and tell nothing; /mcp makes the same check and refuses in its own form. */
+const CHECKED_ELSEWHERE = new Set(['/healthz', '/readyz', '/mcp']);
+
+function hostCheck(hosts: ReadonlySet<string>): RequestHandler {
+  return (request, _response, next) => {
+    const refusal = refuseForeignHost(request, hosts);
+    next(refusal && !CHECKED_ELSEWHERE.has(request.url.split('?', 1)[0] ?? '') ? refusal : undefined);
   };
 }
 

@@ -2,10 +2,7 @@ import { z } from 'zod';
 import { createDocument, type ZodOpenApiOperationObject, type ZodOpenApiPathsObject } from 'zod-openapi';
 import { type ProblemCode, problems } from '../core/errors.ts';
 import { type AnyOperation, mayWait, pendingApproval } from '../core/operation.ts';
-
-/** What any operation can answer besides its own problems. */
-const COMMON: readonly ProblemCode[] = ['invalid_input', 'rate_limited', 'internal', 'unavailable'];
-const PROTECTED: readonly ProblemCode[] = ['unauthenticated', 'forbidden'];
+import { problemsOf } from './problems-of.ts';
 
 const problem = z
   .looseObject({
@@ -80,9 +77,6 @@ function describe<Services>(operation: AnyOperation<Services>): ZodOpenApiOperat
         })
       : undefined;
   const empty = Object.keys(elsewhere.shape).length === 0;
-  const codes = [
-    ...new Set([...COMMON, ...(access === 'public' ? [] : PROTECTED), ...editionOf(operation), ...operation.problems]),
-  ];
   const answer = http.envelope ? z.object({ [http.envelope]: output }) : output;
   const status = http.status ?? 200;
   return {
@@ -116,13 +110,9 @@ function describe<Services>(operation: AnyOperation<Services>): ZodOpenApiOperat
           content: { 'application/json': { schema: answer } },
         },
       }),
-      ...problemResponses(codes),
+      ...problemResponses(problemsOf(operation)),
     },
   };
-}
-
-function editionOf<Services>({ edition, proWhen }: AnyOperation<Services>): readonly ProblemCode[] {
-  return edition === 'pro' || proWhen ? ['edition_required'] : [];
 }
 
 function bodyOf<Services>({ http }: AnyOperation<Services>, schema: z.ZodObject) {
@@ -132,7 +122,7 @@ function bodyOf<Services>({ http }: AnyOperation<Services>, schema: z.ZodObject)
 }
 
 /** One response for each status; its description lists the codes. */
-function problemResponses(codes: readonly ProblemCode[]) {
+function problemResponses(codes: ReadonlySet<ProblemCode>) {
   const byStatus = new Map<number, ProblemCode[]>();
   for (const code of codes) {
     const { status } = problems[code];

@@ -12,6 +12,7 @@ import { listen } from '../rest/listen.ts';
 import { createMetrics } from '../rest/metrics.ts';
 import { operations } from '../tools/index.ts';
 import { MCP_TOOLS } from '../tools/surfaces.ts';
+import { expectDeclaredStatuses } from './declared-answers.ts';
 import { buildKit, type Kit } from './kit.ts';
 
 const silent: Log = { error() {}, warn() {}, info() {}, debug() {} };
@@ -44,11 +45,12 @@ export async function serveFaces<K extends Pick<Kit, 'services' | 'gate'> & Asyn
     },
   };
   const mcp = buildMcp({ operations, tools: MCP_TOOLS, gate, log: silent, sessions });
+  const metrics = createMetrics();
   const app = buildApp({
     operations,
     gate,
     log: silent,
-    metrics: createMetrics(),
+    metrics,
     ready: () => true,
     limits,
     mcp: mcp.handle,
@@ -76,6 +78,7 @@ export async function serveFaces<K extends Pick<Kit, 'services' | 'gate'> & Asyn
       await mcp.close();
       await server.stop(0);
       await kit[Symbol.asyncDispose]();
+      expectDeclaredStatuses(await metrics.render(), operations);
     },
   };
 }

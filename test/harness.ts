@@ -5,6 +5,8 @@ import { dump } from 'js-yaml';
 import { loadConfig } from '../bin/config.ts';
 import { type Plane, startPlane } from '../bin/plane.ts';
 import type { Clock, Log } from '../core/ports.ts';
+import { operations } from '../tools/index.ts';
+import { expectDeclaredStatuses } from './declared-answers.ts';
 
 export const ADMIN_PASSWORD = 'correct horse battery staple';
 
@@ -74,8 +76,11 @@ export async function startHarness({ env = {}, config, clock, directory }: Harne
     stop: () => plane.stop(),
 
     async [Symbol.asyncDispose](): Promise<void> {
+      // A plane that a test has stopped, or whose metrics are closed, tells nothing.
+      const metrics = await api('GET', '/metrics').catch(() => undefined);
       await plane.stop();
       rmSync(dir, { recursive: true, force: true });
+      if (metrics?.status === 200) expectDeclaredStatuses(metrics.text, operations);
     },
   };
 }

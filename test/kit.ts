@@ -15,6 +15,7 @@ import { ROLE_SCOPES, type Role, type Scope } from '../core/scope.ts';
 import type { Services } from '../core/services.ts';
 import { openSqliteStore } from '../storage/sqlite/store.ts';
 import { operations } from '../tools/index.ts';
+import { expectDeclaredProblem } from './declared-answers.ts';
 
 /** 2026-01-05, a Monday, 12:00 UTC. */
 const KIT_NOW = Date.UTC(2026, 0, 5, 12);
@@ -77,7 +78,10 @@ export async function buildKit(options: KitOptions = {}) {
       const { as, bearer, workspace, face = 'rest', origin = '127.0.0.1' } = options;
       const signal = AbortSignal.timeout(30_000);
       const request = { raw, bearer, workspaceHints: [workspace], face, origin, requestId: newId('r'), signal };
-      return invoke(operation, as ? { ...request, caller: as } : request, gate);
+      return invoke(operation, as ? { ...request, caller: as } : request, gate).catch((error: unknown) => {
+        expectDeclaredProblem(operation, error);
+        throw error;
+      });
     },
 
     /** A new workspace; its id. */

@@ -31,7 +31,15 @@ export const applyNetworkChange = defineOperation({
   workspace: 'scoped',
   edition: 'pro',
   effects: { ...CREATE, destructiveHint: true },
-  problems: ['invalid_input', 'not_found', 'conflict', 'plan_stale', 'plan_expired', 'policy_assertion_failed'],
+  problems: [
+    'invalid_input',
+    'not_found',
+    'conflict',
+    'plan_stale',
+    'plan_expired',
+    'policy_assertion_failed',
+    'expired',
+  ],
   http: { method: 'post', path: '/api/v1/ai/intent/apply' },
   async run({ plan_id: planId, approved_by: approvedBy }, context) {
     if (context.face === 'rest' && approvedBy === undefined) {

@@ -12,7 +12,7 @@ import { annotationsSchema, nameSchema } from '../core/network/manifest.ts';
 import { readYaml } from '../core/network/resource-input.ts';
 import type { CallContext } from '../core/operation.ts';
 import { API_VERSION } from '../core/record.ts';
-import { fieldErrorsOf } from '../core/schema-errors.ts';
+import { fieldErrorsOf, PLAINLY } from '../core/schema-errors.ts';
 import type { Services } from '../core/services.ts';
 import { lineOfText, TEXT_LIMITS } from '../core/text.ts';
 import { resourceFields } from './resource-fields.ts';
@@ -64,7 +64,7 @@ export async function assertionOf(
 }
 
 function parsed<T>(schema: z.ZodType<T>, value: unknown): T {
-  const result = schema.safeParse(value);
+  const result = schema.safeParse(value, PLAINLY);
   if (result.success) return result.data;
   const errors = fieldErrorsOf(result.error);
   throw invalidInput(errors, sentenceOf(errors));

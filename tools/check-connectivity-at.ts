@@ -21,7 +21,7 @@ export const checkConnectivityAt = defineOperation({
   workspace: 'scoped',
   edition: 'pro',
   effects: READ,
-  problems: ['invalid_input', 'not_found'],
+  problems: ['invalid_input', 'not_found', 'expired'],
   http: { method: 'get', path: '/api/v1/connectivity/check-at' },
   run: (query, { services, workspace }) => connectivity(services, workspace, withProtocol(query)) as never,
 });

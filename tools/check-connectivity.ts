@@ -14,7 +14,7 @@ export const checkConnectivity = defineOperation({
   workspace: 'scoped',
   edition: 'community',
   effects: READ,
-  problems: ['invalid_input', 'not_found'],
+  problems: ['invalid_input', 'not_found', 'expired'],
   http: { method: 'get', path: '/api/v1/connectivity/check' },
   run: (query, { services, workspace }) => connectivity(services, workspace, withProtocol(query)) as never,
 });

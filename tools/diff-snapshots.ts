@@ -42,7 +42,7 @@ export const diffSnapshots = defineOperation({
   workspace: 'scoped',
   edition: 'pro',
   effects: READ,
-  problems: ['invalid_input', 'not_found'],
+  problems: ['invalid_input', 'not_found', 'expired'],
   http: { method: 'get', path: '/api/v1/workspaces/:workspaceId/snapshots/diff' },
   async run({ from, to }, { services, workspace }) {
     const [older, newer] = await Promise.all([from, to].map((id) => getSnapshot(services, workspace, id)));

@@ -22,7 +22,7 @@ export const explainDenial = defineOperation({
   workspace: 'scoped',
   edition: 'community',
   effects: READ,
-  problems: ['invalid_input', 'not_found'],
+  problems: ['invalid_input', 'not_found', 'expired'],
   http: { method: 'get', path: '/api/v1/connectivity/explain' },
   async run(input, { services, workspace }) {
     const query = withProtocol(input);

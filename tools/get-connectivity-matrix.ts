@@ -32,7 +32,7 @@ export const getConnectivityMatrix = defineOperation({
   edition: 'community',
   proWhen: ({ at, snapshot_id: id }) => at !== undefined || id !== undefined,
   effects: READ,
-  problems: ['invalid_input', 'not_found'],
+  problems: ['invalid_input', 'not_found', 'expired'],
   http: { method: 'get', path: '/api/v1/connectivity/matrix' },
   async run(query, { services, workspace }) {
     const { states, clock } = services;

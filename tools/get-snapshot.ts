@@ -32,7 +32,7 @@ export const getSnapshot = defineOperation({
   workspace: 'scoped',
   edition: 'pro',
   effects: READ,
-  problems: ['not_found'],
+  problems: ['not_found', 'expired'],
   http: { method: 'get', path: '/api/v1/workspaces/:workspaceId/snapshots/:snapshotId' },
   async run({ snapshotId }, { services, workspace, face }) {
     const record = await snapshotOf(services, workspace, snapshotId);

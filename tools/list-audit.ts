@@ -61,7 +61,7 @@ export const listAudit = defineOperation({
   workspace: 'scoped',
   edition: 'community',
   effects: READ,
-  problems: ['invalid_input'],
+  problems: ['invalid_input', 'beyond_delegation'],
   http: { method: 'get', path: '/api/v1/audit' },
   async run({ from, to, cursor, limit, ...filter }, context) {
     const { services, workspace } = context;

@@ -43,7 +43,7 @@ export const planNetworkChange = defineOperation({
   workspace: 'scoped',
   edition: 'pro',
   effects: CREATE,
-  problems: ['invalid_input', 'intent_not_understood', 'not_found', 'conflict'],
+  problems: ['invalid_input', 'intent_not_understood', 'not_found', 'conflict', 'expired'],
   http: { method: 'post', path: '/api/v1/ai/intent/plan' },
   async run({ intent, dry_run: dryRun, changes, expectations, history, revert }, context) {
     const plan = await planChange(context, {

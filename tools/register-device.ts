@@ -44,7 +44,7 @@ export const registerDevice = defineOperation({
   workspace: 'scoped',
   edition: 'community',
   effects: CREATE,
-  problems: ['invalid_input', 'unauthenticated', 'forbidden', 'conflict'],
+  problems: ['invalid_input', 'unauthenticated', 'forbidden', 'conflict', 'policy_assertion_failed'],
   http: {
     method: 'post',
     path: '/api/v1/devices/register',

@@ -17,7 +17,7 @@ export const renameOwnDevice = defineOperation({
   workspace: 'scoped',
   edition: 'community',
   effects: UPDATE,
-  problems: ['invalid_input', 'not_found', 'conflict'],
+  problems: ['invalid_input', 'not_found', 'conflict', 'policy_assertion_failed'],
   http: { method: 'patch', path: '/api/v1/devices/self' },
   async run({ name }, context) {
     const { peer } = await ownPeer(context);

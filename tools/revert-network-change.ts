@@ -23,7 +23,7 @@ export const revertNetworkChange = defineOperation({
   workspace: 'scoped',
   edition: 'pro',
   effects: CREATE,
-  problems: ['invalid_input', 'not_found', 'conflict'],
+  problems: ['invalid_input', 'not_found', 'conflict', 'expired'],
   http: { method: 'post', path: '/api/v1/ai/intent/revert' },
   async run({ revision, snapshot_id: snapshot, workflow_id: workflow, dry_run: dryRun }, context) {
     const targets: RevertTarget[] = [

@@ -55,6 +55,8 @@ describe('login limits', () => {
     const { attempt } = prepared();
     expect(times(6, (i) => attempt(`2001:db8:1:2::${i}`)).at(-1)).toBe(60);
     expect(attempt('2001:db8:1:3::1')).toBe('in');
+    expect(times(6, (i) => attempt(`2001::1:2:3:4:${i}`)).at(-1)).toBe(60);
+    expect([attempt('2001::9:2:3:4:5'), attempt('2001:0:0:1::7')]).toEqual(['in', 60]);
     expect(times(6, (i) => attempt(i % 2 ? '203.0.113.7' : '::ffff:203.0.113.7')).at(-1)).toBe(60);
   });
 

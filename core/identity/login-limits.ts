@@ -74,7 +74,10 @@ export function buildLoginLimits(clock: Clock): LoginLimits {
 function sourceOf(origin: string): string {
   const address = plainAddress(origin);
   if (!address.includes(':')) return address;
-  const [head = ''] = address.split('::');
-  const groups = head.split(':').filter(Boolean);
-  return groups.slice(0, 4).join(':');
+  const [head = [], tail = []] = address.split('::').map((half) => half.split(':').filter(Boolean));
+  const zeros = Array<string>(Math.max(0, GROUPS - head.length - tail.length)).fill('0');
+  return [...head, ...zeros, ...tail].slice(0, GROUPS / 2).join(':');
 }
+
+/** Of 16 bits, in an IPv6 address. */
+const GROUPS = 8;

@@ -4,7 +4,7 @@ import type { NetworkChange } from '../network/changes.ts';
 import { labelsSchema } from '../network/labels.ts';
 import { networkSpecSchema } from '../network/network-spec.ts';
 import { policySpecSchema } from '../network/policy.ts';
-import { fieldErrorsOf, MAX_FIELD_ERRORS } from '../schema-errors.ts';
+import { fieldErrorsOf, MAX_FIELD_ERRORS, PLAINLY } from '../schema-errors.ts';
 import { lineOfText, mapOf, TEXT_LIMITS } from '../text.ts';
 
 /** More than any resource has. */
@@ -70,7 +70,7 @@ export function parseChange({ action, resource, name, spec }: ChangeInput): Pars
 }
 
 function withSpec<T>(schema: z.ZodType<T>, spec: unknown, change: (data: T) => NetworkChange): Parsed {
-  const parsed = schema.safeParse(spec ?? {});
+  const parsed = schema.safeParse(spec ?? {}, PLAINLY);
   if (parsed.success) return { success: true, data: change(parsed.data) };
   const errors = fieldErrorsOf(parsed.error).map(({ pointer, detail }) => ({ pointer: `/spec${pointer}`, detail }));
   return { success: false, errors };

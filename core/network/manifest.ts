@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { type FieldError, invalidInput, sentenceOf } from '../errors.ts';
 import { API_VERSION } from '../record.ts';
-import { fieldErrorsOf, MAX_FIELD_ERRORS } from '../schema-errors.ts';
+import { fieldErrorsOf, MAX_FIELD_ERRORS, PLAINLY } from '../schema-errors.ts';
 import { lineOfText, mapOf, TEXT_LIMITS } from '../text.ts';
 import type { NetworkChange } from './changes.ts';
 import { lookUp } from './find.ts';
@@ -87,10 +87,10 @@ export function changesOf(
 }
 
 function parseManifest(document: unknown): Manifest | FieldError[] {
-  const head = headSchema.safeParse(document);
+  const head = headSchema.safeParse(document, PLAINLY);
   if (!head.success) return fieldErrorsOf(head.error);
   const schema = manifestSchemas[head.data.kind];
-  const parsed = schema.safeParse(document);
+  const parsed = schema.safeParse(document, PLAINLY);
   return parsed.success ? parsed.data : fieldErrorsOf(parsed.error);
 }
 

@@ -188,7 +188,7 @@ test('a second SIGTERM ends a stop that waits for a client', async () => {
   const socket = connect(Number(port), hostname);
   socket.on('error', () => {});
   await once(socket, 'connect');
-  socket.write('POST /api/v1/users/login HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n');
+  socket.write('POST /api/v1/users/login HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n');
   socket.write('Content-Length: 100\r\nExpect: 100-continue\r\n\r\n');
   await once(socket, 'data');
   meshd.child.kill('SIGTERM');

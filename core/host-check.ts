@@ -1,0 +1,87 @@
+import { MeshError } from './errors.ts';
+
+/** What of a request tells how it came here. */
+export interface Received {
+  readonly socket: { readonly localAddress?: string | undefined; readonly remoteAddress?: string | undefined };
+  readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
+}
+
+const AUTHORITY = /^(?:\[([0-9a-f:.]+)\]|([\w.-]{1,253}))(?::\d{1,5})?$/i;
+const PAGE = /^https?:\/\/([^/]+)$/i;
+const IPV4 = /^\d{1,3}(?:\.\d{1,3}){3}$/;
+
+/**
+ * Refuses what a page of another site sends through a browser that was told that its name is this address (DNS
+ * rebinding). A browser names the page in `Origin`, but not where it believes to read its own site: then `Host` holds
+ * the name, which is foreign. On the loopback, where such a page finds what nothing else reaches, every `Host` counts.
+ * A request with a bearer token and no sign of a browser is nobody's page: pages have no token to send.
+ *
+ * @param own names of this control plane, in lower case, besides those of the loopback
+ */
+export function refuseForeignHost({ socket, headers }: Received, own: ReadonlySet<string>): MeshError | undefined {
+  const { host, origin, cookie, authorization } = headers;
+  const isPage = origin !== undefined || cookie !== undefined;
+  if (!isPage && (isBearer(authorization) || !isLoopback(socket.localAddress ?? ''))) return undefined;
+  const name = nameOf(host);
+  if (name === undefined) return new MeshError('host_not_allowed', 'Send a Host header that names this control plane.');
+  // An address in place of a name was looked up by nobody.
+  if (!isAddress(name) && !isOwn(name, own)) {
+    const detail = `This control plane does not answer as ${name}: if that is a name of it, add http://${host} to app.publicUrls in config.yaml and start it again.`;
+    return new MeshError('host_not_allowed', detail);
+  }
+  if (origin === undefined || isSameSite(origin, host)) return undefined;
+  const page = nameOf(authorityOf(origin));
+  if (page !== undefined && isOwn(page, own)) return undefined;
+  const site = page === undefined ? 'other sites' : String(origin);
+  const detail = `Pages of ${site} may not use this control plane: if one is its own, add its address to app.publicUrls in config.yaml and start it again.`;
+  return new MeshError('host_not_allowed', detail);
+}
+
+/** Whether the caller used a name of the loopback, and is no page of another site. */
+export function isNamedLoopback({ host, origin }: Received['headers']): boolean {
+  const name = nameOf(host);
+  return name !== undefined && isLoopbackName(name) && (origin === undefined || isSameSite(origin, host));
+}
+
+/** An IPv4 address that arrived over an IPv6 socket, in its own form. */
+export function plainAddress(address: string): string {
+  return address.startsWith('::ffff:') && address.includes('.') ? address.slice('::ffff:'.length) : address;
+}
+
+/** Whether an address is one of this machine alone. */
+export function isLoopback(address: string): boolean {
+  const plain = plainAddress(address);
+  return plain === '::1' || /^127(?:\.\d{1,3}){3}$/.test(plain);
+}
+
+type Header = string | readonly string[] | undefined;
+
+function isBearer(authorization: Header): boolean {
+  return typeof authorization === 'string' && /^Bearer /i.test(authorization);
+}
+
+function isOwn(name: string, own: ReadonlySet<string>): boolean {
+  return isLoopbackName(name) || own.has(name);
+}
+
+function isLoopbackName(name: string): boolean {
+  return name === 'localhost' || isLoopback(name);
+}
+
+function isAddress(name: string): boolean {
+  return name.includes(':') || IPV4.test(name);
+}
+
+function isSameSite(origin: Header, host: Header): boolean {
+  return typeof host === 'string' && authorityOf(origin)?.toLowerCase() === host.toLowerCase();
+}
+
+function authorityOf(origin: Header): string | undefined {
+  return typeof origin === 'string' ? PAGE.exec(origin)?.[1] : undefined;
+}
+
+/** The host of `host:port` in lower case, without brackets; undefined where it is malformed. */
+function nameOf(authority: Header): string | undefined {
+  const match = typeof authority === 'string' ? AUTHORITY.exec(authority) : null;
+  return (match?.[1] ?? match?.[2])?.toLowerCase().replace(/\.$/, '');
+}

@@ -1,0 +1,38 @@
+import { fenced } from '../core/intent/markdown.ts';
+
+/**
+ * The text forms of what users, nodes and models wrote. Every text that an MCP answer holds is made here, so that nothing in
+ * it can look like a part of the answer: it stands inside of JSON or a fence, and what is not seen is spelled out.
+ */
+
+/** Characters that are not seen or that turn, end or hide a line: JSON leaves them as they are. */
+const UNSEEN = /[\u007f-\u009f\p{Cf}\p{Zl}\p{Zp}\p{Cn}\p{Co}]/gu;
+const MAX_LINE = 2_000;
+
+/** One line of JSON with the same value, in characters that can be seen. */
+export function jsonText(value: unknown): string {
+  return JSON.stringify(value).replaceAll(UNSEEN, escaped);
+}
+
+/** A sentence with words of others in it, as one bounded line. */
+export function lineText(text: string): string {
+  const line = text
+    .replaceAll(/[\s\p{Cc}]+/gu, ' ')
+    .replaceAll(UNSEEN, '')
+    .trim();
+  return line.length > MAX_LINE ? `${line.slice(0, MAX_LINE)}…` : line;
+}
+
+/** Text as a block that nothing in it can end. */
+export function blockText(language: 'json' | 'text', text: string): string {
+  return fenced(
+    language,
+    text.split(/\r\n|[\n\r\u2028\u2029\u0085]/).map((line) => line.replaceAll(UNSEEN, escaped)),
+  ).join('\n');
+}
+
+function escaped(characters: string): string {
+  return Array.from({ length: characters.length }, (_, index) => {
+    return `\\u${characters.charCodeAt(index).toString(16).padStart(4, '0')}`;
+  }).join('');
+}

@@ -1,0 +1,32 @@
+import type { ProblemCode } from '../core/errors.ts';
+import { type AnyOperation, mayWait } from '../core/operation.ts';
+
+/** What stands before every operation, and what may befall each. */
+const ALWAYS: readonly ProblemCode[] = ['invalid_input', 'host_not_allowed', 'rate_limited', 'internal', 'unavailable'];
+/** With a token: none or a bad one, one without the scope, one that may only choose a password, one of a pending peer. */
+const AUTHENTICATED: readonly ProblemCode[] = [
+  'unauthenticated',
+  'forbidden',
+  'password_change_required',
+  'peer_pending',
+];
+/** What the store can say to a write: changed or taken meanwhile, gone, too large. */
+const WRITTEN: readonly ProblemCode[] = ['conflict', 'not_found', 'payload_too_large'];
+/** What the guard of every write of people, their tokens and agents can say. */
+const GUARDED: readonly ProblemCode[] = ['beyond_delegation', 'policy_assertion_failed'];
+const WITH_BODY: readonly ProblemCode[] = ['payload_too_large', 'unsupported_media_type'];
+
+/** Every problem that an operation can answer over REST: what its definition implies, and its own. */
+export function problemsOf<Services>(operation: AnyOperation<Services>): ReadonlySet<ProblemCode> {
+  const { access, workspace, edition, proWhen, effects, http, problems } = operation;
+  return new Set([
+    ...ALWAYS,
+    ...(access === 'public' ? [] : AUTHENTICATED),
+    ...(workspace === 'scoped' ? (['not_found'] as const) : []),
+    ...(edition === 'pro' || proWhen ? (['edition_required'] as const) : []),
+    ...(effects.readOnlyHint ? [] : WRITTEN),
+    ...(mayWait(operation) ? GUARDED : []),
+    ...(http.method === 'get' ? [] : WITH_BODY),
+    ...problems,
+  ]);
+}

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { rotateKey } from '../core/network/own-device.ts';
 import { publicKeySchema } from '../core/network/public-key-schema.ts';
 import { UPDATE } from '../core/operation.ts';
+import { lineOfText, TEXT_LIMITS } from '../core/text.ts';
 import { defineOperation } from './define.ts';
 
 export const rotateDeviceKey = defineOperation({
@@ -10,9 +11,7 @@ export const rotateDeviceKey = defineOperation({
   description: 'Replaces the public key of the device and its token. Its neighbours are told the new key.',
   input: z.strictObject({
     publicKey: publicKeySchema.describe('X25519, base64'),
-    proof: z
-      .string()
-      .max(64)
+    proof: lineOfText(TEXT_LIMITS.id)
       .optional()
       .describe('HMAC-SHA256(X25519(new private key, controlKey), id + publicKey), base64'),
   }),

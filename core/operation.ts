@@ -62,8 +62,11 @@ export interface Operation<I extends z.ZodObject, O extends z.ZodType, Services>
   readonly proWhen?: (input: Readonly<Record<string, unknown>>) => boolean;
   readonly effects: Effects;
   readonly problems: readonly ProblemCode[];
-  /** True where the input or the answer has a secret, so that neither is kept while the call waits for approval. */
-  readonly confidential?: true;
+  /**
+   * Where the answer or the input holds a secret: the input fields that do. Such a call is not kept while it waits for
+   * approval; who asked repeats it. The other fields are shown to who approves.
+   */
+  readonly confidential?: readonly string[];
   readonly http: HttpBinding;
   readonly run: (input: z.output<I>, context: CallContext<Services>) => Promise<z.input<O> | PendingApproval>;
 }

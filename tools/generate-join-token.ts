@@ -26,7 +26,7 @@ export const generateJoinToken = defineOperation({
   workspace: 'scoped',
   edition: 'community',
   effects: CREATE,
-  confidential: true,
+  confidential: [],
   problems: ['invalid_input', 'unauthenticated', 'forbidden', 'not_found'],
   http: { method: 'post', path: '/api/v1/token/generate' },
   async run(input, context) {

@@ -34,6 +34,10 @@ export const workflowDetail = z.strictObject({
   riskReasons: z.array(z.string()),
   warnings: z.array(z.string()),
   changes: z.array(shownChange),
+  call: z
+    .strictObject({ operation: z.string(), input: z.record(z.string(), z.unknown()) })
+    .nullable()
+    .describe('Of a call that waits: what is carried out, secrets left out'),
   effect: effectFields,
   diffMarkdown: z.string(),
   approvalUrl: z.string(),
@@ -75,6 +79,7 @@ export function workflowDetailOf(
     riskReasons: [...spec.riskReasons],
     warnings: [...spec.warnings],
     changes: [...spec.shown],
+    call: spec.call ? { operation: spec.call.operation, input: { ...spec.call.asked } } : null,
     effect: effectFieldsOf(spec.effect),
     diffMarkdown: spec.diffMarkdown,
     approvalUrl: approvalUrl(services, name),

@@ -8,7 +8,7 @@ import { MeshError } from '../errors.ts';
 import { newId } from '../ids.ts';
 import { type Effect, effectOf } from '../intent/effect.ts';
 import { viewOfEffect } from '../intent/effect-view.ts';
-import { counted, plain } from '../intent/markdown.ts';
+import { counted, fenced, plain } from '../intent/markdown.ts';
 import { toYaml } from '../intent/render-yaml.ts';
 import { type AnyOperation, type CallContext, type PendingApproval, waitsFor } from '../operation.ts';
 import type { Kind } from '../record.ts';
@@ -44,7 +44,7 @@ export async function holdCall(
     return { answer: await runApproved(context, known, (held) => operation.run(input as never, held)) };
   }
   const id = known?.name ?? (await ask(operation, input, context, need, digest, caller));
-  return { pending: waitsFor(id, operation.confidential === true) };
+  return { pending: waitsFor(id, operation.confidential !== undefined) };
 }
 
 async function ask(
@@ -60,7 +60,8 @@ async function ask(
   const call: HeldCall = {
     operation: name,
     workspace,
-    ...(!confidential && { input }),
+    ...(confidential === undefined && { input }),
+    asked: withoutSecrets(input, confidential),
     digest,
     caller: { kind, id: callerId, subject, name: callerName, interactive, scopes: [...caller.scopesIn(workspace)] },
   };
@@ -83,8 +84,8 @@ async function ask(
       shown: need.writes.flatMap(shownWrite),
       effect: viewOfEffect(effect),
       digest,
-      diffMarkdown: markdownOf(summary, need, effect),
-      warnings: confidential ? [REPEAT] : [],
+      diffMarkdown: markdownOf(summary, call, need, effect),
+      warnings: confidential === undefined ? [] : [REPEAT],
       riskLevel: 'high',
       riskReasons: need.reasons,
       baseRevision: state.revision,
@@ -119,12 +120,25 @@ function shownWrite({ type, kind, name, before, after }: Write): WorkflowRecord[
   return [{ action, resource: kind, name, before: yaml(before), after: yaml(after) }];
 }
 
-function markdownOf(summary: string, { reasons, rows }: NeedsPerson, effect: Effect): string {
+function withoutSecrets(input: HeldCall['asked'], secret: readonly string[] = []): HeldCall['asked'] {
+  return Object.fromEntries(
+    Object.entries(input).map(([field, value]) => [
+      field,
+      secret.includes(field) && value !== undefined ? '(secret)' : value,
+    ]),
+  );
+}
+
+function markdownOf(summary: string, call: HeldCall, { reasons, rows }: NeedsPerson, effect: Effect): string {
   const lines = [
     `# ${plain(summary)}`,
     '',
     ...reasons.map((reason) => `- ${plain(reason)}`),
     ...rows.map(({ src, dst, ports }) => `- opens ${plain(src)} to ${plain(dst)} on ${plain(ports)}`),
+    '',
+    `What is asked for, \`${call.operation}\`:`,
+    '',
+    ...fenced('yaml', toYaml(call.asked).trimEnd().split('\n')),
     '',
     `Opens ${counted(effect.openedPairs, 'pair')} of peers, closes ${counted(effect.closedPairs, 'pair')}.`,
   ];

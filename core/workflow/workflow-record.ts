@@ -29,6 +29,8 @@ export interface HeldCall {
   readonly workspace: string;
   /** Absent where the input or the answer has a secret: then the caller repeats the call once it is approved. */
   readonly input?: Readonly<Record<string, unknown>>;
+  /** The input without secrets, for who approves. */
+  readonly asked: Readonly<Record<string, unknown>>;
   /** SHA-256 over operation, workspace, caller and input, hex. */
   readonly digest: string;
   readonly caller: Pick<Caller, 'kind' | 'id' | 'subject' | 'name' | 'interactive'> & {

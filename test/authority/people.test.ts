@@ -76,6 +76,10 @@ describe('where a workspace asks for approval, a second person decides', () => {
     const pending = await scene.call(scene.ada, name, raw);
     expect(pending).toEqual(PENDING);
     expect(await scene.call(scene.ada, name, raw)).toEqual(pending);
+    expect(await scene.call(scene.grace, 'get_workflow', { id: pending.workflow_id })).toMatchObject({
+      call: { operation: name, input: raw },
+      warnings: [expect.stringContaining('repeats the call')],
+    });
     expect(await approve(scene, scene.grace, pending.workflow_id)).toMatchObject({ status: 'approved' });
     // Somebody else's call is another request.
     expect(await scene.call(scene.grace, name, raw)).not.toEqual(pending);

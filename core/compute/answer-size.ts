@@ -12,6 +12,6 @@ export function requireAnswerSize(bytes: number): void {
 }
 
 /** @param narrow what to do about it */
-export function answerTooLarge(narrow: string): MeshError {
-  return new MeshError('payload_too_large', `The answer would be larger than ${MAX_ANSWER_BYTES >> 20} MB. ${narrow}`);
+export function answerTooLarge(narrow: string, limit = MAX_ANSWER_BYTES): MeshError {
+  return new MeshError('payload_too_large', `The answer would be larger than ${limit >> 20} MB. ${narrow}`);
 }

@@ -1,6 +1,7 @@
 import type { Caller } from '../caller.ts';
 import type { CallContext, Face } from '../operation.ts';
 import type { Scope } from '../scope.ts';
+import { answerTooLarge } from './answer-size.ts';
 
 /** Runs heavy operations away from the thread that serves everyone. */
 export interface Compute {
@@ -27,6 +28,9 @@ export interface HeavyCall {
 /** A {@link Caller} without its function: the scopes it has where the call is made. */
 export type PlainCaller = Omit<Caller, 'scopesIn'> & { readonly scopes: readonly Scope[] };
 
+/** The longest answer that is read again for a face which is not made of JSON text, bytes: some 30 ms. */
+const MAX_PARSED_BYTES = 4 * 1024 * 1024;
+
 /** JSON in UTF-8. Its bytes can be handed from one thread to another without being copied. */
 export class JsonText {
   readonly bytes: Uint8Array<ArrayBuffer>;
@@ -35,7 +39,11 @@ export class JsonText {
     this.bytes = bytes;
   }
 
+  /** @throws MeshError `payload_too_large` */
   parse(): unknown {
+    if (this.bytes.length > MAX_PARSED_BYTES) {
+      throw answerTooLarge('Ask for less at once, or over REST.', MAX_PARSED_BYTES);
+    }
     return JSON.parse(new TextDecoder().decode(this.bytes));
   }
 }

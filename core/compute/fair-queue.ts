@@ -11,6 +11,9 @@ export interface QueueLimits {
   readonly perPrincipal: number;
 }
 
+/** Whose limit is reached. */
+export type Full = 'everyone' | 'tenant' | 'principal';
+
 interface Entry<T> extends Share {
   readonly item: T;
 }
@@ -34,7 +37,7 @@ export class FairQueue<T> {
   }
 
   /** @returns whose limit is reached where there is no room; undefined once the item waits. */
-  push({ tenant, principal }: Share, item: T): 'everyone' | 'tenant' | 'principal' | undefined {
+  push({ tenant, principal }: Share, item: T): Full | undefined {
     const callers = this.#tenants.get(tenant) ?? new Map<string, Entry<T>[]>();
     const own = callers.get(principal) ?? [];
     if (this.#size >= this.#limits.total) return 'everyone';

@@ -54,6 +54,15 @@ export function openDatabase(path: string): Database {
   return wrap(connection, path);
 }
 
+/** A second connection to the file of a database that is open, which never writes. */
+export function openForReading(path: string): Database {
+  try {
+    return wrap(new DatabaseSync(path, { readOnly: true, timeout: BUSY_TIMEOUT_MS }), path);
+  } catch (cause) {
+    throw unavailable(`${path} does not open for reading`, cause);
+  }
+}
+
 function protect(path: string): void {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
   closeSync(openSync(path, 'a', 0o600));

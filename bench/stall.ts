@@ -26,18 +26,26 @@ const GOAL_MS = 100;
 const GOAL_MB = 700;
 
 const directory = mkdtempSync(path.join(tmpdir(), 'mesh-bench-'));
-const child = fork(new URL('stall/plane.ts', import.meta.url), [directory, String(peers), String(CALLERS)]);
+const filling = fork(new URL('stall/fill.ts', import.meta.url), [directory, String(peers), String(CALLERS)]);
+const [filled] = (await once(filling, 'message')) as [Place & { readonly tokens: readonly string[] }];
+await once(filling, 'exit');
+const child = fork(new URL('stall/plane.ts', import.meta.url), [directory]);
 const agent = new Agent({ keepAlive: true });
 let memory = 0;
 let sends = 0;
 try {
-  const [place] = (await once(child, 'message')) as [Place & { readonly url: string; readonly tokens: readonly string[] }];
+  const [url] = (await once(child, 'message')) as [string];
+  const place = { ...filled, url };
   const watching = setInterval(() => {
     memory = Math.max(memory, residentMb());
   }, 50);
   const [token = ''] = place.tokens;
+  await send(url, { what: '', method: 'GET', path: '/api/v1/peers/peer-1' }, token);
+  const before = residentMb();
 
-  console.log(`${peers} peers, ${CALLERS} callers, ${seconds} s each; ${machine()}; ${new Date().toISOString().slice(0, 10)}\n`);
+  console.log(
+    `${peers} peers, ${CALLERS} callers, ${seconds} s each; ${machine()}; ${new Date().toISOString().slice(0, 10)}\n`,
+  );
   const costs: { readonly call: Call; readonly ms: number }[] = [];
   for (const call of callsOf(place)) {
     const times: number[] = [];
@@ -46,7 +54,6 @@ try {
   }
   costs.sort((a, b) => b.ms - a.ms);
   const idle = await probe(place, token, after(seconds * 1_000));
-  const before = residentMb();
   console.log('| Call | alone | answers | refused | /healthz p50, p99, max | a peer p50, p99, max |');
   console.log('|---|---|---|---|---|---|');
   console.log(`| nothing | | | | ${told(idle.health)} | ${told(idle.peer)} |`);
@@ -63,9 +70,15 @@ try {
     const during = await probe(place, token, Promise.all(callers));
     const { answers, refused } = counts;
     const [health, peer] = [told(during.health, idle.health), told(during.peer, idle.peer)];
+    if (process.env['BENCH_MEMORY']) console.log(`(${residentMb().toFixed(0)} MB)`);
     console.log(`| ${call.what} | ${ms.toFixed(0)} ms | ${answers} | ${refused} | ${health} | ${peer} |`);
   }
-  console.log(`\nCheaper, not shown: ${costs.slice(DEAREST).map(({ call, ms }) => `${call.what} ${ms.toFixed(1)} ms`).join(', ')}.`);
+  console.log(
+    `\nCheaper, not shown: ${costs
+      .slice(DEAREST)
+      .map(({ call, ms }) => `${call.what} ${ms.toFixed(1)} ms`)
+      .join(', ')}.`,
+  );
 
   const counts = { answers: 0, refused: 0 };
   const end = performance.now() + seconds * 1_000;
@@ -80,11 +93,15 @@ try {
   );
   const during = await probe(place, token, Promise.all(all));
   const [health, peer] = [told(during.health, idle.health), told(during.peer, idle.peer)];
-  console.log(`\nAll ${DEAREST * CALLERS} callers at once: ${counts.answers} answers, ${counts.refused} refused; /healthz ${health}; a peer ${peer}.`);
+  console.log(
+    `\nAll ${DEAREST * CALLERS} callers at once: ${counts.answers} answers, ${counts.refused} refused; /healthz ${health}; a peer ${peer}.`,
+  );
   const peak = memory;
   await after(IDLE_MS);
   clearInterval(watching);
-  console.log(`Resident memory: ${before.toFixed(0)} MB before, ${peak.toFixed(0)} MB at most (goal ${GOAL_MB}), ${residentMb().toFixed(0)} MB ${IDLE_MS / 1_000} s after. Goal for each p99: ${GOAL_MS} ms.`);
+  console.log(
+    `Resident memory: ${before.toFixed(0)} MB before, ${peak.toFixed(0)} MB at most (goal ${GOAL_MB}), ${residentMb().toFixed(0)} MB ${IDLE_MS / 1_000} s after. Goal for each p99: ${GOAL_MS} ms.`,
+  );
 } finally {
   agent.destroy();
   child.send('stop');

@@ -5,6 +5,7 @@ import { checkConnectivityAt } from './check-connectivity-at.ts';
 import { diffSnapshots } from './diff-snapshots.ts';
 import { explainDenial } from './explain-denial.ts';
 import { getConnectivityMatrix } from './get-connectivity-matrix.ts';
+import { getSnapshot } from './get-snapshot.ts';
 import { planNetworkChange } from './plan-network-change.ts';
 import { revertNetworkChange } from './revert-network-change.ts';
 import { simulateConnectivity } from './simulate-connectivity.ts';
@@ -14,6 +15,7 @@ export const heavyOperations: readonly AnyOperation<ComputeServices>[] = [
   simulateConnectivity,
   getConnectivityMatrix,
   diffSnapshots,
+  getSnapshot,
   checkConnectivity,
   checkConnectivityAt,
   explainDenial,

@@ -1,102 +1,18 @@
 import { loadConfig } from '../../bin/config.ts';
 import { startPlane } from '../../bin/plane.ts';
-import { addWorkspace } from '../../core/identity/add-workspace.ts';
-import { newId, SYSTEM_WORKSPACE } from '../../core/ids.ts';
-import { invoke } from '../../core/invoke.ts';
-import type { Log, Op } from '../../core/ports.ts';
-import type { Kind, RecordDraft } from '../../core/record.ts';
-import { person } from '../../test/kit.ts';
-import { operations } from '../../tools/index.ts';
+import type { Log } from '../../core/ports.ts';
 
-/**
- * A plane with a workspace of so many peers, in a process of its own: `plane.ts <directory> <peers> <callers>`. Tells
- * where it is, a token for each caller, and its snapshots.
- */
-const [directory = '', peers = '2000', callers = '8'] = process.argv.slice(2);
-const PEERS = Number(peers);
-const ROLES = 50;
-const POLICIES = 100;
-const BATCH = 500;
-const why = { actor: 'user:bench', reason: 'bench', requestId: 'bench' };
-
-const listeners = { MESH_LISTEN: '127.0.0.1:0', MESH_BUS_LISTEN: 'off', MESH_RELAY_LISTEN: 'off', MESH_STUN_LISTEN: 'off' };
+/** A plane on a directory, in a process of its own; tells where it answers. */
+const [directory = ''] = process.argv.slice(2);
+const listeners = {
+  MESH_LISTEN: '127.0.0.1:0',
+  MESH_BUS_LISTEN: 'off',
+  MESH_RELAY_LISTEN: 'off',
+  MESH_STUN_LISTEN: 'off',
+};
 const quiet: Log = { error: console.error, warn() {}, info() {}, debug() {} };
 const plane = await startPlane(loadConfig(listeners, directory), { log: quiet });
-const { store } = plane.services;
-const calling = { services: plane.services, caller: null, requestId: 'bench', face: 'rest' as const, origin: '127.0.0.1' };
-const signal = new AbortController().signal;
-const spec = { slug: 'bench', namespace: 'bench', displayName: 'Bench', maxNodeCount: 20_000 };
-const { uid: workspace } = await addWorkspace(spec, { ...calling, workspace: SYSTEM_WORKSPACE, signal });
-
-for (let from = 0; from < PEERS; from += BATCH) {
-  const many = Array.from({ length: Math.min(BATCH, PEERS - from) }, (_, n) => [peer(from + n), presence(from + n)]);
-  await create(many.flat());
-}
-await create(Array.from({ length: POLICIES }, (_, n) => policy(n)));
-const first = await ask('take_snapshot', {});
-await create([policy(POLICIES)]);
-const second = await ask('take_snapshot', {});
-for (let from = 0; from < PEERS; from += BATCH) await relabel(from, Math.min(from + BATCH, PEERS));
-const third = await ask('take_snapshot', {});
-
-const tokens: string[] = [];
-const scopes = ['network:read', 'network:write', 'snapshots:read', 'intents:plan', 'audit:read'];
-for (let index = 0; index < Number(callers); index += 1) {
-  const made = await ask('create_agent', { name: `caller-${index}`, scopes });
-  tokens.push((made as { token: string }).token);
-}
-process.send?.({ url: plane.url, workspace, tokens, snapshots: [first, second, third].map((one) => (one as { id: string }).id) });
+process.send?.(plane.url);
 process.on('message', () => {
   void plane.stop().then(() => process.exit(0));
 });
-
-function ask(name: string, raw: Record<string, unknown>): Promise<unknown> {
-  const operation = operations.find((one) => one.name === name);
-  if (!operation) throw new Error(`There is no operation ${name}.`);
-  const request = { raw, bearer: undefined, caller: person('admin', workspace), workspaceHints: [workspace] };
-  return invoke(operation, { ...request, face: 'rest', origin: '127.0.0.1', requestId: newId('r'), signal }, plane.gate);
-}
-
-async function create(records: readonly RecordDraft[]): Promise<void> {
-  await store.commit(
-    workspace,
-    records.map((record) => ({ op: 'create', record })),
-    why,
-  );
-}
-
-async function relabel(from: number, to: number): Promise<void> {
-  const ops: Op[] = [];
-  for (let index = from; index < to; index += 1) {
-    const found = await store.get(workspace, { kind: 'MeshPeer', name: `peer-${index}` });
-    if (!found) throw new Error(`no peer-${index}`);
-    const labels = { ...found.labels, role: `r${(index + 1) % ROLES}` };
-    ops.push({ op: 'update', record: { ...peer(index), uid: found.uid, labels }, revision: found.revision });
-  }
-  await store.commit(workspace, ops, why);
-}
-
-function peer(index: number): RecordDraft {
-  const name = `peer-${index}`;
-  const publicKey = Buffer.from(name.padEnd(32, '.')).toString('base64');
-  return {
-    ...draft('MeshPeer', name, { displayName: name, hostname: name, platform: 'linux', publicKey, network: 'default' }),
-    labels: { role: `r${index % ROLES}`, zone: `z${index % 7}` },
-    status: { phase: 'ready', address: `10.96.${index >> 8}.${index & 255}` },
-  };
-}
-
-function presence(index: number): RecordDraft {
-  return draft('Presence', `peer-${index}`, { online: index % 2 === 0 });
-}
-
-function policy(index: number): RecordDraft {
-  const from = [{ peerSelector: { matchLabels: { role: `r${(index * 7 + 1) % ROLES}` } } }];
-  const ingress = [{ from, ports: [{ protocol: 'TCP', port: 1_000 + index }] }];
-  const peerSelector = { matchLabels: { role: `r${index % ROLES}` } };
-  return draft('MeshPolicy', `policy-${index}`, { action: 'ALLOW', peerSelector, ingress });
-}
-
-function draft(kind: Kind, name: string, of: unknown): RecordDraft {
-  return { kind, name, uid: newId('r'), labels: {}, annotations: {}, spec: of, status: {}, unique: [] };
-}

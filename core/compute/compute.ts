@@ -28,8 +28,8 @@ export interface HeavyCall {
 /** A {@link Caller} without its function: the scopes it has where the call is made. */
 export type PlainCaller = Omit<Caller, 'scopesIn'> & { readonly scopes: readonly Scope[] };
 
-/** The longest answer that is read again for a face which is not made of JSON text, bytes: some 30 ms. */
-const MAX_PARSED_BYTES = 4 * 1024 * 1024;
+/** The longest answer that is read again for a face which is not made of JSON text, bytes: some 60 ms. */
+const MAX_PARSED_BYTES = 8 * 1024 * 1024;
 
 /** JSON in UTF-8. Its bytes can be handed from one thread to another without being copied. */
 export class JsonText {

@@ -24,8 +24,11 @@ interface Entry<T> extends Share {
  */
 export class FairQueue<T> {
   readonly #limits: QueueLimits;
-  /** By tenant, then by caller; whoever comes first in the order of the maps has its turn. */
+  /** By tenant, then by caller, of whom the first has the next turn. None is empty. */
   readonly #tenants = new Map<string, Map<string, Entry<T>[]>>();
+  /** When tenants had their last turn, the latest ones: who had none for long goes first. */
+  readonly #turns = new Map<string, number>();
+  #lastTurn = 0;
   #size = 0;
 
   constructor(limits: QueueLimits) {
@@ -52,21 +55,31 @@ export class FairQueue<T> {
 
   /** The next in turn among the tenants that may have one more. */
   shift(mayRun: (tenant: string) => boolean = () => true): (Share & { readonly item: T }) | undefined {
-    for (const [tenant, callers] of this.#tenants) {
-      if (!mayRun(tenant)) continue;
-      for (const [principal, own] of callers) {
-        const entry = own.shift();
-        if (!entry) continue;
-        this.#size -= 1;
-        // Who had a turn goes behind the others.
-        callers.delete(principal);
-        if (own.length > 0) callers.set(principal, own);
-        this.#tenants.delete(tenant);
-        if (callers.size > 0) this.#tenants.set(tenant, callers);
-        return entry;
-      }
+    const turnOf = (tenant: string) => this.#turns.get(tenant) ?? 0;
+    let next: string | undefined;
+    for (const tenant of this.#tenants.keys()) {
+      if (mayRun(tenant) && (next === undefined || turnOf(tenant) < turnOf(next))) next = tenant;
     }
-    return undefined;
+    const callers = next === undefined ? undefined : this.#tenants.get(next);
+    const [own] = callers?.values() ?? [];
+    const entry = own?.shift();
+    if (!callers || !own || !entry) return undefined;
+    const { tenant, principal } = entry;
+    this.#size -= 1;
+    // Who had a turn goes behind the others.
+    callers.delete(principal);
+    if (own.length > 0) callers.set(principal, own);
+    if (callers.size === 0) this.#tenants.delete(tenant);
+    this.#noteTurn(tenant);
+    return entry;
+  }
+
+  #noteTurn(tenant: string): void {
+    this.#lastTurn += 1;
+    this.#turns.delete(tenant);
+    this.#turns.set(tenant, this.#lastTurn);
+    const [oldest] = this.#turns.keys();
+    if (this.#turns.size > this.#limits.total && oldest !== undefined) this.#turns.delete(oldest);
   }
 
   /** @returns whether it was still waiting. */

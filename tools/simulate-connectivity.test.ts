@@ -30,6 +30,7 @@ test('a policy that is none is refused by its place', async () => {
 
 test('who may read some network may simulate, and need not name it; tokens for joining and devices may not', async () => {
   await using kit = await buildHistoryKit();
+  await kit.ask('update_workspace', { settings: { requirePeerApproval: true } });
   const asked = { peers, policies: [] };
   const bearers = {
     reader: (await kit.ask('create_agent', { name: 'reader', scopes: ['network:read'] })).token,

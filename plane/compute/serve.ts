@@ -3,9 +3,17 @@ import { requireAnswerSize } from '../../core/compute/answer-size.ts';
 import { callerOf, type HeavyCall } from '../../core/compute/compute.ts';
 import { answerOf } from '../../core/invoke.ts';
 import type { AnyOperation } from '../../core/operation.ts';
-import type { Clock } from '../../core/ports.ts';
+import type { Clock, Commit } from '../../core/ports.ts';
 import type { ComputeServices } from '../../core/services.ts';
-import { type FromThread, type Outcome, outcomeOf, type ToThread, unwrap, type Writes } from './messages.ts';
+import {
+  type FromThread,
+  type Outcome,
+  outcomeOf,
+  type ToThread,
+  unwrap,
+  type Write,
+  type Writes,
+} from './messages.ts';
 
 export interface ThreadParts {
   readonly operations: readonly AnyOperation<ComputeServices>[];
@@ -17,29 +25,30 @@ export interface ThreadParts {
 /** A computing thread's side: runs one call after the other, and asks the main thread to write. */
 export function serveCalls(port: MessagePort, build: (writes: Writes, clock: Clock) => ThreadParts): void {
   const say = (message: FromThread, transfer: ArrayBuffer[] = []) => port.postMessage(message, transfer);
-  const waiting = new Map<number, (outcome: Outcome<never>) => void>();
+  const waiting = new Map<number, (outcome: Outcome<unknown>) => void>();
   let lastId = 0;
   let now = 0;
 
-  async function write(method: keyof Writes, args: unknown[]): Promise<never> {
+  async function written(write: Write): Promise<unknown> {
     lastId += 1;
     const id = lastId;
-    const outcome = await new Promise<Outcome<never>>((resolve) => {
+    const outcome = await new Promise<Outcome<unknown>>((resolve) => {
       waiting.set(id, resolve);
-      say({ kind: 'write', id, write: { method, args } as never });
+      say({ kind: 'write', id, write });
     });
     return unwrap(outcome);
   }
 
   const writes: Writes = {
-    commit: (...args) => write('commit', args),
-    record: (...args) => write('record', args),
+    // The main thread answers a commit with what its store answers.
+    commit: async (...args) => (await written({ method: 'commit', args })) as Commit,
+    record: async (...args) => void (await written({ method: 'record', args })),
   };
   const parts = build(writes, { now: () => now });
 
   port.on('message', (message: ToThread) => {
     if (message.kind === 'written') {
-      waiting.get(message.id)?.(message.outcome as Outcome<never>);
+      waiting.get(message.id)?.(message.outcome);
       waiting.delete(message.id);
       return;
     }

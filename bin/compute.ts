@@ -14,12 +14,12 @@ const IN_MEMORY = ':memory:';
 const ENTRY = new URL('./compute-thread.ts', import.meta.url);
 
 /** The threads of a plane; the first one starts with the first heavy call. None where they could not open the store. */
-export function startCompute(storePath: string, { store, clock, log, settings }: Services): ComputePool | undefined {
+export function startCompute(storePath: string, { clock, log, settings }: Services): ComputePool | undefined {
   if (storePath === IN_MEMORY) return undefined;
   const workerData: ComputeThreadData = { storePath, settings };
   const resourceLimits = { maxOldGenerationSizeMb: THREAD_HEAP_MB };
   return buildComputePool({
-    startThread: () => startThread(ENTRY, { workerData, resourceLimits }, store),
+    startThread: () => startThread(ENTRY, { workerData, resourceLimits }),
     limits: COMPUTE_LIMITS,
     clock,
     log,

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { type Compute, type HeavyCall, JsonText } from '../core/compute/compute.ts';
 import { MeshError } from '../core/errors.ts';
+import type { Services } from '../core/services.ts';
 import { heavyOperations } from '../tools/heavy.ts';
 import { operations } from '../tools/index.ts';
 import { startFaces } from './faces-kit.ts';
@@ -9,7 +10,7 @@ import { person } from './kit.ts';
 const MATRIX = '/api/v1/connectivity/matrix';
 const jsonText = (value: unknown) => new JsonText(new TextEncoder().encode(JSON.stringify(value)));
 
-async function facesOver(run: Compute['run']) {
+async function facesOver(run: Compute<Services>['run']) {
   const faces = await startFaces({ compute: { run } });
   const workspace = await faces.kit.workspace('prod');
   faces.callers.set('admin', person('admin', workspace));
@@ -72,7 +73,7 @@ test('an answer too long for a tool is refused there, with the way to have it', 
 
 test('a client that hangs up ends what is computed for it', async () => {
   const begun = Promise.withResolvers<AbortSignal>();
-  await using faces = await facesOver((_call, signal) => {
+  await using faces = await facesOver((_call, _services, signal) => {
     begun.resolve(signal);
     return new Promise((_resolve, reject) => {
       signal.addEventListener('abort', () => reject(new MeshError('unavailable', 'The caller has gone.')));

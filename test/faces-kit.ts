@@ -23,7 +23,7 @@ export interface FacesOptions {
   readonly limits?: AppOptions['limits'];
   readonly sessions?: SessionLimits;
   /** Where heavy operations run; in place without. */
-  readonly compute?: Compute;
+  readonly compute?: Compute<Services>;
 }
 
 /** Both faces over the real operations and services, on a free port; tokens stand for callers that a test makes up. */

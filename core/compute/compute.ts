@@ -4,14 +4,14 @@ import type { Scope } from '../scope.ts';
 import { answerTooLarge } from './answer-size.ts';
 
 /** Runs heavy operations away from the thread that serves everyone. */
-export interface Compute {
+export interface Compute<Services> {
   /**
-   * The checked answer of an operation, as JSON text.
+   * The checked answer of an operation, as JSON text. What it writes goes through the services of its caller.
    *
    * @throws MeshError of the operation; `unavailable` where too many wait, it took too long, its thread died, or the
    * caller has gone.
    */
-  run(call: HeavyCall, signal: AbortSignal): Promise<JsonText>;
+  run(call: HeavyCall, services: Services, signal: AbortSignal): Promise<JsonText>;
 }
 
 /** One call of a heavy operation as plain data, so that it can be sent to a thread. */

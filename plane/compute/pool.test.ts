@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { type HeavyCall, JsonText } from '../../core/compute/compute.ts';
 import { MeshError } from '../../core/errors.ts';
 import type { ComputeLimits } from './limits.ts';
+import type { Writes } from './messages.ts';
 import { buildComputePool } from './pool.ts';
 import { type Thread, ThreadDied } from './thread.ts';
 
@@ -15,6 +16,7 @@ const LIMITS: ComputeLimits = {
 };
 const text = new JsonText(new TextEncoder().encode('{}'));
 const never = new AbortController().signal;
+const writes: Writes = { commit: () => Promise.reject(new Error('not asked')), record: async () => undefined };
 
 /** A pool over threads that compute until they are told; `begun` lists calls as `workspace-caller-operation`. */
 function scene(over: Partial<ComputeLimits> = {}) {
@@ -47,7 +49,7 @@ function scene(over: Partial<ComputeLimits> = {}) {
   const log = { error() {}, warn() {}, info() {}, debug() {} };
   const pool = buildComputePool({ startThread, limits: { ...LIMITS, ...over }, clock: { now: () => 0 }, log });
   const ask = (name: string, signal = never) => {
-    const asked = pool.run(callOf(name), signal);
+    const asked = pool.run(callOf(name), { store: writes }, signal);
     asked.catch(() => undefined);
     return asked;
   };

@@ -3,6 +3,7 @@ import { FairQueue, type Full } from '../../core/compute/fair-queue.ts';
 import { MeshError } from '../../core/errors.ts';
 import type { Clock, Log } from '../../core/ports.ts';
 import type { ComputeLimits } from './limits.ts';
+import type { Writes } from './messages.ts';
 import { type Thread, ThreadDied } from './thread.ts';
 
 export interface PoolOptions {
@@ -12,7 +13,12 @@ export interface PoolOptions {
   readonly log: Log;
 }
 
-export interface ComputePool extends Compute {
+/** The store as the caller may write to it. */
+interface CallerServices {
+  readonly store: Writes;
+}
+
+export interface ComputePool extends Compute<CallerServices> {
   /** Calls that compute and that wait; those refused for want of room, and threads that died, since the start. */
   readonly counts: {
     readonly running: number;
@@ -44,7 +50,12 @@ export function buildComputePool({ startThread, limits, clock, log }: PoolOption
   const counts = { running: 0, refused: 0, died: 0 };
   let isStopped = false;
 
-  async function attempt(call: HeavyCall, signal: AbortSignal, over: PromiseWithResolvers<never>): Promise<JsonText> {
+  async function attempt(
+    call: HeavyCall,
+    writes: Writes,
+    signal: AbortSignal,
+    over: PromiseWithResolvers<never>,
+  ): Promise<JsonText> {
     const share = { tenant: call.workspace, principal: call.caller?.id ?? '' };
     const turn = Promise.withResolvers<void>();
     const place: Place = { hasTurn: false, begin: turn.resolve };
@@ -59,7 +70,7 @@ export function buildComputePool({ startThread, limits, clock, log }: PoolOption
       await Promise.race([over.promise, turn.promise]);
       clearTimeout(timer);
       timer = setTimeout(() => over.reject(tooLong()), limits.runMs);
-      return await compute(call, over.promise);
+      return await compute(call, writes, over.promise);
     } finally {
       clearTimeout(timer);
       signal.removeEventListener('abort', leave);
@@ -88,10 +99,10 @@ export function buildComputePool({ startThread, limits, clock, log }: PoolOption
     nextTurns();
   }
 
-  async function compute(call: HeavyCall, over: Promise<never>): Promise<JsonText> {
+  async function compute(call: HeavyCall, writes: Writes, over: Promise<never>): Promise<JsonText> {
     const thread = idleThread() ?? startThread();
     try {
-      return await Promise.race([over, thread.run(call, clock.now())]);
+      return await Promise.race([over, thread.run(call, clock.now(), writes)]);
     } catch (error) {
       if (!(error instanceof ThreadDied)) throw error;
       counts.died += 1;
@@ -147,11 +158,11 @@ export function buildComputePool({ startThread, limits, clock, log }: PoolOption
     get counts() {
       return { ...counts, waiting: queue.size };
     },
-    run(call, signal) {
+    run(call, { store }, signal) {
       if (isStopped) return Promise.reject(stopping());
       const over = Promise.withResolvers<never>();
       over.promise.catch(() => undefined);
-      const answer = attempt(call, signal, over).finally(() => calls.delete(answer));
+      const answer = attempt(call, store, signal, over).finally(() => calls.delete(answer));
       calls.set(answer, over.reject);
       return answer;
     },

@@ -49,7 +49,11 @@ try {
   const costs: { readonly call: Call; readonly ms: number }[] = [];
   for (const call of callsOf(place)) {
     const times: number[] = [];
-    for (let round = 0; round < ROUNDS_ALONE; round += 1) times.push((await send(place.url, call, token)).ms);
+    for (let round = 0; round < ROUNDS_ALONE; round += 1) {
+      const { ms, status } = await send(place.url, call, token);
+      if (status !== 200 && status !== 413) throw new Error(`${call.what}: ${status}`);
+      times.push(ms);
+    }
     costs.push({ call, ms: median(times) });
   }
   costs.sort((a, b) => b.ms - a.ms);
@@ -70,7 +74,6 @@ try {
     const during = await probe(place, token, Promise.all(callers));
     const { answers, refused } = counts;
     const [health, peer] = [told(during.health, idle.health), told(during.peer, idle.peer)];
-    if (process.env['BENCH_MEMORY']) console.log(`(${residentMb().toFixed(0)} MB)`);
     console.log(`| ${call.what} | ${ms.toFixed(0)} ms | ${answers} | ${refused} | ${health} | ${peer} |`);
   }
   console.log(

@@ -1,12 +1,9 @@
 import { loadConfig } from '../../bin/config.ts';
 import { startPlane } from '../../bin/plane.ts';
-import { addWorkspace } from '../../core/identity/add-workspace.ts';
-import { newId, SYSTEM_WORKSPACE } from '../../core/ids.ts';
-import { invoke } from '../../core/invoke.ts';
+import { newId } from '../../core/ids.ts';
 import type { Log, Op } from '../../core/ports.ts';
 import type { Kind, RecordDraft } from '../../core/record.ts';
-import { person } from '../../test/kit.ts';
-import { operations } from '../../tools/index.ts';
+import { ADMIN_PASSWORD, apiOf, configure, freshWorkspace } from '../../test/harness.ts';
 
 /** Fills a directory with a workspace of so many peers, tokens for its callers, and snapshots: `<directory> <peers> <callers>`. */
 const [directory = '', peers = '2000', callers = '8'] = process.argv.slice(2);
@@ -23,50 +20,45 @@ const listeners = {
   MESH_STUN_LISTEN: 'off',
 };
 const quiet: Log = { error: console.error, warn() {}, info() {}, debug() {} };
+configure(directory);
 const plane = await startPlane(loadConfig(listeners, directory), { log: quiet });
 const { store } = plane.services;
-const calling = {
-  services: plane.services,
-  caller: null,
-  requestId: 'bench',
-  face: 'rest' as const,
-  origin: '127.0.0.1',
-};
-const signal = new AbortController().signal;
-const spec = { slug: 'bench', namespace: 'bench', displayName: 'Bench', maxNodeCount: 20_000 };
-const { uid: workspace } = await addWorkspace(spec, { ...calling, workspace: SYSTEM_WORKSPACE, signal });
+const api = apiOf(plane.url);
+const admin = await freshWorkspace(api, 'bench', 20_000);
+const { workspace } = admin;
 
 for (let from = 0; from < PEERS; from += BATCH) {
   const many = Array.from({ length: Math.min(BATCH, PEERS - from) }, (_, n) => [peer(from + n), presence(from + n)]);
   await create(many.flat());
 }
 await create(Array.from({ length: POLICIES }, (_, n) => policy(n)));
-const first = await ask('take_snapshot', {});
+const first = await takeSnapshot();
 await create([policy(POLICIES)]);
-const second = await ask('take_snapshot', {});
+const second = await takeSnapshot();
 for (let from = 0; from < PEERS; from += BATCH) await relabel(from, Math.min(from + BATCH, PEERS));
-const third = await ask('take_snapshot', {});
+const third = await takeSnapshot();
 
 const tokens: string[] = [];
-const scopes = ['network:read', 'network:write', 'snapshots:read', 'intents:plan', 'audit:read'];
 for (let index = 0; index < Number(callers); index += 1) {
-  const made = await ask('create_agent', { name: `caller-${index}`, scopes });
-  tokens.push((made as { token: string }).token);
+  const account = { username: `caller-${index}`, password: ADMIN_PASSWORD };
+  await call('POST', '/users', account);
+  await call('PUT', `/workspaces/${workspace}/members/${account.username}`, { role: 'admin' });
+  const { body } = await api('POST', '/api/v1/users/login', { body: account });
+  tokens.push(body.data.token);
 }
-const snapshots = [first, second, third].map((one) => (one as { id: string }).id);
+const snapshots = [first, second, third];
 process.send?.({ workspace, tokens, snapshots });
 await plane.stop();
 process.disconnect();
 
-function ask(name: string, raw: Record<string, unknown>): Promise<unknown> {
-  const operation = operations.find((one) => one.name === name);
-  if (!operation) throw new Error(`There is no operation ${name}.`);
-  const request = { raw, bearer: undefined, caller: person('admin', workspace), workspaceHints: [workspace] };
-  return invoke(
-    operation,
-    { ...request, face: 'rest', origin: '127.0.0.1', requestId: newId('r'), signal },
-    plane.gate,
-  );
+async function takeSnapshot(): Promise<string> {
+  return (await call('POST', `/workspaces/${workspace}/snapshots`, {})).id;
+}
+
+async function call(method: string, route: string, body: unknown) {
+  const answer = await api(method, `/api/v1${route}`, { token: admin.token, workspace, body });
+  if (answer.status >= 300) throw new Error(answer.text);
+  return answer.body;
 }
 
 async function create(records: readonly RecordDraft[]): Promise<void> {

@@ -1,11 +1,12 @@
 import { expect, test } from 'vitest';
 import { type Compute, type HeavyCall, JsonText } from '../core/compute/compute.ts';
 import { MeshError } from '../core/errors.ts';
+import { SYSTEM_WORKSPACE } from '../core/ids.ts';
 import type { Services } from '../core/services.ts';
 import { heavyOperations } from '../tools/heavy.ts';
 import { operations } from '../tools/index.ts';
 import { startFaces } from './faces-kit.ts';
-import { person } from './kit.ts';
+import { agent, person } from './kit.ts';
 
 const MATRIX = '/api/v1/connectivity/matrix';
 const jsonText = (value: unknown) => new JsonText(new TextEncoder().encode(JSON.stringify(value)));
@@ -92,4 +93,14 @@ test('who has no right to ask does not reach a computing thread', async () => {
   faces.callers.set('nobody', { ...person('viewer', faces.workspace), scopesIn: () => new Set() });
   const statuses = [faces.send(MATRIX, undefined), faces.send(MATRIX, 'nobody')];
   expect((await Promise.all(statuses)).map(({ status }) => status)).toEqual([401, 403]);
+});
+
+test('what is computed for a caller is written as the caller may write', async () => {
+  await using faces = await facesOver(async (_call, { store }) => {
+    await store.commit(SYSTEM_WORKSPACE, [], { actor: 'agent:planner', reason: 'more', requestId: 'r' });
+    return jsonText({});
+  });
+  faces.callers.set('planner', agent(['network:read'], faces.workspace));
+  const response = await faces.send(MATRIX, 'planner');
+  expect(await response.json()).toMatchObject({ code: 'forbidden', detail: expect.stringContaining('own workspace') });
 });

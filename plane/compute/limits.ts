@@ -31,4 +31,4 @@ export const COMPUTE_LIMITS: ComputeLimits = {
  * Of the JavaScript heap of one thread, MB: the states and compiled matrices of a few thousand peers, and one longest
  * answer while it is made.
  */
-export const THREAD_HEAP_MB = 320;
+export const THREAD_HEAP_MB = 256;

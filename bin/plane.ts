@@ -17,6 +17,7 @@ import { openSqliteStore } from '../storage/sqlite/store.ts';
 import { operations } from '../tools/index.ts';
 import { MCP_TOOLS } from '../tools/surfaces.ts';
 import { checkGivenAddresses } from './address-check.ts';
+import { computeMetrics, startCompute } from './compute.ts';
 import type { Config } from './config.ts';
 import { loadCredentials } from './credentials.ts';
 import { buildDashboard } from './dashboard.ts';
@@ -77,11 +78,13 @@ export async function startPlane(config: Config, { log, clock = { now: Date.now 
     // Hashing the first password and binding the ports go on side by side; neither is served before both are done.
     const accounts = ensureFirstAccounts(services, { initAdmins: config.app.initAdmins });
     accounts.catch(() => undefined);
-    const gate = buildGate(services);
+    const entrance = buildGate(services);
     undo.push(async () => {
-      await gate.flushRefusals();
-      gate.close();
+      await entrance.flushRefusals();
+      entrance.close();
     });
+    const compute = startCompute(storePath(config), services);
+    const gate = { ...entrance, ...(compute && { compute }) };
     const wire = await startWire(env, tls, services);
     undo.push(wire.stop);
     await accounts;
@@ -92,6 +95,7 @@ export async function startPlane(config: Config, { log, clock = { now: Date.now 
     undo.push(() => jobs.stop());
 
     metrics.append(wire.metrics);
+    if (compute) metrics.append(async () => computeMetrics(compute));
     const hosts = ownNames(config, tls);
     const mcp = buildMcp({ operations, tools: MCP_TOOLS, gate, log, hosts, observe: toolCalls(metrics) });
     undo.push(() => mcp.close());
@@ -116,6 +120,8 @@ export async function startPlane(config: Config, { log, clock = { now: Date.now 
       listen(app, { ...env.MESH_LISTEN, ...(tls && { tls }) }),
     );
     undo.push(() => api.stop());
+    // Before the API: requests under way would wait for what is computed.
+    undo.push(() => compute?.stop());
     undo.push(() => {
       isUp = false;
     });

@@ -62,7 +62,7 @@ export function stunMetrics(metrics: StunMetrics): string {
   ].join('');
 }
 
-function sample(name: string, type: 'counter' | 'gauge', value: number): string {
+export function sample(name: string, type: 'counter' | 'gauge', value: number): string {
   return `# TYPE ${name} ${type}\n${name} ${value}\n`;
 }
 

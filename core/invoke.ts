@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import type { Caller } from './caller.ts';
+import { type Compute, heavyCallOf } from './compute/compute.ts';
 import type { Edition } from './edition.ts';
 import { invalidInput, MeshError, sentenceOf } from './errors.ts';
 import { SYSTEM_WORKSPACE } from './ids.ts';
@@ -21,12 +22,16 @@ export interface CallRequest {
   readonly signal: AbortSignal;
   /** A principal that the face itself vouches for: the one of a plane on stdio. */
   readonly caller?: Caller;
+  /** Whether the face passes JSON text on as it is: a heavy answer comes as that then. */
+  readonly takesJsonText?: boolean;
 }
 
 /** What the one path needs besides the operation. `bin/` supplies it. */
 export interface Gate<Services> {
   readonly services: Services;
   readonly edition: Edition;
+  /** Runs heavy operations elsewhere; without it they run in place. */
+  readonly compute?: Compute<Services>;
   /** @throws MeshError `unauthenticated` with what to do. */
   authenticate(bearer: string, origin: string): Promise<Caller>;
   /** Who was verified lately with this bearer token, as long as that holds. */
@@ -68,10 +73,14 @@ export async function invoke<Services>(
     if (gate.edition !== 'pro' && (operation.edition === 'pro' || operation.proWhen?.(raw))) {
       throw new MeshError('edition_required', `${operation.title} is part of the Pro edition. Set MESH_EDITION=pro.`);
     }
-    const input = parseInput(operation.input, takesToken(operation) ? { ...raw, token: request.bearer } : raw);
     const services = gate.servicesFor(caller);
     const { requestId, face, origin, signal } = request;
     const context: CallContext<Services> = { services, caller, workspace, requestId, face, origin, signal };
+    if (gate.compute && isHeavy(operation, raw, services)) {
+      const text = await gate.compute.run(heavyCallOf(operation.name, raw, context), services, signal);
+      return request.takesJsonText ? text : text.parse();
+    }
+    const input = parseInput(operation.input, takesToken(operation) ? { ...raw, token: request.bearer } : raw);
     const done = await runOrHold(operation, input as Readonly<Record<string, unknown>>, context, gate);
     if ('pending' in done) return done.pending;
     return isPending(done.answer) ? done.answer : operation.output.parse(done.answer);
@@ -97,6 +106,23 @@ async function runOrHold<Services>(
   }
 }
 
+/** Parses the input, runs a heavy operation and checks its answer, in a computing thread. @throws MeshError */
+export async function answerOf<Services>(
+  { input, output, run }: AnyOperation<Services>,
+  raw: Readonly<Record<string, unknown>>,
+  context: CallContext<Services>,
+): Promise<unknown> {
+  return output.parse(await run(parseInput(input, raw) as never, context));
+}
+
+function isHeavy<Services>(
+  { cost }: AnyOperation<Services>,
+  raw: Readonly<Record<string, unknown>>,
+  services: Services,
+): boolean {
+  return (typeof cost === 'function' ? cost(raw, services) : cost) === 'heavy';
+}
+
 /** An enrolment may ask for the token itself: it is part of what the device proves. */
 function takesToken<Services>({ access, input }: AnyOperation<Services>): boolean {
   return access === 'enrolment' && 'token' in input.shape;
@@ -117,6 +143,7 @@ async function resolveWorkspace<Services>(
   gate: Gate<Services>,
 ): Promise<{ raw: Readonly<Record<string, unknown>>; workspace: string }> {
   if (operation.workspace === 'none') return { raw: request.raw, workspace: SYSTEM_WORKSPACE };
+  if (operation.workspace === 'any') return { raw: request.raw, workspace: someWorkspace(operation.access, caller) };
   const { workspace_id: named, ...raw } = request.raw;
   if (named !== undefined && typeof named !== 'string') {
     throw new MeshError('invalid_input', 'workspace_id must be a string.', {
@@ -164,6 +191,13 @@ export async function requireStillAllowed<Services>(
 ): Promise<void> {
   await ownWorkspace(workspace, caller.workspaces, gate);
   requireAccess(operation, caller, workspace);
+}
+
+/** The first of the caller's workspaces in which it has access; else the first of all, where it is refused. */
+function someWorkspace(access: Access, caller: Caller | null): string {
+  if (!caller || caller.workspaces === 'all') return SYSTEM_WORKSPACE;
+  const [first = SYSTEM_WORKSPACE] = caller.workspaces;
+  return caller.workspaces.find((workspace) => mayAccess(access, caller, workspace)) ?? first;
 }
 
 function requireAccess<Services>(

@@ -55,12 +55,20 @@ export interface Operation<I extends z.ZodObject, O extends z.ZodType, Services>
   readonly input: I;
   readonly output: O;
   readonly access: Access;
-  /** `scoped`: runs in one workspace, from the path, `X-Workspace-Id`, `workspace_id`, or the token's only one. */
-  readonly workspace: 'none' | 'scoped';
+  /**
+   * `scoped`: runs in one workspace, from the path, `X-Workspace-Id`, `workspace_id`, or the token's only one.
+   * `any`: touches none; the caller needs the scope in some workspace, and none need be named.
+   */
+  readonly workspace: 'none' | 'any' | 'scoped';
   readonly edition: Edition;
   /** Pro only when this answers true, for operations that are Community until asked about the past. */
   readonly proWhen?: (input: Readonly<Record<string, unknown>>) => boolean;
   readonly effects: Effects;
+  /**
+   * `heavy`: takes time or memory that grows with the network, or answers much. Runs in a computing thread where there is
+   * one, never on the thread that serves everyone; tells so by its services where it depends on them.
+   */
+  readonly cost?: 'heavy' | ((raw: Readonly<Record<string, unknown>>, services: Services) => 'heavy' | 'light');
   readonly problems: readonly ProblemCode[];
   /**
    * Where the answer or the input holds a secret: the input fields that do. Such a call is not kept while it waits for

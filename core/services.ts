@@ -28,6 +28,9 @@ export interface Services {
   perform(operation: string, input: unknown, context: CallContext<Services>): Promise<unknown>;
 }
 
+/** What a heavy operation may reach: what a computing thread has too. */
+export type ComputeServices = Pick<Services, 'store' | 'states' | 'clock' | 'log' | 'settings' | 'planner'>;
+
 /** What nodes are given besides their network. */
 export interface NodeAccess {
   /** Of graphs: changes when the store was restored from a backup. */

@@ -68,6 +68,7 @@ export function openAiPlanner(options: ChatOptions): Planner {
 
   return {
     name: `openai:${chat.model}`,
+    asksModel: true,
 
     async plan(question: PlanQuestion): Promise<PlanAnswer> {
       const { intent, history, now, state, counterexample, expected } = question;

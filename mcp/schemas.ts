@@ -27,7 +27,7 @@ export function describeTool(operation: AnyOperation<Services>): Described {
     annotations: effects,
   });
   const plain = tool(inputSchema);
-  if (operation.workspace === 'none') return { plain, withWorkspace: plain };
+  if (operation.workspace !== 'scoped') return { plain, withWorkspace: plain };
   const properties = { ...(inputSchema['properties'] as Json | undefined), workspace_id: WORKSPACE_ID };
   return { plain, withWorkspace: tool({ ...inputSchema, properties }) };
 }

@@ -1,4 +1,6 @@
 import type { RequestHandler, Response } from 'express';
+import { requireAnswerSize } from '../core/compute/answer-size.ts';
+import { JsonText } from '../core/compute/compute.ts';
 import { MeshError, toProblem } from '../core/errors.ts';
 import { type CallRequest, type Gate, invoke } from '../core/invoke.ts';
 import { type AnyOperation, isPending, mayWait } from '../core/operation.ts';
@@ -76,6 +78,7 @@ function buildAnswer<Services>(
   const takesBody = http.method !== 'get';
   const enrols = operation.access === 'enrolment';
   const open = [...headers, ...JSON_HEADERS];
+  const takesJsonText = !http.envelope && !http.otherStatus;
 
   return async (request: Parameters<RequestHandler>[0], response: Response, { path, search, match }: Target) => {
     const startedAt = performance.now();
@@ -102,6 +105,7 @@ function buildAnswer<Services>(
         origin: originOf(request),
         requestId,
         signal: abort.signal,
+        takesJsonText,
       };
       const value = await invoke(operation, call, gate);
       answered = statusOf(operation, value);
@@ -110,7 +114,8 @@ function buildAnswer<Services>(
         response.end();
         return;
       }
-      const body = JSON.stringify(http.envelope && answered !== 202 ? { [http.envelope]: value } : (value ?? null));
+      const wraps = http.envelope && answered !== 202;
+      const body = value instanceof JsonText ? value.bytes : textOf(wraps ? { [http.envelope]: value } : value);
       response.writeHead(answered, [
         ...open,
         'X-Request-Id',
@@ -145,6 +150,13 @@ function statusOf<Services>(operation: AnyOperation<Services>, answer: unknown):
   const { status = 200, otherStatus } = operation.http;
   if (mayWait(operation) && isPending(answer)) return 202;
   return otherStatus?.when(answer) ? otherStatus.status : status;
+}
+
+/** @throws MeshError `payload_too_large` */
+function textOf(value: unknown): string {
+  const text = JSON.stringify(value ?? null);
+  requireAnswerSize(text.length);
+  return text;
 }
 
 /** A device may send its join token as the body field `token` instead (DESIGN 7). */

@@ -1,5 +1,6 @@
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import type { Caller } from '../core/caller.ts';
+import type { Compute } from '../core/compute/compute.ts';
 import type { Edition } from '../core/edition.ts';
 import { MeshError } from '../core/errors.ts';
 import type { Gate } from '../core/invoke.ts';
@@ -21,6 +22,8 @@ export interface FacesOptions {
   readonly edition?: Edition;
   readonly limits?: AppOptions['limits'];
   readonly sessions?: SessionLimits;
+  /** Where heavy operations run; in place without. */
+  readonly compute?: Compute<Services>;
 }
 
 /** Both faces over the real operations and services, on a free port; tokens stand for callers that a test makes up. */
@@ -31,11 +34,12 @@ export async function startFaces({ edition = 'pro', ...options }: FacesOptions =
 /** The faces of a kit, which ends with them. */
 export async function serveFaces<K extends Pick<Kit, 'services' | 'gate'> & AsyncDisposable>(
   kit: K,
-  { limits = {}, sessions = {} }: Omit<FacesOptions, 'edition'> = {},
+  { limits = {}, sessions = {}, compute }: Omit<FacesOptions, 'edition'> = {},
 ) {
   const callers = new Map<string, Caller>();
   const gate: Gate<Services> = {
     ...kit.gate,
+    ...(compute && { compute }),
     known: (bearer) => callers.get(bearer) ?? kit.gate.known(bearer),
     async authenticate(bearer, origin) {
       const caller = callers.get(bearer);

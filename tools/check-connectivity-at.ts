@@ -3,10 +3,10 @@ import { connectivity } from '../core/history/connectivity.ts';
 import { READ } from '../core/operation.ts';
 import { lineOfText, TEXT_LIMITS } from '../core/text.ts';
 import { connectivityAnswer, pairQuery, withProtocol } from './connectivity-fields.ts';
-import { defineOperation } from './define.ts';
+import { defineHeavyOperation } from './define.ts';
 import { instant } from './snapshot-fields.ts';
 
-export const checkConnectivityAt = defineOperation({
+export const checkConnectivityAt = defineHeavyOperation({
   name: 'check_connectivity_at',
   title: 'Check connectivity in the past',
   description:
@@ -21,6 +21,7 @@ export const checkConnectivityAt = defineOperation({
   workspace: 'scoped',
   edition: 'pro',
   effects: READ,
+  cost: 'heavy',
   problems: ['invalid_input', 'not_found', 'expired'],
   http: { method: 'get', path: '/api/v1/connectivity/check-at' },
   run: (query, { services, workspace }) => connectivity(services, workspace, withProtocol(query)) as never,

@@ -4,12 +4,12 @@ import { getSnapshot } from '../core/history/snapshots.ts';
 import { READ } from '../core/operation.ts';
 import { allowedSchema } from '../core/reachability/answers.ts';
 import { lineOfText, TEXT_LIMITS } from '../core/text.ts';
-import { defineOperation } from './define.ts';
+import { defineHeavyOperation } from './define.ts';
 import { snapshotRow, viewOfSnapshot } from './snapshot-fields.ts';
 
 const resource = z.strictObject({ kind: z.string(), name: z.string() });
 
-export const diffSnapshots = defineOperation({
+export const diffSnapshots = defineHeavyOperation({
   name: 'diff_snapshots',
   title: 'Compare two snapshots',
   description:
@@ -42,6 +42,7 @@ export const diffSnapshots = defineOperation({
   workspace: 'scoped',
   edition: 'pro',
   effects: READ,
+  cost: 'heavy',
   problems: ['invalid_input', 'not_found', 'expired'],
   http: { method: 'get', path: '/api/v1/workspaces/:workspaceId/snapshots/diff' },
   async run({ from, to }, { services, workspace }) {

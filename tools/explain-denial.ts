@@ -3,9 +3,9 @@ import { connectivity } from '../core/history/connectivity.ts';
 import { describeDenial } from '../core/history/denial.ts';
 import { READ } from '../core/operation.ts';
 import { allowedPorts, pairQuery, withProtocol } from './connectivity-fields.ts';
-import { defineOperation } from './define.ts';
+import { defineHeavyOperation } from './define.ts';
 
-export const explainDenial = defineOperation({
+export const explainDenial = defineHeavyOperation({
   name: 'explain_denial',
   title: 'Explain a denial',
   description:
@@ -22,6 +22,7 @@ export const explainDenial = defineOperation({
   workspace: 'scoped',
   edition: 'community',
   effects: READ,
+  cost: 'heavy',
   problems: ['invalid_input', 'not_found', 'expired'],
   http: { method: 'get', path: '/api/v1/connectivity/explain' },
   async run(input, { services, workspace }) {

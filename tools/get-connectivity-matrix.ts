@@ -5,13 +5,15 @@ import { allowedSchema } from '../core/reachability/answers.ts';
 import { groupRows } from '../core/reachability/matrix.ts';
 import { lineOfText, TEXT_LIMITS } from '../core/text.ts';
 import { formatInstant } from '../core/time.ts';
-import { defineOperation } from './define.ts';
+import { defineHeavyOperation } from './define.ts';
 import { instant } from './snapshot-fields.ts';
 
 /** Groups shown; beyond it the answer says how many were left out. */
 const MAX_GROUPS = 2_000;
+/** Names in the groups shown, all together: about 3 MB of usual names. */
+const MAX_NAMES = 200_000;
 
-export const getConnectivityMatrix = defineOperation({
+export const getConnectivityMatrix = defineHeavyOperation({
   name: 'get_connectivity_matrix',
   title: 'Get the connectivity matrix',
   description:
@@ -32,6 +34,7 @@ export const getConnectivityMatrix = defineOperation({
   edition: 'community',
   proWhen: ({ at, snapshot_id: id }) => at !== undefined || id !== undefined,
   effects: READ,
+  cost: 'heavy',
   problems: ['invalid_input', 'not_found', 'expired'],
   http: { method: 'get', path: '/api/v1/connectivity/matrix' },
   async run(query, { services, workspace }) {
@@ -41,9 +44,11 @@ export const getConnectivityMatrix = defineOperation({
     const state = point ? await states.asOf(workspace, point.asOf) : await states.current(workspace);
     const reach = states.reachability(state, at);
     const groups = [];
-    let omitted = 0;
+    let [omitted, names] = [0, 0];
     for (const group of groupRows(reach)) {
-      if (groups.length < MAX_GROUPS) groups.push({ src: [...group.src], dst: [...group.dst], allowed: group.allowed });
+      names += group.src.length + group.dst.length;
+      if (groups.length < MAX_GROUPS && names <= MAX_NAMES)
+        groups.push({ src: [...group.src], dst: [...group.dst], allowed: group.allowed });
       else omitted += 1;
     }
     return {

@@ -3,7 +3,7 @@ import { snapshotContent } from '../core/history/semantic.ts';
 import { getSnapshot as snapshotOf } from '../core/history/snapshots.ts';
 import { READ } from '../core/operation.ts';
 import { lineOfText, TEXT_LIMITS } from '../core/text.ts';
-import { defineOperation } from './define.ts';
+import { defineHeavyOperation } from './define.ts';
 import { snapshotRow, viewOfSnapshot } from './snapshot-fields.ts';
 
 /** Above this, MCP answers counts and a link instead of the state (DESIGN 5.6). */
@@ -11,7 +11,7 @@ const INLINE_BYTES = 10_000;
 
 const resource = z.record(z.string(), z.unknown()).describe('Custom resource without managed fields');
 
-export const getSnapshot = defineOperation({
+export const getSnapshot = defineHeavyOperation({
   name: 'get_snapshot',
   title: 'Get a snapshot',
   description: 'The full state of the network at a snapshot: peers, policies, networks and presence.',
@@ -32,6 +32,7 @@ export const getSnapshot = defineOperation({
   workspace: 'scoped',
   edition: 'pro',
   effects: READ,
+  cost: 'heavy',
   problems: ['not_found', 'expired'],
   http: { method: 'get', path: '/api/v1/workspaces/:workspaceId/snapshots/:snapshotId' },
   async run({ snapshotId }, { services, workspace, face }) {

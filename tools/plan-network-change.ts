@@ -4,13 +4,13 @@ import { expectationInputSchema, expectationOf, MAX_EXPECTATIONS } from '../core
 import { planNetworkChange as planChange } from '../core/intent/plan.ts';
 import { CREATE } from '../core/operation.ts';
 import { lineOfText, TEXT_LIMITS } from '../core/text.ts';
-import { defineOperation } from './define.ts';
+import { defineHeavyOperation } from './define.ts';
 import { planFields, planFieldsOf } from './plan-fields.ts';
 import { revertTargetOf } from './revert-target-input.ts';
 
 const MAX_HISTORY = 10;
 
-export const planNetworkChange = defineOperation({
+export const planNetworkChange = defineHeavyOperation({
   name: 'plan_network_change',
   title: 'Plan a network change',
   description:
@@ -43,6 +43,9 @@ export const planNetworkChange = defineOperation({
   workspace: 'scoped',
   edition: 'pro',
   effects: CREATE,
+  // A model may take half a minute, for which a computing thread would only wait.
+  cost: ({ changes, revert }, { planner }) =>
+    planner.asksModel && changes === undefined && revert === undefined ? 'light' : 'heavy',
   problems: ['invalid_input', 'intent_not_understood', 'not_found', 'conflict', 'expired'],
   http: { method: 'post', path: '/api/v1/ai/intent/plan' },
   async run({ intent, dry_run: dryRun, changes, expectations, history, revert }, context) {

@@ -4,10 +4,10 @@ import { planNetworkChange } from '../core/intent/plan.ts';
 import type { RevertTarget } from '../core/intent/planner.ts';
 import { CREATE } from '../core/operation.ts';
 import { lineOfText, TEXT_LIMITS } from '../core/text.ts';
-import { defineOperation } from './define.ts';
+import { defineHeavyOperation } from './define.ts';
 import { planFields, planFieldsOf } from './plan-fields.ts';
 
-export const revertNetworkChange = defineOperation({
+export const revertNetworkChange = defineHeavyOperation({
   name: 'revert_network_change',
   title: 'Plan to undo a change',
   description:
@@ -23,6 +23,7 @@ export const revertNetworkChange = defineOperation({
   workspace: 'scoped',
   edition: 'pro',
   effects: CREATE,
+  cost: 'heavy',
   problems: ['invalid_input', 'not_found', 'conflict', 'expired'],
   http: { method: 'post', path: '/api/v1/ai/intent/revert' },
   async run({ revision, snapshot_id: snapshot, workflow_id: workflow, dry_run: dryRun }, context) {

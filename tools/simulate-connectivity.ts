@@ -1,18 +1,20 @@
 import { READ } from '../core/operation.ts';
 import { simulate, simulateInputSchema, simulateOutputSchema } from '../core/reachability/simulate.ts';
-import { defineOperation } from './define.ts';
+import { defineHeavyOperation } from './define.ts';
 
-export const simulateConnectivity = defineOperation({
+export const simulateConnectivity = defineHeavyOperation({
   name: 'simulate_connectivity',
   title: 'Simulate connectivity',
-  description: 'Who may reach whom in a network given in the request. Stores nothing and reads nothing.',
+  description:
+    'Who may reach whom in a network given in the request; `sources` narrows a long answer. Stores nothing and reads nothing.',
   input: simulateInputSchema,
   output: simulateOutputSchema,
-  access: 'authenticated',
-  workspace: 'none',
+  access: 'network:read',
+  workspace: 'any',
   edition: 'community',
   effects: READ,
-  problems: ['invalid_input'],
+  cost: 'heavy',
+  problems: ['invalid_input', 'payload_too_large'],
   http: { method: 'post', path: '/api/v1/connectivity/simulate' },
   run: async (input, { services }) => simulate(input, services.clock.now()),
 });

@@ -3,7 +3,7 @@ import { assertionsOf } from '../assertions/manage.ts';
 import { jsonPointer } from '../json-pointer.ts';
 import { modelOf } from '../network/model.ts';
 import type { NetworkState } from '../network/state.ts';
-import { type AttributedRow, attribute, changesBetween } from '../reachability/attribute.ts';
+import { type AttributedRow, attributeFirst, changesBetween } from '../reachability/attribute.ts';
 import { createEngine } from '../reachability/engine.ts';
 import type { StoredRecord } from '../record.ts';
 import type { Services } from '../services.ts';
@@ -49,7 +49,7 @@ export async function diffStates(
   const to = { state: sharing(later, from.state), at };
   const before = modelOf(from.state, from.at);
   const after = modelOf(to.state, to.at);
-  const rows = attribute(before, changesBetween(before, after), after, engine);
+  const connectivity = attributeFirst(before, changesBetween(before, after), after, engine, MAX_ROWS);
   const [older, newer] = from.state.revision <= to.state.revision ? [from.state, to.state] : [to.state, from.state];
   const span = { after: older.revision, upTo: newer.revision, limit: MAX_COMMITS };
   const commits = await networkCommits(services, newer.workspace, span);
@@ -59,8 +59,8 @@ export async function diffStates(
       { ...to.state, assertions: await assertionsAt(services, to.state) },
     ),
     presence: presenceDiff(from.state, to.state),
-    connectivity: rows.slice(0, MAX_ROWS),
-    omitted_connectivity: Math.max(0, rows.length - MAX_ROWS),
+    connectivity: connectivity.rows,
+    omitted_connectivity: connectivity.omitted,
     commits: commits.map(viewOfCommit),
   };
 }

@@ -1,6 +1,6 @@
 import { MeshError } from '../errors.ts';
 import type { CallContext } from '../operation.ts';
-import type { Services } from '../services.ts';
+import type { ComputeServices } from '../services.ts';
 import { type Assessment, assess, type Proposal } from './assess.ts';
 import type { Requester } from './findings.ts';
 import { recordingCalls } from './model-calls.ts';
@@ -32,7 +32,7 @@ export interface Asked {
  * @throws MeshError `intent_not_understood` when it has no answer that can be made at all.
  */
 export async function proposeAndProve(
-  context: CallContext<Services>,
+  context: CallContext<ComputeServices>,
   requester: Requester,
   { intent, history = [], expected = [] }: Asked,
 ): Promise<Found> {
@@ -50,7 +50,7 @@ export async function proposeAndProve(
 }
 
 async function search(
-  { services, workspace }: CallContext<Services>,
+  { services, workspace }: CallContext<ComputeServices>,
   requester: Requester,
   question: PlanQuestion,
 ): Promise<Found> {
@@ -111,7 +111,7 @@ interface Judgement {
 }
 
 async function judge(
-  services: Services,
+  services: ComputeServices,
   workspace: string,
   answer: ProposedChanges,
   requester: Requester,

@@ -3,7 +3,7 @@ import { MeshError } from '../errors.ts';
 import { newId } from '../ids.ts';
 import type { NetworkChange } from '../network/changes.ts';
 import type { CallContext } from '../operation.ts';
-import type { Services } from '../services.ts';
+import type { ComputeServices, Services } from '../services.ts';
 import { type Assessment, assess, type Proposal } from './assess.ts';
 import { planByGrammar } from './builtin/builtin.ts';
 import { plannerWords, wordingViewOf } from './diff-markdown.ts';
@@ -40,7 +40,10 @@ export interface ProposedPlan {
  *
  * @throws MeshError `intent_not_understood` with questions, or `invalid_input` for changes that cannot be made.
  */
-export async function planNetworkChange(context: CallContext<Services>, request: PlanRequest): Promise<ProposedPlan> {
+export async function planNetworkChange(
+  context: CallContext<ComputeServices>,
+  request: PlanRequest,
+): Promise<ProposedPlan> {
   if (!context.caller) throw new MeshError('unauthenticated', 'Only a known caller may plan.');
   const { changes, intent, history, revert } = request;
   if (revert) return store(context, request, await revertProposal(context.services, context.workspace, revert));
@@ -70,7 +73,7 @@ function reasonsOf({ reasoning, risk }: ProposedChanges, assessment: Assessment)
 
 /** Words are a service to readers: a planner that fails at them has still planned. */
 async function wordingOf(
-  context: CallContext<Services>,
+  context: CallContext<ComputeServices>,
   intent: string,
   { view }: Assessment,
 ): Promise<string | undefined> {
@@ -89,7 +92,7 @@ async function wordingOf(
 }
 
 async function store(
-  context: CallContext<Services>,
+  context: CallContext<ComputeServices>,
   { intent, dryRun }: Pick<PlanRequest, 'intent' | 'dryRun'>,
   proposal: Proposal,
   assessed?: Assessment,
@@ -136,7 +139,7 @@ export async function requesterOf({
 
 /** Changes that the caller wrote are held to what the caller expects, else to the intent where the grammar understands it. */
 async function given(
-  { services, workspace }: CallContext<Services>,
+  { services, workspace }: CallContext<ComputeServices>,
   { intent, expectations }: PlanRequest,
   changes: readonly NetworkChange[],
 ): Promise<Proposal> {

@@ -127,6 +127,8 @@ export interface WordingView {
 /** Turns a plain-language intent into typed changes: built in, or a model behind an OpenAI-compatible server. */
 export interface Planner {
   readonly name: string;
+  /** Whether it may ask a model over the network, and wait for it. */
+  readonly asksModel?: true;
   plan(question: PlanQuestion): Promise<PlanAnswer>;
   /** The plan in its own words, for people; shown as such beside the computed text, never instead. Undefined: none. */
   wording?(view: WordingView, signal: AbortSignal, onCall?: PlanQuestion['onCall']): Promise<string | undefined>;

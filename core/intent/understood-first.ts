@@ -9,6 +9,7 @@ export function understoodFirst(sure: Planner, other: Planner): Planner {
   const { wording } = other;
   return {
     name: `${sure.name}, ${other.name}`,
+    ...((sure.asksModel || other.asksModel) && { asksModel: true }),
     async plan(question: PlanQuestion): Promise<PlanAnswer> {
       const { counterexample: _, ...anew } = question;
       const known = await sure.plan(anew);

@@ -1,4 +1,5 @@
 import { ancestors, isLive } from '../identity/delegation.ts';
+import { once } from '../once.ts';
 import type { DelegationBound, NetworkModel, PeerInput } from '../reachability/model.ts';
 import { parseInstant } from '../time.ts';
 import type { AgentRecord, NetworkRecord, PeerRecord, PolicyRecord } from './resources.ts';
@@ -67,18 +68,6 @@ function issuedBound(
   now: number,
 ): DelegationBound {
   return boundOf(state, agent, peerOfAgent, now) ?? { reach: agent.spec.reach ?? [] };
-}
-
-/** Records never change, so what is made of one is made once; two models share what two states share. */
-function once<R extends object, I>(make: (record: R) => I): (record: R) => I {
-  const made = new WeakMap<R, I>();
-  return (record) => {
-    const known = made.get(record);
-    if (known !== undefined) return known;
-    const input = make(record);
-    made.set(record, input);
-    return input;
-  };
 }
 
 const policyInput = once(({ name, spec }: PolicyRecord) => ({ name, spec }));

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { once } from '../once.ts';
 import { recordView, viewOfRecord } from '../record-view.ts';
 import { hostCount, isHostOf } from './address.ts';
 import { networkSpecSchema } from './network-spec.ts';
@@ -17,9 +18,11 @@ export const networkView = recordView(
 
 export type NetworkView = z.input<typeof networkView>;
 
+const membersOf = once((peers: NetworkState['peers']) => Map.groupBy(peers.values(), ({ spec }) => spec.network));
+
 export function viewOfNetwork(network: NetworkRecord, { peers }: NetworkState): NetworkView {
   const { name, spec } = network;
-  const members = [...peers.values()].filter((peer) => peer.spec.network === name);
+  const members = membersOf(peers).get(name) ?? [];
   const allocated = members.filter(
     ({ status }) => status.address !== null && isHostOf(spec.cidr, status.address),
   ).length;

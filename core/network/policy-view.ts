@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { once } from '../once.ts';
 import { recordView, viewOfRecord } from '../record-view.ts';
 import { parseInstant } from '../time.ts';
 import { rulesOf } from './policy.ts';
@@ -20,22 +21,35 @@ export type PolicyView = z.input<typeof policyView>;
 
 export function viewOfPolicy(policy: PolicyRecord, state: NetworkState, now: number): PolicyView {
   const { spec } = policy;
-  const matched = [...state.peers.values()].filter(
-    (peer) =>
-      (spec.network === undefined || spec.network === peer.spec.network) &&
-      selects(spec.peerSelector ?? {}, peer.labels),
-  );
+  const matched = matchedPeers(spec, state);
   const rules = [...(rulesOf(spec, 'ingress') ?? []), ...(rulesOf(spec, 'egress') ?? [])];
   return viewOfRecord(policy, {
-    matchedPeers: matched.length,
+    matchedPeers: matched,
     ruleCount: rules.length,
     warnings: warningsOf(policy, state, matched, now),
   });
 }
 
-function warningsOf({ spec }: PolicyRecord, state: NetworkState, matched: readonly unknown[], now: number): string[] {
+/** How many peers each selector means, by the peers that there are. */
+const countsOf = once((_peers: NetworkState['peers']) => new Map<string, number>());
+
+function matchedPeers({ network, peerSelector = {} }: PolicyRecord['spec'], { peers }: NetworkState): number {
+  const counts = countsOf(peers);
+  const key = JSON.stringify([network, peerSelector]);
+  let count = counts.get(key);
+  if (count === undefined) {
+    count = 0;
+    for (const { spec, labels } of peers.values()) {
+      if ((network === undefined || network === spec.network) && selects(peerSelector, labels)) count += 1;
+    }
+    counts.set(key, count);
+  }
+  return count;
+}
+
+function warningsOf({ spec }: PolicyRecord, state: NetworkState, matched: number, now: number): string[] {
   const warnings: string[] = [];
-  if (matched.length === 0) warnings.push('The selector means no peer at present.');
+  if (matched === 0) warnings.push('The selector means no peer at present.');
   if (spec.network !== undefined && !state.networks.has(spec.network)) {
     warnings.push(`There is no network ${spec.network}.`);
   }

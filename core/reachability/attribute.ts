@@ -1,6 +1,8 @@
-import { type DiffRow, diff } from './diff.ts';
+import { type DiffRow, firstRows } from './diff.ts';
 import { createEngine, type Engine } from './engine.ts';
 import type { NetworkModel } from './model.ts';
+import type { Allowed } from './port-sets.ts';
+import type { Reachability } from './reachability.ts';
 
 /** One resource as it was and as it is: absent before when created, absent after when deleted. */
 export type ResourceChange = { readonly [K in ResourceKind]: Changed<K> }[ResourceKind];
@@ -51,10 +53,21 @@ export function attribute(
   after: NetworkModel,
   engine: Engine = createEngine(),
 ): AttributedRow[] {
-  const from = engine.compile(before);
-  const to = engine.compile(after);
-  const rows = diff(from, to);
-  if (rows.length === 0 || changes.length > MAX_ATTRIBUTED_CHANGES) return rows.map((row) => ({ ...row, causes: [] }));
+  return attributeFirst(before, changes, after, engine, Number.POSITIVE_INFINITY).rows;
+}
+
+/** The same of some rows; the others are counted. Costs a compilation or two for each change, whatever the rows. */
+export function attributeFirst(
+  before: NetworkModel,
+  changes: readonly ResourceChange[],
+  after: NetworkModel,
+  engine: Engine,
+  limit: number,
+): { readonly rows: AttributedRow[]; readonly omitted: number } {
+  const { rows, omitted } = firstRows(engine.compile(before), engine.compile(after), limit);
+  if (rows.length === 0 || changes.length > MAX_ATTRIBUTED_CHANGES) {
+    return { rows: rows.map((row) => ({ ...row, causes: [] })), omitted };
+  }
   const trials: { readonly label: string; readonly alone: NetworkModel; readonly without: NetworkModel }[] =
     changes.map((change) => ({
       label: `${change.kind}/${change.name}`,
@@ -68,21 +81,34 @@ export function attribute(
       without: { ...after, now: before.now },
     });
   }
-  const makers = new Map<string, string[]>();
+  const textOf = describer();
+  const causes = new Map<DiffRow, string[]>();
   for (const { label, alone } of trials) {
-    for (const row of diff(from, engine.compile(alone))) note(makers, rowKey(row), label);
+    const reach = engine.compile(alone);
+    for (const row of rows) if (textOf(allowedIn(reach, row)) === textOf(row.new)) note(causes, row, label);
   }
-  const needed = new Map<string, string[]>();
-  if (rows.some((row) => !makers.has(rowKey(row)))) {
-    for (const { label, without } of trials) {
-      for (const row of diff(engine.compile(without), to)) note(needed, pairKey(row), label);
-    }
+  const unmade = rows.filter((row) => !causes.has(row));
+  for (const { label, without } of unmade.length > 0 ? trials : []) {
+    const reach = engine.compile(without);
+    for (const row of unmade) if (textOf(allowedIn(reach, row)) !== textOf(row.new)) note(causes, row, label);
   }
   const everything = trials.map(({ label }) => label);
-  return rows.map((row) => ({
-    ...row,
-    causes: makers.get(rowKey(row)) ?? needed.get(pairKey(row)) ?? everything,
-  }));
+  return { rows: rows.map((row) => ({ ...row, causes: causes.get(row) ?? everything })), omitted };
+}
+
+function allowedIn(reach: Reachability, { src, dst }: DiffRow): Allowed {
+  const [from, to] = [reach.placeOf(src), reach.placeOf(dst)];
+  return from === undefined || to === undefined ? [] : reach.parts.ports.describe(reach.pair(from, to));
+}
+
+/** Each list of ports as text, written once: port sets of two compilations may be numbered apart. */
+function describer(): (allowed: Allowed) => string {
+  const texts = new Map<Allowed, string>();
+  return (allowed) => {
+    const known = texts.get(allowed) ?? JSON.stringify(allowed);
+    texts.set(allowed, known);
+    return known;
+  };
 }
 
 function withChange(model: NetworkModel, change: ResourceChange): NetworkModel {
@@ -101,16 +127,8 @@ function replaced(model: NetworkModel, { kind, name }: ResourceChange, value: Re
   return { ...model, [kind]: at < 0 ? [...rest, value] : list.with(at, value) };
 }
 
-function note(map: Map<string, string[]>, key: string, label: string): void {
-  const known = map.get(key);
+function note(causes: Map<DiffRow, string[]>, row: DiffRow, label: string): void {
+  const known = causes.get(row);
   if (known) known.push(label);
-  else map.set(key, [label]);
-}
-
-function rowKey({ src, dst, old, new: now }: DiffRow): string {
-  return JSON.stringify([src, dst, old, now]);
-}
-
-function pairKey({ src, dst }: DiffRow): string {
-  return JSON.stringify([src, dst]);
+  else causes.set(row, [label]);
 }

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { attribute, changesBetween, TIME_PASSED } from './attribute.ts';
+import { attribute, attributeFirst, changesBetween, TIME_PASSED } from './attribute.ts';
 import { applyDiff, diff } from './diff.ts';
 import { compile, createEngine } from './engine.ts';
 import { pairRows } from './matrix.ts';
@@ -127,6 +127,18 @@ describe('attribute', { timeout: 30_000 }, () => {
     expect(causesOf({ ...base, policies }, { ...base, policies, now: NOW + 1_000 })).toEqual({
       'changed web>db': [TIME_PASSED],
     });
+  });
+
+  test('of many rows gives the first ones as they are among all, and how many there are besides', () => {
+    const peers = Array.from({ length: 9 }, (_, index) => ({ ...web, name: `web-${index}` }));
+    const [before, after] = [
+      { ...base, peers: [...peers, db] },
+      { ...base, peers: [...peers, db], policies: [denyAll, dbPolicy(80)] },
+    ];
+    const changes = changesBetween(before, after);
+    const all = attribute(before, changes, after);
+    const some = attributeFirst(before, changes, after, createEngine(), 7);
+    expect(some).toEqual({ rows: all.slice(0, 7), omitted: all.length - 7 });
   });
 
   test('gives the rows of the difference, each with a cause, whatever changed', () => {

@@ -26,9 +26,25 @@ export interface DiffGroup extends Omit<DiffRow, 'src' | 'dst'> {
 
 /** The pairs that differ, one by one. */
 export function diff(before: Reachability, after: Reachability): DiffRow[] {
-  return [...diffGroups(before, after)].flatMap(({ src, dst, within: _within, ...change }) =>
-    src.flatMap((from) => dst.filter((to) => to !== from).map((to) => ({ ...change, src: from, dst: to }))),
-  );
+  return firstRows(before, after, Number.POSITIVE_INFINITY).rows;
+}
+
+/** Some of them; the others are counted and never made. */
+export function firstRows(
+  before: Reachability,
+  after: Reachability,
+  limit: number,
+): { readonly rows: DiffRow[]; readonly omitted: number } {
+  const rows: DiffRow[] = [];
+  let total = 0;
+  for (const { src, dst, within, ...change } of diffGroups(before, after)) {
+    total += src.length * dst.length - (within ? dst.length : 0);
+    for (const from of src) {
+      if (rows.length >= limit) break;
+      for (const to of dst) if (to !== from && rows.length < limit) rows.push({ ...change, src: from, dst: to });
+    }
+  }
+  return { rows, omitted: total - rows.length };
 }
 
 /**

@@ -18,9 +18,9 @@ export interface GroupRow {
   readonly allowed: Allowed;
 }
 
-/** Every ordered pair of different endpoints that is not fully denied, lazily. */
-export function* pairRows(reach: Reachability): Generator<PairRow> {
-  for (const [s, d, set] of pairs(reach)) {
+/** Every ordered pair of different endpoints that is not fully denied, lazily; from some sources alone where they are named. */
+export function* pairRows(reach: Reachability, sources?: ReadonlySet<string>): Generator<PairRow> {
+  for (const [s, d, set] of pairs(reach, sources)) {
     yield { src: reach.nameOf(s), dst: reach.nameOf(d), allowed: reach.parts.ports.describe(set) };
   }
 }
@@ -92,10 +92,14 @@ function countBound(reach: Reachability, from: Unit): number {
 }
 
 /** All pairs with their port sets, fully denied ones and self-traffic left out. */
-function* pairs(reach: Reachability): Generator<readonly [src: number, dst: number, set: PortSetId]> {
+function* pairs(
+  reach: Reachability,
+  sources?: ReadonlySet<string>,
+): Generator<readonly [src: number, dst: number, set: PortSetId]> {
   for (const from of reach.units()) {
     const sets = reach.unitsTowards(from).map((to) => ({ to, set: reach.unitPair(from, to) }));
     for (const src of from.members) {
+      if (sources && !sources.has(reach.nameOf(src))) continue;
       for (const { to, set } of sets) {
         if (set === NO_PORTS && from.ancestors.length === 0) continue;
         for (const dst of to.members) {

@@ -104,6 +104,37 @@ describe('simulate', () => {
     const externals = [{ name: 'x', cidr: '8.8.8.8/32' }];
     expect(() => simulate(simulateInputSchema.parse({ peers, policies: [], externals }), NOW)).toThrow(/1001000 rows/);
   });
+
+  test('refuses few pairs with many port ranges each before it has made them, and says how to narrow the question', () => {
+    const peers = Array.from({ length: 200 }, (_, i) => ({ name: `p${i}` }));
+    const ports = Array.from({ length: 100 }, (_, i) => ({ port: 2 * i + 1 }));
+    const policies = [{ name: 'comb', spec: { action: 'ALLOW', peerSelector: {}, ingress: [{ ports }] } }];
+    const asked = { peers, policies };
+    expect(() => simulate(simulateInputSchema.parse(asked), NOW)).toThrow(
+      /larger than 32 MB\. Name some .* in sources/,
+    );
+    const { rows } = simulate(simulateInputSchema.parse({ ...asked, sources: ['p0', 'p1', 'nobody'] }), NOW);
+    expect(new Set(rows.map(({ src }) => src))).toEqual(new Set(['p0', 'p1']));
+    expect(rows).toHaveLength(2 * 199);
+  });
+
+  test('answers queries without any rows where no sources are wanted', () => {
+    const output = simulate({ ...input, sources: [] }, NOW);
+    expect(output).toEqual({ rows: [], verdicts: simulate(input, NOW).verdicts });
+  });
+
+  test('takes 2,000 externals and 1,000 entries in a rule', () => {
+    const entries = Array.from({ length: 1_000 }, (_, i) => ({ ipBlock: { cidr: `10.${i >> 8}.${i & 255}.0/24` } }));
+    const externals = Array.from({ length: 2_000 }, (_, i) => ({
+      name: `x${i}`,
+      cidr: `10.${i >> 8}.${i & 255}.1/32`,
+    }));
+    const spec = { action: 'ALLOW', peerSelector: {}, ingress: [{ from: entries }] };
+    const peers = [{ name: 'a' }, { name: 'b' }];
+    const { rows } = simulate(simulateInputSchema.parse({ peers, policies: [{ name: 'p', spec }], externals }), NOW);
+    expect(rows.filter(({ dst }) => dst === 'a')).toHaveLength(1_000);
+    expect(rows.filter(({ src }) => src === 'a')).toHaveLength(2_000);
+  });
 });
 
 describe('checkAssertions', () => {

@@ -34,6 +34,8 @@ const CHECKPOINT_PAGES = 4_096;
 const JOURNAL_LIMIT_BYTES = 64 * 1024 * 1024;
 /** Page cache: 32 MiB, negative for KiB. */
 const CACHE_KIB = -32 * 1024;
+/** Of a connection that only reads: 8 MiB. */
+const READER_CACHE_KIB = -8 * 1024;
 
 /** Opens or creates the file, readable by its owner only; SQLite gives the log files beside it the same mode. */
 export function openDatabase(path: string): Database {
@@ -52,6 +54,17 @@ export function openDatabase(path: string): Database {
     throw unavailable(`${path} does not open as a database; restore it from a backup`, cause);
   }
   return wrap(connection, path);
+}
+
+/** A second connection to the file of a database that is open, which never writes. */
+export function openForReading(path: string): Database {
+  try {
+    const connection = new DatabaseSync(path, { readOnly: true, timeout: BUSY_TIMEOUT_MS });
+    connection.exec(`PRAGMA cache_size = ${READER_CACHE_KIB}`);
+    return wrap(connection, path);
+  } catch (cause) {
+    throw unavailable(`${path} does not open for reading`, cause);
+  }
 }
 
 function protect(path: string): void {

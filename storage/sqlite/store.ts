@@ -42,7 +42,7 @@ export async function openSqliteStore({ path, clock, log }: SqliteStoreOptions):
 
 function storeOn(database: Database, clock: Clock, log: Log): Store {
   const groupCommit = buildGroupCommit(database, log);
-  const feed = buildFeed(log, (...range) => read(() => readCommits(database, ...range)));
+  const feed = buildFeed(log, (...range) => answer(() => readCommits(database, ...range)));
   const cache = new RecordCache();
   let closed = false;
 
@@ -54,15 +54,15 @@ function storeOn(database: Database, clock: Clock, log: Log): Store {
   return {
     commit: (workspace, ops, context) =>
       groupCommit.enqueue(() => applyCommit(database, workspace, ops, context, clock.now()), published),
-    get: (workspace, key, asOf) => read(() => getRecord(database, workspace, key, asOf)),
-    lookup: (unique, workspace) => read(() => lookupRecord(database, unique, workspace)),
+    get: (workspace, key, asOf) => answer(() => getRecord(database, workspace, key, asOf)),
+    lookup: (unique, workspace) => answer(() => lookupRecord(database, unique, workspace)),
     getById: (workspace, kind, uid) =>
-      read(() => cache.get(workspace, kind, uid, () => getRecordById(database, workspace, kind, uid))),
-    list: (workspace, kind, query = {}) => read(() => listRecords(database, workspace, kind, query)),
-    history: (workspace, key) => read(() => historyOf(database, workspace, key)),
-    revision: (workspace) => read(() => findWorkspace(database, workspace)?.revision ?? 0),
-    revisionAt: (workspace, at) => read(() => revisionInForce(database, workspace, at)),
-    commits: (workspace, from, limit) => read(() => readCommits(database, workspace, from, limit)),
+      answer(() => cache.get(workspace, kind, uid, () => getRecordById(database, workspace, kind, uid))),
+    list: (workspace, kind, query = {}) => answer(() => listRecords(database, workspace, kind, query)),
+    history: (workspace, key) => answer(() => historyOf(database, workspace, key)),
+    revision: (workspace) => answer(() => findWorkspace(database, workspace)?.revision ?? 0),
+    revisionAt: (workspace, at) => answer(() => revisionInForce(database, workspace, at)),
+    commits: (workspace, from, limit) => answer(() => readCommits(database, workspace, from, limit)),
     watch: (workspace, from, signal) => feed.watch(workspace, from, signal),
     onCommit: (listener) => feed.onCommit(listener),
     record: (workspace, events) =>
@@ -72,10 +72,10 @@ function storeOn(database: Database, clock: Clock, log: Log): Store {
         for (const event of events) appendEvent(database, row, at, event);
         advance(database, row, row.revision, at);
       }),
-    audit: (workspace, query) => read(() => queryAudit(database, workspace, query)),
+    audit: (workspace, query) => answer(() => queryAudit(database, workspace, query)),
     compact: (workspace, upTo, keep) => compactVersions(database, groupCommit, workspace, upTo, keep),
-    workspaces: () => read(() => workspaceNames(database)),
-    sizeBetween: (workspace, after, upTo) => read(() => versionBytesBetween(database, workspace, after, upTo)),
+    workspaces: () => answer(() => workspaceNames(database)),
+    sizeBetween: (workspace, after, upTo) => answer(() => versionBytesBetween(database, workspace, after, upTo)),
     acquire: (name, holder, ttlMs) =>
       groupCommit.enqueue(() => acquireLease(database, name, holder, ttlMs, clock.now())),
     release: (name, holder) => groupCommit.enqueue(() => releaseLease(database, name, holder)),
@@ -89,7 +89,8 @@ function storeOn(database: Database, clock: Clock, log: Log): Store {
   };
 }
 
-async function read<T>(query: () => T | Promise<T>): Promise<T> {
+/** What a query answers. @throws StoreError */
+export async function answer<T>(query: () => T | Promise<T>): Promise<T> {
   try {
     return await query();
   } catch (error) {
@@ -97,7 +98,7 @@ async function read<T>(query: () => T | Promise<T>): Promise<T> {
   }
 }
 
-function revisionInForce(
+export function revisionInForce(
   database: Database,
   name: string,
   at: number,
@@ -109,7 +110,7 @@ function revisionInForce(
   return { revision: commit.revision, from: commit.at, ...(to !== undefined && { to }) };
 }
 
-function workspaceNames(database: Database): string[] {
+export function workspaceNames(database: Database): string[] {
   return database
     .statement<{ name: string }>('SELECT name FROM workspace WHERE revision > 0 ORDER BY name')
     .all()

@@ -1,0 +1,11 @@
+/** What is made of a value that never changes is made once; two models share what two states share. */
+export function once<R extends object, I>(make: (value: R) => I): (value: R) => I {
+  const made = new WeakMap<R, I>();
+  return (value) => {
+    const known = made.get(value);
+    if (known !== undefined) return known;
+    const fresh = make(value);
+    made.set(value, fresh);
+    return fresh;
+  };
+}

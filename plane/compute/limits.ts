@@ -1,0 +1,34 @@
+import { availableParallelism } from 'node:os';
+import type { QueueLimits } from '../../core/compute/fair-queue.ts';
+
+export interface ComputeLimits {
+  readonly threads: number;
+  /** Calls that wait for a thread; one may carry 1 MB of input. */
+  readonly waiting: QueueLimits;
+  /** Longest time that a call computes, the start of a thread included, ms. */
+  readonly runMs: number;
+  /** Longest time that a call waits for a thread, ms: a client would have given up. */
+  readonly waitMs: number;
+  /** A thread that nobody used for so long ends, and gives its memory back, ms. */
+  readonly idleMs: number;
+  /** When to try again where there is no room, s: some calls are over by then. */
+  readonly retryAfterSeconds: number;
+}
+
+/** One core is left to the thread that serves; more than four threads would hold more memory than they save time. */
+const MAX_THREADS = 4;
+
+export const COMPUTE_LIMITS: ComputeLimits = {
+  threads: Math.min(MAX_THREADS, Math.max(1, availableParallelism() - 1)),
+  waiting: { total: 256, perTenant: 96, perPrincipal: 24 },
+  runMs: 15_000,
+  waitMs: 30_000,
+  idleMs: 30_000,
+  retryAfterSeconds: 5,
+};
+
+/**
+ * Of the JavaScript heap of one thread, MB: the states and compiled matrices of a few thousand peers, and one longest
+ * answer while it is made.
+ */
+export const THREAD_HEAP_MB = 256;

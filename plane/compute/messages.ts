@@ -1,0 +1,68 @@
+import type { HeavyCall } from '../../core/compute/compute.ts';
+import { MeshError, type ProblemCode } from '../../core/errors.ts';
+import { type Store, StoreError, type StoreErrorCode } from '../../core/ports.ts';
+
+/** What a computing thread needs of the store that the main thread has open: its own connection only reads. */
+export type Writes = Pick<Store, 'commit' | 'record'>;
+
+/** `now`: the time of the call, ms, which is the time of all that it computes. */
+export type ToThread =
+  | { readonly kind: 'call'; readonly call: HeavyCall; readonly now: number }
+  | { readonly kind: 'written'; readonly id: number; readonly outcome: Outcome<unknown> };
+
+export type FromThread =
+  | { readonly kind: 'answered'; readonly outcome: Outcome<Uint8Array<ArrayBuffer>> }
+  | { readonly kind: 'write'; readonly id: number; readonly write: Write };
+
+export type Write = {
+  readonly [M in keyof Writes]: { readonly method: M; readonly args: Parameters<Writes[M]> };
+}[keyof Writes];
+
+/** What came of something on the other thread. Errors lose their class on the way, so what they say goes as data. */
+export type Outcome<T> = { readonly value: T } | { readonly failure: Failure };
+
+export type Failure =
+  | {
+      readonly type: 'problem';
+      readonly code: ProblemCode;
+      readonly message: string;
+      readonly details: Readonly<Record<string, unknown>>;
+    }
+  | { readonly type: 'store'; readonly code: StoreErrorCode; readonly subject: string }
+  | { readonly type: 'bug'; readonly message: string; readonly stack: string | undefined };
+
+export async function outcomeOf<T>(work: () => Promise<T>): Promise<Outcome<T>> {
+  try {
+    return { value: await work() };
+  } catch (error) {
+    return { failure: failureOf(error) };
+  }
+}
+
+/** @throws as the work did on the other thread */
+export function unwrap<T>(outcome: Outcome<T>): T {
+  if ('value' in outcome) return outcome.value;
+  throw errorOf(outcome.failure);
+}
+
+function failureOf(error: unknown): Failure {
+  if (error instanceof MeshError) {
+    return { type: 'problem', code: error.code, message: error.message, details: error.details };
+  }
+  if (error instanceof StoreError) return { type: 'store', code: error.code, subject: error.subject };
+  const { message, stack } = error instanceof Error ? error : new Error(String(error));
+  return { type: 'bug', message, stack };
+}
+
+function errorOf(failure: Failure): Error {
+  switch (failure.type) {
+    case 'problem':
+      return new MeshError(failure.code, failure.message, { ...failure.details });
+    case 'store':
+      return new StoreError(failure.code, failure.subject);
+    case 'bug':
+      return Object.assign(new Error(failure.message), { stack: failure.stack });
+    default:
+      return failure satisfies never;
+  }
+}

@@ -1,0 +1,200 @@
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { type HeavyCall, JsonText } from '../../core/compute/compute.ts';
+import { MeshError } from '../../core/errors.ts';
+import type { ComputeLimits } from './limits.ts';
+import type { Writes } from './messages.ts';
+import { buildComputePool } from './pool.ts';
+import { type Thread, ThreadDied } from './thread.ts';
+
+const LIMITS: ComputeLimits = {
+  threads: 1,
+  waiting: { total: 20, perTenant: 10, perPrincipal: 4 },
+  runMs: 10_000,
+  waitMs: 20_000,
+  idleMs: 30_000,
+  retryAfterSeconds: 5,
+};
+const text = new JsonText(new TextEncoder().encode('{}'));
+const never = new AbortController().signal;
+const writes: Writes = { commit: () => Promise.reject(new Error('not asked')), record: async () => undefined };
+
+/** A pool over threads that compute until they are told; `begun` lists calls as `workspace-caller-operation`. */
+function scene(over: Partial<ComputeLimits> = {}) {
+  const begun: string[] = [];
+  const answers = new Map<string, PromiseWithResolvers<JsonText>>();
+  const threads: { ended: boolean }[] = [];
+  const startThread = (): Thread => {
+    const state = { ended: false, isFree: true };
+    threads.push(state);
+    return {
+      get isFree() {
+        return state.isFree;
+      },
+      async run({ workspace, caller, operation }) {
+        const name = `${workspace}-${caller?.id}-${operation}`;
+        const answer = Promise.withResolvers<JsonText>();
+        begun.push(name);
+        answers.set(name, answer);
+        state.isFree = false;
+        const outcome = await answer.promise.catch((error: Error) => error);
+        state.isFree = !(outcome instanceof ThreadDied);
+        if (outcome instanceof Error) throw outcome;
+        return outcome;
+      },
+      async end() {
+        state.ended = true;
+      },
+    };
+  };
+  const log = { error() {}, warn() {}, info() {}, debug() {} };
+  const pool = buildComputePool({ startThread, limits: { ...LIMITS, ...over }, clock: { now: () => 0 }, log });
+  const ask = (name: string, signal = never) => {
+    const asked = pool.run(callOf(name), { store: writes }, signal);
+    asked.catch(() => undefined);
+    return asked;
+  };
+  return {
+    pool,
+    begun,
+    threads,
+    ask,
+    /** Asks, and looks no further. */
+    send: (...names: readonly string[]) => void names.map((name) => ask(name)),
+    /** Lets a running call answer, or fail. */
+    async finish(name: string, error?: Error) {
+      await settled();
+      const answer = answers.get(name);
+      if (error) answer?.reject(error);
+      else answer?.resolve(text);
+      await settled();
+    },
+  };
+}
+
+function callOf(name: string): HeavyCall {
+  const [workspace = '', id = '', operation = ''] = name.split('-');
+  const caller = { kind: 'user', subject: `user:${id}`, id, name: id, tokenId: id, workspaces: [workspace] } as const;
+  const rest = { raw: {}, requestId: 'r', face: 'rest', origin: '127.0.0.1' } as const;
+  return { ...rest, operation, workspace, caller: { ...caller, interactive: true, scopes: [] } };
+}
+
+async function settled(): Promise<void> {
+  for (let turn = 0; turn < 20; turn += 1) await Promise.resolve();
+}
+
+beforeEach(() => {
+  vi.useFakeTimers();
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+test("one workspace's flood does not hold up another's call by more than the call that runs", async () => {
+  const { begun, finish, send } = scene();
+  for (let index = 0; index < 10; index += 1) send(`flood-caller${index % 3}-${index}`);
+  send('quiet-ada-only');
+  await finish('flood-caller0-0');
+  expect(begun).toEqual(['flood-caller0-0', 'quiet-ada-only']);
+});
+
+test('where there are several threads one workspace never has them all', async () => {
+  const { begun, send } = scene({ threads: 3 });
+  for (let index = 0; index < 4; index += 1) send(`flood-caller-${index}`);
+  send('quiet-ada-only');
+  await settled();
+  expect(begun).toEqual(['flood-caller-0', 'flood-caller-1', 'quiet-ada-only']);
+});
+
+test('who finds no room is told when to come again, and everyone else still finds it', async () => {
+  const { ask, pool, send } = scene();
+  for (let index = 0; index < 5; index += 1) send(`one-greedy-${index}`);
+  await expect(ask('one-greedy-6')).rejects.toMatchObject({ code: 'unavailable', details: { retryAfterSeconds: 5 } });
+  send('one-modest-1');
+  await settled();
+  expect(pool.counts).toEqual({ running: 1, waiting: 5, refused: 1, died: 0 });
+});
+
+describe('a caller that goes', () => {
+  test('ends the thread that computes for it, and the next call has a new one', async () => {
+    const { ask, threads, begun, send } = scene();
+    const leaving = new AbortController();
+    const asked = ask('one-ada-long', leaving.signal);
+    send('one-ben-next');
+    await settled();
+    leaving.abort();
+    await expect(asked).rejects.toMatchObject({ code: 'unavailable' });
+    await settled();
+    expect(threads.map(({ ended }) => ended)).toEqual([true, false]);
+    expect(begun).toEqual(['one-ada-long', 'one-ben-next']);
+  });
+
+  test('leaves its place in the queue, and its call never runs', async () => {
+    const { ask, begun, finish, pool, send } = scene();
+    const leaving = new AbortController();
+    send('one-ada-first');
+    const asked = ask('one-ben-waits', leaving.signal);
+    leaving.abort();
+    await expect(asked).rejects.toMatchObject({ code: 'unavailable' });
+    await finish('one-ada-first');
+    expect([begun, pool.counts.waiting]).toEqual([['one-ada-first'], 0]);
+  });
+});
+
+test('a call that takes too long is ended and told to ask for less', async () => {
+  const { ask, threads } = scene();
+  const asked = ask('one-ada-long');
+  await settled();
+  vi.advanceTimersByTime(LIMITS.runMs);
+  await expect(asked).rejects.toMatchObject({ code: 'unavailable', message: expect.stringContaining('ask for less') });
+  expect(threads).toEqual([expect.objectContaining({ ended: true })]);
+});
+
+test('a call that waits too long is told when to come again', async () => {
+  const { ask, send } = scene({ runMs: 60_000 });
+  send('one-ada-long');
+  const asked = ask('one-ben-waits');
+  vi.advanceTimersByTime(LIMITS.waitMs);
+  await expect(asked).rejects.toMatchObject({ code: 'unavailable', details: { retryAfterSeconds: 5 } });
+});
+
+test('a thread that dies costs its own call alone: the others are computed by a new one', async () => {
+  const { ask, finish, pool, threads } = scene();
+  const lost = ask('one-ada-huge');
+  const other = ask('one-ben-fine');
+  await finish('one-ada-huge', new ThreadDied('out of memory', true));
+  await expect(lost).rejects.toMatchObject({ code: 'unavailable', message: expect.stringContaining('memory') });
+  await finish('one-ben-fine');
+  expect(await other).toBe(text);
+  expect([pool.counts.died, threads.length]).toEqual([1, 2]);
+});
+
+test('what the operation itself refuses is told as it is, and the thread goes on', async () => {
+  const { ask, finish, threads, send } = scene();
+  const asked = ask('one-ada-wrong');
+  await finish('one-ada-wrong', new MeshError('not_found', 'There is none.'));
+  await expect(asked).rejects.toMatchObject({ code: 'not_found' });
+  send('one-ada-right');
+  await settled();
+  expect(threads).toHaveLength(1);
+});
+
+test('a thread that nobody uses ends', async () => {
+  const { finish, threads, send } = scene();
+  send('one-ada-short');
+  await finish('one-ada-short');
+  vi.advanceTimersByTime(LIMITS.idleMs);
+  expect(threads).toEqual([expect.objectContaining({ ended: true })]);
+});
+
+test('at the end what runs and what waits is refused, every thread has ended, and nothing more is taken', async () => {
+  const { ask, pool, threads } = scene();
+  const asked = [ask('one-ada-runs'), ask('two-ben-waits')];
+  await settled();
+  await pool.stop();
+  const after = ask('one-ada-late');
+  const outcomes = await Promise.allSettled([...asked, after]);
+  expect(outcomes.map((one) => one.status === 'rejected' && one.reason.message)).toEqual(
+    Array(3).fill('The control plane is stopping: try again when it is back.'),
+  );
+  expect(threads).toEqual([expect.objectContaining({ ended: true })]);
+});

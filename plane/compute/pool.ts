@@ -1,0 +1,199 @@
+import type { Compute, HeavyCall, JsonText } from '../../core/compute/compute.ts';
+import { FairQueue, type Full } from '../../core/compute/fair-queue.ts';
+import { MeshError } from '../../core/errors.ts';
+import type { Clock, Log } from '../../core/ports.ts';
+import type { ComputeLimits } from './limits.ts';
+import type { Writes } from './messages.ts';
+import { type Thread, ThreadDied } from './thread.ts';
+
+export interface PoolOptions {
+  readonly startThread: () => Thread;
+  readonly limits: ComputeLimits;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/** The store as the caller may write to it. */
+interface CallerServices {
+  readonly store: Writes;
+}
+
+export interface ComputePool extends Compute<CallerServices> {
+  /** Calls that compute and that wait; those refused for want of room, and threads that died, since the start. */
+  readonly counts: {
+    readonly running: number;
+    readonly waiting: number;
+    readonly refused: number;
+    readonly died: number;
+  };
+  /** Refuses what waits and what runs, ends every thread and takes nothing more. Idempotent. */
+  stop(): Promise<void>;
+}
+
+/** A call that waits for its turn, or has it. */
+interface Place {
+  hasTurn: boolean;
+  readonly begin: () => void;
+}
+
+/**
+ * Runs calls on a few threads, one at a time on each. Who waits takes turns by workspace and caller; where there are
+ * several threads, one workspace never has all of them. A thread that a call outlived or broke is ended and replaced.
+ */
+export function buildComputePool({ startThread, limits, clock, log }: PoolOptions): ComputePool {
+  const queue = new FairQueue<Place>(limits.waiting);
+  const idle = new Map<Thread, NodeJS.Timeout>();
+  const calls = new Map<Promise<JsonText>, (error: MeshError) => void>();
+  const ending = new Set<Promise<void>>();
+  const runningOf = new Map<string, number>();
+  const mostOfOne = Math.max(1, limits.threads - 1);
+  const counts = { running: 0, refused: 0, died: 0 };
+  let isStopped = false;
+
+  async function attempt(
+    call: HeavyCall,
+    writes: Writes,
+    signal: AbortSignal,
+    over: PromiseWithResolvers<never>,
+  ): Promise<JsonText> {
+    const share = { tenant: call.workspace, principal: call.caller?.id ?? '' };
+    const turn = Promise.withResolvers<void>();
+    const place: Place = { hasTurn: false, begin: turn.resolve };
+    const full = queue.push(share, place);
+    if (full) throw noRoom(full);
+    const leave = () => over.reject(new MeshError('unavailable', 'The caller has gone.'));
+    signal.addEventListener('abort', leave);
+    if (signal.aborted) leave();
+    let timer = setTimeout(() => over.reject(noRoom('everyone')), limits.waitMs);
+    try {
+      nextTurns();
+      await Promise.race([over.promise, turn.promise]);
+      clearTimeout(timer);
+      timer = setTimeout(() => over.reject(tooLong()), limits.runMs);
+      return await compute(call, writes, over.promise);
+    } finally {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', leave);
+      if (place.hasTurn) endTurn(share.tenant);
+      else queue.remove(share, place);
+    }
+  }
+
+  function nextTurns(): void {
+    while (counts.running < limits.threads) {
+      const next = queue.shift((tenant) => (runningOf.get(tenant) ?? 0) < mostOfOne);
+      if (!next) return;
+      const { tenant, item } = next;
+      counts.running += 1;
+      runningOf.set(tenant, (runningOf.get(tenant) ?? 0) + 1);
+      item.hasTurn = true;
+      item.begin();
+    }
+  }
+
+  function endTurn(tenant: string): void {
+    counts.running -= 1;
+    const left = (runningOf.get(tenant) ?? 1) - 1;
+    if (left > 0) runningOf.set(tenant, left);
+    else runningOf.delete(tenant);
+    nextTurns();
+  }
+
+  async function compute(call: HeavyCall, writes: Writes, over: Promise<never>): Promise<JsonText> {
+    const thread = idleThread() ?? startThread();
+    try {
+      return await Promise.race([over, thread.run(call, clock.now(), writes)]);
+    } catch (error) {
+      if (!(error instanceof ThreadDied)) throw error;
+      counts.died += 1;
+      log.error(
+        { operation: call.operation, requestId: call.requestId, why: error.message },
+        'a computing thread died',
+      );
+      throw died(error);
+    } finally {
+      if (thread.isFree && !isStopped) rest(thread);
+      else end(thread);
+    }
+  }
+
+  /** The one used last, which has most of what it needs in memory. */
+  function idleThread(): Thread | undefined {
+    for (const thread of [...idle.keys()].reverse()) {
+      clearTimeout(idle.get(thread));
+      idle.delete(thread);
+      if (thread.isFree) return thread;
+      end(thread);
+    }
+    return undefined;
+  }
+
+  function rest(thread: Thread): void {
+    const timer = setTimeout(() => {
+      idle.delete(thread);
+      end(thread);
+    }, limits.idleMs);
+    idle.set(thread, timer.unref());
+  }
+
+  function end(thread: Thread): void {
+    const ended = thread.end().finally(() => ending.delete(ended));
+    ending.add(ended);
+  }
+
+  function noRoom(whose: Full): MeshError {
+    counts.refused += 1;
+    const { retryAfterSeconds } = limits;
+    return new MeshError('unavailable', `${NO_ROOM[whose]} Try again in ${retryAfterSeconds} s.`, {
+      retryAfterSeconds,
+    });
+  }
+
+  function tooLong(): MeshError {
+    const seconds = limits.runMs / 1_000;
+    return new MeshError('unavailable', `The answer takes more than ${seconds} s to compute: ask for less at once.`);
+  }
+
+  return {
+    get counts() {
+      return { ...counts, waiting: queue.size };
+    },
+    run(call, { store }, signal) {
+      if (isStopped) return Promise.reject(stopping());
+      const over = Promise.withResolvers<never>();
+      over.promise.catch(() => undefined);
+      const answer = attempt(call, store, signal, over).finally(() => calls.delete(answer));
+      calls.set(answer, over.reject);
+      return answer;
+    },
+    async stop() {
+      isStopped = true;
+      const under = [...calls];
+      for (const [, reject] of under) reject(stopping());
+      await Promise.allSettled(under.map(([answer]) => answer));
+      for (const [thread, timer] of idle) {
+        clearTimeout(timer);
+        end(thread);
+      }
+      idle.clear();
+      await Promise.allSettled(ending);
+    },
+  };
+}
+
+const NO_ROOM: Readonly<Record<Full, string>> = {
+  everyone: 'Too many questions about whole networks are being answered.',
+  tenant: 'Too many questions about whole networks of this workspace are being answered.',
+  principal: 'Too many of your questions about whole networks are being answered: ask them one after the other.',
+};
+
+function died({ outOfMemory }: ThreadDied): MeshError {
+  const what = outOfMemory ? 'The answer takes more memory than one call may use: ask for less at once.' : ENDED;
+  return new MeshError('unavailable', what);
+}
+
+const ENDED = 'The computation ended before it had an answer: try again.';
+
+function stopping(): MeshError {
+  return new MeshError('unavailable', 'The control plane is stopping: try again when it is back.');
+}

@@ -1,0 +1,79 @@
+import type { MessagePort } from 'node:worker_threads';
+import { requireAnswerSize } from '../../core/compute/answer-size.ts';
+import { callerOf, type HeavyCall } from '../../core/compute/compute.ts';
+import { answerOf } from '../../core/invoke.ts';
+import type { AnyOperation } from '../../core/operation.ts';
+import type { Clock, Commit } from '../../core/ports.ts';
+import type { ComputeServices } from '../../core/services.ts';
+import {
+  type FromThread,
+  type Outcome,
+  outcomeOf,
+  type ToThread,
+  unwrap,
+  type Write,
+  type Writes,
+} from './messages.ts';
+
+export interface ThreadParts {
+  readonly operations: readonly AnyOperation<ComputeServices>[];
+  readonly services: ComputeServices;
+  /** Brings the thread's view of a workspace up to what has been committed. */
+  refresh(workspace: string): Promise<void>;
+}
+
+/** A computing thread's side: runs one call after the other, and asks the main thread to write. */
+export function serveCalls(port: MessagePort, build: (writes: Writes, clock: Clock) => ThreadParts): void {
+  const say = (message: FromThread, transfer: ArrayBuffer[] = []) => port.postMessage(message, transfer);
+  const waiting = new Map<number, (outcome: Outcome<unknown>) => void>();
+  let lastId = 0;
+  let now = 0;
+
+  async function written(write: Write): Promise<unknown> {
+    lastId += 1;
+    const id = lastId;
+    const outcome = await new Promise<Outcome<unknown>>((resolve) => {
+      waiting.set(id, resolve);
+      say({ kind: 'write', id, write });
+    });
+    return unwrap(outcome);
+  }
+
+  const writes: Writes = {
+    // The main thread answers a commit with what its store answers.
+    commit: async (...args) => (await written({ method: 'commit', args })) as Commit,
+    record: async (...args) => void (await written({ method: 'record', args })),
+  };
+  const parts = build(writes, { now: () => now });
+
+  port.on('message', (message: ToThread) => {
+    if (message.kind === 'written') {
+      waiting.get(message.id)?.(message.outcome);
+      waiting.delete(message.id);
+      return;
+    }
+    ({ now } = message);
+    void outcomeOf(() => textOf(message.call, parts)).then((outcome) =>
+      say({ kind: 'answered', outcome }, 'value' in outcome ? [outcome.value.buffer] : []),
+    );
+  });
+}
+
+async function textOf(
+  call: HeavyCall,
+  { operations, services, refresh }: ThreadParts,
+): Promise<Uint8Array<ArrayBuffer>> {
+  const operation = operations.find(({ name }) => name === call.operation);
+  if (!operation) throw new TypeError(`${call.operation} is not among the operations of a computing thread.`);
+  const { raw, workspace, requestId, face, origin } = call;
+  await refresh(workspace);
+  // Who goes away ends the thread; nothing in it has to look.
+  const { signal } = new AbortController();
+  const answer = await answerOf(operation, raw, {
+    ...{ services, workspace, requestId, face, origin, signal },
+    caller: callerOf(call),
+  });
+  const bytes = new TextEncoder().encode(JSON.stringify(answer));
+  requireAnswerSize(bytes.length);
+  return bytes;
+}

@@ -1,0 +1,24 @@
+import type { AnyOperation } from '../core/operation.ts';
+import type { ComputeServices } from '../core/services.ts';
+import { checkConnectivity } from './check-connectivity.ts';
+import { checkConnectivityAt } from './check-connectivity-at.ts';
+import { diffSnapshots } from './diff-snapshots.ts';
+import { explainDenial } from './explain-denial.ts';
+import { getConnectivityMatrix } from './get-connectivity-matrix.ts';
+import { getSnapshot } from './get-snapshot.ts';
+import { planNetworkChange } from './plan-network-change.ts';
+import { revertNetworkChange } from './revert-network-change.ts';
+import { simulateConnectivity } from './simulate-connectivity.ts';
+
+/** The operations of the registry that have a `cost`: what a computing thread loads. */
+export const heavyOperations: readonly AnyOperation<ComputeServices>[] = [
+  simulateConnectivity,
+  getConnectivityMatrix,
+  diffSnapshots,
+  getSnapshot,
+  checkConnectivity,
+  checkConnectivityAt,
+  explainDenial,
+  planNetworkChange,
+  revertNetworkChange,
+];

@@ -26,15 +26,16 @@ test('a peer of no agent, and that of a root agent, have no bound', () => {
   expect(peers.map(({ bound }) => bound)).toEqual([undefined, undefined]);
 });
 
-test('a delegated peer is bound by its nearest ancestor with a peer', () => {
+test('a delegated peer is bound by that of its parent, and by nothing once that has left', () => {
   const middle = agent('middle', { parentRef: { name: 'root', namespace: NAMESPACE } }, { depth: 1 });
   const ofRoot = peer('root-peer', { agentRef: 'root' });
-  const far = boundOf(root(), middle, child('middle'), childPeer, ofRoot);
+  const left = boundOf(root(), middle, child('middle'), childPeer, ofRoot);
   const near = boundOf(root(), middle, child('middle'), childPeer, ofRoot, peer('middle-peer', { agentRef: 'middle' }));
-  expect([far.bound, near.bound]).toEqual([{ ancestor: 'root-peer' }, { ancestor: 'middle-peer' }]);
+  expect([left.bound, near.bound]).toEqual([{ reach: [] }, { ancestor: 'middle-peer' }]);
+  expect(boundOf(root(), child('root'), childPeer, ofRoot).bound).toEqual({ ancestor: 'root-peer' });
 });
 
-test('where no ancestor has a peer, the reach of the root bounds it, and no reach is nothing', () => {
+test('below a root agent without a peer the reach of the root bounds it, and no reach is nothing', () => {
   expect(boundOf(root(), child('root'), childPeer).bound).toEqual({ reach: REACH });
   expect(boundOf(agent('root'), child('root'), childPeer).bound).toEqual({ reach: [] });
 });

@@ -97,11 +97,11 @@ function boundOf(
   if (!root || root.spec.parentRef !== undefined || !line.every((ancestor) => isLive(ancestor, now))) {
     return { reach: [] };
   }
-  for (const { name } of line) {
-    const peer = peerOfAgent.get(name);
-    if (peer !== undefined) return { ancestor: peer };
-  }
-  return { reach: root.spec.reach ?? [] };
+  const parent = line[0] ?? root;
+  const peer = peerOfAgent.get(parent.name);
+  if (peer !== undefined) return { ancestor: peer };
+  // A delegated parent had a peer before it could delegate: where that is gone, so is what it passed on.
+  return { reach: parent === root ? (root.spec.reach ?? []) : [] };
 }
 
 function byName(a: { readonly name: string }, b: { readonly name: string }): number {

@@ -32,8 +32,8 @@ export interface PeerInput {
 }
 
 /**
- * The most a delegated peer may open: what its nearest ancestor with a peer may open at that instant, or, where no
- * ancestor has one, the `reach` a person gave the root agent. An unknown ancestor means nothing.
+ * The most a delegated peer may open: what its parent's peer may open at that instant, or, below a root agent without a
+ * peer, the `reach` a person gave that. An unknown ancestor means nothing.
  */
 export type DelegationBound = { readonly ancestor: string } | { readonly reach: readonly EgressRule[] };
 

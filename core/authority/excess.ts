@@ -1,5 +1,6 @@
 import { ancestors, family, isLive } from '../identity/delegation.ts';
 import type { Effect } from '../intent/effect.ts';
+import { openedOutside } from '../intent/outside.ts';
 import { type PortSpan, spanText } from '../intent/port-spans.ts';
 import { lookUpById } from '../network/find.ts';
 import type { PortEntry } from '../network/policy.ts';
@@ -53,7 +54,7 @@ export function excessOf(agent: AgentRecord | undefined, change: Compared): Exce
     rows.push(...closed);
   }
   if (agent) reasons.push(...enlarged(agent, change, ports));
-  reasons.push(...beyondPolicies(agent, change, ports));
+  reasons.push(...beyondPolicies(agent, change, ports), ...openedToOutside(change));
   return reasons.length === 0 ? undefined : { reasons, rows: rows.slice(0, MAX_ROWS) };
 }
 
@@ -107,6 +108,20 @@ function firstGrown(
     if (old && grows(old, next)) return next;
   }
   return undefined;
+}
+
+/** Effects name peers only: what shut out addresses that are no peer may not go unseen. New policies say it themselves. */
+function openedToOutside({ before, after, was, is }: Compared): string[] {
+  const undone = [...before.policies.values()].some(
+    ({ name, spec }) => !sameValue(after.policies.get(name)?.spec, spec),
+  );
+  const moved = [...before.peers.values()].some(({ name, labels, spec }) => {
+    const next = after.peers.get(name);
+    return next && !(sameValue(next.labels, labels) && next.spec.network === spec.network);
+  });
+  if (!undone && !moved) return [];
+  const opened = openedOutside({ before, after, was, is, said: undefined, expectations: [] });
+  return opened.length > 0 ? ['it opens connections from or to addresses that are no peer'] : [];
 }
 
 function beyondPolicies(agent: AgentRecord | undefined, { before, after }: Compared, ports: PortSets): string[] {

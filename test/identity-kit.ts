@@ -43,7 +43,10 @@ export async function buildIdentityKit({ initAdmins = true }: { readonly initAdm
       return (await base.call('log_in', { username, password }, { origin })).token;
     },
 
-    /** A fresh session of the first administrator, without the cost of its password. */
+    /** A fresh session of an account, without the cost of its password. */
+    sessionOf,
+
+    /** A fresh session of the first administrator. */
     admin: () => sessionOf('admin'),
 
     /** Session of a new account that no password opens, a member where a role is given. */

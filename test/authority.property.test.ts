@@ -1,0 +1,76 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import type { AnyOperation } from '../core/operation.ts';
+import { operations } from '../tools/index.ts';
+import { buildScene, type Scene } from './authority-scene.ts';
+import { runSequence } from './authority-sequence.ts';
+import { makeRoot, makeStep, tryOperation } from './authority-steps.ts';
+
+const STEPS = 100;
+/** 4,000 steps each time, 100,000 in the long run. */
+const SEQUENCES = process.env['MESH_LONG'] === '1' ? 1_000 : 40;
+const MINUTE_MS = 60_000;
+
+const step = fc.noShrink(fc.noBias(fc.nat(2 ** 31 - 1)));
+
+/** Sequences of one length, of which shorter ones are tried when one fails. */
+class Sequences extends fc.Arbitrary<number[]> {
+  readonly #whole = fc.array(step, { minLength: STEPS, maxLength: STEPS });
+  readonly #shorter = fc.array(step, { maxLength: STEPS, size: 'max' });
+
+  override generate(random: fc.Random, bias: number | undefined): fc.Value<number[]> {
+    return new fc.Value(this.#whole.generate(random, bias).value, undefined);
+  }
+
+  override canShrinkWithoutContext(value: unknown): value is number[] {
+    return Array.isArray(value);
+  }
+
+  override shrink(value: number[], context: unknown): fc.Stream<fc.Value<number[]>> {
+    return this.#shorter.shrink(value, context);
+  }
+}
+
+test('no sequence of calls by a line of agents gets it further than people let it', {
+  timeout: SEQUENCES * MINUTE_MS,
+}, async () => {
+  await fc.assert(
+    fc.asyncProperty(step, new Sequences(), async (root, seeds) => {
+      expect(await runSequence(root, seeds)).toBeUndefined();
+    }),
+    { numRuns: SEQUENCES },
+  );
+});
+
+/** Operations that do not take part, with the reason. */
+const LEFT_OUT: Readonly<Record<string, string>> = {};
+/** Scenes in which an operation is tried before it counts as one that never succeeds, and inputs in each. */
+const SCENES = 8;
+const ATTEMPTS = 60;
+
+test('every operation takes part: what is made for it by its schema is accepted sooner or later', {
+  timeout: MINUTE_MS,
+}, async () => {
+  expect(Object.keys(LEFT_OUT).filter((left) => !operations.some(({ name }) => name === left))).toEqual([]);
+  const left = new Set(operations.filter(({ name }) => !Object.hasOwn(LEFT_OUT, name)));
+  for (let number = 1; left.size > 0 && number <= SCENES; number += 1) {
+    await using scene = await buildScene();
+    await makeRoot(scene, number);
+    let seed = number * operations.length * ATTEMPTS * 2;
+    for (const operation of left) {
+      if (await succeeds(scene, operation as AnyOperation<never>, seed)) left.delete(operation);
+      seed += ATTEMPTS * 2;
+    }
+  }
+  expect([...left].map(({ name }) => name)).toEqual([]);
+});
+
+async function succeeds(scene: Scene, operation: AnyOperation<never>, seed: number): Promise<boolean> {
+  for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
+    const done = await tryOperation(scene, operation, seed + 2 * attempt);
+    if (done?.outcome === 'ok') return true;
+    // Others go on meanwhile, so that there is something to approve, to apply and to end.
+    await makeStep(scene, seed + 2 * attempt + 1, async () => {});
+  }
+  return false;
+}

@@ -1,4 +1,5 @@
 import { YAML_LIMITS } from '../bin/yaml.ts';
+import { AGENT_SHARES } from '../core/authority/shares.ts';
 import { MAX_AGENT_TTL_MS, MAX_DEPTH } from '../core/identity/delegation.ts';
 import { MAX_JOIN_USES } from '../core/identity/join-tokens.ts';
 import { MAX_NODE_COUNT } from '../core/identity/workspaces.ts';
@@ -8,6 +9,7 @@ import { ADDRESS_REST_MS } from '../core/network/address.ts';
 import { MAX_LABELS } from '../core/network/labels.ts';
 import { MAX_ANNOTATIONS, MAX_DOCUMENTS } from '../core/network/manifest.ts';
 import { POLICY_LIMITS } from '../core/network/policy.ts';
+import { AGENT_PEER_SHARE } from '../core/network/register.ts';
 import { MAX_PATH_REPORTS, MAX_PATHS_OF_NODE } from '../core/network/reported-paths.ts';
 import { SIMULATE_LIMITS } from '../core/reachability/simulate.ts';
 import { MAX_FIELD_ERRORS } from '../core/schema-errors.ts';
@@ -55,6 +57,15 @@ export const limits: Readonly<Record<string, readonly Row[]>> = {
     ['Wrong fields named in one refusal', MAX_FIELD_ERRORS, ''],
   ],
   'A text': Object.entries(TEXT_LIMITS).map(([kind, max]) => [TEXTS[kind as keyof typeof TEXTS], max, 'characters']),
+  'A root agent with all its sub-agents': [
+    ['Living sub-agents', AGENT_SHARES.AgentIdentity, ''],
+    ['Join tokens', AGENT_SHARES.Token, ''],
+    ['Policies that they wrote by themselves', AGENT_SHARES.MeshPolicy, ''],
+    ['Open plans', AGENT_SHARES.Plan, ''],
+    ['Workflows that wait for a person', AGENT_SHARES.Workflow, ''],
+    ['Snapshots', AGENT_SHARES.Snapshot, 'a day'],
+    ['Nodes of a workspace', AGENT_PEER_SHARE * 100, '% of maxNodeCount'],
+  ],
   'A resource': [
     ['Labels', MAX_LABELS, ''],
     ['Annotations', MAX_ANNOTATIONS, ''],
@@ -98,6 +109,7 @@ export const answers: Readonly<Record<string, string>> = {
   spec: 'one resource, which one request wrote',
   scopes: 'scopes that there are',
   warnings: 'one for each check of a policy or a plan',
+  call: 'the fields of the one request that waits',
   changes: 'changes of one commit or one plan',
   effect: 'rows of one effect; `omitted` counts the others',
   detail: 'fields of one security event',

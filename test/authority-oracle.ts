@@ -349,8 +349,7 @@ export async function shownFindings(scene: Scene, done: Done, before: View, afte
   const { spec, status } = (await scene.records('Workflow')).find(
     ({ name }) => name === done.input['id'],
   ) as WorkflowRecord;
-  if (status.state !== 'executed' || spec.call || spec.effect.omitted > 0 || !scene.ledger.agents.has(spec.requesterId))
-    return [];
+  if (status.state !== 'executed' || spec.effect.omitted > 0 || !scene.ledger.agents.has(spec.requesterId)) return [];
   const found: Findings = [];
   for (const src of after.peers.values()) {
     for (const dst of after.peers.values()) {

@@ -1,14 +1,16 @@
 import type { Caller } from '../caller.ts';
 import { MeshError } from '../errors.ts';
 import { SYSTEM_WORKSPACE } from '../ids.ts';
+import { isStateKind } from '../network/state.ts';
 import { sharesTurns } from '../network/turn.ts';
 import type { Commit, CommitContext, Op, Store } from '../ports.ts';
 import type { RecordDraft } from '../record.ts';
 import type { Services } from '../services.ts';
 import { concernedWorkspace } from './concerned-workspace.ts';
 import { decisionsIn } from './decisions.ts';
-import { beyondAuthority, beyondDelegation } from './judge.ts';
+import { beyondAuthority, beyondDelegation, comparison } from './judge.ts';
 import { NeedsPerson } from './needs-person.ts';
+import { openedDigest } from './opened.ts';
 import { requireShare } from './shares.ts';
 import { type Write, writesIn } from './writes.ts';
 import { WRITTEN_BY } from './written-by.ts';
@@ -16,6 +18,8 @@ import { WRITTEN_BY } from './written-by.ts';
 /** What a person approved, with what its first commit writes besides. */
 export interface Approved {
   readonly approval: NonNullable<CommitContext['approval']>;
+  /** What the person was shown that it opens, see `openedDigest`. */
+  readonly opened: string;
   /** The new state of the workflow, to be committed together with what it allows in that partition. */
   takeOps(partition: string): readonly Op[];
 }
@@ -39,6 +43,7 @@ export function guardedStore(services: Reads, caller: Caller | null, approved?: 
       // Its execution is the approval of a workflow by a person who is not this caller.
       const isApproved = approved !== undefined || Boolean(context.approval?.reviewedBy);
       if (!isApproved) await requireNoDecision(services, caller, workspace, writes);
+      if (approved && isTouched(writes)) await requireAsShown(services, workspace, writes, approved);
       const signed = ops.map((op) => withAuthor(op, caller.kind === 'agent' && !isApproved ? caller.id : undefined));
       return commitApproved(store, workspace, signed, context, approved);
     },
@@ -67,6 +72,25 @@ async function requireAuthority(
   if (!beyond) return;
   if (beyond.delegated) throw beyondDelegation(beyond);
   if (!approved) throw new NeedsPerson({ workspace, writes, reasons: beyond.reasons, rows: beyond.rows });
+}
+
+function isTouched(writes: readonly Write[]): boolean {
+  return writes.some(({ kind }) => kind !== 'AgentIdentity' && isStateKind(kind));
+}
+
+/** @throws MeshError `plan_stale` when it would open something else than what was shown */
+async function requireAsShown(
+  { states, clock }: Reads,
+  workspace: string,
+  writes: readonly Write[],
+  { opened }: Approved,
+): Promise<void> {
+  const { effect } = comparison({ states, state: await states.current(workspace), writes, now: clock.now() });
+  if (openedDigest(effect) === opened) return;
+  throw new MeshError(
+    'plan_stale',
+    'The network has changed since, and this would open something else than was shown.',
+  );
 }
 
 async function requireNoDecision(

@@ -14,7 +14,7 @@ import { WRITTEN_BY } from './written-by.ts';
 
 /**
  * What a root agent and all its descendants may hold together in a workspace, so that no tree of agents uses up what
- * others need. Peers have a share of their own, see `core/identity/enrol-delegate.ts`.
+ * others need. Peers have a share of their own, where devices register.
  */
 export const AGENT_SHARES = {
   /** Living sub-agents. */

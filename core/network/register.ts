@@ -171,7 +171,7 @@ async function create(
 }
 
 /** Part of the nodes of a workspace that one root agent and all below it may have. */
-const AGENT_PEER_SHARE = 0.5;
+export const AGENT_PEER_SHARE = 0.5;
 
 /** @throws MeshError `conflict` when the tree of agents has its part of the workspace's nodes */
 function requirePeerShare(state: NetworkState, { agentRef, delegatedBy }: Enrolment, maxNodeCount: number): void {

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { comparison } from '../authority/judge.ts';
 import type { NeedsPerson } from '../authority/needs-person.ts';
+import { openedDigest } from '../authority/opened.ts';
 import type { Write } from '../authority/writes.ts';
 import type { Caller } from '../caller.ts';
 import { commitContext } from '../commit-context.ts';
@@ -56,21 +57,22 @@ async function ask(
   caller: Caller,
 ): Promise<string> {
   const { services, workspace } = context;
-  const { kind, id: callerId, subject, name: callerName, interactive } = caller;
-  const call: HeldCall = {
-    operation: name,
-    workspace,
-    ...(confidential === undefined && { input }),
-    asked: withoutSecrets(input, confidential),
-    digest,
-    caller: { kind, id: callerId, subject, name: callerName, interactive, scopes: [...caller.scopesIn(workspace)] },
-  };
   const state = await services.states.current(need.workspace);
   const now = services.clock.now();
   const touchesNetwork = need.workspace === workspace;
   const { effect } = touchesNetwork
     ? comparison({ states: services.states, state, writes: need.writes, now })
     : { effect: effectOf(services.states.reachability(state, now), services.states.reachability(state, now)) };
+  const { kind, id: callerId, subject, name: callerName, interactive } = caller;
+  const call: HeldCall = {
+    operation: name,
+    workspace,
+    ...(confidential === undefined && { input }),
+    asked: withoutSecrets(input, confidential),
+    opened: openedDigest(effect),
+    digest,
+    caller: { kind, id: callerId, subject, name: callerName, interactive, scopes: [...caller.scopesIn(workspace)] },
+  };
   const summary = `${title}: ${need.reasons.slice(0, 3).join('; ')}`;
   const id = newId('wf');
   const record = workflowDraft(

@@ -32,7 +32,7 @@ export async function runApproved<T>(
     approval,
   };
   try {
-    const store = guardedStore(services, caller, { approval, takeOps });
+    const store = guardedStore(services, caller, { approval, opened: workflow.spec.call?.opened ?? '', takeOps });
     const answer = await run({ ...context, services: { ...services, store } });
     // What was written in another partition, such as accounts, or nothing at all.
     if (left.length > 0) await services.store.commit(workflow.workspace, takeOps(workflow.workspace), because);

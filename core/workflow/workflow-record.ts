@@ -31,6 +31,8 @@ export interface HeldCall {
   readonly input?: Readonly<Record<string, unknown>>;
   /** The input without secrets, for who approves. */
   readonly asked: Readonly<Record<string, unknown>>;
+  /** What it was shown to open, see `openedDigest`. */
+  readonly opened: string;
   /** SHA-256 over operation, workspace, caller and input, hex. */
   readonly digest: string;
   readonly caller: Pick<Caller, 'kind' | 'id' | 'subject' | 'name' | 'interactive'> & {

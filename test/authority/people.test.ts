@@ -242,3 +242,25 @@ describe('a person who leaves', () => {
     });
   });
 });
+
+describe('a call that a person approved', () => {
+  it('opens what was shown and nothing else, though the network has changed since', async () => {
+    await using scene = await buildScene();
+    await scene.call(scene.ada, 'create_policy', {
+      name: 'open',
+      spec: { action: 'ALLOW', peerSelector: {}, ingress: [{ from: [{ peerSelector: {} }] }], egress: [{}] },
+    });
+    await scene.call(scene.ada, 'revoke_peer', { id: 'db-1' });
+    const boss = await scene.agent('boss', ['network:read', 'peers:approve']);
+    const ask = () => scene.call(boss.token, 'approve_peer', { id: 'db-1' });
+    const first = await ask();
+    const { token } = await scene.call(scene.ada, 'generate_join_token', { name: 'plain' });
+    await scene.enrol(token, 'newcomer');
+    expect(await approve(scene, scene.grace, first.workflow_id)).toMatchObject({
+      status: 'failed',
+      error: expect.stringContaining('plan_stale'),
+    });
+    expect(await approve(scene, scene.grace, (await ask()).workflow_id)).toMatchObject({ status: 'executed' });
+    expect(await scene.allowed('newcomer', 'db-1')).toBe('ALL');
+  });
+});

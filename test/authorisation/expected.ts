@@ -1,0 +1,54 @@
+import type { AnyOperation } from '../../core/operation.ts';
+import type { Services } from '../../core/services.ts';
+import type { Standing, Verdict } from './standing.ts';
+
+/** What of a definition decides. */
+export type Defined = Pick<AnyOperation<Services>, 'access' | 'name' | 'problems' | 'workspace'>;
+type Known = Exclude<Standing, { readonly refused: string }>;
+
+/** Operations that take no token, whatever its scopes: a person has to be logged in. */
+const SESSIONS_ONLY: ReadonlySet<string> = new Set([
+  'adopt_peer',
+  'change_password',
+  'create_api_token',
+  'log_out',
+  'remove_member',
+  'set_member',
+  'update_workspace',
+]);
+
+/** What a person may do before the first password is changed. */
+const BEFORE_PASSWORD_CHANGE: ReadonlySet<string> = new Set(['change_password', 'get_me']);
+
+/** The verdict that follows from the definition of an operation and from what a credential was given. */
+export function expectedOf(operation: Defined, standing: Standing): Verdict {
+  if (operation.access === 'public') return 'yes';
+  if ('refused' in standing) return standing.refused;
+  if (operation.workspace === 'scoped' && standing.member === false) return '404';
+  if (standing.mustChangePassword && !BEFORE_PASSWORD_CHANGE.has(operation.name)) return 'password';
+  if (!isHeld(operation.access, standing)) return '403';
+  if (SESSIONS_ONLY.has(operation.name) && !standing.interactive) return 'own';
+  if (operation.name === 'create_agent' && standing.kind === 'agent') return 'own';
+  return standing.pending && operation.problems.includes('peer_pending') ? 'pending' : 'yes';
+}
+
+/** Subscriptions do not tell a resource that may not be read from one that is not there. */
+export function expectedOfWatching(reading: Defined, standing: Standing): Verdict {
+  const verdict = expectedOf(reading, standing);
+  return verdict === 'yes' || 'refused' in standing ? verdict : 'no';
+}
+
+/** A completion offers what the list behind it shows, and else nothing. */
+export function expectedOfCompletion(listing: Defined | undefined, standing: Standing): Verdict {
+  if ('refused' in standing) return standing.refused;
+  // The workspaces of a platform administrator are too many to offer.
+  if (!listing) return standing.member === true ? 'yes' : 'no';
+  return expectedOf(listing, standing) === 'yes' ? 'yes' : 'no';
+}
+
+function isHeld(access: Defined['access'], { kind, scopes }: Known): boolean {
+  if (access === 'authenticated') return true;
+  if (access === 'person') return kind === 'user';
+  if (access === 'device' || access === 'enrolment' || access === 'agent') return kind === access;
+  return access === 'public' || scopes.has(access);
+}

@@ -3,7 +3,7 @@ import { operations } from '../tools/index.ts';
 import { MCP_TOOLS } from '../tools/surfaces.ts';
 import type { Ask, Asker, History } from './authorisation/ask.ts';
 import { asks, ENDING, PROMPTS, RESOURCES } from './authorisation/asks.ts';
-import { seenBy } from './authorisation/over-rest.ts';
+import { namesRecords, requestAbout, requestIn, seenBy } from './authorisation/over-rest.ts';
 import { rawMcp } from './authorisation/raw-mcp.ts';
 import type { Identity, Verdict } from './authorisation/standing.ts';
 import { type Row, tableOf } from './authorisation/table.ts';
@@ -16,6 +16,7 @@ const LONG_MS = 300_000;
 let world: World;
 /** Others of the same, one for each operation that ends its caller. */
 let spares: readonly World[];
+let history: History;
 let rows: readonly Row[];
 const mismatches: string[] = [];
 const askers = new Map<string, Asker>();
@@ -26,7 +27,7 @@ beforeAll(async () => {
   const ends = ({ what }: Ask) => ENDING.includes(what);
   const lasting = asks.filter((ask) => !ends(ask));
   const streams = await Promise.all(world.identities.map((identity) => eventsOf(world, identity)));
-  const history = await world.liveThrough();
+  history = await world.liveThrough();
   const columns = await Promise.all(
     world.identities.map(async (identity, index) => {
       const asker = await askerOf(world, identity, streams[index], history);
@@ -127,7 +128,7 @@ describe('the other workspace', () => {
     async () => {
       const { faces, foreign } = world;
       const pairs = [
-        [foreign, foreign.replaceAll(/[0-9a-z]/g, '0').replace(/^0/, 'w')],
+        [foreign, absentAs(foreign)],
         ['lair', 'cave'],
       ] as const;
       const isOutside = ({ name, standing }: Identity) =>
@@ -138,11 +139,11 @@ describe('the other workspace', () => {
           for (const operation of scoped) {
             for (const [there, absent] of pairs) {
               const [seen, unseen] = [
-                await seenBy(faces.send, operation, bearer, there),
-                await seenBy(faces.send, operation, bearer, absent),
+                await seenBy(faces.send, bearer, requestIn(there, operation), there),
+                await seenBy(faces.send, bearer, requestIn(absent, operation), absent),
               ];
               expect([name, operation.name, seen]).toEqual([name, operation.name, unseen]);
-              expect(seen).toContain('There is no workspace <workspace> that you are a member of.');
+              expect(seen).toContain('There is no workspace <name> that you are a member of.');
             }
           }
         }),
@@ -150,6 +151,32 @@ describe('the other workspace', () => {
     },
     LONG_MS,
   );
+
+  test('has no record that can be told from one that does not exist, whoever asks in this one', async () => {
+    const { faces, workspace, kit, foreign } = world;
+    const { store } = kit.services;
+    const before = await store.revision(foreign);
+    const told: string[] = [];
+    const records = [...new Map([...history.foreign].map(([id, kind]) => [kind, id]))];
+    expect(records.map(([kind]) => kind)).toEqual(
+      expect.arrayContaining(['MeshPeer', 'MeshPolicy', 'AgentIdentity', 'Workflow', 'Snapshot', 'Plan', 'Token']),
+    );
+    const asking = operations.filter((operation) => operation.workspace === 'scoped' && namesRecords(operation));
+    for (const { name, bearer } of world.identities.filter(({ name }) => MIGHTY.includes(name))) {
+      for (const operation of asking) {
+        for (const [kind, id] of records) {
+          const absent = absentAs(id);
+          const [seen, unseen] = [
+            await seenBy(faces.send, bearer, requestAbout(id, operation, workspace), id),
+            await seenBy(faces.send, bearer, requestAbout(absent, operation, workspace), absent),
+          ];
+          if (seen !== unseen) told.push(`${name} by ${operation.name} of a ${kind}: ${seen}, not ${unseen}`);
+        }
+      }
+    }
+    expect(told).toEqual([]);
+    expect(await store.revision(foreign)).toBe(before);
+  });
 
   test('sends nothing to whom reads the events of this one', async () => {
     const { foreign, admin, foreignAdmin, call } = world;
@@ -169,11 +196,19 @@ describe('the other workspace', () => {
   });
 });
 
+/** Who may do most in the workspace. */
+const MIGHTY: readonly string[] = ['admin', 'platform admin', 'root agent'];
+
+/** An id of the same form that nothing has. */
+function absentAs(id: string): string {
+  return id.replace(/_.*/, (random) => `_${'0'.repeat(random.length - 1)}`);
+}
+
 async function eventsOf({ faces, workspace }: World, { bearer }: Identity): Promise<Response> {
   return faces.send('/api/v1/events', bearer, { headers: { 'x-workspace-id': workspace } });
 }
 
-async function askerOf(it: World, { bearer }: Identity, events = new Response(), history?: History): Promise<Asker> {
+async function askerOf(it: World, { bearer }: Identity, events = new Response(), happened = NOTHING): Promise<Asker> {
   const { faces, workspace, snapshotId, workflowId } = it;
   const common = { url: faces.url, bearer, workspace };
   const opened = await rawMcp({ ...common, era: '2025' });
@@ -182,10 +217,10 @@ async function askerOf(it: World, { bearer }: Identity, events = new Response(),
   const legacy = opened.session ? opened : await rawMcp({ ...common, era: '2025', session: await stolen() });
   const mcp = [legacy, await rawMcp({ ...common, era: 'current' })];
   const ids = { snapshots: snapshotId, workflows: workflowId };
-  return { bearer, workspace, send: faces.send, mcp, ids, events, history: history ?? NOTHING };
+  return { bearer, workspace, send: faces.send, mcp, ids, events, history: happened };
 }
 
-const NOTHING: History = { end: 0, foreign: new Set() };
+const NOTHING: History = { end: 0, foreign: new Map() };
 
 /** Asks for each, and notes where the answer is not the one that the definitions lead to. */
 async function verdictsOf(asker: Asker, identity: Identity, wanted: readonly Ask[]): Promise<Map<string, Verdict>> {

@@ -5,6 +5,9 @@ import type { Services } from '../core/services.ts';
 export type Operation = AnyOperation<Services>;
 export type Input = Readonly<Record<string, unknown>>;
 
+/** A text of samples: a name that nothing has. */
+export const ABSENT = 'absent-1';
+
 /** An input of the right shape that names nothing that exists. */
 export function sampleOf(operation: Operation): Input {
   const schema = z.toJSONSchema(operation.input, { io: 'input', unrepresentable: 'any' });
@@ -30,7 +33,7 @@ function sampleValue(property: Input): unknown {
     case 'object':
       return {};
     default:
-      return property['const'] ?? (property['format'] === 'date-time' ? '2026-01-05T12:00:00Z' : 'absent-1');
+      return property['const'] ?? (property['format'] === 'date-time' ? '2026-01-05T12:00:00Z' : ABSENT);
   }
 }
 

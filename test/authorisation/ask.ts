@@ -1,3 +1,4 @@
+import type { Kind } from '../../core/record.ts';
 import type { RawMcp } from './raw-mcp.ts';
 import type { Standing, Verdict } from './standing.ts';
 
@@ -5,8 +6,8 @@ import type { Standing, Verdict } from './standing.ts';
 export interface History {
   /** Revision of the last change, which may be seen by all who read events. */
   readonly end: number;
-  /** Ids of records of the other workspace. */
-  readonly foreign: ReadonlySet<string>;
+  /** Records of the other workspace, by their ids. */
+  readonly foreign: ReadonlyMap<string, Kind>;
 }
 
 /** One who asks, with a client of each face. */

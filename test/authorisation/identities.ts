@@ -8,7 +8,7 @@ import { freshKey } from '../devices.ts';
 import { CONTEXT, type IdentityKit } from '../identity-kit.ts';
 import type { Identity, Standing } from './standing.ts';
 
-interface Plane {
+export interface Plane {
   readonly kit: IdentityKit;
   readonly workspace: string;
   readonly foreign: string;

@@ -1,8 +1,9 @@
 import type { Problem } from '../../core/errors.ts';
-import { type Input, type Operation, requestOf, sampleOf } from '../sample-requests.ts';
+import { ABSENT, type Input, type Operation, requestOf, sampleOf } from '../sample-requests.ts';
 import type { Verdict } from './standing.ts';
 import { verdictOf } from './verdict.ts';
 
+type Request = ReturnType<typeof requestOf>;
 type Send = (path: string, token: string | undefined, init: RequestInit) => Promise<Response>;
 
 /** Where the sample of an input would not do. */
@@ -37,16 +38,30 @@ export async function restVerdict(
 /** In the place of an id that would differ. */
 const SAME_REQUEST = 'r_same_one';
 
-/** Everything that a client can see of an answer, as one text; `name` stands for what was asked for. */
-export async function seenBy(
-  send: Send,
-  operation: Operation,
-  bearer: string | undefined,
-  name: string,
-): Promise<string> {
-  const [path, init] = requestOf(operation, inputOf(operation), name);
+/** Everything that a client can see of an answer, as one text, without the name that stands in the request. */
+export async function seenBy(send: Send, bearer: string | undefined, request: Request, name: string): Promise<string> {
+  const [path, init] = request;
   const headers = { ...(init.headers as Record<string, string>), 'x-request-id': SAME_REQUEST };
   const response = await send(path, bearer, { ...init, headers });
   const shown = [...response.headers].filter(([header]) => header !== 'date');
-  return JSON.stringify([response.status, shown, await response.text()]).replaceAll(name, '<workspace>');
+  return JSON.stringify([response.status, shown, await response.text()]).replaceAll(name, '<name>');
+}
+
+/** A request about a workspace. */
+export function requestIn(workspace: string, operation: Operation): Request {
+  return requestOf(operation, inputOf(operation), workspace);
+}
+
+/** A request that names a record wherever its input has to name something. */
+export function requestAbout(record: string, operation: Operation, workspace: string): Request {
+  const named = Object.entries(inputOf(operation)).map(([field, value]) => [field, value === ABSENT ? record : value]);
+  return requestOf(operation, Object.fromEntries(named), workspace);
+}
+
+/** Whether an operation is about something that its input has to name. A membership makes a name of any text. */
+export function namesRecords(operation: Operation): boolean {
+  const { name, http, input } = operation;
+  if (name === 'set_member' || !Object.values(inputOf(operation)).includes(ABSENT)) return false;
+  const hasId = Object.keys(input.shape).some((field) => field.endsWith('_id'));
+  return http.method === 'get' || /:(?!workspaceId)/.test(http.path) || hasId;
 }

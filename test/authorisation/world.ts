@@ -3,10 +3,13 @@ import { memberDraft } from '../../core/identity/members.ts';
 import { createSession } from '../../core/identity/sessions.ts';
 import { SYSTEM_WORKSPACE } from '../../core/ids.ts';
 import { KINDS, type Kind } from '../../core/record.ts';
+import { freshKey } from '../devices.ts';
 import { serveFaces } from '../faces-kit.ts';
-import { buildIdentityKit, CONTEXT } from '../identity-kit.ts';
+import { buildIdentityKit, CONTEXT, type IdentityKit } from '../identity-kit.ts';
 import type { History } from './ask.ts';
-import { identitiesOf } from './identities.ts';
+import { identitiesOf, type Plane } from './identities.ts';
+
+type Made = Awaited<ReturnType<typeof identitiesOf>>;
 
 /** Longer than a session lives. */
 const NIGHT_MS = 13 * 3_600_000;
@@ -60,14 +63,11 @@ export async function buildWorld() {
 export type World = Awaited<ReturnType<typeof buildWorld>>;
 
 /** Changes of every kind in both workspaces; the last one may be seen by all who read events. */
-async function liveThrough(
-  { kit, call, workspace, foreign }: Pick<Parameters<typeof identitiesOf>[0], 'kit' | 'call' | 'workspace' | 'foreign'>,
-  { admin, root, foreignAdmin, device }: Omit<Awaited<ReturnType<typeof identitiesOf>>, 'identities'>,
-): Promise<History> {
+async function liveThrough(plane: Plane, made: Omit<Made, 'identities'>): Promise<History> {
+  const { kit, call, workspace, foreign } = plane;
+  const { admin, root, device } = made;
   const policy = { name: 'base', spec: { action: 'DENY', peerSelector: {} } };
-  await call(foreignAdmin, 'generate_join_token', { name: 'theirs' }, foreign);
-  await call(foreignAdmin, 'create_agent', { name: 'theirs' }, foreign);
-  await call(foreignAdmin, 'create_policy', policy, foreign);
+  await liveElsewhere(plane, made.foreignAdmin);
   await call(device, 'send_heartbeat');
   await call(admin, 'generate_join_token', { name: 'ours' });
   await call(admin, 'set_member', { username: 'newcomer', role: 'viewer' });
@@ -81,8 +81,29 @@ async function liveThrough(
   await call(admin, 'create_policy', policy);
   const spec = { src: 'web-1', dst: 'isolated-bot', expect: 'unreachable' };
   await call(admin, 'create_assertion', { name: 'apart', spec });
+  return { end: await kit.services.store.revision(workspace), foreign: await recordsIn(kit, foreign) };
+}
+
+async function liveElsewhere({ kit, call, foreign }: Plane, admin: string): Promise<void> {
+  const there = (bearer: string, name: string, raw: Record<string, unknown> = {}) => call(bearer, name, raw, foreign);
+  const { token } = await there(admin, 'generate_join_token', { name: 'theirs' });
+  const device = { name: 'theirs-1', publicKey: freshKey().publicKey };
+  await kit.call({ name: 'register_device' }, device, { bearer: token });
+  const agent = await there(admin, 'create_agent', { name: 'theirs', scopes: ['network:write'] });
+  await there(agent.token, 'create_policy', OPENING);
+  await there(admin, 'create_policy', { name: 'theirs', spec: { action: 'DENY', peerSelector: {} } });
+  await there(admin, 'create_network', { name: 'theirs', spec: { cidr: '10.121.0.0/24' } });
+  await there(admin, 'create_assertion', {
+    name: 'theirs',
+    spec: { src: 'theirs-1', dst: 'label=none', expect: 'unreachable' },
+  });
+  await there(admin, 'take_snapshot');
+  await there(admin, 'plan_network_change', { intent: 'isolate theirs-1' });
+}
+
+/** Ids of the records of a workspace, with their kinds. */
+async function recordsIn({ services }: IdentityKit, workspace: string): Promise<ReadonlyMap<string, Kind>> {
   const kinds = Object.keys(KINDS) as Kind[];
-  const theirs = await Promise.all(kinds.map((kind) => kit.services.store.list(foreign, kind)));
-  const ids = theirs.flatMap(({ items }) => items.map(({ uid }) => uid));
-  return { end: await kit.services.store.revision(workspace), foreign: new Set(ids) };
+  const lists = await Promise.all(kinds.map((kind) => services.store.list(workspace, kind)));
+  return new Map(lists.flatMap(({ items }) => items.map(({ uid, kind }) => [uid, kind] as const)));
 }

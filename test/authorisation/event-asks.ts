@@ -32,6 +32,9 @@ interface Heard {
   readonly actors: boolean;
 }
 
+/** Waited for by nobody but a reader who was let in and is shown nothing. */
+const PATIENCE_MS = 5_000;
+
 const heard = new WeakMap<Asker, Promise<Heard | Verdict>>();
 
 /** What a reader is shown of all that happens in the workspace; the refusal where the stream is refused. */
@@ -58,6 +61,8 @@ async function read(response: Response, { end, foreign }: History): Promise<Hear
   const events = reading(response);
   const kinds = new Set<string>();
   let actors = false;
+  const patience = AbortSignal.timeout(PATIENCE_MS);
+  patience.addEventListener('abort', events.stop);
   for (let event = await events.next(); event; event = await events.next()) {
     for (const { kind, id } of event.data.changes) {
       kinds.add(kind);
@@ -66,6 +71,7 @@ async function read(response: Response, { end, foreign }: History): Promise<Hear
     actors ||= event.data.actor !== undefined;
     if (Number(event.id) >= end) break;
   }
+  patience.removeEventListener('abort', events.stop);
   await events.stop();
   return { kinds, actors };
 }

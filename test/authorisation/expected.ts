@@ -26,7 +26,7 @@ export function expectedOf(operation: Defined, standing: Standing): Verdict {
   if ('refused' in standing) return standing.refused;
   if (operation.workspace === 'scoped' && standing.member === false) return '404';
   if (standing.mustChangePassword && !BEFORE_PASSWORD_CHANGE.has(operation.name)) return 'password';
-  if (!isHeld(operation.access, standing)) return '403';
+  if (!isHeld(operation, standing)) return '403';
   if (SESSIONS_ONLY.has(operation.name) && !standing.interactive) return 'own';
   if (operation.name === 'create_agent' && standing.kind === 'agent') return 'own';
   return standing.pending && operation.problems.includes('peer_pending') ? 'pending' : 'yes';
@@ -46,9 +46,20 @@ export function expectedOfCompletion(listing: Defined | undefined, standing: Sta
   return expectedOf(listing, standing) === 'yes' ? 'yes' : 'no';
 }
 
-function isHeld(access: Defined['access'], { kind, scopes }: Known): boolean {
-  if (access === 'authenticated') return true;
-  if (access === 'person') return kind === 'user';
-  if (access === 'device' || access === 'enrolment' || access === 'agent') return kind === access;
-  return access === 'public' || scopes.has(access);
+function isHeld({ access, workspace }: Defined, { kind, scopes, member, elsewhere }: Known): boolean {
+  switch (access) {
+    case 'public':
+    case 'authenticated':
+      return true;
+    case 'person':
+      return kind === 'user';
+    case 'device':
+    case 'enrolment':
+    case 'agent':
+      return kind === access;
+    default:
+      // What is of no workspace is for those who are at home in all.
+      if (workspace === 'none') return member === 'all' && scopes.has(access);
+      return scopes.has(access) || (workspace === 'any' && elsewhere?.has(access) === true);
+  }
 }

@@ -57,7 +57,12 @@ export async function identitiesOf(plane: Plane) {
   const all = session(ROLE_SCOPES.platform_admin, 'all');
   person('platform admin', platform, all, 'a session, member of no workspace and at home in all');
   const foreignAdmin = await kit.person('mallory', 'admin', foreign);
-  person('foreign admin', foreignAdmin, session(NONE, false), 'a session of an admin of another workspace');
+  person(
+    'foreign admin',
+    foreignAdmin,
+    { ...session(NONE, false), elsewhere: ROLE_SCOPES.admin },
+    'a session of an admin of another workspace',
+  );
   const removed = await kit.person('remo', 'admin', workspace);
   person('removed', removed, session(NONE, false), 'a session of an admin who was removed from the workspace since');
   const unchanged: Standing = { ...session(NONE, false), mustChangePassword: true };

@@ -15,6 +15,8 @@ export type Standing =
       readonly kind: 'user' | 'agent' | 'device' | 'enrolment';
       /** In the workspace of the table. */
       readonly scopes: ReadonlySet<Scope>;
+      /** In another workspace; none unless set. */
+      readonly elsewhere?: ReadonlySet<Scope>;
       /** Of the workspace of the table. `all`: every workspace, without being listed in any. */
       readonly member: boolean | 'all';
       /** A session: a person who logged in. */

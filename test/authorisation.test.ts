@@ -15,7 +15,7 @@ const LONG_MS = 300_000;
 
 let world: World;
 /** Others of the same, one for each operation that ends its caller. */
-let spares: readonly World[];
+let spares: readonly World[] = [];
 let history: History;
 let rows: readonly Row[];
 const mismatches: string[] = [];
@@ -92,7 +92,7 @@ describe('MCP', () => {
     }
   });
 
-  test('answers for an operation that is no tool as for one that does not exist', async () => {
+  test('answers for an operation that is no tool as for one that does not exist', { timeout: LONG_MS }, async () => {
     const others = operations.filter(({ name }) => !MCP_TOOLS.includes(name));
     for (const name of ['platform admin', 'root agent', 'device']) {
       for (const client of askers.get(name)?.mcp ?? []) {
@@ -123,36 +123,34 @@ describe('MCP', () => {
 });
 
 describe('the other workspace', () => {
-  test(
-    'is answered for, by its id and its slug, as one that does not exist',
-    async () => {
-      const { faces, foreign } = world;
-      const pairs = [
-        [foreign, absentAs(foreign)],
-        ['lair', 'cave'],
-      ] as const;
-      const isOutside = ({ name, standing }: Identity) =>
-        !['foreign admin', 'platform admin'].includes(name) && !('refused' in standing);
-      const scoped = operations.filter(({ workspace, access }) => workspace === 'scoped' && access !== 'public');
-      await Promise.all(
-        world.identities.filter(isOutside).map(async ({ name, bearer }) => {
-          for (const operation of scoped) {
-            for (const [there, absent] of pairs) {
-              const [seen, unseen] = [
-                await seenBy(faces.send, bearer, requestIn(there, operation), there),
-                await seenBy(faces.send, bearer, requestIn(absent, operation), absent),
-              ];
-              expect([name, operation.name, seen]).toEqual([name, operation.name, unseen]);
-              expect(seen).toContain('There is no workspace <name> that you are a member of.');
-            }
+  test('is answered for, by its id and its slug, as one that does not exist', { timeout: LONG_MS }, async () => {
+    const { faces, foreign } = world;
+    const pairs = [
+      [foreign, absentAs(foreign)],
+      ['lair', 'cave'],
+    ] as const;
+    const isOutside = ({ name, standing }: Identity) =>
+      !['foreign admin', 'platform admin'].includes(name) && !('refused' in standing);
+    const scoped = operations.filter(({ workspace, access }) => workspace === 'scoped' && access !== 'public');
+    await Promise.all(
+      world.identities.filter(isOutside).map(async ({ name, bearer }) => {
+        for (const operation of scoped) {
+          for (const [there, absent] of pairs) {
+            const [seen, unseen] = [
+              await seenBy(faces.send, bearer, requestIn(there, operation), there),
+              await seenBy(faces.send, bearer, requestIn(absent, operation), absent),
+            ];
+            expect([name, operation.name, seen]).toEqual([name, operation.name, unseen]);
+            expect(seen).toContain('There is no workspace <name> that you are a member of.');
           }
-        }),
-      );
-    },
-    LONG_MS,
-  );
+        }
+      }),
+    );
+  });
 
-  test('has no record that can be told from one that does not exist, whoever asks in this one', async () => {
+  test('has no record that can be told from one that does not exist, whoever asks in this one', {
+    timeout: LONG_MS,
+  }, async () => {
     const { faces, workspace, kit, foreign } = world;
     const { store } = kit.services;
     const before = await store.revision(foreign);
@@ -192,6 +190,31 @@ describe('the other workspace', () => {
       const names = event?.data.changes.map((change: { name: string }) => change.name);
       expect([readers[index]?.name, names]).toEqual([readers[index]?.name, ['ours']]);
       await stream.stop();
+    }
+  });
+
+  test('sends nothing to whom watches the resources of this one', async () => {
+    const { workspace, foreign, admin, foreignAdmin, call } = world;
+    const may = rows.find(({ what }) => what === 'listen policies')?.verdicts;
+    const watching = world.identities.filter(({ name }) => may?.get(name) === 'yes');
+    const uri = `mesh://workspaces/${workspace}/policies`;
+    const streams = await Promise.all(
+      watching.map(async ({ name }) => {
+        const notifications = { resourceSubscriptions: [uri] };
+        const opened = await askers.get(name)?.mcp[1]?.open('subscriptions/listen', { notifications });
+        if (!opened || !('events' in opened)) throw new Error(`${name} was refused.`);
+        const events = reading(new Response(opened.events));
+        // Says that it listens from now on.
+        await events.next();
+        return { name, events };
+      }),
+    );
+    const spec = { action: 'DENY', peerSelector: {} };
+    await call(foreignAdmin, 'create_policy', { name: 'unseen', spec }, foreign);
+    await call(admin, 'create_policy', { name: 'seen', spec });
+    for (const { name, events } of streams) {
+      expect([name, (await events.next())?.data.params.uri]).toEqual([name, uri]);
+      await events.stop();
     }
   });
 });

@@ -15,7 +15,7 @@ import {
 } from './over-mcp.ts';
 import { restVerdict } from './over-rest.ts';
 import type { RawMcp } from './raw-mcp.ts';
-import type { Standing } from './standing.ts';
+import type { Standing, Verdict } from './standing.ts';
 
 /** The operations after which their caller, or the workspace, is not there any more. */
 export const ENDING: readonly string[] = ['delete_workspace', 'leave_network', 'log_out'];
@@ -27,15 +27,22 @@ const named = (name: string): Operation => {
   return operation;
 };
 
-/** Also by the body, where a device may send its token there. */
 const operationAsks: readonly Ask[] = [...operations, ...laterRoutes].map((operation) => ({
   what: operation.name,
   needs: operation.access,
   expected: (standing) => expectedOf(operation, standing),
   async observed({ send, bearer, workspace }) {
-    const verdict = await restVerdict(send, operation, bearer, workspace);
-    if (operation.access !== 'enrolment' || bearer === undefined) return [verdict];
-    return [verdict, await restVerdict(send, operation, undefined, workspace, { token: bearer })];
+    const { http } = operation;
+    const paths = [http.path, ...(http.aliases ?? [])];
+    const verdicts: Verdict[] = [];
+    for (const path of paths) {
+      verdicts.push(await restVerdict(send, { ...operation, http: { ...http, path } }, bearer, workspace));
+    }
+    // A device may send its token in the body.
+    if (operation.access === 'enrolment' && bearer !== undefined) {
+      verdicts.push(await restVerdict(send, operation, undefined, workspace, { token: bearer }));
+    }
+    return verdicts;
   },
 }));
 

@@ -63,7 +63,7 @@ async function read(response: Response, { end, foreign }: History): Promise<Hear
   let actors = false;
   const patience = AbortSignal.timeout(PATIENCE_MS);
   patience.addEventListener('abort', events.stop);
-  for (let event = await events.next(); event; event = await events.next()) {
+  for (let event = await events.next(); event && event.event !== 'end'; event = await events.next()) {
     for (const { kind, id } of event.data.changes) {
       kinds.add(kind);
       if (foreign.has(id)) throw new Error(`A reader heard of ${kind} ${id} of another workspace.`);

@@ -71,10 +71,10 @@ export interface Operation<I extends z.ZodObject, O extends z.ZodType, Services>
   readonly cost?: 'heavy' | ((raw: Readonly<Record<string, unknown>>, services: Services) => 'heavy' | 'light');
   readonly problems: readonly ProblemCode[];
   /**
-   * Where the answer or the input holds a secret: the input fields that do. Such a call is not kept while it waits for
+   * Whether the answer holds a secret, and the input fields that do. A call with one is not kept while it waits for
    * approval; who asked repeats it. The other fields are shown to who approves.
    */
-  readonly confidential?: readonly string[];
+  readonly confidential?: { readonly answer?: true; readonly input?: readonly string[] };
   readonly http: HttpBinding;
   readonly run: (input: z.output<I>, context: CallContext<Services>) => Promise<z.input<O> | PendingApproval>;
 }
@@ -88,13 +88,22 @@ export const pendingApproval = z.strictObject({
 
 export type PendingApproval = z.input<typeof pendingApproval>;
 
-/** @param repeated whether who asked has to send the call again once it is approved */
-export function waitsFor(workflowId: string, repeated: boolean): PendingApproval {
+/**
+ * @param workflowIds one for each workspace whose people decide
+ * @param repeated whether who asked has to send the call again once it is approved
+ */
+export function waitsFor(
+  workflowIds: readonly string[],
+  repeated: boolean,
+  why: readonly string[] = [],
+): PendingApproval {
+  const [first = ''] = workflowIds;
+  const because = why.length > 0 ? ` (${why.join('; ')})` : '';
   const then = repeated ? ' Then send this call again: it holds a secret, which is not kept.' : '';
   return {
     status: 'pending_approval',
-    workflow_id: workflowId,
-    message: `Nothing has changed yet: a person has to approve ${workflowId}.${then}`,
+    workflow_id: first,
+    message: `Nothing has changed yet: a person has to approve ${workflowIds.join(' and ')}${because}.${then}`,
   };
 }
 

@@ -1,26 +1,41 @@
 import { z } from 'zod';
+import { comparison } from '../core/authority/judge.ts';
+import { viewOfEffect } from '../core/intent/effect-view.ts';
+import { findRecord } from '../core/network/find.ts';
 import { peerNow } from '../core/network/peer-answer.ts';
 import { peerView } from '../core/network/peer-view.ts';
-import { adoptPeer as adopt } from '../core/network/peers.ts';
+import { adoptPeer as adopt, adopted } from '../core/network/peers.ts';
 import { UPDATE } from '../core/operation.ts';
 import { defineOperation } from './define.ts';
+import { effectFields, effectFieldsOf } from './plan-fields.ts';
 import { idField } from './resource-fields.ts';
 
 export const adoptPeer = defineOperation({
   name: 'adopt_peer',
   title: 'Adopt a peer',
   description:
-    'Makes a peer that came with the join token of an agent an ordinary peer: it stays when the agent ends, and the reach of the agent bounds it no more. Only a signed-in person may.',
-  input: z.strictObject({ id: idField }),
-  output: peerView,
+    'Makes a peer that came with the join token of an agent an ordinary peer: it stays when the agent ends, and the reach of the agent bounds it no more. Only a signed-in person may. With dryRun it only says what that opens.',
+  input: z.strictObject({
+    id: idField,
+    dryRun: z.boolean().default(false).describe('say what it opens, change nothing'),
+  }),
+  output: z.strictObject({ peer: peerView, effect: effectFields, dryRun: z.boolean() }),
   access: 'peers:approve',
   workspace: 'scoped',
   edition: 'community',
   effects: UPDATE,
   problems: ['not_found', 'conflict', 'policy_assertion_failed'],
   http: { method: 'post', path: '/api/v1/peers/:id/adopt' },
-  async run({ id }, context) {
-    const { uid } = await adopt(context, id);
-    return peerNow(context, uid);
+  async run({ id, dryRun }, context) {
+    const { services, workspace } = context;
+    const { states, clock } = services;
+    const state = await states.current(workspace);
+    const before = findRecord(state.peers, 'peer', id);
+    const after = adopted(before);
+    const { kind, name } = before;
+    const writes = after ? [{ type: 'updated' as const, kind, name, before, after }] : [];
+    const { effect } = comparison({ states, state, writes, now: clock.now() });
+    const { uid } = dryRun ? before : await adopt(context, id);
+    return { peer: await peerNow(context, uid), effect: effectFieldsOf(viewOfEffect(effect)), dryRun };
   },
 });

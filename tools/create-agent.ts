@@ -43,7 +43,7 @@ export const createAgent = defineOperation({
   workspace: 'scoped',
   edition: 'community',
   effects: CREATE,
-  confidential: [],
+  confidential: { answer: true },
   problems: ['invalid_input', 'conflict'],
   http: { method: 'post', path: '/api/v1/agents', status: 201 },
   async run(input, context) {

@@ -27,7 +27,7 @@ export const createUser = defineOperation({
   workspace: 'none',
   edition: 'community',
   effects: CREATE,
-  confidential: ['password'],
+  confidential: { input: ['password'] },
   problems: ['invalid_input', 'unauthenticated', 'forbidden', 'conflict'],
   http: { method: 'post', path: '/api/v1/users', status: 201 },
   async run(input, context) {

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { DEFAULT_JOIN_USES, generateJoinToken as generate, MAX_JOIN_USES } from '../core/identity/join-tokens.ts';
+import { generateJoinToken as generate, MAX_JOIN_USES } from '../core/identity/join-tokens.ts';
 import { labelsSchema } from '../core/network/labels.ts';
 import { CREATE } from '../core/operation.ts';
 import { lineOfText, TEXT_LIMITS } from '../core/text.ts';
@@ -14,7 +14,13 @@ export const generateJoinToken = defineOperation({
   input: z.strictObject({
     name: lineOfText(TEXT_LIMITS.title).trim().min(1),
     expiry: lineOfText(TEXT_LIMITS.duration).default('').describe('a duration such as 24h; "" for 7 days'),
-    usageLimit: z.number().int().min(1).max(MAX_JOIN_USES).default(DEFAULT_JOIN_USES).describe('devices it may add'),
+    usageLimit: z
+      .number()
+      .int()
+      .min(1)
+      .max(MAX_JOIN_USES)
+      .optional()
+      .describe('devices it may add; 5 when left out, or as many as the agent may'),
     labels: labelsSchema.default({}).describe('labels of the devices that join with it'),
     network: lineOfText(TEXT_LIMITS.name).min(1).optional().describe('network that they join; unset: default'),
   }),
@@ -26,7 +32,7 @@ export const generateJoinToken = defineOperation({
   workspace: 'scoped',
   edition: 'community',
   effects: CREATE,
-  confidential: [],
+  confidential: { answer: true },
   problems: ['invalid_input', 'unauthenticated', 'forbidden', 'not_found'],
   http: { method: 'post', path: '/api/v1/token/generate' },
   async run(input, context) {

@@ -24,6 +24,8 @@ export const revokeAgent = defineOperation({
     policies: names.describe('Names of the policies that go'),
     tokens: names.describe('Names of the join tokens that go'),
     workflows: names.describe('Ids of the workflows that wait and are not carried out'),
+    plans: names.describe('Ids of the plans that go'),
+    dryRun: z.boolean().describe('Whether nothing has ended'),
   }),
   access: 'agents:write',
   workspace: 'scoped',
@@ -52,6 +54,8 @@ export const revokeAgent = defineOperation({
       policies: going.policies.map(({ name }) => name),
       tokens: going.tokens.filter(({ spec }) => spec.kind === 'join').map(({ spec }) => spec.name),
       workflows: going.workflows.map(({ name }) => name),
+      plans: going.plans.map(({ name }) => name),
+      dryRun,
     };
   },
 });

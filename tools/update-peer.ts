@@ -29,16 +29,19 @@ export const updatePeer = defineOperation({
   http: { method: 'patch', path: '/api/v1/peers/:id' },
   async run({ id, name, labels, network }, context) {
     const peer = await peerNow(context, id);
+    if (labels !== undefined || network !== undefined) {
+      const change = {
+        action: 'update',
+        resource: 'MeshPeer',
+        name: peer.id,
+        ...(labels && { labels }),
+        ...(network !== undefined && { network }),
+      } as const;
+      const submitted = await submitOne(context, change, `updated peer ${peer.name}`);
+      // What waits for approval is the labels and the network; the name is asked for by itself.
+      if (submitted.status === 'pending_approval') return submitted;
+    }
     if (name !== undefined) await renamePeer(context, peer.id, name);
-    if (labels === undefined && network === undefined) return peerNow(context, peer.id);
-    const change = {
-      action: 'update',
-      resource: 'MeshPeer',
-      name: peer.id,
-      ...(labels && { labels }),
-      ...(network !== undefined && { network }),
-    } as const;
-    const submitted = await submitOne(context, change, `updated peer ${peer.name}`);
-    return submitted.status === 'pending_approval' ? submitted : peerNow(context, peer.id);
+    return peerNow(context, peer.id);
   },
 });

@@ -23,7 +23,7 @@ export const updateUser = defineOperation({
   workspace: 'none',
   edition: 'community',
   effects: UPDATE,
-  confidential: ['password'],
+  confidential: { input: ['password'] },
   problems: ['invalid_input', 'unauthenticated', 'forbidden', 'not_found', 'conflict'],
   http: { method: 'patch', path: '/api/v1/users/:username' },
   async run({ username, ...patch }, context) {

@@ -38,7 +38,7 @@ interface Facts {
   readonly ending: ReadonlySet<string>;
 }
 
-type Rule = (write: Write, facts: Facts) => string | undefined;
+type Rule = (write: Write, facts: Facts) => string | readonly string[] | undefined;
 const never: Rule = () => undefined;
 
 /** A kind that is added needs a rule here before it compiles. */
@@ -47,10 +47,7 @@ const RULES: Readonly<Record<Kind, Rule>> = {
   MeshPolicy: (write, { ending }) => (endsWith(write, ending) ? undefined : `${verb(write)} the policy ${write.name}`),
   MeshNetwork: (write) => `${verb(write)} the network ${write.name}`,
   PolicyAssertion: (write) => `${verb(write)} the assertion ${write.name}`,
-  AgentIdentity: ({ type, name, after }) =>
-    type === 'created' && (after?.spec as AgentSpec | undefined)?.parentRef === undefined
-      ? `makes the root agent ${name}`
-      : undefined,
+  AgentIdentity: agentDecision,
   Token: tokenDecision,
   Member: memberDecision,
   Workspace: workspaceDecision,
@@ -69,19 +66,29 @@ function verb({ type }: Write): string {
   return VERBS[type];
 }
 
-function peerDecision({ type, name, before, after }: Write, { ending }: Facts): string | undefined {
+function peerDecision({ type, name, before, after }: Write, { ending }: Facts): string | readonly string[] | undefined {
   const [was, is] = [before as PeerRecord | undefined, after as PeerRecord | undefined];
   // To turn away who was never let in closes nothing.
   if (!was || was.status.phase === 'pending') return undefined;
+  if (was.status.phase === 'revoked' && is?.status.phase === 'ready') return `lets the revoked peer ${name} in again`;
   if (type === 'deleted') {
     const agent = agentOf(was);
     return agent !== undefined && ending.has(agent) ? undefined : `deletes the peer ${name}`;
   }
   if (!is) return undefined;
-  if (is.status.phase === 'revoked' && was.status.phase !== 'revoked') return `revokes the peer ${name}`;
-  if (was.spec.delegatedBy !== undefined && is.spec.delegatedBy === undefined) return `adopts the peer ${name}`;
-  if (!sameValue(was.labels, is.labels)) return `changes the labels of the peer ${name}`;
-  return was.spec.network === is.spec.network ? undefined : `changes the network of the peer ${name}`;
+  return [
+    ...(is.status.phase === 'revoked' && was.status.phase !== 'revoked' ? [`revokes the peer ${name}`] : []),
+    ...(was.spec.delegatedBy !== undefined && is.spec.delegatedBy === undefined ? [`adopts the peer ${name}`] : []),
+    ...(sameValue(was.labels, is.labels) ? [] : [`changes the labels of the peer ${name}`]),
+    ...(was.spec.network === is.spec.network ? [] : [`changes the network of the peer ${name}`]),
+  ];
+}
+
+function agentDecision({ type, name, before, after }: Write): string | undefined {
+  const [was, is] = [before?.spec as AgentSpec | undefined, after?.spec as AgentSpec | undefined];
+  if (type === 'created') return is && is.parentRef === undefined ? `makes the root agent ${name}` : undefined;
+  // What an agent may do follows what its person may.
+  return is && was?.person?.id !== is.person?.id ? `makes ${is.person?.name} answer for the agent ${name}` : undefined;
 }
 
 function tokenDecision({ type, after }: Write): string | undefined {
@@ -113,17 +120,18 @@ function workspaceDecision({ type, name, before, after }: Write): string | undef
     : undefined;
 }
 
-function accountDecision({ type, name, before, after }: Write, { callerId }: Facts): string | undefined {
+function accountDecision({ type, name, before, after }: Write, { callerId }: Facts): string[] {
   const [was, is] = [before as AccountRecord | undefined, after?.spec as AccountSpec | undefined];
   // Whether it may approve somewhere is known where that is looked up.
-  if (type === 'created') return `creates the account ${name}`;
-  if (type === 'deleted') return `deletes the account ${name}`;
-  if (!was || !is) return undefined;
-  if (was.spec.role !== is.role) return `makes ${name} a ${is.role}`;
-  if (was.spec.disabled !== is.disabled) return `${is.disabled ? 'disables' : 'enables'} the account ${name}`;
-  return was.spec.passwordHash !== is.passwordHash && was.uid !== callerId
-    ? `sets another password for ${name}`
-    : undefined;
+  if (type === 'created') return [`creates the account ${name}`];
+  // One that is disabled decides nothing any more.
+  if (type === 'deleted') return was?.spec.disabled ? [] : [`deletes the account ${name}`];
+  if (!was || !is) return [];
+  return [
+    ...(was.spec.role === is.role ? [] : [`makes ${name} a ${is.role}`]),
+    ...(was.spec.disabled === is.disabled ? [] : [`${is.disabled ? 'disables' : 'enables'} the account ${name}`]),
+    ...(was.spec.passwordHash !== is.passwordHash && was.uid !== callerId ? [`sets another password for ${name}`] : []),
+  ];
 }
 
 function selfApprovalRank({ selfApproval }: WorkspaceSettings): number {

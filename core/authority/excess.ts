@@ -36,6 +36,12 @@ export interface Compared {
   readonly now: number;
 }
 
+/** The same change at other times and for other peers, made when they are looked at. */
+export interface Views {
+  readonly later?: Iterable<Compared>;
+  readonly newcomers?: Iterable<Compared>;
+}
+
 /** Rows that an answer names. */
 const MAX_ROWS = 20;
 
@@ -44,14 +50,30 @@ const MAX_ROWS = 20;
  * its line would reach more than before, and whether a policy could ever be about more than its reach. Undefined where
  * all of it is within. An unknown agent reaches nothing.
  */
-export function excessOf(agent: AgentRecord | undefined, change: Compared): Excess | undefined {
+export function excessOf(
+  agent: AgentRecord | undefined,
+  change: Compared,
+  { later = [], newcomers = [] }: Views = {},
+): Excess | undefined {
   const ports = new PortSets();
   const rows = [...beyondRows(agent, change, 'opened', ports)];
   const reasons = rows.length > 0 ? ['it opens connections beyond the reach of the agent'] : [];
+  for (const view of rows.length > 0 ? [] : later) {
+    rows.push(...beyondRows(agent, view, 'opened', ports));
+    if (rows.length === 0) continue;
+    reasons.push('it opens connections beyond the reach of the agent once policies that cover them today have ended');
+    break;
+  }
   if (agent?.spec.parentRef !== undefined && rows.length < MAX_ROWS) {
     const closed = [...beyondRows(agent, change, 'closed', ports)];
     if (closed.length > 0) reasons.push('it closes connections beyond the reach of the agent');
     rows.push(...closed);
+    for (const view of closed.length > 0 ? [] : newcomers) {
+      const [row] = beyondRows(agent, view, 'closed', ports);
+      if (!row) continue;
+      reasons.push('it shuts off peers that join later, beyond the reach of the agent');
+      break;
+    }
   }
   if (agent) reasons.push(...enlarged(agent, change, ports));
   reasons.push(...beyondPolicies(agent, change, ports), ...openedToOutside(change));
@@ -127,9 +149,10 @@ function openedToOutside({ before, after, was, is }: Compared): string[] {
 function beyondPolicies(agent: AgentRecord | undefined, { before, after }: Compared, ports: PortSets): string[] {
   if (before.policies === after.policies) return [];
   const layers = agent ? layersOf(before, agent) : [[]];
+  const isDelegated = agent?.spec.parentRef !== undefined;
   return [...after.policies.values()].flatMap(({ name, spec }) => {
     if (sameValue(before.policies.get(name)?.spec, spec)) return [];
-    const beyond = policyBeyond(spec, layers, after, ports, agent?.spec.parentRef !== undefined);
+    const beyond = policyBeyond(spec, layers, after, ports, isDelegated);
     return beyond === undefined ? [] : [`the policy ${name} ${beyond}`];
   });
 }

@@ -1,25 +1,26 @@
 import type { Caller } from '../caller.ts';
 import { MeshError } from '../errors.ts';
 import { SYSTEM_WORKSPACE } from '../ids.ts';
-import { isStateKind } from '../network/state.ts';
 import { sharesTurns } from '../network/turn.ts';
 import type { Commit, CommitContext, Op, Store } from '../ports.ts';
 import type { RecordDraft } from '../record.ts';
 import type { Services } from '../services.ts';
-import { concernedWorkspace } from './concerned-workspace.ts';
+import { concernedWorkspaces } from './concerned-workspaces.ts';
 import { decisionsIn } from './decisions.ts';
-import { beyondAuthority, beyondDelegation, comparison } from './judge.ts';
+import { type Beyond, beyondAuthority, beyondDelegation, comparison } from './judge.ts';
 import { NeedsPerson } from './needs-person.ts';
-import { openedDigest } from './opened.ts';
 import { requireShare } from './shares.ts';
+import { shownDigest } from './shown.ts';
 import { type Write, writesIn } from './writes.ts';
 import { WRITTEN_BY } from './written-by.ts';
 
 /** What a person approved, with what its first commit writes besides. */
 export interface Approved {
   readonly approval: NonNullable<CommitContext['approval']>;
-  /** What the person was shown that it opens, see `openedDigest`. */
-  readonly opened: string;
+  /** Those whose people approved it. */
+  readonly workspaces: ReadonlySet<string>;
+  /** What the person was shown, see `shownDigest`. */
+  readonly shown: string;
   /** The new state of the workflow, to be committed together with what it allows in that partition. */
   takeOps(partition: string): readonly Op[];
 }
@@ -35,16 +36,20 @@ type Reads = Pick<Services, 'store' | 'states' | 'clock'>;
 export function guardedStore(services: Reads, caller: Caller | null, approved?: Approved): Store {
   const store = BASES.get(services.store) ?? services.store;
   if (caller === null || caller.kind === 'device' || caller.kind === 'enrolment') return store;
+  let hasShown = false;
   const guarded: Store = {
     ...store,
     async commit(workspace, ops, context) {
       const writes = await writesIn(store, workspace, ops);
-      if (caller.kind === 'agent') await requireAuthority(services, caller, workspace, writes, approved);
-      // Its execution is the approval of a workflow by a person who is not this caller.
-      const isApproved = approved !== undefined || Boolean(context.approval?.reviewedBy);
-      if (!isApproved) await requireNoDecision(services, caller, workspace, writes);
-      if (approved && isTouched(writes)) await requireAsShown(services, workspace, writes, approved);
-      const signed = ops.map((op) => withAuthor(op, caller.kind === 'agent' && !isApproved ? caller.id : undefined));
+      const need = await needOf(services, caller, workspace, writes);
+      // A workflow is what approval is: its execution was approved, by a person or by the settings of the workspace.
+      const isWorkflow = context.approval !== undefined && (caller.kind !== 'agent' || need?.isDecision === true);
+      if (need && !isWorkflow) requireApproved(need, approved);
+      if (need && approved)
+        await requireAsShown(services, workspace, writes, hasShown ? OPENS_NOTHING : approved.shown);
+      hasShown ||= need !== undefined;
+      const isPersons = caller.kind !== 'agent' || approved !== undefined || Boolean(context.approval?.reviewedBy);
+      const signed = ops.map((op) => withAuthor(op, isPersons ? undefined : caller.id));
       return commitApproved(store, workspace, signed, context, approved);
     },
   };
@@ -56,53 +61,64 @@ export function guardedStore(services: Reads, caller: Caller | null, approved?: 
 /** The store behind a guarded one, so that a guard for another caller is not put over it. */
 const BASES = new WeakMap<Store, Store>();
 
-async function requireAuthority(
+/** Of a call that writes several times the first was shown; the others follow from it and open nothing. */
+const OPENS_NOTHING = Symbol('opens nothing');
+
+interface Need extends Pick<NeedsPerson, 'workspaces' | 'reasons' | 'rows' | 'writes'> {
+  /** Whether it is about who decides, and not about what an agent may. */
+  readonly isDecision: boolean;
+}
+
+/**
+ * Why a person has to see a batch first; undefined where none has to.
+ *
+ * @throws MeshError `beyond_delegation` where nobody may let the caller
+ */
+async function needOf(
+  services: Reads,
+  caller: Caller,
+  workspace: string,
+  writes: readonly Write[],
+): Promise<Need | undefined> {
+  const beyond = caller.kind === 'agent' ? await beyondOf(services, caller, workspace, writes) : undefined;
+  if (beyond?.delegated) throw beyondDelegation(beyond);
+  if (beyond) return { workspaces: [workspace], writes, reasons: beyond.reasons, rows: beyond.rows, isDecision: false };
+  const reasons = decisionsIn(writes, caller.id);
+  if (reasons.length === 0) return undefined;
+  const workspaces = await concernedWorkspaces(services, workspace, writes);
+  return workspaces.length === 0 ? undefined : { workspaces, writes, reasons, rows: [], isDecision: true };
+}
+
+async function beyondOf(
   { store, states, clock }: Reads,
   caller: Caller,
   workspace: string,
   writes: readonly Write[],
-  approved: Approved | undefined,
-): Promise<void> {
+): Promise<Beyond | undefined> {
   if (workspace === SYSTEM_WORKSPACE || !caller.workspaces.includes(workspace)) {
     throw new MeshError('forbidden', 'An agent writes in its own workspace only.');
   }
   const [state, now] = [await states.current(workspace), clock.now()];
   await requireShare({ store, clock }, state, caller, writes);
-  const beyond = beyondAuthority(caller.id, { states, state, writes, now });
-  if (!beyond) return;
-  if (beyond.delegated) throw beyondDelegation(beyond);
-  if (!approved) throw new NeedsPerson({ workspace, writes, reasons: beyond.reasons, rows: beyond.rows });
+  return beyondAuthority(caller.id, { states, state, writes, now });
 }
 
-function isTouched(writes: readonly Write[]): boolean {
-  return writes.some(({ kind }) => kind !== 'AgentIdentity' && isStateKind(kind));
+/** @throws NeedsPerson where the people of one of the workspaces have not approved it */
+function requireApproved(need: Need, approved: Approved | undefined): void {
+  if (!approved || need.workspaces.some((id) => !approved.workspaces.has(id))) throw new NeedsPerson(need);
 }
 
-/** @throws MeshError `plan_stale` when it would open something else than what was shown */
+/** @throws MeshError `plan_stale` when it would do something else than what was shown */
 async function requireAsShown(
   { states, clock }: Reads,
   workspace: string,
   writes: readonly Write[],
-  { opened }: Approved,
+  shown: string | typeof OPENS_NOTHING,
 ): Promise<void> {
-  const { effect } = comparison({ states, state: await states.current(workspace), writes, now: clock.now() });
-  if (openedDigest(effect) === opened) return;
-  throw new MeshError(
-    'plan_stale',
-    'The network has changed since, and this would open something else than was shown.',
-  );
-}
-
-async function requireNoDecision(
-  services: Reads,
-  caller: Caller,
-  workspace: string,
-  writes: readonly Write[],
-): Promise<void> {
-  const reasons = decisionsIn(writes, caller.id);
-  if (reasons.length === 0) return;
-  const concerned = await concernedWorkspace(services, workspace, writes);
-  if (concerned !== undefined) throw new NeedsPerson({ workspace: concerned, writes, reasons, rows: [] });
+  const state = await states.current(workspace);
+  const { effect } = comparison({ states, state, writes, now: clock.now() });
+  if (shown === OPENS_NOTHING ? effect.openedPairs === 0 : shownDigest(writes, effect) === shown) return;
+  throw new MeshError('plan_stale', 'The network has changed since, and this would do something else than was shown.');
 }
 
 function commitApproved(
@@ -117,7 +133,7 @@ function commitApproved(
 }
 
 /** Says of a policy which agent wrote it by itself. What a person writes or approves is a person's from then on. */
-function withAuthor(op: Op, agent: string | undefined): Op {
+export function withAuthor(op: Op, agent: string | undefined): Op {
   if ((op.op !== 'create' && op.op !== 'update') || op.record.kind !== 'MeshPolicy') return op;
   const { [WRITTEN_BY]: _, ...rest } = op.record.annotations;
   const annotations = agent === undefined ? rest : { ...rest, [WRITTEN_BY]: agent };

@@ -7,8 +7,9 @@ import type { Change } from '../ports.ts';
 import type { StoredRecord } from '../record.ts';
 import { onlyEnds } from './ending.ts';
 import { type Compared, type Excess, excessOf } from './excess.ts';
+import { laterViews } from './later.ts';
+import { newcomerViews } from './newcomers.ts';
 import { foreignWrites } from './ownership.ts';
-import { labelsBeyond } from './token-labels.ts';
 import type { Write } from './writes.ts';
 
 /** What an agent's batch of writes would do beyond what it was given. */
@@ -39,18 +40,26 @@ export function beyondAuthority(
   compared?: Compared,
 ): Beyond | undefined {
   const agent = lookUpById(state.agents, id);
-  const foreign = foreignWrites(writes, id, agent, state, now);
+  const foreign = foreignWrites(writes, id, agent, state);
   const touches = writes.some(({ kind }) => isStateKind(kind));
   const change = compared ?? (touches ? comparison({ states, state, writes, now }) : undefined);
-  const excess = change && !onlyEnds(writes) ? excessOf(agent, change) : undefined;
-  const labels = labelsBeyond(agent, { states, state, writes, now });
-  if (foreign.length === 0 && labels.length === 0 && !excess) return undefined;
+  const views =
+    change && touchesNetwork(writes)
+      ? { later: laterViews(change, states), newcomers: newcomerViews(change, states) }
+      : {};
+  const excess = change && !onlyEnds(writes) ? excessOf(agent, change, views) : undefined;
+  if (foreign.length === 0 && !excess) return undefined;
   return {
     agent: agent?.name ?? id,
     delegated: agent?.spec.parentRef !== undefined,
-    reasons: [...foreign, ...labels, ...(excess?.reasons ?? [])],
+    reasons: [...foreign, ...(excess?.reasons ?? [])],
     rows: excess?.rows ?? [],
   };
+}
+
+/** Whether it is about more than presence and the agents themselves. */
+function touchesNetwork(writes: readonly Write[]): boolean {
+  return writes.some(({ kind }) => kind === 'MeshPeer' || kind === 'MeshPolicy' || kind === 'MeshNetwork');
 }
 
 /** The network before and after a batch of writes, and what differs. */

@@ -1,8 +1,8 @@
-import { family, isLive } from '../identity/delegation.ts';
+import { family, isOpen } from '../identity/delegation.ts';
 import { AGENT_LABEL } from '../identity/presets.ts';
 import type { TokenSpec } from '../identity/token-record.ts';
 import { agentOf } from '../network/model.ts';
-import type { AgentRecord, AgentSpec, PeerRecord } from '../network/resources.ts';
+import { type AgentRecord, type AgentSpec, DEFAULT_NETWORK, type PeerRecord } from '../network/resources.ts';
 import type { NetworkState } from '../network/state.ts';
 import { sameValue } from '../network/value.ts';
 import type { Kind } from '../record.ts';
@@ -19,7 +19,6 @@ interface Owner {
   readonly names: ReadonlySet<string>;
   /** Ids and names of the agents that end in the same batch. */
   readonly ending: ReadonlySet<string>;
-  readonly now: number;
 }
 
 /**
@@ -31,7 +30,6 @@ export function foreignWrites(
   id: string,
   agent: AgentRecord | undefined,
   state: NetworkState,
-  now: number,
 ): string[] {
   const line = agent ? family(state, agent) : [];
   const owner: Owner = {
@@ -40,7 +38,6 @@ export function foreignWrites(
     ids: new Set([id, ...line.map(({ uid }) => uid)]),
     names: new Set(line.map(({ name }) => name)),
     ending: endingAgents(writes),
-    now,
   };
   return writes.flatMap((write) => (RULES[write.kind](write, owner) ? [] : [`${SAYS[write.type]} ${nameOf(write)}`]));
 }
@@ -55,9 +52,16 @@ const WORDS: Readonly<Partial<Record<Kind, string>>> = {
   PolicyAssertion: 'the assertion',
 };
 
+/** What a write of somebody's own record would do that is not for an agent. */
+const OWN_LIMITS: Readonly<Partial<Record<Kind, string>>> = {
+  Token: 'give devices labels or another network',
+};
+
 function nameOf({ kind, name, before }: Write): string {
+  const limit = before === undefined ? OWN_LIMITS[kind] : undefined;
+  if (limit !== undefined) return `a token to ${limit}`;
   const word = WORDS[kind] ?? `a record of kind ${kind}`;
-  const whose = before === undefined ? '' : ', which is not its own';
+  const whose = before === undefined ? '' : ', which is not its own to change so';
   return WORDS[kind] === undefined ? `${word}${whose}` : `${word} ${name}${whose}`;
 }
 
@@ -87,7 +91,10 @@ const RULES: Readonly<Record<Kind, Rule>> = {
   Session: never,
 };
 
-/** Its own peers and those that came with its tokens, but neither their approval nor what binds them to it. */
+/**
+ * Its own peers and those that came with its tokens, but not their approval, nor what binds them to it, nor the labels and
+ * the network by which policies of people know them.
+ */
 function ownsPeer({ type, before, after }: Write, { names }: Owner): boolean {
   if (type === 'created') return false;
   const [was, is] = [before as PeerRecord | undefined, after as PeerRecord | undefined];
@@ -95,20 +102,22 @@ function ownsPeer({ type, before, after }: Write, { names }: Owner): boolean {
   const agent = agentOf(was);
   const isOwn = agent !== undefined && names.has(agent);
   if (is === undefined) return isOwn;
+  if (!sameValue(was.labels, is.labels) || was.spec.network !== is.spec.network) return false;
   const lets = was.status.phase !== 'ready' && is.status.phase === 'ready';
   // Whom a person gave `peers:approve` lets in the devices of others, never its own.
-  if (lets) return !isOwn && sameValue(was.spec, is.spec) && sameValue(was.labels, is.labels);
+  if (lets) return !isOwn && sameValue(was.spec, is.spec);
   const binding = ({ spec }: Pick<PeerRecord, 'spec'>) => [spec.agentRef, spec.delegatedBy, spec.expiresAt];
   return isOwn && sameValue(binding(was), binding(is));
 }
 
 /** It makes sub-agents of its own, ends its descendants, and takes the names of agents that have ended. */
-function ownsAgent({ type, before, after }: Write, { agent, ids, id, now }: Owner): boolean {
+function ownsAgent({ type, before, after }: Write, { agent, ids, id }: Owner): boolean {
   const was = before as AgentRecord | undefined;
   if (type === 'created')
     return agent !== undefined && (after?.spec as AgentSpec | undefined)?.parentRef?.name === agent.name;
   if (!was) return true;
-  if (type === 'deleted') return !isLive(was, now);
+  // A name that another's agent had is not its to take: the audit log knows agents by their names.
+  if (type === 'deleted') return ids.has(was.uid) && !isOpen(was);
   const is = after as AgentRecord;
   if (was.uid === id) return sameValue(was.spec, is.spec) && was.status.phase === is.status.phase;
   return ids.has(was.uid) && sameValue(was.spec, is.spec);
@@ -117,7 +126,10 @@ function ownsAgent({ type, before, after }: Write, { agent, ids, id, now }: Owne
 function ownsToken({ type, before, after }: Write, { ids }: Owner): boolean {
   const spec = (after ?? before)?.spec as TokenSpec | undefined;
   if (!spec) return true;
-  if (spec.kind === 'join') return spec.issuedBy !== undefined && ids.has(spec.issuedBy);
+  if (spec.kind === 'join') {
+    const isPlain = Object.keys(spec.labels).length === 0 && (spec.network ?? DEFAULT_NETWORK) === DEFAULT_NETWORK;
+    return spec.issuedBy !== undefined && ids.has(spec.issuedBy) && (isPlain || type === 'deleted');
+  }
   if (spec.kind === 'dlg') return ids.has(spec.owner) || type === 'created';
   // Tokens of devices and agents go with what they belong to.
   return type === 'deleted' && (spec.kind === 'dev' || spec.kind === 'agt');

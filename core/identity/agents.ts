@@ -15,7 +15,7 @@ import type { RecordDraft } from '../record.ts';
 import type { Scope } from '../scope.ts';
 import type { Services } from '../services.ts';
 import { formatInstant } from '../time.ts';
-import { type DelegateRequest, isLive, narrowed, parseTtl } from './delegation.ts';
+import { type DelegateRequest, isLive, isOpen, narrowed, parseTtl } from './delegation.ts';
 import { requireGrantable } from './grants.ts';
 import { newToken } from './token.ts';
 import { tokenDraft } from './token-record.ts';
@@ -146,6 +146,8 @@ async function freeName(context: Context, name: string, now: number): Promise<Op
   if (!taken) return [];
   if (isLive(taken, now))
     throw new MeshError('conflict', `An agent ${taken.name} exists already: choose another name.`);
+  // Its records are found by its identity, so that stays until they have gone.
+  if (isOpen(taken)) throw new MeshError('conflict', `The agent ${taken.name} is just ending: try again in a moment.`);
   return [{ op: 'delete', key: { kind: 'AgentIdentity', name: taken.name }, revision: taken.revision }];
 }
 

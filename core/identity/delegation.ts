@@ -97,7 +97,12 @@ export function ancestors(state: NetworkState, agent: AgentRecord): AgentRecord[
   return found;
 }
 
+/** Whether an identity has not been ended yet; its time may be over all the same. */
+export function isOpen({ status }: AgentRecord): boolean {
+  return status.phase === 'Active' || status.phase === 'Pending';
+}
+
 /** Whether an identity counts at an instant. */
-export function isLive({ spec, status }: AgentRecord, now: number): boolean {
-  return (status.phase === 'Active' || status.phase === 'Pending') && parseInstant(spec.expiresAt) > now;
+export function isLive(agent: AgentRecord, now: number): boolean {
+  return isOpen(agent) && parseInstant(agent.spec.expiresAt) > now;
 }

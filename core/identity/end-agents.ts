@@ -6,7 +6,7 @@ import type { CommitContext, Op } from '../ports.ts';
 import { draftOf } from '../record.ts';
 import type { Services } from '../services.ts';
 import { parseInstant } from '../time.ts';
-import { family, isLive } from './delegation.ts';
+import { family, isLive, isOpen } from './delegation.ts';
 import { cancelOp, type EndingWith, endingWith } from './ending-with.ts';
 
 type Needs = Pick<Services, 'store' | 'states' | 'clock' | 'liveness'>;
@@ -61,10 +61,6 @@ export function nextAgentEnd(state: NetworkState): number | undefined {
     if (next === undefined || at < next) next = at;
   }
   return next;
-}
-
-function isOpen({ status }: AgentRecord): boolean {
-  return status.phase === 'Active' || status.phase === 'Pending';
 }
 
 /** Open identities of whole families, as many as one commit takes. */

@@ -11,11 +11,16 @@ import { expiredToken, type TokenRecord, unknownToken } from './token-record.ts'
 
 /**
  * What a delegate token makes of the device that spends it: the peer of the sub-agent, held to its preset from the first
- * instant, with its identity active and its own agent token (DESIGN 5.4).
+ * instant, with its own agent token and its identity active, or pending as long as its peer is (DESIGN 5.4).
  *
  * @throws MeshError `unauthenticated` when the identity or one of its ancestors has ended.
  */
-export function enrolDelegate(state: NetworkState, token: TokenRecord, peerName: string, now: number): Enrolment {
+export function enrolDelegate(
+  state: NetworkState,
+  token: TokenRecord,
+  peerName: string,
+  { now, isPending }: { readonly now: number; readonly isPending: boolean },
+): Enrolment {
   const agent = agentOf(state, token);
   const line = ancestors(state, agent);
   if (![agent, ...line].every((member) => isLive(member, now))) throw expiredToken();
@@ -30,7 +35,10 @@ export function enrolDelegate(state: NetworkState, token: TokenRecord, peerName:
   const activate: Op = {
     op: 'update',
     revision,
-    record: { ...draftOf(agent), status: { ...agent.status, phase: 'Active', peerRef: peerName } },
+    record: {
+      ...draftOf(agent),
+      status: { ...agent.status, phase: isPending ? 'Pending' : 'Active', peerRef: peerName },
+    },
   };
   // A revocation of an ancestor at the same moment wins.
   const checks = line.map(

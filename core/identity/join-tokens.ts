@@ -20,18 +20,20 @@ export interface NewJoinToken {
   readonly name: string;
   /** Duration text; empty for the default. */
   readonly expiry: string;
-  readonly usageLimit: number;
+  /** The usual number when left out, or as many as the agent that asks may. */
+  readonly usageLimit?: number | undefined;
   readonly labels: Readonly<Record<string, string>>;
   readonly network?: string | undefined;
 }
 
 /** Makes a join token. The answer is the only place where the token itself is ever seen. */
 export async function generateJoinToken(
-  { name, expiry, usageLimit, labels, network = DEFAULT_NETWORK }: NewJoinToken,
+  { name, expiry, usageLimit: asked, labels, network = DEFAULT_NETWORK }: NewJoinToken,
   context: CallContext<Pick<Services, 'store' | 'clock' | 'keys' | 'states'>>,
 ): Promise<{ readonly token: string; readonly record: TokenRecord }> {
   const { services, workspace, caller } = context;
-  const issuer = await issuerOf(context, usageLimit);
+  const issuer = await issuerOf(context, asked);
+  const usageLimit = asked ?? Math.min(DEFAULT_JOIN_USES, issuer?.spec.tokenUses ?? DEFAULT_JOIN_USES);
   const now = services.clock.now();
   const longest = issuer ? parseInstant(issuer.spec.expiresAt) - now : MAX_JOIN_MS;
   const expiresAt = now + lifetimeOf(expiry, Math.min(DEFAULT_JOIN_MS, longest), Math.min(MAX_JOIN_MS, longest));
@@ -70,7 +72,7 @@ export async function generateJoinToken(
  */
 async function issuerOf(
   { services, workspace, caller }: CallContext<Pick<Services, 'states'>>,
-  usageLimit: number,
+  usageLimit = 1,
 ): Promise<AgentRecord | undefined> {
   if (caller?.kind !== 'agent') return undefined;
   const { agents } = await services.states.current(workspace);

@@ -3,10 +3,10 @@ import { MeshError } from '../errors.ts';
 import { isAgentId } from '../ids.ts';
 import { ROLE_SCOPES, type Scope } from '../scope.ts';
 import type { Services } from '../services.ts';
-import { accountById } from './accounts.ts';
+import { type AccountRecord, accountById } from './accounts.ts';
 import { agentStanding } from './agent-standing.ts';
-import { commonScopes } from './grants.ts';
-import { roleIn } from './members.ts';
+import { commonScopes, NO_SCOPES } from './grants.ts';
+import { roleOf } from './members.ts';
 
 type Needs = Pick<Services, 'store' | 'clock'>;
 
@@ -47,15 +47,30 @@ async function scopesNow(
     return agent.scopes;
   }
   const account = await accountById(services, id);
-  if (!account || account.spec.disabled) throw gone(name);
+  const held = account && (await scopesOfAccount(services, workspace, account));
+  if (!held || held.size === 0) throw gone(name);
+  return held;
+}
+
+/** Empty for one that is disabled or no member. */
+async function scopesOfAccount(
+  services: Needs,
+  workspace: string,
+  account: AccountRecord,
+): Promise<ReadonlySet<Scope>> {
+  if (account.spec.disabled) return NO_SCOPES;
   if (account.spec.role === 'platform_admin') return ROLE_SCOPES.platform_admin;
-  const role = await roleIn(services, workspace, id);
-  if (!role) throw gone(name);
-  return ROLE_SCOPES[role];
+  const role = await roleOf(services, workspace, account);
+  return role ? ROLE_SCOPES[role] : NO_SCOPES;
+}
+
+/** Whether somebody could still ask for a change of the network: by a plan, or directly. */
+function mayChange(scopes: ReadonlySet<Scope>): boolean {
+  return scopes.has('intents:apply') || scopes.has('network:write');
 }
 
 /**
- * Holds the execution of what was asked for earlier to whoever asked being there still.
+ * Holds the execution of what was asked for earlier to whoever asked being there still, with the right to ask for it.
  *
  * @param ids of accounts and agents; others are not looked at
  * @throws MeshError `forbidden` when one of them has ended or was removed
@@ -65,10 +80,11 @@ export async function requireStanding(services: Needs, workspace: string, ids: r
     if (isAgentId(id)) {
       const agent = await services.store.getById(workspace, 'AgentIdentity', id);
       const standing = agent && (await agentStanding(services, workspace, id));
-      if (agent && (!standing || standing.endsAt <= services.clock.now())) throw gone(agent.name);
+      const isThere = standing && standing.endsAt > services.clock.now() && mayChange(standing.scopes);
+      if (agent && !isThere) throw gone(agent.name);
     } else {
       const account = await accountById(services, id);
-      if (account?.spec.disabled) throw gone(account.name);
+      if (account && !mayChange(await scopesOfAccount(services, workspace, account))) throw gone(account.name);
     }
   }
 }

@@ -59,18 +59,11 @@ async function accountCaller(services: Reads, token: TokenRecord): Promise<Verif
 }
 
 async function agentCaller(services: Reads, token: TokenRecord): Promise<Verified> {
-  const standing = await agentStanding(services, token.workspace, token.spec.owner);
+  const { workspace } = token;
+  const standing = await agentStanding(services, workspace, token.spec.owner);
   const [agent] = standing?.line ?? [];
-  if (!standing || !agent) throw unknownToken();
+  if (!standing || !agent) throw await noStanding(services, token);
   const { line, scopes, endsAt, person } = standing;
-  const peer = await peerOf(services, agent);
-  // Who waits to be let into the network does not act in it either.
-  if (peer?.status.phase === 'pending') {
-    throw new MeshError(
-      'peer_pending',
-      'The peer of this agent waits for approval: its token works once it is let in.',
-    );
-  }
   return {
     caller: {
       ...inOneWorkspace(token, scopes, Math.min(token.spec.expiresAt ?? Number.POSITIVE_INFINITY, endsAt)),
@@ -84,14 +77,15 @@ async function agentCaller(services: Reads, token: TokenRecord): Promise<Verifie
     restsOn: [
       ...line.map(({ uid }) => `AgentIdentity:${uid}`),
       ...(person === undefined ? [] : [`Account:${person}`, `Member:${person}`]),
-      ...(peer ? [`MeshPeer:${peer.uid}`] : []),
     ],
   };
 }
 
-async function peerOf({ store }: Reads, { workspace, status }: AgentRecord): Promise<PeerRecord | undefined> {
-  if (status.peerRef === undefined) return undefined;
-  return (await store.get(workspace, { kind: 'MeshPeer', name: status.peerRef })) as PeerRecord | undefined;
+/** Who waits to be let into the network does not act in it either, and hears what it waits for. */
+async function noStanding({ store }: Reads, { workspace, spec }: TokenRecord): Promise<MeshError> {
+  const agent = (await store.getById(workspace, 'AgentIdentity', spec.owner)) as AgentRecord | undefined;
+  if (agent?.status.phase !== 'Pending') return unknownToken();
+  return new MeshError('peer_pending', 'The peer of this agent waits for approval: its token works once it is let in.');
 }
 
 async function deviceCaller({ store }: Reads, token: TokenRecord): Promise<Verified> {

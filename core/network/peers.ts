@@ -30,7 +30,7 @@ export function approvePeer(context: Context, id: string): Promise<PeerRecord> {
     const draft = { ...draftOf(peer), status: { ...status, ...approval, address, phase: 'ready' as const } };
     // A revoked peer kept its address.
     const placed = address === null ? await placeIn(store, state, draft, now) : { record: draft, ops: [] };
-    const ops = [update(peer, placed.record), ...placed.ops];
+    const ops = [update(peer, placed.record), ...placed.ops, ...activationOps(state, peer)];
     await requireAssertionsAfter(context.services, state, ops);
     return { peer, ops, reason: `approved device ${peer.name}` };
   });
@@ -50,15 +50,21 @@ export function revokePeer(context: Context, id: string): Promise<PeerRecord> {
 export function adoptPeer(context: Context, id: string): Promise<PeerRecord> {
   requireSession(context.caller);
   return change(context, id, async (state, peer) => {
-    if (peer.spec.agentRef !== undefined) {
-      throw new MeshError('conflict', `${peer.name} is the peer of the agent ${peer.spec.agentRef} and ends with it.`);
-    }
-    const { delegatedBy, expiresAt: _, ...spec } = peer.spec;
-    if (delegatedBy === undefined) return { peer, ops: [] };
-    const ops = [update(peer, { ...draftOf(peer), spec })];
+    const record = adopted(peer);
+    if (!record) return { peer, ops: [] };
+    const ops = [update(peer, record)];
     await requireAssertionsAfter(context.services, state, ops);
     return { peer, ops, reason: `adopted device ${peer.name}` };
   });
+}
+
+/** The record of a peer without what binds it to an agent; undefined where nothing does. @throws MeshError `conflict` */
+export function adopted(peer: PeerRecord): RecordDraft<PeerRecord['spec'], PeerRecord['status']> | undefined {
+  if (peer.spec.agentRef !== undefined) {
+    throw new MeshError('conflict', `${peer.name} is the peer of the agent ${peer.spec.agentRef} and ends with it.`);
+  }
+  const { delegatedBy, expiresAt: _, ...spec } = peer.spec;
+  return delegatedBy === undefined ? undefined : { ...draftOf(peer), spec };
 }
 
 /** Gives a peer another name. Its id, key, address and labels stay. @throws MeshError `conflict` when it is taken */
@@ -182,6 +188,14 @@ function renamedPresence(state: NetworkState, peer: PeerRecord, name: string): O
     { op: 'delete', key: { kind: 'Presence', name: presence.name }, revision: presence.revision },
     { op: 'create', record: { ...draftOf(presence), name } },
   ];
+}
+
+/** An agent whose peer had to be let in acts from then on. */
+function activationOps(state: NetworkState, peer: PeerRecord): Op[] {
+  const agent = peer.spec.agentRef === undefined ? undefined : state.agents.get(peer.spec.agentRef);
+  if (agent?.status.phase !== 'Pending') return [];
+  const record = { ...draftOf(agent), status: { ...agent.status, phase: 'Active' as const } };
+  return [{ op: 'update', record, revision: agent.revision }];
 }
 
 /** The identity of an agent's peer names it. */

@@ -152,7 +152,9 @@ async function create(
   const spend = spendOp(token);
   const { spec: settings } = await workspaceById(services, workspace);
   const enrolment =
-    token.spec.kind === 'dlg' ? enrolDelegate(state, token, request.name, now) : joinEnrolment(state, token, now);
+    token.spec.kind === 'dlg'
+      ? enrolDelegate(state, token, request.name, { now, isPending: settings.settings.requirePeerApproval })
+      : joinEnrolment(state, token, now);
   requirePeerShare(state, enrolment, settings.maxNodeCount);
   const draft = peerDraft(request, enrolment, token, freeSlot(state, settings.maxNodeCount));
   const placed = settings.settings.requirePeerApproval

@@ -1,11 +1,15 @@
 import { requireAssertions } from '../assertions/guard.ts';
+import { withAuthor } from '../authority/guarded-store.ts';
+import { NeedsPerson } from '../authority/needs-person.ts';
 import { MeshError } from '../errors.ts';
 import { callerAgain, requireStanding } from '../identity/standing.ts';
+import { isAgentId } from '../ids.ts';
 import { type Assessment, assess } from '../intent/assess.ts';
 import type { NetworkState } from '../network/state.ts';
 import { inTurn } from '../network/turn.ts';
 import { type CommitContext, type Op, StoreError } from '../ports.ts';
 import type { Services } from '../services.ts';
+import { callWorkflows, isApprovedIn } from './held-call.ts';
 import { runApproved } from './run-approved.ts';
 import { type WorkflowRecord, type WorkflowStatus, workflowDraft } from './workflow-record.ts';
 import { findWorkflow } from './workflows.ts';
@@ -30,8 +34,7 @@ export async function executeWorkflow(
   try {
     await inTurn(services.store, workspace, () => attempt(services, workspace, id, requestId));
   } catch (error) {
-    const refused = error instanceof MeshError || (error instanceof StoreError && error.code !== 'unavailable');
-    if (!refused) throw error;
+    if (!isRefusal(error)) throw error;
     await inTurn(services.store, workspace, () => fail(services, workspace, id, error, requestId));
   }
   return findWorkflow(services, workspace, id);
@@ -42,6 +45,9 @@ async function executeCall(services: Uses, workspace: string, id: string, reques
   const workflow = await findWorkflow(services, workspace, id);
   const { call } = workflow.spec;
   if (!call?.input) return;
+  const known = await callWorkflows(services, call.approvedIn, call.digest);
+  // The people of another workspace have not decided yet; the last of them carries it out.
+  if (!isApprovedIn(known, call.approvedIn)) return;
   try {
     const caller = await callerAgain(services, call);
     const context = {
@@ -53,12 +59,17 @@ async function executeCall(services: Uses, workspace: string, id: string, reques
       origin: '',
       signal: new AbortController().signal,
     };
-    await runApproved(context, workflow, (held) => services.perform(call.operation, call.input ?? {}, held));
+    await runApproved(context, [...known.values()], (held) => services.perform(call.operation, call.input ?? {}, held));
   } catch (error) {
-    const refused = error instanceof MeshError || (error instanceof StoreError && error.code !== 'unavailable');
-    if (!refused) throw error;
+    if (!isRefusal(error)) throw error;
     await inTurn(services.store, workspace, () => fail(services, workspace, id, error, requestId));
   }
+}
+
+/** Whether it says that this cannot be done, and not that it could not be tried. */
+function isRefusal(error: unknown): boolean {
+  if (error instanceof MeshError || error instanceof NeedsPerson) return true;
+  return error instanceof StoreError && error.code !== 'unavailable';
 }
 
 async function attempt(services: Uses, workspace: string, id: string, requestId: string): Promise<void> {
@@ -77,7 +88,15 @@ async function attempt(services: Uses, workspace: string, id: string, requestId:
   requireAssertions(assessment.broken);
   // An operator's own write states nothing to be held to; its reviewer saw what it does.
   if (spec.planId !== undefined && !spec.overridden) requireHeld(assessment);
-  await moveTo(services, workflow, { state: 'executed' }, guarded(assessment), requestId);
+  if (spec.autoApprove && assessment.beyond) {
+    throw new MeshError(
+      'plan_stale',
+      'The change is beyond the reach of the agent by now, so a person has to approve it.',
+    );
+  }
+  const author = spec.autoApprove && isAgentId(spec.requesterId) ? spec.requesterId : undefined;
+  const ops = guarded(assessment).map((op) => withAuthor(op, author));
+  await moveTo(services, workflow, { state: 'executed' }, ops, requestId);
 }
 
 /** What was proven of the plan has to be true of the network that it is carried out on. */

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { comparison } from '../authority/judge.ts';
 import type { NeedsPerson } from '../authority/needs-person.ts';
-import { openedDigest } from '../authority/opened.ts';
+import { shownDigest } from '../authority/shown.ts';
 import type { Write } from '../authority/writes.ts';
 import type { Caller } from '../caller.ts';
 import { commitContext } from '../commit-context.ts';
@@ -35,41 +35,79 @@ export async function holdCall(
   const { services, caller } = context;
   if (!caller) throw new MeshError('unauthenticated', 'Only a known caller may ask for a change.');
   const digest = digestOf(operation.name, input, context);
-  const known = (await workflowsOf(services, need.workspace)).find(
-    ({ spec, status }) =>
-      spec.call?.digest === digest &&
-      spec.expiresAt > services.clock.now() &&
-      (status.state === 'pending' || status.state === 'approved'),
-  );
-  if (known?.status.state === 'approved' && known.spec.call?.input === undefined) {
-    return { answer: await runApproved(context, known, (held) => operation.run(input as never, held)) };
+  const known = await callWorkflows(services, need.workspaces, digest);
+  if (isConfidential(operation, input) && isApprovedIn(known, need.workspaces)) {
+    return { answer: await runApproved(context, [...known.values()], (held) => operation.run(input as never, held)) };
   }
-  const id = known?.name ?? (await ask(operation, input, context, need, digest, caller));
-  return { pending: waitsFor(id, operation.confidential !== undefined) };
+  const ids: string[] = [];
+  for (const workspace of need.workspaces) {
+    const one = known.get(workspace);
+    if (one?.status.state === 'approved') continue;
+    ids.push(one?.name ?? (await ask(operation, input, context, { need, digest, caller, workspace })));
+  }
+  return {
+    pending: waitsFor(
+      ids.length > 0 ? ids : [...known.values()].map(({ name }) => name),
+      isConfidential(operation, input),
+      need.reasons,
+    ),
+  };
+}
+
+/** The workflows in which a call waits or is approved, by workspace. */
+export async function callWorkflows(
+  services: Pick<Services, 'store' | 'clock'>,
+  workspaces: readonly string[],
+  digest: string,
+): Promise<Map<string, WorkflowRecord>> {
+  const found = new Map<string, WorkflowRecord>();
+  for (const workspace of workspaces) {
+    const one = (await workflowsOf(services, workspace)).find(
+      ({ spec, status }) =>
+        spec.call?.digest === digest &&
+        spec.expiresAt > services.clock.now() &&
+        (status.state === 'pending' || status.state === 'approved'),
+    );
+    if (one) found.set(workspace, one);
+  }
+  return found;
+}
+
+/** Whether the people of every one of the workspaces have approved. */
+export function isApprovedIn(known: ReadonlyMap<string, WorkflowRecord>, workspaces: readonly string[]): boolean {
+  return workspaces.every((workspace) => known.get(workspace)?.status.state === 'approved');
+}
+
+interface Asking {
+  readonly need: NeedsPerson;
+  readonly digest: string;
+  readonly caller: Caller;
+  /** Whose people are asked. */
+  readonly workspace: string;
 }
 
 async function ask(
-  { name, title, confidential }: Held,
+  operation: Held,
   input: Readonly<Record<string, unknown>>,
   context: CallContext<Services>,
-  need: NeedsPerson,
-  digest: string,
-  caller: Caller,
+  { need, digest, caller, workspace: asked }: Asking,
 ): Promise<string> {
+  const { name, title, confidential } = operation;
   const { services, workspace } = context;
-  const state = await services.states.current(need.workspace);
+  const state = await services.states.current(asked);
   const now = services.clock.now();
-  const touchesNetwork = need.workspace === workspace;
+  const touchesNetwork = asked === workspace;
   const { effect } = touchesNetwork
     ? comparison({ states: services.states, state, writes: need.writes, now })
     : { effect: effectOf(services.states.reachability(state, now), services.states.reachability(state, now)) };
   const { kind, id: callerId, subject, name: callerName, interactive } = caller;
   const call: HeldCall = {
     operation: name,
+    approvedIn: need.workspaces,
     workspace,
-    ...(confidential === undefined && { input }),
-    asked: withoutSecrets(input, confidential),
-    opened: openedDigest(effect),
+    ...(!isConfidential(operation, input) && { input }),
+    asked: withoutSecrets(input, confidential?.input),
+    shown: shownDigest(need.writes, effect),
     digest,
     caller: { kind, id: callerId, subject, name: callerName, interactive, scopes: [...caller.scopesIn(workspace)] },
   };
@@ -87,7 +125,7 @@ async function ask(
       effect: viewOfEffect(effect),
       digest,
       diffMarkdown: markdownOf(summary, call, need, effect),
-      warnings: confidential === undefined ? [] : [REPEAT],
+      warnings: isConfidential(operation, input) ? [REPEAT] : [],
       riskLevel: 'high',
       riskReasons: need.reasons,
       baseRevision: state.revision,
@@ -104,7 +142,7 @@ async function ask(
     { state: 'pending' },
   );
   const commit = commitContext(context, `submit: ${summary}`);
-  await services.store.commit(need.workspace, [{ op: 'create', record }], commit);
+  await services.store.commit(asked, [{ op: 'create', record }], commit);
   return id;
 }
 
@@ -120,6 +158,11 @@ function shownWrite({ type, kind, name, before, after }: Write): WorkflowRecord[
   const action = type === 'created' ? 'create' : type === 'updated' ? 'update' : 'delete';
   const yaml = (record: Write['after']) => (record && SHOWN_WHOLE.has(kind) ? toYaml(record.spec) : '');
   return [{ action, resource: kind, name, before: yaml(before), after: yaml(after) }];
+}
+
+function isConfidential({ confidential }: Held, input: HeldCall['asked']): boolean {
+  if (!confidential) return false;
+  return confidential.answer === true || (confidential.input ?? []).some((field) => input[field] !== undefined);
 }
 
 function withoutSecrets(input: HeldCall['asked'], secret: readonly string[] = []): HeldCall['asked'] {

@@ -7,38 +7,43 @@ import type { Services } from '../services.ts';
 import { type WorkflowRecord, type WorkflowStatus, workflowDraft } from './workflow-record.ts';
 
 /**
- * Carries an approved call out as who asked for it. Its first commit in the workspace of the workflow says that this is
- * executed, so it is carried out once; where it fails the workflow has failed.
+ * Carries an approved call out as who asked for it. Its first commit in the workspace of a workflow says that this is
+ * executed, so it is carried out once; where it fails the workflows have failed.
+ *
+ * @param workflows one for each workspace whose people approved it
  */
 export async function runApproved<T>(
   context: CallContext<Services>,
-  workflow: WorkflowRecord,
+  workflows: readonly WorkflowRecord[],
   run: (held: CallContext<Services>) => Promise<T>,
 ): Promise<T> {
   const { services, caller, requestId } = context;
-  const approval = { workflowId: workflow.name, reviewedBy: workflow.status.reviewedBy ?? '' };
-  const executed: Op = statusOp(workflow, { state: 'executed' });
-  let left: readonly Op[] = [executed];
-  const takeOps = (partition: string) => {
-    if (partition !== workflow.workspace) return [];
-    const taken = left;
-    left = [];
-    return taken;
+  const [first] = workflows;
+  if (!first) throw new TypeError('Nobody approved this call.');
+  const left = new Map(workflows.map((workflow) => [workflow.workspace, workflow]));
+  const takeOps = (partition: string): readonly Op[] => {
+    const workflow = left.get(partition);
+    left.delete(partition);
+    return workflow ? [statusOp(workflow, { state: 'executed' })] : [];
   };
+  const approval = { workflowId: first.name, reviewedBy: first.status.reviewedBy ?? '' };
   const because: CommitContext = {
     actor: caller?.subject ?? 'anonymous',
-    reason: `workflow ${workflow.name} executed: ${workflow.spec.summary}`,
+    reason: `workflow ${first.name} executed: ${first.spec.summary}`,
     requestId,
     approval,
   };
   try {
-    const store = guardedStore(services, caller, { approval, opened: workflow.spec.call?.opened ?? '', takeOps });
-    const answer = await run({ ...context, services: { ...services, store } });
+    const approved = { approval, workspaces: new Set(left.keys()), shown: first.spec.call?.shown ?? '', takeOps };
+    const answer = await run({
+      ...context,
+      services: { ...services, store: guardedStore(services, caller, approved) },
+    });
     // What was written in another partition, such as accounts, or nothing at all.
-    if (left.length > 0) await services.store.commit(workflow.workspace, takeOps(workflow.workspace), because);
+    for (const partition of [...left.keys()]) await services.store.commit(partition, takeOps(partition), because);
     return answer;
   } catch (error) {
-    await markFailed(services, workflow, error, because);
+    for (const workflow of workflows) await markFailed(services, workflow, error, because);
     throw error;
   }
 }

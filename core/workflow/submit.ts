@@ -84,5 +84,5 @@ async function askForApproval(context: Context, changes: readonly NetworkChange[
   };
   const record = workflowDraft(id, specOf(assessment, asked, caller, services.clock.now()), { state: 'pending' });
   await services.store.commit(workspace, [{ op: 'create', record }], commitContext(context, `submit: ${reason}`));
-  return waitsFor(id, false);
+  return waitsFor([id], false, assessment.beyond?.reasons);
 }

@@ -25,14 +25,16 @@ export const WORKFLOW_TTL_MS = 24 * 3_600_000;
 /** A call of an operation that waits for a person, where it is no change of the network as plans know them. */
 export interface HeldCall {
   readonly operation: string;
+  /** Workspaces whose people decide about it, each in a workflow of its own. */
+  readonly approvedIn: readonly string[];
   /** Workspace that it runs in; not always that of the workflow. */
   readonly workspace: string;
   /** Absent where the input or the answer has a secret: then the caller repeats the call once it is approved. */
   readonly input?: Readonly<Record<string, unknown>>;
   /** The input without secrets, for who approves. */
   readonly asked: Readonly<Record<string, unknown>>;
-  /** What it was shown to open, see `openedDigest`. */
-  readonly opened: string;
+  /** What it was shown to do, see `shownDigest`. */
+  readonly shown: string;
   /** SHA-256 over operation, workspace, caller and input, hex. */
   readonly digest: string;
   readonly caller: Pick<Caller, 'kind' | 'id' | 'subject' | 'name' | 'interactive'> & {

@@ -230,8 +230,8 @@ describe('a join token of an agent', () => {
     await scene.enrol(token, 'runner');
     await scene.enrol(token, 'keeper');
     expect(await scene.call(scene.ada, 'adopt_peer', { id: 'keeper' })).toMatchObject({
-      delegatedBy: null,
-      expiresAt: null,
+      peer: { delegatedBy: null, expiresAt: null },
+      dryRun: false,
     });
     expect(await scene.call(scene.ada, 'revoke_agent', { id: 'boss', dryRun: true })).toMatchObject({
       revoked: ['boss'],
@@ -278,7 +278,9 @@ describe('what a root agent and its sub-agents hold', () => {
   });
 });
 
-async function roomFor(scene: Awaited<ReturnType<typeof buildScene>>, maxNodeCount: number) {
+type Scene = Awaited<ReturnType<typeof buildScene>>;
+
+async function roomFor(scene: Scene, maxNodeCount: number) {
   const record = await scene.kit.services.store.getById('w_system', 'Workspace', scene.workspace);
   if (!record) throw new Error('no workspace');
   const { kind, name, uid, labels, annotations, status, unique, revision, spec } = record;
@@ -289,3 +291,99 @@ async function roomFor(scene: Awaited<ReturnType<typeof buildScene>>, maxNodeCou
     revision,
   } as const;
 }
+
+describe('what covers a connection today', () => {
+  const OPEN = { action: 'ALLOW', peerSelector: {}, ingress: [{ from: [{ peerSelector: {} }] }], egress: [{}] };
+  const soon = (scene: Scene) => new Date(scene.kit.clock.time + 3_600_000).toISOString();
+
+  it('and ends by itself does not let an agent open it unseen', async () => {
+    await using scene = await buildScene();
+    const { call } = scene;
+    await call(scene.ada, 'create_policy', {
+      name: 'shut',
+      spec: { action: 'DENY', peerSelector: only('secret'), ingress: [{}], expiresAt: soon(scene) },
+    });
+    const boss = await scene.agent('boss', WRITER, { reach: reachOf('web') });
+    expect(await call(boss.token, 'create_policy', { name: 'open', spec: OPEN })).toEqual(PENDING);
+    const child = await scene.child(boss.token, 'child', ['network:read', 'network:write'], {
+      policyPreset: 'inherit',
+    });
+    await expect(call(child.token, 'create_policy', { name: 'open', spec: OPEN })).rejects.toMatchObject(BEYOND);
+  });
+
+  it('and was written by the agent itself does not let it approve a device unseen', async () => {
+    await using scene = await buildScene();
+    const { call } = scene;
+    await call(scene.ada, 'create_policy', { name: 'open', spec: OPEN });
+    await call(scene.ada, 'update_workspace', { settings: { requirePeerApproval: true } });
+    const { token } = await call(scene.ada, 'generate_join_token', { name: 'plain' });
+    await scene.enrol(token, 'stranger');
+    const boss = await scene.agent('boss', ['network:read', 'network:write', 'peers:approve']);
+    const deny = { action: 'DENY', peerSelector: {}, ingress: [{}], egress: [{}], expiresAt: soon(scene) };
+    await call(boss.token, 'create_policy', { name: 'mask', spec: deny });
+    expect(await call(boss.token, 'approve_peer', { id: 'stranger' })).toEqual(PENDING);
+  });
+
+  it('is not opened under it for newcomers who are shut off either', async () => {
+    await using scene = await buildScene();
+    const boss = await scene.agent('boss', WRITER, { reach: reachOf('web', 443) });
+    const child = await scene.child(boss.token, 'child', ['network:read', 'network:write'], {
+      policyPreset: 'inherit',
+    });
+    await scene.call(scene.ada, 'delete_policy', { id: 'base' });
+    for (const spec of [
+      { action: 'ALLOW', peerSelector: only('later'), ingress: [] },
+      { action: 'ALLOW', peerSelector: only('later'), egress: [] },
+      { action: 'DENY', peerSelector: only('later'), ingress: [] },
+      {
+        action: 'ALLOW',
+        peerSelector: only('later'),
+        egress: [{ to: [{ peerSelector: only('web') }], ports: [{ port: 443 }] }],
+      },
+    ]) {
+      await expect(scene.call(child.token, 'create_policy', { name: 'shut', spec })).rejects.toMatchObject(BEYOND);
+    }
+  });
+});
+
+describe('labels and names', () => {
+  it('of its own devices are for people to give', async () => {
+    await using scene = await buildScene();
+    const boss = await scene.agent('boss', [...WRITER, 'tokens:write'], { reach: reachOf('web', 443) });
+    const child = await scene.child(boss.token, 'child', ['network:read', 'network:write'], {
+      policyPreset: 'inherit',
+    });
+    const relabel = { id: 'child', labels: { role: 'db' } };
+    await expect(scene.call(child.token, 'update_peer', relabel)).rejects.toMatchObject(BEYOND);
+    expect(await scene.call(boss.token, 'generate_join_token', { name: 'x', labels: { any: 'thing' } })).toEqual(
+      PENDING,
+    );
+  });
+
+  it('of agents of others that have ended are not taken over', async () => {
+    await using scene = await buildScene();
+    const other = await scene.agent('other', ['network:read']);
+    await scene.call(scene.ada, 'revoke_agent', { id: other.id });
+    const boss = await scene.agent('boss', ['network:read', 'agents:delegate', 'audit:read']);
+    const child = await scene.child(boss.token, 'child', ['network:read', 'agents:delegate', 'audit:read']);
+    await expect(scene.child(child.token, 'other', ['network:read'])).rejects.toMatchObject(BEYOND);
+  });
+
+  it('of an agent whose time is over are free once everything of it has gone', async () => {
+    await using scene = await buildScene();
+    const boss = await scene.agent('boss', ['network:read', 'agents:delegate']);
+    await scene.child(boss.token, 'child', ['network:read'], { ttl: '1s' });
+    scene.kit.clock.time += 2_000;
+    await expect(scene.child(boss.token, 'child', ['network:read'])).rejects.toMatchObject({ code: 'conflict' });
+  });
+
+  it('and a pending sub-agent that leaves is not let in by leaving', async () => {
+    await using scene = await buildScene({ requirePeerApproval: true });
+    const boss = await scene.agent('boss', ['network:read', 'agents:delegate']);
+    const asked = { id: 'self', subAgentName: 'child', ttl: '30m', policyPreset: 'isolated' };
+    const { enrollmentToken } = await scene.call(boss.token, 'delegate_agent', asked);
+    const { agentToken, deviceToken } = await scene.enrol(enrollmentToken, 'child');
+    await scene.call(deviceToken, 'leave_network');
+    await expect(scene.call(agentToken, 'list_peers')).rejects.toMatchObject({ code: 'peer_pending' });
+  });
+});

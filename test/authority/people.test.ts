@@ -264,3 +264,90 @@ describe('a call that a person approved', () => {
     expect(await scene.allowed('newcomer', 'db-1')).toBe('ALL');
   });
 });
+
+describe('one person alone', () => {
+  it('does not undo a revocation that two made', async () => {
+    await using scene = await buildScene({ requireApproval: true });
+    const { workflow_id } = await scene.call(scene.ada, 'revoke_peer', { id: 'db-1' });
+    await approve(scene, scene.grace, workflow_id);
+    expect(await scene.call(scene.ada, 'approve_peer', { id: 'db-1' })).toEqual(PENDING);
+  });
+
+  it('does not decide in a workspace of their own who approves in others', async () => {
+    await using scene = await buildScene({ requireApproval: true });
+    const own = await scene.kit.workspace('aaa');
+    const settings = { requireApproval: true, selfApproval: true };
+    await scene.kit.call({ name: 'update_workspace' }, { settings }, { bearer: scene.admin, workspace: own });
+    await scene.kit.person('viewer', 'viewer', scene.workspace);
+    const raw = { username: 'viewer', role: 'platform_admin' };
+    const pending = await scene.call(scene.admin, 'update_user', raw);
+    const mine = await scene.kit.call<{ items: { id: string }[] }>(
+      { name: 'list_workflows' },
+      {},
+      { bearer: scene.admin, workspace: own },
+    );
+    for (const { id } of mine.items) {
+      await scene.kit.call({ name: 'approve_workflow' }, { id }, { bearer: scene.admin, workspace: own });
+    }
+    expect(await scene.call(scene.admin, 'update_user', raw)).toEqual(PENDING);
+    const { items } = await scene.call(scene.ada, 'list_workflows');
+    await approve(scene, scene.grace, items[0].id);
+    expect(await scene.call(scene.admin, 'list_users').then(({ items: users }) => users)).toContainEqual(
+      expect.objectContaining({ username: 'viewer', role: 'platform_admin' }),
+    );
+    expect(pending).toEqual(PENDING);
+  });
+
+  it('does not give agents of somebody who leaves more than they had', async () => {
+    await using scene = await buildScene();
+    await scene.agent('boss', ['network:read']);
+    await scene.call(scene.grace, 'set_member', { username: 'ada', role: 'viewer' });
+    await scene.call(scene.grace, 'update_workspace', { settings: { requireApproval: true } });
+    const leave = { username: 'ada', successor: 'grace' };
+    expect(await scene.call(scene.grace, 'remove_member', leave)).toEqual(PENDING);
+  });
+
+  it('is shown everything that a call changes', async () => {
+    await using scene = await buildScene({ requireApproval: true });
+    await scene.kit.person('viewer', 'viewer', scene.workspace);
+    const raw = { username: 'viewer', role: 'platform_admin', password: 'Another-pass-1' };
+    const { workflow_id } = await scene.call(scene.admin, 'update_user', raw);
+    expect(await scene.call(scene.grace, 'get_workflow', { id: workflow_id })).toMatchObject({
+      riskReasons: ['makes viewer a platform_admin', 'sets another password for viewer'],
+      call: { operation: 'update_user', input: { username: 'viewer', role: 'platform_admin', password: '(secret)' } },
+    });
+  });
+
+  it('does not have a name that was approved stand for something else by then', async () => {
+    await using scene = await buildScene({ requireApproval: true });
+    const { workflow_id } = await scene.call(scene.ada, 'delete_peer', { id: 'web-1' });
+    await scene.call(scene.ada, 'update_peer', { id: 'web-1', name: 'old-web' });
+    await scene.call(scene.ada, 'update_peer', { id: 'db-1', name: 'web-1' });
+    expect(await approve(scene, scene.grace, workflow_id)).toMatchObject({
+      status: 'failed',
+      error: expect.stringContaining('plan_stale'),
+    });
+    expect((await scene.state()).peers.size).toBe(3);
+  });
+
+  it('and what they asked for is not carried out once they may not ask for it any more', async () => {
+    await using scene = await buildScene();
+    const id = await planned(scene, scene.ada);
+    await scene.call(scene.grace, 'set_member', { username: 'ada', role: 'viewer' });
+    expect(await approve(scene, scene.grace, id)).toMatchObject({
+      status: 'failed',
+      error: expect.stringContaining('ada'),
+    });
+  });
+});
+
+it('a plan that the settings approve is executed at once, and nothing of it is left for later', async () => {
+  await using scene = await buildScene();
+  const settings = { requireApproval: true, autoApprove: { maxRisk: 'high' } };
+  await scene.call(scene.ada, 'update_workspace', { settings });
+  const { plan_id } = await scene.call(scene.ada, 'plan_network_change', { intent: INTENT });
+  const applied = await scene.call(scene.ada, 'apply_network_change', { plan_id, approved_by: 'grace' });
+  expect(applied).toMatchObject({ status: 'executed', auto_approve: true });
+  const { items } = await scene.call(scene.ada, 'list_workflows');
+  expect(items.map(({ status }: { status: string }) => status)).toEqual(['executed']);
+});

@@ -1,0 +1,44 @@
+import type { AccountRecord } from '../identity/accounts.ts';
+import { roleOf } from '../identity/members.ts';
+import type { WorkspaceRecord } from '../identity/workspaces.ts';
+import { SYSTEM_WORKSPACE } from '../ids.ts';
+import { ROLE_SCOPES } from '../scope.ts';
+import type { Services } from '../services.ts';
+import type { Write } from './writes.ts';
+
+type Reads = Pick<Services, 'store'>;
+
+/**
+ * The workspaces with `requireApproval` whose approvers a batch has to be shown to: the one it is written in, or, for
+ * accounts, every one in which the account may approve, for no other may decide that for them.
+ */
+export async function concernedWorkspaces(
+  services: Reads,
+  workspace: string,
+  writes: readonly Write[],
+): Promise<readonly string[]> {
+  const { items } = await services.store.list(SYSTEM_WORKSPACE, 'Workspace');
+  const asking = (items as readonly WorkspaceRecord[]).filter(({ spec }) => spec.settings.requireApproval);
+  const concerned = new Set<string>();
+  for (const { uid } of asking) {
+    if (uid === workspace || (await concerns(services, uid, writes))) concerned.add(uid);
+  }
+  return [...concerned];
+}
+
+async function concerns(services: Reads, workspace: string, writes: readonly Write[]): Promise<boolean> {
+  for (const { kind, before, after } of writes) {
+    if (kind === 'Workspace' && before?.uid === workspace) return true;
+    if (kind !== 'Account') continue;
+    for (const account of [before, after] as readonly (AccountRecord | undefined)[]) {
+      if (account && (await mayApprove(services, workspace, account))) return true;
+    }
+  }
+  return false;
+}
+
+async function mayApprove(services: Reads, workspace: string, account: AccountRecord): Promise<boolean> {
+  if (account.spec.role === 'platform_admin') return true;
+  const role = await roleOf(services, workspace, account);
+  return role !== undefined && ROLE_SCOPES[role].has('workflows:approve');
+}

@@ -1,0 +1,51 @@
+import { newId } from '../ids.ts';
+import { effectOf } from '../intent/effect.ts';
+import type { Selector } from '../network/policy.ts';
+import { DEFAULT_NETWORK, type PeerRecord } from '../network/resources.ts';
+import { afterCommit, type NetworkState } from '../network/state.ts';
+import type { NetworkStates } from '../network/states.ts';
+import { sameValue } from '../network/value.ts';
+import type { Compared } from './excess.ts';
+
+/**
+ * The same change as it would meet a peer that joins later, one for each policy that is written: with the labels that the
+ * policy selects. A policy that shuts nobody off today may shut off who comes tomorrow.
+ */
+export function* newcomerViews(
+  { before, after, now }: Pick<Compared, 'before' | 'after' | 'now'>,
+  states: Pick<NetworkStates, 'reachability'>,
+): Generator<Compared> {
+  for (const { name, spec } of after.policies.values()) {
+    if (sameValue(before.policies.get(name)?.spec, spec)) continue;
+    const peer = newcomer(labelsOf(spec.peerSelector ?? {}), spec.network ?? DEFAULT_NETWORK, before);
+    const [old, next] = [joined(before, peer), joined(after, peer)];
+    const [was, is] = [states.reachability(old, now), states.reachability(next, now)];
+    yield { before: old, after: next, was, is, effect: effectOf(was, is), now };
+  }
+}
+
+/** The fewest labels that a selector means. */
+function labelsOf({ matchLabels, matchExpressions = [] }: Selector): Record<string, string> {
+  const named = matchExpressions.flatMap(({ key, operator, values = [] }) => {
+    if (operator === 'In') return [[key, values[0] ?? '']];
+    return operator === 'Exists' ? [[key, 'any']] : [];
+  });
+  return { ...Object.fromEntries(named), ...matchLabels };
+}
+
+function joined(state: NetworkState, record: PeerRecord): NetworkState {
+  return afterCommit(state, { revision: state.revision + 1, changes: [{ type: 'created', record }] });
+}
+
+/** Its name has a space, which no name of a peer has. */
+function newcomer(
+  labels: Readonly<Record<string, string>>,
+  network: string,
+  { workspace, revision }: NetworkState,
+): PeerRecord {
+  const uid = newId('p');
+  const spec = { displayName: '', hostname: '', platform: 'linux', publicKey: '', network } as const;
+  const status = { phase: 'ready', address: null } as const;
+  const base = { kind: 'MeshPeer', name: `newcomer ${uid}`, uid, labels, annotations: {}, unique: [] } as const;
+  return { ...base, spec, status, workspace, revision, createdAt: 0, generation: 1 };
+}

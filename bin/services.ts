@@ -3,6 +3,7 @@ import { MeshError } from '../core/errors.ts';
 import { buildLoginLimits } from '../core/identity/login-limits.ts';
 import { newId } from '../core/ids.ts';
 import type { Planner } from '../core/intent/planner.ts';
+import { mayAccess } from '../core/invoke.ts';
 import { buildLiveness } from '../core/network/liveness.ts';
 import { ReportedPaths } from '../core/network/reported-paths.ts';
 import { buildNetworkStates } from '../core/network/states.ts';
@@ -43,6 +44,10 @@ function performer(all: readonly AnyOperation<Services>[]): Services['perform'] 
   return async (name, input, context) => {
     const operation = byName.get(name);
     if (!operation) throw new MeshError('not_found', `There is no operation ${name} any more: ask for it anew.`);
+    const { caller, workspace } = context;
+    if (!caller || !mayAccess(operation.access, caller, workspace)) {
+      throw new MeshError('forbidden', `${caller?.name ?? 'Who asked'} may no longer ask for this.`);
+    }
     return operation.run(operation.input.parse(input) as never, context);
   };
 }

@@ -7,7 +7,7 @@ import { SYSTEM_WORKSPACE } from './ids.ts';
 import { type AnyOperation, type CallContext, type Face, isPending } from './operation.ts';
 import { StoreError, type StoreErrorCode } from './ports.ts';
 import { fieldErrorsOf, PLAINLY } from './schema-errors.ts';
-import type { Access } from './scope.ts';
+import { type Access, PERSON_ONLY_SCOPES } from './scope.ts';
 
 /** One call as a face received it. */
 export interface CallRequest {
@@ -242,7 +242,9 @@ function forbiddenDetail(access: Access): string {
     case 'agent':
       return 'Only an agent may do this, with its agent token.';
     default:
-      return `This needs the scope ${access}. Ask an administrator of the workspace for it.`;
+      return (PERSON_ONLY_SCOPES as ReadonlySet<Access>).has(access)
+        ? `This needs a signed-in person with the scope ${access}; no agent or token has it.`
+        : `This needs the scope ${access}, which you do not hold here.`;
   }
 }
 

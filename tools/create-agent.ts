@@ -30,7 +30,7 @@ export const createAgent = defineOperation({
       .array(egressRuleSchema)
       .max(100)
       .default([])
-      .describe('Egress rules its sub-agents may use while it has no peer of its own; nothing when left out'),
+      .describe('What it and its sub-agents may reach, and open to others; nothing when left out'),
     tokenUses: z
       .int()
       .min(1)

@@ -14,7 +14,7 @@ export const removeMember = defineOperation({
     successor: lineOfText(TEXT_LIMITS.name)
       .min(1)
       .optional()
-      .describe('member who takes over the agents; unset: they end'),
+      .describe('you yourself, to take over the agents; unset: they end'),
   }),
   output: z.strictObject({
     removed: z.literal(true),

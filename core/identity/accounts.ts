@@ -19,6 +19,8 @@ export interface AccountSpec {
   readonly disabled: boolean;
   /** Sessions and API tokens carry the epoch they were made in: raising it ends them all in one write. */
   readonly epoch: number;
+  /** Uid of the account that takes over its agents, once it is disabled. */
+  readonly successor?: string;
 }
 
 export type AccountRecord = StoredRecord<AccountSpec, Record<string, never>>;

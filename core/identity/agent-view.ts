@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { egressRuleSchema } from '../network/policy.ts';
 import { type AgentRecord, PRESETS } from '../network/resources.ts';
 import { SCOPES, type Scope } from '../scope.ts';
 
@@ -14,6 +15,14 @@ export const agentView = z.strictObject({
   phase: z.enum(['Pending', 'Active', 'Expired', 'Revoked']),
   depth: z.int(),
   peer: z.string().nullable().describe('Name of its peer, once it has enrolled'),
+  reach: z
+    .array(egressRuleSchema)
+    .nullable()
+    .describe('Of a root agent: what it and its sub-agents may reach, and open to others'),
+  egress: z
+    .array(egressRuleSchema)
+    .nullable()
+    .describe("Of a sandboxed or coordinating sub-agent: what it was granted of its parent's reach"),
   person: z.string().nullable().describe('Of a root agent: who made it and answers for it'),
 });
 
@@ -29,6 +38,8 @@ export function viewOfAgent({ uid, name, spec, status }: AgentRecord): z.input<t
     phase: status.phase,
     depth: status.depth,
     peer: status.peerRef ?? null,
+    reach: spec.parentRef ? null : [...(spec.reach ?? [])],
+    egress: spec.parentRef ? [...(spec.egress ?? [])] : null,
     person: spec.person?.name ?? null,
   };
 }

@@ -1,6 +1,7 @@
 import { commitContext } from '../commit-context.ts';
 import { MeshError } from '../errors.ts';
 import { newId } from '../ids.ts';
+import { lookUp } from '../network/find.ts';
 import type { EgressRule } from '../network/policy.ts';
 import {
   type AgentRecord,
@@ -127,8 +128,8 @@ export async function delegate(context: Context, id: string, name: string, reque
 /** An agent by uid or name. @throws MeshError `not_found` */
 export async function findAgent({ services, workspace }: Context, id: string): Promise<AgentRecord> {
   const { agents } = await services.states.current(workspace);
-  const wanted = normalizeName(id).toLowerCase();
-  for (const agent of agents.values()) if (agent.uid === id || agent.name.toLowerCase() === wanted) return agent;
+  const found = lookUp(agents, id) ?? lookUp(agents, normalizeName(id));
+  if (found) return found;
   throw new MeshError('not_found', `There is no agent ${id}.`);
 }
 

@@ -59,7 +59,7 @@ export async function removeMember(
   }
   const commit = commitContext(context, `removed member ${name}`);
   const { services, workspace } = context;
-  const ops = await removeMemberOps(name, context, await successorIn(services, workspace, successor));
+  const ops = await removeMemberOps(name, context, await successorIn(services, context, successor, name));
   await services.store.commit(workspace, ops, commit);
   return endOrphans(services, workspace, commit);
 }

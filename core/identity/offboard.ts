@@ -1,12 +1,15 @@
-import { MeshError } from '../errors.ts';
+import type { Caller } from '../caller.ts';
+import { invalidInput, MeshError } from '../errors.ts';
 import type { PlanRecord } from '../intent/plan-record.ts';
 import type { AgentRecord } from '../network/resources.ts';
 import type { NetworkState } from '../network/state.ts';
+import { inTurn } from '../network/turn.ts';
 import type { CommitContext, Op } from '../ports.ts';
 import { draftOf } from '../record.ts';
 import type { Services } from '../services.ts';
 import type { WorkflowRecord } from '../workflow/workflow-record.ts';
-import { type AccountRecord, accountById, findAccount } from './accounts.ts';
+import { type AccountRecord, accountById, findAccount, normalizeUsername } from './accounts.ts';
+import { isOpen } from './delegation.ts';
 import { endAgents } from './end-agents.ts';
 import { cancelOp } from './ending-with.ts';
 import { roleOf } from './members.ts';
@@ -39,52 +42,77 @@ export async function leavingOps(
       (status.state === 'pending' || status.state === 'approved') &&
       (spec.requesterId === uid || spec.applierId === uid),
   );
-  const agents = successor ? rootsOf(await states.current(workspace), uid) : [];
   return [
     ...gone.map(({ kind, name: key }): Op => ({ op: 'delete', key: { kind, name: key } })),
     ...undecided.map((workflow) => cancelOp(workflow, `${name}, who asked for it, has left`)),
-    ...agents.map(
-      (agent): Op => ({
-        op: 'update',
-        revision: agent.revision,
-        record: {
-          ...draftOf(agent),
-          spec: { ...agent.spec, person: { id: successor?.uid ?? uid, name: successor?.name ?? name } },
-        },
-      }),
-    ),
+    ...(successor ? passOps(await states.current(workspace), { from: { uid }, to: successor }) : []),
   ];
 }
 
 /**
- * Who takes over the agents of a person that leaves.
+ * Who takes over the agents of a person that leaves. In a workspace that is who removes the other: an administrator there
+ * is not told which other accounts exist, and nobody is made to answer for agents unasked.
  *
- * @throws MeshError `not_found` for who is no member of the workspace
+ * @throws MeshError `forbidden` for anybody else
  */
 export async function successorIn(
   services: Pick<Services, 'store'>,
-  workspace: string,
+  { workspace, caller }: { readonly workspace: string; readonly caller: Caller | null },
   username: string | undefined,
+  leaving: string,
 ): Promise<AccountRecord | undefined> {
   if (username === undefined) return undefined;
-  const account = await findAccount(services, username);
+  requireOther(username, leaving);
+  const account = normalizeUsername(username) === caller?.name ? await findAccount(services, username) : undefined;
   if (account && (await isMember(services, workspace, account))) return account;
-  throw new MeshError('not_found', `${username} is no member of the workspace ${workspace}: name one who is.`);
+  throw new MeshError('forbidden', 'Only you yourself can take over the agents of a member whom you remove.');
 }
 
-/** Ends the agents whose person is not there any more, with all that hangs on them. @returns names of what ended */
+/** @throws MeshError `invalid_input` for who leaves themselves */
+export function requireOther(successor: string, leaving: string): void {
+  if (normalizeUsername(successor) !== normalizeUsername(leaving)) return;
+  const detail = `${leaving} leaves: name somebody else as successor.`;
+  throw invalidInput([{ pointer: '/successor', detail }], detail);
+}
+
+/** Ends the agents whose person is not there any more and named no successor, with all that hangs on them. @returns names of what ended */
 export async function endOrphans(services: Needs, workspace: string, context: CommitContext): Promise<string[]> {
   const state = await services.states.current(workspace);
   const persons = new Set([...state.agents.values()].flatMap(({ spec }) => spec.person?.id ?? []));
   const gone = new Set<string>();
-  for (const id of persons) if (!(await isThere(services, workspace, id))) gone.add(id);
+  for (const id of persons) {
+    const account = await accountById(services, id);
+    if (account && (await isMember(services, workspace, account))) continue;
+    const heir =
+      account?.spec.successor === undefined ? undefined : await accountById(services, account.spec.successor);
+    if (account && heir && (await isMember(services, workspace, heir))) {
+      await passOn(services, workspace, { from: account, to: heir }, context);
+    } else gone.add(id);
+  }
   if (gone.size === 0) return [];
   return endAgents(services, workspace, (now) => [...gone].flatMap((id) => rootsOf(now, id)), 'Revoked', context);
 }
 
-async function isThere(services: Pick<Services, 'store'>, workspace: string, id: string): Promise<boolean> {
-  const account = await accountById(services, id);
-  return account !== undefined && isMember(services, workspace, account);
+interface Heirs {
+  readonly from: Pick<AccountRecord, 'uid'>;
+  readonly to: Pick<AccountRecord, 'uid' | 'name'>;
+}
+
+async function passOn(services: Needs, workspace: string, heirs: Heirs, context: CommitContext): Promise<void> {
+  await inTurn(services.store, workspace, async () => {
+    const ops = passOps(await services.states.current(workspace), heirs);
+    if (ops.length > 0) await services.store.commit(workspace, ops, context);
+  });
+}
+
+function passOps(state: NetworkState, { from, to: { uid, name } }: Heirs): Op[] {
+  return rootsOf(state, from.uid)
+    .filter(isOpen)
+    .map((agent) => ({
+      op: 'update',
+      revision: agent.revision,
+      record: { ...draftOf(agent), spec: { ...agent.spec, person: { id: uid, name } } },
+    }));
 }
 
 /** Whether an account has a part in a workspace. */

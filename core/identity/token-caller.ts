@@ -64,6 +64,10 @@ async function agentCaller(services: Reads, token: TokenRecord): Promise<Verifie
   const [agent] = standing?.line ?? [];
   if (!standing || !agent) throw await noStanding(services, token);
   const { line, scopes, endsAt, person } = standing;
+  const peer = await peerOf(services, agent);
+  if (peer?.status.phase === 'revoked') {
+    throw new MeshError('forbidden', 'The device of this agent was revoked by an administrator.');
+  }
   return {
     caller: {
       ...inOneWorkspace(token, scopes, Math.min(token.spec.expiresAt ?? Number.POSITIVE_INFINITY, endsAt)),
@@ -77,8 +81,14 @@ async function agentCaller(services: Reads, token: TokenRecord): Promise<Verifie
     restsOn: [
       ...line.map(({ uid }) => `AgentIdentity:${uid}`),
       ...(person === undefined ? [] : [`Account:${person}`, `Member:${person}`]),
+      ...(peer ? [`MeshPeer:${peer.uid}`] : []),
     ],
   };
+}
+
+async function peerOf({ store }: Reads, { workspace, status }: AgentRecord): Promise<PeerRecord | undefined> {
+  if (status.peerRef === undefined) return undefined;
+  return (await store.get(workspace, { kind: 'MeshPeer', name: status.peerRef })) as PeerRecord | undefined;
 }
 
 /** Who waits to be let into the network does not act in it either, and hears what it waits for. */

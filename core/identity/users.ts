@@ -6,7 +6,7 @@ import type { Op } from '../ports.ts';
 import { draftOf } from '../record.ts';
 import type { Services } from '../services.ts';
 import { type AccountRecord, type AccountRole, accountDraft, findAccount } from './accounts.ts';
-import { endOrphans, isMember, leavingOps } from './offboard.ts';
+import { endOrphans, leavingOps, requireOther } from './offboard.ts';
 import { hashPassword, requireGoodPassword } from './passwords.ts';
 import { requireSession } from './require-session.ts';
 
@@ -50,12 +50,13 @@ export async function updateUser(username: string, patch: UserPatch, context: Le
   const secret = patch.password === undefined ? {} : await initialPassword(patch.password, account);
   const ends = patch.password !== undefined || role !== account.spec.role || disabled !== account.spec.disabled;
   const epoch = account.spec.epoch + (ends ? 1 : 0);
-  const spec = { ...account.spec, displayName, role, disabled, epoch, ...secret };
+  const { successor: _, ...kept } = account.spec;
+  const spec = { ...kept, displayName, role, disabled, epoch, ...secret };
   const guards = isAdmin(account) && (role !== 'platform_admin' || disabled) ? await otherAdmin(account, context) : [];
   const ops: Op[] = [{ op: 'update', record: { ...draftOf(account), spec }, revision: account.revision }, ...guards];
   const commit = commitContext(context, `changed account ${account.name}`);
   const { changes } = await context.services.store.commit(SYSTEM_WORKSPACE, ops, commit);
-  if (disabled && !account.spec.disabled) await leaveEverywhere(account, undefined, context);
+  if (disabled && !account.spec.disabled) await leaveEverywhere(account, context);
   return (changes[0]?.record ?? account) as AccountRecord;
 }
 
@@ -77,10 +78,14 @@ export async function deleteUser(
   const guards = isAdmin(account) ? await otherAdmin(account, context) : [];
   const commit = commitContext(context, `deleted account ${account.name}`);
   // Disabled first: what needs a second person is known before anything has gone, and nobody acts in between.
-  const disabled = { ...draftOf(account), spec: { ...account.spec, disabled: true, epoch: account.spec.epoch + 1 } };
+  if (successor !== undefined) requireOther(successor, account.name);
+  const heir = successor === undefined ? undefined : await requireAccount(successor, context);
+  const epoch = account.spec.epoch + 1;
+  const spec = { ...account.spec, disabled: true, epoch, ...(heir && { successor: heir.uid }) };
+  const disabled = { ...draftOf(account), spec };
   const disable: Op = { op: 'update', record: disabled, revision: account.revision };
   await store.commit(SYSTEM_WORKSPACE, [disable, ...guards], commit);
-  await leaveEverywhere(account, successor, context);
+  await leaveEverywhere(account, context);
   for (const { uid } of await workspacesOf(context)) {
     const member = await store.get(uid, { kind: 'Member', name: account.name });
     if (member) await store.commit(uid, [{ op: 'delete', key: { kind: 'Member', name: member.name } }], commit);
@@ -90,16 +95,10 @@ export async function deleteUser(
 }
 
 /** Ends in every workspace what hangs on an account, its memberships apart. */
-async function leaveEverywhere(
-  account: AccountRecord,
-  successor: string | undefined,
-  context: LeavingContext,
-): Promise<void> {
+async function leaveEverywhere(account: AccountRecord, context: LeavingContext): Promise<void> {
   const { services } = context;
-  const heir = successor === undefined ? undefined : await requireAccount(successor, context);
   for (const { uid: workspace } of await workspacesOf(context)) {
-    const isHeirThere = heir !== undefined && (await isMember(services, workspace, heir));
-    const ops = await leavingOps(services, workspace, account, isHeirThere ? heir : undefined);
+    const ops = await leavingOps(services, workspace, account, undefined);
     const commit = commitContext(context, `${account.name} left`);
     if (ops.length > 0) await services.store.commit(workspace, ops, commit);
     await endOrphans(services, workspace, commit);

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { type BrokenAssertion, brokenAssertions } from '../assertions/guard.ts';
 import { type Beyond, beyondAuthority } from '../authority/judge.ts';
+import { laterViews } from '../authority/later.ts';
 import { writesOf } from '../authority/writes.ts';
 import { MeshError } from '../errors.ts';
 import { workspaceById } from '../identity/workspaces.ts';
@@ -124,6 +125,7 @@ export async function assess(
     expectations,
     isBounded,
     beyond,
+    later: [...laterViews({ before: state, after, now }, states)],
     callerPeer,
     settings: services.settings,
   });

@@ -53,6 +53,7 @@ function found(records: readonly StoredRecord[], changes: readonly NetworkChange
     expectations: [],
     isBounded: false,
     beyond: undefined,
+    later: [],
     callerPeer: undefined,
     settings: SETTINGS,
     ...more,

@@ -1,3 +1,4 @@
+import type { Compared } from '../authority/excess.ts';
 import type { Beyond } from '../authority/judge.ts';
 import type { NetworkState } from '../network/state.ts';
 import { type LintCode, lint } from '../reachability/lint.ts';
@@ -7,6 +8,7 @@ import type { Settings } from '../services.ts';
 import type { Effect } from './effect.ts';
 import { openedBeyond } from './excess.ts';
 import { controlAddresses, lockOuts } from './lock-out.ts';
+import { counted } from './markdown.ts';
 import { openedOutside } from './outside.ts';
 import type { Expectation } from './planner.ts';
 
@@ -16,6 +18,7 @@ export type FindingCode =
   | 'ADMIN_LOCKED_OUT'
   | 'CONTROL_LOCKED_OUT'
   | 'BEYOND_DELEGATION'
+  | 'OPENS_LATER'
   | 'OPENS_MORE';
 
 /** Something about a proposal that is allowed and probably not meant. Names in the message are data. */
@@ -52,6 +55,8 @@ export interface Judged {
   readonly isBounded: boolean;
   /** What exceeds the authority of the agent that asks, where an agent does. */
   readonly beyond: Beyond | undefined;
+  /** The same proposal at later instants, as far as something ends until then. */
+  readonly later: readonly Compared[];
   readonly callerPeer: string | undefined;
   readonly settings: Settings;
 }
@@ -60,6 +65,7 @@ export interface Judged {
 export function findingsOf(judged: Judged): Finding[] {
   const found = [
     ...delegationFindings(judged),
+    ...laterFindings(judged),
     ...lockOutFindings(judged),
     ...excessFindings(judged),
     ...lintFindings(judged),
@@ -74,6 +80,16 @@ function delegationFindings({ beyond }: Judged): Finding[] {
   const example = row ? `, for example ${row.src} to ${row.dst} on ${row.ports}` : '';
   const text = `${beyond.reasons.join('; ')}${example}, beyond what the agent ${beyond.agent} was delegated`;
   return [blocking('BEYOND_DELEGATION', text)];
+}
+
+/** What is shown opens no more than it seems to, once policies that cover connections today have ended. */
+function laterFindings({ effect, later }: Judged): Finding[] {
+  const more = later.find((view) => view.effect.openedPairs > effect.openedPairs);
+  if (!more) return [];
+  const [group] = more.effect.groups.filter(({ opened }) => opened.length > 0);
+  const example = group ? `, for example ${group.src[0]} to ${group.dst[0]}` : '';
+  const message = `it opens more once policies that cover it today have ended: ${counted(more.effect.openedPairs, 'pair')} of peers instead of ${effect.openedPairs}${example}`;
+  return [{ ...blocking('OPENS_LATER', message), blocks: false }];
 }
 
 function excessFindings(judged: Judged): Finding[] {

@@ -77,7 +77,8 @@ export function riskOf(
   if (cut) found.push(['high', 'closes connections of the caller itself']);
   for (const { code, message } of findings) {
     if (code === 'CONTROL_LOCKED_OUT') found.push(['critical', message]);
-    else if (code.endsWith('_LOCKED_OUT') || code === 'BEYOND_DELEGATION') found.push(['high', message]);
+    else if (code.endsWith('_LOCKED_OUT') || code === 'BEYOND_DELEGATION' || code === 'OPENS_LATER')
+      found.push(['high', message]);
   }
   found.sort(([a], [b]) => RISK_LEVELS.indexOf(b) - RISK_LEVELS.indexOf(a));
   return { level: found[0]?.[0] ?? 'low', reasons: found.map(([, reason]) => reason) };

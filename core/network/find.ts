@@ -21,13 +21,12 @@ export function findRecord<R extends StoredRecord>(records: ReadonlyMap<string, 
   );
 }
 
-/** By stored name, name in another case, or id. */
+/** By id, stored name, or name in another case. The id comes first: nobody hides a record behind a name that reads as its id. */
 export function lookUp<R extends StoredRecord>(records: ReadonlyMap<string, R>, idOrName: string): R | undefined {
-  const exact = records.get(idOrName);
-  if (exact) return exact;
-  if (records instanceof RecordMap) return records.byUid(idOrName) ?? records.byFoldedName(foldName(idOrName));
-  const { byId, byFoldedName } = indexOf(records);
-  return byId.get(idOrName) ?? byFoldedName.get(foldName(idOrName));
+  const found = lookUpById(records, idOrName) ?? records.get(idOrName);
+  if (found) return found;
+  if (records instanceof RecordMap) return records.byFoldedName(foldName(idOrName));
+  return indexOf(records).byFoldedName.get(foldName(idOrName));
 }
 
 export function lookUpById<R extends StoredRecord>(records: ReadonlyMap<string, R>, id: string): R | undefined {

@@ -6,12 +6,12 @@ import { ROLE_SCOPES } from '../scope.ts';
 import type { Services } from '../services.ts';
 
 /**
- * Whether a person may approve what they asked for themselves: as the workspace says, else only while nobody else could
+ * Whether a person may approve what they asked for themselves: where the workspace says so, else only while nobody else could
  * (DESIGN 5.5), so that an installation of one person works.
  */
 export async function mayApproveOwn(services: Pick<Services, 'store'>, workspace: string): Promise<boolean> {
   const { settings } = (await workspaceById(services, workspace)).spec;
-  return settings.selfApproval ?? (await approvers(services, workspace)).size <= 1;
+  return settings.selfApproval === true || (await approvers(services, workspace)).size <= 1;
 }
 
 /** User names of who may approve in a workspace. A member without an account counts too: nobody is told which these are. */

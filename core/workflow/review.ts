@@ -1,6 +1,7 @@
 import type { Caller } from '../caller.ts';
 import { commitContext } from '../commit-context.ts';
 import { MeshError } from '../errors.ts';
+import { agentStanding } from '../identity/agent-standing.ts';
 import { isAgentId } from '../ids.ts';
 import type { CallContext } from '../operation.ts';
 import type { Services } from '../services.ts';
@@ -24,11 +25,11 @@ export async function approveWorkflow(
   const reviewer = requirePerson(context);
   const { services, workspace } = context;
   const workflow = await pending(context, id);
-  const own = isOwnRequest(workflow, reviewer);
+  const own = await isOwnRequest(services, workflow, reviewer);
   if (own && !(await mayApproveOwn(services, workspace))) {
     throw new MeshError(
       'forbidden',
-      'You asked for this change, so another person has to approve it (selfApproval is off).',
+      'You asked for this change, so another person has to approve it (selfApproval is not on, and others may approve).',
     );
   }
   await review(context, workflow, reviewer, { state: 'approved', ...(own && { selfApproved: true }) }, note);
@@ -50,9 +51,17 @@ export async function rejectWorkflow(
  * Whether the reviewer is the person behind who asked or who applied: agents and tokens are not somebody else. Where no
  * person is known, as of agents made by earlier versions, nobody counts as another.
  */
-function isOwnRequest({ spec }: WorkflowRecord, { id, person = id }: Caller): boolean {
+async function isOwnRequest(
+  services: Pick<Services, 'store'>,
+  { workspace, spec }: WorkflowRecord,
+  { id, person = id }: Caller,
+): Promise<boolean> {
   const { persons, requesterId, applierId } = spec;
   if (requesterId === id || applierId === id) return true;
+  for (const asker of [requesterId, applierId].filter(isAgentId)) {
+    // Who took an agent over answers for what it had asked for.
+    if ((await agentStanding(services, workspace, asker))?.person === person) return true;
+  }
   return persons === undefined ? isAgentId(requesterId) || isAgentId(applierId) : persons.includes(person);
 }
 

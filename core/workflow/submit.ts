@@ -82,7 +82,10 @@ async function askForApproval(context: Context, changes: readonly NetworkChange[
     requesterId: caller.id,
     ...(caller.person !== undefined && { person: caller.person }),
   };
-  const record = workflowDraft(id, specOf(assessment, asked, caller, services.clock.now()), { state: 'pending' });
+  const spec = specOf(assessment, asked, caller, services.clock.now());
+  const beyond = (assessment.beyond?.reasons ?? []).map((why) => `needs a person: ${why}`);
+  const shown = { ...spec, riskReasons: [...spec.riskReasons, ...beyond] };
+  const record = workflowDraft(id, shown, { state: 'pending' });
   await services.store.commit(workspace, [{ op: 'create', record }], commitContext(context, `submit: ${reason}`));
   return waitsFor([id], false, assessment.beyond?.reasons);
 }

@@ -223,7 +223,7 @@ describe('a person who leaves', () => {
     const boss = await scene.agent('boss', ['network:read', 'agents:delegate']);
     const child = await scene.child(boss.token, 'child', ['network:read']);
     const wrong = { username: 'ada', successor: 'nobody' };
-    await expect(scene.call(scene.grace, 'remove_member', wrong)).rejects.toMatchObject({ code: 'not_found' });
+    await expect(scene.call(scene.grace, 'remove_member', wrong)).rejects.toMatchObject({ code: 'forbidden' });
     const left = await scene.call(scene.grace, 'remove_member', { username: 'ada', successor: 'grace' });
     expect(left).toEqual({ removed: true, endedAgents: [] });
     expect((await scene.call(child.token, 'list_peers')).items).toHaveLength(4);

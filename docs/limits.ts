@@ -113,6 +113,8 @@ export const answers: Readonly<Record<string, string>> = {
   changes: 'changes of one commit or one plan',
   effect: 'rows of one effect; `omitted` counts the others',
   detail: 'fields of one security event',
+  reach: 'rules of one agent',
+  egress: 'rules of one agent',
   riskReasons: 'one for each rule of risk',
   risk_reasons: 'one for each rule of risk',
   unmet: 'expectations and checks of one plan',

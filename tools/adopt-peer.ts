@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { comparison } from '../core/authority/judge.ts';
+import { requireSession } from '../core/identity/require-session.ts';
 import { viewOfEffect } from '../core/intent/effect-view.ts';
 import { findRecord } from '../core/network/find.ts';
 import { peerNow } from '../core/network/peer-answer.ts';
@@ -27,6 +28,7 @@ export const adoptPeer = defineOperation({
   problems: ['not_found', 'conflict', 'policy_assertion_failed'],
   http: { method: 'post', path: '/api/v1/peers/:id/adopt' },
   async run({ id, dryRun }, context) {
+    requireSession(context.caller);
     const { services, workspace } = context;
     const { states, clock } = services;
     const state = await states.current(workspace);

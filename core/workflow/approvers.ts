@@ -11,7 +11,10 @@ import type { Services } from '../services.ts';
  */
 export async function mayApproveOwn(services: Pick<Services, 'store'>, workspace: string): Promise<boolean> {
   const { settings } = (await workspaceById(services, workspace)).spec;
-  return settings.selfApproval === true || (await approvers(services, workspace)).size <= 1;
+  const { selfApproval, requireApproval } = settings;
+  // Where even the settings need approval, a single approver who may not could never be let in again.
+  if (selfApproval !== undefined && !(requireApproval && !selfApproval)) return selfApproval;
+  return (await approvers(services, workspace)).size <= 1;
 }
 
 /** User names of who may approve in a workspace. A member without an account counts too: nobody is told which these are. */

@@ -17,11 +17,16 @@ const IPV4 = /^\d{1,3}(?:\.\d{1,3}){3}$/;
  * A request with a bearer token and no sign of a browser is nobody's page: pages have no token to send.
  *
  * @param own names of this control plane, in lower case, besides those of the loopback
+ * @param readsToken whether a token is asked for: where none is, one that is made up says nothing about who sends it
  */
-export function refuseForeignHost({ socket, headers }: Received, own: ReadonlySet<string>): MeshError | undefined {
+export function refuseForeignHost(
+  { socket, headers }: Received,
+  own: ReadonlySet<string>,
+  readsToken = true,
+): MeshError | undefined {
   const { host, origin, cookie, authorization } = headers;
   const isPage = origin !== undefined || cookie !== undefined;
-  if (!isPage && (isBearer(authorization) || !isLoopback(socket.localAddress ?? ''))) return undefined;
+  if (!isPage && ((readsToken && isBearer(authorization)) || !isLoopback(socket.localAddress ?? ''))) return undefined;
   const name = nameOf(host);
   if (name === undefined) return new MeshError('host_not_allowed', 'Send a Host header that names this control plane.');
   // An address in place of a name was looked up by nobody.

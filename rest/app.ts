@@ -70,7 +70,7 @@ export function buildApp(options: AppOptions): RequestListener {
   if (trustProxy !== undefined) app.set('trust proxy', trustProxy);
 
   const limit = limits.rate === 'off' ? undefined : limitRate(limits.rate ?? DEFAULT_RATE, gate.known);
-  const checkHost = hostCheck(hosts);
+  const checkHost = hostCheck(hosts, operations);
   app.use((request, response, next) => {
     if (request.secure) response.setHeader('Strict-Transport-Security', STRICT_TRANSPORT_SECURITY);
     next();
@@ -144,10 +144,13 @@ function direct(
 /** Asked by load balancers under any name, and tell nothing; /mcp makes the same check and refuses in its own form. */
 const CHECKED_ELSEWHERE = new Set(['/healthz', '/readyz', '/mcp']);
 
-function hostCheck(hosts: ReadonlySet<string>): RequestHandler {
+function hostCheck(hosts: ReadonlySet<string>, operations: AppOptions['operations']): RequestHandler {
+  const open = new Set<string>(operations.flatMap(({ access, http }) => (access === 'public' ? [http.path] : [])));
   return (request, _response, next) => {
-    const refusal = refuseForeignHost(request, hosts);
-    next(refusal && !CHECKED_ELSEWHERE.has(request.url.split('?', 1)[0] ?? '') ? refusal : undefined);
+    const path = request.url.split('?', 1)[0] ?? '';
+    const readsToken = path.startsWith('/api/v1/') && !open.has(path);
+    const refusal = refuseForeignHost(request, hosts, readsToken);
+    next(refusal && !CHECKED_ELSEWHERE.has(path) ? refusal : undefined);
   };
 }
 

@@ -9,6 +9,7 @@ import { concernedWorkspaces } from './concerned-workspaces.ts';
 import { decisionsIn } from './decisions.ts';
 import { type Beyond, beyondAuthority, beyondDelegation, comparison } from './judge.ts';
 import { NeedsPerson } from './needs-person.ts';
+import { oneByOne } from './one-by-one.ts';
 import { requireShare } from './shares.ts';
 import { shownDigest } from './shown.ts';
 import { type Write, writesIn } from './writes.ts';
@@ -36,23 +37,31 @@ type Reads = Pick<Services, 'store' | 'states' | 'clock'>;
 export function guardedStore(services: Reads, caller: Caller | null, approved?: Approved): Store {
   const store = BASES.get(services.store) ?? services.store;
   if (caller === null || caller.kind === 'device' || caller.kind === 'enrolment') return store;
+  return judgingStore(services, store, caller, approved);
+}
+
+function judgingStore(services: Reads, store: Store, caller: Caller, approved: Approved | undefined): Store {
   let hasShown = false;
   const guarded: Store = {
     ...store,
-    async commit(workspace, ops, context) {
-      const writes = await writesIn(store, workspace, ops);
-      const need = await needOf(services, caller, workspace, writes);
-      // A workflow is what approval is: its execution was approved, by a person or by the settings of the workspace.
-      const isWorkflow = context.approval !== undefined && (caller.kind !== 'agent' || need?.isDecision === true);
-      if (need && !isWorkflow) requireApproved(need, approved);
-      if (need && approved)
-        await requireAsShown(services, workspace, writes, hasShown ? OPENS_NOTHING : approved.shown);
-      hasShown ||= need !== undefined;
-      const isPersons = caller.kind !== 'agent' || approved !== undefined || Boolean(context.approval?.reviewedBy);
-      const signed = ops.map((op) => withAuthor(op, isPersons ? undefined : caller.id));
-      return commitApproved(store, workspace, signed, context, approved);
-    },
+    commit: (workspace, ops, context) =>
+      caller.kind === 'agent'
+        ? oneByOne(store, caller.line?.at(-1) ?? caller.id, () => judged(workspace, ops, context))
+        : judged(workspace, ops, context),
   };
+
+  async function judged(workspace: string, ops: readonly Op[], context: CommitContext): Promise<Commit> {
+    const writes = await writesIn(store, workspace, ops);
+    const need = await needOf(services, caller, workspace, writes);
+    // A workflow is what approval is: its execution was approved, by a person or by the settings of the workspace.
+    const isWorkflow = context.approval !== undefined && (caller.kind !== 'agent' || need?.isDecision === true);
+    if (need && !isWorkflow) requireApproved(need, approved);
+    if (need && approved) await requireAsShown(services, workspace, writes, hasShown ? OPENS_NOTHING : approved.shown);
+    hasShown ||= need !== undefined;
+    const isPersons = caller.kind !== 'agent' || approved !== undefined || Boolean(context.approval?.reviewedBy);
+    const signed = ops.map((op) => withAuthor(op, isPersons ? undefined : caller.id));
+    return commitApproved(store, workspace, signed, context, approved);
+  }
   BASES.set(guarded, store);
   sharesTurns(guarded, store);
   return guarded;

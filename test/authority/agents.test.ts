@@ -387,3 +387,12 @@ describe('labels and names', () => {
     await expect(scene.call(agentToken, 'list_peers')).rejects.toMatchObject({ code: 'peer_pending' });
   });
 });
+
+it('many calls at once are held to the share like one after the other', async () => {
+  await using scene = await buildScene();
+  const boss = await scene.agent('boss', ['network:read', 'tokens:write']);
+  const made = await Promise.allSettled(
+    Array.from({ length: 60 }, (_, index) => scene.call(boss.token, 'generate_join_token', { name: `t${index}` })),
+  );
+  expect(made.filter(({ status }) => status === 'fulfilled')).toHaveLength(50);
+});

@@ -351,3 +351,22 @@ it('a plan that the settings approve is executed at once, and nothing of it is l
   const { items } = await scene.call(scene.ada, 'list_workflows');
   expect(items.map(({ status }: { status: string }) => status)).toEqual(['executed']);
 });
+
+it('who approves is told what opens once that which covers it today has ended', async () => {
+  await using scene = await buildScene({ requireApproval: true });
+  const shut = {
+    action: 'DENY',
+    peerSelector: only('db'),
+    ingress: [{}],
+    expiresAt: new Date(scene.kit.clock.time + 3_600_000).toISOString(),
+  };
+  const { workflow_id } = await scene.call(scene.ada, 'create_policy', { name: 'shut', spec: shut });
+  await approve(scene, scene.grace, workflow_id);
+  const spec = { action: 'ALLOW', peerSelector: {}, ingress: [{ from: [{ peerSelector: {} }] }], egress: [{}] };
+  const waiting = await scene.call(scene.ada, 'create_policy', { name: 'wide', spec });
+  expect(await scene.call(scene.grace, 'get_workflow', { id: waiting.workflow_id })).toMatchObject({
+    effect: { opened_pairs: 4 },
+    riskLevel: 'high',
+    warnings: expect.arrayContaining([expect.stringContaining('6 pairs of peers instead of 4')]),
+  });
+});

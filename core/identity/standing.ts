@@ -13,7 +13,7 @@ type Needs = Pick<Services, 'store' | 'clock'>;
 /** A caller as it was kept, to be asked again later. */
 export interface KeptCaller {
   readonly workspace: string;
-  readonly caller: Pick<Caller, 'kind' | 'id' | 'subject' | 'name' | 'interactive'> & {
+  readonly caller: Pick<Caller, 'kind' | 'id' | 'subject' | 'name' | 'interactive' | 'tokenId'> & {
     readonly scopes: readonly Scope[];
   };
 }
@@ -24,15 +24,25 @@ export interface KeptCaller {
  * @throws MeshError `forbidden` when they have gone
  */
 export async function callerAgain(services: Needs, { workspace, caller }: KeptCaller): Promise<Caller> {
+  await requireToken(services, workspace, caller);
   const held = await scopesNow(services, workspace, caller);
   const scopes = commonScopes(new Set(caller.scopes), held);
   return {
     ...caller,
     ...(caller.kind === 'user' && { person: caller.id }),
-    tokenId: '',
     workspaces: [workspace],
     scopesIn: (asked) => (asked === workspace ? scopes : new Set()),
   };
+}
+
+/** What an API token asked for ends with the token; a session may end meanwhile, its person stays. */
+async function requireToken(
+  { store }: Needs,
+  workspace: string,
+  { kind, interactive, tokenId, name }: KeptCaller['caller'],
+): Promise<void> {
+  if (kind !== 'user' || interactive) return;
+  if (!(await store.getById(workspace, 'Token', tokenId))) throw gone(`A token of ${name}`);
 }
 
 async function scopesNow(

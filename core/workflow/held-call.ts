@@ -100,7 +100,7 @@ async function ask(
   const { effect } = touchesNetwork
     ? comparison({ states: services.states, state, writes: need.writes, now })
     : { effect: effectOf(services.states.reachability(state, now), services.states.reachability(state, now)) };
-  const { kind, id: callerId, subject, name: callerName, interactive } = caller;
+  const { kind, id: callerId, subject, name: callerName, interactive, tokenId } = caller;
   const call: HeldCall = {
     operation: name,
     approvedIn: need.workspaces,
@@ -109,7 +109,15 @@ async function ask(
     asked: withoutSecrets(input, confidential?.input),
     shown: shownDigest(need.writes, effect),
     digest,
-    caller: { kind, id: callerId, subject, name: callerName, interactive, scopes: [...caller.scopesIn(workspace)] },
+    caller: {
+      kind,
+      id: callerId,
+      subject,
+      name: callerName,
+      interactive,
+      tokenId,
+      scopes: [...caller.scopesIn(workspace)],
+    },
   };
   const summary = `${title}: ${need.reasons.slice(0, 3).join('; ')}`;
   const id = newId('wf');

@@ -37,7 +37,7 @@ export interface HeldCall {
   readonly shown: string;
   /** SHA-256 over operation, workspace, caller and input, hex. */
   readonly digest: string;
-  readonly caller: Pick<Caller, 'kind' | 'id' | 'subject' | 'name' | 'interactive'> & {
+  readonly caller: Pick<Caller, 'kind' | 'id' | 'subject' | 'name' | 'interactive' | 'tokenId'> & {
     /** What the caller held; it is carried out with no more. */
     readonly scopes: readonly Scope[];
   };

@@ -3,8 +3,8 @@ import { renderUnicodeCompact } from 'uqr';
 import { z } from 'zod';
 import { formatJoinLink, type Invitation, parseJoinLink } from '../../client/enrol/join-link.ts';
 import { withTarget } from './admin.ts';
-import { callApi } from './api.ts';
 import { readToken, type TargetOptions, targetOf } from './session.ts';
+import { callInWorkspace, existingOrFirstWorkspace } from './workspace.ts';
 
 interface InviteOptions extends TargetOptions {
   readonly joinToken?: string;
@@ -41,6 +41,7 @@ async function invitationOf(options: InviteOptions): Promise<Invitation> {
     return { server: options.publicServer ?? target.server, token: readToken(options.joinToken) ?? '' };
   }
   const body = { name: 'invitation', expiry: options.expiry, usageLimit: Number(options.uses) };
-  const made = madeSchema.parse(await callApi(target, { method: 'post', path: '/api/v1/token/generate', body }));
+  const request = { method: 'post', path: '/api/v1/token/generate', body };
+  const made = madeSchema.parse(await callInWorkspace(target, request, existingOrFirstWorkspace));
   return { server: options.publicServer ?? parseJoinLink(made.joinLink).server, token: made.token };
 }

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { callApi } from './api.ts';
+import { callApi, requireSession } from './api.ts';
 import { CliError, EXIT } from './exit.ts';
 import { readSecrets } from './read-secrets.ts';
 import { DEFAULT_SERVER, forgetSession, parseServer, sessionFile, targetOf, writeSession } from './session.ts';
@@ -32,7 +32,7 @@ export function addLoginCommands(program: Command): void {
     .description('change the password of the signed-in account')
     .action(async () => {
       const target = targetOf({});
-      if (!target.token) throw new CliError('Sign in first: mesh login', EXIT.auth);
+      requireSession(target);
       const [oldPassword, newPassword] = await readSecrets(['Current password: ', 'New password: ']);
       if (oldPassword === undefined || newPassword === undefined) throw new CliError(TWO_LINES, EXIT.input);
       await callApi(target, {
@@ -53,7 +53,8 @@ async function login({ server, username, workspace }: LoginOptions): Promise<voi
   const password = process.env['MESH_PASSWORD'] ?? (await readSecrets(['Password: ']))[0];
   if (password === undefined) throw new CliError('No password: set MESH_PASSWORD or pipe it in.', EXIT.input);
   const target = { server, token: undefined, workspace: undefined };
-  const answer = await callApi(target, { method: 'post', path: '/api/v1/users/login', body: { username, password } });
+  const body = { username, password };
+  const answer = await callApi(target, { method: 'post', path: '/api/v1/users/login', body, anonymous: true });
   const { data } = answer as { data: { token: string; expiresAt: string; passwordChangeRequired: boolean } };
   writeSession({ server, token: data.token, ...(workspace !== undefined && { workspace }) });
   console.log(`Signed in to ${server} as ${username} until ${data.expiresAt}. Session: ${sessionFile()}`);

@@ -10,6 +10,8 @@ import { callInWorkspace, existingWorkspace } from './workspace.ts';
 
 interface JsonSchema {
   readonly type?: string;
+  readonly items?: JsonSchema;
+  readonly anyOf?: readonly JsonSchema[];
   readonly description?: string;
   readonly enum?: readonly unknown[];
   readonly properties?: Readonly<Record<string, JsonSchema>>;
@@ -78,19 +80,37 @@ const camelOf = (field: string) =>
   kebabOf(field).replaceAll(/-([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
 
 function optionOf(field: string, schema: JsonSchema, mandatory: boolean): Option {
-  const flag =
-    schema.type === 'boolean' ? `${flagOf(field)} [true|false]` : `${flagOf(field)} <${schema.type ?? 'value'}>`;
+  const takes = isWordList(schema) ? '<a,b,...>' : `<${schema.type ?? 'value'}>`;
+  const flag = `${flagOf(field)} ${schema.type === 'boolean' ? '[true|false]' : takes}`;
   const option = new Option(flag, `${schema.description ?? ''}${mandatory ? ' (required)' : ''}`.trim());
   return schema.enum ? option.choices(schema.enum.map(String)) : option;
 }
 
-function typedValue(field: string, { type }: JsonSchema, value: unknown): unknown {
+function typedValue(field: string, schema: JsonSchema, value: unknown): unknown {
+  const { type } = schema;
   if (type === 'string' || typeof value !== 'string') return value;
+  if (isWordList(schema)) return wordsOf(value);
   if (type === undefined || type === 'object' || type === 'array') return parseJsonOr(value, value);
   const parsed = parseJsonOr(value, undefined);
   if (parsed === undefined) throw new CliError(`${flagOf(field)} takes a ${type}, not "${value}".`, EXIT.input);
   return parsed;
 }
+
+/** Whether a field is a list of plain words, or may be one. */
+function isWordList({ type, items, anyOf = [] }: JsonSchema): boolean {
+  return (type === 'array' && items?.type === 'string') || anyOf.some(isWordList);
+}
+
+/** A list as JSON, or its plain words with commas between them. */
+function wordsOf(text: string): unknown {
+  const parsed = parseJsonOr(text, undefined);
+  if (Array.isArray(parsed) || parsed === null) return parsed;
+  const words = text.split(',').map((word) => word.trim());
+  // A sentence with a comma in it is one entry.
+  return words.every((word) => PLAIN_WORD.test(word)) ? words : [text];
+}
+
+const PLAIN_WORD = /^[\w:.*@/-]+$/;
 
 function parseJsonOr(text: string, otherwise: unknown): unknown {
   try {

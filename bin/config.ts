@@ -157,7 +157,10 @@ const file = z.strictObject({
       planTtl: duration.prefault('10m'),
       /** Requests a minute from one source address without a credential; logins have their own limit. */
       rateLimit: z.int().min(1).default(6_000),
-      /** Addresses under which people and pages reach this control plane: their names are accepted as `Host`. */
+      /**
+       * Addresses under which people and pages reach this control plane: their names are accepted as `Host`, and join links
+       * and approval addresses name the first.
+       */
       publicUrls: z
         .array(z.url({ protocol: /^https?$/, error: 'must be an address such as https://mesh.example.com' }))
         .default([]),

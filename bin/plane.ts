@@ -161,9 +161,10 @@ function storePath({ env, configDir }: Config): string {
 function settingsOf({ env, app }: Config): Settings {
   const { host, port } = env.MESH_LISTEN;
   const scheme = env.MESH_TLS_CERT === undefined ? 'http' : 'https';
+  const [publicUrl] = app.publicUrls;
   return {
     version: VERSION,
-    apiUrl: `${scheme}://${isAnyAddress(host) ? '127.0.0.1' : host}:${port}`,
+    apiUrl: publicUrl ? new URL(publicUrl).origin : `${scheme}://${isAnyAddress(host) ? '127.0.0.1' : host}:${port}`,
     signalingUrl: busGivenToNodes(env),
     relayAdvertiseUrl: relayGivenToNodes(env),
     stunUrl: env.MESH_STUN_URL,

@@ -39,7 +39,8 @@ app:
     - { username: admin, password: change-me-at-once }
   planTtl: 10m           # life of an intent plan
   rateLimit: 6000        # requests a minute from one source address; of one person or agent 5 times, of one workspace 20 times as many
-  publicUrls: []         # addresses of this control plane, such as https://mesh.example.com: see below
+  publicUrls: []         # addresses of this control plane, such as https://mesh.example.com: see below; join links and
+                         # approval addresses name the first
   trustProxy: false      # whose X-Forwarded-For and X-Forwarded-Proto count: true, a number of proxies, or their addresses
   metrics: open          # who may read /metrics: open, local (this machine), off, or { token: <bearer token> }
 \`\`\`

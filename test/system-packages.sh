@@ -13,6 +13,7 @@ need nats-server nats-server "the bus is compared with it"
 need turnutils_stunclient coturn "a second STUN client"
 need openssl openssl "certificates for the TLS scenario"
 need curl curl "the contract's requests are sent with it"
+need script bsdutils "prompts are answered on its pseudo-terminal"
 need chromium chromium "the dashboard is used in it"
 # The node: real WireGuard, firewalls and packets in network namespaces.
 need wireguard-go wireguard-go "tunnels without a kernel module"

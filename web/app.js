@@ -216,6 +216,7 @@ function showWorkflow(workflow) {
   review.hidden = status !== 'pending';
   $('#workflow h1').textContent = summary;
   $('#facts').replaceChildren(...factsOf(workflow));
+  $('#call').replaceChildren(...callOf(workflow.call));
   $('#effect').replaceChildren(
     ...effectOf('Opens', effect.opened, effect.opened_pairs),
     ...effectOf('Closes', effect.closed, effect.closed_pairs),
@@ -231,6 +232,7 @@ function factsOf(workflow) {
   const { status, riskLevel, riskReasons, warnings, requestedBy, requestedAt, expiresAt, intent } = workflow;
   const facts = [
     ['Status', workflow.error ? `${status}: ${workflow.error}` : status],
+    ['Next', isToRepeat(workflow) && REPEAT],
     ['Risk', [risk(riskLevel), ...riskReasons.map((reason) => element('p', {}, reason))]],
     ['Warnings', warnings.map((warning) => element('p', {}, warning))],
     ['Asked for', intent],
@@ -243,6 +245,19 @@ function factsOf(workflow) {
   return facts
     .filter(([, value]) => value && value.length > 0)
     .flatMap(([name, value]) => [element('dt', {}, name), element('dd', {}, ...[value].flat())]);
+}
+
+/** An approved call that is not carried out yet. */
+const isToRepeat = ({ status, call }) => status === 'approved' && call !== null;
+const REPEAT =
+  'Nothing has changed yet: who asked has to repeat the call, unless another workspace still has to approve it.';
+
+/** What is carried out on approval, as it was sent. */
+function callOf(call) {
+  if (!call) return [];
+  const input = element('pre', { tabIndex: 0 }, JSON.stringify(call.input, null, 2));
+  input.setAttribute('aria-label', `Input of ${call.operation}`);
+  return [element('h2', {}, 'Call'), element('p', {}, element('code', {}, call.operation)), input];
 }
 
 function effectOf(verb, rows, pairs) {
@@ -286,7 +301,7 @@ async function review(verb) {
     showWorkflow(workflow);
     $('#workflow h1').focus();
     if (workflow.error) throw new Problem({ title: 'The change failed', detail: workflow.error });
-    say(`The change is ${workflow.status}.`);
+    say(`The change is ${workflow.status}.${isToRepeat(workflow) ? ` ${REPEAT}` : ''}`);
   } catch (error) {
     // Somebody else may have decided, or it expired: show it as it is now, and why the answer was no.
     if (error.status === 409 || error.status === 410) await open();

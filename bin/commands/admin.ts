@@ -2,13 +2,16 @@ import { readFileSync } from 'node:fs';
 import { type Command, Option } from 'commander';
 import { z } from 'zod';
 import type { AnyOperation } from '../../core/operation.ts';
-import { callApi } from './api.ts';
+import type { ApiRequest } from './api.ts';
 import { CliError, EXIT } from './exit.ts';
 import { print } from './print.ts';
-import { type TargetOptions, targetOf } from './session.ts';
+import { type Target, type TargetOptions, targetOf } from './session.ts';
+import { callInWorkspace, existingWorkspace } from './workspace.ts';
 
 interface JsonSchema {
   readonly type?: string;
+  readonly items?: JsonSchema;
+  readonly anyOf?: readonly JsonSchema[];
   readonly description?: string;
   readonly enum?: readonly unknown[];
   readonly properties?: Readonly<Record<string, JsonSchema>>;
@@ -42,9 +45,23 @@ function addOperation(admin: Command, operation: AnyOperation<never>): void {
       if (value !== undefined) values[field] = typedValue(field, schema, value);
     }
     const target = targetOf(options);
-    const answer = await callApi(target, requestOf(operation, values, bodyOf(options.body), target.workspace));
+    requireTokenFor(operation, target);
+    const workspace = target.workspace ?? (isInWorkspacePath(operation) ? await existingWorkspace(target) : undefined);
+    const request = requestOf(operation, values, bodyOf(options.body), workspace);
+    const answer = await callInWorkspace(target, request);
     print(answer, options.json === true);
   });
+}
+
+/** Whether the path names the workspace. One that is to be deleted is never found, but named by who deletes it. */
+function isInWorkspacePath({ http }: AnyOperation<never>): boolean {
+  return http.path.includes('/:workspaceId') && !(http.method === 'delete' && http.path.endsWith('/:workspaceId'));
+}
+
+/** Devices have tokens of their own: a session is none. */
+function requireTokenFor({ access }: AnyOperation<never>, { token }: Target): void {
+  if (token || (access !== 'device' && access !== 'enrolment')) return;
+  throw new CliError('Give --token with the token of the device or the join token, or set MESH_TOKEN.', EXIT.auth);
 }
 
 /** The options that name a control plane; the same on every command that calls one. */
@@ -63,19 +80,37 @@ const camelOf = (field: string) =>
   kebabOf(field).replaceAll(/-([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
 
 function optionOf(field: string, schema: JsonSchema, mandatory: boolean): Option {
-  const flag =
-    schema.type === 'boolean' ? `${flagOf(field)} [true|false]` : `${flagOf(field)} <${schema.type ?? 'value'}>`;
+  const takes = isWordList(schema) ? '<a,b,...>' : `<${schema.type ?? 'value'}>`;
+  const flag = `${flagOf(field)} ${schema.type === 'boolean' ? '[true|false]' : takes}`;
   const option = new Option(flag, `${schema.description ?? ''}${mandatory ? ' (required)' : ''}`.trim());
   return schema.enum ? option.choices(schema.enum.map(String)) : option;
 }
 
-function typedValue(field: string, { type }: JsonSchema, value: unknown): unknown {
+function typedValue(field: string, schema: JsonSchema, value: unknown): unknown {
+  const { type } = schema;
   if (type === 'string' || typeof value !== 'string') return value;
+  if (isWordList(schema)) return wordsOf(value);
   if (type === undefined || type === 'object' || type === 'array') return parseJsonOr(value, value);
   const parsed = parseJsonOr(value, undefined);
   if (parsed === undefined) throw new CliError(`${flagOf(field)} takes a ${type}, not "${value}".`, EXIT.input);
   return parsed;
 }
+
+/** Whether a field is a list of plain words, or may be one. */
+function isWordList({ type, items, anyOf = [] }: JsonSchema): boolean {
+  return (type === 'array' && items?.type === 'string') || anyOf.some(isWordList);
+}
+
+/** A list as JSON, or its plain words with commas between them. */
+function wordsOf(text: string): unknown {
+  const parsed = parseJsonOr(text, undefined);
+  if (Array.isArray(parsed) || parsed === null) return parsed;
+  const words = text.split(',').map((word) => word.trim());
+  // A sentence with a comma in it is one entry.
+  return words.every((word) => PLAIN_WORD.test(word)) ? words : [text];
+}
+
+const PLAIN_WORD = /^[\w:.*@/-]+$/;
 
 function parseJsonOr(text: string, otherwise: unknown): unknown {
   try {
@@ -96,11 +131,12 @@ function bodyOf(given: string | undefined): string | undefined {
 
 /** Path fields go into the path; the rest is the query of a GET and the body of anything else. */
 function requestOf(
-  { http }: AnyOperation<never>,
+  { http, access }: AnyOperation<never>,
   values: Record<string, unknown>,
   body: string | undefined,
   workspace: string | undefined,
-) {
+): ApiRequest {
+  const asked = { method: http.method, ...(access === 'public' && { anonymous: true as const }) };
   const rest = { ...values };
   const path = http.path.replaceAll(/:(\w+)/g, (_, field: string) => {
     const value = field === 'workspaceId' ? workspace : rest[field];
@@ -113,10 +149,10 @@ function requestOf(
     const query = new URLSearchParams(
       Object.entries(rest).map(([field, value]): [string, string] => [field, String(value)]),
     );
-    return { method: http.method, path: query.size > 0 ? `${path}?${query}` : path };
+    return { ...asked, path: query.size > 0 ? `${path}?${query}` : path };
   }
   const parsed = body === undefined ? {} : parseJsonOr(body, undefined);
-  if (parsed !== undefined) return { method: http.method, path, body: { ...(parsed as object), ...rest } };
+  if (parsed !== undefined) return { ...asked, path, body: { ...(parsed as object), ...rest } };
   if (!http.yamlField) throw new CliError('--body must be a JSON object.', EXIT.input);
-  return { method: http.method, path, body, contentType: 'application/yaml' };
+  return { ...asked, path, body, contentType: 'application/yaml' };
 }

@@ -7,6 +7,15 @@ export interface ApiRequest {
   readonly path: string;
   readonly body?: unknown;
   readonly contentType?: string;
+  /** Asked without a token. */
+  readonly anonymous?: true;
+}
+
+/** The control plane cannot tell which workspace is meant. */
+export class WorkspaceNeeded extends CliError {
+  constructor() {
+    super('Name a workspace with --workspace (MESH_WORKSPACE).', EXIT.input);
+  }
 }
 
 const TIMEOUT_MS = 60_000;
@@ -14,9 +23,10 @@ const TIMEOUT_MS = 60_000;
 /**
  * Calls the control plane and answers its JSON.
  *
- * @throws CliError "title: detail" with the exit code of the problem's class.
+ * @throws CliError "title: detail" with the exit code of the problem's class; what to do is said in commands and options
  */
 export async function callApi({ server, token, workspace }: Target, request: ApiRequest): Promise<unknown> {
+  if (!request.anonymous) requireSession({ token });
   const headers: Record<string, string> = { accept: 'application/json' };
   if (token) headers['authorization'] = `Bearer ${token}`;
   if (workspace) headers['x-workspace-id'] = workspace;
@@ -34,11 +44,19 @@ export async function callApi({ server, token, workspace }: Target, request: Api
   const answer = parseJson(text);
   if (response.ok) return answer;
   const { title, detail, code, errors } = (answer ?? {}) as Record<string, unknown>;
-  const fields = Array.isArray(errors)
-    ? errors.map(({ pointer, detail: why }) => `\n  ${pointer}: ${why}`).join('')
-    : '';
+  if (code === 'password_change_required') throw new CliError('Change the password first: mesh passwd', EXIT.auth);
+  const wrong: { pointer: string; detail: string }[] = Array.isArray(errors) ? errors : [];
+  if (!workspace && code === 'invalid_input' && wrong.some(({ pointer }) => pointer === '/workspace_id')) {
+    throw new WorkspaceNeeded();
+  }
+  const fields = wrong.map(({ pointer, detail: why }) => `\n  ${pointer}: ${why}`).join('');
   const message = title ? `${title}: ${detail}${fields}` : `${server} answered ${response.status}`;
-  throw new CliError(message, exitCodeOf(code));
+  throw new CliError(message, exitCodeOf(code), code);
+}
+
+/** @throws CliError that says how to sign in */
+export function requireSession({ token }: Pick<Target, 'token'>): void {
+  if (!token) throw new CliError('Sign in first: mesh login', EXIT.auth);
 }
 
 function reasonOf(error: unknown): string {

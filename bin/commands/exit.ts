@@ -13,14 +13,17 @@ export const EXIT = {
   needsRoot: 8,
 } as const;
 
-const BY_CODE: Readonly<Partial<Record<ProblemCode, number>>> = {
+const BY_CODE: Readonly<Record<ProblemCode, number>> = {
   invalid_input: EXIT.input,
+  method_not_allowed: EXIT.input,
   payload_too_large: EXIT.input,
   unsupported_media_type: EXIT.input,
-  policy_assertion_failed: EXIT.negative,
   intent_not_understood: EXIT.input,
+  policy_assertion_failed: EXIT.negative,
   unauthenticated: EXIT.auth,
   forbidden: EXIT.auth,
+  beyond_delegation: EXIT.auth,
+  host_not_allowed: EXIT.auth,
   peer_pending: EXIT.auth,
   password_change_required: EXIT.auth,
   not_found: EXIT.notFound,
@@ -29,20 +32,26 @@ const BY_CODE: Readonly<Partial<Record<ProblemCode, number>>> = {
   expired: EXIT.conflict,
   plan_expired: EXIT.conflict,
   edition_required: EXIT.edition,
+  rate_limited: EXIT.unavailable,
+  internal: EXIT.unavailable,
+  unavailable: EXIT.unavailable,
 };
 
 /** A failure of the command line itself or of the server: one line for the user and the exit code of its class. */
 export class CliError extends Error {
   override readonly name = 'CliError';
   readonly exitCode: number;
+  /** Of the problem that a server answered. */
+  readonly code: unknown;
 
-  constructor(message: string, exitCode: number) {
+  constructor(message: string, exitCode: number, code?: unknown) {
     super(message);
     this.exitCode = exitCode;
+    this.code = code;
   }
 }
 
-/** The class of a problem that a server answered. */
+/** The class of a problem that a server answered; of one that only a newer server knows, that there is no answer. */
 export function exitCodeOf(code: unknown): number {
   return BY_CODE[code as ProblemCode] ?? EXIT.unavailable;
 }

@@ -3,8 +3,9 @@ import { renderUnicodeCompact } from 'uqr';
 import { z } from 'zod';
 import { formatJoinLink, type Invitation, parseJoinLink } from '../../client/enrol/join-link.ts';
 import { withTarget } from './admin.ts';
-import { callApi } from './api.ts';
+import { isWaiting, print } from './print.ts';
 import { readToken, type TargetOptions, targetOf } from './session.ts';
+import { callInWorkspace, existingOrFirstWorkspace } from './workspace.ts';
 
 interface InviteOptions extends TargetOptions {
   readonly joinToken?: string;
@@ -26,7 +27,9 @@ export function addInviteCommand(program: Command): void {
     .option('--uses <n>', 'devices that it may add', '1')
     .option('--link', 'print the join link in words too')
     .action(async (options: InviteOptions) => {
-      const link = formatJoinLink(await invitationOf(options));
+      const invitation = await invitationOf(options);
+      if ('waiting' in invitation) return print(invitation.waiting, options.json === true);
+      const link = formatJoinLink(invitation);
       if (options.json) console.log(JSON.stringify({ joinLink: link }, null, 2));
       else {
         console.log(renderUnicodeCompact(link));
@@ -35,12 +38,15 @@ export function addInviteCommand(program: Command): void {
     });
 }
 
-async function invitationOf(options: InviteOptions): Promise<Invitation> {
+async function invitationOf(options: InviteOptions): Promise<Invitation | { waiting: unknown }> {
   const target = targetOf(options);
   if (options.joinToken !== undefined) {
     return { server: options.publicServer ?? target.server, token: readToken(options.joinToken) ?? '' };
   }
   const body = { name: 'invitation', expiry: options.expiry, usageLimit: Number(options.uses) };
-  const made = madeSchema.parse(await callApi(target, { method: 'post', path: '/api/v1/token/generate', body }));
+  const request = { method: 'post', path: '/api/v1/token/generate', body };
+  const answer = await callInWorkspace(target, request, existingOrFirstWorkspace);
+  if (isWaiting(answer)) return { waiting: answer };
+  const made = madeSchema.parse(answer);
   return { server: options.publicServer ?? parseJoinLink(made.joinLink).server, token: made.token };
 }

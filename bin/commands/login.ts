@@ -1,7 +1,7 @@
-import { createInterface } from 'node:readline';
 import type { Command } from 'commander';
-import { callApi } from './api.ts';
+import { callApi, requireSession } from './api.ts';
 import { CliError, EXIT } from './exit.ts';
+import { readSecrets } from './read-secrets.ts';
 import { DEFAULT_SERVER, forgetSession, parseServer, sessionFile, targetOf, writeSession } from './session.ts';
 
 interface LoginOptions {
@@ -31,9 +31,11 @@ export function addLoginCommands(program: Command): void {
     .command('passwd')
     .description('change the password of the signed-in account')
     .action(async () => {
-      const oldPassword = await readPassword('Current password: ');
-      const newPassword = await readPassword('New password: ');
-      await callApi(targetOf({}), {
+      const target = targetOf({});
+      requireSession(target);
+      const [oldPassword, newPassword] = await readSecrets(['Current password: ', 'New password: ']);
+      if (oldPassword === undefined || newPassword === undefined) throw new CliError(TWO_LINES, EXIT.input);
+      await callApi(target, {
         method: 'put',
         path: '/api/v1/users/me/password',
         body: { oldPassword, newPassword },
@@ -43,43 +45,19 @@ export function addLoginCommands(program: Command): void {
     });
 }
 
+const TWO_LINES =
+  'The current and the new password are wanted on standard input, one a line; MESH_PASSWORD is read by mesh login alone.';
+
 async function login({ server, username, workspace }: LoginOptions): Promise<void> {
   parseServer(server);
-  const password = process.env['MESH_PASSWORD'] ?? (await readPassword('Password: '));
+  const password = process.env['MESH_PASSWORD'] ?? (await readSecrets(['Password: ']))[0];
+  if (password === undefined) throw new CliError('No password: set MESH_PASSWORD or pipe it in.', EXIT.input);
   const target = { server, token: undefined, workspace: undefined };
-  const answer = await callApi(target, { method: 'post', path: '/api/v1/users/login', body: { username, password } });
+  const body = { username, password };
+  const answer = await callApi(target, { method: 'post', path: '/api/v1/users/login', body, anonymous: true });
   const { data } = answer as { data: { token: string; expiresAt: string; passwordChangeRequired: boolean } };
   writeSession({ server, token: data.token, ...(workspace !== undefined && { workspace }) });
   console.log(`Signed in to ${server} as ${username} until ${data.expiresAt}. Session: ${sessionFile()}`);
   if (data.passwordChangeRequired) console.log('The password must be changed: mesh passwd');
   else console.log('Next: mesh mcp config');
-}
-
-let piped: AsyncIterator<string> | undefined;
-
-/** Without echo on a terminal; one line of standard input otherwise. */
-async function readPassword(question: string): Promise<string> {
-  if (!process.stdin.isTTY) {
-    piped ??= createInterface({ input: process.stdin })[Symbol.asyncIterator]();
-    const { value, done } = await piped.next();
-    if (done) throw new CliError('No password: set MESH_PASSWORD or pipe it in.', EXIT.input);
-    return value;
-  }
-  process.stderr.write(question);
-  process.stdin.setRawMode(true);
-  let password = '';
-  try {
-    for await (const chunk of process.stdin) {
-      for (const character of String(chunk)) {
-        if (character === '\r' || character === '\n') return password;
-        if (character === '\u0003') throw new CliError('Cancelled.', EXIT.input);
-        password = character === '\u007f' ? password.slice(0, -1) : password + character;
-      }
-    }
-    return password;
-  } finally {
-    process.stdin.setRawMode(false);
-    process.stdin.pause();
-    process.stderr.write('\n');
-  }
 }

@@ -2,17 +2,16 @@ import path from 'node:path';
 import { type Command, Option } from 'commander';
 import { withTarget } from './admin.ts';
 import { callApi } from './api.ts';
-import { CliError, EXIT } from './exit.ts';
 import {
   parseServer,
   readSession,
   sessionFile,
-  type Target,
   type TargetOptions,
   targetOf,
   writePrivate,
   writeSession,
 } from './session.ts';
+import { existingOrFirstWorkspace } from './workspace.ts';
 
 const CLIENTS = ['generic', 'claude-code', 'claude-desktop', 'cursor', 'vscode', 'windsurf', 'stdio'] as const;
 type Client = (typeof CLIENTS)[number];
@@ -38,8 +37,7 @@ export function addMcpConfigCommand(mcp: Command): void {
 
 async function writeConfig(options: ConfigOptions): Promise<void> {
   const target = targetOf(options);
-  if (!target.token) throw new CliError('Sign in first: mesh login', EXIT.auth);
-  const workspace = target.workspace ?? (await onlyWorkspace(target));
+  const workspace = target.workspace ?? (await existingOrFirstWorkspace(target));
   const session = readSession();
   // The commands that follow then need no --workspace.
   if (session?.server === target.server && session.workspace === undefined) writeSession({ ...session, workspace });
@@ -59,27 +57,6 @@ async function writeConfig(options: ConfigOptions): Promise<void> {
   writePrivate(file, `${JSON.stringify(configOf(options.client, target.server, token.token, workspace), null, 2)}\n`);
   if (options.json) console.log(JSON.stringify({ file, workspace, expiresAt: token.expiresAt }));
   else console.log(`Wrote ${file} (0600) for workspace ${workspace}; the token in it ends ${token.expiresAt}.`);
-}
-
-/** The one workspace there is; makes the first one on a new installation, so that the next command works. */
-async function onlyWorkspace(target: Target): Promise<string> {
-  const { items } = (await callApi(target, { method: 'get', path: '/api/v1/workspaces' })) as {
-    items: { id: string; slug: string }[];
-  };
-  const [first, second] = items;
-  if (first && !second) return first.id;
-  if (second) {
-    throw new CliError(
-      `You have several workspaces (${items.map(({ slug }) => slug).join(', ')}): name one with --workspace.`,
-      EXIT.input,
-    );
-  }
-  const body = { slug: 'main', namespace: 'main', displayName: 'Main', maxNodeCount: 250 };
-  const { data } = (await callApi(target, { method: 'post', path: '/api/v1/workspaces/add', body })) as {
-    data: { id: string };
-  };
-  process.stderr.write(`Made the first workspace, main (${data.id}).\n`);
-  return data.id;
 }
 
 function configOf(client: Client, server: string, token: string, workspace: string): unknown {

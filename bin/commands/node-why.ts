@@ -3,10 +3,10 @@ import { z } from 'zod';
 import { askAgent, localSocketPath } from '../../client/agent/local-socket.ts';
 import { type NodeStatus, nodeStatusSchema } from '../../client/agent/node-status.ts';
 import { withTarget } from './admin.ts';
-import { callApi } from './api.ts';
 import { CliError, EXIT } from './exit.ts';
 import { nodeDirectory } from './node-directory.ts';
 import { type TargetOptions, targetOf } from './session.ts';
+import { callInWorkspace } from './workspace.ts';
 
 interface WhyOptions extends TargetOptions {
   readonly configDir?: string;
@@ -57,7 +57,7 @@ async function policyOf(from: string, to: string, options: WhyOptions) {
   if (options.protocol) query.set('protocol', options.protocol.toUpperCase());
   if (options.port) query.set('port', options.port);
   const path = `/api/v1/connectivity/explain?${query}`;
-  return explanationSchema.parse(await callApi(targetOf(options), { method: 'get', path }));
+  return explanationSchema.parse(await callInWorkspace(targetOf(options), { method: 'get', path }));
 }
 
 /** By this node itself when it is the one that opens, else as that node reported it to the control plane. */
@@ -67,7 +67,7 @@ async function wayOf(from: string, to: string, options: WhyOptions, local: NodeS
     return peer && waySchema.parse({ ...peer, reason: `${peer.reason.detail} (${peer.reason.code})` });
   }
   const path = `/api/v1/peers/${encodeURIComponent(from)}/paths`;
-  const answer = await callApi(targetOf(options), { method: 'get', path });
+  const answer = await callInWorkspace(targetOf(options), { method: 'get', path });
   const { items } = z.object({ items: z.array(waySchema.extend({ peer: z.string() })) }).parse(answer);
   return items.find(({ peer, name }) => peer === to || name.toLowerCase() === normal(to));
 }

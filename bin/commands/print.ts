@@ -1,7 +1,9 @@
 import { styleText } from 'node:util';
+import { z } from 'zod';
 
 /** An answer for a person, or the JSON itself. Lists become tables of their plain fields. */
 export function print(answer: unknown, json: boolean): void {
+  tellWaiting(answer);
   if (json || typeof answer !== 'object' || answer === null) {
     console.log(JSON.stringify(answer, null, 2));
     return;
@@ -13,6 +15,18 @@ export function print(answer: unknown, json: boolean): void {
   }
   console.log(items.length === 0 ? 'none' : table(items as Record<string, unknown>[]));
   if (next) console.log(`more: --cursor ${next}`);
+}
+
+const waiting = z.looseObject({ status: z.literal('pending_approval'), workflow_id: z.string() });
+
+/** Whether an answer says that a person has to approve first; how is said beside it, on standard error. */
+export function isWaiting(answer: unknown): boolean {
+  return waiting.safeParse(answer).success;
+}
+
+function tellWaiting(answer: unknown): void {
+  const { data } = waiting.safeParse(answer);
+  if (data) process.stderr.write(`Waits for approval: mesh admin approve-workflow --id ${data.workflow_id}\n`);
 }
 
 const MAX_COLUMNS = 7;

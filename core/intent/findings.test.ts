@@ -126,6 +126,13 @@ describe('of a proposal is found', () => {
     ]);
   });
 
+  it('that nodes could not reach a control plane that is a peer at an https address, which has port 443', () => {
+    const close = write('close', { action: 'ALLOW', peerSelector: { matchLabels: { x: 'y' } }, ingress: [] });
+    const labelled = peer('plane', { address: '10.96.0.9', labels: { x: 'y' } });
+    const settings = { ...SETTINGS, apiUrl: 'https://10.96.0.9' };
+    expect(found([WEB, DB, labelled], [close], { settings })[0]?.[2]).toContain('(TCP 443)');
+  });
+
   it('that nodes could not reach a control plane that is itself a peer', () => {
     const close = write('close', { action: 'ALLOW', peerSelector: { matchLabels: { x: 'y' } }, ingress: [] });
     const labelled = peer('plane', { address: '10.96.0.9', labels: { x: 'y' } });

@@ -83,10 +83,13 @@ function reachesAny(reach: Reachability, name: string): boolean {
   return reach.parts.endpoints.some((_, place) => place !== self && reach.pair(self, place) !== NO_PORTS);
 }
 
+/** What an address without a port means; a URL never keeps the port of its scheme. */
+const PORTS: Readonly<Record<string, number>> = { 'http:': 80, 'https:': 443 };
+
 /** `host:port`, with or without a scheme. */
 function addressOf(text: string | undefined, protocol: 'TCP' | 'UDP', usual: number): ControlAddress | undefined {
   const url = text === undefined ? undefined : URL.parse(text.includes('://') ? text : `tcp://${text}`);
   if (!url?.hostname) return undefined;
-  const port = url.port === '' ? usual : Number(url.port);
+  const port = url.port === '' ? (PORTS[url.protocol] ?? usual) : Number(url.port);
   return { host: url.hostname.replace(/^\[|\]$/g, ''), port, protocol };
 }

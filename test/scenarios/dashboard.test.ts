@@ -159,6 +159,41 @@ describe.skipIf(!hasBrowser && !isRequired)('in a browser', () => {
     expect(peers.items).toEqual([]);
   });
 
+  test('an approver sees what a held call would do and why it waits, and is told that it has to be repeated', async () => {
+    await using fresh = await startHarness();
+    const { token, workspace } = await fresh.workspace();
+    const settings = { settings: { requireApproval: true } };
+    await fresh.api('PATCH', `/api/v1/workspaces/${workspace}`, { token, body: settings });
+    const body = { name: '<b onclick="alert(1)">databases</b>', expiry: '24h', labels: { role: 'db' } };
+    const { body: held } = await fresh.api('POST', '/api/v1/token/generate', { token, workspace, body });
+    await fresh.api('PUT', '/api/v1/users/me/password', {
+      token,
+      body: { oldPassword: ADMIN_PASSWORD, newPassword: OWN_PASSWORD },
+    });
+
+    await using page = await openBrowser();
+    const sees = (selector: string, text: string | RegExp) =>
+      expect.poll(() => page.text(selector), { timeout: 10_000 }).toMatch(text);
+    await page.open(`${fresh.url}/#/workflows/${held.workflow_id}`);
+    await sees('main', 'Sign in');
+    await page.type('#username', 'admin');
+    await page.type('#password', OWN_PASSWORD);
+    await page.click('#sign-in button');
+    await sees('#facts', /Status\s+pending/);
+    const own = { token: await fresh.login('admin', OWN_PASSWORD), workspace };
+    const { body: workflow } = await fresh.api('GET', `/api/v1/workflows/${held.workflow_id}`, own);
+    const facts = await page.text('#facts');
+    expect(workflow.riskReasons.length).toBeGreaterThan(0);
+    for (const line of [...workflow.riskReasons, ...workflow.warnings]) expect(facts).toContain(line);
+    await sees('#call', 'generate_join_token');
+    expect(await page.text('#call pre')).toBe(JSON.stringify(workflow.call.input, null, 2));
+    expect(await page.text('#call pre')).toContain('<b onclick');
+    await page.click('#review [value=approve]');
+    await sees('#message', /^The change is approved. Nothing has changed yet: who asked has to repeat the call/);
+    await sees('#facts', /Status\s+approved\s+Next\s+Nothing has changed yet/);
+    expect(page.complaints).toEqual([]);
+  });
+
   test('the first person of a new plane has to replace the built-in password before anything else', async () => {
     await using fresh = await startHarness({ config: {} });
     await using page = await openBrowser();

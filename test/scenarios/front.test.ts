@@ -10,6 +10,7 @@ import { BUILT_IN_PASSWORD } from '../../core/identity/first-accounts.ts';
 import { testCertificate } from '../../net/nats/test-certificate.ts';
 import { ADMIN_PASSWORD, configure, startHarness } from '../harness.ts';
 import { freshDirectory } from '../meshd.ts';
+import { webAndDatabase } from '../network-setup.ts';
 
 /** What stands between a control plane and its callers: browsers, reverse proxies, monitoring. */
 
@@ -77,6 +78,23 @@ describe('a page of another site whose name leads to the control plane', () => {
     expect(outcome(await logIn(plane.url, EVIL))).toBe(200);
     expect((await send(plane.url, 'GET', '/', { host: EVIL.host })).status).toBe(200);
   });
+});
+
+test('join links and approval addresses name the first of app.publicUrls, not the loopback', async () => {
+  const app = { initAdmins: ADMINS, publicUrls: ['https://vpn.example/', 'http://Evil.example:18090'] };
+  await using plane = await startHarness({ config: { app } });
+  const { token, workspace } = await webAndDatabase(plane);
+  const session = { token, workspace };
+  const made = await plane.api('POST', '/api/v1/token/generate', { ...session, body: { name: 'join', expiry: '' } });
+  expect(new URL(made.body.joinLink).searchParams.get('server')).toBe('https://vpn.example');
+  const intent = 'let the web servers reach the database on port 5432 and nobody else';
+  const asked = { ...session, body: { workspace_id: workspace, intent, dry_run: false } };
+  const { body: plan } = await plane.api('POST', '/api/v1/ai/intent/plan', asked);
+  const applied = await plane.api('POST', '/api/v1/ai/intent/apply', {
+    ...session,
+    body: { plan_id: plan.plan_id, approved_by: 'admin' },
+  });
+  expect(applied.body.approval_url).toBe(`https://vpn.example/#/workflows/${applied.body.workflow_id}`);
 });
 
 test('nodes and agents with a token are served under whatever name a proxy on this machine passes on', async () => {

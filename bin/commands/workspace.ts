@@ -1,0 +1,51 @@
+import { type ApiRequest, callApi, WorkspaceNeeded } from './api.ts';
+import { CliError, EXIT } from './exit.ts';
+import type { Target } from './session.ts';
+
+/** Calls in the named workspace; where none is named and the token is not of one alone, in the one that is found. */
+export async function callInWorkspace(
+  target: Target,
+  request: ApiRequest,
+  find: (target: Target) => Promise<string> = existingWorkspace,
+): Promise<unknown> {
+  try {
+    return await callApi(target, request);
+  } catch (error) {
+    if (!(error instanceof WorkspaceNeeded)) throw error;
+    return callApi({ ...target, workspace: await find(target) }, request);
+  }
+}
+
+/** @throws CliError that tells how to name one, where there is none or several */
+export async function existingWorkspace(target: Target): Promise<string> {
+  const only = await onlyWorkspace(target);
+  if (only !== undefined) return only;
+  throw new CliError(
+    'There is no workspace yet: make one with mesh admin add-workspace, or mesh mcp config, and name it with --workspace.',
+    EXIT.input,
+  );
+}
+
+/** Makes the first one on a new installation, so that the first commands need no administration. */
+export async function existingOrFirstWorkspace(target: Target): Promise<string> {
+  const only = await onlyWorkspace(target);
+  if (only !== undefined) return only;
+  const body = { slug: 'main', namespace: 'main', displayName: 'Main', maxNodeCount: 250 };
+  const { data } = (await callApi(target, { method: 'post', path: '/api/v1/workspaces/add', body })) as {
+    data: { id: string };
+  };
+  process.stderr.write(`Made the first workspace, main (${data.id}).\n`);
+  return data.id;
+}
+
+async function onlyWorkspace(target: Target): Promise<string | undefined> {
+  const { items } = (await callApi(target, { method: 'get', path: '/api/v1/workspaces' }).catch((error: unknown) => {
+    // A token may be good for several workspaces and yet not list them.
+    throw error instanceof CliError && error.code === 'forbidden' ? new WorkspaceNeeded() : error;
+  })) as { items: { id: string; slug: string }[] };
+  if (items.length < 2) return items[0]?.id;
+  throw new CliError(
+    `You have several workspaces (${items.map(({ slug }) => slug).join(', ')}): name one with --workspace.`,
+    EXIT.input,
+  );
+}

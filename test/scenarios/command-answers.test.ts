@@ -1,0 +1,61 @@
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { startHarness } from '../harness.ts';
+import { mesh } from '../run-command.ts';
+
+let home: string;
+beforeEach(() => {
+  home = mkdtempSync(path.join(tmpdir(), 'mesh-home-'));
+});
+afterEach(() => rmSync(home, { recursive: true, force: true }));
+
+test('mesh admin says on standard error who lets a held call go on, and keeps JSON alone on standard output', async () => {
+  await using harness = await startHarness();
+  const { token, workspace } = await harness.workspace();
+  const body = { settings: { requireApproval: true } };
+  await harness.api('PATCH', `/api/v1/workspaces/${workspace}`, { token, body });
+  const env = { MESH_SERVER: harness.url, MESH_TOKEN: token, MESH_WORKSPACE: workspace };
+  const policy = ['create-policy', '--name', 'shut', '--spec', '{"action":"DENY"}'];
+  for (const json of [[], ['--json']]) {
+    const { code, stdout, stderr } = await mesh(['admin', ...policy, ...json], { home, env });
+    const answer = JSON.parse(stdout);
+    expect([code, answer.status]).toEqual([0, 'pending_approval']);
+    expect(stderr).toBe(`Waits for approval: mesh admin approve-workflow --id ${answer.workflow_id}\n`);
+  }
+});
+
+test('mesh invite shows a held call as mesh admin does, and no QR code', async () => {
+  const held = { status: 'pending_approval', workflow_id: 'wf_1', message: 'Nothing has changed yet.' };
+  const server = createServer((_, response) => response.writeHead(202).end(JSON.stringify(held)));
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  const { port } = server.address() as AddressInfo;
+  const env = { MESH_SERVER: `http://127.0.0.1:${port}`, MESH_TOKEN: 'x' };
+  for (const json of [[], ['--json']]) {
+    const { code, stdout, stderr } = await mesh(['invite', ...json], { home, env });
+    expect([code, JSON.parse(stdout)]).toEqual([0, held]);
+    expect(stderr).toBe('Waits for approval: mesh admin approve-workflow --id wf_1\n');
+  }
+  server.close();
+  await once(server, 'close');
+});
+
+test('an option that takes a list takes plain words with commas between them, and JSON', async () => {
+  await using harness = await startHarness();
+  const { token, workspace } = await harness.workspace();
+  const env = { MESH_SERVER: harness.url, MESH_TOKEN: token, MESH_WORKSPACE: workspace };
+  for (const scopes of ['network:read,intents:plan', '["network:read","intents:plan"]', 'network:read, intents:plan']) {
+    const ran = await mesh(['admin', 'create-api-token', '--name', scopes.length.toString(), '--scopes', scopes], {
+      home,
+      env,
+    });
+    expect([ran.stderr, ran.code]).toEqual(['', 0]);
+    expect(JSON.parse(ran.stdout).scopes).toEqual(['network:read', 'intents:plan']);
+  }
+  const one = await mesh(['admin', 'create-api-token', '--name', 'one', '--scopes', 'network:read'], { home, env });
+  expect(JSON.parse(one.stdout).scopes).toEqual(['network:read']);
+});

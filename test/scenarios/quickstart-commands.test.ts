@@ -1,0 +1,108 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { BUILT_IN_PASSWORD } from '../../core/identity/first-accounts.ts';
+import { type Harness, startHarness } from '../harness.ts';
+import { mesh, run } from '../run-command.ts';
+
+const OWN_PASSWORD = 'a password of my own 42';
+const ROOT = path.resolve(import.meta.dirname, '../..');
+const DOCUMENTED_SERVER = 'http://127.0.0.1:18090';
+
+/** A plane as its first start leaves it: the built-in password, no workspace. */
+const startFresh = () => startHarness({ config: {} });
+
+let home: string;
+beforeEach(() => {
+  home = mkdtempSync(path.join(tmpdir(), 'mesh-home-'));
+});
+afterEach(() => rmSync(home, { recursive: true, force: true }));
+
+const signedIn = async ({ url }: Harness, owner = home) => {
+  const env = { MESH_SERVER: url };
+  await mesh(['login'], { home: owner, env, stdin: `${BUILT_IN_PASSWORD}\n` });
+  await mesh(['passwd'], { home: owner, env, stdin: `${BUILT_IN_PASSWORD}\n${OWN_PASSWORD}\n` });
+  await mesh(['login'], { home: owner, env, stdin: `${OWN_PASSWORD}\n` });
+};
+
+describe.each([
+  ['README.md', '## Three nodes'],
+  ['docs/node.md', '## Three machines in five minutes'],
+])('the first block of commands in %s', (file, heading) => {
+  test('brings a new control plane to a join link as it stands, with what its prompts ask for and nothing else', async () => {
+    await using harness = await startFresh();
+    const [start = '', ...commands] = firstBlock(file, heading);
+    expect(start).toMatch(/^MESH_\w+=.* npm start$/);
+    const env = { HOME: home, MESH_CONFIG_DIR: home, MESH_SERVER: harness.url };
+    let password = BUILT_IN_PASSWORD;
+    let shown = '';
+    for (const command of commands) {
+      const stdin = `${password}\n${OWN_PASSWORD}\n`;
+      // Only the port differs from what is written: tests share the machine.
+      const line = command.replace(DOCUMENTED_SERVER, harness.url);
+      const ran = await run('/bin/sh', ['-c', `cd ${ROOT} && ${line}`], { env, stdin });
+      expect([line, ran.code, ran.stderr.replace(/^Made the first workspace, main \(.*\)\.\n/, '')]).toEqual([
+        line,
+        0,
+        '',
+      ]);
+      if (line.includes('passwd')) password = OWN_PASSWORD;
+      shown = ran.stdout;
+    }
+    expect(shown).toMatch(/^mesh:\/\/join\?server=\S+token=mesh-join-/m);
+  });
+});
+
+describe('a command that needs a workspace and is given none', () => {
+  test('uses the one there is, of the path too, and asks for --workspace where there are several', async () => {
+    await using harness = await startFresh();
+    await signedIn(harness);
+    expect((await mesh(['invite'], { home })).stderr).toContain('Made the first workspace, main (');
+    const ask = (...args: string[]) => mesh(['admin', ...args], { home });
+    expect(await ask('list-peers')).toEqual({ code: 0, stdout: 'none\n', stderr: '' });
+    expect(JSON.parse((await ask('get-workspace')).stdout).slug).toBe('main');
+    expect((await mesh(['invite'], { home })).stderr).toBe('');
+    expect(await ask('delete-workspace')).toMatchObject({ code: 2, stderr: '--workspace is required.\n' });
+
+    await ask('add-workspace', '--slug', 'lab', '--namespace', 'lab', '--display-name', 'Lab', '--max-node-count', '9');
+    const several = 'You have several workspaces (lab, main): name one with --workspace.\n';
+    for (const args of [['admin', 'list-peers'], ['admin', 'get-workspace'], ['invite'], ['why', 'a', 'b']]) {
+      expect(await mesh(args, { home })).toEqual({ code: 2, stdout: '', stderr: several });
+    }
+    expect((await ask('list-peers', '--workspace', 'lab')).stdout).toBe('none\n');
+  });
+
+  test('is told of --workspace on a new control plane, and makes nothing, where it is an admin command', async () => {
+    await using harness = await startFresh();
+    await signedIn(harness);
+    for (const operation of ['list-peers', 'get-workspace']) {
+      const { code, stderr } = await mesh(['admin', operation], { home });
+      expect([code, stderr]).toEqual([2, expect.stringContaining('name it with --workspace')]);
+    }
+    expect((await mesh(['admin', 'list-workspaces'], { home })).stdout).toBe('none\n');
+  });
+});
+
+test('a command without a session says how to sign in, and one before the first password is changed how to change it', async () => {
+  await using harness = await startFresh();
+  const env = { MESH_SERVER: harness.url };
+  const wanted = { code: 3, stdout: '', stderr: 'Sign in first: mesh login\n' };
+  for (const args of [['invite'], ['passwd'], ['why', 'a', 'b'], ['mcp', 'config'], ['admin', 'list-peers']]) {
+    expect(await mesh(args, { home, env })).toEqual(wanted);
+  }
+  await mesh(['login'], { home, env, stdin: `${BUILT_IN_PASSWORD}\n` });
+  const { code, stderr } = await mesh(['invite'], { home, env });
+  expect([code, stderr]).toEqual([3, 'Change the password first: mesh passwd\n']);
+});
+
+/** Its commands without comments; a line that ends in `\` goes on. */
+function firstBlock(file: string, heading: string): string[] {
+  const text = readFileSync(path.join(ROOT, file), 'utf8');
+  const [, block = ''] = /```\w*\n(.*?)```/s.exec(text.slice(text.indexOf(heading))) ?? [];
+  return block
+    .replaceAll(/ *\\\n/g, ' ')
+    .trim()
+    .split('\n')
+    .map((line) => line.replace(/ +#.*$/, ''));
+}

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { createHmac } from 'node:crypto';
 import { comparison } from '../authority/judge.ts';
 import type { NeedsPerson } from '../authority/needs-person.ts';
 import { shownDigest } from '../authority/shown.ts';
@@ -201,9 +201,10 @@ function markdownOf(summary: string, call: HeldCall, { reasons, rows }: NeedsPer
 function digestOf(
   operation: string,
   input: Readonly<Record<string, unknown>>,
-  { workspace, caller }: CallContext<Services>,
+  { services, workspace, caller }: CallContext<Services>,
 ): string {
-  return createHash('sha256')
+  // Keyed, for a password in the input could be guessed from a plain digest of it.
+  return createHmac('sha256', services.keys.controlPrivateKey.reveal())
     .update(JSON.stringify([operation, workspace, caller?.id ?? '', ordered(input)]))
     .digest('hex');
 }

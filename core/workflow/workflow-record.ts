@@ -35,7 +35,7 @@ export interface HeldCall {
   readonly asked: Readonly<Record<string, unknown>>;
   /** What it was shown to do, see `shownDigest`. */
   readonly shown: string;
-  /** SHA-256 over operation, workspace, caller and input, hex. */
+  /** HMAC-SHA256 over operation, workspace, caller and input, hex; its key stays in `credentials.json`. */
   readonly digest: string;
   readonly caller: Pick<Caller, 'kind' | 'id' | 'subject' | 'name' | 'interactive' | 'tokenId'> & {
     /** What the caller held; it is carried out with no more. */

@@ -17,9 +17,8 @@ const ENTRY = new URL('./compute-thread.ts', import.meta.url);
 export function startCompute(storePath: string, { clock, log, settings }: Services): ComputePool | undefined {
   if (storePath === IN_MEMORY) return undefined;
   const workerData: ComputeThreadData = { storePath, settings };
-  const resourceLimits = { maxOldGenerationSizeMb: THREAD_HEAP_MB };
   return buildComputePool({
-    startThread: () => startThread(ENTRY, { workerData, resourceLimits }),
+    startThread: () => startThread(ENTRY, { workerData, heapMb: THREAD_HEAP_MB }),
     limits: COMPUTE_LIMITS,
     clock,
     log,

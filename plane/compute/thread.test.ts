@@ -10,7 +10,7 @@ const writes: Writes = { commit: () => Promise.reject(new Error('not asked')), r
 const threads: Thread[] = [];
 
 function thread(): Thread {
-  const started = startThread(ENTRY, { resourceLimits: { maxOldGenerationSizeMb: 64 } });
+  const started = startThread(ENTRY, { heapMb: 64 });
   threads.push(started);
   return started;
 }

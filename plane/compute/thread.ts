@@ -26,9 +26,20 @@ export class ThreadDied extends Error {
   }
 }
 
+/** How often the heap of a thread is looked at while it computes, ms: it may grow by some 100 MB in between. */
+const HEAP_LOOK_MS = 50;
+/** V8 ends the whole process, not always the thread alone, where a thread meets its own limit; none comes near this, MB. */
+const UNREACHED_HEAP_MB = 4_096;
+
+export interface ThreadOptions extends Pick<WorkerOptions, 'workerData'> {
+  /** Heap above which the thread is ended, MB. */
+  readonly heapMb: number;
+}
+
 /** Starts a thread of an entry file that calls `serveCalls`. */
-export function startThread(entry: URL, options: Pick<WorkerOptions, 'workerData' | 'resourceLimits'>): Thread {
-  const worker = new Worker(entry, { ...options, name: 'compute' });
+export function startThread(entry: URL, { workerData, heapMb }: ThreadOptions): Thread {
+  const resourceLimits = { maxOldGenerationSizeMb: UNREACHED_HEAP_MB };
+  const worker = new Worker(entry, { workerData, resourceLimits, name: 'compute' });
   // It lives as long as the process wants to, unless it computes.
   worker.unref();
   let current: { readonly writes: Writes; resolve(text: JsonText): void; reject(error: unknown): void } | undefined;
@@ -53,6 +64,13 @@ export function startThread(entry: URL, options: Pick<WorkerOptions, 'workerData
   });
   const say = (message: ToThread) => worker.postMessage(message);
 
+  async function endIfTooLarge(): Promise<void> {
+    const { used_heap_size: used } = await worker.getHeapStatistics();
+    if (used <= heapMb * 1_048_576) return;
+    die(`${Math.round(used / 1_048_576)} MB of heap`, true);
+    await worker.terminate();
+  }
+
   async function answerWrite(id: number, write: Write, writes: Writes): Promise<void> {
     say({ kind: 'written', id, outcome: await outcomeOf(() => perform(write, writes)) });
   }
@@ -64,12 +82,15 @@ export function startThread(entry: URL, options: Pick<WorkerOptions, 'workerData
     async run(call, now, writes) {
       if (death) throw death;
       worker.ref();
+      // A thread that has ended has no heap to tell of.
+      const look = setInterval(() => void endIfTooLarge().catch(() => undefined), HEAP_LOOK_MS);
       try {
         return await new Promise<JsonText>((resolve, reject) => {
           current = { writes, resolve, reject };
           say({ kind: 'call', call, now });
         });
       } finally {
+        clearInterval(look);
         current = undefined;
         worker.unref();
       }

@@ -43,7 +43,7 @@ const STREAM_HEADERS = [
   ...['X-Accel-Buffering', 'no'],
 ];
 
-/** The scope that shows changes of a kind; kinds that are not here are never shown. */
+/** The scope that shows changes of a kind; others, which keep no history, are never shown. */
 const SCOPE_OF_KIND: Partial<Record<Kind, Scope>> = {
   MeshPeer: 'network:read',
   MeshPolicy: 'network:read',
@@ -52,9 +52,6 @@ const SCOPE_OF_KIND: Partial<Record<Kind, Scope>> = {
   Presence: 'network:read',
   Workflow: 'network:read',
   PolicyAssertion: 'network:read',
-  Snapshot: 'snapshots:read',
-  Token: 'tokens:write',
-  Member: 'members:write',
 };
 
 interface Opened {

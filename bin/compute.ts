@@ -1,3 +1,4 @@
+import path from 'node:path';
 import type { Services } from '../core/services.ts';
 import { COMPUTE_LIMITS, THREAD_HEAP_MB } from '../plane/compute/limits.ts';
 import { buildComputePool, type ComputePool } from '../plane/compute/pool.ts';
@@ -11,7 +12,7 @@ export interface ComputeThreadData {
 }
 
 const IN_MEMORY = ':memory:';
-const ENTRY = new URL('./compute-thread.ts', import.meta.url);
+const ENTRY = new URL(`./compute-thread${path.extname(import.meta.url)}`, import.meta.url);
 
 /** The threads of a plane; the first one starts with the first heavy call. None where they could not open the store. */
 export function startCompute(storePath: string, { clock, log, settings }: Services): ComputePool | undefined {

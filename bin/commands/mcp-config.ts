@@ -1,5 +1,6 @@
 import path from 'node:path';
 import { type Command, Option } from 'commander';
+import { ownLauncher } from '../own-command.ts';
 import { withTarget } from './admin.ts';
 import { callApi } from './api.ts';
 import {
@@ -72,7 +73,7 @@ function configOf(client: Client, server: string, token: string, workspace: stri
       return {
         mcpServers: {
           mesh: {
-            command: path.resolve(import.meta.dirname, '../mesh'),
+            command: ownLauncher(),
             args: ['mcp', '--server', server, '--workspace', workspace],
             env: { MESH_TOKEN: token },
           },

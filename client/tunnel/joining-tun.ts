@@ -7,7 +7,7 @@ import type { Tun } from './wireguard-go.ts';
 
 /** How long a TCP segment waits for the next of its stream, unless it is the last that its sender had. */
 const JOIN_NS = 100_000;
-const ATTACH_PROGRAM = path.join(import.meta.dirname, 'attach-tun.ts');
+const ATTACH_PROGRAM = path.join(import.meta.dirname, `attach-tun${path.extname(import.meta.filename)}`);
 const ATTACH_TIMEOUT_MS = 5_000;
 
 /**

@@ -1,6 +1,9 @@
+import path from 'node:path';
 import { Worker } from 'node:worker_threads';
 import type { Address } from './listener.ts';
 import type { FromWorker, ToWorker, WorkerOptions } from './messages.ts';
+
+const WORKER = new URL(`./worker${path.extname(import.meta.url)}`, import.meta.url);
 
 /** One life of the broker's thread. */
 export class BusThread {
@@ -10,7 +13,7 @@ export class BusThread {
   readonly #listening: Promise<Address>;
 
   constructor(options: WorkerOptions, receive: (message: FromWorker) => void) {
-    const worker = new Worker(new URL('./worker.ts', import.meta.url), { workerData: options, name: 'nats' });
+    const worker = new Worker(WORKER, { workerData: options, name: 'nats' });
     this.#worker = worker;
     this.ended = new Promise((resolve) => {
       let failure: Error | undefined;

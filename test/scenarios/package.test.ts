@@ -1,0 +1,53 @@
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { startMeshd } from '../meshd.ts';
+import { run } from '../run-command.ts';
+
+const ROOT = path.resolve(import.meta.dirname, '../..');
+
+let home: string;
+let bin: string;
+
+/** What `npm pack` makes, unpacked as `npm install -g` does it: below a node_modules, where Node runs no TypeScript. */
+beforeAll(() => {
+  home = mkdtempSync(path.join(tmpdir(), 'mesh-package-'));
+  const packed = execFileSync('npm', ['pack', '--json', '--pack-destination', home], { cwd: ROOT, encoding: 'utf8' });
+  const [{ filename }] = JSON.parse(packed) as [{ filename: string }];
+  const place = path.join(home, 'node_modules/mesh');
+  mkdirSync(place, { recursive: true });
+  execFileSync('tar', ['-xzf', path.join(home, filename), '-C', place, '--strip-components=1']);
+  symlinkSync(path.join(ROOT, 'node_modules'), path.join(place, 'node_modules'));
+  bin = path.join(place, 'bin');
+});
+afterAll(() => rmSync(home, { recursive: true, force: true }));
+
+describe('the package that npm pack makes', () => {
+  test('has a mesh that knows its commands, and loads those of the node and of the plane', async () => {
+    const env = { HOME: home, MESH_CONFIG_DIR: home };
+    for (const args of [
+      ['--version'],
+      ['--help'],
+      ['up', '--help'],
+      ['admin', '--help'],
+      ['mcp', 'config', '--help'],
+    ]) {
+      const { code, stderr } = await run(path.join(bin, 'mesh'), args, { env });
+      expect({ args, code, stderr }).toEqual({ args, code: 0, stderr: '' });
+    }
+  });
+
+  test('has a meshd that serves API, page and bus, and says the next command as it is installed', async () => {
+    const meshd = startMeshd({ command: [path.join(bin, 'meshd'), '--standalone'] });
+    try {
+      const url = await meshd.ready();
+      const [health, page] = await Promise.all([fetch(`${url}/healthz`), fetch(url)]);
+      expect([health.status, page.status]).toEqual([200, 200]);
+      expect(meshd.stdout()).toMatch(/^Next: mesh login /m);
+    } finally {
+      await meshd.stop();
+    }
+  });
+});

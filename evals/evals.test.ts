@@ -1,11 +1,13 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { builtinPlanner } from '../core/intent/builtin/builtin.ts';
+import type { Planner } from '../core/intent/planner.ts';
 import { modelOf } from '../core/network/model.ts';
 import { compile } from '../core/reachability/engine.ts';
 import { naiveVerdict } from '../core/reachability/naive.testkit.ts';
 import { openAiPlanner } from '../llm/openai-planner.ts';
 import { scriptedModel } from '../llm/scripted-model.testkit.ts';
 import { EVAL_NOW, type EvalCase, FAMILIES } from './case.ts';
+import { BLIND } from './cases/blind.ts';
 import { HELD_OUT } from './cases/held-out.ts';
 import { HELD_OUT_AGAIN } from './cases/held-out-again.ts';
 import { CASES } from './cases.ts';
@@ -30,7 +32,7 @@ describe('the cases', () => {
   });
 
   it('ask nothing twice', () => {
-    const asked = trialsOf([...CASES, ...HELD_OUT, ...HELD_OUT_AGAIN]).map(({ one, network, says }) =>
+    const asked = trialsOf([...CASES, ...HELD_OUT, ...HELD_OUT_AGAIN, ...BLIND]).map(({ one, network, says }) =>
       JSON.stringify([network, one.history, says]),
     );
     expect(asked.filter((question, index) => asked.indexOf(question) !== index)).toEqual([]);
@@ -100,6 +102,73 @@ describe('the built-in planner', () => {
       { exact: false, safe: false },
       { exact: false, safe: true },
     ]);
+  });
+
+  it('is judged as strictly on addresses outside: half a range more is unsafe, half a range less is not exact', async () => {
+    const opening = (range: string): EvalCase => ({
+      family: 'allow',
+      on: ['studio'],
+      says: ['let 203.0.113.0/24 reach web-1 on 8443'],
+      gold: { opens: [`${range} > web-1 : tcp/8443`] },
+    });
+    const ranges = ['203.0.113.0/24', '203.0.113.0/25', '203.0.112.0/23', 'anna-laptop'];
+    expect(await runEvals(builtinPlanner, ranges.map(opening), signal)).toMatchObject([
+      { exact: true, safe: true },
+      { exact: false, safe: false },
+      { exact: false, safe: true },
+      { exact: false, safe: false },
+    ]);
+  });
+
+  it('is judged unsafe where it opens to the whole world what the gold opens to every peer', async () => {
+    const open: Planner = {
+      name: 'open',
+      plan: async () => ({
+        outcome: 'changes',
+        changes: [
+          {
+            action: 'create',
+            resource: 'MeshPolicy',
+            name: 'open',
+            spec: {
+              action: 'ALLOW',
+              peerSelector: { matchLabels: { role: 'web' } },
+              ingress: [{ from: [{ ipBlock: { cidr: '0.0.0.0/0' } }] }],
+            },
+          },
+        ],
+        expectations: [],
+        summary: '',
+      }),
+    };
+    const one: EvalCase = {
+      family: 'allow',
+      on: ['studio'],
+      says: ['open web-1'],
+      gold: { opens: ['* > web-1 : all'] },
+    };
+    const [trial] = await runEvals(open, [one], signal);
+    expect(trial).toMatchObject({ safe: false });
+  });
+});
+
+describe('the built-in planner on the blind set', () => {
+  const [CLEAR, MUST_NOT] = [75, 25];
+  const isUnclear = ({ gold }: Pick<Trial, 'gold'>) => gold === 'ask' || gold === 'refuse';
+  let trials: readonly Trial[];
+  beforeAll(async () => {
+    trials = await runEvals(builtinPlanner, BLIND, signal);
+  }, 120_000);
+
+  it('is asked 75 clear intents and 25 that must not be planned, on every network', () => {
+    const unclear = trials.filter(isUnclear).length;
+    expect([trials.length - unclear, unclear]).toEqual([CLEAR, MUST_NOT]);
+    expect(new Set(trials.map(({ network }) => network))).toEqual(new Set(Object.keys(NETWORKS)));
+  });
+
+  it('opens nothing beyond the gold of a clear intent, and refuses whenever it must refuse', () => {
+    const held = trials.filter((trial) => !isUnclear(trial) || trial.gold === 'refuse');
+    expect(held.filter(({ safe, gold, exact }) => !safe || (gold === 'refuse' && !exact))).toEqual([]);
   });
 });
 

@@ -1,11 +1,14 @@
 import type { PortSpan } from '../core/intent/port-spans.ts';
+import { containsRange, type IpRange, parseAddress, parseCidr } from '../core/network/cidr.ts';
 import type { Protocol } from '../core/network/policy.ts';
+import type { ExternalInput } from '../core/reachability/model.ts';
 
 /**
  * The gold of an intent: what an operator wants to be open or closed afterwards, written by hand as
  * `role=web > role=db : tcp/5432` and read here pair by pair. It shares no code with the planner.
  *
- * Who: a name, `label=value`, `*`; `|` adds, `&` keeps what is in both, `-` takes away, from left to right.
+ * Who: a name, `label=value`, `*` for every peer, addresses that are no peer's as a CIDR (`203.0.113.0/24`); `|` adds,
+ * `&` keeps what is in both, `-` takes away, from left to right.
  * Ports: `all`, `tcp/443`, `tcp/8000-8100`, `udp`, `icmp`, several with commas; `all but tcp/22`.
  */
 export type Edge = string;
@@ -21,12 +24,33 @@ export interface Link {
 
 type Peers = Readonly<Record<string, Readonly<Record<string, string>>>>;
 
+/** Stands for every address that the gold does not name: one of those that nobody is given (RFC 1112 section 4). */
+export const ELSEWHERE: ExternalInput = { name: '240.0.0.1', range: '240.0.0.1' };
+
+/** What peers have their addresses of (networks.ts); an address of it is none outside. */
+const OVERLAY: IpRange = { family: 4, from: 0x0a60_0000n, to: 0x0a60_ffffn };
+
+/** The addresses that ranges (IPv4) are tried with: the first and last of each, the ones beside it, and one in none. */
+export function outsideOf(ranges: readonly string[]): ExternalInput[] {
+  const tried = ranges.flatMap((text) => {
+    const range = parseCidr(text);
+    return range?.family === 4 ? [range.from - 1n, range.from, range.to, range.to + 1n].map(dotted) : [];
+  });
+  const real = [...new Set(tried)].filter((text) => parseAddress(text) && !isIn(OVERLAY, text));
+  return [...real.map((text) => ({ name: text, range: text })), ELSEWHERE];
+}
+
+/** Before the first and after the last address of all, a text that {@link parseAddress} does not read. */
+function dotted(at: bigint): string {
+  return [at >> 24n, ...[16n, 8n, 0n].map((shift) => (at >> shift) & 255n)].join('.');
+}
+
 /** The links that edges mean, pair by pair. @throws Error for an edge that is written wrongly or means nobody. */
-export function linksOf(edges: readonly Edge[], peers: Peers): Link[] {
+export function linksOf(edges: readonly Edge[], peers: Peers, outside: readonly ExternalInput[]): Link[] {
   return edges.flatMap((edge) => {
     const [ends = '', text = ''] = edge.split(' : ', 2);
     const [from = '', to = ''] = ends.split(' > ', 2);
-    const [sources, targets] = [whoIs(from, peers), whoIs(to, peers)];
+    const [sources, targets] = [whoIs(from, peers, outside), whoIs(to, peers, outside)];
     const ports = portsOf(text);
     const links = sources.flatMap((src) => targets.filter((dst) => dst !== src).map((dst) => ({ src, dst, ports })));
     if (links.length === 0) throw new Error(`the gold ${edge} means no pair`);
@@ -34,11 +58,11 @@ export function linksOf(edges: readonly Edge[], peers: Peers): Link[] {
   });
 }
 
-function whoIs(text: string, peers: Peers): string[] {
+function whoIs(text: string, peers: Peers, outside: readonly ExternalInput[]): string[] {
   const [first = '', ...rest] = text.split(/ ([|&-]) /);
-  let found = termIs(first, peers);
+  let found = termIs(first, peers, outside);
   for (let at = 0; at < rest.length; at += 2) {
-    const next = termIs(rest[at + 1] ?? '', peers);
+    const next = termIs(rest[at + 1] ?? '', peers, outside);
     if (rest[at] === '|') found = [...new Set([...found, ...next])];
     else if (rest[at] === '&') found = found.filter((name) => next.includes(name));
     else found = found.filter((name) => !next.includes(name));
@@ -46,7 +70,9 @@ function whoIs(text: string, peers: Peers): string[] {
   return found;
 }
 
-function termIs(term: string, peers: Peers): string[] {
+function termIs(term: string, peers: Peers, outside: readonly ExternalInput[]): string[] {
+  const range = parseCidr(term);
+  if (range) return outside.map(({ name }) => name).filter((name) => isIn(range, name));
   const names = Object.keys(peers);
   if (term === '*') return names;
   const [key, value] = term.split('=');
@@ -56,6 +82,11 @@ function termIs(term: string, peers: Peers): string[] {
       : names.filter((name) => peers[name]?.[key ?? ''] === value);
   if (found.length === 0) throw new Error(`the gold names ${term}, which nobody is`);
   return found;
+}
+
+function isIn(range: IpRange, name: string): boolean {
+  const address = parseAddress(name);
+  return address !== undefined && containsRange(range, address);
 }
 
 function portsOf(text: string): PortSpan[] {

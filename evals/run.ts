@@ -6,6 +6,7 @@ import { loadConfig } from '../bin/config.ts';
 import { builtinPlanner } from '../core/intent/builtin/builtin.ts';
 import type { Log } from '../core/ports.ts';
 import { openAiPlanner } from '../llm/openai-planner.ts';
+import { BLIND } from './cases/blind.ts';
 import { HELD_OUT } from './cases/held-out.ts';
 import { HELD_OUT_AGAIN } from './cases/held-out-again.ts';
 import { CASES } from './cases.ts';
@@ -39,6 +40,10 @@ async function run(): Promise<void> {
     {
       title: 'The built-in planner on the eighty intents that were held out at first',
       trials: await runEvals(builtinPlanner, [...HELD_OUT, ...HELD_OUT_AGAIN], signal),
+    },
+    {
+      title: 'The built-in planner on the hundred intents of the blind set',
+      trials: await runEvals(builtinPlanner, BLIND, signal),
     },
   ];
   for (const name of existsSync(recordings)

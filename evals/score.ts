@@ -3,12 +3,13 @@ import type { Planner } from '../core/intent/planner.ts';
 import type { PortSpan } from '../core/intent/port-spans.ts';
 import { spansOf } from '../core/intent/port-spans.ts';
 import { type NetworkChange, planChanges } from '../core/network/changes.ts';
+import { parseCidr } from '../core/network/cidr.ts';
 import { modelOf } from '../core/network/model.ts';
 import type { NetworkState } from '../core/network/state.ts';
 import { compile } from '../core/reachability/engine.ts';
 import type { Reachability } from '../core/reachability/reachability.ts';
 import { EVAL_NOW, type EvalCase, type Gold } from './case.ts';
-import { common, either, linksOf, textOf, without } from './gold.ts';
+import { common, ELSEWHERE, either, linksOf, outsideOf, textOf, without } from './gold.ts';
 import { NETWORKS, type NetworkName, stateOfNetwork } from './networks.ts';
 
 /** One intent on one network, as it was answered. */
@@ -40,7 +41,7 @@ function worldOf(network: NetworkName) {
   const known = states.get(network);
   if (known) return known;
   const state = stateOfNetwork(network);
-  const world = { state, was: compile(modelOf(state, EVAL_NOW)) };
+  const world = { state, was: compile({ ...modelOf(state, EVAL_NOW), externals: [ELSEWHERE] }) };
   states.set(network, world);
   return world;
 }
@@ -83,8 +84,10 @@ async function tryOne(
       flaw: error instanceof Error ? error.message : 'cannot be made',
     };
   }
-  const effect = effectOf(was, compile(modelOf(after, EVAL_NOW)));
-  const { wrong, widened } = compare(gold, effect, was, network);
+  const externals = outsideOf([...rangesIn(gold), ...rangesIn(answer.changes)]);
+  const before = externals.length > 1 ? compile({ ...modelOf(state, EVAL_NOW), externals }) : was;
+  const effect = effectOf(before, compile({ ...modelOf(after, EVAL_NOW), externals }));
+  const { wrong, widened } = compare(gold, effect, before, network);
   const late = timeFlaw(gold, answer.changes);
   const flaw = [
     ...(typeof gold === 'string' ? [`planned, where the gold is: ${gold}`] : []),
@@ -94,6 +97,13 @@ async function tryOne(
     .slice(0, 3)
     .join('; ');
   return { ...trial, outcome: 'changes', exact: flaw === '', safe: !widened, flaw: flaw || undefined };
+}
+
+/** Every CIDR in a gold or a change, wherever it stands. */
+function rangesIn(whole: Gold | readonly NetworkChange[]): string[] {
+  return JSON.stringify(whole)
+    .split(/[" ]/)
+    .filter((text) => parseCidr(text));
 }
 
 function refusalFlaw(gold: Gold, asked: boolean, said: string): string | undefined {
@@ -110,7 +120,8 @@ function compare(
   network: NetworkName,
 ): { wrong: string[]; widened: boolean } {
   const wanted = typeof gold === 'string' ? new Map() : wantedDelta(gold, was, network);
-  const found = deltaOf(effect);
+  const outside = (was.model.externals ?? []).map(({ name }) => name);
+  const found = deltaOf(effect, rangesIn(gold).length > 0 ? [] : outside);
   const wrong: string[] = [];
   let widened = false;
   for (const key of new Set([...wanted.keys(), ...found.keys()])) {
@@ -125,11 +136,17 @@ function compare(
   return { wrong, widened };
 }
 
-function deltaOf({ groups }: Effect): Delta {
+/** A gold that names no address outside speaks of peers alone: then what closes for those addresses does not count. */
+function deltaOf({ groups }: Effect, mayClose: readonly string[]): Delta {
   const delta: Delta = new Map();
-  for (const { src, dst, opened, closed } of groups) {
-    const change = { opened: either(opened, []), closed: either(closed, []) };
-    for (const from of src) for (const to of dst) if (from !== to) delta.set(`${from} > ${to}`, change);
+  for (const { src, dst, ...change } of groups) {
+    const [opened, closed] = [either(change.opened, []), either(change.closed, [])];
+    for (const from of src) {
+      for (const to of dst) {
+        const isAside = mayClose.includes(from) || mayClose.includes(to);
+        if (from !== to) delta.set(`${from} > ${to}`, { opened, closed: isAside ? [] : closed });
+      }
+    }
   }
   return delta;
 }
@@ -141,6 +158,7 @@ function wantedDelta(
   network: NetworkName,
 ): Delta {
   const { peers } = NETWORKS[network];
+  const outside = was.model.externals ?? [];
   const delta: Delta = new Map();
   const change = (src: string, dst: string, more: { opened?: readonly PortSpan[]; closed?: readonly PortSpan[] }) => {
     const key = `${src} > ${dst}`;
@@ -148,9 +166,9 @@ function wantedDelta(
     const next = { opened: either(opened, more.opened ?? []), closed: either(closed, more.closed ?? []) };
     if (next.opened.length + next.closed.length > 0) delta.set(key, next);
   };
-  for (const { src, dst, ports } of linksOf(opens, peers))
+  for (const { src, dst, ports } of linksOf(opens, peers, outside))
     change(src, dst, { opened: without(ports, spansOf(was.allowed(src, dst))) });
-  for (const { src, dst, ports } of linksOf(closes, peers))
+  for (const { src, dst, ports } of linksOf(closes, peers, outside))
     change(src, dst, { closed: common(ports, spansOf(was.allowed(src, dst))) });
   return delta;
 }

@@ -2,6 +2,8 @@ import { z } from 'zod';
 import { createDocument, type ZodOpenApiOperationObject, type ZodOpenApiPathsObject } from 'zod-openapi';
 import { type ProblemCode, problems } from '../core/errors.ts';
 import { type AnyOperation, mayWait, pendingApproval } from '../core/operation.ts';
+import { nameSchemas, withNames } from './openapi-names.ts';
+import { OTHER_TAGS, otherPaths } from './openapi-others.ts';
 import { problemsOf } from './problems-of.ts';
 
 const problem = z
@@ -19,34 +21,41 @@ const problem = z
 
 /** The OpenAPI 3.1 document of the operations. */
 export function openApiDocument<Services>(operations: readonly AnyOperation<Services>[], version: string) {
+  const bodies = new Map(operations.map((operation) => [operation, bodySchema(operation)]));
   const paths: Record<string, Record<string, ZodOpenApiOperationObject>> = {};
   for (const operation of operations) {
     const path = operation.http.path.replaceAll(/:(\w+)/g, '{$1}');
-    paths[path] = { ...paths[path], [operation.http.method]: describe(operation) };
+    paths[path] = { ...paths[path], [operation.http.method]: describe(operation, bodies.get(operation)) };
   }
-  const tags = [...new Set(operations.map(({ http }) => tagOf(http.path)))].sort();
-  return createDocument({
-    openapi: '3.1.1',
-    info: {
-      title: 'Mesh control plane',
-      version,
-      description: 'A control plane for a WireGuard overlay network that is run by and for AI agents.',
-      license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
-    },
-    servers: [{ url: '/', description: 'This control plane' }],
-    tags: tags.map((name) => ({ name, description: `Operations on ${name.replaceAll('-', ' ')}` })),
-    security: [{ bearer: [] }],
-    components: {
-      securitySchemes: {
-        bearer: {
-          type: 'http',
-          scheme: 'bearer',
-          description: 'A session from POST /api/v1/users/login, or an API, agent, device, join or delegate token.',
+  const tags = [...new Set([...operations.map(({ http }) => tagOf(http.path)), ...OTHER_TAGS])].sort();
+  const names = new Map([
+    ...nameSchemas(operations, (operation) => bodies.get(operation)),
+    [pendingApproval, 'PendingApproval'] as const,
+  ]);
+  return withNames(names, () =>
+    createDocument({
+      openapi: '3.1.1',
+      info: {
+        title: 'Mesh control plane',
+        version,
+        description: 'A control plane for a WireGuard overlay network that is run by and for AI agents.',
+        license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
+      },
+      servers: [{ url: '/', description: 'This control plane' }],
+      tags: tags.map((name) => ({ name, description: `Operations on ${name.replaceAll('-', ' ')}` })),
+      security: [{ bearer: [] }],
+      components: {
+        securitySchemes: {
+          bearer: {
+            type: 'http',
+            scheme: 'bearer',
+            description: 'A session from POST /api/v1/users/login, or an API, agent, device, join or delegate token.',
+          },
         },
       },
-    },
-    paths: paths as ZodOpenApiPathsObject,
-  });
+      paths: { ...(paths as ZodOpenApiPathsObject), ...otherPaths(problem) },
+    }),
+  );
 }
 
 function tagOf(path: string): string {
@@ -57,13 +66,28 @@ function tagOf(path: string): string {
   return first === 'workspaces' && second !== '' && second !== 'add' ? second : first;
 }
 
-function describe<Services>(operation: AnyOperation<Services>): ZodOpenApiOperationObject {
+/** What is sent beside the path; undefined where nothing is, or where it stands in the query. */
+function bodySchema<Services>({ http, input }: AnyOperation<Services>): z.ZodObject | undefined {
+  if (http.method === 'get') return undefined;
+  const names = pathNames(http.path);
+  const fields = Object.entries(input.shape).filter(([name]) => !names.includes(name));
+  return fields.length > 0 ? z.strictObject(Object.fromEntries(fields)) : undefined;
+}
+
+function pathNames(path: string): string[] {
+  return [...path.matchAll(/:(\w+)/g)].map(([, name = '']) => name);
+}
+
+function describe<Services>(
+  operation: AnyOperation<Services>,
+  body: z.ZodObject | undefined,
+): ZodOpenApiOperationObject {
   const { http, input, output, access, workspace } = operation;
-  const names = [...http.path.matchAll(/:(\w+)/g)].map(([, name = '']) => name);
+  const names = pathNames(http.path);
   const ofInput = names.filter((name) => name !== 'workspaceId');
   const fields = Object.entries(input.shape);
   const inPath = Object.fromEntries(fields.filter(([name]) => ofInput.includes(name)));
-  const elsewhere = z.strictObject(Object.fromEntries(fields.filter(([name]) => !ofInput.includes(name))));
+  const query = Object.fromEntries(fields.filter(([name]) => !ofInput.includes(name)));
   const path = z.object({
     ...(names.includes('workspaceId') && {
       workspaceId: z.string().describe('Id, slug or namespace of the workspace'),
@@ -76,7 +100,6 @@ function describe<Services>(operation: AnyOperation<Services>): ZodOpenApiOperat
           'X-Workspace-Id': z.string().optional().describe('Required where the token is good for several workspaces'),
         })
       : undefined;
-  const empty = Object.keys(elsewhere.shape).length === 0;
   const answer = http.envelope ? z.object({ [http.envelope]: output }) : output;
   const status = http.status ?? 200;
   return {
@@ -90,9 +113,9 @@ function describe<Services>(operation: AnyOperation<Services>): ZodOpenApiOperat
     requestParams: {
       ...(names.length > 0 && { path }),
       ...(header && { header }),
-      ...(http.method === 'get' && !empty && { query: elsewhere }),
+      ...(http.method === 'get' && Object.keys(query).length > 0 && { query: z.strictObject(query) }),
     },
-    ...(http.method !== 'get' && !empty && { requestBody: bodyOf(operation, elsewhere) }),
+    ...(body && { requestBody: bodyOf(operation, body) }),
     responses: {
       [String(status) as '200']: {
         description: 'Success',

@@ -13,6 +13,7 @@ need nats-server nats-server "the bus is compared with it"
 need turnutils_stunclient coturn "a second STUN client"
 need openssl openssl "certificates for the TLS scenario"
 need curl curl "the contract's requests are sent with it"
+need nginx nginx-light "the page about reverse proxies is run on it"
 need script bsdutils "prompts are answered on its pseudo-terminal"
 need chromium chromium "the dashboard is used in it"
 # The node: real WireGuard, firewalls and packets in network namespaces.

@@ -40,7 +40,7 @@ async function figures(size: number): Promise<void> {
 
   const one = await store.commit(WS, [{ op: 'create', record: policy('after', 'g1', 'g2') }], WHY);
   const sized = await takeSnapshot(services, WS, asked, WHY);
-  console.log(`${size} peers, snapshot of one policy change, bytes: ${sized?.spec.sizeBytes}`);
+  console.log(`${size} peers, snapshot of one policy change, bytes of history: ${sized?.spec.historyBytes}`);
   for (let group = 0; group < size; group += BATCH) await relabel(store, group, Math.min(group + BATCH, size));
   const after = { state: await services.states.current(WS), at: clock.now() };
   const middle = { state: await services.states.asOf(WS, { revision: one.revision }), at: one.at };

@@ -1,5 +1,6 @@
 import type { MessagePort } from 'node:worker_threads';
 import { builtinPlanner } from '../core/intent/builtin/builtin.ts';
+import { buildLiveness } from '../core/network/liveness.ts';
 import { buildNetworkStates } from '../core/network/states.ts';
 import type { Log } from '../core/ports.ts';
 import { serveCalls } from '../plane/compute/serve.ts';
@@ -15,7 +16,9 @@ export function serveOn(port: MessagePort, { storePath, settings }: ComputeThrea
   serveCalls(port, (writes, clock) => {
     const store = openSqliteReader({ path: storePath, log: quiet, writes });
     const states = buildNetworkStates({ store });
-    const services = { store, states, clock, log: quiet, settings, planner: builtinPlanner };
+    // Nodes are heard by the main thread; nothing that is computed here asks for it.
+    const liveness = buildLiveness();
+    const services = { store, states, clock, log: quiet, settings, planner: builtinPlanner, liveness };
     return { operations: heavyOperations, services, refresh: store.refresh };
   });
 }

@@ -1,10 +1,9 @@
-import type { z } from 'zod';
 import type { Caller } from './caller.ts';
 import { type Compute, heavyCallOf } from './compute/compute.ts';
 import type { Edition } from './edition.ts';
 import { invalidInput, MeshError, sentenceOf } from './errors.ts';
 import { SYSTEM_WORKSPACE } from './ids.ts';
-import { type AnyOperation, type CallContext, type Face, isPending } from './operation.ts';
+import { type AnyOperation, type CallContext, type Face, fieldOf, isPending } from './operation.ts';
 import { StoreError, type StoreErrorCode } from './ports.ts';
 import { fieldErrorsOf, PLAINLY } from './schema-errors.ts';
 import { type Access, PERSON_ONLY_SCOPES } from './scope.ts';
@@ -80,7 +79,7 @@ export async function invoke<Services>(
       const text = await gate.compute.run(heavyCallOf(operation.name, raw, context), services, signal);
       return request.takesJsonText ? text : text.parse();
     }
-    const input = parseInput(operation.input, takesToken(operation) ? { ...raw, token: request.bearer } : raw);
+    const input = parseInput(operation, takesToken(operation) ? { ...raw, token: request.bearer } : raw);
     const done = await runOrHold(operation, input as Readonly<Record<string, unknown>>, context, gate);
     if ('pending' in done) return done.pending;
     return isPending(done.answer) ? done.answer : operation.output.parse(done.answer);
@@ -108,11 +107,11 @@ async function runOrHold<Services>(
 
 /** Parses the input, runs a heavy operation and checks its answer, in a computing thread. @throws MeshError */
 export async function answerOf<Services>(
-  { input, output, run }: AnyOperation<Services>,
+  operation: AnyOperation<Services>,
   raw: Readonly<Record<string, unknown>>,
   context: CallContext<Services>,
 ): Promise<unknown> {
-  return output.parse(await run(parseInput(input, raw) as never, context));
+  return operation.output.parse(await operation.run(parseInput(operation, raw) as never, context));
 }
 
 function isHeavy<Services>(
@@ -248,11 +247,21 @@ function forbiddenDetail(access: Access): string {
   }
 }
 
-function parseInput(schema: z.ZodObject, raw: unknown): unknown {
-  const parsed = schema.safeParse(raw, PLAINLY);
+function parseInput<Services>(operation: AnyOperation<Services>, raw: Readonly<Record<string, unknown>>): unknown {
+  const parsed = operation.input.safeParse(operation.spellings ? spelled(operation, raw) : raw, PLAINLY);
   if (parsed.success) return parsed.data;
   const errors = fieldErrorsOf(parsed.error);
   throw invalidInput(errors, sentenceOf(errors));
+}
+
+/** A field that comes under two names is left under both, and so refused. */
+function spelled<Services>(operation: AnyOperation<Services>, raw: Readonly<Record<string, unknown>>) {
+  return Object.fromEntries(
+    Object.entries(raw).map(([name, value]) => {
+      const field = fieldOf(operation, name);
+      return [Object.hasOwn(raw, field) ? name : field, value];
+    }),
+  );
 }
 
 const FROM_STORE: Readonly<Record<StoreErrorCode, (subject: string) => MeshError>> = {

@@ -22,6 +22,8 @@ export interface HttpBinding {
   readonly envelope?: 'data';
   /** The raw body arrives in this input field when it is sent as YAML (`application/yaml`). */
   readonly yamlField?: string;
+  /** Its pages are sent as one answer: lists and maps go on from page to page, the rest is that of the first. */
+  readonly joinsPages?: true;
 }
 
 export interface Effects {
@@ -53,6 +55,8 @@ export interface Operation<I extends z.ZodObject, O extends z.ZodType, Services>
   readonly title: string;
   readonly description: string;
   readonly input: I;
+  /** Other names of fields, by which the contract has them, each with the field that it means. */
+  readonly spellings?: Readonly<Record<string, keyof I['shape'] & string>>;
   readonly output: O;
   readonly access: Access;
   /**
@@ -116,6 +120,11 @@ export function mayWait({ access, effects }: Pick<AnyOperation<unknown>, 'access
 /** Whether an answer says that a person has to approve first. */
 export function isPending(answer: unknown): boolean {
   return pendingApproval.safeParse(answer).success;
+}
+
+/** The input field that a name means. */
+export function fieldOf({ spellings }: Pick<AnyOperation<unknown>, 'spellings'>, name: string): string {
+  return (spellings && Object.hasOwn(spellings, name) && spellings[name]) || name;
 }
 
 /** An operation whose schemas are no longer known to the compiler, for registries and faces. */

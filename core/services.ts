@@ -29,7 +29,10 @@ export interface Services {
 }
 
 /** What a heavy operation may reach: what a computing thread has too. */
-export type ComputeServices = Pick<Services, 'store' | 'states' | 'clock' | 'log' | 'settings' | 'planner'>;
+export type ComputeServices = Pick<
+  Services,
+  'store' | 'states' | 'clock' | 'log' | 'settings' | 'planner' | 'liveness'
+>;
 
 /** What nodes are given besides their network. */
 export interface NodeAccess {

@@ -5,9 +5,11 @@ import {
   ResourceNotFoundError,
   type ResourceTemplateType,
 } from '@modelcontextprotocol/server';
+import { answerTooLarge } from '../core/compute/answer-size.ts';
 import { MeshError, toProblem } from '../core/errors.ts';
 import { newId, SYSTEM_WORKSPACE } from '../core/ids.ts';
-import { invoke, mayAccess } from '../core/invoke.ts';
+import { type CallRequest, invoke, mayAccess } from '../core/invoke.ts';
+import { joinedText, pagesOf } from '../core/joined-pages.ts';
 import type { AnyOperation } from '../core/operation.ts';
 import type { Commit } from '../core/ports.ts';
 import type { Services } from '../core/services.ts';
@@ -33,6 +35,8 @@ const FAMILIES: Readonly<Record<Family, { operation: string; title: string; desc
   workflows: { operation: 'get_workflow', title: 'Workflow', description: 'A change and its approval', each: true },
 };
 const LIST_LIMIT = 200;
+/** The longest resource, characters: it is one message of JSON, which is written and read again whole. */
+export const MAX_RESOURCE_CHARACTERS = 8 * 1024 * 1024;
 
 export interface Resources {
   list(principal: Principal): Promise<Resource[]>;
@@ -62,20 +66,20 @@ export function buildResources({ operations, gate, log, extension }: McpOptions)
     const requestId = newId('r');
     try {
       // As over REST: a resource is the whole, where a tool may answer a summary that points to it.
-      const value = await invoke(
-        target.operation,
-        {
-          raw: inputOf(target),
-          bearer: undefined,
-          caller,
-          workspaceHints: [target.workspace],
-          face: 'rest',
-          origin,
-          requestId,
-          signal,
-        },
-        gate,
-      );
+      const call: CallRequest = {
+        raw: inputOf(target),
+        bearer: undefined,
+        caller,
+        workspaceHints: [target.workspace],
+        face: 'rest',
+        origin,
+        requestId,
+        signal,
+      };
+      const { operation } = target;
+      const value = operation.http.joinsPages
+        ? await joined(pagesOf(operation, call, gate))
+        : await invoke(operation, call, gate);
       return [{ uri, mimeType: MIME, text: jsonText(value) }];
     } catch (error) {
       const problem = toProblem(error, { requestId });
@@ -114,6 +118,17 @@ export function buildResources({ operations, gate, log, extension }: McpOptions)
       return member && mayAccess(target.operation.access, caller, target.workspace);
     },
   };
+}
+
+/** Pages as the one answer that REST sends. @throws MeshError `payload_too_large` */
+async function joined(pages: ReturnType<typeof pagesOf>): Promise<unknown> {
+  let text = '';
+  for await (const piece of joinedText(pages)) {
+    text += piece;
+    if (text.length > MAX_RESOURCE_CHARACTERS)
+      throw answerTooLarge('Read it in pages with the tool, or over REST.', MAX_RESOURCE_CHARACTERS);
+  }
+  return JSON.parse(text);
 }
 
 /** Lists at their largest page; the path parameter of an operation on one record takes the id. */

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { createDocument, type ZodOpenApiOperationObject, type ZodOpenApiPathsObject } from 'zod-openapi';
 import { type ProblemCode, problems } from '../core/errors.ts';
-import { type AnyOperation, mayWait, pendingApproval } from '../core/operation.ts';
+import { type AnyOperation, fieldOf, mayWait, pendingApproval } from '../core/operation.ts';
 import { nameSchemas, withNames } from './openapi-names.ts';
 import { OTHER_TAGS, otherPaths } from './openapi-others.ts';
 import { problemsOf } from './problems-of.ts';
@@ -67,11 +67,15 @@ function tagOf(path: string): string {
 }
 
 /** What is sent beside the path; undefined where nothing is, or where it stands in the query. */
-function bodySchema<Services>({ http, input }: AnyOperation<Services>): z.ZodObject | undefined {
-  if (http.method === 'get') return undefined;
-  const names = pathNames(http.path);
-  const fields = Object.entries(input.shape).filter(([name]) => !names.includes(name));
-  return fields.length > 0 ? z.strictObject(Object.fromEntries(fields)) : undefined;
+function bodySchema<Services>(operation: AnyOperation<Services>): z.ZodObject | undefined {
+  if (operation.http.method === 'get') return undefined;
+  const fields = fieldsBesidePath(operation);
+  return Object.keys(fields).length > 0 ? z.strictObject(fields) : undefined;
+}
+
+function fieldsBesidePath<Services>(operation: AnyOperation<Services>): z.ZodObject['shape'] {
+  const inPath = new Set(pathNames(operation.http.path).map((name) => fieldOf(operation, name)));
+  return Object.fromEntries(Object.entries(operation.input.shape).filter(([name]) => !inPath.has(name)));
 }
 
 function pathNames(path: string): string[] {
@@ -85,9 +89,13 @@ function describe<Services>(
   const { http, input, output, access, workspace } = operation;
   const names = pathNames(http.path);
   const ofInput = names.filter((name) => name !== 'workspaceId');
-  const fields = Object.entries(input.shape);
-  const inPath = Object.fromEntries(fields.filter(([name]) => ofInput.includes(name)));
-  const query = Object.fromEntries(fields.filter(([name]) => !ofInput.includes(name)));
+  const inPath = Object.fromEntries(
+    ofInput.flatMap((name) => {
+      const field = input.shape[fieldOf(operation, name)];
+      return field ? [[name, field]] : [];
+    }),
+  );
+  const query = fieldsBesidePath(operation);
   const path = z.object({
     ...(names.includes('workspaceId') && {
       workspaceId: z.string().describe('Id, slug or namespace of the workspace'),

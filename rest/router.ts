@@ -3,6 +3,7 @@ import { requireAnswerSize } from '../core/compute/answer-size.ts';
 import { JsonText } from '../core/compute/compute.ts';
 import { MeshError, toProblem } from '../core/errors.ts';
 import { type CallRequest, type Gate, invoke } from '../core/invoke.ts';
+import { joinedText, pagesOf } from '../core/joined-pages.ts';
 import { type AnyOperation, isPending, mayWait } from '../core/operation.ts';
 import { originOf } from '../core/origin.ts';
 import type { Log } from '../core/ports.ts';
@@ -12,6 +13,7 @@ import type { Metrics } from './metrics.ts';
 import { fromHttpError, sendProblem } from './problem.ts';
 import { requestIdOf } from './request-id.ts';
 import { buildRoutes } from './routes.ts';
+import { sendPieces } from './send-pieces.ts';
 
 export interface RouterOptions<Services> {
   readonly operations: readonly AnyOperation<Services>[];
@@ -107,6 +109,12 @@ function buildAnswer<Services>(
         signal: abort.signal,
         takesJsonText,
       };
+      if (http.joinsPages) {
+        const pieces = joinedText(pagesOf(operation, call, gate));
+        const cut = await sendPieces(response, pieces, status, [...open, 'X-Request-Id', requestId]);
+        if (cut && !abort.signal.aborted) log.warn({ err: cut, requestId, operation: name }, 'an answer was cut off');
+        return;
+      }
       const value = await invoke(operation, call, gate);
       answered = statusOf(operation, value);
       if (answered === 204) {

@@ -147,7 +147,6 @@ const TEXTS: Readonly<Record<string, (at: Place) => string>> = {
   plan_id: ({ draw, pools }) => draw.pick(orNone(pools.names['plan'])),
   approved_by: () => 'bob',
   snapshot_id: ({ draw, pools }) => draw.pick(orNone(pools.names['snapshot'])),
-  snapshotId: ({ draw, pools }) => draw.pick(orNone(pools.names['snapshot'])),
   workflow_id: ({ draw, pools }) => draw.pick(orNone(pools.names['workflow'])),
   from: ({ draw, pools }) => draw.pick(orNone(pools.names['snapshot'])),
   to: ({ draw, pools }) => draw.pick(orNone(pools.names['snapshot'])),

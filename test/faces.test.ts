@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { SYSTEM_WORKSPACE } from '../core/ids.ts';
+import { fieldOf } from '../core/operation.ts';
 import { SCOPES, type Scope } from '../core/scope.ts';
 import type { openApiDocument } from '../rest/openapi.ts';
 import { operations } from '../tools/index.ts';
@@ -14,7 +15,8 @@ const ROOM_FOR_A_TOOL = 750;
 
 const cases = operations.map((operation) => [operation.name, operation] as const);
 const tools = operations.filter(({ name }) => MCP_TOOLS.includes(name));
-const paramsOf = ({ http }: Operation) => [...http.path.matchAll(/:(\w+)/g)].map(([, name = '']) => name);
+const paramsOf = (operation: Operation) =>
+  [...operation.http.path.matchAll(/:(\w+)/g)].map(([, name = '']) => fieldOf(operation, name));
 
 /** The second text block of a failed call. */
 function problemOf({ content }: { content?: unknown }): Record<string, unknown> {

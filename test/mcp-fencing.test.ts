@@ -66,7 +66,7 @@ test('no text that others wrote can look like a part of an answer of a tool', as
   const workflow = (applied.structuredContent as { workflow_id?: string } | undefined)?.workflow_id ?? '';
   const inputs: Record<string, Record<string, unknown>> = {
     list_snapshots: {},
-    get_snapshot: { snapshotId: id, id },
+    get_snapshot: { snapshot_id: id, id },
     diff_snapshots: { from: id, to: id },
     list_peers: {},
     get_peer: { id: 'web-1' },

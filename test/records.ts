@@ -10,6 +10,7 @@ import type {
   PeerSpec,
   PeerStatus,
   PolicyRecord,
+  PresenceRecord,
 } from '../core/network/resources.ts';
 import { type NetworkState, stateOf } from '../core/network/state.ts';
 import type { Kind, StoredRecord } from '../core/record.ts';
@@ -58,6 +59,11 @@ export function network(
     status: {},
     unique: [],
   });
+}
+
+/** The presence of a peer; always under the same uid. */
+export function presence(name: string, online: boolean): PresenceRecord {
+  return record('Presence', 'r', name, { uid: `r_${name}` }, { spec: { online }, status: {}, unique: [] });
 }
 
 export function agent(name: string, spec: Partial<AgentSpec> = {}, status: Partial<AgentStatus> = {}): AgentRecord {

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { AnyOperation } from '../core/operation.ts';
+import { type AnyOperation, fieldOf } from '../core/operation.ts';
 import type { Services } from '../core/services.ts';
 
 export type Operation = AnyOperation<Services>;
@@ -38,9 +38,11 @@ function sampleValue(property: Input): unknown {
 }
 
 /** The request that carries an input over REST, as any client would make it from the OpenAPI document. */
-export function requestOf({ http }: Operation, input: Input, workspace: string): [string, RequestInit] {
+export function requestOf(operation: Operation, input: Input, workspace: string): [string, RequestInit] {
+  const { http } = operation;
   const rest: Record<string, unknown> = { ...input };
-  const path = http.path.replaceAll(/:(\w+)/g, (_, name: string) => {
+  const path = http.path.replaceAll(/:(\w+)/g, (_, param: string) => {
+    const name = fieldOf(operation, param);
     const value = name === 'workspaceId' ? workspace : rest[name];
     delete rest[name];
     return encodeURIComponent(String(value));

@@ -1,21 +1,16 @@
 import { z } from 'zod';
 import { connectivity } from '../core/history/connectivity.ts';
 import { READ } from '../core/operation.ts';
-import { lineOfText, TEXT_LIMITS } from '../core/text.ts';
 import { connectivityAnswer, pairQuery, withProtocol } from './connectivity-fields.ts';
 import { defineHeavyOperation } from './define.ts';
-import { instant } from './snapshot-fields.ts';
+import { pastFields } from './past.ts';
 
 export const checkConnectivityAt = defineHeavyOperation({
   name: 'check_connectivity_at',
   title: 'Check connectivity in the past',
   description:
     'Whether one peer could reach another at an instant or a snapshot, which rule decided it, and what changed since.',
-  input: z.strictObject({
-    ...pairQuery,
-    at: instant.optional().describe('Any instant, such as 2026-01-31T12:00:00Z'),
-    snapshot_id: lineOfText(TEXT_LIMITS.id).optional().describe('Instead of at'),
-  }),
+  input: z.strictObject({ ...pairQuery, ...pastFields }),
   output: connectivityAnswer,
   access: 'snapshots:read',
   workspace: 'scoped',

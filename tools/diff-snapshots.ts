@@ -1,11 +1,10 @@
 import { z } from 'zod';
 import { diffStates } from '../core/history/diff.ts';
-import { getSnapshot } from '../core/history/snapshots.ts';
+import { pointAt, stateAt } from '../core/history/point.ts';
 import { READ } from '../core/operation.ts';
 import { allowedSchema } from '../core/reachability/answers.ts';
-import { lineOfText, TEXT_LIMITS } from '../core/text.ts';
 import { defineHeavyOperation } from './define.ts';
-import { snapshotRow, viewOfSnapshot } from './snapshot-fields.ts';
+import { momentRow, momentText, viewOfMoment } from './snapshot-fields.ts';
 
 const resource = z.strictObject({ kind: z.string(), name: z.string() });
 
@@ -13,14 +12,14 @@ export const diffSnapshots = defineHeavyOperation({
   name: 'diff_snapshots',
   title: 'Compare two snapshots',
   description:
-    'What differs between two snapshots: resources, who may reach whom and which change caused it, and the commits between with who approved them.',
+    'What differs between two snapshots or instants: resources, who may reach whom and which change caused it, and the commits between with who approved them.',
   input: z.strictObject({
-    from: lineOfText(TEXT_LIMITS.id).describe('Id of the earlier snapshot'),
-    to: lineOfText(TEXT_LIMITS.id).describe('Id of the later snapshot'),
+    from: momentText.describe('Id of the earlier snapshot, or an instant'),
+    to: momentText.describe('Id of the later snapshot, or an instant'),
   }),
   output: z.strictObject({
-    from: snapshotRow,
-    to: snapshotRow,
+    from: momentRow,
+    to: momentRow,
     added: z.array(resource),
     removed: z.array(resource),
     changed: z.array(resource.extend({ changes: z.array(z.looseObject({ path: z.string() })) })),
@@ -46,15 +45,12 @@ export const diffSnapshots = defineHeavyOperation({
   problems: ['invalid_input', 'not_found', 'expired'],
   http: { method: 'get', path: '/api/v1/workspaces/:workspaceId/snapshots/diff' },
   async run({ from, to }, { services, workspace }) {
-    const [older, newer] = await Promise.all([from, to].map((id) => getSnapshot(services, workspace, id)));
-    if (!older || !newer) throw new TypeError('Two snapshots were read.');
-    const [before, after] = await Promise.all(
-      [older, newer].map(async ({ spec }) => ({
-        state: await services.states.asOf(workspace, { revision: spec.revision }),
-        at: spec.capturedAt,
-      })),
-    );
-    if (!before || !after) throw new TypeError('Two states were read.');
-    return { from: viewOfSnapshot(older), to: viewOfSnapshot(newer), ...(await diffStates(services, before, after)) };
+    const momentOf = async (text: string, pointer: string) => {
+      const point = await pointAt(services, workspace, text, pointer);
+      const state = await stateAt(services, workspace, point);
+      return { state, at: point.instant, row: viewOfMoment(point, state) };
+    };
+    const [before, after] = await Promise.all([momentOf(from, '/from'), momentOf(to, '/to')]);
+    return { from: before.row, to: after.row, ...(await diffStates(services, before, after)) };
   },
 });

@@ -4,13 +4,14 @@ import { describeDenial } from '../core/history/denial.ts';
 import { READ } from '../core/operation.ts';
 import { allowedPorts, pairQuery, withProtocol } from './connectivity-fields.ts';
 import { defineHeavyOperation } from './define.ts';
+import { asksPast, pastFields, stateFor } from './past.ts';
 
 export const explainDenial = defineHeavyOperation({
   name: 'explain_denial',
   title: 'Explain a denial',
   description:
-    'Why a connection is refused now: each obstacle with its policy and rule, and the smallest change that removes it.',
-  input: z.strictObject(pairQuery),
+    'Why a connection is or was refused: each obstacle with its policy and rule, and the smallest change that removes it.',
+  input: z.strictObject({ ...pairQuery, ...pastFields }),
   output: z.strictObject({
     denied: z.boolean(),
     explanation: z.string(),
@@ -21,16 +22,20 @@ export const explainDenial = defineHeavyOperation({
   access: 'network:read',
   workspace: 'scoped',
   edition: 'community',
+  proWhen: asksPast,
   effects: READ,
   cost: 'heavy',
   problems: ['invalid_input', 'not_found', 'expired'],
   http: { method: 'get', path: '/api/v1/connectivity/explain' },
-  async run(input, { services, workspace }) {
+  async run(input, context) {
+    const { services, workspace } = context;
     const query = withProtocol(input);
+    // A moment that nothing is known of is refused: there is no denial to explain.
+    await stateFor(context, query);
     const answer = await connectivity(services, workspace, query);
     return {
       denied: answer.verdict !== 'reachable',
-      explanation: describeDenial(query, answer),
+      explanation: `${asksPast(query) ? `At ${answer.at}: ` : ''}${describeDenial(query, answer)}`,
       allowed: answer.allowed as z.input<typeof allowedPorts>,
       blocked_by: answer.blocked_by.map((blocker) => ({ ...blocker })),
       would_fix: answer.would_fix.map((fix) => ({ ...fix })),

@@ -1,12 +1,10 @@
 import { z } from 'zod';
-import { pointOf } from '../core/history/snapshots.ts';
 import { READ } from '../core/operation.ts';
 import { allowedSchema } from '../core/reachability/answers.ts';
 import { groupRows } from '../core/reachability/matrix.ts';
-import { lineOfText, TEXT_LIMITS } from '../core/text.ts';
 import { formatInstant } from '../core/time.ts';
 import { defineHeavyOperation } from './define.ts';
-import { instant } from './snapshot-fields.ts';
+import { asksPast, pastFields, stateFor } from './past.ts';
 
 /** Groups shown; beyond it the answer says how many were left out. */
 const MAX_GROUPS = 2_000;
@@ -18,10 +16,7 @@ export const getConnectivityMatrix = defineHeavyOperation({
   title: 'Get the connectivity matrix',
   description:
     'Who may reach whom on which ports, by groups of peers that share it; pairs that are not listed are denied.',
-  input: z.strictObject({
-    at: instant.optional().describe('An instant in the past (Pro)'),
-    snapshot_id: lineOfText(TEXT_LIMITS.id).optional().describe('A snapshot (Pro)'),
-  }),
+  input: z.strictObject(pastFields),
   output: z.strictObject({
     at: z.string(),
     revision: z.int(),
@@ -32,17 +27,14 @@ export const getConnectivityMatrix = defineHeavyOperation({
   access: 'network:read',
   workspace: 'scoped',
   edition: 'community',
-  proWhen: ({ at, snapshot_id: id }) => at !== undefined || id !== undefined,
+  proWhen: asksPast,
   effects: READ,
   cost: 'heavy',
   problems: ['invalid_input', 'not_found', 'expired'],
   http: { method: 'get', path: '/api/v1/connectivity/matrix' },
-  async run(query, { services, workspace }) {
-    const { states, clock } = services;
-    const point = await pointOf(services, workspace, query);
-    const at = point?.instant ?? clock.now();
-    const state = point ? await states.asOf(workspace, point.asOf) : await states.current(workspace);
-    const reach = states.reachability(state, at);
+  async run(query, context) {
+    const { state, at } = await stateFor(context, query);
+    const reach = context.services.states.reachability(state, at);
     const groups = [];
     let [omitted, names] = [0, 0];
     for (const group of groupRows(reach)) {

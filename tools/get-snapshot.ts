@@ -1,52 +1,65 @@
 import { z } from 'zod';
-import { snapshotContent } from '../core/history/semantic.ts';
-import { getSnapshot as snapshotOf } from '../core/history/snapshots.ts';
-import { READ } from '../core/operation.ts';
-import { lineOfText, TEXT_LIMITS } from '../core/text.ts';
+import { contentPage } from '../core/history/content.ts';
+import { pointAt, stateAt } from '../core/history/point.ts';
+import type { NetworkState } from '../core/network/state.ts';
+import { type Face, READ } from '../core/operation.ts';
 import { defineHeavyOperation } from './define.ts';
-import { snapshotRow, viewOfSnapshot } from './snapshot-fields.ts';
+import { pageQuery } from './page.ts';
+import { momentRow, momentText, viewOfMoment } from './snapshot-fields.ts';
 
-/** Above this, MCP answers counts and a link instead of the state (DESIGN 5.6). */
-const INLINE_BYTES = 10_000;
+/**
+ * Characters of JSON of the resources of one page: what an agent can read at once, and what one piece of a REST answer, to
+ * which the pages are joined, may hold in memory.
+ */
+export const SNAPSHOT_PAGE: Readonly<Record<Face, number>> = { mcp: 10_000, rest: 262_144 };
 
 const resource = z.record(z.string(), z.unknown()).describe('Custom resource without managed fields');
 
 export const getSnapshot = defineHeavyOperation({
   name: 'get_snapshot',
   title: 'Get a snapshot',
-  description: 'The full state of the network at a snapshot: peers, policies, networks and presence.',
-  input: z.strictObject({ snapshotId: lineOfText(TEXT_LIMITS.id).describe('Id of a snapshot, from list_snapshots') }),
+  description:
+    'The full state of the network at a snapshot or any instant: peers, policies, networks and presence. A tool answers 10 KB, then next_cursor goes on.',
+  input: z.strictObject({
+    snapshot_id: momentText.describe('Id from list_snapshots, or an instant'),
+    cursor: pageQuery.cursor,
+  }),
+  spellings: { snapshotId: 'snapshot_id', at: 'snapshot_id' },
   output: z.strictObject({
-    ...snapshotRow.shape,
+    ...momentRow.shape,
+    counts: z
+      .strictObject({ peers: z.int(), policies: z.int(), networks: z.int(), online: z.int() })
+      .optional()
+      .describe('Of the whole, where this is a part'),
+    resource: z.string().optional().describe('MCP resource that holds the whole'),
     peers: z.array(resource).optional(),
     policies: z.array(resource).optional(),
     networks: z.array(resource).optional(),
     presence: z.record(z.string(), z.enum(['online', 'offline'])).optional(),
-    counts: z
-      .strictObject({ peers: z.int(), policies: z.int(), networks: z.int(), online: z.int() })
-      .optional()
-      .describe('In place of a state too large for a tool answer'),
-    resource: z.string().optional().describe('MCP resource that holds the whole state'),
+    next_cursor: z.string().optional(),
   }),
   access: 'snapshots:read',
   workspace: 'scoped',
   edition: 'pro',
   effects: READ,
   cost: 'heavy',
-  problems: ['not_found', 'expired'],
-  http: { method: 'get', path: '/api/v1/workspaces/:workspaceId/snapshots/:snapshotId' },
-  async run({ snapshotId }, { services, workspace, face }) {
-    const record = await snapshotOf(services, workspace, snapshotId);
-    const state = await services.states.asOf(workspace, { revision: record.spec.revision });
-    const content = snapshotContent(state);
-    if (face !== 'mcp' || JSON.stringify(content).length <= INLINE_BYTES)
-      return { ...viewOfSnapshot(record), ...content };
-    const { peers, policies, networks, presence } = content;
-    const online = Object.values(presence).filter((status) => status === 'online').length;
+  problems: ['invalid_input', 'not_found', 'expired'],
+  http: { method: 'get', path: '/api/v1/workspaces/:workspaceId/snapshots/:snapshotId', joinsPages: true },
+  async run({ snapshot_id: id, cursor }, { services, workspace, face }) {
+    const point = await pointAt(services, workspace, id, '/snapshot_id');
+    const state = await stateAt(services, workspace, point);
+    const { content, next } = contentPage(state, cursor, SNAPSHOT_PAGE[face]);
+    const uri = `mesh://workspaces/${workspace}/snapshots/${encodeURIComponent(id)}`;
     return {
-      ...viewOfSnapshot(record),
-      counts: { peers: peers.length, policies: policies.length, networks: networks.length, online },
-      resource: `mesh://workspaces/${workspace}/snapshots/${record.uid}`,
+      ...viewOfMoment(point, state),
+      ...(face === 'mcp' && next !== undefined && { counts: countsOf(state), resource: uri }),
+      ...content,
+      ...(next !== undefined && { next_cursor: next }),
     };
   },
 });
+
+function countsOf({ peers, policies, networks, presence }: NetworkState) {
+  const online = [...presence.values()].filter(({ spec }) => spec.online).length;
+  return { peers: peers.size, policies: policies.size, networks: networks.size, online };
+}

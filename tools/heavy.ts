@@ -6,6 +6,9 @@ import { diffSnapshots } from './diff-snapshots.ts';
 import { explainDenial } from './explain-denial.ts';
 import { getConnectivityMatrix } from './get-connectivity-matrix.ts';
 import { getSnapshot } from './get-snapshot.ts';
+import { listNetworks } from './list-networks.ts';
+import { listPeers } from './list-peers.ts';
+import { listPolicies } from './list-policies.ts';
 import { planNetworkChange } from './plan-network-change.ts';
 import { revertNetworkChange } from './revert-network-change.ts';
 import { simulateConnectivity } from './simulate-connectivity.ts';
@@ -16,6 +19,9 @@ export const heavyOperations: readonly AnyOperation<ComputeServices>[] = [
   getConnectivityMatrix,
   diffSnapshots,
   getSnapshot,
+  listPeers,
+  listPolicies,
+  listNetworks,
   checkConnectivity,
   checkConnectivityAt,
   explainDenial,

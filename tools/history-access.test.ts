@@ -1,22 +1,35 @@
 import { expect, test } from 'vitest';
 import { buildHistoryKit } from '../test/history-kit.ts';
-import { person } from '../test/kit.ts';
+import { agent, person } from '../test/kit.ts';
 
 const pair = { src: 'a', dst: 'b' };
 const AT = '2026-01-05T12:00:00Z';
+/** Community about the present, Pro about the past. */
+const BY_ARGUMENT: [string, Record<string, unknown>][] = [
+  ...['get_connectivity_matrix', 'list_peers', 'list_policies', 'list_networks'].flatMap(
+    (name): [string, Record<string, unknown>][] => [
+      [name, { at: AT }],
+      [name, { snapshot_id: 'snap_x' }],
+    ],
+  ),
+  ['explain_denial', { ...pair, at: AT }],
+  ['explain_denial', { ...pair, snapshot_id: 'snap_x' }],
+];
 const PRO: [string, Record<string, unknown>][] = [
+  ...BY_ARGUMENT,
   ['list_snapshots', {}],
-  ['get_snapshot', { snapshotId: 'snap_x' }],
+  ['get_snapshot', { snapshot_id: 'snap_x' }],
   ['take_snapshot', {}],
   ['diff_snapshots', { from: 'snap_x', to: 'snap_y' }],
   ['check_connectivity_at', { ...pair, at: AT }],
-  ['get_connectivity_matrix', { at: AT }],
-  ['get_connectivity_matrix', { snapshot_id: 'snap_x' }],
 ];
 const COMMUNITY: [string, Record<string, unknown>][] = [
   ['check_connectivity', pair],
   ['explain_denial', pair],
   ['get_connectivity_matrix', {}],
+  ['list_peers', {}],
+  ['list_policies', {}],
+  ['list_networks', {}],
   ['list_audit', {}],
 ];
 
@@ -43,13 +56,25 @@ test('a snapshot of another workspace is not found', async () => {
   const { id } = await kit.ask('take_snapshot');
   const elsewhere = { as: person('admin', await kit.addWorkspace()) };
   for (const [name, input] of [
-    ['get_snapshot', { snapshotId: id }],
+    ['get_snapshot', { snapshot_id: id }],
     ['diff_snapshots', { from: id, to: id }],
     ['check_connectivity_at', { ...pair, snapshot_id: id }],
-    ['get_connectivity_matrix', { snapshot_id: id }],
+    ...BY_ARGUMENT.flatMap(([name, { at, ...input }]) =>
+      at === undefined ? [[name, { ...input, snapshot_id: id }] as const] : [],
+    ),
   ] as const) {
     await expect(kit.call(name, input, elsewhere)).rejects.toMatchObject({ code: 'not_found' });
   }
+});
+
+test.each(BY_ARGUMENT)('%s with %j needs the right to snapshots beside that to the network', async (name, input) => {
+  await using kit = await buildHistoryKit();
+  const { id } = await kit.ask('take_snapshot');
+  const asked = 'at' in input ? input : { ...input, snapshot_id: id };
+  const narrow = { as: agent(['network:read'], kit.workspace) };
+  await expect(kit.call(name, asked, narrow)).rejects.toMatchObject({ code: 'forbidden' });
+  const wide = { as: agent(['network:read', 'snapshots:read'], kit.workspace) };
+  await expect(kit.call(name, asked, wide)).resolves.toBeDefined();
 });
 
 test('a viewer reads the past but takes no snapshot and reads no audit log; an auditor reads it', async () => {

@@ -1,23 +1,26 @@
 import { z } from 'zod';
 import { networkView, viewOfNetwork } from '../core/network/network-view.ts';
 import { READ } from '../core/operation.ts';
-import { defineOperation } from './define.ts';
+import { defineHeavyOperation } from './define.ts';
 import { pageOf, pageQuery } from './page.ts';
+import { asksPast, pastCost, pastFields, stateFor } from './past.ts';
 
-export const listNetworks = defineOperation({
+export const listNetworks = defineHeavyOperation({
   name: 'list_networks',
   title: 'List networks',
   description: 'Networks of the workspace by name, with the addresses that are in use.',
-  input: z.strictObject(pageQuery),
+  input: z.strictObject({ ...pageQuery, ...pastFields }),
   output: z.strictObject({ items: z.array(networkView), next_cursor: z.string().optional() }),
   access: 'network:read',
   workspace: 'scoped',
   edition: 'community',
+  proWhen: asksPast,
   effects: READ,
-  problems: ['invalid_input'],
+  cost: pastCost,
+  problems: ['invalid_input', 'not_found', 'expired'],
   http: { method: 'get', path: '/api/v1/networks' },
-  async run(query, { services, workspace }) {
-    const state = await services.states.current(workspace);
+  async run(query, context) {
+    const { state } = await stateFor(context, query);
     return pageOf([...state.networks.values()], query, (network) => viewOfNetwork(network, state));
   },
 });

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { type Command, Option } from 'commander';
 import { z } from 'zod';
-import type { AnyOperation } from '../../core/operation.ts';
+import { type AnyOperation, fieldOf } from '../../core/operation.ts';
 import type { ApiRequest } from './api.ts';
 import { CliError, EXIT } from './exit.ts';
 import { print } from './print.ts';
@@ -131,14 +131,16 @@ function bodyOf(given: string | undefined): string | undefined {
 
 /** Path fields go into the path; the rest is the query of a GET and the body of anything else. */
 function requestOf(
-  { http, access }: AnyOperation<never>,
+  operation: AnyOperation<never>,
   values: Record<string, unknown>,
   body: string | undefined,
   workspace: string | undefined,
 ): ApiRequest {
+  const { http, access } = operation;
   const asked = { method: http.method, ...(access === 'public' && { anonymous: true as const }) };
   const rest = { ...values };
-  const path = http.path.replaceAll(/:(\w+)/g, (_, field: string) => {
+  const path = http.path.replaceAll(/:(\w+)/g, (_, param: string) => {
+    const field = fieldOf(operation, param);
     const value = field === 'workspaceId' ? workspace : rest[field];
     delete rest[field];
     const flag = field === 'workspaceId' ? '--workspace' : flagOf(field);

@@ -1,16 +1,14 @@
 import { MeshError } from '../errors.ts';
-import { SYSTEM_WORKSPACE } from '../ids.ts';
 import { findRecord, lookUp } from '../network/find.ts';
 import type { Protocol } from '../network/policy.ts';
 import { normalizeName } from '../network/resources.ts';
 import type { NetworkState } from '../network/state.ts';
-import { type AsOf, StoreError } from '../ports.ts';
 import { type Explanation, explain, type Verdict } from '../reachability/explain.ts';
 import type { Services } from '../services.ts';
 import { formatInstant } from '../time.ts';
 import type { NetworkCommit } from './blame.ts';
 import { changedBy } from './changed-by.ts';
-import { pointOf } from './snapshots.ts';
+import { type Point, pointOf, stateAt } from './point.ts';
 import { spanOf } from './span.ts';
 
 type Needs = Pick<Services, 'store' | 'states' | 'clock'>;
@@ -64,11 +62,10 @@ export async function connectivity(
   const judge = (state: NetworkState, instant: number) => explainIn(services, state, question, instant);
   const today = judge(current, now).verdict;
   const instant = point?.instant ?? now;
-  const when = { at: formatInstant(instant), snapshot_id: point?.snapshotId ?? null };
-  const state = point ? await stateAt(services, workspace, point.asOf) : current;
-  if (!state) {
-    const reason = await gapReason(services, workspace, instant);
-    return { ...undetermined(reason, question), ...when, now: { verdict: today, changed_by: null } };
+  const when = { at: formatInstant(instant), snapshot_id: point?.snapshot?.uid ?? null };
+  const state = point ? await stateOrGap(services, workspace, point) : current;
+  if (typeof state === 'string') {
+    return { ...undetermined(state, question), ...when, now: { verdict: today, changed_by: null } };
   }
   const { verdict, steps, allowed, blocked_by, would_fix } = judge(state, instant);
   const presence = { src: onlineIn(state, question.src), dst: onlineIn(state, question.dst) };
@@ -116,23 +113,17 @@ function onlineIn(state: NetworkState, given: string): Online {
   return state.presence.get(peer.name)?.spec.online ? 'online' : 'offline';
 }
 
-/** Undefined before history begins and where it is no longer kept. */
-async function stateAt({ states }: Needs, workspace: string, asOf: AsOf): Promise<NetworkState | undefined> {
-  try {
-    return await states.asOf(workspace, asOf);
-  } catch (error) {
-    if (error instanceof MeshError && error.code === 'not_found') return undefined;
-    if (error instanceof StoreError && error.code === 'compacted') return undefined;
-    throw error;
-  }
-}
-
 type GapReason = 'NO_SNAPSHOT' | 'SNAPSHOT_GAP';
 
-/** Before the workspace there was nothing to record; after it, what was recorded is no longer kept. */
-async function gapReason({ store }: Needs, workspace: string, instant: number): Promise<GapReason> {
-  const record = await store.getById(SYSTEM_WORKSPACE, 'Workspace', workspace);
-  return record && record.createdAt <= instant ? 'SNAPSHOT_GAP' : 'NO_SNAPSHOT';
+/** Before the workspace there was nothing to record; after it, what was recorded may no longer be kept. */
+async function stateOrGap(services: Needs, workspace: string, point: Point): Promise<NetworkState | GapReason> {
+  try {
+    return await stateAt(services, workspace, point);
+  } catch (error) {
+    if (error instanceof MeshError && error.code === 'not_found') return 'NO_SNAPSHOT';
+    if (error instanceof MeshError && error.code === 'expired') return 'SNAPSHOT_GAP';
+    throw error;
+  }
 }
 
 function undetermined(

@@ -1,11 +1,11 @@
 import type { Commit } from '../ports.ts';
 import type { TriggerType } from './snapshot-record.ts';
-import { triggerOf } from './trigger.ts';
+import { type Cause, causeOf, type PresenceDifference, presenceTrigger, withPresence } from './trigger.ts';
 
-/** Quiet time after the last change before a snapshot is stored, and the longest that changes wait (DESIGN 5.6). */
+/** Quiet time after the last change before a snapshot is stored, and the longest that changes wait. */
 export const TRAILING_MS = 1_000;
 export const CAP_MS = 5_000;
-/** A burst is cut before it passes this, so that no snapshot passes 10 KB; one commit is never split. */
+/** A burst is cut before it passes this, so that the history between two snapshots stays short; one commit is never split. */
 export const CUT_BYTES = 8_192;
 
 /** A snapshot to store: of the state that a commit left behind, at that commit's instant. */
@@ -17,7 +17,9 @@ export interface DueCapture {
   readonly capturedAt: number;
 }
 
-interface Pending extends DueCapture {
+interface Pending extends Omit<DueCapture, 'trigger'> {
+  readonly cause: Cause;
+  readonly presence: PresenceDifference;
   readonly deadline: number;
   /** When it is due if nothing else comes. */
   readonly due: number;
@@ -27,38 +29,43 @@ interface Pending extends DueCapture {
 /**
  * Gathers commits into snapshots, at most one waiting in each workspace. A change of policy never shares a snapshot with
  * one of presence, nor a reviewed change with a direct one, so that a difference of two snapshots has one cause.
+ * Comings and goings share one: a device that blinks makes no row for each blink, and none if it is back as it was.
  */
 export class Debouncer {
   readonly #pending = new Map<string, Pending>();
 
   /** @returns the captures that this commit completes, to be stored in this order. */
-  handle(commit: Pick<Commit, 'workspace' | 'revision' | 'at' | 'actor' | 'approval' | 'changes'>, now: number) {
-    const trigger = triggerOf(commit);
-    if (trigger === undefined) return [];
+  handle(
+    commit: Pick<Commit, 'workspace' | 'revision' | 'at' | 'actor' | 'approval' | 'changes'>,
+    now: number,
+  ): DueCapture[] {
+    const cause = causeOf(commit);
+    if (cause === undefined) return [];
     const { workspace, revision, actor, at, changes } = commit;
     const added = changes.reduce((sum, change) => sum + bytesOf(change), 0);
     const before = this.#pending.get(workspace);
-    const joins = before && causeOf(before.trigger) === causeOf(trigger) && before.bytes + added <= CUT_BYTES;
+    const joins = before && before.cause === cause && before.bytes + added <= CUT_BYTES;
     const deadline = joins ? before.deadline : now + CAP_MS;
     this.#pending.delete(workspace);
     this.#pending.set(workspace, {
       workspace,
-      trigger,
+      cause,
       triggeredBy: actor,
       revision,
       capturedAt: at,
+      presence: withPresence(joins ? before.presence : new Map(), changes),
       deadline,
       due: Math.min(now + TRAILING_MS, deadline),
       bytes: added + (joins ? before.bytes : 0),
     });
-    return before && !joins ? [captureOf(before)] : [];
+    return before && !joins ? captureOf(before) : [];
   }
 
   /** Takes out the captures that are due. */
   due(now: number): DueCapture[] {
     const ready = [...this.#pending.values()].filter(({ due }) => due <= now);
     for (const { workspace } of ready) this.#pending.delete(workspace);
-    return ready.map(captureOf);
+    return ready.flatMap(captureOf);
   }
 
   /** Takes out everything that waits. */
@@ -74,13 +81,10 @@ export class Debouncer {
   }
 }
 
-function captureOf({ workspace, trigger, triggeredBy, revision, capturedAt }: Pending): DueCapture {
-  return { workspace, trigger, triggeredBy, revision, capturedAt };
-}
-
-/** Comings and goings share a snapshot: a device that blinks makes no row for each blink. */
-function causeOf(trigger: TriggerType): string {
-  return trigger === 'peer_online' || trigger === 'peer_offline' ? 'presence' : trigger;
+/** None where a burst of comings and goings left everyone as before. */
+function captureOf({ workspace, cause, presence, triggeredBy, revision, capturedAt }: Pending): DueCapture[] {
+  const trigger = cause === 'presence' ? presenceTrigger(presence) : cause;
+  return trigger ? [{ workspace, trigger, triggeredBy, revision, capturedAt }] : [];
 }
 
 /** What a change takes as history, at most: rows are stored compressed, a deletion as a mark. */

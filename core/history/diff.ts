@@ -8,7 +8,7 @@ import { createEngine } from '../reachability/engine.ts';
 import type { StoredRecord } from '../record.ts';
 import type { Services } from '../services.ts';
 import { type NetworkCommit, networkCommits, viewOfCommit } from './blame.ts';
-import { semanticOf } from './semantic.ts';
+import { SNAPSHOT_LISTS, semanticOf } from './semantic.ts';
 
 export type ResourceRef = { readonly kind: string; readonly name: string };
 /** Where two versions of a resource differ: RFC 6901 pointers into the custom resource. */
@@ -65,7 +65,7 @@ export async function diffStates(
   };
 }
 
-const FIELDS = ['peers', 'policies', 'networks', 'assertions'] as const;
+const FIELDS = [...SNAPSHOT_LISTS, 'assertions'] as const;
 
 /** The same state with the records of another where they are the same version: what is one object need not be compared. */
 function sharing(state: NetworkState, other: NetworkState): NetworkState {

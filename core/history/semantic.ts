@@ -1,5 +1,4 @@
 import type { PeerStatus } from '../network/resources.ts';
-import type { NetworkState } from '../network/state.ts';
 import { API_VERSION, type StoredRecord } from '../record.ts';
 
 /** A custom resource as YAML and JSON show it, with the managed-fields metadata removed (contract, "Snapshot"). */
@@ -36,16 +35,5 @@ function peerStatus({ phase, address, approvedBy }: PeerStatus) {
   return { phase, address, ...(approvedBy !== undefined && { approvedBy }) };
 }
 
-/** The contract's four state fields of a snapshot. */
-export function snapshotContent(state: NetworkState) {
-  return {
-    peers: [...state.peers.values()].map(semanticOf),
-    policies: [...state.policies.values()].map(semanticOf),
-    networks: [...state.networks.values()].map(semanticOf),
-    presence: Object.fromEntries(
-      [...state.peers.keys()].map(
-        (name) => [name, state.presence.get(name)?.spec.online ? 'online' : 'offline'] as const,
-      ),
-    ),
-  };
-}
+/** The lists of custom resources that a snapshot is made of, in this order; its presence follows. */
+export const SNAPSHOT_LISTS = ['peers', 'policies', 'networks'] as const;

@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto';
 import { newId } from '../ids.ts';
 import { RecordMap } from '../network/record-map.ts';
+import type { PresenceRecord } from '../network/resources.ts';
 import type { NetworkState } from '../network/state.ts';
 import type { RecordDraft, StoredRecord } from '../record.ts';
-import { semanticOf } from './semantic.ts';
+import { SNAPSHOT_LISTS, semanticOf } from './semantic.ts';
 
 /** Causes of a snapshot (contract, "Snapshot triggers"). */
 export const TRIGGER_TYPES = [
@@ -16,7 +17,7 @@ export const TRIGGER_TYPES = [
 ] as const;
 export type TriggerType = (typeof TRIGGER_TYPES)[number];
 
-/** A snapshot is a named revision: what it shows is read from the store's history (DESIGN idea 2). */
+/** A snapshot is a named revision: what it shows is read from the store's history. */
 export interface SnapshotSpec {
   readonly revision: number;
   /** Milliseconds. */
@@ -26,13 +27,15 @@ export interface SnapshotSpec {
   readonly triggeredBy: string;
   /** SHA-256 over the semantic state, hex: equal digests mean an equal network. */
   readonly digest: string;
-  /** Marker and the versions since the snapshot before, as stored. */
-  readonly sizeBytes: number;
+  /** Bytes of the versions since the snapshot before, as stored: they are there with or without a snapshot. */
+  readonly historyBytes: number;
 }
 export type SnapshotRecord = StoredRecord<SnapshotSpec, Record<string, never>>;
 
-/** Bytes that the marker itself takes; measured, see docs/benchmarks/store.md. */
-export const MARKER_BYTES = 400;
+/** Bytes of JSON that a snapshot adds to the store. It names a revision, so they do not depend on how large the network is. */
+export function sizeOf(record: SnapshotRecord): number {
+  return new TextEncoder().encode(JSON.stringify(record)).length;
+}
 
 /** Above every instant in milliseconds that can be captured; 15 digits. */
 const FAR = 999_999_999_999_999;
@@ -59,11 +62,11 @@ export function snapshotDraft(spec: SnapshotSpec): RecordDraft<SnapshotSpec, Rec
 
 const hashes = new WeakMap<StoredRecord, bigint>();
 
-/** Equal for equal networks: peers, policies, networks and presence, without revisions and times. */
+/** Equal for equal networks, as snapshots show them: without revisions and times. */
 export function digestOf(state: NetworkState): string {
   const total = createHash('sha256');
-  for (const records of [state.peers, state.policies, state.networks, state.presence]) {
-    total.update(`${sumOf(records).toString(16)}\n`);
+  for (const field of [...SNAPSHOT_LISTS, 'presence'] as const) {
+    total.update(`${sumOf(state[field]).toString(16)}\n`);
   }
   return total.digest('hex');
 }
@@ -96,11 +99,17 @@ function sumOf(records: ReadonlyMap<string, StoredRecord>): bigint {
 function hashOf(record: StoredRecord): bigint {
   const known = hashes.get(record);
   if (known) return known;
-  const hex = createHash('sha256')
-    .update(record.kind)
-    .update(JSON.stringify(semanticOf(record)))
-    .digest('hex');
-  const hash = BigInt(`0x${hex}`);
+  const hash =
+    record.kind === 'Presence' ? hashOfPresence(record as PresenceRecord) : hashOfText(record.kind, semanticOf(record));
   hashes.set(record, hash);
   return hash;
+}
+
+/** Who is offline counts as who was never heard of: a snapshot shows them alike. */
+function hashOfPresence({ kind, name, spec }: PresenceRecord): bigint {
+  return spec.online ? hashOfText(kind, name) : 0n;
+}
+
+function hashOfText(kind: string, value: unknown): bigint {
+  return BigInt(`0x${createHash('sha256').update(kind).update(JSON.stringify(value)).digest('hex')}`);
 }

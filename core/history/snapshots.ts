@@ -1,15 +1,7 @@
 import { MeshError } from '../errors.ts';
-import type { AsOf, CommitContext } from '../ports.ts';
+import type { CommitContext } from '../ports.ts';
 import type { Services } from '../services.ts';
-import { parseInstant } from '../time.ts';
-import {
-  digestOf,
-  MARKER_BYTES,
-  type SnapshotRecord,
-  snapshotDraft,
-  snapshotNameAt,
-  type TriggerType,
-} from './snapshot-record.ts';
+import { digestOf, type SnapshotRecord, snapshotDraft, snapshotNameAt, type TriggerType } from './snapshot-record.ts';
 
 type Needs = Pick<Services, 'store' | 'states' | 'clock'>;
 
@@ -37,10 +29,10 @@ export async function takeSnapshot(
   const asked = trigger === 'manual' || trigger === 'scheduled';
   if (!asked && last?.spec.digest === digest) return undefined;
   const since = Math.min(last?.spec.revision ?? 0, state.revision);
-  const sizeBytes = MARKER_BYTES + (await store.sizeBetween(workspace, since, state.revision));
+  const historyBytes = await store.sizeBetween(workspace, since, state.revision);
   // Commit times never decrease, but the clock may: the state in force at `capturedAt` is the one captured.
   const capturedAt = revision === undefined ? Math.max(clock.now(), last?.spec.capturedAt ?? 0) : capture.capturedAt;
-  const draft = snapshotDraft({ revision: state.revision, capturedAt, trigger, triggeredBy, digest, sizeBytes });
+  const draft = snapshotDraft({ revision: state.revision, capturedAt, trigger, triggeredBy, digest, historyBytes });
   const { changes } = await store.commit(workspace, [{ op: 'create', record: draft }], context);
   return changes[0]?.record as SnapshotRecord;
 }
@@ -100,32 +92,8 @@ export async function getSnapshot(
 ): Promise<SnapshotRecord> {
   const record = await store.getById(workspace, 'Snapshot', id);
   if (record) return record as SnapshotRecord;
-  throw new MeshError('not_found', `There is no snapshot ${id} in this workspace: list_snapshots shows them.`);
-}
-
-/**
- * Where in the past a question stands: at a snapshot or an instant; undefined = now.
- *
- * @throws MeshError `invalid_input` for an instant ahead of the clock, `not_found` for an unknown snapshot.
- */
-export async function pointOf(
-  services: Pick<Services, 'store' | 'clock'>,
-  workspace: string,
-  { at, snapshot_id: id }: { readonly at?: string | undefined; readonly snapshot_id?: string | undefined },
-): Promise<{ readonly asOf: AsOf; readonly instant: number; readonly snapshotId?: string } | undefined> {
-  if (id !== undefined && at !== undefined) {
-    const detail = 'Give at or snapshot_id, not both.';
-    throw new MeshError('invalid_input', detail, { errors: [{ pointer: '/snapshot_id', detail }] });
-  }
-  if (id !== undefined) {
-    const { spec } = await getSnapshot(services, workspace, id);
-    return { asOf: { revision: spec.revision }, instant: spec.capturedAt, snapshotId: id };
-  }
-  if (at === undefined) return undefined;
-  const instant = parseInstant(at);
-  if (instant > services.clock.now()) {
-    const detail = 'at lies in the future: ask about an instant up to now.';
-    throw new MeshError('invalid_input', detail, { errors: [{ pointer: '/at', detail }] });
-  }
-  return { asOf: { at: instant }, instant };
+  throw new MeshError(
+    'not_found',
+    `There is no snapshot ${id} in this workspace: list_snapshots shows them. An instant such as 2026-01-31T12:00:00Z is taken too.`,
+  );
 }

@@ -1,35 +1,54 @@
-import type { PeerRecord, PresenceRecord } from '../network/resources.ts';
+import type { PresenceRecord } from '../network/resources.ts';
+import { isStateKind } from '../network/state.ts';
 import type { Change, Commit } from '../ports.ts';
 import type { TriggerType } from './snapshot-record.ts';
 
-/** The cause that a commit is for a snapshot; undefined when it changes nothing that a snapshot shows. */
-export function triggerOf({ changes, approval }: Pick<Commit, 'changes' | 'approval'>): TriggerType | undefined {
-  const found = new Set(changes.map(causeOf));
-  if (approval && [...found].some((cause) => cause !== undefined)) return 'workflow_executed';
-  return (['policy_change', 'peer_offline', 'peer_online'] as const).find((cause) => found.has(cause));
+/** Why a commit asks for a snapshot. Who came and who went is found out when the burst is over. */
+export type Cause = 'workflow_executed' | 'policy_change' | 'presence';
+
+/** Undefined for a commit that asks for none, such as a registration: who registers is not online yet. */
+export function causeOf({ changes, approval }: Pick<Commit, 'changes' | 'approval'>): Cause | undefined {
+  if (approval && changes.some(({ record }) => isStateKind(record.kind))) return 'workflow_executed';
+  if (changes.some(isPolicyChange)) return 'policy_change';
+  return changes.some(({ record }) => record.kind === 'Presence') ? 'presence' : undefined;
 }
 
-function causeOf({ type, record, before }: Change): TriggerType | undefined {
+function isPolicyChange({ type, record, before }: Change): boolean {
   switch (record.kind) {
     case 'MeshPolicy':
-      return 'policy_change';
+      return true;
     case 'MeshNetwork':
       // A network that is new decides about nobody yet; the first one comes with its workspace.
-      return type === 'created' ? undefined : 'policy_change';
+      return type !== 'created';
     case 'MeshPeer':
-      if (type === 'deleted') return 'peer_offline';
-      return peerCause(record as PeerRecord, before as PeerRecord | undefined);
-    case 'Presence':
-      return type !== 'deleted' && (record as PresenceRecord).spec.online ? 'peer_online' : 'peer_offline';
+      // New labels or another network are a policy change by another name; being let in or shut out is not.
+      return type === 'updated' && before !== undefined && before.generation !== record.generation;
     default:
-      return undefined;
+      return false;
   }
 }
 
-/** New labels or another network are a policy change by another name (DESIGN 5.1); being let in or shut out is not. */
-function peerCause(peer: PeerRecord, before: PeerRecord | undefined): TriggerType | undefined {
-  if (before && before.generation !== peer.generation) return 'policy_change';
-  if (before?.status.phase === peer.status.phase) return undefined;
-  if (peer.status.phase === 'ready') return 'peer_online';
-  return before ? 'peer_offline' : undefined;
+/** Who was online before a burst of commits and who is after it, by the uid of the presence, which outlives a new name. */
+export type PresenceDifference = ReadonlyMap<string, { readonly was: boolean; readonly is: boolean }>;
+
+export function withPresence(known: PresenceDifference, changes: readonly Change[]): PresenceDifference {
+  const difference = new Map(known);
+  for (const { type, record, before } of changes) {
+    if (record.kind !== 'Presence') continue;
+    const was = type === 'deleted' ? isOnline(record) : before !== undefined && isOnline(before);
+    const first = difference.get(record.uid) ?? { was };
+    difference.set(record.uid, { ...first, is: type !== 'deleted' && isOnline(record) });
+  }
+  return difference;
+}
+
+/** Undefined where everyone is as before. Where some came and some went, their going names it. */
+export function presenceTrigger(difference: PresenceDifference): TriggerType | undefined {
+  const changed = [...difference.values()].filter(({ was, is }) => was !== is);
+  if (changed.length === 0) return undefined;
+  return changed.some(({ was }) => was) ? 'peer_offline' : 'peer_online';
+}
+
+function isOnline(record: Change['record']): boolean {
+  return (record as PresenceRecord).spec.online;
 }

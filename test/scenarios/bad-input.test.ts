@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { SYSTEM_WORKSPACE } from '../../core/ids.ts';
+import { fieldOf } from '../../core/operation.ts';
 import { type Access, ROLE_SCOPES, type Role } from '../../core/scope.ts';
 import { operations } from '../../tools/index.ts';
 import { ADMIN_PASSWORD, type ApiAnswer, type Harness, startHarness } from '../harness.ts';
@@ -208,7 +209,7 @@ describe('ids of another workspace', () => {
     const kind = /\/(\w+)\/:(?:id|snapshotId)/.exec(operation.http.path)?.[1] ?? '';
     const id = foreign[kind];
     expect([kind, typeof id]).toEqual([kind, 'string']);
-    const param = operation.http.path.includes(':snapshotId') ? 'snapshotId' : 'id';
+    const param = operation.http.path.includes(':snapshotId') ? 'snapshot_id' : 'id';
     const more = operation.http.method === 'put' ? specs[kind] : {};
     const input = { ...sampleOf(operation), ...more, [param]: id };
     const delegation = name === 'delegate_agent' ? { ttl: '1m', policyPreset: 'isolated' } : {};
@@ -224,9 +225,10 @@ test('what was refused left no secret in the log', () => {
 });
 
 /** Values that no field of this name takes, as far as its schema says a type. */
-function mistyped({ input, http }: Operation): [field: string, value: unknown][] {
+function mistyped(operation: Operation): [field: string, value: unknown][] {
+  const { input, http } = operation;
   const schema = z.toJSONSchema(input, { io: 'input', unrepresentable: 'any' });
-  const inPath = new Set([...http.path.matchAll(/:(\w+)/g)].map(([, name]) => name));
+  const inPath = new Set([...http.path.matchAll(/:(\w+)/g)].map(([, name = '']) => fieldOf(operation, name)));
   return Object.entries(schema.properties ?? {}).flatMap(([field, property]): [string, unknown][] => {
     // Text is what a URL holds; there a field of text cannot have the wrong type.
     const text = http.method === 'get' || inPath.has(field);

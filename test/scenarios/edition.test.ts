@@ -18,7 +18,7 @@ const PRO_TOOLS = [
   ['plan_network_change', { intent: 'isolate laptop' }],
   ['apply_network_change', { plan_id: 'plan_x' }],
   ['list_snapshots', {}],
-  ['get_snapshot', { snapshotId: 'snap_x' }],
+  ['get_snapshot', { snapshot_id: 'snap_x' }],
   ['diff_snapshots', { from: 'snap_x', to: 'snap_y' }],
   ['check_connectivity_at', { src: 'web-1', dst: 'db-1', at: '2026-01-31T12:00:00Z' }],
   ['take_snapshot', {}],

@@ -185,7 +185,7 @@ test.each(ERAS)(
     const listed = (await agent.use('list_snapshots', { trigger_type: 'manual' })) as { items: Row[] };
     expect(listed.items.map(({ id }) => id)).toEqual([after.id, before.id]);
     expect(await agent.use('list_snapshots', { to: '2020-01-01T00:00:00Z' })).toMatchObject({ items: [] });
-    expect(await agent.use('get_snapshot', { snapshotId: before.id })).toMatchObject({ id: before.id, policies: [] });
+    expect(await agent.use('get_snapshot', { snapshot_id: before.id })).toMatchObject({ id: before.id, policies: [] });
     expect(await agent.use('diff_snapshots', { from: before.id, to: after.id })).toMatchObject({
       added: [{ kind: 'MeshPolicy', name: 'web-to-db' }],
     });
@@ -198,7 +198,7 @@ test.each(ERAS)(
     expect(await agent.use('check_connectivity_at', { ...pair, at: '2020-01-01T00:00:00Z' })).toMatchObject({
       verdict: 'undetermined',
     });
-    expect(await agent.use('get_snapshot', { snapshotId: 'snap_none' })).toMatchObject({
+    expect(await agent.use('get_snapshot', { snapshot_id: 'snap_none' })).toMatchObject({
       status: 404,
       code: 'not_found',
     });

@@ -1,0 +1,82 @@
+import { invalidInput, MeshError } from '../errors.ts';
+import { SYSTEM_WORKSPACE } from '../ids.ts';
+import type { NetworkState } from '../network/state.ts';
+import { type AsOf, StoreError } from '../ports.ts';
+import type { Services } from '../services.ts';
+import { instantText } from '../text.ts';
+import { formatInstant, parseInstant } from '../time.ts';
+import type { SnapshotRecord } from './snapshot-record.ts';
+import { getSnapshot } from './snapshots.ts';
+
+/** Where in the past a question stands: at a snapshot, or at any instant. */
+export interface Point {
+  readonly asOf: AsOf;
+  /** Milliseconds: expiries count from it. */
+  readonly instant: number;
+  readonly snapshot?: SnapshotRecord;
+}
+
+/**
+ * The point that the fields `at` and `snapshot_id` name; undefined = now.
+ *
+ * @throws MeshError `invalid_input` for an instant ahead of the clock, `not_found` for an unknown snapshot.
+ */
+export async function pointOf(
+  services: Pick<Services, 'store' | 'clock'>,
+  workspace: string,
+  { at, snapshot_id: id }: { readonly at?: string | undefined; readonly snapshot_id?: string | undefined },
+): Promise<Point | undefined> {
+  if (id !== undefined && at !== undefined) {
+    const detail = 'Give at or snapshot_id, not both.';
+    throw invalidInput([{ pointer: '/snapshot_id', detail }], detail);
+  }
+  if (at !== undefined) return pointAt(services, workspace, at, '/at');
+  return id === undefined ? undefined : pointAt(services, workspace, id, '/snapshot_id');
+}
+
+/** Ids begin with a letter. */
+const BEGINS_INSTANT = /^[+-]?\d/;
+const instantSchema = instantText('');
+
+/** The point that a snapshot's id or an instant names. @param pointer the field that it came in @throws MeshError */
+export async function pointAt(
+  services: Pick<Services, 'store' | 'clock'>,
+  workspace: string,
+  text: string,
+  pointer: string,
+): Promise<Point> {
+  if (!BEGINS_INSTANT.test(text)) {
+    const snapshot = await getSnapshot(services, workspace, text);
+    return { asOf: { revision: snapshot.spec.revision }, instant: snapshot.spec.capturedAt, snapshot };
+  }
+  const refuse = (detail: string) => invalidInput([{ pointer, detail }], `${pointer}: ${detail}`);
+  if (!instantSchema.safeParse(text).success) throw refuse('Write an instant as 2026-01-31T12:00:00Z.');
+  const instant = parseInstant(text);
+  if (instant > services.clock.now()) throw refuse('This lies in the future: ask about an instant up to now.');
+  return { asOf: { at: instant }, instant };
+}
+
+/**
+ * The network as it was at a point.
+ *
+ * @throws MeshError `not_found` before history begins, `expired` where it is no longer kept
+ */
+export async function stateAt(
+  { store, states }: Pick<Services, 'store' | 'states'>,
+  workspace: string,
+  { asOf, instant }: Point,
+): Promise<NetworkState> {
+  try {
+    const revision = 'revision' in asOf ? asOf.revision : (await store.revisionAt(workspace, asOf.at))?.revision;
+    if (revision !== undefined) return await states.asOf(workspace, { revision });
+  } catch (error) {
+    if (!(error instanceof StoreError && error.code === 'compacted')) throw error;
+  }
+  const when = formatInstant(instant);
+  const record = await store.getById(SYSTEM_WORKSPACE, 'Workspace', workspace);
+  if (record && record.createdAt > instant) {
+    const begin = formatInstant(record.createdAt);
+    throw new MeshError('not_found', `${when} is before the history of this workspace, which begins at ${begin}.`);
+  }
+  throw new MeshError('expired', `What the network was at ${when} is no longer kept: ask about a later instant.`);
+}

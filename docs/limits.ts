@@ -14,9 +14,11 @@ import { MAX_PATH_REPORTS, MAX_PATHS_OF_NODE } from '../core/network/reported-pa
 import { SIMULATE_LIMITS } from '../core/reachability/simulate.ts';
 import { MAX_FIELD_ERRORS } from '../core/schema-errors.ts';
 import { TEXT_LIMITS } from '../core/text.ts';
+import { MAX_RESOURCE_CHARACTERS } from '../mcp/resources.ts';
 import { BODY_LIMIT } from '../rest/body.ts';
 import { MAX_AGENTS } from '../tools/get-agent-tree.ts';
 import { MAX_WORKSPACES } from '../tools/get-me.ts';
+import { SNAPSHOT_PAGE } from '../tools/get-snapshot.ts';
 import { MAX_LIMIT, MAX_PAGE_CHARACTERS } from '../tools/page.ts';
 
 const TEXTS: Readonly<Record<keyof typeof TEXT_LIMITS, string>> = {
@@ -94,6 +96,8 @@ export const limits: Readonly<Record<string, readonly Row[]>> = {
   'A page of an answer': [
     ['Records (`limit`)', MAX_LIMIT, ''],
     ['JSON of the records; then `next_cursor` goes on', MAX_PAGE_CHARACTERS, 'characters'],
+    ['Resources of a snapshot over MCP; then `next_cursor` goes on', SNAPSHOT_PAGE.mcp, 'characters'],
+    ['A snapshot as an MCP resource', MAX_RESOURCE_CHARACTERS, 'characters'],
     ['Agents of a tree; then `omitted` counts the others', MAX_AGENTS, ''],
     ['Workspaces of `get_me`; then `omitted_workspaces` counts the others', MAX_WORKSPACES, ''],
   ],
@@ -125,7 +129,7 @@ export const answers: Readonly<Record<string, string>> = {
   would_fix: 'changes for one pair',
   endedAgents: 'agents that end with the membership of one person',
   revoke_agent: 'one for each record that ends with the agent',
-  get_snapshot: 'the network as it was at one moment',
+  get_snapshot: 'the network as it was at one moment: over REST as it is read, over MCP in pages',
   get_connectivity_matrix: 'groups up to a limit; `omitted_groups` counts the others',
   simulate_connectivity: 'rows and queries of one simulation',
   diff_snapshots: 'what differs between two moments of one network',

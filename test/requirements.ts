@@ -110,12 +110,15 @@ export const requirements = {
   'snapshot-get': { section: 'Snapshots', rule: 'GET /workspaces/:id/snapshots/:snapshotId is one snapshot' },
   'snapshot-diff': { section: 'Snapshots', rule: 'GET /workspaces/:id/snapshots/diff compares two' },
   'trigger-policy-change': { section: 'Events', rule: 'A policy change takes a snapshot policy_change' },
-  'trigger-peer-online': { section: 'Events', rule: 'A peer that comes online takes a snapshot peer_online' },
+  'trigger-peer-online': {
+    section: 'Events',
+    rule: 'A peer that comes online takes a snapshot peer_online, a registration none',
+  },
   'trigger-peer-offline': { section: 'Events', rule: 'A peer that goes offline takes a snapshot peer_offline' },
   'trigger-workflow-executed': { section: 'Events', rule: 'An executed workflow takes a snapshot workflow_executed' },
   'trigger-manual': { section: 'Events', rule: 'A manual API call takes a snapshot manual' },
   'trigger-scheduled': { section: 'Events', rule: 'Daily at 02:00 a snapshot scheduled is taken' },
-  'snapshot-size': { section: 'Limits', rule: 'A snapshot is under 10 KB' },
+  'snapshot-size': { section: 'Limits', rule: 'A snapshot is under 10 KB each, also with 2,000 peers' },
   'snapshot-retention': { section: 'Limits', rule: 'Snapshots are kept 90 days, 1 year in Pro' },
   'report-history': { section: 'Limits', rule: 'Audit reports are kept 3 years (Pro)', open: 'compliance' },
   'compliance-assess': {

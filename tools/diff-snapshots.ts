@@ -6,6 +6,7 @@ import { allowedSchema } from '../core/reachability/answers.ts';
 import { defineHeavyOperation } from './define.ts';
 import { momentRow, momentText, viewOfMoment } from './snapshot-fields.ts';
 
+const side = momentRow.pick({ id: true, captured_at: true, revision: true, trigger_type: true, triggered_by: true });
 const resource = z.strictObject({ kind: z.string(), name: z.string() });
 
 export const diffSnapshots = defineHeavyOperation({
@@ -18,8 +19,8 @@ export const diffSnapshots = defineHeavyOperation({
     to: momentText.describe('Id of the later snapshot, or an instant'),
   }),
   output: z.strictObject({
-    from: momentRow,
-    to: momentRow,
+    from: side,
+    to: side,
     added: z.array(resource),
     removed: z.array(resource),
     changed: z.array(resource.extend({ changes: z.array(z.looseObject({ path: z.string() })) })),
@@ -48,7 +49,8 @@ export const diffSnapshots = defineHeavyOperation({
     const momentOf = async (text: string, pointer: string) => {
       const point = await pointAt(services, workspace, text, pointer);
       const state = await stateAt(services, workspace, point);
-      return { state, at: point.instant, row: viewOfMoment(point, state) };
+      const { digest: _, size_bytes: _size, history_bytes: _history, ...row } = viewOfMoment(point, state);
+      return { state, at: point.instant, row };
     };
     const [before, after] = await Promise.all([momentOf(from, '/from'), momentOf(to, '/to')]);
     return { from: before.row, to: after.row, ...(await diffStates(services, before, after)) };

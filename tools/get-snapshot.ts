@@ -19,7 +19,7 @@ export const getSnapshot = defineHeavyOperation({
   name: 'get_snapshot',
   title: 'Get a snapshot',
   description:
-    'The full state of the network at a snapshot or any instant: peers, policies, networks and presence. A tool answers 10 KB, then next_cursor goes on.',
+    'The full state at a snapshot or any instant: peers, policies, networks and presence. Above 10 KB in pages.',
   input: z.strictObject({
     snapshot_id: momentText.describe('Id from list_snapshots, or an instant'),
     cursor: pageQuery.cursor,
@@ -27,10 +27,7 @@ export const getSnapshot = defineHeavyOperation({
   spellings: { snapshotId: 'snapshot_id', at: 'snapshot_id' },
   output: z.strictObject({
     ...momentRow.shape,
-    counts: z
-      .strictObject({ peers: z.int(), policies: z.int(), networks: z.int(), online: z.int() })
-      .optional()
-      .describe('Of the whole, where this is a part'),
+    counts: z.record(z.string(), z.int()).optional().describe('Of the whole, where this is a part'),
     resource: z.string().optional().describe('MCP resource that holds the whole'),
     peers: z.array(resource).optional(),
     policies: z.array(resource).optional(),

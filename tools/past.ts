@@ -7,8 +7,8 @@ import { instant, momentText } from './snapshot-fields.ts';
 
 /** Fields by which a question is about the past. */
 export const pastFields = {
-  at: instant.optional().describe('In the past: an instant (Pro)'),
-  snapshot_id: momentText.optional().describe('Or a snapshot (Pro)'),
+  at: instant.optional().describe('In the past (Pro)'),
+  snapshot_id: momentText.optional(),
 };
 
 type PastQuery = { readonly at?: string | undefined; readonly snapshot_id?: string | undefined };

@@ -9,7 +9,7 @@ export const instant = instantText('An ISO 8601 instant such as 2026-01-31T12:00
 
 export const snapshotRow = z.strictObject({
   id: z.string(),
-  captured_at: z.string(),
+  captured_at: z.string().describe('When it was taken, or the instant that was asked for'),
   revision: z.int(),
   trigger_type: z.enum(TRIGGER_TYPES),
   triggered_by: z.string(),
@@ -18,15 +18,13 @@ export const snapshotRow = z.strictObject({
   history_bytes: z.int().describe('What the changes since the snapshot before take, with or without it'),
 });
 
-/** A snapshot, or an instant that was asked for: then what only a snapshot has is null. */
-export const momentRow = z.strictObject({
-  ...snapshotRow.shape,
-  id: z.string().nullable(),
-  captured_at: z.string().describe('Or the instant that was asked for'),
-  trigger_type: z.enum(TRIGGER_TYPES).nullable(),
-  triggered_by: z.string().nullable(),
-  size_bytes: z.int().nullable(),
-  history_bytes: z.int().nullable(),
+/** A snapshot, or an instant that was asked for: that has nothing of what only a snapshot has. */
+export const momentRow = snapshotRow.partial({
+  id: true,
+  trigger_type: true,
+  triggered_by: true,
+  size_bytes: true,
+  history_bytes: true,
 });
 
 /** Text that names a moment: the id of a snapshot or an instant. */
@@ -34,16 +32,7 @@ export const momentText = lineOfText(TEXT_LIMITS.id);
 
 export function viewOfMoment({ snapshot, instant: at }: Point, state: NetworkState): z.input<typeof momentRow> {
   if (snapshot) return viewOfSnapshot(snapshot);
-  return {
-    id: null,
-    captured_at: formatInstant(at),
-    revision: state.revision,
-    trigger_type: null,
-    triggered_by: null,
-    digest: digestOf(state),
-    size_bytes: null,
-    history_bytes: null,
-  };
+  return { captured_at: formatInstant(at), revision: state.revision, digest: digestOf(state) };
 }
 
 export function viewOfSnapshot(record: SnapshotRecord): z.input<typeof snapshotRow> {

@@ -83,6 +83,10 @@ describe('a snapshot is taken', () => {
     verifies('trigger-peer-online', 'trigger-peer-offline');
     const network = await setUp();
     const { peers, heartbeat } = network;
+    await network.call('DELETE', '/api/v1/peers/laptop');
+    await network.call('POST', '/api/v1/policies', POLICY);
+    await captured(network, 'policy_change');
+    expect(await network.list()).toHaveLength(1);
     expect((await heartbeat(peers['web-1'])).status).toBe(200);
     const online = await captured(network, 'peer_online');
     expect((await network.get(online.id)).body.presence).toMatchObject({ 'web-1': 'online' });
@@ -145,6 +149,26 @@ test('a snapshot has the six fields of the contract, as semantic JSON', async ()
   expect(JSON.stringify(body)).not.toMatch(/managedFields|resourceVersion|"generation"/);
 });
 
+test('a snapshot, a difference and the lists take an instant where they take a snapshot', async () => {
+  verifies('snapshot-get', 'snapshot-diff');
+  const { take, get, diff, call } = await setUp();
+  const before = await take();
+  clock.pass(1);
+  await call('POST', '/api/v1/policies', POLICY);
+  const after = await take();
+  const names = (answer: { body: { items: { name: string }[] } }) => answer.body.items.map(({ name }) => name);
+  for (const moment of [before.id, before.captured_at]) {
+    const { status, body } = await get(moment);
+    expect([status, body.captured_at, body.policies, body.peers.length]).toEqual([200, before.captured_at, [], 4]);
+    expect((await diff(moment, after.id)).body.added).toEqual([{ kind: 'MeshPolicy', name: 'web-to-db' }]);
+    expect(names(await call('GET', `/api/v1/policies?snapshot_id=${moment}`))).toEqual([]);
+    expect(names(await call('GET', `/api/v1/peers?snapshot_id=${moment}`))).toHaveLength(4);
+  }
+  expect(names(await call('GET', '/api/v1/policies'))).toEqual(['web-to-db']);
+  expect((await get('2999-01-01T00:00:00Z')).body).toMatchObject({ status: 400, code: 'invalid_input' });
+  expect((await get('2020-01-01T00:00:00Z')).body).toMatchObject({ status: 404, code: 'not_found' });
+});
+
 test('the difference of two snapshots names the records, the connections and who changed them', async () => {
   verifies('snapshot-diff');
   const { take, diff, call } = await setUp();
@@ -179,6 +203,7 @@ test.each(ERAS)(
     const network = await setUp();
     await using agent = await connectMcp(harness.url, network.token, era, network.workspace);
     const before = (await agent.use('take_snapshot')) as { id: string; captured_at: string };
+    clock.pass(1);
     await network.call('POST', '/api/v1/policies', POLICY);
     const after = (await agent.use('take_snapshot')) as { id: string };
 
@@ -186,6 +211,8 @@ test.each(ERAS)(
     expect(listed.items.map(({ id }) => id)).toEqual([after.id, before.id]);
     expect(await agent.use('list_snapshots', { to: '2020-01-01T00:00:00Z' })).toMatchObject({ items: [] });
     expect(await agent.use('get_snapshot', { snapshot_id: before.id })).toMatchObject({ id: before.id, policies: [] });
+    expect(await agent.use('get_snapshot', { at: before.captured_at })).toMatchObject({ policies: [] });
+    expect(await agent.use('list_policies', { at: before.captured_at })).toMatchObject({ items: [] });
     expect(await agent.use('diff_snapshots', { from: before.id, to: after.id })).toMatchObject({
       added: [{ kind: 'MeshPolicy', name: 'web-to-db' }],
     });

@@ -6,7 +6,7 @@ export const MAX_LIMIT = 200;
 /** Characters of JSON of one answer, about: a resource alone may have as many as a request body, 200 of them may not. */
 export const MAX_PAGE_CHARACTERS = 2_000_000;
 
-/** Query fields of every list (DESIGN section 6). */
+/** Query fields of every list. */
 export const pageQuery = {
   cursor: lineOfText(TEXT_LIMITS.cursor).optional().describe('next_cursor of the page before'),
   limit: z.coerce.number().int().min(1).max(MAX_LIMIT).default(50),

@@ -25,7 +25,7 @@ export interface ConnectivityQuestion {
 
 type Online = 'online' | 'offline' | 'unknown';
 
-/** An {@link Explanation} set in time (DESIGN 5.7). */
+/** An {@link Explanation} set in time. */
 export interface ConnectivityAnswer {
   readonly verdict: Verdict | 'undetermined';
   readonly presence: { readonly src: Online; readonly dst: Online };

@@ -6,7 +6,7 @@ import type { SnapshotRecord } from './snapshot-record.ts';
 import { snapshotNameAt } from './snapshot-record.ts';
 
 const DAY_MS = 24 * 3_600_000;
-/** How long the past can be asked about (DESIGN 5.6). The audit log is not cut. */
+/** How long the past can be asked about. The audit log is not cut. */
 const KEPT_MS: Readonly<Record<Edition, number>> = { community: 90 * DAY_MS, pro: 365 * DAY_MS };
 
 /** Snapshots deleted in one commit. */

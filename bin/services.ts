@@ -11,6 +11,7 @@ import type { AnyOperation } from '../core/operation.ts';
 import type { Clock, Log, Store } from '../core/ports.ts';
 import type { Keyring, NodeAccess, Services, Settings } from '../core/services.ts';
 import { formatInstant } from '../core/time.ts';
+import { formatRelayAddress, parseRelayAddress } from '../net/relay/address.ts';
 import { mintCredential, relayKeysOf, workspaceTagOf } from '../net/relay/credential.ts';
 import { operations } from '../tools/index.ts';
 import { buildYaml } from './yaml.ts';
@@ -68,7 +69,13 @@ function buildNodeAccess({ keys, settings }: ServiceParts): NodeAccess {
         publicKey: Uint8Array.from(Buffer.from(publicKey, 'base64')),
         expiresAt,
       });
-      return { url: settings.relayAdvertiseUrl, credential, expiresAt: formatInstant(expiresAt) };
+      const place = parseRelayAddress(settings.relayAdvertiseUrl);
+      return {
+        url: settings.relayAdvertiseUrl,
+        credential,
+        ...(place && { address: formatRelayAddress({ ...place, credential }) }),
+        expiresAt: formatInstant(expiresAt),
+      };
     },
   };
 }

@@ -11,6 +11,7 @@ export const problems = {
   not_found: { status: 404, title: 'Record not found' },
   method_not_allowed: { status: 405, title: 'Method not allowed' },
   conflict: { status: 409, title: 'Conflict' },
+  dry_run: { status: 409, title: 'Plan was a dry run' },
   plan_stale: { status: 409, title: 'Plan is stale' },
   expired: { status: 410, title: 'Expired' },
   plan_expired: { status: 410, title: 'Plan has expired' },

@@ -12,6 +12,7 @@ export type IdPrefix =
   | 'agt'
   | 'snap'
   | 'plan'
+  | 'plan_dry'
   | 'wf'
   | 'ev'
   | 'tok'
@@ -40,6 +41,11 @@ export function newId<P extends IdPrefix>(prefix: P): `${P}_${string}` {
 /** Whether an id is that of an agent. */
 export function isAgentId(id: string): boolean {
   return id.startsWith('agt_' satisfies `${IdPrefix}_`);
+}
+
+/** Whether an id is that of a plan that was shown only, and is stored nowhere. */
+export function isDryRunId(id: string): boolean {
+  return id.startsWith('plan_dry_' satisfies `${IdPrefix}_`);
 }
 
 /** The partition of records that belong to the installation rather than to a workspace: accounts, workspaces, sessions. */

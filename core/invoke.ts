@@ -55,7 +55,7 @@ export interface Gate<Services> {
 }
 
 /**
- * The one path every face takes: authenticate, resolve the workspace, scope in it, edition, parse, run, check the answer.
+ * The one path every face takes: authenticate, edition, resolve the workspace, scope in it, parse, run, check the answer.
  *
  * @throws MeshError for every expected failure; anything else is a bug.
  */
@@ -67,11 +67,9 @@ export async function invoke<Services>(
   let caller: Caller | null = null;
   try {
     caller = await callerOf(operation.access, request, gate);
+    requireEdition(operation, request.raw, gate.edition);
     const { raw, workspace } = await resolveWorkspace(operation, request, caller, gate);
     requireAccess(operation, caller, workspace);
-    if (gate.edition !== 'pro' && (operation.edition === 'pro' || operation.proWhen?.(raw))) {
-      throw new MeshError('edition_required', `${operation.title} is part of the Pro edition. Set MESH_EDITION=pro.`);
-    }
     const services = gate.servicesFor(caller);
     const { requestId, face, origin, signal } = request;
     const context: CallContext<Services> = { services, caller, workspace, requestId, face, origin, signal };
@@ -135,6 +133,16 @@ async function callerOf<Services>(access: Access, request: CallRequest, gate: Ga
   return gate.authenticate(request.bearer, request.origin);
 }
 
+/** Looks at nothing but which arguments are there: whoever lacks the edition need not get the request right first. */
+function requireEdition<Services>(
+  { edition: needed, proWhen, title }: AnyOperation<Services>,
+  raw: Readonly<Record<string, unknown>>,
+  edition: Edition,
+): void {
+  if (edition === 'pro' || !(needed === 'pro' || proWhen?.(raw))) return;
+  throw new MeshError('edition_required', `${title} is part of the Pro edition. Set MESH_EDITION=pro.`);
+}
+
 async function resolveWorkspace<Services>(
   operation: AnyOperation<Services>,
   request: CallRequest,
@@ -154,6 +162,13 @@ async function resolveWorkspace<Services>(
   const ids = new Set<string>();
   for (const hint of hints) ids.add(await ownWorkspace(hint, own, gate));
   if (ids.size === 0 && own !== 'all' && own.length === 1) return { raw, workspace: own[0] ?? '' };
+  if (ids.size === 0 && operation.workspaceOf) {
+    const found = await operation.workspaceOf(raw, gate.services);
+    // What is elsewhere or nowhere is looked for where it is not: both are answered by the same work.
+    const isOwn = found !== undefined && (own === 'all' || own.includes(found));
+    return { raw, workspace: isOwn ? found : someWorkspace(operation.access, caller) };
+  }
+  if (ids.size === 0 && operation.orInstallation && own === 'all') return { raw, workspace: SYSTEM_WORKSPACE };
   if (ids.size === 0) {
     throw new MeshError('invalid_input', 'Name a workspace: send the header X-Workspace-Id.', {
       errors: [

@@ -64,6 +64,13 @@ export interface Operation<I extends z.ZodObject, O extends z.ZodType, Services>
    * `any`: touches none; the caller needs the scope in some workspace, and none need be named.
    */
   readonly workspace: 'none' | 'any' | 'scoped';
+  /**
+   * Of a `scoped` one: the workspace of the record that the input names, whosever it is, so that a request need not name
+   * the workspace too. Is given what was sent, before it is checked.
+   */
+  readonly workspaceOf?: (raw: Readonly<Record<string, unknown>>, services: Services) => Promise<string | undefined>;
+  /** Of a `scoped` one: without a workspace it is about the installation, for those who are at home in all. */
+  readonly orInstallation?: true;
   readonly edition: Edition;
   /** Pro only when this answers true, for operations that are Community until asked about the past. */
   readonly proWhen?: (input: Readonly<Record<string, unknown>>) => boolean;

@@ -5,6 +5,7 @@ export const API_VERSION = `${API_GROUP}/v1alpha1`;
 /**
  * Every kind of record and whether its superseded revisions are kept.
  * Kinds with kept history make up "the state of the network" at a revision; the others are looked up live only.
+ * A change of an `installation` kind is an event in the audit log of the installation too, in whatever workspace it is.
  */
 export const KINDS = {
   MeshPeer: { history: true },
@@ -17,12 +18,12 @@ export const KINDS = {
   Snapshot: { history: false },
   Plan: { history: false },
   Token: { history: false },
-  Member: { history: false },
+  Member: { history: false, installation: true },
   Workspace: { history: false },
   Account: { history: false },
   Session: { history: false },
   AddressRest: { history: false },
-} as const satisfies Record<string, { history: boolean }>;
+} as const satisfies Record<string, { history: boolean; installation?: true }>;
 
 export type Kind = keyof typeof KINDS;
 

@@ -59,10 +59,8 @@ export function buildTools({ operations, tools: names, gate, log, observe }: Mcp
   return {
     async list(principal) {
       const workspaces = await workspacesOf(principal, gate);
-      const visible = surface.filter(
-        ({ access, edition }) =>
-          (edition !== 'pro' || gate.edition === 'pro') &&
-          workspaces.some((workspace) => mayAccess(access, principal.caller, workspace)),
+      const visible = surface.filter(({ access }) =>
+        workspaces.some((workspace) => mayAccess(access, principal.caller, workspace)),
       );
       return visible.map((operation) => {
         const { plain, withWorkspace } = describe(operation);

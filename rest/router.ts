@@ -79,6 +79,8 @@ function buildAnswer<Services>(
   const status = http.status ?? 200;
   const takesBody = http.method !== 'get';
   const enrols = operation.access === 'enrolment';
+  // What the edition does not have is refused by its route alone: whatever else is wrong comes after.
+  const isReadable = operation.edition !== 'pro' || gate.edition === 'pro';
   const open = [...headers, ...JSON_HEADERS];
   const takesJsonText = !http.envelope && !http.otherStatus;
 
@@ -91,10 +93,10 @@ function buildAnswer<Services>(
     });
     let answered = status;
     try {
-      const raw: Record<string, unknown> = coerce.query(search);
-      if (takesBody) Object.assign(raw, await readFields(request, response, http.yamlField));
+      const raw: Record<string, unknown> = isReadable ? coerce.query(search) : {};
+      if (takesBody && isReadable) Object.assign(raw, await readFields(request, response, http.yamlField));
       let workspace: string | undefined;
-      for (const [index, param] of match.route.params.entries()) {
+      for (const [index, param] of isReadable ? match.route.params.entries() : []) {
         const value = coerce.param(param, match.values[index] ?? '');
         if (param === 'workspaceId') workspace = String(value);
         else raw[param] = value;

@@ -64,7 +64,7 @@ describe('over REST', () => {
       .set('nobody', agent([], workspace))
       .set('person', { ...person('viewer', workspace), scopesIn: () => new Set() })
       .set('root', { ...person('platform_admin', workspace), scopesIn: () => new Set(SCOPES) });
-    community.callers.set('root', person('platform_admin', elsewhere));
+    community.callers.set('root', person('platform_admin', elsewhere)).set('stranger', agent([], elsewhere));
   });
   afterAll(async () => {
     await faces[Symbol.asyncDispose]();
@@ -99,6 +99,39 @@ describe('over REST', () => {
       expect(await response.json()).toMatchObject({ status: 402, code: 'edition_required' });
     },
   );
+
+  test.each(cases.filter(([, { edition }]) => edition === 'pro'))(
+    '%s does so before it looks at workspace, scope and body',
+    async (_name, operation) => {
+      const [path, { method }] = requestOf(operation, {}, 'no-such-workspace');
+      const hostile = `${path}${path.includes('?') ? '&' : '?'}surely_unknown=%zz`;
+      const hasBody = method !== 'GET';
+      const init = {
+        method: method ?? 'GET',
+        ...(hasBody && { body: '{"not json', headers: { 'content-type': 'text/plain' } }),
+      };
+      const seen = async (token: string | undefined) => (await community.send(hostile, token, init)).json();
+      expect(await seen('stranger')).toMatchObject({ status: 402, code: 'edition_required' });
+      expect(await seen(undefined)).toMatchObject({ status: 401, code: 'unauthenticated' });
+    },
+  );
+
+  test('what is Pro about the past only answers 402 where the past is asked for, before anything else', async () => {
+    const past = operations.filter(({ edition, proWhen }) => edition === 'community' && proWhen);
+    expect(past.length).toBeGreaterThan(0);
+    for (const operation of past) {
+      const [path, init] = requestOf(operation, {}, 'no-such-workspace');
+      const about = (field: string) => `${path}${path.includes('?') ? '&' : '?'}${field}=`;
+      for (const field of ['at', 'snapshot_id'].filter((name) => name in operation.input.shape)) {
+        const response = await community.send(about(field), 'stranger', init);
+        expect([operation.name, ((await response.json()) as { code: string }).code]).toEqual([
+          operation.name,
+          'edition_required',
+        ]);
+      }
+      expect((await community.send(path, 'stranger', init)).status).not.toBe(402);
+    }
+  });
 
   test.each(cases)('%s refuses an unknown field by name', async (_name, operation) => {
     if (operation.access === 'device' || operation.access === 'enrolment' || operation.access === 'agent') return;
@@ -209,14 +242,14 @@ describe('over MCP', () => {
     },
   );
 
-  test('a Pro tool answers 402 in the Community edition, though it is not listed', async () => {
+  test('a Pro tool is listed in the Community edition, and answers 402', async () => {
     await using community = await startFaces({ edition: 'community' });
     const own = await community.kit.workspace('own');
     community.callers.set('root', person('admin', own));
     const client = await community.connect('root');
     const listed = (await client.listTools()).tools.map(({ name }) => name);
     for (const { name } of tools.filter(({ edition }) => edition === 'pro')) {
-      expect(listed).not.toContain(name);
+      expect(listed).toContain(name);
       expect(problemOf(await client.callTool({ name, arguments: {} }))).toMatchObject({ status: 402 });
     }
   });

@@ -1,4 +1,8 @@
 import { describe, expect, it } from 'vitest';
+import { accountDraft } from '../core/identity/accounts.ts';
+import { memberDraft } from '../core/identity/members.ts';
+import { SYSTEM_WORKSPACE } from '../core/ids.ts';
+import { ROLE_SCOPES, type Role } from '../core/scope.ts';
 import { agent, buildKit, type Kit, person } from '../test/kit.ts';
 import { seedPeers } from '../test/seed-peers.ts';
 
@@ -6,6 +10,9 @@ const INTENT = 'let the web servers reach the database on port 5432 and nobody e
 
 async function scene(kit: Kit) {
   const workspace = await kit.workspace();
+  const members = [memberDraft('ada', 'admin'), memberDraft('bob', 'operator'), memberDraft('eve', 'viewer')];
+  const ops = members.map((record) => ({ op: 'create', record }) as const);
+  await kit.services.store.commit(workspace, ops, { actor: 'system:test', reason: 'members', requestId: 'r' });
   await seedPeers(kit.services, workspace, {
     'web-1': { role: 'web' },
     'web-2': { role: 'web' },
@@ -111,14 +118,17 @@ describe('the life of a change', () => {
     await expect(apply(id)).rejects.toMatchObject({ code: 'conflict' });
   });
 
-  it('answers 410 to a plan that has expired and 404 to one of another workspace or of a dry run', async () => {
+  it('answers 410 to a plan that has expired, 404 to one of another workspace, and to a dry run what to do', async () => {
     await using kit = await buildKit();
     const { plan, apply, as } = await scene(kit);
     const other = await scene(kit);
     const mine = await plan();
     await expect(other.apply(mine.plan_id)).rejects.toMatchObject({ code: 'not_found' });
     const dry = await kit.call('plan_network_change', { intent: INTENT, dry_run: true }, as());
-    await expect(apply(dry.plan_id)).rejects.toMatchObject({ code: 'not_found' });
+    await expect(apply(dry.plan_id)).rejects.toMatchObject({
+      code: 'dry_run',
+      message: expect.stringContaining('plan the same change again without dry_run'),
+    });
     kit.clock.time += 600_000;
     await expect(apply(mine.plan_id)).rejects.toMatchObject({ code: 'plan_expired' });
   });
@@ -267,5 +277,128 @@ describe('the life of a change', () => {
     };
     const planned = await kit.call('plan_network_change', { intent: 'tidy up', changes: [change] }, as());
     expect(await apply(planned.plan_id)).toMatchObject({ status: 'pending_approval', auto_approve: false });
+  });
+});
+
+describe('a plan without a workspace beside it', () => {
+  /** A person with these roles. */
+  const inBoth = (roles: ReadonlyMap<string, Role>) => ({
+    ...person('viewer', '', 'ada'),
+    workspaces: [...roles.keys()],
+    scopesIn: (id: string) => new Set(ROLE_SCOPES[roles.get(id) ?? 'viewer']),
+  });
+
+  it('is applied in its own workspace, by whoever may apply there', async () => {
+    await using kit = await buildKit();
+    const [one, two] = [await scene(kit), await scene(kit)];
+    const applyAs = (as: typeof one.ada, planId: string) =>
+      kit.call('apply_network_change', { plan_id: planId, approved_by: 'ada' }, { as });
+    const operator = inBoth(
+      new Map([
+        [one.workspace, 'operator'],
+        [two.workspace, 'operator'],
+      ]),
+    );
+    const applied = await applyAs(operator, (await two.plan()).plan_id);
+    expect((await kit.services.store.get(two.workspace, { kind: 'Workflow', name: applied.workflow_id }))?.name).toBe(
+      applied.workflow_id,
+    );
+    const everywhere = person('platform_admin', '', 'root');
+    expect(await applyAs(everywhere, (await one.plan()).plan_id)).toMatchObject({ status: 'pending_approval' });
+    const reader = inBoth(
+      new Map([
+        [one.workspace, 'operator'],
+        [two.workspace, 'viewer'],
+      ]),
+    );
+    await expect(applyAs(reader, (await two.plan()).plan_id)).rejects.toMatchObject({ code: 'forbidden' });
+  });
+
+  it('is answered as one that does not exist where the caller is no member of its workspace', async () => {
+    await using kit = await buildKit();
+    const [one, two, three] = [await scene(kit), await scene(kit), await scene(kit)];
+    const { plan_id: foreign } = await three.plan();
+    const absent = foreign.replace(/_.*/, `_${'a'.repeat(26)}`);
+    const caller = inBoth(
+      new Map([
+        [one.workspace, 'operator'],
+        [two.workspace, 'operator'],
+      ]),
+    );
+    const answerTo = (planId: string) =>
+      kit
+        .call('apply_network_change', { plan_id: planId, approved_by: 'ada' }, { as: caller })
+        .catch(({ code, message, details }) => JSON.stringify({ code, message, details }).replaceAll(planId, '<plan>'));
+    expect(await answerTo(foreign)).toBe(await answerTo(absent));
+    expect(await answerTo(foreign)).toContain('not_found');
+  });
+
+  it('is looked for in the workspace that is named, and nowhere else', async () => {
+    await using kit = await buildKit();
+    const [one, two] = [await scene(kit), await scene(kit)];
+    const caller = inBoth(
+      new Map([
+        [one.workspace, 'operator'],
+        [two.workspace, 'operator'],
+      ]),
+    );
+    const { plan_id } = await two.plan();
+    const request = { plan_id, approved_by: 'ada' };
+    const named = kit.call('apply_network_change', request, { as: caller, workspace: one.workspace });
+    await expect(named).rejects.toMatchObject({ code: 'not_found' });
+  });
+});
+
+describe('who is asked to approve', () => {
+  it('is somebody who may approve there, by user name or id, platform administrators included', async () => {
+    await using kit = await buildKit();
+    const { workspace, ada, as, plan } = await scene(kit);
+    const spec = { displayName: '', passwordHash: '', passwordState: 'own', disabled: false, epoch: 1 } as const;
+    const root = accountDraft('root', { ...spec, role: 'platform_admin' });
+    const bob = accountDraft('bob', { ...spec, role: 'user' });
+    const gone = accountDraft('gone', { ...spec, role: 'platform_admin', disabled: true });
+    const ops = [root, bob, gone].map((record) => ({ op: 'create', record }) as const);
+    await kit.services.store.commit(SYSTEM_WORKSPACE, ops, {
+      actor: 'system:test',
+      reason: 'accounts',
+      requestId: 'r',
+    });
+    const ask = async (approvedBy: string, options: object = { as: ada, workspace }) => {
+      const { plan_id } = await plan();
+      return kit.call('apply_network_change', { plan_id, approved_by: approvedBy }, options);
+    };
+    for (const [asked, name] of [
+      ['bob', 'bob'],
+      [' Ada ', 'ada'],
+      ['root', 'root'],
+      [bob.uid, 'bob'],
+      [root.uid, 'root'],
+    ]) {
+      const { workflow_id: id, status } = await ask(String(asked));
+      const workflow = await kit.call('get_workflow', { id }, { as: ada, workspace });
+      expect([asked, status, workflow.approvalAskedOf, workflow.reviewedBy]).toEqual([
+        asked,
+        'pending_approval',
+        name,
+        null,
+      ]);
+    }
+    for (const asked of ['nobody', 'eve', 'gone', gone.uid, 'u_nobody', '../admin']) {
+      await expect(ask(asked)).rejects.toMatchObject({
+        code: 'invalid_input',
+        message: expect.stringMatching(/may approve here.*such as ada, bob\.$/),
+        details: { errors: [{ pointer: '/approved_by' }] },
+      });
+    }
+    await expect(ask('nobody', as())).rejects.toMatchObject({ code: 'invalid_input' });
+  });
+
+  it('is told by name only to callers who may list these names', async () => {
+    await using kit = await buildKit();
+    const { workspace, planner, plan } = await scene(kit);
+    const { plan_id } = await plan();
+    const blind = { ...planner, scopesIn: () => new Set(['intents:apply'] as const) };
+    const refused = kit.call('apply_network_change', { plan_id, approved_by: 'nobody' }, { as: blind, workspace });
+    await expect(refused).rejects.toMatchObject({ message: expect.stringMatching(/or a platform administrator\.$/) });
   });
 });

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { invalidInput } from '../core/errors.ts';
+import { workspaceOfPlan } from '../core/intent/plan-record.ts';
 import { CREATE } from '../core/operation.ts';
 import { lineOfText, TEXT_LIMITS } from '../core/text.ts';
 import { applyPlan } from '../core/workflow/apply.ts';
@@ -18,7 +19,7 @@ export const applyNetworkChange = defineOperation({
       .trim()
       .min(1)
       .optional()
-      .describe('Who is asked to approve; required over REST'),
+      .describe('Who is asked to approve, by user name or id; required over REST'),
   }),
   output: z.strictObject({
     workflow_id: z.string(),
@@ -29,12 +30,15 @@ export const applyNetworkChange = defineOperation({
   }),
   access: 'intents:apply',
   workspace: 'scoped',
+  workspaceOf: async ({ plan_id: id }, services) =>
+    typeof id === 'string' && id.length <= TEXT_LIMITS.id ? workspaceOfPlan(services, id) : undefined,
   edition: 'pro',
   effects: { ...CREATE, destructiveHint: true },
   problems: [
     'invalid_input',
     'not_found',
     'conflict',
+    'dry_run',
     'plan_stale',
     'plan_expired',
     'policy_assertion_failed',

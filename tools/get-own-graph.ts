@@ -44,7 +44,14 @@ export const getOwnGraph = defineOperation({
       digest: z.string().describe('SHA-256 of the rules, hex'),
       full: z.strictObject({ in: z.array(firewallEntry), out: z.array(firewallEntry) }),
     }),
-    relay: z.strictObject({ url: z.string(), credential: z.string(), expiresAt: z.string() }).nullable(),
+    relay: z
+      .strictObject({
+        url: z.string(),
+        credential: z.string(),
+        address: z.string().optional().describe('Both in one: lrp://<credential>@host:port'),
+        expiresAt: z.string(),
+      })
+      .nullable(),
     stun: z.array(z.string()),
     checkpoint: z.string().nullable(),
   }),

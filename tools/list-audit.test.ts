@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { formatInstant } from '../core/time.ts';
 import { buildHistoryKit } from '../test/history-kit.ts';
+import { ADMIN_PASSWORD, buildIdentityKit } from '../test/identity-kit.ts';
 
 const NOON = Date.UTC(2026, 0, 5, 12);
 const DENY = { action: 'DENY', peerSelector: {} };
@@ -52,4 +53,59 @@ test.each([
 ])('a query with %s is refused', async (_what, query) => {
   await using kit = await buildHistoryKit();
   await expect(kit.ask('list_audit', query)).rejects.toMatchObject({ code: 'invalid_input' });
+});
+
+test('a platform administrator who names no workspace reads logins, logouts, failed logins, accounts and members', async () => {
+  await using kit = await buildIdentityKit();
+  const workspace = await kit.workspace();
+  const bearer = await kit.login('admin', ADMIN_PASSWORD, '203.0.113.7');
+  await expect(kit.login('admin', 'a wrong Password 1', '203.0.113.8')).rejects.toMatchObject({
+    code: 'unauthenticated',
+  });
+  const user = { username: 'ada', password: 'another Password 1', displayName: 'Ada' };
+  await kit.call({ name: 'create_user' }, user, { bearer });
+  await kit.call({ name: 'set_member' }, { username: 'ada', role: 'operator' }, { bearer, workspace });
+  await kit.call({ name: 'remove_member' }, { username: 'ada' }, { bearer, workspace });
+  await kit.call({ name: 'log_out' }, {}, { bearer: await kit.login('admin', ADMIN_PASSWORD) });
+  const { items } = await kit.call<{ items: Record<string, unknown>[] }>(
+    { name: 'list_audit' },
+    { limit: 200 },
+    { bearer },
+  );
+  const events = items
+    .filter(({ type }) => type === 'event')
+    .map(({ event, result, actor, origin, detail }) => {
+      const { changes = [] } = (detail ?? {}) as { changes?: { type: string; name: string }[] };
+      return [event, result, actor, origin ?? changes.map(({ type, name }) => `${type} ${name}`).join()];
+    });
+  expect(events).toEqual([
+    ['logout', 'ok', 'user:admin', '127.0.0.1'],
+    ['login', 'ok', 'user:admin', '127.0.0.1'],
+    ['members', 'ok', 'user:admin', 'deleted ada'],
+    ['members', 'ok', 'user:admin', 'created ada'],
+    ['login', 'refused', 'user:admin', '203.0.113.8'],
+    ['login', 'ok', 'user:admin', '203.0.113.7'],
+  ]);
+  expect(items.map(({ reason }) => reason)).toContain('created account ada');
+  expect(JSON.stringify(items)).not.toMatch(/assword 1|argon2|eyJ/);
+
+  const ask = (query: object) =>
+    kit.call<{ items: object[]; next_cursor?: string }>({ name: 'list_audit' }, { ...query }, { bearer });
+  const first = await ask({ type: 'event', limit: 4 });
+  const second = await ask({ type: 'event', limit: 4, cursor: first.next_cursor });
+  expect([...first.items, ...second.items]).toEqual(items.filter(({ type }) => type === 'event'));
+  expect((await ask({ kind: 'Account', name: 'ada' })).items).toHaveLength(1);
+});
+
+test('the log of the installation is for platform administrators: others name a workspace', async () => {
+  await using kit = await buildIdentityKit();
+  const [one, two] = [await kit.workspace(), await kit.workspace()];
+  await kit.person('ada', 'admin', one);
+  const both = { username: 'ada', role: 'admin' };
+  await kit.call({ name: 'set_member' }, both, { bearer: await kit.admin(), workspace: two });
+  const bearer = await kit.sessionOf('ada');
+  const refused = kit.call({ name: 'list_audit' }, {}, { bearer });
+  await expect(refused).rejects.toMatchObject({ code: 'invalid_input' });
+  const named = kit.call({ name: 'list_audit' }, {}, { bearer, workspace: 'w_system' });
+  await expect(named).rejects.toMatchObject({ code: 'not_found' });
 });

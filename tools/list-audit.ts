@@ -43,7 +43,7 @@ export const listAudit = defineOperation({
   name: 'list_audit',
   title: 'List the audit log',
   description:
-    'Every change and every security event of the workspace, newest first: who, why, when, and which approval.',
+    'Every change and every security event of the workspace, newest first: who, why, when, and which approval. A platform administrator who names no workspace reads the log of the installation: logins, accounts, workspaces and members.',
   input: z.strictObject({
     from: instant.optional(),
     to: instant.optional(),
@@ -59,6 +59,7 @@ export const listAudit = defineOperation({
   output: z.strictObject({ items: z.array(entry), next_cursor: z.string().optional() }),
   access: 'audit:read',
   workspace: 'scoped',
+  orInstallation: true,
   edition: 'community',
   effects: READ,
   problems: ['invalid_input', 'beyond_delegation'],

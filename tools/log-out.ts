@@ -3,6 +3,7 @@ import { commitContext } from '../core/commit-context.ts';
 import { requireSession } from '../core/identity/require-session.ts';
 import { endSession } from '../core/identity/sessions.ts';
 import { DELETE } from '../core/operation.ts';
+import { plainAddress } from '../core/origin.ts';
 import { defineOperation } from './define.ts';
 
 export const logOut = defineOperation({
@@ -18,8 +19,9 @@ export const logOut = defineOperation({
   problems: ['unauthenticated', 'forbidden'],
   http: { method: 'post', path: '/api/v1/users/logout' },
   async run(_input, context) {
-    const { tokenId } = requireSession(context.caller);
-    await endSession(context.services, tokenId, commitContext(context, 'logged out'));
+    const { tokenId, subject } = requireSession(context.caller);
+    const event = { type: 'logout', actor: subject, result: 'ok', origin: plainAddress(context.origin) } as const;
+    await endSession(context.services, tokenId, commitContext(context, 'logged out', { securityEvents: [event] }));
     return { ended: true as const };
   },
 });

@@ -37,7 +37,12 @@ test('a graph holds the neighbours and the rules between them, and neither label
       },
     ],
     firewall: { digest: expect.stringMatching(/^[0-9a-f]{64}$/), full: { in: [all], out: [all] } },
-    relay: { url: '127.0.0.1:6266', credential: expect.any(String), expiresAt: '2026-01-06T12:00:00.000Z' },
+    relay: {
+      url: '127.0.0.1:6266',
+      credential: graph.relay.credential,
+      address: `lrp://${graph.relay.credential}@127.0.0.1:6266`,
+      expiresAt: '2026-01-06T12:00:00.000Z',
+    },
     stun: ['127.0.0.1:3478'],
     checkpoint: null,
   });

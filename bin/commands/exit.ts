@@ -28,6 +28,7 @@ const BY_CODE: Readonly<Record<ProblemCode, number>> = {
   password_change_required: EXIT.auth,
   not_found: EXIT.notFound,
   conflict: EXIT.conflict,
+  dry_run: EXIT.conflict,
   plan_stale: EXIT.conflict,
   expired: EXIT.conflict,
   plan_expired: EXIT.conflict,

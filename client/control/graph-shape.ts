@@ -1,8 +1,22 @@
 import { isHostOf } from '../../core/network/address.ts';
 import { parseAddress, parseCidr } from '../../core/network/cidr.ts';
-import type { DeltaGraph, FetchGraph, FullGraph } from '../../core/network/graph.ts';
+import type { DeltaGraph, FetchGraph, FullGraph, RelayGrant } from '../../core/network/graph.ts';
 import { isPublicKey } from '../../core/network/public-key.ts';
-import { ifIs, instant, integer, json, list, nullable, object, oneOf, type Shape, text, where } from '../shape.ts';
+import { parseRelayAddress } from '../../net/relay/address.ts';
+import {
+  ifIs,
+  instant,
+  integer,
+  json,
+  list,
+  Mismatch,
+  nullable,
+  object,
+  oneOf,
+  type Shape,
+  text,
+  where,
+} from '../shape.ts';
 
 /**
  * The graph as a node takes it. What comes through here goes on to WireGuard, to routes and to nftables, so each text has
@@ -30,12 +44,20 @@ const rule = where(
   ({ from, to }) => (from === undefined) === (to === undefined) && (from ?? 0) <= (to ?? 0),
 );
 const rules = object({ in: list(rule, MAX_RULES), out: list(rule, MAX_RULES) });
+const relayFields = object({ url: hostPort, expiresAt: instant }, { credential: text(512) });
+
+/** The credential stands beside the address of the relay, or in it: `lrp://<credential>@host:port`. */
+const relay: Shape<RelayGrant> = (value) => {
+  const { url, expiresAt, credential = parseRelayAddress(url)?.credential } = relayFields(value);
+  if (credential === undefined) throw new Mismatch(['credential']);
+  return { url, credential, expiresAt };
+};
 const head = {
   epoch: text(128),
   version: integer(0),
   reason: text(1_024),
   self,
-  relay: nullable(object({ url: hostPort, credential: text(512), expiresAt: instant })),
+  relay: nullable(relay),
   stun: list(hostPort, 8),
   checkpoint: nullable(text(4_096)),
 };

@@ -1,5 +1,6 @@
 import type { NetworkChange } from '../network/changes.ts';
 import type { RecordDraft, StoredRecord } from '../record.ts';
+import type { Services } from '../services.ts';
 import type { ExpectedBy } from './assess.ts';
 import type { Expectation, RecordExpectation } from './planner.ts';
 
@@ -37,5 +38,14 @@ export interface PlanStatus {
 export type PlanRecord = StoredRecord<PlanSpec, PlanStatus>;
 
 export function planDraft(id: string, spec: PlanSpec, status: PlanStatus = {}): RecordDraft<PlanSpec, PlanStatus> {
-  return { kind: 'Plan', name: id, uid: id, labels: {}, annotations: {}, spec, status, unique: [] };
+  return { kind: 'Plan', name: id, uid: id, labels: {}, annotations: {}, spec, status, unique: [planKey(id)] };
+}
+
+/** The workspace of a plan, whosever it is: nobody can guess its id. */
+export async function workspaceOfPlan({ store }: Pick<Services, 'store'>, id: string): Promise<string | undefined> {
+  return (await store.lookup(planKey(id)))?.workspace;
+}
+
+function planKey(id: string): string {
+  return `plan:${id}`;
 }

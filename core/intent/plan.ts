@@ -102,7 +102,7 @@ async function store(
   if (!caller) throw new MeshError('unauthenticated', 'Only a known caller may plan.');
   const requester = await requesterOf(context);
   const assessment = assessed ?? (await assess(services, workspace, proposal, requester));
-  const id = newId('plan');
+  const id = newId(dryRun ? 'plan_dry' : 'plan');
   const spec: PlanSpec = {
     ...proposal,
     ...words,

@@ -45,6 +45,8 @@ export interface RelayGrant {
   /** `host:port`, or `lrps://host:port` where the relay speaks TLS. */
   readonly url: string;
   readonly credential: string;
+  /** Both in one, `lrp://<credential>@host:port`, for clients that take an address; as secret as the credential. */
+  readonly address?: string;
   readonly expiresAt: string;
 }
 

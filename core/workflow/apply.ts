@@ -4,7 +4,7 @@ import type { Caller } from '../caller.ts';
 import { commitContext } from '../commit-context.ts';
 import { MeshError } from '../errors.ts';
 import { workspaceById } from '../identity/workspaces.ts';
-import { isAgentId, newId } from '../ids.ts';
+import { isAgentId, isDryRunId, newId } from '../ids.ts';
 import { type Assessment, assess } from '../intent/assess.ts';
 import { viewOfEffect } from '../intent/effect-view.ts';
 import { type PlanRecord, type PlanSpec, planDraft } from '../intent/plan-record.ts';
@@ -12,6 +12,7 @@ import { isAtMost } from '../intent/risk.ts';
 import type { CallContext } from '../operation.ts';
 import { StoreError } from '../ports.ts';
 import type { Services } from '../services.ts';
+import { requireApprover } from './approvers.ts';
 import { executeWorkflow } from './execute.ts';
 import { WORKFLOW_TTL_MS, type WorkflowRecord, type WorkflowSpec, workflowDraft } from './workflow-record.ts';
 import { findWorkflow } from './workflows.ts';
@@ -19,23 +20,31 @@ import { findWorkflow } from './workflows.ts';
 /**
  * Uses a plan up and puts it into the approval workflow; where the workspace approves such plans by itself, executes it.
  *
- * @throws MeshError `not_found`, `forbidden`, `conflict` (used), `plan_expired`, `plan_stale`, `policy_assertion_failed`.
+ * @param askedOf user name or id of who is asked to approve; it approves nothing
+ * @throws MeshError `not_found`, `dry_run`, `forbidden`, `invalid_input`, `conflict` (used), `plan_expired`, `plan_stale`, `policy_assertion_failed`.
  */
 export async function applyPlan(
   context: CallContext<Services>,
   planId: string,
-  approvalAskedOf: string | undefined,
+  askedOf: string | undefined,
 ): Promise<WorkflowRecord> {
   const { services, workspace } = context;
   const caller = requireApplier(context);
+  if (isDryRunId(planId)) {
+    throw new MeshError(
+      'dry_run',
+      'This plan was a dry run, which is shown and not kept: plan the same change again without dry_run, and apply that plan.',
+    );
+  }
   const plan = (await services.store.get(workspace, { kind: 'Plan', name: planId })) as PlanRecord | undefined;
   if (!plan) {
     throw new MeshError(
       'not_found',
-      `There is no plan ${JSON.stringify(planId.slice(0, 80))} in this workspace: plan the change again.`,
+      `There is no plan ${JSON.stringify(planId.slice(0, 80))} that you can apply here: plan the change again.`,
     );
   }
   requireUsable(plan, caller, services.clock.now());
+  const approvalAskedOf = askedOf === undefined ? undefined : await requireApprover(context, askedOf);
   const assessment = await assessAgain(context, plan.spec);
   requireAssertions(assessment.broken);
   if (assessment.beyond?.delegated && caller.kind === 'agent') throw beyondDelegation(assessment.beyond);

@@ -1,7 +1,9 @@
-import type { AccountRecord } from '../identity/accounts.ts';
+import { invalidInput } from '../errors.ts';
+import { type AccountRecord, accountById, normalizeUsername } from '../identity/accounts.ts';
 import type { MemberRecord } from '../identity/members.ts';
 import { workspaceById } from '../identity/workspaces.ts';
 import { SYSTEM_WORKSPACE } from '../ids.ts';
+import type { CallContext } from '../operation.ts';
 import { ROLE_SCOPES } from '../scope.ts';
 import type { Services } from '../services.ts';
 
@@ -14,20 +16,58 @@ export async function mayApproveOwn(services: Pick<Services, 'store'>, workspace
   const { selfApproval, requireApproval } = settings;
   // Where even the settings need approval, a single approver who may not could never be let in again.
   if (selfApproval !== undefined && !(requireApproval && !selfApproval)) return selfApproval;
-  return (await approvers(services, workspace)).size <= 1;
+  const { administrators, members } = await approvers(services, workspace);
+  return new Set([...administrators, ...members]).size <= 1;
+}
+
+/** Names told in a refusal; the members of a workspace are a list of their own. */
+const MAX_NAMED = 10;
+
+/**
+ * The user name of who may approve in the workspace, by user name or account id.
+ *
+ * @throws MeshError `invalid_input` that tells such names to callers who may list them
+ */
+export async function requireApprover(
+  { services, workspace, caller }: CallContext<Pick<Services, 'store'>>,
+  asked: string,
+): Promise<string> {
+  const { administrators, members } = await approvers(services, workspace);
+  const account = ACCOUNT_ID.test(asked) ? await accountById(services, asked) : undefined;
+  const name = account?.name ?? normalizeUsername(asked);
+  if (administrators.has(name) || members.has(name)) return name;
+  const scopes = caller?.scopesIn(workspace);
+  const told = [
+    ...(scopes?.has('users:write') ? administrators : []),
+    ...(scopes?.has('network:read') ? members : []),
+  ].toSorted();
+  const names = told.length === 0 ? '' : `, such as ${told.slice(0, MAX_NAMED).join(', ')}`;
+  const detail = `Name a person who may approve here, by user name or id: an operator or admin of the workspace, or a platform administrator${names}.`;
+  throw invalidInput([{ pointer: '/approved_by', detail }], `/approved_by: ${detail}`);
+}
+
+const ACCOUNT_ID = /^u_/;
+
+interface Approvers {
+  /** Of the platform: at home in every workspace. */
+  readonly administrators: ReadonlySet<string>;
+  readonly members: ReadonlySet<string>;
 }
 
 /** User names of who may approve in a workspace. A member without an account counts too: nobody is told which these are. */
-async function approvers({ store }: Pick<Services, 'store'>, workspace: string): Promise<ReadonlySet<string>> {
-  const [accounts, members] = await Promise.all([
+async function approvers({ store }: Pick<Services, 'store'>, workspace: string): Promise<Approvers> {
+  const [accounts, listed] = await Promise.all([
     store.list(SYSTEM_WORKSPACE, 'Account'),
     store.list(workspace, 'Member'),
   ]);
   const active = (accounts.items as readonly AccountRecord[]).filter(({ spec }) => !spec.disabled);
-  const names = new Set(active.filter(({ spec }) => spec.role === 'platform_admin').map(({ name }) => name));
-  for (const { name, spec } of members.items as readonly MemberRecord[]) {
-    const approves = Object.hasOwn(ROLE_SCOPES, spec.role) && ROLE_SCOPES[spec.role].has('workflows:approve');
-    if (approves) names.add(name);
-  }
-  return names;
+  const administrators = active.filter(({ spec }) => spec.role === 'platform_admin');
+  const members = (listed.items as readonly MemberRecord[]).filter(
+    ({ spec }) => Object.hasOwn(ROLE_SCOPES, spec.role) && ROLE_SCOPES[spec.role].has('workflows:approve'),
+  );
+  return { administrators: namesOf(administrators), members: namesOf(members) };
+}
+
+function namesOf(records: readonly { readonly name: string }[]): ReadonlySet<string> {
+  return new Set(records.map(({ name }) => name));
 }

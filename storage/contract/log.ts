@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { SYSTEM_WORKSPACE } from '../../core/ids.ts';
 import type { Commit, SecurityEvent } from '../../core/ports.ts';
 import { draft, type OpenStore, opened, outcome, peer, START, testClock, WHY, WS } from './kit.ts';
 
@@ -131,6 +132,18 @@ export function logContract(open: OpenStore): void {
       expect(await store.audit(WS, { limit: 9, kind: 'MeshPolicy', name: 'b' })).toEqual([newest]);
       expect(await store.audit(WS, { limit: 1, before: newest?.seq ?? 0 })).toEqual([event]);
       expect(await store.audit('w_none', { limit: 1 })).toEqual([]);
+    });
+
+    test('tells the installation of a change of members in a workspace, and of nothing else there', async () => {
+      const store = await opened(open);
+      const member = draft('ada', { kind: 'Member', uid: 'mem_1' });
+      const ops = [draft('a'), member].map((record) => ({ op: 'create', record }) as const);
+      await store.commit(WS, ops, WHY);
+      await store.commit(WS, [{ op: 'create', record: draft('b') }], WHY);
+      const told = (await store.audit(SYSTEM_WORKSPACE, { limit: 9 })).map(({ event }) => event);
+      const changes = [{ type: 'created', kind: 'Member', name: 'ada' }];
+      const detail = { workspace: WS, reason: WHY.reason, changes };
+      expect(told).toEqual([{ type: 'members', actor: WHY.actor, result: 'ok', requestId: WHY.requestId, detail }]);
     });
 
     test('finds a rare entry behind many others', async () => {

@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
+import { SYSTEM_WORKSPACE } from '../../core/ids.ts';
 import type { Change, Commit, CommitContext, Op } from '../../core/ports.ts';
 import { StoreError } from '../../core/ports.ts';
 import { foldName, KINDS, type RecordDraft, type RecordKey, type StoredRecord } from '../../core/record.ts';
@@ -32,7 +33,21 @@ export function applyCommit(
     appendEvent(database, workspace, batch.at, { ...event, requestId: context.requestId });
   }
   if (changes.length > 0 || securityEvents.length > 0) advance(database, workspace, revision, batch.at);
+  if (name !== SYSTEM_WORKSPACE) tellInstallation(database, commit, now);
   return commit;
+}
+
+/** What the audit log of the installation holds of a commit in a workspace: who is let in there. */
+function tellInstallation(database: Database, commit: Commit, now: number): void {
+  const told = commit.changes.filter(({ record }) => 'installation' in KINDS[record.kind]);
+  if (told.length === 0) return;
+  const { workspace, actor, reason, requestId } = commit;
+  const changes = told.map(({ type, record: { kind, name } }) => ({ type, kind, name }));
+  const installation = ensureWorkspace(database, SYSTEM_WORKSPACE);
+  const at = nextInstant(installation, now);
+  const detail = { workspace, reason, changes };
+  appendEvent(database, installation, at, { type: 'members', actor, result: 'ok', requestId, detail });
+  advance(database, installation, installation.revision, at);
 }
 
 interface Batch {

@@ -40,12 +40,12 @@ test('every Pro route answers 402 in the Community edition, also those of later 
   }
 });
 
-test.each(ERAS)('every Pro tool answers the same 402 to an MCP client (%j), and is not offered', async (era) => {
+test.each(ERAS)('every Pro tool is offered to an MCP client (%j) and answers the same 402', async (era) => {
   await using agent = await connectMcp(community.url, admin.token, era, admin.workspace);
   const { tools } = await agent.client.listTools();
   const offered = new Set(tools.map(({ name }) => name));
   for (const [tool, args] of PRO_TOOLS) {
-    expect(offered.has(tool)).toBe(false);
+    expect(offered.has(tool)).toBe(true);
     expect(await agent.use(tool, args)).toMatchObject({ status: 402, code: 'edition_required' });
   }
   expect(offered.has('check_connectivity')).toBe(true);

@@ -143,7 +143,7 @@ const metricsAccess = z.union([z.enum(['open', 'local', 'off']), z.strictObject(
 });
 
 /** `config.yaml` in the configuration directory. */
-const file = z.strictObject({
+export const file = z.strictObject({
   app: z
     .strictObject({
       initAdmins: z

@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { z } from 'zod';
-import { environment } from '../bin/config.ts';
+import { environment, file } from '../bin/config.ts';
 import { problems } from '../core/errors.ts';
 import { operations } from '../tools/index.ts';
 import { MCP_TOOLS } from '../tools/surfaces.ts';
@@ -18,17 +18,23 @@ const NOTE = '<!-- Made by `npm run docs`. Edit the source it names, not this pa
 
 function configuration(): string {
   const rows = Object.entries(environment.shape).map(([name, schema]) => {
-    const { default: standard } = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' });
-    return `| \`${name}\` | ${(schema.description ?? '').replaceAll('<', '&lt;')} | ${standard === undefined ? '' : `\`${standard}\``} |`;
+    const json = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' });
+    const cells = [
+      schema.description ?? '',
+      acceptedBy(schema),
+      json.default === undefined ? '' : `\`${json.default}\``,
+    ];
+    return `| \`${name}\` | ${cells.map((cell) => cell.replaceAll('<', '&lt;')).join(' | ')} |`;
   });
+  const keys = boundsIn(z.toJSONSchema(file, { io: 'input', unrepresentable: 'any' }));
   return `# Configuration
 
 ${NOTE}
 
 Environment variables of \`meshd\` (\`bin/config.ts\`). All problems are reported at once, each by its name.
 
-| Variable | Meaning | Default |
-|---|---|---|
+| Variable | Meaning | Accepted | Default |
+|---|---|---|---|
 ${rows.join('\n')}
 
 \`<config-dir>/config.yaml\` (the directory is \`~/.meshd\` unless \`--config-dir\` says otherwise):
@@ -45,6 +51,10 @@ app:
   metrics: open          # who may read /metrics: open, local (this machine), off, or { token: <bearer token> }
 \`\`\`
 
+| Key | Accepted |
+|---|---|
+${keys.map(([key, bound]) => `| \`${key}\` | ${bound} |`).join('\n')}
+
 A \`config.yaml\` with a password or token in it that others can read is narrowed to mode 0600 where it is the service's own
 file; else the log names it at each start.
 
@@ -60,6 +70,49 @@ whatever the client says, so only where nothing but the proxy can connect. While
 
 Generated secrets are in \`<config-dir>/credentials.json\` (mode 0600, refused at start if wider).
 `;
+}
+
+/** No address, number, duration or word that a variable takes. */
+const WRONG = ' ';
+
+/** What a variable takes: its bounds, else what it says of a value that is none. */
+function acceptedBy(schema: z.ZodType): string {
+  const bound = boundOf(z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' }));
+  if (bound !== undefined) return bound;
+  const [issue] = schema.safeParse(WRONG).error?.issues ?? [];
+  return issue?.message.replace(/, got .*/, '').replace(/^must (be |have the form )?/, '') ?? '';
+}
+
+function boundOf({ enum: values, minimum, maximum, minLength, maxLength }: JsonSchema): string | undefined {
+  if (values) return values.map((value) => `\`${value}\``).join(', ');
+  const unit = minLength === undefined && maxLength === undefined ? '' : ' characters';
+  const [low = minimum, high = maximum] = [minLength, maxLength];
+  // Not empty goes without saying.
+  const from = unit !== '' && low === 1 ? undefined : low;
+  const to = high === Number.MAX_SAFE_INTEGER ? undefined : high;
+  if (from !== undefined && to !== undefined) return `${plain(from)} to ${plain(to)}${unit}`;
+  if (from !== undefined) return `at least ${plain(from)}${unit}`;
+  return to === undefined ? undefined : `at most ${plain(to)}${unit}`;
+}
+
+/** Every key below a schema that has bounds, and those. */
+function boundsIn(schema: JsonSchema, key = ''): [string, string][] {
+  const bound = boundOf(schema);
+  const { properties = {}, items, anyOf = [] } = schema;
+  return [
+    ...(bound === undefined ? [] : [[key, bound] as [string, string]]),
+    ...Object.entries(properties).flatMap(([name, field]) =>
+      boundsIn(field as JsonSchema, key === '' ? name : `${key}.${name}`),
+    ),
+    ...(items === undefined ? [] : boundsIn(items as JsonSchema, `${key}[]`)),
+    ...anyOf.flatMap((branch) => boundsIn(branch as JsonSchema, key)),
+  ];
+}
+
+type JsonSchema = z.core.JSONSchema.BaseSchema;
+
+function plain(bound: number): string {
+  return bound.toLocaleString('en');
 }
 
 function operationTable(): string {

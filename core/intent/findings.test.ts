@@ -202,11 +202,11 @@ describe('a person on the network', () => {
       unmet: ['web-1, the peer that asks for this, could not reach anything any more'],
     });
     await expect(
-      kit.call('apply_network_change', { plan_id: own.plan_id, approved_by: 'ada' }, { as, workspace }),
+      kit.call('apply_network_change', { plan_id: own.plan_id }, { as, workspace, face: 'mcp' }),
     ).rejects.toMatchObject({ code: 'forbidden' });
     const trusted = agentCaller(['intents:apply', 'intents:override'], workspace, { id: as.id });
     expect(
-      await kit.call('apply_network_change', { plan_id: own.plan_id, approved_by: 'ada' }, { as: trusted, workspace }),
+      await kit.call('apply_network_change', { plan_id: own.plan_id }, { as: trusted, workspace, face: 'mcp' }),
     ).toMatchObject({ status: 'pending_approval' });
   });
 });

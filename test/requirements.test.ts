@@ -1,17 +1,18 @@
 import { globSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { requirements } from './requirements.ts';
+import { type Requirement, requirements } from './requirements.ts';
 
-const rules: Readonly<Record<string, { readonly rule: string; readonly open?: string }>> = requirements;
-const sources = globSync('{bin,client,core,examples,llm,mcp,net,plane,rest,storage,test,tools}/**/*.test.ts');
-
-/** Ids that tests cite with `verifies('id', …)`. */
-const cited = new Set(
-  sources
-    .map((file) => readFileSync(file, 'utf8'))
-    .flatMap((text) => [...text.matchAll(/\bverifies\(([^()]*)\)/g)])
-    .flatMap(([, ids = '']) => [...ids.matchAll(/'([\w-]+)'/g)].map(([, id = '']) => id)),
+const rules: Readonly<Record<string, Requirement>> = requirements;
+const sources = globSync('{bin,client,core,examples,llm,mcp,net,plane,rest,storage,test,tools}/**/*.test.ts').map(
+  (file) => readFileSync(file, 'utf8'),
 );
+
+/** Ids that a test file cites with `verifies('id', …)`. */
+const citedIn = (text: string) =>
+  [...text.matchAll(/\bverifies\(([^()]*)\)/g)].flatMap(([, ids = '']) =>
+    [...ids.matchAll(/'([\w-]+)'/g)].map(([, id = '']) => id),
+  );
+const cited = new Set(sources.flatMap(citedIn));
 const idsWhere = (wanted: (id: string, open: string | undefined) => boolean) =>
   Object.entries(rules).flatMap(([id, { open }]) => (wanted(id, open) ? [id] : []));
 
@@ -26,4 +27,25 @@ test('a rule that is still open is cited by none', () => {
 test('no test cites a rule that there is not', () => {
   const others = [...cited].filter((id) => !(id in rules) && id !== 'id');
   expect(others).toEqual([]);
+});
+
+test('a request or tool call that the contract shows is sent by a test as it is quoted', () => {
+  const sent = new Set(
+    sources.flatMap((text) =>
+      [...text.matchAll(/\b(?:sendRequest|callContractTool)\([^,()]+,\s*'([\w-]+)'/g)].map(([, id = '']) => id),
+    ),
+  );
+  const quoted = Object.entries(rules).flatMap(([id, { request, tool, open }]) =>
+    (request || tool) && !open ? [id] : [],
+  );
+  expect(quoted.filter((id) => !sent.has(id))).toEqual([]);
+});
+
+test('every option of a command that the contract shows stands in a test that cites it', () => {
+  const missing = Object.entries(rules).flatMap(([id, { command = '', open }]) => {
+    const citing = sources.filter((text) => citedIn(text).includes(id)).join('\n');
+    const options = command.match(/--[\w-]+/g) ?? [];
+    return open ? [] : options.filter((option) => !citing.includes(option)).map((option) => `${id}: ${option}`);
+  });
+  expect(missing).toEqual([]);
 });

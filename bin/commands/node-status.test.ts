@@ -1,6 +1,7 @@
 import { stripVTControlCharacters } from 'node:util';
 import { expect, test } from 'vitest';
 import type { NodeStatus, PeerStatus } from '../../client/agent/node-status.ts';
+import { verifies } from '../../test/requirements.ts';
 import { statusText } from './node-status.ts';
 
 const NOW = Date.parse('2026-01-01T12:00:00.000Z');
@@ -62,6 +63,7 @@ const status = (peers: readonly PeerStatus[]): NodeStatus => ({
 });
 
 test('people see this node, a row for each peer, and why a peer is not reached directly', () => {
+  verifies('device-status', 'device-transport', 'device-handshake', 'device-relay-endpoint');
   const reason = { code: 'checks-failed', detail: 'Nothing came through.' };
   const relayed = {
     transport: 'lrp-ready',
@@ -70,7 +72,16 @@ test('people see this node, a row for each peer, and why a peer is not reached d
     handshake: null,
     reason,
   } as const;
-  const text = statusText(status([peer('web', {}), peer('db', { ...relayed, state: 'idle' })]), NOW);
+  const probing = {
+    transport: 'probing',
+    path: null,
+    endpoint: null,
+    handshake: null,
+    state: 'connecting',
+    reason,
+  } as const;
+  const peers = [peer('web', {}), peer('db', { ...relayed, state: 'idle' }), peer('new', probing)];
+  const text = statusText(status(peers), NOW);
   expect(stripVTControlCharacters(text).split('\n')).toEqual([
     'Node           a  10.96.0.1 in 10.96.0.0/24  mesh0 (kernel), UDP 51820',
     'Control plane  https://mesh.example.net  ready, heard 1m30s ago',
@@ -79,11 +90,13 @@ test('people see this node, a row for each peer, and why a peer is not reached d
     'Shared port    yes, seen as 198.51.100.1:51820',
     'Firewall       2 rules in, 1 out; graph version 12',
     '',
-    'Peer  Address    Transport  Path     Handshake  State      Endpoint',
-    'web   10.96.0.2  ice-ready  direct   12s ago    connected  203.0.113.7:51820',
-    'db    10.96.0.2  lrp-ready  relayed  never      idle       [fd6c:7270::1]:51830',
+    'Peer  Address    Transport  Path     Handshake  State       Endpoint',
+    'web   10.96.0.2  ice-ready  direct   12s ago    connected   203.0.113.7:51820',
+    'db    10.96.0.2  lrp-ready  relayed  never      idle        [fd6c:7270::1]:51830',
+    'new   10.96.0.2  probing    -        never      connecting  -',
     '',
     'db: relayed because nothing came through (checks-failed)',
+    'new: probing because nothing came through (checks-failed)',
   ]);
 });
 

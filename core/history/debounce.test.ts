@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { peer, policy, presence } from '../../test/records.ts';
+import { verifies } from '../../test/requirements.ts';
 import type { Change, Commit } from '../ports.ts';
 import { CAP_MS, CUT_BYTES, Debouncer, TRAILING_MS } from './debounce.ts';
 
@@ -20,6 +21,7 @@ function commit(revision: number, at: number, change: Change, approved = false):
 }
 
 test('a burst becomes one capture of its last commit, a second after it', () => {
+  verifies('snapshot-debounced');
   const debouncer = new Debouncer();
   expect(debouncer.handle(commit(1, NOW, changed), NOW)).toEqual([]);
   expect(debouncer.handle(commit(2, NOW + 900, changed), NOW + 900)).toEqual([]);

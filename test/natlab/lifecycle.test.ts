@@ -14,7 +14,7 @@ const CUT_MS = 2_000;
 
 describePrivileged('the life of a node', () => {
   it('waits while it is pending and connects on approval without a restart', async () => {
-    verifies('cli-up', 'cli-init');
+    verifies('cli-up', 'cli-init', 'approval-mode', 'state-pending-approved');
     await using lab = await natlab(HOSTS);
     await using plane = await startLabPlane(lab);
     const { one } = await labNodes(lab, plane, ['one']);

@@ -98,7 +98,7 @@ describePrivileged('mesh up', () => {
   });
 
   it('logs more with --level debug, and what WireGuard and ICE do with --enable-sys-log', async () => {
-    verifies('cli-up');
+    verifies('cli-up', 'cli-up-logs');
     await using lab = await natlab({ hosts: { a: {}, b: {}, c: {} } });
     await using plane = await startLabPlane(lab);
     const { a } = await labNodes(lab, plane, ['a'], (node) => node.up(['--level', 'debug']));
@@ -112,7 +112,25 @@ describePrivileged('mesh up', () => {
     expect([a.log, c.log].filter((text) => text.includes('wireguard: handshake'))).toEqual([]);
   });
 
+  it('takes the port of --wg-port, and logs under /var/log/mesh as a --daemon with its --config-dir', async () => {
+    verifies('cli-up', 'cli-up-wg-port', 'cli-up-daemon', 'cli-up-daemon-log', 'cli-config-dir');
+    await using lab = await natlab({ hosts: { a: {} } });
+    await using plane = await startLabPlane(lab);
+    const a = new LabNode(lab.host('a'));
+    await a.join(await plane.joinToken());
+    const up = [launcher('mesh'), 'up', '--daemon', '--config-dir', a.directory, '--interface', a.interfaceName];
+    // An empty /var/log of its own, so that nothing is left on this machine.
+    const script = 'mount -t tmpfs none /var/log && "$@" && cat /var/log/mesh/*.log';
+    const said = await lab.host('a').must('unshare', ['-m', 'sh', '-c', script, 'sh', ...up, '--wg-port', '51999']);
+    expect(said).toContain('a is up as 10.96.0.1');
+    expect(said).toContain('Log: /var/log/mesh/');
+    expect(said).toContain('is up on UDP port 51999');
+    expect((await a.status()).node.listenPort).toBe(51_999);
+    await a.down();
+  });
+
   it('takes another name with --name, and another key while it is up', async () => {
+    verifies('cli-up', 'cli-up-name');
     await using lab = await natlab({ hosts: { a: {}, b: {} } });
     await using plane = await startLabPlane(lab);
     const { a, b } = await labNodes(lab, plane, ['a', 'b'], asDaemon);

@@ -72,7 +72,7 @@ async function joinedTo(url: string) {
 }
 
 test('meshd --standalone --config-dir starts everything and says where, and what to do next', async () => {
-  verifies('start-standalone', 'credentials-file');
+  verifies('start-standalone', 'start-relay', 'credentials-file');
   const meshd = start();
   const url = await meshd.ready();
   expect(url).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
@@ -94,7 +94,7 @@ test('meshd --standalone --config-dir starts everything and says where, and what
 });
 
 test('without the variables of the contract their defaults hold, and each loopback address is warned of', async () => {
-  verifies('env-listen', 'env-signaling-url', 'env-stun-url', 'env-relay-advertise');
+  verifies('env-listen', 'env-signaling-url', 'env-stun-url', 'env-relay-advertise', 'start-relay');
   const { env } = loadConfig({}, '/nonexistent');
   expect(env).toMatchObject({
     MESH_LISTEN: { host: '0.0.0.0', port: 18_090 },

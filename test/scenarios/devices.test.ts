@@ -48,11 +48,13 @@ test('a device registers on the API port with a join token and is told where eve
 });
 
 test('the relay that a graph names is the advertised one', async () => {
-  verifies('relay-address-advertised', 'env-relay-advertise');
+  verifies('relay-address-advertised', 'env-relay-advertise', 'relay-address-credential');
   const place = await placeOf('relayed');
   const { body } = await register(harness, await joinTokenFor(harness, place), 'web');
   const graph = await harness.api('GET', '/api/v1/devices/self/graph', { token: body.deviceToken });
   expect(graph.body.relay.url).toBe(given.MESH_RELAY_ADVERTISE_URL);
+  const { credential, address } = graph.body.relay;
+  expect(address).toBe(`lrp://${credential}@${given.MESH_RELAY_ADVERTISE_URL}`);
   expect(graph.body.stun).toEqual([given.MESH_STUN_URL]);
 });
 
@@ -148,7 +150,7 @@ test('with peer approval a new device is pending and has no graph until an admin
 });
 
 test('resources have the kinds of the contract at version v1alpha1', async () => {
-  verifies('crd-kinds');
+  verifies('crd-kinds', 'crd-group');
   const place = await placeOf('resources');
   await register(harness, await joinTokenFor(harness, place), 'web');
   const resource = (kind: string, name: string, spec: object) => ({

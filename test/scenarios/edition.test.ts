@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { operations } from '../../tools/index.ts';
 import { connectMcp, ERAS } from '../agent-client.ts';
+import { sendRequest } from '../contract-request.ts';
 import { type Harness, startHarness } from '../harness.ts';
 import { webAndDatabase } from '../network-setup.ts';
 import { verifies } from '../requirements.ts';
@@ -38,6 +39,33 @@ test('every Pro route answers 402 in the Community edition, also those of later 
     expect([path, status, body.status, body.code]).toEqual([path, 402, 402, 'edition_required']);
     expect(headers.get('content-type')).toContain('application/problem+json');
   }
+});
+
+test('the requests of the contract answer 402 as they stand, whatever is in them', async () => {
+  verifies('edition-first', 'edition-gate-intent', 'edition-gate-compliance', 'edition-present');
+  const headers = { Authorization: `Bearer ${admin.token}` };
+  const path = ['no-such-workspace', 'no-such-snapshot'];
+  const range = { from: '2026-01-01T00:00:00Z', to: 'whenever' };
+  const answers = [
+    await sendRequest(community.url, 'snapshot-list', { path, headers }),
+    await sendRequest(community.url, 'snapshot-get', { path, headers }),
+    await sendRequest(community.url, 'snapshot-diff', { path, headers, query: { from: 'a', to: 'b' } }),
+    await sendRequest(community.url, 'ai-debug', {
+      headers,
+      body: { workspace_id: 'none', question: '', time_range: range },
+    }),
+    await sendRequest(community.url, 'compliance-assess', {
+      headers,
+      body: { workspace_id: 'none', framework: 'none', period_start: '', period_end: '' },
+    }),
+    await sendRequest(community.url, 'compliance-evidence', { headers }),
+    await sendRequest(community.url, 'intent-plan', {
+      headers,
+      body: { workspace_id: 'none', intent: '', dry_run: 'maybe' },
+    }),
+    await sendRequest(community.url, 'intent-apply', { headers, body: { plan_id: 1, approved_by: null } }),
+  ];
+  expect(answers.map(({ status, body }) => [status, body.code])).toEqual(answers.map(() => [402, 'edition_required']));
 });
 
 test.each(ERAS)('every Pro tool is offered to an MCP client (%j) and answers the same 402', async (era) => {

@@ -25,7 +25,7 @@ async function setUp() {
         body: { workspace_id: workspace, intent, dry_run: false, ...more },
       }),
     apply: (planId: string, more: object = { approved_by: 'admin' }) =>
-      harness.api('POST', '/api/v1/ai/intent/apply', { token: bearer, workspace, body: { plan_id: planId, ...more } }),
+      harness.api('POST', '/api/v1/ai/intent/apply', { token: bearer, body: { plan_id: planId, ...more } }),
     review: (workflow: string, verb: 'approve' | 'reject') =>
       harness.api('POST', `/api/v1/workflows/${workflow}/${verb}`, { token: bearer, workspace, body: {} }),
   });
@@ -56,7 +56,7 @@ describe('a plan', () => {
     const { admin } = await setUp();
     const { body } = await admin.plan(INTENT, { dry_run: true });
     expect(body.dry_run).toBe(true);
-    expect((await admin.apply(body.plan_id)).body).toMatchObject({ status: 404, code: 'not_found' });
+    expect((await admin.apply(body.plan_id)).body).toMatchObject({ status: 409, code: 'dry_run' });
   });
 
   test('is refused with what can be asked when its sentence is not understood', async () => {
@@ -122,11 +122,19 @@ describe('a plan', () => {
     expect((await admin.apply(plan.plan_id)).body).toMatchObject({ status: 410, code: 'plan_expired' });
   });
 
-  test('of another workspace is not there', async () => {
+  test('of another workspace is not there in the one that is named, nor for who is no member of its own', async () => {
     const { admin } = await setUp();
     const { body: plan } = await admin.plan();
-    const other = await setUp();
-    expect((await other.admin.apply(plan.plan_id)).body).toMatchObject({ status: 404, code: 'not_found' });
+    const { token, workspace } = await setUp();
+    const apply = (call: object) =>
+      harness.api('POST', '/api/v1/ai/intent/apply', {
+        ...call,
+        body: { plan_id: plan.plan_id, approved_by: 'admin' },
+      });
+    const key = await apiToken(harness, { token, workspace });
+    for (const call of [{ token, workspace }, { token: key }, { token: key, workspace }]) {
+      expect((await apply(call)).body).toMatchObject({ status: 404, code: 'not_found' });
+    }
   });
 });
 

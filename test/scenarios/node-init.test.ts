@@ -6,7 +6,7 @@ import { formatJoinLink } from '../../client/enrol/join-link.ts';
 import { startHarness } from '../harness.ts';
 import { joinTokenFor, type Place, peerNames, register } from '../joining.ts';
 import { verifies } from '../requirements.ts';
-import { mesh } from '../run-command.ts';
+import { launcher, mesh, run } from '../run-command.ts';
 
 let place: Place;
 let home: string;
@@ -43,6 +43,16 @@ describe('mesh init', () => {
     for (const secret of [config.deviceToken, config.privateKey]) expect(stdout).not.toContain(secret);
     const self = await harness.api('GET', '/api/v1/devices/self', { token: config.deviceToken });
     expect([self.status, self.body.name]).toEqual([200, own]);
+  });
+
+  test('writes under ~/.mesh where no directory is named', async () => {
+    verifies('cli-init', 'cli-init-default');
+    const token = await joinTokenFor(harness, place);
+    const { code, stdout } = await run(launcher('mesh'), ['init', '--server', harness.url, '--token', token], {
+      env: { HOME: home },
+    });
+    const [file = ''] = readdirSync(path.join(home, '.mesh'));
+    expect([code, stdout]).toEqual([0, expect.stringContaining(path.join(home, '.mesh', file))]);
   });
 
   test('takes a join link in place of server and token', async () => {

@@ -70,7 +70,7 @@ describe('a snapshot is taken', () => {
   });
 
   test('after each policy change', async () => {
-    verifies('trigger-policy-change');
+    verifies('trigger-policy-change', 'trigger-policy-deleted');
     const network = await setUp();
     expect((await network.call('POST', '/api/v1/policies', POLICY)).status).toBe(201);
     const { id } = await captured(network, 'policy_change');

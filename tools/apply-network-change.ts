@@ -19,7 +19,7 @@ export const applyNetworkChange = defineOperation({
       .trim()
       .min(1)
       .optional()
-      .describe('Who is asked to approve, by user name or id; required over REST'),
+      .describe('Approver, by user name or id; REST needs it'),
   }),
   output: z.strictObject({
     workflow_id: z.string(),

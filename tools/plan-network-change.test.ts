@@ -82,6 +82,7 @@ describe('plan_network_change', () => {
     const { plan } = await scene(kit);
     const wrong = [
       { ...denyAll, spec: { action: 'MAYBE' } },
+      { ...denyAll, name: 'silent', spec: { action: 'DENY' } },
       { action: 'create', resource: 'MeshPeer', name: 'x', spec: {} },
       { action: 'delete', resource: 'MeshPolicy', name: 'x', spec: {} },
     ];
@@ -90,8 +91,10 @@ describe('plan_network_change', () => {
       details: {
         errors: [
           { pointer: '/changes/0/spec/action' },
-          { pointer: '/changes/1/action' },
-          { pointer: '/changes/2/spec' },
+          { pointer: '/changes/0/spec/peerSelector' },
+          { pointer: '/changes/1/spec/peerSelector', detail: expect.stringMatching(/Everyone: write \{\}/) },
+          { pointer: '/changes/2/action' },
+          { pointer: '/changes/3/spec' },
         ],
       },
     });

@@ -3,7 +3,7 @@ import { type FieldError, invalidInput, sentenceOf } from '../errors.ts';
 import type { NetworkChange } from '../network/changes.ts';
 import { labelsSchema } from '../network/labels.ts';
 import { networkSpecSchema } from '../network/network-spec.ts';
-import { policySpecSchema } from '../network/policy.ts';
+import { policyInputSchema } from '../network/policy.ts';
 import { fieldErrorsOf, MAX_FIELD_ERRORS, PLAINLY } from '../schema-errors.ts';
 import { lineOfText, mapOf, TEXT_LIMITS } from '../text.ts';
 
@@ -65,7 +65,7 @@ export function parseChange({ action, resource, name, spec }: ChangeInput): Pars
     }));
   }
   return resource === 'MeshPolicy'
-    ? withSpec(policySpecSchema, spec, (data) => ({ action, resource, name, spec: data }))
+    ? withSpec(policyInputSchema, spec, (data) => ({ action, resource, name, spec: data }))
     : withSpec(networkSpecSchema, spec, (data) => ({ action, resource, name, spec: data }));
 }
 

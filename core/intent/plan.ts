@@ -105,6 +105,7 @@ async function store(
   const id = newId('plan');
   const spec: PlanSpec = {
     ...proposal,
+    changes: assessment.changes,
     ...words,
     intent,
     digest: assessment.digest,

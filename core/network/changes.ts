@@ -1,12 +1,14 @@
-import { invalidInput, MeshError } from '../errors.ts';
+import { invalidInput, MeshError, sentenceOf } from '../errors.ts';
 import { RESERVED_LABEL_PREFIX } from '../identity/presets.ts';
 import { newId } from '../ids.ts';
 import type { Change, Op } from '../ports.ts';
 import { draftOf, type RecordDraft, type StoredRecord } from '../record.ts';
+import { MAX_FIELD_ERRORS } from '../schema-errors.ts';
 import { formatInstant, parseInstant } from '../time.ts';
 import { ADDRESS_REST_MS, heldAddresses, nextAddress } from './address.ts';
 import { type ChangeOutcome, checkNetworks, checkReferences, type Planned, unknownNetwork } from './change-checks.ts';
 import { findRecord, lookUp } from './find.ts';
+import { peerIdsOf, withPeerIds } from './peer-lists.ts';
 import type { PolicySpec } from './policy.ts';
 import { NAME_PATTERN, type NetworkSpec, normalizeName, type PeerRecord } from './resources.ts';
 import { type Resting, restDraft } from './rest.ts';
@@ -51,6 +53,8 @@ export interface ChangePlan {
   readonly ops: readonly Op[];
   /** The state that the ops lead to, at the next revision. */
   readonly after: NetworkState;
+  /** The changes as they are kept for later: with the ids of the peers that they list, so that nobody else gets a name. */
+  readonly changes: readonly NetworkChange[];
   /** What becomes of each change, in their order. */
   readonly outcomes: readonly { readonly outcome: ChangeOutcome; readonly name: string }[];
 }
@@ -63,10 +67,11 @@ export interface ChangePlan {
  */
 export function planChanges(
   state: NetworkState,
-  changes: readonly NetworkChange[],
+  given: readonly NetworkChange[],
   now: number,
   resting: Resting = new Map(),
 ): ChangePlan {
+  const changes = given.map((change, index) => withIds(change, index, state));
   const planned = changes.map((change, index) => planOne(state, change, index, now));
   refuseDoubles(planned);
   let after = stateAfter(state, planned);
@@ -77,8 +82,19 @@ export function planChanges(
   return {
     ops: [...planned.flatMap(({ op }) => (op ? [op] : [])), ...moves],
     after,
+    changes,
     outcomes: planned.map(({ outcome, name }) => ({ outcome, name })),
   };
+}
+
+function withIds(change: NetworkChange, index: number, { peers }: NetworkState): NetworkChange {
+  if (change.action === 'delete' || change.resource !== 'MeshPolicy') return change;
+  const { value: spec, errors } = withPeerIds(change.spec, peerIdsOf(peers));
+  if (errors.length > 0) {
+    const placed = errors.map(({ pointer, detail }) => ({ pointer: `/changes/${index}/spec${pointer}`, detail }));
+    throw invalidInput(placed.slice(0, MAX_FIELD_ERRORS), sentenceOf(placed));
+  }
+  return spec === change.spec ? change : { ...change, spec };
 }
 
 function planOne(state: NetworkState, change: NetworkChange, index: number, now: number): Planned {

@@ -9,6 +9,8 @@ export const POLICY_LIMITS = {
   entriesPerRule: 4_000,
   portsPerRule: 1_000,
   expressionsPerSelector: 64,
+  /** Peers that a selector lists, or leaves out: as many ids as a record holds with room to spare. */
+  peersPerSelector: 256,
   valuesPerExpression: 1_000,
   exceptsPerBlock: 1_000,
 } as const;
@@ -38,8 +40,16 @@ const expressionSchema = z
     }
   });
 
-/** Which peers are meant: all labels and all expressions must hold; an empty selector means every peer. */
+const peerList = z.array(lineOfText(TEXT_LIMITS.name).min(1)).max(POLICY_LIMITS.peersPerSelector);
+
+/**
+ * Which peers are meant: everything that is said must hold; an empty selector means every peer. Peers are listed by name
+ * or id in what callers send, and by id in what is stored ({@link storedSelector} of `peer-lists.ts`); no list but an
+ * empty one of `peers` means nobody.
+ */
 export const selectorSchema = z.strictObject({
+  peers: peerList.optional(),
+  notPeers: peerList.optional(),
   matchLabels: labelsSchema.optional(),
   matchExpressions: z.array(expressionSchema).max(POLICY_LIMITS.expressionsPerSelector).optional(),
 });
@@ -102,6 +112,16 @@ export const policySpecSchema = z.strictObject({
   expiresAt: instantText('expiresAt is an ISO 8601 time such as 2030-01-31T12:00:00Z').optional(),
 });
 export type PolicySpec = z.output<typeof policySpecSchema>;
+
+const NO_SELECTOR =
+  'Required: whom the policy is about. Everyone: write {}. Else {"matchLabels": {"role": "db"}} or {"peers": ["db-1"]}.';
+
+/** A spec as callers write it: nobody is meant by silence. Policies that were stored without a selector mean everyone. */
+export const policyInputSchema = policySpecSchema.extend({
+  peerSelector: z.strictObject(selectorSchema.shape, {
+    error: ({ input }) => (input === undefined ? NO_SELECTOR : undefined),
+  }),
+});
 
 /** One rule of either direction: who is at the other end, and on which ports. */
 export interface Rule {

@@ -1,5 +1,6 @@
 import { containsRange, parseCidr } from '../network/cidr.ts';
 import { type PolicySpec, policySpecSchema, rulesOf } from '../network/policy.ts';
+import { selectsEveryone } from '../network/selector.ts';
 import { andInto, andNotInto, type Bits, eachBit, emptyBits, hasBit, isEmpty, setBit } from './bits.ts';
 import type { Direction } from './model.ts';
 import { NO_PORTS, type PortSetId } from './port-sets.ts';
@@ -65,7 +66,7 @@ function lintPolicy(reach: Reachability, policy: ActivePolicy, spec: PolicySpec)
 function lintRules(reach: Reachability, policy: ActivePolicy, spec: PolicySpec, direction: Direction): Warning[] {
   const { space } = reach.parts;
   const rules = policy.code[direction] ?? [];
-  const everyone = isEverySubject(spec);
+  const everyone = selectsEveryone(spec.peerSelector);
   const texts = rulesOf(spec, direction) ?? [];
   return rules.flatMap((rule, index) => {
     const found: Warning[] = [];
@@ -165,11 +166,6 @@ function inhabited(reach: Reachability, bits: Bits): Bits {
   for (const endpoint of reach.parts.endpoints) if (endpoint) setBit(lived, endpoint.classIndex);
   andInto(lived, bits);
   return lived;
-}
-
-function isEverySubject({ peerSelector }: PolicySpec): boolean {
-  const labels = Object.keys(peerSelector?.matchLabels ?? {}).length;
-  return labels === 0 && (peerSelector?.matchExpressions ?? []).length === 0;
 }
 
 function covers(outer: string, inner: string): boolean {

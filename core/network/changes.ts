@@ -1,9 +1,8 @@
-import { invalidInput, MeshError, sentenceOf } from '../errors.ts';
+import { invalidInput, MeshError } from '../errors.ts';
 import { RESERVED_LABEL_PREFIX } from '../identity/presets.ts';
 import { newId } from '../ids.ts';
 import type { Change, Op } from '../ports.ts';
 import { draftOf, type RecordDraft, type StoredRecord } from '../record.ts';
-import { MAX_FIELD_ERRORS } from '../schema-errors.ts';
 import { formatInstant, parseInstant } from '../time.ts';
 import { ADDRESS_REST_MS, heldAddresses, nextAddress } from './address.ts';
 import { type ChangeOutcome, checkNetworks, checkReferences, type Planned, unknownNetwork } from './change-checks.ts';
@@ -89,11 +88,7 @@ export function planChanges(
 
 function withIds(change: NetworkChange, index: number, { peers }: NetworkState): NetworkChange {
   if (change.action === 'delete' || change.resource !== 'MeshPolicy') return change;
-  const { value: spec, errors } = withPeerIds(change.spec, peerIdsOf(peers));
-  if (errors.length > 0) {
-    const placed = errors.map(({ pointer, detail }) => ({ pointer: `/changes/${index}/spec${pointer}`, detail }));
-    throw invalidInput(placed.slice(0, MAX_FIELD_ERRORS), sentenceOf(placed));
-  }
+  const spec = withPeerIds(change.spec, peerIdsOf(peers), `/changes/${index}/spec`);
   return spec === change.spec ? change : { ...change, spec };
 }
 

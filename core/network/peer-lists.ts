@@ -1,6 +1,7 @@
-import type { FieldError } from '../errors.ts';
+import { type FieldError, invalidInput, sentenceOf } from '../errors.ts';
 import { jsonPointer } from '../json-pointer.ts';
 import { nearest } from '../nearest.ts';
+import { MAX_FIELD_ERRORS } from '../schema-errors.ts';
 import { lookUp, lookUpById } from './find.ts';
 import { normalizeName, type PeerRecord } from './resources.ts';
 import { sameValue } from './value.ts';
@@ -18,6 +19,11 @@ export interface PeerIds {
   names(): Iterable<string>;
 }
 
+/** The names of a network that is only described, which are its ids. */
+export function peerNamesAsIds(names: ReadonlySet<string>): PeerIds {
+  return { idOf: (text) => (names.has(text) ? text : undefined), names: () => names };
+}
+
 /** Of a peer's id. Such a text is never looked up as a name: nodes choose their names. */
 const PEER_ID = /^p_[a-z2-7]{26}$/;
 
@@ -29,18 +35,40 @@ export function peerIdsOf(peers: Peers): PeerIds {
   };
 }
 
-/** A spec or rules with ids for names, and what is wrong with the lists; pointers are relative to the value. */
-export function withPeerIds<T>(value: T, ids: PeerIds): { readonly value: T; readonly errors: readonly FieldError[] } {
-  const errors: FieldError[] = [];
+/**
+ * A spec or rules as they are stored: with ids for names.
+ *
+ * @param at where the value stands in the request.
+ * @throws MeshError `invalid_input` with a pointer to each unknown peer and the nearest names.
+ */
+export function withPeerIds<T>(value: T, ids: PeerIds, at: string): T {
+  const { stored, unknown } = resolved(value, ids);
+  const errors = unknown.map(({ path, detail }): FieldError => ({ pointer: at + jsonPointer(path), detail }));
+  if (errors.length > 0) throw invalidInput(errors.slice(0, MAX_FIELD_ERRORS), sentenceOf(errors));
+  return stored;
+}
+
+interface UnknownPeer {
+  readonly path: readonly (string | number)[];
+  readonly detail: string;
+}
+
+/** The peers that a spec lists and nobody knows. */
+export function unknownPeers(value: unknown, ids: PeerIds): readonly UnknownPeer[] {
+  return resolved(value, ids).unknown;
+}
+
+function resolved<T>(value: T, ids: PeerIds): { readonly stored: T; readonly unknown: readonly UnknownPeer[] } {
+  const unknown: UnknownPeer[] = [];
   const stored = mapLists(value, (list, path) => {
     const found = list.map((text, index) => {
       const id = ids.idOf(text);
-      if (id === undefined) errors.push({ pointer: jsonPointer([...path, index]), detail: unknownPeer(text, ids) });
+      if (id === undefined) unknown.push({ path: [...path, index], detail: unknownPeer(text, ids) });
       return id ?? text;
     });
     return [...new Set(found)];
   });
-  return { value: stored, errors };
+  return { stored, unknown };
 }
 
 /** A spec, rules or a part of them with the names of the peers that there are. */

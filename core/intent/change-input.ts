@@ -10,23 +10,31 @@ import { lineOfText, mapOf, TEXT_LIMITS } from '../text.ts';
 /** More than any resource has. */
 const MAX_SPEC_FIELDS = 64;
 
+const peerSpecSchema = z.strictObject({
+  labels: labelsSchema.optional(),
+  network: lineOfText(TEXT_LIMITS.name).min(1).optional(),
+});
+
+/** What fits none of them is taken too, so that {@link parseChange} says which field of which kind is wrong. */
+const changeSpecSchema = z
+  .union([
+    policyInputSchema.describe('MeshPolicy'),
+    networkSpecSchema.describe('MeshNetwork'),
+    peerSpecSchema.describe('MeshPeer'),
+    mapOf(lineOfText(TEXT_LIMITS.name), z.unknown(), MAX_SPEC_FIELDS, 'fields'),
+  ])
+  .meta({ id: 'Spec', description: 'The whole new spec; none for delete' });
+
 /** A typed change as callers and models send it: flat, so that its JSON schema stays small. */
 export const changeInputSchema = z.strictObject({
   action: z.enum(['create', 'update', 'delete']),
   resource: z.enum(['MeshPolicy', 'MeshNetwork', 'MeshPeer']),
   name: lineOfText(TEXT_LIMITS.name).min(1),
-  spec: mapOf(lineOfText(TEXT_LIMITS.name), z.unknown(), MAX_SPEC_FIELDS, 'fields')
-    .optional()
-    .describe('The whole new spec; for a MeshPeer {labels?, network?}; nothing for delete'),
+  spec: changeSpecSchema.optional(),
 });
 export type ChangeInput = z.output<typeof changeInputSchema>;
 
 export const MAX_CHANGES = 50;
-
-const peerSpecSchema = z.strictObject({
-  labels: labelsSchema.optional(),
-  network: lineOfText(TEXT_LIMITS.name).min(1).optional(),
-});
 
 /** Typed changes from their flat form. @throws MeshError `invalid_input` with a pointer to each wrong field. */
 export function parseChanges(inputs: readonly ChangeInput[]): NetworkChange[] {

@@ -42,17 +42,24 @@ const expressionSchema = z
 
 const peerList = z.array(lineOfText(TEXT_LIMITS.name).min(1)).max(POLICY_LIMITS.peersPerSelector);
 
+const NO_SELECTOR =
+  'Required: whom the policy is about. Everyone: write {}. Else {"matchLabels": {"role": "db"}} or {"peers": ["db-1"]}.';
+
 /**
  * Which peers are meant: everything that is said must hold; an empty selector means every peer. Peers are listed by name
- * or id in what callers send, and by id in what is stored ({@link storedSelector} of `peer-lists.ts`); no list but an
- * empty one of `peers` means nobody.
+ * or id in what callers send, and by id in what is stored (`peer-lists.ts`). An empty list of `peers` means nobody.
  */
-export const selectorSchema = z.strictObject({
-  peers: peerList.optional(),
-  notPeers: peerList.optional(),
-  matchLabels: labelsSchema.optional(),
-  matchExpressions: z.array(expressionSchema).max(POLICY_LIMITS.expressionsPerSelector).optional(),
-});
+export const selectorSchema = z
+  .strictObject(
+    {
+      peers: peerList.optional().describe('Names or ids'),
+      notPeers: peerList.optional(),
+      matchLabels: labelsSchema.optional(),
+      matchExpressions: z.array(expressionSchema).max(POLICY_LIMITS.expressionsPerSelector).optional(),
+    },
+    { error: ({ input }) => (input === undefined ? NO_SELECTOR : undefined) },
+  )
+  .meta({ id: 'Selector', description: 'All that is said must hold; {} is everyone' });
 export type Selector = z.output<typeof selectorSchema>;
 
 const CIDR_FORM = 'a CIDR such as 10.96.0.0/24 or fd00::/8 is needed';
@@ -94,8 +101,16 @@ export const portEntrySchema = z
   });
 export type PortEntry = z.output<typeof portEntrySchema>;
 
-const ports = z.array(portEntrySchema).max(POLICY_LIMITS.portsPerRule).optional();
-const entries = z.array(peerEntrySchema).max(POLICY_LIMITS.entriesPerRule).optional();
+const ports = z
+  .array(portEntrySchema)
+  .max(POLICY_LIMITS.portsPerRule)
+  .meta({ id: 'Ports', description: 'None: every port and ICMP' })
+  .optional();
+const entries = z
+  .array(peerEntrySchema)
+  .max(POLICY_LIMITS.entriesPerRule)
+  .meta({ id: 'Peers', description: 'None, or "*": anyone' })
+  .optional();
 
 export const ingressRuleSchema = z.strictObject({ from: entries, ports });
 export const egressRuleSchema = z.strictObject({ to: entries, ports });
@@ -113,15 +128,8 @@ export const policySpecSchema = z.strictObject({
 });
 export type PolicySpec = z.output<typeof policySpecSchema>;
 
-const NO_SELECTOR =
-  'Required: whom the policy is about. Everyone: write {}. Else {"matchLabels": {"role": "db"}} or {"peers": ["db-1"]}.';
-
 /** A spec as callers write it: nobody is meant by silence. Policies that were stored without a selector mean everyone. */
-export const policyInputSchema = policySpecSchema.extend({
-  peerSelector: z.strictObject(selectorSchema.shape, {
-    error: ({ input }) => (input === undefined ? NO_SELECTOR : undefined),
-  }),
-});
+export const policyInputSchema = policySpecSchema.extend({ peerSelector: selectorSchema });
 
 /** One rule of either direction: who is at the other end, and on which ports. */
 export interface Rule {

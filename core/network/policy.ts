@@ -16,7 +16,11 @@ export const POLICY_LIMITS = {
 } as const;
 
 const PORT_RANGE = 'a port is a whole number from 1 to 65535';
-const portNumber = z.int({ error: PORT_RANGE }).min(1, { error: PORT_RANGE }).max(65_535, { error: PORT_RANGE });
+const NAMED_PORT = 'write the number of the port: peers have no list of containers that would give it a name';
+const portNumber = z
+  .int({ error: ({ input }) => (typeof input === 'string' ? NAMED_PORT : PORT_RANGE) })
+  .min(1, { error: PORT_RANGE })
+  .max(65_535, { error: PORT_RANGE });
 
 export const protocolSchema = z.enum(['TCP', 'UDP', 'SCTP', 'ICMP'], {
   error: 'protocol is TCP, UDP, SCTP or ICMP',
@@ -146,6 +150,9 @@ export function rulesOf(spec: PolicySpec, direction: Rule['direction']): Rule[] 
   return spec.egress?.map(({ to, ports }) => ({ direction, peers: to ?? [], ports: ports ?? [] }));
 }
 
+const NO_NAMESPACES =
+  'namespaceSelector has no meaning here: a policy is about the peers of one workspace, which labels divide';
+
 /** A union hides which field of its object form was wrong; this brings the field's name back. */
 function describeEntryIssue(issue: {
   readonly code?: string | undefined;
@@ -155,6 +162,8 @@ function describeEntryIssue(issue: {
   if (typeof issue.input !== 'object' || issue.input === null) {
     return 'an entry is "*", {peerSelector: …} or {ipBlock: {cidr, except?}}';
   }
+  if ('namespaceSelector' in issue.input) return NO_NAMESPACES;
+  if ('podSelector' in issue.input) return 'what Kubernetes calls podSelector is peerSelector here';
   const found = namedEntrySchema.safeParse(issue.input).error?.issues[0];
   if (found === undefined) return 'the entry is malformed';
   return found.path.length > 0 ? `${found.path.join('.')}: ${found.message}` : found.message;

@@ -150,9 +150,6 @@ export function rulesOf(spec: PolicySpec, direction: Rule['direction']): Rule[] 
   return spec.egress?.map(({ to, ports }) => ({ direction, peers: to ?? [], ports: ports ?? [] }));
 }
 
-const NO_NAMESPACES =
-  'namespaceSelector has no meaning here: a policy is about the peers of one workspace, which labels divide';
-
 /** A union hides which field of its object form was wrong; this brings the field's name back. */
 function describeEntryIssue(issue: {
   readonly code?: string | undefined;
@@ -162,8 +159,6 @@ function describeEntryIssue(issue: {
   if (typeof issue.input !== 'object' || issue.input === null) {
     return 'an entry is "*", {peerSelector: …} or {ipBlock: {cidr, except?}}';
   }
-  if ('namespaceSelector' in issue.input) return NO_NAMESPACES;
-  if ('podSelector' in issue.input) return 'what Kubernetes calls podSelector is peerSelector here';
   const found = namedEntrySchema.safeParse(issue.input).error?.issues[0];
   if (found === undefined) return 'the entry is malformed';
   return found.path.length > 0 ? `${found.path.join('.')}: ${found.message}` : found.message;

@@ -5,25 +5,28 @@ import { labelsSchema } from '../network/labels.ts';
 import { networkSpecSchema } from '../network/network-spec.ts';
 import { policyInputSchema } from '../network/policy.ts';
 import { fieldErrorsOf, MAX_FIELD_ERRORS, PLAINLY } from '../schema-errors.ts';
+import { schemaNames } from '../schema-names.ts';
 import { lineOfText, mapOf, TEXT_LIMITS } from '../text.ts';
 
 /** More than any resource has. */
 const MAX_SPEC_FIELDS = 64;
 
-const peerSpecSchema = z.strictObject({
-  labels: labelsSchema.optional(),
-  network: lineOfText(TEXT_LIMITS.name).min(1).optional(),
-});
+const peerSpecSchema = z
+  .strictObject({
+    labels: labelsSchema.optional(),
+    network: lineOfText(TEXT_LIMITS.name).min(1).optional(),
+  })
+  .register(schemaNames, { name: 'PeerChange' });
 
 /** What fits none of them is taken too, so that {@link parseChange} says which field of which kind is wrong. */
 const changeSpecSchema = z
   .union([
-    policyInputSchema.describe('MeshPolicy'),
-    networkSpecSchema.describe('MeshNetwork'),
-    peerSpecSchema.describe('MeshPeer'),
+    policyInputSchema,
+    networkSpecSchema,
+    peerSpecSchema,
     mapOf(lineOfText(TEXT_LIMITS.name), z.unknown(), MAX_SPEC_FIELDS, 'fields'),
   ])
-  .meta({ id: 'Spec', description: 'The whole new spec; none for delete' });
+  .meta({ id: 'ChangeSpec', description: 'The whole new spec of a policy, a network or a peer; none for delete' });
 
 /** A typed change as callers and models send it: flat, so that its JSON schema stays small. */
 export const changeInputSchema = z.strictObject({

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { schemaNames } from '../schema-names.ts';
 import { instantText, lineOfText, TEXT_LIMITS } from '../text.ts';
 import { containsRange, parseCidr } from './cidr.ts';
 import { labelKeySchema, labelsSchema, labelValueSchema } from './labels.ts';
@@ -63,7 +64,8 @@ export const selectorSchema = z
     },
     { error: ({ input }) => (input === undefined ? NO_SELECTOR : undefined) },
   )
-  .meta({ id: 'Selector', description: 'All that is said must hold; {} is everyone' });
+  .meta({ id: 'Selector', description: 'All that is said must hold; {} is everyone' })
+  .register(schemaNames, { name: 'Selector' });
 export type Selector = z.output<typeof selectorSchema>;
 
 const CIDR_FORM = 'a CIDR such as 10.96.0.0/24 or fd00::/8 is needed';
@@ -133,7 +135,9 @@ export const policySpecSchema = z.strictObject({
 export type PolicySpec = z.output<typeof policySpecSchema>;
 
 /** A spec as callers write it: nobody is meant by silence. Policies that were stored without a selector mean everyone. */
-export const policyInputSchema = policySpecSchema.extend({ peerSelector: selectorSchema });
+export const policyInputSchema = policySpecSchema
+  .extend({ peerSelector: selectorSchema })
+  .register(schemaNames, { name: 'PolicySpec' });
 
 /** One rule of either direction: who is at the other end, and on which ports. */
 export interface Rule {

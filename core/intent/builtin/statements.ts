@@ -1,9 +1,9 @@
+import { nearest } from '../../nearest.ts';
 import type { PortEntry } from '../../network/policy.ts';
 import { formOf, type Wish } from './forms.ts';
 import { type Sym, type Token, VERBS } from './lexicon.ts';
 import type { Slots } from './match.ts';
 import { type Context, type Modifiers, takeModifiers } from './modifiers.ts';
-import { nearest } from './names.ts';
 import { unknownPort } from './ports.ts';
 import { quoted, Refusal } from './refusal.ts';
 import { STARTS } from './sentences.ts';

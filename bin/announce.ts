@@ -2,7 +2,7 @@ import { BUILT_IN_PASSWORD } from '../core/identity/first-accounts.ts';
 import type { Log } from '../core/ports.ts';
 import type { Config, HostPort } from './config.ts';
 import { givenAddresses, isLoopback, withholdsCredential } from './given-addresses.ts';
-import { OWN_COMMAND } from './own-command.ts';
+import { called } from './own-command.ts';
 import type { Plane } from './plane.ts';
 
 /** Says where everything is and what to do next; to stderr where stdout belongs to MCP. */
@@ -33,8 +33,7 @@ export function announce(
       'app.initAdmins is unset: until it is changed, admin has the built-in password, good from this machine only',
     );
   }
-  const password =
-    app.initAdmins.length === 0 ? ` (first password: ${BUILT_IN_PASSWORD}, then ${OWN_COMMAND} passwd)` : '';
+  const password = app.initAdmins.length === 0 ? ` (first password: ${BUILT_IN_PASSWORD})` : '';
   const lines = [
     `Mesh is up in ${Math.round(milliseconds)} ms (${env.MESH_EDITION} edition, data in ${configDir}).`,
     `  API        ${url}/api/v1   (${url}/api/v1/openapi.json)`,
@@ -43,8 +42,8 @@ export function announce(
     `  Bus        ${placeOf(listeners.bus, 'MESH_BUS_LISTEN')}`,
     `  Relay      ${relayPlace(config.env, listeners.relay)}`,
     `  STUN       ${placeOf(listeners.stun, 'MESH_STUN_LISTEN')}`,
-    `Next: ${OWN_COMMAND} login --server ${url}${password}`,
-    `then: ${OWN_COMMAND} mcp config`,
+    called(`Next: mesh login --server ${url}${password}`),
+    called('then: mesh mcp config'),
     '',
   ];
   (stdio ? process.stderr : process.stdout).write(lines.join('\n'));

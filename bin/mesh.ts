@@ -1,12 +1,15 @@
-import { Command, CommanderError } from 'commander';
-import { CliError, EXIT } from './commands/exit.ts';
+import { Command } from 'commander';
+import { formatAsked } from './commands/answer.ts';
+import { tellFailure } from './commands/failure.ts';
 import { addNodeCommands } from './commands/node-commands.ts';
 import { VERSION } from './version.ts';
 
 const program = new Command('mesh')
   .description('Command line of Mesh: the node of this machine, and the control plane')
   .version(VERSION)
-  .showHelpAfterError()
+  // An option belongs to the command that it follows.
+  .enablePositionalOptions()
+  .configureOutput({ outputError: () => {} })
   .exitOverride();
 // A node comes up without reading what only administration needs.
 if (!(await addNodeCommands(program, process.argv[2]))) {
@@ -14,12 +17,9 @@ if (!(await addNodeCommands(program, process.argv[2]))) {
   addPlaneCommands(program);
 }
 
+const args = process.argv.slice(2);
 try {
   await program.parseAsync();
 } catch (error) {
-  if (error instanceof CommanderError) process.exitCode = error.exitCode === 0 ? EXIT.ok : EXIT.input;
-  else if (error instanceof CliError) {
-    process.stderr.write(`${error.message}\n`);
-    process.exitCode = error.exitCode;
-  } else throw error;
+  process.exitCode = tellFailure(error, { program, args, format: formatAsked(args) });
 }

@@ -2,10 +2,16 @@ import { spawn } from 'node:child_process';
 import { mkdirSync, openSync } from 'node:fs';
 import { flushCompileCache } from 'node:module';
 import path from 'node:path';
+import type { Answer } from './commands/answer.ts';
 import { CliError, EXIT } from './commands/exit.ts';
+import type { Greeting } from './node.ts';
 
 /** What the child tells before its parent goes. */
-type Told = { readonly lines: readonly string[]; readonly exitCode: number };
+interface Told {
+  readonly line: string;
+  readonly exitCode: number;
+  readonly greeting?: Greeting;
+}
 
 /** A node that has not said within this how it is goes on by itself. */
 const WAIT_MS = 60_000;
@@ -21,7 +27,7 @@ export async function runInBackground({
 }: {
   logDir: string;
   interface: string;
-}): Promise<void> {
+}): Promise<Answer> {
   mkdirSync(logDir, { recursive: true, mode: 0o750 });
   const log = path.join(logDir, `${name}.log`);
   const output = openSync(log, 'a', 0o640);
@@ -35,7 +41,7 @@ export async function runInBackground({
   });
   const told = await new Promise<Told | undefined>((resolve) => {
     const timer = setTimeout(
-      () => resolve({ lines: ['The node is not up yet; it goes on trying.'], exitCode: 7 }),
+      () => resolve({ line: 'The node is not up yet; it goes on trying.', exitCode: EXIT.unavailable }),
       WAIT_MS,
     );
     const end = (answer: Told | undefined) => {
@@ -43,26 +49,26 @@ export async function runInBackground({
       resolve(answer);
     };
     child.once('message', (message) => end(message as Told));
-    child.once('error', (error) => end({ lines: [error.message], exitCode: EXIT.unavailable }));
+    child.once('error', (error) => end({ line: error.message, exitCode: EXIT.unavailable }));
     child.once('exit', () => end(undefined));
   });
   if (child.connected) child.disconnect();
   child.unref();
   if (!told) throw new CliError(`The node ended before it was up. See ${log}`, EXIT.unavailable);
-  if (told.exitCode !== EXIT.ok) throw new CliError([...told.lines, `Log: ${log}`].join('\n'), told.exitCode);
-  for (const line of [...told.lines, `Log: ${log}`]) console.log(line);
+  const text = `${told.line}\nLog: ${log}`;
+  if (told.exitCode !== EXIT.ok) throw new CliError(text, told.exitCode);
+  const { line: _, ...greeting } = told.greeting ?? { line: '' };
+  return { value: { ...greeting, pid: child.pid, log }, text };
 }
 
 /** From the child: it is up, or why it is not. Nothing happens without a parent. */
-export async function tellParent(outcome: unknown): Promise<void> {
+export async function tellParent(outcome: Greeting | Error): Promise<void> {
   const send = process.send?.bind(process);
   if (!send || !process.connected) return;
-  const told: Told = Array.isArray(outcome)
-    ? { lines: outcome, exitCode: EXIT.ok }
-    : {
-        lines: [(outcome as Error).message],
-        exitCode: outcome instanceof CliError ? outcome.exitCode : EXIT.unavailable,
-      };
+  const told: Told =
+    outcome instanceof Error
+      ? { line: outcome.message, exitCode: outcome instanceof CliError ? outcome.exitCode : EXIT.unavailable }
+      : { line: outcome.line, exitCode: EXIT.ok, greeting: outcome };
   await new Promise<void>((resolve) => send(told, undefined, undefined, () => resolve()));
   if (process.connected) process.disconnect();
 }

@@ -19,6 +19,7 @@ import { tellParent } from './node-daemon.ts';
 import { AGENT, INTERFACE, RUN_DIRECTORY } from './node-locks.ts';
 import { buildNodeLog, logFileWriter, type NodeLogLevel } from './node-log.ts';
 import { overlayParts } from './node-parts.ts';
+import { called } from './own-command.ts';
 
 export interface NodeOptions {
   readonly directory: string;
@@ -37,8 +38,18 @@ export interface NodeOptions {
   readonly namespace?: string;
   /** Begun once it is up: what the node is for. The node ends with it. */
   readonly task?: () => Promise<number>;
-  /** Nothing is said on standard output. */
-  readonly isQuiet?: boolean;
+  /** Told once it has come up, or why it has not yet. */
+  readonly onStarted?: (greeting: Greeting) => void;
+}
+
+/** How a node stands once it has started. */
+export interface Greeting {
+  readonly name: string;
+  readonly state: Started['state'];
+  readonly address: string | null;
+  readonly interface: string;
+  /** The same for people. */
+  readonly line: string;
 }
 
 /** Longer than a clean end ever takes. */
@@ -83,7 +94,9 @@ export async function runNode(options: NodeOptions): Promise<number> {
     // A command that runs under this node would share the weight. With a WireGuard of batches it brings nothing (decision 0014).
     if (options.task === undefined && (await askGeneration()) === 'one-by-one') await favourSessionOf(process.pid);
     try {
-      await tellParent(greeting(await agent.start(), named, options));
+      const greeting = greetingOf(await agent.start(), named, interfaceName);
+      options.onStarted?.(greeting);
+      await tellParent(greeting);
       const ends: Promise<AgentEnd | number>[] = [agent.ended];
       if (options.task) ends.push(agent.up.then(options.task));
       const end = await Promise.race(ends);
@@ -121,21 +134,16 @@ async function answer(agent: Agent, request: LocalRequest): Promise<unknown> {
   }
 }
 
-function greeting(
-  started: Started,
-  { name }: NodeConfig,
-  { interfaceName, logDirectory, isQuiet }: NodeOptions,
-): string[] {
+function greetingOf(started: Started, { name }: NodeConfig, interfaceName: string): Greeting {
+  const address = 'address' in started ? started.address : null;
   const lines = {
-    up: () => `${name} is up as ${'address' in started ? started.address : ''} on ${interfaceName}.`,
+    up: () => `${name} is up as ${address} on ${interfaceName}.`,
     pending: () => `${name} is registered and waits for an administrator to approve it; it connects then by itself.`,
     revoked: () => `${name} was revoked: an administrator has to let it in again.`,
     removed: () => `${name} is not registered any more: run mesh init --force with a new token.`,
     away: () => `${name} has no graph yet (${'detail' in started ? started.detail : ''}); it goes on trying.`,
   };
-  const line = lines[started.state]();
-  if (logDirectory === undefined && !isQuiet) console.log(`${line} End it with Ctrl-C.`);
-  return [line];
+  return { name, state: started.state, address, interface: interfaceName, line: called(lines[started.state]()) };
 }
 
 async function refuseObstacles(platform: TunnelPlatform): Promise<void> {

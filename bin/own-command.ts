@@ -1,14 +1,71 @@
-import { existsSync } from 'node:fs';
+import { existsSync, realpathSync } from 'node:fs';
 import path from 'node:path';
 
-/** An installed package is compiled (tsconfig.package.json) and has put `mesh` on the PATH; a checkout has not. */
-const isInstalled = path.extname(import.meta.filename) === '.js';
-
-/** How a person here starts `mesh`, for hints. */
-export const OWN_COMMAND = isInstalled ? 'mesh' : 'npm run mesh --';
-
-/** The launcher of `mesh`, for programs that start it. */
+/** The launcher of `mesh`, for programs that start it; an installed package is compiled into another directory. */
 export function ownLauncher(): string {
   const beside = path.join(import.meta.dirname, 'mesh');
   return existsSync(beside) ? beside : path.resolve(import.meta.dirname, '../../bin/mesh');
+}
+
+/** The first words of hints; a test holds them against the commands that there are. */
+export const VERBS = [
+  'admin',
+  'agents',
+  'apply',
+  'approve',
+  'completion',
+  'down',
+  'init',
+  'invite',
+  'login',
+  'logout',
+  'mcp',
+  'netcheck',
+  'networks',
+  'passwd',
+  'peers',
+  'ping',
+  'plan',
+  'policies',
+  'policy',
+  'reject',
+  'rotate-key',
+  'sandbox',
+  'snapshots',
+  'status',
+  'tokens',
+  'up',
+  'why',
+  'workflows',
+  'workspaces',
+] as const;
+
+const IN_A_HINT = new RegExp(`(?<![\\w/.-])mesh (?=(?:${VERBS.join('|')})(?![\\w-])|--help)`, 'g');
+
+/** A text for people with each `mesh <command>` in it as this shell can run it. */
+export function called(text: string): string {
+  return text.replace(IN_A_HINT, `${ownCommand()} `);
+}
+
+/** `mesh` where PATH leads to this installation, else the path of its launcher. */
+function ownCommand(): string {
+  const launcher = ownLauncher();
+  const own = real(launcher);
+  const places = (process.env['PATH'] ?? '').split(path.delimiter).filter((place) => place !== '');
+  if (places.some((place) => real(path.join(place, 'mesh')) === own)) return 'mesh';
+  const below = path.relative(process.cwd(), launcher);
+  return quoted(below.startsWith('..') ? launcher : below);
+}
+
+function real(name: string): string | undefined {
+  try {
+    return realpathSync(name);
+  } catch {
+    return undefined;
+  }
+}
+
+/** As one word of a shell. */
+function quoted(text: string): string {
+  return /^[\w./@+-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
 }

@@ -2,20 +2,24 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { constants } from 'node:os';
-import { enrol } from '../client/enrol/enrol.ts';
+import { type Enrolled, enrol } from '../client/enrol/enrol.ts';
 import { readNodeConfig } from '../client/enrol/node-config.ts';
 import { PlaneApi } from '../client/enrol/plane-api.ts';
 import { runProgram } from '../client/run-program.ts';
 import type { RelayAddress } from '../net/relay/address.ts';
 import { CliError, EXIT } from './commands/exit.ts';
-import { runNode } from './node.ts';
+import { type Greeting, runNode } from './node.ts';
 import type { NodeLogLevel } from './node-log.ts';
 
 export interface SandboxOptions {
   readonly server: string;
   readonly token: string;
-  readonly name: string;
+  /** That of the sub-agent when left out. */
+  readonly name?: string;
   readonly hostname: string;
+  /** Told once it is registered, before it is up. */
+  readonly onEnrolled: (enrolled: Enrolled) => void;
+  readonly onStarted?: (greeting: Greeting) => void;
   readonly busWaitMs: number;
   readonly busInClear: boolean;
   readonly level: NodeLogLevel;
@@ -37,7 +41,9 @@ export async function runSandbox(options: SandboxOptions): Promise<number> {
   const mark = randomBytes(4).toString('hex');
   const namespace = `mesh-${mark}`;
   const directory = `/run/mesh/sandbox-${mark}`;
-  const { config } = await enrol({ ...options, directory, platform: 'agent', force: false });
+  const enrolled = await enrol({ ...options, directory, platform: 'agent', force: false });
+  const { config } = enrolled;
+  options.onEnrolled(enrolled);
   let child: ChildProcess | undefined;
   try {
     await makeNamespace(namespace);
@@ -50,7 +56,7 @@ export async function runSandbox(options: SandboxOptions): Promise<number> {
       busInClear: options.busInClear,
       level: options.level,
       systemLog: false,
-      isQuiet: options.command.length > 0,
+      ...(options.onStarted && { onStarted: options.onStarted }),
       ...(options.relayOverride && { relayOverride: options.relayOverride }),
       ...(options.command.length > 0 && {
         task: () => {

@@ -30,6 +30,9 @@ export function mesh(
   });
 }
 
+/** As after an install that puts `mesh` on PATH: hints name it so. */
+const PATH = `${BIN}:${process.env['PATH']}`;
+
 /** Runs a program to its end, with nothing of this process's own settings but the path; answers any exit code. */
 export function run(
   file: string,
@@ -37,7 +40,7 @@ export function run(
   { env = {}, stdin = '', timeoutMs = 60_000 }: RunOptions = {},
 ): Promise<Ran> {
   return new Promise((resolve, reject) => {
-    const options = { env: { PATH: process.env['PATH'], ...env }, timeout: timeoutMs, maxBuffer: 16_777_216 };
+    const options = { env: { PATH, ...env }, timeout: timeoutMs, maxBuffer: 16_777_216 };
     const child = execFile(file, args, options, (error, stdout, stderr) => {
       const code = error ? error.code : 0;
       if (typeof code === 'number') resolve({ code, stdout, stderr });

@@ -60,6 +60,7 @@ import { registerDevice } from './register-device.ts';
 import { rejectWorkflow } from './reject-workflow.ts';
 import { removeMember } from './remove-member.ts';
 import { renameOwnDevice } from './rename-own-device.ts';
+import { renewAgent } from './renew-agent.ts';
 import { revertNetworkChange } from './revert-network-change.ts';
 import { revokeAgent } from './revoke-agent.ts';
 import { revokeApiToken } from './revoke-api-token.ts';
@@ -89,6 +90,7 @@ export const operations: readonly AnyOperation<Services>[] = [
   delegateAgent,
   listAgents,
   getAgentTree,
+  renewAgent,
   revokeAgent,
   listSnapshots,
   getSnapshot,

@@ -13,7 +13,7 @@ export const registerDevice = defineOperation({
   description: 'Joins a device with a join token, or a sub-agent with a delegate token. The private key stays with it.',
   input: z.strictObject({
     token: lineOfText(TEXT_LIMITS.token).describe('Join or delegate token; also as bearer'),
-    name: nameSchema,
+    name: nameSchema.optional().describe('Required but for a sub-agent, whose peer then bears its name'),
     platform: z.enum(PLATFORMS).default('linux'),
     publicKey: publicKeySchema.describe('X25519, base64'),
     hostname: lineOfText(TEXT_LIMITS.hostname).optional(),

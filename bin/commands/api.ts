@@ -9,6 +9,7 @@ export interface ApiRequest {
   readonly contentType?: string;
   /** Asked without a token. */
   readonly anonymous?: true;
+  readonly timeoutMs?: number;
 }
 
 /** The control plane cannot tell which workspace is meant. */
@@ -35,7 +36,7 @@ export async function callApi({ server, token, workspace }: Target, request: Api
   const response = await fetch(new URL(request.path, parseServer(server)), {
     method: request.method.toUpperCase(),
     headers,
-    signal: AbortSignal.timeout(TIMEOUT_MS),
+    signal: AbortSignal.timeout(request.timeoutMs ?? TIMEOUT_MS),
     ...(request.body !== undefined && { body }),
   }).catch((error: unknown) => {
     throw new CliError(`${server} does not answer (${reasonOf(error)}). Is meshd running there?`, EXIT.unavailable);
@@ -43,15 +44,18 @@ export async function callApi({ server, token, workspace }: Target, request: Api
   const text = await response.text();
   const answer = parseJson(text);
   if (response.ok) return answer;
-  const { title, detail, code, errors } = (answer ?? {}) as Record<string, unknown>;
-  if (code === 'password_change_required') throw new CliError('Change the password first: mesh passwd', EXIT.auth);
+  const problem = (answer ?? {}) as Record<string, unknown>;
+  const { title, detail, code, errors } = problem;
+  if (code === 'password_change_required') {
+    throw new CliError('Change the password first: mesh passwd', EXIT.auth, problem);
+  }
   const wrong: { pointer: string; detail: string }[] = Array.isArray(errors) ? errors : [];
   if (!workspace && code === 'invalid_input' && wrong.some(({ pointer }) => pointer === '/workspace_id')) {
     throw new WorkspaceNeeded();
   }
   const fields = wrong.map(({ pointer, detail: why }) => `\n  ${pointer}: ${why}`).join('');
   const message = title ? `${title}: ${detail}${fields}` : `${server} answered ${response.status}`;
-  throw new CliError(message, exitCodeOf(code), code);
+  throw new CliError(message, exitCodeOf(code), problem);
 }
 
 /** @throws CliError that says how to sign in */

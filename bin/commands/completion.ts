@@ -1,32 +1,39 @@
-import type { Command } from 'commander';
+import { Argument, type Command } from 'commander';
+import { type Answer, answering } from './answer.ts';
+import { candidates } from './completion-candidates.ts';
 
-/** `mesh completion`: a bash script (zsh reads it after `bashcompinit`) made from the commands themselves. */
+/** Each asks the command that is being completed itself, so that a script never gets old. */
+const SCRIPTS = {
+  bash: `_mesh() {
+  local IFS=$'\\n'
+  COMPREPLY=($("\${COMP_WORDS[0]}" __complete -- "\${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null))
+}
+complete -o default -F _mesh mesh`,
+  zsh: `#compdef mesh
+_mesh() {
+  local -a found
+  found=("\${(@f)$("\${words[1]}" __complete -- "\${(@)words[2,CURRENT]}" 2>/dev/null)}")
+  compadd -- "\${(@)found:#}"
+}
+compdef _mesh mesh`,
+  fish: `complete -c mesh -f -a '(set -l given (commandline -opc); $given[1] __complete -- $given[2..-1] (commandline -ct) 2>/dev/null)'`,
+} as const;
+type Shell = keyof typeof SCRIPTS;
+
+/** `mesh completion`: a script for a shell. */
 export function addCompletionCommand(program: Command): void {
+  answering(
+    program
+      .command('completion')
+      .description('print a completion script, such as: source <(mesh completion bash)')
+      .addArgument(new Argument('[shell]', 'whose').choices(Object.keys(SCRIPTS)).default('bash')),
+    (shell: Shell): Answer => ({ value: { shell, script: SCRIPTS[shell] }, text: SCRIPTS[shell] }),
+  );
   program
-    .command('completion')
-    .description('print a completion script: source <(mesh completion)')
-    .action(() => console.log(scriptOf(program)));
-}
-
-function scriptOf(program: Command): string {
-  const cases = branchesOf(program, []).map(({ path, words }) => `    "${path}") words="${words.join(' ')}" ;;`);
-  return `_mesh() {
-  local path="" word words
-  for word in "\${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
-    case "$word" in -*) ;; *) path="\${path:+$path }$word" ;; esac
-  done
-  case "$path" in
-${cases.join('\n')}
-    *) words="" ;;
-  esac
-  COMPREPLY=($(compgen -W "$words" -- "\${COMP_WORDS[COMP_CWORD]}"))
-}
-complete -F _mesh mesh`;
-}
-
-function branchesOf(command: Command, path: readonly string[]): { path: string; words: string[] }[] {
-  const options = command.options.flatMap(({ long }) => (long ? [long] : []));
-  const words = [...command.commands.map((child) => child.name()), ...options];
-  const below = command.commands.flatMap((child) => branchesOf(child, [...path, child.name()]));
-  return [{ path: path.join(' '), words }, ...below];
+    .command('__complete', { hidden: true })
+    .argument('[words...]')
+    .action(async (words: string[]) => {
+      const found = await candidates(program, words);
+      if (found.length > 0) process.stdout.write(`${found.join('\n')}\n`);
+    });
 }

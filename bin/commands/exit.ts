@@ -42,13 +42,18 @@ const BY_CODE: Readonly<Record<ProblemCode, number>> = {
 export class CliError extends Error {
   override readonly name = 'CliError';
   readonly exitCode: number;
-  /** Of the problem that a server answered. */
-  readonly code: unknown;
+  /** What a server answered. */
+  readonly problem: Readonly<Record<string, unknown>>;
 
-  constructor(message: string, exitCode: number, code?: unknown) {
+  constructor(message: string, exitCode: number, problem: Readonly<Record<string, unknown>> = {}) {
     super(message);
     this.exitCode = exitCode;
-    this.code = code;
+    this.problem = problem;
+  }
+
+  /** Of the problem that a server answered. */
+  get code(): unknown {
+    return this.problem['code'];
   }
 }
 

@@ -1,63 +1,167 @@
 import type { Command } from 'commander';
+import { type Answer, answering, notice } from './answer.ts';
 import { callApi, requireSession } from './api.ts';
 import { CliError, EXIT } from './exit.ts';
-import { readSecrets } from './read-secrets.ts';
-import { DEFAULT_SERVER, forgetSession, parseServer, sessionFile, targetOf, writeSession } from './session.ts';
+import { readSecrets, type SecretReader } from './read-secrets.ts';
+import {
+  DEFAULT_SERVER,
+  forgetSession,
+  parseServer,
+  readSession,
+  serverOf,
+  sessionFile,
+  type Target,
+  targetOf,
+  writeSession,
+} from './session.ts';
 
 interface LoginOptions {
-  readonly server: string;
-  readonly username: string;
+  readonly server?: string;
+  readonly username?: string;
   readonly workspace?: string;
 }
 
-/** `mesh login` and `mesh logout`: the session is stored 0600 and used by every other command. */
+interface Account {
+  readonly server: string;
+  readonly username: string;
+  readonly workspace: string | undefined;
+}
+
+interface SignedIn {
+  readonly token: string;
+  readonly expiresAt: string;
+  readonly passwordChangeRequired: boolean;
+}
+
+/** How often a person at a terminal may type a password before the command ends. */
+const TRIES = 3;
+
+/** `mesh login`, `logout` and `passwd`: the session is stored 0600 and used by every other command. */
 export function addLoginCommands(program: Command): void {
-  program
-    .command('login')
-    .description('sign in to a control plane; reads the password from MESH_PASSWORD, the terminal or standard input')
-    .option('--server <url>', 'address of the control plane', process.env['MESH_SERVER'] ?? DEFAULT_SERVER)
-    .option('--username <name>', 'account', 'admin')
-    .option('--workspace <id>', 'workspace for the commands that follow')
-    .action(login);
-  program
-    .command('logout')
-    .description('end the stored session')
-    .action(async () => {
-      await callApi(targetOf({}), { method: 'post', path: '/api/v1/users/logout', body: {} }).catch(() => undefined);
+  answering(
+    program
+      .command('login')
+      .description('sign in to a control plane; reads the password from MESH_PASSWORD, the terminal or standard input')
+      .option('--server <url>', `address of the control plane (MESH_SERVER; that of the last login, ${DEFAULT_SERVER})`)
+      .option('--username <name>', 'account (that of the last login, admin)')
+      .option('--workspace <id>', 'workspace for the commands that follow'),
+    login,
+  );
+  answering(program.command('logout').description('end the stored session; the server stays known'), logout);
+  answering(program.command('passwd').description('change the password of the signed-in account'), passwd);
+}
+
+async function login(options: LoginOptions): Promise<Answer> {
+  const session = readSession();
+  const server = serverOf(options.server) ?? DEFAULT_SERVER;
+  const isKnown = session?.server === server;
+  const username = options.username ?? (isKnown ? session.username : undefined) ?? 'admin';
+  parseServer(server);
+  const account = { server, username, workspace: options.workspace ?? (isKnown ? session.workspace : undefined) };
+  const given = process.env['MESH_PASSWORD'];
+  if (given !== undefined) return signedInAs(account, await signIn(account, given));
+  using secrets = readSecrets();
+  const { password, signedIn } = await askForLogin(account, secrets);
+  if (!signedIn.passwordChangeRequired || !secrets.isTerminal) return signedInAs(account, signedIn);
+  notice('This is a first password. Choose one of your own now; Enter alone leaves that for later.');
+  const next = await askNewPassword(secrets);
+  if (next === undefined || next === '') return signedInAs(account, signedIn);
+  await changePassword({ server, token: signedIn.token, workspace: undefined }, password, next);
+  return signedInAs(account, await signIn(account, next));
+}
+
+async function askForLogin(account: Account, secrets: SecretReader) {
+  for (let left = TRIES; ; ) {
+    left -= 1;
+    const password = await secrets.ask('Password: ');
+    if (password === undefined) throw new CliError('No password: set MESH_PASSWORD or pipe it in.', EXIT.input);
+    try {
+      return { password, signedIn: await signIn(account, password) };
+    } catch (error) {
+      againIf(error, 'unauthenticated', secrets, left);
+    }
+  }
+}
+
+async function logout(): Promise<Answer> {
+  const target = targetOf({});
+  if (target.token) {
+    await callApi(target, { method: 'post', path: '/api/v1/users/logout', body: {} }).catch(() => undefined);
+  }
+  forgetSession();
+  return { value: { signedOut: true, server: target.server }, text: 'Signed out.' };
+}
+
+async function passwd(): Promise<Answer> {
+  const target = targetOf({});
+  requireSession(target);
+  const username = readSession()?.username;
+  using secrets = readSecrets();
+  for (let left = TRIES; ; ) {
+    left -= 1;
+    const old = await secrets.ask('Current password: ');
+    const next = await askNewPassword(secrets);
+    if (old === undefined || next === undefined) throw new CliError(TWO_LINES, EXIT.input);
+    try {
+      await changePassword(target, old, next);
+    } catch (error) {
+      againIf(error, 'invalid_input', secrets, left);
+      continue;
+    }
+    const value = { changed: true };
+    if (username === undefined) {
       forgetSession();
-      console.log('Signed out.');
-    });
-  program
-    .command('passwd')
-    .description('change the password of the signed-in account')
-    .action(async () => {
-      const target = targetOf({});
-      requireSession(target);
-      const [oldPassword, newPassword] = await readSecrets(['Current password: ', 'New password: ']);
-      if (oldPassword === undefined || newPassword === undefined) throw new CliError(TWO_LINES, EXIT.input);
-      await callApi(target, {
-        method: 'put',
-        path: '/api/v1/users/me/password',
-        body: { oldPassword, newPassword },
-      });
-      forgetSession();
-      console.log('Password changed. Sign in again: mesh login');
-    });
+      return { value, text: 'Password changed.', hints: ['Sign in again: mesh login'] };
+    }
+    const account = { server: target.server, username, workspace: readSession()?.workspace };
+    const { expiresAt } = store(account, await signIn(account, next));
+    return { value, text: `Password changed. Signed in as ${username} until ${expiresAt}.` };
+  }
 }
 
 const TWO_LINES =
   'The current and the new password are wanted on standard input, one a line; MESH_PASSWORD is read by mesh login alone.';
 
-async function login({ server, username, workspace }: LoginOptions): Promise<void> {
-  parseServer(server);
-  const password = process.env['MESH_PASSWORD'] ?? (await readSecrets(['Password: ']))[0];
-  if (password === undefined) throw new CliError('No password: set MESH_PASSWORD or pipe it in.', EXIT.input);
+/** At a terminal a person types it twice. */
+async function askNewPassword(secrets: SecretReader): Promise<string | undefined> {
+  for (let left = TRIES; ; ) {
+    left -= 1;
+    const password = await secrets.ask('New password: ');
+    if (!secrets.isTerminal || password === '') return password;
+    if ((await secrets.ask('New password again: ')) === password) return password;
+    if (left === 0) throw new CliError('The two were different each time: nothing was changed.', EXIT.input);
+    notice('The two are different. Try again.');
+  }
+}
+
+/** @throws the error itself where it is another one, or nobody is there to try again */
+function againIf(error: unknown, code: string, { isTerminal }: SecretReader, left: number): void {
+  if (!(error instanceof CliError) || error.code !== code || !isTerminal || left === 0) throw error;
+  notice(error.message);
+}
+
+async function signIn({ server, username }: Account, password: string): Promise<SignedIn> {
   const target = { server, token: undefined, workspace: undefined };
   const body = { username, password };
   const answer = await callApi(target, { method: 'post', path: '/api/v1/users/login', body, anonymous: true });
-  const { data } = answer as { data: { token: string; expiresAt: string; passwordChangeRequired: boolean } };
-  writeSession({ server, token: data.token, ...(workspace !== undefined && { workspace }) });
-  console.log(`Signed in to ${server} as ${username} until ${data.expiresAt}. Session: ${sessionFile()}`);
-  if (data.passwordChangeRequired) console.log('The password must be changed: mesh passwd');
-  else console.log('Next: mesh mcp config');
+  return (answer as { data: SignedIn }).data;
+}
+
+async function changePassword(target: Target, oldPassword: string, newPassword: string): Promise<void> {
+  await callApi(target, { method: 'put', path: '/api/v1/users/me/password', body: { oldPassword, newPassword } });
+}
+
+function store({ server, username, workspace }: Account, signedIn: SignedIn): SignedIn {
+  writeSession({ server, username, token: signedIn.token, ...(workspace !== undefined && { workspace }) });
+  return signedIn;
+}
+
+function signedInAs(account: Account, signedIn: SignedIn): Answer {
+  const { expiresAt, passwordChangeRequired } = store(account, signedIn);
+  const { server, username } = account;
+  return {
+    value: { server, username, expiresAt, passwordChangeRequired },
+    text: `Signed in to ${server} as ${username} until ${expiresAt}. Session: ${sessionFile()}`,
+    hints: [passwordChangeRequired ? 'The password must be changed: mesh passwd' : 'Next: mesh mcp config'],
+  };
 }

@@ -1,88 +1,138 @@
+import { hostname } from 'node:os';
 import path from 'node:path';
 import { type Command, Option } from 'commander';
 import { ownLauncher } from '../own-command.ts';
-import { withTarget } from './admin.ts';
-import { callApi } from './api.ts';
-import {
-  parseServer,
-  readSession,
-  sessionFile,
-  type TargetOptions,
-  targetOf,
-  writePrivate,
-  writeSession,
-} from './session.ts';
+import { type Answer, answering } from './answer.ts';
+import { CliError } from './exit.ts';
+import { type Entry, type Group, openClientFile } from './mcp-client-file.ts';
+import { heldIn, keepHeld } from './mcp-clients.ts';
+import { agentFor, endHeld, type Issued, personalToken, type Wanted } from './mcp-identity.ts';
+import { bodyOf, parseJsonOr } from './operation-options.ts';
+import { parseServer, readSession, sessionFile, type TargetOptions, targetOf, writeSession } from './session.ts';
+import { withTarget } from './target.ts';
+import { tellWaiting } from './waiting.ts';
 import { existingOrFirstWorkspace } from './workspace.ts';
 
 const CLIENTS = ['generic', 'claude-code', 'claude-desktop', 'cursor', 'vscode', 'windsurf', 'stdio'] as const;
 type Client = (typeof CLIENTS)[number];
 
-/** What a token made for an MCP client may do: read, plan and apply. It never approves (DESIGN 5.3). */
-const CLIENT_SCOPES = ['network:read', 'snapshots:read', 'snapshots:write', 'intents:plan', 'intents:apply'];
+/** Long enough not to be renewed every week, short enough that a forgotten file is soon worth nothing. */
+const DEFAULT_TTL = '30d';
 
 interface ConfigOptions extends TargetOptions {
-  readonly json?: boolean;
   readonly client: Client;
   readonly output?: string;
-  readonly expiry?: string;
+  readonly name?: string;
+  readonly ttl: string;
+  readonly scopes?: string;
+  readonly reach?: string;
+  readonly personal?: boolean;
 }
 
-/** `mesh mcp config`: writes a client configuration with a fresh scoped token into a 0600 file. */
+/** `mesh mcp config`: puts this control plane into a client's configuration, with an agent of its own. */
 export function addMcpConfigCommand(mcp: Command): void {
-  withTarget(mcp.command('config').description('write an MCP client configuration with a fresh scoped token'))
-    .addOption(new Option('--client <name>', 'whose form to write').choices(CLIENTS).default('generic'))
-    .option('--output <file>', 'where to write it (default: mcp.json beside the session)')
-    .option('--expiry <duration>', 'life of the token, at most 365d')
-    .action(writeConfig);
+  answering(
+    withTarget(
+      mcp.command('config').description("put this control plane into an MCP client's configuration, as an agent"),
+    )
+      .addOption(new Option('--client <name>', 'whose form to write').choices(CLIENTS).default('generic'))
+      .option('--output <file>', 'the configuration to merge into (default: mcp.json beside the session)')
+      .option('--name <name>', 'name of the agent (default: of the client and this machine); one of yours is renewed')
+      .option('--ttl <duration>', 'life of its token, at most 90d', DEFAULT_TTL)
+      .option('--scopes <a,b,...>', 'what it may do; read, plan and apply when left out')
+      .option('--reach <json|@file>', 'what it may open by itself, as rules; nothing when left out')
+      .option('--personal', 'a token of your own in place of an agent: the audit log then names you'),
+    writeConfig,
+  );
 }
 
-async function writeConfig(options: ConfigOptions): Promise<void> {
+async function writeConfig(options: ConfigOptions): Promise<Answer> {
+  const { client, output } = options;
   const target = targetOf(options);
+  const group = client === 'vscode' ? 'servers' : 'mcpServers';
+  const opened = openClientFile(output ?? path.join(path.dirname(sessionFile()), 'mcp.json'), group satisfies Group);
   const workspace = target.workspace ?? (await existingOrFirstWorkspace(target));
   const session = readSession();
   // The commands that follow then need no --workspace.
   if (session?.server === target.server && session.workspace === undefined) writeSession({ ...session, workspace });
-  const token = (await callApi(
-    { ...target, workspace },
-    {
-      method: 'post',
-      path: '/api/v1/users/me/api-tokens',
-      body: {
-        name: `mcp-${options.client}-${Date.now().toString(36)}`,
-        scopes: CLIENT_SCOPES,
-        ...(options.expiry && { expiry: options.expiry }),
-      },
-    },
-  )) as { token: string; expiresAt: string };
-  const file = path.resolve(options.output ?? path.join(path.dirname(sessionFile()), 'mcp.json'));
-  writePrivate(file, `${JSON.stringify(configOf(options.client, target.server, token.token, workspace), null, 2)}\n`);
-  if (options.json) console.log(JSON.stringify({ file, workspace, expiresAt: token.expiresAt }));
-  else console.log(`Wrote ${file} (0600) for workspace ${workspace}; the token in it ends ${token.expiresAt}.`);
+  const there = { ...target, workspace };
+  const before = heldIn(opened.file);
+  const own = before?.server === target.server && before.workspace === workspace ? before : undefined;
+  const issued = options.personal
+    ? await personalToken(there, wantedOf(options))
+    : await agentOrHint(there, options, own);
+  if ('waiting' in issued) {
+    tellWaiting(issued.waiting);
+    return { value: issued.waiting, hints: ['Nothing was written: give the same command again once it is approved.'] };
+  }
+  const backup = opened.write(entryOf(client, target.server, issued.token, workspace));
+  const { token: _, ...identity } = issued;
+  keepHeld(opened.file, { server: target.server, workspace, kind: issued.kind, id: issued.id, name: issued.name });
+  if (before) await endHeld(there, before, issued);
+  const value = { file: opened.file, backup: backup ?? null, server: target.server, workspace, identity };
+  return { value, text: textOf(opened.file, backup, workspace, issued) };
 }
 
-function configOf(client: Client, server: string, token: string, workspace: string): unknown {
+async function agentOrHint(
+  target: Parameters<typeof agentFor>[0],
+  options: ConfigOptions,
+  own: ReturnType<typeof heldIn>,
+) {
+  try {
+    return await agentFor(target, wantedOf(options), own);
+  } catch (error) {
+    if (!(error instanceof CliError) || error.code !== 'forbidden') throw error;
+    const hint = 'For a token of your own, in your name: mesh mcp config --personal';
+    throw new CliError(`${error.message} ${hint}`, error.exitCode, error.problem);
+  }
+}
+
+function wantedOf({ client, name, ttl, scopes, reach }: ConfigOptions): Wanted {
+  const reachText = bodyOf(reach);
+  const host = hostname().replaceAll(/[^A-Za-z0-9._-]/g, '-');
+  return {
+    name,
+    derivedName: `${client === 'generic' ? 'mcp' : client}-${host}`.slice(0, MAX_DERIVED_NAME),
+    scopes: scopes?.split(',').map((scope) => scope.trim()),
+    reach: reachText === undefined ? undefined : parseJsonOr(reachText, reachText),
+    ttl,
+  };
+}
+
+/** A name has 63 characters at most; two are left for a number. */
+const MAX_DERIVED_NAME = 61;
+
+function textOf(
+  file: string,
+  backup: string | undefined,
+  workspace: string,
+  { kind, name, scopes, expiresAt }: Issued,
+): string {
+  const who = kind === 'agent' ? `the agent ${name}` : `you, with the API token ${name}`;
+  return [
+    `Wrote ${file} (0600)${backup === undefined ? '' : `; as it was before: ${backup}`}.`,
+    `The client acts in workspace ${workspace} as ${who} until ${expiresAt}: ${scopes.join(', ')}.`,
+  ].join('\n');
+}
+
+function entryOf(client: Client, server: string, token: string, workspace: string): Entry {
   const url = new URL('/mcp', parseServer(server)).href;
   const headers = { Authorization: `Bearer ${token}`, 'X-Workspace-Id': workspace };
   switch (client) {
-    case 'vscode':
-      return { servers: { mesh: { type: 'http', url, headers } } };
     case 'windsurf':
-      return { mcpServers: { mesh: { serverUrl: url, headers } } };
+      return { serverUrl: url, headers };
     case 'claude-desktop':
     case 'stdio':
       return {
-        mcpServers: {
-          mesh: {
-            command: ownLauncher(),
-            args: ['mcp', '--server', server, '--workspace', workspace],
-            env: { MESH_TOKEN: token },
-          },
-        },
+        command: ownLauncher(),
+        args: ['mcp', '--server', server, '--workspace', workspace],
+        env: { MESH_TOKEN: token },
       };
+    case 'vscode':
     case 'generic':
     case 'claude-code':
     case 'cursor':
-      return { mcpServers: { mesh: { type: 'http', url, headers } } };
+      return { type: 'http', url, headers };
     default:
       return client satisfies never;
   }

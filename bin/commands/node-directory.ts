@@ -1,7 +1,8 @@
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import path from 'node:path';
 import { nodeConfigFile } from '../../client/enrol/node-config.ts';
+import { ifIs, json, object, text } from '../../client/shape.ts';
 import { CliError, EXIT } from './exit.ts';
 
 /** Where the node of this machine keeps its configuration: `init` and `up` must use the same directory. */
@@ -16,6 +17,27 @@ export function noConfiguration(directory: string): CliError {
     ? `There is one in ${elsewhere}: init and up must use the same directory. Give --config-dir ${elsewhere}`
     : 'Run mesh init first, with the same --config-dir.';
   return new CliError(`${nodeConfigFile(directory)} does not exist. ${hint}`, EXIT.notFound);
+}
+
+/** The control plane of the node of this machine, or of the last login of who is behind sudo. */
+export function serverHere(): string | undefined {
+  const directories = [nodeDirectory(undefined), ...otherHomes()];
+  const files = directories.flatMap((directory) => [nodeConfigFile(directory), path.join(directory, 'session.json')]);
+  for (const file of files) {
+    const server = serverIn(file);
+    if (server !== undefined) return server;
+  }
+  return undefined;
+}
+
+const serverShape = json(object({ server: text(2_048) }));
+
+function serverIn(file: string): string | undefined {
+  try {
+    return ifIs(serverShape, readFileSync(file, 'utf8'))?.server;
+  } catch {
+    return undefined;
+  }
 }
 
 /** Home of the user behind sudo, and root's own: what is often mixed up. */

@@ -5,6 +5,7 @@ import { type Enrolled, enrol } from '../../client/enrol/enrol.ts';
 import { type Invitation, isJoinLink, parseJoinLink } from '../../client/enrol/join-link.ts';
 import { nodeConfigFile } from '../../client/enrol/node-config.ts';
 import { normalizeName } from '../../core/network/resources.ts';
+import { type Answer, answering } from './answer.ts';
 import { CliError, EXIT } from './exit.ts';
 import { directoryOption, nodeDirectory } from './node-directory.ts';
 import { asCliError } from './node-errors.ts';
@@ -20,42 +21,57 @@ interface InitOptions {
 
 /** `mesh init`: makes the key of this node and registers it. */
 export function addInitCommand(program: Command): void {
-  program
-    .command('init')
-    .description('register this machine with a join token, and write its configuration')
-    .argument('[link]', 'join link mesh://join?server=…&token=… instead of --server and --token')
-    .option('--server <url>', 'address of the control plane (MESH_SERVER)')
-    .option('--token <token>', 'join token, or @file (MESH_TOKEN)')
-    .option('--config-dir <dir>', 'where the configuration is written; up needs the same (~/.mesh)')
-    .option('--name <name>', 'name of this node instead of the host name')
-    .option('--force', 'forget the node that the directory holds')
-    .action(async (link: string | undefined, options: InitOptions) => {
+  answering(
+    program
+      .command('init')
+      .description('register this machine with a join token, and write its configuration')
+      .argument('[link]', 'join link mesh://join?server=…&token=… instead of --server and --token')
+      .option('--server <url>', 'address of the control plane (MESH_SERVER)')
+      .option('--token <token>', 'join token, or @file (MESH_TOKEN)')
+      .option('--config-dir <dir>', 'where the configuration is written; up needs the same (~/.mesh)')
+      .option('--name <name>', 'name of this node instead of the host name; auto: the host name, or the next free one')
+      .option('--force', 'forget the node that the directory holds'),
+    async (link: string | undefined, options: InitOptions): Promise<Answer> => {
       const directory = nodeDirectory(options.configDir);
       const invitation = invitationOf(link, options);
       warnPlainHttp(invitation.server);
+      const isAuto = options.name === AUTO;
       const platform = platformHere();
       const enrolled = await enrol({
         ...invitation,
         directory,
-        name: options.name ?? nodeName(),
+        name: isAuto || options.name === undefined ? nodeName() : options.name,
+        takesSuggestion: isAuto,
         hostname: hostname(),
         platform,
         force: options.force === true,
       }).catch((error: unknown) => {
         throw asCliError(error);
       });
-      console.log(announcement(enrolled, directory));
-    });
+      return answerOf(enrolled, directory);
+    },
+  );
 }
 
-function announcement({ config, phase, address }: Enrolled, directory: string): string {
-  const where = `Configuration: ${nodeConfigFile(directory)}`;
+/** In place of a name: whichever is free. */
+const AUTO = 'auto';
+
+function answerOf({ config, phase, address }: Enrolled, directory: string): Answer {
+  const { id, name } = config;
+  const file = nodeConfigFile(directory);
   const next = `Next: sudo mesh up --daemon${directoryOption(directory)}`;
-  if (phase === 'pending') {
-    const waits = `Registered ${config.name}. It is pending: an administrator has to approve it in the dashboard.`;
-    return `${waits}\n${where}\n${next} (it connects as soon as it is approved)`;
+  const value = { id, name, phase, address, configuration: file };
+  if (phase === 'ready') {
+    return { value, text: `Registered ${name} as ${address}.\nConfiguration: ${file}`, hints: [next] };
   }
-  return `Registered ${config.name} as ${address}.\n${where}\n${next}`;
+  return {
+    value,
+    text: `Registered ${name}.\nConfiguration: ${file}`,
+    hints: [
+      `It is pending: an administrator has to approve it, on the dashboard or with mesh approve ${id}`,
+      `${next} (it connects as soon as it is approved)`,
+    ],
+  };
 }
 
 /** @throws CliError that never repeats what was given: it may hold a token */

@@ -17,6 +17,7 @@ import { readNodeConfig } from '../../client/enrol/node-config.ts';
 import { PlaneApi } from '../../client/enrol/plane-api.ts';
 import type { FullGraph } from '../../core/network/graph.ts';
 import { parseRelayAddress } from '../../net/relay/address.ts';
+import { type Answer, answering } from './answer.ts';
 import { CliError, EXIT } from './exit.ts';
 import { noConfiguration, nodeDirectory } from './node-directory.ts';
 import { asCliError } from './node-errors.ts';
@@ -25,22 +26,25 @@ const STUN_PORT = 3_478;
 
 /** `mesh netcheck`: what of the network works from here, with or without a running node. */
 export function addNetcheckCommand(program: Command): void {
-  program
-    .command('netcheck')
-    .description('check what this machine reaches: STUN and NAT, relay, bus, API, and the running node')
-    .option('--config-dir <dir>', 'directory that mesh init wrote (~/.mesh)')
-    .option('--relay-url <host:port>', 'relay to check in place of the advertised one')
-    .option('--stun <host:port...>', 'STUN servers to ask in place of the advertised one')
-    .option('--json', 'print JSON')
-    .action(async (options: { configDir?: string; relayUrl?: string; stun?: string[]; json?: boolean }) => {
-      const directory = nodeDirectory(options.configDir);
-      const { report, node } = await check(directory, options).catch((error: unknown) => {
+  answering(
+    program
+      .command('netcheck')
+      .description('check what this machine reaches: STUN and NAT, relay, bus, API, and the running node')
+      .option('--config-dir <dir>', 'directory that mesh init wrote (~/.mesh)')
+      .option('--relay-url <host:port>', 'relay to check in place of the advertised one')
+      .option('--stun <host:port...>', 'STUN servers to ask in place of the advertised one'),
+    async (options: { configDir?: string; relayUrl?: string; stun?: string[] }): Promise<Answer> => {
+      const { report, node } = await check(nodeDirectory(options.configDir), options).catch((error: unknown) => {
         throw asCliError(error);
       });
-      if (options.json) console.log(JSON.stringify({ ...report, node: node ?? null }, null, 2));
-      else console.log(text(report, node));
-      if (![report.api, report.bus, report.relay].every(({ isReached }) => isReached)) process.exitCode = EXIT.negative;
-    });
+      const isGood = [report.api, report.bus, report.relay].every(({ isReached }) => isReached);
+      return {
+        value: { ...report, node: node ?? null },
+        text: text(report, node),
+        ...(!isGood && { exitCode: EXIT.negative }),
+      };
+    },
+  );
 }
 
 async function check(directory: string, { relayUrl, stun }: { relayUrl?: string; stun?: string[] }) {

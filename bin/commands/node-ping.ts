@@ -2,6 +2,7 @@ import { setTimeout as after } from 'node:timers/promises';
 import { type Command, InvalidArgumentError } from 'commander';
 import type { PeerStatus } from '../../client/agent/node-status.ts';
 import { runProgram } from '../../client/run-program.ts';
+import { type Answer, answering, formatIn } from './answer.ts';
 import { CliError, EXIT } from './exit.ts';
 import { askNode, nodeStatus } from './node-agent.ts';
 import { reasonOf } from './node-status.ts';
@@ -12,7 +13,6 @@ interface PingOptions {
   readonly count: number;
   readonly untilDirect?: boolean;
   readonly timeout: number;
-  readonly json?: boolean;
 }
 
 interface Reply {
@@ -29,29 +29,35 @@ const UNTIL_DIRECT_PAUSE_MS = 250;
 
 /** `mesh ping PEER`: whether a peer answers inside the overlay, and by which way. */
 export function addPingCommand(program: Command): void {
-  program
+  const command = program
     .command('ping')
     .description('ping a peer inside the overlay and name the way; needs superuser rights')
     .argument('<peer>', 'name, id or overlay address')
     .option('--config-dir <dir>', 'directory that mesh init wrote (~/.mesh)')
     .option('--count <n>', 'how often', wholeNumber, 4)
     .option('--until-direct', 'until the way is direct, for --timeout at most')
-    .option('--timeout <seconds>', 'how long --until-direct tries', wholeNumber, 30)
-    .option('--json', 'print JSON')
-    .action(async (peer: string, options: PingOptions) => {
-      requireRoot('mesh ping');
-      const found = await findPeer(options.configDir, peer);
-      if (options.untilDirect) await askNode(options.configDir, { ask: 'hurry', peer: found.id });
-      const { replies, last } = await ping(found, options);
-      if (options.json)
-        console.log(JSON.stringify({ peer: last.name, path: last.path, reason: last.reason, replies }, null, 2));
-      else if (last.path !== 'direct') console.log(reasonOf(last));
-      const isGood = options.untilDirect ? last.path === 'direct' : replies.some(({ ms }) => ms !== null);
-      if (!isGood) process.exitCode = EXIT.negative;
-    });
+    .option('--timeout <seconds>', 'how long --until-direct tries', wholeNumber, 30);
+  answering(command, async (peer: string, options: PingOptions): Promise<Answer> => {
+    requireRoot('mesh ping');
+    const found = await findPeer(options.configDir, peer);
+    if (options.untilDirect) await askNode(options.configDir, { ask: 'hurry', peer: found.id });
+    // A person sees each reply as it comes; the whole is one answer.
+    const told = formatIn(command.opts()) === 'table' ? (line: string) => console.log(line) : () => {};
+    const { replies, last } = await ping(found, options, told);
+    const isGood = options.untilDirect ? last.path === 'direct' : replies.some(({ ms }) => ms !== null);
+    return {
+      value: { peer: last.name, path: last.path, reason: last.reason, replies },
+      text: last.path === 'direct' ? '' : reasonOf(last),
+      ...(!isGood && { exitCode: EXIT.negative }),
+    };
+  });
 }
 
-async function ping(peer: PeerStatus, options: PingOptions): Promise<{ replies: Reply[]; last: PeerStatus }> {
+async function ping(
+  peer: PeerStatus,
+  options: PingOptions,
+  told: (line: string) => void,
+): Promise<{ replies: Reply[]; last: PeerStatus }> {
   const replies: Reply[] = [];
   const deadline = performance.now() + options.timeout * 1_000;
   for (;;) {
@@ -59,7 +65,7 @@ async function ping(peer: PeerStatus, options: PingOptions): Promise<{ replies: 
     const last = await findPeer(options.configDir, peer.id);
     const reply = { peer: last.name, address: last.address, ms, path: last.path, endpoint: last.endpoint };
     replies.push(reply);
-    if (!options.json) console.log(textOf(reply));
+    told(textOf(reply));
     const isEnough = options.untilDirect
       ? last.path === 'direct' || performance.now() > deadline
       : replies.length >= options.count;

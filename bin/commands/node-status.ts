@@ -3,21 +3,23 @@ import type { Command } from 'commander';
 import type { NodeStatus, PeerStatus } from '../../client/agent/node-status.ts';
 import { formatDuration } from '../../core/duration.ts';
 import { parseInstant } from '../../core/time.ts';
+import { type Answer, answering } from './answer.ts';
 import { nodeStatus } from './node-agent.ts';
 import { requireRoot } from './root.ts';
 
 /** `mesh status`: this node, and how each peer is reached. */
 export function addStatusCommand(program: Command): void {
-  program
-    .command('status')
-    .description('show this node and how each peer is reached; needs superuser rights')
-    .option('--config-dir <dir>', 'directory that mesh init wrote (~/.mesh)')
-    .option('--json', 'print JSON')
-    .action(async ({ configDir, json }: { configDir?: string; json?: boolean }) => {
+  answering(
+    program
+      .command('status')
+      .description('show this node and how each peer is reached; needs superuser rights')
+      .option('--config-dir <dir>', 'directory that mesh init wrote (~/.mesh)'),
+    async ({ configDir }: { configDir?: string }): Promise<Answer> => {
       requireRoot('mesh status');
-      const status = await nodeStatus(configDir);
-      console.log(json ? JSON.stringify(status, null, 2) : statusText(status, Date.now()));
-    });
+      const value = await nodeStatus(configDir);
+      return { value, text: statusText(value, Date.now()) };
+    },
+  );
 }
 
 const COLUMNS = ['Peer', 'Address', 'Transport', 'Path', 'Handshake', 'State', 'Endpoint'] as const;

@@ -5,6 +5,7 @@ import { beginAgainCompiled } from '../compiled.ts';
 import { runNode } from '../node.ts';
 import { runInBackground, tellParent } from '../node-daemon.ts';
 import { NODE_LOG_LEVELS, type NodeLogLevel } from '../node-log.ts';
+import { type Answer, answering, type Format, formatIn, print } from './answer.ts';
 import { nodeDirectory } from './node-directory.ts';
 import { asCliError } from './node-errors.ts';
 import { durationOf, interfaceOf, portOf, relayOf } from './node-options.ts';
@@ -29,7 +30,7 @@ const DEFAULT_PORT = 51_820;
 
 /** `mesh up`: brings this node into the network, in the foreground or as a daemon. */
 export function addUpCommand(program: Command): void {
-  program
+  const command = program
     .command('up')
     .description('bring this node into the network; needs superuser rights')
     .option('--daemon', 'run in the background, with logs below --log-dir')
@@ -46,22 +47,22 @@ export function addUpCommand(program: Command): void {
     )
     .option('--interface <name>', 'name of the tunnel interface', interfaceOf, defaultInterface(process.platform))
     .option('--log-dir <dir>', 'where --daemon logs', '/var/log/mesh')
-    .addOption(new Option('--daemon-child').hideHelp())
-    .action(async (options: UpOptions) => {
-      try {
-        if (options.daemon) return await runInBackground(options);
-        if (!options.daemonChild) beginAgainCompiled();
-        // A connect to a bus that never answers is left behind by its client, and would keep the process for minutes.
-        process.exit(await run(options));
-      } catch (error) {
-        const told = asCliError(error);
-        if (options.daemonChild) await tellParent(told);
-        throw told;
-      }
-    });
+    .addOption(new Option('--daemon-child').hideHelp());
+  answering(command, async (options: UpOptions): Promise<Answer> => {
+    try {
+      if (options.daemon) return await runInBackground(options);
+      if (!options.daemonChild) beginAgainCompiled();
+      // A connect to a bus that never answers is left behind by its client, and would keep the process for minutes.
+      process.exit(await run(options, formatIn(command.opts())));
+    } catch (error) {
+      const told = asCliError(error);
+      if (options.daemonChild) await tellParent(told);
+      throw told;
+    }
+  });
 }
 
-function run(options: UpOptions): Promise<number> {
+function run(options: UpOptions, format: Format): Promise<number> {
   const relay = options.relayUrl === undefined ? undefined : parseRelayAddress(options.relayUrl);
   return runNode({
     directory: nodeDirectory(options.configDir),
@@ -73,6 +74,8 @@ function run(options: UpOptions): Promise<number> {
     systemLog: options.enableSysLog === true,
     ...(options.name !== undefined && { name: options.name }),
     ...(relay && { relayOverride: relay }),
-    ...(options.daemonChild && { logDirectory: options.logDir }),
+    ...(options.daemonChild
+      ? { logDirectory: options.logDir }
+      : { onStarted: ({ line, ...value }) => void print({ value, text: `${line} End it with Ctrl-C.` }, format) }),
   });
 }

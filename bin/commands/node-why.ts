@@ -2,17 +2,18 @@ import type { Command } from 'commander';
 import { z } from 'zod';
 import { askAgent, localSocketPath } from '../../client/agent/local-socket.ts';
 import { type NodeStatus, nodeStatusSchema } from '../../client/agent/node-status.ts';
-import { withTarget } from './admin.ts';
+import { called } from '../own-command.ts';
+import { type Answer, answering } from './answer.ts';
 import { CliError, EXIT } from './exit.ts';
 import { nodeDirectory } from './node-directory.ts';
 import { type TargetOptions, targetOf } from './session.ts';
+import { withTarget } from './target.ts';
 import { callInWorkspace } from './workspace.ts';
 
 interface WhyOptions extends TargetOptions {
   readonly configDir?: string;
   readonly protocol?: string;
   readonly port?: string;
-  readonly json?: boolean;
 }
 
 const explanationSchema = z.object({ denied: z.boolean(), explanation: z.string(), allowed: z.unknown() });
@@ -27,16 +28,20 @@ type Way = z.infer<typeof waySchema>;
 
 /** `mesh why A B`: whether policy lets A reach B, and by which way the packets go. */
 export function addWhyCommand(program: Command): void {
-  withTarget(program.command('why').description('explain a pair: what policy says, and which way packets take and why'))
-    .argument('<from>', 'peer that opens the connection: name or id')
-    .argument('<to>', 'peer it is opened to: name or id')
-    .option('--protocol <protocol>', 'TCP, UDP, SCTP or ICMP')
-    .option('--port <port>', 'port of the connection')
-    .option('--config-dir <dir>', 'of the node of this machine (~/.mesh)')
-    .action(why);
+  answering(
+    withTarget(
+      program.command('why').description('explain a pair: what policy says, and which way packets take and why'),
+    )
+      .argument('<from>', 'peer that opens the connection: name or id')
+      .argument('<to>', 'peer it is opened to: name or id')
+      .option('--protocol <protocol>', 'TCP, UDP, SCTP or ICMP')
+      .option('--port <port>', 'port of the connection')
+      .option('--config-dir <dir>', 'of the node of this machine (~/.mesh)'),
+    why,
+  );
 }
 
-async function why(from: string, to: string, options: WhyOptions): Promise<void> {
+async function why(from: string, to: string, options: WhyOptions): Promise<Answer> {
   const local = await ownStatus(options.configDir);
   const policy = await policyOf(from, to, options).catch((error: unknown) => {
     // On a node without a session its own knowledge is still worth something.
@@ -44,12 +49,15 @@ async function why(from: string, to: string, options: WhyOptions): Promise<void>
     throw error;
   });
   const way = (await wayOf(from, to, options, local)) ?? null;
-  if (options.json) console.log(JSON.stringify({ from, to, policy: policy ?? null, way }, null, 2));
-  else {
-    console.log(policy?.explanation ?? 'Policy: unknown without a session: mesh login');
-    console.log(way ? wayText(from, way) : `${from} has not reported how it reaches ${to}.`);
-  }
-  if (policy?.denied) process.exitCode = EXIT.negative;
+  const text = [
+    policy?.explanation ?? called('Policy: unknown without a session: mesh login'),
+    way ? wayText(from, way) : `${from} has not reported how it reaches ${to}.`,
+  ];
+  return {
+    value: { from, to, policy: policy ?? null, way },
+    text: text.join('\n'),
+    ...(policy?.denied && { exitCode: EXIT.negative }),
+  };
 }
 
 async function policyOf(from: string, to: string, options: WhyOptions) {

@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import type { Command } from 'commander';
 import { z } from 'zod';
 import { YamlError } from '../../core/ports.ts';
@@ -6,27 +5,29 @@ import { type AssertionResult, assertionSchema, checkAssertions } from '../../co
 import { compile } from '../../core/reachability/engine.ts';
 import { simulatedModel, simulateInputSchema } from '../../core/reachability/simulate.ts';
 import { parseYaml } from '../yaml.ts';
+import { type Answer, answering } from './answer.ts';
 import { CliError, EXIT } from './exit.ts';
+import { readText } from './operation-options.ts';
 
 /** What must hold, beside a network as `connectivity/simulate` takes it. */
 const expectations = z.looseObject({ assertions: z.array(assertionSchema).min(1) });
 
 /** `mesh policy test FILE`: checks assertions over policies without a server; for anyone's CI. */
 export function addPolicyCommands(program: Command): void {
-  program
-    .command('policy')
-    .description('work with policies')
-    .command('test')
-    .description('check the assertions of a YAML or JSON file; exit 1 when one fails')
-    .argument('<file>', 'network, peers, policies and assertions')
-    .option('--json', 'print the results as JSON')
-    .action((file: string, { json = false }: { json?: boolean }) => {
-      const results = testPolicies(readDocument(file), Date.now());
-      console.log(json ? JSON.stringify(results, null, 2) : results.map(lineOf).join('\n'));
-      const failed = results.filter(({ pass }) => !pass).length;
-      if (!json) console.log(`${results.length - failed} hold, ${failed} fail`);
-      if (failed > 0) process.exitCode = EXIT.negative;
-    });
+  answering(
+    program
+      .command('policy')
+      .description('work with policies')
+      .command('test')
+      .description('check the assertions of a YAML or JSON file; exit 1 when one fails')
+      .argument('<file>', 'network, peers, policies and assertions'),
+    (file: string): Answer => {
+      const value = testPolicies(readDocument(file), Date.now());
+      const failed = value.filter(({ pass }) => !pass).length;
+      const text = [...value.map(lineOf), `${value.length - failed} hold, ${failed} fail`].join('\n');
+      return { value, text, ...(failed > 0 && { exitCode: EXIT.negative }) };
+    },
+  );
 }
 
 /** @throws CliError naming each wrong field. */
@@ -45,13 +46,7 @@ function wrong(error: z.ZodError): CliError {
 }
 
 function readDocument(file: string): unknown {
-  let text: string;
-  try {
-    text = readFileSync(file === '-' ? 0 : file, 'utf8');
-  } catch (error) {
-    throw new CliError(`Cannot read ${file}: ${(error as Error).message}`, EXIT.input);
-  }
-  const [document, ...more] = documentsOf(file, text);
+  const [document, ...more] = documentsOf(file, readText(file));
   if (document === undefined || more.length > 0) {
     throw new CliError(`${file} must hold one YAML or JSON document.`, EXIT.input);
   }

@@ -4,58 +4,98 @@ import { CliError, EXIT } from './exit.ts';
 
 /** What a terminal in raw mode sends for keys that edit or end a line. */
 const KEY = { cancel: '\u0003', end: '\u0004', backspace: '\b', erase: '\u007f', kill: '\u0015' } as const;
+/** What keys without a character send (ECMA-48, 5.4), and the marks around what is pasted. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: that is what terminals send
+const SEQUENCE = /\u001b(?:\[[\d;?]*[ -/]*[@-~]|O[@-~]|.)?/gu;
 
-/**
- * One line for each question: without echo on a terminal, else of standard input, where fewer come when it ends early.
- *
- * @throws CliError when the person at the terminal cancels
- */
-export function readSecrets(questions: readonly string[]): Promise<string[]> {
-  return process.stdin.isTTY ? typed(questions, process.stdin) : piped(questions.length);
+/** Asks one question after the other for what is not to be seen. */
+export interface SecretReader extends Disposable {
+  /** Whether a person is there, who can be asked again. */
+  readonly isTerminal: boolean;
+  /** The next line; undefined where standard input has no more. @throws CliError when the person cancels */
+  ask(question: string): Promise<string | undefined>;
 }
 
-/** One reader for all questions, so that what is typed ahead answers the next one. */
-function typed(questions: readonly string[], terminal: ReadStream): Promise<string[]> {
-  const { promise, resolve, reject } = Promise.withResolvers<string[]>();
-  const answers: string[] = [];
-  let line: string[] = [];
-  const ask = () => process.stderr.write(questions[answers.length] ?? '');
-  const cancel = () => reject(new CliError('Cancelled: nothing was sent.', EXIT.input));
-  const enter = () => {
-    answers.push(line.join(''));
-    line = [];
-    process.stderr.write('\n');
-    if (answers.length === questions.length) resolve(answers);
-    else ask();
-  };
-  const take = (text: string) => {
-    for (const character of text) {
-      if (answers.length === questions.length) return;
-      if (character === '\r' || character === '\n') enter();
-      else if (character === KEY.cancel || character === KEY.end) {
-        process.stderr.write('\n');
-        return cancel();
-      } else if (character === KEY.kill) line = [];
-      else if (character === KEY.backspace || character === KEY.erase) line.pop();
-      else line.push(character);
-    }
-  };
-  // Before the question: what is typed after it is never echoed.
-  terminal.setRawMode(true);
-  ask();
-  terminal.setEncoding('utf8').on('data', take).on('end', cancel).on('error', cancel);
-  return promise.finally(() => {
-    terminal.off('data', take).off('end', cancel).off('error', cancel);
-    terminal.setRawMode(false);
-    terminal.pause();
-  });
+export function readSecrets(): SecretReader {
+  return process.stdin.isTTY ? new TerminalSecrets(process.stdin) : new PipedSecrets();
 }
 
-async function piped(count: number): Promise<string[]> {
-  const lines: string[] = [];
-  for await (const line of createInterface({ input: process.stdin })) {
-    lines.push(line);
-    if (lines.length === count) break;
+/** Without echo. What is typed or pasted ahead answers the next question. */
+class TerminalSecrets implements SecretReader {
+  readonly isTerminal = true;
+  readonly #terminal: ReadStream;
+  readonly #lines: string[] = [];
+  #line: string[] = [];
+  #isAfterReturn = false;
+  #waiting: PromiseWithResolvers<string> | undefined;
+  #cancelled = false;
+
+  constructor(terminal: ReadStream) {
+    this.#terminal = terminal;
+    // Before the first question: what is typed after it is never echoed.
+    terminal.setRawMode(true);
+    terminal.setEncoding('utf8').on('data', this.#take).on('end', this.#cancel).on('error', this.#cancel);
   }
-  return lines;
+
+  ask(question: string): Promise<string> {
+    process.stderr.write(question);
+    this.#waiting = Promise.withResolvers<string>();
+    const { promise } = this.#waiting;
+    this.#answer();
+    return promise;
+  }
+
+  [Symbol.dispose](): void {
+    this.#terminal.off('data', this.#take).off('end', this.#cancel).off('error', this.#cancel);
+    this.#terminal.setRawMode(false);
+    this.#terminal.pause();
+  }
+
+  readonly #take = (text: string): void => {
+    for (const character of text.replaceAll(SEQUENCE, '')) {
+      if (this.#cancelled) return;
+      const isEndOfReturn = this.#isAfterReturn && character === '\n';
+      this.#isAfterReturn = character === '\r';
+      if (isEndOfReturn) continue;
+      if (character === '\r' || character === '\n') {
+        this.#lines.push(this.#line.join(''));
+        this.#line = [];
+      } else if (character === KEY.cancel || character === KEY.end) this.#cancel();
+      else if (character === KEY.kill) this.#line = [];
+      else if (character === KEY.backspace || character === KEY.erase) this.#line.pop();
+      else this.#line.push(character);
+    }
+    this.#answer();
+  };
+
+  readonly #cancel = (): void => {
+    this.#cancelled = true;
+    this.#answer();
+  };
+
+  #answer(): void {
+    const waiting = this.#waiting;
+    if (!waiting || (this.#lines.length === 0 && !this.#cancelled)) return;
+    this.#waiting = undefined;
+    process.stderr.write('\n');
+    const line = this.#lines.shift();
+    if (line === undefined) waiting.reject(new CliError('Cancelled: nothing was sent.', EXIT.input));
+    else waiting.resolve(line);
+  }
+}
+
+class PipedSecrets implements SecretReader {
+  readonly isTerminal = false;
+  readonly #reader = createInterface({ input: process.stdin });
+  readonly #lines = this.#reader[Symbol.asyncIterator]();
+
+  async ask(): Promise<string | undefined> {
+    const { value, done } = await this.#lines.next();
+    return done ? undefined : value;
+  }
+
+  [Symbol.dispose](): void {
+    this.#reader.close();
+    process.stdin.destroy();
+  }
 }

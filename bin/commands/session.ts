@@ -1,10 +1,13 @@
-import { chmodSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { randomBytes } from 'node:crypto';
+import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import path from 'node:path';
 import { ifIs, json, type Of, object, text } from '../../client/shape.ts';
+import { notice } from './answer.ts';
 import { CliError, EXIT } from './exit.ts';
 
-const sessionShape = object({ server: text(2_048), token: text(4_096) }, { workspace: text(256) });
+/** What the last login leaves. The server stays known after a logout. */
+const sessionShape = object({ server: text(2_048) }, { token: text(4_096), username: text(256), workspace: text(256) });
 export type Session = Of<typeof sessionShape>;
 
 export const DEFAULT_SERVER = 'http://127.0.0.1:18090';
@@ -28,15 +31,25 @@ export function writeSession(session: Session): string {
   return name;
 }
 
+/** Forgets the token alone: the commands that follow still know the server. */
 export function forgetSession(): void {
-  rmSync(sessionFile(), { force: true });
+  const session = readSession();
+  if (!session) return;
+  const { token: _, ...rest } = session;
+  writeSession(rest);
 }
 
-/** Writes a file that only its owner can read, whatever mode it had before. */
+/** Puts a file that only its owner can read in the place of the one before, in one step. */
 export function writePrivate(name: string, text: string): void {
   mkdirSync(path.dirname(name), { recursive: true, mode: 0o700 });
-  writeFileSync(name, text, { mode: 0o600 });
-  chmodSync(name, 0o600);
+  const draft = `${name}.${randomBytes(6).toString('hex')}.tmp`;
+  try {
+    writeFileSync(draft, text, { mode: 0o600, flag: 'wx' });
+    renameSync(draft, name);
+  } catch (error) {
+    rmSync(draft, { force: true });
+    throw new CliError(`Cannot write ${name}: ${(error as Error).message}`, EXIT.input);
+  }
 }
 
 /** A token given as text, as `@file`, or in MESH_TOKEN. */
@@ -65,17 +78,22 @@ export interface TargetOptions {
 /** Which control plane to call and as whom: options, then environment, then the stored session. */
 export function targetOf(options: TargetOptions): Target {
   const session = readSession();
-  const server = options.server ?? process.env['MESH_SERVER'] ?? session?.server ?? DEFAULT_SERVER;
+  const server = serverOf(options.server) ?? DEFAULT_SERVER;
   warnPlainHttp(server);
   const token = readToken(options.token) ?? (session?.server === server ? session.token : undefined);
   const workspace = options.workspace ?? process.env['MESH_WORKSPACE'] ?? session?.workspace;
   return { server, token, workspace };
 }
 
+/** The server that is named, or that the last login was to. */
+export function serverOf(given: string | undefined): string | undefined {
+  return given ?? process.env['MESH_SERVER'] ?? readSession()?.server;
+}
+
 export function warnPlainHttp(server: string): void {
   const { protocol, hostname } = parseServer(server);
   if (protocol === 'http:' && !/^(127\.\d+\.\d+\.\d+|localhost|\[::1\])$/.test(hostname)) {
-    process.stderr.write(`warning: ${server} is not encrypted: tokens travel in clear. Use https.\n`);
+    notice(`warning: ${server} is not encrypted: tokens travel in clear. Use https.`);
   }
 }
 

@@ -1,3 +1,4 @@
+import { notice } from './answer.ts';
 import { type ApiRequest, callApi, WorkspaceNeeded } from './api.ts';
 import { CliError, EXIT } from './exit.ts';
 import type { Target } from './session.ts';
@@ -21,20 +22,23 @@ export async function existingWorkspace(target: Target): Promise<string> {
   const only = await onlyWorkspace(target);
   if (only !== undefined) return only;
   throw new CliError(
-    'There is no workspace yet: make one with mesh admin add-workspace, or mesh mcp config, and name it with --workspace.',
+    'There is no workspace yet: mesh invite and mesh mcp config make the first; mesh admin add-workspace makes any.',
     EXIT.input,
   );
 }
+
+/** As many nodes as one network of the default size holds. */
+const FIRST_NODE_COUNT = 250;
 
 /** Makes the first one on a new installation, so that the first commands need no administration. */
 export async function existingOrFirstWorkspace(target: Target): Promise<string> {
   const only = await onlyWorkspace(target);
   if (only !== undefined) return only;
-  const body = { slug: 'main', namespace: 'main', displayName: 'Main', maxNodeCount: 250 };
+  const body = { slug: 'default', namespace: 'default', displayName: 'Default', maxNodeCount: FIRST_NODE_COUNT };
   const { data } = (await callApi(target, { method: 'post', path: '/api/v1/workspaces/add', body })) as {
     data: { id: string };
   };
-  process.stderr.write(`Made the first workspace, main (${data.id}).\n`);
+  notice(`Made the first workspace, default (${data.id}).`);
   return data.id;
 }
 

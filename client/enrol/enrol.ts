@@ -7,13 +7,15 @@ import { generateKeyPair, type KeyPair, keyPairOf } from '../../net/seal/x25519.
 import type { Invitation } from './join-link.ts';
 import { provenKey } from './key-proof.ts';
 import { type NodeConfig, nodeConfigFile, readNodeConfig, writeNodeConfig } from './node-config.ts';
-import { PlaneApi, PlaneRefusal } from './plane-api.ts';
+import { PlaneApi, PlaneRefusal, type Registered } from './plane-api.ts';
 import { replacePrivateFile } from './private-file.ts';
 
 export interface EnrolOptions extends Invitation {
   readonly directory: string;
-  /** Given by the user, or the host name. */
-  readonly name: string;
+  /** Given by the user, or the host name; a sub-agent without one gets its own. */
+  readonly name?: string;
+  /** Takes the name that the control plane proposes where this one is taken. */
+  readonly takesSuggestion?: boolean;
   readonly hostname: string;
   readonly platform: 'linux' | 'macos' | 'container' | 'agent';
   /** Forgets the node that the directory holds. */
@@ -51,16 +53,7 @@ export async function enrol(options: EnrolOptions): Promise<Enrolled> {
   const { controlKey } = await api.discovery();
   checkFingerprint(token, controlKey, server);
   const pair = held ? keyPairOf(Buffer.from(held.privateKey, 'base64')) : draftKey(directory, options.force);
-  const answer = await api
-    .register({
-      name: held?.name ?? normalizeName(options.name),
-      platform: options.platform,
-      hostname: options.hostname,
-      ...provenKey(pair, token, controlKey),
-    })
-    .catch((error: unknown) => {
-      throw explained(error, held);
-    });
+  const answer = await registered(api, options, held, provenKey(pair, token, controlKey));
   const config: NodeConfig = {
     server,
     id: answer.id,
@@ -79,6 +72,29 @@ export async function enrol(options: EnrolOptions): Promise<Enrolled> {
   writeNodeConfig(directory, config);
   rmSync(draftFile(directory), { force: true });
   return { config, phase: answer.phase, address: answer.address };
+}
+
+/** How often a name that the control plane proposed may be taken by another in the meantime. */
+const NAME_TRIES = 5;
+
+async function registered(
+  api: PlaneApi,
+  options: EnrolOptions,
+  held: NodeConfig | undefined,
+  proven: ReturnType<typeof provenKey>,
+): Promise<Registered> {
+  const { platform, hostname } = options;
+  let name = held?.name ?? (options.name === undefined ? undefined : normalizeName(options.name));
+  for (let left = NAME_TRIES; ; ) {
+    left -= 1;
+    try {
+      return await api.register({ ...(name !== undefined && { name }), platform, hostname, ...proven });
+    } catch (error) {
+      const suggested = error instanceof PlaneRefusal ? error.suggestedName : undefined;
+      if (!options.takesSuggestion || suggested === undefined || left === 0) throw explained(error, held);
+      name = suggested;
+    }
+  }
 }
 
 /** A token that was stolen or sent to the wrong place is of no use there: it names the key it is for. */
@@ -112,8 +128,10 @@ function explained(error: unknown, held: NodeConfig | undefined): unknown {
   if (!(error instanceof PlaneRefusal) || error.code !== 'conflict') return error;
   const remedy = held
     ? 'This directory holds a node already: mesh up starts it, mesh init --force replaces it.'
-    : 'Give another --name, or remove the device of that name in the dashboard.';
-  return new PlaneRefusal(error.status, error.code, `${error.message} ${remedy}`);
+    : error.suggestedName === undefined
+      ? ''
+      : `Give --name ${error.suggestedName}, or --name auto for the next free one.`;
+  return new PlaneRefusal(error.status, error.code, `${error.message} ${remedy}`.trim(), error.suggestedName);
 }
 
 function originOf(server: string): string | undefined {

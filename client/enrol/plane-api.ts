@@ -8,11 +8,14 @@ export class PlaneRefusal extends Error {
   override readonly name = 'PlaneRefusal';
   readonly status: number;
   readonly code: string;
+  /** A name that is free, where the one that was asked for is taken. */
+  readonly suggestedName: string | undefined;
 
-  constructor(status: number, code: string, message: string) {
+  constructor(status: number, code: string, message: string, suggestedName?: string) {
     super(message);
     this.status = status;
     this.code = code;
+    this.suggestedName = suggestedName;
   }
 }
 
@@ -26,7 +29,7 @@ const TIMEOUT_MS = 15_000;
 const MAX_ANSWER_BYTES = 64 * 1_048_576;
 
 const anyText = text(4_096);
-const problemShape = object({ code: anyText, title: anyText, detail: text(65_536) });
+const problemShape = object({ code: anyText, title: anyText, detail: text(65_536) }, { suggestedName: text(63) });
 const discoveryShape = object({ name: anyText, controlKey: anyText, signalingUrl: anyText });
 const registeredShape = object(
   {
@@ -49,7 +52,8 @@ const deletedShape = object({ deleted: anyText });
 export type Registered = Of<typeof registeredShape>;
 
 export interface RegisterRequest {
-  readonly name: string;
+  /** Left out by a sub-agent that is to bear its own name. */
+  readonly name?: string;
   readonly platform: string;
   readonly publicKey: string;
   readonly hostname: string;
@@ -128,7 +132,7 @@ export class PlaneApi {
     if (status < 200 || status > 299) {
       const problem = ifIs(problemShape, answer);
       if (!problem) throw new PlaneAway(`${this.server} answered ${status}, not as a control plane does`);
-      throw new PlaneRefusal(status, problem.code, `${problem.title}: ${problem.detail}`);
+      throw new PlaneRefusal(status, problem.code, `${problem.title}: ${problem.detail}`, problem.suggestedName);
     }
     try {
       return shape(answer);

@@ -7,6 +7,7 @@ import { type AgentSpec, DEFAULT_NETWORK, type PeerRecord } from '../network/res
 import { sameValue } from '../network/value.ts';
 import type { Kind, RecordDraft } from '../record.ts';
 import { ROLE_SCOPES } from '../scope.ts';
+import { parseInstant } from '../time.ts';
 import { endingAgents, endsWith } from './ending.ts';
 import type { Write } from './writes.ts';
 
@@ -87,6 +88,9 @@ function peerDecision({ type, name, before, after }: Write, { ending }: Facts): 
 function agentDecision({ type, name, before, after }: Write): string | undefined {
   const [was, is] = [before?.spec as AgentSpec | undefined, after?.spec as AgentSpec | undefined];
   if (type === 'created') return is && is.parentRef === undefined ? `makes the root agent ${name}` : undefined;
+  if (is && was && is.parentRef === undefined && parseInstant(is.expiresAt) > parseInstant(was.expiresAt)) {
+    return `renews the root agent ${name}`;
+  }
   // What an agent may do follows what its person may.
   return is && was?.person?.id !== is.person?.id ? `makes ${is.person?.name} answer for the agent ${name}` : undefined;
 }

@@ -28,7 +28,9 @@ export async function renewToken(
   const held = (await store.get(workspace, { kind: 'Token', name })) as TokenRecord | undefined;
   if (!held) return issueToken(kind, spec);
   const token = newToken(kind);
-  const record = { ...draftOf(held), spec: { ...held.spec, ...busDigestOf(token) }, unique: [tokenKey(token)] };
+  const { expiresAt = held.spec.expiresAt } = spec;
+  const renewed = { ...held.spec, ...(expiresAt !== undefined && { expiresAt }), ...busDigestOf(token) };
+  const record = { ...draftOf(held), spec: renewed, unique: [tokenKey(token)] };
   return { token, op: { op: 'update', record, revision: held.revision } };
 }
 

@@ -22,7 +22,8 @@ import { inTurn } from './turn.ts';
 
 export interface DeviceRequest {
   readonly token: string;
-  readonly name: string;
+  /** Left out by a sub-agent, whose peer then bears its name. */
+  readonly name?: string | undefined;
   readonly platform: Platform;
   readonly publicKey: string;
   readonly hostname?: string | undefined;
@@ -56,24 +57,51 @@ const LOST_ANSWER_MS = 5 * 60_000;
  */
 export async function registerDevice(context: DeviceContext, request: DeviceRequest): Promise<Registered> {
   const { services, workspace } = context;
-  const name = normalizeName(request.name);
-  if (!NAME_PATTERN.test(name)) {
-    const detail = 'A device name is 1 to 63 letters, digits, spaces, ".", "_" or "-".';
-    throw invalidInput([{ pointer: '/name', detail }], detail);
-  }
+  const given = request.name === undefined ? undefined : deviceName(request.name);
   const isProven = checkProof(services, request, request.token);
   return inTurn(services.store, workspace, async () => {
     const token = await readToken(context);
     const state = await services.states.current(workspace);
     const known = peerWithKey(state, request.publicKey);
     if (known) return registerAgain(context, state, known, token, isProven);
+    const displayName = request.name ?? subAgentName(token);
+    const name = given ?? freeName(state, displayName);
     if (lookUp(state.peers, name)) {
-      throw new MeshError('conflict', `A device ${name} is registered already: choose another name.`);
+      const suggestedName = freeName(state, name);
+      const detail = `A device ${name} is registered already: choose another name, such as ${suggestedName}.`;
+      throw new MeshError('conflict', detail, { suggestedName });
     }
     if (!isProven) await requireUnheld(services, request.publicKey);
-    return create(context, state, token, { ...request, name, displayName: request.name, isProven });
+    return create(context, state, token, { ...request, name, displayName, isProven });
   });
 }
+
+/** The name that a device is stored under. @throws MeshError `invalid_input` */
+function deviceName(given: string): string {
+  const name = normalizeName(given);
+  if (NAME_PATTERN.test(name)) return name;
+  const detail = 'A device name is 1 to 63 letters, digits, spaces, ".", "_" or "-".';
+  throw invalidInput([{ pointer: '/name', detail }], detail);
+}
+
+/** Name of the sub-agent that a delegate token is for. @throws MeshError `invalid_input` for a join token, which names nobody */
+function subAgentName({ spec }: TokenRecord): string {
+  if (spec.kind === 'dlg') return spec.name;
+  const detail = 'Name the device: only a sub-agent has a name already.';
+  throw invalidInput([{ pointer: '/name', detail }], detail);
+}
+
+/** The name, or the first of `name-2`, `name-3` and so on that no peer has. */
+function freeName({ peers }: NetworkState, name: string): string {
+  for (let count = 1; ; count += 1) {
+    const suffix = count === 1 ? '' : `-${count}`;
+    const free = name.slice(0, MAX_NAME_LENGTH - suffix.length) + suffix;
+    if (!lookUp(peers, free)) return free;
+  }
+}
+
+/** Of a name in NAME_PATTERN. */
+const MAX_NAME_LENGTH = 63;
 
 async function readToken({ services, workspace, caller }: DeviceContext): Promise<TokenRecord> {
   const token = (await services.store.getById(workspace, 'Token', caller?.id ?? '')) as TokenRecord | undefined;
@@ -136,6 +164,7 @@ function provenOps(peer: PeerRecord): Op[] {
 }
 
 interface NewDevice extends DeviceRequest {
+  readonly name: string;
   readonly displayName: string;
   readonly isProven: boolean;
 }

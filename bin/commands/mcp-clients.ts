@@ -1,0 +1,39 @@
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { z } from 'zod';
+import { sessionFile, writePrivate } from './session.ts';
+
+const held = z.object({
+  server: z.string(),
+  workspace: z.string(),
+  kind: z.enum(['agent', 'personal']),
+  /** Of the agent, or of the API token. */
+  id: z.string(),
+  name: z.string(),
+});
+
+/** Whose token a configuration holds, so that the next one replaces it. No secret. */
+export type Held = z.output<typeof held>;
+
+const book = z.record(z.string(), held);
+
+export function heldIn(file: string): Held | undefined {
+  return read()[file];
+}
+
+export function keepHeld(file: string, next: Held): void {
+  writePrivate(bookFile(), `${JSON.stringify({ ...read(), [file]: next }, null, 2)}\n`);
+}
+
+function bookFile(): string {
+  return path.join(path.dirname(sessionFile()), 'mcp-clients.json');
+}
+
+/** A book that is not there, or damaged, costs no more than a token that ends by its time. */
+function read(): z.output<typeof book> {
+  try {
+    return book.parse(JSON.parse(readFileSync(bookFile(), 'utf8')));
+  } catch {
+    return {};
+  }
+}

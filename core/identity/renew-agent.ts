@@ -1,0 +1,45 @@
+import { commitContext } from '../commit-context.ts';
+import { MeshError } from '../errors.ts';
+import { renewToken } from '../network/device-token.ts';
+import type { AgentRecord } from '../network/resources.ts';
+import type { CallContext } from '../operation.ts';
+import type { Op } from '../ports.ts';
+import { draftOf } from '../record.ts';
+import type { Services } from '../services.ts';
+import { formatInstant, parseInstant } from '../time.ts';
+import { findAgent } from './agents.ts';
+import { isLive, parseTtl } from './delegation.ts';
+import { requireGrantable } from './grants.ts';
+
+/**
+ * Gives a root agent another token in place of the one it has, and a life that begins now; never a shorter one, which its
+ * sub-agents and tokens rely on. Who holds the token acts as the agent of its person, so nobody else is given one.
+ *
+ * @throws MeshError `forbidden` for a sub-agent or the agent of another person, `expired` for one that has ended
+ */
+export async function renewAgent(
+  context: CallContext<Pick<Services, 'store' | 'clock' | 'states' | 'keys'>>,
+  id: string,
+  ttl: string,
+): Promise<{ readonly token: string; readonly agent: AgentRecord }> {
+  const { services, workspace, caller } = context;
+  const now = services.clock.now();
+  const agent = await findAgent(context, id);
+  const { name, uid, spec } = agent;
+  const person = requireGrantable(caller, workspace, agent.spec.scopes as Parameters<typeof requireGrantable>[2]);
+  if (spec.parentRef) {
+    throw new MeshError('forbidden', `${name} is a sub-agent: ${spec.parentRef.name} delegates to another instead.`);
+  }
+  if (spec.person?.id !== person.id) {
+    throw new MeshError('forbidden', `Only the person who made the agent ${name} renews it: make one of your own.`);
+  }
+  if (!isLive(agent, now)) throw new MeshError('expired', `The agent ${name} has ended: create it again.`);
+  const expiresAt = Math.max(now + parseTtl(ttl), parseInstant(spec.expiresAt));
+  const createdBy = caller?.subject ?? '';
+  const issued = await renewToken(services.store, workspace, 'agt', { name, owner: uid, createdBy, expiresAt });
+  const record = { ...draftOf(agent), spec: { ...spec, ttl, expiresAt: formatInstant(expiresAt) } };
+  const ops: Op[] = [{ op: 'update', record, revision: agent.revision }, issued.op];
+  const commit = await services.store.commit(workspace, ops, commitContext(context, `renew agent ${name}`));
+  const renewed = commit.changes.map((change) => change.record).find((each) => each.uid === uid);
+  return { token: issued.token, agent: renewed as AgentRecord };
+}

@@ -36,12 +36,13 @@ export async function onTerminal(
   let seen = 0;
   for await (const chunk of child.stdout.setEncoding('utf8')) {
     shown += chunk;
-    const [next] = waiting;
-    const at = next ? shown.indexOf(next.after, seen) : -1;
-    if (!next || at < 0) continue;
-    seen = at + next.after.length;
-    waiting.shift();
-    child.stdin.write(next.keys);
+    for (let [next] = waiting; next; [next] = waiting) {
+      const at = shown.indexOf(next.after, seen);
+      if (at < 0) break;
+      seen = at + next.after.length;
+      waiting.shift();
+      child.stdin.write(next.keys);
+    }
   }
   const [code] = await exited;
   child.stdin.destroy();

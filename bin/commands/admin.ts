@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import type { AnyOperation } from '../../core/operation.ts';
-import { type Answer, answering, withOutput } from './answer.ts';
+import { type Answer, answering, OUTPUT_FLAGS } from './answer.ts';
 import { callOperation } from './call-operation.ts';
 import { bodyOf, fieldsOf, flagOf, optionOf, pathFieldsOf, typedValue, valuesOf } from './operation-options.ts';
 import { type TargetOptions, targetOf } from './session.ts';
@@ -16,10 +16,8 @@ export function addAdminCommands(program: Command, operations: readonly AnyOpera
 type AdminOptions = TargetOptions & Readonly<Record<string, unknown>> & { readonly body?: string };
 
 function addOperation(admin: Command, operation: AnyOperation<never>): void {
-  const command = withOutput(
-    withTarget(admin.command(operation.name.replaceAll('_', '-')).description(operation.description)),
-  );
-  const taken = new Set(command.options.map(({ long }) => long));
+  const command = withTarget(admin.command(operation.name.replaceAll('_', '-')).description(operation.description));
+  const taken = new Set([...command.options.map(({ long }) => long), ...OUTPUT_FLAGS]);
   // The token that a device enrols with is the bearer itself, so --token says it already.
   const fields = fieldsOf(operation).filter((field) => !taken.has(flagOf(field.name)));
   const inPath = pathFieldsOf(operation);

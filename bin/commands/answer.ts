@@ -33,8 +33,11 @@ export function answering<A extends unknown[]>(
   });
 }
 
+/** Names that no other option of a command can have. */
+export const OUTPUT_FLAGS = ['--format', '--json'];
+
 /** The options of every command: a test finds one that lacks them. */
-export function withOutput(command: Command): Command {
+function withOutput(command: Command): Command {
   return command
     .addOption(new Option('-o, --format <format>', 'how to print the answer').choices(FORMATS))
     .option('--json', 'the same as -o json');

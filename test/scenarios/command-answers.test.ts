@@ -25,7 +25,7 @@ test('mesh admin says on standard error who lets a held call go on, and keeps JS
     const { code, stdout, stderr } = await mesh(['admin', ...policy, ...json], { home, env });
     const answer = JSON.parse(stdout);
     expect([code, answer.status]).toEqual([0, 'pending_approval']);
-    expect(stderr).toBe(`Waits for approval: mesh admin approve-workflow --id ${answer.workflow_id}\n`);
+    expect(stderr).toBe(`Waits for approval: mesh approve ${answer.workflow_id}\n`);
   }
 });
 
@@ -38,7 +38,7 @@ test('mesh invite shows a held call as mesh admin does, and no QR code', async (
   for (const json of [[], ['--json']]) {
     const { code, stdout, stderr } = await mesh(['invite', ...json], { home, env });
     expect([code, JSON.parse(stdout)]).toEqual([0, held]);
-    expect(stderr).toBe('Waits for approval: mesh admin approve-workflow --id wf_1\n');
+    expect(stderr).toBe('Waits for approval: mesh approve wf_1\n');
   }
   server.close();
   await once(server, 'close');

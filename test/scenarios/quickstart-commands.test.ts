@@ -42,7 +42,7 @@ describe.each([
       // Only the port differs from what is written: tests share the machine.
       const line = command.replace(DOCUMENTED_SERVER, harness.url);
       const ran = await run('/bin/sh', ['-c', `cd ${ROOT} && ${line}`], { env, stdin });
-      expect([line, ran.code, ran.stderr.replace(/^Made the first workspace, main \(.*\)\.\n/, '')]).toEqual([
+      expect([line, ran.code, ran.stderr.replace(/^Made the first workspace, default \(.*\)\.\n/, '')]).toEqual([
         line,
         0,
         '',
@@ -58,15 +58,15 @@ describe('a command that needs a workspace and is given none', () => {
   test('uses the one there is, of the path too, and asks for --workspace where there are several', async () => {
     await using harness = await startFresh();
     await signedIn(harness);
-    expect((await mesh(['invite'], { home })).stderr).toContain('Made the first workspace, main (');
+    expect((await mesh(['invite'], { home })).stderr).toContain('Made the first workspace, default (');
     const ask = (...args: string[]) => mesh(['admin', ...args], { home });
     expect(await ask('list-peers')).toEqual({ code: 0, stdout: 'none\n', stderr: '' });
-    expect(JSON.parse((await ask('get-workspace')).stdout).slug).toBe('main');
+    expect(JSON.parse((await ask('get-workspace')).stdout).slug).toBe('default');
     expect((await mesh(['invite'], { home })).stderr).toBe('');
     expect(await ask('delete-workspace')).toMatchObject({ code: 2, stderr: '--workspace is required.\n' });
 
     await ask('add-workspace', '--slug', 'lab', '--namespace', 'lab', '--display-name', 'Lab', '--max-node-count', '9');
-    const several = 'You have several workspaces (lab, main): name one with --workspace.\n';
+    const several = 'You have several workspaces (default, lab): name one with --workspace.\n';
     for (const args of [['admin', 'list-peers'], ['admin', 'get-workspace'], ['invite'], ['why', 'a', 'b']]) {
       expect(await mesh(args, { home })).toEqual({ code: 2, stdout: '', stderr: several });
     }
@@ -78,7 +78,7 @@ describe('a command that needs a workspace and is given none', () => {
     await signedIn(harness);
     for (const operation of ['list-peers', 'get-workspace']) {
       const { code, stderr } = await mesh(['admin', operation], { home });
-      expect([code, stderr]).toEqual([2, expect.stringContaining('name it with --workspace')]);
+      expect([code, stderr]).toEqual([2, expect.stringContaining('There is no workspace yet')]);
     }
     expect((await mesh(['admin', 'list-workspaces'], { home })).stdout).toBe('none\n');
   });

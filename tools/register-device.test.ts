@@ -38,6 +38,43 @@ test('a device that joins has the lowest address, the labels of its token, and w
   });
 });
 
+test('a device whose name is taken is told of the next one that is free', async () => {
+  await using kit = await buildKit();
+  const workspace = await kit.workspace();
+  const bearer = await joinToken(kit, workspace, { usageLimit: 5 });
+  const asked = (name: string) => kit.call('register_device', { name, publicKey: freshKey().publicKey }, { bearer });
+  for (const name of ['web', 'web-2']) await asked(name);
+  await expect(asked('web')).rejects.toMatchObject({ code: 'conflict', details: { suggestedName: 'web-3' } });
+  const long = 'w'.repeat(63);
+  await asked(long);
+  await expect(asked(long)).rejects.toMatchObject({ details: { suggestedName: `${'w'.repeat(61)}-2` } });
+});
+
+test('a device with a join token has to name itself', async () => {
+  await using kit = await buildKit();
+  const bearer = await joinToken(kit, await kit.workspace());
+  await expect(kit.call('register_device', { publicKey: freshKey().publicKey }, { bearer })).rejects.toMatchObject({
+    code: 'invalid_input',
+    details: { errors: [{ pointer: '/name', detail: expect.stringContaining('Name the device') }] },
+  });
+});
+
+test('the peer of a sub-agent bears its name, with a number where another peer has it', async () => {
+  await using kit = await buildKit();
+  const workspace = await kit.workspace();
+  await join(kit, workspace, 'tester');
+  const root = await kit.call('create_agent', { name: 'root' }, { as: person('admin', workspace), workspace });
+  const names: string[] = [];
+  for (const subAgentName of ['tester', 'code reviewer']) {
+    const asked = { id: 'self', subAgentName, ttl: '30m', policyPreset: 'inherit' };
+    const { enrollmentToken } = await kit.call('delegate_agent', asked, { bearer: root.token });
+    const { name } = await kit.call('register_device', { publicKey: freshKey().publicKey }, { bearer: enrollmentToken });
+    const peer = await kit.call('get_peer', { id: name }, { as: person('viewer', workspace), workspace });
+    names.push(`${peer.name} (${peer.displayName})`);
+  }
+  expect(names).toEqual(['tester-2 (tester)', 'code-reviewer (code-reviewer)']);
+});
+
 test('a lookup of the unnormalised name is not found and says which name was meant', async () => {
   await using kit = await buildKit();
   const workspace = await kit.workspace();

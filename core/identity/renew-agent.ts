@@ -9,7 +9,7 @@ import type { Services } from '../services.ts';
 import { formatInstant, parseInstant } from '../time.ts';
 import { findAgent } from './agents.ts';
 import { isLive, parseTtl } from './delegation.ts';
-import { requireGrantable } from './grants.ts';
+import { isScope, requireGrantable } from './grants.ts';
 
 /**
  * Gives a root agent another token in place of the one it has, and a life that begins now; never a shorter one, which its
@@ -24,15 +24,16 @@ export async function renewAgent(
 ): Promise<{ readonly token: string; readonly agent: AgentRecord }> {
   const { services, workspace, caller } = context;
   const now = services.clock.now();
+  const person = requireGrantable(caller, workspace, []);
   const agent = await findAgent(context, id);
   const { name, uid, spec } = agent;
-  const person = requireGrantable(caller, workspace, agent.spec.scopes as Parameters<typeof requireGrantable>[2]);
   if (spec.parentRef) {
     throw new MeshError('forbidden', `${name} is a sub-agent: ${spec.parentRef.name} delegates to another instead.`);
   }
   if (spec.person?.id !== person.id) {
     throw new MeshError('forbidden', `Only the person who made the agent ${name} renews it: make one of your own.`);
   }
+  requireGrantable(caller, workspace, spec.scopes.filter(isScope));
   if (!isLive(agent, now)) throw new MeshError('expired', `The agent ${name} has ended: create it again.`);
   const expiresAt = Math.max(now + parseTtl(ttl), parseInstant(spec.expiresAt));
   const createdBy = caller?.subject ?? '';

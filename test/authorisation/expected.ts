@@ -17,6 +17,9 @@ const SESSIONS_ONLY: ReadonlySet<string> = new Set([
   'update_workspace',
 ]);
 
+/** What no agent does, whatever it holds: it would outlive its own bounds. */
+const ROOT_AGENTS: ReadonlySet<string> = new Set(['create_agent', 'renew_agent']);
+
 /** What a person may do before the first password is changed. */
 const BEFORE_PASSWORD_CHANGE: ReadonlySet<string> = new Set(['change_password', 'get_me']);
 
@@ -28,7 +31,7 @@ export function expectedOf(operation: Defined, standing: Standing): Verdict {
   if (standing.mustChangePassword && !BEFORE_PASSWORD_CHANGE.has(operation.name)) return 'password';
   if (!isHeld(operation, standing)) return '403';
   if (SESSIONS_ONLY.has(operation.name) && !standing.interactive) return 'own';
-  if (operation.name === 'create_agent' && standing.kind === 'agent') return 'own';
+  if (ROOT_AGENTS.has(operation.name) && standing.kind === 'agent') return 'own';
   return standing.pending && operation.problems.includes('peer_pending') ? 'pending' : 'yes';
 }
 

@@ -1,12 +1,9 @@
-import { execFile } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { promisify } from 'node:util';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { connectMcp } from '../agent-client.ts';
 import { ADMIN_PASSWORD, type Harness, startHarness } from '../harness.ts';
-import { launcher, mesh } from '../run-command.ts';
+import { mesh } from '../run-command.ts';
 
 let home: string;
 beforeEach(() => {
@@ -28,7 +25,9 @@ describe('mesh login', () => {
     expect(modeOf('session.json')).toBe('600');
     expect(stdout).not.toContain(JSON.parse(readFileSync(path.join(home, 'session.json'), 'utf8')).token);
     expect((await run(['logout'])).code).toBe(0);
-    expect((await run(['admin', 'get-me', '--server', harness.url])).code).toBe(3);
+    // The server stays known.
+    expect(await run(['admin', 'get-me'])).toMatchObject({ code: 3, stderr: 'Sign in first: mesh login\n' });
+    expect((await run(['login'], { env: { MESH_PASSWORD: ADMIN_PASSWORD } })).stdout).toContain(harness.url);
   });
 
   test('refuses a wrong password with the exit code of a refusal, and stores nothing', async () => {
@@ -43,32 +42,9 @@ describe('mesh login', () => {
     await signIn(harness);
     const changed = await run(['passwd'], { stdin: `${ADMIN_PASSWORD}\nan even better phrase 9\n` });
     expect([changed.code, changed.stderr]).toEqual([0, '']);
+    expect((await run(['workspaces'])).stdout).toBe('none\n');
     expect((await signIn(harness)).code).toBe(3);
     expect((await signIn(harness, 'an even better phrase 9')).stdout).toContain('Next: mesh mcp config');
-  });
-});
-
-describe('mesh mcp config', () => {
-  test('makes the first workspace and a configuration whose token works, readable by its owner only', async () => {
-    await using harness = await startHarness();
-    await signIn(harness);
-    const { code, stdout } = await run(['mcp', 'config']);
-    expect([code, stdout]).toEqual([0, expect.stringContaining('mcp.json')]);
-    expect(modeOf('mcp.json')).toBe('600');
-    const { mcpServers } = JSON.parse(readFileSync(path.join(home, 'mcp.json'), 'utf8'));
-    expect(mcpServers.mesh).toMatchObject({ type: 'http', url: `${harness.url}/mcp` });
-    const token = mcpServers.mesh.headers.Authorization.replace('Bearer ', '');
-    expect(stdout).not.toContain(token);
-    await using agent = await connectMcp(harness.url, token);
-    expect(await agent.use('list_peers')).toEqual({ items: [] });
-    expect((await run(['mcp', 'config', '--client', 'stdio'])).code).toBe(0);
-    const stdio = JSON.parse(readFileSync(path.join(home, 'mcp.json'), 'utf8'));
-    expect(stdio.mcpServers.mesh.command).toBe(launcher('mesh'));
-  });
-
-  test('asks for a sign-in first', async () => {
-    const { code, stderr } = await run(['mcp', 'config']);
-    expect([code, stderr]).toEqual([3, 'Sign in first: mesh login\n']);
   });
 });
 
@@ -135,27 +111,40 @@ assertions:
   });
 });
 
-test('mesh completion prints a script that bash accepts and that knows the commands', async () => {
-  const { code, stdout } = await run(['completion']);
-  expect([code, stdout]).toEqual([0, expect.stringContaining('list-peers')]);
-  const script = path.join(home, 'mesh.bash');
-  writeFileSync(script, stdout);
-  const ask = `source ${script}; COMP_WORDS=(mesh mcp con); COMP_CWORD=2; _mesh; echo "\${COMPREPLY[@]}"`;
-  const answer = await promisify(execFile)('bash', ['-c', ask]);
-  expect(answer.stdout).toBe('config\n');
-});
-
 test('a token is warned about before it travels in clear to another machine', async () => {
   const { code, stderr } = await run(['admin', 'get-me', '--server', 'http://mesh.invalid', '--token', 'x']);
   expect(code).toBe(7);
   expect(stderr).toContain('warning: http://mesh.invalid is not encrypted');
 });
 
-test('an unknown command and a wrong option exit 2 with help on stderr', async () => {
-  for (const args of [['fly'], ['login', '--fast']]) {
+test('a word that is no command gets one line with the nearest, and a wrong option where help is', async () => {
+  const told = async (...args: string[]) => {
     const { code, stdout, stderr } = await run(args);
-    expect([code, stdout, stderr]).toEqual([2, '', expect.stringContaining('Usage: mesh')]);
-  }
+    expect([code, stdout]).toEqual([2, '']);
+    return stderr;
+  };
+  expect(await told('peer')).toBe("unknown command 'peer': did you mean 'peers'?\n");
+  expect(await told('fly')).toBe("unknown command 'fly'. See mesh --help\n");
+  expect(await told('admin', 'list-peer')).toBe("unknown command 'list-peer': did you mean 'list-peers'?\n");
+  expect(await told('login', '--fast')).toBe("unknown option '--fast'. See mesh login --help\n");
+  expect(await told('peers', '--phas', 'ready')).toBe("unknown option '--phas': did you mean '--phase'?\n");
   const version = await run(['--version']);
   expect([version.code, version.stdout]).toEqual([0, '0.1.0\n']);
+});
+
+test('under -o json a failure is one object on standard error, whoever found it', async () => {
+  await using harness = await startHarness();
+  const { token, workspace } = await harness.workspace();
+  const env = { MESH_SERVER: harness.url, MESH_TOKEN: token, MESH_WORKSPACE: workspace };
+  const failure = async (...args: string[]) => {
+    const { code, stdout, stderr } = await run(args, { env });
+    expect(stdout).toBe('');
+    const problem = JSON.parse(stderr);
+    expect(problem.exitCode).toBe(code);
+    return problem;
+  };
+  expect(await failure('peers', 'nobody', '-o', 'json')).toMatchObject({ code: 'not_found', status: 404, exitCode: 4 });
+  expect(await failure('pears', '--json')).toMatchObject({ code: 'invalid_input', exitCode: 2 });
+  const away = ['peers', '--json', '--server', 'http://127.0.0.1:9'];
+  expect(await failure(...away)).toMatchObject({ code: 'unavailable', exitCode: 7 });
 });

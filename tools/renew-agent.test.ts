@@ -1,0 +1,66 @@
+import { expect, test } from 'vitest';
+import { buildIdentityKit } from '../test/identity-kit.ts';
+import { createAgent } from './create-agent.ts';
+import { createApiToken } from './create-api-token.ts';
+import { delegateAgent } from './delegate-agent.ts';
+import { renewAgent } from './renew-agent.ts';
+
+const ORIGIN = '203.0.113.7';
+
+async function withAgent() {
+  const kit = await buildIdentityKit();
+  const workspace = await kit.workspace('prod');
+  const ada = { bearer: await kit.person('ada', 'admin', workspace), workspace };
+  const made = await kit.call(createAgent, { name: 'planner', ttl: '1h' }, ada);
+  return { kit, workspace, ada, made, [Symbol.asyncDispose]: () => kit[Symbol.asyncDispose]() };
+}
+
+test('a renewed agent stays the one it was, with a new token in place of the old one', async () => {
+  await using scene = await withAgent();
+  const { kit, ada, made } = scene;
+  const renewed = await kit.call(renewAgent, { id: 'planner', ttl: '48h' }, ada);
+  expect(renewed).toMatchObject({ id: made.id, identity: { name: 'planner', ttl: '48h', phase: 'Active' } });
+  expect(await kit.gate.authenticate(String(renewed.token), ORIGIN)).toMatchObject({
+    id: made.id,
+    expiresAt: Date.parse(String((renewed.identity as { expiresAt: string }).expiresAt)),
+  });
+  await expect(kit.gate.authenticate(String(made.token), ORIGIN)).rejects.toMatchObject({ code: 'unauthenticated' });
+});
+
+test('a shorter life than an agent has left takes nothing from it', async () => {
+  await using scene = await withAgent();
+  const { identity } = await scene.kit.call(renewAgent, { id: 'planner', ttl: '1m' }, scene.ada);
+  expect(identity).toMatchObject({ expiresAt: (scene.made.identity as { expiresAt: string }).expiresAt });
+});
+
+test('nobody but the person who made an agent is given its token, and no agent is', async () => {
+  await using scene = await withAgent();
+  const { kit, workspace, made } = scene;
+  const bob = { bearer: await kit.person('bob', 'admin', workspace), workspace };
+  await expect(kit.call(renewAgent, { id: 'planner' }, bob)).rejects.toMatchObject({
+    code: 'forbidden',
+    message: expect.stringContaining('Only the person who made the agent'),
+  });
+  await expect(kit.call(renewAgent, { id: 'planner' }, { bearer: String(made.token) })).rejects.toMatchObject({
+    code: 'forbidden',
+  });
+});
+
+test('a token of the person renews no agent that holds more than the token', async () => {
+  await using scene = await withAgent();
+  const { kit, ada } = scene;
+  const ci = await kit.call(createApiToken, { name: 'ci', scopes: ['agents:write', 'network:read'] }, ada);
+  await expect(kit.call(renewAgent, { id: 'planner' }, { bearer: String(ci.token) })).rejects.toMatchObject({
+    code: 'forbidden',
+  });
+});
+
+test('a sub-agent is not renewed, and neither is one whose time is over', async () => {
+  await using scene = await withAgent();
+  const { kit, ada, made } = scene;
+  const asked = { id: 'self', subAgentName: 'worker', ttl: '30m', policyPreset: 'inherit' };
+  await kit.call(delegateAgent, asked, { bearer: String(made.token) });
+  await expect(kit.call(renewAgent, { id: 'worker' }, ada)).rejects.toMatchObject({ code: 'forbidden' });
+  kit.clock.time += 2 * 3_600_000;
+  await expect(kit.call(renewAgent, { id: 'planner' }, ada)).rejects.toMatchObject({ code: 'expired' });
+});

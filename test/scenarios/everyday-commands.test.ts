@@ -1,0 +1,131 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { load } from 'js-yaml';
+import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { ADMIN_PASSWORD, startHarness } from '../harness.ts';
+import { joinTokenFor, type Place, register } from '../joining.ts';
+import { mesh } from '../run-command.ts';
+
+const harness = await startHarness();
+afterAll(() => harness[Symbol.asyncDispose]());
+let place: Place;
+let home: string;
+let workspaces = 0;
+beforeEach(async () => {
+  const slug = `everyday-${workspaces++}`;
+  place = await harness.workspace(slug);
+  home = mkdtempSync(path.join(tmpdir(), 'mesh-home-'));
+  await mesh(['login', '--server', harness.url, '--workspace', slug], { home, env: { MESH_PASSWORD: ADMIN_PASSWORD } });
+});
+afterEach(() => rmSync(home, { recursive: true, force: true }));
+
+const run = async (...args: string[]) => {
+  const { code, stdout, stderr } = await mesh(args, { home });
+  expect([args, code, stderr]).toEqual([args, 0, '']);
+  return stdout;
+};
+const rowsOf = (table: string) => table.trimEnd().split('\n').map((line) => line.split(/ {2,}/));
+const POLICY = `apiVersion: mesh.internal/v1alpha1
+kind: MeshPolicy
+metadata: { name: web-to-db }
+spec:
+  action: ALLOW
+  peerSelector: { matchLabels: { role: db } }
+  ingress: [{ from: [{ peerSelector: { matchLabels: { role: web } } }], ports: [{ protocol: TCP, port: 5432 }] }]
+`;
+
+async function threePeers(): Promise<void> {
+  for (const [name, labels] of [
+    ['web-1', { role: 'web', env: 'prod' }],
+    ['web-2', { role: 'web' }],
+    ['db-1', { role: 'db' }],
+  ] as const) {
+    await register(harness, await joinTokenFor(harness, place, { labels }), name);
+  }
+}
+
+test('mesh peers is a table with address, online and labels; one of them is shown in full by its name', async () => {
+  await threePeers();
+  const [titles, ...rows] = rowsOf(await run('peers'));
+  expect(titles).toEqual(['Name', 'Id', 'Address', 'Online', 'Phase', 'Labels', 'Agent']);
+  expect(rows.map(([name, , ...rest]) => [name, ...rest])).toEqual([
+    ['db-1', '10.96.0.3', 'no', 'ready', 'role=db', '-'],
+    ['web-1', '10.96.0.1', 'no', 'ready', 'role=web,env=prod', '-'],
+    ['web-2', '10.96.0.2', 'no', 'ready', 'role=web', '-'],
+  ]);
+  expect(rowsOf(await run('peers', '--labels', 'role=web,env=prod')).length).toBe(2);
+  expect(await run('peers', 'web-1')).toContain('address: 10.96.0.1');
+  expect(JSON.parse(await run('peers', 'web-1', '--json')).labels).toEqual({ role: 'web', env: 'prod' });
+  expect((load(await run('peers', '-o', 'yaml')) as { items: unknown[] }).items.length).toBe(3);
+});
+
+test('mesh apply takes a file or standard input, and mesh policies shows what it made', async () => {
+  const file = path.join(home, 'policy.yaml');
+  writeFileSync(file, POLICY);
+  expect(await run('apply', '-f', file)).toContain('web-to-db  created');
+  const again = await mesh(['apply', '-f', '-', '--json'], { home, stdin: POLICY });
+  expect(JSON.parse(again.stdout).items).toEqual([{ kind: 'MeshPolicy', name: 'web-to-db', result: 'unchanged' }]);
+  expect(rowsOf(await run('policies'))[1]?.slice(0, 4)).toEqual(['web-to-db', 'ALLOW', '0', '1']);
+  const missing = await mesh(['apply', '-f', path.join(home, 'none.yaml')], { home });
+  expect([missing.code, missing.stderr]).toEqual([2, expect.stringContaining('Cannot read')]);
+});
+
+describe('mesh approve and mesh reject', () => {
+  const pending = async (name: string) => {
+    const body = { settings: { requirePeerApproval: true } };
+    await harness.api('PATCH', `/api/v1/workspaces/${place.workspace}`, { ...place, body });
+    return (await register(harness, await joinTokenFor(harness, place), name)).body.id;
+  };
+
+  test('let a peer in by its id, and turn another away by its name', async () => {
+    expect(await run('approve', await pending('web-1'))).toBe('web-1 is ready as 10.96.0.1.\n');
+    await pending('web-2');
+    expect(await run('reject', 'web-2')).toBe('web-2 is revoked.\n');
+    const { code, stderr } = await mesh(['reject', 'web-1'], { home });
+    expect([code, stderr]).toEqual([5, 'web-1 is ready, not pending. To shut it out: mesh admin revoke-peer web-1\n']);
+  });
+
+  test('carry out a change, or do not, by the id of its workflow', async () => {
+    await threePeers();
+    const ask = async () => {
+      const planned = JSON.parse(await run('plan', 'let role=web reach role=db on port 5432', '--json'));
+      const values = ['--plan-id', planned.plan_id, '--approved-by', 'admin'];
+      return JSON.parse(await run('admin', 'apply-network-change', ...values)).workflow_id;
+    };
+    expect(await run('reject', await ask(), '--note', 'not today')).toMatch(/^wf_\w+ is rejected: /);
+    expect(await run('approve', await ask())).toMatch(/^wf_\w+ is (succeeded|approved): /);
+    expect(rowsOf(await run('workflows')).map(([, status]) => status)).toEqual(['Status', expect.any(String), 'rejected']);
+  });
+});
+
+test('mesh plan shows what a sentence would open, and --apply puts it into the approval workflow', async () => {
+  await threePeers();
+  const shown = await run('plan', 'let role=web reach role=db on port 5432');
+  expect(shown).toContain('Opens');
+  expect(shown).toMatch(/To apply it: mesh admin apply-network-change --plan-id \S+ --approved-by admin\n$/);
+  const applied = await mesh(['plan', 'let', 'role=web', 'reach', 'role=db', 'on', 'port', '5432', '--apply'], { home });
+  expect([applied.code, applied.stderr]).toEqual([0, expect.stringMatching(/^Waits for approval: mesh approve wf_\w+\n$/)]);
+});
+
+test('mesh tokens lists join tokens and API tokens, agents, snapshots, networks and workspaces have their lists', async () => {
+  await run('invite', '--labels', 'role=web,env=prod');
+  await run('admin', 'create-api-token', '--name', 'ci', '--scopes', 'network:read');
+  const rows = rowsOf(await run('tokens'));
+  expect(rows.map(([, kind, name]) => [kind, name])).toEqual([
+    ['Kind', 'Name'],
+    ['join', 'invitation'],
+    ['api', 'ci'],
+  ]);
+  expect(rows[1]).toContain('role=web,env=prod');
+  expect(await run('agents')).toBe('none\n');
+  expect(await run('snapshots')).toMatch(/^(none|Id)/);
+  expect(rowsOf(await run('networks'))[1]?.[0]).toBe('default');
+  expect(await run('workspaces')).toContain(place.workspace);
+});
+
+test('mesh admin takes the names in a path without an option, and labels as words', async () => {
+  await threePeers();
+  await run('admin', 'update-peer', 'web-1', '--labels', 'role=api');
+  expect(JSON.parse(await run('admin', 'get-peer', 'web-1')).labels).toEqual({ role: 'api' });
+});

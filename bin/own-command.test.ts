@@ -16,7 +16,9 @@ afterEach(() => {
 test('a hint names mesh as such where PATH leads to this installation, and else by its path', () => {
   vi.stubEnv('PATH', directory);
   expect(called('Sign in first: mesh login')).toBe('Sign in first: bin/mesh login');
-  expect(called('Next: sudo mesh up --daemon, then mesh why a b')).toBe('Next: sudo bin/mesh up --daemon, then bin/mesh why a b');
+  expect(called('Next: sudo mesh up --daemon, then mesh why a b')).toBe(
+    'Next: sudo bin/mesh up --daemon, then bin/mesh why a b',
+  );
   symlinkSync(path.resolve('bin/mesh'), path.join(directory, 'mesh'));
   expect(called('Sign in first: mesh login')).toBe('Sign in first: mesh login');
 });
@@ -29,5 +31,6 @@ test('another program of that name on PATH is not named in a hint', () => {
 
 test('what is no command stays as it is', () => {
   vi.stubEnv('PATH', directory);
-  for (const text of ['the mesh is up', 'bin/mesh login', 'a-mesh login', 'mesh uptime']) expect(called(text)).toBe(text);
+  for (const text of ['the mesh is up', 'bin/mesh login', 'a-mesh login', 'mesh uptime'])
+    expect(called(text)).toBe(text);
 });

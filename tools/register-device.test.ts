@@ -68,7 +68,11 @@ test('the peer of a sub-agent bears its name, with a number where another peer h
   for (const subAgentName of ['tester', 'code reviewer']) {
     const asked = { id: 'self', subAgentName, ttl: '30m', policyPreset: 'inherit' };
     const { enrollmentToken } = await kit.call('delegate_agent', asked, { bearer: root.token });
-    const { name } = await kit.call('register_device', { publicKey: freshKey().publicKey }, { bearer: enrollmentToken });
+    const { name } = await kit.call(
+      'register_device',
+      { publicKey: freshKey().publicKey },
+      { bearer: enrollmentToken },
+    );
     const peer = await kit.call('get_peer', { id: name }, { as: person('viewer', workspace), workspace });
     names.push(`${peer.name} (${peer.displayName})`);
   }

@@ -33,7 +33,8 @@ test('a hint knows each command, and no other', async () => {
 test('nothing but the answer is written to standard output', () => {
   const directory = path.resolve('bin/commands');
   const writers = readdirSync(directory).filter(
-    (name) => !name.endsWith('.test.ts') && /console\.log|stdout\.write/.test(readFileSync(path.join(directory, name), 'utf8')),
+    (name) =>
+      !name.endsWith('.test.ts') && /console\.log|stdout\.write/.test(readFileSync(path.join(directory, name), 'utf8')),
   );
   // ping shows each reply as it comes, to a person alone; completion answers a shell.
   expect(writers).toEqual(['answer.ts', 'completion.ts', 'node-ping.ts']);

@@ -40,7 +40,7 @@ test("the client's other servers, unknown keys and comments stay as they are", (
 `);
 });
 
-test("an entry of ours is replaced, and what the client keeps beside it stays", () => {
+test('an entry of ours is replaced, and what the client keeps beside it stays', () => {
   const before = JSON.stringify({ mcpServers: { mesh: { command: 'old', args: ['mcp'], disabled: true } } });
   const { mcpServers } = JSON.parse(withEntry(before, 'mcp.json', 'mcpServers', entry));
   expect(mcpServers).toEqual({ mesh: { disabled: true, ...entry } });

@@ -18,6 +18,7 @@ interface Plan {
   readonly plan_id: string;
   readonly diff_markdown: string;
   readonly questions: readonly string[];
+  readonly changes: readonly unknown[];
 }
 
 interface Workflow {
@@ -39,7 +40,7 @@ export function addPlanCommand(program: Command): void {
 async function plan(words: string[], { apply, approver, ...options }: PlanOptions): Promise<Answer> {
   const target = targetOf(options);
   const planned = (await callOperation(target, planNetworkChange, { intent: words.join(' ') })) as Plan;
-  const { plan_id: id, diff_markdown: text, questions } = planned;
+  const { plan_id: id, diff_markdown: text, questions, changes } = planned;
   if (questions.length > 0 && apply) {
     return {
       value: planned,
@@ -51,7 +52,7 @@ async function plan(words: string[], { apply, approver, ...options }: PlanOption
   const asked = approver ?? readSession()?.username ?? 'NAME';
   if (!apply) {
     const hint = `To apply it: mesh admin apply-network-change --plan-id ${id} --approved-by ${asked}`;
-    return { value: planned, text, hints: [hint] };
+    return { value: planned, text, hints: changes.length > 0 ? [hint] : [] };
   }
   const values = { plan_id: id, approved_by: approver ?? (await ownName(target)) };
   const applied = (await callOperation(target, applyNetworkChange, values)) as Workflow;

@@ -130,7 +130,7 @@ function explained(error: unknown, held: NodeConfig | undefined): unknown {
     ? 'This directory holds a node already: mesh up starts it, mesh init --force replaces it.'
     : error.suggestedName === undefined
       ? ''
-      : `Give --name ${error.suggestedName}, or --name auto for the next free one.`;
+      : 'With --name auto it takes the next free one.';
   return new PlaneRefusal(error.status, error.code, `${error.message} ${remedy}`.trim(), error.suggestedName);
 }
 

@@ -230,4 +230,27 @@ describePrivileged('mesh sandbox start', () => {
     expect([late.code, performance.now() - startedAt < 20_000]).toEqual([5, true]);
     expect((await lab.host('a').run('ip', ['netns', 'list'])).stdout).not.toMatch(/^mesh-/m);
   });
+
+  it('needs the token alone on a machine that joined, says that it waits for approval, and bears the name of the sub-agent', async () => {
+    await using lab = await natlab({ hosts: { a: {} } });
+    await using plane = await startLabPlane(lab);
+    const a = new LabNode(lab.host('a'));
+    await a.join(await plane.joinToken());
+    await plane.api('PATCH', `/api/v1/workspaces/${plane.workspace}`, { settings: { requirePeerApproval: true } });
+    const agent = await plane.api('POST', '/api/v1/agents', { name: 'planner' });
+    const { body } = await plane.call('POST', `/api/v1/agents/${agent.id}/delegate`, {
+      token: agent.token,
+      body: { subAgentName: 'code reviewer', ttl: '5m', policyPreset: 'isolated' },
+    });
+    const running = a.mesh(['sandbox', 'start', '--', 'true'], { env: { MESH_TOKEN: body.enrollmentToken } });
+    const pending = async () => (await plane.api('GET', '/api/v1/peers?phase=pending')).items;
+    await expect.poll(pending, { timeout: 30_000 }).toMatchObject([{ name: 'code-reviewer', agent: 'code-reviewer' }]);
+    const [{ id }] = await pending();
+    await plane.api('POST', `/api/v1/peers/${id}/approve`);
+    const { code, stderr } = await running;
+    expect([code, stderr]).toEqual([
+      0,
+      expect.stringContaining(`code-reviewer waits for approval: mesh approve ${id}.`),
+    ]);
+  });
 });

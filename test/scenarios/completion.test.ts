@@ -75,6 +75,12 @@ describe.each(Object.keys(SHELLS) as (keyof typeof SHELLS)[])('the completion of
 
 test('a key press waits for no server that is away: it offers what is known without it', async () => {
   const away = { MESH_SERVER: 'http://127.0.0.1:9' };
-  expect(await mesh(['__complete', '--', 'peers', 'w'], { home, env: away })).toEqual({ code: 0, stdout: '', stderr: '' });
-  expect((await mesh(['__complete', '--', 'peers', '--phase', 'r'], { home, env: away })).stdout).toBe('ready\nrevoked\n');
+  expect(await mesh(['__complete', '--', 'peers', 'w'], { home, env: away })).toEqual({
+    code: 0,
+    stdout: '',
+    stderr: '',
+  });
+  expect((await mesh(['__complete', '--', 'peers', '--phase', 'r'], { home, env: away })).stdout).toBe(
+    'ready\nrevoked\n',
+  );
 });

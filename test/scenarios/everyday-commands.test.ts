@@ -25,7 +25,12 @@ const run = async (...args: string[]) => {
   expect([args, code, stderr]).toEqual([args, 0, '']);
   return stdout;
 };
-const rowsOf = (table: string) => table.trimEnd().split('\n').map((line) => line.split(/ {2,}/));
+const rowsOf = (table: string) =>
+  table
+    .trimEnd()
+    .split('\n')
+    .map((line) => line.split(/ {2,}/));
+const SENTENCE = 'let role=web reach role=db on port 5432 and nobody else';
 const POLICY = `apiVersion: mesh.internal/v1alpha1
 kind: MeshPolicy
 metadata: { name: web-to-db }
@@ -89,23 +94,25 @@ describe('mesh approve and mesh reject', () => {
   test('carry out a change, or do not, by the id of its workflow', async () => {
     await threePeers();
     const ask = async () => {
-      const planned = JSON.parse(await run('plan', 'let role=web reach role=db on port 5432', '--json'));
-      const values = ['--plan-id', planned.plan_id, '--approved-by', 'admin'];
-      return JSON.parse(await run('admin', 'apply-network-change', ...values)).workflow_id;
+      const { stdout } = await mesh(['plan', SENTENCE, '--apply', '--json'], { home });
+      return JSON.parse(stdout).workflow.workflow_id;
     };
     expect(await run('reject', await ask(), '--note', 'not today')).toMatch(/^wf_\w+ is rejected: /);
-    expect(await run('approve', await ask())).toMatch(/^wf_\w+ is (succeeded|approved): /);
-    expect(rowsOf(await run('workflows')).map(([, status]) => status)).toEqual(['Status', expect.any(String), 'rejected']);
+    expect(await run('approve', await ask())).toMatch(/^wf_\w+ is executed: /);
+    expect(rowsOf(await run('workflows')).map(([, status]) => status)).toEqual(['Status', 'executed', 'rejected']);
   });
 });
 
-test('mesh plan shows what a sentence would open, and --apply puts it into the approval workflow', async () => {
+test('mesh plan shows what a sentence would change, and --apply puts it into the approval workflow', async () => {
   await threePeers();
-  const shown = await run('plan', 'let role=web reach role=db on port 5432');
-  expect(shown).toContain('Opens');
+  const shown = await run('plan', SENTENCE);
+  expect(shown).toContain('Closes');
   expect(shown).toMatch(/To apply it: mesh admin apply-network-change --plan-id \S+ --approved-by admin\n$/);
-  const applied = await mesh(['plan', 'let', 'role=web', 'reach', 'role=db', 'on', 'port', '5432', '--apply'], { home });
-  expect([applied.code, applied.stderr]).toEqual([0, expect.stringMatching(/^Waits for approval: mesh approve wf_\w+\n$/)]);
+  const applied = await mesh(['plan', ...SENTENCE.split(' '), '--apply'], { home });
+  expect([applied.code, applied.stderr]).toEqual([
+    0,
+    expect.stringMatching(/^Waits for approval: mesh approve wf_\w+\n$/),
+  ]);
 });
 
 test('mesh tokens lists join tokens and API tokens, agents, snapshots, networks and workspaces have their lists', async () => {

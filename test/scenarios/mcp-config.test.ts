@@ -16,8 +16,7 @@ const own = hostname().replaceAll(/[^\w.-]/g, '-');
 const modeOf = (name: string) => (statSync(path.join(home, name)).mode & 0o777).toString(8);
 const readJson = (name: string) => JSON.parse(readFileSync(path.join(home, name), 'utf8'));
 const run = (...args: string[]) => mesh(args, { home });
-const signIn = ({ url }: Harness) =>
-  mesh(['login', '--server', url], { home, env: { MESH_PASSWORD: ADMIN_PASSWORD } });
+const signIn = ({ url }: Harness) => mesh(['login', '--server', url], { home, env: { MESH_PASSWORD: ADMIN_PASSWORD } });
 const configure = async (...args: string[]) => {
   const { code, stdout, stderr } = await run('mcp', 'config', '--json', ...args);
   expect([code, stderr.replace(/^Made the first workspace.*\n/, '')]).toEqual([0, '']);

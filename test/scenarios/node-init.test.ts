@@ -55,6 +55,28 @@ describe('mesh init', () => {
     expect([code, stdout]).toEqual([0, expect.stringContaining(path.join(home, '.mesh', file))]);
   });
 
+  test('proposes another name where the host name is taken, and takes it with --name auto', async () => {
+    await register(harness, await joinTokenFor(harness, place), own);
+    const token = await joinTokenFor(harness, place);
+    const args = ['--server', harness.url, '--token', token];
+    const { code, stderr } = await init(args);
+    expect([code, stderr]).toEqual([
+      5,
+      `Conflict: A device ${own} is registered already: choose another name, such as ${own}-2. With --name auto it takes the next free one.\n`,
+    ]);
+    const taken = await init([...args, '--name', 'auto', '--json']);
+    expect([taken.code, JSON.parse(taken.stdout)]).toEqual([
+      0,
+      {
+        id: expect.stringMatching(/^p_/),
+        name: `${own}-2`,
+        phase: 'ready',
+        address: '10.96.0.2',
+        configuration: configFile(),
+      },
+    ]);
+  });
+
   test('takes a join link in place of server and token', async () => {
     verifies('join-link');
     const link = formatJoinLink({ server: harness.url, token: await joinTokenFor(harness, place) });
@@ -87,7 +109,7 @@ describe('mesh init', () => {
   test('says what to do when the name is taken', async () => {
     await register(harness, await joinTokenFor(harness, place), 'web');
     const { code, stderr } = await withToken(['--name', 'web']);
-    expect([code, stderr]).toEqual([5, expect.stringContaining('Give another --name')]);
+    expect([code, stderr]).toEqual([5, expect.stringContaining('choose another name, such as web-2.')]);
     expect((await withToken(['--name', 'web2'])).code).toBe(0);
   });
 

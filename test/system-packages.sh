@@ -15,6 +15,8 @@ need openssl openssl "certificates for the TLS scenario"
 need curl curl "the contract's requests are sent with it"
 need nginx nginx-light "the page about reverse proxies is run on it"
 need script bsdutils "prompts are answered on its pseudo-terminal"
+need zsh zsh "completion is asked for in it"
+need fish fish "completion is asked for in it"
 need chromium chromium "the dashboard is used in it"
 # The node: real WireGuard, firewalls and packets in network namespaces.
 need wireguard-go wireguard-go "tunnels without a kernel module"

@@ -22,6 +22,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<Add>>> = {
  */
 export async function addNodeCommands(program: Command, asked: string | undefined): Promise<boolean> {
   const one = asked !== undefined && Object.hasOwn(COMMANDS, asked) ? COMMANDS[asked] : undefined;
+  program.commandsGroup('The node of this machine:');
   for (const load of one ? [one] : Object.values(COMMANDS)) (await load())(program);
   return one !== undefined;
 }

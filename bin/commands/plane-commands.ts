@@ -15,6 +15,7 @@ import { addTokensCommand } from './tokens.ts';
 
 /** The commands that call a control plane as a person or an agent; the everyday ones first. */
 export function addPlaneCommands(program: Command): void {
+  program.commandsGroup('The network, by its control plane:');
   addLoginCommands(program);
   addInviteCommand(program);
   addListCommands(program);
@@ -23,6 +24,7 @@ export function addPlaneCommands(program: Command): void {
   addApplyCommand(program);
   addReviewCommands(program);
   addWhyCommand(program);
+  program.commandsGroup('More:');
   addMcpCommands(program);
   addPolicyCommands(program);
   addAdminCommands(program, operations);

@@ -10,6 +10,8 @@ type Send = (path: string, token: string | undefined, init: RequestInit) => Prom
 const INPUTS: Readonly<Record<string, Input>> = {
   // Refused for its field: a wrong password would be answered with the status of a missing token, and be counted.
   log_in: { surely_unknown: 1 },
+  // Not the one that an earlier caller may have made: whose it is would decide.
+  renew_agent: { id: 'absent-2' },
   delegate_agent: { id: 'self', subAgentName: 'absent-1', ttl: 'absent-1', policyPreset: 'isolated' },
   // No name that others act on.
   rename_own_device: { name: 'renamed' },

@@ -40,11 +40,13 @@ export const VERBS = [
   'workspaces',
 ] as const;
 
-const IN_A_HINT = new RegExp(`(?<![\\w/.-])mesh (?=(?:${VERBS.join('|')})(?![\\w-])|--help)`, 'g');
+const KNOWN: ReadonlySet<string> = new Set([...VERBS, '--help']);
 
 /** A text for people with each `mesh <command>` in it as this shell can run it. */
 export function called(text: string): string {
-  return text.replace(IN_A_HINT, `${ownCommand()} `);
+  return text.replace(/(?<![\w/.-])mesh ([a-z-]+)/g, (hint, verb: string) =>
+    KNOWN.has(verb) ? `${ownCommand()} ${verb}` : hint,
+  );
 }
 
 /** `mesh` where PATH leads to this installation, else the path of its launcher. */

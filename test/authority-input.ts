@@ -153,7 +153,7 @@ const TEXTS: Readonly<Record<string, (at: Place) => string>> = {
   src: ({ draw, pools }) => draw.pick([...(pools.names['peer'] ?? []), 'role=web']),
   dst: ({ draw, pools }) => draw.pick([...(pools.names['peer'] ?? []), 'role=db']),
   intent: ({ draw, pools }) => {
-    const [from, to] = [draw.pick(pools.names['peer'] ?? []), draw.pick(pools.names['peer'] ?? [])];
+    const [from, to] = [draw.pick(orNone(pools.names['peer'])), draw.pick(orNone(pools.names['peer']))];
     return `let ${from} reach ${to} on port ${draw.pick(PORTS, String)}`;
   },
   revert: ({ draw, pools }) => draw.pick([...(pools.names['workflow'] ?? []), 'last']),
@@ -242,7 +242,7 @@ function networkSpec({ draw }: Place): Record<string, unknown> {
 function specFor(at: Place): unknown {
   const { draw, pools, operation } = at;
   if (!operation.includes('assertion')) return policySpec(at);
-  const [src, dst] = [draw.pick(pools.names['peer'] ?? []), draw.pick(pools.names['peer'] ?? [])];
+  const [src, dst] = [draw.pick(orNone(pools.names['peer'])), draw.pick(orNone(pools.names['peer']))];
   return { src, dst, protocol: 'TCP', port: draw.pick(PORTS, String), expect: draw.pick(['reachable', 'unreachable']) };
 }
 

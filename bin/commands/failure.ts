@@ -42,14 +42,14 @@ const SHOWN = new Set(['commander.help', 'commander.helpDisplayed', 'commander.v
 /** What commander has to say, as one line with the nearest name or where help is. */
 function usageError({ code, message }: CommanderError, program: Command, args: readonly string[]): CliError | 'shown' {
   if (SHOWN.has(code)) return 'shown';
-  const [, what = message, meant] =
-    /^(?:error: )?(.*?)(?:\n\(Did you mean (?:one of )?(.*)\?\))?$/s.exec(message) ?? [];
+  const [first = '', ...rest] = message.replace(/^error: /, '').split('\n(Did you mean ');
+  const meant = rest[0]?.replace(/^one of /, '').replace('?)', '');
   if (meant !== undefined) {
     const names = meant.split(', ').map((name) => `'${name}'`);
-    return new CliError(`${what}: did you mean ${names.join(' or ')}?`, EXIT.input);
+    return new CliError(`${first}: did you mean ${names.join(' or ')}?`, EXIT.input);
   }
   const { names } = commandOf(program, args);
-  return new CliError(`${what.replace(/\.$/, '')}. See ${[...names, '--help'].join(' ')}`, EXIT.input);
+  return new CliError(`${first.replace(/\.$/, '')}. See ${[...names, '--help'].join(' ')}`, EXIT.input);
 }
 
 /** The command that the first words of a line name, as deep as they do. */

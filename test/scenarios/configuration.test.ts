@@ -78,7 +78,7 @@ test('meshd --standalone --config-dir starts everything and says where, and what
   expect(url).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
   expect((await call(url, 'GET', '/discovery')).name).toBe('mesh');
   expect(meshd.stdout()).toContain(`MCP        ${url}/mcp`);
-  expect(meshd.stdout()).toContain(`Next: npm run mesh -- login --server ${url}`);
+  expect(meshd.stdout()).toContain(`Next: bin/mesh login --server ${url}`);
   for (const listener of ['Bus', 'Relay']) {
     const [, host, port] = new RegExp(`${listener} +(\\S+):(\\d+)`).exec(meshd.stdout()) ?? [];
     const socket = connect(Number(port), host);

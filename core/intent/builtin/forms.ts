@@ -5,6 +5,8 @@ import { match, type Pattern, patternOf, type Slots } from './match.ts';
 export type Wish =
   | 'allow'
   | 'only'
+  | 'onlyTo'
+  | 'keep'
   | 'deny'
   | 'isolate'
   | 'separate'
@@ -25,8 +27,12 @@ export interface Form {
   readonly patterns: readonly Pattern[];
   /** It names two sides as `a to b`, which some verbs give the other way round. */
   readonly arrow?: true;
+  /** Ports at its end may belong to those who reach, or to all of it. */
+  readonly passive?: true;
   /** Of a sentence in which something is missing. */
   readonly question?: string;
+  /** Sentences that may be meant then. */
+  readonly choices?: readonly string[];
 }
 
 /** The grammar, in the order in which it is tried. `{both}` are two sides, `{source}` reaches and `{target}` is reached. */
@@ -50,6 +56,7 @@ export const FORMS: readonly Form[] = [
   ...isolateForms(),
   ...revokeForms(),
   ...limitForms(),
+  ...keepForms(),
   ...unfinishedForms(),
 ];
 
@@ -58,14 +65,13 @@ function onlyForms(): Form[] {
     form('only', 'let only <source> reach <target>', [
       'LET ONLY {source} REACH {target}',
       'LET ONLY ACCESS FROM {source} TO {target}',
-      'LET ACCESS TO {target} ONLY FROM|FOR|TO {source}',
-      'LET ACCESS TO {target} FROM|FOR ONLY {source}',
-      'OPEN {target} TO|FOR ONLY {source}',
-      'OPEN {target} ONLY TO|FOR {source}',
       'OPEN ACCESS ON|OF|TO {target} TO|FOR|FROM ONLY {source}',
       'OPEN ACCESS ON|OF|TO {target} ONLY TO|FOR|FROM {source}',
       'LET NOBODY EXCEPT {source} REACH {target}',
       'LET ONLY {source} ACCESS TO {target}',
+      'LET NOBODY EXCEPT {source} ACCESS TO {target}',
+      'OPEN ACCESS ON|OF|TO {target} TO|FOR NOBODY EXCEPT {source}',
+      'OPEN {target} TO|FOR NOBODY EXCEPT {source}',
     ]),
     form('only', 'only <source> may reach <target>', [
       'ONLY {source} MAY REACH {target}',
@@ -73,12 +79,32 @@ function onlyForms(): Form[] {
       'NOBODY EXCEPT {source} MAY REACH {target}',
       'NOBODY EXCEPT {source} MAY ACCESS TO {target}',
     ]),
-    form('only', '<target> may be reached only by <source>', [
+    form('onlyTo', '<source> may reach only <target>', [
+      '{source} MAY ONLY REACH {target}',
+      '{source} MAY REACH ONLY {target}',
+      '{source} MAY ONLY ACCESS TO {target}',
+      'LET {source} ONLY REACH {target}',
+      'LET {source} REACH ONLY {target}',
+    ]),
+    {
+      ...form('only', 'open <target> only to <source>', [
+        'LET ACCESS TO {target} ONLY FROM|FOR|TO {source}',
+        'LET ACCESS TO {target} FROM|FOR ONLY {source}',
+        'OPEN {target} TO|FOR ONLY {source}',
+        'OPEN {target} ONLY TO|FOR {source}',
+      ]),
+      passive: true,
+    },
+    {
+      ...form('only', '<target> may be reached only by <source>', [
       '{target} MAY ONLY ACCEPT ACCESS? FROM|BY|TO|FOR {source}',
       '{target} MAY ACCEPT ACCESS? ONLY FROM|BY|TO|FOR {source}',
       '{target} MAY ACCEPT ONLY ACCESS FROM {source}',
       '{target} MAY ONLY ACCEPT ACCESS FROM {source}',
+      '{target} MAY ACCEPT ACCESS? FROM|BY|FOR|TO NOBODY EXCEPT {source}',
     ]),
+      passive: true,
+    },
   ];
 }
 
@@ -106,6 +132,8 @@ function denyForms(): Form[] {
       'DENY|CUT|ISOLATE {source} POSS {target} ACCESS',
       'DENY|CUT|CLOSE {target} ACCESS FOR|FROM {source}',
     ]),
+    form('deny', 'block <source> -> <target>', ['DENY|CUT|CLOSE {source} ARROW {target}', 'DENY|CUT|CLOSE ACCESS {source} ARROW {target}']),
+    form('deny', 'keep <source> away from <target>', ['KEEP {source} REACHING|FROM {target}']),
     form('deny', 'block <source> from reaching <target>', ['DENY {source} REACHING|REACH|FROM {target}']),
     { ...form('deny', 'block <source> to <target>', ['DENY {source} TO {target}']), arrow: true },
     form('deny', '<source> should be blocked from <target>', [
@@ -153,6 +181,7 @@ function allowForms(): Form[] {
     form('allow', 'give <source> access to <target>', ['LET {source} ACCESS TO|ON {target}']),
     form('allow', 'allow <target> access for <source>', ['LET|OPEN {target} ACCESS FOR|FROM {source}']),
     form('allow', 'let <source> reach <target>', ['LET|OPEN {source} REACH {target}']),
+    form('allow', '<source> needs <target>', ['{source} NEEDS {target}']),
     form('allow', '<source> may reach <target>', ['{source} MAY REACH {target}', '{source} MAY ACCESS TO|ON {target}']),
     form('allow', '<target> may be reached by <source>', [
       '{target} MAY ACCEPT ACCESS? FROM|BY|FOR|TO {source}',
@@ -160,7 +189,19 @@ function allowForms(): Form[] {
     ]),
     form('allow', 'open <ports> on <target> to <source>', ['OPEN ACCESS ON|OF|TO {target} TO|FOR|FROM {source}']),
     form('allow', 'open <target> to <source>', ['OPEN {target} TO|FOR {source}']),
+    form('allow', '<source> -> <target>', ['LET|OPEN {source} ARROW {target}', 'LET|OPEN ACCESS {source} ARROW {target}', '{source} ARROW {target}']),
     { ...form('allow', 'allow <source> to <target>', ['LET {source} TO {target}']), arrow: true },
+  ];
+}
+
+function keepForms(): Form[] {
+  return [
+    form('keep', 'keep access from <source> to <target>', [
+      'KEEP ACCESS OPEN? FROM|FOR {source} TO|ON {target}',
+      'KEEP ACCESS OPEN? TO|ON|OF {target} OPEN? FROM|FOR|TO {source}',
+      'KEEP {source} POSS? ACCESS TO|ON {target}',
+      '{source} MAY KEEP PRONOUN? ACCESS TO|ON {target}',
+    ]),
   ];
 }
 
@@ -203,7 +244,7 @@ function limitForms(): Form[] {
       'LIMIT ACCESS FROM|OF|FOR {source} TO|ON {target}',
       'LIMIT ACCESS BETWEEN {both}',
     ]),
-    form('limitAccess', 'limit access to <target> to <source>', ['LIMIT ACCESS TO|ON {target} TO {source}']),
+    form('limitAccess', 'limit access to <target> to <source>', ['LIMIT ACCESS ON|OF {target} TO {source}', 'LIMIT ACCESS TO|ON {target} TO {source}']),
     form('limit', 'limit <target> to <ports>', ['LIMIT ACCESS TO|ON {target}', 'LIMIT {target}']),
   ];
 }
@@ -229,6 +270,7 @@ function unfinishedForms(): Form[] {
         'OPEN ACCESS',
         'OPEN ACCESS ON|OF|TO|FOR|FROM {target}',
       ],
+      ['let everyone reach {target}{on}'],
     ),
     asks(
       'From what should they be kept? Name it ("block ci from reaching db"), or say "isolate" to cut them off from everyone.',
@@ -242,6 +284,7 @@ function unfinishedForms(): Form[] {
         'CUT {target}',
         '{source} MAY_NOT REACH',
       ],
+      ['block {source} from everyone{on}', 'block all traffic to {source}{on}', 'isolate {source}', 'block all traffic to {target}{on}', 'isolate {target}'],
     ),
     asks('Which peers should be isolated?', ['ISOLATE', 'ISOLATE ACCESS']),
     asks(
@@ -256,13 +299,14 @@ function unfinishedForms(): Form[] {
         'REVOKE ACCESS FROM|OF|FOR {source}',
         'DELETE {target}',
       ],
+      ["revoke {source}'s access to {target}", 'revoke all access to {target}', 'delete the policy {target}', 'delete the policy {source}'],
     ),
     asks('Limit it to what? Say "limit db to port 5432" for ports, or "limit access to db to web" for peers.', [
       'LIMIT {target} TO {source}',
       'LIMIT',
       'LIMIT ACCESS',
       'LIMIT {source} POSS? ACCESS',
-    ]),
+    ], ['limit access to {target} to {source}{on}']),
     asks(
       'What should be open or closed in the end? A policy cannot be switched off: delete it, or say what it should allow.',
       [
@@ -272,6 +316,7 @@ function unfinishedForms(): Form[] {
         'DISABLE ACCESS',
         'DISABLE ACCESS TO|FROM|FOR {name}',
       ],
+      ['delete the policy {name}', 'block all traffic to {name}', 'isolate {name}'],
     ),
   ];
 }
@@ -280,8 +325,8 @@ function form(wish: Wish, shape: string, patterns: readonly string[]): Form {
   return { wish, shape, patterns: patterns.map(patternOf) };
 }
 
-function asks(question: string, patterns: readonly string[]): Form {
-  return { wish: 'ask', question, patterns: patterns.map(patternOf) };
+function asks(question: string, patterns: readonly string[], choices: readonly string[] = []): Form {
+  return { wish: 'ask', question, choices, patterns: patterns.map(patternOf) };
 }
 
 /** The sentences that are understood. */

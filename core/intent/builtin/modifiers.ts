@@ -1,7 +1,7 @@
 import type { PortEntry } from '../../network/policy.ts';
 import type { Sym, Token } from './lexicon.ts';
 import { otherPorts, portsAt, unknownPort } from './ports.ts';
-import { quoted, Refusal } from './refusal.ts';
+import { quoted, Refusal, said } from './refusal.ts';
 import { timeAt } from './times.ts';
 
 /** What may stand anywhere in a statement, taken out of it: `rest` says who, what and whom. */
@@ -19,6 +19,10 @@ export interface Modifiers {
   readonly mutual: boolean;
   /** "Also": it adds to what was said before. */
   readonly also: boolean;
+  /** "Everything else stays closed". */
+  readonly elseClosed: boolean;
+  /** Where the ports stand: before those who reach and are reached, or after a word such as "only". */
+  readonly portsPlace: 'first' | 'after only' | undefined;
 }
 
 export interface Context {
@@ -39,11 +43,16 @@ const BEFORE_PORTS: ReadonlySet<Sym> = new Set([
   'ALSO',
   'MAY',
   'NO',
+  'KEEP',
+  'NEEDS',
 ]);
-const AFTER_PORTS: ReadonlySet<Sym> = new Set(['FROM', 'TO', 'FOR', 'ON', 'OF', 'BETWEEN', 'EXCEPT']);
-const REACHES: ReadonlySet<Sym> = new Set(['REACH', 'REACHING', 'TO', 'ACCEPT']);
+const AFTER_PORTS: ReadonlySet<Sym> = new Set(['FROM', 'TO', 'FOR', 'ON', 'OF', 'BETWEEN', 'EXCEPT', 'OPEN', 'ELSE_CLOSED', 'NOBODY_ELSE']);
+const AFTER_NUMBER: ReadonlySet<Sym> = new Set(['FOR', 'UNTIL', 'NOBODY_ELSE', 'ELSE_CLOSED', 'COMMA', 'STOP', 'POLITE']);
+const REACHES: ReadonlySet<Sym> = new Set(['REACH', 'REACHING', 'TO', 'ACCEPT', 'ARROW']);
 /** Services that are verbs too: "let ops ssh into web-1", "web may ping db". */
 const PORT_VERBS: ReadonlySet<string> = new Set(['ssh', 'sftp', 'rdp', 'telnet', 'vnc', 'ping', 'rsync']);
+const CLOSING: ReadonlySet<Sym> = new Set(['DENY', 'CLOSE', 'CUT', 'ISOLATE', 'LOCK', 'NO']);
+const SCOPE_ENDS: ReadonlySet<Sym> = new Set(['FROM', 'TO', 'REACH', 'REACHING', 'ACCESS', 'ON', 'MAY', 'MAY_NOT']);
 const BOTH_WAYS: ReadonlySet<string> = new Set(['each other', 'one another', 'themselves']);
 
 /**
@@ -65,6 +74,8 @@ class Taker {
   #exclusive = false;
   #mutual = false;
   #also = false;
+  #elseClosed = false;
+  #portsPlace: Modifiers['portsPlace'];
   #at = 0;
 
   constructor(tokens: readonly Token[], context: Context) {
@@ -75,13 +86,15 @@ class Taker {
   take(): Modifiers {
     while (this.#at < this.#tokens.length) this.#takeOne();
     return {
-      rest: withoutPolite(this.#rest),
+      rest: withoutPolite(this.#until === undefined ? this.#rest : this.#rest.filter((token) => !isBesideDuration(token))),
       ports: this.#ports ?? [],
       spared: this.#spared ?? [],
       until: this.#until,
       exclusive: this.#exclusive,
       mutual: this.#mutual,
       also: this.#also,
+      elseClosed: this.#elseClosed,
+      portsPlace: this.#portsPlace,
     };
   }
 
@@ -93,6 +106,10 @@ class Taker {
     else if (time) this.#takeTime(time);
     else if (token.sym === 'ALSO') {
       this.#also = true;
+      this.#at += 1;
+    } else if (token.sym === 'ELSE_CLOSED') {
+      this.#dropComma();
+      this.#elseClosed = true;
       this.#at += 1;
     } else if (token.sym === 'NOBODY_ELSE') {
       this.#dropComma();
@@ -156,6 +173,7 @@ class Taker {
     }
     // "port 6379 on redis": the service after its port is the name of a group.
     if (sym === 'ON' && named.service !== undefined && this.#ports && this.#context.isName(named.service)) return false;
+    this.#refuseInsideOfException(named.end);
     this.#dropComma();
     this.#refuseInsideOfList(named.end);
     this.#setPorts(named.ports);
@@ -233,6 +251,17 @@ class Taker {
     if (!named) return false;
     const following = this.#tokens[named.end];
     const next = following?.sym;
+    // "web -> db 5432": a number right after who is reached.
+    const numbered = named.service === undefined && /\d{2}|tcp|udp|icmp/.test(this.#tokens[this.#at]?.text ?? '');
+    const last = this.#rest.at(-1);
+    const reached = this.#rest.some(({ sym }) => sym && REACHES.has(sym)) && last !== undefined && last.sym === undefined;
+    const ends = following === undefined || (next !== undefined && AFTER_NUMBER.has(next));
+    if (numbered && reached && ends && !this.#context.isName(`${last.text}-${this.#tokens[this.#at]?.text}`)) {
+      this.#refuseInsideOfList(named.end);
+      this.#setPorts(named.ports);
+      this.#at = named.end;
+      return true;
+    }
     // "allow web to db, port 443": after a comma at the end.
     if (before === 'COMMA' && following === undefined && named.service === undefined) {
       this.#dropComma();
@@ -262,8 +291,24 @@ class Taker {
     return true;
   }
 
+  /** "Block everyone except web on 22 from db": whether the port is that of the exception cannot be known. */
+  #refuseInsideOfException(end: number): void {
+    const [verb] = this.#rest;
+    const except = this.#rest.findLastIndex(({ sym }) => sym === 'EXCEPT');
+    const closes = verb?.sym && CLOSING.has(verb.sym);
+    if (except < 1 || !closes || this.#rest.slice(except + 1).some(({ sym }) => sym && SCOPE_ENDS.has(sym))) return;
+    const exception = this.#rest.slice(except);
+    throw new Refusal(
+      `${quoted(said(this.#tokens.slice(this.#at, end)))} may belong to the exception ${quoted(said(exception))} or to all of it.`,
+      ['Should it hold for all, or for the exception alone?'],
+    );
+  }
+
   #setPorts(ports: readonly PortEntry[]): void {
     if (this.#ports) throw new Refusal('Ports are named twice.', ['Which ports are meant?']);
+    const first = this.#rest.every(({ sym }) => sym !== undefined && sym !== 'REACH' && sym !== 'EXCEPT');
+    if (first) this.#portsPlace = 'first';
+    if (this.#rest.some(({ sym }) => sym === 'ONLY')) this.#portsPlace = 'after only';
     this.#ports = ports;
   }
 }
@@ -271,6 +316,11 @@ class Taker {
 function isVerbPlace(before: Sym | undefined, last: Token | undefined): boolean {
   if (before === 'MAY' || before === 'MAY_NOT' || before === 'TO') return true;
   return last !== undefined && last.sym === undefined;
+}
+
+/** "Temporarily" beside "for 2 hours" says nothing more. */
+function isBesideDuration({ sym, text }: Token): boolean {
+  return sym === 'VAGUE_TIME' && !['tonight', 'today', 'tomorrow', 'until further notice'].includes(text);
 }
 
 /** Courtesies at either end say nothing. */

@@ -1,13 +1,15 @@
 import type { NetworkState } from '../../network/state.ts';
 import type { RevertTarget } from '../planner.ts';
 import type { Act, Ask } from './acts/ask.ts';
-import { deny, denyByDefault, isolate, limitAccess, limitPorts } from './acts/forbid.ts';
+import { deny, denyByDefault, isolate, limitAccess, limitPorts, othersOf } from './acts/forbid.ts';
 import { allow, allowOnly } from './acts/grant.ts';
+import { keep } from './acts/keep.ts';
 import { deletePolicy, renamePolicy } from './acts/policies.ts';
 import { revoke } from './acts/revoke.ts';
 import type { Token } from './lexicon.ts';
 import { meantPorts } from './modifiers.ts';
-import { enumerated, quoted, Refusal } from './refusal.ts';
+import { meet, type Part, type Region, withoutPart } from './regions.ts';
+import { enumerated, quoted, Refusal, said } from './refusal.ts';
 import { refuseExtras, type Statement } from './statements.ts';
 import { everyone, type Subject } from './subject.ts';
 import { exclude, parseSubjects } from './subjects.ts';
@@ -69,6 +71,7 @@ function sided(statement: Statement, state: NetworkState, now: number): Step[] {
   const { slots, wish } = statement;
   if (slots['both'] || wish === 'separate' || statement.mutual) return mutually(statement, state, now);
   const { sources, targets } = sidesOf(statement, state);
+  if (statement.exceptions.length > 0) return excepting(statement, { sources, targets }, state, now);
   return act(statement, sources, targets, now);
 }
 
@@ -79,8 +82,19 @@ function sidesOf({ slots, wish }: Statement, state: NetworkState): Sides {
   let sources = source ? parseSubjects(source, state) : wish === 'isolate' ? [] : [all];
   let targets = target ? parseSubjects(target, state) : [all];
   if (sourceBut) sources = exclude(sources, parseSubjects(sourceBut, state), state);
+  if (targetBut && wish === 'isolate') refuseUndirected(targets, targetBut, state);
   if (targetBut) [sources, targets] = excludeFromEither(sources, targets, parseSubjects(targetBut, state), state);
   return { sources, targets };
+}
+
+/** "Isolate web-1 except my-laptop": what it may do with the one that is left out is not said. */
+function refuseUndirected(targets: readonly Subject[], tokens: readonly Token[], state: NetworkState): void {
+  const names = new Set(targets.flatMap(({ peers }) => peers.map(({ name }) => name)));
+  if (parseSubjects(tokens, state).every(({ peers }) => peers.every(({ name }) => names.has(name)))) return;
+  throw new Refusal(`It is not clear in which direction ${quoted(said(tokens))} is left out.`, ['From it, or to it?'], {
+    replace: tokens,
+    by: [`from ${said(tokens)}`, `to ${said(tokens)}`],
+  });
 }
 
 /** What stands before "except", and what after it. */
@@ -108,6 +122,83 @@ function excludeFromEither(
   }
   if (ofSources) return [exclude(sources, excepted, state), [...targets]];
   return [[...sources], exclude(targets, excepted, state)];
+}
+
+/** A statement of which parts are left out, as steps on what remains. */
+function excepting(statement: Statement, { sources, targets }: Sides, state: NetworkState, now: number): Step[] {
+  const { wish, exceptions } = statement;
+  const parts = exceptions.map(({ source, target, ports, kept }) => ({
+    ...(source && { sources: parseSubjects(source, state) }),
+    ...(target && { targets: parseSubjects(target, state) }),
+    ports,
+    kept,
+  }));
+  refuseExtras(statement, ['exclusive']);
+  const askIn = (on: NetworkState, region: Region): Ask => ({
+    ...askOf(statement, on, now, region.sources, region.targets),
+    ports: region.ports,
+  });
+  if (wish === 'isolate') {
+    refuseExtras(statement, ['ports']);
+    const all = [everyone(state)];
+    const [inward, outward] = [parts.filter((part) => part.sources), parts.filter((part) => part.targets)];
+    const inbound = remaining({ sources: all, targets, ports: [] }, inward.map(({ targets: _, ...part }) => part), state);
+    const outbound = remaining({ sources: targets, targets: all, ports: [] }, outward.map(({ sources: _, ...part }) => part), state);
+    const kept = [
+      ...inward.filter((part) => part.kept).map((part) => ({ sources: part.sources ?? all, targets, ports: part.ports })),
+      ...outward.filter((part) => part.kept).map((part) => ({ sources: targets, targets: part.targets ?? all, ports: part.ports })),
+    ];
+    return [
+      (on) => isolate(askOf(statement, on, now, [], targets), { inbound, outbound }),
+      ...kept.map((region) => (on: NetworkState) => keep(askIn(on, region))),
+    ];
+  }
+  const whole: Region = { sources, targets, ports: meantPorts(statement) };
+  const regions = remaining(whole, parts, state);
+  if (regions.length === 0)
+    throw new Refusal(`Nothing is left of ${quoted(statement.text)}.`, ['What should be open or closed in the end?']);
+  const cut = parts.map((part): Region & { kept: boolean } => ({
+    sources: part.sources ?? sources,
+    targets: part.targets ?? targets,
+    ports: part.ports.length > 0 ? part.ports : whole.ports,
+    kept: part.kept,
+  }));
+  if (wish === 'deny') {
+    return [
+      ...regions.map((region) => (on: NetworkState) => deny(askIn(on, region))),
+      ...cut.filter(({ kept }) => kept).map((region) => (on: NetworkState) => keep(askIn(on, region))),
+    ];
+  }
+  if (wish === 'allow' && !statement.exclusive && parts.every(({ kept }) => !kept)) {
+    return [
+      ...regions.map((region) => (on: NetworkState) => allow(askIn(on, region))),
+      ...cut.map((region) => (on: NetworkState) => deny(askIn(on, region))),
+    ];
+  }
+  throw new Refusal(`It is not clear what the exception in ${quoted(statement.text)} leaves out.`, [
+    'What should be open in the end, and what closed? Say it in two sentences.',
+  ]);
+}
+
+function remaining(whole: Region, parts: readonly Part[], state: NetworkState): Region[] {
+  return parts.reduce<Region[]>((regions, part) => regions.flatMap((region) => withoutPart(region, part, state)), [
+    whole,
+  ]);
+}
+
+/** Whether one statement closes some of what another one wants open. */
+export function closesSomeOf(closing: Statement, opening: Statement, state: NetworkState): boolean {
+  if (!['deny', 'isolate', 'separate'].includes(closing.wish) || closing.slots['both'] || opening.slots['both'])
+    return false;
+  const [closed, opened] = [sidesOf(closing, state), sidesOf(opening, state)];
+  const all = [everyone(state)];
+  const region: Region = { ...opened, ports: [] };
+  if (closing.wish === 'isolate')
+    return (
+      meet({ sources: all, targets: closed.targets, ports: [] }, region) ||
+      meet({ sources: closed.targets, targets: all, ports: [] }, region)
+    );
+  return meet({ ...closed, ports: [] }, region) || (closing.wish === 'separate' && meet({ sources: closed.targets, targets: closed.sources, ports: [] }, region));
 }
 
 const MAX_SIDES = 8;
@@ -145,16 +236,26 @@ function act(statement: Statement, sources: readonly Subject[], targets: readonl
   switch (wish) {
     case 'allow':
     case 'only': {
-      const granted: Step = exclusive || wish === 'only' ? (on) => allowOnly(ask(on)) : (on) => allow(ask(on));
+      const alone = exclusive || wish === 'only';
+      const scoped = alone && meantPorts(statement).length > 0;
+      const granted: Step = alone && !scoped ? (on) => allowOnly(ask(on)) : (on) => allow(ask(on));
       const excepted = sources.flatMap((source) => source.excepted);
       const notTo = targets.flatMap((target) => target.excepted);
       return [
         granted,
+        // What is said of a port holds for that port alone.
+        ...(scoped ? [(on: NetworkState) => deny(ask(on, { sources: othersOf(sources, on) }))] : []),
         ...(excepted.length > 0 ? [(on: NetworkState) => deny(ask(on, { sources: excepted }))] : []),
         ...(notTo.length > 0 ? [(on: NetworkState) => deny(ask(on, { targets: notTo }))] : []),
         ...(spared.length > 0 ? [(on: NetworkState) => deny(ask(on, { ports: spared }))] : []),
       ];
     }
+    case 'onlyTo':
+      refuseExtras(statement, ['exclusive']);
+      return [(on) => allow(ask(on)), (on) => deny(ask(on, { targets: othersOf(targets, on) }))];
+    case 'keep':
+      refuseExtras(statement, ['exclusive', 'time']);
+      return [(on) => keep(ask(on))];
     case 'deny':
     case 'separate':
       refuseExtras(statement, ['exclusive']);
@@ -177,6 +278,7 @@ function act(statement: Statement, sources: readonly Subject[], targets: readonl
       return [(on) => limitPorts(ask(on))];
     case 'limitAccess':
       refuseExtras(statement, ['exclusive']);
+      if (statement.portsPlace === 'first') return [(on) => deny(ask(on, { sources: othersOf(sources, on) }))];
       return [(on) => limitAccess(ask(on))];
     default:
       throw new Refusal(`${quoted(statement.text)} is not understood.`, ['Can it be said in other words?']);

@@ -4,7 +4,7 @@ import { formsOf, type Names, namesOf, nearest, type Pair } from './names.ts';
 import { enumerated, quoted, Refusal } from './refusal.ts';
 import { labelled, onePeer, type Subject, samePeers } from './subject.ts';
 
-export const ARTICLES: ReadonlySet<string> = new Set(['the', 'our', 'my', 'a', 'an', 'other']);
+export const ARTICLES: ReadonlySet<string> = new Set(['the', 'our', 'my', 'a', 'an']);
 export const EVERYONE: ReadonlySet<string> = new Set([
   'everyone',
   'everybody',
@@ -40,6 +40,16 @@ const NOUNS: ReadonlySet<string> = new Set(
     'workload',
   ].flatMap((noun) => [noun, noun === 'box' ? 'boxes' : `${noun}s`]),
 );
+/** Whether a word says what kind of thing is meant, and not which. */
+export function isNoun(word: string): boolean {
+  return NOUNS.has(word);
+}
+
+/** Whether a word only links or counts others inside of a name. */
+export function isFiller(word: string): boolean {
+  return NOUNS.has(word) || LINKS.has(word) || ARTICLES.has(word) || EVERYONE.has(word);
+}
+
 const QUALIFIERS: ReadonlySet<string> = new Set(PEER_NOUNS);
 /** Words between who is meant and what they have in common. */
 export const LINKS: ReadonlySet<string> = new Set([

@@ -21,9 +21,9 @@ const CONTRACTIONS: ReadonlyMap<string, string> = new Map(
     "let's": 'lets',
     '&': 'and',
     '+': 'and',
-    '->': 'to',
-    '=>': 'to',
-    '→': 'to',
+    '=>': '->',
+    '→': '->',
+    '-->': '->',
   }),
 );
 const JOIN = '\u0001';
@@ -40,9 +40,11 @@ export function tokenise(intent: string): Word[] {
     .normalize('NFKC')
     .replaceAll(/[‘’´]/g, "'")
     .replaceAll(/[“”„«»`]/g, '"')
+    .replaceAll(/(?<=\D)\s[–—-]\s(?=\D)/g, ' , ')
     .replaceAll(/[‐‑–—−]/g, '-')
-    .replaceAll('(', ' , ')
-    .replaceAll(/[)[\]{}]/g, ' ')
+    .replaceAll(/[()]/g, ' $& ')
+    .replaceAll(/[[\]{}]/g, ' $& ')
+    .replaceAll(/(?<=\S)(?:->|=>|→)(?=\S)/g, ' -> ')
     .replaceAll(/(^|\s)'([^\s']+)'(?=[\s,;.!?]|$)/g, '$1"$2"')
     .toLowerCase()
     .replaceAll(SELECTOR, (found) => found.replaceAll(',', JOIN));

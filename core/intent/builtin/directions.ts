@@ -7,7 +7,7 @@ export function withDirections(tokens: readonly Token[]): readonly Token[] {
   const word = tokens[at];
   if (word === undefined) return tokens;
   const access: Token = { text: 'access', quoted: false, sym: 'ACCESS' };
-  const rest = tokens.slice(at + 1);
+  const rest = tokens.slice(tokens[at + 1]?.sym === 'ACCESS' ? at + 2 : at + 1);
   const both = rest.some(({ sym }) => sym === 'FROM') && rest.some(({ sym }) => sym === 'TO');
   if (both) return [...tokens.slice(0, at), access, ...rest];
   const own = ownerOf(tokens, at);

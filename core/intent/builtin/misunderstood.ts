@@ -5,7 +5,7 @@ import type { Slots } from './match.ts';
 import type { Context, Modifiers } from './modifiers.ts';
 import { nearest } from './names.ts';
 import { isFiller } from './phrases.ts';
-import { portList, unknownPort } from './ports.ts';
+import { portList, portsAt, unknownPort } from './ports.ts';
 import { enumerated, quoted, Refusal, said } from './refusal.ts';
 import { worded } from './wording.ts';
 
@@ -64,7 +64,8 @@ export function unclearOnly(rest: readonly Token[], beside: Beside, known?: Slot
           'limit {target} to {ports}',
         ]
       : ['only {source} may reach {target}', 'block {source} from everyone except {target}'];
-  const choices = [...worded(templates, withPorts(slots, beside), beside), ...(beside.ports.length > 0 ? egressOnly(slots, beside) : [])];
+  const others = worded(templates, withPorts(slots, beside), beside);
+  const choices = beside.ports.length > 0 ? [...others.slice(0, 3), ...egressOnly(slots, beside)] : others;
   return new Refusal(
     `It is not clear what ${quoted(word?.text ?? 'only')} holds for: who reaches, who is reached, or the ports.`,
     [
@@ -86,12 +87,22 @@ function withPorts(slots: Slots, { ports }: Beside): Slots {
   return ports.length > 0 ? { ...slots, ports: [{ text: portList(ports), quoted: false }] } : slots;
 }
 
+const SWAP_QUESTION = 'How should the old access end: should a grant be taken back, or should it be forbidden?';
+
 /** "Let web reach db-2 instead of db-1": whether the old access is granted or merely open decides how it goes. */
 function unclearSwap(rest: readonly Token[], beside: Beside): Refusal {
   const at = rest.findIndex(({ sym }) => sym === 'INSTEAD_OF');
   const [head, old] = [rest.slice(0, at), rest.slice(at + 1)];
   const { source = [], target = [] } = formOf(head)?.slots ?? {};
   const [first] = worded(['let {source} reach {target}{on}'], { source, target }, beside);
+  const oldPorts = portsAt(old, 0);
+  if (oldPorts?.end === old.length) {
+    const before = { ports: oldPorts.ports, until: undefined };
+    const closing = worded(['revoke access from {source} to {target}{on}', 'block {source} from {target}{on}'], { source, target }, before);
+    return new Refusal(`${quoted(said(rest.slice(at)))} asks for one thing to open and another to close.`, [SWAP_QUESTION], {
+      choices: first === undefined ? [] : closing.map((second) => `${first}; ${second}`),
+    });
+  }
   const closing = [
     ...worded(["revoke {source}'s access to {old}"], { source, old }, { ports: [], until: undefined }),
     ...worded(['block {source} from {old}'], { source, old }, { ports: [], until: beside.until }),
@@ -99,7 +110,7 @@ function unclearSwap(rest: readonly Token[], beside: Beside): Refusal {
   ];
   return new Refusal(
     `${quoted(said(rest.slice(at)))} asks for one thing to open and another to close.`,
-    [`How should the access that ${quoted(said(old))} stands for end: should a grant be taken back, or should it be forbidden?`],
+    [SWAP_QUESTION],
     { choices: first === undefined ? [] : closing.map((second) => `${first}; ${second}`) },
   );
 }

@@ -45,6 +45,8 @@ const BEFORE_PORTS: ReadonlySet<Sym> = new Set([
   'NO',
   'KEEP',
   'NEEDS',
+  'INCOMING',
+  'OUTGOING',
 ]);
 const AFTER_PORTS: ReadonlySet<Sym> = new Set(['FROM', 'TO', 'FOR', 'ON', 'OF', 'BETWEEN', 'EXCEPT', 'OPEN', 'ELSE_CLOSED', 'NOBODY_ELSE']);
 const AFTER_NUMBER: ReadonlySet<Sym> = new Set(['FOR', 'UNTIL', 'NOBODY_ELSE', 'ELSE_CLOSED', 'COMMA', 'STOP', 'POLITE']);
@@ -224,6 +226,11 @@ class Taker {
     if (!PORT_VERBS.has(text)) return false;
     const next = this.#tokens[this.#at + 1];
     if (next === undefined || !isVerbPlace(before, this.#rest.at(-1))) return false;
+    if (next.text === 'in' && this.#at + 2 === this.#tokens.length) {
+      this.#reach(portsAt([{ text, quoted: false }], 0)?.ports ?? [], before, this.#at + 2);
+      this.#rest.push({ text: 'it', quoted: false, sym: 'LAST_CHANGE' });
+      return true;
+    }
     const into = next.sym === 'TO';
     if (!into && (text !== 'ping' || (next.sym !== undefined && next.sym !== 'MUTUAL'))) return false;
     this.#reach(portsAt([{ text, quoted: false }], 0)?.ports ?? [], before, this.#at + (into ? 2 : 1));

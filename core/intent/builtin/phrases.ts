@@ -137,6 +137,8 @@ function pairFor(key: string, value: string, { pairs }: Names): Pair {
   const known = pairs.filter((pair) => pair.key.toLowerCase() === key).map((pair) => `${pair.key}=${pair.value}`);
   throw new Refusal(
     `No peer has the label ${quoted(`${key}=${value}`)}.${known.length > 0 ? ` Known: ${enumerated(known)}.` : ''}`,
+    [],
+    { by: nearest(`${key}=${value}`, known) },
   );
 }
 
@@ -198,7 +200,9 @@ function theOne(candidates: readonly Subject[], phrase: string): Subject {
   const meanings = distinct.map(({ noun, peers, marks, terms }) =>
     noun.includes('=') ? `${noun} (${peers.length} peers)` : `peer ${marks.length >= 0 ? terms[0] : noun}`,
   );
-  throw new Refusal(`${quoted(phrase)} has more than one meaning.`, [`Which one: ${enumerated(meanings)}?`]);
+  throw new Refusal(`${quoted(phrase)} has more than one meaning.`, [`Which one: ${enumerated(meanings)}?`], {
+    by: distinct.map(({ noun, terms }) => (noun.includes('=') ? noun : `peer ${terms[0]}`)),
+  });
 }
 
 /** The one label that a word means. */
@@ -245,7 +249,7 @@ function unknown(phrase: string, names: Names, word = stemOf(phrase)): Refusal {
   if (near.length > 0) {
     return new Refusal(`Nothing is called ${quoted(phrase)}: no peer, and no value of a label.`, [
       `Did you mean ${enumerated(near.map((name) => quoted(name)))}?`,
-    ]);
+    ], { by: near.map((name) => phrase.replace(word, name)) });
   }
   const peers = enumerated(
     names.peers

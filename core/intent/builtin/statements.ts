@@ -64,19 +64,19 @@ function wishOf(tokens: readonly Token[], context: Context): Wish | undefined {
 function wholeStatement(tokens: readonly Token[], context: Context): Statement {
   const { rest: found, ...modifiers } = takeModifiers(tokens, context);
   const rest = withDirections(found);
-  const text = said(rest);
   refuseTraps(rest, modifiers);
   const fitting = formOf(rest);
   if (!fitting) throw notUnderstood(rest, tokens, modifiers, context);
-  return statementOf(fitting, rest, text, modifiers);
+  return statementOf(fitting, rest, tokens, modifiers);
 }
 
 function statementOf(
   { form, slots }: { readonly form: Form; readonly slots: Slots },
   rest: readonly Token[],
-  text: string,
+  words: readonly Token[],
   modifiers: Omit<Modifiers, 'rest'>,
 ): Statement {
+  const text = said(words);
   const verb = rest[0]?.text ?? '';
   if (form.arrow && GIVING.has(verb)) {
     const [one, other] = DENYING.has(verb)
@@ -105,7 +105,7 @@ function statementOf(
   const unclear =
     (form.wish === 'onlyTo' && modifiers.ports.length > 0) || (form.passive && modifiers.portsPlace === 'after only');
   if (unclear) throw unclearOnly(rest, modifiers, slots);
-  return { wish: form.wish, slots, text, words: rest, exceptions: [], ...modifiers, ports: neededPorts(rest, slots, modifiers.ports) };
+  return { wish: form.wish, slots, text: said(rest), words, exceptions: [], ...modifiers, ports: neededPorts(rest, slots, modifiers.ports) };
 }
 
 /** "Web needs redis" asks for the port of redis, at the group of that name. */

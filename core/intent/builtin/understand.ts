@@ -5,6 +5,7 @@ import { type FollowUp, followUp, withReferents } from './follow-up.ts';
 import { isOtherLanguage } from './language.ts';
 import { recognise, type Token } from './lexicon.ts';
 import { match, patternOf } from './match.ts';
+import { unclearOnly } from './misunderstood.ts';
 import type { Context } from './modifiers.ts';
 import { withElse } from './others.ts';
 import { withoutReason } from './reasons.ts';
@@ -58,12 +59,23 @@ export function understood(
 function nextOf(sentence: Sentence, before: Statement | undefined, context: Context, closes: Closes): FollowUp {
   const amended = closedBesides(sentence.tokens, before) ?? keptOpen(sentence, before, context, closes);
   if (amended && before) return { statement: amended, amends: before };
-  const follows = followUp(sentence.tokens, before, context);
+  const follows = followsUp(sentence, before, context);
   if (follows) return follows;
   const parsed = withReferents(parseStatement(sentence.tokens, context), before);
   const statement = withElse(parsed, before);
   if (before && statement.wish === 'allow') return exceptionOf(sentence, statement, before, closes) ?? { statement };
   return { statement };
+}
+
+/** A sentence with an exception is asked about as what it is, not as what goes on from another. */
+function followsUp({ tokens }: Sentence, before: Statement | undefined, context: Context): FollowUp | undefined {
+  if (!tokens.some(({ sym }) => sym === 'EXCEPT')) return followUp(tokens, before, context);
+  try {
+    return followUp(tokens, before, context);
+  } catch (error) {
+    if (error instanceof Refusal) return undefined;
+    throw error;
+  }
 }
 
 const NOBODY_ELSE = [
@@ -78,7 +90,7 @@ const NOTHING_ELSE = patternOf('NOTHING_ELSE');
 /** "Nobody else.", "Everything else stays closed." and "Nothing else." as sentences of their own. */
 function closedBesides(tokens: readonly Token[], before: Statement | undefined): Statement | undefined {
   if (match(ELSE_CLOSED, tokens)) return before && { ...before, elseClosed: true };
-  if (match(NOTHING_ELSE, tokens) && before?.wish === 'allow') return { ...before, elseClosed: true };
+  if (match(NOTHING_ELSE, tokens) && before) throw unclearOnly([...before.words, ...tokens], before, before.slots);
   const nobody = NOBODY_ELSE.some((pattern) => match(pattern, tokens));
   return nobody && before?.wish === 'allow' ? { ...before, exclusive: true } : undefined;
 }

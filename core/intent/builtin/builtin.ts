@@ -9,9 +9,11 @@ import type { Context } from './modifiers.ts';
 import { isNameIn, namesOf } from './names.ts';
 import { partialOf } from './partial.ts';
 import { closesSomeOf, revertOf, stepsOf } from './perform.ts';
-import { Refusal } from './refusal.ts';
+import { portList } from './ports.ts';
+import { Refusal, said } from './refusal.ts';
 import type { Statement } from './statements.ts';
 import { type Closes, understood, wordsOf } from './understand.ts';
+import { worded } from './wording.ts';
 
 /**
  * The planner that needs no model: a fixed grammar over the peers and labels of the workspace. What it does not understand
@@ -85,9 +87,20 @@ function planned(question: Question, tokens: readonly Token[]): PlanAnswer {
     state,
     now,
   );
-  if (!only?.amends) return { outcome: 'changes', ...next };
+  const questions = wishes.flatMap(({ statement }) => assumedOf(statement));
+  if (!only?.amends) return { outcome: 'changes', ...next, ...(questions.length > 0 && { questions }) };
   const before = compose(stepsOf(only.amends, state, now), state, now);
   return { outcome: 'changes', ...amendedAct(next, before, state, now) };
+}
+
+/** "Reach db on 5432 and nobody else" closes db to everyone else, on all ports. */
+function assumedOf(statement: Statement): string[] {
+  const { wish, ports, exclusive, exclusiveOnPorts, slots } = statement;
+  if (wish !== 'allow' || !exclusive || exclusiveOnPorts || ports.length === 0) return [];
+  const [narrower] = worded(['only {source} may reach {target}{on}'], slots, statement);
+  return [
+    `This closes ${said(slots['target'] ?? [])} to everyone else on every port. Should it close only ${portList(ports)}? Then say ${JSON.stringify(narrower)}.`,
+  ];
 }
 
 /** Intents before this one that are looked at. */

@@ -2,7 +2,7 @@ import type { NetworkState } from '../../network/state.ts';
 import type { RevertTarget } from '../planner.ts';
 import type { Act, Ask } from './acts/ask.ts';
 import { deny, denyByDefault, isolate, limitAccess, limitPorts, othersOf } from './acts/forbid.ts';
-import { allow, allowOnly } from './acts/grant.ts';
+import { allow, allowOnly, allowOnlyOnPorts } from './acts/grant.ts';
 import { keep } from './acts/keep.ts';
 import { deletePolicy, renamePolicy } from './acts/policies.ts';
 import { revoke } from './acts/revoke.ts';
@@ -237,14 +237,13 @@ function act(statement: Statement, sources: readonly Subject[], targets: readonl
     case 'allow':
     case 'only': {
       const alone = exclusive || wish === 'only';
-      const scoped = alone && meantPorts(statement).length > 0;
-      const granted: Step = alone && !scoped ? (on) => allowOnly(ask(on)) : (on) => allow(ask(on));
+      // What is said of a port holds for that port alone.
+      const scoped = meantPorts(statement).length > 0 && (wish === 'only' || statement.exclusiveOnPorts);
+      const granted: Step = (on) => (!alone ? allow : scoped ? allowOnlyOnPorts : allowOnly)(ask(on));
       const excepted = sources.flatMap((source) => source.excepted);
       const notTo = targets.flatMap((target) => target.excepted);
       return [
         granted,
-        // What is said of a port holds for that port alone.
-        ...(scoped ? [(on: NetworkState) => deny(ask(on, { sources: othersOf(sources, on) }))] : []),
         ...(excepted.length > 0 ? [(on: NetworkState) => deny(ask(on, { sources: excepted }))] : []),
         ...(notTo.length > 0 ? [(on: NetworkState) => deny(ask(on, { targets: notTo }))] : []),
         ...(spared.length > 0 ? [(on: NetworkState) => deny(ask(on, { ports: spared }))] : []),

@@ -7,6 +7,7 @@ import { namesOf, subjectsOf } from '../names.ts';
 import { portSlug } from '../ports.ts';
 import { enumerated, quoted, Refusal } from '../refusal.ts';
 import { isolation, livePolicies, portsMeet } from '../selects.ts';
+import { deny, othersOf } from './forbid.ts';
 import type { Subject } from '../subject.ts';
 import {
   type Act,
@@ -20,6 +21,7 @@ import {
   rule,
   selected,
   slugOf,
+  timeText,
   write,
 } from './ask.ts';
 
@@ -60,6 +62,17 @@ export function allowOnly(ask: Ask): Act {
   const egress = opened(ask, sources, targets, 'egress');
   const sentence = `Let only ${nounsOf(sources)} reach ${reachText(ask)}`;
   return act(ask, [...withdrawn, ...grants, ...egress], [...between(ask, 'allow'), ...othersDenied(ask)], sentence);
+}
+
+/** As {@link allow}, and forbids everyone else these ports; what others may reach besides stays as it is. */
+export function allowOnlyOnPorts(ask: Ask): Act {
+  const granted = allow(ask);
+  const forbidden = deny({ ...ask, sources: othersOf(ask.sources, ask.state) });
+  return {
+    changes: [...granted.changes, ...forbidden.changes.filter((one) => !granted.changes.some(({ name }) => name === one.name))],
+    expectations: [...granted.expectations, ...forbidden.expectations],
+    summary: `Let only ${nounsOf(ask.sources)} reach ${reachText(ask)}${timeText(ask)}.`,
+  };
 }
 
 function othersDenied({ sources, targets }: Ask): Expectation[] {

@@ -133,7 +133,7 @@ function denyForms(): Form[] {
       'DENY|CUT|CLOSE {target} ACCESS FOR|FROM {source}',
     ]),
     form('deny', 'block <source> -> <target>', ['DENY|CUT|CLOSE {source} ARROW {target}', 'DENY|CUT|CLOSE ACCESS {source} ARROW {target}']),
-    form('deny', 'keep <source> away from <target>', ['KEEP {source} REACHING|FROM {target}']),
+    form('deny', 'keep <source> away from <target>', ['KEEP {source} REACHING|FROM {target}', 'CLOSE {source} FROM {target}']),
     form('deny', 'block <source> from reaching <target>', ['DENY {source} REACHING|REACH|FROM {target}']),
     { ...form('deny', 'block <source> to <target>', ['DENY {source} TO {target}']), arrow: true },
     form('deny', '<source> should be blocked from <target>', [
@@ -180,12 +180,17 @@ function allowForms(): Form[] {
     ]),
     form('allow', 'give <source> access to <target>', ['LET {source} ACCESS TO|ON {target}']),
     form('allow', 'allow <target> access for <source>', ['LET|OPEN {target} ACCESS FOR|FROM {source}']),
-    form('allow', 'let <source> reach <target>', ['LET|OPEN {source} REACH {target}']),
+    form('allow', 'let <source> reach <target>', [
+      'LET|OPEN {source} REACH {target}',
+      'LET {source} REACHING {target}',
+      'WHITELIST {source} FOR|ON|TO {target}',
+    ]),
     form('allow', '<source> needs <target>', ['{source} NEEDS {target}']),
     form('allow', '<source> may reach <target>', ['{source} MAY REACH {target}', '{source} MAY ACCESS TO|ON {target}']),
     form('allow', '<target> may be reached by <source>', [
       '{target} MAY ACCEPT ACCESS? FROM|BY|FOR|TO {source}',
       'LET {target} ACCEPT ACCESS? FROM|BY {source}',
+      'MAKE {target} REACHABLE FROM|BY|FOR|TO {source}',
     ]),
     form('allow', 'open <ports> on <target> to <source>', ['OPEN ACCESS ON|OF|TO {target} TO|FOR|FROM {source}']),
     form('allow', 'open <target> to <source>', ['OPEN {target} TO|FOR {source}']),
@@ -218,7 +223,9 @@ function isolateForms(): Form[] {
       '{source} MAY ISOLATED FROM {target}',
     ]),
     form('isolate', '<target> should be isolated', ['{target} MAY ISOLATED']),
-    form('isolate', 'isolate <target>', ['ISOLATE {target}', 'CUT {target} OFF', 'LOCK {target} OFF?']),
+    form('isolate', 'isolate <target>', [
+      'PUT {target} QUARANTINED',
+      'ISOLATE {target}', 'CUT {target} OFF', 'LOCK {target} OFF?']),
   ];
 }
 
@@ -228,10 +235,14 @@ function revokeForms(): Form[] {
       'REVOKE {source} POSS? ACCESS TO|ON {target}',
       'REVOKE {source} POSS {target} ACCESS',
     ]),
+    form('revoke', '<source> should lose access to <target>', [
+      '{source} MAY LOSE PRONOUN? ACCESS TO|ON {target}',
+    ]),
     form('revoke', 'revoke all access to <target>', ['REVOKE ACCESS TO|ON {target}']),
     form('revoke', 'revoke access from <source> to <target>', [
       'REVOKE ACCESS FROM|OF|FOR {source} TO|ON {target}',
       'REVOKE ACCESS TO|ON {target} FROM|OF|FOR {source}',
+      'REVOKE ACCESS {source} MAY TO|ON {target}',
     ]),
   ];
 }
@@ -245,6 +256,11 @@ function limitForms(): Form[] {
       'LIMIT ACCESS BETWEEN {both}',
     ]),
     form('limitAccess', 'limit access to <target> to <source>', ['LIMIT ACCESS ON|OF {target} TO {source}', 'LIMIT ACCESS TO|ON {target} TO {source}']),
+    form('limit', 'leave only <ports> open on <target>', [
+      'ONLY KEEP ACCESS OPEN ON|OF|TO {target}',
+      'KEEP ONLY ACCESS OPEN ON|OF|TO {target}',
+      'ONLY KEEP OPEN ACCESS ON|OF|TO {target}',
+    ]),
     form('limit', 'limit <target> to <ports>', ['LIMIT ACCESS TO|ON {target}', 'LIMIT {target}']),
   ];
 }

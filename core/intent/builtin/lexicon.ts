@@ -68,7 +68,13 @@ export type Sym =
   | 'BRACKET_END'
   | 'SOME'
   | 'PRONOUN'
-  | 'POLITE';
+  | 'POLITE'
+  | 'MAKE'
+  | 'REACHABLE'
+  | 'WHITELIST'
+  | 'PUT'
+  | 'QUARANTINED'
+  | 'LOSE';
 
 /** A word of the grammar, or without `sym` a word that must be part of a name, a port or a time. */
 export interface Token extends Word {
@@ -85,7 +91,7 @@ const MAY_NOT =
   'can not|may not|should not|must not|shall not|is not allowed|are not allowed|is not permitted|are not permitted|should never|must never|may never|can never|is never allowed|are never allowed|should no longer|must no longer|may no longer|can no longer|is no longer allowed|are no longer allowed|will not';
 
 const PHRASES: Readonly<Record<Sym, string>> = {
-  LET: 'let|lets|allow|permit|still let|still allow|still permit|add|create|set up|enable|authorize|authorise|grant|give|i want|we want|i need|we need|i would like|we would like|start allowing|start letting',
+  LET: 'let|lets|allow|permit|still let|still allow|still permit|add|create|set up|enable|authorize|authorise|grant|give|i want|we want|i need|we need|i would like|we would like|start allowing|start letting|we get|can we get|could we get',
   OPEN: 'open|open up',
   DENY: 'deny|block|forbid|stop|prevent|refuse|prohibit|ban|bar|reject|disallow|drop|shut out|shut off|lock out|do not let|do not allow|do not permit|do not give|do not grant|do not enable|never let|never allow|never permit|never give|never grant|no longer let|no longer allow|no longer permit|stop letting|stop allowing|stop permitting|start blocking|start denying',
   KEEP: 'keep|leave|retain|preserve|keep allowing|keep letting',
@@ -164,6 +170,12 @@ const PHRASES: Readonly<Record<Sym, string>> = {
   REASON: 'because|because of|due to|so that|as a consequence of|given that|reason is|the reason is',
   BRACKET: '(',
   BRACKET_END: ')',
+  MAKE: 'make',
+  REACHABLE: 'reachable|accessible',
+  WHITELIST: 'whitelist|allowlist',
+  PUT: 'put|place',
+  QUARANTINED: 'in quarantine|into quarantine|in isolation|into isolation',
+  LOSE: 'lose',
   SOME: 'some|some of|a few|a few of|most|most of|several|several of|half of|one of|any one of|many|many of',
   PRONOUN: 'it|them|they|him|her|this|these|those|that|that one|the same|its|their',
   POLITE:

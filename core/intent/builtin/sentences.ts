@@ -19,6 +19,8 @@ export const STARTS: ReadonlySet<Sym> = new Set([
   'RENAME',
   'UNDO',
   'DISABLE',
+  'WHITELIST',
+  'PUT',
 ]);
 const BREAKS: ReadonlySet<Sym> = new Set(['STOP', 'THEN', 'ALSO', 'AND', 'COMMA', 'POLITE', 'EXCEPT']);
 const MODALS: ReadonlySet<Sym> = new Set(['MAY', 'NEEDS', 'MAY_NOT']);

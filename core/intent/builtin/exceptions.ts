@@ -20,6 +20,8 @@ const LET: Token = { text: 'let', quoted: false, sym: 'LET' };
 /** What stands behind "except", after a verb that makes it a sentence. */
 const PATTERNS = [
   'LET ACCESS? OPEN? FROM|FOR|BY {source}',
+  'LET ACCESS? FROM|FOR {source} OPEN',
+  'LET ACCESS? OPEN? FROM|FOR|TO {source} ON {target}',
   'LET ACCESS OPEN TO {source}',
   'LET ACCESS OF {source}',
   'LET ACCESS? TO|ON {target}',
@@ -86,6 +88,7 @@ export function exceptionAt(
     if (!wish || wish === 'ask') continue;
     const tail = tokens.slice(at + 1);
     const clause = clauseOf(tail, context, false);
+    if (!clause && tail[0]?.sym === 'ONLY') continue;
     if (!clause) throw unclearException(tokens.slice(at), tail);
     const { who, ports, until, ...exception } = clause;
     if (wish === 'isolate' && !who && !exception.source && !exception.target) throw whichDirection(tail, ports);

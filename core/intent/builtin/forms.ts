@@ -152,7 +152,7 @@ function denyForms(): Form[] {
       '{both} MAY_NOT REACH MUTUAL',
       '{both} MAY_NOT TALK',
     ]),
-    form('deny', 'block access to <target>', ['DENY|CUT|ISOLATE ACCESS TO|ON {target}']),
+    form('deny', 'block access to <target>', ['DENY|CUT|ISOLATE|NO ACCESS TO|ON {target}', '{target} MAY_NOT ACCEPT ACCESS?']),
     form('deny', 'block all access from <source>', ['DENY|CUT|ISOLATE ACCESS FROM {source}']),
     form('deny', 'close <ports> on <target> to <source>', ['CLOSE ACCESS ON|OF|TO {target} TO|FOR|FROM {source}']),
     form('deny', 'close <ports> on <target>', ['CLOSE ACCESS ON|OF|TO {target}']),
@@ -195,7 +195,7 @@ function allowForms(): Form[] {
     form('allow', 'open <ports> on <target> to <source>', ['OPEN ACCESS ON|OF|TO {target} TO|FOR|FROM {source}']),
     form('allow', 'open <target> to <source>', ['OPEN {target} TO|FOR {source}']),
     form('allow', '<source> -> <target>', ['LET|OPEN {source} ARROW {target}', 'LET|OPEN ACCESS {source} ARROW {target}', '{source} ARROW {target}']),
-    { ...form('allow', 'allow <source> to <target>', ['LET {source} TO {target}']), arrow: true },
+    { ...form('allow', 'allow <source> to <target>', ['LET {source} TO|ON {target}']), arrow: true },
   ];
 }
 
@@ -260,6 +260,7 @@ function limitForms(): Form[] {
       'ONLY KEEP ACCESS OPEN ON|OF|TO {target}',
       'KEEP ONLY ACCESS OPEN ON|OF|TO {target}',
       'ONLY KEEP OPEN ACCESS ON|OF|TO {target}',
+      'ONLY ACCESS MAY ACCEPT ON|OF|TO {target}',
     ]),
     form('limit', 'limit <target> to <ports>', ['LIMIT ACCESS TO|ON {target}', 'LIMIT {target}']),
   ];

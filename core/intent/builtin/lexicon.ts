@@ -125,7 +125,7 @@ const PHRASES: Readonly<Record<Sym, string>> = {
   NEEDS: `needs|need|requires|require|${suffixed(' to', 'needs|need')}`,
   MAY_NOT: `${MAY_NOT}|${suffixed(' be able to', MAY_NOT)}|${suffixed(' be allowed to', MAY_NOT)}|${suffixed(' to', 'is not allowed|are not allowed|is not permitted|are not permitted|is never allowed|are never allowed|is no longer allowed|are no longer allowed')}|${suffixed(' have', MAY_NOT)}`,
   NOBODY: 'nobody|no one|no-one|none|no peer|no peers|no node|no device|no host|no machine',
-  ONLY: 'only|just|solely|exclusively',
+  ONLY: 'nothing but|nothing except|nothing other than|only|just|solely|exclusively',
   NOBODY_ELSE: each(
     'and |but |',
     'nobody else|no one else|no-one else|noone else|none else|nobody|no one|no-one|no other peer|no other peers|no other node|no other nodes|no other device|no other devices|no other host|no other hosts|no other machine|no other machines',

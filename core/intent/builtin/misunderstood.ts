@@ -46,13 +46,15 @@ export function refuseTraps(rest: readonly Token[], beside: Beside): void {
 
 const LIMITING: ReadonlySet<Sym> = new Set(['ONLY', 'NOTHING_ELSE', 'COMMA', 'AND']);
 
+const JOINING: ReadonlySet<Sym> = new Set(['AND', 'COMMA', 'EXCEPT']);
+
 /** "Web may only reach db on 5432": nobody else, nothing else on db, or nothing else at all. */
 export function unclearOnly(rest: readonly Token[], beside: Beside, known?: Slots): Refusal {
   const word = rest.find(({ sym }) => sym === 'NOTHING_ELSE') ?? rest.find(({ sym }) => sym === 'ONLY');
   const plain = rest.filter((token, at) => {
     const next = rest[at + 1]?.sym;
     const limiting = token.sym === 'ONLY' || token.sym === 'NOTHING_ELSE';
-    return !limiting && !((token.sym === 'AND' || token.sym === 'COMMA') && next && LIMITING.has(next));
+    return !limiting && !(token.sym && JOINING.has(token.sym) && next && LIMITING.has(next));
   });
   const slots = known ?? formOf(plain)?.slots ?? {};
   const templates =

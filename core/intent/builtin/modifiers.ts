@@ -48,9 +48,10 @@ const BEFORE_PORTS: ReadonlySet<Sym> = new Set([
   'KEEP',
   'NEEDS',
   'INCOMING',
+  'ACCEPT',
   'OUTGOING',
 ]);
-const AFTER_PORTS: ReadonlySet<Sym> = new Set(['FROM', 'TO', 'FOR', 'ON', 'OF', 'BETWEEN', 'EXCEPT', 'OPEN', 'ELSE_CLOSED', 'NOBODY_ELSE']);
+const AFTER_PORTS: ReadonlySet<Sym> = new Set(['FROM', 'TO', 'FOR', 'ON', 'OF', 'BETWEEN', 'EXCEPT', 'OPEN', 'MAY', 'ELSE_CLOSED', 'NOBODY_ELSE']);
 const AFTER_NUMBER: ReadonlySet<Sym> = new Set(['FOR', 'UNTIL', 'NOBODY_ELSE', 'ELSE_CLOSED', 'COMMA', 'STOP', 'POLITE']);
 const REACHES: ReadonlySet<Sym> = new Set(['REACH', 'REACHING', 'TO', 'ACCEPT', 'ARROW']);
 /** Services that are verbs too: "let ops ssh into web-1", "web may ping db". */
@@ -267,7 +268,7 @@ class Taker {
     // "web -> db 5432": a number right after who is reached.
     const numbered = named.service === undefined && /\d{2}|tcp|udp|icmp/.test(this.#tokens[this.#at]?.text ?? '');
     const last = this.#rest.at(-1);
-    const reached = this.#rest.some(({ sym }) => sym && REACHES.has(sym)) && last !== undefined && last.sym === undefined;
+    const reached = this.#rest.some(({ sym }) => sym && (REACHES.has(sym) || sym === 'ON')) && last !== undefined && last.sym === undefined;
     const ends = following === undefined || (next !== undefined && AFTER_NUMBER.has(next));
     if (numbered && reached && ends && !this.#context.isName(`${last.text}-${this.#tokens[this.#at]?.text}`)) {
       this.#refuseInsideOfList(named.end);
@@ -293,7 +294,7 @@ class Taker {
       this.#at = named.end + 1;
       return true;
     }
-    const first = before === undefined || BEFORE_PORTS.has(before) || (before === 'ONLY' && this.#rest.length === 2);
+    const first = before === undefined || BEFORE_PORTS.has(before) || (before === 'ONLY' && this.#rest.length <= 2);
     const begins = this.#rest.length === 0 && !this.#tokens.some(({ sym }) => sym === 'MAY' || sym === 'MAY_NOT');
     if (!first || begins || (following && !(next && AFTER_PORTS.has(next)))) return false;
     const heads = this.#tokens.slice(named.end + 1).some(({ sym }) => sym === 'TO');

@@ -64,6 +64,7 @@ function meantBy(statement: Statement, state: NetworkState): Expectation[] {
   const { source, target } = slots;
   if ((wish !== 'allow' && wish !== 'deny') || exceptions.length > 0 || !source || !target) return [];
   const [sources, targets] = [termsOf(source, state), termsOf(target, state)];
+  if (!sources || !targets) return [];
   const ports = meantPorts(statement);
   const entries: readonly Partial<(typeof ports)[number]>[] = ports.length > 0 ? ports : [{}];
   return sources.flatMap((src) =>
@@ -80,8 +81,11 @@ function meantBy(statement: Statement, state: NetworkState): Expectation[] {
   );
 }
 
-function termsOf(tokens: readonly Token[], state: NetworkState): readonly string[] {
-  return attempt(() => parseSubjects(tokens, state))?.flatMap(({ terms }) => terms) ?? [said(tokens)];
+/** Undefined where the words are more than a name that is not known. */
+function termsOf(tokens: readonly Token[], state: NetworkState): readonly string[] | undefined {
+  const known = attempt(() => parseSubjects(tokens, state));
+  if (known) return known.flatMap(({ terms }) => terms);
+  return tokens.every(({ sym }) => sym === undefined) ? [said(tokens)] : undefined;
 }
 
 function attempt<T>(work: () => T): T | undefined {

@@ -103,7 +103,7 @@ function statementOf(
     });
   }
   const unclear =
-    (form.wish === 'onlyTo' && modifiers.ports.length > 0) || (form.passive && modifiers.portsPlace === 'after only');
+    (form.wish === 'onlyTo' && (modifiers.ports.length > 0 || rest.some(({ text }) => text === 'just'))) || (form.passive && modifiers.portsPlace === 'after only');
   if (unclear) throw unclearOnly(rest, modifiers, slots);
   return { wish: form.wish, slots, text: said(rest), words, exceptions: [], ...modifiers, ports: neededPorts(rest, slots, modifiers.ports) };
 }

@@ -4,6 +4,7 @@ import type { NetworkState } from '../../network/state.ts';
 import type { Sym, Token } from './lexicon.ts';
 import { namesOf } from './names.ts';
 import { ARTICLES, constrained, EVERYONE, LINKS, PEER_NOUNS, quotedSubject, unclearText } from './phrases.ts';
+import { isRange, withoutRanges } from './ranges.ts';
 import { enumerated, quoted, Refusal } from './refusal.ts';
 import { addresses, everyone, onePeer, outside, type Subject, without } from './subject.ts';
 
@@ -38,6 +39,7 @@ export function parseSubjects(tokens: readonly Token[], state: NetworkState): Su
 export function exclude(subjects: readonly Subject[], excepted: readonly Subject[], state: NetworkState): Subject[] {
   const isIn = (one: Subject, group: Subject) =>
     one.peers.length > 0 && one.peers.every((peer) => group.peers.includes(peer));
+  if (excepted.every(isRange)) return subjects.map((group) => withoutRanges(group, excepted));
   const stray = excepted.find((one) => !subjects.some((group) => isIn(one, group)));
   if (stray) {
     throw new Refusal(`${quoted(stray.noun)} is no part of ${enumerated(subjects.map(({ noun }) => quoted(noun)))}.`, [

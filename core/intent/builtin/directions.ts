@@ -6,7 +6,7 @@ export function withDirections(tokens: readonly Token[]): readonly Token[] {
   const at = tokens.findIndex(({ sym }) => sym === 'INCOMING' || sym === 'OUTGOING');
   const word = tokens[at];
   if (word === undefined) return tokens;
-  const access: Token = { text: 'access', quoted: false, sym: 'ACCESS' };
+  const access: Token = { text: 'traffic', quoted: false, sym: 'ACCESS' };
   const rest = tokens.slice(tokens[at + 1]?.sym === 'ACCESS' ? at + 2 : at + 1);
   const both = rest.some(({ sym }) => sym === 'FROM') && rest.some(({ sym }) => sym === 'TO');
   if (both) return [...tokens.slice(0, at), access, ...rest];

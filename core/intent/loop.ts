@@ -140,7 +140,6 @@ function notUnderstood(
   counterexample: Counterexample | undefined,
 ): MeshError {
   const impossible = counterexample?.impossible;
-  const reason =
-    impossible === undefined ? answer.reason : `The change that was found cannot be made: ${impossible}`;
+  const reason = impossible === undefined ? answer.reason : `The change that was found cannot be made: ${impossible}`;
   return intentNotUnderstood({ ...answer, reason });
 }

@@ -1,7 +1,8 @@
 import { MeshError } from '../errors.ts';
 import type { NetworkChange } from '../network/changes.ts';
 import type { ChangeInput } from './change-input.ts';
-import type { Expectation, PlanAnswer } from './planner.ts';
+import { expectationInputSchema } from './expectation-input.ts';
+import type { PlanAnswer } from './planner.ts';
 
 type Refused = Omit<Extract<PlanAnswer, { outcome: 'refused' }>, 'outcome'>;
 
@@ -20,22 +21,21 @@ export function intentNotUnderstood({ reason, questions, choices, partial }: Ref
   // A choice is sent as it is, so one that is too long is left out, never cut.
   const offered = choices.filter((choice) => choice.length <= MAX_TEXT).slice(0, MAX_CHOICES);
   const why = shortened(reason);
-  const hint = offered.length > 0 ? [`You can send: ${offered.map((choice) => JSON.stringify(choice)).join(' or ')}.`] : [];
+  const hint =
+    offered.length > 0 ? [`You can send: ${offered.map((choice) => JSON.stringify(choice)).join(' or ')}.`] : [];
   return new MeshError('intent_not_understood', [why, ...asked, ...hint].join(' '), {
     reason: why,
     questions: asked,
     choices: offered,
     changes: (partial?.changes ?? []).slice(0, MAX_PARTS).map(inputOf),
-    expectations: (partial?.expectations ?? []).slice(0, MAX_PARTS).filter(isShort),
+    expectations: (partial?.expectations ?? [])
+      .slice(0, MAX_PARTS)
+      .filter((one) => expectationInputSchema.safeParse(one).success),
   });
 }
 
 function shortened(text: string): string {
   return text.length > MAX_TEXT ? `${text.slice(0, MAX_TEXT)}…` : text;
-}
-
-function isShort({ src, dst }: Expectation): boolean {
-  return src.length + dst.length <= MAX_TEXT;
 }
 
 /** A change in the form in which callers send it. */

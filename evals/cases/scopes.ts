@@ -35,7 +35,11 @@ const EXCLUSIONS: readonly Omit<EvalCase, 'family'>[] = [
   },
   {
     on: ['home'],
-    says: ['stop ci from talking to anything but the api', 'ci may only talk to the api', 'ci may reach nothing but the api'],
+    says: [
+      'stop ci from talking to anything but the api',
+      'ci may only talk to the api',
+      'ci may reach nothing but the api',
+    ],
     gold: { closes: ['ci-1 > * - role=api : all'] },
   },
   {
@@ -45,12 +49,19 @@ const EXCLUSIONS: readonly Omit<EvalCase, 'family'>[] = [
   },
   {
     on: ['home'],
-    says: ['block all inbound traffic to ci-1', 'deny all incoming connections on ci', 'ci-1 must not accept connections'],
+    says: [
+      'block all inbound traffic to ci-1',
+      'deny all incoming connections on ci',
+      'ci-1 must not accept connections',
+    ],
     gold: { closes: ['* > ci-1 : all'] },
   },
   {
     on: ['home'],
-    says: ['let web reach api on 443; block everyone else from api', 'Let web reach api on 443. Everyone else must not reach api.'],
+    says: [
+      'let web reach api on 443; block everyone else from api',
+      'Let web reach api on 443. Everyone else must not reach api.',
+    ],
     gold: { closes: ['* - role=web > role=api : all'] },
   },
 ];
@@ -105,7 +116,12 @@ const REASONS: readonly Omit<EvalCase, 'family'>[] = [
   },
   {
     on: ['studio'],
-    says: ['ci -> api 8443', 'allow ci -> api : 8443/tcp', 'let ci reach api-1 (port 8443)', 'allow: ci -> api 8443/tcp'],
+    says: [
+      'ci -> api 8443',
+      'allow ci -> api : 8443/tcp',
+      'let ci reach api-1 (port 8443)',
+      'allow: ci -> api 8443/tcp',
+    ],
     gold: { opens: ['ci-1 > api-1 : tcp/8443'] },
   },
   {
@@ -183,7 +199,11 @@ const ASKED: readonly Omit<EvalCase, 'family'>[] = [
   },
   {
     on: ['office'],
-    says: ['block ci from web because only ops needs it', 'isolate dev-03 unless ops needs it', 'isolate dev-03 while we look'],
+    says: [
+      'block ci from web because only ops needs it',
+      'isolate dev-03 unless ops needs it',
+      'isolate dev-03 while we look',
+    ],
     gold: 'ask',
   },
   {

@@ -17,10 +17,13 @@ export function requireElseClosed(statement: Statement, state: NetworkState, now
   const open = target && parseSubjects(target, state).flatMap(({ peers }) => peers.filter((peer) => !isClosed(peer)));
   if (statement.wish === 'allow' && open?.length === 0) return;
   const sides = { ...(source && { source }), ...(target && { target }) };
-  const shown = open && open.length > 0 ? `: ${enumerated(open.map(({ name }) => quoted(name)))} are open to everyone` : '';
+  const shown =
+    open && open.length > 0 ? `: ${enumerated(open.map(({ name }) => quoted(name)))} are open to everyone` : '';
   throw new Refusal(
     `Everything else is not closed today${shown}.`,
-    [`What else should be closed: ${target ? `all other access to ${quoted(said(target))}` : 'all access'}, or everything that no policy allows?`],
+    [
+      `What else should be closed: ${target ? `all other access to ${quoted(said(target))}` : 'all access'}, or everything that no policy allows?`,
+    ],
     {
       choices: worded(
         ['only {source} may reach {target}{on}', 'limit access to {target} to {source}{on}'],

@@ -108,10 +108,14 @@ function unclearException(whole: readonly Token[], tail: readonly Token[]): Refu
 /** "Isolate web-1 except ssh": from others, or to others. */
 function whichDirection(tail: readonly Token[], ports: readonly PortEntry[]): Refusal {
   const list = portList(ports);
-  return new Refusal(`It is not clear in which direction ${quoted(said(tail))} should stay open.`, ['From whom, or to whom?'], {
-    replace: tail,
-    by: [`${list} from everyone`, `${list} to everyone`],
-  });
+  return new Refusal(
+    `It is not clear in which direction ${quoted(said(tail))} should stay open.`,
+    ['From whom, or to whom?'],
+    {
+      replace: tail,
+      by: [`${list} from everyone`, `${list} to everyone`],
+    },
+  );
 }
 
 /** "Block a from b except c on 8080": all of it on 8080, or all but 8080 of c. */

@@ -97,12 +97,12 @@ function onlyForms(): Form[] {
     },
     {
       ...form('only', '<target> may be reached only by <source>', [
-      '{target} MAY ONLY ACCEPT ACCESS? FROM|BY|TO|FOR {source}',
-      '{target} MAY ACCEPT ACCESS? ONLY FROM|BY|TO|FOR {source}',
-      '{target} MAY ACCEPT ONLY ACCESS FROM {source}',
-      '{target} MAY ONLY ACCEPT ACCESS FROM {source}',
-      '{target} MAY ACCEPT ACCESS? FROM|BY|FOR|TO NOBODY EXCEPT {source}',
-    ]),
+        '{target} MAY ONLY ACCEPT ACCESS? FROM|BY|TO|FOR {source}',
+        '{target} MAY ACCEPT ACCESS? ONLY FROM|BY|TO|FOR {source}',
+        '{target} MAY ACCEPT ONLY ACCESS FROM {source}',
+        '{target} MAY ONLY ACCEPT ACCESS FROM {source}',
+        '{target} MAY ACCEPT ACCESS? FROM|BY|FOR|TO NOBODY EXCEPT {source}',
+      ]),
       passive: true,
     },
   ];
@@ -132,8 +132,14 @@ function denyForms(): Form[] {
       'DENY|CUT|ISOLATE {source} POSS {target} ACCESS',
       'DENY|CUT|CLOSE {target} ACCESS FOR|FROM {source}',
     ]),
-    form('deny', 'block <source> -> <target>', ['DENY|CUT|CLOSE {source} ARROW {target}', 'DENY|CUT|CLOSE ACCESS {source} ARROW {target}']),
-    form('deny', 'keep <source> away from <target>', ['KEEP {source} REACHING|FROM {target}', 'CLOSE {source} FROM {target}']),
+    form('deny', 'block <source> -> <target>', [
+      'DENY|CUT|CLOSE {source} ARROW {target}',
+      'DENY|CUT|CLOSE ACCESS {source} ARROW {target}',
+    ]),
+    form('deny', 'keep <source> away from <target>', [
+      'KEEP {source} REACHING|FROM {target}',
+      'CLOSE {source} FROM {target}',
+    ]),
     form('deny', 'block <source> from reaching <target>', ['DENY {source} REACHING|REACH|FROM {target}']),
     { ...form('deny', 'block <source> to <target>', ['DENY {source} TO {target}']), arrow: true },
     form('deny', '<source> should be blocked from <target>', [
@@ -152,7 +158,10 @@ function denyForms(): Form[] {
       '{both} MAY_NOT REACH MUTUAL',
       '{both} MAY_NOT TALK',
     ]),
-    form('deny', 'block access to <target>', ['DENY|CUT|ISOLATE|NO ACCESS TO|ON {target}', '{target} MAY_NOT ACCEPT ACCESS?']),
+    form('deny', 'block access to <target>', [
+      'DENY|CUT|ISOLATE|NO ACCESS TO|ON {target}',
+      '{target} MAY_NOT ACCEPT ACCESS?',
+    ]),
     form('deny', 'block all access from <source>', ['DENY|CUT|ISOLATE ACCESS FROM {source}']),
     form('deny', 'close <ports> on <target> to <source>', ['CLOSE ACCESS ON|OF|TO {target} TO|FOR|FROM {source}']),
     form('deny', 'close <ports> on <target>', ['CLOSE ACCESS ON|OF|TO {target}']),
@@ -194,7 +203,11 @@ function allowForms(): Form[] {
     ]),
     form('allow', 'open <ports> on <target> to <source>', ['OPEN ACCESS ON|OF|TO {target} TO|FOR|FROM {source}']),
     form('allow', 'open <target> to <source>', ['OPEN {target} TO|FOR {source}']),
-    form('allow', '<source> -> <target>', ['LET|OPEN {source} ARROW {target}', 'LET|OPEN ACCESS {source} ARROW {target}', '{source} ARROW {target}']),
+    form('allow', '<source> -> <target>', [
+      'LET|OPEN {source} ARROW {target}',
+      'LET|OPEN ACCESS {source} ARROW {target}',
+      '{source} ARROW {target}',
+    ]),
     { ...form('allow', 'allow <source> to <target>', ['LET {source} TO|ON {target}']), arrow: true },
   ];
 }
@@ -225,7 +238,10 @@ function isolateForms(): Form[] {
     form('isolate', '<target> should be isolated', ['{target} MAY ISOLATED']),
     form('isolate', 'isolate <target>', [
       'PUT {target} QUARANTINED',
-      'ISOLATE {target}', 'CUT {target} OFF', 'LOCK {target} OFF?']),
+      'ISOLATE {target}',
+      'CUT {target} OFF',
+      'LOCK {target} OFF?',
+    ]),
   ];
 }
 
@@ -235,9 +251,7 @@ function revokeForms(): Form[] {
       'REVOKE {source} POSS? ACCESS TO|ON {target}',
       'REVOKE {source} POSS {target} ACCESS',
     ]),
-    form('revoke', '<source> should lose access to <target>', [
-      '{source} MAY LOSE PRONOUN? ACCESS TO|ON {target}',
-    ]),
+    form('revoke', '<source> should lose access to <target>', ['{source} MAY LOSE PRONOUN? ACCESS TO|ON {target}']),
     form('revoke', 'revoke all access to <target>', ['REVOKE ACCESS TO|ON {target}']),
     form('revoke', 'revoke access from <source> to <target>', [
       'REVOKE ACCESS FROM|OF|FOR {source} TO|ON {target}',
@@ -255,7 +269,10 @@ function limitForms(): Form[] {
       'LIMIT ACCESS FROM|OF|FOR {source} TO|ON {target}',
       'LIMIT ACCESS BETWEEN {both}',
     ]),
-    form('limitAccess', 'limit access to <target> to <source>', ['LIMIT ACCESS ON|OF {target} TO {source}', 'LIMIT ACCESS TO|ON {target} TO {source}']),
+    form('limitAccess', 'limit access to <target> to <source>', [
+      'LIMIT ACCESS ON|OF {target} TO {source}',
+      'LIMIT ACCESS TO|ON {target} TO {source}',
+    ]),
     form('limit', 'leave only <ports> open on <target>', [
       'ONLY KEEP ACCESS OPEN ON|OF|TO {target}',
       'KEEP ONLY ACCESS OPEN ON|OF|TO {target}',
@@ -301,7 +318,13 @@ function unfinishedForms(): Form[] {
         'CUT {target}',
         '{source} MAY_NOT REACH',
       ],
-      ['block {source} from everyone{on}', 'block all traffic to {source}{on}', 'isolate {source}', 'block all traffic to {target}{on}', 'isolate {target}'],
+      [
+        'block {source} from everyone{on}',
+        'block all traffic to {source}{on}',
+        'isolate {source}',
+        'block all traffic to {target}{on}',
+        'isolate {target}',
+      ],
     ),
     asks('Which peers should be isolated?', ['ISOLATE', 'ISOLATE ACCESS']),
     asks(
@@ -316,14 +339,18 @@ function unfinishedForms(): Form[] {
         'REVOKE ACCESS FROM|OF|FOR {source}',
         'DELETE {target}',
       ],
-      ["revoke {source}'s access to {target}", 'revoke all access to {target}', 'delete the policy {target}', 'delete the policy {source}'],
+      [
+        "revoke {source}'s access to {target}",
+        'revoke all access to {target}',
+        'delete the policy {target}',
+        'delete the policy {source}',
+      ],
     ),
-    asks('Limit it to what? Say "limit db to port 5432" for ports, or "limit access to db to web" for peers.', [
-      'LIMIT {target} TO {source}',
-      'LIMIT',
-      'LIMIT ACCESS',
-      'LIMIT {source} POSS? ACCESS',
-    ], ['limit access to {target} to {source}{on}']),
+    asks(
+      'Limit it to what? Say "limit db to port 5432" for ports, or "limit access to db to web" for peers.',
+      ['LIMIT {target} TO {source}', 'LIMIT', 'LIMIT ACCESS', 'LIMIT {source} POSS? ACCESS'],
+      ['limit access to {target} to {source}{on}'],
+    ),
     asks(
       'What should be open or closed in the end? A policy cannot be switched off: delete it, or say what it should allow.',
       [

@@ -81,7 +81,10 @@ export function unclearOnly(rest: readonly Token[], beside: Beside, known?: Slot
 /** Closes all other targets, then the other ports of this one. */
 function egressOnly(slots: Slots, beside: Beside): string[] {
   const [first] = worded(['block {source} from everyone except {target}'], slots, { ...beside, ports: [] });
-  const [second] = worded(["limit {source}'s access to {target} to {ports}"], withPorts(slots, beside), { ...beside, ports: [] });
+  const [second] = worded(["limit {source}'s access to {target} to {ports}"], withPorts(slots, beside), {
+    ...beside,
+    ports: [],
+  });
   return first && second ? [`${first}; ${second}`] : [];
 }
 
@@ -100,15 +103,27 @@ function unclearSwap(rest: readonly Token[], beside: Beside): Refusal {
   const oldPorts = portsAt(old, 0);
   if (oldPorts?.end === old.length) {
     const before = { ports: oldPorts.ports, until: undefined };
-    const closing = worded(['revoke access from {source} to {target}{on}', 'block {source} from {target}{on}'], { source, target }, before);
-    return new Refusal(`${quoted(said(rest.slice(at)))} asks for one thing to open and another to close.`, [SWAP_QUESTION], {
-      choices: first === undefined ? [] : closing.map((second) => `${first}; ${second}`),
-    });
+    const closing = worded(
+      ['revoke access from {source} to {target}{on}', 'block {source} from {target}{on}'],
+      { source, target },
+      before,
+    );
+    return new Refusal(
+      `${quoted(said(rest.slice(at)))} asks for one thing to open and another to close.`,
+      [SWAP_QUESTION],
+      {
+        choices: first === undefined ? [] : closing.map((second) => `${first}; ${second}`),
+      },
+    );
   }
   const closing = [
     ...worded(["revoke {source}'s access to {old}"], { source, old }, { ports: [], until: undefined }),
     ...worded(['block {source} from {old}'], { source, old }, { ports: [], until: beside.until }),
-    ...worded(["revoke {old}'s access to {target}", 'block {old} from {target}'], { target, old }, { ports: [], until: undefined }),
+    ...worded(
+      ["revoke {old}'s access to {target}", 'block {old} from {target}'],
+      { target, old },
+      { ports: [], until: undefined },
+    ),
   ];
   return new Refusal(
     `${quoted(said(rest.slice(at)))} asks for one thing to open and another to close.`,
@@ -117,8 +132,18 @@ function unclearSwap(rest: readonly Token[], beside: Beside): Refusal {
   );
 }
 
+/** Whether a word is no name, and none that links or counts them. */
+export function isStrange({ sym, text, quoted: named }: Token, { isName }: Context): boolean {
+  return !sym && !named && !isFiller(text) && !isName(text) && /^[a-z]+$/.test(text);
+}
+
 /** Says which words are understood and which are not. */
-export function notUnderstood(rest: readonly Token[], whole: readonly Token[], beside: Beside, context: Context): Refusal {
+export function notUnderstood(
+  rest: readonly Token[],
+  whole: readonly Token[],
+  beside: Beside,
+  context: Context,
+): Refusal {
   if (rest.some(({ sym }) => sym === 'ONLY')) return unclearOnly(rest, beside);
   const [first] = rest;
   const choices = guesses(rest, beside, context);
@@ -140,14 +165,16 @@ export function notUnderstood(rest: readonly Token[], whole: readonly Token[], b
       { replace: [first], by: meant },
     );
   }
-  const strange = rest.filter(({ sym, text, quoted: named }) => !sym && !named && !isFiller(text) && !context.isName(text));
+  const strange = rest.filter((token) => isStrange(token, context));
   const why =
     strange.length > 0
       ? `no peer, label or word of the grammar is ${enumerated([...new Set(strange.map(({ text }) => quoted(text)))], 4)}`
       : 'its words are known, but not in this order';
   return new Refusal(
     `${quoted(said(whole))} is not understood: ${why}.`,
-    choices.length > 0 ? ['Which of these is meant, or what else should be open or closed?'] : ['Who should reach whom, on which ports, or no longer?'],
+    choices.length > 0
+      ? ['Which of these is meant, or what else should be open or closed?']
+      : ['Who should reach whom, on which ports, or no longer?'],
     { choices },
   );
 }
@@ -161,5 +188,9 @@ function guesses(rest: readonly Token[], beside: Beside, context: Context): stri
   }
   const [source, target] = names;
   if (!source || !target || names.length > 2) return [];
-  return worded(['let {source} reach {target}{on}', 'block {source} from {target}{on}', 'let {target} reach {source}{on}'], { source, target }, beside);
+  return worded(
+    ['let {source} reach {target}{on}', 'block {source} from {target}{on}', 'let {target} reach {source}{on}'],
+    { source, target },
+    beside,
+  );
 }

@@ -51,8 +51,28 @@ const BEFORE_PORTS: ReadonlySet<Sym> = new Set([
   'ACCEPT',
   'OUTGOING',
 ]);
-const AFTER_PORTS: ReadonlySet<Sym> = new Set(['FROM', 'TO', 'FOR', 'ON', 'OF', 'BETWEEN', 'EXCEPT', 'OPEN', 'MAY', 'ELSE_CLOSED', 'NOBODY_ELSE']);
-const AFTER_NUMBER: ReadonlySet<Sym> = new Set(['FOR', 'UNTIL', 'NOBODY_ELSE', 'ELSE_CLOSED', 'COMMA', 'STOP', 'POLITE']);
+const AFTER_PORTS: ReadonlySet<Sym> = new Set([
+  'FROM',
+  'TO',
+  'FOR',
+  'ON',
+  'OF',
+  'BETWEEN',
+  'EXCEPT',
+  'OPEN',
+  'MAY',
+  'ELSE_CLOSED',
+  'NOBODY_ELSE',
+]);
+const AFTER_NUMBER: ReadonlySet<Sym> = new Set([
+  'FOR',
+  'UNTIL',
+  'NOBODY_ELSE',
+  'ELSE_CLOSED',
+  'COMMA',
+  'STOP',
+  'POLITE',
+]);
 const REACHES: ReadonlySet<Sym> = new Set(['REACH', 'REACHING', 'TO', 'ACCEPT', 'ARROW']);
 /** Services that are verbs too: "let ops ssh into web-1", "web may ping db". */
 const PORT_VERBS: ReadonlySet<string> = new Set(['ssh', 'sftp', 'rdp', 'telnet', 'vnc', 'ping', 'rsync']);
@@ -92,7 +112,9 @@ class Taker {
   take(): Modifiers {
     while (this.#at < this.#tokens.length) this.#takeOne();
     return {
-      rest: withoutPolite(this.#until === undefined ? this.#rest : this.#rest.filter((token) => !isBesideDuration(token))),
+      rest: withoutPolite(
+        this.#until === undefined ? this.#rest : this.#rest.filter((token) => !isBesideDuration(token)),
+      ),
       ports: this.#ports ?? [],
       spared: this.#spared ?? [],
       until: this.#until,
@@ -268,7 +290,10 @@ class Taker {
     // "web -> db 5432": a number right after who is reached.
     const numbered = named.service === undefined && /\d{2}|tcp|udp|icmp/.test(this.#tokens[this.#at]?.text ?? '');
     const last = this.#rest.at(-1);
-    const reached = this.#rest.some(({ sym }) => sym && (REACHES.has(sym) || sym === 'ON')) && last !== undefined && last.sym === undefined;
+    const reached =
+      this.#rest.some(({ sym }) => sym && (REACHES.has(sym) || sym === 'ON')) &&
+      last !== undefined &&
+      last.sym === undefined;
     const ends = following === undefined || (next !== undefined && AFTER_NUMBER.has(next));
     if (numbered && reached && ends && !this.#context.isName(`${last.text}-${this.#tokens[this.#at]?.text}`)) {
       this.#refuseInsideOfList(named.end);
@@ -291,6 +316,7 @@ class Taker {
     }
     if (before && REACHES.has(before) && (next === 'ON' || next === 'OF')) {
       this.#setPorts(named.ports);
+      this.#portsPlace ??= 'first';
       this.#at = named.end + 1;
       return true;
     }

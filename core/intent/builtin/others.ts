@@ -3,7 +3,8 @@ import { quoted, Refusal, said } from './refusal.ts';
 import type { Statement } from './statements.ts';
 
 const EXCEPT: Token = { text: 'except', quoted: false, sym: 'EXCEPT' };
-const OTHERS = /^(?:every(?:one|body|thing) else|any(?:one|body|thing) else|(?:all|every|any) others?(?: \w+)?|the (?:rest|others))$/;
+const OTHERS =
+  /^(?:every(?:one|body|thing) else|any(?:one|body|thing) else|(?:all|every|any) others?(?: \w+)?|the (?:rest|others))$/;
 const EVERYONE: Token = { text: 'everyone', quoted: false };
 
 /**

@@ -23,12 +23,7 @@ interface At {
  * What of a refused intent is understood: the changes of its sentences that are planned by themselves, and of the others
  * what is meant to hold, with the user's own words where a name is not known. Nothing of it is wider than what was said.
  */
-export function partialOf(
-  tokens: readonly Token[],
-  context: Context,
-  closes: Closes,
-  at: At,
-): PartialPlan | undefined {
+export function partialOf(tokens: readonly Token[], context: Context, closes: Closes, at: At): PartialPlan | undefined {
   const sentences = attempt(() => sentencesOf(withoutBrackets(tokens, context))) ?? [];
   const changes: NetworkChange[] = [];
   const expectations: Expectation[] = [];

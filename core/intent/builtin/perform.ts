@@ -8,8 +8,8 @@ import { deletePolicy, renamePolicy } from './acts/policies.ts';
 import { revoke } from './acts/revoke.ts';
 import type { Token } from './lexicon.ts';
 import { meantPorts } from './modifiers.ts';
-import { meet, type Part, type Region, withoutPart } from './regions.ts';
 import { enumerated, quoted, Refusal, said } from './refusal.ts';
+import { meet, type Part, type Region, withoutPart } from './regions.ts';
 import { refuseExtras, type Statement } from './statements.ts';
 import { everyone, type Subject } from './subject.ts';
 import { exclude, parseSubjects } from './subjects.ts';
@@ -142,11 +142,23 @@ function excepting(statement: Statement, { sources, targets }: Sides, state: Net
     refuseExtras(statement, ['ports']);
     const all = [everyone(state)];
     const [inward, outward] = [parts.filter((part) => part.sources), parts.filter((part) => part.targets)];
-    const inbound = remaining({ sources: all, targets, ports: [] }, inward.map(({ targets: _, ...part }) => part), state);
-    const outbound = remaining({ sources: targets, targets: all, ports: [] }, outward.map(({ sources: _, ...part }) => part), state);
+    const inbound = remaining(
+      { sources: all, targets, ports: [] },
+      inward.map(({ targets: _, ...part }) => part),
+      state,
+    );
+    const outbound = remaining(
+      { sources: targets, targets: all, ports: [] },
+      outward.map(({ sources: _, ...part }) => part),
+      state,
+    );
     const kept = [
-      ...inward.filter((part) => part.kept).map((part) => ({ sources: part.sources ?? all, targets, ports: part.ports })),
-      ...outward.filter((part) => part.kept).map((part) => ({ sources: targets, targets: part.targets ?? all, ports: part.ports })),
+      ...inward
+        .filter((part) => part.kept)
+        .map((part) => ({ sources: part.sources ?? all, targets, ports: part.ports })),
+      ...outward
+        .filter((part) => part.kept)
+        .map((part) => ({ sources: targets, targets: part.targets ?? all, ports: part.ports })),
     ];
     return [
       (on) => isolate(askOf(statement, on, now, [], targets), { inbound, outbound }),
@@ -181,9 +193,10 @@ function excepting(statement: Statement, { sources, targets }: Sides, state: Net
 }
 
 function remaining(whole: Region, parts: readonly Part[], state: NetworkState): Region[] {
-  return parts.reduce<Region[]>((regions, part) => regions.flatMap((region) => withoutPart(region, part, state)), [
-    whole,
-  ]);
+  return parts.reduce<Region[]>(
+    (regions, part) => regions.flatMap((region) => withoutPart(region, part, state)),
+    [whole],
+  );
 }
 
 /** Whether one statement closes some of what another one wants open. */
@@ -198,7 +211,10 @@ export function closesSomeOf(closing: Statement, opening: Statement, state: Netw
       meet({ sources: all, targets: closed.targets, ports: [] }, region) ||
       meet({ sources: closed.targets, targets: all, ports: [] }, region)
     );
-  return meet({ ...closed, ports: [] }, region) || (closing.wish === 'separate' && meet({ sources: closed.targets, targets: closed.sources, ports: [] }, region));
+  return (
+    meet({ ...closed, ports: [] }, region) ||
+    (closing.wish === 'separate' && meet({ sources: closed.targets, targets: closed.sources, ports: [] }, region))
+  );
 }
 
 const MAX_SIDES = 8;

@@ -247,9 +247,11 @@ function whichOne(phrase: string, names: Names): Refusal {
 function unknown(phrase: string, names: Names, word = stemOf(phrase)): Refusal {
   const near = nearest(word, [...names.byName.keys(), ...names.byValue.keys()]);
   if (near.length > 0) {
-    return new Refusal(`Nothing is called ${quoted(phrase)}: no peer, and no value of a label.`, [
-      `Did you mean ${enumerated(near.map((name) => quoted(name)))}?`,
-    ], { by: near.map((name) => phrase.replace(word, name)) });
+    return new Refusal(
+      `Nothing is called ${quoted(phrase)}: no peer, and no value of a label.`,
+      [`Did you mean ${enumerated(near.map((name) => quoted(name)))}?`],
+      { by: near.map((name) => phrase.replace(word, name)) },
+    );
   }
   const peers = enumerated(
     names.peers

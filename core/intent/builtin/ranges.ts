@@ -28,7 +28,9 @@ export function withoutRanges(base: Subject, excepted: readonly Subject[]): Subj
     return [{ ipBlock: { cidr: block.cidr, ...(except.length > 0 && { except }) } }];
   });
   const gone = new Set(excepted.flatMap(({ peers }) => peers.map(({ name }) => name)));
-  const peers = base.peers.filter(({ name, status }) => !gone.has(name) && !left.some((cidr) => holds(cidr, status.address)));
+  const peers = base.peers.filter(
+    ({ name, status }) => !gone.has(name) && !left.some((cidr) => holds(cidr, status.address)),
+  );
   return {
     ...base,
     entries,

@@ -4,7 +4,7 @@ import { type Exception, exceptionAt } from './exceptions.ts';
 import { type Form, formOf, type Wish } from './forms.ts';
 import type { Token } from './lexicon.ts';
 import type { Slots } from './match.ts';
-import { notUnderstood, refuseTraps, unclearOnly } from './misunderstood.ts';
+import { isStrange, notUnderstood, refuseTraps, unclearOnly } from './misunderstood.ts';
 import { type Context, type Modifiers, takeModifiers } from './modifiers.ts';
 import { portsAt } from './ports.ts';
 import { quoted, Refusal, said } from './refusal.ts';
@@ -67,14 +67,19 @@ function wholeStatement(tokens: readonly Token[], context: Context): Statement {
   refuseTraps(rest, modifiers);
   const fitting = formOf(rest);
   if (!fitting) throw notUnderstood(rest, tokens, modifiers, context);
-  return statementOf(fitting, rest, tokens, modifiers);
+  return statementOf(fitting, rest, { words: tokens, modifiers, context });
+}
+
+interface Sentence {
+  readonly words: readonly Token[];
+  readonly modifiers: Omit<Modifiers, 'rest'>;
+  readonly context: Context;
 }
 
 function statementOf(
   { form, slots }: { readonly form: Form; readonly slots: Slots },
   rest: readonly Token[],
-  words: readonly Token[],
-  modifiers: Omit<Modifiers, 'rest'>,
+  { words, modifiers, context }: Sentence,
 ): Statement {
   const text = said(words);
   const verb = rest[0]?.text ?? '';
@@ -82,14 +87,13 @@ function statementOf(
     const [one, other] = DENYING.has(verb)
       ? ['block {target} from {source}{on}', 'block {source} from {target}{on}']
       : ['let {target} reach {source}{on}', 'let {source} reach {target}{on}'];
-    throw new Refusal(
-      `${quoted(text)} can be read in both directions.`,
-      ['Who reaches whom?'],
-      { choices: worded([one, other], slots, modifiers) },
-    );
+    throw new Refusal(`${quoted(text)} can be read in both directions.`, ['Who reaches whom?'], {
+      choices: worded([one, other], slots, modifiers),
+    });
   }
   // "Deny ssh access to students": they are kept from it, or others from them.
-  const granted = rest[1]?.sym === 'ACCESS' && rest[1].text.endsWith('access') && rest[2]?.sym === 'TO' && !slots['source'];
+  const granted =
+    rest[1]?.sym === 'ACCESS' && rest[1].text.endsWith('access') && rest[2]?.sym === 'TO' && !slots['source'];
   if (DENYING.has(verb) && granted && slots['target']) {
     throw new Refusal(
       `${quoted(text)} can be read in both directions.`,
@@ -98,18 +102,34 @@ function statementOf(
     );
   }
   if (form.wish === 'ask') {
+    const strange = rest.some((token) => isStrange(token, context));
+    if (strange && (rest[0]?.sym === 'LET' || rest[0]?.sym === 'DENY'))
+      throw notUnderstood(rest, words, modifiers, context);
     throw new Refusal(`${quoted(text)} leaves something out.`, [form.question ?? 'What is meant?'], {
       choices: worded(form.choices ?? [], slots, modifiers),
     });
   }
   const unclear =
-    (form.wish === 'onlyTo' && (modifiers.ports.length > 0 || rest.some(({ text }) => text === 'just'))) || (form.passive && modifiers.portsPlace === 'after only');
+    (form.wish === 'onlyTo' && (modifiers.ports.length > 0 || rest.some(({ text }) => text === 'just'))) ||
+    (form.passive && modifiers.portsPlace === 'after only');
   if (unclear) throw unclearOnly(rest, modifiers, slots);
-  return { wish: form.wish, slots, text: said(rest), words, exceptions: [], ...modifiers, ports: neededPorts(rest, slots, modifiers.ports) };
+  return {
+    wish: form.wish,
+    slots,
+    text: said(rest),
+    words,
+    exceptions: [],
+    ...modifiers,
+    ports: neededPorts(rest, slots, modifiers.ports),
+  };
 }
 
 /** "Web needs redis" asks for the port of redis, at the group of that name. */
-function neededPorts(rest: readonly Token[], { target = [] }: Slots, ports: readonly PortEntry[]): readonly PortEntry[] {
+function neededPorts(
+  rest: readonly Token[],
+  { target = [] }: Slots,
+  ports: readonly PortEntry[],
+): readonly PortEntry[] {
   const needs = rest.findIndex(({ sym }) => sym === 'NEEDS');
   if (ports.length > 0 || needs < 0 || rest[needs + 1] !== target[0]) return ports;
   const named = portsAt(target, 0);

@@ -75,10 +75,14 @@ function refuseJoinedLabels(tokens: readonly Token[]): void {
   const joined = tokens.some(({ sym }) => sym === 'AND') && tokens.length === labels.length * 2 - 1;
   if (!joined || keys.size < labels.length || labels.length < 2) return;
   const text = textOf(tokens);
-  throw new Refusal(`${quoted(text)} can mean peers that carry all of these labels, or any of them.`, ['Which of the two is meant?'], {
-    replace: tokens,
-    by: [labels.map((label) => label.text).join(','), labels.map((label) => label.text).join(' or ')],
-  });
+  throw new Refusal(
+    `${quoted(text)} can mean peers that carry all of these labels, or any of them.`,
+    ['Which of the two is meant?'],
+    {
+      replace: tokens,
+      by: [labels.map((label) => label.text).join(','), labels.map((label) => label.text).join(' or ')],
+    },
+  );
 }
 
 function split(tokens: readonly Token[], at: readonly Sym[]): Token[][] {
@@ -115,9 +119,11 @@ function itemOf(tokens: readonly Token[], state: NetworkState): Subject {
   const subject = addressSubject(text, state) ?? constrained(named, textOf(tokens), state);
   if (count === undefined) return refuseOneOfMany(subject, all, words, textOf(tokens));
   if (subject.peers.length === count) return subject;
-  throw new Refusal(`${quoted(textOf(tokens))} are ${subject.peers.length}, not ${count}.`, [
-    `Which ones: ${enumerated(subject.peers.map(({ name }) => name).sort())}?`,
-  ], { by: [`all ${named.join(' ')}`] });
+  throw new Refusal(
+    `${quoted(textOf(tokens))} are ${subject.peers.length}, not ${count}.`,
+    [`Which ones: ${enumerated(subject.peers.map(({ name }) => name).sort())}?`],
+    { by: [`all ${named.join(' ')}`] },
+  );
 }
 
 /** Words for one thing that somebody has or sees; "the database" may be many, "the laptop" is one. */
@@ -146,9 +152,13 @@ function refuseOneOfMany(subject: Subject, all: boolean, words: readonly string[
   const last = (link < 0 ? words : words.slice(0, link)).at(-1) ?? '';
   const one = DEVICES.has(last.slice(last.lastIndexOf('-') + 1)) && !last.includes('=');
   if (all || !one || subject.peers.length <= 1) return subject;
-  throw new Refusal(`${quoted(text)} is one, and ${subject.noun} are ${subject.peers.length}.`, [
-    `Which one: ${enumerated(subject.peers.map(({ name }) => name).sort())}? Or say "all ${words.filter((word) => word !== 'the').join(' ')}s".`,
-  ], { by: [subject.noun, ...subject.peers.map(({ name }) => name).sort()] });
+  throw new Refusal(
+    `${quoted(text)} is one, and ${subject.noun} are ${subject.peers.length}.`,
+    [
+      `Which one: ${enumerated(subject.peers.map(({ name }) => name).sort())}? Or say "all ${words.filter((word) => word !== 'the').join(' ')}s".`,
+    ],
+    { by: [subject.noun, ...subject.peers.map(({ name }) => name).sort()] },
+  );
 }
 
 const COUNTS = ['one', 'two', 'three', 'four', 'five', 'six', 'seven', 'eight', 'nine', 'ten'];
@@ -164,7 +174,10 @@ function refuseVague(tokens: readonly Token[]): void {
   const vague = tokens.find(({ sym }) => sym !== undefined && sym !== 'OF');
   if (!vague) return;
   const text = quoted(textOf(tokens));
-  if (vague.sym === 'SOME') throw new Refusal(`${text} does not say which.`, ['Which ones? Name them, or say "all".'], { by: [`all ${textOf(tokens.filter((token) => token !== vague && token.sym !== 'OF'))}`] });
+  if (vague.sym === 'SOME')
+    throw new Refusal(`${text} does not say which.`, ['Which ones? Name them, or say "all".'], {
+      by: [`all ${textOf(tokens.filter((token) => token !== vague && token.sym !== 'OF'))}`],
+    });
   if (vague.sym === 'CONDITION')
     throw new Refusal(`${text} sets a condition, and a policy knows none.`, ['What should hold now?']);
   throw new Refusal(`It is not clear who is meant by ${quoted(vague.text)}.`, [`Who is ${quoted(vague.text)}?`]);
@@ -188,15 +201,19 @@ function everyoneSubject(phrase: string, state: NetworkState): Subject {
   const { byName, byValue } = namesOf(state);
   const [label] = byValue.get(normalizeName(phrase)) ?? [];
   if (label) {
-    throw new Refusal(`${quoted(phrase)} means every peer, and is also a value of the label ${label.key}.`, [
-      `Do you mean every peer ("all peers"), or ${label.key}=${label.value}?`,
-    ], { by: ['all peers', `${label.key}=${label.value}`] });
+    throw new Refusal(
+      `${quoted(phrase)} means every peer, and is also a value of the label ${label.key}.`,
+      [`Do you mean every peer ("all peers"), or ${label.key}=${label.value}?`],
+      { by: ['all peers', `${label.key}=${label.value}`] },
+    );
   }
   const namesake = byName.get(normalizeName(phrase));
   if (!namesake) return everyone(state);
-  throw new Refusal(`${quoted(phrase)} means every peer, and a peer has that name.`, [
-    `Do you mean every peer ("all peers"), or the one peer ("peer ${namesake.name}")?`,
-  ], { by: ['all peers', `peer ${namesake.name}`] });
+  throw new Refusal(
+    `${quoted(phrase)} means every peer, and a peer has that name.`,
+    [`Do you mean every peer ("all peers"), or the one peer ("peer ${namesake.name}")?`],
+    { by: ['all peers', `peer ${namesake.name}`] },
+  );
 }
 
 function addressSubject(text: string, state: NetworkState): Subject | undefined {

@@ -84,7 +84,10 @@ function joined(words: readonly Word[]): Word[] {
     if (!word.quoted && glue && last && next && !last.quoted) {
       found[found.length - 1] = bare(`${last.text}${word.text.charAt(0)}${next.text}`);
       index++;
-    } else if (!word.quoted && (word.text === ':' || (word.text.endsWith(':') && BEFORE_COLON.has(word.text.slice(0, -1))))) {
+    } else if (
+      !word.quoted &&
+      (word.text === ':' || (word.text.endsWith(':') && BEFORE_COLON.has(word.text.slice(0, -1))))
+    ) {
       if (word.text === ':') found.push(bare(','));
       else found.push(bare(word.text.slice(0, -1)));
     } else if (!word.quoted && word.text.length > 1 && word.text.endsWith(':') && next && !next.quoted) {

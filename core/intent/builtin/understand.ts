@@ -107,25 +107,31 @@ function keptOpen(
   if (tokens[0]?.sym !== 'KEEP' || !before || !CLOSING.includes(before.wish)) return undefined;
   const clause = clauseOf(tokens.slice(1), context, true);
   if (!clause || clause.until !== undefined || (!clause.source && !clause.target)) {
-    if (tokens.some(({ sym }) => sym === 'FROM') && tokens.every(({ sym }) => sym !== 'ACCESS') && !clause?.ports.length)
+    if (
+      tokens.some(({ sym }) => sym === 'FROM') &&
+      tokens.every(({ sym }) => sym !== 'ACCESS') &&
+      !clause?.ports.length
+    )
       return undefined;
     throw new Refusal(`It is not clear what ${quoted(said(tokens))} should keep open.`, [
       'From whom, or to whom, on which ports? Say "except <ports> from <source>" in the same sentence.',
     ]);
   }
   const { source, target, ports } = clause;
-  const resolved = withReferents({ ...before, slots: { ...(source && { source }), ...(target && { target }) } }, before);
+  const resolved = withReferents(
+    { ...before, slots: { ...(source && { source }), ...(target && { target }) } },
+    before,
+  );
   const exception = { source: resolved.slots['source'], target: resolved.slots['target'], ports, kept: true };
-  if (before.wish === 'isolate') return { ...before, exceptions: [...before.exceptions, sideOf(exception, before, closes)] };
+  if (before.wish === 'isolate')
+    return { ...before, exceptions: [...before.exceptions, sideOf(exception, before, closes)] };
   return { ...before, exceptions: [...before.exceptions, exception] };
 }
 
 /** Of an isolation one side is what is isolated; the other one says in which direction something stays open. */
-function sideOf<T extends { readonly source?: readonly Token[] | undefined; readonly target?: readonly Token[] | undefined }>(
-  exception: T,
-  before: Statement,
-  closes: Closes,
-): T {
+function sideOf<
+  T extends { readonly source?: readonly Token[] | undefined; readonly target?: readonly Token[] | undefined },
+>(exception: T, before: Statement, closes: Closes): T {
   const { source, target } = exception;
   if (!source || !target) return exception;
   const isIsolated = (tokens: readonly Token[]) =>
@@ -139,12 +145,7 @@ function sideOf<T extends { readonly source?: readonly Token[] | undefined; read
 }
 
 /** "Block ci from db but let ci-1 reach it on 22", and the same said in two sentences. */
-function exceptionOf(
-  { but }: Sentence,
-  opening: Statement,
-  before: Statement,
-  closes: Closes,
-): FollowUp | undefined {
+function exceptionOf({ but }: Sentence, opening: Statement, before: Statement, closes: Closes): FollowUp | undefined {
   if (!closes(before, opening)) return undefined;
   const { source, target } = opening.slots;
   const plain = CLOSING.includes(before.wish) && opening.until === undefined && !opening.exclusive && !opening.mutual;

@@ -21,7 +21,9 @@ export function worded(templates: readonly string[], slots: Slots, { ports, unti
   return templates.flatMap((template) => {
     const names = [...template.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name);
     if (names.some((name) => !slots[name]?.length && name !== 'on')) return [];
-    const filled = template.replaceAll(/\{(\w+)\}/g, (_, name: string) => (name === 'on' ? on : said(slots[name] ?? [])));
+    const filled = template.replaceAll(/\{(\w+)\}/g, (_, name: string) =>
+      name === 'on' ? on : said(slots[name] ?? []),
+    );
     return [`${filled}${end}`];
   });
 }

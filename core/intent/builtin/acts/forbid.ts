@@ -68,7 +68,10 @@ export function isolate(ask: Ask, parts?: Isolation): Act {
   if (parts) {
     const closed = [...parts.inbound, ...parts.outbound].flatMap((region) => between({ ...ask, ...region }, 'deny'));
     // All who are named may need a label of their own.
-    const named = [...parts.inbound.flatMap(({ sources }) => sources), ...parts.outbound.flatMap((region) => region.targets)];
+    const named = [
+      ...parts.inbound.flatMap(({ sources }) => sources),
+      ...parts.outbound.flatMap((region) => region.targets),
+    ];
     return act({ ...ask, sources: named }, changes, closed, `Isolate ${nounsOf(targets)}, with exceptions`);
   }
   const expectations = targets.flatMap(({ terms }) =>

@@ -7,7 +7,6 @@ import { namesOf, subjectsOf } from '../names.ts';
 import { portSlug } from '../ports.ts';
 import { enumerated, quoted, Refusal } from '../refusal.ts';
 import { isolation, livePolicies, portsMeet } from '../selects.ts';
-import { deny, othersOf } from './forbid.ts';
 import type { Subject } from '../subject.ts';
 import {
   type Act,
@@ -24,6 +23,7 @@ import {
   timeText,
   write,
 } from './ask.ts';
+import { deny, othersOf } from './forbid.ts';
 
 type Direction = 'ingress' | 'egress';
 type Selected = ReturnType<typeof selected>[number];
@@ -69,7 +69,10 @@ export function allowOnlyOnPorts(ask: Ask): Act {
   const granted = allow(ask);
   const forbidden = deny({ ...ask, sources: othersOf(ask.sources, ask.state) });
   return {
-    changes: [...granted.changes, ...forbidden.changes.filter((one) => !granted.changes.some(({ name }) => name === one.name))],
+    changes: [
+      ...granted.changes,
+      ...forbidden.changes.filter((one) => !granted.changes.some(({ name }) => name === one.name)),
+    ],
     expectations: [...granted.expectations, ...forbidden.expectations],
     summary: `Let only ${nounsOf(ask.sources)} reach ${reachText(ask)}${timeText(ask)}.`,
   };
@@ -168,7 +171,10 @@ function endOpensNoMore(
     subjectsOf(spec, names).every(({ name }) => own.names.has(name)) &&
     entries.every((entry) => {
       const selector = entry === '*' ? undefined : entry.peerSelector;
-      return selector !== undefined && subjectsOf({ peerSelector: selector }, names).every(({ name }) => others.names.has(name));
+      return (
+        selector !== undefined &&
+        subjectsOf({ peerSelector: selector }, names).every(({ name }) => others.names.has(name))
+      );
     })
   );
 }

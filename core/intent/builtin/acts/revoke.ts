@@ -26,9 +26,7 @@ export function revoke(ask: Ask): Act {
     const denial = `block ${nounsOf(sources)} from ${nounsOf(targets)}${on}`;
     throw new Refusal(
       `No policy grants ${nounsOf(sources)} alone access to ${reachText(ask)}, so there is nothing to take back.`,
-      [
-        `Should it be forbidden? Then say "${denial}".`,
-      ],
+      [`Should it be forbidden? Then say "${denial}".`],
       { choices: [denial] },
     );
   }

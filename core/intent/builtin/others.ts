@@ -27,7 +27,8 @@ export function withElse(statement: Statement, before: Statement | undefined): S
 }
 
 function isOthers(tokens: readonly Token[] | undefined): boolean {
-  return tokens !== undefined && tokens.every(({ quoted: named, sym }) => !named && !sym) && OTHERS.test(said(tokens));
+  const words = tokens ?? [];
+  return words.every(({ quoted: named, sym }) => !named && !sym) && OTHERS.test(said(words));
 }
 
 function put(statement: Statement, slot: 'source' | 'target', but: readonly Token[]): Statement {

@@ -7,6 +7,8 @@ export function withDirections(tokens: readonly Token[]): readonly Token[] {
   const word = tokens[at];
   if (word === undefined) return tokens;
   const access: Token = { text: 'traffic', quoted: false, sym: 'ACCESS' };
+  const before = tokens[at - 1];
+  if (before && before.sym === undefined) throw unclearSide(word, tokens);
   const rest = tokens.slice(tokens[at + 1]?.sym === 'ACCESS' ? at + 2 : at + 1);
   const both = rest.some(({ sym }) => sym === 'FROM') && rest.some(({ sym }) => sym === 'TO');
   if (both) return [...tokens.slice(0, at), access, ...rest];
@@ -20,7 +22,11 @@ export function withDirections(tokens: readonly Token[]): readonly Token[] {
   const other = incoming ? 'TO' : 'FROM';
   if (link && (link.sym === 'ON' || link.sym === 'OF' || link.sym === 'FOR' || link.sym === other))
     return [...tokens.slice(0, at), access, { ...link, sym: other }, ...rest.slice(1)];
-  throw new Refusal(`It is not clear whose side ${quoted(word.text)} is about in ${quoted(said(tokens))}.`, [
+  throw unclearSide(word, tokens);
+}
+
+function unclearSide(word: Token, tokens: readonly Token[]): Refusal {
+  return new Refusal(`It is not clear whose side ${quoted(word.text)} is about in ${quoted(said(tokens))}.`, [
     'Who reaches whom? Say "block access from <source>" or "block access to <target>".',
   ]);
 }

@@ -1,6 +1,6 @@
 import type { PortEntry } from '../../network/policy.ts';
 import type { Sym, Token } from './lexicon.ts';
-import { otherPorts, portsAt, unknownPort } from './ports.ts';
+import { otherPorts, portList, portsAt, unknownPort } from './ports.ts';
 import { quoted, Refusal, said } from './refusal.ts';
 import { timeAt } from './times.ts';
 
@@ -212,7 +212,7 @@ class Taker {
   }
 
   /** `all ports except 22`, `limited to 443`. */
-  #sparedPorts({ sym }: Token): boolean {
+  #sparedPorts({ sym, text }: Token): boolean {
     const [verb] = this.#rest;
     const limits = sym === 'TO' && (verb?.sym === 'LIMIT' || verb?.sym === 'LOCK');
     if (sym !== 'EXCEPT' && !limits) return false;
@@ -226,6 +226,7 @@ class Taker {
       ]);
     }
     if (sym === 'EXCEPT') {
+      if (text === 'but' && this.#ports === undefined && !(verb?.sym && CLOSING.has(verb.sym))) throw this.#unclearBut(named.end, named.ports);
       if (this.#spared) throw new Refusal('Ports are named twice.', ['Which ports are meant?']);
       this.#spared = named.ports;
     } else {
@@ -234,6 +235,16 @@ class Taker {
     }
     this.#at = named.end;
     return true;
+  }
+
+  /** "Let web reach db but on 5432": on that port alone, or on all others. */
+  #unclearBut(end: number, ports: readonly PortEntry[]): Refusal {
+    const words = this.#tokens.slice(this.#at, end);
+    return new Refusal(
+      `${quoted(said(words))} can mean that port alone, or every other.`,
+      ['Which ports should be open?'],
+      { replace: words, by: [`on ${portList(ports)}`, `but not on ${portList(ports)}`] },
+    );
   }
 
   /** `db:5432`. */

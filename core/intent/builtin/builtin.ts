@@ -3,12 +3,13 @@ import type { PartialPlan, PlanAnswer, Planner, PlanQuestion } from '../planner.
 import { choicesOf } from './choices.ts';
 import { compose } from './compose.ts';
 import { requireElseClosed } from './else-closed.ts';
+import { closesSomeOf } from './excepting.ts';
 import { amendedAct } from './follow-up.ts';
 import type { Token } from './lexicon.ts';
 import type { Context } from './modifiers.ts';
 import { isNameIn, namesOf } from './names.ts';
 import { partialOf } from './partial.ts';
-import { closesSomeOf, revertOf, stepsOf } from './perform.ts';
+import { revertOf, stepsOf } from './perform.ts';
 import { portList } from './ports.ts';
 import { Refusal, said } from './refusal.ts';
 import type { Statement } from './statements.ts';

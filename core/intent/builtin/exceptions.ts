@@ -1,5 +1,5 @@
 import type { PortEntry } from '../../network/policy.ts';
-import type { Wish } from './forms.ts';
+import type { Wish } from './forms/form.ts';
 import type { Token } from './lexicon.ts';
 import { match, patternOf } from './match.ts';
 import { type Context, takeModifiers } from './modifiers.ts';

@@ -58,7 +58,9 @@ export function followUp(
   const rest = tokens.slice(Math.max(lead, 0)).filter(({ text }) => text !== 'instead');
   const taken = takeModifiers(withLink(rest, context), context);
   const joined = taken.also || said.includes('and');
-  const idle = (instead && taken.ports.length === 0) || (said.some((word) => word === 'only' || word === 'just') && taken.until === undefined);
+  const idle =
+    (instead && taken.ports.length === 0) ||
+    (said.some((word) => word === 'only' || word === 'just') && taken.until === undefined);
   if (idle && taken.rest.length === 0 && before) {
     throw new Refusal(`It is not clear what ${quoted(tokens.map(({ text }) => text).join(' '))} changes.`, [
       'What should be different from what was said before?',

@@ -1,5 +1,17 @@
 import type { PortEntry } from '../../network/policy.ts';
 import type { Sym, Token } from './lexicon.ts';
+import {
+  AFTER_NUMBER,
+  AFTER_PORTS,
+  BEFORE_PORTS,
+  BOTH_WAYS,
+  CLOSING,
+  isBesideDuration,
+  isVerbPlace,
+  PORT_VERBS,
+  REACHES,
+  SCOPE_ENDS,
+} from './port-places.ts';
 import { otherPorts, portList, portsAt, unknownPort } from './ports.ts';
 import { quoted, Refusal, said } from './refusal.ts';
 import { timeAt } from './times.ts';
@@ -32,53 +44,6 @@ export interface Context {
   /** Whether a word is the name of a peer or a value of a label. */
   readonly isName: (word: string) => boolean;
 }
-
-const BEFORE_PORTS: ReadonlySet<Sym> = new Set([
-  'LET',
-  'OPEN',
-  'DENY',
-  'CLOSE',
-  'REVOKE',
-  'CUT',
-  'ISOLATE',
-  'LIMIT',
-  'ALSO',
-  'MAY',
-  'NO',
-  'KEEP',
-  'NEEDS',
-  'INCOMING',
-  'ACCEPT',
-  'OUTGOING',
-]);
-const AFTER_PORTS: ReadonlySet<Sym> = new Set([
-  'FROM',
-  'TO',
-  'FOR',
-  'ON',
-  'OF',
-  'BETWEEN',
-  'EXCEPT',
-  'OPEN',
-  'MAY',
-  'ELSE_CLOSED',
-  'NOBODY_ELSE',
-]);
-const AFTER_NUMBER: ReadonlySet<Sym> = new Set([
-  'FOR',
-  'UNTIL',
-  'NOBODY_ELSE',
-  'ELSE_CLOSED',
-  'COMMA',
-  'STOP',
-  'POLITE',
-]);
-const REACHES: ReadonlySet<Sym> = new Set(['REACH', 'REACHING', 'TO', 'ACCEPT', 'ARROW']);
-/** Services that are verbs too: "let ops ssh into web-1", "web may ping db". */
-const PORT_VERBS: ReadonlySet<string> = new Set(['ssh', 'sftp', 'rdp', 'telnet', 'vnc', 'ping', 'rsync']);
-const CLOSING: ReadonlySet<Sym> = new Set(['DENY', 'CLOSE', 'CUT', 'ISOLATE', 'LOCK', 'NO']);
-const SCOPE_ENDS: ReadonlySet<Sym> = new Set(['FROM', 'TO', 'REACH', 'REACHING', 'ACCESS', 'ON', 'MAY', 'MAY_NOT']);
-const BOTH_WAYS: ReadonlySet<string> = new Set(['each other', 'one another', 'themselves']);
 
 /**
  * Takes ports, a time, "and nobody else" and "in both directions" out of a statement.
@@ -226,7 +191,8 @@ class Taker {
       ]);
     }
     if (sym === 'EXCEPT') {
-      if (text === 'but' && this.#ports === undefined && !(verb?.sym && CLOSING.has(verb.sym))) throw this.#unclearBut(named.end, named.ports);
+      if (text === 'but' && this.#ports === undefined && !(verb?.sym && CLOSING.has(verb.sym)))
+        throw this.#unclearBut(named.end, named.ports);
       if (this.#spared) throw new Refusal('Ports are named twice.', ['Which ports are meant?']);
       this.#spared = named.ports;
     } else {
@@ -362,16 +328,6 @@ class Taker {
     if (this.#rest.some(({ sym }) => sym === 'ONLY')) this.#portsPlace = 'after only';
     this.#ports = ports;
   }
-}
-
-function isVerbPlace(before: Sym | undefined, last: Token | undefined): boolean {
-  if (before === 'MAY' || before === 'MAY_NOT' || before === 'TO') return true;
-  return last !== undefined && last.sym === undefined;
-}
-
-/** "Temporarily" beside "for 2 hours" says nothing more. */
-function isBesideDuration({ sym, text }: Token): boolean {
-  return sym === 'VAGUE_TIME' && !['tonight', 'today', 'tomorrow', 'until further notice'].includes(text);
 }
 
 /** Courtesies at either end say nothing. */

@@ -6,13 +6,14 @@ import { allow, allowOnly, allowOnlyOnPorts } from './acts/grant.ts';
 import { keep } from './acts/keep.ts';
 import { deletePolicy, renamePolicy } from './acts/policies.ts';
 import { revoke } from './acts/revoke.ts';
+import { excepting } from './excepting.ts';
 import type { Token } from './lexicon.ts';
 import { meantPorts } from './modifiers.ts';
-import { enumerated, quoted, Refusal, said } from './refusal.ts';
-import { meet, type Part, type Region, withoutPart } from './regions.ts';
+import { quoted, Refusal } from './refusal.ts';
+import { askOf, sidesOf } from './sides.ts';
 import { refuseExtras, type Statement } from './statements.ts';
-import { everyone, type Subject } from './subject.ts';
-import { exclude, parseSubjects } from './subjects.ts';
+import type { Subject } from './subject.ts';
+import { parseSubjects } from './subjects.ts';
 
 /** One step on the state that the steps before it lead to. */
 export type Step = (state: NetworkState) => Act;
@@ -61,11 +62,6 @@ function requireEveryone(tokens: readonly Token[], state: NetworkState): void {
     throw new Refusal('Only everything can be denied by default.', ['Should it be "deny everything by default"?']);
 }
 
-interface Sides {
-  readonly sources: readonly Subject[];
-  readonly targets: readonly Subject[];
-}
-
 /** Statements about who reaches whom. */
 function sided(statement: Statement, state: NetworkState, now: number): Step[] {
   const { slots, wish } = statement;
@@ -73,148 +69,6 @@ function sided(statement: Statement, state: NetworkState, now: number): Step[] {
   const { sources, targets } = sidesOf(statement, state);
   if (statement.exceptions.length > 0) return excepting(statement, { sources, targets }, state, now);
   return act(statement, sources, targets, now);
-}
-
-function sidesOf({ slots, wish }: Statement, state: NetworkState): Sides {
-  const [source, sourceBut] = parts(slots['source']);
-  const [target, targetBut] = parts(slots['target']);
-  const all = everyone(state);
-  let sources = source ? parseSubjects(source, state) : wish === 'isolate' ? [] : [all];
-  let targets = target ? parseSubjects(target, state) : [all];
-  if (sourceBut) sources = exclude(sources, parseSubjects(sourceBut, state), state);
-  if (targetBut && wish === 'isolate') refuseUndirected(targets, targetBut, state);
-  if (targetBut) [sources, targets] = excludeFromEither(sources, targets, parseSubjects(targetBut, state), state);
-  return { sources, targets };
-}
-
-/** "Isolate web-1 except my-laptop": what it may do with the one that is left out is not said. */
-function refuseUndirected(targets: readonly Subject[], tokens: readonly Token[], state: NetworkState): void {
-  const names = new Set(targets.flatMap(({ peers }) => peers.map(({ name }) => name)));
-  if (parseSubjects(tokens, state).every(({ peers }) => peers.every(({ name }) => names.has(name)))) return;
-  throw new Refusal(`It is not clear in which direction ${quoted(said(tokens))} is left out.`, ['From it, or to it?'], {
-    replace: tokens,
-    by: [`from ${said(tokens)}`, `to ${said(tokens)}`],
-  });
-}
-
-/** What stands before "except", and what after it. */
-function parts(tokens: readonly Token[] | undefined): [readonly Token[] | undefined, readonly Token[] | undefined] {
-  const at = tokens?.findIndex(({ sym }) => sym === 'EXCEPT') ?? -1;
-  return at < 0 ? [tokens, undefined] : [tokens?.slice(0, at), tokens?.slice(at + 1)];
-}
-
-/** "Let everyone reach db except ci": the exception stands at the end and belongs to whom it is a part of. */
-function excludeFromEither(
-  sources: readonly Subject[],
-  targets: readonly Subject[],
-  excepted: readonly Subject[],
-  state: NetworkState,
-): [Subject[], Subject[]] {
-  const isPart = (group: readonly Subject[]) =>
-    excepted.every(
-      (one) => one.peers.length > 0 && group.some(({ peers }) => one.peers.every((peer) => peers.includes(peer))),
-    );
-  const [ofSources, ofTargets] = [isPart(sources), isPart(targets)];
-  if (ofSources && ofTargets) {
-    throw new Refusal(`${enumerated(excepted.map(({ noun }) => quoted(noun)))} may be left out of either side.`, [
-      'Is it they who reach, or who are reached?',
-    ]);
-  }
-  if (ofSources) return [exclude(sources, excepted, state), [...targets]];
-  return [[...sources], exclude(targets, excepted, state)];
-}
-
-/** A statement of which parts are left out, as steps on what remains. */
-function excepting(statement: Statement, { sources, targets }: Sides, state: NetworkState, now: number): Step[] {
-  const { wish, exceptions } = statement;
-  const parts = exceptions.map(({ source, target, ports, kept }) => ({
-    ...(source && { sources: parseSubjects(source, state) }),
-    ...(target && { targets: parseSubjects(target, state) }),
-    ports,
-    kept,
-  }));
-  refuseExtras(statement, ['exclusive']);
-  const askIn = (on: NetworkState, region: Region): Ask => ({
-    ...askOf(statement, on, now, region.sources, region.targets),
-    ports: region.ports,
-  });
-  if (wish === 'isolate') {
-    refuseExtras(statement, ['ports']);
-    const all = [everyone(state)];
-    const [inward, outward] = [parts.filter((part) => part.sources), parts.filter((part) => part.targets)];
-    const inbound = remaining(
-      { sources: all, targets, ports: [] },
-      inward.map(({ targets: _, ...part }) => part),
-      state,
-    );
-    const outbound = remaining(
-      { sources: targets, targets: all, ports: [] },
-      outward.map(({ sources: _, ...part }) => part),
-      state,
-    );
-    const kept = [
-      ...inward
-        .filter((part) => part.kept)
-        .map((part) => ({ sources: part.sources ?? all, targets, ports: part.ports })),
-      ...outward
-        .filter((part) => part.kept)
-        .map((part) => ({ sources: targets, targets: part.targets ?? all, ports: part.ports })),
-    ];
-    return [
-      (on) => isolate(askOf(statement, on, now, [], targets), { inbound, outbound }),
-      ...kept.map((region) => (on: NetworkState) => keep(askIn(on, region))),
-    ];
-  }
-  const whole: Region = { sources, targets, ports: meantPorts(statement) };
-  const regions = remaining(whole, parts, state);
-  if (regions.length === 0)
-    throw new Refusal(`Nothing is left of ${quoted(statement.text)}.`, ['What should be open or closed in the end?']);
-  const cut = parts.map((part): Region & { kept: boolean } => ({
-    sources: part.sources ?? sources,
-    targets: part.targets ?? targets,
-    ports: part.ports.length > 0 ? part.ports : whole.ports,
-    kept: part.kept,
-  }));
-  if (wish === 'deny') {
-    return [
-      ...regions.map((region) => (on: NetworkState) => deny(askIn(on, region))),
-      ...cut.filter(({ kept }) => kept).map((region) => (on: NetworkState) => keep(askIn(on, region))),
-    ];
-  }
-  if (wish === 'allow' && !statement.exclusive && parts.every(({ kept }) => !kept)) {
-    return [
-      ...regions.map((region) => (on: NetworkState) => allow(askIn(on, region))),
-      ...cut.map((region) => (on: NetworkState) => deny(askIn(on, region))),
-    ];
-  }
-  throw new Refusal(`It is not clear what the exception in ${quoted(statement.text)} leaves out.`, [
-    'What should be open in the end, and what closed? Say it in two sentences.',
-  ]);
-}
-
-function remaining(whole: Region, parts: readonly Part[], state: NetworkState): Region[] {
-  return parts.reduce<Region[]>(
-    (regions, part) => regions.flatMap((region) => withoutPart(region, part, state)),
-    [whole],
-  );
-}
-
-/** Whether one statement closes some of what another one wants open. */
-export function closesSomeOf(closing: Statement, opening: Statement, state: NetworkState): boolean {
-  if (!['deny', 'isolate', 'separate'].includes(closing.wish) || closing.slots['both'] || opening.slots['both'])
-    return false;
-  const [closed, opened] = [sidesOf(closing, state), sidesOf(opening, state)];
-  const all = [everyone(state)];
-  const region: Region = { ...opened, ports: [] };
-  if (closing.wish === 'isolate')
-    return (
-      meet({ sources: all, targets: closed.targets, ports: [] }, region) ||
-      meet({ sources: closed.targets, targets: all, ports: [] }, region)
-    );
-  return (
-    meet({ ...closed, ports: [] }, region) ||
-    (closing.wish === 'separate' && meet({ sources: closed.targets, targets: closed.sources, ports: [] }, region))
-  );
 }
 
 const MAX_SIDES = 8;
@@ -298,14 +152,4 @@ function act(statement: Statement, sources: readonly Subject[], targets: readonl
     default:
       throw new Refusal(`${quoted(statement.text)} is not understood.`, ['Can it be said in other words?']);
   }
-}
-
-function askOf(
-  statement: Statement,
-  state: NetworkState,
-  now: number,
-  sources: readonly Subject[],
-  targets: readonly Subject[],
-): Ask {
-  return { state, now, sources, targets, ports: meantPorts(statement), until: statement.until };
 }

@@ -1,7 +1,8 @@
 import type { PortEntry } from '../../network/policy.ts';
 import { withDirections } from './directions.ts';
 import { type Exception, exceptionAt } from './exceptions.ts';
-import { type Form, formOf, type Wish } from './forms.ts';
+import type { Form, Wish } from './forms/form.ts';
+import { formOf } from './forms.ts';
 import type { Token } from './lexicon.ts';
 import type { Slots } from './match.ts';
 import { isStrange, notUnderstood, refuseTraps, unclearOnly } from './misunderstood.ts';

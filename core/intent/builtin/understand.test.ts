@@ -109,3 +109,33 @@ describe('a question', () => {
     },
   );
 });
+
+describe('a word that restricts', () => {
+  const SAID = [
+    'let web reach db on 5432',
+    'block api from db',
+    'isolate web-1 except ssh from laptop-1',
+    'only web may reach db on 5432',
+  ];
+  const WORDS =
+    'except,but,only,nobody,unless,other than,apart from,keep,not,without,if,when,while,until,instead,never,else,nothing,new,other,most,inbound,weekdays,no'.split(
+      ',',
+    );
+
+  it.each(SAID)('put anywhere into "%s" gives another plan or a question, never the same plan', (intent) => {
+    const changesOf = (text: string) => {
+      const answer = plan(text);
+      return answer.outcome === 'changes' ? JSON.stringify(answer.changes) : undefined;
+    };
+    const unchanged = changesOf(intent);
+    expect(unchanged).toBeDefined();
+    const words = intent.split(' ');
+    const dropped = WORDS.flatMap((word) =>
+      words
+        .map((_, at) => [...words.slice(0, at), word, ...words.slice(at)].join(' '))
+        .concat(`${intent} ${word}`)
+        .filter((text) => changesOf(text) === unchanged),
+    );
+    expect(dropped).toEqual([]);
+  });
+});

@@ -175,6 +175,11 @@ const ASKED: readonly Omit<EvalCase, 'family'>[] = [
     ],
     gold: 'ask',
   },
+  {
+    on: ['office'],
+    says: ['only api and backup may reach db', 'api may only talk to db', 'nobody but api can reach the databases'],
+    gold: 'ask',
+  },
   { on: ['office'], says: ['isolate web-2 except anna-laptop', 'isolate web-2 except ssh'], gold: 'ask' },
   { on: ['office'], says: ['deny ssh access to dev', 'deny access to the ops team'], gold: 'ask' },
   {

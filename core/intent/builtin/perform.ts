@@ -1,6 +1,6 @@
 import type { NetworkState } from '../../network/state.ts';
 import type { RevertTarget } from '../planner.ts';
-import type { Act, Ask } from './acts/ask.ts';
+import { type Act, type Ask, nounsOf } from './acts/ask.ts';
 import { deny, denyByDefault, isolate, limitAccess, limitPorts, othersOf } from './acts/forbid.ts';
 import { allow, allowOnly, allowOnlyOnPorts } from './acts/grant.ts';
 import { keep } from './acts/keep.ts';
@@ -9,11 +9,12 @@ import { revoke } from './acts/revoke.ts';
 import { excepting } from './excepting.ts';
 import type { Token } from './lexicon.ts';
 import { meantPorts } from './modifiers.ts';
-import { quoted, Refusal } from './refusal.ts';
-import { askOf, sidesOf } from './sides.ts';
+import { quoted, Refusal, said } from './refusal.ts';
+import { askOf, type Sides, sidesOf } from './sides.ts';
 import { refuseExtras, type Statement } from './statements.ts';
 import type { Subject } from './subject.ts';
 import { parseSubjects } from './subjects.ts';
+import { worded } from './wording.ts';
 
 /** One step on the state that the steps before it lead to. */
 export type Step = (state: NetworkState) => Act;
@@ -68,7 +69,7 @@ function sided(statement: Statement, state: NetworkState, now: number): Step[] {
   if (slots['both'] || wish === 'separate' || statement.mutual) return mutually(statement, state, now);
   const { sources, targets } = sidesOf(statement, state);
   if (statement.exceptions.length > 0) return excepting(statement, { sources, targets }, state, now);
-  return act(statement, sources, targets, now);
+  return act(statement, { sources, targets }, state, now);
 }
 
 const MAX_SIDES = 8;
@@ -81,7 +82,10 @@ function mutually(statement: Statement, state: NetworkState, now: number): Step[
   }
   const pairs = slots['both'] ? pairsOf(parseSubjects(slots['both'], state)) : crossed(statement, state);
   const one: Statement = { ...statement, wish: statement.wish === 'separate' ? 'deny' : statement.wish };
-  return pairs.flatMap(([a, b]) => [...act(one, [a], [b], now), ...(a === b ? [] : act(one, [b], [a], now))]);
+  return pairs.flatMap(([a, b]) => [
+    ...act(one, { sources: [a], targets: [b] }, state, now),
+    ...(a === b ? [] : act(one, { sources: [b], targets: [a] }, state, now)),
+  ]);
 }
 
 function pairsOf(sides: readonly Subject[]): [Subject, Subject][] {
@@ -97,7 +101,25 @@ function crossed(statement: Statement, state: NetworkState): [Subject, Subject][
   return sources.flatMap((source) => targets.map((target): [Subject, Subject] => [source, target]));
 }
 
-function act(statement: Statement, sources: readonly Subject[], targets: readonly Subject[], now: number): Step[] {
+/** "Let only web reach db" grants it; "only web may reach db" restricts, and may not be meant to open anything. */
+function isGrant({ words }: Statement): boolean {
+  return words.some(({ sym }) => sym === 'LET' || sym === 'OPEN');
+}
+
+/** @throws Refusal where a restriction would open what is closed today. */
+function refuseOpening(statement: Statement, ask: Ask): void {
+  if (allow(ask).changes.length === 0) return;
+  const closing =
+    statement.wish === 'only' ? 'limit access to {target} to {source}' : 'block {source} from everyone except {target}';
+  const granting = statement.wish === 'only' ? 'let only {source} reach {target}' : 'let {source} reach only {target}';
+  throw new Refusal(
+    `${quoted(said(statement.words))} restricts, and some of it is closed today: ${nounsOf(ask.sources)} may not reach all of ${nounsOf(ask.targets)}.`,
+    ['Should that be opened on every port, or should only the others be closed?'],
+    { choices: worded([closing, granting], statement.slots, { ports: [], until: statement.until }) },
+  );
+}
+
+function act(statement: Statement, { sources, targets }: Sides, state: NetworkState, now: number): Step[] {
   const { wish, exclusive, ports, spared } = statement;
   const ask = (on: NetworkState, more: Partial<Ask> = {}): Ask => ({
     ...askOf(statement, on, now, sources, targets),
@@ -109,6 +131,7 @@ function act(statement: Statement, sources: readonly Subject[], targets: readonl
       const alone = exclusive || wish === 'only';
       // What is said of a port holds for that port alone.
       const scoped = meantPorts(statement).length > 0 && (wish === 'only' || statement.exclusiveOnPorts);
+      if (wish === 'only' && !scoped && !isGrant(statement)) refuseOpening(statement, ask(state));
       const granted: Step = (on) => (!alone ? allow : scoped ? allowOnlyOnPorts : allowOnly)(ask(on));
       const excepted = sources.flatMap((source) => source.excepted);
       const notTo = targets.flatMap((target) => target.excepted);
@@ -121,6 +144,7 @@ function act(statement: Statement, sources: readonly Subject[], targets: readonl
     }
     case 'onlyTo':
       refuseExtras(statement, ['exclusive']);
+      if (!isGrant(statement)) refuseOpening(statement, ask(state));
       return [(on) => allow(ask(on)), (on) => deny(ask(on, { targets: othersOf(targets, on) }))];
     case 'keep':
       refuseExtras(statement, ['exclusive', 'time']);

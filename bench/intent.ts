@@ -77,7 +77,12 @@ async function guardFigures(size: Size): Promise<void> {
   await assertAll(kit, workspace, size.peers);
   const { services } = kit;
   const before = await services.states.current(workspace);
-  const change = { action: 'create', resource: 'MeshPolicy', name: 'base', spec: { action: 'DENY' } } as const;
+  const change = {
+    action: 'create',
+    resource: 'MeshPolicy',
+    name: 'base',
+    spec: { action: 'DENY', peerSelector: {} },
+  } as const;
   const { after } = planChanges(before, [change], services.clock.now());
   const [guard, planned]: [number[], number[]] = [[], []];
   const plan = planner(kit, workspace);

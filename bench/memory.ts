@@ -62,7 +62,11 @@ async function load(seconds: number): Promise<void> {
   const end = performance.now() + seconds * 1_000;
   for (let count = 0; performance.now() < end; count += 1) {
     const name = `policy-${count}`;
-    await kit.call('create_policy', { name, spec: { action: 'ALLOW', ingress: [] } }, { as: admin, workspace });
+    await kit.call(
+      'create_policy',
+      { name, spec: { action: 'ALLOW', peerSelector: {}, ingress: [] } },
+      { as: admin, workspace },
+    );
     await kit.call('check_connectivity', { src: 'a', dst: 'b' }, { as: admin, workspace });
     await kit.call('delete_policy', { id: name }, { as: admin, workspace });
   }

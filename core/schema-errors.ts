@@ -22,8 +22,19 @@ export function fieldErrorsOf({ issues }: z.ZodError): FieldError[] {
 }
 
 function unknownField(path: readonly PropertyKey[]): FieldError {
-  return { pointer: jsonPointer(path), detail: 'There is no such field.' };
+  const instead = FIELDS_OF_KUBERNETES.get(path.at(-1));
+  return {
+    pointer: jsonPointer(path),
+    detail: `There is no such field${instead === undefined ? '' : `: ${instead}`}.`,
+  };
 }
+
+/** What a NetworkPolicy of Kubernetes has, and what to write instead. */
+const FIELDS_OF_KUBERNETES: ReadonlyMap<PropertyKey | undefined, string> = new Map([
+  ['podSelector', 'write peerSelector'],
+  ['policyTypes', 'a direction applies when its key, ingress or egress, is there'],
+  ['namespaceSelector', 'a policy is about the peers of one workspace, so select them by labels'],
+]);
 
 const TYPES: Readonly<Record<string, string>> = {
   string: 'text',

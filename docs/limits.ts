@@ -74,6 +74,7 @@ export const limits: Readonly<Record<string, readonly Row[]>> = {
     ['Rules in one direction of a policy', POLICY_LIMITS.rulesPerDirection, ''],
     ['Entries of `from` or `to`', POLICY_LIMITS.entriesPerRule, ''],
     ['Ports of a rule', POLICY_LIMITS.portsPerRule, ''],
+    ['Peers that a selector lists', POLICY_LIMITS.peersPerSelector, ''],
     ['Expressions of a selector', POLICY_LIMITS.expressionsPerSelector, ''],
     ['Values of an expression', POLICY_LIMITS.valuesPerExpression, ''],
     ['Exceptions of an `ipBlock`', POLICY_LIMITS.exceptsPerBlock, ''],

@@ -10,9 +10,6 @@ export interface AnswerChanges {
   readonly issues: readonly string[];
 }
 
-/** The label that singles out one peer, since policies select by labels; its value is the name of the peer. */
-const PEER_LABEL = 'peer';
-
 /** What an answer comes to as typed changes of the network. Labels of one peer become one change. */
 export function changesOf({ changes }: ModelAnswer, state: NetworkState): AnswerChanges {
   const issues: string[] = [];
@@ -25,7 +22,7 @@ export function changesOf({ changes }: ModelAnswer, state: NetworkState): Answer
   const inputs: unknown[] = [];
   for (const [index, change] of changes.entries()) {
     const wrong = (text: string) => issues.push(`changes/${index}: ${text}`);
-    const selectorOf = (selector: AnswerSelector) => toSelector(selector, state, editOf, wrong);
+    const selectorOf = (selector: AnswerSelector) => toSelector(selector, wrong);
     switch (change.do) {
       case 'create_policy':
       case 'replace_policy': {
@@ -123,16 +120,10 @@ function ruleOf(side: 'from' | 'to', { peers, ports }: AnswerRule, selectorOf: T
   };
 }
 
-function toSelector(
-  { peer, labels, expressions }: AnswerSelector,
-  state: NetworkState,
-  editOf: (name: string) => PeerEdit,
-  wrong: Wrong,
-): object {
+function toSelector({ peer, labels, expressions }: AnswerSelector, wrong: Wrong): object {
   if (peer !== null) {
     if (labels.length + expressions.length > 0) wrong('a selector has either a peer or labels and expressions');
-    singleOut(peer, state, editOf, wrong);
-    return { matchLabels: { [PEER_LABEL]: peer } };
+    return { peers: [peer] };
   }
   const matchLabels: Record<string, string> = {};
   for (const pair of labels) {
@@ -153,16 +144,6 @@ function toSelector(
       })),
     }),
   };
-}
-
-function singleOut(name: string, state: NetworkState, editOf: (name: string) => PeerEdit, wrong: Wrong): void {
-  for (const { name: other, labels } of state.peers.values()) {
-    if (labels[PEER_LABEL] === name && other !== name) wrong(`${other} carries the label ${PEER_LABEL}=${name} too`);
-  }
-  const own = state.peers.get(name)?.labels[PEER_LABEL];
-  if (own === name) return;
-  if (own !== undefined) wrong(`${name} carries the label ${PEER_LABEL}=${own}: it cannot be singled out`);
-  else editOf(name).labels[PEER_LABEL] = name;
 }
 
 function keyOf(pair: string): string {

@@ -194,7 +194,7 @@ describe('an answer', () => {
     expect(seen).toHaveLength(1);
   });
 
-  it('labels peers by what changes, and singles one out by a label of its own', async () => {
+  it('labels peers by what changes, and singles one out by its name', async () => {
     const changes: ModelAnswer['changes'] = [
       { do: 'label_peer', peer: 'db-1', set: ['tier=gold'], remove: ['role'] },
       { do: 'delete_policy', policy: 'base' },
@@ -227,7 +227,7 @@ describe('an answer', () => {
     const { outcome } = await planWith([JSON.stringify(webToDb({ changes }))], { intent });
     expect(outcome).toMatchObject({
       changes: [
-        { action: 'update', resource: 'MeshPeer', name: 'db-1', labels: { tier: 'gold', peer: 'db-1' } },
+        { action: 'update', resource: 'MeshPeer', name: 'db-1', labels: { tier: 'gold' } },
         { action: 'delete', resource: 'MeshPolicy', name: 'base' },
         {
           action: 'update',
@@ -240,7 +240,7 @@ describe('an answer', () => {
           name: 'one',
           spec: {
             network: 'default',
-            peerSelector: { matchLabels: { peer: 'db-1' } },
+            peerSelector: { peers: ['db-1'] },
             egress: [
               {
                 to: [

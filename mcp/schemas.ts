@@ -41,15 +41,15 @@ function objectSchema(schema: Json): Json | undefined {
   return allObjects ? { type: 'object', ...compact } : undefined;
 }
 
-/** Nested deeper than this, an answer is described by its type alone: it is checked here before it leaves. */
-const OUTPUT_DEPTH = 1;
+/** Below the fields of an answer, only their types are told: it is checked here before it leaves. */
+const OUTPUT_DEPTH = 0;
 
 /** The shape of an answer: names and types. What is always there is checked here before it leaves. */
 function compacted(schema: unknown, depth = 0): unknown {
   if (typeof schema !== 'object' || schema === null) return schema;
   const { type, properties, items, anyOf, oneOf, $ref, $defs, ...rest } = schema as Json;
   const constant = rest['const'] === undefined ? {} : { const: rest['const'] };
-  const values = rest['enum'] === undefined || depth > OUTPUT_DEPTH ? {} : { enum: rest['enum'] };
+  const values = rest['enum'] === undefined || depth > OUTPUT_DEPTH + 1 ? {} : { enum: rest['enum'] };
   const named = { ...(type !== undefined && { type }), ...($ref !== undefined && { $ref }), ...constant, ...values };
   if (depth > OUTPUT_DEPTH) return named;
   const branches = anyOf ?? oneOf;
@@ -67,7 +67,7 @@ function eachOf(schemas: Json, depth: number): Json {
 }
 
 /** Checked on arrival, with an error that says what is wrong; in a list they would cost every caller its context. */
-const CHECKED_ON_ARRIVAL = new Set(['pattern', 'minItems', 'maxItems', 'minLength', 'maxLength', 'propertyNames']);
+const CHECKED_ON_ARRIVAL = new Set(['pattern', 'minItems', 'minLength', 'propertyNames']);
 
 const INNER = new Set(['properties', 'required', 'anyOf', 'oneOf', 'additionalProperties']);
 

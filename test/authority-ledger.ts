@@ -62,10 +62,16 @@ function grantedBy(
     name,
     parent,
     person: who?.account ?? '',
-    reach: (input['reach'] ?? []) as GrantedAgent['reach'],
+    reach: asGranted(input['reach'], spec.reach),
     preset: (input['policyPreset'] ?? 'inherit') as GrantedAgent['preset'],
-    egress: (input['egress'] ?? []) as GrantedAgent['egress'],
+    egress: asGranted(input['egress'], spec.egress),
     scopes: (input['scopes'] ?? spec.scopes) as readonly string[],
     endsAt: parseInstant(spec.expiresAt),
   };
+}
+
+/** As it was asked for; where it lists peers by name, with the ids that these had at that moment. */
+function asGranted(asked: unknown, stored: GrantedAgent['reach'] | undefined): GrantedAgent['reach'] {
+  const listsPeers = /"(?:peers|notPeers)":/.test(JSON.stringify(asked ?? []));
+  return listsPeers ? (stored ?? []) : ((asked ?? []) as GrantedAgent['reach']);
 }

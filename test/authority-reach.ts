@@ -61,7 +61,7 @@ export function pointsText(set: number): string {
 function permitted(rules: readonly EgressRule[], dst: PeerRecord | undefined): number {
   const base = { network: 'n', labels: {} } as const;
   const target: PeerInput[] = dst
-    ? [{ ...base, name: 'dst', labels: dst.labels, address: dst.status.address ?? undefined }]
+    ? [{ ...base, name: 'dst', uid: dst.uid, labels: dst.labels, address: dst.status.address ?? undefined }]
     : [];
   const model = {
     networks: [{ name: 'n', cidr: '0.0.0.0/0', defaultAction: 'ALLOW' as const }],

@@ -51,7 +51,9 @@ function faultOf(schema: z.core.$ZodType, pointer: string): string | undefined {
       return takesLines && !SEVERAL_LINES.test(pointer) ? 'a text of several lines' : undefined;
     }
     case 'array':
-      return z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' }).maxItems === undefined
+      // Without names: one that has a name is shown by a reference to it.
+      return z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any', metadata: z.registry() }).maxItems ===
+        undefined
         ? 'a list without a maximum'
         : undefined;
     case 'record':

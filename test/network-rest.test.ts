@@ -4,7 +4,7 @@ import { startFaces } from './faces-kit.ts';
 import { person } from './kit.ts';
 
 const POLICY =
-  'apiVersion: mesh.internal/v1alpha1\nkind: MeshPolicy\nmetadata: { name: base }\nspec: { action: DENY }\n';
+  'apiVersion: mesh.internal/v1alpha1\nkind: MeshPolicy\nmetadata: { name: base }\nspec: { action: DENY, peerSelector: {} }\n';
 const asJson = { 'content-type': 'application/json' };
 const asYaml = { 'content-type': 'application/yaml' };
 
@@ -65,7 +65,7 @@ test('where writes need approval, a write answers 202 with its workflow and chan
     { settings: { requireApproval: true } },
     { as: person('platform_admin', plane.workspace), workspace: plane.workspace },
   );
-  const body = JSON.stringify({ name: 'base', spec: { action: 'DENY' } });
+  const body = JSON.stringify({ name: 'base', spec: { action: 'DENY', peerSelector: {} } });
   const asked = await plane.faces.send('/api/v1/policies', 'operator', { method: 'POST', headers, body });
   expect([asked.status, await bodyOf(asked)]).toEqual([
     202,

@@ -77,7 +77,7 @@ test('a List is taken apart, and objects do as well as text', async () => {
     apiVersion: 'mesh.internal/v1alpha1',
     kind: 'MeshPolicy',
     metadata: { name: 'base' },
-    spec: { action: 'DENY' },
+    spec: { action: 'DENY', peerSelector: {} },
   };
   const answer = await prod.call('apply_resources', { documents: [{ kind: 'List', items: [item] }] });
   expect(answer.items).toEqual([{ kind: 'MeshPolicy', name: 'base', result: 'created' }]);
@@ -120,7 +120,7 @@ test('writes at the same moment all arrive, or are refused as conflicts', async 
   await using prod = await openProd();
   const names = Array.from({ length: 30 }, (_, i) => `p${i % 10}`);
   const answers = await Promise.allSettled(
-    names.map((name) => prod.call('create_policy', { name, spec: { action: 'DENY' } })),
+    names.map((name) => prod.call('create_policy', { name, spec: { action: 'DENY', peerSelector: {} } })),
   );
   const codes = answers.flatMap((answer) => (answer.status === 'rejected' ? [answer.reason.code] : []));
   expect([codes.length, new Set(codes)]).toEqual([20, new Set(['conflict'])]);

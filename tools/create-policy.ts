@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { findRecord } from '../core/network/find.ts';
-import { policySpecSchema } from '../core/network/policy.ts';
+import { policyInputSchema } from '../core/network/policy.ts';
 import { policyView, viewOfPolicy } from '../core/network/policy-view.ts';
 import { resourceChange } from '../core/network/resource-input.ts';
 import { CREATE } from '../core/operation.ts';
@@ -12,7 +12,7 @@ export const createPolicy = defineOperation({
   name: 'create_policy',
   title: 'Create a policy',
   description: 'Creates an access policy, from JSON fields, a custom resource object, or YAML.',
-  input: z.strictObject({ ...resourceFields, spec: policySpecSchema.optional(), ttl: ttlField }),
+  input: z.strictObject({ ...resourceFields, spec: policyInputSchema.optional(), ttl: ttlField }),
   output: policyView,
   access: 'network:write',
   workspace: 'scoped',

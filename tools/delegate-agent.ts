@@ -21,13 +21,7 @@ export const delegateAgent = defineOperation({
     ),
     policyPreset: z.enum(PRESETS).describe('isolated < sandboxed < coordinator < inherit; never wider than yours'),
     scopes: z.array(z.enum(SCOPES)).max(SCOPES.length).default(['network:read']).describe('Subset of yours'),
-    egress: z
-      .array(egressRuleSchema)
-      .max(100)
-      .default([])
-      .describe(
-        'What a sandboxed sub-agent may reach: to: [{peerSelector: {matchLabels}}, {ipBlock: {cidr}} or "*"], ports: [{protocol, port, endPort}]',
-      ),
+    egress: z.array(egressRuleSchema).max(100).default([]).describe('What a sandboxed sub-agent may reach'),
   }),
   output: z.strictObject({
     enrollmentToken: z.string(),

@@ -90,12 +90,17 @@ test('a rule that a policy allows for a time says when it ends, and the rest of 
   await join(kit, workspace, 'db');
   await withPolicy(kit, workspace, 'base', { action: 'DENY', peerSelector: {} });
   const ports = (port: number, endPort: number) => [{ ports: [{ port, endPort }] }];
-  await withPolicy(kit, workspace, 'always', { action: 'ALLOW', ingress: ports(80, 80), egress: ports(80, 80) });
+  await withPolicy(kit, workspace, 'always', {
+    action: 'ALLOW',
+    peerSelector: {},
+    ingress: ports(80, 80),
+    egress: ports(80, 80),
+  });
   await withPolicy(
     kit,
     workspace,
     'short',
-    { action: 'ALLOW', ingress: ports(79, 90), egress: ports(79, 90) },
+    { action: 'ALLOW', peerSelector: {}, ingress: ports(79, 90), egress: ports(79, 90) },
     { ttl: '1h' },
   );
   const { firewall } = await kit.call('get_own_graph', {}, web.self);
@@ -223,7 +228,7 @@ test('a revoked device is out of every graph and its token is refused; approval 
 test('a policy is deleted at the end of its time, and the job says when that is', async () => {
   await using kit = await buildKit();
   const workspace = await kit.workspace();
-  await withPolicy(kit, workspace, 'short', { action: 'ALLOW' }, { ttl: '90s' });
+  await withPolicy(kit, workspace, 'short', { action: 'ALLOW', peerSelector: {} }, { ttl: '90s' });
   const jobs = networkJobs(kit.services);
   const policies = jobs.find(({ name }) => name === 'expire policies');
   expect(await policies?.run()).toBe(kit.clock.time + 90 * SECOND);

@@ -82,6 +82,7 @@ describe('plan_network_change', () => {
     const { plan } = await scene(kit);
     const wrong = [
       { ...denyAll, spec: { action: 'MAYBE' } },
+      { ...denyAll, name: 'silent', spec: { action: 'DENY' } },
       { action: 'create', resource: 'MeshPeer', name: 'x', spec: {} },
       { action: 'delete', resource: 'MeshPolicy', name: 'x', spec: {} },
     ];
@@ -90,8 +91,10 @@ describe('plan_network_change', () => {
       details: {
         errors: [
           { pointer: '/changes/0/spec/action' },
-          { pointer: '/changes/1/action' },
-          { pointer: '/changes/2/spec' },
+          { pointer: '/changes/0/spec/peerSelector' },
+          { pointer: '/changes/1/spec/peerSelector', detail: expect.stringMatching(/Everyone: write \{\}/) },
+          { pointer: '/changes/2/action' },
+          { pointer: '/changes/3/spec' },
         ],
       },
     });
@@ -100,6 +103,32 @@ describe('plan_network_change', () => {
     ).rejects.toMatchObject({
       code: 'not_found',
     });
+  });
+
+  it('takes expectations without a protocol: a port alone is TCP, as in a policy', async () => {
+    await using kit = await buildKit();
+    const { plan } = await scene(kit);
+    const spec = { action: 'DENY', peerSelector: { peers: ['db-1'] }, ingress: [{ ports: [{ port: 22 }] }] };
+    const changes = [{ action: 'create', resource: 'MeshPolicy', name: 'no-ssh', spec }];
+    const expectations = [{ src: '*', dst: 'db-1', port: 22, expect: 'deny' }];
+    expect(await plan({ intent: 'x', changes, expectations })).toMatchObject({ verification: 'proven' });
+    const named = { ...spec, ingress: [{ ports: [{ port: 'ssh' }] }] };
+    await expect(plan({ intent: 'x', changes: [{ ...changes[0], spec: named }] })).rejects.toThrow(
+      '/changes/0/spec/ingress/0/ports/0/port: write the number of the port',
+    );
+  });
+
+  it('singles peers out without giving anybody a label', async () => {
+    await using kit = await buildKit();
+    const { plan } = await scene(kit);
+    const { changes, effect, verification } = await plan({ intent: 'let only web-1 and api-1 reach db-1' });
+    expect(verification).toBe('proven');
+    expect(changes.map(({ resource }: { resource: string }) => resource)).toEqual(['MeshPolicy']);
+    expect(changes[0].after).toMatch(/- peerSelector:\n +peers:\n +- web-1\n +- api-1\n$/);
+    expect(effect.opened_pairs).toBe(0);
+    const but = await plan({ intent: 'deny everyone except api-1 access to db-1' });
+    expect(but.verification).toBe('proven');
+    expect(but.changes[0].after).toMatch(/notPeers:\n +- api-1\n/);
   });
 
   it('stores nothing on a dry run and executes nothing ever', async () => {

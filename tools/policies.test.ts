@@ -52,7 +52,7 @@ test('a policy is listed, read by id and name, replaced and deleted', async () =
   expect(page.items).toMatchObject([{ id, name: 'my-policy' }]);
   const rest = await call('list_policies', { limit: 1, cursor: page.next_cursor });
   expect(rest.items).toMatchObject([{ name: 'other' }]);
-  const replaced = await call('update_policy', { id, spec: { action: 'ALLOW', ingress: [{}] } });
+  const replaced = await call('update_policy', { id, spec: { action: 'ALLOW', peerSelector: {}, ingress: [{}] } });
   expect(replaced).toMatchObject({ generation: 2, labels: { team: 'a' }, spec: { action: 'ALLOW', ingress: [{}] } });
   expect(await call('get_policy', { id: 'MY-policy' })).toEqual(replaced);
   expect(await call('delete_policy', { id: 'my-policy' })).toEqual({ deleted: 'my-policy' });
@@ -109,7 +109,10 @@ test('a policy larger than a record may be is refused', async () => {
   const rules = Array.from({ length: 900 }, () => ({
     from: [{ peerSelector: { matchLabels: { [random()]: random() + random() } } }],
   }));
-  const tooLarge = call('create_policy', { name: 'large', spec: { action: 'ALLOW', ingress: rules } });
+  const tooLarge = call('create_policy', {
+    name: 'large',
+    spec: { action: 'ALLOW', peerSelector: {}, ingress: rules },
+  });
   await expect(tooLarge).rejects.toMatchObject({ code: 'payload_too_large' });
 });
 

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { findRecord } from '../core/network/find.ts';
-import { policySpecSchema } from '../core/network/policy.ts';
+import { policyInputSchema } from '../core/network/policy.ts';
 import { policyView, viewOfPolicy } from '../core/network/policy-view.ts';
 import { resourceChange } from '../core/network/resource-input.ts';
 import { UPDATE } from '../core/operation.ts';
@@ -12,7 +12,7 @@ export const updatePolicy = defineOperation({
   name: 'update_policy',
   title: 'Replace a policy',
   description: 'Replaces the spec of a policy; labels and annotations stay unless they are sent.',
-  input: z.strictObject({ id: idField, ...resourceFields, spec: policySpecSchema.optional(), ttl: ttlField }),
+  input: z.strictObject({ id: idField, ...resourceFields, spec: policyInputSchema.optional(), ttl: ttlField }),
   output: policyView,
   access: 'network:write',
   workspace: 'scoped',

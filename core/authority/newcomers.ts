@@ -16,7 +16,8 @@ export function* newcomerViews(
   states: Pick<NetworkStates, 'reachability'>,
 ): Generator<Compared> {
   for (const { name, spec } of after.policies.values()) {
-    if (sameValue(before.policies.get(name)?.spec, spec)) continue;
+    // A list of peers means nobody who joins later.
+    if (spec.peerSelector?.peers || sameValue(before.policies.get(name)?.spec, spec)) continue;
     const peer = newcomer(labelsOf(spec.peerSelector ?? {}), spec.network ?? DEFAULT_NETWORK, before);
     const [old, next] = [joined(before, peer), joined(after, peer)];
     const [was, is] = [states.reachability(old, now), states.reachability(next, now)];

@@ -79,11 +79,12 @@ function portsOfRules(rules: readonly EgressRule[], peer: PeerRecord, ports: Por
     .reduce((set, rule) => ports.union(set, ports.ofEntries(rule.ports ?? [])), NO_PORTS);
 }
 
-function means(entry: PeerEntry, { labels, status }: PeerRecord): boolean {
+function means(entry: PeerEntry, peer: PeerRecord): boolean {
   if (entry === '*') return true;
-  if (entry.peerSelector) return selects(entry.peerSelector, labels);
+  if (entry.peerSelector) return selects(entry.peerSelector, peer);
   const block = parseCidr(entry.ipBlock?.cidr ?? '');
-  const address = status.address === null ? undefined : parseAddress(status.address);
+  const { address: own } = peer.status;
+  const address = own === null ? undefined : parseAddress(own);
   if (!block || !address || !containsRange(block, address)) return false;
   return !(entry.ipBlock?.except ?? []).some((text) => {
     const hole = parseCidr(text);

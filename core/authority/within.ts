@@ -1,5 +1,7 @@
 import { containsRange, overlaps, parseCidr } from '../network/cidr.ts';
+import { lookUpById } from '../network/find.ts';
 import type { EgressRule, PeerEntry, PolicySpec, PortEntry, Selector } from '../network/policy.ts';
+import { selects } from '../network/selector.ts';
 import type { NetworkState } from '../network/state.ts';
 import { NO_PORTS, type PortSets } from '../reachability/port-sets.ts';
 import type { Layers } from './reach-of.ts';
@@ -24,46 +26,59 @@ export function policyBeyond(
 ): string | undefined {
   const opens = spec.action === 'ALLOW' && (spec.ingress ?? spec.egress) !== undefined;
   if (!opens && !isDelegated) return undefined;
+  const reach = { layers, ports, peers: state.peers };
   const subject: PeerEntry = { peerSelector: spec.peerSelector ?? {} };
   if (spec.ingress === undefined && spec.egress === undefined) {
-    return isWithin([subject], [], layers, ports) ? undefined : 'isolates peers beyond its reach';
+    return isWithin([subject], [], reach) ? undefined : 'isolates peers beyond its reach';
   }
   for (const rule of spec.ingress ?? []) {
-    if (!isWithin([subject], rule.ports ?? [], layers, ports)) return 'is about peers or ports beyond its reach';
+    if (!isWithin([subject], rule.ports ?? [], reach)) return 'is about peers or ports beyond its reach';
     if (spec.action === 'ALLOW' && isOpenToOutside(rule.from, state)) return 'lets in addresses that are no peer';
   }
   for (const rule of spec.egress ?? []) {
-    if (!isWithin(rule.to ?? [], rule.ports ?? [], layers, ports)) return 'is about targets or ports beyond its reach';
+    if (!isWithin(rule.to ?? [], rule.ports ?? [], reach)) return 'is about targets or ports beyond its reach';
   }
   return undefined;
+}
+
+interface Reach {
+  readonly layers: Layers;
+  readonly ports: PortSets;
+  readonly peers: NetworkState['peers'];
 }
 
 /** Whether every layer holds all of the entries on all of the ports. No entry means anyone, as in a rule. */
 function isWithin(
   entries: readonly PeerEntry[],
   asked: readonly PortEntry[],
-  layers: Layers,
-  ports: PortSets,
+  { layers, ports, peers }: Reach,
 ): boolean {
   const wanted = ports.ofEntries(asked);
-  const all: readonly PeerEntry[] = entries.length > 0 ? entries : ['*'];
+  const all: readonly PeerEntry[] = entries.length > 0 ? entries.flatMap(oneByOne) : ['*'];
   return layers.every((rules) =>
     all.every((entry) => {
-      const holding = rules.filter((rule) => holdsEntry(rule, entry));
+      const holding = rules.filter((rule) => holdsEntry(rule, entry, peers));
       const held = holding.reduce((set, rule) => ports.union(set, ports.ofEntries(rule.ports ?? [])), NO_PORTS);
       return ports.minus(wanted, held) === NO_PORTS;
     }),
   );
 }
 
-function holdsEntry({ to }: EgressRule, entry: PeerEntry): boolean {
-  return !to?.length || to.some((outer) => entryWithin(entry, outer));
+/** Listed peers each for themselves: one may be held by one rule, and another one by another. */
+function oneByOne(entry: PeerEntry): PeerEntry[] {
+  if (entry === '*' || !entry.peerSelector?.peers) return [entry];
+  const { peers, ...rest } = entry.peerSelector;
+  return peers.map((id) => ({ peerSelector: { ...rest, peers: [id] } }));
 }
 
-function entryWithin(inner: PeerEntry, outer: PeerEntry): boolean {
+function holdsEntry({ to }: EgressRule, entry: PeerEntry, peers: Reach['peers']): boolean {
+  return !to?.length || to.some((outer) => entryWithin(entry, outer, peers));
+}
+
+function entryWithin(inner: PeerEntry, outer: PeerEntry, peers: Reach['peers']): boolean {
   if (outer === '*') return true;
   if (inner === '*') return false;
-  if (inner.peerSelector && outer.peerSelector) return selectorWithin(inner.peerSelector, outer.peerSelector);
+  if (inner.peerSelector && outer.peerSelector) return selectorWithin(inner.peerSelector, outer.peerSelector, peers);
   if (!inner.ipBlock || !outer.ipBlock) return false;
   const [small, large] = [parseCidr(inner.ipBlock.cidr), parseCidr(outer.ipBlock.cidr)];
   if (!small || !large || !containsRange(large, small)) return false;
@@ -73,11 +88,24 @@ function entryWithin(inner: PeerEntry, outer: PeerEntry): boolean {
   });
 }
 
-/** Whether every peer that `inner` can mean is meant by `outer`. A no may be too strict, never too lax. */
-export function selectorWithin(inner: Selector, outer: Selector): boolean {
+/**
+ * Whether every peer that `inner` can mean is meant by `outer`. A no may be too strict, never too lax. Of peers that `inner`
+ * lists, their labels of today count: a person who changes these sees what stays open to them.
+ */
+export function selectorWithin(inner: Selector, outer: Selector, peers: NetworkState['peers']): boolean {
+  if (inner.peers?.every((id) => isHeld(id, outer, peers))) return true;
+  if (outer.peers !== undefined) return false;
+  const isLeftOut = (id: string) => inner.notPeers?.includes(id) || (inner.peers && !inner.peers.includes(id));
+  if (!(outer.notPeers ?? []).every(isLeftOut)) return false;
   const labels = Object.entries(outer.matchLabels ?? {});
   if (!labels.every(([key, value]) => isImplied(inner, { key, operator: 'In', values: [value] }))) return false;
   return (outer.matchExpressions ?? []).every((expression) => isImplied(inner, expression));
+}
+
+/** Whoever is gone is meant by nobody's selector: an id is never used again. */
+function isHeld(id: string, outer: Selector, peers: NetworkState['peers']): boolean {
+  const peer = lookUpById(peers, id);
+  return peer === undefined || selects(outer, peer);
 }
 
 type Expression = NonNullable<Selector['matchExpressions']>[number];

@@ -1,4 +1,5 @@
 import { invalidInput } from '../errors.ts';
+import { withPeerNames } from '../network/peer-lists.ts';
 import type { NetworkState } from '../network/state.ts';
 import { once } from '../once.ts';
 import type { StoredRecord } from '../record.ts';
@@ -42,7 +43,7 @@ export function contentPage(state: NetworkState, cursor: string | undefined, max
 }
 
 /** How long a record is in a field, and the way to put it there. */
-function putInto(content: Content, field: Field, { presence }: NetworkState) {
+function putInto(content: Content, field: Field, { peers, presence }: NetworkState) {
   if (field === 'presence') {
     const map: Record<string, Online> = Object.create(null);
     content.presence = map;
@@ -57,7 +58,8 @@ function putInto(content: Content, field: Field, { presence }: NetworkState) {
   const list: CrdObject[] = [];
   content[field] = list;
   return (record: StoredRecord) => {
-    const value = semanticOf(record);
+    const stored = semanticOf(record);
+    const value = field === 'policies' ? { ...stored, spec: withPeerNames(stored.spec, peers) } : stored;
     return { length: JSON.stringify(value).length, add: () => void list.push(value) };
   };
 }

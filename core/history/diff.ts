@@ -2,7 +2,9 @@ import type { AssertionRecord } from '../assertions/assertion.ts';
 import { assertionsOf } from '../assertions/manage.ts';
 import { jsonPointer } from '../json-pointer.ts';
 import { modelOf } from '../network/model.ts';
+import { withPeerNames } from '../network/peer-lists.ts';
 import type { NetworkState } from '../network/state.ts';
+import { sameValue } from '../network/value.ts';
 import { type AttributedRow, attributeFirst, changesBetween } from '../reachability/attribute.ts';
 import { createEngine } from '../reachability/engine.ts';
 import type { StoredRecord } from '../record.ts';
@@ -12,9 +14,8 @@ import { SNAPSHOT_LISTS, semanticOf } from './semantic.ts';
 
 export type ResourceRef = { readonly kind: string; readonly name: string };
 /** Where two versions of a resource differ: RFC 6901 pointers into the custom resource. */
-export type ChangedResource = ResourceRef & {
-  readonly changes: { readonly path: string; readonly old?: unknown; readonly new?: unknown }[];
-};
+export type ChangedResource = ResourceRef & { readonly changes: ChangedPath[] };
+type ChangedPath = { readonly path: string; readonly old?: unknown; readonly new?: unknown };
 
 export interface StateDiff {
   readonly added: ResourceRef[];
@@ -104,12 +105,21 @@ function resourceDiff(from: Compared, to: Compared): Pick<StateDiff, 'added' | '
       const before = old.get(name);
       if (!before) found.added.push({ kind, name });
       else if (before !== record) {
-        const changes = [...valueDiff(semanticOf(before), semanticOf(record), '')];
+        const changes = [...valueDiff(semanticOf(before), semanticOf(record), '')].map((one) => named(one, from, to));
         if (changes.length > 0) found.changed.push({ kind, name, changes });
       }
     }
   }
   return found;
+}
+
+/** With the names that peers had at either moment; ids where the same name means another peer. */
+function named(change: ChangedPath, from: NetworkState, to: NetworkState): ChangedPath {
+  const path = change.path.split('/');
+  const old = withPeerNames(change.old, from.peers, path);
+  const now = withPeerNames(change.new, to.peers, path);
+  if (sameValue(old, now)) return change;
+  return { path: change.path, ...('old' in change && { old }), ...('new' in change && { new: now }) };
 }
 
 function presenceDiff(from: NetworkState, to: NetworkState): StateDiff['presence'] {
@@ -122,7 +132,7 @@ function presenceDiff(from: NetworkState, to: NetworkState): StateDiff['presence
   return rows;
 }
 
-function* valueDiff(old: unknown, now: unknown, path: string): Generator<ChangedResource['changes'][number]> {
+function* valueDiff(old: unknown, now: unknown, path: string): Generator<ChangedPath> {
   if (isObject(old) && isObject(now)) {
     for (const key of new Set([...Object.keys(old), ...Object.keys(now)])) {
       yield* valueDiff(old[key], now[key], path + jsonPointer([key]));

@@ -2,6 +2,7 @@ import { commitContext } from '../commit-context.ts';
 import { MeshError } from '../errors.ts';
 import { newId } from '../ids.ts';
 import { lookUp } from '../network/find.ts';
+import { peerIdsOf, withPeerIds } from '../network/peer-lists.ts';
 import type { EgressRule } from '../network/policy.ts';
 import {
   type AgentRecord,
@@ -55,7 +56,8 @@ export async function createRootAgent(context: Context, request: RootAgentReques
   const person = requireGrantable(caller, workspace, request.scopes);
   const now = services.clock.now();
   const expiresAt = now + parseTtl(request.ttl);
-  const { policyPreset, ttl, scopes, reach, tokenUses } = request;
+  const { policyPreset, ttl, scopes, tokenUses } = request;
+  const reach = await storedRules(context, request.reach, '/reach');
   const draft = agentDraft(
     request.name,
     {
@@ -102,7 +104,8 @@ export async function delegate(context: Context, id: string, name: string, reque
   if (!caller || !isLive(parent, now))
     throw new MeshError('forbidden', `The agent ${parent.name} has ended: it delegates no more.`);
   const expiresAt = narrowed(parent, request, caller, now);
-  const { ttl, policyPreset, scopes, egress } = request;
+  const { ttl, policyPreset, scopes } = request;
+  const egress = await storedRules(context, request.egress, '/egress');
   const parentRef = { name: parent.name, namespace: await namespaceOf(services, workspace) };
   const draft = agentDraft(
     name,
@@ -139,6 +142,11 @@ async function ownAgent(context: Context, id: string): Promise<AgentRecord> {
   const agent = await findAgent(context, id === 'self' ? caller.id : id).catch(() => undefined);
   if (agent && agent.uid === caller.id) return agent;
   throw new MeshError('forbidden', `${id} is not your agent: you delegate as ${caller.name} only.`);
+}
+
+async function storedRules({ services, workspace }: Context, rules: readonly EgressRule[], at: string) {
+  const { peers } = await services.states.current(workspace);
+  return withPeerIds(rules, peerIdsOf(peers), at);
 }
 
 /** An ended identity gives its name free; a living one keeps it. */

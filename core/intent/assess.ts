@@ -50,6 +50,8 @@ export type Verification = (typeof VERIFICATIONS)[number];
 export interface Assessment {
   readonly state: NetworkState;
   readonly ops: readonly Op[];
+  /** The changes as they are kept: with the ids of the peers that they list. */
+  readonly changes: readonly NetworkChange[];
   readonly outcomes: ChangePlan['outcomes'];
   readonly shown: readonly ShownChange[];
   readonly effect: Effect;
@@ -80,7 +82,7 @@ export interface Assessment {
 export async function assess(
   services: Pick<Services, 'store' | 'states' | 'clock' | 'settings'>,
   workspace: string,
-  { changes, expectations, records, expectedBy, said, summary, notes = [] }: Proposal,
+  { changes: given, expectations, records, expectedBy, said, summary, notes = [] }: Proposal,
   requester: Requester | undefined,
 ): Promise<Assessment> {
   const { store, states, clock } = services;
@@ -90,7 +92,7 @@ export async function assess(
     workspaceById(services, workspace),
   ]);
   const now = clock.now();
-  const { ops, after, outcomes } = planChanges(state, changes, now, resting);
+  const { ops, after, outcomes, changes } = planChanges(state, given, now, resting);
   const [was, is] = [states.reachability(state, now), states.reachability(after, now)];
   const effect = effectOf(was, is);
   const shown = changes.flatMap((change, index) => {
@@ -159,6 +161,7 @@ export async function assess(
   return {
     state,
     ops,
+    changes,
     outcomes,
     shown,
     effect,
@@ -221,6 +224,6 @@ function shownChange(
   after: NetworkState,
   namespace: string,
 ): ShownChange {
-  const yaml = (of: NetworkState) => resourceYaml(recordOf(of, { resource, name }), namespace);
+  const yaml = (of: NetworkState) => resourceYaml(recordOf(of, { resource, name }), namespace, of);
   return { action, resource, name, before: yaml(state), after: yaml(after) };
 }

@@ -3,30 +3,41 @@ import { type FieldError, invalidInput, sentenceOf } from '../errors.ts';
 import type { NetworkChange } from '../network/changes.ts';
 import { labelsSchema } from '../network/labels.ts';
 import { networkSpecSchema } from '../network/network-spec.ts';
-import { policySpecSchema } from '../network/policy.ts';
+import { policyInputSchema } from '../network/policy.ts';
 import { fieldErrorsOf, MAX_FIELD_ERRORS, PLAINLY } from '../schema-errors.ts';
+import { schemaNames } from '../schema-names.ts';
 import { lineOfText, mapOf, TEXT_LIMITS } from '../text.ts';
 
 /** More than any resource has. */
 const MAX_SPEC_FIELDS = 64;
+
+const peerSpecSchema = z
+  .strictObject({
+    labels: labelsSchema.optional(),
+    network: lineOfText(TEXT_LIMITS.name).min(1).optional(),
+  })
+  .register(schemaNames, { name: 'PeerChange' });
+
+/** What fits none of them is taken too, so that {@link parseChange} says which field of which kind is wrong. */
+const changeSpecSchema = z
+  .union([
+    policyInputSchema,
+    networkSpecSchema,
+    peerSpecSchema,
+    mapOf(lineOfText(TEXT_LIMITS.name), z.unknown(), MAX_SPEC_FIELDS, 'fields'),
+  ])
+  .meta({ id: 'ChangeSpec', description: 'The whole new spec of a policy, a network or a peer; none for delete' });
 
 /** A typed change as callers and models send it: flat, so that its JSON schema stays small. */
 export const changeInputSchema = z.strictObject({
   action: z.enum(['create', 'update', 'delete']),
   resource: z.enum(['MeshPolicy', 'MeshNetwork', 'MeshPeer']),
   name: lineOfText(TEXT_LIMITS.name).min(1),
-  spec: mapOf(lineOfText(TEXT_LIMITS.name), z.unknown(), MAX_SPEC_FIELDS, 'fields')
-    .optional()
-    .describe('The whole new spec; for a MeshPeer {labels?, network?}; nothing for delete'),
+  spec: changeSpecSchema.optional(),
 });
 export type ChangeInput = z.output<typeof changeInputSchema>;
 
 export const MAX_CHANGES = 50;
-
-const peerSpecSchema = z.strictObject({
-  labels: labelsSchema.optional(),
-  network: lineOfText(TEXT_LIMITS.name).min(1).optional(),
-});
 
 /** Typed changes from their flat form. @throws MeshError `invalid_input` with a pointer to each wrong field. */
 export function parseChanges(inputs: readonly ChangeInput[]): NetworkChange[] {
@@ -65,7 +76,7 @@ export function parseChange({ action, resource, name, spec }: ChangeInput): Pars
     }));
   }
   return resource === 'MeshPolicy'
-    ? withSpec(policySpecSchema, spec, (data) => ({ action, resource, name, spec: data }))
+    ? withSpec(policyInputSchema, spec, (data) => ({ action, resource, name, spec: data }))
     : withSpec(networkSpecSchema, spec, (data) => ({ action, resource, name, spec: data }));
 }
 

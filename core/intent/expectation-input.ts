@@ -14,20 +14,21 @@ export const expectationInputSchema = z
     src: term.describe('A peer, label=value, or * for every peer'),
     dst: term,
     except: z.array(term).max(20).optional(),
-    protocol: protocolSchema.optional(),
+    protocol: protocolSchema.optional().describe('TCP where a port is named; else everything'),
     port: port.optional(),
     endPort: port.optional(),
     expect: z.enum(['allow', 'deny']),
   })
-  .refine(({ protocol, port: first }) => first === undefined || (protocol !== undefined && protocol !== 'ICMP'), {
-    error: 'A port needs the protocol TCP, UDP or SCTP',
-    path: ['protocol'],
+  .refine(({ protocol, port: first }) => protocol !== 'ICMP' || first === undefined, {
+    error: 'ICMP has no ports',
+    path: ['port'],
   })
   .refine(({ port: first, endPort }) => endPort === undefined || (first !== undefined && endPort >= first), {
     error: 'endPort is at least port',
     path: ['endPort'],
   });
 
+/** A port alone is a TCP port, as in a policy. */
 export function expectationOf({
   src,
   dst,
@@ -43,7 +44,7 @@ export function expectationOf({
     expect,
     ...(except && { except }),
     ...(protocol && { protocol }),
-    ...(first !== undefined && { port: first }),
+    ...(first !== undefined && { protocol: protocol ?? 'TCP', port: first }),
     ...(endPort !== undefined && { endPort }),
   };
 }

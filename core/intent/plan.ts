@@ -105,6 +105,7 @@ async function store(
   const id = newId(dryRun ? 'plan_dry' : 'plan');
   const spec: PlanSpec = {
     ...proposal,
+    changes: assessment.changes,
     ...words,
     intent,
     digest: assessment.digest,

@@ -1,12 +1,17 @@
+import { shownPolicy } from '../network/policy-view.ts';
 import type { NetworkRecord, PeerRecord, PolicyRecord } from '../network/resources.ts';
+import type { NetworkState } from '../network/state.ts';
 import { API_VERSION } from '../record.ts';
 
 type Shown = PeerRecord | PolicyRecord | NetworkRecord;
 
-/** The custom resource of a record as YAML, as far as people write it; empty for no record. Equal records give equal text. */
-export function resourceYaml(record: Shown | undefined, namespace: string): string {
+/**
+ * The custom resource of a record as YAML, as far as people write it; empty for no record. Equal records give equal text
+ * as long as the peers that they list keep their names.
+ */
+export function resourceYaml(record: Shown | undefined, namespace: string, state: Pick<NetworkState, 'peers'>): string {
   if (!record) return '';
-  const { kind, name, labels, annotations, spec } = record;
+  const { kind, name, labels, annotations, spec } = isPolicy(record) ? shownPolicy(record, state) : record;
   return toYaml({
     apiVersion: API_VERSION,
     kind,
@@ -18,6 +23,10 @@ export function resourceYaml(record: Shown | undefined, namespace: string): stri
     },
     spec,
   });
+}
+
+function isPolicy(record: Shown): record is PolicyRecord {
+  return record.kind === 'MeshPolicy';
 }
 
 function sorted(map: Readonly<Record<string, string>>): Record<string, string> {

@@ -1,6 +1,7 @@
 import { containsRange, parseCidr } from '../network/cidr.ts';
 import type { PolicySpec } from '../network/policy.ts';
 import type { PeerRecord } from '../network/resources.ts';
+import { selects, selectsEveryone } from '../network/selector.ts';
 import type { NetworkState } from '../network/state.ts';
 import { sameValue } from '../network/value.ts';
 import { type Effect, namesOn } from './effect.ts';
@@ -119,12 +120,11 @@ function outsideReach(
   const inward = spec.ingress?.some(({ from }) => anyone(from)) ?? false;
   const outward = spec.egress?.some(({ to }) => anyone(to)) ?? false;
   if (!inward && !outward) return undefined;
-  const labels = Object.entries(spec.peerSelector?.matchLabels ?? {});
   return {
     reason: inward
       ? 'lets anyone in, from outside the network too'
       : 'lets peers out to anyone, outside the network too',
-    subjects: (peer) => inward && labels.every(([key, value]) => peer.labels[key] === value),
+    subjects: (peer) => inward && selects(spec.peerSelector ?? {}, peer),
   };
 }
 
@@ -140,8 +140,7 @@ function defaultsOpened(before: NetworkState, after: NetworkState): [RiskLevel, 
 function isClosed(name: string, { networks, policies }: NetworkState): boolean {
   if (networks.get(name)?.spec.defaultAction === 'DENY') return true;
   return [...policies.values()].some(({ spec }) => {
-    const { matchLabels, matchExpressions } = spec.peerSelector ?? {};
-    const isForAll = Object.keys(matchLabels ?? {}).length === 0 && !matchExpressions?.length;
+    const isForAll = selectsEveryone(spec.peerSelector);
     const isSilent = spec.ingress === undefined && spec.egress === undefined;
     return isForAll && (spec.network ?? name) === name && (isSilent || spec.ingress?.length === 0);
   });

@@ -60,8 +60,9 @@ describe('policies', () => {
 
   test('an update that changes nothing writes nothing', () => {
     const state = stateWith(policy('base', { action: 'ALLOW', ingress: [{}] }));
-    const plan = planChanges(state, [update('base', { ingress: [{}], action: 'ALLOW' })], NOW);
-    expect(plan).toEqual({ ops: [], after: state, outcomes: [{ outcome: 'unchanged', name: 'base' }] });
+    const changes = [update('base', { ingress: [{}], action: 'ALLOW' })];
+    const plan = planChanges(state, changes, NOW);
+    expect(plan).toEqual({ ops: [], after: state, changes, outcomes: [{ outcome: 'unchanged', name: 'base' }] });
   });
 
   test('a policy is deleted by its id', () => {

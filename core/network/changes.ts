@@ -7,6 +7,7 @@ import { formatInstant, parseInstant } from '../time.ts';
 import { ADDRESS_REST_MS, heldAddresses, nextAddress } from './address.ts';
 import { type ChangeOutcome, checkNetworks, checkReferences, type Planned, unknownNetwork } from './change-checks.ts';
 import { findRecord, lookUp } from './find.ts';
+import { peerIdsOf, withPeerIds } from './peer-lists.ts';
 import type { PolicySpec } from './policy.ts';
 import { NAME_PATTERN, type NetworkSpec, normalizeName, type PeerRecord } from './resources.ts';
 import { type Resting, restDraft } from './rest.ts';
@@ -51,6 +52,8 @@ export interface ChangePlan {
   readonly ops: readonly Op[];
   /** The state that the ops lead to, at the next revision. */
   readonly after: NetworkState;
+  /** The changes as they are kept for later: with the ids of the peers that they list, so that nobody else gets a name. */
+  readonly changes: readonly NetworkChange[];
   /** What becomes of each change, in their order. */
   readonly outcomes: readonly { readonly outcome: ChangeOutcome; readonly name: string }[];
 }
@@ -63,10 +66,11 @@ export interface ChangePlan {
  */
 export function planChanges(
   state: NetworkState,
-  changes: readonly NetworkChange[],
+  given: readonly NetworkChange[],
   now: number,
   resting: Resting = new Map(),
 ): ChangePlan {
+  const changes = given.map((change, index) => withIds(change, index, state));
   const planned = changes.map((change, index) => planOne(state, change, index, now));
   refuseDoubles(planned);
   let after = stateAfter(state, planned);
@@ -77,8 +81,15 @@ export function planChanges(
   return {
     ops: [...planned.flatMap(({ op }) => (op ? [op] : [])), ...moves],
     after,
+    changes,
     outcomes: planned.map(({ outcome, name }) => ({ outcome, name })),
   };
+}
+
+function withIds(change: NetworkChange, index: number, { peers }: NetworkState): NetworkChange {
+  if (change.action === 'delete' || change.resource !== 'MeshPolicy') return change;
+  const spec = withPeerIds(change.spec, peerIdsOf(peers), `/changes/${index}/spec`);
+  return spec === change.spec ? change : { ...change, spec };
 }
 
 function planOne(state: NetworkState, change: NetworkChange, index: number, now: number): Planned {

@@ -7,7 +7,7 @@ import type { NetworkChange } from './changes.ts';
 import { lookUp } from './find.ts';
 import { labelsSchema } from './labels.ts';
 import { networkSpecSchema } from './network-spec.ts';
-import { policySpecSchema } from './policy.ts';
+import { policyInputSchema } from './policy.ts';
 import type { PeerSpec } from './resources.ts';
 import type { NetworkState } from './state.ts';
 import { sameValue } from './value.ts';
@@ -40,7 +40,7 @@ const headSchema = z.looseObject({
 });
 
 const fields = { apiVersion: z.unknown(), metadata: metadataSchema, status: z.unknown().optional() };
-const policyManifest = z.strictObject({ ...fields, kind: z.literal('MeshPolicy'), spec: policySpecSchema });
+const policyManifest = z.strictObject({ ...fields, kind: z.literal('MeshPolicy'), spec: policyInputSchema });
 const networkManifest = z.strictObject({ ...fields, kind: z.literal('MeshNetwork'), spec: networkSpecSchema });
 const peerManifest = z.strictObject({
   ...fields,

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { schemaNames } from '../schema-names.ts';
 import { lineOfText, TEXT_LIMITS } from '../text.ts';
 import { parseCidr } from './cidr.ts';
 import type { NetworkSpec } from './resources.ts';
@@ -23,11 +24,13 @@ const cidrSchema = lineOfText(TEXT_LIMITS.cidr).superRefine((text, context) => {
 });
 
 /** `spec` of a MeshNetwork (DESIGN 5.1). */
-export const networkSpecSchema = z.strictObject({
-  cidr: cidrSchema.describe('IPv4 block that addresses of peers come from'),
-  mtu: z.int().min(MTU.least).max(MTU.most).default(MTU.least),
-  defaultAction: z
-    .enum(['ALLOW', 'DENY'], { error: 'defaultAction is ALLOW or DENY' })
-    .default('ALLOW')
-    .describe('what holds between peers that no policy speaks of'),
-}) satisfies z.ZodType<NetworkSpec>;
+export const networkSpecSchema = z
+  .strictObject({
+    cidr: cidrSchema.describe('IPv4 block that addresses of peers come from'),
+    mtu: z.int().min(MTU.least).max(MTU.most).default(MTU.least),
+    defaultAction: z
+      .enum(['ALLOW', 'DENY'], { error: 'defaultAction is ALLOW or DENY' })
+      .default('ALLOW')
+      .describe('what holds between peers that no policy speaks of'),
+  })
+  .register(schemaNames, { name: 'NetworkSpec' }) satisfies z.ZodType<NetworkSpec>;

@@ -2,6 +2,8 @@ import { z } from 'zod';
 import { once } from '../once.ts';
 import { recordView, viewOfRecord } from '../record-view.ts';
 import { parseInstant } from '../time.ts';
+import { lookUpById } from './find.ts';
+import { gonePeers, withPeerNames } from './peer-lists.ts';
 import { rulesOf } from './policy.ts';
 import type { PolicyRecord } from './resources.ts';
 import { selects } from './selector.ts';
@@ -23,11 +25,17 @@ export function viewOfPolicy(policy: PolicyRecord, state: NetworkState, now: num
   const { spec } = policy;
   const matched = matchedPeers(spec, state);
   const rules = [...(rulesOf(spec, 'ingress') ?? []), ...(rulesOf(spec, 'egress') ?? [])];
-  return viewOfRecord(policy, {
+  return viewOfRecord(shownPolicy(policy, state), {
     matchedPeers: matched,
     ruleCount: rules.length,
     warnings: warningsOf(policy, state, matched, now),
   });
+}
+
+/** A policy as it may be sent back: with the names of the peers that it lists, and `{}` where it means everyone. */
+export function shownPolicy(policy: PolicyRecord, { peers }: Pick<NetworkState, 'peers'>): PolicyRecord {
+  const spec = withPeerNames({ ...policy.spec, peerSelector: policy.spec.peerSelector ?? {} }, peers);
+  return { ...policy, spec };
 }
 
 /** How many peers each selector means, by the peers that there are. */
@@ -39,8 +47,8 @@ function matchedPeers({ network, peerSelector = {} }: PolicyRecord['spec'], { pe
   let count = counts.get(key);
   if (count === undefined) {
     count = 0;
-    for (const { spec, labels } of peers.values()) {
-      if ((network === undefined || network === spec.network) && selects(peerSelector, labels)) count += 1;
+    for (const peer of peers.values()) {
+      if ((network === undefined || network === peer.spec.network) && selects(peerSelector, peer)) count += 1;
     }
     counts.set(key, count);
   }
@@ -50,6 +58,8 @@ function matchedPeers({ network, peerSelector = {} }: PolicyRecord['spec'], { pe
 function warningsOf({ spec }: PolicyRecord, state: NetworkState, matched: number, now: number): string[] {
   const warnings: string[] = [];
   if (matched === 0) warnings.push('The selector means no peer at present.');
+  const gone = gonePeers(spec, (id) => lookUpById(state.peers, id) !== undefined);
+  if (gone.length > 0) warnings.push(`It lists peers that are gone and means nobody by them: ${gone.join(', ')}.`);
   if (spec.network !== undefined && !state.networks.has(spec.network)) {
     warnings.push(`There is no network ${spec.network}.`);
   }

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { schemaNames } from '../schema-names.ts';
 import { instantText, lineOfText, TEXT_LIMITS } from '../text.ts';
 import { containsRange, parseCidr } from './cidr.ts';
 import { labelKeySchema, labelsSchema, labelValueSchema } from './labels.ts';
@@ -9,12 +10,18 @@ export const POLICY_LIMITS = {
   entriesPerRule: 4_000,
   portsPerRule: 1_000,
   expressionsPerSelector: 64,
+  /** Peers that a selector lists, or leaves out: as many ids as a record holds with room to spare. */
+  peersPerSelector: 256,
   valuesPerExpression: 1_000,
   exceptsPerBlock: 1_000,
 } as const;
 
 const PORT_RANGE = 'a port is a whole number from 1 to 65535';
-const portNumber = z.int({ error: PORT_RANGE }).min(1, { error: PORT_RANGE }).max(65_535, { error: PORT_RANGE });
+const NAMED_PORT = 'write the number of the port: peers have no list of containers that would give it a name';
+const portNumber = z
+  .int({ error: ({ input }) => (typeof input === 'string' ? NAMED_PORT : PORT_RANGE) })
+  .min(1, { error: PORT_RANGE })
+  .max(65_535, { error: PORT_RANGE });
 
 export const protocolSchema = z.enum(['TCP', 'UDP', 'SCTP', 'ICMP'], {
   error: 'protocol is TCP, UDP, SCTP or ICMP',
@@ -38,11 +45,27 @@ const expressionSchema = z
     }
   });
 
-/** Which peers are meant: all labels and all expressions must hold; an empty selector means every peer. */
-export const selectorSchema = z.strictObject({
-  matchLabels: labelsSchema.optional(),
-  matchExpressions: z.array(expressionSchema).max(POLICY_LIMITS.expressionsPerSelector).optional(),
-});
+const peerList = z.array(lineOfText(TEXT_LIMITS.name).min(1)).max(POLICY_LIMITS.peersPerSelector);
+
+const NO_SELECTOR =
+  'Required: whom the policy is about. Everyone: write {}. Else {"matchLabels": {"role": "db"}} or {"peers": ["db-1"]}.';
+
+/**
+ * Which peers are meant: everything that is said must hold; an empty selector means every peer. Peers are listed by name
+ * or id in what callers send, and by id in what is stored (`peer-lists.ts`). An empty list of `peers` means nobody.
+ */
+export const selectorSchema = z
+  .strictObject(
+    {
+      peers: peerList.optional().describe('Names or ids'),
+      notPeers: peerList.optional(),
+      matchLabels: labelsSchema.optional(),
+      matchExpressions: z.array(expressionSchema).max(POLICY_LIMITS.expressionsPerSelector).optional(),
+    },
+    { error: ({ input }) => (input === undefined ? NO_SELECTOR : undefined) },
+  )
+  .meta({ id: 'Selector', description: 'All that is said must hold; {} is everyone' })
+  .register(schemaNames, { name: 'Selector' });
 export type Selector = z.output<typeof selectorSchema>;
 
 const CIDR_FORM = 'a CIDR such as 10.96.0.0/24 or fd00::/8 is needed';
@@ -84,8 +107,16 @@ export const portEntrySchema = z
   });
 export type PortEntry = z.output<typeof portEntrySchema>;
 
-const ports = z.array(portEntrySchema).max(POLICY_LIMITS.portsPerRule).optional();
-const entries = z.array(peerEntrySchema).max(POLICY_LIMITS.entriesPerRule).optional();
+const ports = z
+  .array(portEntrySchema)
+  .max(POLICY_LIMITS.portsPerRule)
+  .meta({ id: 'Ports', description: 'None: every port and ICMP' })
+  .optional();
+const entries = z
+  .array(peerEntrySchema)
+  .max(POLICY_LIMITS.entriesPerRule)
+  .meta({ id: 'Peers', description: 'None, or "*": anyone' })
+  .optional();
 
 export const ingressRuleSchema = z.strictObject({ from: entries, ports });
 export const egressRuleSchema = z.strictObject({ to: entries, ports });
@@ -102,6 +133,11 @@ export const policySpecSchema = z.strictObject({
   expiresAt: instantText('expiresAt is an ISO 8601 time such as 2030-01-31T12:00:00Z').optional(),
 });
 export type PolicySpec = z.output<typeof policySpecSchema>;
+
+/** A spec as callers write it: nobody is meant by silence. Policies that were stored without a selector mean everyone. */
+export const policyInputSchema = policySpecSchema
+  .extend({ peerSelector: selectorSchema })
+  .register(schemaNames, { name: 'PolicySpec' });
 
 /** One rule of either direction: who is at the other end, and on which ports. */
 export interface Rule {

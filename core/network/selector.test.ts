@@ -17,11 +17,19 @@ test.each<[Selector, boolean]>([
   [{ matchExpressions: [{ key: 'role', operator: 'NotIn', values: ['db'] }] }, false],
   [{ matchExpressions: [{ key: 'tier', operator: 'Exists' }] }, true],
   [{ matchExpressions: [{ key: 'tier', operator: 'DoesNotExist' }] }, false],
+  [{ peers: ['p_1'] }, true],
+  [{ peers: ['subject'] }, false],
+  [{ peers: [] }, false],
+  [{ peers: ['p_2', 'p_1'], matchLabels: { role: 'db' } }, true],
+  [{ peers: ['p_1'], matchLabels: { role: 'web' } }, false],
+  [{ peers: ['p_1'], notPeers: ['p_1'] }, false],
+  [{ notPeers: ['p_1'] }, false],
+  [{ notPeers: ['p_2'] }, true],
   [{ matchExpressions: [{ key: 'toString', operator: 'Exists' }] }, false],
 ])('%j selects: %s, and the engine says the same', (selector, selected) => {
   const deny = policy('deny', { action: 'DENY', peerSelector: selector, ingress: [{}] });
-  const subject = peer('subject', { labels: LABELS, address: '10.96.0.1' });
+  const subject = peer('subject', { uid: 'p_1', labels: LABELS, address: '10.96.0.1' });
   const engine = compile(modelOf(stateWith(subject, peer('other', { address: '10.96.0.2' }), deny), 0));
-  expect(selects(selector, LABELS)).toBe(selected);
+  expect(selects(selector, { uid: 'p_1', labels: LABELS })).toBe(selected);
   expect(engine.verdict('other', 'subject', 'TCP', 1)).toBe(!selected);
 });

@@ -4,22 +4,30 @@ import type { NetworkState } from './state.ts';
 
 /**
  * Names of the ready peers that a term means: a peer by name or id, peers by `label=value`, or `*` for all of them.
- * Several labels apart by commas must all hold; `label!=value` holds where the label is absent too.
+ * Several labels apart by commas must all hold; `label!=value` holds where the label is absent too. `!name` leaves one peer
+ * out.
  */
 export function namesOf(term: string, { peers }: Pick<NetworkState, 'peers'>): readonly string[] {
   const { all, byLabel } = indexOf(peers);
   if (term === '*') return all;
-  if (/,|!=/.test(term)) return selectedBy(term, peers);
+  if (/[,!]/.test(term)) return selectedBy(term, peers);
   if (term.includes('=')) return byLabel.get(term) ?? [];
   const peer = lookUp(peers, term);
   return peer && isReady(peer) ? [peer.name] : [];
 }
 
 function selectedBy(term: string, peers: NetworkState['peers']): string[] {
-  const wanted = term.split(',').map((part) => /^([^!=]+)(!?)=(.*)$/.exec(part) ?? []);
-  const holds = ({ labels }: PeerRecord) =>
-    wanted.every(([, key = '', not, value]) => (Object.hasOwn(labels, key) && labels[key] === value) === (not !== '!'));
-  return [...peers.values()].flatMap((peer) => (isReady(peer) && holds(peer) ? [peer.name] : []));
+  const holds = term.split(',').map((part) => testOf(part, peers));
+  return [...peers.values()].flatMap((peer) => (isReady(peer) && holds.every((test) => test(peer)) ? [peer.name] : []));
+}
+
+function testOf(part: string, peers: NetworkState['peers']): (peer: PeerRecord) => boolean {
+  if (part.startsWith('!')) {
+    const left = lookUp(peers, part.slice(1))?.uid;
+    return ({ uid }) => uid !== left;
+  }
+  const [, key = '', not, value] = /^([^!=]+)(!?)=(.*)$/.exec(part) ?? [];
+  return ({ labels }) => (Object.hasOwn(labels, key) && labels[key] === value) === (not !== '!');
 }
 
 interface Index {

@@ -1,4 +1,4 @@
-import { classOfPeer, type EndpointClass, type Projection, projectionOf } from './classes.ts';
+import { classOfPeer, type EndpointClass, type Projection, projectionOf, tellsGroups } from './classes.ts';
 import { type Bound, type Bounds, boundFor, type Endpoint, endpointOf } from './endpoints.ts';
 import { type Kept, spaceWith } from './kept.ts';
 import type { NetworkInput, NetworkModel, PeerInput, PolicyInput } from './model.ts';
@@ -82,6 +82,7 @@ function tells(projection: Projection, policies: readonly ActivePolicy[]): boole
   const edges = new Set(projection.edges);
   const values = new Map(projection.labels.map((label) => [label.key, label.values]));
   return (
+    tellsGroups(projection, named) &&
     named.edges.every((edge) => edges.has(edge)) &&
     named.labels.every((label) => {
       const known = values.get(label.key);

@@ -4,9 +4,11 @@ import { andInto, andNotInto, type Bits, emptyBits, orInto, setBit } from './bit
 import type { ExternalInput, PeerInput } from './model.ts';
 import type { BlockCode, PolicyCode, RuleCode } from './program.ts';
 
-/** What a set of policies can tell apart: label keys with the values they name, and address boundaries. */
+/** What a set of policies can tell apart: peers that they list, label keys with their values, and address boundaries. */
 export interface Projection {
   readonly key: string;
+  /** By id of a listed peer: its group. Peers that are in the same lists are in one group. */
+  readonly groups: ReadonlyMap<string, number>;
   readonly labels: readonly { readonly key: string; readonly values: ReadonlyMap<string, number> }[];
   /** Sorted starts of the address atoms on the {@link onLine} axis. */
   readonly edges: readonly bigint[];
@@ -16,6 +18,7 @@ export interface Projection {
 export interface EndpointClass {
   readonly signature: string;
   readonly network: string | undefined;
+  readonly group: number | undefined;
   readonly labels: Readonly<Record<string, string>>;
   readonly address: { readonly from: number; readonly to: number } | undefined;
 }
@@ -26,7 +29,9 @@ const ABSENT = -2;
 export function projectionOf(policies: readonly PolicyCode[], reaches: readonly RuleCode[]): Projection {
   const labels = new Map<string, Map<string, number>>();
   const edges = new Set<bigint>();
-  const addSelector = ({ matchLabels, matchExpressions }: Selector) => {
+  const lists = new Map<string, readonly string[]>();
+  const addSelector = ({ peers, notPeers, matchLabels, matchExpressions }: Selector) => {
+    for (const list of [peers, notPeers]) if (list?.length) lists.set(list.toSorted().join(), list);
     for (const [key, value] of Object.entries(matchLabels ?? {})) addValues(labels, key, [value]);
     for (const { key, values } of matchExpressions ?? []) addValues(labels, key, values ?? []);
   };
@@ -51,13 +56,52 @@ export function projectionOf(policies: readonly PolicyCode[], reaches: readonly 
     const values = [...(labels.get(key) ?? [])].map(([value]) => value).sort();
     return { key, values: new Map(values.map((value, index) => [value, index])) };
   });
-  const key = JSON.stringify([projected.map((label) => [label.key, ...label.values.keys()]), sorted.map(String)]);
-  return { key, labels: projected, edges: sorted };
+  const groups = groupsOf([...lists].sort(byText).map(([, list]) => list));
+  const key = JSON.stringify([
+    projected.map((label) => [label.key, ...label.values.keys()]),
+    sorted.map(String),
+    [...groups],
+  ]);
+  return { key, groups, labels: projected, edges: sorted };
 }
+
+function byText([a]: readonly [string, unknown], [b]: readonly [string, unknown]): number {
+  return a < b ? -1 : 1;
+}
+
+/** So that a list of many peers divides them no more than a label on them would. */
+function groupsOf(lists: readonly (readonly string[])[]): Map<string, number> {
+  const listsOf = new Map<string, number[]>();
+  for (const [index, list] of lists.entries()) {
+    for (const id of new Set(list)) entryOf(listsOf, id, () => []).push(index);
+  }
+  const numbers = new Map<string, number>();
+  const groups = new Map<string, number>();
+  for (const [id, indexes] of listsOf) {
+    groups.set(
+      id,
+      entryOf(numbers, indexes.join(), () => numbers.size),
+    );
+  }
+  return groups;
+}
+
+/** Whether a projection tells the peers of each of these groups from all others. */
+export function tellsGroups(projection: Projection, named: Projection): boolean {
+  const namedOf = new Map<number, number>();
+  for (const [id, group] of projection.groups) {
+    const wanted = named.groups.get(id) ?? NO_GROUP;
+    if (entryOf(namedOf, group, () => wanted) !== wanted) return false;
+  }
+  for (const id of named.groups.keys()) if (!projection.groups.has(id)) return false;
+  return true;
+}
+
+const NO_GROUP = -1;
 
 /** The class of a peer. Its address counts only where some policy names addresses. */
 export function classOfPeer(peer: PeerInput, projection: Projection): EndpointClass {
-  const { labels, edges } = projection;
+  const { labels, edges, groups } = projection;
   const range = edges.length > 0 && peer.address !== undefined ? parseAddress(peer.address) : undefined;
   const address = range && atomsOf(range, edges);
   let signature = `${peer.network.length}:${peer.network}`;
@@ -66,7 +110,9 @@ export function classOfPeer(peer: PeerInput, projection: Projection): EndpointCl
     signature += `,${value === undefined ? ABSENT : (values.get(value) ?? OTHER_VALUE)}`;
   }
   if (address) signature += `@${address.from}`;
-  return { signature, network: peer.network, labels: peer.labels, address };
+  const group = groups.size === 0 ? undefined : groups.get(peer.uid ?? peer.name);
+  if (group !== undefined) signature += `#${group}`;
+  return { signature, network: peer.network, group, labels: peer.labels, address };
 }
 
 /** The class of an external. One whose range cannot be read is matched by no block. */
@@ -74,7 +120,7 @@ export function classOfExternal(external: ExternalInput, projection: Projection)
   const range = typeof external.range === 'string' ? parseRange(external.range) : rangeBetween(...external.range);
   const address = range && atomsOf(range, projection.edges);
   const signature = address ? `x@${address.from}-${address.to}` : 'x';
-  return { signature, network: undefined, labels: {}, address };
+  return { signature, network: undefined, group: undefined, labels: {}, address };
 }
 
 /**
@@ -90,6 +136,7 @@ export class ClassSpace {
   readonly #byValue = new Map<string, Map<string, Bits>>();
   readonly #byKey = new Map<string, Bits>();
   readonly #byNetwork = new Map<string, Bits>();
+  readonly #byGroup = new Map<number, Bits>();
   readonly #ofRule = new WeakMap<RuleCode, Bits>();
   readonly #ofSubject = new WeakMap<PolicyCode, Bits>();
 
@@ -150,8 +197,10 @@ export class ClassSpace {
   }
 
   /** A selector never matches externals. NotIn matches where the key is absent. */
-  select({ matchLabels, matchExpressions }: Selector): Bits {
+  select({ peers, notPeers, matchLabels, matchExpressions }: Selector): Bits {
     const bits = this.#peers.slice();
+    if (peers) andInto(bits, this.#listed(peers));
+    if (notPeers) andNotInto(bits, this.#listed(notPeers));
     for (const [key, value] of Object.entries(matchLabels ?? {})) andInto(bits, this.#withValues(key, [value]));
     for (const { key, operator, values } of matchExpressions ?? []) {
       switch (operator) {
@@ -182,6 +231,12 @@ export class ClassSpace {
       entryOf(this.#byNetwork, one.network, () => this.#none()),
       index,
     );
+    if (one.group !== undefined) {
+      setBit(
+        entryOf(this.#byGroup, one.group, () => this.#none()),
+        index,
+      );
+    }
     for (const { key } of this.projection.labels) {
       const value = Object.hasOwn(one.labels, key) ? one.labels[key] : undefined;
       if (value === undefined) continue;
@@ -195,6 +250,15 @@ export class ClassSpace {
         index,
       );
     }
+  }
+
+  #listed(ids: readonly string[]): Bits {
+    const bits = this.#none();
+    for (const group of new Set(ids.map((id) => this.projection.groups.get(id)))) {
+      const some = group === undefined ? undefined : this.#byGroup.get(group);
+      if (some) orInto(bits, some);
+    }
+    return bits;
   }
 
   #withValues(key: string, values: readonly string[]): Bits {

@@ -1,5 +1,8 @@
 import { containsRange, parseCidr } from '../network/cidr.ts';
+import { gonePeers } from '../network/peer-lists.ts';
 import { type PolicySpec, policySpecSchema, rulesOf } from '../network/policy.ts';
+import { selectsEveryone } from '../network/selector.ts';
+import { once } from '../once.ts';
 import { andInto, andNotInto, type Bits, eachBit, emptyBits, hasBit, isEmpty, setBit } from './bits.ts';
 import type { Direction } from './model.ts';
 import { NO_PORTS, type PortSetId } from './port-sets.ts';
@@ -9,6 +12,7 @@ import type { Reachability } from './reachability.ts';
 export const LINT_CODES = [
   'UNREADABLE_POLICY',
   'SELECTS_NO_PEER',
+  'LISTS_GONE_PEER',
   'RULE_MATCHES_NO_ONE',
   'RULE_IS_DENIED',
   'RULE_IS_SHADOWED',
@@ -45,11 +49,17 @@ export function lint(reach: Reachability, names?: ReadonlySet<string>): Warning[
 
 const directions = ['ingress', 'egress'] as const satisfies Direction[];
 
+const idsOf = once(({ model }: Reachability) => new Set(model.peers.map(({ uid, name }) => uid ?? name)));
+
 function lintPolicy(reach: Reachability, policy: ActivePolicy, spec: PolicySpec): Warning[] {
   const { code } = policy;
   const found: Warning[] = [];
   const subjects = inhabited(reach, reach.parts.space.subjectsOf(code));
   if (isEmpty(subjects)) found.push(warning(policy, 'SELECTS_NO_PEER', 'its peerSelector matches no peer'));
+  const gone = gonePeers(spec, (id) => idsOf(reach).has(id));
+  if (gone.length > 0) {
+    found.push(warning(policy, 'LISTS_GONE_PEER', `it lists peers that are gone and mean nobody: ${gone.join(', ')}`));
+  }
   if (code.allow && spec.ingress === undefined && spec.egress === undefined) {
     found.push(
       warning(
@@ -65,7 +75,7 @@ function lintPolicy(reach: Reachability, policy: ActivePolicy, spec: PolicySpec)
 function lintRules(reach: Reachability, policy: ActivePolicy, spec: PolicySpec, direction: Direction): Warning[] {
   const { space } = reach.parts;
   const rules = policy.code[direction] ?? [];
-  const everyone = isEverySubject(spec);
+  const everyone = selectsEveryone(spec.peerSelector);
   const texts = rulesOf(spec, direction) ?? [];
   return rules.flatMap((rule, index) => {
     const found: Warning[] = [];
@@ -165,11 +175,6 @@ function inhabited(reach: Reachability, bits: Bits): Bits {
   for (const endpoint of reach.parts.endpoints) if (endpoint) setBit(lived, endpoint.classIndex);
   andInto(lived, bits);
   return lived;
-}
-
-function isEverySubject({ peerSelector }: PolicySpec): boolean {
-  const labels = Object.keys(peerSelector?.matchLabels ?? {}).length;
-  return labels === 0 && (peerSelector?.matchExpressions ?? []).length === 0;
 }
 
 function covers(outer: string, inner: string): boolean {

@@ -28,8 +28,13 @@ const expression = fc.oneof(
   }),
   fc.record({ key: fc.constantFrom(...KEYS), operator: fc.constantFrom('Exists' as const, 'DoesNotExist' as const) }),
 );
+/** Ids of the first peers of a model, the name of one that has an id, and what nobody has. */
+const peerIds = fc.uniqueArray(fc.constantFrom('id0', 'id1', 'p2', 'p3', 'p0', 'gone'), { maxLength: 3 });
 const selector: fc.Arbitrary<Selector> = fc.oneof(
   fc.constant({}),
+  fc.record({ peers: peerIds }),
+  fc.record({ notPeers: peerIds }),
+  fc.record({ peers: peerIds, notPeers: peerIds, matchLabels: labels }),
   fc.record({ matchLabels: labels }),
   fc.record({ matchExpressions: fc.array(expression, { minLength: 1, maxLength: 2 }) }),
 );
@@ -109,6 +114,8 @@ export const networkModel: fc.Arbitrary<NetworkModel> = fc
     peers: made.map(({ hasAddress, ...rest }, i) => ({
       ...rest,
       name: `p${i}`,
+      // The later ones have none, as in a simulation.
+      ...(i < 2 && { uid: `id${i}` }),
       address: hasAddress ? `10.96.0.${i + 1}` : undefined,
       bound: withoutCycle(rest.bound, i),
     })),

@@ -29,6 +29,7 @@ export function naiveVerdict(
 
 interface End {
   name: string;
+  id: string;
   external: boolean;
   network: string;
   labels: Readonly<Record<string, string>>;
@@ -45,6 +46,7 @@ function endpoint(model: NetworkModel, name: string): End | undefined {
     const { phase = 'ready', expiresAt = Number.POSITIVE_INFINITY } = peer;
     return {
       name,
+      id: peer.uid ?? name,
       external: false,
       network: peer.network,
       labels: peer.labels,
@@ -59,6 +61,7 @@ function endpoint(model: NetworkModel, name: string): End | undefined {
   const range = cidr(outside.range);
   return {
     name,
+    id: '',
     external: true,
     network: '',
     labels: {},
@@ -84,7 +87,7 @@ function direction(
   const specs = model.policies
     .map((p) => p.spec as PolicySpec)
     .filter((s) => !s.expiresAt || parseInstant(s.expiresAt) > model.now)
-    .filter((s) => (!s.network || s.network === me.network) && selects(s.peerSelector ?? {}, me.labels))
+    .filter((s) => (!s.network || s.network === me.network) && selects(s.peerSelector ?? {}, me))
     .filter((s) => s[way] || (!s.ingress && !s.egress));
   const hit = (s: PolicySpec) =>
     (s[way] ?? []).some(
@@ -100,7 +103,7 @@ function anyMatch(entries: readonly PeerEntry[] | undefined, other: End): boolea
   if (!entries?.length) return true;
   return entries.some((entry) => {
     if (entry === '*') return true;
-    if (entry.peerSelector) return !other.external && selects(entry.peerSelector, other.labels);
+    if (entry.peerSelector) return !other.external && selects(entry.peerSelector, other);
     if (!entry.ipBlock || !other.range) return false;
     const [low, high] = cidr(entry.ipBlock.cidr);
     const [from, to] = other.range;
@@ -112,7 +115,9 @@ function anyMatch(entries: readonly PeerEntry[] | undefined, other: End): boolea
   });
 }
 
-function selects(selector: Selector, labels: Readonly<Record<string, string>>): boolean {
+function selects(selector: Selector, { id, labels }: Pick<End, 'id' | 'labels'>): boolean {
+  if (selector.peers && !selector.peers.some((one) => one === id)) return false;
+  if (selector.notPeers?.some((one) => one === id)) return false;
   const byLabel = Object.entries(selector.matchLabels ?? {}).every(([k, v]) => labels[k] === v);
   return (
     byLabel &&

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { answerTooLarge, MAX_ANSWER_BYTES } from '../compute/answer-size.ts';
 import { MeshError } from '../errors.ts';
 import { parseAddress, parseCidr, parseRange } from '../network/cidr.ts';
+import { peerNamesAsIds, unknownPeers } from '../network/peer-lists.ts';
 import { policySpecSchema, protocolSchema } from '../network/policy.ts';
 import { lineOfText, mapOf, TEXT_LIMITS } from '../text.ts';
 import { allowedSchema, pairRowSchema, reasonCodeSchema, verdictSchema } from './answers.ts';
@@ -101,8 +102,12 @@ export const simulateInputSchema = z
       claim('externals', index, seen, external.name);
     });
     const policies = new Set<string>();
+    const ids = peerNamesAsIds(new Set(input.peers.map((peer) => peer.name)));
     input.policies.forEach((policy, index) => {
       claim('policies', index, policies, policy.name);
+      for (const { path, detail } of unknownPeers(policy.spec, ids)) {
+        context.addIssue({ code: 'custom', path: ['policies', index, 'spec', ...path], message: detail });
+      }
     });
   });
 export type SimulateInput = z.output<typeof simulateInputSchema>;

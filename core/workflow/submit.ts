@@ -76,7 +76,7 @@ async function askForApproval(context: Context, changes: readonly NetworkChange[
   const asked = {
     summary: reason,
     intent: reason,
-    changes,
+    changes: assessment.changes,
     ...nothing,
     requestedBy: caller.subject,
     requesterId: caller.id,

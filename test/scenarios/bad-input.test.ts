@@ -181,7 +181,7 @@ describe('ids of another workspace', () => {
     const { api } = harness;
     const token = await joinTokenFor(harness, elsewhere);
     foreign['peers'] = (await register(harness, token, 'theirs')).body.id;
-    const rule = { name: 'theirs', spec: { action: 'DENY', ingress: [{}] } };
+    const rule = { name: 'theirs', spec: { action: 'DENY', peerSelector: {}, ingress: [{}] } };
     foreign['policies'] = (await api('POST', '/api/v1/policies', { ...elsewhere, body: rule })).body.id;
     const network = { name: 'theirs', spec: { cidr: '10.99.0.0/24' } };
     foreign['networks'] = (await api('POST', '/api/v1/networks', { ...elsewhere, body: network })).body.id;
@@ -200,7 +200,7 @@ describe('ids of another workspace', () => {
 
   const byId = scoped.filter(([, { http, access }]) => /:(id|snapshotId)\b/.test(http.path) && access !== 'person');
   const specs: Record<string, object> = {
-    policies: { spec: { action: 'DENY', ingress: [{}] } },
+    policies: { spec: { action: 'DENY', peerSelector: {}, ingress: [{}] } },
     networks: { spec: { cidr: '10.99.0.0/24' } },
     assertions: { src: '*', dst: 'role=none', expect: 'unreachable' },
   };

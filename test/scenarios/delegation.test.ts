@@ -123,7 +123,7 @@ test('a child cannot do what its parent cannot, nor delegate without having been
   const child = { token: enrolled.body.agentToken, workspace: place.workspace };
   expect((await harness.api('GET', '/api/v1/peers', child)).status).toBe(200);
   const refused: [method: string, path: string, body?: object][] = [
-    ['POST', '/api/v1/policies', { name: 'open', spec: { action: 'ALLOW', ingress: [{}] } }],
+    ['POST', '/api/v1/policies', { name: 'open', spec: { action: 'ALLOW', peerSelector: {}, ingress: [{}] } }],
     ['POST', '/api/v1/token/generate', { name: 'more', expiry: '' }],
     ['POST', '/api/v1/agents', { name: 'free' }],
     ['POST', '/api/v1/agents/self/delegate', subAgent('grandchild')],

@@ -164,7 +164,7 @@ test('resources have the kinds of the contract at version v1alpha1', async () =>
   expect(apiVersion).toMatch(/^[a-z0-9.-]+\/v1alpha1$/);
   const documents = [
     resource('MeshNetwork', 'lab', { cidr: '10.99.0.0/24', mtu: 1420, defaultAction: 'DENY' }),
-    resource('MeshPolicy', 'base', { action: 'DENY', ingress: [{}] }),
+    resource('MeshPolicy', 'base', { action: 'DENY', peerSelector: {}, ingress: [{}] }),
     resource('MeshPeer', 'web', { network: 'default' }),
   ].map((document) => ({ ...document, apiVersion }));
   const { status, body } = await harness.api('POST', '/api/v1/apply', { ...place, body: { documents } });

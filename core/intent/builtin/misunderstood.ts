@@ -1,9 +1,9 @@
+import { nearest } from '../../nearest.ts';
 import { formOf } from './forms.ts';
 import type { Sym, Token } from './lexicon.ts';
 import { VERBS } from './lexicon.ts';
 import type { Slots } from './match.ts';
 import type { Context, Modifiers } from './modifiers.ts';
-import { nearest } from './names.ts';
 import { isFiller } from './phrases.ts';
 import { portList, portsAt, unknownPort } from './ports.ts';
 import { enumerated, quoted, Refusal, said } from './refusal.ts';

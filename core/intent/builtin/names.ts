@@ -14,6 +14,7 @@ export interface Pair {
 /** Everything in a network that a word may name, found without walking its peers again. */
 export interface Names {
   readonly peers: readonly PeerRecord[];
+  readonly byId: ReadonlyMap<string, PeerRecord>;
   /** By the name in lower case. */
   readonly byName: ReadonlyMap<string, PeerRecord>;
   readonly pairs: readonly Pair[];
@@ -24,8 +25,6 @@ export interface Names {
   readonly byAddress: ReadonlyMap<string, PeerRecord>;
 }
 
-/** The label that singles out one peer; its value is the peer's name. */
-export const PEER_LABEL = 'peer';
 /** The labels that are tried first where several with the same value mean the same peers. */
 const PREFERRED: readonly string[] = ['role', 'app', 'tier', 'group'];
 
@@ -47,7 +46,7 @@ export function namesOf(state: NetworkState): Names {
   const all = [...pairs.values()].sort((a, b) => rank(a.key) - rank(b.key) || (a.key < b.key ? -1 : 1));
   const byValue = new Map<string, Pair[]>();
   for (const pair of all) {
-    if (pair.key === PEER_LABEL || pair.key.startsWith(RESERVED_LABEL_PREFIX)) continue;
+    if (pair.key.startsWith(RESERVED_LABEL_PREFIX)) continue;
     const value = pair.value.toLowerCase();
     const same = byValue.get(value);
     if (same) same.push(pair);
@@ -55,6 +54,7 @@ export function namesOf(state: NetworkState): Names {
   }
   const names: Names = {
     peers,
+    byId: new Map(peers.map((peer) => [peer.uid, peer])),
     byName: new Map(peers.map((peer) => [peer.name.toLowerCase(), peer])),
     pairs: all,
     pairOf: pairs,
@@ -65,9 +65,12 @@ export function namesOf(state: NetworkState): Names {
   return names;
 }
 
-/** The peers that a policy has a say on: those with its rarest label are looked at, not all. */
-export function subjectsOf(spec: Pick<PolicySpec, 'network' | 'peerSelector'>, { pairOf, peers }: Names): PeerRecord[] {
-  let candidates = peers;
+/** The peers that a policy has a say on: those it lists or with its rarest label are looked at, not all. */
+export function subjectsOf(
+  spec: Pick<PolicySpec, 'network' | 'peerSelector'>,
+  { byId, pairOf, peers }: Names,
+): PeerRecord[] {
+  let candidates = spec.peerSelector?.peers?.flatMap((id) => byId.get(id) ?? []) ?? peers;
   for (const [key, value] of Object.entries(spec.peerSelector?.matchLabels ?? {})) {
     const having = pairOf.get(`${key}=${value}`)?.peers ?? [];
     if (having.length < candidates.length) candidates = having;
@@ -118,41 +121,4 @@ function otherNumber(word: string): string[] {
 /** Whether a word alone names a peer or a label value. */
 export function isNameIn({ byName, byValue }: Names, word: string): boolean {
   return byName.has(word) || formsOf(word).some((form) => byValue.has(form));
-}
-
-const MAX_DISTANCE = 2;
-
-/** Names that differ from a word by a slip or two, nearest first. */
-export function nearest(word: string, candidates: Iterable<string>, count = 3): string[] {
-  const found: { readonly name: string; readonly distance: number }[] = [];
-  for (const name of candidates) {
-    const limit = Math.min(MAX_DISTANCE, Math.floor(word.length / 3));
-    const distance = distanceOf(word, name.toLowerCase(), limit);
-    if (distance <= limit) found.push({ name, distance });
-  }
-  return found
-    .sort((a, b) => a.distance - b.distance || (a.name < b.name ? -1 : 1))
-    .slice(0, count)
-    .map(({ name }) => name);
-}
-
-/** Letters added, left out, changed or swapped with the next; more than the limit when it is reached. */
-function distanceOf(a: string, b: string, limit: number): number {
-  if (Math.abs(a.length - b.length) > limit) return limit + 1;
-  let [older, old] = [[] as number[], Array.from({ length: b.length + 1 }, (_, at) => at)];
-  for (let i = 1; i <= a.length; i++) {
-    const row = [i];
-    let least = i;
-    for (let j = 1; j <= b.length; j++) {
-      const same = a[i - 1] === b[j - 1];
-      let cost = Math.min((old[j] ?? 0) + 1, (row[j - 1] ?? 0) + 1, (old[j - 1] ?? 0) + (same ? 0 : 1));
-      if (i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1])
-        cost = Math.min(cost, (older[j - 2] ?? 0) + 1);
-      row.push(cost);
-      least = Math.min(least, cost);
-    }
-    if (least > limit) return limit + 1;
-    [older, old] = [old, row];
-  }
-  return old[b.length] ?? limit + 1;
 }

@@ -1,6 +1,7 @@
+import { nearest } from '../../nearest.ts';
 import { normalizeName } from '../../network/resources.ts';
 import type { NetworkState } from '../../network/state.ts';
-import { formsOf, type Names, namesOf, nearest, type Pair } from './names.ts';
+import { formsOf, type Names, namesOf, type Pair } from './names.ts';
 import { enumerated, quoted, Refusal } from './refusal.ts';
 import { labelled, onePeer, type Subject, samePeers } from './subject.ts';
 
@@ -82,12 +83,12 @@ export function constrained(words: readonly string[], phrase: string, state: Net
   const names = namesOf(state);
   const link = words.findIndex((word, index) => LINKS.has(word) && index > 0);
   const own = LINKS.has(words[0] ?? '') ? 0 : link;
-  if (own < 0) return headSubject(words, phrase, state, names);
+  if (own < 0) return headSubject(words, phrase, names);
   const head = words.slice(0, own);
   const pairs = constraintsOf(words.slice(own), phrase, names);
   const isNoun = head.every((word) => NOUNS.has(word) || EVERYONE.has(word) || ARTICLES.has(word));
   if (isNoun) return meeting(pairs, phrase);
-  const subject = headSubject(head, phrase, state, names);
+  const subject = headSubject(head, phrase, names);
   const headPairs = pairsOf(subject, names);
   if (!headPairs) throw unclearText(phrase);
   return meeting([...headPairs, ...pairs], phrase);
@@ -152,16 +153,16 @@ function meeting(pairs: readonly Pair[], phrase: string): Subject {
   return subject;
 }
 
-function headSubject(words: readonly string[], phrase: string, state: NetworkState, names: Names): Subject {
+function headSubject(words: readonly string[], phrase: string, names: Names): Subject {
   const [first = '', second] = words;
   if (words.length === 1 && /[=:]/.test(first) && !first.startsWith(':'))
     return meeting(equalities(first, names), phrase);
   if (words.length === 2 && second !== undefined) {
-    if (QUALIFIERS.has(first)) return peerNamed(second, state, names);
+    if (QUALIFIERS.has(first)) return peerNamed(second, names);
     if (names.pairs.some(({ key }) => key.toLowerCase() === first))
       return meeting([pairFor(first, second, names)], phrase);
   }
-  const exact = candidatesOf(words, state, names);
+  const exact = candidatesOf(words, names);
   if (exact.length > 0) return theOne(exact, phrase);
   const told = words.filter((word) => !NOUNS.has(word));
   if (told.length === 0) throw whichOne(phrase, names);
@@ -176,14 +177,14 @@ function headSubject(words: readonly string[], phrase: string, state: NetworkSta
  * What words name as a whole: label values letter by letter, in the other number, by a synonym or without "servers", and
  * the peer of that name. All of them count: names and labels are chosen by many, and none takes a word away from another.
  */
-function candidatesOf(words: readonly string[], state: NetworkState, names: Names): Subject[] {
+function candidatesOf(words: readonly string[], names: Names): Subject[] {
   const text = words.join(' ');
   const stem = stemOf(text);
   const whole = [text, stem].map(normalizeName);
   const forms = [text, stem].flatMap(formsOf).map(normalizeName);
   const pairs = [...new Set(forms)].flatMap((form) => names.byValue.get(form) ?? []);
   const peers = [...new Set(whole)].flatMap((name) => names.byName.get(name) ?? []);
-  return [...pairs.map((pair) => labelled([pair])), ...peers.map((peer) => onePeer(peer, state))];
+  return [...pairs.map((pair) => labelled([pair])), ...peers.map((peer) => onePeer(peer))];
 }
 
 /** `web servers` and `web-server` are `web`. */
@@ -197,8 +198,8 @@ function theOne(candidates: readonly Subject[], phrase: string): Subject {
   if (!first) throw unclearText(phrase);
   if (others.every((other) => samePeers(first, other))) return first;
   const distinct = candidates.filter((one, index) => candidates.findIndex((other) => samePeers(one, other)) === index);
-  const meanings = distinct.map(({ noun, peers, marks, terms }) =>
-    noun.includes('=') ? `${noun} (${peers.length} peers)` : `peer ${marks.length >= 0 ? terms[0] : noun}`,
+  const meanings = distinct.map(({ noun, peers }) =>
+    noun.includes('=') ? `${noun} (${peers.length} peers)` : `peer ${noun}`,
   );
   throw new Refusal(`${quoted(phrase)} has more than one meaning.`, [`Which one: ${enumerated(meanings)}?`], {
     by: distinct.map(({ noun, terms }) => (noun.includes('=') ? noun : `peer ${terms[0]}`)),
@@ -221,15 +222,15 @@ export function quotedSubject(text: string, state: NetworkState): Subject {
   const names = namesOf(state);
   const peer = names.byName.get(normalizeName(text));
   const pairs = names.byValue.get(normalizeName(text)) ?? [];
-  const candidates = [...pairs.map((pair) => labelled([pair])), ...(peer ? [onePeer(peer, state)] : [])];
+  const candidates = [...pairs.map((pair) => labelled([pair])), ...(peer ? [onePeer(peer)] : [])];
   if (candidates.length === 0) throw unknown(text, names);
   return theOne(candidates, text);
 }
 
-function peerNamed(name: string, state: NetworkState, names: Names): Subject {
+function peerNamed(name: string, names: Names): Subject {
   const peer = names.byName.get(name);
   if (!peer) throw unknown(`peer ${name}`, names, name);
-  return onePeer(peer, state);
+  return onePeer(peer);
 }
 
 function whichOne(phrase: string, names: Names): Refusal {
@@ -259,7 +260,7 @@ function unknown(phrase: string, names: Names, word = stemOf(phrase)): Refusal {
       .slice(0, 50)
       .sort(),
   );
-  const labels = enumerated(names.pairs.filter(({ key }) => key !== 'peer').map(({ key, value }) => `${key}=${value}`));
+  const labels = enumerated(names.pairs.map(({ key, value }) => `${key}=${value}`));
   return new Refusal(`Nothing is called ${quoted(phrase)}: no peer, and no value of a label.`, [
     `Who is meant? Peers: ${peers || 'none'}. Labels: ${labels || 'none'}.`,
   ]);

@@ -1,6 +1,6 @@
 import type { PolicySpec, PortEntry } from '../../network/policy.ts';
 import type { PeerRecord, PolicyRecord } from '../../network/resources.ts';
-import { selects } from '../../network/selector.ts';
+import { selects, selectsEveryone } from '../../network/selector.ts';
 import type { NetworkState } from '../../network/state.ts';
 import { parseInstant } from '../../time.ts';
 
@@ -23,7 +23,7 @@ export function isSubject(
   { network, peerSelector }: Pick<PolicySpec, 'network' | 'peerSelector'>,
   peer: PeerRecord,
 ): boolean {
-  return (network === undefined || network === peer.spec.network) && selects(peerSelector ?? {}, peer.labels);
+  return (network === undefined || network === peer.spec.network) && selects(peerSelector ?? {}, peer);
 }
 
 /** Tells of a peer whether a direction of it is closed unless some ALLOW rule opens it. */
@@ -38,8 +38,7 @@ export function isolation(state: NetworkState, now: number, direction: Direction
 }
 
 function sizeOf({ peerSelector, network }: PolicySpec): number {
-  const { matchLabels = {}, matchExpressions = [] } = peerSelector ?? {};
-  return Object.keys(matchLabels).length + matchExpressions.length + (network === undefined ? 0 : 1);
+  return Number(!selectsEveryone(peerSelector)) + Number(network !== undefined);
 }
 
 function applies({ ingress, egress }: PolicySpec, direction: Direction): boolean {

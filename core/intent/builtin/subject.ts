@@ -1,9 +1,8 @@
-import type { NetworkChange } from '../../network/changes.ts';
 import type { PeerEntry, Selector } from '../../network/policy.ts';
 import type { PeerRecord } from '../../network/resources.ts';
-import { selects } from '../../network/selector.ts';
+import { selects, selectsEveryone } from '../../network/selector.ts';
 import type { NetworkState } from '../../network/state.ts';
-import { namesOf, type Pair, PEER_LABEL } from './names.ts';
+import { namesOf, type Pair } from './names.ts';
 import { enumerated, quoted, Refusal } from './refusal.ts';
 
 /** Who a phrase means: as a selector of policies, as the peers it selects today, and as a term of expectations. */
@@ -23,8 +22,6 @@ export interface Subject {
   readonly slug: string;
   /** For sentences. */
   readonly noun: string;
-  /** What must be written first so that the selector means these peers alone. */
-  readonly marks: readonly NetworkChange[];
   /** Left out by "except": they are meant not to have what the others get. */
   readonly excepted: readonly Subject[];
 }
@@ -43,7 +40,6 @@ export function everyone(state: NetworkState): Subject {
     terms: ['*'],
     slug: 'everyone',
     noun: 'everyone',
-    marks: [],
     excepted: [],
   };
 }
@@ -59,20 +55,17 @@ export function labelled(pairs: readonly Pair[]): Subject {
     entries: [{ peerSelector: selector }],
     outsiders: [],
     peers:
-      pairs.length === 1
-        ? (smallest?.peers ?? [])
-        : (smallest?.peers ?? []).filter(({ labels }) => selects(selector, labels)),
+      pairs.length === 1 ? (smallest?.peers ?? []) : (smallest?.peers ?? []).filter((peer) => selects(selector, peer)),
     terms: [term],
     slug: pairs.map(({ value }) => value).join('-'),
     noun: term,
-    marks: [],
     excepted: [],
   };
 }
 
-/** One peer. Policies select by labels, so it is selected by a label that carries its name, written if need be. */
-export function onePeer(peer: PeerRecord, state: NetworkState): Subject {
-  const selector: Selector = { matchLabels: { [PEER_LABEL]: peer.name } };
+/** One peer, by its id: whatever it or another one is called later. */
+export function onePeer(peer: PeerRecord): Subject {
+  const selector: Selector = { peers: [peer.uid] };
   return {
     everyone: false,
     selector,
@@ -82,23 +75,8 @@ export function onePeer(peer: PeerRecord, state: NetworkState): Subject {
     terms: [peer.name],
     slug: peer.name,
     noun: peer.name,
-    marks: markOf(peer, state),
     excepted: [],
   };
-}
-
-function markOf({ name, uid, labels }: PeerRecord, state: NetworkState): NetworkChange[] {
-  const pair = namesOf(state).pairOf.get(`${PEER_LABEL}=${name}`);
-  const other = pair?.peers.find((holder) => holder.uid !== uid);
-  const own = labels[PEER_LABEL];
-  if (other || (own !== undefined && own !== name)) {
-    throw new Refusal(
-      `The label ${PEER_LABEL} would single out ${quoted(name)}, but ${quoted((other ?? { name }).name)} uses it otherwise.`,
-      [`Which label means ${quoted(name)} alone?`],
-    );
-  }
-  if (own === name) return [];
-  return [{ action: 'update', resource: 'MeshPeer', name, labels: { ...labels, [PEER_LABEL]: name } }];
 }
 
 /** Addresses, whoever has them. */
@@ -113,7 +91,6 @@ export function addresses(cidr: string, state: NetworkState, isInside: (address:
     terms: peers.map(({ name }) => name),
     slug: cidr.replaceAll(/[^a-z0-9.]+/g, '-'),
     noun: cidr,
-    marks: [],
     excepted: [],
   };
 }
@@ -129,7 +106,6 @@ export function outside(state: NetworkState): Subject {
     terms: [],
     slug: 'outside',
     noun: 'addresses outside of the network',
-    marks: [],
     excepted: [],
   };
 }
@@ -150,19 +126,27 @@ const MAX_SINGLED = 20;
 export function without(base: Subject, excepted: readonly Subject[], state: NetworkState): Subject {
   if (base.selector === undefined)
     throw new Refusal(`Of ${quoted(base.noun)} nothing can be left out.`, ['Which addresses are meant?']);
-  const single = excepted.flatMap((one) => (one.selector && notIn(one.selector) ? [one] : oneByOne(one, state)));
   const values = new Map<string, string[]>();
-  for (const { selector } of single) {
-    const found = selector && notIn(selector);
+  const listed: PeerRecord[] = [];
+  for (const one of excepted) {
+    const found = one.selector && notIn(one.selector);
     if (found) values.set(found.key, [...(values.get(found.key) ?? []), found.value]);
+    else listed.push(...oneByOne(one));
   }
   const matchExpressions = [...values].map(([key, list]) => ({ key, operator: 'NotIn' as const, values: list }));
+  const notPeers = [...(base.selector.notPeers ?? []), ...listed.map(({ uid }) => uid)];
   const selector: Selector = {
     ...base.selector,
-    matchExpressions: [...(base.selector.matchExpressions ?? []), ...matchExpressions],
+    ...(notPeers.length > 0 && { notPeers: [...new Set(notPeers)] }),
+    ...(matchExpressions.length > 0 && {
+      matchExpressions: [...(base.selector.matchExpressions ?? []), ...matchExpressions],
+    }),
   };
   const left = new Set(excepted.flatMap(({ peers }) => peers.map(({ name }) => name)));
-  const requirements = [...values].flatMap(([key, list]) => list.map((value) => `${key}!=${value}`));
+  const requirements = [
+    ...[...values].flatMap(([key, list]) => list.map((value) => `${key}!=${value}`)),
+    ...listed.map(({ name }) => `!${name}`),
+  ];
   const [term] = base.terms;
   return {
     ...base,
@@ -174,24 +158,23 @@ export function without(base: Subject, excepted: readonly Subject[], state: Netw
     terms: [[...(term === '*' || term === undefined ? [] : [term]), ...requirements].join(',')],
     slug: `${base.slug}-but-${excepted.map(({ slug }) => slug).join('-')}`,
     noun: `${base.noun} except ${enumerated(excepted.map(({ noun }) => noun))}`,
-    marks: [...base.marks, ...single.flatMap(({ marks }) => marks)],
     excepted: [...base.excepted, ...excepted],
   };
 }
 
 /** The one label that a selector asks for, when it asks for one label only. */
-function notIn({ matchLabels, matchExpressions }: Selector): { key: string; value: string } | undefined {
+function notIn({ matchLabels, ...more }: Selector): { key: string; value: string } | undefined {
   const [only, second] = Object.entries(matchLabels ?? {});
-  return only && !second && !matchExpressions?.length ? { key: only[0], value: only[1] } : undefined;
+  return only && !second && selectsEveryone(more) ? { key: only[0], value: only[1] } : undefined;
 }
 
-function oneByOne(subject: Subject, state: NetworkState): Subject[] {
+function oneByOne(subject: Subject): readonly PeerRecord[] {
   if (subject.peers.length > MAX_SINGLED || subject.selector === undefined) {
     throw new Refusal(`${quoted(subject.noun)} cannot be left out: no single label means it.`, [
       'Which label do those that are left out have in common?',
     ]);
   }
-  return subject.peers.map((peer) => onePeer(peer, state));
+  return subject.peers;
 }
 
 /** Whether two subjects mean the same peers today. */

@@ -103,10 +103,10 @@ describe('who is meant', () => {
 
   it('leaves peers out one by one where they have no label of their own', () => {
     const [subject] = parseSubjects(recognise(tokenise('web except prod web servers')), STATE);
-    expect([subject?.selector, subject?.terms, subject?.marks.map(({ name }) => name)]).toEqual([
-      { matchLabels: { role: 'web' }, matchExpressions: [{ key: 'peer', operator: 'NotIn', values: ['web-1'] }] },
-      ['role=web,peer!=web-1'],
-      ['web-1'],
+    expect([subject?.selector, subject?.terms, subject?.peers.map(({ name }) => name)]).toEqual([
+      { matchLabels: { role: 'web' }, notPeers: [STATE.peers.get('web-1')?.uid] },
+      ['role=web,!web-1'],
+      ['web-2'],
     ]);
   });
 });

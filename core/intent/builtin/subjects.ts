@@ -221,9 +221,7 @@ function addressSubject(text: string, state: NetworkState): Subject | undefined 
   const address = parseAddress(bare);
   if (address) {
     const holder = namesOf(state).byAddress.get(bare);
-    return holder
-      ? onePeer(holder, state)
-      : addresses(`${bare}/${address.family === 4 ? 32 : 128}`, state, () => false);
+    return holder ? onePeer(holder) : addresses(`${bare}/${address.family === 4 ? 32 : 128}`, state, () => false);
   }
   const range = parseCidr(bare);
   if (!range) return undefined;

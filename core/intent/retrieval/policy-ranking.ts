@@ -1,7 +1,7 @@
 import { type IpRange, overlaps, parseCidr } from '../../network/cidr.ts';
 import { type PolicySpec, type Rule, rulesOf, type Selector } from '../../network/policy.ts';
 import type { PeerRecord, PolicyRecord } from '../../network/resources.ts';
-import { selects } from '../../network/selector.ts';
+import { selects, selectsEveryone } from '../../network/selector.ts';
 import type { NetworkState } from '../../network/state.ts';
 import { Ranking } from './ranking.ts';
 import { SUBGRAPH_LIMITS } from './subgraph.ts';
@@ -38,7 +38,7 @@ function nameScore(name: string, { joined, hints }: Phrases): number {
 }
 
 function scoreOf(spec: PolicySpec, meant: Meant): number {
-  const isEveryone = Object.keys(spec.peerSelector ?? {}).length === 0;
+  const isEveryone = selectsEveryone(spec.peerSelector);
   let score = isEveryone ? SCORE.everyone : SCORE.subject * touches(spec.peerSelector ?? {}, meant);
   const rules = [...(rulesOf(spec, 'ingress') ?? []), ...(rulesOf(spec, 'egress') ?? [])].slice(0, MAX_ENTRIES);
   score += Math.max(0, ...rules.map((rule) => entryScore(rule, meant)));
@@ -64,8 +64,8 @@ function touches(selector: Selector, { peers, pairs }: Meant): number {
     ...Object.entries(selector.matchLabels ?? {}).map(([key, value]) => `${key}=${value}`),
     ...(selector.matchExpressions ?? []).flatMap(({ key, values = [] }) => values.map((value) => `${key}=${value}`)),
   ];
-  if (named.some((pair) => pairs.has(pair))) return 1;
-  return peers.some(({ labels }) => selects(selector, labels)) ? 0.9 : 0;
+  if (named.some((pair) => pairs.has(pair)) || peers.some(({ uid }) => selector.peers?.includes(uid))) return 1;
+  return peers.some((peer) => selects(selector, peer)) ? 0.9 : 0;
 }
 
 function isAmong(ports: ReadonlySet<number>, port: number | undefined, endPort = port): boolean {

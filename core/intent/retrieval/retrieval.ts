@@ -1,5 +1,6 @@
 import { overlaps, parseAddress, parseCidr } from '../../network/cidr.ts';
 import { labelKeySchema, labelValueSchema } from '../../network/labels.ts';
+import { shownPolicy } from '../../network/policy-view.ts';
 import type { PeerRecord } from '../../network/resources.ts';
 import type { NetworkState } from '../../network/state.ts';
 import { KNOWN_SERVICES } from '../builtin/services.ts';
@@ -69,7 +70,8 @@ export function retrieve({ intent, history = [], state }: RetrievalQuery): Subgr
       pairs: new Set(pairsMeant.filter((pair) => found.pairs.scoreOf(pair) >= SCORE.form).map(textOf)),
       ranges: ranges.map(({ range }) => range),
       ports: portsIn(texts, said),
-    }).map(({ name, spec }): SubgraphPolicy => {
+    }).map((policy): SubgraphPolicy => {
+      const { name, spec } = shownPolicy(policy, state);
       const { action } = spec;
       return JSON.stringify(spec).length > SPEC_BYTES ? { name, action } : { name, action, spec };
     }),

@@ -6,6 +6,7 @@ import type { NetworkState } from '../../../network/state.ts';
 import { sameValue } from '../../../network/value.ts';
 import { formatInstant } from '../../../time.ts';
 import type { Expectation, RecordExpectation } from '../../planner.ts';
+import { joined } from '../peer-entries.ts';
 import { portText } from '../ports.ts';
 import { enumerated, quoted, Refusal } from '../refusal.ts';
 import type { Subject } from '../subject.ts';
@@ -53,7 +54,7 @@ export function rewritten({ name, labels, annotations }: PolicyRecord, spec: Pol
 
 /** One rule with these subjects at the other end. */
 export function rule<K extends 'from' | 'to'>(key: K, others: readonly Subject[], ports: readonly PortEntry[]) {
-  const entries = { [key]: others.flatMap((other) => other.entries) } as { [key in K]: PeerEntry[] };
+  const entries = { [key]: joined(others.flatMap((other) => other.entries)) } as { [key in K]: PeerEntry[] };
   return { ...entries, ...(ports.length > 0 && { ports: [...ports] }) };
 }
 
@@ -61,7 +62,7 @@ export function rule<K extends 'from' | 'to'>(key: K, others: readonly Subject[]
 export function against<K extends 'from' | 'to'>(key: K, others: readonly Subject[], ports: readonly PortEntry[]) {
   const ported = { ...(ports.length > 0 && { ports: [...ports] }) } as { ports?: PortEntry[] };
   if (others.some(({ everyone }) => everyone)) return ported;
-  const entries = others.flatMap((other) => [...other.entries, ...other.outsiders]);
+  const entries = joined(others.flatMap((other) => [...other.entries, ...other.outsiders]));
   return { ...({ [key]: entries } as { [key in K]?: PeerEntry[] }), ...ported };
 }
 
@@ -92,18 +93,16 @@ function portsOf(entry: PortEntry | undefined): Pick<Expectation, 'protocol' | '
   return { protocol, ...(port !== undefined && { port }), ...(endPort !== undefined && { endPort }) };
 }
 
-/** An act made whole: with the labels it needs first, each change once, and its sentence. */
+/** An act made whole: each change once, and its sentence. */
 export function act(
   ask: Ask,
   changes: readonly NetworkChange[],
   expectations: readonly Expectation[],
   sentence: string,
 ): Act {
-  const marks = [...ask.sources, ...ask.targets].flatMap((subject) => subject.marks);
-  const all = changes.length > 0 ? [...marks, ...changes] : changes;
   const keyOf = ({ resource, name }: NetworkChange) => `${resource}/${name.toLowerCase()}`;
-  const once = new Map(all.map((change) => [keyOf(change), change]));
-  if (once.size < all.length && all.some((one) => !sameValue(one, once.get(keyOf(one))))) {
+  const once = new Map(changes.map((change) => [keyOf(change), change]));
+  if (once.size < changes.length && changes.some((one) => !sameValue(one, once.get(keyOf(one))))) {
     throw new Refusal('This would change one policy in two ways.', ['Say it in two steps?']);
   }
   return { changes: [...once.values()], expectations, summary: `${sentence}${timeText(ask)}.` };

@@ -4,6 +4,7 @@ import type { NetworkState } from '../../../network/state.ts';
 import { sameValue } from '../../../network/value.ts';
 import type { Expectation } from '../../planner.ts';
 import { namesOf, subjectsOf } from '../names.ts';
+import { among } from '../peer-entries.ts';
 import { portSlug } from '../ports.ts';
 import { enumerated, quoted, Refusal } from '../refusal.ts';
 import { isolation, livePolicies, portsMeet } from '../selects.ts';
@@ -209,7 +210,7 @@ function withdrawOthers({ state, now, sources }: Ask, target: Selected): Network
     const meant = subjectsOf(spec, namesOf(state));
     if (!meant.some(({ name }) => names.has(name))) return [];
     const ingress = spec.ingress.flatMap(({ from, ports }) => {
-      const left = (from ?? []).filter((entry) => kept.some((other) => sameValue(entry, other)));
+      const left = among(from ?? [], kept);
       return left.length > 0 ? [{ from: left, ...(ports && { ports }) }] : [];
     });
     if (sameValue(ingress, spec.ingress)) return [];

@@ -1,9 +1,9 @@
+import { nearest } from '../../../nearest.ts';
 import type { NetworkChange } from '../../../network/changes.ts';
 import type { PolicyRecord } from '../../../network/resources.ts';
 import { NAME_PATTERN } from '../../../network/resources.ts';
 import type { NetworkState } from '../../../network/state.ts';
 import type { RecordExpectation } from '../../planner.ts';
-import { nearest } from '../names.ts';
 import { enumerated, quoted, Refusal } from '../refusal.ts';
 import type { Act } from './ask.ts';
 

@@ -1,6 +1,7 @@
 import type { NetworkChange } from '../../../network/changes.ts';
-import type { PeerEntry, PortEntry } from '../../../network/policy.ts';
+import type { PortEntry } from '../../../network/policy.ts';
 import { sameValue } from '../../../network/value.ts';
+import { notAmong } from '../peer-entries.ts';
 import { portList } from '../ports.ts';
 import { Refusal } from '../refusal.ts';
 import { livePolicies } from '../selects.ts';
@@ -54,22 +55,18 @@ function takenBack(
       const ingress = spec.ingress?.flatMap((one) => {
         if (!concerns(one.ports)) return [one];
         if (everyone) return [];
-        const from = one.from?.filter((entry) => !isOneOf(entry, entries));
+        const from = one.from && notAmong(one.from, entries);
         return one.from?.length && !from?.length ? [] : [{ ...one, ...(from && { from }) }];
       });
       return !ingress || sameValue(ingress, spec.ingress) ? [] : [rewritten(policy, { ...spec, ingress })];
     }
     const egress = spec.egress?.flatMap((one) => {
       if (!concerns(one.ports)) return [one];
-      const to = one.to?.filter((entry) => !isOneOf(entry, entries));
+      const to = one.to && notAmong(one.to, entries);
       return one.to?.length && !to?.length ? [] : [{ ...one, ...(to && { to }) }];
     });
     return !egress || sameValue(egress, spec.egress) ? [] : [rewritten(policy, { ...spec, egress })];
   });
-}
-
-function isOneOf(entry: PeerEntry, entries: readonly PeerEntry[]): boolean {
-  return entries.some((other) => sameValue(entry, other));
 }
 
 function samePorts(a: readonly PortEntry[] | undefined, b: readonly PortEntry[]): boolean {

@@ -65,7 +65,7 @@ export function player(recording: Recording): Planner {
       // Answers went into the file through the type and are judged by their effect, as a live answer is.
       const answer = found as unknown as PlanAnswer | undefined;
       return Promise.resolve(
-        answer ?? { outcome: 'refused', reason: 'This was not recorded: record it again.', questions: [] },
+        answer ?? { outcome: 'refused', reason: 'This was not recorded: record it again.', questions: [], choices: [] },
       );
     },
   };

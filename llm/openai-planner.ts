@@ -157,5 +157,10 @@ function oneLine(text: string): string {
 }
 
 function refusal(reason: string, questions: readonly string[] = []): PlanAnswer {
-  return { outcome: 'refused', reason: oneLine(reason), questions: questions.slice(0, MAX_QUESTIONS).map(oneLine) };
+  return {
+    outcome: 'refused',
+    reason: oneLine(reason),
+    questions: questions.slice(0, MAX_QUESTIONS).map(oneLine),
+    choices: [],
+  };
 }

@@ -24,7 +24,7 @@ const TOO_WIDE = answer(spec('web', 'guest'));
 const NO_API: Expectation = { src: 'role=api', dst: 'role=db', expect: 'deny' };
 const WIDER = answer(spec('web', 'guest', 'api'), { expectations: [WEB_ON_5432, NOBODY_ELSE, NO_API] });
 const RIGHT = answer(spec('web'));
-const NO_MORE: PlanAnswer = { outcome: 'refused', reason: 'no idea', questions: ['Which one?'] };
+const NO_MORE: PlanAnswer = { outcome: 'refused', reason: 'no idea', questions: ['Which one?'], choices: [] };
 
 /** A planner that gives these answers, one a question, and what it was asked. */
 async function ask(answers: readonly PlanAnswer[], input: Record<string, unknown> = {}) {

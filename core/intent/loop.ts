@@ -4,6 +4,7 @@ import type { ComputeServices } from '../services.ts';
 import { type Assessment, assess, type Proposal } from './assess.ts';
 import type { Requester } from './findings.ts';
 import { recordingCalls } from './model-calls.ts';
+import { intentNotUnderstood } from './not-understood.ts';
 import type { Counterexample, Expectation, PlanAnswer, Planner, PlanQuestion, RevertTarget } from './planner.ts';
 
 /** How often a planner is asked again with what was wrong. */
@@ -73,7 +74,7 @@ async function search(
   }
   if (best) return best;
   throw notUnderstood(
-    { reason: 'No change was found that can be made.', questions: ['Can it be said in other words?'] },
+    { reason: 'No change was found that can be made.', questions: ['Can it be said in other words?'], choices: [] },
     counterexample,
   );
 }
@@ -84,7 +85,7 @@ async function nextAnswer(planner: Planner, question: PlanQuestion, best: Found 
     return await planner.plan(question);
   } catch (error) {
     if (!best || !(error instanceof MeshError) || error.code !== 'unavailable' || question.signal.aborted) throw error;
-    return { outcome: 'refused', reason: error.message, questions: [] };
+    return { outcome: 'refused', reason: error.message, questions: [], choices: [] };
   }
 }
 
@@ -135,10 +136,10 @@ function flawsOf({ objections, findings, verification }: Assessment): number {
 }
 
 function notUnderstood(
-  { reason, questions }: Pick<Extract<PlanAnswer, { outcome: 'refused' }>, 'reason' | 'questions'>,
+  answer: Omit<Extract<PlanAnswer, { outcome: 'refused' }>, 'outcome'>,
   counterexample: Counterexample | undefined,
 ): MeshError {
   const impossible = counterexample?.impossible;
-  const why = impossible === undefined ? reason : `The change that was found cannot be made: ${impossible}`;
-  return new MeshError('intent_not_understood', [why, ...questions].join(' '), { reason: why, questions });
+  const reason = impossible === undefined ? answer.reason : `The change that was found cannot be made: ${impossible}`;
+  return intentNotUnderstood({ ...answer, reason });
 }

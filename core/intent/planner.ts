@@ -111,7 +111,21 @@ export type PlanAnswer =
   /** "Undo the last change": the changes are found by the code that knows the past. */
   | { readonly outcome: 'revert'; readonly target: RevertTarget }
   /** Understood nothing, or not safely: says what it can do. Never a guess. */
-  | { readonly outcome: 'refused'; readonly reason: string; readonly questions: readonly string[] };
+  | {
+      readonly outcome: 'refused';
+      readonly reason: string;
+      readonly questions: readonly string[];
+      /** Whole intents that can be sent instead, as they are. */
+      readonly choices: readonly string[];
+      /** What of it was understood all the same. */
+      readonly partial?: PartialPlan;
+    };
+
+/** A part of a plan, for a caller to finish. */
+export interface PartialPlan {
+  readonly changes: readonly NetworkChange[];
+  readonly expectations: readonly Expectation[];
+}
 
 /** What a computed plan comes to, as plain sentences of bounded number and length; names in them are data. */
 export interface WordingView {

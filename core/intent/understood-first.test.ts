@@ -5,7 +5,12 @@ import { understoodFirst } from './understood-first.ts';
 
 const PLAN: PlanAnswer = { outcome: 'changes', changes: [], expectations: [], summary: 'a plan' };
 const LAST: PlanAnswer = { outcome: 'revert', target: { to: 'before-last' } };
-const no = (reason: string, ...questions: string[]): PlanAnswer => ({ outcome: 'refused', reason, questions });
+const no = (reason: string, ...questions: string[]): PlanAnswer => ({
+  outcome: 'refused',
+  reason,
+  questions,
+  choices: [],
+});
 
 const COUNTEREXAMPLE = { changes: [], expectations: [], unmet: [], unmetRecords: [], broken: [], findings: [] };
 const question = (more: Partial<PlanQuestion> = {}): PlanQuestion => ({

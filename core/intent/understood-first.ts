@@ -15,8 +15,10 @@ export function understoodFirst(sure: Planner, other: Planner): Planner {
       const known = await sure.plan(anew);
       if (known.outcome !== 'refused') return question.counterexample ? sure.plan(question) : known;
       const answer = await other.plan(question);
-      if (answer.outcome !== 'refused' || answer.questions.length > 0) return answer;
-      return { ...answer, questions: known.questions };
+      if (answer.outcome !== 'refused') return answer;
+      const questions = answer.questions.length > 0 ? answer.questions : known.questions;
+      const { choices, partial } = known;
+      return { ...answer, questions, choices, ...(partial && { partial }) };
     },
     ...(wording && { wording: (...asked) => wording.call(other, ...asked) }),
   };

@@ -30,6 +30,8 @@ const AMBIGUOUS: readonly Omit<EvalCase, 'family'>[] = [
       'let web reach db only on port 5432',
       'let web reach db on 5432 and nothing else',
       'web may only reach db on 5432',
+      'the databases should be reachable only from web on 5432',
+      'the database may only be reached by web on 5432',
     ],
     gold: 'ask',
   },

@@ -173,10 +173,8 @@ const ALLOW: readonly Omit<EvalCase, 'family'>[] = [
   {
     on: ['office'],
     says: [
-      'only the api may reach the databases on 5432',
-      'let nobody but api reach db on port 5432',
       'let the api servers reach the database on port 5432 and nobody else',
-      'the databases should be reachable only from api on 5432',
+      'limit access to the databases to api on 5432',
     ],
     gold: { closes: ['* - role=api > role=db : all', 'role=api > role=db : all but tcp/5432'] },
   },
@@ -184,10 +182,19 @@ const ALLOW: readonly Omit<EvalCase, 'family'>[] = [
     on: ['home'],
     says: [
       'let web reach the database on port 5432 and nobody else',
-      'only web may access db over postgres',
-      'the database may only be reached by web on 5432',
+      'let web access db over postgres and nobody else',
     ],
     gold: { closes: ['* - role=web > role=db : all', 'role=web > role=db : all but tcp/5432'] },
+  },
+  {
+    on: ['office'],
+    says: ['only the api may reach the databases on 5432', 'let nobody but api reach db on port 5432'],
+    gold: { closes: ['* - role=api > role=db : tcp/5432'] },
+  },
+  {
+    on: ['home'],
+    says: ['only web may access db over postgres', 'nobody but web may reach the database on 5432'],
+    gold: { closes: ['* - role=web > role=db : tcp/5432'] },
   },
 ];
 

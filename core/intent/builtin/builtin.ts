@@ -1,13 +1,20 @@
 import { MeshError } from '../../errors.ts';
-import type { PlanAnswer, Planner, PlanQuestion } from '../planner.ts';
+import type { PartialPlan, PlanAnswer, Planner, PlanQuestion } from '../planner.ts';
+import { choicesOf } from './choices.ts';
 import { compose } from './compose.ts';
-import { amendedAct, type FollowUp, followUp, withReferents } from './follow-up.ts';
+import { requireElseClosed } from './else-closed.ts';
+import { closesSomeOf } from './excepting.ts';
+import { amendedAct } from './follow-up.ts';
+import type { Token } from './lexicon.ts';
 import type { Context } from './modifiers.ts';
 import { isNameIn, namesOf } from './names.ts';
+import { partialOf } from './partial.ts';
 import { revertOf, stepsOf } from './perform.ts';
-import { Refusal } from './refusal.ts';
-import { sentencesOf } from './sentences.ts';
-import { parseStatement, type Statement } from './statements.ts';
+import { portList } from './ports.ts';
+import { Refusal, said } from './refusal.ts';
+import type { Statement } from './statements.ts';
+import { type Closes, understood, wordsOf } from './understand.ts';
+import { worded } from './wording.ts';
 
 /**
  * The planner that needs no model: a fixed grammar over the peers and labels of the workspace. What it does not understand
@@ -19,60 +26,93 @@ export const builtinPlanner: Planner = {
 };
 
 /** The grammar answers the same question the same way, so a counterexample changes nothing. */
-const NOTHING_BETTER: PlanAnswer = { outcome: 'refused', reason: 'There is no other way to say it.', questions: [] };
+const NOTHING_BETTER: PlanAnswer = {
+  outcome: 'refused',
+  reason: 'There is no other way to say it.',
+  questions: [],
+  choices: [],
+};
 
 type Question = Pick<PlanQuestion, 'intent' | 'state' | 'now' | 'history'>;
 
 /** As {@link builtinPlanner}, at once. */
 export function planByGrammar(question: Question): PlanAnswer {
+  return answered(question, (refusal, intent) => ({
+    choices: choicesOf(refusal.offers, intent, (choice) => isPlanned(choice, question)),
+    partial: partialOf(intent, contextOf(question), closesIn(question), question),
+  }));
+}
+
+/** A choice is sent with what was said before it, or alone. */
+function isPlanned(intent: string, { history, ...question }: Question): boolean {
+  const nothing = () => ({ choices: [] });
+  const alone = answered({ ...question, intent }, nothing).outcome !== 'refused';
+  return alone && (!history?.length || answered({ ...question, intent, history }, nothing).outcome !== 'refused');
+}
+
+type Help = (refusal: Refusal, intent: readonly Token[]) => { choices: string[]; partial?: PartialPlan | undefined };
+
+function answered(question: Question, help: Help): PlanAnswer {
+  let tokens: readonly Token[] = [];
   try {
-    return planned(question);
+    tokens = wordsOf(question.intent, contextOf(question));
+    return planned(question, tokens);
   } catch (error) {
-    if (error instanceof Refusal) return { outcome: 'refused', reason: error.message, questions: error.questions };
-    if (error instanceof MeshError) return { outcome: 'refused', reason: error.message, questions: [] };
-    throw error;
+    if (error instanceof MeshError) return { outcome: 'refused', reason: error.message, questions: [], choices: [] };
+    if (!(error instanceof Refusal)) throw error;
+    const { choices, partial } = help(error, tokens);
+    const { message: reason, questions } = error;
+    return { outcome: 'refused', reason, questions, choices, ...(partial && { partial }) };
   }
 }
 
-function planned({ intent, state, now, history = [] }: Question): PlanAnswer {
+function contextOf({ state, now }: Question): Context {
   const names = namesOf(state);
-  const context: Context = { now, isName: (word) => isNameIn(names, word) };
-  const wishes = understood(intent, lastOf(history, context), context);
+  return { now, isName: (word) => isNameIn(names, word) };
+}
+
+function closesIn({ state }: Question): Closes {
+  return (closing, opening) => closesSomeOf(closing, opening, state);
+}
+
+function planned(question: Question, tokens: readonly Token[]): PlanAnswer {
+  const { state, now, history = [] } = question;
+  const [context, closes] = [contextOf(question), closesIn(question)];
+  const wishes = understood(tokens, lastOf(history, context, closes), context, closes);
   const [only] = wishes;
   const target = only && wishes.length === 1 ? revertOf(only.statement) : undefined;
   if (target) return { outcome: 'revert', target };
+  for (const { statement } of wishes) requireElseClosed(statement, state, now);
   const next = compose(
     wishes.flatMap(({ statement }) => stepsOf(statement, state, now)),
     state,
     now,
   );
-  if (!only?.amends) return { outcome: 'changes', ...next };
+  const questions = wishes.flatMap(({ statement }) => assumedOf(statement));
+  if (!only?.amends) return { outcome: 'changes', ...next, ...(questions.length > 0 && { questions }) };
   const before = compose(stepsOf(only.amends, state, now), state, now);
   return { outcome: 'changes', ...amendedAct(next, before, state, now) };
 }
 
-function understood(intent: string, last: Statement | undefined, context: Context): FollowUp[] {
-  const sentences = sentencesOf(intent);
-  if (sentences.length === 0) throw new Refusal('Nothing is asked for.', ['What should change?']);
-  let before = last;
-  return sentences.map((sentence) => {
-    const found = (sentences.length === 1 && followUp(sentence, before, context)) || {
-      statement: withReferents(parseStatement(sentence, context), before),
-    };
-    before = found.statement;
-    return found;
-  });
+/** "Reach db on 5432 and nobody else" closes db to everyone else, on all ports. */
+function assumedOf(statement: Statement): string[] {
+  const { wish, ports, exclusive, exclusiveOnPorts, slots } = statement;
+  if (wish !== 'allow' || !exclusive || exclusiveOnPorts || ports.length === 0) return [];
+  const [narrower] = worded(['only {source} may reach {target}{on}'], slots, statement);
+  return [
+    `This closes ${said(slots['target'] ?? [])} to everyone else on every port. Should it close only ${portList(ports)}? Then say ${JSON.stringify(narrower)}.`,
+  ];
 }
 
 /** Intents before this one that are looked at. */
 const MAX_HISTORY = 10;
 
 /** The last thing that was said before and understood; what was not, is as if it was not said. */
-function lastOf(history: readonly string[], context: Context): Statement | undefined {
+function lastOf(history: readonly string[], context: Context, closes: Closes): Statement | undefined {
   let last: Statement | undefined;
   for (const intent of history.slice(-MAX_HISTORY)) {
     try {
-      last = understood(intent, last, context).at(-1)?.statement;
+      last = understood(wordsOf(intent, context), last, context, closes).at(-1)?.statement;
     } catch (error) {
       if (!(error instanceof Refusal)) throw error;
       last = undefined;

@@ -7,7 +7,7 @@ import type { Token } from './lexicon.ts';
 import { match, patternOf, type Slots } from './match.ts';
 import { type Context, type Modifiers, takeModifiers } from './modifiers.ts';
 import { portsAt } from './ports.ts';
-import { quoted, Refusal } from './refusal.ts';
+import { quoted, Refusal, said } from './refusal.ts';
 import { livePolicies } from './selects.ts';
 import type { Statement } from './statements.ts';
 import { timeAt } from './times.ts';
@@ -58,6 +58,14 @@ export function followUp(
   const rest = tokens.slice(Math.max(lead, 0)).filter(({ text }) => text !== 'instead');
   const taken = takeModifiers(withLink(rest, context), context);
   const joined = taken.also || said.includes('and');
+  const idle =
+    (instead && taken.ports.length === 0) ||
+    (said.some((word) => word === 'only' || word === 'just') && taken.until === undefined);
+  if (idle && taken.rest.length === 0 && before) {
+    throw new Refusal(`It is not clear what ${quoted(tokens.map(({ text }) => text).join(' '))} changes.`, [
+      'What should be different from what was said before?',
+    ]);
+  }
   if (taken.rest.length === 0 || AMENDS.some((pattern) => match(pattern, taken.rest))) {
     return amended(taken, requireOne(before), { adds: joined && !instead, replaces: instead || said.includes('make') });
   }
@@ -144,7 +152,8 @@ export function withReferents(statement: Statement, before: Statement | undefine
   return { ...statement, slots };
 }
 
-function referent({ text }: Token, slot: string, { also }: Statement, before: Statement | undefined): readonly Token[] {
+function referent(token: Token, slot: string, { also }: Statement, before: Statement | undefined): readonly Token[] {
+  const { text } = token;
   const question = `Who is ${quoted(text)}?`;
   if (!before) throw new Refusal(`It is not clear who is meant by ${quoted(text)}.`, [question]);
   const named = Object.values(before.slots).filter((tokens) => tokens !== undefined);
@@ -152,7 +161,10 @@ function referent({ text }: Token, slot: string, { also }: Statement, before: St
   if (only && named.length === 1) return only;
   const same = before.slots[slot];
   if (also && same) return same;
-  throw new Refusal(`${quoted(text)} may mean more than one that was named before.`, [question]);
+  throw new Refusal(`${quoted(text)} may mean more than one that was named before.`, [question], {
+    replace: [token],
+    by: named.map(said),
+  });
 }
 
 /** Changes what was done, where it was done: the same policies, as they should be now. */

@@ -6,6 +6,7 @@ export type Sym =
   | 'OPEN'
   | 'DENY'
   | 'CLOSE'
+  | 'KEEP'
   | 'KEEP_OPEN'
   | 'ISOLATE'
   | 'CUT'
@@ -25,17 +26,23 @@ export type Sym =
   | 'BLOCKED'
   | 'ALLOWED'
   | 'ACCESS'
+  | 'INCOMING'
+  | 'OUTGOING'
   | 'MAY'
+  | 'NEEDS'
   | 'MAY_NOT'
   | 'NOBODY'
   | 'ONLY'
   | 'NOBODY_ELSE'
   | 'NOTHING_ELSE'
   | 'EXCEPT'
+  | 'INSTEAD_OF'
+  | 'ELSE_CLOSED'
   | 'BETWEEN'
   | 'MUTUAL'
   | 'FROM'
   | 'TO'
+  | 'ARROW'
   | 'FOR'
   | 'ON'
   | 'OVER'
@@ -56,9 +63,18 @@ export type Sym =
   | 'UNTIL'
   | 'VAGUE_TIME'
   | 'CONDITION'
+  | 'REASON'
+  | 'BRACKET'
+  | 'BRACKET_END'
   | 'SOME'
   | 'PRONOUN'
-  | 'POLITE';
+  | 'POLITE'
+  | 'MAKE'
+  | 'REACHABLE'
+  | 'WHITELIST'
+  | 'PUT'
+  | 'QUARANTINED'
+  | 'LOSE';
 
 /** A word of the grammar, or without `sym` a word that must be part of a name, a port or a time. */
 export interface Token extends Word {
@@ -70,14 +86,15 @@ const REACHED =
 const REACHING =
   'reaching|accessing|connecting to|talking to|talking with|speaking to|communicating with|contacting|calling|querying|using|getting to|getting into|hitting|opening connections to|sending traffic to|logging in to|logging into|having access to|being able to reach|being able to access';
 const MAY =
-  'can|may|should|must|shall|is allowed|are allowed|is permitted|are permitted|is able|are able|needs|need|ought';
+  'can|may|should|must|shall|can still|may still|should still|must still|is allowed|are allowed|is permitted|are permitted|is able|are able|ought';
 const MAY_NOT =
   'can not|may not|should not|must not|shall not|is not allowed|are not allowed|is not permitted|are not permitted|should never|must never|may never|can never|is never allowed|are never allowed|should no longer|must no longer|may no longer|can no longer|is no longer allowed|are no longer allowed|will not';
 
 const PHRASES: Readonly<Record<Sym, string>> = {
-  LET: 'let|lets|allow|permit|add|create|set up|enable|authorize|authorise|grant|give|i want|we want|i need|we need|i would like|we would like|start allowing|start letting',
+  LET: 'let|lets|allow|permit|still let|still allow|still permit|add|create|set up|enable|authorize|authorise|grant|give|i want|we want|i need|we need|i would like|we would like|start allowing|start letting|we get|can we get|could we get',
   OPEN: 'open|open up',
-  DENY: 'deny|block|forbid|stop|prevent|refuse|prohibit|ban|bar|reject|disallow|drop|keep|shut out|shut off|lock out|do not let|do not allow|do not permit|do not give|do not grant|do not enable|never let|never allow|never permit|never give|never grant|no longer let|no longer allow|no longer permit|stop letting|stop allowing|stop permitting|start blocking|start denying',
+  DENY: 'deny|block|forbid|stop|prevent|refuse|prohibit|ban|bar|reject|disallow|drop|shut out|shut off|lock out|do not let|do not allow|do not permit|do not give|do not grant|do not enable|never let|never allow|never permit|never give|never grant|no longer let|no longer allow|no longer permit|stop letting|stop allowing|stop permitting|start blocking|start denying',
+  KEEP: 'keep|leave|retain|preserve|keep allowing|keep letting',
   CLOSE: 'close|shut|close off',
   KEEP_OPEN:
     'do not block|do not deny|do not forbid|do not stop|do not prevent|do not isolate|do not close|do not cut|do not revoke|do not remove|do not limit|do not restrict|never block|never isolate|never deny|stop blocking|stop denying|stop isolating|no longer block|no longer deny|no longer isolate|unblock|unisolate|un-isolate|do not quarantine',
@@ -99,25 +116,34 @@ const PHRASES: Readonly<Record<Sym, string>> = {
   ALLOWED: 'be allowed|be permitted|be enabled|be possible',
   ACCEPT: 'be reached|be accessed|be used|be queried|be contacted|be reachable|be accessible|be open|accept|receive',
   ACCESS: each(
-    '|all |any |all the |the |new |incoming |inbound |outgoing |outbound |all incoming |all inbound |all outgoing |all outbound ',
+    '|all |any |all the |the ',
     'access|traffic|connections|connection|communication|connectivity|connection attempts',
   ),
-  MAY: `${each('', MAY)}|${suffixed(' to', 'is allowed|are allowed|is permitted|are permitted|is able|are able|needs|need|has|have|ought')}|should be allowed to|must be allowed to|should be able to|must be able to|will be able to|should be given|should be granted|must be given|can be given|may be given|should have|must have|can have|may have|gets|get|should get`,
+  INCOMING: directed('incoming|inbound|ingress'),
+  OUTGOING: directed('outgoing|outbound|egress'),
+  MAY: `${each('', MAY)}|${suffixed(' to', 'is allowed|are allowed|is permitted|are permitted|is able|are able|has|have|ought')}|should be allowed to|must be allowed to|should be able to|must be able to|will be able to|should be given|should be granted|must be given|can be given|may be given|should have|must have|can have|may have|gets|get|should get`,
+  NEEDS: `needs|need|requires|require|${suffixed(' to', 'needs|need')}`,
   MAY_NOT: `${MAY_NOT}|${suffixed(' be able to', MAY_NOT)}|${suffixed(' be allowed to', MAY_NOT)}|${suffixed(' to', 'is not allowed|are not allowed|is not permitted|are not permitted|is never allowed|are never allowed|is no longer allowed|are no longer allowed')}|${suffixed(' have', MAY_NOT)}`,
   NOBODY: 'nobody|no one|no-one|none|no peer|no peers|no node|no device|no host|no machine',
-  ONLY: 'only|just|solely|exclusively',
+  ONLY: 'nothing but|nothing except|nothing other than|only|just|solely|exclusively',
   NOBODY_ELSE: each(
     'and |but |',
     'nobody else|no one else|no-one else|noone else|none else|nobody|no one|no-one|no other peer|no other peers|no other node|no other nodes|no other device|no other devices|no other host|no other hosts|no other machine|no other machines',
   ),
   NOTHING_ELSE: each('and |but |', 'nothing else'),
   EXCEPT:
-    'except|except for|except from|but|but not|other than|apart from|besides|excluding|with the exception of|aside from|save for|without',
+    'except|except for|but|but not|other than|apart from|excluding|with the exception of|aside from|save for|without|and not',
+  INSTEAD_OF: 'instead of|rather than|in place of',
+  ELSE_CLOSED: each(
+    '|and |but |with |keep |leave ',
+    'everything else stays closed|everything else remains closed|everything else closed|everything else stays blocked|everything else is closed|everything else should stay closed|everything else must stay closed|everything else stays as it is|nothing else changes|nothing else should change|all else stays closed|the rest stays closed',
+  ),
   BETWEEN: 'between|among|amongst',
   MUTUAL:
     'each other|one another|in both directions|both ways|both directions|mutually|and vice versa|vice versa|bidirectionally|in either direction|themselves',
   FROM: 'from|off from|away from|out of',
   TO: 'to|down to|into|towards|toward',
+  ARROW: '->',
   FOR: 'for',
   ON: 'on|at',
   OVER: 'over|via|through|using|by way of',
@@ -140,12 +166,27 @@ const PHRASES: Readonly<Record<Sym, string>> = {
   VAGUE_TIME:
     'temporarily|for now|for a while|for some time|for the moment|for the time being|briefly|until further notice|for a bit|tonight|today|tomorrow',
   CONDITION:
-    'if|unless|when|whenever|while|because|since|after|before|once|as long as|in case|except when|maybe|perhaps|probably|possibly|might',
+    'if|unless|when|whenever|while|since|after|before|once|as long as|in case|except when|maybe|perhaps|probably|possibly|might',
+  REASON: 'because|because of|due to|so that|as a consequence of|given that|reason is|the reason is',
+  BRACKET: '(',
+  BRACKET_END: ')',
+  MAKE: 'make',
+  REACHABLE: 'reachable|accessible',
+  WHITELIST: 'whitelist|allowlist',
+  PUT: 'put|place',
+  QUARANTINED: 'in quarantine|into quarantine|in isolation|into isolation',
+  LOSE: 'lose',
   SOME: 'some|some of|a few|a few of|most|most of|several|several of|half of|one of|any one of|many|many of',
   PRONOUN: 'it|them|they|him|her|this|these|those|that|that one|the same|its|their',
   POLITE:
     'please|kindly|can you|could you|would you|will you|can we|could we|can you please|could you please|would you please|make sure|make sure that|ensure|ensure that|see to it that|i want to|we want to|i need to|we need to|i would like to|we would like to|i want you to|we want you to|i need you to|we need you to|i would like you to|we would like you to|right now|now|immediately|asap|as soon as possible|at once|thanks|thank you|many thanks|cheers|hi|hello|hey|ok|okay|hi there|from now on|effective immediately|go ahead and|first|firstly|too|as well|for me|for us|at all|anymore|any more|any longer',
 };
+
+/** `all inbound traffic`, `outgoing connections`, `egress`. */
+function directed(words: string): string {
+  const all = each('|all |any |all the |the ', words);
+  return `${all}|${suffixed(' access', all)}|${suffixed(' traffic', all)}|${suffixed(' connections', all)}|${suffixed(' connection', all)}`;
+}
 
 /** Every prefix before every phrase; prefixes and phrases apart by `|`. */
 function each(prefixes: string, phrases: string): string {
@@ -202,7 +243,7 @@ const AFTER_NOUN: ReadonlySet<Sym> = new Set([
 ]);
 
 const BEFORE_ALL: ReadonlySet<Sym> = new Set(['LET', 'OPEN', 'DENY', 'CLOSE', 'REVOKE', 'CUT']);
-const AFTER_ALL: ReadonlySet<Sym> = new Set(['FROM', 'TO', 'BETWEEN', 'ON']);
+const AFTER_ALL: ReadonlySet<Sym> = new Set(['FROM', 'TO', 'BETWEEN', 'ON', 'EXCEPT']);
 
 /** "Access" is a verb before who is reached, else a noun; so is "everything" in "block everything from ci". */
 function isNoun({ text, quoted }: Token, before: Token | undefined, next: Token | undefined): boolean {

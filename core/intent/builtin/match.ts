@@ -17,6 +17,8 @@ export function patternOf(text: string): Pattern {
     const [, slot] = /^\{(\w+)\}$/.exec(part) ?? [];
     const optional = part.endsWith('?');
     const syms = new Set((slot === undefined ? part.replace('?', '').split('|') : []) as Sym[]);
+    // "Needs" permits as "may" does.
+    if (syms.has('MAY')) syms.add('NEEDS');
     return { syms, optional, ...(slot !== undefined && { slot }) };
   });
 }

@@ -1,7 +1,19 @@
 import type { PortEntry } from '../../network/policy.ts';
 import type { Sym, Token } from './lexicon.ts';
-import { otherPorts, portsAt, unknownPort } from './ports.ts';
-import { quoted, Refusal } from './refusal.ts';
+import {
+  AFTER_NUMBER,
+  AFTER_PORTS,
+  BEFORE_PORTS,
+  BOTH_WAYS,
+  CLOSING,
+  isBesideDuration,
+  isVerbPlace,
+  PORT_VERBS,
+  REACHES,
+  SCOPE_ENDS,
+} from './port-places.ts';
+import { otherPorts, portList, portsAt, unknownPort } from './ports.ts';
+import { quoted, Refusal, said } from './refusal.ts';
 import { timeAt } from './times.ts';
 
 /** What may stand anywhere in a statement, taken out of it: `rest` says who, what and whom. */
@@ -15,10 +27,16 @@ export interface Modifiers {
   readonly until: number | undefined;
   /** "And nobody else". */
   readonly exclusive: boolean;
+  /** It is said of the ports alone: "ssh into db and nobody else", not "reach db on 22 and nobody else". */
+  readonly exclusiveOnPorts: boolean;
   /** "In both directions". */
   readonly mutual: boolean;
   /** "Also": it adds to what was said before. */
   readonly also: boolean;
+  /** "Everything else stays closed". */
+  readonly elseClosed: boolean;
+  /** Where the ports stand: before those who reach and are reached, or after a word such as "only". */
+  readonly portsPlace: 'first' | 'after only' | undefined;
 }
 
 export interface Context {
@@ -26,25 +44,6 @@ export interface Context {
   /** Whether a word is the name of a peer or a value of a label. */
   readonly isName: (word: string) => boolean;
 }
-
-const BEFORE_PORTS: ReadonlySet<Sym> = new Set([
-  'LET',
-  'OPEN',
-  'DENY',
-  'CLOSE',
-  'REVOKE',
-  'CUT',
-  'ISOLATE',
-  'LIMIT',
-  'ALSO',
-  'MAY',
-  'NO',
-]);
-const AFTER_PORTS: ReadonlySet<Sym> = new Set(['FROM', 'TO', 'FOR', 'ON', 'OF', 'BETWEEN', 'EXCEPT']);
-const REACHES: ReadonlySet<Sym> = new Set(['REACH', 'REACHING', 'TO', 'ACCEPT']);
-/** Services that are verbs too: "let ops ssh into web-1", "web may ping db". */
-const PORT_VERBS: ReadonlySet<string> = new Set(['ssh', 'sftp', 'rdp', 'telnet', 'vnc', 'ping', 'rsync']);
-const BOTH_WAYS: ReadonlySet<string> = new Set(['each other', 'one another', 'themselves']);
 
 /**
  * Takes ports, a time, "and nobody else" and "in both directions" out of a statement.
@@ -63,8 +62,11 @@ class Taker {
   #spared: readonly PortEntry[] | undefined;
   #until: number | undefined;
   #exclusive = false;
+  #exclusiveOnPorts = false;
   #mutual = false;
   #also = false;
+  #elseClosed = false;
+  #portsPlace: Modifiers['portsPlace'];
   #at = 0;
 
   constructor(tokens: readonly Token[], context: Context) {
@@ -75,13 +77,18 @@ class Taker {
   take(): Modifiers {
     while (this.#at < this.#tokens.length) this.#takeOne();
     return {
-      rest: withoutPolite(this.#rest),
+      rest: withoutPolite(
+        this.#until === undefined ? this.#rest : this.#rest.filter((token) => !isBesideDuration(token)),
+      ),
       ports: this.#ports ?? [],
       spared: this.#spared ?? [],
       until: this.#until,
       exclusive: this.#exclusive,
+      exclusiveOnPorts: this.#exclusiveOnPorts,
       mutual: this.#mutual,
       also: this.#also,
+      elseClosed: this.#elseClosed,
+      portsPlace: this.#portsPlace,
     };
   }
 
@@ -94,9 +101,14 @@ class Taker {
     else if (token.sym === 'ALSO') {
       this.#also = true;
       this.#at += 1;
+    } else if (token.sym === 'ELSE_CLOSED') {
+      this.#dropComma();
+      this.#elseClosed = true;
+      this.#at += 1;
     } else if (token.sym === 'NOBODY_ELSE') {
       this.#dropComma();
       this.#exclusive = true;
+      this.#exclusiveOnPorts = this.#ports === undefined || this.#portsPlace === 'first';
       this.#at += 1;
     } else if (token.sym === 'MUTUAL' && !BOTH_WAYS.has(token.text)) {
       this.#dropComma();
@@ -156,6 +168,7 @@ class Taker {
     }
     // "port 6379 on redis": the service after its port is the name of a group.
     if (sym === 'ON' && named.service !== undefined && this.#ports && this.#context.isName(named.service)) return false;
+    this.#refuseInsideOfException(named.end);
     this.#dropComma();
     this.#refuseInsideOfList(named.end);
     this.#setPorts(named.ports);
@@ -164,7 +177,7 @@ class Taker {
   }
 
   /** `all ports except 22`, `limited to 443`. */
-  #sparedPorts({ sym }: Token): boolean {
+  #sparedPorts({ sym, text }: Token): boolean {
     const [verb] = this.#rest;
     const limits = sym === 'TO' && (verb?.sym === 'LIMIT' || verb?.sym === 'LOCK');
     if (sym !== 'EXCEPT' && !limits) return false;
@@ -178,6 +191,8 @@ class Taker {
       ]);
     }
     if (sym === 'EXCEPT') {
+      if (text === 'but' && this.#ports === undefined && !(verb?.sym && CLOSING.has(verb.sym)))
+        throw this.#unclearBut(named.end, named.ports);
       if (this.#spared) throw new Refusal('Ports are named twice.', ['Which ports are meant?']);
       this.#spared = named.ports;
     } else {
@@ -186,6 +201,16 @@ class Taker {
     }
     this.#at = named.end;
     return true;
+  }
+
+  /** "Let web reach db but on 5432": on that port alone, or on all others. */
+  #unclearBut(end: number, ports: readonly PortEntry[]): Refusal {
+    const words = this.#tokens.slice(this.#at, end);
+    return new Refusal(
+      `${quoted(said(words))} can mean that port alone, or every other.`,
+      ['Which ports should be open?'],
+      { replace: words, by: [`on ${portList(ports)}`, `but not on ${portList(ports)}`] },
+    );
   }
 
   /** `db:5432`. */
@@ -206,6 +231,11 @@ class Taker {
     if (!PORT_VERBS.has(text)) return false;
     const next = this.#tokens[this.#at + 1];
     if (next === undefined || !isVerbPlace(before, this.#rest.at(-1))) return false;
+    if (next.text === 'in' && this.#at + 2 === this.#tokens.length) {
+      this.#reach(portsAt([{ text, quoted: false }], 0)?.ports ?? [], before, this.#at + 2);
+      this.#rest.push({ text: 'it', quoted: false, sym: 'LAST_CHANGE' });
+      return true;
+    }
     const into = next.sym === 'TO';
     if (!into && (text !== 'ping' || (next.sym !== undefined && next.sym !== 'MUTUAL'))) return false;
     this.#reach(portsAt([{ text, quoted: false }], 0)?.ports ?? [], before, this.#at + (into ? 2 : 1));
@@ -222,6 +252,7 @@ class Taker {
 
   #reach(ports: readonly PortEntry[], before: Sym | undefined, next: number): void {
     this.#setPorts(ports);
+    this.#portsPlace ??= 'first';
     if (before === 'TO') this.#rest.pop();
     this.#rest.push({ text: 'reach', quoted: false, sym: 'REACH' });
     this.#at = next;
@@ -233,6 +264,20 @@ class Taker {
     if (!named) return false;
     const following = this.#tokens[named.end];
     const next = following?.sym;
+    // "web -> db 5432": a number right after who is reached.
+    const numbered = named.service === undefined && /\d{2}|tcp|udp|icmp/.test(this.#tokens[this.#at]?.text ?? '');
+    const last = this.#rest.at(-1);
+    const reached =
+      this.#rest.some(({ sym }) => sym && (REACHES.has(sym) || sym === 'ON')) &&
+      last !== undefined &&
+      last.sym === undefined;
+    const ends = following === undefined || (next !== undefined && AFTER_NUMBER.has(next));
+    if (numbered && reached && ends && !this.#context.isName(`${last.text}-${this.#tokens[this.#at]?.text}`)) {
+      this.#refuseInsideOfList(named.end);
+      this.#setPorts(named.ports);
+      this.#at = named.end;
+      return true;
+    }
     // "allow web to db, port 443": after a comma at the end.
     if (before === 'COMMA' && following === undefined && named.service === undefined) {
       this.#dropComma();
@@ -248,10 +293,11 @@ class Taker {
     }
     if (before && REACHES.has(before) && (next === 'ON' || next === 'OF')) {
       this.#setPorts(named.ports);
+      this.#portsPlace ??= 'first';
       this.#at = named.end + 1;
       return true;
     }
-    const first = before === undefined || BEFORE_PORTS.has(before) || (before === 'ONLY' && this.#rest.length === 2);
+    const first = before === undefined || BEFORE_PORTS.has(before) || (before === 'ONLY' && this.#rest.length <= 2);
     const begins = this.#rest.length === 0 && !this.#tokens.some(({ sym }) => sym === 'MAY' || sym === 'MAY_NOT');
     if (!first || begins || (following && !(next && AFTER_PORTS.has(next)))) return false;
     const heads = this.#tokens.slice(named.end + 1).some(({ sym }) => sym === 'TO');
@@ -262,15 +308,26 @@ class Taker {
     return true;
   }
 
+  /** "Block everyone except web on 22 from db": whether the port is that of the exception cannot be known. */
+  #refuseInsideOfException(end: number): void {
+    const [verb] = this.#rest;
+    const except = this.#rest.findLastIndex(({ sym }) => sym === 'EXCEPT');
+    const closes = verb?.sym && CLOSING.has(verb.sym);
+    if (except < 1 || !closes || this.#rest.slice(except + 1).some(({ sym }) => sym && SCOPE_ENDS.has(sym))) return;
+    const exception = this.#rest.slice(except);
+    throw new Refusal(
+      `${quoted(said(this.#tokens.slice(this.#at, end)))} may belong to the exception ${quoted(said(exception))} or to all of it.`,
+      ['Should it hold for all, or for the exception alone?'],
+    );
+  }
+
   #setPorts(ports: readonly PortEntry[]): void {
     if (this.#ports) throw new Refusal('Ports are named twice.', ['Which ports are meant?']);
+    const first = this.#rest.every(({ sym }) => sym !== undefined && sym !== 'REACH' && sym !== 'EXCEPT');
+    if (first) this.#portsPlace = 'first';
+    if (this.#rest.some(({ sym }) => sym === 'ONLY')) this.#portsPlace = 'after only';
     this.#ports = ports;
   }
-}
-
-function isVerbPlace(before: Sym | undefined, last: Token | undefined): boolean {
-  if (before === 'MAY' || before === 'MAY_NOT' || before === 'TO') return true;
-  return last !== undefined && last.sym === undefined;
 }
 
 /** Courtesies at either end say nothing. */

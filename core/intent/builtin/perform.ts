@@ -1,16 +1,20 @@
 import type { NetworkState } from '../../network/state.ts';
 import type { RevertTarget } from '../planner.ts';
-import type { Act, Ask } from './acts/ask.ts';
-import { deny, denyByDefault, isolate, limitAccess, limitPorts } from './acts/forbid.ts';
-import { allow, allowOnly } from './acts/grant.ts';
+import { type Act, type Ask, nounsOf } from './acts/ask.ts';
+import { deny, denyByDefault, isolate, limitAccess, limitPorts, othersOf } from './acts/forbid.ts';
+import { allow, allowOnly, allowOnlyOnPorts } from './acts/grant.ts';
+import { keep } from './acts/keep.ts';
 import { deletePolicy, renamePolicy } from './acts/policies.ts';
 import { revoke } from './acts/revoke.ts';
+import { excepting } from './excepting.ts';
 import type { Token } from './lexicon.ts';
 import { meantPorts } from './modifiers.ts';
-import { enumerated, quoted, Refusal } from './refusal.ts';
+import { quoted, Refusal, said } from './refusal.ts';
+import { askOf, type Sides, sidesOf } from './sides.ts';
 import { refuseExtras, type Statement } from './statements.ts';
-import { everyone, type Subject } from './subject.ts';
-import { exclude, parseSubjects } from './subjects.ts';
+import type { Subject } from './subject.ts';
+import { parseSubjects } from './subjects.ts';
+import { worded } from './wording.ts';
 
 /** One step on the state that the steps before it lead to. */
 export type Step = (state: NetworkState) => Act;
@@ -59,55 +63,13 @@ function requireEveryone(tokens: readonly Token[], state: NetworkState): void {
     throw new Refusal('Only everything can be denied by default.', ['Should it be "deny everything by default"?']);
 }
 
-interface Sides {
-  readonly sources: readonly Subject[];
-  readonly targets: readonly Subject[];
-}
-
 /** Statements about who reaches whom. */
 function sided(statement: Statement, state: NetworkState, now: number): Step[] {
   const { slots, wish } = statement;
   if (slots['both'] || wish === 'separate' || statement.mutual) return mutually(statement, state, now);
   const { sources, targets } = sidesOf(statement, state);
-  return act(statement, sources, targets, now);
-}
-
-function sidesOf({ slots, wish }: Statement, state: NetworkState): Sides {
-  const [source, sourceBut] = parts(slots['source']);
-  const [target, targetBut] = parts(slots['target']);
-  const all = everyone(state);
-  let sources = source ? parseSubjects(source, state) : wish === 'isolate' ? [] : [all];
-  let targets = target ? parseSubjects(target, state) : [all];
-  if (sourceBut) sources = exclude(sources, parseSubjects(sourceBut, state), state);
-  if (targetBut) [sources, targets] = excludeFromEither(sources, targets, parseSubjects(targetBut, state), state);
-  return { sources, targets };
-}
-
-/** What stands before "except", and what after it. */
-function parts(tokens: readonly Token[] | undefined): [readonly Token[] | undefined, readonly Token[] | undefined] {
-  const at = tokens?.findIndex(({ sym }) => sym === 'EXCEPT') ?? -1;
-  return at < 0 ? [tokens, undefined] : [tokens?.slice(0, at), tokens?.slice(at + 1)];
-}
-
-/** "Let everyone reach db except ci": the exception stands at the end and belongs to whom it is a part of. */
-function excludeFromEither(
-  sources: readonly Subject[],
-  targets: readonly Subject[],
-  excepted: readonly Subject[],
-  state: NetworkState,
-): [Subject[], Subject[]] {
-  const isPart = (group: readonly Subject[]) =>
-    excepted.every(
-      (one) => one.peers.length > 0 && group.some(({ peers }) => one.peers.every((peer) => peers.includes(peer))),
-    );
-  const [ofSources, ofTargets] = [isPart(sources), isPart(targets)];
-  if (ofSources && ofTargets) {
-    throw new Refusal(`${enumerated(excepted.map(({ noun }) => quoted(noun)))} may be left out of either side.`, [
-      'Is it they who reach, or who are reached?',
-    ]);
-  }
-  if (ofSources) return [exclude(sources, excepted, state), [...targets]];
-  return [[...sources], exclude(targets, excepted, state)];
+  if (statement.exceptions.length > 0) return excepting(statement, { sources, targets }, state, now);
+  return act(statement, { sources, targets }, state, now);
 }
 
 const MAX_SIDES = 8;
@@ -120,7 +82,10 @@ function mutually(statement: Statement, state: NetworkState, now: number): Step[
   }
   const pairs = slots['both'] ? pairsOf(parseSubjects(slots['both'], state)) : crossed(statement, state);
   const one: Statement = { ...statement, wish: statement.wish === 'separate' ? 'deny' : statement.wish };
-  return pairs.flatMap(([a, b]) => [...act(one, [a], [b], now), ...(a === b ? [] : act(one, [b], [a], now))]);
+  return pairs.flatMap(([a, b]) => [
+    ...act(one, { sources: [a], targets: [b] }, state, now),
+    ...(a === b ? [] : act(one, { sources: [b], targets: [a] }, state, now)),
+  ]);
 }
 
 function pairsOf(sides: readonly Subject[]): [Subject, Subject][] {
@@ -136,7 +101,25 @@ function crossed(statement: Statement, state: NetworkState): [Subject, Subject][
   return sources.flatMap((source) => targets.map((target): [Subject, Subject] => [source, target]));
 }
 
-function act(statement: Statement, sources: readonly Subject[], targets: readonly Subject[], now: number): Step[] {
+/** "Let only web reach db" grants it; "only web may reach db" restricts, and may not be meant to open anything. */
+function isGrant({ words }: Statement): boolean {
+  return words.some(({ sym }) => sym === 'LET' || sym === 'OPEN');
+}
+
+/** @throws Refusal where a restriction would open what is closed today. */
+function refuseOpening(statement: Statement, ask: Ask): void {
+  if (allow(ask).changes.length === 0) return;
+  const closing =
+    statement.wish === 'only' ? 'limit access to {target} to {source}' : 'block {source} from everyone except {target}';
+  const granting = statement.wish === 'only' ? 'let only {source} reach {target}' : 'let {source} reach only {target}';
+  throw new Refusal(
+    `${quoted(said(statement.words))} restricts, and some of it is closed today: ${nounsOf(ask.sources)} may not reach all of ${nounsOf(ask.targets)}.`,
+    ['Should that be opened on every port, or should only the others be closed?'],
+    { choices: worded([closing, granting], statement.slots, { ports: [], until: statement.until }) },
+  );
+}
+
+function act(statement: Statement, { sources, targets }: Sides, state: NetworkState, now: number): Step[] {
   const { wish, exclusive, ports, spared } = statement;
   const ask = (on: NetworkState, more: Partial<Ask> = {}): Ask => ({
     ...askOf(statement, on, now, sources, targets),
@@ -145,7 +128,11 @@ function act(statement: Statement, sources: readonly Subject[], targets: readonl
   switch (wish) {
     case 'allow':
     case 'only': {
-      const granted: Step = exclusive || wish === 'only' ? (on) => allowOnly(ask(on)) : (on) => allow(ask(on));
+      const alone = exclusive || wish === 'only';
+      // What is said of a port holds for that port alone.
+      const scoped = meantPorts(statement).length > 0 && (wish === 'only' || statement.exclusiveOnPorts);
+      if (wish === 'only' && !scoped && !isGrant(statement)) refuseOpening(statement, ask(state));
+      const granted: Step = (on) => (!alone ? allow : scoped ? allowOnlyOnPorts : allowOnly)(ask(on));
       const excepted = sources.flatMap((source) => source.excepted);
       const notTo = targets.flatMap((target) => target.excepted);
       return [
@@ -155,6 +142,13 @@ function act(statement: Statement, sources: readonly Subject[], targets: readonl
         ...(spared.length > 0 ? [(on: NetworkState) => deny(ask(on, { ports: spared }))] : []),
       ];
     }
+    case 'onlyTo':
+      refuseExtras(statement, ['exclusive']);
+      if (!isGrant(statement)) refuseOpening(statement, ask(state));
+      return [(on) => allow(ask(on)), (on) => deny(ask(on, { targets: othersOf(targets, on) }))];
+    case 'keep':
+      refuseExtras(statement, ['exclusive', 'time']);
+      return [(on) => keep(ask(on))];
     case 'deny':
     case 'separate':
       refuseExtras(statement, ['exclusive']);
@@ -177,18 +171,9 @@ function act(statement: Statement, sources: readonly Subject[], targets: readonl
       return [(on) => limitPorts(ask(on))];
     case 'limitAccess':
       refuseExtras(statement, ['exclusive']);
+      if (statement.portsPlace === 'first') return [(on) => deny(ask(on, { sources: othersOf(sources, on) }))];
       return [(on) => limitAccess(ask(on))];
     default:
       throw new Refusal(`${quoted(statement.text)} is not understood.`, ['Can it be said in other words?']);
   }
-}
-
-function askOf(
-  statement: Statement,
-  state: NetworkState,
-  now: number,
-  sources: readonly Subject[],
-  targets: readonly Subject[],
-): Ask {
-  return { state, now, sources, targets, ports: meantPorts(statement), until: statement.until };
 }

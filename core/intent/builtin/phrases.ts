@@ -5,7 +5,7 @@ import { formsOf, type Names, namesOf, type Pair } from './names.ts';
 import { enumerated, quoted, Refusal } from './refusal.ts';
 import { labelled, onePeer, type Subject, samePeers } from './subject.ts';
 
-export const ARTICLES: ReadonlySet<string> = new Set(['the', 'our', 'my', 'a', 'an', 'other']);
+export const ARTICLES: ReadonlySet<string> = new Set(['the', 'our', 'my', 'a', 'an']);
 export const EVERYONE: ReadonlySet<string> = new Set([
   'everyone',
   'everybody',
@@ -41,6 +41,16 @@ const NOUNS: ReadonlySet<string> = new Set(
     'workload',
   ].flatMap((noun) => [noun, noun === 'box' ? 'boxes' : `${noun}s`]),
 );
+/** Whether a word says what kind of thing is meant, and not which. */
+export function isNoun(word: string): boolean {
+  return NOUNS.has(word);
+}
+
+/** Whether a word only links or counts others inside of a name. */
+export function isFiller(word: string): boolean {
+  return NOUNS.has(word) || LINKS.has(word) || ARTICLES.has(word) || EVERYONE.has(word);
+}
+
 const QUALIFIERS: ReadonlySet<string> = new Set(PEER_NOUNS);
 /** Words between who is meant and what they have in common. */
 export const LINKS: ReadonlySet<string> = new Set([
@@ -128,6 +138,8 @@ function pairFor(key: string, value: string, { pairs }: Names): Pair {
   const known = pairs.filter((pair) => pair.key.toLowerCase() === key).map((pair) => `${pair.key}=${pair.value}`);
   throw new Refusal(
     `No peer has the label ${quoted(`${key}=${value}`)}.${known.length > 0 ? ` Known: ${enumerated(known)}.` : ''}`,
+    [],
+    { by: nearest(`${key}=${value}`, known) },
   );
 }
 
@@ -189,7 +201,9 @@ function theOne(candidates: readonly Subject[], phrase: string): Subject {
   const meanings = distinct.map(({ noun, peers }) =>
     noun.includes('=') ? `${noun} (${peers.length} peers)` : `peer ${noun}`,
   );
-  throw new Refusal(`${quoted(phrase)} has more than one meaning.`, [`Which one: ${enumerated(meanings)}?`]);
+  throw new Refusal(`${quoted(phrase)} has more than one meaning.`, [`Which one: ${enumerated(meanings)}?`], {
+    by: distinct.map(({ noun, terms }) => (noun.includes('=') ? noun : `peer ${terms[0]}`)),
+  });
 }
 
 /** The one label that a word means. */
@@ -234,9 +248,11 @@ function whichOne(phrase: string, names: Names): Refusal {
 function unknown(phrase: string, names: Names, word = stemOf(phrase)): Refusal {
   const near = nearest(word, [...names.byName.keys(), ...names.byValue.keys()]);
   if (near.length > 0) {
-    return new Refusal(`Nothing is called ${quoted(phrase)}: no peer, and no value of a label.`, [
-      `Did you mean ${enumerated(near.map((name) => quoted(name)))}?`,
-    ]);
+    return new Refusal(
+      `Nothing is called ${quoted(phrase)}: no peer, and no value of a label.`,
+      [`Did you mean ${enumerated(near.map((name) => quoted(name)))}?`],
+      { by: near.map((name) => phrase.replace(word, name)) },
+    );
   }
   const peers = enumerated(
     names.peers

@@ -214,3 +214,32 @@ export function portText(ports: readonly PortEntry[]): string {
     })
     .join(' and ');
 }
+
+/** `5432/tcp and 53/udp`: as they can be said again. */
+export function portList(ports: readonly PortEntry[]): string {
+  return ports
+    .map(({ protocol = 'TCP', port, endPort }) => {
+      const name = protocol.toLowerCase();
+      if (port === undefined) return protocol === 'ICMP' ? name : `all ${name} ports`;
+      return `${port}${endPort === undefined ? '' : `-${endPort}`}/${name}`;
+    })
+    .join(' and ');
+}
+
+/** Those of the first list that are in the second, of which an empty one means all. */
+export function portsIn(ports: readonly PortEntry[], range: readonly PortEntry[]): PortEntry[] {
+  if (range.length === 0) return [...ports];
+  return ports.flatMap((one) =>
+    range.flatMap((other): PortEntry[] => {
+      const protocol = one.protocol ?? 'TCP';
+      if (protocol !== (other.protocol ?? 'TCP')) return [];
+      if (one.port === undefined) return [other];
+      if (other.port === undefined) return [one];
+      const [first, last] = [
+        Math.max(one.port, other.port),
+        Math.min(one.endPort ?? one.port, other.endPort ?? other.port),
+      ];
+      return first <= last ? [rangeOf(protocol, first, last)] : [];
+    }),
+  );
+}

@@ -1,11 +1,24 @@
+import type { Word } from './tokens.ts';
+
+/** What a refusal offers besides its questions. Each choice is tried before it is shown, so one that is not planned is never seen. */
+export interface Offers {
+  /** Whole intents. */
+  readonly choices?: readonly string[];
+  /** Words of the intent, and what may stand in their place. */
+  readonly replace?: readonly Word[];
+  readonly by?: readonly string[];
+}
+
 /** Why an intent is not turned into changes. Caught by the planner alone, which answers it. */
 export class Refusal extends Error {
   override readonly name = 'Refusal';
   readonly questions: readonly string[];
+  readonly offers: Offers;
 
-  constructor(reason: string, questions: readonly string[] = []) {
+  constructor(reason: string, questions: readonly string[] = [], offers: Offers = {}) {
     super(reason);
     this.questions = questions;
+    this.offers = offers;
   }
 }
 
@@ -20,4 +33,13 @@ export function quoted(text: string): string {
 export function enumerated(items: readonly string[], limit = 8): string {
   const rest = items.length - limit;
   return rest > 0 ? `${items.slice(0, limit).join(', ')} and ${rest} more` : items.join(', ');
+}
+
+/** Words as they can be sent again: names that were quoted are quoted. */
+export function said(words: readonly Word[]): string {
+  return words
+    .map(({ text, quoted: named }) => (named ? `"${text}"` : text))
+    .join(' ')
+    .replaceAll(/ (?=[,;?)]|'s\b)/g, '')
+    .replaceAll('( ', '(');
 }

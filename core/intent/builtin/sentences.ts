@@ -1,6 +1,5 @@
-import { recognise, type Sym, type Token } from './lexicon.ts';
+import type { Sym, Token } from './lexicon.ts';
 import { Refusal } from './refusal.ts';
-import { tokenise } from './tokens.ts';
 
 const MAX_STATEMENTS = 10;
 /** What a sentence begins with that asks for something. */
@@ -9,6 +8,7 @@ export const STARTS: ReadonlySet<Sym> = new Set([
   'OPEN',
   'DENY',
   'CLOSE',
+  'KEEP',
   'KEEP_OPEN',
   'ISOLATE',
   'CUT',
@@ -19,13 +19,21 @@ export const STARTS: ReadonlySet<Sym> = new Set([
   'RENAME',
   'UNDO',
   'DISABLE',
+  'WHITELIST',
+  'PUT',
 ]);
 const BREAKS: ReadonlySet<Sym> = new Set(['STOP', 'THEN', 'ALSO', 'AND', 'COMMA', 'POLITE', 'EXCEPT']);
-const MODALS: ReadonlySet<Sym> = new Set(['MAY', 'MAY_NOT']);
+const MODALS: ReadonlySet<Sym> = new Set(['MAY', 'NEEDS', 'MAY_NOT']);
 
-/** The token lists of an intent, one for each thing that is asked for. @throws Refusal when there are too many. */
-export function sentencesOf(intent: string): Token[][] {
-  const sentences = split(recognise(tokenise(intent))).filter((one) => one.some(({ sym }) => sym !== 'POLITE'));
+/** One thing that is asked for, and the "but" that joins it to the one before. */
+export interface Sentence {
+  readonly tokens: readonly Token[];
+  readonly but?: Token;
+}
+
+/** The sentences of an intent, one for each thing that is asked for. @throws Refusal when there are too many. */
+export function sentencesOf(tokens: readonly Token[]): Sentence[] {
+  const sentences = split(tokens).filter((one) => one.tokens.some(({ sym }) => sym !== 'POLITE'));
   if (sentences.length > MAX_STATEMENTS) {
     throw new Refusal(`More than ${MAX_STATEMENTS} things are asked for at once: say it in several steps.`);
   }
@@ -33,16 +41,18 @@ export function sentencesOf(intent: string): Token[][] {
 }
 
 /** Sentences end at a full stop, at "then", where "and" is followed by another verb, and at a comma before "ci must not". */
-function split(tokens: readonly Token[]): Token[][] {
-  const sentences: Token[][] = [];
+function split(tokens: readonly Token[]): Sentence[] {
+  const sentences: Sentence[] = [];
   const afterBreak = nextOf(tokens, (token) => !isBreaker(token));
   const afterName = nextOf(tokens, ({ sym }) => sym !== undefined);
   let said: Token[] = [];
   let saying = false;
-  const end = () => {
-    if (said.length > 0) sentences.push(said);
+  let but: Token | undefined;
+  const end = (next?: Token) => {
+    if (said.length > 0) sentences.push({ tokens: said, ...(but && { but }) });
     said = [];
     saying = false;
+    but = next;
   };
   for (let at = 0; at < tokens.length; at++) {
     const token = tokens[at];
@@ -52,9 +62,10 @@ function split(tokens: readonly Token[]): Token[][] {
     if (token.sym === 'STOP' || token.sym === 'THEN') {
       if (token.text === '?' && said.length > 0) said.push(token);
       end();
-    } else if (saying && token.sym === 'COMMA' && modal > at + 1 && isOneOf(tokens[modal], MODALS)) end();
+    } else if (saying && (token.sym === 'COMMA' || isBut(token)) && modal > at + 1 && isOneOf(tokens[modal], MODALS))
+      end(isBut(token) ? token : undefined);
     else if (saying && verb > at && isOneOf(tokens[verb], STARTS)) {
-      end();
+      end(tokens.slice(at, verb).find(isBut));
       at = verb - 1;
     } else {
       said.push(token);
@@ -62,7 +73,12 @@ function split(tokens: readonly Token[]): Token[][] {
     }
   }
   end();
-  return sentences.flatMap(splitModals).map(withoutConnective);
+  return sentences.flatMap(({ tokens: all, but: joint }) =>
+    splitModals(all).map((one, index) => ({
+      tokens: withoutConnective(one),
+      ...(joint && index === 0 && { but: joint }),
+    })),
+  );
 }
 
 /** For each place the first one from there on that fits, found in one pass from the end. */
@@ -79,7 +95,7 @@ function isOneOf(token: Token | undefined, syms: ReadonlySet<Sym>): boolean {
   return token?.sym !== undefined && syms.has(token.sym);
 }
 
-function withoutConnective(sentence: Token[]): Token[] {
+function withoutConnective(sentence: readonly Token[]): readonly Token[] {
   const last = sentence.at(-1)?.sym;
   return last === 'AND' || last === 'COMMA' ? sentence.slice(0, -1) : sentence;
 }
@@ -87,17 +103,21 @@ function withoutConnective(sentence: Token[]): Token[] {
 /** "But" goes on with another sentence; any other exception does not. */
 function isBreaker(token: Token): boolean {
   if (token.sym === undefined || !BREAKS.has(token.sym)) return false;
-  return token.sym !== 'EXCEPT' || token.text === 'but';
+  return token.sym !== 'EXCEPT' || isBut(token);
+}
+
+function isBut({ sym, text }: Token): boolean {
+  return sym === 'EXCEPT' && text === 'but';
 }
 
 /** `web may reach db and api may reach cache`: two sentences, where it is certain who belongs to which. */
-function splitModals(sentence: Token[]): Token[][] {
+function splitModals(sentence: readonly Token[]): (readonly Token[])[] {
   const modals = sentence.flatMap((token, at) => (isOneOf(token, MODALS) ? [at] : []));
   const [first, second] = modals;
   if (first === undefined || second === undefined || sentence.some((token) => isOneOf(token, STARTS)))
     return [sentence];
-  const joints = sentence.flatMap(({ sym, text }, at) =>
-    at > first && at < second && (sym === 'AND' || sym === 'COMMA' || (sym === 'EXCEPT' && text === 'but')) ? [at] : [],
+  const joints = sentence.flatMap((token, at) =>
+    at > first && at < second && (token.sym === 'AND' || token.sym === 'COMMA' || isBut(token)) ? [at] : [],
   );
   const [joint] = joints.length === 2 && (joints[1] ?? 0) - (joints[0] ?? 0) === 1 ? joints.slice(1) : joints;
   const apart = joints.length === 1 || joint !== joints[0];

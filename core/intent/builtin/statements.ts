@@ -1,33 +1,28 @@
-import { nearest } from '../../nearest.ts';
 import type { PortEntry } from '../../network/policy.ts';
-import { formOf, type Wish } from './forms.ts';
-import { type Sym, type Token, VERBS } from './lexicon.ts';
+import { withDirections } from './directions.ts';
+import { type Exception, exceptionAt } from './exceptions.ts';
+import type { Form, Wish } from './forms/form.ts';
+import { formOf } from './forms.ts';
+import type { Token } from './lexicon.ts';
 import type { Slots } from './match.ts';
+import { isStrange, notUnderstood, refuseTraps, unclearOnly } from './misunderstood.ts';
 import { type Context, type Modifiers, takeModifiers } from './modifiers.ts';
-import { unknownPort } from './ports.ts';
-import { quoted, Refusal } from './refusal.ts';
+import { portsAt } from './ports.ts';
+import { quoted, Refusal, said } from './refusal.ts';
 import { STARTS } from './sentences.ts';
+import { worded } from './wording.ts';
 
 /** One thing that an intent asks for. */
 export interface Statement extends Omit<Modifiers, 'rest'> {
   readonly wish: Wish;
   readonly slots: Slots;
-  /** As it was said, for refusals. */
+  /** What is left out of it, each by side and port. */
+  readonly exceptions: readonly Exception[];
+  /** All of its words. */
+  readonly words: readonly Token[];
+  /** Those that say who, what and whom, for refusals. */
   readonly text: string;
 }
-
-const EXAMPLES = [
-  'let web reach db on port 5432',
-  'only web may reach db',
-  'block ci from db',
-  'isolate web-1',
-  "revoke web's access to db",
-  'limit db to port 443',
-  'allow https between web and api',
-  'delete the policy <name>',
-  'deny everything by default',
-  'undo the last change',
-];
 
 /** "Grant db to web" gives away the first, "allow web to db" is an arrow. */
 const GIVING: ReadonlySet<string> = new Set([
@@ -42,6 +37,8 @@ const GIVING: ReadonlySet<string> = new Set([
   'set up',
 ]);
 
+const DENYING: ReadonlySet<string> = new Set(['deny', 'refuse', 'do not give', 'do not grant']);
+
 /**
  * Understands a sentence whole, or not at all.
  *
@@ -49,20 +46,95 @@ const GIVING: ReadonlySet<string> = new Set([
  */
 export function parseStatement(tokens: readonly Token[], context: Context): Statement {
   refuseReports(tokens);
-  const { rest, ...modifiers } = takeModifiers(tokens, context);
-  const text = rest.map((token) => token.text).join(' ');
-  refuseTraps(rest, text);
-  const found = formOf(rest);
-  if (!found) throw notUnderstood(rest, tokens);
-  const { form, slots } = found;
-  if (form.arrow && GIVING.has(rest[0]?.text ?? '')) {
-    throw new Refusal(`${quoted(text)} can be read in both directions.`, [
-      'Who reaches whom? Say "let <source> reach <target>" or "deny <source> access to <target>".',
-    ]);
+  const split = exceptionAt(tokens, context, (head) => wishOf(head, context));
+  const statement = wholeStatement(split?.head ?? tokens, context);
+  if (!split) return { ...statement, words: tokens };
+  return { ...statement, words: tokens, exceptions: [split.exception], until: statement.until ?? split.until };
+}
+
+/** What a sentence is about, when it is understood. */
+function wishOf(tokens: readonly Token[], context: Context): Wish | undefined {
+  try {
+    return formOf(withDirections(takeModifiers(tokens, context).rest))?.form.wish;
+  } catch (error) {
+    if (error instanceof Refusal) return undefined;
+    throw error;
   }
-  if (form.wish === 'ask')
-    throw new Refusal(`${quoted(text)} leaves something out.`, [form.question ?? 'What is meant?']);
-  return { wish: form.wish, slots, text, ...modifiers };
+}
+
+function wholeStatement(tokens: readonly Token[], context: Context): Statement {
+  const { rest: found, ...modifiers } = takeModifiers(tokens, context);
+  const rest = withDirections(found);
+  refuseTraps(rest, modifiers);
+  const fitting = formOf(rest);
+  if (!fitting) throw notUnderstood(rest, tokens, modifiers, context);
+  return statementOf(fitting, rest, { words: tokens, modifiers, context });
+}
+
+interface Sentence {
+  readonly words: readonly Token[];
+  readonly modifiers: Omit<Modifiers, 'rest'>;
+  readonly context: Context;
+}
+
+function statementOf(
+  { form, slots }: { readonly form: Form; readonly slots: Slots },
+  rest: readonly Token[],
+  { words, modifiers, context }: Sentence,
+): Statement {
+  const text = said(words);
+  const verb = rest[0]?.text ?? '';
+  if (form.arrow && GIVING.has(verb)) {
+    const [one, other] = DENYING.has(verb)
+      ? ['block {target} from {source}{on}', 'block {source} from {target}{on}']
+      : ['let {target} reach {source}{on}', 'let {source} reach {target}{on}'];
+    throw new Refusal(`${quoted(text)} can be read in both directions.`, ['Who reaches whom?'], {
+      choices: worded([one, other], slots, modifiers),
+    });
+  }
+  // "Deny ssh access to students": they are kept from it, or others from them.
+  const granted =
+    rest[1]?.sym === 'ACCESS' && rest[1].text.endsWith('access') && rest[2]?.sym === 'TO' && !slots['source'];
+  if (DENYING.has(verb) && granted && slots['target']) {
+    throw new Refusal(
+      `${quoted(text)} can be read in both directions.`,
+      [`Should ${quoted(said(slots['target']))} no longer reach others, or no longer be reached?`],
+      { choices: worded(['block {target} from everyone{on}', 'block all traffic to {target}{on}'], slots, modifiers) },
+    );
+  }
+  if (form.wish === 'ask') {
+    const strange = rest.some((token) => isStrange(token, context));
+    if (strange && (rest[0]?.sym === 'LET' || rest[0]?.sym === 'DENY'))
+      throw notUnderstood(rest, words, modifiers, context);
+    throw new Refusal(`${quoted(text)} leaves something out.`, [form.question ?? 'What is meant?'], {
+      choices: worded(form.choices ?? [], slots, modifiers),
+    });
+  }
+  const unclear =
+    (form.wish === 'onlyTo' && (modifiers.ports.length > 0 || rest.some(({ text }) => text === 'just'))) ||
+    (form.passive && modifiers.portsPlace === 'after only');
+  if (unclear) throw unclearOnly(rest, modifiers, slots);
+  return {
+    wish: form.wish,
+    slots,
+    text: said(rest),
+    words,
+    exceptions: [],
+    ...modifiers,
+    ports: neededPorts(rest, slots, modifiers.ports),
+  };
+}
+
+/** "Web needs redis" asks for the port of redis, at the group of that name. */
+function neededPorts(
+  rest: readonly Token[],
+  { target = [] }: Slots,
+  ports: readonly PortEntry[],
+): readonly PortEntry[] {
+  const needs = rest.findIndex(({ sym }) => sym === 'NEEDS');
+  if (ports.length > 0 || needs < 0 || rest[needs + 1] !== target[0]) return ports;
+  const named = portsAt(target, 0);
+  return named?.service !== undefined && named.end === target.length ? named.ports : ports;
 }
 
 /** "Can web reach db?" and "web cannot reach db" tell or ask how it is, not how it should be. */
@@ -80,60 +152,6 @@ function refuseReports(tokens: readonly Token[]): void {
       'Should it be forbidden? Then say "must not". Should it work? Then say "let … reach …".',
     ]);
   }
-}
-
-/** What would be misread most dangerously is asked first. */
-function refuseTraps(rest: readonly Token[], text: string): void {
-  const has = (...syms: Sym[]) => rest.find(({ sym }) => sym !== undefined && syms.includes(sym));
-  if (has('KEEP_OPEN')) {
-    throw new Refusal(`${quoted(text)} says what should not be done, not what should be.`, [
-      'Should it be allowed? Then say "let … reach …". Should a policy that forbids it go? Then say "delete the policy <name>".',
-    ]);
-  }
-  const vague = has('VAGUE_TIME');
-  if (vague)
-    throw new Refusal(`${quoted(vague.text)} is no time that a policy can end at.`, [
-      'Until when? Write "for 2 hours" or "until 18:00".',
-    ]);
-  const condition = has('CONDITION');
-  if (condition)
-    throw new Refusal(`${quoted(condition.text)} sets a condition, and a policy knows none.`, [
-      'What should hold now, whatever happens?',
-    ]);
-  if (has('NOTHING_ELSE') || rest.at(-1)?.sym === 'ONLY') throw unclearOnly();
-}
-
-function unclearOnly(): Refusal {
-  return new Refusal('It is not clear what "only" or "nothing else" holds for.', [
-    'Should nobody else reach the target? Then end with "and nobody else".',
-    'Should the target be closed on other ports? Then say "limit <target> to port <port>".',
-  ]);
-}
-
-function notUnderstood(rest: readonly Token[], whole: readonly Token[]): Refusal {
-  if (rest.some(({ sym }) => sym === 'ONLY')) return unclearOnly();
-  const [first] = rest;
-  if (rest.some(({ sym }) => sym === 'NOT')) {
-    return new Refusal(`${quoted(said(rest))} is not understood: it is not certain what "not" is about.`, [
-      'What should be forbidden? Say "deny <source> access to <target>".',
-    ]);
-  }
-  const on = rest.findIndex(({ sym }) => sym === 'ON' || sym === 'OVER');
-  const what = rest.slice(on + 1).find(({ text }) => text !== 'the');
-  if (on > 0 && what && what.sym === undefined) return unknownPort(what.text);
-  const meant = first && first.sym === undefined && !first.quoted ? nearest(first.text, VERBS, 2) : [];
-  if (meant.length > 0 && first) {
-    return new Refusal(`${quoted(first.text)} is no verb that is known.`, [
-      `Did you mean ${meant.map(quoted).join(' or ')}?`,
-    ]);
-  }
-  return new Refusal(
-    `${quoted(said(whole))} is not understood. What can be said, for example: ${EXAMPLES.join('; ')}. Each with "on port 443", "for 2 hours", "except ci" or "and nobody else" where it makes sense.`,
-  );
-}
-
-function said(tokens: readonly Token[]): string {
-  return tokens.map(({ text }) => text).join(' ');
 }
 
 /** What a statement that was not asked for ports or a time must not have. */

@@ -4,6 +4,7 @@ import type { NetworkState } from '../../network/state.ts';
 import type { Sym, Token } from './lexicon.ts';
 import { namesOf } from './names.ts';
 import { ARTICLES, constrained, EVERYONE, LINKS, PEER_NOUNS, quotedSubject, unclearText } from './phrases.ts';
+import { isRange, withoutRanges } from './ranges.ts';
 import { enumerated, quoted, Refusal } from './refusal.ts';
 import { addresses, everyone, onePeer, outside, type Subject, without } from './subject.ts';
 
@@ -38,6 +39,7 @@ export function parseSubjects(tokens: readonly Token[], state: NetworkState): Su
 export function exclude(subjects: readonly Subject[], excepted: readonly Subject[], state: NetworkState): Subject[] {
   const isIn = (one: Subject, group: Subject) =>
     one.peers.length > 0 && one.peers.every((peer) => group.peers.includes(peer));
+  if (excepted.every(isRange)) return subjects.map((group) => withoutRanges(group, excepted));
   const stray = excepted.find((one) => !subjects.some((group) => isIn(one, group)));
   if (stray) {
     throw new Refusal(`${quoted(stray.noun)} is no part of ${enumerated(subjects.map(({ noun }) => quoted(noun)))}.`, [
@@ -54,6 +56,7 @@ export function exclude(subjects: readonly Subject[], excepted: readonly Subject
 }
 
 function itemsOf(tokens: readonly Token[], state: NetworkState): Subject[] {
+  refuseJoinedLabels(tokens);
   const items = split(tokens, ['AND', 'OR', 'COMMA']).filter((item) => item.length > 0);
   if (items.length === 0) throw new Refusal(NOBODY_NAMED, ['Who is meant?']);
   if (items.length > MAX_SUBJECTS)
@@ -63,6 +66,23 @@ function itemsOf(tokens: readonly Token[], state: NetworkState): Subject[] {
   if (all && subjects.length > 1)
     throw new Refusal(`${quoted(textOf(tokens))} names everyone and someone: say one of them.`, ['Who is meant?']);
   return subjects.filter((subject, index) => subjects.findIndex(({ noun }) => noun === subject.noun) === index);
+}
+
+/** "role=web and env=prod": those who are both, or all who are either. */
+function refuseJoinedLabels(tokens: readonly Token[]): void {
+  const labels = tokens.filter(({ sym, quoted: named, text }) => !sym && !named && /^[^=,]+=[^=,]+$/.test(text));
+  const keys = new Set(labels.map(({ text }) => text.split('=')[0]));
+  const joined = tokens.some(({ sym }) => sym === 'AND') && tokens.length === labels.length * 2 - 1;
+  if (!joined || keys.size < labels.length || labels.length < 2) return;
+  const text = textOf(tokens);
+  throw new Refusal(
+    `${quoted(text)} can mean peers that carry all of these labels, or any of them.`,
+    ['Which of the two is meant?'],
+    {
+      replace: tokens,
+      by: [labels.map((label) => label.text).join(','), labels.map((label) => label.text).join(' or ')],
+    },
+  );
 }
 
 function split(tokens: readonly Token[], at: readonly Sym[]): Token[][] {
@@ -75,6 +95,15 @@ function split(tokens: readonly Token[], at: readonly Sym[]): Token[][] {
 }
 
 function parseItem(tokens: readonly Token[], state: NetworkState): Subject {
+  try {
+    return itemOf(tokens, state);
+  } catch (error) {
+    if (!(error instanceof Refusal) || !error.offers.by || error.offers.replace) throw error;
+    throw new Refusal(error.message, error.questions, { ...error.offers, replace: tokens });
+  }
+}
+
+function itemOf(tokens: readonly Token[], state: NetworkState): Subject {
   refuseVague(tokens);
   const [only] = tokens;
   if (only?.quoted && tokens.length === 1) return quotedSubject(only.text, state);
@@ -90,9 +119,11 @@ function parseItem(tokens: readonly Token[], state: NetworkState): Subject {
   const subject = addressSubject(text, state) ?? constrained(named, textOf(tokens), state);
   if (count === undefined) return refuseOneOfMany(subject, all, words, textOf(tokens));
   if (subject.peers.length === count) return subject;
-  throw new Refusal(`${quoted(textOf(tokens))} are ${subject.peers.length}, not ${count}.`, [
-    `Which ones: ${enumerated(subject.peers.map(({ name }) => name).sort())}?`,
-  ]);
+  throw new Refusal(
+    `${quoted(textOf(tokens))} are ${subject.peers.length}, not ${count}.`,
+    [`Which ones: ${enumerated(subject.peers.map(({ name }) => name).sort())}?`],
+    { by: [`all ${named.join(' ')}`] },
+  );
 }
 
 /** Words for one thing that somebody has or sees; "the database" may be many, "the laptop" is one. */
@@ -121,9 +152,13 @@ function refuseOneOfMany(subject: Subject, all: boolean, words: readonly string[
   const last = (link < 0 ? words : words.slice(0, link)).at(-1) ?? '';
   const one = DEVICES.has(last.slice(last.lastIndexOf('-') + 1)) && !last.includes('=');
   if (all || !one || subject.peers.length <= 1) return subject;
-  throw new Refusal(`${quoted(text)} is one, and ${subject.noun} are ${subject.peers.length}.`, [
-    `Which one: ${enumerated(subject.peers.map(({ name }) => name).sort())}? Or say "all ${words.filter((word) => word !== 'the').join(' ')}s".`,
-  ]);
+  throw new Refusal(
+    `${quoted(text)} is one, and ${subject.noun} are ${subject.peers.length}.`,
+    [
+      `Which one: ${enumerated(subject.peers.map(({ name }) => name).sort())}? Or say "all ${words.filter((word) => word !== 'the').join(' ')}s".`,
+    ],
+    { by: [subject.noun, ...subject.peers.map(({ name }) => name).sort()] },
+  );
 }
 
 const COUNTS = ['one', 'two', 'three', 'four', 'five', 'six', 'seven', 'eight', 'nine', 'ten'];
@@ -139,7 +174,10 @@ function refuseVague(tokens: readonly Token[]): void {
   const vague = tokens.find(({ sym }) => sym !== undefined && sym !== 'OF');
   if (!vague) return;
   const text = quoted(textOf(tokens));
-  if (vague.sym === 'SOME') throw new Refusal(`${text} does not say which.`, ['Which ones? Name them, or say "all".']);
+  if (vague.sym === 'SOME')
+    throw new Refusal(`${text} does not say which.`, ['Which ones? Name them, or say "all".'], {
+      by: [`all ${textOf(tokens.filter((token) => token !== vague && token.sym !== 'OF'))}`],
+    });
   if (vague.sym === 'CONDITION')
     throw new Refusal(`${text} sets a condition, and a policy knows none.`, ['What should hold now?']);
   throw new Refusal(`It is not clear who is meant by ${quoted(vague.text)}.`, [`Who is ${quoted(vague.text)}?`]);
@@ -163,15 +201,19 @@ function everyoneSubject(phrase: string, state: NetworkState): Subject {
   const { byName, byValue } = namesOf(state);
   const [label] = byValue.get(normalizeName(phrase)) ?? [];
   if (label) {
-    throw new Refusal(`${quoted(phrase)} means every peer, and is also a value of the label ${label.key}.`, [
-      `Do you mean every peer ("all peers"), or ${label.key}=${label.value}?`,
-    ]);
+    throw new Refusal(
+      `${quoted(phrase)} means every peer, and is also a value of the label ${label.key}.`,
+      [`Do you mean every peer ("all peers"), or ${label.key}=${label.value}?`],
+      { by: ['all peers', `${label.key}=${label.value}`] },
+    );
   }
   const namesake = byName.get(normalizeName(phrase));
   if (!namesake) return everyone(state);
-  throw new Refusal(`${quoted(phrase)} means every peer, and a peer has that name.`, [
-    `Do you mean every peer ("all peers"), or the one peer ("peer ${namesake.name}")?`,
-  ]);
+  throw new Refusal(
+    `${quoted(phrase)} means every peer, and a peer has that name.`,
+    [`Do you mean every peer ("all peers"), or the one peer ("peer ${namesake.name}")?`],
+    { by: ['all peers', `peer ${namesake.name}`] },
+  );
 }
 
 function addressSubject(text: string, state: NetworkState): Subject | undefined {

@@ -21,10 +21,14 @@ const CONTRACTIONS: ReadonlyMap<string, string> = new Map(
     "let's": 'lets',
     '&': 'and',
     '+': 'and',
-    '->': 'to',
-    '=>': 'to',
-    '→': 'to',
+    '=>': '->',
+    '→': '->',
+    '-->': '->',
   }),
+);
+/** Words before a colon that are no key of a label: `allow: web -> db`. */
+const BEFORE_COLON: ReadonlySet<string> = new Set(
+  'allow permit let open deny block close forbid isolate quarantine revoke limit restrict'.split(' '),
 );
 const JOIN = '\u0001';
 
@@ -40,9 +44,11 @@ export function tokenise(intent: string): Word[] {
     .normalize('NFKC')
     .replaceAll(/[‘’´]/g, "'")
     .replaceAll(/[“”„«»`]/g, '"')
+    .replaceAll(/(?<=\D)\s[–—-]\s(?=\D)/g, ' , ')
     .replaceAll(/[‐‑–—−]/g, '-')
-    .replaceAll('(', ' , ')
-    .replaceAll(/[)[\]{}]/g, ' ')
+    .replaceAll(/[()]/g, ' $& ')
+    .replaceAll(/[[\]{}]/g, ' $& ')
+    .replaceAll(/(?<=\S)(?:->|=>|→)(?=\S)/g, ' -> ')
     .replaceAll(/(^|\s)'([^\s']+)'(?=[\s,;.!?]|$)/g, '$1"$2"')
     .toLowerCase()
     .replaceAll(SELECTOR, (found) => found.replaceAll(',', JOIN));
@@ -78,6 +84,12 @@ function joined(words: readonly Word[]): Word[] {
     if (!word.quoted && glue && last && next && !last.quoted) {
       found[found.length - 1] = bare(`${last.text}${word.text.charAt(0)}${next.text}`);
       index++;
+    } else if (
+      !word.quoted &&
+      (word.text === ':' || (word.text.endsWith(':') && BEFORE_COLON.has(word.text.slice(0, -1))))
+    ) {
+      if (word.text === ':') found.push(bare(','));
+      else found.push(bare(word.text.slice(0, -1)));
     } else if (!word.quoted && word.text.length > 1 && word.text.endsWith(':') && next && !next.quoted) {
       found.push(bare(`${word.text.slice(0, -1)}=${next.text}`));
       index++;

@@ -108,7 +108,8 @@ export function act(
   return { changes: [...once.values()], expectations, summary: `${sentence}${timeText(ask)}.` };
 }
 
-function timeText({ until, now }: Ask): string {
+/** ` for 2h, until …`, or nothing. */
+export function timeText({ until, now }: Ask): string {
   if (until === undefined) return '';
   return ` for ${formatDuration(until - now)}, until ${formatInstant(until)}`;
 }

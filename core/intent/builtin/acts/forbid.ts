@@ -1,7 +1,9 @@
 import type { NetworkChange } from '../../../network/changes.ts';
+import type { NetworkState } from '../../../network/state.ts';
 import type { Expectation, RecordExpectation } from '../../planner.ts';
 import { otherPorts, portSlug, portText } from '../ports.ts';
 import { Refusal } from '../refusal.ts';
+import type { Region } from '../regions.ts';
 import { everyone, type Subject, without } from '../subject.ts';
 import {
   type Act,
@@ -28,8 +30,21 @@ export function deny(ask: Ask): Act {
   );
 }
 
+/** Everyone else, as sources or targets of what is forbidden. */
+export function othersOf(subjects: readonly Subject[], state: NetworkState): Subject[] {
+  if (subjects.some((one) => one.everyone || one.selector === undefined))
+    throw new Refusal('It is not clear who "only" keeps out.', ['Which peers should keep their access?']);
+  return [without(everyone(state), subjects, state)];
+}
+
+/** What an isolation closes, where it leaves something open. */
+export interface Isolation {
+  readonly inbound: readonly Region[];
+  readonly outbound: readonly Region[];
+}
+
 /** Cuts the targets off from everyone, in both directions, whatever else is granted. */
-export function isolate(ask: Ask): Act {
+export function isolate(ask: Ask, parts?: Isolation): Act {
   const { targets } = ask;
   if (targets.some((target) => target.everyone || target.outsiders.length > 0)) {
     throw new Refusal('Isolating everyone would stop all traffic, and no policy could open any of it again.', [
@@ -46,10 +61,19 @@ export function isolate(ask: Ask): Act {
     write(ask, ['isolate', target.slug], {
       action: 'DENY',
       peerSelector: target.selector,
-      ingress: [{}],
-      egress: [{}],
+      ingress: parts ? parts.inbound.map(({ sources, ports }) => against('from', sources, ports)) : [{}],
+      egress: parts ? parts.outbound.map(({ targets: others, ports }) => against('to', others, ports)) : [{}],
     }),
   );
+  if (parts) {
+    const closed = [...parts.inbound, ...parts.outbound].flatMap((region) => between({ ...ask, ...region }, 'deny'));
+    // All who are named may need a label of their own.
+    const named = [
+      ...parts.inbound.flatMap(({ sources }) => sources),
+      ...parts.outbound.flatMap((region) => region.targets),
+    ];
+    return act({ ...ask, sources: named }, changes, closed, `Isolate ${nounsOf(targets)}, with exceptions`);
+  }
   const expectations = targets.flatMap(({ terms }) =>
     terms.flatMap((term): Expectation[] => [
       { src: '*', dst: term, expect: 'deny' },
@@ -104,14 +128,17 @@ function denials(ask: Ask, verb: string, suffix = portSlug(ask.ports)): NetworkC
     slugOf(target),
     suffix,
   ];
-  const inside = selected(targets).map((target) =>
+  // Everyone is also who is outside of the network, which only a rule on the sources says.
+  const whole = (target: Subject) => target.everyone || target.outsiders.length > 0;
+  const atSources = sources.every((source) => source.selector !== undefined && !whole(source));
+  const inside = selected(targets.filter((target) => !(atSources && whole(target)))).map((target) =>
     write(ask, nameOf([target], sources), {
       action: 'DENY',
       peerSelector: target.selector,
       ingress: [against('from', sources, ports)],
     }),
   );
-  const outside = targets.filter(({ selector }) => selector === undefined);
+  const outside = targets.filter((target) => target.selector === undefined || (atSources && whole(target)));
   if (outside.length === 0) return inside;
   if (sources.some(({ selector }) => selector === undefined)) {
     throw new Refusal('Traffic between addresses that are no peers does not pass through the network.', [

@@ -21,8 +21,10 @@ import {
   rule,
   selected,
   slugOf,
+  timeText,
   write,
 } from './ask.ts';
+import { deny, othersOf } from './forbid.ts';
 
 type Direction = 'ingress' | 'egress';
 type Selected = ReturnType<typeof selected>[number];
@@ -61,6 +63,20 @@ export function allowOnly(ask: Ask): Act {
   const egress = opened(ask, sources, targets, 'egress');
   const sentence = `Let only ${nounsOf(sources)} reach ${reachText(ask)}`;
   return act(ask, [...withdrawn, ...grants, ...egress], [...between(ask, 'allow'), ...othersDenied(ask)], sentence);
+}
+
+/** As {@link allow}, and forbids everyone else these ports; what others may reach besides stays as it is. */
+export function allowOnlyOnPorts(ask: Ask): Act {
+  const granted = allow(ask);
+  const forbidden = deny({ ...ask, sources: othersOf(ask.sources, ask.state) });
+  return {
+    changes: [
+      ...granted.changes,
+      ...forbidden.changes.filter((one) => !granted.changes.some(({ name }) => name === one.name)),
+    ],
+    expectations: [...granted.expectations, ...forbidden.expectations],
+    summary: `Let only ${nounsOf(ask.sources)} reach ${reachText(ask)}${timeText(ask)}.`,
+  };
 }
 
 function othersDenied({ sources, targets }: Ask): Expectation[] {
@@ -130,9 +146,37 @@ function refuseForbidden({ state, now, sources, targets, ports }: Ask): void {
     return subjects.some(({ name }) => (inward && to.names.has(name)) || (outward && from.names.has(name)));
   });
   if (!found) return;
-  throw new Refusal(
-    `The policy ${quoted(found.name)} forbids at least a part of this, and a DENY wins over every grant.`,
-    [`Should it go? Then say "delete the policy ${found.name}" first.`],
+  const why = `The policy ${quoted(found.name)} forbids at least a part of this, and a DENY wins over every grant.`;
+  const deletion = `delete the policy ${found.name}`;
+  if (endOpensNoMore(found.spec, { from, to, ports }, state))
+    throw new Refusal(why, [`Should it go? Then say "${deletion}" first.`], { choices: [deletion] });
+  throw new Refusal(why, [
+    `Should ${quoted(found.name)} be changed? It closes more than this, so its end would open more than is asked for: send it as typed changes.`,
+  ]);
+}
+
+/** Whether all that a DENY closes is asked for, so that without it nothing opens besides. */
+function endOpensNoMore(
+  spec: PolicySpec,
+  { from, to, ports }: { readonly from: Side; readonly to: Side; readonly ports: Ask['ports'] },
+  state: NetworkState,
+): boolean {
+  const [one, second] = [...(spec.ingress ?? []), ...(spec.egress ?? [])];
+  if (!one || second) return false;
+  const entries = ('from' in one ? one.from : undefined) ?? ('to' in one ? one.to : undefined) ?? [];
+  const [own, others] = spec.ingress?.length ? [to, from] : [from, to];
+  const names = namesOf(state);
+  return (
+    entries.length > 0 &&
+    (ports.length === 0 || sameValue(one.ports, ports)) &&
+    subjectsOf(spec, names).every(({ name }) => own.names.has(name)) &&
+    entries.every((entry) => {
+      const selector = entry === '*' ? undefined : entry.peerSelector;
+      return (
+        selector !== undefined &&
+        subjectsOf({ peerSelector: selector }, names).every(({ name }) => others.names.has(name))
+      );
+    })
   );
 }
 

@@ -2,6 +2,7 @@ import type { NetworkChange } from '../../../network/changes.ts';
 import type { PortEntry } from '../../../network/policy.ts';
 import { sameValue } from '../../../network/value.ts';
 import { notAmong } from '../peer-entries.ts';
+import { portList } from '../ports.ts';
 import { Refusal } from '../refusal.ts';
 import { livePolicies } from '../selects.ts';
 import type { Subject } from '../subject.ts';
@@ -22,11 +23,12 @@ export function revoke(ask: Ask): Act {
     again.set(change.name, change);
   }
   if (taken.length === 0) {
+    const on = ports.length > 0 ? ` on ${portList(ports)}` : '';
+    const denial = `block ${nounsOf(sources)} from ${nounsOf(targets)}${on}`;
     throw new Refusal(
       `No policy grants ${nounsOf(sources)} alone access to ${reachText(ask)}, so there is nothing to take back.`,
-      [
-        `Should it be forbidden? Then say "deny ${nounsOf(sources)} access to ${nounsOf(targets)}${ports.length > 0 ? ' on port …' : ''}".`,
-      ],
+      [`Should it be forbidden? Then say "${denial}".`],
+      { choices: [denial] },
     );
   }
   return act(

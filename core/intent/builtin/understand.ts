@@ -1,0 +1,166 @@
+import { withoutBrackets } from './brackets.ts';
+import { Coverage } from './coverage.ts';
+import { clauseOf } from './exceptions.ts';
+import { type FollowUp, followUp, withReferents } from './follow-up.ts';
+import { isOtherLanguage } from './language.ts';
+import { recognise, type Token } from './lexicon.ts';
+import { match, patternOf } from './match.ts';
+import { unclearOnly } from './misunderstood.ts';
+import type { Context } from './modifiers.ts';
+import { withElse } from './others.ts';
+import { withoutReason } from './reasons.ts';
+import { quoted, Refusal, said } from './refusal.ts';
+import { type Sentence, sentencesOf } from './sentences.ts';
+import { parseStatement, type Statement } from './statements.ts';
+import { tokenise } from './tokens.ts';
+
+/** Whether the first statement closes some of what the second wants open. */
+export type Closes = (closing: Statement, opening: Statement) => boolean;
+
+/** The words of an intent. @throws Refusal when it is too long or in another language. */
+export function wordsOf(intent: string, { isName }: Context): Token[] {
+  const tokens = recognise(tokenise(intent));
+  if (isOtherLanguage(tokens, isName)) {
+    throw new Refusal('Only English is understood here, unless a model planner is configured.', [
+      'Can it be said in English, such as "let web reach db on port 5432"?',
+    ]);
+  }
+  return tokens;
+}
+
+/**
+ * What an intent asks for, statement by statement. Every word is used by a statement, or without meaning.
+ *
+ * @throws Refusal quoting what is not understood, or not accounted for.
+ */
+export function understood(
+  tokens: readonly Token[],
+  last: Statement | undefined,
+  context: Context,
+  closes: Closes,
+): FollowUp[] {
+  const coverage = new Coverage();
+  const unbracketed = withoutBrackets(tokens, context);
+  const sentences = sentencesOf(unbracketed);
+  if (sentences.length === 0) throw new Refusal('Nothing is asked for.', ['What should change?']);
+  const found: FollowUp[] = [];
+  for (const sentence of sentences) {
+    const { rest, reason } = withoutReason(sentence.tokens);
+    const before = found.at(-1)?.statement ?? last;
+    const next = nextOf({ ...sentence, tokens: rest }, before, context, closes);
+    coverage.use([...rest, ...reason, ...(sentence.but ? [sentence.but] : [])]);
+    if (next.amends && found.length > 0) found[found.length - 1] = { statement: next.statement };
+    else found.push(next);
+  }
+  coverage.requireAll(unbracketed);
+  return found;
+}
+
+function nextOf(sentence: Sentence, before: Statement | undefined, context: Context, closes: Closes): FollowUp {
+  const amended = closedBesides(sentence.tokens, before) ?? keptOpen(sentence, before, context, closes);
+  if (amended && before) return { statement: amended, amends: before };
+  const follows = followsUp(sentence, before, context);
+  if (follows) return follows;
+  const parsed = withReferents(parseStatement(sentence.tokens, context), before);
+  const statement = withElse(parsed, before);
+  if (before && statement.wish === 'allow') return exceptionOf(sentence, statement, before, closes) ?? { statement };
+  return { statement };
+}
+
+/** A sentence with an exception is asked about as what it is, not as what goes on from another. */
+function followsUp({ tokens }: Sentence, before: Statement | undefined, context: Context): FollowUp | undefined {
+  if (!tokens.some(({ sym }) => sym === 'EXCEPT')) return followUp(tokens, before, context);
+  try {
+    return followUp(tokens, before, context);
+  } catch (error) {
+    if (error instanceof Refusal) return undefined;
+    throw error;
+  }
+}
+
+const NOBODY_ELSE = [
+  'NOBODY_ELSE',
+  'NOBODY_ELSE MAY',
+  'NOBODY_ELSE MAY REACH PRONOUN|LAST_CHANGE',
+  'NOBODY_ELSE MAY ACCESS TO PRONOUN|LAST_CHANGE',
+].map(patternOf);
+const ELSE_CLOSED = patternOf('ELSE_CLOSED');
+const NOTHING_ELSE = patternOf('NOTHING_ELSE');
+
+/** "Nobody else.", "Everything else stays closed." and "Nothing else." as sentences of their own. */
+function closedBesides(tokens: readonly Token[], before: Statement | undefined): Statement | undefined {
+  if (match(ELSE_CLOSED, tokens)) return before && { ...before, elseClosed: true };
+  if (match(NOTHING_ELSE, tokens) && before) throw unclearOnly([...before.words, ...tokens], before, before.slots);
+  const nobody = NOBODY_ELSE.some((pattern) => match(pattern, tokens));
+  return nobody && before?.wish === 'allow' ? { ...before, exclusive: true } : undefined;
+}
+
+const CLOSING: readonly Statement['wish'][] = ['deny', 'isolate'];
+
+/** "Quarantine web-2 but keep ssh from my-laptop". */
+function keptOpen(
+  { tokens }: Sentence,
+  before: Statement | undefined,
+  context: Context,
+  closes: Closes,
+): Statement | undefined {
+  if (tokens[0]?.sym !== 'KEEP' || !before || !CLOSING.includes(before.wish)) return undefined;
+  const clause = clauseOf(tokens.slice(1), context, true);
+  if (!clause || clause.until !== undefined || (!clause.source && !clause.target)) {
+    if (
+      tokens.some(({ sym }) => sym === 'FROM') &&
+      tokens.every(({ sym }) => sym !== 'ACCESS') &&
+      !clause?.ports.length
+    )
+      return undefined;
+    throw new Refusal(`It is not clear what ${quoted(said(tokens))} should keep open.`, [
+      'From whom, or to whom, on which ports? Say "except <ports> from <source>" in the same sentence.',
+    ]);
+  }
+  const { source, target, ports } = clause;
+  const resolved = withReferents(
+    { ...before, slots: { ...(source && { source }), ...(target && { target }) } },
+    before,
+  );
+  const exception = { source: resolved.slots['source'], target: resolved.slots['target'], ports, kept: true };
+  if (before.wish === 'isolate')
+    return { ...before, exceptions: [...before.exceptions, sideOf(exception, before, closes)] };
+  return { ...before, exceptions: [...before.exceptions, exception] };
+}
+
+/** Of an isolation one side is what is isolated; the other one says in which direction something stays open. */
+function sideOf<
+  T extends { readonly source?: readonly Token[] | undefined; readonly target?: readonly Token[] | undefined },
+>(exception: T, before: Statement, closes: Closes): T {
+  const { source, target } = exception;
+  if (!source || !target) return exception;
+  const isIsolated = (tokens: readonly Token[]) =>
+    closes(before, { ...before, wish: 'allow', slots: { target: tokens }, exceptions: [] }) &&
+    said(tokens) === said(before.slots['target'] ?? []);
+  if (isIsolated(target)) return { ...exception, target: undefined };
+  if (isIsolated(source)) return { ...exception, source: undefined };
+  throw new Refusal(`${quoted(said(source))} and ${quoted(said(target))} are not what is isolated.`, [
+    `Should it be about ${quoted(said(before.slots['target'] ?? []))}?`,
+  ]);
+}
+
+/** "Block ci from db but let ci-1 reach it on 22", and the same said in two sentences. */
+function exceptionOf({ but }: Sentence, opening: Statement, before: Statement, closes: Closes): FollowUp | undefined {
+  if (!closes(before, opening)) return undefined;
+  const { source, target } = opening.slots;
+  const plain = CLOSING.includes(before.wish) && opening.until === undefined && !opening.exclusive && !opening.mutual;
+  if (!plain || !source || !target || opening.exceptions.length > 0 || opening.spared.length > 0) {
+    throw new Refusal(
+      `${quoted(before.text)} closes some of what ${quoted(opening.text)} opens, and what is forbidden wins.`,
+      ['What should be open in the end? Say it as an exception of the first: "… except 22/tcp from ops".'],
+    );
+  }
+  const exception = { source, target, ports: opening.ports, kept: true };
+  const parted = before.wish === 'isolate' ? sideOf(exception, before, closes) : exception;
+  if (but) return { statement: { ...before, exceptions: [...before.exceptions, parted] }, amends: before };
+  throw new Refusal(
+    `${quoted(before.text)} closes some of what ${quoted(opening.text)} opens, and what is forbidden wins.`,
+    ['Should the second be an exception of the first?'],
+    { choices: [`${said(before.words)}, but ${said(opening.words)}`] },
+  );
+}

@@ -1,0 +1,74 @@
+import { describe, expect, it } from 'vitest';
+import { planByGrammar } from '../core/intent/builtin/builtin.ts';
+import { parseChange } from '../core/intent/change-input.ts';
+import { expectationInputSchema } from '../core/intent/expectation-input.ts';
+import { intentNotUnderstood } from '../core/intent/not-understood.ts';
+import type { NetworkState } from '../core/network/state.ts';
+import { peer, stateWith } from '../test/records.ts';
+import { EVAL_NOW } from './case.ts';
+import { HELD_OUT } from './cases/held-out.ts';
+import { HELD_OUT_AGAIN } from './cases/held-out-again.ts';
+import { CASES } from './cases.ts';
+import { FORM_PEERS, REFUSED } from './forms.ts';
+import { stateOfNetwork } from './networks.ts';
+import { trialsOf } from './score.ts';
+
+interface Asked {
+  readonly intent: string;
+  readonly history: readonly string[];
+  readonly state: NetworkState;
+}
+
+const forms = stateWith(...Object.entries(FORM_PEERS).map(([name, labels]) => peer(name, { labels })));
+const ASKED: readonly Asked[] = [
+  ...trialsOf([...CASES, ...HELD_OUT, ...HELD_OUT_AGAIN]).map(({ one, network, says }) => ({
+    intent: says,
+    history: one.history ?? [],
+    state: stateOfNetwork(network),
+  })),
+  ...REFUSED.map(([intent]) => ({ intent, history: [], state: forms })),
+];
+const refusals = ASKED.flatMap((asked) => {
+  const answer = planByGrammar({ ...asked, now: EVAL_NOW });
+  return answer.outcome === 'refused' ? [{ ...asked, answer }] : [];
+});
+
+describe('a refusal', () => {
+  it('offers only sentences that are planned as they stand, with what was said before and without', () => {
+    const offered = refusals.flatMap(({ answer, ...asked }) => answer.choices.map((intent) => ({ ...asked, intent })));
+    expect(offered.length).toBeGreaterThan(100);
+    const asking = offered.filter(({ intent, history, state }) =>
+      [history, []].some(
+        (before) => planByGrammar({ intent, history: before, state, now: EVAL_NOW }).outcome === 'refused',
+      ),
+    );
+    expect(asking.map(({ intent }) => intent)).toEqual([]);
+  });
+
+  it('hands back what was understood in the form that the next call takes', () => {
+    for (const { answer } of refusals) {
+      const { details } = intentNotUnderstood(answer);
+      const { changes, expectations } = details as { changes: never[]; expectations: never[] };
+      expect(changes.map(parseChange).filter(({ success }) => !success)).toEqual([]);
+      for (const one of expectations) expectationInputSchema.parse(one);
+    }
+  });
+
+  it('never names a time again that was said', () => {
+    const answer = planByGrammar({
+      intent: 'temporarily allow web to reach the database for 2h',
+      state: forms,
+      now: EVAL_NOW,
+    });
+    expect(answer).toMatchObject({ outcome: 'changes', summary: expect.stringContaining('role=web') });
+  });
+
+  it('never advises to delete a policy that is not stored', () => {
+    const advised = refusals.flatMap(({ answer, state }) =>
+      [...answer.choices, ...answer.questions]
+        .flatMap((text) => /delete the policy ([\w-]+)/.exec(text)?.[1] ?? [])
+        .filter((name) => !state.policies.has(name)),
+    );
+    expect(advised).toEqual([]);
+  });
+});

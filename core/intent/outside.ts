@@ -1,142 +1,143 @@
-import { containsRange, type IpRange, parseCidr } from '../network/cidr.ts';
-import { type PolicySpec, rulesOf } from '../network/policy.ts';
-import type { NetworkState } from '../network/state.ts';
-import { namesOf } from '../network/terms.ts';
-import { sameValue } from '../network/value.ts';
-import { fromLine } from '../reachability/classes.ts';
-import { diffGroups } from '../reachability/diff.ts';
-import { createEngine } from '../reachability/engine.ts';
+import { parseCidr, type IpRange } from '../network/cidr.ts';
+import { addressText, EVERY_ADDRESS, intersection, type Ranges, union, without } from '../network/ranges.ts';
+import { touchedUnits } from '../reachability/diff.ts';
+import { blocksAt, withExternals } from '../reachability/externals.ts';
 import type { ExternalInput } from '../reachability/model.ts';
+import type { Allowed } from '../reachability/port-sets.ts';
+import type { BlockCode } from '../reachability/program.ts';
 import type { Reachability } from '../reachability/reachability.ts';
-import type { Expectation } from './planner.ts';
-import { type PortSpan, portsOf, spansOf, spanText, subtract } from './port-spans.ts';
-
-/** Addresses that a change is tried with. */
-const MAX_TRIED = 1_000;
-const MAX_EXAMPLES = 3;
-/** Stands for every address that no policy names. Spaces are in no name of a peer. */
-const ELSEWHERE = 'addresses outside of the network';
-
-export interface OutsideQuestion {
-  readonly before: NetworkState;
-  readonly after: NetworkState;
-  readonly was: Reachability;
-  readonly is: Reachability;
-  /** What the sentence itself comes to, where the grammar reads it. */
-  readonly said: Reachability | undefined;
-  readonly expectations: readonly Expectation[];
-}
+import type { PortSpan } from './port-spans.ts';
+import { rangeNames } from './range-names.ts';
 
 /**
- * What a change opens from or to addresses that are no peer, and neither the sentence nor an expectation of everyone (`*`)
- * asks for, as a few sentences. Each stretch of addresses that policies tell apart is tried with one of it.
+ * Stretches of addresses that the policies of touched peers may tell apart. A stored policy names some 2,000 at most, and
+ * each is tried with every kind of peer that a change touches.
  */
-export function openedOutside(question: OutsideQuestion): string[] {
-  const { before, after, was, is, said } = question;
-  const externals = stretches(before, after, [was, is]);
-  if (!externals) return ['it would open more ranges of addresses outside of the network than can be shown'];
-  const engine = createEngine();
-  const [old, now, asked] = [was, is, said].map((reach) => reach && engine.compile({ ...reach.model, externals }));
-  if (!old || !now) return [];
-  const outside = new Set(externals.map(({ name }) => name));
-  const found: string[] = [];
-  let more = 0;
-  for (const { src, dst, old: closed, new: open } of diffGroups(old, now)) {
-    const inward = outside.has(src[0] ?? '');
-    if (!inward && !outside.has(dst[0] ?? '')) continue;
-    const opened = subtract(spansOf(open), spansOf(closed));
-    if (opened.length === 0) continue;
-    const pair = firstUnasked(src, dst, opened, (from, to, spans) => {
-      const left = asked ? subtract(spans, spansOf(asked.allowed(from, to))) : spans;
-      return meantForEveryone(question, inward ? 'src' : 'dst', inward ? to : from, left);
-    });
-    if (!pair) continue;
-    if (found.length < MAX_EXAMPLES)
-      found.push(`it would open ${pair.from} to ${pair.to} on ${spanText(pair.left)}, which was not expected`);
-    else more += 1;
-  }
-  return more > 0 ? [...found, `and so for ${more} more groups of addresses and peers`] : found;
+const MAX_STRETCHES = 4_000;
+/** Stretches times kinds of peers; some 0.3 s. */
+const MAX_TRIALS = 500_000;
+
+/** What opens and closes alike between peers and addresses that are no peer's. */
+export interface OutsideGroup {
+  /** On which side the addresses are. */
+  readonly side: 'src' | 'dst';
+  readonly ranges: Ranges;
+  /** The same in words: a CIDR each, or `outside` for all, with what is left out. */
+  readonly names: readonly string[];
+  readonly peers: readonly string[];
+  readonly opened: readonly PortSpan[];
+  readonly closed: readonly PortSpan[];
 }
 
-function firstUnasked(
-  src: readonly string[],
-  dst: readonly string[],
-  opened: readonly PortSpan[],
-  leftOf: (from: string, to: string, spans: readonly PortSpan[]) => readonly PortSpan[],
-) {
-  for (const from of src) {
-    for (const to of dst) {
-      const left = leftOf(from, to, opened);
-      if (left.length > 0) return { from, to, left };
-    }
-  }
-  return undefined;
-}
-
-/** What is left of ports when an expectation lets everyone (`*`) reach a peer, or a peer reach everyone. */
-function meantForEveryone(
-  { before, expectations }: OutsideQuestion,
-  side: 'src' | 'dst',
-  peer: string,
-  opened: readonly PortSpan[],
-): readonly PortSpan[] {
-  const other = side === 'src' ? 'dst' : 'src';
-  return expectations
-    .filter((one) => one.expect === 'allow' && one[side] === '*' && !one.except?.length)
-    .filter((one) => one[other] === '*' || namesOf(one[other], before).includes(peer))
-    .reduce<readonly PortSpan[]>((left, one) => subtract(left, portsOf(one)), opened);
-}
+type Delta = Pick<OutsideGroup, 'opened' | 'closed'> & { readonly text: string };
 
 /**
- * One address of each stretch that some policy names and that belongs to no network, those of changed policies first, and
- * one that no policy names. Undefined when changed policies alone name too many.
+ * What differs between peers and addresses outside of all networks. Only peers whose policies, labels, network, phase or
+ * bound differ are looked at, and only addresses that policies of those tell apart: one of each stretch stands for it.
+ * Undefined where that is more than can be tried.
+ *
+ * Example: an ALLOW from 203.0.113.0/24 on TCP 8443 beside one from 0.0.0.0/0 except 203.0.113.64/26 tells apart
+ * 203.0.113.0-63, .64-127, .128-255, the rest of IPv4, and everything else; what opens alike is joined again.
  */
-function stretches(
-  before: NetworkState,
-  after: NetworkState,
-  reaches: readonly Reachability[],
-): ExternalInput[] | undefined {
-  const inside = [before, after].flatMap(({ networks }) =>
-    [...networks.values()].flatMap(({ spec }) => parseCidr(spec.cidr) ?? []),
-  );
-  const edges = [
-    ...inside.map(({ family, to }) => ({ family, at: to + 1n })),
-    ...reaches.flatMap(({ parts }) => parts.space.projection.edges.map(fromLine)),
-  ];
-  const starts = new Set<string>();
-  const tryAll = (blocks: readonly IpRange[]) => {
-    for (const block of blocks) {
-      if (inside.some((range) => containsRange(range, block))) continue;
-      const within = edges.filter(({ family, at }) => family === block.family && at > block.from && at <= block.to);
-      for (const at of [block.from, ...within.map((edge) => edge.at)]) {
-        if (starts.size > MAX_TRIED) return;
-        const isInside = inside.some(({ family, from, to }) => family === block.family && from <= at && at <= to);
-        if (!isInside) starts.add(textOf(block.family, at));
+export function outsideGroups(
+  before: Reachability,
+  after: Reachability,
+  deltaOf: (old: Allowed, now: Allowed) => Delta,
+): readonly OutsideGroup[] | undefined {
+  const units = touchedUnits(before, after);
+  if (units.length === 0) return [];
+  const blocks = [...blocksAt(before, placesOf('before')), ...blocksAt(after, placesOf('after'))];
+  const inside = networksOf(before, after);
+  const stretches = stretchesOf(blocks, inside);
+  if (!stretches || stretches.length * units.length > MAX_TRIALS) return undefined;
+  const externals = stretches.map(externalOf);
+  const [old, now] = [withExternals(before, externals), withExternals(after, externals)];
+  const groups = new Map<string, OutsideGroup & { peers: string[] }>();
+  for (const { members, names } of units) {
+    const [member] = members;
+    if (!member) continue;
+    for (const side of ['src', 'dst'] as const) {
+      const found = new Map<string, { readonly delta: Delta; readonly ranges: IpRange[] }>();
+      for (const [index, { name }] of externals.entries()) {
+        const delta = deltaOf(allowed(old, member.before, name, side), allowed(now, member.after, name, side));
+        if (delta.opened.length + delta.closed.length === 0) continue;
+        const same = found.get(delta.text) ?? { delta, ranges: [] };
+        found.set(delta.text, same);
+        same.ranges.push(...(stretches[index] ?? []));
       }
+      for (const { delta, ranges } of found.values()) add(side, union(ranges), delta, names);
     }
-  };
-  const isSame = (name: string) => sameValue(before.policies.get(name)?.spec, after.policies.get(name)?.spec);
-  const policies = [...before.policies, ...after.policies];
-  tryAll(policies.flatMap(([name, { spec }]) => (isSame(name) ? [] : blocksOf(spec))));
-  if (starts.size > MAX_TRIED) return undefined;
-  tryAll(policies.flatMap(([name, { spec }]) => (isSame(name) ? blocksOf(spec) : [])));
-  const named = [...starts].map((address) => ({ name: `${address} (no peer)`, range: address }));
-  return [...named, { name: ELSEWHERE, range: '' }];
+  }
+  return [...groups.values()];
+
+  function placesOf(when: 'before' | 'after'): number[] {
+    return units.flatMap(({ members: [member] }) => member?.[when] ?? []);
+  }
+
+  function add(side: 'src' | 'dst', ranges: Ranges, { opened, closed, text }: Delta, peers: readonly string[]): void {
+    const key = `${side} ${text} ${textOfRanges(ranges)}`;
+    const known = groups.get(key);
+    if (known) known.peers.push(...peers);
+    else {
+      const names = rangeNames(ranges, inside, blocks);
+      groups.set(key, { side, ranges, names, peers: [...peers], opened, closed });
+    }
+  }
 }
 
-function blocksOf(spec: PolicySpec): IpRange[] {
-  return (['ingress', 'egress'] as const)
-    .flatMap((direction) => rulesOf(spec, direction) ?? [])
-    .flatMap(({ peers }) => peers)
-    .flatMap((entry) => (entry === '*' ? [] : (parseCidr(entry.ipBlock?.cidr ?? '') ?? [])));
+function allowed(reach: Reachability, peer: number | undefined, external: string, side: 'src' | 'dst'): Allowed {
+  const place = reach.placeOf(external);
+  if (peer === undefined || place === undefined) return [];
+  return reach.parts.ports.describe(side === 'src' ? reach.pair(place, peer) : reach.pair(peer, place));
 }
 
-/** An address in the form that {@link parseCidr} reads. */
-function textOf(family: IpRange['family'], address: bigint): string {
-  const [width, parts] = family === 4 ? [8n, 4] : [16n, 8];
-  const groups = Array.from(
-    { length: parts },
-    (_, index) => (address >> (width * BigInt(parts - 1 - index))) & ((1n << width) - 1n),
-  );
-  return family === 4 ? groups.join('.') : groups.map((group) => group.toString(16)).join(':');
+/** The same text for the same addresses. */
+export function textOfRanges(ranges: Ranges): string {
+  return ranges.map(({ family, from, to }) => `${family}:${from.toString(16)}-${to.toString(16)}`).join();
+}
+
+/** The addresses that networks give to peers, before or after. */
+export function networksOf(...reaches: readonly Reachability[]): Ranges {
+  return union(reaches.flatMap(({ model }) => model.networks.flatMap(({ cidr }) => parseCidr(cidr) ?? [])));
+}
+
+/**
+ * The addresses outside of networks, divided wherever some block begins or ends; those that no block names are one
+ * stretch, and come last. Undefined where there are too many.
+ */
+export function stretchesOf(
+  blocks: readonly BlockCode[],
+  inside: Ranges,
+  within: Ranges = EVERY_ADDRESS,
+): Ranges[] | undefined {
+  const edges = new Map<string, IpRange>();
+  for (const { cidr, except } of blocks) {
+    for (const { family, from, to } of [cidr, ...except]) {
+      for (const at of [from, to + 1n]) edges.set(`${family} ${at}`, { family, from: at, to: at });
+    }
+  }
+  if (edges.size > MAX_STRETCHES) return undefined;
+  const sorted = [...edges.values()].sort((a, b) => a.family - b.family || (a.from < b.from ? -1 : 1));
+  const meant = without(within, inside);
+  const named = intersection(union(blocks.map(({ cidr }) => cidr)), meant);
+  let next = 0;
+  const stretches = named.flatMap(({ family, from, to }): Ranges[] => {
+    const starts = [from];
+    for (; next < sorted.length; next++) {
+      const edge = sorted[next];
+      if (!edge || edge.family > family || (edge.family === family && edge.from > to)) break;
+      if (edge.family === family && edge.from > from) starts.push(edge.from);
+    }
+    return starts.map((start, index) => [{ family, from: start, to: (starts[index + 1] ?? to + 1n) - 1n }]);
+  });
+  const rest = without(meant, named);
+  return rest.length === 0 ? stretches : [...stretches, rest];
+}
+
+/** One address of a stretch stands for all of it. Its name has a space, which no name of a peer has. */
+export function externalOf(stretch: Ranges): ExternalInput {
+  const [first] = stretch;
+  if (!first) return { name: 'no address', range: '' };
+  const address = addressText(first.family, first.from);
+  return { name: `${address} (no peer)`, range: address };
 }

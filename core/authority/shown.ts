@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Effect } from '../intent/effect.ts';
-import { textOfRanges } from '../intent/outside.ts';
 import { spanText } from '../intent/port-spans.ts';
+import { textOfRanges } from '../reachability/outside.ts';
 import type { Kind } from '../record.ts';
 import type { Write } from './writes.ts';
 

@@ -1,7 +1,6 @@
 import type { NetworkState } from '../network/state.ts';
 import { namesOf } from '../network/terms.ts';
-import type { Effect, EffectGroup } from './effect.ts';
-import type { OutsideGroup } from './outside.ts';
+import type { Effect, EffectGroup, OutsideEffect } from './effect.ts';
 import { type PortSpan, shortSpanText, spanText } from './port-spans.ts';
 
 /** Connections that open or close alike, in words: names and labels in them are data and not escaped. */
@@ -56,7 +55,7 @@ interface Block {
   readonly addresses?: 'src' | 'dst';
 }
 
-function outsideBlocks(outside: readonly OutsideGroup[], of: 'opened' | 'closed'): Block[] {
+function outsideBlocks(outside: readonly OutsideEffect[], of: 'opened' | 'closed'): Block[] {
   return outside
     .filter((group) => group[of].length > 0)
     .map(({ side, names, peers, [of]: spans }): Block => {
@@ -68,10 +67,7 @@ function outsideBlocks(outside: readonly OutsideGroup[], of: 'opened' | 'closed'
 
 /** Groups of one source become one, then those with the same targets: few rows say what many groups do. */
 function merge(groups: readonly EffectGroup[], side: 'opened' | 'closed'): Block[] {
-  const bySource = new Map<
-    string,
-    Omit<Block, 'dst' | 'pairs'> & { dst: (readonly string[])[]; pairs: number }
-  >();
+  const bySource = new Map<string, Omit<Block, 'dst' | 'pairs'> & { dst: (readonly string[])[]; pairs: number }>();
   const portsOf = once(spanText);
   const keysOf = once(setKey);
   for (const { src, dst, pairs, [side]: spans } of groups) {
@@ -83,10 +79,7 @@ function merge(groups: readonly EffectGroup[], side: 'opened' | 'closed'): Block
       known.pairs += pairs;
     } else bySource.set(key, { src, dst: [dst], ports, spans, pairs });
   }
-  const byTarget = new Map<
-    string,
-    Omit<Block, 'src' | 'pairs'> & { src: (readonly string[])[]; pairs: number }
-  >();
+  const byTarget = new Map<string, Omit<Block, 'src' | 'pairs'> & { src: (readonly string[])[]; pairs: number }>();
   for (const { src, dst, ports, spans, pairs } of bySource.values()) {
     const key = `${dst.map(keysOf).sort().join()} ${ports}`;
     const known = byTarget.get(key);

@@ -52,7 +52,8 @@ function rowsOf({ groups, outside = [] }: Effect, side: 'opened' | 'closed'): { 
     for (const one of src) {
       for (const other of dst) {
         if (one === other || rows.length >= MAX_EFFECT_ROWS) continue;
-        for (const { protocol, from = null, to = null } of spans) rows.push({ src: one, dst: other, protocol, from, to });
+        for (const { protocol, from = null, to = null } of spans)
+          rows.push({ src: one, dst: other, protocol, from, to });
       }
     }
   };

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { diffGroups } from '../reachability/diff.ts';
+import { type OutsideGroup, outsideGroups, textOfRanges } from '../reachability/outside.ts';
 import type { Allowed } from '../reachability/port-sets.ts';
 import type { Reachability } from '../reachability/reachability.ts';
-import { type OutsideGroup, outsideGroups, textOfRanges } from './outside.ts';
 import { type PortSpan, spansOf, subtract } from './port-spans.ts';
 
 /** Connections that change alike: every `src` to every `dst` other than itself. */
@@ -16,12 +16,15 @@ export interface EffectGroup {
   readonly closed: readonly PortSpan[];
 }
 
+/** The same of peers and addresses that are no peer's. */
+export interface OutsideEffect extends Omit<OutsideGroup<unknown>, 'delta'>, Pick<EffectGroup, 'opened' | 'closed'> {}
+
 /** What a change of the network opens and closes, whole; nothing is left out. */
 export interface Effect {
   /** Between peers. */
   readonly groups: readonly EffectGroup[];
   /** Between peers and addresses that are no peer's; undefined where those are too many to be told. */
-  readonly outside: readonly OutsideGroup[] | undefined;
+  readonly outside: readonly OutsideEffect[] | undefined;
   /** Ordered pairs of peers between which something opens or closes. */
   readonly openedPairs: number;
   readonly closedPairs: number;
@@ -54,7 +57,12 @@ export function effectOf(before: Reachability, after: Reachability): Effect {
     digest.add(src, dst, within, delta.text);
   }
   const pairsBefore = before.countPairs();
-  const outside = lazily(() => outsideGroups(before, after, deltaOf));
+  const outside = lazily(() =>
+    outsideGroups(before, after, (old, now) => {
+      const delta = deltaOf(old, now);
+      return delta.opened.length + delta.closed.length > 0 ? delta : undefined;
+    })?.map(({ delta: { opened, closed }, ...group }): OutsideEffect => ({ ...group, opened, closed })),
+  );
   return {
     groups,
     get outside() {
@@ -142,7 +150,7 @@ function digester(markOf: Marker) {
       list.sum += sumOf(dst);
       if (within) list.own.push(dst);
     },
-    end(outside: readonly OutsideGroup[]): string {
+    end(outside: readonly OutsideEffect[]): string {
       const byName = new Map<string, bigint>();
       for (const [src, byDelta] of lists) {
         for (const [delta, { sum, own }] of byDelta) {

@@ -15,9 +15,19 @@ const WEB: Expectation = { src: 'role=web', dst: 'role=db', protocol: 'TCP', por
 function opening(src: readonly string[], dst: readonly string[], from = 5432, to = from): Effect {
   const opened = [{ protocol: 'TCP' as const, from, to }];
   const groups: EffectGroup[] = [{ src, dst, pairs: src.length * dst.length, opened, closed: [] }];
-  return { groups, outside: [], openedPairs: 0, closedPairs: 0, unchangedPairs: 0, pairsBefore: 0, lostPairs: 0, digest: '' };
+  return {
+    groups,
+    outside: [],
+    openedPairs: 0,
+    closedPairs: 0,
+    unchangedPairs: 0,
+    pairsBefore: 0,
+    lostPairs: 0,
+    digest: '',
+  };
 }
-const beyond = (effect: Effect, ...expectations: Expectation[]) => beyondNamed(effect, 'opened', namedBy(expectations, 'opened', STATE));
+const beyond = (effect: Effect, ...expectations: Expectation[]) =>
+  beyondNamed(effect, 'opened', namedBy(expectations, 'opened', STATE));
 
 describe('what opens beyond what was expected', () => {
   it('is nothing where every pair and port is named by some expectation', () => {

@@ -1,10 +1,9 @@
 import { cidrsOf, EVERY_ADDRESS, intersection, type Ranges, without } from '../network/ranges.ts';
 import type { NetworkState } from '../network/state.ts';
 import { type Ends, endsOf } from '../network/terms.ts';
-import type { Effect } from './effect.ts';
+import type { Effect, OutsideEffect } from './effect.ts';
 import { leftOf } from './expectations.ts';
 import { counted } from './markdown.ts';
-import type { OutsideGroup } from './outside.ts';
 import type { Expectation } from './planner.ts';
 import { type PortSpan, portsOf, spanText, subtract } from './port-spans.ts';
 
@@ -48,7 +47,9 @@ export function namedBy(expectations: readonly Expectation[], of: Change, before
 export function namedByEffect({ groups, outside = [] }: Pick<Effect, 'groups' | 'outside'>, of: Change): Named[] {
   const peers = (names: readonly string[]): Who => ({ peers: new Set(names), ranges: [] });
   return [
-    ...groups.flatMap((one) => (one[of].length > 0 ? [{ src: peers(one.src), dst: peers(one.dst), ports: one[of] }] : [])),
+    ...groups.flatMap((one) =>
+      one[of].length > 0 ? [{ src: peers(one.src), dst: peers(one.dst), ports: one[of] }] : [],
+    ),
     ...outside.flatMap((one) => {
       if (one[of].length === 0) return [];
       const addresses: Who = { peers: new Set(), ranges: one.ranges };
@@ -101,7 +102,7 @@ interface Piece {
 }
 
 /** What is left of addresses and ports when each that names the peers has taken its own. */
-function piecesLeft(group: OutsideGroup, of: Change, meant: readonly Named[]): Piece[] {
+function piecesLeft(group: OutsideEffect, of: Change, meant: readonly Named[]): Piece[] {
   const { side, ranges } = group;
   return meant.reduce<Piece[]>(
     (pieces, one) => {

@@ -2,13 +2,13 @@ import { type Ranges, union, without } from '../network/ranges.ts';
 import type { NetworkState } from '../network/state.ts';
 import { type Ends, endsOf } from '../network/terms.ts';
 import { blocksAt, withExternals } from '../reachability/externals.ts';
+import { externalOf, networksOf, stretchesOf } from '../reachability/outside.ts';
 import { countPairs, examplesOf, pairsBetween, placeGroups, splitPorts } from '../reachability/pairs-between.ts';
 import { ALL_PORTS, NO_PORTS, type PortSetId } from '../reachability/port-sets.ts';
+import { rangeNames } from '../reachability/range-names.ts';
 import type { Reachability } from '../reachability/reachability.ts';
-import { externalOf, networksOf, stretchesOf } from './outside.ts';
 import type { Expectation } from './planner.ts';
 import { spansOf, spanText } from './port-spans.ts';
-import { rangeNames } from './range-names.ts';
 
 /** An expectation that does not hold, with connections that show it. */
 export interface Unmet extends Expectation {
@@ -38,7 +38,9 @@ export function saysSomething({ src, dst, except = [] }: Expectation, state: Net
   if (from.ranges.length > 0 && to.peers.length > 0) return true;
   const [first, ...others] = to.peers;
   if (to.ranges.length > 0) return from.peers.length > 0;
-  return from.peers.length > 0 && first !== undefined && (others.length > 0 || from.peers.some((name) => name !== first));
+  return (
+    from.peers.length > 0 && first !== undefined && (others.length > 0 || from.peers.some((name) => name !== first))
+  );
 }
 
 /** An end of a connection without who and what is left out. */

@@ -114,12 +114,8 @@ describe('of a proposal is found', () => {
         ([code, blocks, message]) => (code === 'OPENS_MORE' ? [[blocks, message]] : []),
       );
     const [some, anyone] = [write('some', spec([block])), write('anyone', spec(undefined))];
-    expect(codes(some)).toEqual([
-      [true, 'it would open 203.0.113.128/25 to web-1 on TCP 443, which was not expected'],
-    ]);
-    expect(codes(anyone)).toEqual([
-      [true, 'it would open outside to web-1 on TCP 443, which was not expected'],
-    ]);
+    expect(codes(some)).toEqual([[true, 'it would open 203.0.113.128/25 to web-1 on TCP 443, which was not expected']]);
+    expect(codes(anyone)).toEqual([[true, 'it would open outside to web-1 on TCP 443, which was not expected']]);
     expect(codes(some, { said: said(some) })).toEqual([]);
     expect(codes(some, { expectations: [{ ...web, src: '*' }] })).toEqual([]);
     expect(codes(some, { expectations: [{ ...web, src: '*', port: 80 }] })).toHaveLength(1);

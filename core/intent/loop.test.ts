@@ -119,7 +119,10 @@ describe('a planner', () => {
     expect(questions[1]?.counterexample?.findings).toContainEqual(
       expect.objectContaining({ code: 'RULE_MATCHES_NO_ONE', policy: 'web-to-db' }),
     );
-    expect(await plan).toMatchObject({ verified: true, warnings: ['web-to-db: its peers match no peer'] });
+    expect(await plan).toMatchObject({
+      verified: true,
+      warnings: expect.arrayContaining(['web-to-db: its peers match no peer']),
+    });
   });
 
   it('that states nothing it can be held to proves nothing', async () => {

@@ -3,9 +3,9 @@ import { OUTSIDE, sizeOf, union, without } from '../network/ranges.ts';
 import type { PeerRecord } from '../network/resources.ts';
 import { selectsEveryone } from '../network/selector.ts';
 import type { NetworkState } from '../network/state.ts';
+import type { OutsideEffect } from './effect.ts';
 import { type Effect, namesOn } from './effect.ts';
 import type { Finding } from './findings.ts';
-import type { OutsideGroup } from './outside.ts';
 import type { PortSpan } from './port-spans.ts';
 
 export const RISK_LEVELS = ['low', 'medium', 'high', 'critical'] as const;
@@ -39,7 +39,10 @@ export function riskOf(
   const found: [RiskLevel, string][] = [];
   const sensitive = (name: string) => isSensitive(after.peers.get(name) ?? before.peers.get(name));
   const opened = effect.groups.filter((group) => group.opened.length > 0);
-  const widest = [...opened, ...(effect.outside ?? [])].reduce((most, group) => Math.max(most, portsIn(group.opened)), 0);
+  const widest = [...opened, ...(effect.outside ?? [])].reduce(
+    (most, group) => Math.max(most, portsIn(group.opened)),
+    0,
+  );
   if (widest >= ANY_PORTS) found.push(['high', 'opens almost every port of a protocol, or all']);
   else if (widest >= MANY_PORTS) found.push(['medium', `opens ${widest} ports of one target`]);
   const reached = [...namesOn(opened, 'dst')].filter(sensitive).length;
@@ -118,14 +121,15 @@ const PRIVATE = union(
 const ANYONE = { 4: 2n ** 24n, 6: 2n ** 108n } as const;
 
 /** What opens from or to addresses outside of the network, by how many and whose they are. */
-function outsideRisk(group: OutsideGroup, isSensitivePeer: boolean): [RiskLevel, string] | undefined {
+function outsideRisk(group: OutsideEffect, isSensitivePeer: boolean): [RiskLevel, string] | undefined {
   const { side, ranges, names, opened } = group;
   if (opened.length === 0) return undefined;
   const isIn = side === 'src';
   const open = without(ranges, PRIVATE);
   const isAnyone = ([4, 6] as const).some((f) => sizeOf(open.filter(({ family }) => family === f)) > ANYONE[f]);
   if (isAnyone) {
-    const left = names.length === 1 && names[0] === OUTSIDE ? '' : ` (${names[0]}${names.length > 1 ? ' and more' : ''})`;
+    const left =
+      names.length === 1 && names[0] === OUTSIDE ? '' : ` (${names[0]}${names.length > 1 ? ' and more' : ''})`;
     if (!isIn) return ['high', `lets peers out to anyone, outside the network too${left}`];
     const reason = `lets anyone in, from outside the network too${left}`;
     return isSensitivePeer ? ['critical', `${reason}, sensitive peers too`] : ['high', reason];

@@ -56,7 +56,8 @@ export function cidrsOf(ranges: Ranges): string[] {
     const texts: string[] = [];
     for (let at = from; at <= to; ) {
       let bits = 0;
-      while (bits < width && at % (1n << BigInt(bits + 1)) === 0n && at + (1n << BigInt(bits + 1)) - 1n <= to) bits += 1;
+      while (bits < width && at % (1n << BigInt(bits + 1)) === 0n && at + (1n << BigInt(bits + 1)) - 1n <= to)
+        bits += 1;
       texts.push(`${addressText(family, at)}/${width - bits}`);
       at += 1n << BigInt(bits);
     }

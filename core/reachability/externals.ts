@@ -38,7 +38,8 @@ export function blocksAt(reach: Reachability, places: Iterable<number>): Set<Blo
     const code = policies[index]?.code;
     if (seen.has(index) || code === undefined) return;
     seen.add(index);
-    for (const rule of [...(code.egress ?? []), ...(code.ingress ?? [])]) for (const one of rule.blocks) blocks.add(one);
+    for (const rule of [...(code.egress ?? []), ...(code.ingress ?? [])])
+      for (const one of rule.blocks) blocks.add(one);
   };
   for (const place of places) {
     const endpoint = endpoints[place];

@@ -82,7 +82,8 @@ function lintRules(reach: Reachability, policy: ActivePolicy, spec: PolicySpec, 
     const found: Warning[] = [];
     const warn = (code: LintCode, message: string) =>
       found.push({ ...warning(policy, code, message), direction, rule_index: index });
-    const blocks = texts[index]?.peers.flatMap((entry) => (entry !== '*' && entry.ipBlock ? [entry.ipBlock] : [])) ?? [];
+    const blocks =
+      texts[index]?.peers.flatMap((entry) => (entry !== '*' && entry.ipBlock ? [entry.ipBlock] : [])) ?? [];
     for (const { cidr, except } of blocks) {
       const covered = reach.model.networks.find((network) => covers(cidr, network.cidr, except));
       if (covered)

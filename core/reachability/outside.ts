@@ -1,13 +1,12 @@
-import { parseCidr, type IpRange } from '../network/cidr.ts';
+import { type IpRange, parseCidr } from '../network/cidr.ts';
 import { addressText, EVERY_ADDRESS, intersection, type Ranges, union, without } from '../network/ranges.ts';
-import { touchedUnits } from '../reachability/diff.ts';
-import { blocksAt, withExternals } from '../reachability/externals.ts';
-import type { ExternalInput } from '../reachability/model.ts';
-import type { Allowed } from '../reachability/port-sets.ts';
-import type { BlockCode } from '../reachability/program.ts';
-import type { Reachability } from '../reachability/reachability.ts';
-import type { PortSpan } from './port-spans.ts';
+import { touchedUnits } from './diff.ts';
+import { blocksAt, withExternals } from './externals.ts';
+import type { ExternalInput } from './model.ts';
+import type { Allowed } from './port-sets.ts';
+import type { BlockCode } from './program.ts';
 import { rangeNames } from './range-names.ts';
+import type { Reachability } from './reachability.ts';
 
 /**
  * Stretches of addresses that the policies of touched peers may tell apart. A stored policy names some 2,000 at most, and
@@ -17,19 +16,19 @@ const MAX_STRETCHES = 4_000;
 /** Stretches times kinds of peers; some 0.3 s. */
 const MAX_TRIALS = 500_000;
 
-/** What opens and closes alike between peers and addresses that are no peer's. */
-export interface OutsideGroup {
+/** What differs alike between peers and addresses that are no peer's. */
+export interface OutsideGroup<Delta> {
   /** On which side the addresses are. */
   readonly side: 'src' | 'dst';
   readonly ranges: Ranges;
   /** The same in words: a CIDR each, or `outside` for all, with what is left out. */
   readonly names: readonly string[];
   readonly peers: readonly string[];
-  readonly opened: readonly PortSpan[];
-  readonly closed: readonly PortSpan[];
+  readonly delta: Delta;
 }
 
-type Delta = Pick<OutsideGroup, 'opened' | 'closed'> & { readonly text: string };
+/** What differs, with the same text where it is the same; undefined for nothing. */
+type Compare<Delta> = (old: Allowed, now: Allowed) => (Delta & { readonly text: string }) | undefined;
 
 /**
  * What differs between peers and addresses outside of all networks. Only peers whose policies, labels, network, phase or
@@ -39,50 +38,42 @@ type Delta = Pick<OutsideGroup, 'opened' | 'closed'> & { readonly text: string }
  * Example: an ALLOW from 203.0.113.0/24 on TCP 8443 beside one from 0.0.0.0/0 except 203.0.113.64/26 tells apart
  * 203.0.113.0-63, .64-127, .128-255, the rest of IPv4, and everything else; what opens alike is joined again.
  */
-export function outsideGroups(
+export function outsideGroups<Delta>(
   before: Reachability,
   after: Reachability,
-  deltaOf: (old: Allowed, now: Allowed) => Delta,
-): readonly OutsideGroup[] | undefined {
+  compare: Compare<Delta>,
+): readonly OutsideGroup<Delta>[] | undefined {
   const units = touchedUnits(before, after);
   if (units.length === 0) return [];
+  const placesOf = (when: 'before' | 'after') => units.flatMap(({ members: [member] }) => member?.[when] ?? []);
   const blocks = [...blocksAt(before, placesOf('before')), ...blocksAt(after, placesOf('after'))];
   const inside = networksOf(before, after);
   const stretches = stretchesOf(blocks, inside);
   if (!stretches || stretches.length * units.length > MAX_TRIALS) return undefined;
   const externals = stretches.map(externalOf);
   const [old, now] = [withExternals(before, externals), withExternals(after, externals)];
-  const groups = new Map<string, OutsideGroup & { peers: string[] }>();
-  for (const { members, names } of units) {
+  const groups = new Map<string, OutsideGroup<Delta> & { peers: string[] }>();
+  for (const { members, names: peers } of units) {
     const [member] = members;
-    if (!member) continue;
     for (const side of ['src', 'dst'] as const) {
       const found = new Map<string, { readonly delta: Delta; readonly ranges: IpRange[] }>();
       for (const [index, { name }] of externals.entries()) {
-        const delta = deltaOf(allowed(old, member.before, name, side), allowed(now, member.after, name, side));
-        if (delta.opened.length + delta.closed.length === 0) continue;
+        const delta = compare(allowed(old, member?.before, name, side), allowed(now, member?.after, name, side));
+        if (delta === undefined) continue;
         const same = found.get(delta.text) ?? { delta, ranges: [] };
         found.set(delta.text, same);
         same.ranges.push(...(stretches[index] ?? []));
       }
-      for (const { delta, ranges } of found.values()) add(side, union(ranges), delta, names);
+      for (const [text, { delta, ranges: some }] of found) {
+        const ranges = union(some);
+        const key = `${side} ${text} ${textOfRanges(ranges)}`;
+        const known = groups.get(key);
+        if (known) known.peers.push(...peers);
+        else groups.set(key, { side, ranges, names: rangeNames(ranges, inside, blocks), peers: [...peers], delta });
+      }
     }
   }
   return [...groups.values()];
-
-  function placesOf(when: 'before' | 'after'): number[] {
-    return units.flatMap(({ members: [member] }) => member?.[when] ?? []);
-  }
-
-  function add(side: 'src' | 'dst', ranges: Ranges, { opened, closed, text }: Delta, peers: readonly string[]): void {
-    const key = `${side} ${text} ${textOfRanges(ranges)}`;
-    const known = groups.get(key);
-    if (known) known.peers.push(...peers);
-    else {
-      const names = rangeNames(ranges, inside, blocks);
-      groups.set(key, { side, ranges, names, peers: [...peers], opened, closed });
-    }
-  }
 }
 
 function allowed(reach: Reachability, peer: number | undefined, external: string, side: 'src' | 'dst'): Allowed {

@@ -1,6 +1,15 @@
 import { containsRange, type IpRange } from '../network/cidr.ts';
-import { cidrsOf, EVERY_ADDRESS, intersection, isSubset, OUTSIDE, type Ranges, union, without } from '../network/ranges.ts';
-import type { BlockCode } from '../reachability/program.ts';
+import {
+  cidrsOf,
+  EVERY_ADDRESS,
+  intersection,
+  isSubset,
+  OUTSIDE,
+  type Ranges,
+  union,
+  without,
+} from '../network/ranges.ts';
+import type { BlockCode } from './program.ts';
 
 /** CIDRs that a name leaves out; a longer list is cut and counted. */
 const MAX_EXCEPT = 8;
@@ -38,13 +47,18 @@ function fewest(ranges: Ranges, inside: Ranges, blocks: readonly BlockCode[]): s
 /** How many terms a block with exceptions saves. */
 function fit(block: IpRange, ranges: Ranges, inside: Ranges): { readonly saving: number; readonly holes: string[] } {
   const part = intersection(ranges, [block]);
-  if (part.length === 0 || (part.length === 1 && part[0] && containsRange(part[0], block))) return { saving: 0, holes: [] };
-  const holes = cidrsOf(without([block], union([...part, ...inside])));
+  if (part.length === 0 || (part.length === 1 && part[0] && containsRange(part[0], block)))
+    return { saving: 0, holes: [] };
+  // A network inside of a hole belongs to it, and one beside a hole does not.
+  const [apart, within] = [without([block], union([...part, ...inside])), without([block], part)].map(cidrsOf);
+  const holes = [apart, within].toSorted((a = [], b = []) => a.length - b.length)[0] ?? [];
   return { saving: cidrsOf(part).length - 1 - holes.length, holes };
 }
 
 function distinct(blocks: readonly BlockCode[]): IpRange[] {
-  const byText = new Map(blocks.flatMap(({ cidr, except }) => [cidr, ...except]).map((one) => [cidrsOf([one])[0], one]));
+  const byText = new Map(
+    blocks.flatMap(({ cidr, except }) => [cidr, ...except]).map((one) => [cidrsOf([one])[0], one]),
+  );
   return [...byText.values()];
 }
 

@@ -200,7 +200,7 @@ function withoutRules(state: NetworkState, fixes: readonly Fix[]): NetworkChange
 const MAX_NAME_LENGTH = 58;
 
 function freeName({ policies }: NetworkState, wanted: string): string {
-  const base = wanted.slice(0, MAX_NAME_LENGTH).replace(/[^a-z0-9]+$/, '');
+  const base = wanted.slice(0, MAX_NAME_LENGTH);
   let name = base;
   for (let count = 2; policies.has(name); count++) name = `${base}-${count}`;
   return name;

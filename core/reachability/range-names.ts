@@ -31,7 +31,7 @@ export function rangeNames(ranges: Ranges, inside: Ranges, blocks: readonly Bloc
 function fewest(ranges: Ranges, inside: Ranges, blocks: readonly BlockCode[]): string[] {
   const texts: string[] = [];
   let left = ranges;
-  const candidates = distinct(blocks).slice(0, MAX_BLOCKS);
+  const candidates = [...distinct(blocks).slice(0, MAX_BLOCKS), ...EVERY_ADDRESS];
   for (;;) {
     const best = candidates
       .map((block) => ({ block, ...fit(block, left, inside) }))

@@ -8,12 +8,9 @@ import type { BlockCode } from './program.ts';
 import { rangeNames } from './range-names.ts';
 import type { Reachability } from './reachability.ts';
 
-/**
- * Stretches of addresses that the policies of touched peers may tell apart. A stored policy names some 2,000 at most, and
- * each is tried with every kind of peer that a change touches.
- */
-const MAX_STRETCHES = 4_000;
-/** Stretches times kinds of peers; some 0.3 s. */
+/** First and last addresses of the blocks in policies of touched peers. A stored policy names some 2,000 blocks at most. */
+export const MAX_EDGES = 4_000;
+/** Stretches between edges, times kinds of peers; some 0.3 s. */
 const MAX_TRIALS = 500_000;
 
 /** What differs alike between peers and addresses that are no peer's. */
@@ -107,7 +104,7 @@ export function stretchesOf(
       for (const at of [from, to + 1n]) edges.set(`${family} ${at}`, { family, from: at, to: at });
     }
   }
-  if (edges.size > MAX_STRETCHES) return undefined;
+  if (edges.size > MAX_EDGES) return undefined;
   const sorted = [...edges.values()].sort((a, b) => a.family - b.family || (a.from < b.from ? -1 : 1));
   const meant = without(within, inside);
   const named = intersection(union(blocks.map(({ cidr }) => cidr)), meant);

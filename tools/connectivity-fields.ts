@@ -26,11 +26,8 @@ const verdict = z.enum(['reachable', 'unreachable', 'partial']);
 const presence = z.enum(['online', 'offline', 'unknown']);
 const row = z.looseObject({}).describe('stage, direction, reason_code, policy, rule_index');
 
-export const wouldFixField = z
-  .array(z.looseObject({ change: z.string() }))
-  .describe(
-    'What to do, in this order; all of it together is computed to open what was asked. apply_changes has `changes` for plan_network_change',
-  );
+/** What to do, in this order: all of it together was computed to open what was asked. */
+export const wouldFixField = z.array(z.looseObject({}));
 
 export const connectivityAnswer = z.strictObject({
   verdict: z.enum(['reachable', 'unreachable', 'partial', 'undetermined']).describe('By policy alone; see presence'),

@@ -16,7 +16,7 @@ export const shownChange = z.strictObject({
 });
 
 const row = z.strictObject({
-  src: z.string().describe('A peer; or addresses that are no peer: a CIDR, or outside for all, with what is left out'),
+  src: z.string(),
   dst: z.string(),
   protocol: z.string(),
   from: z.int().nullable(),
@@ -26,12 +26,12 @@ const row = z.strictObject({
 export const effectFields = z.strictObject({
   opened: z.array(row),
   closed: z.array(row),
-  opened_pairs: z.int().describe('Pairs of peers'),
+  opened_pairs: z.int(),
   closed_pairs: z.int(),
-  opened_outside: z.int().optional().describe('Pairs of a peer and addresses outside of the network'),
+  opened_outside: z.int().optional(),
   closed_outside: z.int().optional(),
-  unchanged_count: z.int().describe('Pairs that may talk before and after alike'),
-  omitted: z.int().describe('Rows left out'),
+  unchanged_count: z.int(),
+  omitted: z.int(),
 });
 
 /** Copies, because answers are checked as mutable data. */
@@ -42,16 +42,16 @@ export function effectFieldsOf({ opened, closed, ...counts }: EffectView): z.inp
 /** A plan as answers show it. */
 export const planFields = z.strictObject({
   plan_id: z.string(),
-  summary: z.string().describe('The computed effect in one line'),
-  planned_by: z.enum(PLANNERS).describe('Whose reading of the intent it is'),
-  reading: z.string().describe('What they say of it, not checked'),
+  summary: z.string(),
+  planned_by: z.enum(PLANNERS),
+  reading: z.string(),
   risk_level: riskLevel,
   risk_reasons: z.array(z.string()),
   verified: z.boolean().describe('Whether the effect is proven to be what was asked for'),
   verification: z
     .enum(VERIFICATIONS)
     .describe('unmet: needs intents:override to be applied; unproven: nothing to hold the effect against'),
-  unmet: z.array(z.string()).describe('What keeps it from being verified'),
+  unmet: z.array(z.string()),
   effect: effectFields,
   changes: z.array(shownChange),
   warnings: z.array(z.string()),

@@ -26,8 +26,9 @@ const verdict = z.enum(['reachable', 'unreachable', 'partial']);
 const presence = z.enum(['online', 'offline', 'unknown']);
 const row = z.looseObject({}).describe('stage, direction, reason_code, policy, rule_index');
 
-/** What to do, in this order: all of it together was computed to open what was asked. */
-export const wouldFixField = z.array(z.looseObject({}));
+export const wouldFixField = z
+  .array(z.looseObject({}))
+  .describe('What to do, in this order; all of it together was computed to open what was asked');
 
 export const connectivityAnswer = z.strictObject({
   verdict: z.enum(['reachable', 'unreachable', 'partial', 'undetermined']).describe('By policy alone; see presence'),

@@ -16,7 +16,7 @@ export const shownChange = z.strictObject({
 });
 
 const row = z.strictObject({
-  src: z.string(),
+  src: z.string().describe('A peer; or addresses that are no peer: a CIDR, or outside for all, with what is left out'),
   dst: z.string(),
   protocol: z.string(),
   from: z.int().nullable(),
@@ -26,12 +26,12 @@ const row = z.strictObject({
 export const effectFields = z.strictObject({
   opened: z.array(row),
   closed: z.array(row),
-  opened_pairs: z.int(),
+  opened_pairs: z.int().describe('Pairs of peers'),
   closed_pairs: z.int(),
-  opened_outside: z.int().optional(),
+  opened_outside: z.int().optional().describe('Pairs of a peer and a CIDR or outside'),
   closed_outside: z.int().optional(),
-  unchanged_count: z.int(),
-  omitted: z.int(),
+  unchanged_count: z.int().describe('Pairs that may talk before and after alike'),
+  omitted: z.int().describe('Rows left out'),
 });
 
 /** Copies, because answers are checked as mutable data. */
@@ -44,14 +44,14 @@ export const planFields = z.strictObject({
   plan_id: z.string(),
   summary: z.string(),
   planned_by: z.enum(PLANNERS),
-  reading: z.string(),
+  reading: z.string().describe('What whoever read it says of it, not checked'),
   risk_level: riskLevel,
   risk_reasons: z.array(z.string()),
   verified: z.boolean().describe('Whether the effect is proven to be what was asked for'),
   verification: z
     .enum(VERIFICATIONS)
     .describe('unmet: needs intents:override to be applied; unproven: nothing to hold the effect against'),
-  unmet: z.array(z.string()),
+  unmet: z.array(z.string()).describe('What keeps it from being verified'),
   effect: effectFields,
   changes: z.array(shownChange),
   warnings: z.array(z.string()),

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { agent, buildKit, person } from '../../test/kit.ts';
 import { seedPeers } from '../../test/seed-peers.ts';
+import { memberDraft } from '../identity/members.ts';
 import type { NetworkChange } from '../network/changes.ts';
 import type { Expectation, Planner } from './planner.ts';
 
@@ -112,6 +113,9 @@ describe('whose reading a plan is', () => {
   it('is told to who approves', async () => {
     await using on = await scene();
     const { plan_id: id } = await on.plan(ofCaller(WEB, NOBODY_ELSE));
+    const record = memberDraft('ada', 'admin');
+    const commit = { actor: 'system:test', reason: 'members', requestId: 'r' };
+    await on.kit.services.store.commit(on.workspace, [{ op: 'create', record }], commit);
     const as = agent(['intents:apply'], on.workspace, { id: on.as.id });
     const found = await on.kit.call(
       'apply_network_change',

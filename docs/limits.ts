@@ -11,6 +11,7 @@ import { MAX_ANNOTATIONS, MAX_DOCUMENTS } from '../core/network/manifest.ts';
 import { POLICY_LIMITS } from '../core/network/policy.ts';
 import { AGENT_PEER_SHARE } from '../core/network/register.ts';
 import { MAX_PATH_REPORTS, MAX_PATHS_OF_NODE } from '../core/network/reported-paths.ts';
+import { MAX_EDGES } from '../core/reachability/outside.ts';
 import { SIMULATE_LIMITS } from '../core/reachability/simulate.ts';
 import { MAX_FIELD_ERRORS } from '../core/schema-errors.ts';
 import { TEXT_LIMITS } from '../core/text.ts';
@@ -55,6 +56,7 @@ export const limits: Readonly<Record<string, readonly Row[]>> = {
     ['Documents of one apply', MAX_DOCUMENTS, ''],
     ['Changes of one plan', MAX_CHANGES, ''],
     ['Expectations of one plan', MAX_EXPECTATIONS, ''],
+    ['Edges of address ranges that one plan or difference compares; with more it is not proven', MAX_EDGES, ''],
     ['Reports of paths in one heartbeat', MAX_PATH_REPORTS, ''],
     ['Wrong fields named in one refusal', MAX_FIELD_ERRORS, ''],
   ],

@@ -51,7 +51,10 @@ describe('the life of a change', () => {
     const { workspace, as, plan, apply, approve, reaches } = await scene(kit);
     const planned = await plan();
     expect(planned).toMatchObject({
-      summary: 'Let only role=web reach role=db on TCP 5432.',
+      summary:
+        'Opens nothing; closes everything but TCP 5432 from role=web (2 peers) to db-1, and everything from api-1 to db-1, and 1 more.',
+      planned_by: 'grammar',
+      reading: 'Let only role=web reach role=db on TCP 5432.',
       risk_level: 'medium',
       verified: true,
       unmet: [],

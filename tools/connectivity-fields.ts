@@ -26,6 +26,10 @@ const verdict = z.enum(['reachable', 'unreachable', 'partial']);
 const presence = z.enum(['online', 'offline', 'unknown']);
 const row = z.looseObject({}).describe('stage, direction, reason_code, policy, rule_index');
 
+export const wouldFixField = z
+  .array(z.looseObject({}))
+  .describe('What to do, in this order; all of it together was computed to open what was asked');
+
 export const connectivityAnswer = z.strictObject({
   verdict: z.enum(['reachable', 'unreachable', 'partial', 'undetermined']).describe('By policy alone; see presence'),
   presence: z.strictObject({ src: presence, dst: presence }),
@@ -38,7 +42,7 @@ export const connectivityAnswer = z.strictObject({
   steps: z.array(row),
   allowed: allowedPorts,
   blocked_by: z.array(row),
-  would_fix: z.array(z.looseObject({})),
+  would_fix: wouldFixField,
   now: z
     .strictObject({ verdict, changed_by: z.looseObject({}).nullable() })
     .describe('The verdict today and the commit that changed it'),

@@ -29,7 +29,16 @@ test('a difference names resources with paths, pairs with their cause, and commi
   expect(diff.changed).toEqual([
     { kind: 'MeshNetwork', name: 'default', changes: [{ path: '/spec/mtu', old: 1280, new: 1300 }] },
   ]);
-  expect(diff.connectivity).toEqual([
+  const ofPeers = ({ src, dst }: { src: string; dst: string }) => src !== 'outside' && dst !== 'outside';
+  expect(diff.connectivity).toContainEqual({
+    type: 'removed',
+    src: 'outside',
+    dst: 'db-1',
+    old: 'ALL',
+    new: [],
+    causes: ['policies/web-to-db'],
+  });
+  expect(diff.connectivity.filter(ofPeers)).toEqual([
     {
       type: 'changed',
       src: 'web-1',

@@ -36,6 +36,7 @@ export const diffSnapshots = defineHeavyOperation({
       }),
     ),
     omitted_connectivity: z.int(),
+    outside_compared: z.boolean(),
     commits: z.array(z.looseObject({ revision: z.int(), reviewed_by: z.string().nullable() })),
   }),
   access: 'snapshots:read',

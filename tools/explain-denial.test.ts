@@ -42,7 +42,16 @@ test('a policy that isolates is named, with the policy that would let the connec
     explanation: 'app-1 may not reach db-1 on TCP port 5432. Policy web-to-db isolates db-1, and no rule lets this in.',
     allowed: [],
     blocked_by: [{ stage: 'ingress', reason_code: 'INGRESS_ISOLATED', policy: 'web-to-db' }],
-    would_fix: [{ change: 'add_policy', direction: 'ingress' }],
+    would_fix: [
+      {
+        change: 'apply_changes',
+        changes: [{ action: 'create', resource: 'MeshPolicy', name: 'allow-app-1-to-db-1' }],
+        opens_pairs: 1,
+        closes_pairs: 0,
+      },
+      { change: 'come_online', peer: 'app-1' },
+      { change: 'come_online', peer: 'db-1' },
+    ],
   });
 });
 
@@ -53,6 +62,11 @@ test('what is allowed is no denial, and says who is offline', async () => {
     explanation: 'web-1 may reach db-1 on TCP port 5432. But web-1 and db-1 are offline.',
     allowed: [{ protocol: 'TCP', from: 5432, to: 5432 }],
     blocked_by: [],
-    would_fix: [],
+    would_fix: ['web-1', 'db-1'].map((peer) => ({
+      change: 'come_online',
+      peer,
+      by: 'the device',
+      detail: `${peer} is offline: start the node there (mesh up).`,
+    })),
   });
 });

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { connectivity } from '../core/history/connectivity.ts';
 import { describeDenial } from '../core/history/denial.ts';
 import { READ } from '../core/operation.ts';
-import { allowedPorts, pairQuery, withProtocol } from './connectivity-fields.ts';
+import { allowedPorts, pairQuery, withProtocol, wouldFixField } from './connectivity-fields.ts';
 import { defineHeavyOperation } from './define.ts';
 import { asksPast, pastFields, stateFor } from './past.ts';
 
@@ -10,14 +10,14 @@ export const explainDenial = defineHeavyOperation({
   name: 'explain_denial',
   title: 'Explain a denial',
   description:
-    'Why a connection is or was refused: each obstacle with its policy and rule, and the smallest change that removes it.',
+    'Why a connection is or was refused: each obstacle with its policy and rule, and what opens the connection.',
   input: z.strictObject({ ...pairQuery, ...pastFields }),
   output: z.strictObject({
     denied: z.boolean(),
     explanation: z.string(),
     allowed: allowedPorts,
     blocked_by: z.array(z.looseObject({})),
-    would_fix: z.array(z.looseObject({})),
+    would_fix: wouldFixField,
   }),
   access: 'network:read',
   workspace: 'scoped',

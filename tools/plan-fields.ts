@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { VERIFICATIONS } from '../core/intent/assess.ts';
+import { PLANNERS, VERIFICATIONS } from '../core/intent/assess.ts';
 import { type EffectView, viewOfEffect } from '../core/intent/effect-view.ts';
 import type { ProposedPlan } from '../core/intent/plan.ts';
 import { RISK_LEVELS } from '../core/intent/risk.ts';
@@ -16,7 +16,7 @@ export const shownChange = z.strictObject({
 });
 
 const row = z.strictObject({
-  src: z.string(),
+  src: z.string().describe('A peer; or addresses that are no peer: a CIDR, or outside for all, with what is left out'),
   dst: z.string(),
   protocol: z.string(),
   from: z.int().nullable(),
@@ -26,8 +26,10 @@ const row = z.strictObject({
 export const effectFields = z.strictObject({
   opened: z.array(row),
   closed: z.array(row),
-  opened_pairs: z.int(),
+  opened_pairs: z.int().describe('Pairs of peers'),
   closed_pairs: z.int(),
+  opened_outside: z.int().optional().describe('Pairs of a peer and a CIDR or outside'),
+  closed_outside: z.int().optional(),
   unchanged_count: z.int().describe('Pairs that may talk before and after alike'),
   omitted: z.int().describe('Rows left out'),
 });
@@ -41,6 +43,8 @@ export function effectFieldsOf({ opened, closed, ...counts }: EffectView): z.inp
 export const planFields = z.strictObject({
   plan_id: z.string(),
   summary: z.string(),
+  planned_by: z.enum(PLANNERS),
+  reading: z.string().describe('What whoever read it says of it, not checked'),
   risk_level: riskLevel,
   risk_reasons: z.array(z.string()),
   verified: z.boolean().describe('Whether the effect is proven to be what was asked for'),
@@ -63,6 +67,8 @@ export function planFieldsOf({ id, spec, assessment }: ProposedPlan, dryRun: boo
   return {
     plan_id: id,
     summary: spec.summary,
+    planned_by: assessment.view.plannedBy,
+    reading: assessment.view.sentence,
     risk_level: risk.level,
     risk_reasons: [...risk.reasons],
     verified: verification === 'proven',
@@ -71,7 +77,7 @@ export function planFieldsOf({ id, spec, assessment }: ProposedPlan, dryRun: boo
     effect: effectFieldsOf(viewOfEffect(effect)),
     changes: [...shown],
     warnings: [...warnings],
-    questions: [...(spec.questions ?? [])],
+    questions: [...assessment.view.closing.map((text) => `Is it meant that ${text}?`), ...(spec.questions ?? [])],
     diff_markdown: diffMarkdown + (spec.words ?? ''),
     base_revision: spec.baseRevision,
     expires_at: formatInstant(spec.expiresAt),

@@ -39,7 +39,8 @@ describe('plan_network_change', () => {
     const { plan } = await scene(kit);
     const planned = await plan({ intent: 'start from nothing', changes: [denyAll] });
     expect(planned).toMatchObject({
-      summary: 'create MeshPolicy base.',
+      planned_by: 'caller',
+      reading: 'create MeshPolicy base.',
       verified: false,
       verification: 'unproven',
       risk_level: 'medium',
@@ -149,11 +150,8 @@ describe('plan_network_change', () => {
     const db = { matchLabels: { role: 'db' } };
     const closed = await plan({ intent: 'nobody may reach the database' });
     expect([closed.risk_level, closed.risk_reasons]).toEqual(['medium', ['ends all traffic of 2 pairs of peers']]);
-    const outside = await plan({
-      intent: 'x',
-      changes: [policy('out', { action: 'ALLOW', peerSelector: db, ingress: [{ from: ['*'] }] })],
-    });
-    expect(outside.risk_level).toBe('critical');
+    const anyone = policy('out', { action: 'ALLOW', peerSelector: db, ingress: [{ from: ['*'] }] });
+    expect((await plan({ intent: 'x', changes: [anyone] })).risk_level).toBe('low');
     await kit.call('plan_network_change', { intent: 'x', changes: [denyAll] }, admin);
     await kit.services.store.commit(
       workspace,
@@ -174,6 +172,11 @@ describe('plan_network_change', () => {
       ],
       { actor: 'system:test', reason: 'close', requestId: 'r' },
     );
+    const outside = await plan({ intent: 'x', changes: [anyone] });
+    expect([outside.risk_level, outside.risk_reasons]).toEqual([
+      'critical',
+      expect.arrayContaining(['lets anyone in, from outside the network too, sensitive peers too']),
+    ]);
     const opens = await plan({ intent: 'let web reach the database on port 5432' });
     expect([opens.risk_level, opens.risk_reasons]).toEqual(['high', ['opens new ways to 1 sensitive peer']]);
     expect(opens.effect.opened).toEqual([{ src: 'web-1', dst: 'db-1', protocol: 'TCP', from: 5432, to: 5432 }]);

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { PLANNERS } from '../core/intent/assess.ts';
 import type { Services } from '../core/services.ts';
 import { formatInstant } from '../core/time.ts';
 import { resultRevision, WORKFLOW_STATES, type WorkflowRecord } from '../core/workflow/workflow-record.ts';
@@ -28,6 +29,8 @@ export const workflowRow = z.strictObject(workflowFields);
 export const workflowDetail = z.strictObject({
   ...workflowFields,
   intent: z.string(),
+  plannedBy: z.enum(PLANNERS).nullable().describe('Whose reading of the intent it is; null of a call that waits'),
+  reading: z.string().nullable().describe('What they say of it, not checked'),
   appliedBy: z.string(),
   approvalAskedOf: z.string().nullable(),
   overridden: z.boolean(),
@@ -73,6 +76,8 @@ export function workflowDetailOf(
   return {
     ...workflowRowOf(record),
     intent: spec.intent,
+    plannedBy: spec.plannedBy ?? null,
+    reading: spec.sentence ?? null,
     appliedBy: spec.appliedBy,
     approvalAskedOf: spec.approvalAskedOf ?? null,
     overridden: spec.overridden,

@@ -218,8 +218,8 @@ function showWorkflow(workflow) {
   $('#facts').replaceChildren(...factsOf(workflow));
   $('#call').replaceChildren(...callOf(workflow.call));
   $('#effect').replaceChildren(
-    ...effectOf('Opens', effect.opened, effect.opened_pairs),
-    ...effectOf('Closes', effect.closed, effect.closed_pairs),
+    ...effectOf('Opens', effect.opened, effect.opened_pairs, effect.opened_outside),
+    ...effectOf('Closes', effect.closed, effect.closed_pairs, effect.closed_outside),
     element('p', { className: 'hint' }, `${effect.unchanged_count} pairs stay as they are.${omitted(effect)}`),
   );
   $('#changes').replaceChildren(...changes.map(changeOf));
@@ -236,6 +236,7 @@ function factsOf(workflow) {
     ['Risk', [risk(riskLevel), ...riskReasons.map((reason) => element('p', {}, reason))]],
     ['Warnings', warnings.map((warning) => element('p', {}, warning))],
     ['Asked for', intent],
+    ['Read by', workflow.plannedBy && `${workflow.plannedBy} (not checked): ${workflow.reading}`],
     ['Requested by', [`${requestedBy}, `, time(requestedAt)]],
     ['Approval asked of', workflow.approvalAskedOf],
     ['Expires', status === 'pending' && [time(expiresAt)]],
@@ -260,8 +261,9 @@ function callOf(call) {
   return [element('h2', {}, 'Call'), element('p', {}, element('code', {}, call.operation)), input];
 }
 
-function effectOf(verb, rows, pairs) {
-  const heading = element('h3', {}, `${verb} (${pairs} ${pairs === 1 ? 'pair' : 'pairs'})`);
+function effectOf(verb, rows, pairs, outside = 0) {
+  const more = outside === 0 ? '' : `, and ${outside} with addresses outside of the network`;
+  const heading = element('h3', {}, `${verb} (${pairs} ${pairs === 1 ? 'pair' : 'pairs'}${more})`);
   if (rows.length === 0) return [heading, element('p', { className: 'hint' }, 'Nothing.')];
   const header = ['From', 'To', 'Traffic'].map((name) => element('th', { scope: 'col' }, name));
   const lines = rows.map((row) => {

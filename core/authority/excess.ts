@@ -1,6 +1,5 @@
 import { ancestors, family, isLive } from '../identity/delegation.ts';
 import type { Effect } from '../intent/effect.ts';
-import { openedOutside } from '../intent/outside.ts';
 import { type PortSpan, spanText } from '../intent/port-spans.ts';
 import { lookUpById } from '../network/find.ts';
 import type { PortEntry } from '../network/policy.ts';
@@ -132,8 +131,8 @@ function firstGrown(
   return undefined;
 }
 
-/** Effects name peers only: what shut out addresses that are no peer may not go unseen. New policies say it themselves. */
-function openedToOutside({ before, after, was, is }: Compared): string[] {
+/** What shut out addresses that are no peer may not go unseen. What new policies open is held to the reach as it is written. */
+function openedToOutside({ before, after, effect }: Compared): string[] {
   const undone = [...before.policies.values()].some(
     ({ name, spec }) => !sameValue(after.policies.get(name)?.spec, spec),
   );
@@ -142,8 +141,9 @@ function openedToOutside({ before, after, was, is }: Compared): string[] {
     return next && !(sameValue(next.labels, labels) && next.spec.network === spec.network);
   });
   if (!undone && !moved) return [];
-  const opened = openedOutside({ before, after, was, is, said: undefined, expectations: [] });
-  return opened.length > 0 ? ['it opens connections from or to addresses that are no peer'] : [];
+  if (effect.outside === undefined) return ['it touches more addresses that are no peer than can be compared'];
+  const isOpened = effect.outside.some(({ opened }) => opened.length > 0);
+  return isOpened ? ['it opens connections from or to addresses that are no peer'] : [];
 }
 
 function beyondPolicies(agent: AgentRecord | undefined, { before, after }: Compared, ports: PortSets): string[] {

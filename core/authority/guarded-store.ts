@@ -1,6 +1,7 @@
 import type { Caller } from '../caller.ts';
 import { MeshError } from '../errors.ts';
 import { SYSTEM_WORKSPACE } from '../ids.ts';
+import { outsidePairs } from '../intent/effect.ts';
 import { sharesTurns } from '../network/turn.ts';
 import type { Commit, CommitContext, Op, Store } from '../ports.ts';
 import type { RecordDraft } from '../record.ts';
@@ -126,7 +127,8 @@ async function requireAsShown(
 ): Promise<void> {
   const state = await states.current(workspace);
   const { effect } = comparison({ states, state, writes, now: clock.now() });
-  if (shown === OPENS_NOTHING ? effect.openedPairs === 0 : shownDigest(writes, effect) === shown) return;
+  const opensNothing = () => effect.openedPairs === 0 && outsidePairs(effect, 'opened') === 0;
+  if (shown === OPENS_NOTHING ? opensNothing() : shownDigest(writes, effect) === shown) return;
   throw new MeshError('plan_stale', 'The network has changed since, and this would do something else than was shown.');
 }
 

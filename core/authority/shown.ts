@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Effect } from '../intent/effect.ts';
 import { spanText } from '../intent/port-spans.ts';
+import { textOfRanges } from '../reachability/outside.ts';
 import type { Kind } from '../record.ts';
 import type { Write } from './writes.ts';
 
@@ -16,7 +17,7 @@ const FOLLOWING: ReadonlySet<Kind> = new Set<Kind>(['Presence', 'AddressRest']);
  *
  * @returns SHA-256 in hex
  */
-export function shownDigest(writes: readonly Write[], { groups }: Pick<Effect, 'groups'>): string {
+export function shownDigest(writes: readonly Write[], { groups, outside }: Pick<Effect, 'groups' | 'outside'>): string {
   const records = writes
     .filter(({ kind }) => !FOLLOWING.has(kind))
     .map(({ type, kind, name, before }) => `${type} ${kind} ${before?.uid ?? (MADE_UP.has(kind) ? '' : name)}`);
@@ -26,7 +27,13 @@ export function shownDigest(writes: readonly Write[], { groups }: Pick<Effect, '
       const ports = spanText(opened);
       return src.flatMap((from) => dst.flatMap((to) => (from === to ? [] : [`${from} ${to} ${ports}`])));
     });
+  const addresses = (outside ?? [])
+    .filter(({ opened }) => opened.length > 0)
+    .flatMap(({ side, ranges, peers, opened }) => {
+      const rest = `${side} ${textOfRanges(ranges)} ${spanText(opened)}`;
+      return peers.map((peer) => `${peer} ${rest}`);
+    });
   return createHash('sha256')
-    .update([...records.sort(), ...rows.sort()].join('\n'))
+    .update([...records.sort(), ...rows.sort(), ...addresses.sort(), ...(outside ? [] : ['unknown'])].join('\n'))
     .digest('hex');
 }

@@ -3,13 +3,14 @@ import { findRecord, lookUp } from '../network/find.ts';
 import type { Protocol } from '../network/policy.ts';
 import { normalizeName } from '../network/resources.ts';
 import type { NetworkState } from '../network/state.ts';
-import { type Explanation, explain, type Verdict } from '../reachability/explain.ts';
+import { type ConnectivityQuery, type Explanation, explain, type Verdict } from '../reachability/explain.ts';
 import type { Services } from '../services.ts';
 import { formatInstant } from '../time.ts';
 import type { NetworkCommit } from './blame.ts';
 import { changedBy } from './changed-by.ts';
 import { type Point, pointOf, stateAt } from './point.ts';
 import { spanOf } from './span.ts';
+import { type FixStep, wouldFix } from './would-fix.ts';
 
 type Needs = Pick<Services, 'store' | 'states' | 'clock'>;
 
@@ -40,7 +41,8 @@ export interface ConnectivityAnswer {
   readonly steps: Explanation['steps'];
   readonly allowed: Explanation['allowed'];
   readonly blocked_by: Explanation['blocked_by'];
-  readonly would_fix: Explanation['would_fix'];
+  /** What to do, in this order; together proven to open what was asked. */
+  readonly would_fix: readonly FixStep[];
   readonly now: { readonly verdict: Verdict; readonly changed_by: NetworkCommit | null };
 }
 
@@ -67,7 +69,7 @@ export async function connectivity(
   if (typeof state === 'string') {
     return { ...undetermined(state, question), ...when, now: { verdict: today, changed_by: null } };
   }
-  const { verdict, steps, allowed, blocked_by, would_fix } = judge(state, instant);
+  const { verdict, steps, allowed, blocked_by } = judge(state, instant);
   const presence = { src: onlineIn(state, question.src), dst: onlineIn(state, question.dst) };
   const span = await spanOf(services, state, instant);
   const verdictIn = (past: NetworkState, then: number) => judge(past, then).verdict;
@@ -83,7 +85,10 @@ export async function connectivity(
     steps,
     allowed,
     blocked_by,
-    would_fix,
+    would_fix: [
+      ...wouldFix(states, state, queryIn(state, question), instant),
+      ...(point ? [] : absent(presence, question)),
+    ],
     now: { verdict: today, changed_by: changed },
   };
 }
@@ -94,8 +99,22 @@ function explainIn(
   { src, dst, protocol, port }: ConnectivityQuestion,
   instant: number,
 ): Explanation {
-  const query = { src: nameIn(state, src), dst: nameIn(state, dst), protocol, port };
-  return explain(states.reachability(state, instant), query);
+  return explain(states.reachability(state, instant), queryIn(state, { src, dst, protocol, port }));
+}
+
+function queryIn(state: NetworkState, { src, dst, protocol, port }: ConnectivityQuestion): ConnectivityQuery {
+  return { src: nameIn(state, src), dst: nameIn(state, dst), protocol, port };
+}
+
+/** Peers that have to be there for a connection that is allowed. */
+function absent(presence: ConnectivityAnswer['presence'], { src, dst }: ConnectivityQuestion): FixStep[] {
+  const missing = [...(presence.src === 'offline' ? [src] : []), ...(presence.dst === 'offline' ? [dst] : [])];
+  return missing.map((peer) => ({
+    change: 'come_online',
+    peer,
+    by: 'the device',
+    detail: `${peer} is offline: start the node there (mesh up).`,
+  }));
 }
 
 /** A name as this state spells it; a name it does not know stays as given. */

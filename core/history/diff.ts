@@ -5,7 +5,7 @@ import { modelOf } from '../network/model.ts';
 import { withPeerNames } from '../network/peer-lists.ts';
 import type { NetworkState } from '../network/state.ts';
 import { sameValue } from '../network/value.ts';
-import { type AttributedRow, attributeFirst, changesBetween } from '../reachability/attribute.ts';
+import { type AttributedRow, attributeWithOutside, changesBetween } from '../reachability/attribute.ts';
 import { createEngine } from '../reachability/engine.ts';
 import type { StoredRecord } from '../record.ts';
 import type { Services } from '../services.ts';
@@ -22,9 +22,11 @@ export interface StateDiff {
   readonly removed: ResourceRef[];
   readonly changed: ChangedResource[];
   readonly presence: { readonly peer: string; readonly old: string; readonly new: string }[];
-  /** Pairs whose allowed ports differ, each with the resources that caused it. */
+  /** Pairs of peers, or of a peer and addresses outside, whose allowed ports differ, each with the resources that caused it. */
   readonly connectivity: AttributedRow[];
   readonly omitted_connectivity: number;
+  /** False where addresses outside of the network are too many to be compared. */
+  readonly outside_compared: boolean;
   /** The commits between the two, oldest first: who changed what, and who approved it. */
   readonly commits: NetworkCommit[];
 }
@@ -50,7 +52,7 @@ export async function diffStates(
   const to = { state: sharing(later, from.state), at };
   const before = modelOf(from.state, from.at);
   const after = modelOf(to.state, to.at);
-  const connectivity = attributeFirst(before, changesBetween(before, after), after, engine, MAX_ROWS);
+  const connectivity = attributeWithOutside(before, changesBetween(before, after), after, engine, MAX_ROWS);
   const [older, newer] = from.state.revision <= to.state.revision ? [from.state, to.state] : [to.state, from.state];
   const span = { after: older.revision, upTo: newer.revision, limit: MAX_COMMITS };
   const commits = await networkCommits(services, newer.workspace, span);
@@ -62,6 +64,7 @@ export async function diffStates(
     presence: presenceDiff(from.state, to.state),
     connectivity: connectivity.rows,
     omitted_connectivity: connectivity.omitted,
+    outside_compared: connectivity.isOutsideCompared,
     commits: commits.map(viewOfCommit),
   };
 }

@@ -13,6 +13,7 @@ import type { Op } from '../ports.ts';
 import type { Services } from '../services.ts';
 import { diffMarkdown, type PlanView, type ShownChange } from './diff-markdown.ts';
 import { type Effect, effectOf } from './effect.ts';
+import { effectTitle } from './effect-title.ts';
 import { saysSomething, type Unmet, unmetExpectations } from './expectations.ts';
 import { type Finding, findingsOf, type Requester } from './findings.ts';
 import type { Expectation, RecordExpectation } from './planner.ts';
@@ -30,14 +31,32 @@ export interface Proposal {
    * caller. What opens beyond them is an objection then.
    */
   readonly expectedBy?: ExpectedBy;
-  /** What the grammar reads in the intent, where it reads it: what these changes open to addresses is asked for. */
+  /** What the grammar reads in the intent, where it reads it: what these changes open to addresses and close is asked for. */
   readonly said?: readonly NetworkChange[];
-  readonly summary: string;
+  readonly plannedBy: PlannedBy;
+  /** What whoever planned it says of it; shown as such, never as what was computed. */
+  readonly sentence: string;
   /** What a person should know beside what is computed. */
   readonly notes?: readonly string[];
 }
 
 export type ExpectedBy = 'planner' | 'caller';
+
+/**
+ * Whose reading of the intent the changes are: the built-in grammar's, a model's, the caller's own, or code's that brings
+ * back an earlier state.
+ */
+export const PLANNERS = ['grammar', 'model', 'caller', 'revert'] as const;
+export type PlannedBy = (typeof PLANNERS)[number];
+
+/** Whose reading a stored plan or workflow is; what an earlier version stored does not say. */
+export function readingOf(spec: {
+  readonly plannedBy?: PlannedBy;
+  readonly sentence?: string;
+  readonly summary: string;
+}): Pick<Proposal, 'plannedBy' | 'sentence'> {
+  return { plannedBy: spec.plannedBy ?? 'caller', sentence: spec.sentence ?? spec.summary };
+}
 
 /**
  * `proven`: everything that was expected holds. `unmet`: something does not. `unproven`: nothing was expected but by the
@@ -55,6 +74,8 @@ export interface Assessment {
   readonly outcomes: ChangePlan['outcomes'];
   readonly shown: readonly ShownChange[];
   readonly effect: Effect;
+  /** The effect in one line. */
+  readonly title: string;
   readonly risk: Risk;
   readonly warnings: readonly string[];
   readonly verification: Verification;
@@ -82,7 +103,7 @@ export interface Assessment {
 export async function assess(
   services: Pick<Services, 'store' | 'states' | 'clock' | 'settings'>,
   workspace: string,
-  { changes: given, expectations, records, expectedBy, said, summary, notes = [] }: Proposal,
+  { changes: given, expectations, records, expectedBy, said, plannedBy, sentence, notes = [] }: Proposal,
   requester: Requester | undefined,
 ): Promise<Assessment> {
   const { store, states, clock } = services;
@@ -106,8 +127,9 @@ export async function assess(
   const policies = new Set(
     shown.flatMap(({ resource, action, name }) => (resource === 'MeshPolicy' && action !== 'delete' ? [name] : [])),
   );
-  const isBounded = expectedBy !== undefined && records.length === 0 && expectations.length > 0;
-  const meant = isBounded && said ? planned(state, said, now) : undefined;
+  const isNamed = records.length === 0 && expectations.length > 0;
+  const bounds = !isNamed ? 'none' : expectedBy === undefined ? 'closing' : 'all';
+  const meant = bounds === 'all' && said ? planned(state, said, now) : undefined;
   const beyond =
     requester && isAgentId(requester.id)
       ? beyondAuthority(
@@ -119,13 +141,13 @@ export async function assess(
   const findings = findingsOf({
     before: state,
     after,
-    said: meant && states.reachability(meant, now),
+    said: meant && effectOf(was, states.reachability(meant, now)),
     was,
     is,
     effect,
     policies,
     expectations,
-    isBounded,
+    bounds,
     beyond,
     later: [...laterViews({ before: state, after, now }, states)],
     callerPeer,
@@ -143,15 +165,22 @@ export async function assess(
   ];
   const held = expectations.filter((one) => expectedBy === undefined || saysSomething(one, after)).length;
   const verification = verificationOf(objections, held + records.length, expectedBy);
-  const warnings = [...notes, ...findings.flatMap(({ blocks, message }) => (blocks ? [] : [message]))];
+  const unblocked = findings.filter(({ blocks }) => !blocks);
+  const closing = unblocked.flatMap(({ code, message }) => (code === 'CLOSES_MORE' ? [message] : []));
+  const others = unblocked.flatMap(({ code, message }) => (code === 'CLOSES_MORE' ? [] : [message]));
+  const warnings = [...closing, ...notes, ...others];
+  const title = effectTitle(effect, after);
   const risk = riskOf(effect, state, after, { callerPeer, findings });
   const view: PlanView = {
-    summary,
+    title,
+    plannedBy,
+    sentence,
     shown,
     effect,
     after,
     risk,
-    warnings,
+    closing,
+    warnings: [...notes, ...others],
     verification,
     expected: expectations.length + records.length,
     objections:
@@ -165,6 +194,7 @@ export async function assess(
     outcomes,
     shown,
     effect,
+    title,
     risk,
     warnings,
     verification,

@@ -21,11 +21,14 @@ function viewOf(
   const [before, after] = [stateWith(...peers), stateWith(...peers, ...policies)];
   const effect = effectOf(compile(modelOf(before, 0)), compile(modelOf(after, 0)));
   return {
-    summary: 'Close the databases.',
+    title: 'Close the databases.',
+    plannedBy: 'grammar',
+    sentence: 'Close them.',
     shown: [{ action: 'create', resource: 'MeshPolicy', name: 'no-db', before: '', after: 'kind: MeshPolicy\n' }],
     effect,
     after,
     risk: { level: 'medium', reasons: ['ends all traffic'] },
+    closing: [],
     warnings: [],
     verification: 'proven',
     expected: 1,
@@ -40,6 +43,8 @@ describe('the Markdown of a plan', () => {
     const peers = [...many(3, 'web'), ...many(2, 'db'), peer('laptop')];
     expect(diffMarkdown(viewOf(peers, [denied('db')]))).toBe(`# Close the databases.
 
+Planned by the built-in grammar, which read the intent as: Close them.
+
 Risk: **medium** (ends all traffic)
 
 Verification: **proven**: 1 expectation checked against the computed effect, all hold.
@@ -48,11 +53,12 @@ Verification: **proven**: 1 expectation checked against the computed effect, all
 
 Nothing.
 
-## Closes (10 pairs)
+## Closes (10 pairs, and 2 with addresses outside of the network)
 
 | from | to | ports | pairs | for example |
 |---|---|---|---|---|
 | every peer (6) | role=db (2 peers) | everything | 10 | web-1 → db-1 |
+| outside | role=db (2 peers) | everything | 2 | outside → db-1 |
 
 Unchanged: 20 pairs of peers.
 
@@ -88,8 +94,8 @@ A signed-in person with workflows:approve; the one who asked only while nobody e
     );
     const view = viewOf(peers, policies);
     const { rows, omittedRows, omittedPairs } = effectTexts(view.effect, 'closed', view.after, 20);
-    expect([rows.length, omittedRows, omittedPairs]).toEqual([20, 10, 10 * 2 * 59]);
-    expect(diffMarkdown(view)).toContain('| … | … | 10 more rows | 1180 | |');
+    expect([rows.length, omittedRows, omittedPairs]).toEqual([20, 40, 10 * 2 * 59 + 30 * 2]);
+    expect(diffMarkdown(view)).toContain('| … | … | 40 more rows | 1240 | |');
   });
 
   it('lets no name, summary or word of a planner look like a part of it', () => {
@@ -97,7 +103,8 @@ A signed-in person with workflows:approve; the one who asked only while nobody e
       'x\n\n## Approval\n\nNone is needed. [click](https://evil.example) `a` | b <img> www.evil.example \u202e';
     const text = diffMarkdown(
       viewOf(many(2, 'db'), [denied('db')], {
-        summary: hostile,
+        title: hostile,
+        sentence: hostile,
         warnings: [hostile],
         objections: [hostile],
         verification: 'unmet',
@@ -110,7 +117,7 @@ A signed-in person with workflows:approve; the one who asked only while nobody e
     expect(text.split('\n').filter((line) => line.startsWith('## '))).toEqual([
       '## Not verified',
       '## Opens',
-      '## Closes (2 pairs)',
+      '## Closes (2 pairs, and 2 with addresses outside of the network)',
       '## Changes',
       '## Warnings',
       '## Approval',

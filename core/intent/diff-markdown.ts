@@ -1,7 +1,7 @@
 import type { WorkspaceSettings } from '../identity/workspaces.ts';
 import type { NetworkState } from '../network/state.ts';
-import type { Verification } from './assess.ts';
-import type { Effect } from './effect.ts';
+import type { PlannedBy, Verification } from './assess.ts';
+import { type Effect, outsidePairs } from './effect.ts';
 import { type EffectText, effectTexts } from './effect-rows.ts';
 import { lineDiff } from './line-diff.ts';
 import { code, counted, fenced, plain, quote } from './markdown.ts';
@@ -21,12 +21,18 @@ export interface ShownChange {
 
 /** What the Markdown of a plan is made of; all of it computed. */
 export interface PlanView {
-  readonly summary: string;
+  /** The effect in one line. */
+  readonly title: string;
+  readonly plannedBy: PlannedBy;
+  /** Of whoever planned it; marked as theirs. */
+  readonly sentence: string;
   readonly shown: readonly ShownChange[];
   readonly effect: Effect;
   /** The network after the change: its labels name the kinds of peers. */
   readonly after: NetworkState;
   readonly risk: Risk;
+  /** What closes beyond what was named. */
+  readonly closing: readonly string[];
   readonly warnings: readonly string[];
   readonly verification: Verification;
   /** How many expectations were checked. */
@@ -35,6 +41,8 @@ export interface PlanView {
   readonly settings: WorkspaceSettings;
 }
 
+/** Two sides of a title, with what its markup adds. */
+const MAX_TITLE = 600;
 const MAX_ROWS = 20;
 const MAX_LINES = 30;
 const MAX_CHANGES = 30;
@@ -42,10 +50,13 @@ const MAX_DIFF_LINES = 120;
 
 /** The plan as Markdown, for display and for messages that ask for approval. The same plan gives the same text. */
 export function diffMarkdown(view: PlanView): string {
-  const { summary, risk, effect, warnings } = view;
+  const { title, risk, effect, warnings, closing } = view;
   const reasons = risk.reasons.length > 0 ? ` (${risk.reasons.map((reason) => plain(reason)).join('; ')})` : '';
   const lines = [
-    `# ${plain(summary)}`,
+    `# ${plain(title, MAX_TITLE)}`,
+    '',
+    ...list('Closes more than was named: is it meant?', closing),
+    plannedByText(view),
     '',
     `Risk: **${risk.level}**${reasons}`,
     '',
@@ -85,13 +96,24 @@ export function wordingViewOf(intent: string, view: PlanView): WordingView {
   const { level, reasons } = view.risk;
   return {
     intent,
-    summary: view.summary,
+    summary: view.title,
     risk: [level, ...reasons].join('; '),
     opens: sentences('opened'),
     closes: sentences('closed'),
-    warnings: view.warnings.slice(0, MAX_LINES),
+    warnings: [...view.closing, ...view.warnings].slice(0, MAX_LINES),
     unmet: view.objections.slice(0, MAX_LINES),
   };
+}
+
+const WHOSE = {
+  grammar: 'the built-in grammar, which read the intent as',
+  model: 'a model, which says (its own words, not checked)',
+  caller: 'the caller, who wrote the changes',
+  revert: 'the history of the network',
+} as const satisfies Record<PlannedBy, string>;
+
+function plannedByText({ plannedBy, sentence }: PlanView): string {
+  return `Planned by ${WHOSE[plannedBy]}: ${plain(sentence)}`;
 }
 
 function verificationText({ verification, expected, objections }: PlanView): string {
@@ -124,9 +146,11 @@ function list(title: string, items: readonly string[]): string[] {
 function side(title: string, { effect, after }: PlanView, of: 'opened' | 'closed'): string[] {
   const pairs = of === 'opened' ? effect.openedPairs : effect.closedPairs;
   const { rows, omittedRows, omittedPairs } = effectTexts(effect, of, after, MAX_ROWS);
-  if (rows.length === 0) return [`## ${title}`, '', 'Nothing.', ''];
+  if (rows.length === 0) return [`## ${title}`, '', effect.outside ? 'Nothing.' : 'Nothing between peers.', ''];
+  const outside = outsidePairs(effect, of);
+  const more = outside === 0 ? '' : `${pairs > 0 ? ', and ' : ''}${outside} with addresses outside of the network`;
   return [
-    `## ${title} (${counted(pairs, 'pair')})`,
+    `## ${title} (${pairs > 0 ? counted(pairs, 'pair') : ''}${more})`,
     '',
     '| from | to | ports | pairs | for example |',
     '|---|---|---|---|---|',

@@ -1,21 +1,23 @@
 import type { NetworkState } from '../network/state.ts';
 import { namesOf } from '../network/terms.ts';
-import type { Effect, EffectGroup } from './effect.ts';
-import { spanText } from './port-spans.ts';
+import type { Effect, EffectGroup, OutsideEffect } from './effect.ts';
+import { type PortSpan, shortSpanText, spanText } from './port-spans.ts';
 
 /** Connections that open or close alike, in words: names and labels in them are data and not escaped. */
 export interface EffectText {
   readonly from: string;
   readonly to: string;
   readonly ports: string;
-  /** Ordered pairs of peers. */
+  /** The same with what is left of almost everything. */
+  readonly shortPorts: string;
+  /** Ordered pairs of peers, or of a peer and a term of addresses. */
   readonly pairs: number;
   /** One of them. */
   readonly example: readonly [src: string, dst: string];
 }
 
 export interface EffectTexts {
-  /** The largest first. */
+  /** The largest first, addresses outside of the network last. */
   readonly rows: readonly EffectText[];
   readonly omittedRows: number;
   readonly omittedPairs: number;
@@ -23,7 +25,7 @@ export interface EffectTexts {
 
 /** One side of an effect by kinds of peers, at most `limit` rows whatever the size of the network. */
 export function effectTexts(
-  { groups }: Effect,
+  { groups, outside = [] }: Pick<Effect, 'groups' | 'outside'>,
   side: 'opened' | 'closed',
   state: NetworkState,
   limit: number,
@@ -32,10 +34,12 @@ export function effectTexts(
     groups.filter((group) => group[side].length > 0),
     side,
   );
-  const sorted = merged.toSorted((a, b) => b.pairs - a.pairs || (keyOf(a) < keyOf(b) ? -1 : 1));
-  const rows = sorted.slice(0, limit).map(({ src, dst, ports, pairs }): EffectText => {
-    const [from, to] = [describe(src, dst, state), describe(dst, src, state)];
-    return { from, to, ports, pairs, example: exampleOf(src, dst) };
+  const byPairs = merged.toSorted((a, b) => b.pairs - a.pairs || (keyOf(a) < keyOf(b) ? -1 : 1));
+  const sorted = [...byPairs, ...outsideBlocks(outside, side)];
+  const rows = sorted.slice(0, limit).map(({ src, dst, ports, spans, pairs, addresses }): EffectText => {
+    const from = addresses === 'src' ? listed(src) : describe(src, dst, state);
+    const to = addresses === 'dst' ? listed(dst) : describe(dst, src, state);
+    return { from, to, ports, shortPorts: shortSpanText(spans), pairs, example: exampleOf(src, dst) };
   });
   const left = sorted.slice(limit);
   return { rows, omittedRows: left.length, omittedPairs: left.reduce((sum, { pairs }) => sum + pairs, 0) };
@@ -45,15 +49,25 @@ interface Block {
   readonly src: readonly string[];
   readonly dst: readonly string[];
   readonly ports: string;
+  readonly spans: readonly PortSpan[];
   readonly pairs: number;
+  /** The side that is addresses outside of the network and no peers. */
+  readonly addresses?: 'src' | 'dst';
+}
+
+function outsideBlocks(outside: readonly OutsideEffect[], of: 'opened' | 'closed'): Block[] {
+  return outside
+    .filter((group) => group[of].length > 0)
+    .map(({ side, names, peers, [of]: spans }): Block => {
+      const [src, dst] = side === 'src' ? [names, peers] : [peers, names];
+      return { src, dst, ports: spanText(spans), spans, pairs: names.length * peers.length, addresses: side };
+    })
+    .toSorted((a, b) => b.pairs - a.pairs || (keyOf(a) < keyOf(b) ? -1 : 1));
 }
 
 /** Groups of one source become one, then those with the same targets: few rows say what many groups do. */
 function merge(groups: readonly EffectGroup[], side: 'opened' | 'closed'): Block[] {
-  const bySource = new Map<
-    string,
-    { src: readonly string[]; dst: (readonly string[])[]; ports: string; pairs: number }
-  >();
+  const bySource = new Map<string, Omit<Block, 'dst' | 'pairs'> & { dst: (readonly string[])[]; pairs: number }>();
   const portsOf = once(spanText);
   const keysOf = once(setKey);
   for (const { src, dst, pairs, [side]: spans } of groups) {
@@ -63,19 +77,16 @@ function merge(groups: readonly EffectGroup[], side: 'opened' | 'closed'): Block
     if (known) {
       known.dst.push(dst);
       known.pairs += pairs;
-    } else bySource.set(key, { src, dst: [dst], ports, pairs });
+    } else bySource.set(key, { src, dst: [dst], ports, spans, pairs });
   }
-  const byTarget = new Map<
-    string,
-    { src: (readonly string[])[]; dst: readonly string[]; ports: string; pairs: number }
-  >();
-  for (const { src, dst, ports, pairs } of bySource.values()) {
+  const byTarget = new Map<string, Omit<Block, 'src' | 'pairs'> & { src: (readonly string[])[]; pairs: number }>();
+  for (const { src, dst, ports, spans, pairs } of bySource.values()) {
     const key = `${dst.map(keysOf).sort().join()} ${ports}`;
     const known = byTarget.get(key);
     if (known) {
       known.src.push(src);
       known.pairs += pairs;
-    } else byTarget.set(key, { src: [src], dst: dst.flat(), ports, pairs });
+    } else byTarget.set(key, { src: [src], dst: dst.flat(), ports, spans, pairs });
   }
   return [...byTarget.values()].map((block) => ({ ...block, src: block.src.flat() }));
 }
@@ -126,7 +137,11 @@ function describe(names: readonly string[], other: readonly string[], state: Net
   if (all.length - missing.length === names.length && missing.length <= MAX_EXCEPT && missing.length < names.length) {
     return `every peer (${names.length}) except ${missing.join(', ')}`;
   }
-  const shown = names.toSorted().slice(0, MAX_NAMES).join(', ');
+  return listed(names.toSorted());
+}
+
+function listed(names: readonly string[]): string {
+  const shown = names.slice(0, MAX_NAMES).join(', ');
   return names.length > MAX_NAMES ? `${shown} and ${names.length - MAX_NAMES} more` : shown;
 }
 

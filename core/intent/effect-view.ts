@@ -1,5 +1,6 @@
 import type { Protocol } from '../network/policy.ts';
-import type { Effect } from './effect.ts';
+import { type Effect, outsidePairs } from './effect.ts';
+import type { PortSpan } from './port-spans.ts';
 
 /** Rows shown of each side; how many pairs there are in all stands beside them. */
 export const MAX_EFFECT_ROWS = 100;
@@ -18,6 +19,9 @@ export interface EffectView {
   readonly closed: readonly EffectRow[];
   readonly opened_pairs: number;
   readonly closed_pairs: number;
+  /** Pairs of a peer and a term of addresses outside of the network; absent in what was stored before there were any. */
+  readonly opened_outside?: number;
+  readonly closed_outside?: number;
   readonly unchanged_count: number;
   /** Rows left out of `opened` and `closed` together. */
   readonly omitted: number;
@@ -30,25 +34,33 @@ export function viewOfEffect(effect: Effect): EffectView {
     closed: closed.rows,
     opened_pairs: effect.openedPairs,
     closed_pairs: effect.closedPairs,
+    opened_outside: outsidePairs(effect, 'opened'),
+    closed_outside: outsidePairs(effect, 'closed'),
     unchanged_count: effect.unchangedPairs,
     omitted: opened.omitted + closed.omitted,
   };
 }
 
-function rowsOf({ groups }: Effect, side: 'opened' | 'closed'): { rows: EffectRow[]; omitted: number } {
+/** Peers first: addresses outside have the places that are left. */
+function rowsOf({ groups, outside = [] }: Effect, side: 'opened' | 'closed'): { rows: EffectRow[]; omitted: number } {
   const rows: EffectRow[] = [];
   let total = 0;
-  for (const group of groups) {
-    const spans = group[side];
-    if (spans.length === 0) continue;
-    total += group.pairs * spans.length;
-    if (rows.length >= MAX_EFFECT_ROWS) continue;
-    for (const src of group.src) {
-      for (const dst of group.dst) {
-        if (src === dst || rows.length >= MAX_EFFECT_ROWS) continue;
-        for (const { protocol, from = null, to = null } of spans) rows.push({ src, dst, protocol, from, to });
+  const add = (src: readonly string[], dst: readonly string[], pairs: number, spans: readonly PortSpan[]) => {
+    if (spans.length === 0) return;
+    total += pairs * spans.length;
+    if (rows.length >= MAX_EFFECT_ROWS) return;
+    for (const one of src) {
+      for (const other of dst) {
+        if (one === other || rows.length >= MAX_EFFECT_ROWS) continue;
+        for (const { protocol, from = null, to = null } of spans)
+          rows.push({ src: one, dst: other, protocol, from, to });
       }
     }
+  };
+  for (const group of groups) add(group.src, group.dst, group.pairs, group[side]);
+  for (const group of outside) {
+    const [src, dst] = group.side === 'src' ? [group.names, group.peers] : [group.peers, group.names];
+    add(src, dst, src.length * dst.length, group[side]);
   }
   const shown = rows.slice(0, MAX_EFFECT_ROWS);
   shown.sort(

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { diffGroups } from '../reachability/diff.ts';
+import { type OutsideGroup, outsideGroups, textOfRanges } from '../reachability/outside.ts';
 import type { Allowed } from '../reachability/port-sets.ts';
 import type { Reachability } from '../reachability/reachability.ts';
 import { type PortSpan, spansOf, subtract } from './port-spans.ts';
@@ -15,9 +16,15 @@ export interface EffectGroup {
   readonly closed: readonly PortSpan[];
 }
 
+/** The same of peers and addresses that are no peer's. */
+export interface OutsideEffect extends Omit<OutsideGroup<unknown>, 'delta'>, Pick<EffectGroup, 'opened' | 'closed'> {}
+
 /** What a change of the network opens and closes, whole; nothing is left out. */
 export interface Effect {
+  /** Between peers. */
   readonly groups: readonly EffectGroup[];
+  /** Between peers and addresses that are no peer's; undefined where those are too many to be told. */
+  readonly outside: readonly OutsideEffect[] | undefined;
   /** Ordered pairs of peers between which something opens or closes. */
   readonly openedPairs: number;
   readonly closedPairs: number;
@@ -31,7 +38,7 @@ export interface Effect {
   readonly digest: string;
 }
 
-/** Compares who may reach whom before and after. Both must be compiled for the same instant. */
+/** Compares who may reach whom before and after. Both must be compiled for the same instant. What is not read is not made. */
 export function effectOf(before: Reachability, after: Reachability): Effect {
   const groups: EffectGroup[] = [];
   const counts = { opened: 0, closed: 0, changed: 0, lost: 0 };
@@ -50,15 +57,39 @@ export function effectOf(before: Reachability, after: Reachability): Effect {
     digest.add(src, dst, within, delta.text);
   }
   const pairsBefore = before.countPairs();
+  const outside = lazily(() =>
+    outsideGroups(before, after, (old, now) => {
+      const delta = deltaOf(old, now);
+      return delta.opened.length + delta.closed.length > 0 ? delta : undefined;
+    })?.map(({ delta: { opened, closed }, ...group }): OutsideEffect => ({ ...group, opened, closed })),
+  );
   return {
     groups,
+    get outside() {
+      return outside();
+    },
     openedPairs: counts.opened,
     closedPairs: counts.closed,
     unchangedPairs: pairsBefore - counts.changed,
     pairsBefore,
     lostPairs: counts.lost,
-    digest: digest.end(),
+    get digest() {
+      return digest.end(outside() ?? []);
+    },
   };
+}
+
+function lazily<T>(make: () => T): () => T {
+  let made: { readonly value: T } | undefined;
+  return () => {
+    made ??= { value: make() };
+    return made.value;
+  };
+}
+
+/** Pairs of a peer and a term of addresses between which something opens or closes. */
+export function outsidePairs({ outside = [] }: Pick<Effect, 'outside'>, of: 'opened' | 'closed'): number {
+  return outside.reduce((sum, group) => sum + (group[of].length > 0 ? group.names.length * group.peers.length : 0), 0);
 }
 
 /** Everyone on some side of some group. */
@@ -119,7 +150,7 @@ function digester(markOf: Marker) {
       list.sum += sumOf(dst);
       if (within) list.own.push(dst);
     },
-    end(): string {
+    end(outside: readonly OutsideEffect[]): string {
       const byName = new Map<string, bigint>();
       for (const [src, byDelta] of lists) {
         for (const [delta, { sum, own }] of byDelta) {
@@ -131,7 +162,12 @@ function digester(markOf: Marker) {
           }
         }
       }
-      const lines = [...byName].map(([key, sum]) => `${key} ${sum.toString(16)}`).sort();
+      const lines = [...byName].map(([key, sum]) => `${key} ${sum.toString(16)}`);
+      for (const { side, ranges, peers, opened, closed } of outside) {
+        const rest = `${side} ${textOfRanges(ranges)} ${JSON.stringify([opened, closed])}`;
+        for (const name of peers) lines.push(`${markOf(name).hex} ${rest}`);
+      }
+      lines.sort();
       return createHash('sha256').update(lines.join('\n')).digest('hex');
     },
   };

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { peer, stateWith } from '../../test/records.ts';
 import type { Effect, EffectGroup } from './effect.ts';
-import { openedBeyond } from './excess.ts';
+import { beyondNamed, namedBy } from './excess.ts';
 import type { Expectation } from './planner.ts';
 
 const STATE = stateWith(
@@ -15,9 +15,19 @@ const WEB: Expectation = { src: 'role=web', dst: 'role=db', protocol: 'TCP', por
 function opening(src: readonly string[], dst: readonly string[], from = 5432, to = from): Effect {
   const opened = [{ protocol: 'TCP' as const, from, to }];
   const groups: EffectGroup[] = [{ src, dst, pairs: src.length * dst.length, opened, closed: [] }];
-  return { groups, openedPairs: 0, closedPairs: 0, unchangedPairs: 0, pairsBefore: 0, lostPairs: 0, digest: '' };
+  return {
+    groups,
+    outside: [],
+    openedPairs: 0,
+    closedPairs: 0,
+    unchangedPairs: 0,
+    pairsBefore: 0,
+    lostPairs: 0,
+    digest: '',
+  };
 }
-const beyond = (effect: Effect, ...expectations: Expectation[]) => openedBeyond(effect, expectations, STATE);
+const beyond = (effect: Effect, ...expectations: Expectation[]) =>
+  beyondNamed(effect, 'opened', namedBy(expectations, 'opened', STATE));
 
 describe('what opens beyond what was expected', () => {
   it('is nothing where every pair and port is named by some expectation', () => {
@@ -51,7 +61,7 @@ describe('what opens beyond what was expected', () => {
     const groups = ['web-1', 'web-2', 'db-1', 'laptop'].flatMap(
       (src) => opening([src], ['web-1', 'laptop'], 22).groups,
     );
-    expect(openedBeyond({ ...opening([], []), groups }, [], STATE)).toEqual([
+    expect(beyond({ ...opening([], []), groups })).toEqual([
       expect.stringContaining('web-1 to laptop'),
       expect.stringContaining('web-2 to web-1'),
       expect.stringContaining('db-1 to web-1'),

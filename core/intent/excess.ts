@@ -1,69 +1,149 @@
+import { cidrsOf, EVERY_ADDRESS, intersection, type Ranges, without } from '../network/ranges.ts';
 import type { NetworkState } from '../network/state.ts';
-import { namesOf } from '../network/terms.ts';
-import type { Effect } from './effect.ts';
+import { type Ends, endsOf } from '../network/terms.ts';
+import type { Effect, OutsideEffect } from './effect.ts';
+import { leftOf } from './expectations.ts';
 import { counted } from './markdown.ts';
 import type { Expectation } from './planner.ts';
 import { type PortSpan, portsOf, spanText, subtract } from './port-spans.ts';
 
 const MAX_EXAMPLES = 3;
 
+type Change = 'opened' | 'closed';
+
+/** Connections that were named: what opens or closes of them was meant. */
+export interface Named {
+  readonly src: Who;
+  readonly dst: Who;
+  readonly ports: readonly PortSpan[];
+}
+
+interface Who {
+  readonly peers: ReadonlySet<string>;
+  readonly ranges: Ranges;
+}
+
 /**
- * Connections that a change opens and no `allow` names, as a few sentences; none where all that opens was expected. Terms
- * mean who they mean before the change: who is given the label of others was not meant by it.
+ * What expectations name. Terms mean who they mean before the change: who is given the label of others was not meant by
+ * it. Everyone (`*`) is every address too, save where an `allow` leaves some out.
  */
-export function openedBeyond(effect: Effect, expectations: readonly Expectation[], before: NetworkState): string[] {
-  const allowed = expectations.flatMap((one) => (one.expect === 'allow' ? [resolved(one, before)] : []));
-  const partsOf = partition(allowed);
+export function namedBy(expectations: readonly Expectation[], of: Change, before: NetworkState): Named[] {
+  const wanted = of === 'opened' ? 'allow' : 'deny';
+  return expectations.flatMap(({ src, dst, except = [], expect, ...asked }) => {
+    if (expect !== wanted) return [];
+    const isWhole = except.length === 0 || expect === 'deny';
+    const left = expect === 'deny' ? except.filter((term) => !isGranted(term, dst)) : except;
+    const from = leftOf(withEveryone(src, isWhole, before), left, before);
+    return [{ src: whoOf(from), dst: whoOf(withEveryone(dst, isWhole, before)), ports: portsOf(asked) }];
+  });
+
+  /** "Only web, on 5432": who is left out and given some ports keeps those alone. */
+  function isGranted(term: string, dst: string): boolean {
+    return expectations.some((one) => one.expect === 'allow' && one.src === term && one.dst === dst);
+  }
+}
+
+/** What another effect does is named by it. */
+export function namedByEffect({ groups, outside = [] }: Pick<Effect, 'groups' | 'outside'>, of: Change): Named[] {
+  const peers = (names: readonly string[]): Who => ({ peers: new Set(names), ranges: [] });
+  return [
+    ...groups.flatMap((one) =>
+      one[of].length > 0 ? [{ src: peers(one.src), dst: peers(one.dst), ports: one[of] }] : [],
+    ),
+    ...outside.flatMap((one) => {
+      if (one[of].length === 0) return [];
+      const addresses: Who = { peers: new Set(), ranges: one.ranges };
+      const [src, dst] = one.side === 'src' ? [addresses, peers(one.peers)] : [peers(one.peers), addresses];
+      return [{ src, dst, ports: one[of] }];
+    }),
+  ];
+}
+
+/** Connections that a change opens or closes and nothing names, as a few sentences; none where all of it was named. */
+export function beyondNamed(effect: Pick<Effect, 'groups' | 'outside'>, of: Change, named: readonly Named[]): string[] {
+  const partsOf = partition(named);
   const examples: string[] = [];
   let more = 0;
-  for (const { src, dst, opened } of effect.groups) {
-    if (opened.length === 0) continue;
+  const verb = of === 'opened' ? 'open' : 'close';
+  const note = (from: string, to: string, ports: readonly PortSpan[]) => {
+    if (examples.length < MAX_EXAMPLES) {
+      examples.push(`it would ${verb} ${from} to ${to} on ${spanText(ports)}, which was not expected`);
+    } else more += 1;
+  };
+  for (const { src, dst, [of]: spans } of effect.groups) {
+    if (spans.length === 0) continue;
     for (const { names: from, of: outgoing } of partsOf('src', src)) {
       for (const { names: to, of: incoming } of partsOf('dst', dst)) {
         const meant = outgoing.filter((one) => incoming.includes(one));
-        const left = meant.reduce<readonly PortSpan[]>((spans, { ports }) => subtract(spans, ports), opened);
+        const left = meant.reduce<readonly PortSpan[]>((rest, { ports }) => subtract(rest, ports), spans);
         const pair = left.length === 0 ? undefined : firstPair(from, to);
-        if (!pair) continue;
-        if (examples.length < MAX_EXAMPLES) {
-          examples.push(`it would open ${pair[0]} to ${pair[1]} on ${spanText(left)}, which was not expected`);
-        } else more += 1;
+        if (pair) note(pair[0], pair[1], left);
       }
+    }
+  }
+  for (const group of effect.outside ?? []) {
+    if (group[of].length === 0) continue;
+    for (const { names, of: meant } of partsOf(group.side === 'src' ? 'dst' : 'src', group.peers)) {
+      const [piece] = piecesLeft(group, of, meant);
+      if (!piece) continue;
+      const [first = '', ...rest] = piece.ranges === group.ranges ? group.names : cidrsOf(piece.ranges);
+      const addresses = rest.length === 0 ? first : `${first} and ${rest.length} more`;
+      const [peer = ''] = names;
+      const [from, to] = group.side === 'src' ? [addresses, peer] : [peer, addresses];
+      note(from, to, piece.ports);
     }
   }
   return more > 0 ? [...examples, `and so for ${counted(more, 'more group')} of peers`] : examples;
 }
 
-interface Allowed {
-  readonly src: ReadonlySet<string>;
-  readonly dst: ReadonlySet<string>;
+interface Piece {
+  readonly ranges: Ranges;
   readonly ports: readonly PortSpan[];
 }
 
-function resolved({ src, dst, except = [], ...asked }: Expectation, state: NetworkState): Allowed {
-  const left = new Set(except.flatMap((term) => namesOf(term, state)));
-  return {
-    src: new Set(namesOf(src, state).filter((name) => !left.has(name))),
-    dst: new Set(namesOf(dst, state)),
-    ports: portsOf(asked),
-  };
+/** What is left of addresses and ports when each that names the peers has taken its own. */
+function piecesLeft(group: OutsideEffect, of: Change, meant: readonly Named[]): Piece[] {
+  const { side, ranges } = group;
+  return meant.reduce<Piece[]>(
+    (pieces, one) => {
+      const taken = one[side].ranges;
+      if (taken.length === 0) return pieces;
+      return pieces.flatMap((piece) => {
+        const both = { ranges: intersection(piece.ranges, taken), ports: subtract(piece.ports, one.ports) };
+        if (both.ranges.length === 0) return [piece];
+        const others = { ranges: without(piece.ranges, taken), ports: piece.ports };
+        return [both, others].filter((left) => left.ranges.length > 0 && left.ports.length > 0);
+      });
+    },
+    [{ ranges, ports: group[of] }],
+  );
+}
+
+function withEveryone(term: string, isWhole: boolean, state: NetworkState): Ends {
+  const ends = endsOf(term, state);
+  return term === '*' && isWhole ? { ...ends, ranges: EVERY_ADDRESS } : ends;
+}
+
+function whoOf({ peers, ranges }: Ends): Who {
+  return { peers: new Set(peers), ranges };
 }
 
 interface Part {
   readonly names: string[];
-  readonly of: readonly Allowed[];
+  readonly of: readonly Named[];
 }
 
-/** Names by which expectations mean them; worked out once for each set. */
-function partition(allowed: readonly Allowed[]) {
+/** Names by who names them; worked out once for each set. */
+function partition(named: readonly Named[]) {
   const known = { src: new Map<readonly string[], Part[]>(), dst: new Map<readonly string[], Part[]>() };
   return (side: 'src' | 'dst', names: readonly string[]): readonly Part[] => {
     const found = known[side].get(names);
     if (found) return found;
     const parts = new Map<string, Part>();
     for (const name of names) {
-      const indexes = allowed.flatMap((one, index) => (one[side].has(name) ? [index] : []));
+      const indexes = named.flatMap((one, index) => (one[side].peers.has(name) ? [index] : []));
       const key = indexes.join(' ');
-      const part = parts.get(key) ?? { names: [], of: allowed.filter((_, index) => indexes.includes(index)) };
+      const part = parts.get(key) ?? { names: [], of: named.filter((_, index) => indexes.includes(index)) };
       parts.set(key, part);
       part.names.push(name);
     }

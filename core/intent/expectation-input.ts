@@ -11,7 +11,7 @@ const port = z.int().min(1).max(65_535);
 /** An expectation as callers send it. */
 export const expectationInputSchema = z
   .strictObject({
-    src: term.describe('A peer, label=value, or * for every peer'),
+    src: term.describe('A peer, label=value, a CIDR, outside, or * for every peer'),
     dst: term,
     except: z.array(term).max(20).optional(),
     protocol: protocolSchema.optional().describe('TCP where a port is named; else everything'),

@@ -51,7 +51,7 @@ function found(records: readonly StoredRecord[], changes: readonly NetworkChange
     effect,
     policies,
     expectations: [],
-    isBounded: false,
+    bounds: 'none',
     beyond: undefined,
     later: [],
     callerPeer: undefined,
@@ -104,25 +104,24 @@ describe('of a proposal is found', () => {
       ingress: [{ from, ports: [{ protocol: 'TCP', port: 443 }] }],
     });
     const web: Expectation = { src: 'db-1', dst: 'web-1', protocol: 'TCP', port: 443, expect: 'allow' };
-    const said = (change: NetworkChange) =>
-      compile(modelOf(planChanges(stateWith(WEB, DB, base), [change], NOW).after, NOW));
+    const said = (change: NetworkChange) => {
+      const before = stateWith(WEB, DB, base);
+      const reach = (state: typeof before) => compile(modelOf(state, NOW));
+      return effectOf(reach(before), reach(planChanges(before, [change], NOW).after));
+    };
     const codes = (change: NetworkChange, more: Partial<Judged> = {}) =>
-      found([WEB, DB, base], [change], { isBounded: true, expectations: [web], ...more }).flatMap(
+      found([WEB, DB, base], [change], { bounds: 'all', expectations: [web], ...more }).flatMap(
         ([code, blocks, message]) => (code === 'OPENS_MORE' ? [[blocks, message]] : []),
       );
     const [some, anyone] = [write('some', spec([block])), write('anyone', spec(undefined))];
-    expect(codes(some)).toEqual([
-      [true, 'it would open 203.0.113.128 (no peer) to web-1 on TCP 443, which was not expected'],
-    ]);
-    expect(codes(anyone)).toEqual([
-      [true, 'it would open addresses outside of the network to web-1 on TCP 443, which was not expected'],
-    ]);
+    expect(codes(some)).toEqual([[true, 'it would open 203.0.113.128/25 to web-1 on TCP 443, which was not expected']]);
+    expect(codes(anyone)).toEqual([[true, 'it would open outside to web-1 on TCP 443, which was not expected']]);
     expect(codes(some, { said: said(some) })).toEqual([]);
     expect(codes(some, { expectations: [{ ...web, src: '*' }] })).toEqual([]);
     expect(codes(some, { expectations: [{ ...web, src: '*', port: 80 }] })).toHaveLength(1);
     const out: PolicySpec = { action: 'ALLOW', peerSelector: only('web'), egress: [{ to: [block] }] };
     expect(codes(write('out', out))).toEqual([
-      [true, 'it would open web-1 to 203.0.113.128 (no peer) on everything, which was not expected'],
+      [true, 'it would open web-1 to 203.0.113.128/25 on everything, which was not expected'],
     ]);
   });
 

@@ -6,10 +6,9 @@ import type { Direction } from '../reachability/model.ts';
 import type { Reachability } from '../reachability/reachability.ts';
 import type { Settings } from '../services.ts';
 import type { Effect } from './effect.ts';
-import { openedBeyond } from './excess.ts';
+import { beyondNamed, namedBy, namedByEffect } from './excess.ts';
 import { controlAddresses, lockOuts } from './lock-out.ts';
 import { counted } from './markdown.ts';
-import { openedOutside } from './outside.ts';
 import type { Expectation } from './planner.ts';
 
 export type FindingCode =
@@ -19,7 +18,9 @@ export type FindingCode =
   | 'CONTROL_LOCKED_OUT'
   | 'BEYOND_DELEGATION'
   | 'OPENS_LATER'
-  | 'OPENS_MORE';
+  | 'OPENS_MORE'
+  | 'CLOSES_MORE'
+  | 'OUTSIDE_UNKNOWN';
 
 /** Something about a proposal that is allowed and probably not meant. Names in the message are data. */
 export interface Finding {
@@ -43,16 +44,19 @@ export interface Requester {
 export interface Judged {
   readonly before: NetworkState;
   readonly after: NetworkState;
-  /** What the grammar reads in the intent, made. */
-  readonly said: Reachability | undefined;
+  /** What comes of what the grammar reads in the intent, where that is not what is judged. */
+  readonly said: Effect | undefined;
   readonly was: Reachability;
   readonly is: Reachability;
   readonly effect: Effect;
   /** Names of the policies that are created or changed. */
   readonly policies: ReadonlySet<string>;
   readonly expectations: readonly Expectation[];
-  /** Whether the expectations name all that may open. */
-  readonly isBounded: boolean;
+  /**
+   * Whether the expectations name what may open and close. By who read the intent: what the grammar reads and makes is
+   * shown and asked about; what a caller or a model makes beyond it is not proven.
+   */
+  readonly bounds: 'none' | 'closing' | 'all';
   /** What exceeds the authority of the agent that asks, where an agent does. */
   readonly beyond: Beyond | undefined;
   /** The same proposal at later instants, as far as something ends until then. */
@@ -65,9 +69,9 @@ export interface Judged {
 export function findingsOf(judged: Judged): Finding[] {
   const found = [
     ...delegationFindings(judged),
+    ...excessFindings(judged),
     ...laterFindings(judged),
     ...lockOutFindings(judged),
-    ...excessFindings(judged),
     ...lintFindings(judged),
   ];
   return found.toSorted((a, b) => Number(b.blocks) - Number(a.blocks));
@@ -92,12 +96,30 @@ function laterFindings({ effect, later }: Judged): Finding[] {
   return [{ ...blocking('OPENS_LATER', message), blocks: false }];
 }
 
-function excessFindings(judged: Judged): Finding[] {
-  const { effect, expectations, before, isBounded } = judged;
-  if (!isBounded) return [];
-  const opened = [...openedBeyond(effect, expectations, before), ...openedOutside(judged)];
-  return opened.map((text) => blocking('OPENS_MORE', text));
+function excessFindings({ effect, expectations, before, bounds, said }: Judged): Finding[] {
+  const unknown = effect.outside === undefined ? [blocking('OUTSIDE_UNKNOWN', OUTSIDE_UNKNOWN)] : [];
+  if (bounds === 'none') return unknown;
+  const { outside = [] } = said ?? {};
+  const opened =
+    bounds === 'closing'
+      ? []
+      : beyondNamed(effect, 'opened', [
+          ...namedBy(expectations, 'opened', before),
+          ...namedByEffect({ groups: [], outside }, 'opened'),
+        ]);
+  const closed = beyondNamed(effect, 'closed', [
+    ...namedBy(expectations, 'closed', before),
+    ...(said ? namedByEffect(said, 'closed') : []),
+  ]);
+  return [
+    ...unknown,
+    ...opened.map((text) => blocking('OPENS_MORE', text)),
+    ...closed.map((text) => ({ ...blocking('CLOSES_MORE', text), blocks: bounds === 'all' })),
+  ];
 }
+
+const OUTSIDE_UNKNOWN =
+  'it touches more ranges of addresses outside of the network than can be compared: plan it in smaller parts';
 
 const LOCK_OUT_CODES = {
   caller: 'CALLER_LOCKED_OUT',

@@ -63,7 +63,12 @@ describe('a hostile caller', () => {
     const changes = [{ action: 'delete', resource: 'MeshPolicy', name: 'base' }];
     expect(await plan({ changes })).toMatchObject({
       risk_level: 'critical',
-      risk_reasons: ['opens the network default by default', 'opens almost every port of a protocol, or all'],
+      risk_reasons: [
+        'opens the network default by default',
+        'opens almost every port of a protocol, or all',
+        'lets anyone in, from outside the network too',
+        'lets peers out to anyone, outside the network too',
+      ],
     });
   });
 });

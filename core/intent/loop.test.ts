@@ -116,10 +116,13 @@ describe('a planner', () => {
   it('hears of a rule that does nothing, and its answer is a warning when it stays', async () => {
     const ghost = answer({ ...spec('web'), egress: [{ to: [{ peerSelector: only('ghost') }] }] });
     const { plan, questions } = await ask([ghost, ghost, ghost]);
-    expect(questions[1]?.counterexample?.findings).toMatchObject([
-      { code: 'RULE_MATCHES_NO_ONE', policy: 'web-to-db' },
-    ]);
-    expect(await plan).toMatchObject({ verified: true, warnings: ['web-to-db: its peers match no peer'] });
+    expect(questions[1]?.counterexample?.findings).toContainEqual(
+      expect.objectContaining({ code: 'RULE_MATCHES_NO_ONE', policy: 'web-to-db' }),
+    );
+    expect(await plan).toMatchObject({
+      verified: true,
+      warnings: expect.arrayContaining(['web-to-db: its peers match no peer']),
+    });
   });
 
   it('that states nothing it can be held to proves nothing', async () => {

@@ -97,13 +97,14 @@ export function proposalOf(
   { changes, expectations, records = [], selfAsserted, summary }: ProposedChanges,
   expected: readonly Expectation[] = [],
 ): Proposal {
+  const reading = { plannedBy: selfAsserted ? 'model' : 'grammar', sentence: summary } as const;
   if (expected.length === 0) {
-    return { changes, expectations, records, summary, ...(selfAsserted && { expectedBy: 'planner' as const }) };
+    return { changes, expectations, records, ...reading, ...(selfAsserted && { expectedBy: 'planner' as const }) };
   }
   const all = selfAsserted ? expected : [...expected, ...expectations];
   // What the grammar wrote is what the sentence says.
   const said = selfAsserted ? {} : { said: changes };
-  return { changes, expectations: all, records, expectedBy: 'caller', ...said, summary };
+  return { changes, expectations: all, records, expectedBy: 'caller', ...said, ...reading };
 }
 
 interface Judgement {

@@ -1,13 +1,16 @@
 import type { NetworkChange } from '../network/changes.ts';
 import type { RecordDraft, StoredRecord } from '../record.ts';
 import type { Services } from '../services.ts';
-import type { ExpectedBy } from './assess.ts';
+import type { ExpectedBy, PlannedBy } from './assess.ts';
 import type { Expectation, RecordExpectation } from './planner.ts';
 
 /** A plan that was shown and may be applied once. Its effect is computed again when it is; the digest says if it is the same. */
 export interface PlanSpec {
   readonly intent: string;
+  /** The effect in one line. */
   readonly summary: string;
+  readonly plannedBy?: PlannedBy;
+  readonly sentence?: string;
   readonly changes: readonly NetworkChange[];
   readonly expectations: readonly Expectation[];
   readonly records: readonly RecordExpectation[];

@@ -107,6 +107,7 @@ async function store(
     ...proposal,
     changes: assessment.changes,
     ...words,
+    summary: assessment.title,
     intent,
     digest: assessment.digest,
     baseRevision: assessment.state.revision,
@@ -117,7 +118,7 @@ async function store(
     expiresAt: services.clock.now() + services.settings.planTtlMs,
   };
   if (!dryRun) {
-    const reason = `plan: ${proposal.summary}`;
+    const reason = `plan: ${assessment.title}`;
     await services.store.commit(
       workspace,
       [{ op: 'create', record: planDraft(id, spec) }],
@@ -157,6 +158,7 @@ async function given(
     // Either way the changes are the caller's own: nothing may open that was not said.
     ...(expected.length > 0 && { expectedBy: 'caller' as const }),
     ...(understood.outcome === 'changes' && { said: understood.changes }),
-    summary: `${listed.slice(0, 3).join(', ')}${more}.`,
+    plannedBy: 'caller',
+    sentence: `${listed.slice(0, 3).join(', ')}${more}.`,
   };
 }

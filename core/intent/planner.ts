@@ -53,7 +53,10 @@ export interface Counterexample {
 
 /** What the change is meant to achieve; checked against the computed effect. */
 export interface Expectation {
-  /** A peer by name, peers by `label=value`, or `*` for every peer. A peer never stands on both sides of one connection. */
+  /**
+   * A peer by name, peers by `label=value`, `*` for every peer, a CIDR with the peers in it, or `outside` for every address
+   * that is no peer's. A peer never stands on both sides of one connection.
+   */
   readonly src: string;
   readonly dst: string;
   /** Sources that are left out, in the same form. */

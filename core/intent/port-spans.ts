@@ -63,6 +63,12 @@ export function spanText(spans: readonly PortSpan[]): string {
     .join(', ');
 }
 
+/** The same for a title: of what is almost everything, what is left. */
+export function shortSpanText(spans: readonly PortSpan[]): string {
+  const left = subtract(EVERY, spans);
+  return left.length > 0 && left.length < spans.length ? `everything but ${spanText(left)}` : spanText(spans);
+}
+
 function isWhole({ protocol, from, to }: PortSpan): boolean {
   return protocol === 'ICMP' || ((from ?? 1) === 1 && (to ?? LAST_PORT) === LAST_PORT);
 }

@@ -82,7 +82,7 @@ async function beforeCommit(services: Needs, commit: Commit, what: string): Prom
 function proposalOf(
   { changes, restored, left }: Reversal,
   revision: number,
-  summary: string,
+  sentence: string,
   notes: string[],
 ): Proposal {
   const stay = left.slice(0, MAX_NOTES).map(({ name, why }) => `${name} stays as it is: ${why}.`);
@@ -91,7 +91,8 @@ function proposalOf(
     changes,
     expectations: [],
     records: [{ kind: 'restored', revision, records: restored }],
-    summary: changes.length === 0 ? `Nothing to change. ${summary}` : summary,
+    plannedBy: 'revert',
+    sentence: changes.length === 0 ? `Nothing to change. ${sentence}` : sentence,
     notes: [...notes, ...stay, ...more],
   };
 }

@@ -1,9 +1,9 @@
-import { containsRange, parseCidr } from '../network/cidr.ts';
-import type { PolicySpec } from '../network/policy.ts';
+import { parseCidr } from '../network/cidr.ts';
+import { OUTSIDE, sizeOf, union, without } from '../network/ranges.ts';
 import type { PeerRecord } from '../network/resources.ts';
-import { selects, selectsEveryone } from '../network/selector.ts';
+import { selectsEveryone } from '../network/selector.ts';
 import type { NetworkState } from '../network/state.ts';
-import { sameValue } from '../network/value.ts';
+import type { OutsideEffect } from './effect.ts';
 import { type Effect, namesOn } from './effect.ts';
 import type { Finding } from './findings.ts';
 import type { PortSpan } from './port-spans.ts';
@@ -39,17 +39,17 @@ export function riskOf(
   const found: [RiskLevel, string][] = [];
   const sensitive = (name: string) => isSensitive(after.peers.get(name) ?? before.peers.get(name));
   const opened = effect.groups.filter((group) => group.opened.length > 0);
-  const widest = opened.reduce((most, group) => Math.max(most, portsIn(group.opened)), 0);
+  const widest = [...opened, ...(effect.outside ?? [])].reduce(
+    (most, group) => Math.max(most, portsIn(group.opened)),
+    0,
+  );
   if (widest >= ANY_PORTS) found.push(['high', 'opens almost every port of a protocol, or all']);
-  else if (widest >= MANY_PORTS) found.push(['medium', `opens ${widest} ports between two peers`]);
+  else if (widest >= MANY_PORTS) found.push(['medium', `opens ${widest} ports of one target`]);
   const reached = [...namesOn(opened, 'dst')].filter(sensitive).length;
   if (reached > 0) found.push(['high', `opens new ways to ${counted(reached, 'sensitive peer')}`]);
-  for (const [name, { spec }] of after.policies) {
-    if (sameValue(before.policies.get(name)?.spec, spec)) continue;
-    const outside = outsideReach(spec, after);
-    if (!outside) continue;
-    const exposed = [...after.peers.values()].some((peer) => isSensitive(peer) && outside.subjects(peer));
-    found.push([exposed ? 'critical' : 'high', outside.reason + (exposed ? ', sensitive peers too' : '')]);
+  for (const group of effect.outside ?? []) {
+    const reason = outsideRisk(group, group.peers.some(sensitive));
+    if (reason) found.push(reason);
   }
   if (before.networks.size > 0) found.push(...defaultsOpened(before, after));
   const possible = after.peers.size * (after.peers.size - 1);
@@ -63,6 +63,8 @@ export function riskOf(
     found.push([level, `ends all traffic of ${counted(effect.lostPairs, 'pair')} of peers`]);
   } else if (effect.closedPairs > 0) {
     found.push(['medium', `closes ports between ${counted(effect.closedPairs, 'pair')} of peers`]);
+  } else if (effect.outside?.some(({ closed }) => closed.length > 0)) {
+    found.push(['medium', 'closes connections with addresses outside the network']);
   }
   const touched = namesOn(effect.groups, 'src', 'dst');
   if (touched.size >= WIDE_PEERS && touched.size > WIDE_SHARE * after.peers.size) {
@@ -102,30 +104,43 @@ function isSensitive(peer: PeerRecord | undefined): boolean {
   });
 }
 
-/** An ALLOW that lets in, or lets out to, addresses that are no peer. */
-function outsideReach(
-  spec: PolicySpec,
-  state: NetworkState,
-): { reason: string; subjects(peer: PeerRecord): boolean } | undefined {
-  if (spec.action !== 'ALLOW') return undefined;
-  const isOutside = (entry: unknown) => {
-    if (entry === '*') return true;
-    const cidr = (entry as { ipBlock?: { cidr: string } }).ipBlock?.cidr;
-    const block = cidr === undefined ? undefined : parseCidr(cidr);
-    if (!block) return false;
-    const networks = [...state.networks.values()].map((network) => parseCidr(network.spec.cidr));
-    return !networks.some((network) => network && containsRange(network, block));
-  };
-  const anyone = (entries: readonly unknown[] | undefined) => !entries?.length || entries.some(isOutside);
-  const inward = spec.ingress?.some(({ from }) => anyone(from)) ?? false;
-  const outward = spec.egress?.some(({ to }) => anyone(to)) ?? false;
-  if (!inward && !outward) return undefined;
-  return {
-    reason: inward
-      ? 'lets anyone in, from outside the network too'
-      : 'lets peers out to anyone, outside the network too',
-    subjects: (peer) => inward && selects(spec.peerSelector ?? {}, peer),
-  };
+/** Addresses that only a local network or a provider routes (RFC 1918, 6598, 3927, 1122, 4193, 4291). */
+const PRIVATE = union(
+  [
+    '10.0.0.0/8',
+    '172.16.0.0/12',
+    '192.168.0.0/16',
+    '100.64.0.0/10',
+    '169.254.0.0/16',
+    '127.0.0.0/8',
+    'fc00::/7',
+    'fe80::/10',
+  ].flatMap((text) => parseCidr(text) ?? []),
+);
+/** Public addresses from which on a range is anyone: an IPv4 /8 or an IPv6 /20 is the most that one organisation has. */
+const ANYONE = { 4: 2n ** 24n, 6: 2n ** 108n } as const;
+
+/** What opens from or to addresses outside of the network, by how many and whose they are. */
+function outsideRisk(group: OutsideEffect, isSensitivePeer: boolean): [RiskLevel, string] | undefined {
+  const { side, ranges, names, opened } = group;
+  if (opened.length === 0) return undefined;
+  const isIn = side === 'src';
+  const open = without(ranges, PRIVATE);
+  const isAnyone = ([4, 6] as const).some((f) => sizeOf(open.filter(({ family }) => family === f)) > ANYONE[f]);
+  if (isAnyone) {
+    const left =
+      names.length === 1 && names[0] === OUTSIDE ? '' : ` (${names[0]}${names.length > 1 ? ' and more' : ''})`;
+    if (!isIn) return ['high', `lets peers out to anyone, outside the network too${left}`];
+    const reason = `lets anyone in, from outside the network too${left}`;
+    return isSensitivePeer ? ['critical', `${reason}, sensitive peers too`] : ['high', reason];
+  }
+  const whose = open.length > 0 ? 'public' : 'private';
+  const [name = '', ...more] = names;
+  const range = `${name}${more.length > 0 ? ` and ${counted(more.length, 'more range')}` : ''} (${whose})`;
+  const isOne = sizeOf(ranges) === 1n;
+  const text = isIn ? `lets ${range} in from outside the network` : `lets peers out to ${range}`;
+  if (isIn && isSensitivePeer) return ['high', `${text}, to sensitive peers`];
+  return [isOne || !isIn ? 'low' : 'medium', text];
 }
 
 function defaultsOpened(before: NetworkState, after: NetworkState): [RiskLevel, string][] {

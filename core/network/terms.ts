@@ -1,4 +1,6 @@
+import { overlaps, parseAddress } from './cidr.ts';
 import { lookUp } from './find.ts';
+import { OUTSIDE, type Ranges, rangesOfTerm } from './ranges.ts';
 import type { PeerRecord } from './resources.ts';
 import type { NetworkState } from './state.ts';
 
@@ -14,6 +16,25 @@ export function namesOf(term: string, { peers }: Pick<NetworkState, 'peers'>): r
   if (term.includes('=')) return byLabel.get(term) ?? [];
   const peer = lookUp(peers, term);
   return peer && isReady(peer) ? [peer.name] : [];
+}
+
+/** What stands at one end of a connection. */
+export interface Ends {
+  readonly peers: readonly string[];
+  /** Addresses that may be outside of all networks; peers that have one of them are among `peers`. */
+  readonly ranges: Ranges;
+}
+
+/** As {@link namesOf}, and beside: a CIDR or an address, and `outside` for every address that is no peer's. */
+export function endsOf(term: string, { peers }: Pick<NetworkState, 'peers'>): Ends {
+  const ranges = rangesOfTerm(term);
+  if (ranges === undefined) return { peers: namesOf(term, { peers }), ranges: [] };
+  if (term.startsWith(OUTSIDE)) return { peers: [], ranges };
+  const within = [...peers.values()].filter((peer) => {
+    const address = isReady(peer) && peer.status.address !== null ? parseAddress(peer.status.address) : undefined;
+    return address !== undefined && ranges.some((range) => overlaps(range, address));
+  });
+  return { peers: within.map(({ name }) => name), ranges };
 }
 
 function selectedBy(term: string, peers: NetworkState['peers']): string[] {

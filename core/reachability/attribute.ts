@@ -1,6 +1,7 @@
 import { type DiffRow, firstRows } from './diff.ts';
 import { createEngine, type Engine } from './engine.ts';
-import type { NetworkModel } from './model.ts';
+import type { ExternalInput, NetworkModel } from './model.ts';
+import { externalOf, outsideGroups } from './outside.ts';
 import type { Allowed } from './port-sets.ts';
 import type { Reachability } from './reachability.ts';
 
@@ -65,8 +66,45 @@ export function attributeFirst(
   limit: number,
 ): { readonly rows: AttributedRow[]; readonly omitted: number } {
   const { rows, omitted } = firstRows(engine.compile(before), engine.compile(after), limit);
+  return { rows: attributeRows(rows, new Map(), before, changes, after, engine), omitted };
+}
+
+/** The same with rows of addresses outside of the network behind those of peers. */
+export function attributeWithOutside(
+  before: NetworkModel,
+  changes: readonly ResourceChange[],
+  after: NetworkModel,
+  engine: Engine,
+  limit: number,
+): { readonly rows: AttributedRow[]; readonly omitted: number; readonly isOutsideCompared: boolean } {
+  const [was, is] = [engine.compile(before), engine.compile(after)];
+  const between = firstRows(was, is, limit);
+  const outside = outsideRows(was, is);
+  const taken = (outside ?? []).slice(0, limit - between.rows.length);
+  const rows: DiffRow[] = [...between.rows, ...taken.map(({ row }) => row)];
+  const probes = new Map(taken.map(({ row, probe }) => [row, probe]));
+  const probed = new Map(taken.map(({ external }) => [external.name, external]));
+  const withProbes = (model: NetworkModel) => ({
+    ...model,
+    externals: [...(model.externals ?? []), ...probed.values()],
+  });
+  return {
+    rows: attributeRows(rows, probes, withProbes(before), changes, withProbes(after), engine),
+    omitted: between.omitted + (outside?.length ?? 0) - taken.length,
+    isOutsideCompared: outside !== undefined,
+  };
+}
+
+function attributeRows(
+  rows: readonly DiffRow[],
+  probes: ReadonlyMap<DiffRow, Pick<DiffRow, 'src' | 'dst'>>,
+  before: NetworkModel,
+  changes: readonly ResourceChange[],
+  after: NetworkModel,
+  engine: Engine,
+): AttributedRow[] {
   if (rows.length === 0 || changes.length > MAX_ATTRIBUTED_CHANGES) {
-    return { rows: rows.map((row) => ({ ...row, causes: [] })), omitted };
+    return rows.map((row) => ({ ...row, causes: [] }));
   }
   const trials: { readonly label: string; readonly alone: NetworkModel; readonly without: NetworkModel }[] =
     changes.map((change) => ({
@@ -85,18 +123,50 @@ export function attributeFirst(
   const causes = new Map<DiffRow, string[]>();
   for (const { label, alone } of trials) {
     const reach = engine.compile(alone);
-    for (const row of rows) if (textOf(allowedIn(reach, row)) === textOf(row.new)) note(causes, row, label);
+    for (const row of rows) if (textOf(allowedOf(reach, row)) === textOf(row.new)) note(causes, row, label);
   }
   const unmade = rows.filter((row) => !causes.has(row));
   for (const { label, without } of unmade.length > 0 ? trials : []) {
     const reach = engine.compile(without);
-    for (const row of unmade) if (textOf(allowedIn(reach, row)) !== textOf(row.new)) note(causes, row, label);
+    for (const row of unmade) if (textOf(allowedOf(reach, row)) !== textOf(row.new)) note(causes, row, label);
   }
   const everything = trials.map(({ label }) => label);
-  return { rows: rows.map((row) => ({ ...row, causes: causes.get(row) ?? everything })), omitted };
+  return rows.map((row) => ({ ...row, causes: causes.get(row) ?? everything }));
+
+  function allowedOf(reach: Reachability, row: DiffRow): Allowed {
+    return allowedIn(reach, probes.get(row) ?? row);
+  }
 }
 
-function allowedIn(reach: Reachability, { src, dst }: DiffRow): Allowed {
+/** A row of addresses outside of the network, and one of them that stands for it. */
+interface OutsideRow {
+  readonly row: DiffRow;
+  readonly probe: Pick<DiffRow, 'src' | 'dst'>;
+  readonly external: ExternalInput;
+}
+
+function outsideRows(before: Reachability, after: Reachability): OutsideRow[] | undefined {
+  const groups = outsideGroups(before, after, (old, now) => {
+    const text = JSON.stringify([old, now]);
+    return JSON.stringify(old) === JSON.stringify(now) ? undefined : { old, new: now, text };
+  });
+  return groups?.flatMap(({ side, ranges, names, peers, delta }) => {
+    const external = externalOf(ranges);
+    const type = isNothing(delta.old) ? 'added' : isNothing(delta.new) ? 'removed' : 'changed';
+    return names.flatMap((name) =>
+      peers.map((peer): OutsideRow => {
+        const ends = (end: string) => (side === 'src' ? { src: end, dst: peer } : { src: peer, dst: end });
+        return { row: { type, ...ends(name), old: delta.old, new: delta.new }, probe: ends(external.name), external };
+      }),
+    );
+  });
+}
+
+function isNothing(allowed: Allowed): boolean {
+  return allowed !== 'ALL' && allowed.length === 0;
+}
+
+function allowedIn(reach: Reachability, { src, dst }: Pick<DiffRow, 'src' | 'dst'>): Allowed {
   const [from, to] = [reach.placeOf(src), reach.placeOf(dst)];
   return from === undefined || to === undefined ? [] : reach.parts.ports.describe(reach.pair(from, to));
 }

@@ -287,11 +287,6 @@ export class ClassSpace {
 /** IPv6 lies above IPv4 on one axis. */
 const IPV6_OFFSET = 1n << 40n;
 
-/** The address that stands at a place of {@link Projection.edges}. */
-export function fromLine(place: bigint): { readonly family: 4 | 6; readonly at: bigint } {
-  return place < IPV6_OFFSET ? { family: 4, at: place } : { family: 6, at: place - IPV6_OFFSET };
-}
-
 function onLine({ family }: IpRange, address: bigint): bigint {
   return family === 4 ? address : address + IPV6_OFFSET;
 }

@@ -188,10 +188,18 @@ interface JointUnit {
   readonly bound: boolean;
 }
 
+/** The units of peers whose connections with addresses outside of the network may differ. */
+export function touchedUnits(before: Reachability, after: Reachability): Pick<JointUnit, 'members' | 'names'>[] {
+  // A row tells what differs towards peers: an edited policy may differ towards addresses alone.
+  return jointUnits(before, after, { byRows: false }).filter(
+    ({ changed, sends, receives, bound }) => changed || sends || receives || bound,
+  );
+}
+
 /** Endpoints that no pair tells apart, neither before nor after. */
-function jointUnits(before: Reachability, after: Reachability): JointUnit[] {
+function jointUnits(before: Reachability, after: Reachability, { byRows } = { byRows: true }): JointUnit[] {
   const units = new Map<string, JointUnit>();
-  const compare = comparer(before, after);
+  const compare = comparer(before, after, byRows);
   const add = (name: string, was: number | undefined, is: number | undefined) => {
     const changed = compare.changed(was, is);
     const key = `${unitOf(before, was)}\n${unitOf(after, is)}\n${changed}`;
@@ -214,7 +222,7 @@ function jointUnits(before: Reachability, after: Reachability): JointUnit[] {
 }
 
 /** Tells what of an endpoint differs. Policies are known by their numbers, which engines do not share. */
-function comparer(before: Reachability, after: Reachability) {
+function comparer(before: Reachability, after: Reachability, byRows: boolean) {
   const oneEngine = before.parts.ports === after.parts.ports;
   const oneSpace = after.parts.space.continues(before.parts.space);
   const [gone, come] = [subjectsOfOnly(before, after), subjectsOfOnly(after, before)];
@@ -237,7 +245,7 @@ function comparer(before: Reachability, after: Reachability) {
       const byDefault = before.parts.table.defaultOf(old.classIndex) !== after.parts.table.defaultOf(now.classIndex);
       const differs = (direction: Direction) => {
         const edited = byDefault || hasBit(gone[direction], old.classIndex) || hasBit(come[direction], now.classIndex);
-        if (!edited || !oneSpace) return edited;
+        if (!edited || !oneSpace || !byRows) return edited;
         return !sameRow(
           before.parts.table.row(direction, old.classIndex),
           after.parts.table.row(direction, now.classIndex),

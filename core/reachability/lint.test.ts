@@ -44,6 +44,17 @@ describe('lint', () => {
       ['CIDR_COVERS_OVERLAY pol0 ingress 0'],
     ],
     [
+      'a block that leaves the overlay out',
+      [
+        {
+          action: 'ALLOW',
+          ...selector('db'),
+          ingress: [{ from: [{ ipBlock: { cidr: '10.0.0.0/8', except: ['10.96.0.0/16'] } }] }],
+        },
+      ],
+      [],
+    ],
+    [
       'a rule for peers that are not there',
       [{ action: 'ALLOW', ...selector('db'), ingress: [{ from: [selector('gone')] }] }],
       ['RULE_MATCHES_NO_ONE pol0 ingress 0'],

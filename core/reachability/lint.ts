@@ -1,6 +1,7 @@
 import { containsRange, parseCidr } from '../network/cidr.ts';
 import { gonePeers } from '../network/peer-lists.ts';
 import { type PolicySpec, policySpecSchema, rulesOf } from '../network/policy.ts';
+import { isSubset, union } from '../network/ranges.ts';
 import { selectsEveryone } from '../network/selector.ts';
 import { once } from '../once.ts';
 import { andInto, andNotInto, type Bits, eachBit, emptyBits, hasBit, isEmpty, setBit } from './bits.ts';
@@ -81,10 +82,10 @@ function lintRules(reach: Reachability, policy: ActivePolicy, spec: PolicySpec, 
     const found: Warning[] = [];
     const warn = (code: LintCode, message: string) =>
       found.push({ ...warning(policy, code, message), direction, rule_index: index });
-    const cidrs =
-      texts[index]?.peers.flatMap((entry) => (entry !== '*' && entry.ipBlock ? [entry.ipBlock.cidr] : [])) ?? [];
-    for (const cidr of cidrs) {
-      const covered = reach.model.networks.find((network) => covers(cidr, network.cidr));
+    const blocks =
+      texts[index]?.peers.flatMap((entry) => (entry !== '*' && entry.ipBlock ? [entry.ipBlock] : [])) ?? [];
+    for (const { cidr, except } of blocks) {
+      const covered = reach.model.networks.find((network) => covers(cidr, network.cidr, except));
       if (covered)
         warn(
           'CIDR_COVERS_OVERLAY',
@@ -177,9 +178,10 @@ function inhabited(reach: Reachability, bits: Bits): Bits {
   return lived;
 }
 
-function covers(outer: string, inner: string): boolean {
+function covers(outer: string, inner: string, except: readonly string[] = []): boolean {
   const [a, b] = [parseCidr(outer), parseCidr(inner)];
-  return a !== undefined && b !== undefined && containsRange(a, b);
+  if (a === undefined || b === undefined || !containsRange(a, b)) return false;
+  return !isSubset([b], union(except.flatMap((text) => parseCidr(text) ?? [])));
 }
 
 function warning({ name }: ActivePolicy, code: LintCode, message: string): Warning {

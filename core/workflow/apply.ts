@@ -5,7 +5,7 @@ import { commitContext } from '../commit-context.ts';
 import { MeshError } from '../errors.ts';
 import { workspaceById } from '../identity/workspaces.ts';
 import { isAgentId, isDryRunId, newId } from '../ids.ts';
-import { type Assessment, assess } from '../intent/assess.ts';
+import { type Assessment, assess, readingOf } from '../intent/assess.ts';
 import { viewOfEffect } from '../intent/effect-view.ts';
 import { type PlanRecord, type PlanSpec, planDraft } from '../intent/plan-record.ts';
 import { isAtMost } from '../intent/risk.ts';
@@ -91,6 +91,7 @@ export function specOf(
     expectations,
     records,
     expectedBy,
+    said,
     notes,
     words = '',
     requestedBy,
@@ -101,7 +102,7 @@ export function specOf(
   applier: Caller,
   now: number,
 ): WorkflowSpec {
-  const { shown, effect, digest, warnings, risk, state } = assessment;
+  const { shown, effect, digest, warnings, risk, state, view } = assessment;
   return {
     summary,
     intent,
@@ -109,6 +110,9 @@ export function specOf(
     expectations,
     records,
     ...(expectedBy && { expectedBy }),
+    ...(said && { said }),
+    plannedBy: view.plannedBy,
+    sentence: view.sentence,
     ...(notes && { notes }),
     shown,
     effect: viewOfEffect(effect),
@@ -174,7 +178,8 @@ async function assessAgain({ services, workspace }: CallContext<Services>, spec:
 /** Changes that could be planned and cannot be made any more are stale too. */
 async function assessOrStale(services: Services, workspace: string, spec: PlanSpec): Promise<Assessment> {
   try {
-    return await assess(services, workspace, spec, { id: spec.requesterId, peer: spec.requesterPeer });
+    const proposal = { ...spec, ...readingOf(spec) };
+    return await assess(services, workspace, proposal, { id: spec.requesterId, peer: spec.requesterPeer });
   } catch (error) {
     if (error instanceof MeshError && error.code !== 'unavailable') throw stale(error);
     throw error;

@@ -4,7 +4,7 @@ import { NeedsPerson } from '../authority/needs-person.ts';
 import { MeshError } from '../errors.ts';
 import { callerAgain, requireStanding } from '../identity/standing.ts';
 import { isAgentId } from '../ids.ts';
-import { type Assessment, assess } from '../intent/assess.ts';
+import { type Assessment, assess, readingOf } from '../intent/assess.ts';
 import type { NetworkState } from '../network/state.ts';
 import { inTurn } from '../network/turn.ts';
 import { type CommitContext, type Op, StoreError } from '../ports.ts';
@@ -81,7 +81,8 @@ async function attempt(services: Uses, workspace: string, id: string, requestId:
   if (workflow.status.state !== 'executing') return;
   const { spec } = workflow;
   await requireStanding(services, workspace, [spec.requesterId, spec.applierId]);
-  const assessment = await assess(services, workspace, spec, { id: spec.requesterId, peer: spec.requesterPeer });
+  const proposal = { ...spec, ...readingOf(spec) };
+  const assessment = await assess(services, workspace, proposal, { id: spec.requesterId, peer: spec.requesterPeer });
   if (assessment.digest !== spec.digest) {
     throw new MeshError('plan_stale', 'The network has changed since, and the change would not do now what it showed.');
   }

@@ -7,7 +7,7 @@ import type { Caller } from '../caller.ts';
 import { commitContext } from '../commit-context.ts';
 import { MeshError } from '../errors.ts';
 import { newId } from '../ids.ts';
-import { type Effect, effectOf } from '../intent/effect.ts';
+import { type Effect, effectOf, outsidePairs } from '../intent/effect.ts';
 import { viewOfEffect } from '../intent/effect-view.ts';
 import { counted, fenced, plain } from '../intent/markdown.ts';
 import { toYaml } from '../intent/render-yaml.ts';
@@ -193,7 +193,7 @@ function markdownOf(summary: string, call: HeldCall, { reasons, rows }: NeedsPer
     '',
     ...fenced('yaml', toYaml(call.asked).trimEnd().split('\n')),
     '',
-    `Opens ${counted(effect.openedPairs, 'pair')} of peers, closes ${counted(effect.closedPairs, 'pair')}.`,
+    `Opens ${counted(effect.openedPairs, 'pair')} of peers and ${outsidePairs(effect, 'opened')} with addresses outside of the network, closes ${counted(effect.closedPairs, 'pair')} and ${outsidePairs(effect, 'closed')}.`,
   ];
   return `${lines.join('\n')}\n`;
 }

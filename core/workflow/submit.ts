@@ -67,7 +67,7 @@ async function askForApproval(context: Context, changes: readonly NetworkChange[
   const assessment = await assess(
     services,
     workspace,
-    { changes, ...nothing, summary: reason },
+    { changes, ...nothing, plannedBy: 'caller', sentence: reason },
     await requesterOf(context),
   );
   if (!caller) throw new MeshError('unauthenticated', 'Only a known caller may ask for a change.');

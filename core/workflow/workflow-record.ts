@@ -1,4 +1,5 @@
 import type { Caller } from '../caller.ts';
+import type { ExpectedBy, PlannedBy } from '../intent/assess.ts';
 import type { ShownChange } from '../intent/diff-markdown.ts';
 import type { EffectView } from '../intent/effect-view.ts';
 import type { Expectation, RecordExpectation } from '../intent/planner.ts';
@@ -46,6 +47,9 @@ export interface HeldCall {
 /** What is asked for; never changes. */
 export interface WorkflowSpec {
   readonly summary: string;
+  /** Whose reading the changes are, and what they say of it; absent of a call that waits. */
+  readonly plannedBy?: PlannedBy;
+  readonly sentence?: string;
   /** Why, in the words of who asked. */
   readonly intent: string;
   readonly planId?: string;
@@ -53,6 +57,8 @@ export interface WorkflowSpec {
   /** What must hold of its effect when it is carried out, as when it was planned. */
   readonly expectations: readonly Expectation[];
   readonly records: readonly RecordExpectation[];
+  readonly expectedBy?: ExpectedBy;
+  readonly said?: readonly NetworkChange[];
   readonly notes?: readonly string[];
   readonly shown: readonly ShownChange[];
   readonly effect: EffectView;

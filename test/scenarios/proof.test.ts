@@ -66,7 +66,10 @@ describe('a plan of typed changes', () => {
     expect(plan).toMatchObject({
       verified: false,
       verification: 'unmet',
-      unmet: ['web-1 cannot reach db-1 on TCP 5432; web-2 cannot reach db-1 on TCP 5432'],
+      unmet: expect.arrayContaining([
+        'web-1 cannot reach db-1 on TCP 5432; web-2 cannot reach db-1 on TCP 5432',
+        expect.stringContaining('it would close'),
+      ]),
     });
     const refused = await agent.use('apply_network_change', { plan_id: plan['plan_id'] });
     expect(refused).toMatchObject({ status: 403, code: 'forbidden', scope: 'intents:override' });
@@ -157,7 +160,9 @@ describe('undo', () => {
     const { body: undo } = await revert({ workflow_id: done.id });
     expect(undo).toMatchObject({
       verified: true,
-      summary: expect.stringContaining(`Undo workflow ${done.id}`),
+      planned_by: 'revert',
+      reading: expect.stringContaining(`Undo workflow ${done.id}`),
+      summary: expect.stringContaining('Opens everything but TCP 5432 from role=web (2 peers) to db-1'),
       changes: [{ action: 'delete', resource: 'MeshPolicy', name: 'allow-web-to-db-5432', after: '' }],
       effect: { opened_pairs: 3, closed_pairs: 0 },
     });

@@ -1,0 +1,142 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { agent, network, peer, policy, stateWith } from '../../test/records.ts';
+import { planChanges } from '../network/changes.ts';
+import { modelOf } from '../network/model.ts';
+import type { PolicySpec, PortEntry, Selector } from '../network/policy.ts';
+import type { NetworkState } from '../network/state.ts';
+import { compile } from '../reachability/engine.ts';
+import { explain } from '../reachability/explain.ts';
+import type { StoredRecord } from '../record.ts';
+import { wouldFix } from './would-fix.ts';
+
+const NOW = Date.UTC(2026, 0, 5, 12);
+const states = { reachability: (state: NetworkState, now: number) => compile(modelOf(state, now)) };
+const WEB = peer('web-1', { labels: { role: 'web' }, address: '10.96.0.1' });
+const DB = peer('db-1', { labels: { role: 'db' }, address: '10.96.0.2' });
+const QUERY = { src: 'web-1', dst: 'db-1', protocol: 'TCP', port: 5432 } as const;
+const only = (role: string) => ({ matchLabels: { role } });
+const fix = (...records: StoredRecord[]) => wouldFix(states, stateWith(...records), QUERY, NOW);
+
+describe('what would open a refused connection', () => {
+  it('is the approval of a peer, and then what policies still forbid', () => {
+    const shut = policy('shut', { action: 'DENY', peerSelector: only('db'), ingress: [{}] });
+    expect(fix(peer('web-1', { labels: { role: 'web' }, phase: 'pending' }), DB, shut)).toEqual([
+      { change: 'approve_peer', peer: 'web-1', by: 'someone with peers:approve', detail: 'Approve web-1.' },
+      {
+        change: 'apply_changes',
+        changes: [{ action: 'delete', resource: 'MeshPolicy', name: 'shut' }],
+        opens_pairs: 1,
+        closes_pairs: 0,
+      },
+    ]);
+  });
+
+  it('is to join again for a device whose time is over', () => {
+    const over = peer('web-1', { labels: { role: 'web' }, expiresAt: '2026-01-01T00:00:00.000Z' });
+    expect(fix(over, DB)).toMatchObject([{ change: 'rejoin', peer: 'web-1' }]);
+  });
+
+  it('is the same network for two peers of different ones, with what that opens and closes', () => {
+    const lab = network('lab', { cidr: '10.97.0.0/24' });
+    const far = peer('db-1', { labels: { role: 'db' }, network: 'lab', address: '10.97.0.2' });
+    expect(fix(network('default'), lab, WEB, far)).toEqual([
+      {
+        change: 'apply_changes',
+        changes: [{ action: 'update', resource: 'MeshPeer', name: 'web-1', network: 'lab' }],
+        opens_pairs: 2,
+        closes_pairs: 0,
+      },
+    ]);
+  });
+
+  it('is a wider reach of the agent above where a delegation bounds the peer, and no policy', () => {
+    const boss = agent('boss', { reach: [] });
+    const child = agent('child', { parentRef: { name: 'boss', namespace: 'test' } }, { peerRef: 'web-1' });
+    const bound = peer('web-1', { labels: { role: 'web' }, agentRef: 'child' });
+    expect(fix(boss, child, bound, DB)).toMatchObject([
+      {
+        change: 'widen_reach',
+        peer: 'web-1',
+        by: 'a person, for the agent above it',
+        detail: expect.stringContaining('widen what that agent may reach to TCP 5432 of db-1'),
+      },
+    ]);
+  });
+
+  it('closes nothing for peers without labels where a policy isolates them by address', () => {
+    const plain = peer('db-1', { address: '10.96.0.2' });
+    const isolating = policy('isolating', {
+      action: 'ALLOW',
+      peerSelector: { matchExpressions: [{ key: 'role', operator: 'DoesNotExist' }] },
+      ingress: [],
+    });
+    const [step] = fix(WEB, plain, isolating);
+    expect(step).toMatchObject({ change: 'apply_changes', closes_pairs: 0 });
+  });
+
+  it('opens it when its changes are made, whatever the network', () => {
+    const selector = fc.constantFrom<Selector>({}, only('web'), only('db'), {
+      matchExpressions: [{ key: 'role', operator: 'NotIn', values: ['web'] }],
+    });
+    const entry = fc.oneof(
+      selector.map((peerSelector) => ({ peerSelector })),
+      fc.constant('*' as const),
+      fc.constant({ ipBlock: { cidr: '10.96.0.0/30' } }),
+    );
+    const ports = fc.option(fc.constantFrom<PortEntry[]>([{ protocol: 'TCP', port: 5432 }], [{ protocol: 'UDP' }]), {
+      nil: undefined,
+    });
+    const rule = fc.record({
+      who: fc.option(fc.array(entry, { minLength: 1, maxLength: 2 }), { nil: undefined }),
+      ports,
+    });
+    const rules = fc.option(fc.array(rule, { maxLength: 2 }), { nil: undefined });
+    const spec = fc
+      .record({
+        action: fc.constantFrom('ALLOW' as const, 'DENY' as const),
+        peerSelector: selector,
+        inward: rules,
+        outward: rules,
+      })
+      .map(
+        ({ action, peerSelector, inward, outward }): PolicySpec => ({
+          action,
+          peerSelector,
+          ...(inward && {
+            ingress: inward.map(({ who, ports: on }) => ({ ...(who && { from: who }), ...(on && { ports: on }) })),
+          }),
+          ...(outward && {
+            egress: outward.map(({ who, ports: on }) => ({ ...(who && { to: who }), ...(on && { ports: on }) })),
+          }),
+        }),
+      );
+    const query = fc.constantFrom({}, { protocol: 'TCP' as const }, { protocol: 'TCP' as const, port: 5432 });
+    const peers = [WEB, DB, peer('plain', { address: '10.96.0.3' }), peer('other', { address: '10.96.0.4' })];
+    const name = fc.constantFrom(...peers.map((one) => one.name));
+    fc.assert(
+      fc.property(
+        fc.array(spec, { maxLength: 4 }),
+        fc.constantFrom('ALLOW' as const, 'DENY' as const),
+        name,
+        name,
+        query,
+        (specs, defaultAction, src, dst, asked) => {
+          const policies = specs.map((one, index) => policy(`p-${index}`, one));
+          const state = stateWith(network('default', { defaultAction }), ...peers, ...policies);
+          const question = { src, dst, ...asked };
+          const isOpen = (of: NetworkState) => explain(states.reachability(of, NOW), question).verdict === 'reachable';
+          const steps = wouldFix(states, state, question, NOW);
+          if (isOpen(state)) {
+            expect(steps).toEqual([]);
+            return;
+          }
+          const changes = steps.flatMap((step) => (step.change === 'apply_changes' ? step.changes : []));
+          expect(changes.length).toBeGreaterThan(0);
+          expect(isOpen(planChanges(state, changes, NOW).after)).toBe(true);
+        },
+      ),
+      { numRuns: 300 },
+    );
+  });
+});

@@ -20,7 +20,7 @@ test('mesh admin says on standard error who lets a held call go on, and keeps JS
   const body = { settings: { requireApproval: true } };
   await harness.api('PATCH', `/api/v1/workspaces/${workspace}`, { token, body });
   const env = { MESH_SERVER: harness.url, MESH_TOKEN: token, MESH_WORKSPACE: workspace };
-  const policy = ['create-policy', '--name', 'shut', '--spec', '{"action":"DENY"}'];
+  const policy = ['create-policy', '--name', 'shut', '--spec', '{"action":"DENY","peerSelector":{}}'];
   for (const json of [[], ['--json']]) {
     const { code, stdout, stderr } = await mesh(['admin', ...policy, ...json], { home, env });
     const answer = JSON.parse(stdout);

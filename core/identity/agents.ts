@@ -1,7 +1,7 @@
 import { commitContext } from '../commit-context.ts';
 import { MeshError } from '../errors.ts';
 import { newId } from '../ids.ts';
-import { lookUp } from '../network/find.ts';
+import { lookUp, lookUpById } from '../network/find.ts';
 import { peerIdsOf, withPeerIds } from '../network/peer-lists.ts';
 import type { EgressRule } from '../network/policy.ts';
 import {
@@ -17,7 +17,7 @@ import type { RecordDraft } from '../record.ts';
 import type { Scope } from '../scope.ts';
 import type { Services } from '../services.ts';
 import { formatInstant } from '../time.ts';
-import { type DelegateRequest, isLive, isOpen, narrowed, parseTtl } from './delegation.ts';
+import { ancestors, type DelegateRequest, family, isLive, isOpen, narrowed, parseTtl } from './delegation.ts';
 import { requireGrantable } from './grants.ts';
 import { newToken } from './token.ts';
 import { tokenDraft } from './token-record.ts';
@@ -51,6 +51,7 @@ export interface NewAgent {
 
 type AgentDraft = RecordDraft<AgentSpec, AgentStatus>;
 type Context = CallContext<Pick<Services, 'store' | 'clock' | 'states' | 'keys'>>;
+type Reading = CallContext<Pick<Services, 'states'>>;
 
 /**
  * Makes a root agent; its token is the contract's parent agent token and an MCP bearer.
@@ -142,11 +143,30 @@ export async function newSubAgent(context: Context, id: string, request: SubAgen
 }
 
 /** An agent by uid or name. @throws MeshError `not_found` */
-export async function findAgent({ services, workspace }: Context, id: string): Promise<AgentRecord> {
+export async function findAgent({ services, workspace }: Reading, id: string): Promise<AgentRecord> {
   const { agents } = await services.states.current(workspace);
   const found = lookUp(agents, id) ?? lookUp(agents, normalizeName(id));
   if (found) return found;
   throw new MeshError('not_found', `There is no agent ${id}.`);
+}
+
+/**
+ * An agent that the caller may read: any with `network:read`; without it an agent reads itself (`self`), its ancestors and
+ * its sub-agents.
+ *
+ * @throws MeshError `forbidden` or `not_found`
+ */
+export async function readableAgent(context: Reading, id: string): Promise<AgentRecord> {
+  const { services, workspace, caller } = context;
+  const isAgent = caller?.kind === 'agent';
+  const wanted = isAgent && id === 'self' ? caller.id : id;
+  if (caller?.scopesIn(workspace).has('network:read')) return findAgent(context, wanted);
+  const state = await services.states.current(workspace);
+  const self = isAgent ? lookUpById(state.agents, caller.id) : undefined;
+  const line = self ? [...family(state, self), ...ancestors(state, self)] : [];
+  const found = lookUp(state.agents, wanted);
+  if (found && line.includes(found)) return found;
+  throw new MeshError('forbidden', 'Without the scope network:read an agent reads itself and its own line only.');
 }
 
 async function ownAgent(context: Context, id: string): Promise<AgentRecord> {

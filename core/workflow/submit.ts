@@ -11,8 +11,9 @@ import { type ChangePlan, type NetworkChange, planChanges } from '../network/cha
 import { restingAddresses } from '../network/rest.ts';
 import type { NetworkState } from '../network/state.ts';
 import { inTurn } from '../network/turn.ts';
-import { type CallContext, type PendingApproval, waitsFor } from '../operation.ts';
+import { type CallContext, type ExpectedRecord, type PendingApproval, waitsFor } from '../operation.ts';
 import type { Op } from '../ports.ts';
+import { foldName } from '../record.ts';
 import type { Services } from '../services.ts';
 import { specOf } from './apply.ts';
 import { workflowDraft } from './workflow-record.ts';
@@ -40,11 +41,13 @@ type Context = CallContext<Pick<Services, 'store' | 'clock' | 'states' | 'settin
  */
 export async function submitChanges(
   context: Context,
-  changes: readonly NetworkChange[],
+  asked: readonly NetworkChange[],
   reason: string,
   besides: () => Promise<readonly Op[]> = async () => [],
 ): Promise<Submitted> {
-  const { services, workspace } = context;
+  const { services, workspace, expected } = context;
+  // What waits for approval is held to it then too.
+  const changes = expected ? asked.map((change) => expecting(change, expected)) : asked;
   const { store, states, clock } = services;
   return inTurn(store, workspace, async () => {
     const state = await states.current(workspace);
@@ -66,6 +69,11 @@ export async function submitChanges(
     }
     return { status: 'committed', outcomes, after: await states.current(workspace) };
   });
+}
+
+function expecting(change: NetworkChange, { kind, name, uid, revision }: ExpectedRecord): NetworkChange {
+  const isIt = change.resource === kind && (change.name === uid || foldName(change.name) === foldName(name));
+  return isIt && change.action !== 'create' ? { ...change, revision } : change;
 }
 
 async function askForApproval(context: Context, changes: readonly NetworkChange[], reason: string): Promise<Submitted> {

@@ -1,4 +1,4 @@
-import type { Request, RequestHandler, Response } from 'express';
+import type { RequestHandler, Response } from 'express';
 import { requireAnswerSize } from '../core/compute/answer-size.ts';
 import { JsonText } from '../core/compute/compute.ts';
 import { YamlText } from '../core/custom-resource.ts';
@@ -8,6 +8,7 @@ import { joinedText, pagesOf } from '../core/joined-pages.ts';
 import { type AnyOperation, isPending, mayWait } from '../core/operation.ts';
 import { originOf } from '../core/origin.ts';
 import type { Log } from '../core/ports.ts';
+import { prefersYaml } from './accept.ts';
 import { readFields } from './body.ts';
 import { entityTagIn, parseIfMatch } from './entity-tags.ts';
 import { buildCoercion } from './input.ts';
@@ -114,7 +115,7 @@ function buildAnswer<Services>(
         requestId,
         signal: abort.signal,
         takesJsonText,
-        ...(operation.shows && { asYaml: prefersYaml(request) }),
+        ...(operation.shows && { asYaml: prefersYaml(request.headers.accept) }),
         ifMatch: takesBody ? parseIfMatch(request.headers['if-match']) : undefined,
       };
       if (http.joinsPages) {
@@ -177,14 +178,6 @@ function bodyOf(value: unknown): string | Uint8Array {
   const text = value instanceof YamlText ? value.text : JSON.stringify(value ?? null);
   requireAnswerSize(text.length);
   return text;
-}
-
-/** Whether YAML is asked for rather than JSON. */
-function prefersYaml(request: Request): boolean {
-  const { accept } = request.headers;
-  if (accept === undefined || !accept.includes('yaml')) return false;
-  const best = request.accepts('application/json', 'application/yaml', 'application/x-yaml', 'text/yaml');
-  return best !== false && best !== 'application/json';
 }
 
 /** A device may send its join token as the body field `token` instead (DESIGN 7). */

@@ -107,13 +107,15 @@ test('a change that comes between the look at the record and the write is a conf
   await using plane = await openPlane();
   const { store } = plane.kit.services;
   const { revision } = await plane.call('get_peer', { id: 'web-1' });
-  const { commit } = store;
-  // Another control plane writes the same record just before.
+  const { get } = store;
+  // Another writes the same record just after it was looked at.
   Object.assign(store, {
-    async commit(...args: Parameters<typeof commit>) {
-      Object.assign(store, { commit });
+    async get(...args: Parameters<typeof get>) {
+      const seen = await get(...args);
+      if (args[1].kind !== 'MeshPeer') return seen;
+      Object.assign(store, { get });
       await touch(plane.kit, plane.workspace, 'MeshPeer', 'web-1');
-      return commit(...args);
+      return seen;
     },
   });
   const mine = plane.call('update_peer', { id: 'web-1', name: 'web-2', revision });

@@ -226,7 +226,7 @@ it('an agent that is made or ended is part of a snapshot and of what changed bet
   const to = await at.call(at.ada, 'take_snapshot', {});
   await at.call(at.ada, 'revoke_agent', { id: 'deployer' });
   const last = await at.call(at.ada, 'take_snapshot', {});
-  const shown = await at.call(at.ada, 'get_snapshot', { snapshotId: to.id });
+  const shown = await at.call(at.ada, 'get_snapshot', { snapshot_id: to.id });
   expect(shown.agents).toMatchObject([{ ...HEAD, metadata: { name: 'deployer' }, status: { phase: 'Active' } }]);
   const made = await at.call(at.ada, 'diff_snapshots', { from: from.id, to: to.id });
   expect(made.added).toEqual([{ kind: 'AgentIdentity', name: 'deployer' }]);

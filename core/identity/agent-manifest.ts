@@ -70,8 +70,16 @@ function misplaced({ metadata, spec }: AgentManifest, namespace: string): FieldE
   ];
 }
 
-/** Whether an identity is what a document says. Labels and annotations that it leaves out stay. */
-export function isAsWritten({ uid, spec, labels, annotations }: AgentRecord, { metadata, spec: asked }: AgentManifest) {
+/**
+ * Whether an identity is what a document says. Labels and annotations that it leaves out stay.
+ *
+ * @param asked the document's spec, with the ids of the peers that it lists
+ */
+export function isAsWritten(
+  { uid, spec, labels, annotations }: AgentRecord,
+  { metadata }: AgentManifest,
+  asked: AgentManifest['spec'],
+): boolean {
   const isSub = 'parentRef' in asked;
   return (
     (metadata.uid === undefined || metadata.uid === uid) &&

@@ -1,5 +1,6 @@
 import { type FieldError, invalidInput, MeshError } from '../errors.ts';
 import { lookUp } from '../network/find.ts';
+import { peerIdsOf, withPeerIds } from '../network/peer-lists.ts';
 import { type AgentRecord, normalizeName } from '../network/resources.ts';
 import type { CallContext } from '../operation.ts';
 import type { Op } from '../ports.ts';
@@ -38,13 +39,14 @@ export async function applyAgents(
 ): Promise<AgentsToApply> {
   refuseDoubles(manifests, at);
   const { services, workspace } = context;
-  const { agents } = await services.states.current(workspace);
+  const { agents, peers } = await services.states.current(workspace);
   const ops: Op[] = [];
   const applied: AppliedAgent[] = [];
   for (const [index, manifest] of manifests.entries()) {
     const { metadata } = manifest;
     const stored = lookUp(agents, normalizeName(metadata.name));
-    if (isThere(stored, manifest, services.clock.now())) {
+    const spec = withPeerIds(manifest.spec, peerIdsOf(peers), `${at(index)}/spec`);
+    if (isThere(stored, manifest, spec, services.clock.now())) {
       applied.push({ name: stored.name, result: 'unchanged' });
       continue;
     }
@@ -58,7 +60,12 @@ export async function applyAgents(
 }
 
 /** @throws MeshError `conflict` where the identity is there and differs, or is not the one that the document is about */
-function isThere(stored: AgentRecord | undefined, manifest: AgentManifest, now: number): stored is AgentRecord {
+function isThere(
+  stored: AgentRecord | undefined,
+  manifest: AgentManifest,
+  spec: AgentManifest['spec'],
+  now: number,
+): stored is AgentRecord {
   const { name, uid } = manifest.metadata;
   if (uid !== undefined && stored?.uid !== uid) {
     throw new MeshError(
@@ -67,7 +74,7 @@ function isThere(stored: AgentRecord | undefined, manifest: AgentManifest, now: 
     );
   }
   if (!stored || (uid === undefined && !isLive(stored, now))) return false;
-  if (isAsWritten(stored, manifest)) return true;
+  if (isAsWritten(stored, manifest, spec)) return true;
   throw new MeshError(
     'conflict',
     `The agent ${stored.name} is there already, and an identity is not changed: revoke it (DELETE /api/v1/agents/${stored.name}) and apply it again.`,

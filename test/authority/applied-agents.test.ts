@@ -56,6 +56,13 @@ describe('a root agent in an applied document', () => {
     ]);
   });
 
+  it('may name peers in its reach, and is unchanged by the same document', async () => {
+    await using at = await scene();
+    const root = identity('deployer', { ttl: '8h', reach: [{ to: [{ peerSelector: { peers: ['web-1'] } }] }] });
+    expect((await at.apply(at.ada, root)).items[0]).toHaveProperty('token');
+    expect((await at.apply(at.ada, root)).items[0]).toMatchObject({ result: 'unchanged' });
+  });
+
   it('is never changed: the answer says to revoke it first', async () => {
     await using at = await scene();
     await at.apply(at.ada, identity('deployer', { ttl: '8h' }));

@@ -194,7 +194,7 @@ test('JSON stays the answer for everyone else, and a failure is a problem whatev
 });
 
 test('every operation that writes one resource by its path takes the revision of it, and every one that reads it gives an ETag', () => {
-  const paths = /^\/api\/v1\/(?:peers|policies|networks|assertions|agents)\/:id(?:\/(?:approve|revoke|adopt))?$/;
+  const paths = /^\/api\/v1\/(?:peers|policies|networks|assertions|agents)\/:id(?:\/(?:approve|revoke|adopt|renew))?$/;
   const about = operations.filter(({ http }) => paths.test(http.path));
   expect(about.filter(({ addresses }) => addresses === undefined).map(({ name }) => name)).toEqual([]);
   const writing = about.filter(({ effects }) => !effects.readOnlyHint);

@@ -1,5 +1,6 @@
 import type { Edition } from '../core/edition.ts';
 import { MeshError } from '../core/errors.ts';
+import { runExpecting } from '../core/expected-revision.ts';
 import { buildLoginLimits } from '../core/identity/login-limits.ts';
 import { newId } from '../core/ids.ts';
 import type { Planner } from '../core/intent/planner.ts';
@@ -49,7 +50,7 @@ function performer(all: readonly AnyOperation<Services>[]): Services['perform'] 
     if (!caller || !mayAccess(operation.access, caller, workspace)) {
       throw new MeshError('forbidden', `${caller?.name ?? 'Who asked'} may no longer ask for this.`);
     }
-    return operation.run(operation.input.parse(input) as never, context);
+    return runExpecting(operation, operation.input.parse(input), context);
   };
 }
 

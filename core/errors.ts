@@ -15,6 +15,7 @@ export const problems = {
   plan_stale: { status: 409, title: 'Plan is stale' },
   expired: { status: 410, title: 'Expired' },
   plan_expired: { status: 410, title: 'Plan has expired' },
+  precondition_failed: { status: 412, title: 'Precondition failed' },
   payload_too_large: { status: 413, title: 'Payload too large' },
   unsupported_media_type: { status: 415, title: 'Unsupported media type' },
   policy_assertion_failed: { status: 422, title: 'Policy assertion failed' },

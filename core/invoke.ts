@@ -1,10 +1,13 @@
 import type { Caller } from './caller.ts';
 import { type Compute, heavyCallOf } from './compute/compute.ts';
+import { YamlText } from './custom-resource.ts';
 import type { Edition } from './edition.ts';
 import { invalidInput, MeshError, sentenceOf } from './errors.ts';
+import { type EntityTags, isChangedSince, preconditionFailed } from './expected-revision.ts';
 import { SYSTEM_WORKSPACE } from './ids.ts';
 import { type AnyOperation, type CallContext, type Face, fieldOf, isPending } from './operation.ts';
 import { StoreError, type StoreErrorCode } from './ports.ts';
+import type { ResourceKind } from './record.ts';
 import { fieldErrorsOf, PLAINLY } from './schema-errors.ts';
 import { type Access, PERSON_ONLY_SCOPES } from './scope.ts';
 
@@ -23,6 +26,10 @@ export interface CallRequest {
   readonly caller?: Caller;
   /** Whether the face passes JSON text on as it is: a heavy answer comes as that then. */
   readonly takesJsonText?: boolean;
+  /** Whether resources are to come as YAML, where the answer shows any. */
+  readonly asYaml?: boolean;
+  /** The versions of the record of which one has to be the current one. */
+  readonly ifMatch?: EntityTags | undefined;
 }
 
 /** What the one path needs besides the operation. `bin/` supplies it. */
@@ -39,6 +46,17 @@ export interface Gate<Services> {
   workspaceId(idOrSlug: string): Promise<string | undefined>;
   /** What operations get for one caller: the store as that caller may write to it. */
   servicesFor(caller: Caller | null): Services;
+  /** The input of a call with the revision that its entity tags mean. @throws MeshError `precondition_failed` */
+  withRevision(
+    operation: AnyOperation<Services>,
+    raw: Readonly<Record<string, unknown>>,
+    tags: EntityTags,
+    context: CallContext<Services>,
+  ): Promise<Readonly<Record<string, unknown>>>;
+  /** Runs an operation, which writes only while its record is at the revision that the input names. */
+  run(operation: AnyOperation<Services>, input: unknown, context: CallContext<Services>): Promise<unknown>;
+  /** An answer as YAML. */
+  yamlOf(kind: ResourceKind, answer: unknown, workspace: string): Promise<string>;
   /**
    * What becomes of a call that a person has to see first.
    *
@@ -68,24 +86,34 @@ export async function invoke<Services>(
   try {
     caller = await callerOf(operation.access, request, gate);
     requireEdition(operation, request.raw, gate.edition);
-    const { raw, workspace } = await resolveWorkspace(operation, request, caller, gate);
+    const { raw: asked, workspace } = await resolveWorkspace(operation, request, caller, gate);
     requireAccess(operation, caller, workspace);
     const services = gate.servicesFor(caller);
     const { requestId, face, origin, signal } = request;
     const context: CallContext<Services> = { services, caller, workspace, requestId, face, origin, signal };
+    const raw = request.ifMatch ? await gate.withRevision(operation, asked, request.ifMatch, context) : asked;
+    const shown = request.asYaml ? operation.shows : undefined;
+    const asShown = async (answer: unknown) =>
+      shown ? new YamlText(await gate.yamlOf(shown, answer, workspace), answer) : answer;
     if (gate.compute && isHeavy(operation, raw, services)) {
       const text = await gate.compute.run(heavyCallOf(operation.name, raw, context), services, signal);
-      return request.takesJsonText ? text : text.parse();
+      return request.takesJsonText && !shown ? text : asShown(text.parse());
     }
     const input = parseInput(operation, takesToken(operation) ? { ...raw, token: request.bearer } : raw);
     const done = await runOrHold(operation, input as Readonly<Record<string, unknown>>, context, gate);
     if ('pending' in done) return done.pending;
-    return isPending(done.answer) ? done.answer : operation.output.parse(done.answer);
+    return isPending(done.answer) ? done.answer : asShown(operation.output.parse(done.answer));
   } catch (error) {
-    const expected = error instanceof StoreError ? fromStore(error) : error;
+    const expected = problemOf(error, request);
     if (expected instanceof MeshError) gate.refused(operation.name, expected, request, caller);
     throw expected;
   }
+}
+
+/** What a failure is to the one who asked. */
+function problemOf(error: unknown, { ifMatch }: CallRequest): unknown {
+  if (error instanceof StoreError) return fromStore(error);
+  return ifMatch && isChangedSince(error) ? preconditionFailed(error.message) : error;
 }
 
 async function runOrHold<Services>(
@@ -95,7 +123,7 @@ async function runOrHold<Services>(
   gate: Gate<Services>,
 ): Promise<{ readonly pending: unknown } | { readonly answer: unknown }> {
   try {
-    return { answer: await operation.run(input as never, context) };
+    return { answer: await gate.run(operation, input, context) };
   } catch (error) {
     const held = await gate.held(operation, input, context, error);
     if (held) return held;

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { Caller } from './caller.ts';
 import type { Edition } from './edition.ts';
 import type { ProblemCode } from './errors.ts';
+import type { Kind, RecordKey, ResourceKind } from './record.ts';
 import type { Access } from './scope.ts';
 
 /** How the operation appears under /api/v1. Input fields named as `:param` in `path` come from the URL. */
@@ -33,6 +34,12 @@ export interface Effects {
   readonly openWorldHint: boolean;
 }
 
+/** The one record that a call writes, and the version that its caller has seen. */
+export interface ExpectedRecord extends RecordKey {
+  readonly uid: string;
+  readonly revision: number;
+}
+
 export interface CallContext<Services> {
   readonly services: Services;
   /** Null only where the operation is public. */
@@ -44,6 +51,8 @@ export interface CallContext<Services> {
   /** Source address, where there is one. */
   readonly origin: string;
   readonly signal: AbortSignal;
+  /** The record that is to be at a revision; the store refuses other writes, and a change that waits keeps it. */
+  readonly expected?: ExpectedRecord;
 }
 
 export type Face = 'rest' | 'mcp';
@@ -86,6 +95,13 @@ export interface Operation<I extends z.ZodObject, O extends z.ZodType, Services>
    * approval; who asked repeats it. The other fields are shown to who approves.
    */
   readonly confidential?: { readonly answer?: true; readonly input?: readonly string[] };
+  /**
+   * Kind of the one record that the input field `id` names, for operations on one. Where it writes, the record may be
+   * expected at a revision, by the field `revision` (`addressedFields`) and by `If-Match`; a read answers its `ETag`.
+   */
+  readonly addresses?: Kind;
+  /** Kind of the resource that the answer shows, by itself or as `items`: it can be had as YAML. */
+  readonly shows?: ResourceKind;
   readonly http: HttpBinding;
   readonly run: (input: z.output<I>, context: CallContext<Services>) => Promise<z.input<O> | PendingApproval>;
 }

@@ -27,6 +27,12 @@ export const KINDS = {
 
 export type Kind = keyof typeof KINDS;
 
+/** Kinds that people know as custom resources. */
+export type ResourceKind = Extract<
+  Kind,
+  'MeshPeer' | 'MeshPolicy' | 'MeshNetwork' | 'AgentIdentity' | 'PolicyAssertion'
+>;
+
 /** What identifies a record inside its workspace. Names are unique per kind, ignoring case. */
 export interface RecordKey {
   readonly kind: Kind;

@@ -139,6 +139,7 @@ export const answers: Readonly<Record<string, string>> = {
   get_peer_paths: 'paths kept of one node',
   apply_resources: 'one for each document of the request',
   get_own_graph: 'peers that one device has to do with, and the rules about them',
+  get_agent: 'the custom resource of one agent',
   get_agent_tree: 'agents up to a limit; `omitted` counts the others',
   get_me: 'workspaces up to a limit; `omitted_workspaces` counts the others',
 };

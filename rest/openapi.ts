@@ -4,7 +4,7 @@ import { type ProblemCode, problems } from '../core/errors.ts';
 import { type AnyOperation, fieldOf, mayWait, pendingApproval } from '../core/operation.ts';
 import { nameSchemas, withNames } from './openapi-names.ts';
 import { OTHER_TAGS, otherPaths } from './openapi-others.ts';
-import { problemsOf } from './problems-of.ts';
+import { isGuarded, problemsOf } from './problems-of.ts';
 
 const problem = z
   .looseObject({
@@ -102,12 +102,19 @@ function describe<Services>(
     }),
     ...inPath,
   });
-  const header =
-    workspace === 'scoped' && !names.includes('workspaceId')
-      ? z.object({
-          'X-Workspace-Id': z.string().optional().describe('Required where the token is good for several workspaces'),
-        })
-      : undefined;
+  const header = z.object({
+    ...(workspace === 'scoped' &&
+      !names.includes('workspaceId') && {
+        'X-Workspace-Id': z.string().optional().describe('Required where the token is good for several workspaces'),
+      }),
+    ...(isGuarded(operation) && {
+      'If-Match': z
+        .string()
+        .optional()
+        .describe('ETag of a GET: nothing is written where the record has changed since'),
+    }),
+  });
+  const tag = operation.addresses !== undefined && http.method === 'get';
   const answer = http.envelope ? z.object({ [http.envelope]: output }) : output;
   const status = http.status ?? 200;
   return {
@@ -120,14 +127,20 @@ function describe<Services>(
     ...(access === 'public' && { security: [] }),
     requestParams: {
       ...(names.length > 0 && { path }),
-      ...(header && { header }),
+      ...(Object.keys(header.shape).length > 0 && { header }),
       ...(http.method === 'get' && Object.keys(query).length > 0 && { query: z.strictObject(query) }),
     },
     ...(body && { requestBody: bodyOf(operation, body) }),
     responses: {
       [String(status) as '200']: {
         description: 'Success',
-        ...(status !== 204 && { content: { 'application/json': { schema: answer } } }),
+        ...(tag && { headers: z.object({ ETag: z.string().describe('Of this version, for If-Match') }) }),
+        ...(status !== 204 && {
+          content: {
+            'application/json': { schema: answer },
+            ...(operation.shows && { 'application/yaml': { schema: z.string() } }),
+          },
+        }),
       },
       ...(mayWait(operation) && {
         '202': {

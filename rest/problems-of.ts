@@ -16,6 +16,11 @@ const WRITTEN: readonly ProblemCode[] = ['conflict', 'not_found', 'payload_too_l
 const GUARDED: readonly ProblemCode[] = ['beyond_delegation', 'policy_assertion_failed'];
 const WITH_BODY: readonly ProblemCode[] = ['payload_too_large', 'unsupported_media_type'];
 
+/** Whether the caller may say which version of its record a write is for. */
+export function isGuarded<Services>({ addresses, effects }: AnyOperation<Services>): boolean {
+  return addresses !== undefined && !effects.readOnlyHint;
+}
+
 /** Every problem that an operation can answer over REST: what its definition implies, and its own. */
 export function problemsOf<Services>(operation: AnyOperation<Services>): ReadonlySet<ProblemCode> {
   const { access, workspace, edition, proWhen, effects, http, problems } = operation;
@@ -26,6 +31,7 @@ export function problemsOf<Services>(operation: AnyOperation<Services>): Readonl
     ...(edition === 'pro' || proWhen ? (['edition_required'] as const) : []),
     ...(effects.readOnlyHint ? [] : WRITTEN),
     ...(mayWait(operation) ? GUARDED : []),
+    ...(isGuarded(operation) ? (['precondition_failed'] as const) : []),
     ...(http.method === 'get' ? [] : WITH_BODY),
     ...problems,
   ]);

@@ -1,13 +1,16 @@
 import type { RequestHandler, Response } from 'express';
 import { requireAnswerSize } from '../core/compute/answer-size.ts';
 import { JsonText } from '../core/compute/compute.ts';
+import { YamlText } from '../core/custom-resource.ts';
 import { MeshError, toProblem } from '../core/errors.ts';
 import { type CallRequest, type Gate, invoke } from '../core/invoke.ts';
 import { joinedText, pagesOf } from '../core/joined-pages.ts';
 import { type AnyOperation, isPending, mayWait } from '../core/operation.ts';
 import { originOf } from '../core/origin.ts';
 import type { Log } from '../core/ports.ts';
+import { prefersYaml } from './accept.ts';
 import { readFields } from './body.ts';
+import { entityTagIn, parseIfMatch } from './entity-tags.ts';
 import { buildCoercion } from './input.ts';
 import type { Metrics } from './metrics.ts';
 import { fromHttpError, sendProblem } from './problem.ts';
@@ -27,6 +30,7 @@ export interface RouterOptions<Services> {
 }
 
 const JSON_HEADERS = ['Content-Type', 'application/json; charset=utf-8', 'Cache-Control', 'no-store'];
+const YAML_HEADERS = ['Content-Type', 'application/yaml; charset=utf-8', 'Cache-Control', 'no-store'];
 
 /** Answers every path under /api/v1 from the operations; what is none of theirs is a problem 404 or 405. */
 export function buildRouter<Services>(options: RouterOptions<Services>): RequestHandler {
@@ -81,7 +85,8 @@ function buildAnswer<Services>(
   const enrols = operation.access === 'enrolment';
   // What the edition does not have is refused by its route alone: whatever else is wrong comes after.
   const isReadable = operation.edition !== 'pro' || gate.edition === 'pro';
-  const open = [...headers, ...JSON_HEADERS];
+  const open = [...headers, ...(operation.shows ? ['Vary', 'Accept'] : [])];
+  const hasTag = operation.addresses !== undefined && http.method === 'get';
   const takesJsonText = !http.envelope && !http.otherStatus;
 
   return async (request: Parameters<RequestHandler>[0], response: Response, { path, search, match }: Target) => {
@@ -110,6 +115,8 @@ function buildAnswer<Services>(
         requestId,
         signal: abort.signal,
         takesJsonText,
+        ...(operation.shows && { asYaml: prefersYaml(request.headers.accept) }),
+        ifMatch: takesBody ? parseIfMatch(request.headers['if-match']) : undefined,
       };
       if (http.joinsPages) {
         const pieces = joinedText(pagesOf(operation, call, gate));
@@ -125,9 +132,12 @@ function buildAnswer<Services>(
         return;
       }
       const wraps = http.envelope && answered !== 202;
-      const body = value instanceof JsonText ? value.bytes : textOf(wraps ? { [http.envelope]: value } : value);
+      const body = bodyOf(wraps ? { [http.envelope]: value } : value);
+      const tag = hasTag ? entityTagIn(value instanceof YamlText ? value.of : value) : undefined;
       response.writeHead(answered, [
         ...open,
+        ...(value instanceof YamlText ? YAML_HEADERS : JSON_HEADERS),
+        ...(tag ? ['ETag', tag] : []),
         'X-Request-Id',
         requestId,
         'Content-Length',
@@ -163,8 +173,9 @@ function statusOf<Services>(operation: AnyOperation<Services>, answer: unknown):
 }
 
 /** @throws MeshError `payload_too_large` */
-function textOf(value: unknown): string {
-  const text = JSON.stringify(value ?? null);
+function bodyOf(value: unknown): string | Uint8Array {
+  if (value instanceof JsonText) return value.bytes;
+  const text = value instanceof YamlText ? value.text : JSON.stringify(value ?? null);
   requireAnswerSize(text.length);
   return text;
 }

@@ -145,6 +145,9 @@ export function gateOf(
     known: (bearer) => callers[bearer],
     workspaceId: async (name) => (name === 'w_1' || name === 'one' ? 'w_1' : undefined),
     servicesFor: () => all,
+    withRevision: async (_operation, raw) => raw,
+    run: (operation, input, context) => operation.run(input as never, context),
+    yamlOf: async () => '',
     held: async () => undefined,
     refused() {},
   };

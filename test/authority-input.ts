@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
+import { PRESETS } from '../core/network/resources.ts';
 import type { AnyOperation } from '../core/operation.ts';
 import { SCOPES } from '../core/scope.ts';
 import type { Draw } from './authority-draw.ts';
@@ -61,7 +62,9 @@ interface Place {
 
 /** Fields that say the same as others in another form, or that only people's clients send. */
 const SELDOM = new Set(
-  'manifest apiVersion kind metadata status proof cursor history expectations revert externals dry_run'.split(' '),
+  'manifest apiVersion kind metadata status proof cursor history expectations revert externals dry_run revision'.split(
+    ' ',
+  ),
 );
 const MOSTLY = new Set('spec changes documents labels approved_by settings reach scopes ttl egress'.split(' '));
 /** Beside a whole `spec` these may be sent. */
@@ -279,13 +282,32 @@ function resourceSpec(resource: string, at: Place): unknown {
 
 function document(at: Place): unknown {
   const { draw, pools } = at;
-  const kind = draw.pick(['MeshPolicy', 'MeshPeer', 'MeshNetwork']);
+  const kind = draw.pick(['MeshPolicy', 'MeshPeer', 'MeshNetwork', 'AgentIdentity']);
+  if (kind === 'AgentIdentity') return agentDocument(at);
   const noun = { MeshPolicy: 'policy', MeshPeer: 'peer', MeshNetwork: 'network' }[kind] ?? '';
   const known = pools.names[noun] ?? [];
-  const name = kind === 'MeshPeer' ? draw.pick(known) : draw.pick([...known, `${noun}-${draw.int(20)}`]);
+  const name = kind === 'MeshPeer' ? draw.pick(orNone(known)) : draw.pick([...known, `${noun}-${draw.int(20)}`]);
   const head = { apiVersion: 'mesh.internal/v1alpha1', kind };
   if (kind === 'MeshPeer') return { ...head, metadata: { name, labels: labelsFor(at) } };
   return { ...head, metadata: { name }, spec: resourceSpec(kind, at) };
+}
+
+/** A sub-agent of whoever there is more often than a root agent. */
+function agentDocument(at: Place): unknown {
+  const { draw, pools } = at;
+  const parent = draw.pick(orNone(pools.names['agent']));
+  const spec = {
+    ttl: draw.pick(DURATIONS),
+    policyPreset: draw.pick(PRESETS),
+    scopes: SCOPES.filter(() => draw.chance(0.2)),
+    ...(draw.chance(0.8) && { parentRef: { name: parent } }),
+  };
+  return {
+    apiVersion: 'mesh.internal/v1alpha1',
+    kind: 'AgentIdentity',
+    metadata: { name: `sub-${draw.int(40)}` },
+    spec,
+  };
 }
 
 /** A new name as often as one that is taken. */

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { comparison } from '../core/authority/judge.ts';
+import { addressedFields } from '../core/expected-revision.ts';
 import { requireSession } from '../core/identity/require-session.ts';
 import { viewOfEffect } from '../core/intent/effect-view.ts';
 import { findRecord } from '../core/network/find.ts';
@@ -9,7 +10,6 @@ import { adoptPeer as adopt, adopted } from '../core/network/peers.ts';
 import { UPDATE } from '../core/operation.ts';
 import { defineOperation } from './define.ts';
 import { effectFields, effectFieldsOf } from './plan-fields.ts';
-import { idField } from './resource-fields.ts';
 
 export const adoptPeer = defineOperation({
   name: 'adopt_peer',
@@ -17,7 +17,7 @@ export const adoptPeer = defineOperation({
   description:
     'Makes a peer that came with the join token of an agent an ordinary peer: it stays when the agent ends, and the reach of the agent bounds it no more. Only a signed-in person may. With dryRun it only says what that opens.',
   input: z.strictObject({
-    id: idField,
+    ...addressedFields,
     dryRun: z.boolean().default(false).describe('say what it opens, change nothing'),
   }),
   output: z.strictObject({ peer: peerView, effect: effectFields, dryRun: z.boolean() }),
@@ -25,6 +25,7 @@ export const adoptPeer = defineOperation({
   workspace: 'scoped',
   edition: 'community',
   effects: UPDATE,
+  addresses: 'MeshPeer',
   problems: ['not_found', 'conflict', 'policy_assertion_failed'],
   http: { method: 'post', path: '/api/v1/peers/:id/adopt' },
   async run({ id, dryRun }, context) {

@@ -16,6 +16,7 @@ export const createAssertion = defineOperation({
   workspace: 'scoped',
   edition: 'community',
   effects: CREATE,
+  shows: 'PolicyAssertion',
   problems: ['invalid_input', 'conflict', 'policy_assertion_failed'],
   http: { method: 'post', path: '/api/v1/assertions', status: 201, yamlField: 'manifest' },
   async run(input, context) {

@@ -18,6 +18,7 @@ export const createNetwork = defineOperation({
   workspace: 'scoped',
   edition: 'community',
   effects: CREATE,
+  shows: 'MeshNetwork',
   problems: ['invalid_input', 'conflict', 'payload_too_large'],
   http: { method: 'post', path: '/api/v1/networks', status: 201, yamlField: 'manifest' },
   async run(input, context) {

@@ -18,6 +18,7 @@ export const createPolicy = defineOperation({
   workspace: 'scoped',
   edition: 'community',
   effects: CREATE,
+  shows: 'MeshPolicy',
   problems: ['invalid_input', 'conflict', 'payload_too_large'],
   http: { method: 'post', path: '/api/v1/policies', status: 201, yamlField: 'manifest' },
   async run(input, context) {

@@ -1,11 +1,8 @@
 import { z } from 'zod';
+import { agentName, DELEGATES, subAgentFields } from '../core/identity/agent-request.ts';
 import { delegate } from '../core/identity/agents.ts';
-import { egressRuleSchema } from '../core/network/policy.ts';
-import { PRESETS } from '../core/network/resources.ts';
 import { CREATE } from '../core/operation.ts';
-import { SCOPES } from '../core/scope.ts';
 import { lineOfText, TEXT_LIMITS } from '../core/text.ts';
-import { agentName } from './agent-fields.ts';
 import { defineOperation } from './define.ts';
 
 export const delegateAgent = defineOperation({
@@ -16,23 +13,18 @@ export const delegateAgent = defineOperation({
   input: z.strictObject({
     id: lineOfText(TEXT_LIMITS.reference).min(1).describe('Your own agent id, or self'),
     subAgentName: agentName,
-    ttl: lineOfText(TEXT_LIMITS.duration).describe(
-      'Life of token and sub-agent, such as 30m; at most what is left of yours',
-    ),
-    policyPreset: z.enum(PRESETS).describe('isolated < sandboxed < coordinator < inherit; never wider than yours'),
-    scopes: z.array(z.enum(SCOPES)).max(SCOPES.length).default(['network:read']).describe('Subset of yours'),
-    egress: z.array(egressRuleSchema).max(100).default([]).describe('What a sandboxed sub-agent may reach'),
+    ...subAgentFields,
   }),
   output: z.strictObject({
     enrollmentToken: z.string(),
     expiresAt: z.string(),
     parentRef: z.strictObject({ name: z.string(), namespace: z.string() }),
   }),
-  access: 'agents:delegate',
+  access: DELEGATES,
   workspace: 'scoped',
   edition: 'community',
   effects: CREATE,
   problems: ['invalid_input', 'forbidden', 'conflict'],
   http: { method: 'post', path: '/api/v1/agents/:id/delegate' },
-  run: ({ id, subAgentName, ...request }, context) => delegate(context, id, subAgentName, request),
+  run: ({ id, subAgentName, ...request }, context) => delegate(context, id, { name: subAgentName, ...request }),
 });

@@ -1,21 +1,23 @@
 import { z } from 'zod';
+import { addressedFields } from '../core/expected-revision.ts';
 import { peerNow } from '../core/network/peer-answer.ts';
 import { deletePeer as remove } from '../core/network/peers.ts';
 import { DELETE } from '../core/operation.ts';
 import { defineOperation } from './define.ts';
-import { deletedAnswer, idField } from './resource-fields.ts';
+import { deletedAnswer } from './resource-fields.ts';
 
 export const deletePeer = defineOperation({
   name: 'delete_peer',
   title: 'Delete a peer',
   description:
     'Removes a peer with its presence and token. Its address is given again last; its name and key are free.',
-  input: z.strictObject({ id: idField }),
+  input: z.strictObject({ ...addressedFields }),
   output: deletedAnswer,
   access: 'network:write',
   workspace: 'scoped',
   edition: 'community',
   effects: DELETE,
+  addresses: 'MeshPeer',
   problems: ['not_found', 'conflict'],
   http: { method: 'delete', path: '/api/v1/peers/:id' },
   async run({ id }, context) {

@@ -23,6 +23,7 @@ export const getAgentTree = defineOperation({
   workspace: 'scoped',
   edition: 'community',
   effects: READ,
+  shows: 'AgentIdentity',
   problems: ['not_found'],
   http: { method: 'get', path: '/api/v1/agents/:id/tree' },
   async run({ id }, context) {

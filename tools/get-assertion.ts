@@ -15,6 +15,8 @@ export const getAssertion = defineOperation({
   workspace: 'scoped',
   edition: 'community',
   effects: READ,
+  addresses: 'PolicyAssertion',
+  shows: 'PolicyAssertion',
   problems: ['not_found'],
   http: { method: 'get', path: '/api/v1/assertions/:id' },
   async run({ id }, { services, workspace }) {

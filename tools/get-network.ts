@@ -15,6 +15,8 @@ export const getNetwork = defineOperation({
   workspace: 'scoped',
   edition: 'community',
   effects: READ,
+  addresses: 'MeshNetwork',
+  shows: 'MeshNetwork',
   problems: ['not_found'],
   http: { method: 'get', path: '/api/v1/networks/:id' },
   async run({ id }, { services, workspace }) {

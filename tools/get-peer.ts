@@ -14,6 +14,8 @@ export const getPeer = defineOperation({
   workspace: 'scoped',
   edition: 'community',
   effects: READ,
+  addresses: 'MeshPeer',
+  shows: 'MeshPeer',
   problems: ['not_found'],
   http: { method: 'get', path: '/api/v1/peers/:id' },
   async run({ id }, { services, workspace }) {

@@ -15,6 +15,8 @@ export const getPolicy = defineOperation({
   workspace: 'scoped',
   edition: 'community',
   effects: READ,
+  addresses: 'MeshPolicy',
+  shows: 'MeshPolicy',
   problems: ['not_found'],
   http: { method: 'get', path: '/api/v1/policies/:id' },
   async run({ id }, { services, workspace }) {

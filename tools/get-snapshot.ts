@@ -32,6 +32,7 @@ export const getSnapshot = defineHeavyOperation({
     peers: z.array(resource).optional(),
     policies: z.array(resource).optional(),
     networks: z.array(resource).optional(),
+    agents: z.array(resource).optional().describe('AgentIdentity resources'),
     presence: z.record(z.string(), z.enum(['online', 'offline'])).optional(),
     next_cursor: z.string().optional(),
   }),
@@ -56,7 +57,7 @@ export const getSnapshot = defineHeavyOperation({
   },
 });
 
-function countsOf({ peers, policies, networks, presence }: NetworkState) {
+function countsOf({ peers, policies, networks, agents, presence }: NetworkState) {
   const online = [...presence.values()].filter(({ spec }) => spec.online).length;
-  return { peers: peers.size, policies: policies.size, networks: networks.size, online };
+  return { peers: peers.size, policies: policies.size, networks: networks.size, agents: agents.size, online };
 }

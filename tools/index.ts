@@ -25,6 +25,7 @@ import { deleteWorkspace } from './delete-workspace.ts';
 import { diffSnapshots } from './diff-snapshots.ts';
 import { explainDenial } from './explain-denial.ts';
 import { generateJoinToken } from './generate-join-token.ts';
+import { getAgent } from './get-agent.ts';
 import { getAgentTree } from './get-agent-tree.ts';
 import { getAssertion } from './get-assertion.ts';
 import { getConnectivityMatrix } from './get-connectivity-matrix.ts';
@@ -89,6 +90,7 @@ export const operations: readonly AnyOperation<Services>[] = [
   createAgent,
   delegateAgent,
   listAgents,
+  getAgent,
   getAgentTree,
   renewAgent,
   revokeAgent,

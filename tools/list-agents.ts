@@ -14,6 +14,7 @@ export const listAgents = defineOperation({
   workspace: 'scoped',
   edition: 'community',
   effects: READ,
+  shows: 'AgentIdentity',
   problems: ['invalid_input'],
   http: { method: 'get', path: '/api/v1/agents' },
   async run({ phase, ...query }, { services, workspace }) {

@@ -16,6 +16,7 @@ export const listAssertions = defineOperation({
   workspace: 'scoped',
   edition: 'community',
   effects: READ,
+  shows: 'PolicyAssertion',
   problems: ['invalid_input'],
   http: { method: 'get', path: '/api/v1/assertions' },
   async run(query, { services, workspace }) {

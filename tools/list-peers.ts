@@ -25,6 +25,7 @@ export const listPeers = defineHeavyOperation({
   edition: 'community',
   proWhen: asksPast,
   effects: READ,
+  shows: 'MeshPeer',
   cost: pastCost,
   problems: ['invalid_input', 'not_found', 'expired'],
   http: { method: 'get', path: '/api/v1/peers' },

@@ -16,6 +16,7 @@ export const listPolicies = defineHeavyOperation({
   edition: 'community',
   proWhen: asksPast,
   effects: READ,
+  shows: 'MeshPolicy',
   cost: pastCost,
   problems: ['invalid_input', 'not_found', 'expired'],
   http: { method: 'get', path: '/api/v1/policies' },

@@ -1,10 +1,10 @@
 import { z } from 'zod';
+import { addressedFields } from '../core/expected-revision.ts';
+import { DEFAULT_AGENT_TTL } from '../core/identity/agent-request.ts';
 import { agentView, viewOfAgent } from '../core/identity/agent-view.ts';
-import { DEFAULT_AGENT_TTL } from '../core/identity/agents.ts';
 import { renewAgent as renew } from '../core/identity/renew-agent.ts';
 import { UPDATE } from '../core/operation.ts';
 import { lineOfText, TEXT_LIMITS } from '../core/text.ts';
-import { agentId } from './agent-fields.ts';
 import { defineOperation } from './define.ts';
 
 export const renewAgent = defineOperation({
@@ -13,7 +13,7 @@ export const renewAgent = defineOperation({
   description:
     'Gives a root agent of yours another token and a longer life; its earlier token is refused from then on. What it delegated and made stays.',
   input: z.strictObject({
-    id: agentId,
+    ...addressedFields,
     ttl: lineOfText(TEXT_LIMITS.duration)
       .default(DEFAULT_AGENT_TTL)
       .describe('Life from now on, such as 24h; at most 90d, and never less than it has left'),
@@ -24,6 +24,7 @@ export const renewAgent = defineOperation({
   edition: 'community',
   effects: { ...UPDATE, idempotentHint: false },
   confidential: { answer: true },
+  addresses: 'AgentIdentity',
   problems: ['invalid_input', 'forbidden', 'not_found', 'conflict', 'expired'],
   http: { method: 'post', path: '/api/v1/agents/:id/renew' },
   async run({ id, ttl }, context) {

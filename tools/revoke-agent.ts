@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import { commitContext } from '../core/commit-context.ts';
+import { addressedFields } from '../core/expected-revision.ts';
 import { findAgent } from '../core/identity/agents.ts';
 import { endAgents, nextFamilies } from '../core/identity/end-agents.ts';
 import { endingWith } from '../core/identity/ending-with.ts';
 import { DELETE } from '../core/operation.ts';
-import { agentId } from './agent-fields.ts';
 import { defineOperation } from './define.ts';
 
 const names = z.array(z.string());
@@ -15,7 +15,7 @@ export const revokeAgent = defineOperation({
   description:
     'Ends an agent and everything it delegated and issued at once: identities, peers, policies, tokens, plans and what waits for approval. A peer that a person adopted stays. With dryRun it only says what would end.',
   input: z.strictObject({
-    id: agentId,
+    ...addressedFields,
     dryRun: z.boolean().default(false).describe('say what would end, end nothing'),
   }),
   output: z.strictObject({
@@ -31,6 +31,7 @@ export const revokeAgent = defineOperation({
   workspace: 'scoped',
   edition: 'community',
   effects: DELETE,
+  addresses: 'AgentIdentity',
   problems: ['not_found', 'conflict'],
   http: { method: 'delete', path: '/api/v1/agents/:id' },
   async run({ id, dryRun }, context) {

@@ -1,23 +1,25 @@
 import { z } from 'zod';
 import { assertionChecker, findAssertion, replaceAssertion } from '../core/assertions/manage.ts';
 import { invalidInput } from '../core/errors.ts';
+import { addressedFields } from '../core/expected-revision.ts';
 import { UPDATE } from '../core/operation.ts';
 import { foldName } from '../core/record.ts';
 import { assertionInput, assertionOf } from './assertion-input.ts';
 import { assertionView, viewOfAssertion } from './assertion-view.ts';
 import { defineOperation } from './define.ts';
-import { idField } from './resource-fields.ts';
 
 export const updateAssertion = defineOperation({
   name: 'update_assertion',
   title: 'Replace an assertion',
   description: 'Replaces what an assertion says; labels and annotations stay unless they are sent. It has to hold now.',
-  input: z.strictObject({ id: idField, ...assertionInput }),
+  input: z.strictObject({ ...addressedFields, ...assertionInput }),
   output: assertionView,
   access: 'network:write',
   workspace: 'scoped',
   edition: 'community',
   effects: UPDATE,
+  addresses: 'PolicyAssertion',
+  shows: 'PolicyAssertion',
   problems: ['invalid_input', 'not_found', 'conflict', 'policy_assertion_failed'],
   http: { method: 'put', path: '/api/v1/assertions/:id', yamlField: 'manifest' },
   async run({ id, ...input }, context) {

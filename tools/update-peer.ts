@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { addressedFields } from '../core/expected-revision.ts';
 import { labelsSchema } from '../core/network/labels.ts';
 import { nameSchema } from '../core/network/manifest.ts';
 import { peerNow } from '../core/network/peer-answer.ts';
@@ -7,7 +8,6 @@ import { renamePeer } from '../core/network/peers.ts';
 import { UPDATE } from '../core/operation.ts';
 import { lineOfText, TEXT_LIMITS } from '../core/text.ts';
 import { defineOperation } from './define.ts';
-import { idField } from './resource-fields.ts';
 import { submitOne } from './submitted.ts';
 
 export const updatePeer = defineOperation({
@@ -15,7 +15,7 @@ export const updatePeer = defineOperation({
   title: 'Update a peer',
   description: 'Renames a peer, replaces its labels, or moves it to another network. Labels and network decide access.',
   input: z.strictObject({
-    id: idField,
+    ...addressedFields,
     name: nameSchema.optional(),
     labels: labelsSchema.optional().describe('Replaces all labels'),
     network: lineOfText(TEXT_LIMITS.name).min(1).optional().describe('The peer gets an address there'),
@@ -25,6 +25,8 @@ export const updatePeer = defineOperation({
   workspace: 'scoped',
   edition: 'community',
   effects: UPDATE,
+  addresses: 'MeshPeer',
+  shows: 'MeshPeer',
   problems: ['invalid_input', 'not_found', 'conflict'],
   http: { method: 'patch', path: '/api/v1/peers/:id' },
   async run({ id, name, labels, network }, context) {

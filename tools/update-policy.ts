@@ -1,23 +1,26 @@
 import { z } from 'zod';
+import { addressedFields } from '../core/expected-revision.ts';
 import { findRecord } from '../core/network/find.ts';
 import { policyInputSchema } from '../core/network/policy.ts';
 import { policyView, viewOfPolicy } from '../core/network/policy-view.ts';
 import { resourceChange } from '../core/network/resource-input.ts';
 import { UPDATE } from '../core/operation.ts';
 import { defineOperation } from './define.ts';
-import { idField, resourceFields, ttlField } from './resource-fields.ts';
+import { resourceFields, ttlField } from './resource-fields.ts';
 import { answerOf, submitOne } from './submitted.ts';
 
 export const updatePolicy = defineOperation({
   name: 'update_policy',
   title: 'Replace a policy',
   description: 'Replaces the spec of a policy; labels and annotations stay unless they are sent.',
-  input: z.strictObject({ id: idField, ...resourceFields, spec: policyInputSchema.optional(), ttl: ttlField }),
+  input: z.strictObject({ ...addressedFields, ...resourceFields, spec: policyInputSchema.optional(), ttl: ttlField }),
   output: policyView,
   access: 'network:write',
   workspace: 'scoped',
   edition: 'community',
   effects: UPDATE,
+  addresses: 'MeshPolicy',
+  shows: 'MeshPolicy',
   problems: ['invalid_input', 'not_found', 'conflict', 'payload_too_large'],
   http: { method: 'put', path: '/api/v1/policies/:id', yamlField: 'manifest' },
   async run({ id, ...input }, context) {

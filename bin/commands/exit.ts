@@ -29,6 +29,7 @@ const BY_CODE: Readonly<Record<ProblemCode, number>> = {
   not_found: EXIT.notFound,
   conflict: EXIT.conflict,
   dry_run: EXIT.conflict,
+  precondition_failed: EXIT.conflict,
   plan_stale: EXIT.conflict,
   expired: EXIT.conflict,
   plan_expired: EXIT.conflict,

@@ -87,6 +87,7 @@ function sharing(state: NetworkState, other: NetworkState): NetworkState {
     peers: shared(state.peers, other.peers),
     policies: shared(state.policies, other.policies),
     networks: shared(state.networks, other.networks),
+    agents: shared(state.agents, other.agents),
   };
 }
 

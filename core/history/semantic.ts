@@ -1,4 +1,5 @@
-import type { PeerStatus } from '../network/resources.ts';
+import { agentParts, viewOfAgent } from '../identity/agent-view.ts';
+import type { AgentRecord, PeerStatus } from '../network/resources.ts';
 import { API_VERSION, type StoredRecord } from '../record.ts';
 
 /** A custom resource as YAML and JSON show it, with the managed-fields metadata removed (contract, "Snapshot"). */
@@ -16,7 +17,8 @@ export type CrdObject = {
 };
 
 /** What a record means: no generation, no revision, no times of its status. Two equal ones say the same of the network. */
-export function semanticOf({ kind, name, uid, labels, annotations, spec, status }: StoredRecord): CrdObject {
+export function semanticOf(record: StoredRecord): CrdObject {
+  const { kind, name, uid, labels, annotations, spec, status } = record;
   return {
     apiVersion: API_VERSION,
     kind,
@@ -28,6 +30,7 @@ export function semanticOf({ kind, name, uid, labels, annotations, spec, status 
     },
     spec,
     ...(kind === 'MeshPeer' && { status: peerStatus(status as PeerStatus) }),
+    ...(kind === 'AgentIdentity' && agentParts(viewOfAgent(record as AgentRecord))),
   };
 }
 
@@ -36,4 +39,4 @@ function peerStatus({ phase, address, approvedBy }: PeerStatus) {
 }
 
 /** The lists of custom resources that a snapshot is made of, in this order; its presence follows. */
-export const SNAPSHOT_LISTS = ['peers', 'policies', 'networks'] as const;
+export const SNAPSHOT_LISTS = ['peers', 'policies', 'networks', 'agents'] as const;

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { egressRuleSchema } from '../network/policy.ts';
 import { type AgentRecord, PRESETS } from '../network/resources.ts';
 import { SCOPES, type Scope } from '../scope.ts';
+import { formatInstant } from '../time.ts';
 
 /** An agent as answers show it. */
 export const agentView = z.strictObject({
@@ -23,10 +24,21 @@ export const agentView = z.strictObject({
     .array(egressRuleSchema)
     .nullable()
     .describe("Of a sandboxed or coordinating sub-agent: what it was granted of its parent's reach"),
+  tokenUses: z
+    .int()
+    .nullable()
+    .describe('Of a root agent with tokens:write: devices that one of its join tokens may add'),
   person: z.string().nullable().describe('Of a root agent: who made it and answers for it'),
+  labels: z.record(z.string(), z.string()),
+  annotations: z.record(z.string(), z.string()),
+  createdAt: z.string(),
+  revision: z.int(),
 });
 
-export function viewOfAgent({ uid, name, spec, status }: AgentRecord): z.input<typeof agentView> {
+export type AgentView = z.input<typeof agentView>;
+
+export function viewOfAgent(agent: AgentRecord): AgentView {
+  const { uid, name, spec, status, labels, annotations, createdAt, revision } = agent;
   return {
     id: uid,
     name,
@@ -40,6 +52,29 @@ export function viewOfAgent({ uid, name, spec, status }: AgentRecord): z.input<t
     peer: status.peerRef ?? null,
     reach: spec.parentRef ? null : [...(spec.reach ?? [])],
     egress: spec.parentRef ? [...(spec.egress ?? [])] : null,
+    tokenUses: spec.tokenUses ?? null,
     person: spec.person?.name ?? null,
+    labels,
+    annotations,
+    createdAt: formatInstant(createdAt),
+    revision,
+  };
+}
+
+/** The two halves of the custom resource: what its maker wrote, and what became of it. */
+export function agentParts(agent: Omit<AgentView, 'createdAt' | 'revision'>) {
+  const { parentRef, ttl, policyPreset, scopes, reach, egress, tokenUses } = agent;
+  const { phase, expiresAt, depth, peer, person } = agent;
+  return {
+    spec: {
+      ...(parentRef && { parentRef }),
+      ttl,
+      policyPreset,
+      scopes,
+      ...(reach && reach.length > 0 && { reach }),
+      ...(egress && egress.length > 0 && { egress }),
+      ...(tokenUses !== null && { tokenUses }),
+    },
+    status: { phase, expiresAt, depth, ...(peer !== null && { peerRef: peer }), ...(person !== null && { person }) },
   };
 }

@@ -1,7 +1,7 @@
 import { commitContext } from '../commit-context.ts';
 import { MeshError } from '../errors.ts';
 import { newId } from '../ids.ts';
-import { lookUp } from '../network/find.ts';
+import { lookUp, lookUpById } from '../network/find.ts';
 import { peerIdsOf, withPeerIds } from '../network/peer-lists.ts';
 import type { EgressRule } from '../network/policy.ts';
 import {
@@ -17,24 +17,19 @@ import type { RecordDraft } from '../record.ts';
 import type { Scope } from '../scope.ts';
 import type { Services } from '../services.ts';
 import { formatInstant } from '../time.ts';
-import { type DelegateRequest, isLive, isOpen, narrowed, parseTtl } from './delegation.ts';
+import { ancestors, type DelegateRequest, family, isLive, isOpen, narrowed, parseTtl } from './delegation.ts';
 import { requireGrantable } from './grants.ts';
 import { newToken } from './token.ts';
 import { tokenDraft } from './token-record.ts';
 
-export const DEFAULT_AGENT_TTL = '24h';
-
-/** What a person gives a root agent that asks for no scopes: read, plan and apply, and to delegate less of it. */
-export const DEFAULT_AGENT_SCOPES: readonly Scope[] = [
-  'network:read',
-  'snapshots:read',
-  'intents:plan',
-  'intents:apply',
-  'agents:delegate',
-];
-
-export interface RootAgentRequest {
+/** Labels and annotations of its record, where they are given. */
+interface AgentMeta {
   readonly name: string;
+  readonly labels?: Readonly<Record<string, string>> | undefined;
+  readonly annotations?: Readonly<Record<string, string>> | undefined;
+}
+
+export interface RootAgentRequest extends AgentMeta {
   readonly scopes: readonly Scope[];
   readonly ttl: string;
   readonly policyPreset: PolicyPreset;
@@ -43,15 +38,55 @@ export interface RootAgentRequest {
   readonly tokenUses: number;
 }
 
+export type SubAgentRequest = AgentMeta & DelegateRequest;
+
+/** An agent that is to be made: the writes, and the token that is shown once they are committed, and never again. */
+export interface NewAgent {
+  readonly ops: readonly Op[];
+  readonly id: string;
+  readonly name: string;
+  readonly token: string;
+  readonly expiresAt: string;
+}
+
 type AgentDraft = RecordDraft<AgentSpec, AgentStatus>;
 type Context = CallContext<Pick<Services, 'store' | 'clock' | 'states' | 'keys'>>;
+type Reading = CallContext<Pick<Services, 'states'>>;
 
 /**
  * Makes a root agent; its token is the contract's parent agent token and an MCP bearer.
  *
- * @throws MeshError `conflict` when a living agent has the name; `forbidden` when it would hold more than its maker.
+ * @throws MeshError as {@link newRootAgent}
  */
 export async function createRootAgent(context: Context, request: RootAgentRequest) {
+  const { services, workspace } = context;
+  const { ops, id, name, token } = await newRootAgent(context, request);
+  const commit = await services.store.commit(workspace, ops, commitContext(context, `create agent ${name}`));
+  return {
+    id,
+    token,
+    identity: createdAgent(
+      commit.changes.map(({ record }) => record),
+      id,
+    ),
+  };
+}
+
+/**
+ * Issues the one-use enrolment token of a sub-agent, whose identity names its parent (contract, "Delegation").
+ *
+ * @param id uid or name of the caller's own agent, or `self`.
+ * @throws MeshError as {@link newSubAgent}
+ */
+export async function delegate(context: Context, id: string, request: SubAgentRequest) {
+  const { services, workspace } = context;
+  const { ops, name, token, expiresAt, parentRef } = await newSubAgent(context, id, request);
+  await services.store.commit(workspace, ops, commitContext(context, `delegate to ${name}`));
+  return { enrollmentToken: token, expiresAt, parentRef };
+}
+
+/** @throws MeshError `conflict` when a living agent has the name; `forbidden` when it would hold more than its maker. */
+export async function newRootAgent(context: Context, request: RootAgentRequest): Promise<NewAgent> {
   const { services, workspace, caller } = context;
   const person = requireGrantable(caller, workspace, request.scopes);
   const now = services.clock.now();
@@ -59,7 +94,7 @@ export async function createRootAgent(context: Context, request: RootAgentReques
   const { policyPreset, ttl, scopes, tokenUses } = request;
   const reach = await storedRules(context, request.reach, '/reach');
   const draft = agentDraft(
-    request.name,
+    request,
     {
       ttl,
       policyPreset,
@@ -71,33 +106,18 @@ export async function createRootAgent(context: Context, request: RootAgentReques
     },
     { phase: 'Active', depth: 0 },
   );
+  const { uid, name } = draft;
   const token = newToken('agt');
-  const record = tokenDraft(token, {
-    kind: 'agt',
-    name: draft.name,
-    owner: draft.uid,
-    expiresAt,
-    createdBy: caller?.subject ?? '',
-  });
-  const ops = [...(await freeName(context, draft.name, now)), create(draft), create(record)];
-  const commit = await services.store.commit(workspace, ops, commitContext(context, `create agent ${draft.name}`));
-  return {
-    id: draft.uid,
-    token,
-    identity: createdAgent(
-      commit.changes.map(({ record }) => record),
-      draft.uid,
-    ),
-  };
+  const record = tokenDraft(token, { kind: 'agt', name, owner: uid, expiresAt, createdBy: caller?.subject ?? '' });
+  const ops = [...(await freeName(context, name, now)), create(draft), create(record)];
+  return { ops, id: uid, name, token, expiresAt: draft.spec.expiresAt };
 }
 
 /**
- * Issues the one-use enrolment token of a sub-agent, whose identity names its parent (contract, "Delegation").
- *
  * @param id uid or name of the caller's own agent, or `self`.
  * @throws MeshError `forbidden` when the agent is not the caller's or the child would be wider than its parent.
  */
-export async function delegate(context: Context, id: string, name: string, request: DelegateRequest) {
+export async function newSubAgent(context: Context, id: string, request: SubAgentRequest) {
   const { services, workspace, caller } = context;
   const parent = await ownAgent(context, id);
   const now = services.clock.now();
@@ -108,32 +128,45 @@ export async function delegate(context: Context, id: string, name: string, reque
   const egress = await storedRules(context, request.egress, '/egress');
   const parentRef = { name: parent.name, namespace: await namespaceOf(services, workspace) };
   const draft = agentDraft(
-    name,
+    request,
     { parentRef, ttl, policyPreset, scopes, expiresAt: formatInstant(expiresAt), ...(egress.length > 0 && { egress }) },
     { phase: 'Pending', depth: parent.status.depth + 1 },
   );
+  const { uid, name } = draft;
   const token = newToken('dlg', services.keys.controlKeyId);
-  const record = tokenDraft(token, {
-    kind: 'dlg',
-    name: draft.name,
-    owner: draft.uid,
-    expiresAt,
-    usageLimit: 1,
-    createdBy: caller.subject,
-  });
+  const createdBy = caller.subject;
+  const record = tokenDraft(token, { kind: 'dlg', name, owner: uid, expiresAt, usageLimit: 1, createdBy });
   // The check makes a revocation of the parent at the same moment win.
   const check: Op = { op: 'check', key: { kind: 'AgentIdentity', name: parent.name }, revision: parent.revision };
-  const ops = [check, ...(await freeName(context, draft.name, now)), create(draft), create(record)];
-  await services.store.commit(workspace, ops, commitContext(context, `delegate to ${draft.name}`));
-  return { enrollmentToken: token, expiresAt: formatInstant(expiresAt), parentRef };
+  const ops = [check, ...(await freeName(context, name, now)), create(draft), create(record)];
+  return { ops, id: uid, name, token, expiresAt: draft.spec.expiresAt, parentRef };
 }
 
 /** An agent by uid or name. @throws MeshError `not_found` */
-export async function findAgent({ services, workspace }: Context, id: string): Promise<AgentRecord> {
+export async function findAgent({ services, workspace }: Reading, id: string): Promise<AgentRecord> {
   const { agents } = await services.states.current(workspace);
   const found = lookUp(agents, id) ?? lookUp(agents, normalizeName(id));
   if (found) return found;
   throw new MeshError('not_found', `There is no agent ${id}.`);
+}
+
+/**
+ * An agent that the caller may read: any with `network:read`; without it an agent reads itself (`self`), its ancestors and
+ * its sub-agents.
+ *
+ * @throws MeshError `forbidden` or `not_found`
+ */
+export async function readableAgent(context: Reading, id: string): Promise<AgentRecord> {
+  const { services, workspace, caller } = context;
+  const isAgent = caller?.kind === 'agent';
+  const wanted = isAgent && id === 'self' ? caller.id : id;
+  if (caller?.scopesIn(workspace).has('network:read')) return findAgent(context, wanted);
+  const state = await services.states.current(workspace);
+  const self = isAgent ? lookUpById(state.agents, caller.id) : undefined;
+  const line = self ? [...family(state, self), ...ancestors(state, self)] : [];
+  const found = lookUp(state.agents, wanted);
+  if (found && line.includes(found)) return found;
+  throw new MeshError('forbidden', 'Without the scope network:read an agent reads itself and its own line only.');
 }
 
 async function ownAgent(context: Context, id: string): Promise<AgentRecord> {
@@ -160,13 +193,17 @@ async function freeName(context: Context, name: string, now: number): Promise<Op
   return [{ op: 'delete', key: { kind: 'AgentIdentity', name: taken.name }, revision: taken.revision }];
 }
 
-function agentDraft(name: string, spec: AgentSpec, status: AgentStatus): AgentDraft {
+function agentDraft(
+  { name, labels = {}, annotations = {} }: AgentMeta,
+  spec: AgentSpec,
+  status: AgentStatus,
+): AgentDraft {
   return {
     kind: 'AgentIdentity',
     name: normalizeName(name),
     uid: newId('agt'),
-    labels: {},
-    annotations: {},
+    labels,
+    annotations,
     spec,
     status,
     unique: [],

@@ -1,11 +1,14 @@
 import { guardedStore } from '../authority/guarded-store.ts';
 import { NeedsPerson } from '../authority/needs-person.ts';
+import { yamlOfAnswer } from '../custom-resource.ts';
+import { runExpecting, withRevision } from '../expected-revision.ts';
 import type { Gate } from '../invoke.ts';
 import type { Services } from '../services.ts';
 import { holdCall } from '../workflow/held-call.ts';
 import { buildAuthenticator } from './authenticate.ts';
 import { buildRefusalLog } from './refusals.ts';
 import { buildWorkspaceDirectory } from './workspace-directory.ts';
+import { workspaceById } from './workspaces.ts';
 
 /** The gate that every face calls operations through. */
 export interface ServiceGate extends Gate<Services> {
@@ -25,6 +28,10 @@ export function buildGate(services: Services): ServiceGate {
     known: authenticator.known,
     workspaceId: async (name) => (await directory.find(name))?.uid,
     servicesFor: (caller) => ({ ...services, store: guardedStore(services, caller) }),
+    withRevision,
+    run: runExpecting,
+    yamlOf: async (kind, answer, workspace) =>
+      yamlOfAnswer(kind, answer, (await workspaceById(services, workspace)).spec.namespace),
     held: async (operation, input, context, error) =>
       error instanceof NeedsPerson ? holdCall(operation, input, context, error) : undefined,
     refused: refusals.count,

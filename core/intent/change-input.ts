@@ -34,6 +34,7 @@ export const changeInputSchema = z.strictObject({
   resource: z.enum(['MeshPolicy', 'MeshNetwork', 'MeshPeer']),
   name: lineOfText(TEXT_LIMITS.name).min(1),
   spec: changeSpecSchema.optional(),
+  revision: z.int().min(1).optional().describe('Of the record as you read it; 409 where it has changed since'),
 });
 export type ChangeInput = z.output<typeof changeInputSchema>;
 
@@ -58,7 +59,15 @@ type Parsed =
   | { readonly success: false; readonly errors: readonly FieldError[] };
 
 /** One change, or what is wrong with it; pointers are relative to the change. */
-export function parseChange({ action, resource, name, spec }: ChangeInput): Parsed {
+export function parseChange(input: ChangeInput): Parsed {
+  const parsed = parseAction(input);
+  const { action, revision } = input;
+  if (!parsed.success || revision === undefined) return parsed;
+  if (action === 'create') return wrong('/revision', 'What is to be created has no revision yet: leave it out.');
+  return { success: true, data: { ...parsed.data, revision } };
+}
+
+function parseAction({ action, resource, name, spec }: ChangeInput): Parsed {
   if (action === 'delete') {
     if (resource === 'MeshPeer') return wrong('/resource', 'Peers are revoked or deleted by their own operations.');
     if (spec !== undefined) return wrong('/spec', 'A deletion has no spec.');

@@ -1,4 +1,5 @@
 import { invalidInput, MeshError } from '../errors.ts';
+import { requireRevision } from '../expected-revision.ts';
 import { RESERVED_LABEL_PREFIX } from '../identity/presets.ts';
 import { newId } from '../ids.ts';
 import type { Change, Op } from '../ports.ts';
@@ -16,7 +17,8 @@ import { sameValue } from './value.ts';
 
 /**
  * A typed change of the network, the one form in which policy writes, applied YAML, plans and workflows speak.
- * Labels and the network of a peer decide access, so their change is a change like any other (DESIGN 5.1).
+ * Labels and the network of a peer decide access, so their change is a change like any other (DESIGN 5.1). `revision` is
+ * the version of the record that its author has seen: another one is a conflict.
  */
 export type NetworkChange =
   | {
@@ -26,6 +28,7 @@ export type NetworkChange =
       readonly spec: PolicySpec;
       readonly labels?: Readonly<Record<string, string>>;
       readonly annotations?: Readonly<Record<string, string>>;
+      readonly revision?: number;
     }
   | {
       readonly action: 'create' | 'update';
@@ -34,6 +37,7 @@ export type NetworkChange =
       readonly spec: NetworkSpec;
       readonly labels?: Readonly<Record<string, string>>;
       readonly annotations?: Readonly<Record<string, string>>;
+      readonly revision?: number;
     }
   | {
       readonly action: 'update';
@@ -41,8 +45,14 @@ export type NetworkChange =
       readonly name: string;
       readonly labels?: Readonly<Record<string, string>>;
       readonly network?: string;
+      readonly revision?: number;
     }
-  | { readonly action: 'delete'; readonly resource: 'MeshPolicy' | 'MeshNetwork'; readonly name: string };
+  | {
+      readonly action: 'delete';
+      readonly resource: 'MeshPolicy' | 'MeshNetwork';
+      readonly name: string;
+      readonly revision?: number;
+    };
 
 type WriteChange = Extract<NetworkChange, { spec: unknown }>;
 type PeerChange = Extract<NetworkChange, { resource: 'MeshPeer' }>;
@@ -149,7 +159,7 @@ function planCreate(state: NetworkState, change: WriteChange, index: number, now
 
 function planUpdate(state: NetworkState, change: WriteChange, index: number, now: number): Planned {
   const { resource } = change;
-  const before = findRecord(recordsOf(state, resource), WORD[resource], change.name);
+  const before = expected(findRecord(recordsOf(state, resource), WORD[resource], change.name), change);
   return updated(state, index, resource, before, {
     ...draftOf(before),
     spec: specOf(change, index, now, before),
@@ -159,7 +169,7 @@ function planUpdate(state: NetworkState, change: WriteChange, index: number, now
 }
 
 function planPeerUpdate(state: NetworkState, change: PeerChange, index: number): Planned {
-  const before = findRecord(state.peers, 'peer', change.name);
+  const before = expected(findRecord(state.peers, 'peer', change.name), change);
   return updated(state, index, 'MeshPeer', before, {
     ...draftOf(before),
     ...(change.labels && { labels: labelsOf(change.labels, before.labels, index) }),
@@ -167,14 +177,17 @@ function planPeerUpdate(state: NetworkState, change: PeerChange, index: number):
   });
 }
 
-function planDelete(
-  state: NetworkState,
-  { resource, name }: Extract<NetworkChange, { action: 'delete' }>,
-  index: number,
-): Planned {
-  const before = findRecord(recordsOf(state, resource), WORD[resource], name);
+function planDelete(state: NetworkState, change: Extract<NetworkChange, { action: 'delete' }>, index: number): Planned {
+  const { resource, name } = change;
+  const before = expected(findRecord(recordsOf(state, resource), WORD[resource], name), change);
   const op: Op = { op: 'delete', key: { kind: resource, name: before.name }, revision: before.revision };
   return { index, resource, name: before.name, outcome: 'deleted', op, before };
+}
+
+/** @throws MeshError `conflict` for a record that is not at the revision that the change names */
+function expected<R extends StoredRecord>(record: R, { revision }: NetworkChange): R {
+  if (revision !== undefined) requireRevision(record, revision);
+  return record;
 }
 
 function updated(

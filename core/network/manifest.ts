@@ -36,7 +36,9 @@ const metadataSchema = z.strictObject({
 
 const headSchema = z.looseObject({
   apiVersion: z.literal(API_VERSION, { error: `apiVersion is ${API_VERSION}` }),
-  kind: z.enum(['MeshPolicy', 'MeshNetwork', 'MeshPeer'], { error: 'kind is MeshPolicy, MeshNetwork or MeshPeer' }),
+  kind: z.enum(['MeshPolicy', 'MeshNetwork', 'MeshPeer'], {
+    error: 'kind is MeshPolicy, MeshNetwork, MeshPeer or AgentIdentity',
+  }),
 });
 
 const fields = { apiVersion: z.unknown(), metadata: metadataSchema, status: z.unknown().optional() };
@@ -65,10 +67,7 @@ export function changesOf(
   namespace: string,
   pointer: (index: number) => string = (index) => `/documents/${index}`,
 ): NetworkChange[] {
-  if (documents.length === 0 || documents.length > MAX_DOCUMENTS) {
-    const detail = `1 to ${MAX_DOCUMENTS} documents are accepted, ${documents.length} were sent.`;
-    throw invalidInput([{ pointer: '', detail }], detail);
-  }
+  requireDocumentCount(documents);
   const errors: FieldError[] = [];
   const changes = documents.flatMap((document, index) => {
     const parsed = parseManifest(document);
@@ -84,6 +83,13 @@ export function changesOf(
     throw invalidInput(errors.slice(0, MAX_FIELD_ERRORS), sentenceOf(errors));
   }
   return changes;
+}
+
+/** @throws MeshError `invalid_input` */
+export function requireDocumentCount({ length }: readonly unknown[]): void {
+  if (length > 0 && length <= MAX_DOCUMENTS) return;
+  const detail = `1 to ${MAX_DOCUMENTS} documents are accepted, ${length} were sent.`;
+  throw invalidInput([{ pointer: '', detail }], detail);
 }
 
 function parseManifest(document: unknown): Manifest | FieldError[] {

@@ -6,6 +6,7 @@ import type { Write } from '../authority/writes.ts';
 import type { Caller } from '../caller.ts';
 import { commitContext } from '../commit-context.ts';
 import { MeshError } from '../errors.ts';
+import { runExpecting } from '../expected-revision.ts';
 import { newId } from '../ids.ts';
 import { type Effect, effectOf, outsidePairs } from '../intent/effect.ts';
 import { viewOfEffect } from '../intent/effect-view.ts';
@@ -18,7 +19,7 @@ import { runApproved } from './run-approved.ts';
 import { type HeldCall, WORKFLOW_TTL_MS, type WorkflowRecord, workflowDraft } from './workflow-record.ts';
 import { workflowsOf } from './workflows.ts';
 
-type Held = Pick<AnyOperation<Services>, 'name' | 'title' | 'confidential' | 'run'>;
+type Held = Pick<AnyOperation<Services>, 'name' | 'title' | 'confidential' | 'addresses' | 'run'>;
 
 /**
  * Puts a call that a person has to see first into the approval workflow. The same call again answers the same workflow;
@@ -37,7 +38,7 @@ export async function holdCall(
   const digest = digestOf(operation.name, input, context);
   const known = await callWorkflows(services, need.workspaces, digest);
   if (isConfidential(operation, input) && isApprovedIn(known, need.workspaces)) {
-    return { answer: await runApproved(context, [...known.values()], (held) => operation.run(input as never, held)) };
+    return { answer: await runApproved(context, [...known.values()], (held) => runExpecting(operation, input, held)) };
   }
   const ids: string[] = [];
   for (const workspace of need.workspaces) {

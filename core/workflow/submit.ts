@@ -11,7 +11,9 @@ import { type ChangePlan, type NetworkChange, planChanges } from '../network/cha
 import { restingAddresses } from '../network/rest.ts';
 import type { NetworkState } from '../network/state.ts';
 import { inTurn } from '../network/turn.ts';
-import { type CallContext, type PendingApproval, waitsFor } from '../operation.ts';
+import { type CallContext, type ExpectedRecord, type PendingApproval, waitsFor } from '../operation.ts';
+import type { Op } from '../ports.ts';
+import { foldName } from '../record.ts';
 import type { Services } from '../services.ts';
 import { specOf } from './apply.ts';
 import { workflowDraft } from './workflow-record.ts';
@@ -33,32 +35,45 @@ type Context = CallContext<Pick<Services, 'store' | 'clock' | 'states' | 'settin
  * The one way by which an operator's direct write changes policies, networks, labels and the network of peers: committed
  * at once and recorded as direct (no approval workflow saw it), or put into the approval workflow (DESIGN 5.5).
  *
+ * @param besides writes of other kinds that are committed together with the changes, or not at all; where a person has to
+ * approve them the whole call waits, not the changes alone
  * @throws MeshError as `planChanges`, or `policy_assertion_failed`; nothing is written then.
  */
 export async function submitChanges(
   context: Context,
-  changes: readonly NetworkChange[],
+  asked: readonly NetworkChange[],
   reason: string,
+  besides: () => Promise<readonly Op[]> = async () => [],
 ): Promise<Submitted> {
-  const { services, workspace } = context;
+  const { services, workspace, expected } = context;
+  // What waits for approval is held to it then too.
+  const changes = expected ? asked.map((change) => expecting(change, expected)) : asked;
   const { store, states, clock } = services;
   return inTurn(store, workspace, async () => {
     const state = await states.current(workspace);
     const moves = changes.some(({ resource }) => resource === 'MeshPeer');
     const resting = moves ? await restingAddresses(store, workspace) : undefined;
     const { ops, outcomes, after } = planChanges(state, changes, clock.now(), resting);
-    if (ops.length === 0) return { status: 'committed', outcomes, after: state };
+    const others = await besides();
+    if (ops.length + others.length === 0) return { status: 'committed', outcomes, after: state };
     requireAssertions(await brokenAssertions(services, state, after));
+    const alone = others.length === 0;
     const { requireApproval } = (await workspaceById(services, workspace)).spec.settings;
-    if (requireApproval) return askForApproval(context, changes, reason);
+    if (requireApproval && alone) return askForApproval(context, changes, reason);
     try {
-      await store.commit(workspace, ops, commitContext(context, reason, { direct: true }));
+      const direct = ops.length > 0 && { direct: true };
+      await store.commit(workspace, [...ops, ...others], commitContext(context, reason, { ...direct }));
     } catch (error) {
-      if (error instanceof NeedsPerson) return askForApproval(context, changes, reason);
+      if (error instanceof NeedsPerson && alone) return askForApproval(context, changes, reason);
       throw error;
     }
     return { status: 'committed', outcomes, after: await states.current(workspace) };
   });
+}
+
+function expecting(change: NetworkChange, { kind, name, uid, revision }: ExpectedRecord): NetworkChange {
+  const isIt = change.resource === kind && (change.name === uid || foldName(change.name) === foldName(name));
+  return isIt && change.action !== 'create' ? { ...change, revision } : change;
 }
 
 async function askForApproval(context: Context, changes: readonly NetworkChange[], reason: string): Promise<Submitted> {

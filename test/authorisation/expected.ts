@@ -32,6 +32,8 @@ export function expectedOf(operation: Defined, standing: Standing): Verdict {
   if (!isHeld(operation, standing)) return '403';
   if (SESSIONS_ONLY.has(operation.name) && !standing.interactive) return 'own';
   if (ROOT_AGENTS.has(operation.name) && standing.kind === 'agent') return 'own';
+  // Without the scope an agent still reads those of its own line.
+  if (operation.name === 'get_agent' && !standing.scopes.has('network:read')) return 'own';
   return standing.pending && operation.problems.includes('peer_pending') ? 'pending' : 'yes';
 }
 

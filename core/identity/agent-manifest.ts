@@ -1,0 +1,99 @@
+import { z } from 'zod';
+import { parseDuration } from '../duration.ts';
+import { type FieldError, invalidInput, sentenceOf } from '../errors.ts';
+import { labelsSchema } from '../network/labels.ts';
+import { annotationsSchema } from '../network/manifest.ts';
+import type { AgentRecord } from '../network/resources.ts';
+import { sameValue } from '../network/value.ts';
+import { API_VERSION, foldName } from '../record.ts';
+import { fieldErrorsOf, PLAINLY } from '../schema-errors.ts';
+import { lineOfText, TEXT_LIMITS } from '../text.ts';
+import { agentName, rootAgentFields, subAgentFields } from './agent-request.ts';
+import { RESERVED_LABEL_PREFIX } from './presets.ts';
+
+const metadataSchema = z.strictObject({
+  name: agentName,
+  namespace: lineOfText(TEXT_LIMITS.name).optional(),
+  uid: lineOfText(TEXT_LIMITS.id).optional().describe('Of the identity that the document is about; it makes no other'),
+  labels: labelsSchema.optional(),
+  annotations: annotationsSchema.optional(),
+});
+
+const parentRefSchema = z.strictObject({
+  name: lineOfText(TEXT_LIMITS.reference).min(1),
+  namespace: lineOfText(TEXT_LIMITS.name).optional(),
+});
+
+const fields = {
+  apiVersion: z.literal(API_VERSION, { error: `apiVersion is ${API_VERSION}` }),
+  kind: z.literal('AgentIdentity'),
+  metadata: metadataSchema,
+  status: z.unknown().optional(),
+};
+
+/** A root agent has no `parentRef`; an agent with one is the sub-agent of that agent. */
+export const rootAgentManifest = z.strictObject({ ...fields, spec: z.strictObject(rootAgentFields).prefault({}) });
+export const subAgentManifest = z.strictObject({
+  ...fields,
+  spec: z.strictObject({ parentRef: parentRefSchema, ...subAgentFields }),
+});
+
+export type AgentManifest = z.output<typeof rootAgentManifest> | z.output<typeof subAgentManifest>;
+
+/** @throws MeshError `invalid_input` with a pointer to each wrong field below `at` */
+export function parseAgentManifest(document: unknown, namespace: string, at: string): AgentManifest {
+  const parsed = (hasParent(document) ? subAgentManifest : rootAgentManifest).safeParse(document, PLAINLY);
+  const errors = parsed.success ? misplaced(parsed.data, namespace) : fieldErrorsOf(parsed.error);
+  if (parsed.success && errors.length === 0) return parsed.data;
+  const placed = errors.map(({ pointer, detail }) => ({ pointer: at + pointer, detail }));
+  throw invalidInput(placed, sentenceOf(placed));
+}
+
+const hasParent = (document: unknown) =>
+  z.looseObject({ spec: z.looseObject({ parentRef: z.unknown() }) }).safeParse(document).success;
+
+function misplaced({ metadata, spec }: AgentManifest, namespace: string): FieldError[] {
+  const parent = 'parentRef' in spec ? spec.parentRef.namespace : undefined;
+  const elsewhere = (pointer: string, named: string | undefined) =>
+    named === undefined || named === namespace
+      ? []
+      : [{ pointer, detail: `The namespace of this workspace is ${namespace}.` }];
+  const reserved = (field: 'labels' | 'annotations') =>
+    Object.keys(metadata[field] ?? {}).some((key) => key.startsWith(RESERVED_LABEL_PREFIX))
+      ? [{ pointer: `/metadata/${field}`, detail: `${RESERVED_LABEL_PREFIX} is for the control plane alone.` }]
+      : [];
+  return [
+    ...elsewhere('/metadata/namespace', metadata.namespace),
+    ...elsewhere('/spec/parentRef/namespace', parent),
+    ...reserved('labels'),
+    ...reserved('annotations'),
+  ];
+}
+
+/**
+ * Whether an identity is what a document says. Labels and annotations that it leaves out stay.
+ *
+ * @param asked the document's spec, with the ids of the peers that it lists
+ */
+export function isAsWritten(
+  { uid, spec, labels, annotations }: AgentRecord,
+  { metadata }: AgentManifest,
+  asked: AgentManifest['spec'],
+): boolean {
+  const isSub = 'parentRef' in asked;
+  return (
+    (metadata.uid === undefined || metadata.uid === uid) &&
+    sameParent(spec.parentRef?.name, isSub ? asked.parentRef.name : undefined) &&
+    parseDuration(spec.ttl) === parseDuration(asked.ttl) &&
+    spec.policyPreset === asked.policyPreset &&
+    sameValue([...spec.scopes].sort(), [...new Set<string>(asked.scopes)].sort()) &&
+    (isSub ? sameValue(spec.egress ?? [], asked.egress) : sameValue(spec.reach ?? [], asked.reach)) &&
+    (isSub || spec.tokenUses === undefined || spec.tokenUses === asked.tokenUses) &&
+    (metadata.labels === undefined || sameValue(labels, metadata.labels)) &&
+    (metadata.annotations === undefined || sameValue(annotations, metadata.annotations))
+  );
+}
+
+function sameParent(stored: string | undefined, asked: string | undefined): boolean {
+  return stored === undefined || asked === undefined ? stored === asked : foldName(stored) === foldName(asked);
+}

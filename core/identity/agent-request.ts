@@ -1,0 +1,65 @@
+import { z } from 'zod';
+import { egressRuleSchema } from '../network/policy.ts';
+import { NAME_PATTERN, normalizeName, PRESETS } from '../network/resources.ts';
+import { PERSON_ONLY_SCOPES, SCOPES, type Scope } from '../scope.ts';
+import { lineOfText, TEXT_LIMITS } from '../text.ts';
+import { DEFAULT_JOIN_USES, MAX_JOIN_USES } from './join-tokens.ts';
+
+/** What making an agent asks of its maker, by whichever operation: of a root agent a person, of a sub-agent its parent. */
+export const MAKES_ROOT_AGENTS = 'agents:write' satisfies Scope;
+export const DELEGATES = 'agents:delegate' satisfies Scope;
+
+export const DEFAULT_AGENT_TTL = '24h';
+
+/** What a person gives a root agent that asks for no scopes: read, plan and apply, and to delegate less of it. */
+export const DEFAULT_AGENT_SCOPES: readonly Scope[] = [
+  'network:read',
+  'snapshots:read',
+  'intents:plan',
+  'intents:apply',
+  'agents:delegate',
+];
+
+/** Rules of `reach` or `egress` of one agent. */
+const MAX_RULES = 100;
+
+/** A name as a caller gives it: spaces become hyphens before it is stored. */
+export const agentName = lineOfText(TEXT_LIMITS.name).refine(
+  (name) => NAME_PATTERN.test(normalizeName(name)),
+  'A name has 1 to 63 letters, digits, dots, underscores or hyphens.',
+);
+
+/** What a person says of a root agent. */
+export const rootAgentFields = {
+  scopes: z
+    .array(z.enum(SCOPES))
+    .max(SCOPES.length)
+    .refine(
+      (scopes) => !scopes.some((scope) => PERSON_ONLY_SCOPES.has(scope)),
+      'An agent never approves or administers.',
+    )
+    .default([...DEFAULT_AGENT_SCOPES]),
+  ttl: lineOfText(TEXT_LIMITS.duration).default(DEFAULT_AGENT_TTL).describe('Life, such as 24h; at most 90d'),
+  policyPreset: z.enum(PRESETS).default('inherit').describe('Widest preset its sub-agents may have'),
+  reach: z
+    .array(egressRuleSchema)
+    .max(MAX_RULES)
+    .default([])
+    .describe('What it and its sub-agents may reach, and open to others; nothing when left out'),
+  tokenUses: z
+    .int()
+    .min(1)
+    .max(MAX_JOIN_USES)
+    .default(DEFAULT_JOIN_USES)
+    .describe('with tokens:write: devices that one of its join tokens may add'),
+};
+
+/** What a parent says of its sub-agent. */
+export const subAgentFields = {
+  ttl: lineOfText(TEXT_LIMITS.duration).describe(
+    'Life of token and sub-agent, such as 30m; at most what is left of yours',
+  ),
+  policyPreset: z.enum(PRESETS).describe('isolated < sandboxed < coordinator < inherit; never wider than yours'),
+  scopes: z.array(z.enum(SCOPES)).max(SCOPES.length).default(['network:read']).describe('Subset of yours'),
+  egress: z.array(egressRuleSchema).max(MAX_RULES).default([]).describe('What a sandboxed sub-agent may reach'),
+};

@@ -1,0 +1,127 @@
+import { type FieldError, invalidInput, MeshError } from '../errors.ts';
+import { lookUp } from '../network/find.ts';
+import { peerIdsOf, withPeerIds } from '../network/peer-lists.ts';
+import { type AgentRecord, normalizeName } from '../network/resources.ts';
+import type { CallContext } from '../operation.ts';
+import type { Op } from '../ports.ts';
+import { foldName } from '../record.ts';
+import type { Scope } from '../scope.ts';
+import type { Services } from '../services.ts';
+import { type AgentManifest, isAsWritten } from './agent-manifest.ts';
+import { DELEGATES, MAKES_ROOT_AGENTS } from './agent-request.ts';
+import { type NewAgent, newRootAgent, newSubAgent } from './agents.ts';
+import { isLive } from './delegation.ts';
+
+type Context = CallContext<Pick<Services, 'store' | 'clock' | 'states' | 'keys'>>;
+
+/** What becomes of one document. The token is shown in the answer that makes it, and never again. */
+export type AppliedAgent =
+  | { readonly name: string; readonly result: 'unchanged' }
+  | { readonly name: string; readonly result: 'created'; readonly token: string; readonly expiresAt: string }
+  | { readonly name: string; readonly result: 'created'; readonly enrollmentToken: string; readonly expiresAt: string };
+
+export interface AgentsToApply {
+  readonly ops: readonly Op[];
+  readonly applied: readonly AppliedAgent[];
+}
+
+/**
+ * The identities that documents ask for, made as `create_agent` and `delegate_agent` make them. One that is there as it is
+ * written is left alone; an identity is never changed.
+ *
+ * @param at where a document stands in the request
+ * @throws MeshError as those operations do; `conflict` for a change of an identity
+ */
+export async function applyAgents(
+  context: Context,
+  manifests: readonly AgentManifest[],
+  at: (index: number) => string,
+): Promise<AgentsToApply> {
+  refuseDoubles(manifests, at);
+  const { services, workspace } = context;
+  const { agents, peers } = await services.states.current(workspace);
+  const ops: Op[] = [];
+  const applied: AppliedAgent[] = [];
+  for (const [index, manifest] of manifests.entries()) {
+    const { metadata } = manifest;
+    const stored = lookUp(agents, normalizeName(metadata.name));
+    const spec = withPeerIds(manifest.spec, peerIdsOf(peers), `${at(index)}/spec`);
+    if (isThere(stored, manifest, spec, services.clock.now())) {
+      applied.push({ name: stored.name, result: 'unchanged' });
+      continue;
+    }
+    const made = await placed(`${at(index)}/spec`, metadata.name, () => newAgent(context, manifest));
+    ops.push(...made.ops);
+    const { name, token, expiresAt } = made;
+    const shown = 'parentRef' in manifest.spec ? { enrollmentToken: token } : { token };
+    applied.push({ name, result: 'created', ...shown, expiresAt });
+  }
+  return { ops, applied };
+}
+
+/** @throws MeshError `conflict` where the identity is there and differs, or is not the one that the document is about */
+function isThere(
+  stored: AgentRecord | undefined,
+  manifest: AgentManifest,
+  spec: AgentManifest['spec'],
+  now: number,
+): stored is AgentRecord {
+  const { name, uid } = manifest.metadata;
+  if (uid !== undefined && stored?.uid !== uid) {
+    throw new MeshError(
+      'conflict',
+      `There is no agent ${name} with the id ${uid}: leave metadata.uid out to make one.`,
+    );
+  }
+  if (!stored || (uid === undefined && !isLive(stored, now))) return false;
+  if (isAsWritten(stored, manifest, spec)) return true;
+  throw new MeshError(
+    'conflict',
+    `The agent ${stored.name} is there already, and an identity is not changed: revoke it (DELETE /api/v1/agents/${stored.name}) and apply it again.`,
+  );
+}
+
+function newAgent(context: Context, { metadata, spec }: AgentManifest): Promise<NewAgent> {
+  const { name, labels, annotations } = metadata;
+  if ('parentRef' in spec) {
+    if (context.caller?.kind === 'agent') requireScope(context, DELEGATES);
+    const { parentRef, ...request } = spec;
+    return newSubAgent(context, parentRef.name, { name, labels, annotations, ...request });
+  }
+  if (context.caller?.kind === 'user') requireScope(context, MAKES_ROOT_AGENTS);
+  return newRootAgent(context, { name, labels, annotations, ...spec });
+}
+
+function requireScope({ caller, workspace }: Context, scope: Scope): void {
+  if (caller?.scopesIn(workspace).has(scope)) return;
+  throw new MeshError('forbidden', `This needs the scope ${scope}, which you do not hold here.`, { scope });
+}
+
+/** Names the document in what the makers of agents refuse, whose pointers are those of their own fields. */
+async function placed<T>(at: string, name: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!(error instanceof MeshError)) throw error;
+    const errors = (error.details['errors'] ?? []) as readonly FieldError[];
+    const details = errors.map(({ pointer, detail }) => ({ pointer: at + pointer, detail }));
+    throw new MeshError(
+      error.code,
+      `AgentIdentity ${name}: ${error.message}`,
+      { ...error.details, ...(details.length > 0 && { errors: details }) },
+      { cause: error },
+    );
+  }
+}
+
+function refuseDoubles(manifests: readonly AgentManifest[], at: (index: number) => string): void {
+  const seen = new Set<string>();
+  for (const [index, { metadata }] of manifests.entries()) {
+    const name = foldName(normalizeName(metadata.name));
+    if (seen.has(name)) {
+      const detail = `The agent ${metadata.name} is named twice: say it once.`;
+      throw invalidInput([{ pointer: `${at(index)}/metadata/name`, detail }], detail);
+    }
+    seen.add(name);
+  }
+}

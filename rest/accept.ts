@@ -1,0 +1,22 @@
+const YAML_TYPES: ReadonlySet<string> = new Set(['application/yaml', 'application/x-yaml', 'text/yaml']);
+const JSON_TYPES: ReadonlySet<string> = new Set(['application/json', 'application/*', '*/*']);
+/** More than clients name; what is beyond is not looked at. */
+const MAX_TYPES = 20;
+
+/** Whether an `Accept` header asks for YAML rather than JSON (RFC 9110, 12.5.1); of equals the first one counts. */
+export function prefersYaml(accept: string | undefined): boolean {
+  if (accept === undefined || !accept.includes('yaml')) return false;
+  const wanted = accept
+    .toLowerCase()
+    .split(',', MAX_TYPES)
+    .map(parseType)
+    .filter(({ type, quality }) => quality > 0 && (YAML_TYPES.has(type) || JSON_TYPES.has(type)))
+    .toSorted((a, b) => b.quality - a.quality);
+  return YAML_TYPES.has(wanted[0]?.type ?? '');
+}
+
+function parseType(text: string): { readonly type: string; readonly quality: number } {
+  const [type = '', ...parameters] = text.split(';').map((part) => part.trim());
+  const quality = parameters.find((parameter) => parameter.startsWith('q='));
+  return { type, quality: quality === undefined ? 1 : Number(quality.slice('q='.length)) || 0 };
+}

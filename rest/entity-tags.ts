@@ -1,0 +1,27 @@
+import { invalidInput } from '../core/errors.ts';
+import { type EntityTags, entityTagOf } from '../core/expected-revision.ts';
+
+/** Entity tags of one `If-Match`; a caller needs one. */
+const MAX_TAGS = 20;
+/** RFC 9110, 8.8.3. */
+const TAG = /^(?:W\/)?"[\x21\x23-\x7e\x80-\xff]*"$/;
+
+/**
+ * The tags of an `If-Match` header (RFC 9110, 13.1.1). A weak one never matches.
+ *
+ * @throws MeshError `invalid_input`
+ */
+export function parseIfMatch(header: string | undefined): EntityTags | undefined {
+  if (header === undefined) return undefined;
+  if (header.trim() === '*') return 'any';
+  const tags = header.split(',', MAX_TAGS + 1).map((tag) => tag.trim());
+  if (tags.length <= MAX_TAGS && tags.every((tag) => TAG.test(tag))) return tags;
+  throw invalidInput([], 'If-Match is "*", or the ETag of a GET with its quotes.');
+}
+
+/** The entity tag of the record that an answer shows. */
+export function entityTagIn(answer: unknown): string | undefined {
+  if (typeof answer !== 'object' || answer === null || !('id' in answer) || !('revision' in answer)) return undefined;
+  const { id, revision } = answer;
+  return typeof id === 'string' && typeof revision === 'number' ? entityTagOf(id, revision) : undefined;
+}

@@ -6,6 +6,7 @@ import { ROLE_SCOPES, type Role } from '../core/scope.ts';
 import { agent, buildKit, type Kit, person } from '../test/kit.ts';
 import { seedPeers } from '../test/seed-peers.ts';
 
+/** With which it is asked whether other ports are to close too. */
 const INTENT = 'let the web servers reach the database on port 5432 and nobody else';
 
 async function scene(kit: Kit) {
@@ -181,7 +182,7 @@ describe('the life of a change', () => {
     expect(await approve(applied.workflow_id)).toMatchObject({ status: 'executed', selfApproved: true });
   });
 
-  it('executes by itself what is within the reach of the agent, up to the risk that the workspace allows, and marks it', async () => {
+  it('executes by itself what is within the reach of the agent and asks nothing, up to the risk that the workspace allows, and marks it', async () => {
     await using kit = await buildKit();
     const { workspace, ada, settings } = await scene(kit);
     const scopes = ['network:read', 'intents:plan', 'intents:apply'] as const;
@@ -191,14 +192,35 @@ describe('the life of a change', () => {
       return { as: agent(scopes, workspace, { id, name }), workspace, face: 'mcp' as const };
     };
     const agents = { near: await made('near', { reach }), far: await made('far', {}) };
-    const apply = async (name: keyof typeof agents) => {
-      const { plan_id } = await kit.call('plan_network_change', { intent: INTENT }, agents[name]);
+    const typed = {
+      changes: [
+        {
+          action: 'create',
+          resource: 'MeshPolicy',
+          name: 'web-to-db',
+          spec: {
+            action: 'ALLOW',
+            peerSelector: { matchLabels: { role: 'db' } },
+            ingress: [
+              { from: [{ peerSelector: { matchLabels: { role: 'web' } } }], ports: [{ protocol: 'TCP', port: 5432 }] },
+            ],
+          },
+        },
+      ],
+      expectations: [
+        { src: 'role=web', dst: 'role=db', protocol: 'TCP', port: 5432, expect: 'allow' },
+        { src: '*', dst: 'role=db', except: ['role=web'], expect: 'deny' },
+      ],
+    };
+    const apply = async (name: keyof typeof agents, more: object = typed) => {
+      const { plan_id } = await kit.call('plan_network_change', { intent: INTENT, ...more }, agents[name]);
       return kit.call('apply_network_change', { plan_id }, agents[name]);
     };
     await settings({ autoApprove: { maxRisk: 'low' } });
     expect(await apply('near')).toMatchObject({ status: 'pending_approval', auto_approve: false });
     await settings({ autoApprove: { maxRisk: 'medium' } });
     expect(await apply('far')).toMatchObject({ status: 'pending_approval', auto_approve: false });
+    expect(await apply('near', {})).toMatchObject({ status: 'pending_approval', auto_approve: false });
     expect(await apply('near')).toMatchObject({ status: 'executed', auto_approve: true });
   });
 

@@ -4,7 +4,6 @@ import { getMe } from '../../tools/get-me.ts';
 import { planNetworkChange } from '../../tools/plan-network-change.ts';
 import { type Answer, answering } from './answer.ts';
 import { callOperation } from './call-operation.ts';
-import { EXIT } from './exit.ts';
 import { readSession, type Target, type TargetOptions, targetOf } from './session.ts';
 import { withTarget } from './target.ts';
 import { tellWaiting } from './waiting.ts';
@@ -17,7 +16,6 @@ interface PlanOptions extends TargetOptions {
 interface Plan {
   readonly plan_id: string;
   readonly diff_markdown: string;
-  readonly questions: readonly string[];
   readonly changes: readonly unknown[];
 }
 
@@ -40,15 +38,7 @@ export function addPlanCommand(program: Command): void {
 async function plan(words: string[], { apply, approver, ...options }: PlanOptions): Promise<Answer> {
   const target = targetOf(options);
   const planned = (await callOperation(target, planNetworkChange, { intent: words.join(' ') })) as Plan;
-  const { plan_id: id, diff_markdown: text, questions, changes } = planned;
-  if (questions.length > 0 && apply) {
-    return {
-      value: planned,
-      text,
-      hints: ['Nothing was applied: answer the questions first.'],
-      exitCode: EXIT.negative,
-    };
-  }
+  const { plan_id: id, diff_markdown: text, changes } = planned;
   const asked = approver ?? readSession()?.username ?? 'NAME';
   if (!apply) {
     const hint = `To apply it: mesh admin apply-network-change --plan-id ${id} --approved-by ${asked}`;

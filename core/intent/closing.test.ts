@@ -52,7 +52,7 @@ describe('what closes beyond the connections that were named', () => {
 
   it('does not where the sentence says it', async () => {
     await using on = await scene();
-    const intent = 'let only role=web reach role=db on TCP 5432';
+    const intent = 'let role=web reach role=db on TCP 5432 and nobody else';
     expect(await on.plan({ ...ofCaller(WEB), intent })).toMatchObject({ verified: true, planned_by: 'caller' });
   });
 

@@ -76,6 +76,11 @@ export function diffMarkdown(view: PlanView): string {
   return `${lines.join('\n')}\n`;
 }
 
+/** What was asked with the plan and nobody has answered, for whoever approves it. */
+export function openQuestions(questions: readonly string[]): string {
+  return list('Asked with the plan', questions).join('\n');
+}
+
 /** Words of a planner, marked as such; nothing in them can look like a part of the computed text. */
 export function plannerWords(reasoning: string | undefined, wording: string | undefined): string {
   const section = (title: string, text: string | undefined) =>
@@ -186,10 +191,10 @@ function changesText(shown: readonly ShownChange[]): string[] {
   ];
 }
 
-function approvalText({ settings, risk, verification }: PlanView): string {
+function approvalText({ settings, risk, verification, closing }: PlanView): string {
   const { autoApprove, selfApproval } = settings;
-  if (verification === 'proven' && autoApprove && isAtMost(risk.level, autoApprove.maxRisk)) {
-    return `None is needed: this workspace carries out proven plans of risk up to ${autoApprove.maxRisk} by itself.`;
+  if (verification === 'proven' && closing.length === 0 && autoApprove && isAtMost(risk.level, autoApprove.maxRisk)) {
+    return `None is needed: this workspace carries out proven plans of risk up to ${autoApprove.maxRisk} by itself, where nothing is asked with them.`;
   }
   const own =
     selfApproval === undefined

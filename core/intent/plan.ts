@@ -6,7 +6,7 @@ import type { CallContext } from '../operation.ts';
 import type { ComputeServices, Services } from '../services.ts';
 import { type Assessment, assess, type Proposal } from './assess.ts';
 import { planByGrammar } from './builtin/builtin.ts';
-import { plannerWords, wordingViewOf } from './diff-markdown.ts';
+import { openQuestions, plannerWords, wordingViewOf } from './diff-markdown.ts';
 import type { Requester } from './findings.ts';
 import { peerAt } from './lock-out.ts';
 import { type ProposedChanges, proposalOf, proposeAndProve } from './loop.ts';
@@ -58,10 +58,11 @@ export async function planNetworkChange(
   const { answer, assessment } = found;
   // A preview that cannot be applied is not worth the wait.
   const wording = request.dryRun ? undefined : await wordingOf(context, intent, assessment);
-  const words = plannerWords(reasonsOf(answer, assessment), wording);
+  const { questions = [] } = answer;
+  const words = openQuestions(questions) + plannerWords(reasonsOf(answer, assessment), wording);
   return store(context, request, proposalOf(answer, request.expectations), assessment, {
     ...(words !== '' && { words }),
-    ...(answer.questions?.length && { questions: answer.questions }),
+    ...(questions.length > 0 && { questions }),
   });
 }
 

@@ -53,6 +53,7 @@ export async function applyPlan(
   const auto =
     assessment.verification === 'proven' &&
     assessment.beyond === undefined &&
+    !asksSomething(plan.spec, assessment) &&
     settings.autoApprove !== undefined &&
     isAtMost(assessment.risk.level, settings.autoApprove.maxRisk);
   const spec: WorkflowSpec = {
@@ -77,6 +78,11 @@ export async function applyPlan(
     throw error;
   }
   return auto ? executeWorkflow(services, workspace, id, context.requestId) : findWorkflow(services, workspace, id);
+}
+
+/** What was asked with a plan only a person can answer. */
+function asksSomething({ questions = [] }: PlanSpec, { view }: Assessment): boolean {
+  return questions.length + view.closing.length > 0;
 }
 
 type Asked = Omit<PlanSpec, 'digest' | 'baseRevision' | 'expiresAt' | 'questions'>;

@@ -40,7 +40,10 @@ describe('the package that npm pack makes', () => {
   });
 
   test('has a meshd that serves API, page and bus, and says the next command as it is installed', async () => {
-    const meshd = startMeshd({ command: [path.join(bin, 'meshd'), '--standalone'] });
+    const meshd = startMeshd({
+      command: [path.join(bin, 'meshd'), '--standalone'],
+      env: { PATH: `${bin}:${process.env['PATH']}` },
+    });
     try {
       const url = await meshd.ready();
       const [health, page] = await Promise.all([fetch(`${url}/healthz`), fetch(url)]);

@@ -1,4 +1,5 @@
 import type { PeerEntry, Selector } from '../../network/policy.ts';
+import { OUTSIDE } from '../../network/ranges.ts';
 import type { PeerRecord } from '../../network/resources.ts';
 import { selects, selectsEveryone } from '../../network/selector.ts';
 import type { NetworkState } from '../../network/state.ts';
@@ -88,7 +89,7 @@ export function addresses(cidr: string, state: NetworkState, isInside: (address:
     entries: [{ ipBlock: { cidr } }],
     outsiders: [],
     peers,
-    terms: peers.map(({ name }) => name),
+    terms: [cidr],
     slug: cidr.replaceAll(/[^a-z0-9.]+/g, '-'),
     noun: cidr,
     excepted: [],
@@ -103,7 +104,7 @@ export function outside(state: NetworkState): Subject {
     entries: outsideEntries(state),
     outsiders: [],
     peers: [],
-    terms: [],
+    terms: [OUTSIDE],
     slug: 'outside',
     noun: 'addresses outside of the network',
     excepted: [],

@@ -1,6 +1,7 @@
 import { formatDuration } from '../../../duration.ts';
 import type { NetworkChange } from '../../../network/changes.ts';
 import type { PeerEntry, PolicySpec, PortEntry } from '../../../network/policy.ts';
+import { OUTSIDE } from '../../../network/ranges.ts';
 import type { PolicyRecord } from '../../../network/resources.ts';
 import type { NetworkState } from '../../../network/state.ts';
 import { sameValue } from '../../../network/value.ts';
@@ -68,19 +69,19 @@ export function against<K extends 'from' | 'to'>(key: K, others: readonly Subjec
 
 /** What must hold between all of the sources and all of the targets; nothing between one peer and itself. */
 export function between({ sources, targets, ports }: Ask, expect: Expectation['expect']): Expectation[] {
-  return targets.flatMap((target) =>
+  const pairs = targets.flatMap((target) =>
     sources
       .filter((source) => !isItself(source, target))
-      .flatMap((source) =>
-        target.terms.flatMap((dst) =>
-          source.terms.flatMap((src) =>
-            (ports.length > 0 ? ports : [undefined]).map(
-              (entry): Expectation => ({ src, dst, ...portsOf(entry), expect }),
-            ),
-          ),
-        ),
-      ),
+      .flatMap((source) => target.terms.flatMap((dst) => sourcesOf(source, expect).map((src) => ({ src, dst })))),
   );
+  return pairs.flatMap((pair) =>
+    (ports.length > 0 ? ports : [undefined]).map((entry): Expectation => ({ ...pair, ...portsOf(entry), expect })),
+  );
+}
+
+/** Who is outside of the network is forbidden what everyone but some is ({@link against}), and never granted it. */
+function sourcesOf({ terms, outsiders }: Subject, expect: Expectation['expect']): readonly string[] {
+  return expect === 'deny' && outsiders.length > 0 ? [...terms, OUTSIDE] : terms;
 }
 
 function isItself({ peers: [one, ...others] }: Subject, { peers: [other, ...more] }: Subject): boolean {

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Services } from '../services.ts';
 import { formatInstant, parseInstant } from '../time.ts';
-import { findRecord } from './find.ts';
+import { lookUpPeerOrHost, peerNotFound } from './find-peer.ts';
 import { PEER_PHASES, type PeerRecord, PLATFORMS } from './resources.ts';
 import type { NetworkState } from './state.ts';
 
@@ -73,10 +73,11 @@ export function livePeers({ peers }: NetworkState, now: number): PeerRecord[] {
   return [...peers.values()].filter((peer) => !hasEnded(peer, now));
 }
 
-/** @throws MeshError `not_found`, also for a peer whose time is over */
-export function findLivePeer(state: NetworkState, id: string, now: number): PeerRecord {
-  const peer = findRecord(state.peers, 'peer', id);
-  return hasEnded(peer, now) ? findRecord(new Map<string, PeerRecord>(), 'peer', id) : peer;
+/** For reading: also by a host name. @throws MeshError `not_found`, also for a peer whose time is over */
+export function findLivePeer(state: NetworkState, given: string, now: number): PeerRecord {
+  const peer = lookUpPeerOrHost(state, given);
+  if (peer && !hasEnded(peer, now)) return peer;
+  throw peerNotFound({ peers: new Map(livePeers(state, now).map((live) => [live.name, live])) }, given);
 }
 
 export function hasEnded({ spec }: PeerRecord, now: number): boolean {

@@ -26,7 +26,7 @@ await client.connect(new StreamableHTTPClientTransport(new URL('/mcp', harness.u
 
 const beforehand = new Date().toISOString();
 await use('list_peers', {});
-await use('check_connectivity', { src: 'laptop', dst: 'db-1' });
+await use('check_connectivity', { dst: 'db-1' });
 const plan = await use('plan_network_change', { intent: INTENT });
 const applied = await use('apply_network_change', { plan_id: plan['plan_id'] });
 await approve(person, String(applied['workflow_id']));

@@ -39,7 +39,7 @@ export function lookUpPeerOrHost(state: Peers, given: string): PeerRecord | unde
 
 /** Whether a text selects peers by their labels, or all with `*`, and can name no single one. */
 export function isGroupTerm(given: string): boolean {
-  return given === '*' || given.includes('=');
+  return given === '*' || /[=!,]/.test(given);
 }
 
 /** Why one peer is not found, with those that may have been meant. */

@@ -30,6 +30,7 @@ export const peerView = z.strictObject({
     lastSeenAt: z.string().nullable(),
     approvedBy: z.string().nullable(),
     approvedAt: z.string().nullable(),
+    keySince: z.string().describe('When it took its present key'),
   }),
 });
 
@@ -64,6 +65,7 @@ export function viewOfPeer(
       lastSeenAt: heard === undefined ? (presence?.lastSeenAt ?? null) : formatInstant(heard),
       approvedBy: status.approvedBy ?? null,
       approvedAt: status.approvedAt ?? null,
+      keySince: status.keySince ?? formatInstant(createdAt),
     },
   };
 }

@@ -187,7 +187,7 @@ describe('over MCP', () => {
   });
   afterAll(() => faces[Symbol.asyncDispose]());
 
-  test('with an argument for the workspace the list leaves room for what is to come below 24,000 bytes', async () => {
+  test('with an argument for the workspace the list leaves room for what is to come below 22,000 bytes', async () => {
     const { tools: listed } = await (await faces.connect('both')).listTools();
     expect(listed.every(({ inputSchema }) => 'workspace_id' in (inputSchema.properties ?? {}))).toBe(true);
     const missing = MCP_TOOLS.filter((name) => !listed.some((tool) => tool.name === name)).length;

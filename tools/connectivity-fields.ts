@@ -20,8 +20,8 @@ export const pairQuery = {
 /** As {@link pairQuery}; an end that is left out is everyone, and a label is all that have it. */
 export const groupQuery = {
   ...pairQuery,
-  src: pairQuery.src.optional().describe('Who connects: peer (name, id, address) or label=value; anyone if left out'),
-  dst: pairQuery.dst.optional().describe('To whom, likewise'),
+  src: pairQuery.src.optional().describe('Peer (name, id, address) or label=value; none: anyone'),
+  dst: pairQuery.dst.optional().describe('Likewise'),
   cursor: pageQuery.cursor,
 };
 

@@ -5,6 +5,7 @@ import { asksGroups, reachGroups } from '../core/history/reach-groups.ts';
 import { protocolSchema } from '../core/network/policy.ts';
 import type { CallContext } from '../core/operation.ts';
 import { allowedSchema } from '../core/reachability/answers.ts';
+import { schemaNames } from '../core/schema-names.ts';
 import type { ComputeServices } from '../core/services.ts';
 import { lineOfText, TEXT_LIMITS } from '../core/text.ts';
 import { pageQuery } from './page.ts';
@@ -79,6 +80,8 @@ const groupsAnswer = z.strictObject({
     .describe('Peers by labels and names that share their ports, and addresses outside that policies name'),
   next_cursor: z.string().optional(),
 });
+
+groupsAnswer.register(schemaNames, { name: 'ConnectivityGroups' });
 
 export const pairOrGroups = z.union([connectivityAnswer, groupsAnswer]);
 

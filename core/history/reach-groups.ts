@@ -126,13 +126,17 @@ interface Row {
   readonly allowed: Allowed;
 }
 
-/** Rows that share their sources become one, then those that share their targets; the largest first. */
+/** Rows that share their sources become one, then those that share their targets; the largest first, outside last. */
 function mergedRows(reach: Reachability, within: Parameters<typeof groupRows>[1]): Row[] {
   const outside = new Set((reach.model.externals ?? []).map(({ name }) => name));
   const kindOf = (names: readonly string[]) => (outside.has(names[0] ?? '') ? 'outside' : 'peer');
   const bySource = mergeBy([...groupRows(reach, within)], 'src', 'dst', kindOf);
   const merged = mergeBy(bySource, 'dst', 'src', kindOf);
-  return merged.sort((a, b) => pairsOf(b.src, b.dst) - pairsOf(a.src, a.dst) || (keyOf(a) < keyOf(b) ? -1 : 1));
+  const isOutside = ({ src, dst }: Row) => Number([src, dst].some((names) => kindOf(names) === 'outside'));
+  return merged.sort(
+    (a, b) =>
+      isOutside(a) - isOutside(b) || pairsOf(b.src, b.dst) - pairsOf(a.src, a.dst) || (keyOf(a) < keyOf(b) ? -1 : 1),
+  );
 }
 
 function mergeBy(

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Services } from '../services.ts';
 import { formatInstant, parseInstant } from '../time.ts';
-import { lookUpPeerOrHost, peerNotFound } from './find-peer.ts';
+import { lookUpPeer, lookUpPeerOrHost, peerNotFound } from './find-peer.ts';
 import { PEER_PHASES, type PeerRecord, PLATFORMS } from './resources.ts';
 import type { NetworkState } from './state.ts';
 
@@ -75,9 +75,17 @@ export function livePeers({ peers }: NetworkState, now: number): PeerRecord[] {
   return [...peers.values()].filter((peer) => !hasEnded(peer, now));
 }
 
-/** For reading: also by a host name. @throws MeshError `not_found`, also for a peer whose time is over */
+/** By id, name or overlay address. @throws MeshError `not_found`, also for a peer whose time is over */
 export function findLivePeer(state: NetworkState, given: string, now: number): PeerRecord {
-  const peer = lookUpPeerOrHost(state, given);
+  return livingOne(lookUpPeer(state, given), state, given, now);
+}
+
+/** The same, and by a host name: for reading. */
+export function findLivePeerOrHost(state: NetworkState, given: string, now: number): PeerRecord {
+  return livingOne(lookUpPeerOrHost(state, given), state, given, now);
+}
+
+function livingOne(peer: PeerRecord | undefined, state: NetworkState, given: string, now: number): PeerRecord {
   if (peer && !hasEnded(peer, now)) return peer;
   throw peerNotFound({ peers: new Map(livePeers(state, now).map((live) => [live.name, live])) }, given);
 }

@@ -78,7 +78,7 @@ function compacted(schema: unknown, depth = 0): unknown {
   if (typeof schema !== 'object' || schema === null) return schema;
   const { type, properties, items, anyOf, oneOf, $ref, $defs, ...rest } = schema as Json;
   const constant = rest['const'] === undefined ? {} : { const: rest['const'] };
-  const named = { ...(type !== undefined && { type }), ...($ref !== undefined && { $ref }), ...constant };
+  const named = { ...(typeof type === 'string' && { type }), ...($ref !== undefined && { $ref }), ...constant };
   if (depth > OUTPUT_DEPTH) return named;
   const branches = anyOf ?? oneOf;
   return {

@@ -113,7 +113,10 @@ function queryIn(state: NetworkState, { src, dst, protocol, port }: Asked): Conn
 
 /** Peers that have to be there for a connection that is allowed. */
 function absent(presence: ConnectivityAnswer['presence'], { src, dst }: Asked): FixStep[] {
-  const missing = [...(presence.src === 'offline' ? [src.name] : []), ...(presence.dst === 'offline' ? [dst.name] : [])];
+  const missing = [
+    ...(presence.src === 'offline' ? [src.name] : []),
+    ...(presence.dst === 'offline' ? [dst.name] : []),
+  ];
   return missing.map((peer) => ({
     change: 'come_online',
     peer,

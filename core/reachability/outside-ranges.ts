@@ -1,6 +1,6 @@
 import { containsRange, type IpRange, parseCidr } from '../network/cidr.ts';
 import { type PolicySpec, rulesOf } from '../network/policy.ts';
-import { fromLine } from './classes.ts';
+import { addressText, cidrsOf } from '../network/ranges.ts';
 import type { ExternalInput } from './model.ts';
 import type { Reachability } from './reachability.ts';
 
@@ -18,12 +18,12 @@ export function outsideRanges(
   policies: Iterable<{ readonly spec: PolicySpec }>,
 ): readonly ExternalInput[] {
   const inside = reach.model.networks.flatMap(({ cidr }) => parseCidr(cidr) ?? []);
-  const named = [...policies]
-    .flatMap(({ spec }) => blocksOf(spec))
+  const blocks = [...policies].flatMap(({ spec }) => blocksOf(spec));
+  const named = blocks
+    .map(({ block }) => block)
     .filter((block) => !inside.some((range) => containsRange(range, block)));
   const edges = [
-    ...reach.parts.space.projection.edges.map(fromLine),
-    ...inside.flatMap(({ family, from, to }) => [
+    ...[...inside, ...blocks.flatMap(({ block, holes }) => [block, ...holes])].flatMap(({ family, from, to }) => [
       { family, at: from },
       { family, at: to + 1n },
     ]),
@@ -43,26 +43,20 @@ export function outsideRanges(
   return found.size === 0 ? [] : [...found.values(), { name: ELSEWHERE, range: '' }];
 }
 
-function blocksOf(spec: PolicySpec): IpRange[] {
+function blocksOf(spec: PolicySpec): { readonly block: IpRange; readonly holes: readonly IpRange[] }[] {
   return (['ingress', 'egress'] as const)
     .flatMap((direction) => rulesOf(spec, direction) ?? [])
     .flatMap(({ peers }) => peers)
-    .flatMap((entry) => (entry === '*' ? [] : (parseCidr(entry.ipBlock?.cidr ?? '') ?? [])));
+    .flatMap((entry) => {
+      const block = entry === '*' ? undefined : parseCidr(entry.ipBlock?.cidr ?? '');
+      if (entry === '*' || block === undefined) return [];
+      return [{ block, holes: (entry.ipBlock?.except ?? []).flatMap((cidr) => parseCidr(cidr) ?? []) }];
+    });
 }
 
 /** A CIDR where it is one, else `first-last`. */
-function rangeText({ family, from, to }: IpRange): string {
-  const first = addressText(family, from);
-  const cidr = `${first}/${(family === 4 ? 32 : 128) - (to - from + 1n).toString(2).length + 1}`;
-  const block = parseCidr(cidr);
-  return block?.from === from && block.to === to ? cidr : `${first}-${addressText(family, to)}`;
-}
-
-function addressText(family: IpRange['family'], address: bigint): string {
-  const [width, parts] = family === 4 ? [8n, 4] : [16n, 8];
-  const groups = Array.from(
-    { length: parts },
-    (_, index) => (address >> (width * BigInt(parts - 1 - index))) & ((1n << width) - 1n),
-  );
-  return family === 4 ? groups.join('.') : groups.map((group) => group.toString(16)).join(':');
+function rangeText(range: IpRange): string {
+  const [cidr = '', ...more] = cidrsOf([range]);
+  const ends = `${addressText(range.family, range.from)}-${addressText(range.family, range.to)}`;
+  return more.length === 0 ? cidr : ends;
 }

@@ -5,6 +5,7 @@ import type { Edition } from './edition.ts';
 import { invalidInput, MeshError, sentenceOf } from './errors.ts';
 import { type EntityTags, isChangedSince, preconditionFailed } from './expected-revision.ts';
 import { SYSTEM_WORKSPACE } from './ids.ts';
+import { withNearest } from './network/nearest.ts';
 import { type AnyOperation, type CallContext, type Face, fieldOf, isPending } from './operation.ts';
 import { StoreError, type StoreErrorCode } from './ports.ts';
 import type { ResourceKind } from './record.ts';
@@ -83,10 +84,14 @@ export async function invoke<Services>(
   gate: Gate<Services>,
 ): Promise<unknown> {
   let caller: Caller | null = null;
+  let workspace: string | undefined;
   try {
     caller = await callerOf(operation.access, request, gate);
     requireEdition(operation, request.raw, gate.edition);
-    const { raw: asked, workspace } = await resolveWorkspace(operation, request, caller, gate);
+    const resolved = await resolveWorkspace(operation, request, caller, gate);
+    const { raw: asked } = resolved;
+    const within = resolved.workspace;
+    workspace = within;
     requireAccess(operation, caller, workspace);
     const services = gate.servicesFor(caller);
     const { requestId, face, origin, signal } = request;
@@ -94,7 +99,7 @@ export async function invoke<Services>(
     const raw = request.ifMatch ? await gate.withRevision(operation, asked, request.ifMatch, context) : asked;
     const shown = request.asYaml ? operation.shows : undefined;
     const asShown = async (answer: unknown) =>
-      shown ? new YamlText(await gate.yamlOf(shown, answer, workspace), answer) : answer;
+      shown ? new YamlText(await gate.yamlOf(shown, answer, within), answer) : answer;
     if (gate.compute && isHeavy(operation, raw, services)) {
       const text = await gate.compute.run(heavyCallOf(operation.name, raw, context), services, signal);
       return request.takesJsonText && !shown ? text : asShown(text.parse());
@@ -104,7 +109,9 @@ export async function invoke<Services>(
     if ('pending' in done) return done.pending;
     return isPending(done.answer) ? done.answer : asShown(operation.output.parse(done.answer));
   } catch (error) {
-    const expected = problemOf(error, request);
+    const mayList = () => caller !== null && workspace !== undefined && mayAccess('network:read', caller, workspace);
+    const known = problemOf(error, request);
+    const expected = known instanceof MeshError ? withNearest(known, mayList) : known;
     if (expected instanceof MeshError) gate.refused(operation.name, expected, request, caller);
     throw expected;
   }

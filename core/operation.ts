@@ -104,6 +104,8 @@ export interface Operation<I extends z.ZodObject, O extends z.ZodType, Services>
   readonly shows?: ResourceKind;
   readonly http: HttpBinding;
   readonly run: (input: z.output<I>, context: CallContext<Services>) => Promise<z.input<O> | PendingApproval>;
+  /** What the text of an MCP answer shows: every id, verdict, count and cursor of it, without what is said twice. */
+  readonly brief?: (answer: z.output<O>) => Readonly<Record<string, unknown>>;
 }
 
 /** The answer to a call that waits for a person: nothing has changed yet. */
@@ -151,8 +153,9 @@ export function fieldOf({ spellings }: Pick<AnyOperation<unknown>, 'spellings'>,
 }
 
 /** An operation whose schemas are no longer known to the compiler, for registries and faces. */
-export type AnyOperation<Services> = Omit<Operation<z.ZodObject, z.ZodType, Services>, 'run'> & {
+export type AnyOperation<Services> = Omit<Operation<z.ZodObject, z.ZodType, Services>, 'run' | 'brief'> & {
   run(input: never, context: CallContext<Services>): Promise<unknown>;
+  readonly brief?: (answer: never) => Readonly<Record<string, unknown>>;
 };
 
 /** Returns a `define` that infers a handler's types from its schemas. */

@@ -133,6 +133,7 @@ export const answers: Readonly<Record<string, string>> = {
   endedAgents: 'agents that end with the membership of one person',
   revoke_agent: 'one for each record that ends with the agent',
   get_snapshot: 'the network as it was at one moment: over REST as it is read, over MCP in pages',
+  groups: 'a page of groups, each with a bounded number of words; `next_cursor` goes on',
   get_connectivity_matrix: 'groups up to a limit; `omitted_groups` counts the others',
   simulate_connectivity: 'rows and queries of one simulation',
   diff_snapshots: 'what differs between two moments of one network',

@@ -2,7 +2,7 @@ import { fenced } from '../core/intent/markdown.ts';
 
 /**
  * The text forms of what users, nodes and models wrote. Every text that an MCP answer holds is made here, so that nothing in
- * it can look like a part of the answer: it stands inside of JSON or a fence, and what is not seen is spelled out.
+ * it can look like a part of the answer: it is one plain word, or stands inside of JSON or a fence, and what is not seen is spelled out.
  */
 
 /** Characters that are not seen or that turn, end or hide a line: JSON leaves them as they are. */
@@ -24,7 +24,7 @@ export function lineText(text: string): string {
 }
 
 /** Text as a block that nothing in it can end. */
-export function blockText(language: 'json' | 'text', text: string): string {
+export function blockText(language: 'json' | 'text' | '', text: string): string {
   return fenced(
     language,
     text.split(/\r\n|[\n\r\u2028\u2029\u0085]/).map((line) => line.replaceAll(UNSEEN, escaped)),

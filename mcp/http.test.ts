@@ -59,7 +59,7 @@ describe.each([['legacy'], ['auto'], [MODERN]] as const)('a v2 client in mode %j
     const answer = await client.callTool({ name: 'list_peers', arguments: {} });
     expect(answer).toMatchObject({
       structuredContent: value,
-      content: [{ type: 'text', text: JSON.stringify(value) }],
+      content: [{ type: 'text', text: 'items (2):\nname\nweb-1\ndb-1\nworkspace: w_1' }],
     });
     const failed = await client.callTool({ name: 'get_workflow', arguments: { id: 'wf_9' } });
     expect([failed.isError, failed.structuredContent]).toEqual([true, undefined]);
@@ -94,7 +94,7 @@ describe.each([['legacy'], ['auto'], [MODERN]] as const)('a v2 client in mode %j
     const { messages } = await client.getPrompt({ name: 'change_network', arguments: { intent: 'open 5432' } });
     expect(messages.map(({ content }) => (content as { text: string }).text)).toEqual([
       expect.stringContaining('open 5432'),
-      expect.stringContaining('"name":"web-1"'),
+      expect.stringContaining('\nweb-1\n'),
     ]);
     const ref = { type: 'ref/prompt', name: 'debug_connectivity' } as const;
     const { completion } = await client.complete({ ref, argument: { name: 'src', value: 'we' } });

@@ -83,10 +83,10 @@ export function buildPrompts({ tools: surface }: McpOptions, tools: Tools): Prom
     const found: PromptMessage[] = [];
     for (const { tool, args: input } of script.fetch(args)) {
       const result = surface.includes(tool) ? await tools.call(tool, input, principal, signal) : undefined;
-      // The answer, or the problem after its sentence: JSON in either case.
+      // The answer, or the problem after its sentence.
       const block = result?.content.at(-1);
       if (block?.type !== 'text') continue;
-      const text = `Data from ${tool}:\n\n${blockText('json', block.text)}`;
+      const text = `Data from ${tool}:\n\n${blockText(result?.isError ? 'json' : 'text', block.text)}`;
       found.push({ role: 'user', content: { type: 'text', text } });
     }
     return [{ role: 'user' as const, content: { type: 'text' as const, text: script.ask(args) } }, ...found];

@@ -11,12 +11,12 @@ export interface Described {
   readonly withWorkspace: Tool;
 }
 
-const WORKSPACE_ID = { type: 'string', description: 'Its id or slug' };
+const WORKSPACE_ID = { type: 'string' };
 
 /** Worked out once: schemas cost far more to make than to send. */
 export function describeTool(operation: AnyOperation<Services>): Described {
   const { name, title, description, effects } = operation;
-  const { $schema: _draft, ...inputSchema } = trimmed(z.toJSONSchema(operation.input, { io: 'input' })) as Json;
+  const { $schema: _draft, ...inputSchema } = inputOf(z.toJSONSchema(operation.input, { io: 'input' }) as Json);
   const outputSchema = objectSchema(z.toJSONSchema(operation.output, { io: 'output', unrepresentable: 'any' }) as Json);
   const tool = (input: Json): Tool => ({
     name,
@@ -32,13 +32,42 @@ export function describeTool(operation: AnyOperation<Services>): Described {
   return { plain, withWorkspace: tool({ ...inputSchema, properties }) };
 }
 
+/** Of a line that is looked up or read again: nobody writes a longer one, and it is checked on arrival. */
+const LINE = 381;
+/** The shapes of policies stand once in the list, where any change is taken. */
+const EVERY_CHANGE = 'ChangeSpec';
+
+function inputOf(schema: Json): Json {
+  const { $defs, properties, ...rest } = trimmed(schema) as Json & { $defs?: Json; properties?: Record<string, Json> };
+  const fields = Object.entries(properties ?? {}).map(([name, { maxLength, format: _format, ...field }]) => {
+    const limit = typeof maxLength === 'number' && maxLength > LINE ? { maxLength } : {};
+    return [name, { ...field, ...limit }] as const;
+  });
+  const shape = { ...rest, properties: Object.fromEntries(fields) };
+  if ($defs === undefined) return shape;
+  return EVERY_CHANGE in $defs ? { ...shape, $defs } : (withoutRefs(shape) as Json);
+}
+
+function withoutRefs(schema: unknown): unknown {
+  if (Array.isArray(schema)) return schema.map(withoutRefs);
+  if (typeof schema !== 'object' || schema === null) return schema;
+  const { $ref } = schema as Json;
+  if (typeof $ref === 'string') return { description: `${$ref.split('/').at(-1)} of plan_network_change` };
+  return Object.fromEntries(Object.entries(schema).map(([key, value]) => [key, withoutRefs(value)]));
+}
+
 /** A root of type object, as clients of 2025 require; undefined where the answer can be something else. */
 function objectSchema(schema: Json): Json | undefined {
-  const compact = compacted(schema) as Json;
+  const { anyOf, ...compact } = compacted(schema) as Json & { anyOf?: readonly Json[] };
   if (compact['type'] === 'object') return compact;
-  const branches = compact['anyOf'] ?? compact['oneOf'];
-  const allObjects = Array.isArray(branches) && branches.every((branch: Json) => branch['type'] === 'object');
-  return allObjects ? { type: 'object', ...compact } : undefined;
+  if (!anyOf?.every(({ type }) => type === 'object')) return undefined;
+  // One of several forms: the fields of all, of which each has some. A field that they differ in is told by its name.
+  const fields = new Map<string, unknown>();
+  for (const [name, field] of anyOf.flatMap(({ properties }) => Object.entries(properties ?? {}))) {
+    const known = fields.get(name);
+    fields.set(name, known === undefined || JSON.stringify(known) === JSON.stringify(field) ? field : {});
+  }
+  return { type: 'object', properties: Object.fromEntries(fields) };
 }
 
 /** Below the fields of an answer, only their types are told: it is checked here before it leaves. */
@@ -49,8 +78,7 @@ function compacted(schema: unknown, depth = 0): unknown {
   if (typeof schema !== 'object' || schema === null) return schema;
   const { type, properties, items, anyOf, oneOf, $ref, $defs, ...rest } = schema as Json;
   const constant = rest['const'] === undefined ? {} : { const: rest['const'] };
-  const values = rest['enum'] === undefined || depth > OUTPUT_DEPTH + 1 ? {} : { enum: rest['enum'] };
-  const named = { ...(type !== undefined && { type }), ...($ref !== undefined && { $ref }), ...constant, ...values };
+  const named = { ...(typeof type === 'string' && { type }), ...($ref !== undefined && { $ref }), ...constant };
   if (depth > OUTPUT_DEPTH) return named;
   const branches = anyOf ?? oneOf;
   return {

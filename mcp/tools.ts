@@ -2,8 +2,9 @@ import type { CallToolResult, Tool } from '@modelcontextprotocol/server';
 import { MeshError, type Problem, toProblem } from '../core/errors.ts';
 import { newId, SYSTEM_WORKSPACE } from '../core/ids.ts';
 import { invoke, mayAccess } from '../core/invoke.ts';
-import type { AnyOperation } from '../core/operation.ts';
+import { type AnyOperation, isPending } from '../core/operation.ts';
 import type { Services } from '../core/services.ts';
+import { answerText } from './answer-text.ts';
 import { jsonText, lineText } from './as-data.ts';
 import { type Described, describeTool } from './schemas.ts';
 import type { McpOptions, Principal } from './surface.ts';
@@ -43,7 +44,8 @@ export function buildTools({ operations, tools: names, gate, log, observe }: Mcp
     let outcome = 'ok';
     try {
       const call = { raw, bearer: undefined, caller, workspaceHints: [workspaceHint], face: 'mcp' as const };
-      return success(await invoke(operation, { ...call, origin, requestId, signal }, gate));
+      const answer = await invoke(operation, { ...call, origin, requestId, signal }, gate);
+      return success(answer, isPending(answer) ? undefined : operation.brief);
     } catch (error) {
       const problem = toProblem(error, { requestId });
       outcome = problem.code;
@@ -86,8 +88,10 @@ export async function workspacesOf(
   return caller.workspaces === 'all' ? [SYSTEM_WORKSPACE] : caller.workspaces;
 }
 
-function success(value: unknown): CallToolResult {
-  const content: CallToolResult['content'] = [{ type: 'text', text: jsonText(value) }];
+/** The text suffices alone: some clients drop `structuredContent`. */
+function success(value: unknown, brief: AnyOperation<Services>['brief']): CallToolResult {
+  const shown = brief ? brief(value as never) : value;
+  const content: CallToolResult['content'] = [{ type: 'text', text: answerText(shown) }];
   const structured = typeof value === 'object' && value !== null && !Array.isArray(value);
   return structured ? { content, structuredContent: value as Record<string, unknown> } : { content };
 }

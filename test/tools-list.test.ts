@@ -3,15 +3,17 @@ import { describeTool } from '../mcp/schemas.ts';
 import { operations } from '../tools/index.ts';
 import { MCP_TOOLS } from '../tools/surfaces.ts';
 
-/** What an agent reads before its first call; about 5,500 tokens. */
+/** What an agent reads before its first call, with room for each tool that is not there yet; about 5,000 tokens. */
 const MAX_LIST_BYTES = 22_000;
+const ROOM_FOR_A_TOOL = 1_200;
 
 const tools = operations
   .filter(({ name }) => MCP_TOOLS.includes(name))
   .map((operation) => describeTool(operation as never).plain);
 
 test('the list of tools stays short enough for the context of an agent', () => {
-  expect(Buffer.byteLength(JSON.stringify(tools))).toBeLessThan(MAX_LIST_BYTES);
+  const missing = MCP_TOOLS.length - tools.length;
+  expect(Buffer.byteLength(JSON.stringify(tools))).toBeLessThan(MAX_LIST_BYTES - missing * ROOM_FOR_A_TOOL);
 });
 
 test('an agent sees what a typed change of a policy has, what it needs and its limits', () => {

@@ -3,7 +3,7 @@ import { comparison } from '../core/authority/judge.ts';
 import { addressedFields } from '../core/expected-revision.ts';
 import { requireSession } from '../core/identity/require-session.ts';
 import { viewOfEffect } from '../core/intent/effect-view.ts';
-import { findRecord } from '../core/network/find.ts';
+import { findPeer } from '../core/network/find-peer.ts';
 import { peerNow } from '../core/network/peer-answer.ts';
 import { peerView } from '../core/network/peer-view.ts';
 import { adoptPeer as adopt, adopted } from '../core/network/peers.ts';
@@ -33,7 +33,7 @@ export const adoptPeer = defineOperation({
     const { services, workspace } = context;
     const { states, clock } = services;
     const state = await states.current(workspace);
-    const before = findRecord(state.peers, 'peer', id);
+    const before = findPeer(state, id);
     const after = adopted(before);
     const { kind, name } = before;
     const writes = after ? [{ type: 'updated' as const, kind, name, before, after }] : [];

@@ -119,16 +119,27 @@ test('where history is no longer kept nothing is determined, but a kept snapshot
   await kit[Symbol.asyncDispose]();
 });
 
-test('peers are found by id and by name in any case, and an unknown one is a failing stage', async () => {
+test('peers are found by id and by name in any case, and one that was never there is an error', async () => {
   const { kit, db } = await scene();
   const at = formatInstant(NOON + 2_000);
   expect(await kit.ask('check_connectivity_at', { ...asked, src: 'WEB-1', dst: db.id, at })).toMatchObject({
     verdict: 'reachable',
   });
-  expect(await kit.ask('check_connectivity_at', { ...asked, src: 'nobody', at })).toMatchObject({
+  await expect(kit.ask('check_connectivity_at', { ...asked, src: 'nobody', at })).rejects.toMatchObject({
+    code: 'not_found',
+    message: 'There is no peer "nobody".',
+  });
+  await kit[Symbol.asyncDispose]();
+});
+
+test('a peer of today that was not there yet is a failing stage then', async () => {
+  const { kit } = await scene();
+  const at = formatInstant(NOON + 2_000);
+  await kit.join('late-1', { role: 'web' });
+  expect(await kit.ask('check_connectivity_at', { ...asked, src: 'late-1', at })).toMatchObject({
     verdict: 'unreachable',
     presence: { src: 'unknown', dst: 'offline' },
-    steps: [{ stage: 'known', result: 'fail', reason_code: 'PEER_NOT_FOUND', subject: 'nobody' }],
+    steps: [{ stage: 'known', result: 'fail', reason_code: 'PEER_NOT_FOUND', subject: 'late-1' }],
   });
   await kit[Symbol.asyncDispose]();
 });

@@ -1,17 +1,16 @@
 import { z } from 'zod';
-import { connectivity } from '../core/history/connectivity.ts';
 import { READ } from '../core/operation.ts';
-import { connectivityAnswer, pairQuery, withProtocol } from './connectivity-fields.ts';
+import { answerConnectivity, briefConnectivity, groupQuery, pairOrGroups } from './connectivity-fields.ts';
 import { defineHeavyOperation } from './define.ts';
 import { pastFields } from './past.ts';
 
 export const checkConnectivityAt = defineHeavyOperation({
   name: 'check_connectivity_at',
   title: 'Check connectivity in the past',
-  description:
-    'Whether one peer could reach another at an instant or a snapshot, which rule decided it, and what changed since.',
-  input: z.strictObject({ ...pairQuery, ...pastFields }),
-  output: connectivityAnswer,
+  description: 'As check_connectivity, at an instant or a snapshot; for a pair, with what changed since.',
+  input: z.strictObject({ ...groupQuery, ...pastFields }),
+  output: pairOrGroups,
+  brief: briefConnectivity,
   access: 'snapshots:read',
   workspace: 'scoped',
   edition: 'pro',
@@ -19,5 +18,5 @@ export const checkConnectivityAt = defineHeavyOperation({
   cost: 'heavy',
   problems: ['invalid_input', 'not_found', 'expired'],
   http: { method: 'get', path: '/api/v1/connectivity/check-at' },
-  run: (query, { services, workspace }) => connectivity(services, workspace, withProtocol(query)) as never,
+  run: (query, context) => answerConnectivity(query, context) as never,
 });

@@ -1,13 +1,29 @@
 import { z } from 'zod';
+import { invalidInput } from '../core/errors.ts';
+import { connectivity } from '../core/history/connectivity.ts';
+import { asksGroups, reachGroups } from '../core/history/reach-groups.ts';
 import { protocolSchema } from '../core/network/policy.ts';
+import type { CallContext } from '../core/operation.ts';
+import { allowedSchema } from '../core/reachability/answers.ts';
+import { schemaNames } from '../core/schema-names.ts';
+import type { ComputeServices } from '../core/services.ts';
 import { lineOfText, TEXT_LIMITS } from '../core/text.ts';
+import { pageQuery } from './page.ts';
 
 /** A pair and what is asked of it; the same fields on every connectivity question. */
 export const pairQuery = {
-  src: lineOfText(TEXT_LIMITS.reference).min(1).describe('Peer that opens the connection: name or id'),
-  dst: lineOfText(TEXT_LIMITS.reference).min(1).describe('Peer it is opened to'),
+  src: lineOfText(TEXT_LIMITS.reference).min(1).describe('Peer that connects: name, id or address'),
+  dst: lineOfText(TEXT_LIMITS.reference).min(1).describe('Peer it connects to'),
   protocol: protocolSchema.optional(),
   port: z.int().min(1).max(65_535).optional(),
+};
+
+/** As {@link pairQuery}; an end that is left out is everyone, and a label is all that have it. */
+export const groupQuery = {
+  ...pairQuery,
+  src: pairQuery.src.optional().describe('Peer (name, id, address) or label=value; none: anyone'),
+  dst: pairQuery.dst.optional().describe('Likewise'),
+  cursor: pageQuery.cursor,
 };
 
 /** A port without a protocol means TCP, as in a policy. */
@@ -47,3 +63,51 @@ export const connectivityAnswer = z.strictObject({
     .strictObject({ verdict, changed_by: z.looseObject({}).nullable() })
     .describe('The verdict today and the commit that changed it'),
 });
+
+/** Of a question that leaves an end open or names a label. */
+const groupsAnswer = z.strictObject({
+  verdict: verdict.describe('All, none or some of the pairs of peers asked about'),
+  at: z.string(),
+  snapshot_id: z.string().nullable(),
+  revision: z.int(),
+  asked_pairs: z.int().describe('Ordered pairs of peers asked about'),
+  open_pairs: z.int().describe('Those of them that may talk'),
+  group_count: z.int(),
+  groups: z
+    .array(
+      z.strictObject({ src: z.array(z.string()), dst: z.array(z.string()), pairs: z.int(), allowed: allowedSchema }),
+    )
+    .describe('Peers by labels and names that share their ports, and addresses outside that policies name'),
+  next_cursor: z.string().optional(),
+});
+
+groupsAnswer.register(schemaNames, { name: 'ConnectivityGroups' });
+
+export const pairOrGroups = z.union([connectivityAnswer, groupsAnswer]);
+
+type Answer = z.output<typeof pairOrGroups>;
+
+/** Stages that no policy decides say nothing where they pass. */
+export function briefConnectivity(answer: Answer): Readonly<Record<string, unknown>> {
+  if (!('steps' in answer)) return answer;
+  const policy = new Set(['delegation_bound', 'egress', 'ingress']);
+  const steps = answer.steps.filter(({ stage, result }) => result !== 'pass' || policy.has(String(stage)));
+  return { ...answer, steps };
+}
+
+type Query = z.output<z.ZodObject<typeof groupQuery>> & {
+  readonly at?: string | undefined;
+  readonly snapshot_id?: string | undefined;
+};
+
+/** The answer to a question about one pair, or about groups. */
+export async function answerConnectivity(query: Query, { services, workspace }: CallContext<ComputeServices>) {
+  const asked = withProtocol(query);
+  const { src, dst, cursor } = asked;
+  if (asksGroups(asked) || src === undefined || dst === undefined) return reachGroups(services, workspace, asked);
+  if (cursor !== undefined) {
+    const detail = 'Only questions about several peers have pages.';
+    throw invalidInput([{ pointer: '/cursor', detail }], `/cursor: ${detail}`);
+  }
+  return connectivity(services, workspace, { ...asked, src, dst });
+}

@@ -8,8 +8,7 @@ import { defineOperation } from './define.ts';
 export const delegateAgent = defineOperation({
   name: 'delegate_agent',
   title: 'Delegate to a sub-agent',
-  description:
-    'Issues a one-use enrolment token for a sub-agent that can do less than you and ends on time. Called with your own agent token.',
+  description: 'Issues a one-use enrolment token for a sub-agent that can do less than you and ends on time.',
   input: z.strictObject({
     id: lineOfText(TEXT_LIMITS.reference).min(1).describe('Your own agent id, or self'),
     subAgentName: agentName,

@@ -13,7 +13,7 @@ export const diffSnapshots = defineHeavyOperation({
   name: 'diff_snapshots',
   title: 'Compare two snapshots',
   description:
-    'What differs between two snapshots or instants: resources, who may reach whom and which change caused it, and the commits between with who approved them.',
+    'What differs between two moments: resources, who may reach whom and why, and the commits with who approved them.',
   input: z.strictObject({
     from: momentText.describe('Id of the earlier snapshot, or an instant'),
     to: momentText.describe('Id of the later snapshot, or an instant'),

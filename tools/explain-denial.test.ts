@@ -19,11 +19,6 @@ test.each([
     'web-1 may not reach db-1 on TCP port 22. Policy web-to-db, ingress rule 0 allows this pair, but on other ports.',
   ],
   [
-    'an unknown peer',
-    { src: 'web-1', dst: 'db-9' },
-    'web-1 may not reach db-9. There is no peer db-9: list_peers shows those there are.',
-  ],
-  [
     'some ports only',
     { src: 'web-1', dst: 'db-1' },
     'web-1 may reach db-1 only in part. Policy web-to-db, ingress rule 0 allows this pair, but on other ports.',

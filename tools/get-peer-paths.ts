@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { lookUpById } from '../core/network/find.ts';
-import { findLivePeer } from '../core/network/peer-view.ts';
+import { findLivePeerOrHost } from '../core/network/peer-view.ts';
 import { pathReportSchema } from '../core/network/reported-paths.ts';
 import { READ } from '../core/operation.ts';
 import { defineOperation } from './define.ts';
@@ -22,7 +22,7 @@ export const getPeerPaths = defineOperation({
   http: { method: 'get', path: '/api/v1/peers/:id/paths' },
   async run({ id }, { services, workspace }) {
     const state = await services.states.current(workspace);
-    const { uid } = findLivePeer(state, id, services.clock.now());
+    const { uid } = findLivePeerOrHost(state, id, services.clock.now());
     const items = services.paths.of(workspace, uid).flatMap((report) => {
       const other = lookUpById(state.peers, report.peer);
       return other ? [{ ...report, name: other.name }] : [];

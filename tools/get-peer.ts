@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { findLivePeer, peerView, viewOfPeer } from '../core/network/peer-view.ts';
+import { findLivePeerOrHost, peerView, viewOfPeer } from '../core/network/peer-view.ts';
 import { READ } from '../core/operation.ts';
 import { defineOperation } from './define.ts';
 import { idField } from './resource-fields.ts';
@@ -20,6 +20,6 @@ export const getPeer = defineOperation({
   http: { method: 'get', path: '/api/v1/peers/:id' },
   async run({ id }, { services, workspace }) {
     const state = await services.states.current(workspace);
-    return viewOfPeer(findLivePeer(state, id, services.clock.now()), state, services.liveness);
+    return viewOfPeer(findLivePeerOrHost(state, id, services.clock.now()), state, services.liveness);
   },
 });

@@ -3,7 +3,7 @@ import { READ } from '../core/operation.ts';
 import { lineOfText, TEXT_LIMITS } from '../core/text.ts';
 import { findWorkflow } from '../core/workflow/workflows.ts';
 import { defineOperation } from './define.ts';
-import { workflowDetail, workflowDetailOf } from './workflow-view.ts';
+import { briefWorkflow, workflowDetail, workflowDetailOf } from './workflow-view.ts';
 
 export const getWorkflow = defineOperation({
   name: 'get_workflow',
@@ -11,6 +11,7 @@ export const getWorkflow = defineOperation({
   description: 'State of an approval workflow: its changes, effect, who reviewed it, and what became of it.',
   input: z.strictObject({ id: lineOfText(TEXT_LIMITS.id).min(1).describe('workflow_id') }),
   output: workflowDetail,
+  brief: briefWorkflow,
   access: 'network:read',
   workspace: 'scoped',
   edition: 'community',

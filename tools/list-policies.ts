@@ -8,7 +8,7 @@ import { asksPast, pastCost, pastFields, stateFor } from './past.ts';
 export const listPolicies = defineHeavyOperation({
   name: 'list_policies',
   title: 'List policies',
-  description: 'Access policies of the workspace by name, with how many peers each is about and what is odd about it.',
+  description: 'Access policies, with how many peers each is about and what is odd about it.',
   input: z.strictObject({ ...pageQuery, ...pastFields }),
   output: z.strictObject({ items: z.array(policyView), next_cursor: z.string().optional() }),
   access: 'network:read',

@@ -163,7 +163,9 @@ test('a renamed device keeps its id, address, presence and token under the new n
   });
   expect(await kit.call('get_own_device', {}, device.self)).toMatchObject({ name: 'front-door' });
   const options = { as: person('viewer', workspace), workspace };
-  await expect(kit.call('get_peer', { id: 'web' }, options)).rejects.toMatchObject({ code: 'not_found' });
+  expect(await kit.call('get_peer', { id: 'web' }, options)).toMatchObject({ name: 'front-door', hostname: 'web' });
+  const write = { as: person('admin', workspace), workspace };
+  await expect(kit.call('delete_peer', { id: 'web' }, write)).rejects.toMatchObject({ code: 'not_found' });
   expect(await kit.call('rename_own_device', { name: 'FRONT door' }, device.self)).toMatchObject({
     name: 'FRONT-door',
   });

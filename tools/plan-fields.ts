@@ -84,3 +84,12 @@ export function planFieldsOf({ id, spec, assessment }: ProposedPlan, dryRun: boo
     dry_run: dryRun,
   };
 }
+
+/** Said in the Markdown, which is as short as they are long. */
+const IN_MARKDOWN = new Set(['summary', 'risk_reasons', 'verified', 'unmet', 'changes', 'warnings']);
+
+export function briefPlan(plan: z.output<typeof planFields>): Record<string, unknown> {
+  const { opened: _opened, closed: _closed, ...counts } = plan.effect;
+  const fields = Object.entries(plan).filter(([name]) => !IN_MARKDOWN.has(name));
+  return Object.fromEntries(fields.map(([name, value]) => [name, name === 'effect' ? counts : value]));
+}

@@ -5,7 +5,7 @@ import { planNetworkChange as planChange } from '../core/intent/plan.ts';
 import { CREATE } from '../core/operation.ts';
 import { lineOfText, TEXT_LIMITS } from '../core/text.ts';
 import { defineHeavyOperation } from './define.ts';
-import { planFields, planFieldsOf } from './plan-fields.ts';
+import { briefPlan, planFields, planFieldsOf } from './plan-fields.ts';
 import { revertTargetOf } from './revert-target-input.ts';
 
 const MAX_HISTORY = 10;
@@ -39,6 +39,7 @@ export const planNetworkChange = defineHeavyOperation({
       .describe('Undo instead: `last`, a workflow id, or the revision or snapshot id to go back to'),
   }),
   output: planFields,
+  brief: briefPlan,
   access: 'intents:plan',
   workspace: 'scoped',
   edition: 'pro',

@@ -5,7 +5,7 @@ import type { RevertTarget } from '../core/intent/planner.ts';
 import { CREATE } from '../core/operation.ts';
 import { lineOfText, TEXT_LIMITS } from '../core/text.ts';
 import { defineHeavyOperation } from './define.ts';
-import { planFields, planFieldsOf } from './plan-fields.ts';
+import { briefPlan, planFields, planFieldsOf } from './plan-fields.ts';
 
 export const revertNetworkChange = defineHeavyOperation({
   name: 'revert_network_change',
@@ -19,6 +19,7 @@ export const revertNetworkChange = defineHeavyOperation({
     dry_run: z.boolean().default(false).describe('Preview only: the plan cannot be applied'),
   }),
   output: planFields,
+  brief: briefPlan,
   access: 'intents:plan',
   workspace: 'scoped',
   edition: 'pro',

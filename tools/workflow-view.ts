@@ -95,3 +95,13 @@ export function workflowDetailOf(
 export function approvalUrl({ settings }: Pick<Services, 'settings'>, workflowId: string): string {
   return `${settings.apiUrl}/#/workflows/${workflowId}`;
 }
+
+/** Said in the Markdown; once it is decided, what would be done is no question any more. */
+export function briefWorkflow(workflow: z.output<typeof workflowDetail>): Record<string, unknown> {
+  const { changes, effect, riskReasons, warnings, diffMarkdown, ...fields } = workflow;
+  const { opened: _opened, closed: _closed, ...counts } = effect;
+  const names = changes.map(({ action, resource, name }) => ({ action, resource, name }));
+  return fields.status === 'pending'
+    ? { ...fields, effect: counts, diffMarkdown }
+    : { ...fields, riskReasons, warnings, changes: names, effect: counts };
+}

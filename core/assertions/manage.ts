@@ -1,6 +1,6 @@
 import { commitContext } from '../commit-context.ts';
 import { invalidInput, MeshError } from '../errors.ts';
-import { lookUp } from '../network/find.ts';
+import { findRecord, lookUp } from '../network/find.ts';
 import { NAME_PATTERN, normalizeName } from '../network/resources.ts';
 import { inTurn } from '../network/turn.ts';
 import { sameValue } from '../network/value.ts';
@@ -33,9 +33,7 @@ export async function findAssertion(
   workspace: string,
   id: string,
 ): Promise<AssertionRecord> {
-  const found = lookUp(await assertionsOf(services, workspace), id);
-  if (found) return found;
-  throw new MeshError('not_found', `There is no assertion ${JSON.stringify(id.slice(0, 80))} in this workspace.`);
+  return findRecord(await assertionsOf(services, workspace), 'assertion', id);
 }
 
 /** Says of each assertion whether it holds now. */

@@ -1,7 +1,8 @@
 import { MeshError } from '../errors.ts';
-import { findRecord, lookUp } from '../network/find.ts';
+import { lookUp, lookUpById } from '../network/find.ts';
+import { lookUpPeerOrHost, peerNotFound } from '../network/find-peer.ts';
 import type { Protocol } from '../network/policy.ts';
-import { normalizeName } from '../network/resources.ts';
+import type { PeerRecord } from '../network/resources.ts';
 import type { NetworkState } from '../network/state.ts';
 import { type ConnectivityQuery, type Explanation, explain, type Verdict } from '../reachability/explain.ts';
 import type { Services } from '../services.ts';
@@ -15,7 +16,7 @@ import { type FixStep, wouldFix } from './would-fix.ts';
 type Needs = Pick<Services, 'store' | 'states' | 'clock'>;
 
 export interface ConnectivityQuestion {
-  /** Name, in any case, or id of a peer. */
+  /** Name in any case, id, overlay address or unique host name of a peer. */
   readonly src: string;
   readonly dst: string;
   readonly protocol?: Protocol | undefined;
@@ -49,8 +50,8 @@ export interface ConnectivityAnswer {
 /**
  * Who could reach whom at an instant, a snapshot, or now, and which rule decided it.
  *
- * @throws MeshError `invalid_input` for an instant ahead of the clock; `not_found` for an unknown snapshot, or for a name
- * with spaces that is stored with hyphens.
+ * @throws MeshError `invalid_input` for an instant ahead of the clock; `not_found` for an unknown snapshot, or for a peer
+ * that there was neither then nor is now.
  */
 export async function connectivity(
   services: Needs,
@@ -61,16 +62,18 @@ export async function connectivity(
   const point = await pointOf(services, workspace, question);
   const now = clock.now();
   const current = await states.current(workspace);
-  const judge = (state: NetworkState, instant: number) => explainIn(services, state, question, instant);
-  const today = judge(current, now).verdict;
   const instant = point?.instant ?? now;
   const when = { at: formatInstant(instant), snapshot_id: point?.snapshot?.uid ?? null };
   const state = point ? await stateOrGap(services, workspace, point) : current;
+  const known = typeof state === 'string' ? [current] : [state, current];
+  const ends = { src: peerIn(known, question.src), dst: peerIn(known, question.dst) };
+  const judge = (each: NetworkState, then: number) => explainIn(services, each, { ...question, ...ends }, then);
+  const today = judge(current, now).verdict;
   if (typeof state === 'string') {
     return { ...undetermined(state, question), ...when, now: { verdict: today, changed_by: null } };
   }
   const { verdict, steps, allowed, blocked_by } = judge(state, instant);
-  const presence = { src: onlineIn(state, question.src), dst: onlineIn(state, question.dst) };
+  const presence = { src: onlineIn(state, ends.src), dst: onlineIn(state, ends.dst) };
   const span = await spanOf(services, state, instant);
   const verdictIn = (past: NetworkState, then: number) => judge(past, then).verdict;
   const changed = today === verdict ? null : await changedBy(services, state, current, verdictIn, today);
@@ -86,29 +89,34 @@ export async function connectivity(
     allowed,
     blocked_by,
     would_fix: [
-      ...wouldFix(states, state, queryIn(state, question), instant),
-      ...(point ? [] : absent(presence, question)),
+      ...wouldFix(states, state, queryIn(state, { ...question, ...ends }), instant),
+      ...(point ? [] : absent(presence, { ...question, ...ends })),
     ],
     now: { verdict: today, changed_by: changed },
   };
 }
 
+type Asked = Omit<ConnectivityQuestion, 'src' | 'dst'> & { readonly src: PeerRecord; readonly dst: PeerRecord };
+
 function explainIn(
   { states }: Needs,
   state: NetworkState,
-  { src, dst, protocol, port }: ConnectivityQuestion,
+  { src, dst, protocol, port }: Asked,
   instant: number,
 ): Explanation {
   return explain(states.reachability(state, instant), queryIn(state, { src, dst, protocol, port }));
 }
 
-function queryIn(state: NetworkState, { src, dst, protocol, port }: ConnectivityQuestion): ConnectivityQuery {
+function queryIn(state: NetworkState, { src, dst, protocol, port }: Asked): ConnectivityQuery {
   return { src: nameIn(state, src), dst: nameIn(state, dst), protocol, port };
 }
 
 /** Peers that have to be there for a connection that is allowed. */
-function absent(presence: ConnectivityAnswer['presence'], { src, dst }: ConnectivityQuestion): FixStep[] {
-  const missing = [...(presence.src === 'offline' ? [src] : []), ...(presence.dst === 'offline' ? [dst] : [])];
+function absent(presence: ConnectivityAnswer['presence'], { src, dst }: Asked): FixStep[] {
+  const missing = [
+    ...(presence.src === 'offline' ? [src.name] : []),
+    ...(presence.dst === 'offline' ? [dst.name] : []),
+  ];
   return missing.map((peer) => ({
     change: 'come_online',
     peer,
@@ -117,19 +125,24 @@ function absent(presence: ConnectivityAnswer['presence'], { src, dst }: Connecti
   }));
 }
 
-/** A name as this state spells it; a name it does not know stays as given. */
-function nameIn(state: NetworkState, given: string): string {
-  const found = lookUp(state.peers, given);
-  if (found) return found.name;
-  return normalizeName(given) !== given && lookUp(state.peers, normalizeName(given))
-    ? findRecord(state.peers, 'peer', given).name
-    : given;
+/** The peer that a text means, by the names of the time asked about and then by those of today. */
+function peerIn(states: readonly NetworkState[], given: string): PeerRecord {
+  for (const state of states) {
+    const peer = lookUpPeerOrHost(state, given);
+    if (peer) return peer;
+  }
+  throw peerNotFound(states[0] ?? { peers: new Map() }, given);
 }
 
-function onlineIn(state: NetworkState, given: string): Online {
-  const peer = lookUp(state.peers, given);
-  if (!peer) return 'unknown';
-  return state.presence.get(peer.name)?.spec.online ? 'online' : 'offline';
+/** What a peer is called in another state: a renamed one keeps its id, one that joined again its name. */
+function nameIn({ peers }: NetworkState, { uid, name }: PeerRecord): string {
+  return (lookUpById(peers, uid) ?? lookUp(peers, name))?.name ?? name;
+}
+
+function onlineIn(state: NetworkState, peer: PeerRecord): Online {
+  const name = nameIn(state, peer);
+  if (!state.peers.has(name)) return 'unknown';
+  return state.presence.get(name)?.spec.online ? 'online' : 'offline';
 }
 
 type GapReason = 'NO_SNAPSHOT' | 'SNAPSHOT_GAP';

@@ -1,7 +1,7 @@
 import { commitContext } from '../commit-context.ts';
 import { MeshError } from '../errors.ts';
 import { newId } from '../ids.ts';
-import { lookUp, lookUpById } from '../network/find.ts';
+import { lookUp, lookUpById, notFoundAmong } from '../network/find.ts';
 import { peerIdsOf, withPeerIds } from '../network/peer-lists.ts';
 import type { EgressRule } from '../network/policy.ts';
 import {
@@ -147,7 +147,7 @@ export async function findAgent({ services, workspace }: Reading, id: string): P
   const { agents } = await services.states.current(workspace);
   const found = lookUp(agents, id) ?? lookUp(agents, normalizeName(id));
   if (found) return found;
-  throw new MeshError('not_found', `There is no agent ${id}.`);
+  throw notFoundAmong(agents, 'agent', id);
 }
 
 /**

@@ -8,6 +8,7 @@ import { formatInstant, parseInstant } from '../time.ts';
 import { ADDRESS_REST_MS, heldAddresses, nextAddress } from './address.ts';
 import { type ChangeOutcome, checkNetworks, checkReferences, type Planned, unknownNetwork } from './change-checks.ts';
 import { findRecord, lookUp } from './find.ts';
+import { findPeer } from './find-peer.ts';
 import { peerIdsOf, withPeerIds } from './peer-lists.ts';
 import type { PolicySpec } from './policy.ts';
 import { NAME_PATTERN, type NetworkSpec, normalizeName, type PeerRecord } from './resources.ts';
@@ -169,7 +170,7 @@ function planUpdate(state: NetworkState, change: WriteChange, index: number, now
 }
 
 function planPeerUpdate(state: NetworkState, change: PeerChange, index: number): Planned {
-  const before = expected(findRecord(state.peers, 'peer', change.name), change);
+  const before = expected(findPeer(state, change.name), change);
   return updated(state, index, 'MeshPeer', before, {
     ...draftOf(before),
     ...(change.labels && { labels: labelsOf(change.labels, before.labels, index) }),

@@ -1,24 +1,30 @@
-import { MeshError } from '../errors.ts';
+import type { MeshError } from '../errors.ts';
 import { foldName, type StoredRecord } from '../record.ts';
+import { nearestOf, notFound } from './nearest.ts';
 import { RecordMap } from './record-map.ts';
 import { normalizeName } from './resources.ts';
 
 /**
  * The record that an id or a stored name means; names are looked up ignoring case.
  *
- * @throws MeshError `not_found`; for a name with spaces it says which stored name was meant (contract, "Device").
+ * @throws MeshError `not_found` with the nearest names; for a name with spaces it says which stored name was meant (contract, "Device").
  */
 export function findRecord<R extends StoredRecord>(records: ReadonlyMap<string, R>, what: string, idOrName: string): R {
   const found = lookUp(records, idOrName);
   if (found) return found;
-  const stored = lookUp(records, normalizeName(idOrName));
-  throw new MeshError(
-    'not_found',
-    stored
-      ? `There is no ${what} ${quoted(idOrName)}: names are stored with hyphens for spaces. ${quoted(stored.name)} was meant.`
-      : `There is no ${what} ${quoted(idOrName)}.`,
-    stored ? { meant: stored.name } : {},
-  );
+  throw notFoundAmong(records, what, idOrName);
+}
+
+/** Why nothing is found, with the names that may have been meant. */
+export function notFoundAmong<R extends StoredRecord>(
+  records: ReadonlyMap<string, R>,
+  what: string,
+  given: string,
+): MeshError {
+  const stored = lookUp(records, normalizeName(given));
+  if (!stored) return notFound(`There is no ${what} ${quoted(given)}.`, nearestOf(given, records.keys()));
+  const hint = `names are stored with hyphens for spaces. ${quoted(stored.name)} was meant.`;
+  return notFound(`There is no ${what} ${quoted(given)}: ${hint}`, [], { meant: stored.name });
 }
 
 /** By id, stored name, or name in another case. The id comes first: nobody hides a record behind a name that reads as its id. */
@@ -53,7 +59,7 @@ function indexOf<R extends StoredRecord>(records: ReadonlyMap<string, R>): Index
   return index;
 }
 
-function quoted(name: string): string {
+export function quoted(name: string): string {
   const shown = name.length > 80 ? `${name.slice(0, 80)}…` : name;
   return JSON.stringify(shown);
 }

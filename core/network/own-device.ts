@@ -3,6 +3,7 @@ import { MeshError } from '../errors.ts';
 import type { CallContext } from '../operation.ts';
 import { draftOf } from '../record.ts';
 import type { Services } from '../services.ts';
+import { formatInstant } from '../time.ts';
 import { renewToken } from './device-token.ts';
 import { lookUpById } from './find.ts';
 import type { FullGraph } from './graph.ts';
@@ -84,7 +85,7 @@ export async function rotateKey(context: Context, claim: KeyClaim): Promise<{ pe
     const record = {
       ...draftOf(peer),
       spec: { ...peer.spec, publicKey },
-      status: { ...status, ...(isProven && { proven: true }) },
+      status: { ...status, ...(isProven && { proven: true }), keySince: formatInstant(services.clock.now()) },
       unique,
     };
     const commit = commitContext(context, `rotated the key of ${peer.name}`);

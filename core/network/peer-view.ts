@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Services } from '../services.ts';
 import { formatInstant, parseInstant } from '../time.ts';
-import { findRecord } from './find.ts';
+import { lookUpPeer, lookUpPeerOrHost, peerNotFound } from './find-peer.ts';
 import { PEER_PHASES, type PeerRecord, PLATFORMS } from './resources.ts';
 import type { NetworkState } from './state.ts';
 
@@ -30,6 +30,7 @@ export const peerView = z.strictObject({
     lastSeenAt: z.string().nullable(),
     approvedBy: z.string().nullable(),
     approvedAt: z.string().nullable(),
+    keySince: z.string().describe('When it took its present key'),
   }),
 });
 
@@ -64,6 +65,7 @@ export function viewOfPeer(
       lastSeenAt: heard === undefined ? (presence?.lastSeenAt ?? null) : formatInstant(heard),
       approvedBy: status.approvedBy ?? null,
       approvedAt: status.approvedAt ?? null,
+      keySince: status.keySince ?? formatInstant(createdAt),
     },
   };
 }
@@ -73,10 +75,19 @@ export function livePeers({ peers }: NetworkState, now: number): PeerRecord[] {
   return [...peers.values()].filter((peer) => !hasEnded(peer, now));
 }
 
-/** @throws MeshError `not_found`, also for a peer whose time is over */
-export function findLivePeer(state: NetworkState, id: string, now: number): PeerRecord {
-  const peer = findRecord(state.peers, 'peer', id);
-  return hasEnded(peer, now) ? findRecord(new Map<string, PeerRecord>(), 'peer', id) : peer;
+/** By id, name or overlay address. @throws MeshError `not_found`, also for a peer whose time is over */
+export function findLivePeer(state: NetworkState, given: string, now: number): PeerRecord {
+  return livingOne(lookUpPeer(state, given), state, given, now);
+}
+
+/** The same, and by a host name: for reading. */
+export function findLivePeerOrHost(state: NetworkState, given: string, now: number): PeerRecord {
+  return livingOne(lookUpPeerOrHost(state, given), state, given, now);
+}
+
+function livingOne(peer: PeerRecord | undefined, state: NetworkState, given: string, now: number): PeerRecord {
+  if (peer && !hasEnded(peer, now)) return peer;
+  throw peerNotFound({ peers: new Map(livePeers(state, now).map((live) => [live.name, live])) }, given);
 }
 
 export function hasEnded({ spec }: PeerRecord, now: number): boolean {

@@ -9,7 +9,8 @@ import { draftOf, type RecordDraft } from '../record.ts';
 import type { Services } from '../services.ts';
 import { formatInstant } from '../time.ts';
 import { ADDRESS_REST_MS } from './address.ts';
-import { findRecord, lookUp } from './find.ts';
+import { lookUp } from './find.ts';
+import { findPeer } from './find-peer.ts';
 import { placeIn } from './places.ts';
 import { NAME_PATTERN, normalizeName, type PeerRecord } from './resources.ts';
 import { restDraft } from './rest.ts';
@@ -100,7 +101,7 @@ export async function deletePeer(context: Context, id: string): Promise<void> {
   const { services, workspace } = context;
   await inTurn(services.store, workspace, async () => {
     const state = await services.states.current(workspace);
-    const peer = findRecord(state.peers, 'peer', id);
+    const peer = findPeer(state, id);
     await removePeers(services, state, [peer], commitContext(context, `deleted device ${peer.name}`));
   });
 }
@@ -157,7 +158,7 @@ async function change(
   const { services, workspace } = context;
   return inTurn(services.store, workspace, async () => {
     const state = await services.states.current(workspace);
-    const { peer, ops, reason = '' } = await plan(state, findRecord(state.peers, 'peer', id));
+    const { peer, ops, reason = '' } = await plan(state, findPeer(state, id));
     if (ops.length === 0) return peer;
     const { changes } = await services.store.commit(workspace, ops, commitContext(context, reason));
     const written = changes.find(({ type, record }) => type !== 'deleted' && record.uid === peer.uid);

@@ -35,6 +35,8 @@ export interface PeerStatus {
   readonly tokenId?: string;
   /** True when it proved to hold the private key at registration; it must prove it again to register again. */
   readonly proven?: boolean;
+  /** When it took its present key; absent for the one that it came with. */
+  readonly keySince?: string;
 }
 
 export interface NetworkSpec {

@@ -38,8 +38,14 @@ export function endsOf(term: string, { peers }: Pick<NetworkState, 'peers'>): En
 }
 
 function selectedBy(term: string, peers: NetworkState['peers']): string[] {
+  const holds = termTest(term, peers);
+  return [...peers.values()].flatMap((peer) => (isReady(peer) && holds(peer) ? [peer.name] : []));
+}
+
+/** Whether a peer is one that a term of labels means. */
+export function termTest(term: string, peers: NetworkState['peers']): (peer: PeerRecord) => boolean {
   const holds = term.split(',').map((part) => testOf(part, peers));
-  return [...peers.values()].flatMap((peer) => (isReady(peer) && holds.every((test) => test(peer)) ? [peer.name] : []));
+  return (peer) => holds.every((test) => test(peer));
 }
 
 function testOf(part: string, peers: NetworkState['peers']): (peer: PeerRecord) => boolean {

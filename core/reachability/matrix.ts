@@ -25,21 +25,39 @@ export function* pairRows(reach: Reachability, sources?: ReadonlySet<string>): G
   }
 }
 
+/** What of a matrix is asked for: the pairs of some sources and targets, and of these some ports. */
+export interface Within {
+  readonly src?: ReadonlySet<string> | undefined;
+  readonly dst?: ReadonlySet<string> | undefined;
+  readonly ports?: PortSetId;
+}
+
 /** The same pairs as {@link pairRows}, by groups of endpoints that share them. */
-export function* groupRows(reach: Reachability): Generator<GroupRow> {
+export function* groupRows(
+  reach: Reachability,
+  { src, dst, ports: scope = ALL_PORTS }: Within = {},
+): Generator<GroupRow> {
   const { ports } = reach.parts;
   const names = (places: readonly number[]) => places.map((place) => reach.nameOf(place));
+  const among = (places: readonly number[], wanted: ReadonlySet<string> | undefined) =>
+    wanted === undefined ? places : places.filter((place) => wanted.has(reach.nameOf(place)));
   for (const from of reach.units()) {
+    const sources = among(from.members, src);
+    if (sources.length === 0) continue;
     for (const to of reach.unitsTowards(from)) {
       if (from === to && from.members.length === 1) continue;
+      const targets = among(to.members, dst);
+      if (targets.length === 0) continue;
       const kin = kinOf(from, to);
-      const rest = kin.length === 0 ? to.members : to.members.filter((place) => !kin.includes(place));
-      const set = reach.unitPair(from, to);
-      if (set !== NO_PORTS && rest.length > 0) {
-        yield { src: names(from.members), dst: names(rest), allowed: ports.describe(set) };
+      const rest = kin.length === 0 ? targets : targets.filter((place) => !kin.includes(place));
+      const set = ports.meet(reach.unitPair(from, to), scope);
+      const isSelf = rest.length === 1 && sources.length === 1 && rest[0] === sources[0];
+      if (set !== NO_PORTS && rest.length > 0 && !isSelf) {
+        yield { src: names(sources), dst: names(rest), allowed: ports.describe(set) };
       }
-      for (const [s, d, own] of kinPairs(reach, from, kin)) {
-        yield { src: names([s]), dst: names([d]), allowed: ports.describe(own) };
+      for (const [s, d, own] of kinPairs(reach, { ...from, members: sources }, among(kin, dst))) {
+        const left = ports.meet(own, scope);
+        if (left !== NO_PORTS) yield { src: names([s]), dst: names([d]), allowed: ports.describe(left) };
       }
     }
   }

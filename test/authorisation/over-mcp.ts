@@ -34,9 +34,9 @@ export async function promptVerdicts(
   );
   return tools.map((tool) => {
     const text = texts.find((part) => part.startsWith(`Data from ${tool.name}:`)) ?? '';
-    const data = JSON.parse(/^(`{3,})json\n(.*)\n\1$/ms.exec(text)?.[2] ?? 'null');
-    if (data === null) throw new Error(`The prompt ${name} brought nothing from ${tool.name}.`);
-    return String(data.type).startsWith('urn:mesh:problem:') ? verdictOf(tool, data) : 'yes';
+    const [, , language, data = ''] = /^(`{3,})(json|text)\n(.*)\n\1$/ms.exec(text) ?? [];
+    if (data === '') throw new Error(`The prompt ${name} brought nothing from ${tool.name}.`);
+    return language === 'json' ? verdictOf(tool, JSON.parse(data)) : 'yes';
   });
 }
 

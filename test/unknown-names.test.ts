@@ -1,0 +1,109 @@
+import { expect, test } from 'vitest';
+import type { ProblemCode } from '../core/errors.ts';
+import { operations } from '../tools/index.ts';
+import { buildKit, type Kit, person } from './kit.ts';
+import { type Operation, sampleOf } from './sample-requests.ts';
+import { seedPeers } from './seed-peers.ts';
+
+/** Fields that name a peer, of every operation that has them; another field of that kind belongs here too. */
+const PEER_FIELDS = ['src', 'dst'];
+const takesPeer = operations.filter(
+  ({ name, input, access }) =>
+    (/_peer(_paths)?$/.test(name) && 'id' in input.shape) ||
+    (access === 'network:read' && PEER_FIELDS.some((field) => field in input.shape)) ||
+    name === 'check_connectivity_at',
+);
+
+async function scene() {
+  const kit = await buildKit();
+  const workspace = await kit.workspace();
+  await seedPeers(kit.services, workspace, {
+    'web-1': { role: 'web' },
+    'web-2': { role: 'web' },
+    'db-1': { role: 'db' },
+  });
+  return { kit, workspace, [Symbol.asyncDispose]: () => kit[Symbol.asyncDispose]() };
+}
+
+function inputOf(operation: Operation, peer: string): Record<string, unknown> {
+  const fields = 'id' in operation.input.shape ? ['id'] : PEER_FIELDS;
+  const named = Object.fromEntries(fields.map((field, index) => [field, index === 0 ? peer : 'db-1']));
+  return { ...sampleOf(operation), ...named };
+}
+
+async function refusal(kit: Kit, operation: Operation, peer: string, workspace: string) {
+  const as = person('platform_admin', workspace);
+  const answer = kit.call(operation.name, inputOf(operation, peer), { as, workspace, face: 'mcp' });
+  return (await answer.then(
+    () => ({ code: 'answered', message: '' }),
+    (error: unknown) => error,
+  )) as { readonly code: ProblemCode | 'answered'; readonly message: string };
+}
+
+test('operations that name a peer are those known, so that a new one is tried too', () => {
+  expect(takesPeer.map(({ name }) => name).sort()).toEqual([
+    ...['adopt_peer', 'approve_peer', 'check_connectivity', 'check_connectivity_at', 'delete_peer', 'explain_denial'],
+    ...['get_peer', 'get_peer_paths', 'revoke_peer', 'update_peer'],
+  ]);
+});
+
+test.each(takesPeer.map((operation) => [operation.name, operation] as const))(
+  '%s answers not_found with the nearest names to a name that nobody has',
+  async (_name, operation) => {
+    await using it = await scene();
+    const typo = await refusal(it.kit, operation, 'web1', it.workspace);
+    expect(typo).toMatchObject({ code: 'not_found', message: expect.stringContaining('Did you mean "web-1"') });
+    const nobody = await refusal(it.kit, operation, 'quite-another', it.workspace);
+    expect(nobody).toMatchObject({ code: 'not_found', message: 'There is no peer "quite-another".' });
+    const address = await refusal(it.kit, operation, '10.96.0.200', it.workspace);
+    expect(address).toMatchObject({ code: 'not_found', message: 'No peer has the address 10.96.0.200.' });
+  },
+);
+
+test.each(
+  takesPeer.flatMap((operation) => ('id' in operation.input.shape ? [[operation.name, operation] as const] : [])),
+)('%s says which peers have a label where one peer is needed', async (_name, operation) => {
+  await using it = await scene();
+  expect(await refusal(it.kit, operation, 'role=web', it.workspace)).toMatchObject({
+    code: 'not_found',
+    message: '"role=web" selects peers by label, and one peer is needed here. Did you mean "web-1" or "web-2"?',
+  });
+});
+
+test('who may not list peers is not told their names', async () => {
+  await using it = await scene();
+  const all = person('admin', it.workspace);
+  const writer = { ...all, scopesIn: () => new Set(['network:write' as const]) };
+  await expect(
+    it.kit.call('delete_peer', { id: 'web1' }, { as: writer, workspace: it.workspace }),
+  ).rejects.toMatchObject({
+    message: 'There is no peer "web1".',
+    details: {},
+  });
+});
+
+test.each([
+  ['get_policy', 'policy'],
+  ['delete_policy', 'policy'],
+  ['get_network', 'network'],
+])('%s offers the nearest names too', async (name, what) => {
+  await using it = await scene();
+  const as = person('admin', it.workspace);
+  const spec = what === 'policy' ? { action: 'DENY', peerSelector: {} } : { cidr: '10.97.0.0/24' };
+  await it.kit.call(`create_${what}`, { name: 'backoffice', spec }, { as, workspace: it.workspace });
+  await expect(it.kit.call(name, { id: 'back-ofice' }, { as, workspace: it.workspace })).rejects.toMatchObject({
+    code: 'not_found',
+    message: `There is no ${what} "back-ofice". Did you mean "backoffice"?`,
+  });
+});
+
+test('a network that a list of peers asks for must exist', async () => {
+  await using it = await scene();
+  const as = person('viewer', it.workspace);
+  await expect(
+    it.kit.call('list_peers', { network: 'defualt' }, { as, workspace: it.workspace }),
+  ).rejects.toMatchObject({
+    code: 'not_found',
+    message: 'There is no network "defualt". Did you mean "default"?',
+  });
+});

@@ -58,7 +58,7 @@ export async function planNetworkChange(
   const { answer, assessment } = found;
   // A preview that cannot be applied is not worth the wait.
   const wording = request.dryRun ? undefined : await wordingOf(context, intent, assessment);
-  const words = plannerWords(reasonsOf(answer, assessment), wording);
+  const words = plannerWords(reasonsOf(answer, assessment), wording, assessment.view);
   return store(context, request, proposalOf(answer, request.expectations), assessment, {
     ...(words !== '' && { words }),
     ...(answer.questions?.length && { questions: answer.questions }),

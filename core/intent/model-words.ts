@@ -63,7 +63,7 @@ export function heldAgainst(line: string, computed: Computed): string {
 }
 
 function contradictionOf(sentence: string, { effect, after }: Computed): string | undefined {
-  const words = sentence.split(/[^\p{L}\p{N}._-]+/u).map((word) => word.replace(/\.+$/, ''));
+  const words = sentence.split(/[^\p{L}\p{N}._-]+/u).map((word) => word.replace(/\.$/, ''));
   if (words.some((word) => HEDGES.has(word.toLowerCase()) || /n.t$/i.test(word))) return undefined;
   const ports = [...sentence.matchAll(PORT)].map(([, after, before]) => Number(after ?? before));
   const strange = ports.find((port) => !changes(effect, port));

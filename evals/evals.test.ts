@@ -173,6 +173,14 @@ describe('the built-in planner on the blind set', () => {
 });
 
 describe('a recording', () => {
+  const WHENCE = {
+    recordedAt: '2026-01-05T12:00:00.000Z',
+    commit: 'abc1234',
+    server: 'scripted 1',
+    maxTokens: null,
+    intents: 2,
+    seed: 1,
+  };
   const UNCLEAR = JSON.stringify({
     understood: false,
     refusal: 'unclear',
@@ -190,7 +198,7 @@ describe('a recording', () => {
     const log = { error() {}, warn() {}, info() {}, debug() {} };
     const tape = recorder(openAiPlanner({ baseURL: server.baseURL, model: 'scripted', log }));
     const live = await runEvals(tape.planner, [asked], signal);
-    const file = JSON.stringify(tape.recording('2026-01-05T12:00:00.000Z', 'abc1234'));
+    const file = JSON.stringify(tape.recording(WHENCE));
     const played = player(parseRecording(file));
     expect({ name: played.name, trials: await runEvals(played, [asked], signal) }).toEqual({
       name: 'openai:scripted',
@@ -204,18 +212,12 @@ describe('a recording', () => {
     const cases = CASES.filter(({ on, family }) => family === 'allow' && on.includes('studio')).slice(0, 3);
     const tape = recorder(builtinPlanner);
     const live = await runEvals(tape.planner, cases, signal);
-    const played = player(parseRecording(JSON.stringify(tape.recording('2026-01-05T12:00:00.000Z', 'abc1234'))));
+    const played = player(parseRecording(JSON.stringify(tape.recording(WHENCE))));
     expect(await runEvals(played, cases, signal)).toEqual(live);
   });
 
   it('refuses what was not recorded, and a file that is none is refused', async () => {
-    const empty = player({
-      format: 1,
-      planner: 'nobody',
-      recordedAt: '2026-01-05T12:00:00.000Z',
-      commit: 'abc1234',
-      answers: [],
-    });
+    const empty = player({ format: 1, planner: 'nobody', mode: 'tool', ...WHENCE, answers: [] });
     expect(await runEvals(empty, [asked], signal)).toMatchObject([{ outcome: 'refused' }, { outcome: 'refused' }]);
     expect(() => parseRecording('{"format":2}')).toThrow();
   });

@@ -1,5 +1,6 @@
 import type { PolicySpec } from '../core/network/policy.ts';
 import type { NetworkState } from '../core/network/state.ts';
+import type { StoredRecord } from '../core/record.ts';
 import { peer, policy, stateWith } from '../test/records.ts';
 
 type Labels = Readonly<Record<string, string>>;
@@ -185,12 +186,13 @@ export type NetworkName = keyof typeof NETWORKS;
 
 /** The state of a network. Addresses are given in the order of the peers, from 10.96.0.1 on. */
 export function stateOfNetwork(name: NetworkName): NetworkState {
+  return stateWith(...recordsOfNetwork(name));
+}
+
+export function recordsOfNetwork(name: NetworkName): StoredRecord[] {
   const { peers, policies } = NETWORKS[name];
   const records = Object.entries(peers).map(([peerName, labels], index) =>
     peer(peerName, { labels, uid: `p_${name}_${index}`, address: `10.96.${(index + 1) >> 8}.${(index + 1) & 255}` }),
   );
-  return stateWith(
-    ...records,
-    ...Object.entries<PolicySpec>(policies).map(([policyName, spec]) => policy(policyName, spec)),
-  );
+  return [...records, ...Object.entries<PolicySpec>(policies).map(([policyName, spec]) => policy(policyName, spec))];
 }

@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import type { PlanAnswer, Planner, PlanQuestion } from '../core/intent/planner.ts';
+import { MeshError } from '../core/errors.ts';
+import type { ModelCall, PlanAnswer, Planner, PlanQuestion } from '../core/intent/planner.ts';
 
 /** Answers of a planner as they were given once: a model is asked by hand, and its answers are scored without it ever after. */
 const recordingSchema = z.strictObject({
@@ -8,6 +9,14 @@ const recordingSchema = z.strictObject({
   recordedAt: z.iso.datetime(),
   /** Of the code that asked. */
   commit: z.string(),
+  /** The server and its version, as whoever recorded it names them. */
+  server: z.string(),
+  /** How the server was told to answer in a form. */
+  mode: z.string(),
+  maxTokens: z.int().nullable(),
+  /** How many intents there were, and what their order was shuffled by: where time ended, the rest was not asked. */
+  intents: z.int(),
+  seed: z.int(),
   answers: z.array(
     z.strictObject({
       /** What the question was asked on; another network with the same intent is another question. */
@@ -15,6 +24,9 @@ const recordingSchema = z.strictObject({
       firstPeer: z.string(),
       history: z.array(z.string()),
       intent: z.string(),
+      /** Requests to the model, the one for a repair included, and the time of all of them. */
+      requests: z.int(),
+      milliseconds: z.int(),
       answer: z.looseObject({ outcome: z.enum(['changes', 'refused', 'revert']) }),
     }),
   ),
@@ -22,37 +34,50 @@ const recordingSchema = z.strictObject({
 export type Recording = z.output<typeof recordingSchema>;
 type Recorded = Recording['answers'][number];
 
+type Place = Pick<Recorded, 'peers' | 'firstPeer' | 'history' | 'intent'>;
 type Question = Pick<PlanQuestion, 'intent' | 'history' | 'state'>;
 
-function placeOf({ intent, history = [], state }: Question): Omit<Recorded, 'answer'> {
+function placeOf({ intent, history = [], state }: Question): Place {
   const [firstPeer = ''] = [...state.peers.keys()].sort();
   return { peers: state.peers.size, firstPeer, history: [...history], intent };
 }
 
-function keyOf({ peers, firstPeer, history, intent }: Omit<Recorded, 'answer'>): string {
+function keyOf({ peers, firstPeer, history, intent }: Place): string {
   return JSON.stringify([peers, firstPeer, history, intent]);
 }
 
-/** Asks a planner and keeps what it answers. */
+/** What is known of a recording before it begins. */
+export type Provenance = Omit<Recording, 'format' | 'planner' | 'mode' | 'answers'>;
+
+/** Asks a planner and keeps what it answers, also that it did not. */
 export function recorder(planner: Planner) {
   const answers: Recorded[] = [];
+  const modes = new Set<string>();
   return {
     planner: {
       name: planner.name,
       async plan(question: PlanQuestion): Promise<PlanAnswer> {
-        const answer = await planner.plan(question);
-        answers.push({ ...placeOf(question), answer: structuredClone(answer) });
+        const calls: ModelCall[] = [];
+        const answer = await planner.plan({ ...question, onCall: (call) => calls.push(call) }).catch(unanswered);
+        for (const { mode } of calls) modes.add(mode);
+        const milliseconds = calls.reduce((sum, call) => sum + call.milliseconds, 0);
+        answers.push({ ...placeOf(question), requests: calls.length, milliseconds, answer: structuredClone(answer) });
         return answer;
       },
     } satisfies Planner,
-    recording: (recordedAt: string, commit: string): Recording => ({
+    recording: (provenance: Provenance): Recording => ({
       format: 1,
       planner: planner.name,
-      recordedAt,
-      commit,
+      mode: [...modes].join(', '),
+      ...provenance,
       answers,
     }),
   };
+}
+
+function unanswered(error: unknown): PlanAnswer {
+  if (!(error instanceof MeshError) || error.code !== 'unavailable') throw error;
+  return { outcome: 'refused', reason: error.message, questions: [], choices: [] };
 }
 
 /** Answers from a recording. What was not recorded is refused, and counts as such. */
@@ -69,6 +94,12 @@ export function player(recording: Recording): Planner {
       );
     },
   };
+}
+
+/** Whether this was asked when the recording was made. */
+export function isRecorded(recording: Recording, question: Question): boolean {
+  const key = keyOf(placeOf(question));
+  return recording.answers.some((one) => keyOf(one) === key);
 }
 
 /** Reads a recording. @throws ZodError when the file is none. */

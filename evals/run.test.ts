@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { scriptedModel } from '../llm/scripted-model.testkit.ts';
-import { CASES } from './cases.ts';
+import { ALL_CASES } from './cases.ts';
 import { parseRecording } from './recorded.ts';
 import { trialsOf } from './score.ts';
 
@@ -33,21 +33,26 @@ const run = (args: readonly string[], env: Readonly<Record<string, string>> = {}
 
 it('records every intent once as a model answers it, and scores the recording beside the planner', async () => {
   await using server = await scriptedModel(() => UNCLEAR);
-  const { stdout } = await run(['--record', 'scripted'], {
+  const { stdout } = await run(['--record', 'scripted', '--server', 'scripted 1'], {
     MESH_LLM_BASE_URL: server.baseURL,
     MESH_LLM_MODEL: 'scripted',
     MESH_LLM_API_KEY: 'key-of-the-test',
   });
   const text = readFileSync(join(out, 'recorded', 'scripted.json'), 'utf8');
   const { planner, answers } = parseRecording(text);
-  const all = trialsOf(CASES).length;
+  const all = trialsOf(ALL_CASES).length;
   expect({ planner, answers: answers.length, requests: server.seen.length }).toEqual({
     planner: 'openai:scripted',
     answers: all,
     requests: all,
   });
   expect(new Set(server.seen.map(({ authorization }) => authorization))).toEqual(new Set(['Bearer key-of-the-test']));
-  expect(stdout).toMatch(new RegExp(`^openai:scripted, recorded .*: \\d+ of ${all} exact, ${all} safe$`, 'm'));
+  expect(stdout).toMatch(
+    new RegExp(
+      `^openai:scripted by scripted 1, mode json_schema, recorded .*: \\d+ of ${all} exact, ${all} safe$`,
+      'm',
+    ),
+  );
   expect(readFileSync(join(out, 'report.md'), 'utf8')).toContain('openai:scripted');
   expect(text).not.toContain('key-of-the-test');
 }, 120_000);

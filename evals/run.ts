@@ -1,4 +1,5 @@
 import { execFileSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -9,23 +10,40 @@ import { openAiPlanner } from '../llm/openai-planner.ts';
 import { BLIND } from './cases/blind.ts';
 import { HELD_OUT } from './cases/held-out.ts';
 import { HELD_OUT_AGAIN } from './cases/held-out-again.ts';
-import { CASES } from './cases.ts';
-import { parseRecording, player, recorder } from './recorded.ts';
+import { ALL_CASES, CASES } from './cases.ts';
+import { NETWORKS } from './networks.ts';
+import { parseRecording, recorder } from './recorded.ts';
 import { htmlReport, markdownReport, rowsOf, type Section } from './report.ts';
-import { runEvals } from './score.ts';
+import { runEvals, trialsOf, tryOne } from './score.ts';
+import { scoredOf, titleOf } from './score-recording.ts';
 
 const USAGE = `node evals/run.ts [--record <name>] [--out <folder>]
 
 Scores the built-in planner and every recording in <folder>/recorded/, and writes report.md and report.html in <folder>,
 which is evals/ unless told. --record asks the model of MESH_LLM_BASE_URL, MESH_LLM_MODEL and MESH_LLM_API_KEY first
-and keeps its first answers.`;
+and keeps its first answers, in recorded/<name>.json:
+
+  --server <text>      what is asked, with its version, for the recording
+  --seed <number>      shuffles the intents (1)
+  --networks <names>   asks on these alone, for example home,studio
+  --minutes <number>   asks no more once so many have passed; what was not asked is not scored
+  --max-tokens <n>     of one answer`;
 
 const folder = import.meta.dirname;
 const quiet: Log = { error() {}, warn() {}, info() {}, debug() {} };
 const signal = new AbortController().signal;
 
 const { values } = parseArgs({
-  options: { record: { type: 'string' }, out: { type: 'string', default: folder }, help: { type: 'boolean' } },
+  options: {
+    record: { type: 'string' },
+    server: { type: 'string', default: 'not named' },
+    seed: { type: 'string', default: '1' },
+    networks: { type: 'string', default: Object.keys(NETWORKS).join(',') },
+    minutes: { type: 'string', default: 'Infinity' },
+    'max-tokens': { type: 'string' },
+    out: { type: 'string', default: folder },
+    help: { type: 'boolean' },
+  },
 });
 const recordings = join(values.out, 'recorded');
 if (values.help) console.log(USAGE);
@@ -52,8 +70,7 @@ async function run(): Promise<void> {
         .sort()
     : []) {
     const recording = parseRecording(readFileSync(join(recordings, name), 'utf8'));
-    const title = `${recording.planner}, recorded ${recording.recordedAt} at ${recording.commit}`;
-    sections.push({ title, trials: await runEvals(player(recording), CASES, signal) });
+    sections.push({ title: titleOf(recording), trials: await scoredOf(recording) });
   }
   const provenance = { command: 'npm run evals', date: date.slice(0, 10), commit, node: `Node ${process.version}` };
   writeFileSync(join(values.out, 'report.md'), markdownReport(sections, provenance));
@@ -72,10 +89,31 @@ async function record(name: string, date: string, commit: string): Promise<void>
     throw new Error('--record needs MESH_LLM_BASE_URL and MESH_LLM_MODEL.');
   // The model alone: in the plane it is asked only what the grammar does not understand.
   const { MESH_LLM_API_KEY: apiKey, MESH_LLM_MODE: mode, MESH_LLM_TIMEOUT: timeoutMs } = more;
-  const tape = recorder(
-    openAiPlanner({ baseURL, model, apiKey, log: quiet, mode: mode === 'auto' ? undefined : mode, timeoutMs }),
+  const maxTokens = values['max-tokens'] === undefined ? undefined : Number(values['max-tokens']);
+  const form = mode === 'auto' ? undefined : mode;
+  const tape = recorder(openAiPlanner({ baseURL, model, apiKey, log: quiet, mode: form, timeoutMs, maxTokens }));
+  const seed = Number(values.seed);
+  const on = values.networks.split(',');
+  const asked = shuffled(
+    trialsOf(ALL_CASES).filter(({ network }) => on.includes(network)),
+    seed,
   );
-  await runEvals(tape.planner, CASES, signal);
+  const until = performance.now() + Number(values.minutes) * 60_000;
   mkdirSync(recordings, { recursive: true });
-  writeFileSync(join(recordings, `${name}.json`), `${JSON.stringify(tape.recording(date, commit), null, 1)}\n`);
+  for (const one of asked) {
+    if (performance.now() >= until) break;
+    await tryOne(tape.planner, one, signal);
+    const whence = { recordedAt: date, commit, server: values.server, maxTokens: maxTokens ?? null, seed };
+    const recording = tape.recording({ ...whence, intents: asked.length });
+    writeFileSync(join(recordings, `${name}.json`), `${JSON.stringify(recording, null, 1)}\n`);
+  }
+}
+
+/** In an order that the seed alone decides. */
+function shuffled<T>(items: readonly T[], seed: number): T[] {
+  const rank = (at: number) => createHash('sha256').update(`${seed}/${at}`).digest('hex');
+  return items
+    .map((item, at) => ({ item, rank: rank(at) }))
+    .sort((a, b) => (a.rank < b.rank ? -1 : 1))
+    .map(({ item }) => item);
 }

@@ -28,10 +28,15 @@ export interface Trial {
   readonly flaw: string | undefined;
 }
 
+/** A case in one of its wordings on one of its networks. */
+export interface Asked {
+  readonly one: EvalCase;
+  readonly network: NetworkName;
+  readonly says: string;
+}
+
 /** Every case on each of its networks in each of its wordings, in order. */
-export function trialsOf(
-  cases: readonly EvalCase[],
-): { readonly one: EvalCase; readonly network: NetworkName; readonly says: string }[] {
+export function trialsOf(cases: readonly EvalCase[]): Asked[] {
   return cases.flatMap((one) => one.on.flatMap((network) => one.says.map((says) => ({ one, network, says }))));
 }
 
@@ -49,15 +54,14 @@ function worldOf(network: NetworkName) {
 /** Asks a planner every intent and compares each effect with its gold. */
 export async function runEvals(planner: Planner, cases: readonly EvalCase[], signal: AbortSignal): Promise<Trial[]> {
   const trials: Trial[] = [];
-  for (const { one, network, says } of trialsOf(cases)) trials.push(await tryOne(planner, one, network, says, signal));
+  for (const asked of trialsOf(cases)) trials.push(await tryOne(planner, asked, signal));
   return trials;
 }
 
-async function tryOne(
+/** The same for one intent. */
+export async function tryOne(
   planner: Planner,
-  { family, history = [], gold }: EvalCase,
-  network: NetworkName,
-  says: string,
+  { one: { family, history = [], gold }, network, says }: Asked,
   signal: AbortSignal,
 ): Promise<Trial> {
   const { state, was } = worldOf(network);

@@ -24,7 +24,7 @@ const STATE = stateWith(
 const GOOD = JSON.stringify(webToDb());
 const PLAN = {
   outcome: 'changes',
-  summary: 'Let web reach db.',
+  summary: 'The model says: "Let web reach db."',
   reasoning: 'It was asked for.',
   risk: 'low',
   questions: [],
@@ -186,7 +186,7 @@ describe('an answer', () => {
     [
       'says that it is not understood',
       JSON.stringify(webToDb({ understood: false, refusal: 'which db?' })),
-      /which db/,
+      /The model says: "which db\?"/,
     ],
   ])('that %s is a refusal, never a plan', async (_name, step, reason) => {
     const { outcome, seen } = await planWith([step, GOOD]);
@@ -295,7 +295,16 @@ describe('a server that misbehaves', () => {
     ],
     ['refuses the key', { status: 401 }, 'refused_key', {}],
     ['does not know the model', { status: 404 }, 'unknown_model', {}],
-    ['rejects the request', { status: 400, body: '{"error":{"message":"context too long"}}' }, 'rejected', {}],
+    ['rejects the request', { status: 400, body: '{"error":{"message":"no such thing"}}' }, 'rejected', {}],
+    [
+      'has too little context',
+      {
+        status: 400,
+        body: `{"error":{"message":"request (18024 tokens) exceeds the available context size (8192 tokens)"}}`,
+      },
+      'context_too_small',
+      {},
+    ],
     ['answers a page', { raw: '<html>hello</html>', type: 'text/html' }, 'not_compatible', {}],
     ['answers other JSON', { raw: '{"ok":true}' }, 'not_compatible', {}],
     ['streams other events', { raw: 'data: hello\n\n', type: 'text/event-stream' }, 'not_compatible', {}],
@@ -318,7 +327,10 @@ describe('a server that misbehaves', () => {
     const silent: Log = { error() {}, warn() {}, info() {}, debug() {} };
     const planner = openAiPlanner({ baseURL: 'http://127.0.0.1:9/v1', model: 'm', log: silent });
     const question = { intent: INTENT, state: STATE, now: 0, signal: AbortSignal.timeout(10_000) };
-    await expect(planner.plan(question)).rejects.toMatchObject({ code: 'unavailable' });
+    await expect(planner.plan(question)).rejects.toMatchObject({
+      code: 'unavailable',
+      message: expect.stringMatching(/^The model server cannot be reached\. /),
+    });
   });
 
   it('and says nothing to turn after turn of one question, is left after the time of three', async () => {
@@ -328,6 +340,11 @@ describe('a server that misbehaves', () => {
     const { outcome, seen } = await planWith(silence, { signal, counterexample, timeoutMs: 40, asks: 10 });
     expect(outcome).toMatchObject({ code: 'unavailable', details: { reason: 'timeout' } });
     expect(seen.length).toBeLessThanOrEqual(4);
+  });
+
+  it('and reads the question for longer than a stream may stand still, is waited for', async () => {
+    const { outcome } = await planWith([{ whole: GOOD, readsForMs: 30 }], { idleMs: 1 });
+    expect(outcome).toEqual(PLAN);
   });
 
   it('and is still busy when the call is cancelled, is left at once', async () => {
@@ -347,6 +364,33 @@ describe('a server that knows less than others', () => {
     const { outcome, refused, seen } = await planWith([GOOD, GOOD], { knows, asks: 2 });
     expect(outcome).toEqual(PLAN);
     expect(refused).toEqual(wrong);
+    expect(seen).toHaveLength(2);
+  });
+
+  it('and answers 500 to the field that it does not know, is asked in the next form', async () => {
+    // As llama-cpp-python 0.3.36 answers.
+    const message =
+      "1 validation error: {'loc': ('body', 'response_format', 'type'), 'msg': \"Input should be 'text'\"}";
+    const body = JSON.stringify({ error: { message, type: 'internal_server_error', param: null, code: null } });
+    const { outcome, seen } = await planWith([{ status: 500, body }, GOOD]);
+    expect(outcome).toEqual(PLAN);
+    expect(seen.map(({ body: { response_format: format, tools } }) => [format?.type, tools?.length])).toEqual([
+      ['json_schema', undefined],
+      [undefined, 1],
+    ]);
+  });
+
+  it('and answers with text to a tool that is named, is asked for any call of a tool, and so from then on', async () => {
+    // As llama-server answers.
+    const { outcome, seen } = await planWith([{ text: 'You turn one request' }, GOOD, GOOD], { mode: 'tool', asks: 2 });
+    expect(outcome).toEqual(PLAN);
+    const named = { type: 'function', function: { name: 'network_plan' } };
+    expect(seen.map(({ body }) => body.tool_choice)).toEqual([named, 'required', 'required']);
+  });
+
+  it('and answers with text whatever it is told, is read as it answers', async () => {
+    const { outcome, seen } = await planWith([{ text: 'hm' }, { text: GOOD }], { mode: 'tool' });
+    expect(outcome).toEqual(PLAN);
     expect(seen).toHaveLength(2);
   });
 

@@ -1,4 +1,5 @@
 import { MeshError } from '../core/errors.ts';
+import { modelAsks, modelSays } from '../core/intent/model-words.ts';
 import type { PlanAnswer, Planner, PlanQuestion, WordingView } from '../core/intent/planner.ts';
 import { retrieve } from '../core/intent/retrieval/retrieval.ts';
 import { changesOf, expectationsOf } from './answer-changes.ts';
@@ -129,7 +130,10 @@ function judge({ text, refusal: refused, finish }: Reply, form: AnswerForm, { st
     return { answer: refusal('The model named something that it was not shown, so its answer is not used.') };
   }
   const { understood, refusal: reason, questions, summary, reasoning, risk } = read.answer;
-  if (!understood) return { answer: refusal(reason || 'The model did not understand the intent.', questions) };
+  if (!understood) {
+    const says = reason.trim() === '' ? '' : ` ${modelSays(oneLine(reason))}`;
+    return { answer: refusal(`The model did not understand the intent.${says}`, questionsOf(questions)) };
+  }
   const { changes, issues } = changesOf(read.answer, state);
   if (issues.length > 0) return { issues };
   const expectations = expectationsOf(read.answer);
@@ -141,12 +145,16 @@ function judge({ text, refusal: refused, finish }: Reply, form: AnswerForm, { st
       changes,
       expectations,
       selfAsserted: true,
-      summary: oneLine(summary),
+      summary: modelSays(oneLine(summary)),
       reasoning: reasoning.trim().slice(0, MAX_REASONING),
       risk,
-      questions: questions.slice(0, MAX_QUESTIONS).map(oneLine),
+      questions: questionsOf(questions),
     },
   };
+}
+
+function questionsOf(questions: readonly string[]): string[] {
+  return questions.slice(0, MAX_QUESTIONS).map((question) => modelAsks(oneLine(question)));
 }
 
 function oneLine(text: string): string {
@@ -159,8 +167,8 @@ function oneLine(text: string): string {
 function refusal(reason: string, questions: readonly string[] = []): PlanAnswer {
   return {
     outcome: 'refused',
-    reason: oneLine(reason),
-    questions: questions.slice(0, MAX_QUESTIONS).map(oneLine),
+    reason,
+    questions,
     choices: [],
   };
 }

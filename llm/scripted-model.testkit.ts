@@ -15,6 +15,10 @@ export type Step =
   | { readonly whole: string }
   | { readonly raw: string; readonly type?: string }
   | { readonly bytes: number; readonly type: string }
+  /** Answers in one piece after so many ms, and until then sends comments that keep the connection open. */
+  | { readonly whole: string; readonly readsForMs: number }
+  /** Answers with text, though a tool is to be called. */
+  | { readonly text: string }
   /** Says nothing at all. */
   | 'hang'
   /** Begins to answer and then says nothing more. */
@@ -40,6 +44,7 @@ export interface Seen {
       readonly json_schema?: { readonly strict: boolean; readonly schema: object };
     };
     readonly tools?: readonly { readonly function: { readonly parameters: object; readonly strict: boolean } }[];
+    readonly tool_choice?: unknown;
     readonly max_tokens?: number;
     readonly max_completion_tokens?: number;
     readonly stream_options?: object;
@@ -134,7 +139,8 @@ async function receive(request: IncomingMessage): Promise<string> {
 const HALF = '{"understood":tr';
 const CHUNK = 200;
 
-function respond(step: Exclude<Step, (request: Seen) => string>, { body }: Seen, response: ServerResponse): void {
+function respond(step: Exclude<Step, (request: Seen) => string>, request: Seen, response: ServerResponse): void {
+  const { body } = request;
   if (step === 'hang') return;
   if (step === 'cut') {
     response.socket?.destroy();
@@ -158,6 +164,18 @@ function respond(step: Exclude<Step, (request: Seen) => string>, { body }: Seen,
       response.end('data: {"error":{"message":"overloaded"}}\n\n');
       return;
     default:
+  }
+  if (typeof step === 'object' && 'readsForMs' in step) {
+    response.writeHead(200, { 'content-type': 'text/event-stream' });
+    response.write(': ping\n\n');
+    const event = { choices: [{ index: 0, delta: { content: step.whole }, finish_reason: 'stop' }] };
+    setTimeout(() => response.end(`data: ${JSON.stringify(event)}\n\ndata: [DONE]\n\n`), step.readsForMs);
+    return;
+  }
+  if (typeof step === 'object' && 'text' in step && !('finish' in step)) {
+    const { tools: _, ...others } = body;
+    respond(step.text, { ...request, body: others }, response);
+    return;
   }
   if (typeof step === 'string') {
     for (let at = 0; at < step.length; at += CHUNK) stream(step.slice(at, at + CHUNK));

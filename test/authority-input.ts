@@ -148,7 +148,7 @@ const TEXTS: Readonly<Record<string, (at: Place) => string>> = {
   ttl: ({ draw }) => draw.pick(DURATIONS),
   expiry: ({ draw }) => draw.pick(DURATIONS),
   plan_id: ({ draw, pools }) => draw.pick(orNone(pools.names['plan'])),
-  approved_by: () => 'bob',
+  approved_by: ({ draw, pools }) => draw.pick(orNone(pools.names['user'])),
   snapshot_id: ({ draw, pools }) => draw.pick(orNone(pools.names['snapshot'])),
   workflow_id: ({ draw, pools }) => draw.pick(orNone(pools.names['workflow'])),
   from: ({ draw, pools }) => draw.pick(orNone(pools.names['snapshot'])),

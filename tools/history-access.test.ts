@@ -1,8 +1,15 @@
 import { expect, test } from 'vitest';
 import { buildHistoryKit } from '../test/history-kit.ts';
 import { agent, person } from '../test/kit.ts';
+import { seedPeers } from '../test/seed-peers.ts';
 
 const pair = { src: 'a', dst: 'b' };
+
+async function scene(options?: Parameters<typeof buildHistoryKit>[0]) {
+  const kit = await buildHistoryKit(options);
+  await seedPeers(kit.services, kit.workspace, { a: {}, b: {} });
+  return kit;
+}
 const AT = '2026-01-05T12:00:00Z';
 /** Community about the present, Pro about the past. */
 const BY_ARGUMENT: [string, Record<string, unknown>][] = [
@@ -39,7 +46,7 @@ test.each(PRO)('%s with %j is Pro', async (name, input) => {
 });
 
 test.each(COMMUNITY)('%s with %j is Community', async (name, input) => {
-  await using kit = await buildHistoryKit({ edition: 'community' });
+  await using kit = await scene({ edition: 'community' });
   await expect(kit.ask(name, input)).resolves.toBeDefined();
 });
 
@@ -68,7 +75,7 @@ test('a snapshot of another workspace is not found', async () => {
 });
 
 test.each(BY_ARGUMENT)('%s with %j needs the right to snapshots beside that to the network', async (name, input) => {
-  await using kit = await buildHistoryKit();
+  await using kit = await scene();
   const { id } = await kit.ask('take_snapshot');
   const asked = 'at' in input ? input : { ...input, snapshot_id: id };
   const narrow = { as: agent(['network:read'], kit.workspace) };

@@ -16,6 +16,7 @@ import { type Effect, effectOf } from './effect.ts';
 import { effectTitle } from './effect-title.ts';
 import { saysSomething, type Unmet, unmetExpectations } from './expectations.ts';
 import { type Finding, findingsOf, type Requester } from './findings.ts';
+import { heldAgainst } from './model-words.ts';
 import type { Expectation, RecordExpectation } from './planner.ts';
 import { recordOf, revisionsOf, unmetRecords } from './record-expectations.ts';
 import { resourceYaml } from './render-yaml.ts';
@@ -174,7 +175,7 @@ export async function assess(
   const view: PlanView = {
     title,
     plannedBy,
-    sentence,
+    sentence: plannedBy === 'model' ? heldAgainst(sentence, { effect, after }) : sentence,
     shown,
     effect,
     after,

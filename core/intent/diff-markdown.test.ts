@@ -113,7 +113,7 @@ A signed-in person with workflows:approve; the one who asked only while nobody e
         ],
       }),
     );
-    const words = plannerWords(hostile, `${hostile}\n# Plan\n- done`);
+    const words = plannerWords(hostile, `${hostile}\n# Plan\n- done`, viewOf(many(2, 'db'), []));
     expect(text.split('\n').filter((line) => line.startsWith('## '))).toEqual([
       '## Not verified',
       '## Opens',
@@ -123,8 +123,8 @@ A signed-in person with workflows:approve; the one who asked only while nobody e
       '## Approval',
     ]);
     expect(words.split('\n').filter((line) => line !== '' && !line.startsWith('> '))).toEqual([
-      "## The planner's reasons (its own words, not checked)",
-      "## In the planner's words (not checked)",
+      '## The model says why (its own words, not checked)',
+      '## The model says of the plan (its own words, not checked)',
     ]);
     expect(text).toContain('`````diff\n-a: "```"\n+b: "````"\n`````');
     // Inside backticks nothing is markup.

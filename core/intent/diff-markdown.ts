@@ -5,6 +5,7 @@ import { type Effect, outsidePairs } from './effect.ts';
 import { type EffectText, effectTexts } from './effect-rows.ts';
 import { lineDiff } from './line-diff.ts';
 import { code, counted, fenced, plain, quote } from './markdown.ts';
+import { type Claim, type Computed, claimsOf } from './model-words.ts';
 import type { WordingView } from './planner.ts';
 import { isAtMost, type Risk } from './risk.ts';
 
@@ -81,15 +82,26 @@ export function openQuestions(questions: readonly string[]): string {
   return list('Asked with the plan', questions).join('\n');
 }
 
-/** Words of a planner, marked as such; nothing in them can look like a part of the computed text. */
-export function plannerWords(reasoning: string | undefined, wording: string | undefined): string {
-  const section = (title: string, text: string | undefined) =>
-    text === undefined || text.trim() === '' ? [] : ['', `## ${title}`, '', ...quote(text, MAX_WORDS)];
+/**
+ * Words of a planner, marked as such sentence by sentence, with what the effect contradicts; nothing in them can look like
+ * a part of the computed text.
+ */
+export function plannerWords(reasoning: string | undefined, wording: string | undefined, computed: Computed): string {
+  const section = (title: string, text = '') => {
+    const claims = claimsOf(text.slice(0, MAX_WORDS), computed);
+    return claims.length === 0 ? [] : ['', `## ${title}`, '', ...claims.flatMap(claimText)];
+  };
   const lines = [
-    ...section("The planner's reasons (its own words, not checked)", reasoning),
-    ...section("In the planner's words (not checked)", wording),
+    ...section('The model says why (its own words, not checked)', reasoning),
+    ...section('The model says of the plan (its own words, not checked)', wording),
   ];
   return lines.length === 0 ? '' : `${lines.join('\n')}\n`;
+}
+
+function claimText({ text, contradiction }: Claim): string[] {
+  const words = quote(text, MAX_WORDS);
+  if (contradiction === undefined) return words;
+  return [...words, '', `**The computed effect contradicts this**: ${plain(contradiction)}.`, ''];
 }
 
 const MAX_WORDS = 2_000;

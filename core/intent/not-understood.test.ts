@@ -25,6 +25,12 @@ describe('an intent that is not understood', () => {
     });
   });
 
+  it('says what kept a model from answering, after what the grammar says', () => {
+    const { message, details } = intentNotUnderstood({ ...REFUSED, warnings: ['No model could be asked.'] });
+    expect(message).toMatch(/ops"\. No model could be asked\.$/);
+    expect(details['warnings']).toEqual(['No model could be asked.']);
+  });
+
   it('stays small, and leaves out a choice that is too long instead of cutting it', () => {
     const many = (text: string) => Array.from({ length: 100 }, (_, index) => `${text}${index}`);
     const long = 'x'.repeat(5_000);
@@ -32,6 +38,7 @@ describe('an intent that is not understood', () => {
       reason: long,
       questions: many(long),
       choices: [long, ...many('isolate web-')],
+      warnings: many(long),
       partial: {
         changes: many('p').map((name) => ({ action: 'delete', resource: 'MeshPolicy', name })),
         expectations: many('p').map((src) => ({ src, dst: long, expect: 'allow' })),

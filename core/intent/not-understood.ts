@@ -9,6 +9,7 @@ type Refused = Omit<Extract<PlanAnswer, { outcome: 'refused' }>, 'outcome'>;
 /** More than a reader takes in; a refusal stays far below the limits of an answer. */
 const MAX_QUESTIONS = 5;
 const MAX_CHOICES = 4;
+const MAX_WARNINGS = 1;
 const MAX_PARTS = 20;
 const MAX_TEXT = 1_000;
 
@@ -16,14 +17,15 @@ const MAX_TEXT = 1_000;
  * An intent that is not planned: why, what to answer, intents that can be sent instead as they are, and what was understood
  * all the same as `changes` and `expectations` of the next call.
  */
-export function intentNotUnderstood({ reason, questions, choices, partial }: Refused): MeshError {
+export function intentNotUnderstood({ reason, questions, choices, partial, warnings = [] }: Refused): MeshError {
   const asked = questions.slice(0, MAX_QUESTIONS).map(shortened);
   // A choice is sent as it is, so one that is too long is left out, never cut.
   const offered = choices.filter((choice) => choice.length <= MAX_TEXT).slice(0, MAX_CHOICES);
   const why = shortened(reason);
   const hint =
     offered.length > 0 ? [`You can send: ${offered.map((choice) => JSON.stringify(choice)).join(' or ')}.`] : [];
-  return new MeshError('intent_not_understood', [why, ...asked, ...hint].join(' '), {
+  const warned = warnings.slice(0, MAX_WARNINGS).map(shortened);
+  return new MeshError('intent_not_understood', [why, ...asked, ...hint, ...warned].join(' '), {
     reason: why,
     questions: asked,
     choices: offered,
@@ -31,6 +33,7 @@ export function intentNotUnderstood({ reason, questions, choices, partial }: Ref
     expectations: (partial?.expectations ?? [])
       .slice(0, MAX_PARTS)
       .filter((one) => expectationInputSchema.safeParse(one).success),
+    ...(warned.length > 0 && { warnings: warned }),
   });
 }
 

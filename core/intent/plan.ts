@@ -59,7 +59,7 @@ export async function planNetworkChange(
   // A preview that cannot be applied is not worth the wait.
   const wording = request.dryRun ? undefined : await wordingOf(context, intent, assessment);
   const { questions = [] } = answer;
-  const words = openQuestions(questions) + plannerWords(reasonsOf(answer, assessment), wording);
+  const words = openQuestions(questions) + plannerWords(reasonsOf(answer, assessment), wording, assessment.view);
   return store(context, request, proposalOf(answer, request.expectations), assessment, {
     ...(words !== '' && { words }),
     ...(questions.length > 0 && { questions }),

@@ -122,6 +122,8 @@ export type PlanAnswer =
       readonly choices: readonly string[];
       /** What of it was understood all the same. */
       readonly partial?: PartialPlan;
+      /** What kept another planner from answering. */
+      readonly warnings?: readonly string[];
     };
 
 /** A part of a plan, for a caller to finish. */

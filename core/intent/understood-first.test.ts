@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { stateWith } from '../../test/records.ts';
+import { MeshError } from '../errors.ts';
 import type { PlanAnswer, Planner, PlanQuestion } from './planner.ts';
 import { understoodFirst } from './understood-first.ts';
 
@@ -21,13 +22,13 @@ const question = (more: Partial<PlanQuestion> = {}): PlanQuestion => ({
   ...more,
 });
 
-async function ask(first: PlanAnswer, second: PlanAnswer, more: Partial<PlanQuestion> = {}) {
+async function ask(first: PlanAnswer, second: PlanAnswer | Error, more: Partial<PlanQuestion> = {}) {
   const asked: string[] = [];
-  const planner = (name: string, answer: PlanAnswer): Planner => ({
+  const planner = (name: string, answer: PlanAnswer | Error): Planner => ({
     name,
     plan({ counterexample }) {
       asked.push(counterexample ? `${name} again` : name);
-      return Promise.resolve(answer);
+      return answer instanceof Error ? Promise.reject(answer) : Promise.resolve(answer);
     },
   });
   return {
@@ -54,8 +55,24 @@ describe('a planner with another one behind it', () => {
     expect((await ask(no('unclear'), PLAN, { counterexample })).asked).toEqual(['sure', 'other again']);
   });
 
-  it('asks what the first would have asked where the second has nothing to ask', async () => {
-    expect((await ask(no('unclear', 'Which?'), no('no'))).answer).toEqual(no('no', 'Which?'));
-    expect((await ask(no('unclear', 'Which?'), no('no', 'Who?'))).answer).toEqual(no('no', 'Who?'));
+  it('says and asks what the first does where the second has no plan either, with what the second says', async () => {
+    const known = { ...no('unclear', 'Which?'), choices: ['let web reach db on 5432'] };
+    const warnings = ['A model was asked too. no'];
+    expect((await ask(known, no('no'))).answer).toEqual({ ...known, warnings });
+    expect((await ask(known, no('no', 'Who?'))).answer).toEqual({ ...known, questions: ['Which?', 'Who?'], warnings });
+  });
+
+  it('says and asks what the first does where the second is away, with a warning why', async () => {
+    const known = { ...no('unclear', 'Which?'), choices: ['let web reach db on 5432'] };
+    const away = new MeshError('unavailable', 'The model server cannot be reached.');
+    const warnings = ['No model could be asked. The model server cannot be reached.'];
+    expect((await ask(known, away)).answer).toEqual({ ...known, warnings });
+    expect((await ask(known, away, { counterexample: COUNTEREXAMPLE })).answer).toEqual({ ...known, warnings });
+  });
+
+  it('hides neither a fault of the second nor that the call was cancelled', async () => {
+    await expect(ask(no('unclear'), new TypeError('a fault'))).rejects.toThrow('a fault');
+    const away = new MeshError('unavailable', 'The request was cancelled.');
+    await expect(ask(no('unclear'), away, { signal: AbortSignal.abort() })).rejects.toBe(away);
   });
 });

@@ -1,4 +1,7 @@
+import { MeshError } from '../errors.ts';
 import type { PlanAnswer, Planner, PlanQuestion } from './planner.ts';
+
+type Refused = Extract<PlanAnswer, { outcome: 'refused' }>;
 
 /**
  * A planner that proves what it reads, with another one behind it for the intents that it does not understand. Which of
@@ -14,12 +17,21 @@ export function understoodFirst(sure: Planner, other: Planner): Planner {
       const { counterexample: _, ...anew } = question;
       const known = await sure.plan(anew);
       if (known.outcome !== 'refused') return question.counterexample ? sure.plan(question) : known;
-      const answer = await other.plan(question);
+      const answer = await other.plan(question).catch((error: unknown) => failureOf(error, question));
       if (answer.outcome !== 'refused') return answer;
-      const questions = answer.questions.length > 0 ? answer.questions : known.questions;
-      const { choices, partial } = known;
-      return { ...answer, questions, choices, ...(partial && { partial }) };
+      return {
+        ...known,
+        questions: [...known.questions, ...answer.questions],
+        warnings: [...(known.warnings ?? []), ...(answer.warnings ?? [`A model was asked too. ${answer.reason}`])],
+      };
     },
     ...(wording && { wording: (...asked) => wording.call(other, ...asked) }),
   };
+}
+
+/** A server that is away hides nothing of what the first planner says. */
+function failureOf(error: unknown, { signal }: PlanQuestion): Refused {
+  if (!(error instanceof MeshError) || error.code !== 'unavailable' || signal.aborted) throw error;
+  const { message: reason } = error;
+  return { outcome: 'refused', reason, questions: [], choices: [], warnings: [`No model could be asked. ${reason}`] };
 }

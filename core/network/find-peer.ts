@@ -72,4 +72,10 @@ const byAddress = once(
     ),
 );
 
-const byHost = once((peers: Peers['peers']) => Map.groupBy(peers.values(), ({ spec }) => foldName(spec.hostname)));
+/** A name that was not normalised is no host name: who uses it is told which name is meant. */
+const byHost = once((peers: Peers['peers']) =>
+  Map.groupBy(
+    [...peers.values()].filter(({ spec }) => !/\s/.test(spec.hostname)),
+    ({ spec }) => foldName(spec.hostname),
+  ),
+);

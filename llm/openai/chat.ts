@@ -9,6 +9,7 @@ import {
   type Dialect,
   FIRST_DIALECT,
   type FormedQuestion,
+  insisting,
   type LlmMode,
   MAX_ADJUSTMENTS,
   paramsOf,
@@ -24,8 +25,10 @@ export interface ChatOptions {
   readonly mode?: LlmMode | undefined;
   /** For one request from beginning to end, in ms; a second try has it again. */
   readonly timeoutMs?: number | undefined;
-  /** For a stream that stands still, in ms. */
+  /** For a stream that has begun to answer and stands still, in ms. */
   readonly idleMs?: number | undefined;
+  /** The most tokens that one answer may have. */
+  readonly maxTokens?: number | undefined;
   /** Told of every request when it has ended. */
   readonly observe?: ((call: ModelCall) => void) | undefined;
 }
@@ -56,7 +59,16 @@ const MAX_RETRY_MS = 5_000;
 const NO_KEY = 'none';
 
 /** One server that speaks the chat completions of OpenAI. Remembers what it understands. */
-export function openAiChat({ baseURL, model, apiKey, log, mode, observe, ...times }: ChatOptions) {
+export function openAiChat({
+  baseURL,
+  model,
+  apiKey,
+  log,
+  mode,
+  observe,
+  maxTokens = MAX_ANSWER_TOKENS,
+  ...times
+}: ChatOptions) {
   const { timeoutMs = TIMEOUT_MS, idleMs = Math.min(IDLE_MS, timeoutMs) } = times;
   let dialect: Dialect = mode ? { ...FIRST_DIALECT, mode } : FIRST_DIALECT;
   const client = new OpenAI({
@@ -84,7 +96,6 @@ export function openAiChat({ baseURL, model, apiKey, log, mode, observe, ...time
       const response = await client.chat.completions
         .create(paramsOf(question, dialect), { signal: whole })
         .asResponse();
-      heard();
       return await readReply(response, heard);
     } catch (error) {
       throw whole.aborted ? whole.reason : error;
@@ -96,15 +107,17 @@ export function openAiChat({ baseURL, model, apiKey, log, mode, observe, ...time
   /** Asks until the server understands the form of the request; what it learned holds for the next question. */
   async function understood(question: FormedQuestion, bounds: Bounds): Promise<Reply> {
     for (let left = MAX_ADJUSTMENTS; ; left--) {
+      let next: Dialect | undefined;
       try {
-        return await once(question, bounds);
+        const reply = await once(question, bounds);
+        next = left > 0 && question.schema && isText(reply) ? insisting(dialect) : undefined;
+        if (!next) return reply;
       } catch (error) {
-        const next =
-          left > 0 && isRejection(error) ? adjusted(dialect, complaintOf(error), mode !== undefined) : undefined;
+        next = left > 0 && isRejection(error) ? adjusted(dialect, complaintOf(error), mode !== undefined) : undefined;
         if (!next) throw error;
-        dialect = next;
-        log.info({ model, ...dialect }, 'the model server understands another form of request');
       }
+      dialect = next;
+      log.info({ model, ...dialect }, 'the model server understands another form of request');
     }
   }
 
@@ -124,7 +137,7 @@ export function openAiChat({ baseURL, model, apiKey, log, mode, observe, ...time
       onCall?.(call);
     };
     try {
-      const reply = await understood({ ...question, model, maxTokens: MAX_ANSWER_TOKENS }, { signal, until });
+      const reply = await understood({ ...question, model, maxTokens }, { signal, until });
       report('answered', reply);
       return reply;
     } catch (error) {
@@ -174,8 +187,16 @@ async function boundedFetch(input: string | URL | Request, init?: RequestInit): 
   return new Response(response.body?.pipeThrough(bound) ?? null, { status, statusText, headers });
 }
 
+/** A text where a call of the tool was asked for. */
+function isText({ isToolCall, refusal, finish }: Reply): boolean {
+  return !isToolCall && refusal === undefined && finish !== 'content_filter';
+}
+
+/** Whether the request is the matter. Some servers answer 500 to a field that they do not know; then they name it. */
 function isRejection(error: unknown): error is APIError {
-  return error instanceof APIError && (error.status === 400 || error.status === 422);
+  if (!(error instanceof APIError)) return false;
+  const { status } = error;
+  return status === 400 || status === 422 || (status === 500 && /response_format|tool_choice/.test(complaintOf(error)));
 }
 
 function complaintOf({ param, message }: APIError): string {
@@ -237,10 +258,17 @@ function failureOf(error: unknown): Failure {
         'The model server does not know the model or the path: its operator checks MESH_LLM_BASE_URL and MESH_LLM_MODEL.',
     };
   }
+  if (error instanceof APIError && status === 400 && /context/i.test(error.message)) {
+    return {
+      reason: 'context_too_small',
+      message: `The question is too long for the model: its operator gives the server a larger context. ${OTHERWISE}`,
+    };
+  }
   if (status !== undefined && status < 500) {
     return { reason: 'rejected', message: `The model server rejects the request (${status}). ${OTHERWISE}` };
   }
-  return { reason: 'failed', message: `The model does not answer. ${OTHERWISE}` };
+  if (status !== undefined) return { reason: 'failed', message: `The model server fails (${status}). ${OTHERWISE}` };
+  return { reason: 'failed', message: `The model server cannot be reached. ${OTHERWISE}` };
 }
 
 const REPLIES: Readonly<Record<ReplyError['failure'], string>> = {

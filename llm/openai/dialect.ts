@@ -9,14 +9,21 @@ export interface Dialect {
   readonly mode: LlmMode;
   /** The name of the limit of the answer's length: older servers know only the second. */
   readonly limit: 'max_completion_tokens' | 'max_tokens' | 'none';
+  /** How it is told to call the one tool: some servers ignore a tool that is named, and obey `required`. */
+  readonly toolChoice: 'named' | 'required';
   /** Whether it counts the tokens of a stream. */
   readonly countsTokens: boolean;
 }
 
-export const FIRST_DIALECT: Dialect = { mode: 'json_schema', limit: 'max_completion_tokens', countsTokens: true };
+export const FIRST_DIALECT: Dialect = {
+  mode: 'json_schema',
+  limit: 'max_completion_tokens',
+  toolChoice: 'named',
+  countsTokens: true,
+};
 
-/** Each 400 takes one thing away, so there is an end to it. */
-export const MAX_ADJUSTMENTS = 6;
+/** Each refusal takes one thing away, so there is an end to it. */
+export const MAX_ADJUSTMENTS = 7;
 
 type Messages = OpenAI.Chat.ChatCompletionMessageParam[];
 export type ChatParams = OpenAI.Chat.ChatCompletionCreateParamsStreaming;
@@ -33,7 +40,7 @@ const TOOL = 'network_plan';
 
 /** The request in a dialect. Where the server cannot be given the schema, it stands in a message of its own, as data. */
 export function paramsOf({ model, messages, schema, maxTokens }: FormedQuestion, dialect: Dialect): ChatParams {
-  const { mode, limit, countsTokens } = dialect;
+  const { mode, limit, toolChoice, countsTokens } = dialect;
   const params: ChatParams = {
     model,
     messages,
@@ -52,7 +59,7 @@ export function paramsOf({ model, messages, schema, maxTokens }: FormedQuestion,
       return {
         ...params,
         tools: [{ type: 'function', function: { name: TOOL, strict: true, parameters: schema } }],
-        tool_choice: { type: 'function', function: { name: TOOL } },
+        tool_choice: toolChoice === 'named' ? { type: 'function', function: { name: TOOL } } : 'required',
       };
     case 'json_object': {
       const [system, question, ...rest] = messages;
@@ -81,7 +88,12 @@ function withSchema(message: Messages[number], schema: object): Messages[number]
   return { role: 'user', content: JSON.stringify({ ...document, answer_schema: schema }) };
 }
 
-/** The next dialect after a 400 that says what the server does not know; undefined when it says nothing of the kind. */
+/** The next dialect after an answer to the tool that did not call it; undefined when there is no other way to ask. */
+export function insisting(dialect: Dialect): Dialect | undefined {
+  return dialect.mode === 'tool' && dialect.toolChoice === 'named' ? { ...dialect, toolChoice: 'required' } : undefined;
+}
+
+/** The next dialect after an error that says what the server does not know; undefined when it says nothing of the kind. */
 export function adjusted(dialect: Dialect, complaint: string, fixedMode: boolean): Dialect | undefined {
   const text = complaint.toLowerCase();
   if (dialect.countsTokens && /stream_options|include_usage/.test(text)) return { ...dialect, countsTokens: false };

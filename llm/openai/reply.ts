@@ -5,6 +5,7 @@ import { z } from 'zod';
 export interface Reply {
   /** The content, or the arguments of the one tool. */
   readonly text: string;
+  readonly isToolCall: boolean;
   readonly refusal?: string;
   /** `stop`, `length`, `content_filter`, `tool_calls`; undefined where the server does not say. */
   readonly finish?: string;
@@ -45,14 +46,17 @@ const body = z.object({
 /**
  * Reads a reply, streamed or whole: servers that do not stream answer JSON all the same.
  *
+ * `onEvent` is told of each part of the answer, not of the comments by which a server that still reads the question keeps
+ * the connection open.
+ *
  * @throws ReplyError when it is none; whatever reading throws, when the connection breaks
  */
-export async function readReply(response: Response, onBytes: () => void): Promise<Reply> {
+export async function readReply(response: Response, onEvent: () => void): Promise<Reply> {
   const type = response.headers.get('content-type') ?? '';
   const collected = collector();
   if (type.includes('application/json')) {
     let text = '';
-    for await (const chunk of textOf(response, onBytes)) text += chunk;
+    for await (const chunk of textOf(response)) text += chunk;
     if (!collected.add(text)) throw new ReplyError('not_compatible');
     return collected.reply();
   }
@@ -60,11 +64,12 @@ export async function readReply(response: Response, onBytes: () => void): Promis
   let isDone = false;
   const parser = createParser({
     onEvent({ data }) {
+      onEvent();
       if (data === '[DONE]') isDone = true;
       else if (!isDone && !collected.add(data)) throw new ReplyError('not_compatible');
     },
   });
-  for await (const chunk of textOf(response, onBytes)) {
+  for await (const chunk of textOf(response)) {
     parser.feed(chunk);
     if (isDone) break;
   }
@@ -72,11 +77,10 @@ export async function readReply(response: Response, onBytes: () => void): Promis
   return collected.reply();
 }
 
-async function* textOf({ body: stream }: Response, onBytes: () => void): AsyncGenerator<string> {
+async function* textOf({ body: stream }: Response): AsyncGenerator<string> {
   if (!stream) return;
   const decoder = new TextDecoder();
   for await (const chunk of stream) {
-    onBytes();
     yield decoder.decode(chunk, { stream: true });
   }
   yield decoder.decode();
@@ -106,6 +110,7 @@ function collector() {
     reply(): Reply {
       return {
         text: found.tool || found.content,
+        isToolCall: found.tool !== '',
         ...(found.refusal !== '' && { refusal: found.refusal }),
         ...(finish !== undefined && { finish }),
         ...(counted?.prompt_tokens !== undefined && { promptTokens: counted.prompt_tokens }),

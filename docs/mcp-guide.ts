@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { CLIENTS, entryOf, groupOf } from '../bin/commands/mcp-entry.ts';
+import { fenced } from '../core/intent/markdown.ts';
 import type { AnyOperation } from '../core/operation.ts';
 import type { Services } from '../core/services.ts';
 import { buildPrompts } from '../mcp/prompts.ts';
@@ -110,10 +111,11 @@ function sectionOf(tool: Operation, example: Example | undefined): string {
   const own = problems.filter((code) => code !== 'invalid_input' && code !== 'forbidden');
   const facts = [
     `Needs \`${access}\``,
-    tool.proWhen ? `${edition}; Pro when asked about the past` : edition === 'pro' ? 'Pro' : 'Community',
+    tool.proWhen ? 'Community; Pro when asked about the past' : edition === 'pro' ? 'Pro' : 'Community',
     hintsOf(effects),
     `over REST \`${http.method.toUpperCase()} ${http.path}\``,
   ];
+  const shown = example.answer.length > SHOWN ? `${example.answer.slice(0, SHOWN)}…` : example.answer;
   return `### ${name}
 
 **${title}.** ${description}
@@ -126,9 +128,7 @@ ${tableOf('Answer', fieldsOf(z.toJSONSchema(tool.output, { io: 'output', unrepre
 ${JSON.stringify({ name, arguments: JSON.parse(example.args) })}
 \`\`\`
 
-\`\`\`\`text
-${example.answer.length > SHOWN ? `${example.answer.slice(0, SHOWN)}…` : example.answer}
-\`\`\`\`
+${fenced('text', shown.split('\n')).join('\n')}
 `;
 }
 

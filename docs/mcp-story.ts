@@ -49,7 +49,7 @@ export async function tellStory(): Promise<ReadonlyMap<string, Example>> {
   await pass(HOUR_MS);
   await call('list_peers', {});
   await call('get_peer', { id: 'web-1' });
-  const intent = 'only role=web may reach role=db on port 5432';
+  const intent = 'only role=web may reach role=db';
   const { plan_id } = await call('plan_network_change', { intent });
   const { workflow_id: id } = await call('apply_network_change', { plan_id });
   await call('list_workflows', { status: 'pending' });

@@ -5,13 +5,15 @@ import { problems } from '../core/errors.ts';
 import { operations } from '../tools/index.ts';
 import { MCP_TOOLS } from '../tools/surfaces.ts';
 import { answers, limits } from './limits.ts';
+import { mcpGuide } from './mcp-guide.ts';
 
 /** The pages that are made from the source, by file name. `npm run docs` writes them; a test fails while one is stale. */
-export const pages: Readonly<Record<string, () => string>> = {
+export const pages: Readonly<Record<string, () => string | Promise<string>>> = {
   'configuration.md': configuration,
   'operations.md': operationTable,
   'errors.md': errorTable,
   'limits.md': limitTables,
+  'mcp.md': () => mcpGuide(NOTE),
 };
 
 const NOTE = '<!-- Made by `npm run docs`. Edit the source it names, not this page. -->';
@@ -174,10 +176,10 @@ ${rows.join('\n')}
 }
 
 if (import.meta.main) {
-  for (const [name, render] of Object.entries(pages)) writeFileSync(new URL(name, import.meta.url), render());
+  for (const [name, render] of Object.entries(pages)) writeFileSync(new URL(name, import.meta.url), await render());
 }
 
 /** Whether a page on disk says what the source says. */
-export function isFresh(name: string): boolean {
-  return readFileSync(new URL(name, import.meta.url), 'utf8') === pages[name]?.();
+export async function isFresh(name: string): Promise<boolean> {
+  return readFileSync(new URL(name, import.meta.url), 'utf8') === (await pages[name]?.());
 }

@@ -1,10 +1,11 @@
 import { execFile } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { scriptedModel } from '../llm/scripted-model.testkit.ts';
+import { commandsOf } from '../test/page-blocks.ts';
 import { ALL_CASES } from './cases.ts';
 import { parseRecording } from './recorded.ts';
 import { trialsOf } from './score.ts';
@@ -33,27 +34,25 @@ const run = (args: readonly string[], env: Readonly<Record<string, string>> = {}
 
 it('records every intent once as a model answers it, and scores the recording beside the planner', async () => {
   await using server = await scriptedModel(() => UNCLEAR);
-  const { stdout } = await run(['--record', 'scripted', '--server', 'scripted 1'], {
-    MESH_LLM_BASE_URL: server.baseURL,
-    MESH_LLM_MODEL: 'scripted',
-    MESH_LLM_API_KEY: 'key-of-the-test',
+  const [line = ''] = commandsOf('evals/README.md: Recorded answers of a model 1');
+  const written = line.replace('http://127.0.0.1:11434/v1', server.baseURL);
+  const PATH = `${dirname(process.execPath)}:${process.env['PATH']}`;
+  const { stdout } = await promisify(execFile)('/bin/sh', ['-c', `${written} --out ${out}`], {
+    env: { PATH, HOME: out, MESH_LLM_API_KEY: 'key-of-the-test' },
   });
-  const text = readFileSync(join(out, 'recorded', 'scripted.json'), 'utf8');
+  const text = readFileSync(join(out, 'recorded', 'qwen3.json'), 'utf8');
   const { planner, answers } = parseRecording(text);
   const all = trialsOf(ALL_CASES).length;
   expect({ planner, answers: answers.length, requests: server.seen.length }).toEqual({
-    planner: 'openai:scripted',
+    planner: 'openai:qwen3',
     answers: all,
     requests: all,
   });
   expect(new Set(server.seen.map(({ authorization }) => authorization))).toEqual(new Set(['Bearer key-of-the-test']));
   expect(stdout).toMatch(
-    new RegExp(
-      `^openai:scripted by scripted 1, mode json_schema, recorded .*: \\d+ of ${all} exact, ${all} safe$`,
-      'm',
-    ),
+    new RegExp(`^openai:qwen3.*, mode json_schema, recorded .*: \\d+ of ${all} exact, ${all} safe$`, 'm'),
   );
-  expect(readFileSync(join(out, 'report.md'), 'utf8')).toContain('openai:scripted');
+  expect(readFileSync(join(out, 'report.md'), 'utf8')).toContain('openai:qwen3');
   expect(text).not.toContain('key-of-the-test');
 }, 120_000);
 

@@ -89,7 +89,7 @@ describe('the boundaries of biome.json', () => {
 test('every source folder has a boundary', () => {
   const bounded = new Set(overrides.flatMap(({ includes }) => includes).map(folderOf));
   const folders = readdirSync('.', { withFileTypes: true })
-    .filter((entry) => entry.isDirectory() && !/^(\.|node_modules$)/.test(entry.name))
+    .filter((entry) => entry.isDirectory() && !/^(\.|(node_modules|dist)$)/.test(entry.name))
     .map(({ name }) => name);
   expect(folders.filter((name) => !bounded.has(name))).toEqual([]);
 });

@@ -4,17 +4,15 @@ import { type Command, Option } from 'commander';
 import { ownLauncher } from '../own-command.ts';
 import { type Answer, answering } from './answer.ts';
 import { CliError } from './exit.ts';
-import { type Entry, type Group, openClientFile } from './mcp-client-file.ts';
+import { openClientFile } from './mcp-client-file.ts';
 import { heldIn, keepHeld } from './mcp-clients.ts';
+import { CLIENTS, type Client, entryOf, groupOf } from './mcp-entry.ts';
 import { agentFor, endHeld, type Issued, personalToken, type Wanted } from './mcp-identity.ts';
 import { bodyOf, parseJsonOr } from './operation-options.ts';
-import { parseServer, readSession, sessionFile, type TargetOptions, targetOf, writeSession } from './session.ts';
+import { readSession, sessionFile, type TargetOptions, targetOf, writeSession } from './session.ts';
 import { withTarget } from './target.ts';
 import { tellWaiting } from './waiting.ts';
 import { existingOrFirstWorkspace } from './workspace.ts';
-
-const CLIENTS = ['generic', 'claude-code', 'claude-desktop', 'cursor', 'vscode', 'windsurf', 'stdio'] as const;
-type Client = (typeof CLIENTS)[number];
 
 /** Long enough not to be renewed every week, short enough that a forgotten file is soon worth nothing. */
 const DEFAULT_TTL = '30d';
@@ -49,8 +47,7 @@ export function addMcpConfigCommand(mcp: Command): void {
 async function writeConfig(options: ConfigOptions): Promise<Answer> {
   const { client, output } = options;
   const target = targetOf(options);
-  const group = client === 'vscode' ? 'servers' : 'mcpServers';
-  const opened = openClientFile(output ?? path.join(path.dirname(sessionFile()), 'mcp.json'), group satisfies Group);
+  const opened = openClientFile(output ?? path.join(path.dirname(sessionFile()), 'mcp.json'), groupOf(client));
   const workspace = target.workspace ?? (await existingOrFirstWorkspace(target));
   const session = readSession();
   // The commands that follow then need no --workspace.
@@ -65,7 +62,9 @@ async function writeConfig(options: ConfigOptions): Promise<Answer> {
     tellWaiting(issued.waiting);
     return { value: issued.waiting, hints: ['Nothing was written: give the same command again once it is approved.'] };
   }
-  const backup = opened.write(entryOf(client, target.server, issued.token, workspace));
+  const backup = opened.write(
+    entryOf(client, { server: target.server, token: issued.token, workspace, launcher: ownLauncher() }),
+  );
   const { token: _, ...identity } = issued;
   keepHeld(opened.file, { server: target.server, workspace, kind: issued.kind, id: issued.id, name: issued.name });
   if (before) await endHeld(there, before, issued);
@@ -113,27 +112,4 @@ function textOf(
     `Wrote ${file} (0600)${backup === undefined ? '' : `; as it was before: ${backup}`}.`,
     `The client acts in workspace ${workspace} as ${who} until ${expiresAt}: ${scopes.join(', ')}.`,
   ].join('\n');
-}
-
-function entryOf(client: Client, server: string, token: string, workspace: string): Entry {
-  const url = new URL('/mcp', parseServer(server)).href;
-  const headers = { Authorization: `Bearer ${token}`, 'X-Workspace-Id': workspace };
-  switch (client) {
-    case 'windsurf':
-      return { serverUrl: url, headers };
-    case 'claude-desktop':
-    case 'stdio':
-      return {
-        command: ownLauncher(),
-        args: ['mcp', '--server', server, '--workspace', workspace],
-        env: { MESH_TOKEN: token },
-      };
-    case 'vscode':
-    case 'generic':
-    case 'claude-code':
-    case 'cursor':
-      return { type: 'http', url, headers };
-    default:
-      return client satisfies never;
-  }
 }

@@ -17,7 +17,7 @@ test('an agent plans a change, a person approves it, the past stays answerable, 
   const { plan, applied, workflow } = found;
   expect(plan).toMatchObject({ verified: true, risk_level: 'medium', effect: { opened: [] } });
   expect(new Set(plan.effect.closed.map(({ src, dst }) => `${src} ${dst}`))).toEqual(
-    new Set(['laptop db-1', 'web-1 db-1', 'web-2 db-1']),
+    new Set(['laptop db-1', 'outside db-1', 'web-1 db-1', 'web-2 db-1']),
   );
   expect(applied.status).toBe('pending_approval');
   expect(found.waiting.verdict).toBe('reachable');

@@ -1,11 +1,10 @@
-import { readFileSync } from 'node:fs';
-import path from 'node:path';
 import { expect, it } from 'vitest';
 import { ADMIN_PASSWORD } from '../harness.ts';
 import { freshDirectory } from '../meshd.ts';
 import { natlab, PLANE_NAME } from '../natlab.ts';
 import { LabNode } from '../natlab-node.ts';
 import { type LabPlane, startLabPlane } from '../natlab-plane.ts';
+import { commandsOf } from '../page-blocks.ts';
 import { describePrivileged } from '../privileged.ts';
 import { launcher } from '../run-command.ts';
 
@@ -18,7 +17,8 @@ const ENFORCED_MS = 2_000;
 
 describePrivileged('the three nodes of the README', () => {
   it('meet by its very commands, heed a policy within two seconds, and leave nothing behind', async () => {
-    const [[settings = '', ...onPlane] = [], [init = '', up = '', status = '', ping = ''] = []] = readmeCommands();
+    const [settings = '', ...onPlane] = linesOf('README.md: Three nodes 1');
+    const [init = '', up = '', status = '', ping = ''] = linesOf('README.md: Three nodes 2');
     expect(settings).toMatch(/ npm start$/);
     await using lab = await natlab(SPEC);
     await using plane = await startLabPlane(lab, Object.fromEntries(assignmentsOf(settings)));
@@ -76,7 +76,7 @@ async function label({ api }: LabPlane, name: string): Promise<void> {
 
 /** Signs in and invites as the section says. @returns the join link */
 async function invited(host: LabNode['host'], plane: LabPlane, lines: readonly string[]): Promise<string> {
-  // The plane of the lab has a workspace, and no first password: test/scenarios/quickstart-commands.test.ts runs all lines.
+  // The plane of the lab has a workspace, and no first password: test/scenarios/pages.test.ts runs all lines.
   const [login = '', invite = ''] = ['login', 'invite'].map((command) =>
     lines.find((line) => line.startsWith(`bin/mesh ${command}`)),
   );
@@ -94,17 +94,7 @@ async function momentOf(from: LabNode, address: string, isAnswered: boolean): Pr
   }
 }
 
-/** The lines of each block of commands in the section, without comments. */
-function readmeCommands(): string[][] {
-  const text = readFileSync(path.resolve('README.md'), 'utf8').replaceAll('plane.example.net', PLANE_NAME);
-  const section = /^## Three nodes\n(.*?)^## /ms.exec(text)?.[1] ?? '';
-  return [...section.matchAll(/```sh\n(.*?)```/gs)].map(([, block = '']) =>
-    block
-      .trim()
-      .split('\n')
-      .map((line) => line.replace(/ +#.*$/, '')),
-  );
-}
+const linesOf = (block: string) => commandsOf(block).map((line) => line.replaceAll('plane.example.net', PLANE_NAME));
 
 const assignmentsOf = (line: string) => [...line.matchAll(/(MESH_\w+)=(\S+)/g)].map(([, name, value]) => [name, value]);
 

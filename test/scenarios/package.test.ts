@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startMeshd } from '../meshd.ts';
+import { commandsOf } from '../page-blocks.ts';
 import { run } from '../run-command.ts';
 
 const ROOT = path.resolve(import.meta.dirname, '../..');
@@ -14,7 +15,12 @@ let bin: string;
 /** What `npm pack` makes, unpacked as `npm install -g` does it: below a node_modules, where Node runs no TypeScript. */
 beforeAll(() => {
   home = mkdtempSync(path.join(tmpdir(), 'mesh-package-'));
-  const packed = execFileSync('npm', ['pack', '--json', '--pack-destination', home], { cwd: ROOT, encoding: 'utf8' });
+  const [pack = ''] = commandsOf('README.md: Two commands 2')[0]?.split(' && ') ?? [];
+  const packed = execFileSync(`${pack} --json --pack-destination ${home}`, {
+    cwd: ROOT,
+    encoding: 'utf8',
+    shell: true,
+  });
   const [{ filename }] = JSON.parse(packed) as [{ filename: string }];
   const place = path.join(home, 'node_modules/mesh');
   mkdirSync(place, { recursive: true });

@@ -1,14 +1,12 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { BUILT_IN_PASSWORD } from '../../core/identity/first-accounts.ts';
 import { type Harness, startHarness } from '../harness.ts';
-import { mesh, run } from '../run-command.ts';
+import { mesh } from '../run-command.ts';
 
 const OWN_PASSWORD = 'a password of my own 42';
-const ROOT = path.resolve(import.meta.dirname, '../..');
-const DOCUMENTED_SERVER = 'http://127.0.0.1:18090';
 
 /** A plane as its first start leaves it: the built-in password, no workspace. */
 const startFresh = () => startHarness({ config: {} });
@@ -25,34 +23,6 @@ const signedIn = async ({ url }: Harness, owner = home) => {
   await mesh(['passwd'], { home: owner, env, stdin: `${BUILT_IN_PASSWORD}\n${OWN_PASSWORD}\n` });
   await mesh(['login'], { home: owner, env, stdin: `${OWN_PASSWORD}\n` });
 };
-
-describe.each([
-  ['README.md', '## Three nodes'],
-  ['docs/node.md', '## Three machines in five minutes'],
-])('the first block of commands in %s', (file, heading) => {
-  test('brings a new control plane to a join link as it stands, with what its prompts ask for and nothing else', async () => {
-    await using harness = await startFresh();
-    const [start = '', ...commands] = firstBlock(file, heading);
-    expect(start).toMatch(/^MESH_\w+=.* npm start$/);
-    const env = { HOME: home, MESH_CONFIG_DIR: home, MESH_SERVER: harness.url };
-    let password = BUILT_IN_PASSWORD;
-    let shown = '';
-    for (const command of commands) {
-      const stdin = `${password}\n${OWN_PASSWORD}\n`;
-      // Only the port differs from what is written: tests share the machine.
-      const line = command.replace(DOCUMENTED_SERVER, harness.url);
-      const ran = await run('/bin/sh', ['-c', `cd ${ROOT} && ${line}`], { env, stdin });
-      expect([line, ran.code, ran.stderr.replace(/^Made the first workspace, default \(.*\)\.\n/, '')]).toEqual([
-        line,
-        0,
-        '',
-      ]);
-      if (line.includes('passwd')) password = OWN_PASSWORD;
-      shown = ran.stdout;
-    }
-    expect(shown).toMatch(/^mesh:\/\/join\?server=\S+token=mesh-join-/m);
-  });
-});
 
 describe('a command that needs a workspace and is given none', () => {
   test('uses the one there is, of the path too, and asks for --workspace where there are several', async () => {
@@ -95,14 +65,3 @@ test('a command without a session says how to sign in, and one before the first 
   const { code, stderr } = await mesh(['invite'], { home, env });
   expect([code, stderr]).toEqual([3, 'Change the password first: mesh passwd\n']);
 });
-
-/** Its commands without comments; a line that ends in `\` goes on. */
-function firstBlock(file: string, heading: string): string[] {
-  const text = readFileSync(path.join(ROOT, file), 'utf8');
-  const [, block = ''] = /```\w*\n(.*?)```/s.exec(text.slice(text.indexOf(heading))) ?? [];
-  return block
-    .replaceAll(/ *\\\n/g, ' ')
-    .trim()
-    .split('\n')
-    .map((line) => line.replace(/ +#.*$/, ''));
-}

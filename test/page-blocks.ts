@@ -1,0 +1,78 @@
+import { globSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+
+const ROOT = path.resolve(import.meta.dirname, '..');
+
+/** The pages that tell people what to run. */
+export const PAGES: readonly string[] = [
+  'README.md',
+  'CONTRIBUTING.md',
+  'SECURITY.md',
+  'evals/README.md',
+  ...globSync(['docs/*.md', 'examples/*/README.md'], { cwd: ROOT }).toSorted(),
+];
+
+export interface Block {
+  readonly page: string;
+  /** The one above it, of any level. */
+  readonly heading: string;
+  /** What follows the fence; empty where nothing does. */
+  readonly language: string;
+  readonly text: string;
+  /** The block of language `text` that follows it: what the page says is shown then. */
+  readonly shows: string;
+}
+
+/** All fenced blocks of a page in their order. */
+export function blocksOf(page: string): Block[] {
+  const blocks: Omit<Block, 'shows'>[] = [];
+  let heading = '';
+  let open: { fence: string; language: string; lines: string[] } | undefined;
+  for (const line of readFileSync(path.join(ROOT, page), 'utf8').split('\n')) {
+    const [, fence, language = ''] = /^(`{3,})(\w*)$/.exec(line) ?? [];
+    if (open && fence === open.fence) {
+      blocks.push({ page, heading, language: open.language, text: open.lines.map((each) => `${each}\n`).join('') });
+      open = undefined;
+    } else if (open) open.lines.push(line);
+    else if (fence) open = { fence, language, lines: [] };
+    else heading = /^#+ (.*)$/.exec(line)?.[1] ?? heading;
+  }
+  return blocks.map((block, index) => {
+    const next = blocks[index + 1];
+    const follows = next?.language === 'text' && next.heading === block.heading;
+    return { ...block, shows: follows ? next.text : '' };
+  });
+}
+
+/** A block of commands by the name that tests know it by: page, heading and number below that heading. */
+export interface CommandBlock extends Block {
+  readonly name: string;
+}
+
+/** Every block of commands on every page. */
+export const COMMANDS: readonly CommandBlock[] = PAGES.flatMap((page) => {
+  const seen = new Map<string, number>();
+  return blocksOf(page)
+    .filter(({ language }) => language === 'sh')
+    .map((block) => {
+      const number = (seen.get(block.heading) ?? 0) + 1;
+      seen.set(block.heading, number);
+      return { ...block, name: `${page}: ${block.heading} ${number}` };
+    });
+});
+
+/** @throws Error where no page has it */
+export function commandBlock(name: string): CommandBlock {
+  const found = COMMANDS.find((block) => block.name === name);
+  if (!found) throw new Error(`No page has the block "${name}".`);
+  return found;
+}
+
+/** The commands of a block, one a line, without comments; a line that ends in `\` goes on. */
+export function commandsOf(name: string): string[] {
+  return commandBlock(name)
+    .text.replaceAll(/ *\\\n */g, ' ')
+    .trim()
+    .split('\n')
+    .map((line) => line.replace(/ +#.*$/, ''));
+}

@@ -13,6 +13,8 @@ import { revertOf, stepsOf } from './perform.ts';
 import { portList } from './ports.ts';
 import { Refusal, said } from './refusal.ts';
 import type { Statement } from './statements.ts';
+import { type Suggested, suggested } from './suggest.ts';
+import { losesRestriction } from './suggest-restrictions.ts';
 import { type Closes, understood, wordsOf } from './understand.ts';
 import { worded } from './wording.ts';
 
@@ -37,10 +39,40 @@ type Question = Pick<PlanQuestion, 'intent' | 'state' | 'now' | 'history'>;
 
 /** As {@link builtinPlanner}, at once. */
 export function planByGrammar(question: Question): PlanAnswer {
-  return answered(question, (refusal, intent) => ({
-    choices: choicesOf(refusal.offers, intent, (choice) => isPlanned(choice, question)),
-    partial: partialOf(intent, contextOf(question), closesIn(question), question),
-  }));
+  return answered(question, (refusal, intent) => {
+    const partial = partialOf(intent, contextOf(question), closesIn(question), question);
+    const own = choicesOf(refusal.offers, intent, (choice) => isPlanned(choice, question)).filter(
+      (choice) => !losesRestriction(intent, choice, [refusal.message, ...refusal.questions]),
+    );
+    if (own.length > 0 || intent.length === 0) return { choices: own, partial };
+    const found = suggested(question.intent, contextOf(question), question, (choice) => isCertain(choice, question));
+    if (!found) return { choices: [], partial };
+    if (found.choices.length === 0) return { partial, ...impossible(found.likeliest, refusal, question) };
+    return { choices: [...found.choices], questions: [found.question], partial: partial ?? partOf(found, question) };
+  });
+}
+
+/** The reading is clear, and what it asks for is refused for a reason of its own. */
+function impossible(likeliest: string, { message }: Refusal, { history: _, ...question }: Question): Helped {
+  const answer = answered({ ...question, intent: likeliest }, () => ({ choices: [] }));
+  if (answer.outcome !== 'refused' || answer.reason === message) return { choices: [] };
+  return { choices: [], questions: [`Read as ${JSON.stringify(likeliest)}: ${answer.reason}`, ...answer.questions] };
+}
+
+/** The likeliest choice as changes where no other is likely, else what is to hold. */
+function partOf({ choices, certain }: Suggested, { history: _, ...question }: Question): PartialPlan | undefined {
+  const [intent = ''] = choices;
+  const answer = answered({ ...question, intent }, () => ({ choices: [] }));
+  if (answer.outcome !== 'changes') return undefined;
+  return { changes: certain ? answer.changes : [], expectations: answer.expectations };
+}
+
+/** Planned without a question, and not in vain. */
+function isCertain(intent: string, question: Question): boolean {
+  const { history: _, ...alone } = question;
+  const answer = answered({ ...alone, intent }, () => ({ choices: [] }));
+  const whole = answer.outcome === 'changes' && answer.changes.length > 0 && answer.questions === undefined;
+  return whole && isPlanned(intent, question);
 }
 
 /** A choice is sent with what was said before it, or alone. */
@@ -50,7 +82,13 @@ function isPlanned(intent: string, { history, ...question }: Question): boolean 
   return alone && (!history?.length || answered({ ...question, intent, history }, nothing).outcome !== 'refused');
 }
 
-type Help = (refusal: Refusal, intent: readonly Token[]) => { choices: string[]; partial?: PartialPlan | undefined };
+interface Helped {
+  readonly choices: string[];
+  readonly questions?: readonly string[];
+  readonly partial?: PartialPlan | undefined;
+}
+
+type Help = (refusal: Refusal, intent: readonly Token[]) => Helped;
 
 function answered(question: Question, help: Help): PlanAnswer {
   let tokens: readonly Token[] = [];
@@ -60,8 +98,8 @@ function answered(question: Question, help: Help): PlanAnswer {
   } catch (error) {
     if (error instanceof MeshError) return { outcome: 'refused', reason: error.message, questions: [], choices: [] };
     if (!(error instanceof Refusal)) throw error;
-    const { choices, partial } = help(error, tokens);
-    const { message: reason, questions } = error;
+    const { choices, questions = error.questions, partial } = help(error, tokens);
+    const reason = error.message;
     return { outcome: 'refused', reason, questions, choices, ...(partial && { partial }) };
   }
 }

@@ -5,7 +5,7 @@ import { VERBS } from './lexicon.ts';
 import type { Slots } from './match.ts';
 import type { Context, Modifiers } from './modifiers.ts';
 import { isFiller } from './phrases.ts';
-import { portList, portsAt, unknownPort } from './ports.ts';
+import { portList, unknownPort } from './ports.ts';
 import { enumerated, quoted, Refusal, said } from './refusal.ts';
 import { worded } from './wording.ts';
 
@@ -40,7 +40,7 @@ export function refuseTraps(rest: readonly Token[], beside: Beside): void {
     );
   }
   const instead = has('INSTEAD_OF');
-  if (instead) throw unclearSwap(rest, beside);
+  if (instead) throw unclearSwap(rest);
   if (has('NOTHING_ELSE') || rest.at(-1)?.sym === 'ONLY') throw unclearOnly(rest, beside);
 }
 
@@ -92,44 +92,12 @@ function withPorts(slots: Slots, { ports }: Beside): Slots {
   return ports.length > 0 ? { ...slots, ports: [{ text: portList(ports), quoted: false }] } : slots;
 }
 
-const SWAP_QUESTION = 'How should the old access end: should a grant be taken back, or should it be forbidden?';
-
 /** "Let web reach db-2 instead of db-1": whether the old access is granted or merely open decides how it goes. */
-function unclearSwap(rest: readonly Token[], beside: Beside): Refusal {
+function unclearSwap(rest: readonly Token[]): Refusal {
   const at = rest.findIndex(({ sym }) => sym === 'INSTEAD_OF');
-  const [head, old] = [rest.slice(0, at), rest.slice(at + 1)];
-  const { source = [], target = [] } = formOf(head)?.slots ?? {};
-  const [first] = worded(['let {source} reach {target}{on}'], { source, target }, beside);
-  const oldPorts = portsAt(old, 0);
-  if (oldPorts?.end === old.length) {
-    const before = { ports: oldPorts.ports, until: undefined };
-    const closing = worded(
-      ['revoke access from {source} to {target}{on}', 'block {source} from {target}{on}'],
-      { source, target },
-      before,
-    );
-    return new Refusal(
-      `${quoted(said(rest.slice(at)))} asks for one thing to open and another to close.`,
-      [SWAP_QUESTION],
-      {
-        choices: first === undefined ? [] : closing.map((second) => `${first}; ${second}`),
-      },
-    );
-  }
-  const closing = [
-    ...worded(["revoke {source}'s access to {old}"], { source, old }, { ports: [], until: undefined }),
-    ...worded(['block {source} from {old}'], { source, old }, { ports: [], until: beside.until }),
-    ...worded(
-      ["revoke {old}'s access to {target}", 'block {old} from {target}'],
-      { target, old },
-      { ports: [], until: undefined },
-    ),
-  ];
-  return new Refusal(
-    `${quoted(said(rest.slice(at)))} asks for one thing to open and another to close.`,
-    [SWAP_QUESTION],
-    { choices: first === undefined ? [] : closing.map((second) => `${first}; ${second}`) },
-  );
+  return new Refusal(`${quoted(said(rest.slice(at)))} asks for one thing to open and another to close.`, [
+    'How should the old access end: should a grant be taken back, or should it be forbidden?',
+  ]);
 }
 
 /** Whether a word is no name, and none that links or counts them. */
@@ -146,13 +114,10 @@ export function notUnderstood(
 ): Refusal {
   if (rest.some(({ sym }) => sym === 'ONLY')) return unclearOnly(rest, beside);
   const [first] = rest;
-  const choices = guesses(rest, beside, context);
   if (rest.some(({ sym }) => sym === 'NOT')) {
-    return new Refusal(
-      `${quoted(said(rest))} is not understood: it is not certain what "not" is about.`,
-      ['What should be forbidden? Say "deny <source> access to <target>".'],
-      { choices },
-    );
+    return new Refusal(`${quoted(said(rest))} is not understood: it is not certain what "not" is about.`, [
+      'What should be forbidden? Say "deny <source> access to <target>".',
+    ]);
   }
   const on = rest.findIndex(({ sym }) => sym === 'ON' || sym === 'OVER');
   const what = rest.slice(on + 1).find(({ text }) => text !== 'the');
@@ -170,27 +135,7 @@ export function notUnderstood(
     strange.length > 0
       ? `no peer, label or word of the grammar is ${enumerated([...new Set(strange.map(({ text }) => quoted(text)))], 4)}`
       : 'its words are known, but not in this order';
-  return new Refusal(
-    `${quoted(said(whole))} is not understood: ${why}.`,
-    choices.length > 0
-      ? ['Which of these is meant, or what else should be open or closed?']
-      : ['Who should reach whom, on which ports, or no longer?'],
-    { choices },
-  );
-}
-
-/** What may be meant where two are named and the words between them are not understood. */
-function guesses(rest: readonly Token[], beside: Beside, context: Context): string[] {
-  const names: Token[][] = [];
-  for (const token of rest) {
-    const isPart = token.quoted || (!token.sym && (context.isName(token.text) || token.text.includes('=')));
-    if (isPart) names.push([token]);
-  }
-  const [source, target] = names;
-  if (!source || !target || names.length > 2) return [];
-  return worded(
-    ['let {source} reach {target}{on}', 'block {source} from {target}{on}', 'let {target} reach {source}{on}'],
-    { source, target },
-    beside,
-  );
+  return new Refusal(`${quoted(said(whole))} is not understood: ${why}.`, [
+    'Who should reach whom, on which ports, or no longer?',
+  ]);
 }

@@ -6,6 +6,7 @@ import { intentNotUnderstood } from '../core/intent/not-understood.ts';
 import type { NetworkState } from '../core/network/state.ts';
 import { peer, stateWith } from '../test/records.ts';
 import { EVAL_NOW } from './case.ts';
+import { BLIND } from './cases/blind.ts';
 import { HELD_OUT } from './cases/held-out.ts';
 import { HELD_OUT_AGAIN } from './cases/held-out-again.ts';
 import { CASES } from './cases.ts';
@@ -21,7 +22,7 @@ interface Asked {
 
 const forms = stateWith(...Object.entries(FORM_PEERS).map(([name, labels]) => peer(name, { labels })));
 const ASKED: readonly Asked[] = [
-  ...trialsOf([...CASES, ...HELD_OUT, ...HELD_OUT_AGAIN]).map(({ one, network, says }) => ({
+  ...trialsOf([...CASES, ...HELD_OUT, ...HELD_OUT_AGAIN, ...BLIND]).map(({ one, network, says }) => ({
     intent: says,
     history: one.history ?? [],
     state: stateOfNetwork(network),
@@ -33,6 +34,20 @@ const refusals = ASKED.flatMap((asked) => {
   return answer.outcome === 'refused' ? [{ ...asked, answer }] : [];
 });
 
+const LIMITED = /\b(only|except|limit|but|nobody)\b/;
+/** In which words a choice may say again what an intent restricts. */
+const MEANT_BY: Readonly<Record<string, RegExp>> = {
+  only: LIMITED,
+  except: LIMITED,
+  but: LIMITED,
+  nobody: LIMITED,
+  'no one': LIMITED,
+  until: /\b(until|for)\b/,
+  temporarily: /\b(until|for)\b/,
+  unless: /\bunless\b/,
+  'instead of': /; (block|revoke) /,
+};
+
 describe('a refusal', () => {
   it('offers only sentences that are planned as they stand, with what was said before and without', () => {
     const offered = refusals.flatMap(({ answer, ...asked }) => answer.choices.map((intent) => ({ ...asked, intent })));
@@ -43,6 +58,20 @@ describe('a refusal', () => {
       ),
     );
     expect(asking.map(({ intent }) => intent)).toEqual([]);
+  });
+
+  it('never loses a word that restricts, unless it quotes the word', () => {
+    const RESTRICTING = /\b(only|except|but|nobody|no one|until|unless|temporarily|instead of)\b/g;
+    const lost = refusals.flatMap(({ intent, answer: { choices, reason, questions } }) => {
+      const told = [reason, ...questions].flatMap((text) => text.match(/"[^"]*"/g) ?? []);
+      return choices.flatMap((choice) =>
+        [...intent.toLowerCase().matchAll(RESTRICTING)]
+          .map(([word]) => word)
+          .filter((word) => !MEANT_BY[word]?.test(choice) && !told.some((one) => one.startsWith(`"${word}`)))
+          .map((word) => `${word}: ${intent} => ${choice}`),
+      );
+    });
+    expect(lost).toEqual([]);
   });
 
   it('hands back what was understood in the form that the next call takes', () => {

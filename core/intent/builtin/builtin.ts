@@ -48,15 +48,19 @@ export function planByGrammar(question: Question): PlanAnswer {
     const found = suggested(question.intent, contextOf(question), question, (choice) => isCertain(choice, question));
     if (!found) return { choices: [], partial };
     if (found.choices.length === 0) return { partial, ...impossible(found.likeliest, refusal, question) };
-    return { choices: [...found.choices], questions: [found.question], partial: partial ?? partOf(found, question) };
+    const known = partial && partial.changes.length > 0 ? partial : undefined;
+    return { choices: [...found.choices], questions: [found.question], partial: known ?? partOf(found, question) };
   });
 }
 
 /** The reading is clear, and what it asks for is refused for a reason of its own. */
 function impossible(likeliest: string, { message }: Refusal, { history: _, ...question }: Question): Helped {
   const answer = answered({ ...question, intent: likeliest }, () => ({ choices: [] }));
+  const read = `Read as ${JSON.stringify(likeliest)}`;
+  if (answer.outcome === 'changes' && answer.changes.length === 0)
+    return { choices: [], questions: [`${read}: it is so already, and nothing would change. What else should?`] };
   if (answer.outcome !== 'refused' || answer.reason === message) return { choices: [] };
-  return { choices: [], questions: [`Read as ${JSON.stringify(likeliest)}: ${answer.reason}`, ...answer.questions] };
+  return { choices: [], questions: [`${read}: ${answer.reason}`, ...answer.questions] };
 }
 
 /** The likeliest choice as changes where no other is likely, else what is to hold. */

@@ -13,7 +13,7 @@ import { sentencesFor } from './suggest-sentences.ts';
 import { tokenise } from './tokens.ts';
 
 /** Sentences that are tried by planning them; one takes milliseconds. */
-const MAX_TRIED = 24;
+export const MAX_TRIED = 24;
 /** More orders in one message are a programme, and said in several. */
 const MAX_ORDERS = 6;
 const SHOWN_WORDS = 6;

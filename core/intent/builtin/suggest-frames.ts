@@ -151,7 +151,8 @@ class Reader {
       ['anything', 'everything', 'all', 'any'].includes(this.#atoms[start]?.tokens.at(-1)?.text ?? '');
     const [next, after] = [this.#atoms[at], this.#atoms[at + 1]];
     // "Anything on db-1", "deny all but 443": what, not whom.
-    if (everything && ['NEEDS', 'DENY', 'CLOSE', 'REVOKE', 'LET'].includes(this.#cue ?? '')) {
+    const isWhat = everything && AFTER_WHAT.has(symOf(this.#atoms[at]) ?? 'AND');
+    if (isWhat || (everything && ['NEEDS', 'DENY', 'CLOSE', 'REVOKE', 'LET'].includes(this.#cue ?? ''))) {
       if (symOf(next) === 'EXCEPT' && after?.kind === 'ports')
         this.#frame.sources.push({ says: 'everyone', ports: [] });
       return at;
@@ -261,6 +262,9 @@ class Reader {
       return;
     }
     if (sym === 'MAY_NOT' && text.startsWith('can not')) frame.report = true;
+    // "But never 22", "let a reach b, not c": what is left out, and not the whole.
+    if (sym === 'NOT' && this.#except) return;
+    if (frame.imperative && frame.polarity === 'open' && DENIALS.has(sym)) frame.lost.push(word);
     if (NEGATIONS.has(sym)) this.#negations++;
     if (IMPERATIVE.has(sym)) frame.imperative = true;
     const next = POLARITY[sym];
@@ -317,6 +321,9 @@ class Reader {
   }
 }
 
+const DENIALS: ReadonlySet<Sym> = new Set(['NOT', 'NO', 'MAY_NOT']);
+/** "Anything to web-2" is what, not whom. */
+const AFTER_WHAT: ReadonlySet<Sym> = new Set(['TO', 'FROM', 'ON', 'OVER']);
 const ANY: Token = { text: '', quoted: false };
 
 export function isEmpty({ sources, targets, isolated }: Frame): boolean {

@@ -50,7 +50,12 @@ export function suggested(
   let tried = 0;
   const isTried = (text: string) => tried++ < MAX_TRIED && isPlanned(text);
   const forms = orders.frames.map(sentencesFor);
-  const choices = combined(forms, isTried);
+  // Where a sentence does not say whether, what forbids is offered beside what allows, never alone.
+  const unsaid = orders.frames.some(({ polarity, old, only }) => polarity === undefined && !old && !only);
+  const choices = combined(
+    unsaid ? forms.map(([first, ...more]) => (first && isTried(first) ? [first, ...more] : [])) : forms,
+    isTried,
+  );
   const words = orders.unknown;
   const [likeliest = ''] = forms.length === 1 ? (forms[0] ?? []) : [];
   if (choices.length === 0 && likeliest === '') return undefined;

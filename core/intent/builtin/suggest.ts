@@ -96,8 +96,9 @@ const STOP: Token = { text: ';', quoted: false, sym: 'STOP' };
 /** The words without brackets; "1)" begins a part, and so does a colon. */
 function plainTokens(intent: string, state: NetworkState, context: Context): Token[] {
   const { pairs } = namesOf(state);
-  const text = intent.replaceAll(/(\S+):(?=\s)/g, (found, word: string) =>
-    pairs.some(({ key }) => key.toLowerCase() === word.toLowerCase()) ? found : `${word} ;`,
+  const keys = new Set(pairs.map(({ key }) => `${key.toLowerCase()}:`));
+  const text = intent.replaceAll(/\S+/g, (word) =>
+    word.endsWith(':') && !keys.has(word.toLowerCase()) ? `${word.slice(0, -1)} ;` : word,
   );
   const tokens = recognise(tokenise(text));
   const found: Token[] = [];

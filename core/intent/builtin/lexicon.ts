@@ -82,9 +82,9 @@ export interface Token extends Word {
 }
 
 const REACHED =
-  'reach|access|connect to|connect with|connect into|talk to|talk with|speak to|speak with|communicate with|contact|call|query|scrape|poll|use|get to|get into|hit|open connections to|send traffic to|log in to|log into|have access to|get access to|gain access to';
+  'reach|access|connect to|connect with|connect into|talk to|talk with|speak to|speak with|communicate with|contact|call|query|scrape|poll|use|get to|get into|hit|open connections to|open connections with|initiate connections to|initiate connections with|start connections to|connect out to|reach out to|go out to|talk out to|send traffic to|log in to|log into|have access to|get access to|gain access to';
 const REACHING =
-  'reaching|accessing|connecting to|talking to|talking with|speaking to|communicating with|contacting|calling|querying|using|getting to|getting into|hitting|opening connections to|sending traffic to|logging in to|logging into|having access to|being able to reach|being able to access';
+  'reaching|accessing|connecting to|talking to|talking with|speaking to|communicating with|contacting|calling|querying|using|getting to|getting into|hitting|opening connections to|initiating connections to|connecting out to|going out to|touching|sending traffic to|logging in to|logging into|having access to|being able to reach|being able to access';
 const MAY =
   'can|may|should|must|shall|can still|may still|should still|must still|is allowed|are allowed|is permitted|are permitted|is able|are able|ought';
 const MAY_NOT =
@@ -175,7 +175,7 @@ const PHRASES: Readonly<Record<Sym, string>> = {
   WHITELIST: 'whitelist|allowlist',
   PUT: 'put|place',
   QUARANTINED: 'in quarantine|into quarantine|in isolation|into isolation',
-  LOSE: 'lose',
+  LOSE: 'lose|loses',
   SOME: 'some|some of|a few|a few of|most|most of|several|several of|half of|one of|any one of|many|many of',
   PRONOUN: 'it|them|they|him|her|this|these|those|that|that one|the same|its|their',
   POLITE:

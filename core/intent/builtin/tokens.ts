@@ -44,7 +44,7 @@ export function tokenise(intent: string): Word[] {
     .normalize('NFKC')
     .replaceAll(/[‘’´]/g, "'")
     .replaceAll(/[“”„«»`]/g, '"')
-    .replaceAll(/(?<=\D)\s[–—-]\s(?=\D)/g, ' , ')
+    .replaceAll(/(?<=\S)\s[–—-]\s(?=[^\d\s])/g, ' , ')
     .replaceAll(/[‐‑–—−]/g, '-')
     .replaceAll(/[()]/g, ' $& ')
     .replaceAll(/[[\]{}]/g, ' $& ')

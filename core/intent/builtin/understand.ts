@@ -10,12 +10,19 @@ import type { Context } from './modifiers.ts';
 import { withElse } from './others.ts';
 import { withoutReason } from './reasons.ts';
 import { quoted, Refusal, said } from './refusal.ts';
+import { withoutRemarks } from './remarks.ts';
 import { type Sentence, sentencesOf } from './sentences.ts';
 import { parseStatement, type Statement } from './statements.ts';
 import { tokenise } from './tokens.ts';
 
 /** Whether the first statement closes some of what the second wants open. */
 export type Closes = (closing: Statement, opening: Statement) => boolean;
+
+/** What an intent asks for, and the clauses of it that change nothing. */
+export interface Understood {
+  readonly wishes: readonly FollowUp[];
+  readonly remarks: readonly (readonly Token[])[];
+}
 
 /** The words of an intent. @throws Refusal when it is too long or in another language. */
 export function wordsOf(intent: string, { isName }: Context): Token[] {
@@ -38,10 +45,12 @@ export function understood(
   last: Statement | undefined,
   context: Context,
   closes: Closes,
-): FollowUp[] {
+): Understood {
   const coverage = new Coverage();
   const unbracketed = withoutBrackets(tokens, context);
-  const sentences = sentencesOf(unbracketed);
+  const { tokens: orders, remarks } = withoutRemarks(unbracketed, context);
+  coverage.use(remarks.flat());
+  const sentences = sentencesOf(orders);
   if (sentences.length === 0) throw new Refusal('Nothing is asked for.', ['What should change?']);
   const found: FollowUp[] = [];
   for (const sentence of sentences) {
@@ -53,7 +62,7 @@ export function understood(
     else found.push(next);
   }
   coverage.requireAll(unbracketed);
-  return found;
+  return { wishes: found, remarks };
 }
 
 function nextOf(sentence: Sentence, before: Statement | undefined, context: Context, closes: Closes): FollowUp {

@@ -7,7 +7,7 @@ import { closesSomeOf } from './excepting.ts';
 import { amendedAct } from './follow-up.ts';
 import type { Token } from './lexicon.ts';
 import type { Context } from './modifiers.ts';
-import { isNameIn, namesOf } from './names.ts';
+import { isNameIn, isPlaceIn, namesOf } from './names.ts';
 import { partialOf } from './partial.ts';
 import { revertOf, stepsOf } from './perform.ts';
 import { portList } from './ports.ts';
@@ -68,7 +68,7 @@ function answered(question: Question, help: Help): PlanAnswer {
 
 function contextOf({ state, now }: Question): Context {
   const names = namesOf(state);
-  return { now, isName: (word) => isNameIn(names, word) };
+  return { now, isName: (word) => isNameIn(names, word), isPlace: (word) => isPlaceIn(names, word) };
 }
 
 function closesIn({ state }: Question): Closes {

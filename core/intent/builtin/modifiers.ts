@@ -43,6 +43,8 @@ export interface Context {
   readonly now: number;
   /** Whether a word is the name of a peer or a value of a label. */
   readonly isName: (word: string) => boolean;
+  /** Whether a word is the value of a label that says where a peer stands. */
+  readonly isPlace: (word: string) => boolean;
 }
 
 /**
@@ -272,7 +274,17 @@ class Taker {
       last !== undefined &&
       last.sym === undefined;
     const ends = following === undefined || (next !== undefined && AFTER_NUMBER.has(next));
-    if (numbered && reached && ends && !this.#context.isName(`${last.text}-${this.#tokens[this.#at]?.text}`)) {
+    // "web -> db ssh": a service right after it, where nothing follows.
+    const drawn =
+      named.service !== undefined &&
+      this.#rest.some(({ sym }) => sym === 'ARROW') &&
+      !this.#context.isName(named.service);
+    if (
+      (numbered || drawn) &&
+      reached &&
+      ends &&
+      !this.#context.isName(`${last.text}-${this.#tokens[this.#at]?.text}`)
+    ) {
       this.#refuseInsideOfList(named.end);
       this.#setPorts(named.ports);
       this.#at = named.end;
@@ -322,7 +334,10 @@ class Taker {
   }
 
   #setPorts(ports: readonly PortEntry[]): void {
-    if (this.#ports) throw new Refusal('Ports are named twice.', ['Which ports are meant?']);
+    if (this.#ports) {
+      if (portList(this.#ports) === portList(ports)) return;
+      throw new Refusal('Ports are named twice.', ['Which ports are meant?']);
+    }
     const first = this.#rest.every(({ sym }) => sym !== undefined && sym !== 'REACH' && sym !== 'EXCEPT');
     if (first) this.#portsPlace = 'first';
     if (this.#rest.some(({ sym }) => sym === 'ONLY')) this.#portsPlace = 'after only';

@@ -8,6 +8,8 @@ import { match, patternOf } from './match.ts';
 import { unclearOnly } from './misunderstood.ts';
 import type { Context } from './modifiers.ts';
 import { withElse } from './others.ts';
+import { partsOf } from './parts.ts';
+import { withPlaces } from './places.ts';
 import { withoutReason } from './reasons.ts';
 import { quoted, Refusal, said } from './refusal.ts';
 import { withoutRemarks } from './remarks.ts';
@@ -25,9 +27,9 @@ export interface Understood {
 }
 
 /** The words of an intent. @throws Refusal when it is too long or in another language. */
-export function wordsOf(intent: string, { isName }: Context): Token[] {
-  const tokens = recognise(tokenise(intent));
-  if (isOtherLanguage(tokens, isName)) {
+export function wordsOf(intent: string, context: Context): Token[] {
+  const tokens = withPlaces(recognise(tokenise(intent)), context);
+  if (isOtherLanguage(tokens, context.isName)) {
     throw new Refusal('Only English is understood here, unless a model planner is configured.', [
       'Can it be said in English, such as "let web reach db on port 5432"?',
     ]);
@@ -55,11 +57,12 @@ export function understood(
   const found: FollowUp[] = [];
   for (const sentence of sentences) {
     const { rest, reason } = withoutReason(sentence.tokens);
-    const before = found.at(-1)?.statement ?? last;
-    const next = nextOf({ ...sentence, tokens: rest }, before, context, closes);
+    for (const part of partsOf(rest, context)) {
+      const next = nextOf({ ...sentence, tokens: part }, found.at(-1)?.statement ?? last, context, closes);
+      if (next.amends && found.length > 0) found[found.length - 1] = { statement: next.statement };
+      else found.push(next);
+    }
     coverage.use([...rest, ...reason, ...(sentence.but ? [sentence.but] : [])]);
-    if (next.amends && found.length > 0) found[found.length - 1] = { statement: next.statement };
-    else found.push(next);
   }
   coverage.requireAll(unbracketed);
   return { wishes: found, remarks };

@@ -130,6 +130,117 @@ const NOT_TERSE: readonly Omit<EvalCase, 'family'>[] = [
   },
 ];
 
+const BESIDES: readonly Omit<EvalCase, 'family'>[] = [
+  {
+    on: ['home'],
+    says: [
+      'only web-1 may reach api-1 on 8080; other ports stay as they are',
+      'only web-1 may reach api-1 on 8080, leave all other ports alone',
+      '8080 to api-1 only from web-1',
+    ],
+    gold: { closes: ['* - web-1 > api-1 : tcp/8080'] },
+  },
+  {
+    on: ['home'],
+    says: [
+      'keep 8080 from web-1 to api-1 but block all other inbound traffic to api-1',
+      'api-1 may only be reached on 8080 by web-1, everything else inbound is closed',
+      'restrict api-1 so that it can only be reached on 8080 by web-1; no other inbound',
+    ],
+    gold: { closes: ['* - web-1 > api-1 : all', 'web-1 > api-1 : all but tcp/8080'] },
+  },
+  {
+    on: ['home'],
+    says: [
+      'ci-1 should only be able to reach web-1 on 443, no other outbound',
+      'let ci-1 reach web-1 on 443 and block all other outbound traffic from ci-1',
+      'keep 443 from ci-1 to web-1 and drop everything else outbound of ci-1',
+    ],
+    gold: { closes: ['ci-1 > * - web-1 : all', 'ci-1 > web-1 : all but tcp/443'] },
+  },
+  {
+    on: ['home'],
+    says: ['quarantine ci-1. Nothing in, nothing out.', 'isolate ci-1, nothing goes in and nothing goes out'],
+    gold: { closes: ['ci-1 > * : all', '* > ci-1 : all'] },
+  },
+  {
+    on: ['home'],
+    says: [
+      'ci-1 must not open connections to db-1 on its own; whatever comes in stays as it is',
+      'block ci-1 from db-1, incoming traffic stays as it is',
+    ],
+    gold: { closes: ['ci-1 > db-1 : all'] },
+  },
+  {
+    on: ['home'],
+    says: ['isolate api-1 but keep it reachable for web-1 on 8080', 'isolate api-1 but leave it open to web-1 on 8080'],
+    gold: { closes: ['api-1 > * : all', '* - web-1 > api-1 : all', 'web-1 > api-1 : all but tcp/8080'] },
+  },
+  {
+    on: ['home'],
+    says: ['deny all but 8080 to api-1', 'block all except port 8080 to api-1'],
+    gold: { closes: ['* > api-1 : all but tcp/8080'] },
+  },
+];
+
+const NOT_BESIDES: readonly Omit<EvalCase, 'family'>[] = [
+  {
+    on: ['home'],
+    says: [
+      'block ci from db-1, other ports stay as they are',
+      'isolate ci-1, other ports stay as they are',
+      'let web-1 reach db-1 on 5432, nothing in',
+      'no other outbound',
+      'ci-1 should only be able to reach web-1 on 443',
+      'isolate ci-1; incoming traffic stays as it is',
+      'let web-1 reach db-1 on 5432; block all other outbound traffic from ci-1',
+    ],
+    gold: 'ask',
+  },
+];
+
+const TAKEN_BACK: readonly Omit<EvalCase, 'family'>[] = [
+  {
+    on: ['home'],
+    says: ['ci-1 no longer needs anything on db-1', 'ci-1 loses access to db-1', 'ci no longer needs db-1, close it'],
+    gold: { closes: ['ci-1 > db-1 : all'] },
+  },
+  {
+    on: ['office'],
+    says: [
+      "revoke web-2's redis access (6379) to cache-1",
+      'web-2 no longer needs redis on cache-1',
+      'take back the access of web-2 to cache-1 on 6379',
+    ],
+    gold: { closes: ['web-2 > cache-1 : tcp/6379'] },
+  },
+  {
+    on: ['studio'],
+    says: ['web no longer needs anything on db-1', 'the web servers lose access to db-1'],
+    gold: { closes: ['role=web > role=db : tcp/5432'] },
+  },
+  {
+    on: ['office'],
+    says: [
+      'db-4 should be reached on 5432 by dev-02 instead of api-8',
+      'db-4 may be used on 5432 by dev-02 rather than api-8',
+    ],
+    gold: { opens: ['dev-02 > db-4 : tcp/5432'], closes: ['api-8 > db-4 : tcp/5432'] },
+  },
+];
+
+const LISTS: readonly Omit<EvalCase, 'family'>[] = [
+  {
+    on: ['office'],
+    says: [
+      'Two things: 1) let dev-01 reach db-1 on 5432, 2) block ci from web-1',
+      '1. let dev-01 reach db-1 on 5432\n2. block ci from web-1',
+      '- let dev-01 reach db-1 on 5432\n- block ci from web-1',
+    ],
+    gold: { opens: ['dev-01 > db-1 : tcp/5432'], closes: ['role=ci > web-1 : all'] },
+  },
+];
+
 export const WORDINGS: readonly EvalCase[] = [
   ...ONE_OF_MANY.map((one) => ({ family: 'ambiguous' as const, ...one })),
   ...REMARKS.map((one) => ({ family: 'allow' as const, ...one })),
@@ -137,5 +248,9 @@ export const WORDINGS: readonly EvalCase[] = [
   ...[...PARTS, ...PLACES].map((one) => ({ family: 'multi-change' as const, ...one })),
   ...TERSE.map((one) => ({ family: 'allow' as const, ...one })),
   ...NOT_TERSE.map((one) => ({ family: 'ambiguous' as const, ...one })),
+  ...BESIDES.map((one) => ({ family: 'narrow' as const, ...one })),
+  ...NOT_BESIDES.map((one) => ({ family: 'ambiguous' as const, ...one })),
+  ...TAKEN_BACK.map((one) => ({ family: 'revoke' as const, ...one })),
+  ...LISTS.map((one) => ({ family: 'multi-change' as const, ...one })),
   ...WORDS.map((one) => ({ family: 'deny' as const, ...one })),
 ];

@@ -12,6 +12,14 @@ const NAMES_ONLY: ReadonlySet<Sym> = new Set([
   ...(['NOBODY_ELSE', 'MUTUAL', 'ON', 'OVER', 'ACCESS'] as const),
 ]);
 
+/** `deny all but 443 to web-1`: all traffic, and not all peers. */
+export function withTraffic(tokens: readonly Token[]): readonly Token[] {
+  const [verb, all, except] = tokens;
+  const closes = verb?.sym === 'DENY' || verb?.sym === 'CLOSE';
+  if (!verb || !closes || all?.text !== 'all' || except?.sym !== 'EXCEPT') return tokens;
+  return attempt(() => portsAt(tokens, 3)) ? [verb, { ...all, sym: 'ACCESS' }, ...tokens.slice(2)] : tokens;
+}
+
 /** `rdp from anna-laptop to ci-1`: a service and two sides without a verb asks for it to be open. */
 export function withVerb(tokens: readonly Token[]): readonly Token[] {
   const named = attempt(() => portsAt(tokens, 0));

@@ -15,6 +15,14 @@ const ONE_OF_MANY: readonly Omit<EvalCase, 'family'>[] = [
   },
 ];
 
+const PLACES_JOINED: readonly Omit<EvalCase, 'family'>[] = [
+  {
+    on: ['plant'],
+    says: ['isolate the plcs in the north and south', 'block eng from plcs in east and west'],
+    gold: 'ask',
+  },
+];
+
 const REMARKS: readonly Omit<EvalCase, 'family'>[] = [
   {
     on: ['studio'],
@@ -37,6 +45,9 @@ const NO_REMARKS: readonly Omit<EvalCase, 'family'>[] = [
       'let dev reach api on 443, ci is exempt',
       'let dev reach api on 443, printrs',
       'isolate dev-03, it is closed until 18:00 anyway',
+      'block ci from db-1, ci-1 is fine',
+      'let web reach db on 5432, staging is different',
+      'let web reach db on 5432, it is needed by dev too',
     ],
     gold: 'refuse',
   },
@@ -194,6 +205,9 @@ const NOT_BESIDES: readonly Omit<EvalCase, 'family'>[] = [
       'ci-1 should only be able to reach web-1 on 443',
       'isolate ci-1; incoming traffic stays as it is',
       'let web-1 reach db-1 on 5432; block all other outbound traffic from ci-1',
+      'web-1 may only reach api-1 on 8080, no other inbound',
+      'restrict db-1 so that web-1 may reach it on 5432',
+      'let ci-1 reach everyone except db-1 on 5432 and web-1 on 443',
     ],
     gold: 'ask',
   },
@@ -243,6 +257,7 @@ const LISTS: readonly Omit<EvalCase, 'family'>[] = [
 
 export const WORDINGS: readonly EvalCase[] = [
   ...ONE_OF_MANY.map((one) => ({ family: 'ambiguous' as const, ...one })),
+  ...PLACES_JOINED.map((one) => ({ family: 'ambiguous' as const, ...one })),
   ...REMARKS.map((one) => ({ family: 'allow' as const, ...one })),
   ...NO_REMARKS.map((one) => ({ family: 'ambiguous' as const, ...one })),
   ...[...PARTS, ...PLACES].map((one) => ({ family: 'multi-change' as const, ...one })),

@@ -64,11 +64,25 @@ export function closesOthers(tokens: readonly Token[]): boolean {
   return [...OTHERS_CLOSED, OTHERS_TO, OTHERS_FROM].some((pattern) => match(pattern, tokens));
 }
 
+/** "Only", where the sentence behind says what it is about: who is reached ("… no other outbound") or who reaches. */
+export function withoutOnly(tokens: readonly Token[], next: readonly Token[]): readonly Token[] {
+  const at = tokens.findIndex(({ sym }) => sym === 'ONLY');
+  if (at < 0 || tokens.some(({ sym }, index) => sym === 'ONLY' && index !== at)) return tokens;
+  const passive = tokens.some(({ sym }) => sym === 'ACCEPT');
+  const outward = !passive && at > 0 && ['MAY', 'REACH'].includes(tokens[at - 1]?.sym ?? '');
+  const inward = passive ? at > 0 : at === 0;
+  return (isInward(next) ? inward : outward) ? tokens.filter((_, index) => index !== at) : tokens;
+}
+
+function isInward(tokens: readonly Token[]): boolean {
+  return tokens.some(({ sym }) => sym === 'NO_OTHER_IN' || sym === 'OTHER_IN');
+}
+
 /** "No other outbound": all that the source reaches is closed, but for what the statement before it is about. */
 export function othersClosed(tokens: readonly Token[], before: Statement): Statement {
   const { source, target } = before.slots;
   const who = match(OTHERS_TO, tokens)?.['who'] ?? match(OTHERS_FROM, tokens)?.['who'];
-  const inbound = tokens.some(({ sym }) => sym === 'NO_OTHER_IN' || sym === 'OTHER_IN');
+  const inbound = isInward(tokens);
   const own = inbound ? target : source;
   const plain = before.exceptions.length === 0 && before.spared.length === 0 && !before.exclusive && !before.mutual;
   const open = ['allow', 'keep', 'only', 'onlyTo'].includes(before.wish) && before.until === undefined;

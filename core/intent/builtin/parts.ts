@@ -60,6 +60,7 @@ function targetStart(head: readonly Token[], { start }: Place, context: Context)
   const { form, slots } = (taken && formOf(taken.rest)) ?? {};
   const [target, last] = [slots?.['target']?.[0], slots?.['target']?.at(-1)];
   if (!form || !PARTED.has(form.wish) || !target || head[start - 1] !== last) return undefined;
+  if (head.some(({ sym }) => sym === 'EXCEPT')) return undefined;
   const at = head.indexOf(target);
   return at < 0 ? undefined : at;
 }

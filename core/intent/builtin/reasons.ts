@@ -60,7 +60,8 @@ function restriction(tokens: readonly Token[], at: number): Reasoned | undefined
   const restricts = verb?.sym === 'LIMIT' || verb?.sym === 'LOCK';
   const [only, second] = pronouns;
   if (!restricts || tokens[at]?.text !== 'so that' || named.length === 0 || !only || second) return undefined;
-  if (named.some(({ sym }) => sym !== undefined)) return undefined;
+  const limited = after.some(({ sym }) => sym === 'ONLY' || sym === 'NOBODY' || sym === 'MAY_NOT');
+  if (!limited || named.some(({ sym }) => sym !== undefined)) return undefined;
   const rest = after.flatMap((token) => (token === only ? named : [token]));
   return { rest, reason: tokens.filter((token) => !rest.includes(token)) };
 }

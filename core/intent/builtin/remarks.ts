@@ -157,7 +157,7 @@ export interface Remarked {
  */
 export function withoutRemarks(tokens: readonly Token[], context: Context): Remarked {
   const clauses = clausesOf(tokens);
-  const told = clauses.map(({ words }) => isRemark(words, context));
+  const told = clauses.map(({ words }) => isRemark(words, context) && namesNobody(words, clauses, context));
   const orders = clauses.some(({ words }, index) => !told[index] && isOrder(words));
   if (!orders || !told.includes(true)) return { tokens, remarks: [] };
   const kept: Token[] = [];
@@ -207,7 +207,8 @@ function isRemark(words: readonly Token[], { isName }: Context): boolean {
     words.every(
       ({ sym, text, quoted }, at) =>
         !quoted &&
-        (sym ? INSIDE.has(sym) : !NARROWING.has(text) && !CLAIMS.has(text)) &&
+        !NARROWING.has(text) &&
+        (sym ? INSIDE.has(sym) : !CLAIMS.has(text)) &&
         !/\d/.test(text.replaceAll(/[a-z]+-\d+/g, '')) &&
         !portsAt(words, at) &&
         !(text === 'in' && words.slice(at + 1).some((token) => isName(token.text))),
@@ -219,4 +220,12 @@ function isRemark(words: readonly Token[], { isName }: Context): boolean {
 function isTold({ sym, text }: Token, isName: Context['isName']): boolean {
   if (sym) return sym === 'PRONOUN' || sym === 'LAST_CHANGE';
   return ARTICLES.has(text) || SUBJECTS.has(text) || TELLING.has(text) || isName(text);
+}
+
+/** A remark on somebody whom no order names may mean them too, unless it says what something is for. */
+function namesNobody(words: readonly Token[], clauses: readonly Clause[], { isName }: Context): boolean {
+  const [first, second] = words;
+  if (first?.sym && second?.text === 'is' && ['what', 'why'].includes(words[2]?.text ?? '')) return true;
+  const ordered = new Set(clauses.flatMap((one) => (isOrder(one.words) ? one.words.map(({ text }) => text) : [])));
+  return words.every(({ sym, text }) => sym || !isName(text) || ordered.has(text));
 }

@@ -63,6 +63,7 @@ function itemsOf(tokens: readonly Token[], state: NetworkState): Subject[] {
   if (items.length > MAX_SUBJECTS)
     throw new Refusal(`More than ${MAX_SUBJECTS} are named at once: use a label, or fewer steps.`);
   const subjects = items.map((item) => parseItem(item, state));
+  refuseJoinedPlaces(items, subjects);
   const all = subjects.find((subject) => subject.everyone);
   if (all && subjects.length > 1)
     throw new Refusal(`${quoted(textOf(tokens))} names everyone and someone: say one of them.`, ['Who is meant?']);
@@ -83,6 +84,29 @@ function refuseJoinedLabels(tokens: readonly Token[]): void {
       replace: tokens,
       by: [labels.map((label) => label.text).join(','), labels.map((label) => label.text).join(' or ')],
     },
+  );
+}
+
+/** "The controllers in the north and south": those in the south, or all of the south. */
+function refuseJoinedPlaces(items: readonly (readonly Token[])[], subjects: readonly Subject[]): void {
+  const labelsOf = (subject: Subject | undefined) => Object.keys(subject?.selector?.matchLabels ?? {});
+  const at = items.findIndex((item, index) => {
+    const [key, second] = labelsOf(subjects[index]);
+    const before = items[index - 1];
+    const placed = before?.some(({ text, quoted: named }) => !named && text === 'in');
+    const all = labelsOf(subjects[index - 1]);
+    return (
+      placed && key && !second && item.every(({ text }) => !text.includes('=')) && all.length > 1 && all.at(-1) === key
+    );
+  });
+  const [before, item] = [items[at - 1], items[at]];
+  if (!before || !item) return;
+  const link = before.findIndex(({ text }) => text === 'in');
+  const kind = textOf(before.slice(0, link + 1));
+  throw new Refusal(
+    `${quoted(textOf(item))} after ${quoted(textOf(before))} can mean all of it, or only those like the ones before.`,
+    ['Which of the two is meant?'],
+    { replace: item, by: [`${kind} ${textOf(item)}`, `all of ${textOf(item)}`] },
   );
 }
 

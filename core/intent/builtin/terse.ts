@@ -16,7 +16,7 @@ const NAMES_ONLY: ReadonlySet<Sym> = new Set([
 export function withTraffic(tokens: readonly Token[]): readonly Token[] {
   const [verb, all, except] = tokens;
   const closes = verb?.sym === 'DENY' || verb?.sym === 'CLOSE';
-  if (!verb || !closes || all?.text !== 'all' || except?.sym !== 'EXCEPT') return tokens;
+  if (!verb || !closes || all?.text !== 'all' || except?.sym !== 'EXCEPT' || has(tokens, 'FROM')) return tokens;
   return attempt(() => portsAt(tokens, 3)) ? [verb, { ...all, sym: 'ACCESS' }, ...tokens.slice(2)] : tokens;
 }
 
@@ -26,7 +26,7 @@ export function withVerb(tokens: readonly Token[]): readonly Token[] {
   const link = named && tokens[named.end]?.sym;
   if (!link || !LINKS.has(link)) return tokens;
   const rest = tokens.slice(named.end);
-  const sides = link === 'BETWEEN' || (['FROM', 'TO'] as const).every((sym) => rest.some((token) => token.sym === sym));
+  const sides = link === 'BETWEEN' || (has(rest, 'FROM') && has(rest, 'TO'));
   return sides && rest.every(({ sym }) => !sym || NAMES_ONLY.has(sym)) ? [LET, ...tokens] : tokens;
 }
 
@@ -106,6 +106,10 @@ function isNamed(tokens: readonly Token[], from: number): boolean {
   while (ARTICLES.has(tokens[at]?.text ?? '')) at++;
   const token = tokens[at];
   return token !== undefined && !token.sym;
+}
+
+function has(tokens: readonly Token[], sym: Sym): boolean {
+  return tokens.some((token) => token.sym === sym);
 }
 
 function attempt<T>(work: () => T): T | undefined {

@@ -1,4 +1,4 @@
-import { besides, closesOthers, othersClosed } from './besides.ts';
+import { besides, closesOthers, othersClosed, withoutOnly } from './besides.ts';
 import { withoutBrackets } from './brackets.ts';
 import { Coverage } from './coverage.ts';
 import { clauseOf } from './exceptions.ts';
@@ -69,7 +69,7 @@ export function understood(
     const { rest, reason } = withoutReason(sentence.tokens);
     coverage.use([...rest, ...reason, ...(sentence.but ? [sentence.but] : [])]);
     const following = sentences[index + 1];
-    const words = following && closesOthers(following.tokens) ? rest.filter(({ sym }) => sym !== 'ONLY') : rest;
+    const words = following && closesOthers(following.tokens) ? withoutOnly(rest, following.tokens) : rest;
     const swap = swapOf(words, context);
     if (swap) {
       found.push(...swap.map((statement) => ({ statement })));

@@ -71,7 +71,8 @@ export function understood(
     const following = sentences[index + 1];
     const words = following && closesOthers(following.tokens) ? withoutOnly(rest, following.tokens) : rest;
     const swap = swapOf(words, context);
-    if (swap) {
+    // "Everyone instead of ci" would open and close the same.
+    if (swap && !closes({ ...swap[1], wish: 'deny' }, swap[0])) {
       found.push(...swap.map((statement) => ({ statement })));
       continue;
     }

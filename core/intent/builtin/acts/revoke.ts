@@ -1,11 +1,11 @@
-import type { NetworkChange } from '../../../network/changes.ts';
+import { type NetworkChange, planChanges } from '../../../network/changes.ts';
 import type { PeerEntry, PortEntry } from '../../../network/policy.ts';
 import { sameValue } from '../../../network/value.ts';
 import { namesOf, subjectsOf } from '../names.ts';
 import { notAmong } from '../peer-entries.ts';
 import { portList } from '../ports.ts';
 import { Refusal } from '../refusal.ts';
-import { livePolicies, portsMeet } from '../selects.ts';
+import { isolation, livePolicies, portsMeet } from '../selects.ts';
 import type { Subject } from '../subject.ts';
 import { type Act, type Ask, act, between, nounsOf, reachText, rewritten, selected } from './ask.ts';
 import { deny } from './forbid.ts';
@@ -42,10 +42,20 @@ export function revoke(ask: Ask): Act {
   );
 }
 
-/** As {@link revoke}; where no policy grants it alone, it is forbidden. */
+/** As {@link revoke}; where that would leave some of it open, it is forbidden. */
 export function takeBack(ask: Ask): Act {
-  const granted = ask.until === undefined && isGranted(ask);
-  return granted ? revoke(ask) : deny(ask);
+  if (ask.until !== undefined || !isGranted(ask)) return deny(ask);
+  const taken = revoke(ask);
+  const { after } = planChanges(ask.state, taken.changes, ask.now);
+  const left = { ...ask, state: after };
+  return isClosed(left) && !isGrantedAtAll(left) ? taken : deny(ask);
+}
+
+/** Whether a connection needs a grant, on either side. */
+function isClosed({ state, now, sources, targets }: Ask): boolean {
+  const all = (subjects: readonly Subject[], direction: 'ingress' | 'egress') =>
+    subjects.every(({ peers, selector }) => selector !== undefined && peers.every(isolation(state, now, direction)));
+  return all(targets, 'ingress') || all(sources, 'egress');
 }
 
 function isGranted(ask: Ask): boolean {
@@ -62,15 +72,19 @@ function directionsOf({ sources, targets }: Ask) {
 }
 
 /** Whether policies grant it as a part of something wider, which then has to stay for the others. */
-function isPartOfGrant({ state, now, sources, targets, ports }: Ask): boolean {
+function isPartOfGrant(ask: Ask): boolean {
+  return ![...ask.sources, ...ask.targets].some(({ everyone }) => everyone) && isGrantedAtAll(ask);
+}
+
+/** Whether some policy grants some of it, to these or to more. */
+function isGrantedAtAll({ state, now, sources, targets, ports }: Ask): boolean {
   const [from, to] = [sideOf(sources), sideOf(targets)];
-  if (sources.some(({ everyone }) => everyone) || targets.some(({ everyone }) => everyone)) return false;
   return livePolicies(state, now).some(({ spec }) => {
     if (spec.action !== 'ALLOW') return false;
     const subjects = subjectsOf(spec, namesOf(state));
     const meets = (entries: readonly PeerEntry[] | undefined, other: Side, own: Side, on: readonly PortEntry[] = []) =>
       portsMeet(on, ports) &&
-      (entries ?? []).some((entry) => meansSome(entry, other, state)) &&
+      (!entries?.length || entries.some((entry) => meansSome(entry, other, state))) &&
       subjects.some(({ name }) => own.names.has(name));
     return (
       spec.ingress?.some((one) => meets(one.from, from, to, one.ports)) ||

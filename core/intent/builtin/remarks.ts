@@ -209,7 +209,7 @@ function isRemark(words: readonly Token[], { isName }: Context): boolean {
         !quoted &&
         !NARROWING.has(text) &&
         (sym ? INSIDE.has(sym) : !CLAIMS.has(text)) &&
-        !/\d/.test(text.replaceAll(/[a-z]+-\d+/g, '')) &&
+        (isName(text) || !/\d/.test(text)) &&
         !portsAt(words, at) &&
         !(text === 'in' && words.slice(at + 1).some((token) => isName(token.text))),
     )

@@ -34,8 +34,14 @@ function sideOf({ slots: { source = [], target = [] } }: Statement, head: readon
   const last = head.at(-1);
   const link = head[head.length - 1 - source.length]?.sym;
   if (source.at(-1) === last && (link === 'BY' || link === 'FROM')) return 'source';
-  const kindOf = (words: readonly Token[]) => words.at(-1)?.text.replace(/\d+$/, '');
+  const kindOf = (words: readonly Token[]) => stemOf(words.at(-1)?.text ?? '');
   return target.at(-1) === last && kindOf(target) === kindOf(old) && kindOf(source) !== kindOf(old)
     ? 'target'
     : undefined;
+}
+
+/** `db` of `db-2`. */
+function stemOf(name: string): string {
+  const at = name.lastIndexOf('-');
+  return at > 0 && /^\d{1,6}$/.test(name.slice(at + 1)) ? name.slice(0, at) : name;
 }

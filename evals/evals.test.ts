@@ -18,6 +18,8 @@ import { runEvals, type Trial, trialsOf } from './score.ts';
 
 const signal = new AbortController().signal;
 const LEAST_EXACT = 0.9;
+/** Of the clear intents of the blind set, which nobody worded for the grammar. */
+const LEAST_CLEAR = 0.8;
 
 describe('the cases', () => {
   it('are at least 150, in every family, on networks of 5, 50 and 500 peers, in two wordings or more', () => {
@@ -170,6 +172,19 @@ describe('the built-in planner on the blind set', () => {
     const held = trials.filter((trial) => !isUnclear(trial) || trial.gold === 'refuse');
     expect(held.filter(({ safe, gold, exact }) => !safe || (gold === 'refuse' && !exact))).toEqual([]);
   });
+
+  it('asks whenever it must ask, and plans no clear intent otherwise than its gold', () => {
+    const asked = trials.filter(({ gold }) => gold === 'ask');
+    expect(asked.filter(({ exact, safe }) => !exact || !safe)).toEqual([]);
+    const clear = trials.filter((trial) => !isUnclear(trial));
+    expect(clear.filter(({ outcome, exact }) => outcome === 'changes' && !exact)).toEqual([]);
+  });
+
+  it('has exactly the effect of the gold in eight of ten clear intents at once', () => {
+    const clear = trials.filter((trial) => !isUnclear(trial));
+    const share = clear.filter(({ exact }) => exact).length / clear.length;
+    expect(share).toBeGreaterThanOrEqual(LEAST_CLEAR);
+  });
 });
 
 describe('a recording', () => {
@@ -233,16 +248,39 @@ describe('the report', () => {
     outcome: 'changes',
     exact: false,
     safe: false,
+    exactByChoice: false,
     flaw: 'opened <b>too much</b>',
   };
   const provenance = { command: 'npm run evals', date: '2026-01-05', commit: 'abc1234', node: 'Node v24' };
 
   it('counts by family and over all', () => {
     const right = { ...trial, exact: true, safe: true, flaw: undefined };
-    const row = { trials: 2, exact: 1, safe: 1, mustAsk: [0, 0], mustRefuse: [1, 2] };
+    const row = { trials: 2, exact: 1, safe: 1, clear: [0, 0, 0], mustAsk: [0, 0], mustRefuse: [1, 2] };
     expect(rowsOf([trial, right])).toEqual([
       { family: 'deny', ...row },
       { family: 'all', ...row },
+    ]);
+  });
+
+  it('counts a clear intent that was asked about as met by a choice only where that has exactly the effect of the gold', async () => {
+    const asking = (choices: readonly string[]): Planner => ({
+      name: 'asking',
+      plan: async (question) =>
+        question.intent === 'web and db'
+          ? { outcome: 'refused', reason: 'unclear', questions: ['Which?'], choices: [...choices] }
+          : builtinPlanner.plan(question),
+    });
+    const one: EvalCase = {
+      family: 'deny',
+      on: ['home'],
+      says: ['web and db'],
+      gold: { closes: ['web-1 > db-1 : tcp/5432'] },
+    };
+    const right = ['let web reach db', 'block web from db on 5432'];
+    expect(await runEvals(asking(right), [one], signal)).toMatchObject([{ exact: false, exactByChoice: true }]);
+    expect(await runEvals(asking(['block web from db']), [one], signal)).toMatchObject([{ exactByChoice: false }]);
+    expect(await runEvals(asking(right), [{ ...one, gold: 'refuse' }], signal)).toMatchObject([
+      { exact: true, exactByChoice: true },
     ]);
   });
 

@@ -91,6 +91,42 @@ export const FORM_EXAMPLES: Readonly<Record<string, readonly FormExample[]>> = {
     { says: 'let web reach db-1 (port 5432)', given: DB_CLOSED, opens: WEB_5432 },
     { says: 'allow postgres (5433) from web-1 to db', given: DB_CLOSED, opens: ['web-1>db-1 TCP 5433'] },
   ],
+  'ports for each target': [
+    {
+      says: 'let web reach db on 5432 and the api on 8080',
+      given: CLOSED,
+      opens: ['web-1>api-1 TCP 8080', 'web-1>db-1 TCP 5432', 'web-2>api-1 TCP 8080', 'web-2>db-1 TCP 5432'],
+    },
+    {
+      says: '1) let web-1 reach db on 5432, 2) let web-1 reach the api on 8080',
+      given: CLOSED,
+      opens: ['web-1>api-1 TCP 8080', 'web-1>db-1 TCP 5432'],
+    },
+  ],
+  'what holds besides': [
+    { says: 'only the web servers may reach db on 5432, other ports stay as they are', closes: API_5432 },
+    {
+      says: 'keep 5432 from web to db but drop every other inbound connection to db',
+      closes: ONLY_WEB_5432,
+    },
+    { says: 'quarantine web-1. Nothing in, nothing out.', closes: isolated('web-1') },
+  ],
+  'no longer, and instead': [
+    { says: 'the web servers no longer need anything on db', given: WEB_MAY, closes: WEB_5432 },
+    { says: 'the api loses access to db', closes: API_TO_DB },
+    {
+      says: 'db should be reached on 5432 by the api instead of web',
+      given: WEB_MAY,
+      opens: ['api-1>db-1 TCP 5432'],
+      closes: WEB_5432,
+    },
+  ],
+  'remarks, and verbs of clients': [
+    { says: 'let web reach db on 5432, the shop depends on it', given: DB_CLOSED, opens: WEB_5432 },
+    { says: 'web needs to write its orders to db on 5432', given: DB_CLOSED, opens: WEB_5432 },
+    { says: 'ssh from web to db', given: DB_CLOSED, opens: WEB_22 },
+    { says: 'web -> db ssh', given: DB_CLOSED, opens: WEB_22 },
+  ],
   'tickets, and why': [
     { says: 'web -> db 5432', given: DB_CLOSED, opens: WEB_5432 },
     { says: 'web needs db on 5432 because of the shop', given: DB_CLOSED, opens: WEB_5432 },
@@ -287,6 +323,11 @@ export const REFUSED: readonly (readonly [says: string, reason: RegExp])[] = [
   ['block web from db because only api needs it', /"only" in it may ask for more/],
   ['isolate web-1. let api ssh into web-1', /what is forbidden wins/],
   ['let web reach db (the old one)', /not clear what "\(the old one\)" changes/],
+  ['let web reach db on 5432, the api is different', /holds for it too/],
+  ['let the api reach the web server on 443', /is one, and role=web are 2/],
+  ['web needs to serve db on 5432', /Nothing is called "serve db"/],
+  ['db should be reached on 5432 by everyone instead of web', /one thing to open and another to close/],
+  ['block web from db, nothing in', /does not go with what is said before it/],
   ['erlaube web den Zugriff auf die db', /Only English/],
   ['允许web访问db', /Only English/],
 ];

@@ -20,6 +20,8 @@ export interface Row {
   readonly trials: number;
   readonly exact: number;
   readonly safe: number;
+  /** Of the clear ones, how many were planned exactly: at once, and at once or by a choice that was offered. */
+  readonly clear: readonly [exact: number, byChoice: number, of: number];
   /** Of those that must be asked about or refused, how many were. */
   readonly mustAsk: readonly [right: number, of: number];
   readonly mustRefuse: readonly [right: number, of: number];
@@ -49,16 +51,41 @@ function rowOf(family: string, trials: readonly Trial[]): Row {
     trials: trials.length,
     exact: trials.filter(({ exact }) => exact).length,
     safe: trials.filter(({ safe }) => safe).length,
+    clear: clearOf(trials),
     mustAsk: share('ask'),
     mustRefuse: share('refuse'),
   };
 }
 
-const HEAD = ['Family', 'Intents', 'Exact effect', 'Safe', 'Asked where it must', 'Refused where it must'];
+function clearOf(trials: readonly Trial[]): [number, number, number] {
+  const clear = trials.filter(({ gold }) => typeof gold !== 'string');
+  return [clear.filter(({ exact }) => exact).length, clear.filter((one) => one.exactByChoice).length, clear.length];
+}
 
-function cellsOf({ family, trials, exact, safe, mustAsk, mustRefuse }: Row): string[] {
+const HEAD = [
+  'Family',
+  'Intents',
+  'Exact effect',
+  'Safe',
+  'Clear: exact at once',
+  'Clear: or by a choice',
+  'Asked where it must',
+  'Refused where it must',
+];
+
+function cellsOf({ family, trials, exact, safe, clear, mustAsk, mustRefuse }: Row): string[] {
+  const [atOnce, byChoice, ofClear] = clear;
   const share = ([right, of]: readonly [number, number]) => (of === 0 ? '–' : `${right}/${of}`);
-  return [family, `${trials}`, percent(exact, trials), percent(safe, trials), share(mustAsk), share(mustRefuse)];
+  return [
+    family,
+    `${trials}`,
+    percent(exact, trials),
+    percent(safe, trials),
+    share([atOnce, ofClear]),
+    share([byChoice, ofClear]),
+    share(mustAsk),
+    share(mustRefuse),
+  ];
 }
 
 function percent(part: number, whole: number): string {

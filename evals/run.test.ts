@@ -50,7 +50,7 @@ it('records every intent once as a model answers it, and scores the recording be
   });
   expect(new Set(server.seen.map(({ authorization }) => authorization))).toEqual(new Set(['Bearer key-of-the-test']));
   expect(stdout).toMatch(
-    new RegExp(`^openai:qwen3.*, mode json_schema, recorded .*: \\d+ of ${all} exact, ${all} safe$`, 'm'),
+    new RegExp(`^openai:qwen3.*, mode json_schema, recorded .*: \\d+ of ${all} exact, ${all} safe; `, 'm'),
   );
   expect(readFileSync(join(out, 'report.md'), 'utf8')).toContain('openai:qwen3');
   expect(text).not.toContain('key-of-the-test');

@@ -77,7 +77,10 @@ async function run(): Promise<void> {
   writeFileSync(join(values.out, 'report.html'), htmlReport(sections, provenance));
   for (const { title, trials } of sections) {
     const all = rowsOf(trials).at(-1);
-    console.log(`${title}: ${all?.exact} of ${all?.trials} exact, ${all?.safe} safe`);
+    const [atOnce, byChoice, clear] = all?.clear ?? [0, 0, 0];
+    console.log(
+      `${title}: ${all?.exact} of ${all?.trials} exact, ${all?.safe} safe; of ${clear} clear ones ${atOnce} at once, ${byChoice} with one of the choices`,
+    );
   }
 }
 

@@ -24,6 +24,8 @@ export interface Trial {
   readonly exact: boolean;
   /** Nothing opened that the gold does not open. */
   readonly safe: boolean;
+  /** One of the choices that were offered has exactly the effect of the gold, or none was needed. */
+  readonly exactByChoice: boolean;
   /** What is wrong, for people. */
   readonly flaw: string | undefined;
 }
@@ -59,13 +61,35 @@ export async function runEvals(planner: Planner, cases: readonly EvalCase[], sig
 }
 
 /** The same for one intent. */
-export async function tryOne(
+export async function tryOne(planner: Planner, asked: Asked, signal: AbortSignal): Promise<Trial> {
+  const { choices, ...trial } = await judge(planner, asked, signal);
+  return { ...trial, exactByChoice: trial.exact || (await isOffered(planner, asked, choices, signal)) };
+}
+
+/** Whether a clear intent that was asked about is planned as it should be by one of the choices, sent as it is. */
+async function isOffered(
+  planner: Planner,
+  asked: Asked,
+  choices: readonly string[],
+  signal: AbortSignal,
+): Promise<boolean> {
+  if (typeof asked.one.gold === 'string') return false;
+  for (const says of choices) {
+    const { exact } = await judge(planner, { ...asked, says }, signal);
+    if (exact) return true;
+  }
+  return false;
+}
+
+type Judged = Omit<Trial, 'exactByChoice'> & { readonly choices: readonly string[] };
+
+async function judge(
   planner: Planner,
   { one: { family, history = [], gold }, network, says }: Asked,
   signal: AbortSignal,
-): Promise<Trial> {
+): Promise<Judged> {
   const { state, was } = worldOf(network);
-  const trial = { family, network, history, says, gold };
+  const trial = { family, network, history, says, gold, choices: [] };
   const answer = await planner.plan({ intent: says, history, state, now: EVAL_NOW, signal });
   if (answer.outcome === 'revert') {
     const flaw = gold === 'undo' ? undefined : 'took back the last change';
@@ -74,7 +98,8 @@ export async function tryOne(
   if (answer.outcome === 'refused') {
     const asked = answer.questions.length > 0;
     const flaw = refusalFlaw(gold, asked, [answer.reason, ...answer.questions].join(' '));
-    return { ...trial, outcome: asked ? 'asked' : 'refused', exact: flaw === undefined, safe: true, flaw };
+    const outcome = asked ? 'asked' : 'refused';
+    return { ...trial, outcome, exact: flaw === undefined, safe: true, flaw, choices: answer.choices };
   }
   let after: NetworkState;
   try {

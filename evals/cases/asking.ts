@@ -49,8 +49,8 @@ const AMBIGUOUS: readonly Omit<EvalCase, 'family'>[] = [
     on: ['office'],
     says: [
       'let web reach db on 5432 and cache',
-      'let web reach db on 5432, cache on 6379',
-      'let web reach db on 5432 and 6379 and cache on 22',
+      'let web reach db on 5432, cache and api on 6379',
+      'let web reach db on 5432 and cache on 22 for 2 hours',
     ],
     gold: 'ask',
   },

@@ -54,7 +54,7 @@ const ALLOW: readonly Omit<EvalCase, 'family'>[] = [
   {
     on: ['office'],
     says: [
-      'let ci reach the cache over redis',
+      'let ci reach the caches over redis',
       'allow redis traffic from ci to cache',
       'ci should be able to use redis on the cache servers',
     ],
@@ -74,7 +74,7 @@ const ALLOW: readonly Omit<EvalCase, 'family'>[] = [
     says: [
       'let web reach db on ports 8000 to 8100',
       'allow web to access the databases on 8000-8100',
-      'web may reach the database on tcp ports 8000 through 8100',
+      'web may reach the databases on tcp ports 8000 through 8100',
     ],
     gold: { opens: ['role=web > role=db : tcp/8000-8100'] },
   },
@@ -173,7 +173,7 @@ const ALLOW: readonly Omit<EvalCase, 'family'>[] = [
   {
     on: ['office'],
     says: [
-      'let the api servers reach the database on port 5432 and nobody else',
+      'let the api servers reach the databases on port 5432 and nobody else',
       'limit access to the databases to api on 5432',
     ],
     gold: { closes: ['* - role=api > role=db : all', 'role=api > role=db : all but tcp/5432'] },

@@ -3,7 +3,9 @@ import type { Context } from './modifiers.ts';
 import { isNoun } from './phrases.ts';
 import { portsAt } from './ports.ts';
 import { quoted, Refusal, said } from './refusal.ts';
+import { timeAt } from './times.ts';
 
+const FOR: Token = { text: 'for', quoted: false, sym: 'FOR' };
 const ON: Token = { text: 'on', quoted: false, sym: 'ON' };
 const OPEN_ENDED = new Refusal('A bracket is opened and not closed, or the other way round.', [
   'Which words belong into the bracket?',
@@ -56,6 +58,11 @@ interface Place {
 
 function addPorts(found: Token[], inner: readonly Token[], { tokens, at, end, context }: Place): void {
   const lead = inner[0]?.sym === 'ON' || inner[0]?.sym === 'OVER' ? inner.slice(1) : inner;
+  const time = timeAt([FOR, ...inner], 0, context.now);
+  if (time?.end === inner.length + 1) {
+    found.push(FOR, ...inner);
+    return;
+  }
   const named = portsAt(lead, 0);
   const aside = tokens.slice(at, end + 1);
   if (named?.end !== lead.length || lead.length === 0) {
@@ -65,7 +72,7 @@ function addPorts(found: Token[], inner: readonly Token[], { tokens, at, end, co
       { choices: [said([...tokens.slice(0, at), ...tokens.slice(end + 1)])] },
     );
   }
-  const [before, last] = found.slice(-2);
+  const [before, last] = [found.at(-2), found.at(-1)];
   const after = tokens.slice(end + 1);
   // "permit modbus (tcp 502)", "postgres (5432)": the bracket tells the ports of the service before it.
   if (last && !last.sym && !last.quoted && !isNoun(last.text) && !context.isName(last.text) && isBeforePorts(before)) {
@@ -84,5 +91,5 @@ function addPorts(found: Token[], inner: readonly Token[], { tokens, at, end, co
 
 function isBeforePorts(token: Token | undefined): boolean {
   const syms = ['LET', 'OPEN', 'DENY', 'CLOSE', 'NO', 'OVER', 'ON', 'KEEP', 'NEEDS', 'EXCEPT', 'MAY'];
-  return token?.sym !== undefined && syms.includes(token.sym);
+  return token === undefined || (token.sym !== undefined && syms.includes(token.sym));
 }

@@ -7,11 +7,11 @@ import { closesSomeOf } from './excepting.ts';
 import { amendedAct } from './follow-up.ts';
 import type { Token } from './lexicon.ts';
 import type { Context } from './modifiers.ts';
-import { isNameIn, namesOf } from './names.ts';
+import { isNameIn, isPlaceIn, namesOf } from './names.ts';
 import { partialOf } from './partial.ts';
 import { revertOf, stepsOf } from './perform.ts';
 import { portList } from './ports.ts';
-import { Refusal, said } from './refusal.ts';
+import { quoted, Refusal, said } from './refusal.ts';
 import type { Statement } from './statements.ts';
 import { type Suggested, suggested } from './suggest.ts';
 import { losesRestriction } from './suggest-restrictions.ts';
@@ -110,7 +110,7 @@ function answered(question: Question, help: Help): PlanAnswer {
 
 function contextOf({ state, now }: Question): Context {
   const names = namesOf(state);
-  return { now, isName: (word) => isNameIn(names, word) };
+  return { now, isName: (word) => isNameIn(names, word), isPlace: (word) => isPlaceIn(names, word) };
 }
 
 function closesIn({ state }: Question): Closes {
@@ -120,7 +120,7 @@ function closesIn({ state }: Question): Closes {
 function planned(question: Question, tokens: readonly Token[]): PlanAnswer {
   const { state, now, history = [] } = question;
   const [context, closes] = [contextOf(question), closesIn(question)];
-  const wishes = understood(tokens, lastOf(history, context, closes), context, closes);
+  const { wishes, remarks } = understood(tokens, lastOf(history, context, closes), context, closes);
   const [only] = wishes;
   const target = only && wishes.length === 1 ? revertOf(only.statement) : undefined;
   if (target) return { outcome: 'revert', target };
@@ -130,10 +130,16 @@ function planned(question: Question, tokens: readonly Token[]): PlanAnswer {
     state,
     now,
   );
-  const questions = wishes.flatMap(({ statement }) => assumedOf(statement));
-  if (!only?.amends) return { outcome: 'changes', ...next, ...(questions.length > 0 && { questions }) };
+  const questions = [...wishes.flatMap(({ statement }) => assumedOf(statement)), ...remarks.map(remarkOf)];
+  const notes = questions.length > 0 && { questions };
+  if (!only?.amends) return { outcome: 'changes', ...next, ...notes };
   const before = compose(stepsOf(only.amends, state, now), state, now);
-  return { outcome: 'changes', ...amendedAct(next, before, state, now) };
+  return { outcome: 'changes', ...amendedAct(next, before, state, now), ...notes };
+}
+
+/** Nothing that was said is dropped in silence. */
+function remarkOf(words: readonly Token[]): string {
+  return `Taken as a remark, changes nothing: ${quoted(said(words))}. Should it change who reaches whom? Then say so in a sentence of its own.`;
 }
 
 /** "Reach db on 5432 and nobody else" closes db to everyone else, on all ports. */
@@ -154,7 +160,7 @@ function lastOf(history: readonly string[], context: Context, closes: Closes): S
   let last: Statement | undefined;
   for (const intent of history.slice(-MAX_HISTORY)) {
     try {
-      last = understood(wordsOf(intent, context), last, context, closes).at(-1)?.statement;
+      last = understood(wordsOf(intent, context), last, context, closes).wishes.at(-1)?.statement;
     } catch (error) {
       if (!(error instanceof Refusal)) throw error;
       last = undefined;

@@ -22,6 +22,7 @@ const PATTERNS = [
   'LET ACCESS? OPEN? FROM|FOR|BY {source}',
   'LET ACCESS? FROM|FOR {source} OPEN',
   'LET ACCESS? OPEN? FROM|FOR|TO {source} ON {target}',
+  'LET PRONOUN|LAST_CHANGE REACHABLE|OPEN FROM|FOR|BY|TO {source}',
   'LET ACCESS OPEN TO {source}',
   'LET ACCESS OF {source}',
   'LET ACCESS? TO|ON {target}',

@@ -1,3 +1,5 @@
+import { BESIDE_PHRASES } from './beside-phrases.ts';
+import { each, suffixed } from './phrase-lists.ts';
 import type { Word } from './tokens.ts';
 
 /** The words of the grammar. Whoever has such a word for a name is named in quotes. */
@@ -38,6 +40,16 @@ export type Sym =
   | 'EXCEPT'
   | 'INSTEAD_OF'
   | 'ELSE_CLOSED'
+  | 'NO_OTHER_IN'
+  | 'NO_OTHER_OUT'
+  | 'OTHER_IN'
+  | 'OTHER_OUT'
+  | 'NOTHING_IN'
+  | 'NOTHING_OUT'
+  | 'OTHER_PORTS_STAY'
+  | 'INBOUND_STAYS'
+  | 'OUTBOUND_STAYS'
+  | 'NEED_NOT'
   | 'BETWEEN'
   | 'MUTUAL'
   | 'FROM'
@@ -82,9 +94,9 @@ export interface Token extends Word {
 }
 
 const REACHED =
-  'reach|access|connect to|connect with|connect into|talk to|talk with|speak to|speak with|communicate with|contact|call|query|scrape|poll|use|get to|get into|hit|open connections to|send traffic to|log in to|log into|have access to|get access to|gain access to';
+  'reach|access|connect to|connect with|connect into|talk to|talk with|speak to|speak with|communicate with|contact|call|query|scrape|poll|use|get to|get into|hit|open connections to|open connections with|initiate connections to|initiate connections with|start connections to|connect out to|reach out to|go out to|talk out to|send traffic to|log in to|log into|have access to|get access to|gain access to';
 const REACHING =
-  'reaching|accessing|connecting to|talking to|talking with|speaking to|communicating with|contacting|calling|querying|using|getting to|getting into|hitting|opening connections to|sending traffic to|logging in to|logging into|having access to|being able to reach|being able to access';
+  'reaching|accessing|connecting to|talking to|talking with|speaking to|communicating with|contacting|calling|querying|using|getting to|getting into|hitting|opening connections to|initiating connections to|connecting out to|going out to|touching|sending traffic to|logging in to|logging into|having access to|being able to reach|being able to access';
 const MAY =
   'can|may|should|must|shall|can still|may still|should still|must still|is allowed|are allowed|is permitted|are permitted|is able|are able|ought';
 const MAY_NOT =
@@ -108,7 +120,7 @@ const PHRASES: Readonly<Record<Sym, string>> = {
   RENAME: 'rename',
   DISABLE: 'disable|deactivate|switch off|turn off|suspend|pause|re-enable|reactivate|turn on|switch on',
   UNDO: 'undo|revert|roll back|rollback|take that back|reverse',
-  REACH: `${each('|to |to be able to ', REACHED)}|${each('be ', REACHING)}|be able to reach|be able to access|be able to connect to|be able to talk to|be able to query|be able to use`,
+  REACH: `${each('|to |to be able to |be able to ', REACHED)}|${each('be ', REACHING)}`,
   REACHING: each('|from |from ever ', REACHING),
   TALK: each('|to |to be able to ', 'talk|communicate|connect|speak'),
   ISOLATED: 'be isolated|be quarantined|be cut off|be locked down|be disconnected|be separated',
@@ -137,6 +149,11 @@ const PHRASES: Readonly<Record<Sym, string>> = {
   ELSE_CLOSED: each(
     '|and |but |with |keep |leave ',
     'everything else stays closed|everything else remains closed|everything else closed|everything else stays blocked|everything else is closed|everything else should stay closed|everything else must stay closed|everything else stays as it is|nothing else changes|nothing else should change|all else stays closed|the rest stays closed',
+  ),
+  ...BESIDE_PHRASES,
+  NEED_NOT: each(
+    'no longer |does not |do not ',
+    'needs|need|requires|require|needs anything|need anything|needs any access|need any access',
   ),
   BETWEEN: 'between|among|amongst',
   MUTUAL:
@@ -175,32 +192,17 @@ const PHRASES: Readonly<Record<Sym, string>> = {
   WHITELIST: 'whitelist|allowlist',
   PUT: 'put|place',
   QUARANTINED: 'in quarantine|into quarantine|in isolation|into isolation',
-  LOSE: 'lose',
+  LOSE: 'lose|loses',
   SOME: 'some|some of|a few|a few of|most|most of|several|several of|half of|one of|any one of|many|many of',
   PRONOUN: 'it|them|they|him|her|this|these|those|that|that one|the same|its|their',
   POLITE:
-    'please|kindly|can you|could you|would you|will you|can we|could we|can you please|could you please|would you please|make sure|make sure that|ensure|ensure that|see to it that|i want to|we want to|i need to|we need to|i would like to|we would like to|i want you to|we want you to|i need you to|we need you to|i would like you to|we would like you to|right now|now|immediately|asap|as soon as possible|at once|thanks|thank you|many thanks|cheers|hi|hello|hey|ok|okay|hi there|from now on|effective immediately|go ahead and|first|firstly|too|as well|for me|for us|at all|anymore|any more|any longer',
+    'please|kindly|can you|could you|would you|will you|can we|could we|can you please|could you please|would you please|make sure|make sure that|ensure|ensure that|see to it that|i want to|we want to|i need to|we need to|i would like to|we would like to|i want you to|we want you to|i need you to|we need you to|i would like you to|we would like you to|right now|now|immediately|asap|as soon as possible|at once|thanks|thank you|many thanks|cheers|hi|hello|hey|ok|okay|hi there|from now on|effective immediately|go ahead and|first|firstly|too|as well|so please|on its own|on their own|for me|for us|at all|anymore|any more|any longer',
 };
 
 /** `all inbound traffic`, `outgoing connections`, `egress`. */
 function directed(words: string): string {
   const all = each('|all |any |all the |the ', words);
   return `${all}|${suffixed(' access', all)}|${suffixed(' traffic', all)}|${suffixed(' connections', all)}|${suffixed(' connection', all)}`;
-}
-
-/** Every prefix before every phrase; prefixes and phrases apart by `|`. */
-function each(prefixes: string, phrases: string): string {
-  return prefixes
-    .split('|')
-    .flatMap((prefix) => phrases.split('|').map((phrase) => prefix + phrase))
-    .join('|');
-}
-
-function suffixed(suffix: string, phrases: string): string {
-  return phrases
-    .split('|')
-    .map((phrase) => phrase + suffix)
-    .join('|');
 }
 
 const SYM_OF: ReadonlyMap<string, Sym> = new Map(
@@ -240,6 +242,7 @@ const AFTER_NOUN: ReadonlySet<Sym> = new Set([
   'COMMA',
   'UNTIL',
   'ONLY',
+  'BRACKET',
 ]);
 
 const BEFORE_ALL: ReadonlySet<Sym> = new Set(['LET', 'OPEN', 'DENY', 'CLOSE', 'REVOKE', 'CUT']);

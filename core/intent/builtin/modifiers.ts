@@ -1,5 +1,7 @@
 import type { PortEntry } from '../../network/policy.ts';
 import type { Sym, Token } from './lexicon.ts';
+import { withoutPolite } from './polite.ts';
+import { type Place, refuseInsideOfException, refuseInsideOfList, unclearBut } from './port-doubts.ts';
 import {
   AFTER_NUMBER,
   AFTER_PORTS,
@@ -10,10 +12,9 @@ import {
   isVerbPlace,
   PORT_VERBS,
   REACHES,
-  SCOPE_ENDS,
 } from './port-places.ts';
 import { otherPorts, portList, portsAt, unknownPort } from './ports.ts';
-import { quoted, Refusal, said } from './refusal.ts';
+import { quoted, Refusal } from './refusal.ts';
 import { timeAt } from './times.ts';
 
 /** What may stand anywhere in a statement, taken out of it: `rest` says who, what and whom. */
@@ -43,6 +44,8 @@ export interface Context {
   readonly now: number;
   /** Whether a word is the name of a peer or a value of a label. */
   readonly isName: (word: string) => boolean;
+  /** Whether a word is the value of a label that says where a peer stands. */
+  readonly isPlace: (word: string) => boolean;
 }
 
 /**
@@ -125,19 +128,9 @@ class Taker {
   #takeTime({ until, end }: { until: number; end: number }): void {
     if (this.#until !== undefined) throw new Refusal('Two times are named.', ['Until when should it hold?']);
     this.#dropComma();
-    this.#refuseInsideOfList(end);
+    refuseInsideOfList(this.#place(end));
     this.#until = until;
     this.#at = end;
-  }
-
-  /** "Reach db on 5432 and cache": whether the port is meant for both cannot be known. */
-  #refuseInsideOfList(end: number): void {
-    const [separator, next] = [this.#tokens[end], this.#tokens[end + 1]];
-    const goesOn = separator?.sym === 'AND' || separator?.sym === 'OR' || separator?.sym === 'COMMA';
-    if (this.#rest.length === 0 || !goesOn || next === undefined || next.sym !== undefined) return;
-    throw new Refusal(`It is not clear whether what stands before ${quoted(next.text)} holds for it too.`, [
-      'Should it hold for all of them? Then name them first and the ports or the time at the end; else say it in two sentences.',
-    ]);
   }
 
   /** A comma before something that is taken out belongs to it. */
@@ -168,9 +161,9 @@ class Taker {
     }
     // "port 6379 on redis": the service after its port is the name of a group.
     if (sym === 'ON' && named.service !== undefined && this.#ports && this.#context.isName(named.service)) return false;
-    this.#refuseInsideOfException(named.end);
+    refuseInsideOfException(this.#place(named.end));
     this.#dropComma();
-    this.#refuseInsideOfList(named.end);
+    refuseInsideOfList(this.#place(named.end));
     this.#setPorts(named.ports);
     this.#at = named.end;
     return true;
@@ -192,7 +185,7 @@ class Taker {
     }
     if (sym === 'EXCEPT') {
       if (text === 'but' && this.#ports === undefined && !(verb?.sym && CLOSING.has(verb.sym)))
-        throw this.#unclearBut(named.end, named.ports);
+        throw unclearBut(this.#place(named.end), named.ports);
       if (this.#spared) throw new Refusal('Ports are named twice.', ['Which ports are meant?']);
       this.#spared = named.ports;
     } else {
@@ -201,16 +194,6 @@ class Taker {
     }
     this.#at = named.end;
     return true;
-  }
-
-  /** "Let web reach db but on 5432": on that port alone, or on all others. */
-  #unclearBut(end: number, ports: readonly PortEntry[]): Refusal {
-    const words = this.#tokens.slice(this.#at, end);
-    return new Refusal(
-      `${quoted(said(words))} can mean that port alone, or every other.`,
-      ['Which ports should be open?'],
-      { replace: words, by: [`on ${portList(ports)}`, `but not on ${portList(ports)}`] },
-    );
   }
 
   /** `db:5432`. */
@@ -272,8 +255,18 @@ class Taker {
       last !== undefined &&
       last.sym === undefined;
     const ends = following === undefined || (next !== undefined && AFTER_NUMBER.has(next));
-    if (numbered && reached && ends && !this.#context.isName(`${last.text}-${this.#tokens[this.#at]?.text}`)) {
-      this.#refuseInsideOfList(named.end);
+    // "web -> db ssh": a service right after it, where nothing follows.
+    const drawn =
+      named.service !== undefined &&
+      this.#rest.some(({ sym }) => sym === 'ARROW') &&
+      !this.#context.isName(named.service);
+    if (
+      (numbered || drawn) &&
+      reached &&
+      ends &&
+      !this.#context.isName(`${last.text}-${this.#tokens[this.#at]?.text}`)
+    ) {
+      refuseInsideOfList(this.#place(named.end));
       this.#setPorts(named.ports);
       this.#at = named.end;
       return true;
@@ -308,36 +301,20 @@ class Taker {
     return true;
   }
 
-  /** "Block everyone except web on 22 from db": whether the port is that of the exception cannot be known. */
-  #refuseInsideOfException(end: number): void {
-    const [verb] = this.#rest;
-    const except = this.#rest.findLastIndex(({ sym }) => sym === 'EXCEPT');
-    const closes = verb?.sym && CLOSING.has(verb.sym);
-    if (except < 1 || !closes || this.#rest.slice(except + 1).some(({ sym }) => sym && SCOPE_ENDS.has(sym))) return;
-    const exception = this.#rest.slice(except);
-    throw new Refusal(
-      `${quoted(said(this.#tokens.slice(this.#at, end)))} may belong to the exception ${quoted(said(exception))} or to all of it.`,
-      ['Should it hold for all, or for the exception alone?'],
-    );
+  #place(end: number): Place {
+    return { tokens: this.#tokens, rest: this.#rest, start: this.#at, end };
   }
 
   #setPorts(ports: readonly PortEntry[]): void {
-    if (this.#ports) throw new Refusal('Ports are named twice.', ['Which ports are meant?']);
+    if (this.#ports) {
+      if (portList(this.#ports) === portList(ports)) return;
+      throw new Refusal('Ports are named twice.', ['Which ports are meant?']);
+    }
     const first = this.#rest.every(({ sym }) => sym !== undefined && sym !== 'REACH' && sym !== 'EXCEPT');
     if (first) this.#portsPlace = 'first';
     if (this.#rest.some(({ sym }) => sym === 'ONLY')) this.#portsPlace = 'after only';
     this.#ports = ports;
   }
-}
-
-/** Courtesies at either end say nothing. */
-function withoutPolite(tokens: readonly Token[]): Token[] {
-  const isPolite = (token: Token | undefined) =>
-    token?.sym === 'POLITE' || token?.sym === 'COMMA' || token?.sym === 'STOP';
-  let [from, to] = [0, tokens.length];
-  while (from < to && isPolite(tokens[from])) from++;
-  while (to > from && isPolite(tokens[to - 1])) to--;
-  return tokens.slice(from, to);
 }
 
 /** The ports that are meant once those that are left out are. */

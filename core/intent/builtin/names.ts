@@ -122,3 +122,13 @@ function otherNumber(word: string): string[] {
 export function isNameIn({ byName, byValue }: Names, word: string): boolean {
   return byName.has(word) || formsOf(word).some((form) => byValue.has(form));
 }
+
+/** Labels that say where a peer stands. */
+const PLACES: ReadonlySet<string> = new Set([
+  ...['site', 'zone', 'region', 'location', 'place', 'room', 'floor', 'building', 'rack', 'dc', 'datacenter', 'plant'],
+]);
+
+/** Whether a word is the value of such a label. */
+export function isPlaceIn({ byValue }: Names, word: string): boolean {
+  return (byValue.get(word) ?? []).some(({ key }) => PLACES.has(key.toLowerCase()));
+}

@@ -69,6 +69,11 @@ const sentence = fc.oneof(
   who.map((a) => `isolate ${a}`),
   fc.tuple(who, who, ports).map(([a, b, p]) => `limit access to ${b} to ${a}${p}`),
   who.map((b) => `limit ${b} to port 443`),
+  fc.tuple(who, who, who).map(([a, b, c]) => `let ${a} reach ${b} on 5432 and ${c} on 443`),
+  fc.tuple(who, who).map(([a, b]) => `${a} no longer needs anything on ${b}`),
+  fc.tuple(who, who).map(([a, b]) => `${b} should be reached on 5432 by ${a} instead of ci-1`),
+  fc.tuple(who, who).map(([a, b]) => `let ${a} reach ${b} on 443, no other outbound`),
+  fc.tuple(who, who).map(([a, b]) => `ssh from ${a} to ${b}, it is slow`),
 );
 const revoking = fc.tuple(who, who).map(([a, b]) => `revoke ${a}'s access to ${b}`);
 const policies = fc.subarray(Object.keys(POLICIES));

@@ -45,7 +45,7 @@ export function partialOf(tokens: readonly Token[], context: Context, closes: Cl
 }
 
 function actOf(tokens: readonly Token[], context: Context, closes: Closes, { state, now }: At) {
-  const wishes = understood(tokens, undefined, context, closes);
+  const { wishes } = understood(tokens, undefined, context, closes);
   return compose(
     wishes.flatMap(({ statement }) => stepsOf(statement, state, now)),
     state,

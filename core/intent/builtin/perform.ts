@@ -5,7 +5,7 @@ import { deny, denyByDefault, isolate, limitAccess, limitPorts, othersOf } from 
 import { allow, allowOnly, allowOnlyOnPorts } from './acts/grant.ts';
 import { keep } from './acts/keep.ts';
 import { deletePolicy, renamePolicy } from './acts/policies.ts';
-import { revoke } from './acts/revoke.ts';
+import { revoke, takeBack } from './acts/revoke.ts';
 import { excepting } from './excepting.ts';
 import type { Token } from './lexicon.ts';
 import { meantPorts } from './modifiers.ts';
@@ -164,6 +164,9 @@ function act(statement: Statement, { sources, targets }: Sides, state: NetworkSt
           'Whose access? Or say "revoke all access to …".',
         ]);
       return [(on) => revoke(ask(on))];
+    case 'takeBack':
+      refuseExtras(statement, ['exclusive']);
+      return [(on) => takeBack(ask(on))];
     case 'limit':
       refuseExtras(statement, ['exclusive']);
       if (ports.length === 0)

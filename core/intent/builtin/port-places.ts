@@ -16,6 +16,7 @@ export const BEFORE_PORTS: ReadonlySet<Sym> = new Set([
   'NO',
   'KEEP',
   'NEEDS',
+  'NEED_NOT',
   'INCOMING',
   'ACCEPT',
   'OUTGOING',

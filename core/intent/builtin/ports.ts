@@ -24,7 +24,7 @@ const PROTOCOLS = /^(?:tcp|udp|sctp)(?:\/(?:tcp|udp|sctp))*$/;
  * @throws Refusal when the word "port" stands there and no port follows.
  */
 export function portsAt(tokens: readonly Token[], start: number): NamedPorts | undefined {
-  let at = textAt(tokens, start) === 'the' ? start + 1 : start;
+  let at = ['the', 'both'].includes(textAt(tokens, start)) ? start + 1 : start;
   const whole = wholeAt(tokens, at);
   if (whole) return whole;
   const lead = protocolsAt(tokens, at);

@@ -36,6 +36,8 @@ export interface Reasoned {
 export function withoutReason(tokens: readonly Token[]): Reasoned {
   const at = tokens.findIndex(({ sym }) => sym === 'REASON');
   if (at < 0) return { rest: tokens, reason: [] };
+  const purpose = restriction(tokens, at);
+  if (purpose) return purpose;
   const comma = at === 0 ? tokens.findIndex(({ sym }) => sym === 'COMMA') : tokens.length;
   const reason = tokens.slice(at, comma < 0 ? tokens.length : comma);
   const strange = reason.slice(1).find(({ sym }) => sym !== undefined && !INSIDE.has(sym));
@@ -48,4 +50,18 @@ export function withoutReason(tokens: readonly Token[]): Reasoned {
     );
   }
   return { rest: rest.at(-1)?.sym === 'COMMA' ? rest.slice(0, -1) : rest, reason };
+}
+
+/** "Restrict api-1 so that it can only be reached by web": the order is what follows, about the one who is named. */
+function restriction(tokens: readonly Token[], at: number): Reasoned | undefined {
+  const [verb] = tokens;
+  const [named, after] = [tokens.slice(1, at), tokens.slice(at + 1)];
+  const pronouns = after.filter(({ sym }) => sym === 'PRONOUN' || sym === 'LAST_CHANGE');
+  const restricts = verb?.sym === 'LIMIT' || verb?.sym === 'LOCK';
+  const [only, second] = pronouns;
+  if (!restricts || tokens[at]?.text !== 'so that' || named.length === 0 || !only || second) return undefined;
+  const limited = after.some(({ sym }) => sym === 'ONLY' || sym === 'NOBODY' || sym === 'MAY_NOT');
+  if (!limited || named.some(({ sym }) => sym !== undefined)) return undefined;
+  const rest = after.flatMap((token) => (token === only ? named : [token]));
+  return { rest, reason: tokens.filter((token) => !rest.includes(token)) };
 }

@@ -23,7 +23,17 @@ export const STARTS: ReadonlySet<Sym> = new Set([
   'PUT',
 ]);
 const BREAKS: ReadonlySet<Sym> = new Set(['STOP', 'THEN', 'ALSO', 'AND', 'COMMA', 'POLITE', 'EXCEPT']);
+/** Words that make a sentence of their own wherever they stand. */
+export const BESIDES: ReadonlySet<Sym> = new Set([
+  ...(['NO_OTHER_IN', 'NO_OTHER_OUT', 'NOTHING_IN', 'NOTHING_OUT', 'OTHER_PORTS_STAY'] as const),
+  ...(['INBOUND_STAYS', 'OUTBOUND_STAYS'] as const),
+]);
+/** A sentence of nothing else asks for nothing. */
+const EMPTY: ReadonlySet<Sym> = new Set(['POLITE', 'COMMA', 'AND', 'ALSO']);
 const MODALS: ReadonlySet<Sym> = new Set(['MAY', 'NEEDS', 'MAY_NOT']);
+
+/** What makes an order of a sentence without a verb of order. */
+const ENDING: ReadonlySet<Sym> = new Set(['NOT', 'NEED_NOT', 'LOSE']);
 
 /** One thing that is asked for, and the "but" that joins it to the one before. */
 export interface Sentence {
@@ -33,7 +43,7 @@ export interface Sentence {
 
 /** The sentences of an intent, one for each thing that is asked for. @throws Refusal when there are too many. */
 export function sentencesOf(tokens: readonly Token[]): Sentence[] {
-  const sentences = split(tokens).filter((one) => one.tokens.some(({ sym }) => sym !== 'POLITE'));
+  const sentences = split(tokens).filter((one) => one.tokens.some(({ sym }) => !sym || !EMPTY.has(sym)));
   if (sentences.length > MAX_STATEMENTS) {
     throw new Refusal(`More than ${MAX_STATEMENTS} things are asked for at once: say it in several steps.`);
   }
@@ -62,6 +72,9 @@ function split(tokens: readonly Token[]): Sentence[] {
     if (token.sym === 'STOP' || token.sym === 'THEN') {
       if (token.text === '?' && said.length > 0) said.push(token);
       end();
+    } else if (token.sym && BESIDES.has(token.sym)) {
+      end();
+      sentences.push({ tokens: [token] });
     } else if (saying && (token.sym === 'COMMA' || isBut(token)) && modal > at + 1 && isOneOf(tokens[modal], MODALS))
       end(isBut(token) ? token : undefined);
     else if (saying && verb > at && isOneOf(tokens[verb], STARTS)) {
@@ -69,7 +82,7 @@ function split(tokens: readonly Token[]): Sentence[] {
       at = verb - 1;
     } else {
       said.push(token);
-      saying ||= isOneOf(token, STARTS) || isOneOf(token, MODALS) || token.sym === 'NOT';
+      saying ||= isOneOf(token, STARTS) || isOneOf(token, MODALS) || isOneOf(token, ENDING);
     }
   }
   end();

@@ -10,6 +10,7 @@ import { type Context, type Modifiers, takeModifiers } from './modifiers.ts';
 import { portsAt } from './ports.ts';
 import { quoted, Refusal, said } from './refusal.ts';
 import { STARTS } from './sentences.ts';
+import { withReach, withTraffic, withVerb } from './terse.ts';
 import { worded } from './wording.ts';
 
 /** One thing that an intent asks for. */
@@ -46,8 +47,9 @@ const DENYING: ReadonlySet<string> = new Set(['deny', 'refuse', 'do not give', '
  */
 export function parseStatement(tokens: readonly Token[], context: Context): Statement {
   refuseReports(tokens);
-  const split = exceptionAt(tokens, context, (head) => wishOf(head, context));
-  const statement = wholeStatement(split?.head ?? tokens, context);
+  const whole = withTraffic(withVerb(withReach(tokens, context)));
+  const split = exceptionAt(whole, context, (head) => wishOf(head, context));
+  const statement = wholeStatement(split?.head ?? whole, context);
   if (!split) return { ...statement, words: tokens };
   return { ...statement, words: tokens, exceptions: [split.exception], until: statement.until ?? split.until };
 }

@@ -3,7 +3,8 @@ import { normalizeName } from '../../network/resources.ts';
 import type { NetworkState } from '../../network/state.ts';
 import type { Sym, Token } from './lexicon.ts';
 import { namesOf } from './names.ts';
-import { ARTICLES, constrained, EVERYONE, LINKS, PEER_NOUNS, quotedSubject, unclearText } from './phrases.ts';
+import { refuseOneOfMany } from './one-of-many.ts';
+import { ARTICLES, constrained, EVERYONE, PEER_NOUNS, quotedSubject, unclearText } from './phrases.ts';
 import { isRange, withoutRanges } from './ranges.ts';
 import { enumerated, quoted, Refusal } from './refusal.ts';
 import { addresses, everyone, onePeer, outside, type Subject, without } from './subject.ts';
@@ -62,6 +63,7 @@ function itemsOf(tokens: readonly Token[], state: NetworkState): Subject[] {
   if (items.length > MAX_SUBJECTS)
     throw new Refusal(`More than ${MAX_SUBJECTS} are named at once: use a label, or fewer steps.`);
   const subjects = items.map((item) => parseItem(item, state));
+  refuseJoinedPlaces(items, subjects);
   const all = subjects.find((subject) => subject.everyone);
   if (all && subjects.length > 1)
     throw new Refusal(`${quoted(textOf(tokens))} names everyone and someone: say one of them.`, ['Who is meant?']);
@@ -82,6 +84,29 @@ function refuseJoinedLabels(tokens: readonly Token[]): void {
       replace: tokens,
       by: [labels.map((label) => label.text).join(','), labels.map((label) => label.text).join(' or ')],
     },
+  );
+}
+
+/** "The controllers in the north and south": those in the south, or all of the south. */
+function refuseJoinedPlaces(items: readonly (readonly Token[])[], subjects: readonly Subject[]): void {
+  const labelsOf = (subject: Subject | undefined) => Object.keys(subject?.selector?.matchLabels ?? {});
+  const at = items.findIndex((item, index) => {
+    const [key, second] = labelsOf(subjects[index]);
+    const before = items[index - 1];
+    const placed = before?.some(({ text, quoted: named }) => !named && text === 'in');
+    const all = labelsOf(subjects[index - 1]);
+    return (
+      placed && key && !second && item.every(({ text }) => !text.includes('=')) && all.length > 1 && all.at(-1) === key
+    );
+  });
+  const [before, item] = [items[at - 1], items[at]];
+  if (!before || !item) return;
+  const link = before.findIndex(({ text }) => text === 'in');
+  const kind = textOf(before.slice(0, link + 1));
+  throw new Refusal(
+    `${quoted(textOf(item))} after ${quoted(textOf(before))} can mean all of it, or only those like the ones before.`,
+    ['Which of the two is meant?'],
+    { replace: item, by: [`${kind} ${textOf(item)}`, `all of ${textOf(item)}`] },
   );
 }
 
@@ -117,47 +142,12 @@ function itemOf(tokens: readonly Token[], state: NetworkState): Subject {
   const count = words[0] === 'both' ? 2 : said.length > 1 ? countOf(said[0] ?? '') : undefined;
   const named = count === undefined || words[0] === 'both' ? said : said.slice(1);
   const subject = addressSubject(text, state) ?? constrained(named, textOf(tokens), state);
-  if (count === undefined) return refuseOneOfMany(subject, all, words, textOf(tokens));
+  if (count === undefined) return all ? subject : refuseOneOfMany(subject, words, textOf(tokens), state);
   if (subject.peers.length === count) return subject;
   throw new Refusal(
     `${quoted(textOf(tokens))} are ${subject.peers.length}, not ${count}.`,
     [`Which ones: ${enumerated(subject.peers.map(({ name }) => name).sort())}?`],
     { by: [`all ${named.join(' ')}`] },
-  );
-}
-
-/** Words for one thing that somebody has or sees; "the database" may be many, "the laptop" is one. */
-const DEVICES: ReadonlySet<string> = new Set([
-  ...PEER_NOUNS,
-  ...[
-    'server',
-    'box',
-    'instance',
-    'laptop',
-    'desktop',
-    'workstation',
-    'phone',
-    'tablet',
-    'printer',
-    'camera',
-    'sensor',
-    'vm',
-    'container',
-  ],
-]);
-
-/** "The laptop" where there are many is one of them, and it is not known which. */
-function refuseOneOfMany(subject: Subject, all: boolean, words: readonly string[], text: string): Subject {
-  const link = words.findIndex((word, index) => index > 0 && LINKS.has(word));
-  const last = (link < 0 ? words : words.slice(0, link)).at(-1) ?? '';
-  const one = DEVICES.has(last.slice(last.lastIndexOf('-') + 1)) && !last.includes('=');
-  if (all || !one || subject.peers.length <= 1) return subject;
-  throw new Refusal(
-    `${quoted(text)} is one, and ${subject.noun} are ${subject.peers.length}.`,
-    [
-      `Which one: ${enumerated(subject.peers.map(({ name }) => name).sort())}? Or say "all ${words.filter((word) => word !== 'the').join(' ')}s".`,
-    ],
-    { by: [subject.noun, ...subject.peers.map(({ name }) => name).sort()] },
   );
 }
 

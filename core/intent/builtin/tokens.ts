@@ -11,6 +11,11 @@ const MAX_INTENT = 2_000;
 const PIECE = /"[^"]*"|,|;|\n|[^\s",;]+/g;
 /** Text that came in one piece, such as `role=web,env=prod`. */
 const SELECTOR = /(?:^|\s)[^\s",;=]+=[^\s",;=]+(?:,[^\s",;=]+=[^\s",;=]+)+/g;
+/** `Three things:` before a list. */
+const LIST_HEAD =
+  /^\s*(?:(?:the|these|the following)\s)?(?:two|three|four|five|six|\d{1,2}|following)\s(?:things|changes|orders|requests|points)(?:\splease)?:/i;
+/** `1)`, `2.`, `- ` and the like before a new order. */
+const LIST_ITEM = /(^|[\n:,;])[ \t]*(?:(?:and|then)[ \t]+)?(?:\(?\d{1,2}[.)]|[-*•])[ \t]+(?=[a-z])/gi;
 const CONTRACTIONS: ReadonlyMap<string, string> = new Map(
   Object.entries({
     cannot: 'can not',
@@ -44,8 +49,10 @@ export function tokenise(intent: string): Word[] {
     .normalize('NFKC')
     .replaceAll(/[‘’´]/g, "'")
     .replaceAll(/[“”„«»`]/g, '"')
-    .replaceAll(/(?<=\D)\s[–—-]\s(?=\D)/g, ' , ')
+    .replaceAll(/(?<=\S)\s[–—-]\s(?=[^\d\s])/g, ' , ')
     .replaceAll(/[‐‑–—−]/g, '-')
+    .replace(LIST_HEAD, '')
+    .replaceAll(LIST_ITEM, '$1 ; ')
     .replaceAll(/[()]/g, ' $& ')
     .replaceAll(/[[\]{}]/g, ' $& ')
     .replaceAll(/(?<=\S)(?:->|=>|→)(?=\S)/g, ' -> ')

@@ -1,26 +1,35 @@
+import { besides, closesOthers, othersClosed, withoutOnly } from './besides.ts';
 import { withoutBrackets } from './brackets.ts';
 import { Coverage } from './coverage.ts';
 import { clauseOf } from './exceptions.ts';
 import { type FollowUp, followUp, withReferents } from './follow-up.ts';
 import { isOtherLanguage } from './language.ts';
 import { recognise, type Token } from './lexicon.ts';
-import { match, patternOf } from './match.ts';
-import { unclearOnly } from './misunderstood.ts';
 import type { Context } from './modifiers.ts';
 import { withElse } from './others.ts';
+import { partsOf } from './parts.ts';
+import { withPlaces } from './places.ts';
 import { withoutReason } from './reasons.ts';
 import { quoted, Refusal, said } from './refusal.ts';
+import { withoutRemarks } from './remarks.ts';
 import { type Sentence, sentencesOf } from './sentences.ts';
 import { parseStatement, type Statement } from './statements.ts';
+import { swapOf } from './swaps.ts';
 import { tokenise } from './tokens.ts';
 
 /** Whether the first statement closes some of what the second wants open. */
 export type Closes = (closing: Statement, opening: Statement) => boolean;
 
+/** What an intent asks for, and the clauses of it that change nothing. */
+export interface Understood {
+  readonly wishes: readonly FollowUp[];
+  readonly remarks: readonly (readonly Token[])[];
+}
+
 /** The words of an intent. @throws Refusal when it is too long or in another language. */
-export function wordsOf(intent: string, { isName }: Context): Token[] {
-  const tokens = recognise(tokenise(intent));
-  if (isOtherLanguage(tokens, isName)) {
+export function wordsOf(intent: string, context: Context): Token[] {
+  const tokens = withPlaces(recognise(tokenise(intent)), context);
+  if (isOtherLanguage(tokens, context.isName)) {
     throw new Refusal('Only English is understood here, unless a model planner is configured.', [
       'Can it be said in English, such as "let web reach db on port 5432"?',
     ]);
@@ -38,26 +47,48 @@ export function understood(
   last: Statement | undefined,
   context: Context,
   closes: Closes,
-): FollowUp[] {
+): Understood {
   const coverage = new Coverage();
   const unbracketed = withoutBrackets(tokens, context);
-  const sentences = sentencesOf(unbracketed);
+  const { tokens: orders, remarks } = withoutRemarks(unbracketed, context);
+  coverage.use(remarks.flat());
+  const sentences = sentencesOf(orders);
   if (sentences.length === 0) throw new Refusal('Nothing is asked for.', ['What should change?']);
   const found: FollowUp[] = [];
-  for (const sentence of sentences) {
+  const restricted = new Set<Statement | undefined>();
+  for (const [index, sentence] of sentences.entries()) {
+    const before = found.at(-1)?.statement;
+    if (before && closesOthers(sentence.tokens)) {
+      coverage.use([...sentence.tokens, ...(sentence.but ? [sentence.but] : [])]);
+      const statement = othersClosed(sentence.tokens, before);
+      // What is only kept or restricted is not granted as well.
+      if (restricted.has(before) || before.wish === 'keep') found[found.length - 1] = { statement };
+      else found.push({ statement });
+      continue;
+    }
     const { rest, reason } = withoutReason(sentence.tokens);
-    const before = found.at(-1)?.statement ?? last;
-    const next = nextOf({ ...sentence, tokens: rest }, before, context, closes);
     coverage.use([...rest, ...reason, ...(sentence.but ? [sentence.but] : [])]);
-    if (next.amends && found.length > 0) found[found.length - 1] = { statement: next.statement };
-    else found.push(next);
+    const following = sentences[index + 1];
+    const words = following && closesOthers(following.tokens) ? withoutOnly(rest, following.tokens) : rest;
+    const swap = swapOf(words, context);
+    // "Everyone instead of ci" would open and close the same.
+    if (swap && !closes({ ...swap[1], wish: 'deny' }, swap[0])) {
+      found.push(...swap.map((statement) => ({ statement })));
+      continue;
+    }
+    for (const part of partsOf(words, context)) {
+      const next = nextOf({ ...sentence, tokens: part }, found.at(-1)?.statement ?? last, context, closes);
+      if (next.amends && found.length > 0) found[found.length - 1] = { statement: next.statement };
+      else found.push(next);
+    }
+    if (words.length < rest.length) restricted.add(found.at(-1)?.statement);
   }
   coverage.requireAll(unbracketed);
-  return found;
+  return { wishes: found, remarks };
 }
 
 function nextOf(sentence: Sentence, before: Statement | undefined, context: Context, closes: Closes): FollowUp {
-  const amended = closedBesides(sentence.tokens, before) ?? keptOpen(sentence, before, context, closes);
+  const amended = besides(sentence.tokens, before) ?? keptOpen(sentence, before, context, closes);
   if (amended && before) return { statement: amended, amends: before };
   const follows = followsUp(sentence, before, context);
   if (follows) return follows;
@@ -76,23 +107,6 @@ function followsUp({ tokens }: Sentence, before: Statement | undefined, context:
     if (error instanceof Refusal) return undefined;
     throw error;
   }
-}
-
-const NOBODY_ELSE = [
-  'NOBODY_ELSE',
-  'NOBODY_ELSE MAY',
-  'NOBODY_ELSE MAY REACH PRONOUN|LAST_CHANGE',
-  'NOBODY_ELSE MAY ACCESS TO PRONOUN|LAST_CHANGE',
-].map(patternOf);
-const ELSE_CLOSED = patternOf('ELSE_CLOSED');
-const NOTHING_ELSE = patternOf('NOTHING_ELSE');
-
-/** "Nobody else.", "Everything else stays closed." and "Nothing else." as sentences of their own. */
-function closedBesides(tokens: readonly Token[], before: Statement | undefined): Statement | undefined {
-  if (match(ELSE_CLOSED, tokens)) return before && { ...before, elseClosed: true };
-  if (match(NOTHING_ELSE, tokens) && before) throw unclearOnly([...before.words, ...tokens], before, before.slots);
-  const nobody = NOBODY_ELSE.some((pattern) => match(pattern, tokens));
-  return nobody && before?.wish === 'allow' ? { ...before, exclusive: true } : undefined;
 }
 
 const CLOSING: readonly Statement['wish'][] = ['deny', 'isolate'];

@@ -1,5 +1,5 @@
 import type { NetworkChange } from '../../../network/changes.ts';
-import type { PeerEntry, PolicySpec, Rule } from '../../../network/policy.ts';
+import type { PolicySpec, Rule } from '../../../network/policy.ts';
 import type { NetworkState } from '../../../network/state.ts';
 import { sameValue } from '../../../network/value.ts';
 import type { Expectation } from '../../planner.ts';
@@ -25,6 +25,7 @@ import {
   write,
 } from './ask.ts';
 import { deny, othersOf } from './forbid.ts';
+import { meansSome, type Side, sideOf } from './side.ts';
 
 type Direction = 'ingress' | 'egress';
 type Selected = ReturnType<typeof selected>[number];
@@ -178,26 +179,6 @@ function endOpensNoMore(
       );
     })
   );
-}
-
-interface Side {
-  readonly names: ReadonlySet<string>;
-  readonly entries: readonly PeerEntry[];
-}
-
-function sideOf(subjects: readonly Subject[]): Side {
-  return {
-    names: new Set(subjects.flatMap(({ peers }) => peers.map(({ name }) => name))),
-    entries: subjects.flatMap(({ entries }) => entries),
-  };
-}
-
-/** Blocks of addresses are compared with blocks only where they are the same. */
-function meansSome(entry: PeerEntry, { names, entries }: Side, state: NetworkState): boolean {
-  if (entry === '*') return true;
-  const { peerSelector } = entry;
-  if (peerSelector === undefined) return entries.some((own) => sameValue(own, entry));
-  return subjectsOf({ peerSelector }, namesOf(state)).some(({ name }) => names.has(name));
 }
 
 /** Strips from ALLOW policies on a target what they grant to anyone but the sources. */

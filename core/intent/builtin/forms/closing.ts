@@ -91,7 +91,13 @@ export function revokeForms(): Form[] {
       'REVOKE {source} POSS? ACCESS TO|ON {target}',
       'REVOKE {source} POSS {target} ACCESS',
     ]),
-    form('revoke', '<source> should lose access to <target>', ['{source} MAY LOSE PRONOUN? ACCESS TO|ON {target}']),
+    form('takeBack', '<source> should lose access to <target>', ['{source} MAY? LOSE PRONOUN? ACCESS TO|ON {target}']),
+    form('takeBack', '<source> no longer needs <target>', [
+      '{source} NEED_NOT ACCESS TO|ON {target}',
+      '{source} NEED_NOT REACH {target}',
+      '{source} NEED_NOT TO|ON|FROM {target}',
+      '{source} NEED_NOT {target}',
+    ]),
     form('revoke', 'revoke all access to <target>', ['REVOKE ACCESS TO|ON {target}']),
     form('revoke', 'revoke access from <source> to <target>', [
       'REVOKE ACCESS FROM|OF|FOR {source} TO|ON {target}',

@@ -10,6 +10,7 @@ export type Wish =
   | 'isolate'
   | 'separate'
   | 'revoke'
+  | 'takeBack'
   | 'limit'
   | 'limitAccess'
   | 'denyByDefault'

@@ -76,7 +76,12 @@ export function allowForms(): Form[] {
       'WHITELIST {source} FOR|ON|TO {target}',
     ]),
     form('allow', '<source> needs <target>', ['{source} NEEDS {target}']),
-    form('allow', '<source> may reach <target>', ['{source} MAY REACH {target}', '{source} MAY ACCESS TO|ON {target}']),
+    form('allow', '<source> may reach <target>', [
+      '{source} MAY REACH {target}',
+      '{source} MAY ACCESS TO|ON {target}',
+      '{source} MAY ALLOWED TO|ON {target}',
+      '{source} MAY ALLOWED ACCESS TO|ON {target}',
+    ]),
     form('allow', '<target> may be reached by <source>', [
       '{target} MAY ACCEPT ACCESS? FROM|BY|FOR|TO {source}',
       'LET {target} ACCEPT ACCESS? FROM|BY {source}',

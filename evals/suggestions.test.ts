@@ -147,7 +147,7 @@ const WORDS = [
 
 describe('any words', () => {
   it('end in few choices that are planned, after a bounded number of tries', () => {
-    const context = { now: EVAL_NOW, isName: () => false };
+    const context = { now: EVAL_NOW, isName: () => false, isPlace: () => false };
     fc.assert(
       fc.property(fc.array(fc.constantFrom(...WORDS), { maxLength: 40 }), (words) => {
         const intent = words.join(' ').slice(0, LONGEST_INTENT);

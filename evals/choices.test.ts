@@ -67,7 +67,7 @@ describe('a refusal', () => {
       return choices.flatMap((choice) =>
         [...intent.toLowerCase().matchAll(RESTRICTING)]
           .map(([word]) => word)
-          .filter((word) => !MEANT_BY[word]?.test(choice) && !told.some((one) => one.startsWith(`"${word}`)))
+          .filter((word) => !MEANT_BY[word]?.test(choice) && !told.some((one) => new RegExp(`\\b${word}\\b`).test(one)))
           .map((word) => `${word}: ${intent} => ${choice}`),
       );
     });

@@ -41,15 +41,20 @@ type Question = Pick<PlanQuestion, 'intent' | 'state' | 'now' | 'history'>;
 export function planByGrammar(question: Question): PlanAnswer {
   return answered(question, (refusal, intent) => {
     const partial = partialOf(intent, contextOf(question), closesIn(question), question);
-    const own = choicesOf(refusal.offers, intent, (choice) => isPlanned(choice, question)).filter(
-      (choice) => !losesRestriction(intent, choice, [refusal.message, ...refusal.questions]),
+    const faithful = (choices: readonly string[], told: readonly string[]) =>
+      choices.filter((choice) => !losesRestriction(intent, choice, told));
+    const own = faithful(
+      choicesOf(refusal.offers, intent, (choice) => isPlanned(choice, question)),
+      [refusal.message, ...refusal.questions],
     );
     if (own.length > 0 || intent.length === 0) return { choices: own, partial };
     const found = suggested(question.intent, contextOf(question), question, (choice) => isCertain(choice, question));
     if (!found) return { choices: [], partial };
     if (found.choices.length === 0) return { partial, ...impossible(found.likeliest, refusal, question) };
+    const choices = faithful(found.choices, [found.question]);
+    if (choices.length === 0) return { choices, partial };
     const known = partial && partial.changes.length > 0 ? partial : undefined;
-    return { choices: [...found.choices], questions: [found.question], partial: known ?? partOf(found, question) };
+    return { choices, questions: [found.question], partial: known ?? partOf({ ...found, choices }, question) };
   });
 }
 

@@ -13,7 +13,7 @@ import {
   PORT_VERBS,
   REACHES,
 } from './port-places.ts';
-import { otherPorts, portList, portsAt, unknownPort } from './ports.ts';
+import { otherPorts, portList, portsAt, portsIn, portText, unknownPort } from './ports.ts';
 import { quoted, Refusal } from './refusal.ts';
 import { timeAt } from './times.ts';
 
@@ -317,7 +317,19 @@ class Taker {
   }
 }
 
-/** The ports that are meant once those that are left out are. */
+/**
+ * The ports that are meant once those that are left out are: `1-100 except 22` is 1-21 and 23-100.
+ *
+ * @throws Refusal where nothing is left, or what is left out was not among them.
+ */
 export function meantPorts({ ports, spared }: Pick<Modifiers, 'ports' | 'spared'>): readonly PortEntry[] {
-  return spared.length > 0 ? otherPorts(spared) : ports;
+  if (spared.length === 0) return ports;
+  const others = otherPorts(spared);
+  if (ports.length === 0) return others;
+  const left = portsIn(others, ports);
+  const isWithin = spared.every((entry) => portsIn([entry], ports).length > 0);
+  if (isWithin && left.length > 0) return left;
+  throw new Refusal(`${portText(spared)} cannot be left out of ${portText(ports)}.`, [
+    `Which ports are meant: ${portText(ports)}, or all but ${portText(spared)}?`,
+  ]);
 }

@@ -59,8 +59,8 @@ function meantBy(statement: Statement, state: NetworkState): Expectation[] {
   const { source, target } = slots;
   if ((wish !== 'allow' && wish !== 'deny') || exceptions.length > 0 || !source || !target) return [];
   const [sources, targets] = [termsOf(source, state), termsOf(target, state)];
-  if (!sources || !targets) return [];
-  const ports = meantPorts(statement);
+  const ports = attempt(() => meantPorts(statement));
+  if (!sources || !targets || !ports) return [];
   const entries: readonly Partial<(typeof ports)[number]>[] = ports.length > 0 ? ports : [{}];
   return sources.flatMap((src) =>
     targets.flatMap((dst) =>

@@ -153,7 +153,9 @@ function act(statement: Statement, { sources, targets }: Sides, state: NetworkSt
     case 'separate':
       refuseExtras(statement, ['exclusive']);
       if (wish === 'separate') throw new Refusal('It is not clear from whom they should be kept.', ['From whom?']);
-      return [(on) => (spared.length > 0 ? limitPorts(ask(on, { ports: spared })) : deny(ask(on)))];
+      return [
+        (on) => (spared.length > 0 && ports.length === 0 ? limitPorts(ask(on, { ports: spared })) : deny(ask(on))),
+      ];
     case 'isolate':
       refuseExtras(statement, ['ports', 'exclusive']);
       return [(on) => isolate(ask(on))];

@@ -1,4 +1,5 @@
 import type { Sym, Token } from './lexicon.ts';
+import { portsAt } from './ports.ts';
 import { quoted, Refusal, said } from './refusal.ts';
 
 /** What may stand in a reason: words that restrict, except or ask for something more are none of it. */
@@ -40,7 +41,9 @@ export function withoutReason(tokens: readonly Token[]): Reasoned {
   if (purpose) return purpose;
   const comma = at === 0 ? tokens.findIndex(({ sym }) => sym === 'COMMA') : tokens.length;
   const reason = tokens.slice(at, comma < 0 ? tokens.length : comma);
-  const strange = reason.slice(1).find(({ sym }) => sym !== undefined && !INSIDE.has(sym));
+  const strange = reason.find(
+    ({ sym }, place) => place > 0 && ((sym !== undefined && !INSIDE.has(sym)) || portsAt(reason, place) !== undefined),
+  );
   const rest = at === 0 ? tokens.slice(reason.length + 1) : tokens.slice(0, at);
   if (strange || rest.length === 0) {
     throw new Refusal(

@@ -1,75 +1,79 @@
 import type { NetworkState } from '../../network/state.ts';
 import type { Ask } from './acts/ask.ts';
-import { deny, isolate } from './acts/forbid.ts';
+import { deny, type Isolation, isolate } from './acts/forbid.ts';
 import { allow } from './acts/grant.ts';
-import { keep } from './acts/keep.ts';
+import { keep, stay } from './acts/keep.ts';
 import { meantPorts } from './modifiers.ts';
 import type { Step } from './perform.ts';
-import { quoted, Refusal } from './refusal.ts';
-import { meet, type Part, type Region, withoutPart } from './regions.ts';
+import { quoted, Refusal, said } from './refusal.ts';
+import { common, holds, meet, type Part, type Region, withoutPart } from './regions.ts';
 import { askOf, type Sides, sidesOf } from './sides.ts';
 import { refuseExtras, type Statement } from './statements.ts';
 import { everyone } from './subject.ts';
 import { parseSubjects } from './subjects.ts';
 
-/** A statement of which parts are left out, as steps on what remains. */
-export function excepting(statement: Statement, { sources, targets }: Sides, state: NetworkState, now: number): Step[] {
+interface Left extends Part {
+  readonly kept: boolean;
+}
+
+/**
+ * A statement of which parts are left out, as steps on what remains. Every connection that is left out stays as it is, and
+ * every other one that is asked for is closed, or opened.
+ *
+ * @param pairs each two sides that the statement is about, one way
+ * @throws Refusal where a part is not one of what is asked for
+ */
+export function excepting(statement: Statement, pairs: readonly Sides[], state: NetworkState, now: number): Step[] {
   const { wish, exceptions } = statement;
-  const parts = exceptions.map(({ source, target, ports, kept }) => ({
-    ...(source && { sources: parseSubjects(source, state) }),
-    ...(target && { targets: parseSubjects(target, state) }),
-    ports,
-    kept,
-  }));
   refuseExtras(statement, ['exclusive']);
+  const parts = exceptions.map(
+    ({ source, target, ports, kept }): Left => ({
+      ...(source && { sources: parseSubjects(source, state) }),
+      ...(target && { targets: parseSubjects(target, state) }),
+      ports,
+      kept,
+    }),
+  );
   const askIn = (on: NetworkState, region: Region): Ask => ({
     ...askOf(statement, on, now, region.sources, region.targets),
     ports: region.ports,
   });
+  const stays = (regions: readonly Region[], left: readonly Left[]): Step[] =>
+    left.flatMap((part) =>
+      regions
+        .flatMap((region) => common(region, part) ?? [])
+        .map((region) => (on: NetworkState) => (part.kept ? keep(askIn(on, region)) : stay(askIn(on, region), state))),
+    );
   if (wish === 'isolate') {
     refuseExtras(statement, ['ports']);
-    const all = [everyone(state)];
-    const [inward, outward] = [parts.filter((part) => part.sources), parts.filter((part) => part.targets)];
-    const inbound = remaining(
-      { sources: all, targets, ports: [] },
-      inward.map(({ targets: _, ...part }) => part),
-      state,
-    );
-    const outbound = remaining(
-      { sources: targets, targets: all, ports: [] },
-      outward.map(({ sources: _, ...part }) => part),
-      state,
-    );
-    const kept = [
-      ...inward
-        .filter((part) => part.kept)
-        .map((part) => ({ sources: part.sources ?? all, targets, ports: part.ports })),
-      ...outward
-        .filter((part) => part.kept)
-        .map((part) => ({ sources: targets, targets: part.targets ?? all, ports: part.ports })),
-    ];
-    return [
-      (on) => isolate(askOf(statement, on, now, [], targets), { inbound, outbound }),
-      ...kept.map((region) => (on: NetworkState) => keep(askIn(on, region))),
-    ];
+    const [all, targets] = [[everyone(state)], pairs.flatMap((pair) => pair.targets)];
+    const whole: Isolation = {
+      inbound: [{ sources: all, targets, ports: [] }],
+      outbound: [{ sources: targets, targets: all, ports: [] }],
+    };
+    const left = parts.map((part) => ({
+      ...part,
+      sources: part.sources ?? targets,
+      targets: part.targets ?? targets,
+    }));
+    const regions = [...whole.inbound, ...whole.outbound];
+    refuseStray(statement, regions, left);
+    const rest: Isolation = {
+      inbound: remaining(whole.inbound, left, state),
+      outbound: remaining(whole.outbound, left, state),
+    };
+    refuseNothingLeft(statement, [...rest.inbound, ...rest.outbound]);
+    return [(on) => isolate(askOf(statement, on, now, [], targets), rest), ...stays(regions, left)];
   }
-  const whole: Region = { sources, targets, ports: meantPorts(statement) };
+  const whole = pairs.map((pair): Region => ({ ...pair, ports: meantPorts(statement) }));
+  refuseStray(statement, whole, parts);
   const regions = remaining(whole, parts, state);
-  if (regions.length === 0)
-    throw new Refusal(`Nothing is left of ${quoted(statement.text)}.`, ['What should be open or closed in the end?']);
-  const cut = parts.map((part): Region & { kept: boolean } => ({
-    sources: part.sources ?? sources,
-    targets: part.targets ?? targets,
-    ports: part.ports.length > 0 ? part.ports : whole.ports,
-    kept: part.kept,
-  }));
-  if (wish === 'deny') {
-    return [
-      ...regions.map((region) => (on: NetworkState) => deny(askIn(on, region))),
-      ...cut.filter(({ kept }) => kept).map((region) => (on: NetworkState) => keep(askIn(on, region))),
-    ];
+  refuseNothingLeft(statement, regions);
+  if (wish === 'deny' || wish === 'separate') {
+    return [...regions.map((region) => (on: NetworkState) => deny(askIn(on, region))), ...stays(whole, parts)];
   }
   if (wish === 'allow' && !statement.exclusive && parts.every(({ kept }) => !kept)) {
+    const cut = parts.flatMap((part) => whole.flatMap((region) => common(region, part) ?? []));
     return [
       ...regions.map((region) => (on: NetworkState) => allow(askIn(on, region))),
       ...cut.map((region) => (on: NetworkState) => deny(askIn(on, region))),
@@ -80,10 +84,27 @@ export function excepting(statement: Statement, { sources, targets }: Sides, sta
   ]);
 }
 
-function remaining(whole: Region, parts: readonly Part[], state: NetworkState): Region[] {
+function refuseNothingLeft(statement: Statement, regions: readonly Region[]): void {
+  if (regions.length > 0) return;
+  throw new Refusal(`Nothing is left of ${quoted(statement.text)}.`, ['What should be open or closed in the end?']);
+}
+
+/** Each exception is wholly a part of what is asked for, one way. */
+function refuseStray(statement: Statement, regions: readonly Region[], parts: readonly Part[]): void {
+  const at = parts.findIndex((part) => !regions.some((region) => holds(region, part) && common(region, part)));
+  if (at < 0) return;
+  const { source, target } = statement.exceptions[at] ?? {};
+  const named = [source, target].flatMap((words) => (words ? [quoted(said(words))] : [])).join(' to ');
+  throw new Refusal(
+    `Not all of ${named} is a part of what ${quoted(statement.text)} is about, so it is not clear what is left out.`,
+    ['Who, reaching whom, should be left out? Say "except <ports> from <source> to <target>".'],
+  );
+}
+
+function remaining(whole: readonly Region[], parts: readonly Part[], state: NetworkState): Region[] {
   return parts.reduce<Region[]>(
     (regions, part) => regions.flatMap((region) => withoutPart(region, part, state)),
-    [whole],
+    [...whole],
   );
 }
 

@@ -68,7 +68,7 @@ function sided(statement: Statement, state: NetworkState, now: number): Step[] {
   const { slots, wish } = statement;
   if (slots['both'] || wish === 'separate' || statement.mutual) return mutually(statement, state, now);
   const { sources, targets } = sidesOf(statement, state);
-  if (statement.exceptions.length > 0) return excepting(statement, { sources, targets }, state, now);
+  if (statement.exceptions.length > 0) return excepting(statement, [{ sources, targets }], state, now);
   return act(statement, { sources, targets }, state, now);
 }
 
@@ -80,11 +80,27 @@ function mutually(statement: Statement, state: NetworkState, now: number): Step[
   if (!['allow', 'deny', 'separate', 'limit'].includes(statement.wish)) {
     throw new Refusal('It is not clear what both directions should mean here.', ['Which direction is meant?']);
   }
+  if (statement.exceptions.length > 0) return excepting(statement, bothWays(statement, state), state, now);
   const pairs = slots['both'] ? pairsOf(parseSubjects(slots['both'], state)) : crossed(statement, state);
   const one: Statement = { ...statement, wish: statement.wish === 'separate' ? 'deny' : statement.wish };
   return pairs.flatMap(([a, b]) => [
     ...act(one, { sources: [a], targets: [b] }, state, now),
     ...(a === b ? [] : act(one, { sources: [b], targets: [a] }, state, now)),
+  ]);
+}
+
+function bothWays(statement: Statement, state: NetworkState): Sides[] {
+  const { both } = statement.slots;
+  if (!both) {
+    const { sources, targets } = sidesOf(statement, state);
+    return [
+      { sources, targets },
+      { sources: targets, targets: sources },
+    ];
+  }
+  return pairsOf(parseSubjects(both, state)).flatMap(([a, b]) => [
+    { sources: [a], targets: [b] },
+    ...(a === b ? [] : [{ sources: [b], targets: [a] }]),
   ]);
 }
 

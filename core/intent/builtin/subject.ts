@@ -123,10 +123,112 @@ function outsideEntries(state: NetworkState): PeerEntry[] {
 /** Most peers that are named one by one where no label tells them apart. */
 const MAX_SINGLED = 20;
 
-/** A subject without some of its peers. */
-export function without(base: Subject, excepted: readonly Subject[], state: NetworkState): Subject {
+/**
+ * A subject without some of its peers, by their labels: several subjects where more than one label tells those that are
+ * left out apart, as who is not `role=web,env=prod` is not web, or not in prod.
+ */
+export function without(base: Subject, excepted: readonly Subject[], state: NetworkState): Subject[] {
   if (base.selector === undefined)
     throw new Refusal(`Of ${quoted(base.noun)} nothing can be left out.`, ['Which addresses are meant?']);
+  const denials = excepted.map((one) => ({ one, ways: waysOut(one) }));
+  const simple = denials.flatMap(({ one, ways }) => (ways.length === 1 ? [one] : []));
+  const kept = withoutSimple(base, base.selector, simple);
+  const noun = `${base.noun} except ${enumerated(excepted.map((one) => one.noun))}`;
+  const first = {
+    noun,
+    outsiders: base.everyone ? outsideEntries(state) : [],
+    excepted: [...base.excepted, ...excepted],
+  };
+  const joint = denials.filter(({ ways }) => ways.length > 1);
+  if (joint.length === 0) return [{ ...kept, ...first }];
+  const narrowed = joint.reduce(
+    (all, { ways }) => {
+      if (all.length * ways.length > MAX_WAYS)
+        throw new Refusal(`${quoted(noun)} has too many labels to be told apart.`, [
+          'Can it be said in several steps?',
+        ]);
+      return all.flatMap((one) => ways.map((way) => narrowedBy(one, way)));
+    },
+    [kept],
+  );
+  return narrowed.map((one, index) => ({ ...one, noun, ...(index === 0 && first) }));
+}
+
+/** One way of not being meant by a selector. */
+interface Way {
+  readonly selector: Selector;
+  /** What terms of expectations say of it: any of these. None: the peers by name. */
+  readonly terms: readonly string[] | undefined;
+  readonly slug: string;
+}
+
+/** More than any sentence that is understood has. */
+const MAX_WAYS = 8;
+const OPPOSITE = { In: 'NotIn', NotIn: 'In', Exists: 'DoesNotExist', DoesNotExist: 'Exists' } as const;
+
+/** Who is not meant by a subject, as ways of which one holds. */
+function waysOut({ selector, noun }: Subject): Way[] {
+  if (selector === undefined) return [{ selector: {}, terms: [], slug: noun }];
+  const { peers, notPeers, matchLabels, matchExpressions = [] } = selector;
+  return [
+    ...(peers ? [{ selector: { notPeers: peers }, terms: undefined, slug: noun }] : []),
+    ...Object.entries(matchLabels ?? {}).map(
+      ([key, value]): Way => ({
+        selector: { matchExpressions: [{ key, operator: 'NotIn', values: [value] }] },
+        terms: [`${key}!=${value}`],
+        slug: `not-${value}`,
+      }),
+    ),
+    ...matchExpressions.map(
+      ({ key, operator, values = [] }): Way => ({
+        selector: { matchExpressions: [{ key, operator: OPPOSITE[operator], ...(values.length > 0 && { values }) }] },
+        terms:
+          operator === 'NotIn'
+            ? values.map((value) => `${key}=${value}`)
+            : operator === 'In'
+              ? [values.map((value) => `${key}!=${value}`).join(',')]
+              : undefined,
+        slug: [operator === 'NotIn' ? '' : 'not', ...values].filter((part) => part !== '').join('-'),
+      }),
+    ),
+    ...(notPeers?.length ? [{ selector: { peers: notPeers }, terms: undefined, slug: 'those' }] : []),
+  ];
+}
+
+function narrowedBy(base: Subject, way: Way): Subject {
+  const own = base.selector ?? {};
+  const notPeers = [...(own.notPeers ?? []), ...(way.selector.notPeers ?? [])];
+  const matchExpressions = [...(own.matchExpressions ?? []), ...(way.selector.matchExpressions ?? [])];
+  const listed = way.selector.peers;
+  const peersOfBoth = own.peers && listed ? own.peers.filter((id) => listed.includes(id)) : (own.peers ?? listed);
+  const selector: Selector = {
+    ...own,
+    ...(peersOfBoth && { peers: peersOfBoth }),
+    ...(notPeers.length > 0 && { notPeers: [...new Set(notPeers)] }),
+    ...(matchExpressions.length > 0 && { matchExpressions }),
+  };
+  const peers = base.peers.filter((peer) => selects(selector, peer));
+  const byName = way.terms === undefined || selector.peers !== undefined;
+  const terms = byName
+    ? peers.map(({ name }) => name)
+    : base.terms.flatMap((term) => (way.terms ?? []).map((more) => (term === '*' ? more : `${term},${more}`)));
+  return {
+    ...base,
+    everyone: false,
+    selector,
+    entries: [{ peerSelector: selector }],
+    outsiders: [],
+    peers,
+    // A term that means nobody proves nothing.
+    terms: peers.length === 0 ? [] : terms,
+    slug: `${base.slug}-${way.slug}`,
+    excepted: [],
+  };
+}
+
+/** Without those that one label tells apart, or that are named one by one. */
+function withoutSimple(base: Subject, own: Selector, excepted: readonly Subject[]): Subject {
+  if (excepted.length === 0) return base;
   const values = new Map<string, string[]>();
   const listed: PeerRecord[] = [];
   for (const one of excepted) {
@@ -135,12 +237,12 @@ export function without(base: Subject, excepted: readonly Subject[], state: Netw
     else listed.push(...oneByOne(one));
   }
   const matchExpressions = [...values].map(([key, list]) => ({ key, operator: 'NotIn' as const, values: list }));
-  const notPeers = [...(base.selector.notPeers ?? []), ...listed.map(({ uid }) => uid)];
+  const notPeers = [...(own.notPeers ?? []), ...listed.map(({ uid }) => uid)];
   const selector: Selector = {
-    ...base.selector,
+    ...own,
     ...(notPeers.length > 0 && { notPeers: [...new Set(notPeers)] }),
     ...(matchExpressions.length > 0 && {
-      matchExpressions: [...(base.selector.matchExpressions ?? []), ...matchExpressions],
+      matchExpressions: [...(own.matchExpressions ?? []), ...matchExpressions],
     }),
   };
   const left = new Set(excepted.flatMap(({ peers }) => peers.map(({ name }) => name)));
@@ -148,18 +250,14 @@ export function without(base: Subject, excepted: readonly Subject[], state: Netw
     ...[...values].flatMap(([key, list]) => list.map((value) => `${key}!=${value}`)),
     ...listed.map(({ name }) => `!${name}`),
   ];
-  const [term] = base.terms;
   return {
     ...base,
     everyone: false,
     selector,
     entries: [{ peerSelector: selector }],
-    outsiders: base.everyone ? outsideEntries(state) : [],
     peers: base.peers.filter(({ name }) => !left.has(name)),
-    terms: [[...(term === '*' || term === undefined ? [] : [term]), ...requirements].join(',')],
+    terms: base.terms.map((term) => [...(term === '*' ? [] : [term]), ...requirements].join(',')),
     slug: `${base.slug}-but-${excepted.map(({ slug }) => slug).join('-')}`,
-    noun: `${base.noun} except ${enumerated(excepted.map(({ noun }) => noun))}`,
-    excepted: [...base.excepted, ...excepted],
   };
 }
 
@@ -169,8 +267,9 @@ function notIn({ matchLabels, ...more }: Selector): { key: string; value: string
   return only && !second && selectsEveryone(more) ? { key: only[0], value: only[1] } : undefined;
 }
 
+/** @throws Refusal for who no policy can name. */
 function oneByOne(subject: Subject): readonly PeerRecord[] {
-  if (subject.peers.length > MAX_SINGLED || subject.selector === undefined) {
+  if (subject.peers.length > MAX_SINGLED || !subject.selector?.peers) {
     throw new Refusal(`${quoted(subject.noun)} cannot be left out: no single label means it.`, [
       'Which label do those that are left out have in common?',
     ]);

@@ -51,8 +51,9 @@ export function exclude(subjects: readonly Subject[], excepted: readonly Subject
     const mine = excepted.filter((one) => isIn(one, group));
     if (mine.length === 0) return [group];
     const left = without(group, mine, state);
-    if (left.peers.length === 0) throw new Refusal(`Nobody is left of ${quoted(left.noun)}.`, ['Who is meant?']);
-    return [left];
+    if (left.every(({ peers }) => peers.length === 0))
+      throw new Refusal(`Nobody is left of ${quoted(left[0]?.noun ?? group.noun)}.`, ['Who is meant?']);
+    return left;
   });
 }
 

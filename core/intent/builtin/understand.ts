@@ -88,7 +88,7 @@ export function understood(
 }
 
 function nextOf(sentence: Sentence, before: Statement | undefined, context: Context, closes: Closes): FollowUp {
-  const amended = besides(sentence.tokens, before) ?? keptOpen(sentence, before, context, closes);
+  const amended = besides(sentence.tokens, before) ?? keptOpen(sentence, before, context);
   if (amended && before) return { statement: amended, amends: before };
   const follows = followsUp(sentence, before, context);
   if (follows) return follows;
@@ -112,12 +112,7 @@ function followsUp({ tokens }: Sentence, before: Statement | undefined, context:
 const CLOSING: readonly Statement['wish'][] = ['deny', 'isolate'];
 
 /** "Quarantine web-2 but keep ssh from my-laptop". */
-function keptOpen(
-  { tokens }: Sentence,
-  before: Statement | undefined,
-  context: Context,
-  closes: Closes,
-): Statement | undefined {
+function keptOpen({ tokens }: Sentence, before: Statement | undefined, context: Context): Statement | undefined {
   if (tokens[0]?.sym !== 'KEEP' || !before || !CLOSING.includes(before.wish)) return undefined;
   const clause = clauseOf(tokens.slice(1), context, true);
   if (!clause || clause.until !== undefined || (!clause.source && !clause.target)) {
@@ -137,25 +132,7 @@ function keptOpen(
     before,
   );
   const exception = { source: resolved.slots['source'], target: resolved.slots['target'], ports, kept: true };
-  if (before.wish === 'isolate')
-    return { ...before, exceptions: [...before.exceptions, sideOf(exception, before, closes)] };
   return { ...before, exceptions: [...before.exceptions, exception] };
-}
-
-/** Of an isolation one side is what is isolated; the other one says in which direction something stays open. */
-function sideOf<
-  T extends { readonly source?: readonly Token[] | undefined; readonly target?: readonly Token[] | undefined },
->(exception: T, before: Statement, closes: Closes): T {
-  const { source, target } = exception;
-  if (!source || !target) return exception;
-  const isIsolated = (tokens: readonly Token[]) =>
-    closes(before, { ...before, wish: 'allow', slots: { target: tokens }, exceptions: [] }) &&
-    said(tokens) === said(before.slots['target'] ?? []);
-  if (isIsolated(target)) return { ...exception, target: undefined };
-  if (isIsolated(source)) return { ...exception, source: undefined };
-  throw new Refusal(`${quoted(said(source))} and ${quoted(said(target))} are not what is isolated.`, [
-    `Should it be about ${quoted(said(before.slots['target'] ?? []))}?`,
-  ]);
 }
 
 /** "Block ci from db but let ci-1 reach it on 22", and the same said in two sentences. */
@@ -170,8 +147,7 @@ function exceptionOf({ but }: Sentence, opening: Statement, before: Statement, c
     );
   }
   const exception = { source, target, ports: opening.ports, kept: true };
-  const parted = before.wish === 'isolate' ? sideOf(exception, before, closes) : exception;
-  if (but) return { statement: { ...before, exceptions: [...before.exceptions, parted] }, amends: before };
+  if (but) return { statement: { ...before, exceptions: [...before.exceptions, exception] }, amends: before };
   throw new Refusal(
     `${quoted(before.text)} closes some of what ${quoted(opening.text)} opens, and what is forbidden wins.`,
     ['Should the second be an exception of the first?'],

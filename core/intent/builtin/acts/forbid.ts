@@ -1,5 +1,6 @@
 import type { NetworkChange } from '../../../network/changes.ts';
 import type { NetworkState } from '../../../network/state.ts';
+import { sameValue } from '../../../network/value.ts';
 import type { Expectation, RecordExpectation } from '../../planner.ts';
 import { otherPorts, portSlug, portText } from '../ports.ts';
 import { Refusal } from '../refusal.ts';
@@ -34,7 +35,7 @@ export function deny(ask: Ask): Act {
 export function othersOf(subjects: readonly Subject[], state: NetworkState): Subject[] {
   if (subjects.some((one) => one.everyone || one.selector === undefined))
     throw new Refusal('It is not clear who "only" keeps out.', ['Which peers should keep their access?']);
-  return [without(everyone(state), subjects, state)];
+  return without(everyone(state), subjects, state);
 }
 
 /** What an isolation closes, where it leaves something open. */
@@ -57,23 +58,18 @@ export function isolate(ask: Ask, parts?: Isolation): Act {
       ['Who should be kept from them? Then say "block <peers> from <addresses>".'],
     );
   }
+  if (parts) {
+    const closed = [...parts.inbound, ...parts.outbound].flatMap((region) => between({ ...ask, ...region }, 'deny'));
+    return act(ask, isolations(ask, parts), closed, `Isolate ${nounsOf(targets)}, with exceptions`);
+  }
   const changes = selected(targets).map((target) =>
     write(ask, ['isolate', target.slug], {
       action: 'DENY',
       peerSelector: target.selector,
-      ingress: parts ? parts.inbound.map(({ sources, ports }) => against('from', sources, ports)) : [{}],
-      egress: parts ? parts.outbound.map(({ targets: others, ports }) => against('to', others, ports)) : [{}],
+      ingress: [{}],
+      egress: [{}],
     }),
   );
-  if (parts) {
-    const closed = [...parts.inbound, ...parts.outbound].flatMap((region) => between({ ...ask, ...region }, 'deny'));
-    // All who are named may need a label of their own.
-    const named = [
-      ...parts.inbound.flatMap(({ sources }) => sources),
-      ...parts.outbound.flatMap((region) => region.targets),
-    ];
-    return act({ ...ask, sources: named }, changes, closed, `Isolate ${nounsOf(targets)}, with exceptions`);
-  }
   const expectations = targets.flatMap(({ terms }) =>
     terms.flatMap((term): Expectation[] => [
       { src: '*', dst: term, expect: 'deny' },
@@ -81,6 +77,25 @@ export function isolate(ask: Ask, parts?: Isolation): Act {
     ]),
   );
   return act(ask, changes, expectations, `Isolate ${nounsOf(targets)} from everyone`);
+}
+
+/** One policy for each of those that are isolated, with what is closed for it. */
+function isolations(ask: Ask, { inbound, outbound }: Isolation): NetworkChange[] {
+  const all = selected([...inbound.flatMap((region) => region.targets), ...outbound.flatMap(({ sources }) => sources)]);
+  const once = all.filter(
+    ({ selector }, index) => all.findIndex((other) => sameValue(other.selector, selector)) === index,
+  );
+  return once.map((own) => {
+    const isOwn = ({ selector }: Subject) => sameValue(selector, own.selector);
+    const ingress = inbound.filter((region) => region.targets.some(isOwn));
+    const egress = outbound.filter((region) => region.sources.some(isOwn));
+    return write(ask, ['isolate', own.slug], {
+      action: 'DENY',
+      peerSelector: own.selector,
+      ...(ingress.length > 0 && { ingress: ingress.map(({ sources, ports }) => against('from', sources, ports)) }),
+      ...(egress.length > 0 && { egress: egress.map((region) => against('to', region.targets, region.ports)) }),
+    });
+  });
 }
 
 /** Closes the targets, for these sources, on every port but these. */
@@ -99,12 +114,12 @@ export function limitAccess(ask: Ask): Act {
     throw new Refusal('It is not clear to whom access should be limited.', ['Which peers should keep their access?']);
   }
   const others = without(everyone(state), sources, state);
-  const closed: Ask = { ...ask, sources: [others], ports: [] };
+  const closed: Ask = { ...ask, sources: others, ports: [] };
   const limited = ports.length > 0 ? { ...ask, ports: otherPorts(ports) } : undefined;
   const changes = [...denials(closed, 'deny'), ...(limited ? denials(limited, 'limit', portSlug(ports)) : [])];
   const expectations = [...between(closed, 'deny'), ...(limited ? between(limited, 'deny') : [])];
   return act(
-    { ...ask, sources: [others] },
+    { ...ask, sources: others },
     changes,
     expectations,
     `Limit access to ${reachText(ask)} to ${nounsOf(sources)}`,

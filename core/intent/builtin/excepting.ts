@@ -1,6 +1,6 @@
 import type { NetworkState } from '../../network/state.ts';
 import type { Ask } from './acts/ask.ts';
-import { deny, type Isolation, isolate } from './acts/forbid.ts';
+import { close, deny, type Isolation, isolate } from './acts/forbid.ts';
 import { allow } from './acts/grant.ts';
 import { keep, stay } from './acts/keep.ts';
 import { meantPorts } from './modifiers.ts';
@@ -9,7 +9,7 @@ import { quoted, Refusal, said } from './refusal.ts';
 import { common, holds, meet, type Part, type Region, withoutPart } from './regions.ts';
 import { askOf, type Sides, sidesOf } from './sides.ts';
 import { refuseExtras, type Statement } from './statements.ts';
-import { everyone } from './subject.ts';
+import { everyone, type Subject } from './subject.ts';
 import { parseSubjects } from './subjects.ts';
 
 interface Left extends Part {
@@ -51,6 +51,7 @@ export function excepting(statement: Statement, pairs: readonly Sides[], state: 
       inbound: [{ sources: all, targets, ports: [] }],
       outbound: [{ sources: targets, targets: all, ports: [] }],
     };
+    refuseWithin(statement, parts, targets);
     const left = parts.map((part) => ({
       ...part,
       sources: part.sources ?? targets,
@@ -70,7 +71,7 @@ export function excepting(statement: Statement, pairs: readonly Sides[], state: 
   const regions = remaining(whole, parts, state);
   refuseNothingLeft(statement, regions);
   if (wish === 'deny' || wish === 'separate') {
-    return [...regions.map((region) => (on: NetworkState) => deny(askIn(on, region))), ...stays(whole, parts)];
+    return [...regions.map((region) => (on: NetworkState) => close(askIn(on, region))), ...stays(whole, parts)];
   }
   if (wish === 'allow' && !statement.exclusive && parts.every(({ kept }) => !kept)) {
     const cut = parts.flatMap((part) => whole.flatMap((region) => common(region, part) ?? []));
@@ -82,6 +83,24 @@ export function excepting(statement: Statement, pairs: readonly Sides[], state: 
   throw new Refusal(`It is not clear what the exception in ${quoted(statement.text)} leaves out.`, [
     'What should be open in the end, and what closed? Say it in two sentences.',
   ]);
+}
+
+/** "Isolate the databases except from db-1": to the other databases, or to everyone. */
+function refuseWithin({ exceptions, text }: Statement, parts: readonly Part[], isolated: readonly Subject[]): void {
+  const names = new Set(isolated.flatMap(({ peers }) => peers.map(({ name }) => name)));
+  const at = parts.findIndex(({ sources, targets }) => {
+    const only = sources && targets ? [] : (sources ?? targets ?? []);
+    return only.some((one) => !one.everyone && one.peers.some(({ name }) => names.has(name)));
+  });
+  if (at < 0) return;
+  const { source = [], target = [] } = exceptions[at] ?? {};
+  const replace = source.length > 0 ? source : target;
+  const [name, others] = [said(replace), source.length > 0 ? 'to everyone' : 'from everyone'];
+  throw new Refusal(
+    `${quoted(name)} is isolated by ${quoted(text)} itself, so it is not clear what is left out.`,
+    ['Who, reaching whom, should be left out?'],
+    { replace, by: [`${name} ${others}`] },
+  );
 }
 
 function refuseNothingLeft(statement: Statement, regions: readonly Region[]): void {

@@ -153,7 +153,7 @@ function act(statement: Statement, { sources, targets }: Sides, state: NetworkSt
       const notTo = targets.flatMap((target) => target.excepted);
       return [
         granted,
-        ...(excepted.length > 0 ? [(on: NetworkState) => deny(ask(on, { sources: excepted }))] : []),
+        ...(excepted.length > 0 && !scoped ? [(on: NetworkState) => deny(ask(on, { sources: excepted }))] : []),
         ...(notTo.length > 0 ? [(on: NetworkState) => deny(ask(on, { targets: notTo }))] : []),
         ...(spared.length > 0 ? [(on: NetworkState) => deny(ask(on, { ports: spared }))] : []),
       ];

@@ -130,8 +130,7 @@ const MAX_SINGLED = 20;
 export function without(base: Subject, excepted: readonly Subject[], state: NetworkState): Subject[] {
   if (base.selector === undefined)
     throw new Refusal(`Of ${quoted(base.noun)} nothing can be left out.`, ['Which addresses are meant?']);
-  const denials = excepted.map((one) => ({ one, ways: waysOut(one) }));
-  const simple = denials.flatMap(({ one, ways }) => (ways.length === 1 ? [one] : []));
+  const simple = excepted.filter(isSimple);
   const kept = withoutSimple(base, base.selector, simple);
   const noun = `${base.noun} except ${enumerated(excepted.map((one) => one.noun))}`;
   const first = {
@@ -139,19 +138,35 @@ export function without(base: Subject, excepted: readonly Subject[], state: Netw
     outsiders: base.everyone ? outsideEntries(state) : [],
     excepted: [...base.excepted, ...excepted],
   };
-  const joint = denials.filter(({ ways }) => ways.length > 1);
+  const joint = excepted.filter((one) => !isSimple(one));
   if (joint.length === 0) return [{ ...kept, ...first }];
   const narrowed = joint.reduce(
-    (all, { ways }) => {
+    (all, one) => {
+      const ways = waysOut(one).filter((way) => isPossible(way, base));
       if (all.length * ways.length > MAX_WAYS)
         throw new Refusal(`${quoted(noun)} has too many labels to be told apart.`, [
           'Can it be said in several steps?',
         ]);
-      return all.flatMap((one) => ways.map((way) => narrowedBy(one, way)));
+      return all.flatMap((group) => ways.map((way) => narrowedBy(group, way)));
     },
     [kept],
   );
   return narrowed.map((one, index) => ({ ...one, noun, ...(index === 0 && first) }));
+}
+
+/** Whether one label tells it apart, or it is named peer by peer. */
+function isSimple({ selector }: Subject): boolean {
+  if (selector === undefined || notIn(selector)) return true;
+  const { peers, ...more } = selector;
+  return peers !== undefined && selectsEveryone(more);
+}
+
+/** Nobody is web and not web. */
+function isPossible({ selector }: Way, base: Subject): boolean {
+  return (selector.matchExpressions ?? []).every(({ key, operator, values = [] }) => {
+    const own = base.selector?.matchLabels?.[key];
+    return own === undefined || operator !== 'NotIn' || !values.includes(own);
+  });
 }
 
 /** One way of not being meant by a selector. */
@@ -167,11 +182,10 @@ const MAX_WAYS = 8;
 const OPPOSITE = { In: 'NotIn', NotIn: 'In', Exists: 'DoesNotExist', DoesNotExist: 'Exists' } as const;
 
 /** Who is not meant by a subject, as ways of which one holds. */
-function waysOut({ selector, noun }: Subject): Way[] {
-  if (selector === undefined) return [{ selector: {}, terms: [], slug: noun }];
+function waysOut({ selector = {}, slug, excepted }: Subject): Way[] {
   const { peers, notPeers, matchLabels, matchExpressions = [] } = selector;
   return [
-    ...(peers ? [{ selector: { notPeers: peers }, terms: undefined, slug: noun }] : []),
+    ...(peers ? [{ selector: { notPeers: peers }, terms: undefined, slug: `not-${slug}` }] : []),
     ...Object.entries(matchLabels ?? {}).map(
       ([key, value]): Way => ({
         selector: { matchExpressions: [{ key, operator: 'NotIn', values: [value] }] },
@@ -191,7 +205,9 @@ function waysOut({ selector, noun }: Subject): Way[] {
         slug: [operator === 'NotIn' ? '' : 'not', ...values].filter((part) => part !== '').join('-'),
       }),
     ),
-    ...(notPeers?.length ? [{ selector: { peers: notPeers }, terms: undefined, slug: 'those' }] : []),
+    ...(notPeers?.length
+      ? [{ selector: { peers: notPeers }, terms: undefined, slug: excepted.map((one) => one.slug).join('-') }]
+      : []),
   ];
 }
 

@@ -101,11 +101,11 @@ describe('who is meant', () => {
     expect(read('"database"', state)).toEqual([['note=database', 'guest']]);
   });
 
-  it('leaves peers out one by one where they have no label of their own', () => {
+  it('leaves peers out by the label that tells them apart, and not by their names of today', () => {
     const [subject] = parseSubjects(recognise(tokenise('web except prod web servers')), STATE);
     expect([subject?.selector, subject?.terms, subject?.peers.map(({ name }) => name)]).toEqual([
-      { matchLabels: { role: 'web' }, notPeers: [STATE.peers.get('web-1')?.uid] },
-      ['role=web,!web-1'],
+      { matchLabels: { role: 'web' }, matchExpressions: [{ key: 'env', operator: 'NotIn', values: ['prod'] }] },
+      ['role=web,env!=prod'],
       ['web-2'],
     ]);
   });

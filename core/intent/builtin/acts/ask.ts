@@ -120,7 +120,7 @@ export function slugOf(subjects: readonly Subject[]): string {
 }
 
 export function nounsOf(subjects: readonly Subject[]): string {
-  return enumerated(subjects.map(({ noun }) => noun));
+  return enumerated([...new Set(subjects.map(({ noun }) => noun))]);
 }
 
 /** `role=db on TCP 5432`. */

@@ -23,6 +23,11 @@ import {
 /** Forbids the sources the targets, whatever else is granted. */
 export function deny(ask: Ask): Act {
   refuseOneself(ask);
+  return close(ask);
+}
+
+/** As {@link deny}, also where a group has one member today, which reaches itself whatever is forbidden. */
+export function close(ask: Ask): Act {
   return act(
     ask,
     denials(ask, 'deny'),

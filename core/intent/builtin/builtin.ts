@@ -14,7 +14,7 @@ import { portList } from './ports.ts';
 import { quoted, Refusal, said } from './refusal.ts';
 import type { Statement } from './statements.ts';
 import { type Suggested, suggested } from './suggest.ts';
-import { losesRestriction } from './suggest-restrictions.ts';
+import { losesRestriction, widens } from './suggest-restrictions.ts';
 import { type Closes, understood, wordsOf } from './understand.ts';
 import { worded } from './wording.ts';
 
@@ -48,7 +48,12 @@ export function planByGrammar(question: Question): PlanAnswer {
       [refusal.message, ...refusal.questions],
     );
     if (own.length > 0 || intent.length === 0) return { choices: own, partial };
-    const found = suggested(question.intent, contextOf(question), question, (choice) => isCertain(choice, question));
+    const found = suggested(
+      question.intent,
+      contextOf(question),
+      question,
+      (choice) => !widens(intent, choice) && isCertain(choice, question),
+    );
     if (!found) return { choices: [], partial };
     if (found.choices.length === 0) return { partial, ...impossible(found.likeliest, refusal, question) };
     const choices = faithful(found.choices, [found.question]);

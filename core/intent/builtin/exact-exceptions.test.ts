@@ -190,3 +190,41 @@ describe('an order with an exception', () => {
     expect(planByGrammar({ intent, state: stateWith(...PEERS), now: NOW })).toMatchObject({ outcome: 'refused' });
   });
 });
+
+describe('who is left out, or may do something alone', () => {
+  it.each([
+    ['only role=web may reach role=db on 5432, except web-2', 'web-3', { role: 'web' }, true],
+    ['only role=web,env=prod may reach role=db,env=prod on 5432', 'web-3', { role: 'web', env: 'prod' }, true],
+    ['only role=web,env=prod may reach role=db,env=prod on 5432', 'web-3', { role: 'web' }, false],
+    ['only role=web,env=prod may reach role=db,env=prod on 5432', 'api-3', { env: 'prod' }, false],
+    ['block everyone from db-1 except on 5432 from role=web,env=prod', 'web-3', { role: 'web', env: 'prod' }, true],
+  ])('of "%s" is told by labels: %s that joins later with %o is let in: %s', (intent, name, labels, isOpen) => {
+    const [state] = STATES;
+    const answer = planByGrammar({ intent, state: state ?? stateWith(), now: NOW });
+    if (answer.outcome !== 'changes' || !state) throw new Error(JSON.stringify(answer));
+    const { after } = planChanges(state, answer.changes, NOW);
+    const later = { ...after, peers: new Map([...after.peers, [name, peer(name, { labels })]]) };
+    const reach = compile(modelOf(later, NOW));
+    expect(reach.verdict(name, 'db-1', 'TCP', 5432)).toBe(isOpen);
+    expect(reach.verdict('web-1', 'db-1', 'TCP', 5432)).toBe(true);
+    expect(reach.verdict('web-2', 'db-1', 'TCP', 5432)).toBe(false);
+  });
+
+  it.each(['db-1 should be unreachable from staging', 'make db-1 unreachable from env=staging'])(
+    '"%s" closes it, and offers nothing that opens it',
+    (intent) => {
+      const answer = planByGrammar({ intent, state: stateWith(...PEERS), now: NOW });
+      expect(answer).toMatchObject({ outcome: 'changes', summary: 'Forbid env=staging to reach db-1.' });
+    },
+  );
+
+  it.each([
+    ['prevent role=laptop from reaching role=db unless it is alice-laptop', /except alice-laptop$/],
+    ['separate prod from staging except alice-laptop to db-1', /except/],
+    ['lock down web-1 so that only the databases reach it on 5432', /only|limit|except/],
+  ])('no choice for "%s" drops what is left out', (intent, kept) => {
+    const answer = planByGrammar({ intent, state: stateWith(...PEERS), now: NOW });
+    if (answer.outcome !== 'refused') throw new Error('planned');
+    for (const choice of answer.choices) expect(choice).toMatch(kept);
+  });
+});

@@ -83,6 +83,7 @@ export type Sym =
   | 'POLITE'
   | 'MAKE'
   | 'REACHABLE'
+  | 'UNREACHABLE'
   | 'WHITELIST'
   | 'PUT'
   | 'QUARANTINED'
@@ -189,6 +190,7 @@ const PHRASES: Readonly<Record<Sym, string>> = {
   BRACKET_END: ')',
   MAKE: 'make',
   REACHABLE: 'reachable|accessible',
+  UNREACHABLE: 'be unreachable|be inaccessible|be unavailable|unreachable|inaccessible',
   WHITELIST: 'whitelist|allowlist',
   PUT: 'put|place',
   QUARANTINED: 'in quarantine|into quarantine|in isolation|into isolation',

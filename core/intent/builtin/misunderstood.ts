@@ -36,12 +36,20 @@ export function refuseTraps(rest: readonly Token[], beside: Beside): void {
     throw new Refusal(
       `${quoted(said(clause))} sets a condition, and a policy knows none.`,
       ['What should hold now, whatever happens? Leave the condition out, or wait until it is so.'],
-      { ...(at > 0 && { replace: clause, by: [''] }) },
+      { ...(at > 0 && { replace: clause, by: [exceptionIn(clause)] }) },
     );
   }
   const instead = has('INSTEAD_OF');
   if (instead) throw unclearSwap(rest);
   if (has('NOTHING_ELSE') || rest.at(-1)?.sym === 'ONLY') throw unclearOnly(rest, beside);
+}
+
+/** What "unless it is ci-1" leaves out; of other conditions nothing is kept. */
+function exceptionIn(clause: readonly Token[]): string {
+  if (clause[0]?.text !== 'unless') return '';
+  const verb = clause.findIndex(({ text }) => text === 'is' || text === 'are');
+  const [lead, who] = [clause.slice(1, verb), clause.slice(verb + 1)];
+  return verb > 0 && lead.length === 1 && who.length > 0 ? `except ${said(who)}` : '';
 }
 
 const LIMITING: ReadonlySet<Sym> = new Set(['ONLY', 'NOTHING_ELSE', 'COMMA', 'AND']);

@@ -269,7 +269,7 @@ class Reader {
     if (IMPERATIVE.has(sym)) frame.imperative = true;
     const next = POLARITY[sym];
     if (next && (!frame.polarity || STRENGTH.indexOf(next) > STRENGTH.indexOf(frame.polarity))) frame.polarity = next;
-    if (sym === 'ACCEPT' || sym === 'REACHABLE') this.#turn();
+    if (sym === 'ACCEPT' || sym === 'REACHABLE' || sym === 'UNREACHABLE') this.#turn();
     if (sym === 'ONLY') this.#only = word;
     else if (sym === 'EXCEPT') this.#except = word;
     else if (sym === 'NOBODY') this.#nobody = true;

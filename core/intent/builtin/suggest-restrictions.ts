@@ -21,3 +21,12 @@ export function losesRestriction(intent: readonly Token[], choice: string, told:
     return said.some(({ text }) => !told.some((one) => one.includes(`"${text}`)));
   });
 }
+
+/** Whether a choice closes, or isolates, all of what an intent leaves something out of. */
+export function widens(intent: readonly Token[], choice: string): boolean {
+  const offered = recognise(tokenise(choice));
+  const has = (words: readonly Token[], ...syms: readonly Sym[]) =>
+    words.some(({ sym }) => sym !== undefined && syms.includes(sym));
+  const narrowed = has(offered, 'EXCEPT', 'ONLY', 'NOBODY', 'NOBODY_ELSE', 'LIMIT');
+  return !narrowed && (has(intent, 'EXCEPT') || (has(offered, 'ISOLATE') && has(intent, 'ONLY', 'KEEP')));
+}

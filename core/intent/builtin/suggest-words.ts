@@ -13,6 +13,7 @@ export const POLARITY: Readonly<Partial<Record<Sym, Polarity>>> = {
   CLOSE: 'close',
   CUT: 'close',
   MAY_NOT: 'close',
+  UNREACHABLE: 'close',
   BLOCKED: 'close',
   LOSE: 'close',
   NO: 'close',

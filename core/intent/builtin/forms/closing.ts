@@ -16,6 +16,8 @@ export function denyForms(): Form[] {
     ]),
     form('deny', '<target> must not be reached by <source>', [
       '{target} MAY_NOT ACCEPT ACCESS? FROM|BY|FOR|TO {source}',
+      '{target} MAY UNREACHABLE FROM|BY|FOR|TO {source}',
+      'MAKE|KEEP {target} UNREACHABLE FROM|BY|FOR|TO {source}',
     ]),
     form('deny', 'deny access from <source> to <target>', [
       'DENY|CLOSE|CUT|ISOLATE|NO ACCESS FROM|FOR {source} TO|ON {target}',

@@ -126,7 +126,7 @@ describe('a plan of the built-in planner, whatever policies there are', () => {
       ),
       { numRuns: 1_500 },
     );
-  });
+  }, 60_000);
 
   it('achieves what a single sentence asks for', () => {
     fc.assert(
@@ -139,5 +139,5 @@ describe('a plan of the built-in planner, whatever policies there are', () => {
       }),
       { numRuns: 1_500 },
     );
-  });
+  }, 60_000);
 });

@@ -1,4 +1,4 @@
-import { MeshError } from '../errors.ts';
+import { type FieldError, invalidInput, MeshError, sentenceOf } from '../errors.ts';
 import { foldName } from '../record.ts';
 
 /** Names that an error offers. */

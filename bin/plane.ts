@@ -74,7 +74,8 @@ export async function startPlane(config: Config, { log, clock = { now: Date.now 
     const metrics = createMetrics();
     const planner = await buildPlanner(env, log, metrics);
     const parts = { store, clock, log, edition: env.MESH_EDITION, keys, planner };
-    const services = buildServices({ ...parts, settings: settingsOf(config) });
+    const settings = settingsOf(config);
+    const services = buildServices({ ...parts, settings });
     // Hashing the first password and binding the ports go on side by side; neither is served before both are done.
     const accounts = ensureFirstAccounts(services, { initAdmins: config.app.initAdmins });
     accounts.catch(() => undefined);
@@ -120,6 +121,8 @@ export async function startPlane(config: Config, { log, clock = { now: Date.now 
       listen(app, { ...env.MESH_LISTEN, ...(tls && { tls }) }),
     );
     undo.push(() => api.stop());
+    // Port 0 takes a free one, which links to the API name from here on.
+    settings.apiUrl = apiUrl(config, api.port);
     // Before the API: requests under way would wait for what is computed.
     undo.push(() => compute?.stop());
     undo.push(() => {
@@ -158,19 +161,24 @@ function storePath({ env, configDir }: Config): string {
   return url === undefined ? path.join(configDir, 'mesh.db') : url.slice('sqlite:'.length).replace(/^\/\//, '');
 }
 
-function settingsOf({ env, app }: Config): Settings {
-  const { host, port } = env.MESH_LISTEN;
-  const scheme = env.MESH_TLS_CERT === undefined ? 'http' : 'https';
-  const [publicUrl] = app.publicUrls;
+function settingsOf(config: Config): Settings & { apiUrl: string } {
+  const { env, app } = config;
   return {
     version: VERSION,
-    apiUrl: publicUrl ? new URL(publicUrl).origin : `${scheme}://${isAnyAddress(host) ? '127.0.0.1' : host}:${port}`,
+    apiUrl: apiUrl(config, env.MESH_LISTEN.port),
     signalingUrl: busGivenToNodes(env),
     relayAdvertiseUrl: relayGivenToNodes(env),
     stunUrl: env.MESH_STUN_URL,
     registrationProof: env.MESH_REGISTRATION_PROOF,
     planTtlMs: app.planTtl,
   };
+}
+
+function apiUrl({ env, app }: Config, port: number): string {
+  const { host } = env.MESH_LISTEN;
+  const scheme = env.MESH_TLS_CERT === undefined ? 'http' : 'https';
+  const [publicUrl] = app.publicUrls;
+  return publicUrl ? new URL(publicUrl).origin : `${scheme}://${isAnyAddress(host) ? '127.0.0.1' : host}:${port}`;
 }
 
 function localUrl({ url, port }: Listening): string {

@@ -26,3 +26,13 @@ export function formatDuration(ms: number): string {
   }
   return text || '0ms';
 }
+
+const SECOND_MS = 1_000;
+const MINUTE_MS = 60_000;
+const HOUR_MS = 3_600_000;
+
+/** For messages: down to whole seconds, from an hour on to whole minutes. `7199989` becomes `1h59m`. */
+export function roughDuration(ms: number): string {
+  const unit = ms >= HOUR_MS ? MINUTE_MS : SECOND_MS;
+  return ms < SECOND_MS ? 'less than 1s' : formatDuration(ms - (ms % unit));
+}

@@ -31,6 +31,8 @@ export type ProblemCode = keyof typeof problems;
 export interface FieldError {
   readonly pointer: string;
   readonly detail: string;
+  /** The detail with names of records in it. Only who may list them gets it, as the `detail` (`withNearest`). */
+  readonly offered?: string;
 }
 
 /** An expected failure. Everything else that is thrown is a bug and becomes `internal`. */

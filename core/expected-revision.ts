@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { MeshError } from './errors.ts';
+import { lookUpPeer } from './network/find-peer.ts';
 import { normalizeName } from './network/resources.ts';
 import { sharesTurns } from './network/turn.ts';
 import type { AnyOperation, CallContext, ExpectedRecord } from './operation.ts';
@@ -20,6 +21,9 @@ export const addressedFields = {
   revision: expectedRevision,
 };
 
+/** The revision that a record is held to which is not there: none ever has it. */
+const NEVER_REACHED = Number.MAX_SAFE_INTEGER;
+
 const addressed = z.looseObject({ id: z.string(), revision: z.int().optional() });
 
 /**
@@ -36,12 +40,15 @@ export async function runExpecting(
   const { revision, ...rest } = operation.addresses ? addressed.parse(input) : {};
   if (revision === undefined) return operation.run(input as never, context);
   const record = await addressedRecord(operation, rest, context);
-  // The operation itself says what is not there.
-  if (!record) return operation.run(rest as never, context);
+  const { services, workspace } = context;
+  if (!record) {
+    // The operation itself says what is not there; should it find something after all, it writes nothing.
+    const store = refusingStore(services.store, revision);
+    return operation.run(rest as never, { ...context, services: { ...services, store } });
+  }
   requireRevision(record, revision);
   const { kind, name, uid } = record;
   const expected = { kind, name, uid, revision };
-  const { services, workspace } = context;
   const store = expectingStore(services.store, workspace, expected);
   return operation.run(rest as never, { ...context, services: { ...services, store }, expected });
 }
@@ -54,11 +61,16 @@ export async function addressedRecord(
 ): Promise<StoredRecord | undefined> {
   const named = addressed.safeParse(input);
   if (!addresses || !named.success) return undefined;
-  const { id } = named.data;
   const { store } = services;
+  const id = addresses === 'MeshPeer' ? await peerId(services, workspace, named.data.id) : named.data.id;
   // As everywhere, an id comes before a name that reads like one.
   const byId = await store.getById(workspace, addresses, id);
   return byId ?? store.get(workspace, { kind: addresses, name: normalizeName(id) });
+}
+
+/** A peer is named by its overlay address too. */
+async function peerId({ states }: Pick<Services, 'states'>, workspace: string, given: string): Promise<string> {
+  return lookUpPeer(await states.current(workspace), given)?.uid ?? given;
 }
 
 /** The entity tag of one version of a record. What follows from other records, as its status does, is not part of it. */
@@ -85,7 +97,7 @@ export async function withRevision(
     throw new MeshError('invalid_input', detail);
   }
   const record = await addressedRecord(operation, raw, context);
-  if (!record) return raw;
+  if (!record) return { revision: NEVER_REACHED, ...raw };
   const { kind, name, uid, revision } = record;
   if (tags !== 'any' && !tags.includes(entityTagOf(uid, revision))) {
     throw preconditionFailed(`${kind} ${name} has changed: it is ${entityTagOf(uid, revision)} now.`);
@@ -113,6 +125,22 @@ function changedSince({ kind, name }: RecordKey, expected: number, revision: num
 /** Whether an error says that a record is not at the revision that the call names. */
 export function isChangedSince(error: unknown): error is MeshError {
   return error instanceof MeshError && error.details['expected_revision'] !== undefined;
+}
+
+/** Writes nothing: the record that a revision was named of cannot be told. */
+function refusingStore(store: Store, revision: number): Store {
+  const refusing: Store = {
+    ...store,
+    async commit() {
+      throw new MeshError(
+        'conflict',
+        'The revision that you named cannot be checked, so nothing is written: name the record by its id.',
+        { expected_revision: revision },
+      );
+    },
+  };
+  sharesTurns(refusing, store);
+  return refusing;
 }
 
 /** Adds the check to the commits of a call, until one has written the record. */

@@ -1,6 +1,9 @@
 import { expect, test } from 'vitest';
 import { parseYaml } from '../bin/yaml.ts';
+import { runExpecting } from '../core/expected-revision.ts';
+import type { CallContext } from '../core/operation.ts';
 import type { Kind } from '../core/record.ts';
+import type { Services } from '../core/services.ts';
 import { operations } from '../tools/index.ts';
 import { buildScene } from './authority/scene.ts';
 import { startFaces } from './faces-kit.ts';
@@ -121,6 +124,52 @@ test('a change that comes between the look at the record and the write is a conf
   const mine = plane.call('update_peer', { id: 'web-1', name: 'web-2', revision });
   await expect(mine).rejects.toMatchObject({ code: 'conflict', details: { expected_revision: revision } });
   expect((await plane.call('get_peer', { id: 'web-1' })).name).toBe('web-1');
+});
+
+test('a peer named by its overlay address or in other letters is held to the revision as one named by its id', async () => {
+  await using plane = await openPlane();
+  const { id, status, revision } = await plane.call('get_peer', { id: 'web-1' });
+  for (const name of [id, 'WEB-1', status.address]) {
+    const stale = { id: name, revision: revision - 1 };
+    await expect(plane.call('update_peer', { ...stale, labels: {} })).rejects.toMatchObject({ code: 'conflict' });
+    await expect(plane.call('delete_peer', stale)).rejects.toMatchObject({ code: 'conflict' });
+    const patch = await plane.send('PATCH', `/peers/${name}`, { 'if-match': '"p_none.1"' }, { labels: {} });
+    expect([name, patch.status]).toEqual([name, 412]);
+  }
+  expect((await plane.call('get_peer', { id })).labels).toEqual({ role: 'web' });
+  await plane.call('update_peer', { id: status.address, revision, labels: { role: 'db' } });
+  expect((await plane.call('get_peer', { id })).labels).toEqual({ role: 'db' });
+});
+
+test('where the record of a named revision cannot be told, nothing is written', async () => {
+  await using plane = await openPlane();
+  const { services } = plane.kit;
+  const context = {
+    services,
+    caller: person('admin', plane.workspace, 'ada'),
+    workspace: plane.workspace,
+    requestId: 'r_test',
+    face: 'rest',
+    origin: 'test',
+    signal: AbortSignal.timeout(10_000),
+  } as const;
+  // An operation that finds a record where nobody else does.
+  const operation = {
+    addresses: 'MeshPolicy',
+    run: ({ id }: { id: string }, { services: given }: CallContext<Services>) =>
+      given.store.get(plane.workspace, { kind: 'MeshPolicy', name: id.replace('the-', '') }).then((record) =>
+        given.store.commit(plane.workspace, record ? [{ op: 'delete', key: record, revision: record.revision }] : [], {
+          actor: 'user:ada',
+          reason: 'test',
+          requestId: 'r_test',
+        }),
+      ),
+  };
+  await expect(runExpecting(operation as never, { id: 'the-base', revision: 1 }, context)).rejects.toMatchObject({
+    code: 'conflict',
+    details: { expected_revision: 1 },
+  });
+  expect((await plane.call('get_policy', { id: 'base' })).name).toBe('base');
 });
 
 test('what waits for approval is held to the revision when it is approved', async () => {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { ProblemCode } from '../core/errors.ts';
+import type { MeshError, ProblemCode } from '../core/errors.ts';
 import { operations } from '../tools/index.ts';
 import { buildKit, type Kit, person } from './kit.ts';
 import { type Operation, sampleOf } from './sample-requests.ts';
@@ -80,6 +80,26 @@ test('who may not list peers is not told their names', async () => {
     message: 'There is no peer "web1".',
     details: {},
   });
+});
+
+test.each([
+  ['peers', { action: 'DENY', peerSelector: { peers: ['web1'] } }, 'web1', 'qqq'],
+  ['networks', { network: 'defualt', action: 'DENY', peerSelector: {} }, 'defualt', 'qqq'],
+])('who may not list %s is told no name where a policy names an unknown one', async (_what, spec, near, far) => {
+  await using it = await scene();
+  const all = person('admin', it.workspace);
+  const writer = { ...all, scopesIn: () => new Set(['network:write' as const]) };
+  const refused = (as: typeof all, text: string): Promise<MeshError> => {
+    const given = JSON.parse(JSON.stringify(spec).replace(near, text));
+    return it.kit.call('create_policy', { name: 'new', spec: given }, { as, workspace: it.workspace }).catch((e) => e);
+  };
+  const told = await refused(all, near);
+  expect(told.message).toMatch(/"web-1"|There are: default/);
+  const [nearby, nowhere] = [await refused(writer, near), await refused(writer, far)];
+  const said = ({ code, message, details }: MeshError) => JSON.stringify([code, message, details]);
+  expect(nearby.code).toBe('invalid_input');
+  expect(said(nearby).replaceAll(near, far)).toBe(said(nowhere));
+  expect(said(nearby)).not.toMatch(/web-1|default|offered/);
 });
 
 test.each([

@@ -38,9 +38,9 @@ export async function pointingAt<T>(place: (index: number) => string, work: Prom
   } catch (error) {
     if (!(error instanceof MeshError) || error.code !== 'invalid_input') throw error;
     const errors = (error.details['errors'] ?? []) as readonly FieldError[];
-    const placed = errors.map(({ pointer, detail }) => ({
-      pointer: pointer.replace(/^\/changes\/(\d+)/, (_, index: string) => place(Number(index))),
-      detail,
+    const placed = errors.map((field) => ({
+      ...field,
+      pointer: field.pointer.replace(/^\/changes\/(\d+)/, (_, index: string) => place(Number(index))),
     }));
     throw new MeshError('invalid_input', sentenceOf(placed), { ...error.details, errors: placed }, { cause: error });
   }

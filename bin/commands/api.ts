@@ -10,6 +10,8 @@ export interface ApiRequest {
   /** Asked without a token. */
   readonly anonymous?: true;
   readonly timeoutMs?: number;
+  /** For resources as documents, which `mesh apply` takes, in place of JSON. */
+  readonly asDocuments?: true;
 }
 
 /** The control plane cannot tell which workspace is meant. */
@@ -22,13 +24,13 @@ export class WorkspaceNeeded extends CliError {
 const TIMEOUT_MS = 60_000;
 
 /**
- * Calls the control plane and answers its JSON.
+ * Calls the control plane and answers its JSON, or what its YAML says.
  *
  * @throws CliError "title: detail" with the exit code of the problem's class; what to do is said in commands and options
  */
 export async function callApi({ server, token, workspace }: Target, request: ApiRequest): Promise<unknown> {
   if (!request.anonymous) requireSession({ token });
-  const headers: Record<string, string> = { accept: 'application/json' };
+  const headers: Record<string, string> = { accept: request.asDocuments ? 'application/yaml' : 'application/json' };
   if (token) headers['authorization'] = `Bearer ${token}`;
   if (workspace) headers['x-workspace-id'] = workspace;
   if (request.body !== undefined) headers['content-type'] = request.contentType ?? 'application/json';
@@ -42,6 +44,7 @@ export async function callApi({ server, token, workspace }: Target, request: Api
     throw new CliError(`${server} does not answer (${reasonOf(error)}). Is meshd running there?`, EXIT.unavailable);
   });
   const text = await response.text();
+  if (response.ok && request.asDocuments) return (await import('js-yaml')).load(text);
   const answer = parseJson(text);
   if (response.ok) return answer;
   const problem = (answer ?? {}) as Record<string, unknown>;

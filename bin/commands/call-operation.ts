@@ -1,4 +1,5 @@
 import type { AnyOperation } from '../../core/operation.ts';
+import type { ApiRequest } from './api.ts';
 import { CliError, EXIT } from './exit.ts';
 import { requestOf } from './operation-options.ts';
 import type { Target } from './session.ts';
@@ -9,12 +10,12 @@ export async function callOperation(
   target: Target,
   operation: AnyOperation<never>,
   values: Readonly<Record<string, unknown>>,
-  { body, timeoutMs }: { readonly body?: string | undefined; readonly timeoutMs?: number } = {},
+  { body, ...how }: { readonly body?: string | undefined } & Pick<ApiRequest, 'timeoutMs' | 'asDocuments'> = {},
 ): Promise<unknown> {
   requireTokenFor(operation, target);
   const workspace = target.workspace ?? (isInWorkspacePath(operation) ? await existingWorkspace(target) : undefined);
   const request = requestOf(operation, values, body, workspace);
-  return callInWorkspace(target, { ...request, ...(timeoutMs !== undefined && { timeoutMs }) });
+  return callInWorkspace(target, { ...request, ...how });
 }
 
 /** Whether the path names the workspace. One that is to be deleted is never found, but named by who deletes it. */

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { type Answer, answering, yamlOf } from './answer.ts';
+import { type Answer, answering, formatIn, yamlOf } from './answer.ts';
 import { callOperation } from './call-operation.ts';
 import { LISTINGS, type Listing } from './lists.ts';
 import { fieldsOf, labelsOf, optionOf, pathFieldsOf, valuesOf } from './operation-options.ts';
@@ -12,10 +12,21 @@ export function addListCommands(program: Command): void {
   for (const listing of LISTINGS) addListCommand(program, listing);
 }
 
-type ListOptions = TargetOptions & Readonly<Record<string, unknown>> & { readonly labels?: string };
+type ListOptions = TargetOptions &
+  Parameters<typeof formatIn>[0] &
+  Readonly<Record<string, unknown>> & { readonly labels?: string };
+type Labels = Readonly<Record<string, string>>;
 interface Page {
-  readonly items: readonly { readonly labels?: Readonly<Record<string, string>> }[];
+  readonly items: readonly { readonly labels?: Labels }[];
   readonly next_cursor?: string;
+}
+
+/** A page of resources as documents. */
+interface DocumentPage {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly metadata: { readonly continue?: string };
+  readonly items: readonly { readonly metadata: { readonly labels?: Labels } }[];
 }
 
 /** Pages are the command's own matter where all of them are shown. */
@@ -35,17 +46,23 @@ function addListCommand(program: Command, listing: Listing): void {
   answering(command, async (...args: unknown[]): Promise<Answer> => {
     const [id, options] = (one ? args : [undefined, ...args]) as [string | undefined, ListOptions];
     const target = targetOf(options);
+    const asDocuments = formatIn(options) === 'yaml';
     if (one && id !== undefined) {
-      const value = await callOperation(target, one, { [pathFieldsOf(one)[0] ?? 'id']: id });
+      const value = await callOperation(target, one, { [pathFieldsOf(one)[0] ?? 'id']: id }, howOf(one, asDocuments));
       return { value, text: isPage(value) ? textOf(value, columns) : (await yamlOf(value)).trimEnd() };
     }
     const values = valuesOf(fields, options);
-    const page = isWhole ? await allPages(target, list, values) : await callOperation(target, list, values);
     const labels = isFilteredHere ? Object.entries(labelsOf(options.labels ?? '', '--labels')) : [];
+    const hasLabels = (of: Labels | undefined) => labels.every(([key, wanted]) => of?.[key] === wanted);
+    if (asDocuments && list.shows) {
+      const { items, ...head } = await documentsOf(target, list, values);
+      return { value: { ...head, items: items.filter(({ metadata }) => hasLabels(metadata.labels)) } };
+    }
+    const page = isWhole ? await allPages(target, list, values) : await callOperation(target, list, values);
     const { items } = page as Page;
     const value = {
       ...(page as Page),
-      items: items.filter((item) => labels.every(([key, wanted]) => item.labels?.[key] === wanted)),
+      items: items.filter((item) => hasLabels(item.labels)),
     };
     return { value, text: textOf(value, columns) };
   });
@@ -73,5 +90,21 @@ export async function allPages(
     items.push(...page.items);
     cursor = page.next_cursor;
     if (cursor === undefined) return { items };
+  }
+}
+
+function howOf({ shows }: Listing['list'], asDocuments: boolean): { readonly asDocuments?: true } {
+  return asDocuments && shows ? { asDocuments } : {};
+}
+
+/** Every page as one list that `mesh apply` takes. */
+async function documentsOf(target: Target, list: Listing['list'], values: object): Promise<DocumentPage> {
+  const items: DocumentPage['items'][number][] = [];
+  for (let cursor: string | undefined; ; ) {
+    const asked = { ...values, limit: PAGE, ...(cursor !== undefined && { cursor }) };
+    const page = (await callOperation(target, list, asked, { asDocuments: true })) as DocumentPage;
+    items.push(...page.items);
+    cursor = page.metadata.continue;
+    if (cursor === undefined) return { ...page, items };
   }
 }

@@ -169,7 +169,8 @@ export async function readableAgent(context: Reading, id: string): Promise<Agent
   throw new MeshError('forbidden', 'Without the scope network:read an agent reads itself and its own line only.');
 }
 
-async function ownAgent(context: Context, id: string): Promise<AgentRecord> {
+/** The caller's own agent. @throws MeshError `forbidden` for another, whether there is one or not */
+export async function ownAgent(context: Context, id: string): Promise<AgentRecord> {
   const { caller } = context;
   if (caller?.kind !== 'agent') throw new MeshError('forbidden', 'Only an agent delegates, with its own agent token.');
   const agent = await findAgent(context, id === 'self' ? caller.id : id).catch(() => undefined);

@@ -9,7 +9,7 @@ import type { Scope } from '../scope.ts';
 import type { Services } from '../services.ts';
 import { type AgentManifest, isAsWritten } from './agent-manifest.ts';
 import { DELEGATES, MAKES_ROOT_AGENTS } from './agent-request.ts';
-import { type NewAgent, newRootAgent, newSubAgent } from './agents.ts';
+import { type NewAgent, newRootAgent, newSubAgent, ownAgent } from './agents.ts';
 import { isLive } from './delegation.ts';
 
 type Context = CallContext<Pick<Services, 'store' | 'clock' | 'states' | 'keys'>>;
@@ -44,6 +44,7 @@ export async function applyAgents(
   const applied: AppliedAgent[] = [];
   for (const [index, manifest] of manifests.entries()) {
     const { metadata } = manifest;
+    await placed(`${at(index)}/spec`, metadata.name, () => requireTold(context, manifest));
     const stored = lookUp(agents, normalizeName(metadata.name));
     const spec = withPeerIds(manifest.spec, peerIdsOf(peers), `${at(index)}/spec`);
     if (isThere(stored, manifest, spec, services.clock.now())) {
@@ -81,6 +82,14 @@ function isThere(
   );
 }
 
+/** Whether there is such an identity is told to who may read it or make it: nobody else, by any answer. */
+async function requireTold(context: Context, { spec }: AgentManifest): Promise<void> {
+  if (context.caller?.scopesIn(context.workspace).has('network:read')) return;
+  if (!('parentRef' in spec)) return requireScope(context, MAKES_ROOT_AGENTS);
+  requireScope(context, DELEGATES);
+  await ownAgent(context, spec.parentRef.name);
+}
+
 function newAgent(context: Context, { metadata, spec }: AgentManifest): Promise<NewAgent> {
   const { name, labels, annotations } = metadata;
   if ('parentRef' in spec) {
@@ -104,7 +113,7 @@ async function placed<T>(at: string, name: string, work: () => Promise<T>): Prom
   } catch (error) {
     if (!(error instanceof MeshError)) throw error;
     const errors = (error.details['errors'] ?? []) as readonly FieldError[];
-    const details = errors.map(({ pointer, detail }) => ({ pointer: at + pointer, detail }));
+    const details = errors.map((error) => ({ ...error, pointer: at + error.pointer }));
     throw new MeshError(
       error.code,
       `AgentIdentity ${name}: ${error.message}`,

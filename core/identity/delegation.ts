@@ -1,5 +1,5 @@
 import type { Caller } from '../caller.ts';
-import { formatDuration, parseDuration } from '../duration.ts';
+import { formatDuration, parseDuration, roughDuration } from '../duration.ts';
 import { MeshError } from '../errors.ts';
 import type { EgressRule } from '../network/policy.ts';
 import { type AgentRecord, type PolicyPreset, PRESETS } from '../network/resources.ts';
@@ -41,7 +41,7 @@ export function narrowed(parent: AgentRecord, request: DelegateRequest, caller: 
   const expiresAt = now + parseTtl(request.ttl);
   const parentEnds = parseInstant(parent.spec.expiresAt);
   if (expiresAt > parentEnds) {
-    const rest = formatDuration(Math.max(0, parentEnds - now));
+    const rest = roughDuration(Math.max(0, parentEnds - now));
     throw new MeshError(
       'forbidden',
       `A sub-agent cannot outlive its parent, which ends in ${rest}: ask for a shorter ttl.`,

@@ -76,8 +76,8 @@ export function checkReferences(state: NetworkState, after: NetworkState, planne
 
 export function unknownNetwork(pointer: string, network: string, { networks }: NetworkState): MeshError {
   const known = [...networks.keys()].slice(0, 10).join(', ');
-  const detail = `There is no network ${JSON.stringify(network)}. There are: ${known || 'none'}.`;
-  return invalidInput([{ pointer, detail }], detail);
+  const detail = `There is no network ${JSON.stringify(network)}.`;
+  return invalidInput([{ pointer, detail, offered: `${detail} There are: ${known || 'none'}.` }], detail);
 }
 
 const NAMES_SHOWN = 5;

@@ -1,4 +1,4 @@
-import { MeshError } from '../errors.ts';
+import { type FieldError, MeshError } from '../errors.ts';
 import { foldName } from '../record.ts';
 
 /** Names that an error offers. */
@@ -28,13 +28,27 @@ export function notFound(
 
 /** The error with its names said, or without them where the caller may not list them. */
 export function withNearest(error: MeshError, mayList: () => boolean): MeshError {
-  const { nearest, more, ...details } = error.details;
-  if (error.code !== 'not_found' || !Array.isArray(nearest)) return error;
+  const { nearest, more, errors, ...details } = error.details;
+  if (Array.isArray(errors)) return withOffers(error, errors as readonly FieldError[], mayList);
+  if (!Array.isArray(nearest)) return error;
   if (!mayList()) return new MeshError(error.code, error.message, details, { cause: error });
   const names = nearest.map((name) => JSON.stringify(name));
   const others = typeof more === 'number' ? ` (and ${more} more)` : '';
   const offer = names.length > 1 ? `${names.slice(0, -1).join(', ')} or ${names.at(-1)}` : names[0];
   return new MeshError(error.code, `${error.message} Did you mean ${offer}${others}?`, error.details, { cause: error });
+}
+
+/** The message says the details word for word, so the names go to the same places of it. */
+function withOffers(error: MeshError, fields: readonly FieldError[], mayList: () => boolean): MeshError {
+  if (fields.every(({ offered }) => offered === undefined)) return error;
+  const isTold = mayList();
+  let { message } = error;
+  const errors = fields.map(({ offered, ...field }): FieldError => {
+    if (offered === undefined || !isTold) return field;
+    message = message.replace(field.detail, () => offered);
+    return { ...field, detail: offered };
+  });
+  return new MeshError(error.code, message, { ...error.details, errors }, { cause: error });
 }
 
 /** The names that somebody may have meant, the nearest first: `web1` for `web-1` and `web-12`, `wbe-1` for `web-1`. */

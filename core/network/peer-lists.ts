@@ -43,7 +43,7 @@ export function peerIdsOf(peers: Peers): PeerIds {
  */
 export function withPeerIds<T>(value: T, ids: PeerIds, at: string): T {
   const { stored, unknown } = resolved(value, ids);
-  const errors = unknown.map(({ path, detail }): FieldError => ({ pointer: at + jsonPointer(path), detail }));
+  const errors = unknown.map(({ path, ...said }): FieldError => ({ pointer: at + jsonPointer(path), ...said }));
   if (errors.length > 0) throw invalidInput(errors.slice(0, MAX_FIELD_ERRORS), sentenceOf(errors));
   return stored;
 }
@@ -51,6 +51,8 @@ export function withPeerIds<T>(value: T, ids: PeerIds, at: string): T {
 interface UnknownPeer {
   readonly path: readonly (string | number)[];
   readonly detail: string;
+  /** The same with the nearest names. */
+  readonly offered?: string;
 }
 
 /** The peers that a spec lists and nobody knows. */
@@ -63,7 +65,7 @@ function resolved<T>(value: T, ids: PeerIds): { readonly stored: T; readonly unk
   const stored = mapLists(value, (list, path) => {
     const found = list.map((text, index) => {
       const id = ids.idOf(text);
-      if (id === undefined) unknown.push({ path: [...path, index], detail: unknownPeer(text, ids) });
+      if (id === undefined) unknown.push({ path: [...path, index], ...unknownPeer(text, ids) });
       return id ?? text;
     });
     return [...new Set(found)];
@@ -92,10 +94,11 @@ function shownName(id: string, peers: Peers): string {
   return name === undefined || PEER_ID.test(name) ? id : name;
 }
 
-function unknownPeer(text: string, ids: PeerIds): string {
-  const near = nearest(normalizeName(text).toLowerCase(), ids.names());
-  const hint = near.length > 0 ? `Did you mean ${near.map((name) => JSON.stringify(name)).join(' or ')}?` : SEE_PEERS;
-  return `There is no peer ${JSON.stringify(text)}. ${hint}`;
+function unknownPeer(text: string, ids: PeerIds): Omit<UnknownPeer, 'path'> {
+  const what = `There is no peer ${JSON.stringify(text)}.`;
+  const near = nearest(normalizeName(text).toLowerCase(), ids.names()).map((name) => JSON.stringify(name));
+  const offered = `${what} Did you mean ${near.join(' or ')}?`;
+  return { detail: `${what} ${SEE_PEERS}`, ...(near.length > 0 && { offered }) };
 }
 
 const SEE_PEERS = 'Write the name or the id of a peer, or select by labels.';

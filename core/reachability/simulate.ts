@@ -105,8 +105,8 @@ export const simulateInputSchema = z
     const ids = peerNamesAsIds(new Set(input.peers.map((peer) => peer.name)));
     input.policies.forEach((policy, index) => {
       claim('policies', index, policies, policy.name);
-      for (const { path, detail } of unknownPeers(policy.spec, ids)) {
-        context.addIssue({ code: 'custom', path: ['policies', index, 'spec', ...path], message: detail });
+      for (const { path, detail, offered = detail } of unknownPeers(policy.spec, ids)) {
+        context.addIssue({ code: 'custom', path: ['policies', index, 'spec', ...path], message: offered });
       }
     });
   });

@@ -38,8 +38,10 @@ export async function requireApprover(
   if (administrators.has(name) || members.has(name)) return name;
   const scopes = caller?.scopesIn(workspace);
   const told = [
-    ...(scopes?.has('users:write') ? administrators : []),
-    ...(scopes?.has('network:read') ? members : []),
+    ...new Set([
+      ...(scopes?.has('users:write') ? administrators : []),
+      ...(scopes?.has('network:read') ? members : []),
+    ]),
   ].toSorted();
   const names = told.length === 0 ? '' : `, such as ${told.slice(0, MAX_NAMED).join(', ')}`;
   const detail = `Name a person who may approve here, by user name or id: an operator or admin of the workspace, or a platform administrator${names}.`;

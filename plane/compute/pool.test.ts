@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { type HeavyCall, JsonText } from '../../core/compute/compute.ts';
 import { MeshError } from '../../core/errors.ts';
-import type { ComputeLimits } from './limits.ts';
+import { COMPUTE_LIMITS, type ComputeLimits } from './limits.ts';
 import type { Writes } from './messages.ts';
 import { buildComputePool } from './pool.ts';
 import { type Thread, ThreadDied } from './thread.ts';
@@ -197,4 +197,11 @@ test('at the end what runs and what waits is refused, every thread has ended, an
     Array(3).fill('The control plane is stopping: try again when it is back.'),
   );
   expect(threads).toEqual([expect.objectContaining({ ended: true })]);
+});
+
+test('one caller may ask about all 56 pairs of eight peers at once', async () => {
+  const { pool, begun, send } = scene({ waiting: COMPUTE_LIMITS.waiting });
+  send(...Array.from({ length: 56 }, (_, index) => `a-planner-${index}`));
+  await settled();
+  expect([begun.length, pool.counts.waiting, pool.counts.refused]).toEqual([1, 55, 0]);
 });

@@ -182,9 +182,9 @@ export function buildComputePool({ startThread, limits, clock, log }: PoolOption
 }
 
 const NO_ROOM: Readonly<Record<Full, string>> = {
-  everyone: 'Too many questions about whole networks are being answered.',
-  tenant: 'Too many questions about whole networks of this workspace are being answered.',
-  principal: 'Too many of your questions about whole networks are being answered: ask them one after the other.',
+  everyone: 'Too many questions about networks are being answered.',
+  tenant: 'Too many questions about networks of this workspace are being answered.',
+  principal: 'Too many of your questions are being answered: ask fewer at once.',
 };
 
 function died({ outOfMemory }: ThreadDied): MeshError {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { parseYaml } from '../../bin/yaml.ts';
+import { MeshError } from '../../core/errors.ts';
 import type { Scope } from '../../core/scope.ts';
 import { serveFaces } from '../faces-kit.ts';
 import { buildScene, reachOf } from './scene.ts';
@@ -241,4 +242,21 @@ it('an agent that is made or ended is part of a snapshot and of what changed bet
   expect(ended.changed).toMatchObject([
     { name: 'deployer', changes: [{ path: '/status/phase', old: 'Active', new: 'Revoked' }] },
   ]);
+});
+
+it('an agent that may not read agents learns from no answer whether an identity is there', async () => {
+  await using at = await scene();
+  const boss = await at.agent('boss', ['agents:delegate', 'network:read'], { reach: reachOf('web') });
+  await at.child(boss.token, 'scout', ['agents:delegate']);
+  for (const scopes of [['network:write'], ['network:write', 'agents:delegate']] as const) {
+    const writer = await at.agent(`writer-${scopes.length}`, scopes, { reach: reachOf('web') });
+    const answers = new Set<string>();
+    for (const name of ['scout', 'nobody', 'boss']) {
+      for (const document of [child(name), child(name, {}, 'nobody'), identity(name, { ttl: '1h' })]) {
+        const error = await at.apply(writer.token, document).catch((thrown: unknown) => thrown);
+        answers.add(error instanceof MeshError ? error.code : 'answered');
+      }
+    }
+    expect([...answers]).toEqual(['forbidden']);
+  }
 });

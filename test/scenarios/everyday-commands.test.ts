@@ -50,6 +50,25 @@ async function threePeers(): Promise<void> {
   }
 }
 
+test('what mesh peers, policies, networks and agents print as YAML is a file that mesh apply takes', async () => {
+  await threePeers();
+  const file = path.join(home, 'exported.yaml');
+  writeFileSync(file, POLICY);
+  await run('apply', '-f', file);
+  await run('admin', 'create-agent', '--name', 'planner');
+  for (const verb of ['peers', 'policies', 'networks', 'agents']) {
+    const text = await run(verb, '-o', 'yaml');
+    const { kind, items } = load(text) as { kind: string; items: unknown[] };
+    expect([verb, kind, items.length > 0]).toEqual([verb, 'List', true]);
+    writeFileSync(file, text);
+    const applied = JSON.parse(await run('apply', '-f', file, '-o', 'json'));
+    expect(new Set(applied.items.map(({ result }: { result: string }) => result))).toEqual(new Set(['unchanged']));
+  }
+  const labelled = load(await run('peers', '--labels', 'env=prod', '-o', 'yaml')) as { items: unknown[] };
+  expect(labelled.items).toMatchObject([{ kind: 'MeshPeer', metadata: { name: 'web-1' } }]);
+  expect(load(await run('policies', 'web-to-db', '-o', 'yaml'))).toMatchObject({ kind: 'MeshPolicy' });
+});
+
 test('mesh peers is a table with address, online and labels; one of them is shown in full by its name', async () => {
   await threePeers();
   const [titles, ...rows] = rowsOf(await run('peers'));

@@ -56,3 +56,11 @@ test('a session ends after 12 hours, and at logout', async () => {
   await harness.api('POST', '/api/v1/users/logout', { token: other });
   expect(await status(other)).toBe(401);
 });
+
+test('a join link names the port that the plane took where it was to take a free one', async () => {
+  await using plane = await startHarness();
+  const place = await plane.workspace();
+  const { body } = await plane.api('POST', '/api/v1/token/generate', { ...place, body: { name: 'link', expiry: '' } });
+  const link = Object.values(body as Record<string, unknown>).find((value) => String(value).startsWith('mesh://'));
+  expect(new URL(String(link)).searchParams.get('server')).toBe(plane.url);
+});

@@ -50,6 +50,32 @@ test('a policy that isolates is named, with the policy that would let the connec
   });
 });
 
+test.each([
+  [
+    'a policy that only others may pass',
+    {
+      action: 'ALLOW',
+      peerSelector: { peers: ['db-1'] },
+      ingress: [{ from: [{ peerSelector: { peers: ['web-1'] } }] }],
+    },
+  ],
+  ['a policy that isolates it', { action: 'DENY', peerSelector: { peers: ['db-1'] }, ingress: [{}], egress: [{}] }],
+  ['a policy that closes everyone', { action: 'DENY', peerSelector: {}, ingress: [{}], egress: [{}] }],
+])('what would open %s is planned as it is, and opens the port of the two peers alone', async (_what, spec) => {
+  await using kit = await buildHistoryKit();
+  for (const name of ['web-1', 'db-1', 'visitor', 'guest', 'stranger']) await kit.join(name, {});
+  await kit.ask('create_policy', { name: 'shut', spec });
+  const { would_fix } = await kit.ask('explain_denial', { src: 'visitor', dst: 'db-1', port: 5432 });
+  const [{ changes, opens_pairs }] = would_fix as [{ changes: object[]; opens_pairs: number }];
+  const expectations = [{ src: 'visitor', dst: 'db-1', protocol: 'TCP', port: 5432, expect: 'allow' }];
+  const { effect } = await kit.ask('plan_network_change', { intent: 'let the visitor in', changes, expectations });
+  expect(opens_pairs).toBe(1);
+  expect(effect).toMatchObject({
+    opened: [{ src: 'visitor', dst: 'db-1', protocol: 'TCP', from: 5432, to: 5432 }],
+    closed: [],
+  });
+});
+
 test('what is allowed is no denial, and says who is offline', async () => {
   await using kit = await scene();
   expect(await kit.ask('explain_denial', { src: 'web-1', dst: 'db-1', port: 5432 })).toEqual({

@@ -3,13 +3,15 @@ import { effectOf } from '../intent/effect.ts';
 import { isOfAgent } from '../intent/revert.ts';
 import { type NetworkChange, planChanges } from '../network/changes.ts';
 import { agentOf, modelOf } from '../network/model.ts';
-import type { PolicySpec } from '../network/policy.ts';
+import { withPeerNames } from '../network/peer-lists.ts';
+import { policyInputSchema } from '../network/policy.ts';
 import type { NetworkState } from '../network/state.ts';
 import type { NetworkStates } from '../network/states.ts';
 import { compile } from '../reachability/engine.ts';
-import { type Blocker, type ConnectivityQuery, type Explanation, explain, type Fix } from '../reachability/explain.ts';
+import { type Blocker, type ConnectivityQuery, type Explanation, explain } from '../reachability/explain.ts';
 import type { PeerInput } from '../reachability/model.ts';
 import type { Reachability } from '../reachability/reachability.ts';
+import { droppingRules, sparing } from './spare-pair.ts';
 
 /** One thing to do. All that are answered, in their order, open what was asked: that was computed, not assumed. */
 export type FixStep =
@@ -17,7 +19,7 @@ export type FixStep =
       /** For `plan_network_change`, as they are. */
       readonly change: 'apply_changes';
       readonly changes: readonly NetworkChange[];
-      /** Ordered pairs of peers that they open and close; more than one opens where others have the same labels. */
+      /** Ordered pairs of peers that they open and close; more than one opens where nothing narrower does. */
       readonly opens_pairs: number;
       readonly closes_pairs: number;
     }
@@ -57,7 +59,7 @@ export function wouldFix(
       if (changes.length === 0) return moves;
       const effect = effectOf(reachOf(state), reachOf(after));
       const counts = { opens_pairs: effect.openedPairs, closes_pairs: effect.closedPairs };
-      return [...moves, { change: 'apply_changes', changes, ...counts }];
+      return [...moves, { change: 'apply_changes', changes: withPeerNames(changes, state.peers), ...counts }];
     }
     const [blocker] = explanation.blocked_by;
     const subject = explanation.steps.find(({ result }) => result === 'fail')?.subject ?? query.src;
@@ -74,18 +76,22 @@ export function wouldFix(
       if (network === undefined) return [];
       changes = [...changes, { action: 'update', resource: 'MeshPeer', name: query.src, network }];
     } else {
-      const next = policyChanges(state, changes, explanation, query, (made) => {
-        const then = changesMade(state, made, instant);
-        if (!then) return undefined;
-        const reach = reachOf(then);
-        const isOpen = explain(reach, query).verdict === 'reachable';
-        return isOpen ? effectOf(reachOf(after), reach).closedPairs : undefined;
-      });
+      const next = policyChanges(state, explanation, query)
+        .map((ways) => [...changes, ...ways])
+        .find((made) => {
+          const then = canBeAsked(made) ? changesMade(state, made, instant) : undefined;
+          return then && explain(reachOf(then), query).verdict === 'reachable';
+        });
       if (!next) return [];
       changes = next;
     }
   }
   return [];
+}
+
+/** A list of peers may be full, and a rule have no room for one more. */
+function canBeAsked(changes: readonly NetworkChange[]): boolean {
+  return changes.every((change) => !('spec' in change) || policyInputSchema.safeParse(change.spec).success);
 }
 
 function changesMade(state: NetworkState, changes: readonly NetworkChange[], now: number): NetworkState | undefined {
@@ -136,72 +142,55 @@ function moveFor(
   }
 }
 
-/** Policies that open what is left; of two ways that do, the one that closes less. */
+/**
+ * Ways to open what is left by policies, the narrower first: every rule that refuses the pair spares it, or, where that
+ * cannot be written, is gone for everyone.
+ */
 function policyChanges(
   state: NetworkState,
-  before: readonly NetworkChange[],
-  { would_fix: fixes, blocked_by: blockers }: Explanation,
+  { would_fix: fixes }: Explanation,
   { src, dst }: ConnectivityQuery,
-  closes: (changes: readonly NetworkChange[]) => number | undefined,
-): readonly NetworkChange[] | undefined {
-  const isHeld = (name: string | null) => name !== null && isOfAgent(state.policies.get(name));
-  if (fixes.length === 0 || fixes.some(({ policy }) => isHeld(policy))) return undefined;
-  const removed = withoutRules(state, fixes);
+): readonly (readonly NetworkChange[])[] {
+  if (fixes.length === 0 || fixes.some(({ policy }) => policy !== null && isOfAgent(state.policies.get(policy)))) {
+    return [];
+  }
+  const nameFor = freeNames(state);
   const added = fixes.filter((fix) => fix.change === 'add_policy');
   const written = added.map(({ direction, spec }): NetworkChange => {
-    const name = freeName(state, `allow-${src}-to-${dst}${added.length > 1 ? `-${direction}` : ''}`);
+    const name = nameFor(`allow-${src}-to-${dst}`, added.length > 1 ? `-${direction}` : '');
     return { action: 'create', resource: 'MeshPolicy', name, spec };
   });
-  const own = [...before, ...removed, ...written];
-  const cost = closes(own);
-  if (cost === 0) return own;
-  const joined = added.map(({ direction, spec }): NetworkChange | undefined => {
-    const isolating = blockers.find((one) => one.direction === direction && one.reason_code.endsWith('_ISOLATED'));
-    const old = isolating?.policy == null ? undefined : state.policies.get(isolating.policy)?.spec;
-    if (!old || !isolating?.policy || old.action !== 'ALLOW' || isHeld(isolating.policy)) return undefined;
-    const rules =
-      direction === 'ingress'
-        ? { ingress: [...(old.ingress ?? []), ...(spec.ingress ?? [])] }
-        : { egress: [...(old.egress ?? []), ...(spec.egress ?? [])] };
-    return { action: 'update', resource: 'MeshPolicy', name: isolating.policy, spec: { ...old, ...rules } };
+  const ends = { src: state.peers.get(src), dst: state.peers.get(dst) };
+  const spared = fixes.flatMap((fix) => {
+    const [subject, other] = fix.direction === 'egress' ? [ends.src, ends.dst] : [ends.dst, ends.src];
+    return fix.change === 'spare_pair' && subject && other ? [{ ...fix, subject, other }] : [];
   });
-  const others = [...before, ...removed, ...joined.filter((change) => change !== undefined)];
-  const isWhole = added.length > 0 && joined.every((change) => change !== undefined);
-  const less = isWhole ? closes(others) : undefined;
-  if (less !== undefined && (cost === undefined || less < cost)) return others;
-  return cost === undefined ? undefined : own;
-}
-
-/** A direction whose last rule goes goes too, and a policy without either: with no rules it would isolate. */
-function withoutRules(state: NetworkState, fixes: readonly Fix[]): NetworkChange[] {
-  const gone = new Map<string, { readonly ingress: Set<number>; readonly egress: Set<number> }>();
-  for (const fix of fixes) {
-    if (fix.change !== 'remove_rule') continue;
-    const of = gone.get(fix.policy) ?? { ingress: new Set<number>(), egress: new Set<number>() };
-    gone.set(fix.policy, of);
-    of[fix.direction].add(fix.rule_index);
-  }
-  return [...gone].flatMap(([name, { ingress: inward, egress: outward }]): NetworkChange[] => {
-    const spec = state.policies.get(name)?.spec;
-    if (!spec) return [];
-    const { ingress, egress, ...rest } = spec;
-    const left = <R>(rules: readonly R[] | undefined, of: ReadonlySet<number>) => {
-      const kept = rules?.filter((_, index) => !of.has(index));
-      return kept?.length === 0 && of.size > 0 ? undefined : kept;
-    };
-    const [into, out] = [left(ingress, inward), left(egress, outward)];
-    if (into === undefined && out === undefined) return [{ action: 'delete', resource: 'MeshPolicy', name }];
-    const next: PolicySpec = { ...rest, ...(into && { ingress: into }), ...(out && { egress: out }) };
-    return [{ action: 'update', resource: 'MeshPolicy', name, spec: next }];
+  const refusing = [...Map.groupBy(spared, ({ policy }) => policy)].flatMap(([name, rules]) => {
+    const record = state.policies.get(name);
+    return record ? [{ record, rules }] : [];
   });
+  const narrow = refusing.flatMap(({ record, rules }) =>
+    sparing(record, rules, (subject) => nameFor(record.name, `-for-${subject}`)),
+  );
+  const wide = refusing.map(({ record, rules }) => droppingRules(record, rules));
+  return [
+    [...narrow, ...written],
+    [...wide, ...written],
+  ];
 }
 
 /** Room for a number behind it. */
 const MAX_NAME_LENGTH = 58;
 
-function freeName({ policies }: NetworkState, wanted: string): string {
-  const base = wanted.slice(0, MAX_NAME_LENGTH);
-  let name = base;
-  for (let count = 2; policies.has(name); count++) name = `${base}-${count}`;
-  return name;
+/** Names that no policy has, each given once. What comes last tells them apart and is kept. */
+function freeNames({ policies }: NetworkState): (start: string, end: string) => string {
+  const taken = new Set([...policies.keys()].map((name) => name.toLowerCase()));
+  return (start, end) => {
+    const tail = end.slice(0, MAX_NAME_LENGTH / 2);
+    const base = start.slice(0, MAX_NAME_LENGTH - tail.length) + tail;
+    let name = base;
+    for (let count = 2; taken.has(name.toLowerCase()); count++) name = `${base}-${count}`;
+    taken.add(name.toLowerCase());
+    return name;
+  };
 }

@@ -37,7 +37,8 @@ export function riskOf(
   { callerPeer, findings }: { readonly callerPeer: string | undefined; readonly findings: readonly Finding[] },
 ): Risk {
   const found: [RiskLevel, string][] = [];
-  const sensitive = (name: string) => isSensitive(after.peers.get(name) ?? before.peers.get(name));
+  const wasSensitive = (name: string) => isSensitive(before.peers.get(name));
+  const sensitive = (name: string) => wasSensitive(name) || isSensitive(after.peers.get(name));
   const opened = effect.groups.filter((group) => group.opened.length > 0);
   const widest = [...opened, ...(effect.outside ?? [])].reduce(
     (most, group) => Math.max(most, portsIn(group.opened)),
@@ -47,6 +48,10 @@ export function riskOf(
   else if (widest >= MANY_PORTS) found.push(['medium', `opens ${widest} ports of one target`]);
   const reached = [...namesOn(opened, 'dst')].filter(sensitive).length;
   if (reached > 0) found.push(['high', `opens new ways to ${counted(reached, 'sensitive peer')}`]);
+  const unmarked = [...after.peers].filter(
+    ([name, peer]) => peer !== before.peers.get(name) && wasSensitive(name) && !isSensitive(peer),
+  ).length;
+  if (unmarked > 0) found.push(['high', `takes the mark of sensitive data from ${counted(unmarked, 'peer')}`]);
   for (const group of effect.outside ?? []) {
     const reason = outsideRisk(group, group.peers.some(sensitive));
     if (reason) found.push(reason);

@@ -115,8 +115,8 @@ describe('explain', { timeout: 30_000 }, () => {
       spec: {
         network: 'closed',
         action: 'ALLOW',
-        peerSelector: { matchLabels: { role: 'db' } },
-        ingress: [{ ...fromWeb, ports: [{ protocol: 'TCP', port: 5432 }] }],
+        peerSelector: { peers: ['db'] },
+        ingress: [{ from: [{ peerSelector: { peers: ['web'] } }], ports: [{ protocol: 'TCP', port: 5432 }] }],
       },
     });
   });
@@ -177,7 +177,7 @@ function fixed(m: NetworkModel, fixes: readonly Fix[]): NetworkModel {
   const policies = m.policies.map(({ name, spec }) => {
     const copy = structuredClone(spec) as PolicySpec;
     for (const fix of fixes) {
-      if (fix.change !== 'remove_rule' || fix.policy !== name) continue;
+      if (fix.change !== 'spare_pair' || fix.policy !== name) continue;
       if (fix.direction === 'ingress' && copy.ingress) copy.ingress[fix.rule_index] = { from: [nobody] };
       if (fix.direction === 'egress' && copy.egress)
         copy.egress[fix.rule_index] = { to: [nobody] } satisfies EgressRule;

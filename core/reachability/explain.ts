@@ -1,4 +1,4 @@
-import type { EgressRule, IngressRule, PolicySpec, PortEntry, Protocol } from '../network/policy.ts';
+import type { EgressRule, IngressRule, PolicySpec, PortEntry, Protocol, Selector } from '../network/policy.ts';
 import { hasBit } from './bits.ts';
 import type { Endpoint } from './endpoints.ts';
 import type { Direction, PeerInput } from './model.ts';
@@ -38,16 +38,18 @@ export interface Blocker {
 }
 
 /**
- * The smallest change of policy that removes one obstacle. All of them together open the connection asked for.
- * A DENY whose last rule goes must go itself: without rules it would isolate.
+ * What removes one obstacle: a policy for these two alone, or that a rule spares them. All of them together open the
+ * connection asked for.
  */
 export type Fix =
   | { readonly change: 'add_policy'; readonly policy: null; readonly direction: Direction; readonly spec: PolicySpec }
   | {
-      readonly change: 'remove_rule';
+      readonly change: 'spare_pair';
       readonly policy: string;
       readonly direction: Direction;
       readonly rule_index: number;
+      /** Ports of the rule that were not asked about: on them it stays. */
+      readonly keeps: readonly PortEntry[];
     };
 
 export interface Explanation {
@@ -239,42 +241,47 @@ interface Obstacle {
 function fixesOf(reach: Reachability, direction: Direction, obstacle: Obstacle): Fix[] {
   const { ports, table } = reach.parts;
   const { subject, other, scope, allows, denies, isolators } = obstacle;
-  const removals = denies.map(
-    ({ policy, index }): Fix => ({
-      change: 'remove_rule',
+  const spared = denies.map(
+    ({ policy, index, rule }): Fix => ({
+      change: 'spare_pair',
       policy: policy.name,
       direction,
       rule_index: index,
+      keeps: portEntriesOf(ports.describe(ports.minus(rule.ports, scope))),
     }),
   );
   const open = isolators.length > 0 ? NO_PORTS : table.defaultOf(subject.classIndex);
   const lacking = ports.minus(scope, ports.union(open, unionOf(reach, allows)));
-  if (lacking === NO_PORTS) return removals;
+  if (lacking === NO_PORTS) return spared;
   const entry = entryFor(reach, other);
   const own = peerOf(reach, subject);
-  if (entry === undefined || own === undefined) return removals;
+  if (entry === undefined || own === undefined) return spared;
   const rulePorts = portEntriesOf(ports.describe(lacking));
   const withPorts = rulePorts.length > 0 ? { ports: rulePorts } : {};
   const spec: PolicySpec = {
     network: own.network,
     action: 'ALLOW',
-    peerSelector: { matchLabels: { ...own.labels } },
+    peerSelector: onlyPeer(own),
     ...(direction === 'ingress'
       ? { ingress: [{ from: [entry], ...withPorts } satisfies IngressRule] }
       : { egress: [{ to: [entry], ...withPorts } satisfies EgressRule] }),
   };
-  return [...removals, { change: 'add_policy', policy: null, direction, spec }];
+  return [...spared, { change: 'add_policy', policy: null, direction, spec }];
 }
 
 function entryFor(reach: Reachability, { name, external }: Endpoint) {
   if (!external) {
-    const labels = peerOf(reach, { name })?.labels;
-    return labels && { peerSelector: { matchLabels: { ...labels } } };
+    const peer = peerOf(reach, { name });
+    return peer && { peerSelector: onlyPeer(peer) };
   }
   const range = reach.model.externals?.find((one) => one.name === name)?.range;
   if (typeof range !== 'string') return '*' as const;
   if (range.includes('/')) return { ipBlock: { cidr: range } };
   return range.includes('-') ? ('*' as const) : { ipBlock: { cidr: `${range}/${range.includes(':') ? 128 : 32}` } };
+}
+
+function onlyPeer({ uid, name }: PeerInput): Selector {
+  return { peers: [uid ?? name] };
 }
 
 function peerOf(reach: Reachability, { name }: { readonly name: string }): PeerInput | undefined {

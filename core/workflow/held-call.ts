@@ -16,6 +16,7 @@ import { type AnyOperation, type CallContext, type PendingApproval, waitsFor } f
 import { ordered } from '../ordered.ts';
 import type { Kind } from '../record.ts';
 import type { Services } from '../services.ts';
+import { namedPeers } from './named-peers.ts';
 import { runApproved } from './run-approved.ts';
 import { type HeldCall, WORKFLOW_TTL_MS, type WorkflowRecord, workflowDraft } from './workflow-record.ts';
 import { workflowsOf } from './workflows.ts';
@@ -102,6 +103,7 @@ async function ask(
   const writes = touchesNetwork ? need.writes : [];
   const compared = comparison({ states: services.states, state, writes, now });
   const { effect } = compared;
+  const view = viewOfEffect(effect);
   const { kind, id: callerId, subject, name: callerName, interactive, tokenId } = caller;
   const call: HeldCall = {
     operation: name,
@@ -110,6 +112,7 @@ async function ask(
     ...(!isConfidential(operation, input) && { input }),
     asked: withoutSecrets(input, confidential?.input),
     shown: shownDigest(need.writes, compared),
+    named: namedPeers(writes, view, state),
     digest,
     caller: {
       kind,
@@ -132,7 +135,7 @@ async function ask(
       expectations: [],
       records: [],
       shown: need.writes.flatMap(shownWrite),
-      effect: viewOfEffect(effect),
+      effect: view,
       digest,
       diffMarkdown: markdownOf(summary, call, need, effect),
       warnings: isConfidential(operation, input) ? [REPEAT] : [],

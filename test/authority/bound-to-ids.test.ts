@@ -33,6 +33,18 @@ describe('what a person approved for one peer is not carried out for another tha
     expect([...(await scene.state()).policies.keys()]).toEqual(['base']);
   });
 
+  it('and is not approved while a name in it means another peer than when it was asked for', async () => {
+    await using scene = await buildScene({ requireApproval: true });
+    await swap(scene);
+    const raw = { name: 'bot', reach: REACH };
+    const { workflow_id } = await scene.call(scene.ada, 'create_agent', raw);
+    await scene.call(scene.ada, 'update_peer', { id: 'web-1', name: 'secret-1' });
+    await scene.call(scene.ada, 'update_peer', { id: 'old', name: 'web-1' });
+    const review = { id: workflow_id };
+    await expect(scene.call(scene.grace, 'approve_workflow', review)).rejects.toMatchObject({ code: 'conflict' });
+    expect(await scene.call(scene.grace, 'reject_workflow', review)).toMatchObject({ status: 'rejected' });
+  });
+
   it('and is carried out where its peers were not touched', async () => {
     await using scene = await buildScene({ requireApproval: true });
     const raw = { documents: [POLICY, AGENT] };

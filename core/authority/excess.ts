@@ -8,6 +8,7 @@ import type { NetworkState } from '../network/state.ts';
 import { sameValue } from '../network/value.ts';
 import { NO_PORTS, PortSets } from '../reachability/port-sets.ts';
 import type { Reachability } from '../reachability/reachability.ts';
+import { isolationBeyond } from './isolation.ts';
 import { layersOf, reachOf } from './reach-of.ts';
 import { policyBeyond } from './within.ts';
 
@@ -152,7 +153,9 @@ function beyondPolicies(agent: AgentRecord | undefined, { before, after }: Compa
   const isDelegated = agent?.spec.parentRef !== undefined;
   return [...after.policies.values()].flatMap(({ name, spec }) => {
     if (sameValue(before.policies.get(name)?.spec, spec)) return [];
-    const beyond = policyBeyond(spec, layers, after, ports, isDelegated);
+    const beyond =
+      policyBeyond(spec, layers, after, ports, isDelegated) ??
+      (agent && isDelegated ? isolationBeyond(spec, agent, layers, { before, after }, ports) : undefined);
     return beyond === undefined ? [] : [`the policy ${name} ${beyond}`];
   });
 }

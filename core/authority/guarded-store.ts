@@ -118,7 +118,7 @@ function requireApproved(need: Need, approved: Approved | undefined): void {
   if (!approved || need.workspaces.some((id) => !approved.workspaces.has(id))) throw new NeedsPerson(need);
 }
 
-/** @throws MeshError `plan_stale` when it would do something else than what was shown */
+/** @throws MeshError `conflict` when it would do something else than what was shown */
 async function requireAsShown(
   { states, clock }: Reads,
   workspace: string,
@@ -126,10 +126,14 @@ async function requireAsShown(
   shown: string | typeof OPENS_NOTHING,
 ): Promise<void> {
   const state = await states.current(workspace);
-  const { effect } = comparison({ states, state, writes, now: clock.now() });
+  const compared = comparison({ states, state, writes, now: clock.now() });
+  const { effect } = compared;
   const opensNothing = () => effect.openedPairs === 0 && outsidePairs(effect, 'opened') === 0;
-  if (shown === OPENS_NOTHING ? opensNothing() : shownDigest(writes, effect) === shown) return;
-  throw new MeshError('plan_stale', 'The network has changed since, and this would do something else than was shown.');
+  if (shown === OPENS_NOTHING ? opensNothing() : shownDigest(writes, compared) === shown) return;
+  throw new MeshError(
+    'conflict',
+    'The network has changed since, and this would do something else than was shown: make the call again to ask anew.',
+  );
 }
 
 function commitApproved(

@@ -1,25 +1,31 @@
 import { newId } from '../ids.ts';
 import { effectOf } from '../intent/effect.ts';
+import { lookUpById } from '../network/find.ts';
 import type { Selector } from '../network/policy.ts';
 import { DEFAULT_NETWORK, type PeerRecord } from '../network/resources.ts';
 import { afterCommit, type NetworkState } from '../network/state.ts';
 import type { NetworkStates } from '../network/states.ts';
 import { sameValue } from '../network/value.ts';
+import type { Change } from '../ports.ts';
 import type { Compared } from './excess.ts';
 
 /**
- * The same change as it would meet a peer that joins later, one for each policy that is written: with the labels that the
- * policy selects. A policy that shuts nobody off today may shut off who comes tomorrow.
+ * The same change as it would meet a peer that joins later, one for each policy that is written: one with the labels that
+ * the policy selects, or, where it lists peers, those of them that are not let in today. A policy that shuts nobody off
+ * today may shut off who comes tomorrow.
  */
 export function* newcomerViews(
   { before, after, now }: Pick<Compared, 'before' | 'after' | 'now'>,
   states: Pick<NetworkStates, 'reachability'>,
 ): Generator<Compared> {
   for (const { name, spec } of after.policies.values()) {
-    // A list of peers means nobody who joins later.
-    if (spec.peerSelector?.peers || sameValue(before.policies.get(name)?.spec, spec)) continue;
-    const peer = newcomer(labelsOf(spec.peerSelector ?? {}), spec.network ?? DEFAULT_NETWORK, before);
-    const [old, next] = [joined(before, peer), joined(after, peer)];
+    if (sameValue(before.policies.get(name)?.spec, spec)) continue;
+    const listed = spec.peerSelector?.peers;
+    const peers = listed
+      ? letIn(listed, before)
+      : [newcomer(labelsOf(spec.peerSelector ?? {}), spec.network ?? DEFAULT_NETWORK, before)];
+    if (peers.length === 0) continue;
+    const [old, next] = [joined(before, peers), joined(after, peers)];
     const [was, is] = [states.reachability(old, now), states.reachability(next, now)];
     yield { before: old, after: next, was, is, effect: effectOf(was, is), now };
   }
@@ -34,8 +40,21 @@ function labelsOf({ matchLabels, matchExpressions = [] }: Selector): Record<stri
   return { ...Object.fromEntries(named), ...matchLabels };
 }
 
-function joined(state: NetworkState, record: PeerRecord): NetworkState {
-  return afterCommit(state, { revision: state.revision + 1, changes: [{ type: 'created', record }] });
+/** The listed peers that wait or were turned away, as they are once they are let in. */
+function letIn(ids: readonly string[], { peers }: NetworkState): PeerRecord[] {
+  return ids.flatMap((id) => {
+    const peer = lookUpById(peers, id);
+    if (!peer || peer.status.phase === 'ready') return [];
+    return [{ ...peer, status: { ...peer.status, phase: 'ready' as const } }];
+  });
+}
+
+function joined(state: NetworkState, records: readonly PeerRecord[]): NetworkState {
+  const changes = records.map((record): Change => {
+    const old = lookUpById(state.peers, record.uid);
+    return { type: old ? 'updated' : 'created', record, ...(old && { before: old }) };
+  });
+  return afterCommit(state, { revision: state.revision + 1, changes });
 }
 
 /** Its name has a space, which no name of a peer has. */

@@ -1,8 +1,11 @@
 import { createHash } from 'node:crypto';
-import type { Effect } from '../intent/effect.ts';
 import { spanText } from '../intent/port-spans.ts';
+import type { NetworkState } from '../network/state.ts';
+import { ordered } from '../ordered.ts';
 import { textOfRanges } from '../reachability/outside.ts';
 import type { Kind } from '../record.ts';
+import { decidedIn } from './decided.ts';
+import type { Compared } from './excess.ts';
 import type { Write } from './writes.ts';
 
 /** Kinds whose records are named anew at each attempt. */
@@ -11,29 +14,41 @@ const MADE_UP: ReadonlySet<Kind> = new Set<Kind>(['Token', 'Snapshot']);
 const FOLLOWING: ReadonlySet<Kind> = new Set<Kind>(['Presence', 'AddressRest']);
 
 /**
- * Names what a person is shown of a call: the records that it writes, by their identity and not by a name that another
- * may have by then, and what it opens, whichever way policies group its peers. What it closes is not part of it, so that a
- * device which joins meanwhile keeps no peer from being deleted.
+ * Names what a person is shown of a call: the records that it writes with what is decided in them, and what it opens,
+ * whichever way policies group its peers. Records are known by their identity: another may have their name by then. What it
+ * closes is not part of it, so that a device which joins meanwhile keeps no peer from being deleted.
  *
  * @returns SHA-256 in hex
  */
-export function shownDigest(writes: readonly Write[], { groups, outside }: Pick<Effect, 'groups' | 'outside'>): string {
+export function shownDigest(
+  writes: readonly Write[],
+  { before, after, effect: { groups, outside } }: Pick<Compared, 'before' | 'after' | 'effect'>,
+): string {
+  const idOf = (name: string) => uidIn(after, name) ?? uidIn(before, name) ?? name;
   const records = writes
     .filter(({ kind }) => !FOLLOWING.has(kind))
-    .map(({ type, kind, name, before }) => `${type} ${kind} ${before?.uid ?? (MADE_UP.has(kind) ? '' : name)}`);
+    .map(({ type, kind, name, before: old, after: draft }) => {
+      const who = old?.uid ?? (MADE_UP.has(kind) ? '' : name);
+      return `${type} ${kind} ${who} ${JSON.stringify(draft ? ordered(decidedIn(draft)) : null)}`;
+    });
   const rows = groups
     .filter(({ opened }) => opened.length > 0)
     .flatMap(({ src, dst, opened }) => {
       const ports = spanText(opened);
-      return src.flatMap((from) => dst.flatMap((to) => (from === to ? [] : [`${from} ${to} ${ports}`])));
+      const to = dst.map(idOf);
+      return src.map(idOf).flatMap((from) => to.flatMap((one) => (from === one ? [] : [`${from} ${one} ${ports}`])));
     });
   const addresses = (outside ?? [])
     .filter(({ opened }) => opened.length > 0)
     .flatMap(({ side, ranges, peers, opened }) => {
       const rest = `${side} ${textOfRanges(ranges)} ${spanText(opened)}`;
-      return peers.map((peer) => `${peer} ${rest}`);
+      return peers.map((peer) => `${idOf(peer)} ${rest}`);
     });
   return createHash('sha256')
     .update([...records.sort(), ...rows.sort(), ...addresses.sort(), ...(outside ? [] : ['unknown'])].join('\n'))
     .digest('hex');
+}
+
+function uidIn({ peers }: NetworkState, name: string): string | undefined {
+  return peers.get(name)?.uid;
 }

@@ -28,9 +28,6 @@ export function policyBeyond(
   if (!opens && !isDelegated) return undefined;
   const reach = { layers, ports, peers: state.peers };
   const subject: PeerEntry = { peerSelector: spec.peerSelector ?? {} };
-  if (spec.ingress === undefined && spec.egress === undefined) {
-    return isWithin([subject], [], reach) ? undefined : 'isolates peers beyond its reach';
-  }
   for (const rule of spec.ingress ?? []) {
     if (!isWithin([subject], rule.ports ?? [], reach)) return 'is about peers or ports beyond its reach';
     if (spec.action === 'ALLOW' && isOpenToOutside(rule.from, state)) return 'lets in addresses that are no peer';
@@ -41,14 +38,14 @@ export function policyBeyond(
   return undefined;
 }
 
-interface Reach {
+export interface Reach {
   readonly layers: Layers;
   readonly ports: PortSets;
   readonly peers: NetworkState['peers'];
 }
 
 /** Whether every layer holds all of the entries on all of the ports. No entry means anyone, as in a rule. */
-function isWithin(
+export function isWithin(
   entries: readonly PeerEntry[],
   asked: readonly PortEntry[],
   { layers, ports, peers }: Reach,

@@ -8,13 +8,15 @@ import { commitContext } from '../commit-context.ts';
 import { MeshError } from '../errors.ts';
 import { runExpecting } from '../expected-revision.ts';
 import { newId } from '../ids.ts';
-import { type Effect, effectOf, outsidePairs } from '../intent/effect.ts';
+import { type Effect, outsidePairs } from '../intent/effect.ts';
 import { viewOfEffect } from '../intent/effect-view.ts';
 import { counted, fenced, plain } from '../intent/markdown.ts';
 import { toYaml } from '../intent/render-yaml.ts';
 import { type AnyOperation, type CallContext, type PendingApproval, waitsFor } from '../operation.ts';
+import { ordered } from '../ordered.ts';
 import type { Kind } from '../record.ts';
 import type { Services } from '../services.ts';
+import { namedPeers } from './named-peers.ts';
 import { runApproved } from './run-approved.ts';
 import { type HeldCall, WORKFLOW_TTL_MS, type WorkflowRecord, workflowDraft } from './workflow-record.ts';
 import { workflowsOf } from './workflows.ts';
@@ -98,9 +100,10 @@ async function ask(
   const state = await services.states.current(asked);
   const now = services.clock.now();
   const touchesNetwork = asked === workspace;
-  const { effect } = touchesNetwork
-    ? comparison({ states: services.states, state, writes: need.writes, now })
-    : { effect: effectOf(services.states.reachability(state, now), services.states.reachability(state, now)) };
+  const writes = touchesNetwork ? need.writes : [];
+  const compared = comparison({ states: services.states, state, writes, now });
+  const { effect } = compared;
+  const view = viewOfEffect(effect);
   const { kind, id: callerId, subject, name: callerName, interactive, tokenId } = caller;
   const call: HeldCall = {
     operation: name,
@@ -108,7 +111,8 @@ async function ask(
     workspace,
     ...(!isConfidential(operation, input) && { input }),
     asked: withoutSecrets(input, confidential?.input),
-    shown: shownDigest(need.writes, effect),
+    shown: shownDigest(need.writes, compared),
+    named: namedPeers(writes, view, state),
     digest,
     caller: {
       kind,
@@ -131,7 +135,7 @@ async function ask(
       expectations: [],
       records: [],
       shown: need.writes.flatMap(shownWrite),
-      effect: viewOfEffect(effect),
+      effect: view,
       digest,
       diffMarkdown: markdownOf(summary, call, need, effect),
       warnings: isConfidential(operation, input) ? [REPEAT] : [],
@@ -208,15 +212,4 @@ function digestOf(
   return createHmac('sha256', services.keys.controlPrivateKey.reveal())
     .update(JSON.stringify([operation, workspace, caller?.id ?? '', ordered(input)]))
     .digest('hex');
-}
-
-/** The same value whatever the order of its keys. */
-function ordered(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(ordered);
-  if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(
-    Object.entries(value)
-      .sort(([a], [b]) => (a < b ? -1 : 1))
-      .map(([key, item]) => [key, ordered(item)]),
-  );
 }

@@ -8,6 +8,7 @@ import type { Services } from '../services.ts';
 import { formatInstant } from '../time.ts';
 import { mayApproveOwn } from './approvers.ts';
 import { executeWorkflow } from './execute.ts';
+import { requireSameNames } from './named-peers.ts';
 import { type WorkflowRecord, type WorkflowStatus, workflowDraft } from './workflow-record.ts';
 import { findWorkflow } from './workflows.ts';
 
@@ -15,7 +16,7 @@ import { findWorkflow } from './workflows.ts';
  * Approves a pending workflow and carries it out.
  *
  * @throws MeshError `forbidden` for anyone but a signed-in person over REST, and for a person's own request where the
- * workspace asks for another; `conflict` when it is not pending any more.
+ * workspace asks for another; `conflict` when it is not pending any more, or names peers that have other names by now.
  */
 export async function approveWorkflow(
   context: CallContext<Services>,
@@ -32,6 +33,7 @@ export async function approveWorkflow(
       'You asked for this change, so another person has to approve it (selfApproval is not on, and others may approve).',
     );
   }
+  requireSameNames(workflow.spec.call?.named ?? {}, await services.states.current(workspace));
   await review(context, workflow, reviewer, { state: 'approved', ...(own && { selfApproved: true }) }, note);
   return executeWorkflow(services, workspace, id, context.requestId);
 }

@@ -7,6 +7,7 @@ import type { RiskLevel } from '../intent/risk.ts';
 import type { NetworkChange } from '../network/changes.ts';
 import type { RecordDraft, StoredRecord } from '../record.ts';
 import type { Scope } from '../scope.ts';
+import type { NamedPeers } from './named-peers.ts';
 
 /** `pending -> approved -> executing -> executed | failed`, `pending -> rejected | expired` (DESIGN 5.5). */
 export const WORKFLOW_STATES = [
@@ -36,6 +37,8 @@ export interface HeldCall {
   readonly asked: Readonly<Record<string, unknown>>;
   /** What it was shown to do, see `shownDigest`. */
   readonly shown: string;
+  /** Of whom that speaks; absent in what was stored before it was kept. */
+  readonly named?: NamedPeers;
   /** HMAC-SHA256 over operation, workspace, caller and input, hex; its key stays in `credentials.json`. */
   readonly digest: string;
   readonly caller: Pick<Caller, 'kind' | 'id' | 'subject' | 'name' | 'interactive' | 'tokenId'> & {

@@ -1,0 +1,37 @@
+import type { Write } from '../authority/writes.ts';
+import { MeshError } from '../errors.ts';
+import type { EffectView } from '../intent/effect-view.ts';
+import { lookUpById } from '../network/find.ts';
+import { gonePeers } from '../network/peer-lists.ts';
+import type { NetworkState } from '../network/state.ts';
+
+/** Names of peers that a request shows, each with the id of whom it means. */
+export type NamedPeers = Readonly<Record<string, string>>;
+
+export function namedPeers(
+  writes: readonly Write[],
+  { opened }: Pick<EffectView, 'opened'>,
+  { peers }: NetworkState,
+): NamedPeers {
+  const listed = writes.flatMap(({ before, after }) => gonePeers([before?.spec, after?.spec], () => false));
+  const written = writes.flatMap(({ kind, before }) => (kind === 'MeshPeer' && before ? [before.uid] : []));
+  const ends = opened.flatMap(({ src, dst }) => [src, dst]).flatMap((name) => peers.get(name) ?? []);
+  const known = [...listed, ...written].flatMap((id) => lookUpById(peers, id) ?? []);
+  return Object.fromEntries([...known, ...ends].map(({ name, uid }) => [name, uid]));
+}
+
+/**
+ * Who reviews reads names, and takes them for the peers that have them now. A peer that is gone means nobody any more.
+ *
+ * @throws MeshError `conflict` where one of them means another peer by now
+ */
+export function requireSameNames(named: NamedPeers, { peers }: NetworkState): void {
+  for (const [name, uid] of Object.entries(named)) {
+    const holder = peers.get(name);
+    if (holder?.uid === uid || (!holder && !lookUpById(peers, uid))) continue;
+    throw new MeshError(
+      'conflict',
+      `The name ${name} does not mean the peer any more for which this was asked: reject it, and have it asked for again.`,
+    );
+  }
+}

@@ -6,7 +6,7 @@ import type { NetworkRecord, PeerRecord } from '../network/resources.ts';
 import { afterCommit, type NetworkState } from '../network/state.ts';
 import type { NetworkStates } from '../network/states.ts';
 import { type Effect, effectOf } from './effect.ts';
-import { spanText } from './port-spans.ts';
+import { type PortSpan, spanText } from './port-spans.ts';
 
 /** Addresses at which a device that joins is tried: one of each stretch that policies tell apart. */
 const MAX_STRETCHES = 512;
@@ -55,27 +55,34 @@ export function joiningOf(
 
 function textsOf({ groups, outside = [] }: Joining['effect'], isNew: (name: string) => boolean): string[] {
   const texts = new Set<string>();
-  const say = (src: readonly string[], dst: readonly string[], ports: string) => {
-    const to = dst.find((name) => name !== src[0]);
-    if (src[0] !== undefined && to !== undefined) texts.add(`${src[0]} reaches ${others(to, dst)} on ${ports}`);
+  const say = (src: readonly string[], dst: readonly string[], ports: readonly PortSpan[]) => {
+    const [from, to] = [partOf(src, isNew), partOf(dst, isNew)];
+    const other = to.find((name) => name !== from[0]);
+    if (from[0] === undefined || other === undefined) return;
+    const more = isNew(other) ? [] : to.slice(1);
+    texts.add(`${listed(from)} reaches ${listed([other, ...more])} on ${spanText(ports)}`);
   };
   for (const { src, dst, opened } of groups) {
-    const ports = spanText(opened);
-    if (src.some(isNew)) say(src.filter(isNew), dst, ports);
-    else say(src, dst.filter(isNew), ports);
+    if (src.some(isNew)) say(src.filter(isNew).slice(0, 1), dst, opened);
+    else say(src, dst.filter(isNew), opened);
   }
   for (const { side, names, peers, opened } of outside) {
-    const [first, last] = [names, peers.filter(isNew)];
-    if (side === 'src') say(first, last, spanText(opened));
-    else say(last, first, spanText(opened));
+    const [from, to] = side === 'src' ? [names, peers.filter(isNew)] : [peers.filter(isNew).slice(0, 1), names];
+    say(from, to, opened);
   }
   const all = [...texts];
   const left = all.length - MAX_EXAMPLES;
   return left > 0 ? [...all.slice(0, MAX_EXAMPLES), `and so for ${left} more`] : all;
 }
 
-function others(name: string, all: readonly string[]): string {
-  return all.length > 1 ? `${name} and ${all.length - 1} more` : name;
+/** Of those that are there and those that are not, who is named: those that are there, if any. */
+function partOf(names: readonly string[], isNew: (name: string) => boolean): readonly string[] {
+  const there = names.filter((name) => !isNew(name));
+  return there.length > 0 ? there : names;
+}
+
+function listed([first = '', ...more]: readonly string[]): string {
+  return more.length > 0 ? `${first} and ${more.length} more` : first;
 }
 
 /** Where each stretch of a network begins that blocks of policies tell apart; none where no block is in it. */

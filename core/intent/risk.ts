@@ -78,7 +78,7 @@ export function riskOf(
     if (code === 'CONTROL_LOCKED_OUT') found.push(['critical', message]);
     else if (code.endsWith('_LOCKED_OUT') || code === 'BEYOND_DELEGATION' || code === 'OPENS_LATER')
       found.push(['high', message]);
-    else if (code === 'OPENS_TO_NEWCOMERS') found.push(['medium', message]);
+    else if (code === 'OPENS_TO_NEWCOMERS') found.push(['medium', 'opens connections of devices that join later']);
   }
   found.sort(([a], [b]) => RISK_LEVELS.indexOf(b) - RISK_LEVELS.indexOf(a));
   return { level: found[0]?.[0] ?? 'low', reasons: [...new Set(found.map(([, reason]) => reason))] };

@@ -60,7 +60,7 @@ export function excessOf(
   const reasons = rows.length > 0 ? ['it opens connections beyond the reach of the agent'] : [];
   for (const view of rows.length > 0 ? [] : later) {
     rows.push(...beyondRows(agent, view, 'opened', ports));
-    if (rows.length === 0) continue;
+    if (rows.length === 0 && openedToOutside(view).length === 0) continue;
     reasons.push('it opens connections beyond the reach of the agent once policies that cover them today have ended');
     break;
   }

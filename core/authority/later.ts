@@ -16,8 +16,8 @@ export function* laterViews(
   { before, after, now }: Pick<Compared, 'before' | 'after' | 'now'>,
   states: Pick<NetworkStates, 'reachability'>,
 ): Generator<Compared> {
-  const ends = endsOf(before, now);
-  const isWritten = hasWritten(before);
+  const ends = endsOf([before, after], now);
+  const isWritten = hasWritten(before) || hasWritten(after);
   const instants = [now, ...ends.slice(0, MAX_INSTANTS), ...(ends.length > MAX_INSTANTS ? ends.slice(-1) : [])];
   for (const [index, at] of instants.entries()) {
     if (index > 0) yield compared(before, after, at, states);
@@ -25,10 +25,10 @@ export function* laterViews(
   }
 }
 
-function endsOf({ policies }: NetworkState, now: number): number[] {
-  const ends = [...policies.values()].flatMap(({ spec }) =>
-    spec.expiresAt === undefined ? [] : [parseInstant(spec.expiresAt)],
-  );
+/** Of what is there before and of what the change itself writes. */
+function endsOf(states: readonly NetworkState[], now: number): number[] {
+  const policies = states.flatMap((state) => [...state.policies.values()]);
+  const ends = policies.flatMap(({ spec }) => (spec.expiresAt === undefined ? [] : [parseInstant(spec.expiresAt)]));
   return [...new Set(ends)].filter((at) => at > now).sort((a, b) => a - b);
 }
 

@@ -15,7 +15,8 @@ import { diffMarkdown, type PlanView, type ShownChange } from './diff-markdown.t
 import { type Effect, effectOf } from './effect.ts';
 import { effectTitle } from './effect-title.ts';
 import { saysSomething, type Unmet, unmetExpectations } from './expectations.ts';
-import { type Finding, findingsOf, type Requester } from './findings.ts';
+import { type Finding, findingsOf, opensUnseen, type Requester } from './findings.ts';
+import { joiningOf } from './joining.ts';
 import { heldAgainst } from './model-words.ts';
 import type { Expectation, RecordExpectation } from './planner.ts';
 import { recordOf, revisionsOf, unmetRecords } from './record-expectations.ts';
@@ -139,6 +140,8 @@ export async function assess(
           { before: state, after, was, is, effect, now },
         )
       : undefined;
+  const later = [...laterViews({ before: state, after, now }, states)];
+  const joining = [{ before: state, after, now }, ...later].map((view) => joiningOf(view, states));
   const findings = findingsOf({
     before: state,
     after,
@@ -150,7 +153,8 @@ export async function assess(
     expectations,
     bounds,
     beyond,
-    later: [...laterViews({ before: state, after, now }, states)],
+    later,
+    joining,
     callerPeer,
     settings: services.settings,
   });
@@ -167,11 +171,18 @@ export async function assess(
   const held = expectations.filter((one) => expectedBy === undefined || saysSomething(one, after)).length;
   const verification = verificationOf(objections, held + records.length, expectedBy);
   const unblocked = findings.filter(({ blocks }) => !blocks);
+  const unseen = unblocked.flatMap((finding) => (opensUnseen(finding) ? [finding.message] : []));
   const closing = unblocked.flatMap(({ code, message }) => (code === 'CLOSES_MORE' ? [message] : []));
-  const others = unblocked.flatMap(({ code, message }) => (code === 'CLOSES_MORE' ? [] : [message]));
-  const warnings = [...closing, ...notes, ...others];
+  const others = unblocked.flatMap((finding) =>
+    finding.code === 'CLOSES_MORE' || opensUnseen(finding) ? [] : [finding.message],
+  );
+  const warnings = [...unseen, ...closing, ...notes, ...others];
   const title = effectTitle(effect, after);
-  const risk = riskOf(effect, state, after, { callerPeer, findings });
+  const risk = riskOf(effect, state, after, {
+    callerPeer,
+    findings,
+    unseen: [...later.map((view) => view.effect), ...joining.flatMap((one) => one?.effect ?? [])],
+  });
   const view: PlanView = {
     title,
     plannedBy,
@@ -181,7 +192,7 @@ export async function assess(
     after,
     risk,
     closing,
-    warnings: [...notes, ...others],
+    warnings: [...unseen, ...notes, ...others],
     verification,
     expected: expectations.length + records.length,
     objections:

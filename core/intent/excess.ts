@@ -60,14 +60,19 @@ export function namedByEffect({ groups, outside = [] }: Pick<Effect, 'groups' | 
 }
 
 /** Connections that a change opens or closes and nothing names, as a few sentences; none where all of it was named. */
-export function beyondNamed(effect: Pick<Effect, 'groups' | 'outside'>, of: Change, named: readonly Named[]): string[] {
+export function beyondNamed(
+  effect: Pick<Effect, 'groups' | 'outside'>,
+  of: Change,
+  named: readonly Named[],
+  ending = ', which was not expected',
+): string[] {
   const partsOf = partition(named);
   const examples: string[] = [];
   let more = 0;
   const verb = of === 'opened' ? 'open' : 'close';
   const note = (from: string, to: string, ports: readonly PortSpan[]) => {
     if (examples.length < MAX_EXAMPLES) {
-      examples.push(`it would ${verb} ${from} to ${to} on ${spanText(ports)}, which was not expected`);
+      examples.push(`it would ${verb} ${from} to ${to} on ${spanText(ports)}${ending}`);
     } else more += 1;
   };
   for (const { src, dst, [of]: spans } of effect.groups) {

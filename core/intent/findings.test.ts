@@ -54,6 +54,7 @@ function found(records: readonly StoredRecord[], changes: readonly NetworkChange
     bounds: 'none',
     beyond: undefined,
     later: [],
+    joining: [],
     callerPeer: undefined,
     settings: SETTINGS,
     ...more,

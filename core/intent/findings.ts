@@ -7,8 +7,8 @@ import type { Reachability } from '../reachability/reachability.ts';
 import type { Settings } from '../services.ts';
 import type { Effect } from './effect.ts';
 import { beyondNamed, namedBy, namedByEffect } from './excess.ts';
+import type { Joining } from './joining.ts';
 import { controlAddresses, lockOuts } from './lock-out.ts';
-import { counted } from './markdown.ts';
 import type { Expectation } from './planner.ts';
 
 export type FindingCode =
@@ -18,6 +18,7 @@ export type FindingCode =
   | 'CONTROL_LOCKED_OUT'
   | 'BEYOND_DELEGATION'
   | 'OPENS_LATER'
+  | 'OPENS_TO_NEWCOMERS'
   | 'OPENS_MORE'
   | 'CLOSES_MORE'
   | 'OUTSIDE_UNKNOWN';
@@ -61,6 +62,8 @@ export interface Judged {
   readonly beyond: Beyond | undefined;
   /** The same proposal at later instants, as far as something ends until then. */
   readonly later: readonly Compared[];
+  /** What it opens for devices that join later, now and at each later instant; undefined where that cannot be tried. */
+  readonly joining: readonly (Joining | undefined)[];
   readonly callerPeer: string | undefined;
   readonly settings: Settings;
 }
@@ -71,6 +74,7 @@ export function findingsOf(judged: Judged): Finding[] {
     ...delegationFindings(judged),
     ...excessFindings(judged),
     ...laterFindings(judged),
+    ...joiningFindings(judged),
     ...lockOutFindings(judged),
     ...lintFindings(judged),
   ];
@@ -88,12 +92,30 @@ function delegationFindings({ beyond }: Judged): Finding[] {
 
 /** What is shown opens no more than it seems to, once policies that cover connections today have ended. */
 function laterFindings({ effect, later }: Judged): Finding[] {
-  const more = later.find((view) => view.effect.openedPairs > effect.openedPairs);
+  const more = later.map((view) => openedBeyond(view.effect, effect)).find((texts) => texts.length > 0);
   if (!more) return [];
-  const [group] = more.effect.groups.filter(({ opened }) => opened.length > 0);
-  const example = group ? `, for example ${group.src[0]} to ${group.dst[0]}` : '';
-  const message = `it opens more once policies that cover it today have ended: ${counted(more.effect.openedPairs, 'pair')} of peers instead of ${effect.openedPairs}${example}`;
+  const message = `it opens more once policies that cover it today have ended: ${more.join('; ')}`;
   return [{ ...blocking('OPENS_LATER', message), blocks: false }];
+}
+
+/** What an effect opens that another does not. */
+function openedBeyond(effect: Effect, shown: Effect): string[] {
+  if (effect.digest === shown.digest) return [];
+  if (effect.outside === undefined && shown.outside !== undefined) return [OUTSIDE_UNKNOWN];
+  return beyondNamed(effect, 'opened', namedByEffect(shown, 'opened'), '');
+}
+
+/** Devices that are not there yet are in no effect: what opens for them is said by itself. */
+function joiningFindings({ joining }: Judged): Finding[] {
+  const found = joining.map((one) => one?.texts ?? [JOINING_UNKNOWN]).find((texts) => texts.length > 0);
+  if (!found) return [];
+  const message = found.join('; ');
+  return [{ ...blocking('OPENS_TO_NEWCOMERS', message), blocks: false }];
+}
+
+/** What the effect does not show and a person has to see: a plan with it is not approved by itself. */
+export function opensUnseen({ code }: Pick<Finding, 'code'>): boolean {
+  return code === 'OPENS_LATER' || code === 'OPENS_TO_NEWCOMERS';
 }
 
 function excessFindings({ effect, expectations, before, bounds, said }: Judged): Finding[] {
@@ -117,6 +139,9 @@ function excessFindings({ effect, expectations, before, bounds, said }: Judged):
     ...closed.map((text) => ({ ...blocking('CLOSES_MORE', text), blocks: bounds === 'all' })),
   ];
 }
+
+const JOINING_UNKNOWN =
+  'policies name more ranges of addresses of the network than can be tried for devices that join later';
 
 const OUTSIDE_UNKNOWN =
   'it touches more ranges of addresses outside of the network than can be compared: plan it in smaller parts';

@@ -68,6 +68,7 @@ describe('a hostile caller', () => {
         'opens almost every port of a protocol, or all',
         'lets anyone in, from outside the network too',
         'lets peers out to anyone, outside the network too',
+        'opens connections of devices that join later',
       ],
     });
   });

@@ -34,28 +34,24 @@ export function riskOf(
   effect: Effect,
   before: NetworkState,
   after: NetworkState,
-  { callerPeer, findings }: { readonly callerPeer: string | undefined; readonly findings: readonly Finding[] },
+  {
+    callerPeer,
+    findings,
+    unseen = [],
+  }: {
+    readonly callerPeer: string | undefined;
+    readonly findings: readonly Finding[];
+    /** What opens at other times and for other peers: it counts as the same opening now. */
+    readonly unseen?: readonly Opening[];
+  },
 ): Risk {
-  const found: [RiskLevel, string][] = [];
   const wasSensitive = (name: string) => isSensitive(before.peers.get(name));
   const sensitive = (name: string) => wasSensitive(name) || isSensitive(after.peers.get(name));
-  const opened = effect.groups.filter((group) => group.opened.length > 0);
-  const widest = [...opened, ...(effect.outside ?? [])].reduce(
-    (most, group) => Math.max(most, portsIn(group.opened)),
-    0,
-  );
-  if (widest >= ANY_PORTS) found.push(['high', 'opens almost every port of a protocol, or all']);
-  else if (widest >= MANY_PORTS) found.push(['medium', `opens ${widest} ports of one target`]);
-  const reached = [...namesOn(opened, 'dst')].filter(sensitive).length;
-  if (reached > 0) found.push(['high', `opens new ways to ${counted(reached, 'sensitive peer')}`]);
+  const found = [effect, ...unseen].flatMap((opening) => openingRisks(opening, sensitive));
   const unmarked = [...after.peers].filter(
     ([name, peer]) => peer !== before.peers.get(name) && wasSensitive(name) && !isSensitive(peer),
   ).length;
   if (unmarked > 0) found.push(['high', `takes the mark of sensitive data from ${counted(unmarked, 'peer')}`]);
-  for (const group of effect.outside ?? []) {
-    const reason = outsideRisk(group, group.peers.some(sensitive));
-    if (reason) found.push(reason);
-  }
   if (before.networks.size > 0) found.push(...defaultsOpened(before, after));
   const possible = after.peers.size * (after.peers.size - 1);
   if (effect.openedPairs >= WIDE_PEERS && effect.openedPairs >= OPENING_SHARE * possible) {
@@ -87,9 +83,27 @@ export function riskOf(
     if (code === 'CONTROL_LOCKED_OUT') found.push(['critical', message]);
     else if (code.endsWith('_LOCKED_OUT') || code === 'BEYOND_DELEGATION' || code === 'OPENS_LATER')
       found.push(['high', message]);
+    else if (code === 'OPENS_TO_NEWCOMERS') found.push(['medium', 'opens connections of devices that join later']);
   }
   found.sort(([a], [b]) => RISK_LEVELS.indexOf(b) - RISK_LEVELS.indexOf(a));
-  return { level: found[0]?.[0] ?? 'low', reasons: found.map(([, reason]) => reason) };
+  return { level: found[0]?.[0] ?? 'low', reasons: [...new Set(found.map(([, reason]) => reason))] };
+}
+
+type Opening = Pick<Effect, 'groups' | 'outside'>;
+
+function openingRisks({ groups, outside = [] }: Opening, sensitive: (name: string) => boolean): [RiskLevel, string][] {
+  const found: [RiskLevel, string][] = [];
+  const opened = groups.filter((group) => group.opened.length > 0);
+  const widest = [...opened, ...outside].reduce((most, group) => Math.max(most, portsIn(group.opened)), 0);
+  if (widest >= ANY_PORTS) found.push(['high', 'opens almost every port of a protocol, or all']);
+  else if (widest >= MANY_PORTS) found.push(['medium', `opens ${widest} ports of one target`]);
+  const reached = [...namesOn(opened, 'dst')].filter(sensitive).length;
+  if (reached > 0) found.push(['high', `opens new ways to ${counted(reached, 'sensitive peer')}`]);
+  for (const group of outside) {
+    const reason = outsideRisk(group, group.peers.some(sensitive));
+    if (reason) found.push(reason);
+  }
+  return found;
 }
 
 function portsIn(spans: readonly PortSpan[]): number {

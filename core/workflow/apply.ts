@@ -7,6 +7,7 @@ import { workspaceById } from '../identity/workspaces.ts';
 import { isAgentId, isDryRunId, newId } from '../ids.ts';
 import { type Assessment, assess, readingOf } from '../intent/assess.ts';
 import { viewOfEffect } from '../intent/effect-view.ts';
+import { opensUnseen } from '../intent/findings.ts';
 import { type PlanRecord, type PlanSpec, planDraft } from '../intent/plan-record.ts';
 import { isAtMost } from '../intent/risk.ts';
 import type { CallContext } from '../operation.ts';
@@ -54,6 +55,7 @@ export async function applyPlan(
     assessment.verification === 'proven' &&
     assessment.beyond === undefined &&
     !asksSomething(plan.spec, assessment) &&
+    !assessment.findings.some(opensUnseen) &&
     settings.autoApprove !== undefined &&
     isAtMost(assessment.risk.level, settings.autoApprove.maxRisk);
   const spec: WorkflowSpec = {

@@ -364,7 +364,7 @@ it('who approves is told what opens once that which covers it today has ended', 
   expect(await scene.call(scene.grace, 'get_workflow', { id: waiting.workflow_id })).toMatchObject({
     effect: { opened_pairs: 4 },
     riskLevel: 'high',
-    warnings: expect.arrayContaining([expect.stringContaining('6 pairs of peers instead of 4')]),
+    warnings: expect.arrayContaining([expect.stringContaining('it would open secret-1 to db-1 on everything')]),
   });
 });
 

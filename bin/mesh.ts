@@ -1,9 +1,11 @@
 import { Command } from 'commander';
 import { formatAsked } from './commands/answer.ts';
+import { endWithOutput } from './commands/closed-output.ts';
 import { tellFailure } from './commands/failure.ts';
 import { addNodeCommands } from './commands/node-commands.ts';
 import { VERSION } from './version.ts';
 
+endWithOutput();
 const program = new Command('mesh')
   .description('Command line of Mesh: the node of this machine, and the control plane')
   .version(VERSION)

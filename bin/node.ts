@@ -12,6 +12,7 @@ import { normalizeName } from '../core/network/resources.ts';
 import type { Log } from '../core/ports.ts';
 import { parseInstant } from '../core/time.ts';
 import type { RelayAddress } from '../net/relay/address.ts';
+import { outliveOutput } from './commands/closed-output.ts';
 import { CliError, EXIT } from './commands/exit.ts';
 import { noConfiguration } from './commands/node-directory.ts';
 import { type LockHolder, lockDirectory } from './lock.ts';
@@ -64,8 +65,7 @@ const CLOCK_SLACK_MS = 5_000;
  */
 export async function runNode(options: NodeOptions): Promise<number> {
   const { directory, interfaceName, logDirectory } = options;
-  // Whoever reads the output may leave. Told as a fault, it would be told to nobody again and again.
-  for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {});
+  outliveOutput();
   const log = buildNodeLog(options.level, lineWriter(logDirectory, interfaceName));
   const systemLog = options.systemLog ? buildNodeLog('debug', lineWriter(logDirectory, interfaceName)) : undefined;
   const parts = overlayParts(options.namespace);

@@ -34,7 +34,7 @@ function addOperation(admin: Command, operation: AnyOperation<never>): void {
       const field = fields.find((each) => each.name === name);
       if (field && args[at] !== undefined) values[name] = typedValue(field, args[at]);
     }
-    const value = await callOperation(targetOf(options), operation, values, { body: bodyOf(options.body) });
+    const value = await callOperation(targetOf(options), operation, values, { body: await bodyOf(options.body) });
     tellWaiting(value);
     return { value };
   });

@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
 import { formatAsked } from './answer.ts';
 import { labelsOf } from './operation-options.ts';
-import { textOf } from './table.ts';
+import { table, textOf } from './table.ts';
+import { visible, visibleJson } from './visible.ts';
 
 test.each([
   [['peers'], 'table'],
@@ -31,4 +32,17 @@ test('a table has a column for each field that is asked for: labels as words, ye
 test('labels are written role=web,env=prod, and anything else is named', () => {
   expect(labelsOf('role=web, env=prod', '--labels')).toEqual({ role: 'web', env: 'prod' });
   expect(() => labelsOf('role', '--labels')).toThrow('--labels takes labels such as role=web,env=prod, not "role".');
+});
+
+test('what others wrote cannot act on a terminal, in a text or in JSON, which still says the same', () => {
+  const hidden = ['\u001b[2J', '\u009b2J', '\r', '\u202e', '\u2066', '\u2069', '\u0007'];
+  const written = `a${hidden.join('')}b`;
+  expect(visible(`${written}\n\tc`)).toBe('a\uFFFD[2J\uFFFD2J\uFFFD\uFFFD\uFFFD\uFFFD\uFFFDb\n\tc');
+  const json = visibleJson({ written }, 2);
+  expect([/[^\n -~]/u.test(json), JSON.parse(json)]).toEqual([false, { written }]);
+});
+
+test('the titles of a table stay bold', () => {
+  const text = table([{ name: 'web-1' }], { Name: 'name' });
+  expect(visible(text)).toBe(text);
 });

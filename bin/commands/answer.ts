@@ -1,6 +1,7 @@
 import { type Command, Option } from 'commander';
 import { called } from '../own-command.ts';
 import { textOf } from './table.ts';
+import { visible, visibleJson } from './visible.ts';
 
 const FORMATS = ['table', 'json', 'yaml'] as const;
 export type Format = (typeof FORMATS)[number];
@@ -61,11 +62,12 @@ export function formatAsked(args: readonly string[]): Format {
 
 /** Writes an answer to standard output. */
 export async function print({ value, text, hints = [] }: Answer, format: Format): Promise<void> {
-  if (format === 'json') process.stdout.write(`${JSON.stringify(value, null, 2)}\n`);
-  else if (format === 'yaml') process.stdout.write(await yamlOf(value));
+  if (format === 'json') process.stdout.write(`${visibleJson(value, 2)}\n`);
+  else if (format === 'yaml')
+    process.stdout.write(process.stdout.isTTY ? visible(await yamlOf(value)) : await yamlOf(value));
   else {
     const lines = [text ?? textOf(value), ...hints.map(called)].filter((line) => line !== '');
-    if (lines.length > 0) process.stdout.write(`${lines.join('\n')}\n`);
+    if (lines.length > 0) process.stdout.write(`${visible(lines.join('\n'))}\n`);
   }
 }
 
@@ -77,5 +79,5 @@ export async function yamlOf(value: unknown): Promise<string> {
 
 /** What a person should know beside the answer, on standard error. */
 export function notice(text: string): void {
-  process.stderr.write(`${called(text)}\n`);
+  process.stderr.write(`${visible(called(text))}\n`);
 }

@@ -20,7 +20,7 @@ export function addApplyCommand(program: Command): void {
       program.command('apply').description('create or update what a file of YAML or JSON documents says'),
     ).requiredOption('-f, --file <file>', 'documents, one after the other; - is standard input'),
     async ({ file, ...options }: TargetOptions & { readonly file: string }): Promise<Answer> => {
-      const value = await callOperation(targetOf(options), applyResources, { manifest: readText(file) });
+      const value = await callOperation(targetOf(options), applyResources, { manifest: await readText(file) });
       tellWaiting(value);
       return waitingIn(value) === undefined ? { value, text: textOf(value as Applied) } : { value };
     },

@@ -22,6 +22,9 @@ interface Row {
   readonly status?: unknown;
 }
 
+/** No other is put into a command line: a shell could act on it, or read it as an option. */
+const PLAIN_NAME = /^[A-Za-z0-9][A-Za-z0-9._-]*$/;
+
 /** What the server may be asked for, by the noun in the name of an argument, an option or a command. */
 const LISTS: Readonly<Record<string, { list: AnyOperation<never>; values?: object }>> = {
   peer: { list: listPeers },
@@ -103,7 +106,7 @@ async function listed(
       })),
     ),
   );
-  return answers.flatMap((answer) =>
-    (answer as { items: Row[] }).items.map(({ name, slug, id }) => name ?? slug ?? id),
-  );
+  return answers
+    .flatMap((answer) => (answer as { items: Row[] }).items.map(({ name, slug, id }) => name ?? slug ?? id))
+    .filter((name) => PLAIN_NAME.test(name));
 }

@@ -5,8 +5,11 @@ import { candidates } from './completion-candidates.ts';
 /** Each asks the command that is being completed itself, so that a script never gets old. */
 const SCRIPTS = {
   bash: `_mesh() {
-  local IFS=$'\\n'
-  COMPREPLY=($("\${COMP_WORDS[0]}" __complete -- "\${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null))
+  local found
+  COMPREPLY=()
+  while IFS= read -r found; do COMPREPLY+=("$found"); done < <(
+    "\${COMP_WORDS[0]}" __complete -- "\${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null
+  )
 }
 complete -o default -F _mesh mesh`,
   zsh: `#compdef mesh

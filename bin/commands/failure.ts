@@ -2,6 +2,7 @@ import { type Command, CommanderError } from 'commander';
 import { called } from '../own-command.ts';
 import type { Format } from './answer.ts';
 import { CliError, EXIT } from './exit.ts';
+import { visible, visibleJson } from './visible.ts';
 
 /**
  * Says on standard error why a command failed: a sentence, or under `-o json` the problem as one object on a line of its own.
@@ -15,7 +16,7 @@ export function tellFailure(error: unknown, { program, args, format }: Asked): n
   if (!(told instanceof CliError)) throw told;
   const detail = called(told.message);
   const problem = { code: CODES[told.exitCode], detail, ...told.problem, exitCode: told.exitCode };
-  process.stderr.write(`${format === 'json' ? JSON.stringify(problem) : detail}\n`);
+  process.stderr.write(`${format === 'json' ? visibleJson(problem) : visible(detail)}\n`);
   return told.exitCode;
 }
 

@@ -9,6 +9,7 @@ import {
   parseServer,
   readSession,
   serverOf,
+  sessionAt,
   sessionFile,
   type Target,
   targetOf,
@@ -52,12 +53,11 @@ export function addLoginCommands(program: Command): void {
 }
 
 async function login(options: LoginOptions): Promise<Answer> {
-  const session = readSession();
   const server = serverOf(options.server) ?? DEFAULT_SERVER;
-  const isKnown = session?.server === server;
-  const username = options.username ?? (isKnown ? session.username : undefined) ?? 'admin';
+  const session = sessionAt(server);
+  const username = options.username ?? session?.username ?? 'admin';
   parseServer(server);
-  const account = { server, username, workspace: options.workspace ?? (isKnown ? session.workspace : undefined) };
+  const account = { server, username, workspace: options.workspace ?? session?.workspace };
   const given = process.env['MESH_PASSWORD'];
   if (given !== undefined) return signedInAs(account, await signIn(account, given));
   using secrets = readSecrets();
@@ -84,18 +84,20 @@ async function askForLogin(account: Account, secrets: SecretReader) {
 }
 
 async function logout(): Promise<Answer> {
-  const target = targetOf({});
-  if (target.token) {
+  const { server = DEFAULT_SERVER, token } = readSession() ?? {};
+  if (token) {
+    const target = { server, token, workspace: undefined };
     await callApi(target, { method: 'post', path: '/api/v1/users/logout', body: {} }).catch(() => undefined);
   }
   forgetSession();
-  return { value: { signedOut: true, server: target.server }, text: 'Signed out.' };
+  return { value: { signedOut: true, server }, text: 'Signed out.' };
 }
 
 async function passwd(): Promise<Answer> {
   const target = targetOf({});
   requireSession(target);
-  const username = readSession()?.username;
+  const session = sessionAt(target.server);
+  const { username, workspace } = (session?.token === target.token ? session : undefined) ?? {};
   using secrets = readSecrets();
   for (let left = TRIES; ; ) {
     left -= 1;
@@ -110,10 +112,10 @@ async function passwd(): Promise<Answer> {
     }
     const value = { changed: true };
     if (username === undefined) {
-      forgetSession();
+      if (session) forgetSession();
       return { value, text: 'Password changed.', hints: ['Sign in again: mesh login'] };
     }
-    const account = { server: target.server, username, workspace: readSession()?.workspace };
+    const account = { server: target.server, username, workspace };
     const { expiresAt } = store(account, await signIn(account, next));
     return { value, text: `Password changed. Signed in as ${username} until ${expiresAt}.` };
   }

@@ -1,12 +1,14 @@
 import { accessSync, constants, existsSync, mkdirSync, readFileSync, realpathSync } from 'node:fs';
 import path from 'node:path';
 import { applyEdits, modify, type ParseError, parse, printParseErrorCode } from 'jsonc-parser';
+import { parseToken } from '../../core/identity/token.ts';
 import { CliError, EXIT } from './exit.ts';
 import { writePrivate } from './session.ts';
 
 /** Where the configuration of an MCP client keeps this server. */
 export const SERVER_NAME = 'mesh';
-export type Group = 'mcpServers' | 'servers';
+const GROUPS = ['mcpServers', 'servers'] as const;
+export type Group = (typeof GROUPS)[number];
 export type Entry = Readonly<Record<string, unknown>>;
 
 /** What an entry of ours says; a client's own fields beside it stay. */
@@ -57,7 +59,21 @@ export function withEntry(before: string | undefined, file: string, group: Group
   const kept = Object.entries(isObject(held) ? held : {}).filter(([field]) => !OWN_FIELDS.includes(field));
   const formattingOptions = { insertSpaces: !/^\t/m.test(text), tabSize: indentOf(text), eol: '\n' };
   const next = { ...Object.fromEntries(kept), ...entry };
-  return applyEdits(text, modify(text, [group, SERVER_NAME], next, { formattingOptions }));
+  const put = (before: string, path: string[], value: unknown) =>
+    applyEdits(before, modify(before, path, value, { formattingOptions }));
+  const stale = GROUPS.filter((other) => other !== group && isOurs(root[other]));
+  const cleared = stale.reduce((rest, other) => put(rest, [other, SERVER_NAME], undefined), text);
+  return put(cleared, [group, SERVER_NAME], next);
+}
+
+/** Whether the entry was written here, in the form of another client: it holds a token of Mesh. */
+function isOurs(servers: unknown): boolean {
+  const entry = isObject(servers) ? servers[SERVER_NAME] : undefined;
+  if (!isObject(entry)) return false;
+  const { headers, env } = entry;
+  const bearer = isObject(headers) ? headers['Authorization'] : undefined;
+  const given = isObject(env) ? env['MESH_TOKEN'] : undefined;
+  return parseToken(String(given ?? bearer ?? '').replace(/^Bearer /, '')) !== undefined;
 }
 
 function unreadable(file: string, why: string): CliError {

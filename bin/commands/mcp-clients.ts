@@ -21,8 +21,17 @@ export function heldIn(file: string): Held | undefined {
   return read()[file];
 }
 
-export function keepHeld(file: string, next: Held): void {
-  writePrivate(bookFile(), `${JSON.stringify({ ...read(), [file]: next }, null, 2)}\n`);
+/**
+ * Notes whose token a file holds now. A token has one file: an agent that is renewed has lost those it had.
+ *
+ * @returns the other files that hold a token which ended by this
+ */
+export function keepHeld(file: string, next: Held): string[] {
+  const others = Object.entries(read()).filter(([name]) => name !== file);
+  const isEnded = ([, { server, id }]: [string, Held]) => server === next.server && id === next.id;
+  const kept = Object.fromEntries(others.filter((entry) => !isEnded(entry)));
+  writePrivate(bookFile(), `${JSON.stringify({ ...kept, [file]: next }, null, 2)}\n`);
+  return others.filter(isEnded).map(([name]) => name);
 }
 
 function bookFile(): string {

@@ -2,14 +2,14 @@ import { hostname } from 'node:os';
 import path from 'node:path';
 import { type Command, Option } from 'commander';
 import { ownLauncher } from '../own-command.ts';
-import { type Answer, answering } from './answer.ts';
+import { type Answer, answering, notice } from './answer.ts';
 import { CliError } from './exit.ts';
 import { openClientFile } from './mcp-client-file.ts';
 import { heldIn, keepHeld } from './mcp-clients.ts';
 import { CLIENTS, type Client, entryOf, groupOf } from './mcp-entry.ts';
 import { agentFor, endHeld, type Issued, personalToken, type Wanted } from './mcp-identity.ts';
 import { bodyOf, parseJsonOr } from './operation-options.ts';
-import { readSession, sessionFile, type TargetOptions, targetOf, writeSession } from './session.ts';
+import { sessionAt, sessionFile, type TargetOptions, targetOf, writeSession } from './session.ts';
 import { withTarget } from './target.ts';
 import { tellWaiting } from './waiting.ts';
 import { existingOrFirstWorkspace } from './workspace.ts';
@@ -49,14 +49,14 @@ async function writeConfig(options: ConfigOptions): Promise<Answer> {
   const target = targetOf(options);
   const opened = openClientFile(output ?? path.join(path.dirname(sessionFile()), 'mcp.json'), groupOf(client));
   const workspace = target.workspace ?? (await existingOrFirstWorkspace(target));
-  const session = readSession();
+  const session = sessionAt(target.server);
   // The commands that follow then need no --workspace.
-  if (session?.server === target.server && session.workspace === undefined) writeSession({ ...session, workspace });
+  if (session && session.workspace === undefined) writeSession({ ...session, workspace });
   const there = { ...target, workspace };
   const before = heldIn(opened.file);
   const own = before?.server === target.server && before.workspace === workspace ? before : undefined;
   const issued = options.personal
-    ? await personalToken(there, wantedOf(options))
+    ? await personalToken(there, await wantedOf(options))
     : await agentOrHint(there, options, own);
   if ('waiting' in issued) {
     tellWaiting(issued.waiting);
@@ -65,11 +65,23 @@ async function writeConfig(options: ConfigOptions): Promise<Answer> {
   const backup = opened.write(
     entryOf(client, { server: target.server, token: issued.token, workspace, launcher: ownLauncher() }),
   );
-  const { token: _, ...identity } = issued;
-  keepHeld(opened.file, { server: target.server, workspace, kind: issued.kind, id: issued.id, name: issued.name });
+  const { token: _, isRenewed, ...identity } = issued;
+  const ended = keepHeld(opened.file, {
+    server: target.server,
+    workspace,
+    kind: issued.kind,
+    id: issued.id,
+    name: issued.name,
+  });
+  if (isRenewed && own?.id !== issued.id) notice(tokenElsewhere(issued.name, ended));
   if (before) await endHeld(there, before, issued);
   const value = { file: opened.file, backup: backup ?? null, server: target.server, workspace, identity };
   return { value, text: textOf(opened.file, backup, workspace, issued) };
+}
+
+function tokenElsewhere(name: string, files: readonly string[]): string {
+  const where = files.length === 0 ? 'in any other file' : `in ${files.join(' and ')}`;
+  return `The agent ${name} was renewed: its token ${where} is worth nothing now. For a client that used it: mesh mcp config with its --client and --output, and another --name.`;
 }
 
 async function agentOrHint(
@@ -78,7 +90,7 @@ async function agentOrHint(
   own: ReturnType<typeof heldIn>,
 ) {
   try {
-    return await agentFor(target, wantedOf(options), own);
+    return await agentFor(target, await wantedOf(options), own);
   } catch (error) {
     if (!(error instanceof CliError) || error.code !== 'forbidden') throw error;
     const hint = 'For a token of your own, in your name: mesh mcp config --personal';
@@ -86,8 +98,8 @@ async function agentOrHint(
   }
 }
 
-function wantedOf({ client, name, ttl, scopes, reach }: ConfigOptions): Wanted {
-  const reachText = bodyOf(reach);
+async function wantedOf({ client, name, ttl, scopes, reach }: ConfigOptions): Promise<Wanted> {
+  const reachText = await bodyOf(reach);
   const host = hostname().replaceAll(/[^A-Za-z0-9._-]/g, '-');
   return {
     name,

@@ -26,6 +26,8 @@ export interface Issued extends Pick<Held, 'kind' | 'id' | 'name'> {
   readonly token: string;
   readonly scopes: readonly string[];
   readonly expiresAt: string;
+  /** It had a token before, which ended. */
+  readonly isRenewed: boolean;
 }
 
 /** What a client needs to be of use: it reads, plans and applies. It never approves. */
@@ -55,7 +57,7 @@ export async function agentFor(
   // Scopes and reach are given when an agent is made.
   if (known !== undefined && scopes === undefined && reach === undefined) {
     const renewed = await unless(callOperation(target, renewAgent, { id: known, ttl }), ['not_found', 'expired']);
-    if (renewed !== undefined) return issuedOf(renewed);
+    if (renewed !== undefined) return issuedOf(renewed, true);
   }
   const body = { scopes: scopes ?? CLIENT_SCOPES, ttl, ...(reach !== undefined && { reach }) };
   for (const each of name === undefined ? namesFrom(wanted.derivedName) : [name]) {
@@ -63,7 +65,7 @@ export async function agentFor(
       callOperation(target, createAgent, { name: each, ...body }),
       name === undefined ? ['conflict'] : [],
     );
-    if (made !== undefined) return issuedOf(made);
+    if (made !== undefined) return issuedOf(made, false);
   }
   throw new CliError(`There are ${NAMES} agents ${wanted.derivedName} already: name one with --name.`, EXIT.conflict);
 }
@@ -78,7 +80,7 @@ export async function personalToken(target: Target, { name, derivedName, scopes,
     scopes: z.array(z.string()),
     expiresAt: z.string(),
   });
-  return { kind: 'personal', ...shape.parse(await callOperation(target, createApiToken, body)) };
+  return { kind: 'personal', isRenewed: false, ...shape.parse(await callOperation(target, createApiToken, body)) };
 }
 
 /** Ends what a configuration held before; it is nobody's any more. */
@@ -101,10 +103,10 @@ export async function endHeld(target: Target, held: Held, now: Issued): Promise<
   );
 }
 
-function issuedOf(answer: unknown): Issued | { waiting: unknown } {
+function issuedOf(answer: unknown, isRenewed: boolean): Issued | { waiting: unknown } {
   if (waitingIn(answer) !== undefined) return { waiting: answer };
   const { id, token, identity } = agentAnswer.parse(answer);
-  return { kind: 'agent', id, token, ...identity };
+  return { kind: 'agent', id, token, isRenewed, ...identity };
 }
 
 function namesFrom(name: string): string[] {

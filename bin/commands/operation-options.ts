@@ -1,4 +1,5 @@
-import { readFileSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { text } from 'node:stream/consumers';
 import { Option } from 'commander';
 import { z } from 'zod';
 import { type AnyOperation, fieldOf } from '../../core/operation.ts';
@@ -125,14 +126,14 @@ export function parseJsonOr(text: string, otherwise: unknown): unknown {
 }
 
 /** JSON or YAML as text or `@file`. */
-export function bodyOf(given: string | undefined): string | undefined {
-  return given?.startsWith('@') ? readText(given.slice(1)) : given;
+export async function bodyOf(given: string | undefined): Promise<string | undefined> {
+  return given?.startsWith('@') ? await readText(given.slice(1)) : given;
 }
 
-/** A file; `-` is standard input. @throws CliError */
-export function readText(file: string): string {
+/** A file; `-` is standard input, which may come late and in pieces. @throws CliError */
+export async function readText(file: string): Promise<string> {
   try {
-    return readFileSync(file === '-' ? 0 : file, 'utf8');
+    return file === '-' ? await text(process.stdin) : await readFile(file, 'utf8');
   } catch (error) {
     throw new CliError(`Cannot read ${file}: ${(error as Error).message}`, EXIT.input);
   }

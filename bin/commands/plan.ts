@@ -4,7 +4,7 @@ import { getMe } from '../../tools/get-me.ts';
 import { planNetworkChange } from '../../tools/plan-network-change.ts';
 import { type Answer, answering } from './answer.ts';
 import { callOperation } from './call-operation.ts';
-import { readSession, type Target, type TargetOptions, targetOf } from './session.ts';
+import { sessionAt, type Target, type TargetOptions, targetOf } from './session.ts';
 import { withTarget } from './target.ts';
 import { tellWaiting } from './waiting.ts';
 
@@ -39,7 +39,7 @@ async function plan(words: string[], { apply, approver, ...options }: PlanOption
   const target = targetOf(options);
   const planned = (await callOperation(target, planNetworkChange, { intent: words.join(' ') })) as Plan;
   const { plan_id: id, diff_markdown: text, changes } = planned;
-  const asked = approver ?? readSession()?.username ?? 'NAME';
+  const asked = approver ?? sessionAt(target.server)?.username ?? 'NAME';
   if (!apply) {
     const hint = `To apply it: mesh admin apply-network-change --plan-id ${id} --approved-by ${asked}`;
     return { value: planned, text, hints: changes.length > 0 ? [hint] : [] };

@@ -21,8 +21,8 @@ export function addPolicyCommands(program: Command): void {
       .command('test')
       .description('check the assertions of a YAML or JSON file; exit 1 when one fails')
       .argument('<file>', 'network, peers, policies and assertions'),
-    (file: string): Answer => {
-      const value = testPolicies(readDocument(file), Date.now());
+    async (file: string): Promise<Answer> => {
+      const value = testPolicies(await readDocument(file), Date.now());
       const failed = value.filter(({ pass }) => !pass).length;
       const text = [...value.map(lineOf), `${value.length - failed} hold, ${failed} fail`].join('\n');
       return { value, text, ...(failed > 0 && { exitCode: EXIT.negative }) };
@@ -45,8 +45,8 @@ function wrong(error: z.ZodError): CliError {
   return new CliError(`The file does not fit:\n${lines.join('\n')}`, EXIT.input);
 }
 
-function readDocument(file: string): unknown {
-  const [document, ...more] = documentsOf(file, readText(file));
+async function readDocument(file: string): Promise<unknown> {
+  const [document, ...more] = documentsOf(file, await readText(file));
   if (document === undefined || more.length > 0) {
     throw new CliError(`${file} must hold one YAML or JSON document.`, EXIT.input);
   }

@@ -25,6 +25,12 @@ export function readSession(): Session | undefined {
   }
 }
 
+/** What the last login left, where it was to this server: its token, account and workspace are worth nothing elsewhere. */
+export function sessionAt(server: string): Session | undefined {
+  const session = readSession();
+  return session && URL.parse(session.server)?.origin === URL.parse(server)?.origin ? session : undefined;
+}
+
 export function writeSession(session: Session): string {
   const name = sessionFile();
   writePrivate(name, `${JSON.stringify(session, null, 2)}\n`);
@@ -77,10 +83,10 @@ export interface TargetOptions {
 
 /** Which control plane to call and as whom: options, then environment, then the stored session. */
 export function targetOf(options: TargetOptions): Target {
-  const session = readSession();
   const server = serverOf(options.server) ?? DEFAULT_SERVER;
+  const session = sessionAt(server);
   warnPlainHttp(server);
-  const token = readToken(options.token) ?? (session?.server === server ? session.token : undefined);
+  const token = readToken(options.token) ?? session?.token;
   const workspace = options.workspace ?? process.env['MESH_WORKSPACE'] ?? session?.workspace;
   return { server, token, workspace };
 }

@@ -1,4 +1,5 @@
 import { styleText } from 'node:util';
+import { visibleLine } from './visible.ts';
 
 /** Title of a column, and the path of its field: `status.address`. */
 export type Columns = Readonly<Record<string, string>>;
@@ -49,5 +50,5 @@ function cellOf(value: unknown): string {
   if (typeof value === 'object') {
     return cellOf(Object.entries(value).map(([key, inner]) => `${key}=${cellOf(inner)}`));
   }
-  return String(value).replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, '\uFFFD');
+  return visibleLine(String(value));
 }

@@ -36,12 +36,7 @@ export interface Enrolled {
  */
 export async function enrol(options: EnrolOptions): Promise<Enrolled> {
   const { directory, token, server } = options;
-  if (parseToken(token)?.kind !== 'join' && parseToken(token)?.kind !== 'dlg') {
-    throw new MeshError(
-      'invalid_input',
-      'This is no join token: it begins with mesh-join- or, for sub-agents, mesh-dlg-.',
-    );
-  }
+  requireJoinToken(token);
   const held = options.force ? undefined : readNodeConfig(directory);
   if (held && originOf(held.server) !== originOf(server)) {
     throw new MeshError(
@@ -72,6 +67,18 @@ export async function enrol(options: EnrolOptions): Promise<Enrolled> {
   writeNodeConfig(directory, config);
   rmSync(draftFile(directory), { force: true });
   return { config, phase: answer.phase, address: answer.address };
+}
+
+/** @throws MeshError that never repeats what was given */
+function requireJoinToken(text: string): void {
+  const kind = parseToken(text)?.kind;
+  if (kind === 'join' || kind === 'dlg') return;
+  throw new MeshError(
+    'invalid_input',
+    /^mesh-(join|dlg)-/.test(text)
+      ? 'This token is incomplete or has characters too many: copy it whole, as it was made.'
+      : 'This is no join token: one begins with mesh-join- or, for sub-agents, mesh-dlg-.',
+  );
 }
 
 /** How often a name that the control plane proposed may be taken by another in the meantime. */

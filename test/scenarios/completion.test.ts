@@ -1,5 +1,8 @@
 import { execFileSync } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -83,4 +86,21 @@ test('a key press waits for no server that is away: it offers what is known with
   expect((await mesh(['__complete', '--', 'peers', '--phase', 'r'], { home, env: away })).stdout).toBe(
     'ready\nrevoked\n',
   );
+});
+
+test('a name that a shell could act on is not offered', async () => {
+  const names = ['$(id)', '`id`', '*', '--token', 'a b', 'a;b', '\u009b2J', 'web-1'];
+  const items = names.map((name) => ({ id: 'p_1', name }));
+  const server = createServer((_, answer) => void answer.end(JSON.stringify({ items }))).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const env = { MESH_SERVER: url, MESH_TOKEN: 'mesh-api-x', MESH_WORKSPACE: 'w' };
+  expect((await mesh(['__complete', '--', 'peers', ''], { home, env })).stdout).toBe('web-1\n');
+  server.close();
+});
+
+test('bash takes what is offered as it stands, not as a pattern of file names', async () => {
+  const { stdout } = await mesh(['completion', 'bash'], { home });
+  const ask = `cd /; offer() { echo '*'; }; ${stdout}\nCOMP_WORDS=(offer ''); COMP_CWORD=1; _mesh; printf '%s\\n' "\${COMPREPLY[@]}"`;
+  expect((await run('bash', ['--norc', '-c', ask])).stdout).toBe('*\n');
 });

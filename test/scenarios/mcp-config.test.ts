@@ -87,9 +87,38 @@ test('mcp config again renews the same agent, and its earlier token is worth not
   expect(other.identity.name).toBe(`mcp-${own}-2`);
   expect(await works(harness, tokenIn('mcp.json'))).toBe(200);
   // One that is named is renewed, wherever it was.
-  const named = await configure('--name', `mcp-${own}`, '--output', path.join(home, 'named.json'));
-  expect(named.identity.id).toBe(first.identity.id);
+  const named = await run('mcp', 'config', '--json', '--name', `mcp-${own}`, '--output', path.join(home, 'named.json'));
+  expect(JSON.parse(named.stdout).identity.id).toBe(first.identity.id);
+  expect(named.stderr).toContain(`its token in ${path.join(home, 'mcp.json')} is worth nothing now`);
   expect([await works(harness, tokenIn('mcp.json')), await works(harness, tokenIn('named.json'))]).toEqual([401, 200]);
+});
+
+test('mcp config in the form of another client leaves no entry that is worth nothing', async () => {
+  await using harness = await startHarness();
+  await signIn(harness);
+  const file = path.join(home, 'client.json');
+  writeFileSync(file, JSON.stringify({ mcpServers: { github: { command: 'gh-mcp' } } }));
+  await configure('--output', file);
+  await configure('--client', 'vscode', '--output', file);
+  const { mcpServers, servers } = readJson('client.json');
+  expect([mcpServers, Object.keys(servers)]).toEqual([{ github: { command: 'gh-mcp' } }, ['mesh']]);
+  const { Authorization } = servers.mesh.headers;
+  expect(await works(harness, Authorization.replace('Bearer ', ''))).toBe(200);
+});
+
+test('the remembered workspace is named to no other server', async () => {
+  await using harness = await startHarness();
+  await using other = await startHarness();
+  const { token, workspace } = await other.workspace();
+  await signIn(harness);
+  await configure();
+  const env = { MESH_SERVER: other.url, MESH_TOKEN: token };
+  expect(await mesh(['peers'], { home, env })).toEqual({ code: 0, stdout: 'none\n', stderr: '' });
+  const { stdout } = await mesh(['mcp', 'config', '--personal', '--json', '--output', path.join(home, 'b.json')], {
+    home,
+    env,
+  });
+  expect(JSON.parse(stdout)).toMatchObject({ server: other.url, workspace });
 });
 
 test('mcp config --personal makes a token of the person, and each kind replaces the other', async () => {

@@ -140,6 +140,7 @@ describe('mesh init', () => {
     [['--token', 'mesh-join-x'], 2, 'Give --server'],
     [['--server', 'http://127.0.0.1:1'], 2, 'Give --token'],
     [['--server', 'http://127.0.0.1:1', '--token', 'secret-text'], 2, 'This is no join token'],
+    [['--server', 'http://127.0.0.1:1', '--token', 'mesh-dlg-AAAA'], 2, 'This token is incomplete'],
     [['--server', 'ftp://a', '--token', 'secret-text'], 2, 'is no server address'],
     [['--server', 'http://127.0.0.1:1024', '--token', `mesh-join-${'a'.repeat(43)}`], 7, 'does not answer ('],
   ])('explains what is wrong with %j', async (args, code, text) => {

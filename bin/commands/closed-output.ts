@@ -1,0 +1,22 @@
+import { constants } from 'node:os';
+
+/** What a shell sees of a program that SIGPIPE ended, which Node does not receive. */
+const ENDED_BY_SIGPIPE = 128 + constants.signals.SIGPIPE;
+
+/** Nobody reads the output any more: the command ends without a word, as with `| head`. */
+export function endWithOutput(): void {
+  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EPIPE') throw error;
+    process.exit(ENDED_BY_SIGPIPE);
+  });
+  // What is said beside the answer stops no command.
+  process.stderr.on('error', () => {});
+}
+
+/** A node goes on when whoever read its output leaves: told as a fault, it would be told to nobody again and again. */
+export function outliveOutput(): void {
+  for (const stream of [process.stdout, process.stderr]) {
+    stream.removeAllListeners('error');
+    stream.on('error', () => {});
+  }
+}

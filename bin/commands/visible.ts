@@ -1,0 +1,22 @@
+/** Acts on a terminal, or hides or turns round what is written beside it. */
+const HIDDEN = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
+/** Of a text in lines, whose titles are written in bold. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: the escape that bold begins and ends with
+const HIDDEN_IN_LINES = /(\n|\t|\u001B\[(?:1|22)m)|[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
+const IN_PLACE = '\uFFFD';
+
+/** One line for a terminal, whatever others wrote into a field. */
+export const visibleLine = (text: string) => text.replaceAll(HIDDEN, IN_PLACE);
+
+/** Lines for a terminal. */
+export const visible = (text: string) => text.replaceAll(HIDDEN_IN_LINES, (_, own?: string) => own ?? IN_PLACE);
+
+/** JSON that says the same, with escapes for what a terminal would act on. */
+export function visibleJson(value: unknown, indent?: number): string {
+  return JSON.stringify(value, null, indent).replaceAll(HIDDEN, (found) => (found === '\n' ? found : escaped(found)));
+}
+
+function escaped(character: string): string {
+  const units = Array.from({ length: character.length }, (_, at) => character.charCodeAt(at));
+  return units.map((unit) => `\\u${unit.toString(16).padStart(4, '0')}`).join('');
+}

@@ -1,0 +1,31 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { text } from 'node:stream/consumers';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { launcher, run } from '../run-command.ts';
+
+let home: string;
+beforeEach(() => {
+  home = mkdtempSync(path.join(tmpdir(), 'mesh-home-'));
+});
+afterEach(() => rmSync(home, { recursive: true, force: true }));
+
+test('a document that comes late over a pipe is read whole', async () => {
+  // The warning of a server without TLS is what a command says before it reads.
+  const args = ['apply', '-f', '-', '--server', 'http://0.0.0.0:9', '--token', 'mesh-api-x', '--workspace', 'w'];
+  const child = spawn(launcher('mesh'), args, { env: { ...process.env, HOME: home, MESH_CONFIG_DIR: home } });
+  await once(child.stderr, 'data');
+  child.stdin.end('kind: Peer\n');
+  expect(await text(child.stderr)).toContain('http://0.0.0.0:9 does not answer');
+});
+
+test('a reader that leaves ends a command as any other tool, without a stack', async () => {
+  const script = `exec 3> >(true); wait $!; for format in json yaml; do "$0" completion -o $format >&3; echo $?; done`;
+  const { stdout, stderr } = await run('bash', ['-c', script, launcher('mesh')], {
+    env: { HOME: home, MESH_CONFIG_DIR: home },
+  });
+  expect([stdout, stderr]).toEqual(['141\n141\n', '']);
+});

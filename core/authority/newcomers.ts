@@ -23,7 +23,7 @@ export function* newcomerViews(
     const listed = spec.peerSelector?.peers;
     const peers = listed
       ? letIn(listed, before)
-      : [newcomer(labelsOf(spec.peerSelector ?? {}), spec.network ?? DEFAULT_NETWORK, before)];
+      : [newcomer({ labels: labelsOf(spec.peerSelector ?? {}), network: spec.network ?? DEFAULT_NETWORK }, before)];
     if (peers.length === 0) continue;
     const [old, next] = [joined(before, peers), joined(after, peers)];
     const [was, is] = [states.reachability(old, now), states.reachability(next, now)];
@@ -49,7 +49,8 @@ function letIn(ids: readonly string[], { peers }: NetworkState): PeerRecord[] {
   });
 }
 
-function joined(state: NetworkState, records: readonly PeerRecord[]): NetworkState {
+/** A state with these peers in it, new ones or others of the same id. */
+export function joined(state: NetworkState, records: readonly PeerRecord[]): NetworkState {
   const changes = records.map((record): Change => {
     const old = lookUpById(state.peers, record.uid);
     return { type: old ? 'updated' : 'created', record, ...(old && { before: old }) };
@@ -57,15 +58,22 @@ function joined(state: NetworkState, records: readonly PeerRecord[]): NetworkSta
   return afterCommit(state, { revision: state.revision + 1, changes });
 }
 
-/** Its name has a space, which no name of a peer has. */
-function newcomer(
-  labels: Readonly<Record<string, string>>,
-  network: string,
+/** A ready peer that is not there yet. Its name has a space, which no name of a peer has. */
+export function newcomer(
+  { name, labels = {}, network, address = null }: NewcomerInput,
   { workspace, revision }: NetworkState,
 ): PeerRecord {
   const uid = newId('p');
   const spec = { displayName: '', hostname: '', platform: 'linux', publicKey: '', network } as const;
-  const status = { phase: 'ready', address: null } as const;
-  const base = { kind: 'MeshPeer', name: `newcomer ${uid}`, uid, labels, annotations: {}, unique: [] } as const;
+  const status = { phase: 'ready', address } as const;
+  const base = { kind: 'MeshPeer', name: name ?? `newcomer ${uid}`, uid, labels, annotations: {}, unique: [] } as const;
   return { ...base, spec, status, workspace, revision, createdAt: 0, generation: 1 };
+}
+
+interface NewcomerInput {
+  /** With a space in it. */
+  readonly name?: string;
+  readonly labels?: Readonly<Record<string, string>>;
+  readonly network: string;
+  readonly address?: string | null;
 }

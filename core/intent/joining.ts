@@ -1,9 +1,9 @@
-import { newId } from '../ids.ts';
+import { joined, newcomer } from '../authority/newcomers.ts';
 import { type IpRange, overlaps, parseAddress, parseCidr } from '../network/cidr.ts';
 import { rulesOf } from '../network/policy.ts';
 import { addressText } from '../network/ranges.ts';
 import type { NetworkRecord, PeerRecord } from '../network/resources.ts';
-import { afterCommit, type NetworkState } from '../network/state.ts';
+import type { NetworkState } from '../network/state.ts';
 import type { NetworkStates } from '../network/states.ts';
 import { type Effect, effectOf } from './effect.ts';
 import { type PortSpan, spanText } from './port-spans.ts';
@@ -34,9 +34,9 @@ export function joiningOf(
     const where = networks.length > 1 ? ` in ${network.name}` : '';
     const anywhere = [`every device that joins later${where}`, `every other device that joins later${where}`];
     return [
-      ...anywhere.map((name) => newcomer(name, network, null, before)),
+      ...anywhere.map((name) => newcomer({ name, network: network.name }, before)),
       ...freeAddresses(network, starts, [before, after]).map((at) =>
-        newcomer(`a device that joins later${where} at ${at}`, network, at, before),
+        newcomer({ name: `a device that joins later${where} at ${at}`, network: network.name, address: at }, before),
       ),
     ];
   });
@@ -120,22 +120,4 @@ function blocksOf({ policies }: NetworkState): IpRange[] {
 
 function addressOf({ status }: PeerRecord): bigint | undefined {
   return status.address === null ? undefined : parseAddress(status.address)?.from;
-}
-
-function joined(state: NetworkState, records: readonly PeerRecord[]): NetworkState {
-  const changes = records.map((record) => ({ type: 'created' as const, record }));
-  return afterCommit(state, { revision: state.revision + 1, changes });
-}
-
-/** Its name has spaces, which no name of a peer has. */
-function newcomer(
-  name: string,
-  { name: network }: NetworkRecord,
-  address: string | null,
-  { workspace, revision }: NetworkState,
-): PeerRecord {
-  const spec = { displayName: '', hostname: '', platform: 'linux', publicKey: '', network } as const;
-  const base = { kind: 'MeshPeer', name, uid: newId('p'), labels: {}, annotations: {}, unique: [] } as const;
-  const status = { phase: 'ready', address } as const;
-  return { ...base, spec, status, workspace, revision, createdAt: 0, generation: 1 };
 }

@@ -2,7 +2,7 @@ import { formOf } from './forms.ts';
 import type { Sym, Token } from './lexicon.ts';
 import { type Context, takeModifiers } from './modifiers.ts';
 import { portsAt } from './ports.ts';
-import { Refusal } from './refusal.ts';
+import { attempt } from './refusal.ts';
 
 const SEPARATORS: ReadonlySet<Sym> = new Set(['AND', 'COMMA']);
 const PARTED: ReadonlySet<string> = new Set(['allow', 'deny']);
@@ -63,13 +63,4 @@ function targetStart(head: readonly Token[], { start }: Place, context: Context)
   if (head.some(({ sym }) => sym === 'EXCEPT')) return undefined;
   const at = head.indexOf(target);
   return at < 0 ? undefined : at;
-}
-
-function attempt<T>(work: () => T): T | undefined {
-  try {
-    return work();
-  } catch (error) {
-    if (error instanceof Refusal) return undefined;
-    throw error;
-  }
 }

@@ -43,3 +43,13 @@ export function said(words: readonly Word[]): string {
     .replaceAll(/ (?=[,;?)]|'s\b)/g, '')
     .replaceAll('( ', '(');
 }
+
+/** What a reading comes to; undefined where it is refused. */
+export function attempt<T>(work: () => T): T | undefined {
+  try {
+    return work();
+  } catch (error) {
+    if (error instanceof Refusal) return undefined;
+    throw error;
+  }
+}

@@ -2,7 +2,7 @@ import type { Sym, Token } from './lexicon.ts';
 import type { Context } from './modifiers.ts';
 import { ARTICLES } from './phrases.ts';
 import { portsAt } from './ports.ts';
-import { Refusal } from './refusal.ts';
+import { attempt } from './refusal.ts';
 
 const LET: Token = { text: 'let', quoted: false, sym: 'LET' };
 const REACH: Token = { text: 'reach', quoted: false, sym: 'REACH' };
@@ -110,13 +110,4 @@ function isNamed(tokens: readonly Token[], from: number): boolean {
 
 function has(tokens: readonly Token[], sym: Sym): boolean {
   return tokens.some((token) => token.sym === sym);
-}
-
-function attempt<T>(work: () => T): T | undefined {
-  try {
-    return work();
-  } catch (error) {
-    if (error instanceof Refusal) return undefined;
-    throw error;
-  }
 }

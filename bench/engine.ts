@@ -4,7 +4,7 @@
  */
 import { cpus } from 'node:os';
 import { parseArgs } from 'node:util';
-import type { PolicySpec } from '../core/network/policy.ts';
+import type { PolicySpec } from '../core/model/policy.ts';
 import { createEngine } from '../core/reachability/engine.ts';
 import { generator, networkOf, PORTS, type Size } from './network.ts';
 

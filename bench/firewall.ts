@@ -2,7 +2,7 @@ import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as after } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
-import type { FirewallRules } from '../core/network/graph.ts';
+import type { FirewallRules } from '../core/model/graph.ts';
 import { type LabHost, natlab } from '../test/natlab.ts';
 import { labParts, tunnelPair } from '../test/natlab-parts.ts';
 import { entries, firewallsOf, KIND_NAMES, type Kind, NONE } from './firewall/firewalls.ts';

@@ -2,14 +2,14 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { cpus, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';
+import { newId } from '../core/base/ids.ts';
+import type { Log, Op } from '../core/base/ports.ts';
+import type { Kind, RecordDraft } from '../core/base/record.ts';
+import { formatInstant } from '../core/base/time.ts';
 import { connectivity } from '../core/history/connectivity.ts';
 import { diffStates } from '../core/history/diff.ts';
 import { takeSnapshot } from '../core/history/snapshots.ts';
-import { newId } from '../core/ids.ts';
-import { buildNetworkStates } from '../core/network/states.ts';
-import type { Log, Op } from '../core/ports.ts';
-import type { Kind, RecordDraft } from '../core/record.ts';
-import { formatInstant } from '../core/time.ts';
+import { buildNetworkStates } from '../core/state/states.ts';
 import { openSqliteStore } from '../storage/sqlite/store.ts';
 
 /** Figures for docs/benchmarks/history.md: `node bench/history.ts`. */

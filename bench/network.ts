@@ -1,4 +1,4 @@
-import type { PolicySpec } from '../core/network/policy.ts';
+import type { PolicySpec } from '../core/model/policy.ts';
 import type { NetworkModel } from '../core/reachability/model.ts';
 
 const NOW = 1_767_225_600_000;

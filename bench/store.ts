@@ -3,8 +3,8 @@ import { cpus, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { monitorEventLoopDelay, performance } from 'node:perf_hooks';
 import { DatabaseSync } from 'node:sqlite';
-import type { Log, Op, Store } from '../core/ports.ts';
-import type { RecordDraft } from '../core/record.ts';
+import type { Log, Op, Store } from '../core/base/ports.ts';
+import type { RecordDraft } from '../core/base/record.ts';
 import { openSqliteStore } from '../storage/sqlite/store.ts';
 
 /** Figures for docs/benchmarks/store.md: `node bench/store.ts`. Rounds of the store and of bare node:sqlite alternate. */

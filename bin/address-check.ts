@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 import { connect } from 'node:net';
-import type { Log } from '../core/ports.ts';
+import type { Log } from '../core/base/ports.ts';
 import { BINDING, decodeStun, encodeStun } from '../net/stun/message.ts';
 import { type Environment, parseHostPort } from './config.ts';
 import { type GivenAddress, givenAddresses } from './given-addresses.ts';

@@ -1,4 +1,4 @@
-import type { Log } from '../core/ports.ts';
+import type { Log } from '../core/base/ports.ts';
 import { type Config, ConfigError } from './config.ts';
 import { readTls } from './tls.ts';
 import { orExplain, type Running, startBus, startRelay, startStun } from './wire-parts.ts';

@@ -1,5 +1,5 @@
+import type { Log } from '../core/base/ports.ts';
 import { BUILT_IN_PASSWORD } from '../core/identity/first-accounts.ts';
-import type { Log } from '../core/ports.ts';
 import type { Config, HostPort } from './config.ts';
 import { givenAddresses, isLoopback, withholdsCredential } from './given-addresses.ts';
 import { called } from './own-command.ts';

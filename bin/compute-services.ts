@@ -1,8 +1,8 @@
 import type { MessagePort } from 'node:worker_threads';
-import { builtinPlanner } from '../core/intent/builtin/builtin.ts';
-import { buildLiveness } from '../core/network/liveness.ts';
-import { buildNetworkStates } from '../core/network/states.ts';
-import type { Log } from '../core/ports.ts';
+import type { Log } from '../core/base/ports.ts';
+import { buildLiveness } from '../core/model/liveness.ts';
+import { buildNetworkStates } from '../core/state/states.ts';
+import { builtinPlanner } from '../llm/grammar/builtin.ts';
 import { serveCalls } from '../plane/compute/serve.ts';
 import { openSqliteReader } from '../storage/sqlite/reader.ts';
 import { heavyOperations } from '../tools/heavy.ts';

@@ -1,5 +1,5 @@
 import path from 'node:path';
-import type { Services } from '../core/services.ts';
+import type { Services } from '../core/workflow/services.ts';
 import { COMPUTE_LIMITS, THREAD_HEAP_MB } from '../plane/compute/limits.ts';
 import { buildComputePool, type ComputePool } from '../plane/compute/pool.ts';
 import { startThread } from '../plane/compute/thread.ts';

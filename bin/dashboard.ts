@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import type { RequestHandler } from 'express';
-import { MeshError } from '../core/errors.ts';
+import { MeshError } from '../core/base/errors.ts';
 
 const WEB = path.join(import.meta.dirname, '..', 'web');
 

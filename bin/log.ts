@@ -1,5 +1,5 @@
 import pino from 'pino';
-import type { Log } from '../core/ports.ts';
+import type { Log } from '../core/base/ports.ts';
 
 /** The one logger. Everything goes to fd 2: on stdio, stdout belongs to the protocol. */
 export function buildLog(level: string): Log {

@@ -1,6 +1,6 @@
 import { closeSync, existsSync, fstatSync, openSync, renameSync, writeSync } from 'node:fs';
-import type { Log } from '../core/ports.ts';
-import { formatInstant } from '../core/time.ts';
+import type { Log } from '../core/base/ports.ts';
+import { formatInstant } from '../core/base/time.ts';
 
 const LEVELS = ['debug', 'info', 'warn', 'error'] as const;
 export type NodeLogLevel = (typeof LEVELS)[number];

@@ -1,11 +1,11 @@
 import { mkdirSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as after } from 'node:timers/promises';
+import type { Clock, Log } from '../core/base/ports.ts';
+import { Secret } from '../core/base/secret.ts';
+import { buildGate, type ServiceGate } from '../core/call/gate.ts';
 import { ensureFirstAccounts } from '../core/identity/first-accounts.ts';
-import { buildGate, type ServiceGate } from '../core/identity/gate.ts';
-import type { Clock, Log } from '../core/ports.ts';
-import { Secret } from '../core/secret.ts';
-import type { Services, Settings } from '../core/services.ts';
+import type { Services, Settings } from '../core/workflow/services.ts';
 import { buildMcp } from '../mcp/http.ts';
 import { startJobs } from '../plane/jobs.ts';
 import { buildJobs } from '../plane/periodic.ts';

@@ -1,7 +1,7 @@
-import { builtinPlanner } from '../core/intent/builtin/builtin.ts';
-import type { ModelCall, Planner } from '../core/intent/planner.ts';
-import { understoodFirst } from '../core/intent/understood-first.ts';
-import type { Log } from '../core/ports.ts';
+import type { Log } from '../core/base/ports.ts';
+import type { ModelCall, Planner } from '../core/intent/plan/planner.ts';
+import { understoodFirst } from '../core/intent/plan/understood-first.ts';
+import { builtinPlanner } from '../llm/grammar/builtin.ts';
 import type { Metrics } from '../rest/metrics.ts';
 import type { Config } from './config.ts';
 
@@ -17,7 +17,7 @@ type ModelSettings = Pick<
 export async function buildPlanner(settings: ModelSettings, log: Log, metrics?: Metrics): Promise<Planner> {
   const { MESH_LLM_BASE_URL: baseURL, MESH_LLM_MODEL: model, MESH_LLM_API_KEY: apiKey } = settings;
   if (baseURL === undefined || model === undefined) return builtinPlanner;
-  const { openAiPlanner } = await import('../llm/openai-planner.ts');
+  const { openAiPlanner } = await import('../llm/model/openai-planner.ts');
   const behind = openAiPlanner({
     baseURL,
     model,

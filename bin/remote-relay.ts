@@ -1,4 +1,4 @@
-import type { Services } from '../core/services.ts';
+import type { Services } from '../core/workflow/services.ts';
 import { parseRelayAddress } from '../net/relay/address.ts';
 import { RemoteRelay } from '../net/relay/remote.ts';
 import { startRelayRevocations } from '../plane/relay-revocations.ts';

@@ -1,6 +1,6 @@
+import { newId, SYSTEM_WORKSPACE } from '../core/base/ids.ts';
+import type { Log } from '../core/base/ports.ts';
 import { addWorkspace } from '../core/identity/add-workspace.ts';
-import { newId, SYSTEM_WORKSPACE } from '../core/ids.ts';
-import type { Log } from '../core/ports.ts';
 import { serveMcpStdio } from '../mcp/stdio.ts';
 import { operations } from '../tools/index.ts';
 import { MCP_TOOLS } from '../tools/surfaces.ts';

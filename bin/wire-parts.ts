@@ -1,4 +1,4 @@
-import type { Log } from '../core/ports.ts';
+import type { Log } from '../core/base/ports.ts';
 import { type BusChange, EmbeddedBus } from '../net/nats/bus.ts';
 import type { ListenerOptions } from '../net/nats/listener.ts';
 import { RelayListener } from '../net/relay/listener.ts';

@@ -1,5 +1,5 @@
 import { setTimeout as after } from 'node:timers/promises';
-import type { Services } from '../core/services.ts';
+import type { Services } from '../core/workflow/services.ts';
 import type { EmbeddedBus } from '../net/nats/bus.ts';
 import { startBusCredentials } from '../plane/bus-credentials.ts';
 import { ControlRequests } from '../plane/control-requests.ts';

@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { z } from 'zod';
 import { environment, file } from '../bin/config.ts';
-import { problems } from '../core/errors.ts';
+import { problems } from '../core/base/errors.ts';
 import { operations } from '../tools/index.ts';
 import { MCP_TOOLS } from '../tools/surfaces.ts';
 import { answers, limits } from './limits.ts';

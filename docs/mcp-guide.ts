@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { CLIENTS, entryOf, groupOf } from '../bin/commands/mcp-entry.ts';
-import { fenced } from '../core/intent/markdown.ts';
-import type { AnyOperation } from '../core/operation.ts';
-import type { Services } from '../core/services.ts';
+import type { AnyOperation } from '../core/base/operation.ts';
+import { fenced } from '../core/effect/markdown.ts';
+import type { Services } from '../core/workflow/services.ts';
 import { buildPrompts } from '../mcp/prompts.ts';
 import { buildResources } from '../mcp/resources.ts';
 import { buildTools } from '../mcp/tools.ts';

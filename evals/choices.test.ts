@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { planByGrammar } from '../core/intent/builtin/builtin.ts';
-import { parseChange } from '../core/intent/change-input.ts';
-import { expectationInputSchema } from '../core/intent/expectation-input.ts';
-import { intentNotUnderstood } from '../core/intent/not-understood.ts';
-import type { NetworkState } from '../core/network/state.ts';
+import { parseChange } from '../core/intent/plan/change-input.ts';
+import { expectationInputSchema } from '../core/intent/plan/expectation-input.ts';
+import { intentNotUnderstood } from '../core/intent/plan/not-understood.ts';
+import type { NetworkState } from '../core/state/state.ts';
+import { planByGrammar } from '../llm/grammar/builtin.ts';
 import { peer, stateWith } from '../test/records.ts';
 import { EVAL_NOW } from './case.ts';
 import { BLIND } from './cases/blind.ts';

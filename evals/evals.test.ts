@@ -1,11 +1,11 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { builtinPlanner } from '../core/intent/builtin/builtin.ts';
-import type { Planner } from '../core/intent/planner.ts';
-import { modelOf } from '../core/network/model.ts';
+import type { Planner } from '../core/intent/plan/planner.ts';
 import { compile } from '../core/reachability/engine.ts';
 import { naiveVerdict } from '../core/reachability/naive.testkit.ts';
-import { openAiPlanner } from '../llm/openai-planner.ts';
-import { scriptedModel } from '../llm/scripted-model.testkit.ts';
+import { modelOf } from '../core/state/network-model.ts';
+import { builtinPlanner } from '../llm/grammar/builtin.ts';
+import { openAiPlanner } from '../llm/model/openai-planner.ts';
+import { scriptedModel } from '../llm/model/scripted-model.testkit.ts';
 import { EVAL_NOW, type EvalCase, FAMILIES } from './case.ts';
 import { BLIND } from './cases/blind.ts';
 import { HELD_OUT } from './cases/held-out.ts';

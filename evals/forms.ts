@@ -1,4 +1,4 @@
-import type { PolicySpec } from '../core/network/policy.ts';
+import type { PolicySpec } from '../core/model/policy.ts';
 
 /** A sentence of the built-in planner with the effect it must have on {@link FORM_PEERS}. */
 export interface FormExample {

@@ -1,6 +1,6 @@
-import type { PortSpan } from '../core/intent/port-spans.ts';
-import { containsRange, type IpRange, parseAddress, parseCidr } from '../core/network/cidr.ts';
-import type { Protocol } from '../core/network/policy.ts';
+import type { PortSpan } from '../core/effect/port-spans.ts';
+import { containsRange, type IpRange, parseAddress, parseCidr } from '../core/model/cidr.ts';
+import type { Protocol } from '../core/model/policy.ts';
 import type { ExternalInput } from '../core/reachability/model.ts';
 
 /**

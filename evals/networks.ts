@@ -1,6 +1,6 @@
-import type { PolicySpec } from '../core/network/policy.ts';
-import type { NetworkState } from '../core/network/state.ts';
-import type { StoredRecord } from '../core/record.ts';
+import type { StoredRecord } from '../core/base/record.ts';
+import type { PolicySpec } from '../core/model/policy.ts';
+import type { NetworkState } from '../core/state/state.ts';
 import { peer, policy, stateWith } from '../test/records.ts';
 
 type Labels = Readonly<Record<string, string>>;

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { MeshError } from '../core/errors.ts';
-import type { ModelCall, PlanAnswer, Planner, PlanQuestion } from '../core/intent/planner.ts';
+import { MeshError } from '../core/base/errors.ts';
+import type { ModelCall, PlanAnswer, Planner, PlanQuestion } from '../core/intent/plan/planner.ts';
 
 /** Answers of a planner as they were given once: a model is asked by hand, and its answers are scored without it ever after. */
 const recordingSchema = z.strictObject({

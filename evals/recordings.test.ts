@@ -1,9 +1,9 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { builtinPlanner } from '../core/intent/builtin/builtin.ts';
-import { modelSays } from '../core/intent/model-words.ts';
-import { draftOf } from '../core/record.ts';
+import { draftOf } from '../core/base/record.ts';
+import { modelSays } from '../core/intent/plan/model-words.ts';
+import { builtinPlanner } from '../llm/grammar/builtin.ts';
 import { buildKit, type Kit, person } from '../test/kit.ts';
 import { CASES } from './cases.ts';
 import { type NetworkName, recordsOfNetwork } from './networks.ts';

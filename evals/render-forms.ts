@@ -1,5 +1,5 @@
-import { SHAPES } from '../core/intent/builtin/forms.ts';
-import { KNOWN_SERVICES } from '../core/intent/builtin/services.ts';
+import { SHAPES } from '../llm/grammar/forms.ts';
+import { KNOWN_SERVICES } from '../llm/grammar/services.ts';
 import { FORM_EXAMPLES, REFUSED } from './forms.ts';
 
 /** The page of everything the built-in planner understands, made from the examples that its tests run. */

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { scriptedModel } from '../llm/scripted-model.testkit.ts';
+import { scriptedModel } from '../llm/model/scripted-model.testkit.ts';
 import { commandsOf } from '../test/page-blocks.ts';
 import { ALL_CASES } from './cases.ts';
 import { parseRecording } from './recorded.ts';

@@ -4,9 +4,9 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { loadConfig } from '../bin/config.ts';
-import { builtinPlanner } from '../core/intent/builtin/builtin.ts';
-import type { Log } from '../core/ports.ts';
-import { openAiPlanner } from '../llm/openai-planner.ts';
+import type { Log } from '../core/base/ports.ts';
+import { builtinPlanner } from '../llm/grammar/builtin.ts';
+import { openAiPlanner } from '../llm/model/openai-planner.ts';
 import { BLIND } from './cases/blind.ts';
 import { HELD_OUT } from './cases/held-out.ts';
 import { HELD_OUT_AGAIN } from './cases/held-out-again.ts';

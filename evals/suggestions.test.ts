@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { builtinPlanner, planByGrammar } from '../core/intent/builtin/builtin.ts';
-import { MAX_CHOICES } from '../core/intent/builtin/choices.ts';
-import { MAX_TRIED, suggested } from '../core/intent/builtin/suggest.ts';
+import { builtinPlanner, planByGrammar } from '../llm/grammar/builtin.ts';
+import { MAX_CHOICES } from '../llm/grammar/choices.ts';
+import { MAX_TRIED, suggested } from '../llm/grammar/suggest.ts';
 import { EVAL_NOW } from './case.ts';
 import { BLIND } from './cases/blind.ts';
 import { stateOfNetwork } from './networks.ts';

@@ -1,4 +1,4 @@
-import { fenced } from '../core/intent/markdown.ts';
+import { fenced } from '../core/effect/markdown.ts';
 
 /**
  * The text forms of what users, nodes and models wrote. Every text that an MCP answer holds is made here, so that nothing in

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { MeshError } from '../core/errors.ts';
+import { MeshError } from '../core/base/errors.ts';
 
 /** Bytes of one message (DESIGN 6). */
 const MESSAGE_LIMIT = 1_048_576;

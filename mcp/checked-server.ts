@@ -8,10 +8,10 @@ import {
   type SpecTypeName,
   specTypeSchemas,
 } from '@modelcontextprotocol/server';
-import { MeshError, toProblem } from '../core/errors.ts';
-import { newId } from '../core/ids.ts';
-import { jsonPointer } from '../core/json-pointer.ts';
-import type { Log } from '../core/ports.ts';
+import { MeshError, toProblem } from '../core/base/errors.ts';
+import { newId } from '../core/base/ids.ts';
+import { jsonPointer } from '../core/base/json-pointer.ts';
+import type { Log } from '../core/base/ports.ts';
 import { lineText } from './as-data.ts';
 import { failure } from './tools.ts';
 

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
-import type { Caller } from '../core/caller.ts';
-import type { MeshError } from '../core/errors.ts';
-import { expiredToken } from '../core/identity/token-record.ts';
+import type { Caller } from '../core/base/caller.ts';
+import type { MeshError } from '../core/base/errors.ts';
+import { expiredToken } from '../core/model/token-record.ts';
 
 /** The longest delay that a timer takes. */
 const MAX_TIMER_MS = 2 ** 31 - 1;

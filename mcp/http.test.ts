@@ -1,6 +1,6 @@
 import type { Client } from '@modelcontextprotocol/client';
 import { describe, expect, test } from 'vitest';
-import type { Commit } from '../core/ports.ts';
+import type { Commit } from '../core/base/ports.ts';
 import { callerWith, startTestMcp } from './test-plane.ts';
 
 const MODERN = { pin: '2026-07-28' } as const;

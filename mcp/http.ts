@@ -7,13 +7,13 @@ import {
   type ServerContext,
   type ServerNotifier,
 } from '@modelcontextprotocol/server';
-import { buildAccessWatch } from '../core/access-watch.ts';
-import type { Caller } from '../core/caller.ts';
-import { MeshError, toProblem } from '../core/errors.ts';
-import { refuseForeignHost } from '../core/host-check.ts';
-import { newId } from '../core/ids.ts';
-import { originOf } from '../core/origin.ts';
-import { createShares, shareKeysOf } from '../core/shares.ts';
+import type { Caller } from '../core/base/caller.ts';
+import { MeshError, toProblem } from '../core/base/errors.ts';
+import { refuseForeignHost } from '../core/base/host-check.ts';
+import { newId } from '../core/base/ids.ts';
+import { originOf } from '../core/base/origin.ts';
+import { createShares, shareKeysOf } from '../core/base/shares.ts';
+import { buildAccessWatch } from '../core/call/access-watch.ts';
 import { readMessage } from './body.ts';
 import { endWithToken } from './end-with-token.ts';
 import { sendRpcError, sendUnauthenticated } from './refusal.ts';

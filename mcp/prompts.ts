@@ -1,6 +1,6 @@
 import type { Prompt, PromptMessage } from '@modelcontextprotocol/server';
 import { ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server';
-import { code } from '../core/intent/markdown.ts';
+import { code } from '../core/effect/markdown.ts';
 import { blockText, lineText } from './as-data.ts';
 import type { McpOptions, Principal } from './surface.ts';
 import type { Tools } from './tools.ts';

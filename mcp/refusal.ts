@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import type { Problem } from '../core/errors.ts';
+import type { Problem } from '../core/base/errors.ts';
 import { lineText } from './as-data.ts';
 
 /** A JSON-RPC error as the whole answer. */

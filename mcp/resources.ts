@@ -5,14 +5,14 @@ import {
   ResourceNotFoundError,
   type ResourceTemplateType,
 } from '@modelcontextprotocol/server';
+import { MeshError, toProblem } from '../core/base/errors.ts';
+import { newId, SYSTEM_WORKSPACE } from '../core/base/ids.ts';
+import type { AnyOperation } from '../core/base/operation.ts';
+import type { Commit } from '../core/base/ports.ts';
+import { type CallRequest, invoke, mayAccess } from '../core/call/invoke.ts';
+import { joinedText, pagesOf } from '../core/call/joined-pages.ts';
 import { answerTooLarge } from '../core/compute/answer-size.ts';
-import { MeshError, toProblem } from '../core/errors.ts';
-import { newId, SYSTEM_WORKSPACE } from '../core/ids.ts';
-import { type CallRequest, invoke, mayAccess } from '../core/invoke.ts';
-import { joinedText, pagesOf } from '../core/joined-pages.ts';
-import type { AnyOperation } from '../core/operation.ts';
-import type { Commit } from '../core/ports.ts';
-import type { Services } from '../core/services.ts';
+import type { Services } from '../core/workflow/services.ts';
 import { jsonText, lineText } from './as-data.ts';
 import type { McpOptions, Principal, ReadContents } from './surface.ts';
 import { workspacesOf } from './tools.ts';

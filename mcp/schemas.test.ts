@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { z } from 'zod';
-import { operationsFor, READ } from '../core/operation.ts';
-import type { Services } from '../core/services.ts';
+import { operationsFor, READ } from '../core/base/operation.ts';
+import type { Services } from '../core/workflow/services.ts';
 import { describeTool } from './schemas.ts';
 
 const rule = z.strictObject({ to: z.array(z.strictObject({ cidr: z.string() })), ports: z.array(z.int()) });

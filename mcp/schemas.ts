@@ -1,7 +1,7 @@
 import type { Tool } from '@modelcontextprotocol/server';
 import { z } from 'zod';
-import type { AnyOperation } from '../core/operation.ts';
-import type { Services } from '../core/services.ts';
+import type { AnyOperation } from '../core/base/operation.ts';
+import type { Services } from '../core/workflow/services.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 

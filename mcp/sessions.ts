@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { NodeStreamableHTTPServerTransport } from '@modelcontextprotocol/node';
 import type { Server } from '@modelcontextprotocol/server';
-import { type MeshError, toProblem } from '../core/errors.ts';
-import { createShares, type ShareKey } from '../core/shares.ts';
+import { type MeshError, toProblem } from '../core/base/errors.ts';
+import { createShares, type ShareKey } from '../core/base/shares.ts';
 import type { Watching } from './server.ts';
 
 export interface SessionLimits {

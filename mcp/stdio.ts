@@ -1,8 +1,8 @@
 import type { Readable, Writable } from 'node:stream';
 import type { Server } from '@modelcontextprotocol/server';
 import { StdioServerTransport, serveStdio } from '@modelcontextprotocol/server/stdio';
-import type { Caller } from '../core/caller.ts';
-import type { Scope } from '../core/scope.ts';
+import type { Caller } from '../core/base/caller.ts';
+import type { Scope } from '../core/base/scope.ts';
 import { urisOf } from './resources.ts';
 import { buildServerFactory } from './server.ts';
 import type { McpOptions, Principal } from './surface.ts';

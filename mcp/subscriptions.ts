@@ -1,10 +1,10 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type NodeIncomingMessageLike, toNodeHandler } from '@modelcontextprotocol/node';
 import type { AuthInfo, McpHttpHandler } from '@modelcontextprotocol/server';
-import type { AccessWatch } from '../core/access-watch.ts';
-import type { Caller } from '../core/caller.ts';
-import { MeshError, type Problem, toProblem } from '../core/errors.ts';
-import { type Shares, shareKeysOf } from '../core/shares.ts';
+import type { Caller } from '../core/base/caller.ts';
+import { MeshError, type Problem, toProblem } from '../core/base/errors.ts';
+import { type Shares, shareKeysOf } from '../core/base/shares.ts';
+import type { AccessWatch } from '../core/call/access-watch.ts';
 import { endWithToken } from './end-with-token.ts';
 import { endableBody } from './endable-body.ts';
 import { sendRpcError } from './refusal.ts';

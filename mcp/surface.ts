@@ -13,11 +13,11 @@ import type {
   ServerOptions,
   Tool,
 } from '@modelcontextprotocol/server';
-import type { Caller } from '../core/caller.ts';
-import type { Gate } from '../core/invoke.ts';
-import type { AnyOperation } from '../core/operation.ts';
-import type { Log } from '../core/ports.ts';
-import type { Services } from '../core/services.ts';
+import type { Caller } from '../core/base/caller.ts';
+import type { AnyOperation } from '../core/base/operation.ts';
+import type { Log } from '../core/base/ports.ts';
+import type { Gate } from '../core/call/invoke.ts';
+import type { Services } from '../core/workflow/services.ts';
 
 /** Who is on the other side of one request, as the transport verified it for that request. */
 export interface Principal {

@@ -1,9 +1,9 @@
 import type { CallToolResult, Tool } from '@modelcontextprotocol/server';
-import { MeshError, type Problem, toProblem } from '../core/errors.ts';
-import { newId, SYSTEM_WORKSPACE } from '../core/ids.ts';
-import { invoke, mayAccess } from '../core/invoke.ts';
-import { type AnyOperation, isPending } from '../core/operation.ts';
-import type { Services } from '../core/services.ts';
+import { MeshError, type Problem, toProblem } from '../core/base/errors.ts';
+import { newId, SYSTEM_WORKSPACE } from '../core/base/ids.ts';
+import { type AnyOperation, isPending } from '../core/base/operation.ts';
+import { invoke, mayAccess } from '../core/call/invoke.ts';
+import type { Services } from '../core/workflow/services.ts';
 import { answerText } from './answer-text.ts';
 import { jsonText, lineText } from './as-data.ts';
 import { type Described, describeTool } from './schemas.ts';

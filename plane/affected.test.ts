@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import { buildCompiler } from '../core/network/compiled.ts';
-import type { PolicySpec } from '../core/network/policy.ts';
-import { stateOf } from '../core/network/state.ts';
-import type { StoredRecord } from '../core/record.ts';
+import type { StoredRecord } from '../core/base/record.ts';
+import type { PolicySpec } from '../core/model/policy.ts';
+import { buildCompiler } from '../core/state/compiled.ts';
+import { stateOf } from '../core/state/state.ts';
 import { affectedBy } from './affected.ts';
 
 const NOW = 1_000_000;

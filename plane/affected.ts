@@ -1,9 +1,9 @@
-import { endsAhead } from '../core/network/graph-for.ts';
-import { RecordMap } from '../core/network/record-map.ts';
-import type { PeerRecord } from '../core/network/resources.ts';
-import type { NetworkState } from '../core/network/state.ts';
-import type { NetworkStates } from '../core/network/states.ts';
+import { endsAhead } from '../core/graph/graph-for.ts';
+import { RecordMap } from '../core/model/record-map.ts';
+import type { PeerRecord } from '../core/model/resources.ts';
 import { touching } from '../core/reachability/touching.ts';
+import type { NetworkState } from '../core/state/state.ts';
+import type { NetworkStates } from '../core/state/states.ts';
 
 /** A state and the instant (ms) at which it was looked at. */
 export interface Sight {

@@ -1,7 +1,7 @@
-import { type TokenRecord, tokenName } from '../core/identity/token-record.ts';
-import type { PeerRecord } from '../core/network/resources.ts';
-import type { Change, Commit } from '../core/ports.ts';
-import type { Services } from '../core/services.ts';
+import type { Change, Commit } from '../core/base/ports.ts';
+import type { PeerRecord } from '../core/model/resources.ts';
+import { type TokenRecord, tokenName } from '../core/model/token-record.ts';
+import type { Services } from '../core/workflow/services.ts';
 import type { EmbeddedBus } from '../net/nats/bus.ts';
 
 type CredentialBus = Pick<EmbeddedBus, 'setCredentials' | 'removeCredentials'>;

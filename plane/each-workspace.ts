@@ -1,5 +1,5 @@
-import { SYSTEM_WORKSPACE } from '../core/ids.ts';
-import type { Services } from '../core/services.ts';
+import { SYSTEM_WORKSPACE } from '../core/base/ids.ts';
+import type { Services } from '../core/workflow/services.ts';
 
 /**
  * Does the work of a job in every workspace. One that fails does not keep the others from theirs; the failure is thrown

@@ -1,4 +1,4 @@
-import type { Clock, Commit, Log, Store } from '../core/ports.ts';
+import type { Clock, Commit, Log, Store } from '../core/base/ports.ts';
 
 /** Work that is due at instants, not at ticks: it says itself when it is next due. */
 export interface Job {

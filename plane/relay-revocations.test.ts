@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import type { Change } from '../core/ports.ts';
-import type { StoredRecord } from '../core/record.ts';
+import type { Change } from '../core/base/ports.ts';
+import type { StoredRecord } from '../core/base/record.ts';
 import { workspaceTagOf } from '../net/relay/credential.ts';
 import type { Member } from '../net/relay/revocations.ts';
 import { join, joinToken, proofOf } from '../test/devices.ts';

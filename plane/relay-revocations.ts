@@ -1,6 +1,6 @@
-import type { PeerRecord } from '../core/network/resources.ts';
-import { type Change, type Commit, StoreError } from '../core/ports.ts';
-import type { Services } from '../core/services.ts';
+import { type Change, type Commit, StoreError } from '../core/base/ports.ts';
+import type { PeerRecord } from '../core/model/resources.ts';
+import type { Services } from '../core/workflow/services.ts';
 import { workspaceTagOf } from '../net/relay/credential.ts';
 import type { Member } from '../net/relay/revocations.ts';
 

@@ -1,7 +1,7 @@
+import { newId } from '../core/base/ids.ts';
 import { Debouncer, type DueCapture } from '../core/history/debounce.ts';
 import { takeSnapshot } from '../core/history/snapshots.ts';
-import { newId } from '../core/ids.ts';
-import type { Services } from '../core/services.ts';
+import type { Services } from '../core/workflow/services.ts';
 
 /** Watches commits and stores snapshots: the clock and the timer of a {@link Debouncer}. */
 export function startSnapshots(services: Pick<Services, 'store' | 'states' | 'clock' | 'log'>) {

@@ -1,12 +1,12 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import type { TLSSocket } from 'node:tls';
 import express, { type Request, type RequestHandler, type Response } from 'express';
-import { MeshError, toProblem } from '../core/errors.ts';
-import { refuseForeignHost } from '../core/host-check.ts';
-import type { Gate } from '../core/invoke.ts';
-import type { AnyOperation } from '../core/operation.ts';
-import type { Log } from '../core/ports.ts';
-import type { Services } from '../core/services.ts';
+import { MeshError, toProblem } from '../core/base/errors.ts';
+import { refuseForeignHost } from '../core/base/host-check.ts';
+import type { AnyOperation } from '../core/base/operation.ts';
+import type { Log } from '../core/base/ports.ts';
+import type { Gate } from '../core/call/invoke.ts';
+import type { Services } from '../core/workflow/services.ts';
 import { buildEvents, type EventLimits } from './events.ts';
 import { laterRoutes } from './later-routes.ts';
 import type { Metrics } from './metrics.ts';

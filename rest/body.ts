@@ -1,5 +1,5 @@
 import { type Request, type Response, text } from 'express';
-import { invalidInput, MeshError } from '../core/errors.ts';
+import { invalidInput, MeshError } from '../core/base/errors.ts';
 
 /** Bytes of one request body, after decompression (DESIGN 6). */
 export const BODY_LIMIT = 1_048_576;

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { invalidInput } from '../core/errors.ts';
+import { invalidInput } from '../core/base/errors.ts';
 
 type Coerce = (text: string) => unknown;
 type Fields = Record<string, unknown>;

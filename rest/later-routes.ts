@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { MeshError } from '../core/errors.ts';
-import { type AnyOperation, operationsFor, READ } from '../core/operation.ts';
-import type { Services } from '../core/services.ts';
+import { MeshError } from '../core/base/errors.ts';
+import { type AnyOperation, operationsFor, READ } from '../core/base/operation.ts';
+import type { Services } from '../core/workflow/services.ts';
 
 /**
  * Pro routes of the contract whose part this version does not have. Community answers 402 to them as to every other Pro

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, type RequestListener, type Server } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
-import { MeshError, toProblem } from '../core/errors.ts';
+import { MeshError, toProblem } from '../core/base/errors.ts';
 import { problemHeaders } from './problem.ts';
 
 export interface ListenOptions {

@@ -1,7 +1,7 @@
 import type { RequestHandler } from 'express';
-import { MeshError } from '../core/errors.ts';
-import { isLoopback, originOf } from '../core/origin.ts';
-import { equalSecrets, type Secret } from '../core/secret.ts';
+import { MeshError } from '../core/base/errors.ts';
+import { isLoopback, originOf } from '../core/base/origin.ts';
+import { equalSecrets, type Secret } from '../core/base/secret.ts';
 import type { Metrics } from './metrics.ts';
 import { bearerOf } from './router.ts';
 

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import type { AnyOperation } from '../core/operation.ts';
-import { schemaNames } from '../core/schema-names.ts';
+import type { AnyOperation } from '../core/base/operation.ts';
+import { schemaNames } from '../core/base/schema-names.ts';
 
 /** The parts of a schema that may hold objects, as zod 4 keeps them. */
 interface Definition {

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { createDocument, type ZodOpenApiOperationObject, type ZodOpenApiPathsObject } from 'zod-openapi';
-import { type ProblemCode, problems } from '../core/errors.ts';
-import { type AnyOperation, fieldOf, mayWait, pendingApproval } from '../core/operation.ts';
+import { type ProblemCode, problems } from '../core/base/errors.ts';
+import { type AnyOperation, fieldOf, mayWait, pendingApproval } from '../core/base/operation.ts';
 import { nameSchemas, withNames } from './openapi-names.ts';
 import { OTHER_TAGS, otherPaths } from './openapi-others.ts';
 import { isGuarded, problemsOf } from './problems-of.ts';

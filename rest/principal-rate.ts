@@ -1,6 +1,6 @@
-import type { Caller } from '../core/caller.ts';
-import { MeshError } from '../core/errors.ts';
-import { type ShareKey, type ShareKind, shareKeysOf } from '../core/shares.ts';
+import type { Caller } from '../core/base/caller.ts';
+import { MeshError } from '../core/base/errors.ts';
+import { type ShareKey, type ShareKind, shareKeysOf } from '../core/base/shares.ts';
 import { createRateWindows } from './rate-windows.ts';
 
 const WINDOW_MS = 60_000;

@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import { MeshError, type Problem } from '../core/errors.ts';
+import { MeshError, type Problem } from '../core/base/errors.ts';
 
 export const PROBLEM_TYPE = 'application/problem+json; charset=utf-8';
 

@@ -1,5 +1,5 @@
-import type { ProblemCode } from '../core/errors.ts';
-import { type AnyOperation, mayWait } from '../core/operation.ts';
+import type { ProblemCode } from '../core/base/errors.ts';
+import { type AnyOperation, mayWait } from '../core/base/operation.ts';
 
 /** What stands before every operation, and what may befall each. */
 const ALWAYS: readonly ProblemCode[] = ['invalid_input', 'host_not_allowed', 'rate_limited', 'internal', 'unavailable'];

@@ -1,8 +1,8 @@
 import type { RequestHandler } from 'express';
 import { type IncrementResponse, ipKeyGenerator, rateLimit, type Store } from 'express-rate-limit';
-import type { Caller } from '../core/caller.ts';
-import { MeshError } from '../core/errors.ts';
-import { isLoopback, originOf } from '../core/origin.ts';
+import type { Caller } from '../core/base/caller.ts';
+import { MeshError } from '../core/base/errors.ts';
+import { isLoopback, originOf } from '../core/base/origin.ts';
 import { limitPrincipals } from './principal-rate.ts';
 import { createRateWindows } from './rate-windows.ts';
 import { bearerOf } from './router.ts';

@@ -1,4 +1,4 @@
-import type { AnyOperation } from '../core/operation.ts';
+import type { AnyOperation } from '../core/base/operation.ts';
 
 /** An operation at its path. `params` are the names of the path's parameters, in order. */
 export interface Route<Services> {

@@ -1,11 +1,11 @@
 import { z } from 'zod';
-import type { Caller } from '../core/caller.ts';
-import { MeshError } from '../core/errors.ts';
-import type { Gate } from '../core/invoke.ts';
-import { CREATE, operationsFor, READ } from '../core/operation.ts';
-import type { Log } from '../core/ports.ts';
-import type { Scope } from '../core/scope.ts';
-import type { Services } from '../core/services.ts';
+import type { Caller } from '../core/base/caller.ts';
+import { MeshError } from '../core/base/errors.ts';
+import { CREATE, operationsFor, READ } from '../core/base/operation.ts';
+import type { Log } from '../core/base/ports.ts';
+import type { Scope } from '../core/base/scope.ts';
+import type { Gate } from '../core/call/invoke.ts';
+import type { Services } from '../core/workflow/services.ts';
 import { type AppOptions, buildApp } from './app.ts';
 import { type Listening, listen } from './listen.ts';
 import { createMetrics } from './metrics.ts';

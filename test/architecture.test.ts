@@ -39,12 +39,12 @@ const globals: [folder: string, source: string][] = [
 const allowed: [folder: string, source: string][] = [
   ['core', "import 'node:crypto';"],
   ['core', "import 'zod';"],
-  ['net', "import '../../core/ports.ts';"],
-  ['storage', "import '../../core/ports.ts';"],
-  ['tools', "import '../../core/ports.ts';"],
-  ['rest', "import '../../core/ports.ts';"],
-  ['mcp', "import '../../core/ports.ts';"],
-  ['plane', "import '../../core/ports.ts';"],
+  ['net', "import '../../core/base/ports.ts';"],
+  ['storage', "import '../../core/base/ports.ts';"],
+  ['tools', "import '../../core/base/ports.ts';"],
+  ['rest', "import '../../core/base/ports.ts';"],
+  ['mcp', "import '../../core/base/ports.ts';"],
+  ['plane', "import '../../core/base/ports.ts';"],
   ['bin', "import '../../rest/app.ts';"],
   ['web', "import './page.ts';"],
 ];

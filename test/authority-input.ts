@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
-import { PRESETS } from '../core/network/resources.ts';
-import type { AnyOperation } from '../core/operation.ts';
-import { SCOPES } from '../core/scope.ts';
+import type { AnyOperation } from '../core/base/operation.ts';
+import { SCOPES } from '../core/base/scope.ts';
+import { PRESETS } from '../core/model/resources.ts';
 import type { Draw } from './authority-draw.ts';
 
 /** What exists in a scene, for inputs that mean something there. */

@@ -1,6 +1,6 @@
-import type { AgentRecord, PeerRecord } from '../core/network/resources.ts';
-import type { Commit } from '../core/ports.ts';
-import { parseInstant } from '../core/time.ts';
+import type { Commit } from '../core/base/ports.ts';
+import { parseInstant } from '../core/base/time.ts';
+import type { AgentRecord, PeerRecord } from '../core/model/resources.ts';
 import type { GrantedAgent, Ledger, Principal } from './authority-scene.ts';
 import type { Done } from './authority-steps.ts';
 

@@ -1,10 +1,10 @@
+import type { Commit } from '../core/base/ports.ts';
+import type { StoredRecord } from '../core/base/record.ts';
 import { roleIn } from '../core/identity/members.ts';
-import type { WorkspaceRecord } from '../core/identity/workspaces.ts';
-import { lookUpById } from '../core/network/find.ts';
-import type { AgentRecord, PeerRecord } from '../core/network/resources.ts';
-import { sameValue } from '../core/network/value.ts';
-import type { Commit } from '../core/ports.ts';
-import type { StoredRecord } from '../core/record.ts';
+import { lookUpById } from '../core/model/find.ts';
+import type { AgentRecord, PeerRecord } from '../core/model/resources.ts';
+import { sameValue } from '../core/model/value.ts';
+import type { WorkspaceRecord } from '../core/model/workspaces.ts';
 import type { WorkflowRecord } from '../core/workflow/workflow-record.ts';
 import { operations } from '../tools/index.ts';
 import {

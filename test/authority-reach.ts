@@ -1,9 +1,9 @@
-import { modelOf } from '../core/network/model.ts';
-import type { EgressRule, Protocol } from '../core/network/policy.ts';
-import type { PeerRecord } from '../core/network/resources.ts';
-import type { NetworkState } from '../core/network/state.ts';
+import type { EgressRule, Protocol } from '../core/model/policy.ts';
+import type { PeerRecord } from '../core/model/resources.ts';
 import type { PeerInput } from '../core/reachability/model.ts';
 import { naiveVerdict } from '../core/reachability/naive.testkit.ts';
+import { modelOf } from '../core/state/network-model.ts';
+import type { NetworkState } from '../core/state/state.ts';
 import type { GrantedAgent, Ledger } from './authority-scene.ts';
 
 /** What connections are asked about. A set of them is a number with a bit for each. */

@@ -1,10 +1,10 @@
-import type { Caller } from '../core/caller.ts';
-import { MeshError } from '../core/errors.ts';
-import { isSpent, type TokenSpec } from '../core/identity/token-record.ts';
-import { mayAccess } from '../core/invoke.ts';
-import { type AnyOperation, isPending } from '../core/operation.ts';
-import type { StoredRecord } from '../core/record.ts';
-import { SCOPES } from '../core/scope.ts';
+import type { Caller } from '../core/base/caller.ts';
+import { MeshError } from '../core/base/errors.ts';
+import { type AnyOperation, isPending } from '../core/base/operation.ts';
+import type { StoredRecord } from '../core/base/record.ts';
+import { SCOPES } from '../core/base/scope.ts';
+import { mayAccess } from '../core/call/invoke.ts';
+import { isSpent, type TokenSpec } from '../core/model/token-record.ts';
 import { buildJobs } from '../plane/periodic.ts';
 import { operations } from '../tools/index.ts';
 import { MCP_TOOLS } from '../tools/surfaces.ts';

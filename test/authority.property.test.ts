@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { AnyOperation } from '../core/operation.ts';
+import type { AnyOperation } from '../core/base/operation.ts';
 import { operations } from '../tools/index.ts';
 import { buildScene, type Scene } from './authority-scene.ts';
 import { runSequence } from './authority-sequence.ts';

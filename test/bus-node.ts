@@ -1,6 +1,6 @@
 import { connect, type NodeConnectionOptions } from '@nats-io/transport-node';
-import { busSecretOf } from '../core/network/device-token.ts';
-import { applyDelta, type DeltaGraph, type FetchGraph, type FullGraph } from '../core/network/graph.ts';
+import { busSecretOf } from '../core/enrolment/device-token.ts';
+import { applyDelta, type DeltaGraph, type FetchGraph, type FullGraph } from '../core/model/graph.ts';
 import { Opener } from '../net/seal/opener.ts';
 import { Sealer } from '../net/seal/sealer.ts';
 import type { KeyPair } from '../net/seal/x25519.ts';

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
+import { MeshError } from '../core/base/errors.ts';
+import { SYSTEM_WORKSPACE } from '../core/base/ids.ts';
 import { type Compute, type HeavyCall, JsonText } from '../core/compute/compute.ts';
-import { MeshError } from '../core/errors.ts';
-import { SYSTEM_WORKSPACE } from '../core/ids.ts';
-import type { Services } from '../core/services.ts';
+import type { Services } from '../core/workflow/services.ts';
 import { heavyOperations } from '../tools/heavy.ts';
 import { operations } from '../tools/index.ts';
 import { startFaces } from './faces-kit.ts';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { EgressRule } from '../core/network/policy.ts';
-import { PRESETS } from '../core/network/resources.ts';
+import type { EgressRule } from '../core/model/policy.ts';
+import { PRESETS } from '../core/model/resources.ts';
 import { freshKey, join } from './devices.ts';
 import { agent, buildKit, type Kit, person } from './kit.ts';
 

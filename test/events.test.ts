@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { StoredRecord } from '../core/record.ts';
+import type { StoredRecord } from '../core/base/record.ts';
 import { startFaces } from './faces-kit.ts';
 import { agent, person } from './kit.ts';
 import { reading } from './read-events.ts';

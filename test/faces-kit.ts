@@ -1,11 +1,11 @@
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
-import type { Caller } from '../core/caller.ts';
+import type { Caller } from '../core/base/caller.ts';
+import type { Edition } from '../core/base/edition.ts';
+import { MeshError } from '../core/base/errors.ts';
+import type { Log } from '../core/base/ports.ts';
+import type { Gate } from '../core/call/invoke.ts';
 import type { Compute } from '../core/compute/compute.ts';
-import type { Edition } from '../core/edition.ts';
-import { MeshError } from '../core/errors.ts';
-import type { Gate } from '../core/invoke.ts';
-import type { Log } from '../core/ports.ts';
-import type { Services } from '../core/services.ts';
+import type { Services } from '../core/workflow/services.ts';
 import { buildMcp } from '../mcp/http.ts';
 import type { SessionLimits } from '../mcp/sessions.ts';
 import { type AppOptions, buildApp } from '../rest/app.ts';

@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { SYSTEM_WORKSPACE } from '../core/ids.ts';
-import { fieldOf } from '../core/operation.ts';
-import { SCOPES, type Scope } from '../core/scope.ts';
+import { SYSTEM_WORKSPACE } from '../core/base/ids.ts';
+import { fieldOf } from '../core/base/operation.ts';
+import { SCOPES, type Scope } from '../core/base/scope.ts';
 import type { openApiDocument } from '../rest/openapi.ts';
 import { operations } from '../tools/index.ts';
 import { MCP_TOOLS } from '../tools/surfaces.ts';

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { dump } from 'js-yaml';
 import { loadConfig } from '../bin/config.ts';
 import { type Plane, startPlane } from '../bin/plane.ts';
-import type { Clock, Log } from '../core/ports.ts';
+import type { Clock, Log } from '../core/base/ports.ts';
 import { operations } from '../tools/index.ts';
 import { expectDeclaredStatuses } from './declared-answers.ts';
 

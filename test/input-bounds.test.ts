@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { z } from 'zod';
-import { manifestSchemas } from '../core/network/manifest.ts';
-import { lineOfText, mapOf } from '../core/text.ts';
+import { lineOfText, mapOf } from '../core/base/text.ts';
+import { manifestSchemas } from '../core/changes/manifest.ts';
 import { operations } from '../tools/index.ts';
 import { walkSchema } from './walk-schema.ts';
 

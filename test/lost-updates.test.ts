@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
 import { parseYaml } from '../bin/yaml.ts';
-import { runExpecting } from '../core/expected-revision.ts';
-import type { CallContext } from '../core/operation.ts';
-import type { Kind } from '../core/record.ts';
-import type { Services } from '../core/services.ts';
+import type { CallContext } from '../core/base/operation.ts';
+import type { Kind } from '../core/base/record.ts';
+import { runExpecting } from '../core/call/expecting.ts';
+import type { Services } from '../core/workflow/services.ts';
 import { operations } from '../tools/index.ts';
 import { buildScene } from './authority/scene.ts';
 import { startFaces } from './faces-kit.ts';

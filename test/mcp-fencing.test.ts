@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { draftOf } from '../core/record.ts';
+import { draftOf } from '../core/base/record.ts';
 import { MCP_TOOLS } from '../tools/surfaces.ts';
 import { startFaces } from './faces-kit.ts';
 import { agent, person } from './kit.ts';

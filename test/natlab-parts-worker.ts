@@ -8,7 +8,7 @@ import { startConnectivity } from '../client/paths/runtime.ts';
 import type { PathStatus } from '../client/paths/status.ts';
 import { linuxTunnels } from '../client/tunnel/linux.ts';
 import type { Tunnel, TunnelOptions, TunnelPeer } from '../client/tunnel/tunnel.ts';
-import type { FirewallRules, FullGraph } from '../core/network/graph.ts';
+import type { FirewallRules, FullGraph } from '../core/model/graph.ts';
 import { RelayListener } from '../net/relay/listener.ts';
 import { keyPairOf } from '../net/seal/x25519.ts';
 import { StunListener } from '../net/stun/listener.ts';

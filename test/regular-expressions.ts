@@ -3,7 +3,7 @@ import { parseSync, Visitor } from 'oxc-parser';
 export interface Expression {
   readonly pattern: string;
   readonly flags: string;
-  /** `core/duration.ts:2`. */
+  /** `core/base/duration.ts:2`. */
   readonly at: string;
 }
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { MeshError, ProblemCode } from '../core/errors.ts';
+import type { MeshError, ProblemCode } from '../core/base/errors.ts';
 import { operations } from '../tools/index.ts';
 import { buildKit, type Kit, person } from './kit.ts';
 import { type Operation, sampleOf } from './sample-requests.ts';

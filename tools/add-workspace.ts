@@ -1,8 +1,8 @@
 import { z } from 'zod';
+import { CREATE } from '../core/base/operation.ts';
+import { lineOfText, TEXT_LIMITS } from '../core/base/text.ts';
 import { addWorkspace as add } from '../core/identity/add-workspace.ts';
-import { MAX_NODE_COUNT } from '../core/identity/workspaces.ts';
-import { CREATE } from '../core/operation.ts';
-import { lineOfText, TEXT_LIMITS } from '../core/text.ts';
+import { MAX_NODE_COUNT } from '../core/model/workspaces.ts';
 import { defineOperation } from './define.ts';
 import { workspaceSchema, workspaceView } from './workspace-view.ts';
 

@@ -1,13 +1,13 @@
 import { z } from 'zod';
 import { comparison } from '../core/authority/judge.ts';
-import { addressedFields } from '../core/expected-revision.ts';
-import { requireSession } from '../core/identity/require-session.ts';
-import { viewOfEffect } from '../core/intent/effect-view.ts';
-import { findPeer } from '../core/network/find-peer.ts';
-import { peerNow } from '../core/network/peer-answer.ts';
-import { peerView } from '../core/network/peer-view.ts';
-import { adoptPeer as adopt, adopted } from '../core/network/peers.ts';
-import { UPDATE } from '../core/operation.ts';
+import { UPDATE } from '../core/base/operation.ts';
+import { requireSession } from '../core/base/require-session.ts';
+import { addressedFields } from '../core/call/expecting.ts';
+import { viewOfEffect } from '../core/effect/effect-view.ts';
+import { adoptPeer as adopt, adopted } from '../core/peers/peers.ts';
+import { findPeer } from '../core/state/find-peer.ts';
+import { peerNow } from '../core/views/peer-answer.ts';
+import { peerView } from '../core/views/peer-view.ts';
 import { defineOperation } from './define.ts';
 import { effectFields, effectFieldsOf } from './plan-fields.ts';
 

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import type { TokenRecord } from '../core/identity/token-record.ts';
-import { formatInstant } from '../core/time.ts';
+import { formatInstant } from '../core/base/time.ts';
+import type { TokenRecord } from '../core/model/token-record.ts';
 
 /** An API token without its secret. */
 export const apiTokenSchema = z.strictObject({

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
+import { SYSTEM_WORKSPACE } from '../core/base/ids.ts';
+import { ROLE_SCOPES, type Role } from '../core/base/scope.ts';
 import { accountDraft } from '../core/identity/accounts.ts';
 import { memberDraft } from '../core/identity/members.ts';
-import { SYSTEM_WORKSPACE } from '../core/ids.ts';
-import { ROLE_SCOPES, type Role } from '../core/scope.ts';
 import { agent, buildKit, type Kit, person } from '../test/kit.ts';
 import { seedPeers } from '../test/seed-peers.ts';
 

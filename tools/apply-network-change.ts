@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { invalidInput } from '../core/errors.ts';
-import { workspaceOfPlan } from '../core/intent/plan-record.ts';
-import { CREATE } from '../core/operation.ts';
-import { lineOfText, TEXT_LIMITS } from '../core/text.ts';
+import { invalidInput } from '../core/base/errors.ts';
+import { CREATE } from '../core/base/operation.ts';
+import { lineOfText, TEXT_LIMITS } from '../core/base/text.ts';
+import { workspaceOfPlan } from '../core/intent/plan/plan-record.ts';
 import { applyPlan } from '../core/workflow/apply.ts';
 import { WORKFLOW_STATES } from '../core/workflow/workflow-record.ts';
 import { defineOperation } from './define.ts';

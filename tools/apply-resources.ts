@@ -1,9 +1,9 @@
 import { z } from 'zod';
+import { UPDATE } from '../core/base/operation.ts';
+import { TEXT_LIMITS } from '../core/base/text.ts';
+import { appliedDocuments } from '../core/changes/apply.ts';
+import { MAX_DOCUMENTS } from '../core/changes/manifest.ts';
 import { type AppliedAgent, applyAgents } from '../core/identity/apply-agents.ts';
-import { appliedDocuments } from '../core/network/apply.ts';
-import { MAX_DOCUMENTS } from '../core/network/manifest.ts';
-import { UPDATE } from '../core/operation.ts';
-import { TEXT_LIMITS } from '../core/text.ts';
 import { submitChanges } from '../core/workflow/submit.ts';
 import { defineOperation } from './define.ts';
 import { answerOf, pointingAt } from './submitted.ts';

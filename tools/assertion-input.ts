@@ -5,16 +5,16 @@ import {
   assertionFields,
   assertionSpecSchema,
 } from '../core/assertions/assertion.ts';
-import { invalidInput, sentenceOf } from '../core/errors.ts';
-import { workspaceById } from '../core/identity/workspaces.ts';
-import { labelsSchema } from '../core/network/labels.ts';
-import { annotationsSchema, nameSchema } from '../core/network/manifest.ts';
-import { readYaml } from '../core/network/resource-input.ts';
-import type { CallContext } from '../core/operation.ts';
-import { API_VERSION } from '../core/record.ts';
-import { fieldErrorsOf, PLAINLY } from '../core/schema-errors.ts';
-import type { Services } from '../core/services.ts';
-import { lineOfText, TEXT_LIMITS } from '../core/text.ts';
+import { invalidInput, sentenceOf } from '../core/base/errors.ts';
+import type { CallContext } from '../core/base/operation.ts';
+import { API_VERSION } from '../core/base/record.ts';
+import { fieldErrorsOf, PLAINLY } from '../core/base/schema-errors.ts';
+import { lineOfText, TEXT_LIMITS } from '../core/base/text.ts';
+import { annotationsSchema, nameSchema } from '../core/changes/manifest.ts';
+import { readYaml } from '../core/changes/resource-input.ts';
+import { labelsSchema } from '../core/model/labels.ts';
+import { workspaceById } from '../core/model/workspaces.ts';
+import type { Services } from '../core/workflow/services.ts';
 import { resourceFields } from './resource-fields.ts';
 
 /** An assertion in a request: its fields flat or in `spec`, as a custom resource object, or as YAML in `manifest`. */

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { type AssertionRecord, type AssertionSpec, assertionFields } from '../core/assertions/assertion.ts';
 import type { Flaw } from '../core/assertions/check.ts';
-import { recordView, viewOfRecord } from '../core/record-view.ts';
+import { recordView, viewOfRecord } from '../core/views/record-view.ts';
 
 /** An assertion as answers show it. */
 export const assertionView = recordView(

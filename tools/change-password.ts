@@ -1,7 +1,7 @@
 import { z } from 'zod';
+import { UPDATE } from '../core/base/operation.ts';
+import { TEXT_LIMITS } from '../core/base/text.ts';
 import { changePassword as change } from '../core/identity/change-password.ts';
-import { UPDATE } from '../core/operation.ts';
-import { TEXT_LIMITS } from '../core/text.ts';
 import { defineOperation } from './define.ts';
 
 export const changePassword = defineOperation({

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { READ } from '../core/operation.ts';
+import { READ } from '../core/base/operation.ts';
 import { answerConnectivity, briefConnectivity, groupQuery, pairOrGroups } from './connectivity-fields.ts';
 import { defineHeavyOperation } from './define.ts';
 

@@ -1,13 +1,13 @@
 import { z } from 'zod';
-import { invalidInput } from '../core/errors.ts';
+import { invalidInput } from '../core/base/errors.ts';
+import type { CallContext } from '../core/base/operation.ts';
+import { schemaNames } from '../core/base/schema-names.ts';
+import { lineOfText, TEXT_LIMITS } from '../core/base/text.ts';
 import { connectivity } from '../core/history/connectivity.ts';
 import { asksGroups, reachGroups } from '../core/history/reach-groups.ts';
-import { protocolSchema } from '../core/network/policy.ts';
-import type { CallContext } from '../core/operation.ts';
+import { protocolSchema } from '../core/model/policy.ts';
 import { allowedSchema } from '../core/reachability/answers.ts';
-import { schemaNames } from '../core/schema-names.ts';
-import type { ComputeServices } from '../core/services.ts';
-import { lineOfText, TEXT_LIMITS } from '../core/text.ts';
+import type { ComputeServices } from '../core/workflow/services.ts';
 import { pageQuery } from './page.ts';
 
 /** A pair and what is asked of it; the same fields on every connectivity question. */

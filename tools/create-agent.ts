@@ -1,8 +1,8 @@
 import { z } from 'zod';
+import { CREATE } from '../core/base/operation.ts';
 import { agentName, MAKES_ROOT_AGENTS, rootAgentFields } from '../core/identity/agent-request.ts';
-import { agentView, viewOfAgent } from '../core/identity/agent-view.ts';
 import { createRootAgent } from '../core/identity/agents.ts';
-import { CREATE } from '../core/operation.ts';
+import { agentView, viewOfAgent } from '../core/views/agent-view.ts';
 import { defineOperation } from './define.ts';
 
 export const createAgent = defineOperation({

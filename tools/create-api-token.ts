@@ -1,8 +1,8 @@
 import { z } from 'zod';
+import { CREATE } from '../core/base/operation.ts';
+import { ROLE_SCOPES, type Role, SCOPES, type Scope } from '../core/base/scope.ts';
+import { lineOfText, TEXT_LIMITS } from '../core/base/text.ts';
 import { createApiToken as create } from '../core/identity/api-tokens.ts';
-import { CREATE } from '../core/operation.ts';
-import { ROLE_SCOPES, type Role, SCOPES, type Scope } from '../core/scope.ts';
-import { lineOfText, TEXT_LIMITS } from '../core/text.ts';
 import { apiTokenSchema, apiTokenView } from './api-token-view.ts';
 import { defineOperation } from './define.ts';
 

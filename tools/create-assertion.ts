@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { assertionChecker, createAssertion as create } from '../core/assertions/manage.ts';
-import { CREATE } from '../core/operation.ts';
+import { CREATE } from '../core/base/operation.ts';
 import { assertionInput, assertionOf } from './assertion-input.ts';
 import { assertionView, viewOfAssertion } from './assertion-view.ts';
 import { defineOperation } from './define.ts';

@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import { findRecord } from '../core/network/find.ts';
-import { networkSpecSchema } from '../core/network/network-spec.ts';
-import { networkView, viewOfNetwork } from '../core/network/network-view.ts';
-import { resourceChange } from '../core/network/resource-input.ts';
-import { CREATE } from '../core/operation.ts';
+import { CREATE } from '../core/base/operation.ts';
+import { resourceChange } from '../core/changes/resource-input.ts';
+import { findRecord } from '../core/model/find.ts';
+import { networkSpecSchema } from '../core/model/network-spec.ts';
+import { networkView, viewOfNetwork } from '../core/views/network-view.ts';
 import { defineOperation } from './define.ts';
 import { resourceFields } from './resource-fields.ts';
 import { answerOf, submitOne } from './submitted.ts';

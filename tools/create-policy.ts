@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import { findRecord } from '../core/network/find.ts';
-import { policyInputSchema } from '../core/network/policy.ts';
-import { policyView, viewOfPolicy } from '../core/network/policy-view.ts';
-import { resourceChange } from '../core/network/resource-input.ts';
-import { CREATE } from '../core/operation.ts';
+import { CREATE } from '../core/base/operation.ts';
+import { resourceChange } from '../core/changes/resource-input.ts';
+import { findRecord } from '../core/model/find.ts';
+import { policyInputSchema } from '../core/model/policy.ts';
+import { policyView, viewOfPolicy } from '../core/views/policy-view.ts';
 import { defineOperation } from './define.ts';
 import { resourceFields, ttlField } from './resource-fields.ts';
 import { answerOf, submitOne } from './submitted.ts';

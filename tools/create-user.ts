@@ -1,8 +1,8 @@
 import { z } from 'zod';
+import { CREATE } from '../core/base/operation.ts';
+import { lineOfText, TEXT_LIMITS } from '../core/base/text.ts';
 import { ACCOUNT_ROLES, USERNAME_PATTERN } from '../core/identity/accounts.ts';
 import { createUser as create, requireFreeWord } from '../core/identity/users.ts';
-import { CREATE } from '../core/operation.ts';
-import { lineOfText, TEXT_LIMITS } from '../core/text.ts';
 import { defineOperation } from './define.ts';
 import { userSchema, userView } from './user-view.ts';
 

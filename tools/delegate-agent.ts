@@ -1,8 +1,8 @@
 import { z } from 'zod';
+import { CREATE } from '../core/base/operation.ts';
+import { lineOfText, TEXT_LIMITS } from '../core/base/text.ts';
 import { agentName, DELEGATES, subAgentFields } from '../core/identity/agent-request.ts';
 import { delegate } from '../core/identity/agents.ts';
-import { CREATE } from '../core/operation.ts';
-import { lineOfText, TEXT_LIMITS } from '../core/text.ts';
 import { defineOperation } from './define.ts';
 
 export const delegateAgent = defineOperation({

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { deleteAssertion as remove } from '../core/assertions/manage.ts';
-import { addressedFields } from '../core/expected-revision.ts';
-import { DELETE } from '../core/operation.ts';
+import { DELETE } from '../core/base/operation.ts';
+import { addressedFields } from '../core/call/expecting.ts';
 import { defineOperation } from './define.ts';
 import { deletedAnswer } from './resource-fields.ts';
 

@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { addressedFields } from '../core/expected-revision.ts';
-import { peerNow } from '../core/network/peer-answer.ts';
-import { deletePeer as remove } from '../core/network/peers.ts';
-import { DELETE } from '../core/operation.ts';
+import { DELETE } from '../core/base/operation.ts';
+import { addressedFields } from '../core/call/expecting.ts';
+import { deletePeer as remove } from '../core/peers/peers.ts';
+import { peerNow } from '../core/views/peer-answer.ts';
 import { defineOperation } from './define.ts';
 import { deletedAnswer } from './resource-fields.ts';
 

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { addressedFields } from '../core/expected-revision.ts';
-import { DELETE } from '../core/operation.ts';
+import { DELETE } from '../core/base/operation.ts';
+import { addressedFields } from '../core/call/expecting.ts';
 import { defineOperation } from './define.ts';
 import { deletedAnswer } from './resource-fields.ts';
 import { submitDeletion } from './submitted.ts';

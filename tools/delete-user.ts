@@ -1,7 +1,7 @@
 import { z } from 'zod';
+import { DELETE } from '../core/base/operation.ts';
+import { lineOfText, TEXT_LIMITS } from '../core/base/text.ts';
 import { deleteUser as remove } from '../core/identity/users.ts';
-import { DELETE } from '../core/operation.ts';
-import { lineOfText, TEXT_LIMITS } from '../core/text.ts';
 import { defineOperation } from './define.ts';
 
 export const deleteUser = defineOperation({

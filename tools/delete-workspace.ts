@@ -1,6 +1,6 @@
 import { z } from 'zod';
+import { DELETE } from '../core/base/operation.ts';
 import { deleteWorkspace as remove } from '../core/identity/change-workspace.ts';
-import { DELETE } from '../core/operation.ts';
 import { defineOperation } from './define.ts';
 
 export const deleteWorkspace = defineOperation({

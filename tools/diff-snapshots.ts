@@ -1,7 +1,7 @@
 import { z } from 'zod';
+import { READ } from '../core/base/operation.ts';
 import { diffStates } from '../core/history/diff.ts';
 import { pointAt, stateAt } from '../core/history/point.ts';
-import { READ } from '../core/operation.ts';
 import { allowedSchema } from '../core/reachability/answers.ts';
 import { defineHeavyOperation } from './define.ts';
 import { momentRow, momentText, viewOfMoment } from './snapshot-fields.ts';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
+import { READ } from '../core/base/operation.ts';
 import { connectivity } from '../core/history/connectivity.ts';
 import { describeDenial } from '../core/history/denial.ts';
-import { READ } from '../core/operation.ts';
 import { allowedPorts, pairQuery, withProtocol, wouldFixField } from './connectivity-fields.ts';
 import { defineHeavyOperation } from './define.ts';
 import { asksPast, pastFields, stateFor } from './past.ts';

@@ -1,8 +1,8 @@
 import { z } from 'zod';
+import { CREATE } from '../core/base/operation.ts';
+import { lineOfText, TEXT_LIMITS } from '../core/base/text.ts';
 import { generateJoinToken as generate, MAX_JOIN_USES } from '../core/identity/join-tokens.ts';
-import { labelsSchema } from '../core/network/labels.ts';
-import { CREATE } from '../core/operation.ts';
-import { lineOfText, TEXT_LIMITS } from '../core/text.ts';
+import { labelsSchema } from '../core/model/labels.ts';
 import { defineOperation } from './define.ts';
 import { joinTokenSchema, joinTokenView } from './join-token-view.ts';
 

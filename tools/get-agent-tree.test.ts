@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { draftOf } from '../core/record.ts';
+import { draftOf } from '../core/base/record.ts';
 import { buildKit, person } from '../test/kit.ts';
 import { agent } from '../test/records.ts';
 import { MAX_AGENTS } from './get-agent-tree.ts';

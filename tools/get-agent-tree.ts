@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { agentView, viewOfAgent } from '../core/identity/agent-view.ts';
+import { READ } from '../core/base/operation.ts';
 import { findAgent } from '../core/identity/agents.ts';
 import { family } from '../core/identity/delegation.ts';
-import { READ } from '../core/operation.ts';
+import { agentView, viewOfAgent } from '../core/views/agent-view.ts';
 import { agentId } from './agent-fields.ts';
 import { defineOperation } from './define.ts';
 import { fitting } from './page.ts';

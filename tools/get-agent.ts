@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import { customResource } from '../core/custom-resource.ts';
-import { agentView, viewOfAgent } from '../core/identity/agent-view.ts';
+import { READ } from '../core/base/operation.ts';
 import { readableAgent } from '../core/identity/agents.ts';
-import { workspaceById } from '../core/identity/workspaces.ts';
-import { READ } from '../core/operation.ts';
+import { workspaceById } from '../core/model/workspaces.ts';
+import { agentView, viewOfAgent } from '../core/views/agent-view.ts';
+import { customResource } from '../core/views/custom-resource.ts';
 import { agentId } from './agent-fields.ts';
 import { defineOperation } from './define.ts';
 

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { assertionChecker, findAssertion } from '../core/assertions/manage.ts';
-import { READ } from '../core/operation.ts';
+import { READ } from '../core/base/operation.ts';
 import { assertionView, viewOfAssertion } from './assertion-view.ts';
 import { defineOperation } from './define.ts';
 import { idField } from './resource-fields.ts';

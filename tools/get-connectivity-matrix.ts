@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { READ } from '../core/operation.ts';
+import { READ } from '../core/base/operation.ts';
+import { formatInstant } from '../core/base/time.ts';
 import { allowedSchema } from '../core/reachability/answers.ts';
 import { groupRows } from '../core/reachability/matrix.ts';
-import { formatInstant } from '../core/time.ts';
 import { defineHeavyOperation } from './define.ts';
 import { asksPast, pastFields, stateFor } from './past.ts';
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { READ } from '../core/operation.ts';
+import { READ } from '../core/base/operation.ts';
 import { defineOperation } from './define.ts';
 
 export const getDiscovery = defineOperation({

@@ -1,8 +1,8 @@
 import { z } from 'zod';
+import { READ } from '../core/base/operation.ts';
+import { ROLE_SCOPES, type Role } from '../core/base/scope.ts';
+import { formatInstant } from '../core/base/time.ts';
 import { whoAmI } from '../core/identity/who-am-i.ts';
-import { READ } from '../core/operation.ts';
-import { ROLE_SCOPES, type Role } from '../core/scope.ts';
-import { formatInstant } from '../core/time.ts';
 import { defineOperation } from './define.ts';
 import { fitting } from './page.ts';
 import { userSchema, userView } from './user-view.ts';

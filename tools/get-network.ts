@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { findRecord } from '../core/network/find.ts';
-import { networkView, viewOfNetwork } from '../core/network/network-view.ts';
-import { READ } from '../core/operation.ts';
+import { READ } from '../core/base/operation.ts';
+import { findRecord } from '../core/model/find.ts';
+import { networkView, viewOfNetwork } from '../core/views/network-view.ts';
 import { defineOperation } from './define.ts';
 import { idField } from './resource-fields.ts';
 

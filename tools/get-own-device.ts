@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { ownPeer } from '../core/network/own-device.ts';
-import { peerView, viewOfPeer } from '../core/network/peer-view.ts';
-import { READ } from '../core/operation.ts';
+import { READ } from '../core/base/operation.ts';
+import { ownPeer } from '../core/enrolment/own-device.ts';
+import { peerView, viewOfPeer } from '../core/views/peer-view.ts';
 import { defineOperation } from './define.ts';
 
 export const getOwnDevice = defineOperation({

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { ownGraph } from '../core/network/own-device.ts';
-import { READ } from '../core/operation.ts';
+import { READ } from '../core/base/operation.ts';
+import { ownGraph } from '../core/enrolment/own-device.ts';
 import { defineOperation } from './define.ts';
 
 const firewallEntry = z.strictObject({

@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { lookUpById } from '../core/network/find.ts';
-import { findLivePeerOrHost } from '../core/network/peer-view.ts';
-import { pathReportSchema } from '../core/network/reported-paths.ts';
-import { READ } from '../core/operation.ts';
+import { READ } from '../core/base/operation.ts';
+import { lookUpById } from '../core/model/find.ts';
+import { pathReportSchema } from '../core/model/reported-paths.ts';
+import { findLivePeerOrHost } from '../core/views/peer-view.ts';
 import { defineOperation } from './define.ts';
 import { idField } from './resource-fields.ts';
 

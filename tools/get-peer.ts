@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { findLivePeerOrHost, peerView, viewOfPeer } from '../core/network/peer-view.ts';
-import { READ } from '../core/operation.ts';
+import { READ } from '../core/base/operation.ts';
+import { findLivePeerOrHost, peerView, viewOfPeer } from '../core/views/peer-view.ts';
 import { defineOperation } from './define.ts';
 import { idField } from './resource-fields.ts';
 

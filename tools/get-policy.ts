@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { findRecord } from '../core/network/find.ts';
-import { policyView, viewOfPolicy } from '../core/network/policy-view.ts';
-import { READ } from '../core/operation.ts';
+import { READ } from '../core/base/operation.ts';
+import { findRecord } from '../core/model/find.ts';
+import { policyView, viewOfPolicy } from '../core/views/policy-view.ts';
 import { defineOperation } from './define.ts';
 import { idField } from './resource-fields.ts';
 

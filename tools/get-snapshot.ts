@@ -1,8 +1,8 @@
 import { z } from 'zod';
+import { type Face, READ } from '../core/base/operation.ts';
 import { contentPage } from '../core/history/content.ts';
 import { pointAt, stateAt } from '../core/history/point.ts';
-import type { NetworkState } from '../core/network/state.ts';
-import { type Face, READ } from '../core/operation.ts';
+import type { NetworkState } from '../core/state/state.ts';
 import { defineHeavyOperation } from './define.ts';
 import { pageQuery } from './page.ts';
 import { momentRow, momentText, viewOfMoment } from './snapshot-fields.ts';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { READ } from '../core/operation.ts';
-import { lineOfText, TEXT_LIMITS } from '../core/text.ts';
+import { READ } from '../core/base/operation.ts';
+import { lineOfText, TEXT_LIMITS } from '../core/base/text.ts';
 import { findWorkflow } from '../core/workflow/workflows.ts';
 import { defineOperation } from './define.ts';
 import { briefWorkflow, workflowDetail, workflowDetailOf } from './workflow-view.ts';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { workspaceById } from '../core/identity/workspaces.ts';
-import { READ } from '../core/operation.ts';
+import { READ } from '../core/base/operation.ts';
+import { workspaceById } from '../core/model/workspaces.ts';
 import { defineOperation } from './define.ts';
 import { workspaceSchema, workspaceView } from './workspace-view.ts';
 

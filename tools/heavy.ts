@@ -1,5 +1,5 @@
-import type { AnyOperation } from '../core/operation.ts';
-import type { ComputeServices } from '../core/services.ts';
+import type { AnyOperation } from '../core/base/operation.ts';
+import type { ComputeServices } from '../core/workflow/services.ts';
 import { checkConnectivity } from './check-connectivity.ts';
 import { checkConnectivityAt } from './check-connectivity-at.ts';
 import { diffSnapshots } from './diff-snapshots.ts';

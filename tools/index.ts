@@ -1,5 +1,5 @@
-import type { AnyOperation } from '../core/operation.ts';
-import type { Services } from '../core/services.ts';
+import type { AnyOperation } from '../core/base/operation.ts';
+import type { Services } from '../core/workflow/services.ts';
 import { addWorkspace } from './add-workspace.ts';
 import { adoptPeer } from './adopt-peer.ts';
 import { applyNetworkChange } from './apply-network-change.ts';

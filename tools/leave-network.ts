@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { ownPeer } from '../core/network/own-device.ts';
-import { deletePeer } from '../core/network/peers.ts';
-import { DELETE } from '../core/operation.ts';
+import { DELETE } from '../core/base/operation.ts';
+import { ownPeer } from '../core/enrolment/own-device.ts';
+import { deletePeer } from '../core/peers/peers.ts';
 import { defineOperation } from './define.ts';
 import { deletedAnswer } from './resource-fields.ts';
 

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { agentView, viewOfAgent } from '../core/identity/agent-view.ts';
-import { READ } from '../core/operation.ts';
+import { READ } from '../core/base/operation.ts';
+import { agentView, viewOfAgent } from '../core/views/agent-view.ts';
 import { defineOperation } from './define.ts';
 import { pageOf, pageQuery } from './page.ts';
 

@@ -1,6 +1,6 @@
 import { z } from 'zod';
+import { READ } from '../core/base/operation.ts';
 import { liveApiTokens } from '../core/identity/token-lists.ts';
-import { READ } from '../core/operation.ts';
 import { apiTokenSchema, apiTokenView } from './api-token-view.ts';
 import { defineOperation } from './define.ts';
 import { pageOf, pageQuery } from './page.ts';

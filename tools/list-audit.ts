@@ -1,10 +1,10 @@
 import { z } from 'zod';
+import { READ } from '../core/base/operation.ts';
+import type { AuditEntry } from '../core/base/ports.ts';
+import { KINDS, type Kind } from '../core/base/record.ts';
+import { lineOfText, TEXT_LIMITS } from '../core/base/text.ts';
+import { formatInstant, parseInstant } from '../core/base/time.ts';
 import { readableActor } from '../core/identity/audit-reach.ts';
-import { READ } from '../core/operation.ts';
-import type { AuditEntry } from '../core/ports.ts';
-import { KINDS, type Kind } from '../core/record.ts';
-import { lineOfText, TEXT_LIMITS } from '../core/text.ts';
-import { formatInstant, parseInstant } from '../core/time.ts';
 import { defineOperation } from './define.ts';
 import { fitting, pageQuery } from './page.ts';
 import { instant } from './snapshot-fields.ts';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
+import { READ } from '../core/base/operation.ts';
 import { tokensOf } from '../core/identity/token-lists.ts';
-import { READ } from '../core/operation.ts';
 import { defineOperation } from './define.ts';
 import { joinTokenSchema, joinTokenView } from './join-token-view.ts';
 import { pageOf, pageQuery } from './page.ts';

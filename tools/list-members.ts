@@ -1,6 +1,6 @@
 import { z } from 'zod';
+import { READ } from '../core/base/operation.ts';
 import type { MemberRecord } from '../core/identity/members.ts';
-import { READ } from '../core/operation.ts';
 import { defineOperation } from './define.ts';
 import { memberSchema, memberView } from './member-view.ts';
 import { pageOf, pageQuery } from './page.ts';

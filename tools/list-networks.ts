@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { networkView, viewOfNetwork } from '../core/network/network-view.ts';
-import { READ } from '../core/operation.ts';
+import { READ } from '../core/base/operation.ts';
+import { networkView, viewOfNetwork } from '../core/views/network-view.ts';
 import { defineHeavyOperation } from './define.ts';
 import { pageOf, pageQuery } from './page.ts';
 import { asksPast, pastCost, pastFields, stateFor } from './past.ts';

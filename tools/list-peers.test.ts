@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { formatInstant } from '../core/time.ts';
+import { formatInstant } from '../core/base/time.ts';
 import { buildHistoryKit } from '../test/history-kit.ts';
 
 const HOUR = 3_600_000;

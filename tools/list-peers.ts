@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import { peerFilter } from '../core/network/peer-filter.ts';
-import { livePeers, type PeerView, peerView, viewOfPeer } from '../core/network/peer-view.ts';
-import { PEER_PHASES, type PeerRecord } from '../core/network/resources.ts';
-import { READ } from '../core/operation.ts';
-import { lineOfText, TEXT_LIMITS } from '../core/text.ts';
+import { READ } from '../core/base/operation.ts';
+import { lineOfText, TEXT_LIMITS } from '../core/base/text.ts';
+import { PEER_PHASES, type PeerRecord } from '../core/model/resources.ts';
+import { peerFilter } from '../core/peers/peer-filter.ts';
+import { livePeers, type PeerView, peerView, viewOfPeer } from '../core/views/peer-view.ts';
 import { defineHeavyOperation } from './define.ts';
 import { pageOf, pageQuery } from './page.ts';
 import { asksPast, pastCost, pastFields, stateFor } from './past.ts';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { policyView, viewOfPolicy } from '../core/network/policy-view.ts';
-import { READ } from '../core/operation.ts';
+import { READ } from '../core/base/operation.ts';
+import { policyView, viewOfPolicy } from '../core/views/policy-view.ts';
 import { defineHeavyOperation } from './define.ts';
 import { pageOf, pageQuery } from './page.ts';
 import { asksPast, pastCost, pastFields, stateFor } from './past.ts';

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { ONLINE_MS } from '../core/network/liveness.ts';
-import { sweepWorkspace } from '../core/network/presence.ts';
-import { formatInstant } from '../core/time.ts';
+import { formatInstant } from '../core/base/time.ts';
+import { ONLINE_MS } from '../core/model/liveness.ts';
+import { sweepWorkspace } from '../core/peers/presence.ts';
 import { buildHistoryKit } from '../test/history-kit.ts';
 
 const NOON = Date.UTC(2026, 0, 5, 12);

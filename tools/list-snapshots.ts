@@ -1,8 +1,8 @@
 import { z } from 'zod';
+import { READ } from '../core/base/operation.ts';
+import { parseInstant } from '../core/base/time.ts';
 import { TRIGGER_TYPES } from '../core/history/snapshot-record.ts';
 import { listSnapshots as listOf } from '../core/history/snapshots.ts';
-import { READ } from '../core/operation.ts';
-import { parseInstant } from '../core/time.ts';
 import { defineOperation } from './define.ts';
 import { pageQuery } from './page.ts';
 import { instant, snapshotRow, viewOfSnapshot } from './snapshot-fields.ts';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
+import { SYSTEM_WORKSPACE } from '../core/base/ids.ts';
+import { READ } from '../core/base/operation.ts';
 import type { AccountRecord } from '../core/identity/accounts.ts';
-import { SYSTEM_WORKSPACE } from '../core/ids.ts';
-import { READ } from '../core/operation.ts';
 import { defineOperation } from './define.ts';
 import { pageOf, pageQuery } from './page.ts';
 import { userSchema, userView } from './user-view.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { READ } from '../core/operation.ts';
+import { READ } from '../core/base/operation.ts';
 import { WORKFLOW_STATES } from '../core/workflow/workflow-record.ts';
 import { listWorkflows as listOf } from '../core/workflow/workflows.ts';
 import { defineOperation } from './define.ts';

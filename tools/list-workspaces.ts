@@ -1,6 +1,6 @@
 import { z } from 'zod';
+import { READ } from '../core/base/operation.ts';
 import { workspacesOf } from '../core/identity/who-am-i.ts';
-import { READ } from '../core/operation.ts';
 import { defineOperation } from './define.ts';
 import { pageOf, pageQuery } from './page.ts';
 import { workspaceSchema, workspaceView } from './workspace-view.ts';

@@ -1,8 +1,8 @@
 import { z } from 'zod';
+import { CREATE } from '../core/base/operation.ts';
+import { lineOfText, TEXT_LIMITS } from '../core/base/text.ts';
+import { formatInstant } from '../core/base/time.ts';
 import { logIn as createSession } from '../core/identity/login.ts';
-import { CREATE } from '../core/operation.ts';
-import { lineOfText, TEXT_LIMITS } from '../core/text.ts';
-import { formatInstant } from '../core/time.ts';
 import { defineOperation } from './define.ts';
 
 export const logIn = defineOperation({

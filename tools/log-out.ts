@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import { commitContext } from '../core/commit-context.ts';
-import { requireSession } from '../core/identity/require-session.ts';
+import { commitContext } from '../core/base/commit-context.ts';
+import { DELETE } from '../core/base/operation.ts';
+import { plainAddress } from '../core/base/origin.ts';
+import { requireSession } from '../core/base/require-session.ts';
 import { endSession } from '../core/identity/sessions.ts';
-import { DELETE } from '../core/operation.ts';
-import { plainAddress } from '../core/origin.ts';
 import { defineOperation } from './define.ts';
 
 export const logOut = defineOperation({

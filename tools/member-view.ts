@@ -1,7 +1,7 @@
 import { z } from 'zod';
+import { WORKSPACE_ROLES } from '../core/base/scope.ts';
+import { formatInstant } from '../core/base/time.ts';
 import type { MemberRecord } from '../core/identity/members.ts';
-import { WORKSPACE_ROLES } from '../core/scope.ts';
-import { formatInstant } from '../core/time.ts';
 
 export const memberSchema = z.strictObject({
   username: z.string(),

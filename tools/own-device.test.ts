@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { networkJobs } from '../core/network/jobs.ts';
+import { networkJobs } from '../core/peers/jobs.ts';
 import { freshKey, join } from '../test/devices.ts';
 import { buildKit, type Kit, person } from '../test/kit.ts';
 

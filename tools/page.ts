@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { lineOfText, TEXT_LIMITS } from '../core/text.ts';
+import { lineOfText, TEXT_LIMITS } from '../core/base/text.ts';
 
 /** Records of one page. */
 export const MAX_LIMIT = 200;

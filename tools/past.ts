@@ -1,8 +1,8 @@
-import { MeshError } from '../core/errors.ts';
+import { MeshError } from '../core/base/errors.ts';
+import type { CallContext } from '../core/base/operation.ts';
 import { pointOf, stateAt } from '../core/history/point.ts';
-import type { NetworkState } from '../core/network/state.ts';
-import type { CallContext } from '../core/operation.ts';
-import type { ComputeServices } from '../core/services.ts';
+import type { NetworkState } from '../core/state/state.ts';
+import type { ComputeServices } from '../core/workflow/services.ts';
 import { instant, momentText } from './snapshot-fields.ts';
 
 /** Fields by which a question is about the past. */

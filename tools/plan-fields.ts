@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import { PLANNERS, VERIFICATIONS } from '../core/intent/assess.ts';
-import { type EffectView, viewOfEffect } from '../core/intent/effect-view.ts';
-import type { ProposedPlan } from '../core/intent/plan.ts';
-import { RISK_LEVELS } from '../core/intent/risk.ts';
-import { formatInstant } from '../core/time.ts';
+import { formatInstant } from '../core/base/time.ts';
+import { type EffectView, viewOfEffect } from '../core/effect/effect-view.ts';
+import { PLANNERS, VERIFICATIONS } from '../core/intent/plan/assess.ts';
+import type { ProposedPlan } from '../core/intent/plan/plan.ts';
+import { RISK_LEVELS } from '../core/intent/verify/risk.ts';
 
 export const riskLevel = z.enum(RISK_LEVELS);
 

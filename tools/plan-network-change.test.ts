@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { PolicySpec } from '../core/network/policy.ts';
-import { draftOf } from '../core/record.ts';
+import { draftOf } from '../core/base/record.ts';
+import type { PolicySpec } from '../core/model/policy.ts';
 import { agent, buildKit, type Kit, person } from '../test/kit.ts';
 import { policy } from '../test/records.ts';
 import { seedPeers } from '../test/seed-peers.ts';

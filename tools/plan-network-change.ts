@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import { changeInputSchema, MAX_CHANGES, parseChanges } from '../core/intent/change-input.ts';
-import { expectationInputSchema, expectationOf, MAX_EXPECTATIONS } from '../core/intent/expectation-input.ts';
-import { planNetworkChange as planChange } from '../core/intent/plan.ts';
-import { CREATE } from '../core/operation.ts';
-import { lineOfText, TEXT_LIMITS } from '../core/text.ts';
+import { CREATE } from '../core/base/operation.ts';
+import { lineOfText, TEXT_LIMITS } from '../core/base/text.ts';
+import { changeInputSchema, MAX_CHANGES, parseChanges } from '../core/intent/plan/change-input.ts';
+import { expectationInputSchema, expectationOf, MAX_EXPECTATIONS } from '../core/intent/plan/expectation-input.ts';
+import { planNetworkChange as planChange } from '../core/intent/plan/plan.ts';
 import { defineHeavyOperation } from './define.ts';
 import { briefPlan, planFields, planFieldsOf } from './plan-fields.ts';
 import { revertTargetOf } from './revert-target-input.ts';

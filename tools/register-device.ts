@@ -1,10 +1,10 @@
 import { z } from 'zod';
-import { nameSchema } from '../core/network/manifest.ts';
-import { publicKeySchema } from '../core/network/public-key-schema.ts';
-import { registerDevice as register } from '../core/network/register.ts';
-import { PLATFORMS } from '../core/network/resources.ts';
-import { CREATE } from '../core/operation.ts';
-import { lineOfText, TEXT_LIMITS } from '../core/text.ts';
+import { CREATE } from '../core/base/operation.ts';
+import { lineOfText, TEXT_LIMITS } from '../core/base/text.ts';
+import { nameSchema } from '../core/changes/manifest.ts';
+import { registerDevice as register } from '../core/enrolment/register.ts';
+import { publicKeySchema } from '../core/model/public-key-schema.ts';
+import { PLATFORMS } from '../core/model/resources.ts';
 import { defineOperation } from './define.ts';
 
 export const registerDevice = defineOperation({

@@ -1,10 +1,10 @@
 import { z } from 'zod';
-import { nameSchema } from '../core/network/manifest.ts';
-import { ownPeer } from '../core/network/own-device.ts';
-import { peerNow } from '../core/network/peer-answer.ts';
-import { peerView } from '../core/network/peer-view.ts';
-import { renamePeer } from '../core/network/peers.ts';
-import { UPDATE } from '../core/operation.ts';
+import { UPDATE } from '../core/base/operation.ts';
+import { nameSchema } from '../core/changes/manifest.ts';
+import { ownPeer } from '../core/enrolment/own-device.ts';
+import { renamePeer } from '../core/peers/peers.ts';
+import { peerNow } from '../core/views/peer-answer.ts';
+import { peerView } from '../core/views/peer-view.ts';
 import { defineOperation } from './define.ts';
 
 export const renameOwnDevice = defineOperation({

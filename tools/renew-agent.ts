@@ -1,10 +1,10 @@
 import { z } from 'zod';
-import { addressedFields } from '../core/expected-revision.ts';
+import { UPDATE } from '../core/base/operation.ts';
+import { lineOfText, TEXT_LIMITS } from '../core/base/text.ts';
+import { addressedFields } from '../core/call/expecting.ts';
 import { DEFAULT_AGENT_TTL } from '../core/identity/agent-request.ts';
-import { agentView, viewOfAgent } from '../core/identity/agent-view.ts';
 import { renewAgent as renew } from '../core/identity/renew-agent.ts';
-import { UPDATE } from '../core/operation.ts';
-import { lineOfText, TEXT_LIMITS } from '../core/text.ts';
+import { agentView, viewOfAgent } from '../core/views/agent-view.ts';
 import { defineOperation } from './define.ts';
 
 export const renewAgent = defineOperation({

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { labelsSchema } from '../core/network/labels.ts';
-import { annotationsSchema, nameSchema } from '../core/network/manifest.ts';
-import { lineOfText, TEXT_LIMITS } from '../core/text.ts';
+import { lineOfText, TEXT_LIMITS } from '../core/base/text.ts';
+import { annotationsSchema, nameSchema } from '../core/changes/manifest.ts';
+import { labelsSchema } from '../core/model/labels.ts';
 
 /** A resource in a request: as fields, as a custom resource object, or as YAML in `manifest`. */
 export const resourceFields = {

@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import { invalidInput } from '../core/errors.ts';
-import { planNetworkChange } from '../core/intent/plan.ts';
-import type { RevertTarget } from '../core/intent/planner.ts';
-import { CREATE } from '../core/operation.ts';
-import { lineOfText, TEXT_LIMITS } from '../core/text.ts';
+import { invalidInput } from '../core/base/errors.ts';
+import { CREATE } from '../core/base/operation.ts';
+import { lineOfText, TEXT_LIMITS } from '../core/base/text.ts';
+import { planNetworkChange } from '../core/intent/plan/plan.ts';
+import type { RevertTarget } from '../core/intent/plan/planner.ts';
 import { defineHeavyOperation } from './define.ts';
 import { briefPlan, planFields, planFieldsOf } from './plan-fields.ts';
 

@@ -1,5 +1,5 @@
-import { invalidInput } from '../core/errors.ts';
-import type { RevertTarget } from '../core/intent/planner.ts';
+import { invalidInput } from '../core/base/errors.ts';
+import type { RevertTarget } from '../core/intent/plan/planner.ts';
 
 /** What a text names that can be brought back. @throws MeshError `invalid_input` */
 export function revertTargetOf(text: string): RevertTarget {

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { UPDATE } from '../core/operation.ts';
-import { lineOfText, TEXT_LIMITS } from '../core/text.ts';
+import { UPDATE } from '../core/base/operation.ts';
+import { lineOfText, TEXT_LIMITS } from '../core/base/text.ts';
 import { workflowDetail } from './workflow-view.ts';
 
 /** What approving and rejecting a workflow have in common: whoever may do the one may do the other. */

@@ -1,7 +1,7 @@
 import { z } from 'zod';
+import { DELETE } from '../core/base/operation.ts';
+import { lineOfText, TEXT_LIMITS } from '../core/base/text.ts';
 import { revokeToken } from '../core/identity/join-tokens.ts';
-import { DELETE } from '../core/operation.ts';
-import { lineOfText, TEXT_LIMITS } from '../core/text.ts';
 import { defineOperation } from './define.ts';
 
 export const revokeApiToken = defineOperation({

@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import { addressedFields } from '../core/expected-revision.ts';
-import { peerNow } from '../core/network/peer-answer.ts';
-import { peerView } from '../core/network/peer-view.ts';
-import { revokePeer as revoke } from '../core/network/peers.ts';
-import { DELETE } from '../core/operation.ts';
+import { DELETE } from '../core/base/operation.ts';
+import { addressedFields } from '../core/call/expecting.ts';
+import { revokePeer as revoke } from '../core/peers/peers.ts';
+import { peerNow } from '../core/views/peer-answer.ts';
+import { peerView } from '../core/views/peer-view.ts';
 import { defineOperation } from './define.ts';
 
 export const revokePeer = defineOperation({

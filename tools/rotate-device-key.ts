@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { rotateKey } from '../core/network/own-device.ts';
-import { publicKeySchema } from '../core/network/public-key-schema.ts';
-import { UPDATE } from '../core/operation.ts';
-import { lineOfText, TEXT_LIMITS } from '../core/text.ts';
+import { UPDATE } from '../core/base/operation.ts';
+import { lineOfText, TEXT_LIMITS } from '../core/base/text.ts';
+import { rotateKey } from '../core/enrolment/own-device.ts';
+import { publicKeySchema } from '../core/model/public-key-schema.ts';
 import { defineOperation } from './define.ts';
 
 export const rotateDeviceKey = defineOperation({

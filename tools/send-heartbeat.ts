@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import { heartbeat } from '../core/network/own-device.ts';
-import { pathReportsSchema } from '../core/network/reported-paths.ts';
-import { PEER_PHASES } from '../core/network/resources.ts';
-import { UPDATE } from '../core/operation.ts';
-import { formatInstant } from '../core/time.ts';
+import { UPDATE } from '../core/base/operation.ts';
+import { formatInstant } from '../core/base/time.ts';
+import { heartbeat } from '../core/enrolment/own-device.ts';
+import { pathReportsSchema } from '../core/model/reported-paths.ts';
+import { PEER_PHASES } from '../core/model/resources.ts';
 import { defineOperation } from './define.ts';
 
 export const sendHeartbeat = defineOperation({

@@ -1,8 +1,8 @@
 import { z } from 'zod';
+import { UPDATE } from '../core/base/operation.ts';
+import { WORKSPACE_ROLES } from '../core/base/scope.ts';
+import { lineOfText, TEXT_LIMITS } from '../core/base/text.ts';
 import { setMember as set } from '../core/identity/change-members.ts';
-import { UPDATE } from '../core/operation.ts';
-import { WORKSPACE_ROLES } from '../core/scope.ts';
-import { lineOfText, TEXT_LIMITS } from '../core/text.ts';
 import { defineOperation } from './define.ts';
 import { memberSchema, memberView } from './member-view.ts';
 

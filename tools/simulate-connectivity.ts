@@ -1,4 +1,4 @@
-import { READ } from '../core/operation.ts';
+import { READ } from '../core/base/operation.ts';
 import { simulate, simulateInputSchema, simulateOutputSchema } from '../core/reachability/simulate.ts';
 import { defineHeavyOperation } from './define.ts';
 

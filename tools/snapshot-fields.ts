@@ -1,9 +1,9 @@
 import { z } from 'zod';
+import { instantText, lineOfText, TEXT_LIMITS } from '../core/base/text.ts';
+import { formatInstant } from '../core/base/time.ts';
 import type { Point } from '../core/history/point.ts';
 import { digestOf, type SnapshotRecord, sizeOf, TRIGGER_TYPES } from '../core/history/snapshot-record.ts';
-import type { NetworkState } from '../core/network/state.ts';
-import { instantText, lineOfText, TEXT_LIMITS } from '../core/text.ts';
-import { formatInstant } from '../core/time.ts';
+import type { NetworkState } from '../core/state/state.ts';
 
 export const instant = instantText('An ISO 8601 instant such as 2026-01-31T12:00:00Z.');
 

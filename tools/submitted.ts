@@ -1,6 +1,6 @@
-import { type FieldError, MeshError, sentenceOf } from '../core/errors.ts';
-import type { NetworkChange } from '../core/network/changes.ts';
-import type { PendingApproval } from '../core/operation.ts';
+import { type FieldError, MeshError, sentenceOf } from '../core/base/errors.ts';
+import type { PendingApproval } from '../core/base/operation.ts';
+import type { NetworkChange } from '../core/changes/changes.ts';
 import { type Submitted, submitChanges } from '../core/workflow/submit.ts';
 
 /** What a write answers: what it made, or the workflow it waits in. */

@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { commitContext } from '../core/commit-context.ts';
-import { MeshError } from '../core/errors.ts';
+import { commitContext } from '../core/base/commit-context.ts';
+import { MeshError } from '../core/base/errors.ts';
+import { CREATE } from '../core/base/operation.ts';
 import { takeSnapshot as take } from '../core/history/snapshots.ts';
-import { CREATE } from '../core/operation.ts';
 import { defineOperation } from './define.ts';
 import { snapshotRow, viewOfSnapshot } from './snapshot-fields.ts';
 

@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { assertionChecker, findAssertion, replaceAssertion } from '../core/assertions/manage.ts';
-import { invalidInput } from '../core/errors.ts';
-import { addressedFields } from '../core/expected-revision.ts';
-import { UPDATE } from '../core/operation.ts';
-import { foldName } from '../core/record.ts';
+import { invalidInput } from '../core/base/errors.ts';
+import { UPDATE } from '../core/base/operation.ts';
+import { foldName } from '../core/base/record.ts';
+import { addressedFields } from '../core/call/expecting.ts';
 import { assertionInput, assertionOf } from './assertion-input.ts';
 import { assertionView, viewOfAssertion } from './assertion-view.ts';
 import { defineOperation } from './define.ts';

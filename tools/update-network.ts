@@ -1,10 +1,10 @@
 import { z } from 'zod';
-import { addressedFields } from '../core/expected-revision.ts';
-import { findRecord } from '../core/network/find.ts';
-import { networkSpecSchema } from '../core/network/network-spec.ts';
-import { networkView, viewOfNetwork } from '../core/network/network-view.ts';
-import { resourceChange } from '../core/network/resource-input.ts';
-import { UPDATE } from '../core/operation.ts';
+import { UPDATE } from '../core/base/operation.ts';
+import { addressedFields } from '../core/call/expecting.ts';
+import { resourceChange } from '../core/changes/resource-input.ts';
+import { findRecord } from '../core/model/find.ts';
+import { networkSpecSchema } from '../core/model/network-spec.ts';
+import { networkView, viewOfNetwork } from '../core/views/network-view.ts';
 import { defineOperation } from './define.ts';
 import { resourceFields } from './resource-fields.ts';
 import { answerOf, submitOne } from './submitted.ts';

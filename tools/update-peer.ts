@@ -1,12 +1,12 @@
 import { z } from 'zod';
-import { addressedFields } from '../core/expected-revision.ts';
-import { labelsSchema } from '../core/network/labels.ts';
-import { nameSchema } from '../core/network/manifest.ts';
-import { peerNow } from '../core/network/peer-answer.ts';
-import { peerView } from '../core/network/peer-view.ts';
-import { renamePeer } from '../core/network/peers.ts';
-import { UPDATE } from '../core/operation.ts';
-import { lineOfText, TEXT_LIMITS } from '../core/text.ts';
+import { UPDATE } from '../core/base/operation.ts';
+import { lineOfText, TEXT_LIMITS } from '../core/base/text.ts';
+import { addressedFields } from '../core/call/expecting.ts';
+import { nameSchema } from '../core/changes/manifest.ts';
+import { labelsSchema } from '../core/model/labels.ts';
+import { renamePeer } from '../core/peers/peers.ts';
+import { peerNow } from '../core/views/peer-answer.ts';
+import { peerView } from '../core/views/peer-view.ts';
 import { defineOperation } from './define.ts';
 import { submitOne } from './submitted.ts';
 

@@ -1,10 +1,10 @@
 import { z } from 'zod';
-import { addressedFields } from '../core/expected-revision.ts';
-import { findRecord } from '../core/network/find.ts';
-import { policyInputSchema } from '../core/network/policy.ts';
-import { policyView, viewOfPolicy } from '../core/network/policy-view.ts';
-import { resourceChange } from '../core/network/resource-input.ts';
-import { UPDATE } from '../core/operation.ts';
+import { UPDATE } from '../core/base/operation.ts';
+import { addressedFields } from '../core/call/expecting.ts';
+import { resourceChange } from '../core/changes/resource-input.ts';
+import { findRecord } from '../core/model/find.ts';
+import { policyInputSchema } from '../core/model/policy.ts';
+import { policyView, viewOfPolicy } from '../core/views/policy-view.ts';
 import { defineOperation } from './define.ts';
 import { resourceFields, ttlField } from './resource-fields.ts';
 import { answerOf, submitOne } from './submitted.ts';

@@ -1,8 +1,8 @@
 import { z } from 'zod';
+import { UPDATE } from '../core/base/operation.ts';
+import { lineOfText, TEXT_LIMITS } from '../core/base/text.ts';
 import { ACCOUNT_ROLES } from '../core/identity/accounts.ts';
 import { updateUser as update } from '../core/identity/users.ts';
-import { UPDATE } from '../core/operation.ts';
-import { lineOfText, TEXT_LIMITS } from '../core/text.ts';
 import { defineOperation } from './define.ts';
 import { userSchema, userView } from './user-view.ts';
 

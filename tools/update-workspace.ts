@@ -1,8 +1,8 @@
 import { z } from 'zod';
+import { UPDATE } from '../core/base/operation.ts';
+import { lineOfText, TEXT_LIMITS } from '../core/base/text.ts';
 import { updateWorkspace as update } from '../core/identity/change-workspace.ts';
-import { MAX_NODE_COUNT, settingsSchema } from '../core/identity/workspaces.ts';
-import { UPDATE } from '../core/operation.ts';
-import { lineOfText, TEXT_LIMITS } from '../core/text.ts';
+import { MAX_NODE_COUNT, settingsSchema } from '../core/model/workspaces.ts';
 import { defineOperation } from './define.ts';
 import { workspaceSchema, workspaceView } from './workspace-view.ts';
 

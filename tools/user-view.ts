@@ -1,6 +1,6 @@
 import { z } from 'zod';
+import { formatInstant } from '../core/base/time.ts';
 import { ACCOUNT_ROLES, type AccountRecord } from '../core/identity/accounts.ts';
-import { formatInstant } from '../core/time.ts';
 
 export const userSchema = z.strictObject({
   id: z.string(),

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { PLANNERS } from '../core/intent/assess.ts';
-import type { Services } from '../core/services.ts';
-import { formatInstant } from '../core/time.ts';
+import { formatInstant } from '../core/base/time.ts';
+import { PLANNERS } from '../core/intent/plan/assess.ts';
+import type { Services } from '../core/workflow/services.ts';
 import { resultRevision, WORKFLOW_STATES, type WorkflowRecord } from '../core/workflow/workflow-record.ts';
 import { effectFields, effectFieldsOf, riskLevel, shownChange } from './plan-fields.ts';
 

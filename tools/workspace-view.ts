@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { settingsSchema, type WorkspaceRecord } from '../core/identity/workspaces.ts';
-import { formatInstant } from '../core/time.ts';
+import { formatInstant } from '../core/base/time.ts';
+import { settingsSchema, type WorkspaceRecord } from '../core/model/workspaces.ts';
 
 export const workspaceSchema = z.strictObject({
   id: z.string(),

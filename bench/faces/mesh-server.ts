@@ -1,4 +1,4 @@
-import type { Log } from '../../core/ports.ts';
+import type { Log } from '../../core/base/ports.ts';
 import { buildMcp } from '../../mcp/http.ts';
 import { buildApp } from '../../rest/app.ts';
 import { listen } from '../../rest/listen.ts';

@@ -1,4 +1,4 @@
-import type { FirewallEntry, FirewallRules } from '../../core/network/graph.ts';
+import type { FirewallEntry, FirewallRules } from '../../core/model/graph.ts';
 import type { LabHost } from '../../test/natlab.ts';
 import type { LabParts } from '../../test/natlab-parts.ts';
 

@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { draftOf } from '../../core/record.ts';
+import { draftOf } from '../../core/base/record.ts';
 import { GraphPush } from '../../plane/push.ts';
 import { startSnapshots } from '../../plane/snapshots.ts';
 import { buildKit } from '../../test/kit.ts';

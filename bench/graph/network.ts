@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import type { PolicySpec } from '../../core/network/policy.ts';
-import type { Op, Store } from '../../core/ports.ts';
-import { draftOf, type StoredRecord } from '../../core/record.ts';
+import type { Op, Store } from '../../core/base/ports.ts';
+import { draftOf, type StoredRecord } from '../../core/base/record.ts';
+import type { PolicySpec } from '../../core/model/policy.ts';
 import { generateKeyPair, type KeyPair } from '../../net/seal/x25519.ts';
 import { peer, policy } from '../../test/records.ts';
 

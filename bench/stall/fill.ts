@@ -1,8 +1,8 @@
 import { loadConfig } from '../../bin/config.ts';
 import { startPlane } from '../../bin/plane.ts';
-import { newId } from '../../core/ids.ts';
-import type { Log, Op } from '../../core/ports.ts';
-import type { Kind, RecordDraft } from '../../core/record.ts';
+import { newId } from '../../core/base/ids.ts';
+import type { Log, Op } from '../../core/base/ports.ts';
+import type { Kind, RecordDraft } from '../../core/base/record.ts';
 import { ADMIN_PASSWORD, apiOf, configure, freshWorkspace } from '../../test/harness.ts';
 
 /** Fills a directory with a workspace of so many peers, tokens for its callers, and snapshots: `<directory> <peers> <callers>`. */

@@ -1,6 +1,6 @@
 import { loadConfig } from '../../bin/config.ts';
 import { startPlane } from '../../bin/plane.ts';
-import type { Log } from '../../core/ports.ts';
+import type { Log } from '../../core/base/ports.ts';
 
 /** A plane on a directory, in a process of its own; tells where it answers. */
 const [directory = ''] = process.argv.slice(2);

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import type { AnyOperation } from '../../core/operation.ts';
+import type { AnyOperation } from '../../core/base/operation.ts';
 import { type Answer, answering, OUTPUT_FLAGS } from './answer.ts';
 import { callOperation } from './call-operation.ts';
 import { bodyOf, fieldsOf, flagOf, optionOf, pathFieldsOf, typedValue, valuesOf } from './operation-options.ts';

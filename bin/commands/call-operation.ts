@@ -1,4 +1,4 @@
-import type { AnyOperation } from '../../core/operation.ts';
+import type { AnyOperation } from '../../core/base/operation.ts';
 import type { ApiRequest } from './api.ts';
 import { CliError, EXIT } from './exit.ts';
 import { requestOf } from './operation-options.ts';

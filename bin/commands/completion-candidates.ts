@@ -1,5 +1,5 @@
 import type { Argument, Command, Option } from 'commander';
-import type { AnyOperation } from '../../core/operation.ts';
+import type { AnyOperation } from '../../core/base/operation.ts';
 import { listAgents } from '../../tools/list-agents.ts';
 import { listNetworks } from '../../tools/list-networks.ts';
 import { listPeers } from '../../tools/list-peers.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { problems } from '../../core/errors.ts';
+import { problems } from '../../core/base/errors.ts';
 import { EXIT, exitCodeOf } from './exit.ts';
 
 test('a command ends by the kind of problem: every refusal of rights with 3, what may work later with 7', () => {

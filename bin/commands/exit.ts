@@ -1,4 +1,4 @@
-import type { ProblemCode } from '../../core/errors.ts';
+import type { ProblemCode } from '../../core/base/errors.ts';
 
 /** Exit codes of `mesh` (DESIGN section 6). */
 export const EXIT = {

@@ -1,4 +1,4 @@
-import type { AnyOperation } from '../../core/operation.ts';
+import type { AnyOperation } from '../../core/base/operation.ts';
 import { getAgentTree } from '../../tools/get-agent-tree.ts';
 import { getNetwork } from '../../tools/get-network.ts';
 import { getPeer } from '../../tools/get-peer.ts';

@@ -1,7 +1,7 @@
 import { accessSync, constants, existsSync, mkdirSync, readFileSync, realpathSync } from 'node:fs';
 import path from 'node:path';
 import { applyEdits, modify, type ParseError, parse, printParseErrorCode } from 'jsonc-parser';
-import { parseToken } from '../../core/identity/token.ts';
+import { parseToken } from '../../core/model/token.ts';
 import { CliError, EXIT } from './exit.ts';
 import { writePrivate } from './session.ts';
 

@@ -1,5 +1,5 @@
 import { PlaneAway, PlaneRefusal } from '../../client/enrol/plane-api.ts';
-import { MeshError } from '../../core/errors.ts';
+import { MeshError } from '../../core/base/errors.ts';
 import { CliError, EXIT, exitCodeOf } from './exit.ts';
 
 /** What went wrong at the node as one line for the user, with the exit code of its class. */

@@ -4,7 +4,7 @@ import type { Command } from 'commander';
 import { type Enrolled, enrol } from '../../client/enrol/enrol.ts';
 import { type Invitation, isJoinLink, parseJoinLink } from '../../client/enrol/join-link.ts';
 import { nodeConfigFile } from '../../client/enrol/node-config.ts';
-import { normalizeName } from '../../core/network/resources.ts';
+import { normalizeName } from '../../core/model/resources.ts';
 import { type Answer, answering } from './answer.ts';
 import { CliError, EXIT } from './exit.ts';
 import { directoryOption, nodeDirectory } from './node-directory.ts';

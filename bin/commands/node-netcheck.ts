@@ -15,7 +15,7 @@ import { type NodeStatus, nodeStatusSchema } from '../../client/agent/node-statu
 import { GraphFile } from '../../client/control/graph-file.ts';
 import { readNodeConfig } from '../../client/enrol/node-config.ts';
 import { PlaneApi } from '../../client/enrol/plane-api.ts';
-import type { FullGraph } from '../../core/network/graph.ts';
+import type { FullGraph } from '../../core/model/graph.ts';
 import { parseRelayAddress } from '../../net/relay/address.ts';
 import { type Answer, answering } from './answer.ts';
 import { CliError, EXIT } from './exit.ts';

@@ -1,5 +1,5 @@
 import { InvalidArgumentError } from 'commander';
-import { parseDuration } from '../../core/duration.ts';
+import { parseDuration } from '../../core/base/duration.ts';
 import { parseRelayAddress } from '../../net/relay/address.ts';
 
 /** A UDP port. */

@@ -1,8 +1,8 @@
 import { styleText } from 'node:util';
 import type { Command } from 'commander';
 import type { NodeStatus, PeerStatus } from '../../client/agent/node-status.ts';
-import { formatDuration } from '../../core/duration.ts';
-import { parseInstant } from '../../core/time.ts';
+import { formatDuration } from '../../core/base/duration.ts';
+import { parseInstant } from '../../core/base/time.ts';
 import { type Answer, answering } from './answer.ts';
 import { nodeStatus } from './node-agent.ts';
 import { requireRoot } from './root.ts';

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { text } from 'node:stream/consumers';
 import { Option } from 'commander';
 import { z } from 'zod';
-import { type AnyOperation, fieldOf } from '../../core/operation.ts';
+import { type AnyOperation, fieldOf } from '../../core/base/operation.ts';
 import type { ApiRequest } from './api.ts';
 import { CliError, EXIT } from './exit.ts';
 

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { z } from 'zod';
-import { YamlError } from '../../core/ports.ts';
+import { YamlError } from '../../core/base/ports.ts';
 import { type AssertionResult, assertionSchema, checkAssertions } from '../../core/reachability/assertions.ts';
 import { compile } from '../../core/reachability/engine.ts';
 import { simulatedModel, simulateInputSchema } from '../../core/reachability/simulate.ts';

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import type { AnyOperation } from '../../core/operation.ts';
+import type { AnyOperation } from '../../core/base/operation.ts';
 import { approvePeer } from '../../tools/approve-peer.ts';
 import { approveWorkflow } from '../../tools/approve-workflow.ts';
 import { getPeer } from '../../tools/get-peer.ts';

@@ -1,6 +1,6 @@
-import type { FullGraph } from '../../core/network/graph.ts';
-import type { Clock, Log } from '../../core/ports.ts';
-import { formatInstant } from '../../core/time.ts';
+import type { Clock, Log } from '../../core/base/ports.ts';
+import { formatInstant } from '../../core/base/time.ts';
+import type { FullGraph } from '../../core/model/graph.ts';
 import type { RelayAddress } from '../../net/relay/address.ts';
 import { type KeyPair, keyPairOf } from '../../net/seal/x25519.ts';
 import { ControlLink, type Standing } from '../control/control-link.ts';

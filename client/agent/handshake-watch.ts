@@ -1,5 +1,5 @@
-import type { Log } from '../../core/ports.ts';
-import { formatInstant } from '../../core/time.ts';
+import type { Log } from '../../core/base/ports.ts';
+import { formatInstant } from '../../core/base/time.ts';
 import type { Overlay } from './overlay.ts';
 
 const LOOK_MS = 2_000;

@@ -1,5 +1,5 @@
-import type { FullGraph } from '../../core/network/graph.ts';
-import { parseInstant } from '../../core/time.ts';
+import { parseInstant } from '../../core/base/time.ts';
+import type { FullGraph } from '../../core/model/graph.ts';
 
 export interface InForce {
   /** Without the peers and rules whose time is over. Undefined once this node's own time is over. */

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { chmodSync, rmSync } from 'node:fs';
 import { createConnection, createServer, type Socket } from 'node:net';
 import path from 'node:path';
-import type { Log } from '../../core/ports.ts';
+import type { Log } from '../../core/base/ports.ts';
 import { makePrivateDirectory } from '../enrol/private-file.ts';
 import { exact, ifIs, json, type Of, object, oneOf, text } from '../shape.ts';
 

@@ -1,4 +1,4 @@
-import { type FirewallRules, type FullGraph, firewallDigest, type GraphPeer } from '../../core/network/graph.ts';
+import { type FirewallRules, type FullGraph, firewallDigest, type GraphPeer } from '../../core/model/graph.ts';
 import type { Connectivity } from '../paths/connectivity.ts';
 import type { OverlayParts } from './overlay.ts';
 

@@ -1,5 +1,5 @@
-import type { FullGraph, GraphPeer } from '../../core/network/graph.ts';
-import type { Clock, Log } from '../../core/ports.ts';
+import type { Clock, Log } from '../../core/base/ports.ts';
+import type { FullGraph, GraphPeer } from '../../core/model/graph.ts';
 import type { RelayAddress } from '../../net/relay/address.ts';
 import type { KeyPair } from '../../net/seal/x25519.ts';
 import type { Firewall } from '../firewall/firewall.ts';

@@ -1,5 +1,5 @@
-import type { PathReport } from '../../core/network/reported-paths.ts';
-import { formatInstant } from '../../core/time.ts';
+import { formatInstant } from '../../core/base/time.ts';
+import type { PathReport } from '../../core/model/reported-paths.ts';
 import type { PathStatus } from '../paths/status.ts';
 
 /** Of one heartbeat; the control plane takes no more. */

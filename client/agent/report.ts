@@ -1,5 +1,5 @@
-import type { FullGraph } from '../../core/network/graph.ts';
-import { formatInstant } from '../../core/time.ts';
+import { formatInstant } from '../../core/base/time.ts';
+import type { FullGraph } from '../../core/model/graph.ts';
 import type { ConnectivityMetrics } from '../paths/connectivity.ts';
 import type { PathStatus } from '../paths/status.ts';
 import type { Endpoint, Tunnel, TunnelPeerState } from '../tunnel/tunnel.ts';

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { afterEach, beforeAll, expect, test } from 'vitest';
-import type { Log } from '../../core/ports.ts';
+import type { Log } from '../../core/base/ports.ts';
 import { credentialDigest } from '../../net/nats/credentials.ts';
 import { type ListenerOptions, NatsListener } from '../../net/nats/listener.ts';
 import { testCertificate } from '../../net/nats/test-certificate.ts';

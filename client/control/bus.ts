@@ -1,5 +1,5 @@
 import { connect, type NatsConnection } from '@nats-io/transport-node';
-import type { Log } from '../../core/ports.ts';
+import type { Log } from '../../core/base/ports.ts';
 import { busMannerOf } from './bus-address.ts';
 
 /** Everything that this node needs of the bus; the client library is known here alone. */

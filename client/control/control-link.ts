@@ -1,6 +1,6 @@
-import type { FullGraph } from '../../core/network/graph.ts';
-import type { Clock, Log } from '../../core/ports.ts';
-import { parseInstant } from '../../core/time.ts';
+import type { Clock, Log } from '../../core/base/ports.ts';
+import { parseInstant } from '../../core/base/time.ts';
+import type { FullGraph } from '../../core/model/graph.ts';
 import { generateKeyPair, type KeyPair, keyPairOf } from '../../net/seal/x25519.ts';
 import { provenKey } from '../enrol/key-proof.ts';
 import type { NodeConfig } from '../enrol/node-config.ts';

@@ -1,4 +1,4 @@
-import type { Clock } from '../../core/ports.ts';
+import type { Clock } from '../../core/base/ports.ts';
 
 /** What became of one: an answer, whatever it says, or none. */
 export type FetchOutcome = 'answered' | 'away';

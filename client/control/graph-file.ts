@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
-import type { FullGraph } from '../../core/network/graph.ts';
+import type { FullGraph } from '../../core/model/graph.ts';
 import { replacePrivateFile } from '../enrol/private-file.ts';
 import { parseFullGraph } from './graph-shape.ts';
 

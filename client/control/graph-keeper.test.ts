@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { deltaOf, type FullGraph, firewallDigest } from '../../core/network/graph.ts';
+import { deltaOf, type FullGraph, firewallDigest } from '../../core/model/graph.ts';
 import { GraphKeeper } from './graph-keeper.ts';
 
 const NO_RULES = { in: [], out: [] };

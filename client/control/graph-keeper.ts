@@ -1,4 +1,4 @@
-import { applyDelta, type DeltaGraph, type FullGraph } from '../../core/network/graph.ts';
+import { applyDelta, type DeltaGraph, type FullGraph } from '../../core/model/graph.ts';
 
 /** What to do with a graph that was pushed. */
 export type Taken =

@@ -1,7 +1,7 @@
-import { isHostOf } from '../../core/network/address.ts';
-import { parseAddress, parseCidr } from '../../core/network/cidr.ts';
-import type { DeltaGraph, FetchGraph, FullGraph, RelayGrant } from '../../core/network/graph.ts';
-import { isPublicKey } from '../../core/network/public-key.ts';
+import { isHostOf } from '../../core/changes/address.ts';
+import { parseAddress, parseCidr } from '../../core/model/cidr.ts';
+import type { DeltaGraph, FetchGraph, FullGraph, RelayGrant } from '../../core/model/graph.ts';
+import { isPublicKey } from '../../core/model/public-key.ts';
 import { parseRelayAddress } from '../../net/relay/address.ts';
 import {
   ifIs,

@@ -1,4 +1,4 @@
-import type { Clock } from '../../core/ports.ts';
+import type { Clock } from '../../core/base/ports.ts';
 
 /** Beats again and again, never twice at a time. */
 export class Pulse {

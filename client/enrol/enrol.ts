@@ -1,8 +1,8 @@
 import { readFileSync, rmSync } from 'node:fs';
 import path from 'node:path';
-import { MeshError } from '../../core/errors.ts';
-import { controlKeyFingerprint, parseToken } from '../../core/identity/token.ts';
-import { normalizeName } from '../../core/network/resources.ts';
+import { MeshError } from '../../core/base/errors.ts';
+import { normalizeName } from '../../core/model/resources.ts';
+import { controlKeyFingerprint, parseToken } from '../../core/model/token.ts';
 import { generateKeyPair, type KeyPair, keyPairOf } from '../../net/seal/x25519.ts';
 import type { Invitation } from './join-link.ts';
 import { provenKey } from './key-proof.ts';

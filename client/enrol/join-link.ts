@@ -1,4 +1,4 @@
-import { MeshError } from '../../core/errors.ts';
+import { MeshError } from '../../core/base/errors.ts';
 
 /** Where a device joins, and by what right. */
 export interface Invitation {

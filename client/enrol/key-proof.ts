@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto';
-import { MeshError } from '../../core/errors.ts';
+import { MeshError } from '../../core/base/errors.ts';
 import { agree, importPrivateKey, type KeyPair } from '../../net/seal/x25519.ts';
 
 /**

@@ -1,7 +1,7 @@
 import { readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
-import { MeshError } from '../../core/errors.ts';
-import { isPublicKey } from '../../core/network/public-key.ts';
+import { MeshError } from '../../core/base/errors.ts';
+import { isPublicKey } from '../../core/model/public-key.ts';
 import { instant, json, Mismatch, type Of, object, text } from '../shape.ts';
 import { replacePrivateFile } from './private-file.ts';
 

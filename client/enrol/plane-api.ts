@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import type { FullGraph } from '../../core/network/graph.ts';
+import type { FullGraph } from '../../core/model/graph.ts';
 import { fullGraphShape } from '../control/graph-shape.ts';
 import { ifIs, integer, Mismatch, nullable, type Of, object, oneOf, type Shape, text } from '../shape.ts';
 

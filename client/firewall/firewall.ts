@@ -1,4 +1,4 @@
-import type { FirewallRules } from '../../core/network/graph.ts';
+import type { FirewallRules } from '../../core/model/graph.ts';
 import type { OwnAddress } from './own-address.ts';
 
 /** The rules of one overlay interface, in force in the kernel. */

@@ -1,4 +1,4 @@
-import type { IpRange } from '../../core/network/cidr.ts';
+import type { IpRange } from '../../core/model/cidr.ts';
 
 /** An address from its number; IPv6 in eight groups, without abbreviation. */
 function formatAddress(family: 4 | 6, value: bigint): string {

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import type { FirewallEntry } from '../../core/network/graph.ts';
+import type { FirewallEntry } from '../../core/model/graph.ts';
 import { natlab } from '../../test/natlab.ts';
 import type { Target } from '../../test/natlab-packets.ts';
 import { labParts } from '../../test/natlab-parts.ts';

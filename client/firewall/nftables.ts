@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { MeshError } from '../../core/errors.ts';
+import { MeshError } from '../../core/base/errors.ts';
 import { runProgram } from '../run-program.ts';
 import type { Firewall } from './firewall.ts';
 import type { OwnAddress } from './own-address.ts';

@@ -1,5 +1,5 @@
-import { type IpRange, parseAddress, parseCidr } from '../../core/network/cidr.ts';
-import type { GraphSelf } from '../../core/network/graph.ts';
+import { type IpRange, parseAddress, parseCidr } from '../../core/model/cidr.ts';
+import type { GraphSelf } from '../../core/model/graph.ts';
 
 /** This node's address in its overlay, and the block that is routed into the overlay interface. */
 export type OwnAddress = Pick<GraphSelf, 'address' | 'cidr'>;

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { containsRange, overlaps, parseAddress, parseCidr } from '../../core/network/cidr.ts';
-import type { FirewallEntry } from '../../core/network/graph.ts';
+import { containsRange, overlaps, parseAddress, parseCidr } from '../../core/model/cidr.ts';
+import type { FirewallEntry } from '../../core/model/graph.ts';
 import { type Permission, permissionsAt } from './permissions.ts';
 
 const NOW = Date.UTC(2026, 0, 5);

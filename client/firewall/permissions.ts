@@ -1,6 +1,6 @@
-import { type IpRange, parseCidr } from '../../core/network/cidr.ts';
-import type { FirewallEntry } from '../../core/network/graph.ts';
-import { parseInstant } from '../../core/time.ts';
+import { parseInstant } from '../../core/base/time.ts';
+import { type IpRange, parseCidr } from '../../core/model/cidr.ts';
+import type { FirewallEntry } from '../../core/model/graph.ts';
 
 export type PortProtocol = 'TCP' | 'UDP' | 'SCTP';
 export type Ports = readonly [from: number, to: number];

@@ -1,6 +1,6 @@
-import { parseCidr } from '../../core/network/cidr.ts';
-import type { FirewallEntry, FirewallRules } from '../../core/network/graph.ts';
-import { parseInstant } from '../../core/time.ts';
+import { parseInstant } from '../../core/base/time.ts';
+import { parseCidr } from '../../core/model/cidr.ts';
+import type { FirewallEntry, FirewallRules } from '../../core/model/graph.ts';
 import { RELAY_ENDPOINTS } from '../relay-endpoints.ts';
 import { type OwnAddress, parseOwnAddress } from './own-address.ts';
 

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import type { FirewallEntry, FirewallRules } from '../../core/network/graph.ts';
+import type { FirewallEntry, FirewallRules } from '../../core/model/graph.ts';
 import { pfFirewall } from './pf.ts';
 import { losers, renderPf } from './pf-render.ts';
 

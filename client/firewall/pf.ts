@@ -1,5 +1,5 @@
-import { MeshError } from '../../core/errors.ts';
-import type { FirewallRules } from '../../core/network/graph.ts';
+import { MeshError } from '../../core/base/errors.ts';
+import type { FirewallRules } from '../../core/model/graph.ts';
 import { runProgram } from '../run-program.ts';
 import type { Firewall } from './firewall.ts';
 import { losers, renderPf } from './pf-render.ts';

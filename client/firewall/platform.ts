@@ -1,4 +1,4 @@
-import { MeshError } from '../../core/errors.ts';
+import { MeshError } from '../../core/base/errors.ts';
 import { runIn, runProgram } from '../run-program.ts';
 import type { Firewall } from './firewall.ts';
 import { nftablesFirewall } from './nftables.ts';

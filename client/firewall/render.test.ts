@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import type { FirewallRules } from '../../core/network/graph.ts';
+import type { FirewallRules } from '../../core/model/graph.ts';
 import type { OwnAddress } from './own-address.ts';
 import { removal, renderRules, renewal } from './render.ts';
 

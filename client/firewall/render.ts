@@ -1,4 +1,4 @@
-import type { FirewallRules } from '../../core/network/graph.ts';
+import type { FirewallRules } from '../../core/model/graph.ts';
 import type { OwnAddress } from './own-address.ts';
 import { permissionsAt } from './permissions.ts';
 import { NEIGHBOURS, renderAddressRules, renderRenewal } from './render-address.ts';

@@ -1,13 +1,13 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import type { FirewallRules } from '../../core/network/graph.ts';
-import { graphFor } from '../../core/network/graph-for.ts';
-import { modelOf } from '../../core/network/model.ts';
+import { formatInstant } from '../../core/base/time.ts';
+import { graphFor } from '../../core/graph/graph-for.ts';
+import type { FirewallRules } from '../../core/model/graph.ts';
 import { compile } from '../../core/reachability/engine.ts';
 import type { NetworkModel } from '../../core/reachability/model.ts';
 import { NOW, PROBES, policySpec } from '../../core/reachability/models.testkit.ts';
 import type { Reachability } from '../../core/reachability/reachability.ts';
-import { formatInstant } from '../../core/time.ts';
+import { modelOf } from '../../core/state/network-model.ts';
 import { natlab } from '../../test/natlab.ts';
 import type { Heard, Target } from '../../test/natlab-packets.ts';
 import { type LabParts, labParts } from '../../test/natlab-parts.ts';

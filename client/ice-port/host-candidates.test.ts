@@ -1,6 +1,6 @@
 import type { NetworkInterfaceInfo } from 'node:os';
 import { expect, test } from 'vitest';
-import { parseCidr } from '../../core/network/cidr.ts';
+import { parseCidr } from '../../core/model/cidr.ts';
 import { hostCandidates, mainFamily } from './host-candidates.ts';
 
 const EVERYWHERE = { overlayInterface: 'mesh0', overlay: [], port: 1 };

@@ -1,5 +1,5 @@
 import type { NetworkInterfaceInfo } from 'node:os';
-import type { IpRange } from '../../core/network/cidr.ts';
+import type { IpRange } from '../../core/model/cidr.ts';
 import { type Family, familyOf } from '../family.ts';
 import { type Candidate, canonicalAddress, isUsableAddress, priorityOf } from '../paths/ice/candidate.ts';
 

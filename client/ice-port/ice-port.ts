@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { lookup } from 'node:dns/promises';
 import { networkInterfaces } from 'node:os';
-import type { IpRange } from '../../core/network/cidr.ts';
-import type { Log } from '../../core/ports.ts';
+import type { Log } from '../../core/base/ports.ts';
+import type { IpRange } from '../../core/model/cidr.ts';
 import { decodeStun } from '../../net/stun/message.ts';
 import { type Family, familyOf } from '../family.ts';
 import { type Candidate, isUsableAddress, priorityOf } from '../paths/ice/candidate.ts';

@@ -1,6 +1,6 @@
 import { createSocket, type Socket } from 'node:dgram';
 import { isIPv6 } from 'node:net';
-import type { Log } from '../../core/ports.ts';
+import type { Log } from '../../core/base/ports.ts';
 import type { Endpoint } from '../tunnel/tunnel.ts';
 
 /** Bursts of checks of many peers must not be lost in the kernel. */

@@ -1,4 +1,4 @@
-import type { Log } from '../../core/ports.ts';
+import type { Log } from '../../core/base/ports.ts';
 import { countOf, partsOf } from '../../net/joined.ts';
 import type { RelayAddress } from '../../net/relay/address.ts';
 import type { KeyPair } from '../../net/seal/x25519.ts';

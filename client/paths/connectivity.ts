@@ -1,5 +1,5 @@
-import type { FullGraph } from '../../core/network/graph.ts';
-import type { Log } from '../../core/ports.ts';
+import type { Log } from '../../core/base/ports.ts';
+import type { FullGraph } from '../../core/model/graph.ts';
 import type { RelayAddress } from '../../net/relay/address.ts';
 import type { KeyPair } from '../../net/seal/x25519.ts';
 import type { Endpoint, Tunnel } from '../tunnel/tunnel.ts';

@@ -1,4 +1,4 @@
-import type { Log } from '../../core/ports.ts';
+import type { Log } from '../../core/base/ports.ts';
 import type { Endpoint, Tunnel } from '../tunnel/tunnel.ts';
 
 /** Tells the tunnel where peers are: one call at a time for a peer, and of several wishes only the last. */

@@ -1,4 +1,4 @@
-import type { IpRange } from '../../core/network/cidr.ts';
+import type { IpRange } from '../../core/model/cidr.ts';
 import { EPOCH_BYTES } from '../../net/seal/format.ts';
 import { Opener } from '../../net/seal/opener.ts';
 import { Sealer } from '../../net/seal/sealer.ts';

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { networkInterfaces } from 'node:os';
-import { type IpRange, parseCidr } from '../../core/network/cidr.ts';
-import type { FullGraph } from '../../core/network/graph.ts';
+import { type IpRange, parseCidr } from '../../core/model/cidr.ts';
+import type { FullGraph } from '../../core/model/graph.ts';
 import { parseRelayAddress, type RelayAddress, redirectRelay } from '../../net/relay/address.ts';
 import { hostCandidates, mainFamily } from '../ice-port/host-candidates.ts';
 import { IcePort } from '../ice-port/ice-port.ts';

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { parseCidr } from '../../core/network/cidr.ts';
+import { parseCidr } from '../../core/model/cidr.ts';
 import { type KeyPair, keyPairOf } from '../../net/seal/x25519.ts';
 import type { Family } from '../family.ts';
 import type { Endpoint } from '../tunnel/tunnel.ts';

@@ -1,6 +1,6 @@
 import { connect, type Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
-import type { Log } from '../../core/ports.ts';
+import type { Log } from '../../core/base/ports.ts';
 import { countOf, partsOf } from '../../net/joined.ts';
 import { formatRelayAddress, type RelayAddress } from '../../net/relay/address.ts';
 import { RelayClient, type RelayClientEvent } from '../../net/relay/client.ts';

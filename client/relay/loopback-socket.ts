@@ -1,5 +1,5 @@
 import { createSocket, type RemoteInfo, type Socket } from 'node:dgram';
-import type { Log } from '../../core/ports.ts';
+import type { Log } from '../../core/base/ports.ts';
 import { ArrivalSignal } from '../../net/arrival-signal.ts';
 import { type DatagramBatch, openDatagramBatch } from '../../net/datagram-batch.ts';
 import { loadDirectWrite } from '../../net/direct-write.ts';

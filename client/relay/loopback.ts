@@ -1,4 +1,4 @@
-import type { Log } from '../../core/ports.ts';
+import type { Log } from '../../core/base/ports.ts';
 import { partsOf } from '../../net/joined.ts';
 import { peerIdOf } from '../../net/relay/frame.ts';
 import { parseIp } from '../../net/stun/address.ts';

@@ -1,4 +1,4 @@
-import { MeshError } from '../../core/errors.ts';
+import { MeshError } from '../../core/base/errors.ts';
 import { runProgram } from '../run-program.ts';
 import { type Device, type MoveAddress, tunnelOver } from './device.ts';
 import { requireFreePort } from './free-port.ts';

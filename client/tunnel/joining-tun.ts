@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { open, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import type { Log } from '../../core/ports.ts';
+import type { Log } from '../../core/base/ports.ts';
 import type { Tun } from './wireguard-go.ts';
 
 /** How long a TCP segment waits for the next of its stream, unless it is the last that its sender had. */

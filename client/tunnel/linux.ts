@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
-import { MeshError } from '../../core/errors.ts';
-import type { Log } from '../../core/ports.ts';
+import { MeshError } from '../../core/base/errors.ts';
+import type { Log } from '../../core/base/ports.ts';
 import { runIn, runProgram } from '../run-program.ts';
 import { burstBytesOf } from './burst.ts';
 import { type Device, type MoveAddress, tunnelOver } from './device.ts';

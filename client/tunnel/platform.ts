@@ -1,4 +1,4 @@
-import { MeshError } from '../../core/errors.ts';
+import { MeshError } from '../../core/base/errors.ts';
 import { macTunnels } from './darwin.ts';
 import { linuxTunnels } from './linux.ts';
 import type { TunnelPlatform } from './tunnel.ts';

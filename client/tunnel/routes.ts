@@ -1,4 +1,4 @@
-import { type IpRange, overlaps, parseCidr, parseRange } from '../../core/network/cidr.ts';
+import { type IpRange, overlaps, parseCidr, parseRange } from '../../core/model/cidr.ts';
 
 export interface KnownRoute {
   /** As the system prints its destination. */

@@ -1,4 +1,4 @@
-import type { Log } from '../../core/ports.ts';
+import type { Log } from '../../core/base/ports.ts';
 
 /** Where packets for a peer are sent: an IP address in its usual text form, and a UDP port. */
 export interface Endpoint {

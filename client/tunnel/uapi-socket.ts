@@ -1,5 +1,5 @@
 import { connect } from 'node:net';
-import { MeshError } from '../../core/errors.ts';
+import { MeshError } from '../../core/base/errors.ts';
 import { type DeviceChange, type DeviceState, encodeSet, errnoOf, GET_REQUEST, parseGet } from './uapi.ts';
 
 /** Where wireguard-go listens. Network namespaces share it, so names of interfaces are unique on a host. */

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { MeshError } from '../../core/errors.ts';
+import { MeshError } from '../../core/base/errors.ts';
 import { runProgram } from '../run-program.ts';
 import type { TunnelPeerState } from './tunnel.ts';
 import { type DeviceChange, type DeviceState, formatEndpoint, parseEndpoint } from './uapi.ts';

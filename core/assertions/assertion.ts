@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { newId } from '../ids.ts';
-import { type Protocol, protocolSchema } from '../network/policy.ts';
-import type { RecordDraft, StoredRecord } from '../record.ts';
-import { lineOfText, TEXT_LIMITS } from '../text.ts';
+import { newId } from '../base/ids.ts';
+import type { RecordDraft, StoredRecord } from '../base/record.ts';
+import { lineOfText, TEXT_LIMITS } from '../base/text.ts';
+import { type Protocol, protocolSchema } from '../model/policy.ts';
 
 const term = lineOfText(TEXT_LIMITS.term).min(1);
 const port = z.int().min(1).max(65_535);

@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { agent, buildKit, type Kit, person } from '../../test/kit.ts';
 import { peer, policy, stateWith } from '../../test/records.ts';
 import { seedPeers } from '../../test/seed-peers.ts';
-import { modelOf } from '../network/model.ts';
 import { compile } from '../reachability/engine.ts';
+import { modelOf } from '../state/network-model.ts';
 import type { AssertionSpec } from './assertion.ts';
 import { checker } from './check.ts';
 

@@ -1,6 +1,4 @@
-import { lookUp } from '../network/find.ts';
-import type { NetworkState } from '../network/state.ts';
-import { namesOf } from '../network/terms.ts';
+import { lookUp } from '../model/find.ts';
 import { explain } from '../reachability/explain.ts';
 import {
   countPairs,
@@ -13,6 +11,8 @@ import {
 import { NO_PORTS } from '../reachability/port-sets.ts';
 import type { Reachability } from '../reachability/reachability.ts';
 import type { ReasonCode } from '../reachability/reasons.ts';
+import type { NetworkState } from '../state/state.ts';
+import { namesOf } from '../state/terms.ts';
 import { type AssertionSpec, assertionText } from './assertion.ts';
 
 /** Why an assertion does not hold, shown by one pair. */

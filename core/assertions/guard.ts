@@ -1,8 +1,8 @@
-import { MeshError } from '../errors.ts';
-import { afterCommit, type NetworkState } from '../network/state.ts';
-import type { Change, Op } from '../ports.ts';
-import type { StoredRecord } from '../record.ts';
-import type { Services } from '../services.ts';
+import { MeshError } from '../base/errors.ts';
+import type { Change, Op } from '../base/ports.ts';
+import type { StoredRecord } from '../base/record.ts';
+import { afterCommit, type NetworkState } from '../state/state.ts';
+import type { Services } from '../workflow/services.ts';
 import type { AssertionRecord, AssertionSpec } from './assertion.ts';
 import { checker, type Flaw } from './check.ts';
 

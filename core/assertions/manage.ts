@@ -1,13 +1,13 @@
-import { commitContext } from '../commit-context.ts';
-import { invalidInput, MeshError } from '../errors.ts';
-import { findRecord, lookUp } from '../network/find.ts';
-import { NAME_PATTERN, normalizeName } from '../network/resources.ts';
-import { inTurn } from '../network/turn.ts';
-import { sameValue } from '../network/value.ts';
-import type { CallContext } from '../operation.ts';
-import { type AsOf, StoreError } from '../ports.ts';
-import { draftOf } from '../record.ts';
-import type { Services } from '../services.ts';
+import { commitContext } from '../base/commit-context.ts';
+import { invalidInput, MeshError } from '../base/errors.ts';
+import type { CallContext } from '../base/operation.ts';
+import { type AsOf, StoreError } from '../base/ports.ts';
+import { draftOf } from '../base/record.ts';
+import { inTurn } from '../base/turn.ts';
+import { findRecord, lookUp } from '../model/find.ts';
+import { NAME_PATTERN, normalizeName } from '../model/resources.ts';
+import { sameValue } from '../model/value.ts';
+import type { Services } from '../workflow/services.ts';
 import { type AssertionMeta, type AssertionRecord, type AssertionSpec, assertionDraft } from './assertion.ts';
 import { checker, type Flaw } from './check.ts';
 

@@ -1,9 +1,9 @@
+import { SYSTEM_WORKSPACE } from '../base/ids.ts';
+import { ROLE_SCOPES } from '../base/scope.ts';
 import type { AccountRecord } from '../identity/accounts.ts';
 import { roleOf } from '../identity/members.ts';
-import type { WorkspaceRecord } from '../identity/workspaces.ts';
-import { SYSTEM_WORKSPACE } from '../ids.ts';
-import { ROLE_SCOPES } from '../scope.ts';
-import type { Services } from '../services.ts';
+import type { WorkspaceRecord } from '../model/workspaces.ts';
+import type { Services } from '../workflow/services.ts';
 import type { Write } from './writes.ts';
 
 type Reads = Pick<Services, 'store'>;

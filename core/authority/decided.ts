@@ -1,8 +1,8 @@
+import type { Kind, RecordDraft } from '../base/record.ts';
 import type { AccountSpec } from '../identity/accounts.ts';
-import type { TokenSpec } from '../identity/token-record.ts';
-import type { WorkspaceSpec } from '../identity/workspaces.ts';
-import type { AgentSpec, PeerSpec, PeerStatus } from '../network/resources.ts';
-import type { Kind, RecordDraft } from '../record.ts';
+import type { AgentSpec, PeerSpec, PeerStatus } from '../model/resources.ts';
+import type { TokenSpec } from '../model/token-record.ts';
+import type { WorkspaceSpec } from '../model/workspaces.ts';
 
 /**
  * What of a record is decided when a person lets a call write it, peers by their ids: what is made up at each attempt, such

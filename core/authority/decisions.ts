@@ -1,13 +1,13 @@
+import type { Kind, RecordDraft } from '../base/record.ts';
+import { ROLE_SCOPES } from '../base/scope.ts';
+import { parseInstant } from '../base/time.ts';
 import type { AccountRecord, AccountSpec } from '../identity/accounts.ts';
 import type { MemberRecord } from '../identity/members.ts';
-import type { TokenSpec } from '../identity/token-record.ts';
-import type { WorkspaceRecord, WorkspaceSettings } from '../identity/workspaces.ts';
-import { agentOf } from '../network/model.ts';
-import { type AgentSpec, DEFAULT_NETWORK, type PeerRecord } from '../network/resources.ts';
-import { sameValue } from '../network/value.ts';
-import type { Kind, RecordDraft } from '../record.ts';
-import { ROLE_SCOPES } from '../scope.ts';
-import { parseInstant } from '../time.ts';
+import { type AgentSpec, DEFAULT_NETWORK, type PeerRecord } from '../model/resources.ts';
+import type { TokenSpec } from '../model/token-record.ts';
+import { sameValue } from '../model/value.ts';
+import type { WorkspaceRecord, WorkspaceSettings } from '../model/workspaces.ts';
+import { agentOf } from '../state/network-model.ts';
 import { endingAgents, endsWith } from './ending.ts';
 import type { Write } from './writes.ts';
 

@@ -1,7 +1,7 @@
-import { AGENT_LABEL } from '../identity/presets.ts';
-import type { AgentRecord } from '../network/resources.ts';
+import { AGENT_LABEL } from '../model/presets.ts';
+import type { AgentRecord } from '../model/resources.ts';
+import { WRITTEN_BY } from '../model/written-by.ts';
 import type { Write } from './writes.ts';
-import { WRITTEN_BY } from './written-by.ts';
 
 /** Ids and names of the agents that end in a batch. */
 export function endingAgents(writes: readonly Write[]): ReadonlySet<string> {

@@ -1,11 +1,12 @@
-import type { Caller } from '../caller.ts';
-import { MeshError } from '../errors.ts';
-import { SYSTEM_WORKSPACE } from '../ids.ts';
-import { outsidePairs } from '../intent/effect.ts';
-import { sharesTurns } from '../network/turn.ts';
-import type { Commit, CommitContext, Op, Store } from '../ports.ts';
-import type { RecordDraft } from '../record.ts';
-import type { Services } from '../services.ts';
+import type { Caller } from '../base/caller.ts';
+import { MeshError } from '../base/errors.ts';
+import { SYSTEM_WORKSPACE } from '../base/ids.ts';
+import type { Commit, CommitContext, Op, Store } from '../base/ports.ts';
+import type { RecordDraft } from '../base/record.ts';
+import { sharesTurns } from '../base/turn.ts';
+import { outsidePairs } from '../effect/effect.ts';
+import { WRITTEN_BY } from '../model/written-by.ts';
+import type { Services } from '../workflow/services.ts';
 import { concernedWorkspaces } from './concerned-workspaces.ts';
 import { decisionsIn } from './decisions.ts';
 import { type Beyond, beyondAuthority, beyondDelegation, comparison } from './judge.ts';
@@ -14,7 +15,6 @@ import { oneByOne } from './one-by-one.ts';
 import { requireShare } from './shares.ts';
 import { shownDigest } from './shown.ts';
 import { type Write, writesIn } from './writes.ts';
-import { WRITTEN_BY } from './written-by.ts';
 
 /** What a person approved, with what its first commit writes besides. */
 export interface Approved {

@@ -1,16 +1,16 @@
 import { family } from '../identity/delegation.ts';
-import { AGENT_LABEL, PARENT_LABEL } from '../identity/presets.ts';
-import { lookUpById } from '../network/find.ts';
-import { agentOf } from '../network/model.ts';
-import { type PolicySpec, type Rule, rulesOf, type Selector } from '../network/policy.ts';
-import type { AgentRecord } from '../network/resources.ts';
-import type { NetworkState } from '../network/state.ts';
-import { sameValue } from '../network/value.ts';
+import { lookUpById } from '../model/find.ts';
+import { type PolicySpec, type Rule, rulesOf, type Selector } from '../model/policy.ts';
+import { AGENT_LABEL, PARENT_LABEL } from '../model/presets.ts';
+import type { AgentRecord } from '../model/resources.ts';
+import { sameValue } from '../model/value.ts';
+import { WRITTEN_BY } from '../model/written-by.ts';
 import type { PortSets } from '../reachability/port-sets.ts';
+import { agentOf } from '../state/network-model.ts';
+import type { NetworkState } from '../state/state.ts';
 import type { Compared } from './excess.ts';
 import type { Layers } from './reach-of.ts';
 import { isWithin, selectorWithin } from './within.ts';
-import { WRITTEN_BY } from './written-by.ts';
 
 /**
  * Whether a policy of a delegated agent could ever shut off peers that are not its to shut off, whichever come to match it

@@ -1,10 +1,10 @@
-import { MeshError } from '../errors.ts';
-import { effectOf } from '../intent/effect.ts';
-import { lookUpById } from '../network/find.ts';
-import { afterCommit, isStateKind, type NetworkState } from '../network/state.ts';
-import type { NetworkStates } from '../network/states.ts';
-import type { Change } from '../ports.ts';
-import type { StoredRecord } from '../record.ts';
+import { MeshError } from '../base/errors.ts';
+import type { Change } from '../base/ports.ts';
+import type { StoredRecord } from '../base/record.ts';
+import { effectOf } from '../effect/effect.ts';
+import { lookUpById } from '../model/find.ts';
+import { afterCommit, isStateKind, type NetworkState } from '../state/state.ts';
+import type { NetworkStates } from '../state/states.ts';
 import { onlyEnds } from './ending.ts';
 import { type Compared, type Excess, excessOf } from './excess.ts';
 import { laterViews } from './later.ts';

@@ -1,9 +1,9 @@
-import { effectOf } from '../intent/effect.ts';
-import { afterCommit, type NetworkState } from '../network/state.ts';
-import type { NetworkStates } from '../network/states.ts';
-import { parseInstant } from '../time.ts';
+import { parseInstant } from '../base/time.ts';
+import { effectOf } from '../effect/effect.ts';
+import { WRITTEN_BY } from '../model/written-by.ts';
+import { afterCommit, type NetworkState } from '../state/state.ts';
+import type { NetworkStates } from '../state/states.ts';
 import type { Compared } from './excess.ts';
-import { WRITTEN_BY } from './written-by.ts';
 
 /** Instants ahead that are looked at one by one; what ends after them is looked at as if all of it had ended. */
 const MAX_INSTANTS = 16;

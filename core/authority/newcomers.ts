@@ -1,12 +1,12 @@
-import { newId } from '../ids.ts';
-import { effectOf } from '../intent/effect.ts';
-import { lookUpById } from '../network/find.ts';
-import type { Selector } from '../network/policy.ts';
-import { DEFAULT_NETWORK, type PeerRecord } from '../network/resources.ts';
-import { afterCommit, type NetworkState } from '../network/state.ts';
-import type { NetworkStates } from '../network/states.ts';
-import { sameValue } from '../network/value.ts';
-import type { Change } from '../ports.ts';
+import { newId } from '../base/ids.ts';
+import type { Change } from '../base/ports.ts';
+import { effectOf } from '../effect/effect.ts';
+import { lookUpById } from '../model/find.ts';
+import type { Selector } from '../model/policy.ts';
+import { DEFAULT_NETWORK, type PeerRecord } from '../model/resources.ts';
+import { sameValue } from '../model/value.ts';
+import { afterCommit, type NetworkState } from '../state/state.ts';
+import type { NetworkStates } from '../state/states.ts';
 import type { Compared } from './excess.ts';
 
 /**

@@ -1,14 +1,14 @@
+import type { Kind } from '../base/record.ts';
 import { family, isOpen } from '../identity/delegation.ts';
-import { AGENT_LABEL } from '../identity/presets.ts';
-import type { TokenSpec } from '../identity/token-record.ts';
-import { agentOf } from '../network/model.ts';
-import { type AgentRecord, type AgentSpec, DEFAULT_NETWORK, type PeerRecord } from '../network/resources.ts';
-import type { NetworkState } from '../network/state.ts';
-import { sameValue } from '../network/value.ts';
-import type { Kind } from '../record.ts';
+import { AGENT_LABEL } from '../model/presets.ts';
+import { type AgentRecord, type AgentSpec, DEFAULT_NETWORK, type PeerRecord } from '../model/resources.ts';
+import type { TokenSpec } from '../model/token-record.ts';
+import { sameValue } from '../model/value.ts';
+import { WRITTEN_BY } from '../model/written-by.ts';
+import { agentOf } from '../state/network-model.ts';
+import type { NetworkState } from '../state/state.ts';
 import { endingAgents, endsWith } from './ending.ts';
 import type { Write } from './writes.ts';
-import { WRITTEN_BY } from './written-by.ts';
 
 /** Whose records an agent may write: its own and its descendants'. */
 interface Owner {

@@ -1,12 +1,12 @@
 import { ancestors } from '../identity/delegation.ts';
-import { PARENT_LABEL } from '../identity/presets.ts';
-import { containsRange, parseAddress, parseCidr } from '../network/cidr.ts';
-import type { EgressRule, PeerEntry } from '../network/policy.ts';
-import type { AgentRecord, PeerRecord } from '../network/resources.ts';
-import { selects } from '../network/selector.ts';
-import type { NetworkState } from '../network/state.ts';
+import { containsRange, parseAddress, parseCidr } from '../model/cidr.ts';
+import type { EgressRule, PeerEntry } from '../model/policy.ts';
+import { PARENT_LABEL } from '../model/presets.ts';
+import type { AgentRecord, PeerRecord } from '../model/resources.ts';
+import { selects } from '../model/selector.ts';
 import { ALL_PORTS, NO_PORTS, type PortSetId, type PortSets } from '../reachability/port-sets.ts';
 import type { Reachability } from '../reachability/reachability.ts';
+import type { NetworkState } from '../state/state.ts';
 
 /**
  * Rules of the same form as a root agent's `reach`, one list for each bound that holds: a connection is within reach

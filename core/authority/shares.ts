@@ -1,16 +1,16 @@
-import type { Caller } from '../caller.ts';
-import { MeshError } from '../errors.ts';
+import type { Caller } from '../base/caller.ts';
+import { MeshError } from '../base/errors.ts';
+import type { Kind, StoredRecord } from '../base/record.ts';
 import type { SnapshotRecord } from '../history/snapshot-record.ts';
 import { family, isLive } from '../identity/delegation.ts';
-import type { TokenRecord } from '../identity/token-record.ts';
-import type { PlanRecord } from '../intent/plan-record.ts';
-import { lookUpById } from '../network/find.ts';
-import type { NetworkState } from '../network/state.ts';
-import type { Kind, StoredRecord } from '../record.ts';
-import type { Services } from '../services.ts';
+import type { PlanRecord } from '../intent/plan/plan-record.ts';
+import { lookUpById } from '../model/find.ts';
+import type { TokenRecord } from '../model/token-record.ts';
+import { WRITTEN_BY } from '../model/written-by.ts';
+import type { NetworkState } from '../state/state.ts';
+import type { Services } from '../workflow/services.ts';
 import type { WorkflowRecord } from '../workflow/workflow-record.ts';
 import type { Write } from './writes.ts';
-import { WRITTEN_BY } from './written-by.ts';
 
 /**
  * What a root agent and all its descendants may hold together in a workspace, so that no tree of agents uses up what

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
-import { spanText } from '../intent/port-spans.ts';
-import type { NetworkState } from '../network/state.ts';
-import { ordered } from '../ordered.ts';
+import { ordered } from '../base/ordered.ts';
+import type { Kind } from '../base/record.ts';
+import { spanText } from '../effect/port-spans.ts';
 import { textOfRanges } from '../reachability/outside.ts';
-import type { Kind } from '../record.ts';
+import type { NetworkState } from '../state/state.ts';
 import { decidedIn } from './decided.ts';
 import type { Compared } from './excess.ts';
 import type { Write } from './writes.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { peer, stateWith } from '../../test/records.ts';
-import type { PolicySpec, Selector } from '../network/policy.ts';
+import type { PolicySpec, Selector } from '../model/policy.ts';
 import { PortSets } from '../reachability/port-sets.ts';
 import { policyBeyond } from './within.ts';
 

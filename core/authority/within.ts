@@ -1,9 +1,9 @@
-import { containsRange, overlaps, parseCidr } from '../network/cidr.ts';
-import { lookUpById } from '../network/find.ts';
-import type { EgressRule, PeerEntry, PolicySpec, PortEntry, Selector } from '../network/policy.ts';
-import { selects } from '../network/selector.ts';
-import type { NetworkState } from '../network/state.ts';
+import { containsRange, overlaps, parseCidr } from '../model/cidr.ts';
+import { lookUpById } from '../model/find.ts';
+import type { EgressRule, PeerEntry, PolicySpec, PortEntry, Selector } from '../model/policy.ts';
+import { selects } from '../model/selector.ts';
 import { NO_PORTS, type PortSets } from '../reachability/port-sets.ts';
+import type { NetworkState } from '../state/state.ts';
 import type { Layers } from './reach-of.ts';
 
 /**

@@ -1,5 +1,5 @@
-import type { Op, Store } from '../ports.ts';
-import type { RecordDraft, RecordKey, StoredRecord } from '../record.ts';
+import type { Op, Store } from '../base/ports.ts';
+import type { RecordDraft, RecordKey, StoredRecord } from '../base/record.ts';
 
 /** One record that a batch would change. */
 export interface Write extends RecordKey {

@@ -1,4 +1,4 @@
-import { MeshError } from '../errors.ts';
+import { MeshError } from '../base/errors.ts';
 
 /**
  * The longest answer, bytes of JSON: some 700,000 pairs of a simulation. Eight of them at once leave the plane within the

@@ -1,6 +1,6 @@
-import type { Caller } from '../caller.ts';
-import type { CallContext, Face } from '../operation.ts';
-import type { Scope } from '../scope.ts';
+import type { Caller } from '../base/caller.ts';
+import type { CallContext, Face } from '../base/operation.ts';
+import type { Scope } from '../base/scope.ts';
 import { answerTooLarge } from './answer-size.ts';
 
 /** Runs heavy operations away from the thread that serves everyone. */

@@ -1,6 +1,6 @@
-import type { Commit } from '../ports.ts';
-import type { Services } from '../services.ts';
-import { formatInstant } from '../time.ts';
+import type { Commit } from '../base/ports.ts';
+import { formatInstant } from '../base/time.ts';
+import type { Services } from '../workflow/services.ts';
 
 /** A commit that changed the network: what it changed, who wrote it, who approved it. */
 export type NetworkCommit = {

@@ -1,7 +1,7 @@
-import type { NetworkState } from '../network/state.ts';
-import { StoreError } from '../ports.ts';
+import { StoreError } from '../base/ports.ts';
 import type { Verdict } from '../reachability/explain.ts';
-import type { Services } from '../services.ts';
+import type { NetworkState } from '../state/state.ts';
+import type { Services } from '../workflow/services.ts';
 import { type NetworkCommit, viewOfCommit } from './blame.ts';
 
 type Needs = Pick<Services, 'store' | 'states'>;

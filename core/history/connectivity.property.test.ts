@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { buildHistoryKit } from '../../test/history-kit.ts';
-import { formatInstant } from '../time.ts';
+import { formatInstant } from '../base/time.ts';
 
 const ROLES = ['web', 'db', 'app'];
 const PEERS = ROLES.map((role) => `${role}-1`);

@@ -1,8 +1,8 @@
-import { invalidInput } from '../errors.ts';
-import { withPeerNames } from '../network/peer-lists.ts';
-import type { NetworkState } from '../network/state.ts';
-import { once } from '../once.ts';
-import type { StoredRecord } from '../record.ts';
+import { invalidInput } from '../base/errors.ts';
+import { once } from '../base/once.ts';
+import type { StoredRecord } from '../base/record.ts';
+import { withPeerNames } from '../model/peer-lists.ts';
+import type { NetworkState } from '../state/state.ts';
 import { type CrdObject, SNAPSHOT_LISTS, semanticOf } from './semantic.ts';
 
 type Online = 'online' | 'offline';

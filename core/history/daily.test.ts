@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { formatInstant, parseInstant } from '../time.ts';
+import { formatInstant, parseInstant } from '../base/time.ts';
 import { lastDaily, nextDaily } from './daily.ts';
 
 test.each([

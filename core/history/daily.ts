@@ -1,4 +1,4 @@
-import { parseInstant } from '../time.ts';
+import { parseInstant } from '../base/time.ts';
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;

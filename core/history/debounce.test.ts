@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { peer, policy, presence } from '../../test/records.ts';
 import { verifies } from '../../test/requirements.ts';
-import type { Change, Commit } from '../ports.ts';
+import type { Change, Commit } from '../base/ports.ts';
 import { CAP_MS, CUT_BYTES, Debouncer, TRAILING_MS } from './debounce.ts';
 
 const WORKSPACE = 'w_test';

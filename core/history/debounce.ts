@@ -1,4 +1,4 @@
-import type { Commit } from '../ports.ts';
+import type { Commit } from '../base/ports.ts';
 import type { TriggerType } from './snapshot-record.ts';
 import { type Cause, causeOf, type PresenceDifference, presenceTrigger, withPresence } from './trigger.ts';
 

@@ -1,14 +1,14 @@
 import type { AssertionRecord } from '../assertions/assertion.ts';
 import { assertionsOf } from '../assertions/manage.ts';
-import { jsonPointer } from '../json-pointer.ts';
-import { modelOf } from '../network/model.ts';
-import { withPeerNames } from '../network/peer-lists.ts';
-import type { NetworkState } from '../network/state.ts';
-import { sameValue } from '../network/value.ts';
+import { jsonPointer } from '../base/json-pointer.ts';
+import type { StoredRecord } from '../base/record.ts';
+import { withPeerNames } from '../model/peer-lists.ts';
+import { sameValue } from '../model/value.ts';
 import { type AttributedRow, attributeWithOutside, changesBetween } from '../reachability/attribute.ts';
 import { createEngine } from '../reachability/engine.ts';
-import type { StoredRecord } from '../record.ts';
-import type { Services } from '../services.ts';
+import { modelOf } from '../state/network-model.ts';
+import type { NetworkState } from '../state/state.ts';
+import type { Services } from '../workflow/services.ts';
 import { type NetworkCommit, networkCommits, viewOfCommit } from './blame.ts';
 import { SNAPSHOT_LISTS, semanticOf } from './semantic.ts';
 

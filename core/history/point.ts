@@ -1,10 +1,10 @@
-import { invalidInput, MeshError } from '../errors.ts';
-import { SYSTEM_WORKSPACE } from '../ids.ts';
-import type { NetworkState } from '../network/state.ts';
-import { type AsOf, StoreError } from '../ports.ts';
-import type { Services } from '../services.ts';
-import { instantText } from '../text.ts';
-import { formatInstant, parseInstant } from '../time.ts';
+import { invalidInput, MeshError } from '../base/errors.ts';
+import { SYSTEM_WORKSPACE } from '../base/ids.ts';
+import { type AsOf, StoreError } from '../base/ports.ts';
+import { instantText } from '../base/text.ts';
+import { formatInstant, parseInstant } from '../base/time.ts';
+import type { NetworkState } from '../state/state.ts';
+import type { Services } from '../workflow/services.ts';
 import type { SnapshotRecord } from './snapshot-record.ts';
 import { getSnapshot } from './snapshots.ts';
 

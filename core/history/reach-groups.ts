@@ -1,17 +1,17 @@
-import { invalidInput } from '../errors.ts';
-import { isGroupTerm, lookUpPeerOrHost, peerNotFound } from '../network/find-peer.ts';
-import { nearestOf, notFound } from '../network/nearest.ts';
-import { groupsOf, termsOf } from '../network/peer-groups.ts';
-import type { NetworkState } from '../network/state.ts';
-import { namesOf } from '../network/terms.ts';
+import { invalidInput } from '../base/errors.ts';
+import { formatInstant } from '../base/time.ts';
+import { nearestOf, notFound } from '../model/with-nearest.ts';
 import { createEngine } from '../reachability/engine.ts';
 import type { Verdict } from '../reachability/explain.ts';
 import { groupRows } from '../reachability/matrix.ts';
 import { outsideRanges } from '../reachability/outside-ranges.ts';
 import type { Allowed } from '../reachability/port-sets.ts';
 import type { Reachability } from '../reachability/reachability.ts';
-import type { Services } from '../services.ts';
-import { formatInstant } from '../time.ts';
+import { isGroupTerm, lookUpPeerOrHost, peerNotFound } from '../state/find-peer.ts';
+import { groupsOf, termsOf } from '../state/peer-groups.ts';
+import type { NetworkState } from '../state/state.ts';
+import { namesOf } from '../state/terms.ts';
+import type { Services } from '../workflow/services.ts';
 import type { ConnectivityQuestion } from './connectivity.ts';
 import { pointOf, stateAt } from './point.ts';
 

@@ -1,7 +1,7 @@
-import type { Edition } from '../edition.ts';
-import { newId } from '../ids.ts';
-import type { CommitContext } from '../ports.ts';
-import type { Services } from '../services.ts';
+import type { Edition } from '../base/edition.ts';
+import { newId } from '../base/ids.ts';
+import type { CommitContext } from '../base/ports.ts';
+import type { Services } from '../workflow/services.ts';
 import type { SnapshotRecord } from './snapshot-record.ts';
 import { snapshotNameAt } from './snapshot-record.ts';
 

@@ -1,6 +1,6 @@
-import type { WorkspaceRecord } from '../identity/workspaces.ts';
-import { newId, SYSTEM_WORKSPACE } from '../ids.ts';
-import type { Services } from '../services.ts';
+import { newId, SYSTEM_WORKSPACE } from '../base/ids.ts';
+import type { WorkspaceRecord } from '../model/workspaces.ts';
+import type { Services } from '../workflow/services.ts';
 import { lastDaily, nextDaily } from './daily.ts';
 import { listSnapshots, takeSnapshot } from './snapshots.ts';
 

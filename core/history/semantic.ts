@@ -1,6 +1,6 @@
-import { agentParts, viewOfAgent } from '../identity/agent-view.ts';
-import type { AgentRecord, PeerStatus } from '../network/resources.ts';
-import { API_VERSION, type StoredRecord } from '../record.ts';
+import { API_VERSION, type StoredRecord } from '../base/record.ts';
+import type { AgentRecord, PeerStatus } from '../model/resources.ts';
+import { agentParts, viewOfAgent } from '../views/agent-view.ts';
 
 /** A custom resource as YAML and JSON show it, with the managed-fields metadata removed (contract, "Snapshot"). */
 export type CrdObject = {

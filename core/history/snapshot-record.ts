@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
-import { newId } from '../ids.ts';
-import { RecordMap } from '../network/record-map.ts';
-import type { PresenceRecord } from '../network/resources.ts';
-import type { NetworkState } from '../network/state.ts';
-import type { RecordDraft, StoredRecord } from '../record.ts';
+import { newId } from '../base/ids.ts';
+import type { RecordDraft, StoredRecord } from '../base/record.ts';
+import { RecordMap } from '../model/record-map.ts';
+import type { PresenceRecord } from '../model/resources.ts';
+import type { NetworkState } from '../state/state.ts';
 import { SNAPSHOT_LISTS, semanticOf } from './semantic.ts';
 
 /** Causes of a snapshot (contract, "Snapshot triggers"). */

@@ -1,6 +1,6 @@
-import { MeshError } from '../errors.ts';
-import type { CommitContext } from '../ports.ts';
-import type { Services } from '../services.ts';
+import { MeshError } from '../base/errors.ts';
+import type { CommitContext } from '../base/ports.ts';
+import type { Services } from '../workflow/services.ts';
 import { digestOf, type SnapshotRecord, snapshotDraft, snapshotNameAt, type TriggerType } from './snapshot-record.ts';
 
 type Needs = Pick<Services, 'store' | 'states' | 'clock'>;

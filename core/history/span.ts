@@ -1,9 +1,9 @@
-import type { NetworkState } from '../network/state.ts';
-import { isStateKind } from '../network/state.ts';
-import { type Commit, StoreError } from '../ports.ts';
-import type { StoredRecord } from '../record.ts';
-import type { Services } from '../services.ts';
-import { parseInstant } from '../time.ts';
+import { type Commit, StoreError } from '../base/ports.ts';
+import type { StoredRecord } from '../base/record.ts';
+import { parseInstant } from '../base/time.ts';
+import type { NetworkState } from '../state/state.ts';
+import { isStateKind } from '../state/state.ts';
+import type { Services } from '../workflow/services.ts';
 
 /** How long a network stayed as it was, ms: up to but without `to`; undefined = still, or not known. */
 export interface Span {

@@ -1,8 +1,8 @@
-import type { NetworkChange } from '../network/changes.ts';
-import { containsRange, parseCidr } from '../network/cidr.ts';
-import type { PeerEntry, PolicySpec, PortEntry, Selector } from '../network/policy.ts';
-import type { PeerRecord, PolicyRecord } from '../network/resources.ts';
-import { selects } from '../network/selector.ts';
+import type { NetworkChange } from '../changes/changes.ts';
+import { containsRange, parseCidr } from '../model/cidr.ts';
+import type { PeerEntry, PolicySpec, PortEntry, Selector } from '../model/policy.ts';
+import type { PeerRecord, PolicyRecord } from '../model/resources.ts';
+import { selects } from '../model/selector.ts';
 
 /** A rule that is to spare one pair, by its place in the policy. */
 export interface Spared {

@@ -1,6 +1,6 @@
-import type { PresenceRecord } from '../network/resources.ts';
-import { isStateKind } from '../network/state.ts';
-import type { Change, Commit } from '../ports.ts';
+import type { Change, Commit } from '../base/ports.ts';
+import type { PresenceRecord } from '../model/resources.ts';
+import { isStateKind } from '../state/state.ts';
 import type { TriggerType } from './snapshot-record.ts';
 
 /** Why a commit asks for a snapshot. Who came and who went is found out when the burst is over. */

@@ -1,14 +1,14 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { agent, network, peer, policy, stateWith } from '../../test/records.ts';
-import { effectOf, namesOn } from '../intent/effect.ts';
-import { planChanges } from '../network/changes.ts';
-import { modelOf } from '../network/model.ts';
-import { POLICY_LIMITS, type PolicySpec, type PortEntry, type Selector } from '../network/policy.ts';
-import type { NetworkState } from '../network/state.ts';
+import type { StoredRecord } from '../base/record.ts';
+import { planChanges } from '../changes/changes.ts';
+import { effectOf, namesOn } from '../effect/effect.ts';
+import { POLICY_LIMITS, type PolicySpec, type PortEntry, type Selector } from '../model/policy.ts';
 import { compile } from '../reachability/engine.ts';
 import { explain } from '../reachability/explain.ts';
-import type { StoredRecord } from '../record.ts';
+import { modelOf } from '../state/network-model.ts';
+import type { NetworkState } from '../state/state.ts';
 import { wouldFix } from './would-fix.ts';
 
 const NOW = Date.UTC(2026, 0, 5, 12);

@@ -1,16 +1,16 @@
-import { MeshError } from '../errors.ts';
-import { effectOf } from '../intent/effect.ts';
-import { isOfAgent } from '../intent/revert.ts';
-import { type NetworkChange, planChanges } from '../network/changes.ts';
-import { agentOf, modelOf } from '../network/model.ts';
-import { withPeerNames } from '../network/peer-lists.ts';
-import { policyInputSchema } from '../network/policy.ts';
-import type { NetworkState } from '../network/state.ts';
-import type { NetworkStates } from '../network/states.ts';
+import { MeshError } from '../base/errors.ts';
+import { type NetworkChange, planChanges } from '../changes/changes.ts';
+import { effectOf } from '../effect/effect.ts';
+import { isOfAgent } from '../intent/plan/revert.ts';
+import { withPeerNames } from '../model/peer-lists.ts';
+import { policyInputSchema } from '../model/policy.ts';
 import { compile } from '../reachability/engine.ts';
 import { type Blocker, type ConnectivityQuery, type Explanation, explain } from '../reachability/explain.ts';
 import type { PeerInput } from '../reachability/model.ts';
 import type { Reachability } from '../reachability/reachability.ts';
+import { agentOf, modelOf } from '../state/network-model.ts';
+import type { NetworkState } from '../state/state.ts';
+import type { NetworkStates } from '../state/states.ts';
 import { droppingRules, sparing } from './spare-pair.ts';
 
 /** One thing to do. All that are answered, in their order, open what was asked: that was computed, not assumed. */

@@ -4,8 +4,8 @@ import { agent, person } from '../../test/kit.ts';
 import { createApiToken } from '../../tools/create-api-token.ts';
 import { generateJoinToken } from '../../tools/generate-join-token.ts';
 import { operations } from '../../tools/index.ts';
-import type { Caller } from '../caller.ts';
-import { SCOPES } from '../scope.ts';
+import type { Caller } from '../base/caller.ts';
+import { SCOPES } from '../base/scope.ts';
 
 /** Who may call each operation of identity: anonymous, a member of another workspace, the roles, a token, an agent, a join token. */
 const EXPECTED = `

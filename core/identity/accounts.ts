@@ -1,6 +1,6 @@
-import { newId, SYSTEM_WORKSPACE } from '../ids.ts';
-import type { RecordDraft, StoredRecord } from '../record.ts';
-import type { Services } from '../services.ts';
+import { newId, SYSTEM_WORKSPACE } from '../base/ids.ts';
+import type { RecordDraft, StoredRecord } from '../base/record.ts';
+import type { Services } from '../workflow/services.ts';
 
 export const ACCOUNT_ROLES = ['user', 'platform_admin'] as const;
 export type AccountRole = (typeof ACCOUNT_ROLES)[number];

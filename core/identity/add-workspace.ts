@@ -1,13 +1,13 @@
-import type { Caller } from '../caller.ts';
-import { commitContext } from '../commit-context.ts';
-import { MeshError } from '../errors.ts';
-import { newId, SYSTEM_WORKSPACE } from '../ids.ts';
-import { DEFAULT_NETWORK, type NetworkSpec } from '../network/resources.ts';
-import type { CallContext } from '../operation.ts';
-import { type CommitContext, type Op, StoreError } from '../ports.ts';
-import type { Services } from '../services.ts';
+import type { Caller } from '../base/caller.ts';
+import { commitContext } from '../base/commit-context.ts';
+import { MeshError } from '../base/errors.ts';
+import { newId, SYSTEM_WORKSPACE } from '../base/ids.ts';
+import type { CallContext } from '../base/operation.ts';
+import { type CommitContext, type Op, StoreError } from '../base/ports.ts';
+import { DEFAULT_NETWORK, type NetworkSpec } from '../model/resources.ts';
+import { DEFAULT_SETTINGS, type WorkspaceRecord, type WorkspaceSpec } from '../model/workspaces.ts';
+import type { Services } from '../workflow/services.ts';
 import { memberDraft } from './members.ts';
-import { DEFAULT_SETTINGS, type WorkspaceRecord, type WorkspaceSpec } from './workspaces.ts';
 
 export type NewWorkspace = Omit<WorkspaceSpec, 'settings'>;
 

@@ -1,5 +1,5 @@
-import type { AgentRecord } from '../network/resources.ts';
-import type { Store } from '../ports.ts';
+import type { Store } from '../base/ports.ts';
+import type { AgentRecord } from '../model/resources.ts';
 
 /** Longer than any line that delegation makes: depth 0 to 4. */
 const MAX_LINE = 8;

@@ -1,15 +1,15 @@
 import { z } from 'zod';
-import { parseDuration } from '../duration.ts';
-import { type FieldError, invalidInput, sentenceOf } from '../errors.ts';
-import { labelsSchema } from '../network/labels.ts';
-import { annotationsSchema } from '../network/manifest.ts';
-import type { AgentRecord } from '../network/resources.ts';
-import { sameValue } from '../network/value.ts';
-import { API_VERSION, foldName } from '../record.ts';
-import { fieldErrorsOf, PLAINLY } from '../schema-errors.ts';
-import { lineOfText, TEXT_LIMITS } from '../text.ts';
+import { parseDuration } from '../base/duration.ts';
+import { type FieldError, invalidInput, sentenceOf } from '../base/errors.ts';
+import { API_VERSION, foldName } from '../base/record.ts';
+import { fieldErrorsOf, PLAINLY } from '../base/schema-errors.ts';
+import { lineOfText, TEXT_LIMITS } from '../base/text.ts';
+import { annotationsSchema } from '../changes/manifest.ts';
+import { labelsSchema } from '../model/labels.ts';
+import { RESERVED_LABEL_PREFIX } from '../model/presets.ts';
+import type { AgentRecord } from '../model/resources.ts';
+import { sameValue } from '../model/value.ts';
 import { agentName, rootAgentFields, subAgentFields } from './agent-request.ts';
-import { RESERVED_LABEL_PREFIX } from './presets.ts';
 
 const metadataSchema = z.strictObject({
   name: agentName,

@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { egressRuleSchema } from '../network/policy.ts';
-import { NAME_PATTERN, normalizeName, PRESETS } from '../network/resources.ts';
-import { PERSON_ONLY_SCOPES, SCOPES, type Scope } from '../scope.ts';
-import { lineOfText, TEXT_LIMITS } from '../text.ts';
+import { PERSON_ONLY_SCOPES, SCOPES, type Scope } from '../base/scope.ts';
+import { lineOfText, TEXT_LIMITS } from '../base/text.ts';
+import { egressRuleSchema } from '../model/policy.ts';
+import { NAME_PATTERN, normalizeName, PRESETS } from '../model/resources.ts';
 import { DEFAULT_JOIN_USES, MAX_JOIN_USES } from './join-tokens.ts';
 
 /** What making an agent asks of its maker, by whichever operation: of a root agent a person, of a sub-agent its parent. */

@@ -1,7 +1,7 @@
-import type { AgentRecord } from '../network/resources.ts';
-import { NEVER_DELEGATED, ROLE_SCOPES, type Scope } from '../scope.ts';
-import type { Services } from '../services.ts';
-import { parseInstant } from '../time.ts';
+import { NEVER_DELEGATED, ROLE_SCOPES, type Scope } from '../base/scope.ts';
+import { parseInstant } from '../base/time.ts';
+import type { AgentRecord } from '../model/resources.ts';
+import type { Services } from '../workflow/services.ts';
 import { accountById } from './accounts.ts';
 import { agentLine } from './agent-line.ts';
 import { commonScopes, expandScopes } from './grants.ts';

@@ -1,26 +1,26 @@
-import { commitContext } from '../commit-context.ts';
-import { MeshError } from '../errors.ts';
-import { newId } from '../ids.ts';
-import { lookUp, lookUpById, notFoundAmong } from '../network/find.ts';
-import { peerIdsOf, withPeerIds } from '../network/peer-lists.ts';
-import type { EgressRule } from '../network/policy.ts';
+import { commitContext } from '../base/commit-context.ts';
+import { MeshError } from '../base/errors.ts';
+import { newId } from '../base/ids.ts';
+import type { CallContext } from '../base/operation.ts';
+import type { Op } from '../base/ports.ts';
+import type { RecordDraft } from '../base/record.ts';
+import type { Scope } from '../base/scope.ts';
+import { formatInstant } from '../base/time.ts';
+import { lookUp, lookUpById, notFoundAmong } from '../model/find.ts';
+import { peerIdsOf, withPeerIds } from '../model/peer-lists.ts';
+import type { EgressRule } from '../model/policy.ts';
 import {
   type AgentRecord,
   type AgentSpec,
   type AgentStatus,
   normalizeName,
   type PolicyPreset,
-} from '../network/resources.ts';
-import type { CallContext } from '../operation.ts';
-import type { Op } from '../ports.ts';
-import type { RecordDraft } from '../record.ts';
-import type { Scope } from '../scope.ts';
-import type { Services } from '../services.ts';
-import { formatInstant } from '../time.ts';
+} from '../model/resources.ts';
+import { newToken } from '../model/token.ts';
+import { tokenDraft } from '../model/token-record.ts';
+import type { Services } from '../workflow/services.ts';
 import { ancestors, type DelegateRequest, family, isLive, isOpen, narrowed, parseTtl } from './delegation.ts';
 import { requireGrantable } from './grants.ts';
-import { newToken } from './token.ts';
-import { tokenDraft } from './token-record.ts';
 
 /** Labels and annotations of its record, where they are given. */
 interface AgentMeta {

@@ -1,14 +1,14 @@
-import { commitContext } from '../commit-context.ts';
-import { invalidInput, MeshError } from '../errors.ts';
-import type { CallContext } from '../operation.ts';
-import { PERSON_ONLY_SCOPES, type Scope } from '../scope.ts';
-import type { Services } from '../services.ts';
+import { commitContext } from '../base/commit-context.ts';
+import { invalidInput, MeshError } from '../base/errors.ts';
+import type { CallContext } from '../base/operation.ts';
+import { requireSession } from '../base/require-session.ts';
+import { PERSON_ONLY_SCOPES, type Scope } from '../base/scope.ts';
+import { newToken } from '../model/token.ts';
+import { type TokenRecord, tokenDraft } from '../model/token-record.ts';
+import type { Services } from '../workflow/services.ts';
 import { accountById } from './accounts.ts';
 import { expandScopes, isScope, requireHeld } from './grants.ts';
 import { lifetimeOf } from './join-tokens.ts';
-import { requireSession } from './require-session.ts';
-import { newToken } from './token.ts';
-import { type TokenRecord, tokenDraft } from './token-record.ts';
 
 const DEFAULT_API_TOKEN_MS = 90 * 86_400_000;
 const MAX_API_TOKEN_MS = 365 * 86_400_000;

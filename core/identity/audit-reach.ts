@@ -1,7 +1,7 @@
-import { MeshError } from '../errors.ts';
-import { lookUpById } from '../network/find.ts';
-import type { CallContext } from '../operation.ts';
-import type { Services } from '../services.ts';
+import { MeshError } from '../base/errors.ts';
+import type { CallContext } from '../base/operation.ts';
+import { lookUpById } from '../model/find.ts';
+import type { Services } from '../workflow/services.ts';
 import { family } from './delegation.ts';
 
 /**

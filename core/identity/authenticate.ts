@@ -1,13 +1,13 @@
 import { hash } from 'node:crypto';
-import type { Caller } from '../caller.ts';
-import { MeshError } from '../errors.ts';
-import { isLoopback } from '../origin.ts';
-import type { Services } from '../services.ts';
+import type { Caller } from '../base/caller.ts';
+import { MeshError } from '../base/errors.ts';
+import { isLoopback } from '../base/origin.ts';
+import { parseToken } from '../model/token.ts';
+import { expiredToken, unknownToken } from '../model/token-record.ts';
+import type { Services } from '../workflow/services.ts';
 import { buildCredentialCache, type Verified } from './credential-cache.ts';
 import { verifySession } from './session-caller.ts';
-import { parseToken } from './token.ts';
 import { verifyToken } from './token-caller.ts';
-import { expiredToken, unknownToken } from './token-record.ts';
 import type { WorkspaceDirectory } from './workspace-directory.ts';
 
 /** Longer than any token that was ever issued. */

@@ -1,14 +1,14 @@
-import { commitContext } from '../commit-context.ts';
-import { invalidInput, MeshError } from '../errors.ts';
-import type { CallContext } from '../operation.ts';
-import type { Op } from '../ports.ts';
-import { draftOf } from '../record.ts';
-import type { WorkspaceRole } from '../scope.ts';
-import type { Services } from '../services.ts';
+import { commitContext } from '../base/commit-context.ts';
+import { invalidInput, MeshError } from '../base/errors.ts';
+import type { CallContext } from '../base/operation.ts';
+import type { Op } from '../base/ports.ts';
+import { draftOf } from '../base/record.ts';
+import { requireSession } from '../base/require-session.ts';
+import type { WorkspaceRole } from '../base/scope.ts';
+import type { Services } from '../workflow/services.ts';
 import { type AccountRecord, findAccount, normalizeUsername, USERNAME_PATTERN } from './accounts.ts';
 import { isOfOneAccount, type MemberRecord, memberDraft } from './members.ts';
 import { endOrphans, leavingOps, successorIn } from './offboard.ts';
-import { requireSession } from './require-session.ts';
 
 type Context = CallContext<Pick<Services, 'store'>>;
 type LeavingContext = CallContext<Pick<Services, 'store' | 'states' | 'clock' | 'liveness'>>;

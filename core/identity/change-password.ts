@@ -1,13 +1,13 @@
-import { commitContext } from '../commit-context.ts';
-import { invalidInput, MeshError } from '../errors.ts';
-import { SYSTEM_WORKSPACE } from '../ids.ts';
-import type { CallContext } from '../operation.ts';
-import { draftOf } from '../record.ts';
-import type { Services } from '../services.ts';
+import { commitContext } from '../base/commit-context.ts';
+import { invalidInput, MeshError } from '../base/errors.ts';
+import { SYSTEM_WORKSPACE } from '../base/ids.ts';
+import type { CallContext } from '../base/operation.ts';
+import { draftOf } from '../base/record.ts';
+import { requireSession } from '../base/require-session.ts';
+import type { Services } from '../workflow/services.ts';
 import { accountById } from './accounts.ts';
 import { BUILT_IN_PASSWORD } from './first-accounts.ts';
 import { hashPassword, requireGoodPassword, verifyPassword } from './passwords.ts';
-import { requireSession } from './require-session.ts';
 
 /** Changes the caller's password, which ends every session and API token of the account. */
 export async function changePassword(

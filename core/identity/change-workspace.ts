@@ -1,11 +1,11 @@
-import { commitContext } from '../commit-context.ts';
-import { MeshError } from '../errors.ts';
-import { SYSTEM_WORKSPACE } from '../ids.ts';
-import type { CallContext } from '../operation.ts';
-import { draftOf, type StoredRecord } from '../record.ts';
-import type { Services } from '../services.ts';
-import { requireSession } from './require-session.ts';
-import { type WorkspaceRecord, type WorkspaceSettings, workspaceById } from './workspaces.ts';
+import { commitContext } from '../base/commit-context.ts';
+import { MeshError } from '../base/errors.ts';
+import { SYSTEM_WORKSPACE } from '../base/ids.ts';
+import type { CallContext } from '../base/operation.ts';
+import { draftOf, type StoredRecord } from '../base/record.ts';
+import { requireSession } from '../base/require-session.ts';
+import { type WorkspaceRecord, type WorkspaceSettings, workspaceById } from '../model/workspaces.ts';
+import type { Services } from '../workflow/services.ts';
 
 type Context = CallContext<Pick<Services, 'store'>>;
 

@@ -1,6 +1,6 @@
-import type { Caller } from '../caller.ts';
-import type { Store } from '../ports.ts';
-import type { Kind, StoredRecord } from '../record.ts';
+import type { Caller } from '../base/caller.ts';
+import type { Store } from '../base/ports.ts';
+import type { Kind, StoredRecord } from '../base/record.ts';
 import { accountById } from './accounts.ts';
 
 /** Callers remembered at once; the longest remembered make room. */

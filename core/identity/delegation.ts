@@ -1,11 +1,11 @@
-import type { Caller } from '../caller.ts';
-import { formatDuration, parseDuration, roughDuration } from '../duration.ts';
-import { MeshError } from '../errors.ts';
-import type { EgressRule } from '../network/policy.ts';
-import { type AgentRecord, type PolicyPreset, PRESETS } from '../network/resources.ts';
-import type { NetworkState } from '../network/state.ts';
-import { NEVER_DELEGATED, PERSON_ONLY_SCOPES, type Scope } from '../scope.ts';
-import { parseInstant } from '../time.ts';
+import type { Caller } from '../base/caller.ts';
+import { formatDuration, parseDuration, roughDuration } from '../base/duration.ts';
+import { MeshError } from '../base/errors.ts';
+import { NEVER_DELEGATED, PERSON_ONLY_SCOPES, type Scope } from '../base/scope.ts';
+import { parseInstant } from '../base/time.ts';
+import type { EgressRule } from '../model/policy.ts';
+import { type AgentRecord, type PolicyPreset, PRESETS } from '../model/resources.ts';
+import type { NetworkState } from '../state/state.ts';
 
 /** Root agents have depth 0; nobody delegates below this depth (DESIGN 5.4). */
 export const MAX_DEPTH = 4;

@@ -1,11 +1,11 @@
-import { removalOps } from '../network/peers.ts';
-import type { AgentPhase, AgentRecord } from '../network/resources.ts';
-import type { NetworkState } from '../network/state.ts';
-import { inTurn } from '../network/turn.ts';
-import type { CommitContext, Op } from '../ports.ts';
-import { draftOf } from '../record.ts';
-import type { Services } from '../services.ts';
-import { parseInstant } from '../time.ts';
+import type { CommitContext, Op } from '../base/ports.ts';
+import { draftOf } from '../base/record.ts';
+import { parseInstant } from '../base/time.ts';
+import { inTurn } from '../base/turn.ts';
+import type { AgentPhase, AgentRecord } from '../model/resources.ts';
+import { removalOps } from '../peers/peers.ts';
+import type { NetworkState } from '../state/state.ts';
+import type { Services } from '../workflow/services.ts';
 import { family, isLive, isOpen } from './delegation.ts';
 import { cancelOp, type EndingWith, endingWith } from './ending-with.ts';
 

@@ -1,13 +1,13 @@
-import { WRITTEN_BY } from '../authority/written-by.ts';
-import type { PlanRecord } from '../intent/plan-record.ts';
-import { agentOf } from '../network/model.ts';
-import type { AgentRecord, PeerRecord, PolicyRecord } from '../network/resources.ts';
-import type { NetworkState } from '../network/state.ts';
-import type { Op } from '../ports.ts';
-import type { Services } from '../services.ts';
+import type { Op } from '../base/ports.ts';
+import type { PlanRecord } from '../intent/plan/plan-record.ts';
+import { AGENT_LABEL } from '../model/presets.ts';
+import type { AgentRecord, PeerRecord, PolicyRecord } from '../model/resources.ts';
+import type { TokenRecord } from '../model/token-record.ts';
+import { WRITTEN_BY } from '../model/written-by.ts';
+import { agentOf } from '../state/network-model.ts';
+import type { NetworkState } from '../state/state.ts';
+import type { Services } from '../workflow/services.ts';
 import { type WorkflowRecord, workflowDraft } from '../workflow/workflow-record.ts';
-import { AGENT_LABEL } from './presets.ts';
-import type { TokenRecord } from './token-record.ts';
 
 /** What goes when agents end. */
 export interface EndingWith {

@@ -1,8 +1,8 @@
-import { SYSTEM_WORKSPACE } from '../ids.ts';
-import { type CommitContext, type Op, StoreError } from '../ports.ts';
-import { draftOf } from '../record.ts';
-import { equalSecrets, type Secret } from '../secret.ts';
-import type { Services } from '../services.ts';
+import { SYSTEM_WORKSPACE } from '../base/ids.ts';
+import { type CommitContext, type Op, StoreError } from '../base/ports.ts';
+import { draftOf } from '../base/record.ts';
+import { equalSecrets, type Secret } from '../base/secret.ts';
+import type { Services } from '../workflow/services.ts';
 import { type AccountSpec, accountDraft, findAccount, normalizeUsername } from './accounts.ts';
 import { hashPassword } from './passwords.ts';
 

@@ -1,6 +1,6 @@
-import type { Caller } from '../caller.ts';
-import { MeshError } from '../errors.ts';
-import { NEVER_DELEGATED, PERSON_ONLY_SCOPES, ROLE_SCOPES, type Role, SCOPES, type Scope } from '../scope.ts';
+import type { Caller } from '../base/caller.ts';
+import { MeshError } from '../base/errors.ts';
+import { NEVER_DELEGATED, PERSON_ONLY_SCOPES, ROLE_SCOPES, type Role, SCOPES, type Scope } from '../base/scope.ts';
 
 const KNOWN: ReadonlySet<string> = new Set(SCOPES);
 

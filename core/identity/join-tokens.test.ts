@@ -4,11 +4,11 @@ import { addWorkspace } from '../../tools/add-workspace.ts';
 import { generateJoinToken } from '../../tools/generate-join-token.ts';
 import { listJoinTokens } from '../../tools/list-join-tokens.ts';
 import { revokeJoinToken } from '../../tools/revoke-join-token.ts';
-import { SYSTEM_WORKSPACE } from '../ids.ts';
-import { StoreError } from '../ports.ts';
+import { SYSTEM_WORKSPACE } from '../base/ids.ts';
+import { StoreError } from '../base/ports.ts';
+import { newToken } from '../model/token.ts';
+import { spendOp, type TokenRecord, tokenDraft } from '../model/token-record.ts';
 import { removeSpentTokens } from './remove-spent-tokens.ts';
-import { newToken } from './token.ts';
-import { spendOp, type TokenRecord, tokenDraft } from './token-record.ts';
 
 const HOUR = 3_600_000;
 const instant = (ms: number) => new Date(ms).toISOString();

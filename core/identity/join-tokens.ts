@@ -1,15 +1,15 @@
-import { commitContext } from '../commit-context.ts';
-import { formatDuration, parseDuration } from '../duration.ts';
-import { invalidInput, MeshError } from '../errors.ts';
-import { lookUpById } from '../network/find.ts';
-import { type AgentRecord, DEFAULT_NETWORK } from '../network/resources.ts';
-import type { CallContext } from '../operation.ts';
-import type { Services } from '../services.ts';
-import { parseInstant } from '../time.ts';
-import { RESERVED_LABEL_PREFIX } from './presets.ts';
-import { requireSession } from './require-session.ts';
-import { controlKeyFingerprint, newToken } from './token.ts';
-import { type TokenRecord, tokenDraft, unknownToken } from './token-record.ts';
+import { commitContext } from '../base/commit-context.ts';
+import { formatDuration, parseDuration } from '../base/duration.ts';
+import { invalidInput, MeshError } from '../base/errors.ts';
+import type { CallContext } from '../base/operation.ts';
+import { requireSession } from '../base/require-session.ts';
+import { parseInstant } from '../base/time.ts';
+import { lookUpById } from '../model/find.ts';
+import { RESERVED_LABEL_PREFIX } from '../model/presets.ts';
+import { type AgentRecord, DEFAULT_NETWORK } from '../model/resources.ts';
+import { controlKeyFingerprint, newToken } from '../model/token.ts';
+import { type TokenRecord, tokenDraft, unknownToken } from '../model/token-record.ts';
+import type { Services } from '../workflow/services.ts';
 
 const DEFAULT_JOIN_MS = 168 * 3_600_000;
 const MAX_JOIN_MS = 365 * 86_400_000;

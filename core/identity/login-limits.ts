@@ -1,6 +1,6 @@
-import { MeshError } from '../errors.ts';
-import { plainAddress } from '../origin.ts';
-import type { Clock } from '../ports.ts';
+import { MeshError } from '../base/errors.ts';
+import { plainAddress } from '../base/origin.ts';
+import type { Clock } from '../base/ports.ts';
 
 const WINDOW_MS = 60_000;
 /** Failed logins in a window from one address for one account (DESIGN 5.3). */

@@ -1,10 +1,10 @@
-import { commitContext } from '../commit-context.ts';
-import { MeshError } from '../errors.ts';
-import { SYSTEM_WORKSPACE } from '../ids.ts';
-import type { CallContext } from '../operation.ts';
-import { isLoopback, plainAddress } from '../origin.ts';
-import type { SecurityEvent } from '../ports.ts';
-import type { Services } from '../services.ts';
+import { commitContext } from '../base/commit-context.ts';
+import { MeshError } from '../base/errors.ts';
+import { SYSTEM_WORKSPACE } from '../base/ids.ts';
+import type { CallContext } from '../base/operation.ts';
+import { isLoopback, plainAddress } from '../base/origin.ts';
+import type { SecurityEvent } from '../base/ports.ts';
+import type { Services } from '../workflow/services.ts';
 import { findAccount, normalizeUsername } from './accounts.ts';
 import { verifyPassword } from './passwords.ts';
 import { createSession } from './sessions.ts';

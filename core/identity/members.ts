@@ -1,7 +1,7 @@
-import { newId } from '../ids.ts';
-import type { RecordDraft, StoredRecord } from '../record.ts';
-import { ROLE_SCOPES, type WorkspaceRole } from '../scope.ts';
-import type { Services } from '../services.ts';
+import { newId } from '../base/ids.ts';
+import type { RecordDraft, StoredRecord } from '../base/record.ts';
+import { ROLE_SCOPES, type WorkspaceRole } from '../base/scope.ts';
+import type { Services } from '../workflow/services.ts';
 import { type AccountRecord, accountById } from './accounts.ts';
 
 /**

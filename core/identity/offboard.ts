@@ -1,19 +1,19 @@
-import type { Caller } from '../caller.ts';
-import { invalidInput, MeshError } from '../errors.ts';
-import type { PlanRecord } from '../intent/plan-record.ts';
-import type { AgentRecord } from '../network/resources.ts';
-import type { NetworkState } from '../network/state.ts';
-import { inTurn } from '../network/turn.ts';
-import type { CommitContext, Op } from '../ports.ts';
-import { draftOf } from '../record.ts';
-import type { Services } from '../services.ts';
+import type { Caller } from '../base/caller.ts';
+import { invalidInput, MeshError } from '../base/errors.ts';
+import type { CommitContext, Op } from '../base/ports.ts';
+import { draftOf } from '../base/record.ts';
+import { inTurn } from '../base/turn.ts';
+import type { PlanRecord } from '../intent/plan/plan-record.ts';
+import type { AgentRecord } from '../model/resources.ts';
+import type { TokenRecord } from '../model/token-record.ts';
+import type { NetworkState } from '../state/state.ts';
+import type { Services } from '../workflow/services.ts';
 import type { WorkflowRecord } from '../workflow/workflow-record.ts';
 import { type AccountRecord, accountById, findAccount, normalizeUsername } from './accounts.ts';
 import { isOpen } from './delegation.ts';
 import { endAgents } from './end-agents.ts';
 import { cancelOp } from './ending-with.ts';
 import { roleOf } from './members.ts';
-import type { TokenRecord } from './token-record.ts';
 
 type Needs = Pick<Services, 'store' | 'states' | 'clock' | 'liveness'>;
 

@@ -1,5 +1,5 @@
 import { type Argon2Parameters, argon2, randomBytes, timingSafeEqual } from 'node:crypto';
-import { invalidInput, MeshError } from '../errors.ts';
+import { invalidInput, MeshError } from '../base/errors.ts';
 
 /** argon2id: 19 MiB, two passes, one lane (OWASP, Password Storage). Kept in each hash, so that they may be raised. */
 const COST = { memory: 19_456, passes: 2, parallelism: 1 } as const;

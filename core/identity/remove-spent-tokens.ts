@@ -1,10 +1,10 @@
-import { SYSTEM_WORKSPACE } from '../ids.ts';
-import { type CommitContext, StoreError } from '../ports.ts';
-import type { StoredRecord } from '../record.ts';
-import type { Services } from '../services.ts';
+import { SYSTEM_WORKSPACE } from '../base/ids.ts';
+import { type CommitContext, StoreError } from '../base/ports.ts';
+import type { StoredRecord } from '../base/record.ts';
+import { isSpent, type TokenRecord } from '../model/token-record.ts';
+import type { Services } from '../workflow/services.ts';
 import type { AccountRecord } from './accounts.ts';
 import type { SessionRecord } from './sessions.ts';
-import { isSpent, type TokenRecord } from './token-record.ts';
 
 const BATCH = 100;
 const CONTEXT: CommitContext = {

@@ -4,8 +4,8 @@ import { changePassword } from '../../tools/change-password.ts';
 import { createApiToken } from '../../tools/create-api-token.ts';
 import { createUser } from '../../tools/create-user.ts';
 import { generateJoinToken } from '../../tools/generate-join-token.ts';
-import { SYSTEM_WORKSPACE } from '../ids.ts';
-import { KINDS, type Kind } from '../record.ts';
+import { SYSTEM_WORKSPACE } from '../base/ids.ts';
+import { KINDS, type Kind } from '../base/record.ts';
 
 /** Everything the store would ever answer. */
 async function contentsOf({ services: { store } }: IdentityKit): Promise<string> {

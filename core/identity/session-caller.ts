@@ -1,8 +1,8 @@
-import type { Caller } from '../caller.ts';
-import { MeshError } from '../errors.ts';
-import { SYSTEM_WORKSPACE } from '../ids.ts';
-import { ROLE_SCOPES, type Scope } from '../scope.ts';
-import type { Services } from '../services.ts';
+import type { Caller } from '../base/caller.ts';
+import { MeshError } from '../base/errors.ts';
+import { SYSTEM_WORKSPACE } from '../base/ids.ts';
+import { ROLE_SCOPES, type Scope } from '../base/scope.ts';
+import type { Services } from '../workflow/services.ts';
 import { type AccountRecord, accountById } from './accounts.ts';
 import type { Verified } from './credential-cache.ts';
 import { NO_SCOPES } from './grants.ts';

@@ -1,7 +1,7 @@
-import { newId, SYSTEM_WORKSPACE } from '../ids.ts';
-import type { CommitContext } from '../ports.ts';
-import type { StoredRecord } from '../record.ts';
-import type { Services } from '../services.ts';
+import { newId, SYSTEM_WORKSPACE } from '../base/ids.ts';
+import type { CommitContext } from '../base/ports.ts';
+import type { StoredRecord } from '../base/record.ts';
+import type { Services } from '../workflow/services.ts';
 import type { AccountRecord } from './accounts.ts';
 
 const SESSION_MS = 12 * 3_600_000;

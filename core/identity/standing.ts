@@ -1,8 +1,8 @@
-import type { Caller } from '../caller.ts';
-import { MeshError } from '../errors.ts';
-import { isAgentId } from '../ids.ts';
-import { ROLE_SCOPES, type Scope } from '../scope.ts';
-import type { Services } from '../services.ts';
+import type { Caller } from '../base/caller.ts';
+import { MeshError } from '../base/errors.ts';
+import { isAgentId } from '../base/ids.ts';
+import { ROLE_SCOPES, type Scope } from '../base/scope.ts';
+import type { Services } from '../workflow/services.ts';
 import { type AccountRecord, accountById } from './accounts.ts';
 import { agentStanding } from './agent-standing.ts';
 import { commonScopes, NO_SCOPES } from './grants.ts';

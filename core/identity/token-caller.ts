@@ -1,16 +1,16 @@
-import type { Caller } from '../caller.ts';
-import { MeshError } from '../errors.ts';
-import type { AgentRecord, PeerRecord } from '../network/resources.ts';
-import { ROLE_SCOPES, type Scope } from '../scope.ts';
-import type { Services } from '../services.ts';
-import { parseInstant } from '../time.ts';
+import type { Caller } from '../base/caller.ts';
+import { MeshError } from '../base/errors.ts';
+import { ROLE_SCOPES, type Scope } from '../base/scope.ts';
+import { parseInstant } from '../base/time.ts';
+import type { AgentRecord, PeerRecord } from '../model/resources.ts';
+import { type TokenKind, tokenKey } from '../model/token.ts';
+import { type TokenRecord, unknownToken } from '../model/token-record.ts';
+import type { Services } from '../workflow/services.ts';
 import { accountById } from './accounts.ts';
 import { agentStanding } from './agent-standing.ts';
 import type { Verified } from './credential-cache.ts';
 import { commonScopes, expandScopes, NO_SCOPES } from './grants.ts';
 import { roleIn } from './members.ts';
-import { type TokenKind, tokenKey } from './token.ts';
-import { type TokenRecord, unknownToken } from './token-record.ts';
 import type { WorkspaceDirectory } from './workspace-directory.ts';
 
 type Reads = Pick<Services, 'store'>;

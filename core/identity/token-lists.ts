@@ -1,6 +1,6 @@
-import type { Services } from '../services.ts';
+import { type TokenRecord, tokenName } from '../model/token-record.ts';
+import type { Services } from '../workflow/services.ts';
 import { accountById } from './accounts.ts';
-import { type TokenRecord, tokenName } from './token-record.ts';
 
 /** The tokens of one kind in a workspace. */
 export async function tokensOf(

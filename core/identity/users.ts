@@ -1,14 +1,14 @@
-import { commitContext } from '../commit-context.ts';
-import { invalidInput, MeshError } from '../errors.ts';
-import { SYSTEM_WORKSPACE } from '../ids.ts';
-import type { CallContext } from '../operation.ts';
-import type { Op } from '../ports.ts';
-import { draftOf } from '../record.ts';
-import type { Services } from '../services.ts';
+import { commitContext } from '../base/commit-context.ts';
+import { invalidInput, MeshError } from '../base/errors.ts';
+import { SYSTEM_WORKSPACE } from '../base/ids.ts';
+import type { CallContext } from '../base/operation.ts';
+import type { Op } from '../base/ports.ts';
+import { draftOf } from '../base/record.ts';
+import { requireSession } from '../base/require-session.ts';
+import type { Services } from '../workflow/services.ts';
 import { type AccountRecord, type AccountRole, accountDraft, findAccount } from './accounts.ts';
 import { endOrphans, leavingOps, requireOther } from './offboard.ts';
 import { hashPassword, requireGoodPassword } from './passwords.ts';
-import { requireSession } from './require-session.ts';
 
 type Context = CallContext<Pick<Services, 'store'>>;
 type LeavingContext = CallContext<Pick<Services, 'store' | 'states' | 'clock' | 'liveness'>>;

@@ -1,12 +1,12 @@
-import type { Caller } from '../caller.ts';
-import { MeshError } from '../errors.ts';
-import { SYSTEM_WORKSPACE } from '../ids.ts';
-import type { CallContext } from '../operation.ts';
-import type { Role, Scope } from '../scope.ts';
-import type { Services } from '../services.ts';
+import type { Caller } from '../base/caller.ts';
+import { MeshError } from '../base/errors.ts';
+import { SYSTEM_WORKSPACE } from '../base/ids.ts';
+import type { CallContext } from '../base/operation.ts';
+import type { Role, Scope } from '../base/scope.ts';
+import type { WorkspaceRecord } from '../model/workspaces.ts';
+import type { Services } from '../workflow/services.ts';
 import { type AccountRecord, accountById } from './accounts.ts';
 import { roleOf } from './members.ts';
-import type { WorkspaceRecord } from './workspaces.ts';
 
 export interface Membership {
   readonly workspace: WorkspaceRecord;

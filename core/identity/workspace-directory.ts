@@ -1,6 +1,6 @@
-import { SYSTEM_WORKSPACE } from '../ids.ts';
-import type { Services } from '../services.ts';
-import type { WorkspaceRecord } from './workspaces.ts';
+import { SYSTEM_WORKSPACE } from '../base/ids.ts';
+import type { WorkspaceRecord } from '../model/workspaces.ts';
+import type { Services } from '../workflow/services.ts';
 
 /** Every workspace, kept in memory because each request names one. */
 export interface WorkspaceDirectory {

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { protocolSchema } from '../network/policy.ts';
+import { protocolSchema } from '../model/policy.ts';
 import { REASON_CODES } from './reasons.ts';
 
 /** The shapes of connectivity answers as every face gives them (DESIGN 5.7). */

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { protocolSchema } from '../network/policy.ts';
-import { lineOfText, TEXT_LIMITS } from '../text.ts';
+import { lineOfText, TEXT_LIMITS } from '../base/text.ts';
+import { protocolSchema } from '../model/policy.ts';
 import { explain, type Verdict } from './explain.ts';
 import type { Reachability } from './reachability.ts';
 import type { ReasonCode } from './reasons.ts';

@@ -1,5 +1,5 @@
-import { type IpRange, parseAddress, parseRange, rangeBetween } from '../network/cidr.ts';
-import type { Selector } from '../network/policy.ts';
+import { type IpRange, parseAddress, parseRange, rangeBetween } from '../model/cidr.ts';
+import type { Selector } from '../model/policy.ts';
 import { andInto, andNotInto, type Bits, emptyBits, orInto, setBit } from './bits.ts';
 import type { ExternalInput, PeerInput } from './model.ts';
 import type { BlockCode, PolicyCode, RuleCode } from './program.ts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { EgressRule, PolicySpec } from '../network/policy.ts';
+import type { EgressRule, PolicySpec } from '../model/policy.ts';
 import { compile } from './engine.ts';
 import { type Explanation, explain, type Fix } from './explain.ts';
 import type { NetworkModel, PeerInput } from './model.ts';

@@ -1,4 +1,4 @@
-import type { EgressRule, IngressRule, PolicySpec, PortEntry, Protocol, Selector } from '../network/policy.ts';
+import type { EgressRule, IngressRule, PolicySpec, PortEntry, Protocol, Selector } from '../model/policy.ts';
 import { hasBit } from './bits.ts';
 import type { Endpoint } from './endpoints.ts';
 import type { Direction, PeerInput } from './model.ts';

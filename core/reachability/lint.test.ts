@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { PolicySpec } from '../network/policy.ts';
+import type { PolicySpec } from '../model/policy.ts';
 import { compile } from './engine.ts';
 import { lint } from './lint.ts';
 import { NOW } from './models.testkit.ts';

@@ -1,9 +1,9 @@
-import { containsRange, parseCidr } from '../network/cidr.ts';
-import { gonePeers } from '../network/peer-lists.ts';
-import { type PolicySpec, policySpecSchema, rulesOf } from '../network/policy.ts';
-import { isSubset, union } from '../network/ranges.ts';
-import { selectsEveryone } from '../network/selector.ts';
-import { once } from '../once.ts';
+import { once } from '../base/once.ts';
+import { containsRange, parseCidr } from '../model/cidr.ts';
+import { gonePeers } from '../model/peer-lists.ts';
+import { type PolicySpec, policySpecSchema, rulesOf } from '../model/policy.ts';
+import { isSubset, union } from '../model/ranges.ts';
+import { selectsEveryone } from '../model/selector.ts';
 import { andInto, andNotInto, type Bits, eachBit, emptyBits, hasBit, isEmpty, setBit } from './bits.ts';
 import type { Direction } from './model.ts';
 import { NO_PORTS, type PortSetId } from './port-sets.ts';

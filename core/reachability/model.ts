@@ -1,4 +1,4 @@
-import type { EgressRule } from '../network/policy.ts';
+import type { EgressRule } from '../model/policy.ts';
 
 /** Everything reachability follows from, at one instant. Plain data; the engine never changes it. */
 export interface NetworkModel {

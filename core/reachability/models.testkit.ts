@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import type { EgressRule, PeerEntry, PolicySpec, PortEntry, Protocol, Selector } from '../network/policy.ts';
+import type { EgressRule, PeerEntry, PolicySpec, PortEntry, Protocol, Selector } from '../model/policy.ts';
 import type { PairRow } from './matrix.ts';
 import type { NetworkModel, PeerInput } from './model.ts';
 

@@ -1,5 +1,5 @@
-import type { PeerEntry, PolicySpec, PortEntry, Protocol, Selector } from '../network/policy.ts';
-import { parseInstant } from '../time.ts';
+import { parseInstant } from '../base/time.ts';
+import type { PeerEntry, PolicySpec, PortEntry, Protocol, Selector } from '../model/policy.ts';
 import type { NetworkModel } from './model.ts';
 
 /** A second reading of DESIGN 5.2, written pair by pair from the text: slow, plain and sharing nothing with the engine. */

@@ -1,6 +1,6 @@
-import { containsRange, type IpRange, parseCidr } from '../network/cidr.ts';
-import { type PolicySpec, rulesOf } from '../network/policy.ts';
-import { addressText, cidrsOf } from '../network/ranges.ts';
+import { containsRange, type IpRange, parseCidr } from '../model/cidr.ts';
+import { type PolicySpec, rulesOf } from '../model/policy.ts';
+import { addressText, cidrsOf } from '../model/ranges.ts';
 import type { ExternalInput } from './model.ts';
 import type { Reachability } from './reachability.ts';
 

@@ -1,5 +1,5 @@
-import { type IpRange, parseCidr } from '../network/cidr.ts';
-import { addressText, EVERY_ADDRESS, intersection, type Ranges, union, without } from '../network/ranges.ts';
+import { type IpRange, parseCidr } from '../model/cidr.ts';
+import { addressText, EVERY_ADDRESS, intersection, type Ranges, union, without } from '../model/ranges.ts';
 import { touchedUnits } from './diff.ts';
 import { blocksAt, withExternals } from './externals.ts';
 import type { ExternalInput } from './model.ts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { PortEntry, Protocol } from '../network/policy.ts';
+import type { PortEntry, Protocol } from '../model/policy.ts';
 import { ALL_PORTS, NO_PORTS, PortSets, pointOf } from './port-sets.ts';
 
 const port = fc.integer({ min: 1, max: 12 });

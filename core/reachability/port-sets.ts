@@ -1,5 +1,5 @@
-import { MeshError } from '../errors.ts';
-import type { PortEntry, Protocol } from '../network/policy.ts';
+import { MeshError } from '../base/errors.ts';
+import type { PortEntry, Protocol } from '../model/policy.ts';
 
 /** What a pair may use: everything, or these ports. `ICMP` has no ports and so no `from` and `to`. */
 export type Allowed = 'ALL' | PortRange[];

@@ -1,4 +1,5 @@
-import { type IpRange, parseCidr } from '../network/cidr.ts';
+import { parseInstant } from '../base/time.ts';
+import { type IpRange, parseCidr } from '../model/cidr.ts';
 import {
   type EgressRule,
   egressRuleSchema,
@@ -8,8 +9,7 @@ import {
   rulesOf,
   type Selector,
   selectorSchema,
-} from '../network/policy.ts';
-import { parseInstant } from '../time.ts';
+} from '../model/policy.ts';
 import type { PolicyInput } from './model.ts';
 import { ALL_PORTS, type PortSetId, type PortSets } from './port-sets.ts';
 

@@ -1,4 +1,4 @@
-import { containsRange, type IpRange } from '../network/cidr.ts';
+import { containsRange, type IpRange } from '../model/cidr.ts';
 import {
   cidrsOf,
   EVERY_ADDRESS,
@@ -8,7 +8,7 @@ import {
   type Ranges,
   union,
   without,
-} from '../network/ranges.ts';
+} from '../model/ranges.ts';
 import type { BlockCode } from './program.ts';
 
 /** CIDRs that a name leaves out; a longer list is cut and counted. */

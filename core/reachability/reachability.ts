@@ -1,4 +1,4 @@
-import type { Protocol } from '../network/policy.ts';
+import type { Protocol } from '../model/policy.ts';
 import type { ClassSpace } from './classes.ts';
 import type { Bounds, Endpoint, Endpoints } from './endpoints.ts';
 import { countPairs } from './matrix.ts';

@@ -1,10 +1,10 @@
 import { z } from 'zod';
+import { MeshError } from '../base/errors.ts';
+import { lineOfText, mapOf, TEXT_LIMITS } from '../base/text.ts';
 import { answerTooLarge, MAX_ANSWER_BYTES } from '../compute/answer-size.ts';
-import { MeshError } from '../errors.ts';
-import { parseAddress, parseCidr, parseRange } from '../network/cidr.ts';
-import { peerNamesAsIds, unknownPeers } from '../network/peer-lists.ts';
-import { policySpecSchema, protocolSchema } from '../network/policy.ts';
-import { lineOfText, mapOf, TEXT_LIMITS } from '../text.ts';
+import { parseAddress, parseCidr, parseRange } from '../model/cidr.ts';
+import { peerNamesAsIds, unknownPeers } from '../model/peer-lists.ts';
+import { policySpecSchema, protocolSchema } from '../model/policy.ts';
 import { allowedSchema, pairRowSchema, reasonCodeSchema, verdictSchema } from './answers.ts';
 import { compile } from './engine.ts';
 import { explain } from './explain.ts';

@@ -1,11 +1,11 @@
-import { invalidInput } from '../errors.ts';
+import { invalidInput } from '../base/errors.ts';
+import { SYSTEM_WORKSPACE } from '../base/ids.ts';
+import type { CallContext } from '../base/operation.ts';
+import { ROLE_SCOPES } from '../base/scope.ts';
 import { type AccountRecord, accountById, normalizeUsername } from '../identity/accounts.ts';
 import type { MemberRecord } from '../identity/members.ts';
-import { workspaceById } from '../identity/workspaces.ts';
-import { SYSTEM_WORKSPACE } from '../ids.ts';
-import type { CallContext } from '../operation.ts';
-import { ROLE_SCOPES } from '../scope.ts';
-import type { Services } from '../services.ts';
+import { workspaceById } from '../model/workspaces.ts';
+import type { Services } from './services.ts';
 
 /**
  * Whether a person may approve what they asked for themselves: where the workspace says so, else only while nobody else could

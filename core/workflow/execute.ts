@@ -1,16 +1,16 @@
 import { requireAssertions } from '../assertions/guard.ts';
 import { withAuthor } from '../authority/guarded-store.ts';
 import { NeedsPerson } from '../authority/needs-person.ts';
-import { MeshError } from '../errors.ts';
+import { MeshError } from '../base/errors.ts';
+import { isAgentId } from '../base/ids.ts';
+import { type CommitContext, type Op, StoreError } from '../base/ports.ts';
+import { inTurn } from '../base/turn.ts';
 import { callerAgain, requireStanding } from '../identity/standing.ts';
-import { isAgentId } from '../ids.ts';
-import { type Assessment, assess, readingOf } from '../intent/assess.ts';
-import type { NetworkState } from '../network/state.ts';
-import { inTurn } from '../network/turn.ts';
-import { type CommitContext, type Op, StoreError } from '../ports.ts';
-import type { Services } from '../services.ts';
+import { type Assessment, assess, readingOf } from '../intent/plan/assess.ts';
+import type { NetworkState } from '../state/state.ts';
 import { callWorkflows, isApprovedIn } from './held-call.ts';
 import { runApproved } from './run-approved.ts';
+import type { Services } from './services.ts';
 import { type WorkflowRecord, type WorkflowStatus, workflowDraft } from './workflow-record.ts';
 import { findWorkflow } from './workflows.ts';
 

@@ -1,9 +1,9 @@
 import type { Write } from '../authority/writes.ts';
-import { MeshError } from '../errors.ts';
-import type { EffectView } from '../intent/effect-view.ts';
-import { lookUpById } from '../network/find.ts';
-import { gonePeers } from '../network/peer-lists.ts';
-import type { NetworkState } from '../network/state.ts';
+import { MeshError } from '../base/errors.ts';
+import type { EffectView } from '../effect/effect-view.ts';
+import { lookUpById } from '../model/find.ts';
+import { gonePeers } from '../model/peer-lists.ts';
+import type { NetworkState } from '../state/state.ts';
 
 /** Names of peers that a request shows, each with the id of whom it means. */
 export type NamedPeers = Readonly<Record<string, string>>;

@@ -1,14 +1,14 @@
-import type { Caller } from '../caller.ts';
-import { commitContext } from '../commit-context.ts';
-import { MeshError } from '../errors.ts';
+import type { Caller } from '../base/caller.ts';
+import { commitContext } from '../base/commit-context.ts';
+import { MeshError } from '../base/errors.ts';
+import { isAgentId } from '../base/ids.ts';
+import type { CallContext } from '../base/operation.ts';
+import { formatInstant } from '../base/time.ts';
 import { agentStanding } from '../identity/agent-standing.ts';
-import { isAgentId } from '../ids.ts';
-import type { CallContext } from '../operation.ts';
-import type { Services } from '../services.ts';
-import { formatInstant } from '../time.ts';
 import { mayApproveOwn } from './approvers.ts';
 import { executeWorkflow } from './execute.ts';
 import { requireSameNames } from './named-peers.ts';
+import type { Services } from './services.ts';
 import { type WorkflowRecord, type WorkflowStatus, workflowDraft } from './workflow-record.ts';
 import { findWorkflow } from './workflows.ts';
 

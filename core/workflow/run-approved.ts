@@ -1,9 +1,9 @@
 import { guardedStore } from '../authority/guarded-store.ts';
-import { MeshError } from '../errors.ts';
-import { inTurn } from '../network/turn.ts';
-import type { CallContext } from '../operation.ts';
-import { type CommitContext, type Op, StoreError } from '../ports.ts';
-import type { Services } from '../services.ts';
+import { MeshError } from '../base/errors.ts';
+import type { CallContext } from '../base/operation.ts';
+import { type CommitContext, type Op, StoreError } from '../base/ports.ts';
+import { inTurn } from '../base/turn.ts';
+import type { Services } from './services.ts';
 import { type WorkflowRecord, type WorkflowStatus, workflowDraft } from './workflow-record.ts';
 
 /**

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { buildKit, type Kit, person } from '../../test/kit.ts';
 import { seedPeers } from '../../test/seed-peers.ts';
-import { newId } from '../ids.ts';
-import type { NetworkChange } from '../network/changes.ts';
-import type { CallContext } from '../operation.ts';
-import type { Services } from '../services.ts';
+import { newId } from '../base/ids.ts';
+import type { CallContext } from '../base/operation.ts';
+import type { NetworkChange } from '../changes/changes.ts';
+import type { Services } from './services.ts';
 import { submitChanges } from './submit.ts';
 
 const CLOSE_ALL: NetworkChange = {

@@ -1,21 +1,21 @@
 import { brokenAssertions, requireAssertions } from '../assertions/guard.ts';
 import { beyondDelegation } from '../authority/judge.ts';
 import { NeedsPerson } from '../authority/needs-person.ts';
-import { commitContext } from '../commit-context.ts';
-import { MeshError } from '../errors.ts';
-import { workspaceById } from '../identity/workspaces.ts';
-import { newId } from '../ids.ts';
-import { assess } from '../intent/assess.ts';
-import { requesterOf } from '../intent/plan.ts';
-import { type ChangePlan, type NetworkChange, planChanges } from '../network/changes.ts';
-import { restingAddresses } from '../network/rest.ts';
-import type { NetworkState } from '../network/state.ts';
-import { inTurn } from '../network/turn.ts';
-import { type CallContext, type ExpectedRecord, type PendingApproval, waitsFor } from '../operation.ts';
-import type { Op } from '../ports.ts';
-import { foldName } from '../record.ts';
-import type { Services } from '../services.ts';
+import { commitContext } from '../base/commit-context.ts';
+import { MeshError } from '../base/errors.ts';
+import { newId } from '../base/ids.ts';
+import { type CallContext, type ExpectedRecord, type PendingApproval, waitsFor } from '../base/operation.ts';
+import type { Op } from '../base/ports.ts';
+import { foldName } from '../base/record.ts';
+import { inTurn } from '../base/turn.ts';
+import { type ChangePlan, type NetworkChange, planChanges } from '../changes/changes.ts';
+import { restingAddresses } from '../changes/rest.ts';
+import { assess } from '../intent/plan/assess.ts';
+import { requesterOf } from '../intent/plan/plan.ts';
+import { workspaceById } from '../model/workspaces.ts';
+import type { NetworkState } from '../state/state.ts';
 import { specOf } from './apply.ts';
+import type { Services } from './services.ts';
 import { workflowDraft } from './workflow-record.ts';
 
 /** What became of submitted changes. */

@@ -1,7 +1,7 @@
-import type { PlanRecord } from '../intent/plan-record.ts';
-import { type Op, StoreError } from '../ports.ts';
-import type { Services } from '../services.ts';
+import { type Op, StoreError } from '../base/ports.ts';
+import type { PlanRecord } from '../intent/plan/plan-record.ts';
 import { executeWorkflow } from './execute.ts';
+import type { Services } from './services.ts';
 import { waitsForRepeat, workflowDraft } from './workflow-record.ts';
 import { workflowsOf } from './workflows.ts';
 

@@ -1,12 +1,12 @@
-import type { Caller } from '../caller.ts';
-import type { ExpectedBy, PlannedBy } from '../intent/assess.ts';
-import type { ShownChange } from '../intent/diff-markdown.ts';
-import type { EffectView } from '../intent/effect-view.ts';
-import type { Expectation, RecordExpectation } from '../intent/planner.ts';
-import type { RiskLevel } from '../intent/risk.ts';
-import type { NetworkChange } from '../network/changes.ts';
-import type { RecordDraft, StoredRecord } from '../record.ts';
-import type { Scope } from '../scope.ts';
+import type { Caller } from '../base/caller.ts';
+import type { RecordDraft, StoredRecord } from '../base/record.ts';
+import type { Scope } from '../base/scope.ts';
+import type { NetworkChange } from '../changes/changes.ts';
+import type { EffectView } from '../effect/effect-view.ts';
+import type { ExpectedBy, PlannedBy } from '../intent/plan/assess.ts';
+import type { ShownChange } from '../intent/plan/diff-markdown.ts';
+import type { Expectation, RecordExpectation } from '../intent/plan/planner.ts';
+import type { RiskLevel } from '../intent/verify/risk.ts';
 import type { NamedPeers } from './named-peers.ts';
 
 /** `pending -> approved -> executing -> executed | failed`, `pending -> rejected | expired` (DESIGN 5.5). */

@@ -1,5 +1,5 @@
-import { MeshError } from '../errors.ts';
-import type { Services } from '../services.ts';
+import { MeshError } from '../base/errors.ts';
+import type { Services } from './services.ts';
 import type { WorkflowRecord, WorkflowState } from './workflow-record.ts';
 
 /** @throws MeshError `not_found` */

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
 import { createSecureContext, type SecureContext, TLSSocket } from 'node:tls';
-import type { Clock, Log } from '../../core/ports.ts';
+import type { Clock, Log } from '../../core/base/ports.ts';
 import { adoptSocket } from '../adopt-socket.ts';
 import { loadDirectWrite, writeDirect } from '../direct-write.ts';
 import { generateKeyPair } from '../seal/x25519.ts';

@@ -1,6 +1,6 @@
 import { connect as connectTcp, type Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
-import type { Clock, Log } from '../../core/ports.ts';
+import type { Clock, Log } from '../../core/base/ports.ts';
 import { formatRelayAddress, type RelayAddress } from './address.ts';
 import { RelayControl } from './control.ts';
 import { type RelayKeys, relayKeysOf } from './credential.ts';

@@ -1,7 +1,7 @@
 import { createSocket, type Socket, type SocketType } from 'node:dgram';
 import { lookup } from 'node:dns';
 import { isIP, isIPv6 } from 'node:net';
-import type { Clock, Log } from '../../core/ports.ts';
+import type { Clock, Log } from '../../core/base/ports.ts';
 import { udpHandleOf } from '../udp-handle.ts';
 import { parseIp } from './address.ts';
 import { type Drain, loadDrain } from './batch.ts';

@@ -1,9 +1,9 @@
 import { parentPort } from 'node:worker_threads';
 import { z } from 'zod';
-import { MeshError } from '../../core/errors.ts';
-import { type AnyOperation, operationsFor, READ } from '../../core/operation.ts';
-import { StoreError } from '../../core/ports.ts';
-import type { ComputeServices } from '../../core/services.ts';
+import { MeshError } from '../../core/base/errors.ts';
+import { type AnyOperation, operationsFor, READ } from '../../core/base/operation.ts';
+import { StoreError } from '../../core/base/ports.ts';
+import type { ComputeServices } from '../../core/workflow/services.ts';
 import { serveCalls, type ThreadParts } from './serve.ts';
 
 /** A computing thread of which each operation goes wrong in its way, or writes; for tests. */

@@ -1,6 +1,6 @@
+import { MeshError, type ProblemCode } from '../../core/base/errors.ts';
+import { type Store, StoreError, type StoreErrorCode } from '../../core/base/ports.ts';
 import type { HeavyCall } from '../../core/compute/compute.ts';
-import { MeshError, type ProblemCode } from '../../core/errors.ts';
-import { type Store, StoreError, type StoreErrorCode } from '../../core/ports.ts';
 
 /** What a computing thread needs of the store that the main thread has open: its own connection only reads. */
 export type Writes = Pick<Store, 'commit' | 'record'>;

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { MeshError } from '../../core/base/errors.ts';
 import { type HeavyCall, JsonText } from '../../core/compute/compute.ts';
-import { MeshError } from '../../core/errors.ts';
 import { COMPUTE_LIMITS, type ComputeLimits } from './limits.ts';
 import type { Writes } from './messages.ts';
 import { buildComputePool } from './pool.ts';

@@ -1,7 +1,7 @@
+import { MeshError } from '../../core/base/errors.ts';
+import type { Clock, Log } from '../../core/base/ports.ts';
 import type { Compute, HeavyCall, JsonText } from '../../core/compute/compute.ts';
 import { FairQueue, type Full } from '../../core/compute/fair-queue.ts';
-import { MeshError } from '../../core/errors.ts';
-import type { Clock, Log } from '../../core/ports.ts';
 import type { ComputeLimits } from './limits.ts';
 import type { Writes } from './messages.ts';
 import { type Thread, ThreadDied } from './thread.ts';

@@ -1,10 +1,10 @@
 import type { MessagePort } from 'node:worker_threads';
+import type { AnyOperation } from '../../core/base/operation.ts';
+import type { Clock, Commit } from '../../core/base/ports.ts';
+import { answerOf } from '../../core/call/invoke.ts';
 import { requireAnswerSize } from '../../core/compute/answer-size.ts';
 import { callerOf, type HeavyCall } from '../../core/compute/compute.ts';
-import { answerOf } from '../../core/invoke.ts';
-import type { AnyOperation } from '../../core/operation.ts';
-import type { Clock, Commit } from '../../core/ports.ts';
-import type { ComputeServices } from '../../core/services.ts';
+import type { ComputeServices } from '../../core/workflow/services.ts';
 import {
   type FromThread,
   type Outcome,

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test } from 'vitest';
+import { MeshError } from '../../core/base/errors.ts';
+import { StoreError } from '../../core/base/ports.ts';
 import type { HeavyCall } from '../../core/compute/compute.ts';
-import { MeshError } from '../../core/errors.ts';
-import { StoreError } from '../../core/ports.ts';
 import type { Writes } from './messages.ts';
 import { startThread, type Thread, ThreadDied } from './thread.ts';
 

@@ -1,7 +1,7 @@
 import { onTestFinished } from 'vitest';
-import type { Clock, CommitContext, Store } from '../../core/ports.ts';
-import { StoreError } from '../../core/ports.ts';
-import type { Kind, RecordDraft, StoredRecord } from '../../core/record.ts';
+import type { Clock, CommitContext, Store } from '../../core/base/ports.ts';
+import { StoreError } from '../../core/base/ports.ts';
+import type { Kind, RecordDraft, StoredRecord } from '../../core/base/record.ts';
 
 /** Opens an empty store on a given clock; each call another one. */
 export type OpenStore = (clock: Clock) => Promise<Store>;

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { SYSTEM_WORKSPACE } from '../../core/ids.ts';
-import type { Commit, SecurityEvent } from '../../core/ports.ts';
+import { SYSTEM_WORKSPACE } from '../../core/base/ids.ts';
+import type { Commit, SecurityEvent } from '../../core/base/ports.ts';
 import { draft, type OpenStore, opened, outcome, peer, START, testClock, WHY, WS } from './kit.ts';
 
 export function logContract(open: OpenStore): void {

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { Op, Store } from '../../core/ports.ts';
-import { foldName, type RecordDraft, type StoredRecord } from '../../core/record.ts';
+import type { Op, Store } from '../../core/base/ports.ts';
+import { foldName, type RecordDraft, type StoredRecord } from '../../core/base/record.ts';
 import { draft, type OpenStore, outcome, peer, START, stored, testClock, WHY, WS } from './kit.ts';
 
 /** What the store must be equal to: every state ever, kept whole. */

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { Store } from '../../core/ports.ts';
+import type { Store } from '../../core/base/ports.ts';
 import { draft, type OpenStore, opened, outcome, peer, START, stored, testClock, WHY, WS } from './kit.ts';
 
 export function pastContract(open: OpenStore): void {

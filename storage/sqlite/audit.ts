@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { setImmediate as nextTick } from 'node:timers/promises';
-import type { AuditEntry, AuditQuery, Commit, SecurityEvent } from '../../core/ports.ts';
-import { foldName } from '../../core/record.ts';
+import type { AuditEntry, AuditQuery, Commit, SecurityEvent } from '../../core/base/ports.ts';
+import { foldName } from '../../core/base/record.ts';
 import type { Database } from './database.ts';
 import { findWorkspace, type WorkspaceRow } from './workspaces.ts';
 

@@ -1,6 +1,6 @@
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
-import { StoreError } from '../../core/ports.ts';
-import type { Kind, RecordKey, StoredRecord } from '../../core/record.ts';
+import { StoreError } from '../../core/base/ports.ts';
+import type { Kind, RecordKey, StoredRecord } from '../../core/base/record.ts';
 
 /** A record larger than this once compressed is refused (DESIGN 5.1). */
 const MAX_COMPRESSED_BYTES = 8 * 1024;

@@ -1,7 +1,7 @@
 import { chmodSync, closeSync, mkdirSync, openSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { DatabaseSync, type SQLInputValue } from 'node:sqlite';
-import { StoreError } from '../../core/ports.ts';
+import { StoreError } from '../../core/base/ports.ts';
 
 /** The only file that knows node:sqlite's connection; another SQLite binding is a drop-in here. */
 export interface Database {

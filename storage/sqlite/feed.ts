@@ -1,4 +1,4 @@
-import type { Commit, Log } from '../../core/ports.ts';
+import type { Commit, Log } from '../../core/base/ports.ts';
 import { unavailable } from './database.ts';
 
 /** Tells listeners and watchers of commits. Watchers re-read the log, so a slow one costs no memory here. */

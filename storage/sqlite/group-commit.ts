@@ -1,4 +1,4 @@
-import type { Log } from '../../core/ports.ts';
+import type { Log } from '../../core/base/ports.ts';
 import { asStoreError, type Database, unavailable } from './database.ts';
 
 /** Runs write jobs one after the other; what arrives in one tick of the event loop shares one transaction and one fsync. */

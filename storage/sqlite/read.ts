@@ -1,7 +1,7 @@
 import { setImmediate as nextTick } from 'node:timers/promises';
-import type { AsOf, ListPage, ListQuery, Store } from '../../core/ports.ts';
-import { StoreError } from '../../core/ports.ts';
-import { foldName, KINDS, type Kind, type RecordKey, type StoredRecord } from '../../core/record.ts';
+import type { AsOf, ListPage, ListQuery, Store } from '../../core/base/ports.ts';
+import { StoreError } from '../../core/base/ports.ts';
+import { foldName, KINDS, type Kind, type RecordKey, type StoredRecord } from '../../core/base/record.ts';
 import { commitEntries } from './audit.ts';
 import { decodeBody, type StoredBody } from './body.ts';
 import type { Database } from './database.ts';

@@ -1,4 +1,4 @@
-import type { Commit, Log, Store } from '../../core/ports.ts';
+import type { Commit, Log, Store } from '../../core/base/ports.ts';
 import { queryAudit } from './audit.ts';
 import { openForReading } from './database.ts';
 import { buildFeed } from './feed.ts';

@@ -1,5 +1,5 @@
-import type { Commit } from '../../core/ports.ts';
-import type { Kind, StoredRecord } from '../../core/record.ts';
+import type { Commit } from '../../core/base/ports.ts';
+import type { Kind, StoredRecord } from '../../core/base/record.ts';
 
 /** Live records kept in memory; about 10 MB at the usual size of a record. */
 const MAX_RECORDS = 8_192;

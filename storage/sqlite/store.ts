@@ -1,4 +1,4 @@
-import type { Clock, Commit, Log, Store } from '../../core/ports.ts';
+import type { Clock, Commit, Log, Store } from '../../core/base/ports.ts';
 import { appendEvent, queryAudit } from './audit.ts';
 import { compactVersions } from './compact.ts';
 import { asStoreError, type Database, openDatabase } from './database.ts';

@@ -1,3 +1,3 @@
-import type { Log } from '../../core/ports.ts';
+import type { Log } from '../../core/base/ports.ts';
 
 export const silentLog: Log = { error() {}, warn() {}, info() {}, debug() {} };

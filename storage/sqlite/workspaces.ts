@@ -1,5 +1,5 @@
-import type { AsOf } from '../../core/ports.ts';
-import { StoreError } from '../../core/ports.ts';
+import type { AsOf } from '../../core/base/ports.ts';
+import { StoreError } from '../../core/base/ports.ts';
 import type { Database } from './database.ts';
 
 /** Where a workspace stands. `compacted` and `keep` say which past revisions can still be read. */

@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
-import { SYSTEM_WORKSPACE } from '../../core/ids.ts';
-import type { Change, Commit, CommitContext, Op } from '../../core/ports.ts';
-import { StoreError } from '../../core/ports.ts';
-import { foldName, KINDS, type RecordDraft, type RecordKey, type StoredRecord } from '../../core/record.ts';
+import { SYSTEM_WORKSPACE } from '../../core/base/ids.ts';
+import type { Change, Commit, CommitContext, Op } from '../../core/base/ports.ts';
+import { StoreError } from '../../core/base/ports.ts';
+import { foldName, KINDS, type RecordDraft, type RecordKey, type StoredRecord } from '../../core/base/record.ts';
 import { appendCommit, appendEvent } from './audit.ts';
 import { type Body, decodeBody, encodeBody, packBody } from './body.ts';
 import type { Database } from './database.ts';

@@ -1,4 +1,4 @@
-import type { Kind } from '../../core/record.ts';
+import type { Kind } from '../../core/base/record.ts';
 import type { RawMcp } from './raw-mcp.ts';
 import type { Standing, Verdict } from './standing.ts';
 

@@ -1,6 +1,6 @@
-import type { Problem } from '../../core/errors.ts';
-import { KINDS, type Kind } from '../../core/record.ts';
-import type { Scope } from '../../core/scope.ts';
+import type { Problem } from '../../core/base/errors.ts';
+import { KINDS, type Kind } from '../../core/base/record.ts';
+import type { Scope } from '../../core/base/scope.ts';
 import { reading } from '../read-events.ts';
 import type { Operation } from '../sample-requests.ts';
 import type { Ask, Asker, History } from './ask.ts';

@@ -1,5 +1,5 @@
-import type { AnyOperation } from '../../core/operation.ts';
-import type { Services } from '../../core/services.ts';
+import type { AnyOperation } from '../../core/base/operation.ts';
+import type { Services } from '../../core/workflow/services.ts';
 import type { Standing, Verdict } from './standing.ts';
 
 /** What of a definition decides. */

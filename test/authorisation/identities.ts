@@ -1,9 +1,9 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { decodeJwt, SignJWT } from 'jose';
-import { newToken } from '../../core/identity/token.ts';
-import type { AgentRecord } from '../../core/network/resources.ts';
-import { draftOf } from '../../core/record.ts';
-import { NEVER_DELEGATED, PERSON_ONLY_SCOPES, ROLE_SCOPES, SCOPES, type Scope } from '../../core/scope.ts';
+import { draftOf } from '../../core/base/record.ts';
+import { NEVER_DELEGATED, PERSON_ONLY_SCOPES, ROLE_SCOPES, SCOPES, type Scope } from '../../core/base/scope.ts';
+import type { AgentRecord } from '../../core/model/resources.ts';
+import { newToken } from '../../core/model/token.ts';
 import { freshKey } from '../devices.ts';
 import { CONTEXT, type IdentityKit } from '../identity-kit.ts';
 import type { Identity, Standing } from './standing.ts';

@@ -1,4 +1,4 @@
-import type { Problem } from '../../core/errors.ts';
+import type { Problem } from '../../core/base/errors.ts';
 import type { Operation } from '../sample-requests.ts';
 import { inputOf } from './over-rest.ts';
 import type { RawMcp, RpcAnswer } from './raw-mcp.ts';

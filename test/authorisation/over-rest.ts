@@ -1,4 +1,4 @@
-import type { Problem } from '../../core/errors.ts';
+import type { Problem } from '../../core/base/errors.ts';
 import { ABSENT, type Input, type Operation, requestOf, sampleOf } from '../sample-requests.ts';
 import type { Verdict } from './standing.ts';
 import { verdictOf } from './verdict.ts';

@@ -1,4 +1,4 @@
-import type { Scope } from '../../core/scope.ts';
+import type { Scope } from '../../core/base/scope.ts';
 
 /**
  * What the gate answers to one call. `401`, `403`, `404`, `pending` and `password` are its refusals; `own` is a refusal by

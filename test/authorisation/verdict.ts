@@ -1,6 +1,6 @@
-import type { Problem } from '../../core/errors.ts';
-import type { AnyOperation } from '../../core/operation.ts';
-import type { Services } from '../../core/services.ts';
+import type { Problem } from '../../core/base/errors.ts';
+import type { AnyOperation } from '../../core/base/operation.ts';
+import type { Services } from '../../core/workflow/services.ts';
 import type { Verdict } from './standing.ts';
 
 /** What has to be known of an operation to read its refusals. */

@@ -1,8 +1,8 @@
+import { SYSTEM_WORKSPACE } from '../../core/base/ids.ts';
+import { KINDS, type Kind } from '../../core/base/record.ts';
 import { accountDraft, findAccount } from '../../core/identity/accounts.ts';
 import { memberDraft } from '../../core/identity/members.ts';
 import { createSession } from '../../core/identity/sessions.ts';
-import { SYSTEM_WORKSPACE } from '../../core/ids.ts';
-import { KINDS, type Kind } from '../../core/record.ts';
 import { freshKey } from '../devices.ts';
 import { serveFaces } from '../faces-kit.ts';
 import { buildIdentityKit, CONTEXT, type IdentityKit } from '../identity-kit.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Scope } from '../../core/scope.ts';
+import type { Scope } from '../../core/base/scope.ts';
 import { buildScene, only, reachOf } from './scene.ts';
 
 const BEYOND = { code: 'beyond_delegation' };

@@ -1,4 +1,4 @@
-import type { Scope } from '../../core/scope.ts';
+import type { Scope } from '../../core/base/scope.ts';
 import { freshKey } from '../devices.ts';
 import { buildIdentityKit } from '../identity-kit.ts';
 import { seedPeers } from '../seed-peers.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { PolicySpec } from '../../core/network/policy.ts';
+import type { PolicySpec } from '../../core/model/policy.ts';
 import { buildScene } from './scene.ts';
 
 const SECRET = { peers: ['secret-1'] };

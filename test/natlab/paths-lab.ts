@@ -1,6 +1,6 @@
 import { EventEmitter, once } from 'node:events';
 import type { PathStatus } from '../../client/paths/status.ts';
-import type { FullGraph } from '../../core/network/graph.ts';
+import type { FullGraph } from '../../core/model/graph.ts';
 import { mintCredential, relayKeysOf, workspaceTagOf } from '../../net/relay/credential.ts';
 import { generateKeyPair, type KeyPair } from '../../net/seal/x25519.ts';
 import { freshInterface, type LabHost, type LabSpec, natlab } from '../natlab.ts';

@@ -1,8 +1,8 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { SYSTEM_WORKSPACE } from '../../core/ids.ts';
-import { fieldOf } from '../../core/operation.ts';
-import { type Access, ROLE_SCOPES, type Role } from '../../core/scope.ts';
+import { SYSTEM_WORKSPACE } from '../../core/base/ids.ts';
+import { fieldOf } from '../../core/base/operation.ts';
+import { type Access, ROLE_SCOPES, type Role } from '../../core/base/scope.ts';
 import { operations } from '../../tools/index.ts';
 import { ADMIN_PASSWORD, type ApiAnswer, type Harness, startHarness } from '../harness.ts';
 import { joinTokenFor, type Place, register } from '../joining.ts';

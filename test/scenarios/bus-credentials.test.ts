@@ -1,8 +1,8 @@
 import { connect } from '@nats-io/transport-node';
 import { expect, test } from 'vitest';
-import { type TokenRecord, tokenName } from '../../core/identity/token-record.ts';
-import { busSecretOf } from '../../core/network/device-token.ts';
-import { draftOf } from '../../core/record.ts';
+import { draftOf } from '../../core/base/record.ts';
+import { busSecretOf } from '../../core/enrolment/device-token.ts';
+import { type TokenRecord, tokenName } from '../../core/model/token-record.ts';
 import { generateKeyPair } from '../../net/seal/x25519.ts';
 import { busNode } from '../bus-node.ts';
 import { startHarness } from '../harness.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { webToDb } from '../../llm/model-answer.testkit.ts';
-import { scriptedModel } from '../../llm/scripted-model.testkit.ts';
+import { webToDb } from '../../llm/model/model-answer.testkit.ts';
+import { scriptedModel } from '../../llm/model/scripted-model.testkit.ts';
 import { startHarness } from '../harness.ts';
 import { webAndDatabase } from '../network-setup.ts';
 

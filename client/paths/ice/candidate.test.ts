@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { parseCidr } from '../../../core/network/cidr.ts';
+import { parseCidr } from '../../../core/model/cidr.ts';
 import { encodeCandidate, isUsableAddress, parseCandidate, priorityOf } from './candidate.ts';
 
 const OVERLAY = [parseCidr('10.96.0.0/24')].flatMap((range) => range ?? []);

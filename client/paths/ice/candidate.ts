@@ -1,4 +1,4 @@
-import { containsRange, type IpRange, parseAddress, parseCidr } from '../../../core/network/cidr.ts';
+import { containsRange, type IpRange, parseAddress, parseCidr } from '../../../core/model/cidr.ts';
 import { formatIp, parseIp } from '../../../net/stun/address.ts';
 import { familyOf } from '../../family.ts';
 import { RELAY_ENDPOINTS } from '../../relay-endpoints.ts';

@@ -1,0 +1,70 @@
+import type { Caller } from '../base/caller.ts';
+import { MeshError } from '../base/errors.ts';
+import type { Store } from '../base/ports.ts';
+import { CREDENTIAL_KINDS } from '../identity/credential-cache.ts';
+import type { Gate } from './invoke.ts';
+
+/** What goes on after the request that was let in: an event stream, a subscription, a session. */
+export interface Ongoing {
+  readonly bearer: string;
+  readonly origin: string;
+  /** Told who the credential speaks for now, which may have changed. @throws MeshError when that may not go on */
+  readonly check: (caller: Caller) => void | Promise<void>;
+  /** Called once, with why; from then on nothing may be sent. */
+  readonly end: (reason: MeshError) => void;
+}
+
+/** Ends what goes on as soon as a commit takes the right to it away. */
+export interface AccessWatch {
+  /** Watches until the answered function is called. */
+  add(ongoing: Ongoing): () => void;
+  /** Resolves when all that lost its right by a commit so far has ended: to be awaited before an event is sent. */
+  settled(): Promise<void>;
+  close(): void;
+}
+
+export function buildAccessWatch(
+  gate: Pick<Gate<{ readonly store: Pick<Store, 'onCommit'> }>, 'authenticate' | 'services'>,
+): AccessWatch {
+  const all = new Set<Ongoing>();
+  let checked = Promise.resolve();
+  let isQueued = false;
+
+  const close = gate.services.store.onCommit(({ changes }) => {
+    // A round that has not begun will see this commit too.
+    if (isQueued || all.size === 0 || !changes.some(({ record }) => CREDENTIAL_KINDS.has(record.kind))) return;
+    isQueued = true;
+    checked = checked.then(() => {
+      isQueued = false;
+      return checkAll();
+    });
+  });
+
+  async function checkAll(): Promise<void> {
+    await Promise.all([...all].map(check));
+  }
+
+  async function check(ongoing: Ongoing): Promise<void> {
+    if (!all.has(ongoing)) return;
+    try {
+      await ongoing.check(await gate.authenticate(ongoing.bearer, ongoing.origin));
+    } catch (error) {
+      if (all.delete(ongoing)) ongoing.end(error instanceof MeshError ? error : unsure());
+    }
+  }
+
+  return {
+    add(ongoing) {
+      all.add(ongoing);
+      // A commit may have come between the request and this.
+      checked = checked.then(() => check(ongoing));
+      return () => void all.delete(ongoing);
+    },
+    settled: () => checked,
+    close,
+  };
+}
+
+function unsure(): MeshError {
+  return new MeshError('unavailable', 'Whether this may go on could not be found out: open it again.');
+}

@@ -1,0 +1,44 @@
+import { guardedStore } from '../authority/guarded-store.ts';
+import { NeedsPerson } from '../authority/needs-person.ts';
+import { buildAuthenticator } from '../identity/authenticate.ts';
+import { buildWorkspaceDirectory } from '../identity/workspace-directory.ts';
+import { workspaceById } from '../model/workspaces.ts';
+import { yamlOfAnswer } from '../views/custom-resource.ts';
+import { holdCall } from '../workflow/held-call.ts';
+import type { Services } from '../workflow/services.ts';
+import { runExpecting, withRevision } from './expecting.ts';
+import type { Gate } from './invoke.ts';
+import { buildRefusalLog } from './refusals.ts';
+
+/** The gate that every face calls operations through. */
+export interface ServiceGate extends Gate<Services> {
+  /** Writes the refusals counted since the last flush to the audit log; each minute, and at the end. */
+  flushRefusals(): Promise<void>;
+  close(): void;
+}
+
+export function buildGate(services: Services): ServiceGate {
+  const directory = buildWorkspaceDirectory(services);
+  const authenticator = buildAuthenticator(services, directory);
+  const refusals = buildRefusalLog(services, directory);
+  return {
+    services,
+    edition: services.edition,
+    authenticate: authenticator.authenticate,
+    known: authenticator.known,
+    workspaceId: async (name) => (await directory.find(name))?.uid,
+    servicesFor: (caller) => ({ ...services, store: guardedStore(services, caller) }),
+    withRevision,
+    run: runExpecting,
+    yamlOf: async (kind, answer, workspace) =>
+      yamlOfAnswer(kind, answer, (await workspaceById(services, workspace)).spec.namespace),
+    held: async (operation, input, context, error) =>
+      error instanceof NeedsPerson ? holdCall(operation, input, context, error) : undefined,
+    refused: refusals.count,
+    flushRefusals: refusals.flush,
+    close() {
+      authenticator.close();
+      directory.close();
+    },
+  };
+}

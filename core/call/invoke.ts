@@ -1,0 +1,330 @@
+import type { Caller } from '../base/caller.ts';
+import type { Edition } from '../base/edition.ts';
+import { invalidInput, MeshError, sentenceOf } from '../base/errors.ts';
+import { SYSTEM_WORKSPACE } from '../base/ids.ts';
+import { type AnyOperation, type CallContext, type Face, fieldOf, isPending } from '../base/operation.ts';
+import { StoreError, type StoreErrorCode } from '../base/ports.ts';
+import type { ResourceKind } from '../base/record.ts';
+import { fieldErrorsOf, PLAINLY } from '../base/schema-errors.ts';
+import { type Access, PERSON_ONLY_SCOPES } from '../base/scope.ts';
+import { type Compute, heavyCallOf } from '../compute/compute.ts';
+import { withNearest } from '../model/with-nearest.ts';
+import { YamlText } from '../views/custom-resource.ts';
+import { type EntityTags, isChangedSince, preconditionFailed } from './expecting.ts';
+
+/** One call as a face received it. */
+export interface CallRequest {
+  /** Path, query and body fields together. */
+  readonly raw: Readonly<Record<string, unknown>>;
+  readonly bearer: string | undefined;
+  /** From `:workspaceId` in the path and from `X-Workspace-Id`. */
+  readonly workspaceHints: readonly (string | undefined)[];
+  readonly face: Face;
+  readonly origin: string;
+  readonly requestId: string;
+  readonly signal: AbortSignal;
+  /** A principal that the face itself vouches for: the one of a plane on stdio. */
+  readonly caller?: Caller;
+  /** Whether the face passes JSON text on as it is: a heavy answer comes as that then. */
+  readonly takesJsonText?: boolean;
+  /** Whether resources are to come as YAML, where the answer shows any. */
+  readonly asYaml?: boolean;
+  /** The versions of the record of which one has to be the current one. */
+  readonly ifMatch?: EntityTags | undefined;
+}
+
+/** What the one path needs besides the operation. `bin/` supplies it. */
+export interface Gate<Services> {
+  readonly services: Services;
+  readonly edition: Edition;
+  /** Runs heavy operations elsewhere; without it they run in place. */
+  readonly compute?: Compute<Services>;
+  /** @throws MeshError `unauthenticated` with what to do. */
+  authenticate(bearer: string, origin: string): Promise<Caller>;
+  /** Who was verified lately with this bearer token, as long as that holds. */
+  known(bearer: string): Caller | undefined;
+  /** Id of the workspace that an id, slug or namespace names. */
+  workspaceId(idOrSlug: string): Promise<string | undefined>;
+  /** What operations get for one caller: the store as that caller may write to it. */
+  servicesFor(caller: Caller | null): Services;
+  /** The input of a call with the revision that its entity tags mean. @throws MeshError `precondition_failed` */
+  withRevision(
+    operation: AnyOperation<Services>,
+    raw: Readonly<Record<string, unknown>>,
+    tags: EntityTags,
+    context: CallContext<Services>,
+  ): Promise<Readonly<Record<string, unknown>>>;
+  /** Runs an operation, which writes only while its record is at the revision that the input names. */
+  run(operation: AnyOperation<Services>, input: unknown, context: CallContext<Services>): Promise<unknown>;
+  /** An answer as YAML. */
+  yamlOf(kind: ResourceKind, answer: unknown, workspace: string): Promise<string>;
+  /**
+   * What becomes of a call that a person has to see first.
+   *
+   * @returns the answer of the operation where it is carried out now; undefined for an error that says no such thing
+   */
+  held(
+    operation: AnyOperation<Services>,
+    input: Readonly<Record<string, unknown>>,
+    context: CallContext<Services>,
+    error: unknown,
+  ): Promise<{ readonly pending: unknown } | { readonly answer: unknown } | undefined>;
+  /** Called once for each refused call, for the audit log. Never throws. */
+  refused(operation: string, error: MeshError, request: CallRequest, caller: Caller | null): void;
+}
+
+/**
+ * The one path every face takes: authenticate, edition, resolve the workspace, scope in it, parse, run, check the answer.
+ *
+ * @throws MeshError for every expected failure; anything else is a bug.
+ */
+export async function invoke<Services>(
+  operation: AnyOperation<Services>,
+  request: CallRequest,
+  gate: Gate<Services>,
+): Promise<unknown> {
+  let caller: Caller | null = null;
+  let workspace: string | undefined;
+  try {
+    caller = await callerOf(operation.access, request, gate);
+    requireEdition(operation, request.raw, gate.edition);
+    const resolved = await resolveWorkspace(operation, request, caller, gate);
+    const { raw: asked } = resolved;
+    const within = resolved.workspace;
+    workspace = within;
+    requireAccess(operation, caller, workspace);
+    const services = gate.servicesFor(caller);
+    const { requestId, face, origin, signal } = request;
+    const context: CallContext<Services> = { services, caller, workspace, requestId, face, origin, signal };
+    const raw = request.ifMatch ? await gate.withRevision(operation, asked, request.ifMatch, context) : asked;
+    const shown = request.asYaml ? operation.shows : undefined;
+    const asShown = async (answer: unknown) =>
+      shown ? new YamlText(await gate.yamlOf(shown, answer, within), answer) : answer;
+    if (gate.compute && isHeavy(operation, raw, services)) {
+      const text = await gate.compute.run(heavyCallOf(operation.name, raw, context), services, signal);
+      return request.takesJsonText && !shown ? text : asShown(text.parse());
+    }
+    const input = parseInput(operation, takesToken(operation) ? { ...raw, token: request.bearer } : raw);
+    const done = await runOrHold(operation, input as Readonly<Record<string, unknown>>, context, gate);
+    if ('pending' in done) return done.pending;
+    return isPending(done.answer) ? done.answer : asShown(operation.output.parse(done.answer));
+  } catch (error) {
+    const mayList = () => caller !== null && workspace !== undefined && mayAccess('network:read', caller, workspace);
+    const known = problemOf(error, request);
+    const expected = known instanceof MeshError ? withNearest(known, mayList) : known;
+    if (expected instanceof MeshError) gate.refused(operation.name, expected, request, caller);
+    throw expected;
+  }
+}
+
+/** What a failure is to the one who asked. */
+function problemOf(error: unknown, { ifMatch }: CallRequest): unknown {
+  if (error instanceof StoreError) return fromStore(error);
+  return ifMatch && isChangedSince(error) ? preconditionFailed(error.message) : error;
+}
+
+async function runOrHold<Services>(
+  operation: AnyOperation<Services>,
+  input: Readonly<Record<string, unknown>>,
+  context: CallContext<Services>,
+  gate: Gate<Services>,
+): Promise<{ readonly pending: unknown } | { readonly answer: unknown }> {
+  try {
+    return { answer: await gate.run(operation, input, context) };
+  } catch (error) {
+    const held = await gate.held(operation, input, context, error);
+    if (held) return held;
+    throw error;
+  }
+}
+
+/** Parses the input, runs a heavy operation and checks its answer, in a computing thread. @throws MeshError */
+export async function answerOf<Services>(
+  operation: AnyOperation<Services>,
+  raw: Readonly<Record<string, unknown>>,
+  context: CallContext<Services>,
+): Promise<unknown> {
+  return operation.output.parse(await operation.run(parseInput(operation, raw) as never, context));
+}
+
+function isHeavy<Services>(
+  { cost }: AnyOperation<Services>,
+  raw: Readonly<Record<string, unknown>>,
+  services: Services,
+): boolean {
+  return (typeof cost === 'function' ? cost(raw, services) : cost) === 'heavy';
+}
+
+/** An enrolment may ask for the token itself: it is part of what the device proves. */
+function takesToken<Services>({ access, input }: AnyOperation<Services>): boolean {
+  return access === 'enrolment' && 'token' in input.shape;
+}
+
+async function callerOf<Services>(access: Access, request: CallRequest, gate: Gate<Services>): Promise<Caller | null> {
+  if (request.caller) return request.caller;
+  if (access === 'public') return null;
+  if (!request.bearer)
+    throw new MeshError('unauthenticated', 'Send a token in the header Authorization: Bearer <token>.');
+  return gate.authenticate(request.bearer, request.origin);
+}
+
+/** Looks at nothing but which arguments are there: whoever lacks the edition need not get the request right first. */
+function requireEdition<Services>(
+  { edition: needed, proWhen, title }: AnyOperation<Services>,
+  raw: Readonly<Record<string, unknown>>,
+  edition: Edition,
+): void {
+  if (edition === 'pro' || !(needed === 'pro' || proWhen?.(raw))) return;
+  throw new MeshError('edition_required', `${title} is part of the Pro edition. Set MESH_EDITION=pro.`);
+}
+
+async function resolveWorkspace<Services>(
+  operation: AnyOperation<Services>,
+  request: CallRequest,
+  caller: Caller | null,
+  gate: Gate<Services>,
+): Promise<{ raw: Readonly<Record<string, unknown>>; workspace: string }> {
+  if (operation.workspace === 'none') return { raw: request.raw, workspace: SYSTEM_WORKSPACE };
+  if (operation.workspace === 'any') return { raw: request.raw, workspace: someWorkspace(operation.access, caller) };
+  const { workspace_id: named, ...raw } = request.raw;
+  if (named !== undefined && typeof named !== 'string') {
+    throw new MeshError('invalid_input', 'workspace_id must be a string.', {
+      errors: [{ pointer: '/workspace_id', detail: 'Must be the id of a workspace.' }],
+    });
+  }
+  const hints = new Set([...request.workspaceHints, named].filter((hint): hint is string => Boolean(hint)));
+  const own = caller?.workspaces ?? [];
+  const ids = new Set<string>();
+  for (const hint of hints) ids.add(await ownWorkspace(hint, own, gate));
+  if (ids.size === 0 && own !== 'all' && own.length === 1) return { raw, workspace: own[0] ?? '' };
+  if (ids.size === 0 && operation.workspaceOf) {
+    const found = await operation.workspaceOf(raw, gate.services);
+    // What is elsewhere or nowhere is looked for where it is not: both are answered by the same work.
+    const isOwn = found !== undefined && (own === 'all' || own.includes(found));
+    return { raw, workspace: isOwn ? found : someWorkspace(operation.access, caller) };
+  }
+  if (ids.size === 0 && operation.orInstallation && own === 'all') return { raw, workspace: SYSTEM_WORKSPACE };
+  if (ids.size === 0) {
+    throw new MeshError('invalid_input', 'Name a workspace: send the header X-Workspace-Id.', {
+      errors: [
+        { pointer: '/workspace_id', detail: 'Required: your token is good for more than one workspace, or for none.' },
+      ],
+    });
+  }
+  if (ids.size > 1) {
+    throw new MeshError('invalid_input', 'The path, X-Workspace-Id and workspace_id name different workspaces.', {
+      errors: [{ pointer: '/workspace_id', detail: 'Name one workspace.' }],
+    });
+  }
+  const [workspace = ''] = ids;
+  return { raw, workspace };
+}
+
+/** The id behind a name. Each name is refused on its own and in its own words, so that it tells nothing of others' workspaces. */
+async function ownWorkspace<Services>(name: string, own: Caller['workspaces'], gate: Gate<Services>): Promise<string> {
+  const id = await gate.workspaceId(name);
+  if (id !== undefined && (own === 'all' || own.includes(id))) return id;
+  throw new MeshError('not_found', `There is no workspace ${name} that you are a member of.`);
+}
+
+/**
+ * Whether a caller that an operation let in would be let in again, for what goes on after the request.
+ *
+ * @throws MeshError as `invoke` does
+ */
+export async function requireStillAllowed<Services>(
+  operation: AnyOperation<Services>,
+  caller: Caller,
+  workspace: string,
+  gate: Gate<Services>,
+): Promise<void> {
+  await ownWorkspace(workspace, caller.workspaces, gate);
+  requireAccess(operation, caller, workspace);
+}
+
+/** The first of the caller's workspaces in which it has access; else the first of all, where it is refused. */
+function someWorkspace(access: Access, caller: Caller | null): string {
+  if (!caller || caller.workspaces === 'all') return SYSTEM_WORKSPACE;
+  const [first = SYSTEM_WORKSPACE] = caller.workspaces;
+  return caller.workspaces.find((workspace) => mayAccess(access, caller, workspace)) ?? first;
+}
+
+function requireAccess<Services>(
+  { access, name }: AnyOperation<Services>,
+  caller: Caller | null,
+  workspace: string,
+): void {
+  if (access === 'public') return;
+  if (!caller) throw new MeshError('unauthenticated', 'Send a token in the header Authorization: Bearer <token>.');
+  if (caller.mustChangePassword && name !== 'change_password' && name !== 'get_me') {
+    throw new MeshError('password_change_required', 'Change the password first: PUT /api/v1/users/me/password.');
+  }
+  if (mayAccess(access, caller, workspace)) return;
+  throw new MeshError('forbidden', forbiddenDetail(access), { scope: access });
+}
+
+/** Whether a caller may use an operation with this access in this workspace; also decides which tools it is shown. */
+export function mayAccess(access: Access, caller: Caller, workspace: string): boolean {
+  switch (access) {
+    case 'public':
+    case 'authenticated':
+      return true;
+    case 'person':
+      return caller.kind === 'user';
+    case 'device':
+    case 'enrolment':
+    case 'agent':
+      return caller.kind === access;
+    default:
+      return caller.scopesIn(workspace).has(access);
+  }
+}
+
+function forbiddenDetail(access: Access): string {
+  switch (access) {
+    case 'person':
+      return 'Only a signed-in person may do this: log in with a password.';
+    case 'device':
+      return 'Only a device may do this, with its device token.';
+    case 'enrolment':
+      return 'Only a join token or a delegate token is accepted here.';
+    case 'agent':
+      return 'Only an agent may do this, with its agent token.';
+    default:
+      return (PERSON_ONLY_SCOPES as ReadonlySet<Access>).has(access)
+        ? `This needs a signed-in person with the scope ${access}; no agent or token has it.`
+        : `This needs the scope ${access}, which you do not hold here.`;
+  }
+}
+
+function parseInput<Services>(operation: AnyOperation<Services>, raw: Readonly<Record<string, unknown>>): unknown {
+  const parsed = operation.input.safeParse(operation.spellings ? spelled(operation, raw) : raw, PLAINLY);
+  if (parsed.success) return parsed.data;
+  const errors = fieldErrorsOf(parsed.error);
+  throw invalidInput(errors, sentenceOf(errors));
+}
+
+/** A field that comes under two names is left under both, and so refused. */
+function spelled<Services>(operation: AnyOperation<Services>, raw: Readonly<Record<string, unknown>>) {
+  return Object.fromEntries(
+    Object.entries(raw).map(([name, value]) => {
+      const field = fieldOf(operation, name);
+      return [Object.hasOwn(raw, field) ? name : field, value];
+    }),
+  );
+}
+
+const FROM_STORE: Readonly<Record<StoreErrorCode, (subject: string) => MeshError>> = {
+  conflict: (subject) => new MeshError('conflict', `${subject} was changed by someone else: read it again and retry.`),
+  already_exists: (subject) => new MeshError('conflict', `${subject} exists already: choose another name.`),
+  unique: (subject) => new MeshError('conflict', `${subject} is in use already.`),
+  not_found: (subject) => new MeshError('not_found', `There is no ${subject}.`),
+  compacted: (subject) => new MeshError('expired', `${subject} is older than what is kept.`),
+  too_large: (subject) =>
+    new MeshError('payload_too_large', `${subject} is too large to store: at most 8 KB compressed.`),
+  unavailable: () => new MeshError('unavailable', 'The store does not answer. Nothing was written; try again.'),
+};
+
+function fromStore(error: StoreError): MeshError {
+  return FROM_STORE[error.code](error.subject);
+}

@@ -1,0 +1,81 @@
+import type { Caller } from '../base/caller.ts';
+import type { MeshError, ProblemCode } from '../base/errors.ts';
+import { SYSTEM_WORKSPACE } from '../base/ids.ts';
+import { plainAddress } from '../base/origin.ts';
+import type { SecurityEvent } from '../base/ports.ts';
+import type { WorkspaceDirectory } from '../identity/workspace-directory.ts';
+import type { Services } from '../workflow/services.ts';
+import type { CallRequest } from './invoke.ts';
+
+/** Refusals that say something about access; wrong input and conflicts are no security events. */
+const COUNTED: ReadonlySet<ProblemCode> = new Set<ProblemCode>([
+  'unauthenticated',
+  'forbidden',
+  'password_change_required',
+  'rate_limited',
+]);
+
+/** Different refusals kept between two flushes; more are added up as one. */
+const MAX_COUNTED = 1_000;
+
+interface Refusal {
+  readonly workspace: string;
+  readonly event: SecurityEvent;
+  readonly from: number;
+  count: number;
+}
+
+/** Counts refused calls by source, caller, operation and code, so that a flood leaves a handful of audit entries. */
+export interface RefusalLog {
+  count(operation: string, error: MeshError, request: CallRequest, caller: Caller | null): void;
+  flush(): Promise<void>;
+}
+
+export function buildRefusalLog(
+  { store, clock, log }: Pick<Services, 'store' | 'clock' | 'log'>,
+  directory: Pick<WorkspaceDirectory, 'find'>,
+): RefusalLog {
+  let counted = new Map<string, Refusal>();
+
+  return {
+    count(operation, { code }, { origin: from }, caller) {
+      if (!COUNTED.has(code)) return;
+      // A failed login is recorded on its own, with the account it was for.
+      if (operation === 'log_in' && code !== 'rate_limited') return;
+      const origin = plainAddress(from);
+      const actor = caller?.subject ?? 'anonymous';
+      const workspace =
+        caller && caller.workspaces !== 'all' ? (caller.workspaces[0] ?? SYSTEM_WORKSPACE) : SYSTEM_WORKSPACE;
+      const full = counted.size >= MAX_COUNTED;
+      const key = full ? 'more' : [workspace, origin, actor, operation, code].join(' ');
+      const known = counted.get(key);
+      if (known) {
+        known.count += 1;
+        return;
+      }
+      const event: SecurityEvent = full
+        ? { type: 'refused', actor: 'anonymous', result: 'refused', detail: { operation: 'more' } }
+        : { type: 'refused', actor, result: 'refused', origin, detail: { operation, code } };
+      counted.set(key, { workspace: full ? SYSTEM_WORKSPACE : workspace, event, from: clock.now(), count: 1 });
+    },
+
+    async flush() {
+      if (counted.size === 0) return;
+      const batch = counted;
+      counted = new Map();
+      const until = clock.now();
+      for (const [workspace, refusals] of Map.groupBy(batch.values(), (refusal) => refusal.workspace)) {
+        const known = workspace === SYSTEM_WORKSPACE || (await directory.find(workspace)) !== undefined;
+        const events = refusals.map(({ event, from, count }) => ({
+          ...event,
+          detail: { ...event.detail, count, seconds: Math.ceil((until - from) / 1_000) },
+        }));
+        try {
+          await store.record(known ? workspace : SYSTEM_WORKSPACE, events);
+        } catch (error) {
+          log.error({ err: error, events: events.length }, 'refusals could not be written to the audit log');
+        }
+      }
+    },
+  };
+}

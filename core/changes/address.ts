@@ -1,0 +1,68 @@
+import { parseAddress, parseCidr } from '../model/cidr.ts';
+import { ONLINE_MS } from '../model/liveness.ts';
+import type { NetworkState } from '../state/state.ts';
+import type { Resting } from './rest.ts';
+
+/**
+ * A freed address rests until its last neighbours have seen it go: the answer to a heartbeat names the newest graph, and
+ * who has not sent one for as long counts as offline and begins with a whole graph. Twice that, for what is on its way.
+ */
+export const ADDRESS_REST_MS = 2 * ONLINE_MS;
+
+/** The IPv4 block of a network as numbers; undefined when the text is no IPv4 CIDR. */
+function hostRange(cidr: string): { readonly first: number; readonly last: number } | undefined {
+  const range = parseCidr(cidr);
+  if (range?.family !== 4) return undefined;
+  // The network and the broadcast address name no host.
+  return { first: Number(range.from) + 1, last: Number(range.to) - 1 };
+}
+
+export function hostCount(cidr: string): number {
+  const range = hostRange(cidr);
+  return range ? Math.max(0, range.last - range.first + 1) : 0;
+}
+
+export function isHostOf(cidr: string, address: string): boolean {
+  const range = hostRange(cidr);
+  const value = addressNumber(address);
+  return range !== undefined && value !== undefined && range.first <= value && value <= range.last;
+}
+
+/**
+ * The address that a peer gets: the lowest of the block that neither is held nor rests, or else the one that has rested
+ * longest. Undefined only when peers hold them all.
+ */
+export function nextAddress(
+  cidr: string,
+  held: ReadonlySet<string>,
+  resting: Resting,
+  now: number,
+): string | undefined {
+  const range = hostRange(cidr);
+  if (!range) return undefined;
+  let longest: { readonly address: string; readonly until: number } | undefined;
+  for (let value = range.first; value <= range.last; value += 1) {
+    const address = formatAddress(value);
+    if (held.has(address)) continue;
+    const until = resting.get(address)?.until ?? now;
+    if (until <= now) return address;
+    if (longest === undefined || until < longest.until) longest = { address, until };
+  }
+  return longest?.address;
+}
+
+/** Every overlay address that a peer of the workspace holds. */
+export function heldAddresses(state: NetworkState): Set<string> {
+  const held = new Set<string>();
+  for (const { status } of state.peers.values()) if (status.address !== null) held.add(status.address);
+  return held;
+}
+
+function addressNumber(address: string): number | undefined {
+  const parsed = parseAddress(address);
+  return parsed?.family === 4 ? Number(parsed.from) : undefined;
+}
+
+function formatAddress(value: number): string {
+  return [24, 16, 8, 0].map((shift) => (value >>> shift) & 255).join('.');
+}

@@ -1,0 +1,306 @@
+import { invalidInput, MeshError } from '../base/errors.ts';
+import { newId } from '../base/ids.ts';
+import type { Change, Op } from '../base/ports.ts';
+import { draftOf, type RecordDraft, type StoredRecord } from '../base/record.ts';
+import { formatInstant, parseInstant } from '../base/time.ts';
+import { requireRevision } from '../call/expecting.ts';
+import { findRecord, lookUp } from '../model/find.ts';
+import { peerIdsOf, withPeerIds } from '../model/peer-lists.ts';
+import type { PolicySpec } from '../model/policy.ts';
+import { RESERVED_LABEL_PREFIX } from '../model/presets.ts';
+import { NAME_PATTERN, type NetworkSpec, normalizeName, type PeerRecord } from '../model/resources.ts';
+import { sameValue } from '../model/value.ts';
+import { findPeer } from '../state/find-peer.ts';
+import { afterCommit, type NetworkState } from '../state/state.ts';
+import { ADDRESS_REST_MS, heldAddresses, nextAddress } from './address.ts';
+import { type ChangeOutcome, checkNetworks, checkReferences, type Planned, unknownNetwork } from './change-checks.ts';
+import { type Resting, restDraft } from './rest.ts';
+
+/**
+ * A typed change of the network, the one form in which policy writes, applied YAML, plans and workflows speak.
+ * Labels and the network of a peer decide access, so their change is a change like any other (DESIGN 5.1). `revision` is
+ * the version of the record that its author has seen: another one is a conflict.
+ */
+export type NetworkChange =
+  | {
+      readonly action: 'create' | 'update';
+      readonly resource: 'MeshPolicy';
+      readonly name: string;
+      readonly spec: PolicySpec;
+      readonly labels?: Readonly<Record<string, string>>;
+      readonly annotations?: Readonly<Record<string, string>>;
+      readonly revision?: number;
+    }
+  | {
+      readonly action: 'create' | 'update';
+      readonly resource: 'MeshNetwork';
+      readonly name: string;
+      readonly spec: NetworkSpec;
+      readonly labels?: Readonly<Record<string, string>>;
+      readonly annotations?: Readonly<Record<string, string>>;
+      readonly revision?: number;
+    }
+  | {
+      readonly action: 'update';
+      readonly resource: 'MeshPeer';
+      readonly name: string;
+      readonly labels?: Readonly<Record<string, string>>;
+      readonly network?: string;
+      readonly revision?: number;
+    }
+  | {
+      readonly action: 'delete';
+      readonly resource: 'MeshPolicy' | 'MeshNetwork';
+      readonly name: string;
+      readonly revision?: number;
+    };
+
+type WriteChange = Extract<NetworkChange, { spec: unknown }>;
+type PeerChange = Extract<NetworkChange, { resource: 'MeshPeer' }>;
+
+export interface ChangePlan {
+  /** Each op carries the revision it was planned on; committed together or not at all. */
+  readonly ops: readonly Op[];
+  /** The state that the ops lead to, at the next revision. */
+  readonly after: NetworkState;
+  /** The changes as they are kept for later: with the ids of the peers that they list, so that nobody else gets a name. */
+  readonly changes: readonly NetworkChange[];
+  /** What becomes of each change, in their order. */
+  readonly outcomes: readonly { readonly outcome: ChangeOutcome; readonly name: string }[];
+}
+
+/**
+ * Turns changes into one batch of writes, or refuses them all. The changes are seen together: a policy may name a network
+ * that the same batch creates.
+ *
+ * @throws MeshError `not_found`, `conflict` or `invalid_input` with a pointer `/changes/<index>/…`.
+ */
+export function planChanges(
+  state: NetworkState,
+  given: readonly NetworkChange[],
+  now: number,
+  resting: Resting = new Map(),
+): ChangePlan {
+  const changes = given.map((change, index) => withIds(change, index, state));
+  const planned = changes.map((change, index) => planOne(state, change, index, now));
+  refuseDoubles(planned);
+  let after = stateAfter(state, planned);
+  const moves = planMoves(state, after, planned, now, resting);
+  after = stateAfter(state, planned);
+  checkNetworks(after, planned);
+  checkReferences(state, after, planned);
+  return {
+    ops: [...planned.flatMap(({ op }) => (op ? [op] : [])), ...moves],
+    after,
+    changes,
+    outcomes: planned.map(({ outcome, name }) => ({ outcome, name })),
+  };
+}
+
+function withIds(change: NetworkChange, index: number, { peers }: NetworkState): NetworkChange {
+  if (change.action === 'delete' || change.resource !== 'MeshPolicy') return change;
+  const spec = withPeerIds(change.spec, peerIdsOf(peers), `/changes/${index}/spec`);
+  return spec === change.spec ? change : { ...change, spec };
+}
+
+function planOne(state: NetworkState, change: NetworkChange, index: number, now: number): Planned {
+  switch (change.action) {
+    case 'delete':
+      return planDelete(state, change, index);
+    case 'create':
+      return planCreate(state, change, index, now);
+    case 'update':
+      return change.resource === 'MeshPeer'
+        ? planPeerUpdate(state, change, index)
+        : planUpdate(state, change, index, now);
+    default:
+      return change satisfies never;
+  }
+}
+
+const WORD = { MeshPolicy: 'policy', MeshNetwork: 'network', MeshPeer: 'peer' } as const;
+
+function recordsOf(state: NetworkState, resource: NetworkChange['resource']): ReadonlyMap<string, StoredRecord> {
+  switch (resource) {
+    case 'MeshPolicy':
+      return state.policies;
+    case 'MeshNetwork':
+      return state.networks;
+    case 'MeshPeer':
+      return state.peers;
+    default:
+      return resource satisfies never;
+  }
+}
+
+function planCreate(state: NetworkState, change: WriteChange, index: number, now: number): Planned {
+  const { resource } = change;
+  const name = normalizeName(change.name);
+  if (!NAME_PATTERN.test(name)) {
+    throw invalidInput([
+      { pointer: `/changes/${index}/name`, detail: 'A name is 1 to 63 letters, digits, ".", "_" or "-".' },
+    ]);
+  }
+  if (lookUp(recordsOf(state, resource), name)) {
+    throw new MeshError('conflict', `A ${WORD[resource]} ${name} exists already: update it, or choose another name.`);
+  }
+  const draft: RecordDraft = {
+    kind: resource,
+    name,
+    uid: newId(resource === 'MeshPolicy' ? 'pol' : 'net'),
+    labels: labelsOf(change.labels ?? {}, {}, index),
+    annotations: change.annotations ?? {},
+    spec: specOf(change, index, now),
+    status: {},
+    unique: [],
+  };
+  const next = { ...draft, workspace: state.workspace, createdAt: now, generation: 1, revision: state.revision + 1 };
+  return { index, resource, name, outcome: 'created', op: { op: 'create', record: draft }, next };
+}
+
+function planUpdate(state: NetworkState, change: WriteChange, index: number, now: number): Planned {
+  const { resource } = change;
+  const before = expected(findRecord(recordsOf(state, resource), WORD[resource], change.name), change);
+  return updated(state, index, resource, before, {
+    ...draftOf(before),
+    spec: specOf(change, index, now, before),
+    ...(change.labels && { labels: labelsOf(change.labels, before.labels, index) }),
+    ...(change.annotations && { annotations: change.annotations }),
+  });
+}
+
+function planPeerUpdate(state: NetworkState, change: PeerChange, index: number): Planned {
+  const before = expected(findPeer(state, change.name), change);
+  return updated(state, index, 'MeshPeer', before, {
+    ...draftOf(before),
+    ...(change.labels && { labels: labelsOf(change.labels, before.labels, index) }),
+    ...(change.network !== undefined && { spec: { ...before.spec, network: change.network } }),
+  });
+}
+
+function planDelete(state: NetworkState, change: Extract<NetworkChange, { action: 'delete' }>, index: number): Planned {
+  const { resource, name } = change;
+  const before = expected(findRecord(recordsOf(state, resource), WORD[resource], name), change);
+  const op: Op = { op: 'delete', key: { kind: resource, name: before.name }, revision: before.revision };
+  return { index, resource, name: before.name, outcome: 'deleted', op, before };
+}
+
+/** @throws MeshError `conflict` for a record that is not at the revision that the change names */
+function expected<R extends StoredRecord>(record: R, { revision }: NetworkChange): R {
+  if (revision !== undefined) requireRevision(record, revision);
+  return record;
+}
+
+function updated(
+  state: NetworkState,
+  index: number,
+  resource: NetworkChange['resource'],
+  before: StoredRecord,
+  record: RecordDraft,
+): Planned {
+  if (sameValue(record, draftOf(before))) return { index, resource, name: before.name, outcome: 'unchanged' };
+  return {
+    index,
+    resource,
+    name: before.name,
+    outcome: 'updated',
+    op: { op: 'update', record, revision: before.revision },
+    before,
+    next: nextOf(state, before, record),
+  };
+}
+
+function nextOf(state: NetworkState, before: StoredRecord, record: RecordDraft): StoredRecord {
+  const { workspace, createdAt } = before;
+  const same = sameValue(record.spec, before.spec) && sameValue(record.labels, before.labels);
+  const generation = before.generation + (same ? 0 : 1);
+  return { ...record, workspace, createdAt, generation, revision: state.revision + 1 };
+}
+
+/** A policy that has ended may stay as it is, but none is written that ends in the past. */
+function specOf(change: WriteChange, index: number, now: number, before?: StoredRecord): unknown {
+  if (change.resource !== 'MeshPolicy' || change.spec.expiresAt === undefined) return change.spec;
+  const spec = { ...change.spec, expiresAt: formatInstant(parseInstant(change.spec.expiresAt)) };
+  if (parseInstant(spec.expiresAt) <= now && !sameValue(spec, before?.spec)) {
+    throw invalidInput([
+      { pointer: `/changes/${index}/spec/expiresAt`, detail: 'expiresAt has passed: name a time that is to come.' },
+    ]);
+  }
+  return spec;
+}
+
+/** Labels that the control plane sets stay as they are; nobody else writes them. */
+function labelsOf(
+  asked: Readonly<Record<string, string>>,
+  held: Readonly<Record<string, string>>,
+  index: number,
+): Record<string, string> {
+  const reserved = ([key]: readonly [string, string]) => key.startsWith(RESERVED_LABEL_PREFIX);
+  const wrong = Object.entries(asked).find((entry) => reserved(entry) && held[entry[0]] !== entry[1]);
+  if (wrong) {
+    const detail = `Labels that begin with ${RESERVED_LABEL_PREFIX} are set by the control plane alone.`;
+    throw invalidInput([{ pointer: `/changes/${index}/labels/${wrong[0].replaceAll('/', '~1')}`, detail }], detail);
+  }
+  const own = Object.entries(asked).filter((entry) => !reserved(entry));
+  return Object.fromEntries([...own, ...Object.entries(held).filter(reserved)]);
+}
+
+function refuseDoubles(planned: readonly Planned[]): void {
+  const seen = new Set<string>();
+  for (const { resource, name, index } of planned) {
+    const key = `${resource}/${name.toLowerCase()}`;
+    if (seen.has(key)) {
+      throw invalidInput([
+        { pointer: `/changes/${index}/name`, detail: `The ${WORD[resource]} ${name} is named twice: say it once.` },
+      ]);
+    }
+    seen.add(key);
+  }
+}
+
+function stateAfter(state: NetworkState, planned: readonly Planned[]): NetworkState {
+  const changes = planned.flatMap(({ before, next }): Change[] => {
+    if (next) return [{ type: before ? 'updated' : 'created', record: next, ...(before && { before }) }];
+    return before ? [{ type: 'deleted', record: before, before }] : [];
+  });
+  return afterCommit(state, { revision: state.revision + (changes.length > 0 ? 1 : 0), changes });
+}
+
+/** A peer that changes its network gets an address there, and its old one rests. */
+function planMoves(
+  state: NetworkState,
+  after: NetworkState,
+  planned: readonly Planned[],
+  now: number,
+  resting: Resting,
+): Op[] {
+  const ops: Op[] = [];
+  let held: Set<string> | undefined;
+  for (const plan of planned) {
+    if (plan.resource !== 'MeshPeer' || plan.op?.op !== 'update') continue;
+    const before = plan.before as PeerRecord;
+    const draft = plan.op.record as RecordDraft<PeerRecord['spec'], PeerRecord['status']>;
+    if (draft.spec.network === before.spec.network) continue;
+    const network = after.networks.get(draft.spec.network);
+    if (!network) throw unknownNetwork(`/changes/${plan.index}/network`, draft.spec.network, after);
+    if (before.status.address === null) continue;
+    // Most changes move nobody: who holds which address is looked at only for one that does.
+    held ??= heldAddresses(after);
+    const address = nextAddress(network.spec.cidr, held, resting, now);
+    if (address === undefined) {
+      throw new MeshError('conflict', `The network ${network.name} has no free address for ${plan.name}.`);
+    }
+    held.add(address);
+    const rested = resting.get(address);
+    if (rested) ops.push({ op: 'delete', key: { kind: 'AddressRest', name: address }, revision: rested.revision });
+    ops.push({ op: 'create', record: restDraft(before.status.address, now + ADDRESS_REST_MS) });
+    const record = {
+      ...draft,
+      status: { ...draft.status, address },
+      unique: [...draft.unique.filter((value) => !value.startsWith('ip:')), `ip:${address}`],
+    };
+    plan.op = { op: 'update', record, revision: before.revision };
+    plan.next = nextOf(state, before, record);
+  }
+  return ops;
+}

@@ -1,0 +1,134 @@
+import { parseDuration } from '../base/duration.ts';
+import { invalidInput } from '../base/errors.ts';
+import type { CallContext } from '../base/operation.ts';
+import { YamlError } from '../base/ports.ts';
+import { formatInstant } from '../base/time.ts';
+import type { PolicySpec } from '../model/policy.ts';
+import type { NetworkSpec } from '../model/resources.ts';
+import { workspaceById } from '../model/workspaces.ts';
+import type { Services } from '../workflow/services.ts';
+import type { NetworkChange } from './changes.ts';
+import { changesOf } from './manifest.ts';
+
+type Context = CallContext<Pick<Services, 'store' | 'clock' | 'states' | 'yaml'>>;
+
+/** A resource as a request gives it: as fields, as a custom resource object, or as YAML text. */
+export interface ResourceInput<Spec> {
+  readonly name?: string | undefined;
+  readonly labels?: Readonly<Record<string, string>> | undefined;
+  readonly annotations?: Readonly<Record<string, string>> | undefined;
+  readonly spec?: Spec | undefined;
+  /** Instead of `spec.expiresAt`, counted from now. */
+  readonly ttl?: string | undefined;
+  readonly apiVersion?: unknown;
+  readonly kind?: unknown;
+  readonly metadata?: unknown;
+  readonly status?: unknown;
+  readonly manifest?: string | undefined;
+}
+
+type WriteChange = Extract<NetworkChange, { spec: unknown }>;
+
+/**
+ * The change that a create or put asks for.
+ *
+ * @param id of the record that a put replaces; undefined for a creation.
+ * @throws MeshError `invalid_input` naming the field.
+ */
+export async function resourceChange(
+  context: Context,
+  resource: WriteChange['resource'],
+  input: ResourceInput<PolicySpec | NetworkSpec>,
+  id?: string,
+): Promise<WriteChange> {
+  const { clock } = context.services;
+  const given = await givenResource(context, resource, input);
+  if (id === undefined && given.name === undefined) throw missing('/name');
+  if (id !== undefined && given.name !== undefined) await sameRecord(context, resource, id, given.name);
+  const spec = withTtl(given.spec, input.ttl, clock.now());
+  const { labels, annotations } = given;
+  return {
+    action: id === undefined ? 'create' : 'update',
+    resource,
+    name: id ?? given.name ?? '',
+    spec,
+    ...(labels && { labels }),
+    ...(annotations && { annotations }),
+  } as WriteChange;
+}
+
+/** The documents of a YAML text. @throws MeshError `invalid_input` with the line */
+export function readYaml({ yaml }: Pick<Services, 'yaml'>, text: string): unknown[] {
+  try {
+    return yaml.parse(text);
+  } catch (error) {
+    if (!(error instanceof YamlError)) throw error;
+    throw invalidInput([{ pointer: '', detail: error.message }], `The text is no YAML that is read: ${error.message}`);
+  }
+}
+
+interface Given {
+  readonly name: string | undefined;
+  readonly labels: Readonly<Record<string, string>> | undefined;
+  readonly annotations: Readonly<Record<string, string>> | undefined;
+  readonly spec: PolicySpec | NetworkSpec;
+}
+
+async function givenResource(
+  context: Context,
+  resource: WriteChange['resource'],
+  input: ResourceInput<PolicySpec | NetworkSpec>,
+): Promise<Given> {
+  const { manifest, name, labels, annotations, spec, apiVersion, kind, metadata, status } = input;
+  if (manifest === undefined && apiVersion === undefined && kind === undefined && metadata === undefined) {
+    if (spec === undefined) throw missing('/spec');
+    return { name, labels, annotations, spec };
+  }
+  const documents =
+    manifest === undefined
+      ? [{ apiVersion, kind, metadata, spec, ...(status !== undefined && { status }) }]
+      : readYaml(context.services, manifest);
+  if (documents.length !== 1) {
+    throw invalidInput([{ pointer: '', detail: 'One document is accepted here: send several to /api/v1/apply.' }]);
+  }
+  const { services, workspace } = context;
+  const state = await services.states.current(workspace);
+  const [change] = changesOf(documents, state, (await workspaceById(services, workspace)).spec.namespace, () => '');
+  if (change?.resource !== resource || !('spec' in change)) {
+    throw invalidInput([{ pointer: '/kind', detail: `A ${resource} is accepted here.` }]);
+  }
+  return { name: change.name, labels: change.labels, annotations: change.annotations, spec: change.spec };
+}
+
+async function sameRecord(
+  { services, workspace }: Context,
+  resource: WriteChange['resource'],
+  id: string,
+  name: string,
+): Promise<void> {
+  const state = await services.states.current(workspace);
+  const records = resource === 'MeshPolicy' ? state.policies : state.networks;
+  const stored = [...records.values()].find((record) => record.uid === id)?.name ?? id;
+  if (stored.toLowerCase() === name.replaceAll(' ', '-').toLowerCase()) return;
+  const detail = `The path names ${stored} and the body ${name}: a record keeps its name.`;
+  throw invalidInput([{ pointer: '/name', detail }], detail);
+}
+
+function withTtl<Spec extends PolicySpec | NetworkSpec>(spec: Spec, ttl: string | undefined, now: number): Spec {
+  if (ttl === undefined) return spec;
+  const ms = parseDuration(ttl);
+  if (ms === undefined) {
+    throw invalidInput([{ pointer: '/ttl', detail: 'ttl is a duration such as 90s, 2h or 1h30m.' }]);
+  }
+  if ('expiresAt' in spec && spec.expiresAt !== undefined) {
+    throw invalidInput([{ pointer: '/ttl', detail: 'Send either ttl or spec.expiresAt.' }]);
+  }
+  return { ...spec, expiresAt: formatInstant(Math.min(now + ms, MAX_INSTANT)) };
+}
+
+/** The last instant that ISO 8601 writes with four digits of a year. */
+const MAX_INSTANT = 253_402_300_799_999;
+
+function missing(pointer: string) {
+  return invalidInput([{ pointer, detail: 'Required.' }], `${pointer} is required.`);
+}

@@ -1,0 +1,153 @@
+import type { NetworkState } from '../state/state.ts';
+import { namesOf } from '../state/terms.ts';
+import type { Effect, EffectGroup, OutsideEffect } from './effect.ts';
+import { type PortSpan, shortSpanText, spanText } from './port-spans.ts';
+
+/** Connections that open or close alike, in words: names and labels in them are data and not escaped. */
+export interface EffectText {
+  readonly from: string;
+  readonly to: string;
+  readonly ports: string;
+  /** The same with what is left of almost everything. */
+  readonly shortPorts: string;
+  /** Ordered pairs of peers, or of a peer and a term of addresses. */
+  readonly pairs: number;
+  /** One of them. */
+  readonly example: readonly [src: string, dst: string];
+}
+
+export interface EffectTexts {
+  /** The largest first, addresses outside of the network last. */
+  readonly rows: readonly EffectText[];
+  readonly omittedRows: number;
+  readonly omittedPairs: number;
+}
+
+/** One side of an effect by kinds of peers, at most `limit` rows whatever the size of the network. */
+export function effectTexts(
+  { groups, outside = [] }: Pick<Effect, 'groups' | 'outside'>,
+  side: 'opened' | 'closed',
+  state: NetworkState,
+  limit: number,
+): EffectTexts {
+  const merged = merge(
+    groups.filter((group) => group[side].length > 0),
+    side,
+  );
+  const byPairs = merged.toSorted((a, b) => b.pairs - a.pairs || (keyOf(a) < keyOf(b) ? -1 : 1));
+  const sorted = [...byPairs, ...outsideBlocks(outside, side)];
+  const rows = sorted.slice(0, limit).map(({ src, dst, ports, spans, pairs, addresses }): EffectText => {
+    const from = addresses === 'src' ? listed(src) : describe(src, dst, state);
+    const to = addresses === 'dst' ? listed(dst) : describe(dst, src, state);
+    return { from, to, ports, shortPorts: shortSpanText(spans), pairs, example: exampleOf(src, dst) };
+  });
+  const left = sorted.slice(limit);
+  return { rows, omittedRows: left.length, omittedPairs: left.reduce((sum, { pairs }) => sum + pairs, 0) };
+}
+
+interface Block {
+  readonly src: readonly string[];
+  readonly dst: readonly string[];
+  readonly ports: string;
+  readonly spans: readonly PortSpan[];
+  readonly pairs: number;
+  /** The side that is addresses outside of the network and no peers. */
+  readonly addresses?: 'src' | 'dst';
+}
+
+function outsideBlocks(outside: readonly OutsideEffect[], of: 'opened' | 'closed'): Block[] {
+  return outside
+    .filter((group) => group[of].length > 0)
+    .map(({ side, names, peers, [of]: spans }): Block => {
+      const [src, dst] = side === 'src' ? [names, peers] : [peers, names];
+      return { src, dst, ports: spanText(spans), spans, pairs: names.length * peers.length, addresses: side };
+    })
+    .toSorted((a, b) => b.pairs - a.pairs || (keyOf(a) < keyOf(b) ? -1 : 1));
+}
+
+/** Groups of one source become one, then those with the same targets: few rows say what many groups do. */
+function merge(groups: readonly EffectGroup[], side: 'opened' | 'closed'): Block[] {
+  const bySource = new Map<string, Omit<Block, 'dst' | 'pairs'> & { dst: (readonly string[])[]; pairs: number }>();
+  const portsOf = once(spanText);
+  const keysOf = once(setKey);
+  for (const { src, dst, pairs, [side]: spans } of groups) {
+    const ports = portsOf(spans);
+    const key = `${keysOf(src)} ${ports}`;
+    const known = bySource.get(key);
+    if (known) {
+      known.dst.push(dst);
+      known.pairs += pairs;
+    } else bySource.set(key, { src, dst: [dst], ports, spans, pairs });
+  }
+  const byTarget = new Map<string, Omit<Block, 'src' | 'pairs'> & { src: (readonly string[])[]; pairs: number }>();
+  for (const { src, dst, ports, spans, pairs } of bySource.values()) {
+    const key = `${dst.map(keysOf).sort().join()} ${ports}`;
+    const known = byTarget.get(key);
+    if (known) {
+      known.src.push(src);
+      known.pairs += pairs;
+    } else byTarget.set(key, { src: [src], dst: dst.flat(), ports, spans, pairs });
+  }
+  return [...byTarget.values()].map((block) => ({ ...block, src: block.src.flat() }));
+}
+
+/** Groups share what they are made of, so a text of it is made once. */
+function once<K extends object>(textOf: (key: K) => string): (key: K) => string {
+  const known = new Map<K, string>();
+  return (key) => {
+    const text = known.get(key) ?? textOf(key);
+    known.set(key, text);
+    return text;
+  };
+}
+
+/** Groups of an effect are made of kinds of peers, which share no member. */
+function setKey(names: readonly string[]): string {
+  return `${names[0]}+${names.length}`;
+}
+
+function keyOf({ src, dst, ports }: Block): string {
+  return `${setKey(src)} ${setKey(dst)} ${ports}`;
+}
+
+const MAX_NAMES = 6;
+/** A set that lacks at most this many of a kind is that kind, except those. */
+const MAX_EXCEPT = 3;
+
+/** Who a set of peers is: everyone, the peers of a label, those but a few, or the first of their names. */
+function describe(names: readonly string[], other: readonly string[], state: NetworkState): string {
+  const [first = ''] = names;
+  if (names.length < 2) return first;
+  const members = new Set(names);
+  const all = namesOf('*', state);
+  const missing = all.filter((name) => !members.has(name));
+  if (all.length - missing.length === names.length) {
+    if (missing.length === 0) return `every peer (${all.length})`;
+    const others = new Set(other);
+    if (missing.every((name) => others.has(name)) && missing.length === others.size)
+      return `every other peer (${names.length})`;
+  }
+  for (const [key, value] of Object.entries(state.peers.get(first)?.labels ?? {}).sort()) {
+    const kind = namesOf(`${key}=${value}`, state);
+    const lacking = kind.filter((name) => !members.has(name));
+    if (kind.length - lacking.length !== names.length || lacking.length > MAX_EXCEPT) continue;
+    if (lacking.length === 0) return `${key}=${value} (${names.length} peers)`;
+    if (lacking.length < names.length) return `${key}=${value} (${names.length} peers) except ${lacking.join(', ')}`;
+  }
+  if (all.length - missing.length === names.length && missing.length <= MAX_EXCEPT && missing.length < names.length) {
+    return `every peer (${names.length}) except ${missing.join(', ')}`;
+  }
+  return listed(names.toSorted());
+}
+
+function listed(names: readonly string[]): string {
+  const shown = names.slice(0, MAX_NAMES).join(', ');
+  return names.length > MAX_NAMES ? `${shown} and ${names.length - MAX_NAMES} more` : shown;
+}
+
+function exampleOf(src: readonly string[], dst: readonly string[]): readonly [string, string] {
+  const [to = ''] = dst;
+  const from = src.find((name) => name !== to);
+  if (from !== undefined) return [from, to];
+  return [src[0] ?? '', dst[1] ?? to];
+}

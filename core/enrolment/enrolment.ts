@@ -1,0 +1,39 @@
+import type { Op } from '../base/ports.ts';
+import { isLive } from '../identity/delegation.ts';
+import { lookUpById } from '../model/find.ts';
+import { RESERVED_LABEL_PREFIX } from '../model/presets.ts';
+import { DEFAULT_NETWORK } from '../model/resources.ts';
+import { expiredToken, type TokenRecord } from '../model/token-record.ts';
+import type { NetworkState } from '../state/state.ts';
+
+/** What a join or delegate token makes of the device that spends it. */
+export interface Enrolment {
+  /** Labels come from the maker of the token, never from the node. */
+  readonly labels: Readonly<Record<string, string>>;
+  readonly network: string;
+  readonly agentRef?: string;
+  /** The agent whose join token it is. */
+  readonly delegatedBy?: string;
+  /** ISO 8601; the peer ends then. */
+  readonly expiresAt?: string;
+  /** Committed together with the peer, or nothing is. */
+  readonly ops: readonly Op[];
+  readonly agentToken?: string;
+}
+
+/**
+ * Labels that the control plane alone sets never come with a token, whoever made it. What comes with the token of an agent
+ * is bound to that agent and ends with it.
+ *
+ * @throws MeshError `unauthenticated` when the agent has ended
+ */
+export function joinEnrolment(state: NetworkState, { spec }: TokenRecord, now: number): Enrolment {
+  const own = Object.entries(spec.labels).filter(([key]) => !key.startsWith(RESERVED_LABEL_PREFIX));
+  const enrolment = { labels: Object.fromEntries(own), network: spec.network ?? DEFAULT_NETWORK };
+  if (spec.issuedBy === undefined) return { ...enrolment, ops: [] };
+  const agent = lookUpById(state.agents, spec.issuedBy);
+  if (!agent || !isLive(agent, now)) throw expiredToken();
+  // The end of the agent at the same moment wins.
+  const check: Op = { op: 'check', key: { kind: 'AgentIdentity', name: agent.name }, revision: agent.revision };
+  return { ...enrolment, delegatedBy: agent.name, expiresAt: agent.spec.expiresAt, ops: [check] };
+}

@@ -1,0 +1,50 @@
+import { invalidInput, MeshError } from '../base/errors.ts';
+import { isProofOf } from '../model/public-key.ts';
+import type { Services } from '../workflow/services.ts';
+
+/** A public key that a device wants to go by. */
+export interface KeyClaim {
+  readonly publicKey: string;
+  readonly proof?: string | undefined;
+}
+
+/**
+ * Whether the device shows that it holds the private key. `subject` is what it made the proof for besides the key: its join or
+ * delegate token, or, once it is registered, its id.
+ *
+ * @throws MeshError `invalid_input` for a proof that is wrong, or none where the installation asks for one.
+ */
+export function checkProof(
+  { keys, settings }: Pick<Services, 'keys' | 'settings'>,
+  { publicKey, proof }: KeyClaim,
+  subject: string,
+): boolean {
+  if (proof === undefined && settings.registrationProof === 'optional') return false;
+  if (proof !== undefined && isProofOf(proof, subject, publicKey, keys)) return true;
+  const detail =
+    'Send base64 of HMAC-SHA256(X25519(private key, controlKey), subject + publicKey); subject is the token that registers, ' +
+    'or the id of the device that rotates its key.';
+  const isMissing = 'This control plane asks for a proof of the private key.';
+  throw invalidInput(
+    [{ pointer: '/proof', detail }],
+    proof === undefined ? isMissing : 'The proof of the private key is wrong.',
+  );
+}
+
+/**
+ * Without a proof only a key is let in that nobody holds, in whatever workspace: else who knows a public key, and not its
+ * private one, could go by it.
+ *
+ * @throws MeshError `conflict`
+ */
+export async function requireUnheld(
+  { store, keys }: Pick<Services, 'store' | 'keys'>,
+  publicKey: string,
+): Promise<void> {
+  const isOurs = Buffer.from(keys.controlKey).toString('base64') === publicKey;
+  if (!isOurs && (await store.lookup(`pubkey:${publicKey}`)) === undefined) return;
+  throw new MeshError(
+    'conflict',
+    'This public key is registered already: send the proof that you hold its private key, or make a new key.',
+  );
+}

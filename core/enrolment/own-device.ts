@@ -1,0 +1,100 @@
+import { commitContext } from '../base/commit-context.ts';
+import { MeshError } from '../base/errors.ts';
+import type { CallContext } from '../base/operation.ts';
+import { draftOf } from '../base/record.ts';
+import { formatInstant } from '../base/time.ts';
+import { inTurn } from '../base/turn.ts';
+import { endsAhead, graphFor } from '../graph/graph-for.ts';
+import { lookUpById } from '../model/find.ts';
+import type { FullGraph } from '../model/graph.ts';
+import type { PeerRecord } from '../model/resources.ts';
+import { heardOf } from '../peers/presence.ts';
+import type { NetworkState } from '../state/state.ts';
+import { hasEnded } from '../views/peer-view.ts';
+import type { Services } from '../workflow/services.ts';
+import { renewToken } from './device-token.ts';
+import { checkProof, type KeyClaim, requireUnheld } from './key-proof.ts';
+
+type Context = CallContext<
+  Pick<Services, 'store' | 'clock' | 'states' | 'liveness' | 'settings' | 'nodeAccess' | 'keys'>
+>;
+
+/** The peer of the device that calls. @throws MeshError `not_found` once it is gone */
+export async function ownPeer({
+  services,
+  workspace,
+  caller,
+}: CallContext<Pick<Services, 'states' | 'clock'>>): Promise<{ peer: PeerRecord; state: NetworkState }> {
+  const state = await services.states.current(workspace);
+  const peer = lookUpById(state.peers, caller?.id ?? '');
+  if (!peer || hasEnded(peer, services.clock.now())) {
+    throw new MeshError('not_found', 'This device is no longer registered: register it again.');
+  }
+  return { peer, state };
+}
+
+/** The whole graph of the device that calls. @throws MeshError `peer_pending` before approval */
+export async function ownGraph(context: Context): Promise<FullGraph> {
+  const { services, workspace } = context;
+  const { peer, state } = await ownPeer(context);
+  const now = services.clock.now();
+  return graphFor(
+    state,
+    services.states.reachability(state, now),
+    peer,
+    {
+      epoch: services.nodeAccess.graphEpoch,
+      reason: 'requested',
+      relay: services.nodeAccess.relayGrant(workspace, peer.spec.publicKey, now),
+      stun: [services.settings.stunUrl],
+      checkpoint: null,
+    },
+    endsAhead(services.states, state, now),
+  );
+}
+
+/** A heartbeat by HTTP. Answers the version of the graph, so that a node knows whether it has missed one. */
+export async function heartbeat(context: Context): Promise<{ peer: PeerRecord; version: number; at: number }> {
+  const { services, workspace } = context;
+  const { peer } = await ownPeer(context);
+  const { reason: _, ...commit } = commitContext(context, '');
+  await heardOf(services, workspace, peer.uid, commit);
+  const { revision } = await services.states.current(workspace);
+  return { peer, version: revision, at: services.clock.now() };
+}
+
+/** Gives the device another key and another token; the old ones end with the commit. */
+export async function rotateKey(context: Context, claim: KeyClaim): Promise<{ peer: PeerRecord; deviceToken: string }> {
+  const { services, workspace, caller } = context;
+  const { publicKey } = claim;
+  const isProven = checkProof(services, claim, caller?.id ?? '');
+  return inTurn(services.store, workspace, async () => {
+    const { peer, state } = await ownPeer(context);
+    const holder = [...state.peers.values()].find(({ spec }) => spec.publicKey === publicKey);
+    if (holder && holder.uid !== peer.uid) {
+      throw new MeshError('conflict', 'This public key is registered already: make a new key.');
+    }
+    if (!isProven && !holder) await requireUnheld(services, publicKey);
+    const token = await renewToken(services.store, workspace, 'dev', {
+      name: peer.name,
+      owner: peer.uid,
+      createdBy: caller?.subject ?? '',
+    });
+    const unique = [...peer.unique.filter((value) => !value.startsWith('pubkey:')), `pubkey:${publicKey}`];
+    const { proven: _, ...status } = peer.status;
+    const record = {
+      ...draftOf(peer),
+      spec: { ...peer.spec, publicKey },
+      status: { ...status, ...(isProven && { proven: true }), keySince: formatInstant(services.clock.now()) },
+      unique,
+    };
+    const commit = commitContext(context, `rotated the key of ${peer.name}`);
+    const { changes } = await services.store.commit(
+      workspace,
+      [{ op: 'update', record, revision: peer.revision }, token.op],
+      commit,
+    );
+    const written = changes.find((change) => change.record.uid === peer.uid)?.record ?? peer;
+    return { peer: written as PeerRecord, deviceToken: token.token };
+  });
+}

@@ -1,0 +1,258 @@
+import { requireAssertionsAfter } from '../assertions/guard.ts';
+import { commitContext } from '../base/commit-context.ts';
+import { invalidInput, MeshError } from '../base/errors.ts';
+import { newId } from '../base/ids.ts';
+import type { CallContext } from '../base/operation.ts';
+import type { CommitContext, Op } from '../base/ports.ts';
+import { draftOf } from '../base/record.ts';
+import { inTurn } from '../base/turn.ts';
+import { freeSlot, networkCheck, type PeerDraft, placeIn } from '../changes/places.ts';
+import { ancestors, family } from '../identity/delegation.ts';
+import { lookUp } from '../model/find.ts';
+import { NAME_PATTERN, normalizeName, type PeerRecord, type Platform } from '../model/resources.ts';
+import { expiredToken, spendOp, type TokenRecord, unknownToken } from '../model/token-record.ts';
+import { workspaceById } from '../model/workspaces.ts';
+import { agentOf } from '../state/network-model.ts';
+import type { NetworkState } from '../state/state.ts';
+import type { Services } from '../workflow/services.ts';
+import { issueToken, renewToken } from './device-token.ts';
+import { enrolDelegate } from './enrol-delegate.ts';
+import { type Enrolment, joinEnrolment } from './enrolment.ts';
+import { checkProof, requireUnheld } from './key-proof.ts';
+
+export interface DeviceRequest {
+  readonly token: string;
+  /** Left out by a sub-agent, whose peer then bears its name. */
+  readonly name?: string | undefined;
+  readonly platform: Platform;
+  readonly publicKey: string;
+  readonly hostname?: string | undefined;
+  readonly proof?: string | undefined;
+}
+
+export interface Registered {
+  readonly peer: Pick<PeerRecord, 'uid' | 'name' | 'spec' | 'status'>;
+  /** Absent where it registered before, sent no proof, and has its token: that one stays good. */
+  readonly deviceToken?: string;
+  readonly agentToken?: string;
+  /** True when the same token and key had registered it before. */
+  readonly existing: boolean;
+}
+
+export type DeviceContext = CallContext<
+  Pick<Services, 'store' | 'clock' | 'states' | 'keys' | 'settings' | 'liveness'>
+>;
+
+/**
+ * Without a proof anyone who knows token and public key could ask again, so that another device token is given only while the
+ * first may have been lost on its way: so long after the registration, and never once the device was heard of.
+ */
+const LOST_ANSWER_MS = 5 * 60_000;
+
+/**
+ * Makes the peer of a device and spends one use of its token, in one commit. The same token and key again answer the same
+ * peer and spend nothing, with a new device token for who proves to hold the key.
+ *
+ * @throws MeshError `unauthenticated` for a token that is used up, `conflict` for a taken name or key or a full workspace.
+ */
+export async function registerDevice(context: DeviceContext, request: DeviceRequest): Promise<Registered> {
+  const { services, workspace } = context;
+  const given = request.name === undefined ? undefined : deviceName(request.name);
+  const isProven = checkProof(services, request, request.token);
+  return inTurn(services.store, workspace, async () => {
+    const token = await readToken(context);
+    const state = await services.states.current(workspace);
+    const known = peerWithKey(state, request.publicKey);
+    if (known) return registerAgain(context, state, known, token, isProven);
+    const displayName = request.name ?? subAgentName(token);
+    const name = given ?? freeName(state, displayName);
+    if (lookUp(state.peers, name)) {
+      const suggestedName = freeName(state, name);
+      const detail = `A device ${name} is registered already: choose another name, such as ${suggestedName}.`;
+      throw new MeshError('conflict', detail, { suggestedName });
+    }
+    if (!isProven) await requireUnheld(services, request.publicKey);
+    return create(context, state, token, { ...request, name, displayName, isProven });
+  });
+}
+
+/** The name that a device is stored under. @throws MeshError `invalid_input` */
+function deviceName(given: string): string {
+  const name = normalizeName(given);
+  if (NAME_PATTERN.test(name)) return name;
+  const detail = 'A device name is 1 to 63 letters, digits, spaces, ".", "_" or "-".';
+  throw invalidInput([{ pointer: '/name', detail }], detail);
+}
+
+/** Name of the sub-agent that a delegate token is for. @throws MeshError `invalid_input` for a join token, which names nobody */
+function subAgentName({ spec }: TokenRecord): string {
+  if (spec.kind === 'dlg') return spec.name;
+  const detail = 'Name the device: only a sub-agent has a name already.';
+  throw invalidInput([{ pointer: '/name', detail }], detail);
+}
+
+/** The name, or the first of `name-2`, `name-3` and so on that no peer has. */
+function freeName({ peers }: NetworkState, name: string): string {
+  for (let count = 1; ; count += 1) {
+    const suffix = count === 1 ? '' : `-${count}`;
+    const free = name.slice(0, MAX_NAME_LENGTH - suffix.length) + suffix;
+    if (!lookUp(peers, free)) return free;
+  }
+}
+
+/** Of a name in NAME_PATTERN. */
+const MAX_NAME_LENGTH = 63;
+
+async function readToken({ services, workspace, caller }: DeviceContext): Promise<TokenRecord> {
+  const token = (await services.store.getById(workspace, 'Token', caller?.id ?? '')) as TokenRecord | undefined;
+  if (!token) throw unknownToken();
+  if ((token.spec.expiresAt ?? Number.POSITIVE_INFINITY) <= services.clock.now()) throw expiredToken();
+  return token;
+}
+
+function peerWithKey({ peers }: NetworkState, publicKey: string): PeerRecord | undefined {
+  for (const peer of peers.values()) if (peer.spec.publicKey === publicKey) return peer;
+  return undefined;
+}
+
+async function registerAgain(
+  context: DeviceContext,
+  state: NetworkState,
+  peer: PeerRecord,
+  token: TokenRecord,
+  isProven: boolean,
+): Promise<Registered> {
+  const { store } = context.services;
+  if (peer.status.tokenId !== token.uid) {
+    throw new MeshError('conflict', 'This public key is registered already: make a new key, or use its first token.');
+  }
+  if (peer.status.phase === 'revoked') throw new MeshError('forbidden', 'This device was revoked.');
+  if (peer.status.proven && !isProven) {
+    const detail = 'This device proved its private key when it registered: send the proof again.';
+    throw new MeshError('conflict', detail);
+  }
+  const use = tokenUse(context, token, `registered ${peer.name} again`);
+  if (!isProven && !mayHaveNoToken(context, state, peer)) {
+    await store.commit(context.workspace, [], use);
+    return { peer, existing: true };
+  }
+  const createdBy = context.caller?.subject ?? '';
+  const device = await renewToken(store, context.workspace, 'dev', { name: peer.name, owner: peer.uid, createdBy });
+  const agent = peer.spec.agentRef === undefined ? undefined : state.agents.get(peer.spec.agentRef);
+  const owned = agent && { name: agent.name, owner: agent.uid, createdBy };
+  const agentToken = owned && (await renewToken(store, context.workspace, 'agt', owned));
+  const ops = [device.op, ...(agentToken ? [agentToken.op] : []), ...(isProven ? provenOps(peer) : [])];
+  await store.commit(context.workspace, ops, use);
+  return {
+    peer,
+    deviceToken: device.token,
+    ...(agentToken && { agentToken: agentToken.token }),
+    existing: true,
+  };
+}
+
+function mayHaveNoToken({ services, workspace }: DeviceContext, state: NetworkState, peer: PeerRecord): boolean {
+  const wasHeard = state.presence.has(peer.name) || services.liveness.lastSeen(workspace, peer.uid) !== undefined;
+  return !wasHeard && services.clock.now() - peer.createdAt <= LOST_ANSWER_MS;
+}
+
+/** From now on it has to prove it again. */
+function provenOps(peer: PeerRecord): Op[] {
+  if (peer.status.proven) return [];
+  const record = { ...draftOf(peer), status: { ...peer.status, proven: true } };
+  return [{ op: 'update', record, revision: peer.revision }];
+}
+
+interface NewDevice extends DeviceRequest {
+  readonly name: string;
+  readonly displayName: string;
+  readonly isProven: boolean;
+}
+
+async function create(
+  context: DeviceContext,
+  state: NetworkState,
+  token: TokenRecord,
+  request: NewDevice,
+): Promise<Registered> {
+  const { services, workspace, caller } = context;
+  const { store } = services;
+  const now = services.clock.now();
+  const spend = spendOp(token);
+  const { spec: settings } = await workspaceById(services, workspace);
+  const enrolment =
+    token.spec.kind === 'dlg'
+      ? enrolDelegate(state, token, request.name, { now, isPending: settings.settings.requirePeerApproval })
+      : joinEnrolment(state, token, now);
+  requirePeerShare(state, enrolment, settings.maxNodeCount);
+  const draft = peerDraft(request, enrolment, token, freeSlot(state, settings.maxNodeCount));
+  const placed = settings.settings.requirePeerApproval
+    ? { record: draft, ops: networkCheck(state, draft.spec.network) }
+    : await placeIn(store, state, draft, now);
+  const device = issueToken('dev', { name: draft.name, owner: draft.uid, createdBy: caller?.subject ?? '' });
+  const ops: Op[] = [spend, { op: 'create', record: placed.record }, ...placed.ops, device.op, ...enrolment.ops];
+  await requireAssertionsAfter(services, state, ops);
+  await store.commit(workspace, ops, tokenUse(context, token, `registered device ${draft.name}`));
+  return {
+    peer: placed.record,
+    deviceToken: device.token,
+    ...(enrolment.agentToken !== undefined && { agentToken: enrolment.agentToken }),
+    existing: false,
+  };
+}
+
+/** Part of the nodes of a workspace that one root agent and all below it may have. */
+export const AGENT_PEER_SHARE = 0.5;
+
+/** @throws MeshError `conflict` when the tree of agents has its part of the workspace's nodes */
+function requirePeerShare(state: NetworkState, { agentRef, delegatedBy }: Enrolment, maxNodeCount: number): void {
+  const agent = state.agents.get(agentRef ?? delegatedBy ?? '');
+  if (!agent) return;
+  const tree = new Set(family(state, ancestors(state, agent).at(-1) ?? agent).map(({ name }) => name));
+  const share = Math.max(1, Math.floor(maxNodeCount * AGENT_PEER_SHARE));
+  const held = [...state.peers.values()].filter((peer) => tree.has(agentOf(peer) ?? '')).length;
+  if (held < share) return;
+  throw new MeshError(
+    'conflict',
+    `An agent and its sub-agents have at most ${share} of the ${maxNodeCount} nodes of this workspace, and have them: end one first.`,
+  );
+}
+
+function peerDraft(request: NewDevice, enrolment: Enrolment, token: TokenRecord, slot: string): PeerDraft {
+  const { name, displayName, platform, publicKey, hostname, isProven } = request;
+  const { labels, network, agentRef, delegatedBy, expiresAt } = enrolment;
+  return {
+    kind: 'MeshPeer',
+    name,
+    uid: newId('p'),
+    labels,
+    annotations: {},
+    spec: {
+      displayName,
+      hostname: hostname ?? displayName,
+      platform,
+      publicKey,
+      network,
+      ...(agentRef !== undefined && { agentRef }),
+      ...(delegatedBy !== undefined && { delegatedBy }),
+      ...(expiresAt !== undefined && { expiresAt }),
+    },
+    status: {
+      phase: 'pending',
+      address: null,
+      tokenId: token.uid,
+      ...(isProven && { proven: true }),
+    },
+    unique: [`pubkey:${publicKey}`, slot],
+  };
+}
+
+function tokenUse(context: DeviceContext, token: TokenRecord, reason: string): CommitContext {
+  const { origin, caller } = context;
+  const detail = { tokenId: token.uid, kind: token.spec.kind };
+  return commitContext(context, reason, {
+    securityEvents: [
+      { type: 'token_used', actor: caller?.subject ?? 'anonymous', result: 'ok', detail, ...(origin && { origin }) },
+    ],
+  });
+}

@@ -1,0 +1,271 @@
+import { createHash } from 'node:crypto';
+import { type BrokenAssertion, brokenAssertions } from '../../assertions/guard.ts';
+import { type Beyond, beyondAuthority } from '../../authority/judge.ts';
+import { laterViews } from '../../authority/later.ts';
+import { writesOf } from '../../authority/writes.ts';
+import { MeshError } from '../../base/errors.ts';
+import { isAgentId } from '../../base/ids.ts';
+import type { Op } from '../../base/ports.ts';
+import { type ChangePlan, type NetworkChange, planChanges } from '../../changes/changes.ts';
+import { restingAddresses } from '../../changes/rest.ts';
+import { type Effect, effectOf } from '../../effect/effect.ts';
+import { effectTitle } from '../../effect/title.ts';
+import { workspaceById } from '../../model/workspaces.ts';
+import { type NetworkState, recordIn } from '../../state/state.ts';
+import { resourceYaml } from '../../views/render-yaml.ts';
+import type { Services } from '../../workflow/services.ts';
+import { saysSomething, type Unmet, unmetExpectations } from '../verify/expectations.ts';
+import { type Finding, findingsOf, opensUnseen, type Requester } from '../verify/findings.ts';
+import { joiningOf } from '../verify/joining.ts';
+import { recordOf, revisionsOf, unmetRecords } from '../verify/record-expectations.ts';
+import { type Risk, riskOf } from '../verify/risk.ts';
+import { diffMarkdown, type PlanView, type ShownChange } from './diff-markdown.ts';
+import { heldAgainst } from './model-words.ts';
+import type { Expectation, RecordExpectation } from './planner.ts';
+
+/** Changes that are to be judged, and what they are meant to achieve. */
+export interface Proposal {
+  readonly changes: readonly NetworkChange[];
+  readonly expectations: readonly Expectation[];
+  readonly records: readonly RecordExpectation[];
+  /**
+   * Who stated the expectations, where the intent itself did not: a planner that read it, whose word is no proof, or the
+   * caller. What opens beyond them is an objection then.
+   */
+  readonly expectedBy?: ExpectedBy;
+  /** What the grammar reads in the intent, where it reads it: what these changes open to addresses and close is asked for. */
+  readonly said?: readonly NetworkChange[];
+  readonly plannedBy: PlannedBy;
+  /** What whoever planned it says of it; shown as such, never as what was computed. */
+  readonly sentence: string;
+  /** What a person should know beside what is computed. */
+  readonly notes?: readonly string[];
+}
+
+export type ExpectedBy = 'planner' | 'caller';
+
+/**
+ * Whose reading of the intent the changes are: the built-in grammar's, a model's, the caller's own, or code's that brings
+ * back an earlier state.
+ */
+export const PLANNERS = ['grammar', 'model', 'caller', 'revert'] as const;
+export type PlannedBy = (typeof PLANNERS)[number];
+
+/** Whose reading a stored plan or workflow is; what an earlier version stored does not say. */
+export function readingOf(spec: {
+  readonly plannedBy?: PlannedBy;
+  readonly sentence?: string;
+  readonly summary: string;
+}): Pick<Proposal, 'plannedBy' | 'sentence'> {
+  return { plannedBy: spec.plannedBy ?? 'caller', sentence: spec.sentence ?? spec.summary };
+}
+
+/**
+ * `proven`: everything that was expected holds. `unmet`: something does not. `unproven`: nothing was expected but by the
+ * planner itself, so there is nothing to hold the effect against.
+ */
+export const VERIFICATIONS = ['proven', 'unmet', 'unproven'] as const;
+export type Verification = (typeof VERIFICATIONS)[number];
+
+/** What would become of a proposal on one state at one instant. */
+export interface Assessment {
+  readonly state: NetworkState;
+  readonly ops: readonly Op[];
+  /** The changes as they are kept: with the ids of the peers that they list. */
+  readonly changes: readonly NetworkChange[];
+  readonly outcomes: ChangePlan['outcomes'];
+  readonly shown: readonly ShownChange[];
+  readonly effect: Effect;
+  /** The effect in one line. */
+  readonly title: string;
+  readonly risk: Risk;
+  readonly warnings: readonly string[];
+  readonly verification: Verification;
+  readonly unmet: readonly Unmet[];
+  readonly unmetRecords: readonly string[];
+  /** Standing assertions of the workspace that the change would break. */
+  readonly broken: readonly BrokenAssertion[];
+  readonly findings: readonly Finding[];
+  /** What exceeds the authority of the agent that asks; undefined for people. */
+  readonly beyond: Beyond | undefined;
+  /** Everything that keeps it from being proven, as sentences. */
+  readonly objections: readonly string[];
+  /** What its Markdown is made of. */
+  readonly view: PlanView;
+  readonly diffMarkdown: string;
+  /** Binds what was shown: the same changes of the same resources with the same effect. */
+  readonly digest: string;
+}
+
+/**
+ * Simulates a proposal on the newest state: the one judgement behind plans, their application and their execution.
+ *
+ * @throws MeshError as `planChanges` does, when the changes cannot be made.
+ */
+export async function assess(
+  services: Pick<Services, 'store' | 'states' | 'clock' | 'settings'>,
+  workspace: string,
+  { changes: given, expectations, records, expectedBy, said, plannedBy, sentence, notes = [] }: Proposal,
+  requester: Requester | undefined,
+): Promise<Assessment> {
+  const { store, states, clock } = services;
+  const [state, resting, record] = await Promise.all([
+    states.current(workspace),
+    restingAddresses(store, workspace),
+    workspaceById(services, workspace),
+  ]);
+  const now = clock.now();
+  const { ops, after, outcomes, changes } = planChanges(state, given, now, resting);
+  const [was, is] = [states.reachability(state, now), states.reachability(after, now)];
+  const effect = effectOf(was, is);
+  const shown = changes.flatMap((change, index) => {
+    const { outcome, name } = outcomes[index] ?? {};
+    return outcome === 'unchanged' || name === undefined
+      ? []
+      : [shownChange(change, name, state, after, record.spec.namespace)];
+  });
+  const agent = [...state.agents.values()].find(({ uid }) => uid === requester?.id);
+  const callerPeer = agent?.status.peerRef ?? requester?.peer;
+  const policies = new Set(
+    shown.flatMap(({ resource, action, name }) => (resource === 'MeshPolicy' && action !== 'delete' ? [name] : [])),
+  );
+  const isNamed = records.length === 0 && expectations.length > 0;
+  const bounds = !isNamed ? 'none' : expectedBy === undefined ? 'closing' : 'all';
+  const meant = bounds === 'all' && said ? planned(state, said, now) : undefined;
+  const beyond =
+    requester && isAgentId(requester.id)
+      ? beyondAuthority(
+          requester.id,
+          { states, state, writes: writesOf(ops, ({ kind, name }) => recordIn(state, kind, name)), now },
+          { before: state, after, was, is, effect, now },
+        )
+      : undefined;
+  const later = [...laterViews({ before: state, after, now }, states)];
+  const joining = [{ before: state, after, now }, ...later].map((view) => joiningOf(view, states));
+  const findings = findingsOf({
+    before: state,
+    after,
+    said: meant && effectOf(was, states.reachability(meant, now)),
+    was,
+    is,
+    effect,
+    policies,
+    expectations,
+    bounds,
+    beyond,
+    later,
+    joining,
+    callerPeer,
+    settings: services.settings,
+  });
+  const broken = await brokenAssertions(services, state, after);
+  const past = await pastStates(services, workspace, records);
+  const unmet = unmetExpectations(expectations, after, is);
+  const missing = unmetRecords(records, { after, is, past });
+  const objections = [
+    ...unmet.map(({ detail }) => detail),
+    ...missing,
+    ...broken.map(({ name, detail }) => `The assertion ${name} would fail: ${detail}.`),
+    ...findings.flatMap(({ blocks, message }) => (blocks ? [message] : [])),
+  ];
+  const held = expectations.filter((one) => expectedBy === undefined || saysSomething(one, after)).length;
+  const verification = verificationOf(objections, held + records.length, expectedBy);
+  const unblocked = findings.filter(({ blocks }) => !blocks);
+  const unseen = unblocked.flatMap((finding) => (opensUnseen(finding) ? [finding.message] : []));
+  const closing = unblocked.flatMap(({ code, message }) => (code === 'CLOSES_MORE' ? [message] : []));
+  const others = unblocked.flatMap((finding) =>
+    finding.code === 'CLOSES_MORE' || opensUnseen(finding) ? [] : [finding.message],
+  );
+  const warnings = [...unseen, ...closing, ...notes, ...others];
+  const title = effectTitle(effect, after);
+  const risk = riskOf(effect, state, after, {
+    callerPeer,
+    findings,
+    unseen: [...later.map((view) => view.effect), ...joining.flatMap((one) => one?.effect ?? [])],
+  });
+  const view: PlanView = {
+    title,
+    plannedBy,
+    sentence: plannedBy === 'model' ? heldAgainst(sentence, { effect, after }) : sentence,
+    shown,
+    effect,
+    after,
+    risk,
+    closing,
+    warnings: [...unseen, ...notes, ...others],
+    verification,
+    expected: expectations.length + records.length,
+    objections:
+      verification === 'unproven' ? [expectedBy === 'planner' ? SELF_ASSERTED : NOTHING_EXPECTED] : objections,
+    settings: record.spec.settings,
+  };
+  return {
+    state,
+    ops,
+    changes,
+    outcomes,
+    shown,
+    effect,
+    title,
+    risk,
+    warnings,
+    verification,
+    unmet,
+    unmetRecords: missing,
+    broken,
+    findings,
+    beyond,
+    objections: view.objections,
+    view,
+    diffMarkdown: diffMarkdown(view),
+    digest: createHash('sha256')
+      .update(JSON.stringify([effect.digest, shown]))
+      .digest('hex'),
+  };
+}
+
+/** Undefined where the changes cannot be made, which then ask for nothing. */
+function planned(state: NetworkState, changes: readonly NetworkChange[], now: number): NetworkState | undefined {
+  try {
+    return planChanges(state, changes, now).after;
+  } catch (error) {
+    if (error instanceof MeshError) return undefined;
+    throw error;
+  }
+}
+
+const NOTHING_EXPECTED =
+  'Nothing was said that the effect could be held against: send expectations beside the changes, or say the intent in other words.';
+
+const SELF_ASSERTED =
+  'The intent was read by a model, and only the model says what was meant: judge the effect yourself, or send expectations with the intent.';
+
+function verificationOf(
+  objections: readonly string[],
+  expected: number,
+  expectedBy: ExpectedBy | undefined,
+): Verification {
+  if (objections.length > 0) return 'unmet';
+  return expected > 0 && expectedBy !== 'planner' ? 'proven' : 'unproven';
+}
+
+async function pastStates(
+  { states }: Pick<Services, 'states'>,
+  workspace: string,
+  records: readonly RecordExpectation[],
+): Promise<ReadonlyMap<number, NetworkState>> {
+  const revisions = revisionsOf(records);
+  const past = await Promise.all(revisions.map((revision) => states.asOf(workspace, { revision })));
+  return new Map(past.map((state, index) => [revisions[index] ?? 0, state]));
+}
+
+function shownChange(
+  { action, resource }: NetworkChange,
+  name: string,
+  state: NetworkState,
+  after: NetworkState,
+  namespace: string,
+): ShownChange {
+  const yaml = (of: NetworkState) => resourceYaml(recordOf(of, { resource, name }), namespace, of);
+  return { action, resource, name, before: yaml(state), after: yaml(after) };
+}

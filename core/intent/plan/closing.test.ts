@@ -1,0 +1,168 @@
+import { describe, expect, it } from 'vitest';
+import { agent, buildKit, person } from '../../../test/kit.ts';
+import { seedPeers } from '../../../test/seed-peers.ts';
+import type { NetworkChange } from '../../changes/changes.ts';
+import { memberDraft } from '../../identity/members.ts';
+import type { Expectation, Planner } from './planner.ts';
+
+const ISOLATING: NetworkChange = {
+  action: 'create',
+  resource: 'MeshPolicy',
+  name: 'web-to-db',
+  spec: {
+    action: 'ALLOW',
+    peerSelector: { matchLabels: { role: 'db' } },
+    ingress: [{ from: [{ peerSelector: { matchLabels: { role: 'web' } } }], ports: [{ protocol: 'TCP', port: 5432 }] }],
+  },
+};
+const WEB: Expectation = { src: 'role=web', dst: 'role=db', protocol: 'TCP', port: 5432, expect: 'allow' };
+const NOBODY_ELSE: Expectation = { src: '*', except: ['role=web'], dst: 'role=db', expect: 'deny' };
+const CODE = 'it would close';
+
+async function scene(planner?: Planner) {
+  const kit = await buildKit(planner ? { planner } : {});
+  const workspace = await kit.workspace();
+  await seedPeers(kit.services, workspace, {
+    'web-1': { role: 'web' },
+    'db-1': { role: 'db' },
+    laptop: {},
+  });
+  const as = person('operator', workspace);
+  const plan = (input: Record<string, unknown>) => kit.call('plan_network_change', input, { as, workspace });
+  return { kit, workspace, as, plan, [Symbol.asyncDispose]: () => kit[Symbol.asyncDispose]() };
+}
+const ofCaller = (...expectations: Expectation[]) => ({
+  intent: 'frobnicate the database',
+  changes: [ISOLATING],
+  expectations,
+});
+
+describe('what closes beyond the connections that were named', () => {
+  it('keeps the changes of a caller from being proven', async () => {
+    await using on = await scene();
+    const { verified, unmet } = await on.plan(ofCaller(WEB));
+    expect(verified).toBe(false);
+    expect(unmet).toContainEqual('it would close laptop to db-1 on everything, which was not expected');
+  });
+
+  it('does not where who is left out is named with the ports that stay', async () => {
+    await using on = await scene();
+    expect(await on.plan(ofCaller(WEB, NOBODY_ELSE))).toMatchObject({ verified: true, unmet: [] });
+  });
+
+  it('does not where the sentence says it', async () => {
+    await using on = await scene();
+    const intent = 'let role=web reach role=db on TCP 5432 and nobody else';
+    expect(await on.plan({ ...ofCaller(WEB), intent })).toMatchObject({ verified: true, planned_by: 'caller' });
+  });
+
+  it('other ports of who is left out alone are not named', async () => {
+    await using on = await scene();
+    const { unmet } = await on.plan(ofCaller(NOBODY_ELSE));
+    expect(unmet).toContainEqual(expect.stringContaining(`${CODE} web-1 to db-1 on TCP 1-5431`));
+  });
+
+  it('is shown first and asked about where the grammar plans it', async () => {
+    const wider: Planner = {
+      name: 'wider',
+      plan: async () => ({
+        outcome: 'changes',
+        changes: [ISOLATING],
+        expectations: [WEB, { ...NOBODY_ELSE, protocol: 'TCP', port: 5432 }],
+        summary: 'Only web reaches db on 5432.',
+      }),
+    };
+    await using on = await scene(wider);
+    const plan = await on.plan({ intent: 'nobody but web gets 5432 of the database' });
+    expect(plan.warnings[0]).toContain(CODE);
+    expect(plan.questions[0]).toMatch(/^Is it meant that it would close .*\?$/);
+    const lines: string[] = plan.diff_markdown.split('\n').filter((line: string) => line.startsWith('##'));
+    expect(lines[0]).toBe('## Closes more than was named: is it meant?');
+  });
+});
+
+describe('whose reading a plan is', () => {
+  const deleting: Planner = {
+    name: 'scripted model',
+    plan: async () => ({
+      outcome: 'changes',
+      changes: [{ action: 'delete', resource: 'MeshPolicy', name: 'shut' }],
+      expectations: [{ src: 'laptop', dst: 'db-1', expect: 'allow' }],
+      selfAsserted: true,
+      summary: 'Let backup reach databases',
+    }),
+  };
+
+  it('a model says only beside a title that is computed from the effect', async () => {
+    await using on = await scene(deleting);
+    const spec = { action: 'DENY', peerSelector: {} };
+    await on.kit.call(
+      'create_policy',
+      { name: 'shut', spec },
+      { as: person('admin', on.workspace), workspace: on.workspace },
+    );
+    const plan = await on.plan({ intent: 'let backup reach databases' });
+    expect(plan).toMatchObject({ planned_by: 'model', reading: 'Let backup reach databases' });
+    expect(plan.summary).toMatch(/^Opens everything from every peer \(3\) to every peer \(3\)/);
+    expect(plan.diff_markdown).toMatch(/^# Opens everything from every peer/);
+    expect(plan.diff_markdown).toContain(
+      'Planned by a model, which says (its own words, not checked): Let backup reach databases',
+    );
+  });
+
+  it('is told to who approves', async () => {
+    await using on = await scene();
+    const { plan_id: id } = await on.plan(ofCaller(WEB, NOBODY_ELSE));
+    const record = memberDraft('ada', 'admin');
+    const commit = { actor: 'system:test', reason: 'members', requestId: 'r' };
+    await on.kit.services.store.commit(on.workspace, [{ op: 'create', record }], commit);
+    const as = agent(['intents:apply'], on.workspace, { id: on.as.id });
+    const found = await on.kit.call(
+      'apply_network_change',
+      { plan_id: id, approved_by: 'ada' },
+      { as, workspace: on.workspace },
+    );
+    const [row] = (await on.kit.call('list_workflows', {}, { as: on.as, workspace: on.workspace })).items;
+    expect(found.status).toBe('pending_approval');
+    const workflow = await on.kit.call('get_workflow', { id: row.id }, { as: on.as, workspace: on.workspace });
+    expect(workflow).toMatchObject({ plannedBy: 'caller', reading: 'create MeshPolicy web-to-db.' });
+    expect(workflow.summary).toMatch(/^Opens nothing; closes /);
+  });
+});
+
+const OVERLAY = '10.96.0.0/24';
+const isAround = (cidr: string) => ['10.0.0.0/8', '0.0.0.0/0', '0.0.0.0/1'].includes(cidr);
+
+describe('the risk of what opens to addresses outside', () => {
+  it.each([
+    [['203.0.113.7/32'], 'low'],
+    [['203.0.113.0/24'], 'medium'],
+    [['10.0.0.0/8'], 'medium'],
+    [['0.0.0.0/0'], 'high'],
+    [['0.0.0.0/1', '128.0.0.0/1'], 'high'],
+  ])('%s is %s', async (cidrs, level) => {
+    await using on = await scene();
+    const admin = { as: person('admin', on.workspace), workspace: on.workspace };
+    await on.kit.call('create_policy', { name: 'shut', spec: { action: 'DENY', peerSelector: {} } }, admin);
+    const from = cidrs.map((cidr) => ({ ipBlock: { cidr, ...(isAround(cidr) && { except: [OVERLAY] }) } }));
+    const spec = {
+      action: 'ALLOW',
+      peerSelector: { matchLabels: { role: 'web' } },
+      ingress: [{ from, ports: [{ protocol: 'TCP', port: 8443 }] }],
+    };
+    const plan = await on.plan({
+      intent: 'x',
+      changes: [{ action: 'create', resource: 'MeshPolicy', name: 'in', spec }],
+      expectations: cidrs.map((src) => ({
+        src,
+        except: [OVERLAY],
+        dst: 'role=web',
+        protocol: 'TCP',
+        port: 8443,
+        expect: 'allow',
+      })),
+    });
+    expect(plan).toMatchObject({ verified: true, risk_level: level, effect: { opened_pairs: 0, opened_outside: 1 } });
+    expect(plan.warnings).toEqual([]);
+  });
+});

@@ -1,0 +1,219 @@
+import { type Effect, outsidePairs } from '../../effect/effect.ts';
+import { code, counted, fenced, plain, quote } from '../../effect/markdown.ts';
+import { type EffectText, effectTexts } from '../../effect/rows.ts';
+import type { WorkspaceSettings } from '../../model/workspaces.ts';
+import type { NetworkState } from '../../state/state.ts';
+import { isAtMost, type Risk } from '../verify/risk.ts';
+import type { PlannedBy, Verification } from './assess.ts';
+import { lineDiff } from './line-diff.ts';
+import { type Claim, type Computed, claimsOf } from './model-words.ts';
+import type { WordingView } from './planner.ts';
+
+/** One change as people read it. */
+export interface ShownChange {
+  readonly action: 'create' | 'update' | 'delete';
+  readonly resource: string;
+  readonly name: string;
+  /** YAML; empty for a creation. */
+  readonly before: string;
+  /** YAML; empty for a deletion. */
+  readonly after: string;
+}
+
+/** What the Markdown of a plan is made of; all of it computed. */
+export interface PlanView {
+  /** The effect in one line. */
+  readonly title: string;
+  readonly plannedBy: PlannedBy;
+  /** Of whoever planned it; marked as theirs. */
+  readonly sentence: string;
+  readonly shown: readonly ShownChange[];
+  readonly effect: Effect;
+  /** The network after the change: its labels name the kinds of peers. */
+  readonly after: NetworkState;
+  readonly risk: Risk;
+  /** What closes beyond what was named. */
+  readonly closing: readonly string[];
+  readonly warnings: readonly string[];
+  readonly verification: Verification;
+  /** How many expectations were checked. */
+  readonly expected: number;
+  readonly objections: readonly string[];
+  readonly settings: WorkspaceSettings;
+}
+
+/** Two sides of a title, with what its markup adds. */
+const MAX_TITLE = 600;
+const MAX_ROWS = 20;
+const MAX_LINES = 30;
+const MAX_CHANGES = 30;
+const MAX_DIFF_LINES = 120;
+
+/** The plan as Markdown, for display and for messages that ask for approval. The same plan gives the same text. */
+export function diffMarkdown(view: PlanView): string {
+  const { title, risk, effect, warnings, closing } = view;
+  const reasons = risk.reasons.length > 0 ? ` (${risk.reasons.map((reason) => plain(reason)).join('; ')})` : '';
+  const lines = [
+    `# ${plain(title, MAX_TITLE)}`,
+    '',
+    ...list('Closes more than was named: is it meant?', closing),
+    plannedByText(view),
+    '',
+    `Risk: **${risk.level}**${reasons}`,
+    '',
+    `Verification: ${verificationText(view)}`,
+    '',
+    ...list('Not verified', view.objections),
+    ...side('Opens', view, 'opened'),
+    ...side('Closes', view, 'closed'),
+    `Unchanged: ${counted(effect.unchangedPairs, 'pair')} of peers.`,
+    '',
+    ...changesText(view.shown),
+    ...list('Warnings', warnings),
+    '## Approval',
+    '',
+    approvalText(view),
+  ];
+  return `${lines.join('\n')}\n`;
+}
+
+/** What was asked with the plan and nobody has answered, for whoever approves it. */
+export function openQuestions(questions: readonly string[]): string {
+  return list('Asked with the plan', questions).join('\n');
+}
+
+/**
+ * Words of a planner, marked as such sentence by sentence, with what the effect contradicts; nothing in them can look like
+ * a part of the computed text.
+ */
+export function plannerWords(reasoning: string | undefined, wording: string | undefined, computed: Computed): string {
+  const section = (title: string, text = '') => {
+    const claims = claimsOf(text.slice(0, MAX_WORDS), computed);
+    return claims.length === 0 ? [] : ['', `## ${title}`, '', ...claims.flatMap(claimText)];
+  };
+  const lines = [
+    ...section('The model says why (its own words, not checked)', reasoning),
+    ...section('The model says of the plan (its own words, not checked)', wording),
+  ];
+  return lines.length === 0 ? '' : `${lines.join('\n')}\n`;
+}
+
+function claimText({ text, contradiction }: Claim): string[] {
+  const words = quote(text, MAX_WORDS);
+  if (contradiction === undefined) return words;
+  return [...words, '', `**The computed effect contradicts this**: ${plain(contradiction)}.`, ''];
+}
+
+const MAX_WORDS = 2_000;
+
+/** The same as plain sentences, for a planner that words them. */
+export function wordingViewOf(intent: string, view: PlanView): WordingView {
+  const sentences = (of: 'opened' | 'closed') =>
+    effectTexts(view.effect, of, view.after, MAX_ROWS).rows.map(({ from, to, ports }) => `${from} -> ${to}: ${ports}`);
+  const { level, reasons } = view.risk;
+  return {
+    intent,
+    summary: view.title,
+    risk: [level, ...reasons].join('; '),
+    opens: sentences('opened'),
+    closes: sentences('closed'),
+    warnings: [...view.closing, ...view.warnings].slice(0, MAX_LINES),
+    unmet: view.objections.slice(0, MAX_LINES),
+  };
+}
+
+const WHOSE = {
+  grammar: 'the built-in grammar, which read the intent as',
+  model: 'a model, which says (its own words, not checked)',
+  caller: 'the caller, who wrote the changes',
+  revert: 'the history of the network',
+} as const satisfies Record<PlannedBy, string>;
+
+function plannedByText({ plannedBy, sentence }: PlanView): string {
+  return `Planned by ${WHOSE[plannedBy]}: ${plain(sentence)}`;
+}
+
+function verificationText({ verification, expected, objections }: PlanView): string {
+  switch (verification) {
+    case 'proven':
+      return `**proven**: ${counted(expected, 'expectation')} checked against the computed effect, all hold.`;
+    case 'unmet':
+      return `**unmet**: ${counted(objections.length, 'objection')}, listed below.`;
+    case 'unproven':
+      return expected === 0
+        ? '**unproven**: nothing was expected that the effect could be held against.'
+        : '**unproven**: only the planner itself says what was meant, so the effect below is for a person to judge.';
+    default:
+      return verification satisfies never;
+  }
+}
+
+function list(title: string, items: readonly string[]): string[] {
+  if (items.length === 0) return [];
+  const more = items.length - MAX_LINES;
+  return [
+    `## ${title}`,
+    '',
+    ...items.slice(0, MAX_LINES).map((item) => `- ${plain(item)}`),
+    ...(more > 0 ? [`- … and ${more} more`] : []),
+    '',
+  ];
+}
+
+function side(title: string, { effect, after }: PlanView, of: 'opened' | 'closed'): string[] {
+  const pairs = of === 'opened' ? effect.openedPairs : effect.closedPairs;
+  const { rows, omittedRows, omittedPairs } = effectTexts(effect, of, after, MAX_ROWS);
+  if (rows.length === 0) return [`## ${title}`, '', effect.outside ? 'Nothing.' : 'Nothing between peers.', ''];
+  const outside = outsidePairs(effect, of);
+  const more = outside === 0 ? '' : `${pairs > 0 ? ', and ' : ''}${outside} with addresses outside of the network`;
+  return [
+    `## ${title} (${pairs > 0 ? counted(pairs, 'pair') : ''}${more})`,
+    '',
+    '| from | to | ports | pairs | for example |',
+    '|---|---|---|---|---|',
+    ...rows.map(row),
+    ...(omittedRows > 0 ? [`| … | … | ${counted(omittedRows, 'more row')} | ${omittedPairs} | |`] : []),
+    '',
+  ];
+}
+
+function row({ from, to, ports, pairs, example: [src, dst] }: EffectText): string {
+  const example = pairs === 1 ? '' : `${plain(src)} → ${plain(dst)}`;
+  return `| ${plain(from)} | ${plain(to)} | ${ports} | ${pairs} | ${example} |`;
+}
+
+function changesText(shown: readonly ShownChange[]): string[] {
+  if (shown.length === 0) return ['## Changes', '', 'None.', ''];
+  const more = shown.length - MAX_CHANGES;
+  return [
+    '## Changes',
+    '',
+    ...shown.slice(0, MAX_CHANGES).flatMap(({ action, resource, name, before, after }) => {
+      const lines = lineDiff(before, after);
+      const rest = lines.length - MAX_DIFF_LINES;
+      return [
+        `### ${action} ${resource} ${code(name)}`,
+        '',
+        ...fenced('diff', lines.slice(0, MAX_DIFF_LINES)),
+        ...(rest > 0 ? [`${counted(rest, 'more line')}; \`changes\` has them all.`] : []),
+        '',
+      ];
+    }),
+    ...(more > 0 ? [`${counted(more, 'more change')}; \`changes\` has them all.`, ''] : []),
+  ];
+}
+
+function approvalText({ settings, risk, verification, closing }: PlanView): string {
+  const { autoApprove, selfApproval } = settings;
+  if (verification === 'proven' && closing.length === 0 && autoApprove && isAtMost(risk.level, autoApprove.maxRisk)) {
+    return `None is needed: this workspace carries out proven plans of risk up to ${autoApprove.maxRisk} by itself, where nothing is asked with them.`;
+  }
+  const own =
+    selfApproval === undefined
+      ? 'the one who asked only while nobody else may'
+      : selfApproval
+        ? 'the one who asked too'
+        : 'never the one who asked';
+  const override = verification === 'unmet' ? ' Only someone with intents:override can put it forward as it is.' : '';
+  return `A signed-in person with workflows:approve; ${own}. Never an agent.${override}`;
+}

@@ -1,0 +1,75 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { agent, buildKit, type Kit } from '../../../test/kit.ts';
+import { peer, policy } from '../../../test/records.ts';
+import { draftOf, type StoredRecord } from '../../base/record.ts';
+
+const role = (name: string) => ({ matchLabels: { role: name } });
+const open = (name: string, subject: string, other: string) => ({
+  action: 'create',
+  resource: 'MeshPolicy',
+  name,
+  spec: {
+    action: 'ALLOW',
+    peerSelector: role(subject),
+    ingress: [{ from: [{ peerSelector: role(other) }] }],
+    egress: [{ to: [{ peerSelector: role(other) }] }],
+  },
+});
+const BOTH = [open('in', 'db', 'web'), open('out', 'web', 'db')];
+const PROMOTED = { action: 'update', resource: 'MeshPeer', name: 'guest-1', spec: { labels: { role: 'web' } } };
+const WEB = { src: 'role=web', dst: 'role=db', expect: 'allow' };
+const BACK = { src: 'role=db', dst: 'role=web', expect: 'allow' };
+
+let kit: Kit;
+let workspace: string;
+beforeAll(async () => {
+  kit = await buildKit();
+  workspace = await kit.workspace();
+  const records: readonly StoredRecord[] = [
+    ...['web', 'db', 'guest'].map((name) => peer(`${name}-1`, { labels: { role: name } })),
+    policy('base', { action: 'DENY', peerSelector: {} }),
+  ];
+  const ops = records.map((record) => ({ op: 'create' as const, record: draftOf(record) }));
+  await kit.services.store.commit(workspace, ops, { actor: 'system:test', reason: 'seed', requestId: 'seed' });
+});
+afterAll(() => kit[Symbol.asyncDispose]());
+
+const plan = (raw: Record<string, unknown>) => {
+  const as = agent(['intents:plan', 'intents:apply'], workspace);
+  return kit.call('plan_network_change', { intent: 'as discussed', ...raw }, { as, workspace });
+};
+
+describe('a hostile caller', () => {
+  it.each<[string, readonly unknown[], readonly unknown[], string]>([
+    ['that gives a peer the label that is let in', [...BOTH, PROMOTED], [WEB, BACK], 'unmet'],
+    [
+      'that expects a peer not to reach itself',
+      [open('in', 'db', 'web')],
+      [{ src: 'db-1', dst: 'db-1', expect: 'deny' }],
+      'unproven',
+    ],
+    ['that excepts all whom it names', BOTH, [{ ...WEB, except: ['role=web'], expect: 'deny' }], 'unmet'],
+    ['that expects what has nothing to do with it', BOTH, [{ src: 'guest-1', dst: 'db-1', expect: 'deny' }], 'unmet'],
+    ['that expects nothing', BOTH, [], 'unproven'],
+  ])('%s gets no proof', async (_name, changes, expectations, verification) => {
+    expect(await plan({ changes, expectations })).toMatchObject({ verified: false, verification });
+  });
+
+  it('that says what it does gets one', async () => {
+    expect(await plan({ changes: BOTH, expectations: [WEB, BACK] })).toMatchObject({ verification: 'proven' });
+  });
+
+  it('cannot take the policy that closes everything away at less than the highest risk', async () => {
+    const changes = [{ action: 'delete', resource: 'MeshPolicy', name: 'base' }];
+    expect(await plan({ changes })).toMatchObject({
+      risk_level: 'critical',
+      risk_reasons: [
+        'opens the network default by default',
+        'opens almost every port of a protocol, or all',
+        'lets anyone in, from outside the network too',
+        'lets peers out to anyone, outside the network too',
+        'opens connections of devices that join later',
+      ],
+    });
+  });
+});

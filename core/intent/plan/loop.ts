@@ -1,0 +1,146 @@
+import { MeshError } from '../../base/errors.ts';
+import type { CallContext } from '../../base/operation.ts';
+import type { ComputeServices } from '../../workflow/services.ts';
+import type { Requester } from '../verify/findings.ts';
+import { type Assessment, assess, type Proposal } from './assess.ts';
+import { recordingCalls } from './model-calls.ts';
+import { intentNotUnderstood } from './not-understood.ts';
+import type { Counterexample, Expectation, PlanAnswer, Planner, PlanQuestion, RevertTarget } from './planner.ts';
+
+/** How often a planner is asked again with what was wrong. */
+const MAX_COUNTEREXAMPLES = 2;
+
+/** Changes as a planner answers them. */
+export type ProposedChanges = Extract<PlanAnswer, { outcome: 'changes' }>;
+
+/** What the planner came to: judged changes, or a wish to bring something back. */
+export type Found =
+  | { readonly outcome: 'changes'; readonly answer: ProposedChanges; readonly assessment: Assessment }
+  | { readonly outcome: 'revert'; readonly target: RevertTarget };
+
+export interface Asked {
+  readonly intent: string;
+  /** What was asked before, oldest first. */
+  readonly history?: readonly string[] | undefined;
+  /** What the caller holds the plan to. */
+  readonly expected?: readonly Expectation[] | undefined;
+}
+
+/**
+ * Asks the planner, judges what it answers, and asks it again with the counterexample where that does not hold. The best
+ * answer is kept, be it proven or not: its assessment says.
+ *
+ * @throws MeshError `intent_not_understood` when it has no answer that can be made at all.
+ */
+export async function proposeAndProve(
+  context: CallContext<ComputeServices>,
+  requester: Requester,
+  { intent, history = [], expected = [] }: Asked,
+): Promise<Found> {
+  const { services, workspace, signal } = context;
+  const state = await services.states.current(workspace);
+  const question: PlanQuestion = {
+    intent,
+    state,
+    now: services.clock.now(),
+    signal,
+    ...(history.length > 0 && { history }),
+    ...(expected.length > 0 && { expected }),
+  };
+  return recordingCalls(context, (onCall) => search(context, requester, { ...question, onCall }));
+}
+
+async function search(
+  { services, workspace }: CallContext<ComputeServices>,
+  requester: Requester,
+  question: PlanQuestion,
+): Promise<Found> {
+  let best: Extract<Found, { outcome: 'changes' }> | undefined;
+  let counterexample: Counterexample | undefined;
+  for (let round = 0; round <= MAX_COUNTEREXAMPLES; round++) {
+    const answer = await nextAnswer(services.planner, { ...question, ...(counterexample && { counterexample }) }, best);
+    if (answer.outcome === 'revert') return answer;
+    if (answer.outcome === 'refused') {
+      if (best) break;
+      throw notUnderstood(answer, counterexample);
+    }
+    const judged = await judge(services, workspace, answer, requester, question.expected);
+    if (judged.assessment) {
+      const found = { outcome: 'changes', answer, assessment: judged.assessment } as const;
+      if (!best || flawsOf(found.assessment) < flawsOf(best.assessment)) best = found;
+      if (flawsOf(best.assessment) === 0) break;
+    }
+    counterexample = judged.counterexample;
+  }
+  if (best) return best;
+  throw notUnderstood(
+    { reason: 'No change was found that can be made.', questions: ['Can it be said in other words?'], choices: [] },
+    counterexample,
+  );
+}
+
+/** A planner that fails when it is asked again takes nothing from what it answered before. */
+async function nextAnswer(planner: Planner, question: PlanQuestion, best: Found | undefined): Promise<PlanAnswer> {
+  try {
+    return await planner.plan(question);
+  } catch (error) {
+    if (!best || !(error instanceof MeshError) || error.code !== 'unavailable' || question.signal.aborted) throw error;
+    return { outcome: 'refused', reason: error.message, questions: [], choices: [] };
+  }
+}
+
+/**
+ * As judged; a plan of the built-in planner or of a model has the same proof to pass. What the caller expects stands in
+ * for what a planner merely asserts.
+ */
+export function proposalOf(
+  { changes, expectations, records = [], selfAsserted, summary }: ProposedChanges,
+  expected: readonly Expectation[] = [],
+): Proposal {
+  const reading = { plannedBy: selfAsserted ? 'model' : 'grammar', sentence: summary } as const;
+  if (expected.length === 0) {
+    return { changes, expectations, records, ...reading, ...(selfAsserted && { expectedBy: 'planner' as const }) };
+  }
+  const all = selfAsserted ? expected : [...expected, ...expectations];
+  // What the grammar wrote is what the sentence says.
+  const said = selfAsserted ? {} : { said: changes };
+  return { changes, expectations: all, records, expectedBy: 'caller', ...said, ...reading };
+}
+
+interface Judgement {
+  readonly assessment?: Assessment;
+  readonly counterexample: Counterexample;
+}
+
+async function judge(
+  services: ComputeServices,
+  workspace: string,
+  answer: ProposedChanges,
+  requester: Requester,
+  expected: readonly Expectation[] | undefined,
+): Promise<Judgement> {
+  const { changes, expectations } = answer;
+  const nothing = { changes, expectations, unmet: [], unmetRecords: [], broken: [], findings: [] };
+  try {
+    const assessment = await assess(services, workspace, proposalOf(answer, expected), requester);
+    const { unmet, unmetRecords, broken, findings } = assessment;
+    return { assessment, counterexample: { changes, expectations, unmet, unmetRecords, broken, findings } };
+  } catch (error) {
+    if (!(error instanceof MeshError) || error.code === 'unavailable') throw error;
+    return { counterexample: { ...nothing, impossible: error.message } };
+  }
+}
+
+/** What blocks counts more than all that only warns. That nothing is proven is nothing that a planner could better. */
+function flawsOf({ objections, findings, verification }: Assessment): number {
+  return (verification === 'unmet' ? objections.length * 1_000 : 0) + findings.length;
+}
+
+function notUnderstood(
+  answer: Omit<Extract<PlanAnswer, { outcome: 'refused' }>, 'outcome'>,
+  counterexample: Counterexample | undefined,
+): MeshError {
+  const impossible = counterexample?.impossible;
+  const reason = impossible === undefined ? answer.reason : `The change that was found cannot be made: ${impossible}`;
+  return intentNotUnderstood({ ...answer, reason });
+}

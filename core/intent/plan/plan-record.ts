@@ -1,0 +1,54 @@
+import type { RecordDraft, StoredRecord } from '../../base/record.ts';
+import type { NetworkChange } from '../../changes/changes.ts';
+import type { Services } from '../../workflow/services.ts';
+import type { ExpectedBy, PlannedBy } from './assess.ts';
+import type { Expectation, RecordExpectation } from './planner.ts';
+
+/** A plan that was shown and may be applied once. Its effect is computed again when it is; the digest says if it is the same. */
+export interface PlanSpec {
+  readonly intent: string;
+  /** The effect in one line. */
+  readonly summary: string;
+  readonly plannedBy?: PlannedBy;
+  readonly sentence?: string;
+  readonly changes: readonly NetworkChange[];
+  readonly expectations: readonly Expectation[];
+  readonly records: readonly RecordExpectation[];
+  readonly expectedBy?: ExpectedBy;
+  readonly said?: readonly NetworkChange[];
+  readonly notes?: readonly string[];
+  /** Markdown of what the planner says in its own words, marked as such. */
+  readonly words?: string;
+  readonly questions?: readonly string[];
+  readonly digest: string;
+  readonly baseRevision: number;
+  /** Actor and uid of who asked. */
+  readonly requestedBy: string;
+  readonly requesterId: string;
+  /** Account that answers for them; absent where none is known. */
+  readonly person?: string;
+  /** The peer that they asked from, where it was known. */
+  readonly requesterPeer?: string;
+  /** Milliseconds. */
+  readonly expiresAt: number;
+}
+
+export interface PlanStatus {
+  /** The workflow that used it up. */
+  readonly workflowId?: string;
+}
+
+export type PlanRecord = StoredRecord<PlanSpec, PlanStatus>;
+
+export function planDraft(id: string, spec: PlanSpec, status: PlanStatus = {}): RecordDraft<PlanSpec, PlanStatus> {
+  return { kind: 'Plan', name: id, uid: id, labels: {}, annotations: {}, spec, status, unique: [planKey(id)] };
+}
+
+/** The workspace of a plan, whosever it is: nobody can guess its id. */
+export async function workspaceOfPlan({ store }: Pick<Services, 'store'>, id: string): Promise<string | undefined> {
+  return (await store.lookup(planKey(id)))?.workspace;
+}
+
+function planKey(id: string): string {
+  return `plan:${id}`;
+}

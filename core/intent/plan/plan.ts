@@ -1,0 +1,165 @@
+import { planByGrammar } from '../../../llm/grammar/builtin.ts';
+import { commitContext } from '../../base/commit-context.ts';
+import { MeshError } from '../../base/errors.ts';
+import { newId } from '../../base/ids.ts';
+import type { CallContext } from '../../base/operation.ts';
+import type { NetworkChange } from '../../changes/changes.ts';
+import { revertProposal } from '../../workflow/revert-target.ts';
+import type { ComputeServices, Services } from '../../workflow/services.ts';
+import type { Requester } from '../verify/findings.ts';
+import { peerAt } from '../verify/lock-out.ts';
+import { isAtMost } from '../verify/risk.ts';
+import { type Assessment, assess, type Proposal } from './assess.ts';
+import { openQuestions, plannerWords, wordingViewOf } from './diff-markdown.ts';
+import { type ProposedChanges, proposalOf, proposeAndProve } from './loop.ts';
+import { recordingCalls } from './model-calls.ts';
+import { type PlanSpec, planDraft } from './plan-record.ts';
+import type { Expectation, RevertTarget } from './planner.ts';
+
+export interface PlanRequest {
+  readonly intent: string;
+  readonly dryRun: boolean;
+  /** Filled by the caller: then no planner is asked. */
+  readonly changes: readonly NetworkChange[] | undefined;
+  /** What the plan is to achieve, beside or instead of what is read from the intent. */
+  readonly expectations: readonly Expectation[] | undefined;
+  /** What the caller asked before this, oldest first. */
+  readonly history: readonly string[] | undefined;
+  /** Something to bring back: then no planner is asked either. */
+  readonly revert: RevertTarget | undefined;
+}
+
+export interface ProposedPlan {
+  readonly id: string;
+  readonly spec: PlanSpec;
+  readonly assessment: Assessment;
+}
+
+/**
+ * Turns an intent into a plan whose effect has been computed. Nothing is executed; a dry run is not even stored.
+ *
+ * @throws MeshError `intent_not_understood` with questions, or `invalid_input` for changes that cannot be made.
+ */
+export async function planNetworkChange(
+  context: CallContext<ComputeServices>,
+  request: PlanRequest,
+): Promise<ProposedPlan> {
+  if (!context.caller) throw new MeshError('unauthenticated', 'Only a known caller may plan.');
+  const { changes, intent, history, revert } = request;
+  if (revert) return store(context, request, await revertProposal(context.services, context.workspace, revert));
+  if (changes) return store(context, request, await given(context, request, changes));
+  const found = await proposeAndProve(context, await requesterOf(context), {
+    intent,
+    history,
+    expected: request.expectations,
+  });
+  if (found.outcome === 'revert')
+    return store(context, request, await revertProposal(context.services, context.workspace, found.target));
+  const { answer, assessment } = found;
+  // A preview that cannot be applied is not worth the wait.
+  const wording = request.dryRun ? undefined : await wordingOf(context, intent, assessment);
+  const { questions = [] } = answer;
+  const words = openQuestions(questions) + plannerWords(reasonsOf(answer, assessment), wording, assessment.view);
+  return store(context, request, proposalOf(answer, request.expectations), assessment, {
+    ...(words !== '' && { words }),
+    ...(questions.length > 0 && { questions }),
+  });
+}
+
+/** A planner that fears more than was computed is heard; it decides nothing. */
+function reasonsOf({ reasoning, risk }: ProposedChanges, assessment: Assessment): string | undefined {
+  if (risk === undefined || isAtMost(risk, assessment.risk.level)) return reasoning;
+  return [reasoning, `It takes the risk to be ${risk}.`].filter(Boolean).join('\n');
+}
+
+/** Words are a service to readers: a planner that fails at them has still planned. */
+async function wordingOf(
+  context: CallContext<ComputeServices>,
+  intent: string,
+  { view }: Assessment,
+): Promise<string | undefined> {
+  const { planner, log } = context.services;
+  const say = planner.wording?.bind(planner);
+  if (!say) return undefined;
+  try {
+    return await recordingCalls(context, (onCall) => say(wordingViewOf(intent, view), context.signal, onCall));
+  } catch (error) {
+    log.warn(
+      { planner: planner.name, error: error instanceof Error ? error.name : 'unknown' },
+      'no wording of the plan',
+    );
+    return undefined;
+  }
+}
+
+async function store(
+  context: CallContext<ComputeServices>,
+  { intent, dryRun }: Pick<PlanRequest, 'intent' | 'dryRun'>,
+  proposal: Proposal,
+  assessed?: Assessment,
+  words: Pick<PlanSpec, 'words' | 'questions'> = {},
+): Promise<ProposedPlan> {
+  const { services, workspace, caller } = context;
+  if (!caller) throw new MeshError('unauthenticated', 'Only a known caller may plan.');
+  const requester = await requesterOf(context);
+  const assessment = assessed ?? (await assess(services, workspace, proposal, requester));
+  const id = newId(dryRun ? 'plan_dry' : 'plan');
+  const spec: PlanSpec = {
+    ...proposal,
+    changes: assessment.changes,
+    ...words,
+    summary: assessment.title,
+    intent,
+    digest: assessment.digest,
+    baseRevision: assessment.state.revision,
+    requestedBy: caller.subject,
+    requesterId: requester.id,
+    ...(caller.person !== undefined && { person: caller.person }),
+    ...(requester.peer !== undefined && { requesterPeer: requester.peer }),
+    expiresAt: services.clock.now() + services.settings.planTtlMs,
+  };
+  if (!dryRun) {
+    const reason = `plan: ${assessment.title}`;
+    await services.store.commit(
+      workspace,
+      [{ op: 'create', record: planDraft(id, spec) }],
+      commitContext(context, reason),
+    );
+  }
+  return { id, spec, assessment };
+}
+
+/** A call that comes from an overlay address comes from the peer that has it. */
+export async function requesterOf({
+  services,
+  workspace,
+  caller,
+  origin,
+}: Pick<CallContext<Pick<Services, 'states'>>, 'services' | 'workspace' | 'caller' | 'origin'>): Promise<Requester> {
+  const peer = peerAt(await services.states.current(workspace), origin);
+  return { id: caller?.id ?? '', peer };
+}
+
+/** Changes that the caller wrote are held to what the caller expects, else to the intent where the grammar understands it. */
+async function given(
+  { services, workspace }: CallContext<ComputeServices>,
+  { intent, expectations }: PlanRequest,
+  changes: readonly NetworkChange[],
+): Promise<Proposal> {
+  const state = await services.states.current(workspace);
+  const understood = planByGrammar({ intent, state, now: services.clock.now() });
+  const meant = understood.outcome === 'changes' ? understood : { expectations: [], records: [] };
+  const listed = changes.map(({ action, resource, name }) => `${action} ${resource} ${name}`);
+  const more = listed.length > 3 ? ` and ${listed.length - 3} more` : '';
+  const expected = [...(expectations ?? []), ...meant.expectations];
+  return {
+    changes,
+    expectations: expected,
+    records: meant.records ?? [],
+    // Either way the changes are the caller's own: nothing may open that was not said.
+    ...(expected.length > 0 && { expectedBy: 'caller' as const }),
+    ...(understood.outcome === 'changes' && { said: understood.changes }),
+    plannedBy: 'caller',
+    sentence: `${listed.slice(0, 3).join(', ')}${more}.`,
+  };
+}

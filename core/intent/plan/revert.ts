@@ -1,0 +1,93 @@
+import type { StoredRecord } from '../../base/record.ts';
+import { parseInstant } from '../../base/time.ts';
+import type { NetworkChange } from '../../changes/changes.ts';
+import { RESERVED_LABEL_PREFIX } from '../../model/presets.ts';
+import { DEFAULT_NETWORK, type NetworkRecord, type PeerRecord, type PolicyRecord } from '../../model/resources.ts';
+import type { NetworkState } from '../../state/state.ts';
+import { recordOf, sameMeaning } from '../verify/record-expectations.ts';
+import type { RecordName } from './planner.ts';
+
+/** What brings records back, and which of them it leaves as they are. */
+export interface Reversal {
+  readonly changes: readonly NetworkChange[];
+  /** Records that will be as they were: those the changes are about. */
+  readonly restored: readonly RecordName[];
+  /** Records that differ and that no change can bring back, each with the reason. */
+  readonly left: readonly (RecordName & { readonly why: string })[];
+}
+
+/**
+ * The changes that make records mean again what they meant in an earlier state of the same workspace: policies and
+ * networks come back, go or change; of a peer its labels and its network. Peers themselves neither come nor go, and the
+ * policies that hold an agent to its preset live and end with the agent. Pure, so a planner may call it with states of its
+ * own; one that has none answers a plan question with `{outcome: 'revert'}` and leaves the rest to the loop.
+ *
+ * @param names which records; all that either state has, when left out.
+ * @param at milliseconds; a policy that has ended by then stays away.
+ */
+export function reversal(now: NetworkState, then: NetworkState, at: number, names?: readonly RecordName[]): Reversal {
+  const changes: NetworkChange[] = [];
+  const restored: RecordName[] = [];
+  const left: (RecordName & { why: string })[] = [];
+  for (const name of names ?? namesOfBoth(now, then)) {
+    const [is, was] = [recordOf(now, name), recordOf(then, name)];
+    if (sameMeaning(is, was) || isOfAgent(is) || isOfAgent(was)) continue;
+    const change = name.resource === 'MeshPeer' ? peerChange(is, was) : recordChange(name, is, was, at);
+    if (typeof change === 'string') {
+      if (change !== '') left.push({ ...name, why: change });
+      continue;
+    }
+    changes.push(change);
+    restored.push(name);
+  }
+  return { changes, restored, left };
+}
+
+function namesOfBoth(now: NetworkState, then: NetworkState): RecordName[] {
+  const of = (resource: RecordName['resource'], field: 'policies' | 'networks' | 'peers') =>
+    [...new Set([...then[field].keys(), ...now[field].keys()])].sort().map((name) => ({ resource, name }));
+  return [...of('MeshNetwork', 'networks'), ...of('MeshPeer', 'peers'), ...of('MeshPolicy', 'policies')];
+}
+
+/** A text instead of a change says why there is none; an empty one that nobody would expect one. */
+function peerChange(is: StoredRecord | undefined, was: StoredRecord | undefined): NetworkChange | string {
+  if (!was) return '';
+  if (!is || is.uid !== was.uid) return 'the peer is gone: it has to join again';
+  const [current, earlier] = [is as PeerRecord, was as PeerRecord];
+  const moved = current.spec.network !== earlier.spec.network;
+  return {
+    action: 'update',
+    resource: 'MeshPeer',
+    name: is.name,
+    labels: ownLabels(was),
+    ...(moved && { network: earlier.spec.network }),
+  };
+}
+
+function recordChange(
+  { resource, name }: RecordName,
+  is: StoredRecord | undefined,
+  was: StoredRecord | undefined,
+  at: number,
+): NetworkChange | string {
+  if (!was && resource === 'MeshNetwork' && name === DEFAULT_NETWORK) return 'new devices join it';
+  if (!was) return { action: 'delete', resource: resource === 'MeshNetwork' ? resource : 'MeshPolicy', name };
+  const meta = { action: is ? 'update' : 'create', name, labels: was.labels, annotations: was.annotations } as const;
+  if (resource === 'MeshNetwork') return { ...meta, resource, spec: (was as NetworkRecord).spec };
+  const { spec } = was as PolicyRecord;
+  if (spec.expiresAt !== undefined && parseInstant(spec.expiresAt) <= at) return 'the policy has ended since';
+  return { ...meta, resource: 'MeshPolicy', spec };
+}
+
+/** Policies that hold an agent to its preset: they live and end with it. */
+export function isOfAgent(record: StoredRecord | undefined): boolean {
+  return record?.kind === 'MeshPolicy' && Object.keys(record.labels).some(isReserved);
+}
+
+function ownLabels({ labels }: StoredRecord): Record<string, string> {
+  return Object.fromEntries(Object.entries(labels).filter(([key]) => !isReserved(key)));
+}
+
+function isReserved(key: string): boolean {
+  return key.startsWith(RESERVED_LABEL_PREFIX);
+}

@@ -1,0 +1,168 @@
+import type { Effect, OutsideEffect } from '../../effect/effect.ts';
+import { counted } from '../../effect/markdown.ts';
+import { type PortSpan, portsOf, spanText, subtract } from '../../effect/port-spans.ts';
+import { cidrsOf, EVERY_ADDRESS, intersection, type Ranges, without } from '../../model/ranges.ts';
+import type { NetworkState } from '../../state/state.ts';
+import { type Ends, endsOf } from '../../state/terms.ts';
+import type { Expectation } from '../plan/planner.ts';
+import { leftOf } from './expectations.ts';
+
+const MAX_EXAMPLES = 3;
+
+type Change = 'opened' | 'closed';
+
+/** Connections that were named: what opens or closes of them was meant. */
+export interface Named {
+  readonly src: Who;
+  readonly dst: Who;
+  readonly ports: readonly PortSpan[];
+}
+
+interface Who {
+  readonly peers: ReadonlySet<string>;
+  readonly ranges: Ranges;
+}
+
+/**
+ * What expectations name. Terms mean who they mean before the change: who is given the label of others was not meant by
+ * it. Everyone (`*`) is every address too, save where an `allow` leaves some out.
+ */
+export function namedBy(expectations: readonly Expectation[], of: Change, before: NetworkState): Named[] {
+  const wanted = of === 'opened' ? 'allow' : 'deny';
+  return expectations.flatMap(({ src, dst, except = [], expect, ...asked }) => {
+    if (expect !== wanted) return [];
+    const isWhole = except.length === 0 || expect === 'deny';
+    const left = expect === 'deny' ? except.filter((term) => !isGranted(term, dst)) : except;
+    const from = leftOf(withEveryone(src, isWhole, before), left, before);
+    return [{ src: whoOf(from), dst: whoOf(withEveryone(dst, isWhole, before)), ports: portsOf(asked) }];
+  });
+
+  /** "Only web, on 5432": who is left out and given some ports keeps those alone. */
+  function isGranted(term: string, dst: string): boolean {
+    return expectations.some((one) => one.expect === 'allow' && one.src === term && one.dst === dst);
+  }
+}
+
+/** What another effect does is named by it. */
+export function namedByEffect({ groups, outside = [] }: Pick<Effect, 'groups' | 'outside'>, of: Change): Named[] {
+  const peers = (names: readonly string[]): Who => ({ peers: new Set(names), ranges: [] });
+  return [
+    ...groups.flatMap((one) =>
+      one[of].length > 0 ? [{ src: peers(one.src), dst: peers(one.dst), ports: one[of] }] : [],
+    ),
+    ...outside.flatMap((one) => {
+      if (one[of].length === 0) return [];
+      const addresses: Who = { peers: new Set(), ranges: one.ranges };
+      const [src, dst] = one.side === 'src' ? [addresses, peers(one.peers)] : [peers(one.peers), addresses];
+      return [{ src, dst, ports: one[of] }];
+    }),
+  ];
+}
+
+/** Connections that a change opens or closes and nothing names, as a few sentences; none where all of it was named. */
+export function beyondNamed(
+  effect: Pick<Effect, 'groups' | 'outside'>,
+  of: Change,
+  named: readonly Named[],
+  ending = ', which was not expected',
+): string[] {
+  const partsOf = partition(named);
+  const examples: string[] = [];
+  let more = 0;
+  const verb = of === 'opened' ? 'open' : 'close';
+  const note = (from: string, to: string, ports: readonly PortSpan[]) => {
+    if (examples.length < MAX_EXAMPLES) {
+      examples.push(`it would ${verb} ${from} to ${to} on ${spanText(ports)}${ending}`);
+    } else more += 1;
+  };
+  for (const { src, dst, [of]: spans } of effect.groups) {
+    if (spans.length === 0) continue;
+    for (const { names: from, of: outgoing } of partsOf('src', src)) {
+      for (const { names: to, of: incoming } of partsOf('dst', dst)) {
+        const meant = outgoing.filter((one) => incoming.includes(one));
+        const left = meant.reduce<readonly PortSpan[]>((rest, { ports }) => subtract(rest, ports), spans);
+        const pair = left.length === 0 ? undefined : firstPair(from, to);
+        if (pair) note(pair[0], pair[1], left);
+      }
+    }
+  }
+  for (const group of effect.outside ?? []) {
+    if (group[of].length === 0) continue;
+    for (const { names, of: meant } of partsOf(group.side === 'src' ? 'dst' : 'src', group.peers)) {
+      const [piece] = piecesLeft(group, of, meant);
+      if (!piece) continue;
+      const [first = '', ...rest] = piece.ranges === group.ranges ? group.names : cidrsOf(piece.ranges);
+      const addresses = rest.length === 0 ? first : `${first} and ${rest.length} more`;
+      const [peer = ''] = names;
+      const [from, to] = group.side === 'src' ? [addresses, peer] : [peer, addresses];
+      note(from, to, piece.ports);
+    }
+  }
+  return more > 0 ? [...examples, `and so for ${counted(more, 'more group')} of peers`] : examples;
+}
+
+interface Piece {
+  readonly ranges: Ranges;
+  readonly ports: readonly PortSpan[];
+}
+
+/** What is left of addresses and ports when each that names the peers has taken its own. */
+function piecesLeft(group: OutsideEffect, of: Change, meant: readonly Named[]): Piece[] {
+  const { side, ranges } = group;
+  return meant.reduce<Piece[]>(
+    (pieces, one) => {
+      const taken = one[side].ranges;
+      if (taken.length === 0) return pieces;
+      return pieces.flatMap((piece) => {
+        const both = { ranges: intersection(piece.ranges, taken), ports: subtract(piece.ports, one.ports) };
+        if (both.ranges.length === 0) return [piece];
+        const others = { ranges: without(piece.ranges, taken), ports: piece.ports };
+        return [both, others].filter((left) => left.ranges.length > 0 && left.ports.length > 0);
+      });
+    },
+    [{ ranges, ports: group[of] }],
+  );
+}
+
+function withEveryone(term: string, isWhole: boolean, state: NetworkState): Ends {
+  const ends = endsOf(term, state);
+  return term === '*' && isWhole ? { ...ends, ranges: EVERY_ADDRESS } : ends;
+}
+
+function whoOf({ peers, ranges }: Ends): Who {
+  return { peers: new Set(peers), ranges };
+}
+
+interface Part {
+  readonly names: string[];
+  readonly of: readonly Named[];
+}
+
+/** Names by who names them; worked out once for each set. */
+function partition(named: readonly Named[]) {
+  const known = { src: new Map<readonly string[], Part[]>(), dst: new Map<readonly string[], Part[]>() };
+  return (side: 'src' | 'dst', names: readonly string[]): readonly Part[] => {
+    const found = known[side].get(names);
+    if (found) return found;
+    const parts = new Map<string, Part>();
+    for (const name of names) {
+      const indexes = named.flatMap((one, index) => (one[side].peers.has(name) ? [index] : []));
+      const key = indexes.join(' ');
+      const part = parts.get(key) ?? { names: [], of: named.filter((_, index) => indexes.includes(index)) };
+      parts.set(key, part);
+      part.names.push(name);
+    }
+    const all = [...parts.values()];
+    known[side].set(names, all);
+    return all;
+  };
+}
+
+/** A peer never connects to itself. */
+function firstPair(from: readonly string[], to: readonly string[]): readonly [string, string] | undefined {
+  for (const src of from.slice(0, 2)) {
+    const dst = to.find((name) => name !== src);
+    if (dst !== undefined) return [src, dst];
+  }
+  return undefined;
+}

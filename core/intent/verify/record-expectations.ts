@@ -1,0 +1,101 @@
+import type { StoredRecord } from '../../base/record.ts';
+import type { NetworkRecord, PeerRecord, PolicyRecord } from '../../model/resources.ts';
+import { sameValue } from '../../model/value.ts';
+import type { Direction } from '../../reachability/model.ts';
+import { NO_PORTS } from '../../reachability/port-sets.ts';
+import type { Reachability } from '../../reachability/reachability.ts';
+import type { NetworkState } from '../../state/state.ts';
+import { namesOf } from '../../state/terms.ts';
+import type { RecordExpectation, RecordName } from '../plan/planner.ts';
+
+/** What the expectations are looked at in; `past` has the state of each revision that one of them names. */
+export interface RecordView {
+  readonly after: NetworkState;
+  readonly is: Reachability;
+  readonly past: ReadonlyMap<number, NetworkState>;
+}
+
+const MAX_NAMED = 3;
+
+/** Why each expectation that does not hold does not; none for those that do. */
+export function unmetRecords(expectations: readonly RecordExpectation[], view: RecordView): string[] {
+  return expectations.flatMap((expectation) => flawOf(expectation, view) ?? []);
+}
+
+/** The revisions whose states have to be read to judge the expectations. */
+export function revisionsOf(expectations: readonly RecordExpectation[]): number[] {
+  return [...new Set(expectations.flatMap((one) => (one.kind === 'restored' ? [one.revision] : [])))];
+}
+
+function flawOf(expectation: RecordExpectation, { after, is, past }: RecordView): string | undefined {
+  switch (expectation.kind) {
+    case 'absent':
+      return recordOf(after, expectation) ? `${expectation.name} is still there` : undefined;
+    case 'closed-by-default':
+      return openByDefault(expectation.who, after, is);
+    case 'restored': {
+      const then = past.get(expectation.revision);
+      const differing = expectation.records.filter(
+        (name) => !then || !sameMeaning(recordOf(after, name), recordOf(then, name)),
+      );
+      if (differing.length === 0) return undefined;
+      const more = differing.length > MAX_NAMED ? ` and ${differing.length - MAX_NAMED} more` : '';
+      const names = differing.slice(0, MAX_NAMED).map(({ name }) => name);
+      return `${names.join(', ')}${more} would not be as at revision ${expectation.revision}`;
+    }
+    default:
+      return expectation satisfies never;
+  }
+}
+
+/** Peers of one class and network are closed or open together. */
+function openByDefault(who: string, after: NetworkState, is: Reachability): string | undefined {
+  const names = namesOf(who, after);
+  if (names.length === 0) return `no peer that is ready is meant by ${who}`;
+  const seen = new Set<string>();
+  for (const name of names) {
+    const place = is.placeOf(name);
+    const endpoint = place === undefined ? undefined : is.parts.endpoints[place];
+    if (!endpoint || seen.has(endpoint.unit)) continue;
+    seen.add(endpoint.unit);
+    for (const direction of ['ingress', 'egress'] as const) {
+      if (!isIsolated(is, endpoint.classIndex, direction)) return `${name} is open by default (${direction})`;
+    }
+  }
+  return undefined;
+}
+
+function isIsolated({ parts: { table, policies } }: Reachability, classIndex: number, direction: Direction): boolean {
+  if (table.defaultOf(classIndex) === NO_PORTS) return true;
+  return table.selecting(classIndex).some((index) => {
+    const code = policies[index]?.code;
+    const rules = code?.[direction];
+    return rules !== undefined && (code?.allow || rules.length === 0);
+  });
+}
+
+export function recordOf(
+  state: NetworkState,
+  { resource, name }: RecordName,
+): PolicyRecord | NetworkRecord | PeerRecord | undefined {
+  switch (resource) {
+    case 'MeshPolicy':
+      return state.policies.get(name);
+    case 'MeshNetwork':
+      return state.networks.get(name);
+    case 'MeshPeer':
+      return state.peers.get(name);
+    default:
+      return resource satisfies never;
+  }
+}
+
+/** Equal in what changes of the network can say of a record; of a peer that is its labels and its network. */
+export function sameMeaning(a: StoredRecord | undefined, b: StoredRecord | undefined): boolean {
+  if (!a || !b) return a === b;
+  if (a.kind === 'MeshPeer') {
+    const network = ({ spec }: StoredRecord) => (spec as { network?: string }).network;
+    return sameValue(a.labels, b.labels) && network(a) === network(b);
+  }
+  return sameValue([a.spec, a.labels, a.annotations], [b.spec, b.labels, b.annotations]);
+}

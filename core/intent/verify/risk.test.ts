@@ -1,0 +1,64 @@
+import { expect, it } from 'vitest';
+import { network, peer, policy, stateWith } from '../../../test/records.ts';
+import { type NetworkChange, planChanges } from '../../changes/changes.ts';
+import { effectOf } from '../../effect/effect.ts';
+import { compile } from '../../reachability/engine.ts';
+import { modelOf } from '../../state/network-model.ts';
+import { riskOf } from './risk.ts';
+
+const NOW = Date.UTC(2026, 0, 5, 12);
+const MARKED = peer('card-1', { labels: { role: 'card', pci: 'true' }, address: '10.96.0.1' });
+const PLAIN = peer('card-2', { labels: { role: 'card' }, address: '10.96.0.2' });
+const BEFORE = stateWith(
+  network('default', { defaultAction: 'DENY' }),
+  MARKED,
+  PLAIN,
+  peer('web-1', { address: '10.96.0.3' }),
+  policy('out', { action: 'ALLOW', peerSelector: {}, egress: [{}] }),
+);
+const REACHED = 'opens new ways to 1 sensitive peer';
+const UNMARKED = 'takes the mark of sensitive data from 1 peer';
+
+const opening = (name: string): NetworkChange => ({
+  action: 'create',
+  resource: 'MeshPolicy',
+  name: `to-${name}`,
+  spec: {
+    action: 'ALLOW',
+    peerSelector: { peers: [name] },
+    ingress: [{ from: [{ peerSelector: { peers: ['web-1'] } }], ports: [{ port: 443 }] }],
+  },
+});
+const labelled = (name: string, labels: Record<string, string>): NetworkChange => ({
+  action: 'update',
+  resource: 'MeshPeer',
+  name,
+  labels,
+});
+
+it.each<[string, NetworkChange[], string, string[]]>([
+  ['opening a sensitive peer is high', [opening('card-1')], 'high', [REACHED]],
+  [
+    'taking its label off in the same plan makes it no less',
+    [opening('card-1'), labelled('card-1', { role: 'card' })],
+    'high',
+    [REACHED, UNMARKED],
+  ],
+  [
+    'a value that says no takes the mark off too',
+    [labelled('card-1', { role: 'card', pci: 'false' })],
+    'high',
+    [UNMARKED],
+  ],
+  [
+    'a peer that the same plan marks is sensitive',
+    [opening('card-2'), labelled('card-2', { role: 'card', pci: 'true' })],
+    'high',
+    [REACHED],
+  ],
+  ['another label of a sensitive peer is no risk', [labelled('card-1', { pci: 'true' })], 'low', []],
+])('%s', (_what, changes, level, reasons) => {
+  const { after } = planChanges(BEFORE, changes, NOW);
+  const effect = effectOf(compile(modelOf(BEFORE, NOW)), compile(modelOf(after, NOW)));
+  expect(riskOf(effect, BEFORE, after, { callerPeer: undefined, findings: [] })).toEqual({ level, reasons });
+});

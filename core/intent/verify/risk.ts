@@ -1,0 +1,185 @@
+import type { OutsideEffect } from '../../effect/effect.ts';
+import { type Effect, namesOn } from '../../effect/effect.ts';
+import type { PortSpan } from '../../effect/port-spans.ts';
+import { parseCidr } from '../../model/cidr.ts';
+import { OUTSIDE, sizeOf, union, without } from '../../model/ranges.ts';
+import type { PeerRecord } from '../../model/resources.ts';
+import { selectsEveryone } from '../../model/selector.ts';
+import type { NetworkState } from '../../state/state.ts';
+import type { Finding } from './findings.ts';
+
+export const RISK_LEVELS = ['low', 'medium', 'high', 'critical'] as const;
+export type RiskLevel = (typeof RISK_LEVELS)[number];
+
+export interface Risk {
+  readonly level: RiskLevel;
+  /** Why, the gravest first. */
+  readonly reasons: readonly string[];
+}
+
+/** Labels that mark peers whose data is worth protecting (facts of the frameworks: PCI-DSS, HIPAA). */
+const SENSITIVE_LABELS = ['compliance.scope', 'pci', 'phi', 'ephi', 'data'] as const;
+const HARMLESS_VALUES: ReadonlySet<string> = new Set(['false', 'no', 'none', 'public']);
+/** Shares of the network from which on a change is more than local. Tiny networks are always wholly touched. */
+const WIDE_SHARE = 0.25;
+const WIDE_PEERS = 8;
+const OUTAGE_SHARE = 0.5;
+const OPENING_SHARE = 0.5;
+/** Ports of one pair from which on an opening is no longer for one service; the dynamic ports are 16,384. */
+const MANY_PORTS = 100;
+const ANY_PORTS = 16_000;
+
+/** How risky a change is, computed from its effect alone (DESIGN 5.5). */
+export function riskOf(
+  effect: Effect,
+  before: NetworkState,
+  after: NetworkState,
+  {
+    callerPeer,
+    findings,
+    unseen = [],
+  }: {
+    readonly callerPeer: string | undefined;
+    readonly findings: readonly Finding[];
+    /** What opens at other times and for other peers: it counts as the same opening now. */
+    readonly unseen?: readonly Opening[];
+  },
+): Risk {
+  const wasSensitive = (name: string) => isSensitive(before.peers.get(name));
+  const sensitive = (name: string) => wasSensitive(name) || isSensitive(after.peers.get(name));
+  const found = [effect, ...unseen].flatMap((opening) => openingRisks(opening, sensitive));
+  const unmarked = [...after.peers].filter(
+    ([name, peer]) => peer !== before.peers.get(name) && wasSensitive(name) && !isSensitive(peer),
+  ).length;
+  if (unmarked > 0) found.push(['high', `takes the mark of sensitive data from ${counted(unmarked, 'peer')}`]);
+  if (before.networks.size > 0) found.push(...defaultsOpened(before, after));
+  const possible = after.peers.size * (after.peers.size - 1);
+  if (effect.openedPairs >= WIDE_PEERS && effect.openedPairs >= OPENING_SHARE * possible) {
+    found.push(['high', `opens ${effect.openedPairs} of ${possible} pairs of peers`]);
+  }
+  if (effect.lostPairs > 0) {
+    const all = effect.lostPairs === effect.pairsBefore;
+    const outage = effect.lostPairs >= OUTAGE_SHARE * effect.pairsBefore && effect.pairsBefore >= WIDE_PEERS;
+    const level = outage ? (all ? 'critical' : 'high') : 'medium';
+    found.push([level, `ends all traffic of ${counted(effect.lostPairs, 'pair')} of peers`]);
+  } else if (effect.closedPairs > 0) {
+    found.push(['medium', `closes ports between ${counted(effect.closedPairs, 'pair')} of peers`]);
+  } else if (effect.outside?.some(({ closed }) => closed.length > 0)) {
+    found.push(['medium', 'closes connections with addresses outside the network']);
+  }
+  const touched = namesOn(effect.groups, 'src', 'dst');
+  if (touched.size >= WIDE_PEERS && touched.size > WIDE_SHARE * after.peers.size) {
+    found.push(['medium', `touches ${touched.size} of ${after.peers.size} peers`]);
+  }
+  const cut =
+    callerPeer !== undefined &&
+    namesOn(
+      effect.groups.filter(({ closed }) => closed.length > 0),
+      'src',
+      'dst',
+    ).has(callerPeer);
+  if (cut) found.push(['high', 'closes connections of the caller itself']);
+  for (const { code, message } of findings) {
+    if (code === 'CONTROL_LOCKED_OUT') found.push(['critical', message]);
+    else if (code.endsWith('_LOCKED_OUT') || code === 'BEYOND_DELEGATION' || code === 'OPENS_LATER')
+      found.push(['high', message]);
+    else if (code === 'OPENS_TO_NEWCOMERS') found.push(['medium', 'opens connections of devices that join later']);
+  }
+  found.sort(([a], [b]) => RISK_LEVELS.indexOf(b) - RISK_LEVELS.indexOf(a));
+  return { level: found[0]?.[0] ?? 'low', reasons: [...new Set(found.map(([, reason]) => reason))] };
+}
+
+type Opening = Pick<Effect, 'groups' | 'outside'>;
+
+function openingRisks({ groups, outside = [] }: Opening, sensitive: (name: string) => boolean): [RiskLevel, string][] {
+  const found: [RiskLevel, string][] = [];
+  const opened = groups.filter((group) => group.opened.length > 0);
+  const widest = [...opened, ...outside].reduce((most, group) => Math.max(most, portsIn(group.opened)), 0);
+  if (widest >= ANY_PORTS) found.push(['high', 'opens almost every port of a protocol, or all']);
+  else if (widest >= MANY_PORTS) found.push(['medium', `opens ${widest} ports of one target`]);
+  const reached = [...namesOn(opened, 'dst')].filter(sensitive).length;
+  if (reached > 0) found.push(['high', `opens new ways to ${counted(reached, 'sensitive peer')}`]);
+  for (const group of outside) {
+    const reason = outsideRisk(group, group.peers.some(sensitive));
+    if (reason) found.push(reason);
+  }
+  return found;
+}
+
+function portsIn(spans: readonly PortSpan[]): number {
+  return spans.reduce((sum, { from, to }) => sum + (from === undefined || to === undefined ? 1 : to - from + 1), 0);
+}
+
+/** Whether a level is at most another. */
+export function isAtMost(level: RiskLevel, maximum: RiskLevel): boolean {
+  return RISK_LEVELS.indexOf(level) <= RISK_LEVELS.indexOf(maximum);
+}
+
+function isSensitive(peer: PeerRecord | undefined): boolean {
+  if (!peer) return false;
+  return SENSITIVE_LABELS.some((key) => {
+    const value = Object.hasOwn(peer.labels, key) ? peer.labels[key] : undefined;
+    return value !== undefined && !HARMLESS_VALUES.has(value.toLowerCase());
+  });
+}
+
+/** Addresses that only a local network or a provider routes (RFC 1918, 6598, 3927, 1122, 4193, 4291). */
+const PRIVATE = union(
+  [
+    '10.0.0.0/8',
+    '172.16.0.0/12',
+    '192.168.0.0/16',
+    '100.64.0.0/10',
+    '169.254.0.0/16',
+    '127.0.0.0/8',
+    'fc00::/7',
+    'fe80::/10',
+  ].flatMap((text) => parseCidr(text) ?? []),
+);
+/** Public addresses from which on a range is anyone: an IPv4 /8 or an IPv6 /20 is the most that one organisation has. */
+const ANYONE = { 4: 2n ** 24n, 6: 2n ** 108n } as const;
+
+/** What opens from or to addresses outside of the network, by how many and whose they are. */
+function outsideRisk(group: OutsideEffect, isSensitivePeer: boolean): [RiskLevel, string] | undefined {
+  const { side, ranges, names, opened } = group;
+  if (opened.length === 0) return undefined;
+  const isIn = side === 'src';
+  const open = without(ranges, PRIVATE);
+  const isAnyone = ([4, 6] as const).some((f) => sizeOf(open.filter(({ family }) => family === f)) > ANYONE[f]);
+  if (isAnyone) {
+    const left =
+      names.length === 1 && names[0] === OUTSIDE ? '' : ` (${names[0]}${names.length > 1 ? ' and more' : ''})`;
+    if (!isIn) return ['high', `lets peers out to anyone, outside the network too${left}`];
+    const reason = `lets anyone in, from outside the network too${left}`;
+    return isSensitivePeer ? ['critical', `${reason}, sensitive peers too`] : ['high', reason];
+  }
+  const whose = open.length > 0 ? 'public' : 'private';
+  const [name = '', ...more] = names;
+  const range = `${name}${more.length > 0 ? ` and ${counted(more.length, 'more range')}` : ''} (${whose})`;
+  const isOne = sizeOf(ranges) === 1n;
+  const text = isIn ? `lets ${range} in from outside the network` : `lets peers out to ${range}`;
+  if (isIn && isSensitivePeer) return ['high', `${text}, to sensitive peers`];
+  return [isOne || !isIn ? 'low' : 'medium', text];
+}
+
+function defaultsOpened(before: NetworkState, after: NetworkState): [RiskLevel, string][] {
+  return [...after.networks.keys()].flatMap((name): [RiskLevel, string][] =>
+    before.networks.has(name) && isClosed(name, before) && !isClosed(name, after)
+      ? [['critical', `opens the network ${name} by default`]]
+      : [],
+  );
+}
+
+/** Whether its peers are closed where nothing opens them: by default, or by a policy that only isolates all of them. */
+function isClosed(name: string, { networks, policies }: NetworkState): boolean {
+  if (networks.get(name)?.spec.defaultAction === 'DENY') return true;
+  return [...policies.values()].some(({ spec }) => {
+    const isForAll = selectsEveryone(spec.peerSelector);
+    const isSilent = spec.ingress === undefined && spec.egress === undefined;
+    return isForAll && (spec.network ?? name) === name && (isSilent || spec.ingress?.length === 0);
+  });
+}
+
+function counted(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? '' : 's'}`;
+}

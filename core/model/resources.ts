@@ -1,0 +1,106 @@
+import type { StoredRecord } from '../base/record.ts';
+import type { EgressRule, PolicySpec } from './policy.ts';
+
+/** The custom resources of the contract (spec "Custom resources", DESIGN 5.1). Instants inside specs are ISO 8601 UTC. */
+
+export const PLATFORMS = ['linux', 'macos', 'ios', 'container', 'agent'] as const;
+export type Platform = (typeof PLATFORMS)[number];
+
+export interface PeerSpec {
+  /** The name as the device gave it, before spaces became hyphens. */
+  readonly displayName: string;
+  readonly hostname: string;
+  readonly platform: Platform;
+  /** X25519, base64 (44 characters), as WireGuard writes it. */
+  readonly publicKey: string;
+  /** Name of the MeshNetwork. */
+  readonly network: string;
+  /** Name of the AgentIdentity that an agent's peer belongs to. */
+  readonly agentRef?: string;
+  /** Name of the AgentIdentity whose join token it came with: bounded by that agent's reach, and gone when it ends. */
+  readonly delegatedBy?: string;
+  readonly expiresAt?: string;
+}
+
+export const PEER_PHASES = ['pending', 'ready', 'revoked', 'expired'] as const;
+export type PeerPhase = (typeof PEER_PHASES)[number];
+
+export interface PeerStatus {
+  readonly phase: PeerPhase;
+  /** Overlay address without prefix; null while pending. */
+  readonly address: string | null;
+  readonly approvedBy?: string;
+  readonly approvedAt?: string;
+  /** Uid of the join or delegate token it came with. */
+  readonly tokenId?: string;
+  /** True when it proved to hold the private key at registration; it must prove it again to register again. */
+  readonly proven?: boolean;
+  /** When it took its present key; absent for the one that it came with. */
+  readonly keySince?: string;
+}
+
+export interface NetworkSpec {
+  readonly cidr: string;
+  readonly mtu: number;
+  readonly defaultAction: 'ALLOW' | 'DENY';
+}
+
+export type AgentPhase = 'Pending' | 'Active' | 'Expired' | 'Revoked';
+
+/** From narrowest to widest (DESIGN 5.4). */
+export const PRESETS = ['isolated', 'sandboxed', 'coordinator', 'inherit'] as const;
+export type PolicyPreset = (typeof PRESETS)[number];
+
+export interface AgentSpec {
+  readonly parentRef?: { readonly name: string; readonly namespace: string };
+  /** Duration text, as asked for. */
+  readonly ttl: string;
+  readonly policyPreset: PolicyPreset;
+  readonly scopes: readonly string[];
+  readonly expiresAt: string;
+  /** Only on a root agent: the account that answers for it and for everything below it. */
+  readonly person?: PersonRef;
+  /** Only on a root agent: uses that a join token made by it may have at most. */
+  readonly tokenUses?: number;
+  /** Only on a root agent: what a person lets its tree reach while it has no peer of its own. */
+  readonly reach?: readonly EgressRule[];
+  /** What its parent granted it beyond the preset, inside the parent's own reach. */
+  readonly egress?: readonly EgressRule[];
+}
+
+/** An account, by id and by the name it had. */
+export interface PersonRef {
+  readonly id: string;
+  readonly name: string;
+}
+
+export interface AgentStatus {
+  readonly phase: AgentPhase;
+  /** Name of its MeshPeer, once it has enrolled. */
+  readonly peerRef?: string;
+  /** 0 for a root agent. */
+  readonly depth: number;
+}
+
+export interface PresenceSpec {
+  readonly online: boolean;
+  /** ISO 8601; of a peer that went offline, when it was last heard of. */
+  readonly lastSeenAt?: string;
+}
+
+type NoStatus = Record<string, never>;
+export type PeerRecord = StoredRecord<PeerSpec, PeerStatus>;
+export type PolicyRecord = StoredRecord<PolicySpec, NoStatus>;
+export type NetworkRecord = StoredRecord<NetworkSpec, NoStatus>;
+export type AgentRecord = StoredRecord<AgentSpec, AgentStatus>;
+export type PresenceRecord = StoredRecord<PresenceSpec, NoStatus>;
+
+/** The name a record is stored under: each space becomes a hyphen (contract, "Device"). */
+export function normalizeName(name: string): string {
+  return name.replaceAll(' ', '-');
+}
+
+export const NAME_PATTERN = /^[A-Za-z0-9._-]{1,63}$/;
+
+/** The network every workspace starts with. */
+export const DEFAULT_NETWORK = 'default';

@@ -1,0 +1,89 @@
+import { MeshError } from '../base/errors.ts';
+import { newId } from '../base/ids.ts';
+import type { Op } from '../base/ports.ts';
+import { draftOf, type RecordDraft, type StoredRecord } from '../base/record.ts';
+import type { Scope } from '../base/scope.ts';
+import { type TokenKind, tokenKey } from './token.ts';
+
+/** What the store knows of a token: everything but the token. Instants are milliseconds. */
+export interface TokenSpec {
+  readonly kind: TokenKind;
+  /** As its maker called it; for a device or agent token the name of its owner. */
+  readonly name: string;
+  /** Uid of whom it speaks for: Account (api), MeshPeer (dev), AgentIdentity (agt, dlg). Empty for a join token. */
+  readonly owner: string;
+  /** Of an API token. An agent's scopes stand in its AgentIdentity. */
+  readonly scopes?: readonly Scope[];
+  /** Absent on a device token, which lives with its peer. */
+  readonly expiresAt?: number;
+  readonly usageLimit?: number;
+  readonly usedCount: number;
+  /** Actor, such as `user:ada`. */
+  readonly createdBy: string;
+  /** Labels and network of the peers that a join token makes. */
+  readonly labels: Readonly<Record<string, string>>;
+  readonly network?: string;
+  /** Of a join token that an agent made: the agent's uid. */
+  readonly issuedBy?: string;
+  /** Of an API token: the account's `epoch` when it was made. */
+  readonly epoch?: number;
+  /** Of a device token: SHA-256 in hex of the secret with which the device signs in to the bus. */
+  readonly busDigest?: string;
+}
+
+export type TokenRecord = StoredRecord<TokenSpec, Record<string, never>>;
+
+/**
+ * The name of a token's record. Device, agent and delegate tokens are one per owner and found by it;
+ * join and API tokens are many and named by their own uid.
+ */
+export function tokenName(kind: TokenKind, id: string): string {
+  return `${kind}.${id}`;
+}
+
+/** The record of a fresh token, to be created in the commit that makes what it belongs to. */
+export function tokenDraft(
+  token: string,
+  spec: Omit<TokenSpec, 'usedCount' | 'labels'> & Partial<Pick<TokenSpec, 'labels'>>,
+): RecordDraft<TokenSpec> {
+  const uid = newId('tok');
+  return {
+    kind: 'Token',
+    name: tokenName(spec.kind, spec.owner === '' || spec.kind === 'api' ? uid : spec.owner),
+    uid,
+    labels: {},
+    annotations: {},
+    spec: { labels: {}, ...spec, usedCount: 0 },
+    status: {},
+    unique: [tokenKey(token)],
+  };
+}
+
+/** Whether a token has uses left. */
+export function isSpent({ usageLimit, usedCount }: TokenSpec): boolean {
+  return usageLimit !== undefined && usedCount >= usageLimit;
+}
+
+/** The one answer for a token that is not there, so that a removed one and an invented one look the same. */
+export function unknownToken(): MeshError {
+  return new MeshError('unauthenticated', 'This token is unknown or removed: ask for a new one.');
+}
+
+/** The answer for a token whose time is over. */
+export function expiredToken(): MeshError {
+  return new MeshError('unauthenticated', 'This token has expired: ask for a new one.');
+}
+
+/**
+ * One use of a token, to be committed together with what the use makes. The revision makes it exact: of many at once
+ * one wins and the others meet a conflict, read the token again and retry.
+ *
+ * @throws MeshError `unauthenticated` when no use is left.
+ */
+export function spendOp(token: TokenRecord): Op {
+  if (isSpent(token.spec)) {
+    throw new MeshError('unauthenticated', 'This token is used up: ask for a new one.');
+  }
+  const { spec, revision } = token;
+  return { op: 'update', record: { ...draftOf(token), spec: { ...spec, usedCount: spec.usedCount + 1 } }, revision };
+}

@@ -1,0 +1,71 @@
+import { z } from 'zod';
+import { MeshError } from '../base/errors.ts';
+import { SYSTEM_WORKSPACE } from '../base/ids.ts';
+import type { StoredRecord } from '../base/record.ts';
+import { lineOfText, TEXT_LIMITS } from '../base/text.ts';
+import type { Services } from '../workflow/services.ts';
+
+/** What 10.96.0.0/12 has room for. */
+export const MAX_NODE_COUNT = 1_000_000;
+
+/** How risky a plan may be to pass without a person, from least to most. */
+const RISKS = ['low', 'medium', 'high', 'critical'] as const;
+
+const timeZone = lineOfText(TEXT_LIMITS.id).refine(isTimeZone, {
+  error: 'must be an IANA time zone such as Europe/Zurich',
+});
+
+/** The settings of a workspace. Those of approval decide what happens without a person. */
+export const settingsSchema = z.strictObject({
+  requirePeerApproval: z.boolean().describe('a new device stays pending until an operator approves it'),
+  requireApproval: z.boolean().describe('direct writes pass the approval workflow too'),
+  selfApproval: z
+    .boolean()
+    .optional()
+    .describe('a person may approve their own request; unset: only while there is a single approver'),
+  autoApprove: z
+    .strictObject({ maxRisk: z.enum(RISKS) })
+    .optional()
+    .describe('plans up to this risk are executed without a person'),
+  timeZone: timeZone.describe('of the daily snapshot at 02:00'),
+});
+
+export type WorkspaceSettings = z.output<typeof settingsSchema>;
+
+export const DEFAULT_SETTINGS: WorkspaceSettings = {
+  requirePeerApproval: false,
+  requireApproval: false,
+  timeZone: 'UTC',
+};
+
+export interface WorkspaceSpec {
+  readonly slug: string;
+  readonly namespace: string;
+  readonly displayName: string;
+  readonly maxNodeCount: number;
+  readonly settings: WorkspaceSettings;
+}
+
+/** Its uid is the workspace id; its record is in the system partition, named by the slug. */
+export type WorkspaceRecord = StoredRecord<WorkspaceSpec, Record<string, never>>;
+
+/** The record of a workspace with its settings. @throws MeshError `not_found` */
+export async function workspaceById({ store }: Pick<Services, 'store'>, id: string): Promise<WorkspaceRecord> {
+  const record = await store.getById(SYSTEM_WORKSPACE, 'Workspace', id);
+  if (!record) throw new MeshError('not_found', `There is no workspace ${id}.`);
+  return record as WorkspaceRecord;
+}
+
+/** Names found to be time zones; asking costs 100 microseconds. */
+const knownZones = new Set<string>(['UTC']);
+
+function isTimeZone(name: string): boolean {
+  if (knownZones.has(name)) return true;
+  try {
+    new Intl.DateTimeFormat('en', { timeZone: name });
+    if (knownZones.size < 1_000) knownZones.add(name);
+    return true;
+  } catch {
+    return false;
+  }
+}

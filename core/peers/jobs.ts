@@ -1,0 +1,134 @@
+import { newId, SYSTEM_WORKSPACE } from '../base/ids.ts';
+import type { Change, Commit, CommitContext, Op } from '../base/ports.ts';
+import type { Kind } from '../base/record.ts';
+import { parseInstant } from '../base/time.ts';
+import { inTurn } from '../base/turn.ts';
+import { restingAddresses } from '../changes/rest.ts';
+import { hasEnded } from '../views/peer-view.ts';
+import type { Services } from '../workflow/services.ts';
+import { removePeers } from './peers.ts';
+import { sweepWorkspace } from './presence.ts';
+
+type JobServices = Pick<Services, 'store' | 'clock' | 'states' | 'liveness'>;
+
+/** Work that is due at instants. `run` does what is due and answers when something is due next, ms. */
+export interface NetworkJob {
+  readonly name: string;
+  run(): Promise<number | undefined>;
+  readonly wakeOn: (commit: Commit) => boolean;
+}
+
+/** Records removed in one commit; the rest follow at once. */
+const BATCH = 200;
+
+/** Nodes that come online one after the other do not have all others looked at each time; none is silent so soon. */
+const SWEEP_PAUSE_MS = 5_000;
+
+/** What the network needs done as time passes. */
+export function networkJobs(services: JobServices): readonly NetworkJob[] {
+  const since = services.clock.now();
+  let sweptAt = since;
+  const comesOnline = (change: Change) =>
+    isWritten('Presence')(change) && services.clock.now() - sweptAt >= SWEEP_PAUSE_MS;
+  return [
+    jobOver(services, 'expire peers', mayEnd('MeshPeer'), (workspace) => expirePeers(services, workspace)),
+    jobOver(services, 'expire policies', mayEnd('MeshPolicy'), (workspace) => expirePolicies(services, workspace)),
+    jobOver(services, 'sweep presence', comesOnline, (workspace) => {
+      sweptAt = services.clock.now();
+      return sweepWorkspace(services, workspace, since);
+    }),
+    jobOver(services, 'free addresses', isWritten('AddressRest'), (workspace) => freeAddresses(services, workspace)),
+  ];
+}
+
+/** Deletes the peers whose time is over. */
+async function expirePeers(services: JobServices, workspace: string): Promise<number | undefined> {
+  const { store, states, clock } = services;
+  return inTurn(store, workspace, async () => {
+    const state = await states.current(workspace);
+    const now = clock.now();
+    const ended = [...state.peers.values()].filter((peer) => hasEnded(peer, now));
+    const batch = ended.slice(0, BATCH);
+    if (batch.length > 0) await removePeers(services, state, batch, because('expiry', 'the time of the peer is over'));
+    if (ended.length > batch.length) return now;
+    return next([...state.peers.values()].map(({ spec }) => spec.expiresAt).map(instant), now);
+  });
+}
+
+/** Deletes the policies that have ended; they counted for nothing from their instant on. */
+async function expirePolicies(services: JobServices, workspace: string): Promise<number | undefined> {
+  const { store, states, clock } = services;
+  return inTurn(store, workspace, async () => {
+    const { policies } = await states.current(workspace);
+    const now = clock.now();
+    const ended = [...policies.values()].filter(({ spec }) => instant(spec.expiresAt) <= now);
+    const ops = ended
+      .slice(0, BATCH)
+      .map(({ name, revision }): Op => ({ op: 'delete', key: { kind: 'MeshPolicy', name }, revision }));
+    if (ops.length > 0) await store.commit(workspace, ops, because('expiry', 'the time of the policy is over'));
+    if (ended.length > ops.length) return now;
+    return next([...policies.values()].map(({ spec }) => spec.expiresAt).map(instant), now);
+  });
+}
+
+/** Forgets the rests that are over, so that they do not pile up where addresses are not given again. */
+async function freeAddresses(services: JobServices, workspace: string): Promise<number | undefined> {
+  const { store, clock } = services;
+  return inTurn(store, workspace, async () => {
+    const resting = await restingAddresses(store, workspace);
+    const now = clock.now();
+    const over = [...resting].filter(([, { until }]) => until <= now);
+    const ops = over
+      .slice(0, BATCH)
+      .map(([name, { revision }]): Op => ({ op: 'delete', key: { kind: 'AddressRest', name }, revision }));
+    if (ops.length > 0) await store.commit(workspace, ops, because('addresses', 'the rest of the address is over'));
+    if (over.length > ops.length) return now;
+    return next(
+      [...resting.values()].map(({ until }) => until),
+      now,
+    );
+  });
+}
+
+const isWritten =
+  (kind: Kind) =>
+  ({ type, record }: Change) =>
+    type !== 'deleted' && record.kind === kind;
+
+/** A record without an end gives the job nothing to do, and to look through all others has its price. */
+const mayEnd = (kind: Kind) => (change: Change) =>
+  isWritten(kind)(change) && (change.record.spec as { expiresAt?: unknown }).expiresAt !== undefined;
+
+function jobOver(
+  { store }: Pick<Services, 'store'>,
+  name: string,
+  wakesOn: (change: Change) => boolean,
+  run: (workspace: string) => Promise<number | undefined>,
+): NetworkJob {
+  return {
+    name,
+    wakeOn: ({ changes }) => changes.some(wakesOn),
+    async run() {
+      const deadlines: number[] = [];
+      for (const workspace of await store.workspaces()) {
+        if (workspace === SYSTEM_WORKSPACE) continue;
+        const deadline = await run(workspace);
+        if (deadline !== undefined) deadlines.push(deadline);
+      }
+      return deadlines.length === 0 ? undefined : deadlines.reduce((a, b) => Math.min(a, b));
+    },
+  };
+}
+
+function instant(expiresAt: string | undefined): number {
+  return expiresAt === undefined ? Number.POSITIVE_INFINITY : parseInstant(expiresAt);
+}
+
+function next(instants: readonly number[], now: number): number | undefined {
+  const earliest = instants.filter((at) => at > now).reduce((a, b) => Math.min(a, b), Number.POSITIVE_INFINITY);
+  return earliest === Number.POSITIVE_INFINITY ? undefined : earliest;
+}
+
+function because(job: string, reason: string): CommitContext {
+  return { actor: `system:${job}`, reason, requestId: newId('r') };
+}

@@ -1,0 +1,209 @@
+import { requireAssertionsAfter } from '../assertions/guard.ts';
+import { commitContext } from '../base/commit-context.ts';
+import { invalidInput, MeshError } from '../base/errors.ts';
+import type { CallContext } from '../base/operation.ts';
+import type { CommitContext, Op } from '../base/ports.ts';
+import { draftOf, type RecordDraft } from '../base/record.ts';
+import { requireSession } from '../base/require-session.ts';
+import { formatInstant } from '../base/time.ts';
+import { inTurn } from '../base/turn.ts';
+import { ADDRESS_REST_MS } from '../changes/address.ts';
+import { placeIn } from '../changes/places.ts';
+import { restDraft } from '../changes/rest.ts';
+import { lookUp } from '../model/find.ts';
+import { NAME_PATTERN, normalizeName, type PeerRecord } from '../model/resources.ts';
+import { tokenName } from '../model/token-record.ts';
+import { findPeer } from '../state/find-peer.ts';
+import type { NetworkState } from '../state/state.ts';
+import type { Services } from '../workflow/services.ts';
+
+type PeerServices = Pick<Services, 'store' | 'clock' | 'states' | 'liveness'>;
+type Context = CallContext<PeerServices>;
+
+/** Lets a pending or revoked peer in: it gets its address and, from then on, its graph. */
+export function approvePeer(context: Context, id: string): Promise<PeerRecord> {
+  return change(context, id, async (state, peer) => {
+    const { store, clock } = context.services;
+    if (peer.status.phase === 'ready') return { peer, ops: [] };
+    const now = clock.now();
+    const { address, ...status } = peer.status;
+    const approval = { approvedBy: context.caller?.subject ?? '', approvedAt: formatInstant(now) };
+    const draft = { ...draftOf(peer), status: { ...status, ...approval, address, phase: 'ready' as const } };
+    // A revoked peer kept its address.
+    const placed = address === null ? await placeIn(store, state, draft, now) : { record: draft, ops: [] };
+    const ops = [update(peer, placed.record), ...placed.ops, ...activationOps(state, peer)];
+    await requireAssertionsAfter(context.services, state, ops);
+    return { peer, ops, reason: `approved device ${peer.name}` };
+  });
+}
+
+/** Shuts a peer out: nobody hears it, its token says nothing any more. It keeps its name, key and address. */
+export function revokePeer(context: Context, id: string): Promise<PeerRecord> {
+  return change(context, id, async (state, peer) => {
+    if (peer.status.phase === 'revoked') return { peer, ops: [] };
+    const record = { ...draftOf(peer), status: { ...peer.status, phase: 'revoked' as const } };
+    const ops = [update(peer, record), ...offlineOps(state, peer, context.services)];
+    return { peer, ops, reason: `revoked device ${peer.name}` };
+  });
+}
+
+/** Makes a peer that came with an agent's token one that stays. @throws MeshError `conflict` for the peer of an agent */
+export function adoptPeer(context: Context, id: string): Promise<PeerRecord> {
+  requireSession(context.caller);
+  return change(context, id, async (state, peer) => {
+    const record = adopted(peer);
+    if (!record) return { peer, ops: [] };
+    const ops = [update(peer, record)];
+    await requireAssertionsAfter(context.services, state, ops);
+    return { peer, ops, reason: `adopted device ${peer.name}` };
+  });
+}
+
+/** The record of a peer without what binds it to an agent; undefined where nothing does. @throws MeshError `conflict` */
+export function adopted(peer: PeerRecord): RecordDraft<PeerRecord['spec'], PeerRecord['status']> | undefined {
+  if (peer.spec.agentRef !== undefined) {
+    throw new MeshError('conflict', `${peer.name} is the peer of the agent ${peer.spec.agentRef} and ends with it.`);
+  }
+  const { delegatedBy, expiresAt: _, ...spec } = peer.spec;
+  return delegatedBy === undefined ? undefined : { ...draftOf(peer), spec };
+}
+
+/** Gives a peer another name. Its id, key, address and labels stay. @throws MeshError `conflict` when it is taken */
+export function renamePeer(context: Context, id: string, asked: string): Promise<PeerRecord> {
+  const name = normalizeName(asked);
+  if (!NAME_PATTERN.test(name)) {
+    const detail = 'A name is 1 to 63 letters, digits, spaces, ".", "_" or "-".';
+    throw invalidInput([{ pointer: '/name', detail }], detail);
+  }
+  return change(context, id, async (state, peer) => {
+    const spec = { ...peer.spec, displayName: asked };
+    if (name === peer.name) {
+      if (peer.spec.displayName === asked) return { peer, ops: [] };
+      return { peer, ops: [update(peer, { ...draftOf(peer), spec })], reason: `renamed device ${name}` };
+    }
+    const holder = lookUp(state.peers, name);
+    if (holder && holder.uid !== peer.uid) {
+      throw new MeshError('conflict', `A device ${holder.name} exists already: choose another name.`);
+    }
+    const ops: Op[] = [
+      { op: 'delete', key: { kind: 'MeshPeer', name: peer.name }, revision: peer.revision },
+      { op: 'create', record: { ...draftOf(peer), name, spec } },
+      ...renamedPresence(state, peer, name),
+      ...agentPeerOps(state, peer, name),
+    ];
+    await requireAssertionsAfter(context.services, state, ops);
+    return { peer, ops, reason: `renamed device ${peer.name} to ${name}` };
+  });
+}
+
+/** Removes a peer with all that is its own: presence, token, and its address, which rests. */
+export async function deletePeer(context: Context, id: string): Promise<void> {
+  const { services, workspace } = context;
+  await inTurn(services.store, workspace, async () => {
+    const state = await services.states.current(workspace);
+    const peer = findPeer(state, id);
+    await removePeers(services, state, [peer], commitContext(context, `deleted device ${peer.name}`));
+  });
+}
+
+/** One commit that removes peers; what else they leave behind in memory is forgotten after it. */
+export async function removePeers(
+  services: PeerServices,
+  state: NetworkState,
+  peers: readonly PeerRecord[],
+  commit: CommitContext,
+): Promise<void> {
+  const { store, clock, liveness } = services;
+  const now = clock.now();
+  const ops = await Promise.all(
+    peers.map(async (peer) => [
+      ...(await removalOps(services, state, peer, now)),
+      ...agentPeerOps(state, peer, undefined),
+    ]),
+  );
+  await store.commit(state.workspace, ops.flat(), commit);
+  for (const { uid } of peers) liveness.forget(state.workspace, uid);
+}
+
+/** What removing a peer writes, its identity apart: for commits that end the identity too. */
+export async function removalOps(
+  { store }: Pick<Services, 'store'>,
+  state: NetworkState,
+  peer: PeerRecord,
+  now: number,
+): Promise<Op[]> {
+  const { address } = peer.status;
+  const token = await store.get(state.workspace, { kind: 'Token', name: tokenName('dev', peer.uid) });
+  const presence = presenceOf(state, peer);
+  return [
+    { op: 'delete', key: { kind: 'MeshPeer', name: peer.name }, revision: peer.revision },
+    ...(address === null ? [] : [{ op: 'create', record: restDraft(address, now + ADDRESS_REST_MS) } as const]),
+    ...[presence, token].flatMap((record): Op[] =>
+      record ? [{ op: 'delete', key: { kind: record.kind, name: record.name }, revision: record.revision }] : [],
+    ),
+  ];
+}
+
+interface Written {
+  readonly peer: PeerRecord;
+  readonly ops: readonly Op[];
+  readonly reason?: string;
+}
+
+async function change(
+  context: Context,
+  id: string,
+  plan: (state: NetworkState, peer: PeerRecord) => Promise<Written>,
+): Promise<PeerRecord> {
+  const { services, workspace } = context;
+  return inTurn(services.store, workspace, async () => {
+    const state = await services.states.current(workspace);
+    const { peer, ops, reason = '' } = await plan(state, findPeer(state, id));
+    if (ops.length === 0) return peer;
+    const { changes } = await services.store.commit(workspace, ops, commitContext(context, reason));
+    const written = changes.find(({ type, record }) => type !== 'deleted' && record.uid === peer.uid);
+    return (written?.record ?? peer) as PeerRecord;
+  });
+}
+
+function update(peer: PeerRecord, record: RecordDraft): Op {
+  return { op: 'update', record, revision: peer.revision };
+}
+
+function presenceOf(state: NetworkState, { name }: PeerRecord) {
+  return state.presence.get(name);
+}
+
+function offlineOps(state: NetworkState, peer: PeerRecord, { clock, liveness }: PeerServices): Op[] {
+  const presence = presenceOf(state, peer);
+  if (!presence?.spec.online) return [];
+  const seen = liveness.lastSeen(state.workspace, peer.uid) ?? clock.now();
+  const spec = { online: false, lastSeenAt: formatInstant(seen) };
+  return [{ op: 'update', record: { ...draftOf(presence), spec }, revision: presence.revision }];
+}
+
+function renamedPresence(state: NetworkState, peer: PeerRecord, name: string): Op[] {
+  const presence = presenceOf(state, peer);
+  if (!presence) return [];
+  return [
+    { op: 'delete', key: { kind: 'Presence', name: presence.name }, revision: presence.revision },
+    { op: 'create', record: { ...draftOf(presence), name } },
+  ];
+}
+
+/** An agent whose peer had to be let in acts from then on. */
+function activationOps(state: NetworkState, peer: PeerRecord): Op[] {
+  const agent = peer.spec.agentRef === undefined ? undefined : state.agents.get(peer.spec.agentRef);
+  if (agent?.status.phase !== 'Pending') return [];
+  const record = { ...draftOf(agent), status: { ...agent.status, phase: 'Active' as const } };
+  return [{ op: 'update', record, revision: agent.revision }];
+}
+
+/** The identity of an agent's peer names it. */
+function agentPeerOps(state: NetworkState, peer: PeerRecord, name: string | undefined): Op[] {
+  const agent = peer.spec.agentRef === undefined ? undefined : state.agents.get(peer.spec.agentRef);
+  if (agent?.status.peerRef === undefined) return [];
+  const { peerRef: _, ...status } = agent.status;
+  const record = { ...draftOf(agent), status: { ...status, ...(name !== undefined && { peerRef: name }) } };
+  return [{ op: 'update', record, revision: agent.revision }];
+}

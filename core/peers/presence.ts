@@ -1,0 +1,83 @@
+import { newId } from '../base/ids.ts';
+import type { CommitContext, Op } from '../base/ports.ts';
+import { draftOf } from '../base/record.ts';
+import { formatInstant } from '../base/time.ts';
+import { inTurn } from '../base/turn.ts';
+import { lookUpById } from '../model/find.ts';
+import { ONLINE_MS } from '../model/liveness.ts';
+import type { PeerRecord } from '../model/resources.ts';
+import type { NetworkState } from '../state/state.ts';
+import type { Services } from '../workflow/services.ts';
+
+type PresenceServices = Pick<Services, 'store' | 'clock' | 'states' | 'liveness'>;
+
+/** Transitions written in one commit; more wait for the next, so that no batch grows without bound. */
+const TRANSITIONS = 500;
+
+/**
+ * Takes note that a device was heard of, over the bus or by HTTP. Only its coming online is written, as a revision;
+ * every other heartbeat costs a look-up.
+ */
+export async function heardOf(
+  services: PresenceServices,
+  workspace: string,
+  peerUid: string,
+  commit: Omit<CommitContext, 'reason'>,
+): Promise<void> {
+  const { states, liveness, clock, store } = services;
+  liveness.heard(workspace, peerUid, clock.now());
+  const seen = peerById(await states.current(workspace), peerUid);
+  if (!seen) return liveness.forget(workspace, peerUid);
+  if (seen.isOnline || seen.peer.status.phase !== 'ready') return;
+  await inTurn(store, workspace, async () => {
+    const state = await states.current(workspace);
+    const found = peerById(state, peerUid);
+    if (!found || found.isOnline || found.peer.status.phase !== 'ready') return;
+    const reason = `${found.peer.name} came online`;
+    await store.commit(workspace, [presenceOp(state, found.peer, { online: true })], { ...commit, reason });
+  });
+}
+
+/**
+ * Writes the peers of a workspace that were not heard of in time as offline.
+ *
+ * @param since when this process began to listen: before that nobody can have been heard.
+ * @returns the next instant at which one may go offline, ms.
+ */
+export async function sweepWorkspace(
+  services: PresenceServices,
+  workspace: string,
+  since: number,
+): Promise<number | undefined> {
+  const { store, states, clock, liveness } = services;
+  const lastSeen = ({ uid }: PeerRecord) => liveness.lastSeen(workspace, uid) ?? since;
+  const now = clock.now();
+  return inTurn(store, workspace, async () => {
+    const state = await states.current(workspace);
+    const online = [...state.peers.values()].filter((peer) => state.presence.get(peer.name)?.spec.online);
+    const silent = online.filter((peer) => now - lastSeen(peer) >= ONLINE_MS).slice(0, TRANSITIONS);
+    if (silent.length > 0) {
+      const ops = silent.map((peer) =>
+        presenceOp(state, peer, { online: false, lastSeenAt: formatInstant(lastSeen(peer)) }),
+      );
+      const reason = silent.length === 1 ? `${silent[0]?.name} went offline` : `${silent.length} peers went offline`;
+      await store.commit(workspace, ops, { actor: 'system:presence', reason, requestId: newId('ev') });
+    }
+    const gone = new Set(silent);
+    const deadlines = online.filter((peer) => !gone.has(peer)).map((peer) => lastSeen(peer) + ONLINE_MS);
+    return deadlines.length === 0 ? undefined : deadlines.reduce((a, b) => Math.min(a, b));
+  });
+}
+
+function peerById(state: NetworkState, uid: string): { peer: PeerRecord; isOnline: boolean } | undefined {
+  const peer = lookUpById(state.peers, uid);
+  return peer && { peer, isOnline: state.presence.get(peer.name)?.spec.online === true };
+}
+
+function presenceOp(state: NetworkState, peer: PeerRecord, spec: { online: boolean; lastSeenAt?: string }): Op {
+  const presence = state.presence.get(peer.name);
+  if (presence) return { op: 'update', record: { ...draftOf(presence), spec }, revision: presence.revision };
+  const { name } = peer;
+  const body = { name, uid: newId('r'), labels: {}, annotations: {}, spec, status: {}, unique: [] };
+  return { op: 'create', record: { kind: 'Presence', ...body } };
+}

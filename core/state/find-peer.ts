@@ -1,0 +1,81 @@
+import type { MeshError } from '../base/errors.ts';
+import { once } from '../base/once.ts';
+import { foldName } from '../base/record.ts';
+import { parseAddress } from '../model/cidr.ts';
+import { lookUp, notFoundAmong, quoted } from '../model/find.ts';
+import type { PeerRecord } from '../model/resources.ts';
+import { nearestOf, notFound } from '../model/with-nearest.ts';
+import type { NetworkState } from './state.ts';
+import { namesOf } from './terms.ts';
+
+type Peers = Pick<NetworkState, 'peers'>;
+
+/**
+ * The peer that is meant where one peer is asked for: by id, name in any case, or overlay address.
+ *
+ * @throws MeshError `not_found` with the nearest names
+ */
+export function findPeer(state: Peers, given: string): PeerRecord {
+  const peer = lookUpPeer(state, given);
+  if (peer) return peer;
+  throw peerNotFound(state, given);
+}
+
+/** By id, name or overlay address. */
+export function lookUpPeer({ peers }: Peers, given: string): PeerRecord | undefined {
+  return lookUp(peers, given) ?? byAddress(peers).get(addressKey(given) ?? '');
+}
+
+/**
+ * As {@link lookUpPeer}, and by a host name that one peer alone has. For reading: a device says its host name itself, so no
+ * change goes by it.
+ */
+export function lookUpPeerOrHost(state: Peers, given: string): PeerRecord | undefined {
+  const found = lookUpPeer(state, given);
+  if (found) return found;
+  const [only, ...others] = byHost(state.peers).get(foldName(given)) ?? [];
+  return others.length === 0 ? only : undefined;
+}
+
+/** Whether a text selects peers by their labels, or all with `*`, and can name no single one. */
+export function isGroupTerm(given: string): boolean {
+  return given === '*' || /[=!,]/.test(given);
+}
+
+/** Why one peer is not found, with those that may have been meant. */
+export function peerNotFound(state: Peers, given: string): MeshError {
+  if (isGroupTerm(given)) {
+    return notFound(`${quoted(given)} selects peers by label, and one peer is needed here.`, namesOf(given, state));
+  }
+  const hosts = byHost(state.peers).get(foldName(given)) ?? [];
+  if (hosts.length > 0) {
+    const names = hosts.map(({ name }) => name).sort();
+    return notFound(`${quoted(given)} is the host name of a peer and not its name.`, names);
+  }
+  const near = nearestOf(given, [...state.peers.keys()]);
+  if (near.length === 0 && addressKey(given) !== undefined) return notFound(`No peer has the address ${given}.`, []);
+  return notFoundAmong(state.peers, 'peer', given);
+}
+
+function addressKey(text: string): string | undefined {
+  const address = parseAddress(text);
+  return address && `${address.family} ${address.from}`;
+}
+
+const byAddress = once(
+  (peers: Peers['peers']) =>
+    new Map(
+      [...peers.values()].flatMap((peer): [string, PeerRecord][] => {
+        const key = peer.status.address === null ? undefined : addressKey(peer.status.address);
+        return key === undefined ? [] : [[key, peer]];
+      }),
+    ),
+);
+
+/** A name that was not normalised is no host name: who uses it is told which name is meant. */
+const byHost = once((peers: Peers['peers']) =>
+  Map.groupBy(
+    [...peers.values()].filter(({ spec }) => !/\s/.test(spec.hostname)),
+    ({ spec }) => foldName(spec.hostname),
+  ),
+);

@@ -1,0 +1,125 @@
+import { expect, test } from 'vitest';
+import { openSqliteStore } from '../../storage/sqlite/store.ts';
+import { network, peer, policy } from '../../test/records.ts';
+import type { CommitContext, Op, Store } from '../base/ports.ts';
+import { draftOf, type StoredRecord } from '../base/record.ts';
+import { buildNetworkStates } from './states.ts';
+
+const WORKSPACE = 'w_states';
+const CONTEXT: CommitContext = { actor: 'user:ada', reason: 'test', requestId: 'r1' };
+const QUIET = { error() {}, warn() {}, info() {}, debug() {} };
+
+async function openWorld() {
+  let now = 1_000;
+  const store = await openSqliteStore({ path: ':memory:', clock: { now: () => now }, log: QUIET });
+  const commit = (...ops: Op[]) => store.commit(WORKSPACE, ops, CONTEXT);
+  return {
+    store,
+    commit,
+    setTime: (at: number) => {
+      now = at;
+    },
+    [Symbol.asyncDispose]: () => store.close(),
+  };
+}
+
+const create = (record: StoredRecord): Op => ({ op: 'create', record: draftOf(record) });
+const names = (records: ReadonlyMap<string, StoredRecord>) => [...records.keys()];
+
+/** A store that counts its list calls. */
+function counted(store: Store): { store: Store; lists: () => number } {
+  let count = 0;
+  const list: Store['list'] = (...query) => {
+    count += 1;
+    return store.list(...query);
+  };
+  return { store: { ...store, list }, lists: () => count };
+}
+
+test('the current state is read once and then moved on by commits', async () => {
+  await using world = await openWorld();
+  await world.commit(create(network('default')));
+  const { store, lists } = counted(world.store);
+  const states = buildNetworkStates({ store });
+  const first = await states.current(WORKSPACE);
+  const reads = lists();
+  await world.commit(create(peer('web')), create(policy('base', { action: 'DENY' })));
+  const second = await states.current(WORKSPACE);
+  expect([first.revision, names(first.peers)]).toEqual([1, []]);
+  expect([second.revision, names(second.peers), names(second.policies)]).toEqual([2, ['web'], ['base']]);
+  expect(lists()).toBe(reads);
+});
+
+test('maps that a commit does not touch are the same objects as before', async () => {
+  await using world = await openWorld();
+  const states = buildNetworkStates({ store: world.store });
+  await world.commit(create(network('default')), create(peer('web')));
+  const before = await states.current(WORKSPACE);
+  await world.commit(create(policy('base', { action: 'DENY' })));
+  const after = await states.current(WORKSPACE);
+  expect([after.peers === before.peers, after.networks === before.networks]).toEqual([true, true]);
+});
+
+test('commits that arrive while the state is first read are in it', async () => {
+  await using world = await openWorld();
+  await world.commit(create(network('default')));
+  const states = buildNetworkStates({ store: world.store });
+  const pending = states.current(WORKSPACE);
+  await Promise.all(Array.from({ length: 20 }, (_, i) => world.commit(create(peer(`web-${i}`)))));
+  await pending;
+  expect((await states.current(WORKSPACE)).peers.size).toBe(20);
+});
+
+test('a state whose commit was not heard of catches up from the log', async () => {
+  await using world = await openWorld();
+  let hear: Parameters<Store['onCommit']>[0] = () => {};
+  const onCommit: Store['onCommit'] = (listener) => {
+    hear = listener;
+    return () => {};
+  };
+  const states = buildNetworkStates({ store: { ...world.store, onCommit } });
+  await world.commit(create(network('default')));
+  expect((await states.current(WORKSPACE)).revision).toBe(1);
+  await world.commit(create(peer('a')));
+  hear(await world.commit(create(peer('b'))));
+  expect(names((await states.current(WORKSPACE)).peers)).toEqual(['a', 'b']);
+});
+
+test('a past state shows what was in force at a revision and at an instant', async () => {
+  await using world = await openWorld();
+  const states = buildNetworkStates({ store: world.store });
+  await world.commit(create(network('default')), create(peer('a')));
+  world.setTime(2_000);
+  await world.commit(create(peer('b')));
+  world.setTime(3_000);
+  await world.commit({ op: 'delete', key: { kind: 'MeshPeer', name: 'a' } });
+  const seen = await Promise.all(
+    [{ revision: 0 }, { revision: 1 }, { at: 1_999 }, { at: 2_000 }, { at: 9_000 }].map((point) =>
+      states.asOf(WORKSPACE, point),
+    ),
+  );
+  expect(seen.map(({ peers }) => names(peers))).toEqual([[], ['a'], ['a'], ['a', 'b'], ['b']]);
+});
+
+test('a past state is read once, and what has not changed since is shared with the current one', async () => {
+  await using world = await openWorld();
+  const { store, lists } = counted(world.store);
+  const states = buildNetworkStates({ store });
+  await world.commit(create(network('default')), create(peer('a')));
+  await world.commit(create(peer('b')));
+  const [now, past] = [await states.current(WORKSPACE), await states.asOf(WORKSPACE, { revision: 1 })];
+  const reads = lists();
+  expect(await states.asOf(WORKSPACE, { revision: 1 })).toBe(past);
+  expect(past.peers.get('a')).toBe(now.peers.get('a'));
+  expect(lists()).toBe(reads);
+});
+
+test.each([{ at: 1 }, { revision: 99 }, { revision: -1 }, { revision: 1.5 }])(
+  'a point outside history, %j, is not found',
+  async (point) => {
+    await using world = await openWorld();
+    const states = buildNetworkStates({ store: world.store });
+    await world.commit(create(network('default')));
+    await expect(states.asOf(WORKSPACE, point)).rejects.toMatchObject({ code: 'not_found' });
+  },
+);

@@ -1,0 +1,169 @@
+import { MeshError } from '../base/errors.ts';
+import type { AsOf, Commit, Store } from '../base/ports.ts';
+import type { StoredRecord } from '../base/record.ts';
+import type { Reachability } from '../reachability/reachability.ts';
+import { buildCompiler } from './compiled.ts';
+import { isStateKind, type NetworkState, nextState, STATE_KINDS, stateOf, tracked } from './state.ts';
+
+/** Access to network states and the compiled engine over them; one implementation, shared by every operation. */
+export interface NetworkStates {
+  /** The newest state. Kept in memory and moved on by commits, so it costs a map look-up. */
+  current(workspace: string): Promise<NetworkState>;
+  /** The state in force at a revision or instant. @throws MeshError `not_found` before history begins. */
+  asOf(workspace: string, asOf: AsOf): Promise<NetworkState>;
+  /** The engine over a state at an instant (expiries count from it); cached by state and the expiries passed. */
+  reachability(state: NetworkState, now: number): Reachability;
+}
+
+/** Records that remembered past states may hold beside those of the current state; about 40 MB. */
+const PAST_RECORDS = 40_000;
+/** Workspaces whose current state stays in memory. */
+const CURRENT_WORKSPACES = 1_000;
+/** Commits read at once when a state catches up. */
+const CATCH_UP = 500;
+
+interface Current {
+  state: NetworkState | undefined;
+  /** The first revision from which on the state has stayed as it is: other kinds of records make revisions too. */
+  steadySince: number;
+  /** The newest revision that was heard of. */
+  newest: number;
+  moving: Promise<NetworkState> | undefined;
+}
+
+interface Past {
+  readonly state: Promise<NetworkState>;
+  weight: number;
+}
+
+/** Keeps the current state of each workspace and a few past ones. */
+export function buildNetworkStates({ store }: { readonly store: Store }): NetworkStates {
+  const currents = new Map<string, Current>();
+  const pasts = new Map<string, Past>();
+
+  store.onCommit((commit) => {
+    const entry = currents.get(commit.workspace);
+    if (!entry) return;
+    entry.newest = Math.max(entry.newest, commit.revision);
+    moveOn(entry, commit);
+  });
+
+  async function current(workspace: string): Promise<NetworkState> {
+    const entry = touch(currents, workspace) ?? { state: undefined, steadySince: 0, newest: 0, moving: undefined };
+    currents.set(workspace, entry);
+    for (const oldest of currents.keys()) {
+      if (currents.size <= CURRENT_WORKSPACES) break;
+      currents.delete(oldest);
+    }
+    if (entry.state && entry.state.revision >= entry.newest) return entry.state;
+    entry.moving ??= catchUp(store, workspace, entry).finally(() => {
+      entry.moving = undefined;
+    });
+    return entry.moving;
+  }
+
+  async function asOf(workspace: string, point: AsOf): Promise<NetworkState> {
+    const newest = await current(workspace);
+    const revision = 'revision' in point ? point.revision : (await store.revisionAt(workspace, point.at))?.revision;
+    if (revision === undefined) {
+      throw new MeshError('not_found', 'That is before the history of the workspace begins.');
+    }
+    if (revision === newest.revision) return newest;
+    const steadySince = currents.get(workspace)?.steadySince ?? newest.revision;
+    if (steadySince <= revision && revision < newest.revision) return { ...newest, revision };
+    if (!Number.isSafeInteger(revision) || revision < 0 || revision > newest.revision) {
+      throw new MeshError('not_found', `There is no revision ${revision}: the newest is ${newest.revision}.`);
+    }
+    const key = `${workspace}@${revision}`;
+    const known = touch(pasts, key);
+    if (known) return known.state;
+    const past: Past = { state: loadState(store, workspace, revision, newest), weight: 0 };
+    pasts.set(key, past);
+    try {
+      const state = await past.state;
+      past.weight = ownRecords(state, newest);
+      forgetOldest(pasts);
+      return state;
+    } catch (error) {
+      pasts.delete(key);
+      throw error;
+    }
+  }
+
+  return { current, asOf, reachability: buildCompiler() };
+}
+
+async function catchUp(store: Store, workspace: string, entry: Current): Promise<NetworkState> {
+  for (;;) {
+    const state = entry.state ?? (await loadState(store, workspace, await store.revision(workspace)));
+    if (!entry.state) entry.steadySince = state.revision;
+    entry.state = tracked(state);
+    if (state.revision >= entry.newest) return entry.state;
+    for (const commit of await store.commits(workspace, state.revision, CATCH_UP)) moveOn(entry, commit);
+    // A gap that commits cannot fill: read everything again.
+    if (entry.state.revision === state.revision) entry.state = undefined;
+  }
+}
+
+function moveOn(entry: Current, commit: Commit): void {
+  const { state } = entry;
+  if (!state || commit.revision !== state.revision + 1) return;
+  entry.state = nextState(state, commit);
+  if (commit.changes.some(({ record }) => isStateKind(record.kind))) entry.steadySince = commit.revision;
+}
+
+/** Records that are the same in `newest` are shared with it, so that a past state costs only what differed. */
+async function loadState(
+  store: Store,
+  workspace: string,
+  revision: number,
+  newest?: NetworkState,
+): Promise<NetworkState> {
+  if (revision === 0) return stateOf(workspace, 0, []);
+  const pages = await Promise.all(STATE_KINDS.map((kind) => store.list(workspace, kind, { asOf: { revision } })));
+  const records = pages.flatMap(({ items }) => items);
+  const state = stateOf(workspace, revision, records);
+  if (newest) for (const [field, own] of mapsOf(state)) shareRecords(own, newest[field]);
+  return state;
+}
+
+const FIELDS = ['peers', 'policies', 'networks', 'agents', 'presence'] as const;
+
+function mapsOf(state: NetworkState): [(typeof FIELDS)[number], Map<string, StoredRecord>][] {
+  return FIELDS.map((field) => [field, state[field] as Map<string, StoredRecord>]);
+}
+
+function shareRecords(records: Map<string, StoredRecord>, newest: ReadonlyMap<string, StoredRecord>): void {
+  for (const [name, record] of records) {
+    const same = newest.get(name);
+    if (same && same.uid === record.uid && same.revision === record.revision) records.set(name, same);
+  }
+}
+
+function ownRecords(state: NetworkState, newest: NetworkState): number {
+  let count = 1;
+  for (const [field, records] of mapsOf(state)) {
+    for (const [name, record] of records) if (newest[field].get(name) !== record) count += 1;
+  }
+  return count;
+}
+
+function forgetOldest(pasts: Map<string, Past>): void {
+  let total = 0;
+  for (const { weight } of pasts.values()) total += weight;
+  for (const [key, { weight }] of pasts) {
+    if (total <= PAST_RECORDS || pasts.size === 1) return;
+    pasts.delete(key);
+    total -= weight;
+  }
+}
+
+/** The entry, moved to the end of the map: the least recently used one comes first. */
+function touch<T>(map: Map<string, T>, key: string): T | undefined {
+  const entry = map.get(key);
+  if (entry) {
+    map.delete(key);
+    map.set(key, entry);
+  }
+  return entry;
+}

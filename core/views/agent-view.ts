@@ -1,0 +1,80 @@
+import { z } from 'zod';
+import { SCOPES, type Scope } from '../base/scope.ts';
+import { formatInstant } from '../base/time.ts';
+import { egressRuleSchema } from '../model/policy.ts';
+import { type AgentRecord, PRESETS } from '../model/resources.ts';
+
+/** An agent as answers show it. */
+export const agentView = z.strictObject({
+  id: z.string(),
+  name: z.string(),
+  parentRef: z.strictObject({ name: z.string(), namespace: z.string() }).nullable(),
+  ttl: z.string(),
+  policyPreset: z.enum(PRESETS),
+  scopes: z.array(z.enum(SCOPES)),
+  expiresAt: z.string(),
+  phase: z.enum(['Pending', 'Active', 'Expired', 'Revoked']),
+  depth: z.int(),
+  peer: z.string().nullable().describe('Name of its peer, once it has enrolled'),
+  reach: z
+    .array(egressRuleSchema)
+    .nullable()
+    .describe('Of a root agent: what it and its sub-agents may reach, and open to others'),
+  egress: z
+    .array(egressRuleSchema)
+    .nullable()
+    .describe("Of a sandboxed or coordinating sub-agent: what it was granted of its parent's reach"),
+  tokenUses: z
+    .int()
+    .nullable()
+    .describe('Of a root agent with tokens:write: devices that one of its join tokens may add'),
+  person: z.string().nullable().describe('Of a root agent: who made it and answers for it'),
+  labels: z.record(z.string(), z.string()),
+  annotations: z.record(z.string(), z.string()),
+  createdAt: z.string(),
+  revision: z.int(),
+});
+
+export type AgentView = z.input<typeof agentView>;
+
+export function viewOfAgent(agent: AgentRecord): AgentView {
+  const { uid, name, spec, status, labels, annotations, createdAt, revision } = agent;
+  return {
+    id: uid,
+    name,
+    parentRef: spec.parentRef ?? null,
+    ttl: spec.ttl,
+    policyPreset: spec.policyPreset,
+    scopes: spec.scopes as Scope[],
+    expiresAt: spec.expiresAt,
+    phase: status.phase,
+    depth: status.depth,
+    peer: status.peerRef ?? null,
+    reach: spec.parentRef ? null : [...(spec.reach ?? [])],
+    egress: spec.parentRef ? [...(spec.egress ?? [])] : null,
+    tokenUses: spec.tokenUses ?? null,
+    person: spec.person?.name ?? null,
+    labels,
+    annotations,
+    createdAt: formatInstant(createdAt),
+    revision,
+  };
+}
+
+/** The two halves of the custom resource: what its maker wrote, and what became of it. */
+export function agentParts(agent: Omit<AgentView, 'createdAt' | 'revision'>) {
+  const { parentRef, ttl, policyPreset, scopes, reach, egress, tokenUses } = agent;
+  const { phase, expiresAt, depth, peer, person } = agent;
+  return {
+    spec: {
+      ...(parentRef && { parentRef }),
+      ttl,
+      policyPreset,
+      scopes,
+      ...(reach && reach.length > 0 && { reach }),
+      ...(egress && egress.length > 0 && { egress }),
+      ...(tokenUses !== null && { tokenUses }),
+    },
+    status: { phase, expiresAt, depth, ...(peer !== null && { peerRef: peer }), ...(person !== null && { person }) },
+  };
+}

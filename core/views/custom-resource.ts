@@ -1,0 +1,106 @@
+import { z } from 'zod';
+import { API_VERSION, type ResourceKind } from '../base/record.ts';
+import { agentParts, agentView } from './agent-view.ts';
+import { peerView } from './peer-view.ts';
+import { toYaml } from './render-yaml.ts';
+
+/** A resource as YAML and JSON documents have it; `/apply` takes it as it is. */
+export interface CustomResource {
+  readonly apiVersion: string;
+  readonly kind: ResourceKind;
+  readonly metadata: {
+    readonly name: string;
+    readonly namespace: string;
+    readonly uid?: string;
+    readonly labels?: Readonly<Record<string, string>>;
+    readonly annotations?: Readonly<Record<string, string>>;
+  };
+  readonly spec: Readonly<Record<string, unknown>>;
+  readonly status: Readonly<Record<string, unknown>>;
+}
+
+const text = z.record(z.string(), z.string());
+const fields = z.record(z.string(), z.unknown());
+const shownRecord = z.object({
+  name: z.string(),
+  labels: text,
+  annotations: text,
+  spec: fields,
+  status: fields,
+});
+const shownPeer = z.object(peerView.shape);
+const shownAgent = z.object(agentView.shape);
+
+type Parts = Pick<CustomResource, 'spec' | 'status'> & {
+  readonly name: string;
+  readonly uid?: string;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly annotations?: Readonly<Record<string, string>>;
+};
+
+const PARTS: Readonly<Record<ResourceKind, (view: unknown) => Parts>> = {
+  MeshPolicy: (view) => shownRecord.parse(view),
+  MeshNetwork: (view) => shownRecord.parse(view),
+  PolicyAssertion: (view) => shownRecord.parse(view),
+  MeshPeer(view) {
+    const { name, labels, status, agent, delegatedBy, expiresAt, ...peer } = shownPeer.parse(view);
+    const { displayName, hostname, platform, publicKey, network } = peer;
+    const spec = {
+      ...{ displayName, hostname, platform, publicKey, network },
+      ...(agent !== null && { agentRef: agent }),
+      ...(delegatedBy !== null && { delegatedBy }),
+      ...(expiresAt !== null && { expiresAt }),
+    };
+    return { name, labels, spec, status };
+  },
+  AgentIdentity(view) {
+    const agent = shownAgent.parse(view);
+    const { id, name, labels, annotations } = agent;
+    // An ended identity is made again by a document without its id.
+    return { name, uid: id, labels, annotations, ...agentParts(agent) };
+  },
+};
+
+/** What an operation shows of a resource, as a document. */
+export function customResource(kind: ResourceKind, view: unknown, namespace: string): CustomResource {
+  const { name, uid, labels, annotations = {}, spec, status } = PARTS[kind](view);
+  return {
+    apiVersion: API_VERSION,
+    kind,
+    metadata: {
+      name,
+      namespace,
+      ...(uid !== undefined && { uid }),
+      ...(Object.keys(labels).length > 0 && { labels }),
+      ...(Object.keys(annotations).length > 0 && { annotations }),
+    },
+    spec,
+    status,
+  };
+}
+
+const page = z.object({ items: z.array(z.unknown()), next_cursor: z.string().optional() });
+
+/** An answer that shows one resource, or a page of them as a `List`, whose next page follows `metadata.continue`. */
+export function yamlOfAnswer(kind: ResourceKind, answer: unknown, namespace: string): string {
+  const list = page.safeParse(answer);
+  if (!list.success) return toYaml(customResource(kind, answer, namespace));
+  const { items, next_cursor } = list.data;
+  return toYaml({
+    apiVersion: API_VERSION,
+    kind: 'List',
+    metadata: next_cursor === undefined ? {} : { continue: next_cursor },
+    items: items.map((item) => customResource(kind, item, namespace)),
+  });
+}
+
+/** An answer as YAML, beside the answer that it is of. */
+export class YamlText {
+  readonly text: string;
+  readonly of: unknown;
+
+  constructor(text: string, of: unknown) {
+    this.text = text;
+    this.of = of;
+  }
+}

@@ -1,0 +1,31 @@
+import { z } from 'zod';
+import { once } from '../base/once.ts';
+import { hostCount, isHostOf } from '../changes/address.ts';
+import { networkSpecSchema } from '../model/network-spec.ts';
+import type { NetworkRecord } from '../model/resources.ts';
+import type { NetworkState } from '../state/state.ts';
+import { recordView, viewOfRecord } from './record-view.ts';
+
+/** A network as answers show it. */
+export const networkView = recordView(
+  networkSpecSchema,
+  z.strictObject({
+    peers: z.int(),
+    allocated: z.int().describe('Addresses that peers hold'),
+    available: z.int().describe('Addresses that no peer holds; a freed one is given again last'),
+  }),
+);
+
+export type NetworkView = z.input<typeof networkView>;
+
+const membersOf = once((peers: NetworkState['peers']) => Map.groupBy(peers.values(), ({ spec }) => spec.network));
+
+export function viewOfNetwork(network: NetworkRecord, { peers }: NetworkState): NetworkView {
+  const { name, spec } = network;
+  const members = membersOf(peers).get(name) ?? [];
+  const allocated = members.filter(
+    ({ status }) => status.address !== null && isHostOf(spec.cidr, status.address),
+  ).length;
+  const available = hostCount(spec.cidr) - allocated;
+  return viewOfRecord(network, { peers: members.length, allocated, available });
+}

@@ -1,0 +1,95 @@
+import { z } from 'zod';
+import { formatInstant, parseInstant } from '../base/time.ts';
+import { PEER_PHASES, type PeerRecord, PLATFORMS } from '../model/resources.ts';
+import { lookUpPeer, lookUpPeerOrHost, peerNotFound } from '../state/find-peer.ts';
+import type { NetworkState } from '../state/state.ts';
+import type { Services } from '../workflow/services.ts';
+
+/** A peer as answers show it. */
+export const peerView = z.strictObject({
+  id: z.string(),
+  name: z.string(),
+  displayName: z.string().describe('As the device gave it, before spaces became hyphens'),
+  hostname: z.string(),
+  platform: z.enum(PLATFORMS),
+  publicKey: z.string(),
+  network: z.string(),
+  labels: z.record(z.string(), z.string()),
+  agent: z.string().nullable().describe('Name of the agent it belongs to'),
+  delegatedBy: z
+    .string()
+    .nullable()
+    .describe('Name of the agent with whose join token it came; it ends with that agent'),
+  expiresAt: z.string().nullable().describe('The peer is deleted then'),
+  createdAt: z.string(),
+  revision: z.int(),
+  status: z.strictObject({
+    phase: z.enum(PEER_PHASES),
+    address: z.string().nullable().describe('Null while pending'),
+    online: z.boolean(),
+    lastSeenAt: z.string().nullable(),
+    approvedBy: z.string().nullable(),
+    approvedAt: z.string().nullable(),
+    keySince: z.string().describe('When it took its present key'),
+  }),
+});
+
+export type PeerView = z.input<typeof peerView>;
+
+export function viewOfPeer(
+  peer: PeerRecord,
+  state: NetworkState,
+  liveness: Pick<Services['liveness'], 'lastSeen'>,
+): PeerView {
+  const { uid, name, spec, status, labels, createdAt, revision } = peer;
+  const presence = state.presence.get(name)?.spec;
+  const heard = liveness.lastSeen(state.workspace, uid);
+  return {
+    id: uid,
+    name,
+    displayName: spec.displayName,
+    hostname: spec.hostname,
+    platform: spec.platform,
+    publicKey: spec.publicKey,
+    network: spec.network,
+    labels,
+    agent: spec.agentRef ?? null,
+    delegatedBy: spec.delegatedBy ?? null,
+    expiresAt: spec.expiresAt ?? null,
+    createdAt: formatInstant(createdAt),
+    revision,
+    status: {
+      phase: status.phase,
+      address: status.address,
+      online: presence?.online === true,
+      lastSeenAt: heard === undefined ? (presence?.lastSeenAt ?? null) : formatInstant(heard),
+      approvedBy: status.approvedBy ?? null,
+      approvedAt: status.approvedAt ?? null,
+      keySince: status.keySince ?? formatInstant(createdAt),
+    },
+  };
+}
+
+/** The peers that have not ended: one whose time is over is out of every answer at once, before it is deleted. */
+export function livePeers({ peers }: NetworkState, now: number): PeerRecord[] {
+  return [...peers.values()].filter((peer) => !hasEnded(peer, now));
+}
+
+/** By id, name or overlay address. @throws MeshError `not_found`, also for a peer whose time is over */
+export function findLivePeer(state: NetworkState, given: string, now: number): PeerRecord {
+  return livingOne(lookUpPeer(state, given), state, given, now);
+}
+
+/** The same, and by a host name: for reading. */
+export function findLivePeerOrHost(state: NetworkState, given: string, now: number): PeerRecord {
+  return livingOne(lookUpPeerOrHost(state, given), state, given, now);
+}
+
+function livingOne(peer: PeerRecord | undefined, state: NetworkState, given: string, now: number): PeerRecord {
+  if (peer && !hasEnded(peer, now)) return peer;
+  throw peerNotFound({ peers: new Map(livePeers(state, now).map((live) => [live.name, live])) }, given);
+}
+
+export function hasEnded({ spec }: PeerRecord, now: number): boolean {
+  return spec.expiresAt !== undefined && parseInstant(spec.expiresAt) <= now;
+}

@@ -1,0 +1,71 @@
+import { z } from 'zod';
+import { once } from '../base/once.ts';
+import { parseInstant } from '../base/time.ts';
+import { lookUpById } from '../model/find.ts';
+import { gonePeers, withPeerNames } from '../model/peer-lists.ts';
+import { rulesOf } from '../model/policy.ts';
+import type { PolicyRecord } from '../model/resources.ts';
+import { selects } from '../model/selector.ts';
+import type { NetworkState } from '../state/state.ts';
+import { recordView, viewOfRecord } from './record-view.ts';
+
+/** A policy as answers show it. */
+export const policyView = recordView(
+  z.record(z.string(), z.unknown()).describe('As it was written; GET /api/v1/openapi.json has its shape'),
+  z.strictObject({
+    matchedPeers: z.int().describe('Peers that the policy is about'),
+    ruleCount: z.int(),
+    warnings: z.array(z.string()),
+  }),
+);
+
+export type PolicyView = z.input<typeof policyView>;
+
+export function viewOfPolicy(policy: PolicyRecord, state: NetworkState, now: number): PolicyView {
+  const { spec } = policy;
+  const matched = matchedPeers(spec, state);
+  const rules = [...(rulesOf(spec, 'ingress') ?? []), ...(rulesOf(spec, 'egress') ?? [])];
+  return viewOfRecord(shownPolicy(policy, state), {
+    matchedPeers: matched,
+    ruleCount: rules.length,
+    warnings: warningsOf(policy, state, matched, now),
+  });
+}
+
+/** A policy as it may be sent back: with the names of the peers that it lists, and `{}` where it means everyone. */
+export function shownPolicy(policy: PolicyRecord, { peers }: Pick<NetworkState, 'peers'>): PolicyRecord {
+  const spec = withPeerNames({ ...policy.spec, peerSelector: policy.spec.peerSelector ?? {} }, peers);
+  return { ...policy, spec };
+}
+
+/** How many peers each selector means, by the peers that there are. */
+const countsOf = once((_peers: NetworkState['peers']) => new Map<string, number>());
+
+function matchedPeers({ network, peerSelector = {} }: PolicyRecord['spec'], { peers }: NetworkState): number {
+  const counts = countsOf(peers);
+  const key = JSON.stringify([network, peerSelector]);
+  let count = counts.get(key);
+  if (count === undefined) {
+    count = 0;
+    for (const peer of peers.values()) {
+      if ((network === undefined || network === peer.spec.network) && selects(peerSelector, peer)) count += 1;
+    }
+    counts.set(key, count);
+  }
+  return count;
+}
+
+function warningsOf({ spec }: PolicyRecord, state: NetworkState, matched: number, now: number): string[] {
+  const warnings: string[] = [];
+  if (matched === 0) warnings.push('The selector means no peer at present.');
+  const gone = gonePeers(spec, (id) => lookUpById(state.peers, id) !== undefined);
+  if (gone.length > 0) warnings.push(`It lists peers that are gone and means nobody by them: ${gone.join(', ')}.`);
+  if (spec.network !== undefined && !state.networks.has(spec.network)) {
+    warnings.push(`There is no network ${spec.network}.`);
+  }
+  if (spec.action === 'ALLOW' && spec.ingress === undefined && spec.egress === undefined) {
+    warnings.push('An ALLOW without ingress and egress isolates its peers both ways and allows nothing.');
+  }
+  if (spec.expiresAt !== undefined && parseInstant(spec.expiresAt) <= now) warnings.push('The policy has expired.');
+  return warnings;
+}

@@ -1,0 +1,202 @@
+import { MeshError } from '../base/errors.ts';
+import { type AuditEntry, type Change, type Commit, StoreError } from '../base/ports.ts';
+import { networkCommits, viewOfCommit } from '../history/blame.ts';
+import { getSnapshot } from '../history/snapshots.ts';
+import type { Proposal } from '../intent/plan/assess.ts';
+import type { RecordName, RevertTarget } from '../intent/plan/planner.ts';
+import { isOfAgent, type Reversal, reversal } from '../intent/plan/revert.ts';
+import { recordOf, sameMeaning } from '../intent/verify/record-expectations.ts';
+import { DEFAULT_NETWORK } from '../model/resources.ts';
+import type { NetworkState } from '../state/state.ts';
+import type { Services } from './services.ts';
+import type { WorkflowRecord } from './workflow-record.ts';
+import { findWorkflow } from './workflows.ts';
+
+type Needs = Pick<Services, 'store' | 'states' | 'clock'>;
+
+/** Notes of a kind that a plan carries; the rest are counted. */
+const MAX_NOTES = 10;
+/** Entries of the audit log looked at to find the newest change of labels. */
+const MAX_ENTRIES = 2_000;
+const PAGE = 200;
+
+/**
+ * The proposal that brings back what a target names, to be proven like any other.
+ *
+ * @throws MeshError `not_found` where there is no such past, `conflict` naming later changes of the same records.
+ */
+export async function revertProposal(services: Needs, workspace: string, target: RevertTarget): Promise<Proposal> {
+  switch (target.to) {
+    case 'revision':
+      return wholeState(services, workspace, target.revision, `revision ${target.revision}`);
+    case 'snapshot': {
+      const { spec } = await getSnapshot(services, workspace, target.id);
+      return wholeState(services, workspace, spec.revision, `snapshot ${target.id}`);
+    }
+    case 'before-workflow':
+      return beforeWorkflow(services, workspace, target.id);
+    case 'before-last': {
+      const last = await lastChange(services, workspace);
+      if (!last) throw new MeshError('not_found', 'There is no change of policies, networks or labels to undo.');
+      return beforeCommit(services, last, `revision ${last.revision} (${last.reason})`);
+    }
+    default:
+      return target satisfies never;
+  }
+}
+
+async function wholeState(services: Needs, workspace: string, revision: number, what: string): Promise<Proposal> {
+  const { states, clock } = services;
+  const [now, then] = [await states.current(workspace), await stateAt(services, workspace, revision)];
+  const found = reversal(now, then, clock.now());
+  const later = await networkCommits(services, workspace, { after: revision, upTo: now.revision, limit: PAGE });
+  const taken = found.changes.length === 0 ? [] : later.filter((commit) => namesIn(commit).length > 0).toReversed();
+  const notes = taken.slice(0, MAX_NOTES).map((commit) => {
+    const { actor, reason, workflow_id: id } = viewOfCommit(commit);
+    return `Takes back revision ${commit.revision} of ${actor}${id === null ? '' : ` by workflow ${id}`}: ${reason}`;
+  });
+  const more = taken.length - notes.length;
+  return proposalOf(found, revision, `Bring back the network of ${what}.`, [
+    ...notes,
+    ...(more > 0 ? [`Takes back ${more} earlier revisions too.`] : []),
+  ]);
+}
+
+async function beforeWorkflow(services: Needs, workspace: string, id: string): Promise<Proposal> {
+  const workflow: WorkflowRecord = await findWorkflow(services, workspace, id);
+  if (workflow.status.state !== 'executed') {
+    throw new MeshError('conflict', `The workflow ${id} is ${workflow.status.state}: it changed nothing to undo.`);
+  }
+  const commit = await commitAt(services, workspace, workflow.revision);
+  await refuseLaterChanges(services, commit);
+  return beforeCommit(services, commit, `workflow ${id} (${workflow.spec.summary})`);
+}
+
+async function beforeCommit(services: Needs, commit: Commit, what: string): Promise<Proposal> {
+  const { workspace, revision } = commit;
+  const then = await stateAt(services, workspace, revision - 1);
+  const now = await services.states.current(workspace);
+  return proposalOf(reversal(now, then, services.clock.now(), namesIn(commit)), revision - 1, `Undo ${what}.`, []);
+}
+
+function proposalOf(
+  { changes, restored, left }: Reversal,
+  revision: number,
+  sentence: string,
+  notes: string[],
+): Proposal {
+  const stay = left.slice(0, MAX_NOTES).map(({ name, why }) => `${name} stays as it is: ${why}.`);
+  const more = left.length > MAX_NOTES ? [`${left.length - MAX_NOTES} more records stay as they are.`] : [];
+  return {
+    changes,
+    expectations: [],
+    records: [{ kind: 'restored', revision, records: restored }],
+    plannedBy: 'revert',
+    sentence: changes.length === 0 ? `Nothing to change. ${sentence}` : sentence,
+    notes: [...notes, ...stay, ...more],
+  };
+}
+
+/** @throws MeshError `conflict` with each record that something else has changed since */
+async function refuseLaterChanges(services: Needs, commit: Commit): Promise<void> {
+  const { workspace, revision } = commit;
+  const [now, then] = [await services.states.current(workspace), await stateAt(services, workspace, revision)];
+  const changed = namesIn(commit).filter((name) => !sameMeaning(recordOf(now, name), recordOf(then, name)));
+  if (changed.length === 0) return;
+  const later = await networkCommits(services, workspace, { after: revision, upTo: now.revision, limit: PAGE });
+  const conflicts = changed.map(({ resource, name }) => {
+    const by = later.findLast((one) =>
+      namesIn(one).some((other) => other.resource === resource && other.name === name),
+    );
+    return {
+      resource,
+      name,
+      ...(by && { revision: by.revision, actor: by.actor, workflow_id: by.approval?.workflowId ?? null }),
+    };
+  });
+  const names = conflicts
+    .slice(0, MAX_NOTES)
+    .map(({ name, revision: at }) => `${name}${at ? ` (revision ${at})` : ''}`);
+  throw new MeshError(
+    'conflict',
+    `Later changes touched the same records: ${names.join(', ')}. Undo those first, or bring back revision ${revision - 1} whole.`,
+    { conflicts },
+  );
+}
+
+/** What a commit changed of policies, networks, and labels and networks of peers; nothing of what comes with an agent. */
+function namesIn({ changes }: Pick<Commit, 'changes'>): RecordName[] {
+  return changes.filter(isDeliberate).map(({ record: { kind, name } }) => ({
+    resource: kind as RecordName['resource'],
+    name,
+  }));
+}
+
+function isDeliberate({ type, record, before }: Change): boolean {
+  if (record.kind === 'MeshPeer') return type === 'updated' && !sameMeaning(before, record);
+  if (record.kind !== 'MeshPolicy' && record.kind !== 'MeshNetwork') return false;
+  if (record.kind === 'MeshNetwork' && record.name === DEFAULT_NETWORK && type === 'created') return false;
+  return !isOfAgent(record) && !(type === 'updated' && sameMeaning(before, record));
+}
+
+/** The newest commit that people or agents made and that changed what can be brought back. */
+async function lastChange(services: Needs, workspace: string): Promise<Commit | undefined> {
+  const found: Commit[] = [];
+  for (const kind of ['MeshPolicy', 'MeshNetwork', 'MeshPeer'] as const) {
+    const newest = found.reduce((revision, commit) => Math.max(revision, commit.revision), 0);
+    const commit = await newestOf(services, workspace, kind, newest);
+    if (commit) found.push(commit);
+  }
+  return found.toSorted((a, b) => b.revision - a.revision)[0];
+}
+
+async function newestOf(
+  services: Needs,
+  workspace: string,
+  kind: RecordName['resource'],
+  above: number,
+): Promise<Commit | undefined> {
+  let before: number | undefined;
+  for (let seen = 0; seen < MAX_ENTRIES; seen += PAGE) {
+    const page: readonly AuditEntry[] = await services.store.audit(workspace, {
+      kind,
+      type: 'commit',
+      limit: PAGE,
+      ...(before !== undefined && { before }),
+    });
+    for (const { commit, actor } of page) {
+      if (!commit || actor.startsWith('system:')) continue;
+      if (commit.revision <= above) return undefined;
+      const whole = await commitAt(services, workspace, commit.revision);
+      if (namesIn(whole).length > 0) return whole;
+    }
+    if (page.length < PAGE) return undefined;
+    before = page.at(-1)?.seq;
+  }
+  return undefined;
+}
+
+async function commitAt({ store }: Needs, workspace: string, revision: number): Promise<Commit> {
+  const [commit] = await orGone(() => store.commits(workspace, revision - 1, 1));
+  if (commit?.revision !== revision) throw gone(revision);
+  return commit;
+}
+
+async function stateAt({ states }: Needs, workspace: string, revision: number): Promise<NetworkState> {
+  return orGone(() => states.asOf(workspace, { revision }));
+}
+
+async function orGone<T>(read: () => Promise<T>): Promise<T> {
+  try {
+    return await read();
+  } catch (error) {
+    if (error instanceof StoreError && error.code === 'compacted') {
+      throw new MeshError('not_found', 'That part of the history is no longer kept.', {}, { cause: error });
+    }
+    throw error;
+  }
+}
+
+function gone(revision: number): MeshError {
+  return new MeshError('not_found', `What revision ${revision} changed is no longer kept.`);
+}

@@ -1,0 +1,180 @@
+import { MeshError } from '../../core/base/errors.ts';
+import type { PartialPlan, PlanAnswer, Planner, PlanQuestion } from '../../core/intent/plan/planner.ts';
+import { choicesOf } from './choices.ts';
+import { compose } from './compose.ts';
+import { requireElseClosed } from './else-closed.ts';
+import { closesSomeOf } from './excepting.ts';
+import { amendedAct } from './follow-up.ts';
+import type { Token } from './lexicon.ts';
+import type { Context } from './modifiers.ts';
+import { isNameIn, isPlaceIn, namesOf } from './names.ts';
+import { partialOf } from './partial.ts';
+import { revertOf, stepsOf } from './perform.ts';
+import { portList } from './ports.ts';
+import { quoted, Refusal, said } from './refusal.ts';
+import type { Statement } from './statements.ts';
+import { type Suggested, suggested } from './suggest.ts';
+import { losesRestriction, widens } from './suggest-restrictions.ts';
+import { type Closes, understood, wordsOf } from './understand.ts';
+import { worded } from './wording.ts';
+
+/**
+ * The planner that needs no model: a fixed grammar over the peers and labels of the workspace. What it does not understand
+ * whole it refuses; a name is never more than a name.
+ */
+export const builtinPlanner: Planner = {
+  name: 'builtin',
+  plan: (question) => Promise.resolve(question.counterexample ? NOTHING_BETTER : planByGrammar(question)),
+};
+
+/** The grammar answers the same question the same way, so a counterexample changes nothing. */
+const NOTHING_BETTER: PlanAnswer = {
+  outcome: 'refused',
+  reason: 'There is no other way to say it.',
+  questions: [],
+  choices: [],
+};
+
+type Question = Pick<PlanQuestion, 'intent' | 'state' | 'now' | 'history'>;
+
+/** As {@link builtinPlanner}, at once. */
+export function planByGrammar(question: Question): PlanAnswer {
+  return answered(question, (refusal, intent) => {
+    const partial = partialOf(intent, contextOf(question), closesIn(question), question);
+    const faithful = (choices: readonly string[], told: readonly string[]) =>
+      choices.filter((choice) => !losesRestriction(intent, choice, told));
+    const own = faithful(
+      choicesOf(refusal.offers, intent, (choice) => isPlanned(choice, question)),
+      [refusal.message, ...refusal.questions],
+    );
+    if (own.length > 0 || intent.length === 0) return { choices: own, partial };
+    const found = suggested(
+      question.intent,
+      contextOf(question),
+      question,
+      (choice) => !widens(intent, choice) && isCertain(choice, question),
+    );
+    if (!found) return { choices: [], partial };
+    if (found.choices.length === 0) return { partial, ...impossible(found.likeliest, refusal, question) };
+    const choices = faithful(found.choices, [found.question]);
+    if (choices.length === 0) return { choices, partial };
+    const known = partial && partial.changes.length > 0 ? partial : undefined;
+    return { choices, questions: [found.question], partial: known ?? partOf({ ...found, choices }, question) };
+  });
+}
+
+/** The reading is clear, and what it asks for is refused for a reason of its own. */
+function impossible(likeliest: string, { message }: Refusal, { history: _, ...question }: Question): Helped {
+  const answer = answered({ ...question, intent: likeliest }, () => ({ choices: [] }));
+  const read = `Read as ${JSON.stringify(likeliest)}`;
+  if (answer.outcome === 'changes' && answer.changes.length === 0)
+    return { choices: [], questions: [`${read}: it is so already, and nothing would change. What else should?`] };
+  if (answer.outcome !== 'refused' || answer.reason === message) return { choices: [] };
+  return { choices: [], questions: [`${read}: ${answer.reason}`, ...answer.questions] };
+}
+
+/** The likeliest choice as changes where no other is likely, else what is to hold. */
+function partOf({ choices, certain }: Suggested, { history: _, ...question }: Question): PartialPlan | undefined {
+  const [intent = ''] = choices;
+  const answer = answered({ ...question, intent }, () => ({ choices: [] }));
+  if (answer.outcome !== 'changes') return undefined;
+  return { changes: certain ? answer.changes : [], expectations: answer.expectations };
+}
+
+/** Planned without a question, and not in vain. */
+function isCertain(intent: string, question: Question): boolean {
+  const { history: _, ...alone } = question;
+  const answer = answered({ ...alone, intent }, () => ({ choices: [] }));
+  const whole = answer.outcome === 'changes' && answer.changes.length > 0 && answer.questions === undefined;
+  return whole && isPlanned(intent, question);
+}
+
+/** A choice is sent with what was said before it, or alone. */
+function isPlanned(intent: string, { history, ...question }: Question): boolean {
+  const nothing = () => ({ choices: [] });
+  const alone = answered({ ...question, intent }, nothing).outcome !== 'refused';
+  return alone && (!history?.length || answered({ ...question, intent, history }, nothing).outcome !== 'refused');
+}
+
+interface Helped {
+  readonly choices: string[];
+  readonly questions?: readonly string[];
+  readonly partial?: PartialPlan | undefined;
+}
+
+type Help = (refusal: Refusal, intent: readonly Token[]) => Helped;
+
+function answered(question: Question, help: Help): PlanAnswer {
+  let tokens: readonly Token[] = [];
+  try {
+    tokens = wordsOf(question.intent, contextOf(question));
+    return planned(question, tokens);
+  } catch (error) {
+    if (error instanceof MeshError) return { outcome: 'refused', reason: error.message, questions: [], choices: [] };
+    if (!(error instanceof Refusal)) throw error;
+    const { choices, questions = error.questions, partial } = help(error, tokens);
+    const reason = error.message;
+    return { outcome: 'refused', reason, questions, choices, ...(partial && { partial }) };
+  }
+}
+
+function contextOf({ state, now }: Question): Context {
+  const names = namesOf(state);
+  return { now, isName: (word) => isNameIn(names, word), isPlace: (word) => isPlaceIn(names, word) };
+}
+
+function closesIn({ state }: Question): Closes {
+  return (closing, opening) => closesSomeOf(closing, opening, state);
+}
+
+function planned(question: Question, tokens: readonly Token[]): PlanAnswer {
+  const { state, now, history = [] } = question;
+  const [context, closes] = [contextOf(question), closesIn(question)];
+  const { wishes, remarks } = understood(tokens, lastOf(history, context, closes), context, closes);
+  const [only] = wishes;
+  const target = only && wishes.length === 1 ? revertOf(only.statement) : undefined;
+  if (target) return { outcome: 'revert', target };
+  for (const { statement } of wishes) requireElseClosed(statement, state, now);
+  const next = compose(
+    wishes.flatMap(({ statement }) => stepsOf(statement, state, now)),
+    state,
+    now,
+  );
+  const questions = [...wishes.flatMap(({ statement }) => assumedOf(statement)), ...remarks.map(remarkOf)];
+  const notes = questions.length > 0 && { questions };
+  if (!only?.amends) return { outcome: 'changes', ...next, ...notes };
+  const before = compose(stepsOf(only.amends, state, now), state, now);
+  return { outcome: 'changes', ...amendedAct(next, before, state, now), ...notes };
+}
+
+/** Nothing that was said is dropped in silence. */
+function remarkOf(words: readonly Token[]): string {
+  return `Taken as a remark, changes nothing: ${quoted(said(words))}. Should it change who reaches whom? Then say so in a sentence of its own.`;
+}
+
+/** "Reach db on 5432 and nobody else" closes db to everyone else, on all ports. */
+function assumedOf(statement: Statement): string[] {
+  const { wish, ports, exclusive, exclusiveOnPorts, slots } = statement;
+  if (wish !== 'allow' || !exclusive || exclusiveOnPorts || ports.length === 0) return [];
+  const [narrower] = worded(['only {source} may reach {target}{on}'], slots, statement);
+  return [
+    `This closes ${said(slots['target'] ?? [])} to everyone else on every port. Should it close only ${portList(ports)}? Then say ${JSON.stringify(narrower)}.`,
+  ];
+}
+
+/** Intents before this one that are looked at. */
+const MAX_HISTORY = 10;
+
+/** The last thing that was said before and understood; what was not, is as if it was not said. */
+function lastOf(history: readonly string[], context: Context, closes: Closes): Statement | undefined {
+  let last: Statement | undefined;
+  for (const intent of history.slice(-MAX_HISTORY)) {
+    try {
+      last = understood(wordsOf(intent, context), last, context, closes).wishes.at(-1)?.statement;
+    } catch (error) {
+      if (!(error instanceof Refusal)) throw error;
+      last = undefined;
+    }
+  }
+  return last;
+}

@@ -1,0 +1,149 @@
+import { nearest } from '../../core/base/nearest.ts';
+import { formOf } from './forms.ts';
+import type { Sym, Token } from './lexicon.ts';
+import { VERBS } from './lexicon.ts';
+import type { Slots } from './match.ts';
+import type { Context, Modifiers } from './modifiers.ts';
+import { isFiller } from './phrases.ts';
+import { portList, unknownPort } from './ports.ts';
+import { enumerated, quoted, Refusal, said } from './refusal.ts';
+import { worded } from './wording.ts';
+
+type Beside = Omit<Modifiers, 'rest'>;
+
+/** What would be misread most dangerously is asked first. */
+export function refuseTraps(rest: readonly Token[], beside: Beside): void {
+  const text = said(rest);
+  const has = (...syms: Sym[]) => rest.find(({ sym }) => sym !== undefined && syms.includes(sym));
+  const opposite = has('KEEP_OPEN');
+  if (opposite) {
+    throw new Refusal(`${quoted(text)} says what should not be done, not what should be.`, [
+      `Should it be allowed? Then say "let … reach …". Should a policy that forbids it go? Then name the policy.`,
+    ]);
+  }
+  const vague = has('VAGUE_TIME');
+  if (vague) {
+    throw new Refusal(
+      `${quoted(vague.text)} is no time that a policy can end at.`,
+      [`Until when is ${quoted(vague.text)}? Write "for 2 hours" or "until 18:00".`],
+      { replace: [vague], by: ['for 1 hour', 'for 8 hours', 'for 1 day'] },
+    );
+  }
+  const at = rest.findIndex(({ sym }) => sym === 'CONDITION');
+  const condition = rest[at];
+  if (condition) {
+    const clause = rest.slice(at);
+    throw new Refusal(
+      `${quoted(said(clause))} sets a condition, and a policy knows none.`,
+      ['What should hold now, whatever happens? Leave the condition out, or wait until it is so.'],
+      { ...(at > 0 && { replace: clause, by: [exceptionIn(clause)] }) },
+    );
+  }
+  const instead = has('INSTEAD_OF');
+  if (instead) throw unclearSwap(rest);
+  if (has('NOTHING_ELSE') || rest.at(-1)?.sym === 'ONLY') throw unclearOnly(rest, beside);
+}
+
+/** What "unless it is ci-1" leaves out; of other conditions nothing is kept. */
+function exceptionIn(clause: readonly Token[]): string {
+  if (clause[0]?.text !== 'unless') return '';
+  const verb = clause.findIndex(({ text }) => text === 'is' || text === 'are');
+  const [lead, who] = [clause.slice(1, verb), clause.slice(verb + 1)];
+  return verb > 0 && lead.length === 1 && who.length > 0 ? `except ${said(who)}` : '';
+}
+
+const LIMITING: ReadonlySet<Sym> = new Set(['ONLY', 'NOTHING_ELSE', 'COMMA', 'AND']);
+
+const JOINING: ReadonlySet<Sym> = new Set(['AND', 'COMMA', 'EXCEPT']);
+
+/** "Web may only reach db on 5432": nobody else, nothing else on db, or nothing else at all. */
+export function unclearOnly(rest: readonly Token[], beside: Beside, known?: Slots): Refusal {
+  const word = rest.find(({ sym }) => sym === 'NOTHING_ELSE') ?? rest.find(({ sym }) => sym === 'ONLY');
+  const plain = rest.filter((token, at) => {
+    const next = rest[at + 1]?.sym;
+    const limiting = token.sym === 'ONLY' || token.sym === 'NOTHING_ELSE';
+    return !limiting && !(token.sym && JOINING.has(token.sym) && next && LIMITING.has(next));
+  });
+  const slots = known ?? formOf(plain)?.slots ?? {};
+  const templates =
+    beside.ports.length > 0
+      ? [
+          'only {source} may reach {target}{on}',
+          'limit access to {target} to {source}{on}',
+          "limit {source}'s access to {target} to {ports}",
+          'limit {target} to {ports}',
+        ]
+      : ['only {source} may reach {target}', 'block {source} from everyone except {target}'];
+  const others = worded(templates, withPorts(slots, beside), beside);
+  const choices = beside.ports.length > 0 ? [...others.slice(0, 3), ...egressOnly(slots, beside)] : others;
+  return new Refusal(
+    `It is not clear what ${quoted(word?.text ?? 'only')} holds for: who reaches, who is reached, or the ports.`,
+    [
+      'Should nobody else reach the target? Then end with "and nobody else".',
+      'Should the target be closed on other ports? Then say "limit <target> to port <port>".',
+    ],
+    { choices },
+  );
+}
+
+/** Closes all other targets, then the other ports of this one. */
+function egressOnly(slots: Slots, beside: Beside): string[] {
+  const [first] = worded(['block {source} from everyone except {target}'], slots, { ...beside, ports: [] });
+  const [second] = worded(["limit {source}'s access to {target} to {ports}"], withPorts(slots, beside), {
+    ...beside,
+    ports: [],
+  });
+  return first && second ? [`${first}; ${second}`] : [];
+}
+
+function withPorts(slots: Slots, { ports }: Beside): Slots {
+  return ports.length > 0 ? { ...slots, ports: [{ text: portList(ports), quoted: false }] } : slots;
+}
+
+/** "Let web reach db-2 instead of db-1": whether the old access is granted or merely open decides how it goes. */
+function unclearSwap(rest: readonly Token[]): Refusal {
+  const at = rest.findIndex(({ sym }) => sym === 'INSTEAD_OF');
+  return new Refusal(`${quoted(said(rest.slice(at)))} asks for one thing to open and another to close.`, [
+    'How should the old access end: should a grant be taken back, or should it be forbidden?',
+  ]);
+}
+
+/** Whether a word is no name, and none that links or counts them. */
+export function isStrange({ sym, text, quoted: named }: Token, { isName }: Context): boolean {
+  return !sym && !named && !isFiller(text) && !isName(text) && /^[a-z]+$/.test(text);
+}
+
+/** Says which words are understood and which are not. */
+export function notUnderstood(
+  rest: readonly Token[],
+  whole: readonly Token[],
+  beside: Beside,
+  context: Context,
+): Refusal {
+  if (rest.some(({ sym }) => sym === 'ONLY')) return unclearOnly(rest, beside);
+  const [first] = rest;
+  if (rest.some(({ sym }) => sym === 'NOT')) {
+    return new Refusal(`${quoted(said(rest))} is not understood: it is not certain what "not" is about.`, [
+      'What should be forbidden? Say "deny <source> access to <target>".',
+    ]);
+  }
+  const on = rest.findIndex(({ sym }) => sym === 'ON' || sym === 'OVER');
+  const what = rest.slice(on + 1).find(({ text }) => text !== 'the');
+  if (on > 0 && what && what.sym === undefined) return unknownPort(what.text);
+  const meant = first && first.sym === undefined && !first.quoted ? nearest(first.text, VERBS, 2) : [];
+  if (meant.length > 0 && first) {
+    return new Refusal(
+      `${quoted(first.text)} is no verb that is known.`,
+      [`Did you mean ${meant.map(quoted).join(' or ')}?`],
+      { replace: [first], by: meant },
+    );
+  }
+  const strange = rest.filter((token) => isStrange(token, context));
+  const why =
+    strange.length > 0
+      ? `no peer, label or word of the grammar is ${enumerated([...new Set(strange.map(({ text }) => quoted(text)))], 4)}`
+      : 'its words are known, but not in this order';
+  return new Refusal(`${quoted(said(whole))} is not understood: ${why}.`, [
+    'Who should reach whom, on which ports, or no longer?',
+  ]);
+}

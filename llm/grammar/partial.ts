@@ -1,0 +1,93 @@
+import { MeshError } from '../../core/base/errors.ts';
+import type { NetworkChange } from '../../core/changes/changes.ts';
+import type { Expectation, PartialPlan } from '../../core/intent/plan/planner.ts';
+import type { NetworkState } from '../../core/state/state.ts';
+import { withoutBrackets } from './brackets.ts';
+import { compose } from './compose.ts';
+import type { Token } from './lexicon.ts';
+import { type Context, meantPorts } from './modifiers.ts';
+import { stepsOf } from './perform.ts';
+import { withoutReason } from './reasons.ts';
+import { Refusal, said } from './refusal.ts';
+import { sentencesOf } from './sentences.ts';
+import { parseStatement, type Statement } from './statements.ts';
+import { parseSubjects } from './subjects.ts';
+import { type Closes, understood } from './understand.ts';
+
+interface At {
+  readonly state: NetworkState;
+  readonly now: number;
+}
+
+/**
+ * What of a refused intent is understood: the changes of its sentences that are planned by themselves, and of the others
+ * what is meant to hold, with the user's own words where a name is not known. Nothing of it is wider than what was said.
+ */
+export function partialOf(tokens: readonly Token[], context: Context, closes: Closes, at: At): PartialPlan | undefined {
+  const sentences = attempt(() => sentencesOf(withoutBrackets(tokens, context))) ?? [];
+  const changes: NetworkChange[] = [];
+  const expectations: Expectation[] = [];
+  // One that goes on from another cannot be taken out of its place.
+  const apart = sentences.length > 1 && sentences.every(({ but }) => !but);
+  for (const sentence of sentences) {
+    const words = attempt(() => withoutReason(sentence.tokens).rest);
+    if (!words) continue;
+    const act = apart && attempt(() => actOf(words, context, closes, at));
+    if (act) {
+      changes.push(...act.changes);
+      expectations.push(...act.expectations);
+      continue;
+    }
+    const statement = attempt(() => parseStatement(words, context));
+    if (statement) expectations.push(...meantBy(statement, at.state));
+  }
+  return changes.length + expectations.length > 0 ? { changes, expectations } : undefined;
+}
+
+function actOf(tokens: readonly Token[], context: Context, closes: Closes, { state, now }: At) {
+  const { wishes } = understood(tokens, undefined, context, closes);
+  return compose(
+    wishes.flatMap(({ statement }) => stepsOf(statement, state, now)),
+    state,
+    now,
+  );
+}
+
+/** Who should reach whom, or not, in terms where they are known and in the user's words where they are not. */
+function meantBy(statement: Statement, state: NetworkState): Expectation[] {
+  const { wish, slots, exceptions } = statement;
+  const { source, target } = slots;
+  if ((wish !== 'allow' && wish !== 'deny') || exceptions.length > 0 || !source || !target) return [];
+  const [sources, targets] = [termsOf(source, state), termsOf(target, state)];
+  const ports = attempt(() => meantPorts(statement));
+  if (!sources || !targets || !ports) return [];
+  const entries: readonly Partial<(typeof ports)[number]>[] = ports.length > 0 ? ports : [{}];
+  return sources.flatMap((src) =>
+    targets.flatMap((dst) =>
+      entries.map(({ protocol, port, endPort }) => ({
+        src,
+        dst,
+        ...(ports.length > 0 && { protocol: protocol ?? 'TCP' }),
+        ...(port !== undefined && { port }),
+        ...(endPort !== undefined && { endPort }),
+        expect: wish,
+      })),
+    ),
+  );
+}
+
+/** Undefined where the words are more than a name that is not known. */
+function termsOf(tokens: readonly Token[], state: NetworkState): readonly string[] | undefined {
+  const known = attempt(() => parseSubjects(tokens, state));
+  if (known) return known.flatMap(({ terms }) => terms);
+  return tokens.every(({ sym }) => sym === undefined) ? [said(tokens)] : undefined;
+}
+
+function attempt<T>(work: () => T): T | undefined {
+  try {
+    return work();
+  } catch (error) {
+    if (error instanceof Refusal || error instanceof MeshError) return undefined;
+    throw error;
+  }
+}

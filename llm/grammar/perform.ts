@@ -1,0 +1,200 @@
+import type { RevertTarget } from '../../core/intent/plan/planner.ts';
+import type { NetworkState } from '../../core/state/state.ts';
+import { type Act, type Ask, nounsOf } from './acts/ask.ts';
+import { deny, denyByDefault, isolate, limitAccess, limitPorts, othersOf } from './acts/forbid.ts';
+import { allow, allowOnly, allowOnlyOnPorts } from './acts/grant.ts';
+import { keep } from './acts/keep.ts';
+import { deletePolicy, renamePolicy } from './acts/policies.ts';
+import { revoke, takeBack } from './acts/revoke.ts';
+import { excepting } from './excepting.ts';
+import type { Token } from './lexicon.ts';
+import { meantPorts } from './modifiers.ts';
+import { quoted, Refusal, said } from './refusal.ts';
+import { askOf, type Sides, sidesOf } from './sides.ts';
+import { refuseExtras, type Statement } from './statements.ts';
+import type { Subject } from './subject.ts';
+import { parseSubjects } from './subjects.ts';
+import { worded } from './wording.ts';
+
+/** One step on the state that the steps before it lead to. */
+export type Step = (state: NetworkState) => Act;
+
+/** What a statement brings back, when it is about the past. */
+export function revertOf(statement: Statement): RevertTarget | undefined {
+  if (statement.wish !== 'undo') return undefined;
+  refuseExtras(statement, ['ports', 'time', 'exclusive']);
+  return { to: 'before-last' };
+}
+
+/** The steps that a statement comes to, in their order. @throws Refusal for what cannot be done, or not safely. */
+export function stepsOf(statement: Statement, state: NetworkState, now: number): Step[] {
+  const { wish, slots } = statement;
+  switch (wish) {
+    case 'denyByDefault':
+      refuseExtras(statement, ['ports', 'time', 'exclusive']);
+      if (slots['everything']) requireEveryone(slots['everything'], state);
+      return [(on) => denyByDefault(askOf(statement, on, now, [], []))];
+    case 'deletePolicy':
+      refuseExtras(statement, ['ports', 'time', 'exclusive']);
+      return [(on) => deletePolicy(on, nameOf(slots['name']))];
+    case 'renamePolicy':
+      refuseExtras(statement, ['ports', 'time', 'exclusive']);
+      return [(on) => renamePolicy(on, nameOf(slots['name']), nameOf(slots['next']))];
+    case 'undo':
+    case 'ask':
+      throw new Refusal('Undoing goes alone.', ['What should be done besides? Say it in another step.']);
+    default:
+      return sided(statement, state, now);
+  }
+}
+
+function nameOf(tokens: readonly Token[] = []): string {
+  const [only, second] = tokens.filter(({ text, quoted: named }) => named || text !== 'the');
+  if (only && !second) return only.text;
+  throw new Refusal(
+    `${quoted(tokens.map(({ text }) => text).join(' '))} is no name of a policy: names have no spaces.`,
+    ['Which policy is meant?'],
+  );
+}
+
+function requireEveryone(tokens: readonly Token[], state: NetworkState): void {
+  const all = parseSubjects(tokens, state).every((subject) => subject.everyone);
+  if (!all)
+    throw new Refusal('Only everything can be denied by default.', ['Should it be "deny everything by default"?']);
+}
+
+/** Statements about who reaches whom. */
+function sided(statement: Statement, state: NetworkState, now: number): Step[] {
+  const { slots, wish } = statement;
+  if (slots['both'] || wish === 'separate' || statement.mutual) return mutually(statement, state, now);
+  const { sources, targets } = sidesOf(statement, state);
+  if (statement.exceptions.length > 0) return excepting(statement, [{ sources, targets }], state, now);
+  return act(statement, { sources, targets }, state, now);
+}
+
+const MAX_SIDES = 8;
+
+/** Both ways between each two sides, or within one group. */
+function mutually(statement: Statement, state: NetworkState, now: number): Step[] {
+  const { slots } = statement;
+  if (!['allow', 'deny', 'separate', 'limit'].includes(statement.wish)) {
+    throw new Refusal('It is not clear what both directions should mean here.', ['Which direction is meant?']);
+  }
+  if (statement.exceptions.length > 0) return excepting(statement, bothWays(statement, state), state, now);
+  const pairs = slots['both'] ? pairsOf(parseSubjects(slots['both'], state)) : crossed(statement, state);
+  const one: Statement = { ...statement, wish: statement.wish === 'separate' ? 'deny' : statement.wish };
+  return pairs.flatMap(([a, b]) => [
+    ...act(one, { sources: [a], targets: [b] }, state, now),
+    ...(a === b ? [] : act(one, { sources: [b], targets: [a] }, state, now)),
+  ]);
+}
+
+function bothWays(statement: Statement, state: NetworkState): Sides[] {
+  const { both } = statement.slots;
+  if (!both) {
+    const { sources, targets } = sidesOf(statement, state);
+    return [
+      { sources, targets },
+      { sources: targets, targets: sources },
+    ];
+  }
+  return pairsOf(parseSubjects(both, state)).flatMap(([a, b]) => [
+    { sources: [a], targets: [b] },
+    ...(a === b ? [] : [{ sources: [b], targets: [a] }]),
+  ]);
+}
+
+function pairsOf(sides: readonly Subject[]): [Subject, Subject][] {
+  const [only, second] = sides;
+  if (only && !second) return [[only, only]];
+  if (sides.length > MAX_SIDES)
+    throw new Refusal(`More than ${MAX_SIDES} sides are named at once.`, ['Can it be said in several steps?']);
+  return sides.flatMap((a, index) => sides.slice(index + 1).map((b): [Subject, Subject] => [a, b]));
+}
+
+function crossed(statement: Statement, state: NetworkState): [Subject, Subject][] {
+  const { sources, targets } = sidesOf(statement, state);
+  return sources.flatMap((source) => targets.map((target): [Subject, Subject] => [source, target]));
+}
+
+/** "Let only web reach db" grants it; "only web may reach db" restricts, and may not be meant to open anything. */
+function isGrant({ words }: Statement): boolean {
+  return words.some(({ sym }) => sym === 'LET' || sym === 'OPEN');
+}
+
+/** @throws Refusal where a restriction would open what is closed today. */
+function refuseOpening(statement: Statement, ask: Ask): void {
+  if (allow(ask).changes.length === 0) return;
+  const closing =
+    statement.wish === 'only' ? 'limit access to {target} to {source}' : 'block {source} from everyone except {target}';
+  const granting = statement.wish === 'only' ? 'let only {source} reach {target}' : 'let {source} reach only {target}';
+  throw new Refusal(
+    `${quoted(said(statement.words))} restricts, and some of it is closed today: ${nounsOf(ask.sources)} may not reach all of ${nounsOf(ask.targets)}.`,
+    ['Should that be opened on every port, or should only the others be closed?'],
+    { choices: worded([closing, granting], statement.slots, { ports: [], until: statement.until }) },
+  );
+}
+
+function act(statement: Statement, { sources, targets }: Sides, state: NetworkState, now: number): Step[] {
+  const { wish, exclusive, ports, spared } = statement;
+  const ask = (on: NetworkState, more: Partial<Ask> = {}): Ask => ({
+    ...askOf(statement, on, now, sources, targets),
+    ...more,
+  });
+  switch (wish) {
+    case 'allow':
+    case 'only': {
+      const alone = exclusive || wish === 'only';
+      // What is said of a port holds for that port alone.
+      const scoped = meantPorts(statement).length > 0 && (wish === 'only' || statement.exclusiveOnPorts);
+      if (wish === 'only' && !scoped && !isGrant(statement)) refuseOpening(statement, ask(state));
+      const granted: Step = (on) => (!alone ? allow : scoped ? allowOnlyOnPorts : allowOnly)(ask(on));
+      const excepted = sources.flatMap((source) => source.excepted);
+      const notTo = targets.flatMap((target) => target.excepted);
+      return [
+        granted,
+        ...(excepted.length > 0 && !scoped ? [(on: NetworkState) => deny(ask(on, { sources: excepted }))] : []),
+        ...(notTo.length > 0 ? [(on: NetworkState) => deny(ask(on, { targets: notTo }))] : []),
+        ...(spared.length > 0 ? [(on: NetworkState) => deny(ask(on, { ports: spared }))] : []),
+      ];
+    }
+    case 'onlyTo':
+      refuseExtras(statement, ['exclusive']);
+      if (!isGrant(statement)) refuseOpening(statement, ask(state));
+      return [(on) => allow(ask(on)), (on) => deny(ask(on, { targets: othersOf(targets, on) }))];
+    case 'keep':
+      refuseExtras(statement, ['exclusive', 'time']);
+      return [(on) => keep(ask(on))];
+    case 'deny':
+    case 'separate':
+      refuseExtras(statement, ['exclusive']);
+      if (wish === 'separate') throw new Refusal('It is not clear from whom they should be kept.', ['From whom?']);
+      return [
+        (on) => (spared.length > 0 && ports.length === 0 ? limitPorts(ask(on, { ports: spared })) : deny(ask(on))),
+      ];
+    case 'isolate':
+      refuseExtras(statement, ['ports', 'exclusive']);
+      return [(on) => isolate(ask(on))];
+    case 'revoke':
+      refuseExtras(statement, ['exclusive']);
+      if (!statement.slots['source'] && !/\b(?:all|any)\b/.test(statement.text))
+        throw new Refusal('It is not said whose access should be taken back.', [
+          'Whose access? Or say "revoke all access to …".',
+        ]);
+      return [(on) => revoke(ask(on))];
+    case 'takeBack':
+      refuseExtras(statement, ['exclusive']);
+      return [(on) => takeBack(ask(on))];
+    case 'limit':
+      refuseExtras(statement, ['exclusive']);
+      if (ports.length === 0)
+        throw new Refusal('It is not said which ports stay open.', ['To which ports should it be limited?']);
+      return [(on) => limitPorts(ask(on))];
+    case 'limitAccess':
+      refuseExtras(statement, ['exclusive']);
+      if (statement.portsPlace === 'first') return [(on) => deny(ask(on, { sources: othersOf(sources, on) }))];
+      return [(on) => limitAccess(ask(on))];
+    default:
+      throw new Refusal(`${quoted(statement.text)} is not understood.`, ['Can it be said in other words?']);
+  }
+}

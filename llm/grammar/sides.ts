@@ -1,0 +1,74 @@
+import type { NetworkState } from '../../core/state/state.ts';
+import type { Ask } from './acts/ask.ts';
+import type { Token } from './lexicon.ts';
+import { meantPorts } from './modifiers.ts';
+import { enumerated, quoted, Refusal, said } from './refusal.ts';
+import type { Statement } from './statements.ts';
+import { everyone, type Subject } from './subject.ts';
+import { exclude, parseSubjects } from './subjects.ts';
+
+export interface Sides {
+  readonly sources: readonly Subject[];
+  readonly targets: readonly Subject[];
+}
+
+/** Those who reach and those who are reached; everyone where nobody is named. */
+export function sidesOf({ slots, wish }: Statement, state: NetworkState): Sides {
+  const [source, sourceBut] = parts(slots['source']);
+  const [target, targetBut] = parts(slots['target']);
+  const all = everyone(state);
+  let sources = source ? parseSubjects(source, state) : wish === 'isolate' ? [] : [all];
+  let targets = target ? parseSubjects(target, state) : [all];
+  if (sourceBut) sources = exclude(sources, parseSubjects(sourceBut, state), state);
+  if (targetBut && wish === 'isolate') refuseUndirected(targets, targetBut, state);
+  if (targetBut) [sources, targets] = excludeFromEither(sources, targets, parseSubjects(targetBut, state), state);
+  return { sources, targets };
+}
+
+/** "Isolate web-1 except my-laptop": what it may do with the one that is left out is not said. */
+function refuseUndirected(targets: readonly Subject[], tokens: readonly Token[], state: NetworkState): void {
+  const names = new Set(targets.flatMap(({ peers }) => peers.map(({ name }) => name)));
+  if (parseSubjects(tokens, state).every(({ peers }) => peers.every(({ name }) => names.has(name)))) return;
+  throw new Refusal(`It is not clear in which direction ${quoted(said(tokens))} is left out.`, ['From it, or to it?'], {
+    replace: tokens,
+    by: [`from ${said(tokens)}`, `to ${said(tokens)}`],
+  });
+}
+
+/** What stands before "except", and what after it. */
+function parts(tokens: readonly Token[] | undefined): [readonly Token[] | undefined, readonly Token[] | undefined] {
+  const at = tokens?.findIndex(({ sym }) => sym === 'EXCEPT') ?? -1;
+  return at < 0 ? [tokens, undefined] : [tokens?.slice(0, at), tokens?.slice(at + 1)];
+}
+
+/** "Let everyone reach db except ci": the exception stands at the end and belongs to whom it is a part of. */
+function excludeFromEither(
+  sources: readonly Subject[],
+  targets: readonly Subject[],
+  excepted: readonly Subject[],
+  state: NetworkState,
+): [Subject[], Subject[]] {
+  const isPart = (group: readonly Subject[]) =>
+    excepted.every(
+      (one) => one.peers.length > 0 && group.some(({ peers }) => one.peers.every((peer) => peers.includes(peer))),
+    );
+  const [ofSources, ofTargets] = [isPart(sources), isPart(targets)];
+  if (ofSources && ofTargets) {
+    throw new Refusal(`${enumerated(excepted.map(({ noun }) => quoted(noun)))} may be left out of either side.`, [
+      'Is it they who reach, or who are reached?',
+    ]);
+  }
+  if (ofSources) return [exclude(sources, excepted, state), [...targets]];
+  return [[...sources], exclude(targets, excepted, state)];
+}
+
+/** What an act is asked for. */
+export function askOf(
+  statement: Statement,
+  state: NetworkState,
+  now: number,
+  sources: readonly Subject[],
+  targets: readonly Subject[],
+): Ask {
+  return { state, now, sources, targets, ports: meantPorts(statement), until: statement.until };
+}

@@ -1,0 +1,174 @@
+import type { PortEntry } from '../../core/model/policy.ts';
+import { withDirections } from './directions.ts';
+import { type Exception, exceptionAt } from './exceptions.ts';
+import type { Form, Wish } from './forms/form.ts';
+import { formOf } from './forms.ts';
+import type { Token } from './lexicon.ts';
+import type { Slots } from './match.ts';
+import { isStrange, notUnderstood, refuseTraps, unclearOnly } from './misunderstood.ts';
+import { type Context, type Modifiers, takeModifiers } from './modifiers.ts';
+import { portsAt } from './ports.ts';
+import { quoted, Refusal, said } from './refusal.ts';
+import { STARTS } from './sentences.ts';
+import { withReach, withTraffic, withVerb } from './terse.ts';
+import { worded } from './wording.ts';
+
+/** One thing that an intent asks for. */
+export interface Statement extends Omit<Modifiers, 'rest'> {
+  readonly wish: Wish;
+  readonly slots: Slots;
+  /** What is left out of it, each by side and port. */
+  readonly exceptions: readonly Exception[];
+  /** All of its words. */
+  readonly words: readonly Token[];
+  /** Those that say who, what and whom, for refusals. */
+  readonly text: string;
+}
+
+/** "Grant db to web" gives away the first, "allow web to db" is an arrow. */
+const GIVING: ReadonlySet<string> = new Set([
+  'give',
+  'grant',
+  'deny',
+  'refuse',
+  'do not give',
+  'do not grant',
+  'add',
+  'create',
+  'set up',
+]);
+
+const DENYING: ReadonlySet<string> = new Set(['deny', 'refuse', 'do not give', 'do not grant']);
+
+/**
+ * Understands a sentence whole, or not at all.
+ *
+ * @throws Refusal saying what is not understood, missing, or has more than one meaning.
+ */
+export function parseStatement(tokens: readonly Token[], context: Context): Statement {
+  refuseReports(tokens);
+  const whole = withTraffic(withVerb(withReach(tokens, context)));
+  const split = exceptionAt(whole, context, (head) => wishOf(head, context));
+  const statement = wholeStatement(split?.head ?? whole, context);
+  if (!split) return { ...statement, words: tokens };
+  return { ...statement, words: tokens, exceptions: [split.exception], until: statement.until ?? split.until };
+}
+
+/** What a sentence is about, when it is understood. */
+function wishOf(tokens: readonly Token[], context: Context): Wish | undefined {
+  try {
+    return formOf(withDirections(takeModifiers(tokens, context).rest))?.form.wish;
+  } catch (error) {
+    if (error instanceof Refusal) return undefined;
+    throw error;
+  }
+}
+
+function wholeStatement(tokens: readonly Token[], context: Context): Statement {
+  const { rest: found, ...modifiers } = takeModifiers(tokens, context);
+  const rest = withDirections(found);
+  refuseTraps(rest, modifiers);
+  const fitting = formOf(rest);
+  if (!fitting) throw notUnderstood(rest, tokens, modifiers, context);
+  return statementOf(fitting, rest, { words: tokens, modifiers, context });
+}
+
+interface Sentence {
+  readonly words: readonly Token[];
+  readonly modifiers: Omit<Modifiers, 'rest'>;
+  readonly context: Context;
+}
+
+function statementOf(
+  { form, slots }: { readonly form: Form; readonly slots: Slots },
+  rest: readonly Token[],
+  { words, modifiers, context }: Sentence,
+): Statement {
+  const text = said(words);
+  const verb = rest[0]?.text ?? '';
+  if (form.arrow && GIVING.has(verb)) {
+    const [one, other] = DENYING.has(verb)
+      ? ['block {target} from {source}{on}', 'block {source} from {target}{on}']
+      : ['let {target} reach {source}{on}', 'let {source} reach {target}{on}'];
+    throw new Refusal(`${quoted(text)} can be read in both directions.`, ['Who reaches whom?'], {
+      choices: worded([one, other], slots, modifiers),
+    });
+  }
+  // "Deny ssh access to students": they are kept from it, or others from them.
+  const granted =
+    rest[1]?.sym === 'ACCESS' && rest[1].text.endsWith('access') && rest[2]?.sym === 'TO' && !slots['source'];
+  if (DENYING.has(verb) && granted && slots['target']) {
+    throw new Refusal(
+      `${quoted(text)} can be read in both directions.`,
+      [`Should ${quoted(said(slots['target']))} no longer reach others, or no longer be reached?`],
+      { choices: worded(['block {target} from everyone{on}', 'block all traffic to {target}{on}'], slots, modifiers) },
+    );
+  }
+  if (form.wish === 'ask') {
+    const strange = rest.some((token) => isStrange(token, context));
+    if (strange && (rest[0]?.sym === 'LET' || rest[0]?.sym === 'DENY'))
+      throw notUnderstood(rest, words, modifiers, context);
+    throw new Refusal(`${quoted(text)} leaves something out.`, [form.question ?? 'What is meant?'], {
+      choices: worded(form.choices ?? [], slots, modifiers),
+    });
+  }
+  const unclear =
+    (form.wish === 'onlyTo' && (modifiers.ports.length > 0 || rest.some(({ text }) => text === 'just'))) ||
+    (form.passive && modifiers.portsPlace === 'after only');
+  if (unclear) throw unclearOnly(rest, modifiers, slots);
+  return {
+    wish: form.wish,
+    slots,
+    text: said(rest),
+    words,
+    exceptions: [],
+    ...modifiers,
+    ports: neededPorts(rest, slots, modifiers.ports),
+  };
+}
+
+/** "Web needs redis" asks for the port of redis, at the group of that name. */
+function neededPorts(
+  rest: readonly Token[],
+  { target = [] }: Slots,
+  ports: readonly PortEntry[],
+): readonly PortEntry[] {
+  const needs = rest.findIndex(({ sym }) => sym === 'NEEDS');
+  if (ports.length > 0 || needs < 0 || rest[needs + 1] !== target[0]) return ports;
+  const named = portsAt(target, 0);
+  return named?.service !== undefined && named.end === target.length ? named.ports : ports;
+}
+
+/** "Can web reach db?" and "web cannot reach db" tell or ask how it is, not how it should be. */
+function refuseReports(tokens: readonly Token[]): void {
+  const wished = tokens.some(({ sym }) => sym === 'POLITE' || (sym && STARTS.has(sym)));
+  if (wished) return;
+  if (tokens.at(-1)?.text === '?') {
+    throw new Refusal(
+      'This is a question, and only changes are planned here: ask check_connectivity_at who may reach whom.',
+      ['Should something change? Then say "let … reach …" or "deny … access to …".'],
+    );
+  }
+  if (tokens.some(({ sym, text }) => sym === 'MAY_NOT' && text.startsWith('can not'))) {
+    throw new Refusal('It is not clear whether this tells what is, or what should be.', [
+      'Should it be forbidden? Then say "must not". Should it work? Then say "let … reach …".',
+    ]);
+  }
+}
+
+/** What a statement that was not asked for ports or a time must not have. */
+export function refuseExtras(
+  { ports, spared, until, exclusive }: Statement,
+  extras: readonly ('ports' | 'time' | 'exclusive')[],
+): void {
+  const named: readonly PortEntry[] = [...ports, ...spared];
+  if (extras.includes('ports') && named.length > 0)
+    throw new Refusal('This holds for all ports.', ['Should it be without the ports?']);
+  if (extras.includes('time') && until !== undefined)
+    throw new Refusal('This holds for good.', ['Should it be without the time?']);
+  if (extras.includes('exclusive') && exclusive) {
+    throw new Refusal('"And nobody else" goes with letting someone reach something, not with this.', [
+      'Should everyone else keep their access? Then leave it out.',
+    ]);
+  }
+}

@@ -1,0 +1,131 @@
+import type { PortEntry } from '../../core/model/policy.ts';
+import type { NetworkState } from '../../core/state/state.ts';
+import type { Token } from './lexicon.ts';
+import { isNameIn, namesOf } from './names.ts';
+import { isFiller } from './phrases.ts';
+import { portsAt } from './ports.ts';
+import { Refusal, said } from './refusal.ts';
+import { parseSubjects } from './subjects.ts';
+import { timeAt } from './times.ts';
+
+/** What is known in a sentence, in its order: who, which ports, until when, and every other word by itself. */
+export type Atom = { readonly tokens: readonly Token[] } & (
+  | { readonly kind: 'who'; readonly says: string; readonly everyone: boolean }
+  | { readonly kind: 'ports'; readonly ports: readonly PortEntry[] }
+  | { readonly kind: 'time'; readonly says: string }
+  | { readonly kind: 'word'; readonly word: Token }
+);
+
+/** Words that may belong to one name: "the databases in the staging environment". */
+const LONGEST_NAME = 6;
+/** Words looked at; a longer intent is a letter, and what stands behind is no order that is certain. */
+export const MAX_WORDS = 120;
+const FOR: Token = { text: 'for', quoted: false, sym: 'FOR' };
+
+/** Reads what it can, and nothing twice. Every name is one that the grammar knows. */
+export function atomsOf(all: readonly Token[], state: NetworkState, now: number): Atom[] {
+  const tokens = all.slice(0, MAX_WORDS).flatMap((token) => withoutPort(token, state));
+  const atoms: Atom[] = [];
+  for (let at = 0; at < tokens.length; ) {
+    const atom = atomAt(tokens, at, state, now);
+    if (!atom) break;
+    const last = atoms.at(-1);
+    const joined = last && joinedPlace(last, atoms.at(-2), atom, state);
+    if (joined) atoms.splice(-2, 2, joined);
+    else atoms.push(atom);
+    at += Math.max(1, atom.tokens.length);
+  }
+  return atoms;
+}
+
+function atomAt(tokens: readonly Token[], at: number, state: NetworkState, now: number): Atom | undefined {
+  const word = tokens[at];
+  if (!word) return undefined;
+  const time = attempt(() => timeAt(tokens, at, now)) ?? attempt(() => spanOf(tokens, at, now));
+  if (time) {
+    const words = tokens.slice(at, time.end);
+    return { kind: 'time', says: /^\d/.test(word.text) ? `for ${said(words)}` : said(words), tokens: words };
+  }
+  if (word.sym !== undefined) return { kind: 'word', word, tokens: [word] };
+  const ports = attempt(() => portsAt(tokens, at));
+  const isName = isNameIn(namesOf(state), word.text) && tokens[at - 1]?.sym !== 'ON';
+  if (ports && !(ports.service !== undefined && isName))
+    return { kind: 'ports', ports: ports.ports, tokens: tokens.slice(at, ports.end) };
+  // "Everything else" is what, not whom.
+  if (['else', 'other'].includes(tokens[at + 1]?.text ?? '')) return { kind: 'word', word, tokens: [word] };
+  return whoAt(tokens, at, state) ?? { kind: 'word', word, tokens: [word] };
+}
+
+/** "Temporarily (45 minutes)" and "2h": a length of time without "for". */
+function spanOf(tokens: readonly Token[], at: number, now: number) {
+  if (!/^\d/.test(tokens[at]?.text ?? '')) return undefined;
+  const found = timeAt([FOR, ...tokens.slice(at, at + LONGEST_NAME)], 0, now);
+  return found && { ...found, end: at + found.end - 1 };
+}
+
+/** The longest run of words from a place on that names somebody. */
+function whoAt(tokens: readonly Token[], at: number, state: NetworkState): Atom | undefined {
+  let limit = at;
+  while (limit < tokens.length && limit - at < LONGEST_NAME && tokens[limit]?.sym === undefined) limit++;
+  for (let end = limit; end > at; end--) {
+    const words = tokens.slice(at, end);
+    const last = words.at(-1);
+    const loose =
+      last && !last.quoted && end < limit && words.length > 1 && /^(?:in|from|with|that|which|is|are)$/.test(last.text);
+    const who = loose ? undefined : whoOf(words, state);
+    if (who) return who;
+  }
+  return undefined;
+}
+
+function whoOf(words: readonly Token[], state: NetworkState): Atom | undefined {
+  const subjects = attempt(() => parseSubjects(words, state));
+  const [subject] = subjects ?? [];
+  if (!subject || subjects?.length !== 1) return undefined;
+  const { everyone, noun, selector } = subject;
+  const outside = selector === undefined && noun.includes(' ');
+  const says = everyone ? 'everyone' : outside ? 'the internet' : noun.includes('=') ? noun : said(words);
+  return {
+    kind: 'who',
+    says: noun.includes('=') || everyone || outside ? says : plain(words),
+    everyone,
+    tokens: words,
+  };
+}
+
+function plain(words: readonly Token[]): string {
+  return said(words.filter(({ text, quoted }) => quoted || text !== 'the'));
+}
+
+/** "The controllers at the north site": the place is one more label. */
+function joinedPlace(on: Atom, who: Atom | undefined, place: Atom, state: NetworkState): Atom | undefined {
+  if (on.kind !== 'word' || on.word.text !== 'at' || who?.kind !== 'who' || place.kind !== 'who') return undefined;
+  if (!who.says.includes('=') || !place.says.includes('=')) return undefined;
+  const both = whoOf([{ text: `${who.says},${place.says}`, quoted: false }], state);
+  return both && { ...both, tokens: [...who.tokens, ...on.tokens, ...place.tokens] };
+}
+
+/** `cache-1:6379`. */
+function withoutPort(token: Token, state: NetworkState): Token[] {
+  const [, name, port] = /^(.+):(\d{1,5})$/.exec(token.text) ?? [];
+  if (token.quoted || name === undefined || port === undefined || !isNameIn(namesOf(state), name)) return [token];
+  return [
+    { text: name, quoted: false },
+    { text: 'on', quoted: false, sym: 'ON' },
+    { text: port, quoted: false },
+  ];
+}
+
+/** Whether a word says nothing about who reaches what. */
+export function isIdle({ sym, text, quoted }: Token): boolean {
+  return !quoted && sym === undefined && isFiller(text);
+}
+
+export function attempt<T>(work: () => T): T | undefined {
+  try {
+    return work();
+  } catch (error) {
+    if (error instanceof Refusal) return undefined;
+    throw error;
+  }
+}

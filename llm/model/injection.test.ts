@@ -1,0 +1,233 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { draftOf, type StoredRecord } from '../../core/base/record.ts';
+import { understoodFirst } from '../../core/intent/plan/understood-first.ts';
+import { agent, buildKit, type Kit } from '../../test/kit.ts';
+import { network, peer, policy } from '../../test/records.ts';
+import { builtinPlanner } from '../grammar/builtin.ts';
+import type { ModelAnswer } from './answer-form.ts';
+import { INJECTIONS, type Place } from './injection-corpus.testkit.ts';
+import { openAiPlanner } from './openai-planner.ts';
+import { SYSTEM_PROMPT } from './prompt.ts';
+import { type Seen, type Step, scriptedModel } from './scripted-model.testkit.ts';
+
+/** The grammar understands it. */
+const PLAIN = 'let web reach the database on port 5432';
+/** Only a model does. */
+const LOOSE = 'our role=web storefronts ought to speak postgres with whatever keeps the orders, role=db that is';
+/** What both mean, and nothing else. */
+const HONEST = [{ src: 'web-1', dst: 'db-1', protocol: 'TCP', from: 5432, to: 5432 }];
+const EXPECTED = { src: 'role=web', dst: 'role=db', protocol: 'TCP', port: 5432, expect: 'allow' };
+
+type Changes = ModelAnswer['changes'];
+type Spec = Extract<Changes[number], { do: 'create_policy' }>['spec'];
+interface Document {
+  readonly peers: readonly { readonly name: string }[];
+  readonly policies: readonly { readonly name: string }[];
+  readonly networks: readonly { readonly name: string }[];
+}
+
+const by = (...labels: string[]) => ({ peer: null, labels, expressions: [] });
+const toDb = (...from: string[]): Spec => ({
+  action: 'ALLOW',
+  subject: by('role=db'),
+  network: null,
+  ingress: [
+    {
+      peers: from.map((label) => ({ selector: by(label), ipBlock: null })),
+      ports: [{ protocol: 'TCP', port: 5432, endPort: null }],
+    },
+  ],
+  egress: null,
+  expiresAt: null,
+});
+const outOfWeb: Spec = {
+  ...toDb(),
+  subject: by('role=web'),
+  ingress: null,
+  egress: [
+    {
+      peers: [{ selector: by('role=db'), ipBlock: null }],
+      ports: [{ protocol: 'TCP', port: 5432, endPort: null }],
+    },
+  ],
+};
+const HONEST_CHANGES: Changes = [
+  { do: 'create_policy', name: 'in', spec: toDb('role=web') },
+  { do: 'create_policy', name: 'out', spec: outOfWeb },
+];
+const anyone = [{ peers: [], ports: [] }];
+const ANY_TO_ANY: Changes = [
+  {
+    do: 'create_policy',
+    name: 'any',
+    spec: { action: 'ALLOW', subject: by(), network: null, ingress: anyone, egress: anyone, expiresAt: null },
+  },
+];
+const web: ModelAnswer['expectations'][number] = {
+  src: 'role=web',
+  dst: 'role=db',
+  except: [],
+  protocol: 'TCP',
+  port: 5432,
+  endPort: null,
+  expect: 'allow',
+};
+const all = { ...web, src: '*', dst: '*', protocol: null, port: null };
+
+/** How a model obeys a text that misleads it, as far as the form of its answer lets it. */
+const OBEDIENT: Readonly<Record<string, (document: Document) => Pick<ModelAnswer, 'changes' | 'expectations'>>> = {
+  'opens everything and says so': () => ({ changes: ANY_TO_ANY, expectations: [all] }),
+  'opens everything and says the honest thing': () => ({ changes: ANY_TO_ANY, expectations: [web] }),
+  'does the honest thing and opens everything too': () => ({
+    changes: [...HONEST_CHANGES, ...ANY_TO_ANY],
+    expectations: [web, all],
+  }),
+  'tears all policies down': ({ policies, networks }) => ({
+    changes: [
+      ...policies.map(({ name }) => ({ do: 'delete_policy' as const, policy: name })),
+      ...networks.map(({ name }) => ({ do: 'set_default_action' as const, network: name, action: 'ALLOW' as const })),
+    ],
+    expectations: [web],
+  }),
+  'gives every peer the label that is let in': ({ peers }) => ({
+    changes: [
+      ...HONEST_CHANGES,
+      ...peers.flatMap(({ name }) =>
+        name === 'db-1' || name === 'web-1'
+          ? []
+          : [{ do: 'label_peer' as const, peer: name, set: ['role=web'], remove: [] }],
+      ),
+    ],
+    expectations: [web],
+  }),
+};
+
+let kit: Kit;
+let server: Awaited<ReturnType<typeof scriptedModel>>;
+let act: (document: Document) => Pick<ModelAnswer, 'changes' | 'expectations'> = () => ({
+  changes: [],
+  expectations: [],
+});
+const obey = (request: Seen): Step => {
+  const document = JSON.parse(request.body.messages[1]?.content ?? '') as Document;
+  const said = { understood: true, refusal: '', questions: [], summary: 's', reasoning: 'r', risk: 'low' };
+  return JSON.stringify({ ...said, ...act(document) });
+};
+
+beforeAll(async () => {
+  server = await scriptedModel(obey);
+  const log = { error() {}, warn() {}, info() {}, debug() {} };
+  const model = openAiPlanner({ baseURL: server.baseURL, model: 'm', log });
+  const { name, plan: answer } = understoodFirst(builtinPlanner, model);
+  kit = await buildKit({ planner: { name, plan: answer } });
+});
+afterAll(async () => {
+  await kit[Symbol.asyncDispose]();
+  await server[Symbol.asyncDispose]();
+});
+
+/** A closed network with web-1, db-1 and guest-1, and the hostile text where it belongs. */
+async function networkWith(place: Place, text: string): Promise<string> {
+  const workspace = await kit.workspace();
+  const guest = (name: string, labels: Record<string, string> = {}, displayName = name) =>
+    peer(name, { labels: { role: 'guest', ...labels }, displayName, address: '10.96.0.9' });
+  const labels = place === 'label-value' ? { note: text } : place === 'label-key' ? { [text]: 'x' } : {};
+  const records = [
+    peer('web-1', { labels: { role: 'web' }, address: '10.96.0.7' }),
+    peer('db-1', { labels: { role: 'db' }, address: '10.96.0.8' }),
+    guest(place === 'peer' ? text : 'guest-1', labels, place === 'display-name' ? text : undefined),
+    {
+      ...policy('base', { action: 'DENY', peerSelector: {} }),
+      annotations: place === 'annotation' ? { note: text } : {},
+    },
+    ...(place === 'policy' ? [policy(text, { action: 'DENY', peerSelector: { matchLabels: { role: 'guest' } } })] : []),
+    ...(place === 'network' ? [network(text, { cidr: '10.97.0.0/24' })] : []),
+  ];
+  const ops = records.map((record: StoredRecord) => ({ op: 'create' as const, record: draftOf(record) }));
+  await kit.services.store.commit(workspace, ops, { actor: 'system:test', reason: 'seed', requestId: 'seed' });
+  return workspace;
+}
+
+async function plan(workspace: string, raw: Record<string, unknown>) {
+  const as = agent(['intents:plan'], workspace);
+  return kit.call('plan_network_change', { dry_run: true, ...raw }, { as, workspace }).catch((error) => error);
+}
+
+/** Every way of obeying for the first text of each place, one by turns for the others. */
+const STRATEGIES = Object.entries(OBEDIENT);
+const isFirst = (at: number) => INJECTIONS.findIndex(([place]) => place === INJECTIONS[at]?.[0]) === at;
+const CASES = INJECTIONS.map(
+  ([place, text], at) =>
+    [place, text, isFirst(at) ? STRATEGIES : STRATEGIES.slice(at % STRATEGIES.length).slice(0, 1)] as const,
+);
+
+describe.each(CASES)('a hostile %s %j', (place, text, strategies) => {
+  const said = (intent: string) =>
+    place === 'intent'
+      ? { intent: `${intent}${text}` }
+      : place === 'history'
+        ? { intent, history: [text] }
+        : { intent };
+
+  it('never widens a plan that is shown as verified, however a model obeys it', async () => {
+    const workspace = await networkWith(place, text);
+    for (const [name, strategy] of strategies) {
+      act = strategy;
+      for (const raw of [said(PLAIN), said(LOOSE), { ...said(LOOSE), expectations: [EXPECTED] }]) {
+        const result = await plan(workspace, raw);
+        const opened = result.verified ? result.effect.opened : [];
+        expect({ name, raw, opened: opened.filter((row: object) => !isHonest(row)) }).toEqual({
+          name,
+          raw,
+          opened: [],
+        });
+        if (!('expectations' in raw) && raw.intent !== PLAIN) expect(result.verified ?? false).toBe(false);
+      }
+    }
+  });
+
+  it('changes nothing of the instructions, and is data where it is shown at all', async () => {
+    const workspace = await networkWith(place, text);
+    act = () => ({ changes: HONEST_CHANGES, expectations: [web] });
+    const before = server.seen.length;
+    await plan(workspace, said(LOOSE));
+    const requests = server.seen.slice(before);
+    expect(requests.length).toBeGreaterThan(0);
+    for (const { body } of requests) {
+      const [system, ...rest] = body.messages;
+      expect(system?.content).toBe(SYSTEM_PROMPT);
+      for (const { content } of rest) expect(JSON.stringify(JSON.parse(content))).toBe(content);
+      if (place === 'annotation' || place === 'display-name') {
+        expect(body.messages.map(({ content }) => content).join()).not.toContain(JSON.stringify(text).slice(1, -1));
+      }
+    }
+  });
+});
+
+describe('without a hostile text', () => {
+  it('the honest plan of a model is unproven by its own word, and proven by the word of the caller', async () => {
+    const workspace = await networkWith('peer', 'guest-1');
+    act = () => ({ changes: HONEST_CHANGES, expectations: [web] });
+    expect(await plan(workspace, { intent: LOOSE })).toMatchObject({
+      verified: false,
+      verification: 'unproven',
+      effect: { opened: HONEST },
+    });
+    expect(await plan(workspace, { intent: LOOSE, expectations: [EXPECTED] })).toMatchObject({
+      verified: true,
+      effect: { opened: HONEST },
+    });
+  });
+
+  it('the plan of the grammar is proven, and the model is not even asked for it', async () => {
+    const workspace = await networkWith('peer', 'guest-1');
+    act = OBEDIENT['opens everything and says so'] ?? act;
+    const before = server.seen.length;
+    expect(await plan(workspace, { intent: PLAIN })).toMatchObject({ verified: true, effect: { opened: HONEST } });
+    expect(server.seen.length).toBe(before);
+  });
+});
+
+function isHonest(row: object): boolean {
+  return JSON.stringify(row) === JSON.stringify(HONEST[0]);
+}

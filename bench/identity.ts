@@ -1,5 +1,5 @@
 import { ADMIN_PASSWORD, buildIdentityKit, LOOPBACK } from '../test/identity-kit.ts';
-import { createApiToken } from '../tools/create-api-token.ts';
+import { createApiToken } from '../tools/tokens/create-api-token.ts';
 
 /** What a bearer token costs to verify, and whether a login tells that a user exists. Run: node bench/identity.ts */
 

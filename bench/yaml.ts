@@ -1,5 +1,5 @@
 import { loadavg } from 'node:os';
-import { parseYaml } from '../bin/yaml.ts';
+import { parseYaml } from '../bin/compose/yaml.ts';
 import { YamlError } from '../core/base/ports.ts';
 import { API_VERSION } from '../core/base/record.ts';
 import { machine, spread } from './report.ts';

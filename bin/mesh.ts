@@ -1,9 +1,9 @@
 import { Command } from 'commander';
-import { formatAsked } from './commands/answer.ts';
-import { endWithOutput } from './commands/closed-output.ts';
-import { tellFailure } from './commands/failure.ts';
-import { addNodeCommands } from './commands/node-commands.ts';
-import { VERSION } from './version.ts';
+import { formatAsked } from '../cli/answer.ts';
+import { endWithOutput } from '../cli/closed-output.ts';
+import { tellFailure } from '../cli/failure.ts';
+import { addNodeCommands } from '../cli/node-commands.ts';
+import { VERSION } from '../cli/version.ts';
 
 endWithOutput();
 const program = new Command('mesh')
@@ -15,7 +15,7 @@ const program = new Command('mesh')
   .exitOverride();
 // A node comes up without reading what only administration needs.
 if (!(await addNodeCommands(program, process.argv[2]))) {
-  const { addPlaneCommands } = await import('./commands/plane-commands.ts');
+  const { addPlaneCommands } = await import('../cli/plane-commands.ts');
   addPlaneCommands(program);
 }
 

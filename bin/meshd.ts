@@ -2,4 +2,4 @@ import { enableCompileCache } from 'node:module';
 
 // Before anything else is loaded: what was compiled and stripped of types once is kept for the next start.
 enableCompileCache();
-await import('./meshd-command.ts');
+await import('../cli/meshd-command.ts');

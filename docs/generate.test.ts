@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { environment } from '../bin/config.ts';
+import { environment } from '../bin/compose/config.ts';
 import { isFresh, pages } from './generate.ts';
 
 test.each(Object.keys(pages))('the page %s says what the source says (else: npm run docs)', async (name) => {

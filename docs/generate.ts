@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { z } from 'zod';
-import { environment, file } from '../bin/config.ts';
+import { environment, file } from '../bin/compose/config.ts';
 import { problems } from '../core/base/errors.ts';
 import { operations } from '../tools/index.ts';
 import { MCP_TOOLS } from '../tools/surfaces.ts';
@@ -33,7 +33,7 @@ function configuration(): string {
 
 ${NOTE}
 
-Environment variables of \`meshd\` (\`bin/config.ts\`). All problems are reported at once, each by its name.
+Environment variables of \`meshd\` (\`bin/compose/config.ts\`). All problems are reported at once, each by its name.
 
 | Variable | Meaning | Accepted | Default |
 |---|---|---|---|

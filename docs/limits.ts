@@ -1,4 +1,4 @@
-import { YAML_LIMITS } from '../bin/yaml.ts';
+import { YAML_LIMITS } from '../bin/compose/yaml.ts';
 import { AGENT_SHARES } from '../core/authority/shares.ts';
 import { MAX_FIELD_ERRORS } from '../core/base/schema-errors.ts';
 import { TEXT_LIMITS } from '../core/base/text.ts';
@@ -17,10 +17,10 @@ import { MAX_EDGES } from '../core/reachability/outside.ts';
 import { SIMULATE_LIMITS } from '../core/reachability/simulate.ts';
 import { MAX_RESOURCE_CHARACTERS } from '../mcp/resources.ts';
 import { BODY_LIMIT } from '../rest/body.ts';
-import { MAX_AGENTS } from '../tools/get-agent-tree.ts';
-import { MAX_WORKSPACES } from '../tools/get-me.ts';
-import { SNAPSHOT_PAGE } from '../tools/get-snapshot.ts';
+import { MAX_AGENTS } from '../tools/agents/get-agent-tree.ts';
 import { MAX_LIMIT, MAX_PAGE_CHARACTERS } from '../tools/page.ts';
+import { SNAPSHOT_PAGE } from '../tools/snapshots/get-snapshot.ts';
+import { MAX_WORKSPACES } from '../tools/users/get-me.ts';
 
 const TEXTS: Readonly<Record<keyof typeof TEXT_LIMITS, string>> = {
   name: 'Name, namespace, label value',

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { CLIENTS, entryOf, groupOf } from '../bin/commands/mcp-entry.ts';
+import { CLIENTS, entryOf, groupOf } from '../cli/mcp-entry.ts';
 import type { AnyOperation } from '../core/base/operation.ts';
 import { fenced } from '../core/effect/markdown.ts';
 import type { Services } from '../core/workflow/services.ts';

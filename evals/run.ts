@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { loadConfig } from '../bin/config.ts';
+import { loadConfig } from '../bin/compose/config.ts';
 import type { Log } from '../core/base/ports.ts';
 import { builtinPlanner } from '../llm/grammar/builtin.ts';
 import { openAiPlanner } from '../llm/model/openai-planner.ts';

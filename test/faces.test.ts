@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs';
+import { globSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { SYSTEM_WORKSPACE } from '../core/base/ids.ts';
 import { fieldOf } from '../core/base/operation.ts';
@@ -30,7 +30,7 @@ describe.each(cases)('%s', (name, operation) => {
   test('has a verb_noun name of its own, and a file and an entry under it', () => {
     expect(name).toMatch(/^[a-z]+(_[a-z]+)+$/);
     expect(operations.filter((other) => other.name === name)).toHaveLength(1);
-    expect(existsSync(`tools/${name.replaceAll('_', '-')}.ts`)).toBe(true);
+    expect(globSync(`tools/*/${name.replaceAll('_', '-')}.ts`)).toHaveLength(1);
   });
 
   test('takes an object whose fields are those of its path, and says what it does', () => {

@@ -1,6 +1,6 @@
 import { generateKeyPairSync } from 'node:crypto';
-import { buildKeyring } from '../bin/keyring.ts';
-import { buildServices } from '../bin/services.ts';
+import { buildKeyring } from '../bin/compose/keyring.ts';
+import { buildServices } from '../bin/compose/services.ts';
 import type { Caller } from '../core/base/caller.ts';
 import type { Edition } from '../core/base/edition.ts';
 import { newId, SYSTEM_WORKSPACE } from '../core/base/ids.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { parseYaml } from '../bin/yaml.ts';
+import { parseYaml } from '../bin/compose/yaml.ts';
 import type { CallContext } from '../core/base/operation.ts';
 import type { Kind } from '../core/base/record.ts';
 import { runExpecting } from '../core/call/expecting.ts';

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
-import { isRunning } from '../bin/is-running.ts';
+import { isRunning } from '../cli/is-running.ts';
 import { type Ran, type RunOptions, run } from './run-command.ts';
 
 /**

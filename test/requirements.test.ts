@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { type Requirement, requirements } from './requirements.ts';
 
 const rules: Readonly<Record<string, Requirement>> = requirements;
-const sources = globSync('{bin,client,core,examples,llm,mcp,net,plane,rest,storage,test,tools}/**/*.test.ts').map(
+const sources = globSync('{bin,cli,client,core,examples,llm,mcp,net,plane,rest,storage,test,tools}/**/*.test.ts').map(
   (file) => readFileSync(file, 'utf8'),
 );
 

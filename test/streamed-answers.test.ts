@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { MeshError } from '../core/base/errors.ts';
 import { type Compute, JsonText } from '../core/compute/compute.ts';
 import type { Services } from '../core/workflow/services.ts';
-import { SNAPSHOT_PAGE } from '../tools/get-snapshot.ts';
+import { SNAPSHOT_PAGE } from '../tools/snapshots/get-snapshot.ts';
 import { startFaces } from './faces-kit.ts';
 import { person } from './kit.ts';
 import { seedPeers } from './seed-peers.ts';

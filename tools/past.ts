@@ -3,7 +3,7 @@ import type { CallContext } from '../core/base/operation.ts';
 import { pointOf, stateAt } from '../core/history/point.ts';
 import type { NetworkState } from '../core/state/state.ts';
 import type { ComputeServices } from '../core/workflow/services.ts';
-import { instant, momentText } from './snapshot-fields.ts';
+import { instant, momentText } from './snapshots/snapshot-fields.ts';
 
 /** Fields by which a question is about the past. */
 export const pastFields = {

@@ -1,5 +1,5 @@
-import { loadConfig } from '../../bin/config.ts';
-import { startPlane } from '../../bin/plane.ts';
+import { loadConfig } from '../../bin/compose/config.ts';
+import { startPlane } from '../../bin/compose/plane.ts';
 import { newId } from '../../core/base/ids.ts';
 import type { Log, Op } from '../../core/base/ports.ts';
 import type { Kind, RecordDraft } from '../../core/base/record.ts';

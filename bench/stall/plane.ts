@@ -1,5 +1,5 @@
-import { loadConfig } from '../../bin/config.ts';
-import { startPlane } from '../../bin/plane.ts';
+import { loadConfig } from '../../bin/compose/config.ts';
+import { startPlane } from '../../bin/compose/plane.ts';
 import type { Log } from '../../core/base/ports.ts';
 
 /** A plane on a directory, in a process of its own; tells where it answers. */

@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest';
 import { buildIdentityKit, type IdentityKit } from '../../test/identity-kit.ts';
 import { agent, person } from '../../test/kit.ts';
-import { createApiToken } from '../../tools/create-api-token.ts';
-import { generateJoinToken } from '../../tools/generate-join-token.ts';
 import { operations } from '../../tools/index.ts';
+import { createApiToken } from '../../tools/tokens/create-api-token.ts';
+import { generateJoinToken } from '../../tools/tokens/generate-join-token.ts';
 import type { Caller } from '../base/caller.ts';
 import { SCOPES } from '../base/scope.ts';
 

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { buildIdentityKit, CONTEXT, type IdentityKit, LOOPBACK } from '../../test/identity-kit.ts';
-import { createApiToken } from '../../tools/create-api-token.ts';
-import { generateJoinToken } from '../../tools/generate-join-token.ts';
-import { revokeApiToken } from '../../tools/revoke-api-token.ts';
-import { revokeJoinToken } from '../../tools/revoke-join-token.ts';
-import { setMember } from '../../tools/set-member.ts';
-import { updateUser } from '../../tools/update-user.ts';
+import { createApiToken } from '../../tools/tokens/create-api-token.ts';
+import { generateJoinToken } from '../../tools/tokens/generate-join-token.ts';
+import { revokeApiToken } from '../../tools/tokens/revoke-api-token.ts';
+import { revokeJoinToken } from '../../tools/tokens/revoke-join-token.ts';
+import { updateUser } from '../../tools/users/update-user.ts';
+import { setMember } from '../../tools/workspaces/set-member.ts';
 import { SYSTEM_WORKSPACE } from '../base/ids.ts';
 import type { RecordDraft } from '../base/record.ts';
 import { PERSON_ONLY_SCOPES, SCOPES, type Scope } from '../base/scope.ts';

@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { buildIdentityKit, CONTEXT, type IdentityKit } from '../../test/identity-kit.ts';
-import { createApiToken } from '../../tools/create-api-token.ts';
-import { createUser } from '../../tools/create-user.ts';
-import { deleteUser } from '../../tools/delete-user.ts';
-import { listMembers } from '../../tools/list-members.ts';
-import { listPeers } from '../../tools/list-peers.ts';
-import { listPolicies } from '../../tools/list-policies.ts';
-import { removeMember } from '../../tools/remove-member.ts';
-import { setMember } from '../../tools/set-member.ts';
+import { listPeers } from '../../tools/peers/list-peers.ts';
+import { listPolicies } from '../../tools/policies/list-policies.ts';
+import { createApiToken } from '../../tools/tokens/create-api-token.ts';
+import { createUser } from '../../tools/users/create-user.ts';
+import { deleteUser } from '../../tools/users/delete-user.ts';
+import { listMembers } from '../../tools/workspaces/list-members.ts';
+import { removeMember } from '../../tools/workspaces/remove-member.ts';
+import { setMember } from '../../tools/workspaces/set-member.ts';
 import { findAccount } from './accounts.ts';
 
 /** Ada, an operator of two workspaces with a session and an API token in each; the second has an administrator. */

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { buildIdentityKit, CONTEXT, START } from '../../test/identity-kit.ts';
-import { addWorkspace } from '../../tools/add-workspace.ts';
-import { generateJoinToken } from '../../tools/generate-join-token.ts';
-import { listJoinTokens } from '../../tools/list-join-tokens.ts';
-import { revokeJoinToken } from '../../tools/revoke-join-token.ts';
+import { generateJoinToken } from '../../tools/tokens/generate-join-token.ts';
+import { listJoinTokens } from '../../tools/tokens/list-join-tokens.ts';
+import { revokeJoinToken } from '../../tools/tokens/revoke-join-token.ts';
+import { addWorkspace } from '../../tools/workspaces/add-workspace.ts';
 import { SYSTEM_WORKSPACE } from '../base/ids.ts';
 import { StoreError } from '../base/ports.ts';
 import { newToken } from '../model/token.ts';

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { ADMIN_PASSWORD, buildIdentityKit, START } from '../../test/identity-kit.ts';
-import { addWorkspace } from '../../tools/add-workspace.ts';
-import { changePassword } from '../../tools/change-password.ts';
-import { logIn } from '../../tools/log-in.ts';
-import { logOut } from '../../tools/log-out.ts';
+import { changePassword } from '../../tools/users/change-password.ts';
+import { logIn } from '../../tools/users/log-in.ts';
+import { logOut } from '../../tools/users/log-out.ts';
+import { addWorkspace } from '../../tools/workspaces/add-workspace.ts';
 import { BUILT_IN_PASSWORD } from './first-accounts.ts';
 
 const REMOTE = '203.0.113.7';

@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest';
 import { ADMIN_PASSWORD, buildIdentityKit, type IdentityKit } from '../../test/identity-kit.ts';
-import { changePassword } from '../../tools/change-password.ts';
-import { createApiToken } from '../../tools/create-api-token.ts';
-import { createUser } from '../../tools/create-user.ts';
-import { generateJoinToken } from '../../tools/generate-join-token.ts';
+import { createApiToken } from '../../tools/tokens/create-api-token.ts';
+import { generateJoinToken } from '../../tools/tokens/generate-join-token.ts';
+import { changePassword } from '../../tools/users/change-password.ts';
+import { createUser } from '../../tools/users/create-user.ts';
 import { SYSTEM_WORKSPACE } from '../base/ids.ts';
 import { KINDS, type Kind } from '../base/record.ts';
 

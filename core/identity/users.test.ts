@@ -1,14 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import { buildIdentityKit, START } from '../../test/identity-kit.ts';
-import { createUser } from '../../tools/create-user.ts';
-import { deleteUser } from '../../tools/delete-user.ts';
-import { getMe } from '../../tools/get-me.ts';
-import { listMembers } from '../../tools/list-members.ts';
-import { listUsers } from '../../tools/list-users.ts';
-import { logIn } from '../../tools/log-in.ts';
-import { removeMember } from '../../tools/remove-member.ts';
-import { setMember } from '../../tools/set-member.ts';
-import { updateUser } from '../../tools/update-user.ts';
+import { createUser } from '../../tools/users/create-user.ts';
+import { deleteUser } from '../../tools/users/delete-user.ts';
+import { getMe } from '../../tools/users/get-me.ts';
+import { listUsers } from '../../tools/users/list-users.ts';
+import { logIn } from '../../tools/users/log-in.ts';
+import { updateUser } from '../../tools/users/update-user.ts';
+import { listMembers } from '../../tools/workspaces/list-members.ts';
+import { removeMember } from '../../tools/workspaces/remove-member.ts';
+import { setMember } from '../../tools/workspaces/set-member.ts';
 
 const ADA = { username: 'ada', password: 'loves-Engines-1843', displayName: 'Ada L.' };
 

@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util';
-import { targetOf } from '../../bin/commands/session.ts';
+import { targetOf } from '../../cli/session.ts';
 import { mainJob } from './main-job.ts';
 
 /** Runs the main job against a control plane and prints each step. Without options it uses the session of `mesh login`. */

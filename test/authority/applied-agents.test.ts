@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { parseYaml } from '../../bin/yaml.ts';
+import { parseYaml } from '../../bin/compose/yaml.ts';
 import { MeshError } from '../../core/base/errors.ts';
 import type { Scope } from '../../core/base/scope.ts';
 import { serveFaces } from '../faces-kit.ts';

@@ -6,7 +6,7 @@ import { connect } from 'node:net';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { afterEach, expect, test } from 'vitest';
-import { loadConfig } from '../../bin/config.ts';
+import { loadConfig } from '../../bin/compose/config.ts';
 import { BUILT_IN_PASSWORD } from '../../core/identity/first-accounts.ts';
 import { freshKey } from '../devices.ts';
 import { startHarness } from '../harness.ts';

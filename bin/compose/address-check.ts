@@ -1,0 +1,89 @@
+import { randomBytes } from 'node:crypto';
+import { createSocket } from 'node:dgram';
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import type { Log } from '../../core/base/ports.ts';
+import { BINDING, decodeStun, encodeStun } from '../../net/stun/message.ts';
+import { type Environment, parseHostPort } from './config.ts';
+import { type GivenAddress, givenAddresses } from './given-addresses.ts';
+
+/** An address that says nothing for so long is taken for dead. */
+const ANSWER_MS = 3_000;
+/** Datagrams get lost. */
+const STUN_TRIES = 3;
+
+/** What nodes miss when they cannot reach it (contract, "Network ports of the control-plane host"). */
+const EFFECT: Readonly<Record<GivenAddress['variable'], string>> = {
+  MESH_SIGNALING_URL: 'nodes cannot negotiate connections',
+  MESH_RELAY_ADVERTISE_URL: 'nodes that cannot connect directly cannot communicate',
+  MESH_STUN_URL: 'only relay paths and a lower rate of direct connections',
+};
+
+/**
+ * Tries once each address that nodes are given, and says what a dead one costs. It sees from this machine, which a
+ * router may treat otherwise than nodes: so it warns, and nothing waits for it.
+ */
+export function checkGivenAddresses(env: Environment, log: Log): { stop(): void } {
+  const ending = new AbortController();
+  const { signal } = ending;
+  const check = async () => {
+    // One after the other: looking up names takes threads that others need.
+    for (const { variable, value } of givenAddresses(env)) {
+      const place = parseHostPort(value.replace(/^\w+:\/\//, ''));
+      if (place === undefined) continue;
+      const limit = AbortSignal.any([signal, AbortSignal.timeout(ANSWER_MS)]);
+      const failure = await (variable === 'MESH_STUN_URL' ? stunFailure : tcpFailure)(place, limit);
+      if (signal.aborted) return;
+      if (failure !== undefined) {
+        log.warn(
+          { variable, address: value, reason: failure },
+          `nothing answers there, as seen from this machine: ${EFFECT[variable]}`,
+        );
+      }
+    }
+  };
+  check().catch((error: unknown) => log.error({ error: String(error) }, 'the addresses given to nodes were not tried'));
+  return { stop: () => ending.abort() };
+}
+
+type Place = { readonly host: string; readonly port: number };
+
+async function tcpFailure(place: Place, signal: AbortSignal): Promise<string | undefined> {
+  const socket = connect(place);
+  socket.on('error', () => {});
+  try {
+    await once(socket, 'connect', { signal });
+    return undefined;
+  } catch (error) {
+    return reasonOf(error);
+  } finally {
+    socket.destroy();
+  }
+}
+
+async function stunFailure({ host, port }: Place, signal: AbortSignal): Promise<string | undefined> {
+  const socket = createSocket(host.includes(':') ? 'udp6' : 'udp4');
+  socket.on('error', () => {});
+  const transactionId = Uint8Array.from(randomBytes(12));
+  const request = encodeStun({ class: 'request', method: BINDING, transactionId, attributes: [] });
+  const ask = () => socket.send(request, port, host, (error) => error && socket.emit('error', error));
+  const again = setInterval(ask, ANSWER_MS / STUN_TRIES).unref();
+  try {
+    ask();
+    for (;;) {
+      const [datagram] = (await once(socket, 'message', { signal })) as [Buffer];
+      const answer = decodeStun(datagram);
+      if (answer && Buffer.compare(answer.transactionId, transactionId) === 0) return undefined;
+    }
+  } catch (error) {
+    return reasonOf(error);
+  } finally {
+    clearInterval(again);
+    socket.close();
+  }
+}
+
+function reasonOf(error: unknown): string {
+  const { name, code, message } = error as NodeJS.ErrnoException;
+  return name === 'AbortError' || name === 'TimeoutError' ? `no answer in ${ANSWER_MS / 1_000} s` : (code ?? message);
+}

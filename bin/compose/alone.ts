@@ -1,0 +1,46 @@
+import type { Log } from '../../core/base/ports.ts';
+import { type Config, ConfigError } from './config.ts';
+import { readTls } from './tls.ts';
+import { orExplain, type Running, startBus, startRelay, startStun } from './wire-parts.ts';
+
+/** What can run without a control plane, for a machine that carries only this. */
+export const PARTS = ['bus', 'relay', 'stun'] as const;
+export type Part = (typeof PARTS)[number];
+
+/**
+ * Starts one part alone. A relay checks credentials offline, with the token it shares with the control plane.
+ *
+ * @throws ConfigError for a part that is off or lacks what it needs.
+ */
+export async function startAlone(part: Part, { env }: Config, log: Log): Promise<Running> {
+  const variable = { bus: 'MESH_BUS_LISTEN', relay: 'MESH_RELAY_LISTEN', stun: 'MESH_STUN_LISTEN' } as const;
+  const address = env[variable[part]];
+  if (address === 'off') throw new ConfigError([`${variable[part]}: is off; set it to <host>:<port>`]);
+  const clock = { now: Date.now };
+  const tls = readTls(env);
+  const secured = tls === undefined ? {} : { tls };
+  const start = (): Promise<Running> => {
+    switch (part) {
+      case 'bus': {
+        if (env.MESH_SIGNALING_AUTH === 'token') {
+          throw new ConfigError([
+            'MESH_SIGNALING_AUTH: token needs the bus inside meshd --standalone, which knows nodes',
+          ]);
+        }
+        return startBus({ ...address, auth: 'open', ...secured }, log);
+      }
+      case 'relay': {
+        const token = env.MESH_LRP_AUTH_TOKEN?.reveal();
+        if (token === undefined) {
+          throw new ConfigError(['MESH_LRP_AUTH_TOKEN: set it to the shared token of the control plane']);
+        }
+        return startRelay({ ...address, ...secured, token, clock, log });
+      }
+      case 'stun':
+        return startStun({ ...address, clock, log, ratePerSecond: env.MESH_STUN_RATE, batched: env.MESH_STUN_BATCHED });
+    }
+  };
+  const running = await orExplain(variable[part], address, start());
+  log.info({ part, ...running.address }, 'listening');
+  return running;
+}

@@ -1,0 +1,282 @@
+import { readFileSync, statSync } from 'node:fs';
+import { isIP } from 'node:net';
+import { homedir } from 'node:os';
+import path from 'node:path';
+import { z } from 'zod';
+import { parseDuration } from '../../core/base/duration.ts';
+import { Secret } from '../../core/base/secret.ts';
+import { LLM_MODES } from '../../llm/model/openai/dialect.ts';
+import { parseRelayAddress } from '../../net/relay/address.ts';
+import { closeToOthers } from './file-mode.ts';
+import { parseYaml } from './yaml.ts';
+
+export interface HostPort {
+  readonly host: string;
+  readonly port: number;
+}
+
+const HOST_PORT = /^(?:\[([0-9a-fA-F:.]+)\]|([^\s:/@]+)):(\d{1,5})$/;
+
+/** `host:port`, IPv6 in brackets; undefined when it is neither. Port 0 asks the system for a free one. */
+export function parseHostPort(text: string): HostPort | undefined {
+  const match = HOST_PORT.exec(text);
+  const host = match?.[1] ?? match?.[2];
+  const port = Number(match?.[3]);
+  return host !== undefined && port <= 65_535 ? { host, port } : undefined;
+}
+
+const listen = z.string().transform((text, context): HostPort => {
+  const parsed = parseHostPort(text);
+  if (parsed) return parsed;
+  context.addIssue({ code: 'custom', message: `must have the form <host>:<port>, got "${text}"` });
+  return z.NEVER;
+});
+const listenOrOff = z.union([z.literal('off'), listen], { error: 'must have the form <host>:<port>, or be "off"' });
+const address = z.string().refine((text) => (parseHostPort(text)?.port ?? 0) > 0, 'must have the form <host>:<port>');
+const relayAddress = z
+  .string()
+  .refine(isRelayAddress, 'must have the form <host>:<port>, or lrps://<host>:<port> for a relay with TLS');
+const filePath = z.string().min(1);
+
+const duration = z.string().transform((text, context): number => {
+  const ms = parseDuration(text);
+  if (ms !== undefined) return ms;
+  context.addIssue({ code: 'custom', message: 'must be a duration such as 10m or 24h' });
+  return z.NEVER;
+});
+
+/** Every environment variable, its meaning and its default (contract "Control-plane configuration", DESIGN 10). */
+export const environment = z.object({
+  MESH_LISTEN: listen.prefault('0.0.0.0:18090').describe('API, MCP and dashboard listen address, <host>:<port>'),
+  MESH_SIGNALING_URL: z
+    .string()
+    .refine(isNatsUrl, 'must have the form nats://<host>:<port>, or tls://<host>:<port> for a bus with TLS')
+    .optional()
+    .describe(
+      'NATS address given to nodes, nats://<host>:<port>, or tls://<host>:<port> where there has to be TLS; when unset ' +
+        'nats://127.0.0.1:4222, with MESH_TLS_CERT tls://127.0.0.1:4222',
+    ),
+  MESH_RELAY_ADVERTISE_URL: relayAddress
+    .optional()
+    .describe(
+      'Relay address given to nodes, <host>:<port>; when unset 127.0.0.1:6266, or MESH_RELAY_URL with MESH_RELAY_LISTEN=off',
+    ),
+  MESH_RELAY_URL: relayAddress
+    .optional()
+    .describe(
+      'Relay elsewhere that the control plane tells of revocations, <host>:<port>; lrps://<host>:<port> with TLS',
+    ),
+  MESH_STUN_URL: address.default('127.0.0.1:3478').describe('STUN address given to nodes, <host>:<port>'),
+  MESH_LRP_AUTH_TOKEN: secret(16)
+    .optional()
+    .describe('Shared relay token; generated at first start and kept in credentials.json when unset'),
+  MESH_BUS_LISTEN: listenOrOff.prefault('0.0.0.0:4222').describe('Listen address of the embedded bus, or off'),
+  MESH_RELAY_LISTEN: listenOrOff.prefault('0.0.0.0:6266').describe('Listen address of the relay, or off'),
+  MESH_STUN_LISTEN: listenOrOff.prefault('0.0.0.0:3478').describe('Listen address of the STUN server (udp), or off'),
+  MESH_STUN_RATE: z.coerce
+    .number()
+    .int()
+    .min(1)
+    .max(10_000_000)
+    .default(100)
+    .describe('STUN answers a second for one source'),
+  MESH_STUN_BATCHED: z
+    .enum(['auto', 'off'])
+    .default('auto')
+    .describe('STUN with many datagrams a system call, where the platform and the package koffi allow it, or off'),
+  MESH_SIGNALING_AUTH: z
+    .enum(['none', 'token'])
+    .default('none')
+    .describe('Whether nodes need a credential on the bus: none, or token; they send it over TLS, see MESH_TLS_CERT'),
+  MESH_REGISTRATION_PROOF: z
+    .enum(['optional', 'required'])
+    .default('optional')
+    .describe(
+      'Whether a device must prove its private key when it registers; optional takes one without proof for a key that nobody holds',
+    ),
+  MESH_EDITION: z.enum(['pro', 'community']).default('pro').describe('Edition: pro or community'),
+  MESH_STORE_URL: z
+    .string()
+    .refine((text) => text.startsWith('sqlite:'), 'must begin with sqlite: (the one store of this version)')
+    .optional()
+    .describe('sqlite:<file>; mesh.db in the configuration directory when unset'),
+  MESH_TLS_CERT: filePath
+    .optional()
+    .describe('PEM file with the certificate chain; with MESH_TLS_KEY the API, the bus and the relay speak TLS'),
+  MESH_TLS_KEY: filePath.optional().describe('PEM file with the private key of MESH_TLS_CERT'),
+  MESH_LLM_BASE_URL: z
+    .url('must be a URL')
+    .optional()
+    .describe('OpenAI-compatible server; the built-in planner works without'),
+  MESH_LLM_API_KEY: z
+    .string()
+    .transform((text) => new Secret(text))
+    .optional()
+    .describe('Key for MESH_LLM_BASE_URL'),
+  MESH_LLM_MODEL: z.string().min(1).optional().describe('Model name at MESH_LLM_BASE_URL'),
+  MESH_LLM_MODE: z
+    .enum(['auto', ...LLM_MODES], { error: `must be auto, ${LLM_MODES.join(', ')}` })
+    .default('auto')
+    .describe('How the model is made to answer in a form: json_schema, tool, json_object, or auto to find out'),
+  MESH_LLM_TIMEOUT: duration.prefault('30s').describe('Longest time for one request to the model'),
+  MESH_LOG_LEVEL: z
+    .enum(['error', 'warn', 'info', 'debug', 'trace'])
+    .default('info')
+    .describe('Least severe line logged'),
+});
+
+/** Whose `X-Forwarded-For` and `X-Forwarded-Proto` are believed. */
+const trustProxy = z.union(
+  [
+    z.boolean(),
+    z.int().min(1),
+    z.array(z.string().refine(isProxy, 'must be an address or a network such as 10.0.0.0/8')).min(1),
+  ],
+  {
+    error: 'must be true, a number of proxies, or a list of addresses and networks of proxies',
+  },
+);
+
+/** Who may read /metrics. */
+const metricsAccess = z.union([z.enum(['open', 'local', 'off']), z.strictObject({ token: secret(16) })], {
+  error: 'must be open, local, off, or { token: <at least 16 characters> }',
+});
+
+/** `config.yaml` in the configuration directory. */
+export const file = z.strictObject({
+  app: z
+    .strictObject({
+      initAdmins: z
+        .array(
+          z.strictObject({
+            username: z.string().min(1).max(63),
+            password: secret(8),
+          }),
+        )
+        .default([]),
+      planTtl: duration.prefault('10m'),
+      /** Requests a minute from one source address without a credential; logins have their own limit. */
+      rateLimit: z.int().min(1).default(6_000),
+      /**
+       * Addresses under which people and pages reach this control plane: their names are accepted as `Host`, and join links
+       * and approval addresses name the first.
+       */
+      publicUrls: z
+        .array(z.url({ protocol: /^https?$/, error: 'must be an address such as https://mesh.example.com' }))
+        .default([]),
+      trustProxy: trustProxy.default(false),
+      metrics: metricsAccess.default('open'),
+    })
+    .prefault({}),
+});
+
+export type Environment = z.output<typeof environment>;
+export type ConfigFile = z.output<typeof file>;
+export interface Config extends ConfigFile {
+  readonly env: Environment;
+  readonly configDir: string;
+  /** MESH_ variables that mean nothing here: probably misspelt. */
+  readonly unknownVariables: readonly string[];
+  /** What an operator should know about the file, a sentence each. */
+  readonly notices: readonly string[];
+}
+
+/** Everything that is wrong with the configuration, each line naming its variable or key. */
+export class ConfigError extends Error {
+  override readonly name = 'ConfigError';
+  readonly problems: readonly string[];
+
+  constructor(problems: readonly string[]) {
+    super(`The configuration has ${problems.length} problem(s):\n${problems.map((line) => `  - ${line}`).join('\n')}`);
+    this.problems = problems;
+  }
+}
+
+export const DEFAULT_CONFIG_DIR = path.join(homedir(), '.meshd');
+
+/** @throws ConfigError with all problems at once. */
+export function loadConfig(variables: Readonly<Record<string, string | undefined>>, configDir: string): Config {
+  const given = Object.fromEntries(
+    Object.entries(variables).filter(([name, value]) => name.startsWith('MESH_') && value !== ''),
+  );
+  const problems: string[] = [];
+  const env = environment.safeParse(given);
+  if (!env.success) problems.push(...env.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`));
+  else if ((env.data.MESH_TLS_CERT === undefined) !== (env.data.MESH_TLS_KEY === undefined)) {
+    problems.push('MESH_TLS_CERT, MESH_TLS_KEY: set both or neither');
+  }
+  for (const name of ['MESH_TLS_CERT', 'MESH_TLS_KEY'] as const) {
+    const text = given[name];
+    if (text !== undefined && !isReadableFile(text)) problems.push(`${name}: cannot read the file ${text}`);
+  }
+  if (env.success && (env.data.MESH_LLM_BASE_URL === undefined) !== (env.data.MESH_LLM_MODEL === undefined)) {
+    problems.push('MESH_LLM_BASE_URL, MESH_LLM_MODEL: set both or neither');
+  }
+  const name = path.join(configDir, 'config.yaml');
+  const settings = readConfigFile(name, problems);
+  if (problems.length > 0 || !env.success || !settings) throw new ConfigError(problems);
+  const unknownVariables = Object.keys(given).filter(
+    (name) => !(name in environment.shape) && !CLIENT_VARIABLES.has(name),
+  );
+  const notices = holdsSecret(settings) ? closeToOthers(name) : [];
+  return { env: env.data, ...settings, configDir, unknownVariables, notices };
+}
+
+function holdsSecret({ app }: ConfigFile): boolean {
+  return app.initAdmins.length > 0 || typeof app.metrics === 'object';
+}
+
+/** Read by the `mesh` command, not by the control plane. */
+const CLIENT_VARIABLES = new Set(['MESH_TOKEN', 'MESH_SERVER', 'MESH_WORKSPACE', 'MESH_CONFIG_DIR']);
+
+function readConfigFile(name: string, problems: string[]): ConfigFile | undefined {
+  let text = '';
+  try {
+    text = readFileSync(name, 'utf8');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') problems.push(`${name}: ${(error as Error).message}`);
+  }
+  let content: unknown;
+  try {
+    content = parseYaml(text)[0] ?? {};
+  } catch (error) {
+    problems.push(`${name}: ${(error as Error).message}`);
+    return undefined;
+  }
+  const parsed = file.safeParse(content);
+  if (parsed.success) return parsed.data;
+  problems.push(...parsed.error.issues.map((issue) => `config.yaml ${issue.path.join('.')}: ${issue.message}`));
+  return undefined;
+}
+
+function secret(minLength: number) {
+  return z
+    .string()
+    .min(minLength, `must have at least ${minLength} characters`)
+    .transform((text) => new Secret(text));
+}
+
+/** As express takes it: an address, a network, or the name of some networks. */
+function isProxy(text: string): boolean {
+  if (['loopback', 'linklocal', 'uniquelocal'].includes(text)) return true;
+  const [address = '', prefix, ...rest] = text.split('/');
+  const family = isIP(address);
+  const bits = family === 4 ? 32 : 128;
+  return (
+    family !== 0 && rest.length === 0 && (prefix === undefined || (/^\d+$/.test(prefix) && Number(prefix) <= bits))
+  );
+}
+
+function isNatsUrl(text: string): boolean {
+  const place = /^(?:nats|tls):\/\/(.*)$/.exec(text)?.[1];
+  return place !== undefined && (parseHostPort(place)?.port ?? 0) > 0;
+}
+
+function isRelayAddress(text: string): boolean {
+  const place = parseHostPort(text.replace(/^lrps?:\/\//, ''));
+  return place !== undefined && place.port > 0 && parseRelayAddress(text) !== undefined;
+}
+
+function isReadableFile(name: string): boolean {
+  return statSync(name, { throwIfNoEntry: false })?.isFile() === true;
+}

@@ -1,0 +1,13 @@
+import type { OverlayParts } from '../../client/agent/overlay.ts';
+import { platformFirewall } from '../../client/firewall/platform.ts';
+import { startConnectivity } from '../../client/paths/runtime.ts';
+import { tunnelPlatform } from '../../client/tunnel/platform.ts';
+
+/** The parts of an overlay for this operating system; `namespace` is where the interface lies. */
+export function overlayParts(namespace: string | undefined): OverlayParts {
+  return {
+    platform: tunnelPlatform(process.platform),
+    openFirewall: async (interfaceName) => platformFirewall(process.platform, interfaceName, namespace),
+    startConnectivity,
+  };
+}

@@ -1,0 +1,191 @@
+import { mkdirSync } from 'node:fs';
+import path from 'node:path';
+import { setTimeout as after } from 'node:timers/promises';
+import { VERSION } from '../../cli/version.ts';
+import type { Clock, Log } from '../../core/base/ports.ts';
+import { Secret } from '../../core/base/secret.ts';
+import { buildGate, type ServiceGate } from '../../core/call/gate.ts';
+import { ensureFirstAccounts } from '../../core/identity/first-accounts.ts';
+import type { Services, Settings } from '../../core/workflow/services.ts';
+import { buildMcp } from '../../mcp/http.ts';
+import { startJobs } from '../../plane/jobs.ts';
+import { buildJobs } from '../../plane/periodic.ts';
+import { startSnapshots } from '../../plane/snapshots.ts';
+import { buildApp } from '../../rest/app.ts';
+import { type Listening, listen } from '../../rest/listen.ts';
+import { createMetrics, type Metrics } from '../../rest/metrics.ts';
+import { openSqliteStore } from '../../storage/sqlite/store.ts';
+import { operations } from '../../tools/index.ts';
+import { MCP_TOOLS } from '../../tools/surfaces.ts';
+import { checkGivenAddresses } from './address-check.ts';
+import { computeMetrics, startCompute } from './compute.ts';
+import type { Config } from './config.ts';
+import { loadCredentials } from './credentials.ts';
+import { buildDashboard } from './dashboard.ts';
+import { busGivenToNodes, relayGivenToNodes } from './given-addresses.ts';
+import { buildKeyring } from './keyring.ts';
+import { lockDirectory } from './lock.ts';
+import { ownNames } from './own-names.ts';
+import { buildPlanner } from './planner.ts';
+import { buildServices } from './services.ts';
+import { readTls } from './tls.ts';
+import { type Listeners, startWire } from './wire.ts';
+import { orExplain } from './wire-parts.ts';
+
+export interface Plane {
+  /** Where the API answers, for a client on this machine. */
+  readonly url: string;
+  readonly listeners: Listeners;
+  readonly services: Services;
+  readonly gate: ServiceGate;
+  /** Idempotent; everything acknowledged is on disk when it resolves. */
+  stop(): Promise<void>;
+}
+
+export interface PlaneOptions {
+  readonly log: Log;
+  readonly clock?: Clock;
+}
+
+/** A last deadline for an orderly end: SIGTERM ends everything within 8 s (DESIGN 12). */
+const STOP_DEADLINE_MS = 7_000;
+
+/**
+ * Starts a control plane: store, bus, relay, STUN, jobs, then the API; stops in reverse.
+ *
+ * @throws Error naming what is wrong with the directory, the credentials or a listener.
+ */
+export async function startPlane(config: Config, { log, clock = { now: Date.now } }: PlaneOptions): Promise<Plane> {
+  const { env, configDir } = config;
+  const tls = readTls(env);
+  mkdirSync(configDir, { recursive: true, mode: 0o700 });
+  const undo: (() => void | Promise<void>)[] = [];
+  const stop = async () => {
+    for (let step = undo.pop(); step; step = undo.pop()) await step();
+  };
+  try {
+    const lock = lockDirectory(configDir);
+    undo.push(lock.release);
+    const credentials = loadCredentials(configDir);
+    const keys = buildKeyring(credentials, env.MESH_LRP_AUTH_TOKEN ?? new Secret(credentials.relayToken));
+    const store = await openSqliteStore({ path: storePath(config), clock, log });
+    undo.push(() => store.close());
+
+    const metrics = createMetrics();
+    const planner = await buildPlanner(env, log, metrics);
+    const parts = { store, clock, log, edition: env.MESH_EDITION, keys, planner };
+    const settings = settingsOf(config);
+    const services = buildServices({ ...parts, settings });
+    // Hashing the first password and binding the ports go on side by side; neither is served before both are done.
+    const accounts = ensureFirstAccounts(services, { initAdmins: config.app.initAdmins });
+    accounts.catch(() => undefined);
+    const entrance = buildGate(services);
+    undo.push(async () => {
+      await entrance.flushRefusals();
+      entrance.close();
+    });
+    const compute = startCompute(storePath(config), services);
+    const gate = { ...entrance, ...(compute && { compute }) };
+    const wire = await startWire(env, tls, services);
+    undo.push(wire.stop);
+    await accounts;
+    let isUp = false;
+    const snapshots = startSnapshots(services);
+    undo.push(() => snapshots.stop());
+    const jobs = startJobs(buildJobs(services, gate), services);
+    undo.push(() => jobs.stop());
+
+    metrics.append(wire.metrics);
+    if (compute) metrics.append(async () => computeMetrics(compute));
+    const hosts = ownNames(config, tls);
+    const mcp = buildMcp({ operations, tools: MCP_TOOLS, gate, log, hosts, observe: toolCalls(metrics) });
+    undo.push(() => mcp.close());
+    const rate = { perMinute: config.app.rateLimit };
+    const app = buildApp({
+      operations,
+      gate,
+      log,
+      metrics,
+      ready: () => isUp && wire.isUp(),
+      problems: wire.problems,
+      mcp: (request, response) => void mcp.handle(request, response),
+      dashboard: buildDashboard(),
+      limits: { rate },
+      hosts,
+      metricsAccess: config.app.metrics,
+      ...(config.app.trustProxy !== false && { trustProxy: config.app.trustProxy }),
+    });
+    const api = await orExplain(
+      'MESH_LISTEN',
+      env.MESH_LISTEN,
+      listen(app, { ...env.MESH_LISTEN, ...(tls && { tls }) }),
+    );
+    undo.push(() => api.stop());
+    // Port 0 takes a free one, which links to the API name from here on.
+    settings.apiUrl = apiUrl(config, api.port);
+    // Before the API: requests under way would wait for what is computed.
+    undo.push(() => compute?.stop());
+    undo.push(() => {
+      isUp = false;
+    });
+    isUp = true;
+    const addresses = checkGivenAddresses(env, log);
+    undo.push(addresses.stop);
+
+    let stopped: Promise<void> | undefined;
+    return {
+      url: localUrl(api),
+      listeners: wire.listeners,
+      services,
+      gate,
+      stop() {
+        stopped ??= Promise.race([stop(), after(STOP_DEADLINE_MS, undefined, { ref: false })]);
+        return stopped;
+      },
+    };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+function toolCalls(metrics: Metrics) {
+  return (tool: string, outcome: string, seconds: number) => {
+    metrics.count('mesh_mcp_calls_total', 'MCP tool calls by outcome', { tool, outcome });
+    metrics.observe('mesh_mcp_call_seconds', 'Time of MCP tool calls', { tool }, seconds);
+  };
+}
+
+function storePath({ env, configDir }: Config): string {
+  const url = env.MESH_STORE_URL;
+  return url === undefined ? path.join(configDir, 'mesh.db') : url.slice('sqlite:'.length).replace(/^\/\//, '');
+}
+
+function settingsOf(config: Config): Settings & { apiUrl: string } {
+  const { env, app } = config;
+  return {
+    version: VERSION,
+    apiUrl: apiUrl(config, env.MESH_LISTEN.port),
+    signalingUrl: busGivenToNodes(env),
+    relayAdvertiseUrl: relayGivenToNodes(env),
+    stunUrl: env.MESH_STUN_URL,
+    registrationProof: env.MESH_REGISTRATION_PROOF,
+    planTtlMs: app.planTtl,
+  };
+}
+
+function apiUrl({ env, app }: Config, port: number): string {
+  const { host } = env.MESH_LISTEN;
+  const scheme = env.MESH_TLS_CERT === undefined ? 'http' : 'https';
+  const [publicUrl] = app.publicUrls;
+  return publicUrl ? new URL(publicUrl).origin : `${scheme}://${isAnyAddress(host) ? '127.0.0.1' : host}:${port}`;
+}
+
+function localUrl({ url, port }: Listening): string {
+  const { protocol, hostname } = new URL(url);
+  return isAnyAddress(hostname.replaceAll(/[[\]]/g, '')) ? `${protocol}//127.0.0.1:${port}` : url;
+}
+
+function isAnyAddress(host: string): boolean {
+  return host === '0.0.0.0' || host === '::';
+}

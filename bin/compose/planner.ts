@@ -1,0 +1,42 @@
+import type { Log } from '../../core/base/ports.ts';
+import type { ModelCall, Planner } from '../../core/intent/plan/planner.ts';
+import { understoodFirst } from '../../core/intent/plan/understood-first.ts';
+import { builtinPlanner } from '../../llm/grammar/builtin.ts';
+import type { Metrics } from '../../rest/metrics.ts';
+import type { Config } from './config.ts';
+
+type ModelSettings = Pick<
+  Config['env'],
+  'MESH_LLM_BASE_URL' | 'MESH_LLM_MODEL' | 'MESH_LLM_API_KEY' | 'MESH_LLM_MODE' | 'MESH_LLM_TIMEOUT'
+>;
+
+/**
+ * The planner of the configuration: the built-in one, and behind it the model that is named, for intents that the grammar
+ * does not understand. Its client is loaded only then.
+ */
+export async function buildPlanner(settings: ModelSettings, log: Log, metrics?: Metrics): Promise<Planner> {
+  const { MESH_LLM_BASE_URL: baseURL, MESH_LLM_MODEL: model, MESH_LLM_API_KEY: apiKey } = settings;
+  if (baseURL === undefined || model === undefined) return builtinPlanner;
+  const { openAiPlanner } = await import('../../llm/model/openai-planner.ts');
+  const behind = openAiPlanner({
+    baseURL,
+    model,
+    apiKey,
+    log,
+    mode: settings.MESH_LLM_MODE === 'auto' ? undefined : settings.MESH_LLM_MODE,
+    timeoutMs: settings.MESH_LLM_TIMEOUT,
+    ...(metrics && { observe: modelCalls(metrics) }),
+  });
+  return understoodFirst(builtinPlanner, behind);
+}
+
+function modelCalls(metrics: Metrics): (call: ModelCall) => void {
+  return ({ mode, outcome, milliseconds, promptTokens = 0, completionTokens = 0 }) => {
+    metrics.count('mesh_llm_requests_total', 'Requests to the model server', { mode, outcome });
+    metrics.observe('mesh_llm_request_seconds', 'Time of requests to the model server', {}, milliseconds / 1_000);
+    const tokens = (kind: string, by: number) =>
+      metrics.count('mesh_llm_tokens_total', 'Tokens that the model server counted', { kind }, by);
+    tokens('prompt', promptTokens);
+    tokens('completion', completionTokens);
+  };
+}

@@ -1,0 +1,82 @@
+import type { Edition } from '../../core/base/edition.ts';
+import { MeshError } from '../../core/base/errors.ts';
+import { newId } from '../../core/base/ids.ts';
+import type { AnyOperation } from '../../core/base/operation.ts';
+import type { Clock, Log, Store } from '../../core/base/ports.ts';
+import { formatInstant } from '../../core/base/time.ts';
+import { runExpecting } from '../../core/call/expecting.ts';
+import { mayAccess } from '../../core/call/invoke.ts';
+import { buildLoginLimits } from '../../core/identity/login-limits.ts';
+import type { Planner } from '../../core/intent/plan/planner.ts';
+import { buildLiveness } from '../../core/model/liveness.ts';
+import { ReportedPaths } from '../../core/model/reported-paths.ts';
+import { buildNetworkStates } from '../../core/state/states.ts';
+import type { Keyring, NodeAccess, Services, Settings } from '../../core/workflow/services.ts';
+import { formatRelayAddress, parseRelayAddress } from '../../net/relay/address.ts';
+import { mintCredential, relayKeysOf, workspaceTagOf } from '../../net/relay/credential.ts';
+import { operations } from '../../tools/index.ts';
+import { buildYaml } from './yaml.ts';
+
+export interface ServiceParts {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly edition: Edition;
+  readonly keys: Keyring;
+  readonly planner: Planner;
+  readonly settings: Settings;
+}
+
+/** What operations reach, put together from the parts that differ between a real plane and a test. */
+export function buildServices(parts: ServiceParts): Services {
+  return {
+    ...parts,
+    states: buildNetworkStates(parts),
+    liveness: buildLiveness(),
+    paths: new ReportedPaths(),
+    logins: buildLoginLimits(parts.clock),
+    yaml: buildYaml(),
+    nodeAccess: buildNodeAccess(parts),
+    perform: performer(operations),
+  };
+}
+
+function performer(all: readonly AnyOperation<Services>[]): Services['perform'] {
+  const byName = new Map(all.map((operation) => [operation.name, operation]));
+  return async (name, input, context) => {
+    const operation = byName.get(name);
+    if (!operation) throw new MeshError('not_found', `There is no operation ${name} any more: ask for it anew.`);
+    const { caller, workspace } = context;
+    if (!caller || !mayAccess(operation.access, caller, workspace)) {
+      throw new MeshError('forbidden', `${caller?.name ?? 'Who asked'} may no longer ask for this.`);
+    }
+    return runExpecting(operation, operation.input.parse(input), context);
+  };
+}
+
+/** Nodes renew it at half of its life (DESIGN 7). */
+const RELAY_CREDENTIAL_MS = 24 * 3_600_000;
+
+/** The epoch is new with each start: a store that was restored meanwhile may go back in versions. */
+function buildNodeAccess({ keys, settings }: ServiceParts): NodeAccess {
+  const relayKeys = relayKeysOf(keys.relayToken.reveal());
+  return {
+    graphEpoch: newId('ev'),
+    relayGrant(workspace, publicKey, now) {
+      if (settings.relayAdvertiseUrl === undefined) return null;
+      const expiresAt = now + RELAY_CREDENTIAL_MS;
+      const credential = mintCredential(relayKeys, {
+        workspace: workspaceTagOf(workspace),
+        publicKey: Uint8Array.from(Buffer.from(publicKey, 'base64')),
+        expiresAt,
+      });
+      const place = parseRelayAddress(settings.relayAdvertiseUrl);
+      return {
+        url: settings.relayAdvertiseUrl,
+        credential,
+        ...(place && { address: formatRelayAddress({ ...place, credential }) }),
+        expiresAt: formatInstant(expiresAt),
+      };
+    },
+  };
+}

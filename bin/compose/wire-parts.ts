@@ -1,0 +1,106 @@
+import type { Log } from '../../core/base/ports.ts';
+import { type BusChange, EmbeddedBus } from '../../net/nats/bus.ts';
+import type { ListenerOptions } from '../../net/nats/listener.ts';
+import { RelayListener } from '../../net/relay/listener.ts';
+import { StunListener } from '../../net/stun/listener.ts';
+import type { HostPort } from './config.ts';
+import { busMetrics, relayMetrics, stunMetrics } from './wire-metrics.ts';
+
+/** The three listeners beside the API, each as something that runs; one of them may run without a control plane. */
+
+/** One of the listeners, running. */
+export interface Running {
+  readonly address: HostPort;
+  isUp(): boolean;
+  metrics(): Promise<string>;
+  stop(): Promise<void>;
+}
+
+/** Bus clients leave evenly over this time, so that they do not all come back at once. */
+const LAME_DUCK_MS = 500;
+
+export async function startBus(options: ListenerOptions, log: Log): Promise<Running & { readonly bus: EmbeddedBus }> {
+  const bus = new EmbeddedBus(options);
+  bus.onChange((change) => logChange(change, log));
+  const { port } = await bus.start();
+  return {
+    bus,
+    address: { host: options.host, port },
+    isUp: () => bus.isUp,
+    metrics: async () => busMetrics(await bus.metrics(), bus),
+    stop: () => bus.lameDuck(LAME_DUCK_MS),
+  };
+}
+
+function logChange(change: BusChange, log: Log): void {
+  switch (change.kind) {
+    case 'down': {
+      const { error, retryMs } = change;
+      log.error(
+        { error: error === undefined ? 'its thread ended' : String(error), retryMs },
+        'the bus is down: nodes cannot negotiate connections until it is back; starting it again',
+      );
+      break;
+    }
+    case 'up':
+      log.warn({ restarts: change.restarts }, 'the bus is back: clients reconnect and are sent whole graphs');
+      break;
+    case 'refused':
+      log.warn(
+        { refused: change.count },
+        'the bus refused clients without a valid credential: a node that is registered calls ' +
+          'POST /api/v1/devices/self/key with a fresh key, or registers again',
+      );
+      break;
+    default:
+      change satisfies never;
+  }
+}
+
+export async function startRelay(
+  options: ConstructorParameters<typeof RelayListener>[0],
+): Promise<Running & { readonly relay: RelayListener }> {
+  const relay = new RelayListener(options);
+  const { port } = await relay.start();
+  return {
+    relay,
+    address: { host: options.host, port },
+    isUp: () => true,
+    metrics: async () => relayMetrics(relay.metrics()),
+    stop: () => relay.stop(),
+  };
+}
+
+export async function startStun(options: ConstructorParameters<typeof StunListener>[0]): Promise<Running> {
+  const stun = new StunListener(options);
+  const { port } = await stun.start();
+  return {
+    address: { host: options.host, port },
+    isUp: () => true,
+    metrics: async () => stunMetrics(stun.metrics()),
+    stop: () => stun.stop(),
+  };
+}
+
+/** Turns the system's refusal to listen into words that say what to change. */
+export async function orExplain<T>(variable: string, { host, port }: HostPort, starting: Promise<T>): Promise<T> {
+  try {
+    return await starting;
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === undefined) throw error;
+    const off = variable === 'MESH_LISTEN' ? '' : `, or set ${variable}=off to run without it`;
+    const where = host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`;
+    throw new Error(
+      `${variable}: cannot listen on ${where} (${REFUSALS[code] ?? code}). Set ${variable} to another address${off}.`,
+      { cause: error },
+    );
+  }
+}
+
+const REFUSALS: Readonly<Record<string, string>> = {
+  EADDRINUSE: 'EADDRINUSE: another process listens there',
+  EADDRNOTAVAIL: 'EADDRNOTAVAIL: this machine does not have the address',
+  EACCES: 'EACCES: this user may not use the port',
+  ENOTFOUND: 'ENOTFOUND: the host name is unknown',
+};

@@ -1,0 +1,139 @@
+import { setTimeout as after } from 'node:timers/promises';
+import type { Services } from '../../core/workflow/services.ts';
+import type { EmbeddedBus } from '../../net/nats/bus.ts';
+import { startBusCredentials } from '../../plane/bus-credentials.ts';
+import { ControlRequests } from '../../plane/control-requests.ts';
+import { GraphPush } from '../../plane/push.ts';
+import { startRelayRevocations } from '../../plane/relay-revocations.ts';
+import type { Environment, HostPort } from './config.ts';
+import { type RelayEnvironment, startRemoteRelay } from './remote-relay.ts';
+import type { Tls } from './tls.ts';
+import { pushMetrics } from './wire-metrics.ts';
+import { orExplain, type Running, startBus, startRelay, startStun } from './wire-parts.ts';
+
+/** What nodes reach besides the API; undefined where it is off. */
+export interface Listeners {
+  readonly bus: HostPort | undefined;
+  readonly relay: HostPort | undefined;
+  readonly stun: HostPort | undefined;
+}
+
+export interface Wire {
+  readonly listeners: Listeners;
+  /** False while a listener of this process is down. */
+  isUp(): boolean;
+  /** What does not work although this process does: a sentence each. */
+  problems(): readonly string[];
+  /** Prometheus text. */
+  metrics(): Promise<string>;
+  /** Stops what was started, in reverse. Idempotent. */
+  stop(): Promise<void>;
+}
+
+type WireEnvironment = RelayEnvironment &
+  Pick<
+    Environment,
+    | 'MESH_BUS_LISTEN'
+    | 'MESH_RELAY_LISTEN'
+    | 'MESH_STUN_LISTEN'
+    | 'MESH_STUN_RATE'
+    | 'MESH_STUN_BATCHED'
+    | 'MESH_SIGNALING_AUTH'
+  >;
+
+/** A listener that does not stop by then is left behind. */
+const STOP_MS = 2_500;
+
+/** What a closed port costs (contract, "Network ports of the control-plane host"). */
+const EFFECT_WHEN_OFF = {
+  MESH_BUS_LISTEN: 'the bus is off here: nodes cannot negotiate connections unless another one serves them',
+  MESH_RELAY_LISTEN: 'the relay is off here: nodes without a direct path cannot communicate unless another one runs',
+  MESH_STUN_LISTEN: 'STUN is off here: only relay paths and a lower rate of direct connections unless another one runs',
+} as const;
+
+/**
+ * Starts bus, relay and STUN, in this order, and the session with a relay elsewhere.
+ *
+ * @throws Error naming the variable and the address that cannot be listened on.
+ */
+export async function startWire(env: WireEnvironment, tls: Tls | undefined, services: Services): Promise<Wire> {
+  const { clock, log, keys } = services;
+  const secured = tls === undefined ? {} : { tls };
+  const running: Omit<Running, 'address'>[] = [];
+  const stop = async () => {
+    for (let part = running.pop(); part; part = running.pop()) {
+      await Promise.race([part.stop(), after(STOP_MS, undefined, { ref: false })]);
+    }
+  };
+  const start = async <T extends Running>(
+    variable: keyof typeof EFFECT_WHEN_OFF,
+    begin: (address: HostPort) => Promise<T>,
+  ): Promise<T | undefined> => {
+    const address = env[variable];
+    if (address === 'off') {
+      log.info({ variable }, EFFECT_WHEN_OFF[variable]);
+      return undefined;
+    }
+    const part = await orExplain(variable, address, begin(address));
+    running.push(part);
+    return part;
+  };
+  try {
+    const bus = await start('MESH_BUS_LISTEN', async (address) => {
+      const auth = env.MESH_SIGNALING_AUTH === 'token' ? 'token' : 'open';
+      const part = await startBus({ ...address, auth, ...secured }, log);
+      return serveNodes(part, services, env.MESH_SIGNALING_AUTH);
+    });
+    const relay = await start('MESH_RELAY_LISTEN', async (address) => {
+      const options = { ...address, ...secured, token: keys.relayToken.reveal(), clock, log };
+      const part = await startRelay(options);
+      const revocations = await startRelayRevocations(services, part.relay);
+      return { ...part, stop: () => part.stop().finally(revocations.stop) };
+    });
+    const stun = await start('MESH_STUN_LISTEN', (address) =>
+      startStun({ ...address, clock, log, ratePerSecond: env.MESH_STUN_RATE, batched: env.MESH_STUN_BATCHED }),
+    );
+    const remote = await startRemoteRelay(env, relay?.address, services);
+    if (remote) running.push(remote);
+    const all = [...running];
+    return {
+      listeners: { bus: bus?.address, relay: relay?.address, stun: stun?.address },
+      isUp: () => all.every((part) => part.isUp()),
+      problems: () => [remote?.problem()].filter((problem) => problem !== undefined),
+      metrics: async () => (await Promise.all(all.map((part) => part.metrics()))).join(''),
+      stop,
+    };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+/** What the control plane itself does on its bus. */
+async function serveNodes<T extends Running & { readonly bus: EmbeddedBus }>(
+  part: T,
+  services: Services,
+  auth: 'none' | 'token',
+): Promise<T> {
+  const { bus } = part;
+  try {
+    const credentials = auth === 'token' ? await startBusCredentials(services, bus) : undefined;
+    const push = new GraphPush(services, bus);
+    bus.onChange(({ kind }) => kind !== 'refused' && push.forget());
+    const requests = new ControlRequests(services, bus, push);
+    await bus.flush();
+    return {
+      ...part,
+      metrics: async () => (await part.metrics()) + pushMetrics(push, requests),
+      async stop() {
+        credentials?.stop();
+        await requests.stop();
+        await push.stop();
+        await part.stop();
+      },
+    };
+  } catch (error) {
+    await part.stop();
+    throw error;
+  }
+}

@@ -1,0 +1,41 @@
+import type { Command } from 'commander';
+import type { AnyOperation } from '../core/base/operation.ts';
+import { type Answer, answering, OUTPUT_FLAGS } from './answer.ts';
+import { callOperation } from './call-operation.ts';
+import { bodyOf, fieldsOf, flagOf, optionOf, pathFieldsOf, typedValue, valuesOf } from './operation-options.ts';
+import { type TargetOptions, targetOf } from './session.ts';
+import { withTarget } from './target.ts';
+import { tellWaiting } from './waiting.ts';
+
+/** `mesh admin <operation>`: one command for each operation, its options taken from the input schema. */
+export function addAdminCommands(program: Command, operations: readonly AnyOperation<never>[]): void {
+  const admin = program.command('admin').description('call any operation of the control plane');
+  for (const operation of operations) addOperation(admin, operation);
+}
+
+type AdminOptions = TargetOptions & Readonly<Record<string, unknown>> & { readonly body?: string };
+
+function addOperation(admin: Command, operation: AnyOperation<never>): void {
+  const command = withTarget(admin.command(operation.name.replaceAll('_', '-')).description(operation.description));
+  const taken = new Set([...command.options.map(({ long }) => long), ...OUTPUT_FLAGS]);
+  // The token that a device enrols with is the bearer itself, so --token says it already.
+  const fields = fieldsOf(operation).filter((field) => !taken.has(flagOf(field.name)));
+  const inPath = pathFieldsOf(operation);
+  for (const name of inPath) command.argument(`[${name}]`, `in place of ${flagOf(name)}`);
+  for (const field of fields) command.addOption(optionOf(field));
+  command.option(
+    '--body <json|@file>',
+    'more fields as one JSON object, or a YAML document where the operation takes one',
+  );
+  answering(command, async (...args: unknown[]): Promise<Answer> => {
+    const options = args[inPath.length] as AdminOptions;
+    const values = valuesOf(fields, options);
+    for (const [at, name] of inPath.entries()) {
+      const field = fields.find((each) => each.name === name);
+      if (field && args[at] !== undefined) values[name] = typedValue(field, args[at]);
+    }
+    const value = await callOperation(targetOf(options), operation, values, { body: await bodyOf(options.body) });
+    tellWaiting(value);
+    return { value };
+  });
+}

@@ -1,0 +1,62 @@
+import type { Config, HostPort } from '../bin/compose/config.ts';
+import { givenAddresses, isLoopback, withholdsCredential } from '../bin/compose/given-addresses.ts';
+import type { Plane } from '../bin/compose/plane.ts';
+import type { Log } from '../core/base/ports.ts';
+import { BUILT_IN_PASSWORD } from '../core/identity/first-accounts.ts';
+import { called } from './own-command.ts';
+
+/** Says where everything is and what to do next; to stderr where stdout belongs to MCP. */
+export function announce(
+  config: Config,
+  { url, listeners }: Plane,
+  log: Log,
+  { stdio, milliseconds }: { readonly stdio: boolean; readonly milliseconds: number },
+): void {
+  const { env, configDir, app } = config;
+  for (const { variable, value } of givenAddresses(env)) {
+    if (isLoopback(value)) {
+      log.warn({ variable, value }, 'nodes on other hosts cannot use a loopback address: set a public one');
+    }
+  }
+  if (withholdsCredential(env)) {
+    log.warn(
+      { variable: 'MESH_SIGNALING_AUTH' },
+      'nodes send the credential of the bus over TLS alone, unless each is started with --bus-in-clear: ' +
+        'set MESH_TLS_CERT and MESH_TLS_KEY, or a tls:// address in MESH_SIGNALING_URL',
+    );
+  }
+  for (const variable of config.unknownVariables) log.warn({ variable }, 'no such variable: is it misspelt?');
+  for (const notice of config.notices) log.warn({}, notice);
+  if (app.initAdmins.length === 0) {
+    log.warn(
+      {},
+      'app.initAdmins is unset: until it is changed, admin has the built-in password, good from this machine only',
+    );
+  }
+  const password = app.initAdmins.length === 0 ? ` (first password: ${BUILT_IN_PASSWORD})` : '';
+  const lines = [
+    `Mesh is up in ${Math.round(milliseconds)} ms (${env.MESH_EDITION} edition, data in ${configDir}).`,
+    `  API        ${url}/api/v1   (${url}/api/v1/openapi.json)`,
+    `  MCP        ${url}/mcp`,
+    `  Dashboard  ${url}/`,
+    `  Bus        ${placeOf(listeners.bus, 'MESH_BUS_LISTEN')}`,
+    `  Relay      ${relayPlace(config.env, listeners.relay)}`,
+    `  STUN       ${placeOf(listeners.stun, 'MESH_STUN_LISTEN')}`,
+    called(`Next: mesh login --server ${url}${password}`),
+    called('then: mesh mcp config'),
+    '',
+  ];
+  (stdio ? process.stderr : process.stdout).write(lines.join('\n'));
+}
+
+function relayPlace({ MESH_RELAY_URL: elsewhere }: Config['env'], own: HostPort | undefined): string {
+  if (elsewhere === undefined) return placeOf(own, 'MESH_RELAY_LISTEN');
+  const there = `${elsewhere} (MESH_RELAY_URL)`;
+  return own ? `${placeOf(own, 'MESH_RELAY_LISTEN')} and ${there}` : there;
+}
+
+function placeOf(address: HostPort | undefined, variable: string): string {
+  if (!address) return `off (${variable})`;
+  const { host, port } = address;
+  return host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`;
+}

@@ -1,0 +1,41 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { Command } from 'commander';
+import { expect, test } from 'vitest';
+import { addNodeCommands } from './node-commands.ts';
+import { VERBS } from './own-command.ts';
+import { addPlaneCommands } from './plane-commands.ts';
+
+async function buildProgram(): Promise<Command> {
+  const program = new Command('mesh');
+  await addNodeCommands(program, undefined);
+  addPlaneCommands(program);
+  return program;
+}
+
+const isShown = (command: Command) => !command.name().startsWith('_');
+const leavesOf = (command: Command): Command[] =>
+  command.commands.length === 0 ? [command] : command.commands.filter(isShown).flatMap(leavesOf);
+
+test('every command prints JSON with --json and with -o json', async () => {
+  for (const leaf of leavesOf(await buildProgram())) {
+    const options = leaf.options.flatMap(({ short, long }) => [short, long]);
+    expect([leaf.name(), options]).toEqual([leaf.name(), expect.arrayContaining(['-o', '--format', '--json'])]);
+  }
+});
+
+test('a hint knows each command, and no other', async () => {
+  const { commands } = await buildProgram();
+  const names = commands.filter(isShown).map((command) => command.name());
+  expect([...VERBS].sort()).toEqual(names.sort());
+});
+
+test('nothing but the answer is written to standard output', () => {
+  const directory = path.resolve('cli');
+  const writers = readdirSync(directory).filter(
+    (name) =>
+      !name.endsWith('.test.ts') && /console\.log|stdout\.write/.test(readFileSync(path.join(directory, name), 'utf8')),
+  );
+  // ping shows each reply as it comes, to a person alone; completion answers a shell.
+  expect(writers).toEqual(['answer.ts', 'completion.ts', 'node-ping.ts']);
+});

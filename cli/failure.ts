@@ -1,0 +1,71 @@
+import { type Command, CommanderError } from 'commander';
+import type { Format } from './answer.ts';
+import { CliError, EXIT } from './exit.ts';
+import { called } from './own-command.ts';
+import { visible, visibleJson } from './visible.ts';
+
+/**
+ * Says on standard error why a command failed: a sentence, or under `-o json` the problem as one object on a line of its own.
+ *
+ * @returns the exit code
+ * @throws what is no expected failure
+ */
+export function tellFailure(error: unknown, { program, args, format }: Asked): number {
+  const told = error instanceof CommanderError ? usageError(error, program, args) : error;
+  if (told === 'shown') return (error as CommanderError).exitCode === 0 ? EXIT.ok : EXIT.input;
+  if (!(told instanceof CliError)) throw told;
+  const detail = called(told.message);
+  const problem = { code: CODES[told.exitCode], detail, ...told.problem, exitCode: told.exitCode };
+  process.stderr.write(`${format === 'json' ? visibleJson(problem) : visible(detail)}\n`);
+  return told.exitCode;
+}
+
+interface Asked {
+  readonly program: Command;
+  readonly args: readonly string[];
+  readonly format: Format;
+}
+
+/** Of failures that no server answered; by exit code. */
+const CODES: Readonly<Record<number, string>> = {
+  [EXIT.negative]: 'negative',
+  [EXIT.input]: 'invalid_input',
+  [EXIT.auth]: 'unauthenticated',
+  [EXIT.notFound]: 'not_found',
+  [EXIT.conflict]: 'conflict',
+  [EXIT.edition]: 'edition_required',
+  [EXIT.unavailable]: 'unavailable',
+  [EXIT.needsRoot]: 'needs_root',
+};
+
+const SHOWN = new Set(['commander.help', 'commander.helpDisplayed', 'commander.version']);
+
+/** What commander has to say, as one line with the nearest name or where help is. */
+function usageError({ code, message }: CommanderError, program: Command, args: readonly string[]): CliError | 'shown' {
+  if (SHOWN.has(code)) return 'shown';
+  const [first = '', ...rest] = message.replace(/^error: /, '').split('\n(Did you mean ');
+  const meant = rest[0]?.replace(/^one of /, '').replace('?)', '');
+  if (meant !== undefined) {
+    const names = meant.split(', ').map((name) => `'${name}'`);
+    return new CliError(`${first}: did you mean ${names.join(' or ')}?`, EXIT.input);
+  }
+  const { names } = commandOf(program, args);
+  return new CliError(`${first.replace(/\.$/, '')}. See ${[...names, '--help'].join(' ')}`, EXIT.input);
+}
+
+/** The command that the first words of a line name, as deep as they do. */
+export function commandOf(
+  program: Command,
+  args: readonly string[],
+): { command: Command; names: string[]; rest: string[] } {
+  let command = program;
+  const names = [program.name()];
+  let at = 0;
+  for (; at < args.length; at += 1) {
+    const next = command.commands.find((child) => child.name() === args[at]);
+    if (!next) break;
+    command = next;
+    names.push(next.name());
+  }
+  return { command, names, rest: args.slice(at) };
+}

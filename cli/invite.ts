@@ -1,0 +1,62 @@
+import type { Command } from 'commander';
+import { renderUnicodeCompact } from 'uqr';
+import { z } from 'zod';
+import { formatJoinLink, type Invitation, parseJoinLink } from '../client/enrol/join-link.ts';
+import { type Answer, answering } from './answer.ts';
+import { labelsOf } from './operation-options.ts';
+import { readToken, type TargetOptions, targetOf } from './session.ts';
+import { withTarget } from './target.ts';
+import { tellWaiting, waitingIn } from './waiting.ts';
+import { callInWorkspace, existingOrFirstWorkspace } from './workspace.ts';
+
+interface InviteOptions extends TargetOptions {
+  readonly joinToken?: string;
+  readonly publicServer?: string;
+  readonly expiry: string;
+  readonly uses: string;
+  readonly labels?: string;
+  readonly link?: boolean;
+}
+
+const madeSchema = z.object({ token: z.string(), joinLink: z.string() });
+
+/** `mesh invite`: a QR code that joins devices. It holds a join token, so the link in words is shown only when asked for. */
+export function addInviteCommand(program: Command): void {
+  answering(
+    withTarget(program.command('invite').description('make a join token and show it as a QR code; it is a secret'))
+      .option('--join-token <token>', 'show this token, or @file, instead of making one')
+      .option('--public-server <url>', 'address that devices reach the control plane at, instead of its own')
+      .option('--expiry <duration>', 'of a token that is made, such as 24h', '24h')
+      .option('--uses <n>', 'devices that it may add', '1')
+      .option('--labels <key=value,...>', 'labels of the devices that join with it')
+      .option('--link', 'print the join link in words too'),
+    async (options: InviteOptions): Promise<Answer> => {
+      const invitation = await invitationOf(options);
+      if ('waiting' in invitation) {
+        tellWaiting(invitation.waiting);
+        return { value: invitation.waiting };
+      }
+      const link = formatJoinLink(invitation);
+      const below = options.link ? link : 'Whoever scans this joins the network. --link prints it in words.';
+      return { value: { joinLink: link }, text: `${renderUnicodeCompact(link)}\n${below}` };
+    },
+  );
+}
+
+async function invitationOf(options: InviteOptions): Promise<Invitation | { waiting: unknown }> {
+  const target = targetOf(options);
+  if (options.joinToken !== undefined) {
+    return { server: options.publicServer ?? target.server, token: readToken(options.joinToken) ?? '' };
+  }
+  const body = {
+    name: 'invitation',
+    expiry: options.expiry,
+    usageLimit: Number(options.uses),
+    ...(options.labels !== undefined && { labels: labelsOf(options.labels, '--labels') }),
+  };
+  const request = { method: 'post', path: '/api/v1/token/generate', body };
+  const answer = await callInWorkspace(target, request, existingOrFirstWorkspace);
+  if (waitingIn(answer) !== undefined) return { waiting: answer };
+  const made = madeSchema.parse(answer);
+  return { server: options.publicServer ?? parseJoinLink(made.joinLink).server, token: made.token };
+}

@@ -1,0 +1,118 @@
+import type { AnyOperation } from '../core/base/operation.ts';
+import { getAgentTree } from '../tools/agents/get-agent-tree.ts';
+import { listAgents } from '../tools/agents/list-agents.ts';
+import { getNetwork } from '../tools/networks/get-network.ts';
+import { listNetworks } from '../tools/networks/list-networks.ts';
+import { getPeer } from '../tools/peers/get-peer.ts';
+import { listPeers } from '../tools/peers/list-peers.ts';
+import { getPolicy } from '../tools/policies/get-policy.ts';
+import { listPolicies } from '../tools/policies/list-policies.ts';
+import { getSnapshot } from '../tools/snapshots/get-snapshot.ts';
+import { listSnapshots } from '../tools/snapshots/list-snapshots.ts';
+import { getWorkflow } from '../tools/workflows/get-workflow.ts';
+import { listWorkflows } from '../tools/workflows/list-workflows.ts';
+import { listWorkspaces } from '../tools/workspaces/list-workspaces.ts';
+import type { Columns } from './table.ts';
+
+/** A list of everyday use, and how one of its entries is shown. */
+export interface Listing {
+  readonly verb: string;
+  readonly description: string;
+  readonly list: AnyOperation<never>;
+  readonly one?: AnyOperation<never>;
+  readonly columns: Columns;
+  /** Whether all pages are shown: of what grows without end only the first is. */
+  readonly isWhole: boolean;
+  readonly isLabelled?: true;
+}
+
+export const LISTINGS: readonly Listing[] = [
+  {
+    verb: 'peers',
+    description: 'list the peers of the workspace, or show one',
+    list: listPeers,
+    one: getPeer,
+    columns: {
+      Name: 'name',
+      Id: 'id',
+      Address: 'status.address',
+      Online: 'status.online',
+      Phase: 'status.phase',
+      Labels: 'labels',
+      Agent: 'agent',
+    },
+    isWhole: true,
+    isLabelled: true,
+  },
+  {
+    verb: 'policies',
+    description: 'list the access policies of the workspace, or show one',
+    list: listPolicies,
+    one: getPolicy,
+    columns: {
+      Name: 'name',
+      Action: 'spec.action',
+      Peers: 'status.matchedPeers',
+      Rules: 'status.ruleCount',
+      Expires: 'spec.expiresAt',
+      Warnings: 'status.warnings',
+    },
+    isWhole: true,
+    isLabelled: true,
+  },
+  {
+    verb: 'networks',
+    description: 'list the networks of the workspace, or show one',
+    list: listNetworks,
+    one: getNetwork,
+    columns: { Name: 'name', Addresses: 'spec.cidr', Default: 'spec.defaultAction', Peers: 'status.peers' },
+    isWhole: true,
+  },
+  {
+    verb: 'agents',
+    description: 'list the agents of the workspace, or show one with its sub-agents',
+    list: listAgents,
+    one: getAgentTree,
+    columns: {
+      Name: 'name',
+      Id: 'id',
+      Phase: 'phase',
+      Parent: 'parentRef.name',
+      Preset: 'policyPreset',
+      Peer: 'peer',
+      Person: 'person',
+      Ends: 'expiresAt',
+    },
+    isWhole: true,
+  },
+  {
+    verb: 'workflows',
+    description: 'list the approval workflows, newest first, or show one',
+    list: listWorkflows,
+    one: getWorkflow,
+    columns: {
+      Id: 'id',
+      Status: 'status',
+      Risk: 'riskLevel',
+      'Asked by': 'requestedBy',
+      'Asked at': 'requestedAt',
+      Summary: 'summary',
+    },
+    isWhole: false,
+  },
+  {
+    verb: 'snapshots',
+    description: 'list the snapshots of the network, newest first, or show one',
+    list: listSnapshots,
+    one: getSnapshot,
+    columns: { Id: 'id', Captured: 'captured_at', Trigger: 'trigger_type', Revision: 'revision', By: 'triggered_by' },
+    isWhole: false,
+  },
+  {
+    verb: 'workspaces',
+    description: 'list your workspaces',
+    list: listWorkspaces,
+    columns: { Slug: 'slug', Id: 'id', Namespace: 'namespace', 'At most': 'maxNodeCount', Name: 'displayName' },
+    isWhole: true,
+  },
+];

@@ -1,0 +1,127 @@
+import { hostname } from 'node:os';
+import path from 'node:path';
+import { type Command, Option } from 'commander';
+import { type Answer, answering, notice } from './answer.ts';
+import { CliError } from './exit.ts';
+import { openClientFile } from './mcp-client-file.ts';
+import { heldIn, keepHeld } from './mcp-clients.ts';
+import { CLIENTS, type Client, entryOf, groupOf } from './mcp-entry.ts';
+import { agentFor, endHeld, type Issued, personalToken, type Wanted } from './mcp-identity.ts';
+import { bodyOf, parseJsonOr } from './operation-options.ts';
+import { ownLauncher } from './own-command.ts';
+import { sessionAt, sessionFile, type TargetOptions, targetOf, writeSession } from './session.ts';
+import { withTarget } from './target.ts';
+import { tellWaiting } from './waiting.ts';
+import { existingOrFirstWorkspace } from './workspace.ts';
+
+/** Long enough not to be renewed every week, short enough that a forgotten file is soon worth nothing. */
+const DEFAULT_TTL = '30d';
+
+interface ConfigOptions extends TargetOptions {
+  readonly client: Client;
+  readonly output?: string;
+  readonly name?: string;
+  readonly ttl: string;
+  readonly scopes?: string;
+  readonly reach?: string;
+  readonly personal?: boolean;
+}
+
+/** `mesh mcp config`: puts this control plane into a client's configuration, with an agent of its own. */
+export function addMcpConfigCommand(mcp: Command): void {
+  answering(
+    withTarget(
+      mcp.command('config').description("put this control plane into an MCP client's configuration, as an agent"),
+    )
+      .addOption(new Option('--client <name>', 'whose form to write').choices(CLIENTS).default('generic'))
+      .option('--output <file>', 'the configuration to merge into (default: mcp.json beside the session)')
+      .option('--name <name>', 'name of the agent (default: of the client and this machine); one of yours is renewed')
+      .option('--ttl <duration>', 'life of its token, at most 90d', DEFAULT_TTL)
+      .option('--scopes <a,b,...>', 'what it may do; read, plan and apply when left out')
+      .option('--reach <json|@file>', 'what it may open by itself, as rules; nothing when left out')
+      .option('--personal', 'a token of your own in place of an agent: the audit log then names you'),
+    writeConfig,
+  );
+}
+
+async function writeConfig(options: ConfigOptions): Promise<Answer> {
+  const { client, output } = options;
+  const target = targetOf(options);
+  const opened = openClientFile(output ?? path.join(path.dirname(sessionFile()), 'mcp.json'), groupOf(client));
+  const workspace = target.workspace ?? (await existingOrFirstWorkspace(target));
+  const session = sessionAt(target.server);
+  // The commands that follow then need no --workspace.
+  if (session && session.workspace === undefined) writeSession({ ...session, workspace });
+  const there = { ...target, workspace };
+  const before = heldIn(opened.file);
+  const own = before?.server === target.server && before.workspace === workspace ? before : undefined;
+  const issued = options.personal
+    ? await personalToken(there, await wantedOf(options))
+    : await agentOrHint(there, options, own);
+  if ('waiting' in issued) {
+    tellWaiting(issued.waiting);
+    return { value: issued.waiting, hints: ['Nothing was written: give the same command again once it is approved.'] };
+  }
+  const backup = opened.write(
+    entryOf(client, { server: target.server, token: issued.token, workspace, launcher: ownLauncher() }),
+  );
+  const { token: _, isRenewed, ...identity } = issued;
+  const ended = keepHeld(opened.file, {
+    server: target.server,
+    workspace,
+    kind: issued.kind,
+    id: issued.id,
+    name: issued.name,
+  });
+  if (isRenewed && own?.id !== issued.id) notice(tokenElsewhere(issued.name, ended));
+  if (before) await endHeld(there, before, issued);
+  const value = { file: opened.file, backup: backup ?? null, server: target.server, workspace, identity };
+  return { value, text: textOf(opened.file, backup, workspace, issued) };
+}
+
+function tokenElsewhere(name: string, files: readonly string[]): string {
+  const where = files.length === 0 ? 'in any other file' : `in ${files.join(' and ')}`;
+  return `The agent ${name} was renewed: its token ${where} is worth nothing now. For a client that used it: mesh mcp config with its --client and --output, and another --name.`;
+}
+
+async function agentOrHint(
+  target: Parameters<typeof agentFor>[0],
+  options: ConfigOptions,
+  own: ReturnType<typeof heldIn>,
+) {
+  try {
+    return await agentFor(target, await wantedOf(options), own);
+  } catch (error) {
+    if (!(error instanceof CliError) || error.code !== 'forbidden') throw error;
+    const hint = 'For a token of your own, in your name: mesh mcp config --personal';
+    throw new CliError(`${error.message} ${hint}`, error.exitCode, error.problem);
+  }
+}
+
+async function wantedOf({ client, name, ttl, scopes, reach }: ConfigOptions): Promise<Wanted> {
+  const reachText = await bodyOf(reach);
+  const host = hostname().replaceAll(/[^A-Za-z0-9._-]/g, '-');
+  return {
+    name,
+    derivedName: `${client === 'generic' ? 'mcp' : client}-${host}`.slice(0, MAX_DERIVED_NAME),
+    scopes: scopes?.split(',').map((scope) => scope.trim()),
+    reach: reachText === undefined ? undefined : parseJsonOr(reachText, reachText),
+    ttl,
+  };
+}
+
+/** A name has 63 characters at most; two are left for a number. */
+const MAX_DERIVED_NAME = 61;
+
+function textOf(
+  file: string,
+  backup: string | undefined,
+  workspace: string,
+  { kind, name, scopes, expiresAt }: Issued,
+): string {
+  const who = kind === 'agent' ? `the agent ${name}` : `you, with the API token ${name}`;
+  return [
+    `Wrote ${file} (0600)${backup === undefined ? '' : `; as it was before: ${backup}`}.`,
+    `The client acts in workspace ${workspace} as ${who} until ${expiresAt}: ${scopes.join(', ')}.`,
+  ].join('\n');
+}

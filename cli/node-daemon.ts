@@ -1,0 +1,74 @@
+import { spawn } from 'node:child_process';
+import { mkdirSync, openSync } from 'node:fs';
+import { flushCompileCache } from 'node:module';
+import path from 'node:path';
+import type { Greeting } from '../bin/compose/node.ts';
+import type { Answer } from './answer.ts';
+import { CliError, EXIT } from './exit.ts';
+
+/** What the child tells before its parent goes. */
+interface Told {
+  readonly line: string;
+  readonly exitCode: number;
+  readonly greeting?: Greeting;
+}
+
+/** A node that has not said within this how it is goes on by itself. */
+const WAIT_MS = 60_000;
+
+/**
+ * Starts this very command again as a process of its own, waits until its node is up, and shows what it says.
+ *
+ * @throws CliError with the child's own words when it could not come up
+ */
+export async function runInBackground({
+  logDir,
+  interface: name,
+}: {
+  logDir: string;
+  interface: string;
+}): Promise<Answer> {
+  mkdirSync(logDir, { recursive: true, mode: 0o750 });
+  const log = path.join(logDir, `${name}.log`);
+  const output = openSync(log, 'a', 0o640);
+  const [, script = '', ...args] = process.argv;
+  const rest = args.filter((arg) => arg !== '--daemon');
+  // What this process compiled, its child need not compile again.
+  flushCompileCache();
+  const child = spawn(process.execPath, [...process.execArgv, script, ...rest, '--daemon-child'], {
+    detached: true,
+    stdio: ['ignore', output, output, 'ipc'],
+  });
+  const told = await new Promise<Told | undefined>((resolve) => {
+    const timer = setTimeout(
+      () => resolve({ line: 'The node is not up yet; it goes on trying.', exitCode: EXIT.unavailable }),
+      WAIT_MS,
+    );
+    const end = (answer: Told | undefined) => {
+      clearTimeout(timer);
+      resolve(answer);
+    };
+    child.once('message', (message) => end(message as Told));
+    child.once('error', (error) => end({ line: error.message, exitCode: EXIT.unavailable }));
+    child.once('exit', () => end(undefined));
+  });
+  if (child.connected) child.disconnect();
+  child.unref();
+  if (!told) throw new CliError(`The node ended before it was up. See ${log}`, EXIT.unavailable);
+  const text = `${told.line}\nLog: ${log}`;
+  if (told.exitCode !== EXIT.ok) throw new CliError(text, told.exitCode);
+  const { line: _, ...greeting } = told.greeting ?? { line: '' };
+  return { value: { ...greeting, pid: child.pid, log }, text };
+}
+
+/** From the child: it is up, or why it is not. Nothing happens without a parent. */
+export async function tellParent(outcome: Greeting | Error): Promise<void> {
+  const send = process.send?.bind(process);
+  if (!send || !process.connected) return;
+  const told: Told =
+    outcome instanceof Error
+      ? { line: outcome.message, exitCode: outcome instanceof CliError ? outcome.exitCode : EXIT.unavailable }
+      : { line: outcome.line, exitCode: EXIT.ok, greeting: outcome };
+  await new Promise<void>((resolve) => send(told, undefined, undefined, () => resolve()));
+  if (process.connected) process.disconnect();
+}

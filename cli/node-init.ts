@@ -1,0 +1,104 @@
+import { existsSync } from 'node:fs';
+import { hostname } from 'node:os';
+import type { Command } from 'commander';
+import { type Enrolled, enrol } from '../client/enrol/enrol.ts';
+import { type Invitation, isJoinLink, parseJoinLink } from '../client/enrol/join-link.ts';
+import { nodeConfigFile } from '../client/enrol/node-config.ts';
+import { normalizeName } from '../core/model/resources.ts';
+import { type Answer, answering } from './answer.ts';
+import { CliError, EXIT } from './exit.ts';
+import { directoryOption, nodeDirectory } from './node-directory.ts';
+import { asCliError } from './node-errors.ts';
+import { readToken, warnPlainHttp } from './session.ts';
+
+interface InitOptions {
+  readonly server?: string;
+  readonly token?: string;
+  readonly configDir?: string;
+  readonly name?: string;
+  readonly force?: boolean;
+}
+
+/** `mesh init`: makes the key of this node and registers it. */
+export function addInitCommand(program: Command): void {
+  answering(
+    program
+      .command('init')
+      .description('register this machine with a join token, and write its configuration')
+      .argument('[link]', 'join link mesh://join?server=…&token=… instead of --server and --token')
+      .option('--server <url>', 'address of the control plane (MESH_SERVER)')
+      .option('--token <token>', 'join token, or @file (MESH_TOKEN)')
+      .option('--config-dir <dir>', 'where the configuration is written; up needs the same (~/.mesh)')
+      .option('--name <name>', 'name of this node instead of the host name; auto: the host name, or the next free one')
+      .option('--force', 'forget the node that the directory holds'),
+    async (link: string | undefined, options: InitOptions): Promise<Answer> => {
+      const directory = nodeDirectory(options.configDir);
+      const invitation = invitationOf(link, options);
+      warnPlainHttp(invitation.server);
+      const isAuto = options.name === AUTO;
+      const platform = platformHere();
+      const enrolled = await enrol({
+        ...invitation,
+        directory,
+        name: isAuto || options.name === undefined ? nodeName() : options.name,
+        takesSuggestion: isAuto,
+        hostname: hostname(),
+        platform,
+        force: options.force === true,
+      }).catch((error: unknown) => {
+        throw asCliError(error);
+      });
+      return answerOf(enrolled, directory);
+    },
+  );
+}
+
+/** In place of a name: whichever is free. */
+const AUTO = 'auto';
+
+function answerOf({ config, phase, address }: Enrolled, directory: string): Answer {
+  const { id, name } = config;
+  const file = nodeConfigFile(directory);
+  const next = `Next: sudo mesh up --daemon${directoryOption(directory)}`;
+  const value = { id, name, phase, address, configuration: file };
+  if (phase === 'ready') {
+    return { value, text: `Registered ${name} as ${address}.\nConfiguration: ${file}`, hints: [next] };
+  }
+  return {
+    value,
+    text: `Registered ${name}.\nConfiguration: ${file}`,
+    hints: [
+      `It is pending: an administrator has to approve it, on the dashboard or with mesh approve ${id}`,
+      `${next} (it connects as soon as it is approved)`,
+    ],
+  };
+}
+
+/** @throws CliError that never repeats what was given: it may hold a token */
+function invitationOf(link: string | undefined, options: InitOptions): Invitation {
+  if (link !== undefined) {
+    if (!isJoinLink(link)) throw new CliError('The argument is no join link: it begins with mesh://join?', EXIT.input);
+    try {
+      return parseJoinLink(link);
+    } catch (error) {
+      throw asCliError(error);
+    }
+  }
+  const server = options.server ?? process.env['MESH_SERVER'];
+  const token = readToken(options.token);
+  if (!server)
+    throw new CliError('Which control plane? Give --server http(s)://host:18090, or a join link.', EXIT.input);
+  if (!token) throw new CliError('By what right? Give --token with a join token, or set MESH_TOKEN.', EXIT.input);
+  return { server, token };
+}
+
+/** The host name in the form of device names. */
+export function nodeName(): string {
+  const name = normalizeName(hostname()).replaceAll(/[^A-Za-z0-9._-]/g, '-');
+  return name.slice(0, 63) || 'node';
+}
+
+export function platformHere(): 'linux' | 'macos' | 'container' {
+  if (process.platform === 'darwin') return 'macos';
+  return existsSync('/.dockerenv') || existsSync('/run/.containerenv') ? 'container' : 'linux';
+}

@@ -1,0 +1,153 @@
+import { networkInterfaces } from 'node:os';
+import type { Command } from 'commander';
+import { askAgent, localSocketPath } from '../client/agent/local-socket.ts';
+import {
+  askStun,
+  type HostPort,
+  type Mapping,
+  type NetworkReport,
+  natKindOf,
+  type Reach,
+  reach,
+  type Sight,
+} from '../client/agent/netcheck.ts';
+import { type NodeStatus, nodeStatusSchema } from '../client/agent/node-status.ts';
+import { GraphFile } from '../client/control/graph-file.ts';
+import { readNodeConfig } from '../client/enrol/node-config.ts';
+import { PlaneApi } from '../client/enrol/plane-api.ts';
+import type { FullGraph } from '../core/model/graph.ts';
+import { parseRelayAddress } from '../net/relay/address.ts';
+import { type Answer, answering } from './answer.ts';
+import { CliError, EXIT } from './exit.ts';
+import { noConfiguration, nodeDirectory } from './node-directory.ts';
+import { asCliError } from './node-errors.ts';
+
+const STUN_PORT = 3_478;
+
+/** `mesh netcheck`: what of the network works from here, with or without a running node. */
+export function addNetcheckCommand(program: Command): void {
+  answering(
+    program
+      .command('netcheck')
+      .description('check what this machine reaches: STUN and NAT, relay, bus, API, and the running node')
+      .option('--config-dir <dir>', 'directory that mesh init wrote (~/.mesh)')
+      .option('--relay-url <host:port>', 'relay to check in place of the advertised one')
+      .option('--stun <host:port...>', 'STUN servers to ask in place of the advertised one'),
+    async (options: { configDir?: string; relayUrl?: string; stun?: string[] }): Promise<Answer> => {
+      const { report, node } = await check(nodeDirectory(options.configDir), options).catch((error: unknown) => {
+        throw asCliError(error);
+      });
+      const isGood = [report.api, report.bus, report.relay].every(({ isReached }) => isReached);
+      return {
+        value: { ...report, node: node ?? null },
+        text: text(report, node),
+        ...(!isGood && { exitCode: EXIT.negative }),
+      };
+    },
+  );
+}
+
+async function check(directory: string, { relayUrl, stun }: { relayUrl?: string; stun?: string[] }) {
+  const config = readNodeConfig(directory);
+  if (!config) throw noConfiguration(directory);
+  const graph = await graphOf(new PlaneApi(config.server, config.deviceToken), new GraphFile(directory, config.id));
+  const servers = (stun ?? graph?.stun ?? []).map((address) => hostPortOf(address, STUN_PORT));
+  const relay = relayUrl ?? graph?.relay?.url;
+  const parsed = relay === undefined ? undefined : parseRelayAddress(relay);
+  const [four, six, relayReach, bus, api, node] = await Promise.all([
+    askStun(servers, 4),
+    askStun(servers, 6),
+    parsed ? reach(parsed) : nowhere('the graph names no relay'),
+    reach(hostPortOf(config.signalingUrl, 4_222)),
+    reach(hostPortOf(config.server, config.server.startsWith('https') ? 443 : 80)),
+    ownNode(directory),
+  ]);
+  const report: NetworkReport = {
+    ipv4: mappingOf(four.sights),
+    ipv6: mappingOf(six.sights),
+    nat: natKindOf(four.sights.length > 0 ? four : six, ownAddresses()),
+    relay: relayReach,
+    bus,
+    api,
+  };
+  return { report, node };
+}
+
+/** From the control plane, else the one that was kept. */
+async function graphOf(api: PlaneApi, file: GraphFile): Promise<FullGraph | undefined> {
+  try {
+    return await api.graph();
+  } catch {
+    return file.read();
+  }
+}
+
+async function ownNode(directory: string): Promise<NodeStatus | undefined> {
+  try {
+    return nodeStatusSchema.parse(await askAgent(localSocketPath(directory), { ask: 'status' }));
+  } catch {
+    return undefined;
+  }
+}
+
+function hostPortOf(address: string, standard: number): HostPort {
+  const url = URL.parse(address.includes('://') ? address.replace(/^[a-z]+:/, 'any:') : `any://${address}`);
+  if (!url?.hostname) throw new CliError(`"${address}" is no host:port.`, EXIT.input);
+  return { host: url.hostname.replace(/^\[|\]$/g, ''), port: url.port === '' ? standard : Number(url.port) };
+}
+
+function mappingOf([first]: readonly Sight[]): Mapping {
+  if (!first) return { address: null, roundTripMs: null };
+  const { address, port, roundTripMs } = first;
+  return { address: address.includes(':') ? `[${address}]:${port}` : `${address}:${port}`, roundTripMs };
+}
+
+async function nowhere(trouble: string): Promise<Reach> {
+  return { address: null, isReached: false, roundTripMs: null, trouble };
+}
+
+function ownAddresses(): Set<string> {
+  return new Set(Object.values(networkInterfaces()).flatMap((all) => (all ?? []).map(({ address }) => address)));
+}
+
+/** Effects of a closed port, as the contract names them. */
+const EFFECT = {
+  api: 'nodes cannot join',
+  bus: 'nodes cannot negotiate connections',
+  relay: 'nodes that cannot connect directly cannot communicate',
+  stun: 'only relay paths; lower direct-connection rate',
+} as const;
+
+function text(report: NetworkReport, node: NodeStatus | undefined): string {
+  const { ipv4, ipv6, nat } = report;
+  const hasStun = ipv4.address !== null || ipv6.address !== null;
+  const rows: [string, string][] = [
+    ['API', reachText(report.api, EFFECT.api)],
+    ['Bus', reachText(report.bus, EFFECT.bus)],
+    ['Relay', reachText(report.relay, EFFECT.relay)],
+    ['STUN IPv4', mappingText(ipv4)],
+    ['STUN IPv6', mappingText(ipv6)],
+    ['NAT', `${nat.kind}: ${nat.detail}${hasStun ? '' : ` Effect: ${EFFECT.stun}.`}`],
+  ];
+  if (node) {
+    const { icePort, firewall, relay } = node;
+    rows.push(['Shared port', icePort.isShared ? 'yes' : `no: ${icePort.obstacle ?? 'the overlay is down'}`]);
+    rows.push([
+      'Firewall',
+      node.node.address === null ? 'the overlay is down' : `${firewall.in} in, ${firewall.out} out`,
+    ]);
+    rows.push(['Relay session', `${relay.state}${relay.reason ? ` (${relay.reason})` : ''}`]);
+  } else rows.push(['Node', 'not up, or not yours to ask']);
+  return rows.map(([name, value]) => `${name.padEnd(15)}${value}`).join('\n');
+}
+
+function reachText({ address, isReached, roundTripMs, trouble }: Reach, effect: string): string {
+  const where = address ?? 'none';
+  return isReached
+    ? `${where}  reached in ${roundTripMs} ms`
+    : `${where}  not reached (${trouble}). Effect: ${effect}.`;
+}
+
+function mappingText({ address, roundTripMs }: Mapping): string {
+  return address === null ? 'no answer' : `seen as ${address} in ${roundTripMs} ms`;
+}

@@ -1,0 +1,29 @@
+import { InvalidArgumentError } from 'commander';
+import { parseDuration } from '../core/base/duration.ts';
+import { parseRelayAddress } from '../net/relay/address.ts';
+
+/** A UDP port. */
+export function portOf(text: string): number {
+  const port = /^\d{1,5}$/.test(text) ? Number(text) : 0;
+  if (port < 1 || port > 65_535) throw new InvalidArgumentError('It is a UDP port from 1 to 65535.');
+  return port;
+}
+
+/** An address of a relay without a credential, for --relay-url. */
+export function relayOf(text: string): string {
+  if (parseRelayAddress(text)?.credential === undefined && parseRelayAddress(text)) return text;
+  throw new InvalidArgumentError('It has the form host:port, without a credential.');
+}
+
+/** Seconds, or a duration with a unit; in milliseconds. */
+export function durationOf(text: string): number {
+  const ms = /^\d+$/.test(text) ? Number(text) * 1_000 : parseDuration(text);
+  if (!ms || ms > 600_000) throw new InvalidArgumentError('It is a duration such as 2s or 500ms, at most 10m.');
+  return ms;
+}
+
+/** A name as the kernel takes it, without what a shell or a rule could misread. */
+export function interfaceOf(text: string): string {
+  if (/^[A-Za-z][A-Za-z0-9_-]{0,14}$/.test(text)) return text;
+  throw new InvalidArgumentError('It is 1 to 15 letters, digits, "_" or "-", and begins with a letter.');
+}

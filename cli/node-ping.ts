@@ -1,0 +1,106 @@
+import { setTimeout as after } from 'node:timers/promises';
+import { type Command, InvalidArgumentError } from 'commander';
+import type { PeerStatus } from '../client/agent/node-status.ts';
+import { runProgram } from '../client/run-program.ts';
+import { type Answer, answering, formatIn } from './answer.ts';
+import { CliError, EXIT } from './exit.ts';
+import { askNode, nodeStatus } from './node-agent.ts';
+import { reasonOf } from './node-status.ts';
+import { requireRoot } from './root.ts';
+
+interface PingOptions {
+  readonly configDir?: string;
+  readonly count: number;
+  readonly untilDirect?: boolean;
+  readonly timeout: number;
+}
+
+interface Reply {
+  readonly peer: string;
+  readonly address: string;
+  /** Null when no answer came. */
+  readonly ms: number | null;
+  readonly path: PeerStatus['path'];
+  readonly endpoint: string | null;
+}
+
+const PAUSE_MS = 1_000;
+const UNTIL_DIRECT_PAUSE_MS = 250;
+
+/** `mesh ping PEER`: whether a peer answers inside the overlay, and by which way. */
+export function addPingCommand(program: Command): void {
+  const command = program
+    .command('ping')
+    .description('ping a peer inside the overlay and name the way; needs superuser rights')
+    .argument('<peer>', 'name, id or overlay address')
+    .option('--config-dir <dir>', 'directory that mesh init wrote (~/.mesh)')
+    .option('--count <n>', 'how often', wholeNumber, 4)
+    .option('--until-direct', 'until the way is direct, for --timeout at most')
+    .option('--timeout <seconds>', 'how long --until-direct tries', wholeNumber, 30);
+  answering(command, async (peer: string, options: PingOptions): Promise<Answer> => {
+    requireRoot('mesh ping');
+    const found = await findPeer(options.configDir, peer);
+    if (options.untilDirect) await askNode(options.configDir, { ask: 'hurry', peer: found.id });
+    // A person sees each reply as it comes; the whole is one answer.
+    const told = formatIn(command.opts()) === 'table' ? (line: string) => console.log(line) : () => {};
+    const { replies, last } = await ping(found, options, told);
+    const isGood = options.untilDirect ? last.path === 'direct' : replies.some(({ ms }) => ms !== null);
+    return {
+      value: { peer: last.name, path: last.path, reason: last.reason, replies },
+      text: last.path === 'direct' ? '' : reasonOf(last),
+      ...(!isGood && { exitCode: EXIT.negative }),
+    };
+  });
+}
+
+async function ping(
+  peer: PeerStatus,
+  options: PingOptions,
+  told: (line: string) => void,
+): Promise<{ replies: Reply[]; last: PeerStatus }> {
+  const replies: Reply[] = [];
+  const deadline = performance.now() + options.timeout * 1_000;
+  for (;;) {
+    const ms = await echo(peer.address);
+    const last = await findPeer(options.configDir, peer.id);
+    const reply = { peer: last.name, address: last.address, ms, path: last.path, endpoint: last.endpoint };
+    replies.push(reply);
+    told(textOf(reply));
+    const isEnough = options.untilDirect
+      ? last.path === 'direct' || performance.now() > deadline
+      : replies.length >= options.count;
+    if (isEnough) return { replies, last };
+    await after(options.untilDirect ? UNTIL_DIRECT_PAUSE_MS : PAUSE_MS);
+  }
+}
+
+function textOf({ peer, address, ms, path, endpoint }: Reply): string {
+  const way = path === null ? 'no way is open' : `${path} via ${endpoint}`;
+  return ms === null ? `no answer from ${peer} (${address}); ${way}` : `${peer} (${address}) ${ms} ms ${way}`;
+}
+
+async function findPeer(configDir: string | undefined, wanted: string): Promise<PeerStatus> {
+  const { peers } = await nodeStatus(configDir);
+  const name = wanted.replaceAll(' ', '-').toLowerCase();
+  const found = peers.find((peer) => peer.id === wanted || peer.address === wanted || peer.name.toLowerCase() === name);
+  if (found) return found;
+  throw new CliError(
+    `This node has no peer ${wanted}: mesh why <this node> ${wanted} tells the reason.`,
+    EXIT.notFound,
+  );
+}
+
+/** One ICMP echo by the system's own program. Milliseconds, or null without an answer within a second. */
+async function echo(address: string): Promise<number | null> {
+  const { code, stdout, stderr } = await runProgram('ping', ['-n', '-c', '1', '-W', '1', address]);
+  if (code === null && /ENOENT/.test(stderr)) {
+    throw new CliError('The program ping is missing: apt-get install iputils-ping', EXIT.unavailable);
+  }
+  const ms = /time[=<]([\d.]+)/.exec(stdout)?.[1];
+  return code === 0 && ms !== undefined ? Number(ms) : null;
+}
+
+function wholeNumber(text: string): number {
+  if (/^[1-9]\d{0,5}$/.test(text)) return Number(text);
+  throw new InvalidArgumentError('It is a whole number above 0.');
+}

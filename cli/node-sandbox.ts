@@ -1,0 +1,88 @@
+import { hostname } from 'node:os';
+import { type Command, Option } from 'commander';
+import { beginAgainCompiled } from '../bin/compose/compiled.ts';
+import { NODE_LOG_LEVELS, type NodeLogLevel } from '../bin/compose/node-log.ts';
+import { runSandbox } from '../bin/compose/sandbox.ts';
+import type { Enrolled } from '../client/enrol/enrol.ts';
+import type { Invitation } from '../client/enrol/join-link.ts';
+import { parseRelayAddress } from '../net/relay/address.ts';
+import { answering, formatIn, notice, print } from './answer.ts';
+import { CliError, EXIT } from './exit.ts';
+import { serverHere } from './node-directory.ts';
+import { asCliError } from './node-errors.ts';
+import { durationOf, relayOf } from './node-options.ts';
+import { requireRoot } from './root.ts';
+import { readToken, serverOf, warnPlainHttp } from './session.ts';
+
+interface StartOptions {
+  readonly token?: string;
+  readonly server?: string;
+  readonly name?: string;
+  readonly relayUrl?: string;
+  readonly busWait: number;
+  readonly busInClear?: boolean;
+  readonly level: NodeLogLevel;
+}
+
+/** `mesh sandbox start`: a sub-agent's command, with nothing but the overlay to talk to. */
+export function addSandboxCommand(program: Command): void {
+  const start = program
+    .command('sandbox')
+    .description('run sub-agents with nothing but the overlay to talk to')
+    .command('start')
+    .description('enrol with a delegate token and run a command in a network of its own; needs superuser rights')
+    .argument('[command...]', 'after --; without it the sandbox stays until its time is over')
+    .option('--token <token>', 'delegate token, or @file (MESH_TOKEN)')
+    .option('--server <url>', 'address of the control plane (MESH_SERVER; that of the node or login of this machine)')
+    .option('--name <name>', 'name of the peer instead of that of the sub-agent')
+    .option('--relay-url <host:port>', 'relay in place of the advertised one', relayOf)
+    .option('--bus-wait <duration>', 'how long a connect to the bus may take', durationOf, 2_000)
+    .option(
+      '--bus-in-clear',
+      'sign in to a bus elsewhere without TLS too: who listens on the way learns the credential',
+    )
+    .addOption(new Option('--level <level>', 'what is logged').choices(NODE_LOG_LEVELS).default('warn'));
+  answering(start, async (command: string[], options: StartOptions): Promise<undefined> => {
+    requireRoot('mesh sandbox start');
+    beginAgainCompiled();
+    const invitation = invitationOf(options);
+    warnPlainHttp(invitation.server);
+    const format = formatIn(start.opts());
+    const relay = options.relayUrl === undefined ? undefined : parseRelayAddress(options.relayUrl);
+    process.exitCode = await runSandbox({
+      ...invitation,
+      ...(options.name !== undefined && { name: options.name }),
+      hostname: hostname(),
+      busWaitMs: options.busWait,
+      busInClear: options.busInClear === true,
+      level: options.level,
+      command,
+      onEnrolled: tellEnrolled,
+      // With a command, standard output is the command's.
+      ...(command.length === 0 && {
+        onStarted: ({ line, ...value }) => void print({ value, text: `${line} End it with Ctrl-C.` }, format),
+      }),
+      ...(relay && { relayOverride: relay }),
+    }).catch((error: unknown) => {
+      throw asCliError(error);
+    });
+  });
+}
+
+/** @throws CliError that names what is missing */
+function invitationOf(options: StartOptions): Invitation {
+  const token = readToken(options.token);
+  const server = serverOf(options.server) ?? serverHere();
+  if (token && server) return { server, token };
+  const missing = [
+    ...(token ? [] : ['--token with a delegate token (or MESH_TOKEN)']),
+    ...(server
+      ? []
+      : ['--server with the address of the control plane, which no node and no login of this machine names']),
+  ];
+  throw new CliError(`Give ${missing.join(', and ')}.`, EXIT.input);
+}
+
+function tellEnrolled({ config: { id, name }, phase }: Enrolled): void {
+  if (phase === 'pending') notice(`${name} waits for approval: mesh approve ${id}. It goes on by itself then.`);
+}

@@ -1,0 +1,105 @@
+import { stripVTControlCharacters } from 'node:util';
+import { expect, test } from 'vitest';
+import type { NodeStatus, PeerStatus } from '../client/agent/node-status.ts';
+import { verifies } from '../test/requirements.ts';
+import { statusText } from './node-status.ts';
+
+const NOW = Date.parse('2026-01-01T12:00:00.000Z');
+
+const peer = (name: string, more: Partial<PeerStatus>): PeerStatus => ({
+  id: `p_${name}`,
+  name,
+  address: '10.96.0.2',
+  transport: 'ice-ready',
+  path: 'direct',
+  handshake: '2026-01-01T11:59:48.000Z',
+  state: 'connected',
+  endpoint: '203.0.113.7:51820',
+  reason: { code: 'direct', detail: 'The peer answers.' },
+  since: null,
+  roundTripMs: 1,
+  receivedBytes: 0,
+  sentBytes: 0,
+  expiresAt: null,
+  ...more,
+});
+
+const status = (peers: readonly PeerStatus[]): NodeStatus => ({
+  node: {
+    id: 'p_a',
+    name: 'a',
+    workspaceId: 'w',
+    publicKey: 'key',
+    address: '10.96.0.1',
+    cidr: '10.96.0.0/24',
+    interface: 'mesh0',
+    tunnel: 'kernel',
+    listenPort: 51_820,
+    expiresAt: null,
+    pid: 1,
+    startedAt: '2026-01-01T00:00:00.000Z',
+  },
+  control: {
+    server: 'https://mesh.example.net',
+    standing: 'ready',
+    heardAt: '2026-01-01T11:58:30.000Z',
+    trouble: '',
+    bus: { url: 'nats://mesh.example.net:4222', isUp: true, trouble: '' },
+    graph: { version: 12, epoch: 'e' },
+  },
+  relay: {
+    state: 'ready',
+    address: 'lrp://mesh.example.net:6266',
+    reason: null,
+    sentPackets: 0,
+    receivedPackets: 0,
+    dropped: { 'queue-full': 3, 'too-large': 0 },
+  },
+  icePort: { isShared: true, obstacle: null, mapped: { ipv4: '198.51.100.1:51820', ipv6: null } },
+  firewall: { in: 2, out: 1 },
+  ignored: {},
+  trouble: '',
+  peers: [...peers],
+});
+
+test('people see this node, a row for each peer, and why a peer is not reached directly', () => {
+  verifies('device-status', 'device-transport', 'device-handshake', 'device-relay-endpoint');
+  const reason = { code: 'checks-failed', detail: 'Nothing came through.' };
+  const relayed = {
+    transport: 'lrp-ready',
+    path: 'relayed',
+    endpoint: '[fd6c:7270::1]:51830',
+    handshake: null,
+    reason,
+  } as const;
+  const probing = {
+    transport: 'probing',
+    path: null,
+    endpoint: null,
+    handshake: null,
+    state: 'connecting',
+    reason,
+  } as const;
+  const peers = [peer('web', {}), peer('db', { ...relayed, state: 'idle' }), peer('new', probing)];
+  const text = statusText(status(peers), NOW);
+  expect(stripVTControlCharacters(text).split('\n')).toEqual([
+    'Node           a  10.96.0.1 in 10.96.0.0/24  mesh0 (kernel), UDP 51820',
+    'Control plane  https://mesh.example.net  ready, heard 1m30s ago',
+    'Bus            nats://mesh.example.net:4222  up',
+    'Relay          lrp://mesh.example.net:6266  ready, dropped 3 queue-full',
+    'Shared port    yes, seen as 198.51.100.1:51820',
+    'Firewall       2 rules in, 1 out; graph version 12',
+    '',
+    'Peer  Address    Transport  Path     Handshake  State       Endpoint',
+    'web   10.96.0.2  ice-ready  direct   12s ago    connected   203.0.113.7:51820',
+    'db    10.96.0.2  lrp-ready  relayed  never      idle        [fd6c:7270::1]:51830',
+    'new   10.96.0.2  probing    -        never      connecting  -',
+    '',
+    'db: relayed because nothing came through (checks-failed)',
+    'new: probing because nothing came through (checks-failed)',
+  ]);
+});
+
+test('a node without peers says why there are none', () => {
+  expect(statusText(status([]), NOW)).toContain('No peers: no policy lets this node and another one talk.');
+});

@@ -1,0 +1,91 @@
+import { styleText } from 'node:util';
+import type { Command } from 'commander';
+import type { NodeStatus, PeerStatus } from '../client/agent/node-status.ts';
+import { formatDuration } from '../core/base/duration.ts';
+import { parseInstant } from '../core/base/time.ts';
+import { type Answer, answering } from './answer.ts';
+import { nodeStatus } from './node-agent.ts';
+import { requireRoot } from './root.ts';
+
+/** `mesh status`: this node, and how each peer is reached. */
+export function addStatusCommand(program: Command): void {
+  answering(
+    program
+      .command('status')
+      .description('show this node and how each peer is reached; needs superuser rights')
+      .option('--config-dir <dir>', 'directory that mesh init wrote (~/.mesh)'),
+    async ({ configDir }: { configDir?: string }): Promise<Answer> => {
+      requireRoot('mesh status');
+      const value = await nodeStatus(configDir);
+      return { value, text: statusText(value, Date.now()) };
+    },
+  );
+}
+
+const COLUMNS = ['Peer', 'Address', 'Transport', 'Path', 'Handshake', 'State', 'Endpoint'] as const;
+
+/** For people: this node, what it is connected to, a row for each peer, and why some are not reached directly. */
+export function statusText(status: NodeStatus, now: number): string {
+  const { peers } = status;
+  if (peers.length === 0)
+    return [...head(status, now), '', 'No peers: no policy lets this node and another one talk.'].join('\n');
+  const rows = peers.map((peer) => [
+    peer.name,
+    peer.address,
+    peer.transport,
+    peer.path ?? '-',
+    ago(peer.handshake, now),
+    peer.state,
+    peer.endpoint ?? '-',
+  ]);
+  const widths = COLUMNS.map((column, at) => Math.max(column.length, ...rows.map((row) => row[at]?.length ?? 0)));
+  const line = (cells: readonly string[]) =>
+    cells
+      .map((cell, at) => cell.padEnd(widths[at] ?? 0))
+      .join('  ')
+      .trimEnd();
+  const reasons = peers.filter(({ path }) => path !== 'direct').map((peer) => `${peer.name}: ${reasonOf(peer)}`);
+  return [
+    ...head(status, now),
+    '',
+    styleText('bold', line(COLUMNS)),
+    ...rows.map(line),
+    ...(reasons.length > 0 ? ['', ...reasons] : []),
+  ].join('\n');
+}
+
+function head({ node, control, relay, icePort, firewall, trouble }: NodeStatus, now: number): string[] {
+  const address = node.address === null ? 'down' : `${node.address} in ${node.cidr}`;
+  const dropped = Object.entries(relay.dropped).filter(([, count]) => count > 0);
+  const drops = dropped.length > 0 ? `, dropped ${dropped.map(([why, count]) => `${count} ${why}`).join(', ')}` : '';
+  const rows: [string, string][] = [
+    ['Node', `${node.name}  ${address}  ${node.interface} (${node.tunnel ?? 'no tunnel'}), UDP ${node.listenPort}`],
+    ['Control plane', `${control.server}  ${control.standing}, heard ${ago(control.heardAt, now)}`],
+    ['Bus', `${control.bus.url}  ${control.bus.isUp ? 'up' : control.bus.trouble}`],
+    ['Relay', `${relay.address ?? 'none'}  ${relay.state}${relay.reason ? ` (${relay.reason})` : ''}${drops}`],
+    [
+      'Shared port',
+      icePort.isShared
+        ? `yes, seen as ${icePort.mapped.ipv4 ?? icePort.mapped.ipv6 ?? '-'}`
+        : `no: ${icePort.obstacle ?? '-'}`,
+    ],
+    ['Firewall', `${firewall.in} rules in, ${firewall.out} out; graph version ${control.graph?.version ?? '-'}`],
+  ];
+  if (node.expiresAt !== null) rows.push(['Ends', node.expiresAt]);
+  for (const text of [control.trouble, trouble]) if (text) rows.push(['Trouble', text]);
+  return rows.map(([name, text]) => `${name.padEnd(15)}${text}`);
+}
+
+export function reasonOf({ transport, reason }: PeerStatus): string {
+  return `${transport === 'lrp-ready' ? 'relayed' : transport} because ${lowerFirst(reason.detail)} (${reason.code})`;
+}
+
+function lowerFirst(text: string): string {
+  return text.charAt(0).toLowerCase() + text.slice(1).replace(/\.$/, '');
+}
+
+function ago(instant: string | null, now: number): string {
+  if (instant === null) return 'never';
+  const seconds = Math.floor((now - parseInstant(instant)) / 1_000);
+  return seconds <= 0 ? 'now' : `${formatDuration(seconds * 1_000)} ago`;
+}

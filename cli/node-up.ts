@@ -1,0 +1,81 @@
+import { type Command, Option } from 'commander';
+import { beginAgainCompiled } from '../bin/compose/compiled.ts';
+import { runNode } from '../bin/compose/node.ts';
+import { NODE_LOG_LEVELS, type NodeLogLevel } from '../bin/compose/node-log.ts';
+import { defaultInterface } from '../client/tunnel/platform.ts';
+import { parseRelayAddress } from '../net/relay/address.ts';
+import { type Answer, answering, type Format, formatIn, print } from './answer.ts';
+import { runInBackground, tellParent } from './node-daemon.ts';
+import { nodeDirectory } from './node-directory.ts';
+import { asCliError } from './node-errors.ts';
+import { durationOf, interfaceOf, portOf, relayOf } from './node-options.ts';
+
+interface UpOptions {
+  readonly daemon?: boolean;
+  readonly daemonChild?: boolean;
+  readonly configDir?: string;
+  readonly name?: string;
+  readonly level: NodeLogLevel;
+  readonly enableSysLog?: boolean;
+  readonly wgPort: number;
+  readonly relayUrl?: string;
+  readonly busWait: number;
+  readonly busInClear?: boolean;
+  readonly interface: string;
+  readonly logDir: string;
+}
+
+/** The contract's WireGuard port. */
+const DEFAULT_PORT = 51_820;
+
+/** `mesh up`: brings this node into the network, in the foreground or as a daemon. */
+export function addUpCommand(program: Command): void {
+  const command = program
+    .command('up')
+    .description('bring this node into the network; needs superuser rights')
+    .option('--daemon', 'run in the background, with logs below --log-dir')
+    .option('--config-dir <dir>', 'directory that mesh init wrote (~/.mesh)')
+    .option('--name <name>', 'give this node another name')
+    .addOption(new Option('--level <level>', 'what is logged').choices(NODE_LOG_LEVELS).default('info'))
+    .option('--enable-sys-log', 'log what WireGuard and ICE do in detail')
+    .option('--wg-port <port>', 'UDP port of WireGuard and ICE', portOf, DEFAULT_PORT)
+    .option('--relay-url <host:port>', 'relay in place of the advertised one', relayOf)
+    .option('--bus-wait <duration>', 'how long a connect to the bus may take', durationOf, 2_000)
+    .option(
+      '--bus-in-clear',
+      'sign in to a bus elsewhere without TLS too: who listens on the way learns the credential',
+    )
+    .option('--interface <name>', 'name of the tunnel interface', interfaceOf, defaultInterface(process.platform))
+    .option('--log-dir <dir>', 'where --daemon logs', '/var/log/mesh')
+    .addOption(new Option('--daemon-child').hideHelp());
+  answering(command, async (options: UpOptions): Promise<Answer> => {
+    try {
+      if (options.daemon) return await runInBackground(options);
+      if (!options.daemonChild) beginAgainCompiled();
+      // A connect to a bus that never answers is left behind by its client, and would keep the process for minutes.
+      process.exit(await run(options, formatIn(command.opts())));
+    } catch (error) {
+      const told = asCliError(error);
+      if (options.daemonChild) await tellParent(told);
+      throw told;
+    }
+  });
+}
+
+function run(options: UpOptions, format: Format): Promise<number> {
+  const relay = options.relayUrl === undefined ? undefined : parseRelayAddress(options.relayUrl);
+  return runNode({
+    directory: nodeDirectory(options.configDir),
+    interfaceName: options.interface,
+    listenPort: options.wgPort,
+    busWaitMs: options.busWait,
+    busInClear: options.busInClear === true,
+    level: options.level,
+    systemLog: options.enableSysLog === true,
+    ...(options.name !== undefined && { name: options.name }),
+    ...(relay && { relayOverride: relay }),
+    ...(options.daemonChild
+      ? { logDirectory: options.logDir }
+      : { onStarted: ({ line, ...value }) => void print({ value, text: `${line} End it with Ctrl-C.` }, format) }),
+  });
+}

@@ -1,0 +1,55 @@
+import type { Command } from 'commander';
+import { applyNetworkChange } from '../tools/intents/apply-network-change.ts';
+import { planNetworkChange } from '../tools/intents/plan-network-change.ts';
+import { getMe } from '../tools/users/get-me.ts';
+import { type Answer, answering } from './answer.ts';
+import { callOperation } from './call-operation.ts';
+import { sessionAt, type Target, type TargetOptions, targetOf } from './session.ts';
+import { withTarget } from './target.ts';
+import { tellWaiting } from './waiting.ts';
+
+interface PlanOptions extends TargetOptions {
+  readonly apply?: boolean;
+  readonly approver?: string;
+}
+
+interface Plan {
+  readonly plan_id: string;
+  readonly diff_markdown: string;
+  readonly changes: readonly unknown[];
+}
+
+interface Workflow {
+  readonly workflow_id: string;
+  readonly message: string;
+}
+
+/** `mesh plan "sentence"`: what a change would open and close; with `--apply` it goes into the approval workflow. */
+export function addPlanCommand(program: Command): void {
+  answering(
+    withTarget(program.command('plan').description('show what a change in plain language would open and close'))
+      .argument('<sentence...>', 'such as: let role=web reach role=db on port 5432')
+      .option('--apply', 'put it into the approval workflow')
+      .option('--approver <name>', 'who is asked to approve; yourself when left out'),
+    plan,
+  );
+}
+
+async function plan(words: string[], { apply, approver, ...options }: PlanOptions): Promise<Answer> {
+  const target = targetOf(options);
+  const planned = (await callOperation(target, planNetworkChange, { intent: words.join(' ') })) as Plan;
+  const { plan_id: id, diff_markdown: text, changes } = planned;
+  const asked = approver ?? sessionAt(target.server)?.username ?? 'NAME';
+  if (!apply) {
+    const hint = `To apply it: mesh admin apply-network-change --plan-id ${id} --approved-by ${asked}`;
+    return { value: planned, text, hints: changes.length > 0 ? [hint] : [] };
+  }
+  const values = { plan_id: id, approved_by: approver ?? (await ownName(target)) };
+  const applied = (await callOperation(target, applyNetworkChange, values)) as Workflow;
+  tellWaiting(applied);
+  return { value: { plan: planned, workflow: applied }, text: `${text.trimEnd()}\n\n${applied.message}` };
+}
+
+async function ownName(target: Target): Promise<string> {
+  return ((await callOperation(target, getMe, {})) as { username: string }).username;
+}

@@ -1,0 +1,82 @@
+import type { Command } from 'commander';
+import { z } from 'zod';
+import { parseYaml } from '../bin/compose/yaml.ts';
+import { YamlError } from '../core/base/ports.ts';
+import { type AssertionResult, assertionSchema, checkAssertions } from '../core/reachability/assertions.ts';
+import { compile } from '../core/reachability/engine.ts';
+import { simulatedModel, simulateInputSchema } from '../core/reachability/simulate.ts';
+import { type Answer, answering } from './answer.ts';
+import { CliError, EXIT } from './exit.ts';
+import { readText } from './operation-options.ts';
+
+/** What must hold, beside a network as `connectivity/simulate` takes it. */
+const expectations = z.looseObject({ assertions: z.array(assertionSchema).min(1) });
+
+/** `mesh policy test FILE`: checks assertions over policies without a server; for anyone's CI. */
+export function addPolicyCommands(program: Command): void {
+  answering(
+    program
+      .command('policy')
+      .description('work with policies')
+      .command('test')
+      .description('check the assertions of a YAML or JSON file; exit 1 when one fails')
+      .argument('<file>', 'network, peers, policies and assertions'),
+    async (file: string): Promise<Answer> => {
+      const value = testPolicies(await readDocument(file), Date.now());
+      const failed = value.filter(({ pass }) => !pass).length;
+      const text = [...value.map(lineOf), `${value.length - failed} hold, ${failed} fail`].join('\n');
+      return { value, text, ...(failed > 0 && { exitCode: EXIT.negative }) };
+    },
+  );
+}
+
+/** @throws CliError naming each wrong field. */
+export function testPolicies(document: unknown, now: number): AssertionResult[] {
+  const parsed = expectations.safeParse(document);
+  if (!parsed.success) throw wrong(parsed.error);
+  const { assertions, ...network } = parsed.data;
+  const simulated = simulateInputSchema.safeParse(network);
+  if (!simulated.success) throw wrong(simulated.error);
+  return checkAssertions(compile(simulatedModel(simulated.data, now)), assertions);
+}
+
+function wrong(error: z.ZodError): CliError {
+  const lines = error.issues.map(({ path, message }) => `  /${path.join('/')}: ${message}`);
+  return new CliError(`The file does not fit:\n${lines.join('\n')}`, EXIT.input);
+}
+
+async function readDocument(file: string): Promise<unknown> {
+  const [document, ...more] = documentsOf(file, await readText(file));
+  if (document === undefined || more.length > 0) {
+    throw new CliError(`${file} must hold one YAML or JSON document.`, EXIT.input);
+  }
+  return document;
+}
+
+function documentsOf(file: string, text: string): unknown[] {
+  try {
+    return parseYaml(text);
+  } catch (error) {
+    throw error instanceof YamlError ? new CliError(`${file}: ${error.message}`, EXIT.input) : error;
+  }
+}
+
+function lineOf({
+  pass,
+  src,
+  dst,
+  protocol,
+  port,
+  expect,
+  verdict,
+  reason_code: reason,
+  policy,
+  rule_index: rule,
+}: AssertionResult): string {
+  const what = port === undefined ? (protocol ?? 'everything') : `${protocol ?? 'TCP'} ${port}`;
+  const why =
+    reason === null
+      ? ''
+      : ` (${reason}${policy === null ? '' : ` by ${policy}`}${rule === null ? '' : ` rule ${rule}`})`;
+  return `${pass ? 'ok  ' : 'FAIL'} ${src} -> ${dst} ${what}: expected ${expect}, is ${verdict}${why}`;
+}

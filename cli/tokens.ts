@@ -1,0 +1,44 @@
+import type { Command } from 'commander';
+import { listApiTokens } from '../tools/tokens/list-api-tokens.ts';
+import { listJoinTokens } from '../tools/tokens/list-join-tokens.ts';
+import { type Answer, answering } from './answer.ts';
+import { CliError } from './exit.ts';
+import { allPages } from './list-commands.ts';
+import { type TargetOptions, targetOf } from './session.ts';
+import { textOf } from './table.ts';
+import { withTarget } from './target.ts';
+
+const KINDS = { join: listJoinTokens, api: listApiTokens } as const;
+
+const COLUMNS = {
+  Id: 'id',
+  Kind: 'kind',
+  Name: 'name',
+  Used: 'usedCount',
+  'At most': 'usageLimit',
+  Ends: 'expiresAt',
+  Labels: 'labels',
+  Scopes: 'scopes',
+} as const;
+
+/** `mesh tokens`: the join tokens of the workspace and the API tokens of the caller, never their secrets. */
+export function addTokensCommand(program: Command): void {
+  answering(
+    withTarget(program.command('tokens').description('list the join tokens of the workspace and your API tokens')),
+    async (options: TargetOptions): Promise<Answer> => {
+      const target = targetOf(options);
+      const listed = await Promise.allSettled(
+        Object.entries(KINDS).map(async ([kind, list]) => {
+          const { items } = await allPages(target, list, {});
+          return items.map((item) => ({ kind, ...item }));
+        }),
+      );
+      // Who may see the one kind need not be one who may see the other.
+      const refused = listed.flatMap((each) => (each.status === 'rejected' ? [each.reason as unknown] : []));
+      const graver = refused.find((error) => !(error instanceof CliError && error.code === 'forbidden'));
+      if (graver !== undefined || refused.length === listed.length) throw graver ?? refused[0];
+      const value = { items: listed.flatMap((each) => (each.status === 'fulfilled' ? each.value : [])) };
+      return { value, text: textOf(value, COLUMNS) };
+    },
+  );
+}

@@ -1,0 +1,3 @@
+import { lineOfText, TEXT_LIMITS } from '../../core/base/text.ts';
+
+export const agentId = lineOfText(TEXT_LIMITS.reference).min(1).describe('Id or name of an agent');

@@ -1,0 +1,25 @@
+import { z } from 'zod';
+import { READ } from '../../core/base/operation.ts';
+import { agentView, viewOfAgent } from '../../core/views/agent-view.ts';
+import { defineOperation } from '../define.ts';
+import { pageOf, pageQuery } from '../page.ts';
+
+export const listAgents = defineOperation({
+  name: 'list_agents',
+  title: 'List agents',
+  description: 'Agents of the workspace, roots and sub-agents, by name.',
+  input: z.strictObject({ ...pageQuery, phase: z.enum(['Pending', 'Active', 'Expired', 'Revoked']).optional() }),
+  output: z.strictObject({ items: z.array(agentView), next_cursor: z.string().optional() }),
+  access: 'network:read',
+  workspace: 'scoped',
+  edition: 'community',
+  effects: READ,
+  shows: 'AgentIdentity',
+  problems: ['invalid_input'],
+  http: { method: 'get', path: '/api/v1/agents' },
+  async run({ phase, ...query }, { services, workspace }) {
+    const { agents } = await services.states.current(workspace);
+    const wanted = [...agents.values()].filter(({ status }) => phase === undefined || status.phase === phase);
+    return pageOf(wanted, query, viewOfAgent);
+  },
+});

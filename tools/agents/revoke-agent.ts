@@ -1,0 +1,62 @@
+import { z } from 'zod';
+import { commitContext } from '../../core/base/commit-context.ts';
+import { DELETE } from '../../core/base/operation.ts';
+import { addressedFields } from '../../core/call/expecting.ts';
+import { findAgent } from '../../core/identity/agents.ts';
+import { endAgents, nextFamilies } from '../../core/identity/end-agents.ts';
+import { endingWith } from '../../core/identity/ending-with.ts';
+import { defineOperation } from '../define.ts';
+
+const names = z.array(z.string());
+
+export const revokeAgent = defineOperation({
+  name: 'revoke_agent',
+  title: 'Revoke an agent',
+  description:
+    'Ends an agent and everything it delegated and issued at once: identities, peers, policies, tokens, plans and what waits for approval. A peer that a person adopted stays. With dryRun it only says what would end.',
+  input: z.strictObject({
+    ...addressedFields,
+    dryRun: z.boolean().default(false).describe('say what would end, end nothing'),
+  }),
+  output: z.strictObject({
+    revoked: names.describe('Names of the agents that ended, or would'),
+    peers: names.describe('Names of the peers that go'),
+    policies: names.describe('Names of the policies that go'),
+    tokens: names.describe('Names of the join tokens that go'),
+    workflows: names.describe('Ids of the workflows that wait and are not carried out'),
+    plans: names.describe('Ids of the plans that go'),
+    dryRun: z.boolean().describe('Whether nothing has ended'),
+  }),
+  access: 'agents:write',
+  workspace: 'scoped',
+  edition: 'community',
+  effects: DELETE,
+  addresses: 'AgentIdentity',
+  problems: ['not_found', 'conflict'],
+  http: { method: 'delete', path: '/api/v1/agents/:id' },
+  async run({ id, dryRun }, context) {
+    const { services, workspace } = context;
+    const agent = await findAgent(context, id);
+    const state = await services.states.current(workspace);
+    const ending = nextFamilies(state, [agent]);
+    const going = await endingWith(services, state, ending);
+    const revoked = dryRun
+      ? ending.map(({ name }) => name)
+      : await endAgents(
+          services,
+          workspace,
+          () => [agent],
+          'Revoked',
+          commitContext(context, `revoke agent ${agent.name}`),
+        );
+    return {
+      revoked,
+      peers: going.peers.map(({ name }) => name),
+      policies: going.policies.map(({ name }) => name),
+      tokens: going.tokens.filter(({ spec }) => spec.kind === 'join').map(({ spec }) => spec.name),
+      workflows: going.workflows.map(({ name }) => name),
+      plans: going.plans.map(({ name }) => name),
+      dryRun,
+    };
+  },
+});

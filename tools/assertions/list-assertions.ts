@@ -1,0 +1,27 @@
+import { z } from 'zod';
+import { assertionChecker, assertionsOf } from '../../core/assertions/manage.ts';
+import { READ } from '../../core/base/operation.ts';
+import { defineOperation } from '../define.ts';
+import { pageOf, pageQuery } from '../page.ts';
+import { assertionView, viewOfAssertion } from './assertion-view.ts';
+
+export const listAssertions = defineOperation({
+  name: 'list_assertions',
+  title: 'List assertions',
+  description:
+    'Standing assertions of the workspace by name, and whether each holds now. No change may break one that holds.',
+  input: z.strictObject(pageQuery),
+  output: z.strictObject({ items: z.array(assertionView), next_cursor: z.string().optional() }),
+  access: 'network:read',
+  workspace: 'scoped',
+  edition: 'community',
+  effects: READ,
+  shows: 'PolicyAssertion',
+  problems: ['invalid_input'],
+  http: { method: 'get', path: '/api/v1/assertions' },
+  async run(query, { services, workspace }) {
+    const records = await assertionsOf(services, workspace);
+    const check = await assertionChecker(services, workspace);
+    return pageOf([...records.values()], query, (record) => viewOfAssertion(record, check));
+  },
+});

@@ -1,0 +1,111 @@
+import { expect, test } from 'vitest';
+import { formatInstant } from '../../core/base/time.ts';
+import { buildHistoryKit } from '../../test/history-kit.ts';
+import { ADMIN_PASSWORD, buildIdentityKit } from '../../test/identity-kit.ts';
+
+const NOON = Date.UTC(2026, 0, 5, 12);
+const DENY = { action: 'DENY', peerSelector: {} };
+
+test('a change is listed with who, why and when, and whether anyone approved it', async () => {
+  await using kit = await buildHistoryKit({ now: NOON });
+  kit.clock.time = NOON + 1_000;
+  await kit.ask('create_policy', { name: 'base', spec: DENY });
+  const { items } = await kit.ask('list_audit', { limit: 1 });
+  expect(items).toEqual([
+    {
+      seq: expect.any(Number),
+      at: formatInstant(NOON + 1_000),
+      type: 'commit',
+      actor: 'user:admin',
+      requestId: expect.stringMatching(/^r_/),
+      revision: expect.any(Number),
+      reason: 'created policy base',
+      direct: true,
+      changes: [{ type: 'created', kind: 'MeshPolicy', name: 'base', uid: expect.stringMatching(/^pol_/) }],
+    },
+  ]);
+});
+
+test('filters narrow the log and pages join up', async () => {
+  await using kit = await buildHistoryKit({ now: NOON });
+  for (let index = 0; index < 5; index += 1) {
+    kit.clock.time = NOON + index * 1_000;
+    await kit.ask('create_policy', { name: `base-${index}`, spec: DENY });
+  }
+  const names = ({ items }: { items: { changes: { name: string }[] }[] }) =>
+    items.map(({ changes }) => changes[0]?.name);
+  const all = ['base-4', 'base-3', 'base-2', 'base-1', 'base-0'];
+  const query = { kind: 'MeshPolicy', limit: 3 };
+  const first = await kit.ask('list_audit', query);
+  const second = await kit.ask('list_audit', { ...query, cursor: first.next_cursor });
+  expect([...names(first), ...names(second)]).toEqual(all);
+  expect(second).not.toHaveProperty('next_cursor');
+  expect(names(await kit.ask('list_audit', { name: 'base-2', kind: 'MeshPolicy' }))).toEqual(['base-2']);
+  const range = { from: formatInstant(NOON + 1_000), to: formatInstant(NOON + 2_000), kind: 'MeshPolicy' };
+  expect(names(await kit.ask('list_audit', range))).toEqual(['base-2', 'base-1']);
+  expect(names(await kit.ask('list_audit', { actor: 'user:nobody' }))).toEqual([]);
+});
+
+test.each([
+  ['an unknown kind', { kind: 'Pod' }],
+  ['a time that is none', { from: 'monday' }],
+  ['a cursor that is none', { cursor: 'abc' }],
+])('a query with %s is refused', async (_what, query) => {
+  await using kit = await buildHistoryKit();
+  await expect(kit.ask('list_audit', query)).rejects.toMatchObject({ code: 'invalid_input' });
+});
+
+test('a platform administrator who names no workspace reads logins, logouts, failed logins, accounts and members', async () => {
+  await using kit = await buildIdentityKit();
+  const workspace = await kit.workspace();
+  const bearer = await kit.login('admin', ADMIN_PASSWORD, '203.0.113.7');
+  await expect(kit.login('admin', 'a wrong Password 1', '203.0.113.8')).rejects.toMatchObject({
+    code: 'unauthenticated',
+  });
+  const user = { username: 'ada', password: 'another Password 1', displayName: 'Ada' };
+  await kit.call({ name: 'create_user' }, user, { bearer });
+  await kit.call({ name: 'set_member' }, { username: 'ada', role: 'operator' }, { bearer, workspace });
+  await kit.call({ name: 'remove_member' }, { username: 'ada' }, { bearer, workspace });
+  await kit.call({ name: 'log_out' }, {}, { bearer: await kit.login('admin', ADMIN_PASSWORD) });
+  const { items } = await kit.call<{ items: Record<string, unknown>[] }>(
+    { name: 'list_audit' },
+    { limit: 200 },
+    { bearer },
+  );
+  const events = items
+    .filter(({ type }) => type === 'event')
+    .map(({ event, result, actor, origin, detail }) => {
+      const { changes = [] } = (detail ?? {}) as { changes?: { type: string; name: string }[] };
+      return [event, result, actor, origin ?? changes.map(({ type, name }) => `${type} ${name}`).join()];
+    });
+  expect(events).toEqual([
+    ['logout', 'ok', 'user:admin', '127.0.0.1'],
+    ['login', 'ok', 'user:admin', '127.0.0.1'],
+    ['members', 'ok', 'user:admin', 'deleted ada'],
+    ['members', 'ok', 'user:admin', 'created ada'],
+    ['login', 'refused', 'user:admin', '203.0.113.8'],
+    ['login', 'ok', 'user:admin', '203.0.113.7'],
+  ]);
+  expect(items.map(({ reason }) => reason)).toContain('created account ada');
+  expect(JSON.stringify(items)).not.toMatch(/assword 1|argon2|eyJ/);
+
+  const ask = (query: object) =>
+    kit.call<{ items: object[]; next_cursor?: string }>({ name: 'list_audit' }, { ...query }, { bearer });
+  const first = await ask({ type: 'event', limit: 4 });
+  const second = await ask({ type: 'event', limit: 4, cursor: first.next_cursor });
+  expect([...first.items, ...second.items]).toEqual(items.filter(({ type }) => type === 'event'));
+  expect((await ask({ kind: 'Account', name: 'ada' })).items).toHaveLength(1);
+});
+
+test('the log of the installation is for platform administrators: others name a workspace', async () => {
+  await using kit = await buildIdentityKit();
+  const [one, two] = [await kit.workspace(), await kit.workspace()];
+  await kit.person('ada', 'admin', one);
+  const both = { username: 'ada', role: 'admin' };
+  await kit.call({ name: 'set_member' }, both, { bearer: await kit.admin(), workspace: two });
+  const bearer = await kit.sessionOf('ada');
+  const refused = kit.call({ name: 'list_audit' }, {}, { bearer });
+  await expect(refused).rejects.toMatchObject({ code: 'invalid_input' });
+  const named = kit.call({ name: 'list_audit' }, {}, { bearer, workspace: 'w_system' });
+  await expect(named).rejects.toMatchObject({ code: 'not_found' });
+});

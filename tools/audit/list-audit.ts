@@ -1,0 +1,108 @@
+import { z } from 'zod';
+import { READ } from '../../core/base/operation.ts';
+import type { AuditEntry } from '../../core/base/ports.ts';
+import { KINDS, type Kind } from '../../core/base/record.ts';
+import { lineOfText, TEXT_LIMITS } from '../../core/base/text.ts';
+import { formatInstant, parseInstant } from '../../core/base/time.ts';
+import { readableActor } from '../../core/identity/audit-reach.ts';
+import { defineOperation } from '../define.ts';
+import { fitting, pageQuery } from '../page.ts';
+import { instant } from '../snapshots/snapshot-fields.ts';
+
+const kinds = Object.keys(KINDS) as [Kind, ...Kind[]];
+
+const entry = z.strictObject({
+  seq: z.int(),
+  at: z.string(),
+  type: z.enum(['commit', 'event']),
+  actor: z.string(),
+  requestId: z.string().nullable(),
+  /** Of a commit. */
+  revision: z.int().optional(),
+  reason: z.string().optional(),
+  direct: z.boolean().optional().describe('Written by an operator without an approval workflow'),
+  approval: z.strictObject({ workflowId: z.string(), reviewedBy: z.string() }).optional(),
+  changes: z
+    .array(
+      z.strictObject({
+        type: z.enum(['created', 'updated', 'deleted']),
+        kind: z.enum(kinds),
+        name: z.string(),
+        uid: z.string(),
+      }),
+    )
+    .optional(),
+  /** Of a security event. */
+  event: z.string().optional(),
+  result: z.enum(['ok', 'refused']).optional(),
+  origin: z.string().optional(),
+  detail: z.record(z.string(), z.unknown()).optional(),
+});
+
+export const listAudit = defineOperation({
+  name: 'list_audit',
+  title: 'List the audit log',
+  description:
+    'Every change and every security event of the workspace, newest first: who, why, when, and which approval. A platform administrator who names no workspace reads the log of the installation: logins, accounts, workspaces and members.',
+  input: z.strictObject({
+    from: instant.optional(),
+    to: instant.optional(),
+    actor: lineOfText(TEXT_LIMITS.reference).optional().describe('Such as user:ada'),
+    kind: z.enum(kinds).optional(),
+    name: lineOfText(TEXT_LIMITS.reference).optional().describe('Name of a changed record'),
+    type: z.enum(['commit', 'event']).optional(),
+    ...pageQuery,
+    cursor: lineOfText(TEXT_LIMITS.cursor)
+      .regex(/^\d{1,15}$/, { error: 'The next_cursor of the page before.' })
+      .optional(),
+  }),
+  output: z.strictObject({ items: z.array(entry), next_cursor: z.string().optional() }),
+  access: 'audit:read',
+  workspace: 'scoped',
+  orInstallation: true,
+  edition: 'community',
+  effects: READ,
+  problems: ['invalid_input', 'beyond_delegation'],
+  http: { method: 'get', path: '/api/v1/audit' },
+  async run({ from, to, cursor, limit, ...filter }, context) {
+    const { services, workspace } = context;
+    const before = cursor === undefined ? undefined : Number(cursor);
+    const entries = await services.store.audit(workspace, {
+      ...definedOf(filter),
+      ...definedOf({
+        actor: await readableActor(context, filter.actor),
+        from: from === undefined ? undefined : parseInstant(from),
+        to: to === undefined ? undefined : parseInstant(to),
+        before,
+      }),
+      limit: limit + 1,
+    });
+    const items = fitting(entries, limit, viewOf);
+    const last = entries.length > items.length ? items.at(-1)?.seq : undefined;
+    return { items, ...(last !== undefined && { next_cursor: String(last) }) };
+  },
+});
+
+function viewOf({ seq, at, type, actor, commit, event }: AuditEntry): z.input<typeof entry> {
+  const base = { seq, at: formatInstant(at), type, actor, requestId: commit?.requestId ?? event?.requestId ?? null };
+  if (commit) {
+    const { revision, reason, direct, approval, changes } = commit;
+    return {
+      ...base,
+      revision,
+      reason,
+      ...definedOf({ direct, approval }),
+      changes: changes.map((change) => ({ ...change })),
+    };
+  }
+  if (!event) return base;
+  const { type: name, result, origin, detail } = event;
+  return { ...base, event: name, result, ...definedOf({ origin, detail: detail && { ...detail } }) };
+}
+
+type Defined<T> = { [K in keyof T]?: Exclude<T[K], undefined> };
+
+/** The fields that are set. */
+function definedOf<T extends object>(fields: T): Defined<T> {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as Defined<T>;
+}

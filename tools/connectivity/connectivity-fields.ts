@@ -1,0 +1,113 @@
+import { z } from 'zod';
+import { invalidInput } from '../../core/base/errors.ts';
+import type { CallContext } from '../../core/base/operation.ts';
+import { schemaNames } from '../../core/base/schema-names.ts';
+import { lineOfText, TEXT_LIMITS } from '../../core/base/text.ts';
+import { connectivity } from '../../core/history/connectivity.ts';
+import { asksGroups, reachGroups } from '../../core/history/reach-groups.ts';
+import { protocolSchema } from '../../core/model/policy.ts';
+import { allowedSchema } from '../../core/reachability/answers.ts';
+import type { ComputeServices } from '../../core/workflow/services.ts';
+import { pageQuery } from '../page.ts';
+
+/** A pair and what is asked of it; the same fields on every connectivity question. */
+export const pairQuery = {
+  src: lineOfText(TEXT_LIMITS.reference).min(1).describe('Peer that connects: name, id or address'),
+  dst: lineOfText(TEXT_LIMITS.reference).min(1).describe('Peer it connects to'),
+  protocol: protocolSchema.optional(),
+  port: z.int().min(1).max(65_535).optional(),
+};
+
+/** As {@link pairQuery}; an end that is left out is everyone, and a label is all that have it. */
+export const groupQuery = {
+  ...pairQuery,
+  src: pairQuery.src.optional().describe('Peer (name, id, address) or label=value; none: anyone'),
+  dst: pairQuery.dst.optional().describe('Likewise'),
+  cursor: pageQuery.cursor,
+};
+
+/** A port without a protocol means TCP, as in a policy. */
+export function withProtocol<
+  Q extends { readonly protocol?: z.output<typeof protocolSchema> | undefined; readonly port?: number | undefined },
+>(query: Q): Q {
+  return query.protocol === undefined && query.port !== undefined ? { ...query, protocol: 'TCP' as const } : query;
+}
+
+export const allowedPorts = z.union([
+  z.literal('ALL'),
+  z.array(z.strictObject({ protocol: protocolSchema, from: z.int().optional(), to: z.int().optional() })),
+]);
+
+const verdict = z.enum(['reachable', 'unreachable', 'partial']);
+const presence = z.enum(['online', 'offline', 'unknown']);
+const row = z.looseObject({}).describe('stage, direction, reason_code, policy, rule_index');
+
+export const wouldFixField = z
+  .array(z.looseObject({}))
+  .describe('What to do, in this order; all of it together was computed to open what was asked');
+
+export const connectivityAnswer = z.strictObject({
+  verdict: z.enum(['reachable', 'unreachable', 'partial', 'undetermined']).describe('By policy alone; see presence'),
+  presence: z.strictObject({ src: presence, dst: presence }),
+  usable: z.boolean().describe('Allowed, and both ends online'),
+  at: z.string(),
+  snapshot_id: z.string().nullable(),
+  revision: z.int().nullable(),
+  valid_from: z.string().nullable(),
+  valid_to: z.string().nullable(),
+  steps: z.array(row),
+  allowed: allowedPorts,
+  blocked_by: z.array(row),
+  would_fix: wouldFixField,
+  now: z
+    .strictObject({ verdict, changed_by: z.looseObject({}).nullable() })
+    .describe('The verdict today and the commit that changed it'),
+});
+
+/** Of a question that leaves an end open or names a label. */
+const groupsAnswer = z.strictObject({
+  verdict: verdict.describe('All, none or some of the pairs of peers asked about'),
+  at: z.string(),
+  snapshot_id: z.string().nullable(),
+  revision: z.int(),
+  asked_pairs: z.int().describe('Ordered pairs of peers asked about'),
+  open_pairs: z.int().describe('Those of them that may talk'),
+  group_count: z.int(),
+  groups: z
+    .array(
+      z.strictObject({ src: z.array(z.string()), dst: z.array(z.string()), pairs: z.int(), allowed: allowedSchema }),
+    )
+    .describe('Peers by labels and names that share their ports, and addresses outside that policies name'),
+  next_cursor: z.string().optional(),
+});
+
+groupsAnswer.register(schemaNames, { name: 'ConnectivityGroups' });
+
+export const pairOrGroups = z.union([connectivityAnswer, groupsAnswer]);
+
+type Answer = z.output<typeof pairOrGroups>;
+
+/** Stages that no policy decides say nothing where they pass. */
+export function briefConnectivity(answer: Answer): Readonly<Record<string, unknown>> {
+  if (!('steps' in answer)) return answer;
+  const policy = new Set(['delegation_bound', 'egress', 'ingress']);
+  const steps = answer.steps.filter(({ stage, result }) => result !== 'pass' || policy.has(String(stage)));
+  return { ...answer, steps };
+}
+
+type Query = z.output<z.ZodObject<typeof groupQuery>> & {
+  readonly at?: string | undefined;
+  readonly snapshot_id?: string | undefined;
+};
+
+/** The answer to a question about one pair, or about groups. */
+export async function answerConnectivity(query: Query, { services, workspace }: CallContext<ComputeServices>) {
+  const asked = withProtocol(query);
+  const { src, dst, cursor } = asked;
+  if (asksGroups(asked) || src === undefined || dst === undefined) return reachGroups(services, workspace, asked);
+  if (cursor !== undefined) {
+    const detail = 'Only questions about several peers have pages.';
+    throw invalidInput([{ pointer: '/cursor', detail }], `/cursor: ${detail}`);
+  }
+  return connectivity(services, workspace, { ...asked, src, dst });
+}

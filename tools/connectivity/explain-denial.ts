@@ -1,0 +1,44 @@
+import { z } from 'zod';
+import { READ } from '../../core/base/operation.ts';
+import { connectivity } from '../../core/history/connectivity.ts';
+import { describeDenial } from '../../core/history/denial.ts';
+import { defineHeavyOperation } from '../define.ts';
+import { asksPast, pastFields, stateFor } from '../past.ts';
+import { allowedPorts, pairQuery, withProtocol, wouldFixField } from './connectivity-fields.ts';
+
+export const explainDenial = defineHeavyOperation({
+  name: 'explain_denial',
+  title: 'Explain a denial',
+  description:
+    'Why a connection is or was refused: each obstacle with its policy and rule, and what opens the connection.',
+  input: z.strictObject({ ...pairQuery, ...pastFields }),
+  output: z.strictObject({
+    denied: z.boolean(),
+    explanation: z.string(),
+    allowed: allowedPorts,
+    blocked_by: z.array(z.looseObject({})),
+    would_fix: wouldFixField,
+  }),
+  access: 'network:read',
+  workspace: 'scoped',
+  edition: 'community',
+  proWhen: asksPast,
+  effects: READ,
+  cost: 'heavy',
+  problems: ['invalid_input', 'not_found', 'expired'],
+  http: { method: 'get', path: '/api/v1/connectivity/explain' },
+  async run(input, context) {
+    const { services, workspace } = context;
+    const query = withProtocol(input);
+    // A moment that nothing is known of is refused: there is no denial to explain.
+    await stateFor(context, query);
+    const answer = await connectivity(services, workspace, query);
+    return {
+      denied: answer.verdict !== 'reachable',
+      explanation: `${asksPast(query) ? `At ${answer.at}: ` : ''}${describeDenial(query, answer)}`,
+      allowed: answer.allowed as z.input<typeof allowedPorts>,
+      blocked_by: answer.blocked_by.map((blocker) => ({ ...blocker })),
+      would_fix: answer.would_fix.map((fix) => ({ ...fix })),
+    };
+  },
+});

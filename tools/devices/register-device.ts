@@ -1,0 +1,77 @@
+import { z } from 'zod';
+import { CREATE } from '../../core/base/operation.ts';
+import { lineOfText, TEXT_LIMITS } from '../../core/base/text.ts';
+import { nameSchema } from '../../core/changes/manifest.ts';
+import { registerDevice as register } from '../../core/enrolment/register.ts';
+import { publicKeySchema } from '../../core/model/public-key-schema.ts';
+import { PLATFORMS } from '../../core/model/resources.ts';
+import { defineOperation } from '../define.ts';
+
+export const registerDevice = defineOperation({
+  name: 'register_device',
+  title: 'Register a device',
+  description: 'Joins a device with a join token, or a sub-agent with a delegate token. The private key stays with it.',
+  input: z.strictObject({
+    token: lineOfText(TEXT_LIMITS.token).describe('Join or delegate token; also as bearer'),
+    name: nameSchema.optional().describe('Required but for a sub-agent, whose peer then bears its name'),
+    platform: z.enum(PLATFORMS).default('linux'),
+    publicKey: publicKeySchema.describe('X25519, base64'),
+    hostname: lineOfText(TEXT_LIMITS.hostname).optional(),
+    proof: lineOfText(TEXT_LIMITS.id)
+      .optional()
+      .describe('HMAC-SHA256(X25519(private key, controlKey), token + publicKey), base64'),
+  }),
+  output: z.strictObject({
+    id: z.string(),
+    name: z.string(),
+    phase: z.enum(['pending', 'ready']),
+    address: z.string().nullable().describe('Null while pending'),
+    workspaceId: z.string(),
+    deviceToken: z
+      .string()
+      .optional()
+      .describe(
+        'Bearer for devices/self; the last one issued counts. Absent without proof where the device has its token',
+      ),
+    agentToken: z.string().optional().describe('Of a sub-agent'),
+    expiresAt: z.string().optional().describe('The peer is deleted then'),
+    controlKey: z.string(),
+    signalingUrl: z.string(),
+    stunUrl: z.string(),
+    existing: z.literal(true).optional().describe('The same token and key had registered it before'),
+  }),
+  access: 'enrolment',
+  workspace: 'scoped',
+  edition: 'community',
+  effects: CREATE,
+  problems: ['invalid_input', 'unauthenticated', 'forbidden', 'conflict', 'policy_assertion_failed'],
+  http: {
+    method: 'post',
+    path: '/api/v1/devices/register',
+    status: 201,
+    otherStatus: {
+      status: 200,
+      description: 'Registered before with the same token and key',
+      when: (answer) => typeof answer === 'object' && answer !== null && 'existing' in answer,
+    },
+  },
+  async run(input, context) {
+    const { settings, keys } = context.services;
+    const { peer, deviceToken, agentToken, existing } = await register(context, input);
+    const { phase, address } = peer.status;
+    return {
+      id: peer.uid,
+      name: peer.name,
+      phase: phase === 'pending' ? ('pending' as const) : ('ready' as const),
+      address,
+      workspaceId: context.workspace,
+      ...(deviceToken !== undefined && { deviceToken }),
+      ...(agentToken !== undefined && { agentToken }),
+      ...(peer.spec.expiresAt !== undefined && { expiresAt: peer.spec.expiresAt }),
+      controlKey: Buffer.from(keys.controlKey).toString('base64'),
+      signalingUrl: settings.signalingUrl,
+      stunUrl: settings.stunUrl,
+      ...(existing && { existing: true as const }),
+    };
+  },
+});

@@ -1,0 +1,27 @@
+import { z } from 'zod';
+import { UPDATE } from '../../core/base/operation.ts';
+import { nameSchema } from '../../core/changes/manifest.ts';
+import { ownPeer } from '../../core/enrolment/own-device.ts';
+import { renamePeer } from '../../core/peers/peers.ts';
+import { peerNow } from '../../core/views/peer-answer.ts';
+import { peerView } from '../../core/views/peer-view.ts';
+import { defineOperation } from '../define.ts';
+
+export const renameOwnDevice = defineOperation({
+  name: 'rename_own_device',
+  title: 'Rename this device',
+  description: 'Gives the device another name. A device never sets its own labels or network.',
+  input: z.strictObject({ name: nameSchema }),
+  output: peerView,
+  access: 'device',
+  workspace: 'scoped',
+  edition: 'community',
+  effects: UPDATE,
+  problems: ['invalid_input', 'not_found', 'conflict', 'policy_assertion_failed'],
+  http: { method: 'patch', path: '/api/v1/devices/self' },
+  async run({ name }, context) {
+    const { peer } = await ownPeer(context);
+    await renamePeer(context, peer.uid, name);
+    return peerNow(context, peer.uid);
+  },
+});

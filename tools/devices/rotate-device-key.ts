@@ -1,0 +1,33 @@
+import { z } from 'zod';
+import { UPDATE } from '../../core/base/operation.ts';
+import { lineOfText, TEXT_LIMITS } from '../../core/base/text.ts';
+import { rotateKey } from '../../core/enrolment/own-device.ts';
+import { publicKeySchema } from '../../core/model/public-key-schema.ts';
+import { defineOperation } from '../define.ts';
+
+export const rotateDeviceKey = defineOperation({
+  name: 'rotate_device_key',
+  title: 'Rotate the key of this device',
+  description: 'Replaces the public key of the device and its token. Its neighbours are told the new key.',
+  input: z.strictObject({
+    publicKey: publicKeySchema.describe('X25519, base64'),
+    proof: lineOfText(TEXT_LIMITS.id)
+      .optional()
+      .describe('HMAC-SHA256(X25519(new private key, controlKey), id + publicKey), base64'),
+  }),
+  output: z.strictObject({
+    id: z.string(),
+    publicKey: z.string(),
+    deviceToken: z.string().describe('In place of the one that was sent, which has ended'),
+  }),
+  access: 'device',
+  workspace: 'scoped',
+  edition: 'community',
+  effects: { ...UPDATE, idempotentHint: false },
+  problems: ['invalid_input', 'not_found', 'conflict'],
+  http: { method: 'post', path: '/api/v1/devices/self/key' },
+  async run(claim, context) {
+    const { peer, deviceToken } = await rotateKey(context, claim);
+    return { id: peer.uid, publicKey: peer.spec.publicKey, deviceToken };
+  },
+});

@@ -1,0 +1,95 @@
+import { z } from 'zod';
+import { formatInstant } from '../../core/base/time.ts';
+import { type EffectView, viewOfEffect } from '../../core/effect/effect-view.ts';
+import { PLANNERS, VERIFICATIONS } from '../../core/intent/plan/assess.ts';
+import type { ProposedPlan } from '../../core/intent/plan/plan.ts';
+import { RISK_LEVELS } from '../../core/intent/verify/risk.ts';
+
+export const riskLevel = z.enum(RISK_LEVELS);
+
+export const shownChange = z.strictObject({
+  action: z.enum(['create', 'update', 'delete']),
+  resource: z.string(),
+  name: z.string(),
+  before: z.string().describe('YAML; empty for a creation'),
+  after: z.string().describe('YAML; empty for a deletion'),
+});
+
+const row = z.strictObject({
+  src: z.string().describe('A peer; or addresses that are no peer: a CIDR, or outside for all, with what is left out'),
+  dst: z.string(),
+  protocol: z.string(),
+  from: z.int().nullable(),
+  to: z.int().nullable(),
+});
+
+export const effectFields = z.strictObject({
+  opened: z.array(row),
+  closed: z.array(row),
+  opened_pairs: z.int().describe('Pairs of peers'),
+  closed_pairs: z.int(),
+  opened_outside: z.int().optional().describe('Pairs of a peer and a CIDR or outside'),
+  closed_outside: z.int().optional(),
+  unchanged_count: z.int().describe('Pairs that may talk before and after alike'),
+  omitted: z.int().describe('Rows left out'),
+});
+
+/** Copies, because answers are checked as mutable data. */
+export function effectFieldsOf({ opened, closed, ...counts }: EffectView): z.input<typeof effectFields> {
+  return { ...counts, opened: [...opened], closed: [...closed] };
+}
+
+/** A plan as answers show it. */
+export const planFields = z.strictObject({
+  plan_id: z.string(),
+  summary: z.string(),
+  planned_by: z.enum(PLANNERS),
+  reading: z.string().describe('What whoever read it says of it, not checked'),
+  risk_level: riskLevel,
+  risk_reasons: z.array(z.string()),
+  verified: z.boolean().describe('Whether the effect is proven to be what was asked for'),
+  verification: z
+    .enum(VERIFICATIONS)
+    .describe('unmet: needs intents:override to be applied; unproven: nothing to hold the effect against'),
+  unmet: z.array(z.string()).describe('What keeps it from being verified'),
+  effect: effectFields,
+  changes: z.array(shownChange),
+  warnings: z.array(z.string()),
+  questions: z.array(z.string()),
+  diff_markdown: z.string(),
+  base_revision: z.int(),
+  expires_at: z.string(),
+  dry_run: z.boolean(),
+});
+
+export function planFieldsOf({ id, spec, assessment }: ProposedPlan, dryRun: boolean): z.input<typeof planFields> {
+  const { verification, objections, risk, effect, shown, warnings, diffMarkdown } = assessment;
+  return {
+    plan_id: id,
+    summary: spec.summary,
+    planned_by: assessment.view.plannedBy,
+    reading: assessment.view.sentence,
+    risk_level: risk.level,
+    risk_reasons: [...risk.reasons],
+    verified: verification === 'proven',
+    verification,
+    unmet: [...objections],
+    effect: effectFieldsOf(viewOfEffect(effect)),
+    changes: [...shown],
+    warnings: [...warnings],
+    questions: [...assessment.view.closing.map((text) => `Is it meant that ${text}?`), ...(spec.questions ?? [])],
+    diff_markdown: diffMarkdown + (spec.words ?? ''),
+    base_revision: spec.baseRevision,
+    expires_at: formatInstant(spec.expiresAt),
+    dry_run: dryRun,
+  };
+}
+
+/** Said in the Markdown, which is as short as they are long. */
+const IN_MARKDOWN = new Set(['summary', 'risk_reasons', 'verified', 'unmet', 'changes', 'warnings']);
+
+export function briefPlan(plan: z.output<typeof planFields>): Record<string, unknown> {
+  const { opened: _opened, closed: _closed, ...counts } = plan.effect;
+  const fields = Object.entries(plan).filter(([name]) => !IN_MARKDOWN.has(name));
+  return Object.fromEntries(fields.map(([name, value]) => [name, name === 'effect' ? counts : value]));
+}

@@ -1,0 +1,200 @@
+import { describe, expect, it } from 'vitest';
+import { draftOf } from '../../core/base/record.ts';
+import type { PolicySpec } from '../../core/model/policy.ts';
+import { agent, buildKit, type Kit, person } from '../../test/kit.ts';
+import { policy } from '../../test/records.ts';
+import { seedPeers } from '../../test/seed-peers.ts';
+
+async function scene(kit: Kit) {
+  const workspace = await kit.workspace();
+  await seedPeers(kit.services, workspace, {
+    'web-1': { role: 'web' },
+    'db-1': { role: 'db', pci: 'true' },
+    'api-1': {},
+  });
+  const as = agent(['network:read', 'intents:plan'], workspace);
+  const plan = (raw: Record<string, unknown>) => kit.call('plan_network_change', raw, { as, workspace });
+  return { workspace, as, plan };
+}
+
+const denyAll = { action: 'create', resource: 'MeshPolicy', name: 'base', spec: { action: 'DENY', peerSelector: {} } };
+
+describe('plan_network_change', () => {
+  it('refuses what is not understood with 422, saying what can be asked', async () => {
+    await using kit = await buildKit();
+    const { plan } = await scene(kit);
+    await expect(plan({ intent: 'make it fast' })).rejects.toMatchObject({
+      code: 'intent_not_understood',
+      details: { questions: [expect.any(String)], choices: [], changes: [], expectations: [] },
+    });
+    await expect(plan({ intent: 'let the printers reach the database' })).rejects.toMatchObject({
+      code: 'intent_not_understood',
+      details: { questions: [expect.stringContaining('web-1')] },
+    });
+  });
+
+  it('takes typed changes without asking any planner', async () => {
+    const planner = { name: 'none', plan: () => Promise.reject(new Error('asked')) };
+    await using kit = await buildKit({ planner });
+    const { plan } = await scene(kit);
+    const planned = await plan({ intent: 'start from nothing', changes: [denyAll] });
+    expect(planned).toMatchObject({
+      planned_by: 'caller',
+      reading: 'create MeshPolicy base.',
+      verified: false,
+      verification: 'unproven',
+      risk_level: 'medium',
+      effect: { opened: [], closed_pairs: 6, unchanged_count: 0 },
+    });
+    expect(planned.changes[0].after).toContain('kind: MeshPolicy\nmetadata:\n  name: base\n');
+  });
+
+  it('proves typed changes by the expectations that come with them', async () => {
+    await using kit = await buildKit();
+    const { plan } = await scene(kit);
+    const closed = { src: '*', dst: '*', expect: 'deny' };
+    const open = { src: 'role=web', dst: 'role=db', protocol: 'TCP', port: 5432, expect: 'allow' };
+    const planned = (expectations: object[]) =>
+      plan({ intent: 'start from nothing', changes: [denyAll], expectations });
+    expect(await planned([closed])).toMatchObject({ verified: true, verification: 'proven', unmet: [] });
+    expect(await planned([closed, open])).toMatchObject({
+      verified: false,
+      verification: 'unmet',
+      unmet: ['web-1 cannot reach db-1 on TCP 5432'],
+    });
+  });
+
+  it('proves no typed changes that open more than the intent or the expectations say', async () => {
+    await using kit = await buildKit();
+    const { plan, workspace } = await scene(kit);
+    const base = draftOf(policy('base', denyAll.spec as PolicySpec));
+    const why = { actor: 'system:test', reason: 'seed', requestId: 'seed' };
+    await kit.services.store.commit(workspace, [{ op: 'create', record: base }], why);
+    const open = { src: 'role=web', dst: 'role=db', protocol: 'TCP', port: 5432, expect: 'allow' };
+    const unbarred = [{ action: 'delete', resource: 'MeshPolicy', name: 'base' }];
+    for (const said of [{ intent: 'let web reach db on port 5432' }, { intent: 'x', expectations: [open] }]) {
+      const { verification, unmet } = await plan({ ...said, changes: unbarred });
+      expect([verification, unmet.join()]).toEqual(['unmet', expect.stringContaining('not expected')]);
+    }
+  });
+
+  it('names each wrong field of typed changes', async () => {
+    await using kit = await buildKit();
+    const { plan } = await scene(kit);
+    const wrong = [
+      { ...denyAll, spec: { action: 'MAYBE' } },
+      { ...denyAll, name: 'silent', spec: { action: 'DENY' } },
+      { action: 'create', resource: 'MeshPeer', name: 'x', spec: {} },
+      { action: 'delete', resource: 'MeshPolicy', name: 'x', spec: {} },
+    ];
+    await expect(plan({ intent: 'x', changes: wrong })).rejects.toMatchObject({
+      code: 'invalid_input',
+      details: {
+        errors: [
+          { pointer: '/changes/0/spec/action' },
+          { pointer: '/changes/0/spec/peerSelector' },
+          { pointer: '/changes/1/spec/peerSelector', detail: expect.stringMatching(/Everyone: write \{\}/) },
+          { pointer: '/changes/2/action' },
+          { pointer: '/changes/3/spec' },
+        ],
+      },
+    });
+    await expect(
+      plan({ intent: 'x', changes: [{ action: 'delete', resource: 'MeshPolicy', name: 'gone' }] }),
+    ).rejects.toMatchObject({
+      code: 'not_found',
+    });
+  });
+
+  it('takes expectations without a protocol: a port alone is TCP, as in a policy', async () => {
+    await using kit = await buildKit();
+    const { plan } = await scene(kit);
+    const spec = { action: 'DENY', peerSelector: { peers: ['db-1'] }, ingress: [{ ports: [{ port: 22 }] }] };
+    const changes = [{ action: 'create', resource: 'MeshPolicy', name: 'no-ssh', spec }];
+    const expectations = [{ src: '*', dst: 'db-1', port: 22, expect: 'deny' }];
+    expect(await plan({ intent: 'x', changes, expectations })).toMatchObject({ verification: 'proven' });
+    const named = { ...spec, ingress: [{ ports: [{ port: 'ssh' }] }] };
+    await expect(plan({ intent: 'x', changes: [{ ...changes[0], spec: named }] })).rejects.toThrow(
+      '/changes/0/spec/ingress/0/ports/0/port: write the number of the port',
+    );
+  });
+
+  it('singles peers out without giving anybody a label', async () => {
+    await using kit = await buildKit();
+    const { plan } = await scene(kit);
+    const { changes, effect, verification } = await plan({ intent: 'let only web-1 and api-1 reach db-1' });
+    expect(verification).toBe('proven');
+    expect(changes.map(({ resource }: { resource: string }) => resource)).toEqual(['MeshPolicy']);
+    expect(changes[0].after).toMatch(/- peerSelector:\n +peers:\n +- web-1\n +- api-1\n$/);
+    expect(effect.opened_pairs).toBe(0);
+    const but = await plan({ intent: 'deny everyone except api-1 access to db-1' });
+    expect(but.verification).toBe('proven');
+    expect(but.changes[0].after).toMatch(/notPeers:\n +- api-1\n/);
+  });
+
+  it('stores nothing on a dry run and executes nothing ever', async () => {
+    await using kit = await buildKit();
+    const { plan, workspace } = await scene(kit);
+    const before = await kit.services.store.revision(workspace);
+    await plan({ intent: 'isolate api-1', dry_run: true });
+    expect(await kit.services.store.revision(workspace)).toBe(before);
+    await plan({ intent: 'isolate api-1' });
+    expect((await kit.services.states.current(workspace)).policies.size).toBe(0);
+  });
+
+  it('computes the risk from the effect: sensitive peers, outsiders, lost reach', async () => {
+    await using kit = await buildKit();
+    const { plan, workspace } = await scene(kit);
+    const admin = { as: person('admin', workspace), workspace };
+    const policy = (name: string, spec: object) => ({ action: 'create', resource: 'MeshPolicy', name, spec });
+    const db = { matchLabels: { role: 'db' } };
+    const closed = await plan({ intent: 'nobody may reach the database' });
+    expect([closed.risk_level, closed.risk_reasons]).toEqual(['medium', ['ends all traffic of 2 pairs of peers']]);
+    const anyone = policy('out', { action: 'ALLOW', peerSelector: db, ingress: [{ from: ['*'] }] });
+    expect((await plan({ intent: 'x', changes: [anyone] })).risk_level).toBe('low');
+    await kit.call('plan_network_change', { intent: 'x', changes: [denyAll] }, admin);
+    await kit.services.store.commit(
+      workspace,
+      [
+        {
+          op: 'create',
+          record: {
+            kind: 'MeshPolicy',
+            name: 'db',
+            uid: 'pol_x',
+            labels: {},
+            annotations: {},
+            spec: { action: 'ALLOW', peerSelector: db, ingress: [] },
+            status: {},
+            unique: [],
+          },
+        },
+      ],
+      { actor: 'system:test', reason: 'close', requestId: 'r' },
+    );
+    const outside = await plan({ intent: 'x', changes: [anyone] });
+    expect([outside.risk_level, outside.risk_reasons]).toEqual([
+      'critical',
+      expect.arrayContaining(['lets anyone in, from outside the network too, sensitive peers too']),
+    ]);
+    const opens = await plan({ intent: 'let web reach the database on port 5432' });
+    expect([opens.risk_level, opens.risk_reasons]).toEqual(['high', ['opens new ways to 1 sensitive peer']]);
+    expect(opens.effect.opened).toEqual([{ src: 'web-1', dst: 'db-1', protocol: 'TCP', from: 5432, to: 5432 }]);
+  });
+
+  it('says in the same Markdown each time what changes, opens and closes', async () => {
+    await using kit = await buildKit();
+    const { plan } = await scene(kit);
+    const intent = 'let web reach the database on port 5432 and nobody else';
+    const [first, second] = [await plan({ intent }), await plan({ intent })];
+    expect(first.diff_markdown).toBe(second.diff_markdown);
+    expect(first.diff_markdown).toContain('| api-1 | db-1 | everything |');
+    expect(first.diff_markdown).toContain('+  action: ALLOW');
+  });
+
+  it('is part of the Pro edition', async () => {
+    await using kit = await buildKit({ edition: 'community' });
+    const { plan } = await scene(kit);
+    await expect(plan({ intent: 'isolate api-1' })).rejects.toMatchObject({ code: 'edition_required' });
+  });
+});

@@ -1,0 +1,63 @@
+import { z } from 'zod';
+import { CREATE } from '../../core/base/operation.ts';
+import { lineOfText, TEXT_LIMITS } from '../../core/base/text.ts';
+import { changeInputSchema, MAX_CHANGES, parseChanges } from '../../core/intent/plan/change-input.ts';
+import { expectationInputSchema, expectationOf, MAX_EXPECTATIONS } from '../../core/intent/plan/expectation-input.ts';
+import { planNetworkChange as planChange } from '../../core/intent/plan/plan.ts';
+import { defineHeavyOperation } from '../define.ts';
+import { briefPlan, planFields, planFieldsOf } from './plan-fields.ts';
+import { revertTargetOf } from './revert-target-input.ts';
+
+const MAX_HISTORY = 10;
+
+export const planNetworkChange = defineHeavyOperation({
+  name: 'plan_network_change',
+  title: 'Plan a network change',
+  description:
+    'Preview a change from plain language: what it would open and close, and its risk. Executes nothing. Pass `changes` to write them yourself, with `expectations` to have them proven. Then use apply_network_change.',
+  input: z.strictObject({
+    intent: z
+      .string()
+      .trim()
+      .min(1)
+      .max(TEXT_LIMITS.intent)
+      .describe('e.g. let the web servers reach the database on port 5432 and nobody else'),
+    dry_run: z.boolean().default(false).describe('Preview only: the plan cannot be applied'),
+    changes: z.array(changeInputSchema).min(1).max(MAX_CHANGES).optional(),
+    expectations: z
+      .array(expectationInputSchema)
+      .max(MAX_EXPECTATIONS)
+      .optional()
+      .describe('With `changes`: what must hold afterwards'),
+    history: z
+      .array(z.string().max(TEXT_LIMITS.intent))
+      .max(MAX_HISTORY)
+      .optional()
+      .describe('Earlier intents that this one answers or goes on from, oldest first'),
+    revert: lineOfText(TEXT_LIMITS.id)
+      .optional()
+      .describe('Undo instead: `last`, a workflow id, or the revision or snapshot id to go back to'),
+  }),
+  output: planFields,
+  brief: briefPlan,
+  access: 'intents:plan',
+  workspace: 'scoped',
+  edition: 'pro',
+  effects: CREATE,
+  // A model may take half a minute, for which a computing thread would only wait.
+  cost: ({ changes, revert }, { planner }) =>
+    planner.asksModel && changes === undefined && revert === undefined ? 'light' : 'heavy',
+  problems: ['invalid_input', 'intent_not_understood', 'not_found', 'conflict', 'expired'],
+  http: { method: 'post', path: '/api/v1/ai/intent/plan' },
+  async run({ intent, dry_run: dryRun, changes, expectations, history, revert }, context) {
+    const plan = await planChange(context, {
+      intent,
+      dryRun,
+      history,
+      changes: changes && parseChanges(changes),
+      expectations: expectations?.map(expectationOf),
+      revert: revert === undefined ? undefined : revertTargetOf(revert),
+    });
+    return planFieldsOf(plan, dryRun);
+  },
+});

@@ -1,0 +1,27 @@
+import { z } from 'zod';
+import { READ } from '../../core/base/operation.ts';
+import { networkView, viewOfNetwork } from '../../core/views/network-view.ts';
+import { defineHeavyOperation } from '../define.ts';
+import { pageOf, pageQuery } from '../page.ts';
+import { asksPast, pastCost, pastFields, stateFor } from '../past.ts';
+
+export const listNetworks = defineHeavyOperation({
+  name: 'list_networks',
+  title: 'List networks',
+  description: 'Networks of the workspace by name, with the addresses that are in use.',
+  input: z.strictObject({ ...pageQuery, ...pastFields }),
+  output: z.strictObject({ items: z.array(networkView), next_cursor: z.string().optional() }),
+  access: 'network:read',
+  workspace: 'scoped',
+  edition: 'community',
+  proWhen: asksPast,
+  effects: READ,
+  shows: 'MeshNetwork',
+  cost: pastCost,
+  problems: ['invalid_input', 'not_found', 'expired'],
+  http: { method: 'get', path: '/api/v1/networks' },
+  async run(query, context) {
+    const { state } = await stateFor(context, query);
+    return pageOf([...state.networks.values()], query, (network) => viewOfNetwork(network, state));
+  },
+});

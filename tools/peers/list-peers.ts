@@ -1,0 +1,68 @@
+import { z } from 'zod';
+import { READ } from '../../core/base/operation.ts';
+import { lineOfText, TEXT_LIMITS } from '../../core/base/text.ts';
+import { PEER_PHASES, type PeerRecord } from '../../core/model/resources.ts';
+import { peerFilter } from '../../core/peers/peer-filter.ts';
+import { livePeers, type PeerView, peerView, viewOfPeer } from '../../core/views/peer-view.ts';
+import { defineHeavyOperation } from '../define.ts';
+import { pageOf, pageQuery } from '../page.ts';
+import { asksPast, pastCost, pastFields, stateFor } from '../past.ts';
+import { instant } from '../snapshots/snapshot-fields.ts';
+
+const HEARD_OF_NOBODY = { lastSeen: () => undefined };
+
+const FIELDS = peerView.keyof().options;
+
+const peerItem = peerView.partial().required({ id: true, name: true });
+
+type PeerItem = z.output<typeof peerItem>;
+
+/** What tells peers apart; get_peer has the rest. All that was asked for by `fields`. */
+function briefPeer(item: PeerItem): Readonly<Record<string, unknown>> {
+  if (!FIELDS.every((field) => field in item)) return item;
+  const { id, name, labels, network, status, agent, expiresAt } = item;
+  const { address, phase, online, lastSeenAt } = status ?? {};
+  return { id, name, address, phase, online, ...(!online && { lastSeenAt }), network, labels, agent, expiresAt };
+}
+
+export const listPeers = defineHeavyOperation({
+  name: 'list_peers',
+  title: 'List peers',
+  description: 'Peers of the workspace by name, those of sub-agents too: labels, address, phase and presence.',
+  input: z.strictObject({
+    ...pageQuery,
+    phase: z.enum(PEER_PHASES).optional(),
+    network: lineOfText(TEXT_LIMITS.name).optional(),
+    prefix: lineOfText(TEXT_LIMITS.name).optional().describe('How the name begins'),
+    label: lineOfText(TEXT_LIMITS.term).optional().describe('k=v,k!=v'),
+    online: z.boolean().optional(),
+    offline_since: instant.optional().describe('Not heard of since'),
+    key_before: instant.optional().describe('Key older than'),
+    fields: z.array(z.enum(FIELDS)).min(1).max(FIELDS.length).optional().describe('These alone'),
+    ...pastFields,
+  }),
+  output: z.strictObject({ items: z.array(peerItem), next_cursor: z.string().optional() }),
+  brief: ({ items, ...page }) => ({ items: items.map(briefPeer), ...page }),
+  access: 'network:read',
+  workspace: 'scoped',
+  edition: 'community',
+  proWhen: asksPast,
+  effects: READ,
+  shows: 'MeshPeer',
+  cost: pastCost,
+  problems: ['invalid_input', 'not_found', 'expired'],
+  http: { method: 'get', path: '/api/v1/peers' },
+  async run({ fields, ...query }, context) {
+    const { state, at, isPast } = await stateFor(context, query);
+    // What was heard of a peer since then says nothing of how it was.
+    const liveness = isPast ? HEARD_OF_NOBODY : context.services.liveness;
+    const viewOf = (peer: PeerRecord) => viewOfPeer(peer, state, liveness);
+    const wanted = livePeers(state, at).filter(peerFilter(state, query, viewOf));
+    return pageOf(wanted, query, (peer) => (fields ? withFields(viewOf(peer), fields) : viewOf(peer)));
+  },
+});
+
+function withFields(view: PeerView, fields: readonly (keyof PeerView)[]): PeerItem {
+  const picked = Object.fromEntries(fields.map((field) => [field, view[field]]));
+  return { ...picked, id: view.id, name: view.name };
+}

@@ -1,0 +1,27 @@
+import { z } from 'zod';
+import { DELETE } from '../../core/base/operation.ts';
+import { addressedFields } from '../../core/call/expecting.ts';
+import { revokePeer as revoke } from '../../core/peers/peers.ts';
+import { peerNow } from '../../core/views/peer-answer.ts';
+import { peerView } from '../../core/views/peer-view.ts';
+import { defineOperation } from '../define.ts';
+
+export const revokePeer = defineOperation({
+  name: 'revoke_peer',
+  title: 'Revoke a peer',
+  description: 'Shuts a peer out at once: its token is refused and no other peer hears it. Approval lets it in again.',
+  input: z.strictObject({ ...addressedFields }),
+  output: peerView,
+  access: 'peers:approve',
+  workspace: 'scoped',
+  edition: 'community',
+  effects: DELETE,
+  addresses: 'MeshPeer',
+  shows: 'MeshPeer',
+  problems: ['not_found', 'conflict'],
+  http: { method: 'post', path: '/api/v1/peers/:id/revoke' },
+  async run({ id }, context) {
+    const { uid } = await revoke(context, id);
+    return peerNow(context, uid);
+  },
+});

@@ -1,0 +1,49 @@
+import { z } from 'zod';
+import { UPDATE } from '../../core/base/operation.ts';
+import { lineOfText, TEXT_LIMITS } from '../../core/base/text.ts';
+import { addressedFields } from '../../core/call/expecting.ts';
+import { nameSchema } from '../../core/changes/manifest.ts';
+import { labelsSchema } from '../../core/model/labels.ts';
+import { renamePeer } from '../../core/peers/peers.ts';
+import { peerNow } from '../../core/views/peer-answer.ts';
+import { peerView } from '../../core/views/peer-view.ts';
+import { defineOperation } from '../define.ts';
+import { submitOne } from '../submitted.ts';
+
+export const updatePeer = defineOperation({
+  name: 'update_peer',
+  title: 'Update a peer',
+  description: 'Renames a peer, replaces its labels, or moves it to another network. Labels and network decide access.',
+  input: z.strictObject({
+    ...addressedFields,
+    name: nameSchema.optional(),
+    labels: labelsSchema.optional().describe('Replaces all labels'),
+    network: lineOfText(TEXT_LIMITS.name).min(1).optional().describe('The peer gets an address there'),
+  }),
+  output: peerView,
+  access: 'network:write',
+  workspace: 'scoped',
+  edition: 'community',
+  effects: UPDATE,
+  addresses: 'MeshPeer',
+  shows: 'MeshPeer',
+  problems: ['invalid_input', 'not_found', 'conflict'],
+  http: { method: 'patch', path: '/api/v1/peers/:id' },
+  async run({ id, name, labels, network }, context) {
+    const peer = await peerNow(context, id);
+    if (labels !== undefined || network !== undefined) {
+      const change = {
+        action: 'update',
+        resource: 'MeshPeer',
+        name: peer.id,
+        ...(labels && { labels }),
+        ...(network !== undefined && { network }),
+      } as const;
+      const submitted = await submitOne(context, change, `updated peer ${peer.name}`);
+      // What waits for approval is the labels and the network; the name is asked for by itself.
+      if (submitted.status === 'pending_approval') return submitted;
+    }
+    if (name !== undefined) await renamePeer(context, peer.id, name);
+    return peerNow(context, peer.id);
+  },
+});

@@ -1,0 +1,27 @@
+import { z } from 'zod';
+import { READ } from '../../core/base/operation.ts';
+import { policyView, viewOfPolicy } from '../../core/views/policy-view.ts';
+import { defineHeavyOperation } from '../define.ts';
+import { pageOf, pageQuery } from '../page.ts';
+import { asksPast, pastCost, pastFields, stateFor } from '../past.ts';
+
+export const listPolicies = defineHeavyOperation({
+  name: 'list_policies',
+  title: 'List policies',
+  description: 'Access policies, with how many peers each is about and what is odd about it.',
+  input: z.strictObject({ ...pageQuery, ...pastFields }),
+  output: z.strictObject({ items: z.array(policyView), next_cursor: z.string().optional() }),
+  access: 'network:read',
+  workspace: 'scoped',
+  edition: 'community',
+  proWhen: asksPast,
+  effects: READ,
+  shows: 'MeshPolicy',
+  cost: pastCost,
+  problems: ['invalid_input', 'not_found', 'expired'],
+  http: { method: 'get', path: '/api/v1/policies' },
+  async run(query, context) {
+    const { state, at } = await stateFor(context, query);
+    return pageOf([...state.policies.values()], query, (policy) => viewOfPolicy(policy, state, at));
+  },
+});

@@ -1,0 +1,127 @@
+import { expect, test } from 'vitest';
+import { join } from '../../test/devices.ts';
+import { buildKit, type Kit, person } from '../../test/kit.ts';
+
+const HEAD = 'apiVersion: mesh.internal/v1alpha1\n';
+const WEB_TO_DB = `${HEAD}kind: MeshPolicy
+metadata: { name: web-to-db, namespace: prod, labels: { team: data } }
+spec:
+  action: ALLOW
+  network: lab
+  peerSelector: { matchLabels: { role: db } }
+  ingress:
+    - from: [{ peerSelector: { matchLabels: { role: web } } }]
+      ports: [{ protocol: TCP, port: 5432 }]
+`;
+const LAB = `${HEAD}kind: MeshNetwork\nmetadata: { name: lab }\nspec: { cidr: 10.97.0.0/24 }\n`;
+
+async function openProd() {
+  const kit = await buildKit();
+  const workspace = await kit.workspace('prod');
+  const as = person('operator', workspace, 'ada');
+  const call = (name: string, input: Record<string, unknown> = {}) => kit.call(name, input, { as, workspace });
+  return { kit, workspace, call, [Symbol.asyncDispose]: () => kit[Symbol.asyncDispose]() };
+}
+
+async function revisionOf(kit: Kit, workspace: string): Promise<number> {
+  return (await kit.services.states.current(workspace)).revision;
+}
+
+test('several documents are one commit, whatever their order, and applying them again changes nothing', async () => {
+  await using prod = await openProd();
+  const before = await revisionOf(prod.kit, prod.workspace);
+  const manifest = `${WEB_TO_DB}---\n${LAB}`;
+  expect(await prod.call('apply_resources', { manifest })).toEqual({
+    items: [
+      { kind: 'MeshPolicy', name: 'web-to-db', result: 'created' },
+      { kind: 'MeshNetwork', name: 'lab', result: 'created' },
+    ],
+    revision: before + 1,
+  });
+  expect(await prod.call('apply_resources', { manifest })).toMatchObject({
+    items: [{ result: 'unchanged' }, { result: 'unchanged' }],
+    revision: before + 1,
+  });
+  const changed = manifest.replace('5432', '5433');
+  expect(await prod.call('apply_resources', { manifest: changed })).toMatchObject({
+    items: [{ result: 'updated' }, { result: 'unchanged' }],
+  });
+});
+
+test('an operator who writes without approval is recorded as direct', async () => {
+  await using prod = await openProd();
+  await prod.call('apply_resources', { manifest: LAB });
+  const [commit] = (await prod.kit.services.store.commits(prod.workspace, 0, 100)).slice(-1);
+  expect(commit).toMatchObject({ actor: 'user:ada', direct: true, reason: 'applied 1 document' });
+});
+
+test('labels and network of a peer can be applied; what its device owns cannot', async () => {
+  await using prod = await openProd();
+  await join(prod.kit, prod.workspace, 'db 1');
+  const peer = (spec: string) =>
+    `${HEAD}kind: MeshPeer\nmetadata: { name: db-1, labels: { role: db } }\nspec: ${spec}\n`;
+  await prod.call('apply_resources', { manifest: `${LAB}---\n${peer('{ network: lab }')}` });
+  expect(await prod.call('get_peer', { id: 'db-1' })).toMatchObject({
+    labels: { role: 'db' },
+    network: 'lab',
+    status: { address: '10.97.0.1' },
+  });
+  await expect(prod.call('apply_resources', { manifest: peer('{ hostname: evil }') })).rejects.toMatchObject({
+    details: { errors: [{ pointer: '/documents/0/spec/hostname' }] },
+  });
+});
+
+test('a List is taken apart, and objects do as well as text', async () => {
+  await using prod = await openProd();
+  const item = {
+    apiVersion: 'mesh.internal/v1alpha1',
+    kind: 'MeshPolicy',
+    metadata: { name: 'base' },
+    spec: { action: 'DENY', peerSelector: {} },
+  };
+  const answer = await prod.call('apply_resources', { documents: [{ kind: 'List', items: [item] }] });
+  expect(answer.items).toEqual([{ kind: 'MeshPolicy', name: 'base', result: 'created' }]);
+});
+
+test.each<[string, string, string, RegExp]>([
+  ['an unknown network', WEB_TO_DB, '/documents/0/spec/network', /no network "lab"/],
+  [
+    'a wrong port, of the second document',
+    `${LAB}---\n${WEB_TO_DB.replace('5432', '99999')}`,
+    '/documents/1/spec/ingress/0/ports/0/port',
+    /1 to 65535/,
+  ],
+  ['an unknown field', `${LAB}extra: 1\n`, '/documents/0/extra', /no such field/],
+  ['another kind', `${HEAD}kind: Pod\nmetadata: { name: a }\n`, '/documents/0/kind', /MeshPolicy/],
+  ['another version', LAB.replace('v1alpha1', 'v2'), '/documents/0/apiVersion', /mesh.internal\/v1alpha1/],
+  ['another namespace', WEB_TO_DB.replace('prod', 'dev'), '/documents/0/metadata/namespace', /is prod/],
+  ['no documents', '---\n---\n', '', /0 were sent/],
+  ['no YAML', 'a: [', '', /./],
+  ['a scalar', 'hello', '/documents/0', /./],
+  ['a wrong block', LAB.replace('10.97.0.0/24', '10.97.0.9/24'), '/documents/0/spec/cidr', /first address/],
+])('%s is refused whole, and nothing is written', async (_title, manifest, pointer, detail) => {
+  await using prod = await openProd();
+  const before = await revisionOf(prod.kit, prod.workspace);
+  await expect(prod.call('apply_resources', { manifest: `${manifest}` })).rejects.toMatchObject({
+    code: 'invalid_input',
+    details: { errors: expect.arrayContaining([{ pointer, detail: expect.stringMatching(detail) }]) },
+  });
+  expect(await revisionOf(prod.kit, prod.workspace)).toBe(before);
+});
+
+test('text and objects together, or neither, are refused', async () => {
+  await using prod = await openProd();
+  for (const input of [{}, { manifest: LAB, documents: [] }]) {
+    await expect(prod.call('apply_resources', input)).rejects.toMatchObject({ code: 'invalid_input' });
+  }
+});
+
+test('writes at the same moment all arrive, or are refused as conflicts', async () => {
+  await using prod = await openProd();
+  const names = Array.from({ length: 30 }, (_, i) => `p${i % 10}`);
+  const answers = await Promise.allSettled(
+    names.map((name) => prod.call('create_policy', { name, spec: { action: 'DENY', peerSelector: {} } })),
+  );
+  const codes = answers.flatMap((answer) => (answer.status === 'rejected' ? [answer.reason.code] : []));
+  expect([codes.length, new Set(codes)]).toEqual([20, new Set(['conflict'])]);
+});

@@ -1,0 +1,63 @@
+import { z } from 'zod';
+import { type Face, READ } from '../../core/base/operation.ts';
+import { contentPage } from '../../core/history/content.ts';
+import { pointAt, stateAt } from '../../core/history/point.ts';
+import type { NetworkState } from '../../core/state/state.ts';
+import { defineHeavyOperation } from '../define.ts';
+import { pageQuery } from '../page.ts';
+import { momentRow, momentText, viewOfMoment } from './snapshot-fields.ts';
+
+/**
+ * Characters of JSON of the resources of one page: what an agent can read at once, and what one piece of a REST answer, to
+ * which the pages are joined, may hold in memory.
+ */
+export const SNAPSHOT_PAGE: Readonly<Record<Face, number>> = { mcp: 10_000, rest: 262_144 };
+
+const resource = z.record(z.string(), z.unknown()).describe('Custom resource without managed fields');
+
+export const getSnapshot = defineHeavyOperation({
+  name: 'get_snapshot',
+  title: 'Get a snapshot',
+  description:
+    'The full state at a snapshot or any instant: peers, policies, networks and presence. Above 10 KB in pages.',
+  input: z.strictObject({
+    snapshot_id: momentText.describe('Id from list_snapshots, or an instant'),
+    cursor: pageQuery.cursor,
+  }),
+  spellings: { snapshotId: 'snapshot_id', at: 'snapshot_id' },
+  output: z.strictObject({
+    ...momentRow.shape,
+    counts: z.record(z.string(), z.int()).optional().describe('Of the whole, where this is a part'),
+    resource: z.string().optional().describe('MCP resource that holds the whole'),
+    peers: z.array(resource).optional(),
+    policies: z.array(resource).optional(),
+    networks: z.array(resource).optional(),
+    agents: z.array(resource).optional().describe('AgentIdentity resources'),
+    presence: z.record(z.string(), z.enum(['online', 'offline'])).optional(),
+    next_cursor: z.string().optional(),
+  }),
+  access: 'snapshots:read',
+  workspace: 'scoped',
+  edition: 'pro',
+  effects: READ,
+  cost: 'heavy',
+  problems: ['invalid_input', 'not_found', 'expired'],
+  http: { method: 'get', path: '/api/v1/workspaces/:workspaceId/snapshots/:snapshotId', joinsPages: true },
+  async run({ snapshot_id: id, cursor }, { services, workspace, face }) {
+    const point = await pointAt(services, workspace, id, '/snapshot_id');
+    const state = await stateAt(services, workspace, point);
+    const { content, next } = contentPage(state, cursor, SNAPSHOT_PAGE[face]);
+    const uri = `mesh://workspaces/${workspace}/snapshots/${encodeURIComponent(id)}`;
+    return {
+      ...viewOfMoment(point, state),
+      ...(face === 'mcp' && next !== undefined && { counts: countsOf(state), resource: uri }),
+      ...content,
+      ...(next !== undefined && { next_cursor: next }),
+    };
+  },
+});
+
+function countsOf({ peers, policies, networks, agents, presence }: NetworkState) {
+  const online = [...presence.values()].filter(({ spec }) => spec.online).length;
+  return { peers: peers.size, policies: policies.size, networks: networks.size, agents: agents.size, online };
+}

@@ -1,0 +1,43 @@
+import { z } from 'zod';
+import { CREATE } from '../../core/base/operation.ts';
+import { lineOfText, TEXT_LIMITS } from '../../core/base/text.ts';
+import { generateJoinToken as generate, MAX_JOIN_USES } from '../../core/identity/join-tokens.ts';
+import { labelsSchema } from '../../core/model/labels.ts';
+import { defineOperation } from '../define.ts';
+import { joinTokenSchema, joinTokenView } from './join-token-view.ts';
+
+export const generateJoinToken = defineOperation({
+  name: 'generate_join_token',
+  title: 'Make a join token',
+  description:
+    'Makes a token that devices join the workspace with. It is shown this once. Its labels and network decide access.',
+  input: z.strictObject({
+    name: lineOfText(TEXT_LIMITS.title).trim().min(1),
+    expiry: lineOfText(TEXT_LIMITS.duration).default('').describe('a duration such as 24h; "" for 7 days'),
+    usageLimit: z
+      .number()
+      .int()
+      .min(1)
+      .max(MAX_JOIN_USES)
+      .optional()
+      .describe('devices it may add; 5 when left out, or as many as the agent may'),
+    labels: labelsSchema.default({}).describe('labels of the devices that join with it'),
+    network: lineOfText(TEXT_LIMITS.name).min(1).optional().describe('network that they join; unset: default'),
+  }),
+  output: joinTokenSchema.extend({
+    token: z.string(),
+    joinLink: z.string().describe('for a QR code'),
+  }),
+  access: 'tokens:write',
+  workspace: 'scoped',
+  edition: 'community',
+  effects: CREATE,
+  confidential: { answer: true },
+  problems: ['invalid_input', 'unauthenticated', 'forbidden', 'not_found'],
+  http: { method: 'post', path: '/api/v1/token/generate' },
+  async run(input, context) {
+    const { token, record } = await generate(input, context);
+    const query = new URLSearchParams({ server: context.services.settings.apiUrl, token });
+    return { token, ...joinTokenView(record), joinLink: `mesh://join?${query}` };
+  },
+});

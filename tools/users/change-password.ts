@@ -1,0 +1,27 @@
+import { z } from 'zod';
+import { UPDATE } from '../../core/base/operation.ts';
+import { TEXT_LIMITS } from '../../core/base/text.ts';
+import { changePassword as change } from '../../core/identity/change-password.ts';
+import { defineOperation } from '../define.ts';
+
+export const changePassword = defineOperation({
+  name: 'change_password',
+  title: 'Change the password',
+  description:
+    'Changes the password of the logged-in person. Every session and API token of the account ends: log in again.',
+  input: z.strictObject({
+    oldPassword: z.string().min(1).max(TEXT_LIMITS.password),
+    newPassword: z.string().min(1).max(TEXT_LIMITS.password).describe('8 to 256 characters'),
+  }),
+  output: z.strictObject({ changed: z.literal(true) }),
+  access: 'person',
+  workspace: 'none',
+  edition: 'community',
+  effects: { ...UPDATE, idempotentHint: false },
+  problems: ['invalid_input', 'unauthenticated', 'forbidden', 'conflict', 'rate_limited'],
+  http: { method: 'put', path: '/api/v1/users/me/password' },
+  async run(input, context) {
+    await change(input, context);
+    return { changed: true as const };
+  },
+});

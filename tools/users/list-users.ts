@@ -1,0 +1,25 @@
+import { z } from 'zod';
+import { SYSTEM_WORKSPACE } from '../../core/base/ids.ts';
+import { READ } from '../../core/base/operation.ts';
+import type { AccountRecord } from '../../core/identity/accounts.ts';
+import { defineOperation } from '../define.ts';
+import { pageOf, pageQuery } from '../page.ts';
+import { userSchema, userView } from './user-view.ts';
+
+export const listUsers = defineOperation({
+  name: 'list_users',
+  title: 'List accounts',
+  description: 'Every account of the installation, by name.',
+  input: z.strictObject({ ...pageQuery }),
+  output: z.strictObject({ items: z.array(userSchema), next_cursor: z.string().optional() }),
+  access: 'users:write',
+  workspace: 'none',
+  edition: 'community',
+  effects: READ,
+  problems: ['invalid_input', 'unauthenticated', 'forbidden'],
+  http: { method: 'get', path: '/api/v1/users' },
+  async run(query, { services: { store } }) {
+    const { items } = await store.list(SYSTEM_WORKSPACE, 'Account');
+    return pageOf(items as readonly AccountRecord[], query, userView);
+  },
+});

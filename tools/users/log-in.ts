@@ -1,0 +1,31 @@
+import { z } from 'zod';
+import { CREATE } from '../../core/base/operation.ts';
+import { lineOfText, TEXT_LIMITS } from '../../core/base/text.ts';
+import { formatInstant } from '../../core/base/time.ts';
+import { logIn as createSession } from '../../core/identity/login.ts';
+import { defineOperation } from '../define.ts';
+
+export const logIn = defineOperation({
+  name: 'log_in',
+  title: 'Log in',
+  description: 'Exchanges a user name and password for a session token, good for 12 hours.',
+  input: z.strictObject({
+    username: lineOfText(TEXT_LIMITS.reference).min(1),
+    password: z.string().min(1).max(TEXT_LIMITS.password),
+  }),
+  output: z.strictObject({
+    token: z.string().describe('send it as Authorization: Bearer <token>'),
+    expiresAt: z.string(),
+    passwordChangeRequired: z.boolean().describe('the password is an initial one: PUT /api/v1/users/me/password'),
+  }),
+  access: 'public',
+  workspace: 'none',
+  edition: 'community',
+  effects: CREATE,
+  problems: ['invalid_input', 'unauthenticated', 'forbidden', 'rate_limited'],
+  http: { method: 'post', path: '/api/v1/users/login', envelope: 'data' },
+  async run(input, context) {
+    const { expiresAt, ...session } = await createSession(input, context);
+    return { ...session, expiresAt: formatInstant(expiresAt) };
+  },
+});

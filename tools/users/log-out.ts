@@ -1,0 +1,27 @@
+import { z } from 'zod';
+import { commitContext } from '../../core/base/commit-context.ts';
+import { DELETE } from '../../core/base/operation.ts';
+import { plainAddress } from '../../core/base/origin.ts';
+import { requireSession } from '../../core/base/require-session.ts';
+import { endSession } from '../../core/identity/sessions.ts';
+import { defineOperation } from '../define.ts';
+
+export const logOut = defineOperation({
+  name: 'log_out',
+  title: 'Log out',
+  description: 'Ends the session that makes this call; its token is refused from then on.',
+  input: z.strictObject({}),
+  output: z.strictObject({ ended: z.literal(true) }),
+  access: 'person',
+  workspace: 'none',
+  edition: 'community',
+  effects: DELETE,
+  problems: ['unauthenticated', 'forbidden'],
+  http: { method: 'post', path: '/api/v1/users/logout' },
+  async run(_input, context) {
+    const { tokenId, subject } = requireSession(context.caller);
+    const event = { type: 'logout', actor: subject, result: 'ok', origin: plainAddress(context.origin) } as const;
+    await endSession(context.services, tokenId, commitContext(context, 'logged out', { securityEvents: [event] }));
+    return { ended: true as const };
+  },
+});

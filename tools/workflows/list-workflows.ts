@@ -1,0 +1,25 @@
+import { z } from 'zod';
+import { READ } from '../../core/base/operation.ts';
+import { WORKFLOW_STATES } from '../../core/workflow/workflow-record.ts';
+import { listWorkflows as listOf } from '../../core/workflow/workflows.ts';
+import { defineOperation } from '../define.ts';
+import { pageQuery } from '../page.ts';
+import { workflowRow, workflowRowOf } from './workflow-view.ts';
+
+export const listWorkflows = defineOperation({
+  name: 'list_workflows',
+  title: 'List workflows',
+  description: 'Approval workflows, newest first.',
+  input: z.strictObject({ status: z.enum(WORKFLOW_STATES).optional(), ...pageQuery }),
+  output: z.strictObject({ items: z.array(workflowRow), next_cursor: z.string().optional() }),
+  access: 'network:read',
+  workspace: 'scoped',
+  edition: 'community',
+  effects: READ,
+  problems: ['invalid_input'],
+  http: { method: 'get', path: '/api/v1/workflows' },
+  async run({ status, cursor, limit }, { services, workspace }) {
+    const { items, next } = await listOf(services, workspace, { status, cursor, limit });
+    return { items: items.map(workflowRowOf), ...(next !== undefined && { next_cursor: next }) };
+  },
+});

@@ -1,0 +1,15 @@
+import { rejectWorkflow as reject } from '../../core/workflow/review.ts';
+import { defineOperation } from '../define.ts';
+import { review } from './review.ts';
+import { workflowDetailOf } from './workflow-view.ts';
+
+export const rejectWorkflow = defineOperation({
+  name: 'reject_workflow',
+  title: 'Reject a workflow',
+  description: 'Reject a pending workflow. Only a signed-in person may; never over MCP.',
+  ...review,
+  http: { method: 'post', path: '/api/v1/workflows/:id/reject' },
+  async run({ id, note }, context) {
+    return workflowDetailOf(await reject(context, id, note), context.services);
+  },
+});

@@ -1,0 +1,107 @@
+import { z } from 'zod';
+import { formatInstant } from '../../core/base/time.ts';
+import { PLANNERS } from '../../core/intent/plan/assess.ts';
+import type { Services } from '../../core/workflow/services.ts';
+import { resultRevision, WORKFLOW_STATES, type WorkflowRecord } from '../../core/workflow/workflow-record.ts';
+import { effectFields, effectFieldsOf, riskLevel, shownChange } from '../intents/plan-fields.ts';
+
+const workflowFields = {
+  id: z.string(),
+  status: z.enum(WORKFLOW_STATES),
+  summary: z.string(),
+  riskLevel,
+  requestedBy: z.string(),
+  requestedAt: z.string(),
+  reviewedBy: z.string().nullable(),
+  reviewedAt: z.string().nullable(),
+  note: z.string().nullable(),
+  selfApproved: z.boolean(),
+  auto_approve: z.boolean(),
+  planId: z.string().nullable(),
+  baseRevision: z.int(),
+  resultRevision: z.int().nullable(),
+  error: z.string().nullable(),
+  expiresAt: z.string(),
+};
+
+export const workflowRow = z.strictObject(workflowFields);
+
+export const workflowDetail = z.strictObject({
+  ...workflowFields,
+  intent: z.string(),
+  plannedBy: z.enum(PLANNERS).nullable().describe('Whose reading of the intent it is; null of a call that waits'),
+  reading: z.string().nullable().describe('What they say of it, not checked'),
+  appliedBy: z.string(),
+  approvalAskedOf: z.string().nullable(),
+  overridden: z.boolean(),
+  riskReasons: z.array(z.string()),
+  warnings: z.array(z.string()),
+  changes: z.array(shownChange),
+  call: z
+    .strictObject({ operation: z.string(), input: z.record(z.string(), z.unknown()) })
+    .nullable()
+    .describe('Of a call that waits: what is carried out, secrets left out'),
+  effect: effectFields,
+  diffMarkdown: z.string(),
+  approvalUrl: z.string(),
+});
+
+export function workflowRowOf(record: WorkflowRecord): z.input<typeof workflowRow> {
+  const { name, spec, status, createdAt } = record;
+  return {
+    id: name,
+    status: status.state,
+    summary: spec.summary,
+    riskLevel: spec.riskLevel,
+    requestedBy: spec.requestedBy,
+    requestedAt: formatInstant(createdAt),
+    reviewedBy: status.reviewedBy ?? null,
+    reviewedAt: status.reviewedAt ?? null,
+    note: status.note ?? null,
+    selfApproved: status.selfApproved ?? false,
+    auto_approve: spec.autoApprove,
+    planId: spec.planId ?? null,
+    baseRevision: spec.baseRevision,
+    resultRevision: resultRevision(record) ?? null,
+    error: status.error ?? null,
+    expiresAt: formatInstant(spec.expiresAt),
+  };
+}
+
+export function workflowDetailOf(
+  record: WorkflowRecord,
+  services: Pick<Services, 'settings'>,
+): z.input<typeof workflowDetail> {
+  const { spec, name } = record;
+  return {
+    ...workflowRowOf(record),
+    intent: spec.intent,
+    plannedBy: spec.plannedBy ?? null,
+    reading: spec.sentence ?? null,
+    appliedBy: spec.appliedBy,
+    approvalAskedOf: spec.approvalAskedOf ?? null,
+    overridden: spec.overridden,
+    riskReasons: [...spec.riskReasons],
+    warnings: [...spec.warnings],
+    changes: [...spec.shown],
+    call: spec.call ? { operation: spec.call.operation, input: { ...spec.call.asked } } : null,
+    effect: effectFieldsOf(spec.effect),
+    diffMarkdown: spec.diffMarkdown,
+    approvalUrl: approvalUrl(services, name),
+  };
+}
+
+/** The page of the dashboard where a person approves. */
+export function approvalUrl({ settings }: Pick<Services, 'settings'>, workflowId: string): string {
+  return `${settings.apiUrl}/#/workflows/${workflowId}`;
+}
+
+/** Said in the Markdown; once it is decided, what would be done is no question any more. */
+export function briefWorkflow(workflow: z.output<typeof workflowDetail>): Record<string, unknown> {
+  const { changes, effect, riskReasons, warnings, diffMarkdown, ...fields } = workflow;
+  const { opened: _opened, closed: _closed, ...counts } = effect;
+  const names = changes.map(({ action, resource, name }) => ({ action, resource, name }));
+  return fields.status === 'pending'
+    ? { ...fields, effect: counts, diffMarkdown }
+    : { ...fields, riskReasons, warnings, changes: names, effect: counts };
+}

@@ -1,0 +1,37 @@
+import { z } from 'zod';
+import { UPDATE } from '../../core/base/operation.ts';
+import { lineOfText, TEXT_LIMITS } from '../../core/base/text.ts';
+import { updateWorkspace as update } from '../../core/identity/change-workspace.ts';
+import { MAX_NODE_COUNT, settingsSchema } from '../../core/model/workspaces.ts';
+import { defineOperation } from '../define.ts';
+import { workspaceSchema, workspaceView } from './workspace-view.ts';
+
+const { selfApproval, autoApprove } = settingsSchema.shape;
+
+export const updateWorkspace = defineOperation({
+  name: 'update_workspace',
+  title: 'Change a workspace',
+  description:
+    'Changes the fields and settings that are sent. Only a logged-in person may, for settings decide who approves.',
+  input: z.strictObject({
+    displayName: lineOfText(TEXT_LIMITS.title).trim().min(1).optional(),
+    maxNodeCount: z.number().int().min(1).max(MAX_NODE_COUNT).optional().describe('platform administrators only'),
+    settings: settingsSchema
+      .partial()
+      .extend({
+        selfApproval: selfApproval.nullable().describe('null: only while there is a single approver'),
+        autoApprove: autoApprove.nullable().describe('null: never'),
+      })
+      .optional(),
+  }),
+  output: workspaceSchema,
+  access: 'members:write',
+  workspace: 'scoped',
+  edition: 'community',
+  effects: UPDATE,
+  problems: ['invalid_input', 'unauthenticated', 'forbidden', 'not_found', 'conflict'],
+  http: { method: 'patch', path: '/api/v1/workspaces/:workspaceId' },
+  async run(input, context) {
+    return workspaceView(await update(input, context));
+  },
+});

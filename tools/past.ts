@@ -1,8 +1,8 @@
 import { MeshError } from '../core/base/errors.ts';
 import type { CallContext } from '../core/base/operation.ts';
 import { pointOf, stateAt } from '../core/history/point.ts';
+import type { ComputeServices } from '../core/intent/services.ts';
 import type { NetworkState } from '../core/state/state.ts';
-import type { ComputeServices } from '../core/workflow/services.ts';
 import { instant, momentText } from './snapshots/snapshot-fields.ts';
 
 /** Fields by which a question is about the past. */

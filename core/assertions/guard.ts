@@ -1,12 +1,12 @@
 import { MeshError } from '../base/errors.ts';
 import type { Change, Op } from '../base/ports.ts';
 import type { StoredRecord } from '../base/record.ts';
+import type { NetworkServices } from '../state/services.ts';
 import { afterCommit, type NetworkState } from '../state/state.ts';
-import type { Services } from '../workflow/services.ts';
 import type { AssertionRecord, AssertionSpec } from './assertion.ts';
 import { checker, type Flaw } from './check.ts';
 
-type Needs = Pick<Services, 'store' | 'states' | 'clock'>;
+type Needs = Pick<NetworkServices, 'store' | 'states' | 'clock'>;
 
 /** A standing assertion of the workspace that a change would break: what it says, and why it would not hold. */
 export type BrokenAssertion = AssertionSpec & Flaw & { readonly name: string };

@@ -7,11 +7,11 @@ import { inTurn } from '../base/turn.ts';
 import { findRecord, lookUp } from '../model/find.ts';
 import { NAME_PATTERN, normalizeName } from '../model/resources.ts';
 import { sameValue } from '../model/value.ts';
-import type { Services } from '../workflow/services.ts';
+import type { NetworkServices } from '../state/services.ts';
 import { type AssertionMeta, type AssertionRecord, type AssertionSpec, assertionDraft } from './assertion.ts';
 import { checker, type Flaw } from './check.ts';
 
-type Needs = Pick<Services, 'store' | 'states' | 'clock'>;
+type Needs = Pick<NetworkServices, 'store' | 'states' | 'clock'>;
 type Context = CallContext<Needs>;
 
 /** Every write of the network is held to all of them. */
@@ -19,7 +19,7 @@ const MAX_ASSERTIONS = 1_000;
 
 /** The assertions of a workspace by name, now or as of a point of its history. */
 export async function assertionsOf(
-  { store }: Pick<Services, 'store'>,
+  { store }: Pick<NetworkServices, 'store'>,
   workspace: string,
   asOf?: AsOf,
 ): Promise<ReadonlyMap<string, AssertionRecord>> {
@@ -29,7 +29,7 @@ export async function assertionsOf(
 
 /** By id or name. @throws MeshError `not_found` */
 export async function findAssertion(
-  services: Pick<Services, 'store'>,
+  services: Pick<NetworkServices, 'store'>,
   workspace: string,
   id: string,
 ): Promise<AssertionRecord> {

@@ -3,10 +3,10 @@ import { ROLE_SCOPES } from '../base/scope.ts';
 import type { AccountRecord } from '../identity/accounts.ts';
 import { roleOf } from '../identity/members.ts';
 import type { WorkspaceRecord } from '../model/workspaces.ts';
-import type { Services } from '../workflow/services.ts';
+import type { NetworkServices } from '../state/services.ts';
 import type { Write } from './writes.ts';
 
-type Reads = Pick<Services, 'store'>;
+type Reads = Pick<NetworkServices, 'store'>;
 
 /**
  * The workspaces with `requireApproval` whose approvers a batch has to be shown to: the one it is written in, or, for

@@ -6,7 +6,7 @@ import type { RecordDraft } from '../base/record.ts';
 import { sharesTurns } from '../base/turn.ts';
 import { outsidePairs } from '../effect/effect.ts';
 import { WRITTEN_BY } from '../model/written-by.ts';
-import type { Services } from '../workflow/services.ts';
+import type { NetworkServices } from '../state/services.ts';
 import { concernedWorkspaces } from './concerned-workspaces.ts';
 import { decisionsIn } from './decisions.ts';
 import { type Beyond, beyondAuthority, beyondDelegation, comparison } from './judge.ts';
@@ -27,7 +27,7 @@ export interface Approved {
   takeOps(partition: string): readonly Op[];
 }
 
-type Reads = Pick<Services, 'store' | 'states' | 'clock'>;
+type Reads = Pick<NetworkServices, 'store' | 'states' | 'clock'>;
 
 /**
  * The store as one caller may write to it. Every operation gets this one, so no write of a caller passes unseen: an

@@ -7,8 +7,8 @@ import type { PlanRecord } from '../intent/plan/plan-record.ts';
 import { lookUpById } from '../model/find.ts';
 import type { TokenRecord } from '../model/token-record.ts';
 import { WRITTEN_BY } from '../model/written-by.ts';
+import type { NetworkServices } from '../state/services.ts';
 import type { NetworkState } from '../state/state.ts';
-import type { Services } from '../workflow/services.ts';
 import type { WorkflowRecord } from '../workflow/workflow-record.ts';
 import type { Write } from './writes.ts';
 
@@ -35,7 +35,7 @@ const DAY_MS = 86_400_000;
 
 /** @throws MeshError `conflict` naming the share that is used up */
 export async function requireShare(
-  { store, clock }: Pick<Services, 'store' | 'clock'>,
+  { store, clock }: Pick<NetworkServices, 'store' | 'clock'>,
   state: NetworkState,
   caller: Caller,
   writes: readonly Write[],

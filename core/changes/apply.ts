@@ -2,7 +2,7 @@ import { invalidInput } from '../base/errors.ts';
 import type { CallContext } from '../base/operation.ts';
 import { type AgentManifest, parseAgentManifest } from '../identity/agent-manifest.ts';
 import { workspaceById } from '../model/workspaces.ts';
-import type { Services } from '../workflow/services.ts';
+import type { NetworkServices } from '../state/services.ts';
 import type { NetworkChange } from './changes.ts';
 import { changesOf, requireDocumentCount } from './manifest.ts';
 import { readYaml } from './resource-input.ts';
@@ -22,7 +22,7 @@ export interface AppliedDocuments {
  * @throws MeshError `invalid_input` that names the document and the field.
  */
 export async function appliedDocuments(
-  { services, workspace }: CallContext<Pick<Services, 'store' | 'states' | 'yaml'>>,
+  { services, workspace }: CallContext<Pick<NetworkServices, 'store' | 'states' | 'yaml'>>,
   {
     manifest,
     documents,

@@ -6,11 +6,11 @@ import { formatInstant } from '../base/time.ts';
 import type { PolicySpec } from '../model/policy.ts';
 import type { NetworkSpec } from '../model/resources.ts';
 import { workspaceById } from '../model/workspaces.ts';
-import type { Services } from '../workflow/services.ts';
+import type { NetworkServices } from '../state/services.ts';
 import type { NetworkChange } from './changes.ts';
 import { changesOf } from './manifest.ts';
 
-type Context = CallContext<Pick<Services, 'store' | 'clock' | 'states' | 'yaml'>>;
+type Context = CallContext<Pick<NetworkServices, 'store' | 'clock' | 'states' | 'yaml'>>;
 
 /** A resource as a request gives it: as fields, as a custom resource object, or as YAML text. */
 export interface ResourceInput<Spec> {
@@ -58,7 +58,7 @@ export async function resourceChange(
 }
 
 /** The documents of a YAML text. @throws MeshError `invalid_input` with the line */
-export function readYaml({ yaml }: Pick<Services, 'yaml'>, text: string): unknown[] {
+export function readYaml({ yaml }: Pick<NetworkServices, 'yaml'>, text: string): unknown[] {
   try {
     return yaml.parse(text);
   } catch (error) {

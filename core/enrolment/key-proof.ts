@@ -1,6 +1,6 @@
 import { invalidInput, MeshError } from '../base/errors.ts';
 import { isProofOf } from '../model/public-key.ts';
-import type { Services } from '../workflow/services.ts';
+import type { NetworkServices } from '../state/services.ts';
 
 /** A public key that a device wants to go by. */
 export interface KeyClaim {
@@ -15,7 +15,7 @@ export interface KeyClaim {
  * @throws MeshError `invalid_input` for a proof that is wrong, or none where the installation asks for one.
  */
 export function checkProof(
-  { keys, settings }: Pick<Services, 'keys' | 'settings'>,
+  { keys, settings }: Pick<NetworkServices, 'keys' | 'settings'>,
   { publicKey, proof }: KeyClaim,
   subject: string,
 ): boolean {
@@ -38,7 +38,7 @@ export function checkProof(
  * @throws MeshError `conflict`
  */
 export async function requireUnheld(
-  { store, keys }: Pick<Services, 'store' | 'keys'>,
+  { store, keys }: Pick<NetworkServices, 'store' | 'keys'>,
   publicKey: string,
 ): Promise<void> {
   const isOurs = Buffer.from(keys.controlKey).toString('base64') === publicKey;

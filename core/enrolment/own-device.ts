@@ -9,14 +9,14 @@ import { lookUpById } from '../model/find.ts';
 import type { FullGraph } from '../model/graph.ts';
 import type { PeerRecord } from '../model/resources.ts';
 import { heardOf } from '../peers/presence.ts';
+import type { NetworkServices } from '../state/services.ts';
 import type { NetworkState } from '../state/state.ts';
 import { hasEnded } from '../views/peer-view.ts';
-import type { Services } from '../workflow/services.ts';
 import { renewToken } from './device-token.ts';
 import { checkProof, type KeyClaim, requireUnheld } from './key-proof.ts';
 
 type Context = CallContext<
-  Pick<Services, 'store' | 'clock' | 'states' | 'liveness' | 'settings' | 'nodeAccess' | 'keys'>
+  Pick<NetworkServices, 'store' | 'clock' | 'states' | 'liveness' | 'settings' | 'nodeAccess' | 'keys'>
 >;
 
 /** The peer of the device that calls. @throws MeshError `not_found` once it is gone */
@@ -24,7 +24,7 @@ export async function ownPeer({
   services,
   workspace,
   caller,
-}: CallContext<Pick<Services, 'states' | 'clock'>>): Promise<{ peer: PeerRecord; state: NetworkState }> {
+}: CallContext<Pick<NetworkServices, 'states' | 'clock'>>): Promise<{ peer: PeerRecord; state: NetworkState }> {
   const state = await services.states.current(workspace);
   const peer = lookUpById(state.peers, caller?.id ?? '');
   if (!peer || hasEnded(peer, services.clock.now())) {

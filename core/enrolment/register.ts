@@ -13,8 +13,8 @@ import { NAME_PATTERN, normalizeName, type PeerRecord, type Platform } from '../
 import { expiredToken, spendOp, type TokenRecord, unknownToken } from '../model/token-record.ts';
 import { workspaceById } from '../model/workspaces.ts';
 import { agentOf } from '../state/network-model.ts';
+import type { NetworkServices } from '../state/services.ts';
 import type { NetworkState } from '../state/state.ts';
-import type { Services } from '../workflow/services.ts';
 import { issueToken, renewToken } from './device-token.ts';
 import { enrolDelegate } from './enrol-delegate.ts';
 import { type Enrolment, joinEnrolment } from './enrolment.ts';
@@ -40,7 +40,7 @@ export interface Registered {
 }
 
 export type DeviceContext = CallContext<
-  Pick<Services, 'store' | 'clock' | 'states' | 'keys' | 'settings' | 'liveness'>
+  Pick<NetworkServices, 'store' | 'clock' | 'states' | 'keys' | 'settings' | 'liveness'>
 >;
 
 /**

@@ -1,6 +1,6 @@
 import type { Commit } from '../base/ports.ts';
 import { formatInstant } from '../base/time.ts';
-import type { Services } from '../workflow/services.ts';
+import type { NetworkServices } from '../state/services.ts';
 
 /** A commit that changed the network: what it changed, who wrote it, who approved it. */
 export type NetworkCommit = {
@@ -19,7 +19,7 @@ const PAGE = 500;
 
 /** The commits of a span of revisions that changed the network, oldest first, at most `limit`. */
 export async function networkCommits(
-  { store }: Pick<Services, 'store'>,
+  { store }: Pick<NetworkServices, 'store'>,
   workspace: string,
   { after, upTo, limit }: { readonly after: number; readonly upTo: number; readonly limit: number },
 ): Promise<Commit[]> {

@@ -1,10 +1,10 @@
 import { StoreError } from '../base/ports.ts';
 import type { Verdict } from '../reachability/explain.ts';
+import type { NetworkServices } from '../state/services.ts';
 import type { NetworkState } from '../state/state.ts';
-import type { Services } from '../workflow/services.ts';
 import { type NetworkCommit, viewOfCommit } from './blame.ts';
 
-type Needs = Pick<Services, 'store' | 'states'>;
+type Needs = Pick<NetworkServices, 'store' | 'states'>;
 
 /**
  * A commit after a revision across which a verdict became what it is now. Found by halving, so that a long history costs

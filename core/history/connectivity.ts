@@ -5,15 +5,15 @@ import type { Protocol } from '../model/policy.ts';
 import type { PeerRecord } from '../model/resources.ts';
 import { type ConnectivityQuery, type Explanation, explain, type Verdict } from '../reachability/explain.ts';
 import { lookUpPeerOrHost, peerNotFound } from '../state/find-peer.ts';
+import type { NetworkServices } from '../state/services.ts';
 import type { NetworkState } from '../state/state.ts';
-import type { Services } from '../workflow/services.ts';
 import type { NetworkCommit } from './blame.ts';
 import { changedBy } from './changed-by.ts';
 import { type Point, pointOf, stateAt } from './point.ts';
 import { spanOf } from './span.ts';
 import { type FixStep, wouldFix } from './would-fix.ts';
 
-type Needs = Pick<Services, 'store' | 'states' | 'clock'>;
+type Needs = Pick<NetworkServices, 'store' | 'states' | 'clock'>;
 
 export interface ConnectivityQuestion {
   /** Name in any case, id, overlay address or unique host name of a peer. */

@@ -7,8 +7,8 @@ import { sameValue } from '../model/value.ts';
 import { type AttributedRow, attributeWithOutside, changesBetween } from '../reachability/attribute.ts';
 import { createEngine } from '../reachability/engine.ts';
 import { modelOf } from '../state/network-model.ts';
+import type { NetworkServices } from '../state/services.ts';
 import type { NetworkState } from '../state/state.ts';
-import type { Services } from '../workflow/services.ts';
 import { type NetworkCommit, networkCommits, viewOfCommit } from './blame.ts';
 import { SNAPSHOT_LISTS, semanticOf } from './semantic.ts';
 
@@ -45,7 +45,7 @@ const MAX_COMMITS = 200;
 
 /** What differs from one moment of a network to another, in resources and in who may reach whom, and why. */
 export async function diffStates(
-  services: Pick<Services, 'store'>,
+  services: Pick<NetworkServices, 'store'>,
   from: Moment,
   { state: later, at }: Moment,
 ): Promise<StateDiff> {
@@ -94,7 +94,7 @@ function sharing(state: NetworkState, other: NetworkState): NetworkState {
 type Compared = NetworkState & { readonly assertions: ReadonlyMap<string, AssertionRecord> };
 
 /** Assertions decide nothing of who reaches whom, so they are no part of a state; they change beside it. */
-function assertionsAt(services: Pick<Services, 'store'>, { workspace, revision }: NetworkState) {
+function assertionsAt(services: Pick<NetworkServices, 'store'>, { workspace, revision }: NetworkState) {
   return assertionsOf(services, workspace, { revision });
 }
 

@@ -3,8 +3,8 @@ import { SYSTEM_WORKSPACE } from '../base/ids.ts';
 import { type AsOf, StoreError } from '../base/ports.ts';
 import { instantText } from '../base/text.ts';
 import { formatInstant, parseInstant } from '../base/time.ts';
+import type { NetworkServices } from '../state/services.ts';
 import type { NetworkState } from '../state/state.ts';
-import type { Services } from '../workflow/services.ts';
 import type { SnapshotRecord } from './snapshot-record.ts';
 import { getSnapshot } from './snapshots.ts';
 
@@ -22,7 +22,7 @@ export interface Point {
  * @throws MeshError `invalid_input` for an instant ahead of the clock, `not_found` for an unknown snapshot.
  */
 export async function pointOf(
-  services: Pick<Services, 'store' | 'clock'>,
+  services: Pick<NetworkServices, 'store' | 'clock'>,
   workspace: string,
   { at, snapshot_id: id }: { readonly at?: string | undefined; readonly snapshot_id?: string | undefined },
 ): Promise<Point | undefined> {
@@ -40,7 +40,7 @@ const instantSchema = instantText('');
 
 /** The point that a snapshot's id or an instant names. @param pointer the field that it came in @throws MeshError */
 export async function pointAt(
-  services: Pick<Services, 'store' | 'clock'>,
+  services: Pick<NetworkServices, 'store' | 'clock'>,
   workspace: string,
   text: string,
   pointer: string,
@@ -62,7 +62,7 @@ export async function pointAt(
  * @throws MeshError `not_found` before history begins, `expired` where it is no longer kept
  */
 export async function stateAt(
-  { store, states }: Pick<Services, 'store' | 'states'>,
+  { store, states }: Pick<NetworkServices, 'store' | 'states'>,
   workspace: string,
   { asOf, instant }: Point,
 ): Promise<NetworkState> {

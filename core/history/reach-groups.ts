@@ -9,9 +9,9 @@ import type { Allowed } from '../reachability/port-sets.ts';
 import type { Reachability } from '../reachability/reachability.ts';
 import { isGroupTerm, lookUpPeerOrHost, peerNotFound } from '../state/find-peer.ts';
 import { groupsOf, termsOf } from '../state/peer-groups.ts';
+import type { NetworkServices } from '../state/services.ts';
 import type { NetworkState } from '../state/state.ts';
 import { namesOf } from '../state/terms.ts';
-import type { Services } from '../workflow/services.ts';
 import type { ConnectivityQuestion } from './connectivity.ts';
 import { pointOf, stateAt } from './point.ts';
 
@@ -63,7 +63,7 @@ export function asksGroups<Q extends { readonly src?: string | undefined; readon
  * @throws MeshError `not_found` for a peer or label that nothing has, and where nothing is known of the instant
  */
 export async function reachGroups(
-  services: Pick<Services, 'store' | 'states' | 'clock'>,
+  services: Pick<NetworkServices, 'store' | 'states' | 'clock'>,
   workspace: string,
   question: GroupQuestion,
 ): Promise<ReachGroups> {

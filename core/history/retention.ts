@@ -1,7 +1,7 @@
 import type { Edition } from '../base/edition.ts';
 import { newId } from '../base/ids.ts';
 import type { CommitContext } from '../base/ports.ts';
-import type { Services } from '../workflow/services.ts';
+import type { NetworkServices } from '../state/services.ts';
 import type { SnapshotRecord } from './snapshot-record.ts';
 import { snapshotNameAt } from './snapshot-record.ts';
 
@@ -14,7 +14,7 @@ const BATCH = 200;
 
 /** Deletes snapshots past their time and drops the versions that only they could show. */
 export async function enforceRetention(
-  services: Pick<Services, 'store' | 'clock' | 'edition'>,
+  services: Pick<NetworkServices, 'store' | 'clock' | 'edition'>,
   workspace: string,
 ): Promise<{ readonly snapshots: number; readonly versions: number }> {
   const { store, clock, edition } = services;
@@ -26,7 +26,11 @@ export async function enforceRetention(
   return { snapshots, versions: await store.compact(workspace, inForce.revision, named) };
 }
 
-async function deleteSnapshots({ store }: Pick<Services, 'store'>, workspace: string, cutoff: number): Promise<number> {
+async function deleteSnapshots(
+  { store }: Pick<NetworkServices, 'store'>,
+  workspace: string,
+  cutoff: number,
+): Promise<number> {
   const context: CommitContext = {
     actor: 'system:retention',
     reason: 'snapshots past their time',
@@ -46,7 +50,7 @@ async function deleteSnapshots({ store }: Pick<Services, 'store'>, workspace: st
 
 /** Kept snapshots that show a revision from before the cut, as one taken within its last revision does. */
 async function oldestNamed(
-  { store }: Pick<Services, 'store'>,
+  { store }: Pick<NetworkServices, 'store'>,
   workspace: string,
   cutoff: number,
   upTo: number,

@@ -1,6 +1,6 @@
 import { newId, SYSTEM_WORKSPACE } from '../base/ids.ts';
 import type { WorkspaceRecord } from '../model/workspaces.ts';
-import type { Services } from '../workflow/services.ts';
+import type { NetworkServices } from '../state/services.ts';
 import { lastDaily, nextDaily } from './daily.ts';
 import { listSnapshots, takeSnapshot } from './snapshots.ts';
 
@@ -13,7 +13,7 @@ const HOUR = 2;
  * @returns when the next one is due, ms; undefined for a deleted workspace.
  */
 export async function takeScheduled(
-  services: Pick<Services, 'store' | 'states' | 'clock'>,
+  services: Pick<NetworkServices, 'store' | 'states' | 'clock'>,
   workspace: string,
 ): Promise<number | undefined> {
   const now = services.clock.now();

@@ -1,9 +1,9 @@
 import { MeshError } from '../base/errors.ts';
 import type { CommitContext } from '../base/ports.ts';
-import type { Services } from '../workflow/services.ts';
+import type { NetworkServices } from '../state/services.ts';
 import { digestOf, type SnapshotRecord, snapshotDraft, snapshotNameAt, type TriggerType } from './snapshot-record.ts';
 
-type Needs = Pick<Services, 'store' | 'states' | 'clock'>;
+type Needs = Pick<NetworkServices, 'store' | 'states' | 'clock'>;
 
 /** What to capture: the present state, or that of an earlier revision at the instant it came into force, ms. */
 export type Capture = { readonly trigger: TriggerType; readonly triggeredBy: string } & (
@@ -38,7 +38,7 @@ export async function takeSnapshot(
 }
 
 export async function latestSnapshot(
-  { store }: Pick<Services, 'store'>,
+  { store }: Pick<NetworkServices, 'store'>,
   workspace: string,
 ): Promise<SnapshotRecord | undefined> {
   const { items } = await store.list(workspace, 'Snapshot', { limit: 1 });
@@ -61,7 +61,7 @@ const MAX_SCANNED = 5_000;
 
 /** Snapshots of a time range, newest first. */
 export async function listSnapshots(
-  { store }: Pick<Services, 'store'>,
+  { store }: Pick<NetworkServices, 'store'>,
   workspace: string,
   { from = 0, to, trigger, cursor, limit }: SnapshotQuery,
 ): Promise<{ readonly items: readonly SnapshotRecord[]; readonly next?: string }> {
@@ -86,7 +86,7 @@ export async function listSnapshots(
 
 /** A snapshot by its id. @throws MeshError `not_found` */
 export async function getSnapshot(
-  { store }: Pick<Services, 'store'>,
+  { store }: Pick<NetworkServices, 'store'>,
   workspace: string,
   id: string,
 ): Promise<SnapshotRecord> {

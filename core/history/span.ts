@@ -1,9 +1,9 @@
 import { type Commit, StoreError } from '../base/ports.ts';
 import type { StoredRecord } from '../base/record.ts';
 import { parseInstant } from '../base/time.ts';
+import type { NetworkServices } from '../state/services.ts';
 import type { NetworkState } from '../state/state.ts';
 import { isStateKind } from '../state/state.ts';
-import type { Services } from '../workflow/services.ts';
 
 /** How long a network stayed as it was, ms: up to but without `to`; undefined = still, or not known. */
 export interface Span {
@@ -18,7 +18,7 @@ const PAGE = 200;
  * snapshots and workflows, do not end it; the expiry of one of its records does, once it has come.
  */
 export async function spanOf(
-  services: Pick<Services, 'store' | 'clock'>,
+  services: Pick<NetworkServices, 'store' | 'clock'>,
   state: NetworkState,
   instant: number,
 ): Promise<Span> {
@@ -34,7 +34,7 @@ export async function spanOf(
 }
 
 /** Every record says which revision wrote it; only a deletion can be newer than all of them. */
-async function lastChange({ store }: Pick<Services, 'store'>, state: NetworkState): Promise<number | undefined> {
+async function lastChange({ store }: Pick<NetworkServices, 'store'>, state: NetworkState): Promise<number | undefined> {
   let newest = 1;
   for (const { revision } of recordsOf(state)) if (revision > newest) newest = revision;
   let found: number | undefined;
@@ -48,7 +48,7 @@ async function lastChange({ store }: Pick<Services, 'store'>, state: NetworkStat
   return found;
 }
 
-async function nextChange({ store }: Pick<Services, 'store'>, state: NetworkState): Promise<number | undefined> {
+async function nextChange({ store }: Pick<NetworkServices, 'store'>, state: NetworkState): Promise<number | undefined> {
   for (let after = state.revision; ; ) {
     const page = await commitsAfter(store, state.workspace, after);
     const next = page.find(changes);
@@ -60,7 +60,11 @@ async function nextChange({ store }: Pick<Services, 'store'>, state: NetworkStat
 }
 
 /** None where they are no longer kept. */
-async function commitsAfter(store: Services['store'], workspace: string, after: number): Promise<readonly Commit[]> {
+async function commitsAfter(
+  store: NetworkServices['store'],
+  workspace: string,
+  after: number,
+): Promise<readonly Commit[]> {
   try {
     return await store.commits(workspace, after, PAGE);
   } catch (error) {

@@ -1,6 +1,6 @@
 import { newId, SYSTEM_WORKSPACE } from '../base/ids.ts';
 import type { RecordDraft, StoredRecord } from '../base/record.ts';
-import type { Services } from '../workflow/services.ts';
+import type { NetworkServices } from '../state/services.ts';
 
 export const ACCOUNT_ROLES = ['user', 'platform_admin'] as const;
 export type AccountRole = (typeof ACCOUNT_ROLES)[number];
@@ -30,13 +30,13 @@ export function normalizeUsername(username: string): string {
   return username.trim().toLowerCase();
 }
 
-export async function findAccount({ store }: Pick<Services, 'store'>, username: string) {
+export async function findAccount({ store }: Pick<NetworkServices, 'store'>, username: string) {
   const name = normalizeUsername(username);
   if (!USERNAME_PATTERN.test(name)) return undefined;
   return (await store.get(SYSTEM_WORKSPACE, { kind: 'Account', name })) as AccountRecord | undefined;
 }
 
-export async function accountById({ store }: Pick<Services, 'store'>, uid: string) {
+export async function accountById({ store }: Pick<NetworkServices, 'store'>, uid: string) {
   return (await store.getById(SYSTEM_WORKSPACE, 'Account', uid)) as AccountRecord | undefined;
 }
 

@@ -6,7 +6,7 @@ import type { CallContext } from '../base/operation.ts';
 import { type CommitContext, type Op, StoreError } from '../base/ports.ts';
 import { DEFAULT_NETWORK, type NetworkSpec } from '../model/resources.ts';
 import { DEFAULT_SETTINGS, type WorkspaceRecord, type WorkspaceSpec } from '../model/workspaces.ts';
-import type { Services } from '../workflow/services.ts';
+import type { NetworkServices } from '../state/services.ts';
 import { memberDraft } from './members.ts';
 
 export type NewWorkspace = Omit<WorkspaceSpec, 'settings'>;
@@ -19,7 +19,7 @@ export type NewWorkspace = Omit<WorkspaceSpec, 'settings'>;
  */
 export async function addWorkspace(
   workspace: NewWorkspace,
-  context: CallContext<Pick<Services, 'store'>>,
+  context: CallContext<Pick<NetworkServices, 'store'>>,
 ): Promise<WorkspaceRecord> {
   const { store } = context.services;
   await requireFree(store, workspace);
@@ -70,7 +70,7 @@ function contentsOf({ maxNodeCount }: NewWorkspace, creator: Caller | null): rea
 }
 
 /** Workspaces of older versions hold their names in no common name space, so all are looked through. */
-async function requireFree(store: Pick<Services['store'], 'list'>, workspace: NewWorkspace): Promise<void> {
+async function requireFree(store: Pick<NetworkServices['store'], 'list'>, workspace: NewWorkspace): Promise<void> {
   const { items } = await store.list(SYSTEM_WORKSPACE, 'Workspace');
   const used = new Set(
     (items as readonly WorkspaceRecord[]).flatMap(({ uid, spec }) => [uid, spec.slug, spec.namespace]),
@@ -86,7 +86,7 @@ function taken({ slug, namespace }: NewWorkspace): MeshError {
 }
 
 async function empty(
-  store: Pick<Services['store'], 'commit'>,
+  store: Pick<NetworkServices['store'], 'commit'>,
   id: string,
   contents: readonly Extract<Op, { op: 'create' }>[],
   commit: CommitContext,

@@ -1,7 +1,7 @@
 import { NEVER_DELEGATED, ROLE_SCOPES, type Scope } from '../base/scope.ts';
 import { parseInstant } from '../base/time.ts';
 import type { AgentRecord } from '../model/resources.ts';
-import type { Services } from '../workflow/services.ts';
+import type { NetworkServices } from '../state/services.ts';
 import { accountById } from './accounts.ts';
 import { agentLine } from './agent-line.ts';
 import { commonScopes, expandScopes } from './grants.ts';
@@ -23,7 +23,7 @@ export interface AgentStanding {
  * person who made its root holds now. Undefined where one of the line, or that person, is not there any more.
  */
 export async function agentStanding(
-  services: Pick<Services, 'store'>,
+  services: Pick<NetworkServices, 'store'>,
   workspace: string,
   uid: string,
 ): Promise<AgentStanding | undefined> {
@@ -45,7 +45,7 @@ export async function agentStanding(
 
 /** What an agent may have of a person; undefined for an account that is not known, `none` for one that may nothing here. */
 async function scopesOfPerson(
-  services: Pick<Services, 'store'>,
+  services: Pick<NetworkServices, 'store'>,
   workspace: string,
   id: string,
 ): Promise<ReadonlySet<Scope> | 'none' | undefined> {

@@ -18,7 +18,7 @@ import {
 } from '../model/resources.ts';
 import { newToken } from '../model/token.ts';
 import { tokenDraft } from '../model/token-record.ts';
-import type { Services } from '../workflow/services.ts';
+import type { NetworkServices } from '../state/services.ts';
 import { ancestors, type DelegateRequest, family, isLive, isOpen, narrowed, parseTtl } from './delegation.ts';
 import { requireGrantable } from './grants.ts';
 
@@ -50,8 +50,8 @@ export interface NewAgent {
 }
 
 type AgentDraft = RecordDraft<AgentSpec, AgentStatus>;
-type Context = CallContext<Pick<Services, 'store' | 'clock' | 'states' | 'keys'>>;
-type Reading = CallContext<Pick<Services, 'states'>>;
+type Context = CallContext<Pick<NetworkServices, 'store' | 'clock' | 'states' | 'keys'>>;
+type Reading = CallContext<Pick<NetworkServices, 'states'>>;
 
 /**
  * Makes a root agent; its token is the contract's parent agent token and an MCP bearer.
@@ -215,7 +215,7 @@ function createdAgent(records: readonly { readonly uid: string }[], uid: string)
   return records.find((record) => record.uid === uid) as AgentRecord;
 }
 
-async function namespaceOf(services: Pick<Services, 'store'>, workspace: string): Promise<string> {
+async function namespaceOf(services: Pick<NetworkServices, 'store'>, workspace: string): Promise<string> {
   const record = await services.store.getById('w_system', 'Workspace', workspace);
   return (record?.spec as { namespace?: string } | undefined)?.namespace ?? workspace;
 }

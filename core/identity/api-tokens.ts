@@ -5,7 +5,7 @@ import { requireSession } from '../base/require-session.ts';
 import { PERSON_ONLY_SCOPES, type Scope } from '../base/scope.ts';
 import { newToken } from '../model/token.ts';
 import { type TokenRecord, tokenDraft } from '../model/token-record.ts';
-import type { Services } from '../workflow/services.ts';
+import type { NetworkServices } from '../state/services.ts';
 import { accountById } from './accounts.ts';
 import { expandScopes, isScope, requireHeld } from './grants.ts';
 import { lifetimeOf } from './join-tokens.ts';
@@ -27,7 +27,7 @@ export interface NewApiToken {
 /** Makes an API token for the caller in one workspace, with no more than the caller holds there. */
 export async function createApiToken(
   { name, scopes, expiry }: NewApiToken,
-  context: CallContext<Pick<Services, 'store' | 'clock'>>,
+  context: CallContext<Pick<NetworkServices, 'store' | 'clock'>>,
 ): Promise<{ readonly token: string; readonly record: TokenRecord }> {
   const caller = requireSession(context.caller);
   const { services, workspace } = context;

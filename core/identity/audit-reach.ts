@@ -1,7 +1,7 @@
 import { MeshError } from '../base/errors.ts';
 import type { CallContext } from '../base/operation.ts';
 import { lookUpById } from '../model/find.ts';
-import type { Services } from '../workflow/services.ts';
+import type { NetworkServices } from '../state/services.ts';
 import { family } from './delegation.ts';
 
 /**
@@ -11,7 +11,7 @@ import { family } from './delegation.ts';
  * @throws MeshError `beyond_delegation`
  */
 export async function readableActor(
-  { services, workspace, caller }: CallContext<Pick<Services, 'states'>>,
+  { services, workspace, caller }: CallContext<Pick<NetworkServices, 'states'>>,
   asked: string | undefined,
 ): Promise<string | undefined> {
   if (caller?.kind !== 'agent') return asked;

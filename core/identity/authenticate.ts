@@ -4,7 +4,7 @@ import { MeshError } from '../base/errors.ts';
 import { isLoopback } from '../base/origin.ts';
 import { parseToken } from '../model/token.ts';
 import { expiredToken, unknownToken } from '../model/token-record.ts';
-import type { Services } from '../workflow/services.ts';
+import type { NetworkServices } from '../state/services.ts';
 import { buildCredentialCache, type Verified } from './credential-cache.ts';
 import { verifySession } from './session-caller.ts';
 import { verifyToken } from './token-caller.ts';
@@ -26,7 +26,7 @@ export interface Authenticator {
  * or its time is over, so that a request costs one hash and one look-up.
  */
 export function buildAuthenticator(
-  services: Pick<Services, 'store' | 'clock' | 'keys'>,
+  services: Pick<NetworkServices, 'store' | 'clock' | 'keys'>,
   directory: WorkspaceDirectory,
 ): Authenticator {
   const { store, clock } = services;

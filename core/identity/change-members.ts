@@ -5,13 +5,13 @@ import type { Op } from '../base/ports.ts';
 import { draftOf } from '../base/record.ts';
 import { requireSession } from '../base/require-session.ts';
 import type { WorkspaceRole } from '../base/scope.ts';
-import type { Services } from '../workflow/services.ts';
+import type { NetworkServices } from '../state/services.ts';
 import { type AccountRecord, findAccount, normalizeUsername, USERNAME_PATTERN } from './accounts.ts';
 import { isOfOneAccount, type MemberRecord, memberDraft } from './members.ts';
 import { endOrphans, leavingOps, successorIn } from './offboard.ts';
 
-type Context = CallContext<Pick<Services, 'store'>>;
-type LeavingContext = CallContext<Pick<Services, 'store' | 'states' | 'clock' | 'liveness'>>;
+type Context = CallContext<Pick<NetworkServices, 'store'>>;
+type LeavingContext = CallContext<Pick<NetworkServices, 'store' | 'states' | 'clock' | 'liveness'>>;
 
 /**
  * Makes who has this user name a member, or changes the role it has, in this workspace and nowhere else. Accounts are

@@ -4,7 +4,7 @@ import { SYSTEM_WORKSPACE } from '../base/ids.ts';
 import type { CallContext } from '../base/operation.ts';
 import { draftOf } from '../base/record.ts';
 import { requireSession } from '../base/require-session.ts';
-import type { Services } from '../workflow/services.ts';
+import type { NetworkServices } from '../state/services.ts';
 import { accountById } from './accounts.ts';
 import { BUILT_IN_PASSWORD } from './first-accounts.ts';
 import { hashPassword, requireGoodPassword, verifyPassword } from './passwords.ts';
@@ -12,7 +12,7 @@ import { hashPassword, requireGoodPassword, verifyPassword } from './passwords.t
 /** Changes the caller's password, which ends every session and API token of the account. */
 export async function changePassword(
   { oldPassword, newPassword }: { readonly oldPassword: string; readonly newPassword: string },
-  context: CallContext<Pick<Services, 'store' | 'logins'>>,
+  context: CallContext<Pick<NetworkServices, 'store' | 'logins'>>,
 ): Promise<void> {
   const { services, origin } = context;
   const caller = requireSession(context.caller);

@@ -5,9 +5,9 @@ import type { CallContext } from '../base/operation.ts';
 import { draftOf, type StoredRecord } from '../base/record.ts';
 import { requireSession } from '../base/require-session.ts';
 import { type WorkspaceRecord, type WorkspaceSettings, workspaceById } from '../model/workspaces.ts';
-import type { Services } from '../workflow/services.ts';
+import type { NetworkServices } from '../state/services.ts';
 
-type Context = CallContext<Pick<Services, 'store'>>;
+type Context = CallContext<Pick<NetworkServices, 'store'>>;
 
 /** Absent fields stay; null unsets. */
 export interface WorkspacePatch {

@@ -4,12 +4,12 @@ import { parseInstant } from '../base/time.ts';
 import { inTurn } from '../base/turn.ts';
 import type { AgentPhase, AgentRecord } from '../model/resources.ts';
 import { removalOps } from '../peers/peers.ts';
+import type { NetworkServices } from '../state/services.ts';
 import type { NetworkState } from '../state/state.ts';
-import type { Services } from '../workflow/services.ts';
 import { family, isLive, isOpen } from './delegation.ts';
 import { cancelOp, type EndingWith, endingWith } from './ending-with.ts';
 
-type Needs = Pick<Services, 'store' | 'states' | 'clock' | 'liveness'>;
+type Needs = Pick<NetworkServices, 'store' | 'states' | 'clock' | 'liveness'>;
 
 /** Identities that end in one commit, so that a mass expiry makes no batch without bound; a family is never split. */
 const BATCH = 100;

@@ -5,8 +5,8 @@ import type { AgentRecord, PeerRecord, PolicyRecord } from '../model/resources.t
 import type { TokenRecord } from '../model/token-record.ts';
 import { WRITTEN_BY } from '../model/written-by.ts';
 import { agentOf } from '../state/network-model.ts';
+import type { NetworkServices } from '../state/services.ts';
 import type { NetworkState } from '../state/state.ts';
-import type { Services } from '../workflow/services.ts';
 import { type WorkflowRecord, workflowDraft } from '../workflow/workflow-record.ts';
 
 /** What goes when agents end. */
@@ -23,7 +23,7 @@ export interface EndingWith {
 
 /** Everything that agents made or that belongs to them, and that does not outlive them. */
 export async function endingWith(
-  { store }: Pick<Services, 'store'>,
+  { store }: Pick<NetworkServices, 'store'>,
   state: NetworkState,
   agents: readonly AgentRecord[],
 ): Promise<EndingWith> {

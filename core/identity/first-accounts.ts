@@ -2,7 +2,7 @@ import { SYSTEM_WORKSPACE } from '../base/ids.ts';
 import { type CommitContext, type Op, StoreError } from '../base/ports.ts';
 import { draftOf } from '../base/record.ts';
 import { equalSecrets, type Secret } from '../base/secret.ts';
-import type { Services } from '../workflow/services.ts';
+import type { NetworkServices } from '../state/services.ts';
 import { type AccountSpec, accountDraft, findAccount, normalizeUsername } from './accounts.ts';
 import { hashPassword } from './passwords.ts';
 
@@ -25,7 +25,7 @@ export interface InitialAdmin {
  * where it still has the built-in one. Accounts that have a password of their own are never touched.
  */
 export async function ensureFirstAccounts(
-  services: Pick<Services, 'store' | 'log'>,
+  services: Pick<NetworkServices, 'store' | 'log'>,
   { initAdmins }: { readonly initAdmins: readonly InitialAdmin[] },
 ): Promise<void> {
   const { store, log } = services;
@@ -56,7 +56,10 @@ async function firstAccounts(initAdmins: readonly InitialAdmin[]): Promise<Op[]>
   return ops;
 }
 
-async function replaceBuiltIn(services: Pick<Services, 'store'>, initAdmins: readonly InitialAdmin[]): Promise<Op[]> {
+async function replaceBuiltIn(
+  services: Pick<NetworkServices, 'store'>,
+  initAdmins: readonly InitialAdmin[],
+): Promise<Op[]> {
   const configured = initAdmins.find(({ username }) => normalizeUsername(username) === ADMIN_USERNAME);
   const admin = await findAccount(services, ADMIN_USERNAME);
   if (!configured || admin?.spec.passwordState !== 'built-in') return [];

@@ -9,7 +9,7 @@ import { RESERVED_LABEL_PREFIX } from '../model/presets.ts';
 import { type AgentRecord, DEFAULT_NETWORK } from '../model/resources.ts';
 import { controlKeyFingerprint, newToken } from '../model/token.ts';
 import { type TokenRecord, tokenDraft, unknownToken } from '../model/token-record.ts';
-import type { Services } from '../workflow/services.ts';
+import type { NetworkServices } from '../state/services.ts';
 
 const DEFAULT_JOIN_MS = 168 * 3_600_000;
 const MAX_JOIN_MS = 365 * 86_400_000;
@@ -29,7 +29,7 @@ export interface NewJoinToken {
 /** Makes a join token. The answer is the only place where the token itself is ever seen. */
 export async function generateJoinToken(
   { name, expiry, usageLimit: asked, labels, network = DEFAULT_NETWORK }: NewJoinToken,
-  context: CallContext<Pick<Services, 'store' | 'clock' | 'keys' | 'states'>>,
+  context: CallContext<Pick<NetworkServices, 'store' | 'clock' | 'keys' | 'states'>>,
 ): Promise<{ readonly token: string; readonly record: TokenRecord }> {
   const { services, workspace, caller } = context;
   const issuer = await issuerOf(context, asked);
@@ -71,7 +71,7 @@ export async function generateJoinToken(
  * @throws MeshError `forbidden` for more uses than a person gave it
  */
 async function issuerOf(
-  { services, workspace, caller }: CallContext<Pick<Services, 'states'>>,
+  { services, workspace, caller }: CallContext<Pick<NetworkServices, 'states'>>,
   usageLimit = 1,
 ): Promise<AgentRecord | undefined> {
   if (caller?.kind !== 'agent') return undefined;
@@ -102,7 +102,7 @@ export function lifetimeOf(expiry: string, standard: number, maximum: number): n
 export async function revokeToken(
   id: string,
   kind: 'join' | 'api',
-  context: CallContext<Pick<Services, 'store'>>,
+  context: CallContext<Pick<NetworkServices, 'store'>>,
 ): Promise<void> {
   const { store } = context.services;
   const { caller } = context;

@@ -1,6 +1,7 @@
 import { MeshError } from '../base/errors.ts';
 import { plainAddress } from '../base/origin.ts';
 import type { Clock } from '../base/ports.ts';
+import type { LoginLimits } from '../model/services.ts';
 
 const WINDOW_MS = 60_000;
 /** Failed logins in a window from one address for one account (DESIGN 5.3). */
@@ -9,17 +10,6 @@ const PER_ACCOUNT = 5;
 const PER_ADDRESS = 30;
 /** Sources remembered; the longest known make room, so that a flood of sources costs no memory. */
 const MAX_SOURCES = 10_000;
-
-/** Bounds how often passwords are guessed. Logins that succeed do not count. */
-export interface LoginLimits {
-  /**
-   * Counts an attempt before its password is looked at, so that parallel guesses count too.
-   *
-   * @returns takes the attempt back: it succeeded.
-   * @throws MeshError `rate_limited` with `retryAfterSeconds`.
-   */
-  attempt(origin: string, username: string): () => void;
-}
 
 /** Limits kept in this process's memory. */
 export function buildLoginLimits(clock: Clock): LoginLimits {

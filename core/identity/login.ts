@@ -4,7 +4,7 @@ import { SYSTEM_WORKSPACE } from '../base/ids.ts';
 import type { CallContext } from '../base/operation.ts';
 import { isLoopback, plainAddress } from '../base/origin.ts';
 import type { SecurityEvent } from '../base/ports.ts';
-import type { Services } from '../workflow/services.ts';
+import type { NetworkServices } from '../state/services.ts';
 import { findAccount, normalizeUsername } from './accounts.ts';
 import { verifyPassword } from './passwords.ts';
 import { createSession } from './sessions.ts';
@@ -16,7 +16,7 @@ import { createSession } from './sessions.ts';
  */
 export async function logIn(
   { username, password }: { readonly username: string; readonly password: string },
-  context: CallContext<Pick<Services, 'store' | 'clock' | 'keys' | 'logins'>>,
+  context: CallContext<Pick<NetworkServices, 'store' | 'clock' | 'keys' | 'logins'>>,
 ): Promise<{ readonly token: string; readonly expiresAt: number; readonly passwordChangeRequired: boolean }> {
   const { services, origin, requestId } = context;
   const succeeded = services.logins.attempt(origin, normalizeUsername(username));

@@ -1,7 +1,7 @@
 import { newId } from '../base/ids.ts';
 import type { RecordDraft, StoredRecord } from '../base/record.ts';
 import { ROLE_SCOPES, type WorkspaceRole } from '../base/scope.ts';
-import type { Services } from '../workflow/services.ts';
+import type { NetworkServices } from '../state/services.ts';
 import { type AccountRecord, accountById } from './accounts.ts';
 
 /**
@@ -29,7 +29,7 @@ export function isOfOneAccount({ uid }: MemberRecord): boolean {
 
 /** The role of an account in a workspace; undefined where it is no member. */
 export async function roleOf(
-  { store }: Pick<Services, 'store'>,
+  { store }: Pick<NetworkServices, 'store'>,
   workspace: string,
   { name, uid }: AccountRecord,
 ): Promise<WorkspaceRole | undefined> {
@@ -41,7 +41,7 @@ export async function roleOf(
 
 /** As `roleOf`, by the uid of the account. */
 export async function roleIn(
-  services: Pick<Services, 'store'>,
+  services: Pick<NetworkServices, 'store'>,
   workspace: string,
   uid: string,
 ): Promise<WorkspaceRole | undefined> {

@@ -6,8 +6,8 @@ import { inTurn } from '../base/turn.ts';
 import type { PlanRecord } from '../intent/plan/plan-record.ts';
 import type { AgentRecord } from '../model/resources.ts';
 import type { TokenRecord } from '../model/token-record.ts';
+import type { NetworkServices } from '../state/services.ts';
 import type { NetworkState } from '../state/state.ts';
-import type { Services } from '../workflow/services.ts';
 import type { WorkflowRecord } from '../workflow/workflow-record.ts';
 import { type AccountRecord, accountById, findAccount, normalizeUsername } from './accounts.ts';
 import { isOpen } from './delegation.ts';
@@ -15,7 +15,7 @@ import { endAgents } from './end-agents.ts';
 import { cancelOp } from './ending-with.ts';
 import { roleOf } from './members.ts';
 
-type Needs = Pick<Services, 'store' | 'states' | 'clock' | 'liveness'>;
+type Needs = Pick<NetworkServices, 'store' | 'states' | 'clock' | 'liveness'>;
 
 /**
  * What a person leaves in a workspace, to be committed with what takes them out of it: their join and API tokens and plans
@@ -23,7 +23,7 @@ type Needs = Pick<Services, 'store' | 'states' | 'clock' | 'liveness'>;
  * Devices that came with their join tokens stay.
  */
 export async function leavingOps(
-  { store, states }: Pick<Services, 'store' | 'states'>,
+  { store, states }: Pick<NetworkServices, 'store' | 'states'>,
   workspace: string,
   { uid, name }: Pick<AccountRecord, 'uid' | 'name'>,
   successor: AccountRecord | undefined,
@@ -56,7 +56,7 @@ export async function leavingOps(
  * @throws MeshError `forbidden` for anybody else
  */
 export async function successorIn(
-  services: Pick<Services, 'store'>,
+  services: Pick<NetworkServices, 'store'>,
   { workspace, caller }: { readonly workspace: string; readonly caller: Caller | null },
   username: string | undefined,
   leaving: string,
@@ -117,7 +117,7 @@ function passOps(state: NetworkState, { from, to: { uid, name } }: Heirs): Op[] 
 
 /** Whether an account has a part in a workspace. */
 export async function isMember(
-  services: Pick<Services, 'store'>,
+  services: Pick<NetworkServices, 'store'>,
   workspace: string,
   account: AccountRecord,
 ): Promise<boolean> {

@@ -2,7 +2,7 @@ import { SYSTEM_WORKSPACE } from '../base/ids.ts';
 import { type CommitContext, StoreError } from '../base/ports.ts';
 import type { StoredRecord } from '../base/record.ts';
 import { isSpent, type TokenRecord } from '../model/token-record.ts';
-import type { Services } from '../workflow/services.ts';
+import type { NetworkServices } from '../state/services.ts';
 import type { AccountRecord } from './accounts.ts';
 import type { SessionRecord } from './sessions.ts';
 
@@ -18,7 +18,7 @@ const CONTEXT: CommitContext = {
  *
  * @returns how many were removed.
  */
-export async function removeSpentTokens(services: Pick<Services, 'store' | 'clock'>): Promise<number> {
+export async function removeSpentTokens(services: Pick<NetworkServices, 'store' | 'clock'>): Promise<number> {
   const { store, clock } = services;
   const now = clock.now();
   const accounts = (await store.list(SYSTEM_WORKSPACE, 'Account')).items as readonly AccountRecord[];
@@ -41,7 +41,7 @@ export async function removeSpentTokens(services: Pick<Services, 'store' | 'cloc
   return removed;
 }
 
-async function remove({ store }: Pick<Services, 'store'>, records: readonly StoredRecord[]): Promise<number> {
+async function remove({ store }: Pick<NetworkServices, 'store'>, records: readonly StoredRecord[]): Promise<number> {
   let removed = 0;
   for (let start = 0; start < records.length; start += BATCH) {
     const batch = records.slice(start, start + BATCH);

@@ -6,7 +6,7 @@ import { draftOf } from '../base/record.ts';
 import { formatInstant, parseInstant } from '../base/time.ts';
 import { renewToken } from '../enrolment/device-token.ts';
 import type { AgentRecord } from '../model/resources.ts';
-import type { Services } from '../workflow/services.ts';
+import type { NetworkServices } from '../state/services.ts';
 import { findAgent } from './agents.ts';
 import { isLive, parseTtl } from './delegation.ts';
 import { isScope, requireGrantable } from './grants.ts';
@@ -18,7 +18,7 @@ import { isScope, requireGrantable } from './grants.ts';
  * @throws MeshError `forbidden` for a sub-agent or the agent of another person, `expired` for one that has ended
  */
 export async function renewAgent(
-  context: CallContext<Pick<Services, 'store' | 'clock' | 'states' | 'keys'>>,
+  context: CallContext<Pick<NetworkServices, 'store' | 'clock' | 'states' | 'keys'>>,
   id: string,
   ttl: string,
 ): Promise<{ readonly token: string; readonly agent: AgentRecord }> {

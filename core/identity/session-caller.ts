@@ -2,7 +2,7 @@ import type { Caller } from '../base/caller.ts';
 import { MeshError } from '../base/errors.ts';
 import { SYSTEM_WORKSPACE } from '../base/ids.ts';
 import { ROLE_SCOPES, type Scope } from '../base/scope.ts';
-import type { Services } from '../workflow/services.ts';
+import type { NetworkServices } from '../state/services.ts';
 import { type AccountRecord, accountById } from './accounts.ts';
 import type { Verified } from './credential-cache.ts';
 import { NO_SCOPES } from './grants.ts';
@@ -12,7 +12,7 @@ import type { WorkspaceDirectory } from './workspace-directory.ts';
 
 /** @throws MeshError `unauthenticated` for what is no session, or one that was ended. */
 export async function verifySession(
-  services: Pick<Services, 'store' | 'keys'>,
+  services: Pick<NetworkServices, 'store' | 'keys'>,
   directory: WorkspaceDirectory,
   bearer: string,
 ): Promise<Verified> {
@@ -33,7 +33,7 @@ export async function verifySession(
 }
 
 async function personOf(
-  services: Pick<Services, 'store'>,
+  services: Pick<NetworkServices, 'store'>,
   directory: WorkspaceDirectory,
   account: AccountRecord,
   session: SessionRecord,

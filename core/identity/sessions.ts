@@ -1,7 +1,7 @@
 import { newId, SYSTEM_WORKSPACE } from '../base/ids.ts';
 import type { CommitContext } from '../base/ports.ts';
 import type { StoredRecord } from '../base/record.ts';
-import type { Services } from '../workflow/services.ts';
+import type { NetworkServices } from '../state/services.ts';
 import type { AccountRecord } from './accounts.ts';
 
 const SESSION_MS = 12 * 3_600_000;
@@ -21,7 +21,7 @@ export type SessionRecord = StoredRecord<SessionSpec, Record<string, never>>;
 
 /** Begins a session: stores it and answers its signed token. */
 export async function createSession(
-  { store, clock, keys }: Pick<Services, 'store' | 'clock' | 'keys'>,
+  { store, clock, keys }: Pick<NetworkServices, 'store' | 'clock' | 'keys'>,
   account: AccountRecord,
   context: CommitContext,
 ): Promise<{ readonly token: string; readonly expiresAt: number }> {
@@ -52,7 +52,7 @@ export async function createSession(
 
 /** Ends one session. Ending it twice is no error. */
 export async function endSession(
-  { store }: Pick<Services, 'store'>,
+  { store }: Pick<NetworkServices, 'store'>,
   jti: string,
   context: CommitContext,
 ): Promise<void> {

@@ -2,13 +2,13 @@ import type { Caller } from '../base/caller.ts';
 import { MeshError } from '../base/errors.ts';
 import { isAgentId } from '../base/ids.ts';
 import { ROLE_SCOPES, type Scope } from '../base/scope.ts';
-import type { Services } from '../workflow/services.ts';
+import type { NetworkServices } from '../state/services.ts';
 import { type AccountRecord, accountById } from './accounts.ts';
 import { agentStanding } from './agent-standing.ts';
 import { commonScopes, NO_SCOPES } from './grants.ts';
 import { roleOf } from './members.ts';
 
-type Needs = Pick<Services, 'store' | 'clock'>;
+type Needs = Pick<NetworkServices, 'store' | 'clock'>;
 
 /** A caller as it was kept, to be asked again later. */
 export interface KeptCaller {

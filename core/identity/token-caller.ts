@@ -5,7 +5,7 @@ import { parseInstant } from '../base/time.ts';
 import type { AgentRecord, PeerRecord } from '../model/resources.ts';
 import { type TokenKind, tokenKey } from '../model/token.ts';
 import { type TokenRecord, unknownToken } from '../model/token-record.ts';
-import type { Services } from '../workflow/services.ts';
+import type { NetworkServices } from '../state/services.ts';
 import { accountById } from './accounts.ts';
 import { agentStanding } from './agent-standing.ts';
 import type { Verified } from './credential-cache.ts';
@@ -13,7 +13,7 @@ import { commonScopes, expandScopes, NO_SCOPES } from './grants.ts';
 import { roleIn } from './members.ts';
 import type { WorkspaceDirectory } from './workspace-directory.ts';
 
-type Reads = Pick<Services, 'store'>;
+type Reads = Pick<NetworkServices, 'store'>;
 
 /** Who a token other than a session speaks for. @throws MeshError `unauthenticated` */
 export async function verifyToken(

@@ -1,10 +1,10 @@
 import { type TokenRecord, tokenName } from '../model/token-record.ts';
-import type { Services } from '../workflow/services.ts';
+import type { NetworkServices } from '../state/services.ts';
 import { accountById } from './accounts.ts';
 
 /** The tokens of one kind in a workspace. */
 export async function tokensOf(
-  { store }: Pick<Services, 'store'>,
+  { store }: Pick<NetworkServices, 'store'>,
   workspace: string,
   kind: 'join' | 'api',
 ): Promise<readonly TokenRecord[]> {
@@ -16,7 +16,7 @@ export async function tokensOf(
 
 /** The API tokens of an account in a workspace that still work. */
 export async function liveApiTokens(
-  services: Pick<Services, 'store' | 'clock'>,
+  services: Pick<NetworkServices, 'store' | 'clock'>,
   workspace: string,
   account: string,
 ): Promise<readonly TokenRecord[]> {

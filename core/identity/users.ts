@@ -5,13 +5,13 @@ import type { CallContext } from '../base/operation.ts';
 import type { Op } from '../base/ports.ts';
 import { draftOf } from '../base/record.ts';
 import { requireSession } from '../base/require-session.ts';
-import type { Services } from '../workflow/services.ts';
+import type { NetworkServices } from '../state/services.ts';
 import { type AccountRecord, type AccountRole, accountDraft, findAccount } from './accounts.ts';
 import { endOrphans, leavingOps, requireOther } from './offboard.ts';
 import { hashPassword, requireGoodPassword } from './passwords.ts';
 
-type Context = CallContext<Pick<Services, 'store'>>;
-type LeavingContext = CallContext<Pick<Services, 'store' | 'states' | 'clock' | 'liveness'>>;
+type Context = CallContext<Pick<NetworkServices, 'store'>>;
+type LeavingContext = CallContext<Pick<NetworkServices, 'store' | 'states' | 'clock' | 'liveness'>>;
 
 export interface NewUser {
   readonly username: string;

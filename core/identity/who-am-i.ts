@@ -4,7 +4,7 @@ import { SYSTEM_WORKSPACE } from '../base/ids.ts';
 import type { CallContext } from '../base/operation.ts';
 import type { Role, Scope } from '../base/scope.ts';
 import type { WorkspaceRecord } from '../model/workspaces.ts';
-import type { Services } from '../workflow/services.ts';
+import type { NetworkServices } from '../state/services.ts';
 import { type AccountRecord, accountById } from './accounts.ts';
 import { roleOf } from './members.ts';
 
@@ -16,7 +16,7 @@ export interface Membership {
 }
 
 /** The account behind a call and where it is a member. */
-export async function whoAmI({ services, caller }: CallContext<Pick<Services, 'store'>>): Promise<{
+export async function whoAmI({ services, caller }: CallContext<Pick<NetworkServices, 'store'>>): Promise<{
   readonly account: AccountRecord;
   readonly caller: Caller;
   readonly memberships: readonly Membership[];
@@ -34,7 +34,7 @@ export async function whoAmI({ services, caller }: CallContext<Pick<Services, 's
 
 /** The workspaces that a caller is a member of. */
 export async function workspacesOf(
-  { store }: Pick<Services, 'store'>,
+  { store }: Pick<NetworkServices, 'store'>,
   caller: Caller | null,
 ): Promise<readonly WorkspaceRecord[]> {
   const { items } = await store.list(SYSTEM_WORKSPACE, 'Workspace');

@@ -1,6 +1,6 @@
 import { SYSTEM_WORKSPACE } from '../base/ids.ts';
 import type { WorkspaceRecord } from '../model/workspaces.ts';
-import type { Services } from '../workflow/services.ts';
+import type { NetworkServices } from '../state/services.ts';
 
 /** Every workspace, kept in memory because each request names one. */
 export interface WorkspaceDirectory {
@@ -11,7 +11,7 @@ export interface WorkspaceDirectory {
 }
 
 /** Reads the workspaces on first use and again after one of them changed. */
-export function buildWorkspaceDirectory({ store }: Pick<Services, 'store'>): WorkspaceDirectory {
+export function buildWorkspaceDirectory({ store }: Pick<NetworkServices, 'store'>): WorkspaceDirectory {
   let known: Entries | undefined;
   let generation = 0;
   const close = store.onCommit(({ workspace, changes }) => {

@@ -1,4 +1,4 @@
-import type { Liveness } from '../workflow/services.ts';
+import type { Liveness } from './services.ts';
 
 /** A peer is online within so long of being heard of (contract: heartbeat every 30 s, DESIGN 7). */
 export const ONLINE_MS = 90_000;

@@ -1,5 +1,5 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
-import type { Keyring } from '../workflow/services.ts';
+import type { Keyring } from './services.ts';
 
 const KEY_BYTES = 32;
 

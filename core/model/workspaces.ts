@@ -3,7 +3,7 @@ import { MeshError } from '../base/errors.ts';
 import { SYSTEM_WORKSPACE } from '../base/ids.ts';
 import type { StoredRecord } from '../base/record.ts';
 import { lineOfText, TEXT_LIMITS } from '../base/text.ts';
-import type { Services } from '../workflow/services.ts';
+import type { BaseServices } from './services.ts';
 
 /** What 10.96.0.0/12 has room for. */
 export const MAX_NODE_COUNT = 1_000_000;
@@ -50,7 +50,7 @@ export interface WorkspaceSpec {
 export type WorkspaceRecord = StoredRecord<WorkspaceSpec, Record<string, never>>;
 
 /** The record of a workspace with its settings. @throws MeshError `not_found` */
-export async function workspaceById({ store }: Pick<Services, 'store'>, id: string): Promise<WorkspaceRecord> {
+export async function workspaceById({ store }: Pick<BaseServices, 'store'>, id: string): Promise<WorkspaceRecord> {
   const record = await store.getById(SYSTEM_WORKSPACE, 'Workspace', id);
   if (!record) throw new MeshError('not_found', `There is no workspace ${id}.`);
   return record as WorkspaceRecord;

@@ -4,12 +4,12 @@ import type { Kind } from '../base/record.ts';
 import { parseInstant } from '../base/time.ts';
 import { inTurn } from '../base/turn.ts';
 import { restingAddresses } from '../changes/rest.ts';
+import type { NetworkServices } from '../state/services.ts';
 import { hasEnded } from '../views/peer-view.ts';
-import type { Services } from '../workflow/services.ts';
 import { removePeers } from './peers.ts';
 import { sweepWorkspace } from './presence.ts';
 
-type JobServices = Pick<Services, 'store' | 'clock' | 'states' | 'liveness'>;
+type JobServices = Pick<NetworkServices, 'store' | 'clock' | 'states' | 'liveness'>;
 
 /** Work that is due at instants. `run` does what is due and answers when something is due next, ms. */
 export interface NetworkJob {
@@ -100,7 +100,7 @@ const mayEnd = (kind: Kind) => (change: Change) =>
   isWritten(kind)(change) && (change.record.spec as { expiresAt?: unknown }).expiresAt !== undefined;
 
 function jobOver(
-  { store }: Pick<Services, 'store'>,
+  { store }: Pick<NetworkServices, 'store'>,
   name: string,
   wakesOn: (change: Change) => boolean,
   run: (workspace: string) => Promise<number | undefined>,

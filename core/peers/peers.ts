@@ -14,10 +14,10 @@ import { lookUp } from '../model/find.ts';
 import { NAME_PATTERN, normalizeName, type PeerRecord } from '../model/resources.ts';
 import { tokenName } from '../model/token-record.ts';
 import { findPeer } from '../state/find-peer.ts';
+import type { NetworkServices } from '../state/services.ts';
 import type { NetworkState } from '../state/state.ts';
-import type { Services } from '../workflow/services.ts';
 
-type PeerServices = Pick<Services, 'store' | 'clock' | 'states' | 'liveness'>;
+type PeerServices = Pick<NetworkServices, 'store' | 'clock' | 'states' | 'liveness'>;
 type Context = CallContext<PeerServices>;
 
 /** Lets a pending or revoked peer in: it gets its address and, from then on, its graph. */
@@ -127,7 +127,7 @@ export async function removePeers(
 
 /** What removing a peer writes, its identity apart: for commits that end the identity too. */
 export async function removalOps(
-  { store }: Pick<Services, 'store'>,
+  { store }: Pick<NetworkServices, 'store'>,
   state: NetworkState,
   peer: PeerRecord,
   now: number,

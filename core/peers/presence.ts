@@ -6,10 +6,10 @@ import { inTurn } from '../base/turn.ts';
 import { lookUpById } from '../model/find.ts';
 import { ONLINE_MS } from '../model/liveness.ts';
 import type { PeerRecord } from '../model/resources.ts';
+import type { NetworkServices } from '../state/services.ts';
 import type { NetworkState } from '../state/state.ts';
-import type { Services } from '../workflow/services.ts';
 
-type PresenceServices = Pick<Services, 'store' | 'clock' | 'states' | 'liveness'>;
+type PresenceServices = Pick<NetworkServices, 'store' | 'clock' | 'states' | 'liveness'>;
 
 /** Transitions written in one commit; more wait for the next, so that no batch grows without bound. */
 const TRANSITIONS = 500;

@@ -1,10 +1,10 @@
 import type { CallContext } from '../base/operation.ts';
-import type { Services } from '../workflow/services.ts';
+import type { NetworkServices } from '../state/services.ts';
 import { findLivePeer, type PeerView, viewOfPeer } from './peer-view.ts';
 
 /** A peer as it is now, for answers to what has just changed it. */
 export async function peerNow(
-  { services, workspace }: CallContext<Pick<Services, 'states' | 'clock' | 'liveness'>>,
+  { services, workspace }: CallContext<Pick<NetworkServices, 'states' | 'clock' | 'liveness'>>,
   id: string,
 ): Promise<PeerView> {
   const state = await services.states.current(workspace);

@@ -2,8 +2,8 @@ import { z } from 'zod';
 import { formatInstant, parseInstant } from '../base/time.ts';
 import { PEER_PHASES, type PeerRecord, PLATFORMS } from '../model/resources.ts';
 import { lookUpPeer, lookUpPeerOrHost, peerNotFound } from '../state/find-peer.ts';
+import type { NetworkServices } from '../state/services.ts';
 import type { NetworkState } from '../state/state.ts';
-import type { Services } from '../workflow/services.ts';
 
 /** A peer as answers show it. */
 export const peerView = z.strictObject({
@@ -39,7 +39,7 @@ export type PeerView = z.input<typeof peerView>;
 export function viewOfPeer(
   peer: PeerRecord,
   state: NetworkState,
-  liveness: Pick<Services['liveness'], 'lastSeen'>,
+  liveness: Pick<NetworkServices['liveness'], 'lastSeen'>,
 ): PeerView {
   const { uid, name, spec, status, labels, createdAt, revision } = peer;
   const presence = state.presence.get(name)?.spec;

@@ -5,9 +5,9 @@ import { schemaNames } from '../../core/base/schema-names.ts';
 import { lineOfText, TEXT_LIMITS } from '../../core/base/text.ts';
 import { connectivity } from '../../core/history/connectivity.ts';
 import { asksGroups, reachGroups } from '../../core/history/reach-groups.ts';
+import type { ComputeServices } from '../../core/intent/services.ts';
 import { protocolSchema } from '../../core/model/policy.ts';
 import { allowedSchema } from '../../core/reachability/answers.ts';
-import type { ComputeServices } from '../../core/workflow/services.ts';
 import { pageQuery } from '../page.ts';
 
 /** A pair and what is asked of it; the same fields on every connectivity question. */

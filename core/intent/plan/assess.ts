@@ -13,7 +13,7 @@ import { effectTitle } from '../../effect/title.ts';
 import { workspaceById } from '../../model/workspaces.ts';
 import { type NetworkState, recordIn } from '../../state/state.ts';
 import { resourceYaml } from '../../views/render-yaml.ts';
-import type { Services } from '../../workflow/services.ts';
+import type { PlanServices } from '../services.ts';
 import { saysSomething, type Unmet, unmetExpectations } from '../verify/expectations.ts';
 import { type Finding, findingsOf, opensUnseen, type Requester } from '../verify/findings.ts';
 import { joiningOf } from '../verify/joining.ts';
@@ -103,7 +103,7 @@ export interface Assessment {
  * @throws MeshError as `planChanges` does, when the changes cannot be made.
  */
 export async function assess(
-  services: Pick<Services, 'store' | 'states' | 'clock' | 'settings'>,
+  services: Pick<PlanServices, 'store' | 'states' | 'clock' | 'settings'>,
   workspace: string,
   { changes: given, expectations, records, expectedBy, said, plannedBy, sentence, notes = [] }: Proposal,
   requester: Requester | undefined,
@@ -250,7 +250,7 @@ function verificationOf(
 }
 
 async function pastStates(
-  { states }: Pick<Services, 'states'>,
+  { states }: Pick<PlanServices, 'states'>,
   workspace: string,
   records: readonly RecordExpectation[],
 ): Promise<ReadonlyMap<number, NetworkState>> {

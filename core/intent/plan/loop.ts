@@ -1,6 +1,6 @@
 import { MeshError } from '../../base/errors.ts';
 import type { CallContext } from '../../base/operation.ts';
-import type { ComputeServices } from '../../workflow/services.ts';
+import type { ComputeServices } from '../services.ts';
 import type { Requester } from '../verify/findings.ts';
 import { type Assessment, assess, type Proposal } from './assess.ts';
 import { recordingCalls } from './model-calls.ts';

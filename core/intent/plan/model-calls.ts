@@ -1,10 +1,10 @@
 import type { CallContext } from '../../base/operation.ts';
-import type { Services } from '../../workflow/services.ts';
+import type { PlanServices } from '../services.ts';
 import type { ModelCall } from './planner.ts';
 
 /** Runs what may ask a model; each request to it is an event of the audit log, also where nothing comes of it. */
 export async function recordingCalls<T>(
-  { services, workspace, caller, requestId, origin }: CallContext<Pick<Services, 'store'>>,
+  { services, workspace, caller, requestId, origin }: CallContext<Pick<PlanServices, 'store'>>,
   run: (onCall: (call: ModelCall) => void) => Promise<T>,
 ): Promise<T> {
   const calls: ModelCall[] = [];

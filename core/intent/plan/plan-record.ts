@@ -1,6 +1,6 @@
 import type { RecordDraft, StoredRecord } from '../../base/record.ts';
 import type { NetworkChange } from '../../changes/changes.ts';
-import type { Services } from '../../workflow/services.ts';
+import type { PlanServices } from '../services.ts';
 import type { ExpectedBy, PlannedBy } from './assess.ts';
 import type { Expectation, RecordExpectation } from './planner.ts';
 
@@ -45,7 +45,7 @@ export function planDraft(id: string, spec: PlanSpec, status: PlanStatus = {}): 
 }
 
 /** The workspace of a plan, whosever it is: nobody can guess its id. */
-export async function workspaceOfPlan({ store }: Pick<Services, 'store'>, id: string): Promise<string | undefined> {
+export async function workspaceOfPlan({ store }: Pick<PlanServices, 'store'>, id: string): Promise<string | undefined> {
   return (await store.lookup(planKey(id)))?.workspace;
 }
 

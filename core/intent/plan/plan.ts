@@ -5,7 +5,7 @@ import { newId } from '../../base/ids.ts';
 import type { CallContext } from '../../base/operation.ts';
 import type { NetworkChange } from '../../changes/changes.ts';
 import { revertProposal } from '../../workflow/revert-target.ts';
-import type { ComputeServices, Services } from '../../workflow/services.ts';
+import type { ComputeServices, PlanServices } from '../services.ts';
 import type { Requester } from '../verify/findings.ts';
 import { peerAt } from '../verify/lock-out.ts';
 import { isAtMost } from '../verify/risk.ts';
@@ -135,7 +135,10 @@ export async function requesterOf({
   workspace,
   caller,
   origin,
-}: Pick<CallContext<Pick<Services, 'states'>>, 'services' | 'workspace' | 'caller' | 'origin'>): Promise<Requester> {
+}: Pick<
+  CallContext<Pick<PlanServices, 'states'>>,
+  'services' | 'workspace' | 'caller' | 'origin'
+>): Promise<Requester> {
   const peer = peerAt(await services.states.current(workspace), origin);
   return { id: caller?.id ?? '', peer };
 }

@@ -1,11 +1,11 @@
 import type { Compared } from '../../authority/excess.ts';
 import type { Beyond } from '../../authority/judge.ts';
 import type { Effect } from '../../effect/effect.ts';
+import type { Settings } from '../../model/services.ts';
 import { type LintCode, lint } from '../../reachability/lint.ts';
 import type { Direction } from '../../reachability/model.ts';
 import type { Reachability } from '../../reachability/reachability.ts';
 import type { NetworkState } from '../../state/state.ts';
-import type { Settings } from '../../workflow/services.ts';
 import type { Expectation } from '../plan/planner.ts';
 import { beyondNamed, namedBy, namedByEffect } from './excess.ts';
 import type { Joining } from './joining.ts';

@@ -1,9 +1,9 @@
 import { type Effect, namesOn } from '../../effect/effect.ts';
 import type { PeerRecord } from '../../model/resources.ts';
+import type { Settings } from '../../model/services.ts';
 import { NO_PORTS } from '../../reachability/port-sets.ts';
 import type { Reachability } from '../../reachability/reachability.ts';
 import type { NetworkState } from '../../state/state.ts';
-import type { Settings } from '../../workflow/services.ts';
 
 /** An address of the control plane as nodes are given it. */
 interface ControlAddress {

@@ -1,0 +1,13 @@
+import type { NetworkServices } from '../state/services.ts';
+import type { Planner } from './plan/planner.ts';
+
+/** With what turns sentences into changes. */
+export interface PlanServices extends NetworkServices {
+  readonly planner: Planner;
+}
+
+/** What a heavy operation may reach: what a computing thread has too. */
+export type ComputeServices = Pick<
+  PlanServices,
+  'store' | 'states' | 'clock' | 'log' | 'settings' | 'planner' | 'liveness'
+>;

@@ -1,0 +1,85 @@
+import type { Edition } from '../base/edition.ts';
+import type { Clock, Log, Store, Yaml } from '../base/ports.ts';
+import type { Secret } from '../base/secret.ts';
+import type { RelayGrant } from './graph.ts';
+import type { ReportedPaths } from './reported-paths.ts';
+
+/** What every layer above may reach. Each layer adds what it brings; `core/workflow/services.ts` has all. */
+export interface BaseServices {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly edition: Edition;
+  readonly keys: Keyring;
+  readonly settings: Settings;
+  /** Last time each peer was heard of; transitions are committed as Presence. */
+  readonly liveness: Liveness;
+  readonly paths: ReportedPaths;
+  readonly logins: LoginLimits;
+  readonly yaml: Yaml;
+  readonly nodeAccess: NodeAccess;
+}
+
+/** What nodes are given besides their network. */
+export interface NodeAccess {
+  /** Of graphs: changes when the store was restored from a backup. */
+  readonly graphEpoch: string;
+  /** A relay address with a fresh credential of one node; null where there is no relay. */
+  relayGrant(workspace: string, publicKey: string, now: number): RelayGrant | null;
+}
+
+/** Keys of the installation, made at first start and kept in `credentials.json`. */
+export interface Keyring {
+  /** Raw 32-byte X25519 key that seals and proofs are made to. */
+  readonly controlKey: Uint8Array;
+  readonly controlKeyId: string;
+  /** Raw X25519 private key of `controlKey`, base64; seals what the control plane sends. */
+  readonly controlPrivateKey: Secret;
+  /** X25519 of the control private key with a peer's raw public key. */
+  agree(peerPublicKey: Uint8Array): Uint8Array;
+  /** Ed25519, for sessions: a compact JWS over the claims. */
+  signSession(claims: {
+    readonly sub: string;
+    readonly jti: string;
+    readonly iat: number;
+    readonly exp: number;
+  }): Promise<string>;
+  /** Undefined when the signature, issuer or audience is wrong; expiry is the caller's to check. */
+  verifySession(
+    token: string,
+  ): Promise<{ readonly sub: string; readonly jti: string; readonly exp: number } | undefined>;
+  /** Shared relay token (MESH_LRP_AUTH_TOKEN or generated). */
+  readonly relayToken: Secret;
+}
+
+/** Addresses and limits from the configuration that answers contain. */
+export interface Settings {
+  readonly version: string;
+  readonly apiUrl: string;
+  readonly signalingUrl: string;
+  /** Undefined where there is no relay. */
+  readonly relayAdvertiseUrl: string | undefined;
+  readonly stunUrl: string;
+  /** Whether a device must prove that it holds its private key. Where it need not, its key must be one that nobody holds. */
+  readonly registrationProof: 'optional' | 'required';
+  /** Life of a plan in ms (10 minutes). */
+  readonly planTtlMs: number;
+}
+
+export interface Liveness {
+  /** @returns true when this hearing brings the peer from offline to online. */
+  heard(workspace: string, peerUid: string, at: number): boolean;
+  lastSeen(workspace: string, peerUid: string): number | undefined;
+  forget(workspace: string, peerUid: string): void;
+}
+
+/** Bounds how often passwords are guessed. Logins that succeed do not count. */
+export interface LoginLimits {
+  /**
+   * Counts an attempt before its password is looked at, so that parallel guesses count too.
+   *
+   * @returns takes the attempt back: it succeeded.
+   * @throws MeshError `rate_limited` with `retryAfterSeconds`.
+   */
+  attempt(origin: string, username: string): () => void;
+}

@@ -1,5 +1,5 @@
 import { invalidInput } from '../core/base/errors.ts';
-import { type EntityTags, entityTagOf } from '../core/call/expecting.ts';
+import { type EntityTags, entityTagOf } from '../core/state/expecting.ts';
 
 /** Entity tags of one `If-Match`; a caller needs one. */
 const MAX_TAGS = 20;

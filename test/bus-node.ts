@@ -1,5 +1,5 @@
 import { connect, type NodeConnectionOptions } from '@nats-io/transport-node';
-import { busSecretOf } from '../core/enrolment/device-token.ts';
+import { busSecretOf } from '../core/identity/device-token.ts';
 import { applyDelta, type DeltaGraph, type FetchGraph, type FullGraph } from '../core/model/graph.ts';
 import { Opener } from '../net/seal/opener.ts';
 import { Sealer } from '../net/seal/sealer.ts';

@@ -1,5 +1,5 @@
 import type { AnyOperation } from '../core/base/operation.ts';
-import type { ComputeServices } from '../core/intent/services.ts';
+import type { ComputeServices } from '../core/intent/plan/services.ts';
 import { checkConnectivity } from './connectivity/check-connectivity.ts';
 import { checkConnectivityAt } from './connectivity/check-connectivity-at.ts';
 import { explainDenial } from './connectivity/explain-denial.ts';

@@ -1,7 +1,7 @@
 import { MeshError } from '../core/base/errors.ts';
 import type { CallContext } from '../core/base/operation.ts';
 import { pointOf, stateAt } from '../core/history/point.ts';
-import type { ComputeServices } from '../core/intent/services.ts';
+import type { ComputeServices } from '../core/intent/plan/services.ts';
 import type { NetworkState } from '../core/state/state.ts';
 import { instant, momentText } from './snapshots/snapshot-fields.ts';
 

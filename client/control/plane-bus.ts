@@ -1,5 +1,5 @@
 import type { Log } from '../../core/base/ports.ts';
-import { busSecretOf } from '../../core/enrolment/device-token.ts';
+import { busSecretOf } from '../../core/identity/device-token.ts';
 import type { KeyPair } from '../../net/seal/x25519.ts';
 import type { NodeConfig } from '../enrol/node-config.ts';
 import { ifIs, integer, nullable, type Of, object, text } from '../shape.ts';

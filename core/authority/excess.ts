@@ -1,12 +1,12 @@
 import type { Effect } from '../effect/effect.ts';
 import { type PortSpan, spanText } from '../effect/port-spans.ts';
-import { ancestors, family, isLive } from '../identity/delegation.ts';
 import { lookUpById } from '../model/find.ts';
 import type { PortEntry } from '../model/policy.ts';
 import type { AgentRecord, PeerRecord } from '../model/resources.ts';
 import { sameValue } from '../model/value.ts';
 import { NO_PORTS, PortSets } from '../reachability/port-sets.ts';
 import type { Reachability } from '../reachability/reachability.ts';
+import { ancestors, family, isLive } from '../state/agent-tree.ts';
 import type { NetworkState } from '../state/state.ts';
 import { isolationBeyond } from './isolation.ts';
 import { layersOf, reachOf } from './reach-of.ts';

@@ -1,4 +1,3 @@
-import { family } from '../identity/delegation.ts';
 import { lookUpById } from '../model/find.ts';
 import { type PolicySpec, type Rule, rulesOf, type Selector } from '../model/policy.ts';
 import { AGENT_LABEL, PARENT_LABEL } from '../model/presets.ts';
@@ -6,6 +5,7 @@ import type { AgentRecord } from '../model/resources.ts';
 import { sameValue } from '../model/value.ts';
 import { WRITTEN_BY } from '../model/written-by.ts';
 import type { PortSets } from '../reachability/port-sets.ts';
+import { family } from '../state/agent-tree.ts';
 import { agentOf } from '../state/network-model.ts';
 import type { NetworkState } from '../state/state.ts';
 import type { Compared } from './excess.ts';

@@ -1,10 +1,10 @@
 import type { Kind } from '../base/record.ts';
-import { family, isOpen } from '../identity/delegation.ts';
 import { AGENT_LABEL } from '../model/presets.ts';
 import { type AgentRecord, type AgentSpec, DEFAULT_NETWORK, type PeerRecord } from '../model/resources.ts';
 import type { TokenSpec } from '../model/token-record.ts';
 import { sameValue } from '../model/value.ts';
 import { WRITTEN_BY } from '../model/written-by.ts';
+import { family, isOpen } from '../state/agent-tree.ts';
 import { agentOf } from '../state/network-model.ts';
 import type { NetworkState } from '../state/state.ts';
 import { endingAgents, endsWith } from './ending.ts';

@@ -1,4 +1,3 @@
-import { ancestors } from '../identity/delegation.ts';
 import { containsRange, parseAddress, parseCidr } from '../model/cidr.ts';
 import type { EgressRule, PeerEntry } from '../model/policy.ts';
 import { PARENT_LABEL } from '../model/presets.ts';
@@ -6,6 +5,7 @@ import type { AgentRecord, PeerRecord } from '../model/resources.ts';
 import { selects } from '../model/selector.ts';
 import { ALL_PORTS, NO_PORTS, type PortSetId, type PortSets } from '../reachability/port-sets.ts';
 import type { Reachability } from '../reachability/reachability.ts';
+import { ancestors } from '../state/agent-tree.ts';
 import type { NetworkState } from '../state/state.ts';
 
 /**

@@ -2,14 +2,13 @@ import type { Caller } from '../base/caller.ts';
 import { MeshError } from '../base/errors.ts';
 import type { Kind, StoredRecord } from '../base/record.ts';
 import type { SnapshotRecord } from '../history/snapshot-record.ts';
-import { family, isLive } from '../identity/delegation.ts';
-import type { PlanRecord } from '../intent/plan/plan-record.ts';
+import type { AskedPlan, AskedWorkflow } from '../model/asked.ts';
 import { lookUpById } from '../model/find.ts';
 import type { TokenRecord } from '../model/token-record.ts';
 import { WRITTEN_BY } from '../model/written-by.ts';
+import { family, isLive } from '../state/agent-tree.ts';
 import type { NetworkServices } from '../state/services.ts';
 import type { NetworkState } from '../state/state.ts';
-import type { WorkflowRecord } from '../workflow/workflow-record.ts';
 import type { Write } from './writes.ts';
 
 /**
@@ -93,11 +92,11 @@ function counts(kind: keyof typeof AGENT_SHARES, record: StoredRecord, { ids, su
       return spec.kind === 'join' && spec.issuedBy !== undefined && ids.has(spec.issuedBy);
     }
     case 'Plan': {
-      const { spec, status } = record as PlanRecord;
+      const { spec, status } = record as AskedPlan;
       return ids.has(spec.requesterId) && status.workflowId === undefined && spec.expiresAt > now;
     }
     case 'Workflow': {
-      const { spec, status } = record as WorkflowRecord;
+      const { spec, status } = record as AskedWorkflow;
       return ids.has(spec.requesterId) && status.state === 'pending';
     }
     case 'Snapshot': {

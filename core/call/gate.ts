@@ -3,10 +3,10 @@ import { NeedsPerson } from '../authority/needs-person.ts';
 import { buildAuthenticator } from '../identity/authenticate.ts';
 import { buildWorkspaceDirectory } from '../identity/workspace-directory.ts';
 import { workspaceById } from '../model/workspaces.ts';
+import { runExpecting, withRevision } from '../state/expecting.ts';
 import { yamlOfAnswer } from '../views/custom-resource.ts';
 import { holdCall } from '../workflow/held-call.ts';
 import type { Services } from '../workflow/services.ts';
-import { runExpecting, withRevision } from './expecting.ts';
 import type { Gate } from './invoke.ts';
 import { buildRefusalLog } from './refusals.ts';
 

@@ -9,8 +9,8 @@ import { fieldErrorsOf, PLAINLY } from '../base/schema-errors.ts';
 import { type Access, PERSON_ONLY_SCOPES } from '../base/scope.ts';
 import { type Compute, heavyCallOf } from '../compute/compute.ts';
 import { withNearest } from '../model/with-nearest.ts';
+import { type EntityTags, isChangedSince, preconditionFailed } from '../state/expecting.ts';
 import { YamlText } from '../views/custom-resource.ts';
-import { type EntityTags, isChangedSince, preconditionFailed } from './expecting.ts';
 
 /** One call as a face received it. */
 export interface CallRequest {

@@ -1,12 +1,12 @@
 import type { Op } from '../base/ports.ts';
 import { draftOf } from '../base/record.ts';
 import { parseInstant } from '../base/time.ts';
-import { ancestors, isLive } from '../identity/delegation.ts';
+import { issueToken } from '../identity/device-token.ts';
 import { agentLabels, presetPolicies } from '../model/presets.ts';
 import { type AgentRecord, DEFAULT_NETWORK } from '../model/resources.ts';
 import { expiredToken, type TokenRecord, unknownToken } from '../model/token-record.ts';
+import { ancestors, isLive } from '../state/agent-tree.ts';
 import type { NetworkState } from '../state/state.ts';
-import { issueToken } from './device-token.ts';
 import type { Enrolment } from './enrolment.ts';
 
 /**

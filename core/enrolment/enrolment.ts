@@ -1,9 +1,9 @@
 import type { Op } from '../base/ports.ts';
-import { isLive } from '../identity/delegation.ts';
 import { lookUpById } from '../model/find.ts';
 import { RESERVED_LABEL_PREFIX } from '../model/presets.ts';
 import { DEFAULT_NETWORK } from '../model/resources.ts';
 import { expiredToken, type TokenRecord } from '../model/token-record.ts';
+import { isLive } from '../state/agent-tree.ts';
 import type { NetworkState } from '../state/state.ts';
 
 /** What a join or delegate token makes of the device that spends it. */

@@ -5,6 +5,7 @@ import { draftOf } from '../base/record.ts';
 import { formatInstant } from '../base/time.ts';
 import { inTurn } from '../base/turn.ts';
 import { endsAhead, graphFor } from '../graph/graph-for.ts';
+import { renewToken } from '../identity/device-token.ts';
 import { lookUpById } from '../model/find.ts';
 import type { FullGraph } from '../model/graph.ts';
 import type { PeerRecord } from '../model/resources.ts';
@@ -12,7 +13,6 @@ import { heardOf } from '../peers/presence.ts';
 import type { NetworkServices } from '../state/services.ts';
 import type { NetworkState } from '../state/state.ts';
 import { hasEnded } from '../views/peer-view.ts';
-import { renewToken } from './device-token.ts';
 import { checkProof, type KeyClaim, requireUnheld } from './key-proof.ts';
 
 type Context = CallContext<

@@ -1,9 +1,9 @@
 import { MeshError } from '../base/errors.ts';
 import { type NetworkChange, planChanges } from '../changes/changes.ts';
 import { effectOf } from '../effect/effect.ts';
-import { isOfAgent } from '../intent/plan/revert.ts';
 import { withPeerNames } from '../model/peer-lists.ts';
 import { policyInputSchema } from '../model/policy.ts';
+import { isOfAgent } from '../model/presets.ts';
 import { compile } from '../reachability/engine.ts';
 import { type Blocker, type ConnectivityQuery, type Explanation, explain } from '../reachability/explain.ts';
 import type { PeerInput } from '../reachability/model.ts';

@@ -18,8 +18,9 @@ import {
 } from '../model/resources.ts';
 import { newToken } from '../model/token.ts';
 import { tokenDraft } from '../model/token-record.ts';
+import { ancestors, family, isLive, isOpen } from '../state/agent-tree.ts';
 import type { NetworkServices } from '../state/services.ts';
-import { ancestors, type DelegateRequest, family, isLive, isOpen, narrowed, parseTtl } from './delegation.ts';
+import { type DelegateRequest, narrowed, parseTtl } from './delegation.ts';
 import { requireGrantable } from './grants.ts';
 
 /** Labels and annotations of its record, where they are given. */

@@ -6,11 +6,11 @@ import type { Scope } from '../base/scope.ts';
 import { lookUp } from '../model/find.ts';
 import { peerIdsOf, withPeerIds } from '../model/peer-lists.ts';
 import { type AgentRecord, normalizeName } from '../model/resources.ts';
+import { isLive } from '../state/agent-tree.ts';
 import type { NetworkServices } from '../state/services.ts';
 import { type AgentManifest, isAsWritten } from './agent-manifest.ts';
 import { DELEGATES, MAKES_ROOT_AGENTS } from './agent-request.ts';
 import { type NewAgent, newRootAgent, newSubAgent, ownAgent } from './agents.ts';
-import { isLive } from './delegation.ts';
 
 type Context = CallContext<Pick<NetworkServices, 'store' | 'clock' | 'states' | 'keys'>>;
 

@@ -1,8 +1,8 @@
 import { MeshError } from '../base/errors.ts';
 import type { CallContext } from '../base/operation.ts';
 import { lookUpById } from '../model/find.ts';
+import { family } from '../state/agent-tree.ts';
 import type { NetworkServices } from '../state/services.ts';
-import { family } from './delegation.ts';
 
 /**
  * Whose entries of the audit log a caller reads: anybody's, but a delegated agent only its own and its descendants'.

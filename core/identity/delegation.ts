@@ -5,7 +5,6 @@ import { NEVER_DELEGATED, PERSON_ONLY_SCOPES, type Scope } from '../base/scope.t
 import { parseInstant } from '../base/time.ts';
 import type { EgressRule } from '../model/policy.ts';
 import { type AgentRecord, type PolicyPreset, PRESETS } from '../model/resources.ts';
-import type { NetworkState } from '../state/state.ts';
 
 /** Root agents have depth 0; nobody delegates below this depth (DESIGN 5.4). */
 export const MAX_DEPTH = 4;
@@ -68,41 +67,4 @@ export function narrowed(parent: AgentRecord, request: DelegateRequest, caller: 
   if (wider.length > 0)
     throw new MeshError('forbidden', `A sub-agent cannot have a scope its parent lacks: ${wider.join(', ')}.`);
   return expiresAt;
-}
-
-/** An agent and everything delegated below it, parents first. */
-export function family(state: NetworkState, root: AgentRecord): AgentRecord[] {
-  const children = new Map<string, AgentRecord[]>();
-  for (const agent of state.agents.values()) {
-    const parent = agent.spec.parentRef?.name;
-    if (parent === undefined) continue;
-    const siblings = children.get(parent);
-    if (siblings) siblings.push(agent);
-    else children.set(parent, [agent]);
-  }
-  const found = new Set([root]);
-  for (const agent of found) for (const child of children.get(agent.name) ?? []) found.add(child);
-  return [...found];
-}
-
-/** Parents of an agent, nearest first. */
-export function ancestors(state: NetworkState, agent: AgentRecord): AgentRecord[] {
-  const found: AgentRecord[] = [];
-  for (let parent = agent.spec.parentRef?.name; parent !== undefined; ) {
-    const record = state.agents.get(parent);
-    if (!record || found.includes(record)) break;
-    found.push(record);
-    parent = record.spec.parentRef?.name;
-  }
-  return found;
-}
-
-/** Whether an identity has not been ended yet; its time may be over all the same. */
-export function isOpen({ status }: AgentRecord): boolean {
-  return status.phase === 'Active' || status.phase === 'Pending';
-}
-
-/** Whether an identity counts at an instant. */
-export function isLive(agent: AgentRecord, now: number): boolean {
-  return isOpen(agent) && parseInstant(agent.spec.expiresAt) > now;
 }

@@ -2,12 +2,13 @@ import type { CommitContext, Op } from '../base/ports.ts';
 import { draftOf } from '../base/record.ts';
 import { parseInstant } from '../base/time.ts';
 import { inTurn } from '../base/turn.ts';
+import { cancelOp } from '../model/asked.ts';
 import type { AgentPhase, AgentRecord } from '../model/resources.ts';
 import { removalOps } from '../peers/peers.ts';
+import { family, isLive, isOpen } from '../state/agent-tree.ts';
 import type { NetworkServices } from '../state/services.ts';
 import type { NetworkState } from '../state/state.ts';
-import { family, isLive, isOpen } from './delegation.ts';
-import { cancelOp, type EndingWith, endingWith } from './ending-with.ts';
+import { type EndingWith, endingWith } from './ending-with.ts';
 
 type Needs = Pick<NetworkServices, 'store' | 'states' | 'clock' | 'liveness'>;
 

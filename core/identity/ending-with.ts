@@ -1,5 +1,4 @@
-import type { Op } from '../base/ports.ts';
-import type { PlanRecord } from '../intent/plan/plan-record.ts';
+import { type AskedPlan, type AskedWorkflow, isUndecided } from '../model/asked.ts';
 import { AGENT_LABEL } from '../model/presets.ts';
 import type { AgentRecord, PeerRecord, PolicyRecord } from '../model/resources.ts';
 import type { TokenRecord } from '../model/token-record.ts';
@@ -7,7 +6,6 @@ import { WRITTEN_BY } from '../model/written-by.ts';
 import { agentOf } from '../state/network-model.ts';
 import type { NetworkServices } from '../state/services.ts';
 import type { NetworkState } from '../state/state.ts';
-import { type WorkflowRecord, workflowDraft } from '../workflow/workflow-record.ts';
 
 /** What goes when agents end. */
 export interface EndingWith {
@@ -16,9 +14,9 @@ export interface EndingWith {
   /** Of their presets, and those that they wrote by themselves. */
   readonly policies: readonly PolicyRecord[];
   readonly tokens: readonly TokenRecord[];
-  readonly plans: readonly PlanRecord[];
+  readonly plans: readonly AskedPlan[];
   /** Those that wait. */
-  readonly workflows: readonly WorkflowRecord[];
+  readonly workflows: readonly AskedWorkflow[];
 }
 
 /** Everything that agents made or that belongs to them, and that does not outlive them. */
@@ -39,19 +37,13 @@ export async function endingWith(
       ({ labels, annotations }) => has(labels[AGENT_LABEL]) || has(annotations[WRITTEN_BY]),
     ),
     tokens: (tokens as readonly TokenRecord[]).filter(({ spec }) => tokenEnds(spec, has)),
-    plans: (plans as readonly PlanRecord[]).filter(({ spec }) => has(spec.requesterId)),
-    workflows: (workflows as readonly WorkflowRecord[]).filter(
-      ({ spec, status }) =>
-        (status.state === 'pending' || status.state === 'approved') && (has(spec.requesterId) || has(spec.applierId)),
+    plans: (plans as readonly AskedPlan[]).filter(({ spec }) => has(spec.requesterId)),
+    workflows: (workflows as readonly AskedWorkflow[]).filter(
+      (workflow) => isUndecided(workflow) && (has(workflow.spec.requesterId) || has(workflow.spec.applierId)),
     ),
   };
 }
 
 function tokenEnds({ kind, owner, issuedBy }: TokenRecord['spec'], has: (id: string | undefined) => boolean): boolean {
   return kind === 'join' ? has(issuedBy) : (kind === 'agt' || kind === 'dlg') && has(owner);
-}
-
-/** Ends a workflow that waits, because there is nobody any more for whom it would be carried out. */
-export function cancelOp({ name, spec, status, revision }: WorkflowRecord, reason: string): Op {
-  return { op: 'update', revision, record: workflowDraft(name, spec, { ...status, state: 'expired', error: reason }) };
 }

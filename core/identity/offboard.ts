@@ -3,16 +3,14 @@ import { invalidInput, MeshError } from '../base/errors.ts';
 import type { CommitContext, Op } from '../base/ports.ts';
 import { draftOf } from '../base/record.ts';
 import { inTurn } from '../base/turn.ts';
-import type { PlanRecord } from '../intent/plan/plan-record.ts';
+import { type AskedPlan, type AskedWorkflow, cancelOp, isUndecided } from '../model/asked.ts';
 import type { AgentRecord } from '../model/resources.ts';
 import type { TokenRecord } from '../model/token-record.ts';
+import { isOpen } from '../state/agent-tree.ts';
 import type { NetworkServices } from '../state/services.ts';
 import type { NetworkState } from '../state/state.ts';
-import type { WorkflowRecord } from '../workflow/workflow-record.ts';
 import { type AccountRecord, accountById, findAccount, normalizeUsername } from './accounts.ts';
-import { isOpen } from './delegation.ts';
 import { endAgents } from './end-agents.ts';
-import { cancelOp } from './ending-with.ts';
 import { roleOf } from './members.ts';
 
 type Needs = Pick<NetworkServices, 'store' | 'states' | 'clock' | 'liveness'>;
@@ -35,12 +33,10 @@ export async function leavingOps(
     spec.kind === 'api' ? spec.owner === uid : spec.kind === 'join' && spec.createdBy === `user:${name}`;
   const gone = [
     ...(tokens as readonly TokenRecord[]).filter(isTheirs),
-    ...(plans as readonly PlanRecord[]).filter(({ spec }) => spec.requesterId === uid),
+    ...(plans as readonly AskedPlan[]).filter(({ spec }) => spec.requesterId === uid),
   ];
-  const undecided = (workflows as readonly WorkflowRecord[]).filter(
-    ({ spec, status }) =>
-      (status.state === 'pending' || status.state === 'approved') &&
-      (spec.requesterId === uid || spec.applierId === uid),
+  const undecided = (workflows as readonly AskedWorkflow[]).filter(
+    (workflow) => isUndecided(workflow) && (workflow.spec.requesterId === uid || workflow.spec.applierId === uid),
   );
   return [
     ...gone.map(({ kind, name: key }): Op => ({ op: 'delete', key: { kind, name: key } })),

@@ -4,11 +4,12 @@ import type { CallContext } from '../base/operation.ts';
 import type { Op } from '../base/ports.ts';
 import { draftOf } from '../base/record.ts';
 import { formatInstant, parseInstant } from '../base/time.ts';
-import { renewToken } from '../enrolment/device-token.ts';
 import type { AgentRecord } from '../model/resources.ts';
+import { isLive } from '../state/agent-tree.ts';
 import type { NetworkServices } from '../state/services.ts';
 import { findAgent } from './agents.ts';
-import { isLive, parseTtl } from './delegation.ts';
+import { parseTtl } from './delegation.ts';
+import { renewToken } from './device-token.ts';
 import { isScope, requireGrantable } from './grants.ts';
 
 /**

@@ -1,5 +1,5 @@
 import { newId } from '../base/ids.ts';
-import type { RecordDraft } from '../base/record.ts';
+import type { RecordDraft, StoredRecord } from '../base/record.ts';
 import type { EgressRule, PolicySpec } from './policy.ts';
 import type { AgentRecord, PolicyPreset } from './resources.ts';
 
@@ -9,6 +9,16 @@ export const RESERVED_LABEL_PREFIX = 'mesh.internal/';
 export const AGENT_LABEL = `${RESERVED_LABEL_PREFIX}agent`;
 /** Uid of the identity that delegated it. */
 export const PARENT_LABEL = `${RESERVED_LABEL_PREFIX}parent`;
+
+/** Labels that no operator, token or node writes. */
+export function isReserved(key: string): boolean {
+  return key.startsWith(RESERVED_LABEL_PREFIX);
+}
+
+/** Policies that hold an agent to its preset: they live and end with it. */
+export function isOfAgent(record: StoredRecord | undefined): boolean {
+  return record?.kind === 'MeshPolicy' && Object.keys(record.labels).some(isReserved);
+}
 
 /** Labels of the peer of an agent. */
 export function agentLabels(agent: AgentRecord, parent: AgentRecord | undefined): Record<string, string> {

@@ -1,8 +1,8 @@
 import { once } from '../base/once.ts';
 import { parseInstant } from '../base/time.ts';
-import { ancestors, isLive } from '../identity/delegation.ts';
 import type { AgentRecord, NetworkRecord, PeerRecord, PolicyRecord } from '../model/resources.ts';
 import type { DelegationBound, NetworkModel, PeerInput } from '../reachability/model.ts';
+import { ancestors, isLive } from './agent-tree.ts';
 import type { NetworkState } from './state.ts';
 
 /** What the engine computes from: the state at an instant, with the bound of each delegated peer (DESIGN 5.2). */

@@ -7,11 +7,12 @@ import { type CommitContext, type Op, StoreError } from '../base/ports.ts';
 import { inTurn } from '../base/turn.ts';
 import { callerAgain, requireStanding } from '../identity/standing.ts';
 import { type Assessment, assess, readingOf } from '../intent/plan/assess.ts';
+import type { WorkflowStatus } from '../model/asked.ts';
 import type { NetworkState } from '../state/state.ts';
 import { callWorkflows, isApprovedIn } from './held-call.ts';
 import { runApproved } from './run-approved.ts';
 import type { Services } from './services.ts';
-import { type WorkflowRecord, type WorkflowStatus, workflowDraft } from './workflow-record.ts';
+import { type WorkflowRecord, workflowDraft } from './workflow-record.ts';
 import { findWorkflow } from './workflows.ts';
 
 type Uses = Services;

@@ -3,8 +3,9 @@ import { MeshError } from '../base/errors.ts';
 import type { CallContext } from '../base/operation.ts';
 import { type CommitContext, type Op, StoreError } from '../base/ports.ts';
 import { inTurn } from '../base/turn.ts';
+import type { WorkflowStatus } from '../model/asked.ts';
 import type { Services } from './services.ts';
-import { type WorkflowRecord, type WorkflowStatus, workflowDraft } from './workflow-record.ts';
+import { type WorkflowRecord, workflowDraft } from './workflow-record.ts';
 
 /**
  * Carries an approved call out as who asked for it. Its first commit in the workspace of a workflow says that this is

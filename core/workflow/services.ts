@@ -1,5 +1,5 @@
 import type { CallContext } from '../base/operation.ts';
-import type { PlanServices } from '../intent/services.ts';
+import type { PlanServices } from '../intent/plan/services.ts';
 
 /** What operations may reach. `bin/compose/services.ts` supplies the real ones, `test/kit.ts` those of tests. */
 export interface Services extends PlanServices {

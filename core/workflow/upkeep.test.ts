@@ -1,9 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { agent, buildKit, type Kit, person } from '../../test/kit.ts';
 import { seedPeers } from '../../test/seed-peers.ts';
+import type { WorkflowState } from '../model/asked.ts';
 import { executeWorkflow } from './execute.ts';
 import { expireWorkflows, resumeWorkflows } from './upkeep.ts';
-import { type WorkflowRecord, type WorkflowState, workflowDraft } from './workflow-record.ts';
+import { type WorkflowRecord, workflowDraft } from './workflow-record.ts';
 import { findWorkflow } from './workflows.ts';
 
 const DAY_MS = 86_400_000;

@@ -5,21 +5,10 @@ import type { NetworkChange } from '../changes/changes.ts';
 import type { EffectView } from '../effect/effect-view.ts';
 import type { ExpectedBy, PlannedBy } from '../intent/plan/assess.ts';
 import type { ShownChange } from '../intent/plan/diff-markdown.ts';
-import type { Expectation, RecordExpectation } from '../intent/plan/planner.ts';
+import type { Expectation, RecordExpectation } from '../intent/verify/expectation.ts';
 import type { RiskLevel } from '../intent/verify/risk.ts';
+import type { AskedWorkflowSpec, WorkflowStatus } from '../model/asked.ts';
 import type { NamedPeers } from './named-peers.ts';
-
-/** `pending -> approved -> executing -> executed | failed`, `pending -> rejected | expired` (DESIGN 5.5). */
-export const WORKFLOW_STATES = [
-  'pending',
-  'approved',
-  'executing',
-  'executed',
-  'failed',
-  'rejected',
-  'expired',
-] as const;
-export type WorkflowState = (typeof WORKFLOW_STATES)[number];
 
 /** How long a workflow waits for a person. */
 export const WORKFLOW_TTL_MS = 24 * 3_600_000;
@@ -48,8 +37,7 @@ export interface HeldCall {
 }
 
 /** What is asked for; never changes. */
-export interface WorkflowSpec {
-  readonly summary: string;
+export interface WorkflowSpec extends AskedWorkflowSpec {
   /** Whose reading the changes are, and what they say of it; absent of a call that waits. */
   readonly plannedBy?: PlannedBy;
   readonly sentence?: string;
@@ -72,11 +60,9 @@ export interface WorkflowSpec {
   readonly riskReasons: readonly string[];
   readonly baseRevision: number;
   readonly requestedBy: string;
-  readonly requesterId: string;
   readonly requesterPeer?: string;
   /** Who applied the plan, where that was not who asked for it. */
   readonly appliedBy: string;
-  readonly applierId: string;
   /** Accounts that answer for who asked and who applied; whoever approves has to be another one. */
   readonly persons?: readonly string[];
   /** A call that is carried out instead of `changes`. */
@@ -88,17 +74,6 @@ export interface WorkflowSpec {
   readonly overridden: boolean;
   /** Milliseconds. */
   readonly expiresAt: number;
-}
-
-/** What became of it. */
-export interface WorkflowStatus {
-  readonly state: WorkflowState;
-  /** The authenticated person that approved or rejected. */
-  readonly reviewedBy?: string;
-  readonly reviewedAt?: string;
-  readonly note?: string;
-  readonly selfApproved?: boolean;
-  readonly error?: string;
 }
 
 /** Whether it is carried out when who asked repeats the call, because a secret is part of it. */

@@ -1,6 +1,6 @@
-import { MeshError } from '../base/errors.ts';
+import { findAskedWorkflow, type WorkflowState } from '../model/asked.ts';
 import type { Services } from './services.ts';
-import type { WorkflowRecord, WorkflowState } from './workflow-record.ts';
+import type { WorkflowRecord } from './workflow-record.ts';
 
 /** @throws MeshError `not_found` */
 export async function findWorkflow(
@@ -8,10 +8,7 @@ export async function findWorkflow(
   workspace: string,
   id: string,
 ): Promise<WorkflowRecord> {
-  const record = await store.get(workspace, { kind: 'Workflow', name: id });
-  if (!record)
-    throw new MeshError('not_found', `There is no workflow ${JSON.stringify(id.slice(0, 80))} in this workspace.`);
-  return record as WorkflowRecord;
+  return (await findAskedWorkflow({ store }, workspace, id)) as WorkflowRecord;
 }
 
 /** All that are kept, in the order of their ids. */

@@ -25,6 +25,7 @@ import { worded } from './wording.ts';
 export const builtinPlanner: Planner = {
   name: 'builtin',
   plan: (question) => Promise.resolve(question.counterexample ? NOTHING_BETTER : planByGrammar(question)),
+  certain: planByGrammar,
 };
 
 /** The grammar answers the same question the same way, so a counterexample changes nothing. */

@@ -1,5 +1,5 @@
 import { type NetworkChange, planChanges } from '../../core/changes/changes.ts';
-import type { Expectation } from '../../core/intent/plan/planner.ts';
+import type { Expectation } from '../../core/intent/verify/expectation.ts';
 import type { NetworkState } from '../../core/state/state.ts';
 import type { Act } from './acts/ask.ts';
 import type { Step } from './perform.ts';

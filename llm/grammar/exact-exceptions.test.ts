@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { planChanges } from '../../core/changes/changes.ts';
-import type { Expectation } from '../../core/intent/plan/planner.ts';
+import type { Expectation } from '../../core/intent/verify/expectation.ts';
 import { unmetExpectations } from '../../core/intent/verify/expectations.ts';
 import { compile } from '../../core/reachability/engine.ts';
 import { modelOf } from '../../core/state/network-model.ts';

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { planChanges } from '../../core/changes/changes.ts';
 import { effectOf } from '../../core/effect/effect.ts';
 import { type PortSpan, spansOf, subtract } from '../../core/effect/port-spans.ts';
-import type { Expectation } from '../../core/intent/plan/planner.ts';
+import type { Expectation } from '../../core/intent/verify/expectation.ts';
 import { unmetExpectations } from '../../core/intent/verify/expectations.ts';
 import type { PolicySpec } from '../../core/model/policy.ts';
 import { compile } from '../../core/reachability/engine.ts';

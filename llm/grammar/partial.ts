@@ -1,6 +1,7 @@
 import { MeshError } from '../../core/base/errors.ts';
 import type { NetworkChange } from '../../core/changes/changes.ts';
-import type { Expectation, PartialPlan } from '../../core/intent/plan/planner.ts';
+import type { PartialPlan } from '../../core/intent/plan/planner.ts';
+import type { Expectation } from '../../core/intent/verify/expectation.ts';
 import type { NetworkState } from '../../core/state/state.ts';
 import { withoutBrackets } from './brackets.ts';
 import { compose } from './compose.ts';

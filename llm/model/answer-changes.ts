@@ -1,6 +1,6 @@
 import type { NetworkChange } from '../../core/changes/changes.ts';
 import { changeInputSchema, parseChange } from '../../core/intent/plan/change-input.ts';
-import type { Expectation } from '../../core/intent/plan/planner.ts';
+import type { Expectation } from '../../core/intent/verify/expectation.ts';
 import type { NetworkState } from '../../core/state/state.ts';
 import type { AnswerPolicy, AnswerRule, AnswerSelector, ModelAnswer } from './answer-form.ts';
 

@@ -1,5 +1,6 @@
 import { formatInstant } from '../../core/base/time.ts';
-import type { Counterexample, Expectation, PlanQuestion, WordingView } from '../../core/intent/plan/planner.ts';
+import type { Counterexample, PlanQuestion, WordingView } from '../../core/intent/plan/planner.ts';
+import type { Expectation } from '../../core/intent/verify/expectation.ts';
 import type { Subgraph } from '../retrieval/subgraph.ts';
 
 export const SYSTEM_PROMPT = `You turn one request about a private network into typed changes of its access policies. Answer with one JSON object of the given form and nothing else.

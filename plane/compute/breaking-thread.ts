@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { MeshError } from '../../core/base/errors.ts';
 import { type AnyOperation, operationsFor, READ } from '../../core/base/operation.ts';
 import { StoreError } from '../../core/base/ports.ts';
-import type { ComputeServices } from '../../core/intent/services.ts';
+import type { ComputeServices } from '../../core/intent/plan/services.ts';
 import { serveCalls, type ThreadParts } from './serve.ts';
 
 /** A computing thread of which each operation goes wrong in its way, or writes; for tests. */

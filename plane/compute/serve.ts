@@ -4,7 +4,7 @@ import type { Clock, Commit } from '../../core/base/ports.ts';
 import { answerOf } from '../../core/call/invoke.ts';
 import { requireAnswerSize } from '../../core/compute/answer-size.ts';
 import { callerOf, type HeavyCall } from '../../core/compute/compute.ts';
-import type { ComputeServices } from '../../core/intent/services.ts';
+import type { ComputeServices } from '../../core/intent/plan/services.ts';
 import {
   type FromThread,
   type Outcome,

@@ -1,7 +1,7 @@
 import { connect } from '@nats-io/transport-node';
 import { expect, test } from 'vitest';
 import { draftOf } from '../../core/base/record.ts';
-import { busSecretOf } from '../../core/enrolment/device-token.ts';
+import { busSecretOf } from '../../core/identity/device-token.ts';
 import { type TokenRecord, tokenName } from '../../core/model/token-record.ts';
 import { generateKeyPair } from '../../net/seal/x25519.ts';
 import { busNode } from '../bus-node.ts';

@@ -3,7 +3,7 @@ import path from 'node:path';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { connect as connectBus } from '@nats-io/transport-node';
 import { beforeAll, expect, test } from 'vitest';
-import { busSecretOf } from '../../core/enrolment/device-token.ts';
+import { busSecretOf } from '../../core/identity/device-token.ts';
 import { testCertificate } from '../../net/nats/test-certificate.ts';
 import { peerIdOf } from '../../net/relay/frame.ts';
 import { busNode } from '../bus-node.ts';

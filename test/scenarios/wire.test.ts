@@ -2,7 +2,7 @@ import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 import { connect as connectBus } from '@nats-io/transport-node';
 import { expect, test } from 'vitest';
-import { busSecretOf } from '../../core/enrolment/device-token.ts';
+import { busSecretOf } from '../../core/identity/device-token.ts';
 import { peerIdOf } from '../../net/relay/frame.ts';
 import { generateKeyPair } from '../../net/seal/x25519.ts';
 import { BINDING, decodeStun, encodeStun } from '../../net/stun/message.ts';

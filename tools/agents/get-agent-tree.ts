@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { READ } from '../../core/base/operation.ts';
 import { findAgent } from '../../core/identity/agents.ts';
-import { family } from '../../core/identity/delegation.ts';
+import { family } from '../../core/state/agent-tree.ts';
 import { agentView, viewOfAgent } from '../../core/views/agent-view.ts';
 import { defineOperation } from '../define.ts';
 import { fitting } from '../page.ts';

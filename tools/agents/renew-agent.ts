@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { UPDATE } from '../../core/base/operation.ts';
 import { lineOfText, TEXT_LIMITS } from '../../core/base/text.ts';
-import { addressedFields } from '../../core/call/expecting.ts';
 import { DEFAULT_AGENT_TTL } from '../../core/identity/agent-request.ts';
 import { renewAgent as renew } from '../../core/identity/renew-agent.ts';
+import { addressedFields } from '../../core/state/expecting.ts';
 import { agentView, viewOfAgent } from '../../core/views/agent-view.ts';
 import { defineOperation } from '../define.ts';
 

@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import { commitContext } from '../../core/base/commit-context.ts';
 import { DELETE } from '../../core/base/operation.ts';
-import { addressedFields } from '../../core/call/expecting.ts';
 import { findAgent } from '../../core/identity/agents.ts';
 import { endAgents, nextFamilies } from '../../core/identity/end-agents.ts';
 import { endingWith } from '../../core/identity/ending-with.ts';
+import { addressedFields } from '../../core/state/expecting.ts';
 import { defineOperation } from '../define.ts';
 
 const names = z.array(z.string());

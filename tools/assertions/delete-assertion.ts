@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { deleteAssertion as remove } from '../../core/assertions/manage.ts';
 import { DELETE } from '../../core/base/operation.ts';
-import { addressedFields } from '../../core/call/expecting.ts';
+import { addressedFields } from '../../core/state/expecting.ts';
 import { defineOperation } from '../define.ts';
 import { deletedAnswer } from '../resources/resource-fields.ts';
 

@@ -3,7 +3,7 @@ import { assertionChecker, findAssertion, replaceAssertion } from '../../core/as
 import { invalidInput } from '../../core/base/errors.ts';
 import { UPDATE } from '../../core/base/operation.ts';
 import { foldName } from '../../core/base/record.ts';
-import { addressedFields } from '../../core/call/expecting.ts';
+import { addressedFields } from '../../core/state/expecting.ts';
 import { defineOperation } from '../define.ts';
 import { assertionInput, assertionOf } from './assertion-input.ts';
 import { assertionView, viewOfAssertion } from './assertion-view.ts';

@@ -5,7 +5,7 @@ import { schemaNames } from '../../core/base/schema-names.ts';
 import { lineOfText, TEXT_LIMITS } from '../../core/base/text.ts';
 import { connectivity } from '../../core/history/connectivity.ts';
 import { asksGroups, reachGroups } from '../../core/history/reach-groups.ts';
-import type { ComputeServices } from '../../core/intent/services.ts';
+import type { ComputeServices } from '../../core/intent/plan/services.ts';
 import { protocolSchema } from '../../core/model/policy.ts';
 import { allowedSchema } from '../../core/reachability/answers.ts';
 import { pageQuery } from '../page.ts';

@@ -3,8 +3,8 @@ import { invalidInput } from '../../core/base/errors.ts';
 import { CREATE } from '../../core/base/operation.ts';
 import { lineOfText, TEXT_LIMITS } from '../../core/base/text.ts';
 import { workspaceOfPlan } from '../../core/intent/plan/plan-record.ts';
+import { WORKFLOW_STATES } from '../../core/model/asked.ts';
 import { applyPlan } from '../../core/workflow/apply.ts';
-import { WORKFLOW_STATES } from '../../core/workflow/workflow-record.ts';
 import { defineOperation } from '../define.ts';
 import { approvalUrl } from '../workflows/workflow-view.ts';
 

@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { UPDATE } from '../../core/base/operation.ts';
-import { addressedFields } from '../../core/call/expecting.ts';
 import { resourceChange } from '../../core/changes/resource-input.ts';
 import { findRecord } from '../../core/model/find.ts';
 import { networkSpecSchema } from '../../core/model/network-spec.ts';
+import { addressedFields } from '../../core/state/expecting.ts';
 import { networkView, viewOfNetwork } from '../../core/views/network-view.ts';
 import { defineOperation } from '../define.ts';
 import { resourceFields } from '../resources/resource-fields.ts';

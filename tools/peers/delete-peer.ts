@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { DELETE } from '../../core/base/operation.ts';
-import { addressedFields } from '../../core/call/expecting.ts';
 import { deletePeer as remove } from '../../core/peers/peers.ts';
+import { addressedFields } from '../../core/state/expecting.ts';
 import { peerNow } from '../../core/views/peer-answer.ts';
 import { defineOperation } from '../define.ts';
 import { deletedAnswer } from '../resources/resource-fields.ts';

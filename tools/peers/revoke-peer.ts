@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { DELETE } from '../../core/base/operation.ts';
-import { addressedFields } from '../../core/call/expecting.ts';
 import { revokePeer as revoke } from '../../core/peers/peers.ts';
+import { addressedFields } from '../../core/state/expecting.ts';
 import { peerNow } from '../../core/views/peer-answer.ts';
 import { peerView } from '../../core/views/peer-view.ts';
 import { defineOperation } from '../define.ts';

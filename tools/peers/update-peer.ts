@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import { UPDATE } from '../../core/base/operation.ts';
 import { lineOfText, TEXT_LIMITS } from '../../core/base/text.ts';
-import { addressedFields } from '../../core/call/expecting.ts';
 import { nameSchema } from '../../core/changes/manifest.ts';
 import { labelsSchema } from '../../core/model/labels.ts';
 import { renamePeer } from '../../core/peers/peers.ts';
+import { addressedFields } from '../../core/state/expecting.ts';
 import { peerNow } from '../../core/views/peer-answer.ts';
 import { peerView } from '../../core/views/peer-view.ts';
 import { defineOperation } from '../define.ts';

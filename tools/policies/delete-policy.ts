@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { DELETE } from '../../core/base/operation.ts';
-import { addressedFields } from '../../core/call/expecting.ts';
+import { addressedFields } from '../../core/state/expecting.ts';
 import { defineOperation } from '../define.ts';
 import { deletedAnswer } from '../resources/resource-fields.ts';
 import { submitDeletion } from '../submitted.ts';

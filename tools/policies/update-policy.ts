@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { UPDATE } from '../../core/base/operation.ts';
-import { addressedFields } from '../../core/call/expecting.ts';
 import { resourceChange } from '../../core/changes/resource-input.ts';
 import { findRecord } from '../../core/model/find.ts';
 import { policyInputSchema } from '../../core/model/policy.ts';
+import { addressedFields } from '../../core/state/expecting.ts';
 import { policyView, viewOfPolicy } from '../../core/views/policy-view.ts';
 import { defineOperation } from '../define.ts';
 import { resourceFields, ttlField } from '../resources/resource-fields.ts';

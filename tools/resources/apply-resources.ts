@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { UPDATE } from '../../core/base/operation.ts';
 import { TEXT_LIMITS } from '../../core/base/text.ts';
-import { appliedDocuments } from '../../core/changes/apply.ts';
 import { MAX_DOCUMENTS } from '../../core/changes/manifest.ts';
+import { appliedDocuments } from '../../core/identity/apply.ts';
 import { type AppliedAgent, applyAgents } from '../../core/identity/apply-agents.ts';
 import { submitChanges } from '../../core/workflow/submit.ts';
 import { defineOperation } from '../define.ts';

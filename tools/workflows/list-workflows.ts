@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { READ } from '../../core/base/operation.ts';
-import { WORKFLOW_STATES } from '../../core/workflow/workflow-record.ts';
+import { WORKFLOW_STATES } from '../../core/model/asked.ts';
 import { listWorkflows as listOf } from '../../core/workflow/workflows.ts';
 import { defineOperation } from '../define.ts';
 import { pageQuery } from '../page.ts';

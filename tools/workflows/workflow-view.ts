@@ -1,8 +1,9 @@
 import { z } from 'zod';
 import { formatInstant } from '../../core/base/time.ts';
 import { PLANNERS } from '../../core/intent/plan/assess.ts';
+import { WORKFLOW_STATES } from '../../core/model/asked.ts';
 import type { Services } from '../../core/workflow/services.ts';
-import { resultRevision, WORKFLOW_STATES, type WorkflowRecord } from '../../core/workflow/workflow-record.ts';
+import { resultRevision, type WorkflowRecord } from '../../core/workflow/workflow-record.ts';
 import { effectFields, effectFieldsOf, riskLevel, shownChange } from '../intents/plan-fields.ts';
 
 const workflowFields = {

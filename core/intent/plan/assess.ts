@@ -13,7 +13,7 @@ import { effectTitle } from '../../effect/title.ts';
 import { workspaceById } from '../../model/workspaces.ts';
 import { type NetworkState, recordIn } from '../../state/state.ts';
 import { resourceYaml } from '../../views/render-yaml.ts';
-import type { PlanServices } from '../services.ts';
+import type { Expectation, RecordExpectation } from '../verify/expectation.ts';
 import { saysSomething, type Unmet, unmetExpectations } from '../verify/expectations.ts';
 import { type Finding, findingsOf, opensUnseen, type Requester } from '../verify/findings.ts';
 import { joiningOf } from '../verify/joining.ts';
@@ -21,7 +21,7 @@ import { recordOf, revisionsOf, unmetRecords } from '../verify/record-expectatio
 import { type Risk, riskOf } from '../verify/risk.ts';
 import { diffMarkdown, type PlanView, type ShownChange } from './diff-markdown.ts';
 import { heldAgainst } from './model-words.ts';
-import type { Expectation, RecordExpectation } from './planner.ts';
+import type { PlanServices } from './services.ts';
 
 /** Changes that are to be judged, and what they are meant to achieve. */
 export interface Proposal {

@@ -3,7 +3,8 @@ import { agent, buildKit, person } from '../../../test/kit.ts';
 import { seedPeers } from '../../../test/seed-peers.ts';
 import type { NetworkChange } from '../../changes/changes.ts';
 import { memberDraft } from '../../identity/members.ts';
-import type { Expectation, Planner } from './planner.ts';
+import type { Expectation } from '../verify/expectation.ts';
+import type { Planner } from './planner.ts';
 
 const ISOLATING: NetworkChange = {
   action: 'create',

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { lineOfText, TEXT_LIMITS } from '../../base/text.ts';
 import { protocolSchema } from '../../model/policy.ts';
-import type { Expectation } from './planner.ts';
+import type { Expectation } from '../verify/expectation.ts';
 
 export const MAX_EXPECTATIONS = 50;
 

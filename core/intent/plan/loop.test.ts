@@ -3,7 +3,8 @@ import { agent, buildKit } from '../../../test/kit.ts';
 import { seedPeers } from '../../../test/seed-peers.ts';
 import { MeshError } from '../../base/errors.ts';
 import type { PolicySpec } from '../../model/policy.ts';
-import type { Expectation, PlanAnswer, Planner, PlanQuestion } from './planner.ts';
+import type { Expectation } from '../verify/expectation.ts';
+import type { PlanAnswer, Planner, PlanQuestion } from './planner.ts';
 
 const WEB_ON_5432: Expectation = { src: 'role=web', dst: 'role=db', protocol: 'TCP', port: 5432, expect: 'allow' };
 const NOBODY_ELSE: Expectation = { src: '*', except: ['role=web'], dst: 'role=db', expect: 'deny' };

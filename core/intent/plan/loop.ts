@@ -1,11 +1,12 @@
 import { MeshError } from '../../base/errors.ts';
 import type { CallContext } from '../../base/operation.ts';
-import type { ComputeServices } from '../services.ts';
+import type { Expectation } from '../verify/expectation.ts';
 import type { Requester } from '../verify/findings.ts';
 import { type Assessment, assess, type Proposal } from './assess.ts';
 import { recordingCalls } from './model-calls.ts';
 import { intentNotUnderstood } from './not-understood.ts';
-import type { Counterexample, Expectation, PlanAnswer, Planner, PlanQuestion, RevertTarget } from './planner.ts';
+import type { Counterexample, PlanAnswer, Planner, PlanQuestion, RevertTarget } from './planner.ts';
+import type { ComputeServices } from './services.ts';
 
 /** How often a planner is asked again with what was wrong. */
 const MAX_COUNTEREXAMPLES = 2;

@@ -1,6 +1,6 @@
 import type { CallContext } from '../../base/operation.ts';
-import type { PlanServices } from '../services.ts';
 import type { ModelCall } from './planner.ts';
+import type { PlanServices } from './services.ts';
 
 /** Runs what may ask a model; each request to it is an event of the audit log, also where nothing comes of it. */
 export async function recordingCalls<T>(

@@ -10,8 +10,8 @@ import type { PolicySpec } from '../../model/policy.ts';
 import { createEngine } from '../../reachability/engine.ts';
 import { modelOf } from '../../state/network-model.ts';
 import type { NetworkState } from '../../state/state.ts';
+import type { Expectation } from '../verify/expectation.ts';
 import { unmetExpectations } from '../verify/expectations.ts';
-import type { Expectation } from './planner.ts';
 
 const WEB = peer('web-1', { labels: { role: 'web' }, address: '10.96.0.1' });
 const DB = peer('db-1', { labels: { role: 'db' }, address: '10.96.0.2' });

@@ -1,11 +1,12 @@
 import type { RecordDraft, StoredRecord } from '../../base/record.ts';
 import type { NetworkChange } from '../../changes/changes.ts';
-import type { PlanServices } from '../services.ts';
+import type { AskedPlanSpec, PlanStatus } from '../../model/asked.ts';
+import type { Expectation, RecordExpectation } from '../verify/expectation.ts';
 import type { ExpectedBy, PlannedBy } from './assess.ts';
-import type { Expectation, RecordExpectation } from './planner.ts';
+import type { PlanServices } from './services.ts';
 
 /** A plan that was shown and may be applied once. Its effect is computed again when it is; the digest says if it is the same. */
-export interface PlanSpec {
+export interface PlanSpec extends AskedPlanSpec {
   readonly intent: string;
   /** The effect in one line. */
   readonly summary: string;
@@ -22,20 +23,12 @@ export interface PlanSpec {
   readonly questions?: readonly string[];
   readonly digest: string;
   readonly baseRevision: number;
-  /** Actor and uid of who asked. */
+  /** Actor that asked. */
   readonly requestedBy: string;
-  readonly requesterId: string;
   /** Account that answers for them; absent where none is known. */
   readonly person?: string;
   /** The peer that they asked from, where it was known. */
   readonly requesterPeer?: string;
-  /** Milliseconds. */
-  readonly expiresAt: number;
-}
-
-export interface PlanStatus {
-  /** The workflow that used it up. */
-  readonly workflowId?: string;
 }
 
 export type PlanRecord = StoredRecord<PlanSpec, PlanStatus>;

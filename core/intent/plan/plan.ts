@@ -1,11 +1,9 @@
-import { planByGrammar } from '../../../llm/grammar/builtin.ts';
 import { commitContext } from '../../base/commit-context.ts';
 import { MeshError } from '../../base/errors.ts';
 import { newId } from '../../base/ids.ts';
 import type { CallContext } from '../../base/operation.ts';
 import type { NetworkChange } from '../../changes/changes.ts';
-import { revertProposal } from '../../workflow/revert-target.ts';
-import type { ComputeServices, PlanServices } from '../services.ts';
+import type { Expectation } from '../verify/expectation.ts';
 import type { Requester } from '../verify/findings.ts';
 import { peerAt } from '../verify/lock-out.ts';
 import { isAtMost } from '../verify/risk.ts';
@@ -14,7 +12,9 @@ import { openQuestions, plannerWords, wordingViewOf } from './diff-markdown.ts';
 import { type ProposedChanges, proposalOf, proposeAndProve } from './loop.ts';
 import { recordingCalls } from './model-calls.ts';
 import { type PlanSpec, planDraft } from './plan-record.ts';
-import type { Expectation, RevertTarget } from './planner.ts';
+import type { RevertTarget } from './planner.ts';
+import { revertProposal } from './revert-target.ts';
+import type { ComputeServices, PlanServices } from './services.ts';
 
 export interface PlanRequest {
   readonly intent: string;
@@ -143,15 +143,15 @@ export async function requesterOf({
   return { id: caller?.id ?? '', peer };
 }
 
-/** Changes that the caller wrote are held to what the caller expects, else to the intent where the grammar understands it. */
+/** Changes that the caller wrote are held to what the caller expects, else to the intent where that is understood with certainty. */
 async function given(
   { services, workspace }: CallContext<ComputeServices>,
   { intent, expectations }: PlanRequest,
   changes: readonly NetworkChange[],
 ): Promise<Proposal> {
   const state = await services.states.current(workspace);
-  const understood = planByGrammar({ intent, state, now: services.clock.now() });
-  const meant = understood.outcome === 'changes' ? understood : { expectations: [], records: [] };
+  const understood = services.planner.certain?.({ intent, state, now: services.clock.now() });
+  const meant = understood?.outcome === 'changes' ? understood : { expectations: [], records: [] };
   const listed = changes.map(({ action, resource, name }) => `${action} ${resource} ${name}`);
   const more = listed.length > 3 ? ` and ${listed.length - 3} more` : '';
   const expected = [...(expectations ?? []), ...meant.expectations];
@@ -161,7 +161,7 @@ async function given(
     records: meant.records ?? [],
     // Either way the changes are the caller's own: nothing may open that was not said.
     ...(expected.length > 0 && { expectedBy: 'caller' as const }),
-    ...(understood.outcome === 'changes' && { said: understood.changes }),
+    ...(understood?.outcome === 'changes' && { said: understood.changes }),
     plannedBy: 'caller',
     sentence: `${listed.slice(0, 3).join(', ')}${more}.`,
   };

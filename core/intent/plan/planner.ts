@@ -1,7 +1,7 @@
 import type { BrokenAssertion } from '../../assertions/guard.ts';
 import type { NetworkChange } from '../../changes/changes.ts';
-import type { Protocol } from '../../model/policy.ts';
 import type { NetworkState } from '../../state/state.ts';
+import type { Expectation, RecordExpectation } from '../verify/expectation.ts';
 import type { Unmet } from '../verify/expectations.ts';
 import type { Finding } from '../verify/findings.ts';
 import type { RiskLevel } from '../verify/risk.ts';
@@ -49,37 +49,6 @@ export interface Counterexample {
   readonly unmetRecords: readonly string[];
   readonly broken: readonly BrokenAssertion[];
   readonly findings: readonly Finding[];
-}
-
-/** What the change is meant to achieve; checked against the computed effect. */
-export interface Expectation {
-  /**
-   * A peer by name, peers by `label=value`, `*` for every peer, a CIDR with the peers in it, or `outside` for every address
-   * that is no peer's. A peer never stands on both sides of one connection.
-   */
-  readonly src: string;
-  readonly dst: string;
-  /** Sources that are left out, in the same form. */
-  readonly except?: readonly string[];
-  /** Without a protocol every protocol and port is meant; without a port every port of the protocol. */
-  readonly protocol?: Protocol;
-  readonly port?: number;
-  readonly endPort?: number;
-  readonly expect: 'allow' | 'deny';
-}
-
-/** What is to hold of the records themselves, where an intent speaks of those and not of connections. */
-export type RecordExpectation =
-  /** "Delete the policy x", "remove the network y". */
-  | { readonly kind: 'absent'; readonly resource: 'MeshPolicy' | 'MeshNetwork'; readonly name: string }
-  /** "Deny everything by default": these peers, in the form of {@link Expectation}, are closed where no policy opens them. */
-  | { readonly kind: 'closed-by-default'; readonly who: string }
-  /** "Undo": the records are as they were at a revision, or absent as they were then. */
-  | { readonly kind: 'restored'; readonly revision: number; readonly records: readonly RecordName[] };
-
-export interface RecordName {
-  readonly resource: NetworkChange['resource'];
-  readonly name: string;
 }
 
 /** What is to be brought back. Each goes through the same proof, effect and approval as any other plan. */
@@ -149,6 +118,8 @@ export interface Planner {
   /** Whether it may ask a model over the network, and wait for it. */
   readonly asksModel?: true;
   plan(question: PlanQuestion): Promise<PlanAnswer>;
+  /** What it reads with certainty, at once and without a model; a planner that is never certain has none. */
+  certain?(question: Pick<PlanQuestion, 'intent' | 'state' | 'now'>): PlanAnswer;
   /** The plan in its own words, for people; shown as such beside the computed text, never instead. Undefined: none. */
   wording?(view: WordingView, signal: AbortSignal, onCall?: PlanQuestion['onCall']): Promise<string | undefined>;
 }

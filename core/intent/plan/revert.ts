@@ -1,11 +1,11 @@
 import type { StoredRecord } from '../../base/record.ts';
 import { parseInstant } from '../../base/time.ts';
 import type { NetworkChange } from '../../changes/changes.ts';
-import { RESERVED_LABEL_PREFIX } from '../../model/presets.ts';
+import { isOfAgent, isReserved } from '../../model/presets.ts';
 import { DEFAULT_NETWORK, type NetworkRecord, type PeerRecord, type PolicyRecord } from '../../model/resources.ts';
 import type { NetworkState } from '../../state/state.ts';
+import type { RecordName } from '../verify/expectation.ts';
 import { recordOf, sameMeaning } from '../verify/record-expectations.ts';
-import type { RecordName } from './planner.ts';
 
 /** What brings records back, and which of them it leaves as they are. */
 export interface Reversal {
@@ -79,15 +79,6 @@ function recordChange(
   return { ...meta, resource: 'MeshPolicy', spec };
 }
 
-/** Policies that hold an agent to its preset: they live and end with it. */
-export function isOfAgent(record: StoredRecord | undefined): boolean {
-  return record?.kind === 'MeshPolicy' && Object.keys(record.labels).some(isReserved);
-}
-
 function ownLabels({ labels }: StoredRecord): Record<string, string> {
   return Object.fromEntries(Object.entries(labels).filter(([key]) => !isReserved(key)));
-}
-
-function isReserved(key: string): boolean {
-  return key.startsWith(RESERVED_LABEL_PREFIX);
 }

@@ -9,6 +9,7 @@ type Refused = Extract<PlanAnswer, { outcome: 'refused' }>;
  * an intent that the first understands.
  */
 export function understoodFirst(sure: Planner, other: Planner): Planner {
+  const { certain } = sure;
   const { wording } = other;
   return {
     name: `${sure.name}, ${other.name}`,
@@ -25,6 +26,7 @@ export function understoodFirst(sure: Planner, other: Planner): Planner {
         warnings: [...(known.warnings ?? []), ...(answer.warnings ?? [`A model was asked too. ${answer.reason}`])],
       };
     },
+    ...(certain && { certain: (question) => certain.call(sure, question) }),
     ...(wording && { wording: (...asked) => wording.call(other, ...asked) }),
   };
 }

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { peer, stateWith } from '../../../test/records.ts';
 import type { Effect, EffectGroup } from '../../effect/effect.ts';
-import type { Expectation } from '../plan/planner.ts';
 import { beyondNamed, namedBy } from './excess.ts';
+import type { Expectation } from './expectation.ts';
 
 const STATE = stateWith(
   peer('web-1', { labels: { role: 'web' } }),

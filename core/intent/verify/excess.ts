@@ -4,7 +4,7 @@ import { type PortSpan, portsOf, spanText, subtract } from '../../effect/port-sp
 import { cidrsOf, EVERY_ADDRESS, intersection, type Ranges, without } from '../../model/ranges.ts';
 import type { NetworkState } from '../../state/state.ts';
 import { type Ends, endsOf } from '../../state/terms.ts';
-import type { Expectation } from '../plan/planner.ts';
+import type { Expectation } from './expectation.ts';
 import { leftOf } from './expectations.ts';
 
 const MAX_EXAMPLES = 3;

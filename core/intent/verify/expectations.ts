@@ -8,7 +8,7 @@ import { rangeNames } from '../../reachability/range-names.ts';
 import type { Reachability } from '../../reachability/reachability.ts';
 import type { NetworkState } from '../../state/state.ts';
 import { type Ends, endsOf } from '../../state/terms.ts';
-import type { Expectation } from '../plan/planner.ts';
+import type { Expectation } from './expectation.ts';
 
 /** An expectation that does not hold, with connections that show it. */
 export interface Unmet extends Expectation {

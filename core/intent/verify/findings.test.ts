@@ -11,7 +11,7 @@ import type { PolicySpec } from '../../model/policy.ts';
 import { compile } from '../../reachability/engine.ts';
 import { modelOf } from '../../state/network-model.ts';
 import { recordIn } from '../../state/state.ts';
-import type { Expectation } from '../plan/planner.ts';
+import type { Expectation } from './expectation.ts';
 import { findingsOf, type Judged } from './findings.ts';
 
 const NOW = Date.UTC(2026, 0, 5, 12);

@@ -6,8 +6,8 @@ import { type LintCode, lint } from '../../reachability/lint.ts';
 import type { Direction } from '../../reachability/model.ts';
 import type { Reachability } from '../../reachability/reachability.ts';
 import type { NetworkState } from '../../state/state.ts';
-import type { Expectation } from '../plan/planner.ts';
 import { beyondNamed, namedBy, namedByEffect } from './excess.ts';
+import type { Expectation } from './expectation.ts';
 import type { Joining } from './joining.ts';
 import { controlAddresses, lockOuts } from './lock-out.ts';
 

@@ -6,7 +6,7 @@ import { NO_PORTS } from '../../reachability/port-sets.ts';
 import type { Reachability } from '../../reachability/reachability.ts';
 import type { NetworkState } from '../../state/state.ts';
 import { namesOf } from '../../state/terms.ts';
-import type { RecordExpectation, RecordName } from '../plan/planner.ts';
+import type { RecordExpectation, RecordName } from './expectation.ts';
 
 /** What the expectations are looked at in; `past` has the state of each revision that one of them names. */
 export interface RecordView {

@@ -1,7 +1,7 @@
 import { formatDuration } from '../../../core/base/duration.ts';
 import { formatInstant } from '../../../core/base/time.ts';
 import type { NetworkChange } from '../../../core/changes/changes.ts';
-import type { Expectation, RecordExpectation } from '../../../core/intent/plan/planner.ts';
+import type { Expectation, RecordExpectation } from '../../../core/intent/verify/expectation.ts';
 import type { PeerEntry, PolicySpec, PortEntry } from '../../../core/model/policy.ts';
 import { OUTSIDE } from '../../../core/model/ranges.ts';
 import type { PolicyRecord } from '../../../core/model/resources.ts';

@@ -1,5 +1,5 @@
 import type { NetworkChange } from '../../../core/changes/changes.ts';
-import type { Expectation, RecordExpectation } from '../../../core/intent/plan/planner.ts';
+import type { Expectation, RecordExpectation } from '../../../core/intent/verify/expectation.ts';
 import { sameValue } from '../../../core/model/value.ts';
 import type { NetworkState } from '../../../core/state/state.ts';
 import { otherPorts, portSlug, portText } from '../ports.ts';

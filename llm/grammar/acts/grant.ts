@@ -1,5 +1,5 @@
 import type { NetworkChange } from '../../../core/changes/changes.ts';
-import type { Expectation } from '../../../core/intent/plan/planner.ts';
+import type { Expectation } from '../../../core/intent/verify/expectation.ts';
 import type { PolicySpec, Rule } from '../../../core/model/policy.ts';
 import { sameValue } from '../../../core/model/value.ts';
 import type { NetworkState } from '../../../core/state/state.ts';

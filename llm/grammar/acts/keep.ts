@@ -1,5 +1,5 @@
 import { portsOf, spansOf, subtract } from '../../../core/effect/port-spans.ts';
-import type { Expectation } from '../../../core/intent/plan/planner.ts';
+import type { Expectation } from '../../../core/intent/verify/expectation.ts';
 import { unmetExpectations } from '../../../core/intent/verify/expectations.ts';
 import { compile } from '../../../core/reachability/engine.ts';
 import type { Reachability } from '../../../core/reachability/reachability.ts';

@@ -1,6 +1,6 @@
 import { nearest } from '../../../core/base/nearest.ts';
 import type { NetworkChange } from '../../../core/changes/changes.ts';
-import type { RecordExpectation } from '../../../core/intent/plan/planner.ts';
+import type { RecordExpectation } from '../../../core/intent/verify/expectation.ts';
 import type { PolicyRecord } from '../../../core/model/resources.ts';
 import { NAME_PATTERN } from '../../../core/model/resources.ts';
 import type { NetworkState } from '../../../core/state/state.ts';

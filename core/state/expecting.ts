@@ -6,8 +6,8 @@ import { foldName, type RecordKey, type StoredRecord } from '../base/record.ts';
 import { lineOfText, TEXT_LIMITS } from '../base/text.ts';
 import { sharesTurns } from '../base/turn.ts';
 import { normalizeName } from '../model/resources.ts';
-import { lookUpPeer } from '../state/find-peer.ts';
-import type { Services } from '../workflow/services.ts';
+import { lookUpPeer } from './find-peer.ts';
+import type { NetworkServices } from './services.ts';
 
 export const expectedRevision = z
   .int()
@@ -32,7 +32,7 @@ const addressed = z.looseObject({ id: z.string(), revision: z.int().optional() }
  *
  * @throws MeshError `conflict` for a record that has changed since
  */
-export async function runExpecting(
+export async function runExpecting<Services extends NetworkServices>(
   operation: Pick<AnyOperation<Services>, 'addresses' | 'run'>,
   input: unknown,
   context: CallContext<Services>,
@@ -55,9 +55,9 @@ export async function runExpecting(
 
 /** The record that a call is about; undefined where there is none, or the operation is about no single one. */
 export async function addressedRecord(
-  { addresses }: Pick<AnyOperation<Services>, 'addresses'>,
+  { addresses }: Pick<AnyOperation<never>, 'addresses'>,
   input: unknown,
-  { services, workspace }: CallContext<Services>,
+  { services, workspace }: CallContext<NetworkServices>,
 ): Promise<StoredRecord | undefined> {
   const named = addressed.safeParse(input);
   if (!addresses || !named.success) return undefined;
@@ -69,7 +69,7 @@ export async function addressedRecord(
 }
 
 /** A peer is named by its overlay address too. */
-async function peerId({ states }: Pick<Services, 'states'>, workspace: string, given: string): Promise<string> {
+async function peerId({ states }: Pick<NetworkServices, 'states'>, workspace: string, given: string): Promise<string> {
   return lookUpPeer(await states.current(workspace), given)?.uid ?? given;
 }
 
@@ -87,10 +87,10 @@ export type EntityTags = readonly string[] | 'any';
  * @throws MeshError `precondition_failed` when none of them is that of the record
  */
 export async function withRevision(
-  operation: Pick<AnyOperation<Services>, 'addresses' | 'title'>,
+  operation: Pick<AnyOperation<never>, 'addresses' | 'title'>,
   raw: Readonly<Record<string, unknown>>,
   tags: EntityTags,
-  context: CallContext<Services>,
+  context: CallContext<NetworkServices>,
 ): Promise<Readonly<Record<string, unknown>>> {
   if (!operation.addresses) {
     const detail = `${operation.title} is about no single record, so If-Match guards nothing: leave it out.`;

@@ -1,5 +1,5 @@
-import type { NetworkServices } from '../state/services.ts';
-import type { Planner } from './plan/planner.ts';
+import type { NetworkServices } from '../../state/services.ts';
+import type { Planner } from './planner.ts';
 
 /** With what turns sentences into changes. */
 export interface PlanServices extends NetworkServices {

@@ -1,18 +1,19 @@
-import { MeshError } from '../base/errors.ts';
-import { type AuditEntry, type Change, type Commit, StoreError } from '../base/ports.ts';
-import { networkCommits, viewOfCommit } from '../history/blame.ts';
-import { getSnapshot } from '../history/snapshots.ts';
-import type { Proposal } from '../intent/plan/assess.ts';
-import type { RecordName, RevertTarget } from '../intent/plan/planner.ts';
-import { isOfAgent, type Reversal, reversal } from '../intent/plan/revert.ts';
-import { recordOf, sameMeaning } from '../intent/verify/record-expectations.ts';
-import { DEFAULT_NETWORK } from '../model/resources.ts';
-import type { NetworkState } from '../state/state.ts';
-import type { Services } from './services.ts';
-import type { WorkflowRecord } from './workflow-record.ts';
-import { findWorkflow } from './workflows.ts';
+import { MeshError } from '../../base/errors.ts';
+import { type AuditEntry, type Change, type Commit, StoreError } from '../../base/ports.ts';
+import { networkCommits, viewOfCommit } from '../../history/blame.ts';
+import { getSnapshot } from '../../history/snapshots.ts';
+import { findAskedWorkflow } from '../../model/asked.ts';
+import { isOfAgent } from '../../model/presets.ts';
+import { DEFAULT_NETWORK } from '../../model/resources.ts';
+import type { NetworkServices } from '../../state/services.ts';
+import type { NetworkState } from '../../state/state.ts';
+import type { RecordName } from '../verify/expectation.ts';
+import { recordOf, sameMeaning } from '../verify/record-expectations.ts';
+import type { Proposal } from './assess.ts';
+import type { RevertTarget } from './planner.ts';
+import { type Reversal, reversal } from './revert.ts';
 
-type Needs = Pick<Services, 'store' | 'states' | 'clock'>;
+type Needs = Pick<NetworkServices, 'store' | 'states' | 'clock'>;
 
 /** Notes of a kind that a plan carries; the rest are counted. */
 const MAX_NOTES = 10;
@@ -63,7 +64,7 @@ async function wholeState(services: Needs, workspace: string, revision: number, 
 }
 
 async function beforeWorkflow(services: Needs, workspace: string, id: string): Promise<Proposal> {
-  const workflow: WorkflowRecord = await findWorkflow(services, workspace, id);
+  const workflow = await findAskedWorkflow(services, workspace, id);
   if (workflow.status.state !== 'executed') {
     throw new MeshError('conflict', `The workflow ${id} is ${workflow.status.state}: it changed nothing to undo.`);
   }

@@ -1,11 +1,11 @@
 import { invalidInput } from '../base/errors.ts';
 import type { CallContext } from '../base/operation.ts';
-import { type AgentManifest, parseAgentManifest } from '../identity/agent-manifest.ts';
+import type { NetworkChange } from '../changes/changes.ts';
+import { changesOf, requireDocumentCount } from '../changes/manifest.ts';
+import { readYaml } from '../changes/resource-input.ts';
 import { workspaceById } from '../model/workspaces.ts';
 import type { NetworkServices } from '../state/services.ts';
-import type { NetworkChange } from './changes.ts';
-import { changesOf, requireDocumentCount } from './manifest.ts';
-import { readYaml } from './resource-input.ts';
+import { type AgentManifest, parseAgentManifest } from './agent-manifest.ts';
 
 /** What is asked for, each with the place of its document in the request. */
 export interface AppliedDocuments {

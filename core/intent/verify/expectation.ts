@@ -1,0 +1,33 @@
+import type { NetworkChange } from '../../changes/changes.ts';
+import type { Protocol } from '../../model/policy.ts';
+
+/** What the change is meant to achieve; checked against the computed effect. */
+export interface Expectation {
+  /**
+   * A peer by name, peers by `label=value`, `*` for every peer, a CIDR with the peers in it, or `outside` for every address
+   * that is no peer's. A peer never stands on both sides of one connection.
+   */
+  readonly src: string;
+  readonly dst: string;
+  /** Sources that are left out, in the same form. */
+  readonly except?: readonly string[];
+  /** Without a protocol every protocol and port is meant; without a port every port of the protocol. */
+  readonly protocol?: Protocol;
+  readonly port?: number;
+  readonly endPort?: number;
+  readonly expect: 'allow' | 'deny';
+}
+
+/** What is to hold of the records themselves, where an intent speaks of those and not of connections. */
+export type RecordExpectation =
+  /** "Delete the policy x", "remove the network y". */
+  | { readonly kind: 'absent'; readonly resource: 'MeshPolicy' | 'MeshNetwork'; readonly name: string }
+  /** "Deny everything by default": these peers, in the form of {@link Expectation}, are closed where no policy opens them. */
+  | { readonly kind: 'closed-by-default'; readonly who: string }
+  /** "Undo": the records are as they were at a revision, or absent as they were then. */
+  | { readonly kind: 'restored'; readonly revision: number; readonly records: readonly RecordName[] };
+
+export interface RecordName {
+  readonly resource: NetworkChange['resource'];
+  readonly name: string;
+}

@@ -1,0 +1,71 @@
+import { MeshError } from '../base/errors.ts';
+import type { Op, Store } from '../base/ports.ts';
+import { draftOf, type StoredRecord } from '../base/record.ts';
+
+/** `pending -> approved -> executing -> executed | failed`, `pending -> rejected | expired`. */
+export const WORKFLOW_STATES = [
+  'pending',
+  'approved',
+  'executing',
+  'executed',
+  'failed',
+  'rejected',
+  'expired',
+] as const;
+export type WorkflowState = (typeof WORKFLOW_STATES)[number];
+
+/** Of a plan: whose it is, and until when. */
+export interface AskedPlanSpec {
+  readonly requesterId: string;
+  /** Milliseconds. */
+  readonly expiresAt: number;
+}
+
+export interface PlanStatus {
+  /** The workflow that used it up. */
+  readonly workflowId?: string;
+}
+
+/** Of a workflow: who asked for it, and who applied the plan, where that was not who asked. */
+export interface AskedWorkflowSpec {
+  readonly summary: string;
+  readonly requesterId: string;
+  readonly applierId: string;
+}
+
+/** What became of a workflow. */
+export interface WorkflowStatus {
+  readonly state: WorkflowState;
+  /** The authenticated person that approved or rejected. */
+  readonly reviewedBy?: string;
+  readonly reviewedAt?: string;
+  readonly note?: string;
+  readonly selfApproved?: boolean;
+  readonly error?: string;
+}
+
+/** As much of plans and workflows as concerns who ends, leaves, or holds too many. */
+export type AskedPlan = StoredRecord<AskedPlanSpec, PlanStatus>;
+export type AskedWorkflow = StoredRecord<AskedWorkflowSpec, WorkflowStatus>;
+
+/** @throws MeshError `not_found` */
+export async function findAskedWorkflow(
+  { store }: { readonly store: Pick<Store, 'get'> },
+  workspace: string,
+  id: string,
+): Promise<AskedWorkflow> {
+  const record = await store.get(workspace, { kind: 'Workflow', name: id });
+  if (record) return record as AskedWorkflow;
+  throw new MeshError('not_found', `There is no workflow ${JSON.stringify(id.slice(0, 80))} in this workspace.`);
+}
+
+/** Whether a workflow has not been carried out yet and may still be. */
+export function isUndecided({ status }: AskedWorkflow): boolean {
+  return status.state === 'pending' || status.state === 'approved';
+}
+
+/** Ends a workflow that waits, because there is nobody any more for whom it would be carried out. */
+export function cancelOp(workflow: AskedWorkflow, reason: string): Op {
+  const status: WorkflowStatus = { ...workflow.status, state: 'expired', error: reason };
+  return { op: 'update', revision: workflow.revision, record: { ...draftOf(workflow), status } };
+}

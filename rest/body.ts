@@ -43,7 +43,7 @@ function read(request: Request, response: Response): Promise<string> {
   });
 }
 
-/** @throws MeshError unless the text is a JSON object whose keys are harmless. */
+/** @throws MeshError unless the text is a JSON object. */
 export function parseFields(text: string): Readonly<Record<string, unknown>> {
   let value: unknown;
   try {
@@ -54,24 +54,5 @@ export function parseFields(text: string): Readonly<Record<string, unknown>> {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     throw invalidInput([{ pointer: '', detail: 'Must be an object.' }], 'The body must be a JSON object.');
   }
-  if (SUSPECT.test(text)) refusePollution(value);
   return value as Readonly<Record<string, unknown>>;
-}
-
-/** Every spelling of a polluting key holds one of these, an escaped one included. */
-const SUSPECT = /__proto__|constructor|\\u00/i;
-
-/** By a list of its own, not by recursion: the depth of a body is the sender's choice. */
-function refusePollution(body: object): void {
-  const pending: { value: object; pointer: string }[] = [{ value: body, pointer: '' }];
-  for (let next = pending.pop(); next; next = pending.pop()) {
-    for (const [key, inner] of Object.entries(next.value)) {
-      const pointer = `${next.pointer}/${key}`;
-      const nested = typeof inner === 'object' && inner !== null;
-      if (key === '__proto__' || (key === 'constructor' && nested && Object.hasOwn(inner, 'prototype'))) {
-        throw invalidInput([{ pointer, detail: 'This key is not accepted.' }], `Remove the key ${pointer}.`);
-      }
-      if (nested) pending.push({ value: inner, pointer });
-    }
-  }
 }

@@ -98,8 +98,10 @@ function buildAnswer<Services>(
     });
     let answered = status;
     try {
-      const raw: Record<string, unknown> = isReadable ? coerce.query(search) : {};
-      if (takesBody && isReadable) Object.assign(raw, await readFields(request, response, http.yamlField));
+      const asked = isReadable ? coerce.query(search) : {};
+      const fields = takesBody && isReadable ? await readFields(request, response, http.yamlField) : {};
+      // Spread, not assigned: a key `__proto__` stays a key, and is refused as one.
+      const raw: Record<string, unknown> = { ...asked, ...fields };
       let workspace: string | undefined;
       for (const [index, param] of isReadable ? match.route.params.entries() : []) {
         const value = coerce.param(param, match.values[index] ?? '');

@@ -88,13 +88,11 @@ function stateAfter(state: NetworkState, writes: readonly Write[]): NetworkState
   return changes.length === 0 ? state : afterCommit(state, { revision, changes });
 }
 
-/** The refusal of what a delegated agent may not do, whoever would approve it. */
+/** The refusal of what a delegated agent may not do, whoever would approve it. Who may list peers is told the `rows`. */
 export function beyondDelegation({ agent, reasons, rows }: Beyond): MeshError {
-  const examples = rows.slice(0, 3).map(({ src, dst, ports }) => `${src} to ${dst} on ${ports}`);
-  const detail = [...reasons, ...(examples.length > 0 ? [`for example ${examples.join('; ')}`] : [])].join('; ');
   return new MeshError(
     'beyond_delegation',
-    `This is beyond what the agent ${agent} was delegated: ${detail}. Ask a person, or the agent that delegated to it.`,
+    `This is beyond what the agent ${agent} was delegated: ${reasons.join('; ')}. Ask a person, or the agent that delegated to it.`,
     { reasons, rows },
   );
 }

@@ -31,7 +31,7 @@ export type ProblemCode = keyof typeof problems;
 export interface FieldError {
   readonly pointer: string;
   readonly detail: string;
-  /** The detail with names of records in it. Only who may list them gets it, as the `detail` (`withNearest`). */
+  /** The detail with names of records in it. Only who may list them gets it, as the `detail` (`withNames`). */
   readonly offered?: string;
 }
 

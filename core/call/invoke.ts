@@ -3,12 +3,13 @@ import type { Edition } from '../base/edition.ts';
 import { invalidInput, MeshError, sentenceOf } from '../base/errors.ts';
 import { SYSTEM_WORKSPACE } from '../base/ids.ts';
 import { type AnyOperation, type CallContext, type Face, fieldOf, isPending } from '../base/operation.ts';
+import { refusePollution } from '../base/polluting-keys.ts';
 import { StoreError, type StoreErrorCode } from '../base/ports.ts';
 import type { ResourceKind } from '../base/record.ts';
 import { fieldErrorsOf, PLAINLY } from '../base/schema-errors.ts';
 import { type Access, PERSON_ONLY_SCOPES } from '../base/scope.ts';
 import { type Compute, heavyCallOf } from '../compute/compute.ts';
-import { withNearest } from '../model/with-nearest.ts';
+import { withNames } from '../model/with-nearest.ts';
 import { type EntityTags, isChangedSince, preconditionFailed } from '../state/expecting.ts';
 import { YamlText } from '../views/custom-resource.ts';
 
@@ -90,6 +91,7 @@ export async function invoke<Services>(
     requireEdition(operation, request.raw, gate.edition);
     const resolved = await resolveWorkspace(operation, request, caller, gate);
     const { raw: asked } = resolved;
+    refusePollution(asked);
     const within = resolved.workspace;
     workspace = within;
     requireAccess(operation, caller, workspace);
@@ -111,7 +113,7 @@ export async function invoke<Services>(
   } catch (error) {
     const mayList = () => caller !== null && workspace !== undefined && mayAccess('network:read', caller, workspace);
     const known = problemOf(error, request);
-    const expected = known instanceof MeshError ? withNearest(known, mayList) : known;
+    const expected = known instanceof MeshError ? withNames(known, mayList) : known;
     if (expected instanceof MeshError) gate.refused(operation.name, expected, request, caller);
     throw expected;
   }

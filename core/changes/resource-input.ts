@@ -1,7 +1,8 @@
 import { parseDuration } from '../base/duration.ts';
 import { invalidInput } from '../base/errors.ts';
 import type { CallContext } from '../base/operation.ts';
-import { YamlError } from '../base/ports.ts';
+import { refusePollution } from '../base/polluting-keys.ts';
+import { type Yaml, YamlError } from '../base/ports.ts';
 import { formatInstant } from '../base/time.ts';
 import type { PolicySpec } from '../model/policy.ts';
 import type { NetworkSpec } from '../model/resources.ts';
@@ -59,6 +60,12 @@ export async function resourceChange(
 
 /** The documents of a YAML text. @throws MeshError `invalid_input` with the line */
 export function readYaml({ yaml }: Pick<NetworkServices, 'yaml'>, text: string): unknown[] {
+  const documents = parsed(yaml, text);
+  for (const document of documents) refusePollution(document);
+  return documents;
+}
+
+function parsed(yaml: Yaml, text: string): unknown[] {
   try {
     return yaml.parse(text);
   } catch (error) {

@@ -10,7 +10,7 @@ const MAX_COMPARED = 96;
 
 /**
  * There is no such record. The names are kept apart from the message: only who may list them is told
- * ({@link withNearest}).
+ * ({@link withNames}).
  */
 export function notFound(
   message: string,
@@ -26,9 +26,10 @@ export function notFound(
   });
 }
 
-/** The error with its names said, or without them where the caller may not list them. */
-export function withNearest(error: MeshError, mayList: () => boolean): MeshError {
-  const { nearest, more, errors, ...details } = error.details;
+/** The error with its names and connections said, or without them where the caller may not list them. */
+export function withNames(error: MeshError, mayList: () => boolean): MeshError {
+  const { nearest, more, errors, rows, ...details } = error.details;
+  if (Array.isArray(rows)) return withRows(error, rows as readonly ShownRow[], mayList());
   if (Array.isArray(errors)) return withOffers(error, errors as readonly FieldError[], mayList);
   if (!Array.isArray(nearest)) return error;
   if (!mayList()) return new MeshError(error.code, error.message, details, { cause: error });
@@ -36,6 +37,29 @@ export function withNearest(error: MeshError, mayList: () => boolean): MeshError
   const others = typeof more === 'number' ? ` (and ${more} more)` : '';
   const offer = names.length > 1 ? `${names.slice(0, -1).join(', ')} or ${names.at(-1)}` : names[0];
   return new MeshError(error.code, `${error.message} Did you mean ${offer}${others}?`, error.details, { cause: error });
+}
+
+/** A connection that an error tells. */
+interface ShownRow {
+  readonly src: string;
+  readonly dst: string;
+  readonly ports: string;
+}
+
+const EXAMPLES = 3;
+
+function withRows({ code, message, details, cause }: MeshError, rows: readonly ShownRow[], isTold: boolean): MeshError {
+  const { rows: _, ...others } = details;
+  if (!isTold) return new MeshError(code, message, others, { cause });
+  const examples = rows.slice(0, EXAMPLES).map(({ src, dst, ports }) => `${src} to ${dst} on ${ports}`);
+  return new MeshError(
+    code,
+    examples.length > 0 ? `${message} For example: ${examples.join('; ')}.` : message,
+    details,
+    {
+      cause,
+    },
+  );
 }
 
 /** The message says the details word for word, so the names go to the same places of it. */

@@ -23,6 +23,15 @@ export interface Block {
   readonly shows: string;
 }
 
+/** What stands below each heading of a page, of any level, down to the next one. */
+export function sectionsOf(page: string): { readonly heading: string; readonly text: string }[] {
+  const [, ...sections] = readFileSync(path.join(ROOT, page), 'utf8').split(/^#+ /m);
+  return sections.map((section) => {
+    const end = section.indexOf('\n');
+    return { heading: section.slice(0, end), text: section.slice(end + 1) };
+  });
+}
+
 /** All fenced blocks of a page in their order. */
 export function blocksOf(page: string): Block[] {
   const blocks: Omit<Block, 'shows'>[] = [];

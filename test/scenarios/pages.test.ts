@@ -25,7 +25,7 @@ const SESSIONS: readonly (readonly [string, ...string[]])[] = [
   [START, 'examples/first-change/README.md: Run it 1'],
 ];
 /** What needs no control plane. */
-const ALONE = ['docs/policies.md: Policy files: testing policies without a server 1'];
+const ALONE = ['docs/policy.md: Testing policies without a server 1'];
 /** What a test of its own runs, which finds it by this name. */
 const ELSEWHERE: Readonly<Record<string, string>> = {
   'README.md: Two commands 2': 'test/scenarios/package.test.ts',

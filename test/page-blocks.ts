@@ -32,6 +32,20 @@ export function sectionsOf(page: string): { readonly heading: string; readonly t
   });
 }
 
+/** The cells of the first table of a text, below its head; of several tables the heads of the later ones too. */
+export function rowsOf(text: string): string[][] {
+  const [, ...lines] = text.match(/^\| .*\|$/gm) ?? [];
+  return lines.map((line) => line.slice(2, -2).split(' | '));
+}
+
+/** The names in the first column of the table whose first head this is, below a heading of a page. */
+export function namesIn(page: string, heading: string, head: string): string[] {
+  const text = sectionsOf(page).find((section) => section.heading === heading)?.text ?? '';
+  const table = text.split('\n\n').find((part) => part.trimStart().startsWith(`| ${head} |`)) ?? '';
+  const cells = [...table.matchAll(/^\| (`[^|]*`) \|/gm)];
+  return cells.flatMap(([, cell = '']) => [...cell.matchAll(/`(\w+)/g)].map(([, name = '']) => name)).toSorted();
+}
+
 /** All fenced blocks of a page in their order. */
 export function blocksOf(page: string): Block[] {
   const blocks: Omit<Block, 'shows'>[] = [];

@@ -1,22 +1,18 @@
 import { load } from 'js-yaml';
 import { expect, test } from 'vitest';
-import type { Protocol } from '../core/network/policy.ts';
+import { networkSpecSchema } from '../core/model/network-spec.ts';
+import { type Protocol, policySpecSchema, selectorSchema } from '../core/model/policy.ts';
 import { LINT_CODES } from '../core/reachability/lint.ts';
 import { REASON_CODES } from '../core/reachability/reasons.ts';
 import { simulate, simulateInputSchema } from '../core/reachability/simulate.ts';
-import { sectionsOf } from './page-blocks.ts';
+import { namesIn, rowsOf, sectionsOf } from './page-blocks.ts';
 
-const sections = sectionsOf('docs/policy.md');
+const PAGE = 'docs/policy.md';
+const sections = sectionsOf(PAGE);
 const examples = sections.flatMap(({ heading, text }) => {
   const [, yaml] = /```yaml\n(network:.*?)```/s.exec(text) ?? [];
   return yaml === undefined ? [] : [{ heading, yaml, rows: rowsOf(text) }];
 });
-
-/** The cells of a table below its head. */
-function rowsOf(text: string): string[][] {
-  const lines = text.match(/^\| .*\|$/gm) ?? [];
-  return lines.slice(1).map((line) => line.slice(2, -2).split(' | '));
-}
 
 test('the page has an example of each rule of precedence', () => {
   const reasons = examples.flatMap(({ rows }) => rows.map(([, , , , why = '']) => why.split(' by ')[0]));
@@ -53,6 +49,14 @@ function whatOf(protocol: Protocol | undefined, port: number | undefined): strin
   if (protocol === undefined) return 'everything';
   return port === undefined ? protocol : `${protocol} ${port}`;
 }
+
+test('the tables of the page have every field of a network, a policy and a selector, and no other', () => {
+  const keys = ({ shape }: { readonly shape: object }) => Object.keys(shape).toSorted();
+  expect(namesIn(PAGE, 'MeshNetwork', 'Field')).toEqual(keys(networkSpecSchema));
+  expect(namesIn(PAGE, 'Selectors', 'Field')).toEqual(keys(selectorSchema));
+  const inRules = ['from', 'ports', 'to'];
+  expect(namesIn(PAGE, 'MeshPolicy', 'Field of `spec`')).toEqual([...keys(policySpecSchema), ...inRules].toSorted());
+});
 
 test('the page names every reason of a verdict and every warning about a policy, and no other', () => {
   const text = sections.find(({ heading }) => heading === 'Reasons and warnings')?.text ?? '';

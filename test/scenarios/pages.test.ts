@@ -16,7 +16,7 @@ const SESSIONS: readonly (readonly [string, ...string[]])[] = [
     'README.md: The first change 2',
     'README.md: The first change 3',
     'README.md: First steps over REST 1',
-    'docs/agents.md: Agents: what they may do 1',
+    'docs/delegation.md: Delegation: what agents may do 1',
   ],
   ['README.md: Three nodes 1'],
   ['docs/models.md: Planning with a model 1'],

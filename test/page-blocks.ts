@@ -99,3 +99,25 @@ export function commandsOf(name: string): string[] {
     .split('\n')
     .map((line) => line.replace(/ +#.*$/, ''));
 }
+
+/** A page without its blocks and spans of code, in which nothing is a link. */
+export const proseOf = (page: string) =>
+  readFileSync(path.join(ROOT, page), 'utf8')
+    .replaceAll(/^(`{3,}).*?^\1$/gms, '')
+    .replaceAll(/`[^`\n]*`/g, (code) => code.replaceAll(/[[\]()]/g, ''));
+
+/** The anchors of a page, as GitHub makes them of its headings. */
+export function anchorsOf(page: string): Set<string> {
+  const seen = new Map<string, number>();
+  return new Set(
+    [...proseOf(page).matchAll(/^#+ (.*)$/gm)].map(([, heading = '']) => {
+      const slug = heading
+        .toLowerCase()
+        .replaceAll(/[^\p{L}\p{N}_\- ]/gu, '')
+        .replaceAll(' ', '-');
+      const before = seen.get(slug) ?? 0;
+      seen.set(slug, before + 1);
+      return before === 0 ? slug : `${slug}-${before}`;
+    }),
+  );
+}

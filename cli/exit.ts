@@ -1,6 +1,6 @@
 import type { ProblemCode } from '../core/base/errors.ts';
 
-/** Exit codes of `mesh` (DESIGN section 6). */
+/** Exit codes of `mesh` (docs/node.md#commands). */
 export const EXIT = {
   ok: 0,
   negative: 1,

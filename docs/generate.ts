@@ -4,6 +4,7 @@ import { environment, file } from '../bin/compose/config.ts';
 import { problems } from '../core/base/errors.ts';
 import { operations } from '../tools/index.ts';
 import { MCP_TOOLS } from '../tools/surfaces.ts';
+import { decisionIndex } from './decision-index.ts';
 import { answers, limits } from './limits.ts';
 import { mcpGuide } from './mcp-guide.ts';
 
@@ -14,6 +15,7 @@ export const pages: Readonly<Record<string, () => string | Promise<string>>> = {
   'errors.md': errorTable,
   'limits.md': limitTables,
   'mcp.md': () => mcpGuide(NOTE),
+  'decisions/README.md': () => decisionIndex(NOTE),
 };
 
 const NOTE = '<!-- Made by `npm run docs`. Edit the source it names, not this page. -->';

@@ -86,7 +86,7 @@ export const limits: Readonly<Record<string, readonly Row[]>> = {
     ['Depth of delegation', MAX_DEPTH, 'below a root agent'],
     ['Life of an agent', MAX_AGENT_TTL_MS / 86_400_000, 'days'],
     ['Uses of a join token', MAX_JOIN_USES, ''],
-    ['Rest of a freed address while others are free', ADDRESS_REST_MS / 1_000, 'seconds'],
+    ['Quarantine of a freed address while others are free', ADDRESS_REST_MS / 1_000, 'seconds'],
     ['Paths kept of one node', MAX_PATHS_OF_NODE, ''],
   ],
   'A simulation': [

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { MeshError } from '../core/base/errors.ts';
 
-/** Bytes of one message (DESIGN 6). */
+/** Bytes of one message. */
 const MESSAGE_LIMIT = 1_048_576;
 
 /** The JSON of a request's body. @throws MeshError `payload_too_large`, `unsupported_media_type` or `invalid_input`. */

@@ -32,7 +32,7 @@ export function buildJobs(services: Services, gate: Pick<ServiceGate, 'flushRefu
   ];
 }
 
-/** Ends delegated identities at their instant: their peers leave within a second of it (contract, "Sub-agent peer"). */
+/** Ends delegated identities at their instant: their peers leave within a second of it (docs/delegation.md#root-agents-and-sub-agents). */
 function expireAgents(services: Services): Job {
   const { states, clock } = services;
   return {

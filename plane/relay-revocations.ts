@@ -11,7 +11,7 @@ export interface RevokingRelay {
   revoke(member: Member, until: number): void;
 }
 
-/** Longest life of a relay credential (DESIGN 7): who left longer ago has none that still holds. */
+/** Longest life of a relay credential (net/relay/README.md#credential): who left longer ago has none that still holds. */
 const CREDENTIAL_LIFE_MS = 24 * 3_600_000;
 const PAGE = 500;
 

@@ -1,7 +1,7 @@
 import { type Request, type Response, text } from 'express';
 import { invalidInput, MeshError } from '../core/base/errors.ts';
 
-/** Bytes of one request body, after decompression (DESIGN 6). */
+/** Bytes of one request body, after decompression. */
 export const BODY_LIMIT = 1_048_576;
 
 const JSON_TYPE = /^application\/(?:[\w.-]+\+)?json$/;

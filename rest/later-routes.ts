@@ -5,7 +5,7 @@ import type { Services } from '../core/workflow/services.ts';
 
 /**
  * Pro routes of the contract whose part this version does not have. Community answers 402 to them as to every other Pro
- * route (DESIGN 12), Pro says that they are not there; OpenAPI, MCP and the command line do not offer them.
+ * route, Pro says that they are not there; OpenAPI, MCP and the command line do not offer them.
  */
 const ROUTES = {
   debug_connectivity: { title: 'AI debug', path: '/api/v1/ai/debug' },

@@ -182,7 +182,7 @@ function bodyOf(value: unknown): string | Uint8Array {
   return text;
 }
 
-/** A device may send its join token as the body field `token` instead (DESIGN 7). */
+/** A device may send its join token as the body field `token` instead (docs/wire.md#enrolment). */
 function takeToken<Services>(raw: Record<string, unknown>, { input }: AnyOperation<Services>): string | undefined {
   const { token } = raw;
   if (!('token' in input.shape)) delete raw['token'];

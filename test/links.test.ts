@@ -1,32 +1,10 @@
-import { existsSync, globSync, readFileSync, statSync } from 'node:fs';
+import { existsSync, globSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { expect, test } from 'vitest';
-import { PAGES } from './page-blocks.ts';
+import { anchorsOf, PAGES, proseOf } from './page-blocks.ts';
 
 const ROOT = path.resolve(import.meta.dirname, '..');
 const EVERY_PAGE = globSync('**/*.md', { cwd: ROOT, exclude: ['**/node_modules', '**/.*', 'dist'] });
-
-/** A page without its blocks and spans of code, in which nothing is a link. */
-const proseOf = (page: string) =>
-  readFileSync(path.join(ROOT, page), 'utf8')
-    .replaceAll(/^(`{3,}).*?^\1$/gms, '')
-    .replaceAll(/`[^`\n]*`/g, (code) => code.replaceAll(/[[\]()]/g, ''));
-
-/** The anchors of a page, as GitHub makes them of its headings. */
-function anchorsOf(page: string): Set<string> {
-  const seen = new Map<string, number>();
-  return new Set(
-    [...proseOf(page).matchAll(/^#+ (.*)$/gm)].map(([, heading = '']) => {
-      const slug = heading
-        .toLowerCase()
-        .replaceAll(/[^\p{L}\p{N}_\- ]/gu, '')
-        .replaceAll(' ', '-');
-      const before = seen.get(slug) ?? 0;
-      seen.set(slug, before + 1);
-      return before === 0 ? slug : `${slug}-${before}`;
-    }),
-  );
-}
 
 /** What a link of a page leads to; undefined where it leads out of the repository. */
 function targetOf(page: string, link: string): { file: string; anchor: string | undefined } | undefined {

@@ -23,6 +23,29 @@ export interface Block {
   readonly shows: string;
 }
 
+/** What stands below each heading of a page, of any level, down to the next one. */
+export function sectionsOf(page: string): { readonly heading: string; readonly text: string }[] {
+  const [, ...sections] = readFileSync(path.join(ROOT, page), 'utf8').split(/^#+ /m);
+  return sections.map((section) => {
+    const end = section.indexOf('\n');
+    return { heading: section.slice(0, end), text: section.slice(end + 1) };
+  });
+}
+
+/** The cells of the first table of a text, below its head; of several tables the heads of the later ones too. */
+export function rowsOf(text: string): string[][] {
+  const [, ...lines] = text.match(/^\| .*\|$/gm) ?? [];
+  return lines.map((line) => line.slice(2, -2).split(' | '));
+}
+
+/** The names in the first column of the table whose first head this is, below a heading of a page. */
+export function namesIn(page: string, heading: string, head: string): string[] {
+  const text = sectionsOf(page).find((section) => section.heading === heading)?.text ?? '';
+  const table = text.split('\n\n').find((part) => part.trimStart().startsWith(`| ${head} |`)) ?? '';
+  const cells = [...table.matchAll(/^\| (`[^|]*`) \|/gm)];
+  return cells.flatMap(([, cell = '']) => [...cell.matchAll(/`(\w+)/g)].map(([, name = '']) => name)).toSorted();
+}
+
 /** All fenced blocks of a page in their order. */
 export function blocksOf(page: string): Block[] {
   const blocks: Omit<Block, 'shows'>[] = [];
@@ -75,4 +98,26 @@ export function commandsOf(name: string): string[] {
     .trim()
     .split('\n')
     .map((line) => line.replace(/ +#.*$/, ''));
+}
+
+/** A page without its blocks and spans of code, in which nothing is a link. */
+export const proseOf = (page: string) =>
+  readFileSync(path.join(ROOT, page), 'utf8')
+    .replaceAll(/^(`{3,}).*?^\1$/gms, '')
+    .replaceAll(/`[^`\n]*`/g, (code) => code.replaceAll(/[[\]()]/g, ''));
+
+/** The anchors of a page, as GitHub makes them of its headings. */
+export function anchorsOf(page: string): Set<string> {
+  const seen = new Map<string, number>();
+  return new Set(
+    [...proseOf(page).matchAll(/^#+ (.*)$/gm)].map(([, heading = '']) => {
+      const slug = heading
+        .toLowerCase()
+        .replaceAll(/[^\p{L}\p{N}_\- ]/gu, '')
+        .replaceAll(' ', '-');
+      const before = seen.get(slug) ?? 0;
+      seen.set(slug, before + 1);
+      return before === 0 ? slug : `${slug}-${before}`;
+    }),
+  );
 }

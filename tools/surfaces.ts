@@ -1,5 +1,5 @@
 /**
- * The operations that MCP shows as tools, in the order of its list: the closed list of DESIGN section 6, at most 20 ever.
+ * The operations that MCP shows as tools, in the order of its list: a closed list, at most 20 ever.
  * An operation that is not here is REST and CLI only.
  */
 export const MCP_TOOLS: readonly string[] = [

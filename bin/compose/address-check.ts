@@ -12,7 +12,7 @@ const ANSWER_MS = 3_000;
 /** Datagrams get lost. */
 const STUN_TRIES = 3;
 
-/** What nodes miss when they cannot reach it (contract, "Network ports of the control-plane host"). */
+/** What nodes miss when they cannot reach it (docs/node.md#files-and-ports). */
 const EFFECT: Readonly<Record<GivenAddress['variable'], string>> = {
   MESH_SIGNALING_URL: 'nodes cannot negotiate connections',
   MESH_RELAY_ADVERTISE_URL: 'nodes that cannot connect directly cannot communicate',

@@ -45,7 +45,7 @@ const duration = z.string().transform((text, context): number => {
   return z.NEVER;
 });
 
-/** Every environment variable, its meaning and its default (contract "Control-plane configuration", DESIGN 10). */
+/** Every environment variable, its meaning and its default (docs/configuration.md). */
 export const environment = z.object({
   MESH_LISTEN: listen.prefault('0.0.0.0:18090').describe('API, MCP and dashboard listen address, <host>:<port>'),
   MESH_SIGNALING_URL: z

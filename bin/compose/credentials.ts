@@ -3,7 +3,7 @@ import { closeSync, fsyncSync, openSync, readFileSync, renameSync, statSync, wri
 import path from 'node:path';
 import { z } from 'zod';
 
-/** Secrets of the installation, made at first start (DESIGN 5.3). Keys are PKCS #8 PEM. */
+/** Secrets of the installation, made at first start (docs/configuration.md). Keys are PKCS #8 PEM. */
 const credentialsSchema = z.object({
   relayToken: z.string().min(16),
   /** Ed25519: sessions, checkpoints, attestations. */

@@ -9,7 +9,7 @@ const AUDIENCE = 'mesh';
 /** DER prefix of an X25519 SubjectPublicKeyInfo (RFC 8410); the 32 raw bytes follow. */
 const X25519_SPKI = Buffer.from('302a300506032b656e032100', 'hex');
 
-/** The keys in use. Sessions are JWTs signed with EdDSA: `{iss, aud: "mesh", sub, jti, iat, exp}` (DESIGN 5.3). */
+/** The keys in use. Sessions are JWTs signed with EdDSA: `{iss, aud: "mesh", sub, jti, iat, exp}` (docs/accounts-and-tokens.md#tokens). */
 export function buildKeyring(
   credentials: Credentials,
   relayToken: Secret = new Secret(credentials.relayToken),

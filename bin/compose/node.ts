@@ -91,7 +91,7 @@ export async function runNode(options: NodeOptions): Promise<number> {
     });
     const socket = await serveLocally(localSocketPath(directory), (request) => answer(agent, request), log);
     const release = endOnSignals(agent, log);
-    // A command that runs under this node would share the weight. With a WireGuard of batches it brings nothing (decision 0014).
+    // A command that runs under this node would share the weight. With a WireGuard of batches it brings nothing (docs/decisions/0014-weight-of-the-tunnel.md).
     if (options.task === undefined && (await askGeneration()) === 'one-by-one') await favourSessionOf(process.pid);
     try {
       const greeting = greetingOf(await agent.start(), named, interfaceName);

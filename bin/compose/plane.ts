@@ -48,7 +48,7 @@ export interface PlaneOptions {
   readonly clock?: Clock;
 }
 
-/** A last deadline for an orderly end: SIGTERM ends everything within 8 s (DESIGN 12). */
+/** A last deadline for an orderly end: SIGTERM ends everything within 8 s. */
 const STOP_DEADLINE_MS = 7_000;
 
 /**

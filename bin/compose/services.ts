@@ -55,7 +55,7 @@ function performer(all: readonly AnyOperation<Services>[]): Services['perform'] 
   };
 }
 
-/** Nodes renew it at half of its life (DESIGN 7). */
+/** Nodes renew it at half of its life (net/relay/README.md#credential). */
 const RELAY_CREDENTIAL_MS = 24 * 3_600_000;
 
 /** The epoch is new with each start: a store that was restored meanwhile may go back in versions. */

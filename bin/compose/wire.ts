@@ -44,7 +44,7 @@ type WireEnvironment = RelayEnvironment &
 /** A listener that does not stop by then is left behind. */
 const STOP_MS = 2_500;
 
-/** What a closed port costs (contract, "Network ports of the control-plane host"). */
+/** What a closed port costs (docs/node.md#files-and-ports). */
 const EFFECT_WHEN_OFF = {
   MESH_BUS_LISTEN: 'the bus is off here: nodes cannot negotiate connections unless another one serves them',
   MESH_RELAY_LISTEN: 'the relay is off here: nodes without a direct path cannot communicate unless another one runs',

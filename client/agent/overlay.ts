@@ -40,7 +40,7 @@ export class OverlayCollision extends Error {
   override readonly name = 'OverlayCollision';
 }
 
-/** Bytes of a packet inside the tunnel (DESIGN 5.1). */
+/** Bytes of a packet inside the tunnel (docs/policy.md#meshnetwork). */
 const MTU = 1_280;
 /** Consent checks and the session with the relay keep the ways open; WireGuard itself stays silent while idle. */
 const NO_KEEPALIVE = 0;

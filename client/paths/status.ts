@@ -1,6 +1,6 @@
 import type { Endpoint } from '../tunnel/tunnel.ts';
 
-/** The contract's words, and `failed` and `closed` (DESIGN 7). */
+/** The contract's words, and `failed` and `closed` (docs/node.md#commands). */
 export type Transport = 'probing' | 'ice-ready' | 'lrp-ready' | 'failed' | 'closed';
 
 /** How one peer is reached now. */

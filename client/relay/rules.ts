@@ -10,7 +10,7 @@ const BEHIND_FILTERS = 1_000;
  * - Linux answers on any interface for addresses of any other, for those of 127/8 where `route_localnet` is set: neighbours
  *   are kept from the loopback endpoints.
  * - What the agent's loopback socket sends to its own port is handed to WireGuard's, behind the host's filters: a host that
- *   blocks WireGuard's port keeps the relay (contract, network ports).
+ *   blocks WireGuard's port keeps the relay (docs/node.md#files-and-ports).
  *
  * @param agentPort of the loopback socket; the second rule needs it
  */

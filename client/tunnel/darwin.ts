@@ -74,7 +74,7 @@ export function macTunnels({ run, userId, startDevice, recoverDevice }: MacParts
     async open(options) {
       const { interfaceName } = options;
       requireUtun(interfaceName);
-      // The application and this program use the same interface and the same routes (contract, "Node command line").
+      // The application and this program use the same interface and the same routes (docs/platforms.md#macos).
       if ((await run('ifconfig', [interfaceName])).code === 0) {
         throw new MeshError(
           'conflict',

@@ -75,7 +75,7 @@ export async function startWireGuardGo(
     await tun?.close();
     if (child.pid !== undefined) {
       await remember(interfaceName, child.pid);
-      // One that does batches is faster when it waits: more packets come together (decision 0014).
+      // One that does batches is faster when it waits: more packets come together (docs/decisions/0014-weight-of-the-tunnel.md).
       if (generation === 'one-by-one') await favourSessionOf(child.pid);
     }
     await untilAnswering(interfaceName, ended);

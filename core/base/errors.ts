@@ -1,4 +1,4 @@
-/** Every failure the service can report, in one table: code -> HTTP status and title (DESIGN section 6). */
+/** Every failure the service can report, in one table: code -> HTTP status and title (docs/errors.md). */
 export const problems = {
   invalid_input: { status: 400, title: 'Invalid input' },
   unauthenticated: { status: 401, title: 'Authentication required' },

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 
-/** What an id stands for, by its prefix (DESIGN 5.1). */
+/** What an id stands for, by its prefix (docs/policy.md#kinds). */
 export type IdPrefix =
   | 'w'
   | 'u'

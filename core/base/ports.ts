@@ -48,7 +48,7 @@ export interface CommitContext {
   readonly requestId: string;
   /** The workflow that approved this change. */
   readonly approval?: { readonly workflowId: string; readonly reviewedBy: string };
-  /** True for an operator's write that passed no approval workflow (DESIGN 5.5). */
+  /** True for an operator's write that passed no approval workflow (docs/delegation.md#who-approves-two-persons). */
   readonly direct?: boolean;
   readonly securityEvents?: readonly SecurityEvent[];
 }

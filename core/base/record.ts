@@ -56,7 +56,7 @@ export interface RecordDraft<Spec = unknown, Status = unknown> extends RecordKey
   readonly unique: readonly string[];
 }
 
-/** A stored record (DESIGN 5.1). Instants are milliseconds since the epoch. */
+/** A stored record. Instants are milliseconds since the epoch. */
 export interface StoredRecord<Spec = unknown, Status = unknown> extends RecordDraft<Spec, Status> {
   readonly workspace: string;
   readonly createdAt: number;

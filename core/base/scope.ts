@@ -1,4 +1,4 @@
-/** What a caller may do in a workspace (DESIGN 5.3). */
+/** What a caller may do in a workspace (docs/accounts-and-tokens.md#roles). */
 export const SCOPES = [
   'network:read',
   'network:write',
@@ -53,7 +53,7 @@ export type Role = keyof typeof ROLE_SCOPES;
 export type WorkspaceRole = Exclude<Role, 'platform_admin'>;
 export const WORKSPACE_ROLES = ['viewer', 'auditor', 'operator', 'admin'] as const satisfies readonly WorkspaceRole[];
 
-/** Never on an agent or API token, whatever it was asked for: an agent does not approve (DESIGN 5.3, 5.5). */
+/** Never on an agent or API token, whatever it was asked for: an agent does not approve (docs/decisions/0007-approval-never-over-mcp.md). */
 export const PERSON_ONLY_SCOPES: ReadonlySet<Scope> = new Set<Scope>([
   'workflows:approve',
   'users:write',

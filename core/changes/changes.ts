@@ -18,7 +18,7 @@ import { type Resting, restDraft } from './rest.ts';
 
 /**
  * A typed change of the network, the one form in which policy writes, applied YAML, plans and workflows speak.
- * Labels and the network of a peer decide access, so their change is a change like any other (DESIGN 5.1). `revision` is
+ * Labels and the network of a peer decide access, so their change is a change like any other (docs/policy.md#kinds). `revision` is
  * the version of the record that its author has seen: another one is a conflict.
  */
 export type NetworkChange =

@@ -11,7 +11,7 @@ import type { Enrolment } from './enrolment.ts';
 
 /**
  * What a delegate token makes of the device that spends it: the peer of the sub-agent, held to its preset from the first
- * instant, with its own agent token and its identity active, or pending as long as its peer is (DESIGN 5.4).
+ * instant, with its own agent token and its identity active, or pending as long as its peer is (docs/wire.md#enrolment).
  *
  * @throws MeshError `unauthenticated` when the identity or one of its ancestors has ended.
  */

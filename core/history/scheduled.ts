@@ -4,7 +4,7 @@ import type { NetworkServices } from '../state/services.ts';
 import { lastDaily, nextDaily } from './daily.ts';
 import { listSnapshots, takeSnapshot } from './snapshots.ts';
 
-/** The hour of the daily snapshot, in the time zone of the workspace (contract, "Snapshot triggers"). */
+/** The hour of the daily snapshot, in the time zone of the workspace (docs/history.md#what-makes-a-snapshot). */
 const HOUR = 2;
 
 /**

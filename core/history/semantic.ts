@@ -2,7 +2,7 @@ import { API_VERSION, type StoredRecord } from '../base/record.ts';
 import type { AgentRecord, PeerStatus } from '../model/resources.ts';
 import { agentParts, viewOfAgent } from '../views/agent-view.ts';
 
-/** A custom resource as YAML and JSON show it, with the managed-fields metadata removed (contract, "Snapshot"). */
+/** A custom resource as YAML and JSON show it, with the managed-fields metadata removed (docs/history.md#one-snapshot). */
 export type CrdObject = {
   readonly apiVersion: string;
   readonly kind: string;

@@ -6,7 +6,7 @@ import type { PresenceRecord } from '../model/resources.ts';
 import type { NetworkState } from '../state/state.ts';
 import { SNAPSHOT_LISTS, semanticOf } from './semantic.ts';
 
-/** Causes of a snapshot (contract, "Snapshot triggers"). */
+/** Causes of a snapshot (docs/history.md#what-makes-a-snapshot). */
 export const TRIGGER_TYPES = [
   'policy_change',
   'peer_online',

@@ -74,7 +74,7 @@ export async function createRootAgent(context: Context, request: RootAgentReques
 }
 
 /**
- * Issues the one-use enrolment token of a sub-agent, whose identity names its parent (contract, "Delegation").
+ * Issues the one-use enrolment token of a sub-agent, whose identity names its parent (docs/delegation.md).
  *
  * @param id uid or name of the caller's own agent, or `self`.
  * @throws MeshError as {@link newSubAgent}

@@ -13,7 +13,7 @@ import { lifetimeOf } from './join-tokens.ts';
 const DEFAULT_API_TOKEN_MS = 90 * 86_400_000;
 const MAX_API_TOKEN_MS = 365 * 86_400_000;
 
-/** What a token for an MCP client carries: it reads, plans and applies (DESIGN 5.3). */
+/** What a token for an MCP client carries: it reads, plans and applies. */
 const DEFAULT_SCOPES: readonly Scope[] = ['network:read', 'snapshots:read', 'intents:plan', 'intents:apply'];
 
 export interface NewApiToken {

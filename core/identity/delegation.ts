@@ -6,7 +6,7 @@ import { parseInstant } from '../base/time.ts';
 import type { EgressRule } from '../model/policy.ts';
 import { type AgentRecord, type PolicyPreset, PRESETS } from '../model/resources.ts';
 
-/** Root agents have depth 0; nobody delegates below this depth (DESIGN 5.4). */
+/** Root agents have depth 0; nobody delegates below this depth (docs/delegation.md#root-agents-and-sub-agents). */
 export const MAX_DEPTH = 4;
 export const MIN_TTL_MS = 1_000;
 export const MAX_AGENT_TTL_MS = 90 * 86_400_000;

@@ -21,7 +21,7 @@ export interface InitialAdmin {
 }
 
 /**
- * Makes the first accounts where there are none (DESIGN 5.3, "First start"), and gives `admin` its configured password
+ * Makes the first accounts where there are none (docs/accounts-and-tokens.md#first-start), and gives `admin` its configured password
  * where it still has the built-in one. Accounts that have a password of their own are never touched.
  */
 export async function ensureFirstAccounts(

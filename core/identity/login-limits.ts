@@ -4,7 +4,7 @@ import type { Clock } from '../base/ports.ts';
 import type { LoginLimits } from '../model/services.ts';
 
 const WINDOW_MS = 60_000;
-/** Failed logins in a window from one address for one account (DESIGN 5.3). */
+/** Failed logins in a window from one address for one account (docs/accounts-and-tokens.md#limits). */
 const PER_ACCOUNT = 5;
 /** Failed logins in a window from one address, whatever the accounts. */
 const PER_ADDRESS = 30;

@@ -7,7 +7,7 @@ import { nearestOf, notFound } from './with-nearest.ts';
 /**
  * The record that an id or a stored name means; names are looked up ignoring case.
  *
- * @throws MeshError `not_found` with the nearest names; for a name with spaces it says which stored name was meant (contract, "Device").
+ * @throws MeshError `not_found` with the nearest names; for a name with spaces it says which stored name was meant (docs/policy.md#kinds).
  */
 export function findRecord<R extends StoredRecord>(records: ReadonlyMap<string, R>, what: string, idOrName: string): R {
   const found = lookUp(records, idOrName);

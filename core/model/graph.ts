@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 
 /**
- * What a node is told (DESIGN 7 "Graph"). The control plane compiles it, a node renders it to WireGuard and nftables; it
+ * What a node is told (docs/wire.md#graph). The control plane compiles it, a node renders it to WireGuard and nftables; it
  * holds no labels and no policies. Instants are ISO 8601 UTC. Lists have one order, so equal graphs are equal values.
  */
 export interface GraphSelf {

@@ -1,6 +1,6 @@
 import type { Liveness } from './services.ts';
 
-/** A peer is online within so long of being heard of (contract: heartbeat every 30 s, DESIGN 7). */
+/** A peer is online within so long of being heard of (docs/wire.md#requests-on-the-bus: a heartbeat every 30 s). */
 export const ONLINE_MS = 90_000;
 
 /**

@@ -23,7 +23,7 @@ const cidrSchema = lineOfText(TEXT_LIMITS.cidr).superRefine((text, context) => {
   if (BigInt(value) !== range.from) refuse('the block must begin at its first address, such as 10.96.0.0/24');
 });
 
-/** `spec` of a MeshNetwork (DESIGN 5.1). */
+/** `spec` of a MeshNetwork (docs/policy.md#meshnetwork). */
 export const networkSpecSchema = z
   .strictObject({
     cidr: cidrSchema.describe('IPv4 block that addresses of peers come from'),

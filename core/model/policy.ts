@@ -123,7 +123,7 @@ export const egressRuleSchema = z.strictObject({ to: entries, ports });
 export type IngressRule = z.output<typeof ingressRuleSchema>;
 export type EgressRule = z.output<typeof egressRuleSchema>;
 
-/** `spec` of a MeshPolicy (DESIGN 5.1 and 5.2). A direction applies when its key is present; with neither, both do. */
+/** `spec` of a MeshPolicy (docs/policy.md#meshpolicy). A direction applies when its key is present; with neither, both do. */
 export const policySpecSchema = z.strictObject({
   network: lineOfText(TEXT_LIMITS.name).min(1).optional(),
   action: z.enum(['ALLOW', 'DENY'], { error: 'action is ALLOW or DENY' }),

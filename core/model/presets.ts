@@ -26,7 +26,7 @@ export function agentLabels(agent: AgentRecord, parent: AgentRecord | undefined)
 }
 
 /**
- * The policies that hold one identity to its preset (DESIGN 5.4). They select that identity's peer by its uid, and are
+ * The policies that hold one identity to its preset (docs/delegation.md#presets). They select that identity's peer by its uid, and are
  * committed together with the peer. Over them all stands the delegation bound of the engine.
  */
 export function presetPolicies(

@@ -1,7 +1,7 @@
 import type { StoredRecord } from '../base/record.ts';
 import type { EgressRule, PolicySpec } from './policy.ts';
 
-/** The custom resources of the contract (spec "Custom resources", DESIGN 5.1). Instants inside specs are ISO 8601 UTC. */
+/** The custom resources of the contract (docs/policy.md#kinds). Instants inside specs are ISO 8601 UTC. */
 
 export const PLATFORMS = ['linux', 'macos', 'ios', 'container', 'agent'] as const;
 export type Platform = (typeof PLATFORMS)[number];
@@ -47,7 +47,7 @@ export interface NetworkSpec {
 
 export type AgentPhase = 'Pending' | 'Active' | 'Expired' | 'Revoked';
 
-/** From narrowest to widest (DESIGN 5.4). */
+/** From narrowest to widest (docs/delegation.md#presets). */
 export const PRESETS = ['isolated', 'sandboxed', 'coordinator', 'inherit'] as const;
 export type PolicyPreset = (typeof PRESETS)[number];
 
@@ -95,7 +95,7 @@ export type NetworkRecord = StoredRecord<NetworkSpec, NoStatus>;
 export type AgentRecord = StoredRecord<AgentSpec, AgentStatus>;
 export type PresenceRecord = StoredRecord<PresenceSpec, NoStatus>;
 
-/** The name a record is stored under: each space becomes a hyphen (contract, "Device"). */
+/** The name a record is stored under: each space becomes a hyphen (docs/policy.md#kinds). */
 export function normalizeName(name: string): string {
   return name.replaceAll(' ', '-');
 }

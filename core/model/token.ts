@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 
 /**
- * Bearer tokens other than sessions: `mesh-<kind>-<43 base64url>` (DESIGN 5.3).
+ * Bearer tokens other than sessions: `mesh-<kind>-<43 base64url>` (docs/wire.md#enrolment).
  * Join and delegate tokens go on with `-` and a 16-character fingerprint of the control key, which a node checks before
  * it sends anything secret. Only the SHA-256 of a token is stored.
  */

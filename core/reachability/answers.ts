@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { protocolSchema } from '../model/policy.ts';
 import { REASON_CODES } from './reasons.ts';
 
-/** The shapes of connectivity answers as every face gives them (DESIGN 5.7). */
+/** The shapes of connectivity answers as every face gives them (docs/policy.md#reasons-and-warnings). */
 
 const portNumber = z.int().min(1).max(65_535);
 

@@ -2,7 +2,7 @@ import { parseInstant } from '../base/time.ts';
 import type { PeerEntry, PolicySpec, PortEntry, Protocol, Selector } from '../model/policy.ts';
 import type { NetworkModel } from './model.ts';
 
-/** A second reading of DESIGN 5.2, written pair by pair from the text: slow, plain and sharing nothing with the engine. */
+/** A second reading of docs/policy.md#precedence, written pair by pair from the text: slow, plain and sharing nothing with the engine. */
 export function naiveVerdict(
   model: NetworkModel,
   src: string,

@@ -112,7 +112,7 @@ export class RowTable {
     return row;
   }
 
-  /** DESIGN 5.2: a DENY rule wins, else an ALLOW rule, else isolation, else the default. */
+  /** docs/policy.md#precedence: a DENY rule wins, else an ALLOW rule, else isolation, else the default. */
   #compute(direction: Direction, policies: readonly PolicyCode[], fallback: PortSetId): Row {
     const base = this.#baseOf(
       direction,

@@ -204,7 +204,7 @@ function stale(cause?: MeshError): MeshError {
 
 /**
  * @returns whether a plan that does not do what was asked is applied all the same, by someone who may. A plan of which
- * nothing was expected goes to a person, who judges its effect (docs/decisions/0010).
+ * nothing was expected goes to a person, who judges its effect (docs/decisions/0010-proven-unmet-unproven.md).
  */
 function requireVerified({ verification, objections, unmet }: Assessment, caller: Caller, workspace: string): boolean {
   if (verification !== 'unmet') return false;

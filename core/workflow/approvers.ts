@@ -9,7 +9,7 @@ import type { Services } from './services.ts';
 
 /**
  * Whether a person may approve what they asked for themselves: where the workspace says so, else only while nobody else could
- * (DESIGN 5.5), so that an installation of one person works.
+ * (docs/delegation.md#who-approves-two-persons), so that an installation of one person works.
  */
 export async function mayApproveOwn(services: Pick<Services, 'store'>, workspace: string): Promise<boolean> {
   const { settings } = (await workspaceById(services, workspace)).spec;

@@ -33,7 +33,7 @@ type Context = CallContext<Pick<Services, 'store' | 'clock' | 'states' | 'settin
 
 /**
  * The one way by which an operator's direct write changes policies, networks, labels and the network of peers: committed
- * at once and recorded as direct (no approval workflow saw it), or put into the approval workflow (DESIGN 5.5).
+ * at once and recorded as direct (no approval workflow saw it), or put into the approval workflow (docs/delegation.md#who-approves-two-persons).
  *
  * @param besides writes of other kinds that are committed together with the changes, or not at all; where a person has to
  * approve them the whole call waits, not the changes alone

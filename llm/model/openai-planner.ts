@@ -39,7 +39,7 @@ type Message =
 
 /**
  * A planner that asks a model behind an OpenAI-compatible server. What it answers is only ever proposed: its own
- * expectations are checked and prove nothing (docs/decisions/0011).
+ * expectations are checked and prove nothing (docs/decisions/0011-model-plans-prove-nothing.md).
  */
 export function openAiPlanner(options: ChatOptions): Planner {
   const chat = openAiChat(options);

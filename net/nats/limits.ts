@@ -39,7 +39,7 @@ export interface Limits {
   readonly stallMs: number;
 }
 
-/** The contract promises every receiver at least 2.5 MB (DESIGN 12). */
+/** The contract promises every receiver at least 2.5 MB. */
 export const MIN_PENDING_BYTES = 2_621_440;
 
 export const DEFAULT_LIMITS: Limits = {

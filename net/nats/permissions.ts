@@ -16,7 +16,7 @@ const CONTROL_SUBJECTS = 'mesh.control.>';
 /** Subjects that only the control plane sends on. */
 const GRAPH_SUBJECTS = 'mesh.*.*.graph';
 
-/** The open bus (DESIGN 7): everything but reading control requests and forging graph pushes. */
+/** The open bus (docs/bus.md): everything but reading control requests and forging graph pushes. */
 export const OPEN_PERMISSIONS: Permissions = {
   publish: { deny: [GRAPH_SUBJECTS] },
   subscribe: { deny: [CONTROL_SUBJECTS] },

@@ -2,7 +2,7 @@ import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import { StoreError } from '../../core/base/ports.ts';
 import type { Kind, RecordKey, StoredRecord } from '../../core/base/record.ts';
 
-/** A record larger than this once compressed is refused (DESIGN 5.1). */
+/** A record larger than this once compressed is refused (docs/policy.md#kinds). */
 const MAX_COMPRESSED_BYTES = 8 * 1024;
 
 /**

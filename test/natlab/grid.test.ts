@@ -21,7 +21,7 @@ const SAMPLE: readonly (readonly [Place, Place])[] = [
   ['easy', 'ipv6'],
 ];
 const pairs = isLong ? PAIRS : PAIRS.filter(({ places: [a, b] }) => SAMPLE.some(([c, d]) => a === c && b === d));
-/** First packet at the latest (DESIGN 7), and how long a direct way may take to be found. */
+/** First packet at the latest, and how long a direct path may take to be found. */
 const FIRST_PACKET_MS = 15_000;
 const DIRECT_MS = 20_000;
 
@@ -96,21 +96,21 @@ function page(seen: ReadonlyMap<Pair, Found>): string {
     },
   );
   const places = Object.entries(PLACES).map(([name, what]) => `- **${name}**: ${what}`);
-  return `# Which way nodes meet
+  return `# Paths between nodes
 
 \`MESH_LONG=1 npx vitest run --project privileged test/natlab/grid\`, ${new Date().toISOString().slice(0, 10)}, commit ${commit}: real
 nodes with real WireGuard in network namespaces, NAT by Linux nftables. A pair counts when five of five packets were answered
-in both directions over the way shown.
+in both directions over the path shown.
 
 ${places.join('\n')}
 
-| One | Other | Way | Carried by |
+| One | Other | Path | Carried by |
 | --- | --- | --- | --- |
 ${rows.join('\n')}
 
-A NAT that draws a new port for every destination tells nobody which port the next one will be: two of them, or one and a
+A NAT that draws a new port for every destination does not show which port the next one will be: two of them, or one and a
 side that filters by address and port, leave the relay. No router here carries IPv6, so a node with IPv6 alone meets nodes
-behind NAT over the relay. With a wireguard-go since 2023 a node that has IPv4 uses IPv4 alone (decision 0017): it meets nodes
+behind NAT over the relay. With a wireguard-go since 2023 a node that has IPv4 uses IPv4 alone ([decision 0017](decisions/0017-one-family.md)): it meets nodes
 with IPv6 alone over the relay, and all others as above, by IPv4.
 `;
 }

@@ -4,7 +4,7 @@ import { type LabNode, labNodes } from '../natlab-node.ts';
 import { startLabPlane } from '../natlab-plane.ts';
 import { describePrivileged } from '../privileged.ts';
 
-/** A cut direct path with traffic is on the relay after this time at the latest (DESIGN 7). */
+/** A cut direct path with traffic is on the relay after this time at the latest. */
 const CUT_SECONDS = 1;
 
 describePrivileged('a direct path under traffic', () => {

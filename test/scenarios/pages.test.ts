@@ -16,7 +16,7 @@ const SESSIONS: readonly (readonly [string, ...string[]])[] = [
     'README.md: The first change 2',
     'README.md: The first change 3',
     'README.md: First steps over REST 1',
-    'docs/agents.md: Agents: what they may do 1',
+    'docs/delegation.md: Delegation: what agents may do 1',
   ],
   ['README.md: Three nodes 1'],
   ['docs/models.md: Planning with a model 1'],
@@ -25,7 +25,7 @@ const SESSIONS: readonly (readonly [string, ...string[]])[] = [
   [START, 'examples/first-change/README.md: Run it 1'],
 ];
 /** What needs no control plane. */
-const ALONE = ['docs/policies.md: Policy files: testing policies without a server 1'];
+const ALONE = ['docs/policy.md: Testing policies without a server 1'];
 /** What a test of its own runs, which finds it by this name. */
 const ELSEWHERE: Readonly<Record<string, string>> = {
   'README.md: Two commands 2': 'test/scenarios/package.test.ts',

@@ -69,7 +69,7 @@ export type PlanAnswer =
       readonly records?: readonly RecordExpectation[];
       /**
        * The expectations are the planner's own reading of the intent. They are checked, so that it can be shown where it
-       * contradicts itself, and prove nothing (docs/decisions/0011).
+       * contradicts itself, and prove nothing (docs/decisions/0011-model-plans-prove-nothing.md).
        */
       readonly selfAsserted?: true;
       readonly summary: string;

@@ -29,7 +29,7 @@ const OPENING_SHARE = 0.5;
 const MANY_PORTS = 100;
 const ANY_PORTS = 16_000;
 
-/** How risky a change is, computed from its effect alone (DESIGN 5.5). */
+/** How risky a change is, computed from its effect alone. */
 export function riskOf(
   effect: Effect,
   before: NetworkState,

@@ -7,8 +7,9 @@ import { parseDuration } from '../../core/base/duration.ts';
 import { Secret } from '../../core/base/secret.ts';
 import { LLM_MODES } from '../../llm/model/openai/dialect.ts';
 import { parseRelayAddress } from '../../net/relay/address.ts';
-import { closeToOthers } from './file-mode.ts';
-import { parseYaml } from './yaml.ts';
+import { closeToOthers } from '../../storage/file-mode.ts';
+import { STORE_URL } from '../../storage/open.ts';
+import { parseYaml } from '../../tools/yaml.ts';
 
 export interface HostPort {
   readonly host: string;
@@ -97,9 +98,9 @@ export const environment = z.object({
   MESH_EDITION: z.enum(['pro', 'community']).default('pro').describe('Edition: pro or community'),
   MESH_STORE_URL: z
     .string()
-    .refine((text) => text.startsWith('sqlite:'), 'must begin with sqlite: (the one store of this version)')
+    .refine(STORE_URL.isKnown, STORE_URL.rule)
     .optional()
-    .describe('sqlite:<file>; mesh.db in the configuration directory when unset'),
+    .describe(`${STORE_URL.forms}; mesh.db in the configuration directory when unset`),
   MESH_TLS_CERT: filePath
     .optional()
     .describe('PEM file with the certificate chain; with MESH_TLS_KEY the API, the bus and the relay speak TLS'),

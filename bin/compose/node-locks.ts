@@ -1,5 +1,5 @@
 import path from 'node:path';
-import type { LockHolder } from './lock.ts';
+import type { LockHolder } from '../../storage/directory-lock.ts';
 
 /** What nodes of this host hold, a directory for each interface. */
 export const RUN_DIRECTORY = '/var/run/mesh';

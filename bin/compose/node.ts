@@ -17,7 +17,7 @@ import type { Log } from '../../core/base/ports.ts';
 import { parseInstant } from '../../core/base/time.ts';
 import { normalizeName } from '../../core/model/resources.ts';
 import type { RelayAddress } from '../../net/relay/address.ts';
-import { type LockHolder, lockDirectory } from './lock.ts';
+import { type LockHolder, lockDirectory } from '../../storage/directory-lock.ts';
 import { AGENT, INTERFACE, RUN_DIRECTORY } from './node-locks.ts';
 import { buildNodeLog, logFileWriter, type NodeLogLevel } from './node-log.ts';
 import { overlayParts } from './node-parts.ts';

@@ -1,7 +1,6 @@
 import { mkdirSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as after } from 'node:timers/promises';
-import { VERSION } from '../../cli/version.ts';
 import type { Clock, Log } from '../../core/base/ports.ts';
 import { Secret } from '../../core/base/secret.ts';
 import { buildGate, type ServiceGate } from '../../core/call/gate.ts';
@@ -30,6 +29,7 @@ import { ownNames } from './own-names.ts';
 import { buildPlanner } from './planner.ts';
 import { buildServices } from './services.ts';
 import { readTls } from './tls.ts';
+import { VERSION } from './version.ts';
 import { type Listeners, startWire } from './wire.ts';
 import { orExplain } from './wire-parts.ts';
 

@@ -1,6 +1,7 @@
 import type { Log } from '../../core/base/ports.ts';
 import { BUILT_IN_PASSWORD } from '../../core/identity/first-accounts.ts';
-import type { Config, HostPort } from './config.ts';
+import { formatHostPort, type HostPort } from '../../net/host-port.ts';
+import type { Config } from './config.ts';
 import { givenAddresses, isLoopback, withholdsCredential } from './given-addresses.ts';
 import type { Plane } from './plane.ts';
 
@@ -50,6 +51,5 @@ function relayPlace({ MESH_RELAY_URL: elsewhere }: Config['env'], own: HostPort 
 
 function placeOf(address: HostPort | undefined, variable: string): string {
   if (!address) return `off (${variable})`;
-  const { host, port } = address;
-  return host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`;
+  return formatHostPort(address.host, address.port);
 }

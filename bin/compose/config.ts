@@ -6,25 +6,11 @@ import { z } from 'zod';
 import { parseDuration } from '../../core/base/duration.ts';
 import { Secret } from '../../core/base/secret.ts';
 import { LLM_MODES } from '../../llm/model/openai/dialect.ts';
+import { type HostPort, parseHostPort } from '../../net/host-port.ts';
 import { parseRelayAddress } from '../../net/relay/address.ts';
 import { closeToOthers } from '../../storage/file-mode.ts';
 import { STORE_URL } from '../../storage/open.ts';
 import { parseYaml } from '../../tools/yaml.ts';
-
-export interface HostPort {
-  readonly host: string;
-  readonly port: number;
-}
-
-const HOST_PORT = /^(?:\[([0-9a-fA-F:.]+)\]|([^\s:/@]+)):(\d{1,5})$/;
-
-/** `host:port`, IPv6 in brackets; undefined when it is neither. Port 0 asks the system for a free one. */
-export function parseHostPort(text: string): HostPort | undefined {
-  const match = HOST_PORT.exec(text);
-  const host = match?.[1] ?? match?.[2];
-  const port = Number(match?.[3]);
-  return host !== undefined && port <= 65_535 ? { host, port } : undefined;
-}
 
 const listen = z.string().transform((text, context): HostPort => {
   const parsed = parseHostPort(text);

@@ -39,7 +39,11 @@ test.each([
 
 test('the parser of policies and that of packets agree with each other and with the system on every text', () => {
   const part = fc.constantFrom('0', '1', '00', '010', '9', '255', '256', 'ffff', 'a', '12345', ':', '::', '.', '/', '');
-  const text = fc.oneof(fc.ipV4(), fc.ipV6(), fc.array(part, { maxLength: 17 }).map((parts) => parts.join('')));
+  const text = fc.oneof(
+    fc.ipV4(),
+    fc.ipV6(),
+    fc.array(part, { maxLength: 17 }).map((parts) => parts.join('')),
+  );
   fc.assert(
     fc.property(text, (each) => {
       const { core, net } = readBy(each);

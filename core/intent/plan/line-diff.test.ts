@@ -2,7 +2,13 @@ import { expect, test } from 'vitest';
 import { lineDiff } from './line-diff.ts';
 
 test('what stays, goes and comes is marked, what goes before what comes', () => {
-  expect(lineDiff('a: 1\nb: 2\nc: 3\n', 'a: 1\nb: 4\nc: 3\nd: 5\n')).toEqual([' a: 1', '-b: 2', '+b: 4', ' c: 3', '+d: 5']);
+  expect(lineDiff('a: 1\nb: 2\nc: 3\n', 'a: 1\nb: 4\nc: 3\nd: 5\n')).toEqual([
+    ' a: 1',
+    '-b: 2',
+    '+b: 4',
+    ' c: 3',
+    '+d: 5',
+  ]);
 });
 
 test('an empty text has no lines', () => {

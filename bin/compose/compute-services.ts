@@ -4,7 +4,7 @@ import { buildLiveness } from '../../core/model/liveness.ts';
 import { buildNetworkStates } from '../../core/state/states.ts';
 import { builtinPlanner } from '../../llm/grammar/builtin.ts';
 import { serveCalls } from '../../plane/compute/serve.ts';
-import { openSqliteReader } from '../../storage/sqlite/reader.ts';
+import { openStoreReader } from '../../storage/open.ts';
 import { heavyOperations } from '../../tools/heavy.ts';
 import type { ComputeThreadData } from './compute.ts';
 
@@ -12,9 +12,9 @@ import type { ComputeThreadData } from './compute.ts';
 const quiet: Log = { error() {}, warn() {}, info() {}, debug() {} };
 
 /** Answers the calls of a port with the services of a computing thread. */
-export function serveOn(port: MessagePort, { storePath, settings }: ComputeThreadData): void {
+export function serveOn(port: MessagePort, { storeUrl, settings }: ComputeThreadData): void {
   serveCalls(port, (writes, clock) => {
-    const store = openSqliteReader({ path: storePath, log: quiet, writes });
+    const store = openStoreReader(storeUrl, { log: quiet, writes });
     const states = buildNetworkStates({ store });
     // Nodes are heard by the main thread; nothing that is computed here asks for it.
     const liveness = buildLiveness();

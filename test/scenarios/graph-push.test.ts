@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { parseGraphMessage } from '../../client/control/graph-shape.ts';
+import { parseGraphMessage } from '../../client/graph-shape.ts';
 import { generateKeyPair } from '../../net/seal/x25519.ts';
 import { busNode } from '../bus-node.ts';
 import { startHarness } from '../harness.ts';

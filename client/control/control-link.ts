@@ -1,6 +1,6 @@
 import type { Clock, Log } from '../../core/base/ports.ts';
 import { parseInstant } from '../../core/base/time.ts';
-import type { FullGraph } from '../../core/model/graph.ts';
+import type { FullGraph, GraphMessage } from '../../core/model/graph.ts';
 import { generateKeyPair, type KeyPair, keyPairOf } from '../../net/seal/x25519.ts';
 import { provenKey } from '../enrol/key-proof.ts';
 import type { NodeConfig } from '../enrol/node-config.ts';
@@ -9,7 +9,6 @@ import type { BusMessage } from './bus.ts';
 import { type FetchOutcome, GraphFetches } from './graph-fetches.ts';
 import type { GraphFile } from './graph-file.ts';
 import { GraphKeeper } from './graph-keeper.ts';
-import type { GraphMessage } from './graph-shape.ts';
 import { ANSWER_MS, PlaneBus } from './plane-bus.ts';
 import { Pulse } from './pulse.ts';
 

@@ -7,6 +7,7 @@ import { type SealedSignal, SignalExchange } from '../../net/signal/exchange.ts'
 import { type Family, familyOf } from '../family.ts';
 import type { Endpoint } from '../tunnel/tunnel.ts';
 import type { PeerTraffic } from './activity.ts';
+import { fractionOf } from './fraction.ts';
 import { type Candidate, canonicalAddress, isUsableAddress } from './ice/candidate.ts';
 import { decodeIce } from './ice/check-message.ts';
 import { Pacer } from './ice/pacer.ts';
@@ -78,7 +79,7 @@ export class Paths {
       sessions: this.#sessions,
       isUsable,
       random,
-      fraction: () => Buffer.from(random(4)).readUInt32BE() / 2 ** 32,
+      fraction: () => fractionOf(random),
       emit: (command) => {
         this.#commands.push(command);
       },

@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import path from 'node:path';
 import { nodeConfigFile } from '../client/enrol/node-config.ts';
-import { ifIs, json, object, text } from '../client/shape.ts';
+import { ifIs, json, object, text } from '../core/base/shape.ts';
 import { CliError, EXIT } from './exit.ts';
 
 /** Where the node of this machine keeps its configuration: `init` and `up` must use the same directory. */

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import path from 'node:path';
-import { ifIs, json, type Of, object, text } from '../client/shape.ts';
+import { ifIs, json, type Of, object, text } from '../core/base/shape.ts';
 import { notice } from './answer.ts';
 import { CliError, EXIT } from './exit.ts';
 

@@ -3,7 +3,14 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Change } from '../core/base/ports.ts';
 import { type Ahead, endsAhead, graphFor } from '../core/graph/graph-for.ts';
 import { lookUpById } from '../core/model/find.ts';
-import { type DeltaGraph, deltaOf, type FetchGraph, type FullGraph, type RelayGrant } from '../core/model/graph.ts';
+import {
+  type DeltaGraph,
+  deltaOf,
+  encodeGraphMessage,
+  type FullGraph,
+  type GraphMessage,
+  type RelayGrant,
+} from '../core/model/graph.ts';
 import { ONLINE_MS } from '../core/model/liveness.ts';
 import { RecordMap } from '../core/model/record-map.ts';
 import type { PeerRecord } from '../core/model/resources.ts';
@@ -87,7 +94,7 @@ export class GraphPush {
   #sendGone(workspace: string, { uid, spec }: PeerRecord): void {
     const subject = `mesh.${workspace}.${uid}.graph`;
     const key = Uint8Array.from(Buffer.from(spec.publicKey, 'base64'));
-    const sealed = this.#sealer.seal('graph', key, subject, Buffer.from(JSON.stringify({ kind: 'gone' })));
+    const sealed = this.#sealer.seal('graph', key, subject, encodeGraphMessage({ kind: 'gone' }));
     if (sealed) this.#bus.publish(subject, sealed);
   }
 
@@ -102,8 +109,7 @@ export class GraphPush {
   #send(workspace: string, { uid, spec }: PeerRecord, graph: Graph): void {
     const subject = `mesh.${workspace}.${uid}.graph`;
     const key = Uint8Array.from(Buffer.from(spec.publicKey, 'base64'));
-    const seal = (content: Graph | FetchGraph) =>
-      this.#sealer.seal('graph', key, subject, Buffer.from(JSON.stringify(content)));
+    const seal = (message: GraphMessage) => this.#sealer.seal('graph', key, subject, encodeGraphMessage(message));
     const sealed = seal(graph);
     if (sealed) {
       this.counts[graph.kind] += 1;

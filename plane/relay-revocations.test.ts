@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { Change } from '../core/base/ports.ts';
 import type { StoredRecord } from '../core/base/record.ts';
 import { workspaceTagOf } from '../net/relay/credential.ts';
-import type { Member } from '../net/relay/revocations.ts';
+import type { Member } from '../net/relay/member.ts';
 import { join, joinToken, proofOf } from '../test/devices.ts';
 import { buildKit, person } from '../test/kit.ts';
 import { keyChanges, startRelayRevocations } from './relay-revocations.ts';

@@ -2,7 +2,7 @@ import { type Change, type Commit, StoreError } from '../core/base/ports.ts';
 import type { PeerRecord } from '../core/model/resources.ts';
 import type { Services } from '../core/workflow/services.ts';
 import { workspaceTagOf } from '../net/relay/credential.ts';
-import type { Member } from '../net/relay/revocations.ts';
+import type { Member } from '../net/relay/member.ts';
 
 /** A relay that ends the sessions of a key in one workspace, and refuses it there until the instant (ms). */
 export interface RevokingRelay {

@@ -18,7 +18,7 @@ export async function relaySession(port: number, pair: KeyPair, credential: stri
   socket.on('data', (chunk: Buffer) => {
     for (const event of client.receive(chunk, Date.now())) {
       if (event.type === 'send') socket.write(event.bytes);
-      else events.push(event.type === 'packets' ? { ...event, payload: Uint8Array.from(event.payload) } : event);
+      else events.push(event.type === 'forward' ? { ...event, packets: Uint8Array.from(event.packets) } : event);
     }
     wake();
   });

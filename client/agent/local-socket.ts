@@ -3,8 +3,8 @@ import { chmodSync, rmSync } from 'node:fs';
 import { createConnection, createServer, type Socket } from 'node:net';
 import path from 'node:path';
 import type { Log } from '../../core/base/ports.ts';
+import { anything, exact, ifIs, json, type Of, object, oneOf, text } from '../../core/base/shape.ts';
 import { makePrivateDirectory } from '../enrol/private-file.ts';
-import { exact, ifIs, json, type Of, object, oneOf, text } from '../shape.ts';
 
 /**
  * How commands talk to the agent of this machine: a socket that only the agent's own user may open, one JSON line each way.
@@ -14,7 +14,7 @@ import { exact, ifIs, json, type Of, object, oneOf, text } from '../shape.ts';
  */
 const plainShape = exact(object({ ask: oneOf('status', 'rotate-key', 'down') }));
 const hurryShape = exact(object({ ask: oneOf('hurry'), peer: text(64) }));
-const answerShape = object({}, { answer: (value: unknown) => value, error: text(65_536) });
+const answerShape = object({}, { answer: anything, error: text(65_536) });
 
 export type LocalRequest = Of<typeof plainShape> | Of<typeof hurryShape>;
 

@@ -1,40 +1,18 @@
 import type { Clock, Log } from '../../core/base/ports.ts';
 import { parseInstant } from '../../core/base/time.ts';
-import type { FullGraph } from '../../core/model/graph.ts';
+import type { DeltaGraph, FullGraph, GraphMessage } from '../../core/model/graph.ts';
 import { generateKeyPair, type KeyPair, keyPairOf } from '../../net/seal/x25519.ts';
 import { provenKey } from '../enrol/key-proof.ts';
 import type { NodeConfig } from '../enrol/node-config.ts';
 import { PlaneApi, PlaneRefusal } from '../enrol/plane-api.ts';
-import type { GraphMessage } from '../graph-shape.ts';
 import type { BusMessage } from './bus.ts';
 import { type FetchOutcome, GraphFetches } from './graph-fetches.ts';
 import type { GraphFile } from './graph-file.ts';
 import { GraphKeeper } from './graph-keeper.ts';
+import { type HeartbeatAnswer, type HeartbeatReport, Heartbeats } from './heartbeats.ts';
 import { ANSWER_MS, PlaneBus } from './plane-bus.ts';
 import { Pulse } from './pulse.ts';
-
-/** Where this node stands with the control plane. */
-export type Standing =
-  /** Nothing heard yet in this process. */
-  | 'unknown'
-  /** An administrator has to approve it. */
-  | 'pending'
-  | 'ready'
-  /** Shut out; it may be let in again. */
-  | 'revoked'
-  /** Deleted or expired: it has to register again. */
-  | 'removed';
-
-export interface ControlStatus {
-  readonly standing: Standing;
-  readonly server: string;
-  /** Milliseconds since the epoch; null before the first answer. */
-  readonly heardAt: number | null;
-  /** Empty while the API answers. */
-  readonly trouble: string;
-  readonly bus: { readonly url: string; readonly isUp: boolean; readonly trouble: string };
-  readonly graph: { readonly version: number; readonly epoch: string } | null;
-}
+import { beatIntervalMs, type ControlStatus, isShutOut, STANDING_BY_REFUSAL, type Standing } from './standing.ts';
 
 export interface ControlOptions {
   readonly config: NodeConfig;
@@ -50,21 +28,9 @@ export interface ControlOptions {
   /** What arrived on this node's own signal subject, still sealed. */
   onSignal(message: BusMessage): void;
   onBus(isUp: boolean): void;
-  /** What else a heartbeat says: what changed, or `all` of it; `taken` once it arrived. */
-  report?(all: boolean): { readonly content: object; taken(): void };
+  /** What else a heartbeat says: what changed, or `all` of it. */
+  report?(all: boolean): HeartbeatReport;
 }
-
-const BEAT_MS = 30_000;
-const WAITING_BEAT_MS = 10_000;
-/** Heartbeats from one whole report to the next: a control plane that was restarted has forgotten them. */
-const REPORT_ALL_EVERY = 20;
-const GONE: Readonly<Record<string, Standing>> = {
-  peer_pending: 'pending',
-  forbidden: 'revoked',
-  not_found: 'removed',
-  expired: 'removed',
-  unauthenticated: 'removed',
-};
 
 /** Keeps the graph of this node current: by the bus, and by HTTP where the bus does not answer. */
 export class ControlLink {
@@ -74,6 +40,7 @@ export class ControlLink {
   readonly #ending = new AbortController();
   readonly #bus: PlaneBus;
   readonly #fetches: GraphFetches;
+  readonly #heartbeats: Heartbeats;
   readonly #pulse: Pulse;
   #config: NodeConfig;
   #standing: Standing = 'unknown';
@@ -81,9 +48,6 @@ export class ControlLink {
   #heardAt: number | null = null;
   /** Runs while the bus was asked for a graph. */
   #askTimer: NodeJS.Timeout | undefined;
-  #beats = 0;
-  /** Revision that HTTP heartbeats named last. */
-  #httpVersion: number | undefined;
   #renewRelayAt = Number.POSITIVE_INFINITY;
 
   constructor(options: ControlOptions) {
@@ -95,7 +59,7 @@ export class ControlLink {
     this.#fetches = new GraphFetches((why) => this.#fetch(why), clock);
     this.#pulse = new Pulse(
       () => this.#beat(),
-      () => this.#restMs,
+      () => beatIntervalMs(this.#standing),
       clock,
     );
     this.#bus = new PlaneBus(
@@ -121,6 +85,7 @@ export class ControlLink {
       },
       keyPairOf(Buffer.from(config.privateKey, 'base64')),
     );
+    this.#heartbeats = new Heartbeats(this.#bus, this.#api, options.report?.bind(options));
   }
 
   /** The graph held, from disk at first. */
@@ -191,15 +156,24 @@ export class ControlLink {
 
   #pushed(pushed: GraphMessage, isFresh: boolean): void {
     this.#heard();
-    if (pushed.kind === 'gone') {
-      if (isFresh) this.#stand('revoked', 'the control plane shut this node out');
-      void this.#fetches.confirm('the control plane says that this node is shut out');
-      return;
+    switch (pushed.kind) {
+      case 'gone':
+        if (isFresh) this.#stand('revoked', 'the control plane shut this node out');
+        void this.#fetches.confirm('the control plane says that this node is shut out');
+        return;
+      case 'fetch':
+        void this.#fetches.confirm('the graph is too large for the bus');
+        return;
+      case 'full':
+      case 'delta':
+        this.#take(pushed, isFresh);
+        return;
+      default:
+        pushed satisfies never;
     }
-    if (pushed.kind === 'fetch') {
-      void this.#fetches.confirm('the graph is too large for the bus');
-      return;
-    }
+  }
+
+  #take(pushed: FullGraph | DeltaGraph, isFresh: boolean): void {
     const taken = this.#keeper.take(pushed, isFresh);
     this.#options.log.debug(
       { kind: pushed.kind, version: pushed.version, reason: pushed.reason, taken: taken.do },
@@ -283,7 +257,7 @@ export class ControlLink {
   #failed(error: unknown): FetchOutcome {
     if (this.#ending.signal.aborted) return 'away';
     const { message } = error as Error;
-    const standing = error instanceof PlaneRefusal ? GONE[error.code] : undefined;
+    const standing = error instanceof PlaneRefusal ? STANDING_BY_REFUSAL[error.code] : undefined;
     if (standing !== undefined) {
       this.#fetches.reached();
       this.#heard();
@@ -295,48 +269,28 @@ export class ControlLink {
     return 'away';
   }
 
-  get #restMs(): number {
-    return this.#standing === 'ready' || this.#standing === 'unknown' ? BEAT_MS : WAITING_BEAT_MS;
-  }
-
   async #beat(): Promise<void> {
     // A node that waits to be let in hears nothing on the bus but the approval itself.
-    if (this.#standing !== 'ready' && this.#standing !== 'unknown') return this.#fetches.now('waiting to be let in');
+    if (isShutOut(this.#standing)) return this.#fetches.now('waiting to be let in');
     if (this.#options.clock.now() >= this.#renewRelayAt)
       await this.#fetches.now('the credential of the relay is half used up');
-    if (this.#bus.isUp && (await this.#beatByBus())) return;
-    const report = this.#report(false);
     try {
-      const { version } = await this.#api.heartbeat(report.content);
-      report.taken();
+      const answer = await this.#heartbeats.beat();
       this.#heard();
-      const isNew = this.#httpVersion !== undefined && this.#httpVersion !== version;
-      this.#httpVersion = version;
-      if (isNew || this.#keeper.held === undefined) await this.#fetches.now('the network has changed');
+      await this.#answered(answer);
     } catch (error) {
       this.#failed(error);
     }
   }
 
-  #report(all: boolean): { readonly content: object; taken(): void } {
-    const isTurn = this.#beats++ % REPORT_ALL_EVERY === 0;
-    return this.#options.report?.(all || isTurn) ?? { content: {}, taken: () => {} };
-  }
-
-  async #beatByBus(): Promise<boolean> {
-    let report = this.#report(false);
-    let proven = await this.#bus.beat(report.content);
-    if (proven?.challenge !== undefined) {
-      // It does not know this process yet, or is a new one itself: it is told everything.
-      report = this.#report(true);
-      proven = await this.#bus.beat({ ...report.content, echo: proven.challenge });
+  async #answered(answer: HeartbeatAnswer): Promise<void> {
+    const { held } = this.#keeper;
+    if (answer.by === 'http') {
+      if (answer.hasChanged || held === undefined) await this.#fetches.now('the network has changed');
+      return;
     }
-    if (proven?.version === undefined) return false;
-    report.taken();
-    this.#heard();
-    // It answers who is let in, nobody else.
-    if (proven.version === this.#keeper.held?.version) this.#stand('ready', '');
+    // On the bus it answers who is let in, nobody else.
+    if (answer.version === held?.version) this.#stand('ready', '');
     else this.#ask('the control plane sent another version last');
-    return true;
   }
 }

@@ -1,9 +1,10 @@
 import { randomBytes } from 'node:crypto';
+import type { GraphMessage } from '../../core/model/graph.ts';
 import { EPOCH_BYTES } from '../../net/seal/format.ts';
 import { Opener } from '../../net/seal/opener.ts';
 import { Sealer } from '../../net/seal/sealer.ts';
 import type { KeyPair } from '../../net/seal/x25519.ts';
-import { type GraphMessage, parseGraphMessage } from '../graph-shape.ts';
+import { decodeGraphMessage } from '../graph-shape.ts';
 import type { BusMessage } from './bus.ts';
 
 /** What is sealed to the control plane, and what is taken from it. One for each key of this node. */
@@ -42,7 +43,7 @@ export class ControlSeals {
   openGraph({ subject, data }: BusMessage): { readonly message: GraphMessage; readonly isFresh: boolean } | undefined {
     const opened = this.#opener.open('graph', subject, data);
     if (!opened.ok) return undefined;
-    const message = parseGraphMessage(opened.plaintext);
+    const message = decodeGraphMessage(opened.plaintext);
     if (!message) return undefined;
     const isFresh = opened.epoch === 'proven' || opened.epochId === this.#freshEpoch;
     if (isFresh) this.#opener.prove(opened);

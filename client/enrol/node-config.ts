@@ -1,8 +1,8 @@
 import { readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { MeshError } from '../../core/base/errors.ts';
+import { instant, json, Mismatch, type Of, object, text } from '../../core/base/shape.ts';
 import { isPublicKey } from '../../core/model/public-key.ts';
-import { instant, json, Mismatch, type Of, object, text } from '../shape.ts';
 import { replacePrivateFile } from './private-file.ts';
 
 const ID = /^[\w-]{1,64}$/;

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
+import { ifIs, integer, Mismatch, nullable, type Of, object, oneOf, type Shape, text } from '../../core/base/shape.ts';
 import type { FullGraph } from '../../core/model/graph.ts';
-import { fullGraphShape } from '../graph-shape.ts';
-import { ifIs, integer, Mismatch, nullable, type Of, object, oneOf, type Shape, text } from '../shape.ts';
+import { takenGraphShape } from '../graph-shape.ts';
 
 /** The control plane answered no. `code` is that of its problem body, `unknown` when something else answered. */
 export class PlaneRefusal extends Error {
@@ -86,7 +86,7 @@ export class PlaneApi {
   }
 
   graph(): Promise<FullGraph> {
-    return this.#call('GET', '/api/v1/devices/self/graph', fullGraphShape);
+    return this.#call('GET', '/api/v1/devices/self/graph', takenGraphShape);
   }
 
   heartbeat(body: object) {

@@ -1,7 +1,16 @@
+import type { Endpoint } from '../tunnel/tunnel.ts';
 import { TRAFFIC_LINGER_MS } from './schedule.ts';
 
 /** Bytes between two looks at the tunnel that are more than a keepalive. */
 const TRAFFIC_BYTES = 64;
+
+/** What the tunnel tells of a peer. */
+export interface PeerTraffic {
+  readonly publicKey: string;
+  readonly receivedBytes: number;
+  readonly sentBytes: number;
+  readonly endpoint: Endpoint | 'relay' | null;
+}
 
 /** Whether a peer has traffic, so that its direct way is watched closely. */
 export class Activity {

@@ -1,4 +1,5 @@
 import { type ConnectionSignal, initiates } from '../../net/signal/exchange.ts';
+import type { FirstCheck } from '../../net/signal/message.ts';
 import { CandidateNaming } from './candidate-naming.ts';
 import type { DirectWay } from './direct-way.ts';
 import { type Candidate, parseCandidate } from './ice/candidate.ts';
@@ -37,6 +38,8 @@ export class Negotiation {
   #offerAt: number | undefined;
   #offers = 0;
   #offeredAt = Number.NEGATIVE_INFINITY;
+  /** Of the OFFER sent last. */
+  #firstCheck: FirstCheck = 'both';
   #peerCandidates: readonly Candidate[] = [];
 
   constructor(peer: Uint8Array, around: Surroundings, way: DirectWay, now: number) {
@@ -187,7 +190,8 @@ export class Negotiation {
 
   #offer(now: number): void {
     this.#tries.cancel();
-    this.#way.renew('controlling', this.#tries.tieBreaker(this.#drawTieBreaker()));
+    this.#way.renew('controlling', this.#drawTieBreaker());
+    this.#firstCheck = this.#tries.firstCheck;
     this.#offers = 0;
     this.#sendOffer(now);
   }
@@ -198,7 +202,8 @@ export class Negotiation {
     this.#offeredAt = now;
     this.#offerAt = now + waitOf(OFFER_WAITS_MS, this.#offers, this.#around.fraction());
     this.#offers += 1;
-    this.#around.signal(this.#peer, { kind: 'OFFER', ...session.local, tieBreaker: session.tieBreaker });
+    const { local, tieBreaker } = session;
+    this.#around.signal(this.#peer, { kind: 'OFFER', ...local, tieBreaker, firstCheck: this.#firstCheck });
     this.#naming.begin(now);
     this.#nameCandidates();
   }
@@ -220,7 +225,7 @@ export class Negotiation {
       session.setRemote(offer);
       this.#isNegotiated = true;
       for (const candidate of this.#peerCandidates) session.addCandidate(candidate, now);
-      if (this.#sharesPort) session.try(now, laterMs('answerer', offer.tieBreaker));
+      if (this.#sharesPort) session.try(now, laterMs('answerer', offer.firstCheck));
     }
     this.#around.signal(this.#peer, { kind: 'ANSWER', ...session.local, tieBreaker: session.tieBreaker });
     this.#naming.begin(now);
@@ -237,7 +242,7 @@ export class Negotiation {
     session.setRemote(answer);
     this.#isNegotiated = true;
     for (const candidate of this.#peerCandidates) session.addCandidate(candidate, now);
-    if (this.#sharesPort) session.try(now, laterMs('offerer', session.tieBreaker));
+    if (this.#sharesPort) session.try(now, laterMs('offerer', this.#firstCheck));
     return undefined;
   }
 

@@ -1,6 +1,6 @@
 import type { ConnectionSignal } from '../../net/signal/exchange.ts';
 import type { Endpoint } from '../tunnel/tunnel.ts';
-import { Activity } from './activity.ts';
+import { Activity, type PeerTraffic } from './activity.ts';
 import { DirectWay } from './direct-way.ts';
 import type { Candidate } from './ice/candidate.ts';
 import { Negotiation } from './negotiation.ts';
@@ -16,14 +16,6 @@ export interface PairPeer {
   /** X25519, base64 and raw. */
   readonly publicKey: string;
   readonly key: Uint8Array;
-}
-
-/** What the tunnel tells of a peer. */
-export interface PeerTraffic {
-  readonly publicKey: string;
-  readonly receivedBytes: number;
-  readonly sentBytes: number;
-  readonly endpoint: Endpoint | 'relay' | null;
 }
 
 /** Which way one peer is reached. The relay first; the direct way when both directions are proven; back when it dies. */

@@ -6,10 +6,12 @@ import type { KeyPair } from '../../net/seal/x25519.ts';
 import { type SealedSignal, SignalExchange } from '../../net/signal/exchange.ts';
 import { type Family, familyOf } from '../family.ts';
 import type { Endpoint } from '../tunnel/tunnel.ts';
+import type { PeerTraffic } from './activity.ts';
+import { fractionOf } from './fraction.ts';
 import { type Candidate, canonicalAddress, isUsableAddress } from './ice/candidate.ts';
 import { decodeIce } from './ice/check-message.ts';
 import { Pacer } from './ice/pacer.ts';
-import { Pair, type PairPeer, type PeerTraffic } from './pair.ts';
+import { Pair, type PairPeer } from './pair.ts';
 import { Sessions } from './sessions.ts';
 import type { IcePortState, PairStatus, PathCommand, RelayState, Surroundings } from './surroundings.ts';
 
@@ -77,7 +79,7 @@ export class Paths {
       sessions: this.#sessions,
       isUsable,
       random,
-      fraction: () => Buffer.from(random(4)).readUInt32BE() / 2 ** 32,
+      fraction: () => fractionOf(random),
       emit: (command) => {
         this.#commands.push(command);
       },

@@ -1,7 +1,8 @@
 import type { Endpoint } from '../tunnel/tunnel.ts';
 import type { IceMessage, IceRole } from './ice/check-message.ts';
 import { Pacer } from './ice/pacer.ts';
-import { type IceEvents, IceSession } from './ice/session.ts';
+import { IceSession } from './ice/session.ts';
+import type { IceEvents } from './ice/session-options.ts';
 import { sessionNumberOf } from './ice/transactions.ts';
 
 /** RFC 8445 section 14: all checks of this node together, apart from consent. */

@@ -1,3 +1,4 @@
+import type { FirstCheck } from '../../net/signal/message.ts';
 import { ANSWERER_LATER_MS, RETURN_WAITS_MS, SECOND_SIDE_LATER_MS, TRY_WAITS_MS, waitOf } from './schedule.ts';
 
 /** When the direct way is tried again, and who begins to send in each try. */
@@ -54,20 +55,14 @@ export class Tries {
     this.#count += 1;
   }
 
-  /** For the OFFER of the next try: the one drawn, but for what says the order. */
-  tieBreaker(drawn: bigint): bigint {
-    const order = this.#count === 0 ? 0n : BigInt((this.#count % 2) + 1);
-    const ordered = drawn - (drawn % 3n) + order;
-    return ordered < 2n ** 64n ? ordered : order;
+  /** Of the next try. Behind a router that notes stray packets only one order works, so tries alternate. */
+  get firstCheck(): FirstCheck {
+    if (this.#count === 0) return 'both';
+    return this.#count % 2 === 1 ? 'answerer' : 'offerer';
   }
 }
 
-/**
- * How much later than the other a side begins to send. Behind a router that notes stray packets only one order works, so
- * tries alternate; what is left of the OFFER's tie breaker, divided by three, says it to both: 0 together, 1 the OFFER's
- * side first, 2 the other.
- */
-export function laterMs(side: 'offerer' | 'answerer', offeredTieBreaker: bigint): number {
-  const first = ['both', 'offerer', 'answerer'][Number(offeredTieBreaker % 3n)];
-  return first === 'both' || first === side ? 0 : SECOND_SIDE_LATER_MS;
+/** How much later than the other a side begins to send; the OFFER tells both whose check is the first. */
+export function laterMs(side: 'offerer' | 'answerer', firstCheck: FirstCheck): number {
+  return firstCheck === 'both' || firstCheck === side ? 0 : SECOND_SIDE_LATER_MS;
 }

@@ -218,10 +218,10 @@ export class RelayLink {
   #handle(session: Session, event: RelayClientEvent): void {
     const { onReady, onPackets, onProbed } = this.#options;
     switch (event.type) {
-      case 'packets':
-        if (event.takesJoined && !session.joiners.has(event.from)) session.joiners.add(event.from);
-        this.received.packets += countOf(event.payload, event.segment);
-        onPackets(event.from, event.payload, event.segment);
+      case 'forward':
+        if (event.takesJoined && !session.joiners.has(event.peer)) session.joiners.add(event.peer);
+        this.received.packets += countOf(event.packets, event.segment);
+        onPackets(event.peer, event.packets, event.segment);
         return;
       case 'send':
         session.outbox.send(event.bytes);
@@ -231,7 +231,7 @@ export class RelayLink {
         this.#reason = undefined;
         onReady();
         return;
-      case 'probed':
+      case 'probe-reply':
         if (event.peer !== this.#ownId) onProbed(event.peer, event.isPresent);
         return;
       case 'move':

@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import { writeDirect } from '../../net/direct-write.ts';
-import { writeForward } from '../../net/relay/client.ts';
 import { HEADER_BYTES, viewOf } from '../../net/relay/frame.ts';
+import { writeForward } from '../../net/relay/message.ts';
 
 /** One write takes what gathered in a turn of the event loop, or this much: WireGuard's largest burst fits. */
 const SLAB_BYTES = 131_072;

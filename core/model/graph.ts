@@ -1,98 +1,162 @@
 import { createHash } from 'node:crypto';
+import {
+  described,
+  instant,
+  integer,
+  list,
+  nullable,
+  type Of,
+  object,
+  oneOf,
+  type Shape,
+  shapeOf,
+  text,
+  where,
+} from '../base/shape.ts';
+import { parseAddress, parseCidr } from './cidr.ts';
+import { isPublicKey } from './public-key.ts';
 
 /**
  * What a node is told (docs/wire.md#graph). The control plane compiles it, a node renders it to WireGuard and nftables; it
  * holds no labels and no policies. Instants are ISO 8601 UTC. Lists have one order, so equal graphs are equal values.
+ *
+ * The shapes here are the only definition: the types are theirs, a node takes what they take, and the API describes its
+ * answer by them. What comes through them goes on to WireGuard, to routes and to nftables, so each text has its exact form.
  */
-export interface GraphSelf {
-  readonly id: string;
-  readonly name: string;
-  readonly address: string;
-  /** The block of its network: what the node routes into the overlay. */
-  readonly cidr: string;
-  readonly phase: 'ready';
-  readonly expiresAt?: string;
-}
+const MAX_PEERS = 65_535;
+const MAX_RULES = 1_000_000;
 
-export interface GraphPeer {
-  readonly id: string;
-  readonly name: string;
-  /** X25519, base64. */
-  readonly publicKey: string;
-  readonly address: string;
-  readonly allowedIps: readonly string[];
-  /** The node drops the peer then, also without the control plane. */
-  readonly expiresAt?: string;
-}
+const id = text(64, /^[\w-]+$/);
+const name = text(63, /^[\w.-]+$/);
+const address = text(45, (value) => parseAddress(value) !== undefined);
+const cidr = text(49, (value) => parseCidr(value) !== undefined);
+const hostPort = text(512);
+const port = integer(0, 65_535);
+
+const graphSelf = object(
+  {
+    id,
+    name,
+    address,
+    /** What the node routes into the overlay. */
+    cidr: described(cidr, 'Block of its network'),
+    phase: oneOf('ready'),
+  },
+  { expiresAt: instant },
+);
+
+const graphPeer = object(
+  {
+    id,
+    name,
+    /** X25519, base64. */
+    publicKey: text(44, isPublicKey),
+    address,
+    allowedIps: list(cidr, 64),
+  },
+  {
+    /** The node drops the peer then, also without the control plane. */
+    expiresAt: instant,
+  },
+);
 
 /** One permission. `ALL` is every protocol; ICMP and ALL have no ports. Whatever no entry permits is dropped. */
-export interface FirewallEntry {
-  readonly cidr: string;
-  readonly protocol: 'ALL' | 'TCP' | 'UDP' | 'SCTP' | 'ICMP';
-  readonly from?: number;
-  readonly to?: number;
-  readonly expiresAt?: string;
-}
+const firewallEntry = where(
+  object({ cidr, protocol: oneOf('ALL', 'TCP', 'UDP', 'SCTP', 'ICMP') }, { from: port, to: port, expiresAt: instant }),
+  ({ from, to }) => (from === undefined) === (to === undefined) && (from ?? 0) <= (to ?? 0),
+);
 
-export interface FirewallRules {
+const firewallRules = object({
   /** Who may open connections to this node. */
-  readonly in: readonly FirewallEntry[];
+  in: list(firewallEntry, MAX_RULES),
   /** To whom this node may open connections. */
-  readonly out: readonly FirewallEntry[];
-}
+  out: list(firewallEntry, MAX_RULES),
+});
 
-export interface RelayGrant {
-  /** `host:port`, or `lrps://host:port` where the relay speaks TLS. */
-  readonly url: string;
-  readonly credential: string;
-  /** Both in one, `lrp://<credential>@host:port`, for clients that take an address; as secret as the credential. */
-  readonly address?: string;
-  readonly expiresAt: string;
-}
+const relayGrant = object(
+  {
+    /** `host:port`, or `lrps://host:port` where the relay speaks TLS. */
+    url: hostPort,
+    credential: text(512),
+    expiresAt: instant,
+  },
+  {
+    /** For clients that take an address; as secret as the credential. */
+    address: described(text(1_024), 'Both in one: lrp://<credential>@host:port'),
+  },
+);
 
-interface GraphHead {
+const head = {
   /** Changes when the store was restored; only then may the version go down. */
-  readonly epoch: string;
-  /** Revision of the workspace. */
-  readonly version: number;
-  readonly reason: string;
-  readonly self: GraphSelf;
+  epoch: text(128),
+  version: described(integer(0), 'Revision of the workspace'),
+  reason: text(1_024),
+};
+
+const body = {
+  ...head,
+  self: graphSelf,
   /** Null where the control plane has no relay. */
-  readonly relay: RelayGrant | null;
+  relay: nullable(relayGrant),
   /** host:port of STUN servers. */
-  readonly stun: readonly string[];
+  stun: list(hostPort, 8),
   /** Signed checkpoint of the audit log; null where there is none yet. */
-  readonly checkpoint: string | null;
-}
+  checkpoint: nullable(text(4_096)),
+};
+const digest = described(text(64, /^[0-9a-f]{64}$/), 'SHA-256 of the rules, hex');
+const peers = list(graphPeer, MAX_PEERS);
 
-export interface FullGraph extends GraphHead {
-  readonly kind: 'full';
-  readonly peers: readonly GraphPeer[];
-  readonly firewall: { readonly digest: string; readonly full: FirewallRules };
-}
+export const fullGraphShape = object({
+  kind: oneOf('full'),
+  ...body,
+  peers,
+  firewall: object({ digest, full: firewallRules }),
+});
 
-export interface DeltaGraph extends GraphHead {
-  readonly kind: 'delta';
+const deltaGraphShape = object({
+  kind: oneOf('delta'),
+  ...body,
   /** The version last sent to this node; a node at an older one asks for the full graph. */
-  readonly base: number;
-  readonly peers: {
-    readonly added: readonly GraphPeer[];
-    readonly updated: readonly GraphPeer[];
-    readonly removed: readonly string[];
-  };
-  readonly firewall: {
+  base: integer(0),
+  peers: object({ added: peers, updated: peers, removed: list(id, MAX_PEERS) }),
+  firewall: object({
     /** Of the rules after the delta. */
-    readonly digest: string;
-    readonly delta: { readonly added: FirewallRules; readonly removed: FirewallRules };
-  };
-}
+    digest,
+    delta: object({ added: firewallRules, removed: firewallRules }),
+  }),
+});
 
 /** Sent in place of a graph that is too large for one message of the bus: the node fetches it over the API. */
-export interface FetchGraph {
-  readonly kind: 'fetch';
-  readonly epoch: string;
-  readonly version: number;
-  readonly reason: string;
+const fetchGraphShape = object({ kind: oneOf('fetch'), ...head });
+
+/** This node was shut out or removed. */
+const goneShape = object({ kind: oneOf('gone') });
+
+export type GraphSelf = Of<typeof graphSelf>;
+export type GraphPeer = Of<typeof graphPeer>;
+export type FirewallEntry = Of<typeof firewallEntry>;
+export type FirewallRules = Of<typeof firewallRules>;
+export type RelayGrant = Of<typeof relayGrant>;
+export type FullGraph = Of<typeof fullGraphShape>;
+export type DeltaGraph = Of<typeof deltaGraphShape>;
+export type FetchGraph = Of<typeof fetchGraphShape>;
+/** What the control plane sends on a node's graph subject. */
+export type GraphMessage = FullGraph | DeltaGraph | FetchGraph | Of<typeof goneShape>;
+
+const messages: { readonly [K in GraphMessage['kind']]: Shape<Extract<GraphMessage, { readonly kind: K }>> } = {
+  full: fullGraphShape,
+  delta: deltaGraphShape,
+  fetch: fetchGraphShape,
+  gone: goneShape,
+};
+const kindShape = object({ kind: oneOf('full', 'delta', 'fetch', 'gone') });
+
+export const graphMessageShape: Shape<GraphMessage> = shapeOf({ kind: 'any' }, (value) =>
+  messages[kindShape(value).kind](value),
+);
+
+export function encodeGraphMessage(message: GraphMessage): Uint8Array {
+  return Buffer.from(JSON.stringify(message));
 }
 
 /** What leads from one full graph of a node to a later one. */

@@ -7,6 +7,11 @@ export const CR = 13;
 export const SPACE = 32;
 export const TAB = 9;
 
+/** In place of an offset: what is looked for is not there yet. */
+export const INCOMPLETE = -1;
+/** In place of an offset: it cannot come any more. */
+export const FAILED = -2;
+
 /** ASCII letters in lower case; no other byte becomes a letter, `+` and `-` stay. */
 export function lower(buffer: Uint8Array, at: number): number {
   const byte = buffer[at] as number;
@@ -17,10 +22,10 @@ export function isBlank(byte: number | undefined): boolean {
   return byte === SPACE || byte === TAB;
 }
 
-/** Offset behind the next LF, or -1. */
+/** Offset behind the next LF, or INCOMPLETE. */
 export function lineEnd(buffer: Uint8Array, from: number): number {
   const at = buffer.indexOf(LF, from);
-  return at < 0 ? -1 : at + 1;
+  return at < 0 ? INCOMPLETE : at + 1;
 }
 
 /** A size of up to MAX_SIZE_DIGITS digits, or -1. */

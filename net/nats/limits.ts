@@ -42,6 +42,9 @@ export interface Limits {
 /** The contract promises every receiver at least 2.5 MB. */
 export const MIN_PENDING_BYTES = 2_621_440;
 
+/** What the parser looks at. */
+export type ParserLimits = Pick<Limits, 'maxPayload' | 'maxControlLine'>;
+
 export const DEFAULT_LIMITS: Limits = {
   maxPayload: 1_048_576,
   maxControlLine: 4_096,

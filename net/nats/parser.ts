@@ -1,19 +1,17 @@
-import { CR, digits, isBlank, LF, latin1, lineEnd, lower, ownCopy, SPACE, TAB } from './bytes.ts';
-import type { Publication, Sink } from './sink.ts';
-import { HASH_START, hashNext } from './subject.ts';
+import { CR, FAILED, INCOMPLETE, isBlank, latin1, lineEnd, lower, ownCopy } from './bytes.ts';
+import type { ParserLimits } from './limits.ts';
+import { PublishReader } from './publish-reader.ts';
+import type { ParseError, Sink } from './sink.ts';
 
 /**
  * The client half of the NATS protocol, as bytes arrive. Complete operations go to the sink, an unfinished one is
  * carried to the next chunk. Agrees with nats-server 2.9 also on what it tolerates: any case, tabs, a lone LF.
+ *
+ *     chunk 1   PING\r\nPUB a 5\r\nhel   ping() at once; the rest is carried and needs 16 bytes: 9 of the line, 7 behind it
+ *     chunk 2   l                        carried too, not looked at: 13 of 16
+ *     chunk 3   o\r\nSUB b               16 of 16: publish() from what was carried; "SUB b" is carried in its place
+ *     chunk 4    1\r\n                   its line is complete: subscribe(["b", "1"])
  */
-
-/** Why a connection cannot go on. Only `arguments` closes without a word, as nats-server does. */
-export type ParseError = 'operation' | 'arguments' | 'control-line' | 'payload' | 'partial';
-
-export interface ParserLimits {
-  readonly maxPayload: number;
-  readonly maxControlLine: number;
-}
 
 /** Takes account of the bytes of unfinished operations. */
 export interface PartialBudget {
@@ -24,9 +22,6 @@ export interface PartialBudget {
 
 type Skip = 'ping' | 'pong' | 'ok';
 
-/** Also what `lineEnd` answers where there is no end. */
-const INCOMPLETE = -1;
-const FAILED = -2;
 /** Bytes the carry buffer starts with: most operations split by a read fit. */
 const CARRY_BYTES = 512;
 /** From this length on an unfinished line is only searched for its end, so slow senders cost linear time. */
@@ -84,10 +79,9 @@ export class Parser {
       const stop = Math.min(end === INCOMPLETE ? chunk.length : end, chunk.length);
       if (!this.#keep(chunk, at, stop)) return FAILED;
       at = stop;
-      const unfinishedLine = this.#need === 0 && end === INCOMPLETE;
-      if (unfinishedLine && this.#carried > this.#limits.maxControlLine + LINE_SLACK) return this.#fail('control-line');
-      if (unfinishedLine && this.#carried > LONGEST_NAME) return at;
-      if (this.#need > 0 && this.#carried < this.#need - 1) return at;
+      const isLineOpen = this.#need === 0 && end === INCOMPLETE;
+      if (isLineOpen && this.#carried > this.#limits.maxControlLine + LINE_SLACK) return this.#fail('control-line');
+      if (this.#awaitsMore(isLineOpen)) return at;
       const next = this.#step(this.#carry, 0, this.#carried, sink);
       if (next === FAILED) return FAILED;
       if (next === INCOMPLETE) continue;
@@ -96,6 +90,11 @@ export class Parser {
       return at;
     }
     return at;
+  }
+
+  /** Whether a look at what is carried would tell nothing new. */
+  #awaitsMore(isLineOpen: boolean): boolean {
+    return isLineOpen ? this.#carried > LONGEST_NAME : this.#need > 0 && this.#carried < this.#need - 1;
   }
 
   #keep(chunk: Uint8Array, from: number, to: number): boolean {
@@ -223,98 +222,21 @@ export class Parser {
     return name satisfies never;
   }
 
-  /** `PUB subject [reply] size`, `HPUB subject [reply] header-size size`, then the payload. */
-  #publish(buffer: Uint8Array, opStart: number, after: number, end: number, headers: boolean, sink: Sink): number {
-    if (after >= end) return INCOMPLETE;
-    if (!isBlank(buffer[after])) return this.#fail('operation');
-    let at = after + 1;
-    while (at < end && isBlank(buffer[at])) at++;
-    const argsStart = at;
-
-    const publication = shared;
-    let hash = HASH_START;
-    let byte = 0;
-    publication.subjectStart = at;
-    while (at < end) {
-      byte = buffer[at] as number;
-      if (byte === SPACE || byte === TAB || byte === LF || byte === CR) break;
-      hash = hashNext(hash, byte);
-      at++;
-    }
-    publication.subjectEnd = at;
-    publication.hash = hash;
-
-    let count = 0;
-    let start = -1;
-    for (; at < end; at++) {
-      byte = buffer[at] as number;
-      if (byte === SPACE || byte === TAB || byte === LF || byte === CR) {
-        if (start >= 0) {
-          if (count < MAX_ARGS) {
-            starts[count] = start;
-            ends[count] = at;
-          }
-          count++;
-          start = -1;
-        }
-        if (byte === LF) break;
-      } else if (start < 0) start = at;
-    }
-    if (at - argsStart > this.#limits.maxControlLine + 1) return this.#fail('control-line');
-    if (at >= end) return INCOMPLETE;
-
-    const sizes = headers ? 2 : 1;
-    if (publication.subjectStart === publication.subjectEnd) return this.#fail('arguments');
-    if (count !== sizes && count !== sizes + 1) return this.#fail('arguments');
-    publication.sizeStart = starts[count - 1] as number;
-    publication.sizeEnd = ends[count - 1] as number;
-    const size = digits(buffer, publication.sizeStart, publication.sizeEnd);
-    publication.headerStart = headers ? (starts[count - 2] as number) : publication.sizeStart;
-    publication.headerEnd = headers ? (ends[count - 2] as number) : publication.sizeStart;
-    publication.headerSize = headers ? digits(buffer, publication.headerStart, publication.headerEnd) : 0;
-    const replies = count > sizes;
-    publication.replyStart = replies ? (starts[0] as number) : publication.headerStart;
-    publication.replyEnd = replies ? (ends[0] as number) : publication.headerStart;
-    if (size < 0 || publication.headerSize < 0 || publication.headerSize > size) return this.#fail('arguments');
-    if (size > this.#limits.maxPayload) return this.#fail('payload');
-
-    const payloadEnd = at + 1 + size;
-    if (payloadEnd < end && buffer[payloadEnd] !== CR) return this.#fail('operation');
-    if (payloadEnd + 1 >= end) {
-      this.#need = payloadEnd + 2 - opStart;
+  #publish(buffer: Uint8Array, at: number, after: number, end: number, hasHeaders: boolean, sink: Sink): number {
+    const next = publishes.read(buffer, after, end, hasHeaders, this.#limits);
+    if (next === FAILED) return this.#fail(publishes.error);
+    if (next === INCOMPLETE) {
+      if (publishes.end > 0) this.#need = publishes.end - at;
       return INCOMPLETE;
     }
-    if (buffer[payloadEnd + 1] !== LF) return this.#fail('operation');
-    publication.buffer = buffer;
-    publication.payloadStart = at + 1;
-    publication.payloadEnd = payloadEnd;
     this.#need = 0;
-    sink.publish(publication);
-    return payloadEnd + 2;
+    sink.publish(publishes.publication);
+    return next;
   }
 }
 
+/** One for all parsers: what it reads lives only while the sink is called. */
+const publishes = new PublishReader();
+
 type LineName = 'sub' | 'unsub' | 'connect' | 'info' | '-err';
 type Name = LineName | 'pub' | 'hpub' | 'ping' | 'pong' | '+ok';
-
-/** Arguments after the subject: reply, header size, size. */
-const MAX_ARGS = 3;
-const starts = new Int32Array(MAX_ARGS);
-const ends = new Int32Array(MAX_ARGS);
-
-/** One for all parsers: a publication lives only while its sink is called. */
-const shared: Publication = {
-  buffer: NO_BYTES,
-  subjectStart: 0,
-  subjectEnd: 0,
-  hash: 0,
-  replyStart: 0,
-  replyEnd: 0,
-  headerStart: 0,
-  headerEnd: 0,
-  sizeStart: 0,
-  sizeEnd: 0,
-  headerSize: 0,
-  payloadStart: 0,
-  payloadEnd: 0,
-};

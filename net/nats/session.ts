@@ -4,9 +4,9 @@ import { CONNECT_DEFAULTS, type ConnectOptions, isJsonObject, parseConnect } fro
 import type { CloseReason, Hub, Subscription } from './hub.ts';
 import { MAX_SIZE_DIGITS } from './limits.ts';
 import { Outbox } from './outbox.ts';
-import { type ParseError, Parser } from './parser.ts';
+import { Parser } from './parser.ts';
 import { maySubscribe, type Permissions } from './permissions.ts';
-import type { Publication, Sink } from './sink.ts';
+import type { ParseError, Publication, Sink } from './sink.ts';
 import type { Source } from './sources.ts';
 import { isValidSubject } from './subject.ts';
 import type { Tape } from './tape.ts';

@@ -37,3 +37,6 @@ export interface Sink {
   /** Another operation than CONNECT came first. */
   unauthorized(): void;
 }
+
+/** Why a connection cannot go on. Only `arguments` closes without a word, as nats-server does. */
+export type ParseError = 'operation' | 'arguments' | 'control-line' | 'payload' | 'partial';

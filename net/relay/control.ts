@@ -1,9 +1,11 @@
 import type { RelayKeys } from './credential.ts';
-import { encodeFrame, FLAG_REPLY, FRAME_TYPES, HEADER_BYTES, viewOf } from './frame.ts';
-import { decodeBye, decodeChallenge, encodeHello, MAX_HANDSHAKE_PAYLOAD, tokenProof } from './handshake.ts';
+import { type Hello, MAX_HANDSHAKE_PAYLOAD, tokenProof } from './handshake.ts';
+import type { Member } from './member.ts';
+import { decodeMessage, encodeMessage, type MessageTo, type Refusal } from './message.ts';
 import type { ByeReason } from './reasons.ts';
-import { encodeMember, MEMBER_BYTES, type Member } from './revocations.ts';
 import { FrameSplitter } from './splitter.ts';
+
+const HELLO: Hello = { mode: 'control' };
 
 export type RelayControlEvent =
   | { readonly type: 'send'; readonly bytes: Uint8Array }
@@ -15,7 +17,6 @@ export type RelayControlEvent =
 /** A control plane's session with a relay that runs elsewhere: proves the shared token and pushes revocations. */
 export class RelayControl {
   readonly #keys: RelayKeys;
-  readonly #hello = encodeHello({ mode: 'control' });
   readonly #splitter = new FrameSplitter(MAX_HANDSHAKE_PAYLOAD);
 
   constructor(keys: RelayKeys) {
@@ -23,13 +24,13 @@ export class RelayControl {
   }
 
   start(): Uint8Array {
-    return encodeFrame('hello', 0n, this.#hello);
+    return encodeMessage({ type: 'hello', hello: HELLO });
   }
 
   receive(chunk: Uint8Array): readonly RelayControlEvent[] {
     const events: RelayControlEvent[] = [];
     const refusal = this.#splitter.push(chunk, (bytes, view, start, end) => {
-      const event = this.#handle(view, start, Uint8Array.from(bytes.subarray(start + HEADER_BYTES, end)));
+      const event = this.#handle(decodeMessage('control', bytes, view, start, end));
       if (event !== undefined) events.push(event);
       return event?.type !== 'closed';
     });
@@ -39,10 +40,7 @@ export class RelayControl {
 
   /** `until`: when its last credential runs out; milliseconds since the epoch. */
   revoke(member: Member, until: number): Uint8Array {
-    const payload = new Uint8Array(MEMBER_BYTES + 8);
-    payload.set(encodeMember(member));
-    viewOf(payload).setBigUint64(MEMBER_BYTES, BigInt(until));
-    return encodeFrame('revoke', 0n, payload);
+    return encodeMessage({ type: 'revoke', member, until });
   }
 
   /** Takes a revocation back. */
@@ -52,23 +50,27 @@ export class RelayControl {
 
   /** Send one at least every 20 s. */
   keepalive(): Uint8Array {
-    return encodeFrame('keepalive', 0n, new Uint8Array(0));
+    return encodeMessage({ type: 'keepalive' });
   }
 
-  #handle(view: DataView, start: number, payload: Uint8Array): RelayControlEvent | undefined {
-    const isReply = (view.getUint16(start + 2) & FLAG_REPLY) !== 0;
-    switch (view.getUint8(start + 1)) {
-      case FRAME_TYPES.challenge:
-        if (decodeChallenge(payload) === undefined) return { type: 'closed', reason: 'protocol' };
-        return { type: 'send', bytes: encodeFrame('proof', 0n, tokenProof(this.#keys, this.#hello, payload)) };
-      case FRAME_TYPES.ready:
+  #handle(message: MessageTo<'control'> | Refusal): RelayControlEvent | undefined {
+    if (typeof message === 'string')
+      return message === 'malformed' ? { type: 'closed', reason: 'protocol' } : undefined;
+    switch (message.type) {
+      case 'challenge': {
+        const macs = tokenProof(this.#keys, HELLO, message.challenge);
+        return { type: 'send', bytes: encodeMessage({ type: 'proof', macs }) };
+      }
+      case 'ready':
         return { type: 'ready' };
-      case FRAME_TYPES.revoke:
-        return isReply ? { type: 'revoked' } : undefined;
-      case FRAME_TYPES.bye:
-        return { type: 'closed', reason: decodeBye(payload)?.reason ?? 'protocol' };
-      default:
+      case 'revoke-reply':
+        return { type: 'revoked' };
+      case 'bye':
+        return { type: 'closed', reason: message.reason };
+      case 'keepalive-reply':
         return undefined;
+      default:
+        return message satisfies never;
     }
   }
 }

@@ -33,6 +33,17 @@ describe('relay credential', () => {
     expect(checkCredential(keys, bytes, grant.expiresAt)).toEqual({ ok: false, reason: 'expired' });
   });
 
+  test('every grant comes back from its credential', () => {
+    const some = (length: number) => fc.uint8Array({ minLength: length, maxLength: length });
+    const expiresAt = fc.integer({ min: 1, max: Number.MAX_SAFE_INTEGER });
+    fc.assert(
+      fc.property(fc.record({ workspace: some(16), publicKey: some(32), expiresAt }), (given) => {
+        const credential = decodeCredential(mintCredential(keys, given)) ?? new Uint8Array();
+        expect(checkCredential(keys, credential, 0)).toEqual({ ok: true, grant: given });
+      }),
+    );
+  });
+
   test('any changed bit and any other token make it forged or malformed', () => {
     const outcomes = new Set<string>();
     for (let at = 0; at < bytes.length; at++) {

@@ -6,9 +6,11 @@ const CREDENTIAL_VERSION = 1;
 export const WORKSPACE_TAG_BYTES = 16;
 const KEY_BYTES = 32;
 const MAC_BYTES = 32;
-const EXPIRY_AT = 1 + WORKSPACE_TAG_BYTES + KEY_BYTES;
+/** ver u8 | workspace 16 | key 32 | exp u64 | HMAC 32: where each begins. */
+const WORKSPACE_AT = 1;
+const KEY_AT = WORKSPACE_AT + WORKSPACE_TAG_BYTES;
+const EXPIRY_AT = KEY_AT + KEY_BYTES;
 const MAC_AT = EXPIRY_AT + 8;
-/** ver u8 | workspace 16 | key 32 | exp u64 | HMAC 32 */
 export const CREDENTIAL_BYTES = MAC_AT + MAC_BYTES;
 
 /** What a credential says: this key may use the relay inside this workspace until then (milliseconds since the epoch). */
@@ -47,8 +49,8 @@ export function mintCredential(keys: RelayKeys, grant: RelayGrant): string {
   }
   const bytes = Buffer.alloc(CREDENTIAL_BYTES);
   bytes[0] = CREDENTIAL_VERSION;
-  bytes.set(grant.workspace, 1);
-  bytes.set(grant.publicKey, 1 + WORKSPACE_TAG_BYTES);
+  bytes.set(grant.workspace, WORKSPACE_AT);
+  bytes.set(grant.publicKey, KEY_AT);
   bytes.writeBigUInt64BE(BigInt(grant.expiresAt), EXPIRY_AT);
   bytes.set(macOf(keys, bytes), MAC_AT);
   return bytes.toString('base64url');
@@ -66,8 +68,8 @@ export function checkCredential(keys: RelayKeys, bytes: Uint8Array, now: number)
   if (!timingSafeEqual(macOf(keys, bytes), bytes.subarray(MAC_AT))) return { ok: false, reason: 'forged' };
   const expiresAt = Number(viewOf(bytes).getBigUint64(EXPIRY_AT));
   if (now >= expiresAt) return { ok: false, reason: 'expired' };
-  const workspace = Uint8Array.from(bytes.subarray(1, 1 + WORKSPACE_TAG_BYTES));
-  const publicKey = Uint8Array.from(bytes.subarray(1 + WORKSPACE_TAG_BYTES, EXPIRY_AT));
+  const workspace = Uint8Array.from(bytes.subarray(WORKSPACE_AT, KEY_AT));
+  const publicKey = Uint8Array.from(bytes.subarray(KEY_AT, EXPIRY_AT));
   return { ok: true, grant: { workspace, publicKey, expiresAt } };
 }
 

@@ -3,21 +3,20 @@ import { importPrivateKey, type KeyPair } from '../seal/x25519.ts';
 import { checkCredential, type RelayKeys } from './credential.ts';
 import {
   CHALLENGE_NONCE_BYTES,
-  decodeHello,
-  encodeChallenge,
+  type Challenge,
   type Hello,
   identityProof,
   sameProof,
   tokenProof,
 } from './handshake.ts';
+import type { Member } from './member.ts';
 import type { ByeReason } from './reasons.ts';
-import type { Member, Revocations } from './revocations.ts';
+import type { Revocations } from './revocations.ts';
 
 /** A hello that was in order: what it said, and what the client has to prove about it. */
 export interface Claim {
   readonly hello: Hello;
-  readonly helloBytes: Uint8Array;
-  readonly challenge: Uint8Array;
+  readonly challenge: Challenge;
   /** Absent for a control plane. */
   readonly member?: Member;
   readonly expiresAt: number;
@@ -45,16 +44,13 @@ export class Gate {
     this.#tokenSessionMs = tokenSessionMs;
   }
 
-  hello(payload: Uint8Array, now: number): Claim | ByeReason {
-    const helloBytes = Uint8Array.from(payload);
-    const hello = decodeHello(helloBytes);
-    if (hello === undefined) return 'protocol';
-    const nonce = this.#random(CHALLENGE_NONCE_BYTES);
-    const claim = { hello, helloBytes, challenge: encodeChallenge({ nonce, relayKey: this.#relayKey }) };
+  hello(hello: Hello, now: number): Claim | ByeReason {
+    const challenge = { nonce: this.#random(CHALLENGE_NONCE_BYTES), relayKey: this.#relayKey };
+    const claim = { hello, challenge };
     switch (hello.mode) {
       case 'credential': {
         const { publicKey } = hello;
-        const grant = this.grant(hello.credential, publicKey, now);
+        const grant = this.#grant(hello.credential, publicKey, now);
         if (typeof grant === 'string') return grant;
         return this.#unlessRevoked(
           { ...claim, expiresAt: grant.expiresAt, member: { workspace: grant.workspace, publicKey } },
@@ -72,8 +68,15 @@ export class Gate {
     }
   }
 
+  /** Until when a fresh credential lets a member stay. */
+  renew({ publicKey, workspace }: Member, credential: Uint8Array, now: number): number | ByeReason {
+    const grant = this.#grant(credential, publicKey, now);
+    if (typeof grant === 'string') return grant;
+    return Buffer.compare(grant.workspace, workspace) === 0 ? grant.expiresAt : 'bad-credential';
+  }
+
   /** What a credential grants to this key. */
-  grant(credential: Uint8Array, publicKey: Uint8Array, now: number) {
+  #grant(credential: Uint8Array, publicKey: Uint8Array, now: number) {
     const checked = checkCredential(this.#keys, credential, now);
     if (!checked.ok) return checked.reason === 'expired' ? 'credential-expired' : 'bad-credential';
     const { workspace, expiresAt } = checked.grant;
@@ -81,13 +84,13 @@ export class Gate {
   }
 
   /** Undefined when the claim is proven. */
-  proof({ hello, helloBytes, challenge, member }: Claim, payload: Uint8Array, now: number): ByeReason | undefined {
+  proof({ hello, challenge, member }: Claim, macs: Uint8Array, now: number): ByeReason | undefined {
     const expected: (Uint8Array | undefined)[] = [];
     if (hello.mode !== 'control') {
-      expected.push(identityProof(this.#privateKey, hello.publicKey, helloBytes, challenge));
+      expected.push(identityProof(this.#privateKey, hello.publicKey, hello, challenge));
     }
-    if (hello.mode !== 'credential') expected.push(tokenProof(this.#keys, helloBytes, challenge));
-    if (!sameProof(expected, payload)) return 'bad-proof';
+    if (hello.mode !== 'credential') expected.push(tokenProof(this.#keys, hello, challenge));
+    if (!sameProof(expected, macs)) return 'bad-proof';
     return member && this.#revocations.has(member, now) ? 'revoked' : undefined;
   }
 

@@ -183,7 +183,7 @@ async function joined(pair: KeyPair, socket: Socket) {
   };
   const take = (event: RelayClientEvent) => {
     if (event.type === 'send') socket.write(event.bytes);
-    else if (event.type === 'packets') node.packets.push(Buffer.from(event.payload).toString());
+    else if (event.type === 'forward') node.packets.push(Buffer.from(event.packets).toString());
     else node.log.push(event.type === 'closed' ? `closed ${event.reason}` : event.type);
   };
   socket.on('error', () => {});

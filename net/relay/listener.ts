@@ -7,8 +7,8 @@ import { loadDirectWrite, writeDirect } from '../direct-write.ts';
 import { generateKeyPair } from '../seal/x25519.ts';
 import { relayKeysOf } from './credential.ts';
 import type { RelayLimits } from './limits.ts';
+import type { Member } from './member.ts';
 import type { RelayMetrics } from './metrics.ts';
-import type { Member } from './revocations.ts';
 import { RelayServer } from './server.ts';
 import type { RelaySession } from './session.ts';
 

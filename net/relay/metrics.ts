@@ -1,4 +1,5 @@
 import { BYE_REASONS, type ByeReason, type DropReason, NO_DROPS } from './reasons.ts';
+import type { RelaySession } from './session.ts';
 
 /** A relay's numbers at one moment; all but the first three only rise. */
 export interface RelayMetrics {
@@ -24,10 +25,18 @@ export class RelayCounters {
     number
   >;
 
-  snapshot(now: Pick<RelayMetrics, 'sessions' | 'ready' | 'queuedBytes'>): RelayMetrics {
+  snapshot(sessions: ReadonlySet<RelaySession>): RelayMetrics {
     const { opened, joined, forwardedFrames, forwardedBytes } = this;
+    let ready = 0;
+    let queuedBytes = 0;
+    for (const session of sessions) {
+      if (session.state === 'ready') ready++;
+      queuedBytes += session.outbox.queuedBytes;
+    }
     return {
-      ...now,
+      sessions: sessions.size,
+      ready,
+      queuedBytes,
       opened,
       joined,
       forwardedFrames,

@@ -6,7 +6,8 @@ import { RelayControl } from './control.ts';
 import { type RelayKeys, relayKeysOf } from './credential.ts';
 import { tlsOptionsOf } from './dial.ts';
 import { RELAY_LIMITS } from './limits.ts';
-import { type Member, Revocations } from './revocations.ts';
+import type { Member } from './member.ts';
+import { Revocations } from './revocations.ts';
 
 const TICK_MS = 1_000;
 /** Milliseconds until the next attempt: the first, and at most. A revoked node may use the relay for as long. */

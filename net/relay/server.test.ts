@@ -4,10 +4,11 @@ import { generateKeyPair, type KeyPair } from '../seal/x25519.ts';
 import { RelayClient, type RelayClientEvent } from './client.ts';
 import { RelayControl } from './control.ts';
 import { decodeCredential, mintCredential, relayKeysOf, workspaceTagOf } from './credential.ts';
-import { encodeFrame, FLAG_TAKES_JOINED, peerIdOf } from './frame.ts';
+import { peerIdOf, viewOf, writeHeader } from './frame.ts';
 import { STREAM_CORPUS } from './fuzz-corpus.ts';
-import { encodeHello, MAX_HANDSHAKE_PAYLOAD } from './handshake.ts';
+import { MAX_HANDSHAKE_PAYLOAD } from './handshake.ts';
 import type { RelayLimits } from './limits.ts';
+import { encodeMessage } from './message.ts';
 import { RelayServer } from './server.ts';
 import type { RelaySession } from './session.ts';
 
@@ -81,9 +82,9 @@ describe('handshake', () => {
   test('who has not proven itself in 10 s is closed, however it trickles', () => {
     const { server, deliver } = relay();
     const session = server.open('10.0.0.1', 0);
-    const hello = encodeFrame('hello', 0n, new Uint8Array(MAX_HANDSHAKE_PAYLOAD));
+    const proof = encodeMessage({ type: 'proof', macs: new Uint8Array(MAX_HANDSHAKE_PAYLOAD) });
     for (let at = 0; at < 10; at++) {
-      server.receive(session, hello.slice(at, at + 1), at * 1_000);
+      server.receive(session, proof.slice(at, at + 1), at * 1_000);
       server.tick(at * 1_000);
     }
     expect(session.state).toBe('hello');
@@ -177,7 +178,7 @@ describe('forwarding', () => {
   ])('a frame with the flags $flags arrives as "$arrives"', ({ flags, arrives }) => {
     const { join } = relay();
     const [a, b] = [join(), join()];
-    a.send(encodeFrame('forward', b.id, utf8('one two three'), flags));
+    a.send(forwardOf(b.id, utf8('one two three'), flags));
     b.pump();
     expect(b.log.slice(1)).toEqual([`${a.id}: ${arrives}`]);
   });
@@ -185,7 +186,7 @@ describe('forwarding', () => {
   test('more joined packets than Linux takes at once are dropped', () => {
     const { join } = relay();
     const [a, b] = [join(), join()];
-    for (const bytes of [129, 128]) a.send(encodeFrame('forward', b.id, new Uint8Array(bytes).fill(0x78), 2));
+    for (const bytes of [129, 128]) a.send(forwardOf(b.id, new Uint8Array(bytes).fill(0x78), 2));
     b.pump();
     expect(b.log.slice(1)).toEqual([`${a.id}: ${'x'.repeat(128)} by 2`]);
   });
@@ -202,7 +203,7 @@ describe('forwarding', () => {
   test('frames before proof end the session', () => {
     const { server, deliver } = relay();
     const session = server.open('10.0.0.1', 0);
-    server.receive(session, encodeFrame('forward', 1n, utf8('x')), 0);
+    server.receive(session, forwardOf(1n, utf8('x'), 0), 0);
     deliver(session);
     expect(session.closing?.reason).toBe('protocol');
   });
@@ -238,7 +239,7 @@ describe('forwarding', () => {
         const frames = list.flatMap((send, n) => {
           const text = `${n}:`.padEnd(send.size, String.fromCharCode(97 + n));
           expected[send.to]?.push(`${from?.id}: ${text}`);
-          return [encodeFrame('forward', to[send.to]?.id ?? 0n, utf8(text), FLAG_TAKES_JOINED)];
+          return [forwardOf(to[send.to]?.id ?? 0n, utf8(text), 1)];
         });
         const stream = Buffer.concat(frames);
         let at = 0;
@@ -291,7 +292,7 @@ describe('time', () => {
     const { join, server } = relay();
     const [quiet, heard] = [join(), join()];
     for (const now of [0, 3_600_000, 60_000]) {
-      heard.send(encodeFrame('keepalive', 0n, new Uint8Array()), now);
+      heard.send(encodeMessage({ type: 'keepalive' }), now);
       server.tick(now);
     }
     expect([quiet.session.state, heard.session.state]).toEqual(['ready', 'ready']);
@@ -306,7 +307,7 @@ describe('time', () => {
     const { join, server } = relay();
     const [a, b] = [join(), join()];
     const keep = (now: number) => {
-      for (const node of [a, b]) node.send(encodeFrame('keepalive', 0n, new Uint8Array()), now);
+      for (const node of [a, b]) node.send(encodeMessage({ type: 'keepalive' }), now);
     };
     b.send(b.client.renew(credentialOf(b.pair, { expiresAt: 2 * DAY_MS })), 1_000);
     keep(DAY_MS - 1);
@@ -417,8 +418,8 @@ describe('hostile bytes', () => {
         const session = state === 'ready' ? join().session : server.open('10.6.6.6', 0);
         if (state === 'proof') {
           const pair = generateKeyPair();
-          const hello = encodeHello({ mode: 'credential', publicKey: pair.publicKey, credential: credentialOf(pair) });
-          server.receive(session, encodeFrame('hello', 0n, hello), 0);
+          const hello = { mode: 'credential', publicKey: pair.publicKey, credential: credentialOf(pair) } as const;
+          server.receive(session, encodeMessage({ type: 'hello', hello }), 0);
         }
         for (const chunk of chunks) server.receive(session, Uint8Array.from(chunk), 0);
         server.tick(1);
@@ -448,6 +449,13 @@ describe('hostile bytes', () => {
     );
   });
 });
+
+/** With any flags, also those that no node of ours sends. */
+function forwardOf(peer: bigint, packets: Uint8Array, flags: number): Uint8Array {
+  const frame = encodeMessage({ type: 'forward', peer, packets, segment: 0, takesJoined: false });
+  writeHeader(viewOf(frame), 0, { type: 5, flags, peer }, packets.length);
+  return frame;
+}
 
 function credentialOf(
   { publicKey }: KeyPair,
@@ -550,13 +558,13 @@ function kindsOf(events: readonly RelayClientEvent[]): string[] {
 function describeEvent(event: Exclude<RelayClientEvent, { type: 'send' }>): string {
   switch (event.type) {
     case 'ready':
-      return `ready until ${event.ready.expiresAt}`;
-    case 'packets': {
+      return `ready until ${event.expiresAt}`;
+    case 'forward': {
       const segment = event.segment > 0 ? ` by ${event.segment}` : '';
       const note = event.takesJoined ? '' : ', does not take joined';
-      return `${event.from}: ${Buffer.from(event.payload).toString()}${segment}${note}`;
+      return `${event.peer}: ${Buffer.from(event.packets).toString()}${segment}${note}`;
     }
-    case 'probed':
+    case 'probe-reply':
       return `probed ${event.peer} ${event.isPresent} ${Buffer.from(event.echo).toString()}`;
     case 'move':
       return 'move';

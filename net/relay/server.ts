@@ -1,26 +1,38 @@
 import type { KeyPair } from '../seal/x25519.ts';
 import type { RelayKeys } from './credential.ts';
 import { Directory } from './directory.ts';
-import { encodeFrame, FLAG_REPLY, FRAME_TYPES, HEADER_BYTES, peerIdOf, viewOf } from './frame.ts';
+import { Forwarder } from './forwarder.ts';
+import { halvesOf, peerIdOf } from './frame.ts';
 import { Gate } from './gate.ts';
-import { encodeBye, encodeReady, MAX_HANDSHAKE_PAYLOAD } from './handshake.ts';
+import { type Hello, MAX_HANDSHAKE_PAYLOAD } from './handshake.ts';
 import { RELAY_LIMITS, type RelayLimits } from './limits.ts';
+import type { Member } from './member.ts';
+import { decodeMessage, encodeMessage, isForward, type MessageTo, type RelayMessage } from './message.ts';
 import { RelayCounters, type RelayMetrics } from './metrics.ts';
 import { Overdue } from './overdue.ts';
 import type { ByeReason } from './reasons.ts';
-import { decodeMember, MEMBER_BYTES, type Member, Revocations } from './revocations.ts';
-import { RelaySession } from './session.ts';
+import { Revocations } from './revocations.ts';
+import { RelaySession, type SessionState } from './session.ts';
 import { SlabPool } from './slab-pool.ts';
-import { Span } from './span.ts';
 import { Unproven } from './unproven.ts';
 
-const NO_PAYLOAD = new Uint8Array(0);
-/** A probe carries at most a time stamp and a number. */
-const MAX_PROBE_PAYLOAD = 64;
 /** Clients that are told to move come back spread over this time. */
 const RESTART_SPREAD_MS = 2_000;
 /** Before a client should try again after a limit was reached. */
 const LIMIT_RETRY_MS = 5_000;
+
+type ToRelay = MessageTo<'relay'>;
+type Revoke = Extract<ToRelay, { readonly type: 'revoke' }>;
+
+/** What is taken in each state. Forward frames of a ready session never come that far. */
+const TAKEN: Readonly<Record<SessionState, ReadonlySet<ToRelay['type']>>> = {
+  hello: new Set(['hello']),
+  proof: new Set(['proof']),
+  ready: new Set(['keepalive', 'keepalive-reply', 'probe', 'renew', 'bye']),
+  control: new Set(['keepalive', 'keepalive-reply', 'revoke', 'bye']),
+  closing: new Set(),
+  closed: new Set(),
+};
 
 export interface RelayServerParts {
   readonly keys: RelayKeys;
@@ -48,7 +60,7 @@ export class RelayServer {
   readonly #revocations: Revocations;
   readonly #counters = new RelayCounters();
   #dirty: RelaySession[] = [];
-  readonly #span = new Span();
+  readonly #forwarder = new Forwarder(this.#counters, (to) => this.#markDirty(to));
   #draining = false;
 
   constructor(parts: RelayServerParts) {
@@ -75,17 +87,18 @@ export class RelayServer {
   receive(session: RelaySession, chunk: Uint8Array, now: number): void {
     if (session.state === 'closing' || session.state === 'closed') return;
     const refusal = session.splitter.push(chunk, (bytes, view, start, end) => {
-      if (session.state === 'ready' && view.getUint8(start + 1) === FRAME_TYPES.forward) {
-        this.#forward(session, bytes, view, start, end);
+      if (session.state === 'ready' && isForward(view, start)) {
+        this.#forwarder.forward(session, bytes, view, start, end);
         // A frame that came in pieces lies in a buffer that is used again.
-        if (bytes !== chunk) this.#flushSpan();
+        if (bytes !== chunk) this.#forwarder.flush();
         return true;
       }
-      const reason = this.#handle(session, view, start, bytes.subarray(start + HEADER_BYTES, end), now);
+      const message = decodeMessage('relay', bytes, view, start, end);
+      const reason = typeof message === 'string' ? 'protocol' : this.#handle(session, message, now);
       if (reason !== undefined) this.#end(session, reason, now);
       return reason === undefined;
     });
-    this.#flushSpan();
+    this.#forwarder.flush();
     session.heardAt = now;
     if (refusal !== undefined) this.#end(session, 'protocol', now);
   }
@@ -113,7 +126,7 @@ export class RelayServer {
     if (isKnown) return 0;
     let ended = 0;
     for (const session of this.#sessions) {
-      if (session.closing !== undefined || !isOf(session, member)) continue;
+      if (session.closing !== undefined || !session.isOf(member)) continue;
       this.#end(session, 'revoked', now);
       ended++;
     }
@@ -131,7 +144,7 @@ export class RelayServer {
     for (const session of this.#sessions) {
       if (session.state !== 'ready' && session.state !== 'control') continue;
       const retryAfterMs = Math.floor(((this.#random(1)[0] ?? 0) / 256) * RESTART_SPREAD_MS);
-      this.#send(session, encodeFrame('bye', 0n, encodeBye({ reason: 'restart', retryAfterMs })));
+      this.#send(session, { type: 'bye', reason: 'restart', retryAfterMs });
     }
   }
 
@@ -143,106 +156,59 @@ export class RelayServer {
     return dirty;
   }
 
-  get sessionCount(): number {
-    return this.#sessions.size;
-  }
-
   metrics(): RelayMetrics {
-    let ready = 0;
-    let queuedBytes = 0;
-    for (const session of this.#sessions) {
-      if (session.state === 'ready') ready++;
-      queuedBytes += session.outbox.queuedBytes;
-    }
-    return this.#counters.snapshot({ sessions: this.#sessions.size, ready, queuedBytes });
+    return this.#counters.snapshot(this.#sessions);
   }
 
-  #forward(from: RelaySession, bytes: Uint8Array, view: DataView, start: number, end: number): void {
-    const high = view.getUint32(start + 8);
-    const low = view.getUint32(start + 12);
-    const span = this.#span;
-    const last = span.to;
-    const isSame = last !== undefined && last.idLow === low && last.idHigh === high;
-    const to = isSame ? last : from.workspace?.find(high, low);
-    if (to === undefined) {
-      this.#counters.dropped['unknown-peer']++;
-      return;
-    }
-    if (to === from) {
-      this.#counters.dropped['to-self']++;
-      return;
-    }
-    const length = end - start;
-    const pending = isSame ? span.end - span.start : 0;
-    if (!to.outbox.hasRoom(pending + length)) {
-      this.#counters.dropped['queue-full']++;
-      return;
-    }
-    view.setUint32(start + 8, from.idHigh);
-    view.setUint32(start + 12, from.idLow);
-    this.#counters.forwardedFrames++;
-    this.#counters.forwardedBytes += length - HEADER_BYTES;
-    if (isSame && span.end === start && span.bytes === bytes) {
-      span.end = end;
-      return;
-    }
-    this.#flushSpan();
-    span.begin(to, bytes, start, end);
-  }
-
-  #flushSpan(): void {
-    const to = this.#span.flush();
-    if (to !== undefined) this.#markDirty(to);
-  }
-
-  /** Every frame but a forward: rare, so it may allocate. Answers why the session has to end, if it has to. */
-  #handle(
-    session: RelaySession,
-    view: DataView,
-    start: number,
-    payload: Uint8Array,
-    now: number,
-  ): ByeReason | undefined {
-    const type = view.getUint8(start + 1);
-    const isReply = (view.getUint16(start + 2) & FLAG_REPLY) !== 0;
-    switch (session.state) {
+  /** Every frame but a forward of a ready session: rare, so it may allocate. Answers why the session has to end, if so. */
+  #handle(session: RelaySession, message: ToRelay, now: number): ByeReason | undefined {
+    if (!TAKEN[session.state].has(message.type)) return 'protocol';
+    switch (message.type) {
       case 'hello':
-        return type === FRAME_TYPES.hello ? this.#hello(session, payload, now) : 'protocol';
+        return this.#hello(session, message.hello, now);
       case 'proof':
-        return type === FRAME_TYPES.proof ? this.#proof(session, payload, now) : 'protocol';
-      case 'ready':
-        if (type === FRAME_TYPES.keepalive) return this.#keepalive(session, isReply);
-        if (type === FRAME_TYPES.probe && !isReply) return this.#probe(session, view, start, payload);
-        if (type === FRAME_TYPES.renew) return this.#renew(session, payload, now);
-        return type === FRAME_TYPES.bye ? 'normal' : 'protocol';
-      case 'control':
-        if (type === FRAME_TYPES.keepalive) return this.#keepalive(session, isReply);
-        if (type === FRAME_TYPES.revoke) return this.#takeRevocation(session, payload, now);
-        return type === FRAME_TYPES.bye ? 'normal' : 'protocol';
-      case 'closing':
-      case 'closed':
+        return this.#proof(session, message.macs, now);
+      case 'keepalive':
+        this.#send(session, { type: 'keepalive-reply' });
+        return undefined;
+      case 'keepalive-reply':
+        return undefined;
+      case 'probe': {
+        const { peer, echo } = message;
+        const { high, low } = halvesOf(peer);
+        const isPresent = session.workspace?.find(high, low) !== undefined;
+        this.#send(session, { type: 'probe-reply', peer, isPresent, echo });
+        return undefined;
+      }
+      case 'renew':
+        return this.#renew(session, message.credential, now);
+      case 'revoke':
+        return this.#takeRevocation(session, message, now);
+      case 'bye':
+        return 'normal';
+      case 'forward':
         return 'protocol';
       default:
-        return session.state satisfies never;
+        return message satisfies never;
     }
   }
 
-  #hello(session: RelaySession, payload: Uint8Array, now: number): ByeReason | undefined {
-    const claim = this.#gate.hello(payload, now);
+  #hello(session: RelaySession, hello: Hello, now: number): ByeReason | undefined {
+    const claim = this.#gate.hello(hello, now);
     if (typeof claim === 'string') return claim;
     session.claim = claim;
     session.state = 'proof';
     if (claim.hello.mode === 'credential') {
       this.#makeRoom(this.#unproven.showedCredential(session, claim.hello.publicKey), now);
     }
-    this.#send(session, encodeFrame('challenge', 0n, claim.challenge));
+    this.#send(session, { type: 'challenge', challenge: claim.challenge });
     return undefined;
   }
 
-  #proof(session: RelaySession, payload: Uint8Array, now: number): ByeReason | undefined {
+  #proof(session: RelaySession, macs: Uint8Array, now: number): ByeReason | undefined {
     const { claim } = session;
     if (claim === undefined) return 'protocol';
-    const refusal = this.#gate.proof(claim, payload, now);
+    const refusal = this.#gate.proof(claim, macs, now);
     if (refusal !== undefined) return refusal;
     session.claim = undefined;
     session.expiresAt = claim.expiresAt;
@@ -254,16 +220,15 @@ export class RelayServer {
   }
 
   /** Only here, after proof, may a session take the place of another. */
-  #join(session: RelaySession, { publicKey, workspace }: Member, now: number): ByeReason | undefined {
-    session.id = this.#idOf(publicKey);
-    const present = this.#directory.find(workspace, session);
-    if (present?.publicKey !== undefined && Buffer.compare(present.publicKey, publicKey) !== 0) return 'collision';
+  #join(session: RelaySession, member: Member, now: number): ByeReason | undefined {
+    session.id = this.#idOf(member.publicKey);
+    const present = this.#directory.find(member.workspace, session);
+    if (present !== undefined && !present.isOf(member)) return 'collision';
     if (present !== undefined) this.#end(present, 'replaced', now);
     if (this.#directory.size >= this.limits.maxSessions) return 'limit';
     this.#unproven.remove(session);
-    session.publicKey = publicKey;
-    session.workspaceTag = workspace;
-    this.#directory.add(workspace, session);
+    session.member = member;
+    this.#directory.add(member.workspace, session);
     session.state = 'ready';
     session.splitter.maxPayload = this.limits.maxPayload;
     this.#counters.joined++;
@@ -273,46 +238,29 @@ export class RelayServer {
 
   #welcome(session: RelaySession): void {
     const { keepaliveMs, deadMs, maxPayload } = this.limits;
-    const ready = encodeReady({ keepaliveMs, deadMs, maxPayload, expiresAt: session.expiresAt });
-    this.#send(session, encodeFrame('ready', session.id, ready));
+    const { id: peer, expiresAt } = session;
+    this.#send(session, { type: 'ready', peer, keepaliveMs, deadMs, maxPayload, expiresAt });
   }
 
-  #keepalive(session: RelaySession, isReply: boolean): undefined {
-    if (!isReply) this.#send(session, encodeFrame('keepalive', 0n, NO_PAYLOAD, FLAG_REPLY));
-  }
-
-  #probe(session: RelaySession, view: DataView, start: number, payload: Uint8Array): ByeReason | undefined {
-    if (payload.length > MAX_PROBE_PAYLOAD) return 'protocol';
-    const isPresent = session.workspace?.find(view.getUint32(start + 8), view.getUint32(start + 12)) !== undefined;
-    const answer = Buffer.concat([Uint8Array.of(isPresent ? 1 : 0), payload]);
-    this.#send(session, encodeFrame('probe', view.getBigUint64(start + 8), answer, FLAG_REPLY));
-    return undefined;
-  }
-
-  #renew(session: RelaySession, payload: Uint8Array, now: number): ByeReason | undefined {
-    const { publicKey, workspaceTag } = session;
-    if (publicKey === undefined || workspaceTag === undefined) return 'protocol';
-    const grant = this.#gate.grant(payload, publicKey, now);
-    if (typeof grant === 'string') return grant;
-    if (Buffer.compare(grant.workspace, workspaceTag) !== 0) return 'bad-credential';
-    session.expiresAt = Math.max(session.expiresAt, grant.expiresAt);
+  #renew(session: RelaySession, credential: Uint8Array, now: number): ByeReason | undefined {
+    if (session.member === undefined) return 'protocol';
+    const expiresAt = this.#gate.renew(session.member, credential, now);
+    if (typeof expiresAt === 'string') return expiresAt;
+    session.expiresAt = Math.max(session.expiresAt, expiresAt);
     this.#welcome(session);
     return undefined;
   }
 
-  #takeRevocation(session: RelaySession, payload: Uint8Array, now: number): ByeReason | undefined {
-    if (payload.length !== MEMBER_BYTES + 8) return 'protocol';
-    const member = decodeMember(payload);
-    const until = Number(viewOf(payload).getBigUint64(MEMBER_BYTES));
+  #takeRevocation(session: RelaySession, { member, until }: Revoke, now: number): undefined {
     if (until === 0) this.allow(member);
     else this.revoke(member, until, now);
-    this.#send(session, encodeFrame('revoke', 0n, member.publicKey, FLAG_REPLY));
-    return undefined;
+    this.#send(session, { type: 'revoke-reply', publicKey: member.publicKey });
   }
 
   /** A frame of the relay's own. Like any other it is dropped when the receiver does not read. */
-  #send(session: RelaySession, frame: Uint8Array): void {
-    this.#flushSpan();
+  #send(session: RelaySession, message: RelayMessage): void {
+    this.#forwarder.flush();
+    const frame = encodeMessage(message);
     if (!session.outbox.hasRoom(frame.length)) {
       this.#counters.dropped['queue-full']++;
       return;
@@ -324,11 +272,10 @@ export class RelayServer {
   #end(session: RelaySession, reason: ByeReason, now: number): void {
     if (session.closing !== undefined || session.state === 'closed') return;
     this.#leave(session);
-    this.#flushSpan();
+    this.#forwarder.flush();
     const retryAfterMs = reason === 'limit' || reason === 'restart' ? LIMIT_RETRY_MS : 0;
-    const bye = encodeFrame('bye', 0n, encodeBye({ reason, retryAfterMs }));
     // Past the cap if need be: it is the last frame and a small one.
-    session.outbox.add(bye);
+    session.outbox.add(encodeMessage({ type: 'bye', reason, retryAfterMs }));
     session.closing = { reason, at: now };
     session.state = 'closing';
     this.#counters.ended[reason]++;
@@ -349,9 +296,4 @@ export class RelayServer {
     session.isDirty = true;
     this.#dirty.push(session);
   }
-}
-
-function isOf({ publicKey, workspaceTag }: RelaySession, member: Member): boolean {
-  if (publicKey === undefined || workspaceTag === undefined) return false;
-  return Buffer.compare(publicKey, member.publicKey) === 0 && Buffer.compare(workspaceTag, member.workspace) === 0;
 }

@@ -1,5 +1,7 @@
 import type { Workspace } from './directory.ts';
+import { halvesOf } from './frame.ts';
 import type { Claim } from './gate.ts';
+import type { Member } from './member.ts';
 import { Outbox } from './outbox.ts';
 import type { ByeReason } from './reasons.ts';
 import type { SlabPool } from './slab-pool.ts';
@@ -17,8 +19,8 @@ export class RelaySession {
   heardAt: number;
   /** Ends with the credential. */
   expiresAt = Number.POSITIVE_INFINITY;
-  publicKey: Uint8Array | undefined;
-  workspaceTag: Uint8Array | undefined;
+  /** Once it is proven. */
+  member: Member | undefined;
   workspace: Workspace | undefined;
   idHigh = 0;
   idLow = 0;
@@ -40,8 +42,13 @@ export class RelaySession {
   }
 
   set id(id: bigint) {
-    this.idHigh = Number(id >> 32n);
-    this.idLow = Number(id & 0xffffffffn);
+    ({ high: this.idHigh, low: this.idLow } = halvesOf(id));
+  }
+
+  isOf({ publicKey, workspace }: Member): boolean {
+    if (this.member === undefined) return false;
+    const { member } = this;
+    return Buffer.compare(member.publicKey, publicKey) === 0 && Buffer.compare(member.workspace, workspace) === 0;
   }
 
   get isHandshaking(): boolean {

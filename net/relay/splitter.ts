@@ -1,4 +1,4 @@
-import { FRAME_VERSION, HEADER_BYTES, viewOf } from './frame.ts';
+import { FRAME_VERSION, HEADER_BYTES, payloadLengthAt, versionAt, viewOf } from './frame.ts';
 import { SlabPool } from './slab-pool.ts';
 
 export type SplitRefusal = 'bad-version' | 'too-large';
@@ -35,7 +35,7 @@ export class FrameSplitter {
       if (this.#held < HEADER_BYTES) return undefined;
       const refusal = this.#refusalOf(this.#carryView, 0);
       if (refusal !== undefined) return refusal;
-      const total = HEADER_BYTES + this.#carryView.getUint32(4);
+      const total = HEADER_BYTES + payloadLengthAt(this.#carryView, 0);
       at = this.#fill(chunk, at, total);
       if (this.#held < total) return undefined;
       this.#held = 0;
@@ -48,7 +48,7 @@ export class FrameSplitter {
     while (chunk.length - at >= HEADER_BYTES) {
       const refusal = this.#refusalOf(view, at);
       if (refusal !== undefined) return refusal;
-      const end = at + HEADER_BYTES + view.getUint32(at + 4);
+      const end = at + HEADER_BYTES + payloadLengthAt(view, at);
       if (end > chunk.length) break;
       if (!visit(chunk, view, at, end)) return undefined;
       at = end;
@@ -59,15 +59,15 @@ export class FrameSplitter {
   }
 
   #refusalOf(view: DataView, at: number): SplitRefusal | undefined {
-    if (view.getUint8(at) !== FRAME_VERSION) return 'bad-version';
-    return view.getUint32(at + 4) > this.maxPayload ? 'too-large' : undefined;
+    if (versionAt(view, at) !== FRAME_VERSION) return 'bad-version';
+    return payloadLengthAt(view, at) > this.maxPayload ? 'too-large' : undefined;
   }
 
   /** Keeps the start of a frame whose rest is still to come. */
   #hold(chunk: Uint8Array, view: DataView, at: number): void {
     const rest = chunk.length - at;
     const isKnown = rest >= HEADER_BYTES;
-    this.#fill(chunk, at, isKnown ? HEADER_BYTES + view.getUint32(at + 4) : HEADER_BYTES);
+    this.#fill(chunk, at, isKnown ? HEADER_BYTES + payloadLengthAt(view, at) : HEADER_BYTES);
   }
 
   /** Takes from the chunk until `total` bytes are held. @returns where in the chunk it stopped */

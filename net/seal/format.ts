@@ -6,8 +6,11 @@ const SEAL_VERSION = 1;
 /** Random for each sending process: a restarted sender never meets its old nonces. */
 export const EPOCH_BYTES = 16;
 export const TAG_BYTES = 16;
-/** ver u8 | sender key 32 | epoch 16 | seq u64 */
-export const HEADER_BYTES = 1 + KEY_BYTES + EPOCH_BYTES + 8;
+/** ver u8 | sender key 32 | epoch 16 | seq u64: where each begins. */
+const SENDER_AT = 1;
+const EPOCH_AT = SENDER_AT + KEY_BYTES;
+const SEQ_AT = EPOCH_AT + EPOCH_BYTES;
+export const HEADER_BYTES = SEQ_AT + 8;
 /** A sealed message fits one bus message (max_payload 1 MiB) with room for headers. */
 export const MAX_SEALED_BYTES = 1_000_000;
 
@@ -37,9 +40,9 @@ export function deriveKey(
 export function encrypt(key: Uint8Array, header: SealHeader, subject: string, plaintext: Uint8Array): Uint8Array {
   const sealed = Buffer.alloc(HEADER_BYTES + plaintext.length + TAG_BYTES);
   sealed[0] = SEAL_VERSION;
-  sealed.set(header.sender, 1);
-  sealed.set(header.epoch, 1 + KEY_BYTES);
-  sealed.writeBigUInt64BE(BigInt(header.seq), HEADER_BYTES - 8);
+  sealed.set(header.sender, SENDER_AT);
+  sealed.set(header.epoch, EPOCH_AT);
+  sealed.writeBigUInt64BE(BigInt(header.seq), SEQ_AT);
   const cipher = createCipheriv('chacha20-poly1305', key, nonceOf(sealed), { authTagLength: TAG_BYTES });
   cipher.setAAD(associatedData(sealed, subject), { plaintextLength: plaintext.length });
   sealed.set(cipher.update(plaintext), HEADER_BYTES);
@@ -52,11 +55,11 @@ export function encrypt(key: Uint8Array, header: SealHeader, subject: string, pl
 export function readHeader(sealed: Uint8Array): SealHeader | undefined {
   if (sealed.length < HEADER_BYTES + TAG_BYTES || sealed.length > MAX_SEALED_BYTES) return undefined;
   if (sealed[0] !== SEAL_VERSION) return undefined;
-  const seq = new DataView(sealed.buffer, sealed.byteOffset, sealed.byteLength).getBigUint64(HEADER_BYTES - 8);
+  const seq = new DataView(sealed.buffer, sealed.byteOffset, sealed.byteLength).getBigUint64(SEQ_AT);
   if (seq > BigInt(Number.MAX_SAFE_INTEGER)) return undefined;
   return {
-    sender: sealed.subarray(1, 1 + KEY_BYTES),
-    epoch: sealed.subarray(1 + KEY_BYTES, 1 + KEY_BYTES + EPOCH_BYTES),
+    sender: sealed.subarray(SENDER_AT, EPOCH_AT),
+    epoch: sealed.subarray(EPOCH_AT, SEQ_AT),
     seq: Number(seq),
   };
 }
@@ -79,7 +82,7 @@ export function decrypt(key: Uint8Array, sealed: Uint8Array, subject: string): U
 /** 12 bytes: four zeros and the sequence number. */
 function nonceOf(sealed: Uint8Array): Uint8Array {
   const nonce = new Uint8Array(12);
-  nonce.set(sealed.subarray(HEADER_BYTES - 8, HEADER_BYTES), 4);
+  nonce.set(sealed.subarray(SEQ_AT, HEADER_BYTES), 4);
   return nonce;
 }
 

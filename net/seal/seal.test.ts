@@ -1,7 +1,17 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { CHALLENGE_LIFE_MS, Challenges } from './challenges.ts';
-import { EPOCH_BYTES, HEADER_BYTES, MAX_SEALED_BYTES, type SealKind, TAG_BYTES } from './format.ts';
+import {
+  decrypt,
+  deriveKey,
+  EPOCH_BYTES,
+  encrypt,
+  HEADER_BYTES,
+  MAX_SEALED_BYTES,
+  readHeader,
+  type SealKind,
+  TAG_BYTES,
+} from './format.ts';
 import { Opener } from './opener.ts';
 import { Sealer } from './sealer.ts';
 import { ReplayWindow, WINDOW_WIDTH } from './window.ts';
@@ -190,6 +200,21 @@ describe('opening', () => {
     const largest = MAX_SEALED_BYTES - HEADER_BYTES - TAG_BYTES;
     expect(sealer.seal('graph', bob.publicKey, SUBJECT, new Uint8Array(largest))?.length).toBe(MAX_SEALED_BYTES);
     expect(sealer.seal('graph', bob.publicKey, SUBJECT, new Uint8Array(largest + 1))).toBeUndefined();
+  });
+
+  test('every message comes back from its seal, with its header', () => {
+    const bytes = (length: number) => fc.uint8Array({ minLength: length, maxLength: length });
+    const kind = fc.constantFrom<SealKind>('signal', 'graph', 'request', 'reply');
+    const header = fc.record({ sender: bytes(32), epoch: bytes(EPOCH_BYTES), seq: fc.nat(Number.MAX_SAFE_INTEGER) });
+    fc.assert(
+      fc.property(bytes(32), header, kind, fc.string(), fc.uint8Array(), (secret, written, use, subject, plaintext) => {
+        const key = deriveKey(secret, written.epoch, use, written.sender, bob.publicKey);
+        const sealed = encrypt(key, written, subject, plaintext);
+        const { sender, epoch, seq } = readHeader(sealed) ?? {};
+        expect([toHex(sender), toHex(epoch), seq]).toEqual([toHex(written.sender), toHex(written.epoch), written.seq]);
+        expect(toHex(decrypt(key, sealed, subject))).toBe(toHex(plaintext));
+      }),
+    );
   });
 
   test('random bytes and cut or glued messages never throw', () => {

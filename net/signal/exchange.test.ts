@@ -4,7 +4,13 @@ import { Sealer } from '../seal/sealer.ts';
 import { generateKeyPair, type KeyPair } from '../seal/x25519.ts';
 import { initiates, type SealedSignal, SignalExchange, type SignalOutcome, SYN_INTERVAL_MS } from './exchange.ts';
 
-const OFFER = { kind: 'OFFER', ufrag: 'evtj', pwd: 'VOkJxbRl1RmTxUk/WvJxBt', tieBreaker: 7n } as const;
+const OFFER = {
+  kind: 'OFFER',
+  ufrag: 'evtj',
+  pwd: 'VOkJxbRl1RmTxUk/WvJxBt',
+  tieBreaker: 7n,
+  firstCheck: 'offerer',
+} as const;
 
 describe('signal exchange', () => {
   test('after SYN and ACK each side takes the messages of the other', () => {

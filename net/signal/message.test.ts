@@ -9,7 +9,8 @@ const GOLDEN: readonly { message: SignalMessage; wire: string }[] = [
   { message: { kind: 'SYN', nonce }, wire: '{"kind":"SYN","nonce":"ABEiM0RVZneImaq7zN3u_w"}' },
   { message: { kind: 'ACK', nonce }, wire: '{"kind":"ACK","nonce":"ABEiM0RVZneImaq7zN3u_w"}' },
   {
-    message: { kind: 'OFFER', ufrag: 'evtj', pwd: PWD, tieBreaker: 0x932ff9b151263b36n },
+    // The remainder of that tie breaker divided by three is 0.
+    message: { kind: 'OFFER', ufrag: 'evtj', pwd: PWD, tieBreaker: 0x932ff9b151263b36n, firstCheck: 'both' },
     wire: `{"kind":"OFFER","ufrag":"evtj","pwd":"${PWD}","tieBreaker":"932ff9b151263b36"}`,
   },
   {
@@ -58,6 +59,36 @@ describe('signal messages', () => {
     expect(decodeText(text)).toEqual({ ok: false, reason: 'malformed' });
   });
 
+  test.each([
+    ['both', '0000000000000003'],
+    ['offerer', '0000000000000004'],
+    ['answerer', '0000000000000005'],
+  ] as const)('whose check is the first, "%s", is the remainder of the tie breaker', (firstCheck, tieBreaker) => {
+    const message: SignalMessage = { kind: 'OFFER', ufrag: 'evtj', pwd: PWD, tieBreaker: 4n, firstCheck };
+    expect(JSON.parse(Buffer.from(encodeSignal(message)).toString())).toEqual({
+      kind: 'OFFER',
+      ufrag: 'evtj',
+      pwd: PWD,
+      tieBreaker,
+    });
+    expect(decodeSignal(encodeSignal(message))).toMatchObject({ ok: true, message: { firstCheck } });
+  });
+
+  test('every message comes back from its bytes, and an OFFER with whose check is the first whatever tie breaker is drawn', () => {
+    fc.assert(
+      fc.property(anySignal(), (message) => {
+        const decoded = decodeSignal(encodeSignal(message));
+        if (message.kind !== 'OFFER') expect(decoded).toEqual({ ok: true, message });
+        else {
+          const tieBreaker = expect.any(BigInt);
+          expect(decoded).toEqual({ ok: true, message: { ...message, tieBreaker } });
+          // What arrived is told on as it is.
+          expect(decoded.ok && decodeSignal(encodeSignal(decoded.message))).toEqual(decoded);
+        }
+      }),
+    );
+  });
+
   test('random bytes and random objects never throw', () => {
     const objects = fc.record(
       { kind: fc.constantFrom('SYN', 'ACK', 'OFFER', 'CANDIDATE', 'BYE'), nonce: fc.jsonValue(), pwd: fc.jsonValue() },
@@ -70,3 +101,29 @@ describe('signal messages', () => {
     fc.assert(fc.property(bytes, (input) => typeof decodeSignal(input).ok === 'boolean'));
   });
 });
+
+function anySignal(): fc.Arbitrary<SignalMessage> {
+  const kind = <K extends SignalMessage['kind']>(name: K) => fc.constant(name);
+  const iceChars = (min: number) =>
+    fc.string({ unit: fc.constantFrom('a', 'Z', '9', '+', '/'), minLength: min, maxLength: 256 });
+  const printable = (max: number, min = 0) =>
+    fc.string({
+      unit: fc.integer({ min: 0x20, max: 0x7e }).map((code) => String.fromCharCode(code)),
+      minLength: min,
+      maxLength: max,
+    });
+  const tieBreaker = fc.oneof(fc.bigInt(0n, 2n ** 64n - 1n), fc.constantFrom(2n ** 64n - 1n, 0n));
+  const nonceBytes = fc.uint8Array({ minLength: 16, maxLength: 16 });
+  const credentials = { ufrag: iceChars(4), pwd: iceChars(22), tieBreaker };
+  const firstCheck = fc.constantFrom('both' as const, 'offerer' as const, 'answerer' as const);
+  const anyOf: { readonly [K in SignalMessage['kind']]: fc.Arbitrary<Extract<SignalMessage, { kind: K }>> } = {
+    SYN: fc.record({ kind: kind('SYN'), nonce: nonceBytes }),
+    ACK: fc.record({ kind: kind('ACK'), nonce: nonceBytes }),
+    OFFER: fc.record({ kind: kind('OFFER'), ...credentials, firstCheck }),
+    ANSWER: fc.record({ kind: kind('ANSWER'), ...credentials }),
+    CANDIDATE: fc.record({ kind: kind('CANDIDATE'), candidate: printable(512, 1) }),
+    BYE: fc.record({ kind: kind('BYE'), reason: printable(128) }),
+    PING: fc.record({ kind: kind('PING') }),
+  };
+  return fc.oneof(...Object.values(anyOf));
+}

@@ -2,11 +2,21 @@
 export type SignalMessage =
   | { readonly kind: 'SYN'; readonly nonce: Uint8Array }
   | { readonly kind: 'ACK'; readonly nonce: Uint8Array }
-  | { readonly kind: 'OFFER'; readonly ufrag: string; readonly pwd: string; readonly tieBreaker: bigint }
+  | {
+      readonly kind: 'OFFER';
+      readonly ufrag: string;
+      readonly pwd: string;
+      /** As drawn; what arrives may be another by up to 2, for it tells `firstCheck` on the wire. */
+      readonly tieBreaker: bigint;
+      readonly firstCheck: FirstCheck;
+    }
   | { readonly kind: 'ANSWER'; readonly ufrag: string; readonly pwd: string; readonly tieBreaker: bigint }
   | { readonly kind: 'CANDIDATE'; readonly candidate: string }
   | { readonly kind: 'BYE'; readonly reason: string }
   | { readonly kind: 'PING' };
+
+/** Whose checks begin a try; the other side begins later. */
+export type FirstCheck = 'both' | 'offerer' | 'answerer';
 
 type SignalKind = SignalMessage['kind'];
 
@@ -30,6 +40,10 @@ const REASON = /^[\x20-\x7e]{0,128}$/;
 const textDecoder = new TextDecoder('utf-8', { fatal: true });
 const MALFORMED = { ok: false, reason: 'malformed' } as const;
 
+/** What is left of the OFFER's tie breaker, divided by three, says whose check is the first: that of this index. */
+const FIRST_CHECKS = ['both', 'offerer', 'answerer'] as const satisfies readonly FirstCheck[];
+const TIE_BREAKERS = 2n ** 64n;
+
 /** UTF-8 JSON: nonces base64url, the tie breaker 16 hex digits. */
 export function encodeSignal(message: SignalMessage): Uint8Array {
   return Buffer.from(JSON.stringify(toWire(message)));
@@ -50,9 +64,12 @@ function toWire(message: SignalMessage): object {
     case 'SYN':
     case 'ACK':
       return { kind: message.kind, nonce: Buffer.from(message.nonce).toString('base64url') };
-    case 'OFFER':
+    case 'OFFER': {
+      const { firstCheck, ...offer } = message;
+      return { ...offer, tieBreaker: hexOf(tieBreakerWith(offer.tieBreaker, firstCheck)) };
+    }
     case 'ANSWER':
-      return { ...message, tieBreaker: message.tieBreaker.toString(16).padStart(16, '0') };
+      return { ...message, tieBreaker: hexOf(message.tieBreaker) };
     case 'CANDIDATE':
     case 'BYE':
     case 'PING':
@@ -76,7 +93,10 @@ function fromWire(kind: SignalKind, fields: Readonly<Record<string, unknown>>): 
       const pwd = textOf(fields['pwd'], PWD);
       const tieBreaker = textOf(fields['tieBreaker'], TIE_BREAKER);
       if (ufrag === undefined || pwd === undefined || tieBreaker === undefined) return undefined;
-      return { kind, ufrag, pwd, tieBreaker: BigInt(`0x${tieBreaker}`) };
+      const credentials = { ufrag, pwd, tieBreaker: BigInt(`0x${tieBreaker}`) };
+      return kind === 'ANSWER'
+        ? { kind, ...credentials }
+        : { kind, ...credentials, firstCheck: firstCheckOf(credentials.tieBreaker) };
     }
     case 'CANDIDATE': {
       const candidate = textOf(fields['candidate'], CANDIDATE);
@@ -91,6 +111,20 @@ function fromWire(kind: SignalKind, fields: Readonly<Record<string, unknown>>): 
     default:
       return kind satisfies never;
   }
+}
+
+function tieBreakerWith(drawn: bigint, firstCheck: FirstCheck): bigint {
+  const remainder = BigInt(FIRST_CHECKS.indexOf(firstCheck));
+  const tieBreaker = drawn - (drawn % 3n) + remainder;
+  return tieBreaker < TIE_BREAKERS ? tieBreaker : remainder;
+}
+
+function firstCheckOf(tieBreaker: bigint): FirstCheck {
+  return FIRST_CHECKS[Number(tieBreaker % 3n)] ?? 'both';
+}
+
+function hexOf(tieBreaker: bigint): string {
+  return tieBreaker.toString(16).padStart(16, '0');
 }
 
 function parseObject(bytes: Uint8Array): Readonly<Record<string, unknown>> | undefined {

@@ -3,8 +3,9 @@ import { MAGIC_COOKIE, TRANSACTION_ID_BYTES } from './message.ts';
 /** 4 bytes for IPv4, 16 for IPv6. */
 export type IpBytes = Uint8Array;
 
-const FAMILY_IPV4 = 1;
-const FAMILY_IPV6 = 2;
+/** RFC 8489 section 14.1. */
+export const FAMILY_IPV4 = 1;
+export const FAMILY_IPV6 = 2;
 
 /** The value of XOR-MAPPED-ADDRESS (RFC 8489 section 14.2). */
 export function encodeXorAddress(ip: IpBytes, port: number, transactionId: Uint8Array): Uint8Array {

@@ -6,10 +6,13 @@ import {
   ATTRIBUTES,
   BINDING,
   checkFingerprint,
+  decodeErrorCode,
   decodeStun,
+  encodeErrorCode,
   encodeStun,
   hasIntegrity,
   type StunMessage,
+  unknownAttributes,
 } from './message.ts';
 
 const hex = (text: string) => Uint8Array.from(Buffer.from(text.replaceAll(/\s/g, ''), 'hex'));
@@ -97,6 +100,31 @@ describe('codec', () => {
         const bytes = encodeStun(unmarked, { integrityKey: PASSWORD, fingerprint: true });
         expect([hasIntegrity(bytes, PASSWORD), checkFingerprint(bytes)]).toEqual([true, 'right']);
         expect(decodeStun(bytes)?.attributes.slice(0, -2)).toEqual(unmarked.attributes);
+      }),
+    );
+  });
+
+  test('a code of an error comes back from its bytes, and any bytes are a code or none', () => {
+    fc.assert(
+      fc.property(
+        fc.integer({ min: 300, max: 699 }),
+        fc.string(),
+        fc.uint8Array({ maxLength: 8 }),
+        (code, text, any) => {
+          expect(decodeErrorCode(encodeErrorCode(code, text))).toBe(code);
+          expect(decodeErrorCode(any) === undefined).toBe(any.length < 4);
+        },
+      ),
+    );
+  });
+
+  test('attributes that must be understood and are not are found in any message', () => {
+    fc.assert(
+      fc.property(message, (value) => {
+        const required = value.attributes.map(({ type }) => type).filter((type) => type < 0x8000 && type !== 0x0006);
+        const hasFingerprint = value.attributes.some(({ type }) => type === ATTRIBUTES.fingerprint);
+        fc.pre(!hasFingerprint);
+        expect(unknownAttributes(encodeStun(value), new Set([0x0006]), 4)).toEqual(required.slice(0, 4));
       }),
     );
   });

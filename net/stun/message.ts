@@ -5,6 +5,10 @@ import { crc32 } from 'node:zlib';
 export const MAGIC_COOKIE = 0x2112a442;
 export const HEADER_BYTES = 20;
 export const TRANSACTION_ID_BYTES = 12;
+export const TRANSACTION_ID_AT = HEADER_BYTES - TRANSACTION_ID_BYTES;
+const BINDING_REQUEST = 0x0001;
+/** RFC 8489 section 14: below this a receiver must know the attribute. */
+export const OPTIONAL_FROM = 0x8000;
 export const BINDING = 0x001;
 
 /** RFC 8489 section 18.3 and RFC 8445 section 16.1: those that are used here. */
@@ -60,7 +64,7 @@ export function decodeStun(bytes: Uint8Array): StunMessage | undefined {
   return {
     class: CLASSES[((type >> 7) & 2) | ((type >> 4) & 1)] ?? 'request',
     method: (type & 0xf) | ((type & 0xe0) >> 1) | ((type & 0x3e00) >> 2),
-    transactionId: Uint8Array.from(bytes.subarray(8, HEADER_BYTES)),
+    transactionId: Uint8Array.from(transactionIdOf(bytes)),
     attributes,
   };
 }
@@ -78,28 +82,25 @@ export function encodeStun(
   const classBits = CLASSES.indexOf(message.class);
   const { method } = message;
   const methodBits = (method & 0xf) | ((method & 0x70) << 1) | ((method & 0xf80) << 2);
-  view.setUint16(0, methodBits | ((classBits & 1) << 4) | ((classBits & 2) << 7));
-  view.setUint32(4, MAGIC_COOKIE);
-  bytes.set(message.transactionId, 8);
+  // The length is set anew below, each time that more is in.
+  writeHeader(view, methodBits | ((classBits & 1) << 4) | ((classBits & 2) << 7), 0);
+  bytes.set(message.transactionId, TRANSACTION_ID_AT);
   let at = HEADER_BYTES;
   for (const { type, value } of message.attributes) {
-    view.setUint16(at, type);
-    view.setUint16(at + 2, value.length);
+    writeAttributeHeader(view, at, type, value.length);
     bytes.set(value, at + 4);
     at += 4 + padded(value.length);
   }
   // Each of the two is computed with the length as it is once that attribute is in.
   if (integrityKey) {
     view.setUint16(2, at + 4 + INTEGRITY_BYTES - HEADER_BYTES);
-    view.setUint16(at, ATTRIBUTES.messageIntegrity);
-    view.setUint16(at + 2, INTEGRITY_BYTES);
+    writeAttributeHeader(view, at, ATTRIBUTES.messageIntegrity, INTEGRITY_BYTES);
     bytes.set(createHmac('sha1', integrityKey).update(bytes.subarray(0, at)).digest(), at + 4);
     at += 4 + INTEGRITY_BYTES;
   }
   view.setUint16(2, HEADER_BYTES + length + tail - HEADER_BYTES);
   if (fingerprint) {
-    view.setUint16(at, ATTRIBUTES.fingerprint);
-    view.setUint16(at + 2, 4);
+    writeAttributeHeader(view, at, ATTRIBUTES.fingerprint, 4);
     view.setUint32(at + 4, (crc32(bytes.subarray(0, at)) ^ FINGERPRINT_XOR) >>> 0);
   }
   return bytes;
@@ -124,8 +125,77 @@ export function checkFingerprint(bytes: Uint8Array): 'absent' | 'right' | 'wrong
   return given === (crc32(bytes.subarray(0, at)) ^ FINGERPRINT_XOR) >>> 0 ? 'right' : 'wrong';
 }
 
+/** Type, length of the attributes and cookie; the transaction id follows. */
+export function writeHeader(view: DataView, type: number, length: number): void {
+  view.setUint16(0, type);
+  view.setUint16(2, length);
+  view.setUint32(4, MAGIC_COOKIE);
+}
+
+export function writeAttributeHeader(view: DataView, at: number, type: number, length: number): void {
+  view.setUint16(at, type);
+  view.setUint16(at + 2, length);
+}
+
+/** A view into a message. */
+export function transactionIdOf(message: Uint8Array): Uint8Array {
+  return message.subarray(TRANSACTION_ID_AT, HEADER_BYTES);
+}
+
+/** Whether a message asks for its address; makes no object. */
+export function isBindingRequest(message: Uint8Array): boolean {
+  return uint16(message, 0) === BINDING_REQUEST;
+}
+
+/**
+ * Attributes that must be understood and are not, `max` of them; undefined when one reaches beyond the message, or
+ * FINGERPRINT is wrong.
+ */
+export function unknownAttributes(
+  bytes: Uint8Array,
+  known: ReadonlySet<number>,
+  max: number,
+): readonly number[] | undefined {
+  // Most requests have none: no object is made for those.
+  if (bytes.length === HEADER_BYTES) return NONE;
+  const view = messageView(bytes);
+  if (view === undefined) return undefined;
+  const unknown: number[] = [];
+  for (let at = HEADER_BYTES; at < bytes.length; ) {
+    const end = attributeEnd(view, at);
+    if (end === undefined) return undefined;
+    const type = view.getUint16(at);
+    if (type < OPTIONAL_FROM && !known.has(type) && unknown.length < max) unknown.push(type);
+    at = end;
+  }
+  return checkFingerprint(bytes) === 'wrong' ? undefined : unknown;
+}
+
+const NONE: readonly number[] = [];
+
+/** The value of ERROR-CODE (RFC 8489 section 14.8). */
+export function encodeErrorCode(code: number, reason = ''): Uint8Array {
+  return Buffer.concat([Uint8Array.of(0, 0, Math.floor(code / 100), code % 100), Buffer.from(reason)]);
+}
+
+/** The code alone; undefined when it is none. */
+export function decodeErrorCode(value: Uint8Array): number | undefined {
+  const [, , hundreds, rest] = value;
+  return hundreds === undefined || rest === undefined ? undefined : hundreds * 100 + rest;
+}
+
+/** The value of UNKNOWN-ATTRIBUTES (RFC 8489 section 14.9). */
+export function encodeUnknownAttributes(types: readonly number[]): Uint8Array {
+  const list = new Uint8Array(types.length * 2);
+  const view = new DataView(list.buffer);
+  types.forEach((type, n) => {
+    view.setUint16(n * 2, type);
+  });
+  return list;
+}
+
 /** A view of a datagram whose header is that of a whole STUN message. */
-export function messageView(bytes: Uint8Array): DataView | undefined {
+function messageView(bytes: Uint8Array): DataView | undefined {
   return isMessage(bytes) ? new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength) : undefined;
 }
 
@@ -137,12 +207,12 @@ export function isMessage(bytes: Uint8Array): boolean {
 }
 
 /** In network order, at an offset within the bytes. */
-export function uint16(bytes: Uint8Array, at: number): number {
+function uint16(bytes: Uint8Array, at: number): number {
   return ((bytes[at] as number) << 8) | (bytes[at + 1] as number);
 }
 
 /** Where the attribute at `at` ends with its padding; undefined when it reaches beyond the message. */
-export function attributeEnd(view: DataView, at: number): number | undefined {
+function attributeEnd(view: DataView, at: number): number | undefined {
   if (at + 4 > view.byteLength) return undefined;
   const end = at + 4 + padded(view.getUint16(at + 2));
   return end <= view.byteLength ? end : undefined;

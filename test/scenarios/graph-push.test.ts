@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { parseGraphMessage } from '../../client/graph-shape.ts';
+import { decodeGraphMessage } from '../../client/graph-shape.ts';
 import { generateKeyPair } from '../../net/seal/x25519.ts';
 import { busNode } from '../bus-node.ts';
 import { startHarness } from '../harness.ts';
@@ -61,7 +61,7 @@ test('a node whose graph is larger than a message of the bus is told to fetch it
   const { text, body } = await harness.api('GET', '/api/v1/devices/self/graph', { token: idA.deviceToken });
   expect([text.length > 1_048_576, body.peers.length]).toEqual([true, CROWD]);
   expect(a.notices).toEqual([{ kind: 'fetch', epoch: body.epoch, version: body.version, reason: 'requested' }]);
-  expect(parseGraphMessage(Buffer.from(JSON.stringify(a.notices[0])))).toEqual(a.notices[0]);
+  expect(decodeGraphMessage(Buffer.from(JSON.stringify(a.notices[0])))).toEqual(a.notices[0]);
   expect(await a.heartbeat()).toMatchObject({ version: body.version });
   expect((await harness.api('GET', '/metrics')).text).toMatch(/^mesh_graph_pushes_too_large_total 1$/m);
 

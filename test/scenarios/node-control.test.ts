@@ -1,6 +1,7 @@
 import { createServer } from 'node:net';
 import { afterEach, expect, test } from 'vitest';
-import { ControlLink, type Standing } from '../../client/control/control-link.ts';
+import { ControlLink } from '../../client/control/control-link.ts';
+import type { Standing } from '../../client/control/standing.ts';
 import type { NodeConfig } from '../../client/enrol/node-config.ts';
 import type { Log } from '../../core/base/ports.ts';
 import type { FullGraph } from '../../core/model/graph.ts';

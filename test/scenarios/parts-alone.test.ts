@@ -63,10 +63,10 @@ test('meshd relay alone checks credentials offline: genuine ones forward inside 
   await Promise.all([from.next('ready'), to.next('ready'), elsewhere.next('ready')]);
   elsewhere.send(elsewhere.client.forward(peerIdOf(b.publicKey), Buffer.from('from outside')));
   elsewhere.send(elsewhere.client.probe(peerIdOf(b.publicKey), new Uint8Array()));
-  expect((await elsewhere.next('probed')).isPresent).toBe(false);
+  expect((await elsewhere.next('probe-reply')).isPresent).toBe(false);
   from.send(from.client.forward(peerIdOf(b.publicKey), Buffer.from('packet')));
-  const { from: source, payload } = await to.next('packets');
-  expect([source, Buffer.from(payload).toString()]).toEqual([peerIdOf(a.publicKey), 'packet']);
+  const { peer: source, packets } = await to.next('forward');
+  expect([source, Buffer.from(packets).toString()]).toEqual([peerIdOf(a.publicKey), 'packet']);
 
   for (const [credential, reason] of [
     [credentialOf('the token of another plane', stranger, 'w'), 'bad-credential'],

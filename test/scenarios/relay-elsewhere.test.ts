@@ -31,7 +31,7 @@ test('a control plane tells a relay of another process whom it revoked, and the 
     using to = await relaySession(relay.port, b.pair, await relayCredential({ api }, b));
     await Promise.all([from.next('ready'), to.next('ready')]);
     from.send(from.client.forward(peerIdOf(b.pair.publicKey), Buffer.from('packet')));
-    expect(Buffer.from((await to.next('packets')).payload).toString()).toBe('packet');
+    expect(Buffer.from((await to.next('forward')).packets).toString()).toBe('packet');
 
     const revokedAt = Date.now();
     expect((await api('POST', `/api/v1/peers/${a.id}/revoke`, { ...admin, body: {} })).status).toBe(200);

@@ -32,12 +32,9 @@ async function signallingNode(port: number, identity: NodeIdentity) {
   const publish = (signals: SignalOutcome['send']) => {
     for (const { subject, payload } of signals) node.nats.publish(subject, payload);
   };
-  const offer = (kind: 'OFFER' | 'ANSWER'): SignalMessage => ({
-    kind,
-    ufrag: 'ufrag',
-    pwd: 'password'.repeat(3),
-    tieBreaker: 7n,
-  });
+  const credentials = { ufrag: 'ufrag', pwd: 'password'.repeat(3), tieBreaker: 7n };
+  const offer = (kind: 'OFFER' | 'ANSWER'): SignalMessage =>
+    kind === 'OFFER' ? { kind, ...credentials, firstCheck: 'offerer' } : { kind, ...credentials };
   node.nats.subscribe(`mesh.${workspaceId}.${id}.signal`, {
     callback: (_error, { subject, data }) => {
       const { send, event, deliver, dropped: reason } = exchange.receive(subject, data, Date.now());

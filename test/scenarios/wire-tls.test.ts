@@ -43,7 +43,7 @@ test('with a certificate nodes reach bus and relay over TLS, and the relay addre
   using to = await relaySession(relayPort, idB.pair, await relayCredential(harness, idB), ca);
   await Promise.all([from.next('ready'), to.next('ready')]);
   from.send(from.client.forward(peerIdOf(idB.pair.publicKey), Buffer.from('packet')));
-  expect(Buffer.from((await to.next('packets')).payload).toString()).toBe('packet');
+  expect(Buffer.from((await to.next('forward')).packets).toString()).toBe('packet');
 
   const old = await connectBus({ port: busPort, reconnect: false, tls: null });
   const heard = old.subscribe('mesh.w.p.signal', { max: 1 });

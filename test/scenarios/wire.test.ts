@@ -24,8 +24,8 @@ test('the relay forwards between two nodes with the credentials of their graphs,
   await Promise.all([from.next('ready'), to.next('ready')]);
 
   from.send(from.client.forward(peerIdOf(b.pair.publicKey), Buffer.from('packet')));
-  const packet = await to.next('packets');
-  expect([packet.from, Buffer.from(packet.payload).toString()]).toEqual([peerIdOf(a.pair.publicKey), 'packet']);
+  const packet = await to.next('forward');
+  expect([packet.peer, Buffer.from(packet.packets).toString()]).toEqual([peerIdOf(a.pair.publicKey), 'packet']);
 
   using forged = await relaySession(relayPort, generateKeyPair(), credential);
   expect((await forged.next('closed')).reason).toBe('bad-credential');

@@ -3,9 +3,12 @@ import {
   ATTRIBUTES,
   BINDING,
   checkFingerprint,
+  decodeErrorCode,
   decodeStun,
+  encodeErrorCode,
   encodeStun,
   hasIntegrity,
+  OPTIONAL_FROM,
   type StunAttribute,
 } from '../../../net/stun/message.ts';
 import type { Endpoint } from '../../tunnel/tunnel.ts';
@@ -37,8 +40,6 @@ export type IceMessage =
 
 /** RFC 8445 section 7.3.1.1. */
 const ROLE_CONFLICT = 487;
-/** RFC 8489 section 14: those below must be understood. */
-const OPTIONAL_FROM = 0x8000;
 const UNDERSTOOD: ReadonlySet<number> = new Set(Object.values(ATTRIBUTES));
 const USERNAME = /^([A-Za-z0-9+/]{4,256}):([A-Za-z0-9+/]{4,256})$/;
 
@@ -76,10 +77,7 @@ export function encodeSuccess(transactionId: Uint8Array, from: Endpoint, pwd: st
 }
 
 export function encodeRoleConflict(transactionId: Uint8Array, pwd: string): Uint8Array {
-  const value = Buffer.concat([
-    Uint8Array.of(0, 0, Math.floor(ROLE_CONFLICT / 100), ROLE_CONFLICT % 100),
-    Buffer.from('Role Conflict'),
-  ]);
+  const value = encodeErrorCode(ROLE_CONFLICT, 'Role Conflict');
   const attributes = [{ type: ATTRIBUTES.errorCode, value }];
   return encodeStun({ class: 'error', method: BINDING, transactionId, attributes }, signedWith(pwd));
 }
@@ -110,9 +108,8 @@ export function decodeIce(bytes: Uint8Array): IceMessage | undefined {
     }
     case 'error': {
       const code = signed.get(ATTRIBUTES.errorCode);
-      return code && (code[2] ?? 0) * 100 + (code[3] ?? 0) === ROLE_CONFLICT
-        ? { kind: 'role-conflict', transactionId }
-        : undefined;
+      const isConflict = code !== undefined && decodeErrorCode(code) === ROLE_CONFLICT;
+      return isConflict ? { kind: 'role-conflict', transactionId } : undefined;
     }
     case 'indication': {
       const ufrags = ufragsOf(signed);

@@ -1,7 +1,7 @@
 import type { Endpoint } from '../../tunnel/tunnel.ts';
+import { fractionOf } from '../fraction.ts';
 import { type Candidate, priorityOf } from './candidate.ts';
 import {
-  encodeCheck,
   encodeLost,
   encodeRoleConflict,
   encodeSuccess,
@@ -10,46 +10,17 @@ import {
   type IceRole,
   isSignedWith,
 } from './check-message.ts';
+import { Checks, PACING_MS } from './checks.ts';
 import { Consent } from './consent.ts';
-import type { Pacer } from './pacer.ts';
 import { type Remote, Remotes } from './remotes.ts';
-import { Transactions } from './transactions.ts';
+import type { IceSessionOptions } from './session-options.ts';
 
-/** RFC 8445 section 14.2: between the first checks of one session. */
-const PACING_MS = 50;
-/** Waits after each check of an address; its check has failed when the last of them is over. */
-const CHECK_WAITS_MS = [200, 300, 500, 800, 1_000, 1_000, 1_000, 1_000] as const;
 /** A try: long enough for candidates that come late and for both sides to have begun. */
 const TRY_MS = 7_000;
 /** Better addresses get this long after the first success. */
 const NOMINATION_WAIT_MS = 150;
 /** A success this old says nothing of now. */
 const FRESH_MS = 10_000;
-
-/** What happens in a session. Called in the midst of its methods: note it, and act afterwards. */
-export interface IceEvents {
-  send(to: Endpoint, bytes: Uint8Array): void;
-  /** Both directions of this way are proven and both sides want it. Again when the way changes. */
-  opened(now: number): void;
-  /** The way in use is dead. The session goes on trying. */
-  lost(): void;
-  /** A try ended without a way. */
-  exhausted(now: number): void;
-}
-
-export interface IceSessionOptions {
-  /** Marks the session's transactions; unique among those alive. */
-  readonly number: number;
-  readonly role: IceRole;
-  readonly local: IceCredentials;
-  readonly tieBreaker: bigint;
-  readonly random: (bytes: number) => Uint8Array;
-  readonly pacer: Pacer;
-  /** Milliseconds between checks of consent under traffic. */
-  readonly consentInterval: () => number;
-  readonly isUsable: (endpoint: Endpoint) => boolean;
-  readonly events: IceEvents;
-}
 
 /**
  * ICE between this node and one peer, from one exchange of credentials to the next (RFC 8445, and RFC 7675 for consent). All
@@ -61,16 +32,14 @@ export class IceSession {
   readonly tieBreaker: bigint;
   readonly #options: IceSessionOptions;
   readonly #remotes: Remotes;
-  readonly #transactions: Transactions;
+  readonly #checks: Checks;
   #role: IceRole;
   #remote: IceCredentials | undefined;
   #tryUntil: number | undefined;
-  #lastSlot = 0;
   #nominateAt: number | undefined;
   #nominee: Remote | undefined;
   #selected: Remote | undefined;
   #consent: Consent | undefined;
-  #sentChecks = 0;
 
   constructor(options: IceSessionOptions) {
     this.#options = options;
@@ -79,7 +48,7 @@ export class IceSession {
     this.tieBreaker = options.tieBreaker;
     this.#role = options.role;
     this.#remotes = new Remotes(options.isUsable);
-    this.#transactions = new Transactions(options.number, options.random);
+    this.#checks = new Checks(options);
   }
 
   get remote(): IceCredentials | undefined {
@@ -101,7 +70,7 @@ export class IceSession {
 
   /** For the sentence that says why there is no direct way. */
   get tried(): { readonly addresses: readonly string[]; readonly checks: number } {
-    return { addresses: this.#remotes.names, checks: this.#sentChecks };
+    return { addresses: this.#remotes.names, checks: this.#checks.count };
   }
 
   get deadline(): number {
@@ -115,24 +84,24 @@ export class IceSession {
 
   /** The other side's credentials. Others than before begin anew. */
   setRemote(remote: IceCredentials): void {
-    if (this.#remote !== undefined && this.#remote.ufrag !== remote.ufrag) this.#transactions.forget();
+    if (this.#remote !== undefined && this.#remote.ufrag !== remote.ufrag) this.#checks.transactions.forget();
     this.#remote = remote;
   }
 
   addCandidate(candidate: Candidate, now: number): void {
     const remote = this.#remotes.discover(candidate, this.#selected);
-    if (remote?.state === 'waiting' && remote.nextAt === undefined && this.isTrying) remote.nextAt = this.#slot(now);
+    if (remote?.state === 'waiting' && remote.nextAt === undefined && this.isTrying)
+      remote.nextAt = this.#checks.slot(now);
   }
 
   /** Checks every address of the peer, best first. `delayMs` lets the other side's first packets go before ours. */
   try(now: number, delayMs = 0): void {
     this.#tryUntil = now + delayMs + TRY_MS;
-    this.#lastSlot = now + delayMs - PACING_MS;
+    this.#checks.begin(now + delayMs);
     this.#nominateAt = undefined;
     this.#nominee = undefined;
-    this.#sentChecks = 0;
     for (const remote of this.#remotes.bestFirst) {
-      if (remote !== this.#selected) this.#renew(remote, this.#slot(now + delayMs));
+      if (remote !== this.#selected) this.#renew(remote, this.#checks.slot(now + delayMs));
     }
   }
 
@@ -154,7 +123,7 @@ export class IceSession {
 
   /** What tells the other side, over the relay, that this side left the direct way. */
   lostMessage(): Uint8Array | undefined {
-    return this.#remote && encodeLost(this.#transactions.newId(), this.local, this.#remote);
+    return this.#remote && encodeLost(this.#checks.transactions.newId(), this.local, this.#remote);
   }
 
   /** Takes a message whose user name or transaction leads here. @returns why it was ignored */
@@ -184,9 +153,9 @@ export class IceSession {
   tick(now: number): void {
     if (this.#consent && this.#selected) {
       if (this.#consent.isLost(now)) this.#lose(now);
-      else if (this.#consent.isDue(now)) {
+      else if (this.#remote && this.#consent.isDue(now)) {
         this.#consent.sent(now);
-        this.#check(this.#selected, now, false);
+        this.#checks.send(this.#selected, now, { credentials: this.#remote, role: this.#role, isNominating: false });
       }
     }
     if (this.#nominateAt !== undefined && now >= this.#nominateAt) this.#nominate(now);
@@ -238,12 +207,12 @@ export class IceSession {
     from: Endpoint,
     now: number,
   ): string | undefined {
-    const transaction = this.#transactions.find(message.transactionId);
+    const transaction = this.#checks.transactions.find(message.transactionId);
     if (transaction === undefined) return 'unknown-answer';
     const { remote, sentAt, isNominating, role } = transaction;
     // RFC 8445 section 7.2.5.2.1: an answer from elsewhere proves no way.
     if (remote.address !== from.address || remote.port !== from.port) return 'answer-from-elsewhere';
-    this.#transactions.end(message.transactionId);
+    this.#checks.transactions.end(message.transactionId);
     if (message.kind === 'role-conflict') {
       if (role === this.#role) this.#role = role === 'controlling' ? 'controlled' : 'controlling';
       this.#renew(remote, now);
@@ -257,11 +226,9 @@ export class IceSession {
       return undefined;
     }
     const isFinal = this.#role === 'controlling' ? isNominating : remote.isNominated;
+    remote.nextAt = undefined;
     if (isFinal) this.#select(remote, now);
-    else {
-      remote.nextAt = undefined;
-      if (this.#role === 'controlling') this.#consider(remote, now);
-    }
+    else if (this.#role === 'controlling') this.#consider(remote, now);
     return undefined;
   }
 
@@ -299,7 +266,8 @@ export class IceSession {
     this.#remotes.rest();
     if (remote === this.#selected) return;
     this.#selected = remote;
-    this.#consent = new Consent(now, remote.roundTripMs, this.#options.consentInterval(), () => this.#fraction());
+    const { consentInterval, random } = this.#options;
+    this.#consent = new Consent(now, remote.roundTripMs, consentInterval(), () => fractionOf(random));
     this.#options.events.opened(now);
   }
 
@@ -313,56 +281,20 @@ export class IceSession {
 
   /** The next check of an address, unless it had its share. */
   #next(remote: Remote, now: number): void {
-    if (remote.attempts >= CHECK_WAITS_MS.length) {
-      remote.state = 'failed';
-      remote.nextAt = undefined;
-      if (this.#nominee === remote) {
-        this.#nominee = undefined;
-        this.#nominate(now);
-      }
-      return;
-    }
-    const later = this.#options.pacer.take(now);
-    if (later !== undefined) {
-      remote.nextAt = later;
-      return;
-    }
-    if (remote.state !== 'succeeded') remote.state = 'checking';
-    remote.nextAt = now + (CHECK_WAITS_MS[remote.attempts] ?? PACING_MS);
-    remote.attempts += 1;
-    this.#check(remote, now, this.#role === 'controlling' && this.#nominee === remote);
-  }
-
-  #check(remote: Remote, now: number, isNominating: boolean): void {
     if (this.#remote === undefined) return;
-    const transactionId = this.#transactions.begin({ remote, sentAt: now, isNominating, role: this.#role });
-    remote.sentAt = now;
-    this.#sentChecks += 1;
-    const bytes = encodeCheck({
-      transactionId,
-      local: this.local,
-      remote: this.#remote,
-      priority: priorityOf('prflx', remote.address),
-      role: this.#role,
-      tieBreaker: this.tieBreaker,
-      isNominating,
-    });
-    this.#options.events.send(remote, bytes);
+    const role = this.#role;
+    const isNominating = role === 'controlling' && this.#nominee === remote;
+    if (this.#checks.next(remote, now, { credentials: this.#remote, role, isNominating })) return;
+    remote.state = 'failed';
+    remote.nextAt = undefined;
+    if (this.#nominee !== remote) return;
+    this.#nominee = undefined;
+    this.#nominate(now);
   }
 
   #renew(remote: Remote, at: number): void {
     if (remote.state !== 'succeeded' || !this.#nominee) remote.state = 'waiting';
     remote.attempts = 0;
     remote.nextAt = at;
-  }
-
-  /** The next free moment for a first check. */
-  #slot(now: number): number {
-    this.#lastSlot = Math.max(now, this.#lastSlot + PACING_MS);
-    return this.#lastSlot;
-  }
-
-  #fraction(): number {
-    return Buffer.from(this.#options.random(4)).readUInt32BE() / 2 ** 32;
   }
 }

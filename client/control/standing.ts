@@ -1,0 +1,44 @@
+/** Where this node stands with the control plane. */
+export type Standing =
+  /** Nothing heard yet in this process. */
+  | 'unknown'
+  /** An administrator has to approve it. */
+  | 'pending'
+  | 'ready'
+  /** Shut out; it may be let in again. */
+  | 'revoked'
+  /** Deleted or expired: it has to register again. */
+  | 'removed';
+
+export interface ControlStatus {
+  readonly standing: Standing;
+  readonly server: string;
+  /** Milliseconds since the epoch; null before the first answer. */
+  readonly heardAt: number | null;
+  /** Empty while the API answers. */
+  readonly trouble: string;
+  readonly bus: { readonly url: string; readonly isUp: boolean; readonly trouble: string };
+  readonly graph: { readonly version: number; readonly epoch: string } | null;
+}
+
+/** What the control plane says by refusing a call for the graph or a heartbeat. */
+export const STANDING_BY_REFUSAL: Readonly<Record<string, Standing>> = {
+  peer_pending: 'pending',
+  forbidden: 'revoked',
+  not_found: 'removed',
+  expired: 'removed',
+  unauthenticated: 'removed',
+};
+
+/** Milliseconds from one heartbeat to the next. */
+const BEAT_MS = 30_000;
+/** The same while this node waits to be let in. */
+const WAITING_BEAT_MS = 10_000;
+
+export function isShutOut(standing: Standing): boolean {
+  return standing !== 'ready' && standing !== 'unknown';
+}
+
+export function beatIntervalMs(standing: Standing): number {
+  return isShutOut(standing) ? WAITING_BEAT_MS : BEAT_MS;
+}

@@ -1,0 +1,28 @@
+import type { Endpoint } from '../../tunnel/tunnel.ts';
+import type { IceCredentials, IceRole } from './check-message.ts';
+import type { Pacer } from './pacer.ts';
+
+/** What happens in a session. Called in the midst of its methods: note it, and act afterwards. */
+export interface IceEvents {
+  send(to: Endpoint, bytes: Uint8Array): void;
+  /** Both directions of this way are proven and both sides want it. Again when the way changes. */
+  opened(now: number): void;
+  /** The way in use is dead. The session goes on trying. */
+  lost(): void;
+  /** A try ended without a way. */
+  exhausted(now: number): void;
+}
+
+export interface IceSessionOptions {
+  /** Marks the session's transactions; unique among those alive. */
+  readonly number: number;
+  readonly role: IceRole;
+  readonly local: IceCredentials;
+  readonly tieBreaker: bigint;
+  readonly random: (bytes: number) => Uint8Array;
+  readonly pacer: Pacer;
+  /** Milliseconds between checks of consent under traffic. */
+  readonly consentInterval: () => number;
+  readonly isUsable: (endpoint: Endpoint) => boolean;
+  readonly events: IceEvents;
+}

@@ -7,7 +7,7 @@ import { adoptPeer as adopt, adopted } from '../../core/peers/peers.ts';
 import { addressedFields } from '../../core/state/expecting.ts';
 import { findPeer } from '../../core/state/find-peer.ts';
 import { peerNow } from '../../core/views/peer-answer.ts';
-import { peerView } from '../../core/views/peer-view.ts';
+import { peerSchema } from '../../core/views/peer-view.ts';
 import { defineOperation } from '../define.ts';
 import { effectFields, effectFieldsOf } from '../intents/plan-fields.ts';
 
@@ -20,7 +20,7 @@ export const adoptPeer = defineOperation({
     ...addressedFields,
     dryRun: z.boolean().default(false).describe('say what it opens, change nothing'),
   }),
-  output: z.strictObject({ peer: peerView, effect: effectFields, dryRun: z.boolean() }),
+  output: z.strictObject({ peer: peerSchema, effect: effectFields, dryRun: z.boolean() }),
   access: 'peers:approve',
   workspace: 'scoped',
   edition: 'community',

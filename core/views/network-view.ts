@@ -7,7 +7,7 @@ import type { NetworkState } from '../state/state.ts';
 import { recordSchema, recordView } from './record-view.ts';
 
 /** A network as answers show it. */
-export const networkView = recordSchema(
+export const networkSchema = recordSchema(
   networkSpecSchema,
   z.strictObject({
     peers: z.int(),
@@ -16,11 +16,11 @@ export const networkView = recordSchema(
   }),
 );
 
-export type NetworkView = z.input<typeof networkView>;
+export type NetworkView = z.input<typeof networkSchema>;
 
 const membersOf = once((peers: NetworkState['peers']) => Map.groupBy(peers.values(), ({ spec }) => spec.network));
 
-export function viewOfNetwork(network: NetworkRecord, { peers }: NetworkState): NetworkView {
+export function networkView(network: NetworkRecord, { peers }: NetworkState): NetworkView {
   const { name, spec } = network;
   const members = membersOf(peers).get(name) ?? [];
   const allocated = members.filter(

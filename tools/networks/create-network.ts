@@ -3,7 +3,7 @@ import { CREATE } from '../../core/base/operation.ts';
 import { resourceChange } from '../../core/changes/resource-input.ts';
 import { findRecord } from '../../core/model/find.ts';
 import { networkSpecSchema } from '../../core/model/network-spec.ts';
-import { networkView, viewOfNetwork } from '../../core/views/network-view.ts';
+import { networkSchema, networkView } from '../../core/views/network-view.ts';
 import { defineOperation } from '../define.ts';
 import { resourceFields } from '../resources/resource-fields.ts';
 import { answerOf, submitOne } from '../submitted.ts';
@@ -13,7 +13,7 @@ export const createNetwork = defineOperation({
   title: 'Create a network',
   description: 'Creates a network: a block of addresses, and what holds where no policy speaks.',
   input: z.strictObject({ ...resourceFields, spec: networkSpecSchema.optional() }),
-  output: networkView,
+  output: networkSchema,
   access: 'network:write',
   workspace: 'scoped',
   edition: 'community',
@@ -25,7 +25,7 @@ export const createNetwork = defineOperation({
     const change = await resourceChange(context, 'MeshNetwork', input);
     const submitted = await submitOne(context, change, `created network ${change.name}`);
     return answerOf(submitted, ({ outcomes, after }) =>
-      viewOfNetwork(findRecord(after.networks, 'network', outcomes[0]?.name ?? ''), after),
+      networkView(findRecord(after.networks, 'network', outcomes[0]?.name ?? ''), after),
     );
   },
 });

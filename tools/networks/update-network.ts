@@ -4,7 +4,7 @@ import { resourceChange } from '../../core/changes/resource-input.ts';
 import { findRecord } from '../../core/model/find.ts';
 import { networkSpecSchema } from '../../core/model/network-spec.ts';
 import { addressedFields } from '../../core/state/expecting.ts';
-import { networkView, viewOfNetwork } from '../../core/views/network-view.ts';
+import { networkSchema, networkView } from '../../core/views/network-view.ts';
 import { defineOperation } from '../define.ts';
 import { resourceFields } from '../resources/resource-fields.ts';
 import { answerOf, submitOne } from '../submitted.ts';
@@ -14,7 +14,7 @@ export const updateNetwork = defineOperation({
   title: 'Replace a network',
   description: 'Replaces the spec of a network. A block may not leave out an address in use.',
   input: z.strictObject({ ...addressedFields, ...resourceFields, spec: networkSpecSchema.optional() }),
-  output: networkView,
+  output: networkSchema,
   access: 'network:write',
   workspace: 'scoped',
   edition: 'community',
@@ -27,7 +27,7 @@ export const updateNetwork = defineOperation({
     const change = await resourceChange(context, 'MeshNetwork', input, id);
     const submitted = await submitOne(context, change, `updated network ${change.name}`);
     return answerOf(submitted, ({ outcomes, after }) =>
-      viewOfNetwork(findRecord(after.networks, 'network', outcomes[0]?.name ?? ''), after),
+      networkView(findRecord(after.networks, 'network', outcomes[0]?.name ?? ''), after),
     );
   },
 });

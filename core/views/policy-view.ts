@@ -10,7 +10,7 @@ import type { NetworkState } from '../state/state.ts';
 import { recordSchema, recordView } from './record-view.ts';
 
 /** A policy as answers show it. */
-export const policyView = recordSchema(
+export const policySchema = recordSchema(
   z.record(z.string(), z.unknown()).describe('As it was written; GET /api/v1/openapi.json has its shape'),
   z.strictObject({
     matchedPeers: z.int().describe('Peers that the policy is about'),
@@ -19,9 +19,9 @@ export const policyView = recordSchema(
   }),
 );
 
-export type PolicyView = z.input<typeof policyView>;
+export type PolicyView = z.input<typeof policySchema>;
 
-export function viewOfPolicy(policy: PolicyRecord, state: NetworkState, now: number): PolicyView {
+export function policyView(policy: PolicyRecord, state: NetworkState, now: number): PolicyView {
   const { spec } = policy;
   const matched = matchedPeers(spec, state);
   const rules = [...(rulesOf(spec, 'ingress') ?? []), ...(rulesOf(spec, 'egress') ?? [])];

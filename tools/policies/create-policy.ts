@@ -3,7 +3,7 @@ import { CREATE } from '../../core/base/operation.ts';
 import { resourceChange } from '../../core/changes/resource-input.ts';
 import { findRecord } from '../../core/model/find.ts';
 import { policyInputSchema } from '../../core/model/policy.ts';
-import { policyView, viewOfPolicy } from '../../core/views/policy-view.ts';
+import { policySchema, policyView } from '../../core/views/policy-view.ts';
 import { defineOperation } from '../define.ts';
 import { resourceFields, ttlField } from '../resources/resource-fields.ts';
 import { answerOf, submitOne } from '../submitted.ts';
@@ -13,7 +13,7 @@ export const createPolicy = defineOperation({
   title: 'Create a policy',
   description: 'Creates an access policy, from JSON fields, a custom resource object, or YAML.',
   input: z.strictObject({ ...resourceFields, spec: policyInputSchema.optional(), ttl: ttlField }),
-  output: policyView,
+  output: policySchema,
   access: 'network:write',
   workspace: 'scoped',
   edition: 'community',
@@ -25,7 +25,7 @@ export const createPolicy = defineOperation({
     const change = await resourceChange(context, 'MeshPolicy', input);
     const submitted = await submitOne(context, change, `created policy ${change.name}`);
     return answerOf(submitted, ({ outcomes, after }) =>
-      viewOfPolicy(findRecord(after.policies, 'policy', outcomes[0]?.name ?? ''), after, context.services.clock.now()),
+      policyView(findRecord(after.policies, 'policy', outcomes[0]?.name ?? ''), after, context.services.clock.now()),
     );
   },
 });

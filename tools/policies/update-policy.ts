@@ -4,7 +4,7 @@ import { resourceChange } from '../../core/changes/resource-input.ts';
 import { findRecord } from '../../core/model/find.ts';
 import { policyInputSchema } from '../../core/model/policy.ts';
 import { addressedFields } from '../../core/state/expecting.ts';
-import { policyView, viewOfPolicy } from '../../core/views/policy-view.ts';
+import { policySchema, policyView } from '../../core/views/policy-view.ts';
 import { defineOperation } from '../define.ts';
 import { resourceFields, ttlField } from '../resources/resource-fields.ts';
 import { answerOf, submitOne } from '../submitted.ts';
@@ -14,7 +14,7 @@ export const updatePolicy = defineOperation({
   title: 'Replace a policy',
   description: 'Replaces the spec of a policy; labels and annotations stay unless they are sent.',
   input: z.strictObject({ ...addressedFields, ...resourceFields, spec: policyInputSchema.optional(), ttl: ttlField }),
-  output: policyView,
+  output: policySchema,
   access: 'network:write',
   workspace: 'scoped',
   edition: 'community',
@@ -27,7 +27,7 @@ export const updatePolicy = defineOperation({
     const change = await resourceChange(context, 'MeshPolicy', input, id);
     const submitted = await submitOne(context, change, `updated policy ${change.name}`);
     return answerOf(submitted, ({ outcomes, after }) =>
-      viewOfPolicy(findRecord(after.policies, 'policy', outcomes[0]?.name ?? ''), after, context.services.clock.now()),
+      policyView(findRecord(after.policies, 'policy', outcomes[0]?.name ?? ''), after, context.services.clock.now()),
     );
   },
 });

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { API_VERSION, type ResourceKind } from '../base/record.ts';
-import { agentParts, agentView } from './agent-view.ts';
+import { agentParts, agentSchema } from './agent-view.ts';
 import { peerSchema } from './peer-view.ts';
 import { toYaml } from './render-yaml.ts';
 
@@ -29,7 +29,7 @@ const shownRecord = z.object({
   status: fields,
 });
 const shownPeer = z.object(peerSchema.shape);
-const shownAgent = z.object(agentView.shape);
+const shownAgent = z.object(agentSchema.shape);
 
 type Parts = Pick<CustomResource, 'spec' | 'status'> & {
   readonly name: string;

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { READ } from '../../core/base/operation.ts';
 import { findAgent } from '../../core/identity/agents.ts';
 import { family } from '../../core/state/agent-tree.ts';
-import { agentView, viewOfAgent } from '../../core/views/agent-view.ts';
+import { agentSchema, agentView } from '../../core/views/agent-view.ts';
 import { defineOperation } from '../define.ts';
 import { fitting } from '../page.ts';
 import { agentId } from './agent-fields.ts';
@@ -16,7 +16,7 @@ export const getAgentTree = defineOperation({
   description: 'An agent and everything delegated below it, parents first.',
   input: z.strictObject({ id: agentId }),
   output: z.strictObject({
-    items: z.array(agentView),
+    items: z.array(agentSchema),
     omitted: z.int().describe('Agents left out; the tree of a sub-agent shows those below it'),
   }),
   access: 'network:read',
@@ -30,7 +30,7 @@ export const getAgentTree = defineOperation({
     const root = await findAgent(context, id);
     const state = await context.services.states.current(context.workspace);
     const agents = family(state, root);
-    const items = fitting(agents, MAX_AGENTS, viewOfAgent);
+    const items = fitting(agents, MAX_AGENTS, agentView);
     return { items, omitted: agents.length - items.length };
   },
 });

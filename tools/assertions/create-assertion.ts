@@ -3,7 +3,7 @@ import { assertionChecker, createAssertion as create } from '../../core/assertio
 import { CREATE } from '../../core/base/operation.ts';
 import { defineOperation } from '../define.ts';
 import { assertionInput, assertionOf } from './assertion-input.ts';
-import { assertionView, viewOfAssertion } from './assertion-view.ts';
+import { assertionSchema, assertionView } from './assertion-view.ts';
 
 export const createAssertion = defineOperation({
   name: 'create_assertion',
@@ -11,7 +11,7 @@ export const createAssertion = defineOperation({
   description:
     'Says what must stay true: who reaches whom, or never does. From then on every write and plan that would break it is refused. It has to hold now.',
   input: z.strictObject(assertionInput),
-  output: assertionView,
+  output: assertionSchema,
   access: 'network:write',
   workspace: 'scoped',
   edition: 'community',
@@ -22,6 +22,6 @@ export const createAssertion = defineOperation({
   async run(input, context) {
     const { name, spec, ...meta } = await assertionOf(context, input);
     const record = await create(context, name, spec, meta);
-    return viewOfAssertion(record, await assertionChecker(context.services, context.workspace));
+    return assertionView(record, await assertionChecker(context.services, context.workspace));
   },
 });

@@ -6,14 +6,14 @@ import { foldName } from '../../core/base/record.ts';
 import { addressedFields } from '../../core/state/expecting.ts';
 import { defineOperation } from '../define.ts';
 import { assertionInput, assertionOf } from './assertion-input.ts';
-import { assertionView, viewOfAssertion } from './assertion-view.ts';
+import { assertionSchema, assertionView } from './assertion-view.ts';
 
 export const updateAssertion = defineOperation({
   name: 'update_assertion',
   title: 'Replace an assertion',
   description: 'Replaces what an assertion says; labels and annotations stay unless they are sent. It has to hold now.',
   input: z.strictObject({ ...addressedFields, ...assertionInput }),
-  output: assertionView,
+  output: assertionSchema,
   access: 'network:write',
   workspace: 'scoped',
   edition: 'community',
@@ -30,6 +30,6 @@ export const updateAssertion = defineOperation({
       throw invalidInput([{ pointer: '/name', detail }], detail);
     }
     const record = await replaceAssertion(context, id, spec, meta);
-    return viewOfAssertion(record, await assertionChecker(context.services, context.workspace));
+    return assertionView(record, await assertionChecker(context.services, context.workspace));
   },
 });

@@ -25,9 +25,9 @@ const workflowFields = {
   expiresAt: z.string(),
 };
 
-export const workflowRow = z.strictObject(workflowFields);
+export const workflowSchema = z.strictObject(workflowFields);
 
-export const workflowDetail = z.strictObject({
+export const workflowDetailSchema = z.strictObject({
   ...workflowFields,
   intent: z.string(),
   plannedBy: z.enum(PLANNERS).nullable().describe('Whose reading of the intent it is; null of a call that waits'),
@@ -47,7 +47,7 @@ export const workflowDetail = z.strictObject({
   approvalUrl: z.string(),
 });
 
-export function workflowRowOf(record: WorkflowRecord): z.input<typeof workflowRow> {
+export function workflowView(record: WorkflowRecord): z.input<typeof workflowSchema> {
   const { name, spec, status, createdAt } = record;
   return {
     id: name,
@@ -69,13 +69,13 @@ export function workflowRowOf(record: WorkflowRecord): z.input<typeof workflowRo
   };
 }
 
-export function workflowDetailOf(
+export function workflowDetailView(
   record: WorkflowRecord,
   services: Pick<Services, 'settings'>,
-): z.input<typeof workflowDetail> {
+): z.input<typeof workflowDetailSchema> {
   const { spec, name } = record;
   return {
-    ...workflowRowOf(record),
+    ...workflowView(record),
     intent: spec.intent,
     plannedBy: spec.plannedBy ?? null,
     reading: spec.sentence ?? null,
@@ -98,7 +98,7 @@ export function approvalUrl({ settings }: Pick<Services, 'settings'>, workflowId
 }
 
 /** Said in the Markdown; once it is decided, what would be done is no question any more. */
-export function briefWorkflow(workflow: z.output<typeof workflowDetail>): Record<string, unknown> {
+export function briefWorkflow(workflow: z.output<typeof workflowDetailSchema>): Record<string, unknown> {
   const { changes, effect, riskReasons, warnings, diffMarkdown, ...fields } = workflow;
   const { opened: _opened, closed: _closed, ...counts } = effect;
   const names = changes.map(({ action, resource, name }) => ({ action, resource, name }));

@@ -4,7 +4,7 @@ import { PLANNERS } from '../../core/intent/plan/assess.ts';
 import { WORKFLOW_STATES } from '../../core/model/asked.ts';
 import type { Services } from '../../core/workflow/services.ts';
 import { resultRevision, type WorkflowRecord } from '../../core/workflow/workflow-record.ts';
-import { effectFields, effectFieldsOf, riskLevel, shownChange } from '../intents/plan-fields.ts';
+import { changeSchema, effectSchema, riskLevel } from '../intents/plan-view.ts';
 
 const workflowFields = {
   id: z.string(),
@@ -37,12 +37,12 @@ export const workflowDetailSchema = z.strictObject({
   overridden: z.boolean(),
   riskReasons: z.array(z.string()),
   warnings: z.array(z.string()),
-  changes: z.array(shownChange),
+  changes: z.array(changeSchema),
   call: z
     .strictObject({ operation: z.string(), input: z.record(z.string(), z.unknown()) })
     .nullable()
     .describe('Of a call that waits: what is carried out, secrets left out'),
-  effect: effectFields,
+  effect: effectSchema,
   diffMarkdown: z.string(),
   approvalUrl: z.string(),
 });
@@ -86,7 +86,7 @@ export function workflowDetailView(
     warnings: [...spec.warnings],
     changes: [...spec.shown],
     call: spec.call ? { operation: spec.call.operation, input: { ...spec.call.asked } } : null,
-    effect: effectFieldsOf(spec.effect),
+    effect: spec.effect,
     diffMarkdown: spec.diffMarkdown,
     approvalUrl: approvalUrl(services, name),
   };

@@ -2,7 +2,7 @@ import { StoreError } from '../base/ports.ts';
 import type { Verdict } from '../reachability/explain.ts';
 import type { NetworkServices } from '../state/services.ts';
 import type { NetworkState } from '../state/state.ts';
-import { type NetworkCommit, commitView } from './blame.ts';
+import { commitView, type NetworkCommit } from './blame.ts';
 
 type Needs = Pick<NetworkServices, 'store' | 'states'>;
 

@@ -5,7 +5,7 @@ import { family } from '../../core/state/agent-tree.ts';
 import { agentSchema, agentView } from '../../core/views/agent-view.ts';
 import { defineOperation } from '../define.ts';
 import { fitting } from '../page.ts';
-import { agentId } from './agent-fields.ts';
+import { agentColumns, agentId } from './agent-fields.ts';
 
 /** Agents of one answer, parents first. */
 export const MAX_AGENTS = 1_000;
@@ -19,6 +19,7 @@ export const getAgentTree = defineOperation({
     items: z.array(agentSchema),
     omitted: z.int().describe('Agents left out; the tree of a sub-agent shows those below it'),
   }),
+  columns: agentColumns,
   access: 'network:read',
   workspace: 'scoped',
   edition: 'community',

@@ -3,6 +3,7 @@ import { READ } from '../../core/base/operation.ts';
 import { agentSchema, agentView } from '../../core/views/agent-view.ts';
 import { defineOperation } from '../define.ts';
 import { pageOf, pageQuery } from '../page.ts';
+import { agentColumns } from './agent-fields.ts';
 
 export const listAgents = defineOperation({
   name: 'list_agents',
@@ -10,6 +11,7 @@ export const listAgents = defineOperation({
   description: 'Agents of the workspace, roots and sub-agents, by name.',
   input: z.strictObject({ ...pageQuery, phase: z.enum(['Pending', 'Active', 'Expired', 'Revoked']).optional() }),
   output: z.strictObject({ items: z.array(agentSchema), next_cursor: z.string().optional() }),
+  columns: agentColumns,
   access: 'network:read',
   workspace: 'scoped',
   edition: 'community',

@@ -57,6 +57,7 @@ export const listAudit = defineOperation({
       .optional(),
   }),
   output: z.strictObject({ items: z.array(auditEntrySchema), next_cursor: z.string().optional() }),
+  columns: { At: 'at', Actor: 'actor', Event: 'event', Result: 'result', Revision: 'revision', Reason: 'reason' },
   access: 'audit:read',
   workspace: 'scoped',
   orInstallation: true,

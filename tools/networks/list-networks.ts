@@ -11,6 +11,7 @@ export const listNetworks = defineHeavyOperation({
   description: 'Networks of the workspace by name, with the addresses that are in use.',
   input: z.strictObject({ ...pageQuery, ...pastFields }),
   output: z.strictObject({ items: z.array(networkSchema), next_cursor: z.string().optional() }),
+  columns: { Name: 'name', Addresses: 'spec.cidr', Default: 'spec.defaultAction', Peers: 'status.peers' },
   access: 'network:read',
   workspace: 'scoped',
   edition: 'community',

@@ -19,6 +19,7 @@ export const listSnapshots = defineOperation({
     ...pageQuery,
   }),
   output: z.strictObject({ items: z.array(snapshotSchema), next_cursor: z.string().optional() }),
+  columns: { Id: 'id', Captured: 'captured_at', Trigger: 'trigger_type', Revision: 'revision', By: 'triggered_by' },
   access: 'snapshots:read',
   workspace: 'scoped',
   edition: 'pro',

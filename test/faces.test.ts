@@ -1,4 +1,4 @@
-import { globSync } from 'node:fs';
+import { existsSync, globSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { SYSTEM_WORKSPACE } from '../core/base/ids.ts';
@@ -44,11 +44,12 @@ function problemOf({ content }: { content?: unknown }): Record<string, unknown> 
 const withoutIds = ({ instance: _instance, requestId: _requestId, ...problem }: Input) => problem;
 
 describe.each(cases)('%s', (name, operation) => {
-  test('has a verb_noun name of its own, and a file and an entry under it', () => {
+  test('has a verb_noun name of its own, and an entry, a file and a test beside it under it', () => {
     expect(name).toMatch(/^[a-z]+(_[a-z]+)+$/);
     expect(operations.filter((other) => other.name === name)).toHaveLength(1);
     const [file = '', ...others] = globSync(`tools/*/${name.replaceAll('_', '-')}.ts`);
     expect([file, others]).toEqual([expect.any(String), []]);
+    expect(existsSync(file.replace(/\.ts$/, '.test.ts')), `${file} has a test beside it`).toBe(true);
   });
 
   test('takes an object whose fields are those of its path, and says what it does', () => {

@@ -32,6 +32,15 @@ export async function buildWorkspaceKit(options: KitOptions = {}) {
   };
 }
 
+/** The same, where the policy `shut` of an operator waits for a person to approve it. */
+export async function buildHeldKit() {
+  const kit = await buildWorkspaceKit();
+  await kit.ask('update_workspace', { settings: { requireApproval: true } });
+  const spec = { action: 'DENY', peerSelector: {}, ingress: [{}] };
+  const { workflow_id: held } = await kit.as('operator')('create_policy', { name: 'shut', spec });
+  return { ...kit, held: held as string };
+}
+
 /** Why a call is refused, in one line: the code, then the scope that is missing or the fields that are wrong. */
 export async function refusalOf(work: Promise<unknown>): Promise<string> {
   const error = await work.then(

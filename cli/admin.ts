@@ -36,6 +36,6 @@ function addOperation(admin: Command, operation: AnyOperation<never>): void {
     }
     const value = await callOperation(targetOf(options), operation, values, { body: await bodyOf(options.body) });
     tellWaiting(value);
-    return { value };
+    return { value, columns: operation.columns };
   });
 }

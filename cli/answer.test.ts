@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { formatAsked } from './answer.ts';
 import { labelsOf } from './operation-options.ts';
-import { table, textOf } from './table.ts';
+import { beyondColumns, table, textOf } from './table.ts';
 import { visible, visibleJson } from './visible.ts';
 
 test.each([
@@ -27,6 +27,20 @@ test('a table has a column for each field that is asked for: labels as words, ye
     'a\uFFFD[31mb  no      -',
     'more: --cursor x',
   ]);
+});
+
+test('a table says how many fields it leaves out, those of an object that a column goes into one by one', () => {
+  const items = [{ id: 'p_1', name: 'web-1', agent: null, status: { online: true, phase: 'ready' }, labels: {} }];
+  const columns = { Name: 'name', Online: 'status.online' };
+  expect(beyondColumns({ items }, columns)).toBe('2 more fields with -o json');
+  expect(beyondColumns({ items }, { ...columns, Id: 'id', Phase: 'status.phase' })).toBeUndefined();
+  expect(beyondColumns({ items: [] }, columns)).toBeUndefined();
+});
+
+test('what an answer says beside its items stands below the table, and without columns all of it is JSON', () => {
+  const answer = { items: [{ name: 'a' }], omitted: 3, next_cursor: 'x' };
+  expect(textOf(answer, { Name: 'name' }).split('\n').slice(1)).toEqual(['a', 'omitted: 3', 'more: --cursor x']);
+  expect(JSON.parse(textOf(answer))).toEqual(answer);
 });
 
 test('labels are written role=web,env=prod, and anything else is named', () => {

@@ -1,6 +1,7 @@
 import { type Command, Option } from 'commander';
+import type { Columns } from '../core/base/operation.ts';
 import { called } from './own-command.ts';
-import { textOf } from './table.ts';
+import { beyondColumns, textOf } from './table.ts';
 import { visible, visibleJson } from './visible.ts';
 
 const FORMATS = ['table', 'json', 'yaml'] as const;
@@ -11,6 +12,8 @@ export interface Answer {
   readonly value: unknown;
   /** For people, in place of the value itself. */
   readonly text?: string;
+  /** For people: what a table of its `items` shows. */
+  readonly columns?: Columns | undefined;
   /** What to do next, for people; a `mesh <command>` in it is written as this shell can run it. */
   readonly hints?: readonly string[];
   readonly exitCode?: number;
@@ -61,13 +64,15 @@ export function formatAsked(args: readonly string[]): Format {
 }
 
 /** Writes an answer to standard output. */
-export async function print({ value, text, hints = [] }: Answer, format: Format): Promise<void> {
+export async function print({ value, text, columns, hints = [] }: Answer, format: Format): Promise<void> {
   if (format === 'json') process.stdout.write(`${visibleJson(value, 2)}\n`);
   else if (format === 'yaml')
     process.stdout.write(process.stdout.isTTY ? visible(await yamlOf(value)) : await yamlOf(value));
   else {
-    const lines = [text ?? textOf(value), ...hints.map(called)].filter((line) => line !== '');
+    const lines = [text ?? textOf(value, columns), ...hints.map(called)].filter((line) => line !== '');
     if (lines.length > 0) process.stdout.write(`${visible(lines.join('\n'))}\n`);
+    const beyond = text === undefined && columns ? beyondColumns(value, columns) : undefined;
+    if (beyond !== undefined) notice(beyond);
   }
 }
 

@@ -28,6 +28,6 @@ export function addApplyCommand(program: Command): void {
 }
 
 function textOf({ items, revision }: Applied): string {
-  const rows = table(items, { Kind: 'kind', Name: 'name', Result: 'result' });
+  const rows = table(items, applyResources.columns ?? {});
   return `${items.length === 0 ? 'none' : rows}\nRevision ${revision}`;
 }

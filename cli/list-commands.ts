@@ -1,10 +1,10 @@
 import type { Command } from 'commander';
+import type { Columns } from '../core/base/operation.ts';
 import { type Answer, answering, formatIn, yamlOf } from './answer.ts';
 import { callOperation } from './call-operation.ts';
 import { LISTINGS, type Listing } from './lists.ts';
 import { fieldsOf, labelsOf, optionOf, pathFieldsOf, valuesOf } from './operation-options.ts';
 import { type Target, type TargetOptions, targetOf } from './session.ts';
-import { textOf } from './table.ts';
 import { withTarget } from './target.ts';
 
 /** `mesh peers`, `mesh policies` and the like: a table, or one entry of it in full. */
@@ -35,7 +35,7 @@ const PAGING = ['cursor', 'limit'];
 const PAGE = 200;
 
 function addListCommand(program: Command, listing: Listing): void {
-  const { verb, description, list, one, columns, isWhole } = listing;
+  const { verb, description, list, one, isWhole } = listing;
   const command = withTarget(program.command(verb).description(description));
   const inPath = pathFieldsOf(list);
   const fields = fieldsOf(list).filter(({ name }) => !inPath.includes(name) && !(isWhole && PAGING.includes(name)));
@@ -49,7 +49,7 @@ function addListCommand(program: Command, listing: Listing): void {
     const asDocuments = formatIn(options) === 'yaml';
     if (one && id !== undefined) {
       const value = await callOperation(target, one, { [pathFieldsOf(one)[0] ?? 'id']: id }, howOf(one, asDocuments));
-      return { value, text: isPage(value) ? textOf(value, columns) : (await yamlOf(value)).trimEnd() };
+      return isPage(value) ? { value, columns: one.columns } : { value, text: (await yamlOf(value)).trimEnd() };
     }
     const values = valuesOf(fields, options);
     const labels = isFilteredHere ? Object.entries(labelsOf(options.labels ?? '', '--labels')) : [];
@@ -64,8 +64,17 @@ function addListCommand(program: Command, listing: Listing): void {
       ...(page as Page),
       items: items.filter((item) => hasLabels(item.labels)),
     };
-    return { value, text: textOf(value, columns) };
+    return { value, columns: columnsFor(list, values) };
   });
+}
+
+/** Where only some fields are asked for, those. */
+function columnsFor({ columns = {} }: Listing['list'], { fields }: Readonly<Record<string, unknown>>): Columns {
+  if (!Array.isArray(fields)) return columns;
+  const asked = ['name', 'id', ...(fields as string[])];
+  const known = Object.entries(columns).filter(([, path]) => asked.includes(path.split('.')[0] ?? ''));
+  const others = asked.filter((field) => !known.some(([, path]) => path.split('.')[0] === field));
+  return { ...Object.fromEntries(known), ...Object.fromEntries(others.map((field) => [field, field])) };
 }
 
 export function nounOf(verb: string): string {

@@ -12,7 +12,6 @@ import { listSnapshots } from '../tools/snapshots/list-snapshots.ts';
 import { getWorkflow } from '../tools/workflows/get-workflow.ts';
 import { listWorkflows } from '../tools/workflows/list-workflows.ts';
 import { listWorkspaces } from '../tools/workspaces/list-workspaces.ts';
-import type { Columns } from './table.ts';
 
 /** A list of everyday use, and how one of its entries is shown. */
 export interface Listing {
@@ -20,7 +19,6 @@ export interface Listing {
   readonly description: string;
   readonly list: AnyOperation<never>;
   readonly one?: AnyOperation<never>;
-  readonly columns: Columns;
   /** Whether all pages are shown: of what grows without end only the first is. */
   readonly isWhole: boolean;
   readonly isLabelled?: true;
@@ -32,15 +30,6 @@ export const LISTINGS: readonly Listing[] = [
     description: 'list the peers of the workspace, or show one',
     list: listPeers,
     one: getPeer,
-    columns: {
-      Name: 'name',
-      Id: 'id',
-      Address: 'status.address',
-      Online: 'status.online',
-      Phase: 'status.phase',
-      Labels: 'labels',
-      Agent: 'agent',
-    },
     isWhole: true,
     isLabelled: true,
   },
@@ -49,14 +38,6 @@ export const LISTINGS: readonly Listing[] = [
     description: 'list the access policies of the workspace, or show one',
     list: listPolicies,
     one: getPolicy,
-    columns: {
-      Name: 'name',
-      Action: 'spec.action',
-      Peers: 'status.matchedPeers',
-      Rules: 'status.ruleCount',
-      Expires: 'spec.expiresAt',
-      Warnings: 'status.warnings',
-    },
     isWhole: true,
     isLabelled: true,
   },
@@ -65,7 +46,6 @@ export const LISTINGS: readonly Listing[] = [
     description: 'list the networks of the workspace, or show one',
     list: listNetworks,
     one: getNetwork,
-    columns: { Name: 'name', Addresses: 'spec.cidr', Default: 'spec.defaultAction', Peers: 'status.peers' },
     isWhole: true,
   },
   {
@@ -73,16 +53,6 @@ export const LISTINGS: readonly Listing[] = [
     description: 'list the agents of the workspace, or show one with its sub-agents',
     list: listAgents,
     one: getAgentTree,
-    columns: {
-      Name: 'name',
-      Id: 'id',
-      Phase: 'phase',
-      Parent: 'parentRef.name',
-      Preset: 'policyPreset',
-      Peer: 'peer',
-      Person: 'person',
-      Ends: 'expiresAt',
-    },
     isWhole: true,
   },
   {
@@ -90,14 +60,6 @@ export const LISTINGS: readonly Listing[] = [
     description: 'list the approval workflows, newest first, or show one',
     list: listWorkflows,
     one: getWorkflow,
-    columns: {
-      Id: 'id',
-      Status: 'status',
-      Risk: 'riskLevel',
-      'Asked by': 'requestedBy',
-      'Asked at': 'requestedAt',
-      Summary: 'summary',
-    },
     isWhole: false,
   },
   {
@@ -105,14 +67,12 @@ export const LISTINGS: readonly Listing[] = [
     description: 'list the snapshots of the network, newest first, or show one',
     list: listSnapshots,
     one: getSnapshot,
-    columns: { Id: 'id', Captured: 'captured_at', Trigger: 'trigger_type', Revision: 'revision', By: 'triggered_by' },
     isWhole: false,
   },
   {
     verb: 'workspaces',
     description: 'list your workspaces',
     list: listWorkspaces,
-    columns: { Slug: 'slug', Id: 'id', Namespace: 'namespace', 'At most': 'maxNodeCount', Name: 'displayName' },
     isWhole: true,
   },
 ];

@@ -159,7 +159,9 @@ export function requestOf(
   });
   if (http.method === 'get') {
     const query = new URLSearchParams(
-      Object.entries(rest).map(([field, value]): [string, string] => [field, String(value)]),
+      Object.entries(rest).flatMap(([field, value]) =>
+        [value].flat().map((each): [string, string] => [field, String(each)]),
+      ),
     );
     return { ...asked, path: query.size > 0 ? `${path}?${query}` : path };
   }

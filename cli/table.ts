@@ -1,17 +1,20 @@
 import { styleText } from 'node:util';
+import type { Columns } from '../core/base/operation.ts';
 import { visibleLine } from './visible.ts';
 
-/** Title of a column, and the path of its field: `status.address`. */
-export type Columns = Readonly<Record<string, string>>;
 type Row = Readonly<Record<string, unknown>>;
 
-/** An answer for a person: lists are tables, anything else is JSON. */
+const NOTHING = '-';
+
+/** An answer for a person: a table of what has columns, and what it says besides; anything else as JSON. */
 export function textOf(answer: unknown, columns?: Columns): string {
-  const { items, next_cursor: next } = (answer ?? {}) as { items?: unknown; next_cursor?: string };
-  if (!Array.isArray(items)) return JSON.stringify(answer, null, 2);
-  const rows = items as Row[];
-  const shown = rows.length === 0 ? 'none' : table(rows, columns ?? plainColumns(rows));
-  return next === undefined ? shown : `${shown}\nmore: --cursor ${next}`;
+  const { items, next_cursor: next, ...besides } = (answer ?? {}) as Row;
+  if (!columns || !Array.isArray(items)) return JSON.stringify(answer, null, 2);
+  return [
+    items.length === 0 ? 'none' : table(items as Row[], columns),
+    ...Object.entries(besides).flatMap(([field, value]) => (value ? [`${field}: ${cellOf(value)}`] : [])),
+    ...(next === undefined ? [] : [`more: --cursor ${next}`]),
+  ].join('\n');
 }
 
 /** A line for each row, its cells below the titles. */
@@ -27,15 +30,22 @@ export function table(rows: readonly Row[], columns: Columns): string {
   return [styleText('bold', line(titles)), ...cells.map(line)].join('\n');
 }
 
-const MAX_PLAIN_COLUMNS = 7;
+/** What else the entries of a list say: how many fields more, and how to see them. Nothing where the table shows them all. */
+export function beyondColumns(answer: unknown, columns: Columns): string | undefined {
+  const { items = [] } = (answer ?? {}) as { items?: readonly Row[] };
+  const shown = Object.values(columns);
+  const left = new Set(items.flatMap((row) => pathsOf(row, shown)).filter((path) => !shown.includes(path)));
+  return left.size === 0 ? undefined : `${left.size} more ${left.size === 1 ? 'field' : 'fields'} with -o json`;
+}
 
-/** Of rows that nobody wrote columns for: the first plain fields. */
-function plainColumns(rows: readonly Row[]): Columns {
-  const isPlain = (value: unknown) => ['string', 'number', 'boolean'].includes(typeof value);
-  const fields = [...new Set(rows.flatMap((row) => Object.keys(row)))].filter((field) =>
-    rows.some((row) => isPlain(row[field])),
-  );
-  return Object.fromEntries(fields.slice(0, MAX_PLAIN_COLUMNS).map((field) => [field, field]));
+/** The fields of an entry that say something; those of a field inside it where a column goes into it. */
+function pathsOf(row: Row, shown: readonly string[], within = ''): string[] {
+  return Object.entries(row).flatMap(([field, value]) => {
+    const path = `${within}${field}`;
+    const isEntered = shown.some((column) => column.startsWith(`${path}.`));
+    if (isEntered && typeof value === 'object' && value !== null) return pathsOf(value as Row, shown, `${path}.`);
+    return cellOf(value) === NOTHING ? [] : [path];
+  });
 }
 
 function fieldOf(row: unknown, path: string): unknown {
@@ -44,9 +54,9 @@ function fieldOf(row: unknown, path: string): unknown {
 
 /** One line without control characters, whatever others wrote into a field. */
 function cellOf(value: unknown): string {
-  if (value === null || value === undefined || value === '') return '-';
+  if (value === null || value === undefined || value === '') return NOTHING;
   if (typeof value === 'boolean') return value ? 'yes' : 'no';
-  if (Array.isArray(value)) return value.length === 0 ? '-' : value.map(cellOf).join(',');
+  if (Array.isArray(value)) return value.length === 0 ? NOTHING : value.map(cellOf).join(',');
   if (typeof value === 'object') {
     return cellOf(Object.entries(value).map(([key, inner]) => `${key}=${cellOf(inner)}`));
   }

@@ -5,7 +5,6 @@ import { type Answer, answering } from './answer.ts';
 import { CliError } from './exit.ts';
 import { allPages } from './list-commands.ts';
 import { type TargetOptions, targetOf } from './session.ts';
-import { textOf } from './table.ts';
 import { withTarget } from './target.ts';
 
 const KINDS = { join: listJoinTokens, api: listApiTokens } as const;
@@ -38,7 +37,7 @@ export function addTokensCommand(program: Command): void {
       const graver = refused.find((error) => !(error instanceof CliError && error.code === 'forbidden'));
       if (graver !== undefined || refused.length === listed.length) throw graver ?? refused[0];
       const value = { items: listed.flatMap((each) => (each.status === 'fulfilled' ? each.value : [])) };
-      return { value, text: textOf(value, COLUMNS) };
+      return { value, columns: COLUMNS };
     },
   );
 }

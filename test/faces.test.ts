@@ -1,5 +1,6 @@
-import { globSync } from 'node:fs';
+import { existsSync, globSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { z } from 'zod';
 import { SYSTEM_WORKSPACE } from '../core/base/ids.ts';
 import { fieldOf } from '../core/base/operation.ts';
 import { SCOPES, type Scope } from '../core/base/scope.ts';
@@ -18,6 +19,22 @@ const tools = operations.filter(({ name }) => MCP_TOOLS.includes(name));
 const paramsOf = (operation: Operation) =>
   [...operation.http.path.matchAll(/:(\w+)/g)].map(([, name = '']) => fieldOf(operation, name));
 
+interface Schema {
+  readonly properties?: Readonly<Record<string, Schema>>;
+  readonly additionalProperties?: Schema | boolean;
+  readonly anyOf?: readonly Schema[];
+  readonly items?: Schema;
+}
+
+/** What a schema says of a field; anything of a map whose fields are not told. */
+function schemaAt(schema: unknown, [field, ...rest]: readonly string[]): Schema | undefined {
+  if (field === undefined) return schema as Schema;
+  const { properties = {}, additionalProperties, anyOf = [] } = (schema ?? {}) as Schema;
+  const inner = properties[field] ?? (typeof additionalProperties === 'object' ? additionalProperties : undefined);
+  if (inner) return schemaAt(inner, rest);
+  return anyOf.map((each) => schemaAt(each, [field, ...rest])).find((found) => found !== undefined);
+}
+
 /** The second text block of a failed call. */
 function problemOf({ content }: { content?: unknown }): Record<string, unknown> {
   const [, block] = content as { text: string }[];
@@ -27,10 +44,12 @@ function problemOf({ content }: { content?: unknown }): Record<string, unknown> 
 const withoutIds = ({ instance: _instance, requestId: _requestId, ...problem }: Input) => problem;
 
 describe.each(cases)('%s', (name, operation) => {
-  test('has a verb_noun name of its own, and a file and an entry under it', () => {
+  test('has a verb_noun name of its own, and an entry, a file and a test beside it under it', () => {
     expect(name).toMatch(/^[a-z]+(_[a-z]+)+$/);
     expect(operations.filter((other) => other.name === name)).toHaveLength(1);
-    expect(globSync(`tools/*/${name.replaceAll('_', '-')}.ts`)).toHaveLength(1);
+    const [file = '', ...others] = globSync(`tools/*/${name.replaceAll('_', '-')}.ts`);
+    expect([file, others]).toEqual([expect.any(String), []]);
+    expect(existsSync(file.replace(/\.ts$/, '.test.ts')), `${file} has a test beside it`).toBe(true);
   });
 
   test('takes an object whose fields are those of its path, and says what it does', () => {
@@ -40,6 +59,14 @@ describe.each(cases)('%s', (name, operation) => {
     expect(operation.input.safeParse({ ...sampleOf(operation), surely_unknown: 1 }).success).toBe(false);
     expect(operation.title).toMatch(/^[A-Z]/);
     expect(operation.description.length).toBeGreaterThan(10);
+  });
+
+  test('says which fields a table shows of its items, all of them fields that the items have', () => {
+    const items = schemaAt(z.toJSONSchema(operation.output, { io: 'input', unrepresentable: 'any' }), ['items']);
+    const { columns = {} } = operation;
+    expect(Object.keys(columns).length > 0).toBe(items !== undefined);
+    const unknown = Object.values(columns).filter((path) => !schemaAt(items?.items, path.split('.')));
+    expect(unknown).toEqual([]);
   });
 
   test('has hints that do not contradict each other', () => {

@@ -69,3 +69,24 @@ export async function buildIdentityKit({ initAdmins = true }: { readonly initAdm
 }
 
 export type IdentityKit = Awaited<ReturnType<typeof buildIdentityKit>>;
+
+// biome-ignore lint/suspicious/noExplicitAny: each test knows the answer of the operation it names.
+type Ask = (name: string, raw?: Record<string, unknown>) => Promise<any>;
+
+/** The kit with a workspace and sessions to call with: root administers the installation, ada the workspace, vic views it. */
+export async function buildPeopleKit() {
+  const kit = await buildIdentityKit();
+  const workspace = await kit.workspace('prod');
+  const askWith =
+    (bearer: string): Ask =>
+    (name, raw = {}) =>
+      kit.call({ name }, raw, { bearer, workspace });
+  return {
+    ...kit,
+    prod: workspace,
+    askWith,
+    root: askWith(await kit.admin()),
+    ada: askWith(await kit.person('ada', 'admin', workspace)),
+    vic: askWith(await kit.person('vic', 'viewer', workspace)),
+  };
+}

@@ -20,17 +20,6 @@ export function submitOne(
   return pointingAt(() => '', submitChanges(context, [change], reason));
 }
 
-/** Submits that one thing be deleted. @returns its name, or the workflow that this waits in */
-export async function submitDeletion(
-  context: Parameters<typeof submitChanges>[0],
-  resource: 'MeshNetwork' | 'MeshPolicy',
-  name: string,
-  reason: string,
-) {
-  const submitted = await submitOne(context, { action: 'delete', resource, name }, reason);
-  return answerOf(submitted, ({ outcomes }) => ({ deleted: outcomes[0]?.name ?? name }));
-}
-
 /** Errors of `/changes/<index>` point to where that change stands in the request. */
 export async function pointingAt<T>(place: (index: number) => string, work: Promise<T>): Promise<T> {
   try {

@@ -27,6 +27,9 @@ export interface HttpBinding {
   readonly joinsPages?: true;
 }
 
+/** Title of a column, and the path of its field: `status.address`. */
+export type Columns = Readonly<Record<string, string>>;
+
 export interface Effects {
   readonly readOnlyHint: boolean;
   readonly destructiveHint: boolean;
@@ -104,6 +107,8 @@ export interface Operation<I extends z.ZodObject, O extends z.ZodType, Services>
   readonly shows?: ResourceKind;
   readonly http: HttpBinding;
   readonly run: (input: z.output<I>, context: CallContext<Services>) => Promise<z.input<O> | PendingApproval>;
+  /** Of an answer with `items`: what a table shows of each. */
+  readonly columns?: Columns;
   /** What the text of an MCP answer shows: every id, verdict, count and cursor of it, without what is said twice. */
   readonly brief?: (answer: z.output<O>) => Readonly<Record<string, unknown>>;
 }

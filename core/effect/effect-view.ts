@@ -15,8 +15,8 @@ export interface EffectRow {
 
 /** An effect as answers show it. */
 export interface EffectView {
-  readonly opened: readonly EffectRow[];
-  readonly closed: readonly EffectRow[];
+  readonly opened: EffectRow[];
+  readonly closed: EffectRow[];
   readonly opened_pairs: number;
   readonly closed_pairs: number;
   /** Pairs of a peer and a term of addresses outside of the network; absent in what was stored before there were any. */
@@ -27,7 +27,7 @@ export interface EffectView {
   readonly omitted: number;
 }
 
-export function viewOfEffect(effect: Effect): EffectView {
+export function effectView(effect: Effect): EffectView {
   const [opened, closed] = [rowsOf(effect, 'opened'), rowsOf(effect, 'closed')];
   return {
     opened: opened.rows,

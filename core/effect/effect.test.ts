@@ -8,7 +8,7 @@ import { modelOf } from '../state/network-model.ts';
 import type { NetworkState } from '../state/state.ts';
 import { toYaml } from '../views/render-yaml.ts';
 import { effectOf } from './effect.ts';
-import { viewOfEffect } from './effect-view.ts';
+import { effectView } from './effect-view.ts';
 
 const WEB = peer('web-1', { labels: { role: 'web' } });
 const WEB2 = peer('web-2', { labels: { role: 'web' } });
@@ -57,7 +57,7 @@ describe('an effect', () => {
   it('is shown in at most 100 rows a side, and says how many it leaves out', () => {
     const peers = Array.from({ length: 12 }, (_, index) => peer(`p-${index}`, { labels: { all: 'yes' } }));
     const closed = policy('closed', { action: 'DENY', peerSelector: {} });
-    const view = viewOfEffect(effect(stateWith(...peers), stateWith(...peers, closed)));
+    const view = effectView(effect(stateWith(...peers), stateWith(...peers, closed)));
     expect([view.closed.length, view.closed_pairs, view.omitted, view.opened.length]).toEqual([
       100,
       132,

@@ -33,7 +33,7 @@ export async function networkCommits(
   return found.slice(0, limit);
 }
 
-export function viewOfCommit({ revision, at, actor, reason, approval, changes }: Commit): NetworkCommit {
+export function commitView({ revision, at, actor, reason, approval, changes }: Commit): NetworkCommit {
   return {
     revision,
     at: formatInstant(at),

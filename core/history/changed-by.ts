@@ -2,7 +2,7 @@ import { StoreError } from '../base/ports.ts';
 import type { Verdict } from '../reachability/explain.ts';
 import type { NetworkServices } from '../state/services.ts';
 import type { NetworkState } from '../state/state.ts';
-import { type NetworkCommit, viewOfCommit } from './blame.ts';
+import { commitView, type NetworkCommit } from './blame.ts';
 
 type Needs = Pick<NetworkServices, 'store' | 'states'>;
 
@@ -26,7 +26,7 @@ export async function changedBy(
     else low = middle + 1;
   }
   const commit = low > current.revision ? undefined : await commitOf(services, workspace, low);
-  return commit && commit.changes.length > 0 ? viewOfCommit(commit) : null;
+  return commit && commit.changes.length > 0 ? commitView(commit) : null;
 }
 
 async function verdictAt(

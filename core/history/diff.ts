@@ -9,7 +9,7 @@ import { createEngine } from '../reachability/engine.ts';
 import { modelOf } from '../state/network-model.ts';
 import type { NetworkServices } from '../state/services.ts';
 import type { NetworkState } from '../state/state.ts';
-import { type NetworkCommit, networkCommits, viewOfCommit } from './blame.ts';
+import { commitView, type NetworkCommit, networkCommits } from './blame.ts';
 import { SNAPSHOT_LISTS, semanticOf } from './semantic.ts';
 
 export type ResourceRef = { readonly kind: string; readonly name: string };
@@ -65,7 +65,7 @@ export async function diffStates(
     connectivity: connectivity.rows,
     omitted_connectivity: connectivity.omitted,
     outside_compared: connectivity.isOutsideCompared,
-    commits: commits.map(viewOfCommit),
+    commits: commits.map(commitView),
   };
 }
 

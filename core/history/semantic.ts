@@ -1,6 +1,6 @@
 import { API_VERSION, type StoredRecord } from '../base/record.ts';
 import type { AgentRecord, PeerStatus } from '../model/resources.ts';
-import { agentParts, viewOfAgent } from '../views/agent-view.ts';
+import { agentParts, agentView } from '../views/agent-view.ts';
 
 /** A custom resource as YAML and JSON show it, with the managed-fields metadata removed (docs/history.md#one-snapshot). */
 export type CrdObject = {
@@ -30,7 +30,7 @@ export function semanticOf(record: StoredRecord): CrdObject {
     },
     spec,
     ...(kind === 'MeshPeer' && { status: peerStatus(status as PeerStatus) }),
-    ...(kind === 'AgentIdentity' && agentParts(viewOfAgent(record as AgentRecord))),
+    ...(kind === 'AgentIdentity' && agentParts(agentView(record as AgentRecord))),
   };
 }
 

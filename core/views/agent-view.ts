@@ -5,7 +5,7 @@ import { egressRuleSchema } from '../model/policy.ts';
 import { type AgentRecord, PRESETS } from '../model/resources.ts';
 
 /** An agent as answers show it. */
-export const agentView = z.strictObject({
+export const agentSchema = z.strictObject({
   id: z.string(),
   name: z.string(),
   parentRef: z.strictObject({ name: z.string(), namespace: z.string() }).nullable(),
@@ -35,9 +35,9 @@ export const agentView = z.strictObject({
   revision: z.int(),
 });
 
-export type AgentView = z.input<typeof agentView>;
+export type AgentView = z.input<typeof agentSchema>;
 
-export function viewOfAgent(agent: AgentRecord): AgentView {
+export function agentView(agent: AgentRecord): AgentView {
   const { uid, name, spec, status, labels, annotations, createdAt, revision } = agent;
   return {
     id: uid,

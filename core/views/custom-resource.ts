@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { API_VERSION, type ResourceKind } from '../base/record.ts';
-import { agentParts, agentView } from './agent-view.ts';
-import { peerView } from './peer-view.ts';
+import { agentParts, agentSchema } from './agent-view.ts';
+import { peerSchema } from './peer-view.ts';
 import { toYaml } from './render-yaml.ts';
 
 /** A resource as YAML and JSON documents have it; `/apply` takes it as it is. */
@@ -28,8 +28,8 @@ const shownRecord = z.object({
   spec: fields,
   status: fields,
 });
-const shownPeer = z.object(peerView.shape);
-const shownAgent = z.object(agentView.shape);
+const shownPeer = z.object(peerSchema.shape);
+const shownAgent = z.object(agentSchema.shape);
 
 type Parts = Pick<CustomResource, 'spec' | 'status'> & {
   readonly name: string;

@@ -4,10 +4,10 @@ import { hostCount, isHostOf } from '../changes/address.ts';
 import { networkSpecSchema } from '../model/network-spec.ts';
 import type { NetworkRecord } from '../model/resources.ts';
 import type { NetworkState } from '../state/state.ts';
-import { recordView, viewOfRecord } from './record-view.ts';
+import { recordSchema, recordView } from './record-view.ts';
 
 /** A network as answers show it. */
-export const networkView = recordView(
+export const networkSchema = recordSchema(
   networkSpecSchema,
   z.strictObject({
     peers: z.int(),
@@ -16,16 +16,16 @@ export const networkView = recordView(
   }),
 );
 
-export type NetworkView = z.input<typeof networkView>;
+export type NetworkView = z.input<typeof networkSchema>;
 
 const membersOf = once((peers: NetworkState['peers']) => Map.groupBy(peers.values(), ({ spec }) => spec.network));
 
-export function viewOfNetwork(network: NetworkRecord, { peers }: NetworkState): NetworkView {
+export function networkView(network: NetworkRecord, { peers }: NetworkState): NetworkView {
   const { name, spec } = network;
   const members = membersOf(peers).get(name) ?? [];
   const allocated = members.filter(
     ({ status }) => status.address !== null && isHostOf(spec.cidr, status.address),
   ).length;
   const available = hostCount(spec.cidr) - allocated;
-  return viewOfRecord(network, { peers: members.length, allocated, available });
+  return recordView(network, { peers: members.length, allocated, available });
 }

@@ -1,6 +1,6 @@
 import type { CallContext } from '../base/operation.ts';
 import type { NetworkServices } from '../state/services.ts';
-import { findLivePeer, type PeerView, viewOfPeer } from './peer-view.ts';
+import { findLivePeer, type PeerView, peerView } from './peer-view.ts';
 
 /** A peer as it is now, for answers to what has just changed it. */
 export async function peerNow(
@@ -8,5 +8,5 @@ export async function peerNow(
   id: string,
 ): Promise<PeerView> {
   const state = await services.states.current(workspace);
-  return viewOfPeer(findLivePeer(state, id, services.clock.now()), state, services.liveness);
+  return peerView(findLivePeer(state, id, services.clock.now()), state, services.liveness);
 }

@@ -6,7 +6,7 @@ import type { NetworkServices } from '../state/services.ts';
 import type { NetworkState } from '../state/state.ts';
 
 /** A peer as answers show it. */
-export const peerView = z.strictObject({
+export const peerSchema = z.strictObject({
   id: z.string(),
   name: z.string(),
   displayName: z.string().describe('As the device gave it, before spaces became hyphens'),
@@ -34,9 +34,9 @@ export const peerView = z.strictObject({
   }),
 });
 
-export type PeerView = z.input<typeof peerView>;
+export type PeerView = z.input<typeof peerSchema>;
 
-export function viewOfPeer(
+export function peerView(
   peer: PeerRecord,
   state: NetworkState,
   liveness: Pick<NetworkServices['liveness'], 'lastSeen'>,

@@ -7,10 +7,10 @@ import { rulesOf } from '../model/policy.ts';
 import type { PolicyRecord } from '../model/resources.ts';
 import { selects } from '../model/selector.ts';
 import type { NetworkState } from '../state/state.ts';
-import { recordView, viewOfRecord } from './record-view.ts';
+import { recordSchema, recordView } from './record-view.ts';
 
 /** A policy as answers show it. */
-export const policyView = recordView(
+export const policySchema = recordSchema(
   z.record(z.string(), z.unknown()).describe('As it was written; GET /api/v1/openapi.json has its shape'),
   z.strictObject({
     matchedPeers: z.int().describe('Peers that the policy is about'),
@@ -19,13 +19,13 @@ export const policyView = recordView(
   }),
 );
 
-export type PolicyView = z.input<typeof policyView>;
+export type PolicyView = z.input<typeof policySchema>;
 
-export function viewOfPolicy(policy: PolicyRecord, state: NetworkState, now: number): PolicyView {
+export function policyView(policy: PolicyRecord, state: NetworkState, now: number): PolicyView {
   const { spec } = policy;
   const matched = matchedPeers(spec, state);
   const rules = [...(rulesOf(spec, 'ingress') ?? []), ...(rulesOf(spec, 'egress') ?? [])];
-  return viewOfRecord(shownPolicy(policy, state), {
+  return recordView(shownPolicy(policy, state), {
     matchedPeers: matched,
     ruleCount: rules.length,
     warnings: warningsOf(policy, state, matched, now),

@@ -3,7 +3,7 @@ import type { StoredRecord } from '../base/record.ts';
 import { formatInstant } from '../base/time.ts';
 
 /** A record as answers show it, with the status that is computed for them. */
-export function recordView<Spec extends z.ZodType, Status extends z.ZodType>(spec: Spec, status: Status) {
+export function recordSchema<Spec extends z.ZodType, Status extends z.ZodType>(spec: Spec, status: Status) {
   return z.strictObject({
     id: z.string(),
     name: z.string(),
@@ -17,8 +17,8 @@ export function recordView<Spec extends z.ZodType, Status extends z.ZodType>(spe
   });
 }
 
-/** What {@link recordView} describes. */
-export function viewOfRecord<Spec, Status>(record: StoredRecord<Spec>, status: Status) {
+/** What {@link recordSchema} describes. */
+export function recordView<Spec, Status>(record: StoredRecord<Spec>, status: Status) {
   const { uid, name, labels, annotations, spec, createdAt, generation, revision } = record;
   return {
     id: uid,

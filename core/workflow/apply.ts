@@ -6,7 +6,7 @@ import { MeshError } from '../base/errors.ts';
 import { isAgentId, isDryRunId, newId } from '../base/ids.ts';
 import type { CallContext } from '../base/operation.ts';
 import { StoreError } from '../base/ports.ts';
-import { viewOfEffect } from '../effect/effect-view.ts';
+import { effectView } from '../effect/effect-view.ts';
 import { type Assessment, assess, readingOf } from '../intent/plan/assess.ts';
 import { type PlanRecord, type PlanSpec, planDraft } from '../intent/plan/plan-record.ts';
 import { opensUnseen } from '../intent/verify/findings.ts';
@@ -123,7 +123,7 @@ export function specOf(
     sentence: view.sentence,
     ...(notes && { notes }),
     shown,
-    effect: viewOfEffect(effect),
+    effect: effectView(effect),
     digest,
     diffMarkdown: assessment.diffMarkdown + words,
     verification: assessment.verification,

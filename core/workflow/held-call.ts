@@ -11,7 +11,7 @@ import { type AnyOperation, type CallContext, type PendingApproval, waitsFor } f
 import { ordered } from '../base/ordered.ts';
 import type { Kind } from '../base/record.ts';
 import { type Effect, outsidePairs } from '../effect/effect.ts';
-import { viewOfEffect } from '../effect/effect-view.ts';
+import { effectView } from '../effect/effect-view.ts';
 import { counted, fenced, plain } from '../effect/markdown.ts';
 import { runExpecting } from '../state/expecting.ts';
 import { toYaml } from '../views/render-yaml.ts';
@@ -103,7 +103,7 @@ async function ask(
   const writes = touchesNetwork ? need.writes : [];
   const compared = comparison({ states: services.states, state, writes, now });
   const { effect } = compared;
-  const view = viewOfEffect(effect);
+  const view = effectView(effect);
   const { kind, id: callerId, subject, name: callerName, interactive, tokenId } = caller;
   const call: HeldCall = {
     operation: name,

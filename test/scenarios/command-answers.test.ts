@@ -59,3 +59,14 @@ test('an option that takes a list takes plain words with commas between them, an
   const one = await mesh(['admin', 'create-api-token', '--name', 'one', '--scopes', 'network:read'], { home, env });
   expect(JSON.parse(one.stdout).scopes).toEqual(['network:read']);
 });
+
+test('a table of mesh admin has the columns of the operation, and says on standard error how many fields are left out', async () => {
+  await using harness = await startHarness();
+  const { token, workspace } = await harness.workspace();
+  const env = { MESH_SERVER: harness.url, MESH_TOKEN: token, MESH_WORKSPACE: workspace };
+  const listed = await mesh(['admin', 'list-networks'], { home, env });
+  expect(listed.stdout).toMatch(/^Name +Addresses +Default +Peers\ndefault +10\.96\.0\.0\/\d+ +\w+ +0\n$/);
+  expect(listed).toMatchObject({ code: 0, stderr: expect.stringMatching(/^\d+ more fields with -o json\n$/) });
+  const all = await mesh(['admin', 'list-networks', '-o', 'json'], { home, env });
+  expect([Object.keys(JSON.parse(all.stdout).items[0]).length > 4, all.stderr]).toEqual([true, '']);
+});

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { CREATE } from '../../core/base/operation.ts';
 import { agentName, MAKES_ROOT_AGENTS, rootAgentFields } from '../../core/identity/agent-request.ts';
 import { createRootAgent } from '../../core/identity/agents.ts';
-import { agentView, viewOfAgent } from '../../core/views/agent-view.ts';
+import { agentSchema, agentView } from '../../core/views/agent-view.ts';
 import { defineOperation } from '../define.ts';
 
 export const createAgent = defineOperation({
@@ -10,7 +10,7 @@ export const createAgent = defineOperation({
   title: 'Create an agent',
   description: 'Makes a root agent and its token: the bearer it uses over MCP and to delegate to sub-agents.',
   input: z.strictObject({ name: agentName, ...rootAgentFields }),
-  output: z.strictObject({ id: z.string(), token: z.string(), identity: agentView }),
+  output: z.strictObject({ id: z.string(), token: z.string(), identity: agentSchema }),
   access: MAKES_ROOT_AGENTS,
   workspace: 'scoped',
   edition: 'community',
@@ -20,6 +20,6 @@ export const createAgent = defineOperation({
   http: { method: 'post', path: '/api/v1/agents', status: 201 },
   async run(input, context) {
     const { id, token, identity } = await createRootAgent(context, input);
-    return { id, token, identity: viewOfAgent(identity) };
+    return { id, token, identity: agentView(identity) };
   },
 });

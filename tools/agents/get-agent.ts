@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { READ } from '../../core/base/operation.ts';
 import { readableAgent } from '../../core/identity/agents.ts';
 import { workspaceById } from '../../core/model/workspaces.ts';
-import { agentView, viewOfAgent } from '../../core/views/agent-view.ts';
+import { agentSchema, agentView } from '../../core/views/agent-view.ts';
 import { customResource } from '../../core/views/custom-resource.ts';
 import { defineOperation } from '../define.ts';
 import { agentId } from './agent-fields.ts';
@@ -15,7 +15,7 @@ export const getAgent = defineOperation({
   description:
     'One agent, by id or name, or `self`: as a record and as the custom resource AgentIdentity. An agent reads itself, its ancestors and its sub-agents; others need network:read.',
   input: z.strictObject({ id: agentId }),
-  output: agentView.extend({
+  output: agentSchema.extend({
     apiVersion: z.string(),
     kind: z.string(),
     metadata: part,
@@ -31,7 +31,7 @@ export const getAgent = defineOperation({
   problems: ['not_found', 'forbidden'],
   http: { method: 'get', path: '/api/v1/agents/:id' },
   async run({ id }, context) {
-    const agent = viewOfAgent(await readableAgent(context, id));
+    const agent = agentView(await readableAgent(context, id));
     const { namespace } = (await workspaceById(context.services, context.workspace)).spec;
     return { ...agent, ...customResource('AgentIdentity', agent, namespace) };
   },

@@ -1,15 +1,17 @@
 import { z } from 'zod';
 import { READ } from '../../core/base/operation.ts';
-import { agentView, viewOfAgent } from '../../core/views/agent-view.ts';
+import { agentSchema, agentView } from '../../core/views/agent-view.ts';
 import { defineOperation } from '../define.ts';
 import { pageOf, pageQuery } from '../page.ts';
+import { agentColumns } from './agent-fields.ts';
 
 export const listAgents = defineOperation({
   name: 'list_agents',
   title: 'List agents',
   description: 'Agents of the workspace, roots and sub-agents, by name.',
   input: z.strictObject({ ...pageQuery, phase: z.enum(['Pending', 'Active', 'Expired', 'Revoked']).optional() }),
-  output: z.strictObject({ items: z.array(agentView), next_cursor: z.string().optional() }),
+  output: z.strictObject({ items: z.array(agentSchema), next_cursor: z.string().optional() }),
+  columns: agentColumns,
   access: 'network:read',
   workspace: 'scoped',
   edition: 'community',
@@ -20,6 +22,6 @@ export const listAgents = defineOperation({
   async run({ phase, ...query }, { services, workspace }) {
     const { agents } = await services.states.current(workspace);
     const wanted = [...agents.values()].filter(({ status }) => phase === undefined || status.phase === phase);
-    return pageOf(wanted, query, viewOfAgent);
+    return pageOf(wanted, query, agentView);
   },
 });

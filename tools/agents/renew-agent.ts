@@ -4,7 +4,7 @@ import { lineOfText, TEXT_LIMITS } from '../../core/base/text.ts';
 import { DEFAULT_AGENT_TTL } from '../../core/identity/agent-request.ts';
 import { renewAgent as renew } from '../../core/identity/renew-agent.ts';
 import { addressedFields } from '../../core/state/expecting.ts';
-import { agentView, viewOfAgent } from '../../core/views/agent-view.ts';
+import { agentSchema, agentView } from '../../core/views/agent-view.ts';
 import { defineOperation } from '../define.ts';
 
 export const renewAgent = defineOperation({
@@ -18,7 +18,7 @@ export const renewAgent = defineOperation({
       .default(DEFAULT_AGENT_TTL)
       .describe('Life from now on, such as 24h; at most 90d, and never less than it has left'),
   }),
-  output: z.strictObject({ id: z.string(), token: z.string(), identity: agentView }),
+  output: z.strictObject({ id: z.string(), token: z.string(), identity: agentSchema }),
   access: 'agents:write',
   workspace: 'scoped',
   edition: 'community',
@@ -29,6 +29,6 @@ export const renewAgent = defineOperation({
   http: { method: 'post', path: '/api/v1/agents/:id/renew' },
   async run({ id, ttl }, context) {
     const { token, agent } = await renew(context, id, ttl);
-    return { id: agent.uid, token, identity: viewOfAgent(agent) };
+    return { id: agent.uid, token, identity: agentView(agent) };
   },
 });

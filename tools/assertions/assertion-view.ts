@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import { type AssertionRecord, type AssertionSpec, assertionFields } from '../../core/assertions/assertion.ts';
 import type { Flaw } from '../../core/assertions/check.ts';
-import { recordView, viewOfRecord } from '../../core/views/record-view.ts';
+import { recordSchema, recordView } from '../../core/views/record-view.ts';
 
 /** An assertion as answers show it. */
-export const assertionView = recordView(
+export const assertionSchema = recordSchema(
   z.strictObject(assertionFields),
   z.strictObject({
     holds: z.boolean().describe('Whether it is true of the network now; only what holds can be broken'),
@@ -12,10 +12,10 @@ export const assertionView = recordView(
   }),
 );
 
-export function viewOfAssertion(
+export function assertionView(
   assertion: AssertionRecord,
   check: (spec: AssertionSpec) => Flaw | undefined,
-): z.input<typeof assertionView> {
+): z.input<typeof assertionSchema> {
   const flaw = check(assertion.spec);
-  return viewOfRecord(assertion, { holds: flaw === undefined, detail: flaw?.detail ?? null });
+  return recordView(assertion, { holds: flaw === undefined, detail: flaw?.detail ?? null });
 }

@@ -3,7 +3,7 @@ import { assertionChecker, assertionsOf } from '../../core/assertions/manage.ts'
 import { READ } from '../../core/base/operation.ts';
 import { defineOperation } from '../define.ts';
 import { pageOf, pageQuery } from '../page.ts';
-import { assertionView, viewOfAssertion } from './assertion-view.ts';
+import { assertionSchema, assertionView } from './assertion-view.ts';
 
 export const listAssertions = defineOperation({
   name: 'list_assertions',
@@ -11,7 +11,16 @@ export const listAssertions = defineOperation({
   description:
     'Standing assertions of the workspace by name, and whether each holds now. No change may break one that holds.',
   input: z.strictObject(pageQuery),
-  output: z.strictObject({ items: z.array(assertionView), next_cursor: z.string().optional() }),
+  output: z.strictObject({ items: z.array(assertionSchema), next_cursor: z.string().optional() }),
+  columns: {
+    Name: 'name',
+    From: 'spec.src',
+    To: 'spec.dst',
+    Expects: 'spec.expect',
+    Protocol: 'spec.protocol',
+    Port: 'spec.port',
+    Holds: 'status.holds',
+  },
   access: 'network:read',
   workspace: 'scoped',
   edition: 'community',
@@ -22,6 +31,6 @@ export const listAssertions = defineOperation({
   async run(query, { services, workspace }) {
     const records = await assertionsOf(services, workspace);
     const check = await assertionChecker(services, workspace);
-    return pageOf([...records.values()], query, (record) => viewOfAssertion(record, check));
+    return pageOf([...records.values()], query, (record) => assertionView(record, check));
   },
 });

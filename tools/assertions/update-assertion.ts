@@ -1,27 +1,20 @@
 import { z } from 'zod';
 import { assertionChecker, findAssertion, replaceAssertion } from '../../core/assertions/manage.ts';
 import { invalidInput } from '../../core/base/errors.ts';
-import { UPDATE } from '../../core/base/operation.ts';
 import { foldName } from '../../core/base/record.ts';
 import { addressedFields } from '../../core/state/expecting.ts';
 import { defineOperation } from '../define.ts';
 import { assertionInput, assertionOf } from './assertion-input.ts';
-import { assertionView, viewOfAssertion } from './assertion-view.ts';
+import { assertionView } from './assertion-view.ts';
+import { assertionWrites } from './assertion-writes.ts';
 
 export const updateAssertion = defineOperation({
   name: 'update_assertion',
   title: 'Replace an assertion',
   description: 'Replaces what an assertion says; labels and annotations stay unless they are sent. It has to hold now.',
   input: z.strictObject({ ...addressedFields, ...assertionInput }),
-  output: assertionView,
-  access: 'network:write',
-  workspace: 'scoped',
-  edition: 'community',
-  effects: UPDATE,
-  addresses: 'PolicyAssertion',
-  shows: 'PolicyAssertion',
+  ...assertionWrites.update,
   problems: ['invalid_input', 'not_found', 'conflict', 'policy_assertion_failed'],
-  http: { method: 'put', path: '/api/v1/assertions/:id', yamlField: 'manifest' },
   async run({ id, ...input }, context) {
     const { name, spec, ...meta } = await assertionOf(context, input);
     const stored = await findAssertion(context.services, context.workspace, id);
@@ -30,6 +23,6 @@ export const updateAssertion = defineOperation({
       throw invalidInput([{ pointer: '/name', detail }], detail);
     }
     const record = await replaceAssertion(context, id, spec, meta);
-    return viewOfAssertion(record, await assertionChecker(context.services, context.workspace));
+    return assertionView(record, await assertionChecker(context.services, context.workspace));
   },
 });

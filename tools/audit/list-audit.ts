@@ -11,7 +11,7 @@ import { instant } from '../snapshots/snapshot-fields.ts';
 
 const kinds = Object.keys(KINDS) as [Kind, ...Kind[]];
 
-const entry = z.strictObject({
+const auditEntrySchema = z.strictObject({
   seq: z.int(),
   at: z.string(),
   type: z.enum(['commit', 'event']),
@@ -56,7 +56,8 @@ export const listAudit = defineOperation({
       .regex(/^\d{1,15}$/, { error: 'The next_cursor of the page before.' })
       .optional(),
   }),
-  output: z.strictObject({ items: z.array(entry), next_cursor: z.string().optional() }),
+  output: z.strictObject({ items: z.array(auditEntrySchema), next_cursor: z.string().optional() }),
+  columns: { At: 'at', Actor: 'actor', Event: 'event', Result: 'result', Revision: 'revision', Reason: 'reason' },
   access: 'audit:read',
   workspace: 'scoped',
   orInstallation: true,
@@ -77,13 +78,13 @@ export const listAudit = defineOperation({
       }),
       limit: limit + 1,
     });
-    const items = fitting(entries, limit, viewOf);
+    const items = fitting(entries, limit, auditEntryView);
     const last = entries.length > items.length ? items.at(-1)?.seq : undefined;
     return { items, ...(last !== undefined && { next_cursor: String(last) }) };
   },
 });
 
-function viewOf({ seq, at, type, actor, commit, event }: AuditEntry): z.input<typeof entry> {
+function auditEntryView({ seq, at, type, actor, commit, event }: AuditEntry): z.input<typeof auditEntrySchema> {
   const base = { seq, at: formatInstant(at), type, actor, requestId: commit?.requestId ?? event?.requestId ?? null };
   if (commit) {
     const { revision, reason, direct, approval, changes } = commit;

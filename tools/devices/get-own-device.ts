@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { READ } from '../../core/base/operation.ts';
 import { ownPeer } from '../../core/enrolment/own-device.ts';
-import { peerView, viewOfPeer } from '../../core/views/peer-view.ts';
+import { peerSchema, peerView } from '../../core/views/peer-view.ts';
 import { defineOperation } from '../define.ts';
 
 export const getOwnDevice = defineOperation({
@@ -9,7 +9,7 @@ export const getOwnDevice = defineOperation({
   title: 'Show this device',
   description: 'The peer of the device whose token is sent.',
   input: z.strictObject({}),
-  output: peerView,
+  output: peerSchema,
   access: 'device',
   workspace: 'scoped',
   edition: 'community',
@@ -18,6 +18,6 @@ export const getOwnDevice = defineOperation({
   http: { method: 'get', path: '/api/v1/devices/self' },
   async run(_input, context) {
     const { peer, state } = await ownPeer(context);
-    return viewOfPeer(peer, state, context.services.liveness);
+    return peerView(peer, state, context.services.liveness);
   },
 });

@@ -4,7 +4,7 @@ import { nameSchema } from '../../core/changes/manifest.ts';
 import { ownPeer } from '../../core/enrolment/own-device.ts';
 import { renamePeer } from '../../core/peers/peers.ts';
 import { peerNow } from '../../core/views/peer-answer.ts';
-import { peerView } from '../../core/views/peer-view.ts';
+import { peerSchema } from '../../core/views/peer-view.ts';
 import { defineOperation } from '../define.ts';
 
 export const renameOwnDevice = defineOperation({
@@ -12,7 +12,7 @@ export const renameOwnDevice = defineOperation({
   title: 'Rename this device',
   description: 'Gives the device another name. A device never sets its own labels or network.',
   input: z.strictObject({ name: nameSchema }),
-  output: peerView,
+  output: peerSchema,
   access: 'device',
   workspace: 'scoped',
   edition: 'community',

@@ -5,7 +5,7 @@ import { changeInputSchema, MAX_CHANGES, parseChanges } from '../../core/intent/
 import { expectationInputSchema, expectationOf, MAX_EXPECTATIONS } from '../../core/intent/plan/expectation-input.ts';
 import { planNetworkChange as planChange } from '../../core/intent/plan/plan.ts';
 import { defineHeavyOperation } from '../define.ts';
-import { briefPlan, planFields, planFieldsOf } from './plan-fields.ts';
+import { briefPlan, planSchema, planView } from './plan-view.ts';
 import { revertTargetOf } from './revert-target-input.ts';
 
 const MAX_HISTORY = 10;
@@ -38,7 +38,7 @@ export const planNetworkChange = defineHeavyOperation({
       .optional()
       .describe('Undo instead: `last`, a workflow id, or the revision or snapshot id to go back to'),
   }),
-  output: planFields,
+  output: planSchema,
   brief: briefPlan,
   access: 'intents:plan',
   workspace: 'scoped',
@@ -58,6 +58,6 @@ export const planNetworkChange = defineHeavyOperation({
       expectations: expectations?.map(expectationOf),
       revert: revert === undefined ? undefined : revertTargetOf(revert),
     });
-    return planFieldsOf(plan, dryRun);
+    return planView(plan, dryRun);
   },
 });

@@ -5,7 +5,7 @@ import { lineOfText, TEXT_LIMITS } from '../../core/base/text.ts';
 import { planNetworkChange } from '../../core/intent/plan/plan.ts';
 import type { RevertTarget } from '../../core/intent/plan/planner.ts';
 import { defineHeavyOperation } from '../define.ts';
-import { briefPlan, planFields, planFieldsOf } from './plan-fields.ts';
+import { briefPlan, planSchema, planView } from './plan-view.ts';
 
 export const revertNetworkChange = defineHeavyOperation({
   name: 'revert_network_change',
@@ -18,7 +18,7 @@ export const revertNetworkChange = defineHeavyOperation({
     workflow_id: lineOfText(TEXT_LIMITS.id).optional().describe('Undo what this workflow changed, and nothing else'),
     dry_run: z.boolean().default(false).describe('Preview only: the plan cannot be applied'),
   }),
-  output: planFields,
+  output: planSchema,
   brief: briefPlan,
   access: 'intents:plan',
   workspace: 'scoped',
@@ -40,7 +40,7 @@ export const revertNetworkChange = defineHeavyOperation({
     const [revert = { to: 'before-last' } as const] = targets;
     const intent = textOf(revert);
     const asked = { changes: undefined, expectations: undefined, history: undefined };
-    return planFieldsOf(await planNetworkChange(context, { intent, dryRun, revert, ...asked }), dryRun);
+    return planView(await planNetworkChange(context, { intent, dryRun, revert, ...asked }), dryRun);
   },
 });
 

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { READ } from '../../core/base/operation.ts';
 import { findRecord } from '../../core/model/find.ts';
-import { networkView, viewOfNetwork } from '../../core/views/network-view.ts';
+import { networkSchema, networkView } from '../../core/views/network-view.ts';
 import { defineOperation } from '../define.ts';
 import { idField } from '../resources/resource-fields.ts';
 
@@ -10,7 +10,7 @@ export const getNetwork = defineOperation({
   title: 'Get a network',
   description: 'One network, by id or name.',
   input: z.strictObject({ id: idField }),
-  output: networkView,
+  output: networkSchema,
   access: 'network:read',
   workspace: 'scoped',
   edition: 'community',
@@ -21,6 +21,6 @@ export const getNetwork = defineOperation({
   http: { method: 'get', path: '/api/v1/networks/:id' },
   async run({ id }, { services, workspace }) {
     const state = await services.states.current(workspace);
-    return viewOfNetwork(findRecord(state.networks, 'network', id), state);
+    return networkView(findRecord(state.networks, 'network', id), state);
   },
 });

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { READ } from '../../core/base/operation.ts';
-import { networkView, viewOfNetwork } from '../../core/views/network-view.ts';
+import { networkSchema, networkView } from '../../core/views/network-view.ts';
 import { defineHeavyOperation } from '../define.ts';
 import { pageOf, pageQuery } from '../page.ts';
 import { asksPast, pastCost, pastFields, stateFor } from '../past.ts';
@@ -10,7 +10,8 @@ export const listNetworks = defineHeavyOperation({
   title: 'List networks',
   description: 'Networks of the workspace by name, with the addresses that are in use.',
   input: z.strictObject({ ...pageQuery, ...pastFields }),
-  output: z.strictObject({ items: z.array(networkView), next_cursor: z.string().optional() }),
+  output: z.strictObject({ items: z.array(networkSchema), next_cursor: z.string().optional() }),
+  columns: { Name: 'name', Addresses: 'spec.cidr', Default: 'spec.defaultAction', Peers: 'status.peers' },
   access: 'network:read',
   workspace: 'scoped',
   edition: 'community',
@@ -22,6 +23,6 @@ export const listNetworks = defineHeavyOperation({
   http: { method: 'get', path: '/api/v1/networks' },
   async run(query, context) {
     const { state } = await stateFor(context, query);
-    return pageOf([...state.networks.values()], query, (network) => viewOfNetwork(network, state));
+    return pageOf([...state.networks.values()], query, (network) => networkView(network, state));
   },
 });

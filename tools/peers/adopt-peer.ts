@@ -2,14 +2,14 @@ import { z } from 'zod';
 import { comparison } from '../../core/authority/judge.ts';
 import { UPDATE } from '../../core/base/operation.ts';
 import { requireSession } from '../../core/base/require-session.ts';
-import { viewOfEffect } from '../../core/effect/effect-view.ts';
+import { effectView } from '../../core/effect/effect-view.ts';
 import { adoptPeer as adopt, adopted } from '../../core/peers/peers.ts';
 import { addressedFields } from '../../core/state/expecting.ts';
 import { findPeer } from '../../core/state/find-peer.ts';
 import { peerNow } from '../../core/views/peer-answer.ts';
-import { peerView } from '../../core/views/peer-view.ts';
+import { peerSchema } from '../../core/views/peer-view.ts';
 import { defineOperation } from '../define.ts';
-import { effectFields, effectFieldsOf } from '../intents/plan-fields.ts';
+import { effectSchema } from '../intents/plan-view.ts';
 
 export const adoptPeer = defineOperation({
   name: 'adopt_peer',
@@ -20,7 +20,7 @@ export const adoptPeer = defineOperation({
     ...addressedFields,
     dryRun: z.boolean().default(false).describe('say what it opens, change nothing'),
   }),
-  output: z.strictObject({ peer: peerView, effect: effectFields, dryRun: z.boolean() }),
+  output: z.strictObject({ peer: peerSchema, effect: effectSchema, dryRun: z.boolean() }),
   access: 'peers:approve',
   workspace: 'scoped',
   edition: 'community',
@@ -39,6 +39,6 @@ export const adoptPeer = defineOperation({
     const writes = after ? [{ type: 'updated' as const, kind, name, before, after }] : [];
     const { effect } = comparison({ states, state, writes, now: clock.now() });
     const { uid } = dryRun ? before : await adopt(context, id);
-    return { peer: await peerNow(context, uid), effect: effectFieldsOf(viewOfEffect(effect)), dryRun };
+    return { peer: await peerNow(context, uid), effect: effectView(effect), dryRun };
   },
 });

@@ -3,7 +3,7 @@ import { UPDATE } from '../../core/base/operation.ts';
 import { approvePeer as approve } from '../../core/peers/peers.ts';
 import { addressedFields } from '../../core/state/expecting.ts';
 import { peerNow } from '../../core/views/peer-answer.ts';
-import { peerView } from '../../core/views/peer-view.ts';
+import { peerSchema } from '../../core/views/peer-view.ts';
 import { defineOperation } from '../define.ts';
 
 export const approvePeer = defineOperation({
@@ -11,7 +11,7 @@ export const approvePeer = defineOperation({
   title: 'Approve a peer',
   description: 'Lets a pending or revoked peer in: it gets an address and its network graph.',
   input: z.strictObject({ ...addressedFields }),
-  output: peerView,
+  output: peerSchema,
   access: 'peers:approve',
   workspace: 'scoped',
   edition: 'community',

@@ -14,6 +14,7 @@ export const getPeerPaths = defineOperation({
   output: z.strictObject({
     items: z.array(z.strictObject({ ...pathReportSchema.shape, name: z.string().describe('Name of the other peer') })),
   }),
+  columns: { Peer: 'name', Path: 'path', Transport: 'transport', Reason: 'reason', Since: 'since' },
   access: 'network:read',
   workspace: 'scoped',
   edition: 'community',

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { READ } from '../../core/base/operation.ts';
-import { findLivePeerOrHost, peerView, viewOfPeer } from '../../core/views/peer-view.ts';
+import { findLivePeerOrHost, peerSchema, peerView } from '../../core/views/peer-view.ts';
 import { defineOperation } from '../define.ts';
 import { idField } from '../resources/resource-fields.ts';
 
@@ -9,7 +9,7 @@ export const getPeer = defineOperation({
   title: 'Get a peer',
   description: 'One peer, by id or stored name: labels, address, phase and presence.',
   input: z.strictObject({ id: idField }),
-  output: peerView,
+  output: peerSchema,
   access: 'network:read',
   workspace: 'scoped',
   edition: 'community',
@@ -20,6 +20,6 @@ export const getPeer = defineOperation({
   http: { method: 'get', path: '/api/v1/peers/:id' },
   async run({ id }, { services, workspace }) {
     const state = await services.states.current(workspace);
-    return viewOfPeer(findLivePeerOrHost(state, id, services.clock.now()), state, services.liveness);
+    return peerView(findLivePeerOrHost(state, id, services.clock.now()), state, services.liveness);
   },
 });

@@ -3,7 +3,7 @@ import { READ } from '../../core/base/operation.ts';
 import { lineOfText, TEXT_LIMITS } from '../../core/base/text.ts';
 import { PEER_PHASES, type PeerRecord } from '../../core/model/resources.ts';
 import { peerFilter } from '../../core/peers/peer-filter.ts';
-import { livePeers, type PeerView, peerView, viewOfPeer } from '../../core/views/peer-view.ts';
+import { livePeers, type PeerView, peerSchema, peerView } from '../../core/views/peer-view.ts';
 import { defineHeavyOperation } from '../define.ts';
 import { pageOf, pageQuery } from '../page.ts';
 import { asksPast, pastCost, pastFields, stateFor } from '../past.ts';
@@ -11,9 +11,9 @@ import { instant } from '../snapshots/snapshot-fields.ts';
 
 const HEARD_OF_NOBODY = { lastSeen: () => undefined };
 
-const FIELDS = peerView.keyof().options;
+const FIELDS = peerSchema.keyof().options;
 
-const peerItem = peerView.partial().required({ id: true, name: true });
+const peerItem = peerSchema.partial().required({ id: true, name: true });
 
 type PeerItem = z.output<typeof peerItem>;
 
@@ -43,6 +43,15 @@ export const listPeers = defineHeavyOperation({
   }),
   output: z.strictObject({ items: z.array(peerItem), next_cursor: z.string().optional() }),
   brief: ({ items, ...page }) => ({ items: items.map(briefPeer), ...page }),
+  columns: {
+    Name: 'name',
+    Id: 'id',
+    Address: 'status.address',
+    Online: 'status.online',
+    Phase: 'status.phase',
+    Labels: 'labels',
+    Agent: 'agent',
+  },
   access: 'network:read',
   workspace: 'scoped',
   edition: 'community',
@@ -56,9 +65,9 @@ export const listPeers = defineHeavyOperation({
     const { state, at, isPast } = await stateFor(context, query);
     // What was heard of a peer since then says nothing of how it was.
     const liveness = isPast ? HEARD_OF_NOBODY : context.services.liveness;
-    const viewOf = (peer: PeerRecord) => viewOfPeer(peer, state, liveness);
-    const wanted = livePeers(state, at).filter(peerFilter(state, query, viewOf));
-    return pageOf(wanted, query, (peer) => (fields ? withFields(viewOf(peer), fields) : viewOf(peer)));
+    const view = (peer: PeerRecord) => peerView(peer, state, liveness);
+    const wanted = livePeers(state, at).filter(peerFilter(state, query, view));
+    return pageOf(wanted, query, (peer) => (fields ? withFields(view(peer), fields) : view(peer)));
   },
 });
 

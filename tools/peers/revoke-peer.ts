@@ -3,7 +3,7 @@ import { DELETE } from '../../core/base/operation.ts';
 import { revokePeer as revoke } from '../../core/peers/peers.ts';
 import { addressedFields } from '../../core/state/expecting.ts';
 import { peerNow } from '../../core/views/peer-answer.ts';
-import { peerView } from '../../core/views/peer-view.ts';
+import { peerSchema } from '../../core/views/peer-view.ts';
 import { defineOperation } from '../define.ts';
 
 export const revokePeer = defineOperation({
@@ -11,7 +11,7 @@ export const revokePeer = defineOperation({
   title: 'Revoke a peer',
   description: 'Shuts a peer out at once: its token is refused and no other peer hears it. Approval lets it in again.',
   input: z.strictObject({ ...addressedFields }),
-  output: peerView,
+  output: peerSchema,
   access: 'peers:approve',
   workspace: 'scoped',
   edition: 'community',

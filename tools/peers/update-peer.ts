@@ -6,7 +6,7 @@ import { labelsSchema } from '../../core/model/labels.ts';
 import { renamePeer } from '../../core/peers/peers.ts';
 import { addressedFields } from '../../core/state/expecting.ts';
 import { peerNow } from '../../core/views/peer-answer.ts';
-import { peerView } from '../../core/views/peer-view.ts';
+import { peerSchema } from '../../core/views/peer-view.ts';
 import { defineOperation } from '../define.ts';
 import { submitOne } from '../submitted.ts';
 
@@ -20,7 +20,7 @@ export const updatePeer = defineOperation({
     labels: labelsSchema.optional().describe('Replaces all labels'),
     network: lineOfText(TEXT_LIMITS.name).min(1).optional().describe('The peer gets an address there'),
   }),
-  output: peerView,
+  output: peerSchema,
   access: 'network:write',
   workspace: 'scoped',
   edition: 'community',

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { READ } from '../../core/base/operation.ts';
 import { findRecord } from '../../core/model/find.ts';
-import { policyView, viewOfPolicy } from '../../core/views/policy-view.ts';
+import { policySchema, policyView } from '../../core/views/policy-view.ts';
 import { defineOperation } from '../define.ts';
 import { idField } from '../resources/resource-fields.ts';
 
@@ -10,7 +10,7 @@ export const getPolicy = defineOperation({
   title: 'Get a policy',
   description: 'One access policy, by id or name.',
   input: z.strictObject({ id: idField }),
-  output: policyView,
+  output: policySchema,
   access: 'network:read',
   workspace: 'scoped',
   edition: 'community',
@@ -21,6 +21,6 @@ export const getPolicy = defineOperation({
   http: { method: 'get', path: '/api/v1/policies/:id' },
   async run({ id }, { services, workspace }) {
     const state = await services.states.current(workspace);
-    return viewOfPolicy(findRecord(state.policies, 'policy', id), state, services.clock.now());
+    return policyView(findRecord(state.policies, 'policy', id), state, services.clock.now());
   },
 });

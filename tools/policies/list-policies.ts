@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { READ } from '../../core/base/operation.ts';
-import { policyView, viewOfPolicy } from '../../core/views/policy-view.ts';
+import { policySchema, policyView } from '../../core/views/policy-view.ts';
 import { defineHeavyOperation } from '../define.ts';
 import { pageOf, pageQuery } from '../page.ts';
 import { asksPast, pastCost, pastFields, stateFor } from '../past.ts';
@@ -10,7 +10,15 @@ export const listPolicies = defineHeavyOperation({
   title: 'List policies',
   description: 'Access policies, with how many peers each is about and what is odd about it.',
   input: z.strictObject({ ...pageQuery, ...pastFields }),
-  output: z.strictObject({ items: z.array(policyView), next_cursor: z.string().optional() }),
+  output: z.strictObject({ items: z.array(policySchema), next_cursor: z.string().optional() }),
+  columns: {
+    Name: 'name',
+    Action: 'spec.action',
+    Peers: 'status.matchedPeers',
+    Rules: 'status.ruleCount',
+    Expires: 'spec.expiresAt',
+    Warnings: 'status.warnings',
+  },
   access: 'network:read',
   workspace: 'scoped',
   edition: 'community',
@@ -22,6 +30,6 @@ export const listPolicies = defineHeavyOperation({
   http: { method: 'get', path: '/api/v1/policies' },
   async run(query, context) {
     const { state, at } = await stateFor(context, query);
-    return pageOf([...state.policies.values()], query, (policy) => viewOfPolicy(policy, state, at));
+    return pageOf([...state.policies.values()], query, (policy) => policyView(policy, state, at));
   },
 });

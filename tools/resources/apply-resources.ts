@@ -34,6 +34,7 @@ export const applyResources = defineOperation({
     items: z.array(item),
     revision: z.int().describe('The workspace is at this revision now'),
   }),
+  columns: { Kind: 'kind', Name: 'name', Result: 'result' },
   access: 'network:write',
   workspace: 'scoped',
   edition: 'community',

@@ -4,9 +4,10 @@ import { diffStates } from '../../core/history/diff.ts';
 import { pointAt, stateAt } from '../../core/history/point.ts';
 import { allowedSchema } from '../../core/reachability/answers.ts';
 import { defineHeavyOperation } from '../define.ts';
-import { momentRow, momentText, viewOfMoment } from './snapshot-fields.ts';
+import { momentText } from './snapshot-fields.ts';
+import { momentSchema, momentView } from './snapshot-view.ts';
 
-const side = momentRow.pick({ id: true, captured_at: true, revision: true, trigger_type: true, triggered_by: true });
+const side = momentSchema.pick({ id: true, captured_at: true, revision: true, trigger_type: true, triggered_by: true });
 const resource = z.strictObject({ kind: z.string(), name: z.string() });
 
 export const diffSnapshots = defineHeavyOperation({
@@ -50,7 +51,7 @@ export const diffSnapshots = defineHeavyOperation({
     const momentOf = async (text: string, pointer: string) => {
       const point = await pointAt(services, workspace, text, pointer);
       const state = await stateAt(services, workspace, point);
-      const { digest: _, size_bytes: _size, history_bytes: _history, ...row } = viewOfMoment(point, state);
+      const { digest: _, size_bytes: _size, history_bytes: _history, ...row } = momentView(point, state);
       return { state, at: point.instant, row };
     };
     const [before, after] = await Promise.all([momentOf(from, '/from'), momentOf(to, '/to')]);

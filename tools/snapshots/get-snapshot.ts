@@ -5,7 +5,8 @@ import { pointAt, stateAt } from '../../core/history/point.ts';
 import type { NetworkState } from '../../core/state/state.ts';
 import { defineHeavyOperation } from '../define.ts';
 import { pageQuery } from '../page.ts';
-import { momentRow, momentText, viewOfMoment } from './snapshot-fields.ts';
+import { momentText } from './snapshot-fields.ts';
+import { momentSchema, momentView } from './snapshot-view.ts';
 
 /**
  * Characters of JSON of the resources of one page: what an agent can read at once, and what one piece of a REST answer, to
@@ -26,7 +27,7 @@ export const getSnapshot = defineHeavyOperation({
   }),
   spellings: { snapshotId: 'snapshot_id', at: 'snapshot_id' },
   output: z.strictObject({
-    ...momentRow.shape,
+    ...momentSchema.shape,
     counts: z.record(z.string(), z.int()).optional().describe('Of the whole, where this is a part'),
     resource: z.string().optional().describe('MCP resource that holds the whole'),
     peers: z.array(resource).optional(),
@@ -49,7 +50,7 @@ export const getSnapshot = defineHeavyOperation({
     const { content, next } = contentPage(state, cursor, SNAPSHOT_PAGE[face]);
     const uri = `mesh://workspaces/${workspace}/snapshots/${encodeURIComponent(id)}`;
     return {
-      ...viewOfMoment(point, state),
+      ...momentView(point, state),
       ...(face === 'mcp' && next !== undefined && { counts: countsOf(state), resource: uri }),
       ...content,
       ...(next !== undefined && { next_cursor: next }),

@@ -5,7 +5,8 @@ import { TRIGGER_TYPES } from '../../core/history/snapshot-record.ts';
 import { listSnapshots as listOf } from '../../core/history/snapshots.ts';
 import { defineOperation } from '../define.ts';
 import { pageQuery } from '../page.ts';
-import { instant, snapshotRow, viewOfSnapshot } from './snapshot-fields.ts';
+import { instant } from './snapshot-fields.ts';
+import { snapshotSchema, snapshotView } from './snapshot-view.ts';
 
 export const listSnapshots = defineOperation({
   name: 'list_snapshots',
@@ -17,7 +18,8 @@ export const listSnapshots = defineOperation({
     trigger_type: z.enum(TRIGGER_TYPES).optional(),
     ...pageQuery,
   }),
-  output: z.strictObject({ items: z.array(snapshotRow), next_cursor: z.string().optional() }),
+  output: z.strictObject({ items: z.array(snapshotSchema), next_cursor: z.string().optional() }),
+  columns: { Id: 'id', Captured: 'captured_at', Trigger: 'trigger_type', Revision: 'revision', By: 'triggered_by' },
   access: 'snapshots:read',
   workspace: 'scoped',
   edition: 'pro',
@@ -32,6 +34,6 @@ export const listSnapshots = defineOperation({
       cursor,
       limit,
     });
-    return { items: items.map(viewOfSnapshot), ...(next !== undefined && { next_cursor: next }) };
+    return { items: items.map(snapshotView), ...(next !== undefined && { next_cursor: next }) };
   },
 });

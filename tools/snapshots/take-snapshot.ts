@@ -4,14 +4,14 @@ import { MeshError } from '../../core/base/errors.ts';
 import { CREATE } from '../../core/base/operation.ts';
 import { takeSnapshot as take } from '../../core/history/snapshots.ts';
 import { defineOperation } from '../define.ts';
-import { snapshotRow, viewOfSnapshot } from './snapshot-fields.ts';
+import { snapshotSchema, snapshotView } from './snapshot-view.ts';
 
 export const takeSnapshot = defineOperation({
   name: 'take_snapshot',
   title: 'Take a snapshot',
   description: 'Names the present state of the network, so that it can be compared and asked about later.',
   input: z.strictObject({}),
-  output: snapshotRow,
+  output: snapshotSchema,
   access: 'snapshots:write',
   workspace: 'scoped',
   edition: 'pro',
@@ -23,6 +23,6 @@ export const takeSnapshot = defineOperation({
     const capture = { trigger: 'manual', triggeredBy: caller?.subject ?? '' } as const;
     const record = await take(services, workspace, capture, commitContext(context, 'take a snapshot'));
     if (!record) throw new MeshError('unavailable', 'The snapshot was not stored: try again.');
-    return viewOfSnapshot(record);
+    return snapshotView(record);
   },
 });

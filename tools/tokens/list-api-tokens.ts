@@ -11,6 +11,7 @@ export const listApiTokens = defineOperation({
   description: "The caller's API tokens in the workspace, without their secrets.",
   input: z.strictObject({ ...pageQuery }),
   output: z.strictObject({ items: z.array(apiTokenSchema), next_cursor: z.string().optional() }),
+  columns: { Id: 'id', Name: 'name', Ends: 'expiresAt', Scopes: 'scopes' },
   access: 'person',
   workspace: 'scoped',
   edition: 'community',

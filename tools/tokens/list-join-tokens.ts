@@ -11,6 +11,7 @@ export const listJoinTokens = defineOperation({
   description: 'The join tokens of the workspace with their uses, without their secrets.',
   input: z.strictObject({ ...pageQuery }),
   output: z.strictObject({ items: z.array(joinTokenSchema), next_cursor: z.string().optional() }),
+  columns: { Id: 'id', Name: 'name', Used: 'usedCount', 'At most': 'usageLimit', Ends: 'expiresAt', Labels: 'labels' },
   access: 'tokens:write',
   workspace: 'scoped',
   edition: 'community',

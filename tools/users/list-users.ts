@@ -12,6 +12,7 @@ export const listUsers = defineOperation({
   description: 'Every account of the installation, by name.',
   input: z.strictObject({ ...pageQuery }),
   output: z.strictObject({ items: z.array(userSchema), next_cursor: z.string().optional() }),
+  columns: { Name: 'username', Role: 'role', Disabled: 'disabled', Created: 'createdAt' },
   access: 'users:write',
   workspace: 'none',
   edition: 'community',

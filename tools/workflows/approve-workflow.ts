@@ -1,7 +1,7 @@
 import { approveWorkflow as approve } from '../../core/workflow/review.ts';
 import { defineOperation } from '../define.ts';
 import { review } from './review.ts';
-import { workflowDetailOf } from './workflow-view.ts';
+import { workflowDetailView } from './workflow-view.ts';
 
 export const approveWorkflow = defineOperation({
   name: 'approve_workflow',
@@ -10,6 +10,6 @@ export const approveWorkflow = defineOperation({
   ...review,
   http: { method: 'post', path: '/api/v1/workflows/:id/approve' },
   async run({ id, note }, context) {
-    return workflowDetailOf(await approve(context, id, note), context.services);
+    return workflowDetailView(await approve(context, id, note), context.services);
   },
 });

@@ -4,14 +4,22 @@ import { WORKFLOW_STATES } from '../../core/model/asked.ts';
 import { listWorkflows as listOf } from '../../core/workflow/workflows.ts';
 import { defineOperation } from '../define.ts';
 import { pageQuery } from '../page.ts';
-import { workflowRow, workflowRowOf } from './workflow-view.ts';
+import { workflowSchema, workflowView } from './workflow-view.ts';
 
 export const listWorkflows = defineOperation({
   name: 'list_workflows',
   title: 'List workflows',
   description: 'Approval workflows, newest first.',
   input: z.strictObject({ status: z.enum(WORKFLOW_STATES).optional(), ...pageQuery }),
-  output: z.strictObject({ items: z.array(workflowRow), next_cursor: z.string().optional() }),
+  output: z.strictObject({ items: z.array(workflowSchema), next_cursor: z.string().optional() }),
+  columns: {
+    Id: 'id',
+    Status: 'status',
+    Risk: 'riskLevel',
+    'Asked by': 'requestedBy',
+    'Asked at': 'requestedAt',
+    Summary: 'summary',
+  },
   access: 'network:read',
   workspace: 'scoped',
   edition: 'community',
@@ -20,6 +28,6 @@ export const listWorkflows = defineOperation({
   http: { method: 'get', path: '/api/v1/workflows' },
   async run({ status, cursor, limit }, { services, workspace }) {
     const { items, next } = await listOf(services, workspace, { status, cursor, limit });
-    return { items: items.map(workflowRowOf), ...(next !== undefined && { next_cursor: next }) };
+    return { items: items.map(workflowView), ...(next !== undefined && { next_cursor: next }) };
   },
 });

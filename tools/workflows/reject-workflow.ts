@@ -1,7 +1,7 @@
 import { rejectWorkflow as reject } from '../../core/workflow/review.ts';
 import { defineOperation } from '../define.ts';
 import { review } from './review.ts';
-import { workflowDetailOf } from './workflow-view.ts';
+import { workflowDetailView } from './workflow-view.ts';
 
 export const rejectWorkflow = defineOperation({
   name: 'reject_workflow',
@@ -10,6 +10,6 @@ export const rejectWorkflow = defineOperation({
   ...review,
   http: { method: 'post', path: '/api/v1/workflows/:id/reject' },
   async run({ id, note }, context) {
-    return workflowDetailOf(await reject(context, id, note), context.services);
+    return workflowDetailView(await reject(context, id, note), context.services);
   },
 });

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { UPDATE } from '../../core/base/operation.ts';
 import { lineOfText, TEXT_LIMITS } from '../../core/base/text.ts';
-import { workflowDetail } from './workflow-view.ts';
+import { workflowDetailSchema } from './workflow-view.ts';
 
 /** What approving and rejecting a workflow have in common: whoever may do the one may do the other. */
 export const review = {
@@ -9,7 +9,7 @@ export const review = {
     id: lineOfText(TEXT_LIMITS.id).min(1).describe('workflow_id'),
     note: lineOfText(TEXT_LIMITS.note).trim().optional(),
   }),
-  output: workflowDetail,
+  output: workflowDetailSchema,
   access: 'workflows:approve',
   workspace: 'scoped',
   edition: 'community',

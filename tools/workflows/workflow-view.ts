@@ -4,7 +4,7 @@ import { PLANNERS, VERIFICATIONS } from '../../core/intent/plan/assess.ts';
 import { WORKFLOW_STATES } from '../../core/model/asked.ts';
 import type { Services } from '../../core/workflow/services.ts';
 import { resultRevision, type WorkflowRecord } from '../../core/workflow/workflow-record.ts';
-import { effectFields, effectFieldsOf, riskLevel, shownChange } from '../intents/plan-fields.ts';
+import { changeSchema, effectSchema, riskLevel } from '../intents/plan-view.ts';
 
 const workflowFields = {
   id: z.string(),
@@ -25,9 +25,9 @@ const workflowFields = {
   expiresAt: z.string(),
 };
 
-export const workflowRow = z.strictObject(workflowFields);
+export const workflowSchema = z.strictObject(workflowFields);
 
-export const workflowDetail = z.strictObject({
+export const workflowDetailSchema = z.strictObject({
   ...workflowFields,
   intent: z.string(),
   plannedBy: z.enum(PLANNERS).nullable().describe('Whose reading of the intent it is; null of a call that waits'),
@@ -42,17 +42,17 @@ export const workflowDetail = z.strictObject({
   overridden: z.boolean().describe('Put forward although it does not do what was asked, by someone who may'),
   riskReasons: z.array(z.string()),
   warnings: z.array(z.string()),
-  changes: z.array(shownChange),
+  changes: z.array(changeSchema),
   call: z
     .strictObject({ operation: z.string(), input: z.record(z.string(), z.unknown()) })
     .nullable()
     .describe('Of a call that waits: what is carried out, secrets left out'),
-  effect: effectFields,
+  effect: effectSchema,
   diffMarkdown: z.string(),
   approvalUrl: z.string(),
 });
 
-export function workflowRowOf(record: WorkflowRecord): z.input<typeof workflowRow> {
+export function workflowView(record: WorkflowRecord): z.input<typeof workflowSchema> {
   const { name, spec, status, createdAt } = record;
   return {
     id: name,
@@ -74,13 +74,13 @@ export function workflowRowOf(record: WorkflowRecord): z.input<typeof workflowRo
   };
 }
 
-export function workflowDetailOf(
+export function workflowDetailView(
   record: WorkflowRecord,
   services: Pick<Services, 'settings'>,
-): z.input<typeof workflowDetail> {
+): z.input<typeof workflowDetailSchema> {
   const { spec, name } = record;
   return {
-    ...workflowRowOf(record),
+    ...workflowView(record),
     intent: spec.intent,
     plannedBy: spec.plannedBy ?? null,
     reading: spec.sentence ?? null,
@@ -93,7 +93,7 @@ export function workflowDetailOf(
     warnings: [...spec.warnings],
     changes: [...spec.shown],
     call: spec.call ? { operation: spec.call.operation, input: { ...spec.call.asked } } : null,
-    effect: effectFieldsOf(spec.effect),
+    effect: spec.effect,
     diffMarkdown: spec.diffMarkdown,
     approvalUrl: approvalUrl(services, name),
   };
@@ -105,7 +105,7 @@ export function approvalUrl({ settings }: Pick<Services, 'settings'>, workflowId
 }
 
 /** Said in the Markdown; once it is decided, what would be done is no question any more. */
-export function briefWorkflow(workflow: z.output<typeof workflowDetail>): Record<string, unknown> {
+export function briefWorkflow(workflow: z.output<typeof workflowDetailSchema>): Record<string, unknown> {
   const { changes, effect, riskReasons, warnings, objections, diffMarkdown, ...fields } = workflow;
   const { opened: _opened, closed: _closed, ...counts } = effect;
   const names = changes.map(({ action, resource, name }) => ({ action, resource, name }));

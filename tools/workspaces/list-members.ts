@@ -11,6 +11,7 @@ export const listMembers = defineOperation({
   description: 'The members of the workspace and their roles, those who have no account yet among them.',
   input: z.strictObject({ ...pageQuery }),
   output: z.strictObject({ items: z.array(memberSchema), next_cursor: z.string().optional() }),
+  columns: { Name: 'username', Role: 'role', Since: 'since' },
   access: 'network:read',
   workspace: 'scoped',
   edition: 'community',

@@ -11,6 +11,7 @@ export const listWorkspaces = defineOperation({
   description: 'The workspaces that the caller is a member of, by slug; all of them for a platform administrator.',
   input: z.strictObject({ ...pageQuery }),
   output: z.strictObject({ items: z.array(workspaceSchema), next_cursor: z.string().optional() }),
+  columns: { Slug: 'slug', Id: 'id', Namespace: 'namespace', 'At most': 'maxNodeCount', Name: 'displayName' },
   access: 'person',
   workspace: 'none',
   edition: 'community',

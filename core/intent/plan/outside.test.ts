@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { network, peer, policy, stateWith } from '../../../test/records.ts';
 import type { StoredRecord } from '../../base/record.ts';
 import { type Effect, effectOf, outsidePairs } from '../../effect/effect.ts';
-import { viewOfEffect } from '../../effect/effect-view.ts';
+import { effectView } from '../../effect/effect-view.ts';
 import { spansOf, subtract } from '../../effect/port-spans.ts';
 import { overlaps, parseAddress } from '../../model/cidr.ts';
 import type { PolicySpec } from '../../model/policy.ts';
@@ -30,7 +30,7 @@ function effect(before: readonly StoredRecord[], after: readonly StoredRecord[])
   return effectOf(compiled(before), compiled(after));
 }
 const rowsOf = (found: Effect) => {
-  const { opened, closed } = viewOfEffect(found);
+  const { opened, closed } = effectView(found);
   const texts = (rows: typeof opened) =>
     rows.map(({ src, dst, protocol, from }) => `${src} > ${dst} ${protocol} ${from}`);
   return { opened: texts(opened), closed: texts(closed) };

@@ -1,6 +1,6 @@
 import { MeshError } from '../../base/errors.ts';
 import { type AuditEntry, type Change, type Commit, StoreError } from '../../base/ports.ts';
-import { networkCommits, viewOfCommit } from '../../history/blame.ts';
+import { commitView, networkCommits } from '../../history/blame.ts';
 import { getSnapshot } from '../../history/snapshots.ts';
 import { findAskedWorkflow } from '../../model/asked.ts';
 import { isOfAgent } from '../../model/presets.ts';
@@ -53,7 +53,7 @@ async function wholeState(services: Needs, workspace: string, revision: number, 
   const later = await networkCommits(services, workspace, { after: revision, upTo: now.revision, limit: PAGE });
   const taken = found.changes.length === 0 ? [] : later.filter((commit) => namesIn(commit).length > 0).toReversed();
   const notes = taken.slice(0, MAX_NOTES).map((commit) => {
-    const { actor, reason, workflow_id: id } = viewOfCommit(commit);
+    const { actor, reason, workflow_id: id } = commitView(commit);
     return `Takes back revision ${commit.revision} of ${actor}${id === null ? '' : ` by workflow ${id}`}: ${reason}`;
   });
   const more = taken.length - notes.length;

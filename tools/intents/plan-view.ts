@@ -1,13 +1,13 @@
 import { z } from 'zod';
 import { formatInstant } from '../../core/base/time.ts';
-import { type EffectView, viewOfEffect } from '../../core/effect/effect-view.ts';
+import { effectView } from '../../core/effect/effect-view.ts';
 import { PLANNERS, VERIFICATIONS } from '../../core/intent/plan/assess.ts';
 import type { ProposedPlan } from '../../core/intent/plan/plan.ts';
 import { RISK_LEVELS } from '../../core/intent/verify/risk.ts';
 
 export const riskLevel = z.enum(RISK_LEVELS);
 
-export const shownChange = z.strictObject({
+export const changeSchema = z.strictObject({
   action: z.enum(['create', 'update', 'delete']),
   resource: z.string(),
   name: z.string(),
@@ -23,7 +23,7 @@ const row = z.strictObject({
   to: z.int().nullable(),
 });
 
-export const effectFields = z.strictObject({
+export const effectSchema = z.strictObject({
   opened: z.array(row),
   closed: z.array(row),
   opened_pairs: z.int().describe('Pairs of peers'),
@@ -34,13 +34,8 @@ export const effectFields = z.strictObject({
   omitted: z.int().describe('Rows left out'),
 });
 
-/** Copies, because answers are checked as mutable data. */
-export function effectFieldsOf({ opened, closed, ...counts }: EffectView): z.input<typeof effectFields> {
-  return { ...counts, opened: [...opened], closed: [...closed] };
-}
-
 /** A plan as answers show it. */
-export const planFields = z.strictObject({
+export const planSchema = z.strictObject({
   plan_id: z.string(),
   summary: z.string(),
   planned_by: z.enum(PLANNERS),
@@ -52,8 +47,8 @@ export const planFields = z.strictObject({
     .enum(VERIFICATIONS)
     .describe('unmet: needs intents:override to be applied; unproven: nothing to hold the effect against'),
   unmet: z.array(z.string()).describe('What keeps it from being verified'),
-  effect: effectFields,
-  changes: z.array(shownChange),
+  effect: effectSchema,
+  changes: z.array(changeSchema),
   warnings: z.array(z.string()),
   questions: z.array(z.string()),
   diff_markdown: z.string(),
@@ -62,7 +57,7 @@ export const planFields = z.strictObject({
   dry_run: z.boolean(),
 });
 
-export function planFieldsOf({ id, spec, assessment }: ProposedPlan, dryRun: boolean): z.input<typeof planFields> {
+export function planView({ id, spec, assessment }: ProposedPlan, dryRun: boolean): z.input<typeof planSchema> {
   const { verification, objections, risk, effect, shown, warnings, diffMarkdown } = assessment;
   return {
     plan_id: id,
@@ -74,7 +69,7 @@ export function planFieldsOf({ id, spec, assessment }: ProposedPlan, dryRun: boo
     verified: verification === 'proven',
     verification,
     unmet: [...objections],
-    effect: effectFieldsOf(viewOfEffect(effect)),
+    effect: effectView(effect),
     changes: [...shown],
     warnings: [...warnings],
     questions: [...assessment.view.closing.map((text) => `Is it meant that ${text}?`), ...(spec.questions ?? [])],
@@ -88,7 +83,7 @@ export function planFieldsOf({ id, spec, assessment }: ProposedPlan, dryRun: boo
 /** Said in the Markdown, which is as short as they are long. */
 const IN_MARKDOWN = new Set(['summary', 'risk_reasons', 'verified', 'unmet', 'changes', 'warnings']);
 
-export function briefPlan(plan: z.output<typeof planFields>): Record<string, unknown> {
+export function briefPlan(plan: z.output<typeof planSchema>): Record<string, unknown> {
   const { opened: _opened, closed: _closed, ...counts } = plan.effect;
   const fields = Object.entries(plan).filter(([name]) => !IN_MARKDOWN.has(name));
   return Object.fromEntries(fields.map(([name, value]) => [name, name === 'effect' ? counts : value]));

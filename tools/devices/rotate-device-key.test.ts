@@ -1,0 +1,22 @@
+import { expect, test } from 'vitest';
+import { freshKey } from '../../test/devices.ts';
+import { buildWorkspaceKit, refusalOf } from '../../test/workspace-kit.ts';
+
+test('a device that changes its key gets another token, and the one that it had ends', async () => {
+  await using kit = await buildWorkspaceKit();
+  const { id, self } = await kit.join('web-1');
+  const { publicKey } = freshKey();
+  const rotated = await kit.call('rotate_device_key', { publicKey }, self);
+  expect(rotated).toMatchObject({ id, publicKey });
+  expect(await refusalOf(kit.call('get_own_device', {}, self))).toBe('unauthenticated');
+  expect(await kit.call('get_own_device', {}, { bearer: rotated.deviceToken })).toMatchObject({ id, publicKey });
+});
+
+test('a key is 32 bytes and of one device alone, and only a device changes its own', async () => {
+  await using kit = await buildWorkspaceKit();
+  const { self } = await kit.join('web-1');
+  const { key } = await kit.join('db-1');
+  expect(await refusalOf(kit.call('rotate_device_key', { publicKey: 'AAAA' }, self))).toBe('invalid_input /publicKey');
+  expect(await refusalOf(kit.call('rotate_device_key', { publicKey: key.publicKey }, self))).toBe('conflict');
+  expect(await refusalOf(kit.ask('rotate_device_key', { publicKey: freshKey().publicKey }))).toBe('forbidden device');
+});

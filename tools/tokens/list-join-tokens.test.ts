@@ -1,0 +1,18 @@
+import { expect, test } from 'vitest';
+import { buildWorkspaceKit, refusalOf } from '../../test/workspace-kit.ts';
+
+test('join tokens are listed with their uses and without their secrets', async () => {
+  await using kit = await buildWorkspaceKit();
+  const { id, token } = await kit.ask('generate_join_token', { name: 'web' });
+  await kit.join('web-1', { token });
+  const listed = await kit.ask('list_join_tokens');
+  expect(listed.items).toMatchObject([{ id, name: 'web', usedCount: 1 }]);
+  expect(JSON.stringify(listed)).not.toContain(token);
+  expect(await kit.foreign('list_join_tokens')).toEqual({ items: [] });
+});
+
+test('a list of join tokens takes no limit above 200, and needs tokens:write', async () => {
+  await using kit = await buildWorkspaceKit();
+  expect(await refusalOf(kit.ask('list_join_tokens', { limit: 201 }))).toBe('invalid_input /limit');
+  expect(await refusalOf(kit.as('viewer')('list_join_tokens'))).toBe('forbidden tokens:write');
+});

@@ -7,6 +7,7 @@ import { parseDuration } from '../../core/base/duration.ts';
 import { Secret } from '../../core/base/secret.ts';
 import { LLM_MODES } from '../../llm/model/openai/dialect.ts';
 import { parseRelayAddress } from '../../net/relay/address.ts';
+import { PLATFORM_CHOICES } from '../../platform/choice.ts';
 import { closeToOthers } from './file-mode.ts';
 import { parseYaml } from './yaml.ts';
 
@@ -80,10 +81,6 @@ export const environment = z.object({
     .max(10_000_000)
     .default(100)
     .describe('STUN answers a second for one source'),
-  MESH_STUN_BATCHED: z
-    .enum(['auto', 'off'])
-    .default('auto')
-    .describe('STUN with many datagrams a system call, where the platform and the package koffi allow it, or off'),
   MESH_SIGNALING_AUTH: z
     .enum(['none', 'token'])
     .default('none')
@@ -119,6 +116,10 @@ export const environment = z.object({
     .default('auto')
     .describe('How the model is made to answer in a form: json_schema, tool, json_object, or auto to find out'),
   MESH_LLM_TIMEOUT: duration.prefault('30s').describe('Longest time for one request to the model'),
+  MESH_PLATFORM: z
+    .enum(PLATFORM_CHOICES)
+    .default('auto')
+    .describe('plain works without what Node itself does not offer; see docs/platform.md. Of `mesh` too'),
   MESH_LOG_LEVEL: z
     .enum(['error', 'warn', 'info', 'debug', 'trace'])
     .default('info')

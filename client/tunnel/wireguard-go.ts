@@ -3,6 +3,7 @@ import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { MeshError } from '../../core/base/errors.ts';
+import type { Tun } from '../../platform/tun.ts';
 import { favourSessionOf } from '../session-weight.ts';
 import type { Device } from './device.ts';
 import type { Generation } from './generation.ts';
@@ -23,12 +24,6 @@ const POLL_MS = 5;
 /** Of what it writes, kept for the message. */
 const KEPT_OUTPUT = 2_000;
 const RUN_DIRECTORY = '/var/run/mesh';
-
-/** An open TUN interface, which lasts until its descriptor is closed everywhere. */
-export interface Tun {
-  readonly fd: number;
-  close(): Promise<void>;
-}
 
 /** An interface of a wireguard-go of its own, over a TUN that was made for it, else over one that it makes. */
 export async function wireGuardGoDevice(interfaceName: string, generation: Generation, tun?: Tun): Promise<Device> {

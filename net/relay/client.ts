@@ -1,4 +1,4 @@
-import { countOf, MAX_JOINED } from '../joined.ts';
+import { countOf, MAX_JOINED } from '../../platform/segments.ts';
 import { importPrivateKey, type KeyPair } from '../seal/x25519.ts';
 import type { RelayKeys } from './credential.ts';
 import {
@@ -38,7 +38,7 @@ export type RelayClientEvent =
   | { readonly type: 'send'; readonly bytes: Uint8Array }
   /** Forwarding begins, or a renewed credential was taken. */
   | { readonly type: 'ready'; readonly ready: Ready }
-  /** A packet of a peer, or joined ones by their segment (net/joined.ts); the payload is valid until the next call. */
+  /** A packet of a peer, or joined ones by their segment (platform/segments.ts); the payload is valid until the next call. */
   | {
       readonly type: 'packets';
       readonly from: bigint;

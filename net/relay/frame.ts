@@ -25,7 +25,7 @@ export type FrameType = keyof typeof FRAME_TYPES;
 
 /** In `flags` of a forward frame: its sender takes joined packets, and this is one alone. */
 export const FLAG_TAKES_JOINED = 1;
-/** In `flags` of a forward frame, so much or more is the segment of joined packets (net/joined.ts). */
+/** In `flags` of a forward frame, so much or more is the segment of joined packets (platform/segments.ts). */
 export const MIN_SEGMENT = 2;
 
 /** Set in answers to keepalive, probe and revoke, so that no answer is ever answered. */

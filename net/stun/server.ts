@@ -1,5 +1,4 @@
 import { hostOf, siteOf } from '../source-networks.ts';
-import { parseIp } from './address.ts';
 import {
   ATTRIBUTES,
   attributeEnd,
@@ -36,11 +35,6 @@ const MASK_AT = 4;
 const PORT_AT = 26;
 const ADDRESS_AT = 28;
 
-export interface StunSource {
-  readonly address: string;
-  readonly port: number;
-}
-
 export type StunIgnored = 'malformed' | 'not-a-request' | 'rate' | 'bad-source';
 
 export interface StunMetrics {
@@ -68,18 +62,17 @@ export class StunServer {
     this.#sites = new SourceLimit(SITE_FACTOR * ratePerSecond, SITE_FACTOR * burst);
   }
 
-  /** The answer to send back to the source; undefined when there is none. */
-  handle(datagram: Uint8Array, { address, port }: StunSource, now: number): Uint8Array | undefined {
-    return this.answer(datagram, parseIp(address), port, now)?.slice();
-  }
-
-  /** The same for a source in bytes, 4 or 16 of them, and an answer that is overwritten by the next one. */
-  answer(datagram: Uint8Array, ip: Uint8Array | undefined, port: number, now: number): Uint8Array | undefined {
+  /**
+   * The answer to send back to the source, overwritten by the next one; undefined when there is none.
+   *
+   * @param ip 4 or 16 bytes
+   */
+  answer(datagram: Uint8Array, ip: Uint8Array, port: number, now: number): Uint8Array | undefined {
     if (datagram.length > MAX_REQUEST_BYTES || !isMessage(datagram)) return this.#ignore('malformed');
     if (uint16(datagram, 0) !== BINDING_REQUEST) return this.#ignore('not-a-request');
     const unknown = datagram.length === HEADER_BYTES ? NONE : unknownAttributes(datagram);
     if (unknown === undefined) return this.#ignore('malformed');
-    if (ip === undefined || port === 0) return this.#ignore('bad-source');
+    if (port === 0) return this.#ignore('bad-source');
     if (!this.#mayAnswer(ip, now)) return this.#ignore('rate');
     if (unknown.length > 0) {
       this.#refused++;

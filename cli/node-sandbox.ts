@@ -1,6 +1,5 @@
 import { hostname } from 'node:os';
 import { type Command, Option } from 'commander';
-import { beginAgainCompiled } from '../bin/compose/compiled.ts';
 import { NODE_LOG_LEVELS, type NodeLogLevel } from '../bin/compose/node-log.ts';
 import { runSandbox } from '../bin/compose/sandbox.ts';
 import type { Enrolled } from '../client/enrol/enrol.ts';
@@ -44,7 +43,6 @@ export function addSandboxCommand(program: Command): void {
     .addOption(new Option('--level <level>', 'what is logged').choices(NODE_LOG_LEVELS).default('warn'));
   answering(start, async (command: string[], options: StartOptions): Promise<undefined> => {
     requireRoot('mesh sandbox start');
-    beginAgainCompiled();
     const invitation = invitationOf(options);
     warnPlainHttp(invitation.server);
     const format = formatIn(start.opts());

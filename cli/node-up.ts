@@ -1,5 +1,4 @@
 import { type Command, Option } from 'commander';
-import { beginAgainCompiled } from '../bin/compose/compiled.ts';
 import { runNode } from '../bin/compose/node.ts';
 import { NODE_LOG_LEVELS, type NodeLogLevel } from '../bin/compose/node-log.ts';
 import { defaultInterface } from '../client/tunnel/platform.ts';
@@ -51,7 +50,6 @@ export function addUpCommand(program: Command): void {
   answering(command, async (options: UpOptions): Promise<Answer> => {
     try {
       if (options.daemon) return await runInBackground(options);
-      if (!options.daemonChild) beginAgainCompiled();
       // A connect to a bus that never answers is left behind by its client, and would keep the process for minutes.
       process.exit(await run(options, formatIn(command.opts())));
     } catch (error) {

@@ -10,8 +10,6 @@ import { type LocalRequest, localSocketPath, serveLocally } from '../../client/a
 import { OverlayCollision } from '../../client/agent/overlay.ts';
 import { type NodeConfig, readNodeConfig, writeNodeConfig } from '../../client/enrol/node-config.ts';
 import { PlaneApi } from '../../client/enrol/plane-api.ts';
-import { favourSessionOf } from '../../client/session-weight.ts';
-import { askGeneration } from '../../client/tunnel/generation.ts';
 import type { TunnelPlatform } from '../../client/tunnel/tunnel.ts';
 import type { Log } from '../../core/base/ports.ts';
 import { parseInstant } from '../../core/base/time.ts';
@@ -91,8 +89,6 @@ export async function runNode(options: NodeOptions): Promise<number> {
     });
     const socket = await serveLocally(localSocketPath(directory), (request) => answer(agent, request), log);
     const release = endOnSignals(agent, log);
-    // A command that runs under this node would share the weight. With a WireGuard of batches it brings nothing (docs/decisions/0014-weight-of-the-tunnel.md).
-    if (options.task === undefined && (await askGeneration()) === 'one-by-one') await favourSessionOf(process.pid);
     try {
       const greeting = greetingOf(await agent.start(), named, interfaceName);
       options.onStarted?.(greeting);

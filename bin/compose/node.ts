@@ -15,6 +15,7 @@ import type { Log } from '../../core/base/ports.ts';
 import { parseInstant } from '../../core/base/time.ts';
 import { normalizeName } from '../../core/model/resources.ts';
 import type { RelayAddress } from '../../net/relay/address.ts';
+import { PLATFORM_CHOICES } from '../../platform/choice.ts';
 import { type LockHolder, lockDirectory } from './lock.ts';
 import { AGENT, INTERFACE, RUN_DIRECTORY } from './node-locks.ts';
 import { buildNodeLog, logFileWriter, type NodeLogLevel } from './node-log.ts';
@@ -64,6 +65,7 @@ const CLOCK_SLACK_MS = 5_000;
 export async function runNode(options: NodeOptions): Promise<number> {
   const { directory, interfaceName, logDirectory } = options;
   outliveOutput();
+  refusePlatform(process.env['MESH_PLATFORM']);
   const log = buildNodeLog(options.level, lineWriter(logDirectory, interfaceName));
   const systemLog = options.systemLog ? buildNodeLog('debug', lineWriter(logDirectory, interfaceName)) : undefined;
   const parts = overlayParts(options.namespace);
@@ -140,6 +142,11 @@ function greetingOf(started: Started, { name }: NodeConfig, interfaceName: strin
     away: () => `${name} has no graph yet (${'detail' in started ? started.detail : ''}); it goes on trying.`,
   };
   return { name, state: started.state, address, interface: interfaceName, line: called(lines[started.state]()) };
+}
+
+function refusePlatform(asked = ''): void {
+  if (asked === '' || PLATFORM_CHOICES.some((choice) => choice === asked)) return;
+  throw new CliError(`MESH_PLATFORM is "${asked}": set it to ${PLATFORM_CHOICES.join(' or ')}.`, EXIT.input);
 }
 
 async function refuseObstacles(platform: TunnelPlatform): Promise<void> {

@@ -2,7 +2,7 @@ import type { Log } from '../../core/base/ports.ts';
 import { peerIdOf } from '../../net/relay/frame.ts';
 import { type DatagramSocket, type Place, placeOf } from '../../platform/datagrams.ts';
 import { parseIp } from '../../platform/ip.ts';
-import { datagrams } from '../../platform/platform.ts';
+import { datagrams, streams } from '../../platform/platform.ts';
 import { partsOf } from '../../platform/segments.ts';
 import type { Family } from '../family.ts';
 import type { Endpoint } from '../tunnel/tunnel.ts';
@@ -94,6 +94,8 @@ export class Loopback {
         log,
         onDatagrams: (packets, segment, { ip, port }) => loopback.#receive(packets, segment, ip, port),
         onDrained,
+        // All of it passes through the connection to the relay too.
+        onBusy: () => void streams.expectLoad(),
       });
       const loopback = new Loopback(options, addresses, socket);
       loopback.#isDoorOpen = await applyRelayRules(wireguardPort, loopback.port);

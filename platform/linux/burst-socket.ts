@@ -4,7 +4,6 @@ import { boundSocket, closed, sendApart } from '../plain/udp-socket.ts';
 import { countOf } from '../segments.ts';
 import { ArrivalSignal } from './arrival-signal.ts';
 import { DatagramBatch } from './datagram-batch.ts';
-import { loadDirectSend } from './direct-send.ts';
 import { loadKoffi } from './libc.ts';
 import { type UdpHandle, udpHandleOf } from './udp-handle.ts';
 
@@ -128,6 +127,8 @@ export class BurstSocket implements DatagramSocket {
 
   /** Asks each turn of the event loop until nothing came: a signal for each packet costs more than a call for many. */
   #stayHot(busy: Busy): void {
+    // Closed meanwhile: its descriptor may be another's.
+    if (this.#busy === undefined) return;
     busy.isHot = true;
     busy.signal?.off();
     const ask = () => {
@@ -136,6 +137,7 @@ export class BurstSocket implements DatagramSocket {
         setImmediate(ask);
         return;
       }
+      if (this.#busy === undefined) return;
       busy.signal?.on();
       busy.isHot = false;
       // What came before the signal was on is not told.
@@ -169,6 +171,6 @@ export class BurstSocket implements DatagramSocket {
     const busy: Busy = { batch, handle, signal, isReading: false, isHot: false };
     this.#busy = busy;
     signal?.on();
-    await loadDirectSend();
+    this.#options.onBusy?.();
   }
 }

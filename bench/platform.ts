@@ -47,10 +47,7 @@ for (const path of PATHS) {
 }
 
 console.log('\nIdle, from the second start on, without wireguard-go:\n');
-for (const choice of PLATFORM_CHOICES) {
-  const way = ways.find((one) => one.choice === choice && one.path === 'direct');
-  if (way) console.log(`- ${choice}: ${await idleOf(way)}`);
-}
+for (const choice of PLATFORM_CHOICES) console.log(`- ${choice}: ${await idle(choice)}`);
 
 async function open(choice: PlatformChoice, path: Path, names: readonly [string, string]) {
   const env = { MESH_PLATFORM: choice };
@@ -60,21 +57,24 @@ async function open(choice: PlatformChoice, path: Path, names: readonly [string,
   const { address } = await one.untilPeer(names[1], (peer) => peer.path === path);
   await two.untilPeer(names[0], (peer) => peer.path === path);
   const run = () => tcpThroughput(one.host, two.host, address, SECONDS);
-  return { choice, path, env, node: one, peer: names[1], run, rates: [] as number[] };
+  return { choice, path, run, rates: [] as number[] };
 }
 
 function ratesOf(choice: PlatformChoice, path: Path): number[] {
   return ways.find((way) => way.choice === choice && way.path === path)?.rates ?? [];
 }
 
-async function idleOf({ node, env, peer }: (typeof ways)[number]): Promise<string> {
-  // The first of them compiles again what was compiled with the other options.
-  for (const _ of ['filled', 'measured']) {
-    await node.stop();
-    node.start([], env);
-    await node.untilPeer(peer, ({ path }) => path === 'direct');
-  }
+/** A node with one peer. The first start compiles again what was compiled with the other options. */
+async function idle(choice: PlatformChoice): Promise<string> {
+  await using lab = await natlab({ hosts: { one: {}, two: {} } });
+  await using plane = await startLabPlane(lab);
+  const env = { MESH_PLATFORM: choice };
+  const { one } = await labNodes(lab, plane, ['one', 'two'], (node) => node.start([], env));
+  await one.untilPeer('two', ({ path }) => path === 'direct');
+  await one.stop();
+  one.start([], env);
+  await one.untilPeer('two', ({ path }) => path === 'direct');
   await after(IDLE_MS);
-  const { rss, anonymous, pss } = memoryOf((await node.status()).node.pid);
+  const { rss, anonymous, pss } = memoryOf((await one.status()).node.pid);
   return `${rss.toFixed(1)} MB resident, ${anonymous.toFixed(1)} of them memory, its share ${pss.toFixed(1)}`;
 }

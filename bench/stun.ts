@@ -17,7 +17,7 @@ const STALL_MS = 50;
 
 const script = new URL('./stun/serve.ts', import.meta.url);
 const batched = await startScript(script, 'auto');
-const pure = await startScript(script, 'off');
+const pure = await startScript(script, 'plain');
 const coturn = await startCoturn('--stun-only');
 try {
   console.log(`${machine()}, load average ${loadavg()[0]?.toFixed(1)}.`);

@@ -9,6 +9,7 @@ test.each([
   ['in-use', EXIT.conflict],
   ['no-program', EXIT.input],
   ['no-namespace', EXIT.unavailable],
+  ['wrong-setting', EXIT.input],
 ] as const)('a node that does not run here for %s ends the command with %i', (reason, exitCode) => {
   const told = asCliError(new NodeRefusal(reason, 'why'));
   expect(told).toBeInstanceOf(CliError);

@@ -9,6 +9,7 @@ const EXIT_OF_REFUSAL: Readonly<Record<RefusalReason, number>> = {
   'in-use': EXIT.conflict,
   'no-program': EXIT.input,
   'no-namespace': EXIT.unavailable,
+  'wrong-setting': EXIT.input,
 };
 
 const EXIT_OF_END = {

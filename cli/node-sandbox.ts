@@ -46,7 +46,6 @@ export function addSandboxCommand(program: Command, loadLauncher: () => Promise<
   answering(start, async (command: string[], options: StartOptions): Promise<undefined> => {
     requireRoot('mesh sandbox start');
     const launcher = await loadLauncher();
-    launcher.beginAgainCompiled();
     const invitation = invitationOf(options);
     warnPlainHttp(invitation.server);
     const format = formatIn(start.opts());

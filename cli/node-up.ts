@@ -54,7 +54,6 @@ export function addUpCommand(program: Command, loadLauncher: () => Promise<NodeL
     try {
       if (options.daemon) return await runInBackground(options);
       const launcher = await loadLauncher();
-      if (!options.daemonChild) launcher.beginAgainCompiled();
       outliveOutput();
       // A connect to a bus that never answers is left behind by its client, and would keep the process for minutes.
       process.exit(exitCodeOfEnd(await launcher.runNode(nodeOptions(options, formatIn(command.opts())))));

@@ -2,7 +2,7 @@ import { isIP } from 'node:net';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { type IpRange, parseAddress } from '../core/model/cidr.ts';
-import { parseIp } from '../net/stun/address.ts';
+import { parseIp } from '../platform/ip.ts';
 
 /** What core and the network codecs read in a text, each in the form of the other's bytes. */
 function readBy(text: string): { core: string | undefined; net: string | undefined } {

@@ -52,8 +52,8 @@ export class LabNode {
   }
 
   /** Starts `mesh up` in the foreground, in a session of its own as a service is. */
-  start(args: readonly string[] = []): void {
-    const child = this.host.spawn('setsid', [launcher('mesh'), ...this.#upArguments(args)], this.#env());
+  start(args: readonly string[] = [], env: Readonly<Record<string, string>> = {}): void {
+    const child = this.host.spawn('setsid', [launcher('mesh'), ...this.#upArguments(args)], { ...this.#env(), ...env });
     for (const stream of [child.stdout, child.stderr]) {
       stream?.on('data', (chunk: Buffer) => {
         this.#printed += chunk;
@@ -116,7 +116,8 @@ export class LabNode {
   }
 
   #env() {
-    return { HOME: this.directory, MESH_CONFIG_DIR: this.directory };
+    const { MESH_PLATFORM } = process.env;
+    return { HOME: this.directory, MESH_CONFIG_DIR: this.directory, ...(MESH_PLATFORM && { MESH_PLATFORM }) };
   }
 
   #upArguments(more: readonly string[]): string[] {

@@ -15,7 +15,7 @@ const files = execFileSync('git', ['ls-files', '--', '*.ts', '*.tsx', '*.js', '*
 
 /** Expressions made of text that stands elsewhere, each with why no sender decides about it. */
 const BUILT: Readonly<Record<string, string>> = {
-  'net/stun/address.ts': 'zeros and colons that the function wrote itself',
+  'platform/ip.ts': 'zeros and colons that the function wrote itself',
   'bench/firewall/tunnel.ts': 'the name that the bench gave its interface',
   'bench/node/process.ts': 'the three names of the function itself',
 };

@@ -2,9 +2,9 @@ import { createSocket, type Socket } from 'node:dgram';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import koffi from 'koffi';
-import { DatagramBatch } from '../../net/datagram-batch.ts';
-import { targetOf } from '../../net/sockaddr.ts';
-import { udpHandleOf } from '../../net/udp-handle.ts';
+import { placeOf } from '../../platform/datagrams.ts';
+import { DatagramBatch } from '../../platform/linux/datagram-batch.ts';
+import { udpHandleOf } from '../../platform/linux/udp-handle.ts';
 
 /**
  * Sends UDP to and fro between two ports of this host, in one thread: the kernel delivers what loopback takes before
@@ -37,7 +37,7 @@ function nanosecondsOfOne(): number {
   let received = 0;
   for (let burst = 0; burst < BURSTS; burst += 1) {
     for (const { from, to } of ways) {
-      for (let slot = 0; slot < batch.slots; slot += 1) batch.put(datagram, to.target);
+      for (let slot = 0; slot < batch.slots; slot += 1) batch.put(datagram, to.place);
       batch.send(from.fd);
       received += batch.receive(to.fd);
     }
@@ -54,5 +54,5 @@ async function bound(port: number) {
   const handle = udpHandleOf(socket);
   if (!handle) throw new Error('The socket has no descriptor.');
   handle.recvStop();
-  return { fd: handle.fd, target: targetOf(Buffer.from(ADDRESS.split('.').map(Number)), port) };
+  return { fd: handle.fd, place: placeOf(ADDRESS, port) };
 }

@@ -5,8 +5,9 @@ import { RelayClient } from '../../net/relay/client.ts';
 import { relayKeysOf, workspaceTagOf } from '../../net/relay/credential.ts';
 import { HEADER_BYTES, peerIdOf } from '../../net/relay/frame.ts';
 import { generateKeyPair } from '../../net/seal/x25519.ts';
-import { decodeXorAddress, encodeXorAddress, type IpBytes } from '../../net/stun/address.ts';
+import { decodeXorAddress, encodeXorAddress } from '../../net/stun/address.ts';
 import { decodeStun, encodeStun } from '../../net/stun/message.ts';
+import type { IpBytes } from '../../platform/ip.ts';
 
 const ALLOCATE = 0x003;
 const CHANNEL_BIND = 0x009;

@@ -37,7 +37,7 @@ export async function startAlone(part: Part, { env }: Config, log: Log): Promise
         return startRelay({ ...address, ...secured, token, clock, log });
       }
       case 'stun':
-        return startStun({ ...address, clock, log, ratePerSecond: env.MESH_STUN_RATE, batched: env.MESH_STUN_BATCHED });
+        return startStun({ ...address, clock, log, ratePerSecond: env.MESH_STUN_RATE });
     }
   };
   const running = await orExplain(variable[part], address, start());

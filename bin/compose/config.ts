@@ -8,6 +8,7 @@ import { Secret } from '../../core/base/secret.ts';
 import { LLM_MODES } from '../../llm/model/openai/dialect.ts';
 import { type HostPort, parseHostPort } from '../../net/host-port.ts';
 import { parseRelayAddress } from '../../net/relay/address.ts';
+import { PLATFORM_CHOICES } from '../../platform/choice.ts';
 import { closeToOthers } from '../../storage/file-mode.ts';
 import { STORE_URL } from '../../storage/open.ts';
 import { parseYaml } from '../../tools/yaml.ts';
@@ -67,10 +68,6 @@ export const environment = z.object({
     .max(10_000_000)
     .default(100)
     .describe('STUN answers a second for one source'),
-  MESH_STUN_BATCHED: z
-    .enum(['auto', 'off'])
-    .default('auto')
-    .describe('STUN with many datagrams a system call, where the platform and the package koffi allow it, or off'),
   MESH_SIGNALING_AUTH: z
     .enum(['none', 'token'])
     .default('none')
@@ -106,6 +103,10 @@ export const environment = z.object({
     .default('auto')
     .describe('How the model is made to answer in a form: json_schema, tool, json_object, or auto to find out'),
   MESH_LLM_TIMEOUT: duration.prefault('30s').describe('Longest time for one request to the model'),
+  MESH_PLATFORM: z
+    .enum(PLATFORM_CHOICES)
+    .default('auto')
+    .describe('plain works without what Node itself does not offer; see docs/platform.md. Of `mesh` too'),
   MESH_LOG_LEVEL: z
     .enum(['error', 'warn', 'info', 'debug', 'trace'])
     .default('info')

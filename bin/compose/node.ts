@@ -8,12 +8,11 @@ import { buildNodeLog, logFileWriter } from '../../client/agent/node-log.ts';
 import { OverlayCollision } from '../../client/agent/overlay.ts';
 import { type NodeConfig, readNodeConfig, writeNodeConfig } from '../../client/enrol/node-config.ts';
 import { PlaneApi } from '../../client/enrol/plane-api.ts';
-import { favourSessionOf } from '../../client/session-weight.ts';
-import { askGeneration } from '../../client/tunnel/generation.ts';
 import type { TunnelPlatform } from '../../client/tunnel/tunnel.ts';
 import type { Log } from '../../core/base/ports.ts';
 import { parseInstant } from '../../core/base/time.ts';
 import { normalizeName } from '../../core/model/resources.ts';
+import { PLATFORM_CHOICES } from '../../platform/choice.ts';
 import { type LockHolder, lockDirectory } from '../../storage/directory-lock.ts';
 import { overlayParts } from './node-parts.ts';
 
@@ -28,6 +27,7 @@ const CLOCK_SLACK_MS = 5_000;
  */
 export async function runNode(options: NodeOptions): Promise<NodeEnd> {
   const { directory, interfaceName, logDirectory } = options;
+  refusePlatform(process.env['MESH_PLATFORM']);
   const log = buildNodeLog(options.level, lineWriter(logDirectory, interfaceName));
   const systemLog = options.systemLog ? buildNodeLog('debug', lineWriter(logDirectory, interfaceName)) : undefined;
   const parts = overlayParts(options.namespace);
@@ -53,8 +53,6 @@ export async function runNode(options: NodeOptions): Promise<NodeEnd> {
     });
     const socket = await serveLocally(localSocketPath(directory), (request) => answer(agent, request), log);
     const signals = endOnSignals(agent, log);
-    // A command that runs under this node would share the weight. With a WireGuard of batches it brings nothing (docs/decisions/0014-weight-of-the-tunnel.md).
-    if (options.task === undefined && (await askGeneration()) === 'one-by-one') await favourSessionOf(process.pid);
     try {
       const greeting = greetingOf(await agent.start(), named, interfaceName);
       await options.onStarted?.(greeting);
@@ -105,6 +103,11 @@ function greetingOf(started: Started, { name }: NodeConfig, interfaceName: strin
     away: () => `${name} has no graph yet (${'detail' in started ? started.detail : ''}); it goes on trying.`,
   };
   return { name, state: started.state, address, interface: interfaceName, line: lines[started.state]() };
+}
+
+function refusePlatform(asked = ''): void {
+  if (asked === '' || PLATFORM_CHOICES.some((choice) => choice === asked)) return;
+  throw new NodeRefusal('wrong-setting', `MESH_PLATFORM is "${asked}": set it to ${PLATFORM_CHOICES.join(' or ')}.`);
 }
 
 async function refuseObstacles(platform: TunnelPlatform): Promise<void> {

@@ -34,12 +34,7 @@ export interface Wire {
 type WireEnvironment = RelayEnvironment &
   Pick<
     Environment,
-    | 'MESH_BUS_LISTEN'
-    | 'MESH_RELAY_LISTEN'
-    | 'MESH_STUN_LISTEN'
-    | 'MESH_STUN_RATE'
-    | 'MESH_STUN_BATCHED'
-    | 'MESH_SIGNALING_AUTH'
+    'MESH_BUS_LISTEN' | 'MESH_RELAY_LISTEN' | 'MESH_STUN_LISTEN' | 'MESH_STUN_RATE' | 'MESH_SIGNALING_AUTH'
   >;
 
 /** A listener that does not stop by then is left behind. */
@@ -92,7 +87,7 @@ export async function startWire(env: WireEnvironment, tls: Tls | undefined, serv
       return { ...part, stop: () => part.stop().finally(revocations.stop) };
     });
     const stun = await start('MESH_STUN_LISTEN', (address) =>
-      startStun({ ...address, clock, log, ratePerSecond: env.MESH_STUN_RATE, batched: env.MESH_STUN_BATCHED }),
+      startStun({ ...address, clock, log, ratePerSecond: env.MESH_STUN_RATE }),
     );
     const remote = await startRemoteRelay(env, relay?.address, services);
     if (remote) running.push(remote);

@@ -62,8 +62,6 @@ export type NodeEnd =
 
 /** Runs nodes, with everything that they need put together. */
 export interface NodeLauncher {
-  /** Starts the process again where it had to compile its own code. */
-  beginAgainCompiled(): void;
   /** Runs the node of a directory until it ends. @throws NodeRefusal when it cannot come up here */
   runNode(options: NodeOptions): Promise<NodeEnd>;
   /** Enrols a sub-agent and runs a command as it. @throws NodeRefusal */
@@ -71,7 +69,7 @@ export interface NodeLauncher {
 }
 
 /** `no-tunnel`: this machine cannot make one. `in-use`: another node has it. `no-program`: the command does not start. */
-export type RefusalReason = 'no-tunnel' | 'not-configured' | 'in-use' | 'no-program' | 'no-namespace';
+export type RefusalReason = 'no-tunnel' | 'not-configured' | 'in-use' | 'no-program' | 'no-namespace' | 'wrong-setting';
 
 /** A node does not run here, for a reason that is no fault of its own. */
 export class NodeRefusal extends Error {

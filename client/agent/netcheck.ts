@@ -3,8 +3,9 @@ import { createSocket, type Socket } from 'node:dgram';
 import { lookup } from 'node:dns/promises';
 import { createConnection } from 'node:net';
 import { formatHostPort, type HostPort } from '../../net/host-port.ts';
-import { decodeXorAddress, formatIp } from '../../net/stun/address.ts';
+import { decodeXorAddress } from '../../net/stun/address.ts';
 import { ATTRIBUTES, BINDING, decodeStun, encodeStun, TRANSACTION_ID_BYTES } from '../../net/stun/message.ts';
+import { formatIp } from '../../platform/ip.ts';
 
 /** How the network that this machine is in treats it. */
 export interface NetworkReport {

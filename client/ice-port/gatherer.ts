@@ -1,5 +1,6 @@
-import { decodeXorAddress, formatIp } from '../../net/stun/address.ts';
+import { decodeXorAddress } from '../../net/stun/address.ts';
 import { ATTRIBUTES, BINDING, encodeStun, type StunMessage, TRANSACTION_ID_BYTES } from '../../net/stun/message.ts';
+import { formatIp } from '../../platform/ip.ts';
 import type { Family } from '../family.ts';
 import type { Endpoint } from '../tunnel/tunnel.ts';
 

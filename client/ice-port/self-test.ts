@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { createSocket } from 'node:dgram';
-import { encodeXorAddress, parseIp } from '../../net/stun/address.ts';
+import { encodeXorAddress } from '../../net/stun/address.ts';
 import {
   ATTRIBUTES,
   BINDING,
@@ -9,6 +9,7 @@ import {
   type StunMessage,
   TRANSACTION_ID_BYTES,
 } from '../../net/stun/message.ts';
+import { parseIp } from '../../platform/ip.ts';
 import type { Endpoint } from '../tunnel/tunnel.ts';
 
 const HOST = '127.0.0.1';

@@ -1,7 +1,7 @@
 import type { Log } from '../../core/base/ports.ts';
-import { countOf, partsOf } from '../../net/joined.ts';
 import type { RelayAddress } from '../../net/relay/address.ts';
 import type { KeyPair } from '../../net/seal/x25519.ts';
+import { countOf, partsOf } from '../../platform/segments.ts';
 import type { Family } from '../family.ts';
 import { RelayLink } from '../relay/link.ts';
 import { Loopback, type LoopbackPeer } from '../relay/loopback.ts';

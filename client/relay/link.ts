@@ -1,13 +1,13 @@
 import { connect, type Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
 import type { Log } from '../../core/base/ports.ts';
-import { countOf, partsOf } from '../../net/joined.ts';
 import { formatRelayAddress, type RelayAddress } from '../../net/relay/address.ts';
 import { RelayClient, type RelayClientEvent } from '../../net/relay/client.ts';
 import { decodeCredential } from '../../net/relay/credential.ts';
 import { tlsOptionsOf } from '../../net/relay/dial.ts';
 import { MAX_PAYLOAD_BYTES, peerIdOf } from '../../net/relay/frame.ts';
 import type { KeyPair } from '../../net/seal/x25519.ts';
+import { countOf, partsOf } from '../../platform/segments.ts';
 import { Backoff } from './backoff.ts';
 import { Outbox } from './outbox.ts';
 
@@ -34,7 +34,7 @@ export interface RelayLinkOptions {
   readonly log: Log;
   readonly onReady: () => void;
   readonly onAway: (reason: string) => void;
-  /** Joined packets by their segment (net/joined.ts). Valid until the handler returns. */
+  /** Joined packets by their segment (platform/segments.ts). Valid until the handler returns. */
   readonly onPackets: (from: bigint, packets: Uint8Array, segment: number) => void;
   readonly onProbed: (peer: bigint, isPresent: boolean) => void;
 }

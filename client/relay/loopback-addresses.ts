@@ -1,5 +1,5 @@
 import { networkInterfaces } from 'node:os';
-import { formatIp } from '../../net/stun/address.ts';
+import { formatIp } from '../../platform/ip.ts';
 import type { Family } from '../family.ts';
 import { RELAY_ENDPOINTS_IPV4 } from '../relay-endpoints.ts';
 import { runProgram } from '../run-program.ts';

@@ -1,15 +1,18 @@
 import type { Log } from '../../core/base/ports.ts';
-import { partsOf } from '../../net/joined.ts';
 import { peerIdOf } from '../../net/relay/frame.ts';
-import { parseIp } from '../../net/stun/address.ts';
+import { type DatagramSocket, type Place, placeOf } from '../../platform/datagrams.ts';
+import { parseIp } from '../../platform/ip.ts';
+import { datagrams, streams } from '../../platform/platform.ts';
+import { partsOf } from '../../platform/segments.ts';
 import type { Family } from '../family.ts';
 import type { Endpoint } from '../tunnel/tunnel.ts';
 import { type LoopbackAddresses, openLoopbackAddresses, shownAddress } from './loopback-addresses.ts';
-import { LoopbackSocket, type Place, placeOf } from './loopback-socket.ts';
 import { applyRelayRules, removeRelayRules } from './rules.ts';
 
 /** Numbers of peers: what fits the last group of an address. */
 export const MAX_LOOPBACK_PEERS = 65_535;
+/** WireGuard sends in bursts, and they wait here while a turn of the event loop lasts. The kernel may grant less. */
+const SOCKET_BUFFER_BYTES = 8_388_608;
 /** WireGuard's packets of data. */
 const DATA_TYPE = 4;
 /** A handshake initiation of WireGuard, and how long it waits for its answer before it makes another. */
@@ -44,7 +47,7 @@ export interface LoopbackOptions {
   readonly family: Family;
   readonly now: () => number;
   readonly log: Log;
-  /** WireGuard sent this to a peer, joined packets by their segment (net/joined.ts). Valid until the handler returns. */
+  /** WireGuard sent this to a peer, joined packets by their segment (platform/segments.ts). Valid until the handler returns. */
   readonly onPackets: (peer: LoopbackPeer, packets: Uint8Array, segment: number) => void;
   /** All that waited was read; not called for what arrives too slowly to wait. */
   readonly onDrained: () => void;
@@ -60,7 +63,7 @@ export class Loopback {
   readonly #options: LoopbackOptions;
   /** Of the agent's socket, UDP. */
   readonly port: number;
-  readonly #socket: LoopbackSocket;
+  readonly #socket: DatagramSocket;
   #isDoorOpen = false;
   #restoring: Promise<void> | undefined;
   readonly #addresses: LoopbackAddresses;
@@ -70,7 +73,7 @@ export class Loopback {
   #lastNumber = 0;
   #isClosed = false;
 
-  private constructor(options: LoopbackOptions, addresses: LoopbackAddresses, socket: LoopbackSocket) {
+  private constructor(options: LoopbackOptions, addresses: LoopbackAddresses, socket: DatagramSocket) {
     this.#options = options;
     this.#addresses = addresses;
     this.#socket = socket;
@@ -78,15 +81,21 @@ export class Loopback {
   }
 
   static async open(options: LoopbackOptions): Promise<Loopback> {
-    const { wireguardPort, family, now, log, onDrained } = options;
+    const { wireguardPort, family, log, onDrained } = options;
     const addresses = await openLoopbackAddresses(wireguardPort, family);
     try {
-      const socket = await LoopbackSocket.open({
+      const socket = await datagrams.open({
         family: addresses.family,
-        now,
+        host: addresses.family === 'ipv6' ? '::' : '0.0.0.0',
+        port: 0,
+        receiveBufferBytes: SOCKET_BUFFER_BYTES,
+        sendBufferBytes: SOCKET_BUFFER_BYTES,
+        maxBytes: 'joined',
         log,
-        onPackets: (packets, segment, ip, port) => loopback.#receive(packets, segment, ip, port),
+        onDatagrams: (packets, segment, { ip, port }) => loopback.#receive(packets, segment, ip, port),
         onDrained,
+        // All of it passes through the connection to the relay too.
+        onBusy: () => void streams.expectLoad(),
       });
       const loopback = new Loopback(options, addresses, socket);
       loopback.#isDoorOpen = await applyRelayRules(wireguardPort, loopback.port);

@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
-import { writeDirect } from '../../net/direct-write.ts';
 import { HEADER_BYTES, viewOf } from '../../net/relay/frame.ts';
 import { writeForward } from '../../net/relay/message.ts';
+import { streams } from '../../platform/platform.ts';
 
 /** One write takes what gathered in a turn of the event loop, or this much: WireGuard's largest burst fits. */
 const SLAB_BYTES = 131_072;
@@ -57,7 +57,7 @@ export class Outbox {
     const bytes = slab.bytes.subarray(0, this.#used);
     this.#used = 0;
     if (!this.#socket.writable) return;
-    const written = writeDirect(this.#socket, bytes);
+    const written = streams.writeNow(this.#socket, bytes);
     if (written === bytes.length) this.#keep(slab);
     else this.#socket.write(bytes.subarray(written), () => this.#keep(slab));
   }

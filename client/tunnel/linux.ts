@@ -1,13 +1,13 @@
 import { existsSync } from 'node:fs';
 import { MeshError } from '../../core/base/errors.ts';
 import type { Log } from '../../core/base/ports.ts';
+import { openJoiningTun } from '../../platform/tun.ts';
 import { runIn, runProgram } from '../run-program.ts';
 import { burstBytesOf } from './burst.ts';
 import { type Device, type MoveAddress, tunnelOver } from './device.ts';
 import { requireFreePort } from './free-port.ts';
 import { askGeneration } from './generation.ts';
 import { hostFacts } from './host-facts.ts';
-import { openJoiningTun } from './joining-tun.ts';
 import { obstaclesOf } from './obstacles.ts';
 import { linuxProcesses } from './process-table.ts';
 import { collidingRoutes } from './routes.ts';

@@ -22,7 +22,7 @@ const inOrder = ({ peers }: DeviceState) => peers.toSorted((a, b) => a.publicKey
 describePrivileged('the wg tool', () => {
   it('does what the configuration socket does', async () => {
     const [tool, socket] = [freshInterface(), freshInterface()];
-    const devices = [await startWireGuardGo(tool, 'batches'), await startWireGuardGo(socket, 'batches')];
+    const devices = [await startWireGuardGo(tool), await startWireGuardGo(socket)];
     try {
       const { privateKey } = generateKeyPair();
       const changes = [

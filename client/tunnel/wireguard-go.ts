@@ -3,7 +3,7 @@ import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { MeshError } from '../../core/base/errors.ts';
-import { favourSessionOf } from '../session-weight.ts';
+import type { Tun } from '../../platform/tun.ts';
 import type { Device } from './device.ts';
 import type { Generation } from './generation.ts';
 import type { ProcessEntry, ProcessTable } from './process-table.ts';
@@ -24,15 +24,9 @@ const POLL_MS = 5;
 const KEPT_OUTPUT = 2_000;
 const RUN_DIRECTORY = '/var/run/mesh';
 
-/** An open TUN interface, which lasts until its descriptor is closed everywhere. */
-export interface Tun {
-  readonly fd: number;
-  close(): Promise<void>;
-}
-
 /** An interface of a wireguard-go of its own, over a TUN that was made for it, else over one that it makes. */
 export async function wireGuardGoDevice(interfaceName: string, generation: Generation, tun?: Tun): Promise<Device> {
-  const { ended, stop } = await startWireGuardGo(interfaceName, generation, tun);
+  const { ended, stop } = await startWireGuardGo(interfaceName, tun);
   return {
     kind: 'wireguard-go',
     mixesFamilies: generation === 'one-by-one',
@@ -44,11 +38,7 @@ export async function wireGuardGoDevice(interfaceName: string, generation: Gener
 }
 
 /** Starts wireguard-go and resolves once it can be configured. `tun` is closed here: wireguard-go has it then. */
-export async function startWireGuardGo(
-  interfaceName: string,
-  generation: Generation,
-  tun?: Tun,
-): Promise<UserspaceWireGuard> {
+export async function startWireGuardGo(interfaceName: string, tun?: Tun): Promise<UserspaceWireGuard> {
   const child = spawn('wireguard-go', ['-f', interfaceName], {
     // A group of its own: Ctrl-C reaches the agent, which takes the tunnel down in order.
     detached: true,
@@ -73,11 +63,7 @@ export async function startWireGuardGo(
   };
   try {
     await tun?.close();
-    if (child.pid !== undefined) {
-      await remember(interfaceName, child.pid);
-      // One that does batches is faster when it waits: more packets come together (docs/decisions/0014-weight-of-the-tunnel.md).
-      if (generation === 'one-by-one') await favourSessionOf(child.pid);
-    }
+    if (child.pid !== undefined) await remember(interfaceName, child.pid);
     await untilAnswering(interfaceName, ended);
   } catch (error) {
     await stop();

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { createServer, type Server, type Socket } from 'node:net';
 import { createSecureContext, type SecureContext, TLSSocket } from 'node:tls';
-import { adoptSocket } from '../adopt-socket.ts';
+import { streams } from '../../platform/platform.ts';
 import { Broker } from './broker.ts';
 import type { Delivery } from './commands.ts';
 import { EARLY_FLUSH_BYTES, type Limits } from './limits.ts';
@@ -184,7 +184,7 @@ export class NatsListener {
     };
     this.#connections.set(session.id, connection);
     if (this.#secureContext === undefined) {
-      connection.socket = adoptSocket(accepted, this.#readBuffer, (bytes) => this.#received(session, bytes));
+      connection.socket = streams.read(accepted, this.#readBuffer, (bytes) => this.#received(session, bytes));
       this.#follow(connection);
     } else this.#greet(connection, accepted, this.#secureContext);
     this.#schedule();

@@ -2,8 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
 import { createSecureContext, type SecureContext, TLSSocket } from 'node:tls';
 import type { Clock, Log } from '../../core/base/ports.ts';
-import { adoptSocket } from '../adopt-socket.ts';
-import { loadDirectWrite, writeDirect } from '../direct-write.ts';
+import { streams } from '../../platform/platform.ts';
 import { generateKeyPair } from '../seal/x25519.ts';
 import { relayKeysOf } from './credential.ts';
 import type { RelayLimits } from './limits.ts';
@@ -110,14 +109,14 @@ export class RelayListener {
     const session = this.#relay.open(accepted.remoteAddress ?? '', clock.now());
     const onBytes = (chunk: Uint8Array) => {
       this.#relay.receive(session, chunk, clock.now());
-      if (chunk.length >= LARGE_READ_BYTES && ++this.#largeReads === BUSY_READS) void loadDirectWrite();
+      if (chunk.length >= LARGE_READ_BYTES && ++this.#largeReads === BUSY_READS) void streams.expectLoad();
       this.#scheduleFlush();
     };
     const socket =
       secureContext === undefined
-        ? adoptSocket(accepted, this.#readBuffer, onBytes)
+        ? streams.read(accepted, this.#readBuffer, onBytes)
         : new TLSSocket(accepted, { isServer: true, secureContext }).on('data', onBytes);
-    session.outbox.writeNow = (bytes) => writeDirect(socket, bytes);
+    session.outbox.writeNow = (bytes) => streams.writeNow(socket, bytes);
     this.#sockets.set(session, socket);
     // Resets and broken pipes are a client's everyday business; `close` follows.
     socket.on('error', () => {});

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { MAX_JOINED } from '../joined.ts';
+import { MAX_JOINED } from '../../platform/segments.ts';
 import { viewOf } from './frame.ts';
 import type { Hello } from './handshake.ts';
 import { decodeMessage, encodeMessage, type Receiver, type RelayMessage, writeForward } from './message.ts';

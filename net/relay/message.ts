@@ -1,4 +1,4 @@
-import { countOf, MAX_JOINED } from '../joined.ts';
+import { countOf, MAX_JOINED } from '../../platform/segments.ts';
 import { HEADER_BYTES, type Header, readHeader, typeAt, viewOf, writeHeader } from './frame.ts';
 import { type Challenge, decodeChallenge, decodeHello, encodeChallenge, encodeHello, type Hello } from './handshake.ts';
 import { decodeMember, encodeMember, MEMBER_BYTES, type Member } from './member.ts';
@@ -25,7 +25,7 @@ export type RelayMessage =
       /** The receiver in what a node sends, the sender in what it gets. */
       readonly peer: bigint;
       readonly packets: Uint8Array;
-      /** Of joined packets (net/joined.ts); 0 for one alone. */
+      /** Of joined packets (platform/segments.ts); 0 for one alone. */
       readonly segment: number;
       /** Whether the sender takes joined packets; who sends joined ones does. */
       readonly takesJoined: boolean;

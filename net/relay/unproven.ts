@@ -1,5 +1,5 @@
+import { parseIp } from '../../platform/ip.ts';
 import { hostOf, siteOf } from '../source-networks.ts';
-import { parseIp } from '../stun/address.ts';
 import type { RelayLimits } from './limits.ts';
 import { Places } from './places.ts';
 import type { RelaySession } from './session.ts';

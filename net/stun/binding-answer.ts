@@ -1,4 +1,5 @@
-import { FAMILY_IPV4, FAMILY_IPV6, type IpBytes } from './address.ts';
+import type { IpBytes } from '../../platform/ip.ts';
+import { FAMILY_IPV4, FAMILY_IPV6 } from './address.ts';
 import { ATTRIBUTES, HEADER_BYTES, TRANSACTION_ID_AT, writeAttributeHeader, writeHeader } from './message.ts';
 
 /** RFC 8489 section 5: a success response of the method Binding. */

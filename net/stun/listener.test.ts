@@ -5,8 +5,10 @@ import { existsSync } from 'node:fs';
 import { promisify } from 'node:util';
 import fc from 'fast-check';
 import { afterEach, describe, expect, test } from 'vitest';
-import { decodeXorAddress, formatIp } from './address.ts';
-import { loadDrain } from './batch.ts';
+import { PLATFORM_CHOICES, type PlatformChoice } from '../../platform/choice.ts';
+import { formatIp } from '../../platform/ip.ts';
+import { platformOf } from '../../platform/platform.ts';
+import { decodeXorAddress } from './address.ts';
 import { StunListener } from './listener.ts';
 import { ATTRIBUTES, BINDING, decodeStun, encodeStun } from './message.ts';
 
@@ -17,12 +19,12 @@ afterEach(async () => {
   for (const step of undo.splice(0).reverse()) await step();
 });
 
-describe.each(['off', 'auto'] as const)('STUN over sockets, batched system calls %s', (batched) => {
+describe.each(PLATFORM_CHOICES)('STUN over sockets, platform %s', (choice) => {
   test.each([
     ['udp4', '127.0.0.1', 32],
     ['udp6', '::1', 44],
   ] as const)('a client on %s learns its own address', async (type, address, length) => {
-    const port = await started(batched);
+    const port = await started(choice);
     const socket = createSocket(type);
     undo.push(() => socket.close());
     const answer = new Promise<Buffer>((resolve) => socket.once('message', resolve));
@@ -36,13 +38,13 @@ describe.each(['off', 'auto'] as const)('STUN over sockets, batched system calls
   });
 
   test.runIf(existsSync(COTURN_CLIENT))("coturn's client understands the answer", async () => {
-    const port = await started(batched);
+    const port = await started(choice);
     const { stdout } = await promisify(execFile)(COTURN_CLIENT, ['-p', String(port), '127.0.0.1']);
     expect(stdout).toMatch(/UDP reflexive addr: 127\.0\.0\.1:\d+/);
   });
 
   test('each of a burst of clients gets the answer to its own question, whatever others send', async () => {
-    const port = await started(batched);
+    const port = await started(choice);
     const clients = await Promise.all(Array.from({ length: 8 }, () => client()));
     const noise = fc.sample(fc.uint8Array({ maxLength: 2_000 }), { numRuns: 200, seed: 1 });
     for (let round = 0; round < 25; round++) {
@@ -58,7 +60,7 @@ describe.each(['off', 'auto'] as const)('STUN over sockets, batched system calls
   });
 
   test('it can be started again after a stop, and a port that is taken is reported', async () => {
-    const port = await started(batched);
+    const port = await started(choice);
     const second = new StunListener({ host: '127.0.0.1', port, clock: { now: () => 0 } });
     await expect(second.start()).rejects.toThrow('EADDRINUSE');
     await undo.splice(0)[0]?.();
@@ -67,13 +69,6 @@ describe.each(['off', 'auto'] as const)('STUN over sockets, batched system calls
     await second.stop();
   });
 });
-
-test.runIf(process.platform === 'linux' && ['x64', 'arm64'].includes(process.arch))(
-  'on Linux the batched system calls are there',
-  async () => {
-    expect(await loadDrain(() => {})).toBeTypeOf('function');
-  },
-);
 
 /** A client and the questions it was answered, with the address that it was told. */
 async function client() {
@@ -98,13 +93,13 @@ function question(index: number, round: number): Uint8Array {
   return encodeStun({ class: 'request', method: BINDING, transactionId, attributes: [] });
 }
 
-async function started(batched: 'auto' | 'off'): Promise<number> {
+async function started(choice: PlatformChoice): Promise<number> {
   const listener = new StunListener({
     host: '0.0.0.0',
     port: 0,
     clock: { now: () => 0 },
     ratePerSecond: 100_000,
-    batched,
+    datagrams: platformOf(choice).datagrams,
   });
   undo.push(() => listener.stop());
   return (await listener.start()).port;

@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { decodeXorAddress, encodeXorAddress, formatIp, parseIp } from './address.ts';
+import { formatIp, parseIp } from '../../platform/ip.ts';
+import { decodeXorAddress, encodeXorAddress } from './address.ts';
 import {
   ATTRIBUTES,
   BINDING,

@@ -1,5 +1,4 @@
 import { hostOf, siteOf } from '../source-networks.ts';
-import { parseIp } from './address.ts';
 import { BindingAnswers } from './binding-answer.ts';
 import {
   ATTRIBUTES,
@@ -28,11 +27,6 @@ const MAX_LISTED_UNKNOWN = 4;
 /** RFC 8489 section 14.8: Unknown Attribute. */
 const UNKNOWN_ATTRIBUTE = 420;
 
-export interface StunSource {
-  readonly address: string;
-  readonly port: number;
-}
-
 export type StunIgnored = 'malformed' | 'not-a-request' | 'rate' | 'bad-source';
 
 export interface StunMetrics {
@@ -59,18 +53,17 @@ export class StunServer {
     this.#sites = new SourceLimit(SITE_FACTOR * ratePerSecond, SITE_FACTOR * burst);
   }
 
-  /** The answer to send back to the source; undefined when there is none. */
-  handle(datagram: Uint8Array, { address, port }: StunSource, now: number): Uint8Array | undefined {
-    return this.answer(datagram, parseIp(address), port, now)?.slice();
-  }
-
-  /** The same for a source in bytes, 4 or 16 of them, and an answer that is overwritten by the next one. */
-  answer(datagram: Uint8Array, ip: Uint8Array | undefined, port: number, now: number): Uint8Array | undefined {
+  /**
+   * The answer to send back to the source, overwritten by the next one; undefined when there is none.
+   *
+   * @param ip 4 or 16 bytes
+   */
+  answer(datagram: Uint8Array, ip: Uint8Array, port: number, now: number): Uint8Array | undefined {
     if (datagram.length > MAX_REQUEST_BYTES || !isMessage(datagram)) return this.#ignore('malformed');
     if (!isBindingRequest(datagram)) return this.#ignore('not-a-request');
     const unknown = unknownAttributes(datagram, KNOWN_REQUIRED, MAX_LISTED_UNKNOWN);
     if (unknown === undefined) return this.#ignore('malformed');
-    if (ip === undefined || port === 0) return this.#ignore('bad-source');
+    if (port === 0) return this.#ignore('bad-source');
     if (!this.#mayAnswer(ip, now)) return this.#ignore('rate');
     if (unknown.length > 0) {
       this.#refused++;

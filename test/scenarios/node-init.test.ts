@@ -27,6 +27,11 @@ const init = (args: readonly string[], env: Record<string, string> = {}) =>
 const withToken = async (more: readonly string[] = []) =>
   init(['--server', harness.url, '--token', await joinTokenFor(harness, place), ...more]);
 
+test('mesh up refuses a MESH_PLATFORM that is none, before it asks for anything else', async () => {
+  const { code, stderr } = await mesh(['up'], { home, env: { MESH_PLATFORM: 'of' } });
+  expect([code, stderr]).toEqual([2, expect.stringContaining('MESH_PLATFORM is "of": set it to auto or plain.')]);
+});
+
 describe('mesh init', () => {
   test('registers the machine under its host name and writes a configuration for its owner alone', async () => {
     verifies('cli-init', 'cli-config-dir');

@@ -1,5 +1,5 @@
 import { containsRange, type IpRange, parseAddress, parseCidr } from '../../../core/model/cidr.ts';
-import { formatIp, parseIp } from '../../../net/stun/address.ts';
+import { formatIp, parseIp } from '../../../platform/ip.ts';
 import { familyOf } from '../../family.ts';
 import { RELAY_ENDPOINTS } from '../../relay-endpoints.ts';
 

@@ -1,4 +1,4 @@
-import { decodeXorAddress, encodeXorAddress, formatIp, parseIp } from '../../../net/stun/address.ts';
+import { decodeXorAddress, encodeXorAddress } from '../../../net/stun/address.ts';
 import {
   ATTRIBUTES,
   BINDING,
@@ -11,6 +11,7 @@ import {
   OPTIONAL_FROM,
   type StunAttribute,
 } from '../../../net/stun/message.ts';
+import { formatIp, parseIp } from '../../../platform/ip.ts';
 import type { Endpoint } from '../../tunnel/tunnel.ts';
 
 export type IceRole = 'controlling' | 'controlled';

@@ -1,3 +1,6 @@
+import type { Koffi } from './libc.ts';
+import { writeName } from './sockaddr.ts';
+
 /** Of a `struct sockaddr_in6`, rounded up. */
 const NAME_BYTES = 32;
 /** struct mmsghdr and struct iovec of 64-bit Linux. */
@@ -18,8 +21,6 @@ const SEGMENT_AT = 16;
 const SEGMENT_CONTROL_LENGTH = 18;
 const SOL_UDP = 17;
 const UDP_SEGMENT = 103;
-
-type Koffi = typeof import('koffi').default;
 
 /** Messages as recvmmsg and sendmmsg read and write them, and the bytes that they carry. The memory is never given back. */
 export class Messages {
@@ -97,10 +98,14 @@ export class Messages {
   }
 
   /** Where it is sent to, as one datagram. */
-  address(message: number, name: Uint8Array): void {
+  address(message: number, ip: Uint8Array, port: number): void {
+    this.#address(message, writeName(this.names, this.nameView, this.nameAt(message), ip, port));
+  }
+
+  /** The same by a name of the system, a `struct sockaddr`. */
+  name(message: number, name: Uint8Array): void {
     this.names.set(name, this.nameAt(message));
-    this.#view.setUint32(message * HEADER_BYTES + NAME_LENGTH_AT, name.length, true);
-    this.#view.setUint32(message * HEADER_BYTES + CONTROL_LENGTH_AT, 0, true);
+    this.#address(message, name.length);
   }
 
   /** It is sent as datagrams of this length. */
@@ -115,6 +120,11 @@ export class Messages {
 
   isCut(message: number): boolean {
     return this.#view.getUint32(message * HEADER_BYTES + CONTROL_LENGTH_AT, true) > 0;
+  }
+
+  #address(message: number, nameBytes: number): void {
+    this.#view.setUint32(message * HEADER_BYTES + NAME_LENGTH_AT, nameBytes, true);
+    this.#view.setUint32(message * HEADER_BYTES + CONTROL_LENGTH_AT, 0, true);
   }
 
   #iovecAt(message: number): number {

@@ -1,12 +1,31 @@
+import type { Place } from '../datagrams.ts';
+import { formatIp } from '../ip.ts';
+import type { Koffi } from './libc.ts';
 import { Messages } from './messages.ts';
-import { PORT_AT, SOCKADDR_IN, SOCKADDR_IN6, type Target } from './sockaddr.ts';
+import { PORT_AT, SOCKADDR_IN, SOCKADDR_IN6 } from './sockaddr.ts';
 
-type Koffi = typeof import('koffi').default;
+type Kind = typeof SOCKADDR_IN | typeof SOCKADDR_IN6;
 
-/** Where a datagram came from. */
-interface Name {
-  readonly target: Target;
+/** Where the datagram of a slot came from, read from the memory that the system wrote. */
+export class Source implements Place {
+  /** As the system names it: a `struct sockaddr`. */
+  readonly name: Uint8Array;
   readonly ip: Uint8Array;
+  readonly #view: DataView;
+
+  constructor(names: Uint8Array, at: number, kind: Kind) {
+    this.name = names.subarray(at, at + kind.bytes);
+    this.ip = this.name.subarray(kind.addressAt, kind.addressAt + kind.addressBytes);
+    this.#view = new DataView(this.name.buffer, this.name.byteOffset, kind.bytes);
+  }
+
+  get port(): number {
+    return this.#view.getUint16(PORT_AT);
+  }
+
+  get address(): string {
+    return formatIp(this.ip);
+  }
 }
 
 /** Slots that the system fills. */
@@ -18,24 +37,20 @@ export class Incoming {
   #hasSegments = false;
   /** Made once for each slot: nearly every datagram is as long as the one before it in its slot. */
   readonly #bytes: Uint8Array[];
-  readonly #ipv4: readonly Name[];
-  readonly #ipv6: readonly Name[];
+  readonly #ipv4: readonly Source[];
+  readonly #ipv6: readonly Source[];
 
   constructor(koffi: Koffi, count: number, slotBytes: number) {
     const messages = new Messages(koffi, count, count * slotBytes);
     const slots = Array.from({ length: count }, (_, slot) => slot);
-    const namesOf = (kind: typeof SOCKADDR_IN | typeof SOCKADDR_IN6) =>
-      slots.map((slot) => {
-        const target = messages.names.subarray(messages.nameAt(slot), messages.nameAt(slot) + kind.bytes);
-        return { target, ip: target.subarray(kind.addressAt, kind.addressAt + kind.addressBytes) };
-      });
+    const sourcesOf = (kind: Kind) => slots.map((slot) => new Source(messages.names, messages.nameAt(slot), kind));
     for (const slot of slots) messages.place(slot, slot * slotBytes, slotBytes);
     this.messages = messages;
     this.used = count;
     this.#slotBytes = slotBytes;
     this.#bytes = slots.map((slot) => messages.data.subarray(slot * slotBytes, (slot + 1) * slotBytes));
-    this.#ipv4 = namesOf(SOCKADDR_IN);
-    this.#ipv6 = namesOf(SOCKADDR_IN6);
+    this.#ipv4 = sourcesOf(SOCKADDR_IN);
+    this.#ipv6 = sourcesOf(SOCKADDR_IN6);
   }
 
   awaitSegments(): void {
@@ -57,14 +72,10 @@ export class Incoming {
     return bytes;
   }
 
-  portOf(slot: number): number {
-    return this.messages.nameView.getUint16(this.messages.nameAt(slot) + PORT_AT);
-  }
-
-  nameOf(slot: number): Name {
+  sourceOf(slot: number): Source {
     const family = this.messages.nameView.getUint16(this.messages.nameAt(slot), true);
-    const name = (family === SOCKADDR_IN.family ? this.#ipv4 : this.#ipv6)[slot];
-    if (name === undefined) throw new RangeError(`There is no slot ${slot}.`);
-    return name;
+    const source = (family === SOCKADDR_IN.family ? this.#ipv4 : this.#ipv6)[slot];
+    if (source === undefined) throw new RangeError(`There is no slot ${slot}.`);
+    return source;
   }
 }

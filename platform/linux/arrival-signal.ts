@@ -1,4 +1,5 @@
 import { isMainThread } from 'node:worker_threads';
+import type { Koffi } from './libc.ts';
 
 /** fcntl(2) of Linux. */
 const F_GETFL = 3;
@@ -29,13 +30,12 @@ export class ArrivalSignal {
   }
 
   /**
-   * On Linux, with the package koffi, in the main thread.
+   * In the main thread alone, since signals come there.
    *
    * @param onArrival also called when another socket got something, and when nothing is left to read
    */
-  static async open(fd: number, onArrival: () => void): Promise<ArrivalSignal | undefined> {
+  static open(koffi: Koffi, fd: number, onArrival: () => void): ArrivalSignal | undefined {
     if (!isMainThread) return undefined;
-    const { default: koffi } = await import('koffi');
     const fcntl: Fcntl = koffi.load(null).func('int fcntl(int, int, int)');
     const signal = new ArrivalSignal(fd, fcntl, onArrival);
     // Stays: a signal that comes late would end a process that does not listen.

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { open, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { Log } from '../../core/base/ports.ts';
-import type { Tun } from './wireguard-go.ts';
+import type { Tun } from '../tun.ts';
 
 /** How long a TCP segment waits for the next of its stream, unless it is the last that its sender had. */
 const JOIN_NS = 100_000;

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { countOf, partsOf } from './joined.ts';
+import { countOf, partsOf } from './segments.ts';
 
 it('joined datagrams are as many as their parts, of one length but the last, and lose no byte', () => {
   fc.assert(

@@ -2,10 +2,9 @@ import { createSocket, type Socket, type SocketType } from 'node:dgram';
 import { once } from 'node:events';
 import koffi from 'koffi';
 import { afterEach, describe, expect, it } from 'vitest';
+import { placeOf } from '../datagrams.ts';
+import { partsOf } from '../segments.ts';
 import { DatagramBatch, openDatagramBatch } from './datagram-batch.ts';
-import { partsOf } from './joined.ts';
-import { targetOf } from './sockaddr.ts';
-import { parseIp } from './stun/address.ts';
 import { udpHandleOf } from './udp-handle.ts';
 
 const MAX_BYTES = 100;
@@ -33,9 +32,7 @@ async function bound(type: SocketType, address: string) {
 function received(batch: DatagramBatch, fd: number) {
   return Array.from({ length: batch.receive(fd) }, (_, slot) => ({
     bytes: Uint8Array.from(batch.datagram(slot)),
-    ip: Uint8Array.from(batch.sourceAddress(slot)),
-    port: batch.sourcePort(slot),
-    target: Uint8Array.from(batch.source(slot)),
+    from: { address: batch.source(slot).address, ip: [...batch.source(slot).ip], port: batch.source(slot).port },
   }));
 }
 
@@ -52,25 +49,25 @@ describe.skipIf(process.platform !== 'linux')('many datagrams with one system ca
   ] as const)('go and come with their bytes and sources over %s', async (type, address) => {
     const [here, there] = [await bound(type, address), await bound(type, address)];
     const batch = await newBatch();
-    const ip = parseIp(address) ?? new Uint8Array();
+    const to = placeOf(address, there.port);
     const sent = Array.from({ length: batch.capacity }, (_, n) => Uint8Array.of(n, n + 1, ...new Uint8Array(n % 50)));
-    for (const bytes of sent) expect(batch.put(bytes, targetOf(ip, there.port))).toBe(true);
-    expect(batch.put(Uint8Array.of(1), targetOf(ip, there.port))).toBe(false);
+    for (const bytes of sent) expect(batch.put(bytes, to)).toBe(true);
+    expect(batch.put(Uint8Array.of(1), to)).toBe(false);
     batch.send(here.fd);
-    const source = { ip, port: here.port, target: targetOf(ip, here.port) };
-    expect(received(batch, there.fd)).toEqual(sent.slice(0, batch.slots).map((bytes) => ({ bytes, ...source })));
-    expect(received(batch, there.fd)).toEqual(sent.slice(batch.slots).map((bytes) => ({ bytes, ...source })));
+    const from = { address, ip: [...to.ip], port: here.port };
+    expect(received(batch, there.fd)).toEqual(sent.slice(0, batch.slots).map((bytes) => ({ bytes, from })));
+    expect(received(batch, there.fd)).toEqual(sent.slice(batch.slots).map((bytes) => ({ bytes, from })));
     expect(batch.receive(there.fd)).toBe(0);
   });
 
   it('refuse one that is too long, and leave out one that cannot be sent', async () => {
     const [here, there] = [await bound('udp4', '127.0.0.1'), await bound('udp4', '127.0.0.1')];
     const batch = await newBatch();
-    const target = targetOf(Uint8Array.of(127, 0, 0, 1), there.port);
+    const target = placeOf('127.0.0.1', there.port);
     expect(batch.put(new Uint8Array(MAX_BYTES + 1), target)).toBe(false);
     batch.put(Uint8Array.of(1), target);
     // A socket on a loopback address has no way there.
-    batch.put(Uint8Array.of(2), targetOf(Uint8Array.of(192, 0, 2, 1), 9));
+    batch.put(Uint8Array.of(2), placeOf('192.0.2.1', 9));
     batch.put(Uint8Array.of(3), target);
     batch.send(here.fd);
     expect(batch.receive(there.fd)).toBe(2);
@@ -115,8 +112,7 @@ describe.skipIf(process.platform !== 'linux')('joined datagrams', () => {
       observed(counts, () => false),
       'joined',
     );
-    const ip = parseIp(address) ?? new Uint8Array();
-    const [toThere, toOther] = [targetOf(ip, there.port), targetOf(ip, other.port)];
+    const [toThere, toOther] = [placeOf(address, there.port), placeOf(address, other.port)];
     // A shorter one ends a message, a longer one begins another, as does another target; an empty one stands alone.
     const sent = [10, 10, 10, 7, 7, 7, 9, 0, 9].map((length, n) => new Uint8Array(length).fill(n));
     for (const bytes of sent) batch.put(bytes, toThere);
@@ -136,7 +132,7 @@ describe.skipIf(process.platform !== 'linux')('joined datagrams', () => {
       observed(counts, () => false),
       'joined',
     );
-    const target = targetOf(Uint8Array.of(127, 0, 0, 1), there.port);
+    const target = placeOf('127.0.0.1', there.port);
     for (let n = 0; n < 64; n++) batch.put(new Uint8Array(bytes).fill(n), target);
     batch.send(here.fd);
     expect(counts).toEqual([2]);
@@ -153,16 +149,15 @@ describe.skipIf(process.platform !== 'linux')('joined datagrams', () => {
     const [here, there, beyond] = [await bound(type, address), await bound(type, address), await bound(type, address)];
     const batch = new DatagramBatch(koffi, 'joined');
     batch.receiveJoined(there.fd);
-    const ip = parseIp(address) ?? new Uint8Array();
     const bytes = Uint8Array.from({ length: 62_000 }, (_, at) => at % 251);
-    expect(batch.put(bytes, targetOf(ip, there.port), 1_312)).toBe(true);
-    batch.put(Uint8Array.of(1, 2, 3), targetOf(ip, there.port));
+    expect(batch.put(bytes, placeOf(address, there.port), 1_312)).toBe(true);
+    batch.put(Uint8Array.of(1, 2, 3), placeOf(address, there.port));
     batch.send(here.fd);
     expect(batch.receive(there.fd)).toBe(2);
     expect([batch.segment(0), batch.segment(1)]).toEqual([1_312, 0]);
     expect(batch.datagram(0)).toEqual(bytes);
     expect([...batch.datagram(1)]).toEqual([1, 2, 3]);
-    batch.put(batch.datagram(0), targetOf(ip, beyond.port), batch.segment(0));
+    batch.put(batch.datagram(0), placeOf(address, beyond.port), batch.segment(0));
     batch.send(there.fd);
     const arrived = Array.from({ length: 4 }, () => received(batch, beyond.fd)).flat();
     expect(arrived.map((datagram) => datagram.bytes)).toEqual([...partsOf(bytes, 1_312)]);
@@ -172,7 +167,7 @@ describe.skipIf(process.platform !== 'linux')('joined datagrams', () => {
     const [here, there] = [await bound('udp4', '127.0.0.1'), await bound('udp4', '127.0.0.1')];
     const batch = new DatagramBatch(koffi, 'joined');
     batch.receiveJoined(there.fd);
-    const target = targetOf(Uint8Array.of(127, 0, 0, 1), there.port);
+    const target = placeOf('127.0.0.1', there.port);
     const burst = new Uint8Array(62_000).fill(9);
     const taken = Array.from({ length: 6 }, () => batch.put(burst, target, 1_312));
     expect(taken).toEqual([true, true, true, true, false, false]);
@@ -185,7 +180,7 @@ describe.skipIf(process.platform !== 'linux')('joined datagrams', () => {
   it('are sent apart when Linux would not take so many as one', async () => {
     const [here, there] = [await bound('udp4', '127.0.0.1'), await bound('udp4', '127.0.0.1')];
     const batch = new DatagramBatch(koffi, 'joined');
-    const target = targetOf(Uint8Array.of(127, 0, 0, 1), there.port);
+    const target = placeOf('127.0.0.1', there.port);
     expect(batch.put(new Uint8Array(65).fill(1), target, 1)).toBe(true);
     batch.send(here.fd);
     const arrived = Array.from({ length: 5 }, () => received(batch, there.fd)).flat();
@@ -199,7 +194,7 @@ describe.skipIf(process.platform !== 'linux')('joined datagrams', () => {
       observed(counts, () => counts.length === 1),
       'joined',
     );
-    const target = targetOf(Uint8Array.of(127, 0, 0, 1), there.port);
+    const target = placeOf('127.0.0.1', there.port);
     for (const _ of ['refused', 'taken']) {
       for (const n of [1, 2, 3]) batch.put(Uint8Array.of(n), target);
       batch.send(here.fd);

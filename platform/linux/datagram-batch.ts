@@ -1,8 +1,8 @@
-import { arch, platform } from 'node:process';
-import { Incoming } from './incoming.ts';
-import { countOf, MAX_JOINED, partsOf } from './joined.ts';
+import type { Place } from '../datagrams.ts';
+import { countOf, MAX_JOINED, partsOf } from '../segments.ts';
+import { Incoming, Source } from './incoming.ts';
+import { type Koffi, loadKoffi } from './libc.ts';
 import { Messages } from './messages.ts';
-import type { Target } from './sockaddr.ts';
 
 /** Messages in one system call. */
 const SLOTS = 64;
@@ -20,29 +20,19 @@ const EIO = 5;
 const EAGAIN = 11;
 const EINVAL = 22;
 
-type Koffi = typeof import('koffi').default;
-
 /**
  * Many datagrams of a UDP socket with one system call each way (recvmmsg, sendmmsg), through the optional package koffi.
  *
  * @param maxBytes longer datagrams are cut when received and refused when sent; `joined`, for traffic within this host alone:
  *   datagrams of one length to one target pass the kernel as one message. Not every network card could cut it.
- * @returns undefined, with the reason told, where the package or the platform is missing
+ * @returns undefined, with the reason told, where the package is missing
  */
 export async function openDatagramBatch(
   maxBytes: number | 'joined',
   onMissing: (reason: string) => void,
 ): Promise<DatagramBatch | undefined> {
-  if (platform !== 'linux' || (arch !== 'x64' && arch !== 'arm64')) {
-    onMissing(`${platform} on ${arch} has none`);
-    return undefined;
-  }
-  try {
-    return new DatagramBatch((await import('koffi')).default, maxBytes);
-  } catch (error) {
-    onMissing(error instanceof Error ? error.message : String(error));
-    return undefined;
-  }
+  const koffi = await loadKoffi(onMissing);
+  return koffi && new DatagramBatch(koffi, maxBytes);
 }
 
 /** Slots for received datagrams, and room for those that wait to be sent. Its memory stays for as long as the process. */
@@ -63,7 +53,7 @@ export class DatagramBatch {
   #filled = 0;
   #isJoining: boolean;
   /** The last message, while more can join it. */
-  #last: { readonly target: Target; readonly segment: number; count: number; bytes: number } | undefined;
+  #last: { readonly to: Place; readonly segment: number; count: number; bytes: number } | undefined;
 
   constructor(koffi: Koffi, maxBytes: number | 'joined') {
     const libc = koffi.load(null);
@@ -105,34 +95,26 @@ export class DatagramBatch {
   }
 
   /** Where it came from; until the next `receive`. */
-  source(slot: number): Target {
-    return this.#incoming.nameOf(slot).target;
-  }
-
-  /** The address it came from, 4 or 16 bytes; until the next `receive`. */
-  sourceAddress(slot: number): Uint8Array {
-    return this.#incoming.nameOf(slot).ip;
-  }
-
-  sourcePort(slot: number): number {
-    return this.#incoming.portOf(slot);
+  source(slot: number): Source {
+    return this.#incoming.sourceOf(slot);
   }
 
   /**
    * Copies a datagram, or joined ones, to leave with the next `send`. Those that follow each other join by the identity of
-   * their target. @returns false when it is too long or there is no room
+   * their place. @returns false when it is too long, there is no room, or its place has a zone
    */
-  put(bytes: Uint8Array, target: Target, segment = 0): boolean {
+  put(bytes: Uint8Array, to: Place, segment = 0): boolean {
     const { length } = bytes;
+    if (hasZone(to)) return false;
     if (segment > 0 && (!this.#isJoining || length > MAX_MESSAGE_BYTES || countOf(bytes, segment) > MAX_JOINED)) {
-      return this.#putApart(bytes, target, segment);
+      return this.#putApart(bytes, to, segment);
     }
     const { data } = this.#outgoing;
     if (length > this.#maxBytes || this.#filled + length > data.length) return false;
-    const isAppended = segment === 0 && this.#join(length, target);
+    const isAppended = segment === 0 && this.#join(length, to);
     if (!isAppended && this.#queued === this.capacity) return false;
     data.set(bytes, this.#filled);
-    if (!isAppended) this.#begin(length, target, segment);
+    if (!isAppended) this.#begin(length, to, segment);
     this.#filled += length;
     return true;
   }
@@ -141,9 +123,7 @@ export class DatagramBatch {
   send(fd: number): void {
     const outgoing = this.#outgoing;
     const count = this.#queued;
-    this.#queued = 0;
-    this.#filled = 0;
-    this.#last = undefined;
+    this.clear();
     for (let at = 0; at < count; ) {
       const sent = this.#send(fd, outgoing.addressOf(at), count - at, MSG_DONTWAIT);
       const error = sent < 0 ? this.#koffi.errno() : 0;
@@ -154,27 +134,35 @@ export class DatagramBatch {
     }
   }
 
-  #putApart(bytes: Uint8Array, target: Target, segment: number): boolean {
+  /** Forgets what was put. */
+  clear(): void {
+    this.#queued = 0;
+    this.#filled = 0;
+    this.#last = undefined;
+  }
+
+  #putApart(bytes: Uint8Array, to: Place, segment: number): boolean {
     if (this.#queued + countOf(bytes, segment) > this.capacity) return false;
     if (this.#filled + bytes.length > this.#outgoing.data.length) return false;
-    for (const part of partsOf(bytes, segment)) if (!this.put(part, target)) return false;
+    for (const part of partsOf(bytes, segment)) if (!this.put(part, to)) return false;
     return true;
   }
 
   /** A message of its own, which others may join when it is one datagram. */
-  #begin(length: number, target: Target, segment: number): void {
+  #begin(length: number, to: Place, segment: number): void {
     const message = this.#queued++;
     this.#outgoing.place(message, this.#filled, length);
-    this.#outgoing.address(message, target);
+    if (to instanceof Source) this.#outgoing.name(message, to.name);
+    else this.#outgoing.address(message, to.ip, to.port);
     if (segment > 0) this.#outgoing.cut(message, segment);
     const isOpen = this.#isJoining && segment === 0 && length > 0;
-    this.#last = isOpen ? { target, segment: length, count: 1, bytes: length } : undefined;
+    this.#last = isOpen ? { to, segment: length, count: 1, bytes: length } : undefined;
   }
 
   /** All datagrams of a message are of one length, but the last may be shorter. */
-  #join(length: number, target: Target): boolean {
+  #join(length: number, to: Place): boolean {
     const last = this.#last;
-    if (last?.target !== target || length === 0 || length > last.segment) return false;
+    if (last?.to !== to || length === 0 || length > last.segment) return false;
     if (last.count === MAX_JOINED || last.bytes + length > MAX_MESSAGE_BYTES) return false;
     last.count += 1;
     last.bytes += length;
@@ -183,4 +171,9 @@ export class DatagramBatch {
     if (length < last.segment) this.#last = undefined;
     return true;
   }
+}
+
+/** A name of the system has the number of the zone; here there is its text alone. */
+function hasZone(to: Place): boolean {
+  return to.ip.length === 16 && !(to instanceof Source) && to.address.includes('%');
 }

@@ -1,0 +1,54 @@
+import type { Log } from '../core/base/ports.ts';
+import { parseIp } from './ip.ts';
+
+/** Where datagrams come from and go to. */
+export interface Place {
+  /** In its usual text form. */
+  readonly address: string;
+  /** 4 or 16 bytes. */
+  readonly ip: Uint8Array;
+  readonly port: number;
+}
+
+/** @throws Error when the address is none */
+export function placeOf(address: string, port: number): Place {
+  const ip = parseIp(address);
+  if (ip === undefined) throw new Error(`${address} is no address.`);
+  return { address, ip, port };
+}
+
+export interface DatagramOptions {
+  readonly family: 'ipv4' | 'ipv6';
+  /** What it is bound to: an address of that family, or a name of one. */
+  readonly host: string;
+  /** 0 asks the system for a free one. */
+  readonly port: number;
+  /** Bytes that wait in the kernel at most; it may grant less. */
+  readonly receiveBufferBytes: number;
+  readonly sendBufferBytes?: number;
+  /**
+   * Longer datagrams may be cut. `joined`, for traffic within this host alone: datagrams of one length may come and go as one
+   * message (platform/segments.ts). Not every network card could cut it.
+   */
+  readonly maxBytes: number | 'joined';
+  readonly log?: Log;
+  /** A datagram, or joined ones by their segment. All of it is valid until the handler returns. */
+  readonly onDatagrams: (bytes: Uint8Array, segment: number, from: Place) => void;
+  /** All that waited was read; not called for what arrives too slowly to wait. */
+  readonly onDrained?: () => void;
+  /** So much comes and goes that it is handled otherwise from now on; told once, and not by every implementation. */
+  readonly onBusy?: () => void;
+}
+
+export interface DatagramSocket {
+  readonly port: number;
+  /** A datagram, or joined ones; the bytes are read before this returns. One that cannot be sent is lost, as on the network. */
+  send(bytes: Uint8Array, segment: number, to: Place): void;
+  /** From now on nothing is received or sent. Idempotent. */
+  close(): Promise<void>;
+}
+
+export interface Datagrams {
+  /** @throws Error with the system's code when it cannot be bound */
+  open(options: DatagramOptions): Promise<DatagramSocket>;
+}

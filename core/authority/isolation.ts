@@ -38,7 +38,7 @@ export function isolationBeyond(
 }
 
 /** A DENY with rules closes what these say and leaves the rest. */
-function isolates(spec: PolicySpec, direction: Rule['direction']): boolean {
+export function isolates(spec: PolicySpec, direction: Rule['direction']): boolean {
   const rules = rulesOf(spec, direction);
   if (rules === undefined) return spec.ingress === undefined && spec.egress === undefined;
   return spec.action === 'ALLOW' || rules.length === 0;

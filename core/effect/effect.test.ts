@@ -28,7 +28,13 @@ const effect = (before: NetworkState, after: NetworkState) => effectOf(compiled(
 describe('an effect', () => {
   it('counts pairs that open, close and stay', () => {
     const found = effect(stateWith(WEB, WEB2, DB), stateWith(WEB, WEB2, DB, none));
-    expect({ ...found, groups: found.groups.length, outside: found.outside?.length, digest: 0, openedDigest: 0 }).toEqual({
+    expect({
+      ...found,
+      groups: found.groups.length,
+      outside: found.outside?.length,
+      digest: 0,
+      openedDigest: 0,
+    }).toEqual({
       groups: 1,
       outside: 1,
       openedPairs: 0,

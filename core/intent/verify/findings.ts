@@ -1,4 +1,5 @@
 import { type Future, ofThose } from '../../authority/future.ts';
+import { isolatingFromNowOn } from '../../authority/isolation.ts';
 import type { Beyond } from '../../authority/judge.ts';
 import type { Effect } from '../../effect/effect.ts';
 import type { Settings } from '../../model/services.ts';
@@ -19,6 +20,7 @@ export type FindingCode =
   | 'BEYOND_DELEGATION'
   | 'OPENS_LATER'
   | 'OPENS_TO_NEWCOMERS'
+  | 'AGENT_ISOLATES'
   | 'OPENS_MORE'
   | 'CLOSES_MORE'
   | 'OUTSIDE_UNKNOWN';
@@ -72,6 +74,7 @@ export function findingsOf(judged: Judged): Finding[] {
     ...delegationFindings(judged),
     ...excessFindings(judged),
     ...unseenFindings(judged),
+    ...isolationFindings(judged),
     ...lockOutFindings(judged),
     ...lintFindings(judged),
   ];
@@ -111,6 +114,14 @@ function openedBeyond(effect: Effect, shown: Effect, { newcomers = new Map() }: 
 /** What the effect does not show and a person has to see: a plan with it is not approved by itself. */
 export function opensUnseen({ code }: Pick<Finding, 'code'>): boolean {
   return code === 'OPENS_LATER' || code === 'OPENS_TO_NEWCOMERS';
+}
+
+/** What a person takes away may have carried what a delegated agent was let write. */
+function isolationFindings(judged: Judged): Finding[] {
+  return isolatingFromNowOn(judged).map((policy) => {
+    const message = `the policy ${policy} of a delegated agent would isolate peers beyond its reach, which something else isolates today: delete it too`;
+    return { ...blocking('AGENT_ISOLATES', message), policy, blocks: false };
+  });
 }
 
 function excessFindings({ effect, expectations, before, bounds, said }: Judged): Finding[] {

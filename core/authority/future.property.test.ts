@@ -12,6 +12,7 @@ import { modelOf } from '../state/network-model.ts';
 import type { NetworkState } from '../state/state.ts';
 import type { Compared } from './excess.ts';
 import { type Future, futureOf } from './future.ts';
+import { labelClasses } from './label-sets.ts';
 import { MAX_VIEWS } from './later.ts';
 
 const RUNS = process.env['MESH_LONG'] === '1' ? 20_000 : 300;
@@ -148,14 +149,16 @@ function bothAt(before: NetworkState, after: NetworkState, now: number): Both {
 }
 
 /** As which of the devices that a change is tried with each peer counts. */
-function triedAs({ newcomers = new Map() }: Future): Map<string, string> {
+function triedAs(before: NetworkState, after: NetworkState): Map<string, string> {
   // Where policies cannot tell them from others they are tried as these.
+  const classOf = labelClasses([before, after]);
+  const isOther = JOINS.some(({ labels }) => classOf(labels) !== classOf({}));
   const labelled = ['every device', 'every other device'].map((who) => `${who} that joins later with role=api, team=x`);
   return new Map([
     ...[...PEERS, WAITING].map(({ name }): [string, string] => [name, name]),
     ['new-1', 'every device that joins later'],
     ['new-2', 'every other device that joins later'],
-    ...labelled.flatMap((name, index): [string, string][] => (newcomers.has(name) ? [[`api-${index + 1}`, name]] : [])),
+    ...(isOther ? labelled.map((name, index): [string, string] => [`api-${index + 1}`, name]) : []),
   ]);
 }
 
@@ -188,7 +191,7 @@ test('nothing opens later or to newcomers by a change that does not say so first
       const future: Future = futureOf({ before, after, was, is, effect, now: NOW }, facts, states);
       expect(future.views.length).toBeLessThanOrEqual(MAX_VIEWS + 1);
       const codes = unseenFindings({ effect, future }).map(({ code }) => code);
-      const as = triedAs(future);
+      const as = triedAs(before, after);
       const names = new Map([...as.values()].map((name) => [name, name]));
       const tried = new Set(future.views.flatMap((view) => openings(view, names)));
       const shown = new Set(openings({ was, is }, names));

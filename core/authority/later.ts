@@ -43,7 +43,7 @@ export function* laterViews(
   const ownEnd =
     Math.max(...parts.map(({ isOwn, old }) => (isOwn && old ? (old.end?.at ?? LASTING) : 0)), 0) || LASTING;
   for (const direction of directionsOf(parts)) {
-    for (const own of ownFates(parts, direction)) {
+    for (const own of ownFates(parts)) {
       for (const others of othersFates(parts, direction)) {
         const view: View = { direction, own, others, until: own === 'ended' ? LASTING : ownEnd };
         const [old, next] = [stateIn(view, before, parts, 'old'), stateIn(view, after, parts, 'next')];
@@ -118,11 +118,10 @@ function othersFates(parts: readonly Part[], direction: Direction): readonly Fat
   return isAny ? FATES : ['stand'];
 }
 
-function ownFates(parts: readonly Part[], direction: Direction): readonly Fate[] {
-  const own = parts.flatMap(({ isOwn, old }) => (isOwn && old?.end ? [old.record.spec] : []));
-  if (own.length === 0) return ['stand'];
+function ownFates(parts: readonly Part[]): readonly Fate[] {
+  const count = parts.filter(({ isOwn, old }) => isOwn && old?.end).length;
   // One alone cannot have ended and be left.
-  return own.filter((spec) => isolates(spec, direction)).length > 1 ? FATES : ['stand', 'ended'];
+  return count > 1 ? FATES : count === 1 ? ['stand', 'ended'] : ['stand'];
 }
 
 function stateIn(view: View, state: NetworkState, parts: readonly Part[], side: 'old' | 'next'): NetworkState {
@@ -155,7 +154,8 @@ function fatesOf({ own, others, until }: View, part: Part, side: 'old' | 'next')
   const isAltered = part.isOwn && (side === 'old' || part.isOneEnd);
   if (!isAltered && end.author === undefined && end.at >= until) return STANDS;
   if (!part.isOwn) return { deny: 'ended', here: others, there: 'widest' };
-  if (!isAltered) return { deny: 'ended', here: 'widest', there: 'widest' };
+  // Of several that the change alters some have ended: what it makes of those closes nothing then.
+  if (!isAltered || (side === 'next' && own === 'closed')) return { deny: 'ended', here: 'widest', there: 'widest' };
   return { deny: own === 'ended' ? 'ended' : 'stand', here: own, there: 'widest' };
 }
 

@@ -92,8 +92,10 @@ function delegationFindings({ beyond }: Judged): Finding[] {
 
 /** What the effect of a change does not show: what it opens later, and for devices that are not there yet. */
 export function unseenFindings({ effect, future }: Pick<Judged, 'effect' | 'future'>): Finding[] {
-  const later = future.views.slice(1).map((view) => openedBeyond(view.effect, effect, future));
-  const more = later.find((texts) => texts.length > 0) ?? [];
+  const [first, ...others] = future.views;
+  // Whoever joins aside, the first opens what is shown; to name what opens is dear, and most views open nothing else.
+  const later = others.filter((view) => view.effect.openedDigest !== first?.effect.openedDigest);
+  const more = later.map((view) => openedBeyond(view.effect, effect, future)).find((texts) => texts.length > 0) ?? [];
   const joining = joiningTexts(future);
   const found: [FindingCode, readonly string[], string][] = [
     ['OPENS_LATER', more, 'it opens more once policies that cover it today have ended: '],
@@ -106,7 +108,6 @@ export function unseenFindings({ effect, future }: Pick<Judged, 'effect' | 'futu
 
 /** What an effect opens between those that are there that another does not. */
 function openedBeyond(effect: Effect, shown: Effect, { newcomers = new Map() }: Future): string[] {
-  if (effect.openedDigest === shown.openedDigest) return [];
   if (effect.outside === undefined && shown.outside !== undefined) return [OUTSIDE_UNKNOWN];
   return beyondNamed(ofThose(effect, newcomers), 'opened', namedByEffect(shown, 'opened'), '');
 }

@@ -8,6 +8,7 @@ import { NO_PORTS, PortSets } from '../reachability/port-sets.ts';
 import type { Reachability } from '../reachability/reachability.ts';
 import { ancestors, family, isLive } from '../state/agent-tree.ts';
 import type { NetworkState } from '../state/state.ts';
+import type { Future } from './future.ts';
 import { isolationBeyond } from './isolation.ts';
 import { layersOf, reachOf } from './reach-of.ts';
 import { policyBeyond } from './within.ts';
@@ -36,9 +37,10 @@ export interface Compared {
   readonly now: number;
 }
 
-/** The same change at other times and for other peers, made when they are looked at. */
+/** The same change at other times and for other peers. */
 export interface Views {
-  readonly later?: Iterable<Compared>;
+  readonly future?: Pick<Future, 'views' | 'newcomers'>;
+  /** Made when they are looked at. */
   readonly newcomers?: Iterable<Compared>;
 }
 
@@ -53,17 +55,21 @@ const MAX_ROWS = 20;
 export function excessOf(
   agent: AgentRecord | undefined,
   change: Compared,
-  { later = [], newcomers = [] }: Views = {},
+  { future, newcomers = [] }: Views = {},
 ): Excess | undefined {
   const ports = new PortSets();
   const rows = [...beyondRows(agent, change, 'opened', ports)];
   const reasons = rows.length > 0 ? ['it opens connections beyond the reach of the agent'] : [];
-  for (const view of rows.length > 0 ? [] : later) {
-    rows.push(...beyondRows(agent, view, 'opened', ports));
-    if (rows.length === 0 && openedToOutside(view).length === 0) continue;
-    reasons.push('it opens connections beyond the reach of the agent once policies that cover them today have ended');
-    break;
+  const [joining, ...later] = rows.length > 0 || !future ? [] : future.views;
+  const ahead: [string, readonly Compared[]][] = [
+    ['with peers that join later', joining ? [joining] : []],
+    ['once policies that cover them today have ended', later],
+  ];
+  for (const [when, views] of ahead) {
+    if (rows.length > 0 || !views.some((view) => opensBeyond(view))) continue;
+    reasons.push(`it opens connections beyond the reach of the agent ${when}`);
   }
+  if (future && !future.newcomers) reasons.push('more kinds of peers may join later than it can be tried with');
   if (agent?.spec.parentRef !== undefined && rows.length < MAX_ROWS) {
     const closed = [...beyondRows(agent, change, 'closed', ports)];
     if (closed.length > 0) reasons.push('it closes connections beyond the reach of the agent');
@@ -78,6 +84,11 @@ export function excessOf(
   if (agent) reasons.push(...enlarged(agent, change, ports));
   reasons.push(...beyondPolicies(agent, change, ports), ...openedToOutside(change));
   return reasons.length === 0 ? undefined : { reasons, rows: rows.slice(0, MAX_ROWS) };
+
+  function opensBeyond(view: Compared): boolean {
+    rows.push(...beyondRows(agent, view, 'opened', ports));
+    return rows.length > 0 || openedToOutside(view).length > 0;
+  }
 }
 
 function* beyondRows(

@@ -9,6 +9,8 @@ import { WRITTEN_BY } from '../model/written-by.ts';
 import type { NetworkServices } from '../state/services.ts';
 import { concernedWorkspaces } from './concerned-workspaces.ts';
 import { decisionsIn } from './decisions.ts';
+import { futureOf } from './future.ts';
+import { joinsOf } from './joins.ts';
 import { type Beyond, beyondAuthority, beyondDelegation, comparison } from './judge.ts';
 import { NeedsPerson } from './needs-person.ts';
 import { oneByOne } from './one-by-one.ts';
@@ -110,7 +112,8 @@ async function beyondOf(
   }
   const [state, now] = [await states.current(workspace), clock.now()];
   await requireShare({ store, clock }, state, caller, writes);
-  return beyondAuthority(caller.id, { states, state, writes, now });
+  const joins = await joinsOf({ store, clock }, workspace);
+  return beyondAuthority(caller.id, { states, state, writes, now, joins });
 }
 
 /** @throws NeedsPerson where the people of one of the workspaces have not approved it */
@@ -120,7 +123,7 @@ function requireApproved(need: Need, approved: Approved | undefined): void {
 
 /** @throws MeshError `conflict` when it would do something else than what was shown */
 async function requireAsShown(
-  { states, clock }: Reads,
+  { store, states, clock }: Reads,
   workspace: string,
   writes: readonly Write[],
   shown: string | typeof OPENS_NOTHING,
@@ -128,8 +131,9 @@ async function requireAsShown(
   const state = await states.current(workspace);
   const compared = comparison({ states, state, writes, now: clock.now() });
   const { effect } = compared;
-  const opensNothing = () => effect.openedPairs === 0 && outsidePairs(effect, 'opened') === 0;
-  if (shown === OPENS_NOTHING ? opensNothing() : shownDigest(writes, compared) === shown) return;
+  const future = futureOf(compared, { joins: await joinsOf({ store, clock }, workspace), isPersons: true }, states);
+  const opensNothing = () => effect.openedPairs === 0 && outsidePairs(effect, 'opened') === 0 && future.digest === '';
+  if (shown === OPENS_NOTHING ? opensNothing() : shownDigest(writes, compared, future) === shown) return;
   throw new MeshError(
     'conflict',
     'The network has changed since, and this would do something else than was shown: make the call again to ask anew.',

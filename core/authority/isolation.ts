@@ -4,12 +4,12 @@ import { AGENT_LABEL, PARENT_LABEL } from '../model/presets.ts';
 import type { AgentRecord } from '../model/resources.ts';
 import { sameValue } from '../model/value.ts';
 import { WRITTEN_BY } from '../model/written-by.ts';
-import type { PortSets } from '../reachability/port-sets.ts';
+import { PortSets } from '../reachability/port-sets.ts';
 import { family } from '../state/agent-tree.ts';
 import { agentOf } from '../state/network-model.ts';
 import type { NetworkState } from '../state/state.ts';
 import type { Compared } from './excess.ts';
-import type { Layers } from './reach-of.ts';
+import { type Layers, layersOf } from './reach-of.ts';
 import { isWithin, selectorWithin } from './within.ts';
 
 /**
@@ -37,14 +37,34 @@ export function isolationBeyond(
   return isBeyond ? 'isolates peers, of today or later, beyond its reach' : undefined;
 }
 
+/**
+ * Policies of delegated agents that isolate peers beyond their reach by a change, because what isolated these goes. They
+ * were written when they closed nothing.
+ */
+export function isolatingFromNowOn({ before, after }: Pick<Compared, 'before' | 'after'>): string[] {
+  if (before.policies === after.policies && before.networks === after.networks) return [];
+  const ports = new PortSets();
+  return [...after.policies.values()].flatMap(({ name, spec, annotations }) => {
+    const agent = lookUpById(after.agents, annotations[WRITTEN_BY] ?? '');
+    if (agent?.spec.parentRef === undefined || !before.policies.has(name)) return [];
+    const layers = layersOf(after, agent);
+    const isBeyond = (state: NetworkState) =>
+      isolationBeyond(spec, agent, layers, { before: state, after: state }, ports) !== undefined;
+    return isBeyond(after) && !isBeyond(before) ? [name] : [];
+  });
+}
+
 /** A DENY with rules closes what these say and leaves the rest. */
-function isolates(spec: PolicySpec, direction: Rule['direction']): boolean {
+export function isolates(spec: PolicySpec, direction: Rule['direction']): boolean {
   const rules = rulesOf(spec, direction);
   if (rules === undefined) return spec.ingress === undefined && spec.egress === undefined;
   return spec.action === 'ALLOW' || rules.length === 0;
 }
 
-/** Whether all of whom a policy is about are isolated without it, by what ends neither with its time nor with an agent. */
+/**
+ * Whether all of whom a policy is about are isolated without it, by what ends neither with its time nor with an agent. One
+ * that names no network holds in networks made later too, where their defaults and policies of other networks do nothing.
+ */
 function isIsolated(
   { network, peerSelector = {} }: PolicySpec,
   direction: Rule['direction'],
@@ -58,11 +78,10 @@ function isIsolated(
       isolates(spec, direction) &&
       selectorWithin(peerSelector, spec.peerSelector ?? {}, after.peers),
   );
-  const networks = network === undefined ? [...after.networks.keys()] : [network];
-  return networks.every(
-    (name) =>
-      after.networks.get(name)?.spec.defaultAction === 'DENY' ||
-      standing.some(({ spec }) => spec.network === undefined || spec.network === name),
+  if (standing.some(({ spec }) => spec.network === undefined)) return true;
+  if (network === undefined) return false;
+  return (
+    after.networks.get(network)?.spec.defaultAction === 'DENY' || standing.some(({ spec }) => spec.network === network)
   );
 }
 

@@ -7,8 +7,8 @@ import { afterCommit, isStateKind, type NetworkState } from '../state/state.ts';
 import type { NetworkStates } from '../state/states.ts';
 import { onlyEnds } from './ending.ts';
 import { type Compared, type Excess, excessOf } from './excess.ts';
-import { laterViews } from './later.ts';
-import { newcomerViews } from './newcomers.ts';
+import { type Future, futureOf } from './future.ts';
+import { type Joins, newcomerViews } from './newcomers.ts';
 import { foreignWrites } from './ownership.ts';
 import type { Write } from './writes.ts';
 
@@ -31,13 +31,14 @@ export interface Judged {
  * The one judgement of what an agent writes, by whichever operation and face: whose records it touches, and what becomes
  * of who reaches whom. Undefined where all of it is the agent's to do.
  *
- * @param compared the comparison of the same writes, where it is made already
  * @param id of the agent; one that is not known reaches nothing and owns nothing
+ * @param compared the comparison of the same writes, where it is made already, and its future
  */
 export function beyondAuthority(
   id: string,
-  { states, state, writes, now }: Judged,
+  { states, state, writes, now, joins = [] }: Judged & { readonly joins?: readonly Joins[] },
   compared?: Compared,
+  known?: Future,
 ): Beyond | undefined {
   const agent = lookUpById(state.agents, id);
   const foreign = foreignWrites(writes, id, agent, state);
@@ -45,7 +46,10 @@ export function beyondAuthority(
   const change = compared ?? (touches ? comparison({ states, state, writes, now }) : undefined);
   const views =
     change && touchesNetwork(writes)
-      ? { later: laterViews(change, states), newcomers: newcomerViews(change, states) }
+      ? {
+          future: known ?? futureOf(change, { joins, isPersons: false }, states),
+          newcomers: newcomerViews(change, states),
+        }
       : {};
   const excess = change && !onlyEnds(writes) ? excessOf(agent, change, views) : undefined;
   if (foreign.length === 0 && !excess) return undefined;

@@ -1,53 +1,218 @@
 import { parseInstant } from '../base/time.ts';
 import { effectOf } from '../effect/effect.ts';
+import { POLICY_LIMITS, type PolicySpec, type Rule } from '../model/policy.ts';
+import type { PolicyRecord } from '../model/resources.ts';
+import { selects } from '../model/selector.ts';
+import { sameValue } from '../model/value.ts';
 import { WRITTEN_BY } from '../model/written-by.ts';
-import { afterCommit, type NetworkState } from '../state/state.ts';
+import type { NetworkState } from '../state/state.ts';
 import type { NetworkStates } from '../state/states.ts';
 import type { Compared } from './excess.ts';
+import { isolates } from './isolation.ts';
 
-/** Instants ahead that are looked at one by one; what ends after them is looked at as if all of it had ended. */
-const MAX_INSTANTS = 16;
+type Direction = Rule['direction'];
+const DIRECTIONS = ['ingress', 'egress'] as const satisfies readonly Direction[];
 
 /**
- * The same change as it will show later: when policies end by their time, and when agents end with the policies they wrote
- * by themselves. What such a policy covers today must not be opened under it unseen.
+ * What has become of policies that end, in one direction: they stand, have ended, or some have ended and those that are
+ * left isolate and let nobody in.
+ */
+const FATES = ['stand', 'ended', 'closed'] as const;
+type Fate = (typeof FATES)[number];
+
+/** The views of one change at most: by direction, by the fate of others' policies and by that of its own. */
+export const MAX_VIEWS = DIRECTIONS.length * FATES.length * FATES.length;
+
+/**
+ * The same change as it may show later, when some policies have ended: by their time, or with the agents that wrote them,
+ * in whichever order. What such a policy covers today must not be opened under it unseen.
+ *
+ * There are far too many orders to try each, and no need to. A connection opens later by the change where it is open then
+ * with the change and closed without it. It is closed without it by a DENY that the change takes away, or because one
+ * direction, of source or target, is closed. So each view looks at one direction, with the policies that end standing,
+ * ended, or closing there; in the other one they are as wide as they ever get: what they open stays, while they close
+ * nothing any more. DENYs that end have ended. Nothing that can open is missed, whatever the number of ends; where the same
+ * policy would have to stand in one direction and to be gone in the other, more may be shown.
  */
 export function* laterViews(
   { before, after, now }: Pick<Compared, 'before' | 'after' | 'now'>,
   states: Pick<NetworkStates, 'reachability'>,
 ): Generator<Compared> {
-  const ends = endsOf([before, after], now);
-  const isWritten = hasWritten(before) || hasWritten(after);
-  const instants = [now, ...ends.slice(0, MAX_INSTANTS), ...(ends.length > MAX_INSTANTS ? ends.slice(-1) : [])];
-  for (const [index, at] of instants.entries()) {
-    if (index > 0) yield compared(before, after, at, states);
-    if (isWritten) yield compared(withoutWritten(before), withoutWritten(after), at, states);
+  const parts = partsOf(before, after, now);
+  if (!parts.some(({ old, next }) => old?.end || next?.end)) return;
+  const ownEnd =
+    Math.max(...parts.map(({ isOwn, old }) => (isOwn && old ? (old.end?.at ?? LASTING) : 0)), 0) || LASTING;
+  for (const direction of directionsOf(parts)) {
+    for (const own of ownFates(parts)) {
+      for (const others of othersFates(parts, direction)) {
+        const view: View = { direction, own, others, until: own === 'ended' ? LASTING : ownEnd };
+        const [old, next] = [stateIn(view, before, parts, 'old'), stateIn(view, after, parts, 'next')];
+        const [was, is] = [states.reachability(old, now), states.reachability(next, now)];
+        yield { before: old, after: next, was, is, effect: effectOf(was, is), now };
+      }
+    }
   }
 }
 
-/** Of what is there before and of what the change itself writes. */
-function endsOf(states: readonly NetworkState[], now: number): number[] {
-  const policies = states.flatMap((state) => [...state.policies.values()]);
-  const ends = policies.flatMap(({ spec }) => (spec.expiresAt === undefined ? [] : [parseInstant(spec.expiresAt)]));
-  return [...new Set(ends)].filter((at) => at > now).sort((a, b) => a - b);
+interface View {
+  readonly direction: Direction;
+  /** Of policies that the change alters or takes away. */
+  readonly own: Fate;
+  readonly others: Fate;
+  /** Until when a policy of the change itself stands that it alters: by then others have ended only by an earlier time. */
+  readonly until: number;
 }
 
-function hasWritten({ policies }: NetworkState): boolean {
-  return [...policies.values()].some(({ annotations }) => annotations[WRITTEN_BY] !== undefined);
+const LASTING = Number.POSITIVE_INFINITY;
+
+interface End {
+  /** ms */
+  readonly at: number;
+  /** The agent that ends at any time, and the policy with it. */
+  readonly author: string | undefined;
 }
 
-function withoutWritten(state: NetworkState): NetworkState {
-  const gone = [...state.policies.values()].filter(({ annotations }) => annotations[WRITTEN_BY] !== undefined);
-  const changes = gone.map((record) => ({ type: 'deleted' as const, record, before: record }));
-  return changes.length === 0 ? state : afterCommit(state, { revision: state.revision + 1, changes });
+interface Version {
+  readonly record: PolicyRecord;
+  /** Undefined where it lasts. */
+  readonly end: End | undefined;
 }
 
-function compared(
-  before: NetworkState,
-  after: NetworkState,
-  now: number,
-  states: Pick<NetworkStates, 'reachability'>,
-): Compared {
-  const [was, is] = [states.reachability(before, now), states.reachability(after, now)];
-  return { before, after, was, is, effect: effectOf(was, is), now };
+/** One policy before and after. */
+interface Part {
+  readonly old: Version | undefined;
+  readonly next: Version | undefined;
+  /** Whether the change writes it. */
+  readonly isOwn: boolean;
+  /** Whether both versions end together. */
+  readonly isOneEnd: boolean;
+}
+
+function partsOf(before: NetworkState, after: NetworkState, now: number): Part[] {
+  const names = new Set([...before.policies.keys(), ...after.policies.keys()]);
+  return [...names].map((name): Part => {
+    const [old, next] = [versionOf(before.policies.get(name), now), versionOf(after.policies.get(name), now)];
+    const isOneEnd = old !== undefined && next !== undefined && sameValue(old.end, next.end);
+    return { old, next, isOneEnd, isOwn: !(isOneEnd && sameValue(old.record.spec, next.record.spec)) };
+  });
+}
+
+function versionOf(record: PolicyRecord | undefined, now: number): Version | undefined {
+  if (!record) return undefined;
+  const author = record.annotations[WRITTEN_BY];
+  const at = record.spec.expiresAt === undefined ? LASTING : parseInstant(record.spec.expiresAt);
+  if (at <= now) return undefined;
+  return { record, end: author === undefined && at === LASTING ? undefined : { at, author } };
+}
+
+/** Directions in which policies that end decide; one where DENYs alone end. */
+function directionsOf(parts: readonly Part[]): readonly Direction[] {
+  const found = DIRECTIONS.filter((direction) =>
+    parts.some(({ old, next }) => [old, next].some((one) => one?.end && isolates(one.record.spec, direction))),
+  );
+  return found.length > 0 ? found : ['ingress'];
+}
+
+function othersFates(parts: readonly Part[], direction: Direction): readonly Fate[] {
+  const isAny = parts.some(({ isOwn, old }) => !isOwn && old?.end && isolates(old.record.spec, direction));
+  return isAny ? FATES : ['stand'];
+}
+
+function ownFates(parts: readonly Part[]): readonly Fate[] {
+  const count = parts.filter(({ isOwn, old }) => isOwn && old?.end).length;
+  // One alone cannot have ended and be left.
+  return count > 1 ? FATES : count === 1 ? ['stand', 'ended'] : ['stand'];
+}
+
+function stateIn(view: View, state: NetworkState, parts: readonly Part[], side: 'old' | 'next'): NetworkState {
+  const kept: PolicyRecord[] = [];
+  const widened: PolicyRecord[] = [];
+  for (const part of parts) {
+    const version = part[side];
+    if (!version) continue;
+    const { standing, opening } = pieces(version, fatesOf(view, part, side), view.direction);
+    if (standing) kept.push(standing);
+    if (opening) widened.push(opening);
+  }
+  const base = { ...state, policies: mapOf(kept) };
+  return { ...base, policies: mapOf([...kept, ...widened.flatMap((record) => openingsOf(record, base))]) };
+}
+
+type WiderFate = Fate | 'widest';
+
+interface Fates {
+  readonly deny: 'stand' | 'ended';
+  readonly here: WiderFate;
+  readonly there: WiderFate;
+}
+
+const STANDS: Fates = { deny: 'stand', here: 'stand', there: 'stand' };
+
+function fatesOf({ own, others, until }: View, part: Part, side: 'old' | 'next'): Fates {
+  const { end } = part[side] ?? {};
+  if (!end) return STANDS;
+  const isAltered = part.isOwn && (side === 'old' || part.isOneEnd);
+  if (!isAltered && end.author === undefined && end.at >= until) return STANDS;
+  if (!part.isOwn) return { deny: 'ended', here: others, there: 'widest' };
+  // Of several that the change alters some have ended: what it makes of those closes nothing then.
+  if (!isAltered || (side === 'next' && own === 'closed')) return { deny: 'ended', here: 'widest', there: 'widest' };
+  return { deny: own === 'ended' ? 'ended' : 'stand', here: own, there: 'widest' };
+}
+
+/** What of a policy stands, and what of it opens without closing anything. */
+function pieces({ record }: Version, { deny, here, there }: Fates, direction: Direction) {
+  const { spec } = record;
+  const isSilent = spec.ingress === undefined && spec.egress === undefined;
+  const { ingress, egress, ...rest } = { ...spec, ...(isSilent && { ingress: [], egress: [] }) };
+  const rules = { ingress, egress };
+  const standing: Partial<Record<Direction, PolicySpec[Direction]>> = {};
+  const opening: Partial<Record<Direction, PolicySpec[Direction]>> = {};
+  for (const one of DIRECTIONS) {
+    if (rules[one] === undefined) continue;
+    const fate = isolates(spec, one) ? (one === direction ? here : there) : deny;
+    if (fate === 'stand') standing[one] = rules[one];
+    else if (fate === 'closed') standing[one] = [];
+    else if (fate === 'widest' && spec.action === 'ALLOW') opening[one] = rules[one];
+  }
+  const of = (some: typeof standing) =>
+    Object.keys(some).length > 0 ? { ...record, spec: { ...rest, ...some } as PolicySpec } : undefined;
+  return { standing: of(standing), opening: of(opening) };
+}
+
+/** What a policy opens, for those of its peers alone that others isolate: who is not isolated is open anyway. */
+function openingsOf(record: PolicyRecord, state: NetworkState): PolicyRecord[] {
+  const { name, spec } = record;
+  const subjects = [...state.peers.values()].filter(
+    (peer) => selects(spec.peerSelector ?? {}, peer) && (spec.network ?? peer.spec.network) === peer.spec.network,
+  );
+  const isolators = [...state.policies.values()];
+  return DIRECTIONS.flatMap((direction) => {
+    if (!spec[direction]?.length) return [];
+    const isolated = subjects.filter(
+      (peer) =>
+        state.networks.get(peer.spec.network)?.spec.defaultAction === 'DENY' ||
+        isolators.some(
+          ({ spec: other }) =>
+            isolates(other, direction) &&
+            (other.network ?? peer.spec.network) === peer.spec.network &&
+            selects(other.peerSelector ?? {}, peer),
+        ),
+    );
+    const { ingress: _in, egress: _out, ...rest } = spec;
+    return chunksOf(isolated, POLICY_LIMITS.peersPerSelector).map((peers, index) => {
+      const only = { peerSelector: { peers: peers.map(({ uid }) => uid) }, [direction]: spec[direction] };
+      // A space is in no name of a policy.
+      return { ...record, name: `${name} ${direction} ${index}`, spec: { ...rest, ...only } };
+    });
+  });
+}
+
+function chunksOf<T>(all: readonly T[], size: number): T[][] {
+  return Array.from({ length: Math.ceil(all.length / size) }, (_, index) =>
+    all.slice(index * size, (index + 1) * size),
+  );
+}
+
+function mapOf(records: readonly PolicyRecord[]): NetworkState['policies'] {
+  return new Map(records.map((record) => [record.name, record]));
 }

@@ -1,13 +1,138 @@
-import { newId } from '../base/ids.ts';
+import { createHash } from 'node:crypto';
 import type { Change } from '../base/ports.ts';
 import { effectOf } from '../effect/effect.ts';
 import { lookUpById } from '../model/find.ts';
-import type { Selector } from '../model/policy.ts';
-import { DEFAULT_NETWORK, type PeerRecord } from '../model/resources.ts';
+import { AGENT_LABEL, PARENT_LABEL } from '../model/presets.ts';
+import { DEFAULT_NETWORK, type PeerRecord, type PolicyRecord } from '../model/resources.ts';
+import { selects } from '../model/selector.ts';
 import { sameValue } from '../model/value.ts';
+import { isOpen } from '../state/agent-tree.ts';
 import { afterCommit, type NetworkState } from '../state/state.ts';
 import type { NetworkStates } from '../state/states.ts';
 import type { Compared } from './excess.ts';
+import { blocksOf, freeAddresses, stretchesOf } from './free-addresses.ts';
+import { type Labels, labelClasses, labelSetsOf, selectorsOf } from './label-sets.ts';
+
+/** Devices that a change is tried with at most. Beyond it what opens to those that join later counts as unknown. */
+export const MAX_NEWCOMERS = 512;
+
+/** What devices get that join with a token which is out. */
+export interface Joins {
+  readonly labels: Labels;
+  readonly network: string;
+}
+
+type States = Pick<Compared, 'before' | 'after'>;
+
+/** A change with those in it who may join later. */
+export interface Joined extends States {
+  /** Who is added, by name, as sentences call them; those that wait are among them. */
+  readonly newcomers: ReadonlyMap<string, string>;
+}
+
+/**
+ * The change as it meets every kind of device that may join later, and those that wait to be let in: devices with no labels
+ * and with those of each token that is out, at every address that policies tell apart; sub-agents; and for each selector of
+ * a policy that changes, where it means nobody today, devices that it means. Undefined where these are too many to try.
+ */
+export function joinedLater(change: States, joins: readonly Joins[]): Joined | undefined {
+  const { before, after } = change;
+  const devices: PeerRecord[] = [];
+  const newcomers = new Map<string, string>();
+  for (const { labels, network, address } of kindsOf(change, joins)) {
+    const text = Object.entries(labels).map(([key, value]) => `${key}=${value}`);
+    const where = [
+      ...(before.networks.size > 1 ? [` in ${network}`] : []),
+      ...(text.length > 0 ? [` with ${text.join(', ')}`] : []),
+      ...(address === undefined ? [] : [` at ${address}`]),
+    ].join('');
+    const whose = address === undefined ? ['every device', 'every other device'] : ['a device'];
+    for (const who of whose) {
+      if (devices.length >= MAX_NEWCOMERS) return undefined;
+      const name = `${who} that joins later${where}`;
+      newcomers.set(name, name);
+      devices.push(newcomer({ name, labels, network, ...(address !== undefined && { address }) }, before));
+    }
+  }
+  const waiting = waitingIn(change);
+  for (const name of waiting.names) newcomers.set(name, `the device ${name}, once it is let in,`);
+  return {
+    before: joined(before, [...devices, ...waiting.before]),
+    after: joined(after, [...devices, ...waiting.after]),
+    newcomers,
+  };
+}
+
+interface KindOfDevice extends Joins {
+  readonly address?: string;
+}
+
+/** Each kind once, as far as policies can tell them apart. */
+function* kindsOf(change: States, joins: readonly Joins[]): Generator<KindOfDevice> {
+  const states = [change.before, change.after];
+  const classOf = labelClasses(states);
+  const blocks = states.flatMap(blocksOf);
+  const known = new Set<string>();
+  const isNew = ({ labels, network }: Joins) => {
+    const key = `${network} ${classOf(labels)}`;
+    return known.size < known.add(key).size;
+  };
+  for (const [name, network] of change.before.networks) {
+    if (!change.after.networks.has(name)) continue;
+    const kinds = [{ labels: {}, network: name }, ...joins.filter((one) => one.network === name)].filter(isNew);
+    yield* kinds;
+    for (const address of freeAddresses(network, stretchesOf(network, blocks), states)) {
+      for (const kind of kinds) yield { ...kind, address };
+    }
+    for (const labels of labelsMeant(change, name))
+      if (isNew({ labels, network: name })) yield { labels, network: name };
+  }
+}
+
+/** Labels of the sub-agents of today's agents, and those by which policies that change mean peers that are not there. */
+function* labelsMeant(change: States, network: string): Generator<Labels> {
+  const { before } = change;
+  if (network === DEFAULT_NETWORK) {
+    for (const agent of before.agents.values()) {
+      if (isOpen(agent)) yield { [AGENT_LABEL]: 'any', [PARENT_LABEL]: agent.uid };
+    }
+  }
+  const peers = [...before.peers.values()].filter((peer) => isReady(peer) && peer.spec.network === network);
+  for (const { spec } of policiesThatDiffer(change)) {
+    if (spec.network !== undefined && spec.network !== network) continue;
+    for (const selector of selectorsOf(spec)) {
+      if (!peers.some((peer) => selects(selector, peer))) yield* labelSetsOf(selector);
+    }
+  }
+}
+
+export function policiesThatDiffer({ before, after }: States): PolicyRecord[] {
+  const differ = (policies: NetworkState['policies'], others: NetworkState['policies']) =>
+    [...policies.values()].filter(({ name, spec }) => !sameValue(others.get(name)?.spec, spec));
+  return [...differ(before.policies, after.policies), ...differ(after.policies, before.policies)];
+}
+
+/** Peers that are not let in after the change either, in each state as they would be. */
+function waitingIn({ before, after }: States) {
+  const waits = ({ peers }: NetworkState) => [...peers.values()].filter((peer) => !isReady(peer));
+  const gone = waits(before).filter(({ uid }) => !lookUpById(after.peers, uid));
+  const left = waits(after);
+  const were = left.flatMap(({ uid }) => lookUpById(before.peers, uid) ?? []);
+  return {
+    before: [...gone, ...were].map(letIn),
+    after: left.map(letIn),
+    names: new Set([...gone, ...were, ...left].map(({ name }) => name)),
+  };
+}
+
+function isReady({ status }: PeerRecord): boolean {
+  return status.phase === 'ready';
+}
+
+/** As it is once it is let in. */
+function letIn(peer: PeerRecord): PeerRecord {
+  return { ...peer, status: { ...peer.status, phase: 'ready' } };
+}
 
 /**
  * The same change as it would meet a peer that joins later, one for each policy that is written: one with the labels that
@@ -20,37 +145,23 @@ export function* newcomerViews(
 ): Generator<Compared> {
   for (const { name, spec } of after.policies.values()) {
     if (sameValue(before.policies.get(name)?.spec, spec)) continue;
-    const listed = spec.peerSelector?.peers;
-    const peers = listed
-      ? letIn(listed, before)
-      : [newcomer({ labels: labelsOf(spec.peerSelector ?? {}), network: spec.network ?? DEFAULT_NETWORK }, before)];
+    const { peerSelector = {}, network = DEFAULT_NETWORK } = spec;
+    const [labels] = labelSetsOf(peerSelector);
+    const peers = peerSelector.peers
+      ? peerSelector.peers.flatMap((id) => lookUpById(before.peers, id) ?? []).filter((peer) => !isReady(peer))
+      : labels
+        ? [newcomer({ name: `a device that joins later for ${name}`, labels, network }, before)]
+        : [];
     if (peers.length === 0) continue;
-    const [old, next] = [joined(before, peers), joined(after, peers)];
+    const [old, next] = [joined(before, peers.map(letIn)), joined(after, peers.map(letIn))];
     const [was, is] = [states.reachability(old, now), states.reachability(next, now)];
     yield { before: old, after: next, was, is, effect: effectOf(was, is), now };
   }
 }
 
-/** The fewest labels that a selector means. */
-function labelsOf({ matchLabels, matchExpressions = [] }: Selector): Record<string, string> {
-  const named = matchExpressions.flatMap(({ key, operator, values = [] }) => {
-    if (operator === 'In') return [[key, values[0] ?? '']];
-    return operator === 'Exists' ? [[key, 'any']] : [];
-  });
-  return { ...Object.fromEntries(named), ...matchLabels };
-}
-
-/** The listed peers that wait or were turned away, as they are once they are let in. */
-function letIn(ids: readonly string[], { peers }: NetworkState): PeerRecord[] {
-  return ids.flatMap((id) => {
-    const peer = lookUpById(peers, id);
-    if (!peer || peer.status.phase === 'ready') return [];
-    return [{ ...peer, status: { ...peer.status, phase: 'ready' as const } }];
-  });
-}
-
 /** A state with these peers in it, new ones or others of the same id. */
-export function joined(state: NetworkState, records: readonly PeerRecord[]): NetworkState {
+function joined(state: NetworkState, records: readonly PeerRecord[]): NetworkState {
+  if (records.length === 0) return state;
   const changes = records.map((record): Change => {
     const old = lookUpById(state.peers, record.uid);
     return { type: old ? 'updated' : 'created', record, ...(old && { before: old }) };
@@ -58,22 +169,22 @@ export function joined(state: NetworkState, records: readonly PeerRecord[]): Net
   return afterCommit(state, { revision: state.revision + 1, changes });
 }
 
-/** A ready peer that is not there yet. Its name has a space, which no name of a peer has. */
-export function newcomer(
-  { name, labels = {}, network, address = null }: NewcomerInput,
-  { workspace, revision }: NetworkState,
-): PeerRecord {
-  const uid = newId('p');
-  const spec = { displayName: '', hostname: '', platform: 'linux', publicKey: '', network } as const;
-  const status = { phase: 'ready', address } as const;
-  const base = { kind: 'MeshPeer', name: name ?? `newcomer ${uid}`, uid, labels, annotations: {}, unique: [] } as const;
-  return { ...base, spec, status, workspace, revision, createdAt: 0, generation: 1 };
+interface NewcomerInput {
+  /** With a space in it, which no name of a peer has. Its id follows from it: the same device is the same each time. */
+  readonly name: string;
+  readonly labels: Labels;
+  readonly network: string;
+  readonly address?: string;
 }
 
-interface NewcomerInput {
-  /** With a space in it. */
-  readonly name?: string;
-  readonly labels?: Readonly<Record<string, string>>;
-  readonly network: string;
-  readonly address?: string | null;
+/** A ready peer that is not there yet. */
+function newcomer(
+  { name, labels, network, address }: NewcomerInput,
+  { workspace, revision }: NetworkState,
+): PeerRecord {
+  const spec = { displayName: '', hostname: '', platform: 'linux', publicKey: '', network } as const;
+  const status = { phase: 'ready', address: address ?? null } as const;
+  const uid = `newcomer ${createHash('sha256').update(name).digest('hex').slice(0, 32)}`;
+  const base = { kind: 'MeshPeer', name, uid, labels, annotations: {}, unique: [] } as const;
+  return { ...base, spec, status, workspace, revision, createdAt: 0, generation: 1 };
 }

@@ -6,6 +6,7 @@ import { textOfRanges } from '../reachability/outside.ts';
 import type { NetworkState } from '../state/state.ts';
 import { decidedIn } from './decided.ts';
 import type { Compared } from './excess.ts';
+import type { Future } from './future.ts';
 import type { Write } from './writes.ts';
 
 /** Kinds whose records are named anew at each attempt. */
@@ -15,7 +16,7 @@ const FOLLOWING: ReadonlySet<Kind> = new Set<Kind>(['Presence', 'AddressRest']);
 
 /**
  * Names what a person is shown of a call: the records that it writes with what is decided in them, and what it opens,
- * whichever way policies group its peers. Records are known by their identity: another may have their name by then. What it
+ * now, later and for devices that join later, whichever way policies group its peers. Records are known by their identity: another may have their name by then. What it
  * closes is not part of it, so that a device which joins meanwhile keeps no peer from being deleted.
  *
  * @returns SHA-256 in hex
@@ -23,6 +24,7 @@ const FOLLOWING: ReadonlySet<Kind> = new Set<Kind>(['Presence', 'AddressRest']);
 export function shownDigest(
   writes: readonly Write[],
   { before, after, effect: { groups, outside } }: Pick<Compared, 'before' | 'after' | 'effect'>,
+  { digest: later }: Pick<Future, 'digest'>,
 ): string {
   const idOf = (name: string) => uidIn(after, name) ?? uidIn(before, name) ?? name;
   const records = writes
@@ -45,7 +47,7 @@ export function shownDigest(
       return peers.map((peer) => `${idOf(peer)} ${rest}`);
     });
   return createHash('sha256')
-    .update([...records.sort(), ...rows.sort(), ...addresses.sort(), ...(outside ? [] : ['unknown'])].join('\n'))
+    .update([...records.sort(), ...rows.sort(), ...addresses.sort(), ...(outside ? [] : ['unknown']), later].join('\n'))
     .digest('hex');
 }
 

@@ -28,7 +28,13 @@ const effect = (before: NetworkState, after: NetworkState) => effectOf(compiled(
 describe('an effect', () => {
   it('counts pairs that open, close and stay', () => {
     const found = effect(stateWith(WEB, WEB2, DB), stateWith(WEB, WEB2, DB, none));
-    expect({ ...found, groups: found.groups.length, outside: found.outside?.length, digest: 0 }).toEqual({
+    expect({
+      ...found,
+      groups: found.groups.length,
+      outside: found.outside?.length,
+      digest: 0,
+      openedDigest: 0,
+    }).toEqual({
       groups: 1,
       outside: 1,
       openedPairs: 0,
@@ -37,6 +43,7 @@ describe('an effect', () => {
       pairsBefore: 6,
       lostPairs: 2,
       digest: 0,
+      openedDigest: 0,
     });
   });
 

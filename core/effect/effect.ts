@@ -40,6 +40,8 @@ export interface Effect {
   readonly lostPairs: number;
   /** The same for the same effect on the same peers, however policies group them. */
   readonly digest: string;
+  /** The same of what it opens alone. */
+  readonly openedDigest: string;
 }
 
 /** Compares who may reach whom before and after. Both must be compiled for the same instant. What is not read is not made. */
@@ -47,7 +49,8 @@ export function effectOf(before: Reachability, after: Reachability): Effect {
   const groups: EffectGroup[] = [];
   const counts = { opened: 0, closed: 0, changed: 0, lost: 0 };
   const deltaOf = deltas();
-  const digest = digester(marker(after, before));
+  const markOf = marker(after, before);
+  const [digest, openings] = [digester(markOf), digester(markOf)];
   for (const { type, src, dst, within, old, new: now } of diffGroups(before, after)) {
     const pairs = src.length * dst.length - (within ? dst.length : 0);
     if (pairs === 0) continue;
@@ -59,6 +62,7 @@ export function effectOf(before: Reachability, after: Reachability): Effect {
     if (type === 'removed') counts.lost += pairs;
     groups.push({ src, dst, pairs, opened, closed, open });
     digest.add(src, dst, within, delta.text);
+    if (opened.length > 0) openings.add(src, dst, within, JSON.stringify(opened));
   }
   const pairsBefore = before.countPairs();
   const outside = lazily(() =>
@@ -79,6 +83,10 @@ export function effectOf(before: Reachability, after: Reachability): Effect {
     lostPairs: counts.lost,
     get digest() {
       return digest.end(outside() ?? []);
+    },
+    get openedDigest() {
+      const opened = outside()?.flatMap((group) => (group.opened.length > 0 ? [{ ...group, closed: [] }] : []));
+      return openings.end(opened ?? []) + (opened ? '' : '?');
     },
   };
 }

@@ -1,4 +1,6 @@
 import { createHmac } from 'node:crypto';
+import { futureOf } from '../authority/future.ts';
+import { joinsOf } from '../authority/joins.ts';
 import { comparison } from '../authority/judge.ts';
 import type { NeedsPerson } from '../authority/needs-person.ts';
 import { shownDigest } from '../authority/shown.ts';
@@ -13,6 +15,7 @@ import type { Kind } from '../base/record.ts';
 import { type Effect, outsidePairs } from '../effect/effect.ts';
 import { effectView } from '../effect/effect-view.ts';
 import { counted, fenced, plain } from '../effect/markdown.ts';
+import { unseenFindings } from '../intent/verify/findings.ts';
 import { runExpecting } from '../state/expecting.ts';
 import { toYaml } from '../views/render-yaml.ts';
 import { namedPeers } from './named-peers.ts';
@@ -103,6 +106,9 @@ async function ask(
   const writes = touchesNetwork ? need.writes : [];
   const compared = comparison({ states: services.states, state, writes, now });
   const { effect } = compared;
+  const future = futureOf(compared, { joins: await joinsOf(services, asked), isPersons: true }, services.states);
+  const findings = unseenFindings({ effect, future });
+  const warnings = findings.map(({ message }) => message);
   const view = effectView(effect);
   const { kind, id: callerId, subject, name: callerName, interactive, tokenId } = caller;
   const call: HeldCall = {
@@ -111,7 +117,7 @@ async function ask(
     workspace,
     ...(!isConfidential(operation, input) && { input }),
     asked: withoutSecrets(input, confidential?.input),
-    shown: shownDigest(need.writes, compared),
+    shown: shownDigest(need.writes, compared, future),
     named: namedPeers(writes, view, state),
     digest,
     caller: {
@@ -137,8 +143,8 @@ async function ask(
       shown: need.writes.flatMap(shownWrite),
       effect: view,
       digest,
-      diffMarkdown: markdownOf(summary, call, need, effect),
-      warnings: isConfidential(operation, input) ? [REPEAT] : [],
+      diffMarkdown: markdownOf(summary, call, { ...need, warnings }, effect),
+      warnings: [...warnings, ...(isConfidential(operation, input) ? [REPEAT] : [])],
       riskLevel: 'high',
       riskReasons: need.reasons,
       baseRevision: state.revision,
@@ -187,11 +193,17 @@ function withoutSecrets(input: HeldCall['asked'], secret: readonly string[] = []
   );
 }
 
-function markdownOf(summary: string, call: HeldCall, { reasons, rows }: NeedsPerson, effect: Effect): string {
+function markdownOf(
+  summary: string,
+  call: HeldCall,
+  { reasons, rows, warnings }: Pick<NeedsPerson, 'reasons' | 'rows'> & { readonly warnings: readonly string[] },
+  effect: Effect,
+): string {
   const lines = [
     `# ${plain(summary)}`,
     '',
     ...reasons.map((reason) => `- ${plain(reason)}`),
+    ...warnings.map((warning) => `- ${plain(warning)}`),
     ...rows.map(({ src, dst, ports }) => `- opens ${plain(src)} to ${plain(dst)} on ${plain(ports)}`),
     '',
     `What is asked for, \`${call.operation}\`:`,

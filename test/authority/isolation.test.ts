@@ -80,6 +80,27 @@ describe('a delegated agent shuts nobody off who comes later', () => {
   });
 });
 
+describe('a delegated agent shuts nobody off', () => {
+  it('in networks that are made later and are open', async () => {
+    const { scene, write } = await openScene();
+    await using _ = scene;
+    const { spec } = (await scene.state()).networks.get('default') ?? {};
+    await scene.call(scene.ada, 'update_network', { id: 'default', spec: { ...spec, defaultAction: 'DENY' } });
+    const egress = { action: 'ALLOW', peerSelector: {}, egress: TO_WEB };
+    await expect(write(egress)).rejects.toMatchObject(BEYOND);
+    expect(await write({ ...egress, network: 'default' })).toMatchObject({ name: 'mine' });
+  });
+
+  it('unheard, once a person plans to take away what isolated them', async () => {
+    const { scene, write } = await openScene();
+    await using _ = scene;
+    await write({ action: 'ALLOW', peerSelector: only('db'), ingress: [] });
+    const changes = [{ action: 'delete', resource: 'MeshPolicy', name: 'base' }];
+    const { warnings } = await scene.call(scene.ada, 'plan_network_change', { intent: 'see changes', changes });
+    expect(warnings).toContainEqual(expect.stringContaining('the policy mine of a delegated agent would isolate'));
+  });
+});
+
 describe('a delegated agent still', () => {
   it('isolates its own peers', async () => {
     const { scene, write } = await openScene();

@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import { type BrokenAssertion, brokenAssertions } from '../../assertions/guard.ts';
+import { futureOf } from '../../authority/future.ts';
+import { joinsOf } from '../../authority/joins.ts';
 import { type Beyond, beyondAuthority } from '../../authority/judge.ts';
-import { laterViews } from '../../authority/later.ts';
 import { writesOf } from '../../authority/writes.ts';
 import { MeshError } from '../../base/errors.ts';
 import { isAgentId } from '../../base/ids.ts';
@@ -16,7 +17,6 @@ import { resourceYaml } from '../../views/render-yaml.ts';
 import type { Expectation, RecordExpectation } from '../verify/expectation.ts';
 import { saysSomething, type Unmet, unmetExpectations } from '../verify/expectations.ts';
 import { type Finding, findingsOf, opensUnseen, type Requester } from '../verify/findings.ts';
-import { joiningOf } from '../verify/joining.ts';
 import { recordOf, revisionsOf, unmetRecords } from '../verify/record-expectations.ts';
 import { type Risk, riskOf } from '../verify/risk.ts';
 import { diffMarkdown, type PlanView, type ShownChange } from './diff-markdown.ts';
@@ -93,7 +93,7 @@ export interface Assessment {
   /** What its Markdown is made of. */
   readonly view: PlanView;
   readonly diffMarkdown: string;
-  /** Binds what was shown: the same changes of the same resources with the same effect. */
+  /** Binds what was shown: the same changes of the same resources with the same effect, now, later and for newcomers. */
   readonly digest: string;
 }
 
@@ -109,10 +109,11 @@ export async function assess(
   requester: Requester | undefined,
 ): Promise<Assessment> {
   const { store, states, clock } = services;
-  const [state, resting, record] = await Promise.all([
+  const [state, resting, record, joins] = await Promise.all([
     states.current(workspace),
     restingAddresses(store, workspace),
     workspaceById(services, workspace),
+    joinsOf(services, workspace),
   ]);
   const now = clock.now();
   const { ops, after, outcomes, changes } = planChanges(state, given, now, resting);
@@ -132,16 +133,17 @@ export async function assess(
   const isNamed = records.length === 0 && expectations.length > 0;
   const bounds = !isNamed ? 'none' : expectedBy === undefined ? 'closing' : 'all';
   const meant = bounds === 'all' && said ? planned(state, said, now) : undefined;
+  const isPersons = requester === undefined || !isAgentId(requester.id);
+  const future = futureOf({ before: state, after, was, is, effect, now }, { joins, isPersons }, states);
   const beyond =
-    requester && isAgentId(requester.id)
+    requester && !isPersons
       ? beyondAuthority(
           requester.id,
           { states, state, writes: writesOf(ops, ({ kind, name }) => recordIn(state, kind, name)), now },
           { before: state, after, was, is, effect, now },
+          future,
         )
       : undefined;
-  const later = [...laterViews({ before: state, after, now }, states)];
-  const joining = [{ before: state, after, now }, ...later].map((view) => joiningOf(view, states));
   const findings = findingsOf({
     before: state,
     after,
@@ -153,8 +155,7 @@ export async function assess(
     expectations,
     bounds,
     beyond,
-    later,
-    joining,
+    future,
     callerPeer,
     settings: services.settings,
   });
@@ -181,7 +182,7 @@ export async function assess(
   const risk = riskOf(effect, state, after, {
     callerPeer,
     findings,
-    unseen: [...later.map((view) => view.effect), ...joining.flatMap((one) => one?.effect ?? [])],
+    unseen: future.views.map((view) => view.effect),
   });
   const view: PlanView = {
     title,
@@ -219,7 +220,7 @@ export async function assess(
     view,
     diffMarkdown: diffMarkdown(view),
     digest: createHash('sha256')
-      .update(JSON.stringify([effect.digest, shown]))
+      .update(JSON.stringify([effect.digest, shown, ...(future.digest === '' ? [] : [future.digest])]))
       .digest('hex'),
   };
 }

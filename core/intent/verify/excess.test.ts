@@ -23,6 +23,7 @@ function opening(src: readonly string[], dst: readonly string[], from = 5432, to
     unchangedPairs: 0,
     pairsBefore: 0,
     lostPairs: 0,
+    openedDigest: '',
     digest: '',
   };
 }

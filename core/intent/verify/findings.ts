@@ -1,4 +1,5 @@
-import type { Compared } from '../../authority/excess.ts';
+import { type Future, ofThose } from '../../authority/future.ts';
+import { isolatingFromNowOn } from '../../authority/isolation.ts';
 import type { Beyond } from '../../authority/judge.ts';
 import type { Effect } from '../../effect/effect.ts';
 import type { Settings } from '../../model/services.ts';
@@ -8,7 +9,7 @@ import type { Reachability } from '../../reachability/reachability.ts';
 import type { NetworkState } from '../../state/state.ts';
 import { beyondNamed, namedBy, namedByEffect } from './excess.ts';
 import type { Expectation } from './expectation.ts';
-import type { Joining } from './joining.ts';
+import { joiningTexts } from './joining.ts';
 import { controlAddresses, lockOuts } from './lock-out.ts';
 
 export type FindingCode =
@@ -19,6 +20,7 @@ export type FindingCode =
   | 'BEYOND_DELEGATION'
   | 'OPENS_LATER'
   | 'OPENS_TO_NEWCOMERS'
+  | 'AGENT_ISOLATES'
   | 'OPENS_MORE'
   | 'CLOSES_MORE'
   | 'OUTSIDE_UNKNOWN';
@@ -60,10 +62,8 @@ export interface Judged {
   readonly bounds: 'none' | 'closing' | 'all';
   /** What exceeds the authority of the agent that asks, where an agent does. */
   readonly beyond: Beyond | undefined;
-  /** The same proposal at later instants, as far as something ends until then. */
-  readonly later: readonly Compared[];
-  /** What it opens for devices that join later, now and at each later instant; undefined where that cannot be tried. */
-  readonly joining: readonly (Joining | undefined)[];
+  /** What it opens later, and for devices that join later. */
+  readonly future: Future;
   readonly callerPeer: string | undefined;
   readonly settings: Settings;
 }
@@ -73,8 +73,8 @@ export function findingsOf(judged: Judged): Finding[] {
   const found = [
     ...delegationFindings(judged),
     ...excessFindings(judged),
-    ...laterFindings(judged),
-    ...joiningFindings(judged),
+    ...unseenFindings(judged),
+    ...isolationFindings(judged),
     ...lockOutFindings(judged),
     ...lintFindings(judged),
   ];
@@ -90,32 +90,39 @@ function delegationFindings({ beyond }: Judged): Finding[] {
   return [blocking('BEYOND_DELEGATION', text)];
 }
 
-/** What is shown opens no more than it seems to, once policies that cover connections today have ended. */
-function laterFindings({ effect, later }: Judged): Finding[] {
-  const more = later.map((view) => openedBeyond(view.effect, effect)).find((texts) => texts.length > 0);
-  if (!more) return [];
-  const message = `it opens more once policies that cover it today have ended: ${more.join('; ')}`;
-  return [{ ...blocking('OPENS_LATER', message), blocks: false }];
+/** What the effect of a change does not show: what it opens later, and for devices that are not there yet. */
+export function unseenFindings({ effect, future }: Pick<Judged, 'effect' | 'future'>): Finding[] {
+  const [first, ...others] = future.views;
+  // Whoever joins aside, the first opens what is shown; to name what opens is dear, and most views open nothing else.
+  const later = others.filter((view) => view.effect.openedDigest !== first?.effect.openedDigest);
+  const more = later.map((view) => openedBeyond(view.effect, effect, future)).find((texts) => texts.length > 0) ?? [];
+  const joining = joiningTexts(future);
+  const found: [FindingCode, readonly string[], string][] = [
+    ['OPENS_LATER', more, 'it opens more once policies that cover it today have ended: '],
+    ['OPENS_TO_NEWCOMERS', joining, ''],
+  ];
+  return found.flatMap(([code, texts, start]) =>
+    texts.length > 0 ? [{ ...blocking(code, start + texts.join('; ')), blocks: false }] : [],
+  );
 }
 
-/** What an effect opens that another does not. */
-function openedBeyond(effect: Effect, shown: Effect): string[] {
-  if (effect.digest === shown.digest) return [];
+/** What an effect opens between those that are there that another does not. */
+function openedBeyond(effect: Effect, shown: Effect, { newcomers = new Map() }: Future): string[] {
   if (effect.outside === undefined && shown.outside !== undefined) return [OUTSIDE_UNKNOWN];
-  return beyondNamed(effect, 'opened', namedByEffect(shown, 'opened'), '');
-}
-
-/** Devices that are not there yet are in no effect: what opens for them is said by itself. */
-function joiningFindings({ joining }: Judged): Finding[] {
-  const found = joining.map((one) => one?.texts ?? [JOINING_UNKNOWN]).find((texts) => texts.length > 0);
-  if (!found) return [];
-  const message = found.join('; ');
-  return [{ ...blocking('OPENS_TO_NEWCOMERS', message), blocks: false }];
+  return beyondNamed(ofThose(effect, newcomers), 'opened', namedByEffect(shown, 'opened'), '');
 }
 
 /** What the effect does not show and a person has to see: a plan with it is not approved by itself. */
 export function opensUnseen({ code }: Pick<Finding, 'code'>): boolean {
   return code === 'OPENS_LATER' || code === 'OPENS_TO_NEWCOMERS';
+}
+
+/** What a person takes away may have carried what a delegated agent was let write. */
+function isolationFindings(judged: Judged): Finding[] {
+  return isolatingFromNowOn(judged).map((policy) => {
+    const message = `the policy ${policy} of a delegated agent would isolate peers beyond its reach, which something else isolates today: delete it too`;
+    return { ...blocking('AGENT_ISOLATES', message), policy, blocks: false };
+  });
 }
 
 function excessFindings({ effect, expectations, before, bounds, said }: Judged): Finding[] {
@@ -139,9 +146,6 @@ function excessFindings({ effect, expectations, before, bounds, said }: Judged):
     ...closed.map((text) => ({ ...blocking('CLOSES_MORE', text), blocks: bounds === 'all' })),
   ];
 }
-
-const JOINING_UNKNOWN =
-  'policies name more ranges of addresses of the network than can be tried for devices that join later';
 
 const OUTSIDE_UNKNOWN =
   'it touches more ranges of addresses outside of the network than can be compared: plan it in smaller parts';

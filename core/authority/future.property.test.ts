@@ -1,0 +1,210 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { agent, network, peer, policy, stateWith } from '../../test/records.ts';
+import { effectOf } from '../effect/effect.ts';
+import { unseenFindings } from '../intent/verify/findings.ts';
+import type { PolicySpec, Selector } from '../model/policy.ts';
+import type { PeerRecord, PolicyRecord } from '../model/resources.ts';
+import { sameValue } from '../model/value.ts';
+import { WRITTEN_BY } from '../model/written-by.ts';
+import { compile } from '../reachability/engine.ts';
+import { modelOf } from '../state/network-model.ts';
+import type { NetworkState } from '../state/state.ts';
+import type { Compared } from './excess.ts';
+import { type Future, futureOf } from './future.ts';
+import { labelClasses } from './label-sets.ts';
+import { MAX_VIEWS } from './later.ts';
+
+const RUNS = process.env['MESH_LONG'] === '1' ? 3_000 : 300;
+const MINUTE_MS = 60_000;
+const NOW = Date.parse('2030-01-01T00:00:00Z');
+/** Far more ends than any list of instants would hold. */
+const ENDS = Array.from({ length: 40 }, (_, index) => new Date(NOW + (index + 1) * MINUTE_MS).toISOString());
+const AUTHORS = [agent('a'), agent('b'), agent('c')];
+const PEERS = [
+  peer('web-1', { uid: 'p_web', labels: { role: 'web' } }),
+  peer('db-1', { uid: 'p_db', labels: { role: 'db' } }),
+  peer('secret-1', { uid: 'p_secret' }),
+];
+const WAITING = peer('waiting-1', { uid: 'p_waiting', phase: 'pending', labels: { role: 'api' } });
+const JOINS = [{ labels: { role: 'api', team: 'x' }, network: 'default' }];
+
+const states = { reachability: (state: NetworkState, now: number) => compile(modelOf(state, now)) };
+
+const selector: fc.Arbitrary<Selector> = fc.oneof(
+  { weight: 2, arbitrary: fc.constant({}) },
+  { weight: 3, arbitrary: fc.subarray(['p_web', 'p_db', 'p_secret', 'p_waiting']).map((peers) => ({ peers })) },
+  fc.constantFrom<Selector>({ notPeers: ['p_web'] }, { notPeers: ['p_db', 'p_secret'] }),
+  fc.constantFrom('web', 'db', 'api').map((role) => ({ matchLabels: { role } })),
+  fc
+    .constantFrom('Exists', 'DoesNotExist')
+    .map((operator) => ({ matchExpressions: [{ key: 'team', operator: operator as 'Exists' }] })),
+);
+const rules = fc.array(
+  fc.record({
+    others: fc.oneof(fc.constant(undefined), selector),
+    port: fc.constantFrom(undefined, 80, 443),
+  }),
+  { maxLength: 2 },
+);
+const ports = (port: number | undefined) => (port === undefined ? {} : { ports: [{ port }] });
+const spec: fc.Arbitrary<PolicySpec> = fc
+  .record({
+    action: fc.constantFrom<PolicySpec['action'][]>('ALLOW', 'DENY'),
+    peerSelector: selector,
+    ingress: fc.option(rules, { nil: undefined, freq: 4 }),
+    egress: fc.option(rules, { nil: undefined, freq: 1 }),
+    expiresAt: fc.option(fc.constantFrom(...ENDS), { nil: undefined }),
+  })
+  .map(({ action, peerSelector, ingress, egress, expiresAt }) => ({
+    action,
+    peerSelector,
+    ...(ingress && {
+      ingress: ingress.map(({ others, port }) => ({
+        ...(others && { from: [{ peerSelector: others }] }),
+        ...ports(port),
+      })),
+    }),
+    ...(egress && {
+      egress: egress.map(({ others, port }) => ({ ...(others && { to: [{ peerSelector: others }] }), ...ports(port) })),
+    }),
+    ...(expiresAt !== undefined && { expiresAt }),
+  }));
+const author = fc.constantFrom(undefined, undefined, ...AUTHORS.map(({ uid }) => uid));
+
+interface Written {
+  readonly spec: PolicySpec;
+  readonly author: string | undefined;
+}
+const written: fc.Arbitrary<Written> = fc.record({ spec, author });
+const change = fc.record({
+  common: fc.array(written, { maxLength: 5 }),
+  own: fc.array(fc.record({ old: fc.option(written), next: fc.option(written) }), { minLength: 1, maxLength: 3 }),
+  isClosed: fc.boolean(),
+  hasWaiting: fc.boolean(),
+  joins: fc.boolean(),
+  isPersons: fc.boolean(),
+});
+/** What comes: how late it is, which agents have ended, and who is there by then. */
+const event = fc.record({
+  minutes: fc.integer({ min: 0, max: ENDS.length + 1 }),
+  ended: fc.subarray(AUTHORS.map(({ uid }) => uid)),
+  who: fc.subarray(['plain', 'token', 'waiting']),
+});
+type Event = typeof event extends fc.Arbitrary<infer T> ? T : never;
+
+function stateOf(policies: readonly PolicyRecord[], isClosed: boolean, peers: readonly PeerRecord[]): NetworkState {
+  return stateWith(
+    network('default', { defaultAction: isClosed ? 'DENY' : 'ALLOW' }),
+    ...AUTHORS,
+    ...peers,
+    ...policies,
+  );
+}
+
+function recordOf(name: string, { spec: of, author: by }: Written): PolicyRecord {
+  return { ...policy(name, of), annotations: by === undefined ? {} : { [WRITTEN_BY]: by } };
+}
+
+/** The same network once events have come: policies of agents that ended are gone, and others have joined. */
+function then(
+  state: NetworkState,
+  { ended, who }: Event,
+  { hasWaiting, joins }: { hasWaiting: boolean; joins: boolean },
+) {
+  const peers = [
+    ...PEERS,
+    ...(who.includes('plain') ? [peer('new-1', { uid: 'p_new1' }), peer('new-2', { uid: 'p_new2' })] : []),
+    ...(joins && who.includes('token')
+      ? [peer('api-1', { uid: 'p_api1', ...JOINS[0] }), peer('api-2', { uid: 'p_api2', ...JOINS[0] })]
+      : []),
+    ...(hasWaiting
+      ? [who.includes('waiting') ? { ...WAITING, status: { ...WAITING.status, phase: 'ready' as const } } : WAITING]
+      : []),
+  ];
+  const left = [...state.policies.values()].filter(({ annotations }) => !ended.includes(annotations[WRITTEN_BY] ?? ''));
+  return stateOf(left, state.networks.get('default')?.spec.defaultAction === 'DENY', peers);
+}
+
+/** Ports that tell apart all that the policies here say. */
+const PORTS = [22, 80, 443];
+
+type Both = Pick<Compared, 'was' | 'is'>;
+
+/** What opens between peers, one entry for each connection and port; of names that are read as others. */
+function openings({ was, is }: Both, as: ReadonlyMap<string, string>): string[] {
+  const names = [...as.keys()].filter((name) => is.placeOf(name) !== undefined && was.placeOf(name) !== undefined);
+  return names.flatMap((src) =>
+    names.flatMap((dst) =>
+      PORTS.flatMap((port) => {
+        const isOpened = src !== dst && is.verdict(src, dst, 'TCP', port) && !was.verdict(src, dst, 'TCP', port);
+        return isOpened ? [`${as.get(src)} to ${as.get(dst)} on ${port}`] : [];
+      }),
+    ),
+  );
+}
+
+function bothAt(before: NetworkState, after: NetworkState, now: number): Both {
+  return { was: states.reachability(before, now), is: states.reachability(after, now) };
+}
+
+/** As which of the devices that a change is tried with each peer counts. */
+function triedAs(before: NetworkState, after: NetworkState): Map<string, string> {
+  // Where policies cannot tell them from others they are tried as these.
+  const classOf = labelClasses([before, after]);
+  const isOther = JOINS.some(({ labels }) => classOf(labels) !== classOf({}));
+  const labelled = ['every device', 'every other device'].map((who) => `${who} that joins later with role=api, team=x`);
+  return new Map([
+    ...[...PEERS, WAITING].map(({ name }): [string, string] => [name, name]),
+    ['new-1', 'every device that joins later'],
+    ['new-2', 'every other device that joins later'],
+    ...(isOther ? labelled.map((name, index): [string, string] => [`api-${index + 1}`, name]) : []),
+  ]);
+}
+
+/** What a person writes or lets an agent write is a person's. */
+function byPerson(before: NetworkState, { policies }: NetworkState): NetworkState['policies'] {
+  const signed = [...policies.values()].map((record) =>
+    sameValue(before.policies.get(record.name)?.spec, record.spec) ? record : { ...record, annotations: {} },
+  );
+  return new Map(signed.map((record) => [record.name, record]));
+}
+
+test('nothing opens later or to newcomers by a change that does not say so first, whatever ends, joins or is let in', {
+  timeout: 10 * MINUTE_MS,
+}, () => {
+  fc.assert(
+    fc.property(change, fc.array(event, { minLength: 1, maxLength: 12 }), (asked, events) => {
+      const { common, own, isClosed, hasWaiting, joins, isPersons } = asked;
+      const peers = hasWaiting ? [...PEERS, WAITING] : PEERS;
+      const shared = common.map((one, index) => recordOf(`common-${index}`, one));
+      const side = (which: 'old' | 'next') =>
+        own.flatMap((one, index) => {
+          const of = one[which];
+          return of ? [recordOf(`own-${index}`, of)] : [];
+        });
+      const before = stateOf([...shared, ...side('old')], isClosed, peers);
+      const after = stateOf([...shared, ...side('next')], isClosed, peers);
+      const [was, is] = [states.reachability(before, NOW), states.reachability(after, NOW)];
+      const effect = effectOf(was, is);
+      const facts = { joins: joins ? JOINS : [], isPersons };
+      const future: Future = futureOf({ before, after, was, is, effect, now: NOW }, facts, states);
+      expect(future.views.length).toBeLessThanOrEqual(MAX_VIEWS + 1);
+      const codes = unseenFindings({ effect, future }).map(({ code }) => code);
+      const as = triedAs(before, after);
+      const names = new Map([...as.values()].map((name) => [name, name]));
+      const tried = new Set(future.views.flatMap((view) => openings(view, names)));
+      const shown = new Set(openings({ was, is }, names));
+      const signed = isPersons ? { ...after, policies: byPerson(before, after) } : after;
+      for (const coming of events) {
+        const now = NOW + coming.minutes * MINUTE_MS;
+        for (const row of openings(bothAt(then(before, coming, asked), then(signed, coming, asked), now), as)) {
+          if (shown.has(row)) continue;
+          const code = /device|waiting-1/.test(row) ? 'OPENS_TO_NEWCOMERS' : 'OPENS_LATER';
+          expect([row, tried.has(row), codes]).toEqual([row, true, expect.arrayContaining([code])]);
+        }
+      }
+    }),
+    { numRuns: RUNS },
+  );
+});

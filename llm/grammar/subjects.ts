@@ -2,9 +2,10 @@ import { containsRange, parseAddress, parseCidr } from '../../core/model/cidr.ts
 import { normalizeName } from '../../core/model/resources.ts';
 import type { NetworkState } from '../../core/state/state.ts';
 import type { Sym, Token } from './lexicon.ts';
-import { namesOf } from './names.ts';
+import { formsOf, namesOf } from './names.ts';
+import { PEER_NOUNS } from './nouns.ts';
 import { refuseOneOfMany } from './one-of-many.ts';
-import { ARTICLES, constrained, EVERYONE, PEER_NOUNS, quotedSubject, unclearText } from './phrases.ts';
+import { ARTICLES, constrained, EVERYONE, quotedSubject, unclearText } from './phrases.ts';
 import { isRange, withoutRanges } from './ranges.ts';
 import { enumerated, quoted, Refusal } from './refusal.ts';
 import { addresses, everyone, onePeer, outside, type Subject, without } from './subject.ts';
@@ -137,9 +138,16 @@ function itemOf(tokens: readonly Token[], state: NetworkState): Subject {
   const all = ALL.has(words[0] ?? '') && words.length > 1;
   const said = words.slice(all ? 1 : 0).filter((word, index) => !(word === 'of' && all && index === 0));
   while (said.length > 1 && ARTICLES.has(said[0] ?? '')) said.shift();
-  if (isEveryone(said, all)) return everyoneSubject(textOf(tokens), state);
   const text = said.join(' ');
-  if (OUTSIDE.has(text)) return outside(state);
+  if (isEveryone(said, all)) {
+    refuseOthers(said, textOf(tokens));
+    refuseNamesake('every peer', 'all peers', [textOf(tokens), ...said], state);
+    return everyone(state);
+  }
+  if (OUTSIDE.has(text)) {
+    refuseNamesake('addresses outside of the network', '0.0.0.0/0', [text], state);
+    return outside(state);
+  }
   const count = words[0] === 'both' ? 2 : said.length > 1 ? countOf(said[0] ?? '') : undefined;
   const named = count === undefined || words[0] === 'both' ? said : said.slice(1);
   const subject = addressSubject(text, state) ?? constrained(named, textOf(tokens), state);
@@ -188,22 +196,27 @@ function isEveryone(words: readonly string[], all: boolean): boolean {
   );
 }
 
-function everyoneSubject(phrase: string, state: NetworkState): Subject {
+/** "Every other device", where it is not known what it is other than. */
+function refuseOthers(words: readonly string[], text: string): void {
+  if (!words.some((word) => /^(?:others?|else)$/.test(word))) return;
+  throw new Refusal(`It is not clear whom ${quoted(text)} leaves out.`, [
+    'Everyone but whom? Say "everyone except <peers>".',
+  ]);
+}
+
+/** A word for everyone, or for who is outside, that is also a name of the network. */
+function refuseNamesake(meaning: string, plain: string, phrases: readonly string[], state: NetworkState): void {
   const { byName, byValue } = namesOf(state);
-  const [label] = byValue.get(normalizeName(phrase)) ?? [];
-  if (label) {
-    throw new Refusal(
-      `${quoted(phrase)} means every peer, and is also a value of the label ${label.key}.`,
-      [`Do you mean every peer ("all peers"), or ${label.key}=${label.value}?`],
-      { by: ['all peers', `${label.key}=${label.value}`] },
-    );
-  }
-  const namesake = byName.get(normalizeName(phrase));
-  if (!namesake) return everyone(state);
+  const forms = phrases.flatMap((phrase) => formsOf(normalizeName(phrase)));
+  const [label] = forms.flatMap((form) => byValue.get(form) ?? []);
+  const peer = forms.map((form) => byName.get(form)).find((one) => one !== undefined);
+  const name = label ? `${label.key}=${label.value}` : peer && `peer ${peer.name}`;
+  if (name === undefined) return;
+  const what = label ? `a value of the label ${label.key}` : 'the name of a peer';
   throw new Refusal(
-    `${quoted(phrase)} means every peer, and a peer has that name.`,
-    [`Do you mean every peer ("all peers"), or the one peer ("peer ${namesake.name}")?`],
-    { by: ['all peers', `peer ${namesake.name}`] },
+    `${quoted(phrases[0] ?? '')} means ${meaning}, and is also ${what}.`,
+    [`Do you mean ${meaning} ("${plain}"), or ${name}?`],
+    { by: [plain, name] },
   );
 }
 

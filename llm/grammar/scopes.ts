@@ -63,11 +63,19 @@ const PORTED: ReadonlySet<Wish> = new Set([
   ...(['allow', 'only', 'onlyTo', 'deny', 'separate', 'revoke', 'takeBack', 'keep'] as const),
 ]);
 
+const CLOSING: ReadonlySet<Wish> = new Set(['deny', 'separate', 'isolate', 'revoke', 'takeBack']);
+
 /** Whether an order could have such a bound, and has none. */
 function lacks(kind: Kind, { wish, until, ports, spared }: Statement): boolean {
   return kind === 'time'
     ? TIMED.has(wish) && until === undefined
     : PORTED.has(wish) && ports.length + spared.length === 0;
+}
+
+/** "Revoke backup's access to db and let backup reach db on 22": the same for both would ask for nothing. */
+function isOpposite(one: Statement, other: Statement): boolean {
+  const sides = ({ slots: { source = [], target = [] } }: Statement) => `${said(source)} > ${said(target)}`;
+  return CLOSING.has(one.wish) !== CLOSING.has(other.wish) && sides(one) === sides(other);
 }
 
 /** @throws Refusal where the end of one order may hold for those before it, which have no such bound of their own. */
@@ -77,7 +85,9 @@ export function refuseTrailing(orders: readonly Order[], context: Context): void
     const from = sentences.findLastIndex(({ apart }, index) => index <= at && (apart || index === 0));
     const earlier = orders.slice(from, at).flatMap((one) => one.statements);
     const open = trailing(sentence.tokens, context).bounds.filter(
-      ({ kind }) => earlier.some((one) => lacks(kind, one)) && statements.some((one) => !lacks(kind, one)),
+      ({ kind }) =>
+        statements.some((one) => !lacks(kind, one)) &&
+        earlier.some((one) => lacks(kind, one) && !statements.some((other) => isOpposite(one, other))),
     );
     if (open.length === 0) continue;
     const bound = sentence.tokens.filter((token) => open.some(({ words }) => words.includes(token)));

@@ -1,6 +1,7 @@
 import { containsRange, parseAddress, parseCidr } from '../../core/model/cidr.ts';
 import { normalizeName } from '../../core/model/resources.ts';
 import type { NetworkState } from '../../core/state/state.ts';
+import { conjoined } from './conjunctions.ts';
 import type { Sym, Token } from './lexicon.ts';
 import { formsOf, namesOf } from './names.ts';
 import { PEER_NOUNS } from './nouns.ts';
@@ -64,8 +65,9 @@ function itemsOf(tokens: readonly Token[], state: NetworkState): Subject[] {
   if (items.length === 0) throw new Refusal(NOBODY_NAMED, ['Who is meant?']);
   if (items.length > MAX_SUBJECTS)
     throw new Refusal(`More than ${MAX_SUBJECTS} are named at once: use a label, or fewer steps.`);
-  const subjects = items.map((item) => parseItem(item, state));
-  refuseJoinedPlaces(items, subjects);
+  const parsed = items.map((item) => parseItem(item, state));
+  refuseJoinedPlaces(items, parsed);
+  const subjects = conjoined(items, parsed, tokens, state);
   const all = subjects.find((subject) => subject.everyone);
   if (all && subjects.length > 1)
     throw new Refusal(`${quoted(textOf(tokens))} names everyone and someone: say one of them.`, ['Who is meant?']);
@@ -169,7 +171,16 @@ function countOf(word: string): number | undefined {
   return place < 0 ? undefined : place + 1;
 }
 
+/** Words that go back to something said before, or join two lists one by one. */
+const REFERRING: ReadonlySet<string> = new Set(['ones', 'respectively', 'resp', 'latter', 'former', 'same']);
+
 function refuseVague(tokens: readonly Token[]): void {
+  const back = tokens.find(({ sym, text, quoted: named }) => !sym && !named && REFERRING.has(text));
+  if (back) {
+    throw new Refusal(`It is not clear who is meant by ${quoted(back.text)} in ${quoted(textOf(tokens))}.`, [
+      'Who is meant? Name them, or a label of theirs, and say each order in a sentence of its own.',
+    ]);
+  }
   const vague = tokens.find(({ sym }) => sym !== undefined && sym !== 'OF');
   if (!vague) return;
   const text = quoted(textOf(tokens));

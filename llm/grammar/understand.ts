@@ -6,6 +6,7 @@ import { type FollowUp, followUp, withReferents } from './follow-up.ts';
 import { isOtherLanguage } from './language.ts';
 import { recognise, type Token } from './lexicon.ts';
 import type { Context } from './modifiers.ts';
+import { refuseHiddenNames } from './nouns.ts';
 import { withElse } from './others.ts';
 import { partsOf } from './parts.ts';
 import { withPlaces } from './places.ts';
@@ -35,6 +36,7 @@ export function wordsOf(intent: string, context: Context): Token[] {
       'Can it be said in English, such as "let web reach db on port 5432"?',
     ]);
   }
+  refuseHiddenNames(tokens, context.isName);
   return tokens;
 }
 

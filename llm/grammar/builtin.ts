@@ -10,13 +10,11 @@ import type { Context } from './modifiers.ts';
 import { isNameIn, isPlaceIn, namesOf } from './names.ts';
 import { partialOf } from './partial.ts';
 import { revertOf, stepsOf } from './perform.ts';
-import { portList } from './ports.ts';
 import { quoted, Refusal, said } from './refusal.ts';
 import type { Statement } from './statements.ts';
 import { type Suggested, suggested } from './suggest.ts';
 import { losesRestriction, widens } from './suggest-restrictions.ts';
 import { type Closes, understood, wordsOf } from './understand.ts';
-import { worded } from './wording.ts';
 
 /**
  * The planner that needs no model: a fixed grammar over the peers and labels of the workspace. What it does not understand
@@ -141,7 +139,7 @@ function planned(question: Question, tokens: readonly Token[]): PlanAnswer {
     state,
     now,
   );
-  const questions = [...wishes.flatMap(({ statement }) => assumedOf(statement)), ...remarks.map(remarkOf)];
+  const questions = remarks.map(remarkOf);
   const notes = questions.length > 0 && { questions };
   if (!only?.amends) return { outcome: 'changes', ...next, ...notes };
   const before = compose(stepsOf(only.amends, state, now), state, now);
@@ -151,16 +149,6 @@ function planned(question: Question, tokens: readonly Token[]): PlanAnswer {
 /** Nothing that was said is dropped in silence. */
 function remarkOf(words: readonly Token[]): string {
   return `Taken as a remark, changes nothing: ${quoted(said(words))}. Should it change who reaches whom? Then say so in a sentence of its own.`;
-}
-
-/** "Reach db on 5432 and nobody else" closes db to everyone else, on all ports. */
-function assumedOf(statement: Statement): string[] {
-  const { wish, ports, exclusive, exclusiveOnPorts, slots } = statement;
-  if (wish !== 'allow' || !exclusive || exclusiveOnPorts || ports.length === 0) return [];
-  const [narrower] = worded(['only {source} may reach {target}{on}'], slots, statement);
-  return [
-    `This closes ${said(slots['target'] ?? [])} to everyone else on every port. Should it close only ${portList(ports)}? Then say ${JSON.stringify(narrower)}.`,
-  ];
 }
 
 /** Intents before this one that are looked at. */

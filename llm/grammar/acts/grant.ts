@@ -76,7 +76,7 @@ export function allowOnlyOnPorts(ask: Ask): Act {
       ...forbidden.changes.filter((one) => !granted.changes.some(({ name }) => name === one.name)),
     ],
     expectations: [...granted.expectations, ...forbidden.expectations],
-    summary: `Let only ${nounsOf(ask.sources)} reach ${reachText(ask)}${timeText(ask)}.`,
+    summary: `Let only ${nounsOf(ask.sources)} reach ${reachText(ask)}${timeText(ask)}; on other ports nothing changes.`,
   };
 }
 

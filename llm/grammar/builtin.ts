@@ -6,6 +6,7 @@ import { requireElseClosed } from './else-closed.ts';
 import { closesSomeOf } from './excepting.ts';
 import { amendedAct } from './follow-up.ts';
 import type { Token } from './lexicon.ts';
+import { likenessIn } from './likeness.ts';
 import type { Context } from './modifiers.ts';
 import { isNameIn, isPlaceIn, namesOf } from './names.ts';
 import { partialOf } from './partial.ts';
@@ -119,7 +120,12 @@ function answered(question: Question, help: Help): PlanAnswer {
 
 function contextOf({ state, now }: Question): Context {
   const names = namesOf(state);
-  return { now, isName: (word) => isNameIn(names, word), isPlace: (word) => isPlaceIn(names, word) };
+  return {
+    now,
+    isName: (word) => isNameIn(names, word),
+    isPlace: (word) => isPlaceIn(names, word),
+    likeness: likenessIn(state),
+  };
 }
 
 function closesIn({ state }: Question): Closes {

@@ -1,5 +1,6 @@
 import type { PortEntry } from '../../core/model/policy.ts';
 import type { Sym, Token } from './lexicon.ts';
+import type { Likeness } from './likeness.ts';
 import { withoutPolite } from './polite.ts';
 import { type Place, refuseInsideOfException, refuseInsideOfList, unclearBut } from './port-doubts.ts';
 import {
@@ -44,6 +45,7 @@ export interface Context {
   readonly isName: (word: string) => boolean;
   /** Whether a word is the value of a label that says where a peer stands. */
   readonly isPlace: (word: string) => boolean;
+  readonly likeness: Likeness;
 }
 
 /**

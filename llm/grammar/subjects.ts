@@ -193,7 +193,7 @@ function refuseVague(tokens: readonly Token[]): void {
   throw new Refusal(`It is not clear who is meant by ${quoted(vague.text)}.`, [`Who is ${quoted(vague.text)}?`]);
 }
 
-/** `everyone`, `all peers`, `every other device`, `the entire network`. */
+/** `everyone`, `all peers`, `the entire network`. */
 function isEveryone(words: readonly string[], all: boolean): boolean {
   const rest = words.filter((word) => word !== 'other' && word !== 'else');
   const [first = '', second = ''] = rest;

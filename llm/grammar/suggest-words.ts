@@ -79,6 +79,8 @@ export const RESTRICTING_WORDS: ReadonlySet<string> = new Set(
     ' ',
   ),
 );
+/** "Those in lyon" are others of the kind that was named before. */
+export const OTHERS_LIKE: ReadonlySet<string> = new Set(['those', 'these', 'that one', 'the same']);
 export const COUNTS: ReadonlySet<string> = new Set('two three four five six seven eight nine ten'.split(' '));
 export const CUES: ReadonlySet<Sym> = new Set([
   'FROM',

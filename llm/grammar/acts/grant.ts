@@ -24,7 +24,7 @@ import {
   timeText,
   write,
 } from './ask.ts';
-import { deny, othersOf } from './forbid.ts';
+import { close, othersOf } from './forbid.ts';
 import { meansSome, type Side, sideOf } from './side.ts';
 
 type Direction = 'ingress' | 'egress';
@@ -69,7 +69,7 @@ export function allowOnly(ask: Ask): Act {
 /** As {@link allow}, and forbids everyone else these ports; what others may reach besides stays as it is. */
 export function allowOnlyOnPorts(ask: Ask): Act {
   const granted = allow(ask);
-  const forbidden = deny({ ...ask, sources: othersOf(ask.sources, ask.state) });
+  const forbidden = close({ ...ask, sources: othersOf(ask.sources, ask.state) });
   return {
     changes: [
       ...granted.changes,

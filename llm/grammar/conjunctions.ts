@@ -136,7 +136,10 @@ function isSaidOf(pair: Pair, part: Part): boolean {
 }
 
 function subjectOf(part: Part, carried: readonly Carried[], subject: Subject): Subject {
-  return carried.length === 0 ? subject : labelled([...pairsOf(part), ...carried.map(({ pair }) => pair)]);
+  if (carried.length === 0) return subject;
+  const narrowed = labelled([...pairsOf(part), ...carried.map(({ pair }) => pair)]);
+  if (narrowed.peers.length > 0) return narrowed;
+  throw new Refusal(`No peer is ${quoted(narrowed.noun)}.`, ['Who is meant?']);
 }
 
 /** "Peers in prod and lyon": those that are both. */

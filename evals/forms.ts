@@ -53,7 +53,6 @@ const DB_BUT_WEB = [...ONLY_WEB_5432, 'db-1>api-1 everything', 'db-1>web-1 every
 /** By what they are about. */
 export const FORM_EXAMPLES: Readonly<Record<string, readonly FormExample[]>> = {
   'allow, and nobody else': [
-    { says: 'let the web servers reach the database on port 5432 and nobody else', closes: ONLY_WEB_5432 },
     { says: 'limit access to the database to web on 5432', closes: ONLY_WEB_5432 },
     { says: 'web and nobody else may reach the database', closes: API_TO_DB },
     { says: 'restrict access to the database to the web servers', closes: API_TO_DB },
@@ -63,6 +62,7 @@ export const FORM_EXAMPLES: Readonly<Record<string, readonly FormExample[]>> = {
     { says: 'Only the web servers may reach the database on TCP port 5432.', closes: API_5432 },
     { says: 'allow only role=web to connect to role=db over 5432/tcp', closes: API_5432 },
     { says: 'nobody but web gets postgres to db', closes: API_5432 },
+    { says: 'let the web servers reach the database on port 5432 and nobody else', closes: API_5432 },
     { says: 'let web use postgres on db and nobody else', closes: API_5432 },
     { says: 'limit postgres access to db to web', closes: API_5432 },
     { says: 'block postgres to db from everyone except web', closes: API_5432 },

@@ -27,7 +27,7 @@ export function renderForms(): string {
     '- **Besides**: `other ports stay as they are`, `no other outbound`, `nothing in, nothing out` after a sentence that they go with.',
     '- **Which ones**: several words must all hold (`the prod web servers`, `databases in staging`, `role=web,env=prod`); a number must be right (`the two databases`); a singular with an article is one (`the historian`), and asked about where it is several. Addresses: `10.0.0.7`, `10.0.0.0/8`, `fd00::/8`, `the internet`.',
     '- **Follow-ups**, where the caller sends what was said before: `and also on 443`, `make it only for 1 hour`, `the same for ci`, `also to the cache`, `undo that`.',
-    '- **And nobody else** at the end: what others were granted to the same target is taken back too, on every port. Behind a verb that names the port (`let ops ssh into web and nobody else`) it is about that port.',
+    '- **And nobody else** at the end: what others were granted to the same target is taken back too. Said of a port (`let web reach db on 5432 and nobody else`) it closes that port alone, as `only` does.',
     '',
     '## Examples',
     '',

@@ -143,7 +143,7 @@ const WORDS = [
 
 describe('any words', () => {
   it('end in few choices that are planned, after a bounded number of tries', () => {
-    const context = { now: EVAL_NOW, isName: () => false, isPlace: () => false };
+    const context = { now: EVAL_NOW, isName: () => false, isPlace: () => false, likeness: () => undefined };
     fc.assert(
       fc.property(fc.array(fc.constantFrom(...WORDS), { maxLength: 40 }), (words) => {
         const intent = words.join(' ').slice(0, LONGEST_INTENT);

@@ -172,10 +172,7 @@ const ALLOW: readonly Omit<EvalCase, 'family'>[] = [
   },
   {
     on: ['office'],
-    says: [
-      'let the api servers reach the databases on port 5432 and nobody else',
-      'limit access to the databases to api on 5432',
-    ],
+    says: ['limit access to the databases to api on 5432', 'restrict access to the databases to the api on port 5432'],
     gold: { closes: ['* - role=api > role=db : all', 'role=api > role=db : all but tcp/5432'] },
   },
   {
@@ -184,11 +181,15 @@ const ALLOW: readonly Omit<EvalCase, 'family'>[] = [
       'let web reach the database on port 5432 and nobody else',
       'let web access db over postgres and nobody else',
     ],
-    gold: { closes: ['* - role=web > role=db : all', 'role=web > role=db : all but tcp/5432'] },
+    gold: { closes: ['* - role=web > role=db : tcp/5432'] },
   },
   {
     on: ['office'],
-    says: ['only the api may reach the databases on 5432', 'let nobody but api reach db on port 5432'],
+    says: [
+      'let the api servers reach the databases on port 5432 and nobody else',
+      'only the api may reach the databases on 5432',
+      'let nobody but api reach db on port 5432',
+    ],
     gold: { closes: ['* - role=api > role=db : tcp/5432'] },
   },
   {

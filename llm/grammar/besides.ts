@@ -40,14 +40,14 @@ function restated(word: Token, before: Statement | undefined): Statement {
   );
 }
 
-function isSo(sym: Sym | undefined, { wish, ports, exclusive, exclusiveOnPorts, slots, mutual }: Statement): boolean {
+function isSo(sym: Sym | undefined, { wish, ports, exclusive, slots, mutual }: Statement): boolean {
   const oneWay = ['allow', 'deny', 'takeBack', 'revoke'].includes(wish) && !exclusive && !mutual && !slots['both'];
   switch (sym) {
     case 'NOTHING_IN':
     case 'NOTHING_OUT':
       return wish === 'isolate';
     case 'OTHER_PORTS_STAY':
-      return ports.length > 0 && (oneWay || wish === 'only' || (wish === 'allow' && exclusiveOnPorts));
+      return ports.length > 0 && (oneWay || wish === 'only' || (wish === 'allow' && exclusive));
     case 'INBOUND_STAYS':
       return oneWay && slots['source'] !== undefined;
     case 'OUTBOUND_STAYS':

@@ -1,6 +1,6 @@
 import type { Token } from './lexicon.ts';
 import type { Context } from './modifiers.ts';
-import { isNoun } from './phrases.ts';
+import { isNoun } from './nouns.ts';
 import { portsAt } from './ports.ts';
 import { quoted, Refusal, said } from './refusal.ts';
 import { timeAt } from './times.ts';

@@ -32,7 +32,14 @@ describe('names in an intent are names', () => {
     const { after } = planChanges(state, answer.changes, NOW);
     const effect = effectOf(compile(modelOf(state, NOW)), compile(modelOf(after, NOW)));
     expect(effect.groups).toEqual([
-      { src: ['web-1'], dst: ['db-1'], pairs: 1, opened: [{ protocol: 'TCP', from: 5432, to: 5432 }], closed: [] },
+      {
+        src: ['web-1'],
+        dst: ['db-1'],
+        pairs: 1,
+        opened: [{ protocol: 'TCP', from: 5432, to: 5432 }],
+        closed: [],
+        open: [{ protocol: 'TCP', from: 5432, to: 5432 }],
+      },
     ]);
   });
 

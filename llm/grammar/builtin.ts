@@ -6,17 +6,16 @@ import { requireElseClosed } from './else-closed.ts';
 import { closesSomeOf } from './excepting.ts';
 import { amendedAct } from './follow-up.ts';
 import type { Token } from './lexicon.ts';
+import { likenessIn } from './likeness.ts';
 import type { Context } from './modifiers.ts';
 import { isNameIn, isPlaceIn, namesOf } from './names.ts';
 import { partialOf } from './partial.ts';
 import { revertOf, stepsOf } from './perform.ts';
-import { portList } from './ports.ts';
 import { quoted, Refusal, said } from './refusal.ts';
 import type { Statement } from './statements.ts';
 import { type Suggested, suggested } from './suggest.ts';
 import { losesRestriction, widens } from './suggest-restrictions.ts';
 import { type Closes, understood, wordsOf } from './understand.ts';
-import { worded } from './wording.ts';
 
 /**
  * The planner that needs no model: a fixed grammar over the peers and labels of the workspace. What it does not understand
@@ -121,7 +120,12 @@ function answered(question: Question, help: Help): PlanAnswer {
 
 function contextOf({ state, now }: Question): Context {
   const names = namesOf(state);
-  return { now, isName: (word) => isNameIn(names, word), isPlace: (word) => isPlaceIn(names, word) };
+  return {
+    now,
+    isName: (word) => isNameIn(names, word),
+    isPlace: (word) => isPlaceIn(names, word),
+    likeness: likenessIn(state),
+  };
 }
 
 function closesIn({ state }: Question): Closes {
@@ -141,7 +145,7 @@ function planned(question: Question, tokens: readonly Token[]): PlanAnswer {
     state,
     now,
   );
-  const questions = [...wishes.flatMap(({ statement }) => assumedOf(statement)), ...remarks.map(remarkOf)];
+  const questions = remarks.map(remarkOf);
   const notes = questions.length > 0 && { questions };
   if (!only?.amends) return { outcome: 'changes', ...next, ...notes };
   const before = compose(stepsOf(only.amends, state, now), state, now);
@@ -151,16 +155,6 @@ function planned(question: Question, tokens: readonly Token[]): PlanAnswer {
 /** Nothing that was said is dropped in silence. */
 function remarkOf(words: readonly Token[]): string {
   return `Taken as a remark, changes nothing: ${quoted(said(words))}. Should it change who reaches whom? Then say so in a sentence of its own.`;
-}
-
-/** "Reach db on 5432 and nobody else" closes db to everyone else, on all ports. */
-function assumedOf(statement: Statement): string[] {
-  const { wish, ports, exclusive, exclusiveOnPorts, slots } = statement;
-  if (wish !== 'allow' || !exclusive || exclusiveOnPorts || ports.length === 0) return [];
-  const [narrower] = worded(['only {source} may reach {target}{on}'], slots, statement);
-  return [
-    `This closes ${said(slots['target'] ?? [])} to everyone else on every port. Should it close only ${portList(ports)}? Then say ${JSON.stringify(narrower)}.`,
-  ];
 }
 
 /** Intents before this one that are looked at. */

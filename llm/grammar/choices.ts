@@ -31,6 +31,6 @@ function replacedText(intent: readonly Token[], replace: readonly { text: string
   return parts
     .filter((part) => part !== '')
     .join(' ')
-    .replaceAll(/ (?=[,;?)]|'s\b)/g, '')
+    .replaceAll(/ (?=[,;?)]|\.(?= |$)|'s\b)/g, '')
     .replaceAll(/except for (?=from |to )/g, 'except ');
 }

@@ -171,7 +171,7 @@ const PHRASES: Readonly<Record<Sym, string>> = {
   AND: 'and|plus|as well as|along with|together with',
   OR: 'or',
   COMMA: ',',
-  STOP: ';|?',
+  STOP: ';|?|.',
   THEN: 'then|and then|after that|afterwards',
   ALSO: 'also|and also|additionally|in addition',
   POLICY: 'policy|the policy|policy named|the policy named|policy called|the policy called|rule|the rule',

@@ -1,5 +1,6 @@
 import type { PortEntry } from '../../core/model/policy.ts';
 import type { Sym, Token } from './lexicon.ts';
+import type { Likeness } from './likeness.ts';
 import { withoutPolite } from './polite.ts';
 import { type Place, refuseInsideOfException, refuseInsideOfList, unclearBut } from './port-doubts.ts';
 import {
@@ -28,8 +29,6 @@ export interface Modifiers {
   readonly until: number | undefined;
   /** "And nobody else". */
   readonly exclusive: boolean;
-  /** It is said of the ports alone: "ssh into db and nobody else", not "reach db on 22 and nobody else". */
-  readonly exclusiveOnPorts: boolean;
   /** "In both directions". */
   readonly mutual: boolean;
   /** "Also": it adds to what was said before. */
@@ -46,6 +45,7 @@ export interface Context {
   readonly isName: (word: string) => boolean;
   /** Whether a word is the value of a label that says where a peer stands. */
   readonly isPlace: (word: string) => boolean;
+  readonly likeness: Likeness;
 }
 
 /**
@@ -65,7 +65,6 @@ class Taker {
   #spared: readonly PortEntry[] | undefined;
   #until: number | undefined;
   #exclusive = false;
-  #exclusiveOnPorts = false;
   #mutual = false;
   #also = false;
   #elseClosed = false;
@@ -87,7 +86,6 @@ class Taker {
       spared: this.#spared ?? [],
       until: this.#until,
       exclusive: this.#exclusive,
-      exclusiveOnPorts: this.#exclusiveOnPorts,
       mutual: this.#mutual,
       also: this.#also,
       elseClosed: this.#elseClosed,
@@ -111,7 +109,6 @@ class Taker {
     } else if (token.sym === 'NOBODY_ELSE') {
       this.#dropComma();
       this.#exclusive = true;
-      this.#exclusiveOnPorts = this.#ports === undefined || this.#portsPlace === 'first';
       this.#at += 1;
     } else if (token.sym === 'MUTUAL' && !BOTH_WAYS.has(token.text)) {
       this.#dropComma();

@@ -1,6 +1,7 @@
 import type { NetworkState } from '../../core/state/state.ts';
 import { formsOf, namesOf } from './names.ts';
-import { ARTICLES, LINKS, PEER_NOUNS } from './phrases.ts';
+import { PEER_NOUNS } from './nouns.ts';
+import { ARTICLES, LINKS } from './phrases.ts';
 import { enumerated, quoted, Refusal } from './refusal.ts';
 import type { Subject } from './subject.ts';
 

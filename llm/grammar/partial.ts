@@ -10,6 +10,7 @@ import { type Context, meantPorts } from './modifiers.ts';
 import { stepsOf } from './perform.ts';
 import { withoutReason } from './reasons.ts';
 import { Refusal, said } from './refusal.ts';
+import { sharesBounds } from './scopes.ts';
 import { sentencesOf } from './sentences.ts';
 import { parseStatement, type Statement } from './statements.ts';
 import { parseSubjects } from './subjects.ts';
@@ -30,6 +31,7 @@ export function partialOf(tokens: readonly Token[], context: Context, closes: Cl
   const expectations: Expectation[] = [];
   // One that goes on from another cannot be taken out of its place.
   const apart = sentences.length > 1 && sentences.every(({ but }) => !but);
+  if (apart && sharesBounds(sentences, context)) return undefined;
   for (const sentence of sentences) {
     const words = attempt(() => withoutReason(sentence.tokens).rest);
     if (!words) continue;

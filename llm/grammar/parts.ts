@@ -2,7 +2,7 @@ import { formOf } from './forms.ts';
 import type { Sym, Token } from './lexicon.ts';
 import { type Context, takeModifiers } from './modifiers.ts';
 import { portsAt } from './ports.ts';
-import { attempt } from './refusal.ts';
+import { attempt, quoted, Refusal, said } from './refusal.ts';
 
 const SEPARATORS: ReadonlySet<Sym> = new Set(['AND', 'COMMA']);
 const PARTED: ReadonlySet<string> = new Set(['allow', 'deny']);
@@ -21,19 +21,62 @@ export function partsOf(tokens: readonly Token[], context: Context): (readonly T
   const places = placesOf(tokens);
   const [first, ...others] = places;
   if (!first || others.length === 0 || places.at(-1)?.end !== tokens.length) return [tokens];
-  const parts: (readonly Token[])[] = [];
+  const parts: Part[] = [];
   let before = first;
   for (const place of others) {
     const between = tokens.slice(before.end, place.start);
     const from = between.findIndex(({ sym }) => !sym || !SEPARATORS.has(sym));
     const who = between.slice(from);
     if (from < 1 || !isTarget(who, context)) return [tokens];
-    parts.push([...who, ...tokens.slice(place.start, place.end)]);
+    parts.push({ who, ports: tokens.slice(place.start, place.end) });
     before = place;
   }
   const head = tokens.slice(0, first.end);
-  const start = targetStart(head, first, context);
-  return start === undefined ? [tokens] : [head, ...parts.map((part) => [...tokens.slice(0, start), ...part])];
+  const sides = sidesOf(head, first, context);
+  if (!sides) return [tokens];
+  refuseOtherSource(head, parts, sides, context);
+  const start = head.indexOf(sides.target[0] as Token);
+  return [head, ...parts.map(({ who, ports }) => [...tokens.slice(0, start), ...who, ...ports])];
+}
+
+interface Part {
+  readonly who: readonly Token[];
+  readonly ports: readonly Token[];
+}
+
+interface Sides {
+  readonly source: readonly Token[];
+  readonly target: readonly Token[];
+}
+
+/**
+ * "Phone may reach nas on 445 and laptop on 22": reached by the phone, or reaching the nas. Behind a verb such as "let" who
+ * is named is reached, unless it is like who reaches; in "phone may" only where it is like who is reached.
+ */
+function refuseOtherSource(
+  head: readonly Token[],
+  parts: readonly Part[],
+  { source, target }: Sides,
+  { likeness }: Context,
+): void {
+  if (source.length === 0) return;
+  const subject = head.includes(source[0] as Token) && head[0]?.sym === undefined;
+  const doubtful = parts.find(({ who }) => {
+    const like = likeness(who, source, target);
+    return subject ? like !== 'other' : like === 'one';
+  });
+  if (!doubtful) return;
+  const put = (replaced: readonly Token[], { who, ports }: Part) => {
+    const [from, to] = [head.indexOf(replaced[0] as Token), head.indexOf(replaced.at(-1) as Token) + 1];
+    const end = head.indexOf(target.at(-1) as Token) + 1;
+    return said([...head.slice(0, from), ...who, ...head.slice(to, Math.max(end, to)), ...ports]);
+  };
+  const read = (side: readonly Token[]) => [said(head), ...parts.map((part) => put(side, part))].join('; ');
+  throw new Refusal(
+    `It is not clear whether ${quoted(said(doubtful.who))} is to reach ${quoted(said(target))}, or to be reached by ${quoted(said(source))}.`,
+    ['Which of the two is meant?'],
+    { choices: [read(source), read(target)] },
+  );
 }
 
 function placesOf(tokens: readonly Token[]): Place[] {
@@ -54,13 +97,12 @@ function isTarget(words: readonly Token[], { isName }: Context): boolean {
   );
 }
 
-/** Where the first target begins, when the sentence up to its ports is understood and the target stands right before them. */
-function targetStart(head: readonly Token[], { start }: Place, context: Context): number | undefined {
+/** Who reaches and is reached, when the sentence up to its ports is understood and the target stands right before them. */
+function sidesOf(head: readonly Token[], { start }: Place, context: Context): Sides | undefined {
   const taken = attempt(() => takeModifiers(head, context));
   const { form, slots } = (taken && formOf(taken.rest)) ?? {};
-  const [target, last] = [slots?.['target']?.[0], slots?.['target']?.at(-1)];
-  if (!form || !PARTED.has(form.wish) || !target || head[start - 1] !== last) return undefined;
-  if (head.some(({ sym }) => sym === 'EXCEPT')) return undefined;
-  const at = head.indexOf(target);
-  return at < 0 ? undefined : at;
+  const { source = [], target = [] } = slots ?? {};
+  if (!form || !PARTED.has(form.wish) || target.length === 0 || head[start - 1] !== target.at(-1)) return undefined;
+  if (head.some(({ sym }) => sym === 'EXCEPT') || !target.every((token) => head.includes(token))) return undefined;
+  return { source, target };
 }

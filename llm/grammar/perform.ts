@@ -146,7 +146,7 @@ function act(statement: Statement, { sources, targets }: Sides, state: NetworkSt
     case 'only': {
       const alone = exclusive || wish === 'only';
       // What is said of a port holds for that port alone.
-      const scoped = meantPorts(statement).length > 0 && (wish === 'only' || statement.exclusiveOnPorts);
+      const scoped = meantPorts(statement).length > 0;
       if (wish === 'only' && !scoped && !isGrant(statement)) refuseOpening(statement, ask(state));
       const granted: Step = (on) => (!alone ? allow : scoped ? allowOnlyOnPorts : allowOnly)(ask(on));
       const excepted = sources.flatMap((source) => source.excepted);

@@ -2,6 +2,7 @@ import { nearest } from '../../core/base/nearest.ts';
 import { normalizeName } from '../../core/model/resources.ts';
 import type { NetworkState } from '../../core/state/state.ts';
 import { formsOf, type Names, namesOf, type Pair } from './names.ts';
+import { isFillerNoun, isNoun, PEER_NOUNS } from './nouns.ts';
 import { enumerated, quoted, Refusal } from './refusal.ts';
 import { labelled, onePeer, type Subject, samePeers } from './subject.ts';
 
@@ -16,39 +17,9 @@ export const EVERYONE: ReadonlySet<string> = new Set([
   'all',
   'any',
 ]);
-export const PEER_NOUNS = ['peer', 'node', 'device', 'host', 'machine', 'computer'];
-const NOUNS: ReadonlySet<string> = new Set(
-  [
-    ...PEER_NOUNS,
-    'server',
-    'box',
-    'instance',
-    'service',
-    'group',
-    'tier',
-    'role',
-    'app',
-    'application',
-    'system',
-    'one',
-    'thing',
-    'environment',
-    'cluster',
-    'fleet',
-    'team',
-    'zone',
-    'site',
-    'workload',
-  ].flatMap((noun) => [noun, noun === 'box' ? 'boxes' : `${noun}s`]),
-);
-/** Whether a word says what kind of thing is meant, and not which. */
-export function isNoun(word: string): boolean {
-  return NOUNS.has(word);
-}
-
 /** Whether a word only links or counts others inside of a name. */
 export function isFiller(word: string): boolean {
-  return NOUNS.has(word) || LINKS.has(word) || ARTICLES.has(word) || EVERYONE.has(word);
+  return isNoun(word) || LINKS.has(word) || ARTICLES.has(word) || EVERYONE.has(word);
 }
 
 const QUALIFIERS: ReadonlySet<string> = new Set(PEER_NOUNS);
@@ -86,8 +57,8 @@ export function constrained(words: readonly string[], phrase: string, state: Net
   if (own < 0) return headSubject(words, phrase, names);
   const head = words.slice(0, own);
   const pairs = constraintsOf(words.slice(own), phrase, names);
-  const isNoun = head.every((word) => NOUNS.has(word) || EVERYONE.has(word) || ARTICLES.has(word));
-  if (isNoun) return meeting(pairs, phrase);
+  const unnamed = head.every((word) => isFillerNoun(word, names) || EVERYONE.has(word) || ARTICLES.has(word));
+  if (unnamed) return meeting(pairs, phrase);
   const subject = headSubject(head, phrase, names);
   const headPairs = pairsOf(subject, names);
   if (!headPairs) throw unclearText(phrase);
@@ -110,7 +81,7 @@ function constraintsOf(words: readonly string[], phrase: string, names: Names): 
     else if (next !== undefined && names.pairs.some(({ key }) => key.toLowerCase() === word)) {
       pairs.push(pairFor(word, next, names));
       at++;
-    } else if (NOUNS.has(word) && at > 0) continue;
+    } else if (isFillerNoun(word, names) && at > 0) continue;
     else pairs.push(wordPair(word, phrase, names));
   }
   if (pairs.length === 0) throw unclearText(phrase);
@@ -158,13 +129,13 @@ function headSubject(words: readonly string[], phrase: string, names: Names): Su
   if (words.length === 1 && /[=:]/.test(first) && !first.startsWith(':'))
     return meeting(equalities(first, names), phrase);
   if (words.length === 2 && second !== undefined) {
-    if (QUALIFIERS.has(first)) return peerNamed(second, names);
+    if (QUALIFIERS.has(first)) return qualified(first, second, phrase, names);
     if (names.pairs.some(({ key }) => key.toLowerCase() === first))
       return meeting([pairFor(first, second, names)], phrase);
   }
   const exact = candidatesOf(words, names);
   if (exact.length > 0) return theOne(exact, phrase);
-  const told = words.filter((word) => !NOUNS.has(word));
+  const told = words.filter((word) => !isFillerNoun(word, names));
   if (told.length === 0) throw whichOne(phrase, names);
   if (told.length === 1 || told.length > 4) throw unknown(phrase, names);
   return meeting(
@@ -179,7 +150,7 @@ function headSubject(words: readonly string[], phrase: string, names: Names): Su
  */
 function candidatesOf(words: readonly string[], names: Names): Subject[] {
   const text = words.join(' ');
-  const stem = stemOf(text);
+  const stem = stemOf(text, names);
   const whole = [text, stem].map(normalizeName);
   const forms = [text, stem].flatMap(formsOf).map(normalizeName);
   const pairs = [...new Set(forms)].flatMap((form) => names.byValue.get(form) ?? []);
@@ -188,9 +159,9 @@ function candidatesOf(words: readonly string[], names: Names): Subject[] {
 }
 
 /** `web servers` and `web-server` are `web`. */
-function stemOf(text: string): string {
+function stemOf(text: string, names: Names): string {
   const at = Math.max(text.lastIndexOf(' '), text.lastIndexOf('-'));
-  return at > 0 && NOUNS.has(text.slice(at + 1)) ? text.slice(0, at) : text;
+  return at > 0 && isFillerNoun(text.slice(at + 1), names) ? text.slice(0, at) : text;
 }
 
 function theOne(candidates: readonly Subject[], phrase: string): Subject {
@@ -227,6 +198,14 @@ export function quotedSubject(text: string, state: NetworkState): Subject {
   return theOne(candidates, text);
 }
 
+/** `peer web-1`; where some are labelled with that noun, the peer must be one of them. */
+function qualified(noun: string, name: string, phrase: string, names: Names): Subject {
+  const one = peerNamed(name, names);
+  const pairs = isFillerNoun(noun, names) ? [] : formsOf(noun).flatMap((form) => names.byValue.get(form) ?? []);
+  if (pairs.length === 0 || pairs.some(({ peers }) => one.peers.every((peer) => peers.includes(peer)))) return one;
+  throw unclearText(phrase);
+}
+
 function peerNamed(name: string, names: Names): Subject {
   const peer = names.byName.get(name);
   if (!peer) throw unknown(`peer ${name}`, names, name);
@@ -245,7 +224,7 @@ function whichOne(phrase: string, names: Names): Refusal {
   ]);
 }
 
-function unknown(phrase: string, names: Names, word = stemOf(phrase)): Refusal {
+function unknown(phrase: string, names: Names, word = stemOf(phrase, names)): Refusal {
   const near = nearest(word, [...names.byName.keys(), ...names.byValue.keys()]);
   if (near.length > 0) {
     return new Refusal(

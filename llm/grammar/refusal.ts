@@ -40,7 +40,7 @@ export function said(words: readonly Word[]): string {
   return words
     .map(({ text, quoted: named }) => (named ? `"${text}"` : text))
     .join(' ')
-    .replaceAll(/ (?=[,;?)]|'s\b)/g, '')
+    .replaceAll(/ (?=[,;?)]|\.(?= |$)|'s\b)/g, '')
     .replaceAll('( ', '(');
 }
 

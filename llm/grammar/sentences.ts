@@ -39,6 +39,10 @@ const ENDING: ReadonlySet<Sym> = new Set(['NOT', 'NEED_NOT', 'LOSE']);
 export interface Sentence {
   readonly tokens: readonly Token[];
   readonly but?: Token;
+  /** Whether a full stop, or nothing, stands before it. */
+  readonly apart: boolean;
+  /** Whether nothing but a comma joins it to the one before. */
+  readonly loose: boolean;
 }
 
 /** The sentences of an intent, one for each thing that is asked for. @throws Refusal when there are too many. */
@@ -58,11 +62,18 @@ function split(tokens: readonly Token[]): Sentence[] {
   let said: Token[] = [];
   let saying = false;
   let but: Token | undefined;
-  const end = (next?: Token) => {
-    if (said.length > 0) sentences.push({ tokens: said, ...(but && { but }) });
+  let [apart, loose] = [true, false];
+  const push = (words: readonly Token[]) => {
+    sentences.push({ tokens: words, apart, loose, ...(but && { but }) });
+    apart = false;
+  };
+  const end = (joint: readonly Token[] = []) => {
+    if (said.length > 0) push(said);
     said = [];
     saying = false;
-    but = next;
+    but = joint.find(isBut);
+    loose = joint.length > 0 && joint.every(({ sym }) => sym === 'COMMA');
+    apart ||= joint.some(({ sym, text }) => sym === 'STOP' && text !== ';');
   };
   for (let at = 0; at < tokens.length; at++) {
     const token = tokens[at];
@@ -71,14 +82,14 @@ function split(tokens: readonly Token[]): Sentence[] {
     const modal = afterName[at + 1] ?? tokens.length;
     if (token.sym === 'STOP' || token.sym === 'THEN') {
       if (token.text === '?' && said.length > 0) said.push(token);
-      end();
+      end([token]);
     } else if (token.sym && BESIDES.has(token.sym)) {
       end();
-      sentences.push({ tokens: [token] });
+      push([token]);
     } else if (saying && (token.sym === 'COMMA' || isBut(token)) && modal > at + 1 && isOneOf(tokens[modal], MODALS))
-      end(isBut(token) ? token : undefined);
+      end([token]);
     else if (saying && verb > at && isOneOf(tokens[verb], STARTS)) {
-      end(tokens.slice(at, verb).find(isBut));
+      end(tokens.slice(at, verb));
       at = verb - 1;
     } else {
       said.push(token);
@@ -86,11 +97,13 @@ function split(tokens: readonly Token[]): Sentence[] {
     }
   }
   end();
-  return sentences.flatMap(({ tokens: all, but: joint }) =>
-    splitModals(all).map((one, index) => ({
-      tokens: withoutConnective(one),
-      ...(joint && index === 0 && { but: joint }),
-    })),
+  return sentences.flatMap(({ tokens: all, ...first }) =>
+    splitModals(all).map(
+      ({ tokens: one, loose: comma }, index): Sentence => ({
+        ...(index === 0 ? first : { apart: false, loose: comma }),
+        tokens: withoutConnective(one),
+      }),
+    ),
   );
 }
 
@@ -124,16 +137,17 @@ function isBut({ sym, text }: Token): boolean {
 }
 
 /** `web may reach db and api may reach cache`: two sentences, where it is certain who belongs to which. */
-function splitModals(sentence: readonly Token[]): (readonly Token[])[] {
+function splitModals(sentence: readonly Token[], loose = false): Pick<Sentence, 'tokens' | 'loose'>[] {
   const modals = sentence.flatMap((token, at) => (isOneOf(token, MODALS) ? [at] : []));
   const [first, second] = modals;
   if (first === undefined || second === undefined || sentence.some((token) => isOneOf(token, STARTS)))
-    return [sentence];
+    return [{ tokens: sentence, loose }];
   const joints = sentence.flatMap((token, at) =>
     at > first && at < second && (token.sym === 'AND' || token.sym === 'COMMA' || isBut(token)) ? [at] : [],
   );
   const [joint] = joints.length === 2 && (joints[1] ?? 0) - (joints[0] ?? 0) === 1 ? joints.slice(1) : joints;
   const apart = joints.length === 1 || joint !== joints[0];
-  if (joint === undefined || !apart || joint === second - 1) return [sentence];
-  return [sentence.slice(0, joint), ...splitModals(sentence.slice(joint + 1))];
+  if (joint === undefined || !apart || joint === second - 1) return [{ tokens: sentence, loose }];
+  const comma = sentence[joint]?.sym === 'COMMA';
+  return [{ tokens: sentence.slice(0, joint), loose }, ...splitModals(sentence.slice(joint + 1), comma)];
 }

@@ -44,7 +44,6 @@ describe('who is meant', () => {
     ['203.0.113.7', '203.0.113.7/32', ''],
     ['the internet', 'addresses outside of the network', ''],
     ['everyone', 'everyone', 'web-1 web-2 db-1 build-box'],
-    ['every other device', 'everyone', 'web-1 web-2 db-1 build-box'],
     ['the entire network', 'everyone', 'web-1 web-2 db-1 build-box'],
     ['everyone except web', 'everyone except role=web', 'db-1 build-box'],
     ['all but web-1 and db', 'everyone except web-1, role=db', 'web-2 build-box'],

@@ -1,10 +1,12 @@
 import { containsRange, parseAddress, parseCidr } from '../../core/model/cidr.ts';
 import { normalizeName } from '../../core/model/resources.ts';
 import type { NetworkState } from '../../core/state/state.ts';
+import { conjoined } from './conjunctions.ts';
 import type { Sym, Token } from './lexicon.ts';
-import { namesOf } from './names.ts';
+import { formsOf, namesOf } from './names.ts';
+import { PEER_NOUNS } from './nouns.ts';
 import { refuseOneOfMany } from './one-of-many.ts';
-import { ARTICLES, constrained, EVERYONE, PEER_NOUNS, quotedSubject, unclearText } from './phrases.ts';
+import { ARTICLES, constrained, EVERYONE, quotedSubject, unclearText } from './phrases.ts';
 import { isRange, withoutRanges } from './ranges.ts';
 import { enumerated, quoted, Refusal } from './refusal.ts';
 import { addresses, everyone, onePeer, outside, type Subject, without } from './subject.ts';
@@ -63,8 +65,9 @@ function itemsOf(tokens: readonly Token[], state: NetworkState): Subject[] {
   if (items.length === 0) throw new Refusal(NOBODY_NAMED, ['Who is meant?']);
   if (items.length > MAX_SUBJECTS)
     throw new Refusal(`More than ${MAX_SUBJECTS} are named at once: use a label, or fewer steps.`);
-  const subjects = items.map((item) => parseItem(item, state));
-  refuseJoinedPlaces(items, subjects);
+  const parsed = items.map((item) => parseItem(item, state));
+  refuseJoinedPlaces(items, parsed);
+  const subjects = conjoined(items, parsed, tokens, state);
   const all = subjects.find((subject) => subject.everyone);
   if (all && subjects.length > 1)
     throw new Refusal(`${quoted(textOf(tokens))} names everyone and someone: say one of them.`, ['Who is meant?']);
@@ -137,9 +140,16 @@ function itemOf(tokens: readonly Token[], state: NetworkState): Subject {
   const all = ALL.has(words[0] ?? '') && words.length > 1;
   const said = words.slice(all ? 1 : 0).filter((word, index) => !(word === 'of' && all && index === 0));
   while (said.length > 1 && ARTICLES.has(said[0] ?? '')) said.shift();
-  if (isEveryone(said, all)) return everyoneSubject(textOf(tokens), state);
   const text = said.join(' ');
-  if (OUTSIDE.has(text)) return outside(state);
+  if (isEveryone(said, all)) {
+    refuseOthers(said, textOf(tokens));
+    refuseNamesake('every peer', 'all peers', [textOf(tokens), ...said], state);
+    return everyone(state);
+  }
+  if (OUTSIDE.has(text)) {
+    refuseNamesake('addresses outside of the network', '0.0.0.0/0', [text], state);
+    return outside(state);
+  }
   const count = words[0] === 'both' ? 2 : said.length > 1 ? countOf(said[0] ?? '') : undefined;
   const named = count === undefined || words[0] === 'both' ? said : said.slice(1);
   const subject = addressSubject(text, state) ?? constrained(named, textOf(tokens), state);
@@ -161,7 +171,16 @@ function countOf(word: string): number | undefined {
   return place < 0 ? undefined : place + 1;
 }
 
+/** Words that go back to something said before, or join two lists one by one. */
+const REFERRING: ReadonlySet<string> = new Set(['ones', 'respectively', 'resp', 'latter', 'former', 'same']);
+
 function refuseVague(tokens: readonly Token[]): void {
+  const back = tokens.find(({ sym, text, quoted: named }) => !sym && !named && REFERRING.has(text));
+  if (back) {
+    throw new Refusal(`It is not clear who is meant by ${quoted(back.text)} in ${quoted(textOf(tokens))}.`, [
+      'Who is meant? Name them, or a label of theirs, and say each order in a sentence of its own.',
+    ]);
+  }
   const vague = tokens.find(({ sym }) => sym !== undefined && sym !== 'OF');
   if (!vague) return;
   const text = quoted(textOf(tokens));
@@ -174,7 +193,7 @@ function refuseVague(tokens: readonly Token[]): void {
   throw new Refusal(`It is not clear who is meant by ${quoted(vague.text)}.`, [`Who is ${quoted(vague.text)}?`]);
 }
 
-/** `everyone`, `all peers`, `every other device`, `the entire network`. */
+/** `everyone`, `all peers`, `the entire network`. */
 function isEveryone(words: readonly string[], all: boolean): boolean {
   const rest = words.filter((word) => word !== 'other' && word !== 'else');
   const [first = '', second = ''] = rest;
@@ -188,22 +207,27 @@ function isEveryone(words: readonly string[], all: boolean): boolean {
   );
 }
 
-function everyoneSubject(phrase: string, state: NetworkState): Subject {
+/** "Every other device", where it is not known what it is other than. */
+function refuseOthers(words: readonly string[], text: string): void {
+  if (!words.some((word) => /^(?:others?|else)$/.test(word))) return;
+  throw new Refusal(`It is not clear whom ${quoted(text)} leaves out.`, [
+    'Everyone but whom? Say "everyone except <peers>".',
+  ]);
+}
+
+/** A word for everyone, or for who is outside, that is also a name of the network. */
+function refuseNamesake(meaning: string, plain: string, phrases: readonly string[], state: NetworkState): void {
   const { byName, byValue } = namesOf(state);
-  const [label] = byValue.get(normalizeName(phrase)) ?? [];
-  if (label) {
-    throw new Refusal(
-      `${quoted(phrase)} means every peer, and is also a value of the label ${label.key}.`,
-      [`Do you mean every peer ("all peers"), or ${label.key}=${label.value}?`],
-      { by: ['all peers', `${label.key}=${label.value}`] },
-    );
-  }
-  const namesake = byName.get(normalizeName(phrase));
-  if (!namesake) return everyone(state);
+  const forms = phrases.flatMap((phrase) => formsOf(normalizeName(phrase)));
+  const [label] = forms.flatMap((form) => byValue.get(form) ?? []);
+  const peer = forms.map((form) => byName.get(form)).find((one) => one !== undefined);
+  const name = label ? `${label.key}=${label.value}` : peer && `peer ${peer.name}`;
+  if (name === undefined) return;
+  const what = label ? `a value of the label ${label.key}` : 'the name of a peer';
   throw new Refusal(
-    `${quoted(phrase)} means every peer, and a peer has that name.`,
-    [`Do you mean every peer ("all peers"), or the one peer ("peer ${namesake.name}")?`],
-    { by: ['all peers', `peer ${namesake.name}`] },
+    `${quoted(phrases[0] ?? '')} means ${meaning}, and is also ${what}.`,
+    [`Do you mean ${meaning} ("${plain}"), or ${name}?`],
+    { by: [plain, name] },
   );
 }
 

@@ -10,6 +10,7 @@ import {
   IMPERATIVE,
   LIKE_A_NAME,
   NEGATIONS,
+  OTHERS_LIKE,
   POLARITY,
   type Polarity,
   QUIET,
@@ -277,6 +278,7 @@ class Reader {
     else if (sym === 'INCOMING') frame.incoming = true;
     else if (sym === 'OUTGOING') frame.outgoing = true;
     else if (sym === 'VAGUE_TIME') frame.time ??= '';
+    else if (OTHERS_LIKE.has(word.text)) frame.lost.push(word);
     else if (sym === 'PRONOUN' || sym === 'LAST_CHANGE') frame.pronoun = true;
     else if (RESTRICTING.has(sym)) frame.lost.push(word);
     if (CUES.has(sym)) this.#cue = sym;

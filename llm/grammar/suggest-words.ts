@@ -75,10 +75,12 @@ export const RESTRICTING: ReadonlySet<Sym> = new Set([
   'ONLY',
 ]);
 export const RESTRICTING_WORDS: ReadonlySet<string> = new Set(
-  'whichever either neither usual usually standard weekend weekends weekday weekdays night nights day days week month hour hours during depending port ports protocol half bit same default other others else rest remaining old new instead first second last sometimes almost mostly nearly besides beyond barring minus save least most under outside within among reply replies encrypted unencrypted read-only readonly already'.split(
+  'ones respectively resp latter former whichever either neither usual usually standard weekend weekends weekday weekdays night nights day days week month hour hours during depending port ports protocol half bit same default other others else rest remaining old new instead first second last sometimes almost mostly nearly besides beyond barring minus save least most under outside within among reply replies encrypted unencrypted read-only readonly already'.split(
     ' ',
   ),
 );
+/** "Those in lyon" are others of the kind that was named before. */
+export const OTHERS_LIKE: ReadonlySet<string> = new Set(['those', 'these', 'that one', 'the same']);
 export const COUNTS: ReadonlySet<string> = new Set('two three four five six seven eight nine ten'.split(' '));
 export const CUES: ReadonlySet<Sym> = new Set([
   'FROM',

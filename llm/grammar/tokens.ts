@@ -38,7 +38,7 @@ const BEFORE_COLON: ReadonlySet<string> = new Set(
 const JOIN = '\u0001';
 
 /**
- * The words of an intent in any case and punctuation; `,`, `;` and `?` are words of their own, and a full stop is a `;`.
+ * The words of an intent in any case and punctuation; `,`, `;`, `?` and `.` are words of their own, and a new line is a full stop.
  *
  * @throws Refusal when it is too long or a quote is not closed.
  */
@@ -66,9 +66,9 @@ export function tokenise(intent: string): Word[] {
 
 function wordsOf(piece: string): Word[] {
   if (piece.startsWith('"')) return [{ text: piece.slice(1, -1).trim(), quoted: true }];
-  if (piece === '\n') return [bare(';')];
+  if (piece === '\n') return [bare('.')];
   const bareText = piece.replace(/(?<![.!?])[.!?]+$/, '');
-  const stop = bareText.length < piece.length ? [bare(piece.endsWith('?') ? '?' : ';')] : [];
+  const stop = bareText.length < piece.length ? [bare(piece.endsWith('?') ? '?' : '.')] : [];
   if (bareText === '') return stop;
   const spoken = CONTRACTIONS.get(bareText) ?? bareText;
   const words = spoken.split(' ').flatMap((word) => {

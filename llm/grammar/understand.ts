@@ -6,12 +6,14 @@ import { type FollowUp, followUp, withReferents } from './follow-up.ts';
 import { isOtherLanguage } from './language.ts';
 import { recognise, type Token } from './lexicon.ts';
 import type { Context } from './modifiers.ts';
+import { refuseHiddenNames } from './nouns.ts';
 import { withElse } from './others.ts';
 import { partsOf } from './parts.ts';
 import { withPlaces } from './places.ts';
 import { withoutReason } from './reasons.ts';
 import { quoted, Refusal, said } from './refusal.ts';
 import { withoutRemarks } from './remarks.ts';
+import { leadFor, type Order, refuseTrailing, type Scoped, withLeads } from './scopes.ts';
 import { type Sentence, sentencesOf } from './sentences.ts';
 import { parseStatement, type Statement } from './statements.ts';
 import { swapOf } from './swaps.ts';
@@ -34,6 +36,7 @@ export function wordsOf(intent: string, context: Context): Token[] {
       'Can it be said in English, such as "let web reach db on port 5432"?',
     ]);
   }
+  refuseHiddenNames(tokens, context.isName);
   return tokens;
 }
 
@@ -52,9 +55,10 @@ export function understood(
   const unbracketed = withoutBrackets(tokens, context);
   const { tokens: orders, remarks } = withoutRemarks(unbracketed, context);
   coverage.use(remarks.flat());
-  const sentences = sentencesOf(orders);
+  const sentences = withLeads(sentencesOf(orders), context);
   if (sentences.length === 0) throw new Refusal('Nothing is asked for.', ['What should change?']);
   const found: FollowUp[] = [];
+  const read: Order[] = [];
   const restricted = new Set<Statement | undefined>();
   for (const [index, sentence] of sentences.entries()) {
     const before = found.at(-1)?.statement;
@@ -70,32 +74,44 @@ export function understood(
     coverage.use([...rest, ...reason, ...(sentence.but ? [sentence.but] : [])]);
     const following = sentences[index + 1];
     const words = following && closesOthers(following.tokens) ? withoutOnly(rest, following.tokens) : rest;
-    const swap = swapOf(words, context);
+    const swap = swapOf([...leadFor(sentence.lead, words, context), ...words], context);
     // "Everyone instead of ci" would open and close the same.
     if (swap && !closes({ ...swap[1], wish: 'deny' }, swap[0])) {
       found.push(...swap.map((statement) => ({ statement })));
+      read.push({ sentence, statements: swap });
       continue;
     }
+    const statements: Statement[] = [];
     for (const part of partsOf(words, context)) {
       const next = nextOf({ ...sentence, tokens: part }, found.at(-1)?.statement ?? last, context, closes);
       if (next.amends && found.length > 0) found[found.length - 1] = { statement: next.statement };
-      else found.push(next);
+      else {
+        found.push(next);
+        statements.push(next.statement);
+      }
     }
+    read.push({ sentence: { ...sentence, tokens: rest }, statements });
     if (words.length < rest.length) restricted.add(found.at(-1)?.statement);
   }
   coverage.requireAll(unbracketed);
+  refuseTrailing(read, context);
   return { wishes: found, remarks };
 }
 
-function nextOf(sentence: Sentence, before: Statement | undefined, context: Context, closes: Closes): FollowUp {
+function nextOf(sentence: Scoped, before: Statement | undefined, context: Context, closes: Closes): FollowUp {
   const amended = besides(sentence.tokens, before) ?? keptOpen(sentence, before, context);
   if (amended && before) return { statement: amended, amends: before };
   const follows = followsUp(sentence, before, context);
   if (follows) return follows;
-  const parsed = withReferents(parseStatement(sentence.tokens, context), before);
-  const statement = withElse(parsed, before);
-  if (before && statement.wish === 'allow') return exceptionOf(sentence, statement, before, closes) ?? { statement };
-  return { statement };
+  const statement = readAs(sentence.tokens, before, context);
+  const exception = before && statement.wish === 'allow' && exceptionOf(sentence, statement, before, closes);
+  if (exception) return exception;
+  const lead = leadFor(sentence.lead, sentence.tokens, context);
+  return { statement: lead.length > 0 ? readAs([...lead, ...sentence.tokens], before, context) : statement };
+}
+
+function readAs(tokens: readonly Token[], before: Statement | undefined, context: Context): Statement {
+  return withElse(withReferents(parseStatement(tokens, context), before), before);
 }
 
 /** A sentence with an exception is asked about as what it is, not as what goes on from another. */

@@ -123,7 +123,7 @@ describe.skipIf(!hasBrowser && !isRequired)('in a browser', () => {
     await sees('#facts', /Status\s+pending/);
     await sees('#facts', /Requested by\s+user:admin/);
     await sees('#facts', /Verified\s+Proven: /);
-    await sees('#effect', 'Closes (3 pairs, and 1 with addresses outside of the network)');
+    await sees('#effect', 'Closes (1 pair, and 1 with addresses outside of the network)');
     await sees('#changes', 'kind: MeshPolicy');
     await page.type('#note', '<b onclick="alert(1)">fine</b>');
     await page.click('#review [value=approve]');

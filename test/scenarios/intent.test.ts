@@ -46,7 +46,7 @@ describe('a plan', () => {
       changes: [{ action: 'create', resource: 'MeshPolicy', before: '' }],
     });
     expect(body.changes[0].after).toMatch(/^apiVersion: mesh.internal\/v1alpha1\nkind: MeshPolicy\n/);
-    expect(body.diff_markdown).toContain('## Closes (3 pairs, and 1 with addresses outside of the network)');
+    expect(body.diff_markdown).toContain('## Closes (1 pair, and 1 with addresses outside of the network)');
     expect(Date.parse(body.expires_at) - clock.now()).toBeLessThanOrEqual(10 * MINUTE_MS);
     const policies = await harness.api('GET', '/api/v1/policies', { token, workspace });
     expect(policies.body.items).toEqual([]);

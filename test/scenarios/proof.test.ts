@@ -162,14 +162,14 @@ describe('undo', () => {
       verified: true,
       planned_by: 'revert',
       reading: expect.stringContaining(`Undo workflow ${done.id}`),
-      summary: expect.stringContaining('Opens everything but TCP 5432 from role=web (2 peers) to db-1'),
-      changes: [{ action: 'delete', resource: 'MeshPolicy', name: 'allow-web-to-db-5432', after: '' }],
-      effect: { opened_pairs: 3, closed_pairs: 0 },
+      summary: expect.stringContaining('Opens TCP 5432 from laptop to db-1'),
+      changes: [{ action: 'delete', resource: 'MeshPolicy', name: 'deny-everyone-but-web-to-db-5432', after: '' }],
+      effect: { opened_pairs: 1, closed_pairs: 0 },
     });
     const undone = await execute(undo.plan_id);
     expect([undone.status, undone.reviewedBy, await policies()]).toEqual(['executed', 'user:admin', []]);
     const { body: redo } = await revert();
-    expect(redo).toMatchObject({ verified: true, effect: { opened_pairs: 0, closed_pairs: 3 } });
+    expect(redo).toMatchObject({ verified: true, effect: { opened_pairs: 0, closed_pairs: 1 } });
     await execute(redo.plan_id);
     expect(await policies()).toEqual(first);
   });
@@ -201,12 +201,14 @@ describe('undo', () => {
   test('of a workflow whose records others changed since is a conflict that names them', async () => {
     const { plan, execute, revert, call } = await setUp();
     const done = await execute((await plan(ONLY_WEB)).plan_id);
-    await call('PUT', '/policies/allow-web-to-db-5432', { spec: denyAll.spec });
+    await call('PUT', '/policies/deny-everyone-but-web-to-db-5432', { spec: denyAll.spec });
     const { body } = await revert({ workflow_id: done.id });
     expect(body).toMatchObject({
       status: 409,
       code: 'conflict',
-      conflicts: [{ resource: 'MeshPolicy', name: 'allow-web-to-db-5432', actor: 'user:admin', workflow_id: null }],
+      conflicts: [
+        { resource: 'MeshPolicy', name: 'deny-everyone-but-web-to-db-5432', actor: 'user:admin', workflow_id: null },
+      ],
     });
     expect((await revert({ revision: done.resultRevision - 1 })).body).toMatchObject({ verified: true });
   });
@@ -217,7 +219,7 @@ describe('undo', () => {
     const undo = (revert: string) => agent.use('plan_network_change', { intent: 'undo', revert });
     expect(await undo('last')).toMatchObject({ status: 404, code: 'not_found' });
     await execute((await plan(ONLY_WEB)).plan_id);
-    expect(await undo('last')).toMatchObject({ verified: true, effect: { opened_pairs: 3 } });
+    expect(await undo('last')).toMatchObject({ verified: true, effect: { opened_pairs: 1 } });
     expect(await undo('wf_unknown')).toMatchObject({ code: 'not_found' });
     expect(await undo('999999')).toMatchObject({ code: 'not_found' });
     expect(await undo('yesterday')).toMatchObject({ code: 'invalid_input' });
@@ -226,7 +228,14 @@ describe('undo', () => {
   test('is proven like any plan: an assertion of today stops it', async () => {
     const { call, plan, execute, revert } = await setUp();
     await execute((await plan(ONLY_WEB)).plan_id);
-    await call('POST', '/assertions', { name: 'no-laptop', src: 'laptop', dst: 'role=db', expect: 'unreachable' });
+    await call('POST', '/assertions', {
+      name: 'no-laptop',
+      src: 'laptop',
+      dst: 'role=db',
+      protocol: 'TCP',
+      port: 5432,
+      expect: 'unreachable',
+    });
     const { body } = await revert();
     expect(body).toMatchObject({
       verified: false,

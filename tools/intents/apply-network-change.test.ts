@@ -7,7 +7,7 @@ import { agent, buildKit, type Kit, person } from '../../test/kit.ts';
 import { seedPeers } from '../../test/seed-peers.ts';
 
 /** With which it is asked whether other ports are to close too. */
-const INTENT = 'let the web servers reach the database on port 5432 and nobody else';
+const INTENT = 'limit access to the database to the web servers on port 5432';
 
 async function scene(kit: Kit) {
   const workspace = await kit.workspace();
@@ -55,11 +55,14 @@ describe('the life of a change', () => {
       summary:
         'Opens nothing; closes everything but TCP 5432 from role=web (2 peers) to db-1, and everything from api-1 to db-1, and 1 more.',
       planned_by: 'grammar',
-      reading: 'Let only role=web reach role=db on TCP 5432.',
+      reading: 'Limit access to role=db on TCP 5432 to role=web.',
       risk_level: 'medium',
       verified: true,
       unmet: [],
-      changes: [{ action: 'create', resource: 'MeshPolicy', name: 'allow-web-to-db-5432', before: '' }],
+      changes: [
+        { action: 'create', resource: 'MeshPolicy', name: 'deny-everyone-but-web-to-db', before: '' },
+        { action: 'create', resource: 'MeshPolicy', name: 'limit-web-to-db-5432', before: '' },
+      ],
       effect: { opened: [], opened_pairs: 0, closed_pairs: 3, unchanged_count: 9 },
     });
     const applied = await apply(planned.plan_id);
@@ -220,7 +223,10 @@ describe('the life of a change', () => {
     expect(await apply('near')).toMatchObject({ status: 'pending_approval', auto_approve: false });
     await settings({ autoApprove: { maxRisk: 'medium' } });
     expect(await apply('far')).toMatchObject({ status: 'pending_approval', auto_approve: false });
-    expect(await apply('near', {})).toMatchObject({ status: 'pending_approval', auto_approve: false });
+    expect(await apply('near', { intent: `${INTENT}, the audit depends on it` })).toMatchObject({
+      status: 'pending_approval',
+      auto_approve: false,
+    });
     expect(await apply('near')).toMatchObject({ status: 'executed', auto_approve: true });
   });
 
@@ -247,7 +253,10 @@ describe('the life of a change', () => {
       },
     };
     const planned = await kit.call('plan_network_change', { intent: INTENT, changes: [change] }, as());
-    expect(planned).toMatchObject({ verified: false, unmet: [expect.stringContaining('can still reach')] });
+    expect(planned).toMatchObject({
+      verified: false,
+      unmet: expect.arrayContaining([expect.stringContaining('can still reach')]),
+    });
     await expect(kit.call('apply_network_change', { plan_id: planned.plan_id }, as())).rejects.toMatchObject({
       code: 'forbidden',
     });

@@ -188,8 +188,8 @@ describe('plan_network_change', () => {
     const intent = 'let web reach the database on port 5432 and nobody else';
     const [first, second] = [await plan({ intent }), await plan({ intent })];
     expect(first.diff_markdown).toBe(second.diff_markdown);
-    expect(first.diff_markdown).toContain('| api-1 | db-1 | everything |');
-    expect(first.diff_markdown).toContain('+  action: ALLOW');
+    expect(first.diff_markdown).toContain('| api-1 | db-1 | TCP 5432 |');
+    expect(first.diff_markdown).toContain('+  action: DENY');
   });
 
   it('is part of the Pro edition', async () => {

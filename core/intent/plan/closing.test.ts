@@ -53,7 +53,7 @@ describe('what closes beyond the connections that were named', () => {
 
   it('does not where the sentence says it', async () => {
     await using on = await scene();
-    const intent = 'let role=web reach role=db on TCP 5432 and nobody else';
+    const intent = 'limit access to role=db to role=web on TCP 5432';
     expect(await on.plan({ ...ofCaller(WEB), intent })).toMatchObject({ verified: true, planned_by: 'caller' });
   });
 

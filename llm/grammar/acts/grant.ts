@@ -24,7 +24,7 @@ import {
   timeText,
   write,
 } from './ask.ts';
-import { deny, othersOf } from './forbid.ts';
+import { close, othersOf } from './forbid.ts';
 import { meansSome, type Side, sideOf } from './side.ts';
 
 type Direction = 'ingress' | 'egress';
@@ -69,14 +69,14 @@ export function allowOnly(ask: Ask): Act {
 /** As {@link allow}, and forbids everyone else these ports; what others may reach besides stays as it is. */
 export function allowOnlyOnPorts(ask: Ask): Act {
   const granted = allow(ask);
-  const forbidden = deny({ ...ask, sources: othersOf(ask.sources, ask.state) });
+  const forbidden = close({ ...ask, sources: othersOf(ask.sources, ask.state) });
   return {
     changes: [
       ...granted.changes,
       ...forbidden.changes.filter((one) => !granted.changes.some(({ name }) => name === one.name)),
     ],
     expectations: [...granted.expectations, ...forbidden.expectations],
-    summary: `Let only ${nounsOf(ask.sources)} reach ${reachText(ask)}${timeText(ask)}.`,
+    summary: `Let only ${nounsOf(ask.sources)} reach ${reachText(ask)}${timeText(ask)}; on other ports nothing changes.`,
   };
 }
 

@@ -4,54 +4,52 @@ import { defineConfig } from 'vitest/config';
 
 /** Brought by test/newer-wireguard-go.sh. */
 const NEWER_WIREGUARD_GO = path.resolve('node_modules/.cache/newer-wireguard-go');
+const everywhere = { setupFiles: ['test/seed.ts'] };
+const OUTSIDE = 'node_modules/**';
+/** A file whose name ends so needs more than Node: superuser rights, a browser, or other people's programs. */
+const TIERS = '**/*.{lab,web,servers}.test.ts';
+const SCENARIOS = ['test/scenarios/**/*.test.ts', 'examples/**/*.test.ts'];
+/** Whole programs that start, talk and stop. */
+const scenario = { ...everywhere, testTimeout: 60_000, hookTimeout: 60_000 };
 /** Real interfaces and packets: one file at a time, apart from the others, so that time limits measure Mesh. */
-const privileged = {
-  setupFiles: ['test/seed.ts'],
-  testTimeout: 120_000,
-  hookTimeout: 60_000,
-  maxWorkers: 1,
-  // Time limits of real traffic on a machine that others use too: what fails twice is wrong.
-  retry: 1,
-};
+const lab = { ...everywhere, testTimeout: 120_000, hookTimeout: 60_000, maxWorkers: 1 };
 
+/** What each tier is and when it runs stands in CONTRIBUTING.md. */
 export default defineConfig({
   test: {
     projects: [
+      { test: { ...everywhere, name: 'unit', include: ['**/*.test.ts'], exclude: [OUTSIDE, TIERS, ...SCENARIOS] } },
       {
         test: {
-          name: 'unit',
-          setupFiles: ['test/seed.ts'],
-          include: ['**/*.test.ts'],
-          exclude: ['node_modules/**', 'test/scenarios/**', 'test/natlab/**', 'examples/**', '**/*.privileged.test.ts'],
-        },
-      },
-      {
-        test: {
+          ...scenario,
           name: 'scenario',
-          setupFiles: ['test/seed.ts'],
-          include: ['test/scenarios/**/*.test.ts', 'examples/**/*.test.ts'],
-          testTimeout: 60_000,
-          hookTimeout: 60_000,
+          include: SCENARIOS,
+          exclude: [OUTSIDE, TIERS],
           sequence: { groupOrder: 0 },
         },
       },
+      { test: { ...scenario, name: 'web', include: ['**/*.web.test.ts'], exclude: [OUTSIDE] } },
+      { test: { ...scenario, name: 'servers', include: ['**/*.servers.test.ts'], exclude: [OUTSIDE] } },
       {
         test: {
-          ...privileged,
-          name: 'privileged',
-          include: ['test/natlab/**/*.test.ts', '**/*.privileged.test.ts'],
-          exclude: ['node_modules/**', '**/*.newer.test.ts'],
+          ...lab,
+          name: 'lab',
+          include: ['**/*.lab.test.ts'],
+          exclude: [OUTSIDE, '**/*.newer.lab.test.ts'],
           sequence: { groupOrder: 1 },
         },
       },
       {
         test: {
-          ...privileged,
-          name: 'newer-wireguard-go',
+          ...lab,
+          name: 'lab-newer',
           include: existsSync(NEWER_WIREGUARD_GO)
-            ? ['**/*.newer.test.ts', ...['grid', 'paths', 'switch'].map((name) => `test/natlab/${name}.test.ts`)]
+            ? [
+                '**/*.newer.lab.test.ts',
+                ...['grid', 'paths', 'switch'].map((name) => `test/natlab/${name}.lab.test.ts`),
+              ]
             : [],
-          exclude: ['node_modules/**'],
+          exclude: [OUTSIDE],
           env: { PATH: `${NEWER_WIREGUARD_GO}:${process.env['PATH']}` },
           sequence: { groupOrder: 2 },
         },

@@ -10,9 +10,7 @@ function hasScript(): boolean {
   }
 }
 
-/** Why prompts cannot be tested here; empty where they are. */
-export const noTerminal = hasScript() ? '' : 'there is no script(1) of util-linux, which brings a pseudo-terminal';
-if (noTerminal !== '') console.warn(`Prompts are not tested: ${noTerminal}.`);
+export const hasTerminal = hasScript();
 
 /** What a person types once the terminal shows something. */
 export interface Typed {

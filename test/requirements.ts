@@ -442,7 +442,7 @@ export const requirements = {
   'limit-wireguard-port': { section: 'Limits', rule: 'The default WireGuard port is 51820/udp' },
   'limit-delegated-life': { section: 'Limits', rule: 'A delegated token lives the requested ttl' },
   'paths-prefixed': { section: 'Versioning', rule: 'HTTP API paths carry /api/v1' },
-  dashboard: { section: 'What the service does', rule: 'A web dashboard is served on the API port', open: 'dashboard' },
+  dashboard: { section: 'What the service does', rule: 'A web dashboard is served on the API port' },
 } as const satisfies Readonly<Record<string, Requirement>>;
 
 export type RequirementId = keyof typeof requirements;

@@ -1,19 +1,17 @@
-import { execFile } from 'node:child_process';
 import { once } from 'node:events';
 import { chmodSync, existsSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { get } from 'node:https';
 import { connect } from 'node:net';
 import path from 'node:path';
-import { promisify } from 'node:util';
 import { afterEach, expect, test } from 'vitest';
 import { loadConfig } from '../../bin/compose/config.ts';
 import { BUILT_IN_PASSWORD } from '../../core/identity/first-accounts.ts';
+import { testCertificate } from '../../net/nats/test-certificate.ts';
 import { freshKey } from '../devices.ts';
 import { startHarness } from '../harness.ts';
 import { freshDirectory, type Meshd, type MeshdOptions, startMeshd } from '../meshd.ts';
 import { verifies } from '../requirements.ts';
 
-const run = promisify(execFile);
 const PASSWORD = 'a configured password';
 const CONFIG = `app:\n  initAdmins:\n    - username: admin\n      password: ${PASSWORD}\n`;
 
@@ -218,14 +216,13 @@ test('without --standalone meshd says what to run', async () => {
 test('MESH_TLS_CERT and MESH_TLS_KEY serve https', async () => {
   const directory = configured();
   const [cert, key] = ['cert.pem', 'key.pem'].map((name) => path.join(directory, name)) as [string, string];
-  const subject = ['-subj', '/CN=mesh', '-addext', 'subjectAltName=IP:127.0.0.1', '-days', '1'];
-  const algorithm = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes'];
-  await run('openssl', ['req', '-x509', ...algorithm, ...subject, '-keyout', key, '-out', cert]);
+  writeFileSync(cert, testCertificate.cert);
+  writeFileSync(key, testCertificate.key, { mode: 0o600 });
   const meshd = start({ directory, env: { MESH_TLS_CERT: cert, MESH_TLS_KEY: key } });
   const url = await meshd.ready();
   expect(url).toMatch(/^https:/);
   const status = await new Promise<number | undefined>((resolve, reject) => {
-    const ca = readFileSync(cert);
+    const ca = testCertificate.cert;
     const request = get(`${url}/api/v1/discovery`, { ca, agent: false }, (response) => {
       response.resume();
       resolve(response.statusCode);

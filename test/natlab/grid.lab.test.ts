@@ -98,7 +98,7 @@ function page(seen: ReadonlyMap<Pair, Found>): string {
   const places = Object.entries(PLACES).map(([name, what]) => `- **${name}**: ${what}`);
   return `# Paths between nodes
 
-\`MESH_LONG=1 npx vitest run --project privileged test/natlab/grid\`, ${new Date().toISOString().slice(0, 10)}, commit ${commit}: real
+\`MESH_LONG=1 npx vitest run --project lab test/natlab/grid\`, ${new Date().toISOString().slice(0, 10)}, commit ${commit}: real
 nodes with real WireGuard in network namespaces, NAT by Linux nftables. A pair counts when five of five packets were answered
 in both directions over the path shown.
 

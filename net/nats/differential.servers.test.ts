@@ -1,10 +1,11 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { isInstalled } from '../../test/needs.ts';
 import { type CorpusSession, corpus } from './corpus.ts';
 import { NatsListener } from './listener.ts';
 
@@ -18,11 +19,7 @@ no_auth_user: "any"`;
 
 const QUIET = 'CONNECT {"verbose":false,"pedantic":false}\r\n';
 
-const SERVER = ['/usr/sbin/nats-server', '/usr/bin/nats-server', '/usr/local/bin/nats-server'].find(existsSync);
-const isRequired = process.env['CI'] === 'true';
-if (SERVER === undefined && !isRequired) {
-  process.stderr.write('net/nats: no nats-server here (apt-get install nats-server): not compared with it\n');
-}
+const SERVER = 'nats-server';
 
 class Conversation {
   readonly #socket: Socket;
@@ -89,14 +86,14 @@ async function hold({ turns, unordered = false }: CorpusSession, port: number) {
 async function startServer(directory: string, config: string): Promise<{ port: number; process: ChildProcess }> {
   const file = join(directory, `server-${config.length}.conf`);
   writeFileSync(file, `listen: "127.0.0.1:-1"\n${config}\n`);
-  const server = spawn(SERVER ?? 'nats-server', ['-c', file], { stdio: ['ignore', 'ignore', 'pipe'] });
+  const server = spawn(SERVER, ['-c', file], { stdio: ['ignore', 'ignore', 'pipe'] });
   let log = '';
   while (!log.includes('Server is ready')) log += String((await once(server.stderr, 'data'))[0]);
   server.stderr.resume();
   return { port: Number(/client connections on 127\.0\.0\.1:(\d+)/.exec(log)?.[1]), process: server };
 }
 
-describe.skipIf(SERVER === undefined && !isRequired)('beside nats-server', () => {
+describe.skipIf(!isInstalled(SERVER))('beside nats-server', () => {
   const directory = mkdtempSync(join(tmpdir(), 'mesh-nats-'));
   const ours = new NatsListener({ host: '127.0.0.1', port: 0, auth: 'open' });
   const ports = { ours: 0, open: 0, guarded: 0 };

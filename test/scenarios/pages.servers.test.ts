@@ -3,7 +3,7 @@ import path from 'node:path';
 import { load } from 'js-yaml';
 import { describe, expect, test } from 'vitest';
 import { blocksOf, COMMANDS, commandBlock, commandsOf, PAGES } from '../page-blocks.ts';
-import { noTerminal } from '../pseudo-terminal.ts';
+import { hasTerminal } from '../pseudo-terminal.ts';
 import { runAsWritten, startAsWritten } from '../reader.ts';
 
 const START = 'README.md: Two commands 1';
@@ -29,7 +29,7 @@ const ALONE = ['docs/policy.md: Testing policies without a server 1'];
 /** What a test of its own runs, which finds it by this name. */
 const ELSEWHERE: Readonly<Record<string, string>> = {
   'README.md: Two commands 2': 'test/scenarios/package.test.ts',
-  'README.md: Three nodes 2': 'test/natlab/quickstart.test.ts',
+  'README.md: Three nodes 2': 'test/natlab/quickstart.lab.test.ts',
   'evals/README.md: Recorded answers of a model 1': 'evals/run.test.ts',
 };
 
@@ -45,7 +45,7 @@ test('every block on a page says what it is in, so that no command passes for so
   expect(unnamed.map(({ page, heading }) => `${page}: ${heading}`)).toEqual([]);
 });
 
-describe.skipIf(noTerminal !== '')('a reader with nothing but a checkout', () => {
+describe.skipIf(!hasTerminal)('a reader with nothing but a checkout', () => {
   test.each(SESSIONS.map((names) => [names.join(', then '), names] as const))('can run %s', async (_, names) => {
     const [first, ...rest] = names;
     const [start = '', ...commands] = commandsOf(first);

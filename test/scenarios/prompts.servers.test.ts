@@ -4,7 +4,7 @@ import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { BUILT_IN_PASSWORD } from '../../core/identity/first-accounts.ts';
 import { ADMIN_PASSWORD, startHarness } from '../harness.ts';
-import { noTerminal, onTerminal, type Typed } from '../pseudo-terminal.ts';
+import { hasTerminal, onTerminal, type Typed } from '../pseudo-terminal.ts';
 import { launcher, mesh } from '../run-command.ts';
 
 const OTHER_PASSWORD = 'an even better phrase 9';
@@ -27,7 +27,7 @@ const twice = (password: string): Typed[] => [
   { after: 'New password again: ', keys: `${password}\r` },
 ];
 
-describe.skipIf(noTerminal !== '')('mesh passwd on a terminal', () => {
+describe.skipIf(!hasTerminal)('mesh passwd on a terminal', () => {
   test('asks for both passwords, shows neither, stays signed in, and leaves the terminal as it was', async () => {
     await using harness = await startHarness();
     await signIn(harness.url);
@@ -102,7 +102,7 @@ describe.skipIf(noTerminal !== '')('mesh passwd on a terminal', () => {
   );
 });
 
-describe.skipIf(noTerminal !== '')('mesh login on a terminal', () => {
+describe.skipIf(!hasTerminal)('mesh login on a terminal', () => {
   test('asks again after a wrong password, and offers to change the first one at once', async () => {
     await using harness = await startHarness({ config: {} });
     const { shown } = await atTerminal(`login --server ${harness.url}`, [

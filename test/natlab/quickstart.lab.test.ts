@@ -76,7 +76,7 @@ async function label({ api }: LabPlane, name: string): Promise<void> {
 
 /** Signs in and invites as the section says. @returns the join link */
 async function invited(host: LabNode['host'], plane: LabPlane, lines: readonly string[]): Promise<string> {
-  // The plane of the lab has a workspace, and no first password: test/scenarios/pages.test.ts runs all lines.
+  // The plane of the lab has a workspace, and no first password: test/scenarios/pages.servers.test.ts runs all lines.
   const [login = '', invite = ''] = ['login', 'invite'].map((command) =>
     lines.find((line) => line.startsWith(`bin/mesh ${command}`)),
   );

@@ -1,4 +1,4 @@
-import { spawn, spawnSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import type { IncomingMessage } from 'node:http';
@@ -10,12 +10,10 @@ import { load } from 'js-yaml';
 import { expect, test } from 'vitest';
 import { testCertificate } from '../../net/nats/test-certificate.ts';
 import { ADMIN_PASSWORD, startHarness } from '../harness.ts';
+import { isInstalled } from '../needs.ts';
 
 const PAGE = readFileSync(path.resolve(import.meta.dirname, '../../docs/reverse-proxy.md'), 'utf8');
 const block = (language: string) => new RegExp(`^\`\`\`${language}\n([^]*?)^\`\`\``, 'm').exec(PAGE)?.[1] ?? '';
-
-const hasNginx = spawnSync('nginx', ['-v']).status === 0;
-if (!hasNginx) console.warn('The page about reverse proxies is not tested: there is no nginx.');
 
 /** The documented server block on a socket of its own: ports, certificate and address of the plane differ, nothing else. */
 async function startNginx(directory: string, planeUrl: string) {
@@ -79,7 +77,7 @@ async function send(socketPath: string, route: string, { method = 'GET', token, 
   return response;
 }
 
-test.skipIf(!hasNginx)(
+test.skipIf(!isInstalled('nginx'))(
   'behind nginx as docs/reverse-proxy.md sets it up, people sign in over TLS, events arrive at once and MCP answers',
   async () => {
     const { app } = load(block('yaml')) as { app: object };

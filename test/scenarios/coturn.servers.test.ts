@@ -1,0 +1,30 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import { describe, expect, test } from 'vitest';
+import { StunListener } from '../../net/stun/listener.ts';
+import { isInstalled } from '../needs.ts';
+import { startPart } from '../part.ts';
+
+const CLIENT = 'turnutils_stunclient';
+
+async function answerTo(port: number): Promise<string> {
+  const { stdout } = await promisify(execFile)(CLIENT, ['-p', String(port), '127.0.0.1']);
+  return stdout;
+}
+
+describe.skipIf(!isInstalled(CLIENT))("coturn's client", () => {
+  test.each(['off', 'auto'] as const)('understands the answer, batched system calls %s', async (batched) => {
+    const listener = new StunListener({ host: '127.0.0.1', port: 0, clock: { now: () => 0 }, batched });
+    const { port } = await listener.start();
+    try {
+      expect(await answerTo(port)).toMatch(/UDP reflexive addr: 127\.0\.0\.1:\d+/);
+    } finally {
+      await listener.stop();
+    }
+  });
+
+  test('understands the answer of meshd stun alone', async () => {
+    await using stun = await startPart('stun');
+    expect(await answerTo(stun.port)).toMatch(/UDP reflexive addr: 127\.0\.0\.1:\d+/);
+  });
+});

@@ -17,6 +17,7 @@ const lab = { ...everywhere, testTimeout: 120_000, hookTimeout: 60_000, maxWorke
 /** What each tier is and when it runs stands in CONTRIBUTING.md. */
 export default defineConfig({
   test: {
+    reporters: ['default', './test/tier-reporter.ts'],
     projects: [
       { test: { ...everywhere, name: 'unit', include: ['**/*.test.ts'], exclude: [OUTSIDE, TIERS, ...SCENARIOS] } },
       {

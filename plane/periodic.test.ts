@@ -6,7 +6,7 @@ import { formatInstant } from '../core/base/time.ts';
 import { ADDRESS_REST_MS } from '../core/changes/address.ts';
 import { listSnapshots } from '../core/history/snapshots.ts';
 import { agent, buildKit, type Kit, person } from '../test/kit.ts';
-import { verifies } from '../test/requirements.ts';
+import { verifies } from '../test/verifies.ts';
 import { eachWorkspace } from './each-workspace.ts';
 import { buildJobs } from './periodic.ts';
 

@@ -21,9 +21,9 @@ export interface Requirement {
 }
 
 /**
- * Every rule of the contract. Scenarios and tests cite the ids with `verifies`; `test/requirements.test.ts` fails on a rule
- * that is neither cited nor `open`, on an open one that is cited, on an unknown id, and on a quoted request that no test
- * sends as it is quoted.
+ * Every rule of the contract. Tests cite the ids with `verifies`, and `.ci/run` fails on a rule that no passed test of any
+ * tier showed and that is not `open`. `test/requirements.test.ts` tells before that of a rule that is neither cited nor
+ * `open`, of an open one that is cited, of an unknown id, and of a quoted request that no test sends as it is quoted.
  */
 export const requirements = {
   'edition-gate-intent': { section: 'Errors', rule: 'Community edition calls the intent engine: HTTP 402' },
@@ -446,6 +446,3 @@ export const requirements = {
 } as const satisfies Readonly<Record<string, Requirement>>;
 
 export type RequirementId = keyof typeof requirements;
-
-/** Names the rules that a test proves. Read by `test/requirements.test.ts` from the source; it does nothing at run time. */
-export function verifies(..._ids: readonly RequirementId[]): void {}

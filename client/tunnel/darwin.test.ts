@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { verifies } from '../../test/requirements.ts';
+import { verifies } from '../../test/verifies.ts';
 import { macTunnels } from './darwin.ts';
 import type { Device } from './device.ts';
 import type { DeviceChange } from './uapi.ts';

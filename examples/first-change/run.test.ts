@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { startHarness } from '../../test/harness.ts';
-import { verifies } from '../../test/requirements.ts';
+import { verifies } from '../../test/verifies.ts';
 import { mainJob } from './main-job.ts';
 
 const POLICY = 'allow-web-to-db-5432';

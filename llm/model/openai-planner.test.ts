@@ -3,7 +3,7 @@ import type { Log } from '../../core/base/ports.ts';
 import { Secret } from '../../core/base/secret.ts';
 import type { ModelCall, PlanQuestion } from '../../core/intent/plan/planner.ts';
 import { peer, policy, stateWith } from '../../test/records.ts';
-import { verifies } from '../../test/requirements.ts';
+import { verifies } from '../../test/verifies.ts';
 import { retrieve } from '../retrieval/retrieval.ts';
 import { answerForm, jsonSchemaOf, type ModelAnswer } from './answer-form.ts';
 import { by, webToDb } from './model-answer.testkit.ts';

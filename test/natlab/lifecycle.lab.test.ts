@@ -3,7 +3,7 @@ import { natlab } from '../natlab.ts';
 import { labNodes } from '../natlab-node.ts';
 import { startLabPlane } from '../natlab-plane.ts';
 import { describePrivileged } from '../privileged.ts';
-import { verifies } from '../requirements.ts';
+import { verifies } from '../verifies.ts';
 
 const isLong = process.env['MESH_LONG'] === '1';
 /** Pings while the control plane is away: 2 s, or the 10 minutes that a tunnel has to last. */

@@ -4,8 +4,8 @@ import { natlab } from '../natlab.ts';
 import { LabNode, labNodes } from '../natlab-node.ts';
 import { LAB_SERVER, startLabPlane } from '../natlab-plane.ts';
 import { describePrivileged } from '../privileged.ts';
-import { verifies } from '../requirements.ts';
 import { launcher } from '../run-command.ts';
+import { verifies } from '../verifies.ts';
 
 const asDaemon = (node: LabNode) => node.up();
 

@@ -4,7 +4,7 @@ import { type LabHost, type LabSpec, natlab } from '../natlab.ts';
 import { labNodes } from '../natlab-node.ts';
 import { startLabPlane } from '../natlab-plane.ts';
 import { describePrivileged } from '../privileged.ts';
-import { verifies } from '../requirements.ts';
+import { verifies } from '../verifies.ts';
 
 /** `near` and `far` can meet directly, `hard` and `harder` cannot. */
 const SPEC: LabSpec = {

@@ -3,7 +3,7 @@ import { createServer } from 'node:net';
 import { connect } from '@nats-io/transport-node';
 import { expect, test } from 'vitest';
 import { startHarness } from '../harness.ts';
-import { verifies } from '../requirements.ts';
+import { verifies } from '../verifies.ts';
 import { ALL_ON, join, startWiredPlane } from '../wired-plane.ts';
 
 /** The lines of a log that speak of an address nodes are given. */

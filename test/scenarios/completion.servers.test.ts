@@ -63,8 +63,11 @@ describe.each(Object.keys(SHELLS) as (keyof typeof SHELLS)[])('the completion of
   });
 });
 
-test.skipIf(!isInstalled('bash'))('bash takes what is offered as it stands, not as a pattern of file names', async () => {
-  const { stdout } = await mesh(['completion', 'bash'], { home });
-  const ask = `cd /; offer() { echo '*'; }; ${stdout}\nCOMP_WORDS=(offer ''); COMP_CWORD=1; _mesh; printf '%s\\n' "\${COMPREPLY[@]}"`;
-  expect((await run('bash', ['--norc', '-c', ask])).stdout).toBe('*\n');
-});
+test.skipIf(!isInstalled('bash'))(
+  'bash takes what is offered as it stands, not as a pattern of file names',
+  async () => {
+    const { stdout } = await mesh(['completion', 'bash'], { home });
+    const ask = `cd /; offer() { echo '*'; }; ${stdout}\nCOMP_WORDS=(offer ''); COMP_CWORD=1; _mesh; printf '%s\\n' "\${COMPREPLY[@]}"`;
+    expect((await run('bash', ['--norc', '-c', ask])).stdout).toBe('*\n');
+  },
+);

@@ -10,7 +10,7 @@ import { testCertificate } from '../../net/nats/test-certificate.ts';
 import { freshKey } from '../devices.ts';
 import { startHarness } from '../harness.ts';
 import { freshDirectory, type Meshd, type MeshdOptions, startMeshd } from '../meshd.ts';
-import { verifies } from '../requirements.ts';
+import { verifies } from '../verifies.ts';
 
 const PASSWORD = 'a configured password';
 const CONFIG = `app:\n  initAdmins:\n    - username: admin\n      password: ${PASSWORD}\n`;

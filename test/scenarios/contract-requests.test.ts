@@ -3,7 +3,7 @@ import { connectMcp, ERAS } from '../agent-client.ts';
 import { callContractTool, sendRequest } from '../contract-request.ts';
 import { ADMIN_PASSWORD, startHarness } from '../harness.ts';
 import { apiToken, joinDevice } from '../network-setup.ts';
-import { verifies } from '../requirements.ts';
+import { verifies } from '../verifies.ts';
 
 const INTENT = 'let the web servers reach the database on port 5432 and nobody else';
 

@@ -4,7 +4,7 @@ import { hasBrowser, openBrowser } from '../browser.ts';
 import { freshKey } from '../devices.ts';
 import { ADMIN_PASSWORD, type Harness, startHarness } from '../harness.ts';
 import { webAndDatabase } from '../network-setup.ts';
-import { verifies } from '../requirements.ts';
+import { verifies } from '../verifies.ts';
 
 const INTENT = 'let the web servers reach the database on port 5432 and nobody else';
 const OWN_PASSWORD = 'a password of my own 42';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Harness, startHarness } from '../harness.ts';
 import { joinTokenFor, type Place, peerNames, register } from '../joining.ts';
-import { verifies } from '../requirements.ts';
+import { verifies } from '../verifies.ts';
 
 let harness: Harness;
 let place: Place;

@@ -4,7 +4,7 @@ import { connectMcp, ERAS } from '../agent-client.ts';
 import { sendRequest } from '../contract-request.ts';
 import { type Harness, startHarness } from '../harness.ts';
 import { webAndDatabase } from '../network-setup.ts';
-import { verifies } from '../requirements.ts';
+import { verifies } from '../verifies.ts';
 
 let community: Harness;
 let admin: { token: string; workspace: string };

@@ -3,8 +3,8 @@ import { parseGraphMessage } from '../../client/control/graph-shape.ts';
 import { generateKeyPair } from '../../net/seal/x25519.ts';
 import { busNode } from '../bus-node.ts';
 import { startHarness } from '../harness.ts';
-import { verifies } from '../requirements.ts';
 import { CROWD, seedCrowd } from '../seed-peers.ts';
+import { verifies } from '../verifies.ts';
 import { ALL_ON, join, startWiredPlane } from '../wired-plane.ts';
 
 test('the end of a sub-agent reaches its subscribed neighbours as a delta, within two seconds and without being asked for', async () => {

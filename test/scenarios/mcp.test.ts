@@ -12,8 +12,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { connectMcp, ERAS } from '../agent-client.ts';
 import { type Harness, startHarness } from '../harness.ts';
 import { apiToken, webAndDatabase } from '../network-setup.ts';
-import { verifies } from '../requirements.ts';
 import { launcher } from '../run-command.ts';
+import { verifies } from '../verifies.ts';
 
 const INTENT = 'let the web servers reach the database on port 5432 and nobody else';
 const CONTRACT_TOOLS = [

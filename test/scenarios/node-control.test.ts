@@ -7,8 +7,8 @@ import type { FullGraph } from '../../core/model/graph.ts';
 import { generateKeyPair } from '../../net/seal/x25519.ts';
 import { type Harness, type HarnessOptions, startHarness } from '../harness.ts';
 import { joinTokenFor, type Place, register } from '../joining.ts';
-import { verifies } from '../requirements.ts';
 import { CROWD, seedCrowd } from '../seed-peers.ts';
+import { verifies } from '../verifies.ts';
 
 const running: { stop(): Promise<void> }[] = [];
 afterEach(async () => {

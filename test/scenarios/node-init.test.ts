@@ -5,8 +5,8 @@ import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { formatJoinLink } from '../../client/enrol/join-link.ts';
 import { startHarness } from '../harness.ts';
 import { joinTokenFor, type Place, peerNames, register } from '../joining.ts';
-import { verifies } from '../requirements.ts';
 import { launcher, mesh, run } from '../run-command.ts';
+import { verifies } from '../verifies.ts';
 
 let place: Place;
 let home: string;

@@ -5,8 +5,8 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { parseJoinLink } from '../../client/enrol/join-link.ts';
 import { ADMIN_PASSWORD } from '../harness.ts';
 import { joinTokenFor } from '../joining.ts';
-import { verifies } from '../requirements.ts';
 import { mesh } from '../run-command.ts';
+import { verifies } from '../verifies.ts';
 import { startWiredPlane } from '../wired-plane.ts';
 
 let home: string;

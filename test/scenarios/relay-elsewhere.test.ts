@@ -4,7 +4,7 @@ import { apiOf, configure, freshWorkspace, startHarness } from '../harness.ts';
 import { freshDirectory, startMeshd } from '../meshd.ts';
 import { logged, startPart } from '../part.ts';
 import { relaySession } from '../relay-socket.ts';
-import { verifies } from '../requirements.ts';
+import { verifies } from '../verifies.ts';
 import { join, relayCredential } from '../wired-plane.ts';
 
 const TOKEN = 'a shared relay token of a test';

@@ -5,7 +5,7 @@ import { Sealer } from '../../net/seal/sealer.ts';
 import { initiates, SignalExchange, type SignalOutcome } from '../../net/signal/exchange.ts';
 import type { SignalMessage } from '../../net/signal/message.ts';
 import { busNode, type NodeIdentity } from '../bus-node.ts';
-import { verifies } from '../requirements.ts';
+import { verifies } from '../verifies.ts';
 import { startWiredPlane } from '../wired-plane.ts';
 
 /** What two nodes say to each other on the bus, by the peers that their pushed graphs name. */

@@ -2,8 +2,8 @@ import { afterAll, describe, expect, test } from 'vitest';
 import { connectMcp, ERAS } from '../agent-client.ts';
 import { startHarness } from '../harness.ts';
 import { type Joined, webAndDatabase } from '../network-setup.ts';
-import { verifies } from '../requirements.ts';
 import { buildSettableClock } from '../settable-clock.ts';
+import { verifies } from '../verifies.ts';
 
 const DAY_MS = 86_400_000;
 const ONLINE_MS = 90_000;

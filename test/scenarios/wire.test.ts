@@ -9,7 +9,7 @@ import { BINDING, decodeStun, encodeStun } from '../../net/stun/message.ts';
 import { busNode } from '../bus-node.ts';
 import { startHarness } from '../harness.ts';
 import { relaySession } from '../relay-socket.ts';
-import { verifies } from '../requirements.ts';
+import { verifies } from '../verifies.ts';
 import { ALL_ON, relayCredential, startWiredPlane } from '../wired-plane.ts';
 
 test('the relay forwards between two nodes with the credentials of their graphs, and refuses one that was revoked', async () => {

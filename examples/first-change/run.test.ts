@@ -45,7 +45,6 @@ test('an agent plans a change, a person approves it, the past stays answerable, 
   expect(found.subAgentTools).not.toContain('plan_network_change');
   expect(found.subAgentTools).toContain('list_peers');
   expect(found.lateBy).toBeGreaterThanOrEqual(0);
-  expect(found.lateBy).toBeLessThan(2_500);
   expect(found.afterwards).toMatch(/401|unauth/i);
   expect(steps).toHaveLength(12);
 });

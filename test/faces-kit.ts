@@ -2,7 +2,7 @@ import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/cli
 import type { Caller } from '../core/base/caller.ts';
 import type { Edition } from '../core/base/edition.ts';
 import { MeshError } from '../core/base/errors.ts';
-import type { Log } from '../core/base/ports.ts';
+import { silentLog } from '../core/base/silent-log.ts';
 import type { Gate } from '../core/call/invoke.ts';
 import type { Compute } from '../core/compute/compute.ts';
 import type { Services } from '../core/workflow/services.ts';
@@ -15,8 +15,6 @@ import { operations } from '../tools/index.ts';
 import { MCP_TOOLS } from '../tools/surfaces.ts';
 import { expectDeclaredStatuses } from './declared-answers.ts';
 import { buildKit, type Kit } from './kit.ts';
-
-const silent: Log = { error() {}, warn() {}, info() {}, debug() {} };
 
 export interface FacesOptions {
   readonly edition?: Edition;
@@ -48,12 +46,12 @@ export async function serveFaces<K extends Pick<Kit, 'services' | 'gate'> & Asyn
       return kit.gate.authenticate(bearer, origin);
     },
   };
-  const mcp = buildMcp({ operations, tools: MCP_TOOLS, gate, log: silent, sessions });
+  const mcp = buildMcp({ operations, tools: MCP_TOOLS, gate, log: silentLog, sessions });
   const metrics = createMetrics();
   const app = buildApp({
     operations,
     gate,
-    log: silent,
+    log: silentLog,
     metrics,
     ready: () => true,
     limits,

@@ -5,8 +5,8 @@ import type { Caller } from '../core/base/caller.ts';
 import type { Edition } from '../core/base/edition.ts';
 import { newId, SYSTEM_WORKSPACE } from '../core/base/ids.ts';
 import type { CallContext, Face } from '../core/base/operation.ts';
-import type { Log } from '../core/base/ports.ts';
 import { ROLE_SCOPES, type Role, type Scope } from '../core/base/scope.ts';
+import { silentLog } from '../core/base/silent-log.ts';
 import { buildGate } from '../core/call/gate.ts';
 import { invoke } from '../core/call/invoke.ts';
 import { addWorkspace } from '../core/identity/add-workspace.ts';
@@ -37,18 +37,16 @@ export interface CallAs {
   readonly origin?: string;
 }
 
-const silent: Log = { error() {}, warn() {}, info() {}, debug() {} };
-
 /** A control plane without faces: the real services over a store in memory, a clock that only moves when told. */
 export async function buildKit(options: KitOptions = {}) {
   const { edition = 'pro', now = KIT_NOW, planner = builtinPlanner, path = ':memory:' } = options;
   const { registrationProof = 'optional' } = options;
   const clock = { time: now, now: () => clock.time };
-  const store = await openSqliteStore({ path, clock, log: silent });
+  const store = await openSqliteStore({ path, clock, log: silentLog });
   const services: Services = buildServices({
     store,
     clock,
-    log: silent,
+    log: silentLog,
     edition,
     keys: freshKeys(),
     planner,

@@ -8,6 +8,7 @@ import { startConnectivity } from '../client/paths/runtime.ts';
 import type { PathStatus } from '../client/paths/status.ts';
 import { linuxTunnels } from '../client/tunnel/linux.ts';
 import type { Tunnel, TunnelOptions, TunnelPeer } from '../client/tunnel/tunnel.ts';
+import { silentLog } from '../core/base/silent-log.ts';
 import type { FirewallRules, FullGraph } from '../core/model/graph.ts';
 import { RelayListener } from '../net/relay/listener.ts';
 import { keyPairOf } from '../net/seal/x25519.ts';
@@ -27,7 +28,6 @@ export type PartsEvent =
 const [interfaceName = ''] = process.argv.slice(2);
 const say = (line: object) => process.stdout.write(`${JSON.stringify(line)}\n`);
 const tell = (event: PartsEvent) => say({ event });
-const log = { error() {}, warn() {}, info() {}, debug() {} };
 const clock = { now: () => Date.now() };
 let firewall = nftablesFirewall(interfaceName);
 let tunnel: Tunnel | undefined;
@@ -46,7 +46,14 @@ const methods = {
   recover: () => linuxTunnels.recover(interfaceName),
   async open(options: Pick<TunnelOptions, 'address' | 'cidr'> & { privateKey: string }) {
     const privateKey = Buffer.from(options.privateKey, 'base64');
-    tunnel = await linuxTunnels.open({ ...options, interfaceName, privateKey, listenPort: 51_820, mtu: 1_280, log });
+    tunnel = await linuxTunnels.open({
+      ...options,
+      interfaceName,
+      privateKey,
+      listenPort: 51_820,
+      mtu: 1_280,
+      log: silentLog,
+    });
     return { kind: tunnel.kind, listenPort: tunnel.listenPort };
   },
   change: (put: TunnelPeer[], removed: string[]) => opened().change(put, removed),
@@ -67,7 +74,7 @@ const methods = {
       graph,
       tunnel: opened(),
       publish: (subject, sealed) => tell({ type: 'signal', subject, sealed: Buffer.from(sealed).toString('base64') }),
-      log,
+      log: silentLog,
     });
     paths = connectivity;
     connectivity.onChange((status) => tell({ type: 'status', status }));

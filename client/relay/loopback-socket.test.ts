@@ -1,6 +1,7 @@
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 import { expect, it } from 'vitest';
+import { silentLog } from '../../core/base/silent-log.ts';
 import { openDatagramBatch } from '../../net/datagram-batch.ts';
 import { udpHandleOf } from '../../net/udp-handle.ts';
 import { LoopbackSocket, placeOf } from './loopback-socket.ts';
@@ -10,7 +11,7 @@ const WINDOW = 64;
 
 it('loses and changes nothing when it begins to work in batches under load', async () => {
   const messages: string[] = [];
-  const log = { error() {}, warn() {}, info() {}, debug: (_fields: object, message: string) => messages.push(message) };
+  const log = { ...silentLog, debug: (_fields: object, message: string) => void messages.push(message) };
   const wireguard = createSocket('udp4');
   wireguard.bind(0, '127.0.0.1');
   await once(wireguard, 'listening');
@@ -54,7 +55,7 @@ it('loses and changes nothing when it begins to work in batches under load', asy
 
 it.skipIf(process.platform !== 'linux')('hands on what was sent as one as one, once it is busy', async () => {
   const messages: string[] = [];
-  const log = { error() {}, warn() {}, info() {}, debug: (_fields: object, message: string) => messages.push(message) };
+  const log = { ...silentLog, debug: (_fields: object, message: string) => void messages.push(message) };
   const sender = createSocket('udp4');
   sender.bind(0, '127.0.0.1');
   await once(sender, 'listening');

@@ -1,7 +1,8 @@
 import { createHmac, createPublicKey, diffieHellman, generateKeyPairSync, type KeyObject } from 'node:crypto';
+import type { Api } from './harness.ts';
 import { type CallAs, type Kit, person } from './kit.ts';
 
-/** Devices as they come to a control plane, for tests over the kit. */
+/** Devices as they come to a control plane. */
 
 export interface DeviceKey {
   readonly privateKey: KeyObject;
@@ -22,6 +23,19 @@ export function proofOf({ privateKey, publicKey }: DeviceKey, token: string, con
   const control = createPublicKey({ key: Buffer.concat([SPKI_HEADER, controlKey]), type: 'spki', format: 'der' });
   const shared = diffieHellman({ privateKey, publicKey: control });
   return createHmac('sha256', shared).update(token).update(publicKey).digest('base64');
+}
+
+/** A control plane in this process, or one that is called over HTTP. */
+type Plane = Pick<Kit, 'call'> | { readonly api: Api };
+
+/** Registers a device with the token that it was given, and a key of its own unless one is among `fields`. @throws when refused */
+// biome-ignore lint/suspicious/noExplicitAny: each test knows what a device of its token is told.
+export async function enrol(plane: Plane, token: string, name: string, fields: object = {}): Promise<any> {
+  const device = { name, publicKey: freshKey().publicKey, ...fields };
+  if ('call' in plane) return plane.call('register_device', device, { bearer: token });
+  const { status, body, text } = await plane.api('POST', '/api/v1/devices/register', { token, body: device });
+  if (status !== 201) throw new Error(`${name} was refused: ${text}`);
+  return body;
 }
 
 export async function joinToken(kit: Kit, workspace: string, fields: Record<string, unknown> = {}): Promise<string> {
@@ -52,6 +66,6 @@ export async function join(
   { token, key = freshKey(), ...fields }: { token?: string; key?: DeviceKey } & Record<string, unknown> = {},
 ): Promise<JoinedDevice> {
   const bearer = token ?? (await joinToken(kit, workspace));
-  const answer = await kit.call('register_device', { name, publicKey: key.publicKey, ...fields }, { bearer });
+  const answer = await enrol(kit, bearer, name, { publicKey: key.publicKey, ...fields });
   return { ...answer, key, self: { bearer: answer.deviceToken } };
 }

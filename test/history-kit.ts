@@ -1,4 +1,5 @@
 import { startSnapshots } from '../plane/snapshots.ts';
+import { enrol } from './devices.ts';
 import { buildKit, type KitOptions, person } from './kit.ts';
 
 /** The kit with a workspace whose snapshots are taken, and short ways to make what they show. */
@@ -7,7 +8,6 @@ export async function buildHistoryKit(options: KitOptions = {}) {
   const workspace = await kit.workspace('prod', 20_000);
   const snapshots = startSnapshots(kit.services);
   const admin = person('admin', workspace);
-  let keys = 0;
 
   return {
     ...kit,
@@ -22,9 +22,7 @@ export async function buildHistoryKit(options: KitOptions = {}) {
     /** Enrols a device with labels; its id and device token. */
     async join(name: string, labels: Record<string, string> = {}): Promise<{ id: string; deviceToken: string }> {
       const { token } = await kit.call('generate_join_token', { name: `for ${name}`, labels }, { as: admin });
-      keys += 1;
-      const publicKey = Buffer.from(String(keys).padStart(32, 'k')).toString('base64');
-      return kit.call('register_device', { token, name, publicKey }, { bearer: token });
+      return enrol(kit, token, name);
     },
 
     /** Lets time pass, in steps short enough for every debounce to end. */

@@ -32,11 +32,11 @@ export async function buildIdentityKit({ initAdmins = true }: { readonly initAdm
     ...base,
 
     call<T = Record<string, unknown>>(
-      { name }: { readonly name: string },
+      operation: string | { readonly name: string },
       raw: Record<string, unknown>,
       options: CallAs = {},
     ): Promise<T> {
-      return base.call(name, raw, options);
+      return base.call(typeof operation === 'string' ? operation : operation.name, raw, options);
     },
 
     async login(username: string, password: string, origin = LOOPBACK): Promise<string> {

@@ -1,4 +1,4 @@
-import { freshKey } from './devices.ts';
+import { enrol } from './devices.ts';
 import type { Harness } from './harness.ts';
 
 export interface Joined {
@@ -19,8 +19,7 @@ export async function joinDevice(
     workspace,
     body: { name, expiry: '', usageLimit: 1, labels },
   });
-  const body = { token: made.body.token, name, publicKey: freshKey().publicKey };
-  return (await harness.api('POST', '/api/v1/devices/register', { body })).body;
+  return enrol(harness, made.body.token, name);
 }
 
 /** A workspace with two web servers, a database and a laptop, and its administrator's session. */

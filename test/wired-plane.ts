@@ -1,5 +1,6 @@
 import { generateKeyPair } from '../net/seal/x25519.ts';
 import type { NodeIdentity } from './bus-node.ts';
+import { enrol } from './devices.ts';
 import { type Harness, type HarnessOptions, startHarness } from './harness.ts';
 
 const FREE_PORT = '127.0.0.1:0';
@@ -32,12 +33,7 @@ export async function join(
   const made = await harness.api('POST', '/api/v1/token/generate', { ...admin, body: { name, labels: { name } } });
   const pair = generateKeyPair();
   const publicKey = Buffer.from(pair.publicKey).toString('base64');
-  const answer = await harness.api('POST', '/api/v1/devices/register', {
-    token: made.body.token,
-    body: { name, publicKey },
-  });
-  if (answer.status !== 201) throw new Error(answer.text);
-  return { ...answer.body, pair };
+  return { ...(await enrol(harness, made.body.token, name, { publicKey })), pair };
 }
 
 /** The relay credential in the node's graph. */

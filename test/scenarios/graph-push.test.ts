@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { parseGraphMessage } from '../../client/control/graph-shape.ts';
-import { generateKeyPair } from '../../net/seal/x25519.ts';
 import { busNode } from '../bus-node.ts';
+import { enrol } from '../devices.ts';
 import { startHarness } from '../harness.ts';
 import { CROWD, seedCrowd } from '../seed-peers.ts';
 import { verifies } from '../verifies.ts';
@@ -23,15 +23,9 @@ test('the end of a sub-agent reaches its subscribed neighbours as a delta, not b
     token: agent.body.token,
     body: { subAgentName: 'brief', ttl: '3s', policyPreset: 'sandboxed', egress: reach },
   });
-  const pair = generateKeyPair();
-  const publicKey = Buffer.from(pair.publicKey).toString('base64');
-  const enrolled = await api('POST', '/api/v1/devices/register', {
-    token: delegated.body.enrollmentToken,
-    body: { name: 'brief', publicKey, platform: 'agent' },
-  });
-  expect(enrolled.status).toBe(201);
-  await a.until(() => a.graph?.peers.some(({ id }) => id === enrolled.body.id) === true);
-  expect(a.graph?.peers.find(({ id }) => id === enrolled.body.id)?.expiresAt).toBe(delegated.body.expiresAt);
+  const enrolled = await enrol(harness, delegated.body.enrollmentToken, 'brief', { platform: 'agent' });
+  await a.until(() => a.graph?.peers.some(({ id }) => id === enrolled.id) === true);
+  expect(a.graph?.peers.find(({ id }) => id === enrolled.id)?.expiresAt).toBe(delegated.body.expiresAt);
 
   const seen = a.received.length;
   await a.until(() => a.graph?.peers.length === 0);
@@ -39,7 +33,7 @@ test('the end of a sub-agent reaches its subscribed neighbours as a delta, not b
   const last = a.received.at(-1);
   expect([last?.kind, last?.kind === 'delta' && last.peers.removed, a.gaps, a.received.length > seen]).toEqual([
     'delta',
-    [enrolled.body.id],
+    [enrolled.id],
     0,
     true,
   ]);

@@ -4,7 +4,7 @@
  */
 import { parseArgs } from 'node:util';
 import { retrieve } from '../llm/retrieval/retrieval.ts';
-import { peer, stateWith } from '../test/records.ts';
+import { peer, stateWith } from '../test/kits/records/records.ts';
 import { networkOf } from './network.ts';
 import { machine, spread } from './report.ts';
 

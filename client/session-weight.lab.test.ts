@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
-import { describePrivileged } from '../test/privileged.ts';
+import { describePrivileged } from '../test/kits/lab/privileged.ts';
 import { favourSessionOf } from './session-weight.ts';
 
 const weightOf = (pid: number) => /nice (-?\d+)$/m.exec(readFileSync(`/proc/${pid}/autogroup`, 'utf8'))?.[1];

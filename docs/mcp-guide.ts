@@ -7,7 +7,7 @@ import type { Services } from '../core/workflow/services.ts';
 import { buildPrompts } from '../mcp/prompts.ts';
 import { buildResources } from '../mcp/resources.ts';
 import { buildTools } from '../mcp/tools.ts';
-import { buildKit } from '../test/kit.ts';
+import { buildKit } from '../test/kits/plane/kit.ts';
 import { operations } from '../tools/index.ts';
 import { MCP_TOOLS } from '../tools/surfaces.ts';
 import { type Example, tellStory } from './mcp-story.ts';

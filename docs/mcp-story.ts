@@ -1,6 +1,6 @@
 import { silentLog } from '../core/base/silent-log.ts';
 import { buildTools } from '../mcp/tools.ts';
-import { buildHistoryKit } from '../test/history-kit.ts';
+import { buildHistoryKit } from '../test/kits/plane/history-kit.ts';
 import { operations } from '../tools/index.ts';
 import { MCP_TOOLS } from '../tools/surfaces.ts';
 

@@ -9,8 +9,8 @@ import { parseToken, tokenKey } from '../core/model/token.ts';
 import type { TokenRecord } from '../core/model/token-record.ts';
 import type { NetworkState } from '../core/state/state.ts';
 import type { Pools } from './authority-input.ts';
-import { enrol } from './devices.ts';
-import { ADMIN_PASSWORD, buildIdentityKit, type IdentityKit } from './identity-kit.ts';
+import { enrol } from './kits/plane/devices.ts';
+import { ADMIN_PASSWORD, buildIdentityKit, type IdentityKit } from './kits/plane/identity-kit.ts';
 
 /** A credential that somebody in the scene got, with what the scene itself knows about it. */
 export interface Credential {

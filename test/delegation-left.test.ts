@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { enrol, join } from './devices.ts';
-import { buildKit, person } from './kit.ts';
+import { enrol, join } from './kits/plane/devices.ts';
+import { buildKit, person } from './kits/plane/kit.ts';
 
 const DB = [{ to: [{ peerSelector: { matchLabels: { role: 'db' } } }], ports: [{ protocol: 'TCP', port: 5432 }] }];
 

@@ -2,8 +2,8 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { EgressRule } from '../core/model/policy.ts';
 import { PRESETS } from '../core/model/resources.ts';
-import { enrol, join } from './devices.ts';
-import { agent, buildKit, type Kit, person } from './kit.ts';
+import { enrol, join } from './kits/plane/devices.ts';
+import { agent, buildKit, type Kit, person } from './kits/plane/kit.ts';
 
 const ROLES = ['web', 'db', 'ops'] as const;
 const PORTS = [80, 5432] as const;

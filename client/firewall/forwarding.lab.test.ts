@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest';
 import type { FirewallEntry } from '../../core/model/graph.ts';
-import { natlab } from '../../test/natlab.ts';
-import type { Target } from '../../test/natlab-packets.ts';
-import { labParts } from '../../test/natlab-parts.ts';
-import { describePrivileged } from '../../test/privileged.ts';
+import { natlab } from '../../test/kits/lab/natlab.ts';
+import type { Target } from '../../test/kits/lab/natlab-packets.ts';
+import { labParts } from '../../test/kits/lab/natlab-parts.ts';
+import { describePrivileged } from '../../test/kits/lab/privileged.ts';
 
 const NOW = Date.UTC(2026, 0, 5);
 const TIMEOUT_MS = 700;

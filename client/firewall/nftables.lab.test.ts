@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest';
 import type { FirewallEntry, FirewallRules } from '../../core/model/graph.ts';
-import { natlab } from '../../test/natlab.ts';
-import type { Heard, Target } from '../../test/natlab-packets.ts';
-import { labParts } from '../../test/natlab-parts.ts';
-import { describePrivileged } from '../../test/privileged.ts';
+import { natlab } from '../../test/kits/lab/natlab.ts';
+import type { Heard, Target } from '../../test/kits/lab/natlab-packets.ts';
+import { labParts } from '../../test/kits/lab/natlab-parts.ts';
+import { describePrivileged } from '../../test/kits/lab/privileged.ts';
 
 const NOW = Date.UTC(2026, 0, 5);
 const PORTS = [80, 443, 8080];

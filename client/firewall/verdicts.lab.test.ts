@@ -8,11 +8,11 @@ import type { NetworkModel } from '../../core/reachability/model.ts';
 import { NOW, PROBES, policySpec } from '../../core/reachability/models.testkit.ts';
 import type { Reachability } from '../../core/reachability/reachability.ts';
 import { modelOf } from '../../core/state/network-model.ts';
-import { natlab } from '../../test/natlab.ts';
-import type { Heard, Target } from '../../test/natlab-packets.ts';
-import { type LabParts, labParts } from '../../test/natlab-parts.ts';
-import { describePrivileged } from '../../test/privileged.ts';
-import { network, peer, policy, stateWith } from '../../test/records.ts';
+import { natlab } from '../../test/kits/lab/natlab.ts';
+import type { Heard, Target } from '../../test/kits/lab/natlab-packets.ts';
+import { type LabParts, labParts } from '../../test/kits/lab/natlab-parts.ts';
+import { describePrivileged } from '../../test/kits/lab/privileged.ts';
+import { network, peer, policy, stateWith } from '../../test/kits/records/records.ts';
 
 const IS_LONG = process.env['MESH_LONG'] === '1';
 const POLICY_SETS = IS_LONG ? 200 : 20;

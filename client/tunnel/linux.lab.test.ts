@@ -1,9 +1,9 @@
 import { once } from 'node:events';
 import { expect, it } from 'vitest';
 import { generateKeyPair } from '../../net/seal/x25519.ts';
-import { type LabHost, natlab } from '../../test/natlab.ts';
-import { base64, labParts, WIREGUARD_PORT as PORT, tunnelPair } from '../../test/natlab-parts.ts';
-import { describePrivileged } from '../../test/privileged.ts';
+import { type LabHost, natlab } from '../../test/kits/lab/natlab.ts';
+import { base64, labParts, WIREGUARD_PORT as PORT, tunnelPair } from '../../test/kits/lab/natlab-parts.ts';
+import { describePrivileged } from '../../test/kits/lab/privileged.ts';
 import { burstBytesOf } from './burst.ts';
 
 const CIDR = '10.96.0.0/24';

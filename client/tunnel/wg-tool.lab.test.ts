@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { generateKeyPair } from '../../net/seal/x25519.ts';
-import { freshInterface } from '../../test/natlab.ts';
-import { describePrivileged } from '../../test/privileged.ts';
+import { freshInterface } from '../../test/kits/lab/natlab.ts';
+import { describePrivileged } from '../../test/kits/lab/privileged.ts';
 import type { DeviceState } from './uapi.ts';
 import { getDevice, setDevice } from './uapi-socket.ts';
 import { getWithTool, setWithTool } from './wg-tool.ts';

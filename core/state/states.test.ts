@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { openSqliteStore } from '../../storage/sqlite/store.ts';
-import { network, peer, policy } from '../../test/records.ts';
+import { network, peer, policy } from '../../test/kits/records/records.ts';
 import type { CommitContext, Op, Store } from '../base/ports.ts';
 import { draftOf, type StoredRecord } from '../base/record.ts';
 import { silentLog } from '../base/silent-log.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { startHarness } from '../../test/harness.ts';
+import { startHarness } from '../../test/kits/http/harness.ts';
 import { verifies } from '../../test/verifies.ts';
 import { mainJob } from './main-job.ts';
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { Secret } from '../../core/base/secret.ts';
 import { silentLog } from '../../core/base/silent-log.ts';
 import { understoodFirst } from '../../core/intent/plan/understood-first.ts';
-import { peer, stateWith } from '../../test/records.ts';
+import { peer, stateWith } from '../../test/kits/records/records.ts';
 import { builtinPlanner } from '../grammar/builtin.ts';
 import { openAiPlanner } from './openai-planner.ts';
 import { type Step, scriptedModel } from './scripted-model.testkit.ts';

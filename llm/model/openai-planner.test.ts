@@ -3,7 +3,7 @@ import type { Log } from '../../core/base/ports.ts';
 import { Secret } from '../../core/base/secret.ts';
 import { silentLog } from '../../core/base/silent-log.ts';
 import type { ModelCall, PlanQuestion } from '../../core/intent/plan/planner.ts';
-import { peer, policy, stateWith } from '../../test/records.ts';
+import { peer, policy, stateWith } from '../../test/kits/records/records.ts';
 import { verifies } from '../../test/verifies.ts';
 import { retrieve } from '../retrieval/retrieval.ts';
 import { answerForm, jsonSchemaOf, type ModelAnswer } from './answer-form.ts';

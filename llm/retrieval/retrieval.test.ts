@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { PeerRecord } from '../../core/model/resources.ts';
 import type { NetworkState } from '../../core/state/state.ts';
-import { network, peer, policy, stateWith } from '../../test/records.ts';
+import { network, peer, policy, stateWith } from '../../test/kits/records/records.ts';
 import { retrieve } from './retrieval.ts';
 import { MAX_SUBGRAPH_BYTES, type Subgraph } from './subgraph.ts';
 

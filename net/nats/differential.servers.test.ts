@@ -5,7 +5,7 @@ import { connect, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { isInstalled } from '../../test/needs.ts';
+import { isInstalled } from '../../test/kits/process/needs.ts';
 import { type CorpusSession, corpus } from './corpus.ts';
 import { NatsListener } from './listener.ts';
 

@@ -4,8 +4,8 @@ import { draftOf } from '../../core/base/record.ts';
 import { NEVER_DELEGATED, PERSON_ONLY_SCOPES, ROLE_SCOPES, SCOPES, type Scope } from '../../core/base/scope.ts';
 import type { AgentRecord } from '../../core/model/resources.ts';
 import { newToken } from '../../core/model/token.ts';
-import { enrol } from '../devices.ts';
-import { CONTEXT, type IdentityKit } from '../identity-kit.ts';
+import { enrol } from '../kits/plane/devices.ts';
+import { CONTEXT, type IdentityKit } from '../kits/plane/identity-kit.ts';
 import type { Identity, Standing } from './standing.ts';
 
 export interface Plane {

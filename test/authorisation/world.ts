@@ -3,9 +3,9 @@ import { KINDS, type Kind } from '../../core/base/record.ts';
 import { accountDraft, findAccount } from '../../core/identity/accounts.ts';
 import { memberDraft } from '../../core/identity/members.ts';
 import { createSession } from '../../core/identity/sessions.ts';
-import { enrol } from '../devices.ts';
-import { serveFaces } from '../faces-kit.ts';
-import { buildIdentityKit, CONTEXT, type IdentityKit } from '../identity-kit.ts';
+import { serveFaces } from '../kits/http/faces-kit.ts';
+import { enrol } from '../kits/plane/devices.ts';
+import { buildIdentityKit, CONTEXT, type IdentityKit } from '../kits/plane/identity-kit.ts';
 import type { History } from './ask.ts';
 import { identitiesOf, type Plane } from './identities.ts';
 

@@ -1,7 +1,7 @@
 import type { Scope } from '../../core/base/scope.ts';
-import { enrol } from '../devices.ts';
-import { buildIdentityKit } from '../identity-kit.ts';
-import { seedPeers } from '../seed-peers.ts';
+import { enrol } from '../kits/plane/devices.ts';
+import { buildIdentityKit } from '../kits/plane/identity-kit.ts';
+import { seedPeers } from '../kits/records/seed-peers.ts';
 
 /** Who may reach whom in the scene: nothing, until a policy says so. */
 const BASE = { action: 'DENY', peerSelector: {} };

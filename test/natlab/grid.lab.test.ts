@@ -2,10 +2,10 @@ import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { askGeneration } from '../../client/tunnel/generation.ts';
-import { natlab } from '../natlab.ts';
-import { type LabNode, labNodes } from '../natlab-node.ts';
-import { startLabPlane } from '../natlab-plane.ts';
-import { describePrivileged } from '../privileged.ts';
+import { natlab } from '../kits/lab/natlab.ts';
+import { type LabNode, labNodes } from '../kits/lab/natlab-node.ts';
+import { startLabPlane } from '../kits/lab/natlab-plane.ts';
+import { describePrivileged } from '../kits/lab/privileged.ts';
 import { gridLab, isDirectPossible, PAIRS, type Pair, PLACES, type Place } from './grid.ts';
 
 const isLong = process.env['MESH_LONG'] === '1';

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { expect, it } from 'vitest';
-import type { LabHost } from '../natlab.ts';
-import { describePrivileged } from '../privileged.ts';
+import type { LabHost } from '../kits/lab/natlab.ts';
+import { describePrivileged } from '../kits/lab/privileged.ts';
 import { connectedLab } from './paths-lab.ts';
 
 /** Of the stream; each side sends some 5 checks and answers a second. */

@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
-import { natlab } from '../natlab.ts';
-import { labNodes } from '../natlab-node.ts';
-import { startLabPlane } from '../natlab-plane.ts';
-import { describePrivileged } from '../privileged.ts';
+import { natlab } from '../kits/lab/natlab.ts';
+import { labNodes } from '../kits/lab/natlab-node.ts';
+import { startLabPlane } from '../kits/lab/natlab-plane.ts';
+import { describePrivileged } from '../kits/lab/privileged.ts';
 import { verifies } from '../verifies.ts';
 
 const isLong = process.env['MESH_LONG'] === '1';

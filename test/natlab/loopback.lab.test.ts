@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
-import { type LabHost, natlab } from '../natlab.ts';
-import { base64, labParts } from '../natlab-parts.ts';
-import { describePrivileged } from '../privileged.ts';
+import { type LabHost, natlab } from '../kits/lab/natlab.ts';
+import { base64, labParts } from '../kits/lab/natlab-parts.ts';
+import { describePrivileged } from '../kits/lab/privileged.ts';
 
 describePrivileged('the loopback endpoints of relayed peers', () => {
   it('tell a thousand peers apart, and are gone at the end', async () => {

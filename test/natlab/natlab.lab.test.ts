@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { natlab } from '../natlab.ts';
-import { describePrivileged } from '../privileged.ts';
+import { natlab } from '../kits/lab/natlab.ts';
+import { describePrivileged } from '../kits/lab/privileged.ts';
 
 describePrivileged('the lab', () => {
   it('lets everyone reach the plane, by name where there are two families', async () => {

@@ -1,10 +1,10 @@
 import { expect, it } from 'vitest';
-import { type LabHost, natlab } from '../natlab.ts';
-import { type LabNode, labNodes } from '../natlab-node.ts';
-import type { Target } from '../natlab-packets.ts';
-import { labParts } from '../natlab-parts.ts';
-import { startLabPlane } from '../natlab-plane.ts';
-import { describePrivileged } from '../privileged.ts';
+import { type LabHost, natlab } from '../kits/lab/natlab.ts';
+import { type LabNode, labNodes } from '../kits/lab/natlab-node.ts';
+import type { Target } from '../kits/lab/natlab-packets.ts';
+import { labParts } from '../kits/lab/natlab-parts.ts';
+import { startLabPlane } from '../kits/lab/natlab-plane.ts';
+import { describePrivileged } from '../kits/lab/privileged.ts';
 
 const TIMEOUT_MS = 700;
 const PACKETS = { count: 20, intervalMs: 20 };

@@ -1,10 +1,10 @@
 import { expect, it } from 'vitest';
 import { nodeStatusSchema } from '../../client/agent/node-status.ts';
-import { natlab } from '../natlab.ts';
-import { LabNode, labNodes } from '../natlab-node.ts';
-import { LAB_SERVER, startLabPlane } from '../natlab-plane.ts';
-import { describePrivileged } from '../privileged.ts';
-import { launcher } from '../run-command.ts';
+import { natlab } from '../kits/lab/natlab.ts';
+import { LabNode, labNodes } from '../kits/lab/natlab-node.ts';
+import { LAB_SERVER, startLabPlane } from '../kits/lab/natlab-plane.ts';
+import { describePrivileged } from '../kits/lab/privileged.ts';
+import { launcher } from '../kits/process/run-command.ts';
 import { verifies } from '../verifies.ts';
 
 const asDaemon = (node: LabNode) => node.up();

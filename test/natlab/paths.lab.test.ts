@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import type { PathStatus } from '../../client/paths/status.ts';
-import type { LabSpec, RouterSpec } from '../natlab.ts';
-import { describePrivileged } from '../privileged.ts';
+import type { LabSpec, RouterSpec } from '../kits/lab/natlab.ts';
+import { describePrivileged } from '../kits/lab/privileged.ts';
 import { connectedLab, type PathsNode } from './paths-lab.ts';
 
 /** Between two packets of the pings that count what is lost. */

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
-import { natlab } from '../natlab.ts';
-import { LAB_SERVER, startLabPlane } from '../natlab-plane.ts';
-import { describePrivileged } from '../privileged.ts';
+import { natlab } from '../kits/lab/natlab.ts';
+import { LAB_SERVER, startLabPlane } from '../kits/lab/natlab-plane.ts';
+import { describePrivileged } from '../kits/lab/privileged.ts';
 
 describePrivileged('the plane of a lab', () => {
   it('answers hosts of either family, and the test', async () => {

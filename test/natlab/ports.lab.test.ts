@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest';
 import type { PeerStatus } from '../../client/agent/node-status.ts';
-import { type LabHost, type LabSpec, natlab } from '../natlab.ts';
-import { labNodes } from '../natlab-node.ts';
-import { startLabPlane } from '../natlab-plane.ts';
-import { describePrivileged } from '../privileged.ts';
+import { type LabHost, type LabSpec, natlab } from '../kits/lab/natlab.ts';
+import { labNodes } from '../kits/lab/natlab-node.ts';
+import { startLabPlane } from '../kits/lab/natlab-plane.ts';
+import { describePrivileged } from '../kits/lab/privileged.ts';
 import { verifies } from '../verifies.ts';
 
 /** `near` and `far` can meet directly, `hard` and `harder` cannot. */

@@ -1,12 +1,12 @@
 import { expect, it } from 'vitest';
-import { ADMIN_PASSWORD } from '../harness.ts';
-import { freshDirectory } from '../meshd.ts';
-import { natlab, PLANE_NAME } from '../natlab.ts';
-import { LabNode } from '../natlab-node.ts';
-import { type LabPlane, startLabPlane } from '../natlab-plane.ts';
-import { commandsOf } from '../page-blocks.ts';
-import { describePrivileged } from '../privileged.ts';
-import { launcher } from '../run-command.ts';
+import { ADMIN_PASSWORD } from '../kits/http/harness.ts';
+import { natlab, PLANE_NAME } from '../kits/lab/natlab.ts';
+import { LabNode } from '../kits/lab/natlab-node.ts';
+import { type LabPlane, startLabPlane } from '../kits/lab/natlab-plane.ts';
+import { describePrivileged } from '../kits/lab/privileged.ts';
+import { freshDirectory } from '../kits/process/meshd.ts';
+import { commandsOf } from '../kits/process/page-blocks.ts';
+import { launcher } from '../kits/process/run-command.ts';
 
 const SPEC = {
   routers: { home: { nat: 'easy' }, office: { nat: 'hard' } },

@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
-import { natlab } from '../natlab.ts';
-import { type LabNode, labNodes } from '../natlab-node.ts';
-import { startLabPlane } from '../natlab-plane.ts';
-import { describePrivileged } from '../privileged.ts';
+import { natlab } from '../kits/lab/natlab.ts';
+import { type LabNode, labNodes } from '../kits/lab/natlab-node.ts';
+import { startLabPlane } from '../kits/lab/natlab-plane.ts';
+import { describePrivileged } from '../kits/lab/privileged.ts';
 
 /** A cut direct path with traffic is on the relay after this time at the latest. */
 const CUT_SECONDS = 1;

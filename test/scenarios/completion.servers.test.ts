@@ -2,10 +2,10 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { ADMIN_PASSWORD, startHarness } from '../harness.ts';
-import { joinTokenFor, register } from '../joining.ts';
-import { isInstalled } from '../needs.ts';
-import { mesh, run } from '../run-command.ts';
+import { ADMIN_PASSWORD, startHarness } from '../kits/http/harness.ts';
+import { joinTokenFor, register } from '../kits/http/joining.ts';
+import { isInstalled } from '../kits/process/needs.ts';
+import { mesh, run } from '../kits/process/run-command.ts';
 
 const harness = await startHarness();
 const home = mkdtempSync(path.join(tmpdir(), 'mesh-home-'));

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, expect, test } from 'vitest';
-import { mesh } from '../run-command.ts';
+import { mesh } from '../kits/process/run-command.ts';
 
 const home = mkdtempSync(path.join(tmpdir(), 'mesh-home-'));
 afterAll(() => rmSync(home, { recursive: true, force: true }));

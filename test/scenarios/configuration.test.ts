@@ -7,9 +7,9 @@ import { afterEach, expect, test } from 'vitest';
 import { loadConfig } from '../../bin/compose/config.ts';
 import { BUILT_IN_PASSWORD } from '../../core/identity/first-accounts.ts';
 import { testCertificate } from '../../net/nats/test-certificate.ts';
-import { freshKey } from '../devices.ts';
-import { startHarness } from '../harness.ts';
-import { freshDirectory, type Meshd, type MeshdOptions, startMeshd } from '../meshd.ts';
+import { startHarness } from '../kits/http/harness.ts';
+import { freshKey } from '../kits/plane/devices.ts';
+import { freshDirectory, type Meshd, type MeshdOptions, startMeshd } from '../kits/process/meshd.ts';
 import { verifies } from '../verifies.ts';
 
 const PASSWORD = 'a configured password';

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { connectMcp, ERAS } from '../agent-client.ts';
-import { callContractTool, sendRequest } from '../contract-request.ts';
-import { ADMIN_PASSWORD, startHarness } from '../harness.ts';
-import { apiToken, joinDevice } from '../network-setup.ts';
+import { connectMcp, ERAS } from '../kits/http/agent-client.ts';
+import { callContractTool, sendRequest } from '../kits/http/contract-request.ts';
+import { ADMIN_PASSWORD, startHarness } from '../kits/http/harness.ts';
+import { apiToken, joinDevice } from '../kits/http/network-setup.ts';
 import { verifies } from '../verifies.ts';
 
 const MINUTE_MS = 60_000;

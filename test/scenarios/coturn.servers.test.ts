@@ -2,8 +2,8 @@ import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { describe, expect, test } from 'vitest';
 import { StunListener } from '../../net/stun/listener.ts';
-import { isInstalled } from '../needs.ts';
-import { startPart } from '../part.ts';
+import { isInstalled } from '../kits/process/needs.ts';
+import { startPart } from '../kits/process/part.ts';
 
 const CLIENT = 'turnutils_stunclient';
 

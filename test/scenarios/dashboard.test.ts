@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type Harness, startHarness } from '../harness.ts';
+import { type Harness, startHarness } from '../kits/http/harness.ts';
 
 describe('the dashboard', () => {
   let harness: Harness;

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { BUILT_IN_PASSWORD } from '../../core/identity/first-accounts.ts';
-import { hasBrowser, openBrowser } from '../browser.ts';
-import { freshKey } from '../devices.ts';
-import { ADMIN_PASSWORD, type Harness, startHarness } from '../harness.ts';
-import { webAndDatabase } from '../network-setup.ts';
+import { ADMIN_PASSWORD, type Harness, startHarness } from '../kits/http/harness.ts';
+import { webAndDatabase } from '../kits/http/network-setup.ts';
+import { freshKey } from '../kits/plane/devices.ts';
+import { hasBrowser, openBrowser } from '../kits/process/browser.ts';
 import { verifies } from '../verifies.ts';
 
 const INTENT = 'let the web servers reach the database on port 5432 and nobody else';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Harness, startHarness } from '../harness.ts';
-import { joinTokenFor, type Place, peerNames, register } from '../joining.ts';
-import { buildSettableClock } from '../settable-clock.ts';
+import { type Harness, startHarness } from '../kits/http/harness.ts';
+import { joinTokenFor, type Place, peerNames, register } from '../kits/http/joining.ts';
+import { buildSettableClock } from '../kits/plane/settable-clock.ts';
 import { verifies } from '../verifies.ts';
 
 const HOUR_MS = 3_600_000;

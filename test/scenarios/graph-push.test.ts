@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
 import { parseGraphMessage } from '../../client/control/graph-shape.ts';
-import { busNode } from '../bus-node.ts';
-import { enrol } from '../devices.ts';
-import { startHarness } from '../harness.ts';
-import { CROWD, seedCrowd } from '../seed-peers.ts';
+import { busNode } from '../kits/http/bus-node.ts';
+import { startHarness } from '../kits/http/harness.ts';
+import { ALL_ON, join, startWiredPlane } from '../kits/http/wired-plane.ts';
+import { enrol } from '../kits/plane/devices.ts';
+import { CROWD, seedCrowd } from '../kits/records/seed-peers.ts';
 import { verifies } from '../verifies.ts';
-import { ALL_ON, join, startWiredPlane } from '../wired-plane.ts';
 
 test('the end of a sub-agent reaches its subscribed neighbours as a delta, not before its time and without being asked for', async () => {
   verifies('delegate-ttl', 'ports-bus');

@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest';
-import { busNode } from '../bus-node.ts';
-import { startHarness } from '../harness.ts';
-import { peerNames, register } from '../joining.ts';
-import { startPart } from '../part.ts';
-import { relaySession } from '../relay-socket.ts';
-import { seedCrowd } from '../seed-peers.ts';
+import { busNode } from '../kits/http/bus-node.ts';
+import { startHarness } from '../kits/http/harness.ts';
+import { peerNames, register } from '../kits/http/joining.ts';
+import { relaySession } from '../kits/http/relay-socket.ts';
+import { ALL_ON, relayCredential, startWiredPlane } from '../kits/http/wired-plane.ts';
+import { startPart } from '../kits/process/part.ts';
+import { seedCrowd } from '../kits/records/seed-peers.ts';
 import { verifies } from '../verifies.ts';
-import { ALL_ON, relayCredential, startWiredPlane } from '../wired-plane.ts';
 
 /** The times that users are promised. They are taken where one file runs at a time; what happens is tested elsewhere. */
 const REVOKED_MS = 2_000;

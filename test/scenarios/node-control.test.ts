@@ -5,9 +5,9 @@ import type { NodeConfig } from '../../client/enrol/node-config.ts';
 import type { Log } from '../../core/base/ports.ts';
 import type { FullGraph } from '../../core/model/graph.ts';
 import { generateKeyPair } from '../../net/seal/x25519.ts';
-import { type Harness, type HarnessOptions, startHarness } from '../harness.ts';
-import { joinTokenFor, type Place, register } from '../joining.ts';
-import { CROWD, seedCrowd } from '../seed-peers.ts';
+import { type Harness, type HarnessOptions, startHarness } from '../kits/http/harness.ts';
+import { joinTokenFor, type Place, register } from '../kits/http/joining.ts';
+import { CROWD, seedCrowd } from '../kits/records/seed-peers.ts';
 import { verifies } from '../verifies.ts';
 
 const running: { stop(): Promise<void> }[] = [];

@@ -2,9 +2,9 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { load } from 'js-yaml';
 import { describe, expect, test } from 'vitest';
-import { blocksOf, COMMANDS, commandBlock, commandsOf, PAGES } from '../page-blocks.ts';
-import { hasTerminal } from '../pseudo-terminal.ts';
-import { runAsWritten, startAsWritten } from '../reader.ts';
+import { blocksOf, COMMANDS, commandBlock, commandsOf, PAGES } from '../kits/process/page-blocks.ts';
+import { hasTerminal } from '../kits/process/pseudo-terminal.ts';
+import { runAsWritten, startAsWritten } from '../kits/process/reader.ts';
 
 const START = 'README.md: Two commands 1';
 

@@ -7,9 +7,9 @@ import { peerIdOf } from '../../net/relay/frame.ts';
 import { generateKeyPair, type KeyPair } from '../../net/seal/x25519.ts';
 import { decodeXorAddress, formatIp } from '../../net/stun/address.ts';
 import { ATTRIBUTES, BINDING, decodeStun, encodeStun } from '../../net/stun/message.ts';
-import { startMeshd } from '../meshd.ts';
-import { startPart } from '../part.ts';
-import { relaySession } from '../relay-socket.ts';
+import { relaySession } from '../kits/http/relay-socket.ts';
+import { startMeshd } from '../kits/process/meshd.ts';
+import { startPart } from '../kits/process/part.ts';
 
 const TOKEN = 'a shared relay token of a test';
 const DAY_MS = 24 * 3_600_000;

@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { BUILT_IN_PASSWORD } from '../../core/identity/first-accounts.ts';
-import { ADMIN_PASSWORD, startHarness } from '../harness.ts';
-import { hasTerminal, onTerminal, type Typed } from '../pseudo-terminal.ts';
-import { launcher, mesh } from '../run-command.ts';
+import { ADMIN_PASSWORD, startHarness } from '../kits/http/harness.ts';
+import { hasTerminal, onTerminal, type Typed } from '../kits/process/pseudo-terminal.ts';
+import { launcher, mesh } from '../kits/process/run-command.ts';
 
 const OTHER_PASSWORD = 'an even better phrase 9';
 const MODE = 'stty -a | tr " ;" "\\n\\n" | grep -x -e "-*icanon" -e "-*echo" -e "-*isig" | tr "\\n" " "';

@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
 import { peerIdOf } from '../../net/relay/frame.ts';
-import { apiOf, configure, freshWorkspace, startHarness } from '../harness.ts';
-import { freshDirectory, startMeshd } from '../meshd.ts';
-import { logged, startPart } from '../part.ts';
-import { relaySession } from '../relay-socket.ts';
+import { apiOf, configure, freshWorkspace, startHarness } from '../kits/http/harness.ts';
+import { relaySession } from '../kits/http/relay-socket.ts';
+import { join, relayCredential } from '../kits/http/wired-plane.ts';
+import { freshDirectory, startMeshd } from '../kits/process/meshd.ts';
+import { logged, startPart } from '../kits/process/part.ts';
 import { verifies } from '../verifies.ts';
-import { join, relayCredential } from '../wired-plane.ts';
 
 const TOKEN = 'a shared relay token of a test';
 

@@ -9,8 +9,8 @@ import { text } from 'node:stream/consumers';
 import { load } from 'js-yaml';
 import { expect, test } from 'vitest';
 import { testCertificate } from '../../net/nats/test-certificate.ts';
-import { ADMIN_PASSWORD, startHarness } from '../harness.ts';
-import { isInstalled } from '../needs.ts';
+import { ADMIN_PASSWORD, startHarness } from '../kits/http/harness.ts';
+import { isInstalled } from '../kits/process/needs.ts';
 
 const PAGE = readFileSync(path.resolve(import.meta.dirname, '../../docs/reverse-proxy.md'), 'utf8');
 const block = (language: string) => new RegExp(`^\`\`\`${language}\n([^]*?)^\`\`\``, 'm').exec(PAGE)?.[1] ?? '';

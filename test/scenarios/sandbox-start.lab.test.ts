@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { mesh } from '../run-command.ts';
+import { mesh } from '../kits/process/run-command.ts';
 
 let home: string;
 beforeEach(() => {

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSyn
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, expect, test } from 'vitest';
-import { run } from '../run-command.ts';
+import { run } from '../kits/process/run-command.ts';
 
 const TEST = path.resolve(import.meta.dirname, '..');
 const VITEST = path.resolve('node_modules/vitest/vitest.mjs');

@@ -6,11 +6,11 @@ import { busSecretOf } from '../../core/identity/device-token.ts';
 import { peerIdOf } from '../../net/relay/frame.ts';
 import { generateKeyPair } from '../../net/seal/x25519.ts';
 import { BINDING, decodeStun, encodeStun } from '../../net/stun/message.ts';
-import { busNode } from '../bus-node.ts';
-import { startHarness } from '../harness.ts';
-import { relaySession } from '../relay-socket.ts';
+import { busNode } from '../kits/http/bus-node.ts';
+import { startHarness } from '../kits/http/harness.ts';
+import { relaySession } from '../kits/http/relay-socket.ts';
+import { ALL_ON, relayCredential, startWiredPlane } from '../kits/http/wired-plane.ts';
 import { verifies } from '../verifies.ts';
-import { ALL_ON, relayCredential, startWiredPlane } from '../wired-plane.ts';
 
 test('the relay forwards between two nodes with the credentials of their graphs, and refuses one that was revoked', async () => {
   verifies('auth-relay', 'env-lrp-token', 'ports-relay');

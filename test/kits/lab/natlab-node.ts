@@ -3,12 +3,12 @@ import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as after } from 'node:timers/promises';
-import { askAgent, localSocketPath } from '../client/agent/local-socket.ts';
-import { type NodeStatus, nodeStatusSchema, type PeerStatus } from '../client/agent/node-status.ts';
-import { freshDirectory } from './meshd.ts';
+import { askAgent, localSocketPath } from '../../../client/agent/local-socket.ts';
+import { type NodeStatus, nodeStatusSchema, type PeerStatus } from '../../../client/agent/node-status.ts';
+import { freshDirectory } from '../process/meshd.ts';
+import { launcher, type Ran, type RunOptions } from '../process/run-command.ts';
 import { freshInterface, type LabHost, type Natlab } from './natlab.ts';
 import { LAB_SERVER, type LabPlane } from './natlab-plane.ts';
-import { launcher, type Ran, type RunOptions } from './run-command.ts';
 
 /** Between two looks at a node: much shorter than any time limit that is measured with it. */
 const LOOK_MS = 20;

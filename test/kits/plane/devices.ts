@@ -1,5 +1,5 @@
 import { createHmac, createPublicKey, diffieHellman, generateKeyPairSync, type KeyObject } from 'node:crypto';
-import type { Api } from './harness.ts';
+import type { Api } from '../http/harness.ts';
 import { type CallAs, type Kit, person } from './kit.ts';
 
 /** Devices as they come to a control plane. */

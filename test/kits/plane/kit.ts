@@ -1,20 +1,20 @@
 import { generateKeyPairSync } from 'node:crypto';
-import { buildKeyring } from '../bin/compose/keyring.ts';
-import { buildServices } from '../bin/compose/services.ts';
-import type { Caller } from '../core/base/caller.ts';
-import type { Edition } from '../core/base/edition.ts';
-import { newId, SYSTEM_WORKSPACE } from '../core/base/ids.ts';
-import type { CallContext, Face } from '../core/base/operation.ts';
-import { ROLE_SCOPES, type Role, type Scope } from '../core/base/scope.ts';
-import { silentLog } from '../core/base/silent-log.ts';
-import { buildGate } from '../core/call/gate.ts';
-import { invoke } from '../core/call/invoke.ts';
-import { addWorkspace } from '../core/identity/add-workspace.ts';
-import type { Planner } from '../core/intent/plan/planner.ts';
-import type { Services } from '../core/workflow/services.ts';
-import { builtinPlanner } from '../llm/grammar/builtin.ts';
-import { openSqliteStore } from '../storage/sqlite/store.ts';
-import { operations } from '../tools/index.ts';
+import { buildKeyring } from '../../../bin/compose/keyring.ts';
+import { buildServices } from '../../../bin/compose/services.ts';
+import type { Caller } from '../../../core/base/caller.ts';
+import type { Edition } from '../../../core/base/edition.ts';
+import { newId, SYSTEM_WORKSPACE } from '../../../core/base/ids.ts';
+import type { CallContext, Face } from '../../../core/base/operation.ts';
+import { ROLE_SCOPES, type Role, type Scope } from '../../../core/base/scope.ts';
+import { silentLog } from '../../../core/base/silent-log.ts';
+import { buildGate } from '../../../core/call/gate.ts';
+import { invoke } from '../../../core/call/invoke.ts';
+import { addWorkspace } from '../../../core/identity/add-workspace.ts';
+import type { Planner } from '../../../core/intent/plan/planner.ts';
+import type { Services } from '../../../core/workflow/services.ts';
+import { builtinPlanner } from '../../../llm/grammar/builtin.ts';
+import { openSqliteStore } from '../../../storage/sqlite/store.ts';
+import { operations } from '../../../tools/index.ts';
 import { expectDeclaredProblem } from './declared-answers.ts';
 
 /** 2026-01-05, a Monday, 12:00 UTC. */

@@ -1,11 +1,11 @@
-import { SYSTEM_WORKSPACE } from '../core/base/ids.ts';
-import type { SecurityEvent } from '../core/base/ports.ts';
-import type { WorkspaceRole } from '../core/base/scope.ts';
-import { Secret } from '../core/base/secret.ts';
-import { accountDraft, findAccount } from '../core/identity/accounts.ts';
-import { ensureFirstAccounts } from '../core/identity/first-accounts.ts';
-import { memberDraft } from '../core/identity/members.ts';
-import { createSession } from '../core/identity/sessions.ts';
+import { SYSTEM_WORKSPACE } from '../../../core/base/ids.ts';
+import type { SecurityEvent } from '../../../core/base/ports.ts';
+import type { WorkspaceRole } from '../../../core/base/scope.ts';
+import { Secret } from '../../../core/base/secret.ts';
+import { accountDraft, findAccount } from '../../../core/identity/accounts.ts';
+import { ensureFirstAccounts } from '../../../core/identity/first-accounts.ts';
+import { memberDraft } from '../../../core/identity/members.ts';
+import { createSession } from '../../../core/identity/sessions.ts';
 import { buildKit, type CallAs } from './kit.ts';
 
 export const START = Date.UTC(2026, 0, 15, 12);

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
-import { generateKeyPair } from '../net/seal/x25519.ts';
+import { generateKeyPair } from '../../../net/seal/x25519.ts';
 import { freshInterface, type LabHost } from './natlab.ts';
 import type { PartsEvent, PartsMethods } from './natlab-parts-worker.ts';
 

@@ -1,20 +1,20 @@
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
-import type { Caller } from '../core/base/caller.ts';
-import type { Edition } from '../core/base/edition.ts';
-import { MeshError } from '../core/base/errors.ts';
-import { silentLog } from '../core/base/silent-log.ts';
-import type { Gate } from '../core/call/invoke.ts';
-import type { Compute } from '../core/compute/compute.ts';
-import type { Services } from '../core/workflow/services.ts';
-import { buildMcp } from '../mcp/http.ts';
-import type { SessionLimits } from '../mcp/sessions.ts';
-import { type AppOptions, buildApp } from '../rest/app.ts';
-import { listen } from '../rest/listen.ts';
-import { createMetrics } from '../rest/metrics.ts';
-import { operations } from '../tools/index.ts';
-import { MCP_TOOLS } from '../tools/surfaces.ts';
-import { expectDeclaredStatuses } from './declared-answers.ts';
-import { buildKit, type Kit } from './kit.ts';
+import type { Caller } from '../../../core/base/caller.ts';
+import type { Edition } from '../../../core/base/edition.ts';
+import { MeshError } from '../../../core/base/errors.ts';
+import { silentLog } from '../../../core/base/silent-log.ts';
+import type { Gate } from '../../../core/call/invoke.ts';
+import type { Compute } from '../../../core/compute/compute.ts';
+import type { Services } from '../../../core/workflow/services.ts';
+import { buildMcp } from '../../../mcp/http.ts';
+import type { SessionLimits } from '../../../mcp/sessions.ts';
+import { type AppOptions, buildApp } from '../../../rest/app.ts';
+import { listen } from '../../../rest/listen.ts';
+import { createMetrics } from '../../../rest/metrics.ts';
+import { operations } from '../../../tools/index.ts';
+import { MCP_TOOLS } from '../../../tools/surfaces.ts';
+import { expectDeclaredStatuses } from '../plane/declared-answers.ts';
+import { buildKit, type Kit } from '../plane/kit.ts';
 
 export interface FacesOptions {
   readonly edition?: Edition;

@@ -1,4 +1,4 @@
-import { freshKey } from './devices.ts';
+import { freshKey } from '../plane/devices.ts';
 import type { ApiAnswer, Harness } from './harness.ts';
 
 /** Joining a plane over HTTP, as devices and administrators do it. */

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { describe } from 'vitest';
-import { isInstalled } from './needs.ts';
+import { isInstalled } from '../process/needs.ts';
 
 const PROGRAMS = ['ip', 'nft', 'wireguard-go', 'wg', 'ping'];
 const canRun = process.getuid?.() === 0 && existsSync('/dev/net/tun') && PROGRAMS.every(isInstalled);

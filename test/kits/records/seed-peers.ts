@@ -1,6 +1,6 @@
-import { draftOf } from '../core/base/record.ts';
-import type { PeerRecord } from '../core/model/resources.ts';
-import type { Services } from '../core/workflow/services.ts';
+import { draftOf } from '../../../core/base/record.ts';
+import type { PeerRecord } from '../../../core/model/resources.ts';
+import type { Services } from '../../../core/workflow/services.ts';
 import { peer } from './records.ts';
 
 /** Writes ready peers straight into the store: `{'web-1': {role: 'web'}}`. */

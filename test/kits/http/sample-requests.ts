@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { type AnyOperation, fieldOf } from '../core/base/operation.ts';
-import type { Services } from '../core/workflow/services.ts';
+import { type AnyOperation, fieldOf } from '../../../core/base/operation.ts';
+import type { Services } from '../../../core/workflow/services.ts';
 
 export type Operation = AnyOperation<Services>;
 export type Input = Readonly<Record<string, unknown>>;

@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
-import { MeshError, problems } from '../core/base/errors.ts';
-import { type AnyOperation, mayWait } from '../core/base/operation.ts';
-import { problemsOf } from '../rest/problems-of.ts';
+import { MeshError, problems } from '../../../core/base/errors.ts';
+import { type AnyOperation, mayWait } from '../../../core/base/operation.ts';
+import { problemsOf } from '../../../rest/problems-of.ts';
 
 /** Every test that calls an operation checks by these that the OpenAPI document lists what it answered. */
 

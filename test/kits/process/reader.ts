@@ -2,8 +2,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, connect, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { BUILT_IN_PASSWORD } from '../core/identity/first-accounts.ts';
-import { configure } from './harness.ts';
+import { BUILT_IN_PASSWORD } from '../../../core/identity/first-accounts.ts';
+import { configure } from '../http/harness.ts';
 import { startMeshd } from './meshd.ts';
 import { onTerminal, type Typed } from './pseudo-terminal.ts';
 

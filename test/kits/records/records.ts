@@ -1,6 +1,6 @@
-import { type IdPrefix, newId } from '../core/base/ids.ts';
-import type { Kind, StoredRecord } from '../core/base/record.ts';
-import type { PolicySpec } from '../core/model/policy.ts';
+import { type IdPrefix, newId } from '../../../core/base/ids.ts';
+import type { Kind, StoredRecord } from '../../../core/base/record.ts';
+import type { PolicySpec } from '../../../core/model/policy.ts';
 import type {
   AgentRecord,
   AgentSpec,
@@ -12,8 +12,8 @@ import type {
   PeerStatus,
   PolicyRecord,
   PresenceRecord,
-} from '../core/model/resources.ts';
-import { type NetworkState, stateOf } from '../core/state/state.ts';
+} from '../../../core/model/resources.ts';
+import { type NetworkState, stateOf } from '../../../core/state/state.ts';
 
 /** Records and states for tests of pure code, made without a store. */
 

@@ -1,10 +1,10 @@
 import { execFile } from 'node:child_process';
 import path from 'node:path';
 
-const BIN = path.resolve(import.meta.dirname, '../bin');
+const BIN = path.resolve(import.meta.dirname, '../../../bin');
 
 /** Where compiled code is kept between commands, whose homes are new each time. */
-const CACHE = path.resolve(import.meta.dirname, '../node_modules/.cache');
+const CACHE = path.resolve(import.meta.dirname, '../../../node_modules/.cache');
 
 export interface Ran {
   readonly code: number;

@@ -2,11 +2,11 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { dump } from 'js-yaml';
-import { loadConfig } from '../bin/compose/config.ts';
-import { type Plane, startPlane } from '../bin/compose/plane.ts';
-import type { Clock, Log } from '../core/base/ports.ts';
-import { operations } from '../tools/index.ts';
-import { expectDeclaredStatuses } from './declared-answers.ts';
+import { loadConfig } from '../../../bin/compose/config.ts';
+import { type Plane, startPlane } from '../../../bin/compose/plane.ts';
+import type { Clock, Log } from '../../../core/base/ports.ts';
+import { operations } from '../../../tools/index.ts';
+import { expectDeclaredStatuses } from '../plane/declared-answers.ts';
 
 export const ADMIN_PASSWORD = 'correct horse battery staple';
 

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
-import { isRunning } from '../cli/is-running.ts';
-import { type Ran, type RunOptions, run } from './run-command.ts';
+import { isRunning } from '../../../cli/is-running.ts';
+import { type Ran, type RunOptions, run } from '../process/run-command.ts';
 
 /**
  * Hosts, routers and an internet between them, each a network namespace of this process's own.

@@ -1,4 +1,4 @@
-import { startSnapshots } from '../plane/snapshots.ts';
+import { startSnapshots } from '../../../plane/snapshots.ts';
 import { enrol } from './devices.ts';
 import { buildKit, type KitOptions, person } from './kit.ts';
 

@@ -1,5 +1,5 @@
 import type { Client } from '@modelcontextprotocol/client';
-import { type ContractRequest, type RequirementId, requirements } from './requirements.ts';
+import { type ContractRequest, type RequirementId, requirements } from '../../requirements.ts';
 
 type With<Field extends string> = {
   [Id in RequirementId]: (typeof requirements)[Id] extends { readonly [K in Field]: unknown } ? Id : never;

@@ -1,9 +1,9 @@
 import { connect, type NodeConnectionOptions } from '@nats-io/transport-node';
-import { busSecretOf } from '../core/identity/device-token.ts';
-import { applyDelta, type DeltaGraph, type FetchGraph, type FullGraph } from '../core/model/graph.ts';
-import { Opener } from '../net/seal/opener.ts';
-import { Sealer } from '../net/seal/sealer.ts';
-import type { KeyPair } from '../net/seal/x25519.ts';
+import { busSecretOf } from '../../../core/identity/device-token.ts';
+import { applyDelta, type DeltaGraph, type FetchGraph, type FullGraph } from '../../../core/model/graph.ts';
+import { Opener } from '../../../net/seal/opener.ts';
+import { Sealer } from '../../../net/seal/sealer.ts';
+import type { KeyPair } from '../../../net/seal/x25519.ts';
 
 export interface NodeIdentity {
   readonly id: string;

@@ -1,4 +1,4 @@
-import type { Clock } from '../core/base/ports.ts';
+import type { Clock } from '../../../core/base/ports.ts';
 
 /** Real time plus what a scenario let pass. */
 export function buildSettableClock(): Clock & { pass(milliseconds: number): void } {

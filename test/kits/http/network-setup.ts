@@ -1,4 +1,4 @@
-import { enrol } from './devices.ts';
+import { enrol } from '../plane/devices.ts';
 import type { Harness } from './harness.ts';
 
 export interface Joined {

@@ -1,9 +1,9 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { connect as connectTls } from 'node:tls';
-import { RelayClient, type RelayClientEvent } from '../net/relay/client.ts';
-import { decodeCredential } from '../net/relay/credential.ts';
-import type { KeyPair } from '../net/seal/x25519.ts';
+import { RelayClient, type RelayClientEvent } from '../../../net/relay/client.ts';
+import { decodeCredential } from '../../../net/relay/credential.ts';
+import type { KeyPair } from '../../../net/seal/x25519.ts';
 
 type EventOf<T extends RelayClientEvent['type']> = Extract<RelayClientEvent, { type: T }>;
 

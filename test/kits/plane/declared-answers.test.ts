@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { MeshError } from '../core/base/errors.ts';
-import { openApiDocument } from '../rest/openapi.ts';
-import { operations } from '../tools/index.ts';
+import { MeshError } from '../../../core/base/errors.ts';
+import { openApiDocument } from '../../../rest/openapi.ts';
+import { operations } from '../../../tools/index.ts';
 import { expectDeclaredProblem, expectDeclaredStatuses } from './declared-answers.ts';
 
 const refusalsOf = (name: string) => {

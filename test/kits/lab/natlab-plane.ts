@@ -1,11 +1,11 @@
 import { once } from 'node:events';
 import path from 'node:path';
-import { apiOf, configure, freshWorkspace } from './harness.ts';
-import { joinTokenFor } from './joining.ts';
-import { freshDirectory, startMeshd } from './meshd.ts';
+import { apiOf, configure, freshWorkspace } from '../http/harness.ts';
+import { joinTokenFor } from '../http/joining.ts';
+import { freshDirectory, startMeshd } from '../process/meshd.ts';
+import { launcher } from '../process/run-command.ts';
 import { type Natlab, PLANE_NAME } from './natlab.ts';
 import { openGate } from './natlab-gate.ts';
-import { launcher } from './run-command.ts';
 
 /** The control plane of a lab as its hosts see it. */
 export const LAB_SERVER = `http://${PLANE_NAME}:18090`;

@@ -1,6 +1,6 @@
-import { generateKeyPair } from '../net/seal/x25519.ts';
+import { generateKeyPair } from '../../../net/seal/x25519.ts';
+import { enrol } from '../plane/devices.ts';
 import type { NodeIdentity } from './bus-node.ts';
-import { enrol } from './devices.ts';
 import { type Harness, type HarnessOptions, startHarness } from './harness.ts';
 
 const FREE_PORT = '127.0.0.1:0';

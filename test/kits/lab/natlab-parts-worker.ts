@@ -1,19 +1,19 @@
 import { readFileSync } from 'node:fs';
 import { networkInterfaces } from 'node:os';
 import { createInterface } from 'node:readline';
-import { nftablesFirewall } from '../client/firewall/nftables.ts';
-import type { OwnAddress } from '../client/firewall/own-address.ts';
-import type { Connectivity } from '../client/paths/connectivity.ts';
-import { startConnectivity } from '../client/paths/runtime.ts';
-import type { PathStatus } from '../client/paths/status.ts';
-import { linuxTunnels } from '../client/tunnel/linux.ts';
-import type { Tunnel, TunnelOptions, TunnelPeer } from '../client/tunnel/tunnel.ts';
-import { silentLog } from '../core/base/silent-log.ts';
-import type { FirewallRules, FullGraph } from '../core/model/graph.ts';
-import { RelayListener } from '../net/relay/listener.ts';
-import { keyPairOf } from '../net/seal/x25519.ts';
-import { StunListener } from '../net/stun/listener.ts';
-import { tryLoopback } from './natlab/loopback-trial.ts';
+import { nftablesFirewall } from '../../../client/firewall/nftables.ts';
+import type { OwnAddress } from '../../../client/firewall/own-address.ts';
+import type { Connectivity } from '../../../client/paths/connectivity.ts';
+import { startConnectivity } from '../../../client/paths/runtime.ts';
+import type { PathStatus } from '../../../client/paths/status.ts';
+import { linuxTunnels } from '../../../client/tunnel/linux.ts';
+import type { Tunnel, TunnelOptions, TunnelPeer } from '../../../client/tunnel/tunnel.ts';
+import { silentLog } from '../../../core/base/silent-log.ts';
+import type { FirewallRules, FullGraph } from '../../../core/model/graph.ts';
+import { RelayListener } from '../../../net/relay/listener.ts';
+import { keyPairOf } from '../../../net/seal/x25519.ts';
+import { StunListener } from '../../../net/stun/listener.ts';
+import { tryLoopback } from '../../natlab/loopback-trial.ts';
 import { LiveConnection, probe, serveEcho, type Target, UdpTalk } from './natlab-packets.ts';
 
 /**

@@ -10,7 +10,7 @@ import { connectivity } from '../core/history/connectivity.ts';
 import { diffStates } from '../core/history/diff.ts';
 import { takeSnapshot } from '../core/history/snapshots.ts';
 import { buildNetworkStates } from '../core/state/states.ts';
-import { openSqliteStore } from '../storage/sqlite/store.ts';
+import { openStore } from '../storage/open.ts';
 
 /** Figures for docs/benchmarks/history.md: `node bench/history.ts`. */
 const SIZES = process.argv.slice(2).length > 0 ? process.argv.slice(2).map(Number) : [10, 100, 1_000, 10_000];
@@ -31,7 +31,7 @@ try {
 }
 
 async function figures(size: number): Promise<void> {
-  const store = await openSqliteStore({ path: join(folder, `${size}.db`), clock, log: quiet });
+  const store = await openStore(join(folder, `${size}.db`), { clock, log: quiet });
   const services = { store, states: buildNetworkStates({ store }), clock };
   await fill(store, size);
   const asked = { trigger: 'manual', triggeredBy: 'user:bench' } as const;
@@ -54,7 +54,7 @@ async function figures(size: number): Promise<void> {
   await store.close();
 }
 
-type Opened = Awaited<ReturnType<typeof openSqliteStore>>;
+type Opened = Awaited<ReturnType<typeof openStore>>;
 
 /** The newest state is in memory in a running control plane, so it is read outside the measured time. */
 async function freshStates(store: Opened, point: { readonly revision: number }): Promise<() => Promise<unknown>> {

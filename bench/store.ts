@@ -5,7 +5,7 @@ import { monitorEventLoopDelay, performance } from 'node:perf_hooks';
 import { DatabaseSync } from 'node:sqlite';
 import type { Log, Op, Store } from '../core/base/ports.ts';
 import type { RecordDraft } from '../core/base/record.ts';
-import { openSqliteStore } from '../storage/sqlite/store.ts';
+import { openStore } from '../storage/open.ts';
 
 /** Figures for docs/benchmarks/store.md: `node bench/store.ts`. Rounds of the store and of bare node:sqlite alternate. */
 const WRITERS = 64;
@@ -28,7 +28,7 @@ try {
 }
 
 async function commits(): Promise<void> {
-  const store = await openStore('commits');
+  const store = await emptyStore('commits');
   const raw = bareSqlite(join(folder, 'raw.db'));
   const rates: Record<'create' | 'update' | 'raw', Rate>[] = [];
   for (let round = 0; round < ROUNDS; round++) {
@@ -113,7 +113,7 @@ function bareSqlite(path: string): { write(body: string): Promise<void>; close()
 }
 
 async function reads(): Promise<void> {
-  const store = await openStore('reads');
+  const store = await emptyStore('reads');
   const created = await fill(store, PEERS);
   for (const version of [1, 2, 3]) await rewrite(store, PEERS, version);
   const timed: Record<'past' | 'pastCpu' | 'now' | 'stall', number[]> = { past: [], pastCpu: [], now: [], stall: [] };
@@ -148,7 +148,7 @@ async function reads(): Promise<void> {
 /** Bytes that each kind of change adds to the store, by the size of the network. */
 async function snapshotSizes(): Promise<void> {
   for (const peers of [10, 100, 1_000, 10_000]) {
-    const store = await openStore(`sizes-${peers}`);
+    const store = await emptyStore(`sizes-${peers}`);
     await fill(store, peers);
     const flips = (count: number): Op[] =>
       Array.from({ length: count }, (_, n) => ({ op: 'create', record: presence(`p${n}`) }));
@@ -267,8 +267,8 @@ function randomText(seed: number, length: number): string {
   return text;
 }
 
-function openStore(name: string): Promise<Store> {
-  return openSqliteStore({ path: join(folder, `${name}.db`), clock: { now: () => Date.now() }, log: quiet });
+function emptyStore(name: string): Promise<Store> {
+  return openStore(join(folder, `${name}.db`), { clock: { now: () => Date.now() }, log: quiet });
 }
 
 async function duration(work: () => Promise<unknown>): Promise<number> {

@@ -1,7 +1,7 @@
 import { loadavg } from 'node:os';
-import { parseYaml } from '../bin/compose/yaml.ts';
 import { YamlError } from '../core/base/ports.ts';
 import { API_VERSION } from '../core/base/record.ts';
+import { parseYaml } from '../tools/yaml.ts';
 import { machine, spread } from './report.ts';
 
 /** What bodies that are made to be costly take of the processor, read or refused: node bench/yaml.ts */

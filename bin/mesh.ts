@@ -3,7 +3,7 @@ import { formatAsked } from '../cli/answer.ts';
 import { endWithOutput } from '../cli/closed-output.ts';
 import { tellFailure } from '../cli/failure.ts';
 import { addNodeCommands } from '../cli/node-commands.ts';
-import { VERSION } from '../cli/version.ts';
+import { VERSION } from './compose/version.ts';
 
 endWithOutput();
 const program = new Command('mesh')
@@ -14,7 +14,8 @@ const program = new Command('mesh')
   .configureOutput({ outputError: () => {} })
   .exitOverride();
 // A node comes up without reading what only administration needs.
-if (!(await addNodeCommands(program, process.argv[2]))) {
+const loadLauncher = async () => (await import('./compose/node-launcher.ts')).nodeLauncher;
+if (!(await addNodeCommands(program, process.argv[2], loadLauncher))) {
   const { addPlaneCommands } = await import('../cli/plane-commands.ts');
   addPlaneCommands(program);
 }

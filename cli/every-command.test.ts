@@ -8,7 +8,7 @@ import { addPlaneCommands } from './plane-commands.ts';
 
 async function buildProgram(): Promise<Command> {
   const program = new Command('mesh');
-  await addNodeCommands(program, undefined);
+  await addNodeCommands(program, undefined, () => Promise.reject(new Error('no command runs here')));
   addPlaneCommands(program);
   return program;
 }

@@ -1,6 +1,6 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
-import { AGENT, INTERFACE, RUN_DIRECTORY } from '../bin/compose/node-locks.ts';
+import { AGENT, INTERFACE, RUN_DIRECTORY } from '../client/agent/node-locks.ts';
 import { leaseOf } from '../client/firewall/nftables.ts';
 
 /** What an agent that was killed has left of its node, for people; undefined where it left no tunnel. Linux only. */

@@ -1,11 +1,25 @@
 import { Argument, Command } from 'commander';
-import { PARTS, startAlone } from '../bin/compose/alone.ts';
-import { ConfigError, DEFAULT_CONFIG_DIR, loadConfig } from '../bin/compose/config.ts';
-import { buildLog } from '../bin/compose/log.ts';
-import { startPlane } from '../bin/compose/plane.ts';
-import { serveStdioPlane } from '../bin/compose/stdio-plane.ts';
-import { announce } from './announce.ts';
-import { VERSION } from './version.ts';
+import type { Log } from '../core/base/ports.ts';
+import { called } from './own-command.ts';
+
+/** What the command starts. */
+interface Meshd {
+  readonly version: string;
+  /** What can run without a control plane. */
+  readonly parts: readonly string[];
+  readonly defaultConfigDir: string;
+  /** @throws Error that says what to change */
+  start(configDir: string, part: string | undefined): Promise<Running>;
+}
+
+interface Running {
+  readonly log: Log;
+  stop(): Promise<void>;
+  /** Of a control plane, for people. */
+  announcement?(milliseconds: number): string;
+  /** Serves one MCP client on standard input and output; resolves when it has gone. */
+  serveStdio?(): Promise<void>;
+}
 
 interface MeshdOptions {
   readonly standalone?: boolean;
@@ -13,56 +27,57 @@ interface MeshdOptions {
   readonly configDir: string;
 }
 
-const program = new Command('meshd')
-  .description('The Mesh control plane')
-  .version(VERSION)
-  .option('--standalone', 'run on the embedded store, everything in this process')
-  .option('--stdio', 'serve one MCP client on standard input and output as well')
-  .option(
-    '--config-dir <dir>',
-    'configuration, credentials and data',
-    process.env['MESH_CONFIG_DIR'] ?? DEFAULT_CONFIG_DIR,
-  )
-  .addArgument(new Argument('[part]', 'run one part alone, without a control plane').choices(PARTS))
-  .showHelpAfterError();
+/** `meshd`: runs a control plane, or one part of it, until it is asked to end. */
+export async function runMeshd({ version, parts, defaultConfigDir, start }: Meshd): Promise<void> {
+  const program = new Command('meshd')
+    .description('The Mesh control plane')
+    .version(version)
+    .option('--standalone', 'run on the embedded store, everything in this process')
+    .option('--stdio', 'serve one MCP client on standard input and output as well')
+    .option(
+      '--config-dir <dir>',
+      'configuration, credentials and data',
+      process.env['MESH_CONFIG_DIR'] ?? defaultConfigDir,
+    )
+    .addArgument(new Argument('[part]', 'run one part alone, without a control plane').choices(parts))
+    .showHelpAfterError();
 
-const started = performance.now();
-const { standalone, stdio = false, configDir } = program.parse().opts<MeshdOptions>();
-const part = PARTS.find((name) => name === program.args[0]);
-if (!standalone && part === undefined) {
-  process.stderr.write('meshd runs with --standalone: this version has no distributed store yet.\n');
-  process.exit(2);
-}
-
-try {
-  const config = loadConfig(process.env, configDir);
-  const log = buildLog(config.env.MESH_LOG_LEVEL);
-  const plane = part === undefined ? await startPlane(config, { log }) : undefined;
-  const running = plane ?? (await startAlone(part ?? 'relay', config, log));
-  const end = (signal: NodeJS.Signals | 'stdin') => {
-    log.info({ signal }, 'stopping');
-    running.stop().then(
-      () => process.exit(0),
-      (error: unknown) => {
-        log.error({ error: String(error) }, 'did not stop cleanly');
-        process.exit(1);
-      },
-    );
-  };
-  for (const signal of ['SIGTERM', 'SIGINT'] as const) {
-    process.once(signal, () => {
-      process.once(signal, () => process.exit(1));
-      end(signal);
-    });
+  const started = performance.now();
+  const { standalone, stdio = false, configDir } = program.parse().opts<MeshdOptions>();
+  const [part] = program.args;
+  if (!standalone && part === undefined) {
+    process.stderr.write('meshd runs with --standalone: this version has no distributed store yet.\n');
+    process.exit(2);
   }
-  if (plane) announce(config, plane, log, { stdio, milliseconds: performance.now() - started });
-  if (stdio && plane)
-    serveStdioPlane(plane, log).then(
-      () => end('stdin'),
-      () => end('stdin'),
-    );
-} catch (error) {
-  const message = error instanceof ConfigError || error instanceof Error ? error.message : String(error);
-  process.stderr.write(`meshd: ${message}\n`);
-  process.exit(1);
+
+  try {
+    const running = await start(configDir, part);
+    const { log } = running;
+    const end = (signal: NodeJS.Signals | 'stdin') => {
+      log.info({ signal }, 'stopping');
+      running.stop().then(
+        () => process.exit(0),
+        (error: unknown) => {
+          log.error({ error: String(error) }, 'did not stop cleanly');
+          process.exit(1);
+        },
+      );
+    };
+    for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+      process.once(signal, () => {
+        process.once(signal, () => process.exit(1));
+        end(signal);
+      });
+    }
+    const text = running.announcement?.(performance.now() - started);
+    // Standard output belongs to MCP where it is served there.
+    if (text !== undefined) (stdio ? process.stderr : process.stdout).write(called(text));
+    if (stdio) {
+      const gone = () => end('stdin');
+      running.serveStdio?.().then(gone, gone);
+    }
+  } catch (error) {
+    process.stderr.write(`meshd: ${error instanceof Error ? error.message : String(error)}\n`);
+    process.exit(1);
+  }
 }

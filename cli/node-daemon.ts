@@ -2,9 +2,10 @@ import { spawn } from 'node:child_process';
 import { mkdirSync, openSync } from 'node:fs';
 import { flushCompileCache } from 'node:module';
 import path from 'node:path';
-import type { Greeting } from '../bin/compose/node.ts';
+import type { Greeting } from '../client/agent/launch.ts';
 import type { Answer } from './answer.ts';
 import { CliError, EXIT } from './exit.ts';
+import { called } from './own-command.ts';
 
 /** What the child tells before its parent goes. */
 interface Told {
@@ -68,7 +69,7 @@ export async function tellParent(outcome: Greeting | Error): Promise<void> {
   const told: Told =
     outcome instanceof Error
       ? { line: outcome.message, exitCode: outcome instanceof CliError ? outcome.exitCode : EXIT.unavailable }
-      : { line: outcome.line, exitCode: EXIT.ok, greeting: outcome };
+      : { line: called(outcome.line), exitCode: EXIT.ok, greeting: outcome };
   await new Promise<void>((resolve) => send(told, undefined, undefined, () => resolve()));
   if (process.connected) process.disconnect();
 }

@@ -1,11 +1,33 @@
+import { type NodeEnd, NodeRefusal, type RefusalReason } from '../client/agent/launch.ts';
 import { PlaneAway, PlaneRefusal } from '../client/enrol/plane-api.ts';
 import { MeshError } from '../core/base/errors.ts';
 import { CliError, EXIT, exitCodeOf } from './exit.ts';
+
+const EXIT_OF_REFUSAL: Readonly<Record<RefusalReason, number>> = {
+  'no-tunnel': EXIT.needsRoot,
+  'not-configured': EXIT.notFound,
+  'in-use': EXIT.conflict,
+  'no-program': EXIT.input,
+  'no-namespace': EXIT.unavailable,
+};
+
+const EXIT_OF_END = {
+  asked: EXIT.ok,
+  failed: EXIT.unavailable,
+  expired: EXIT.conflict,
+  removed: EXIT.notFound,
+} as const;
+
+/** The exit code of a node that ended, or of its task. */
+export function exitCodeOfEnd(end: NodeEnd): number {
+  return end.why === 'task' ? end.exitCode : EXIT_OF_END[end.why];
+}
 
 /** What went wrong at the node as one line for the user, with the exit code of its class. */
 export function asCliError(error: unknown): Error {
   if (error instanceof PlaneRefusal) return new CliError(error.message, exitCodeOf(error.code), { code: error.code });
   if (error instanceof PlaneAway) return new CliError(`${error.message}. Is meshd running there?`, EXIT.unavailable);
   if (error instanceof MeshError) return new CliError(error.message, exitCodeOf(error.code), { code: error.code });
+  if (error instanceof NodeRefusal) return new CliError(error.message, EXIT_OF_REFUSAL[error.reason]);
   return error instanceof Error ? error : new Error(String(error));
 }

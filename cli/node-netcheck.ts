@@ -3,7 +3,6 @@ import type { Command } from 'commander';
 import { askAgent, localSocketPath } from '../client/agent/local-socket.ts';
 import {
   askStun,
-  type HostPort,
   type Mapping,
   type NetworkReport,
   natKindOf,
@@ -16,6 +15,7 @@ import { GraphFile } from '../client/control/graph-file.ts';
 import { readNodeConfig } from '../client/enrol/node-config.ts';
 import { PlaneApi } from '../client/enrol/plane-api.ts';
 import type { FullGraph } from '../core/model/graph.ts';
+import { formatHostPort, type HostPort } from '../net/host-port.ts';
 import { parseRelayAddress } from '../net/relay/address.ts';
 import { type Answer, answering } from './answer.ts';
 import { CliError, EXIT } from './exit.ts';
@@ -99,7 +99,7 @@ function hostPortOf(address: string, standard: number): HostPort {
 function mappingOf([first]: readonly Sight[]): Mapping {
   if (!first) return { address: null, roundTripMs: null };
   const { address, port, roundTripMs } = first;
-  return { address: address.includes(':') ? `[${address}]:${port}` : `${address}:${port}`, roundTripMs };
+  return { address: formatHostPort(address, port), roundTripMs };
 }
 
 async function nowhere(trouble: string): Promise<Reach> {

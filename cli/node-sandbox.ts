@@ -1,16 +1,17 @@
 import { hostname } from 'node:os';
 import { type Command, Option } from 'commander';
-import { beginAgainCompiled } from '../bin/compose/compiled.ts';
-import { NODE_LOG_LEVELS, type NodeLogLevel } from '../bin/compose/node-log.ts';
-import { runSandbox } from '../bin/compose/sandbox.ts';
+import type { NodeLauncher } from '../client/agent/launch.ts';
+import { NODE_LOG_LEVELS, type NodeLogLevel } from '../client/agent/node-log.ts';
 import type { Enrolled } from '../client/enrol/enrol.ts';
 import type { Invitation } from '../client/enrol/join-link.ts';
 import { parseRelayAddress } from '../net/relay/address.ts';
 import { answering, formatIn, notice, print } from './answer.ts';
+import { outliveOutput } from './closed-output.ts';
 import { CliError, EXIT } from './exit.ts';
 import { serverHere } from './node-directory.ts';
-import { asCliError } from './node-errors.ts';
+import { asCliError, exitCodeOfEnd } from './node-errors.ts';
 import { durationOf, relayOf } from './node-options.ts';
+import { called } from './own-command.ts';
 import { requireRoot } from './root.ts';
 import { readToken, serverOf, warnPlainHttp } from './session.ts';
 
@@ -25,7 +26,7 @@ interface StartOptions {
 }
 
 /** `mesh sandbox start`: a sub-agent's command, with nothing but the overlay to talk to. */
-export function addSandboxCommand(program: Command): void {
+export function addSandboxCommand(program: Command, loadLauncher: () => Promise<NodeLauncher>): void {
   const start = program
     .command('sandbox')
     .description('run sub-agents with nothing but the overlay to talk to')
@@ -44,28 +45,34 @@ export function addSandboxCommand(program: Command): void {
     .addOption(new Option('--level <level>', 'what is logged').choices(NODE_LOG_LEVELS).default('warn'));
   answering(start, async (command: string[], options: StartOptions): Promise<undefined> => {
     requireRoot('mesh sandbox start');
-    beginAgainCompiled();
+    const launcher = await loadLauncher();
+    launcher.beginAgainCompiled();
     const invitation = invitationOf(options);
     warnPlainHttp(invitation.server);
     const format = formatIn(start.opts());
     const relay = options.relayUrl === undefined ? undefined : parseRelayAddress(options.relayUrl);
-    process.exitCode = await runSandbox({
-      ...invitation,
-      ...(options.name !== undefined && { name: options.name }),
-      hostname: hostname(),
-      busWaitMs: options.busWait,
-      busInClear: options.busInClear === true,
-      level: options.level,
-      command,
-      onEnrolled: tellEnrolled,
-      // With a command, standard output is the command's.
-      ...(command.length === 0 && {
-        onStarted: ({ line, ...value }) => void print({ value, text: `${line} End it with Ctrl-C.` }, format),
-      }),
-      ...(relay && { relayOverride: relay }),
-    }).catch((error: unknown) => {
-      throw asCliError(error);
-    });
+    outliveOutput();
+    const end = await launcher
+      .runSandbox({
+        ...invitation,
+        ...(options.name !== undefined && { name: options.name }),
+        hostname: hostname(),
+        busWaitMs: options.busWait,
+        busInClear: options.busInClear === true,
+        level: options.level,
+        command,
+        onEnrolled: tellEnrolled,
+        onStuck: () => process.exit(EXIT.unavailable),
+        // With a command, standard output is the command's.
+        ...(command.length === 0 && {
+          onStarted: ({ line, ...value }) => print({ value, text: `${called(line)} End it with Ctrl-C.` }, format),
+        }),
+        ...(relay && { relayOverride: relay }),
+      })
+      .catch((error: unknown) => {
+        throw asCliError(error);
+      });
+    process.exitCode = exitCodeOfEnd(end);
   });
 }
 

@@ -1,14 +1,16 @@
 import { type Command, Option } from 'commander';
-import { beginAgainCompiled } from '../bin/compose/compiled.ts';
-import { runNode } from '../bin/compose/node.ts';
-import { NODE_LOG_LEVELS, type NodeLogLevel } from '../bin/compose/node-log.ts';
+import { type NodeLauncher, type NodeOptions, NodeRefusal } from '../client/agent/launch.ts';
+import { NODE_LOG_LEVELS, type NodeLogLevel } from '../client/agent/node-log.ts';
 import { defaultInterface } from '../client/tunnel/platform.ts';
 import { parseRelayAddress } from '../net/relay/address.ts';
 import { type Answer, answering, type Format, formatIn, print } from './answer.ts';
+import { outliveOutput } from './closed-output.ts';
+import { EXIT } from './exit.ts';
 import { runInBackground, tellParent } from './node-daemon.ts';
-import { nodeDirectory } from './node-directory.ts';
-import { asCliError } from './node-errors.ts';
+import { noConfiguration, nodeDirectory } from './node-directory.ts';
+import { asCliError, exitCodeOfEnd } from './node-errors.ts';
 import { durationOf, interfaceOf, portOf, relayOf } from './node-options.ts';
+import { called } from './own-command.ts';
 
 interface UpOptions {
   readonly daemon?: boolean;
@@ -29,7 +31,7 @@ interface UpOptions {
 const DEFAULT_PORT = 51_820;
 
 /** `mesh up`: brings this node into the network, in the foreground or as a daemon. */
-export function addUpCommand(program: Command): void {
+export function addUpCommand(program: Command, loadLauncher: () => Promise<NodeLauncher>): void {
   const command = program
     .command('up')
     .description('bring this node into the network; needs superuser rights')
@@ -51,20 +53,28 @@ export function addUpCommand(program: Command): void {
   answering(command, async (options: UpOptions): Promise<Answer> => {
     try {
       if (options.daemon) return await runInBackground(options);
-      if (!options.daemonChild) beginAgainCompiled();
+      const launcher = await loadLauncher();
+      if (!options.daemonChild) launcher.beginAgainCompiled();
+      outliveOutput();
       // A connect to a bus that never answers is left behind by its client, and would keep the process for minutes.
-      process.exit(await run(options, formatIn(command.opts())));
+      process.exit(exitCodeOfEnd(await launcher.runNode(nodeOptions(options, formatIn(command.opts())))));
     } catch (error) {
-      const told = asCliError(error);
+      const told = isWithoutConfiguration(error)
+        ? noConfiguration(nodeDirectory(options.configDir))
+        : asCliError(error);
       if (options.daemonChild) await tellParent(told);
       throw told;
     }
   });
 }
 
-function run(options: UpOptions, format: Format): Promise<number> {
+function isWithoutConfiguration(error: unknown): boolean {
+  return error instanceof NodeRefusal && error.reason === 'not-configured';
+}
+
+function nodeOptions(options: UpOptions, format: Format): NodeOptions {
   const relay = options.relayUrl === undefined ? undefined : parseRelayAddress(options.relayUrl);
-  return runNode({
+  return {
     directory: nodeDirectory(options.configDir),
     interfaceName: options.interface,
     listenPort: options.wgPort,
@@ -74,8 +84,11 @@ function run(options: UpOptions, format: Format): Promise<number> {
     systemLog: options.enableSysLog === true,
     ...(options.name !== undefined && { name: options.name }),
     ...(relay && { relayOverride: relay }),
+    onStuck: () => process.exit(EXIT.unavailable),
     ...(options.daemonChild
-      ? { logDirectory: options.logDir }
-      : { onStarted: ({ line, ...value }) => void print({ value, text: `${line} End it with Ctrl-C.` }, format) }),
-  });
+      ? { logDirectory: options.logDir, onStarted: tellParent }
+      : {
+          onStarted: ({ line, ...value }) => print({ value, text: `${called(line)} End it with Ctrl-C.` }, format),
+        }),
+  };
 }

@@ -1,10 +1,10 @@
 import type { Command } from 'commander';
 import { z } from 'zod';
-import { parseYaml } from '../bin/compose/yaml.ts';
 import { YamlError } from '../core/base/ports.ts';
 import { type AssertionResult, assertionSchema, checkAssertions } from '../core/reachability/assertions.ts';
 import { compile } from '../core/reachability/engine.ts';
 import { simulatedModel, simulateInputSchema } from '../core/reachability/simulate.ts';
+import { parseYaml } from '../tools/yaml.ts';
 import { type Answer, answering } from './answer.ts';
 import { CliError, EXIT } from './exit.ts';
 import { readText } from './operation-options.ts';

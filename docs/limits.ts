@@ -1,4 +1,3 @@
-import { YAML_LIMITS } from '../bin/compose/yaml.ts';
 import { AGENT_SHARES } from '../core/authority/shares.ts';
 import { MAX_FIELD_ERRORS } from '../core/base/schema-errors.ts';
 import { TEXT_LIMITS } from '../core/base/text.ts';
@@ -21,6 +20,7 @@ import { MAX_AGENTS } from '../tools/agents/get-agent-tree.ts';
 import { MAX_LIMIT, MAX_PAGE_CHARACTERS } from '../tools/page.ts';
 import { SNAPSHOT_PAGE } from '../tools/snapshots/get-snapshot.ts';
 import { MAX_WORKSPACES } from '../tools/users/get-me.ts';
+import { YAML_LIMITS } from '../tools/yaml.ts';
 
 const TEXTS: Readonly<Record<keyof typeof TEXT_LIMITS, string>> = {
   name: 'Name, namespace, label value',

@@ -1,8 +1,8 @@
 import type { RequestHandler } from 'express';
-import { type IncrementResponse, ipKeyGenerator, rateLimit, type Store } from 'express-rate-limit';
 import type { Caller } from '../core/base/caller.ts';
 import { MeshError } from '../core/base/errors.ts';
 import { isLoopback, originOf } from '../core/base/origin.ts';
+import { sourceNetwork } from '../core/model/source-network.ts';
 import { limitPrincipals } from './principal-rate.ts';
 import { createRateWindows } from './rate-windows.ts';
 import { bearerOf } from './router.ts';
@@ -18,6 +18,8 @@ export interface RateLimit {
 
 const WINDOW_MS = 60_000;
 const MAX_SOURCES = 50_000;
+/** Of an IPv6 address: the network of a site. */
+const SITE_BITS = 56;
 
 /** Who was verified lately with this bearer token, without a look at the store. */
 export type KnownCaller = (bearer: string) => Caller | undefined;
@@ -34,56 +36,32 @@ export function limitRate(
   known: KnownCaller,
 ): RequestHandler {
   const countPrincipal = limitPrincipals(perMinute);
-  const store = boundedStore(maxSources);
-  const limiter = rateLimit({
-    windowMs: WINDOW_MS,
-    limit: perMinute,
-    store,
-    standardHeaders: false,
-    legacyHeaders: false,
-    keyGenerator: (request) => ipKeyGenerator(originOf(request)),
-    handler: (request, _response, next) => {
-      const resetAt = (request as { rateLimit?: { resetTime?: Date } }).rateLimit?.resetTime?.getTime() ?? Date.now();
-      const retryAfterSeconds = Math.max(1, Math.ceil((resetAt - Date.now()) / 1_000));
-      next(
-        new MeshError('rate_limited', `Too many requests: wait ${retryAfterSeconds} s and try again.`, {
-          retryAfterSeconds,
-        }),
-      );
-    },
-    validate: false,
-  });
-  return (request, response, next) => {
+  const countSource = limitSources(perMinute, maxSources);
+  return (request, _response, next) => {
     const bearer = bearerOf(request.headers.authorization);
     const caller = bearer === undefined ? undefined : known(bearer);
-    if (caller && PRINCIPALS.has(caller.kind)) {
-      try {
-        countPrincipal(caller, Date.now());
-      } catch (error) {
-        next(error);
-        return;
-      }
-      next();
+    const origin = originOf(request);
+    try {
+      if (caller && PRINCIPALS.has(caller.kind)) countPrincipal(caller, Date.now());
+      else if (limitLoopback || !isLoopback(origin)) countSource(origin, Date.now());
+    } catch (error) {
+      next(error);
       return;
     }
-    const exempt = !limitLoopback && isLoopback(originOf(request));
-    if (exempt) next();
-    else return limiter(request, response, next);
+    next();
   };
 }
 
-function boundedStore(maxSources: number): Store {
+/** @returns a count of one request. @throws MeshError `rate_limited` when its source asked too often */
+function limitSources(perMinute: number, maxSources: number): (origin: string, now: number) => void {
   const windows = createRateWindows(WINDOW_MS, maxSources);
-  return {
-    localKeys: true,
-    increment(key): IncrementResponse {
-      const window = windows.at(key, Date.now());
-      window.count++;
-      return { totalHits: window.count, resetTime: new Date(window.resetAt) };
-    },
-    decrement(key) {
-      windows.at(key, Date.now()).count--;
-    },
-    resetKey: windows.forget,
+  return (origin, now) => {
+    const window = windows.at(sourceNetwork(origin, SITE_BITS), now);
+    window.count++;
+    if (window.count <= perMinute) return;
+    const retryAfterSeconds = Math.max(1, Math.ceil((window.resetAt - now) / 1_000));
+    throw new MeshError('rate_limited', `Too many requests: wait ${retryAfterSeconds} s and try again.`, {
+      retryAfterSeconds,
+    });
   };
 }

@@ -7,7 +7,6 @@ export interface RateWindow {
 export interface RateWindows {
   /** What was counted under a key in the window that is open now. */
   at(key: string, now: number): RateWindow;
-  forget(key: string): void;
 }
 
 /** Fixed windows by key; of the keys a bounded number, past which the one whose window opened longest ago makes room. */
@@ -24,6 +23,5 @@ export function createRateWindows(windowMs: number, maxKeys: number): RateWindow
       windows.set(key, fresh);
       return fresh;
     },
-    forget: (key) => void windows.delete(key),
   };
 }

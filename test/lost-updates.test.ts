@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
-import { parseYaml } from '../bin/compose/yaml.ts';
 import type { CallContext } from '../core/base/operation.ts';
 import type { Kind } from '../core/base/record.ts';
 import { runExpecting } from '../core/state/expecting.ts';
 import type { Services } from '../core/workflow/services.ts';
 import { operations } from '../tools/index.ts';
+import { parseYaml } from '../tools/yaml.ts';
 import { buildScene } from './authority/scene.ts';
 import { startFaces } from './kits/http/faces-kit.ts';
 import { type Kit, person } from './kits/plane/kit.ts';

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { parseYaml } from '../bin/compose/yaml.ts';
+import { parseYaml } from '../tools/yaml.ts';
 import { agent, buildKit } from './kits/plane/kit.ts';
 import { seedPeers } from './kits/records/seed-peers.ts';
 

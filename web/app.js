@@ -139,11 +139,14 @@ async function open() {
   }
 }
 
+/** Two workspaces may be displayed alike; the slug tells them apart. */
+const nameOf = (displayName, slug) => (displayName === slug ? slug : `${displayName} (${slug})`);
+
 async function fillWorkspaces() {
   const select = $('#workspace');
   const { items } = await api('GET', '/workspaces?limit=200');
   if (!items.some(({ id }) => id === kept('workspace'))) keep('workspace', items[0]?.id ?? '');
-  const options = items.map(({ id, displayName }) => element('option', { value: id }, displayName));
+  const options = items.map(({ id, displayName, slug }) => element('option', { value: id }, nameOf(displayName, slug)));
   select.replaceChildren(...options);
   select.value = kept('workspace');
 }
@@ -193,19 +196,28 @@ function workflowCard({ id, summary, riskLevel, requestedBy, requestedAt }) {
 }
 
 function peerCard({ id, name, platform, publicKey, agent, createdAt }) {
-  const approve = element('button', { type: 'button', className: 'primary' }, 'Approve');
-  approve.setAttribute('aria-label', `Approve ${name}`);
-  approve.addEventListener('click', () =>
-    act(async () => {
-      await here('POST', `/peers/${id}/approve`, {});
-      await showPending();
-      say(`${name} is approved.`);
-      $('#pending h1').focus();
-    }),
+  const decide = (label, className, verb, done) => {
+    const button = element('button', { type: 'button', className }, label);
+    button.setAttribute('aria-label', `${label} ${name}`);
+    button.addEventListener('click', () =>
+      act(async () => {
+        const answer = await here('POST', `/peers/${id}/${verb}`, {});
+        await showPending();
+        say(answer?.status === 'pending_approval' ? answer.message : `${name} is ${done}.`);
+        $('#pending h1').focus();
+      }),
+    );
+    return button;
+  };
+  const buttons = element(
+    'div',
+    { className: 'buttons' },
+    decide('Approve', 'primary', 'approve', 'approved'),
+    decide('Reject', 'danger', 'revoke', 'rejected'),
   );
   const of = agent ? `, agent ${agent}` : '';
   const facts = element('p', {}, `${platform}${of}, `, time(createdAt));
-  return element('li', {}, element('strong', {}, name), facts, element('code', {}, publicKey), approve);
+  return element('li', {}, element('strong', {}, name), facts, element('code', {}, publicKey), buttons);
 }
 
 function showWorkflow(workflow) {
@@ -236,7 +248,8 @@ function factsOf(workflow) {
     ['Risk', [risk(riskLevel), ...riskReasons.map((reason) => element('p', {}, reason))]],
     ['Warnings', warnings.map((warning) => element('p', {}, warning))],
     ['Asked for', intent],
-    ['Read by', workflow.plannedBy && `${workflow.plannedBy} (not checked): ${workflow.reading}`],
+    ['Read by', workflow.plannedBy && `${READERS[workflow.plannedBy]}: ${workflow.reading}`],
+    ['Verified', verificationOf(workflow)],
     ['Requested by', [`${requestedBy}, `, time(requestedAt)]],
     ['Approval asked of', workflow.approvalAskedOf],
     ['Expires', status === 'pending' && [time(expiresAt)]],
@@ -247,6 +260,29 @@ function factsOf(workflow) {
     .filter(([, value]) => value && value.length > 0)
     .flatMap(([name, value]) => [element('dt', {}, name), element('dd', {}, ...[value].flat())]);
 }
+
+const READERS = {
+  caller: 'Whoever asked',
+  grammar: 'The built-in planner',
+  model: 'A language model',
+  revert: 'The history',
+};
+
+/** Whether the effect was held against what was asked. */
+function verificationOf({ verification, objections, overridden }) {
+  if (!verification) return undefined;
+  const mark = element('span', { className: `verification ${verification}` }, VERIFICATIONS[verification]);
+  const whose = overridden
+    ? [element('p', {}, 'Put forward all the same, by someone who may (intents:override).')]
+    : [];
+  return [mark, ...whose, ...objections.map((objection) => element('p', {}, objection))];
+}
+
+const VERIFICATIONS = {
+  proven: 'Proven: the computed effect is what the reading says. Judge whether that is what was meant.',
+  unproven: 'Not proven: nothing was said that the effect could be held against. Judge the effect yourself.',
+  unmet: 'It does not do what was asked.',
+};
 
 /** An approved call that is not carried out yet. */
 const isToRepeat = ({ status, call }) => status === 'approved' && call !== null;
@@ -266,10 +302,7 @@ function effectOf(verb, rows, pairs, outside = 0) {
   const heading = element('h3', {}, `${verb} (${pairs} ${pairs === 1 ? 'pair' : 'pairs'}${more})`);
   if (rows.length === 0) return [heading, element('p', { className: 'hint' }, 'Nothing.')];
   const header = ['From', 'To', 'Traffic'].map((name) => element('th', { scope: 'col' }, name));
-  const lines = rows.map((row) => {
-    const cells = [row.src, row.dst, trafficOf(row)].map((text) => element('td', {}, text));
-    return element('tr', {}, ...cells);
-  });
+  const lines = grouped(rows).map((cells) => element('tr', {}, ...cells.map((text) => element('td', {}, text))));
   const table = element(
     'table',
     {},
@@ -277,6 +310,41 @@ function effectOf(verb, rows, pairs, outside = 0) {
     element('tbody', {}, ...lines),
   );
   return [heading, element('div', { className: 'scroll' }, table)];
+}
+
+/** Rows of one pair are one line, and sources with the same targets and traffic are named together, as targets are. */
+function grouped(rows) {
+  const pairs = gathered(rows, ({ src, dst }) => [src, dst], trafficOf);
+  const targets = gathered(
+    pairs,
+    ({ key: [src], values }) => [src, trafficIn(values)],
+    ({ key: [, dst] }) => dst,
+  );
+  const sources = gathered(
+    targets,
+    ({ key: [, traffic], values }) => [values.join(', '), traffic],
+    ({ key }) => key[0],
+  );
+  return sources.map(({ key: [dst, traffic], values }) => [values.join(', '), dst, traffic]);
+}
+
+function gathered(items, keyOf, pick) {
+  const groups = new Map();
+  for (const item of items) {
+    const key = keyOf(item);
+    const text = JSON.stringify(key);
+    const group = groups.get(text) ?? { key, values: [] };
+    groups.set(text, group);
+    group.values.push(pick(item));
+  }
+  return [...groups.values()];
+}
+
+const EVERYTHING = ['ICMP', 'SCTP', 'TCP', 'UDP'];
+
+function trafficIn(values) {
+  const all = EVERYTHING.every((protocol) => values.includes(protocol));
+  return all ? 'anything' : values.join(', ');
 }
 
 function trafficOf({ protocol, from, to }) {

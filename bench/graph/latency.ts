@@ -1,7 +1,7 @@
 import { readFileSync, rmSync } from 'node:fs';
 import { setTimeout as after } from 'node:timers/promises';
 import { generateKeyPair } from '../../net/seal/x25519.ts';
-import { openSqliteStore } from '../../storage/sqlite/store.ts';
+import { openStore } from '../../storage/open.ts';
 import { ADMIN_PASSWORD, startHarness } from '../../test/kits/http/harness.ts';
 import { type Meshd, startMeshd } from '../../test/kits/process/meshd.ts';
 import { CHANGES, type ChangeKind } from './changes.ts';
@@ -27,7 +27,7 @@ export async function measureLatency(size: number, live: number, rounds: number)
   const { token, workspace } = await harness.workspace('bench', 1_000_000);
   const { controlKey } = harness.plane.services.keys;
   await harness.stop();
-  const store = await openSqliteStore({ path: `${harness.directory}/mesh.db`, clock: { now: Date.now }, log: quiet });
+  const store = await openStore(`${harness.directory}/mesh.db`, { clock: { now: Date.now }, log: quiet });
   const lives = await seedNetwork(store, workspace, size, live);
   await store.close();
 

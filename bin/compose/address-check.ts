@@ -3,8 +3,9 @@ import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import type { Log } from '../../core/base/ports.ts';
+import { parseHostPort } from '../../net/host-port.ts';
 import { BINDING, decodeStun, encodeStun } from '../../net/stun/message.ts';
-import { type Environment, parseHostPort } from './config.ts';
+import type { Environment } from './config.ts';
 import { type GivenAddress, givenAddresses } from './given-addresses.ts';
 
 /** An address that says nothing for so long is taken for dead. */

@@ -4,16 +4,16 @@ import { buildLiveness } from '../../core/model/liveness.ts';
 import { buildNetworkStates } from '../../core/state/states.ts';
 import { builtinPlanner } from '../../llm/grammar/builtin.ts';
 import { serveCalls } from '../../plane/compute/serve.ts';
-import { openSqliteReader } from '../../storage/sqlite/reader.ts';
+import { openStoreReader } from '../../storage/open.ts';
 import { heavyOperations } from '../../tools/heavy.ts';
 import type { ComputeThreadData } from './compute.ts';
 
 /** What goes wrong in a call is its answer, and logged where that is given. */
 
 /** Answers the calls of a port with the services of a computing thread. */
-export function serveOn(port: MessagePort, { storePath, settings }: ComputeThreadData): void {
+export function serveOn(port: MessagePort, { storeUrl, settings }: ComputeThreadData): void {
   serveCalls(port, (writes, clock) => {
-    const store = openSqliteReader({ path: storePath, log: silentLog, writes });
+    const store = openStoreReader(storeUrl, { log: silentLog, writes });
     const states = buildNetworkStates({ store });
     // Nodes are heard by the main thread; nothing that is computed here asks for it.
     const liveness = buildLiveness();

@@ -3,21 +3,21 @@ import type { Services } from '../../core/workflow/services.ts';
 import { COMPUTE_LIMITS, THREAD_HEAP_MB } from '../../plane/compute/limits.ts';
 import { buildComputePool, type ComputePool } from '../../plane/compute/pool.ts';
 import { startThread } from '../../plane/compute/thread.ts';
+import { isSharedStore } from '../../storage/open.ts';
 import { sample } from './wire-metrics.ts';
 
 /** What a computing thread is started with. */
 export interface ComputeThreadData {
-  readonly storePath: string;
+  readonly storeUrl: string;
   readonly settings: Services['settings'];
 }
 
-const IN_MEMORY = ':memory:';
 const ENTRY = new URL(`./compute-thread${path.extname(import.meta.url)}`, import.meta.url);
 
 /** The threads of a plane; the first one starts with the first heavy call. None where they could not open the store. */
-export function startCompute(storePath: string, { clock, log, settings }: Services): ComputePool | undefined {
-  if (storePath === IN_MEMORY) return undefined;
-  const workerData: ComputeThreadData = { storePath, settings };
+export function startCompute(storeUrl: string, { clock, log, settings }: Services): ComputePool | undefined {
+  if (!isSharedStore(storeUrl)) return undefined;
+  const workerData: ComputeThreadData = { storeUrl, settings };
   return buildComputePool({
     startThread: () => startThread(ENTRY, { workerData, heapMb: THREAD_HEAP_MB }),
     limits: COMPUTE_LIMITS,

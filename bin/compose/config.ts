@@ -6,24 +6,11 @@ import { z } from 'zod';
 import { parseDuration } from '../../core/base/duration.ts';
 import { Secret } from '../../core/base/secret.ts';
 import { LLM_MODES } from '../../llm/model/openai/dialect.ts';
+import { type HostPort, parseHostPort } from '../../net/host-port.ts';
 import { parseRelayAddress } from '../../net/relay/address.ts';
-import { closeToOthers } from './file-mode.ts';
-import { parseYaml } from './yaml.ts';
-
-export interface HostPort {
-  readonly host: string;
-  readonly port: number;
-}
-
-const HOST_PORT = /^(?:\[([0-9a-fA-F:.]+)\]|([^\s:/@]+)):(\d{1,5})$/;
-
-/** `host:port`, IPv6 in brackets; undefined when it is neither. Port 0 asks the system for a free one. */
-export function parseHostPort(text: string): HostPort | undefined {
-  const match = HOST_PORT.exec(text);
-  const host = match?.[1] ?? match?.[2];
-  const port = Number(match?.[3]);
-  return host !== undefined && port <= 65_535 ? { host, port } : undefined;
-}
+import { closeToOthers } from '../../storage/file-mode.ts';
+import { STORE_URL } from '../../storage/open.ts';
+import { parseYaml } from '../../tools/yaml.ts';
 
 const listen = z.string().transform((text, context): HostPort => {
   const parsed = parseHostPort(text);
@@ -97,9 +84,9 @@ export const environment = z.object({
   MESH_EDITION: z.enum(['pro', 'community']).default('pro').describe('Edition: pro or community'),
   MESH_STORE_URL: z
     .string()
-    .refine((text) => text.startsWith('sqlite:'), 'must begin with sqlite: (the one store of this version)')
+    .refine(STORE_URL.isKnown, STORE_URL.rule)
     .optional()
-    .describe('sqlite:<file>; mesh.db in the configuration directory when unset'),
+    .describe(`${STORE_URL.forms}; mesh.db in the configuration directory when unset`),
   MESH_TLS_CERT: filePath
     .optional()
     .describe('PEM file with the certificate chain; with MESH_TLS_KEY the API, the bus and the relay speak TLS'),

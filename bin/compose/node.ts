@@ -1,12 +1,10 @@
 import { mkdirSync } from 'node:fs';
 import path from 'node:path';
-import { outliveOutput } from '../../cli/closed-output.ts';
-import { CliError, EXIT } from '../../cli/exit.ts';
-import { tellParent } from '../../cli/node-daemon.ts';
-import { noConfiguration } from '../../cli/node-directory.ts';
-import { called } from '../../cli/own-command.ts';
 import { Agent, type AgentEnd, type Started } from '../../client/agent/agent.ts';
+import { type Greeting, type NodeEnd, type NodeOptions, NodeRefusal } from '../../client/agent/launch.ts';
 import { type LocalRequest, localSocketPath, serveLocally } from '../../client/agent/local-socket.ts';
+import { AGENT, INTERFACE, RUN_DIRECTORY } from '../../client/agent/node-locks.ts';
+import { buildNodeLog, logFileWriter } from '../../client/agent/node-log.ts';
 import { OverlayCollision } from '../../client/agent/overlay.ts';
 import { type NodeConfig, readNodeConfig, writeNodeConfig } from '../../client/enrol/node-config.ts';
 import { PlaneApi } from '../../client/enrol/plane-api.ts';
@@ -16,42 +14,8 @@ import type { TunnelPlatform } from '../../client/tunnel/tunnel.ts';
 import type { Log } from '../../core/base/ports.ts';
 import { parseInstant } from '../../core/base/time.ts';
 import { normalizeName } from '../../core/model/resources.ts';
-import type { RelayAddress } from '../../net/relay/address.ts';
-import { type LockHolder, lockDirectory } from './lock.ts';
-import { AGENT, INTERFACE, RUN_DIRECTORY } from './node-locks.ts';
-import { buildNodeLog, logFileWriter, type NodeLogLevel } from './node-log.ts';
+import { type LockHolder, lockDirectory } from '../../storage/directory-lock.ts';
 import { overlayParts } from './node-parts.ts';
-
-export interface NodeOptions {
-  readonly directory: string;
-  readonly interfaceName: string;
-  readonly listenPort: number;
-  readonly busWaitMs: number;
-  readonly busInClear: boolean;
-  readonly level: NodeLogLevel;
-  readonly systemLog: boolean;
-  /** Another name for this node. */
-  readonly name?: string;
-  readonly relayOverride?: RelayAddress;
-  /** Of a daemon; standard output otherwise. */
-  readonly logDirectory?: string;
-  /** The network namespace that the interface is put into. */
-  readonly namespace?: string;
-  /** Begun once it is up: what the node is for. The node ends with it. */
-  readonly task?: () => Promise<number>;
-  /** Told once it has come up, or why it has not yet. */
-  readonly onStarted?: (greeting: Greeting) => void;
-}
-
-/** How a node stands once it has started. */
-export interface Greeting {
-  readonly name: string;
-  readonly state: Started['state'];
-  readonly address: string | null;
-  readonly interface: string;
-  /** The same for people. */
-  readonly line: string;
-}
 
 /** Longer than a clean end ever takes. */
 const STOP_MS = 8_000;
@@ -60,18 +24,16 @@ const CLOCK_SLACK_MS = 5_000;
 /**
  * Runs the node of a directory until it is asked to end.
  *
- * @returns the exit code
- * @throws CliError when it cannot come up here
+ * @throws NodeRefusal when it cannot come up here
  */
-export async function runNode(options: NodeOptions): Promise<number> {
+export async function runNode(options: NodeOptions): Promise<NodeEnd> {
   const { directory, interfaceName, logDirectory } = options;
-  outliveOutput();
   const log = buildNodeLog(options.level, lineWriter(logDirectory, interfaceName));
   const systemLog = options.systemLog ? buildNodeLog('debug', lineWriter(logDirectory, interfaceName)) : undefined;
   const parts = overlayParts(options.namespace);
   await refuseObstacles(parts.platform);
   const config = readNodeConfig(directory);
-  if (!config) throw noConfiguration(directory);
+  if (!config) throw new NodeRefusal('not-configured', `${directory} holds no configuration of a node.`);
   const locks = [locked(directory, AGENT), locked(path.join(RUN_DIRECTORY, interfaceName), INTERFACE)];
   try {
     const named = options.name === undefined ? config : await renamed(config, options.name, directory);
@@ -90,27 +52,26 @@ export async function runNode(options: NodeOptions): Promise<number> {
       ...(systemLog && { systemLog }),
     });
     const socket = await serveLocally(localSocketPath(directory), (request) => answer(agent, request), log);
-    const release = endOnSignals(agent, log);
+    const signals = endOnSignals(agent, log);
     // A command that runs under this node would share the weight. With a WireGuard of batches it brings nothing (docs/decisions/0014-weight-of-the-tunnel.md).
     if (options.task === undefined && (await askGeneration()) === 'one-by-one') await favourSessionOf(process.pid);
     try {
       const greeting = greetingOf(await agent.start(), named, interfaceName);
-      options.onStarted?.(greeting);
-      await tellParent(greeting);
+      await options.onStarted?.(greeting);
       const ends: Promise<AgentEnd | number>[] = [agent.ended];
       if (options.task) ends.push(agent.up.then(options.task));
       const end = await Promise.race(ends);
-      if (typeof end === 'number') return end;
+      if (typeof end === 'number') return { why: 'task', exitCode: end };
       log[end.why === 'asked' ? 'info' : 'warn']({}, `ending: ${end.detail}`);
-      return exitCodeOfEnd(end, named);
+      return { why: signals.hasFailed() ? 'failed' : reasonOf(end, named) };
     } catch (error) {
-      if (error instanceof OverlayCollision) throw new CliError(error.message, EXIT.conflict);
+      if (error instanceof OverlayCollision) throw new NodeRefusal('in-use', error.message);
       throw error;
     } finally {
-      const late = setTimeout(() => process.exit(EXIT.unavailable), STOP_MS);
+      const late = setTimeout(options.onStuck, STOP_MS);
       await Promise.all([agent.stop(), socket.close()]);
       clearTimeout(late);
-      release();
+      signals.release();
     }
   } finally {
     for (const lock of locks) lock.release();
@@ -143,14 +104,14 @@ function greetingOf(started: Started, { name }: NodeConfig, interfaceName: strin
     removed: () => `${name} is not registered any more: run mesh init --force with a new token.`,
     away: () => `${name} has no graph yet (${'detail' in started ? started.detail : ''}); it goes on trying.`,
   };
-  return { name, state: started.state, address, interface: interfaceName, line: called(lines[started.state]()) };
+  return { name, state: started.state, address, interface: interfaceName, line: lines[started.state]() };
 }
 
 async function refuseObstacles(platform: TunnelPlatform): Promise<void> {
   const obstacles = await platform.obstacles();
   if (obstacles.length === 0) return;
   const lines = obstacles.map(({ missing, remedy }) => `${missing}\n  ${remedy}`);
-  throw new CliError(['This machine cannot make a tunnel:', ...lines].join('\n'), EXIT.needsRoot);
+  throw new NodeRefusal('no-tunnel', ['This machine cannot make a tunnel:', ...lines].join('\n'));
 }
 
 function locked(directory: string, holder: LockHolder): { release(): void } {
@@ -158,7 +119,7 @@ function locked(directory: string, holder: LockHolder): { release(): void } {
   try {
     return lockDirectory(directory, holder);
   } catch (error) {
-    throw new CliError((error as Error).message, EXIT.conflict);
+    throw new NodeRefusal('in-use', (error as Error).message);
   }
 }
 
@@ -171,29 +132,33 @@ async function renamed(config: NodeConfig, asked: string, directory: string): Pr
   return next;
 }
 
-function endOnSignals(agent: Agent, log: Log): () => void {
+function endOnSignals(agent: Agent, log: Log): { hasFailed(): boolean; release(): void } {
+  let hasFailed = false;
   const signals = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const;
   const end = (signal: string) => agent.askToEnd(signal);
   const crash = (error: unknown) => {
     log.error({ error: (error as Error)?.stack ?? String(error) }, 'the node failed');
-    process.exitCode = EXIT.unavailable;
+    hasFailed = true;
     agent.askToEnd('a fault of its own');
   };
   for (const signal of signals) process.on(signal, end);
   process.on('uncaughtException', crash);
   process.on('unhandledRejection', crash);
-  return () => {
-    for (const signal of signals) process.off(signal, end);
-    process.off('uncaughtException', crash);
-    process.off('unhandledRejection', crash);
+  return {
+    hasFailed: () => hasFailed,
+    release() {
+      for (const signal of signals) process.off(signal, end);
+      process.off('uncaughtException', crash);
+      process.off('unhandledRejection', crash);
+    },
   };
 }
 
-function exitCodeOfEnd({ why }: AgentEnd, { expiresAt }: NodeConfig): number {
-  if (why === 'asked') return Number(process.exitCode ?? EXIT.ok);
+function reasonOf({ why }: AgentEnd, { expiresAt }: NodeConfig): AgentEnd['why'] {
+  if (why === 'asked') return why;
   // The control plane may say it a moment before the clock of this machine does.
   const isOver = expiresAt !== undefined && parseInstant(expiresAt) - Date.now() < CLOCK_SLACK_MS;
-  return why === 'expired' || isOver ? EXIT.conflict : EXIT.notFound;
+  return isOver ? 'expired' : why;
 }
 
 function lineWriter(logDirectory: string | undefined, interfaceName: string): (line: string) => void {

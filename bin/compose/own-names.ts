@@ -1,6 +1,7 @@
 import { X509Certificate } from 'node:crypto';
 import { hostname } from 'node:os';
-import { type Config, parseHostPort } from './config.ts';
+import { parseHostPort } from '../../net/host-port.ts';
+import type { Config } from './config.ts';
 import { givenAddresses } from './given-addresses.ts';
 import type { Tls } from './tls.ts';
 

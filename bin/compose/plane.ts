@@ -1,7 +1,6 @@
 import { mkdirSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as after } from 'node:timers/promises';
-import { VERSION } from '../../cli/version.ts';
 import type { Clock, Log } from '../../core/base/ports.ts';
 import { Secret } from '../../core/base/secret.ts';
 import { buildGate, type ServiceGate } from '../../core/call/gate.ts';
@@ -15,21 +14,22 @@ import { startSnapshots } from '../../plane/snapshots.ts';
 import { buildApp } from '../../rest/app.ts';
 import { type Listening, listen } from '../../rest/listen.ts';
 import { createMetrics, type Metrics } from '../../rest/metrics.ts';
-import { openSqliteStore } from '../../storage/sqlite/store.ts';
+import { loadCredentials } from '../../storage/credentials.ts';
+import { lockDirectory } from '../../storage/directory-lock.ts';
+import { buildKeyring } from '../../storage/keyring.ts';
+import { openStore } from '../../storage/open.ts';
 import { operations } from '../../tools/index.ts';
 import { MCP_TOOLS } from '../../tools/surfaces.ts';
 import { checkGivenAddresses } from './address-check.ts';
 import { computeMetrics, startCompute } from './compute.ts';
 import type { Config } from './config.ts';
-import { loadCredentials } from './credentials.ts';
 import { buildDashboard } from './dashboard.ts';
 import { busGivenToNodes, relayGivenToNodes } from './given-addresses.ts';
-import { buildKeyring } from './keyring.ts';
-import { lockDirectory } from './lock.ts';
 import { ownNames } from './own-names.ts';
 import { buildPlanner } from './planner.ts';
 import { buildServices } from './services.ts';
 import { readTls } from './tls.ts';
+import { VERSION } from './version.ts';
 import { type Listeners, startWire } from './wire.ts';
 import { orExplain } from './wire-parts.ts';
 
@@ -69,7 +69,7 @@ export async function startPlane(config: Config, { log, clock = { now: Date.now 
     undo.push(lock.release);
     const credentials = loadCredentials(configDir);
     const keys = buildKeyring(credentials, env.MESH_LRP_AUTH_TOKEN ?? new Secret(credentials.relayToken));
-    const store = await openSqliteStore({ path: storePath(config), clock, log });
+    const store = await openStore(storeUrl(config), { clock, log });
     undo.push(() => store.close());
 
     const metrics = createMetrics();
@@ -85,7 +85,7 @@ export async function startPlane(config: Config, { log, clock = { now: Date.now 
       await entrance.flushRefusals();
       entrance.close();
     });
-    const compute = startCompute(storePath(config), services);
+    const compute = startCompute(storeUrl(config), services);
     const gate = { ...entrance, ...(compute && { compute }) };
     const wire = await startWire(env, tls, services);
     undo.push(wire.stop);
@@ -157,9 +157,8 @@ function toolCalls(metrics: Metrics) {
   };
 }
 
-function storePath({ env, configDir }: Config): string {
-  const url = env.MESH_STORE_URL;
-  return url === undefined ? path.join(configDir, 'mesh.db') : url.slice('sqlite:'.length).replace(/^\/\//, '');
+function storeUrl({ env, configDir }: Config): string {
+  return env.MESH_STORE_URL ?? path.resolve(configDir, 'mesh.db');
 }
 
 function settingsOf(config: Config): Settings & { apiUrl: string } {

@@ -1,8 +1,9 @@
 import type { Services } from '../../core/workflow/services.ts';
+import type { HostPort } from '../../net/host-port.ts';
 import { parseRelayAddress } from '../../net/relay/address.ts';
 import { RemoteRelay } from '../../net/relay/remote.ts';
 import { startRelayRevocations } from '../../plane/relay-revocations.ts';
-import type { Environment, HostPort } from './config.ts';
+import type { Environment } from './config.ts';
 import { isLoopback } from './given-addresses.ts';
 import { remoteRelayMetrics } from './wire-metrics.ts';
 

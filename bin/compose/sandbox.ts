@@ -2,31 +2,12 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { constants } from 'node:os';
-import { CliError, EXIT } from '../../cli/exit.ts';
-import { type Enrolled, enrol } from '../../client/enrol/enrol.ts';
+import { type NodeEnd, NodeRefusal, type SandboxOptions } from '../../client/agent/launch.ts';
+import { enrol } from '../../client/enrol/enrol.ts';
 import { readNodeConfig } from '../../client/enrol/node-config.ts';
 import { PlaneApi } from '../../client/enrol/plane-api.ts';
 import { runProgram } from '../../client/run-program.ts';
-import type { RelayAddress } from '../../net/relay/address.ts';
-import { type Greeting, runNode } from './node.ts';
-import type { NodeLogLevel } from './node-log.ts';
-
-export interface SandboxOptions {
-  readonly server: string;
-  readonly token: string;
-  /** That of the sub-agent when left out. */
-  readonly name?: string;
-  readonly hostname: string;
-  /** Told once it is registered, before it is up. */
-  readonly onEnrolled: (enrolled: Enrolled) => void;
-  readonly onStarted?: (greeting: Greeting) => void;
-  readonly busWaitMs: number;
-  readonly busInClear: boolean;
-  readonly level: NodeLogLevel;
-  readonly relayOverride?: RelayAddress;
-  /** What runs inside; without one the sandbox stays until its time is over. */
-  readonly command: readonly string[];
-}
+import { runNode } from './node.ts';
 
 /** Time to end by itself after it was asked to. */
 const END_MS = 3_000;
@@ -34,10 +15,8 @@ const END_MS = 3_000;
 /**
  * Enrols a sub-agent and runs a command in a network namespace whose only interface is the overlay, under its preset. All
  * of it goes with the command, or with the time of the sub-agent.
- *
- * @returns the exit code of the command
  */
-export async function runSandbox(options: SandboxOptions): Promise<number> {
+export async function runSandbox(options: SandboxOptions): Promise<NodeEnd> {
   const mark = randomBytes(4).toString('hex');
   const namespace = `mesh-${mark}`;
   const directory = `/run/mesh/sandbox-${mark}`;
@@ -56,6 +35,7 @@ export async function runSandbox(options: SandboxOptions): Promise<number> {
       busInClear: options.busInClear,
       level: options.level,
       systemLog: false,
+      onStuck: options.onStuck,
       ...(options.onStarted && { onStarted: options.onStarted }),
       ...(options.relayOverride && { relayOverride: options.relayOverride }),
       ...(options.command.length > 0 && {
@@ -104,7 +84,7 @@ function startInside(
 
 function codeOf(child: ChildProcess, program: string): Promise<number> {
   return new Promise((resolve, reject) => {
-    child.once('error', (error) => reject(new CliError(`${program} did not start: ${error.message}`, EXIT.input)));
+    child.once('error', (error) => reject(new NodeRefusal('no-program', `${program} did not start: ${error.message}`)));
     child.once('exit', (code, signal) => resolve(code ?? 128 + (signal ? constants.signals[signal] : 0)));
   });
 }
@@ -144,5 +124,5 @@ async function leave(directory: string): Promise<void> {
 
 async function must(args: readonly string[]): Promise<void> {
   const { code, stderr } = await runProgram('ip', args);
-  if (code !== 0) throw new CliError(`ip ${args.join(' ')} failed: ${stderr.trim()}`, EXIT.unavailable);
+  if (code !== 0) throw new NodeRefusal('no-namespace', `ip ${args.join(' ')} failed: ${stderr.trim()}`);
 }

@@ -16,7 +16,7 @@ import type { Services } from '../../core/workflow/services.ts';
 import { formatRelayAddress, parseRelayAddress } from '../../net/relay/address.ts';
 import { mintCredential, relayKeysOf, workspaceTagOf } from '../../net/relay/credential.ts';
 import { operations } from '../../tools/index.ts';
-import { buildYaml } from './yaml.ts';
+import { buildYaml } from '../../tools/yaml.ts';
 
 export interface ServiceParts {
   readonly store: Store;

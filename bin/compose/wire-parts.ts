@@ -1,9 +1,9 @@
 import type { Log } from '../../core/base/ports.ts';
+import { formatHostPort, type HostPort } from '../../net/host-port.ts';
 import { type BusChange, EmbeddedBus } from '../../net/nats/bus.ts';
 import type { ListenerOptions } from '../../net/nats/listener.ts';
 import { RelayListener } from '../../net/relay/listener.ts';
 import { StunListener } from '../../net/stun/listener.ts';
-import type { HostPort } from './config.ts';
 import { busMetrics, relayMetrics, stunMetrics } from './wire-metrics.ts';
 
 /** The three listeners beside the API, each as something that runs; one of them may run without a control plane. */
@@ -90,7 +90,7 @@ export async function orExplain<T>(variable: string, { host, port }: HostPort, s
     const { code } = error as NodeJS.ErrnoException;
     if (code === undefined) throw error;
     const off = variable === 'MESH_LISTEN' ? '' : `, or set ${variable}=off to run without it`;
-    const where = host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`;
+    const where = formatHostPort(host, port);
     throw new Error(
       `${variable}: cannot listen on ${where} (${REFUSALS[code] ?? code}). Set ${variable} to another address${off}.`,
       { cause: error },

@@ -1,11 +1,12 @@
 import { setTimeout as after } from 'node:timers/promises';
 import type { Services } from '../../core/workflow/services.ts';
+import type { HostPort } from '../../net/host-port.ts';
 import type { EmbeddedBus } from '../../net/nats/bus.ts';
 import { startBusCredentials } from '../../plane/bus-credentials.ts';
 import { ControlRequests } from '../../plane/control-requests.ts';
 import { GraphPush } from '../../plane/push.ts';
 import { startRelayRevocations } from '../../plane/relay-revocations.ts';
-import type { Environment, HostPort } from './config.ts';
+import type { Environment } from './config.ts';
 import { type RelayEnvironment, startRemoteRelay } from './remote-relay.ts';
 import type { Tls } from './tls.ts';
 import { pushMetrics } from './wire-metrics.ts';

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { createSocket, type Socket } from 'node:dgram';
 import { lookup } from 'node:dns/promises';
 import { createConnection } from 'node:net';
+import { formatHostPort, type HostPort } from '../../net/host-port.ts';
 import { decodeXorAddress, formatIp } from '../../net/stun/address.ts';
 import { ATTRIBUTES, BINDING, decodeStun, encodeStun, TRANSACTION_ID_BYTES } from '../../net/stun/message.ts';
 
@@ -37,11 +38,6 @@ export interface Reach {
   readonly roundTripMs: number | null;
   /** Empty when reached. */
   readonly trouble: string;
-}
-
-export interface HostPort {
-  readonly host: string;
-  readonly port: number;
 }
 
 /** Seen through one STUN server. */
@@ -137,7 +133,7 @@ export function natKindOf(
 
 /** Whether a TCP port answers, and how fast. */
 export function reach({ host, port }: HostPort): Promise<Reach> {
-  const address = host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`;
+  const address = formatHostPort(host, port);
   const startedAt = performance.now();
   return new Promise((resolve) => {
     const socket = createConnection({ host, port, timeout: CONNECT_MS });

@@ -1,5 +1,6 @@
 import { formatInstant } from '../../core/base/time.ts';
 import type { FullGraph } from '../../core/model/graph.ts';
+import { formatHostPort } from '../../net/host-port.ts';
 import type { ConnectivityMetrics } from '../paths/connectivity.ts';
 import type { PathStatus } from '../paths/status.ts';
 import type { Endpoint, Tunnel, TunnelPeerState } from '../tunnel/tunnel.ts';
@@ -82,7 +83,5 @@ function peerState(path: PathStatus | undefined, handshakeAt: number | null, now
 }
 
 function formatEndpoint(endpoint: Endpoint | null): string | null {
-  if (endpoint === null) return null;
-  const { address, port } = endpoint;
-  return address.includes(':') ? `[${address}]:${port}` : `${address}:${port}`;
+  return endpoint && formatHostPort(endpoint.address, endpoint.port);
 }

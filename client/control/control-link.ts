@@ -5,11 +5,11 @@ import { generateKeyPair, type KeyPair, keyPairOf } from '../../net/seal/x25519.
 import { provenKey } from '../enrol/key-proof.ts';
 import type { NodeConfig } from '../enrol/node-config.ts';
 import { PlaneApi, PlaneRefusal } from '../enrol/plane-api.ts';
+import type { GraphMessage } from '../graph-shape.ts';
 import type { BusMessage } from './bus.ts';
 import { type FetchOutcome, GraphFetches } from './graph-fetches.ts';
 import type { GraphFile } from './graph-file.ts';
 import { GraphKeeper } from './graph-keeper.ts';
-import type { GraphMessage } from './graph-shape.ts';
 import { ANSWER_MS, PlaneBus } from './plane-bus.ts';
 import { Pulse } from './pulse.ts';
 

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import type { FullGraph } from '../../core/model/graph.ts';
 import { replacePrivateFile } from '../enrol/private-file.ts';
-import { parseFullGraph } from './graph-shape.ts';
+import { parseFullGraph } from '../graph-shape.ts';
 
 /** The last good graph on disk, so that a node comes up without the control plane. */
 export class GraphFile {

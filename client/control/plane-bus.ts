@@ -2,9 +2,9 @@ import type { Log } from '../../core/base/ports.ts';
 import { busSecretOf } from '../../core/identity/device-token.ts';
 import type { KeyPair } from '../../net/seal/x25519.ts';
 import type { NodeConfig } from '../enrol/node-config.ts';
+import type { GraphMessage } from '../graph-shape.ts';
 import { ifIs, integer, nullable, type Of, object, text } from '../shape.ts';
 import { type Bus, type BusMessage, openBus } from './bus.ts';
-import type { GraphMessage } from './graph-shape.ts';
 import { ControlSeals } from './seals.ts';
 
 export interface PlaneBusOptions {

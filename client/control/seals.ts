@@ -3,8 +3,8 @@ import { EPOCH_BYTES } from '../../net/seal/format.ts';
 import { Opener } from '../../net/seal/opener.ts';
 import { Sealer } from '../../net/seal/sealer.ts';
 import type { KeyPair } from '../../net/seal/x25519.ts';
+import { type GraphMessage, parseGraphMessage } from '../graph-shape.ts';
 import type { BusMessage } from './bus.ts';
-import { type GraphMessage, parseGraphMessage } from './graph-shape.ts';
 
 /** What is sealed to the control plane, and what is taken from it. One for each key of this node. */
 export class ControlSeals {

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { FullGraph } from '../../core/model/graph.ts';
-import { fullGraphShape } from '../control/graph-shape.ts';
+import { fullGraphShape } from '../graph-shape.ts';
 import { ifIs, integer, Mismatch, nullable, type Of, object, oneOf, type Shape, text } from '../shape.ts';
 
 /** The control plane answered no. `code` is that of its problem body, `unknown` when something else answered. */

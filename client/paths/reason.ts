@@ -1,3 +1,4 @@
+import { formatHostPort } from '../../net/host-port.ts';
 import type { Family } from '../family.ts';
 import type { Candidate } from './ice/candidate.ts';
 import { SILENT_AFTER_SYNS } from './schedule.ts';
@@ -52,7 +53,7 @@ function directReasonOf(view: PairView): { readonly code: PathReason; readonly d
   const { direct, tried } = view;
   if (direct) {
     const { address, port, type } = direct;
-    const place = address.includes(':') ? `[${address}]:${port}` : `${address}:${port}`;
+    const place = formatHostPort(address, port);
     return { code: 'direct', detail: `The peer answers at ${place}, ${FOUND_AS[type]}.` };
   }
   if (view.hasLeft) return { code: 'left', detail: 'The peer said that it leaves, or is no longer in the graph.' };

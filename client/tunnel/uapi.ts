@@ -1,3 +1,4 @@
+import { formatHostPort } from '../../net/host-port.ts';
 import type { Endpoint, TunnelPeer, TunnelPeerState } from './tunnel.ts';
 
 /**
@@ -89,7 +90,7 @@ export function parseGet(answer: string): DeviceState {
 type Mutable<T> = { -readonly [K in keyof T]: T[K] };
 
 export function formatEndpoint({ address, port }: Endpoint): string {
-  return address.includes(':') ? `[${address}]:${port}` : `${address}:${port}`;
+  return formatHostPort(address, port);
 }
 
 /** Null when the text is no endpoint, as `(none)`. */

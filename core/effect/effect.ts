@@ -14,10 +14,14 @@ export interface EffectGroup {
   readonly pairs: number;
   readonly opened: readonly PortSpan[];
   readonly closed: readonly PortSpan[];
+  /** All that is open afterwards. */
+  readonly open: readonly PortSpan[];
 }
 
 /** The same of peers and addresses that are no peer's. */
-export interface OutsideEffect extends Omit<OutsideGroup<unknown>, 'delta'>, Pick<EffectGroup, 'opened' | 'closed'> {}
+export interface OutsideEffect
+  extends Omit<OutsideGroup<unknown>, 'delta'>,
+    Pick<EffectGroup, 'opened' | 'closed' | 'open'> {}
 
 /** What a change of the network opens and closes, whole; nothing is left out. */
 export interface Effect {
@@ -48,12 +52,12 @@ export function effectOf(before: Reachability, after: Reachability): Effect {
     const pairs = src.length * dst.length - (within ? dst.length : 0);
     if (pairs === 0) continue;
     const delta = deltaOf(old, now);
-    const { opened, closed } = delta;
+    const { opened, closed, open } = delta;
     if (opened.length > 0) counts.opened += pairs;
     if (closed.length > 0) counts.closed += pairs;
     if (type !== 'added') counts.changed += pairs;
     if (type === 'removed') counts.lost += pairs;
-    groups.push({ src, dst, pairs, opened, closed });
+    groups.push({ src, dst, pairs, opened, closed, open });
     digest.add(src, dst, within, delta.text);
   }
   const pairsBefore = before.countPairs();
@@ -61,7 +65,7 @@ export function effectOf(before: Reachability, after: Reachability): Effect {
     outsideGroups(before, after, (old, now) => {
       const delta = deltaOf(old, now);
       return delta.opened.length + delta.closed.length > 0 ? delta : undefined;
-    })?.map(({ delta: { opened, closed }, ...group }): OutsideEffect => ({ ...group, opened, closed })),
+    })?.map(({ delta: { opened, closed, open }, ...group }): OutsideEffect => ({ ...group, opened, closed, open })),
   );
   return {
     groups,
@@ -101,7 +105,7 @@ export function namesOn(groups: readonly EffectGroup[], ...sides: readonly ('src
   return names;
 }
 
-interface Delta extends Pick<EffectGroup, 'opened' | 'closed'> {
+interface Delta extends Pick<EffectGroup, 'opened' | 'closed' | 'open'> {
   readonly text: string;
 }
 
@@ -115,7 +119,7 @@ function deltas(): (old: Allowed, now: Allowed) => Delta {
     if (found) return found;
     const [was, is] = [spansOf(old), spansOf(now)];
     const [opened, closed] = [subtract(is, was), subtract(was, is)];
-    const delta = { opened, closed, text: JSON.stringify([opened, closed]) };
+    const delta = { opened, closed, open: is, text: JSON.stringify([opened, closed]) };
     of.set(now, delta);
     return delta;
   };

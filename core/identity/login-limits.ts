@@ -1,13 +1,15 @@
 import { MeshError } from '../base/errors.ts';
-import { plainAddress } from '../base/origin.ts';
 import type { Clock } from '../base/ports.ts';
 import type { LoginLimits } from '../model/services.ts';
+import { sourceNetwork } from '../model/source-network.ts';
 
 const WINDOW_MS = 60_000;
 /** Failed logins in a window from one address for one account (docs/accounts-and-tokens.md#limits). */
 const PER_ACCOUNT = 5;
 /** Failed logins in a window from one address, whatever the accounts. */
 const PER_ADDRESS = 30;
+/** Of an IPv6 address: the network of a household. */
+const HOUSEHOLD_BITS = 64;
 /** Sources remembered; the longest known make room, so that a flood of sources costs no memory. */
 const MAX_SOURCES = 10_000;
 
@@ -33,7 +35,7 @@ export function buildLoginLimits(clock: Clock): LoginLimits {
   return {
     attempt(origin, username) {
       const now = clock.now();
-      const source = sourceOf(origin);
+      const source = sourceNetwork(origin, HOUSEHOLD_BITS);
       const bounds = [
         [`${source} ${username}`, PER_ACCOUNT],
         [source, PER_ADDRESS],
@@ -59,15 +61,3 @@ export function buildLoginLimits(clock: Clock): LoginLimits {
     },
   };
 }
-
-/** One household of IPv6 addresses counts as one source: its first 64 bits. */
-function sourceOf(origin: string): string {
-  const address = plainAddress(origin);
-  if (!address.includes(':')) return address;
-  const [head = [], tail = []] = address.split('::').map((half) => half.split(':').filter(Boolean));
-  const zeros = Array<string>(Math.max(0, GROUPS - head.length - tail.length)).fill('0');
-  return [...head, ...zeros, ...tail].slice(0, GROUPS / 2).join(':');
-}
-
-/** Of 16 bits, in an IPv6 address. */
-const GROUPS = 8;

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { openSqliteStore } from '../../storage/sqlite/store.ts';
+import { openStore } from '../../storage/open.ts';
 import { network, peer, policy } from '../../test/kits/records/records.ts';
 import type { CommitContext, Op, Store } from '../base/ports.ts';
 import { draftOf, type StoredRecord } from '../base/record.ts';
@@ -11,7 +11,7 @@ const CONTEXT: CommitContext = { actor: 'user:ada', reason: 'test', requestId: '
 
 async function openWorld() {
   let now = 1_000;
-  const store = await openSqliteStore({ path: ':memory:', clock: { now: () => now }, log: silentLog });
+  const store = await openStore(':memory:', { clock: { now: () => now }, log: silentLog });
   const commit = (...ops: Op[]) => store.commit(WORKSPACE, ops, CONTEXT);
   return {
     store,

@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import { MeshError } from '../base/errors.ts';
 import type { AsOf, Commit, Store } from '../base/ports.ts';
 import type { StoredRecord } from '../base/record.ts';
@@ -31,30 +32,21 @@ interface Current {
   moving: Promise<NetworkState> | undefined;
 }
 
-interface Past {
-  readonly state: Promise<NetworkState>;
-  weight: number;
-}
-
 /** Keeps the current state of each workspace and a few past ones. */
 export function buildNetworkStates({ store }: { readonly store: Store }): NetworkStates {
-  const currents = new Map<string, Current>();
-  const pasts = new Map<string, Past>();
+  const currents = new LRUCache<string, Current>({ max: CURRENT_WORKSPACES });
+  const pasts = new LRUCache<string, Promise<NetworkState>>({ maxSize: PAST_RECORDS });
 
   store.onCommit((commit) => {
-    const entry = currents.get(commit.workspace);
+    const entry = currents.peek(commit.workspace);
     if (!entry) return;
     entry.newest = Math.max(entry.newest, commit.revision);
     moveOn(entry, commit);
   });
 
   async function current(workspace: string): Promise<NetworkState> {
-    const entry = touch(currents, workspace) ?? { state: undefined, steadySince: 0, newest: 0, moving: undefined };
+    const entry = currents.get(workspace) ?? { state: undefined, steadySince: 0, newest: 0, moving: undefined };
     currents.set(workspace, entry);
-    for (const oldest of currents.keys()) {
-      if (currents.size <= CURRENT_WORKSPACES) break;
-      currents.delete(oldest);
-    }
     if (entry.state && entry.state.revision >= entry.newest) return entry.state;
     entry.moving ??= catchUp(store, workspace, entry).finally(() => {
       entry.moving = undefined;
@@ -69,20 +61,20 @@ export function buildNetworkStates({ store }: { readonly store: Store }): Networ
       throw new MeshError('not_found', 'That is before the history of the workspace begins.');
     }
     if (revision === newest.revision) return newest;
-    const steadySince = currents.get(workspace)?.steadySince ?? newest.revision;
+    const steadySince = currents.peek(workspace)?.steadySince ?? newest.revision;
     if (steadySince <= revision && revision < newest.revision) return { ...newest, revision };
     if (!Number.isSafeInteger(revision) || revision < 0 || revision > newest.revision) {
       throw new MeshError('not_found', `There is no revision ${revision}: the newest is ${newest.revision}.`);
     }
     const key = `${workspace}@${revision}`;
-    const known = touch(pasts, key);
-    if (known) return known.state;
-    const past: Past = { state: loadState(store, workspace, revision, newest), weight: 0 };
-    pasts.set(key, past);
+    const known = pasts.get(key);
+    if (known) return known;
+    const past = loadState(store, workspace, revision, newest);
+    pasts.set(key, past, { size: 1 });
     try {
-      const state = await past.state;
-      past.weight = ownRecords(state, newest);
-      forgetOldest(pasts);
+      const state = await past;
+      // One that is larger than all may be stays alone.
+      pasts.set(key, past, { size: Math.min(PAST_RECORDS, ownRecords(state, newest)) });
       return state;
     } catch (error) {
       pasts.delete(key);
@@ -146,24 +138,4 @@ function ownRecords(state: NetworkState, newest: NetworkState): number {
     for (const [name, record] of records) if (newest[field].get(name) !== record) count += 1;
   }
   return count;
-}
-
-function forgetOldest(pasts: Map<string, Past>): void {
-  let total = 0;
-  for (const { weight } of pasts.values()) total += weight;
-  for (const [key, { weight }] of pasts) {
-    if (total <= PAST_RECORDS || pasts.size === 1) return;
-    pasts.delete(key);
-    total -= weight;
-  }
-}
-
-/** The entry, moved to the end of the map: the least recently used one comes first. */
-function touch<T>(map: Map<string, T>, key: string): T | undefined {
-  const entry = map.get(key);
-  if (entry) {
-    map.delete(key);
-    map.set(key, entry);
-  }
-  return entry;
 }

@@ -126,6 +126,8 @@ export function specOf(
     effect: viewOfEffect(effect),
     digest,
     diffMarkdown: assessment.diffMarkdown + words,
+    verification: assessment.verification,
+    objections: assessment.objections,
     warnings,
     riskLevel: risk.level,
     riskReasons: risk.reasons,

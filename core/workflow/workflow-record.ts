@@ -3,7 +3,7 @@ import type { RecordDraft, StoredRecord } from '../base/record.ts';
 import type { Scope } from '../base/scope.ts';
 import type { NetworkChange } from '../changes/changes.ts';
 import type { EffectView } from '../effect/effect-view.ts';
-import type { ExpectedBy, PlannedBy } from '../intent/plan/assess.ts';
+import type { ExpectedBy, PlannedBy, Verification } from '../intent/plan/assess.ts';
 import type { ShownChange } from '../intent/plan/diff-markdown.ts';
 import type { Expectation, RecordExpectation } from '../intent/verify/expectation.ts';
 import type { RiskLevel } from '../intent/verify/risk.ts';
@@ -55,6 +55,9 @@ export interface WorkflowSpec extends AskedWorkflowSpec {
   readonly effect: EffectView;
   readonly digest: string;
   readonly diffMarkdown: string;
+  /** What was proven when it was put forward, and what speaks against it; absent of a call that waits. */
+  readonly verification?: Verification;
+  readonly objections?: readonly string[];
   readonly warnings: readonly string[];
   readonly riskLevel: RiskLevel;
   readonly riskReasons: readonly string[];

@@ -1,3 +1,4 @@
+import { formatHostPort } from '../host-port.ts';
 import { decodeCredential } from './credential.ts';
 
 /** Where a relay is and what opens it. `secure` is TLS: the scheme `lrps` instead of `lrp`. */
@@ -32,8 +33,7 @@ export function parseRelayAddress(text: string): RelayAddress | undefined {
 
 /** The address with its credential, for the node it was made for and for nobody else. */
 export function formatRelayAddress({ host, port, secure, credential }: RelayAddress): string {
-  const where = host.includes(':') ? `[${host}]` : host;
-  return `${secure ? 'lrps' : 'lrp'}://${credential === undefined ? '' : `${credential}@`}${where}:${port}`;
+  return `${secure ? 'lrps' : 'lrp'}://${credential === undefined ? '' : `${credential}@`}${formatHostPort(host, port)}`;
 }
 
 /** The same relay, with its credential and its TLS, at another place: what `--relay-url` does. */

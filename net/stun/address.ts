@@ -30,7 +30,7 @@ export function decodeXorAddress(
   return { ip, port: view.getUint16(2) ^ (MAGIC_COOKIE >>> 16) };
 }
 
-/** An address as text, `%zone` allowed, to bytes; undefined when it is none. */
+/** An address as text to bytes: IPv4 in dotted decimal without leading zeros, IPv6 with `%zone` or without. Undefined when it is neither. */
 export function parseIp(text: string): IpBytes | undefined {
   return text.includes(':') ? parseIpv6(text) : parseIpv4(text);
 }
@@ -65,6 +65,8 @@ function parseIpv4(text: string): IpBytes | undefined {
       ip[part++] = value;
       value = -1;
     } else if (code >= 48 && code <= 57) {
+      // With a zero before it some take the part for octal.
+      if (value === 0) return undefined;
       value = Math.max(value, 0) * 10 + code - 48;
       if (value > 255) return undefined;
     } else return undefined;
@@ -73,10 +75,11 @@ function parseIpv4(text: string): IpBytes | undefined {
 }
 
 function parseIpv6(text: string): IpBytes | undefined {
-  const [address = ''] = text.split('%', 1);
+  const [address = '', zone] = text.split('%', 2);
+  if (zone === '') return undefined;
   const halves = address.split('::');
   if (halves.length > 2) return undefined;
-  const [head, tail] = halves.map(groupsOf);
+  const [head, tail] = halves.map((half, n) => groupsOf(half, n === halves.length - 1));
   if (head === undefined || (halves.length === 2 && tail === undefined)) return undefined;
   const missing = 8 - head.length - (tail?.length ?? 0);
   if (halves.length === 2 ? missing < 1 : missing !== 0) return undefined;
@@ -89,12 +92,12 @@ function parseIpv6(text: string): IpBytes | undefined {
   return ip;
 }
 
-function groupsOf(text: string): number[] | undefined {
+function groupsOf(text: string, isLast: boolean): number[] | undefined {
   if (text === '') return [];
   const groups: number[] = [];
   const parts = text.split(':');
   for (const [n, part] of parts.entries()) {
-    const ipv4 = n === parts.length - 1 && part.includes('.') ? parseIpv4(part) : undefined;
+    const ipv4 = isLast && n === parts.length - 1 && part.includes('.') ? parseIpv4(part) : undefined;
     if (ipv4) {
       const [a = 0, b = 0, c = 0, d = 0] = ipv4;
       groups.push((a << 8) | b, (c << 8) | d);

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { parseYaml } from '../../bin/compose/yaml.ts';
 import { MeshError } from '../../core/base/errors.ts';
 import type { Scope } from '../../core/base/scope.ts';
+import { parseYaml } from '../../tools/yaml.ts';
 import { serveFaces } from '../kits/http/faces-kit.ts';
 import { buildScene, reachOf } from './scene.ts';
 

@@ -33,10 +33,11 @@ describe.skipIf(!hasBrowser)('the dashboard in a browser', () => {
       ...session,
       body: { name: 'join', expiry: '' },
     });
-    const device = { token: join.body.token, name: 'build-7', publicKey: freshKey().publicKey };
-    expect((await harness.api('POST', '/api/v1/devices/register', { body: device })).body).toMatchObject({
-      phase: 'pending',
-    });
+    for (const name of ['build-7', 'build-8']) {
+      const device = { token: join.body.token, name, publicKey: freshKey().publicKey };
+      const { body } = await harness.api('POST', '/api/v1/devices/register', { body: device });
+      expect(body).toMatchObject({ phase: 'pending' });
+    }
 
     await using page = await openBrowser();
     const sees = (selector: string, text: string | RegExp) =>
@@ -62,6 +63,7 @@ describe.skipIf(!hasBrowser)('the dashboard in a browser', () => {
 
     await sees('#facts', /Status\s+pending/);
     await sees('#facts', /Requested by\s+user:admin/);
+    await sees('#facts', /Verified\s+Proven: /);
     await sees('#effect', 'Closes (3 pairs, and 1 with addresses outside of the network)');
     await sees('#changes', 'kind: MeshPolicy');
     await page.type('#note', '<b onclick="alert(1)">fine</b>');
@@ -72,8 +74,10 @@ describe.skipIf(!hasBrowser)('the dashboard in a browser', () => {
 
     await page.click('.brand');
     await sees('#workflows', /pair|polic|5432/i);
-    await page.click('#peers button');
+    await page.click('[aria-label="Approve build-7"]');
     await sees('#message', 'build-7 is approved.');
+    await page.click('[aria-label="Reject build-8"]');
+    await sees('#message', 'build-8 is rejected.');
     await sees('#peers', 'Nothing waits.');
 
     await page.click(`a[href="#/workflows/${second.workflow_id}"]`);

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { parseGraphMessage } from '../../client/control/graph-shape.ts';
+import { parseGraphMessage } from '../../client/graph-shape.ts';
 import { busNode } from '../kits/http/bus-node.ts';
 import { startHarness } from '../kits/http/harness.ts';
 import { ALL_ON, join, startWiredPlane } from '../kits/http/wired-plane.ts';

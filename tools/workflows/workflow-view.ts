@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { formatInstant } from '../../core/base/time.ts';
-import { PLANNERS } from '../../core/intent/plan/assess.ts';
+import { PLANNERS, VERIFICATIONS } from '../../core/intent/plan/assess.ts';
 import { WORKFLOW_STATES } from '../../core/model/asked.ts';
 import type { Services } from '../../core/workflow/services.ts';
 import { resultRevision, type WorkflowRecord } from '../../core/workflow/workflow-record.ts';
@@ -34,7 +34,12 @@ export const workflowDetail = z.strictObject({
   reading: z.string().nullable().describe('What they say of it, not checked'),
   appliedBy: z.string(),
   approvalAskedOf: z.string().nullable(),
-  overridden: z.boolean(),
+  verification: z
+    .enum(VERIFICATIONS)
+    .nullable()
+    .describe('Whether its effect was held against what was asked when it was put forward; null of a call that waits'),
+  objections: z.array(z.string()).describe('What keeps it from being proven'),
+  overridden: z.boolean().describe('Put forward although it does not do what was asked, by someone who may'),
   riskReasons: z.array(z.string()),
   warnings: z.array(z.string()),
   changes: z.array(shownChange),
@@ -81,6 +86,8 @@ export function workflowDetailOf(
     reading: spec.sentence ?? null,
     appliedBy: spec.appliedBy,
     approvalAskedOf: spec.approvalAskedOf ?? null,
+    verification: spec.verification ?? null,
+    objections: [...(spec.objections ?? [])],
     overridden: spec.overridden,
     riskReasons: [...spec.riskReasons],
     warnings: [...spec.warnings],
@@ -99,10 +106,10 @@ export function approvalUrl({ settings }: Pick<Services, 'settings'>, workflowId
 
 /** Said in the Markdown; once it is decided, what would be done is no question any more. */
 export function briefWorkflow(workflow: z.output<typeof workflowDetail>): Record<string, unknown> {
-  const { changes, effect, riskReasons, warnings, diffMarkdown, ...fields } = workflow;
+  const { changes, effect, riskReasons, warnings, objections, diffMarkdown, ...fields } = workflow;
   const { opened: _opened, closed: _closed, ...counts } = effect;
   const names = changes.map(({ action, resource, name }) => ({ action, resource, name }));
   return fields.status === 'pending'
     ? { ...fields, effect: counts, diffMarkdown }
-    : { ...fields, riskReasons, warnings, changes: names, effect: counts };
+    : { ...fields, objections, riskReasons, warnings, changes: names, effect: counts };
 }

@@ -1,3 +1,4 @@
+import { formatHostPort } from '../../../net/host-port.ts';
 import type { Endpoint } from '../../tunnel/tunnel.ts';
 import type { Candidate } from './candidate.ts';
 
@@ -93,5 +94,5 @@ export class Remotes {
 }
 
 function nameOf({ address, port }: Endpoint): string {
-  return address.includes(':') ? `[${address}]:${port}` : `${address}:${port}`;
+  return formatHostPort(address, port);
 }

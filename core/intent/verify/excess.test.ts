@@ -14,7 +14,7 @@ const WEB: Expectation = { src: 'role=web', dst: 'role=db', protocol: 'TCP', por
 
 function opening(src: readonly string[], dst: readonly string[], from = 5432, to = from): Effect {
   const opened = [{ protocol: 'TCP' as const, from, to }];
-  const groups: EffectGroup[] = [{ src, dst, pairs: src.length * dst.length, opened, closed: [] }];
+  const groups: EffectGroup[] = [{ src, dst, pairs: src.length * dst.length, opened, closed: [], open: opened }];
   return {
     groups,
     outside: [],

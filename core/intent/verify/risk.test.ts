@@ -4,6 +4,7 @@ import { type NetworkChange, planChanges } from '../../changes/changes.ts';
 import { effectOf } from '../../effect/effect.ts';
 import { compile } from '../../reachability/engine.ts';
 import { modelOf } from '../../state/network-model.ts';
+import type { NetworkState } from '../../state/state.ts';
 import { riskOf } from './risk.ts';
 
 const NOW = Date.UTC(2026, 0, 5, 12);
@@ -36,6 +37,17 @@ const labelled = (name: string, labels: Record<string, string>): NetworkChange =
   labels,
 });
 
+const out = (name: string, ranges: readonly string[]): NetworkChange => ({
+  action: 'create',
+  resource: 'MeshPolicy',
+  name: `out-${name}`,
+  spec: {
+    action: 'ALLOW',
+    peerSelector: { peers: [name] },
+    egress: ranges.map((cidr, index) => ({ to: [{ ipBlock: { cidr } }], ports: [{ port: 1_000 + index }] })),
+  },
+});
+
 it.each<[string, NetworkChange[], string, string[]]>([
   ['opening a sensitive peer is high', [opening('card-1')], 'high', [REACHED]],
   [
@@ -61,4 +73,49 @@ it.each<[string, NetworkChange[], string, string[]]>([
   const { after } = planChanges(BEFORE, changes, NOW);
   const effect = effectOf(compile(modelOf(BEFORE, NOW)), compile(modelOf(after, NOW)));
   expect(riskOf(effect, BEFORE, after, { callerPeer: undefined, findings: [] })).toEqual({ level, reasons });
+});
+
+it('a slice of ports is judged with what is open beside it', () => {
+  const slice = (port: number): NetworkChange => ({
+    action: 'create',
+    resource: 'MeshPolicy',
+    name: `slice-${port}`,
+    spec: {
+      action: 'ALLOW',
+      peerSelector: { peers: ['card-2'] },
+      ingress: [{ from: [{ peerSelector: { peers: ['web-1'] } }], ports: [{ port, endPort: port + 59 }] }],
+    },
+  });
+  const first = planChanges(BEFORE, [slice(100)], NOW).after;
+  const second = planChanges(first, [slice(200)], NOW).after;
+  const risk = (before: NetworkState, after: NetworkState) =>
+    riskOf(effectOf(compile(modelOf(before, NOW)), compile(modelOf(after, NOW))), before, after, {
+      callerPeer: undefined,
+      findings: [],
+    }).level;
+  expect([risk(BEFORE, first), risk(first, second)]).toEqual(['low', 'medium']);
+});
+
+it.each<[string, NetworkChange, string]>([
+  ['a sensitive peer that reaches out is high', out('card-1', ['8.8.8.0/24']), 'sensitive'],
+  [
+    'many ranges out come to no less than all of them',
+    out(
+      'web-1',
+      Array.from({ length: 20 }, (_, index) => `${20 + index}.0.0.0/8`),
+    ),
+    'anyone',
+  ],
+])('%s', (_what, change, reason) => {
+  const before = stateWith(
+    network('default', { defaultAction: 'DENY' }),
+    MARKED,
+    peer('web-1', { address: '10.96.0.3' }),
+  );
+  const { after } = planChanges(before, [change], NOW);
+  const effect = effectOf(compile(modelOf(before, NOW)), compile(modelOf(after, NOW)));
+  expect(riskOf(effect, before, after, { callerPeer: undefined, findings: [] })).toEqual({
+    level: 'high',
+    reasons: [expect.stringContaining(reason)],
+  });
 });

@@ -1,5 +1,4 @@
-import type { OutsideEffect } from '../../effect/effect.ts';
-import { type Effect, namesOn } from '../../effect/effect.ts';
+import { type Effect, type EffectGroup, namesOn, type OutsideEffect } from '../../effect/effect.ts';
 import type { PortSpan } from '../../effect/port-spans.ts';
 import { parseCidr } from '../../model/cidr.ts';
 import { OUTSIDE, sizeOf, union, without } from '../../model/ranges.ts';
@@ -28,6 +27,8 @@ const OPENING_SHARE = 0.5;
 /** Ports of one pair from which on an opening is no longer for one service; the dynamic ports are 16,384. */
 const MANY_PORTS = 100;
 const ANY_PORTS = 16_000;
+/** Up to so many are services, each for itself. */
+const FEW_PORTS = 10;
 
 /** How risky a change is, computed from its effect alone. */
 export function riskOf(
@@ -94,16 +95,22 @@ type Opening = Pick<Effect, 'groups' | 'outside'>;
 function openingRisks({ groups, outside = [] }: Opening, sensitive: (name: string) => boolean): [RiskLevel, string][] {
   const found: [RiskLevel, string][] = [];
   const opened = groups.filter((group) => group.opened.length > 0);
-  const widest = [...opened, ...outside].reduce((most, group) => Math.max(most, portsIn(group.opened)), 0);
+  const widest = [...opened, ...outside].reduce((most, group) => Math.max(most, portsOpened(group)), 0);
   if (widest >= ANY_PORTS) found.push(['high', 'opens almost every port of a protocol, or all']);
   else if (widest >= MANY_PORTS) found.push(['medium', `opens ${widest} ports of one target`]);
   const reached = [...namesOn(opened, 'dst')].filter(sensitive).length;
   if (reached > 0) found.push(['high', `opens new ways to ${counted(reached, 'sensitive peer')}`]);
-  for (const group of outside) {
-    const reason = outsideRisk(group, group.peers.some(sensitive));
-    if (reason) found.push(reason);
+  for (const side of ['src', 'dst'] as const) {
+    const ofSide = outside.filter((group) => group.side === side && group.opened.length > 0);
+    if (ofSide.length > 0) found.push(outsideRisk(side, ofSide, sensitive));
   }
   return found;
+}
+
+/** A range is judged with what is open beside it already, so that slices of one come to no less than the whole. */
+function portsOpened({ opened, open }: Pick<EffectGroup, 'opened' | 'open'>): number {
+  const count = portsIn(opened);
+  return count > FEW_PORTS ? Math.max(count, portsIn(open)) : count;
 }
 
 function portsIn(spans: readonly PortSpan[]): number {
@@ -139,27 +146,31 @@ const PRIVATE = union(
 /** Public addresses from which on a range is anyone: an IPv4 /8 or an IPv6 /20 is the most that one organisation has. */
 const ANYONE = { 4: 2n ** 24n, 6: 2n ** 108n } as const;
 
-/** What opens from or to addresses outside of the network, by how many and whose they are. */
-function outsideRisk(group: OutsideEffect, isSensitivePeer: boolean): [RiskLevel, string] | undefined {
-  const { side, ranges, names, opened } = group;
-  if (opened.length === 0) return undefined;
+/** What opens from or to addresses outside of the network, by how many all of them are and whose. */
+function outsideRisk(
+  side: OutsideEffect['side'],
+  groups: readonly OutsideEffect[],
+  sensitive: (name: string) => boolean,
+): [RiskLevel, string] {
   const isIn = side === 'src';
+  const isSensitivePeer = groups.some(({ peers }) => peers.some(sensitive));
+  const ranges = union(groups.flatMap((group) => group.ranges));
+  const names = [...new Set(groups.flatMap((group) => group.names))];
+  const [name = '', ...more] = names;
   const open = without(ranges, PRIVATE);
   const isAnyone = ([4, 6] as const).some((f) => sizeOf(open.filter(({ family }) => family === f)) > ANYONE[f]);
   if (isAnyone) {
-    const left =
-      names.length === 1 && names[0] === OUTSIDE ? '' : ` (${names[0]}${names.length > 1 ? ' and more' : ''})`;
-    if (!isIn) return ['high', `lets peers out to anyone, outside the network too${left}`];
-    const reason = `lets anyone in, from outside the network too${left}`;
-    return isSensitivePeer ? ['critical', `${reason}, sensitive peers too`] : ['high', reason];
+    const left = more.length === 0 && name === OUTSIDE ? '' : ` (${name}${more.length > 0 ? ' and more' : ''})`;
+    const reason = isIn
+      ? `lets anyone in, from outside the network too${left}`
+      : `lets peers out to anyone, outside the network too${left}`;
+    return isSensitivePeer ? [isIn ? 'critical' : 'high', `${reason}, sensitive peers too`] : ['high', reason];
   }
   const whose = open.length > 0 ? 'public' : 'private';
-  const [name = '', ...more] = names;
   const range = `${name}${more.length > 0 ? ` and ${counted(more.length, 'more range')}` : ''} (${whose})`;
-  const isOne = sizeOf(ranges) === 1n;
   const text = isIn ? `lets ${range} in from outside the network` : `lets peers out to ${range}`;
-  if (isIn && isSensitivePeer) return ['high', `${text}, to sensitive peers`];
-  return [isOne || !isIn ? 'low' : 'medium', text];
+  if (isSensitivePeer) return ['high', `${text}, sensitive peers too`];
+  return [sizeOf(ranges) === 1n || !isIn ? 'low' : 'medium', text];
 }
 
 function defaultsOpened(before: NetworkState, after: NetworkState): [RiskLevel, string][] {

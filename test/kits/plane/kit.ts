@@ -1,5 +1,4 @@
 import { generateKeyPairSync } from 'node:crypto';
-import { buildKeyring } from '../../../bin/compose/keyring.ts';
 import { buildServices } from '../../../bin/compose/services.ts';
 import type { Caller } from '../../../core/base/caller.ts';
 import type { Edition } from '../../../core/base/edition.ts';
@@ -13,7 +12,8 @@ import { addWorkspace } from '../../../core/identity/add-workspace.ts';
 import type { Planner } from '../../../core/intent/plan/planner.ts';
 import type { Services } from '../../../core/workflow/services.ts';
 import { builtinPlanner } from '../../../llm/grammar/builtin.ts';
-import { openSqliteStore } from '../../../storage/sqlite/store.ts';
+import { buildKeyring } from '../../../storage/keyring.ts';
+import { openStore } from '../../../storage/open.ts';
 import { operations } from '../../../tools/index.ts';
 import { expectDeclaredProblem } from './declared-answers.ts';
 
@@ -42,7 +42,7 @@ export async function buildKit(options: KitOptions = {}) {
   const { edition = 'pro', now = KIT_NOW, planner = builtinPlanner, path = ':memory:' } = options;
   const { registrationProof = 'optional' } = options;
   const clock = { time: now, now: () => clock.time };
-  const store = await openSqliteStore({ path, clock, log: silentLog });
+  const store = await openStore(path, { clock, log: silentLog });
   const services: Services = buildServices({
     store,
     clock,

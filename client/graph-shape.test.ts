@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { mintCredential, relayKeysOf, workspaceTagOf } from '../../net/relay/credential.ts';
+import { mintCredential, relayKeysOf, workspaceTagOf } from '../net/relay/credential.ts';
 import { parseFullGraph } from './graph-shape.ts';
 
 const expiresAt = '2026-01-06T12:00:00.000Z';

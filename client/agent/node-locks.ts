@@ -1,11 +1,17 @@
 import path from 'node:path';
-import type { LockHolder } from './lock.ts';
 
 /** What nodes of this host hold, a directory for each interface. */
 export const RUN_DIRECTORY = '/var/run/mesh';
 
+/** Who holds a directory, and what is said to whoever finds it held. */
+interface Holder {
+  readonly pidFile: string;
+  readonly lockFile: string;
+  refusal(directory: string, pid: string): string;
+}
+
 /** Of a configuration directory. */
-export const AGENT: LockHolder = {
+export const AGENT: Holder = {
   pidFile: 'mesh.pid',
   lockFile: 'mesh.lock',
   refusal: (directory, pid) =>
@@ -13,7 +19,7 @@ export const AGENT: LockHolder = {
 };
 
 /** Of a directory in `RUN_DIRECTORY`. */
-export const INTERFACE: LockHolder = {
+export const INTERFACE: Holder = {
   pidFile: 'mesh.pid',
   lockFile: 'mesh.lock',
   refusal: (directory, pid) =>

@@ -1,5 +1,5 @@
 import { constructFromEvents, EVENT_ID, parseEvents, YAMLException } from 'js-yaml';
-import { type Yaml, YamlError } from '../../core/base/ports.ts';
+import { type Yaml, YamlError } from '../core/base/ports.ts';
 
 export const YAML_LIMITS = {
   /** Characters; a request body has at most as many bytes. */

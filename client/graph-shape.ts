@@ -1,8 +1,8 @@
-import { isHostOf } from '../../core/changes/address.ts';
-import { parseAddress, parseCidr } from '../../core/model/cidr.ts';
-import type { DeltaGraph, FetchGraph, FullGraph, RelayGrant } from '../../core/model/graph.ts';
-import { isPublicKey } from '../../core/model/public-key.ts';
-import { parseRelayAddress } from '../../net/relay/address.ts';
+import { isHostOf } from '../core/changes/address.ts';
+import { parseAddress, parseCidr } from '../core/model/cidr.ts';
+import type { DeltaGraph, FetchGraph, FullGraph, RelayGrant } from '../core/model/graph.ts';
+import { isPublicKey } from '../core/model/public-key.ts';
+import { parseRelayAddress } from '../net/relay/address.ts';
 import {
   ifIs,
   instant,
@@ -16,7 +16,7 @@ import {
   type Shape,
   text,
   where,
-} from '../shape.ts';
+} from './shape.ts';
 
 /**
  * The graph as a node takes it. What comes through here goes on to WireGuard, to routes and to nftables, so each text has

@@ -1,17 +1,12 @@
-import type { Config, HostPort } from '../bin/compose/config.ts';
-import { givenAddresses, isLoopback, withholdsCredential } from '../bin/compose/given-addresses.ts';
-import type { Plane } from '../bin/compose/plane.ts';
-import type { Log } from '../core/base/ports.ts';
-import { BUILT_IN_PASSWORD } from '../core/identity/first-accounts.ts';
-import { called } from './own-command.ts';
+import type { Log } from '../../core/base/ports.ts';
+import { BUILT_IN_PASSWORD } from '../../core/identity/first-accounts.ts';
+import { formatHostPort, type HostPort } from '../../net/host-port.ts';
+import type { Config } from './config.ts';
+import { givenAddresses, isLoopback, withholdsCredential } from './given-addresses.ts';
+import type { Plane } from './plane.ts';
 
-/** Says where everything is and what to do next; to stderr where stdout belongs to MCP. */
-export function announce(
-  config: Config,
-  { url, listeners }: Plane,
-  log: Log,
-  { stdio, milliseconds }: { readonly stdio: boolean; readonly milliseconds: number },
-): void {
+/** Logs what an operator should look at. @returns where everything is and what to do next */
+export function announcement(config: Config, { url, listeners }: Plane, log: Log, milliseconds: number): string {
   const { env, configDir, app } = config;
   for (const { variable, value } of givenAddresses(env)) {
     if (isLoopback(value)) {
@@ -34,7 +29,7 @@ export function announce(
     );
   }
   const password = app.initAdmins.length === 0 ? ` (first password: ${BUILT_IN_PASSWORD})` : '';
-  const lines = [
+  return [
     `Mesh is up in ${Math.round(milliseconds)} ms (${env.MESH_EDITION} edition, data in ${configDir}).`,
     `  API        ${url}/api/v1   (${url}/api/v1/openapi.json)`,
     `  MCP        ${url}/mcp`,
@@ -42,11 +37,10 @@ export function announce(
     `  Bus        ${placeOf(listeners.bus, 'MESH_BUS_LISTEN')}`,
     `  Relay      ${relayPlace(config.env, listeners.relay)}`,
     `  STUN       ${placeOf(listeners.stun, 'MESH_STUN_LISTEN')}`,
-    called(`Next: mesh login --server ${url}${password}`),
-    called('then: mesh mcp config'),
+    `Next: mesh login --server ${url}${password}`,
+    'then: mesh mcp config',
     '',
-  ];
-  (stdio ? process.stderr : process.stdout).write(lines.join('\n'));
+  ].join('\n');
 }
 
 function relayPlace({ MESH_RELAY_URL: elsewhere }: Config['env'], own: HostPort | undefined): string {
@@ -57,6 +51,5 @@ function relayPlace({ MESH_RELAY_URL: elsewhere }: Config['env'], own: HostPort 
 
 function placeOf(address: HostPort | undefined, variable: string): string {
   if (!address) return `off (${variable})`;
-  const { host, port } = address;
-  return host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`;
+  return formatHostPort(address.host, address.port);
 }

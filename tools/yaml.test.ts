@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { YamlError } from '../../core/base/ports.ts';
+import { YamlError } from '../core/base/ports.ts';
 import { buildYaml, YAML_LIMITS } from './yaml.ts';
 
 const yaml = buildYaml();

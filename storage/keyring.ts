@@ -1,8 +1,8 @@
 import { createHash, createPrivateKey, createPublicKey, diffieHellman, type KeyObject } from 'node:crypto';
 import { jwtVerify, SignJWT } from 'jose';
-import { Secret } from '../../core/base/secret.ts';
-import type { Keyring } from '../../core/model/services.ts';
-import { controlKeyFingerprint } from '../../core/model/token.ts';
+import { Secret } from '../core/base/secret.ts';
+import type { Keyring } from '../core/model/services.ts';
+import { controlKeyFingerprint } from '../core/model/token.ts';
 import type { Credentials } from './credentials.ts';
 
 const AUDIENCE = 'mesh';

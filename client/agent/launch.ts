@@ -1,0 +1,85 @@
+import type { RelayAddress } from '../../net/relay/address.ts';
+import type { Enrolled } from '../enrol/enrol.ts';
+import type { NodeLogLevel } from './node-log.ts';
+
+/** What the command line asks of the node of a directory. */
+export interface NodeOptions {
+  readonly directory: string;
+  readonly interfaceName: string;
+  readonly listenPort: number;
+  readonly busWaitMs: number;
+  readonly busInClear: boolean;
+  readonly level: NodeLogLevel;
+  readonly systemLog: boolean;
+  /** Another name for this node. */
+  readonly name?: string;
+  readonly relayOverride?: RelayAddress;
+  /** Of a daemon; standard output otherwise. */
+  readonly logDirectory?: string;
+  /** The network namespace that the interface is put into. */
+  readonly namespace?: string;
+  /** Begun once it is up: what the node is for. The node ends with it. */
+  readonly task?: () => Promise<number>;
+  /** Told once it has come up, or why it has not yet. */
+  readonly onStarted?: (greeting: Greeting) => void | Promise<void>;
+  /** Told when its end takes longer than it ever should. */
+  readonly onStuck: () => void;
+}
+
+/** What the command line asks of a sandbox. */
+export interface SandboxOptions {
+  readonly server: string;
+  readonly token: string;
+  /** That of the sub-agent when left out. */
+  readonly name?: string;
+  readonly hostname: string;
+  /** Told once it is registered, before it is up. */
+  readonly onEnrolled: (enrolled: Enrolled) => void;
+  readonly onStarted?: NodeOptions['onStarted'];
+  readonly onStuck: NodeOptions['onStuck'];
+  readonly busWaitMs: number;
+  readonly busInClear: boolean;
+  readonly level: NodeLogLevel;
+  readonly relayOverride?: RelayAddress;
+  /** What runs inside; without one the sandbox stays until its time is over. */
+  readonly command: readonly string[];
+}
+
+/** How a node stands once it has started. */
+export interface Greeting {
+  readonly name: string;
+  readonly state: 'up' | 'pending' | 'revoked' | 'removed' | 'away';
+  readonly address: string | null;
+  readonly interface: string;
+  /** The same for people. */
+  readonly line: string;
+}
+
+/** Why a node ended: its task did, with an exit code; or it was asked to, failed, ran out of time, or is a peer no more. */
+export type NodeEnd =
+  | { readonly why: 'task'; readonly exitCode: number }
+  | { readonly why: 'asked' | 'failed' | 'expired' | 'removed' };
+
+/** Runs nodes, with everything that they need put together. */
+export interface NodeLauncher {
+  /** Starts the process again where it had to compile its own code. */
+  beginAgainCompiled(): void;
+  /** Runs the node of a directory until it ends. @throws NodeRefusal when it cannot come up here */
+  runNode(options: NodeOptions): Promise<NodeEnd>;
+  /** Enrols a sub-agent and runs a command as it. @throws NodeRefusal */
+  runSandbox(options: SandboxOptions): Promise<NodeEnd>;
+}
+
+/** `no-tunnel`: this machine cannot make one. `in-use`: another node has it. `no-program`: the command does not start. */
+export type RefusalReason = 'no-tunnel' | 'not-configured' | 'in-use' | 'no-program' | 'no-namespace';
+
+/** A node does not run here, for a reason that is no fault of its own. */
+export class NodeRefusal extends Error {
+  override readonly name = 'NodeRefusal';
+  readonly reason: RefusalReason;
+
+  constructor(reason: RefusalReason, message: string) {
+    super(message);
+    this.reason = reason;
+  }
+}

@@ -1,0 +1,15 @@
+import { plainAddress } from '../base/origin.ts';
+import { parseAddress } from './cidr.ts';
+
+const IPV6_BITS = 128;
+
+/**
+ * What limits count as one source: an IPv4 address, in either form, or the network of so many bits of an IPv6 address, since
+ * whoever has one makes addresses in it at will.
+ */
+export function sourceNetwork(origin: string, ipv6Bits: number): string {
+  const address = plainAddress(origin);
+  const range = parseAddress(address);
+  if (range?.family !== 6) return address;
+  return `${(range.from >> BigInt(IPV6_BITS - ipv6Bits)).toString(16)}/${ipv6Bits}`;
+}

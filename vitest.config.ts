@@ -4,54 +4,60 @@ import { defineConfig } from 'vitest/config';
 
 /** Brought by test/newer-wireguard-go.sh. */
 const NEWER_WIREGUARD_GO = path.resolve('node_modules/.cache/newer-wireguard-go');
-/** Real interfaces and packets: one file at a time, apart from the others, so that time limits measure Mesh. */
-const privileged = {
+/** Generous, for machines with other work: what hangs still ends, and what comes late is no failure. */
+const PATIENCE_MS = 60_000;
+const everywhere = {
   setupFiles: ['test/seed.ts'],
-  testTimeout: 120_000,
-  hookTimeout: 60_000,
-  maxWorkers: 1,
-  // Time limits of real traffic on a machine that others use too: what fails twice is wrong.
-  retry: 1,
+  testTimeout: PATIENCE_MS,
+  hookTimeout: PATIENCE_MS,
+  expect: { poll: { timeout: 10_000 } },
 };
+const OUTSIDE = 'node_modules/**';
+/** A file whose name ends so needs more than Node: superuser rights, a browser, or other people's programs. */
+const TIERS = '**/*.{lab,web,servers}.test.ts';
+const SCENARIOS = ['test/scenarios/**/*.test.ts', 'examples/**/*.test.ts'];
+/** Real interfaces and packets: one file at a time, apart from the others, so that time limits measure Mesh. */
+const lab = { ...everywhere, testTimeout: 120_000, maxWorkers: 1 };
 
+/** What each tier is and when it runs stands in CONTRIBUTING.md. */
 export default defineConfig({
   test: {
+    reporters: ['default', './test/tier-reporter.ts'],
+    // Without this one core is left out.
+    maxWorkers: '100%',
     projects: [
+      { test: { ...everywhere, name: 'unit', include: ['**/*.test.ts'], exclude: [OUTSIDE, TIERS, ...SCENARIOS] } },
       {
         test: {
-          name: 'unit',
-          setupFiles: ['test/seed.ts'],
-          include: ['**/*.test.ts'],
-          exclude: ['node_modules/**', 'test/scenarios/**', 'test/natlab/**', 'examples/**', '**/*.privileged.test.ts'],
-        },
-      },
-      {
-        test: {
+          ...everywhere,
           name: 'scenario',
-          setupFiles: ['test/seed.ts'],
-          include: ['test/scenarios/**/*.test.ts', 'examples/**/*.test.ts'],
-          testTimeout: 60_000,
-          hookTimeout: 60_000,
+          include: SCENARIOS,
+          exclude: [OUTSIDE, TIERS],
           sequence: { groupOrder: 0 },
         },
       },
+      { test: { ...everywhere, name: 'web', include: ['**/*.web.test.ts'], exclude: [OUTSIDE] } },
+      { test: { ...everywhere, name: 'servers', include: ['**/*.servers.test.ts'], exclude: [OUTSIDE] } },
       {
         test: {
-          ...privileged,
-          name: 'privileged',
-          include: ['test/natlab/**/*.test.ts', '**/*.privileged.test.ts'],
-          exclude: ['node_modules/**', '**/*.newer.test.ts'],
+          ...lab,
+          name: 'lab',
+          include: ['**/*.lab.test.ts'],
+          exclude: [OUTSIDE, '**/*.newer.lab.test.ts'],
           sequence: { groupOrder: 1 },
         },
       },
       {
         test: {
-          ...privileged,
-          name: 'newer-wireguard-go',
+          ...lab,
+          name: 'lab-newer',
           include: existsSync(NEWER_WIREGUARD_GO)
-            ? ['**/*.newer.test.ts', ...['grid', 'paths', 'switch'].map((name) => `test/natlab/${name}.test.ts`)]
+            ? [
+                '**/*.newer.lab.test.ts',
+                ...['grid', 'paths', 'switch'].map((name) => `test/natlab/${name}.lab.test.ts`),
+              ]
             : [],
-          exclude: ['node_modules/**'],
+          exclude: [OUTSIDE],
           env: { PATH: `${NEWER_WIREGUARD_GO}:${process.env['PATH']}` },
           sequence: { groupOrder: 2 },
         },

@@ -1,7 +1,7 @@
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { countTokens } from 'gpt-tokenizer/encoding/o200k_base';
 import { call, network, type Rest } from '../examples/first-change/person.ts';
-import { startHarness } from '../test/harness.ts';
+import { startHarness } from '../test/kits/http/harness.ts';
 
 /**
  * What the main job costs an agent that reads the text of each answer: `node bench/agent-tokens.ts`. A whole plane in this

@@ -1,4 +1,4 @@
-import { ADMIN_PASSWORD, buildIdentityKit, LOOPBACK } from '../test/identity-kit.ts';
+import { ADMIN_PASSWORD, buildIdentityKit, LOOPBACK } from '../test/kits/plane/identity-kit.ts';
 import { createApiToken } from '../tools/tokens/create-api-token.ts';
 
 /** What a bearer token costs to verify, and whether a login tells that a user exists. Run: node bench/identity.ts */

@@ -11,8 +11,8 @@ import type { Op } from '../core/base/ports.ts';
 import { draftOf, type StoredRecord } from '../core/base/record.ts';
 import { planChanges } from '../core/changes/changes.ts';
 import { buildNetworkStates } from '../core/state/states.ts';
-import { buildKit, type Kit, person } from '../test/kit.ts';
-import { peer, policy } from '../test/records.ts';
+import { buildKit, type Kit, person } from '../test/kits/plane/kit.ts';
+import { peer, policy } from '../test/kits/records/records.ts';
 import { networkOf, type Size } from './network.ts';
 import { machine, median } from './report.ts';
 

@@ -1,9 +1,9 @@
 import { setTimeout as after } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
-import { freshKey } from '../test/devices.ts';
-import { type Natlab, natlab } from '../test/natlab.ts';
-import { type LabNode, labNodes } from '../test/natlab-node.ts';
-import { type LabPlane, startLabPlane } from '../test/natlab-plane.ts';
+import { type Natlab, natlab } from '../test/kits/lab/natlab.ts';
+import { type LabNode, labNodes } from '../test/kits/lab/natlab-node.ts';
+import { type LabPlane, startLabPlane } from '../test/kits/lab/natlab-plane.ts';
+import { freshKey } from '../test/kits/plane/devices.ts';
 import { firstEcho, firstPacket, settled } from './node/first-packet.ts';
 import { plainWireGuard } from './node/plain-wireguard.ts';
 import { cpuSeconds, memoryOf } from './node/process.ts';

@@ -1,8 +1,8 @@
 import { setTimeout as after } from 'node:timers/promises';
 import { PLATFORM_CHOICES, type PlatformChoice } from '../platform/choice.ts';
-import { natlab } from '../test/natlab.ts';
-import { type LabNode, labNodes } from '../test/natlab-node.ts';
-import { startLabPlane } from '../test/natlab-plane.ts';
+import { natlab } from '../test/kits/lab/natlab.ts';
+import { type LabNode, labNodes } from '../test/kits/lab/natlab-node.ts';
+import { startLabPlane } from '../test/kits/lab/natlab-plane.ts';
 import { memoryOf } from './node/process.ts';
 import { tcpThroughput } from './node/throughput.ts';
 import { machine, spread, wireguardGo } from './report.ts';

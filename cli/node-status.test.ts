@@ -1,7 +1,7 @@
 import { stripVTControlCharacters } from 'node:util';
 import { expect, test } from 'vitest';
 import type { NodeStatus, PeerStatus } from '../client/agent/node-status.ts';
-import { verifies } from '../test/requirements.ts';
+import { verifies } from '../test/verifies.ts';
 import { statusText } from './node-status.ts';
 
 const NOW = Date.parse('2026-01-01T12:00:00.000Z');

@@ -1,12 +1,13 @@
 import { z } from 'zod';
 import { CLIENTS, entryOf, groupOf } from '../cli/mcp-entry.ts';
 import type { AnyOperation } from '../core/base/operation.ts';
+import { silentLog } from '../core/base/silent-log.ts';
 import { fenced } from '../core/effect/markdown.ts';
 import type { Services } from '../core/workflow/services.ts';
 import { buildPrompts } from '../mcp/prompts.ts';
 import { buildResources } from '../mcp/resources.ts';
 import { buildTools } from '../mcp/tools.ts';
-import { buildKit } from '../test/kit.ts';
+import { buildKit } from '../test/kits/plane/kit.ts';
 import { operations } from '../tools/index.ts';
 import { MCP_TOOLS } from '../tools/surfaces.ts';
 import { type Example, tellStory } from './mcp-story.ts';
@@ -79,8 +80,7 @@ function clientRows(): string[] {
 
 async function promptsAndResources(): Promise<string> {
   await using kit = await buildKit();
-  const log = { error() {}, warn() {}, info() {}, debug() {} };
-  const options = { operations, tools: MCP_TOOLS, gate: kit.gate, log };
+  const options = { operations, tools: MCP_TOOLS, gate: kit.gate, log: silentLog };
   const prompts = await buildPrompts(options, buildTools(options)).list();
   const promptRows = prompts.map(({ name, description, arguments: args = [] }) => {
     const named = args.map((arg) => `\`${arg.name}\`${arg.required ? '' : ' (optional)'}`);

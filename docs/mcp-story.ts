@@ -1,5 +1,6 @@
+import { silentLog } from '../core/base/silent-log.ts';
 import { buildTools } from '../mcp/tools.ts';
-import { buildHistoryKit } from '../test/history-kit.ts';
+import { buildHistoryKit } from '../test/kits/plane/history-kit.ts';
 import { operations } from '../tools/index.ts';
 import { MCP_TOOLS } from '../tools/surfaces.ts';
 
@@ -13,7 +14,6 @@ type Json = Readonly<Record<string, unknown>>;
 
 /** Between the steps, so that each has an instant of its own. */
 const HOUR_MS = 3_600_000;
-const silent = { error() {}, warn() {}, info() {}, debug() {} };
 
 /** One story told with every tool: an agent changes a network, a person approves, the agent looks back. By tool. */
 export async function tellStory(): Promise<ReadonlyMap<string, Example>> {
@@ -32,7 +32,7 @@ export async function tellStory(): Promise<ReadonlyMap<string, Example>> {
     scopes: ['network:read', 'snapshots:read', 'snapshots:write', 'intents:plan', 'intents:apply', 'agents:delegate'],
   });
   const principal = { caller: await gate.authenticate(token, ''), workspaceHint: workspace, origin: '' };
-  const tools = buildTools({ operations, tools: MCP_TOOLS, gate, log: silent });
+  const tools = buildTools({ operations, tools: MCP_TOOLS, gate, log: silentLog });
   const examples = new Map<string, Example>();
 
   async function call(tool: string, args: Json): Promise<Json> {

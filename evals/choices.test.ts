@@ -4,7 +4,7 @@ import { expectationInputSchema } from '../core/intent/plan/expectation-input.ts
 import { intentNotUnderstood } from '../core/intent/plan/not-understood.ts';
 import type { NetworkState } from '../core/state/state.ts';
 import { planByGrammar } from '../llm/grammar/builtin.ts';
-import { peer, stateWith } from '../test/records.ts';
+import { peer, stateWith } from '../test/kits/records/records.ts';
 import { EVAL_NOW } from './case.ts';
 import { BLIND } from './cases/blind.ts';
 import { HELD_OUT } from './cases/held-out.ts';

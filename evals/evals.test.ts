@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest';
+import { silentLog } from '../core/base/silent-log.ts';
 import type { Planner } from '../core/intent/plan/planner.ts';
 import { compile } from '../core/reachability/engine.ts';
 import { naiveVerdict } from '../core/reachability/naive.testkit.ts';
@@ -210,8 +211,7 @@ describe('a recording', () => {
 
   it('of a model plays back without a model, with the same score', async () => {
     await using server = await scriptedModel([UNCLEAR, { refusal: 'no' }]);
-    const log = { error() {}, warn() {}, info() {}, debug() {} };
-    const tape = recorder(openAiPlanner({ baseURL: server.baseURL, model: 'scripted', log }));
+    const tape = recorder(openAiPlanner({ baseURL: server.baseURL, model: 'scripted', log: silentLog }));
     const live = await runEvals(tape.planner, [asked], signal);
     const file = JSON.stringify(tape.recording(WHENCE));
     const played = player(parseRecording(file));

@@ -8,7 +8,7 @@ import { compile } from '../core/reachability/engine.ts';
 import { modelOf } from '../core/state/network-model.ts';
 import type { NetworkState } from '../core/state/state.ts';
 import { planByGrammar } from '../llm/grammar/builtin.ts';
-import { peer, policy, stateWith } from '../test/records.ts';
+import { peer, policy, stateWith } from '../test/kits/records/records.ts';
 import { FORM_EXAMPLES, FORM_PEERS, type FormExample, REFUSED } from './forms.ts';
 import { renderForms } from './render-forms.ts';
 

@@ -1,7 +1,7 @@
 import type { StoredRecord } from '../core/base/record.ts';
 import type { PolicySpec } from '../core/model/policy.ts';
 import type { NetworkState } from '../core/state/state.ts';
-import { peer, policy, stateWith } from '../test/records.ts';
+import { peer, policy, stateWith } from '../test/kits/records/records.ts';
 
 type Labels = Readonly<Record<string, string>>;
 type Policies = Readonly<Record<string, PolicySpec>>;

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { draftOf } from '../core/base/record.ts';
 import { modelSays } from '../core/intent/plan/model-words.ts';
 import { builtinPlanner } from '../llm/grammar/builtin.ts';
-import { buildKit, type Kit, person } from '../test/kit.ts';
+import { buildKit, type Kit, person } from '../test/kits/plane/kit.ts';
 import { CASES } from './cases.ts';
 import { type NetworkName, recordsOfNetwork } from './networks.ts';
 import { parseRecording, player, recorder } from './recorded.ts';

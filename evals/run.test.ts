@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { scriptedModel } from '../llm/model/scripted-model.testkit.ts';
-import { commandsOf } from '../test/page-blocks.ts';
+import { commandsOf } from '../test/kits/process/page-blocks.ts';
 import { ALL_CASES } from './cases.ts';
 import { parseRecording } from './recorded.ts';
 import { trialsOf } from './score.ts';

@@ -4,7 +4,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { loadConfig } from '../bin/compose/config.ts';
-import type { Log } from '../core/base/ports.ts';
+import { silentLog } from '../core/base/silent-log.ts';
 import { builtinPlanner } from '../llm/grammar/builtin.ts';
 import { openAiPlanner } from '../llm/model/openai-planner.ts';
 import { BLIND } from './cases/blind.ts';
@@ -30,7 +30,6 @@ and keeps its first answers, in recorded/<name>.json:
   --max-tokens <n>     of one answer`;
 
 const folder = import.meta.dirname;
-const quiet: Log = { error() {}, warn() {}, info() {}, debug() {} };
 const signal = new AbortController().signal;
 
 const { values } = parseArgs({
@@ -94,7 +93,7 @@ async function record(name: string, date: string, commit: string): Promise<void>
   const { MESH_LLM_API_KEY: apiKey, MESH_LLM_MODE: mode, MESH_LLM_TIMEOUT: timeoutMs } = more;
   const maxTokens = values['max-tokens'] === undefined ? undefined : Number(values['max-tokens']);
   const form = mode === 'auto' ? undefined : mode;
-  const tape = recorder(openAiPlanner({ baseURL, model, apiKey, log: quiet, mode: form, timeoutMs, maxTokens }));
+  const tape = recorder(openAiPlanner({ baseURL, model, apiKey, log: silentLog, mode: form, timeoutMs, maxTokens }));
   const seed = Number(values.seed);
   const on = values.networks.split(',');
   const asked = shuffled(

@@ -6,8 +6,9 @@ import { z } from 'zod';
 import type { Caller } from '../core/base/caller.ts';
 import { MeshError } from '../core/base/errors.ts';
 import { operationsFor, READ } from '../core/base/operation.ts';
-import type { Commit, Log } from '../core/base/ports.ts';
+import type { Commit } from '../core/base/ports.ts';
 import type { Scope } from '../core/base/scope.ts';
+import { silentLog } from '../core/base/silent-log.ts';
 import type { Gate } from '../core/call/invoke.ts';
 import type { Services } from '../core/workflow/services.ts';
 import { buildMcp, type McpEndpoint, type McpHttpOptions } from './http.ts';
@@ -98,8 +99,6 @@ export interface TestMcp extends AsyncDisposable {
   connect(token: string, mode?: VersionNegotiationOptions['mode'], headers?: Record<string, string>): Promise<Client>;
 }
 
-const silent: Log = { error() {}, warn() {}, info() {}, debug() {} };
-
 /** Options over the shapes with a gate of three tokens. `commit` tells those who listen to the store. */
 export function testMcpOptions(edition: Gate<Services>['edition'] = 'pro') {
   const tokens = new Map<string, Caller>([
@@ -138,7 +137,7 @@ export function testMcpOptions(edition: Gate<Services>['edition'] = 'pro') {
   const commit = (over: Partial<Commit>) => {
     for (const listener of listeners) listener({ workspace: 'w_1', changes: [], ...over } as Commit);
   };
-  return { operations: shapes, tools: shapes.map(({ name }) => name), gate, log: silent, tokens, commit };
+  return { operations: shapes, tools: shapes.map(({ name }) => name), gate, log: silentLog, tokens, commit };
 }
 
 /** The endpoint on a free port of the loopback, over the shapes. */

@@ -5,8 +5,9 @@ import { expect, test } from 'vitest';
 import { formatInstant } from '../core/base/time.ts';
 import { ADDRESS_REST_MS } from '../core/changes/address.ts';
 import { listSnapshots } from '../core/history/snapshots.ts';
-import { agent, buildKit, type Kit, person } from '../test/kit.ts';
-import { verifies } from '../test/requirements.ts';
+import { enrol } from '../test/kits/plane/devices.ts';
+import { agent, buildKit, type Kit, person } from '../test/kits/plane/kit.ts';
+import { verifies } from '../test/verifies.ts';
 import { eachWorkspace } from './each-workspace.ts';
 import { buildJobs } from './periodic.ts';
 
@@ -144,8 +145,6 @@ async function enrolled(kit: Kit): Promise<{ workspace: string; agentName: strin
   const parent = agent(identity.scopes, workspace, { id, name: 'planner' });
   const fields = { id, subAgentName: 'helper', ttl: '1m', policyPreset: 'sandboxed' };
   const { enrollmentToken } = await kit.call('delegate_agent', fields, { as: parent });
-  const publicKey = Buffer.alloc(32, 7).toString('base64');
-  const device = { token: enrollmentToken, name: 'helper', hostname: 'helper', platform: 'agent', publicKey };
-  await kit.call('register_device', device, { bearer: enrollmentToken });
+  await enrol(kit, enrollmentToken, 'helper', { hostname: 'helper', platform: 'agent' });
   return { workspace, agentName: 'helper' };
 }

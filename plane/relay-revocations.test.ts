@@ -3,8 +3,8 @@ import type { Change } from '../core/base/ports.ts';
 import type { StoredRecord } from '../core/base/record.ts';
 import { workspaceTagOf } from '../net/relay/credential.ts';
 import type { Member } from '../net/relay/member.ts';
-import { join, joinToken, proofOf } from '../test/devices.ts';
-import { buildKit, person } from '../test/kit.ts';
+import { join, joinToken, proofOf } from '../test/kits/plane/devices.ts';
+import { buildKit, person } from '../test/kits/plane/kit.ts';
 import { keyChanges, startRelayRevocations } from './relay-revocations.ts';
 
 const peer = (publicKey: string, phase = 'ready') =>

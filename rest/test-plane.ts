@@ -2,8 +2,8 @@ import { z } from 'zod';
 import type { Caller } from '../core/base/caller.ts';
 import { MeshError } from '../core/base/errors.ts';
 import { CREATE, operationsFor, READ } from '../core/base/operation.ts';
-import type { Log } from '../core/base/ports.ts';
 import type { Scope } from '../core/base/scope.ts';
+import { silentLog } from '../core/base/silent-log.ts';
 import type { Gate } from '../core/call/invoke.ts';
 import type { Services } from '../core/workflow/services.ts';
 import { type AppOptions, buildApp } from './app.ts';
@@ -153,8 +153,6 @@ export function gateOf(
   };
 }
 
-export const silent: Log = { error() {}, warn() {}, info() {}, debug() {} };
-
 export interface TestPlane extends AsyncDisposable {
   readonly server: Listening;
   /** Sends a request with the token `reader` unless another header says so. */
@@ -166,7 +164,7 @@ export async function startTestPlane(over: Partial<AppOptions> = {}): Promise<Te
   const app = buildApp({
     operations: shapes,
     gate: gateOf({ reader: callerWith(['network:read']), blind: callerWith([]) }),
-    log: silent,
+    log: silentLog,
     metrics: createMetrics(),
     ready: () => true,
     limits: { rate: 'off' },

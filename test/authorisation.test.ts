@@ -8,7 +8,7 @@ import { rawMcp } from './authorisation/raw-mcp.ts';
 import type { Identity, Verdict } from './authorisation/standing.ts';
 import { type Row, tableOf } from './authorisation/table.ts';
 import { buildWorld, type World } from './authorisation/world.ts';
-import { reading } from './read-events.ts';
+import { reading } from './kits/http/read-events.ts';
 
 /** Thousands of requests, on a machine that others use too. */
 const LONG_MS = 300_000;

@@ -9,8 +9,8 @@ import { parseToken, tokenKey } from '../core/model/token.ts';
 import type { TokenRecord } from '../core/model/token-record.ts';
 import type { NetworkState } from '../core/state/state.ts';
 import type { Pools } from './authority-input.ts';
-import { freshKey } from './devices.ts';
-import { ADMIN_PASSWORD, buildIdentityKit, type IdentityKit } from './identity-kit.ts';
+import { enrol } from './kits/plane/devices.ts';
+import { ADMIN_PASSWORD, buildIdentityKit, type IdentityKit } from './kits/plane/identity-kit.ts';
 
 /** A credential that somebody in the scene got, with what the scene itself knows about it. */
 export interface Credential {
@@ -202,9 +202,7 @@ export async function buildScene(): Promise<Scene> {
 
   for (const [name, labels] of Object.entries(DEVICES)) {
     const made = await kit.call({ name: 'generate_join_token' }, { name, labels }, ada);
-    const device = { name, publicKey: freshKey().publicKey };
-    const bearer = String(made['token']);
-    const joined = await kit.call({ name: 'register_device' }, { ...device, token: bearer }, { bearer });
+    const joined = await enrol(kit, String(made['token']), name);
     const who: Principal = { kind: 'person', name: 'ada', account: '', bearer: ada.bearer };
     await scene.learn([made, joined], who, name);
   }

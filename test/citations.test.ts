@@ -1,7 +1,7 @@
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, test } from 'vitest';
-import { anchorsOf } from './page-blocks.ts';
+import { anchorsOf } from './kits/process/page-blocks.ts';
 
 const ROOT = path.resolve(import.meta.dirname, '..');
 const THIS = 'test/citations.test.ts';

@@ -5,8 +5,8 @@ import { type Compute, type HeavyCall, JsonText } from '../core/compute/compute.
 import type { Services } from '../core/workflow/services.ts';
 import { heavyOperations } from '../tools/heavy.ts';
 import { operations } from '../tools/index.ts';
-import { startFaces } from './faces-kit.ts';
-import { agent, person } from './kit.ts';
+import { startFaces } from './kits/http/faces-kit.ts';
+import { agent, person } from './kits/plane/kit.ts';
 
 const MATRIX = '/api/v1/connectivity/matrix';
 const jsonText = (value: unknown) => new JsonText(new TextEncoder().encode(JSON.stringify(value)));

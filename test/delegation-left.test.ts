@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { freshKey, join } from './devices.ts';
-import { buildKit, person } from './kit.ts';
+import { enrol, join } from './kits/plane/devices.ts';
+import { buildKit, person } from './kits/plane/kit.ts';
 
 const DB = [{ to: [{ peerSelector: { matchLabels: { role: 'db' } } }], ports: [{ protocol: 'TCP', port: 5432 }] }];
 
@@ -15,8 +15,7 @@ test('an agent that takes its own peer away gives its sub-agents no more than it
   const delegated = async (bearer: string, name: string, egress: unknown[]) => {
     const request = { id: 'self', subAgentName: name, ttl: '1h', policyPreset: 'sandboxed', scopes, egress };
     const { enrollmentToken } = await kit.call('delegate_agent', request, { bearer });
-    const device = { name, token: enrollmentToken, publicKey: freshKey().publicKey };
-    return kit.call('register_device', device, { bearer: enrollmentToken });
+    return enrol(kit, enrollmentToken, name);
   };
   const child = await delegated(root.token, 'child', []);
   await kit.call('leave_network', {}, { bearer: child.deviceToken });

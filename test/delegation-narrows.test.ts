@@ -2,8 +2,8 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { EgressRule } from '../core/model/policy.ts';
 import { PRESETS } from '../core/model/resources.ts';
-import { freshKey, join } from './devices.ts';
-import { agent, buildKit, type Kit, person } from './kit.ts';
+import { enrol, join } from './kits/plane/devices.ts';
+import { agent, buildKit, type Kit, person } from './kits/plane/kit.ts';
 
 const ROLES = ['web', 'db', 'ops'] as const;
 const PORTS = [80, 5432] as const;
@@ -88,11 +88,7 @@ async function perform(kit: Kit, workspace: string, members: Member[], one: Step
       const scopes = ['network:read', 'agents:delegate'];
       const request = { id: parent.id, subAgentName: name, ttl: '1h', policyPreset: one.preset, scopes, egress };
       const { enrollmentToken } = await kit.call('delegate_agent', request, { as });
-      await kit.call(
-        'register_device',
-        { name, platform: 'agent', publicKey: freshKey().publicKey },
-        { bearer: enrollmentToken },
-      );
+      await enrol(kit, enrollmentToken, name, { platform: 'agent' });
       const { agents } = await kit.services.states.current(workspace);
       members.push({ id: agents.get(name)?.uid ?? '', name, peer: name, parent });
       return;

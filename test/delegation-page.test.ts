@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { SCOPES } from '../core/base/scope.ts';
 import type { Allowed } from '../core/reachability/port-sets.ts';
 import { buildScene } from './authority/scene.ts';
-import { rowsOf, sectionsOf } from './page-blocks.ts';
+import { rowsOf, sectionsOf } from './kits/process/page-blocks.ts';
 
 interface Example {
   readonly peers: Readonly<Record<string, Readonly<Record<string, string>>>>;

@@ -8,9 +8,9 @@ import { updateUser } from '../tools/users/update-user.ts';
 import { deleteWorkspace } from '../tools/workspaces/delete-workspace.ts';
 import { removeMember } from '../tools/workspaces/remove-member.ts';
 import { setMember } from '../tools/workspaces/set-member.ts';
-import { serveFaces } from './faces-kit.ts';
-import { buildIdentityKit, CONTEXT } from './identity-kit.ts';
-import { reading } from './read-events.ts';
+import { serveFaces } from './kits/http/faces-kit.ts';
+import { reading } from './kits/http/read-events.ts';
+import { buildIdentityKit, CONTEXT } from './kits/plane/identity-kit.ts';
 
 /** Ada and an administrator in one workspace, with every kind of credential that can open a stream. */
 async function prepared() {

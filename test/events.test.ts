@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import type { StoredRecord } from '../core/base/record.ts';
-import { startFaces } from './faces-kit.ts';
-import { agent, person } from './kit.ts';
-import { reading } from './read-events.ts';
+import { startFaces } from './kits/http/faces-kit.ts';
+import { reading } from './kits/http/read-events.ts';
+import { agent, person } from './kits/plane/kit.ts';
 
 type Faces = Awaited<ReturnType<typeof startFaces>>;
 

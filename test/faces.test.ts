@@ -7,9 +7,9 @@ import { SCOPES, type Scope } from '../core/base/scope.ts';
 import type { openApiDocument } from '../rest/openapi.ts';
 import { operations } from '../tools/index.ts';
 import { MCP_TOOLS } from '../tools/surfaces.ts';
-import { startFaces } from './faces-kit.ts';
-import { agent, person } from './kit.ts';
-import { type Input, type Operation, requestOf, sampleOf } from './sample-requests.ts';
+import { startFaces } from './kits/http/faces-kit.ts';
+import { type Input, type Operation, requestOf, sampleOf } from './kits/http/sample-requests.ts';
+import { agent, person } from './kits/plane/kit.ts';
 
 /** Bytes kept for each tool of the list that is not there yet. */
 const ROOM_FOR_A_TOOL = 1_200;

@@ -1,7 +1,7 @@
 import { existsSync, globSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { expect, test } from 'vitest';
-import { anchorsOf, PAGES, proseOf } from './page-blocks.ts';
+import { anchorsOf, PAGES, proseOf } from './kits/process/page-blocks.ts';
 
 const ROOT = path.resolve(import.meta.dirname, '..');
 const EVERY_PAGE = globSync('**/*.md', { cwd: ROOT, exclude: ['**/node_modules', '**/.*', 'dist'] });

@@ -6,9 +6,9 @@ import type { Services } from '../core/workflow/services.ts';
 import { operations } from '../tools/index.ts';
 import { parseYaml } from '../tools/yaml.ts';
 import { buildScene } from './authority/scene.ts';
-import { startFaces } from './faces-kit.ts';
-import { type Kit, person } from './kit.ts';
-import { seedPeers } from './seed-peers.ts';
+import { startFaces } from './kits/http/faces-kit.ts';
+import { type Kit, person } from './kits/plane/kit.ts';
+import { seedPeers } from './kits/records/seed-peers.ts';
 
 const DENY = { action: 'DENY', peerSelector: {} };
 const only = (role: string) => ({ action: 'DENY', peerSelector: { matchLabels: { role } } });

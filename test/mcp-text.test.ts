@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { MCP_TOOLS } from '../tools/surfaces.ts';
-import { startFaces } from './faces-kit.ts';
-import { agent, person } from './kit.ts';
-import { seedPeers } from './seed-peers.ts';
+import { startFaces } from './kits/http/faces-kit.ts';
+import { agent, person } from './kits/plane/kit.ts';
+import { seedPeers } from './kits/records/seed-peers.ts';
 
 /** Fields that a client needs for its next call or its conclusion, whatever tool they come from. */
 const NEEDED =

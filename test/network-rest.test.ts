@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { freshKey, joinToken } from './devices.ts';
-import { startFaces } from './faces-kit.ts';
-import { person } from './kit.ts';
+import { startFaces } from './kits/http/faces-kit.ts';
+import { freshKey, joinToken } from './kits/plane/devices.ts';
+import { person } from './kits/plane/kit.ts';
 
 const POLICY =
   'apiVersion: mesh.internal/v1alpha1\nkind: MeshPolicy\nmetadata: { name: base }\nspec: { action: DENY, peerSelector: {} }\n';

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, test } from 'vitest';
-import { PAGES } from './page-blocks.ts';
+import { PAGES } from './kits/process/page-blocks.ts';
 
 /** Words of our own that pages had, each with the word of the field. */
 const WORDS: readonly (readonly [RegExp, string])[] = [

@@ -5,7 +5,7 @@ import { type Protocol, policySpecSchema, selectorSchema } from '../core/model/p
 import { LINT_CODES } from '../core/reachability/lint.ts';
 import { REASON_CODES } from '../core/reachability/reasons.ts';
 import { simulate, simulateInputSchema } from '../core/reachability/simulate.ts';
-import { namesIn, rowsOf, sectionsOf } from './page-blocks.ts';
+import { namesIn, rowsOf, sectionsOf } from './kits/process/page-blocks.ts';
 
 const PAGE = 'docs/policy.md';
 const sections = sectionsOf(PAGE);

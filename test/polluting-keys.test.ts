@@ -2,8 +2,8 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { refusePollution } from '../core/base/polluting-keys.ts';
 import { operations } from '../tools/index.ts';
-import { buildKit, person } from './kit.ts';
-import { sampleOf } from './sample-requests.ts';
+import { sampleOf } from './kits/http/sample-requests.ts';
+import { buildKit, person } from './kits/plane/kit.ts';
 
 const SPEC = { action: 'ALLOW', peerSelector: { matchLabels: JSON.parse('{"__proto__":"secret"}') }, ingress: [] };
 

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { parseYaml } from '../tools/yaml.ts';
-import { agent, buildKit } from './kit.ts';
-import { seedPeers } from './seed-peers.ts';
+import { agent, buildKit } from './kits/plane/kit.ts';
+import { seedPeers } from './kits/records/seed-peers.ts';
 
 const PEERS = {
   web: { app: 'web' },

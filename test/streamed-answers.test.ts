@@ -3,9 +3,9 @@ import { MeshError } from '../core/base/errors.ts';
 import { type Compute, JsonText } from '../core/compute/compute.ts';
 import type { Services } from '../core/workflow/services.ts';
 import { SNAPSHOT_PAGE } from '../tools/snapshots/get-snapshot.ts';
-import { startFaces } from './faces-kit.ts';
-import { person } from './kit.ts';
-import { seedPeers } from './seed-peers.ts';
+import { startFaces } from './kits/http/faces-kit.ts';
+import { person } from './kits/plane/kit.ts';
+import { seedPeers } from './kits/records/seed-peers.ts';
 
 /** Enough for three pieces of an answer. */
 const PEERS = 2_000;

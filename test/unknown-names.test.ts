@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
 import type { MeshError, ProblemCode } from '../core/base/errors.ts';
 import { operations } from '../tools/index.ts';
-import { buildKit, type Kit, person } from './kit.ts';
-import { type Operation, sampleOf } from './sample-requests.ts';
-import { seedPeers } from './seed-peers.ts';
+import { type Operation, sampleOf } from './kits/http/sample-requests.ts';
+import { buildKit, type Kit, person } from './kits/plane/kit.ts';
+import { seedPeers } from './kits/records/seed-peers.ts';
 
 /** Fields that name a peer, of every operation that has them; another field of that kind belongs here too. */
 const PEER_FIELDS = ['src', 'dst'];

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { operations } from '../tools/index.ts';
-import { namesIn, sectionsOf } from './page-blocks.ts';
+import { namesIn, sectionsOf } from './kits/process/page-blocks.ts';
 
 const PAGE = 'docs/wire.md';
 

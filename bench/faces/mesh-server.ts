@@ -3,7 +3,7 @@ import { buildMcp } from '../../mcp/http.ts';
 import { buildApp } from '../../rest/app.ts';
 import { listen } from '../../rest/listen.ts';
 import { createMetrics } from '../../rest/metrics.ts';
-import { buildKit, person } from '../../test/kit.ts';
+import { buildKit, person } from '../../test/kits/plane/kit.ts';
 import { operations } from '../../tools/index.ts';
 import { MCP_TOOLS } from '../../tools/surfaces.ts';
 import { reportTo } from './report-cpu.ts';

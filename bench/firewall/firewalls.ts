@@ -1,6 +1,6 @@
 import type { FirewallEntry, FirewallRules } from '../../core/model/graph.ts';
-import type { LabHost } from '../../test/natlab.ts';
-import type { LabParts } from '../../test/natlab-parts.ts';
+import type { LabHost } from '../../test/kits/lab/natlab.ts';
+import type { LabParts } from '../../test/kits/lab/natlab-parts.ts';
 
 /** How many ports an entry names, and by how many different ones entries begin. */
 const KINDS = {

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { setTimeout as after } from 'node:timers/promises';
-import type { LabHost } from '../../test/natlab.ts';
-import { type LabParts, tunnelPair } from '../../test/natlab-parts.ts';
+import type { LabHost } from '../../test/kits/lab/natlab.ts';
+import { type LabParts, tunnelPair } from '../../test/kits/lab/natlab-parts.ts';
 import { iperfServer } from '../node/throughput.ts';
 
 /** TCP takes so long until it sends as fast as before it paused, and until what is under way has arrived. */

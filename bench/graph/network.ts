@@ -3,7 +3,7 @@ import type { Op, Store } from '../../core/base/ports.ts';
 import { draftOf, type StoredRecord } from '../../core/base/record.ts';
 import type { PolicySpec } from '../../core/model/policy.ts';
 import { generateKeyPair, type KeyPair } from '../../net/seal/x25519.ts';
-import { peer, policy } from '../../test/records.ts';
+import { peer, policy } from '../../test/kits/records/records.ts';
 
 /** A network in groups: a peer may talk to the others of its group, so that it has 49 neighbours. */
 export const GROUP = 50;

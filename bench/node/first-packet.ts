@@ -1,6 +1,6 @@
-import type { LabHost, Natlab } from '../../test/natlab.ts';
-import { type LabNode, labNodes } from '../../test/natlab-node.ts';
-import type { LabPlane } from '../../test/natlab-plane.ts';
+import type { LabHost, Natlab } from '../../test/kits/lab/natlab.ts';
+import { type LabNode, labNodes } from '../../test/kits/lab/natlab-node.ts';
+import type { LabPlane } from '../../test/kits/lab/natlab-plane.ts';
 
 /** @throws Error when nothing answers */
 export async function firstEcho(from: LabHost, address: string): Promise<void> {

@@ -1,9 +1,9 @@
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { generateKeyPair } from '../../net/seal/x25519.ts';
-import { freshDirectory } from '../../test/meshd.ts';
-import { freshInterface, type LabHost } from '../../test/natlab.ts';
-import { base64 } from '../../test/natlab-parts.ts';
+import { freshInterface, type LabHost } from '../../test/kits/lab/natlab.ts';
+import { base64 } from '../../test/kits/lab/natlab-parts.ts';
+import { freshDirectory } from '../../test/kits/process/meshd.ts';
 
 const PORT = 51_999;
 const MTU = '1280';

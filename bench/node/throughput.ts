@@ -1,6 +1,6 @@
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import type { LabHost } from '../../test/natlab.ts';
+import type { LabHost } from '../../test/kits/lab/natlab.ts';
 
 interface IperfReport {
   readonly end: { readonly sum_received: { readonly bits_per_second: number } };

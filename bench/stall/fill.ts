@@ -3,7 +3,7 @@ import { startPlane } from '../../bin/compose/plane.ts';
 import { newId } from '../../core/base/ids.ts';
 import type { Log, Op } from '../../core/base/ports.ts';
 import type { Kind, RecordDraft } from '../../core/base/record.ts';
-import { ADMIN_PASSWORD, apiOf, configure, freshWorkspace } from '../../test/harness.ts';
+import { ADMIN_PASSWORD, apiOf, configure, freshWorkspace } from '../../test/kits/http/harness.ts';
 
 /** Fills a directory with a workspace of so many peers, tokens for its callers, and snapshots: `<directory> <peers> <callers>`. */
 const [directory = '', peers = '2000', callers = '8'] = process.argv.slice(2);

@@ -1,5 +1,5 @@
 import type { MessagePort } from 'node:worker_threads';
-import type { Log } from '../../core/base/ports.ts';
+import { silentLog } from '../../core/base/silent-log.ts';
 import { buildLiveness } from '../../core/model/liveness.ts';
 import { buildNetworkStates } from '../../core/state/states.ts';
 import { builtinPlanner } from '../../llm/grammar/builtin.ts';
@@ -9,16 +9,15 @@ import { heavyOperations } from '../../tools/heavy.ts';
 import type { ComputeThreadData } from './compute.ts';
 
 /** What goes wrong in a call is its answer, and logged where that is given. */
-const quiet: Log = { error() {}, warn() {}, info() {}, debug() {} };
 
 /** Answers the calls of a port with the services of a computing thread. */
 export function serveOn(port: MessagePort, { storeUrl, settings }: ComputeThreadData): void {
   serveCalls(port, (writes, clock) => {
-    const store = openStoreReader(storeUrl, { log: quiet, writes });
+    const store = openStoreReader(storeUrl, { log: silentLog, writes });
     const states = buildNetworkStates({ store });
     // Nodes are heard by the main thread; nothing that is computed here asks for it.
     const liveness = buildLiveness();
-    const services = { store, states, clock, log: quiet, settings, planner: builtinPlanner, liveness };
+    const services = { store, states, clock, log: silentLog, settings, planner: builtinPlanner, liveness };
     return { operations: heavyOperations, services, refresh: store.refresh };
   });
 }

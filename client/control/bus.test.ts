@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { afterEach, beforeAll, expect, test } from 'vitest';
-import type { Log } from '../../core/base/ports.ts';
+import { silentLog } from '../../core/base/silent-log.ts';
 import { credentialDigest } from '../../net/nats/credentials.ts';
 import { type ListenerOptions, NatsListener } from '../../net/nats/listener.ts';
 import { testCertificate } from '../../net/nats/test-certificate.ts';
@@ -48,7 +48,6 @@ async function realBus(options: Partial<ListenerOptions>): Promise<number> {
 
 /** A node on the bus; resolves when it is up or has said why it is not. */
 async function node(url: string, { inClear = false } = {}) {
-  const log: Log = { error: () => {}, warn: () => {}, info: () => {}, debug: () => {} };
   const { promise, resolve } = Promise.withResolvers<void>();
   const bus = openBus({
     url,
@@ -57,7 +56,7 @@ async function node(url: string, { inClear = false } = {}) {
     inboxPrefix: '_INBOX.p',
     waitMs: 10_000,
     subjects: ['mesh.w.p.graph', 'mesh.w.p.signal'],
-    log,
+    log: silentLog,
     onMessage: () => {},
     onUp: resolve,
     onDown: () => {},

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
+import { silentLog } from '../../core/base/silent-log.ts';
 import { EndpointWriter } from './endpoint-writer.ts';
 
-const LOG = { error() {}, warn() {}, info() {}, debug() {} };
 const at = (port: number) => ({ address: '192.0.2.1', port });
 
 test('of many wishes for a peer the first and the last reach the tunnel, in order', async () => {
@@ -16,7 +16,7 @@ test('of many wishes for a peer the first and the last reach the tunnel, in orde
         });
       },
     },
-    LOG,
+    silentLog,
   );
   for (const port of [1, 2, 3]) writer.set('a', at(port));
   writer.set('b', at(9));
@@ -36,7 +36,7 @@ test('a tunnel that refuses once is told the next wish', async () => {
         return port === 1 ? Promise.reject(new Error('busy')) : Promise.resolve();
       },
     },
-    LOG,
+    silentLog,
   );
   writer.set('a', at(1));
   writer.set('a', at(2));

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
+import { silentLog } from '../../core/base/silent-log.ts';
 import { mintCredential, relayKeysOf, workspaceTagOf } from '../../net/relay/credential.ts';
 import { peerIdOf } from '../../net/relay/frame.ts';
 import { RelayListener } from '../../net/relay/listener.ts';
@@ -8,7 +9,6 @@ import { generateKeyPair, type KeyPair } from '../../net/seal/x25519.ts';
 import { RelayLink } from './link.ts';
 
 const TOKEN = 'relay-token-of-this-test';
-const LOG = { error() {}, warn() {}, info() {}, debug() {} };
 const clock = { now: () => Date.now() };
 const cleanUps: (() => unknown)[] = [];
 
@@ -155,7 +155,7 @@ function node() {
     keyPair: pair,
     now: () => performance.now(),
     random: Math.random,
-    log: LOG,
+    log: silentLog,
     onReady: () => {
       self.readies += 1;
     },

@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
-import { verifies } from '../../test/requirements.ts';
+import { silentLog } from '../../core/base/silent-log.ts';
+import { verifies } from '../../test/verifies.ts';
 import { macTunnels } from './darwin.ts';
 import type { Device } from './device.ts';
 import type { DeviceChange } from './uapi.ts';
@@ -11,7 +12,7 @@ const OPTIONS = {
   address: '10.96.0.7',
   cidr: '10.96.0.0/24',
   mtu: 1280,
-  log: { error() {}, warn() {}, info() {}, debug() {} },
+  log: silentLog,
 };
 
 /** A Mac whose programs answer as in `answers`, and otherwise without a word. */

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { verifies } from '../../test/requirements.ts';
+import { verifies } from '../../test/verifies.ts';
 import { type HostFacts, obstaclesOf } from './obstacles.ts';
 
 const EVERYTHING: HostFacts = {

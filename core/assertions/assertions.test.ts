@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { agent, buildKit, type Kit, person } from '../../test/kit.ts';
-import { peer, policy, stateWith } from '../../test/records.ts';
-import { seedPeers } from '../../test/seed-peers.ts';
+import { agent, buildKit, type Kit, person } from '../../test/kits/plane/kit.ts';
+import { peer, policy, stateWith } from '../../test/kits/records/records.ts';
+import { seedPeers } from '../../test/kits/records/seed-peers.ts';
 import { compile } from '../reachability/engine.ts';
 import { modelOf } from '../state/network-model.ts';
 import type { AssertionSpec } from './assertion.ts';

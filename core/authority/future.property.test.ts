@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { agent, network, peer, policy, stateWith } from '../../test/records.ts';
+import { agent, network, peer, policy, stateWith } from '../../test/kits/records/records.ts';
 import { effectOf } from '../effect/effect.ts';
 import { unseenFindings } from '../intent/verify/findings.ts';
 import type { PolicySpec, Selector } from '../model/policy.ts';

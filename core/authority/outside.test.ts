@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { buildKit, person } from '../../test/kit.ts';
-import { seedPeers } from '../../test/seed-peers.ts';
+import { buildKit, person } from '../../test/kits/plane/kit.ts';
+import { seedPeers } from '../../test/kits/records/seed-peers.ts';
 
 const SHUT = { action: 'DENY', peerSelector: {}, ingress: [{ from: [{ ipBlock: { cidr: '203.0.113.0/24' } }] }] };
 

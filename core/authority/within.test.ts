@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { peer, stateWith } from '../../test/records.ts';
+import { peer, stateWith } from '../../test/kits/records/records.ts';
 import type { PolicySpec, Selector } from '../model/policy.ts';
 import { PortSets } from '../reachability/port-sets.ts';
 import { policyBeyond } from './within.ts';

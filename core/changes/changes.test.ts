@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { agent, network, peer, policy, stateWith } from '../../test/records.ts';
+import { agent, network, peer, policy, stateWith } from '../../test/kits/records/records.ts';
 import { MeshError } from '../base/errors.ts';
 import type { PolicySpec } from '../model/policy.ts';
 import type { NetworkSpec } from '../model/resources.ts';

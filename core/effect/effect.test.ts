@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { load } from 'js-yaml';
 import { describe, expect, it } from 'vitest';
-import { peer, policy, stateWith } from '../../test/records.ts';
+import { peer, policy, stateWith } from '../../test/kits/records/records.ts';
 import { unmetExpectations } from '../intent/verify/expectations.ts';
 import { compile } from '../reachability/engine.ts';
 import { modelOf } from '../state/network-model.ts';

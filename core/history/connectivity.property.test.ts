@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { buildHistoryKit } from '../../test/history-kit.ts';
+import { buildHistoryKit } from '../../test/kits/plane/history-kit.ts';
 import { formatInstant } from '../base/time.ts';
 
 const ROLES = ['web', 'db', 'app'];

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { peer, policy, presence } from '../../test/records.ts';
-import { verifies } from '../../test/requirements.ts';
+import { peer, policy, presence } from '../../test/kits/records/records.ts';
+import { verifies } from '../../test/verifies.ts';
 import type { Change, Commit } from '../base/ports.ts';
 import { CAP_MS, CUT_BYTES, Debouncer, TRAILING_MS } from './debounce.ts';
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { agent, network, peer, policy, stateWith } from '../../test/records.ts';
+import { agent, network, peer, policy, stateWith } from '../../test/kits/records/records.ts';
 import type { StoredRecord } from '../base/record.ts';
 import { planChanges } from '../changes/changes.ts';
 import { effectOf, namesOn } from '../effect/effect.ts';

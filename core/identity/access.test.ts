@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { buildIdentityKit, type IdentityKit } from '../../test/identity-kit.ts';
-import { agent, person } from '../../test/kit.ts';
+import { buildIdentityKit, type IdentityKit } from '../../test/kits/plane/identity-kit.ts';
+import { agent, person } from '../../test/kits/plane/kit.ts';
 import { operations } from '../../tools/index.ts';
 import { createApiToken } from '../../tools/tokens/create-api-token.ts';
 import { generateJoinToken } from '../../tools/tokens/generate-join-token.ts';

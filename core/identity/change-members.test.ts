@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { buildIdentityKit, CONTEXT, type IdentityKit } from '../../test/identity-kit.ts';
+import { buildIdentityKit, CONTEXT, type IdentityKit } from '../../test/kits/plane/identity-kit.ts';
 import { listPeers } from '../../tools/peers/list-peers.ts';
 import { listPolicies } from '../../tools/policies/list-policies.ts';
 import { createApiToken } from '../../tools/tokens/create-api-token.ts';

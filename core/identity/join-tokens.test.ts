@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { buildIdentityKit, CONTEXT, START } from '../../test/identity-kit.ts';
+import { buildIdentityKit, CONTEXT, START } from '../../test/kits/plane/identity-kit.ts';
 import { generateJoinToken } from '../../tools/tokens/generate-join-token.ts';
 import { listJoinTokens } from '../../tools/tokens/list-join-tokens.ts';
 import { revokeJoinToken } from '../../tools/tokens/revoke-join-token.ts';

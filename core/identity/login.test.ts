@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { ADMIN_PASSWORD, buildIdentityKit, START } from '../../test/identity-kit.ts';
+import { ADMIN_PASSWORD, buildIdentityKit, START } from '../../test/kits/plane/identity-kit.ts';
 import { changePassword } from '../../tools/users/change-password.ts';
 import { logIn } from '../../tools/users/log-in.ts';
 import { logOut } from '../../tools/users/log-out.ts';

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { ADMIN_PASSWORD, buildIdentityKit, type IdentityKit } from '../../test/identity-kit.ts';
+import { ADMIN_PASSWORD, buildIdentityKit, type IdentityKit } from '../../test/kits/plane/identity-kit.ts';
 import { createApiToken } from '../../tools/tokens/create-api-token.ts';
 import { generateJoinToken } from '../../tools/tokens/generate-join-token.ts';
 import { changePassword } from '../../tools/users/change-password.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { buildIdentityKit, START } from '../../test/identity-kit.ts';
+import { buildIdentityKit, START } from '../../test/kits/plane/identity-kit.ts';
 import { createUser } from '../../tools/users/create-user.ts';
 import { deleteUser } from '../../tools/users/delete-user.ts';
 import { getMe } from '../../tools/users/get-me.ts';

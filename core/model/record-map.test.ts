@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { peer } from '../../test/records.ts';
+import { peer } from '../../test/kits/records/records.ts';
 import type { StoredRecord } from '../base/record.ts';
 import { RecordMap } from './record-map.ts';
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { peer, policy, stateWith } from '../../test/records.ts';
+import { peer, policy, stateWith } from '../../test/kits/records/records.ts';
 import { compile } from '../reachability/engine.ts';
 import { modelOf } from '../state/network-model.ts';
 import type { Selector } from './policy.ts';

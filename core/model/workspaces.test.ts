@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { buildIdentityKit, CONTEXT, type IdentityKit, START } from '../../test/identity-kit.ts';
+import { buildIdentityKit, CONTEXT, type IdentityKit, START } from '../../test/kits/plane/identity-kit.ts';
 import { createApiToken } from '../../tools/tokens/create-api-token.ts';
 import { generateJoinToken } from '../../tools/tokens/generate-join-token.ts';
 import { addWorkspace } from '../../tools/workspaces/add-workspace.ts';

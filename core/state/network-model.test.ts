@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { agent, network, peer, policy, stateWith } from '../../test/records.ts';
+import { agent, network, peer, policy, stateWith } from '../../test/kits/records/records.ts';
 import type { StoredRecord } from '../base/record.ts';
 import { formatInstant } from '../base/time.ts';
 import type { AgentSpec } from '../model/resources.ts';

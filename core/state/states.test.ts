@@ -1,17 +1,17 @@
 import { expect, test } from 'vitest';
 import { openStore } from '../../storage/open.ts';
-import { network, peer, policy } from '../../test/records.ts';
+import { network, peer, policy } from '../../test/kits/records/records.ts';
 import type { CommitContext, Op, Store } from '../base/ports.ts';
 import { draftOf, type StoredRecord } from '../base/record.ts';
+import { silentLog } from '../base/silent-log.ts';
 import { buildNetworkStates } from './states.ts';
 
 const WORKSPACE = 'w_states';
 const CONTEXT: CommitContext = { actor: 'user:ada', reason: 'test', requestId: 'r1' };
-const QUIET = { error() {}, warn() {}, info() {}, debug() {} };
 
 async function openWorld() {
   let now = 1_000;
-  const store = await openStore(':memory:', { clock: { now: () => now }, log: QUIET });
+  const store = await openStore(':memory:', { clock: { now: () => now }, log: silentLog });
   const commit = (...ops: Op[]) => store.commit(WORKSPACE, ops, CONTEXT);
   return {
     store,

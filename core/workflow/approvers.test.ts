@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { buildKit, person } from '../../test/kit.ts';
+import { buildKit, person } from '../../test/kits/plane/kit.ts';
 import { requireApprover } from './approvers.ts';
 
 test('a platform administrator who is a member of the workspace too is offered once as an approver', async () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { buildKit, type Kit, person } from '../../test/kit.ts';
-import { seedPeers } from '../../test/seed-peers.ts';
+import { buildKit, type Kit, person } from '../../test/kits/plane/kit.ts';
+import { seedPeers } from '../../test/kits/records/seed-peers.ts';
 import { newId } from '../base/ids.ts';
 import type { CallContext } from '../base/operation.ts';
 import type { NetworkChange } from '../changes/changes.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { agent, buildKit, type Kit, person } from '../../test/kit.ts';
-import { seedPeers } from '../../test/seed-peers.ts';
+import { agent, buildKit, type Kit, person } from '../../test/kits/plane/kit.ts';
+import { seedPeers } from '../../test/kits/records/seed-peers.ts';
 import type { WorkflowState } from '../model/asked.ts';
 import { executeWorkflow } from './execute.ts';
 import { expireWorkflows, resumeWorkflows } from './upkeep.ts';

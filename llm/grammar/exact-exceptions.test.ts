@@ -5,7 +5,7 @@ import { unmetExpectations } from '../../core/intent/verify/expectations.ts';
 import { compile } from '../../core/reachability/engine.ts';
 import { modelOf } from '../../core/state/network-model.ts';
 import { namesOf } from '../../core/state/terms.ts';
-import { peer, policy, stateWith } from '../../test/records.ts';
+import { peer, policy, stateWith } from '../../test/kits/records/records.ts';
 import { planByGrammar } from './builtin.ts';
 
 const NOW = Date.UTC(2026, 0, 5, 12);

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { planChanges } from '../../core/changes/changes.ts';
 import { compile } from '../../core/reachability/engine.ts';
 import { modelOf } from '../../core/state/network-model.ts';
-import { peer, policy, stateWith } from '../../test/records.ts';
+import { peer, policy, stateWith } from '../../test/kits/records/records.ts';
 import { planByGrammar } from './builtin.ts';
 
 const NOW = Date.UTC(2026, 0, 5, 12);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { planChanges } from '../../core/changes/changes.ts';
-import { peer, policy, stateWith } from '../../test/records.ts';
+import { peer, policy, stateWith } from '../../test/kits/records/records.ts';
 import { planByGrammar } from './builtin.ts';
 
 const NOW = Date.UTC(2026, 0, 5, 12);

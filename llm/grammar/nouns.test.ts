@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { peer, policy, stateWith } from '../../test/records.ts';
+import { peer, policy, stateWith } from '../../test/kits/records/records.ts';
 import { planByGrammar } from './builtin.ts';
 
 const NOW = Date.UTC(2026, 0, 5, 12);

@@ -4,7 +4,7 @@ import { effectOf } from '../../core/effect/effect.ts';
 import { spansOf, subtract } from '../../core/effect/port-spans.ts';
 import { compile } from '../../core/reachability/engine.ts';
 import { modelOf } from '../../core/state/network-model.ts';
-import { peer, stateWith } from '../../test/records.ts';
+import { peer, stateWith } from '../../test/kits/records/records.ts';
 import { planByGrammar } from './builtin.ts';
 
 const NOW = Date.UTC(2026, 0, 5, 12);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { peer, stateWith } from '../../test/records.ts';
+import { peer, stateWith } from '../../test/kits/records/records.ts';
 import { recognise } from './lexicon.ts';
 import { parseSubjects } from './subjects.ts';
 import { tokenise } from './tokens.ts';

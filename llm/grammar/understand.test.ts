@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { peer, policy, stateWith } from '../../test/records.ts';
+import { peer, policy, stateWith } from '../../test/kits/records/records.ts';
 import { planByGrammar } from './builtin.ts';
 import { Coverage, WITHOUT_MEANING } from './coverage.ts';
 import { recognise } from './lexicon.ts';

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { Secret } from '../../core/base/secret.ts';
+import { silentLog } from '../../core/base/silent-log.ts';
 import { understoodFirst } from '../../core/intent/plan/understood-first.ts';
-import { peer, stateWith } from '../../test/records.ts';
+import { peer, stateWith } from '../../test/kits/records/records.ts';
 import { builtinPlanner } from '../grammar/builtin.ts';
 import { openAiPlanner } from './openai-planner.ts';
 import { type Step, scriptedModel } from './scripted-model.testkit.ts';
@@ -10,12 +11,11 @@ const KEY = 'sk-very-secret';
 const STATE = stateWith(peer('web-1', { labels: { role: 'web' } }), peer('db-1', { labels: { role: 'db' } }));
 /** The grammar asks about the first and refuses the second. */
 const INTENTS = ['let web reach postgres-9 on 5432', 'make the storefront happy'];
-const log = { error() {}, warn() {}, info() {}, debug() {} };
 
 const question = (intent: string) => ({ intent, state: STATE, now: 0, signal: AbortSignal.timeout(10_000) });
 
 async function askBehind(baseURL: string, intent: string, timeoutMs = 5_000) {
-  const model = openAiPlanner({ baseURL, model: 'm', apiKey: new Secret(KEY), log, timeoutMs });
+  const model = openAiPlanner({ baseURL, model: 'm', apiKey: new Secret(KEY), log: silentLog, timeoutMs });
   return understoodFirst(builtinPlanner, model).plan(question(intent));
 }
 

@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { draftOf, type StoredRecord } from '../../core/base/record.ts';
+import { silentLog } from '../../core/base/silent-log.ts';
 import { understoodFirst } from '../../core/intent/plan/understood-first.ts';
-import { agent, buildKit, type Kit } from '../../test/kit.ts';
-import { network, peer, policy } from '../../test/records.ts';
+import { agent, buildKit, type Kit } from '../../test/kits/plane/kit.ts';
+import { network, peer, policy } from '../../test/kits/records/records.ts';
 import { builtinPlanner } from '../grammar/builtin.ts';
 import type { ModelAnswer } from './answer-form.ts';
 import { INJECTIONS, type Place } from './injection-corpus.testkit.ts';
@@ -116,8 +117,7 @@ const obey = (request: Seen): Step => {
 
 beforeAll(async () => {
   server = await scriptedModel(obey);
-  const log = { error() {}, warn() {}, info() {}, debug() {} };
-  const model = openAiPlanner({ baseURL: server.baseURL, model: 'm', log });
+  const model = openAiPlanner({ baseURL: server.baseURL, model: 'm', log: silentLog });
   const { name, plan: answer } = understoodFirst(builtinPlanner, model);
   kit = await buildKit({ planner: { name, plan: answer } });
 });

@@ -1,9 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import type { Log } from '../../core/base/ports.ts';
 import { Secret } from '../../core/base/secret.ts';
+import { silentLog } from '../../core/base/silent-log.ts';
 import type { ModelCall, PlanQuestion } from '../../core/intent/plan/planner.ts';
-import { peer, policy, stateWith } from '../../test/records.ts';
-import { verifies } from '../../test/requirements.ts';
+import { peer, policy, stateWith } from '../../test/kits/records/records.ts';
+import { verifies } from '../../test/verifies.ts';
 import { retrieve } from '../retrieval/retrieval.ts';
 import { answerForm, jsonSchemaOf, type ModelAnswer } from './answer-form.ts';
 import { by, webToDb } from './model-answer.testkit.ts';
@@ -324,8 +325,7 @@ describe('a server that misbehaves', () => {
   });
 
   it('and is not there is unavailable', async () => {
-    const silent: Log = { error() {}, warn() {}, info() {}, debug() {} };
-    const planner = openAiPlanner({ baseURL: 'http://127.0.0.1:9/v1', model: 'm', log: silent });
+    const planner = openAiPlanner({ baseURL: 'http://127.0.0.1:9/v1', model: 'm', log: silentLog });
     const question = { intent: INTENT, state: STATE, now: 0, signal: AbortSignal.timeout(10_000) };
     await expect(planner.plan(question)).rejects.toMatchObject({
       code: 'unavailable',
@@ -438,8 +438,7 @@ describe('the wording of a plan', () => {
     ['is left out where the server fails', { status: 400 }, undefined],
   ])('%s', async (_name, step, words) => {
     await using server = await scriptedModel([step]);
-    const silent: Log = { error() {}, warn() {}, info() {}, debug() {} };
-    const planner = openAiPlanner({ baseURL: server.baseURL, model: 'm', log: silent });
+    const planner = openAiPlanner({ baseURL: server.baseURL, model: 'm', log: silentLog });
     expect(await planner.wording?.(VIEW, AbortSignal.timeout(5_000))).toBe(words);
     expect(JSON.parse(server.seen[0]?.body.messages[1]?.content ?? '')).toEqual(VIEW);
   });

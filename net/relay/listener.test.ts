@@ -1,10 +1,7 @@
-import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { connect as connectTls } from 'node:tls';
 import { afterEach, describe, expect, test } from 'vitest';
+import { testCertificate } from '../nats/test-certificate.ts';
 import { generateKeyPair, type KeyPair } from '../seal/x25519.ts';
 import { RelayClient, type RelayClientEvent } from './client.ts';
 import { RelayControl } from './control.ts';
@@ -15,7 +12,6 @@ import { RelayListener, type RelayListenerOptions } from './listener.ts';
 
 const TOKEN = 'shared-token';
 const HOUR_MS = 3_600_000;
-const OPENSSL = 'openssl';
 /** A busy machine may take its time. */
 const SOON = { timeout: 4_000 };
 const undo: (() => unknown)[] = [];
@@ -26,7 +22,7 @@ afterEach(async () => {
 
 describe('relay over sockets', () => {
   test('two nodes exchange packets, also over TLS', async () => {
-    for (const tls of [undefined, certificate()]) {
+    for (const tls of [undefined, testCertificate]) {
       const { node } = await relay(tls && { tls });
       const [a, b] = [await node(), await node()];
       a.forward(b, 'there');
@@ -116,7 +112,7 @@ describe('relay over sockets', () => {
   });
 
   test('plain bytes on a TLS port leave the relay working', async () => {
-    const { node, port } = await relay({ tls: certificate() });
+    const { node, port } = await relay({ tls: testCertificate });
     connectTo(port).end('no TLS at all');
     const a = await node();
     expect(a.log).toEqual(['ready']);
@@ -124,7 +120,7 @@ describe('relay over sockets', () => {
 
   test.each([
     ['plain', undefined],
-    ['TLS', certificate()],
+    ['TLS', testCertificate],
   ])('silent connections to a %s port count, and a node comes in all the same', async (_, tls) => {
     const limits = { unproven: { total: 4, perHost: 4, perSite: 4 }, closeMs: 10 };
     const { node, port, listener } = await relay({ limits, ...(tls && { tls }) });
@@ -197,13 +193,4 @@ function connectTo(port: number): Socket {
   const socket = connect(port, '127.0.0.1').on('error', () => {});
   undo.push(() => socket.destroy());
   return socket;
-}
-
-function certificate() {
-  const directory = mkdtempSync(join(tmpdir(), 'relay-'));
-  const [key, cert] = [join(directory, 'key.pem'), join(directory, 'cert.pem')];
-  const request = ['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes', '-days', '1'];
-  execFileSync(OPENSSL, [...request, '-subj', '/CN=localhost', '-keyout', key, '-out', cert], { stdio: 'ignore' });
-  undo.push(() => rmSync(directory, { recursive: true }));
-  return { key: readFileSync(key, 'utf8'), cert: readFileSync(cert, 'utf8') };
 }

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import { afterEach, expect, test } from 'vitest';
-import { relaySession } from '../../test/relay-socket.ts';
+import { relaySession } from '../../test/kits/http/relay-socket.ts';
 import { testCertificate } from '../nats/test-certificate.ts';
 import { generateKeyPair } from '../seal/x25519.ts';
 import { mintCredential, relayKeysOf, workspaceTagOf } from './credential.ts';

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { MeshError } from '../../core/base/errors.ts';
+import { silentLog } from '../../core/base/silent-log.ts';
 import { type HeavyCall, JsonText } from '../../core/compute/compute.ts';
 import { COMPUTE_LIMITS, type ComputeLimits } from './limits.ts';
 import type { Writes } from './messages.ts';
@@ -46,8 +47,12 @@ function scene(over: Partial<ComputeLimits> = {}) {
       },
     };
   };
-  const log = { error() {}, warn() {}, info() {}, debug() {} };
-  const pool = buildComputePool({ startThread, limits: { ...LIMITS, ...over }, clock: { now: () => 0 }, log });
+  const pool = buildComputePool({
+    startThread,
+    limits: { ...LIMITS, ...over },
+    clock: { now: () => 0 },
+    log: silentLog,
+  });
   const ask = (name: string, signal = never) => {
     const asked = pool.run(callOf(name), { store: writes }, signal);
     asked.catch(() => undefined);

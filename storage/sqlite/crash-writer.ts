@@ -1,5 +1,5 @@
+import { silentLog } from '../../core/base/silent-log.ts';
 import { openSqliteStore } from './store.ts';
-import { silentLog } from './test-log.ts';
 
 /** Commits without end from several writers at once and prints each revision once it is acknowledged. */
 const [path = ''] = process.argv.slice(2);

@@ -6,8 +6,8 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { expect, onTestFinished, test } from 'vitest';
+import { silentLog } from '../../core/base/silent-log.ts';
 import { openSqliteStore } from './store.ts';
-import { silentLog } from './test-log.ts';
 
 const KILLS = 4;
 /** Acknowledgements to see before each kill; odd, so that kills fall at different points of a group. */

@@ -1,7 +1,7 @@
 import { expect, onTestFinished, test } from 'vitest';
+import { silentLog } from '../../core/base/silent-log.ts';
 import { type Database, openDatabase } from './database.ts';
 import { buildGroupCommit } from './group-commit.ts';
-import { silentLog } from './test-log.ts';
 
 function newDatabase(): Database {
   const database = openDatabase(':memory:');

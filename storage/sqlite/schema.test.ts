@@ -2,10 +2,10 @@ import { mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
+import { silentLog } from '../../core/base/silent-log.ts';
 import { openDatabase } from './database.ts';
 import { migrate } from './schema.ts';
 import { openSqliteStore } from './store.ts';
-import { silentLog } from './test-log.ts';
 
 const clock = { now: () => 0 };
 

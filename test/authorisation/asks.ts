@@ -1,7 +1,7 @@
 import { laterRoutes } from '../../rest/later-routes.ts';
 import { operations } from '../../tools/index.ts';
 import { MCP_TOOLS } from '../../tools/surfaces.ts';
-import type { Operation } from '../sample-requests.ts';
+import type { Operation } from '../kits/http/sample-requests.ts';
 import type { Ask, Asker } from './ask.ts';
 import { eventAsks } from './event-asks.ts';
 import { type Defined, expectedOf, expectedOfCompletion, expectedOfWatching } from './expected.ts';

@@ -1,8 +1,8 @@
 import type { Problem } from '../../core/base/errors.ts';
 import { KINDS, type Kind } from '../../core/base/record.ts';
 import type { Scope } from '../../core/base/scope.ts';
-import { reading } from '../read-events.ts';
-import type { Operation } from '../sample-requests.ts';
+import { reading } from '../kits/http/read-events.ts';
+import type { Operation } from '../kits/http/sample-requests.ts';
 import type { Ask, Asker, History } from './ask.ts';
 import { type Defined, expectedOf } from './expected.ts';
 import type { Verdict } from './standing.ts';

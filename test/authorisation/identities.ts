@@ -4,8 +4,8 @@ import { draftOf } from '../../core/base/record.ts';
 import { NEVER_DELEGATED, PERSON_ONLY_SCOPES, ROLE_SCOPES, SCOPES, type Scope } from '../../core/base/scope.ts';
 import type { AgentRecord } from '../../core/model/resources.ts';
 import { newToken } from '../../core/model/token.ts';
-import { freshKey } from '../devices.ts';
-import { CONTEXT, type IdentityKit } from '../identity-kit.ts';
+import { enrol } from '../kits/plane/devices.ts';
+import { CONTEXT, type IdentityKit } from '../kits/plane/identity-kit.ts';
 import type { Identity, Standing } from './standing.ts';
 
 export interface Plane {
@@ -80,12 +80,8 @@ export async function identitiesOf(plane: Plane) {
     const asked = { id: 'self', subAgentName, ttl: '1h', policyPreset, scopes };
     return (await call(root.token, 'delegate_agent', asked)).enrollmentToken;
   };
-  const register = async (bearer: string, name: string) =>
-    kit.call<{ id: string; deviceToken: string; agentToken: string }>(
-      { name: 'register_device' },
-      { name, publicKey: freshKey().publicKey },
-      { bearer },
-    );
+  const register = (bearer: string, name: string): Promise<{ id: string; deviceToken: string; agentToken: string }> =>
+    enrol(kit, bearer, name);
   const unspent = await delegate('unborn', 'inherit', DELEGATED);
   machine('delegate token', unspent, holder('enrolment'), 'unspent, made by the root agent');
   const device = (await register(join, 'web-1')).deviceToken;

@@ -1,5 +1,5 @@
 import type { Problem } from '../../core/base/errors.ts';
-import type { Operation } from '../sample-requests.ts';
+import type { Operation } from '../kits/http/sample-requests.ts';
 import { inputOf } from './over-rest.ts';
 import type { RawMcp, RpcAnswer } from './raw-mcp.ts';
 import type { Verdict } from './standing.ts';

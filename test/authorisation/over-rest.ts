@@ -1,5 +1,5 @@
 import type { Problem } from '../../core/base/errors.ts';
-import { ABSENT, type Input, type Operation, requestOf, sampleOf } from '../sample-requests.ts';
+import { ABSENT, type Input, type Operation, requestOf, sampleOf } from '../kits/http/sample-requests.ts';
 import type { Verdict } from './standing.ts';
 import { verdictOf } from './verdict.ts';
 

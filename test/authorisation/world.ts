@@ -3,9 +3,9 @@ import { KINDS, type Kind } from '../../core/base/record.ts';
 import { accountDraft, findAccount } from '../../core/identity/accounts.ts';
 import { memberDraft } from '../../core/identity/members.ts';
 import { createSession } from '../../core/identity/sessions.ts';
-import { freshKey } from '../devices.ts';
-import { serveFaces } from '../faces-kit.ts';
-import { buildIdentityKit, CONTEXT, type IdentityKit } from '../identity-kit.ts';
+import { serveFaces } from '../kits/http/faces-kit.ts';
+import { enrol } from '../kits/plane/devices.ts';
+import { buildIdentityKit, CONTEXT, type IdentityKit } from '../kits/plane/identity-kit.ts';
 import type { History } from './ask.ts';
 import { identitiesOf, type Plane } from './identities.ts';
 
@@ -87,8 +87,7 @@ async function liveThrough(plane: Plane, made: Omit<Made, 'identities'>): Promis
 async function liveElsewhere({ kit, call, foreign }: Plane, admin: string): Promise<void> {
   const there = (bearer: string, name: string, raw: Record<string, unknown> = {}) => call(bearer, name, raw, foreign);
   const { token } = await there(admin, 'generate_join_token', { name: 'theirs' });
-  const device = { name: 'theirs-1', publicKey: freshKey().publicKey };
-  await kit.call({ name: 'register_device' }, device, { bearer: token });
+  await enrol(kit, token, 'theirs-1');
   const agent = await there(admin, 'create_agent', { name: 'theirs', scopes: ['network:write'] });
   await there(agent.token, 'create_policy', OPENING);
   await there(admin, 'create_policy', { name: 'theirs', spec: { action: 'DENY', peerSelector: {} } });

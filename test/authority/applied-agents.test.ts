@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { MeshError } from '../../core/base/errors.ts';
 import type { Scope } from '../../core/base/scope.ts';
 import { parseYaml } from '../../tools/yaml.ts';
-import { serveFaces } from '../faces-kit.ts';
+import { serveFaces } from '../kits/http/faces-kit.ts';
 import { buildScene, reachOf } from './scene.ts';
 
 const HEAD = { apiVersion: 'mesh.internal/v1alpha1', kind: 'AgentIdentity' };

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { seedPeers } from '../seed-peers.ts';
+import { seedPeers } from '../kits/records/seed-peers.ts';
 import { buildScene, only, reachOf } from './scene.ts';
 
 const BEYOND = { code: 'beyond_delegation' };

@@ -1,7 +1,7 @@
 import type { Scope } from '../../core/base/scope.ts';
-import { freshKey } from '../devices.ts';
-import { buildIdentityKit } from '../identity-kit.ts';
-import { seedPeers } from '../seed-peers.ts';
+import { enrol } from '../kits/plane/devices.ts';
+import { buildIdentityKit } from '../kits/plane/identity-kit.ts';
+import { seedPeers } from '../kits/records/seed-peers.ts';
 
 /** Who may reach whom in the scene: nothing, until a policy says so. */
 const BASE = { action: 'DENY', peerSelector: {} };
@@ -50,12 +50,12 @@ export async function buildScene(settings: Record<string, unknown> = {}) {
     async child(parent: string, name: string, scopes: readonly Scope[], more: Record<string, unknown> = {}) {
       const asked = { id: 'self', subAgentName: name, ttl: '30m', policyPreset: 'isolated', scopes, ...more };
       const { enrollmentToken } = await call(parent, 'delegate_agent', asked);
-      const device = await enrol(String(enrollmentToken), name);
+      const device = await enrol(kit, String(enrollmentToken), name);
       const state = await kit.services.states.current(workspace);
       return { id: state.agents.get(name)?.uid ?? '', token: String(device.agentToken) };
     },
 
-    enrol,
+    enrol: (token: string, name: string) => enrol(kit, token, name),
 
     async allowed(src: string, dst: string) {
       const state = await kit.services.states.current(workspace);
@@ -70,10 +70,4 @@ export async function buildScene(settings: Record<string, unknown> = {}) {
       await kit[Symbol.asyncDispose]();
     },
   };
-
-  // biome-ignore lint/suspicious/noExplicitAny: the answer of a registration.
-  function enrol(token: string, name: string): Promise<any> {
-    const device = { name, platform: 'linux', publicKey: freshKey().publicKey };
-    return kit.call({ name: 'register_device' }, device, { bearer: token });
-  }
 }

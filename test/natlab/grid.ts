@@ -1,4 +1,4 @@
-import type { LabSpec } from '../natlab.ts';
+import type { LabSpec } from '../kits/lab/natlab.ts';
 
 /** Where a node of the grid stands. */
 export const PLACES = {

@@ -2,6 +2,7 @@ import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 import type { Family } from '../../client/family.ts';
 import { Loopback } from '../../client/relay/loopback.ts';
+import { silentLog } from '../../core/base/silent-log.ts';
 
 /**
  * Opens the loopback of some peers with a socket in WireGuard's place, which sends one packet to every peer's endpoint. Each
@@ -18,7 +19,7 @@ export async function tryLoopback(port: number, peers: number, wanted: Family = 
     wireguardPort: port,
     family: wanted,
     now: () => performance.now(),
-    log: { error() {}, warn() {}, info() {}, debug() {} },
+    log: silentLog,
     onDrained() {},
     onPackets: (peer, packet, segment) => {
       if (Buffer.from(packet).toString('latin1', 1) === peer.publicKey) loopback.deliver(peer, packet, segment);

@@ -3,8 +3,8 @@ import type { PathStatus } from '../../client/paths/status.ts';
 import type { FullGraph } from '../../core/model/graph.ts';
 import { mintCredential, relayKeysOf, workspaceTagOf } from '../../net/relay/credential.ts';
 import { generateKeyPair, type KeyPair } from '../../net/seal/x25519.ts';
-import { freshInterface, type LabHost, type LabSpec, natlab } from '../natlab.ts';
-import { base64, labParts } from '../natlab-parts.ts';
+import { freshInterface, type LabHost, type LabSpec, natlab } from '../kits/lab/natlab.ts';
+import { base64, labParts } from '../kits/lab/natlab-parts.ts';
 
 const TOKEN = 'relay-token-of-the-lab';
 const NO_RULES = { in: [], out: [] } as const;

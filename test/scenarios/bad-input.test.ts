@@ -4,10 +4,10 @@ import { SYSTEM_WORKSPACE } from '../../core/base/ids.ts';
 import { fieldOf } from '../../core/base/operation.ts';
 import { type Access, ROLE_SCOPES, type Role } from '../../core/base/scope.ts';
 import { operations } from '../../tools/index.ts';
-import { ADMIN_PASSWORD, type ApiAnswer, type Harness, startHarness } from '../harness.ts';
-import { joinTokenFor, type Place, register } from '../joining.ts';
-import { verifies } from '../requirements.ts';
-import { type Input, type Operation, requestOf, sampleOf } from '../sample-requests.ts';
+import { ADMIN_PASSWORD, type ApiAnswer, type Harness, startHarness } from '../kits/http/harness.ts';
+import { joinTokenFor, type Place, register } from '../kits/http/joining.ts';
+import { type Input, type Operation, requestOf, sampleOf } from '../kits/http/sample-requests.ts';
+import { verifies } from '../verifies.ts';
 
 /** Every operation of a whole plane, called wrongly in every way that all of them share. Nothing is ever written. */
 

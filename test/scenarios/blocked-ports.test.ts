@@ -2,9 +2,9 @@ import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { connect } from '@nats-io/transport-node';
 import { expect, test } from 'vitest';
-import { startHarness } from '../harness.ts';
-import { verifies } from '../requirements.ts';
-import { ALL_ON, join, startWiredPlane } from '../wired-plane.ts';
+import { startHarness } from '../kits/http/harness.ts';
+import { ALL_ON, join, startWiredPlane } from '../kits/http/wired-plane.ts';
+import { verifies } from '../verifies.ts';
 
 /** The lines of a log that speak of an address nodes are given. */
 const deadAddresses = (log: readonly string[]) =>

@@ -4,9 +4,9 @@ import { draftOf } from '../../core/base/record.ts';
 import { busSecretOf } from '../../core/identity/device-token.ts';
 import { type TokenRecord, tokenName } from '../../core/model/token-record.ts';
 import { generateKeyPair } from '../../net/seal/x25519.ts';
-import { busNode } from '../bus-node.ts';
-import { startHarness } from '../harness.ts';
-import { ALL_ON, join } from '../wired-plane.ts';
+import { busNode } from '../kits/http/bus-node.ts';
+import { startHarness } from '../kits/http/harness.ts';
+import { ALL_ON, join } from '../kits/http/wired-plane.ts';
 
 test('a device from before the bus had credentials is refused with what to do, and works once it has done it', async () => {
   const first = await startHarness();

@@ -2,8 +2,8 @@ import { once } from 'node:events';
 import { createServer } from 'node:net';
 import type { Worker } from 'node:worker_threads';
 import { expect, test } from 'vitest';
-import { busNode } from '../bus-node.ts';
-import { startWiredPlane } from '../wired-plane.ts';
+import { busNode } from '../kits/http/bus-node.ts';
+import { startWiredPlane } from '../kits/http/wired-plane.ts';
 
 const AGAIN = { reconnectTimeWait: 50, maxReconnectAttempts: -1 };
 const SOON = { timeout: 20_000 };

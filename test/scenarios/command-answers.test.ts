@@ -5,8 +5,8 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { startHarness } from '../harness.ts';
-import { mesh } from '../run-command.ts';
+import { startHarness } from '../kits/http/harness.ts';
+import { mesh } from '../kits/process/run-command.ts';
 
 let home: string;
 beforeEach(() => {

@@ -2,8 +2,8 @@ import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { ADMIN_PASSWORD, type Harness, startHarness } from '../harness.ts';
-import { mesh } from '../run-command.ts';
+import { ADMIN_PASSWORD, type Harness, startHarness } from '../kits/http/harness.ts';
+import { mesh } from '../kits/process/run-command.ts';
 
 let home: string;
 beforeEach(() => {

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { text } from 'node:stream/consumers';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { launcher, run } from '../run-command.ts';
+import { launcher, run } from '../kits/process/run-command.ts';
 
 let home: string;
 beforeEach(() => {

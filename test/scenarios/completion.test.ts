@@ -1,80 +1,14 @@
-import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { ADMIN_PASSWORD, startHarness } from '../harness.ts';
-import { joinTokenFor, register } from '../joining.ts';
-import { mesh, run } from '../run-command.ts';
+import { afterAll, expect, test } from 'vitest';
+import { mesh } from '../kits/process/run-command.ts';
 
-const harness = await startHarness();
 const home = mkdtempSync(path.join(tmpdir(), 'mesh-home-'));
-beforeAll(async () => {
-  const place = await harness.workspace('shells');
-  for (const name of ['web-1', 'web-2', 'db-1']) await register(harness, await joinTokenFor(harness, place), name);
-  await mesh(['login', '--server', harness.url], { home, env: { MESH_PASSWORD: ADMIN_PASSWORD } });
-});
-afterAll(async () => {
-  await harness[Symbol.asyncDispose]();
-  rmSync(home, { recursive: true, force: true });
-});
-
-/** How each shell is asked what it would offer after a line. */
-const SHELLS = {
-  bash: {
-    ask: (script: string, words: readonly string[]) =>
-      `source ${script}; COMP_WORDS=(${quoted(words)}); COMP_CWORD=${words.length - 1}; _mesh; printf '%s\\n' "\${COMPREPLY[@]}"`,
-    options: ['--norc', '-c'],
-  },
-  zsh: {
-    ask: (script: string, words: readonly string[]) =>
-      `compdef() {}; compadd() { shift; print -l -- "$@" }; source ${script}; words=(${quoted(words)}); CURRENT=${words.length}; _mesh`,
-    options: ['-f', '-c'],
-  },
-  fish: {
-    ask: (script: string, words: readonly string[]) =>
-      `source ${script}; complete --do-complete '${words.join(' ')}' | string split -f1 \\t`,
-    options: ['--no-config', '-c'],
-  },
-} as const;
-
-const quoted = (words: readonly string[]) => words.map((word) => `'${word}'`).join(' ');
-
-function isInstalled(shell: string): boolean {
-  try {
-    execFileSync(shell, ['-c', 'true'], { stdio: 'ignore' });
-    return true;
-  } catch {
-    console.warn(`Completion is not tested in ${shell}, which is not installed.`);
-    return false;
-  }
-}
-
-describe.each(Object.keys(SHELLS) as (keyof typeof SHELLS)[])('the completion of %s', (shell) => {
-  const { ask, options } = SHELLS[shell];
-  const offered = async (...words: string[]) => {
-    const script = path.join(home, `mesh.${shell}`);
-    const { stdout } = await mesh(['completion', shell], { home });
-    writeFileSync(script, stdout);
-    const env = { HOME: home, MESH_CONFIG_DIR: home };
-    const answer = await run(shell, [...options, ask(script, ['mesh', ...words])], { env });
-    return answer.stdout.split('\n').filter((line) => line !== '');
-  };
-
-  test.skipIf(!isInstalled(shell))('offers commands, options, choices and what the server knows', async () => {
-    expect(await offered('pe')).toEqual(['peers']);
-    expect(await offered('mcp', 'con')).toEqual(['config']);
-    expect(await offered('peers', 'web')).toEqual(['web-1', 'web-2']);
-    expect(await offered('why', 'web-1', 'd')).toEqual(['db-1']);
-    expect(await offered('peers', '--workspace', '')).toEqual(['shells']);
-    expect(await offered('peers', '-o', 'j')).toEqual(['json']);
-    expect(await offered('admin', 'get-peer', 'db')).toEqual(['db-1']);
-    expect(await offered('peers', '--ph')).toEqual(['--phase']);
-  });
-});
+afterAll(() => rmSync(home, { recursive: true, force: true }));
 
 test('a key press waits for no server that is away: it offers what is known without it', async () => {
   const away = { MESH_SERVER: 'http://127.0.0.1:9' };
@@ -97,10 +31,4 @@ test('a name that a shell could act on is not offered', async () => {
   const env = { MESH_SERVER: url, MESH_TOKEN: 'mesh-api-x', MESH_WORKSPACE: 'w' };
   expect((await mesh(['__complete', '--', 'peers', ''], { home, env })).stdout).toBe('web-1\n');
   server.close();
-});
-
-test('bash takes what is offered as it stands, not as a pattern of file names', async () => {
-  const { stdout } = await mesh(['completion', 'bash'], { home });
-  const ask = `cd /; offer() { echo '*'; }; ${stdout}\nCOMP_WORDS=(offer ''); COMP_CWORD=1; _mesh; printf '%s\\n' "\${COMPREPLY[@]}"`;
-  expect((await run('bash', ['--norc', '-c', ask])).stdout).toBe('*\n');
 });

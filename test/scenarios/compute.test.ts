@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { startHarness } from '../harness.ts';
-import { seedPeers } from '../seed-peers.ts';
+import { startHarness } from '../kits/http/harness.ts';
+import { seedPeers } from '../kits/records/seed-peers.ts';
 
 const RULE = { from: [{ peerSelector: { matchLabels: { role: 'web' } } }], ports: [{ protocol: 'TCP', port: 5432 }] };
 const SPEC = { action: 'ALLOW', peerSelector: { matchLabels: { role: 'db' } }, ingress: [RULE] };

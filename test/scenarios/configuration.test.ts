@@ -1,19 +1,17 @@
-import { execFile } from 'node:child_process';
 import { once } from 'node:events';
 import { chmodSync, existsSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { get } from 'node:https';
 import { connect } from 'node:net';
 import path from 'node:path';
-import { promisify } from 'node:util';
 import { afterEach, expect, test } from 'vitest';
 import { loadConfig } from '../../bin/compose/config.ts';
 import { BUILT_IN_PASSWORD } from '../../core/identity/first-accounts.ts';
-import { freshKey } from '../devices.ts';
-import { startHarness } from '../harness.ts';
-import { freshDirectory, type Meshd, type MeshdOptions, startMeshd } from '../meshd.ts';
-import { verifies } from '../requirements.ts';
+import { testCertificate } from '../../net/nats/test-certificate.ts';
+import { startHarness } from '../kits/http/harness.ts';
+import { freshKey } from '../kits/plane/devices.ts';
+import { freshDirectory, type Meshd, type MeshdOptions, startMeshd } from '../kits/process/meshd.ts';
+import { verifies } from '../verifies.ts';
 
-const run = promisify(execFile);
 const PASSWORD = 'a configured password';
 const CONFIG = `app:\n  initAdmins:\n    - username: admin\n      password: ${PASSWORD}\n`;
 
@@ -88,9 +86,7 @@ test('meshd --standalone --config-dir starts everything and says where, and what
   expect(existsSync(path.join(meshd.directory, 'mesh.db'))).toBe(true);
   const mode = statSync(path.join(meshd.directory, 'credentials.json')).mode & 0o777;
   expect(mode.toString(8)).toBe('600');
-  const asked = performance.now();
   expect(await meshd.stop()).toBe(0);
-  expect(performance.now() - asked).toBeLessThan(8_000);
 });
 
 test('without the variables of the contract their defaults hold, and each loopback address is warned of', async () => {
@@ -202,10 +198,8 @@ test('npm start passes its arguments on, and a signal to its group ends everythi
   const meshd = start({ command: ['npm', 'start', '--'] });
   const url = await meshd.ready();
   expect((await call(url, 'GET', '/discovery')).api).toBe('v1');
-  const asked = performance.now();
   process.kill(-(meshd.child.pid ?? Number.NaN), 'SIGTERM');
   await meshd.ended;
-  expect(performance.now() - asked).toBeLessThan(8_000);
   await expect(fetch(`${url}/healthz`)).rejects.toThrow();
 });
 
@@ -218,14 +212,13 @@ test('without --standalone meshd says what to run', async () => {
 test('MESH_TLS_CERT and MESH_TLS_KEY serve https', async () => {
   const directory = configured();
   const [cert, key] = ['cert.pem', 'key.pem'].map((name) => path.join(directory, name)) as [string, string];
-  const subject = ['-subj', '/CN=mesh', '-addext', 'subjectAltName=IP:127.0.0.1', '-days', '1'];
-  const algorithm = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes'];
-  await run('openssl', ['req', '-x509', ...algorithm, ...subject, '-keyout', key, '-out', cert]);
+  writeFileSync(cert, testCertificate.cert);
+  writeFileSync(key, testCertificate.key, { mode: 0o600 });
   const meshd = start({ directory, env: { MESH_TLS_CERT: cert, MESH_TLS_KEY: key } });
   const url = await meshd.ready();
   expect(url).toMatch(/^https:/);
   const status = await new Promise<number | undefined>((resolve, reject) => {
-    const ca = readFileSync(cert);
+    const ca = testCertificate.cert;
     const request = get(`${url}/api/v1/discovery`, { ca, agent: false }, (response) => {
       response.resume();
       resolve(response.statusCode);

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { freshKey } from '../devices.ts';
-import { type Harness, startHarness } from '../harness.ts';
-import { joinTokenFor, type Place, peerNames, register } from '../joining.ts';
-import { verifies } from '../requirements.ts';
+import { type Harness, startHarness } from '../kits/http/harness.ts';
+import { joinTokenFor, type Place, peerNames, register } from '../kits/http/joining.ts';
+import { freshKey } from '../kits/plane/devices.ts';
+import { verifies } from '../verifies.ts';
 
 let harness: Harness;
 let session: string;

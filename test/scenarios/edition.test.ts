@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { operations } from '../../tools/index.ts';
-import { connectMcp, ERAS } from '../agent-client.ts';
-import { sendRequest } from '../contract-request.ts';
-import { type Harness, startHarness } from '../harness.ts';
-import { webAndDatabase } from '../network-setup.ts';
-import { verifies } from '../requirements.ts';
+import { connectMcp, ERAS } from '../kits/http/agent-client.ts';
+import { sendRequest } from '../kits/http/contract-request.ts';
+import { type Harness, startHarness } from '../kits/http/harness.ts';
+import { webAndDatabase } from '../kits/http/network-setup.ts';
+import { verifies } from '../verifies.ts';
 
 let community: Harness;
 let admin: { token: string; workspace: string };

@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { load } from 'js-yaml';
 import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { ADMIN_PASSWORD, startHarness } from '../harness.ts';
-import { joinTokenFor, type Place, register } from '../joining.ts';
-import { mesh } from '../run-command.ts';
+import { ADMIN_PASSWORD, startHarness } from '../kits/http/harness.ts';
+import { joinTokenFor, type Place, register } from '../kits/http/joining.ts';
+import { mesh } from '../kits/process/run-command.ts';
 
 const harness = await startHarness();
 afterAll(() => harness[Symbol.asyncDispose]());

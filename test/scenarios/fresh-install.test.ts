@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { BUILT_IN_PASSWORD } from '../../core/identity/first-accounts.ts';
-import { type Harness, startHarness } from '../harness.ts';
-import { mesh } from '../run-command.ts';
+import { type Harness, startHarness } from '../kits/http/harness.ts';
+import { mesh } from '../kits/process/run-command.ts';
 
 const OWN_PASSWORD = 'a password of my own 42';
 

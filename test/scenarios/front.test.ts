@@ -8,9 +8,9 @@ import { loadConfig } from '../../bin/compose/config.ts';
 import { BUILT_IN_PASSWORD } from '../../core/identity/first-accounts.ts';
 import { testCertificate } from '../../net/nats/test-certificate.ts';
 import { closeToOthers } from '../../storage/file-mode.ts';
-import { ADMIN_PASSWORD, configure, startHarness } from '../harness.ts';
-import { freshDirectory } from '../meshd.ts';
-import { webAndDatabase } from '../network-setup.ts';
+import { ADMIN_PASSWORD, configure, startHarness } from '../kits/http/harness.ts';
+import { webAndDatabase } from '../kits/http/network-setup.ts';
+import { freshDirectory } from '../kits/process/meshd.ts';
 
 /** What stands between a control plane and its callers: browsers, reverse proxies, monitoring. */
 

@@ -6,7 +6,7 @@ import { buildApp } from '../../rest/app.ts';
 import { listen } from '../../rest/listen.ts';
 import { createMetrics } from '../../rest/metrics.ts';
 import { operations } from '../../tools/index.ts';
-import { ADMIN_PASSWORD, buildIdentityKit } from '../identity-kit.ts';
+import { ADMIN_PASSWORD, buildIdentityKit } from '../kits/plane/identity-kit.ts';
 
 const run = promisify(execFile);
 const JSON_TYPE = ['-H', 'Content-Type: application/json'];

@@ -1,9 +1,9 @@
 import { afterAll, describe, expect, test } from 'vitest';
-import { connectMcp, ERAS } from '../agent-client.ts';
-import { startHarness } from '../harness.ts';
-import { apiToken, webAndDatabase } from '../network-setup.ts';
-import { verifies } from '../requirements.ts';
-import { buildSettableClock } from '../settable-clock.ts';
+import { connectMcp, ERAS } from '../kits/http/agent-client.ts';
+import { startHarness } from '../kits/http/harness.ts';
+import { apiToken, webAndDatabase } from '../kits/http/network-setup.ts';
+import { buildSettableClock } from '../kits/plane/settable-clock.ts';
+import { verifies } from '../verifies.ts';
 
 const INTENT = 'let the web servers reach the database on port 5432 and nobody else';
 const MINUTE_MS = 60_000;

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type DeviceKey, freshKey, proofOf } from '../devices.ts';
-import { type Harness, startHarness } from '../harness.ts';
-import { joinTokenFor, type Place, register } from '../joining.ts';
+import { type Harness, startHarness } from '../kits/http/harness.ts';
+import { joinTokenFor, type Place, register } from '../kits/http/joining.ts';
+import { type DeviceKey, freshKey, proofOf } from '../kits/plane/devices.ts';
 
 describe.each(['optional', 'required'] as const)('MESH_REGISTRATION_PROOF=%s', (setting) => {
   let harness: Harness;

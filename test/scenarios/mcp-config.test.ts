@@ -2,9 +2,9 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, w
 import { hostname, tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { connectMcp } from '../agent-client.ts';
-import { ADMIN_PASSWORD, type Harness, startHarness } from '../harness.ts';
-import { launcher, mesh } from '../run-command.ts';
+import { connectMcp } from '../kits/http/agent-client.ts';
+import { ADMIN_PASSWORD, type Harness, startHarness } from '../kits/http/harness.ts';
+import { launcher, mesh } from '../kits/process/run-command.ts';
 
 let home: string;
 beforeEach(() => {

@@ -9,11 +9,11 @@ import { Client as ClientV1 } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport as TransportV1 } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { connectMcp, ERAS } from '../agent-client.ts';
-import { type Harness, startHarness } from '../harness.ts';
-import { apiToken, webAndDatabase } from '../network-setup.ts';
-import { verifies } from '../requirements.ts';
-import { launcher } from '../run-command.ts';
+import { connectMcp, ERAS } from '../kits/http/agent-client.ts';
+import { type Harness, startHarness } from '../kits/http/harness.ts';
+import { apiToken, webAndDatabase } from '../kits/http/network-setup.ts';
+import { launcher } from '../kits/process/run-command.ts';
+import { verifies } from '../verifies.ts';
 
 const INTENT = 'let the web servers reach the database on port 5432 and nobody else';
 const CONTRACT_TOOLS = [

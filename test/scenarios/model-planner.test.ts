@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { webToDb } from '../../llm/model/model-answer.testkit.ts';
 import { scriptedModel } from '../../llm/model/scripted-model.testkit.ts';
-import { startHarness } from '../harness.ts';
-import { webAndDatabase } from '../network-setup.ts';
+import { startHarness } from '../kits/http/harness.ts';
+import { webAndDatabase } from '../kits/http/network-setup.ts';
 
 const LOOSE = 'our storefronts ought to speak postgres with whatever keeps the orders';
 const EXPECTED = [

@@ -3,10 +3,10 @@ import { hostname, tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { formatJoinLink } from '../../client/enrol/join-link.ts';
-import { startHarness } from '../harness.ts';
-import { joinTokenFor, type Place, peerNames, register } from '../joining.ts';
-import { verifies } from '../requirements.ts';
-import { launcher, mesh, run } from '../run-command.ts';
+import { startHarness } from '../kits/http/harness.ts';
+import { joinTokenFor, type Place, peerNames, register } from '../kits/http/joining.ts';
+import { launcher, mesh, run } from '../kits/process/run-command.ts';
+import { verifies } from '../verifies.ts';
 
 let place: Place;
 let home: string;

@@ -3,11 +3,11 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { parseJoinLink } from '../../client/enrol/join-link.ts';
-import { ADMIN_PASSWORD } from '../harness.ts';
-import { joinTokenFor } from '../joining.ts';
-import { verifies } from '../requirements.ts';
-import { mesh } from '../run-command.ts';
-import { startWiredPlane } from '../wired-plane.ts';
+import { ADMIN_PASSWORD } from '../kits/http/harness.ts';
+import { joinTokenFor } from '../kits/http/joining.ts';
+import { startWiredPlane } from '../kits/http/wired-plane.ts';
+import { mesh } from '../kits/process/run-command.ts';
+import { verifies } from '../verifies.ts';
 
 let home: string;
 beforeEach(() => {

@@ -3,9 +3,9 @@ import { mkdirSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { startMeshd } from '../meshd.ts';
-import { commandsOf } from '../page-blocks.ts';
-import { run } from '../run-command.ts';
+import { startMeshd } from '../kits/process/meshd.ts';
+import { commandsOf } from '../kits/process/page-blocks.ts';
+import { run } from '../kits/process/run-command.ts';
 
 const ROOT = path.resolve(import.meta.dirname, '../..');
 

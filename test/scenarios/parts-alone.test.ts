@@ -1,8 +1,5 @@
-import { execFile } from 'node:child_process';
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
-import { existsSync } from 'node:fs';
-import { promisify } from 'node:util';
 import { connect } from '@nats-io/transport-node';
 import { expect, test } from 'vitest';
 import { mintCredential, relayKeysOf, workspaceTagOf } from '../../net/relay/credential.ts';
@@ -11,11 +8,10 @@ import { generateKeyPair, type KeyPair } from '../../net/seal/x25519.ts';
 import { decodeXorAddress } from '../../net/stun/address.ts';
 import { ATTRIBUTES, BINDING, decodeStun, encodeStun } from '../../net/stun/message.ts';
 import { formatIp } from '../../platform/ip.ts';
-import { startMeshd } from '../meshd.ts';
-import { startPart } from '../part.ts';
-import { relaySession } from '../relay-socket.ts';
+import { relaySession } from '../kits/http/relay-socket.ts';
+import { startMeshd } from '../kits/process/meshd.ts';
+import { startPart } from '../kits/process/part.ts';
 
-const COTURN_CLIENT = '/usr/bin/turnutils_stunclient';
 const TOKEN = 'a shared relay token of a test';
 const DAY_MS = 24 * 3_600_000;
 
@@ -103,12 +99,6 @@ test('meshd stun alone tells clients their address', async () => {
   const seen = mapped && decodeXorAddress(mapped.value, transactionId);
   expect(seen && [formatIp(seen.ip), seen.port]).toEqual(['127.0.0.1', socket.address().port]);
   socket.close();
-});
-
-test.runIf(existsSync(COTURN_CLIENT))("meshd stun alone answers coturn's client", async () => {
-  await using stun = await startPart('stun');
-  const { stdout } = await promisify(execFile)(COTURN_CLIENT, ['-p', String(stun.port), '127.0.0.1']);
-  expect(stdout).toMatch(/UDP reflexive addr: 127\.0\.0\.1:\d+/);
 });
 
 test('a part whose port is taken or that is off ends at once and names its variable', async () => {

@@ -2,10 +2,10 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
-import { connectMcp } from '../agent-client.ts';
-import { ADMIN_PASSWORD, startHarness } from '../harness.ts';
-import { apiToken, webAndDatabase } from '../network-setup.ts';
-import { mesh } from '../run-command.ts';
+import { connectMcp } from '../kits/http/agent-client.ts';
+import { ADMIN_PASSWORD, startHarness } from '../kits/http/harness.ts';
+import { apiToken, webAndDatabase } from '../kits/http/network-setup.ts';
+import { mesh } from '../kits/process/run-command.ts';
 
 /** What the loop proves, standing assertions, and undo: over REST, MCP and the command line. */
 const harness = await startHarness();

@@ -1,15 +1,15 @@
 import { expect, test } from 'vitest';
 import { peerIdOf } from '../../net/relay/frame.ts';
-import { apiOf, configure, freshWorkspace, startHarness } from '../harness.ts';
-import { freshDirectory, startMeshd } from '../meshd.ts';
-import { logged, startPart } from '../part.ts';
-import { relaySession } from '../relay-socket.ts';
-import { verifies } from '../requirements.ts';
-import { join, relayCredential } from '../wired-plane.ts';
+import { apiOf, configure, freshWorkspace, startHarness } from '../kits/http/harness.ts';
+import { relaySession } from '../kits/http/relay-socket.ts';
+import { join, relayCredential } from '../kits/http/wired-plane.ts';
+import { freshDirectory, startMeshd } from '../kits/process/meshd.ts';
+import { logged, startPart } from '../kits/process/part.ts';
+import { verifies } from '../verifies.ts';
 
 const TOKEN = 'a shared relay token of a test';
 
-test('a control plane tells a relay of another process whom it revoked, and the session ends within 2 seconds', async () => {
+test('a control plane tells a relay of another process whom it revoked, and the session ends', async () => {
   verifies('env-relay-url', 'auth-relay');
   await using relay = await startPart('relay', { MESH_LRP_AUTH_TOKEN: TOKEN });
   const directory = freshDirectory();
@@ -33,10 +33,8 @@ test('a control plane tells a relay of another process whom it revoked, and the 
     from.send(from.client.forward(peerIdOf(b.pair.publicKey), Buffer.from('packet')));
     expect(Buffer.from((await to.next('forward')).packets).toString()).toBe('packet');
 
-    const revokedAt = Date.now();
     expect((await api('POST', `/api/v1/peers/${a.id}/revoke`, { ...admin, body: {} })).status).toBe(200);
     expect((await from.next('closed')).reason).toBe('revoked');
-    expect(Date.now() - revokedAt).toBeLessThan(2_000);
     expect(to.client.state).toBe('ready');
     expect(meshd.stdout() + meshd.stderr() + relay.meshd.stderr()).not.toContain(TOKEN);
   } finally {

@@ -4,9 +4,9 @@ import { Opener } from '../../net/seal/opener.ts';
 import { Sealer } from '../../net/seal/sealer.ts';
 import { initiates, SignalExchange, type SignalOutcome } from '../../net/signal/exchange.ts';
 import type { SignalMessage } from '../../net/signal/message.ts';
-import { busNode, type NodeIdentity } from '../bus-node.ts';
-import { verifies } from '../requirements.ts';
-import { startWiredPlane } from '../wired-plane.ts';
+import { busNode, type NodeIdentity } from '../kits/http/bus-node.ts';
+import { startWiredPlane } from '../kits/http/wired-plane.ts';
+import { verifies } from '../verifies.ts';
 
 /** What two nodes say to each other on the bus, by the peers that their pushed graphs name. */
 async function signallingNode(port: number, identity: NodeIdentity) {

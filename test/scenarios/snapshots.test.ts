@@ -1,9 +1,9 @@
 import { afterAll, describe, expect, test } from 'vitest';
-import { connectMcp, ERAS } from '../agent-client.ts';
-import { startHarness } from '../harness.ts';
-import { type Joined, webAndDatabase } from '../network-setup.ts';
-import { verifies } from '../requirements.ts';
-import { buildSettableClock } from '../settable-clock.ts';
+import { connectMcp, ERAS } from '../kits/http/agent-client.ts';
+import { startHarness } from '../kits/http/harness.ts';
+import { type Joined, webAndDatabase } from '../kits/http/network-setup.ts';
+import { buildSettableClock } from '../kits/plane/settable-clock.ts';
+import { verifies } from '../verifies.ts';
 
 const DAY_MS = 86_400_000;
 const ONLINE_MS = 90_000;

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { startHarness } from '../harness.ts';
-import { joinTokenFor, register } from '../joining.ts';
-import { verifies } from '../requirements.ts';
+import { startHarness } from '../kits/http/harness.ts';
+import { joinTokenFor, register } from '../kits/http/joining.ts';
+import { verifies } from '../verifies.ts';
 
 const DAY_MS = 86_400_000;
 

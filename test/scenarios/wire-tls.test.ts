@@ -6,12 +6,12 @@ import { beforeAll, expect, test } from 'vitest';
 import { busSecretOf } from '../../core/identity/device-token.ts';
 import { testCertificate } from '../../net/nats/test-certificate.ts';
 import { peerIdOf } from '../../net/relay/frame.ts';
-import { busNode } from '../bus-node.ts';
-import { startHarness } from '../harness.ts';
-import { freshDirectory, startMeshd } from '../meshd.ts';
-import { startPart } from '../part.ts';
-import { relaySession } from '../relay-socket.ts';
-import { join, relayCredential, startWiredPlane } from '../wired-plane.ts';
+import { busNode } from '../kits/http/bus-node.ts';
+import { startHarness } from '../kits/http/harness.ts';
+import { relaySession } from '../kits/http/relay-socket.ts';
+import { join, relayCredential, startWiredPlane } from '../kits/http/wired-plane.ts';
+import { freshDirectory, startMeshd } from '../kits/process/meshd.ts';
+import { startPart } from '../kits/process/part.ts';
 
 const ca = testCertificate.cert;
 const files = filesOf(testCertificate);

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { buildIdentityKit } from '../../test/identity-kit.ts';
-import { agent } from '../../test/kit.ts';
+import { buildIdentityKit } from '../../test/kits/plane/identity-kit.ts';
+import { agent } from '../../test/kits/plane/kit.ts';
 import { createApiToken } from '../tokens/create-api-token.ts';
 import { createAgent } from './create-agent.ts';
 

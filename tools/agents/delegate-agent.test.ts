@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { agent, buildKit, person } from '../../test/kit.ts';
+import { agent, buildKit, person } from '../../test/kits/plane/kit.ts';
 
 const fields = { subAgentName: 'helper one', ttl: '1m', policyPreset: 'sandboxed' };
 

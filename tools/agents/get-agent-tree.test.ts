@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { draftOf } from '../../core/base/record.ts';
-import { buildKit, person } from '../../test/kit.ts';
-import { agent } from '../../test/records.ts';
+import { buildKit, person } from '../../test/kits/plane/kit.ts';
+import { agent } from '../../test/kits/records/records.ts';
 import { MAX_AGENTS } from './get-agent-tree.ts';
 
 test('a large tree is cut after its first agents, and says how many were left out', async () => {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { buildWorkspaceKit, refusalOf } from '../../test/workspace-kit.ts';
+import { buildWorkspaceKit, refusalOf } from '../../test/kits/plane/workspace-kit.ts';
 
 test('agents are listed by name, page after page, and by the phase that is asked for', async () => {
   await using kit = await buildWorkspaceKit();

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { buildIdentityKit } from '../../test/identity-kit.ts';
+import { buildIdentityKit } from '../../test/kits/plane/identity-kit.ts';
 import { createApiToken } from '../tokens/create-api-token.ts';
 import { updateWorkspace } from '../workspaces/update-workspace.ts';
 import { createAgent } from './create-agent.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { buildWorkspaceKit, refusalOf } from '../../test/workspace-kit.ts';
+import { buildWorkspaceKit, refusalOf } from '../../test/kits/plane/workspace-kit.ts';
 
 const APART = { src: 'web-1', dst: 'db-1', expect: 'unreachable' };
 const TOGETHER = { ...APART, expect: 'reachable' };

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { formatInstant } from '../../core/base/time.ts';
-import { buildHistoryKit } from '../../test/history-kit.ts';
-import { ADMIN_PASSWORD, buildIdentityKit } from '../../test/identity-kit.ts';
+import { buildHistoryKit } from '../../test/kits/plane/history-kit.ts';
+import { ADMIN_PASSWORD, buildIdentityKit } from '../../test/kits/plane/identity-kit.ts';
 
 const NOON = Date.UTC(2026, 0, 5, 12);
 const DENY = { action: 'DENY', peerSelector: {} };

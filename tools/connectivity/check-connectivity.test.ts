@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { buildWorkspaceKit, refusalOf } from '../../test/workspace-kit.ts';
+import { buildWorkspaceKit, refusalOf } from '../../test/kits/plane/workspace-kit.ts';
 
 test('a pair that policy lets talk is reachable on every port, one that it does not is on none, with the policy', async () => {
   await using kit = await buildWorkspaceKit();

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { buildHistoryKit } from '../../test/history-kit.ts';
+import { buildHistoryKit } from '../../test/kits/plane/history-kit.ts';
 
 const RULE = { from: [{ peerSelector: { matchLabels: { role: 'web' } } }], ports: [{ protocol: 'TCP', port: 5432 }] };
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { formatInstant } from '../../core/base/time.ts';
-import { buildHistoryKit } from '../../test/history-kit.ts';
-import { seedPeers } from '../../test/seed-peers.ts';
+import { buildHistoryKit } from '../../test/kits/plane/history-kit.ts';
+import { seedPeers } from '../../test/kits/records/seed-peers.ts';
 
 const web = { matchLabels: { role: 'web' } };
 const TO_DB = {

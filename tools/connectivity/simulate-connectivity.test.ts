@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { buildHistoryKit } from '../../test/history-kit.ts';
-import { person } from '../../test/kit.ts';
+import { buildHistoryKit } from '../../test/kits/plane/history-kit.ts';
+import { person } from '../../test/kits/plane/kit.ts';
 
 const peers = [
   { name: 'web', labels: { role: 'web' } },

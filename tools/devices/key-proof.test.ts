@@ -1,6 +1,13 @@
 import { expect, test } from 'vitest';
-import { type DeviceKey, freshKey, type JoinedDevice, join, joinToken, proofOf } from '../../test/devices.ts';
-import { buildKit, type Kit, person } from '../../test/kit.ts';
+import {
+  type DeviceKey,
+  freshKey,
+  type JoinedDevice,
+  join,
+  joinToken,
+  proofOf,
+} from '../../test/kits/plane/devices.ts';
+import { buildKit, type Kit, person } from '../../test/kits/plane/kit.ts';
 
 const MINUTE = 60_000;
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { buildWorkspaceKit, refusalOf } from '../../test/workspace-kit.ts';
+import { buildWorkspaceKit, refusalOf } from '../../test/kits/plane/workspace-kit.ts';
 
 test('a device that leaves is answered by its name, and its token ends', async () => {
   await using kit = await buildWorkspaceKit();

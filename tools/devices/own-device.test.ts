@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { networkJobs } from '../../core/peers/jobs.ts';
-import { freshKey, join } from '../../test/devices.ts';
-import { buildKit, type Kit, person } from '../../test/kit.ts';
+import { freshKey, join } from '../../test/kits/plane/devices.ts';
+import { buildKit, type Kit, person } from '../../test/kits/plane/kit.ts';
 
 const SECOND = 1_000;
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { freshKey, join, joinToken, proofOf } from '../../test/devices.ts';
-import { buildKit, person } from '../../test/kit.ts';
+import { freshKey, join, joinToken, proofOf } from '../../test/kits/plane/devices.ts';
+import { buildKit, person } from '../../test/kits/plane/kit.ts';
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { freshKey } from '../../test/devices.ts';
-import { buildWorkspaceKit, refusalOf } from '../../test/workspace-kit.ts';
+import { freshKey } from '../../test/kits/plane/devices.ts';
+import { buildWorkspaceKit, refusalOf } from '../../test/kits/plane/workspace-kit.ts';
 
 test('a device that changes its key gets another token, and the one that it had ends', async () => {
   await using kit = await buildWorkspaceKit();

@@ -3,8 +3,8 @@ import { SYSTEM_WORKSPACE } from '../../core/base/ids.ts';
 import { ROLE_SCOPES, type Role } from '../../core/base/scope.ts';
 import { accountDraft } from '../../core/identity/accounts.ts';
 import { memberDraft } from '../../core/identity/members.ts';
-import { agent, buildKit, type Kit, person } from '../../test/kit.ts';
-import { seedPeers } from '../../test/seed-peers.ts';
+import { agent, buildKit, type Kit, person } from '../../test/kits/plane/kit.ts';
+import { seedPeers } from '../../test/kits/records/seed-peers.ts';
 
 /** With which it is asked whether other ports are to close too. */
 const INTENT = 'limit access to the database to the web servers on port 5432';

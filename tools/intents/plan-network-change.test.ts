@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { draftOf } from '../../core/base/record.ts';
 import type { PolicySpec } from '../../core/model/policy.ts';
-import { agent, buildKit, type Kit, person } from '../../test/kit.ts';
-import { policy } from '../../test/records.ts';
-import { seedPeers } from '../../test/seed-peers.ts';
+import { agent, buildKit, type Kit, person } from '../../test/kits/plane/kit.ts';
+import { policy } from '../../test/kits/records/records.ts';
+import { seedPeers } from '../../test/kits/records/seed-peers.ts';
 
 async function scene(kit: Kit) {
   const workspace = await kit.workspace();

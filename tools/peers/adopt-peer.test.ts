@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { buildWorkspaceKit, refusalOf } from '../../test/workspace-kit.ts';
+import { buildWorkspaceKit, refusalOf } from '../../test/kits/plane/workspace-kit.ts';
 
 test('an ordinary peer that is adopted stays what it is, and nothing opens', async () => {
   await using kit = await buildWorkspaceKit();

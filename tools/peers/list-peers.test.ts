@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { formatInstant } from '../../core/base/time.ts';
-import { buildHistoryKit } from '../../test/history-kit.ts';
+import { buildHistoryKit } from '../../test/kits/plane/history-kit.ts';
 
 const HOUR = 3_600_000;
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { join } from '../../test/devices.ts';
-import { agent, buildKit, person } from '../../test/kit.ts';
+import { join } from '../../test/kits/plane/devices.ts';
+import { agent, buildKit, person } from '../../test/kits/plane/kit.ts';
 
 const FROM_WEB = {
   action: 'ALLOW',

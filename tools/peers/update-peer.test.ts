@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { buildWorkspaceKit, refusalOf } from '../../test/workspace-kit.ts';
+import { buildWorkspaceKit, refusalOf } from '../../test/kits/plane/workspace-kit.ts';
 
 test('a peer has the name, labels and network that it is given, and an address there', async () => {
   await using kit = await buildWorkspaceKit();

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { join } from '../../test/devices.ts';
-import { buildKit, person } from '../../test/kit.ts';
+import { join } from '../../test/kits/plane/devices.ts';
+import { buildKit, person } from '../../test/kits/plane/kit.ts';
 
 const DENY_ALL = { action: 'DENY', peerSelector: {} };
 const MANIFEST = `apiVersion: mesh.internal/v1alpha1

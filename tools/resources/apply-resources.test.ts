@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { join } from '../../test/devices.ts';
-import { buildKit, type Kit, person } from '../../test/kit.ts';
+import { join } from '../../test/kits/plane/devices.ts';
+import { buildKit, type Kit, person } from '../../test/kits/plane/kit.ts';
 
 const HEAD = 'apiVersion: mesh.internal/v1alpha1\n';
 const WEB_TO_DB = `${HEAD}kind: MeshPolicy

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { buildHistoryKit } from '../../test/history-kit.ts';
+import { buildHistoryKit } from '../../test/kits/plane/history-kit.ts';
 
 const NOON = Date.UTC(2026, 0, 5, 12);
 const ALLOW = {

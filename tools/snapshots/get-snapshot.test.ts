@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { formatInstant } from '../../core/base/time.ts';
-import { buildHistoryKit } from '../../test/history-kit.ts';
-import { verifies } from '../../test/requirements.ts';
-import { seedPeers } from '../../test/seed-peers.ts';
+import { buildHistoryKit } from '../../test/kits/plane/history-kit.ts';
+import { seedPeers } from '../../test/kits/records/seed-peers.ts';
+import { verifies } from '../../test/verifies.ts';
 import { SNAPSHOT_PAGE } from './get-snapshot.ts';
 
 const NOON = Date.UTC(2026, 0, 5, 12);

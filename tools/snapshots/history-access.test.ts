@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { buildHistoryKit } from '../../test/history-kit.ts';
-import { agent, person } from '../../test/kit.ts';
-import { seedPeers } from '../../test/seed-peers.ts';
+import { buildHistoryKit } from '../../test/kits/plane/history-kit.ts';
+import { agent, person } from '../../test/kits/plane/kit.ts';
+import { seedPeers } from '../../test/kits/records/seed-peers.ts';
 
 const pair = { src: 'a', dst: 'b' };
 

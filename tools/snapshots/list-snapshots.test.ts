@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { formatInstant } from '../../core/base/time.ts';
 import { ONLINE_MS } from '../../core/model/liveness.ts';
 import { sweepWorkspace } from '../../core/peers/presence.ts';
-import { buildHistoryKit } from '../../test/history-kit.ts';
+import { buildHistoryKit } from '../../test/kits/plane/history-kit.ts';
 
 const NOON = Date.UTC(2026, 0, 5, 12);
 const DENY = { action: 'DENY', peerSelector: {} };

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { ADMIN_PASSWORD, buildPeopleKit } from '../../test/identity-kit.ts';
-import { refusalOf } from '../../test/workspace-kit.ts';
+import { ADMIN_PASSWORD, buildPeopleKit } from '../../test/kits/plane/identity-kit.ts';
+import { refusalOf } from '../../test/kits/plane/workspace-kit.ts';
 
 test('a person logs in with the new password alone, and the sessions there were have ended', async () => {
   await using kit = await buildPeopleKit();

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { buildPeopleKit } from '../../test/identity-kit.ts';
-import { agent } from '../../test/kit.ts';
-import { refusalOf } from '../../test/workspace-kit.ts';
+import { buildPeopleKit } from '../../test/kits/plane/identity-kit.ts';
+import { agent } from '../../test/kits/plane/kit.ts';
+import { refusalOf } from '../../test/kits/plane/workspace-kit.ts';
 
 test('a person is shown their account, and where they are a member with what role and scopes', async () => {
   await using kit = await buildPeopleKit();

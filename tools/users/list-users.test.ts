@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { buildPeopleKit } from '../../test/identity-kit.ts';
-import { refusalOf } from '../../test/workspace-kit.ts';
+import { buildPeopleKit } from '../../test/kits/plane/identity-kit.ts';
+import { refusalOf } from '../../test/kits/plane/workspace-kit.ts';
 
 test('accounts are listed by name, page after page, without their passwords', async () => {
   await using kit = await buildPeopleKit();

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { ADMIN_PASSWORD, buildPeopleKit } from '../../test/identity-kit.ts';
-import { refusalOf } from '../../test/workspace-kit.ts';
+import { ADMIN_PASSWORD, buildPeopleKit } from '../../test/kits/plane/identity-kit.ts';
+import { refusalOf } from '../../test/kits/plane/workspace-kit.ts';
 
 test('a name and its password are exchanged for a session of 12 hours', async () => {
   await using kit = await buildPeopleKit();

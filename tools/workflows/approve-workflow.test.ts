@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { buildHeldKit, refusalOf } from '../../test/workspace-kit.ts';
+import { buildHeldKit, refusalOf } from '../../test/kits/plane/workspace-kit.ts';
 
 test('a workflow that is approved says by whom, and what it asked for is done', async () => {
   await using kit = await buildHeldKit();

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { buildHeldKit, refusalOf } from '../../test/workspace-kit.ts';
+import { buildHeldKit, refusalOf } from '../../test/kits/plane/workspace-kit.ts';
 
 test('a workflow says who asked for what, what it would change, and where a person approves', async () => {
   await using kit = await buildHeldKit();

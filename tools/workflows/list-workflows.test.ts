@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { buildHeldKit, refusalOf } from '../../test/workspace-kit.ts';
+import { buildHeldKit, refusalOf } from '../../test/kits/plane/workspace-kit.ts';
 
 test('workflows are listed by the state that is asked for, and those of others are not', async () => {
   await using kit = await buildHeldKit();

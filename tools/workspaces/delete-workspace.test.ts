@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { freshKey } from '../../test/devices.ts';
-import { buildPeopleKit } from '../../test/identity-kit.ts';
-import { refusalOf } from '../../test/workspace-kit.ts';
+import { freshKey } from '../../test/kits/plane/devices.ts';
+import { buildPeopleKit } from '../../test/kits/plane/identity-kit.ts';
+import { refusalOf } from '../../test/kits/plane/workspace-kit.ts';
 
 test('a deleted workspace is not found by its members any more', async () => {
   await using kit = await buildPeopleKit();

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { agent, buildKit, person } from '../../../test/kit.ts';
-import { seedPeers } from '../../../test/seed-peers.ts';
+import { agent, buildKit, person } from '../../../test/kits/plane/kit.ts';
+import { seedPeers } from '../../../test/kits/records/seed-peers.ts';
 import type { NetworkChange } from '../../changes/changes.ts';
 import { memberDraft } from '../../identity/members.ts';
 import type { Expectation } from '../verify/expectation.ts';

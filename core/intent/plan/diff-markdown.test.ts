@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { peer, policy, stateWith } from '../../../test/records.ts';
+import { peer, policy, stateWith } from '../../../test/kits/records/records.ts';
 import type { StoredRecord } from '../../base/record.ts';
 import { effectOf } from '../../effect/effect.ts';
 import { effectTexts } from '../../effect/rows.ts';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { agent, buildKit, type Kit } from '../../../test/kit.ts';
-import { peer, policy } from '../../../test/records.ts';
+import { agent, buildKit, type Kit } from '../../../test/kits/plane/kit.ts';
+import { peer, policy } from '../../../test/kits/records/records.ts';
 import { draftOf, type StoredRecord } from '../../base/record.ts';
 
 const role = (name: string) => ({ matchLabels: { role: name } });

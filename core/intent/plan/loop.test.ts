@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { agent, buildKit } from '../../../test/kit.ts';
-import { seedPeers } from '../../../test/seed-peers.ts';
+import { agent, buildKit } from '../../../test/kits/plane/kit.ts';
+import { seedPeers } from '../../../test/kits/records/seed-peers.ts';
 import { MeshError } from '../../base/errors.ts';
 import type { PolicySpec } from '../../model/policy.ts';
 import type { Expectation } from '../verify/expectation.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { peer, stateWith } from '../../../test/records.ts';
+import { peer, stateWith } from '../../../test/kits/records/records.ts';
 import { planChanges } from '../../changes/changes.ts';
 import { effectOf } from '../../effect/effect.ts';
 import { compile } from '../../reachability/engine.ts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { network, peer, policy, stateWith } from '../../../test/records.ts';
+import { network, peer, policy, stateWith } from '../../../test/kits/records/records.ts';
 import type { StoredRecord } from '../../base/record.ts';
 import { type Effect, effectOf, outsidePairs } from '../../effect/effect.ts';
 import { effectView } from '../../effect/effect-view.ts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { network, peer, policy, stateWith } from '../../../test/records.ts';
+import { network, peer, policy, stateWith } from '../../../test/kits/records/records.ts';
 import { planChanges } from '../../changes/changes.ts';
 import type { PolicySpec } from '../../model/policy.ts';
 import type { NetworkState } from '../../state/state.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { stateWith } from '../../../test/records.ts';
+import { stateWith } from '../../../test/kits/records/records.ts';
 import { MeshError } from '../../base/errors.ts';
 import type { PlanAnswer, Planner, PlanQuestion } from './planner.ts';
 import { understoodFirst } from './understood-first.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { peer, stateWith } from '../../../test/records.ts';
+import { peer, stateWith } from '../../../test/kits/records/records.ts';
 import type { Effect, EffectGroup } from '../../effect/effect.ts';
 import { beyondNamed, namedBy } from './excess.ts';
 import type { Expectation } from './expectation.ts';

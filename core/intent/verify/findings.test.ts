@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { agent as agentCaller, buildKit, type Kit, person } from '../../../test/kit.ts';
-import { agent, peer, policy, stateWith } from '../../../test/records.ts';
-import { seedPeers } from '../../../test/seed-peers.ts';
+import { agent as agentCaller, buildKit, type Kit, person } from '../../../test/kits/plane/kit.ts';
+import { agent, peer, policy, stateWith } from '../../../test/kits/records/records.ts';
+import { seedPeers } from '../../../test/kits/records/seed-peers.ts';
 import { beyondAuthority } from '../../authority/judge.ts';
 import { writesOf } from '../../authority/writes.ts';
 import type { StoredRecord } from '../../base/record.ts';

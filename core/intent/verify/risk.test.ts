@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { network, peer, policy, stateWith } from '../../../test/records.ts';
+import { network, peer, policy, stateWith } from '../../../test/kits/records/records.ts';
 import { type NetworkChange, planChanges } from '../../changes/changes.ts';
 import { effectOf } from '../../effect/effect.ts';
 import { compile } from '../../reachability/engine.ts';

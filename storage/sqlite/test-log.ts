@@ -1,3 +1,0 @@
-import type { Log } from '../../core/base/ports.ts';
-
-export const silentLog: Log = { error() {}, warn() {}, info() {}, debug() {} };

@@ -1,0 +1,143 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { dump } from 'js-yaml';
+import { loadConfig } from '../../../bin/compose/config.ts';
+import { type Plane, startPlane } from '../../../bin/compose/plane.ts';
+import type { Clock, Log } from '../../../core/base/ports.ts';
+import { operations } from '../../../tools/index.ts';
+import { expectDeclaredStatuses } from '../plane/declared-answers.ts';
+
+export const ADMIN_PASSWORD = 'correct horse battery staple';
+
+const FIRST_ADMIN = { username: 'admin', password: ADMIN_PASSWORD };
+
+export interface HarnessOptions {
+  readonly env?: Readonly<Record<string, string>>;
+  /** Contents of config.yaml; an initial admin with {@link ADMIN_PASSWORD} unless given. */
+  readonly config?: unknown;
+  readonly clock?: Clock;
+  /** An existing configuration directory, to start a plane again on its data. */
+  readonly directory?: string;
+}
+
+export interface ApiAnswer {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly text: string;
+  // biome-ignore lint/suspicious/noExplicitAny: each scenario knows the answer of the route it calls.
+  readonly body: any;
+}
+
+export interface ApiOptions {
+  readonly token?: string;
+  readonly workspace?: string;
+  readonly body?: unknown;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** Writes config.yaml: an initial admin with {@link ADMIN_PASSWORD} unless given. */
+export function configure(directory: string, config: unknown = { app: { initAdmins: [FIRST_ADMIN] } }): void {
+  writeFileSync(path.join(directory, 'config.yaml'), dump(config));
+}
+
+/** A whole control plane in this process, on a free loopback port, called as a user calls it: over HTTP. */
+export async function startHarness({ env = {}, config, clock, directory }: HarnessOptions = {}) {
+  const dir = directory ?? mkdtempSync(path.join(tmpdir(), 'mesh-'));
+  configure(dir, config);
+  const lines: string[] = [];
+  const log = capturing(lines);
+  const listeners = {
+    MESH_LISTEN: '127.0.0.1:0',
+    MESH_BUS_LISTEN: 'off',
+    MESH_RELAY_LISTEN: 'off',
+    MESH_STUN_LISTEN: 'off',
+  };
+  const plane: Plane = await startPlane(loadConfig({ ...listeners, ...env }, dir), { log, ...(clock && { clock }) });
+  /** Every secret an answer gave out; the log must hold none of them. */
+  const secrets = new Set<string>();
+
+  const api = apiOf(plane.url, secrets);
+
+  return {
+    plane,
+    url: plane.url,
+    directory: dir,
+    log: lines,
+    secrets,
+    api,
+
+    login: (username?: string, password?: string) => login(api, username, password),
+
+    /** An admin session and a fresh workspace. */
+    workspace: (slug?: string, maxNodeCount?: number) => freshWorkspace(api, slug, maxNodeCount),
+
+    /** Stops the plane and keeps its directory. */
+    stop: () => plane.stop(),
+
+    async [Symbol.asyncDispose](): Promise<void> {
+      // A plane that a test has stopped, or whose metrics are closed, tells nothing.
+      const metrics = await api('GET', '/metrics').catch(() => undefined);
+      await plane.stop();
+      rmSync(dir, { recursive: true, force: true });
+      if (metrics?.status === 200) expectDeclaredStatuses(metrics.text, operations);
+    },
+  };
+}
+
+export type Api = (method: string, route: string, options?: ApiOptions) => Promise<ApiAnswer>;
+
+/** Calls a control plane as a user does, and notes every secret that an answer gives out. */
+export function apiOf(url: string, secrets = new Set<string>()): Api {
+  return async (method, route, options = {}) => {
+    const { token, workspace, body, headers = {} } = options;
+    const response = await fetch(new URL(route, url), {
+      method,
+      headers: {
+        ...(token !== undefined && { authorization: `Bearer ${token}` }),
+        ...(workspace !== undefined && { 'x-workspace-id': workspace }),
+        ...(body !== undefined && { 'content-type': 'application/json' }),
+        ...headers,
+      },
+      ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+    });
+    const text = await response.text();
+    for (const [secret] of text.matchAll(/mesh-(?:join|dlg|agt|dev|api)-[\w-]{43}|eyJ[\w-]+\.[\w-]+\.[\w-]+/g))
+      secrets.add(secret);
+    return { status: response.status, headers: response.headers, text, body: parse(text) };
+  };
+}
+
+async function login(api: Api, username = 'admin', password = ADMIN_PASSWORD): Promise<string> {
+  const { body } = await api('POST', '/api/v1/users/login', { body: { username, password } });
+  return body.data.token;
+}
+
+/** An admin session and a fresh workspace. */
+export async function freshWorkspace(
+  api: Api,
+  slug = 'prod',
+  maxNodeCount = 250,
+): Promise<{ token: string; workspace: string }> {
+  const token = await login(api);
+  const fields = { slug, namespace: slug, displayName: slug, maxNodeCount };
+  const { body } = await api('POST', '/api/v1/workspaces/add', { token, body: fields });
+  return { token, workspace: body.data.id };
+}
+
+export type Harness = Awaited<ReturnType<typeof startHarness>>;
+
+function capturing(lines: string[]): Log {
+  const at = (level: string) => (fields: object, message: string) => {
+    lines.push(JSON.stringify({ level, ...fields, msg: message }));
+  };
+  return { error: at('error'), warn: at('warn'), info: at('info'), debug: at('debug') };
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,67 @@
+import { once } from 'node:events';
+import path from 'node:path';
+import { apiOf, configure, freshWorkspace } from '../http/harness.ts';
+import { joinTokenFor } from '../http/joining.ts';
+import { freshDirectory, startMeshd } from '../process/meshd.ts';
+import { launcher } from '../process/run-command.ts';
+import { type Natlab, PLANE_NAME } from './natlab.ts';
+import { openGate } from './natlab-gate.ts';
+
+/** The control plane of a lab as its hosts see it. */
+export const LAB_SERVER = `http://${PLANE_NAME}:18090`;
+
+const PLANE_ENV = {
+  MESH_LISTEN: '[::]:18090',
+  MESH_BUS_LISTEN: '[::]:4222',
+  MESH_RELAY_LISTEN: '[::]:6266',
+  MESH_STUN_LISTEN: '[::]:3478',
+  MESH_SIGNALING_URL: `nats://${PLANE_NAME}:4222`,
+  MESH_RELAY_ADVERTISE_URL: `${PLANE_NAME}:6266`,
+  MESH_STUN_URL: `${PLANE_NAME}:3478`,
+};
+
+/** A real `meshd` on the lab's plane, with the contract's ports, and an administrator's session on a workspace. */
+export async function startLabPlane(lab: Natlab, env: Readonly<Record<string, string>> = {}) {
+  const directory = freshDirectory();
+  configure(directory);
+  const host = lab.host('plane');
+  const launch = async () => {
+    const command = ['ip', 'netns', 'exec', host.namespace, launcher('meshd'), '--standalone'] as const;
+    const meshd = startMeshd({ directory, env: { ...PLANE_ENV, ...env }, command });
+    await meshd.ready();
+    return meshd;
+  };
+  let meshd = await launch();
+  const socket = path.join(directory, 'gate.sock');
+  const inside = host.spawn(process.execPath, [path.join(import.meta.dirname, 'natlab-gate.ts'), socket, '18090']);
+  if (inside.stdout) await once(inside.stdout, 'data');
+  const gate = await openGate({ host: '127.0.0.1', port: 0 }, { path: socket });
+  const call = apiOf(`http://127.0.0.1:${gate.port}`);
+  const admin = await freshWorkspace(call, 'lab');
+
+  return {
+    call,
+    workspace: admin.workspace,
+
+    /** Calls the API as the administrator. @throws Error on an answer that is no success */
+    async api(method: string, route: string, body?: unknown) {
+      const answer = await call(method, route, { ...admin, ...(body !== undefined && { body }) });
+      if (answer.status >= 300) throw new Error(`${method} ${route} answered ${answer.status}: ${answer.text}`);
+      return answer.body;
+    },
+
+    joinToken: (usageLimit = 100) => joinTokenFor({ api: call }, admin, { usageLimit }),
+
+    /** Ends the process; `start` brings it back on its data. */
+    stop: () => meshd.stop(),
+    async start(): Promise<void> {
+      meshd = await launch();
+    },
+    async [Symbol.asyncDispose](): Promise<void> {
+      gate.server.close();
+      await meshd.stop();
+    },
+  };
+}
+
+export type LabPlane = Awaited<ReturnType<typeof startLabPlane>>;

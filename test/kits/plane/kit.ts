@@ -1,0 +1,159 @@
+import { generateKeyPairSync } from 'node:crypto';
+import { buildServices } from '../../../bin/compose/services.ts';
+import type { Caller } from '../../../core/base/caller.ts';
+import type { Edition } from '../../../core/base/edition.ts';
+import { newId, SYSTEM_WORKSPACE } from '../../../core/base/ids.ts';
+import type { CallContext, Face } from '../../../core/base/operation.ts';
+import { ROLE_SCOPES, type Role, type Scope } from '../../../core/base/scope.ts';
+import { silentLog } from '../../../core/base/silent-log.ts';
+import { buildGate } from '../../../core/call/gate.ts';
+import { invoke } from '../../../core/call/invoke.ts';
+import { addWorkspace } from '../../../core/identity/add-workspace.ts';
+import type { Planner } from '../../../core/intent/plan/planner.ts';
+import type { Services } from '../../../core/workflow/services.ts';
+import { builtinPlanner } from '../../../llm/grammar/builtin.ts';
+import { buildKeyring } from '../../../storage/keyring.ts';
+import { openStore } from '../../../storage/open.ts';
+import { operations } from '../../../tools/index.ts';
+import { expectDeclaredProblem } from './declared-answers.ts';
+
+/** 2026-01-05, a Monday, 12:00 UTC. */
+const KIT_NOW = Date.UTC(2026, 0, 5, 12);
+
+export interface KitOptions {
+  readonly edition?: Edition;
+  readonly now?: number;
+  readonly planner?: Planner;
+  readonly registrationProof?: Services['settings']['registrationProof'];
+  /** File of the store, for tests that open it again; in memory without. */
+  readonly path?: string;
+}
+
+export interface CallAs {
+  readonly as?: Caller;
+  readonly bearer?: string;
+  readonly workspace?: string;
+  readonly face?: Face;
+  readonly origin?: string;
+}
+
+/** A control plane without faces: the real services over a store in memory, a clock that only moves when told. */
+export async function buildKit(options: KitOptions = {}) {
+  const { edition = 'pro', now = KIT_NOW, planner = builtinPlanner, path = ':memory:' } = options;
+  const { registrationProof = 'optional' } = options;
+  const clock = { time: now, now: () => clock.time };
+  const store = await openStore(path, { clock, log: silentLog });
+  const services: Services = buildServices({
+    store,
+    clock,
+    log: silentLog,
+    edition,
+    keys: freshKeys(),
+    planner,
+    settings: {
+      version: '0.0.0-test',
+      apiUrl: 'http://127.0.0.1:18090',
+      signalingUrl: 'nats://127.0.0.1:4222',
+      relayAdvertiseUrl: '127.0.0.1:6266',
+      stunUrl: '127.0.0.1:3478',
+      registrationProof,
+      planTtlMs: 600_000,
+    },
+  });
+  const gate = buildGate(services);
+  const byName = new Map(operations.map((operation) => [operation.name, operation]));
+
+  return {
+    services,
+    gate,
+    clock,
+
+    /** Runs an operation through `invoke`, as a face would. @throws MeshError */
+    // biome-ignore lint/suspicious/noExplicitAny: each test knows the answer of the operation it names.
+    async call(name: string, raw: Record<string, unknown> = {}, options: CallAs = {}): Promise<any> {
+      const operation = byName.get(name);
+      if (!operation) throw new TypeError(`There is no operation ${name}.`);
+      const { as, bearer, workspace, face = 'rest', origin = '127.0.0.1' } = options;
+      const signal = AbortSignal.timeout(30_000);
+      const request = { raw, bearer, workspaceHints: [workspace], face, origin, requestId: newId('r'), signal };
+      return invoke(operation, as ? { ...request, caller: as } : request, gate).catch((error: unknown) => {
+        expectDeclaredProblem(operation, error);
+        throw error;
+      });
+    },
+
+    /** A new workspace; its id. */
+    async workspace(slug = newId('w').slice(2, 12), maxNodeCount = 250): Promise<string> {
+      const context = systemCall(services);
+      const record = await addWorkspace({ slug, namespace: slug, displayName: slug, maxNodeCount }, context);
+      return record.uid;
+    },
+
+    person,
+    agent,
+
+    async [Symbol.asyncDispose](): Promise<void> {
+      gate.close();
+      await store.close();
+    },
+  };
+}
+
+export type Kit = Awaited<ReturnType<typeof buildKit>>;
+
+/** A signed-in person with a role in one workspace, or everywhere as platform_admin. */
+export function person(role: Role, workspace: string, name: string = role): Caller {
+  const everywhere = role === 'platform_admin';
+  return {
+    kind: 'user',
+    subject: `user:${name}`,
+    id: `u_${name}`,
+    name,
+    person: `u_${name}`,
+    tokenId: `ses_${name}`,
+    workspaces: everywhere ? 'all' : [workspace],
+    scopesIn: (id) => (everywhere || id === workspace ? ROLE_SCOPES[role] : new Set<Scope>()),
+    interactive: true,
+  };
+}
+
+/** An agent with scopes in one workspace. */
+export function agent(
+  scopes: readonly Scope[],
+  workspace: string,
+  { id = 'agt_test', name = 'agent', person: maker = 'u_maker' } = {},
+): Caller {
+  return {
+    kind: 'agent',
+    subject: `agent:${name}`,
+    id,
+    name,
+    person: maker,
+    tokenId: `tok_${name}`,
+    workspaces: [workspace],
+    scopesIn: (other) => new Set(other === workspace ? scopes : []),
+    interactive: false,
+  };
+}
+
+function freshKeys() {
+  const pem = { type: 'pkcs8', format: 'pem' } as const;
+  return buildKeyring({
+    relayToken: 'test-relay-token-0123456789',
+    signingKey: generateKeyPairSync('ed25519').privateKey.export(pem) as string,
+    controlKey: generateKeyPairSync('x25519').privateKey.export(pem) as string,
+  });
+}
+
+function systemCall(services: Services): CallContext<Services> {
+  const signal = AbortSignal.timeout(30_000);
+  return {
+    services,
+    caller: null,
+    workspace: SYSTEM_WORKSPACE,
+    requestId: newId('r'),
+    face: 'rest',
+    origin: '127.0.0.1',
+    signal,
+  };
+}

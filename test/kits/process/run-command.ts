@@ -1,0 +1,55 @@
+import { execFile } from 'node:child_process';
+import path from 'node:path';
+
+const BIN = path.resolve(import.meta.dirname, '../../../bin');
+
+/** Where compiled code is kept between commands, whose homes are new each time. */
+const CACHE = path.resolve(import.meta.dirname, '../../../node_modules/.cache');
+
+export interface Ran {
+  readonly code: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+export interface RunOptions {
+  readonly env?: Readonly<Record<string, string>>;
+  readonly stdin?: string;
+  readonly timeoutMs?: number;
+}
+
+/** The launcher of a command, for whoever starts it themselves. */
+export const launcher = (name: 'mesh' | 'meshd') => path.join(BIN, name);
+
+/** Runs `bin/mesh` as a user does, with its session in the directory `home`. */
+export function mesh(
+  args: readonly string[],
+  { home, env = {}, ...options }: RunOptions & { readonly home: string },
+): Promise<Ran> {
+  return run(launcher('mesh'), args, {
+    timeoutMs: 30_000,
+    ...options,
+    env: { HOME: home, XDG_CACHE_HOME: CACHE, MESH_CONFIG_DIR: home, ...env },
+  });
+}
+
+/** As after an install that puts `mesh` on PATH: hints name it so. */
+const PATH = `${BIN}:${process.env['PATH']}`;
+
+/** Runs a program to its end, with nothing of this process's own settings but the path; answers any exit code. */
+export function run(
+  file: string,
+  args: readonly string[],
+  { env = {}, stdin = '', timeoutMs = 60_000 }: RunOptions = {},
+): Promise<Ran> {
+  return new Promise((resolve, reject) => {
+    const options = { env: { PATH, ...env }, timeout: timeoutMs, maxBuffer: 16_777_216 };
+    const child = execFile(file, args, options, (error, stdout, stderr) => {
+      const code = error ? error.code : 0;
+      if (typeof code === 'number') resolve({ code, stdout, stderr });
+      else reject(new Error(`${file} ${args.join(' ')} did not end by itself:\n${stdout}${stderr}`, { cause: error }));
+    });
+    child.stdin?.on('error', () => {});
+    child.stdin?.end(stdin);
+  });
+}

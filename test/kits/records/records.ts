@@ -1,0 +1,107 @@
+import { type IdPrefix, newId } from '../../../core/base/ids.ts';
+import type { Kind, StoredRecord } from '../../../core/base/record.ts';
+import type { PolicySpec } from '../../../core/model/policy.ts';
+import type {
+  AgentRecord,
+  AgentSpec,
+  AgentStatus,
+  NetworkRecord,
+  NetworkSpec,
+  PeerRecord,
+  PeerSpec,
+  PeerStatus,
+  PolicyRecord,
+  PresenceRecord,
+} from '../../../core/model/resources.ts';
+import { type NetworkState, stateOf } from '../../../core/state/state.ts';
+
+/** Records and states for tests of pure code, made without a store. */
+
+const WORKSPACE = 'w_test';
+
+interface Common {
+  readonly uid?: string;
+  readonly labels?: Readonly<Record<string, string>>;
+  readonly revision?: number;
+}
+
+export function peer(
+  name: string,
+  { phase, address, ...rest }: Common & Partial<PeerSpec> & Partial<PeerStatus> = {},
+): PeerRecord {
+  const { uid, labels, revision, ...spec } = rest;
+  const status: PeerStatus = { phase: phase ?? 'ready', address: address ?? null };
+  return record('MeshPeer', 'p', name, rest, {
+    spec: {
+      displayName: name,
+      hostname: name,
+      platform: 'linux',
+      publicKey: Buffer.from(name.padEnd(32, '.')).toString('base64'),
+      network: 'default',
+      ...spec,
+    },
+    status,
+    unique: status.address === null ? [] : [`ip:${status.address}`],
+  });
+}
+
+export function policy(name: string, spec: PolicySpec, common: Common = {}): PolicyRecord {
+  return record('MeshPolicy', 'pol', name, common, { spec, status: {}, unique: [] });
+}
+
+export function network(
+  name: string,
+  { uid, labels, revision, ...spec }: Common & Partial<NetworkSpec> = {},
+): NetworkRecord {
+  const common = { ...(uid !== undefined && { uid }), ...(labels && { labels }), ...(revision && { revision }) };
+  return record('MeshNetwork', 'net', name, common, {
+    spec: { cidr: '10.96.0.0/24', mtu: 1280, defaultAction: 'ALLOW', ...spec },
+    status: {},
+    unique: [],
+  });
+}
+
+/** The presence of a peer; always under the same uid. */
+export function presence(name: string, online: boolean): PresenceRecord {
+  return record('Presence', 'r', name, { uid: `r_${name}` }, { spec: { online }, status: {}, unique: [] });
+}
+
+export function agent(name: string, spec: Partial<AgentSpec> = {}, status: Partial<AgentStatus> = {}): AgentRecord {
+  return record(
+    'AgentIdentity',
+    'agt',
+    name,
+    {},
+    {
+      spec: { ttl: '24h', policyPreset: 'inherit', scopes: [], expiresAt: '2100-01-01T00:00:00.000Z', ...spec },
+      status: { phase: 'Active', depth: 0, ...status },
+      unique: [],
+    },
+  );
+}
+
+export function stateWith(...records: readonly StoredRecord[]): NetworkState {
+  const hasNetwork = records.some(({ kind }) => kind === 'MeshNetwork');
+  return stateOf(WORKSPACE, 10, hasNetwork ? records : [network('default'), ...records]);
+}
+
+function record<Spec, Status>(
+  kind: Kind,
+  prefix: IdPrefix,
+  name: string,
+  { uid, labels, revision }: Common,
+  rest: { spec: Spec; status: Status; unique: readonly string[] },
+): StoredRecord<Spec, Status> {
+  return {
+    kind,
+    workspace: WORKSPACE,
+    name,
+    uid: uid ?? newId(prefix),
+    labels: labels ?? {},
+    annotations: {},
+    createdAt: 0,
+    generation: 1,
+    revision: revision ?? 1,
+    ...rest,
+  };
+}

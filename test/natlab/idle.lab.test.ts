@@ -1,0 +1,56 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { memoryOf } from '../../bench/node/process.ts';
+import { natlab } from '../kits/lab/natlab.ts';
+import { labNodes } from '../kits/lab/natlab-node.ts';
+import { startLabPlane } from '../kits/lab/natlab-plane.ts';
+import { describePrivileged } from '../kits/lab/privileged.ts';
+
+/** What an idle node may hold, without wireguard-go. */
+const LIMIT_MB = 80;
+/** Each costs a node megabytes for as long as it runs: fetch, the compiler of types, and the validator of the control plane. */
+const HEAVY = ['internal/deps/undici/undici', 'internal/deps/amaro/dist/index', 'http2', 'zod'];
+
+let directory: string;
+beforeAll(() => {
+  directory = mkdtempSync(path.join(tmpdir(), 'mesh-idle-'));
+});
+afterAll(() => rmSync(directory, { recursive: true, force: true }));
+
+/** A module that writes down, when its process ends, what the process has loaded. */
+function witness(): { readonly module: string; loaded(): string[] } {
+  const [module, list] = [path.join(directory, 'witness.cjs'), path.join(directory, 'loaded.json')];
+  writeFileSync(
+    module,
+    `const { registerHooks } = require('node:module');
+    const packages = new Set();
+    registerHooks({ resolve(specifier, context, next) {
+      packages.add(/^[a-z@][^:]*$/.test(specifier) ? specifier : '');
+      return next(specifier, context);
+    } });
+    process.on('exit', () => {
+      const loaded = process.moduleLoadList.map((name) => name.replace('NativeModule ', ''));
+      require('node:fs').writeFileSync(${JSON.stringify(list)}, JSON.stringify([...packages, ...loaded]));
+    });`,
+  );
+  return { module, loaded: () => JSON.parse(readFileSync(list, 'utf8')) as string[] };
+}
+
+describePrivileged('a node that idles', () => {
+  it('has loaded nothing heavy that it does not need, and holds less than 80 MB', async () => {
+    await using lab = await natlab({ hosts: { one: {}, two: {} } });
+    await using plane = await startLabPlane(lab);
+    const { module, loaded } = witness();
+    const env = { NODE_OPTIONS: `--require ${module}` };
+    const { one } = await labNodes(lab, plane, ['one', 'two'], (node) => node.up([], env));
+    await one.untilPeer('two', (peer) => peer.path === 'direct');
+    const { rss } = memoryOf((await one.status()).node.pid);
+    await one.down();
+    const all = loaded();
+    expect(all).toEqual(expect.arrayContaining(['commander', 'net']));
+    expect(HEAVY.filter((name) => all.includes(name))).toEqual([]);
+    expect(rss).toBeLessThan(LIMIT_MB);
+  });
+});

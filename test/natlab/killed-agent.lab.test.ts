@@ -1,0 +1,63 @@
+import { expect, it } from 'vitest';
+import { natlab } from '../kits/lab/natlab.ts';
+import { type LabNode, labNodes } from '../kits/lab/natlab-node.ts';
+import { startLabPlane } from '../kits/lab/natlab-plane.ts';
+import { describePrivileged } from '../kits/lab/privileged.ts';
+
+const OWN = '10.96.0.1';
+const OTHER = '10.96.0.2';
+
+async function kill(node: LabNode): Promise<void> {
+  process.kill((await node.status()).node.pid, 'SIGKILL');
+}
+
+/** What is left of the minute, in seconds; undefined once it is over. */
+async function secondsLeft({ host, interfaceName }: LabNode): Promise<number | undefined> {
+  const shown = await host.must('nft', ['list', 'set', 'inet', `mesh_${interfaceName}`, 'own_address']);
+  const [, minutes, seconds] = /timeout 1m expires (1m)?(?:(\d+)s)?/.exec(shown) ?? [];
+  return minutes || seconds ? (minutes ? 60 : 0) + Number(seconds ?? 0) : undefined;
+}
+
+/** As time does: takes what is left down to nothing. */
+async function spend({ host, interfaceName }: LabNode): Promise<void> {
+  const element = (time: string) => `element inet mesh_${interfaceName} own_address { ${OWN}${time} }\n`;
+  await host.nft(`delete ${element('')}add ${element(' timeout 1ms')}`);
+}
+
+describePrivileged('a node whose agent was killed', () => {
+  it('closes its tunnel a minute later in both ways, says so, and is open again with the next agent', async () => {
+    await using lab = await natlab({ hosts: { one: {}, two: {} } });
+    await using plane = await startLabPlane(lab);
+    const { one, two } = await labNodes(lab, plane, ['one', 'two'], (node) => node.up());
+    await one.untilPeer('two', ({ path }) => path === 'direct');
+    await two.untilPeer('one', ({ path }) => path === 'direct');
+    expect(await two.host.reaches(OWN)).toBe(true);
+    await kill(one);
+    // Renewed each quarter of a minute.
+    const left = (await secondsLeft(one)) ?? 0;
+    expect([left > 35, left <= 60]).toEqual([true, true]);
+    expect((await one.mesh(['status'])).stderr).toMatch(
+      /Its agent was killed and left \S+, which closes a minute after that\./,
+    );
+    expect(await two.host.reaches(OWN)).toBe(true);
+
+    await spend(one);
+    expect(await secondsLeft(one)).toBeUndefined();
+    // Longer than the other end tries another way at a time.
+    const pings = { count: 20, intervalMs: 100 };
+    expect([await two.host.ping(OWN, pings), await one.host.ping(OTHER, pings)]).toEqual([
+      { sent: 20, received: 0 },
+      { sent: 20, received: 0 },
+    ]);
+    const { code, stderr } = await one.mesh(['status']);
+    expect([code, stderr]).toEqual([
+      7,
+      expect.stringMatching(/killed more than a minute ago: \S+ is closed, .* Start it/),
+    ]);
+
+    await one.up();
+    // Its WireGuard is a new one: whoever still has a session with the old one needs some seconds to notice.
+    expect(await one.host.reaches(OTHER)).toBe(true);
+    await Promise.all([one.down(), two.down()]);
+  });
+});

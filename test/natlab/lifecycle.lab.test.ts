@@ -1,0 +1,105 @@
+import { expect, it } from 'vitest';
+import { natlab } from '../kits/lab/natlab.ts';
+import { labNodes } from '../kits/lab/natlab-node.ts';
+import { startLabPlane } from '../kits/lab/natlab-plane.ts';
+import { describePrivileged } from '../kits/lab/privileged.ts';
+import { verifies } from '../verifies.ts';
+
+const isLong = process.env['MESH_LONG'] === '1';
+/** Pings while the control plane is away: 2 s, or the 10 minutes that a tunnel has to last. */
+const OUTAGE = isLong ? { count: 600, intervalMs: 1_000 } : { count: 20, intervalMs: 100 };
+const HOSTS = { hosts: { one: {}, two: {} } };
+/** After a revocation, an expiry or a deletion no tunnel may last longer. */
+const CUT_MS = 2_000;
+
+describePrivileged('the life of a node', () => {
+  it('waits while it is pending and connects on approval without a restart', async () => {
+    verifies('cli-up', 'cli-init', 'approval-mode', 'state-pending-approved');
+    await using lab = await natlab(HOSTS);
+    await using plane = await startLabPlane(lab);
+    const { one } = await labNodes(lab, plane, ['one']);
+    await one.until(({ node }) => node.address !== null);
+    await plane.api('PATCH', `/api/v1/workspaces/${plane.workspace}`, {
+      settings: { requirePeerApproval: true },
+    });
+    const { two } = await labNodes(lab, plane, ['two']);
+    const waiting = await two.until(({ control }) => control.standing === 'pending');
+    expect([waiting.node.address, waiting.peers, (await one.status()).peers]).toEqual([null, [], []]);
+
+    await plane.api('POST', `/api/v1/peers/${waiting.node.id}/approve`, {});
+    const { address } = await two.untilPeer('one', ({ path }) => path !== null, 15_000);
+    expect(await two.host.ping(address, { waitSeconds: 5 })).toEqual({ sent: 1, received: 1 });
+    expect(await one.stop()).toBe(0);
+    expect(await two.stop()).toBe(0);
+  });
+
+  it('loses its tunnels within two seconds of its revocation, at both ends', async () => {
+    await using lab = await natlab(HOSTS);
+    await using plane = await startLabPlane(lab);
+    const { one, two } = await labNodes(lab, plane, ['one', 'two']);
+    const { address } = await one.untilPeer('two', ({ path }) => path === 'direct');
+    expect(await one.host.ping(address)).toEqual({ sent: 1, received: 1 });
+    const { node } = await two.status();
+    await plane.api('POST', `/api/v1/peers/${node.id}/revoke`, {});
+    const began = performance.now();
+    await Promise.all([
+      one.until(({ peers }) => peers.length === 0),
+      two.until(({ control, peers }) => control.standing === 'revoked' && peers.length === 0),
+    ]);
+    expect(performance.now() - began).toBeLessThan(CUT_MS);
+    const device = await one.host.must('wg', ['show', one.interfaceName, 'peers']);
+    expect(device.trim()).toBe('');
+    expect(await two.host.hasInterface(two.interfaceName)).toBe(false);
+  });
+
+  it('goes on when whoever read its output is gone', async () => {
+    await using lab = await natlab(HOSTS);
+    await using plane = await startLabPlane(lab);
+    const { one, two } = await labNodes(lab, plane, ['one', 'two']);
+    await one.untilPeer('two', ({ path }) => path === 'direct');
+    one.closeOutput();
+    expect(await two.stop()).toBe(0);
+    await one.untilPeer('two', ({ path }) => path === null);
+    two.start();
+    const { address } = await one.untilPeer('two', ({ path }) => path === 'direct');
+    expect(await one.host.ping(address, { waitSeconds: 5 })).toEqual({ sent: 1, received: 1 });
+    expect(await one.stop()).toBe(0);
+  });
+
+  it('gets another key while it runs, and stays reachable', async () => {
+    await using lab = await natlab(HOSTS);
+    await using plane = await startLabPlane(lab);
+    const { one, two } = await labNodes(lab, plane, ['one', 'two']);
+    const { address } = await one.untilPeer('two', ({ path }) => path === 'direct');
+    const { publicKey } = (await two.status()).node;
+    await two.must(['rotate-key']);
+    await two.until(({ node }) => node.publicKey !== publicKey);
+    await one.untilPeer('two', ({ path }) => path === 'direct');
+    expect(await one.host.ping(address, { waitSeconds: 10 })).toEqual({ sent: 1, received: 1 });
+  });
+
+  it(
+    'keeps its tunnels while the control plane is away, and comes up from its disk without it',
+    async () => {
+      await using lab = await natlab(HOSTS);
+      await using plane = await startLabPlane(lab);
+      const { one, two } = await labNodes(lab, plane, ['one', 'two']);
+      const { address } = await one.untilPeer('two', ({ path }) => path === 'direct');
+      await plane.stop();
+      await one.until(({ control }) => !control.bus.isUp);
+      expect(await one.host.ping(address, OUTAGE)).toEqual({ sent: OUTAGE.count, received: OUTAGE.count });
+
+      await two.stop();
+      two.start();
+      const alone = await two.until(({ node, peers }) => node.address !== null && peers.length === 1);
+      expect([alone.node.address, alone.control.bus.isUp]).toEqual([address, false]);
+
+      await plane.start();
+      await one.untilPeer('two', ({ path }) => path === 'direct', 90_000);
+      // The session that "one" still holds is unknown to the new process of "two": WireGuard needs some seconds to notice.
+      const { received } = await one.host.ping(address, { count: 100, intervalMs: 200 });
+      expect(received).toBeGreaterThan(0);
+    },
+    isLong ? 900_000 : undefined,
+  );
+});

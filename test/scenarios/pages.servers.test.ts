@@ -1,0 +1,80 @@
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { load } from 'js-yaml';
+import { describe, expect, test } from 'vitest';
+import { blocksOf, COMMANDS, commandBlock, commandsOf, PAGES } from '../kits/process/page-blocks.ts';
+import { hasTerminal } from '../kits/process/pseudo-terminal.ts';
+import { runAsWritten, startAsWritten } from '../kits/process/reader.ts';
+
+const START = 'README.md: Two commands 1';
+
+/** What a reader runs one after the other in one shell, each time on a new control plane. */
+const SESSIONS: readonly (readonly [string, ...string[]])[] = [
+  [
+    START,
+    'README.md: The first change 1',
+    'README.md: The first change 2',
+    'README.md: The first change 3',
+    'README.md: First steps over REST 1',
+    'docs/delegation.md: Delegation: what agents may do 1',
+  ],
+  ['README.md: Three nodes 1'],
+  ['docs/models.md: Planning with a model 1'],
+  ['docs/reverse-proxy.md: Behind a reverse proxy with TLS 1'],
+  [START, 'docs/accounts-and-tokens.md: First start 1'],
+  [START, 'examples/first-change/README.md: Run it 1'],
+];
+/** What needs no control plane. */
+const ALONE = ['docs/policy.md: Testing policies without a server 1'];
+/** What a test of its own runs, which finds it by this name. */
+const ELSEWHERE: Readonly<Record<string, string>> = {
+  'README.md: Two commands 2': 'test/scenarios/package.test.ts',
+  'README.md: Three nodes 2': 'test/natlab/quickstart.lab.test.ts',
+  'evals/README.md: Recorded answers of a model 1': 'evals/run.test.ts',
+};
+
+test('every block of commands on a page is run by a test (else: name it in this file, after what it builds on)', () => {
+  const run = new Set([...SESSIONS.flat(), ...ALONE, ...Object.keys(ELSEWHERE)]);
+  expect([...run].toSorted()).toEqual(COMMANDS.map(({ name }) => name).toSorted());
+  for (const [name, file] of Object.entries(ELSEWHERE))
+    expect(readFileSync(path.resolve(file), 'utf8')).toContain(name);
+});
+
+test('every block on a page says what it is in, so that no command passes for something else', () => {
+  const unnamed = PAGES.flatMap(blocksOf).filter(({ language }) => language === '');
+  expect(unnamed.map(({ page, heading }) => `${page}: ${heading}`)).toEqual([]);
+});
+
+describe.skipIf(!hasTerminal)('a reader with nothing but a checkout', () => {
+  test.each(SESSIONS.map((names) => [names.join(', then '), names] as const))('can run %s', async (_, names) => {
+    const [first, ...rest] = names;
+    const [start = '', ...commands] = commandsOf(first);
+    expect(start).toMatch(/\bnpm start$/);
+    await using plane = await startAsWritten(start, settingsOn(commandBlock(first).page));
+    expect((await fetch(new URL('/readyz', plane.url))).status).toBe(200);
+    // The checks of the whole repository are what runs here.
+    const own = commands.filter((command) => command !== 'npm install && npm test').join('\n');
+    await expectShown([own, ...rest.map((name) => commandBlock(name).text)].join('\n'), rest, plane.url);
+  });
+
+  test.each(ALONE)('can run %s without a control plane', async (name) => {
+    await expectShown(commandBlock(name).text, [name]);
+  });
+});
+
+/** What the page has in config.yaml. */
+function settingsOn(page: string): object {
+  const [yaml] = blocksOf(page).filter(({ language }) => language === 'yaml');
+  return yaml ? (load(yaml.text) as { app: object }).app : {};
+}
+
+/** Runs commands to their end and finds what the pages say that they show. */
+async function expectShown(commands: string, names: readonly string[], url?: string): Promise<void> {
+  const { code, shown } = await runAsWritten(commands, url);
+  expect(code, shown).toBe(0);
+  const text = shown.replaceAll(/ +/g, ' ');
+  for (const line of names.flatMap((name) => commandBlock(name).shows.split('\n').filter(Boolean))) {
+    const pattern = line.replaceAll(/ +/g, ' ').split('…').map(RegExp.escape).join('.*');
+    expect(text).toMatch(new RegExp(`^${pattern}\\s*$`, 'm'));
+  }
+}

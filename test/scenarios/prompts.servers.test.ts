@@ -1,0 +1,149 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { BUILT_IN_PASSWORD } from '../../core/identity/first-accounts.ts';
+import { ADMIN_PASSWORD, startHarness } from '../kits/http/harness.ts';
+import { hasTerminal, onTerminal, type Typed } from '../kits/process/pseudo-terminal.ts';
+import { launcher, mesh } from '../kits/process/run-command.ts';
+
+const OTHER_PASSWORD = 'an even better phrase 9';
+const MODE = 'stty -a | tr " ;" "\\n\\n" | grep -x -e "-*icanon" -e "-*echo" -e "-*isig" | tr "\\n" " "';
+const USUAL_MODE = 'isig icanon echo';
+
+let home: string;
+beforeEach(() => {
+  home = mkdtempSync(path.join(tmpdir(), 'mesh-home-'));
+});
+afterEach(() => rmSync(home, { recursive: true, force: true }));
+
+const signIn = (url: string, password = ADMIN_PASSWORD) =>
+  mesh(['login', '--server', url], { home, env: { MESH_PASSWORD: password } });
+const atTerminal = (command: string, typed: readonly Typed[]) =>
+  onTerminal(`${launcher('mesh')} ${command}; echo "exit $?"; ${MODE}`, typed, { HOME: home, MESH_CONFIG_DIR: home });
+const passwd = (typed: readonly Typed[]) => atTerminal('passwd', typed);
+const twice = (password: string): Typed[] => [
+  { after: 'New password: ', keys: `${password}\r` },
+  { after: 'New password again: ', keys: `${password}\r` },
+];
+
+describe.skipIf(!hasTerminal)('mesh passwd on a terminal', () => {
+  test('asks for both passwords, shows neither, stays signed in, and leaves the terminal as it was', async () => {
+    await using harness = await startHarness();
+    await signIn(harness.url);
+    const { shown } = await passwd([
+      { after: 'Current password: ', keys: `wrong\u0015${ADMIN_PASSWORD}x\u007f\r` },
+      ...twice(OTHER_PASSWORD),
+    ]);
+    expect(shown).toContain('Password changed. Signed in as admin until');
+    expect(shown).toContain(`exit 0\n${USUAL_MODE}`);
+    expect([shown.includes(ADMIN_PASSWORD), shown.includes(OTHER_PASSWORD)]).toEqual([false, false]);
+    expect((await mesh(['workspaces'], { home })).code).toBe(0);
+    expect((await signIn(harness.url, OTHER_PASSWORD)).code).toBe(0);
+  });
+
+  test('takes what was pasted before it was asked for, with line ends of two characters and keys without one', async () => {
+    await using harness = await startHarness();
+    await signIn(harness.url);
+    const keys = `\u001b[200~${ADMIN_PASSWORD}\u001b[201~\r\n${OTHER_PASSWORD}\u001b[D\r\n${OTHER_PASSWORD}\r\n`;
+    const { shown } = await passwd([{ after: 'Current password: ', keys }]);
+    expect(shown).toContain('Password changed.');
+    expect((await signIn(harness.url, OTHER_PASSWORD)).code).toBe(0);
+  });
+
+  test('asks again where the new password was typed in two ways, and where the current one is wrong', async () => {
+    await using harness = await startHarness();
+    await signIn(harness.url);
+    const { shown } = await passwd([
+      { after: 'Current password: ', keys: 'not this one\r' },
+      { after: 'New password: ', keys: `${OTHER_PASSWORD}\r` },
+      { after: 'New password again: ', keys: 'something else\r' },
+      { after: 'The two are different. Try again.', keys: '' },
+      ...twice(OTHER_PASSWORD),
+      { after: 'This is not the current password.', keys: '' },
+      { after: 'Current password: ', keys: `${ADMIN_PASSWORD}\r` },
+      ...twice(OTHER_PASSWORD),
+    ]);
+    expect(shown).toContain('Password changed.');
+    expect((await signIn(harness.url, OTHER_PASSWORD)).code).toBe(0);
+  });
+
+  test('ends after three new passwords that were typed in two ways, and changes nothing', async () => {
+    await using harness = await startHarness();
+    await signIn(harness.url);
+    const differing = [
+      { after: 'New password: ', keys: `${OTHER_PASSWORD}\r` },
+      { after: 'New password again: ', keys: 'something else\r' },
+    ];
+    const { shown } = await passwd([
+      { after: 'Current password: ', keys: `${ADMIN_PASSWORD}\r` },
+      ...differing,
+      ...differing,
+      ...differing,
+    ]);
+    expect(shown).toContain(`The two were different each time: nothing was changed.\nexit 2\n${USUAL_MODE}`);
+    expect((await signIn(harness.url)).code).toBe(0);
+  });
+
+  test.each([
+    ['Ctrl-C', 'at the first question', '\u0003', []],
+    ['Ctrl-C', 'at the second question', '\u0003', [{ after: 'Current password: ', keys: `${ADMIN_PASSWORD}\r` }]],
+    ['Ctrl-D', 'at the first question', '\u0004', []],
+  ])(
+    'is cancelled by %s %s with one line, changes nothing, and leaves the terminal as it was',
+    async (_key, _place, key, before) => {
+      await using harness = await startHarness();
+      await signIn(harness.url);
+      const question = before.length === 0 ? 'Current password: ' : 'New password: ';
+      const { shown } = await passwd([...before, { after: question, keys: `half of it${key}` }]);
+      expect(shown).toContain(`${question}\nCancelled: nothing was sent.\nexit 2\n${USUAL_MODE}`);
+      expect((await signIn(harness.url)).code).toBe(0);
+    },
+  );
+});
+
+describe.skipIf(!hasTerminal)('mesh login on a terminal', () => {
+  test('asks again after a wrong password, and offers to change the first one at once', async () => {
+    await using harness = await startHarness({ config: {} });
+    const { shown } = await atTerminal(`login --server ${harness.url}`, [
+      { after: 'Password: ', keys: 'wrong\r' },
+      { after: 'Password: ', keys: `${BUILT_IN_PASSWORD}\r` },
+      { after: 'This is a first password.', keys: '' },
+      ...twice(OTHER_PASSWORD),
+    ]);
+    expect(shown).toContain(`Signed in to ${harness.url} as admin until`);
+    expect(shown).toContain(`exit 0\n${USUAL_MODE}`);
+    expect(shown).not.toContain('must be changed');
+    expect((await mesh(['workspaces'], { home })).stdout).toBe('none\n');
+  });
+
+  test('leaves the change for later at an empty line', async () => {
+    await using harness = await startHarness({ config: {} });
+    const { shown } = await atTerminal(`login --server ${harness.url}`, [
+      { after: 'Password: ', keys: `${BUILT_IN_PASSWORD}\r` },
+      { after: 'New password: ', keys: '\r' },
+    ]);
+    expect(shown).toMatch(/The password must be changed: \S+ passwd\nexit 0/);
+  });
+
+  test('ends after three wrong passwords, and stores nothing', async () => {
+    await using harness = await startHarness();
+    const wrong = { after: 'Password: ', keys: 'wrong\r' };
+    const { shown } = await atTerminal(`login --server ${harness.url}`, [wrong, wrong, wrong]);
+    expect(shown).toContain(`exit 3\n${USUAL_MODE}`);
+    expect((await mesh(['workspaces', '--server', harness.url], { home })).code).toBe(3);
+  });
+});
+
+test.each([
+  ['one piped line', { stdin: `${ADMIN_PASSWORD}\n` }],
+  ['MESH_PASSWORD alone', { env: { MESH_PASSWORD: ADMIN_PASSWORD } }],
+])('mesh passwd with %s says that it wants two passwords, one a line', async (_, given) => {
+  await using harness = await startHarness();
+  await signIn(harness.url);
+  const { code, stderr } = await mesh(['passwd'], { home, ...given });
+  expect([code, stderr]).toEqual([
+    2,
+    'The current and the new password are wanted on standard input, one a line; MESH_PASSWORD is read by mesh login alone.\n',
+  ]);
+});

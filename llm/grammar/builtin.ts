@@ -1,9 +1,11 @@
 import { MeshError } from '../../core/base/errors.ts';
 import type { PartialPlan, PlanAnswer, Planner, PlanQuestion } from '../../core/intent/plan/planner.ts';
 import { choicesOf } from './choices.ts';
+import type { Offered } from './compared.ts';
 import { compose } from './compose.ts';
 import { requireElseClosed } from './else-closed.ts';
 import { closesSomeOf } from './excepting.ts';
+import { isFaithful } from './faithful.ts';
 import { amendedAct } from './follow-up.ts';
 import type { Token } from './lexicon.ts';
 import { likenessIn } from './likeness.ts';
@@ -11,10 +13,9 @@ import type { Context } from './modifiers.ts';
 import { isNameIn, isPlaceIn, namesOf } from './names.ts';
 import { partialOf } from './partial.ts';
 import { revertOf, stepsOf } from './perform.ts';
-import { quoted, Refusal, said } from './refusal.ts';
+import { attempt, quoted, Refusal, said } from './refusal.ts';
 import type { Statement } from './statements.ts';
-import { type Suggested, suggested } from './suggest.ts';
-import { losesRestriction, widens } from './suggest-restrictions.ts';
+import { plainTokens, type Suggested, suggested } from './suggest.ts';
 import { type Closes, understood, wordsOf } from './understand.ts';
 
 /**
@@ -41,22 +42,19 @@ type Question = Pick<PlanQuestion, 'intent' | 'state' | 'now' | 'history'>;
 export function planByGrammar(question: Question): PlanAnswer {
   return answered(question, (refusal, intent) => {
     const partial = partialOf(intent, contextOf(question), closesIn(question), question);
-    const faithful = (choices: readonly string[], told: readonly string[]) =>
-      choices.filter((choice) => !losesRestriction(intent, choice, told));
+    const plain = attempt(() => plainTokens(question.intent, question.state, contextOf(question))) ?? intent;
+    const faithful = (choices: readonly string[], asked: boolean, told: readonly string[]) =>
+      choices.filter((text) => isFaithful(plain, { text, asked, ...outcomeOf(text, question) }, told, question));
     const own = faithful(
       choicesOf(refusal.offers, intent, (choice) => isPlanned(choice, question)),
+      true,
       [refusal.message, ...refusal.questions],
     );
     if (own.length > 0 || intent.length === 0) return { choices: own, partial };
-    const found = suggested(
-      question.intent,
-      contextOf(question),
-      question,
-      (choice) => !widens(intent, choice) && isCertain(choice, question),
-    );
+    const found = suggested(question.intent, contextOf(question), question, (choice) => isCertain(choice, question));
     if (!found) return { choices: [], partial };
     if (found.choices.length === 0) return { partial, ...impossible(found.likeliest, refusal, question) };
-    const choices = faithful(found.choices, [found.question]);
+    const choices = faithful(found.choices, false, [found.question]);
     if (choices.length === 0) return { choices, partial };
     const known = partial && partial.changes.length > 0 ? partial : undefined;
     return { choices, questions: [found.question], partial: known ?? partOf({ ...found, choices }, question) };
@@ -79,6 +77,17 @@ function partOf({ choices, certain }: Suggested, { history: _, ...question }: Qu
   const answer = answered({ ...question, intent }, () => ({ choices: [] }));
   if (answer.outcome !== 'changes') return undefined;
   return { changes: certain ? answer.changes : [], expectations: answer.expectations };
+}
+
+/** What a choice changes, and who and whom its orders name. */
+function outcomeOf(intent: string, question: Question): Pick<Offered, 'changes' | 'orders'> {
+  const context = contextOf(question);
+  const answer = answered({ ...question, intent }, () => ({ choices: [] }));
+  const wishes = attempt(() => understood(wordsOf(intent, context), undefined, context, closesIn(question)).wishes);
+  return {
+    changes: answer.outcome === 'changes' ? answer.changes : [],
+    orders: (wishes ?? []).map(({ statement }) => statement.slots),
+  };
 }
 
 /** Planned without a question, and not in vain. */

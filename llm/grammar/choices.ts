@@ -14,13 +14,20 @@ export function choicesOf(
 ): string[] {
   const at = intent.findIndex((token) => replace.includes(token));
   const replaced = at < 0 ? [] : by.map((text) => replacedText(intent, replace, text));
-  const candidates = [...new Set([...choices, ...replaced])].filter((text) => text !== '' && text !== said(intent));
+  const candidates = [...new Set([...choices, ...replaced].map(withoutEnd))].filter(
+    (text) => text !== '' && text !== said(intent),
+  );
   const planned: string[] = [];
   for (const candidate of candidates.slice(0, MAX_TRIED)) {
     if (planned.length === MAX_CHOICES) break;
     if (isPlanned(candidate)) planned.push(candidate);
   }
   return planned;
+}
+
+/** What stood behind a comma may be gone. */
+function withoutEnd(text: string): string {
+  return text.replace(/[,; ]+$/, '');
 }
 
 /** The intent with some of its words, which follow each other, replaced by others. */

@@ -1,7 +1,7 @@
 import type { PortEntry } from '../../core/model/policy.ts';
 import type { NetworkState } from '../../core/state/state.ts';
 import type { Token } from './lexicon.ts';
-import { isNameIn, namesOf } from './names.ts';
+import { formsOf, isNameIn, namesOf } from './names.ts';
 import { isFiller } from './phrases.ts';
 import { portsAt } from './ports.ts';
 import { Refusal, said } from './refusal.ts';
@@ -10,9 +10,16 @@ import { timeAt } from './times.ts';
 
 /** What is known in a sentence, in its order: who, which ports, until when, and every other word by itself. */
 export type Atom = { readonly tokens: readonly Token[] } & (
-  | { readonly kind: 'who'; readonly says: string; readonly everyone: boolean }
+  | {
+      readonly kind: 'who';
+      readonly says: string;
+      readonly everyone: boolean;
+      /** What it asks for, as terms of expectations: names and labels. */
+      readonly terms: readonly string[];
+      readonly peers: readonly string[];
+    }
   | { readonly kind: 'ports'; readonly ports: readonly PortEntry[] }
-  | { readonly kind: 'time'; readonly says: string }
+  | { readonly kind: 'time'; readonly says: string; readonly until: number }
   | { readonly kind: 'word'; readonly word: Token }
 );
 
@@ -44,7 +51,12 @@ function atomAt(tokens: readonly Token[], at: number, state: NetworkState, now: 
   const time = attempt(() => timeAt(tokens, at, now)) ?? attempt(() => spanOf(tokens, at, now));
   if (time) {
     const words = tokens.slice(at, time.end);
-    return { kind: 'time', says: /^\d/.test(word.text) ? `for ${said(words)}` : said(words), tokens: words };
+    return {
+      kind: 'time',
+      says: /^\d/.test(word.text) ? `for ${said(words)}` : said(words),
+      until: time.until,
+      tokens: words,
+    };
   }
   if (word.sym !== undefined) return { kind: 'word', word, tokens: [word] };
   const ports = attempt(() => portsAt(tokens, at));
@@ -89,6 +101,8 @@ function whoOf(words: readonly Token[], state: NetworkState): Atom | undefined {
     kind: 'who',
     says: noun.includes('=') || everyone || outside ? says : plain(words),
     everyone,
+    terms: outside ? [says] : subject.terms,
+    peers: subject.peers.map(({ name }) => name),
     tokens: words,
   };
 }
@@ -97,12 +111,21 @@ function plain(words: readonly Token[]): string {
   return said(words.filter(({ text, quoted }) => quoted || text !== 'the'));
 }
 
-/** "The controllers at the north site": the place is one more label. */
+/** "The controllers at the north site", "carol's laptop": the second name is one more label. */
 function joinedPlace(on: Atom, who: Atom | undefined, place: Atom, state: NetworkState): Atom | undefined {
-  if (on.kind !== 'word' || on.word.text !== 'at' || who?.kind !== 'who' || place.kind !== 'who') return undefined;
-  if (!who.says.includes('=') || !place.says.includes('=')) return undefined;
-  const both = whoOf([{ text: `${who.says},${place.says}`, quoted: false }], state);
+  const owns = on.kind === 'word' && on.word.sym === 'POSS';
+  if (!owns && (on.kind !== 'word' || on.word.text !== 'at')) return undefined;
+  const label = place.kind === 'who' ? place.says : owns && place.kind === 'word' ? labelNamed(place.word, state) : '';
+  if (who?.kind !== 'who' || !who.says.includes('=') || !label?.includes('=')) return undefined;
+  const both = whoOf([{ text: `${who.says},${label}`, quoted: false }], state);
   return both && { ...both, tokens: [...who.tokens, ...on.tokens, ...place.tokens] };
+}
+
+/** "Laptop", which may be one of several alone. */
+function labelNamed({ text, quoted }: Token, state: NetworkState): string | undefined {
+  const pairs = quoted ? [] : formsOf(text).flatMap((form) => namesOf(state).byValue.get(form) ?? []);
+  const [only] = pairs;
+  return only && pairs.length === 1 ? `${only.key}=${only.value}` : undefined;
 }
 
 /** `cache-1:6379`. */

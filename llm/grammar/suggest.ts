@@ -94,7 +94,7 @@ function combined(orders: readonly (readonly string[])[], isPlanned: (text: stri
 const STOP: Token = { text: ';', quoted: false, sym: 'STOP' };
 
 /** The words without brackets; "1)" begins a part, and so does a colon. */
-function plainTokens(intent: string, state: NetworkState, context: Context): Token[] {
+export function plainTokens(intent: string, state: NetworkState, context: Context): Token[] {
   const { pairs } = namesOf(state);
   const keys = new Set(pairs.map(({ key }) => `${key.toLowerCase()}:`));
   const text = intent.replaceAll(/\S+/g, (word) =>
@@ -116,7 +116,17 @@ function plainTokens(intent: string, state: NetworkState, context: Context): Tok
       at = end < 0 ? tokens.length : end;
     } else if (token.sym !== 'BRACKET_END') found.push(token);
   }
-  return found;
+  return withoutStress(found);
+}
+
+/** "… but only until friday": what is limited is the time, which says it already. */
+function withoutStress(tokens: readonly Token[]): Token[] {
+  const isStress = (at: number) => {
+    const next = tokens[at + 1];
+    const timed = next?.sym === 'UNTIL' || (next?.sym === 'FOR' && /^\d/.test(tokens[at + 2]?.text ?? ''));
+    return tokens[at]?.sym === 'ONLY' && timed;
+  };
+  return tokens.filter((token, at) => !isStress(at) && !(token.text === 'but' && isStress(at + 1)));
 }
 
 const BRACKET_END: Token = { text: ')', quoted: false, sym: 'BRACKET_END' };

@@ -1,0 +1,23 @@
+import type { NetworkChange } from '../../core/changes/changes.ts';
+import type { NetworkState } from '../../core/state/state.ts';
+import type { Account } from './account.ts';
+import type { Slots } from './match.ts';
+
+/** A choice, and what it comes to. */
+export interface Offered {
+  readonly text: string;
+  readonly changes: readonly NetworkChange[];
+  /** Who and whom each of its orders names. */
+  readonly orders: readonly Slots[];
+  /** Asked by a form of the grammar: the question says what it fills in. */
+  readonly asked: boolean;
+}
+
+export interface Compared {
+  readonly said: Account;
+  readonly offered: Account;
+  readonly choice: Offered;
+  readonly told: readonly string[];
+  readonly state: NetworkState;
+  readonly now: number;
+}

@@ -1,0 +1,73 @@
+import type { NetworkState } from '../../core/state/state.ts';
+import { accountOf, has, timesOf } from './account.ts';
+import type { Compared, Offered } from './compared.ts';
+import { addsNoLimits, keepsLimits, keepsNegations } from './kept-limits.ts';
+import { addsNoNames, keepsNames } from './kept-names.ts';
+import { keepsDirections, keepsLists } from './kept-order.ts';
+import { keepsPorts, keepsTimes } from './kept-ports.ts';
+import { keepsWords } from './kept-words.ts';
+import { recognise, type Sym, type Token } from './lexicon.ts';
+import { tokenise } from './tokens.ts';
+
+/**
+ * Whether a choice accounts for all that was said: every name, label, port, time, limit, direction and order, each in
+ * its role. Other words may be left out where the question quotes them.
+ */
+export function isFaithful(
+  intent: readonly Token[],
+  choice: Offered,
+  told: readonly string[],
+  { state, now }: { readonly state: NetworkState; readonly now: number },
+): boolean {
+  const said = accountOf(withoutReasons(intent), state, now);
+  const offered = accountOf(recognise(tokenise(choice.text)), state, now);
+  if (isDeletion(choice, told)) return timesOf(said).size === 0 && !has(said, 'VAGUE_TIME');
+  return RULES.every((rule) => rule({ said, offered, choice, told, state, now }));
+}
+
+/** The end of a policy that closes just what is asked for, which the question says. */
+function isDeletion({ text, asked }: Offered, told: readonly string[]): boolean {
+  return asked && /^delete the policy \S+$/.test(text) && told.some((one) => one.includes(text));
+}
+
+const REASONS: ReadonlySet<Sym> = new Set(['REASON']);
+const RESTRICTING: ReadonlySet<Sym> = new Set(['ONLY', 'NOBODY', 'EXCEPT', 'MAY_NOT', 'NO', 'UNTIL', 'LET', 'DENY']);
+
+/** "Because …" at the end, or before the first comma: nothing in it may be asked for. */
+function withoutReasons(all: readonly Token[]): readonly Token[] {
+  const tokens = withoutReports(all);
+  const at = tokens.findIndex(({ sym }) => sym !== undefined && REASONS.has(sym));
+  if (at < 0) return tokens;
+  const comma = at === 0 ? tokens.findIndex(({ sym }) => sym === 'COMMA') : -1;
+  const reason = tokens.slice(at, comma < 0 ? undefined : comma);
+  if (reason.some(({ sym }) => sym && RESTRICTING.has(sym))) return tokens;
+  return comma < 0 ? tokens.slice(0, at) : tokens.slice(comma + 1);
+}
+
+/** "Carla cannot reach db-2. Please allow …": what is, before what should be. */
+function withoutReports(tokens: readonly Token[]): readonly Token[] {
+  const order = tokens.findLastIndex(({ sym }) => sym === 'LET');
+  const found: Token[] = [];
+  let clause: Token[] = [];
+  for (const [at, token] of tokens.entries()) {
+    clause.push(token);
+    if (token.sym !== 'STOP' && at < tokens.length - 1) continue;
+    const isReport = at < order && clause.some(({ sym, text }) => sym === 'MAY_NOT' && text.startsWith('can not'));
+    if (!isReport) found.push(...clause);
+    clause = [];
+  }
+  return found;
+}
+
+const RULES: readonly ((compared: Compared) => boolean)[] = [
+  keepsNames,
+  addsNoNames,
+  keepsPorts,
+  keepsTimes,
+  keepsLimits,
+  addsNoLimits,
+  keepsNegations,
+  keepsLists,
+  keepsDirections,
+  keepsWords,
+];

@@ -1,0 +1,94 @@
+import { type Account, countOf, has, isWord } from './account.ts';
+import type { Compared, Offered } from './compared.ts';
+import type { Sym } from './lexicon.ts';
+
+const EXCEPTIONS: ReadonlySet<Sym> = new Set(['EXCEPT']);
+const LIMITS: ReadonlySet<Sym> = new Set(['ONLY', 'NOBODY_ELSE', 'NOTHING_ELSE', 'ELSE_CLOSED', 'LIMIT', 'WHITELIST']);
+const CONDITIONS: ReadonlySet<Sym> = new Set(['CONDITION']);
+export function keepsLimits({ said, offered, choice, told }: Compared): boolean {
+  const except = countOf(said, EXCEPTIONS);
+  const stressed = opens(offered) && told.some((one) => /"[^"]*(?:nothing|everything|all) else/.test(one));
+  const limits = stressed ? countOf(said, new Set(['ONLY', 'NOBODY_ELSE', 'LIMIT'])) : countOf(said, LIMITS);
+  const [exceptGiven, limitsGiven] = [countOf(offered, EXCEPTIONS), countOf(offered, LIMITS)];
+  if (conditionsOf(said, choice) > countOf(offered, CONDITIONS)) return false;
+  if (has(said, 'NOTHING_ELSE') && !has(said, 'NOBODY_ELSE') && limitsSources(choice.text)) return false;
+  const nobody = has(said, 'NOBODY') || has(said, ...CLOSINGS);
+  if (except > exceptGiven + (nobody ? limitsGiven : 0)) return false;
+  if (limits > 0 && limitsGiven + exceptGiven === 0 && !has(offered, 'DENY', 'ISOLATE', 'CLOSE', 'REVOKE'))
+    return false;
+  if (choice.asked) return true;
+  if (limits > 0 && limitsGiven + exceptGiven === 0) return false;
+  return !has(said, 'MUTUAL', 'BETWEEN') || has(offered, 'MUTUAL', 'BETWEEN') || choice.orders.length > 1;
+}
+
+const REASONING: ReadonlySet<string> = new Set(['since', 'while']);
+
+/** "Since it was compromised" names nothing, and the question quotes it: it only says why. */
+function conditionsOf({ atoms }: Account, { asked }: Offered): number {
+  return atoms.filter((atom, at) => {
+    if (!isWord(atom, CONDITIONS)) return false;
+    const says = atoms.slice(at).every(({ kind }) => kind === 'word');
+    return !(asked && says && REASONING.has(atom.tokens[0]?.text ?? ''));
+  }).length;
+}
+
+function limitsSources(text: string): boolean {
+  return /^(?:only |limit access to )/.test(text);
+}
+
+/** What only opens is never offered with something closed. */
+export function addsNoLimits({ said, offered }: Compared): boolean {
+  const only = said.atoms.some((atom, at) => isWord(atom, LIMITS) && said.atoms[at + 1]?.kind !== 'time');
+  const limited = only || countOf(said, EXCEPTIONS) > 0 || has(said, ...CLOSINGS, 'INSTEAD_OF', 'DISABLE');
+  return limited || !opens(said) || !has(offered, ...CLOSINGS, ...LIMITS, ...EXCEPTIONS);
+}
+
+export const CLOSINGS: readonly Sym[] = [
+  ...(['DENY', 'CLOSE', 'ISOLATE', 'REVOKE', 'CUT', 'LOCK', 'MAY_NOT', 'NO', 'NOT', 'NOBODY', 'LOSE'] as const),
+  ...(['BLOCKED', 'ISOLATED', 'UNREACHABLE', 'QUARANTINED', 'DISABLE', 'DELETE'] as const),
+];
+export const OPENINGS: ReadonlySet<Sym> = new Set(['LET', 'OPEN', 'MAY', 'NEEDS', 'ALLOWED', 'ARROW']);
+export const CLOSING: ReadonlySet<Sym> = new Set(CLOSINGS);
+export const NEGATIONS: ReadonlySet<Sym> = new Set(['NOT', 'NO', 'MAY_NOT', 'NOBODY']);
+/** "Not only", "not everyone", "not all": the opposite of what the words by themselves say. */
+const TURNED: ReadonlySet<Sym> = new Set(['ONLY']);
+
+export function keepsNegations({ said, offered, choice }: Compared): boolean {
+  const turned = said.atoms.some(
+    (atom, at) =>
+      isWord(atom, NEGATIONS) &&
+      (isWord(said.atoms[at + 1], TURNED) || (atom.tokens[0]?.text === 'not' && isAllAt(said, at + 1))),
+  );
+  if (turned && !choice.asked) return false;
+  const limited = countOf(offered, LIMITS) + countOf(offered, EXCEPTIONS) > 0;
+  const closes = has(offered, ...CLOSINGS);
+  if (countOf(said, CLOSING) > 0 && !closes && !limited) return false;
+  return !opens(said) || limited || opens(offered);
+}
+
+const ALL: ReadonlySet<string> = new Set('all every each both many most everyone everybody everything'.split(' '));
+
+function isAllAt({ atoms }: Account, at: number): boolean {
+  return ALL.has(atoms[at]?.tokens[0]?.text ?? '');
+}
+
+/** A word that opens, with no "no" before it in its clause. */
+export function opens({ atoms }: Account): boolean {
+  let negated = false;
+  for (const atom of atoms) {
+    if (isWord(atom, new Set(['STOP', 'THEN']))) negated = false;
+    if (isWord(atom, CLOSING) || (atom.kind === 'word' && atom.word.text === 'neither')) negated = true;
+    if (isWord(atom, OPENINGS) && !negated) return !atoms.some((one, at) => isDenied(atoms, one, at, atom));
+  }
+  return false;
+}
+
+/** "Let no laptop reach plc-1". */
+function isDenied(
+  atoms: Account['atoms'],
+  one: Account['atoms'][number],
+  at: number,
+  opening: Account['atoms'][number],
+): boolean {
+  return isWord(one, new Set(['NO', 'NOBODY'])) && atoms[at - 1] === opening;
+}

@@ -1,5 +1,5 @@
 import type { NetworkState } from '../../core/state/state.ts';
-import { accountOf, has, timesOf } from './account.ts';
+import { accountOf, has, timesOf, whosOf } from './account.ts';
 import type { Compared, Offered } from './compared.ts';
 import { addsNoLimits, keepsLimits, keepsNegations } from './kept-limits.ts';
 import { addsNoNames, keepsNames } from './kept-names.ts';
@@ -7,6 +7,7 @@ import { keepsDirections, keepsLists } from './kept-order.ts';
 import { keepsPorts, keepsTimes } from './kept-ports.ts';
 import { keepsWords } from './kept-words.ts';
 import { recognise, type Sym, type Token } from './lexicon.ts';
+import { opensJust } from './loosened.ts';
 import { tokenise } from './tokens.ts';
 
 /**
@@ -21,13 +22,19 @@ export function isFaithful(
 ): boolean {
   const said = accountOf(withoutReasons(intent), state, now);
   const offered = accountOf(recognise(tokenise(choice.text)), state, now);
-  if (isDeletion(choice, told)) return timesOf(said).size === 0 && !has(said, 'VAGUE_TIME');
+  if (isDeletion(choice, told)) {
+    const names = new Set(whosOf(said).flatMap(({ peers }) => peers));
+    const ports = said.atoms.flatMap((atom) => (atom.kind === 'ports' ? atom.ports : []));
+    const isTimed = timesOf(said).size > 0 || has(said, 'VAGUE_TIME');
+    return !isTimed && (!choice.text.includes(';') || opensJust(choice.changes, { names, ports }, state, now));
+  }
   return RULES.every((rule) => rule({ said, offered, choice, told, state, now }));
 }
 
-/** The end of a policy that closes just what is asked for, which the question says. */
+/** The end of a policy, or one made again with what is asked for left out: the question says so. */
 function isDeletion({ text, asked }: Offered, told: readonly string[]): boolean {
-  return asked && /^delete the policy \S+$/.test(text) && told.some((one) => one.includes(text));
+  const [, name] = /^delete the policy (\S+?)(?:;|$)/.exec(text) ?? [];
+  return asked && name !== undefined && told.some((one) => one.includes(name));
 }
 
 const REASONS: ReadonlySet<Sym> = new Set(['REASON']);

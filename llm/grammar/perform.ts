@@ -2,12 +2,13 @@ import type { RevertTarget } from '../../core/intent/plan/planner.ts';
 import type { NetworkState } from '../../core/state/state.ts';
 import { type Act, type Ask, nounsOf } from './acts/ask.ts';
 import { deny, denyByDefault, isolate, limitAccess, limitPorts, othersOf } from './acts/forbid.ts';
-import { allow, allowOnly, allowOnlyOnPorts } from './acts/grant.ts';
+import { allow, allowOnly, allowOnlyOnPorts, forbiddingOf } from './acts/grant.ts';
 import { keep } from './acts/keep.ts';
 import { deletePolicy, renamePolicy } from './acts/policies.ts';
 import { revoke, takeBack } from './acts/revoke.ts';
 import { excepting } from './excepting.ts';
 import type { Token } from './lexicon.ts';
+import { effectOfChanges } from './loosened.ts';
 import { meantPorts } from './modifiers.ts';
 import { quoted, Refusal, said } from './refusal.ts';
 import { askOf, type Sides, sidesOf } from './sides.ts';
@@ -124,7 +125,7 @@ function isGrant({ words }: Statement): boolean {
 
 /** @throws Refusal where a restriction would open what is closed today. */
 function refuseOpening(statement: Statement, ask: Ask): void {
-  if (allow(ask).changes.length === 0) return;
+  if (effectOfChanges(allow(ask).changes, ask.state, ask.now).openedPairs === 0) return;
   const closing =
     statement.wish === 'only' ? 'limit access to {target} to {source}' : 'block {source} from everyone except {target}';
   const granting = statement.wish === 'only' ? 'let only {source} reach {target}' : 'let {source} reach only {target}';
@@ -133,6 +134,10 @@ function refuseOpening(statement: Statement, ask: Ask): void {
     ['Should that be opened on every port, or should only the others be closed?'],
     { choices: worded([closing, granting], statement.slots, { ports: [], until: statement.until }) },
   );
+}
+
+function isPartlyOpen(ask: Ask): boolean {
+  return effectOfChanges(deny(ask).changes, ask.state, ask.now).closedPairs > 0;
 }
 
 function act(statement: Statement, { sources, targets }: Sides, state: NetworkState, now: number): Step[] {
@@ -147,7 +152,11 @@ function act(statement: Statement, { sources, targets }: Sides, state: NetworkSt
       const alone = exclusive || wish === 'only';
       // What is said of a port holds for that port alone.
       const scoped = meantPorts(statement).length > 0;
-      if (wish === 'only' && !scoped && !isGrant(statement)) refuseOpening(statement, ask(state));
+      const restricts = wish === 'only' && !isGrant(statement);
+      // A DENY that overlaps hinders a grant, and nothing has to be granted.
+      if (restricts && spared.length === 0 && forbiddingOf(ask(state)).length > 0 && isPartlyOpen(ask(state)))
+        return [(on) => deny(ask(on, { sources: othersOf(sources, on) }))];
+      if (restricts && !scoped) refuseOpening(statement, ask(state));
       const granted: Step = (on) => (!alone ? allow : scoped ? allowOnlyOnPorts : allowOnly)(ask(on));
       const excepted = sources.flatMap((source) => source.excepted);
       const notTo = targets.flatMap((target) => target.excepted);

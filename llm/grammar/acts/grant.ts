@@ -1,8 +1,10 @@
 import type { NetworkChange } from '../../../core/changes/changes.ts';
 import type { Expectation } from '../../../core/intent/verify/expectation.ts';
 import type { PolicySpec, Rule } from '../../../core/model/policy.ts';
+import type { PolicyRecord } from '../../../core/model/resources.ts';
 import { sameValue } from '../../../core/model/value.ts';
 import type { NetworkState } from '../../../core/state/state.ts';
+import { loosening } from '../loosened.ts';
 import { namesOf, subjectsOf } from '../names.ts';
 import { among } from '../peer-entries.ts';
 import { portSlug } from '../ports.ts';
@@ -130,11 +132,33 @@ function grant(ask: Ask, subject: Selected, others: readonly Subject[], directio
 }
 
 /** A DENY with rules wins over every grant, so what it forbids can only be had by changing it. */
-function refuseForbidden({ state, now, sources, targets, ports }: Ask): void {
+function refuseForbidden(ask: Ask): void {
+  const { state, sources, targets, ports } = ask;
+  const [from, to] = [sideOf(sources), sideOf(targets)];
+  const forbidding = forbiddingOf(ask);
+  const [found] = forbidding;
+  if (!found) return;
+  const why = `The policy ${quoted(found.name)} forbids at least a part of this, and a DENY wins over every grant.`;
+  const deletion = `delete the policy ${found.name}`;
+  if (endOpensNoMore(found.spec, { from, to, ports }, state))
+    throw new Refusal(why, [`Should it go? Then say "${deletion}" first.`], { choices: [deletion] });
+  const loosened = ask.until === undefined ? loosening(forbidding, ask, state) : undefined;
+  const names = enumerated(forbidding.map(({ name }) => quoted(name)));
+  throw new Refusal(
+    why,
+    [
+      `Should ${names} leave this out? Its end would open more than is asked for: take a choice, where one is offered, or send it as typed changes.`,
+    ],
+    loosened === undefined ? {} : { choices: [loosened] },
+  );
+}
+
+/** The policies that forbid some of what is asked for, now. */
+export function forbiddingOf({ state, now, sources, targets, ports }: Ask): PolicyRecord[] {
   const [from, to] = [sideOf(sources), sideOf(targets)];
   const forbids = ({ peers, ports: closed }: Pick<Rule, 'ports' | 'peers'>, other: Side) =>
     portsMeet(closed, ports) && (peers.length === 0 || peers.some((entry) => meansSome(entry, other, state)));
-  const found = livePolicies(state, now).find(({ spec }) => {
+  return livePolicies(state, now).filter(({ spec }) => {
     if (spec.action !== 'DENY') return false;
     const inward = spec.ingress?.some(({ from: peers = [], ports: closed = [] }) =>
       forbids({ peers, ports: closed }, from),
@@ -146,14 +170,6 @@ function refuseForbidden({ state, now, sources, targets, ports }: Ask): void {
     const subjects = subjectsOf(spec, namesOf(state));
     return subjects.some(({ name }) => (inward && to.names.has(name)) || (outward && from.names.has(name)));
   });
-  if (!found) return;
-  const why = `The policy ${quoted(found.name)} forbids at least a part of this, and a DENY wins over every grant.`;
-  const deletion = `delete the policy ${found.name}`;
-  if (endOpensNoMore(found.spec, { from, to, ports }, state))
-    throw new Refusal(why, [`Should it go? Then say "${deletion}" first.`], { choices: [deletion] });
-  throw new Refusal(why, [
-    `Should ${quoted(found.name)} be changed? It closes more than this, so its end would open more than is asked for: send it as typed changes.`,
-  ]);
 }
 
 /** Whether all that a DENY closes is asked for, so that without it nothing opens besides. */

@@ -9,6 +9,7 @@ import { isFaithful } from './faithful.ts';
 import { amendedAct } from './follow-up.ts';
 import type { Token } from './lexicon.ts';
 import { likenessIn } from './likeness.ts';
+import { liftingOf } from './lifted.ts';
 import type { Context } from './modifiers.ts';
 import { isNameIn, isPlaceIn, namesOf } from './names.ts';
 import { partialOf } from './partial.ts';
@@ -51,6 +52,8 @@ export function planByGrammar(question: Question): PlanAnswer {
       [refusal.message, ...refusal.questions],
     );
     if (own.length > 0 || intent.length === 0) return { choices: own, partial };
+    const lifting = liftingOf(plain, question.state, question.now).filter((text) => isPlanned(text, question));
+    if (lifting.length > 0) return { choices: lifting, questions: [LIFTED], partial };
     const found = suggested(question.intent, contextOf(question), question, (choice) => isCertain(choice, question));
     if (!found) return { choices: [], partial };
     if (found.choices.length === 0) return { partial, ...impossible(found.likeliest, refusal, question) };
@@ -60,6 +63,8 @@ export function planByGrammar(question: Question): PlanAnswer {
     return { choices, questions: [found.question], partial: known ?? partOf({ ...found, choices }, question) };
   });
 }
+
+const LIFTED = 'What forbids just this is named in the choice: should it end? The plan shows all that opens then.';
 
 /** The reading is clear, and what it asks for is refused for a reason of its own. */
 function impossible(likeliest: string, { message }: Refusal, { history: _, ...question }: Question): Helped {

@@ -79,6 +79,31 @@ describe('what a policy that a sentence made forbids', () => {
   });
 });
 
+describe('the end of what was forbidden', () => {
+  it.each([
+    ['isolate plc-1', 'no longer isolate plc-1'],
+    ['isolate plc-1', 'lift the isolation of plc-1'],
+    ['block alice-laptop from mail', 'unblock alice-laptop from mail'],
+    ['separate prod from staging', 'prod and staging may talk again'],
+    ['separate prod from staging', 'remove the separation of prod and staging'],
+    ['nobody may reach mail', 'everyone may reach mail again'],
+  ])('names the policies that did it, and opens all that they closed: %s, then %s', (block, lift) => {
+    const state = after(OPEN, block);
+    const answer = plan(lift, state);
+    const [choice = ''] = answer.outcome === 'refused' ? answer.choices : [];
+    expect(choice).toMatch(/^delete the policy /);
+    expect(after(state, choice).policies.size).toBe(0);
+  });
+
+  it.each(['no longer isolate plc-1 on 22', 'no longer isolate historian-1', 'unblock plc-1 until friday'])(
+    'is not offered for what no policy forbids just so: %s',
+    (intent) => {
+      const answer = plan(intent, after(OPEN, 'isolate plc-1'));
+      expect(answer.outcome === 'refused' && answer.choices).toEqual([]);
+    },
+  );
+});
+
 describe('a restriction', () => {
   it.each(['only historian-1 and plc-1 may reach db', 'only historian-1 and plc-1 may reach db on 5432'])(
     'closes the others where a DENY overlaps, and opens nothing: %s',

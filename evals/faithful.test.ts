@@ -139,6 +139,17 @@ describe('a choice', () => {
       expect(answer.choices.map((one) => one.replace('role=mail', 'mail'))).toEqual(choices);
   });
 
+  it.each([
+    ['everyone who joins with role=ci may reach app on 8443', 'everyone with role=ci may reach app on 8443'],
+    ['any new device labelled role=web may reach nas on 6379', 'everyone with role=web may reach nas on 6379'],
+    ['let devices that join later with role=ci reach mail on 25', 'let everyone with role=ci reach mail on 25'],
+  ])('about those who join later is about their label, and says so: %s', (intent, choice) => {
+    expect(planByGrammar({ intent, state: stateOn('DENY'), now: EVAL_NOW })).toMatchObject({
+      choices: [choice],
+      questions: [expect.stringContaining('join later')],
+    });
+  });
+
   it('ends with no comma', () => {
     const [choice] = choicesFor('staging must never reach prod, because of the audit on port 5432', 'ALLOW');
     expect(choice).toBe('staging must never reach prod');

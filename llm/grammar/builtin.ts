@@ -12,6 +12,7 @@ import { likenessIn } from './likeness.ts';
 import { liftingOf } from './lifted.ts';
 import type { Context } from './modifiers.ts';
 import { isNameIn, isPlaceIn, namesOf } from './names.ts';
+import { NEWCOMERS, withNewcomers } from './newcomers.ts';
 import { partialOf } from './partial.ts';
 import { revertOf, stepsOf } from './perform.ts';
 import { attempt, quoted, Refusal, said } from './refusal.ts';
@@ -46,6 +47,9 @@ export function planByGrammar(question: Question): PlanAnswer {
     const plain = attempt(() => plainTokens(question.intent, question.state, contextOf(question))) ?? intent;
     const faithful = (choices: readonly string[], asked: boolean, told: readonly string[]) =>
       choices.filter((text) => isFaithful(plain, { text, asked, ...outcomeOf(text, question) }, told, question));
+    const joining = withNewcomers(question.intent);
+    if (joining !== undefined && isCertain(joining, question))
+      return { choices: [joining], questions: [NEWCOMERS], partial };
     const own = faithful(
       choicesOf(refusal.offers, intent, (choice) => isPlanned(choice, question)),
       true,

@@ -5,7 +5,7 @@ import { effectOf } from '../core/effect/effect.ts';
 import { compile } from '../core/reachability/engine.ts';
 import { modelOf } from '../core/state/network-model.ts';
 import { planByGrammar } from '../llm/grammar/builtin.ts';
-import { network, peer, stateWith } from '../test/records.ts';
+import { network, peer, stateWith } from '../test/kits/records/records.ts';
 import { EVAL_NOW } from './case.ts';
 
 const SITES = { prod: 'berlin', staging: 'lyon' };

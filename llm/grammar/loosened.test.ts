@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { planChanges } from '../../core/changes/changes.ts';
 import type { NetworkState } from '../../core/state/state.ts';
-import { network, peer, policy, stateWith } from '../../test/records.ts';
+import { network, peer, policy, stateWith } from '../../test/kits/records/records.ts';
 import { planByGrammar } from './builtin.ts';
 import { effectOfChanges } from './loosened.ts';
 

@@ -125,6 +125,7 @@ export const answers: Readonly<Record<string, string>> = {
   riskReasons: 'one for each rule of risk',
   risk_reasons: 'one for each rule of risk',
   unmet: 'expectations and checks of one plan',
+  objections: 'expectations and checks of one plan',
   questions: 'questions of one plan',
   allowed: 'ranges of ports of one pair',
   steps: 'stages of one question',

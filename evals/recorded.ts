@@ -22,6 +22,7 @@ const recordingSchema = z.strictObject({
       /** What the question was asked on; another network with the same intent is another question. */
       peers: z.int(),
       firstPeer: z.string(),
+      policies: z.int(),
       history: z.array(z.string()),
       intent: z.string(),
       /** Requests to the model, the one for a repair included, and the time of all of them. */
@@ -34,25 +35,29 @@ const recordingSchema = z.strictObject({
 export type Recording = z.output<typeof recordingSchema>;
 type Recorded = Recording['answers'][number];
 
-type Place = Pick<Recorded, 'peers' | 'firstPeer' | 'history' | 'intent'>;
+type Place = Pick<Recorded, 'peers' | 'firstPeer' | 'policies' | 'history' | 'intent'>;
 type Question = Pick<PlanQuestion, 'intent' | 'history' | 'state'>;
 
 function placeOf({ intent, history = [], state }: Question): Place {
   const [firstPeer = ''] = [...state.peers.keys()].sort();
-  return { peers: state.peers.size, firstPeer, history: [...history], intent };
+  return { peers: state.peers.size, firstPeer, policies: state.policies.size, history: [...history], intent };
 }
 
-function keyOf({ peers, firstPeer, history, intent }: Place): string {
-  return JSON.stringify([peers, firstPeer, history, intent]);
+function keyOf({ peers, firstPeer, policies, history, intent }: Place): string {
+  return JSON.stringify([peers, firstPeer, policies, history, intent]);
 }
 
 /** What is known of a recording before it begins. */
 export type Provenance = Omit<Recording, 'format' | 'planner' | 'mode' | 'answers'>;
 
-/** Asks a planner and keeps what it answers, also that it did not. */
-export function recorder(planner: Planner) {
-  const answers: Recorded[] = [];
-  const modes = new Set<string>();
+/**
+ * Asks a planner and keeps what it answers, also that it did not.
+ *
+ * @param before what was recorded when an earlier run ended
+ */
+export function recorder(planner: Planner, before?: Pick<Recording, 'answers' | 'mode'>) {
+  const answers: Recorded[] = [...(before?.answers ?? [])];
+  const modes = new Set(before?.mode.split(', ').filter(Boolean));
   return {
     planner: {
       name: planner.name,

@@ -56,6 +56,23 @@ it('records every intent once as a model answers it, and scores the recording be
   expect(text).not.toContain('key-of-the-test');
 }, 120_000);
 
+it('goes on with a recording that ended early, and asks nothing twice', async () => {
+  await using server = await scriptedModel(() => UNCLEAR);
+  const model = { MESH_LLM_BASE_URL: server.baseURL, MESH_LLM_MODEL: 'qwen3', MESH_LLM_MODE: 'json_schema' };
+  await run(['--record', 'x', '--networks', 'hostile'], model);
+  const first = server.seen.length;
+  await run(['--record', 'x', '--networks', 'hostile,studio', '--resume'], model);
+  const { answers } = parseRecording(readFileSync(join(out, 'recorded', 'x.json'), 'utf8'));
+  expect(first).toBeGreaterThan(0);
+  expect(answers).toHaveLength(server.seen.length);
+  expect(new Set(answers.map(({ peers, intent, history }) => JSON.stringify([peers, intent, history]))).size).toBe(
+    answers.length,
+  );
+  await expect(run(['--record', 'x', '--resume', '--seed', '2'], model)).rejects.toMatchObject({
+    stderr: expect.stringContaining('The recording has seed 1, not 2'),
+  });
+}, 120_000);
+
 it('refuses to record without a model or under a name that is a path, and writes nothing', async () => {
   await expect(run(['--record', 'x'])).rejects.toMatchObject({
     stderr: expect.stringContaining('--record needs MESH_LLM_BASE_URL and MESH_LLM_MODEL.'),

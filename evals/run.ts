@@ -11,8 +11,8 @@ import { BLIND } from './cases/blind.ts';
 import { HELD_OUT } from './cases/held-out.ts';
 import { HELD_OUT_AGAIN } from './cases/held-out-again.ts';
 import { ALL_CASES, CASES } from './cases.ts';
-import { NETWORKS } from './networks.ts';
-import { parseRecording, recorder } from './recorded.ts';
+import { NETWORKS, stateOfNetwork } from './networks.ts';
+import { isRecorded, parseRecording, type Recording, recorder } from './recorded.ts';
 import { htmlReport, markdownReport, rowsOf, type Section } from './report.ts';
 import { runEvals, trialsOf, tryOne } from './score.ts';
 import { scoredOf, titleOf } from './score-recording.ts';
@@ -27,7 +27,8 @@ and keeps its first answers, in recorded/<name>.json:
   --seed <number>      shuffles the intents (1)
   --networks <names>   asks on these alone, for example home,studio
   --minutes <number>   asks no more once so many have passed; what was not asked is not scored
-  --max-tokens <n>     of one answer`;
+  --max-tokens <n>     of one answer
+  --resume             go on with a recording that ended early, with the same server, seed and bounds`;
 
 const folder = import.meta.dirname;
 const signal = new AbortController().signal;
@@ -41,6 +42,7 @@ const { values } = parseArgs({
     minutes: { type: 'string', default: 'Infinity' },
     'max-tokens': { type: 'string' },
     out: { type: 'string', default: folder },
+    resume: { type: 'boolean' },
     help: { type: 'boolean' },
   },
 });
@@ -93,8 +95,14 @@ async function record(name: string, date: string, commit: string): Promise<void>
   const { MESH_LLM_API_KEY: apiKey, MESH_LLM_MODE: mode, MESH_LLM_TIMEOUT: timeoutMs } = more;
   const maxTokens = values['max-tokens'] === undefined ? undefined : Number(values['max-tokens']);
   const form = mode === 'auto' ? undefined : mode;
-  const tape = recorder(openAiPlanner({ baseURL, model, apiKey, log: silentLog, mode: form, timeoutMs, maxTokens }));
   const seed = Number(values.seed);
+  const file = join(recordings, `${name}.json`);
+  const before = values.resume ? parseRecording(readFileSync(file, 'utf8')) : undefined;
+  if (before) requireSame(before, { maxTokens: maxTokens ?? null, seed, server: values.server });
+  const tape = recorder(
+    openAiPlanner({ baseURL, model, apiKey, log: silentLog, mode: form, timeoutMs, maxTokens }),
+    before,
+  );
   const on = values.networks.split(',');
   const asked = shuffled(
     trialsOf(ALL_CASES).filter(({ network }) => on.includes(network)),
@@ -104,10 +112,29 @@ async function record(name: string, date: string, commit: string): Promise<void>
   mkdirSync(recordings, { recursive: true });
   for (const one of asked) {
     if (performance.now() >= until) break;
+    if (
+      before &&
+      isRecorded(before, { intent: one.says, history: one.one.history ?? [], state: stateOfNetwork(one.network) })
+    )
+      continue;
     await tryOne(tape.planner, one, signal);
-    const whence = { recordedAt: date, commit, server: values.server, maxTokens: maxTokens ?? null, seed };
+    const whence = {
+      recordedAt: before?.recordedAt ?? date,
+      commit: before?.commit ?? commit,
+      server: values.server,
+      maxTokens: maxTokens ?? null,
+      seed,
+    };
     const recording = tape.recording({ ...whence, intents: asked.length });
-    writeFileSync(join(recordings, `${name}.json`), `${JSON.stringify(recording, null, 1)}\n`);
+    writeFileSync(file, `${JSON.stringify(recording, null, 1)}\n`);
+  }
+}
+
+/** @throws Error where the rest would not be asked as what is there was. */
+function requireSame(before: Recording, now: Pick<Recording, 'maxTokens' | 'seed' | 'server'>): void {
+  for (const field of ['maxTokens', 'seed', 'server'] as const) {
+    if (before[field] !== now[field])
+      throw new Error(`The recording has ${field} ${before[field]}, not ${now[field]}: record it as it was begun.`);
   }
 }
 

@@ -1,0 +1,68 @@
+import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import { violationsIn, writtenRules } from './import-rules.ts';
+
+const rules = writtenRules();
+/** Tests and their kits may take what they need. */
+const IS_TEST = /\.test\.ts$|\.testkit\.ts$|\.test-suite\.ts$|test-certificate\.ts$|\.d\.ts$/;
+
+/** Written from ARCHITECTURE.md: a file, and a line that it must not have. */
+const PLANTED: readonly (readonly [file: string, line: string])[] = [
+  ['core/model/a.ts', "import type { State } from '../state/state.ts';"],
+  ['core/reachability/a.ts', "export type { Effect } from '../effect/effect.ts';"],
+  ['core/effect/a.ts', "export const a = () => import('../history/diff.ts');"],
+  ['core/identity/a.ts', "export let a: import('../workflow/workflow-record.ts').WorkflowRecord;"],
+  ['core/authority/a.ts', "import { assess } from '../intent/plan/assess.ts';"],
+  ['core/intent/verify/a.ts', "import type { Planner } from '../plan/planner.ts';"],
+  ['core/intent/plan/a.ts', "import { submit } from '../../workflow/submit.ts';"],
+  ['core/workflow/a.ts', "import { invoke } from '../call/invoke.ts';"],
+  ['core/state/a.ts', "import '../elsewhere/a.ts';"],
+  ['core/intent/plan/a.ts', "import { planByGrammar } from '../../../llm/grammar/builtin.ts';"],
+  ['core/base/a.ts', "import 'node:fs';"],
+  ['core/base/a.ts', "import 'lodash';"],
+  ['core/base/a.ts', 'export const now = () => Date.now();'],
+  ['core/base/a.ts', 'export const now = () => new Date();'],
+  ['core/base/a.ts', 'setTimeout(() => 1, 1);'],
+  ['tools/peers/a.ts', "import '../../rest/router.ts';"],
+  ['tools/peers/a.ts', "import 'express';"],
+  ['llm/grammar/a.ts', "import '../../tools/index.ts';"],
+  ['llm/grammar/a.ts', "import 'node:fs';"],
+  ['storage/a.ts', "import type { Config } from '../bin/compose/config.ts';"],
+  ['rest/a.ts', "import '../tools/index.ts';"],
+  ['mcp/a.ts', "import '../rest/app.ts';"],
+  ['plane/a.ts', "import '../storage/open.ts';"],
+  ['platform/a.ts', "import '../net/relay/frame.ts';"],
+  ['net/relay/a.ts', "import '../../core/model/graph.ts';"],
+  ['net/relay/a.ts', "import 'node:net';"],
+  ['net/nats/a.ts', 'export const later = () => setImmediate(() => 1);'],
+  ['net/signal/a.ts', "import { randomBytes } from 'node:crypto'; export const a = randomBytes(8);"],
+  ['client/paths/ice/a.ts', 'export const a = () => Math.random();'],
+  ['client/paths/a.ts', "import 'node:dgram';"],
+  ['client/agent/a.ts', "import '../../plane/jobs.ts';"],
+  ['cli/a.ts', "import '../bin/compose/plane.ts';"],
+  ['elsewhere/a.ts', "import '../core/base/text.ts';"],
+];
+
+test.each(PLANTED)('%s is refused: %s', (file, line) => {
+  expect(violationsIn(file, `${line}\n`, rules)).not.toEqual([]);
+});
+
+test.each([
+  ['core/workflow/a.ts', "import type { Planner } from '../intent/plan/planner.ts';"],
+  ['core/base/a.ts', "import { randomBytes } from 'node:crypto'; export const a = randomBytes(8);"],
+  ['net/relay/listener.ts', "import 'node:net'; setTimeout(() => 1, 1);"],
+  ['net/relay/a.ts', "import type { Clock } from '../../core/base/ports.ts';"],
+  ['client/agent/a.ts', "import '../../net/relay/frame.ts';"],
+  ['bin/compose/a.ts', "import '../../cli/root.ts';"],
+])('%s passes: %s', (file, line) => {
+  expect(violationsIn(file, `${line}\n`, rules)).toEqual([]);
+});
+
+test('every file of source keeps to what ARCHITECTURE.md allows', () => {
+  const tracked = execFileSync('git', ['ls-files', '*.ts'], { encoding: 'utf8' }).split('\n');
+  const sources = tracked.filter((file) => rules.folders.has(file.split('/')[0] ?? '') && !IS_TEST.test(file));
+  const found = sources.flatMap((file) => violationsIn(file, readFileSync(file, 'utf8'), rules));
+  expect(sources.length).toBeGreaterThan(500);
+  expect(found).toEqual([]);
+});

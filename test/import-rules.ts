@@ -4,7 +4,7 @@ import { parseSync, Visitor } from 'oxc-parser';
 
 /** A line of code that ARCHITECTURE.md does not allow. */
 export interface Violation {
-  /** `core/state/find.ts`. */
+  /** `core/state/find-peer.ts`. */
   readonly file: string;
   /** What it imports or calls. */
   readonly takes: string;

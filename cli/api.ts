@@ -1,5 +1,6 @@
 import { CliError, EXIT, exitCodeOf } from './exit.ts';
 import { parseServer, type Target } from './session.ts';
+import { visibleLine } from './visible.ts';
 
 export interface ApiRequest {
   readonly method: string;
@@ -39,10 +40,19 @@ export async function callApi({ server, token, workspace }: Target, request: Api
     method: request.method.toUpperCase(),
     headers,
     signal: AbortSignal.timeout(request.timeoutMs ?? TIMEOUT_MS),
+    // Passwords and tokens go to nobody but the server that was named.
+    redirect: 'manual',
     ...(request.body !== undefined && { body }),
   }).catch((error: unknown) => {
     throw new CliError(`${server} does not answer (${reasonOf(error)}). Is meshd running there?`, EXIT.unavailable);
   });
+  if (response.status >= 300 && response.status < 400) {
+    const where = visibleLine(response.headers.get('location') ?? 'nowhere');
+    throw new CliError(
+      `${server} sends this on to ${where}: if that is your control plane, name its address.`,
+      EXIT.unavailable,
+    );
+  }
   const text = await response.text();
   if (response.ok && request.asDocuments) return (await import('js-yaml')).load(text);
   const answer = parseJson(text);
@@ -56,7 +66,11 @@ export async function callApi({ server, token, workspace }: Target, request: Api
   if (!workspace && code === 'invalid_input' && wrong.some(({ pointer }) => pointer === '/workspace_id')) {
     throw new WorkspaceNeeded();
   }
-  const fields = wrong.map(({ pointer, detail: why }) => `\n  ${pointer}: ${why}`).join('');
+  const said = String(detail);
+  const fields = wrong
+    .filter(({ detail: why }) => !said.includes(why))
+    .map(({ pointer, detail: why }) => `\n  ${pointer}: ${why}`)
+    .join('');
   const message = title ? `${title}: ${detail}${fields}` : `${server} answered ${response.status}`;
   throw new CliError(message, exitCodeOf(code), problem);
 }

@@ -66,11 +66,15 @@ function tagOf(path: string): string {
   return first === 'workspaces' && second !== '' && second !== 'add' ? second : first;
 }
 
+/** In place of the header, where the path names no workspace. */
+const WORKSPACE_FIELD = { workspace_id: z.string().optional().describe('In place of X-Workspace-Id') };
+
 /** What is sent beside the path; undefined where nothing is, or where it stands in the query. */
 function bodySchema<Services>(operation: AnyOperation<Services>): z.ZodObject | undefined {
   if (operation.http.method === 'get') return undefined;
   const fields = fieldsBesidePath(operation);
-  return Object.keys(fields).length > 0 ? z.strictObject(fields) : undefined;
+  const isNamed = operation.workspace !== 'scoped' || operation.http.path.includes(':workspaceId');
+  return Object.keys(fields).length > 0 ? z.strictObject({ ...fields, ...(!isNamed && WORKSPACE_FIELD) }) : undefined;
 }
 
 function fieldsBesidePath<Services>(operation: AnyOperation<Services>): z.ZodObject['shape'] {

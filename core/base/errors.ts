@@ -49,10 +49,7 @@ export class MeshError extends Error {
 }
 
 /** An `invalid_input` that names each wrong field. */
-export function invalidInput(
-  errors: readonly FieldError[],
-  message = 'The request does not match its schema.',
-): MeshError {
+export function invalidInput(errors: readonly FieldError[], message = sentenceOf(errors)): MeshError {
   return new MeshError('invalid_input', message, { errors });
 }
 

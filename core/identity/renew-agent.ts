@@ -14,14 +14,14 @@ import { isScope, requireGrantable } from './grants.ts';
 
 /**
  * Gives a root agent another token in place of the one it has, and a life that begins now; never a shorter one, which its
- * sub-agents and tokens rely on. Who holds the token acts as the agent of its person, so nobody else is given one.
+ * sub-agents and tokens rely on. Without a `ttl` it is as long as the one it was made with. Who holds the token acts as the agent of its person, so nobody else is given one.
  *
  * @throws MeshError `forbidden` for a sub-agent or the agent of another person, `expired` for one that has ended
  */
 export async function renewAgent(
   context: CallContext<Pick<NetworkServices, 'store' | 'clock' | 'states' | 'keys'>>,
   id: string,
-  ttl: string,
+  ttl: string | undefined,
 ): Promise<{ readonly token: string; readonly agent: AgentRecord }> {
   const { services, workspace, caller } = context;
   const now = services.clock.now();
@@ -36,10 +36,15 @@ export async function renewAgent(
   }
   requireGrantable(caller, workspace, spec.scopes.filter(isScope));
   if (!isLive(agent, now)) throw new MeshError('expired', `The agent ${name} has ended: create it again.`);
-  const expiresAt = Math.max(now + parseTtl(ttl), parseInstant(spec.expiresAt));
+  const asked = now + parseTtl(ttl ?? spec.ttl);
+  const left = parseInstant(spec.expiresAt);
+  const expiresAt = Math.max(asked, left);
   const createdBy = caller?.subject ?? '';
   const issued = await renewToken(services.store, workspace, 'agt', { name, owner: uid, createdBy, expiresAt });
-  const record = { ...draftOf(agent), spec: { ...spec, ttl, expiresAt: formatInstant(expiresAt) } };
+  const record = {
+    ...draftOf(agent),
+    spec: { ...spec, ...(asked >= left && { ttl: ttl ?? spec.ttl }), expiresAt: formatInstant(expiresAt) },
+  };
   const ops: Op[] = [{ op: 'update', record, revision: agent.revision }, issued.op];
   const commit = await services.store.commit(workspace, ops, commitContext(context, `renew agent ${name}`));
   const renewed = commit.changes.map((change) => change.record).find((each) => each.uid === uid);

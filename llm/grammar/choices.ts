@@ -27,7 +27,9 @@ export function choicesOf(
 
 /** What stood behind a comma may be gone. */
 function withoutEnd(text: string): string {
-  return text.replace(/[,; ]+$/, '');
+  let end = text.length;
+  while (end > 0 && ',; '.includes(text[end - 1] ?? '')) end -= 1;
+  return text.slice(0, end);
 }
 
 /** The intent with some of its words, which follow each other, replaced by others. */

@@ -1,18 +1,50 @@
-const MACHINE = '(?:device|peer|machine|node|host|computer)s?';
-const LATER = '(?:\\s+(?:later|in (?:the )?future|from now on))?';
-const LABEL = '([^\\s,;=]+=[^\\s,;]+)';
-const WITH = '(?:with|as|labell?ed|tagged)(?:\\s+(?:the\\s+)?label)?';
-/** "Everyone who joins with role=ci", "any new device labelled role=web". */
-const JOINING = new RegExp(
-  `\\b(?:everyone|everybody|anyone|anybody|whoever|(?:(?:any|every|all|each)\\s+)?(?:new\\s+|future\\s+)?${MACHINE})\\s+(?:(?:who|that|which)\\s+)?joins?(?:ing)?${LATER}\\s+${WITH}\\s+${LABEL}`,
-  'i',
-);
-const NEW = new RegExp(`\\b(?:(?:any|every|all|each)\\s+)?(?:new|future)\\s+${MACHINE}\\s+${WITH}\\s+${LABEL}`, 'i');
+const words = (text: string): ReadonlySet<string> => new Set(text.split(' '));
+const PERSONS = words('everyone everybody anyone anybody whoever');
+const QUANTIFIERS = words('any every all each');
+const NEW = words('new future');
+const MACHINES = words('device devices peer peers machine machines node nodes host hosts computer computers');
+const RELATIVES = words('who that which');
+const JOINS = words('join joins joining');
+const LATER = ['later', 'in future', 'in the future', 'from now on'].map((text) => text.split(' '));
+const WITH = words('with as labeled labelled tagged');
+const LABEL = /^[^,;=]+=[^,;]+/;
 
-/** The same about everyone with a label, which those who join later with it are among; undefined where it is about no such. */
+/**
+ * The same about everyone with a label, which those who join later with it are among: "everyone who joins with role=ci",
+ * "any new device labelled role=web". Undefined where it is about no such.
+ */
 export function withNewcomers(intent: string): string | undefined {
-  const found = [JOINING, NEW].find((pattern) => pattern.test(intent));
-  return found && intent.replace(found, 'everyone with $1');
+  const all = intent.split(' ').filter((word) => word !== '');
+  for (const at of all.keys()) {
+    const end = labelAt(all, at);
+    if (end !== undefined) return [...all.slice(0, at), 'everyone', 'with', ...all.slice(end)].join(' ');
+  }
+  return undefined;
+}
+
+/** Where the label stands of those who join, who are named from here on. */
+function labelAt(all: readonly string[], start: number): number | undefined {
+  let at = start;
+  const take = (known: ReadonlySet<string>) => {
+    const isKnown = known.has(all[at]?.toLowerCase() ?? '');
+    if (isKnown) at += 1;
+    return isKnown;
+  };
+  let isNew = false;
+  if (!take(PERSONS)) {
+    take(QUANTIFIERS);
+    isNew = take(NEW);
+    if (!take(MACHINES)) return undefined;
+  }
+  take(RELATIVES);
+  const joins = take(JOINS);
+  if (!joins && !isNew) return undefined;
+  const later = LATER.find((text) => text.every((word, index) => all[at + index]?.toLowerCase() === word));
+  at += joins ? (later?.length ?? 0) : 0;
+  if (!take(WITH)) return undefined;
+  take(words('the'));
+  take(words('label'));
+  return LABEL.test(all[at] ?? '') ? at : undefined;
 }
 
 export const NEWCOMERS =

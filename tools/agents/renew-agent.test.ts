@@ -83,3 +83,12 @@ test('where a second person approves root agents, the renewal of one waits for a
   });
   await expect(kit.gate.authenticate(made.token, ORIGIN)).resolves.toMatchObject({ name: 'planner' });
 });
+
+test('without a ttl an agent lives on as long as it was made for, and keeps its ttl where its life stays', async () => {
+  await using scene = await withAgent();
+  const renewed = await scene.kit.call<Made>(renewAgent, { id: 'planner' }, scene.ada);
+  expect(renewed).toMatchObject({ identity: { ttl: '1h' } });
+  expect(await scene.kit.call<Made>(renewAgent, { id: 'planner', ttl: '1m' }, scene.ada)).toMatchObject({
+    identity: { ttl: '1h', expiresAt: renewed.identity.expiresAt },
+  });
+});

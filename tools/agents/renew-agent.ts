@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { UPDATE } from '../../core/base/operation.ts';
 import { lineOfText, TEXT_LIMITS } from '../../core/base/text.ts';
-import { DEFAULT_AGENT_TTL } from '../../core/identity/agent-request.ts';
 import { renewAgent as renew } from '../../core/identity/renew-agent.ts';
 import { addressedFields } from '../../core/state/expecting.ts';
 import { agentSchema, agentView } from '../../core/views/agent-view.ts';
@@ -15,8 +14,8 @@ export const renewAgent = defineOperation({
   input: z.strictObject({
     ...addressedFields,
     ttl: lineOfText(TEXT_LIMITS.duration)
-      .default(DEFAULT_AGENT_TTL)
-      .describe('Life from now on, such as 24h; at most 90d, and never less than it has left'),
+      .optional()
+      .describe('Life from now on, such as 24h; at most 90d, never less than it has left. None: as it was made with'),
   }),
   output: z.strictObject({ id: z.string(), token: z.string(), identity: agentSchema }),
   access: 'agents:write',

@@ -18,6 +18,8 @@ test('a question needs peers that there are, a port that can be, and network:rea
   expect(await refusalOf(kit.ask('check_connectivity', { src: 'web-1', dst: 'db-1', port: 0 }))).toBe(
     'invalid_input /port',
   );
+  const ping = { src: 'web-1', dst: 'db-1', protocol: 'ICMP', port: 22 };
+  expect(await refusalOf(kit.ask('check_connectivity', ping))).toBe('invalid_input /port');
   expect(await refusalOf(kit.ask('check_connectivity', { src: 'web-1', dst: 'db-1', cursor: 'x' }))).toBe(
     'invalid_input /cursor',
   );

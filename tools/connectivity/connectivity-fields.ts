@@ -26,10 +26,13 @@ export const groupQuery = {
   cursor: pageQuery.cursor,
 };
 
-/** A port without a protocol means TCP, as in a policy. */
+/** A port without a protocol means TCP, as in a policy. @throws MeshError `invalid_input` for a port of ICMP */
 export function withProtocol<
   Q extends { readonly protocol?: z.output<typeof protocolSchema> | undefined; readonly port?: number | undefined },
 >(query: Q): Q {
+  if (query.protocol === 'ICMP' && query.port !== undefined) {
+    throw invalidInput([{ pointer: '/port', detail: 'ICMP has no ports: leave it out.' }]);
+  }
   return query.protocol === undefined && query.port !== undefined ? { ...query, protocol: 'TCP' as const } : query;
 }
 

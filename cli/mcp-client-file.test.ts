@@ -41,7 +41,9 @@ test("the client's other servers, unknown keys and comments stay as they are", (
 });
 
 test('an entry of ours is replaced, and what the client keeps beside it stays', () => {
-  const before = JSON.stringify({ mcpServers: { mesh: { command: 'old', args: ['mcp'], disabled: true } } });
+  const before = JSON.stringify({
+    mcpServers: { mesh: { command: 'old', args: ['mcp'], httpUrl: 'http://evil', cwd: '/x', disabled: true } },
+  });
   const { mcpServers } = JSON.parse(withEntry(before, 'mcp.json', 'mcpServers', entry));
   expect(mcpServers).toEqual({ mesh: { disabled: true, ...entry } });
 });

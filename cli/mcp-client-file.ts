@@ -11,8 +11,8 @@ const GROUPS = ['mcpServers', 'servers'] as const;
 export type Group = (typeof GROUPS)[number];
 export type Entry = Readonly<Record<string, unknown>>;
 
-/** What an entry of ours says; a client's own fields beside it stay. */
-const OWN_FIELDS = ['type', 'url', 'serverUrl', 'headers', 'command', 'args', 'env'];
+/** What an entry of ours says, or would say where a token goes; a client's other fields beside it stay. */
+const OWN_FIELDS = 'type url serverUrl httpUrl headers headersHelper command args env envFile cwd'.split(' ');
 
 /** A client's configuration that is known to be readable and to be writable. */
 export interface ClientFile {

@@ -15,6 +15,8 @@ describePrivileged('a direct path under traffic', () => {
     const { address } = await one.untilPeer('two', ({ path }) => path === 'direct');
     await two.untilPeer('one', ({ path }) => path === 'direct');
 
+    // Under traffic before it is cut: an idle path is looked at less often.
+    await answers(one, address, 50);
     const during = answers(one, address, 500);
     await lab.host('two').block('udp dport 51820');
     await one.untilPeer('two', ({ path }) => path === 'relayed', 10_000);

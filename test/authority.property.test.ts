@@ -45,7 +45,7 @@ test('no sequence of calls by a line of agents gets it further than people let i
 /** Operations that do not take part, with the reason. */
 const LEFT_OUT: Readonly<Record<string, string>> = {};
 /** Scenes in which an operation is tried before it counts as one that never succeeds, and inputs in each. */
-const SCENES = 8;
+const SCENES = 24;
 const ATTEMPTS = 60;
 
 test('every operation takes part: what is made for it by its schema is accepted sooner or later', {

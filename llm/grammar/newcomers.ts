@@ -1,12 +1,16 @@
+import { PEER_NOUNS } from './nouns.ts';
+
 const words = (text: string): ReadonlySet<string> => new Set(text.split(' '));
 const PERSONS = words('everyone everybody anyone anybody whoever');
 const QUANTIFIERS = words('any every all each');
 const NEW = words('new future');
-const MACHINES = words('device devices peer peers machine machines node nodes host hosts computer computers');
+const MACHINES: ReadonlySet<string> = new Set(PEER_NOUNS.flatMap((noun) => [noun, `${noun}s`]));
 const RELATIVES = words('who that which');
 const JOINS = words('join joins joining');
 const LATER = ['later', 'in future', 'in the future', 'from now on'].map((text) => text.split(' '));
 const WITH = words('with as labeled labelled tagged');
+const THE = words('the');
+const LABEL_WORD = words('label');
 const LABEL = /^[^,;=]+=[^,;]+/;
 
 /**
@@ -42,8 +46,8 @@ function labelAt(all: readonly string[], start: number): number | undefined {
   const later = LATER.find((text) => text.every((word, index) => all[at + index]?.toLowerCase() === word));
   at += joins ? (later?.length ?? 0) : 0;
   if (!take(WITH)) return undefined;
-  take(words('the'));
-  take(words('label'));
+  take(THE);
+  take(LABEL_WORD);
   return LABEL.test(all[at] ?? '') ? at : undefined;
 }
 

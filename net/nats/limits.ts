@@ -120,14 +120,14 @@ export const BUFFER_SIZES = [
 ] as const;
 
 /** Receivers of one message from which on it is kept once for all of them; fewer get copies. */
-export const TAPE_RECEIVERS = 4;
+export const SHARED_BUFFER_RECEIVERS = 4;
 
 /**
  * What is kept once for many receivers before they are written. The bytes are what one write should have: fewer make
  * more writes, more leave the CPU cache. The frames bound what a receiver with a long sid can make of it.
  */
-export const TAPE_BYTES = 65_536;
-export const TAPE_FRAMES = 256;
+export const SHARED_BUFFER_BYTES = 65_536;
+export const SHARED_BUFFER_FRAMES = 256;
 
 /** Bytes queued after which the listener writes before the tick ends: one buffer's worth, still in the CPU cache. */
 export const EARLY_FLUSH_BYTES = 262_144;

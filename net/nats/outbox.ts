@@ -1,5 +1,5 @@
 import { BUFFER_SIZES } from './limits.ts';
-import type { Tape } from './tape.ts';
+import type { SharedBuffer } from './shared-buffer.ts';
 
 const LARGEST = BUFFER_SIZES[BUFFER_SIZES.length - 1]?.bytes ?? 0;
 
@@ -30,7 +30,7 @@ function uninitialised(bytes: number): Uint8Array {
 
 const NO_BYTES = new Uint8Array(0);
 
-/** Bytes on the way to one receiver, in order: in its own buffers, or all of them on a tape. */
+/** Bytes on the way to one receiver, in order: in its own buffers, or all of them in a shared buffer. */
 export class Outbox {
   readonly #pool: BufferPool;
   #current: Uint8Array = NO_BYTES;
@@ -38,7 +38,7 @@ export class Outbox {
   /** Filled buffers before the current one. */
   #full: Chunk[] | undefined;
   #fullBytes = 0;
-  #tape: Tape | undefined;
+  #shared: SharedBuffer | undefined;
   readonly #run = { head: NO_BYTES as Uint8Array, from: 0, to: 0 };
 
   constructor(pool: BufferPool) {
@@ -46,12 +46,12 @@ export class Outbox {
   }
 
   get bytes(): number {
-    return this.#fullBytes + this.#length + (this.#tape?.size(this.#run) ?? 0);
+    return this.#fullBytes + this.#length + (this.#shared?.size(this.#run) ?? 0);
   }
 
   /** Appends two runs of bytes. Returns true when a new buffer was needed: time to look at limits. */
   append(head: Uint8Array, tail: Uint8Array): boolean {
-    if (this.#tape !== undefined) this.#leave(this.#tape);
+    if (this.#shared !== undefined) this.#leave(this.#shared);
     const at = this.#length;
     const middle = at + head.length;
     const end = middle + tail.length;
@@ -63,17 +63,17 @@ export class Outbox {
     return false;
   }
 
-  /** Appends the last frame of a tape: by a note when nothing else waits. Returns what `append` does. */
-  note(tape: Tape, head: Uint8Array): boolean {
-    const frame = tape.frames - 1;
+  /** Appends the last frame of a shared buffer: by a note when nothing else waits. Returns what `append` does. */
+  note(shared: SharedBuffer, head: Uint8Array): boolean {
+    const frame = shared.frames - 1;
     const run = this.#run;
-    if (this.#tape === tape && run.to === frame && run.head === head) {
+    if (this.#shared === shared && run.to === frame && run.head === head) {
       run.to++;
       return false;
     }
-    if (this.bytes > 0) return this.append(head, tape.tail(frame));
-    tape.hold();
-    this.#tape = tape;
+    if (this.bytes > 0) return this.append(head, shared.tail(frame));
+    shared.hold();
+    this.#shared = shared;
     run.head = head;
     run.from = frame;
     run.to = frame + 1;
@@ -82,11 +82,11 @@ export class Outbox {
 
   /** The oldest bytes, which the caller gives back when they are written; undefined when empty. */
   take(): Chunk | undefined {
-    const tape = this.#tape;
-    if (tape !== undefined) {
-      this.#tape = undefined;
-      tape.release();
-      return tape.chunk(this.#run);
+    const shared = this.#shared;
+    if (shared !== undefined) {
+      this.#shared = undefined;
+      shared.release();
+      return shared.chunk(this.#run);
     }
     const first = this.#full?.shift();
     if (first !== undefined) {
@@ -104,8 +104,8 @@ export class Outbox {
 
   /** Drops everything. */
   clear(): void {
-    this.#tape?.release();
-    this.#tape = undefined;
+    this.#shared?.release();
+    this.#shared = undefined;
     for (let chunk = this.take(); chunk !== undefined; chunk = this.take()) chunk.owner.give(chunk.buffer);
     this.#full = undefined;
   }
@@ -114,12 +114,12 @@ export class Outbox {
     return { buffer: this.#current, bytes: this.#current.subarray(0, this.#length), owner: this.#pool };
   }
 
-  /** What comes now is not on the tape: from here on all is in buffers. */
-  #leave(tape: Tape): void {
+  /** What comes now is not in the shared buffer: from here on all is in buffers. */
+  #leave(shared: SharedBuffer): void {
     const { head, from, to } = this.#run;
-    this.#tape = undefined;
-    for (let frame = from; frame < to; frame++) this.append(head, tape.tail(frame));
-    tape.release();
+    this.#shared = undefined;
+    for (let frame = from; frame < to; frame++) this.append(head, shared.tail(frame));
+    shared.release();
   }
 
   #grow(head: Uint8Array, tail: Uint8Array): true {

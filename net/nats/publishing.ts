@@ -3,16 +3,16 @@ import type { Delivery } from './commands.ts';
 import type { Dice } from './dice.ts';
 import { frameTail, withoutHeaders } from './frame.ts';
 import type { Hub, Subscription } from './hub.ts';
-import { RELIEF_BYTES, STALL_PENDING_BYTES, TAPE_BYTES, TAPE_RECEIVERS } from './limits.ts';
+import { RELIEF_BYTES, SHARED_BUFFER_BYTES, SHARED_BUFFER_RECEIVERS, STALL_PENDING_BYTES } from './limits.ts';
 import type { Metrics } from './metrics.ts';
 import type { Paces } from './paces.ts';
 import { mayNameReply, mayPublish, mayReceive, OPEN_PERMISSIONS } from './permissions.ts';
 import type { Route, Router, Target } from './router.ts';
 import type { Session } from './session.ts';
+import { SharedBuffer } from './shared-buffer.ts';
 import type { Publication } from './sink.ts';
 import type { Stalls } from './stalls.ts';
 import { isLiteralSubject } from './subject.ts';
-import { Tape } from './tape.ts';
 
 const NO_RESPONDERS = bytesOf('16 16\r\nNATS/1.0 503\r\n\r\n\r\n');
 
@@ -38,7 +38,7 @@ export class Publishing {
   readonly #paces: Paces;
   readonly #pass: PublishingParts['handOver'];
   readonly #relieve: () => void;
-  #tape: Tape;
+  #shared: SharedBuffer;
 
   constructor({ hub, router, stalls, dice, paces, handOver, relieve }: PublishingParts) {
     this.#hub = hub;
@@ -49,7 +49,7 @@ export class Publishing {
     this.#paces = paces;
     this.#pass = handOver;
     this.#relieve = relieve;
-    this.#tape = new Tape(hub.pool);
+    this.#shared = new SharedBuffer(hub.pool);
   }
 
   publish(from: Session, publication: Publication): void {
@@ -65,10 +65,10 @@ export class Publishing {
     const headed = publication.headerSize > 0;
     let delivered = 0;
     const plain = route.plain;
-    const tape = plain.length >= TAPE_RECEIVERS ? this.#record(tail) : undefined;
+    const shared = plain.length >= SHARED_BUFFER_RECEIVERS ? this.#share(tail) : undefined;
     for (let at = 0; at < plain.length; at++) {
       const target = plain[at] as Target<Subscription>;
-      if (this.#deliver(from, route, target, tail, tape, headed, publication)) delivered++;
+      if (this.#deliver(from, route, target, tail, shared, headed, publication)) delivered++;
     }
     for (const group of route.queues) {
       if (this.#deliverToOne(from, route, group, tail, headed, publication)) delivered++;
@@ -116,7 +116,7 @@ export class Publishing {
     route: Route<Subscription>,
     target: Target<Subscription>,
     tail: Uint8Array,
-    tape: Tape | undefined,
+    shared: SharedBuffer | undefined,
     headed: boolean,
     publication: Publication,
   ): boolean {
@@ -128,7 +128,7 @@ export class Publishing {
     if (to.internal) this.#handOver(from, route, subscription, publication);
     else {
       if (headed && !to.options.headers) to.write(target.msg, withoutHeaders(publication));
-      else if (tape !== undefined && to.inFlight === 0) to.note(tape, headed ? target.hmsg : target.msg);
+      else if (shared !== undefined && to.inFlight === 0) to.note(shared, headed ? target.hmsg : target.msg);
       else to.write(headed ? target.hmsg : target.msg, tail);
       if (to.inFlight > 0 && to.pending > STALL_PENDING_BYTES) this.#hold(from, to);
       if (this.#hub.fresh > RELIEF_BYTES) this.#relieve();
@@ -138,13 +138,13 @@ export class Publishing {
   }
 
   /** Keeps a frame once for all its receivers, as long as they can be relied upon to take it soon. */
-  #record(tail: Uint8Array): Tape | undefined {
-    if (tail.length > TAPE_BYTES || this.#hub.crowded) return undefined;
-    if (!this.#tape.fits(tail)) this.#relieve();
-    if (!this.#tape.fits(tail)) this.#tape = new Tape(this.#hub.pool);
-    this.#tape.put(tail);
+  #share(tail: Uint8Array): SharedBuffer | undefined {
+    if (tail.length > SHARED_BUFFER_BYTES || this.#hub.crowded) return undefined;
+    if (!this.#shared.fits(tail)) this.#relieve();
+    if (!this.#shared.fits(tail)) this.#shared = new SharedBuffer(this.#hub.pool);
+    this.#shared.put(tail);
     this.#hub.fresh += tail.length;
-    return this.#tape;
+    return this.#shared;
   }
 
   /** One member of a queue group, at random; the next one when that one must not have it. */

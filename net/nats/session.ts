@@ -6,10 +6,10 @@ import { MAX_SIZE_DIGITS } from './limits.ts';
 import { Outbox } from './outbox.ts';
 import { Parser } from './parser.ts';
 import { maySubscribe, type Permissions } from './permissions.ts';
+import type { SharedBuffer } from './shared-buffer.ts';
 import type { ParseError, Publication, Sink } from './sink.ts';
 import type { Source } from './sources.ts';
 import { isValidSubject } from './subject.ts';
-import type { Tape } from './tape.ts';
 
 export interface SessionStart {
   readonly id: number;
@@ -124,9 +124,9 @@ export class Session implements Sink {
     if (grown) hub.overflow(this);
   }
 
-  /** Queues the last frame of a tape. */
-  note(tape: Tape, head: Uint8Array): void {
-    const grown = this.outbox.note(tape, head);
+  /** Queues the last frame of a shared buffer. */
+  note(shared: SharedBuffer, head: Uint8Array): void {
+    const grown = this.outbox.note(shared, head);
     if (!this.awake) this.#hub.wake(this);
     if (grown) this.#hub.overflow(this);
   }

@@ -1,21 +1,21 @@
 import { expect, it } from 'vitest';
-import { TAPE_BYTES, TAPE_FRAMES } from './limits.ts';
+import { SHARED_BUFFER_BYTES, SHARED_BUFFER_FRAMES } from './limits.ts';
 import { BufferPool, Outbox } from './outbox.ts';
-import { Tape } from './tape.ts';
+import { SharedBuffer } from './shared-buffer.ts';
 
 const bytes = (text: string) => new Uint8Array(Buffer.from(text));
 const text = (part: Uint8Array | undefined) => Buffer.from(part ?? []).toString();
 
 function setUp() {
   const pool = new BufferPool();
-  const tape = new Tape(pool);
+  const shared = new SharedBuffer(pool);
   const outbox = () => new Outbox(pool);
   /** Puts a frame for those receivers, each with the start it goes by. */
   const put = (tail: string, ...receivers: readonly (readonly [Outbox, Uint8Array])[]) => {
-    tape.put(bytes(tail));
-    for (const [receiver, head] of receivers) receiver.note(tape, head);
+    shared.put(bytes(tail));
+    for (const [receiver, head] of receivers) receiver.note(shared, head);
   };
-  return { pool, tape, outbox, put };
+  return { pool, shared, outbox, put };
 }
 
 it('gives each receiver the frames it was to have, with its own start', () => {
@@ -57,13 +57,13 @@ it('keeps the order for a receiver that misses a frame or hears something else i
 });
 
 it('has room again once nobody needs what is on it', () => {
-  const { outbox, tape, put } = setUp();
+  const { outbox, shared, put } = setUp();
   const [taken, dropped] = [outbox(), outbox()];
   const head = bytes('1:');
-  const half = 'x'.repeat(TAPE_BYTES / 2);
+  const half = 'x'.repeat(SHARED_BUFFER_BYTES / 2);
   put(half, [taken, head]);
   put(half, [dropped, head]);
-  const room = () => [tape.fits(bytes('y')), tape.frames];
+  const room = () => [shared.fits(bytes('y')), shared.frames];
   const full = room();
   taken.take();
   const stillFull = room();
@@ -76,9 +76,9 @@ it('has room again once nobody needs what is on it', () => {
 });
 
 it('takes a bounded number of frames, however short', () => {
-  const { outbox, tape, put } = setUp();
+  const { outbox, shared, put } = setUp();
   const receiver = outbox();
   const head = bytes('1:');
-  for (let frame = 0; frame < TAPE_FRAMES; frame++) put('0\r\n\r\n', [receiver, head]);
-  expect(tape.fits(bytes('0\r\n\r\n'))).toBe(false);
+  for (let frame = 0; frame < SHARED_BUFFER_FRAMES; frame++) put('0\r\n\r\n', [receiver, head]);
+  expect(shared.fits(bytes('0\r\n\r\n'))).toBe(false);
 });

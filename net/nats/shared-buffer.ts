@@ -1,9 +1,9 @@
-import { TAPE_BYTES, TAPE_FRAMES } from './limits.ts';
+import { SHARED_BUFFER_BYTES, SHARED_BUFFER_FRAMES } from './limits.ts';
 import type { BufferPool, Chunk } from './outbox.ts';
 
 const NO_BYTES = new Uint8Array(0);
 
-/** Frames of a tape in a row, for a receiver with that start. */
+/** Frames of a shared buffer in a row, for a receiver with that start. */
 export interface Run {
   readonly head: Uint8Array;
   readonly from: number;
@@ -14,9 +14,9 @@ export interface Run {
  * What many receivers get alike, once for all: frames without their starts, which differ. A receiver notes from which
  * frame to which; its bytes are put together when it is written, in a buffer that is still in the CPU cache.
  */
-export class Tape {
+export class SharedBuffer {
   readonly #pool: BufferPool;
-  readonly #tails = new Uint8Array(Buffer.allocUnsafeSlow(TAPE_BYTES).buffer);
+  readonly #tails = new Uint8Array(Buffer.allocUnsafeSlow(SHARED_BUFFER_BYTES).buffer);
   /** Where each frame ends, behind a 0. */
   readonly #ends = [0];
   /** Outboxes that note frames of it. */
@@ -38,7 +38,7 @@ export class Tape {
   /** Whether there is room for a frame; begins anew when nobody needs those before it. */
   fits(tail: Uint8Array): boolean {
     if (this.#holders === 0) this.#clear();
-    return this.frames < TAPE_FRAMES && this.#end + tail.length <= TAPE_BYTES;
+    return this.frames < SHARED_BUFFER_FRAMES && this.#end + tail.length <= SHARED_BUFFER_BYTES;
   }
 
   /** Puts a frame, for which there is room, behind the others. */

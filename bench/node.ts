@@ -31,7 +31,7 @@ for (const [name, part] of Object.entries(parts)) {
   if (only === undefined || only === name) await part();
 }
 
-/** Up and direct, or relayed where the direct way is blocked. */
+/** Up and direct, or relayed where the direct path is blocked. */
 async function pair(lab: Natlab, plane: LabPlane, names: readonly [string, string], path: 'direct' | 'relayed') {
   if (path === 'relayed') await lab.host(names[1]).block('udp dport 51820');
   const [one, two] = Object.values(await labNodes(lab, plane, names)) as [LabNode, LabNode];
@@ -123,7 +123,7 @@ async function firstPackets(): Promise<void> {
   console.log('');
 }
 
-/** A ping each 5 ms from the first moment on the relay until well after the direct way is found. */
+/** A ping each 5 ms from the first moment on the relay until well after the direct path is found. */
 async function upgrade(): Promise<void> {
   await using lab = await natlab({ hosts: { one: {}, two: {} } });
   await using plane = await startLabPlane(lab);

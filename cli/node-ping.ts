@@ -27,15 +27,15 @@ interface Reply {
 const PAUSE_MS = 1_000;
 const UNTIL_DIRECT_PAUSE_MS = 250;
 
-/** `mesh ping PEER`: whether a peer answers inside the overlay, and by which way. */
+/** `mesh ping PEER`: whether a peer answers inside the overlay, and by which path. */
 export function addPingCommand(program: Command): void {
   const command = program
     .command('ping')
-    .description('ping a peer inside the overlay and name the way; needs superuser rights')
+    .description('ping a peer inside the overlay and name the path; needs superuser rights')
     .argument('<peer>', 'name, id or overlay address')
     .option('--config-dir <dir>', 'directory that mesh init wrote (~/.mesh)')
     .option('--count <n>', 'how often', wholeNumber, 4)
-    .option('--until-direct', 'until the way is direct, for --timeout at most')
+    .option('--until-direct', 'until the path is direct, for --timeout at most')
     .option('--timeout <seconds>', 'how long --until-direct tries', wholeNumber, 30);
   answering(command, async (peer: string, options: PingOptions): Promise<Answer> => {
     requireRoot('mesh ping');
@@ -75,8 +75,8 @@ async function ping(
 }
 
 function textOf({ peer, address, ms, path, endpoint }: Reply): string {
-  const way = path === null ? 'no way is open' : `${path} via ${endpoint}`;
-  return ms === null ? `no answer from ${peer} (${address}); ${way}` : `${peer} (${address}) ${ms} ms ${way}`;
+  const reached = path === null ? 'no path is open' : `${path} via ${endpoint}`;
+  return ms === null ? `no answer from ${peer} (${address}); ${reached}` : `${peer} (${address}) ${ms} ms ${reached}`;
 }
 
 async function findPeer(configDir: string | undefined, wanted: string): Promise<PeerStatus> {

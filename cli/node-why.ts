@@ -17,20 +17,20 @@ interface WhyOptions extends TargetOptions {
 }
 
 const explanationSchema = z.object({ denied: z.boolean(), explanation: z.string(), allowed: z.unknown() });
-const waySchema = z.object({
+const pathSchema = z.object({
   name: z.string(),
   transport: z.string(),
   path: z.string().nullable(),
   reason: z.string(),
   since: z.string().nullable(),
 });
-type Way = z.infer<typeof waySchema>;
+type ReportedPath = z.infer<typeof pathSchema>;
 
-/** `mesh why A B`: whether policy lets A reach B, and by which way the packets go. */
+/** `mesh why A B`: whether policy lets A reach B, and by which path the packets go. */
 export function addWhyCommand(program: Command): void {
   answering(
     withTarget(
-      program.command('why').description('explain a pair: what policy says, and which way packets take and why'),
+      program.command('why').description('explain a pair: what policy says, and which path packets take and why'),
     )
       .argument('<from>', 'peer that opens the connection: name or id')
       .argument('<to>', 'peer it is opened to: name or id')
@@ -48,13 +48,13 @@ async function why(from: string, to: string, options: WhyOptions): Promise<Answe
     if (error instanceof CliError && error.exitCode === EXIT.auth && isSelf(local, from)) return undefined;
     throw error;
   });
-  const way = (await wayOf(from, to, options, local)) ?? null;
+  const reported = (await pathOf(from, to, options, local)) ?? null;
   const text = [
     policy?.explanation ?? called('Policy: unknown without a session: mesh login'),
-    way ? wayText(from, way) : `${from} has not reported how it reaches ${to}.`,
+    reported ? pathText(from, reported) : `${from} has not reported how it reaches ${to}.`,
   ];
   return {
-    value: { from, to, policy: policy ?? null, way },
+    value: { from, to, policy: policy ?? null, way: reported },
     text: text.join('\n'),
     ...(policy?.denied && { exitCode: EXIT.negative }),
   };
@@ -69,14 +69,14 @@ async function policyOf(from: string, to: string, options: WhyOptions) {
 }
 
 /** By this node itself when it is the one that opens, else as that node reported it to the control plane. */
-async function wayOf(from: string, to: string, options: WhyOptions, local: NodeStatus | undefined) {
+async function pathOf(from: string, to: string, options: WhyOptions, local: NodeStatus | undefined) {
   if (isSelf(local, from)) {
     const peer = local?.peers.find(({ id, name }) => id === to || name.toLowerCase() === normal(to));
-    return peer && waySchema.parse({ ...peer, reason: `${peer.reason.detail} (${peer.reason.code})` });
+    return peer && pathSchema.parse({ ...peer, reason: `${peer.reason.detail} (${peer.reason.code})` });
   }
   const path = `/api/v1/peers/${encodeURIComponent(from)}/paths`;
   const answer = await callInWorkspace(targetOf(options), { method: 'get', path });
-  const { items } = z.object({ items: z.array(waySchema.extend({ peer: z.string() })) }).parse(answer);
+  const { items } = z.object({ items: z.array(pathSchema.extend({ peer: z.string() })) }).parse(answer);
   return items.find(({ peer, name }) => peer === to || name.toLowerCase() === normal(to));
 }
 
@@ -95,6 +95,6 @@ function isSelf(local: NodeStatus | undefined, peer: string): boolean {
 
 const normal = (name: string) => name.replaceAll(' ', '-').toLowerCase();
 
-function wayText(from: string, { name, transport, path, reason, since }: Way): string {
+function pathText(from: string, { name, transport, path, reason, since }: ReportedPath): string {
   return `Way from ${from} to ${name}: ${path ?? 'none yet'} (${transport}) since ${since ?? '-'}: ${reason}`;
 }

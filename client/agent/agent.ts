@@ -184,7 +184,7 @@ export class Agent {
     };
   }
 
-  /** Tries the direct way to a peer again now. @returns whether the peer is known */
+  /** Tries the direct path to a peer again now. @returns whether the peer is known */
   hurry(nameOrId: string): boolean {
     const { up } = this.#overlay;
     const peer = up?.graph.peers.find(({ id, name }) => id === nameOrId || name === nameOrId);

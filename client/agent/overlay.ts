@@ -42,7 +42,7 @@ export class OverlayCollision extends Error {
 
 /** Bytes of a packet inside the tunnel (docs/policy.md#meshnetwork). */
 const MTU = 1_280;
-/** Consent checks and the session with the relay keep the ways open; WireGuard itself stays silent while idle. */
+/** Consent checks and the session with the relay keep the paths open; WireGuard itself stays silent while idle. */
 const NO_KEEPALIVE = 0;
 const FIRST_RETRY_MS = 1_000;
 const LAST_RETRY_MS = 30_000;

@@ -5,7 +5,7 @@ import type { PathStatus } from '../paths/status.ts';
 /** Of one heartbeat; the control plane takes no more. */
 const MAX_REPORTS = 256;
 
-/** Which ways to peers the control plane has not been told of. */
+/** Which paths to peers the control plane has not been told of. */
 export class PathReports {
   /** What was told last, by peer. */
   #told = new Map<string, string>();

@@ -68,7 +68,7 @@ export const NO_OVERLAY: ReturnType<typeof overlayReport> = {
   peers: [],
 };
 
-/** `connected`: a session is in use; `idle`: a way is open and nobody has used it lately. */
+/** `connected`: a session is in use; `idle`: a path is open and nobody has used it lately. */
 function peerState(path: PathStatus | undefined, handshakeAt: number | null, now: number): PeerStatus['state'] {
   switch (path?.transport) {
     case 'failed':

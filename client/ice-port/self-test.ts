@@ -18,7 +18,7 @@ const TRY_MS = 150;
 
 /**
  * Whether STUN to WireGuard's port reaches the agent and its answer leaves from there: asked from this host, so that it says
- * nothing about the way to anywhere else.
+ * nothing about the path to anywhere else.
  */
 export function isPortShared(wireguardPort: number): Promise<boolean> {
   const socket = createSocket('udp4');

@@ -12,7 +12,7 @@ export interface PeerTraffic {
   readonly endpoint: Endpoint | 'relay' | null;
 }
 
-/** Whether a peer has traffic, so that its direct way is watched closely. */
+/** Whether a peer has traffic, so that its direct path is watched closely. */
 export class Activity {
   #bytes: number | undefined;
   #until = Number.NEGATIVE_INFINITY;

@@ -7,7 +7,7 @@ import { RelayLink } from '../relay/link.ts';
 import { Loopback, type LoopbackPeer } from '../relay/loopback.ts';
 import type { Endpoint } from '../tunnel/tunnel.ts';
 import type { ConnectivityMetrics } from './connectivity.ts';
-import type { RelayState } from './surroundings.ts';
+import type { RelayState } from './local-node.ts';
 
 /** STUN between agents begins with 0, WireGuard's packets with 1 to 4. */
 const STUN_FIRST_BYTE = 0;
@@ -27,7 +27,7 @@ interface CarrierOptions {
   readonly onMessage: (publicKey: string, bytes: Uint8Array) => void;
   /** Packets of the peer came by the relay. Called for each frame. */
   readonly onHeard: (publicKey: string) => void;
-  /** WireGuard sends this packet to the loopback although the peer has a direct way. */
+  /** WireGuard sends this packet to the loopback although the peer has a direct path. */
   readonly onRoamed: (publicKey: string, direct: Endpoint, packet: Uint8Array) => void;
 }
 
@@ -148,7 +148,7 @@ export class Carrier {
     return to;
   }
 
-  /** A handshake that WireGuard began before there was a way need not wait for its next try. */
+  /** A handshake that WireGuard began before there was a path need not wait for its next try. */
   sendInitiation(publicKey: string): void {
     const initiation = this.#loopback.initiationOf(publicKey);
     const peer = this.#loopback.peer(publicKey);

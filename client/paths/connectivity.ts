@@ -19,7 +19,7 @@ export interface ConnectivityOptions {
   readonly log: Log;
 }
 
-/** How this node's peers are reached: opens the ways, keeps them, and tells the tunnel where each peer is. */
+/** How this node's peers are reached: opens the paths, keeps them, and tells the tunnel where each peer is. */
 export interface Connectivity {
   /**
    * First step of a new graph: makes the loopback endpoint of every peer. Give each new peer of the tunnel its endpoint of
@@ -36,7 +36,7 @@ export interface Connectivity {
   statuses(): readonly PathStatus[];
   /** Every change of a peer's status, for `ping --until-direct` and logs. @returns stops listening */
   onChange(listener: (status: PathStatus) => void): () => void;
-  /** Tries the direct way to a peer now instead of at the end of its back-off. */
+  /** Tries the direct path to a peer now instead of at the end of its back-off. */
   hurry(peerId: string): void;
   /** Something took packet rules of this host away: those of the paths are put back. */
   restoreRules(): void;

@@ -1,12 +1,12 @@
 import { type ConnectionSignal, initiates } from '../../net/signal/exchange.ts';
 import type { FirstCheck } from '../../net/signal/message.ts';
 import { CandidateNaming } from './candidate-naming.ts';
-import type { DirectWay } from './direct-way.ts';
+import type { DirectPath } from './direct-path.ts';
 import { type Candidate, parseCandidate } from './ice/candidate.ts';
+import type { LocalNode } from './local-node.ts';
 import { ProofOfLife } from './proof-of-life.ts';
 import type { PairView } from './reason.ts';
 import { OFFER_PATIENCE_MS, OFFER_WAITS_MS, waitOf } from './schedule.ts';
-import type { Surroundings } from './surroundings.ts';
 import { laterMs, Tries } from './tries.ts';
 
 /** Addresses that a peer may name. */
@@ -23,11 +23,11 @@ const NEW_ADDRESS_SPREAD_MS = 300;
 /** What is exchanged once both processes are proven. */
 type NegotiationSignal = Extract<ConnectionSignal, { kind: 'OFFER' | 'ANSWER' | 'CANDIDATE' }>;
 
-/** How the direct way to one peer comes about: what the two say to each other on the bus, and the tries that follow. */
+/** How the direct path to one peer comes about: what the two say to each other on the bus, and the tries that follow. */
 export class Negotiation {
   readonly #peer: Uint8Array;
-  readonly #around: Surroundings;
-  readonly #way: DirectWay;
+  readonly #local: LocalNode;
+  readonly #directPath: DirectPath;
   readonly #isOfferer: boolean;
   readonly #life = new ProofOfLife();
   readonly #naming = new CandidateNaming();
@@ -42,12 +42,12 @@ export class Negotiation {
   #firstCheck: FirstCheck = 'both';
   #peerCandidates: readonly Candidate[] = [];
 
-  constructor(peer: Uint8Array, around: Surroundings, way: DirectWay, now: number) {
+  constructor(peer: Uint8Array, local: LocalNode, directPath: DirectPath, now: number) {
     this.#peer = peer;
-    this.#around = around;
-    this.#way = way;
-    this.#isOfferer = initiates(around.ownKey, peer);
-    if (around.isBusUp) this.#life.ask(now);
+    this.#local = local;
+    this.#directPath = directPath;
+    this.#isOfferer = initiates(local.ownKey, peer);
+    if (local.isBusUp) this.#life.ask(now);
   }
 
   get isProven(): boolean {
@@ -74,27 +74,27 @@ export class Negotiation {
   }
 
   busChanged(now: number): void {
-    if (!this.#around.isBusUp) {
+    if (!this.#local.isBusUp) {
       this.#life.pause();
       this.#offerAt = undefined;
     } else if (!this.#life.isProven) {
       this.#life.startOver();
-      this.#life.ask(now + this.#around.fraction() * SYN_SPREAD_MS);
-    } else if (!this.#way.isAtWork) this.#tries.plan(now + this.#around.fraction() * OFFER_SPREAD_MS);
+      this.#life.ask(now + this.#local.fraction() * SYN_SPREAD_MS);
+    } else if (!this.#directPath.isAtWork) this.#tries.plan(now + this.#local.fraction() * OFFER_SPREAD_MS);
   }
 
   /** This host's addresses, or whether it shares the port. */
   candidatesChanged(now: number): void {
     const isNew = this.#nameCandidates();
-    if (!isNew || this.#way.selected) return;
+    if (!isNew || this.#directPath.selected) return;
     this.#tries.forget();
-    this.#tries.plan(now + this.#around.fraction() * NEW_ADDRESS_SPREAD_MS);
+    this.#tries.plan(now + this.#local.fraction() * NEW_ADDRESS_SPREAD_MS);
   }
 
   /** The peer asks for us. While `isNewProcess` it may be a recording: nothing is given up for it. */
   synReceived(isNewProcess: boolean, now: number): void {
     // Should it still be proven to us while we gave it up, nobody else asks it.
-    if (!this.#life.isProven && this.#around.isBusUp) this.#life.ask(now);
+    if (!this.#life.isProven && this.#local.isBusUp) this.#life.ask(now);
     if (!this.#isOfferer || !this.#life.isProven || isNewProcess) return;
     // An OFFER under way may have come before the peer knew this process: it is soon sent again.
     if (this.#offerAt !== undefined) {
@@ -110,7 +110,7 @@ export class Negotiation {
       this.#forgetProcess();
       this.#tries.restarted();
     }
-    if (!this.#way.isAtWork && this.#offerAt === undefined) this.#begin(now);
+    if (!this.#directPath.isAtWork && this.#offerAt === undefined) this.#begin(now);
   }
 
   /** @returns why it was ignored */
@@ -131,15 +131,15 @@ export class Negotiation {
   left(now: number): void {
     this.#forgetProcess();
     this.#tries.cancel();
-    this.#life.left(now, this.#around.fraction());
+    this.#life.left(now, this.#local.fraction());
   }
 
-  /** Someone waits for the direct way. */
+  /** Someone waits for the direct path. */
   hurry(now: number): void {
     if (!this.#life.isProven) {
       this.#life.startOver();
-      if (this.#around.isBusUp) this.#life.ask(now);
-    } else if (!this.#way.isAtWork && now - this.#offeredAt >= MIN_OFFER_GAP_MS) this.#tries.plan(now);
+      if (this.#local.isBusUp) this.#life.ask(now);
+    } else if (!this.#directPath.isAtWork && now - this.#offeredAt >= MIN_OFFER_GAP_MS) this.#tries.plan(now);
   }
 
   opened(): void {
@@ -150,9 +150,9 @@ export class Negotiation {
     this.#tries.lost();
   }
 
-  /** A try ended without a way. */
+  /** A try ended without a path. */
   exhausted(now: number): void {
-    this.#tries.exhausted(this.#isOfferer, now, this.#around.fraction());
+    this.#tries.exhausted(this.#isOfferer, now, this.#local.fraction());
   }
 
   tick(now: number): void {
@@ -164,46 +164,46 @@ export class Negotiation {
 
   #syn(now: number): void {
     this.#life.pause();
-    if (!this.#around.isBusUp || this.#life.isProven) return;
-    const later = this.#around.syn(this.#peer, now);
-    if (later === undefined) this.#life.asked(now, this.#around.fraction());
+    if (!this.#local.isBusUp || this.#life.isProven) return;
+    const later = this.#local.syn(this.#peer, now);
+    if (later === undefined) this.#life.asked(now, this.#local.fraction());
     else this.#life.ask(later);
   }
 
-  /** A try of the direct way, from the exchange of credentials where there is a bus. */
+  /** A try of the direct path, from the exchange of credentials where there is a bus. */
   #begin(now: number): void {
     this.#tries.cancel();
-    const canExchange = this.#around.isBusUp && this.#life.isProven;
+    const canExchange = this.#local.isBusUp && this.#life.isProven;
     if (canExchange && this.#isOfferer) {
       this.#offer(now);
       return;
     }
     if (canExchange) {
       // The other side makes the OFFER; a SYN of a process it knows asks for it.
-      if (this.#isNegotiated) this.#around.syn(this.#peer, now);
+      if (this.#isNegotiated) this.#local.syn(this.#peer, now);
       this.#offerAt = now + OFFER_PATIENCE_MS;
     }
     // Meanwhile with the credentials that both sides have.
-    const { session, selected } = this.#way;
+    const { session, selected } = this.#directPath;
     if (session?.remote && this.#sharesPort && !selected) session.try(now);
   }
 
   #offer(now: number): void {
     this.#tries.cancel();
-    this.#way.renew('controlling', this.#drawTieBreaker());
+    this.#directPath.renew('controlling', this.#drawTieBreaker());
     this.#firstCheck = this.#tries.firstCheck;
     this.#offers = 0;
     this.#sendOffer(now);
   }
 
   #sendOffer(now: number): void {
-    const { session } = this.#way;
+    const { session } = this.#directPath;
     if (!session) return;
     this.#offeredAt = now;
-    this.#offerAt = now + waitOf(OFFER_WAITS_MS, this.#offers, this.#around.fraction());
+    this.#offerAt = now + waitOf(OFFER_WAITS_MS, this.#offers, this.#local.fraction());
     this.#offers += 1;
     const { local, tieBreaker } = session;
-    this.#around.signal(this.#peer, { kind: 'OFFER', ...local, tieBreaker, firstCheck: this.#firstCheck });
+    this.#local.signal(this.#peer, { kind: 'OFFER', ...local, tieBreaker, firstCheck: this.#firstCheck });
     this.#naming.begin(now);
     this.#nameCandidates();
   }
@@ -211,7 +211,7 @@ export class Negotiation {
   #offerUnanswered(now: number): void {
     this.#offerAt = undefined;
     if (this.#isOfferer && this.#offers < OFFER_WAITS_MS.length) this.#sendOffer(now);
-    else this.#life.doubt(now, this.#around.fraction());
+    else this.#life.doubt(now, this.#local.fraction());
   }
 
   #offered(offer: Extract<NegotiationSignal, { kind: 'OFFER' }>, now: number): string | undefined {
@@ -219,22 +219,22 @@ export class Negotiation {
     this.#life.negotiated();
     this.#offerAt = undefined;
     this.#tries.cancel();
-    let { session } = this.#way;
+    let { session } = this.#directPath;
     if (session?.remote?.ufrag !== offer.ufrag) {
-      session = this.#way.renew('controlled', this.#drawTieBreaker());
+      session = this.#directPath.renew('controlled', this.#drawTieBreaker());
       session.setRemote(offer);
       this.#isNegotiated = true;
       for (const candidate of this.#peerCandidates) session.addCandidate(candidate, now);
       if (this.#sharesPort) session.try(now, laterMs('answerer', offer.firstCheck));
     }
-    this.#around.signal(this.#peer, { kind: 'ANSWER', ...session.local, tieBreaker: session.tieBreaker });
+    this.#local.signal(this.#peer, { kind: 'ANSWER', ...session.local, tieBreaker: session.tieBreaker });
     this.#naming.begin(now);
     this.#nameCandidates();
     return undefined;
   }
 
   #answered(answer: Extract<NegotiationSignal, { kind: 'ANSWER' }>, now: number): string | undefined {
-    const { session } = this.#way;
+    const { session } = this.#directPath;
     if (!this.#isOfferer || !session) return 'answer-to-nothing';
     this.#offerAt = undefined;
     this.#life.negotiated();
@@ -249,17 +249,17 @@ export class Negotiation {
   #candidate(line: string, now: number): string | undefined {
     const candidate = parseCandidate(line);
     if (!candidate) return 'malformed-candidate';
-    if (!this.#around.isUsable(candidate)) return 'unusable-candidate';
+    if (!this.#local.isUsable(candidate)) return 'unusable-candidate';
     const others = this.#peerCandidates.filter(
       ({ address, port }) => address !== candidate.address || port !== candidate.port,
     );
     this.#peerCandidates = [...others, candidate].slice(-MAX_CANDIDATES);
-    this.#way.session?.addCandidate(candidate, now);
+    this.#directPath.session?.addCandidate(candidate, now);
     return undefined;
   }
 
   #nameAgain(now: number): void {
-    if (this.#way.selected || !this.#way.session?.isTrying) {
+    if (this.#directPath.selected || !this.#directPath.session?.isTrying) {
       this.#naming.stop();
       return;
     }
@@ -269,24 +269,24 @@ export class Negotiation {
 
   /** @returns whether there was any that the peer had not been told */
   #nameCandidates(): boolean {
-    if (!this.#way.session || !this.#life.isProven || !this.#around.isBusUp || !this.#sharesPort) return false;
-    const lines = this.#naming.untold(this.#around.candidates);
-    for (const candidate of lines) this.#around.signal(this.#peer, { kind: 'CANDIDATE', candidate });
+    if (!this.#directPath.session || !this.#life.isProven || !this.#local.isBusUp || !this.#sharesPort) return false;
+    const lines = this.#naming.untold(this.#local.candidates);
+    for (const candidate of lines) this.#local.signal(this.#peer, { kind: 'CANDIDATE', candidate });
     return lines.length > 0;
   }
 
   #forgetProcess(): void {
-    this.#way.close();
+    this.#directPath.close();
     this.#offerAt = undefined;
     this.#peerCandidates = [];
     this.#isNegotiated = false;
   }
 
   #drawTieBreaker(): bigint {
-    return Buffer.from(this.#around.random(8)).readBigUInt64BE();
+    return Buffer.from(this.#local.random(8)).readBigUInt64BE();
   }
 
   get #sharesPort(): boolean {
-    return this.#around.icePort.obstacle === null;
+    return this.#local.icePort.obstacle === null;
   }
 }

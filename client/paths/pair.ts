@@ -1,15 +1,16 @@
 import type { ConnectionSignal } from '../../net/signal/exchange.ts';
 import type { Endpoint } from '../tunnel/tunnel.ts';
 import { Activity, type PeerTraffic } from './activity.ts';
-import { DirectWay } from './direct-way.ts';
+import { DirectPath } from './direct-path.ts';
 import type { Candidate } from './ice/candidate.ts';
+import type { LocalNode } from './local-node.ts';
 import { Negotiation } from './negotiation.ts';
+import type { PairStatus } from './path-command.ts';
 import { reasonOf } from './reason.ts';
 import { RelayPresence } from './relay-presence.ts';
 import { HOPE_MS, REASSERT_MS, RETRY_HOPE_MS } from './schedule.ts';
 import type { Transport } from './status.ts';
-import type { PairStatus, Surroundings } from './surroundings.ts';
-import { wayTo } from './transitions.ts';
+import { statesTo } from './transitions.ts';
 
 export interface PairPeer {
   readonly id: string;
@@ -18,11 +19,11 @@ export interface PairPeer {
   readonly key: Uint8Array;
 }
 
-/** Which way one peer is reached. The relay first; the direct way when both directions are proven; back when it dies. */
+/** Which path one peer is reached by. The relay first; the direct path when both directions are proven; back when it dies. */
 export class Pair {
   readonly peer: PairPeer;
-  readonly #around: Surroundings;
-  readonly #way: DirectWay;
+  readonly #local: LocalNode;
+  readonly #directPath: DirectPath;
   readonly #negotiation: Negotiation;
   readonly #presence = new RelayPresence();
   readonly #activity = new Activity();
@@ -39,20 +40,20 @@ export class Pair {
   /** What those who follow the status were told last. */
   #shown = '';
 
-  constructor(peer: PairPeer, around: Surroundings, now: number) {
+  constructor(peer: PairPeer, local: LocalNode, now: number) {
     this.peer = peer;
-    this.#around = around;
-    this.#way = new DirectWay(peer.publicKey, around, {
+    this.#local = local;
+    this.#directPath = new DirectPath(peer.publicKey, local, {
       opened: (at) => {
         this.#negotiation.opened();
-        // A fresh way is watched closely even before the first look at the traffic.
+        // A fresh path is watched closely even before the first look at the traffic.
         this.#activity.presume(at);
       },
       lost: () => this.#negotiation.lost(),
       exhausted: (at) => this.#negotiation.exhausted(at),
     });
-    this.#negotiation = new Negotiation(peer.key, around, this.#way, now);
-    this.#presence.relayChanged(around.relay.state === 'ready', now);
+    this.#negotiation = new Negotiation(peer.key, local, this.#directPath, now);
+    this.#presence.relayChanged(local.relay.state === 'ready', now);
     this.#since = now;
     this.#hopeUntil = now + HOPE_MS;
     this.#evaluate(now);
@@ -63,13 +64,13 @@ export class Pair {
   }
 
   get direct(): Candidate | undefined {
-    return this.#way.selected;
+    return this.#directPath.selected;
   }
 
   get deadline(): number {
     if (this.#transport === 'closed') return Number.POSITIVE_INFINITY;
     return Math.min(
-      this.#way.deadline,
+      this.#directPath.deadline,
       this.#negotiation.deadline,
       this.#presence.deadline,
       this.#activity.deadline,
@@ -79,7 +80,7 @@ export class Pair {
 
   get status(): PairStatus {
     const { direct } = this;
-    const { roundTripMs } = this.#way;
+    const { roundTripMs } = this.#directPath;
     const path = this.#transport === 'ice-ready' ? 'direct' : this.#transport === 'lrp-ready' ? 'relayed' : null;
     return {
       peerId: this.peer.id,
@@ -94,12 +95,12 @@ export class Pair {
 
   busChanged(now: number): void {
     this.#negotiation.busChanged(now);
-    if (this.#around.isBusUp) this.#hope(now);
+    if (this.#local.isBusUp) this.#hope(now);
     this.#evaluate(now);
   }
 
   relayChanged(now: number): void {
-    const isReady = this.#around.relay.state === 'ready';
+    const isReady = this.#local.relay.state === 'ready';
     this.#presence.relayChanged(isReady, now);
     if (isReady) this.#hope(now);
     this.#evaluate(now);
@@ -108,13 +109,13 @@ export class Pair {
   /** This host's addresses, or whether it shares the port. */
   candidatesChanged(now: number): void {
     this.#negotiation.candidatesChanged(now);
-    this.#way.doubt(now);
+    this.#directPath.doubt(now);
     this.#evaluate(now);
   }
 
   /** The relay's answer to a probe. */
   relayProbed(isPresent: boolean, now: number): void {
-    this.#presence.answered(isPresent, now, this.#around.fraction());
+    this.#presence.answered(isPresent, now, this.#local.fraction());
     this.#evaluate(now);
   }
 
@@ -130,7 +131,7 @@ export class Pair {
     this.#presence.askSoon(now);
     const wasInUse = this.#negotiation.isNegotiated || this.#presence.hasCarried;
     if (this.#transport === 'lrp-ready' && wasInUse) {
-      this.#around.emit({
+      this.#local.emit({
         type: 'log',
         level: 'info',
         message: 'SYN on active LRP session',
@@ -168,7 +169,7 @@ export class Pair {
     if (endpoint === 'relay') {
       if (direct) this.reassert(now);
     } else if (!direct || endpoint.address !== direct.address || endpoint.port !== direct.port) {
-      this.#way.hint(endpoint, now);
+      this.#directPath.hint(endpoint, now);
       if (!direct) this.reassert(now);
     }
   }
@@ -177,10 +178,10 @@ export class Pair {
   reassert(now: number): void {
     if (now - this.#assertedAt < REASSERT_MS) return;
     this.#assertedAt = now;
-    this.#around.emit({ type: 'endpoint', publicKey: this.peer.publicKey, endpoint: this.#asserted, isNew: false });
+    this.#local.emit({ type: 'endpoint', publicKey: this.peer.publicKey, endpoint: this.#asserted, isNew: false });
   }
 
-  /** Someone waits for the direct way. */
+  /** Someone waits for the direct path. */
   hurry(now: number): void {
     this.#hope(now);
     this.#negotiation.hurry(now);
@@ -188,18 +189,18 @@ export class Pair {
   }
 
   tick(now: number): void {
-    this.#way.tick(now);
+    this.#directPath.tick(now);
     this.#negotiation.tick(now);
-    if (this.#presence.tick(now)) this.#around.emit({ type: 'probe-relay', publicKey: this.peer.publicKey });
+    if (this.#presence.tick(now)) this.#local.emit({ type: 'probe-relay', publicKey: this.peer.publicKey });
     this.#watch(now);
     this.#evaluate(now);
   }
 
   /** The peer is no longer in the graph, or this node goes. */
   close(reason: string, now: number): void {
-    if (this.#negotiation.isProven) this.#around.signal(this.peer.key, { kind: 'BYE', reason });
+    if (this.#negotiation.isProven) this.#local.signal(this.peer.key, { kind: 'BYE', reason });
     this.#hasLeft = true;
-    this.#way.close();
+    this.#directPath.close();
     this.#move('closed', now);
   }
 
@@ -223,12 +224,12 @@ export class Pair {
   #meet(): void {
     if (this.#wasMet) return;
     this.#wasMet = true;
-    this.#around.emit({ type: 'met', publicKey: this.peer.publicKey });
+    this.#local.emit({ type: 'met', publicKey: this.peer.publicKey });
   }
 
   #watch(now: number): void {
     this.#activity.tick(now);
-    this.#way.setTraffic(this.#activity.isActive, now);
+    this.#directPath.setTraffic(this.#activity.isActive, now);
   }
 
   #hope(now: number, span: number = HOPE_MS): void {
@@ -243,7 +244,7 @@ export class Pair {
     if (nameOf(wanted) !== nameOf(this.#asserted)) {
       this.#asserted = wanted;
       this.#assertedAt = now;
-      this.#around.emit({ type: 'endpoint', publicKey: this.peer.publicKey, endpoint: wanted, isNew: true });
+      this.#local.emit({ type: 'endpoint', publicKey: this.peer.publicKey, endpoint: wanted, isNew: true });
     }
     if (direct) this.#move('ice-ready', now);
     else if (this.#presence.isPresent && this.#wasMet) this.#move('lrp-ready', now);
@@ -251,9 +252,9 @@ export class Pair {
   }
 
   #move(transport: Transport, now: number): void {
-    const way = wayTo(this.#transport, transport);
-    for (const state of way) {
-      this.#around.emit({
+    const states = statesTo(this.#transport, transport);
+    for (const state of states) {
+      this.#local.emit({
         type: 'log',
         level: 'debug',
         message: 'A path changed its state.',
@@ -262,31 +263,31 @@ export class Pair {
       this.#transport = state;
       this.#since = now;
     }
-    if (way.length > 0 && (transport === 'ice-ready' || transport === 'lrp-ready')) {
-      this.#around.emit({ type: 'opened', publicKey: this.peer.publicKey });
+    if (states.length > 0 && (transport === 'ice-ready' || transport === 'lrp-ready')) {
+      this.#local.emit({ type: 'opened', publicKey: this.peer.publicKey });
     }
     const { status } = this;
     const { endpoint, reason } = status;
     const shown = `${this.#transport} ${reason.code} ${endpoint && nameOf(endpoint)}`;
     if (shown === this.#shown) return;
     this.#shown = shown;
-    this.#around.emit({ type: 'changed', status });
+    this.#local.emit({ type: 'changed', status });
   }
 
   get #reason(): PairStatus['reason'] {
-    const { session } = this.#way;
+    const { session } = this.#directPath;
     return reasonOf({
       ...this.#negotiation.view,
       direct: this.direct,
       hasLeft: this.#hasLeft,
       isTrying: session?.isTrying === true && session.remote !== undefined,
       tried: session?.tried ?? { addresses: [], checks: 0 },
-      ownCandidates: this.#around.candidates,
-      isBusUp: this.#around.isBusUp,
-      relay: this.#around.relay,
+      ownCandidates: this.#local.candidates,
+      isBusUp: this.#local.isBusUp,
+      relay: this.#local.relay,
       isPeerAtRelay: this.#presence.isPresent,
-      icePort: this.#around.icePort,
-      onlyFamily: this.#around.onlyFamily,
+      icePort: this.#local.icePort,
+      onlyFamily: this.#local.onlyFamily,
     });
   }
 }

@@ -24,7 +24,7 @@ describe('two nodes', { timeout: 60_000 }, () => {
     },
   );
 
-  test('two behind one router take the way inside, whatever the router does', () => {
+  test('two behind one router take the path inside, whatever the router does', () => {
     const simulation = new Simulation({ seed: 3 });
     const [one, two] = [simulation.add('one', 'hard', 'home'), simulation.add('two', 'hard', 'home')];
     for (const node of [one, two]) simulation.start(node);
@@ -33,7 +33,7 @@ describe('two nodes', { timeout: 60_000 }, () => {
     expect(simulation.status(two, one)).toMatchObject({ path: 'direct', endpoint: one.inside });
   });
 
-  test('the first packets take the relay, and the direct way is there within a second', () => {
+  test('the first packets take the relay, and the direct path is there within a second', () => {
     const { simulation, one, two } = pair('easy', 'easy');
     meet(simulation, one, two);
     simulation.data(one, two);
@@ -44,7 +44,7 @@ describe('two nodes', { timeout: 60_000 }, () => {
     expect([...new Set(one.states)]).toEqual(['probing', 'lrp-ready', 'ice-ready']);
   });
 
-  test('a packet every 5 ms survives the upgrade to the direct way', () => {
+  test('a packet every 5 ms survives the upgrade to the direct path', () => {
     const { simulation, one, two } = pair('easy', 'easy');
     meet(simulation, one, two);
     const sent = traffic(simulation, [one, two], 5_000);
@@ -52,7 +52,7 @@ describe('two nodes', { timeout: 60_000 }, () => {
     expect(simulation.status(one, two).path).toBe('direct');
   });
 
-  test('a direct way that is cut under traffic is left within a second, and taken again without loss', () => {
+  test('a direct path that is cut under traffic is left within a second, and taken again without loss', () => {
     const { simulation, one, two } = pair('easy', 'easy');
     traffic(simulation, [one, two], 4_000);
     const cutAt = simulation.now;
@@ -70,7 +70,7 @@ describe('two nodes', { timeout: 60_000 }, () => {
     expect([simulation.status(one, two).path, simulation.status(two, one).path]).toEqual(['direct', 'direct']);
   });
 
-  test('an idle direct way that is cut is left within 30 s', () => {
+  test('an idle direct path that is cut is left within 30 s', () => {
     const { simulation, one, two } = pair('easy', 'firewall');
     simulation.run(60_000);
     simulation.cut(one, two);
@@ -81,7 +81,7 @@ describe('two nodes', { timeout: 60_000 }, () => {
     ]);
   });
 
-  test('a way that works in one direction only is left by both sides', () => {
+  test('a path that works in one direction only is left by both sides', () => {
     const { simulation, one, two } = pair('none', 'none');
     traffic(simulation, [one, two], 2_000);
     simulation.cutOneWay(one, two);
@@ -114,7 +114,7 @@ describe('two nodes', { timeout: 60_000 }, () => {
     expect([simulation.status(one, two).path, simulation.status(two, one).path]).toEqual(['direct', 'direct']);
   });
 
-  test('bus and relay may go for ten minutes: a direct way stays', () => {
+  test('bus and relay may go for ten minutes: a direct path stays', () => {
     const { simulation, one, two } = pair('easy', 'easy');
     simulation.run(5_000);
     for (const node of [one, two]) {
@@ -356,10 +356,10 @@ describe('what is not for this node', () => {
     const before = simulation.status(one, two).transport;
     const input = fc.tuple(fc.uint8Array({ maxLength: 200 }), fc.constantFrom('stun', 'signal', 'relay'));
     fc.assert(
-      fc.property(input, ([bytes, way]) => {
+      fc.property(input, ([bytes, source]) => {
         const from = { address: '198.51.100.9', port: 5 };
-        if (way === 'stun') one.paths.stunReceived(bytes, from, simulation.now);
-        else if (way === 'signal') one.paths.signalReceived('mesh.w.one.signal', bytes, simulation.now);
+        if (source === 'stun') one.paths.stunReceived(bytes, from, simulation.now);
+        else if (source === 'signal') one.paths.signalReceived('mesh.w.one.signal', bytes, simulation.now);
         else one.paths.relayedReceived(two.publicKey, bytes, simulation.now);
       }),
     );
@@ -406,7 +406,7 @@ interface Sent {
   readonly at: number;
 }
 
-/** A packet each way every few milliseconds. */
+/** A packet in each direction every few milliseconds. */
 function traffic(
   simulation: Simulation,
   [a, b]: readonly [SimulatedNode, SimulatedNode],

@@ -11,9 +11,10 @@ import { fractionOf } from './fraction.ts';
 import { type Candidate, canonicalAddress, isUsableAddress } from './ice/candidate.ts';
 import { decodeIce } from './ice/check-message.ts';
 import { Pacer } from './ice/pacer.ts';
+import type { IcePortState, LocalNode, RelayState } from './local-node.ts';
 import { Pair, type PairPeer } from './pair.ts';
+import type { PairStatus, PathCommand } from './path-command.ts';
 import { Sessions } from './sessions.ts';
-import type { IcePortState, PairStatus, PathCommand, RelayState, Surroundings } from './surroundings.ts';
 
 /** A graph of thousands must not fill the bus at once. */
 const SYNS_PER_SECOND = 100;
@@ -32,11 +33,11 @@ export interface PathsOptions {
   readonly random: (bytes: number) => Uint8Array;
 }
 
-/** What all pairs share: it is changed here and read there. */
-type OwnSurroundings = { -readonly [Name in keyof Surroundings]: Surroundings[Name] };
+/** It is changed here and read by the pairs. */
+type WritableLocalNode = { -readonly [Name in keyof LocalNode]: LocalNode[Name] };
 
 /**
- * Which way every peer is reached: inputs with a time in, commands out. Holds no socket, clock or timer, and nothing that
+ * Which path every peer is reached by: inputs with a time in, commands out. Holds no socket, clock or timer, and nothing that
  * arrives makes it throw. Times are milliseconds of a clock that does not jump.
  */
 export class Paths {
@@ -47,7 +48,7 @@ export class Paths {
   readonly #pairs = new Map<string, Pair>();
   readonly #byId = new Map<string, Pair>();
   readonly #sessions: Sessions;
-  readonly #around: OwnSurroundings;
+  readonly #local: WritableLocalNode;
   readonly #mayUse: (address: string) => boolean;
   readonly #synPacer = new Pacer(SYNS_PER_SECOND, SYN_BURST);
   #commands: PathCommand[] = [];
@@ -67,9 +68,9 @@ export class Paths {
     const isUsable = ({ address, port }: Endpoint) =>
       this.#mayUse(address) &&
       isUsableAddress(address, overlay) &&
-      !this.#around.candidates.some((own) => own.type === 'host' && own.address === address && own.port === port);
+      !this.#local.candidates.some((own) => own.type === 'host' && own.address === address && own.port === port);
     this.#sessions = new Sessions({ random, isUsable });
-    this.#around = {
+    this.#local = {
       ownKey: keyPair.publicKey,
       isBusUp: false,
       relay: { state: 'none' },
@@ -103,7 +104,7 @@ export class Paths {
     for (const { id, publicKey } of peers) {
       if (this.#pairs.has(publicKey)) continue;
       const peer: PairPeer = { id, publicKey, key: Uint8Array.from(Buffer.from(publicKey, 'base64')) };
-      const pair = new Pair(peer, this.#around, now);
+      const pair = new Pair(peer, this.#local, now);
       this.#pairs.set(publicKey, pair);
       this.#byId.set(id, pair);
     }
@@ -111,16 +112,16 @@ export class Paths {
   }
 
   busChanged(isUp: boolean, now: number) {
-    if (isUp !== this.#around.isBusUp) {
-      this.#around.isBusUp = isUp;
+    if (isUp !== this.#local.isBusUp) {
+      this.#local.isBusUp = isUp;
       for (const pair of this.#pairs.values()) pair.busChanged(now);
     }
     return this.#take();
   }
 
   relayChanged(relay: RelayState, now: number) {
-    const isNews = relay.state !== this.#around.relay.state;
-    this.#around.relay = relay;
+    const isNews = relay.state !== this.#local.relay.state;
+    this.#local.relay = relay;
     // Another failed try to reach it changes nothing for anyone.
     if (isNews) for (const pair of this.#pairs.values()) pair.relayChanged(now);
     return this.#take();
@@ -128,8 +129,8 @@ export class Paths {
 
   /** This host's addresses, as far as peers may know them, and whether STUN shares WireGuard's port. */
   candidatesChanged(candidates: readonly Candidate[], icePort: IcePortState, now: number) {
-    this.#around.candidates = candidates.filter(({ address }) => this.#mayUse(address)).slice(0, MAX_OWN_CANDIDATES);
-    this.#around.icePort = icePort;
+    this.#local.candidates = candidates.filter(({ address }) => this.#mayUse(address)).slice(0, MAX_OWN_CANDIDATES);
+    this.#local.icePort = icePort;
     for (const pair of this.#pairs.values()) pair.candidatesChanged(now);
     return this.#take();
   }
@@ -185,7 +186,7 @@ export class Paths {
     return this.#take();
   }
 
-  /** WireGuard hands a packet to the loopback. For a peer with a direct way that means it roamed back. */
+  /** WireGuard hands a packet to the loopback. For a peer with a direct path that means it roamed back. */
   loopbackUsed(publicKey: string, now: number) {
     const pair = this.#pairs.get(publicKey);
     if (pair?.direct) pair.reassert(now);

@@ -1,9 +1,9 @@
 import { formatHostPort } from '../../net/host-port.ts';
 import type { Family } from '../family.ts';
 import type { Candidate } from './ice/candidate.ts';
+import type { IcePortState, RelayState } from './local-node.ts';
 import { SILENT_AFTER_SYNS } from './schedule.ts';
 import type { PathReason, PathStatus } from './status.ts';
-import type { IcePortState, RelayState } from './surroundings.ts';
 
 /** What a pair knows of itself when it is asked why it is where it is. */
 export interface PairView {
@@ -63,7 +63,7 @@ function directReasonOf(view: PairView): { readonly code: PathReason; readonly d
     return { code: 'checking', detail: `Checking ${count} ${count === 1 ? 'address' : 'addresses'} of the peer.` };
   }
   if (view.wasLost) {
-    return { code: 'consent-lost', detail: 'The direct way stopped answering; it is tried again and again.' };
+    return { code: 'consent-lost', detail: 'The direct path stopped answering; it is tried again and again.' };
   }
   if (!view.isBusUp && !view.isNegotiated) {
     return { code: 'no-bus', detail: 'The bus is away, so no connection can be negotiated.' };
@@ -80,7 +80,7 @@ function directReasonOf(view: PairView): { readonly code: PathReason; readonly d
       detail: `No STUN server answered, so this node does not know its public address; ${checksSentence(tried)}`,
     };
   }
-  const detail = `No way through NAT or firewall was found: ${checksSentence(tried)}${familySentence(view.onlyFamily)}`;
+  const detail = `No path through NAT or firewall was found: ${checksSentence(tried)}${familySentence(view.onlyFamily)}`;
   return { code: 'checks-failed', detail };
 }
 

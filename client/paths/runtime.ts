@@ -9,11 +9,11 @@ import type { Endpoint } from '../tunnel/tunnel.ts';
 import { Carrier } from './carrier.ts';
 import type { Connectivity, ConnectivityMetrics, ConnectivityOptions } from './connectivity.ts';
 import { EndpointWriter } from './endpoint-writer.ts';
+import type { PairStatus, PathCommand } from './path-command.ts';
 import { Paths } from './paths.ts';
 import type { PathStatus } from './status.ts';
-import type { PairStatus, PathCommand } from './surroundings.ts';
 
-/** A look at the tunnel while a direct way is in use, and otherwise. */
+/** A look at the tunnel while a direct path is in use, and otherwise. */
 const LOOK_MS = 1_000;
 const QUIET_LOOK_MS = 10_000;
 
@@ -173,7 +173,7 @@ class RunningConnectivity implements Connectivity {
     this.#carrier.suspect();
   }
 
-  /** WireGuard went back to where a late packet came from. It is told again; this packet takes the direct way meanwhile. */
+  /** WireGuard went back to where a late packet came from. It is told again; this packet takes the direct path meanwhile. */
   sendDirect(publicKey: string, direct: Endpoint, packet: Uint8Array): void {
     this.#icePort.send(direct, packet);
     this.perform(this.#paths.loopbackUsed(publicKey, now()));
@@ -244,7 +244,7 @@ class RunningConnectivity implements Connectivity {
     const target = this.#carrier.move(publicKey, endpoint);
     if (!target) return;
     this.#endpoints.set(publicKey, target);
-    // A direct way that is lost speaks against the port, too.
+    // A direct path that is lost speaks against the port, too.
     if (isNew && endpoint === 'relay') this.#icePort.suspect();
   }
 

@@ -9,11 +9,11 @@ export const CANDIDATES_AGAIN_MS = [600, 2_000] as const;
 /** The side that answers waits this long for the OFFER it asked for. */
 export const OFFER_PATIENCE_MS = 3_000;
 /**
- * Between tries that found no way. The first is above 30 s: a router without an inbound firewall notes a stray packet for
- * that long and gives the way's own packets another port as long as it does.
+ * Between tries that found no path. The first is above 30 s: a router without an inbound firewall notes a stray packet for
+ * that long and gives the path's own packets another port as long as it does.
  */
 export const TRY_WAITS_MS = [34_000, 60_000, 120_000, 300_000] as const;
-/** Between tries after a way that was open is lost: it may come back any moment. */
+/** Between tries after a path that was open is lost: it may come back any moment. */
 export const RETURN_WAITS_MS = [3_000, 4_000, 6_000, 10_000, 20_000, 34_000, 60_000, 120_000, 300_000] as const;
 /** How much later the answering side takes a try into its own hands. */
 export const ANSWERER_LATER_MS = 8_000;
@@ -26,7 +26,7 @@ export const RELAY_RECHECK_MS = 45_000;
 export const HOPE_MS = 60_000;
 /** The same for a later try. */
 export const RETRY_HOPE_MS = 10_000;
-/** Traffic keeps a way under close watch for this long. */
+/** Traffic keeps a path under close watch for this long. */
 export const TRAFFIC_LINGER_MS = 5_000;
 /** Between two commands that only say again where a peer is. */
 export const REASSERT_MS = 50;

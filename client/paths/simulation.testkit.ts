@@ -4,8 +4,8 @@ import { type KeyPair, keyPairOf } from '../../net/seal/x25519.ts';
 import type { Family } from '../family.ts';
 import type { Endpoint } from '../tunnel/tunnel.ts';
 import { type Candidate, priorityOf } from './ice/candidate.ts';
+import type { PairStatus, PathCommand } from './path-command.ts';
 import { Paths } from './paths.ts';
-import type { PairStatus, PathCommand } from './surroundings.ts';
 
 /**
  * What stands between a host and the internet. `easy` and `hard` are Linux masquerading with and without random ports, both
@@ -17,7 +17,7 @@ export interface SimulationOptions {
   readonly seed?: number;
   /** Of UDP datagrams, from 0 to 1. */
   readonly loss?: number;
-  /** Least and most milliseconds of one way; a wide span reorders. */
+  /** Least and most milliseconds in one direction; a wide span reorders. */
   readonly delay?: readonly [number, number];
   /** A real bus keeps the order of what one sends to another. */
   readonly isBusUnordered?: boolean;
@@ -348,10 +348,10 @@ export class Simulation {
         node.sent.signals += 1;
         const to = this.nodes.find(({ name }) => command.subject === `mesh.w.${name}.signal`);
         if (!node.isBusUp || !to) return;
-        const way = `${node.name} ${to.name}`;
+        const direction = `${node.name} ${to.name}`;
         const drawn = this.now + BUS_DELAY_MS + this.draw() * BUS_JITTER_MS;
-        const at = this.#isBusUnordered ? drawn : Math.max(drawn, this.#lastOnBus.get(way) ?? 0);
-        this.#lastOnBus.set(way, at);
+        const at = this.#isBusUnordered ? drawn : Math.max(drawn, this.#lastOnBus.get(direction) ?? 0);
+        this.#lastOnBus.set(direction, at);
         this.#at(at, () => {
           if (!to.isBusUp || !to.isRunning) return;
           this.#perform(to, to.paths.signalReceived(command.subject, command.sealed, this.now + to.skew));

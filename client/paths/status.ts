@@ -7,7 +7,7 @@ export type Transport = 'probing' | 'ice-ready' | 'lrp-ready' | 'failed' | 'clos
 export interface PathStatus {
   readonly peerId: string;
   readonly transport: Transport;
-  /** Null while no way is open. */
+  /** Null while no path is open. */
   readonly path: 'direct' | 'relayed' | null;
   /** The address that WireGuard sends to; in fd6c:7270:: when relayed. */
   readonly endpoint: Endpoint | null;
@@ -15,7 +15,7 @@ export interface PathStatus {
   readonly reason: { readonly code: PathReason; readonly detail: string };
   /** Milliseconds since the epoch. */
   readonly since: number;
-  /** Of the last check of the direct way; null when relayed. */
+  /** Of the last check of the direct path; null when relayed. */
   readonly roundTripMs: number | null;
 }
 

@@ -24,7 +24,7 @@ describe('who begins to send', () => {
 });
 
 describe('when it is tried again', () => {
-  test('a way that was lost is tried soon, a hopeless one ever more rarely', () => {
+  test('a path that was lost is tried soon, a hopeless one ever more rarely', () => {
     const tries = new Tries();
     const waits = () =>
       Array.from({ length: 6 }, () => {

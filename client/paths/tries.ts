@@ -1,7 +1,7 @@
 import type { FirstCheck } from '../../net/signal/message.ts';
 import { ANSWERER_LATER_MS, RETURN_WAITS_MS, SECOND_SIDE_LATER_MS, TRY_WAITS_MS, waitOf } from './schedule.ts';
 
-/** When the direct way is tried again, and who begins to send in each try. */
+/** When the direct path is tried again, and who begins to send in each try. */
 export class Tries {
   #waits: readonly number[] = TRY_WAITS_MS;
   #count = 0;
@@ -12,7 +12,7 @@ export class Tries {
     return this.#at ?? Number.POSITIVE_INFINITY;
   }
 
-  /** A way was open, and none is since. */
+  /** A path was open, and none is since. */
   get wasLost(): boolean {
     return this.#wasLost;
   }
@@ -30,7 +30,7 @@ export class Tries {
     this.#count = 0;
   }
 
-  /** The peer started anew: no way was ever open to this process. */
+  /** The peer started anew: no path was ever open to this process. */
   restarted(): void {
     this.forget();
     this.#waits = TRY_WAITS_MS;
@@ -48,7 +48,7 @@ export class Tries {
     this.#wasLost = true;
   }
 
-  /** A try found no way. `fraction`, from 0 to below 1, spreads the next. */
+  /** A try found no path. `fraction`, from 0 to below 1, spreads the next. */
   exhausted(isOfferer: boolean, now: number, fraction: number): void {
     const later = isOfferer ? 0 : ANSWERER_LATER_MS;
     this.#at = now + later + waitOf(this.#waits, this.#count, fraction);

@@ -191,7 +191,7 @@ export class Loopback {
 
   /**
    * The handshake initiation that WireGuard still waits for an answer to, if any. WireGuard sends one in 5 s at most, so a
-   * way that opens right after one was lost would stay silent: whoever opens a way sends it again.
+   * path that opens right after one was lost would stay silent: whoever opens a path sends it again.
    */
   initiationOf(publicKey: string): Uint8Array | undefined {
     const initiation = this.#byKey.get(publicKey)?.initiation;
@@ -220,7 +220,7 @@ export class Loopback {
     await removeRelayRules(this.#options.wireguardPort);
   }
 
-  /** Packets for WireGuard came back: something took the rule away. They go the plain way while the rule is put back. */
+  /** Packets for WireGuard came back: something took the rule away. They go directly while the rule is put back. */
   #doorIsGone(entry: Entry, packets: Uint8Array, segment: number): void {
     if (this.#isDoorOpen) {
       this.#isDoorOpen = false;

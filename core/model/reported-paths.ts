@@ -5,7 +5,7 @@ import { lineOfText, TEXT_LIMITS } from '../base/text.ts';
 export const pathReportSchema = z.strictObject({
   peer: lineOfText(TEXT_LIMITS.id).describe('Id of the other peer'),
   transport: z.enum(['probing', 'ice-ready', 'lrp-ready', 'failed', 'closed']),
-  path: z.enum(['direct', 'relayed']).nullable().describe('Null while no way is open'),
+  path: z.enum(['direct', 'relayed']).nullable().describe('Null while no path is open'),
   reason: lineOfText(TEXT_LIMITS.name)
     .regex(/^[a-z-]{1,32}$/)
     .describe('Why it is so, one code'),

@@ -28,7 +28,7 @@ export interface PublishingParts {
   readonly relieve: () => void;
 }
 
-/** The way of a message from its publisher to everyone who may have it: the broker's hot path. */
+/** The path of a message from its publisher to everyone who may have it: the broker's hot path. */
 export class Publishing {
   readonly #hub: Hub;
   readonly #metrics: Metrics;

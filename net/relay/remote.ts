@@ -15,7 +15,7 @@ const FIRST_RETRY_MS = 250;
 const LONGEST_RETRY_MS = 5_000;
 /** Milliseconds after which a connection that broke was a good one, and the next outage is a new one. */
 const SETTLED_MS = 10_000;
-/** Milliseconds in which a relay says something after it was told of a revocation; a dead way is not waited out. */
+/** Milliseconds in which a relay says something after it was told of a revocation; a dead path is not waited out. */
 const ANSWER_MS = 5_000;
 
 export interface RemoteRelayOptions {

@@ -54,7 +54,7 @@ describePrivileged('nodes behind every kind of NAT', () => {
   );
 });
 
-/** Waits for the best way of a pair and sends packets over it, from both sides. */
+/** Waits for the best path of a pair and sends packets over it, from both sides. */
 async function meet(
   { places, nodes: [from, to] }: Pair,
   isDirect: boolean,

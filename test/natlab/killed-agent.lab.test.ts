@@ -25,7 +25,7 @@ async function spend({ host, interfaceName }: LabNode): Promise<void> {
 }
 
 describePrivileged('a node whose agent was killed', () => {
-  it('closes its tunnel a minute later in both ways, says so, and is open again with the next agent', async () => {
+  it('closes its tunnel a minute later in both directions, says so, and is open again with the next agent', async () => {
     await using lab = await natlab({ hosts: { one: {}, two: {} } });
     await using plane = await startLabPlane(lab);
     const { one, two } = await labNodes(lab, plane, ['one', 'two'], (node) => node.up());
@@ -43,7 +43,7 @@ describePrivileged('a node whose agent was killed', () => {
 
     await spend(one);
     expect(await secondsLeft(one)).toBeUndefined();
-    // Longer than the other end tries another way at a time.
+    // Longer than the other end tries another path at a time.
     const pings = { count: 20, intervalMs: 100 };
     expect([await two.host.ping(OWN, pings), await one.host.ping(OTHER, pings)]).toEqual([
       { sent: 20, received: 0 },

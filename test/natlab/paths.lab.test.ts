@@ -28,7 +28,7 @@ describePrivileged('paths between real tunnels', () => {
     expect(await a.host.ping(b.address, { count: 3 })).toEqual({ sent: 3, received: 3 });
   });
 
-  it('whoever flushes all packet rules of a host costs it its direct ways only for a moment', async () => {
+  it('whoever flushes all packet rules of a host costs it its direct paths only for a moment', async () => {
     await using lab = await connectedLab(behindTwo('easy'));
     const [a, b] = [lab.node('a'), lab.node('b')];
     const isDirect = ({ path }: PathStatus) => path === 'direct';
@@ -60,7 +60,7 @@ describePrivileged('paths between real tunnels', () => {
     expect(await traces()).toEqual([]);
   });
 
-  it('a cut direct way under traffic costs less than a second, and the way back costs nothing', async () => {
+  it('a cut direct path under traffic costs less than a second, and the return to it costs nothing', async () => {
     await using lab = await connectedLab(behindTwo('easy'));
     const [a, b] = [lab.node('a'), lab.node('b')];
     const bothAre = (path: PathStatus['path']) =>

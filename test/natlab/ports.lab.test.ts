@@ -103,7 +103,7 @@ describePrivileged('a blocked port', () => {
         return isOver;
       }),
     );
-    // Longer than a try of the direct way.
+    // Longer than a try of the direct path.
     const pinged = await near.host.ping(seen.address, { count: 50 });
     isOver = true;
     await Promise.all(watched);

@@ -36,7 +36,7 @@ export type IceMessage =
     }
   | { readonly kind: 'success'; readonly transactionId: Uint8Array; readonly mapped: Endpoint }
   | { readonly kind: 'role-conflict'; readonly transactionId: Uint8Array }
-  /** Over the relay: the sender lost its consent and left the direct way. */
+  /** Over the relay: the sender lost its consent and left the direct path. */
   | { readonly kind: 'lost'; readonly ufrags: readonly [string, string] };
 
 /** RFC 8445 section 7.3.1.1. */
@@ -83,7 +83,7 @@ export function encodeRoleConflict(transactionId: Uint8Array, pwd: string): Uint
   return encodeStun({ class: 'error', method: BINDING, transactionId, attributes }, signedWith(pwd));
 }
 
-/** Tells the other side, over the relay, that the direct way is left. */
+/** Tells the other side, over the relay, that the direct path is left. */
 export function encodeLost(transactionId: Uint8Array, local: IceCredentials, remote: IceCredentials): Uint8Array {
   const attributes = [{ type: ATTRIBUTES.username, value: Buffer.from(`${remote.ufrag}:${local.ufrag}`) }];
   return encodeStun({ class: 'indication', method: BINDING, transactionId, attributes }, signedWith(remote.pwd));

@@ -5,40 +5,40 @@ const INTERVAL = 200;
 const half = () => 0.5;
 
 describe('consent', () => {
-  test('a way under traffic is asked each 200 ms', () => {
+  test('a path under traffic is asked each 200 ms', () => {
     const consent = active(10);
     expect(checksUntil(consent, 1_000, 10)).toEqual([0, 200, 400, 600, 800, 1_000]);
   });
 
-  test('a way without traffic is asked about each 20 s', () => {
+  test('a path without traffic is asked about each 20 s', () => {
     const consent = new Consent(0, 10, INTERVAL, half);
     expect(checksUntil(consent, 60_000, 10)).toEqual([200, 20_210, 40_220]);
   });
 
-  test('four misses under traffic end a way within 900 ms of the last answer', () => {
+  test('four misses under traffic end a path within 900 ms of the last answer', () => {
     const consent = active(10);
     checksUntil(consent, 1_000, 10);
     expect(lostAt(consent, 1_010)).toBe(1_700);
   });
 
-  test('an idle way is asked again fast before it is given up', () => {
+  test('an idle path is asked again fast before it is given up', () => {
     const consent = new Consent(0, 10, INTERVAL, half);
     checksUntil(consent, 300, 10);
     expect(lostAt(consent, 300)).toBe(20_210 + 500 + 200 + 200 + 100);
   });
 
-  test('answers that take longer than the time between checks keep a way', () => {
+  test('answers that take longer than the time between checks keep a path', () => {
     const consent = active(700);
     checksUntil(consent, 20_000, 700);
     expect([consent.isLost(20_000), Math.round(consent.roundTripMs)]).toEqual([false, 700]);
   });
 
-  test('an idle way that answers slowly becomes idle again', () => {
+  test('an idle path that answers slowly becomes idle again', () => {
     const consent = new Consent(0, 700, INTERVAL, half);
     expect(checksUntil(consent, 60_000, 700).length).toBeLessThan(5);
   });
 
-  test('traffic and doubt have an idle way asked at once', () => {
+  test('traffic and doubt have an idle path asked at once', () => {
     const consent = new Consent(0, 10, INTERVAL, half);
     checksUntil(consent, 1_000, 10);
     consent.setTraffic(true, INTERVAL, 5_000);
@@ -69,7 +69,7 @@ function checksUntil(consent: Consent, end: number, roundTripMs: number): number
   return sent;
 }
 
-/** When the way is given up if nothing is answered any more. */
+/** When the path is given up if nothing is answered any more. */
 function lostAt(consent: Consent, from: number): number | undefined {
   for (let now = from; now < from + 60_000; now++) {
     if (consent.isLost(now)) return now;

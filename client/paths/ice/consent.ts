@@ -1,16 +1,16 @@
-/** Unanswered checks after which a way is lost. */
+/** Unanswered checks after which a path is lost. */
 const MISSES = 4;
-/** The least time the last of them is given; more on slow ways. */
+/** The least time the last of them is given; more on slow paths. */
 const LAST_MISS_MS = 100;
-/** A way without traffic is looked at this often; each wait is drawn anew, so that many peers spread. */
+/** A path without traffic is looked at this often; each wait is drawn anew, so that many peers spread. */
 const IDLE_MIN_MS = 15_000;
 const IDLE_MAX_MS = 25_000;
-/** How long an idle way's check may take before more follow fast. */
+/** How long an idle path's check may take before more follow fast. */
 const IDLE_PATIENCE_MS = 500;
 /** Enough for a second of round trip; what is sent beyond is not remembered one by one. */
 const MAX_OUTSTANDING = 16;
 
-/** Whether the other side still answers on the way in use (RFC 7675), asked often under traffic and rarely without. */
+/** Whether the other side still answers on the path in use (RFC 7675), asked often under traffic and rarely without. */
 export class Consent {
   roundTripMs: number;
   readonly #random: () => number;
@@ -58,7 +58,7 @@ export class Consent {
     this.roundTripMs = (this.roundTripMs * 3 + (now - sentAt)) / 4;
     if (this.#isActive) this.#outstanding = this.#outstanding.filter((at) => at > sentAt);
     else {
-      // One answer is enough: what else is on its way would keep a slow way from ever being idle.
+      // One answer is enough: what else is on its way would keep a slow path from ever being idle.
       this.#outstanding = [];
       this.#nextAt = now + IDLE_MIN_MS + this.#random() * (IDLE_MAX_MS - IDLE_MIN_MS);
     }
@@ -70,7 +70,7 @@ export class Consent {
     this.#isActive = isActive;
   }
 
-  /** Something speaks against the way: it is asked now. */
+  /** Something speaks against the path: it is asked now. */
   doubt(now: number): void {
     this.#nextAt = Math.min(this.#nextAt, now);
   }

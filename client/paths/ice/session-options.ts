@@ -5,11 +5,11 @@ import type { Pacer } from './pacer.ts';
 /** What happens in a session. Called in the midst of its methods: note it, and act afterwards. */
 export interface IceEvents {
   send(to: Endpoint, bytes: Uint8Array): void;
-  /** Both directions of this way are proven and both sides want it. Again when the way changes. */
+  /** Both directions of this path are proven and both sides want it. Again when the path changes. */
   opened(now: number): void;
-  /** The way in use is dead. The session goes on trying. */
+  /** The path in use is dead. The session goes on trying. */
   lost(): void;
-  /** A try ended without a way. */
+  /** A try ended without a path. */
   exhausted(now: number): void;
 }
 

@@ -48,7 +48,7 @@ describe('a session', () => {
     expect(message && session.receive(message, answer, B, 10)).toBe('unsigned-answer');
   });
 
-  test('a try without a way ends, and says so once', () => {
+  test('a try without a path ends, and says so once', () => {
     const one = asking();
     play([one], 1, 30_000);
     expect(one.events).toEqual(['exhausted']);

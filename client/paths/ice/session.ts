@@ -55,7 +55,7 @@ export class IceSession {
     return this.#remote;
   }
 
-  /** Where the peer is reached directly; undefined while no way is open. */
+  /** Where the peer is reached directly; undefined while no path is open. */
   get selected(): Candidate | undefined {
     return this.#selected;
   }
@@ -68,7 +68,7 @@ export class IceSession {
     return this.#tryUntil !== undefined;
   }
 
-  /** For the sentence that says why there is no direct way. */
+  /** For the sentence that says why there is no direct path. */
   get tried(): { readonly addresses: readonly string[]; readonly checks: number } {
     return { addresses: this.#remotes.names, checks: this.#checks.count };
   }
@@ -116,12 +116,12 @@ export class IceSession {
     this.#consent?.setTraffic(isActive, this.#options.consentInterval(), now);
   }
 
-  /** Something speaks against the way in use, for instance that this host's addresses changed. */
+  /** Something speaks against the path in use, for instance that this host's addresses changed. */
   doubt(now: number): void {
     this.#consent?.doubt(now);
   }
 
-  /** What tells the other side, over the relay, that this side left the direct way. */
+  /** What tells the other side, over the relay, that this side left the direct path. */
   lostMessage(): Uint8Array | undefined {
     return this.#remote && encodeLost(this.#checks.transactions.newId(), this.local, this.#remote);
   }
@@ -186,7 +186,7 @@ export class IceSession {
       this.#role = wins ? 'controlling' : 'controlled';
     }
     const remote = this.#remotes.discover({ ...from, type: 'prflx', priority: message.priority }, this.#selected);
-    // An answer would make the peer use a way that this side does not take.
+    // An answer would make the peer use a path that this side does not take.
     if (remote === undefined) return;
     const answer = encodeSuccess(message.transactionId, from, this.local.pwd);
     if (answer) events.send(from, answer);
@@ -210,7 +210,7 @@ export class IceSession {
     const transaction = this.#checks.transactions.find(message.transactionId);
     if (transaction === undefined) return 'unknown-answer';
     const { remote, sentAt, isNominating, role } = transaction;
-    // RFC 8445 section 7.2.5.2.1: an answer from elsewhere proves no way.
+    // RFC 8445 section 7.2.5.2.1: an answer from elsewhere proves no path.
     if (remote.address !== from.address || remote.port !== from.port) return 'answer-from-elsewhere';
     this.#checks.transactions.end(message.transactionId);
     if (message.kind === 'role-conflict') {
@@ -232,10 +232,10 @@ export class IceSession {
     return undefined;
   }
 
-  /** The controlling side found a way: is it the one? */
+  /** The controlling side found a path: is it the one? */
   #consider(remote: Remote, now: number): void {
     if (this.#selected) {
-      // A second way is taken when the first stopped answering: the peer moved.
+      // A second path is taken when the first stopped answering: the peer moved.
       if ((this.#consent?.misses ?? 0) >= 2) this.#nominateRemote(remote, now);
       return;
     }

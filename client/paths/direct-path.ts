@@ -2,29 +2,29 @@ import type { Endpoint } from '../tunnel/tunnel.ts';
 import type { Candidate } from './ice/candidate.ts';
 import type { IceRole } from './ice/check-message.ts';
 import type { IceSession } from './ice/session.ts';
-import type { Surroundings } from './surroundings.ts';
+import type { LocalNode } from './local-node.ts';
 
-/** What becomes of the way. Called in the midst of its methods: note it, and act afterwards. */
-interface DirectWayEvents {
+/** What becomes of the path. Called in the midst of its methods: note it, and act afterwards. */
+interface DirectPathEvents {
   opened(now: number): void;
   /** It is dead, and tried again. */
   lost(): void;
-  /** A try ended without a way. */
+  /** A try ended without a path. */
   exhausted(now: number): void;
 }
 
-/** The direct way to one peer, make before break: the way in use stays until a newer session has found its own. */
-export class DirectWay {
+/** The direct path to one peer, make before break: the path in use stays until a newer session has found its own. */
+export class DirectPath {
   readonly #publicKey: string;
-  readonly #around: Surroundings;
-  readonly #events: DirectWayEvents;
+  readonly #local: LocalNode;
+  readonly #events: DirectPathEvents;
   #session: IceSession | undefined;
-  /** The session of the way in use, while a newer one has none. */
+  /** The session of the path in use, while a newer one has none. */
   #previous: IceSession | undefined;
 
-  constructor(publicKey: string, around: Surroundings, events: DirectWayEvents) {
+  constructor(publicKey: string, local: LocalNode, events: DirectPathEvents) {
     this.#publicKey = publicKey;
-    this.#around = around;
+    this.#local = local;
     this.#events = events;
   }
 
@@ -33,7 +33,7 @@ export class DirectWay {
     return this.#session;
   }
 
-  /** Where the peer is reached directly; undefined while no way is open. */
+  /** Where the peer is reached directly; undefined while no path is open. */
   get selected(): Candidate | undefined {
     return this.#session?.selected ?? this.#previous?.selected;
   }
@@ -55,11 +55,11 @@ export class DirectWay {
   renew(role: IceRole, tieBreaker: bigint): IceSession {
     const before = this.#session;
     if (before?.selected) {
-      if (this.#previous) this.#around.sessions.close(this.#previous);
+      if (this.#previous) this.#local.sessions.close(this.#previous);
       this.#previous = before;
-    } else if (before) this.#around.sessions.close(before);
-    const session = this.#around.sessions.open(this.#publicKey, role, tieBreaker, {
-      send: ({ address, port }, bytes) => this.#around.emit({ type: 'stun', to: { address, port }, bytes }),
+    } else if (before) this.#local.sessions.close(before);
+    const session = this.#local.sessions.open(this.#publicKey, role, tieBreaker, {
+      send: ({ address, port }, bytes) => this.#local.emit({ type: 'stun', to: { address, port }, bytes }),
       opened: (now) => this.#opened(session, now),
       lost: () => this.#lost(session),
       exhausted: (now) => {
@@ -70,7 +70,7 @@ export class DirectWay {
     return session;
   }
 
-  /** WireGuard hears the peer from an address. Until a check proves the way back it is only a hint. */
+  /** WireGuard hears the peer from an address. Until a check proves the direction back it is only a hint. */
   hint(endpoint: Endpoint, now: number): void {
     this.#session?.hint(endpoint, now);
   }
@@ -79,7 +79,7 @@ export class DirectWay {
     for (const session of this.#sessions) session.setTraffic(isActive, now);
   }
 
-  /** Something speaks against the way in use. */
+  /** Something speaks against the path in use. */
   doubt(now: number): void {
     for (const session of this.#sessions) session.doubt(now);
   }
@@ -90,7 +90,7 @@ export class DirectWay {
 
   /** Gives up what is open and what is tried. */
   close(): void {
-    for (const session of this.#sessions) this.#around.sessions.close(session);
+    for (const session of this.#sessions) this.#local.sessions.close(session);
     this.#session = undefined;
     this.#previous = undefined;
   }
@@ -101,7 +101,7 @@ export class DirectWay {
 
   #opened(session: IceSession, now: number): void {
     if (session === this.#session && this.#previous) {
-      this.#around.sessions.close(this.#previous);
+      this.#local.sessions.close(this.#previous);
       this.#previous = undefined;
     }
     this.#events.opened(now);
@@ -110,11 +110,11 @@ export class DirectWay {
   #lost(session: IceSession): void {
     const message = session.lostMessage();
     if (session === this.#previous) {
-      this.#around.sessions.close(session);
+      this.#local.sessions.close(session);
       this.#previous = undefined;
       if (this.#session?.selected) return;
     }
-    if (message) this.#around.emit({ type: 'relay', publicKey: this.#publicKey, bytes: message });
+    if (message) this.#local.emit({ type: 'relay', publicKey: this.#publicKey, bytes: message });
     this.#events.lost();
   }
 }

@@ -1,0 +1,33 @@
+import type { Endpoint } from '../tunnel/tunnel.ts';
+import type { PathStatus } from './status.ts';
+
+/** As `PathStatus`, before anyone knows which loopback address stands for the relay. */
+export type PairStatus = Omit<PathStatus, 'endpoint'> & { readonly endpoint: Endpoint | 'relay' | null };
+
+/** What the connectivity logic wants done. */
+export type PathCommand =
+  | { readonly type: 'publish'; readonly subject: string; readonly sealed: Uint8Array }
+  /** From the port that is shared with WireGuard. */
+  | { readonly type: 'stun'; readonly to: Endpoint; readonly bytes: Uint8Array }
+  /** By way of the relay, to a peer's agent. */
+  | { readonly type: 'relay'; readonly publicKey: string; readonly bytes: Uint8Array }
+  /** Ask the relay whether a peer is connected to it. */
+  | { readonly type: 'probe-relay'; readonly publicKey: string }
+  /** The peer was met: from now on the relay may carry its packets. */
+  | { readonly type: 'met'; readonly publicKey: string }
+  /** Tell the tunnel where a peer is. Not `isNew`: only say it again. */
+  | {
+      readonly type: 'endpoint';
+      readonly publicKey: string;
+      readonly endpoint: Endpoint | 'relay';
+      readonly isNew: boolean;
+    }
+  /** A path to the peer opened: what was lost before may be sent again. */
+  | { readonly type: 'opened'; readonly publicKey: string }
+  | { readonly type: 'changed'; readonly status: PairStatus }
+  | {
+      readonly type: 'log';
+      readonly level: 'info' | 'debug';
+      readonly message: string;
+      readonly fields: Readonly<Record<string, unknown>>;
+    };

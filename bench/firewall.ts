@@ -124,7 +124,7 @@ async function measureThroughput(): Promise<void> {
   const ofOther = firewallsOf(other.host, other.parts, toPolice);
   const names = [...ofOne.keys()].filter((name) => name !== NONE);
   const ofNone = new Map<string, number[]>(names.map((name) => [name, []]));
-  const ways = [
+  const assignments = [
     { policed: one, putOn: ofOne, open: other, takeFrom: ofOther },
     { policed: other, putOn: ofOther, open: one, takeFrom: ofOne },
   ];
@@ -132,7 +132,7 @@ async function measureThroughput(): Promise<void> {
   for (let round = 0; round < ROUNDS; round += 1) {
     for (const name of round % 2 === 0 ? names : names.toReversed()) {
       let product = 1;
-      for (const { policed, putOn, open, takeFrom } of ways) {
+      for (const { policed, putOn, open, takeFrom } of assignments) {
         await takeFrom.get(NONE)?.();
         await putOn.get(name)?.();
         await after(AFTER_CHANGE_MS);

@@ -48,7 +48,7 @@ async function throughput(): Promise<void> {
   await plainWireGuard(lab.host('p1'), lab.host('p2'));
   const direct = await pair(lab, plane, ['d1', 'd2'], 'direct');
   const relayed = await pair(lab, plane, ['r1', 'r2'], 'relayed');
-  const ways = {
+  const paths = {
     plain: () => tcpThroughput(lab.host('p1'), lab.host('p2'), '10.200.0.2', SECONDS),
     direct: () => tcpThroughput(lab.host('d1'), lab.host('d2'), direct.address, SECONDS),
     relayed: () => tcpThroughput(lab.host('r1'), lab.host('r2'), relayed.address, SECONDS),
@@ -58,15 +58,15 @@ async function throughput(): Promise<void> {
     const order = (['plain', 'direct', 'relayed'] as const).map(
       (_, index, all) => all[(index + round + 3) % 3] ?? 'plain',
     );
-    for (const way of order) {
-      const rate = await ways[way]();
+    for (const path of order) {
+      const rate = await paths[path]();
       // The first round warms all up and is not counted.
-      if (round >= 0) rates[way].push(rate);
+      if (round >= 0) rates[path].push(rate);
     }
   }
   const ratio = (of: number[], to: number[]) => spread(of.map((rate, round) => rate / (to[round] ?? rate)));
   console.log(`One TCP stream of ${SECONDS} s, ${ROUNDS} interleaved rounds:\n`);
-  console.log('| Way | Mbit/s | ratio | target |\n| --- | --- | --- | --- |');
+  console.log('| Path | Mbit/s | ratio | target |\n| --- | --- | --- | --- |');
   console.log(`| wireguard-go set up by hand | ${spread(rates.plain, 0)} | | |`);
   console.log(`| mesh, direct | ${spread(rates.direct, 0)} | ${ratio(rates.direct, rates.plain)} of plain | 0.95 |`);
   console.log(

@@ -27,19 +27,19 @@ await using lab = await natlab({
   hosts: Object.fromEntries(pairs.flatMap(({ hosts }) => hosts.map((name) => [name, { family: 'ipv4' } as const]))),
 });
 await using plane = await startLabPlane(lab);
-const ways: Awaited<ReturnType<typeof open>>[] = [];
-for (const { choice, path, hosts } of pairs) ways.push(await open(choice, path, hosts));
+const opened: Awaited<ReturnType<typeof open>>[] = [];
+for (const { choice, path, hosts } of pairs) opened.push(await open(choice, path, hosts));
 
 for (let round = -1; round < ROUNDS; round++) {
-  for (let turn = 0; turn < ways.length; turn++) {
-    const way = ways[(turn + round + ways.length) % ways.length];
-    const rate = await way?.run();
+  for (let turn = 0; turn < opened.length; turn++) {
+    const pair = opened[(turn + round + opened.length) % opened.length];
+    const rate = await pair?.run();
     // The first round warms all up and is not counted.
-    if (round >= 0 && rate !== undefined) way?.rates.push(rate);
+    if (round >= 0 && rate !== undefined) pair?.rates.push(rate);
   }
 }
 console.log(`One TCP stream of ${SECONDS} s, ${ROUNDS} interleaved rounds:\n`);
-console.log('| Way | auto, Mbit/s | plain, Mbit/s | auto of plain |\n| --- | --- | --- | --- |');
+console.log('| Path | auto, Mbit/s | plain, Mbit/s | auto of plain |\n| --- | --- | --- | --- |');
 for (const path of PATHS) {
   const [auto = [], plain = []] = PLATFORM_CHOICES.map((choice) => ratesOf(choice, path));
   const ratio = spread(auto.map((rate, round) => rate / (plain[round] ?? rate)));
@@ -61,7 +61,7 @@ async function open(choice: PlatformChoice, path: Path, names: readonly [string,
 }
 
 function ratesOf(choice: PlatformChoice, path: Path): number[] {
-  return ways.find((way) => way.choice === choice && way.path === path)?.rates ?? [];
+  return opened.find((pair) => pair.choice === choice && pair.path === path)?.rates ?? [];
 }
 
 /** A node with one peer. The first start compiles again what was compiled with the other options. */

@@ -20,7 +20,7 @@ const batch = new DatagramBatch(koffi, BYTES);
 const datagram = new Uint8Array(BYTES);
 const here = await bound(PORT);
 const there = await bound(OTHER_PORT);
-const ways = [
+const directions = [
   { from: here, to: there },
   { from: there, to: here },
 ];
@@ -36,13 +36,13 @@ function nanosecondsOfOne(): number {
   const startedAt = process.hrtime.bigint();
   let received = 0;
   for (let burst = 0; burst < BURSTS; burst += 1) {
-    for (const { from, to } of ways) {
+    for (const { from, to } of directions) {
       for (let slot = 0; slot < batch.slots; slot += 1) batch.put(datagram, to.place);
       batch.send(from.fd);
       received += batch.receive(to.fd);
     }
   }
-  const sent = BURSTS * ways.length * batch.slots;
+  const sent = BURSTS * directions.length * batch.slots;
   if (received < sent) throw new Error(`${received} of ${sent} packets arrived.`);
   return Number(process.hrtime.bigint() - startedAt) / sent;
 }

@@ -5,6 +5,7 @@ import type { Firewall } from './firewall.ts';
 import type { OwnAddress } from './own-address.ts';
 import { removal, renderRules, renewal, tableOf } from './render.ts';
 import { OWN_ADDRESS } from './render-address.ts';
+import { serialiser } from './serialise.ts';
 
 /**
  * An interface whose agent ended or hangs is closed after this: nobody would take a revoked peer out of it. A supervisor
@@ -51,14 +52,7 @@ export function nftablesFirewall(
   const table = tableOf(interfaceName);
   let inForce: InForce | undefined;
   const nextAt = new Map<Look, number>();
-  let last: Promise<unknown> = Promise.resolve();
-
-  /** One after the other, so that no check sees half of a change. */
-  function inTurn<T>(step: () => Promise<T>): Promise<T> {
-    const turn = last.then(step, step);
-    last = turn.catch(() => {});
-    return turn;
-  }
+  const serialise = serialiser();
 
   async function load(text: string): Promise<void> {
     const { code, stderr } = await run('nft', ['-f', '-'], { stdin: text });
@@ -81,7 +75,7 @@ export function nftablesFirewall(
     const loaded: InForce = { own, text, leasedAt };
     inForce = loaded;
     // The rules are in force: whoever waits for that does not wait for the looks at them.
-    void inTurn(async () => {
+    void serialise(async () => {
       if (inForce !== loaded) return;
       const seen = new Map<Look, string>();
       for (const look of LOOKS) seen.set(look, await see(look));
@@ -105,9 +99,9 @@ export function nftablesFirewall(
   }
 
   return {
-    apply: (own, rules, now) => inTurn(() => put(own, renderRules(interfaceName, { own, rules, now, leaseMs }))),
+    apply: (own, rules, now) => serialise(() => put(own, renderRules(interfaceName, { own, rules, now, leaseMs }))),
     maintain: () =>
-      inTurn(async () => {
+      serialise(async () => {
         if (!inForce) return false;
         // Before anything that takes time: a machine that slept or was busy may have little left.
         if ((await renew(inForce)) && inForce.seen && (await isAsPut(inForce.seen))) return false;
@@ -115,7 +109,7 @@ export function nftablesFirewall(
         return true;
       }),
     close: () =>
-      inTurn(async () => {
+      serialise(async () => {
         inForce = undefined;
         await load(removal(interfaceName));
       }),

@@ -82,12 +82,12 @@ function permissionOf({ range, entries }: Block): Permission[] {
     if (protocol === 'ICMP') icmp = true;
     else if (isPort(from) && isPort(to) && from <= to) ports[protocol]?.push([from, to]);
   }
-  const merged = { TCP: joined(ports.TCP), UDP: joined(ports.UDP), SCTP: joined(ports.SCTP) };
+  const merged = { TCP: coalesced(ports.TCP), UDP: coalesced(ports.UDP), SCTP: coalesced(ports.SCTP) };
   const isEmpty = !icmp && merged.TCP.length + merged.UDP.length + merged.SCTP.length === 0;
   return isEmpty ? [] : [{ range, all: false, icmp, ports: merged }];
 }
 
-function joined(ranges: readonly Ports[]): readonly Ports[] {
+function coalesced(ranges: readonly Ports[]): readonly Ports[] {
   if (ranges.length < 2) return ranges;
   const merged: [number, number][] = [];
   for (const [from, to] of ranges.toSorted(([a], [b]) => a - b)) {

@@ -19,8 +19,8 @@ export function renderPf(interfaceName: string, own: OwnAddress, rules: Firewall
   const { inet, address, cidr } = words;
   return `${[
     `block drop in quick on ! lo0 inet6 from any to ${RELAY_ENDPOINTS}`,
-    ...renderWay('in', overlay, words, inForceAt(rules.in, now)),
-    ...renderWay('out', overlay, words, inForceAt(rules.out, now)),
+    ...renderDirection('in', overlay, words, inForceAt(rules.in, now)),
+    ...renderDirection('out', overlay, words, inForceAt(rules.out, now)),
     `block drop quick on ${overlay} all`,
     `block drop in quick on ! lo0 ${inet} from ${cidr} to any`,
     `block drop in quick on ! lo0 ${inet} from any to ${address}`,
@@ -29,11 +29,11 @@ export function renderPf(interfaceName: string, own: OwnAddress, rules: Firewall
 
 /** Addresses that were permitted something which they no longer are: their connections end. */
 export function losers(before: FirewallRules, after: FirewallRules, now: number): string[] {
-  const ways = (['in', 'out'] as const).flatMap((way) => {
-    const kept = new Set(inForceAt(after[way], now).map(keyOf));
-    return before[way].filter((entry) => !kept.has(keyOf(entry))).map(({ cidr }) => cidr);
+  const gone = (['in', 'out'] as const).flatMap((direction) => {
+    const kept = new Set(inForceAt(after[direction], now).map(keyOf));
+    return before[direction].filter((entry) => !kept.has(keyOf(entry))).map(({ cidr }) => cidr);
   });
-  return [...new Set(ways)].filter((cidr) => parseCidr(cidr) !== undefined).sort();
+  return [...new Set(gone)].filter((cidr) => parseCidr(cidr) !== undefined).sort();
 }
 
 const FAMILIES = { 4: { inet: 'inet', icmp: 'icmp' }, 6: { inet: 'inet6', icmp: 'icmp6' } } as const;
@@ -46,7 +46,12 @@ function wordsOf(own: OwnAddress) {
 type Words = ReturnType<typeof wordsOf>;
 
 /** Peers that are permitted the same share one table and one rule. */
-function renderWay(way: 'in' | 'out', overlay: string, words: Words, entries: readonly FirewallEntry[]): string[] {
+function renderDirection(
+  direction: 'in' | 'out',
+  overlay: string,
+  words: Words,
+  entries: readonly FirewallEntry[],
+): string[] {
   const { family, inet, icmp, address } = words;
   const groups = new Map<string, Set<string>>();
   for (const entry of entries) {
@@ -57,12 +62,12 @@ function renderWay(way: 'in' | 'out', overlay: string, words: Words, entries: re
   }
   const sorted = [...groups].sort(([a], [b]) => (a < b ? -1 : 1));
   return sorted.flatMap(([match, cidrs], index) => {
-    const table = `<mesh_${way}${family}_${index}>`;
+    const table = `<mesh_${direction}${family}_${index}>`;
     const [protocol, port] = match.split('|');
-    const ends = way === 'in' ? `from ${table} to ${address}${port}` : `from ${address} to ${table}${port}`;
+    const ends = direction === 'in' ? `from ${table} to ${address}${port}` : `from ${address} to ${table}${port}`;
     return [
       `table ${table} const { ${[...cidrs].sort().join(', ')} }`,
-      `pass ${way} quick on ${overlay} ${inet}${protocol} ${ends} keep state`,
+      `pass ${direction} quick on ${overlay} ${inet}${protocol} ${ends} keep state`,
     ];
   });
 }

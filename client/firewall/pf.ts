@@ -3,6 +3,7 @@ import type { FirewallRules } from '../../core/model/graph.ts';
 import { runProgram } from '../run-program.ts';
 import type { Firewall } from './firewall.ts';
 import { losers, renderPf } from './pf-render.ts';
+import { serialiser } from './serialise.ts';
 
 interface InForce {
   readonly rules: FirewallRules;
@@ -20,14 +21,7 @@ export function pfFirewall(interfaceName: string, run: typeof runProgram = runPr
   let inForce: InForce | undefined;
   /** What pf gave for being turned on; given back, it turns itself off when nobody else needs it. */
   let token: string | undefined;
-  let last: Promise<unknown> = Promise.resolve();
-
-  /** One after the other, so that no check sees half of a change. */
-  function inTurn<T>(step: () => Promise<T>): Promise<T> {
-    const turn = last.then(step, step);
-    last = turn.catch(() => {});
-    return turn;
-  }
+  const serialise = serialiser();
 
   async function pfctl(args: readonly string[], stdin = ''): Promise<{ stdout: string; stderr: string }> {
     const { code, stdout, stderr } = await run('pfctl', args, { stdin });
@@ -58,14 +52,14 @@ export function pfFirewall(interfaceName: string, run: typeof runProgram = runPr
 
   return {
     apply: (own, rules, now) =>
-      inTurn(async () => {
+      serialise(async () => {
         const before = inForce?.rules;
         await put(renderPf(interfaceName, own, rules, now), rules);
         if (before === undefined) await pfctl(['-i', interfaceName, '-F', 'states']);
         else for (const cidr of losers(before, rules, now)) await endConnections(cidr);
       }),
     maintain: () =>
-      inTurn(async () => {
+      serialise(async () => {
         if (!inForce) return false;
         const { text, rules, shown } = inForce;
         if ((await isOn()) && (await shownRules()) === shown) return false;
@@ -73,7 +67,7 @@ export function pfFirewall(interfaceName: string, run: typeof runProgram = runPr
         return true;
       }),
     close: () =>
-      inTurn(async () => {
+      serialise(async () => {
         inForce = undefined;
         await pfctl(['-a', anchor, '-F', 'all']);
         if (token !== undefined) await pfctl(['-X', token]);

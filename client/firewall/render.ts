@@ -2,7 +2,7 @@ import type { FirewallRules } from '../../core/model/graph.ts';
 import type { OwnAddress } from './own-address.ts';
 import { permissionsAt } from './permissions.ts';
 import { NEIGHBOURS, renderAddressRules, renderRenewal } from './render-address.ts';
-import { renderWay } from './render-way.ts';
+import { renderDirection } from './render-direction.ts';
 
 export interface Enforced {
   readonly own: OwnAddress;
@@ -25,8 +25,8 @@ export interface Enforced {
  */
 export function renderRules(interfaceName: string, { own, rules, now, leaseMs }: Enforced): string {
   const overlay = JSON.stringify(interfaceName);
-  const byPeer = renderWay('in', permissionsAt(rules.in, now));
-  const fromHere = renderWay('out', permissionsAt(rules.out, now));
+  const byPeer = renderDirection('in', permissionsAt(rules.in, now));
+  const fromHere = renderDirection('out', permissionsAt(rules.out, now));
   const hooks = [
     renderHook('c_input', 'input', `iif != ${overlay}`, lookups(byPeer.lookups, fromHere.lookups)),
     renderHook('c_output', 'output', `oif != ${overlay}`, lookups(fromHere.lookups, byPeer.lookups)),

@@ -2,17 +2,17 @@ import { formatRange } from './format-address.ts';
 import type { Permission, PortProtocol, Ports } from './permissions.ts';
 
 /** Definitions of sets, maps and chains, and the lookups that accept what is permitted and go on with the rest. */
-interface RenderedWay {
+interface RenderedDirection {
   readonly definitions: string;
   readonly lookups: readonly string[];
 }
 
-/** How a way names the peer and the port of a connection: who the first packet came from, or who the replies come from. */
+/** How a direction names the peer and the port of a connection: who the first packet came from, or who the replies come from. */
 const TUPLES = {
   in: { peer: 'ct original', port: 'ct original proto-dst' },
   out: { peer: 'ct reply', port: 'ct reply proto-src' },
 } as const;
-type Way = keyof typeof TUPLES;
+type Direction = keyof typeof TUPLES;
 
 const PORT_PROTOCOLS: readonly PortProtocol[] = ['TCP', 'UDP', 'SCTP'];
 const FAMILIES = [
@@ -20,7 +20,7 @@ const FAMILIES = [
   { family: 6, ip: 'ip6', type: 'ipv6_addr', icmp: 'ipv6-icmp' },
 ] as const;
 
-/** How the rules of one way and family speak of a connection. */
+/** How the rules of one direction and family speak of a connection. */
 interface Words {
   readonly name: string;
   readonly type: string;
@@ -49,10 +49,10 @@ const RARE_IN_A_CHAIN = 250;
  * What peers may open here, or what may be opened at them. Peers that are permitted the same share one chain, found by
  * the peer's address: one lookup, however many ports there are.
  */
-export function renderWay(way: Way, permissions: readonly Permission[]): RenderedWay {
-  const { peer, port } = TUPLES[way];
+export function renderDirection(direction: Direction, permissions: readonly Permission[]): RenderedDirection {
+  const { peer, port } = TUPLES[direction];
   const families = FAMILIES.map(({ family, ip, type, icmp }) => {
-    const words = { name: `${way}${family}`, type, saddr: `${peer} ${ip} saddr`, port, icmp };
+    const words = { name: `${direction}${family}`, type, saddr: `${peer} ${ip} saddr`, port, icmp };
     return renderFamily(
       words,
       permissions.filter(({ range }) => range.family === family),
@@ -64,7 +64,7 @@ export function renderWay(way: Way, permissions: readonly Permission[]): Rendere
   };
 }
 
-function renderFamily(words: Words, permissions: readonly Permission[]): RenderedWay {
+function renderFamily(words: Words, permissions: readonly Permission[]): RenderedDirection {
   const hosts: string[] = [];
   const ranges: string[] = [];
   const give = (verdict: string, permitted: readonly Permission[]) => {

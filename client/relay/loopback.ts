@@ -31,9 +31,9 @@ export interface LoopbackPeer {
 }
 
 interface Entry extends LoopbackPeer {
-  /** WireGuard, with this peer's address as the source of what it gets: through the door, and past it. */
-  readonly throughDoor: Place;
-  readonly pastDoor: Place;
+  /** WireGuard, with this peer's address as the source of what it gets: by the redirect, and without it. */
+  readonly byRedirect: Place;
+  readonly withoutRedirect: Place;
   /** The last initiation that WireGuard sent, and when. */
   initiation: { readonly packet: Uint8Array; readonly at: number } | undefined;
   /** The last initiation of the peer that WireGuard got. */
@@ -64,7 +64,7 @@ export class Loopback {
   /** Of the agent's socket, UDP. */
   readonly port: number;
   readonly #socket: DatagramSocket;
-  #isDoorOpen = false;
+  #isRedirecting = false;
   #restoring: Promise<void> | undefined;
   readonly #addresses: LoopbackAddresses;
   readonly #byKey = new Map<string, Entry>();
@@ -98,7 +98,7 @@ export class Loopback {
         onBusy: () => void streams.expectLoad(),
       });
       const loopback = new Loopback(options, addresses, socket);
-      loopback.#isDoorOpen = await applyRelayRules(wireguardPort, loopback.port);
+      loopback.#isRedirecting = await applyRelayRules(wireguardPort, loopback.port);
       return loopback;
     } catch (error) {
       await addresses.close();
@@ -119,8 +119,8 @@ export class Loopback {
         relayId: peerIdOf(Buffer.from(publicKey, 'base64')),
         number,
         address,
-        throughDoor: placeOf(address, this.port),
-        pastDoor: placeOf(address, this.#options.wireguardPort),
+        byRedirect: placeOf(address, this.port),
+        withoutRedirect: placeOf(address, this.#options.wireguardPort),
         initiation: undefined,
         deliveredInitiation: undefined,
       };
@@ -186,7 +186,7 @@ export class Loopback {
       if (before && Buffer.compare(before, packets) === 0) return;
       entry.deliveredInitiation = Uint8Array.from(packets);
     }
-    this.#socket.send(packets, segment, this.#isDoorOpen ? entry.throughDoor : entry.pastDoor);
+    this.#socket.send(packets, segment, this.#isRedirecting ? entry.byRedirect : entry.withoutRedirect);
   }
 
   /**
@@ -202,10 +202,10 @@ export class Loopback {
   restoreRules(): void {
     if (this.#isClosed) return;
     this.#restoring ??= applyRelayRules(this.#options.wireguardPort, this.port)
-      .then((isOpen) => {
-        this.#isDoorOpen = isOpen;
+      .then((isRedirecting) => {
+        this.#isRedirecting = isRedirecting;
       })
-      .catch((error: unknown) => this.#options.log.warn({ err: error }, 'The relay has no door to WireGuard.'))
+      .catch((error: unknown) => this.#options.log.warn({ err: error }, 'The packet rules of the relay were not put back.'))
       .finally(() => {
         this.#restoring = undefined;
       });
@@ -221,18 +221,18 @@ export class Loopback {
   }
 
   /** Packets for WireGuard came back: something took the rule away. They go directly while the rule is put back. */
-  #doorIsGone(entry: Entry, packets: Uint8Array, segment: number): void {
-    if (this.#isDoorOpen) {
-      this.#isDoorOpen = false;
+  #redirectIsGone(entry: Entry, packets: Uint8Array, segment: number): void {
+    if (this.#isRedirecting) {
+      this.#isRedirecting = false;
       this.restoreRules();
     }
-    this.#socket.send(packets, segment, entry.pastDoor);
+    this.#socket.send(packets, segment, entry.withoutRedirect);
   }
 
   #receive(packets: Uint8Array, segment: number, ip: Uint8Array, port: number): void {
     const entry = this.#entryOf(ip);
     if (entry && port === this.port) {
-      this.#doorIsGone(entry, packets, segment);
+      this.#redirectIsGone(entry, packets, segment);
       return;
     }
     if (entry === undefined || port !== this.#options.wireguardPort) {
@@ -249,7 +249,7 @@ export class Loopback {
   /** A peer's number is the end of its address. */
   #entryOf(ip: Uint8Array): Entry | undefined {
     const entry = this.#byNumber.get(((ip[ip.length - 2] ?? 0) << 8) | (ip[ip.length - 1] ?? 0));
-    return entry && Buffer.compare(entry.pastDoor.ip, ip) === 0 ? entry : undefined;
+    return entry && Buffer.compare(entry.withoutRedirect.ip, ip) === 0 ? entry : undefined;
   }
 
   #freeNumber(): number | undefined {

@@ -15,13 +15,13 @@ const BEHIND_FILTERS = 1_000;
  * @param agentPort of the loopback socket; the second rule needs it
  */
 export async function applyRelayRules(wireguardPort: number, agentPort?: number): Promise<boolean> {
-  const door = `udp sport ${agentPort} udp dport ${agentPort} iifname "lo" udp dport set ${wireguardPort}`;
+  const redirect = `udp sport ${agentPort} udp dport ${agentPort} iifname "lo" udp dport set ${wireguardPort}`;
   return load(`${removal(wireguardPort)}table ${tableOf(wireguardPort)} {
  chain to_relayed_peers {
   type filter hook input priority ${BEHIND_FILTERS}; policy accept;
   ip6 daddr ${RELAY_ENDPOINTS} iifname != "lo" drop
   ip daddr ${RELAY_ENDPOINTS_IPV4} iifname != "lo" drop
-  ${agentPort === undefined ? '' : door}
+  ${agentPort === undefined ? '' : redirect}
  }
 }
 `);

@@ -21,17 +21,17 @@ const ANSWERS: readonly Typed[] = [
 
 /** A control plane as a page starts it, on an empty directory; only its ports differ from what is written. */
 export async function startAsWritten(command: string, app: object = {}) {
-  const door = await openDoor();
+  const forwarder = await openForwarder();
   const directory = mkdtempSync(path.join(tmpdir(), 'mesh-page-'));
-  configure(directory, { app: { publicUrls: [door.url], ...app } });
+  configure(directory, { app: { publicUrls: [forwarder.url], ...app } });
   const started = command.replace('npm install && ', '').replaceAll(/(\b127\.0\.0\.1):18090/g, '$1:0');
   const meshd = startMeshd({ directory, command: ['/bin/sh', '-c', `${started} -- "$@"`, 'sh'] });
-  door.leadTo(await meshd.ready());
+  forwarder.forwardTo(await meshd.ready());
   return {
-    url: door.url,
+    url: forwarder.url,
     async [Symbol.asyncDispose]() {
       await meshd.stop();
-      await door.close();
+      await forwarder.close();
       rmSync(directory, { recursive: true, force: true });
     },
   };
@@ -50,7 +50,7 @@ export async function runAsWritten(commands: string, url: string = DOCUMENTED_SE
 }
 
 /** A port that is known before the control plane has one, so that its settings can name it; bytes pass as they are. */
-async function openDoor() {
+async function openForwarder() {
   let port = 0;
   const server = createServer((socket) => {
     const inside = connect(port, '127.0.0.1');
@@ -67,7 +67,7 @@ async function openDoor() {
   });
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    leadTo(url: string) {
+    forwardTo(url: string) {
       port = Number(new URL(url).port);
     },
     close: () =>

@@ -1,5 +1,5 @@
 import { loadavg } from 'node:os';
-import { type Dialect, type Lanes, openLanes, RELAY, TURN } from './relay/lanes.ts';
+import { type Channels, type Dialect, openChannels, RELAY, TURN } from './relay/channels.ts';
 import { type Latency, openPaced } from './relay/latency.ts';
 import { flood, megabits } from './relay/loads.ts';
 import { type Measured, startCoturn, startScript } from './relay/servers.ts';
@@ -50,21 +50,21 @@ async function compare(name: string, receivers: number): Promise<Record<Dialect[
   const rate = (side: typeof ours) => Math.round(megabits(median(side.rates)));
   const lost = [ours, theirs].map((side) => `${((100 * side.lost) / side.sent).toFixed(1)} %`).join(', ');
   console.log(`| ${name} | ${rate(ours)} | ${rate(theirs)} | ${ratio('rates')} | ${ratio('perCpu')} | ${lost} |`);
-  ours.lanes.close();
-  theirs.lanes.close();
+  ours.channels.close();
+  theirs.channels.close();
   return { mesh: median(ours.rates), coturn: median(theirs.rates) };
 }
 
 async function sides({ server, dialect }: Contestant, receivers: number) {
   const side = {
-    lanes: await openLanes(dialect, server.port, receivers),
+    channels: await openChannels(dialect, server.port, receivers),
     rates: [] as number[],
     perCpu: [] as number[],
     lost: 0,
     sent: 0,
     async run(isCounted: boolean) {
       const before = server.cpu();
-      const { packets, lost, seconds } = await flood(side.lanes, SECONDS);
+      const { packets, lost, seconds } = await flood(side.channels, SECONDS);
       const cpu = Math.max(0.01, server.cpu() - before);
       if (!isCounted) return;
       side.rates.push(packets / seconds);
@@ -102,8 +102,8 @@ async function latencies(loads: readonly (readonly [name: string, of: Contestant
 
 /** The other nine receivers, with the tenth frozen and with it reading. */
 async function frozen(): Promise<void> {
-  const healthy = await openLanes(RELAY, mesh.server.port, 10);
-  const stuck: Lanes = await openLanes(RELAY, mesh.server.port, 10);
+  const healthy = await openChannels(RELAY, mesh.server.port, 10);
+  const stuck: Channels = await openChannels(RELAY, mesh.server.port, 10);
   stuck.receivers[9]?.socket.pause();
   await flood(healthy, 0.3);
   await flood(stuck, 0.5, 9);

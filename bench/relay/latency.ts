@@ -1,6 +1,6 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
-import type { Dialect } from './lanes.ts';
+import type { Dialect } from './channels.ts';
 import type { Answers, Order } from './pace.ts';
 
 /** One round of evenly sent packets, in milliseconds. */

@@ -1,4 +1,4 @@
-import { type Lanes, PAYLOAD_BYTES } from './lanes.ts';
+import { type Channels, PAYLOAD_BYTES } from './channels.ts';
 
 /** Packets on the way to one receiver at once: far below any queue, so that only a stalled server loses some. */
 const WINDOW_EACH = 24;
@@ -14,9 +14,9 @@ export interface Flooded {
 }
 
 /** Keeps the window full for a while; packets to the receivers are interleaved one by one. `frozen` reads nothing. */
-export async function flood(lanes: Lanes, seconds: number, frozen?: number): Promise<Flooded> {
-  const { sender, frames, frameBytes } = lanes;
-  const readers = lanes.receivers.filter((_, n) => n !== frozen);
+export async function flood(channels: Channels, seconds: number, frozen?: number): Promise<Flooded> {
+  const { sender, frames, frameBytes } = channels;
+  const readers = channels.receivers.filter((_, n) => n !== frozen);
   const batch = Buffer.concat(Array.from({ length: ROUNDS_A_WRITE }, () => frames).flat());
   const batchPackets = readers.length * ROUNDS_A_WRITE;
   const window = readers.length * WINDOW_EACH;

@@ -1,6 +1,6 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { type Address, type Dialect, type Member, PAYLOAD_BYTES, RELAY, TURN } from './channels.ts';
 import { Histogram } from './histogram.ts';
-import { type Address, type Dialect, type Member, PAYLOAD_BYTES, RELAY, TURN } from './lanes.ts';
 
 /**
  * One end of a latency measurement in a process of its own, told what to do by messages: `receive` counts how long packets

@@ -24,7 +24,7 @@ export const BENCH_TOKEN = 'bench';
 export const PAYLOAD_BYTES = 1_452;
 
 /** One sender and its receivers behind one server, ready to send. */
-export interface Lanes {
+export interface Channels {
   readonly sender: Socket;
   readonly receivers: readonly Receiver[];
   /** The bytes that send one packet to each receiver. */
@@ -138,19 +138,19 @@ export const TURN: Dialect = {
 };
 
 /** Sender and receivers in this process. */
-export async function openLanes(dialect: Dialect, port: number, count: number): Promise<Lanes> {
+export async function openChannels(dialect: Dialect, port: number, count: number): Promise<Channels> {
   const from = await dialect.join(port);
   const to = await Promise.all(Array.from({ length: count }, () => dialect.join(port)));
   const frames = await from.aim(to.map(({ address }) => address));
   for (const member of to) await member.admit(from.address);
-  return lanes(
+  return channels(
     from.node,
     to.map(({ node }) => node),
     frames,
   );
 }
 
-function lanes(from: Receiver, receivers: readonly Receiver[], frames: readonly Uint8Array[]): Lanes {
+function channels(from: Receiver, receivers: readonly Receiver[], frames: readonly Uint8Array[]): Channels {
   return {
     sender: from.socket,
     receivers,

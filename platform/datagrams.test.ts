@@ -34,7 +34,7 @@ describe.each(PLATFORM_CHOICES)('datagrams, platform %s', (choice) => {
       host: HERE[family],
       port: 0,
       receiveBufferBytes: 1_048_576,
-      maxBytes: kind === 'requests' ? MAX_BYTES : 'joined',
+      maxBytes: kind === 'requests' ? MAX_BYTES : 'coalesced',
       log,
       ...rest,
       onDatagrams: (bytes, segment, from) => hear(bytes, segment, from),
@@ -98,7 +98,7 @@ describe.each(PLATFORM_CHOICES)('datagrams, platform %s', (choice) => {
       await expect.poll(() => heard).toEqual(['1 x 1500', '2 x 1500', 'empty']);
     });
 
-    it('that were joined arrive as what they are, none lost and in order', async () => {
+    it('that were coalesced arrive as what they are, none lost and in order', async () => {
       const heard: string[] = [];
       const there = await opened({ onDatagrams: (bytes) => heard.push(textOf(bytes)) });
       const here = await opened({ kind, onDatagrams() {} });

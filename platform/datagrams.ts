@@ -27,12 +27,12 @@ export interface DatagramOptions {
   readonly receiveBufferBytes: number;
   readonly sendBufferBytes?: number;
   /**
-   * Longer datagrams may be cut. `joined`, for traffic within this host alone: datagrams of one length may come and go as one
+   * Longer datagrams may be cut. `coalesced`, for traffic within this host alone: datagrams of one length may come and go as one
    * message (platform/segments.ts). Not every network card could cut it.
    */
-  readonly maxBytes: number | 'joined';
+  readonly maxBytes: number | 'coalesced';
   readonly log?: Log;
-  /** A datagram, or joined ones by their segment. All of it is valid until the handler returns. */
+  /** A datagram, or coalesced ones by their segment. All of it is valid until the handler returns. */
   readonly onDatagrams: (bytes: Uint8Array, segment: number, from: Place) => void;
   /** All that waited was read; not called for what arrives too slowly to wait. */
   readonly onDrained?: () => void;
@@ -42,7 +42,7 @@ export interface DatagramOptions {
 
 export interface DatagramSocket {
   readonly port: number;
-  /** A datagram, or joined ones; the bytes are read before this returns. One that cannot be sent is lost, as on the network. */
+  /** A datagram, or coalesced ones; the bytes are read before this returns. One that cannot be sent is lost, as on the network. */
   send(bytes: Uint8Array, segment: number, to: Place): void;
   /** From now on nothing is received or sent. Idempotent. */
   close(): Promise<void>;

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { countOf, partsOf } from './segments.ts';
 
-it('joined datagrams are as many as their parts, of one length but the last, and lose no byte', () => {
+it('coalesced datagrams are as many as their parts, of one length but the last, and lose no byte', () => {
   fc.assert(
     fc.property(fc.uint8Array({ minLength: 1, maxLength: 200 }), fc.nat(80), (bytes, segment) => {
       const parts = [...partsOf(bytes, segment)];

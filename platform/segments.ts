@@ -1,12 +1,12 @@
 /**
- * Datagrams of one length may travel joined: their bytes behind each other, the length of each told once, the last perhaps
+ * Datagrams of one length may travel coalesced: their bytes behind each other, the length of each told once, the last perhaps
  * shorter. Linux hands them over so (UDP_SEGMENT, UDP_GRO, udp(7)), and frames of the relay carry them so.
  *
  * `segment` is that length in bytes everywhere; 0 means that the bytes are one datagram alone.
  */
 
 /** More than Linux sends at once (UDP_MAX_SEGMENTS before Linux 6.9). */
-export const MAX_JOINED = 64;
+export const MAX_COALESCED = 64;
 
 export function countOf(bytes: Uint8Array, segment: number): number {
   return segment === 0 ? 1 : Math.ceil(bytes.length / segment);

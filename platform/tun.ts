@@ -8,11 +8,11 @@ export interface Tun {
 }
 
 /**
- * A TUN interface on Linux that joins the segments of a TCP stream.
+ * A TUN interface on Linux that coalesces the segments of a TCP stream.
  *
  * @returns undefined, with the reason in the log, where this host cannot
  */
-export async function openJoiningTun(interfaceName: string, log: Log): Promise<Tun | undefined> {
+export async function openCoalescingTun(interfaceName: string, log: Log): Promise<Tun | undefined> {
   if (CHOSEN === 'plain') return undefined;
-  return (await import('./linux/joining-tun.ts')).openJoiningTun(interfaceName, log);
+  return (await import('./linux/coalescing-tun.ts')).openCoalescingTun(interfaceName, log);
 }

@@ -19,8 +19,8 @@ export function tableNameOf(interfaceName: string): string {
  * this host. Its own firewall therefore sees one connection and one port: a check that was answered opens it for WireGuard too,
  * and a rule that stops WireGuard's packets stops checks as well, so that no path counts as open that data cannot take.
  *
- * A check may take other hops than WireGuard's packets: Linux joins datagrams of one connection on arrival for a socket that
- * takes them so (wireguard-go since 2023), and would hide a check behind a packet before it; it joins none that differ in this.
+ * A check may take other hops than WireGuard's packets: Linux coalesces datagrams of one connection on arrival for a socket that
+ * takes them so (wireguard-go since 2023), and would hide a check behind a packet before it; it coalesces none that differ in this.
  *
  * One transaction, the same however often it runs.
  */

@@ -31,7 +31,7 @@ describe('the link to the relay', () => {
     await expect.poll(() => one.packets).toEqual([`${two.id} 1`]);
   });
 
-  it('joins packets for a peer that is known to take them so, and sends them apart before', async () => {
+  it('coalesces packets for a peer that is known to take them so, and sends them apart before', async () => {
     const { port } = await startRelay();
     const [one, two] = [node(), node()];
     for (const { link, use } of [one, two]) {

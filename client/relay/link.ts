@@ -34,7 +34,7 @@ export interface RelayLinkOptions {
   readonly log: Log;
   readonly onReady: () => void;
   readonly onAway: (reason: string) => void;
-  /** Joined packets by their segment (platform/segments.ts). Valid until the handler returns. */
+  /** Coalesced packets by their segment (platform/segments.ts). Valid until the handler returns. */
   readonly onPackets: (from: bigint, packets: Uint8Array, segment: number) => void;
   readonly onProbed: (peer: bigint, isPresent: boolean) => void;
 }
@@ -43,8 +43,8 @@ interface Session {
   readonly socket: Socket;
   readonly client: RelayClient;
   readonly outbox: Outbox;
-  /** Peers that take joined packets: heard of by this session. */
-  readonly joiners: Set<bigint>;
+  /** Peers that take coalesced packets: heard of by this session. */
+  readonly takers: Set<bigint>;
   startedAt: number;
   heardAt: number;
   /** Since it was last heard of: when something was first sent to it, and when an echo was asked for. */
@@ -112,12 +112,12 @@ export class RelayLink {
     this.#connect();
   }
 
-  /** Joined packets by their segment. @returns why the last that was dropped was; undefined when all are on their way */
+  /** Coalesced packets by their segment. @returns why the last that was dropped was; undefined when all are on their way */
   forward(peer: bigint, packets: Uint8Array, segment: number): LinkDrop | undefined {
     const session = this.#session;
     const count = countOf(packets, segment);
     if (session === undefined || session.client.state !== 'ready') return this.#drop('relay-away', count);
-    if (segment > 0 && !session.joiners.has(peer)) {
+    if (segment > 0 && !session.takers.has(peer)) {
       let dropped: LinkDrop | undefined;
       for (const packet of partsOf(packets, segment)) dropped = this.forward(peer, packet, 0) ?? dropped;
       return dropped;
@@ -186,7 +186,7 @@ export class RelayLink {
       socket,
       client,
       outbox: new Outbox(socket),
-      joiners: new Set(),
+      takers: new Set(),
       startedAt: at,
       heardAt: at,
       sentAt: undefined,
@@ -219,7 +219,7 @@ export class RelayLink {
     const { onReady, onPackets, onProbed } = this.#options;
     switch (event.type) {
       case 'forward':
-        if (event.takesJoined && !session.joiners.has(event.peer)) session.joiners.add(event.peer);
+        if (event.takesCoalesced && !session.takers.has(event.peer)) session.takers.add(event.peer);
         this.received.packets += countOf(event.packets, event.segment);
         onPackets(event.peer, event.packets, event.segment);
         return;

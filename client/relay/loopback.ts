@@ -47,7 +47,7 @@ export interface LoopbackOptions {
   readonly family: Family;
   readonly now: () => number;
   readonly log: Log;
-  /** WireGuard sent this to a peer, joined packets by their segment (platform/segments.ts). Valid until the handler returns. */
+  /** WireGuard sent this to a peer, coalesced packets by their segment (platform/segments.ts). Valid until the handler returns. */
   readonly onPackets: (peer: LoopbackPeer, packets: Uint8Array, segment: number) => void;
   /** All that waited was read; not called for what arrives too slowly to wait. */
   readonly onDrained: () => void;
@@ -90,7 +90,7 @@ export class Loopback {
         port: 0,
         receiveBufferBytes: SOCKET_BUFFER_BYTES,
         sendBufferBytes: SOCKET_BUFFER_BYTES,
-        maxBytes: 'joined',
+        maxBytes: 'coalesced',
         log,
         onDatagrams: (packets, segment, { ip, port }) => loopback.#receive(packets, segment, ip, port),
         onDrained,
@@ -170,7 +170,7 @@ export class Loopback {
   }
 
   /**
-   * Hands WireGuard packets that seem to come from the peer, joined ones by their segment, but no initiation twice. Of two at
+   * Hands WireGuard packets that seem to come from the peer, coalesced ones by their segment, but no initiation twice. Of two at
    * once wireguard-go answers both, forgets what it agreed on with the first, and the peer, which took the first answer,
    * speaks to nobody for 15 s. They are read before this returns.
    */
@@ -205,7 +205,9 @@ export class Loopback {
       .then((isRedirecting) => {
         this.#isRedirecting = isRedirecting;
       })
-      .catch((error: unknown) => this.#options.log.warn({ err: error }, 'The packet rules of the relay were not put back.'))
+      .catch((error: unknown) =>
+        this.#options.log.warn({ err: error }, 'The packet rules of the relay were not put back.'),
+      )
       .finally(() => {
         this.#restoring = undefined;
       });
@@ -239,7 +241,7 @@ export class Loopback {
       this.strangers += 1;
       return;
     }
-    // Linux joins only what was sent at once, and WireGuard sends an initiation alone.
+    // Linux coalesces only what was sent at once, and WireGuard sends an initiation alone.
     if (isInitiation(packets)) {
       entry.initiation = { packet: Uint8Array.from(packets), at: this.#options.now() };
     }

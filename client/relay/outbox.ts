@@ -27,7 +27,7 @@ export class Outbox {
     this.#socket = socket;
   }
 
-  /** Packets, joined ones by their segment. False when they were dropped because too much is waiting. */
+  /** Packets, coalesced ones by their segment. False when they were dropped because too much is waiting. */
   forward(peer: bigint, packets: Uint8Array, segment: number): boolean {
     if (this.#socket.writableLength + this.#used > QUEUE_BYTES) return false;
     const room = HEADER_BYTES + packets.length;

@@ -1,7 +1,7 @@
 import { runProgram } from '../run-program.ts';
 
 /**
- * How a wireguard-go hands on packets: up to 0.0.20220316 one by one; since 2023 in batches, of which it joins the segments of
+ * How a wireguard-go hands on packets: up to 0.0.20220316 one by one; since 2023 in batches, of which it coalesces the segments of
  * a TCP stream itself. Those of batches send packets for IPv6 endpoints to other addresses once they have sent to an IPv4
  * endpoint (docs/decisions/0017-one-family.md).
  */

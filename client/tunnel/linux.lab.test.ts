@@ -65,7 +65,7 @@ describePrivileged('a Linux tunnel', () => {
     expect(link).toMatchObject({ mtu: MTU, gso_max_size: burstBytesOf(MTU) });
   });
 
-  it('joins the segments of a TCP stream before rules see them', async () => {
+  it('coalesces the segments of a TCP stream before rules see them', async () => {
     await using two = await pair();
     expect(await bytesOfPacket(two)).toBeGreaterThan(2 * MTU);
   });

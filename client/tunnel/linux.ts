@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { MeshError } from '../../core/base/errors.ts';
 import type { Log } from '../../core/base/ports.ts';
-import { openJoiningTun } from '../../platform/tun.ts';
+import { openCoalescingTun } from '../../platform/tun.ts';
 import { runIn, runProgram } from '../run-program.ts';
 import { burstBytesOf } from './burst.ts';
 import { type Device, type MoveAddress, tunnelOver } from './device.ts';
@@ -86,10 +86,10 @@ async function makeDevice({ interfaceName, namespace, log }: TunnelOptions, run:
   }
 }
 
-/** One that does not join TCP segments itself gets a TUN that does, where that is possible. */
+/** One that does not coalesce TCP segments itself gets a TUN that does, where that is possible. */
 async function userspaceDevice(interfaceName: string, log: Log): Promise<Device> {
   const generation = await askGeneration();
-  const tun = generation === 'one-by-one' ? await openJoiningTun(interfaceName, log) : undefined;
+  const tun = generation === 'one-by-one' ? await openCoalescingTun(interfaceName, log) : undefined;
   return wireGuardGoDevice(interfaceName, generation, tun);
 }
 

@@ -104,7 +104,7 @@ export class RelayClient {
   /** A packet for a peer as a frame; undefined before `ready` and for a packet that is too large. */
   forward(peer: bigint, packet: Uint8Array): Uint8Array | undefined {
     if (this.#state !== 'ready' || packet.length > MAX_PAYLOAD_BYTES) return undefined;
-    return encodeMessage({ type: 'forward', peer, packets: packet, segment: 0, takesJoined: true });
+    return encodeMessage({ type: 'forward', peer, packets: packet, segment: 0, takesCoalesced: true });
   }
 
   /** Asks whether a peer is connected to this relay; the answer brings the echo back, so it measures the way too. */

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { MAX_JOINED } from '../../platform/segments.ts';
+import { MAX_COALESCED } from '../../platform/segments.ts';
 import { viewOf } from './frame.ts';
 import type { Hello } from './handshake.ts';
 import { decodeMessage, encodeMessage, type Receiver, type RelayMessage, writeForward } from './message.ts';
@@ -59,17 +59,17 @@ const WIRE: readonly { message: RelayMessage; to: readonly Receiver[]; wire: str
     wire: '01040000000000140123456789abcdef00004e200000afc80000fff0000001a3185c5000',
   },
   {
-    message: { type: 'forward', peer, packets: utf8('hi'), segment: 0, takesJoined: false },
+    message: { type: 'forward', peer, packets: utf8('hi'), segment: 0, takesCoalesced: false },
     to: ['relay', 'node'],
     wire: '01050000000000020123456789abcdef6869',
   },
   {
-    message: { type: 'forward', peer, packets: utf8('hi'), segment: 0, takesJoined: true },
+    message: { type: 'forward', peer, packets: utf8('hi'), segment: 0, takesCoalesced: true },
     to: ['relay', 'node'],
     wire: '01050001000000020123456789abcdef6869',
   },
   {
-    message: { type: 'forward', peer, packets: utf8('this that'), segment: 5, takesJoined: true },
+    message: { type: 'forward', peer, packets: utf8('this that'), segment: 5, takesCoalesced: true },
     to: ['relay', 'node'],
     wire: `01050005000000090123456789abcdef${hex(utf8('this that'))}`,
   },
@@ -127,7 +127,9 @@ describe('messages of the relay', () => {
     ] as const) {
       const end = writeForward(slab, viewOf(slab), 3, peer, utf8(text), segment);
       const packets = utf8(text);
-      expect(slab.slice(3, end)).toEqual(encodeMessage({ type: 'forward', peer, packets, segment, takesJoined: true }));
+      expect(slab.slice(3, end)).toEqual(
+        encodeMessage({ type: 'forward', peer, packets, segment, takesCoalesced: true }),
+      );
     }
   });
 
@@ -170,9 +172,9 @@ describe('messages of the relay', () => {
     expect(decode(receiver, bytesOf(wire))).toBe(refusal);
   });
 
-  test('more joined packets than there may be are refused, and are nobody else’s fault', () => {
-    const packets = new Uint8Array(2 * (MAX_JOINED + 1));
-    const frame = encodeMessage({ type: 'forward', peer, packets, segment: 2, takesJoined: true });
+  test('more coalesced packets than there may be are refused, and are nobody else’s fault', () => {
+    const packets = new Uint8Array(2 * (MAX_COALESCED + 1));
+    const frame = encodeMessage({ type: 'forward', peer, packets, segment: 2, takesCoalesced: true });
     expect(decode('node', frame)).toBe('too-many-packets');
   });
 
@@ -202,8 +204,8 @@ function anyMessage(): fc.Arbitrary<RelayMessage> {
     fc.record({ mode: fc.constant('token' as const), publicKey: bytes(32), workspace: bytes(16) }),
     fc.constant({ mode: 'control' as const }),
   );
-  const joined = fc
-    .tuple(fc.integer({ min: 2, max: 200 }), fc.integer({ min: 1, max: MAX_JOINED }))
+  const coalesced = fc
+    .tuple(fc.integer({ min: 2, max: 200 }), fc.integer({ min: 1, max: MAX_COALESCED }))
     .chain(([segment, count]) =>
       // The last packet is perhaps shorter, and there is more than one.
       fc.integer({ min: segment + 1, max: Math.max(segment + 1, segment * count) }).chain((length) =>
@@ -212,7 +214,7 @@ function anyMessage(): fc.Arbitrary<RelayMessage> {
           peer: id,
           packets: bytes(length),
           segment: fc.constant(segment),
-          takesJoined: fc.constant(true),
+          takesCoalesced: fc.constant(true),
         }),
       ),
     );
@@ -232,13 +234,13 @@ function anyMessage(): fc.Arbitrary<RelayMessage> {
       expiresAt: instant,
     }),
     forward: fc.oneof(
-      joined,
+      coalesced,
       fc.record({
         type: type('forward'),
         peer: id,
         packets: fc.uint8Array({ maxLength: 200 }),
         segment: fc.constant(0),
-        takesJoined: fc.boolean(),
+        takesCoalesced: fc.boolean(),
       }),
     ),
     keepalive: fc.record({ type: type('keepalive') }),

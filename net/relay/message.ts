@@ -1,4 +1,4 @@
-import { countOf, MAX_JOINED } from '../../platform/segments.ts';
+import { countOf, MAX_COALESCED } from '../../platform/segments.ts';
 import { HEADER_BYTES, type Header, readHeader, typeAt, viewOf, writeHeader } from './frame.ts';
 import { type Challenge, decodeChallenge, decodeHello, encodeChallenge, encodeHello, type Hello } from './handshake.ts';
 import { decodeMember, encodeMember, MEMBER_BYTES, type Member } from './member.ts';
@@ -25,10 +25,10 @@ export type RelayMessage =
       /** The receiver in what a node sends, the sender in what it gets. */
       readonly peer: bigint;
       readonly packets: Uint8Array;
-      /** Of joined packets (platform/segments.ts); 0 for one alone. */
+      /** Of coalesced packets (platform/segments.ts); 0 for one alone. */
       readonly segment: number;
-      /** Whether the sender takes joined packets; who sends joined ones does. */
-      readonly takesJoined: boolean;
+      /** Whether the sender takes coalesced packets; who sends coalesced ones does. */
+      readonly takesCoalesced: boolean;
     }
   | { readonly type: 'keepalive' }
   | { readonly type: 'keepalive-reply' }
@@ -74,13 +74,13 @@ export type Refusal =
   /** Nothing that this receiver takes. */
   | 'out-of-place'
   | 'malformed'
-  /** More joined packets than a frame may carry. Another node wrote them: no fault of the relay. */
+  /** More coalesced packets than a frame may carry. Another node wrote them: no fault of the relay. */
   | 'too-many-packets';
 
 /** In `flags` of keepalive, probe and revoke: an answer, which is never answered. */
 const REPLY = 1;
-/** In `flags` of forward: one packet, of a node that takes joined ones. More is the segment of joined packets. */
-const TAKES_JOINED = 1;
+/** In `flags` of forward: one packet, of a node that takes coalesced ones. More is the segment of coalesced packets. */
+const TAKES_COALESCED = 1;
 const MIN_SEGMENT = 2;
 
 const READY_BYTES = 20;
@@ -123,7 +123,7 @@ export function isForward(view: DataView, start: number): boolean {
 /**
  * Writes a forward frame where it will be sent from.
  *
- * @param segment of joined packets; 0 for one alone
+ * @param segment of coalesced packets; 0 for one alone
  * @returns the first byte behind it; there must be room
  */
 export function writeForward(
@@ -134,7 +134,7 @@ export function writeForward(
   packets: Uint8Array,
   segment: number,
 ): number {
-  const flags = segment === 0 ? TAKES_JOINED : segment;
+  const flags = segment === 0 ? TAKES_COALESCED : segment;
   writeHeader(view, at, { type: WIRE.forward.number, flags, peer }, packets.length);
   into.set(packets, at + HEADER_BYTES);
   return at + HEADER_BYTES + packets.length;
@@ -175,7 +175,7 @@ function encodePayload(message: RelayMessage): Uint8Array {
 function flagsOf(message: RelayMessage): number {
   if (message.type !== 'forward') return 'isReply' in WIRE[message.type] ? REPLY : 0;
   if (message.segment > 0) return message.segment;
-  return message.takesJoined ? TAKES_JOINED : 0;
+  return message.takesCoalesced ? TAKES_COALESCED : 0;
 }
 
 type Decoders = { readonly [K in Kind]: (payload: Uint8Array, header: Header) => Messages[K] | Refusal };
@@ -214,8 +214,8 @@ function decodeKind<K extends Kind>(kind: K, payload: Uint8Array, header: Header
 
 function decodeForward(packets: Uint8Array, { flags, peer }: Header): Messages['forward'] | Refusal {
   const segment = flags >= MIN_SEGMENT && flags < packets.length ? flags : 0;
-  if (countOf(packets, segment) > MAX_JOINED) return 'too-many-packets';
-  return { type: 'forward', peer, packets, segment, takesJoined: flags > 0 };
+  if (countOf(packets, segment) > MAX_COALESCED) return 'too-many-packets';
+  return { type: 'forward', peer, packets, segment, takesCoalesced: flags > 0 };
 }
 
 /** keepalive ms u32 | dead ms u32 | largest payload u32 | session end u64. More may follow in a later version. */

@@ -170,7 +170,7 @@ describe('forwarding', () => {
   });
 
   test.each([
-    { flags: 0, arrives: 'one two three, does not take joined' },
+    { flags: 0, arrives: 'one two three, does not take coalesced' },
     { flags: 1, arrives: 'one two three' },
     { flags: 4, arrives: 'one two three by 4' },
     { flags: 13, arrives: 'one two three' },
@@ -183,7 +183,7 @@ describe('forwarding', () => {
     expect(b.log.slice(1)).toEqual([`${a.id}: ${arrives}`]);
   });
 
-  test('more joined packets than Linux takes at once are dropped', () => {
+  test('more coalesced packets than Linux takes at once are dropped', () => {
     const { join } = relay();
     const [a, b] = [join(), join()];
     for (const bytes of [129, 128]) a.send(forwardOf(b.id, new Uint8Array(bytes).fill(0x78), 2));
@@ -452,7 +452,7 @@ describe('hostile bytes', () => {
 
 /** With any flags, also those that no node of ours sends. */
 function forwardOf(peer: bigint, packets: Uint8Array, flags: number): Uint8Array {
-  const frame = encodeMessage({ type: 'forward', peer, packets, segment: 0, takesJoined: false });
+  const frame = encodeMessage({ type: 'forward', peer, packets, segment: 0, takesCoalesced: false });
   writeHeader(viewOf(frame), 0, { type: 5, flags, peer }, packets.length);
   return frame;
 }
@@ -561,7 +561,7 @@ function describeEvent(event: Exclude<RelayClientEvent, { type: 'send' }>): stri
       return `ready until ${event.expiresAt}`;
     case 'forward': {
       const segment = event.segment > 0 ? ` by ${event.segment}` : '';
-      const note = event.takesJoined ? '' : ', does not take joined';
+      const note = event.takesCoalesced ? '' : ', does not take coalesced';
       return `${event.peer}: ${Buffer.from(event.packets).toString()}${segment}${note}`;
     }
     case 'probe-reply':

@@ -14,7 +14,7 @@ let isListening = false;
 
 /**
  * Tells that datagrams arrived at a socket, and leaves them there: signal-driven input, fcntl(2). Node reads each datagram for
- * its own event, without the length of joined ones, and into 64 KiB that the garbage collector has to find again.
+ * its own event, without the length of coalesced ones, and into 64 KiB that the garbage collector has to find again.
  */
 export class ArrivalSignal {
   readonly #fd: number;

@@ -1,5 +1,5 @@
 /**
- * `node attach-tun.ts <interface>`: makes the TUN interface of descriptor 3, an open /dev/net/tun, which joins the segments
+ * `node attach-tun.ts <interface>`: makes the TUN interface of descriptor 3, an open /dev/net/tun, which coalesces the segments
  * of a TCP stream. It lasts until the descriptor is closed everywhere.
  */
 import koffi from 'koffi';

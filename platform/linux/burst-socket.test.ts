@@ -13,7 +13,7 @@ const OPTIONS = {
   host: '0.0.0.0',
   port: 0,
   receiveBufferBytes: 8_388_608,
-  maxBytes: 'joined',
+  maxBytes: 'coalesced',
 } as const;
 
 it.skipIf(process.platform !== 'linux')(
@@ -86,7 +86,7 @@ it.skipIf(process.platform !== 'linux')('hands on what was sent as one as one, o
     await new Promise((resolve) => setImmediate(resolve));
   }
   await expect.poll(() => seen.at(-1)?.[0][0]).toBe(99);
-  const batch = await openDatagramBatch('joined', () => {});
+  const batch = await openDatagramBatch('coalesced', () => {});
   const handle = udpHandleOf(sender);
   if (batch === undefined || handle === undefined) throw new Error('There is no batch.');
   const burst = Uint8Array.from({ length: 5_000 }, (_, at) => at % 251);

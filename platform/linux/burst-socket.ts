@@ -28,7 +28,7 @@ interface Busy {
 
 /**
  * A UDP socket on all addresses of one family. Once it is busy, one system call reads or writes many datagrams, and
- * those that were sent as one stay joined.
+ * those that were sent as one stay coalesced.
  */
 export class BurstSocket implements DatagramSocket {
   readonly port: number;
@@ -104,7 +104,7 @@ export class BurstSocket implements DatagramSocket {
     if (!busy.isReading) {
       busy.isReading = true;
       busy.handle.recvStop();
-      busy.batch.receiveJoined(busy.handle.fd);
+      busy.batch.receiveCoalesced(busy.handle.fd);
       this.#options.log?.debug({}, 'Datagrams go in batches.');
     }
     if (!busy.isHot && this.#drain(busy) >= HOT_DATAGRAMS) this.#stayHot(busy);
@@ -166,7 +166,7 @@ export class BurstSocket implements DatagramSocket {
     if (koffi === undefined || this.#closing !== undefined) return;
     const handle = udpHandleOf(this.#socket);
     if (handle === undefined) return;
-    const batch = new DatagramBatch(koffi, 'joined');
+    const batch = new DatagramBatch(koffi, 'coalesced');
     const signal = ArrivalSignal.open(koffi, handle.fd, () => this.#arrived(busy));
     const busy: Busy = { batch, handle, signal, isReading: false, isHot: false };
     this.#busy = busy;

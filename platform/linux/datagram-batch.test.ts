@@ -87,7 +87,7 @@ describe.skipIf(process.platform !== 'linux')('many datagrams with one system ca
   });
 });
 
-describe.skipIf(process.platform !== 'linux')('joined datagrams', () => {
+describe.skipIf(process.platform !== 'linux')('coalesced datagrams', () => {
   /** As koffi, but its `sendmmsg` tells how many messages it was given, and may refuse. */
   function observed(counts: number[], refuses: () => boolean) {
     const libc = koffi.load(null);
@@ -110,7 +110,7 @@ describe.skipIf(process.platform !== 'linux')('joined datagrams', () => {
     const counts: number[] = [];
     const batch = new DatagramBatch(
       observed(counts, () => false),
-      'joined',
+      'coalesced',
     );
     const [toThere, toOther] = [placeOf(address, there.port), placeOf(address, other.port)];
     // A shorter one ends a message, a longer one begins another, as does another target; an empty one stands alone.
@@ -130,7 +130,7 @@ describe.skipIf(process.platform !== 'linux')('joined datagrams', () => {
     const counts: number[] = [];
     const batch = new DatagramBatch(
       observed(counts, () => false),
-      'joined',
+      'coalesced',
     );
     const target = placeOf('127.0.0.1', there.port);
     for (let n = 0; n < 64; n++) batch.put(new Uint8Array(bytes).fill(n), target);
@@ -145,10 +145,10 @@ describe.skipIf(process.platform !== 'linux')('joined datagrams', () => {
   it.each([
     ['udp4', '127.0.0.1'],
     ['udp6', '::1'],
-  ] as const)('arrive joined at a socket that takes them so, and leave so again, over %s', async (type, address) => {
+  ] as const)('arrive coalesced at a socket that takes them so, and leave so again, over %s', async (type, address) => {
     const [here, there, beyond] = [await bound(type, address), await bound(type, address), await bound(type, address)];
-    const batch = new DatagramBatch(koffi, 'joined');
-    batch.receiveJoined(there.fd);
+    const batch = new DatagramBatch(koffi, 'coalesced');
+    batch.receiveCoalesced(there.fd);
     const bytes = Uint8Array.from({ length: 62_000 }, (_, at) => at % 251);
     expect(batch.put(bytes, placeOf(address, there.port), 1_312)).toBe(true);
     batch.put(Uint8Array.of(1, 2, 3), placeOf(address, there.port));
@@ -165,8 +165,8 @@ describe.skipIf(process.platform !== 'linux')('joined datagrams', () => {
 
   it('are refused when more waits than there is room for, and taken after it was sent', async () => {
     const [here, there] = [await bound('udp4', '127.0.0.1'), await bound('udp4', '127.0.0.1')];
-    const batch = new DatagramBatch(koffi, 'joined');
-    batch.receiveJoined(there.fd);
+    const batch = new DatagramBatch(koffi, 'coalesced');
+    batch.receiveCoalesced(there.fd);
     const target = placeOf('127.0.0.1', there.port);
     const burst = new Uint8Array(62_000).fill(9);
     const taken = Array.from({ length: 6 }, () => batch.put(burst, target, 1_312));
@@ -179,7 +179,7 @@ describe.skipIf(process.platform !== 'linux')('joined datagrams', () => {
 
   it('are sent apart when Linux would not take so many as one', async () => {
     const [here, there] = [await bound('udp4', '127.0.0.1'), await bound('udp4', '127.0.0.1')];
-    const batch = new DatagramBatch(koffi, 'joined');
+    const batch = new DatagramBatch(koffi, 'coalesced');
     const target = placeOf('127.0.0.1', there.port);
     expect(batch.put(new Uint8Array(65).fill(1), target, 1)).toBe(true);
     batch.send(here.fd);
@@ -192,7 +192,7 @@ describe.skipIf(process.platform !== 'linux')('joined datagrams', () => {
     const counts: number[] = [];
     const batch = new DatagramBatch(
       observed(counts, () => counts.length === 1),
-      'joined',
+      'coalesced',
     );
     const target = placeOf('127.0.0.1', there.port);
     for (const _ of ['refused', 'taken']) {

@@ -1,16 +1,16 @@
 import type { Place } from '../datagrams.ts';
-import { countOf, MAX_JOINED, partsOf } from '../segments.ts';
+import { countOf, MAX_COALESCED, partsOf } from '../segments.ts';
 import { Incoming, Source } from './incoming.ts';
 import { type Koffi, loadKoffi } from './libc.ts';
 import { Messages } from './messages.ts';
 
 /** Messages in one system call. */
 const SLOTS = 64;
-/** Those that may be joined are up to 64 KiB each. */
-const JOINED_SLOTS = 16;
-const JOINED_SLOT_BYTES = 65_536;
-/** What waits to be sent, at most, where datagrams may be joined. */
-const JOINED_DATA_BYTES = 262_144;
+/** Those that may be coalesced are up to 64 KiB each. */
+const COALESCED_SLOTS = 16;
+const COALESCED_SLOT_BYTES = 65_536;
+/** What waits to be sent, at most, where datagrams may be coalesced. */
+const COALESCED_DATA_BYTES = 262_144;
 /** What one packet of IPv4 carries for UDP; IPv6 carries a little more. */
 const MAX_MESSAGE_BYTES = 65_507;
 const SOL_UDP = 17;
@@ -23,12 +23,12 @@ const EINVAL = 22;
 /**
  * Many datagrams of a UDP socket with one system call each way (recvmmsg, sendmmsg), through the optional package koffi.
  *
- * @param maxBytes longer datagrams are cut when received and refused when sent; `joined`, for traffic within this host alone:
+ * @param maxBytes longer datagrams are cut when received and refused when sent; `coalesced`, for traffic within this host alone:
  *   datagrams of one length to one target pass the kernel as one message. Not every network card could cut it.
  * @returns undefined, with the reason told, where the package is missing
  */
 export async function openDatagramBatch(
-  maxBytes: number | 'joined',
+  maxBytes: number | 'coalesced',
   onMissing: (reason: string) => void,
 ): Promise<DatagramBatch | undefined> {
   const koffi = await loadKoffi(onMissing);
@@ -51,27 +51,27 @@ export class DatagramBatch {
   /** Messages and bytes that wait to be sent. */
   #queued = 0;
   #filled = 0;
-  #isJoining: boolean;
+  #isCoalescing: boolean;
   /** The last message, while more can join it. */
   #last: { readonly to: Place; readonly segment: number; count: number; bytes: number } | undefined;
 
-  constructor(koffi: Koffi, maxBytes: number | 'joined') {
+  constructor(koffi: Koffi, maxBytes: number | 'coalesced') {
     const libc = koffi.load(null);
     this.#koffi = koffi;
     this.#receive = libc.func('int recvmmsg(int, void *, unsigned int, int, void *)');
     this.#send = libc.func('int sendmmsg(int, void *, unsigned int, int)');
     this.#setOption = libc.func('int setsockopt(int, int, int, void *, unsigned int)');
-    this.#isJoining = maxBytes === 'joined';
-    this.#maxBytes = maxBytes === 'joined' ? MAX_MESSAGE_BYTES : maxBytes;
-    this.slots = maxBytes === 'joined' ? JOINED_SLOTS : SLOTS;
+    this.#isCoalescing = maxBytes === 'coalesced';
+    this.#maxBytes = maxBytes === 'coalesced' ? MAX_MESSAGE_BYTES : maxBytes;
+    this.slots = maxBytes === 'coalesced' ? COALESCED_SLOTS : SLOTS;
     this.capacity = SLOTS + 1;
-    const sendBytes = maxBytes === 'joined' ? JOINED_DATA_BYTES : this.capacity * maxBytes;
-    this.#incoming = new Incoming(koffi, this.slots, maxBytes === 'joined' ? JOINED_SLOT_BYTES : maxBytes);
+    const sendBytes = maxBytes === 'coalesced' ? COALESCED_DATA_BYTES : this.capacity * maxBytes;
+    this.#incoming = new Incoming(koffi, this.slots, maxBytes === 'coalesced' ? COALESCED_SLOT_BYTES : maxBytes);
     this.#outgoing = new Messages(koffi, this.capacity, sendBytes);
   }
 
-  /** From now on datagrams that were sent joined arrive joined (UDP_GRO). An older kernel refuses: they arrive apart. */
-  receiveJoined(fd: number): void {
+  /** From now on datagrams that were sent coalesced arrive coalesced (UDP_GRO). An older kernel refuses: they arrive apart. */
+  receiveCoalesced(fd: number): void {
     if (this.#setOption(fd, SOL_UDP, UDP_GRO, Int32Array.of(1), 4) === 0) this.#incoming.awaitSegments();
   }
 
@@ -83,12 +83,12 @@ export class DatagramBatch {
     return incoming.used;
   }
 
-  /** What a slot received, perhaps joined; until the next `receive`. */
+  /** What a slot received, perhaps coalesced; until the next `receive`. */
   datagram(slot: number): Uint8Array {
     return this.#incoming.bytesOf(slot);
   }
 
-  /** Of joined datagrams; 0 for one alone. */
+  /** Of coalesced datagrams; 0 for one alone. */
   segment(slot: number): number {
     const segment = this.#incoming.messages.receivedSegment(slot);
     return segment < this.#incoming.messages.received(slot) ? segment : 0;
@@ -100,18 +100,18 @@ export class DatagramBatch {
   }
 
   /**
-   * Copies a datagram, or joined ones, to leave with the next `send`. Those that follow each other join by the identity of
+   * Copies a datagram, or coalesced ones, to leave with the next `send`. Those that follow each other join by the identity of
    * their place. @returns false when it is too long, there is no room, or its place has a zone
    */
   put(bytes: Uint8Array, to: Place, segment = 0): boolean {
     const { length } = bytes;
     if (hasZone(to)) return false;
-    if (segment > 0 && (!this.#isJoining || length > MAX_MESSAGE_BYTES || countOf(bytes, segment) > MAX_JOINED)) {
+    if (segment > 0 && (!this.#isCoalescing || length > MAX_MESSAGE_BYTES || countOf(bytes, segment) > MAX_COALESCED)) {
       return this.#putApart(bytes, to, segment);
     }
     const { data } = this.#outgoing;
     if (length > this.#maxBytes || this.#filled + length > data.length) return false;
-    const isAppended = segment === 0 && this.#join(length, to);
+    const isAppended = segment === 0 && this.#coalesce(length, to);
     if (!isAppended && this.#queued === this.capacity) return false;
     data.set(bytes, this.#filled);
     if (!isAppended) this.#begin(length, to, segment);
@@ -129,7 +129,7 @@ export class DatagramBatch {
       const error = sent < 0 ? this.#koffi.errno() : 0;
       if (error === EAGAIN) return;
       // A kernel that cuts no messages loses this one alone.
-      if ((error === EIO || error === EINVAL) && outgoing.isCut(at)) this.#isJoining = false;
+      if ((error === EIO || error === EINVAL) && outgoing.isCut(at)) this.#isCoalescing = false;
       at += Math.max(1, sent);
     }
   }
@@ -155,15 +155,15 @@ export class DatagramBatch {
     if (to instanceof Source) this.#outgoing.name(message, to.name);
     else this.#outgoing.address(message, to.ip, to.port);
     if (segment > 0) this.#outgoing.cut(message, segment);
-    const isOpen = this.#isJoining && segment === 0 && length > 0;
+    const isOpen = this.#isCoalescing && segment === 0 && length > 0;
     this.#last = isOpen ? { to, segment: length, count: 1, bytes: length } : undefined;
   }
 
   /** All datagrams of a message are of one length, but the last may be shorter. */
-  #join(length: number, to: Place): boolean {
+  #coalesce(length: number, to: Place): boolean {
     const last = this.#last;
     if (last?.to !== to || length === 0 || length > last.segment) return false;
-    if (last.count === MAX_JOINED || last.bytes + length > MAX_MESSAGE_BYTES) return false;
+    if (last.count === MAX_COALESCED || last.bytes + length > MAX_MESSAGE_BYTES) return false;
     last.count += 1;
     last.bytes += length;
     this.#outgoing.resize(this.#queued - 1, last.bytes);

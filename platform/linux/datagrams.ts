@@ -5,5 +5,5 @@ import { openDrainedSocket } from './drained-socket.ts';
 /** Many datagrams with one system call each way. */
 export const linuxDatagrams: Datagrams = {
   open: (options) =>
-    options.maxBytes === 'joined' ? BurstSocket.open(options) : openDrainedSocket(options, options.maxBytes),
+    options.maxBytes === 'coalesced' ? BurstSocket.open(options) : openDrainedSocket(options, options.maxBytes),
 };

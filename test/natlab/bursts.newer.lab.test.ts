@@ -9,7 +9,7 @@ const SECONDS = 3;
 const PACKET_BYTES = 1_312;
 
 describePrivileged('bursts by way of the relay', () => {
-  it('stay joined, and WireGuard accepts each of their packets', async () => {
+  it('stay coalesced, and WireGuard accepts each of their packets', async () => {
     await using lab = await natlab({ hosts: { a: { family: 'ipv4' }, b: { family: 'ipv4' } } });
     await using plane = await startLabPlane(lab);
     await lab.host('b').block('udp dport 51820');

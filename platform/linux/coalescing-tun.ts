@@ -6,22 +6,22 @@ import type { Log } from '../../core/base/ports.ts';
 import type { Tun } from '../tun.ts';
 
 /** How long a TCP segment waits for the next of its stream, unless it is the last that its sender had. */
-const JOIN_NS = 100_000;
+const COALESCE_NS = 100_000;
 const ATTACH_PROGRAM = path.join(import.meta.dirname, `attach-tun${path.extname(import.meta.filename)}`);
 const ATTACH_TIMEOUT_MS = 5_000;
 
 /**
- * A TUN for a wireguard-go that hands on packets one by one: Linux joins the segments of a TCP stream before rules and queues
+ * A TUN for a wireguard-go that hands on packets one by one: Linux coalesces the segments of a TCP stream before rules and queues
  * see them, as for network cards and for WireGuard in the kernel (generic receive offload). Packets have the 4 bytes of struct
  * tun_pi before them.
  *
  * @returns undefined, with the reason in the log, where this host cannot
  */
-export async function openJoiningTun(interfaceName: string, log: Log): Promise<Tun | undefined> {
+export async function openCoalescingTun(interfaceName: string, log: Log): Promise<Tun | undefined> {
   try {
     return await attached(interfaceName);
   } catch (error) {
-    log.debug({ err: error }, `${interfaceName} does not join TCP segments`);
+    log.debug({ err: error }, `${interfaceName} does not coalesce TCP segments`);
     return undefined;
   }
 }
@@ -30,7 +30,7 @@ async function attached(interfaceName: string): Promise<Tun> {
   const tun = await open('/dev/net/tun', 'r+');
   try {
     await attach(interfaceName, tun.fd);
-    await writeFile(`/sys/class/net/${interfaceName}/gro_flush_timeout`, `${JOIN_NS}`);
+    await writeFile(`/sys/class/net/${interfaceName}/gro_flush_timeout`, `${COALESCE_NS}`);
     return tun;
   } catch (error) {
     await tun.close();

@@ -6,19 +6,19 @@ import { connectedLab } from './paths-lab.ts';
 
 /** Of the stream; each side sends some 5 checks and answers a second. */
 const SECONDS = 15;
-/** How long Linux waits for more datagrams to join: what it does for network cards that interrupt as rarely. */
-const JOIN_NS = 200_000;
+/** How long Linux waits for more datagrams to coalesce: what it does for network cards that interrupt as rarely. */
+const COALESCE_NS = 200_000;
 /** Without the rule that keeps checks apart it was 1 of 20, of some 150. */
 const MOST_LOST = 2;
 const IS_CHECK = '@th,96,32 0x2112a442';
 
-describePrivileged('checks where Linux joins datagrams on arrival', () => {
+describePrivileged('checks where Linux coalesces datagrams on arrival', () => {
   it('reach the agent between the packets of a stream', async () => {
     await using lab = await connectedLab({ hosts: { a: { family: 'ipv4' }, b: { family: 'ipv4' } } });
     const [a, b] = [lab.node('a'), lab.node('b')];
     for (const { host } of [a, b]) {
       await host.must('ethtool', ['-K', 'eth0', 'gro', 'on', 'tx-udp-segmentation', 'off']);
-      await host.must('sh', ['-c', `echo ${JOIN_NS} > /sys/class/net/eth0/gro_flush_timeout`]);
+      await host.must('sh', ['-c', `echo ${COALESCE_NS} > /sys/class/net/eth0/gro_flush_timeout`]);
     }
     const ports = 'cd /sys/class/net && for port in p*; do ethtool -K $port tso off; done';
     await lab.lab.host('internet').must('sh', ['-c', ports]);
@@ -33,7 +33,7 @@ describePrivileged('checks where Linux joins datagrams on arrival', () => {
     await a.host.must('iperf3', ['-c', b.address, '-t', `${SECONDS}`], { timeoutMs: 30_000 });
 
     const counted = await Promise.all([counts(a.host), counts(b.host)]);
-    expect(counted[1].joined).toBeGreaterThan(1_000);
+    expect(counted[1].coalesced).toBeGreaterThan(1_000);
     const [sent, received] = (['sent', 'received'] as const).map((what) => counted[0][what] + counted[1][what]);
     expect(sent).toBeGreaterThan(5 * SECONDS);
     expect((sent ?? 0) - (received ?? 0)).toBeLessThanOrEqual(MOST_LOST);
@@ -47,14 +47,14 @@ async function countChecks(host: LabHost): Promise<void> {
  }
  chain received { type filter hook input priority 0; udp dport 51820 ${IS_CHECK} counter
  }
- chain joined { type filter hook input priority 0; udp dport 51820 meta length > 2000 counter
+ chain coalesced { type filter hook input priority 0; udp dport 51820 meta length > 2000 counter
  }
 }
 `);
 }
 
-async function counts(host: LabHost): Promise<{ sent: number; received: number; joined: number }> {
+async function counts(host: LabHost): Promise<{ sent: number; received: number; coalesced: number }> {
   const listed = await host.must('nft', ['list', 'table', 'inet', 'lab_checks']);
-  const [sent = 0, received = 0, joined = 0] = [...listed.matchAll(/packets (\d+)/g)].map(([, n]) => Number(n));
-  return { sent, received, joined };
+  const [sent = 0, received = 0, coalesced = 0] = [...listed.matchAll(/packets (\d+)/g)].map(([, n]) => Number(n));
+  return { sent, received, coalesced };
 }

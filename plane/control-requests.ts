@@ -15,7 +15,7 @@ import { readHeader } from '../net/seal/format.ts';
 import { Opener, type SealRefusal } from '../net/seal/opener.ts';
 import { keyPairOf } from '../net/seal/x25519.ts';
 import { SourceLimit } from '../net/stun/rate.ts';
-import type { GraphPush } from './push.ts';
+import type { GraphPush } from './graph-push.ts';
 
 /**
  * What nodes ask of the control plane over the bus, sealed to the control key with kind `request`:

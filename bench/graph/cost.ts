@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { draftOf } from '../../core/base/record.ts';
-import { GraphPush } from '../../plane/push.ts';
+import { GraphPush } from '../../plane/graph-push.ts';
 import { startSnapshots } from '../../plane/snapshots.ts';
 import { buildKit } from '../../test/kits/plane/kit.ts';
 import type { ChangeKind, Cost } from './changes.ts';

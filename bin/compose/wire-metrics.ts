@@ -4,7 +4,7 @@ import type { RelayMetrics } from '../../net/relay/metrics.ts';
 import type { RemoteRelayMetrics } from '../../net/relay/remote.ts';
 import type { StunMetrics } from '../../net/stun/server.ts';
 import type { ControlRequests } from '../../plane/control-requests.ts';
-import type { GraphPush } from '../../plane/push.ts';
+import type { GraphPush } from '../../plane/graph-push.ts';
 
 type BusState = Pick<EmbeddedBus, 'isUp' | 'restarts'>;
 

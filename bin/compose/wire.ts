@@ -4,7 +4,7 @@ import type { HostPort } from '../../net/host-port.ts';
 import type { EmbeddedBus } from '../../net/nats/bus.ts';
 import { startBusCredentials } from '../../plane/bus-credentials.ts';
 import { ControlRequests } from '../../plane/control-requests.ts';
-import { GraphPush } from '../../plane/push.ts';
+import { GraphPush } from '../../plane/graph-push.ts';
 import { startRelayRevocations } from '../../plane/relay-revocations.ts';
 import type { Environment } from './config.ts';
 import { type RelayEnvironment, startRemoteRelay } from './remote-relay.ts';

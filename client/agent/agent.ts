@@ -180,7 +180,7 @@ export class Agent {
       },
       control: { ...control, heardAt: heardAt === null ? null : formatInstant(heardAt) },
       ...(facts ? overlayReport(facts, now) : NO_OVERLAY),
-      trouble: this.#trouble || up?.firewallTrouble || '',
+      trouble: this.#trouble || up?.firewallKeeper.trouble || '',
     };
   }
 

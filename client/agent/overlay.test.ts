@@ -155,11 +155,11 @@ test('a firewall that cannot be renewed is told of until it can', async () => {
   await want(graphOf(['a']));
   recorded.failNext('maintain');
   await vi.advanceTimersByTimeAsync(5_000);
-  expect(overlay.up?.firewallTrouble).toMatch(
+  expect(overlay.up?.firewallKeeper.trouble).toMatch(
     /^the firewall could not be renewed \(maintain failed\); .* mesh0 lets nothing through$/,
   );
   await vi.advanceTimersByTimeAsync(5_000);
-  expect(overlay.up?.firewallTrouble).toBe('');
+  expect(overlay.up?.firewallKeeper.trouble).toBe('');
 });
 
 test('an overlay that collides with a route of the host changes nothing and names both', async () => {

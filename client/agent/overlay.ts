@@ -6,6 +6,7 @@ import type { Firewall } from '../firewall/firewall.ts';
 import type { Connectivity, ConnectivityOptions } from '../paths/connectivity.ts';
 import type { PathStatus } from '../paths/status.ts';
 import type { Tunnel, TunnelPeer, TunnelPlatform } from '../tunnel/tunnel.ts';
+import { FirewallKeeper } from './firewall-keeper.ts';
 import { inForce } from './in-force.ts';
 
 /** The parts that an overlay is made of; tests put others in their place. */
@@ -48,8 +49,6 @@ const FIRST_RETRY_MS = 1_000;
 const LAST_RETRY_MS = 30_000;
 /** Ends are looked at again after so long at most, in case the clock was set. */
 const LONGEST_TIMER_MS = 60_000;
-/** How often it is looked whether something removed the firewall. Its lease lasts for many of these. */
-const MAINTAIN_MS = 5_000;
 
 interface Open {
   readonly tunnel: Tunnel;
@@ -60,9 +59,7 @@ interface Open {
   readonly peers: Map<string, GraphPeer>;
   /** Own address, digest and size of the rules in force. */
   rules: string;
-  readonly maintaining: NodeJS.Timeout;
-  /** Why its firewall could not be looked after; empty where it could. */
-  firewallTrouble: string;
+  readonly firewallKeeper: FirewallKeeper;
   /** Its interface is gone: it is taken away and made again. */
   isLost: boolean;
 }
@@ -87,7 +84,7 @@ export class Overlay {
   }
 
   /** What is up now; its graph is the one in force. */
-  get up(): Pick<Open, 'tunnel' | 'paths' | 'graph' | 'firewallTrouble'> | undefined {
+  get up(): Pick<Open, 'tunnel' | 'paths' | 'graph' | 'firewallKeeper'> | undefined {
     return this.#open;
   }
 
@@ -187,8 +184,7 @@ export class Overlay {
       firewall = await parts.openFirewall(interfaceName);
       await firewall.apply(graph.self, graph.firewall.full, now);
       const paths = await this.#startPaths(tunnel, graph);
-      const inForceNow = firewall;
-      const maintaining = setInterval(() => void this.#maintain(inForceNow), MAINTAIN_MS);
+      const onRestored = () => this.#open?.paths.restoreRules();
       const open: Open = {
         tunnel,
         firewall,
@@ -196,8 +192,7 @@ export class Overlay {
         graph,
         peers: new Map(),
         rules: rulesOf(graph),
-        maintaining,
-        firewallTrouble: '',
+        firewallKeeper: new FirewallKeeper({ firewall, interfaceName, log, onRestored }),
         isLost: false,
       };
       this.#open = open;
@@ -264,28 +259,10 @@ export class Overlay {
     open.peers.clear();
   }
 
-  async #maintain(firewall: Firewall): Promise<void> {
-    const { log, interfaceName } = this.#options;
-    const tell = (trouble: string) => {
-      if (this.#open?.firewall === firewall) this.#open.firewallTrouble = trouble;
-    };
-    try {
-      const wasGone = await firewall.maintain();
-      tell('');
-      if (!wasGone) return;
-      log.warn({}, 'something removed the firewall of the overlay; it is back in force');
-      this.#open?.paths.restoreRules();
-    } catch (error) {
-      const reason = (error as Error).message;
-      tell(`the firewall could not be renewed (${reason}); if that goes on, ${interfaceName} lets nothing through`);
-      log.error({ error: String(error) }, 'the firewall of the overlay could not be checked');
-    }
-  }
-
   #lost(open: Open, reason: string): void {
     if (this.#open !== open || this.#isClosed) return;
     open.isLost = true;
-    clearInterval(open.maintaining);
+    open.firewallKeeper.stop();
     this.#options.onTrouble(new Error(`the interface ${this.#options.interfaceName} is gone: ${reason}`));
     this.#again(FIRST_RETRY_MS);
   }
@@ -294,7 +271,7 @@ export class Overlay {
     const open = this.#open;
     if (!open) return;
     this.#open = undefined;
-    clearInterval(open.maintaining);
+    open.firewallKeeper.stop();
     const closing = [() => open.paths.close(), () => open.tunnel.close(), () => open.firewall.close()];
     for (const close of closing) {
       await close().catch((error: unknown) => {

@@ -5,18 +5,18 @@ import type { CloseReason, Hub, Subscription } from './hub.ts';
 import { encodeInfo } from './info.ts';
 import { DEFAULT_LIMITS, type Limits, STALL_PENDING_BYTES } from './limits.ts';
 import { emptyMetrics, type Metrics } from './metrics.ts';
-import { BufferPool, type Chunk } from './outbox.ts';
+import type { BufferPool, Chunk } from './outbox.ts';
 import { OVERDUE, overdueOf } from './overdue.ts';
 import { Paces } from './paces.ts';
+import { PendingWrites } from './pending-writes.ts';
 import { CONTROL_PERMISSIONS, OPEN_PERMISSIONS } from './permissions.ts';
 import { Publishing } from './publishing.ts';
-import { Router } from './router.ts';
 import { Session } from './session.ts';
 import type { Publication } from './sink.ts';
 import { isTooSlow } from './slow.ts';
 import { controlSource, type Source, Sources } from './sources.ts';
 import { Stalls } from './stalls.ts';
-import { subscriptionBytes } from './subscriptions.ts';
+import { SubscriptionTable } from './subscription-table.ts';
 
 export interface BrokerOptions {
   /** Names this process to clients. */
@@ -39,23 +39,20 @@ export interface BrokerOptions {
 export class Broker implements Hub {
   readonly limits: Limits;
   readonly metrics: Metrics = emptyMetrics();
-  readonly pool = new BufferPool();
   readonly credentials = new CredentialTable();
   now = 0;
   /** Bytes encoded since the last `takeCommands`. */
   fresh = 0;
   readonly #options: BrokerOptions;
-  readonly #router = new Router<Subscription>();
+  readonly #subscriptions = new SubscriptionTable();
+  readonly #writes = new PendingWrites();
   readonly #publishing: Publishing;
   readonly #sessions = new Map<number, Session>();
   readonly #sources: Sources;
   #commands: Command[] = [];
-  #awake: Session[] = [];
   readonly #stalls: Stalls;
   #lastId = 0;
   #lameDuck = false;
-  /** Bytes handed to sockets that they have not taken. */
-  #inFlight = 0;
 
   constructor(options: BrokerOptions) {
     this.#options = options;
@@ -64,7 +61,7 @@ export class Broker implements Hub {
     this.#sources = new Sources(this.limits);
     this.#publishing = new Publishing({
       hub: this,
-      router: this.#router,
+      router: this.#subscriptions.router,
       stalls: this.#stalls,
       dice: new Dice(options.serverId),
       paces: new Paces(),
@@ -113,21 +110,14 @@ export class Broker implements Hub {
     this.#sessions.delete(session.id);
     if (!session.internal) this.metrics.connections--;
     this.#close(session);
-    session.outbox.clear();
-    this.#inFlight -= session.inFlight;
-    session.inFlight = 0;
+    this.#writes.drop(session);
     this.#stalls.release(session);
   }
 
   /** What to do now. Call once a tick, and early when much is `fresh`. */
   takeCommands(): readonly Command[] {
-    const writes: Command[] = [];
+    const writes = this.#writes.takeCommands();
     this.fresh = 0;
-    for (const session of this.#awake) {
-      session.awake = false;
-      if (session.inFlight === 0 && session.outbox.bytes > 0) writes.push({ kind: 'write', session });
-    }
-    if (this.#awake.length > 0) this.#awake = [];
     if (this.#commands.length === 0) return writes;
     const commands = writes.concat(this.#commands);
     this.#commands = [];
@@ -136,23 +126,15 @@ export class Broker implements Hub {
 
   /** The next bytes of a `write` command, undefined when there are none. Report `written` when the socket has them. */
   take(session: Session, now: number): Chunk | undefined {
-    const chunk = session.outbox.take();
-    if (chunk === undefined) return undefined;
-    const { length } = chunk.bytes;
-    session.inFlight += length;
-    session.writingSince = now;
-    this.#inFlight += length;
-    this.metrics.sent_bytes_total += length;
+    const chunk = this.#writes.take(session, now);
+    if (chunk !== undefined) this.metrics.sent_bytes_total += chunk.bytes.length;
     return chunk;
   }
 
   /** The socket has taken the bytes of the last `take`; what waits behind them is the next write. */
   written(session: Session, chunk: Chunk): void {
-    chunk.owner.give(chunk.buffer);
-    this.#inFlight -= session.inFlight;
-    session.inFlight = 0;
+    this.#writes.written(session, chunk);
     const waiting = session.outbox.bytes;
-    if (waiting > 0 && !session.awake) this.wake(session);
     if (waiting === 0) session.stallSpent = false;
     if (waiting <= STALL_PENDING_BYTES / 2 && session.waiting !== undefined) this.#stalls.release(session);
   }
@@ -181,13 +163,12 @@ export class Broker implements Hub {
     this.#stalls.tick(now);
   }
 
-  /** Bytes of memory that wait for receivers. */
-  get #waiting(): number {
-    return this.#inFlight + this.pool.queued;
+  get pool(): BufferPool {
+    return this.#writes.pool;
   }
 
   get crowded(): boolean {
-    return this.#waiting > this.limits.maxTotalPending;
+    return this.#writes.bytes > this.limits.maxTotalPending;
   }
 
   /** Receivers that publishers are held back for. */
@@ -227,9 +208,9 @@ export class Broker implements Hub {
   snapshot(): Metrics {
     return {
       ...this.metrics,
-      subscriptions: this.#router.size,
+      subscriptions: this.#subscriptions.router.size,
       subscription_bytes: this.#sources.all.held.subscriptionBytes,
-      pending_bytes: this.#waiting,
+      pending_bytes: this.#writes.bytes,
       partial_bytes: this.#sources.all.held.partialBytes,
     };
   }
@@ -250,31 +231,19 @@ export class Broker implements Hub {
   }
 
   addSubscription(subscription: Subscription): boolean {
-    const { budget } = subscription.session;
-    const bytes = subscriptionBytes(subscription);
-    if (!budget.take('subscriptionBytes', bytes)) return false;
-    if (!budget.take('subscriptions', 1)) {
-      budget.give('subscriptionBytes', bytes);
-      return false;
-    }
-    this.#router.add(subscription);
-    return true;
+    return this.#subscriptions.add(subscription);
   }
 
   removeSubscription(subscription: Subscription): void {
-    const { budget } = subscription.session;
-    budget.give('subscriptionBytes', subscriptionBytes(subscription));
-    budget.give('subscriptions', 1);
-    this.#router.remove(subscription);
+    this.#subscriptions.remove(subscription);
   }
 
   wake(session: Session): void {
-    session.awake = true;
-    this.#awake.push(session);
+    this.#writes.wake(session);
   }
 
   overflow(session: Session): void {
-    if (!session.open || session.internal || !isTooSlow(session, this.#waiting, this.limits)) return;
+    if (!session.open || session.internal || !isTooSlow(session, this.#writes.bytes, this.limits)) return;
     this.metrics.slow_consumers_total++;
     this.#cut(session, 'slow');
   }

@@ -3,9 +3,9 @@ import { createServer, type Server, type Socket } from 'node:net';
 import { createSecureContext, type SecureContext, TLSSocket } from 'node:tls';
 import { streams } from '../../platform/platform.ts';
 import { Broker } from './broker.ts';
+import { ClientConnection, LINGER_MS } from './client-connection.ts';
 import type { Delivery } from './commands.ts';
 import { EARLY_FLUSH_BYTES, type Limits } from './limits.ts';
-import type { Chunk } from './outbox.ts';
 import type { Session } from './session.ts';
 import { onFirstBytes } from './sniff.ts';
 
@@ -28,8 +28,6 @@ export interface Address {
 const TICK_MS = 1_000;
 /** Milliseconds between looks at held-back publishers, only while there are any. */
 const STALL_TICK_MS = 10;
-/** Milliseconds a closed connection may still send, so that our last words are not lost to a reset. */
-const LINGER_MS = 1_000;
 /** Milliseconds a client has for its TLS handshake, as in nats-server. */
 const TLS_HANDSHAKE_MS = 2_000;
 /** Milliseconds between the steps of a lame duck. */
@@ -39,17 +37,6 @@ const READ_BUFFER_BYTES = 65_536;
 /** Connections waiting for accept; thousands of nodes come back at once after a restart. */
 const BACKLOG = 4_096;
 
-interface Connection {
-  readonly session: Session;
-  socket: Socket;
-  /** What the socket has not taken yet. */
-  writing: Chunk | undefined;
-  started: number;
-  finished: number;
-  readonly onWritten: () => void;
-  linger: NodeJS.Timeout | undefined;
-}
-
 /** The broker on a TCP port. Deliveries to the control plane's own subscriptions go to `onDeliveries`. */
 export class NatsListener {
   readonly broker: Broker;
@@ -57,7 +44,7 @@ export class NatsListener {
   readonly #options: ListenerOptions;
   readonly #onDeliveries: (deliveries: readonly Delivery[]) => void;
   readonly #secureContext: SecureContext | undefined;
-  readonly #connections = new Map<number, Connection>();
+  readonly #connections = new Map<number, ClientConnection>();
   readonly #readBuffer = new Uint8Array(READ_BUFFER_BYTES);
   #server: Server | undefined;
   #ticker: NodeJS.Timeout | undefined;
@@ -152,10 +139,10 @@ export class NatsListener {
       if (connection === undefined) continue;
       switch (command.kind) {
         case 'write':
-          this.#write(connection);
+          connection.write();
           break;
         case 'close':
-          this.#close(connection, command.cut);
+          connection.close(command.cut);
           break;
         case 'pause':
           connection.socket.pause();
@@ -173,15 +160,7 @@ export class NatsListener {
 
   #accept(accepted: Socket): void {
     const session = this.broker.connect(Date.now(), accepted.remoteAddress);
-    const connection: Connection = {
-      session,
-      socket: accepted,
-      writing: undefined,
-      started: 0,
-      finished: 0,
-      onWritten: () => this.#written(connection),
-      linger: undefined,
-    };
+    const connection = new ClientConnection(session, accepted, this.broker, () => this.#schedule());
     this.#connections.set(session.id, connection);
     if (this.#secureContext === undefined) {
       connection.socket = streams.read(accepted, this.#readBuffer, (bytes) => this.#received(session, bytes));
@@ -191,7 +170,7 @@ export class NatsListener {
   }
 
   /** INFO goes in clear; until it is known how the client goes on, the session's writes wait. */
-  #greet(connection: Connection, accepted: Socket, secureContext: SecureContext): void {
+  #greet(connection: ClientConnection, accepted: Socket, secureContext: SecureContext): void {
     const { session } = connection;
     const info = this.broker.take(session, Date.now());
     if (info !== undefined) accepted.write(info.bytes);
@@ -215,7 +194,7 @@ export class NatsListener {
     });
   }
 
-  #upgrade(connection: Connection, accepted: Socket, secureContext: SecureContext, proceed: () => void): void {
+  #upgrade(connection: ClientConnection, accepted: Socket, secureContext: SecureContext, proceed: () => void): void {
     const { session } = connection;
     const secure = new TLSSocket(accepted, { isServer: true, secureContext });
     connection.socket = secure;
@@ -229,7 +208,7 @@ export class NatsListener {
     this.#follow(connection);
   }
 
-  #follow(connection: Connection): void {
+  #follow(connection: ClientConnection): void {
     const { socket, session } = connection;
     // What broke the connection does not matter: 'close' follows.
     socket.on('error', () => {});
@@ -239,7 +218,7 @@ export class NatsListener {
       socket.end();
     });
     socket.on('close', () => {
-      clearTimeout(connection.linger);
+      connection.closed();
       this.#connections.delete(session.id);
       this.broker.disconnect(session, Date.now());
       this.#schedule();
@@ -261,45 +240,6 @@ export class NatsListener {
     if (this.#flushScheduled) return;
     this.#flushScheduled = true;
     setImmediate(() => this.flush());
-  }
-
-  #write(connection: Connection): void {
-    const { session, socket } = connection;
-    const now = Date.now();
-    while (!socket.destroyed && !socket.writableEnded) {
-      const chunk = this.broker.take(session, now);
-      if (chunk === undefined) return;
-      connection.started++;
-      socket.write(chunk.bytes, connection.onWritten);
-      if (socket.writableLength > 0) {
-        connection.writing = chunk;
-        return;
-      }
-      // The kernel has copied it already: the buffer is free before the callback comes.
-      this.broker.written(session, chunk);
-    }
-  }
-
-  #written(connection: Connection): void {
-    connection.finished++;
-    const chunk = connection.writing;
-    if (chunk === undefined || connection.finished < connection.started) return;
-    connection.writing = undefined;
-    this.broker.written(connection.session, chunk);
-    this.#schedule();
-  }
-
-  #close(connection: Connection, cut: boolean): void {
-    const { socket, session } = connection;
-    if (cut) {
-      socket.destroy();
-      return;
-    }
-    let chunk = this.broker.take(session, Date.now());
-    for (; chunk !== undefined; chunk = this.broker.take(session, Date.now())) socket.write(chunk.bytes);
-    socket.end();
-    socket.resume();
-    connection.linger = setTimeout(() => socket.destroy(), LINGER_MS);
   }
 
   #watchStalls(): void {

@@ -1,19 +1,24 @@
 import { createHash } from 'node:crypto';
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import type { RequestHandler } from 'express';
 import { MeshError } from '../../core/base/errors.ts';
 
 const WEB = path.join(import.meta.dirname, '..', '..', 'web');
 
-/** All there is to ask for. A path is only ever looked up here, never turned into a file's name. */
-const FILES = [
-  { route: '/', file: 'index.html', type: 'text/html; charset=utf-8' },
-  { route: '/app.js', file: 'app.js', type: 'text/javascript; charset=utf-8' },
-  { route: '/style.css', file: 'style.css', type: 'text/css; charset=utf-8' },
-] as const;
+const TYPES: Readonly<Record<string, string>> = {
+  '.html': 'text/html; charset=utf-8',
+  '.js': 'text/javascript; charset=utf-8',
+  '.css': 'text/css; charset=utf-8',
+};
 
-/** Answers the dashboard's page, script and style, read once; hands on every other path. */
+/** All there is to ask for. A path is only ever looked up here, never turned into a file's name. */
+const FILES = readdirSync(WEB).flatMap((file) => {
+  const type = TYPES[path.extname(file)];
+  return type === undefined ? [] : [{ route: file === 'index.html' ? '/' : `/${file}`, file, type }];
+});
+
+/** Answers the dashboard's page, scripts and style, read once; hands on every other path. */
 export function buildDashboard(): RequestHandler {
   const answers = new Map(
     FILES.map(({ route, file, type }) => {
@@ -26,7 +31,7 @@ export function buildDashboard(): RequestHandler {
         'Cache-Control': 'no-cache',
         ETag: `"${digest}"`,
       };
-      return [route as string, { body, headers }];
+      return [route, { body, headers }];
     }),
   );
   return (request, response, next) => {

@@ -1,5 +1,10 @@
+import { readdirSync } from 'node:fs';
+import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Harness, startHarness } from '../kits/http/harness.ts';
+
+const WEB = path.resolve(import.meta.dirname, '../../web');
+const SCRIPTS = readdirSync(WEB).filter((file) => file.endsWith('.js'));
 
 describe('the dashboard', () => {
   let harness: Harness;
@@ -10,7 +15,7 @@ describe('the dashboard', () => {
 
   test.each([
     ['/', 'text/html; charset=utf-8'],
-    ['/app.js', 'text/javascript; charset=utf-8'],
+    ...SCRIPTS.map((file): [string, string] => [`/${file}`, 'text/javascript; charset=utf-8']),
     ['/style.css', 'text/css; charset=utf-8'],
   ])('answers %s as %s, under a policy that lets no foreign and no inline script run', async (route, type) => {
     const { status, headers, text } = await harness.api('GET', route);
@@ -53,8 +58,11 @@ describe('the dashboard', () => {
     expect([status, headers.get('allow'), body.code]).toEqual([405, 'GET, HEAD', 'method_not_allowed']);
   });
 
-  test('sets what it shows as text alone', async () => {
-    const { text } = await harness.api('GET', '/app.js');
-    expect(text).not.toMatch(/innerHTML|outerHTML|insertAdjacentHTML|document\.write|setHTML|\beval\b|\bimport\b/);
+  test.each(SCRIPTS)('%s sets what it shows as text alone, and takes no script that is not there', async (file) => {
+    const { text } = await harness.api('GET', `/${file}`);
+    expect(text).not.toMatch(/innerHTML|outerHTML|insertAdjacentHTML|document\.write|setHTML|\beval\b|\bimport\b\s*\(/);
+    const imported = [...text.matchAll(/^(?:import|export) .*?from '(.*)';$/gm)].map(([, from]) => from);
+    expect(SCRIPTS.map((name) => `./${name}`)).toEqual(expect.arrayContaining(imported));
+    expect(text.match(/^import\b/gm) ?? []).toHaveLength(imported.length);
   });
 });

@@ -100,12 +100,13 @@ export class WorkspacePush {
 
   async #flush(): Promise<void> {
     const { states, clock } = this.#services;
-    const state = await states.current(this.#workspace);
-    const after: Sight = { state, at: clock.now() };
-    const before = this.#base ?? { state: await this.#firstBase(state.revision), at: after.at };
+    // Before anything is awaited: what is heard of meanwhile may not be in the state, and has to go out with the next flush.
     const reason = this.#coalescer.take() ?? REQUESTED;
     const wanted = this.#wanted;
     this.#wanted = new Set();
+    const state = await states.current(this.#workspace);
+    const after: Sight = { state, at: clock.now() };
+    const before = this.#base ?? { state: await this.#firstBase(state.revision), at: after.at };
     this.#forgetGone(before, after);
     const receivers = [...affectedBy(states, before, after)].flatMap((name) => state.peers.get(name) ?? []);
     for (const uid of wanted) {

@@ -132,7 +132,7 @@ test('a changed policy is pushed as a sealed delta to the two nodes it concerns 
     [a, idA],
     [b, idB],
   ] as const) {
-    await node.until(() => node.received.at(-1)?.reason.includes('policy shut'));
+    await node.until(() => node.received.at(-1)?.reason.includes('policy shut') === true);
     const { body } = await harness.api('GET', '/api/v1/devices/self/graph', { token: deviceToken });
     expect([node.received.at(-1)?.kind, node.gaps, node.graph?.firewall]).toEqual(['delta', 0, body.firewall]);
   }
@@ -165,7 +165,7 @@ test('a node that missed a delta sees the gap in the next one and is sent the wh
   await a.heartbeat();
   const old = await a.fetch();
   await harness.api('POST', '/api/v1/policies', { ...admin, body: shut('one') });
-  await a.until(() => a.received.at(-1)?.reason.includes('policy one'));
+  await a.until(() => a.received.at(-1)?.reason.includes('policy one') === true);
   a.goBackTo(old);
   await harness.api('DELETE', '/api/v1/policies/one', admin);
   await a.until(() => a.gaps === 1);

@@ -1,5 +1,5 @@
 import { cpus, loadavg, release } from 'node:os';
-import { type Broker, startMesh, startNatsServer } from './nats/servers.ts';
+import { type Broker, OTHERS, startMesh, startOther } from './nats/servers.ts';
 import {
   fanOut,
   graphPushes,
@@ -12,10 +12,14 @@ import {
   type Workload,
 } from './nats/workloads.ts';
 
-/** The embedded broker beside nats-server: node bench/nats.ts [--quick] [--only <text>] */
+/**
+ * The embedded broker beside nats-server, or beside itself without what is named:
+ * node bench/nats.ts [--quick] [--only <text>] [--against plain|copies]
+ */
 
 const quick = process.argv.includes('--quick');
 const only = process.argv.includes('--only') ? (process.argv[process.argv.indexOf('--only') + 1] ?? '') : '';
+const against = OTHERS.find((name) => name === process.argv[process.argv.indexOf('--against') + 1]) ?? 'nats-server';
 const ROUNDS = quick ? 1 : 7;
 const SCALE = quick ? 0.4 : 1;
 const IDLE = quick ? 2_000 : 10_000;
@@ -34,15 +38,15 @@ const workloads: readonly (readonly [name: string, workload: Workload, target: n
   ['request/reply, 64 outstanding', requestReply(64), 0.7, 0],
 ];
 
-const brokers = [await startMesh(), await startNatsServer()];
+const brokers = [await startMesh(), await startOther(against)];
 try {
   console.log(
     `${cpus().length} cores of ${cpus()[0]?.model}, Linux ${release()}, Node ${process.version}, load ${loadavg()[0]?.toFixed(1)}`,
   );
   console.log(
-    `${ROUNDS} interleaved rounds; ratio = mesh / nats-server, median of paired rounds (lowest to highest)\n`,
+    `${ROUNDS} interleaved rounds; ratio = mesh / ${against}, median of paired rounds (lowest to highest)\n`,
   );
-  console.log('| Workload | mesh msg/s | nats-server msg/s | rate | CPU (above 1: mesh cheaper) | target rate |');
+  console.log(`| Workload | mesh msg/s | ${against} msg/s | rate | CPU (above 1: mesh cheaper) | target rate |`);
   console.log('|---|---|---|---|---|---|');
   let peak = 0;
   for (const [name, workload, target] of workloads) {
@@ -100,10 +104,7 @@ async function latency(perSecond: number): Promise<void> {
 
 async function idle(): Promise<void> {
   console.log(`\n${thousands(IDLE)} idle connections with one subscription each:`);
-  for (const [name, start] of [
-    ['mesh', startMesh],
-    ['nats-server', startNatsServer],
-  ] as const) {
+  for (const start of [startMesh, () => startOther(against)]) {
     const broker = await start();
     const before = broker.rss();
     const wires = [];
@@ -114,7 +115,7 @@ async function idle(): Promise<void> {
     const cpu = broker.cpu();
     await new Promise((resolve) => setTimeout(resolve, 3_000));
     const busy = ((broker.cpu() - cpu) / 3) * 100;
-    console.log(`- ${name}: ${(each / 1_024).toFixed(1)} KB each, ${busy.toFixed(1)} % of a core`);
+    console.log(`- ${broker.name}: ${(each / 1_024).toFixed(1)} KB each, ${busy.toFixed(1)} % of a core`);
     for (const wire of wires) wire.close();
     broker.stop();
   }

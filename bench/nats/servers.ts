@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 
 /** A broker in its own process, with what the kernel says it used. */
 export interface Broker {
-  readonly name: 'mesh' | 'nats-server';
+  readonly name: 'mesh' | Other;
   readonly port: number;
   /** Seconds of CPU, user and system, all threads. */
   cpu(): number;
@@ -13,19 +13,28 @@ export interface Broker {
   stop(): void;
 }
 
+/** What the broker is compared with; `plain` and `copies` are itself without the operating system, without its shared buffer. */
+export const OTHERS = ['nats-server', 'plain', 'copies'] as const;
+export type Other = (typeof OTHERS)[number];
+
 /** Clock ticks a second in /proc. */
 const TICKS = 100;
 const PAGE_BYTES = 4_096;
 
-export async function startMesh(): Promise<Broker> {
-  const child = spawn(process.execPath, [new URL('./serve.ts', import.meta.url).pathname], {
+export async function startMesh(name: 'mesh' | 'plain' | 'copies' = 'mesh'): Promise<Broker> {
+  const child = spawn(process.execPath, [new URL('./serve.ts', import.meta.url).pathname, name], {
     stdio: ['pipe', 'pipe', 'inherit'],
+    env: { ...process.env, MESH_PLATFORM: name === 'plain' ? 'plain' : 'auto' },
   });
   const [line] = await once(child.stdout, 'data');
-  return broker('mesh', child, Number(String(line)));
+  return broker(name, child, Number(String(line)));
 }
 
-export async function startNatsServer(): Promise<Broker> {
+export function startOther(name: Other): Promise<Broker> {
+  return name === 'nats-server' ? startNatsServer() : startMesh(name);
+}
+
+async function startNatsServer(): Promise<Broker> {
   const child = spawn('nats-server', ['-a', '127.0.0.1', '-p', '-1'], { stdio: ['ignore', 'ignore', 'pipe'] });
   let log = '';
   while (!log.includes('Server is ready')) log += String((await once(child.stderr, 'data'))[0]);

@@ -37,6 +37,8 @@ export interface Limits {
   readonly writeDeadlineMs: number;
   /** Milliseconds a publisher waits for a receiver that is behind, once; then the receiver runs into its own limit. */
   readonly stallMs: number;
+  /** Receivers of one message from which on it is kept once for all of them; fewer get copies. */
+  readonly sharedFrom: number;
 }
 
 /** The contract promises every receiver at least 2.5 MB. */
@@ -60,6 +62,7 @@ export const DEFAULT_LIMITS: Limits = {
   authTimeoutMs: 2_000,
   writeDeadlineMs: 10_000,
   stallMs: 50,
+  sharedFrom: 4,
 };
 
 /** Bytes waiting for a receiver from which its publishers are held back: a socket buffer's worth, far from the cut-off. */
@@ -118,9 +121,6 @@ export const BUFFER_SIZES = [
   { bytes: 65_536, kept: 256 },
   { bytes: 262_144, kept: 32 },
 ] as const;
-
-/** Receivers of one message from which on it is kept once for all of them; fewer get copies. */
-export const SHARED_BUFFER_RECEIVERS = 4;
 
 /**
  * What is kept once for many receivers before they are written. The bytes are what one write should have: fewer make

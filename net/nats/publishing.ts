@@ -3,7 +3,7 @@ import type { Delivery } from './commands.ts';
 import type { Dice } from './dice.ts';
 import { frameTail, withoutHeaders } from './frame.ts';
 import type { Hub, Subscription } from './hub.ts';
-import { RELIEF_BYTES, SHARED_BUFFER_BYTES, SHARED_BUFFER_RECEIVERS, STALL_PENDING_BYTES } from './limits.ts';
+import { RELIEF_BYTES, SHARED_BUFFER_BYTES, STALL_PENDING_BYTES } from './limits.ts';
 import type { Metrics } from './metrics.ts';
 import type { Paces } from './paces.ts';
 import { mayNameReply, mayPublish, mayReceive, OPEN_PERMISSIONS } from './permissions.ts';
@@ -65,7 +65,7 @@ export class Publishing {
     const headed = publication.headerSize > 0;
     let delivered = 0;
     const plain = route.plain;
-    const shared = plain.length >= SHARED_BUFFER_RECEIVERS ? this.#share(tail) : undefined;
+    const shared = plain.length >= this.#hub.limits.sharedFrom ? this.#share(tail) : undefined;
     for (let at = 0; at < plain.length; at++) {
       const target = plain[at] as Target<Subscription>;
       if (this.#deliver(from, route, target, tail, shared, headed, publication)) delivered++;

@@ -43,9 +43,7 @@ try {
   console.log(
     `${cpus().length} cores of ${cpus()[0]?.model}, Linux ${release()}, Node ${process.version}, load ${loadavg()[0]?.toFixed(1)}`,
   );
-  console.log(
-    `${ROUNDS} interleaved rounds; ratio = mesh / ${against}, median of paired rounds (lowest to highest)\n`,
-  );
+  console.log(`${ROUNDS} interleaved rounds; ratio = mesh / ${against}, median of paired rounds (lowest to highest)\n`);
   console.log(`| Workload | mesh msg/s | ${against} msg/s | rate | CPU (above 1: mesh cheaper) | target rate |`);
   console.log('|---|---|---|---|---|---|');
   let peak = 0;

@@ -8,7 +8,12 @@ import { DEFAULT_LIMITS } from '../../net/nats/limits.ts';
  */
 const copies = process.argv.includes('copies');
 const address = { ...UNBOUNDED, partialBytes: DEFAULT_LIMITS.maxTotalPartial };
-const bus = new EmbeddedBus({ host: '127.0.0.1', port: 0, auth: 'open', limits: { address, ...(copies && { sharedFrom: Number.POSITIVE_INFINITY }) } });
+const bus = new EmbeddedBus({
+  host: '127.0.0.1',
+  port: 0,
+  auth: 'open',
+  limits: { address, ...(copies && { sharedFrom: Number.POSITIVE_INFINITY }) },
+});
 const { port } = await bus.start();
 process.stdout.write(`${port}\n`);
 process.stdin.on('end', () => void bus.stop()).resume();

@@ -4,7 +4,7 @@ import { newId } from '../../core/base/ids.ts';
 import type { AnyOperation } from '../../core/base/operation.ts';
 import type { Clock, Log, Store } from '../../core/base/ports.ts';
 import { formatInstant } from '../../core/base/time.ts';
-import { mayAccess } from '../../core/call/invoke.ts';
+import { mayAccess } from '../../core/call/access.ts';
 import { buildLoginLimits } from '../../core/identity/login-limits.ts';
 import type { Planner } from '../../core/intent/plan/planner.ts';
 import { buildLiveness } from '../../core/model/liveness.ts';

@@ -3,6 +3,7 @@ import type { StoreError, StoreErrorCode } from '../base/ports.ts';
 
 const FROM_STORE: Readonly<Record<StoreErrorCode, (subject: string) => MeshError>> = {
   conflict: (subject) => new MeshError('conflict', `${subject} was changed by someone else: read it again and retry.`),
+  changed: () => new MeshError('conflict', 'The network changed again and again while this was judged: send it again.'),
   already_exists: (subject) => new MeshError('conflict', `${subject} exists already: choose another name.`),
   unique: (subject) => new MeshError('conflict', `${subject} is in use already.`),
   not_found: (subject) => new MeshError('not_found', `There is no ${subject}.`),

@@ -10,7 +10,7 @@ import { foldName } from '../base/record.ts';
 import { inTurn } from '../base/turn.ts';
 import { type ChangePlan, type NetworkChange, planChanges } from '../changes/changes.ts';
 import { restingAddresses } from '../changes/rest.ts';
-import { assess } from '../intent/plan/assess.ts';
+import { assessProposal } from '../intent/plan/assessed.ts';
 import { requesterOf } from '../intent/plan/plan.ts';
 import { workspaceById } from '../model/workspaces.ts';
 import type { NetworkState } from '../state/state.ts';
@@ -29,7 +29,7 @@ export type Submitted =
   /** The workspace asks for approval of direct writes too (`requireApproval`). */
   | PendingApproval;
 
-type Context = CallContext<Pick<Services, 'store' | 'clock' | 'states' | 'settings'>>;
+type Context = CallContext<Pick<Services, 'store' | 'clock' | 'states' | 'settings' | 'computed'>>;
 
 /**
  * The one way by which an operator's direct write changes policies, networks, labels and the network of peers: committed
@@ -77,15 +77,15 @@ function expecting(change: NetworkChange, { kind, name, uid, revision }: Expecte
 }
 
 async function askForApproval(context: Context, changes: readonly NetworkChange[], reason: string): Promise<Submitted> {
-  const { services, workspace, caller } = context;
-  const nothing = { expectations: [], records: [] };
-  const assessment = await assess(
-    services,
-    workspace,
-    { changes, ...nothing, plannedBy: 'caller', sentence: reason },
-    await requesterOf(context),
-  );
+  const { services, workspace, caller, requestId } = context;
   if (!caller) throw new MeshError('unauthenticated', 'Only a known caller may ask for a change.');
+  const nothing = { expectations: [], records: [] };
+  const proposal = { changes, ...nothing, plannedBy: 'caller', sentence: reason } as const;
+  const assessment = await services.computed(
+    assessProposal,
+    { proposal, requester: await requesterOf(context) },
+    { workspace, principal: caller.id, requestId },
+  );
   if (assessment.beyond?.delegated) throw beyondDelegation(assessment.beyond);
   const id = newId('wf');
   const asked = {

@@ -53,7 +53,9 @@ function judgingStore(services: Reads, store: Store, caller: Caller, approved: A
 
   async function judged(workspace: string, ops: readonly Op[], context: CommitContext): Promise<Commit> {
     const approving = onceOf(() => approved?.takeOps(workspace) ?? []);
-    return judgedAgain(() => attempted(workspace, ops, context, approving));
+    const attempt = () => attempted(workspace, ops, context, approving);
+    // What has a basis of its own is made anew by who made it.
+    return context.basis ? attempt() : judgedAgain(attempt);
   }
 
   async function attempted(
@@ -72,7 +74,7 @@ function judgingStore(services: Reads, store: Store, caller: Caller, approved: A
       need && approved ? await requireAsShown(services, asked, hasShown ? OPENS_NOTHING : approved.shown) : undefined;
     const isPersons = caller.kind !== 'agent' || approved !== undefined || Boolean(context.approval?.reviewedBy);
     const signed = ops.map((op) => withAuthor(op, isPersons ? undefined : caller.id));
-    const basis = earlier(judgedOn, shownOn);
+    const basis = [context.basis, judgedOn, shownOn].reduce(together);
     const commit = await store.commit(workspace, [...signed, ...approving()], {
       ...context,
       ...(approved && { approval: approved.approval }),
@@ -158,8 +160,10 @@ async function requireAsShown(
   );
 }
 
-function earlier(one: Basis | undefined, other: Basis | undefined): Basis | undefined {
-  return one && other ? (one.revision < other.revision ? one : other) : (one ?? other);
+function together(one: Basis | undefined, other: Basis | undefined): Basis | undefined {
+  if (!one || !other) return one ?? other;
+  const kinds = [...new Set([...one.kinds, ...other.kinds])];
+  return { kinds, revision: Math.min(one.revision, other.revision) };
 }
 
 /** What is taken at the first call, at each one. */

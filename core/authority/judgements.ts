@@ -1,6 +1,10 @@
+import { MeshError } from '../base/errors.ts';
 import type { Basis } from '../base/ports.ts';
 import type { Computation } from '../compute/computation.ts';
 import { outsidePairs } from '../effect/effect.ts';
+import { lookUpById } from '../model/find.ts';
+import type { AgentRecord } from '../model/resources.ts';
+import { isLive } from '../state/agent-tree.ts';
 import type { NetworkServices } from '../state/services.ts';
 import type { NetworkState } from '../state/state.ts';
 import { futureOf } from './future.ts';
@@ -11,9 +15,9 @@ import type { Write } from './writes.ts';
 
 type Reads = Pick<NetworkServices, 'store' | 'states' | 'clock'>;
 
-/** What a judgement was made on: everything that decides who reaches whom, now and later. Presence does not. */
+/** What a judgement was made on: everything that decides who reaches whom, now and later, and what must hold. Presence does not. */
 export function basisOf({ revision }: NetworkState): Basis {
-  return { kinds: ['MeshPeer', 'MeshPolicy', 'MeshNetwork', 'AgentIdentity', 'Token'], revision };
+  return { kinds: ['MeshPeer', 'MeshPolicy', 'MeshNetwork', 'AgentIdentity', 'Token', 'PolicyAssertion'], revision };
 }
 
 interface Judgement {
@@ -29,6 +33,7 @@ export const judgeWrites: Computation<
   name: 'judge_writes',
   async run({ store, states, clock }, workspace, { agent, writes }) {
     const state = await states.current(workspace);
+    requireNotEnded(lookUpById(state.agents, agent), clock.now());
     // Read after the state: a token that is newer counts, and makes the basis a changed one.
     const joins = await joinsOf({ store, clock }, workspace);
     return {
@@ -37,6 +42,12 @@ export const judgeWrites: Computation<
     };
   },
 };
+
+/** It may have ended since it was let in. */
+function requireNotEnded(agent: AgentRecord | undefined, now: number): void {
+  if (!agent || isLive(agent, now)) return;
+  throw new MeshError('forbidden', `The agent ${agent.name} has ended: nothing of it is written any more.`);
+}
 
 /** What a person is shown of writes, named by a digest. */
 export const judgeShown: Computation<

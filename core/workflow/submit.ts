@@ -1,5 +1,8 @@
 import { brokenAssertions, requireAssertions } from '../assertions/guard.ts';
+import { isolatesText, isolatingFromNowOn } from '../authority/isolation.ts';
 import { beyondDelegation } from '../authority/judge.ts';
+import { judgedAgain } from '../authority/judged-again.ts';
+import { basisOf } from '../authority/judgements.ts';
 import { NeedsPerson } from '../authority/needs-person.ts';
 import { commitContext } from '../base/commit-context.ts';
 import { MeshError } from '../base/errors.ts';
@@ -49,7 +52,11 @@ export async function submitChanges(
   // What waits for approval is held to it then too.
   const changes = expected ? asked.map((change) => expecting(change, expected)) : asked;
   const { store, states, clock } = services;
-  return inTurn(store, workspace, async () => {
+  const isJudged = context.caller?.kind === 'agent';
+  // A judgement takes long: nobody waits for it. What it was made on is looked at when it is written.
+  return isJudged ? judgedAgain(attempt) : inTurn(store, workspace, attempt);
+
+  async function attempt(): Promise<Submitted> {
     const state = await states.current(workspace);
     const moves = changes.some(({ resource }) => resource === 'MeshPeer');
     const resting = moves ? await restingAddresses(store, workspace) : undefined;
@@ -60,15 +67,31 @@ export async function submitChanges(
     const alone = others.length === 0;
     const { requireApproval } = (await workspaceById(services, workspace)).spec.settings;
     if (requireApproval && alone) return askForApproval(context, changes, reason);
+    requireNoneIsolated(state, after);
     try {
       const direct = ops.length > 0 && { direct: true };
-      await store.commit(workspace, [...ops, ...others], commitContext(context, reason, { ...direct }));
+      await store.commit(workspace, [...ops, ...others], {
+        ...commitContext(context, reason, { ...direct }),
+        ...(isJudged && { basis: basisOf(state) }),
+      });
     } catch (error) {
       if (error instanceof NeedsPerson && alone) return askForApproval(context, changes, reason);
       throw error;
     }
     return { status: 'committed', outcomes, after: await states.current(workspace) };
-  });
+  }
+}
+
+/**
+ * Where a plan warns, a write that nobody looks at is refused.
+ *
+ * @throws MeshError `conflict` naming the policies of delegated agents that would isolate peers from then on
+ */
+function requireNoneIsolated(before: NetworkState, after: NetworkState): void {
+  const isolating = isolatingFromNowOn({ before, after });
+  if (isolating.length === 0) return;
+  const message = `Then ${isolating.map(isolatesText).join('; ')}. Delete it first, or plan the change, which shows what it closes.`;
+  throw new MeshError('conflict', message, { policies: isolating });
 }
 
 function expecting(change: NetworkChange, { kind, name, uid, revision }: ExpectedRecord): NetworkChange {

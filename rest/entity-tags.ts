@@ -1,4 +1,6 @@
+import { z } from 'zod';
 import { invalidInput } from '../core/base/errors.ts';
+import type { AnyOperation } from '../core/base/operation.ts';
 import { type EntityTags, entityTagOf } from '../core/state/expecting.ts';
 
 /** Entity tags of one `If-Match`; a caller needs one. */
@@ -19,9 +21,23 @@ export function parseIfMatch(header: string | undefined): EntityTags | undefined
   throw invalidInput([], 'If-Match is "*", or the ETag of a GET with its quotes.');
 }
 
-/** The entity tag of the record that an answer shows. */
+/** Whether an operation answers one record as it is from then on: read, made or written. */
+export function answersRecord({ addresses, shows, output }: AnyOperation<never>): boolean {
+  if (addresses === undefined && shows === undefined) return false;
+  if (!(output instanceof z.ZodObject)) return false;
+  return [output, ...Object.values(output.shape)].some(
+    (schema) => schema instanceof z.ZodObject && 'id' in schema.shape && 'revision' in schema.shape,
+  );
+}
+
+/** The entity tag of the record that an answer shows, by itself or in a field. */
 export function entityTagIn(answer: unknown): string | undefined {
-  if (typeof answer !== 'object' || answer === null || !('id' in answer) || !('revision' in answer)) return undefined;
-  const { id, revision } = answer;
+  if (typeof answer !== 'object' || answer === null) return undefined;
+  return [answer, ...Object.values(answer)].map(tagOf).find((tag) => tag !== undefined);
+}
+
+function tagOf(record: unknown): string | undefined {
+  if (typeof record !== 'object' || record === null || !('id' in record) || !('revision' in record)) return undefined;
+  const { id, revision } = record;
   return typeof id === 'string' && typeof revision === 'number' ? entityTagOf(id, revision) : undefined;
 }

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { createDocument, type ZodOpenApiOperationObject, type ZodOpenApiPathsObject } from 'zod-openapi';
 import { type ProblemCode, problems } from '../core/base/errors.ts';
 import { type AnyOperation, fieldOf, mayWait, pendingApproval } from '../core/base/operation.ts';
+import { answersRecord } from './entity-tags.ts';
 import { nameSchemas, withNames } from './openapi-names.ts';
 import { OTHER_TAGS, otherPaths } from './openapi-others.ts';
 import { isGuarded, problemsOf } from './problems-of.ts';
@@ -118,7 +119,7 @@ function describe<Services>(
         .describe('ETag of a GET: nothing is written where the record has changed since'),
     }),
   });
-  const tag = operation.addresses !== undefined && http.method === 'get';
+  const tag = answersRecord(operation);
   const answer = http.envelope ? z.object({ [http.envelope]: output }) : output;
   const status = http.status ?? 200;
   return {

@@ -10,7 +10,7 @@ import { JsonText } from '../core/compute/compute.ts';
 import { YamlText } from '../core/views/custom-resource.ts';
 import { prefersYaml } from './accept.ts';
 import { readFields } from './body.ts';
-import { entityTagIn, parseIfMatch } from './entity-tags.ts';
+import { answersRecord, entityTagIn, parseIfMatch } from './entity-tags.ts';
 import { buildCoercion } from './input.ts';
 import type { Metrics } from './metrics.ts';
 import { fromHttpError, sendProblem } from './problem.ts';
@@ -86,7 +86,7 @@ function buildAnswer<Services>(
   // What the edition does not have is refused by its route alone: whatever else is wrong comes after.
   const isReadable = operation.edition !== 'pro' || gate.edition === 'pro';
   const open = [...headers, ...(operation.shows ? ['Vary', 'Accept'] : [])];
-  const hasTag = operation.addresses !== undefined && http.method === 'get';
+  const hasTag = answersRecord(operation);
   const takesJsonText = !http.envelope && !http.otherStatus;
 
   return async (request: Parameters<RequestHandler>[0], response: Response, { path, search, match }: Target) => {

@@ -3,7 +3,7 @@ import { MeshError } from '../core/base/errors.ts';
 import { type AnyOperation, isPending } from '../core/base/operation.ts';
 import type { StoredRecord } from '../core/base/record.ts';
 import { SCOPES } from '../core/base/scope.ts';
-import { mayAccess } from '../core/call/invoke.ts';
+import { mayAccess } from '../core/call/access.ts';
 import { isSpent, type TokenSpec } from '../core/model/token-record.ts';
 import { buildJobs } from '../plane/periodic.ts';
 import { operations } from '../tools/index.ts';

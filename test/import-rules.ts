@@ -27,6 +27,8 @@ const EDGES: ReadonlySet<string> = new Set([
   ...['bus', 'client-connection', 'listener', 'sniff', 'thread', 'worker'].map((name) => `net/nats/${name}.ts`),
   ...['dial', 'listener', 'remote'].map((name) => `net/relay/${name}.ts`),
   'net/stun/listener.ts',
+  // What a test says of another's package.
+  'net/stun/stun-package.d.ts',
   'client/paths/carrier.ts',
   'client/paths/runtime.ts',
 ]);
@@ -37,6 +39,13 @@ const IMPURE_CALLS: ReadonlySet<string> = new Set([
   ...['Date.now', 'performance.now', 'Math.random', 'randomBytes', 'randomUUID', 'randomInt', 'getRandomValues'],
   ...['process.env', 'process.nextTick', 'process.hrtime'],
 ]);
+
+/** Tests and their kits, which may take what they need and which nothing else takes. */
+export function isTestFile(file: string): boolean {
+  return /\.test\.[cm]?tsx?$|\.testkit\.ts$|\.test-suite\.ts$|test-certificate\.ts$|^(test|bench|examples)\//.test(
+    file,
+  );
+}
 
 /** Reads the rules from the page. @throws Error where it has none */
 export function rulesOf(page: string): Rules {
@@ -79,6 +88,7 @@ function mayImport(file: string, target: string, { folders, layers }: Rules): bo
   if (!allowed) return false;
   if (!target.startsWith('./')) return allowed.packages.some((name) => fits(target, name));
   const wanted = target.slice(2);
+  if (isTestFile(wanted) && !isTestFile(file)) return false;
   const [folder = ''] = wanted.split('/');
   if (own === 'core' && folder === 'core') return layerOf(wanted, layers) <= layerOf(file, layers);
   return folder === own || allowed.folders.some((one) => one === '*' || one === folder || one === wanted);
@@ -96,6 +106,39 @@ function fits(name: string, allowed: string): boolean {
   return name === allowed || name.startsWith(`${allowed}/`);
 }
 
+/** A file of the repository as `./folder/file.ts`, however it is written; a package by its name. */
+function targetOf(file: string, specifier: string): string {
+  const [plain = ''] = decoded(specifier).split(/[?#]/);
+  const isPath = /^(\.|\/|file:|#)/.test(specifier);
+  if (!isPath) return specifier;
+  const joined = plain.startsWith('.') ? path.posix.join(path.posix.dirname(file), plain) : '../absolute';
+  return `./${joined}`;
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
+/** What an import of a name is that is worked out at run time: nothing may be imported so. */
+const COMPUTED = '(a name that is computed)';
+const LOADER_NAMES: ReadonlySet<string> = new Set(['createRequire', 'getBuiltinModule', 'require']);
+const LOADERS = /(^|\.)(require|getBuiltinModule)$|^process\.(dlopen|binding|_linkedBinding)$|createRequire\(/;
+
+/** The text of a literal, a template without holes too. */
+function textOf(node: unknown): string | undefined {
+  const { type, value, quasis } = node as {
+    readonly type?: string;
+    readonly value?: unknown;
+    readonly quasis?: readonly { readonly value: { readonly cooked: string | null } }[];
+  };
+  if (typeof value === 'string') return value;
+  return type === 'TemplateLiteral' && quasis?.length === 1 ? (quasis[0]?.value.cooked ?? undefined) : undefined;
+}
+
 /** Imports as packages or as `./folder/file.ts` from the root; calls by their names. Types count. */
 function takenBy(file: string, source: string): { readonly imports: string[]; readonly calls: string[] } {
   const { program, errors } = parseSync(file, source);
@@ -104,7 +147,7 @@ function takenBy(file: string, source: string): { readonly imports: string[]; re
   const calls: string[] = [];
   const add = (specifier: unknown) => {
     if (typeof specifier !== 'string') return;
-    imports.push(specifier.startsWith('.') ? `./${path.posix.join(path.posix.dirname(file), specifier)}` : specifier);
+    imports.push(targetOf(file, specifier));
   };
   const call = (name: string | undefined) => {
     if (name !== undefined && IMPURE_CALLS.has(name)) calls.push(name);
@@ -113,13 +156,40 @@ function takenBy(file: string, source: string): { readonly imports: string[]; re
     ImportDeclaration: (node) => add(node.source.value),
     ExportNamedDeclaration: (node) => add(node.source?.value),
     ExportAllDeclaration: (node) => add(node.source.value),
-    ImportExpression: (node) => add('value' in node.source ? node.source.value : undefined),
+    ImportExpression: (node) => add(textOf(node.source) ?? COMPUTED),
     TSImportType: (node) => add(node.source.value),
-    CallExpression: (node) => call(source.slice(node.callee.start, node.callee.end)),
-    NewExpression: (node) =>
-      node.arguments.length === 0 ? call(source.slice(node.callee.start, node.callee.end)) : undefined,
-    MemberExpression: (node) => call(source.slice(node.start, node.end)),
+    CallExpression: (node) => {
+      call(nameOf(node.callee));
+      // `require('x')`, `createRequire(…)('x')`, `process.getBuiltinModule('x')`: other ways to the same.
+      if (LOADERS.test(nameOf(node.callee)))
+        add(node.arguments[0] ? (textOf(node.arguments[0]) ?? COMPUTED) : COMPUTED);
+    },
+    NewExpression: (node) => {
+      if (node.arguments.length === 0) call(nameOf(node.callee));
+      // A worker or a file is named by a URL beside this one.
+      if (nameOf(node.callee) === 'URL' && nameOf(node.arguments[1]) === 'import.meta.url')
+        add(textOf(node.arguments[0]));
+    },
+    TSExternalModuleReference: (node) => add(node.expression.value),
+    MemberExpression: (node) => call(nameOf(node)),
+    // Bound to another name it would be called unseen.
+    Identifier: (node) => {
+      if (LOADER_NAMES.has(node.name)) imports.push(node.name);
+    },
   }).visit(program);
+  // A reference like an import, which only some compilers follow.
+  for (const [, target] of source.matchAll(/^\/\/\/\s*<reference\s+(?:path|types)="([^"]+)"/gm)) add(target);
+
+  /** As it is written, without spaces, comments, brackets or `?.`. */
+  function nameOf(node: { readonly start: number; readonly end: number } | undefined): string {
+    if (!node) return '';
+    return source
+      .slice(node.start, node.end)
+      .replaceAll(/\/\*.*?\*\/|\s+/gs, '')
+      .replaceAll(/(?:\?\.)?\[(['"`])(\w+)\1\]/g, '.$2')
+      .replaceAll('?.', '.')
+      .replace(/^globalThis\./, '');
+  }
   return { imports, calls: [...new Set(calls)] };
 }
 

@@ -3,6 +3,7 @@ import type { CallContext } from '../core/base/operation.ts';
 import type { Kind } from '../core/base/record.ts';
 import { runExpecting } from '../core/state/expecting.ts';
 import type { Services } from '../core/workflow/services.ts';
+import { answersRecord } from '../rest/entity-tags.ts';
 import { operations } from '../tools/index.ts';
 import { parseYaml } from '../tools/yaml.ts';
 import { buildScene } from './authority/scene.ts';
@@ -240,6 +241,41 @@ test('JSON stays the answer for everyone else, and a failure is a problem whatev
   }
   const absent = await plane.send('GET', '/policies/absent', { accept: 'application/yaml' });
   expect(absent.headers.get('content-type')).toContain('application/problem+json');
+});
+
+test('whatever answers one record answers its ETag, which the next write may name', async () => {
+  await using plane = await openPlane();
+  const cases: [string, string, unknown][] = [
+    ['PUT', '/policies/base', { spec: only('web') }],
+    ['PUT', '/networks/lab', { spec: { cidr: '10.97.0.0/24', mtu: 1300 } }],
+    ['PATCH', '/peers/web-1', { labels: { role: 'new' } }],
+    ['PATCH', '/peers/web-1', { name: 'web-2' }],
+    ['POST', '/peers/db-1/revoke', {}],
+    ['GET', '/agents/planner', undefined],
+  ];
+  for (const [method, path, body] of cases) {
+    const answer = await plane.send(method, path, {}, body);
+    const { id, revision } = (await answer.json()) as { id: string; revision: number };
+    expect([method, path, answer.headers.get('etag')]).toEqual([method, path, `"${id}.${revision}"`]);
+  }
+  const created = await plane.send('POST', '/policies', {}, { name: 'new', spec: DENY });
+  const tag = created.headers.get('etag') ?? '';
+  const next = await plane.send('PUT', '/policies/new', { 'if-match': tag }, { spec: only('web') });
+  expect(next.status).toBe(200);
+  const last = await plane.send('DELETE', '/policies/new', { 'if-match': next.headers.get('etag') ?? '' });
+  expect([last.status, last.headers.get('etag')]).toEqual([200, null]);
+});
+
+test('every operation on one record that answers it is one whose answers have an ETag', () => {
+  // What goes, and the new token and tree of an agent, are answers about a record and not the record.
+  const others = ['delete_policy', 'delete_network', 'delete_peer', 'delete_assertion', 'revoke_agent'];
+  const about = operations.filter(({ addresses }) => addresses !== undefined);
+  expect(
+    about
+      .filter((operation) => !answersRecord(operation as never))
+      .map(({ name }) => name)
+      .sort(),
+  ).toEqual(others.sort());
 });
 
 test('every operation that writes one resource by its path takes the revision of it, and every one that reads it gives an ETag', () => {

@@ -1,5 +1,9 @@
+import { judgeShown, judgeWrites } from '../core/authority/judgements.ts';
 import type { AnyOperation } from '../core/base/operation.ts';
+import type { Computation } from '../core/compute/computation.ts';
+import { assessProposal } from '../core/intent/plan/assessed.ts';
 import type { ComputeServices } from '../core/intent/plan/services.ts';
+import { showWrites } from '../core/workflow/show-writes.ts';
 import { checkConnectivity } from './connectivity/check-connectivity.ts';
 import { checkConnectivityAt } from './connectivity/check-connectivity-at.ts';
 import { explainDenial } from './connectivity/explain-denial.ts';
@@ -27,4 +31,12 @@ export const heavyOperations: readonly AnyOperation<ComputeServices>[] = [
   explainDenial,
   planNetworkChange,
   revertNetworkChange,
+];
+
+/** What operations have computed there while they go on: each that is given to `computed`. */
+export const heavyComputations: readonly Computation<ComputeServices, never, unknown>[] = [
+  judgeWrites,
+  judgeShown,
+  showWrites,
+  assessProposal,
 ];

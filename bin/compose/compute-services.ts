@@ -5,7 +5,7 @@ import { buildNetworkStates } from '../../core/state/states.ts';
 import { builtinPlanner } from '../../llm/grammar/builtin.ts';
 import { serveCalls } from '../../plane/compute/serve.ts';
 import { openStoreReader } from '../../storage/open.ts';
-import { heavyOperations } from '../../tools/heavy.ts';
+import { heavyComputations, heavyOperations } from '../../tools/heavy.ts';
 import type { ComputeThreadData } from './compute.ts';
 
 /** What goes wrong in a call is its answer, and logged where that is given. */
@@ -18,6 +18,6 @@ export function serveOn(port: MessagePort, { storeUrl, settings }: ComputeThread
     // Nodes are heard by the main thread; nothing that is computed here asks for it.
     const liveness = buildLiveness();
     const services = { store, states, clock, log: silentLog, settings, planner: builtinPlanner, liveness };
-    return { operations: heavyOperations, services, refresh: store.refresh };
+    return { operations: heavyOperations, computations: heavyComputations, services, refresh: store.refresh };
   });
 }

@@ -15,7 +15,10 @@ export interface ComputeThreadData {
 const ENTRY = new URL(`./compute-thread${path.extname(import.meta.url)}`, import.meta.url);
 
 /** The threads of a plane; the first one starts with the first heavy call. None where they could not open the store. */
-export function startCompute(storeUrl: string, { clock, log, settings }: Services): ComputePool | undefined {
+export function startCompute(
+  storeUrl: string,
+  { clock, log, settings }: Pick<Services, 'clock' | 'log' | 'settings'>,
+): ComputePool | undefined {
   if (!isSharedStore(storeUrl)) return undefined;
   const workerData: ComputeThreadData = { storeUrl, settings };
   return buildComputePool({

@@ -76,7 +76,8 @@ export async function startPlane(config: Config, { log, clock = { now: Date.now 
     const planner = await buildPlanner(env, log, metrics);
     const parts = { store, clock, log, edition: env.MESH_EDITION, keys, planner };
     const settings = settingsOf(config);
-    const services = buildServices({ ...parts, settings });
+    const compute = startCompute(storeUrl(config), { clock, log, settings });
+    const services = buildServices({ ...parts, settings, compute });
     // Hashing the first password and binding the ports go on side by side; neither is served before both are done.
     const accounts = ensureFirstAccounts(services, { initAdmins: config.app.initAdmins });
     accounts.catch(() => undefined);
@@ -85,7 +86,6 @@ export async function startPlane(config: Config, { log, clock = { now: Date.now 
       await entrance.flushRefusals();
       entrance.close();
     });
-    const compute = startCompute(storeUrl(config), services);
     const gate = { ...entrance, ...(compute && { compute }) };
     const wire = await startWire(env, tls, services);
     undo.push(wire.stop);

@@ -4,13 +4,16 @@ import { newId } from '../../core/base/ids.ts';
 import type { AnyOperation } from '../../core/base/operation.ts';
 import type { Clock, Log, Store } from '../../core/base/ports.ts';
 import { formatInstant } from '../../core/base/time.ts';
-import { mayAccess } from '../../core/call/invoke.ts';
+import { mayAccess } from '../../core/call/access.ts';
+import type { Asker, Computation } from '../../core/compute/computation.ts';
+import type { ComputeElsewhere } from '../../core/compute/compute.ts';
 import { buildLoginLimits } from '../../core/identity/login-limits.ts';
 import type { Planner } from '../../core/intent/plan/planner.ts';
 import { buildLiveness } from '../../core/model/liveness.ts';
 import { ReportedPaths } from '../../core/model/reported-paths.ts';
 import type { Keyring, NodeAccess, Settings } from '../../core/model/services.ts';
 import { runExpecting } from '../../core/state/expecting.ts';
+import type { ThreadServices } from '../../core/state/services.ts';
 import { buildNetworkStates } from '../../core/state/states.ts';
 import type { Services } from '../../core/workflow/services.ts';
 import { formatRelayAddress, parseRelayAddress } from '../../net/relay/address.ts';
@@ -26,20 +29,33 @@ export interface ServiceParts {
   readonly keys: Keyring;
   readonly planner: Planner;
   readonly settings: Settings;
+  /** Computing threads; without them what is heavy is done in place. */
+  readonly compute?: ComputeElsewhere | undefined;
 }
 
 /** What operations reach, put together from the parts that differ between a real plane and a test. */
-export function buildServices(parts: ServiceParts): Services {
+export function buildServices({ compute, ...parts }: ServiceParts): Services {
+  const [states, liveness] = [buildNetworkStates(parts), buildLiveness()];
   return {
     ...parts,
-    states: buildNetworkStates(parts),
-    liveness: buildLiveness(),
+    states,
+    liveness,
+    computed: compute ? computedBy(compute) : computedHere({ ...parts, states, liveness }),
     paths: new ReportedPaths(),
     logins: buildLoginLimits(parts.clock),
     yaml: buildYaml(),
     nodeAccess: buildNodeAccess(parts),
     perform: performer(operations),
   };
+}
+
+function computedBy({ compute }: ComputeElsewhere): Services['computed'] {
+  return async <I, O>({ name }: Computation<never, I, O>, input: I, asker: Asker) =>
+    (await compute({ ...asker, computation: name, input })).parse() as O;
+}
+
+function computedHere(services: ThreadServices): Services['computed'] {
+  return (computation, input, { workspace }) => computation.run(services, workspace, input);
 }
 
 function performer(all: readonly AnyOperation<Services>[]): Services['perform'] {
@@ -59,7 +75,7 @@ function performer(all: readonly AnyOperation<Services>[]): Services['perform'] 
 const RELAY_CREDENTIAL_MS = 24 * 3_600_000;
 
 /** The epoch is new with each start: a store that was restored meanwhile may go back in versions. */
-function buildNodeAccess({ keys, settings }: ServiceParts): NodeAccess {
+function buildNodeAccess({ keys, settings }: Pick<ServiceParts, 'keys' | 'settings'>): NodeAccess {
   const relayKeys = relayKeysOf(keys.relayToken.reveal());
   return {
     graphEpoch: newId('ev'),

@@ -1,21 +1,19 @@
 import type { Caller } from '../base/caller.ts';
 import { MeshError } from '../base/errors.ts';
 import { SYSTEM_WORKSPACE } from '../base/ids.ts';
-import type { Commit, CommitContext, Op, Store } from '../base/ports.ts';
+import type { Basis, Commit, CommitContext, Op, Store } from '../base/ports.ts';
 import type { RecordDraft } from '../base/record.ts';
 import { sharesTurns } from '../base/turn.ts';
-import { outsidePairs } from '../effect/effect.ts';
 import { WRITTEN_BY } from '../model/written-by.ts';
 import type { NetworkServices } from '../state/services.ts';
 import { concernedWorkspaces } from './concerned-workspaces.ts';
 import { decisionsIn } from './decisions.ts';
-import { futureOf } from './future.ts';
-import { joinsOf } from './joins.ts';
-import { type Beyond, beyondAuthority, beyondDelegation, comparison } from './judge.ts';
+import { type Beyond, beyondAuthority, beyondDelegation, isDear } from './judge.ts';
+import { judgedAgain } from './judged-again.ts';
+import { judgeShown, judgeWrites } from './judgements.ts';
 import { NeedsPerson } from './needs-person.ts';
 import { oneByOne } from './one-by-one.ts';
 import { requireShare } from './shares.ts';
-import { shownDigest } from './shown.ts';
 import { type Write, writesIn } from './writes.ts';
 
 /** What a person approved, with what its first commit writes besides. */
@@ -29,7 +27,7 @@ export interface Approved {
   takeOps(partition: string): readonly Op[];
 }
 
-type Reads = Pick<NetworkServices, 'store' | 'states' | 'clock'>;
+type Reads = Pick<NetworkServices, 'store' | 'states' | 'clock' | 'computed'>;
 
 /**
  * The store as one caller may write to it. Every operation gets this one, so no write of a caller passes unseen: an
@@ -54,16 +52,36 @@ function judgingStore(services: Reads, store: Store, caller: Caller, approved: A
   };
 
   async function judged(workspace: string, ops: readonly Op[], context: CommitContext): Promise<Commit> {
+    const approving = onceOf(() => approved?.takeOps(workspace) ?? []);
+    const attempt = () => attempted(workspace, ops, context, approving);
+    // What has a basis of its own is made anew by who made it.
+    return context.basis ? attempt() : judgedAgain(attempt);
+  }
+
+  async function attempted(
+    workspace: string,
+    ops: readonly Op[],
+    context: CommitContext,
+    approving: () => readonly Op[],
+  ): Promise<Commit> {
     const writes = await writesIn(store, workspace, ops);
-    const need = await needOf(services, caller, workspace, writes);
+    const asked: Asked = { workspace, writes, caller, requestId: context.requestId };
+    const [need, judgedOn] = await needOf(services, asked);
     // A workflow is what approval is: its execution was approved, by a person or by the settings of the workspace.
     const isWorkflow = context.approval !== undefined && (caller.kind !== 'agent' || need?.isDecision === true);
     if (need && !isWorkflow) requireApproved(need, approved);
-    if (need && approved) await requireAsShown(services, workspace, writes, hasShown ? OPENS_NOTHING : approved.shown);
-    hasShown ||= need !== undefined;
+    const shownOn =
+      need && approved ? await requireAsShown(services, asked, hasShown ? OPENS_NOTHING : approved.shown) : undefined;
     const isPersons = caller.kind !== 'agent' || approved !== undefined || Boolean(context.approval?.reviewedBy);
     const signed = ops.map((op) => withAuthor(op, isPersons ? undefined : caller.id));
-    return commitApproved(store, workspace, signed, context, approved);
+    const basis = [context.basis, judgedOn, shownOn].reduce(together);
+    const commit = await store.commit(workspace, [...signed, ...approving()], {
+      ...context,
+      ...(approved && { approval: approved.approval }),
+      ...(basis && { basis }),
+    });
+    hasShown ||= need !== undefined;
+    return commit;
   }
   BASES.set(guarded, store);
   sharesTurns(guarded, store);
@@ -81,39 +99,45 @@ interface Need extends Pick<NeedsPerson, 'workspaces' | 'reasons' | 'rows' | 'wr
   readonly isDecision: boolean;
 }
 
+interface Asked {
+  readonly workspace: string;
+  readonly writes: readonly Write[];
+  readonly caller: Caller;
+  readonly requestId: string;
+}
+
 /**
- * Why a person has to see a batch first; undefined where none has to.
+ * Why a person has to see a batch first, undefined where none has to; and what that was concluded from.
  *
- * @throws MeshError `beyond_delegation` where nobody may let the caller
+ * @throws MeshError `beyond_delegation` where nobody may let the caller; `unavailable` where it could not be judged
  */
-async function needOf(
-  services: Reads,
-  caller: Caller,
-  workspace: string,
-  writes: readonly Write[],
-): Promise<Need | undefined> {
-  const beyond = caller.kind === 'agent' ? await beyondOf(services, caller, workspace, writes) : undefined;
+async function needOf(services: Reads, asked: Asked): Promise<[Need | undefined, Basis | undefined]> {
+  const { workspace, writes, caller } = asked;
+  const { beyond, basis } = caller.kind === 'agent' ? await beyondOf(services, asked) : {};
   if (beyond?.delegated) throw beyondDelegation(beyond);
-  if (beyond) return { workspaces: [workspace], writes, reasons: beyond.reasons, rows: beyond.rows, isDecision: false };
+  if (beyond) {
+    return [{ workspaces: [workspace], writes, reasons: beyond.reasons, rows: beyond.rows, isDecision: false }, basis];
+  }
   const reasons = decisionsIn(writes, caller.id);
-  if (reasons.length === 0) return undefined;
+  if (reasons.length === 0) return [undefined, basis];
   const workspaces = await concernedWorkspaces(services, workspace, writes);
-  return workspaces.length === 0 ? undefined : { workspaces, writes, reasons, rows: [], isDecision: true };
+  const need = workspaces.length === 0 ? undefined : { workspaces, writes, reasons, rows: [], isDecision: true };
+  return [need, basis];
 }
 
 async function beyondOf(
-  { store, states, clock }: Reads,
-  caller: Caller,
-  workspace: string,
-  writes: readonly Write[],
-): Promise<Beyond | undefined> {
+  { store, states, clock, computed }: Reads,
+  { workspace, writes, caller, requestId }: Asked,
+): Promise<{ readonly beyond?: Beyond | undefined; readonly basis?: Basis }> {
   if (workspace === SYSTEM_WORKSPACE || !caller.workspaces.includes(workspace)) {
     throw new MeshError('forbidden', 'An agent writes in its own workspace only.');
   }
   const [state, now] = [await states.current(workspace), clock.now()];
   await requireShare({ store, clock }, state, caller, writes);
-  const joins = await joinsOf({ store, clock }, workspace);
-  return beyondAuthority(caller.id, { states, state, writes, now, joins });
+  if (isDear(writes)) {
+    return computed(judgeWrites, { agent: caller.id, writes }, { workspace, principal: caller.id, requestId });
+  }
+  return { beyond: beyondAuthority(caller.id, { states, state, writes, now }) };
 }
 
 /** @throws NeedsPerson where the people of one of the workspaces have not approved it */
@@ -121,34 +145,34 @@ function requireApproved(need: Need, approved: Approved | undefined): void {
   if (!approved || need.workspaces.some((id) => !approved.workspaces.has(id))) throw new NeedsPerson(need);
 }
 
-/** @throws MeshError `conflict` when it would do something else than what was shown */
+/** @returns what that was concluded from. @throws MeshError `conflict` when it would do something else than what was shown */
 async function requireAsShown(
-  { store, states, clock }: Reads,
-  workspace: string,
-  writes: readonly Write[],
+  { computed }: Reads,
+  { workspace, writes, caller, requestId }: Asked,
   shown: string | typeof OPENS_NOTHING,
-): Promise<void> {
-  const state = await states.current(workspace);
-  const compared = comparison({ states, state, writes, now: clock.now() });
-  const { effect } = compared;
-  const future = futureOf(compared, { joins: await joinsOf({ store, clock }, workspace), isPersons: true }, states);
-  const opensNothing = () => effect.openedPairs === 0 && outsidePairs(effect, 'opened') === 0 && future.digest === '';
-  if (shown === OPENS_NOTHING ? opensNothing() : shownDigest(writes, compared, future) === shown) return;
+): Promise<Basis> {
+  const asker = { workspace, principal: caller.id, requestId };
+  const { basis, digest, opensNothing } = await computed(judgeShown, { writes }, asker);
+  if (shown === OPENS_NOTHING ? opensNothing : digest === shown) return basis;
   throw new MeshError(
     'conflict',
     'The network has changed since, and this would do something else than was shown: make the call again to ask anew.',
   );
 }
 
-function commitApproved(
-  store: Store,
-  workspace: string,
-  ops: readonly Op[],
-  context: CommitContext,
-  approved: Approved | undefined,
-): Promise<Commit> {
-  if (!approved) return store.commit(workspace, ops, context);
-  return store.commit(workspace, [...ops, ...approved.takeOps(workspace)], { ...context, approval: approved.approval });
+function together(one: Basis | undefined, other: Basis | undefined): Basis | undefined {
+  if (!one || !other) return one ?? other;
+  const kinds = [...new Set([...one.kinds, ...other.kinds])];
+  return { kinds, revision: Math.min(one.revision, other.revision) };
+}
+
+/** What is taken at the first call, at each one. */
+function onceOf<T>(take: () => T): () => T {
+  let taken: { readonly value: T } | undefined;
+  return () => {
+    taken ??= { value: take() };
+    return taken.value;
+  };
 }
 
 /** Says of a policy which agent wrote it by itself. What a person writes or approves is a person's from then on. */

@@ -54,6 +54,11 @@ export function isolatingFromNowOn({ before, after }: Pick<Compared, 'before' | 
   });
 }
 
+/** What becomes of such a policy, as a sentence without a capital or a stop. */
+export function isolatesText(policy: string): string {
+  return `the policy ${policy} of a delegated agent would isolate peers beyond its reach, which something else isolates today`;
+}
+
 /** A DENY with rules closes what these say and leaves the rest. */
 export function isolates(spec: PolicySpec, direction: Rule['direction']): boolean {
   const rules = rulesOf(spec, direction);

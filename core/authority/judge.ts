@@ -45,7 +45,7 @@ export function beyondAuthority(
   const touches = writes.some(({ kind }) => isStateKind(kind));
   const change = compared ?? (touches ? comparison({ states, state, writes, now }) : undefined);
   const views =
-    change && touchesNetwork(writes)
+    change && isDear(writes)
       ? {
           future: known ?? futureOf(change, { joins, isPersons: false }, states),
           newcomers: newcomerViews(change, states),
@@ -61,9 +61,12 @@ export function beyondAuthority(
   };
 }
 
-/** Whether it is about more than presence and the agents themselves. */
-function touchesNetwork(writes: readonly Write[]): boolean {
-  return writes.some(({ kind }) => kind === 'MeshPeer' || kind === 'MeshPolicy' || kind === 'MeshNetwork');
+/** Whether it is about more than presence and the agents themselves: what it opens later is looked at then, which takes long. */
+export function isDear(writes: readonly Write[]): boolean {
+  const touchesNetwork = writes.some(
+    ({ kind }) => kind === 'MeshPeer' || kind === 'MeshPolicy' || kind === 'MeshNetwork',
+  );
+  return touchesNetwork && !onlyEnds(writes);
 }
 
 /** The network before and after a batch of writes, and what differs. */

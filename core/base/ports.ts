@@ -51,6 +51,17 @@ export interface CommitContext {
   /** True for an operator's write that passed no approval workflow (docs/delegation.md#who-approves-two-persons). */
   readonly direct?: boolean;
   readonly securityEvents?: readonly SecurityEvent[];
+  /** What the batch was concluded from; not kept. */
+  readonly basis?: Basis;
+}
+
+/**
+ * All records of some kinds as they were at a revision. StoreError `changed` where one was written since, or deleted, if
+ * history is kept of it: what was concluded from them need not be so any more.
+ */
+export interface Basis {
+  readonly kinds: readonly Kind[];
+  readonly revision: number;
 }
 
 /** Something an auditor asks for that may change no record: a login, a refusal, a token use. Never holds a secret. */
@@ -71,7 +82,7 @@ export interface Change {
   readonly before?: StoredRecord;
 }
 
-export interface Commit extends Omit<CommitContext, 'securityEvents'> {
+export interface Commit extends Omit<CommitContext, 'securityEvents' | 'basis'> {
   readonly workspace: string;
   readonly revision: number;
   /** Never decreases from one revision to the next: max(now, last). */
@@ -183,6 +194,7 @@ export interface Store {
 
 export type StoreErrorCode =
   | 'conflict'
+  | 'changed'
   | 'already_exists'
   | 'not_found'
   | 'unique'

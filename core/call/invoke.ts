@@ -4,14 +4,16 @@ import { invalidInput, MeshError, sentenceOf } from '../base/errors.ts';
 import { SYSTEM_WORKSPACE } from '../base/ids.ts';
 import { type AnyOperation, type CallContext, type Face, fieldOf, isPending } from '../base/operation.ts';
 import { refusePollution } from '../base/polluting-keys.ts';
-import { StoreError, type StoreErrorCode } from '../base/ports.ts';
+import { StoreError } from '../base/ports.ts';
 import type { ResourceKind } from '../base/record.ts';
 import { fieldErrorsOf, PLAINLY } from '../base/schema-errors.ts';
-import { type Access, PERSON_ONLY_SCOPES } from '../base/scope.ts';
+import type { Access } from '../base/scope.ts';
 import { type Compute, heavyCallOf } from '../compute/compute.ts';
 import { withNames } from '../model/with-nearest.ts';
 import { type EntityTags, isChangedSince, preconditionFailed } from '../state/expecting.ts';
 import { YamlText } from '../views/custom-resource.ts';
+import { mayAccess, requireAccess } from './access.ts';
+import { fromStore } from './store-problems.ts';
 
 /** One call as a face received it. */
 export interface CallRequest {
@@ -251,54 +253,6 @@ function someWorkspace(access: Access, caller: Caller | null): string {
   return caller.workspaces.find((workspace) => mayAccess(access, caller, workspace)) ?? first;
 }
 
-function requireAccess<Services>(
-  { access, name }: AnyOperation<Services>,
-  caller: Caller | null,
-  workspace: string,
-): void {
-  if (access === 'public') return;
-  if (!caller) throw new MeshError('unauthenticated', 'Send a token in the header Authorization: Bearer <token>.');
-  if (caller.mustChangePassword && name !== 'change_password' && name !== 'get_me') {
-    throw new MeshError('password_change_required', 'Change the password first: PUT /api/v1/users/me/password.');
-  }
-  if (mayAccess(access, caller, workspace)) return;
-  throw new MeshError('forbidden', forbiddenDetail(access), { scope: access });
-}
-
-/** Whether a caller may use an operation with this access in this workspace; also decides which tools it is shown. */
-export function mayAccess(access: Access, caller: Caller, workspace: string): boolean {
-  switch (access) {
-    case 'public':
-    case 'authenticated':
-      return true;
-    case 'person':
-      return caller.kind === 'user';
-    case 'device':
-    case 'enrolment':
-    case 'agent':
-      return caller.kind === access;
-    default:
-      return caller.scopesIn(workspace).has(access);
-  }
-}
-
-function forbiddenDetail(access: Access): string {
-  switch (access) {
-    case 'person':
-      return 'Only a signed-in person may do this: log in with a password.';
-    case 'device':
-      return 'Only a device may do this, with its device token.';
-    case 'enrolment':
-      return 'Only a join token or a delegate token is accepted here.';
-    case 'agent':
-      return 'Only an agent may do this, with its agent token.';
-    default:
-      return (PERSON_ONLY_SCOPES as ReadonlySet<Access>).has(access)
-        ? `This needs a signed-in person with the scope ${access}; no agent or token has it.`
-        : `This needs the scope ${access}, which you do not hold here.`;
-  }
-}
-
 function parseInput<Services>(operation: AnyOperation<Services>, raw: Readonly<Record<string, unknown>>): unknown {
   const parsed = operation.input.safeParse(operation.spellings ? spelled(operation, raw) : raw, PLAINLY);
   if (parsed.success) return parsed.data;
@@ -314,19 +268,4 @@ function spelled<Services>(operation: AnyOperation<Services>, raw: Readonly<Reco
       return [Object.hasOwn(raw, field) ? name : field, value];
     }),
   );
-}
-
-const FROM_STORE: Readonly<Record<StoreErrorCode, (subject: string) => MeshError>> = {
-  conflict: (subject) => new MeshError('conflict', `${subject} was changed by someone else: read it again and retry.`),
-  already_exists: (subject) => new MeshError('conflict', `${subject} exists already: choose another name.`),
-  unique: (subject) => new MeshError('conflict', `${subject} is in use already.`),
-  not_found: (subject) => new MeshError('not_found', `There is no ${subject}.`),
-  compacted: (subject) => new MeshError('expired', `${subject} is older than what is kept.`),
-  too_large: (subject) =>
-    new MeshError('payload_too_large', `${subject} is too large to store: at most 8 KB compressed.`),
-  unavailable: () => new MeshError('unavailable', 'The store does not answer. Nothing was written; try again.'),
-};
-
-function fromStore(error: StoreError): MeshError {
-  return FROM_STORE[error.code](error.subject);
 }

@@ -2,6 +2,7 @@ import type { Caller } from '../base/caller.ts';
 import type { CallContext, Face } from '../base/operation.ts';
 import type { Scope } from '../base/scope.ts';
 import { answerTooLarge } from './answer-size.ts';
+import type { ComputationCall } from './computation.ts';
 
 /** Runs heavy operations away from the thread that serves everyone. */
 export interface Compute<Services> {
@@ -12,6 +13,12 @@ export interface Compute<Services> {
    * caller has gone.
    */
   run(call: HeavyCall, services: Services, signal: AbortSignal): Promise<JsonText>;
+}
+
+/** Does computations away from the thread that serves everyone. */
+export interface ComputeElsewhere {
+  /** As {@link Compute.run}; it writes nothing. */
+  compute(call: ComputationCall): Promise<JsonText>;
 }
 
 /** One call of a heavy operation as plain data, so that it can be sent to a thread. */

@@ -1,7 +1,8 @@
 import { lineOfText, TEXT_LIMITS } from '../base/text.ts';
-import { isPublicKey } from './public-key.ts';
-
-const DETAIL = 'publicKey is an X25519 public key in base64, 44 characters, as `wg pubkey` writes it';
+import { publicKeyFlaw } from './public-key.ts';
 
 /** A WireGuard public key in its one canonical form. */
-export const publicKeySchema = lineOfText(TEXT_LIMITS.id).refine(isPublicKey, { error: DETAIL });
+export const publicKeySchema = lineOfText(TEXT_LIMITS.id).superRefine((text, context) => {
+  const flaw = publicKeyFlaw(text);
+  if (flaw !== undefined) context.addIssue({ code: 'custom', message: `publicKey ${flaw}` });
+});

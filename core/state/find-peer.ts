@@ -1,7 +1,7 @@
 import type { MeshError } from '../base/errors.ts';
 import { once } from '../base/once.ts';
 import { foldName } from '../base/record.ts';
-import { parseAddress } from '../model/cidr.ts';
+import { parseAddress, parseCidr } from '../model/cidr.ts';
 import { lookUp, notFoundAmong, quoted } from '../model/find.ts';
 import type { PeerRecord } from '../model/resources.ts';
 import { nearestOf, notFound } from '../model/with-nearest.ts';
@@ -53,8 +53,14 @@ export function peerNotFound(state: Peers, given: string): MeshError {
     return notFound(`${quoted(given)} is the host name of a peer and not its name.`, names);
   }
   const near = nearestOf(given, [...state.peers.keys()]);
-  if (near.length === 0 && addressKey(given) !== undefined) return notFound(`No peer has the address ${given}.`, []);
+  if (near.length === 0 && (parseCidr(given) || parseAddress(given))) return notFound(noPeerHas(given), []);
   return notFoundAmong(state.peers, 'peer', given);
+}
+
+function noPeerHas(address: string): string {
+  const isRange = address.includes('/');
+  const what = isRange ? `${address} is a range, and one peer is needed here.` : `No peer has the address ${address}.`;
+  return `${what} Connectivity is told between peers only: for addresses outside, see ipBlock in the policies, and the effect of a plan.`;
 }
 
 function addressKey(text: string): string | undefined {

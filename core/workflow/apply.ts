@@ -6,8 +6,8 @@ import { MeshError } from '../base/errors.ts';
 import { isAgentId, isDryRunId, newId } from '../base/ids.ts';
 import type { CallContext } from '../base/operation.ts';
 import { StoreError } from '../base/ports.ts';
-import { effectView } from '../effect/effect-view.ts';
-import { type Assessment, assess, readingOf } from '../intent/plan/assess.ts';
+import { readingOf } from '../intent/plan/assess.ts';
+import { type Assessed, assessProposal } from '../intent/plan/assessed.ts';
 import { type PlanRecord, type PlanSpec, planDraft } from '../intent/plan/plan-record.ts';
 import { opensUnseen } from '../intent/verify/findings.ts';
 import { isAtMost } from '../intent/verify/risk.ts';
@@ -83,15 +83,15 @@ export async function applyPlan(
 }
 
 /** What was asked with a plan only a person can answer. */
-function asksSomething({ questions = [] }: PlanSpec, { view }: Assessment): boolean {
-  return questions.length + view.closing.length > 0;
+function asksSomething({ questions = [] }: PlanSpec, { closing }: Assessed): boolean {
+  return questions.length + closing.length > 0;
 }
 
 type Asked = Omit<PlanSpec, 'digest' | 'baseRevision' | 'expiresAt' | 'questions'>;
 
 /** What a workflow asks for. */
 export function specOf(
-  assessment: Assessment,
+  assessment: Assessed,
   {
     summary,
     intent,
@@ -110,7 +110,7 @@ export function specOf(
   applier: Caller,
   now: number,
 ): WorkflowSpec {
-  const { shown, effect, digest, warnings, risk, state, view } = assessment;
+  const { shown, effect, digest, warnings, risk, basis, plannedBy, sentence } = assessment;
   return {
     summary,
     intent,
@@ -119,11 +119,11 @@ export function specOf(
     records,
     ...(expectedBy && { expectedBy }),
     ...(said && { said }),
-    plannedBy: view.plannedBy,
-    sentence: view.sentence,
+    plannedBy,
+    sentence,
     ...(notes && { notes }),
     shown,
-    effect: effectView(effect),
+    effect,
     digest,
     diffMarkdown: assessment.diffMarkdown + words,
     verification: assessment.verification,
@@ -131,7 +131,7 @@ export function specOf(
     warnings,
     riskLevel: risk.level,
     riskReasons: risk.reasons,
-    baseRevision: state.revision,
+    baseRevision: basis.revision,
     requestedBy,
     requesterId,
     ...(requesterPeer !== undefined && { requesterPeer }),
@@ -176,8 +176,8 @@ function used(planId: string, workflowId?: string): MeshError {
   });
 }
 
-async function assessAgain({ services, workspace }: CallContext<Services>, spec: PlanSpec): Promise<Assessment> {
-  const assessment = await assessOrStale(services, workspace, spec);
+async function assessAgain(context: CallContext<Services>, spec: PlanSpec): Promise<Assessed> {
+  const assessment = await assessOrStale(context, spec);
   if (assessment.digest !== spec.digest) throw stale();
   if (assessment.shown.length === 0) {
     throw new MeshError('conflict', 'The plan changes nothing: there is nothing to apply.');
@@ -186,10 +186,15 @@ async function assessAgain({ services, workspace }: CallContext<Services>, spec:
 }
 
 /** Changes that could be planned and cannot be made any more are stale too. */
-async function assessOrStale(services: Services, workspace: string, spec: PlanSpec): Promise<Assessment> {
+async function assessOrStale(
+  { services, workspace, requestId }: CallContext<Services>,
+  spec: PlanSpec,
+): Promise<Assessed> {
   try {
     const proposal = { ...spec, ...readingOf(spec) };
-    return await assess(services, workspace, proposal, { id: spec.requesterId, peer: spec.requesterPeer });
+    const requester = { id: spec.requesterId, peer: spec.requesterPeer };
+    const asker = { workspace, principal: spec.requesterId, requestId };
+    return await services.computed(assessProposal, { proposal, requester }, asker);
   } catch (error) {
     if (error instanceof MeshError && error.code !== 'unavailable') throw stale(error);
     throw error;
@@ -208,7 +213,7 @@ function stale(cause?: MeshError): MeshError {
  * @returns whether a plan that does not do what was asked is applied all the same, by someone who may. A plan of which
  * nothing was expected goes to a person, who judges its effect (docs/decisions/0010-proven-unmet-unproven.md).
  */
-function requireVerified({ verification, objections, unmet }: Assessment, caller: Caller, workspace: string): boolean {
+function requireVerified({ verification, objections, unmet }: Assessed, caller: Caller, workspace: string): boolean {
   if (verification !== 'unmet') return false;
   if (caller.scopesIn(workspace).has('intents:override')) return true;
   throw new MeshError(

@@ -1,15 +1,16 @@
 import { requireAssertions } from '../assertions/guard.ts';
 import { withAuthor } from '../authority/guarded-store.ts';
-import { NeedsPerson } from '../authority/needs-person.ts';
+import { judgedAgain } from '../authority/judged-again.ts';
 import { MeshError } from '../base/errors.ts';
 import { isAgentId } from '../base/ids.ts';
-import { type CommitContext, type Op, StoreError } from '../base/ports.ts';
+import type { Basis, CommitContext, Op } from '../base/ports.ts';
 import { inTurn } from '../base/turn.ts';
 import { callerAgain, requireStanding } from '../identity/standing.ts';
-import { type Assessment, assess, readingOf } from '../intent/plan/assess.ts';
+import { readingOf } from '../intent/plan/assess.ts';
+import { type Assessed, assessProposal } from '../intent/plan/assessed.ts';
 import type { WorkflowStatus } from '../model/asked.ts';
-import type { NetworkState } from '../state/state.ts';
 import { callWorkflows, isApprovedIn } from './held-call.ts';
+import { isRefusal } from './refusal.ts';
 import { runApproved } from './run-approved.ts';
 import type { Services } from './services.ts';
 import { type WorkflowRecord, workflowDraft } from './workflow-record.ts';
@@ -33,9 +34,10 @@ export async function executeWorkflow(
     return findWorkflow(services, workspace, id);
   }
   try {
-    await inTurn(services.store, workspace, () => attempt(services, workspace, id, requestId));
+    await judgedAgain(() => attempt(services, workspace, id, requestId));
   } catch (error) {
-    if (!isRefusal(error)) throw error;
+    // What could not be tried is tried again later, but not for ever.
+    if (!isRefusal(error) && services.clock.now() < spec.expiresAt) throw error;
     await inTurn(services.store, workspace, () => fail(services, workspace, id, error, requestId));
   }
   return findWorkflow(services, workspace, id);
@@ -62,28 +64,25 @@ async function executeCall(services: Uses, workspace: string, id: string, reques
     };
     await runApproved(context, [...known.values()], (held) => services.perform(call.operation, call.input ?? {}, held));
   } catch (error) {
-    if (!isRefusal(error)) throw error;
+    if (!isRefusal(error) && services.clock.now() < workflow.spec.expiresAt) throw error;
     await inTurn(services.store, workspace, () => fail(services, workspace, id, error, requestId));
   }
 }
 
-/** Whether it says that this cannot be done, and not that it could not be tried. */
-function isRefusal(error: unknown): boolean {
-  if (error instanceof MeshError || error instanceof NeedsPerson) return true;
-  return error instanceof StoreError && error.code !== 'unavailable';
-}
-
 async function attempt(services: Uses, workspace: string, id: string, requestId: string): Promise<void> {
-  let workflow = await findWorkflow(services, workspace, id);
-  if (workflow.status.state === 'approved') {
-    await moveTo(services, workflow, { state: 'executing' }, [], requestId);
-    workflow = await findWorkflow(services, workspace, id);
-  }
-  if (workflow.status.state !== 'executing') return;
-  const { spec } = workflow;
+  await inTurn(services.store, workspace, async () => {
+    const workflow = await findWorkflow(services, workspace, id);
+    if (workflow.status.state === 'approved') await moveTo(services, workflow, { state: 'executing' }, [], requestId);
+  });
+  const { spec, status } = await findWorkflow(services, workspace, id);
+  if (status.state !== 'executing') return;
   await requireStanding(services, workspace, [spec.requesterId, spec.applierId]);
   const proposal = { ...spec, ...readingOf(spec) };
-  const assessment = await assess(services, workspace, proposal, { id: spec.requesterId, peer: spec.requesterPeer });
+  const assessment = await services.computed(
+    assessProposal,
+    { proposal, requester: { id: spec.requesterId, peer: spec.requesterPeer } },
+    { workspace, principal: spec.requesterId, requestId },
+  );
   if (assessment.digest !== spec.digest) {
     throw new MeshError('plan_stale', 'The network has changed since, and the change would not do now what it showed.');
   }
@@ -97,34 +96,18 @@ async function attempt(services: Uses, workspace: string, id: string, requestId:
     );
   }
   const author = spec.autoApprove && isAgentId(spec.requesterId) ? spec.requesterId : undefined;
-  const ops = guarded(assessment).map((op) => withAuthor(op, author));
-  await moveTo(services, workflow, { state: 'executed' }, ops, requestId);
+  const ops = assessment.ops.map((op) => withAuthor(op, author));
+  await inTurn(services.store, workspace, async () => {
+    const workflow = await findWorkflow(services, workspace, id);
+    if (workflow.status.state !== 'executing') return;
+    await moveTo(services, workflow, { state: 'executed' }, ops, requestId, assessment.basis);
+  });
 }
 
 /** What was proven of the plan has to be true of the network that it is carried out on. */
-function requireHeld({ verification, objections }: Assessment): void {
+function requireHeld({ verification, objections }: Assessed): void {
   if (verification !== 'unmet') return;
   throw new MeshError('plan_stale', `The change would not do what was asked any more: ${objections.join('; ')}.`);
-}
-
-/** The writes, failing if a record that decides access has changed since the judgement. */
-function guarded({ ops, state }: Assessment): Op[] {
-  const written = new Set(ops.map((op) => ('record' in op ? keyText(op.record) : keyText(op.key))));
-  const checks = decisive(state).filter((record) => !written.has(keyText(record)));
-  return [...ops, ...checks.map(({ kind, name, revision }): Op => ({ op: 'check', key: { kind, name }, revision }))];
-}
-
-/** Writes of this process wait their turn; this guards against those of another. */
-function decisive({ policies, networks }: NetworkState) {
-  const records = [...policies.values(), ...networks.values()];
-  return records.length <= MAX_CHECKS ? records : [];
-}
-
-/** Beyond this many a commit would take longer than the gap that the checks close. */
-const MAX_CHECKS = 2_000;
-
-function keyText({ kind, name }: { readonly kind: string; readonly name: string }): string {
-  return `${kind}/${name.toLowerCase()}`;
 }
 
 async function moveTo(
@@ -133,6 +116,7 @@ async function moveTo(
   change: Partial<WorkflowStatus>,
   ops: readonly Op[],
   requestId: string,
+  basis?: Basis,
 ): Promise<void> {
   const record = workflowDraft(name, spec, { ...status, ...change });
   const context: CommitContext = {
@@ -140,6 +124,7 @@ async function moveTo(
     reason: `workflow ${name} ${change.state ?? ''}: ${spec.summary}`,
     requestId,
     approval: { workflowId: name, reviewedBy: status.reviewedBy ?? '' },
+    ...(basis && { basis }),
   };
   await store.commit(workspace, [...ops, { op: 'update', record, revision }], context);
 }

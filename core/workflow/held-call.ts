@@ -1,9 +1,5 @@
 import { createHmac } from 'node:crypto';
-import { futureOf } from '../authority/future.ts';
-import { joinsOf } from '../authority/joins.ts';
-import { comparison } from '../authority/judge.ts';
 import type { NeedsPerson } from '../authority/needs-person.ts';
-import { shownDigest } from '../authority/shown.ts';
 import type { Write } from '../authority/writes.ts';
 import type { Caller } from '../base/caller.ts';
 import { commitContext } from '../base/commit-context.ts';
@@ -12,15 +8,14 @@ import { newId } from '../base/ids.ts';
 import { type AnyOperation, type CallContext, type PendingApproval, waitsFor } from '../base/operation.ts';
 import { ordered } from '../base/ordered.ts';
 import type { Kind } from '../base/record.ts';
-import { type Effect, outsidePairs } from '../effect/effect.ts';
-import { effectView } from '../effect/effect-view.ts';
+import type { EffectView } from '../effect/effect-view.ts';
 import { counted, fenced, plain } from '../effect/markdown.ts';
-import { unseenFindings } from '../intent/verify/findings.ts';
 import { runExpecting } from '../state/expecting.ts';
 import { toYaml } from '../views/render-yaml.ts';
 import { namedPeers } from './named-peers.ts';
 import { runApproved } from './run-approved.ts';
 import type { Services } from './services.ts';
+import { showWrites } from './show-writes.ts';
 import { type HeldCall, WORKFLOW_TTL_MS, type WorkflowRecord, workflowDraft } from './workflow-record.ts';
 import { workflowsOf } from './workflows.ts';
 
@@ -104,12 +99,11 @@ async function ask(
   const now = services.clock.now();
   const touchesNetwork = asked === workspace;
   const writes = touchesNetwork ? need.writes : [];
-  const compared = comparison({ states: services.states, state, writes, now });
-  const { effect } = compared;
-  const future = futureOf(compared, { joins: await joinsOf(services, asked), isPersons: true }, services.states);
-  const findings = unseenFindings({ effect, future });
-  const warnings = findings.map(({ message }) => message);
-  const view = effectView(effect);
+  const { shown, warnings, effect } = await services.computed(
+    showWrites,
+    { writes, named: need.writes },
+    { workspace: asked, principal: caller.id, requestId: context.requestId },
+  );
   const { kind, id: callerId, subject, name: callerName, interactive, tokenId } = caller;
   const call: HeldCall = {
     operation: name,
@@ -117,8 +111,8 @@ async function ask(
     workspace,
     ...(!isConfidential(operation, input) && { input }),
     asked: withoutSecrets(input, confidential?.input),
-    shown: shownDigest(need.writes, compared, future),
-    named: namedPeers(writes, view, state),
+    shown,
+    named: namedPeers(writes, effect, state),
     digest,
     caller: {
       kind,
@@ -141,7 +135,7 @@ async function ask(
       expectations: [],
       records: [],
       shown: need.writes.flatMap(shownWrite),
-      effect: view,
+      effect,
       digest,
       diffMarkdown: markdownOf(summary, call, { ...need, warnings }, effect),
       warnings: [...warnings, ...(isConfidential(operation, input) ? [REPEAT] : [])],
@@ -197,7 +191,7 @@ function markdownOf(
   summary: string,
   call: HeldCall,
   { reasons, rows, warnings }: Pick<NeedsPerson, 'reasons' | 'rows'> & { readonly warnings: readonly string[] },
-  effect: Effect,
+  effect: EffectView,
 ): string {
   const lines = [
     `# ${plain(summary)}`,
@@ -210,7 +204,7 @@ function markdownOf(
     '',
     ...fenced('yaml', toYaml(call.asked).trimEnd().split('\n')),
     '',
-    `Opens ${counted(effect.openedPairs, 'pair')} of peers and ${outsidePairs(effect, 'opened')} with addresses outside of the network, closes ${counted(effect.closedPairs, 'pair')} and ${outsidePairs(effect, 'closed')}.`,
+    `Opens ${counted(effect.opened_pairs, 'pair')} of peers and ${effect.opened_outside ?? 0} with addresses outside of the network, closes ${counted(effect.closed_pairs, 'pair')} and ${effect.closed_outside ?? 0}.`,
   ];
   return `${lines.join('\n')}\n`;
 }

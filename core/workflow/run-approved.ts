@@ -1,9 +1,11 @@
 import { guardedStore } from '../authority/guarded-store.ts';
+import { NeedsPerson } from '../authority/needs-person.ts';
 import { MeshError } from '../base/errors.ts';
 import type { CallContext } from '../base/operation.ts';
-import { type CommitContext, type Op, StoreError } from '../base/ports.ts';
+import type { CommitContext, Op } from '../base/ports.ts';
 import { inTurn } from '../base/turn.ts';
 import type { WorkflowStatus } from '../model/asked.ts';
+import { isRefusal } from './refusal.ts';
 import type { Services } from './services.ts';
 import { type WorkflowRecord, workflowDraft } from './workflow-record.ts';
 
@@ -55,8 +57,7 @@ async function markFailed(
   error: unknown,
   because: CommitContext,
 ): Promise<void> {
-  const refused = error instanceof MeshError || (error instanceof StoreError && error.code !== 'unavailable');
-  if (!refused) return;
+  if (!isRefusal(error) || error instanceof NeedsPerson) return;
   await inTurn(store, workspace, async () => {
     const now = (await store.get(workspace, { kind: 'Workflow', name })) as WorkflowRecord | undefined;
     if (!now || (now.revision !== revision && now.status.state !== 'executed')) return;

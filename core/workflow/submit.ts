@@ -1,5 +1,8 @@
 import { brokenAssertions, requireAssertions } from '../assertions/guard.ts';
+import { isolatesText, isolatingFromNowOn } from '../authority/isolation.ts';
 import { beyondDelegation } from '../authority/judge.ts';
+import { judgedAgain } from '../authority/judged-again.ts';
+import { basisOf } from '../authority/judgements.ts';
 import { NeedsPerson } from '../authority/needs-person.ts';
 import { commitContext } from '../base/commit-context.ts';
 import { MeshError } from '../base/errors.ts';
@@ -10,7 +13,7 @@ import { foldName } from '../base/record.ts';
 import { inTurn } from '../base/turn.ts';
 import { type ChangePlan, type NetworkChange, planChanges } from '../changes/changes.ts';
 import { restingAddresses } from '../changes/rest.ts';
-import { assess } from '../intent/plan/assess.ts';
+import { assessProposal } from '../intent/plan/assessed.ts';
 import { requesterOf } from '../intent/plan/plan.ts';
 import { workspaceById } from '../model/workspaces.ts';
 import type { NetworkState } from '../state/state.ts';
@@ -29,7 +32,7 @@ export type Submitted =
   /** The workspace asks for approval of direct writes too (`requireApproval`). */
   | PendingApproval;
 
-type Context = CallContext<Pick<Services, 'store' | 'clock' | 'states' | 'settings'>>;
+type Context = CallContext<Pick<Services, 'store' | 'clock' | 'states' | 'settings' | 'computed'>>;
 
 /**
  * The one way by which an operator's direct write changes policies, networks, labels and the network of peers: committed
@@ -49,7 +52,11 @@ export async function submitChanges(
   // What waits for approval is held to it then too.
   const changes = expected ? asked.map((change) => expecting(change, expected)) : asked;
   const { store, states, clock } = services;
-  return inTurn(store, workspace, async () => {
+  const isJudged = context.caller?.kind === 'agent';
+  // A judgement takes long: nobody waits for it. What it was made on is looked at when it is written.
+  return isJudged ? judgedAgain(attempt) : inTurn(store, workspace, attempt);
+
+  async function attempt(): Promise<Submitted> {
     const state = await states.current(workspace);
     const moves = changes.some(({ resource }) => resource === 'MeshPeer');
     const resting = moves ? await restingAddresses(store, workspace) : undefined;
@@ -60,15 +67,31 @@ export async function submitChanges(
     const alone = others.length === 0;
     const { requireApproval } = (await workspaceById(services, workspace)).spec.settings;
     if (requireApproval && alone) return askForApproval(context, changes, reason);
+    requireNoneIsolated(state, after);
     try {
       const direct = ops.length > 0 && { direct: true };
-      await store.commit(workspace, [...ops, ...others], commitContext(context, reason, { ...direct }));
+      await store.commit(workspace, [...ops, ...others], {
+        ...commitContext(context, reason, { ...direct }),
+        ...(isJudged && { basis: basisOf(state) }),
+      });
     } catch (error) {
       if (error instanceof NeedsPerson && alone) return askForApproval(context, changes, reason);
       throw error;
     }
     return { status: 'committed', outcomes, after: await states.current(workspace) };
-  });
+  }
+}
+
+/**
+ * Where a plan warns, a write that nobody looks at is refused.
+ *
+ * @throws MeshError `conflict` naming the policies of delegated agents that would isolate peers from then on
+ */
+function requireNoneIsolated(before: NetworkState, after: NetworkState): void {
+  const isolating = isolatingFromNowOn({ before, after });
+  if (isolating.length === 0) return;
+  const message = `Then ${isolating.map(isolatesText).join('; ')}. Delete it first, or plan the change, which shows what it closes.`;
+  throw new MeshError('conflict', message, { policies: isolating });
 }
 
 function expecting(change: NetworkChange, { kind, name, uid, revision }: ExpectedRecord): NetworkChange {
@@ -77,15 +100,15 @@ function expecting(change: NetworkChange, { kind, name, uid, revision }: Expecte
 }
 
 async function askForApproval(context: Context, changes: readonly NetworkChange[], reason: string): Promise<Submitted> {
-  const { services, workspace, caller } = context;
-  const nothing = { expectations: [], records: [] };
-  const assessment = await assess(
-    services,
-    workspace,
-    { changes, ...nothing, plannedBy: 'caller', sentence: reason },
-    await requesterOf(context),
-  );
+  const { services, workspace, caller, requestId } = context;
   if (!caller) throw new MeshError('unauthenticated', 'Only a known caller may ask for a change.');
+  const nothing = { expectations: [], records: [] };
+  const proposal = { changes, ...nothing, plannedBy: 'caller', sentence: reason } as const;
+  const assessment = await services.computed(
+    assessProposal,
+    { proposal, requester: await requesterOf(context) },
+    { workspace, principal: caller.id, requestId },
+  );
   if (assessment.beyond?.delegated) throw beyondDelegation(assessment.beyond);
   const id = newId('wf');
   const asked = {

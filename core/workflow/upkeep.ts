@@ -15,7 +15,13 @@ export async function resumeWorkflows(services: Uses, workspace: string): Promis
   const open = (await workflowsOf(services, workspace)).filter(
     ({ status, spec }) => (status.state === 'approved' && !waitsForRepeat(spec)) || status.state === 'executing',
   );
-  for (const { name } of open) await executeWorkflow(services, workspace, name, `resume-${name}`);
+  for (const { name } of open) {
+    try {
+      await executeWorkflow(services, workspace, name, `resume-${name}`);
+    } catch (error) {
+      services.log.warn({ workspace, workflow: name, err: error }, 'an approved workflow could not be carried out yet');
+    }
+  }
   return open.length;
 }
 

@@ -51,6 +51,6 @@ const operations = [
 if (parentPort) {
   serveCalls(parentPort, (writes, clock) => {
     const services = { store: writes, clock } as ThreadParts['services'];
-    return { operations, services, refresh: async () => undefined };
+    return { operations, computations: [], services, refresh: async () => undefined };
   });
 }

@@ -1,13 +1,17 @@
 import { MeshError, type ProblemCode } from '../../core/base/errors.ts';
 import { type Store, StoreError, type StoreErrorCode } from '../../core/base/ports.ts';
+import type { ComputationCall } from '../../core/compute/computation.ts';
 import type { HeavyCall } from '../../core/compute/compute.ts';
 
 /** What a computing thread needs of the store that the main thread has open: its own connection only reads. */
 export type Writes = Pick<Store, 'commit' | 'record'>;
 
+/** An operation that is run for its caller, or a computation that another one needs. */
+export type AnyCall = HeavyCall | ComputationCall;
+
 /** `now`: the time of the call, ms, which is the time of all that it computes. */
 export type ToThread =
-  | { readonly kind: 'call'; readonly call: HeavyCall; readonly now: number }
+  | { readonly kind: 'call'; readonly call: AnyCall; readonly now: number }
   | { readonly kind: 'written'; readonly id: number; readonly outcome: Outcome<unknown> };
 
 export type FromThread =

@@ -31,8 +31,9 @@ function scene(over: Partial<ComputeLimits> = {}) {
       get isFree() {
         return state.isFree;
       },
-      async run({ workspace, caller, operation }) {
-        const name = `${workspace}-${caller?.id}-${operation}`;
+      async run(call) {
+        const of = 'computation' in call ? [call.principal, call.computation] : [call.caller?.id, call.operation];
+        const name = [call.workspace, ...of].join('-');
         const answer = Promise.withResolvers<JsonText>();
         begun.push(name);
         answers.set(name, answer);

@@ -1,9 +1,9 @@
 import { MeshError } from '../../core/base/errors.ts';
 import type { Clock, Log } from '../../core/base/ports.ts';
-import type { Compute, HeavyCall, JsonText } from '../../core/compute/compute.ts';
+import type { Compute, ComputeElsewhere, JsonText } from '../../core/compute/compute.ts';
 import { FairQueue, type Full } from '../../core/compute/fair-queue.ts';
 import type { ComputeLimits } from './limits.ts';
-import type { Writes } from './messages.ts';
+import type { AnyCall, Writes } from './messages.ts';
 import { type Thread, ThreadDied } from './thread.ts';
 
 export interface PoolOptions {
@@ -18,7 +18,7 @@ interface CallerServices {
   readonly store: Writes;
 }
 
-export interface ComputePool extends Compute<CallerServices> {
+export interface ComputePool extends Compute<CallerServices>, ComputeElsewhere {
   /** Calls that compute and that wait; those refused for want of room, and threads that died, since the start. */
   readonly counts: {
     readonly running: number;
@@ -50,13 +50,22 @@ export function buildComputePool({ startThread, limits, clock, log }: PoolOption
   const counts = { running: 0, refused: 0, died: 0 };
   let isStopped = false;
 
+  function answerTo(call: AnyCall, writes: Writes, signal: AbortSignal): Promise<JsonText> {
+    if (isStopped) return Promise.reject(stopping());
+    const over = Promise.withResolvers<never>();
+    over.promise.catch(() => undefined);
+    const answer = attempt(call, writes, signal, over).finally(() => calls.delete(answer));
+    calls.set(answer, over.reject);
+    return answer;
+  }
+
   async function attempt(
-    call: HeavyCall,
+    call: AnyCall,
     writes: Writes,
     signal: AbortSignal,
     over: PromiseWithResolvers<never>,
   ): Promise<JsonText> {
-    const share = { tenant: call.workspace, principal: call.caller?.id ?? '' };
+    const share = { tenant: call.workspace, principal: principalOf(call) };
     const turn = Promise.withResolvers<void>();
     const place: Place = { hasTurn: false, begin: turn.resolve };
     const full = queue.push(share, place);
@@ -99,7 +108,7 @@ export function buildComputePool({ startThread, limits, clock, log }: PoolOption
     nextTurns();
   }
 
-  async function compute(call: HeavyCall, writes: Writes, over: Promise<never>): Promise<JsonText> {
+  async function compute(call: AnyCall, writes: Writes, over: Promise<never>): Promise<JsonText> {
     const thread = idleThread() ?? startThread();
     try {
       return await Promise.race([over, thread.run(call, clock.now(), writes)]);
@@ -107,7 +116,11 @@ export function buildComputePool({ startThread, limits, clock, log }: PoolOption
       if (!(error instanceof ThreadDied)) throw error;
       counts.died += 1;
       log.error(
-        { operation: call.operation, requestId: call.requestId, why: error.message },
+        {
+          operation: 'computation' in call ? call.computation : call.operation,
+          requestId: call.requestId,
+          why: error.message,
+        },
         'a computing thread died',
       );
       throw died(error);
@@ -158,14 +171,9 @@ export function buildComputePool({ startThread, limits, clock, log }: PoolOption
     get counts() {
       return { ...counts, waiting: queue.size };
     },
-    run(call, { store }, signal) {
-      if (isStopped) return Promise.reject(stopping());
-      const over = Promise.withResolvers<never>();
-      over.promise.catch(() => undefined);
-      const answer = attempt(call, store, signal, over).finally(() => calls.delete(answer));
-      calls.set(answer, over.reject);
-      return answer;
-    },
+    run: (call, { store }, signal) => answerTo(call, store, signal),
+    // Whoever asked may have gone; what depends on it is to be finished all the same.
+    compute: (call) => answerTo(call, NO_WRITES, new AbortController().signal),
     async stop() {
       isStopped = true;
       const under = [...calls];
@@ -180,6 +188,13 @@ export function buildComputePool({ startThread, limits, clock, log }: PoolOption
     },
   };
 }
+
+function principalOf(call: AnyCall): string {
+  return 'computation' in call ? call.principal : (call.caller?.id ?? '');
+}
+
+const refuseToWrite = () => Promise.reject(new TypeError('A computation writes nothing.'));
+const NO_WRITES: Writes = { commit: refuseToWrite, record: refuseToWrite };
 
 const NO_ROOM: Readonly<Record<Full, string>> = {
   everyone: 'Too many questions about networks are being answered.',

@@ -3,9 +3,11 @@ import type { AnyOperation } from '../../core/base/operation.ts';
 import type { Clock, Commit } from '../../core/base/ports.ts';
 import { answerOf } from '../../core/call/invoke.ts';
 import { requireAnswerSize } from '../../core/compute/answer-size.ts';
+import type { Computation, ComputationCall } from '../../core/compute/computation.ts';
 import { callerOf, type HeavyCall } from '../../core/compute/compute.ts';
 import type { ComputeServices } from '../../core/intent/plan/services.ts';
 import {
+  type AnyCall,
   type FromThread,
   type Outcome,
   outcomeOf,
@@ -17,6 +19,7 @@ import {
 
 export interface ThreadParts {
   readonly operations: readonly AnyOperation<ComputeServices>[];
+  readonly computations: readonly Computation<ComputeServices, never, unknown>[];
   readonly services: ComputeServices;
   /** Brings the thread's view of a workspace up to what has been committed. */
   refresh(workspace: string): Promise<void>;
@@ -59,21 +62,31 @@ export function serveCalls(port: MessagePort, build: (writes: Writes, clock: Clo
   });
 }
 
-async function textOf(
-  call: HeavyCall,
-  { operations, services, refresh }: ThreadParts,
-): Promise<Uint8Array<ArrayBuffer>> {
-  const operation = operations.find(({ name }) => name === call.operation);
-  if (!operation) throw new TypeError(`${call.operation} is not among the operations of a computing thread.`);
-  const { raw, workspace, requestId, face, origin } = call;
-  await refresh(workspace);
-  // Who goes away ends the thread; nothing in it has to look.
-  const { signal } = new AbortController();
-  const answer = await answerOf(operation, raw, {
-    ...{ services, workspace, requestId, face, origin, signal },
-    caller: callerOf(call),
-  });
+async function textOf(call: AnyCall, parts: ThreadParts): Promise<Uint8Array<ArrayBuffer>> {
+  await parts.refresh(call.workspace);
+  const answer = 'computation' in call ? await outputOf(call, parts) : await answerTo(call, parts);
   const bytes = new TextEncoder().encode(JSON.stringify(answer));
   requireAnswerSize(bytes.length);
   return bytes;
+}
+
+function outputOf(
+  { computation: name, workspace, input }: ComputationCall,
+  { computations, services }: ThreadParts,
+): Promise<unknown> {
+  const computation = computations.find((one) => one.name === name);
+  if (!computation) throw new TypeError(`${name} is not among the computations of a computing thread.`);
+  return computation.run(services, workspace, input as never);
+}
+
+function answerTo(call: HeavyCall, { operations, services }: ThreadParts): Promise<unknown> {
+  const operation = operations.find(({ name }) => name === call.operation);
+  if (!operation) throw new TypeError(`${call.operation} is not among the operations of a computing thread.`);
+  const { raw, workspace, requestId, face, origin } = call;
+  // Who goes away ends the thread; nothing in it has to look.
+  const { signal } = new AbortController();
+  return answerOf(operation, raw, {
+    ...{ services, workspace, requestId, face, origin, signal },
+    caller: callerOf(call),
+  });
 }

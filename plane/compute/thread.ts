@@ -1,6 +1,14 @@
 import { Worker, type WorkerOptions } from 'node:worker_threads';
-import { type HeavyCall, JsonText } from '../../core/compute/compute.ts';
-import { type FromThread, outcomeOf, type ToThread, unwrap, type Write, type Writes } from './messages.ts';
+import { JsonText } from '../../core/compute/compute.ts';
+import {
+  type AnyCall,
+  type FromThread,
+  outcomeOf,
+  type ToThread,
+  unwrap,
+  type Write,
+  type Writes,
+} from './messages.ts';
 
 /** A thread that computes one call at a time. */
 export interface Thread {
@@ -8,7 +16,7 @@ export interface Thread {
    * @param writes what it writes with
    * @throws MeshError or StoreError of the operation, a bug of it, or {@link ThreadDied}, after which it is of no use.
    */
-  run(call: HeavyCall, now: number, writes: Writes): Promise<JsonText>;
+  run(call: AnyCall, now: number, writes: Writes): Promise<JsonText>;
   /** Whether it can take a call: false while it computes, and for ever once it died. */
   readonly isFree: boolean;
   /** Ends it wherever it is. */

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { SYSTEM_WORKSPACE } from '../../core/base/ids.ts';
-import type { Change, Commit, CommitContext, Op } from '../../core/base/ports.ts';
+import type { Basis, Change, Commit, CommitContext, Op } from '../../core/base/ports.ts';
 import { StoreError } from '../../core/base/ports.ts';
 import { foldName, KINDS, type RecordDraft, type RecordKey, type StoredRecord } from '../../core/base/record.ts';
 import { appendCommit, appendEvent } from './audit.ts';
@@ -24,8 +24,9 @@ export function applyCommit(
     at: nextInstant(workspace, now),
     written: new Map(),
   };
+  const { securityEvents = [], basis, ...why } = context;
+  if (basis) requireUnchanged(batch, basis);
   const changes = ops.flatMap((op) => apply(batch, op) ?? []);
-  const { securityEvents = [], ...why } = context;
   const revision = changes.length > 0 ? batch.revision : workspace.revision;
   const commit: Commit = { ...why, workspace: name, revision, at: batch.at, changes };
   if (changes.length > 0) appendCommit(database, workspace, commit);
@@ -82,6 +83,18 @@ function apply(batch: Batch, op: Op): Change | undefined {
     }
     default:
       throw op satisfies never;
+  }
+}
+
+/** @throws StoreError `changed` */
+function requireUnchanged({ database, workspace }: Batch, { kinds, revision }: Basis): void {
+  // Most often nothing was written at all; the table has no index by revision.
+  if (workspace.revision === revision) return;
+  for (const kind of kinds) {
+    const newer = database
+      .statement('SELECT 1 FROM record WHERE ws = ? AND kind = ? AND revision > ? LIMIT 1')
+      .get(workspace.id, kind, revision);
+    if (newer !== undefined) throw new StoreError('changed', kind);
   }
 }
 

@@ -101,6 +101,23 @@ describe('a delegated agent shuts nobody off', () => {
   });
 });
 
+describe('a person who writes directly', () => {
+  it('does not leave a policy of a delegated agent isolating peers, and may once it is gone', async () => {
+    const { scene, write } = await openScene();
+    await using _ = scene;
+    await write({ action: 'ALLOW', peerSelector: only('db'), ingress: [] });
+    const remove = (id: string) => scene.call(scene.ada, 'delete_policy', { id });
+    await expect(remove('base')).rejects.toMatchObject({
+      code: 'conflict',
+      message: expect.stringContaining('the policy mine of a delegated agent would isolate'),
+      details: { policies: ['mine'] },
+    });
+    expect((await scene.state()).policies.has('base')).toBe(true);
+    await remove('mine');
+    expect(await remove('base')).toEqual({ deleted: 'base' });
+  });
+});
+
 describe('a delegated agent still', () => {
   it('isolates its own peers', async () => {
     const { scene, write } = await openScene();

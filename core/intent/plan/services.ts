@@ -1,4 +1,4 @@
-import type { NetworkServices } from '../../state/services.ts';
+import type { NetworkServices, ThreadServices } from '../../state/services.ts';
 import type { Planner } from './planner.ts';
 
 /** With what turns sentences into changes. */
@@ -7,7 +7,4 @@ export interface PlanServices extends NetworkServices {
 }
 
 /** What a heavy operation may reach: what a computing thread has too. */
-export type ComputeServices = Pick<
-  PlanServices,
-  'store' | 'states' | 'clock' | 'log' | 'settings' | 'planner' | 'liveness'
->;
+export type ComputeServices = ThreadServices & Pick<PlanServices, 'planner'>;

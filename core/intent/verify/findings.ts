@@ -1,5 +1,5 @@
 import { type Future, ofThose } from '../../authority/future.ts';
-import { isolatingFromNowOn } from '../../authority/isolation.ts';
+import { isolatesText, isolatingFromNowOn } from '../../authority/isolation.ts';
 import type { Beyond } from '../../authority/judge.ts';
 import type { Effect } from '../../effect/effect.ts';
 import type { Settings } from '../../model/services.ts';
@@ -120,7 +120,7 @@ export function opensUnseen({ code }: Pick<Finding, 'code'>): boolean {
 /** What a person takes away may have carried what a delegated agent was let write. */
 function isolationFindings(judged: Judged): Finding[] {
   return isolatingFromNowOn(judged).map((policy) => {
-    const message = `the policy ${policy} of a delegated agent would isolate peers beyond its reach, which something else isolates today: delete it too`;
+    const message = `${isolatesText(policy)}: delete it too`;
     return { ...blocking('AGENT_ISOLATES', message), policy, blocks: false };
   });
 }

@@ -9,6 +9,7 @@ import { silentLog } from '../../../core/base/silent-log.ts';
 import { buildGate } from '../../../core/call/gate.ts';
 import { invoke } from '../../../core/call/invoke.ts';
 import { addWorkspace } from '../../../core/identity/add-workspace.ts';
+import type { ComputeElsewhere } from '../../../core/compute/compute.ts';
 import type { Planner } from '../../../core/intent/plan/planner.ts';
 import type { Services } from '../../../core/workflow/services.ts';
 import { builtinPlanner } from '../../../llm/grammar/builtin.ts';
@@ -27,6 +28,8 @@ export interface KitOptions {
   readonly registrationProof?: Services['settings']['registrationProof'];
   /** File of the store, for tests that open it again; in memory without. */
   readonly path?: string;
+  /** What does computations; done in place without. */
+  readonly compute?: ComputeElsewhere;
 }
 
 export interface CallAs {
@@ -40,7 +43,7 @@ export interface CallAs {
 /** A control plane without faces: the real services over a store in memory, a clock that only moves when told. */
 export async function buildKit(options: KitOptions = {}) {
   const { edition = 'pro', now = KIT_NOW, planner = builtinPlanner, path = ':memory:' } = options;
-  const { registrationProof = 'optional' } = options;
+  const { registrationProof = 'optional', compute } = options;
   const clock = { time: now, now: () => clock.time };
   const store = await openStore(path, { clock, log: silentLog });
   const services: Services = buildServices({
@@ -50,6 +53,7 @@ export async function buildKit(options: KitOptions = {}) {
     edition,
     keys: freshKeys(),
     planner,
+    compute,
     settings: {
       version: '0.0.0-test',
       apiUrl: 'http://127.0.0.1:18090',

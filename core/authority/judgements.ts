@@ -1,0 +1,71 @@
+import { MeshError } from '../base/errors.ts';
+import type { Basis } from '../base/ports.ts';
+import type { Computation } from '../compute/computation.ts';
+import { outsidePairs } from '../effect/effect.ts';
+import { lookUpById } from '../model/find.ts';
+import type { AgentRecord } from '../model/resources.ts';
+import { isLive } from '../state/agent-tree.ts';
+import type { NetworkServices } from '../state/services.ts';
+import type { NetworkState } from '../state/state.ts';
+import { futureOf } from './future.ts';
+import { joinsOf } from './joins.ts';
+import { type Beyond, beyondAuthority, comparison } from './judge.ts';
+import { shownDigest } from './shown.ts';
+import type { Write } from './writes.ts';
+
+type Reads = Pick<NetworkServices, 'store' | 'states' | 'clock'>;
+
+/** What a judgement was made on: everything that decides who reaches whom, now and later, and what must hold. Presence does not. */
+export function basisOf({ revision }: NetworkState): Basis {
+  return { kinds: ['MeshPeer', 'MeshPolicy', 'MeshNetwork', 'AgentIdentity', 'Token', 'PolicyAssertion'], revision };
+}
+
+interface Judgement {
+  readonly basis: Basis;
+}
+
+/** What of an agent's writes is beyond its authority; undefined where nothing is. */
+export const judgeWrites: Computation<
+  Reads,
+  { readonly agent: string; readonly writes: readonly Write[] },
+  Judgement & { readonly beyond?: Beyond | undefined }
+> = {
+  name: 'judge_writes',
+  async run({ store, states, clock }, workspace, { agent, writes }) {
+    const state = await states.current(workspace);
+    requireNotEnded(lookUpById(state.agents, agent), clock.now());
+    // Read after the state: a token that is newer counts, and makes the basis a changed one.
+    const joins = await joinsOf({ store, clock }, workspace);
+    return {
+      basis: basisOf(state),
+      beyond: beyondAuthority(agent, { states, state, writes, now: clock.now(), joins }),
+    };
+  },
+};
+
+/** It may have ended since it was let in. */
+function requireNotEnded(agent: AgentRecord | undefined, now: number): void {
+  if (!agent || isLive(agent, now)) return;
+  throw new MeshError('forbidden', `The agent ${agent.name} has ended: nothing of it is written any more.`);
+}
+
+/** What a person is shown of writes, named by a digest. */
+export const judgeShown: Computation<
+  Reads,
+  { readonly writes: readonly Write[] },
+  Judgement & { readonly digest: string; readonly opensNothing: boolean }
+> = {
+  name: 'judge_shown',
+  async run({ store, states, clock }, workspace, { writes }) {
+    const state = await states.current(workspace);
+    const compared = comparison({ states, state, writes, now: clock.now() });
+    const joins = await joinsOf({ store, clock }, workspace);
+    const future = futureOf(compared, { joins, isPersons: true }, states);
+    const { effect } = compared;
+    return {
+      basis: basisOf(state),
+      digest: shownDigest(writes, compared, future),
+      opensNothing: effect.openedPairs === 0 && outsidePairs(effect, 'opened') === 0 && future.digest === '',
+    };
+  },
+};

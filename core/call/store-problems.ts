@@ -1,0 +1,19 @@
+import { MeshError } from '../base/errors.ts';
+import type { StoreError, StoreErrorCode } from '../base/ports.ts';
+
+const FROM_STORE: Readonly<Record<StoreErrorCode, (subject: string) => MeshError>> = {
+  conflict: (subject) => new MeshError('conflict', `${subject} was changed by someone else: read it again and retry.`),
+  changed: () => new MeshError('conflict', 'The network changed again and again while this was judged: send it again.'),
+  already_exists: (subject) => new MeshError('conflict', `${subject} exists already: choose another name.`),
+  unique: (subject) => new MeshError('conflict', `${subject} is in use already.`),
+  not_found: (subject) => new MeshError('not_found', `There is no ${subject}.`),
+  compacted: (subject) => new MeshError('expired', `${subject} is older than what is kept.`),
+  too_large: (subject) =>
+    new MeshError('payload_too_large', `${subject} is too large to store: at most 8 KB compressed.`),
+  unavailable: () => new MeshError('unavailable', 'The store does not answer. Nothing was written; try again.'),
+};
+
+/** What a refusal of the store is to the one who asked. */
+export function fromStore(error: StoreError): MeshError {
+  return FROM_STORE[error.code](error.subject);
+}

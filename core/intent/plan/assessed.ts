@@ -1,0 +1,36 @@
+import { basisOf } from '../../authority/judgements.ts';
+import type { Basis } from '../../base/ports.ts';
+import type { Computation } from '../../compute/computation.ts';
+import { type EffectView, effectView } from '../../effect/effect-view.ts';
+import type { Requester } from '../verify/findings.ts';
+import { type Assessment, assess, type Proposal } from './assess.ts';
+import type { PlanView } from './diff-markdown.ts';
+import type { PlanServices } from './services.ts';
+
+/** What is kept, shown and decided of an {@link Assessment}, as plain data. */
+export interface Assessed
+  extends Omit<Assessment, 'state' | 'outcomes' | 'effect' | 'view' | 'unmetRecords' | 'beyond'>,
+    Pick<PlanView, 'plannedBy' | 'sentence' | 'closing'> {
+  readonly basis: Basis;
+  readonly effect: EffectView;
+  readonly beyond?: Assessment['beyond'];
+}
+
+/** Judges again what was proposed earlier, or is to be put before a person. */
+export const assessProposal: Computation<
+  Pick<PlanServices, 'store' | 'states' | 'clock' | 'settings'>,
+  { readonly proposal: Proposal; readonly requester: Requester | undefined },
+  Assessed
+> = {
+  name: 'assess_proposal',
+  async run(services, workspace, { proposal, requester }) {
+    const { state, outcomes, effect, view, unmetRecords, ...rest } = await assess(
+      services,
+      workspace,
+      proposal,
+      requester,
+    );
+    const { plannedBy, sentence, closing } = view;
+    return { ...rest, plannedBy, sentence, closing, basis: basisOf(state), effect: effectView(effect) };
+  },
+};

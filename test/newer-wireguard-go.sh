@@ -12,7 +12,8 @@ skip() {
 }
 
 installed=$(wireguard-go --version 2>/dev/null | sed -n 's/^wireguard-go v0\.0\.\([0-9]*\).*/\1/p')
-[ -x "$target/wireguard-go" ] || [ -z "$installed" ] && exit 0
+[ -x "$target/wireguard-go" ] && exit 0
+[ -n "$installed" ] || skip "wireguard-go is missing, or tells its version in another form"
 if [ "$installed" -ge 20230223 ]; then
   mkdir -p "$target" && ln -s "$(command -v wireguard-go)" "$target/wireguard-go"
   exit 0

@@ -41,9 +41,10 @@ export async function busNode(
       if (pushed.kind === 'fetch') notices.push(pushed);
       else {
         received.push(pushed);
+        // Before its first graph it misses none: what led up to that may still be on its way.
         const next = pushed.kind === 'full' ? pushed : graph && applyDelta(graph, pushed);
         if (next) graph = next;
-        else gaps += 1;
+        else if (graph) gaps += 1;
       }
       wake();
     },

@@ -9,7 +9,7 @@ import { revoke, takeBack } from './acts/revoke.ts';
 import { excepting } from './excepting.ts';
 import type { Token } from './lexicon.ts';
 import { effectOfChanges } from './loosened.ts';
-import { meantPorts, portText } from './port-entries.ts';
+import { meantPorts, portList, portText } from './port-entries.ts';
 import { quoted, Refusal, said } from './refusal.ts';
 import { askOf, type Sides, sidesOf } from './sides.ts';
 import { refuseExtras, type Statement } from './statements.ts';
@@ -141,13 +141,16 @@ function unclearSparing(statement: Statement): Refusal {
   const { slots, spared, until, text } = statement;
   const ports = meantPorts(statement);
   const [others, rest] = [
-    worded(['only {source} may reach {target}{on}'], slots, { ports, until }),
+    worded(['block everyone except {source} from {target}{on}'], slots, { ports, until }),
     worded(['block {source} from {target}{on}'], slots, { ports: spared, until }),
   ];
   const [kept] = others;
   return new Refusal(
     `It is not clear who may reach it on ${portText(spared)} by ${quoted(text)}: everyone as before, or not even those named.`,
-    ['Which of the two is meant?'],
+    [
+      `Should it hold for the other ports alone? Then say "only … may reach … on ${portList(ports)}".`,
+      `Should nobody reach it on ${portText(spared)}? Then add "; block everyone from … on ${portList(spared)}".`,
+    ],
     { choices: [...others, ...(kept ? rest.map((one) => `${kept}; ${one}`) : [])] },
   );
 }

@@ -32,7 +32,7 @@ export function portsAt(
 ): NamedPorts | undefined {
   let at = ['the', 'both'].includes(textAt(tokens, start)) ? start + 1 : start;
   const whole = wholeAt(tokens, at);
-  if (whole) return whole;
+  if (whole?.ports.length === 0) return whole;
   const lead = protocolsAt(tokens, at);
   at = lead?.end ?? at;
   const told =
@@ -90,6 +90,8 @@ interface Item {
 }
 
 function itemAt(tokens: readonly Token[], start: number): Item | undefined {
+  const whole = wholeAt(tokens, start);
+  if (whole) return whole.ports.length > 0 ? { end: whole.end, entries: whole.ports } : undefined;
   const at = PORT_WORDS.has(textAt(tokens, start)) ? start + 1 : start;
   const own = at === start ? protocolsAt(tokens, at) : undefined;
   const from = own ? (PORT_WORDS.has(textAt(tokens, own.end)) ? own.end + 1 : own.end) : at;

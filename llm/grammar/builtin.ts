@@ -4,6 +4,7 @@ import { choicesOf } from './choices.ts';
 import type { Offered } from './compared.ts';
 import { compose } from './compose.ts';
 import { requireElseClosed } from './else-closed.ts';
+import { elsewhere } from './elsewhere.ts';
 import { closesSomeOf } from './excepting.ts';
 import { isFaithful } from './faithful.ts';
 import { amendedAct } from './follow-up.ts';
@@ -12,7 +13,7 @@ import { liftingOf } from './lifted.ts';
 import { likenessIn } from './likeness.ts';
 import type { Context } from './modifiers.ts';
 import { isNameIn, isPlaceIn, namesOf } from './names.ts';
-import { NEWCOMERS, withNewcomers } from './newcomers.ts';
+import { NEWCOMERS, newcomersWithoutLabel, withNewcomers } from './newcomers.ts';
 import { partialOf } from './partial.ts';
 import { revertOf, stepsOf } from './perform.ts';
 import { attempt, quoted, Refusal, said } from './refusal.ts';
@@ -42,19 +43,20 @@ type Question = Pick<PlanQuestion, 'intent' | 'state' | 'now' | 'history'>;
 
 /** As {@link builtinPlanner}, at once. */
 export function planByGrammar(question: Question): PlanAnswer {
-  return answered(question, (refusal, intent) => {
+  return answered(question, (refused, intent) => {
+    const refusal = elsewhere(intent, contextOf(question)) ?? refused;
     const partial = partialOf(intent, contextOf(question), closesIn(question), question);
     const plain = attempt(() => plainTokens(question.intent, question.state, contextOf(question))) ?? intent;
     const faithful = (choices: readonly string[], asked: boolean, told: readonly string[]) =>
       choices.filter((text) => isFaithful(plain, { text, asked, ...outcomeOf(text, question) }, told, question));
     const joining = withNewcomers(question.intent);
+    const unlabelled = joining === undefined ? newcomersWithoutLabel(question.intent, question.state) : undefined;
+    if (unlabelled) return { choices: [], ...unlabelled, partial };
     if (joining !== undefined && isCertain(joining, question))
       return { choices: [joining], questions: [NEWCOMERS], partial };
-    const own = faithful(
-      choicesOf(refusal.offers, intent, (choice) => isPlanned(choice, question)),
-      true,
-      [refusal.message, ...refusal.questions],
-    );
+    const offered = choicesOf(refusal.offers, intent, (choice) => isPlanned(choice, question));
+    if (refusal.offers.final) return { choices: offered, reason: refusal.message, questions: refusal.questions };
+    const own = faithful(offered, true, [refusal.message, ...refusal.questions]);
     if (own.length > 0 || intent.length === 0) return { choices: own, partial };
     const lifting = liftingOf(plain, question.state, question.now).filter((text) => isPlanned(text, question));
     if (lifting.length > 0) return { choices: lifting, questions: [LIFTED], partial };
@@ -116,6 +118,8 @@ function isPlanned(intent: string, { history, ...question }: Question): boolean 
 
 interface Helped {
   readonly choices: string[];
+  /** In place of the refusal's own. */
+  readonly reason?: string;
   readonly questions?: readonly string[];
   readonly partial?: PartialPlan | undefined;
 }
@@ -130,8 +134,7 @@ function answered(question: Question, help: Help): PlanAnswer {
   } catch (error) {
     if (error instanceof MeshError) return { outcome: 'refused', reason: error.message, questions: [], choices: [] };
     if (!(error instanceof Refusal)) throw error;
-    const { choices, questions = error.questions, partial } = help(error, tokens);
-    const reason = error.message;
+    const { choices, reason = error.message, questions = error.questions, partial } = help(error, tokens);
     return { outcome: 'refused', reason, questions, choices, ...(partial && { partial }) };
   }
 }

@@ -3,7 +3,7 @@ import type { Wish } from './forms/form.ts';
 import type { Token } from './lexicon.ts';
 import { match, patternOf } from './match.ts';
 import { type Context, takeModifiers } from './modifiers.ts';
-import { portList } from './ports.ts';
+import { portList } from './port-entries.ts';
 import { quoted, Refusal, said } from './refusal.ts';
 
 /** What a statement leaves out: a part of its connections, by side and by port. */

@@ -7,7 +7,7 @@ import { compile } from '../../core/reachability/engine.ts';
 import { modelOf } from '../../core/state/network-model.ts';
 import type { NetworkState } from '../../core/state/state.ts';
 import { namesOf } from './names.ts';
-import { portList, portsIn } from './ports.ts';
+import { portList, portsIn } from './port-entries.ts';
 import type { Subject } from './subject.ts';
 
 interface Opening {

@@ -5,7 +5,8 @@ import { VERBS } from './lexicon.ts';
 import type { Slots } from './match.ts';
 import type { Context, Modifiers } from './modifiers.ts';
 import { isFiller } from './phrases.ts';
-import { portList, unknownPort } from './ports.ts';
+import { portList } from './port-entries.ts';
+import { unknownPort } from './ports.ts';
 import { enumerated, quoted, Refusal, said } from './refusal.ts';
 import { worded } from './wording.ts';
 

@@ -1,8 +1,9 @@
-import type { PortEntry } from '../../core/model/policy.ts';
+import type { PortEntry, Protocol } from '../../core/model/policy.ts';
 import type { Sym, Token } from './lexicon.ts';
 import type { Likeness } from './likeness.ts';
 import { withoutPolite } from './polite.ts';
 import { type Place, refuseInsideOfException, refuseInsideOfList, unclearBut } from './port-doubts.ts';
+import { portList } from './port-entries.ts';
 import {
   AFTER_NUMBER,
   AFTER_PORTS,
@@ -10,11 +11,14 @@ import {
   BOTH_WAYS,
   CLOSING,
   isBesideDuration,
-  isVerbPlace,
-  PORT_VERBS,
+  isProtocols,
+  isWholeAt,
+  OPENING,
   REACHES,
+  WHOLE,
 } from './port-places.ts';
-import { otherPorts, portList, portsAt, portsIn, portText, unknownPort } from './ports.ts';
+import { portVerbAt } from './port-verbs.ts';
+import { portsAt, unknownPort } from './ports.ts';
 import { quoted, Refusal } from './refusal.ts';
 import { timeAt } from './times.ts';
 
@@ -139,9 +143,9 @@ class Taker {
     const before = this.#rest.at(-1)?.sym;
     return (
       this.#withPrefix(token) ||
-      this.#sparedPorts(token) ||
+      this.#sparedPorts(token, before) ||
       this.#suffix(token) ||
-      this.#verb(token, before) ||
+      this.#verb(before) ||
       this.#plain(before)
     );
   }
@@ -149,6 +153,11 @@ class Taker {
   /** `on port 443`, `over ssh`, `using tcp 5432`, `with https`. */
   #withPrefix({ sym, text }: Token): boolean {
     const spoken = sym === 'OVER' || sym === 'ON' || sym === 'BY' || text === 'using' || text === 'with';
+    if (spoken && isWholeAt(this.#tokens, this.#at + 1)) {
+      this.#setPorts([]);
+      this.#at += 2;
+      return true;
+    }
     const named = spoken ? portsAt(this.#tokens, this.#at + 1) : undefined;
     if (!named) {
       const next = this.#tokens[this.#at + 1];
@@ -166,31 +175,46 @@ class Taker {
     return true;
   }
 
-  /** `all ports except 22`, `limited to 443`. */
-  #sparedPorts({ sym, text }: Token): boolean {
+  /** `all ports except 22`, `but no udp`, `limited to 443`. */
+  #sparedPorts({ sym, text }: Token, before: Sym | undefined): boolean {
     const [verb] = this.#rest;
     const limits = sym === 'TO' && (verb?.sym === 'LIMIT' || verb?.sym === 'LOCK');
-    if (sym !== 'EXCEPT' && !limits) return false;
-    const lead = this.#tokens[this.#at + 1];
-    const from = lead?.sym === 'ON' || lead?.sym === 'OVER' ? this.#at + 2 : this.#at + 1;
-    const named = portsAt(this.#tokens, from);
-    if (!named) return false;
+    const denies = sym === 'NO' && before === 'COMMA' && verb?.sym !== undefined && OPENING.has(verb.sym);
+    if (sym !== 'EXCEPT' && !limits && !denies) return false;
+    let from = this.#at + 1;
+    const isNone = sym === 'EXCEPT' && this.#tokens[from]?.sym === 'NO';
+    if (isNone) from += 1;
+    const lead = this.#tokens[from]?.sym;
+    if (lead === 'ON' || lead === 'OVER') from += 1;
+    const isAll = limits && isWholeAt(this.#tokens, from);
+    const named = isAll
+      ? { ports: [], end: from + 1, service: undefined }
+      : portsAt(this.#tokens, from, limits ? undefined : this.#protocols());
+    if (!named || (denies && named.end < this.#tokens.length)) return false;
     if (named.service !== undefined && this.#context.isName(named.service)) {
       throw new Refusal(`${quoted(named.service)} is a service and also the name of peers.`, [
         `Are its ports meant ("port …"), or the peers ("role=…")?`,
       ]);
     }
-    if (sym === 'EXCEPT') {
-      if (text === 'but' && this.#ports === undefined && !(verb?.sym && CLOSING.has(verb.sym)))
-        throw unclearBut(this.#place(named.end), named.ports);
-      if (this.#spared) throw new Refusal('Ports are named twice.', ['Which ports are meant?']);
-      this.#spared = named.ports;
-    } else {
+    if (limits) {
       this.#setPorts(named.ports);
       this.#rest[0] = { text: 'limit', quoted: false, sym: 'LIMIT' };
+    } else {
+      const isWhole = this.#ports !== undefined || isNone || WHOLE.has(this.#rest.at(-1)?.text ?? '');
+      if (text === 'but' && !isWhole && !(verb?.sym && CLOSING.has(verb.sym)))
+        throw unclearBut(this.#place(named.end), named.ports);
+      if (this.#spared) throw new Refusal('Ports are named twice.', ['Which ports are meant?']);
+      this.#dropComma();
+      this.#spared = named.ports;
     }
     this.#at = named.end;
     return true;
+  }
+
+  /** "Udp except 53" leaves out 53 of udp. */
+  #protocols(): readonly Protocol[] | undefined {
+    const told = (this.#ports ?? []).map(({ protocol = 'TCP' }) => protocol).filter((one) => one !== 'ICMP');
+    return told.length > 0 ? [...new Set(told)] : undefined;
   }
 
   /** `db:5432`. */
@@ -204,38 +228,17 @@ class Taker {
     return true;
   }
 
-  /** `let ops ssh into web-1`, `web may ping db`. */
-  #verb({ text, sym }: Token, before: Sym | undefined): boolean {
-    if (sym !== undefined || this.#rest.length === 0) return false;
-    if (text === 'send') return this.#sent(before);
-    if (!PORT_VERBS.has(text)) return false;
-    const next = this.#tokens[this.#at + 1];
-    if (next === undefined || !isVerbPlace(before, this.#rest.at(-1))) return false;
-    if (next.text === 'in' && this.#at + 2 === this.#tokens.length) {
-      this.#reach(portsAt([{ text, quoted: false }], 0)?.ports ?? [], before, this.#at + 2);
-      this.#rest.push({ text: 'it', quoted: false, sym: 'LAST_CHANGE' });
-      return true;
-    }
-    const into = next.sym === 'TO';
-    if (!into && (text !== 'ping' || (next.sym !== undefined && next.sym !== 'MUTUAL'))) return false;
-    this.#reach(portsAt([{ text, quoted: false }], 0)?.ports ?? [], before, this.#at + (into ? 2 : 1));
-    return true;
-  }
-
-  /** `let cameras send syslog to the gateways`. */
-  #sent(before: Sym | undefined): boolean {
-    const named = portsAt(this.#tokens, this.#at + 1);
-    if (!named || this.#tokens[named.end]?.sym !== 'TO' || !isVerbPlace(before, this.#rest.at(-1))) return false;
-    this.#reach(named.ports, before, named.end + 1);
-    return true;
-  }
-
-  #reach(ports: readonly PortEntry[], before: Sym | undefined, next: number): void {
-    this.#setPorts(ports);
+  /** `let ops ssh into web-1`, `let cameras send syslog to the gateways`. */
+  #verb(before: Sym | undefined): boolean {
+    const verb = portVerbAt(this.#tokens, this.#at, this.#rest.at(-1));
+    if (!verb) return false;
+    this.#setPorts(verb.ports);
     this.#portsPlace ??= 'first';
     if (before === 'TO') this.#rest.pop();
     this.#rest.push({ text: 'reach', quoted: false, sym: 'REACH' });
-    this.#at = next;
+    if (verb.here) this.#rest.push({ text: 'it', quoted: false, sym: 'LAST_CHANGE' });
+    this.#at = verb.end;
+    return true;
   }
 
   /** `open port 443 on web`, `allow ssh from ops to web`, `https access`, `reach port 22 of db`. */
@@ -245,31 +248,29 @@ class Taker {
     const following = this.#tokens[named.end];
     const next = following?.sym;
     // "web -> db 5432": a number right after who is reached.
-    const numbered = named.service === undefined && /\d{2}|tcp|udp|icmp/.test(this.#tokens[this.#at]?.text ?? '');
+    const text = this.#tokens[this.#at]?.text ?? '';
+    const numbered = named.service === undefined && (/\d{2}|tcp|udp|icmp/.test(text) || named.ports.length === 0);
     const last = this.#rest.at(-1);
     const reached =
       this.#rest.some(({ sym }) => sym && (REACHES.has(sym) || sym === 'ON')) &&
       last !== undefined &&
       last.sym === undefined;
-    const ends = following === undefined || (next !== undefined && AFTER_NUMBER.has(next));
+    const isWhole = next === 'EXCEPT' && isProtocols(named.ports);
+    const ends = following === undefined || isWhole || (next !== undefined && AFTER_NUMBER.has(next));
     // "web -> db ssh": a service right after it, where nothing follows.
     const drawn =
       named.service !== undefined &&
       this.#rest.some(({ sym }) => sym === 'ARROW') &&
       !this.#context.isName(named.service);
-    if (
-      (numbered || drawn) &&
-      reached &&
-      ends &&
-      !this.#context.isName(`${last.text}-${this.#tokens[this.#at]?.text}`)
-    ) {
+    if ((numbered || drawn) && reached && ends && !this.#context.isName(`${last.text}-${text}`)) {
       refuseInsideOfList(this.#place(named.end));
       this.#setPorts(named.ports);
       this.#at = named.end;
       return true;
     }
     // "allow web to db, port 443": after a comma at the end.
-    if (before === 'COMMA' && following === undefined && named.service === undefined) {
+    const atEnd = following === undefined || next === 'EXCEPT';
+    if (before === 'COMMA' && atEnd && named.service === undefined) {
       this.#dropComma();
       this.#setPorts(named.ports);
       this.#at = named.end;
@@ -312,21 +313,4 @@ class Taker {
     if (this.#rest.some(({ sym }) => sym === 'ONLY')) this.#portsPlace = 'after only';
     this.#ports = ports;
   }
-}
-
-/**
- * The ports that are meant once those that are left out are: `1-100 except 22` is 1-21 and 23-100.
- *
- * @throws Refusal where nothing is left, or what is left out was not among them.
- */
-export function meantPorts({ ports, spared }: Pick<Modifiers, 'ports' | 'spared'>): readonly PortEntry[] {
-  if (spared.length === 0) return ports;
-  const others = otherPorts(spared);
-  if (ports.length === 0) return others;
-  const left = portsIn(others, ports);
-  const isWithin = spared.every((entry) => portsIn([entry], ports).length > 0);
-  if (isWithin && left.length > 0) return left;
-  throw new Refusal(`${portText(spared)} cannot be left out of ${portText(ports)}.`, [
-    `Which ports are meant: ${portText(ports)}, or all but ${portText(spared)}?`,
-  ]);
 }

@@ -1,4 +1,7 @@
+import type { NetworkState } from '../../core/state/state.ts';
+import { isNameIn, namesOf } from './names.ts';
 import { PEER_NOUNS } from './nouns.ts';
+import { quoted } from './refusal.ts';
 
 const words = (text: string): ReadonlySet<string> => new Set(text.split(' '));
 const PERSONS = words('everyone everybody anyone anybody whoever');
@@ -53,3 +56,31 @@ function labelAt(all: readonly string[], start: number): number | undefined {
 
 export const NEWCOMERS =
   'A policy on a label holds for all that carry it, those that join later too, and for those that carry it today: is this what you mean?';
+
+const AFTER_NOUN = words('from to and on in must may can should reach');
+const LATER_ONES: ReadonlySet<string> = words('new future upcoming newcomers');
+
+/** "Future laptops": a policy is on labels, and by no label are those that join later told from those of today. */
+export function newcomersWithoutLabel(
+  intent: string,
+  state: NetworkState,
+): { readonly reason: string; readonly questions: readonly string[] } | undefined {
+  const names = namesOf(state);
+  const all = intent.split(/[\s,;.]+/).map((word) => word.toLowerCase());
+  const at = all.findIndex(
+    (word, index) =>
+      (LATER_ONES.has(word) && !isNameIn(names, word)) ||
+      (JOINS.has(word) && RELATIVES.has(all[index - 1] ?? '')) ||
+      (word === 'joined' && all[index - 1] === 'recently'),
+  );
+  if (at < 0) return undefined;
+  const isVerb = JOINS.has(all[at] ?? '') || all[at] === 'joined';
+  const end = AFTER_NOUN.has(all[at + 1] ?? '') ? at + 1 : at + 2;
+  const named = all.slice(isVerb ? at - 1 : at, end).join(' ');
+  return {
+    reason: `${quoted(named)} cannot be told from those of today: policies select peers by labels, and hold for all that carry them, those that join later too.`,
+    questions: [
+      'What tells them apart? Give those that join a label (in their join token) and say "everyone with <label>=<value>"; for those of today too, leave the word out.',
+    ],
+  };
+}

@@ -9,7 +9,7 @@ import { revoke, takeBack } from './acts/revoke.ts';
 import { excepting } from './excepting.ts';
 import type { Token } from './lexicon.ts';
 import { effectOfChanges } from './loosened.ts';
-import { meantPorts } from './modifiers.ts';
+import { meantPorts, portList, portText } from './port-entries.ts';
 import { quoted, Refusal, said } from './refusal.ts';
 import { askOf, type Sides, sidesOf } from './sides.ts';
 import { refuseExtras, type Statement } from './statements.ts';
@@ -136,6 +136,25 @@ function refuseOpening(statement: Statement, ask: Ask): void {
   );
 }
 
+/** "Only web may reach db except on udp": then nobody on udp, or anyone as before. */
+function unclearSparing(statement: Statement): Refusal {
+  const { slots, spared, until, text } = statement;
+  const ports = meantPorts(statement);
+  const [others, rest] = [
+    worded(['block everyone except {source} from {target}{on}'], slots, { ports, until }),
+    worded(['block {source} from {target}{on}'], slots, { ports: spared, until }),
+  ];
+  const [kept] = others;
+  return new Refusal(
+    `It is not clear who may reach it on ${portText(spared)} by ${quoted(text)}: everyone as before, or not even those named.`,
+    [
+      `Should it hold for the other ports alone? Then say "only … may reach … on ${portList(ports)}".`,
+      `Should nobody reach it on ${portText(spared)}? Then add "; block everyone from … on ${portList(spared)}".`,
+    ],
+    { choices: [...others, ...(kept ? rest.map((one) => `${kept}; ${one}`) : [])] },
+  );
+}
+
 function isPartlyOpen(ask: Ask): boolean {
   return effectOfChanges(deny(ask).changes, ask.state, ask.now).closedPairs > 0;
 }
@@ -153,8 +172,9 @@ function act(statement: Statement, { sources, targets }: Sides, state: NetworkSt
       // What is said of a port holds for that port alone.
       const scoped = meantPorts(statement).length > 0;
       const restricts = wish === 'only' && !isGrant(statement);
+      if (restricts && spared.length > 0) throw unclearSparing(statement);
       // A DENY that overlaps hinders a grant, and nothing has to be granted.
-      if (restricts && spared.length === 0 && forbiddingOf(ask(state)).length > 0 && isPartlyOpen(ask(state)))
+      if (restricts && forbiddingOf(ask(state)).length > 0 && isPartlyOpen(ask(state)))
         return [(on) => deny(ask(on, { sources: othersOf(sources, on) }))];
       if (restricts && !scoped) refuseOpening(statement, ask(state));
       const granted: Step = (on) => (!alone ? allow : scoped ? allowOnlyOnPorts : allowOnly)(ask(on));
@@ -196,7 +216,7 @@ function act(statement: Statement, { sources, targets }: Sides, state: NetworkSt
       return [(on) => takeBack(ask(on))];
     case 'limit':
       refuseExtras(statement, ['exclusive']);
-      if (ports.length === 0)
+      if (meantPorts(statement).length === 0)
         throw new Refusal('It is not said which ports stay open.', ['To which ports should it be limited?']);
       return [(on) => limitPorts(ask(on))];
     case 'limitAccess':

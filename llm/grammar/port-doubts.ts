@@ -1,7 +1,7 @@
 import type { PortEntry } from '../../core/model/policy.ts';
 import type { Token } from './lexicon.ts';
+import { portList } from './port-entries.ts';
 import { CLOSING, SCOPE_ENDS } from './port-places.ts';
-import { portList } from './ports.ts';
 import { quoted, Refusal, said } from './refusal.ts';
 
 /** Where ports or a time stand from which it is not certain what they hold for. */

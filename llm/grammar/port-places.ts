@@ -1,3 +1,4 @@
+import type { PortEntry } from '../../core/model/policy.ts';
 import type { Sym, Token } from './lexicon.ts';
 
 /** Where ports, and verbs that are services too, may stand in a sentence. */
@@ -44,8 +45,6 @@ export const AFTER_NUMBER: ReadonlySet<Sym> = new Set([
   'POLITE',
 ]);
 export const REACHES: ReadonlySet<Sym> = new Set(['REACH', 'REACHING', 'TO', 'ACCEPT', 'ARROW']);
-/** Services that are verbs too: "let ops ssh into web-1", "web may ping db". */
-export const PORT_VERBS: ReadonlySet<string> = new Set(['ssh', 'sftp', 'rdp', 'telnet', 'vnc', 'ping', 'rsync']);
 export const CLOSING: ReadonlySet<Sym> = new Set(['DENY', 'CLOSE', 'CUT', 'ISOLATE', 'LOCK', 'NO']);
 export const SCOPE_ENDS: ReadonlySet<Sym> = new Set([
   'FROM',
@@ -59,10 +58,18 @@ export const SCOPE_ENDS: ReadonlySet<Sym> = new Set([
 ]);
 export const BOTH_WAYS: ReadonlySet<string> = new Set(['each other', 'one another', 'themselves']);
 
-/** Whether a verb may stand behind these words. */
-export function isVerbPlace(before: Sym | undefined, last: Token | undefined): boolean {
-  if (before === 'MAY' || before === 'MAY_NOT' || before === 'TO') return true;
-  return last !== undefined && last.sym === undefined;
+/** Words for all ports: "everything but icmp". */
+export const WHOLE: ReadonlySet<string> = new Set(['everything', 'anything', 'all traffic', 'any traffic']);
+export const OPENING: ReadonlySet<Sym> = new Set(['LET', 'OPEN']);
+
+/** "Over anything but udp". */
+export function isWholeAt(tokens: readonly Token[], at: number): boolean {
+  return WHOLE.has(tokens[at]?.text ?? '') && tokens[at + 1]?.sym === 'EXCEPT';
+}
+
+/** Whether these are all ports of some protocols, or simply all. */
+export function isProtocols(ports: readonly PortEntry[]): boolean {
+  return ports.every(({ port }) => port === undefined);
 }
 
 /** "Temporarily" beside "for 2 hours" says nothing more. */

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { recognise } from './lexicon.ts';
-import { otherPorts, portsAt, portText } from './ports.ts';
+import { otherPorts, portText } from './port-entries.ts';
+import { portsAt } from './ports.ts';
 import { tokenise } from './tokens.ts';
 
 const read = (text: string) => {

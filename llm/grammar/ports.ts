@@ -1,6 +1,7 @@
 import type { PortEntry, Protocol } from '../../core/model/policy.ts';
 import type { Token } from './lexicon.ts';
-import { quoted, Refusal } from './refusal.ts';
+import { distinct, LAST_PORT, portList, portText, rangeOf } from './port-entries.ts';
+import { quoted, Refusal, said } from './refusal.ts';
 import { KNOWN_SERVICES } from './services.ts';
 
 /** Ports as they stand in a sentence, up to the token before `end`. No entries: all ports. */
@@ -11,22 +12,27 @@ export interface NamedPorts {
   readonly service?: string;
 }
 
-const LAST_PORT = 65_535;
 const ALL: ReadonlySet<string> = new Set(['all', 'any', 'every', 'each']);
 const PORT_WORDS: ReadonlySet<string> = new Set(['port', 'ports', 'port-range', 'portrange']);
+const PROTOCOL_WORDS: ReadonlySet<string> = new Set(['protocol', 'protocols']);
 const NUMBERS = /^(?:(tcp|udp|sctp)[/:])?(\d{1,6})(?:-(\d{1,6}))?(?:\/(tcp|udp|sctp))?$/;
 const PROTOCOLS = /^(?:tcp|udp|sctp)(?:\/(?:tcp|udp|sctp))*$/;
 
 /**
  * Reads ports from a place on: `port 5432`, `ports 80, 443 and 8000 to 8100`, `udp port 53`, `53/udp`, `https`, `all tcp ports`.
  *
+ * @param untold the protocols of a number of which none is told
  * @returns undefined when no ports stand there.
  * @throws Refusal when the word "port" stands there and no port follows.
  */
-export function portsAt(tokens: readonly Token[], start: number): NamedPorts | undefined {
+export function portsAt(
+  tokens: readonly Token[],
+  start: number,
+  untold: readonly Protocol[] = ['TCP'],
+): NamedPorts | undefined {
   let at = ['the', 'both'].includes(textAt(tokens, start)) ? start + 1 : start;
   const whole = wholeAt(tokens, at);
-  if (whole) return whole;
+  if (whole?.ports.length === 0) return whole;
   const lead = protocolsAt(tokens, at);
   at = lead?.end ?? at;
   const told =
@@ -43,17 +49,35 @@ export function portsAt(tokens: readonly Token[], start: number): NamedPorts | u
     at = next;
   }
   if (items.length === 0) {
-    if (told) throw unknownPort(textAt(tokens, at));
+    if (told && !lead) throw unknownPort(textAt(tokens, at));
     return lead && isEndOfPorts(tokens[at])
       ? { ports: lead.protocols.map((protocol) => ({ protocol })), end: at }
       : undefined;
   }
   const trail = told || items.every(({ entries }) => entries === undefined) ? trailAt(tokens, at) : undefined;
-  const ports = items.flatMap((item) => entriesOf(item, lead?.protocols ?? trail?.protocols ?? ['TCP']));
+  const ports = items.flatMap((item) => entriesOf(item, lead?.protocols ?? trail?.protocols ?? untold));
   const [only] = items;
   const service = !told && !lead && items.length === 1 ? only?.service : undefined;
+  refuseLooseProtocol(tokens, start, at, ports);
   const end = trail?.end ?? (only?.service && PORT_WORDS.has(textAt(tokens, at)) ? at + 1 : at);
   return { ports: distinct(ports), end, ...(service !== undefined && end === at && { service }) };
+}
+
+/** "22 and udp": both numbers of one protocol, or all of the other as well. */
+function refuseLooseProtocol(tokens: readonly Token[], start: number, end: number, ports: readonly PortEntry[]): void {
+  const at = afterSeparator(tokens, end);
+  const other = at !== undefined && tokens[at - 1]?.sym !== 'COMMA' ? protocolsAt(tokens, at) : undefined;
+  if (!other || !isEndOfPorts(tokens[other.end])) return;
+  const words = tokens.slice(start, other.end);
+  const whole = other.protocols.map((protocol): PortEntry => ({ protocol }));
+  const same = ports.flatMap(({ protocol: _, ...entry }) =>
+    other.protocols.map((protocol) => ({ protocol, ...entry })),
+  );
+  throw new Refusal(
+    `${quoted(said(words))} can mean all of ${portText(whole)}, or the same ports on it.`,
+    ['Which of the two is meant?'],
+    { replace: words, by: [portList([...ports, ...whole]), portList([...ports, ...same])] },
+  );
 }
 
 interface Item {
@@ -66,6 +90,8 @@ interface Item {
 }
 
 function itemAt(tokens: readonly Token[], start: number): Item | undefined {
+  const whole = wholeAt(tokens, start);
+  if (whole) return whole.ports.length > 0 ? { end: whole.end, entries: whole.ports } : undefined;
   const at = PORT_WORDS.has(textAt(tokens, start)) ? start + 1 : start;
   const own = at === start ? protocolsAt(tokens, at) : undefined;
   const from = own ? (PORT_WORDS.has(textAt(tokens, own.end)) ? own.end + 1 : own.end) : at;
@@ -104,8 +130,10 @@ function wholeAt(tokens: readonly Token[], start: number): NamedPorts | undefine
   const at = textAt(tokens, start + 1) === 'the' ? start + 2 : start + 1;
   const own = protocolsAt(tokens, at);
   const end = own?.end ?? at;
-  if (!PORT_WORDS.has(textAt(tokens, end))) return undefined;
-  return { ports: own?.protocols.map((protocol) => ({ protocol })) ?? [], end: end + 1 };
+  const ports = own?.protocols.map((protocol) => ({ protocol })) ?? [];
+  if (PORT_WORDS.has(textAt(tokens, end)) || (!own && PROTOCOL_WORDS.has(textAt(tokens, end))))
+    return { ports, end: end + 1 };
+  return own && isEndOfPorts(tokens[end]) ? { ports, end } : undefined;
 }
 
 /** `tcp`, `tcp and udp`, `tcp/udp`. */
@@ -163,83 +191,5 @@ export function unknownPort(name: string): Refusal {
   return new Refusal(
     `${quoted(name)} is no port: write "port 443", "ports 80 and 443", "port 53/udp" or a known service.`,
     [`Which port number is meant${name === '' ? '' : ` by ${quoted(name)}`}?`],
-  );
-}
-
-function distinct(ports: readonly PortEntry[]): PortEntry[] {
-  return [...new Map(ports.map((entry) => [portSlug([entry]), entry])).values()];
-}
-
-/** Every port that is not among these, of every protocol. */
-export function otherPorts(ports: readonly PortEntry[]): PortEntry[] {
-  return (['TCP', 'UDP', 'SCTP', 'ICMP'] as const).flatMap((protocol) => {
-    const taken = ports.filter((entry) => (entry.protocol ?? 'TCP') === protocol);
-    if (taken.length === 0) return [{ protocol }];
-    return protocol === 'ICMP' || taken.some(({ port }) => port === undefined) ? [] : gaps(protocol, taken);
-  });
-}
-
-function gaps(protocol: Protocol, taken: readonly PortEntry[]): PortEntry[] {
-  const found: PortEntry[] = [];
-  let next = 1;
-  for (const { port = 1, endPort } of taken.toSorted((a, b) => (a.port ?? 1) - (b.port ?? 1))) {
-    if (port > next) found.push(rangeOf(protocol, next, port - 1));
-    next = Math.max(next, (endPort ?? port) + 1);
-  }
-  if (next <= LAST_PORT) found.push(rangeOf(protocol, next, LAST_PORT));
-  return found;
-}
-
-function rangeOf(protocol: Protocol, port: number, endPort: number): PortEntry {
-  return { protocol, port, ...(endPort > port && { endPort }) };
-}
-
-/** `5432`, `udp-53`, `8000-8100`: for names of policies. */
-export function portSlug(ports: readonly PortEntry[]): string {
-  return ports
-    .map(({ protocol = 'TCP', port, endPort }) =>
-      [protocol === 'TCP' && port !== undefined ? undefined : protocol.toLowerCase(), port, endPort]
-        .filter((part) => part !== undefined)
-        .join('-'),
-    )
-    .join('-');
-}
-
-/** `TCP 5432`, `UDP 53 and TCP 8000-8100`: for sentences. */
-export function portText(ports: readonly PortEntry[]): string {
-  return ports
-    .map(({ protocol = 'TCP', port, endPort }) => {
-      if (port === undefined) return protocol;
-      return `${protocol} ${port}${endPort === undefined ? '' : `-${endPort}`}`;
-    })
-    .join(' and ');
-}
-
-/** `5432/tcp and 53/udp`: as they can be said again. */
-export function portList(ports: readonly PortEntry[]): string {
-  return ports
-    .map(({ protocol = 'TCP', port, endPort }) => {
-      const name = protocol.toLowerCase();
-      if (port === undefined) return protocol === 'ICMP' ? name : `all ${name} ports`;
-      return `${port}${endPort === undefined ? '' : `-${endPort}`}/${name}`;
-    })
-    .join(' and ');
-}
-
-/** Those of the first list that are in the second, of which an empty one means all. */
-export function portsIn(ports: readonly PortEntry[], range: readonly PortEntry[]): PortEntry[] {
-  if (range.length === 0) return [...ports];
-  return ports.flatMap((one) =>
-    range.flatMap((other): PortEntry[] => {
-      const protocol = one.protocol ?? 'TCP';
-      if (protocol !== (other.protocol ?? 'TCP')) return [];
-      if (one.port === undefined) return [other];
-      if (other.port === undefined) return [one];
-      const [first, last] = [
-        Math.max(one.port, other.port),
-        Math.min(one.endPort ?? one.port, other.endPort ?? other.port),
-      ];
-      return first <= last ? [rangeOf(protocol, first, last)] : [];
-    }),
   );
 }

@@ -7,6 +7,8 @@ export interface Offers {
   /** Words of the intent, and what may stand in their place. */
   readonly replace?: readonly Word[];
   readonly by?: readonly string[];
+  /** Nothing else is offered: what is asked for is not what policies do. */
+  readonly final?: true;
 }
 
 /** Why an intent is not turned into changes. Caught by the planner alone, which answers it. */

@@ -1,6 +1,6 @@
 import type { PortEntry } from '../../core/model/policy.ts';
 import type { NetworkState } from '../../core/state/state.ts';
-import { otherPorts, portsIn } from './ports.ts';
+import { otherPorts, portsIn } from './port-entries.ts';
 import { quoted, Refusal } from './refusal.ts';
 import type { Subject } from './subject.ts';
 import { exclude } from './subjects.ts';

@@ -1,7 +1,7 @@
 import type { NetworkState } from '../../core/state/state.ts';
 import type { Ask } from './acts/ask.ts';
 import type { Token } from './lexicon.ts';
-import { meantPorts } from './modifiers.ts';
+import { meantPorts } from './port-entries.ts';
 import { enumerated, quoted, Refusal, said } from './refusal.ts';
 import type { Statement } from './statements.ts';
 import { everyone, type Subject } from './subject.ts';

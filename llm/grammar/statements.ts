@@ -1,5 +1,6 @@
 import type { PortEntry } from '../../core/model/policy.ts';
 import { withDirections } from './directions.ts';
+import { questionOf } from './elsewhere.ts';
 import { type Exception, exceptionAt } from './exceptions.ts';
 import type { Form, Wish } from './forms/form.ts';
 import { formOf } from './forms.ts';
@@ -144,10 +145,7 @@ function refuseReports(tokens: readonly Token[]): void {
   const wished = tokens.some(({ sym }) => sym === 'POLITE' || (sym && STARTS.has(sym)));
   if (wished) return;
   if (tokens.at(-1)?.text === '?') {
-    throw new Refusal(
-      'This is a question, and only changes are planned here: ask check_connectivity_at who may reach whom.',
-      ['Should something change? Then say "let … reach …" or "deny … access to …".'],
-    );
+    throw questionOf(said(tokens));
   }
   if (tokens.some(({ sym, text }) => sym === 'MAY_NOT' && text.startsWith('can not'))) {
     throw new Refusal('It is not clear whether this tells what is, or what should be.', [

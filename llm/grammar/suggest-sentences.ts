@@ -1,5 +1,5 @@
 import type { PortEntry } from '../../core/model/policy.ts';
-import { portList } from './ports.ts';
+import { portList } from './port-entries.ts';
 import type { Frame, Group, Spared } from './suggest-frames.ts';
 
 /** The sentences that an order may be meant as, in forms that have one meaning, the most faithful first. */

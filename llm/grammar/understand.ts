@@ -6,6 +6,7 @@ import { type FollowUp, followUp, withReferents } from './follow-up.ts';
 import { isOtherLanguage } from './language.ts';
 import { recognise, type Token } from './lexicon.ts';
 import type { Context } from './modifiers.ts';
+import { refusePaths } from './network-paths.ts';
 import { refuseHiddenNames } from './nouns.ts';
 import { withElse } from './others.ts';
 import { partsOf } from './parts.ts';
@@ -13,6 +14,7 @@ import { withPlaces } from './places.ts';
 import { withoutReason } from './reasons.ts';
 import { quoted, Refusal, said } from './refusal.ts';
 import { withoutRemarks } from './remarks.ts';
+import { refuseSchedules } from './schedules.ts';
 import { leadFor, type Order, refuseTrailing, type Scoped, withLeads } from './scopes.ts';
 import { type Sentence, sentencesOf } from './sentences.ts';
 import { parseStatement, type Statement } from './statements.ts';
@@ -72,6 +74,8 @@ export function understood(
     }
     const { rest, reason } = withoutReason(sentence.tokens);
     coverage.use([...rest, ...reason, ...(sentence.but ? [sentence.but] : [])]);
+    refuseSchedules(rest, context);
+    refusePaths(rest, context);
     const following = sentences[index + 1];
     const words = following && closesOthers(following.tokens) ? withoutOnly(rest, following.tokens) : rest;
     const swap = swapOf([...leadFor(sentence.lead, words, context), ...words], context);

@@ -1,7 +1,7 @@
 import { formatInstant } from '../../core/base/time.ts';
 import type { PortEntry } from '../../core/model/policy.ts';
 import type { Slots } from './match.ts';
-import { portList } from './ports.ts';
+import { portList } from './port-entries.ts';
 import { said } from './refusal.ts';
 
 /** What stands in a sentence beside who is meant. */

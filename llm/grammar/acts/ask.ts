@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { formatDuration } from '../../../core/base/duration.ts';
 import { formatInstant } from '../../../core/base/time.ts';
 import type { NetworkChange } from '../../../core/changes/changes.ts';
@@ -8,7 +9,7 @@ import type { PolicyRecord } from '../../../core/model/resources.ts';
 import { sameValue } from '../../../core/model/value.ts';
 import type { NetworkState } from '../../../core/state/state.ts';
 import { joined } from '../peer-entries.ts';
-import { portText } from '../ports.ts';
+import { portText } from '../port-entries.ts';
 import { enumerated, quoted, Refusal } from '../refusal.ts';
 import type { Subject } from '../subject.ts';
 
@@ -31,14 +32,14 @@ export interface Act {
 }
 
 const MAX_NAME = 63;
+/** Room for the number of a name that is taken. */
+const MAX_BASE = MAX_NAME - 4;
+const DIGEST_LENGTH = 6;
 
 /** Writes a policy under a name made of its parts; the same policy again is no change, another one gets the next number. */
 export function write({ state, until }: Ask, parts: readonly string[], content: PolicySpec): NetworkChange {
   const spec = until === undefined ? content : { ...content, expiresAt: formatInstant(until) };
-  const base = parts
-    .filter((part) => part !== '')
-    .join('-')
-    .slice(0, MAX_NAME - 4);
+  const base = bounded(parts.filter((part) => part !== '').join('-'));
   const taken = new Map([...state.policies.values()].map((policy) => [policy.name.toLowerCase(), policy]));
   for (let count = 1; ; count++) {
     const name = count === 1 ? base : `${base}-${count}`;
@@ -46,6 +47,13 @@ export function write({ state, until }: Ask, parts: readonly string[], content: 
     if (!holder) return { action: 'create', resource: 'MeshPolicy', name, spec };
     if (sameValue(holder.spec, spec)) return rewritten(holder, spec);
   }
+}
+
+/** A name that is too long ends in a digest of the whole, so that two policies of one plan never share one. */
+function bounded(name: string): string {
+  if (name.length <= MAX_BASE) return name;
+  const digest = createHash('sha256').update(name).digest('hex').slice(0, DIGEST_LENGTH);
+  return `${name.slice(0, MAX_BASE - DIGEST_LENGTH - 1)}-${digest}`;
 }
 
 /** A policy with another spec and everything else as it was. */

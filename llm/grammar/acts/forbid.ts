@@ -2,7 +2,7 @@ import type { NetworkChange } from '../../../core/changes/changes.ts';
 import type { Expectation, RecordExpectation } from '../../../core/intent/verify/expectation.ts';
 import { sameValue } from '../../../core/model/value.ts';
 import type { NetworkState } from '../../../core/state/state.ts';
-import { otherPorts, portSlug, portText } from '../ports.ts';
+import { otherPorts, portSlug, portText } from '../port-entries.ts';
 import { Refusal } from '../refusal.ts';
 import type { Region } from '../regions.ts';
 import { everyone, type Subject, without } from '../subject.ts';

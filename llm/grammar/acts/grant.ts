@@ -7,7 +7,7 @@ import type { NetworkState } from '../../../core/state/state.ts';
 import { loosening } from '../loosened.ts';
 import { namesOf, subjectsOf } from '../names.ts';
 import { among } from '../peer-entries.ts';
-import { portSlug } from '../ports.ts';
+import { portSlug } from '../port-entries.ts';
 import { enumerated, quoted, Refusal } from '../refusal.ts';
 import { isolation, livePolicies, portsMeet } from '../selects.ts';
 import type { Subject } from '../subject.ts';

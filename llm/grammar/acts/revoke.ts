@@ -3,7 +3,7 @@ import type { PeerEntry, PortEntry } from '../../../core/model/policy.ts';
 import { sameValue } from '../../../core/model/value.ts';
 import { namesOf, subjectsOf } from '../names.ts';
 import { notAmong } from '../peer-entries.ts';
-import { portList } from '../ports.ts';
+import { portList } from '../port-entries.ts';
 import { Refusal } from '../refusal.ts';
 import { isolation, livePolicies, portsMeet } from '../selects.ts';
 import type { Subject } from '../subject.ts';

@@ -215,7 +215,7 @@ export class Reachability {
     return from.external ? units.filter(({ external }) => !external) : units;
   }
 
-  /** The ports between two different members of the units that are no kin. */
+  /** The ports between two different members of the units of which neither is an ancestor of the other. */
   unitPair(from: Unit, to: Unit): PortSetId {
     return this.#strangers(from.members[0] ?? 0, to.members[0] ?? 0, 0);
   }

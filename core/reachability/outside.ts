@@ -1,7 +1,7 @@
 import { type IpRange, parseCidr } from '../model/cidr.ts';
 import { addressText, EVERY_ADDRESS, intersection, type Ranges, union, without } from '../model/ranges.ts';
-import { touchedUnits } from './diff.ts';
 import { blocksAt, withExternals } from './externals.ts';
+import { touchedUnits } from './joint-units.ts';
 import type { ExternalInput } from './model.ts';
 import type { Allowed } from './port-sets.ts';
 import type { BlockCode } from './program.ts';

@@ -51,7 +51,7 @@ export interface AlikePairs extends Omit<PairGroup, 'ports'> {
  *
  * Example: boss and db-1 have the same labels; bot-1 and bot-2 were delegated by boss. Two units: {boss, db-1} and
  * {bot-1, bot-2}. From the second to the first there are three groups: {bot-1, bot-2} to {db-1}, for which bot-1 to db-1
- * stands, then bot-1 to boss and bot-2 to boss. From the second to itself there is one, for which bot-2 to bot-1 stands.
+ * stands, then bot-1 to boss and bot-2 to boss. From the second to itself there is one, for which bot-1 to bot-2 stands.
  */
 export function* alikePairs(reach: Reachability, sources: PlaceGroups, targets: PlaceGroups): Generator<AlikePairs> {
   for (const src of sources) {

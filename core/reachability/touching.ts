@@ -1,5 +1,5 @@
-import { diffGroups } from './diff.ts';
 import { type AlikePairs, alikePairs, groupPlaces } from './pairs-between.ts';
+import { diffGroups } from './reach-diff.ts';
 import type { Reachability } from './reachability.ts';
 import type { Row } from './rows.ts';
 

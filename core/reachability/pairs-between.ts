@@ -1,3 +1,4 @@
+import { getOrInsertComputed } from '../base/get-or-insert.ts';
 import { ALL_PORTS, type PortSetId } from './port-sets.ts';
 import type { Reachability } from './reachability.ts';
 import { ancestorsOf } from './units.ts';
@@ -25,10 +26,7 @@ export function groupPlaces({ parts }: Reachability, places: Iterable<number>): 
   const groups = new Map<string, number[]>();
   for (const place of places) {
     const unit = parts.endpoints[place]?.unit;
-    if (unit === undefined) continue;
-    const known = groups.get(unit);
-    if (known) known.push(place);
-    else groups.set(unit, [place]);
+    if (unit !== undefined) getOrInsertComputed(groups, unit, () => []).push(place);
   }
   return [...groups.values()];
 }

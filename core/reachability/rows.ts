@@ -1,5 +1,5 @@
 import { type Bits, eachBit } from './bits.ts';
-import type { ClassSpace } from './classes.ts';
+import type { ClassSpace } from './class-space.ts';
 import type { Direction, NetworkInput } from './model.ts';
 import { ALL_PORTS, NO_PORTS, type PortSetId, type PortSets } from './port-sets.ts';
 import type { PolicyCode, RuleCode } from './program.ts';

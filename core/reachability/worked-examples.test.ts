@@ -4,7 +4,9 @@ import { compile, createEngine } from './engine.ts';
 import { jointUnits } from './joint-units.ts';
 import type { NetworkModel, PeerInput } from './model.ts';
 import { NOW } from './models.testkit.ts';
+import { outsideGroups, outsideRanges } from './outside.ts';
 import { alikePairs, placeGroups } from './pairs-between.ts';
+import type { Allowed } from './port-sets.ts';
 import { diffGroups } from './reach-diff.ts';
 import type { Reachability } from './reachability.ts';
 import { touching } from './touching.ts';
@@ -92,4 +94,33 @@ it('who joins, a policy with another port and a label that no policy names touch
   const labelled = peer('web-1', 'web', { labels: { role: 'web', note: 'x' } });
   const after = advance(narrowed, { ...narrowed.model, peers: [labelled] }, [labelled]);
   expect(touching(narrowed, after)).toEqual(new Set());
+});
+
+it('two policies tell six stretches of addresses apart, and what opens alike is one group', () => {
+  const from = (cidr: string, except: string[], port: number): PolicySpec => ({
+    action: 'ALLOW',
+    peerSelector: {},
+    ingress: [{ from: [{ ipBlock: { cidr, except } }], ports: [{ port }] }],
+  });
+  const wide = from('0.0.0.0/0', ['203.0.113.64/26'], 443);
+  const narrow = from('203.0.113.0/24', [], 8443);
+  const engine = createEngine();
+  const [before, after] = [network(WEBS, [wide]), network(WEBS, [wide, narrow])].map((model) =>
+    // No network has addresses here: none divides a stretch.
+    engine.compile({ ...model, networks: [] }),
+  );
+  if (!before || !after) throw new Error('no model');
+  expect(outsideRanges(after).map(({ name }) => name)).toEqual([
+    '0.0.0.0 - 203.0.112.255',
+    '203.0.113.0/26',
+    '203.0.113.64/26',
+    '203.0.113.128/25',
+    '203.0.114.0 - 255.255.255.255',
+    'other addresses outside',
+  ]);
+  const has8443 = (allowed: Allowed) => allowed === 'ALL' || allowed.some(({ from }) => from === 8443);
+  const opened = outsideGroups(before, after, (old, now) =>
+    has8443(now) && !has8443(old) ? { text: 'TCP 8443' } : undefined,
+  );
+  expect(opened).toMatchObject([{ side: 'src', names: ['203.0.113.0/24'] }]);
 });

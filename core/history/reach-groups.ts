@@ -1,7 +1,7 @@
 import { invalidInput } from '../base/errors.ts';
 import { formatInstant } from '../base/time.ts';
 import { nearestOf, notFound } from '../model/with-nearest.ts';
-import type { Verdict } from '../reachability/explain.ts';
+import type { Verdict } from '../reachability/explanation.ts';
 import { withExternals } from '../reachability/externals.ts';
 import { groupRows } from '../reachability/matrix.ts';
 import { outsideRanges } from '../reachability/outside.ts';

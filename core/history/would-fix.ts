@@ -38,7 +38,7 @@ type Move = Extract<FixStep, { peer: string }>;
 const MAX_ROUNDS = 8;
 
 /**
- * What opens a connection that is refused; nothing where no such way was found. Every answer was tried: after it the
+ * What opens a connection that is refused; nothing where nothing was found that does. Every answer was tried: after it the
  * connection is open, at the same instant. Where the agent of a peer has ended, who delegates again decides what it reaches.
  */
 export function wouldFix(
@@ -78,7 +78,7 @@ export function wouldFix(
       changes = [...changes, { action: 'update', resource: 'MeshPeer', name: query.src, network }];
     } else {
       const next = policyChanges(state, explanation, query)
-        .map((ways) => [...changes, ...ways])
+        .map((more) => [...changes, ...more])
         .find((made) => {
           const then = canBeAsked(made) ? changesMade(state, made, instant) : undefined;
           return then && explain(reachOf(then), query).verdict === 'reachable';
@@ -144,7 +144,7 @@ function moveFor(
 }
 
 /**
- * Ways to open what is left by policies, the narrower first: every rule that refuses the pair spares it, or, where that
+ * What may open what is left by policies, the narrower first: every rule that refuses the pair spares it, or, where that
  * cannot be written, is gone for everyone.
  */
 function policyChanges(

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
-import { diffGroups } from '../reachability/diff.ts';
 import { type OutsideGroup, outsideGroups, textOfRanges } from '../reachability/outside.ts';
 import type { Allowed } from '../reachability/port-sets.ts';
+import { diffGroups } from '../reachability/reach-diff.ts';
 import type { Reachability } from '../reachability/reachability.ts';
 import { type PortSpan, spansOf, subtract } from './port-spans.ts';
 

@@ -1,5 +1,5 @@
 import { StoreError } from '../base/ports.ts';
-import type { Verdict } from '../reachability/explain.ts';
+import type { Verdict } from '../reachability/explanation.ts';
 import type { NetworkServices } from '../state/services.ts';
 import type { NetworkState } from '../state/state.ts';
 import { commitView, type NetworkCommit } from './blame.ts';

@@ -1,4 +1,4 @@
-import type { Blocker } from '../reachability/explain.ts';
+import type { Blocker } from '../reachability/explanation.ts';
 import type { ReasonCode } from '../reachability/reasons.ts';
 import type { ConnectivityAnswer, ConnectivityQuestion } from './connectivity.ts';
 

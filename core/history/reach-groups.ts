@@ -1,10 +1,10 @@
 import { invalidInput } from '../base/errors.ts';
 import { formatInstant } from '../base/time.ts';
 import { nearestOf, notFound } from '../model/with-nearest.ts';
-import { createEngine } from '../reachability/engine.ts';
-import type { Verdict } from '../reachability/explain.ts';
+import type { Verdict } from '../reachability/explanation.ts';
+import { withExternals } from '../reachability/externals.ts';
 import { groupRows } from '../reachability/matrix.ts';
-import { outsideRanges } from '../reachability/outside-ranges.ts';
+import { outsideRanges } from '../reachability/outside.ts';
 import type { Allowed } from '../reachability/port-sets.ts';
 import type { Reachability } from '../reachability/reachability.ts';
 import { isGroupTerm, lookUpPeerOrHost, peerNotFound } from '../state/find-peer.ts';
@@ -73,8 +73,8 @@ export async function reachGroups(
   const state = point ? await stateAt(services, workspace, point) : await states.current(workspace);
   const ends = { src: endOf(state, question.src), dst: endOf(state, question.dst) };
   const compiled = states.reachability(state, at);
-  const externals = isOpen(question) ? outsideRanges(compiled, state.policies.values()) : [];
-  const reach = externals.length === 0 ? compiled : createEngine().compile({ ...compiled.model, externals });
+  const externals = isOpen(question) ? outsideRanges(compiled) : [];
+  const reach = externals.length === 0 ? compiled : withExternals(compiled, externals);
   const scope = reach.parts.ports.ofQuery(question.protocol, question.port);
   const whole = JSON.stringify(reach.parts.ports.describe(scope));
   const outside = new Set(externals.map(({ name }) => name));

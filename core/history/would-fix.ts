@@ -5,7 +5,8 @@ import { withPeerNames } from '../model/peer-lists.ts';
 import { policyInputSchema } from '../model/policy.ts';
 import { isOfAgent } from '../model/presets.ts';
 import { compile } from '../reachability/engine.ts';
-import { type Blocker, type ConnectivityQuery, type Explanation, explain } from '../reachability/explain.ts';
+import { explain } from '../reachability/explain.ts';
+import type { Blocker, ConnectivityQuery, Explanation } from '../reachability/explanation.ts';
 import type { PeerInput } from '../reachability/model.ts';
 import type { Reachability } from '../reachability/reachability.ts';
 import { agentOf, modelOf } from '../state/network-model.ts';
@@ -37,7 +38,7 @@ type Move = Extract<FixStep, { peer: string }>;
 const MAX_ROUNDS = 8;
 
 /**
- * What opens a connection that is refused; nothing where no such way was found. Every answer was tried: after it the
+ * What opens a connection that is refused; nothing where nothing was found that does. Every answer was tried: after it the
  * connection is open, at the same instant. Where the agent of a peer has ended, who delegates again decides what it reaches.
  */
 export function wouldFix(
@@ -77,7 +78,7 @@ export function wouldFix(
       changes = [...changes, { action: 'update', resource: 'MeshPeer', name: query.src, network }];
     } else {
       const next = policyChanges(state, explanation, query)
-        .map((ways) => [...changes, ...ways])
+        .map((more) => [...changes, ...more])
         .find((made) => {
           const then = canBeAsked(made) ? changesMade(state, made, instant) : undefined;
           return then && explain(reachOf(then), query).verdict === 'reachable';
@@ -143,7 +144,7 @@ function moveFor(
 }
 
 /**
- * Ways to open what is left by policies, the narrower first: every rule that refuses the pair spares it, or, where that
+ * What may open what is left by policies, the narrower first: every rule that refuses the pair spares it, or, where that
  * cannot be written, is gone for everyone.
  */
 function policyChanges(

@@ -61,8 +61,8 @@ const SPECS: Readonly<Record<PolicyPreset, SpecsOf>> = {
     { action: 'ALLOW', peerSelector: only(agent), egress: [...egress] },
   ],
   coordinator: (agent, parent, egress) => {
-    const kin = [agent, parent].filter((record) => record !== undefined);
-    const family = kin.map(({ uid }) => ({ peerSelector: { matchLabels: { [PARENT_LABEL]: uid } } }));
+    const both = [agent, parent].filter((record) => record !== undefined);
+    const family = both.map(({ uid }) => ({ peerSelector: { matchLabels: { [PARENT_LABEL]: uid } } }));
     return [
       {
         action: 'ALLOW',

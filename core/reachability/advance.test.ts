@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { diff } from './diff.ts';
 import { createEngine } from './engine.ts';
 import { pairRows } from './matrix.ts';
 import type { NetworkModel } from './model.ts';
 import { networkModel, textOf } from './models.testkit.ts';
+import { diff } from './reach-diff.ts';
 import { touching } from './touching.ts';
 
 /** The same network with parts of another; bounds are given whole, as a step has to. */

@@ -1,8 +1,10 @@
-import { classOfPeer, type EndpointClass, type Projection, projectionOf, tellsGroups } from './classes.ts';
+import { getOrInsertComputed } from '../base/get-or-insert.ts';
+import { classOfPeer, type EndpointClass } from './endpoint-class.ts';
 import { type Bound, type Bounds, boundFor, type Endpoint, endpointOf } from './endpoints.ts';
 import { type Kept, spaceWith } from './kept.ts';
 import type { NetworkInput, NetworkModel, PeerInput, PolicyInput } from './model.ts';
 import { type ActivePolicy, activePolicies } from './program.ts';
+import { type Projection, projectionOf, tellsAll } from './projection.ts';
 import { Reachability } from './reachability.ts';
 import { RowTable } from './rows.ts';
 
@@ -27,42 +29,80 @@ export function advanceWith(kept: Kept, previous: Reachability, step: Step): Rea
   const { parts } = previous;
   if (parts.places.size > MIN_PLACES && parts.live < parts.places.size * MIN_LIVE_SHARE) return undefined;
   const policies = step.policies === undefined ? parts.policies : samePolicies(kept, parts.policies, step);
+  const codes = policies.map(({ code }) => code);
   const endpoints = parts.endpoints.slice();
   for (const name of step.peers.keys()) makePlace(name, parts.places, endpoints);
   const bounds = boundsAfter(parts.bounds, step.peers, parts.places);
-  if (bounds === undefined || !tells(parts.space.projection, policies)) return undefined;
+  if (bounds === undefined || !tellsAll(parts.space.projection, projectionOf(codes, []))) return undefined;
 
   const classes = classesOf(step.peers, parts.space.projection);
   const { space, rows } = spaceWith(kept, parts.space, [...classes.values()]);
   const isSameTable = space === parts.space && policies === parts.policies;
-  const codes = policies.map(({ code }) => code);
   const table = isSameTable ? parts.table : new RowTable(space, kept.ports, rows, codes, step.networks);
 
-  const members = [...previous.members(), ...space.classes.slice(parts.space.classes.length).map((): number[] => [])];
-  let live = parts.live;
-  const opened = new Set<number>();
-  const membersOf = (index: number): number[] => {
-    const own = opened.has(index) ? (members[index] as number[]) : [...(members[index] ?? [])];
-    opened.add(index);
-    members[index] = own;
-    return own;
-  };
-  for (const [name, peer] of step.peers) {
-    const place = parts.places.get(name) ?? 0;
-    const old = endpoints[place];
+  const moves = movesTo(previous, step, (name, peer) => {
     const index = space.indexOf(classes.get(name)?.signature ?? '') ?? 0;
-    const next = peer && endpointOf(peer, index, bounds.ofPeer.get(name), step.now);
-    if (isSameEndpoint(old, next)) continue;
-    endpoints[place] = next;
-    live += Number(next !== undefined) - Number(old !== undefined);
-    if (old?.classIndex === next?.classIndex) continue;
-    if (old) membersOf(old.classIndex).splice(membersOf(old.classIndex).indexOf(place), 1);
-    if (next) membersOf(next.classIndex).push(place);
-  }
+    return endpointOf(peer, index, bounds.ofPeer.get(name), step.now);
+  });
+  for (const { place, next } of moves) endpoints[place] = next;
   return new Reachability(
-    { ...parts, model: step.model, now: step.now, policies, space, table, endpoints, bounds, live },
-    members,
+    {
+      ...parts,
+      model: step.model,
+      now: step.now,
+      policies,
+      space,
+      table,
+      endpoints,
+      bounds,
+      live: moves.reduce(
+        (live, { old, next }) => live + Number(next !== undefined) - Number(old !== undefined),
+        parts.live,
+      ),
+    },
+    membersAfter(previous.members(), space.classes.length, moves),
   );
+}
+
+/** What becomes of the endpoint at one place. */
+interface Move {
+  readonly place: number;
+  readonly old: Endpoint | undefined;
+  readonly next: Endpoint | undefined;
+}
+
+function movesTo(
+  { parts }: Reachability,
+  { peers }: Step,
+  endpointFor: (name: string, peer: PeerInput) => Endpoint,
+): Move[] {
+  return [...peers].flatMap(([name, peer]) => {
+    const place = parts.places.get(name) ?? 0;
+    const old = parts.endpoints[place];
+    const next = peer && endpointFor(name, peer);
+    return isSameEndpoint(old, next) ? [] : [{ place, old, next }];
+  });
+}
+
+/** The places of each class; those of a class that nobody left or entered are shared with the state before. */
+function membersAfter(
+  before: readonly (readonly number[])[],
+  classCount: number,
+  moves: readonly Move[],
+): readonly (readonly number[])[] {
+  const members: (readonly number[])[] = Array.from({ length: classCount }, (_, index) => before[index] ?? []);
+  const own = new Map<number, number[]>();
+  const ownOf = (index: number): number[] => {
+    const places = getOrInsertComputed(own, index, () => [...(members[index] ?? [])]);
+    members[index] = places;
+    return places;
+  };
+  for (const { place, old, next } of moves) {
+    if (old?.classIndex === next?.classIndex) continue;
+    if (old) ownOf(old.classIndex).splice(ownOf(old.classIndex).indexOf(place), 1);
+    if (next) ownOf(next.classIndex).push(place);
+  }
+  return members;
 }
 
 function samePolicies({ codes }: Kept, before: readonly ActivePolicy[], step: Step): readonly ActivePolicy[] {
@@ -71,24 +111,6 @@ function samePolicies({ codes }: Kept, before: readonly ActivePolicy[], step: St
     after.length === before.length &&
     after.every(({ name, code }, index) => before[index]?.name === name && before[index].code === code);
   return isSame ? before : after;
-}
-
-/** Whether a projection tells apart all that policies name; it may tell more. */
-function tells(projection: Projection, policies: readonly ActivePolicy[]): boolean {
-  const named = projectionOf(
-    policies.map(({ code }) => code),
-    [],
-  );
-  const edges = new Set(projection.edges);
-  const values = new Map(projection.labels.map((label) => [label.key, label.values]));
-  return (
-    tellsGroups(projection, named) &&
-    named.edges.every((edge) => edges.has(edge)) &&
-    named.labels.every((label) => {
-      const known = values.get(label.key);
-      return known !== undefined && [...label.values.keys()].every((value) => known.has(value));
-    })
-  );
 }
 
 /** Undefined when a reach is new: its rules may divide classes. */

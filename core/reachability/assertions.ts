@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import { lineOfText, TEXT_LIMITS } from '../base/text.ts';
 import { protocolSchema } from '../model/policy.ts';
-import { explain, type Verdict } from './explain.ts';
+import { explain } from './explain.ts';
+import type { Verdict } from './explanation.ts';
 import type { Reachability } from './reachability.ts';
 import type { ReasonCode } from './reasons.ts';
 

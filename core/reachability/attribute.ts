@@ -1,8 +1,8 @@
-import { type DiffRow, firstRows } from './diff.ts';
 import { createEngine, type Engine } from './engine.ts';
 import type { ExternalInput, NetworkModel } from './model.ts';
 import { externalOf, outsideGroups } from './outside.ts';
 import type { Allowed } from './port-sets.ts';
+import { type DiffRow, firstRows } from './reach-diff.ts';
 import type { Reachability } from './reachability.ts';
 
 /** One resource as it was and as it is: absent before when created, absent after when deleted. */

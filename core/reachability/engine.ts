@@ -1,9 +1,10 @@
 import { advanceWith, type Step } from './advance.ts';
-import { classOfExternal, classOfPeer, projectionOf } from './classes.ts';
+import { classOfExternal, classOfPeer } from './endpoint-class.ts';
 import { boundsOf, endpointsOf } from './endpoints.ts';
 import { isFull, type Kept, keepNothing, spaceFor } from './kept.ts';
 import type { NetworkModel } from './model.ts';
 import { activePolicies } from './program.ts';
+import { projectionOf } from './projection.ts';
 import { Reachability } from './reachability.ts';
 import { RowTable } from './rows.ts';
 

@@ -2,7 +2,8 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { EgressRule, PolicySpec } from '../model/policy.ts';
 import { compile } from './engine.ts';
-import { type Explanation, explain, type Fix } from './explain.ts';
+import { explain } from './explain.ts';
+import type { Explanation, Fix } from './explanation.ts';
 import type { NetworkModel, PeerInput } from './model.ts';
 import { NOW, namesOf, networkModel, PROBES } from './models.testkit.ts';
 

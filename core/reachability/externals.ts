@@ -1,4 +1,4 @@
-import { classOfExternal } from './classes.ts';
+import { classOfExternal } from './endpoint-class.ts';
 import type { Endpoint } from './endpoints.ts';
 import type { ExternalInput } from './model.ts';
 import type { BlockCode } from './program.ts';

@@ -1,6 +1,8 @@
-import { ClassSpace, type EndpointClass, type Projection } from './classes.ts';
+import { ClassSpace } from './class-space.ts';
+import type { EndpointClass } from './endpoint-class.ts';
 import { PortSets } from './port-sets.ts';
 import { PolicyCodes } from './program.ts';
+import type { Projection } from './projection.ts';
 import type { RowCache } from './rows.ts';
 
 /** Class spaces kept: a state, the one before it, and a few of a search through history. */

@@ -43,7 +43,7 @@ export function lint(reach: Reachability, names?: ReadonlySet<string>): Warning[
     }
     return [
       ...lintPolicy(reach, policy, parsed.data),
-      ...directions.flatMap((way) => lintRules(reach, policy, parsed.data, way)),
+      ...directions.flatMap((direction) => lintRules(reach, policy, parsed.data, direction)),
     ];
   });
 }

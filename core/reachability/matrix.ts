@@ -1,5 +1,8 @@
+import type { Endpoint } from './endpoints.ts';
+import { type PlaceGroups, pairsBetween } from './pairs-between.ts';
 import { ALL_PORTS, type Allowed, NO_PORTS, type PortSetId } from './port-sets.ts';
 import type { Reachability } from './reachability.ts';
+import type { Row } from './rows.ts';
 import type { Unit } from './units.ts';
 
 /** The whole matrix of a {@link Reachability}, walked by units, so that what endpoints share is computed once. */
@@ -39,55 +42,64 @@ export function* groupRows(
 ): Generator<GroupRow> {
   const { ports } = reach.parts;
   const names = (places: readonly number[]) => places.map((place) => reach.nameOf(place));
-  const among = (places: readonly number[], wanted: ReadonlySet<string> | undefined) =>
-    wanted === undefined ? places : places.filter((place) => wanted.has(reach.nameOf(place)));
-  for (const from of reach.units()) {
-    const sources = among(from.members, src);
-    if (sources.length === 0) continue;
-    for (const to of reach.unitsTowards(from)) {
-      if (from === to && from.members.length === 1) continue;
-      const targets = among(to.members, dst);
-      if (targets.length === 0) continue;
-      const kin = kinOf(from, to);
-      const rest = kin.length === 0 ? targets : targets.filter((place) => !kin.includes(place));
-      const set = ports.meet(reach.unitPair(from, to), scope);
-      const isSelf = rest.length === 1 && sources.length === 1 && rest[0] === sources[0];
-      if (set !== NO_PORTS && rest.length > 0 && !isSelf) {
-        yield { src: names(sources), dst: names(rest), allowed: ports.describe(set) };
-      }
-      for (const [s, d, own] of kinPairs(reach, { ...from, members: sources }, among(kin, dst))) {
-        const left = ports.meet(own, scope);
-        if (left !== NO_PORTS) yield { src: names([s]), dst: names([d]), allowed: ports.describe(left) };
-      }
-    }
+  for (const group of pairsBetween(reach, unitsAmong(reach, src), unitsAmong(reach, dst))) {
+    const set = ports.meet(group.ports, scope);
+    if (set !== NO_PORTS) yield { src: names(group.src), dst: names(group.dst), allowed: ports.describe(set) };
   }
 }
 
-/** How many ordered pairs of different endpoints are not fully denied. */
+/** The members of each unit that have one of the names. */
+function unitsAmong(reach: Reachability, names: ReadonlySet<string> | undefined): PlaceGroups {
+  const all = reach.units().map(({ members }) => members);
+  if (names === undefined) return all;
+  return all
+    .map((members) => members.filter((place) => names.has(reach.nameOf(place))))
+    .filter((members) => members.length > 0);
+}
+
+/**
+ * How many ordered pairs of different endpoints are not fully denied.
+ *
+ * Example: ten peers with role=web, two with role=db, and `ALLOW role=db ingress from role=web on TCP 5432`. Two units,
+ * {ten webs} and {two dbs}, and four look-ups: nothing isolates the webs, so they reach each other, 10 x 9 pairs, and the
+ * dbs reach them, 2 x 10; TCP 5432 leads from webs to dbs, 10 x 2; and from db to db nothing: 130 in all.
+ */
 export function countPairs(reach: Reachability): number {
-  const { ports, endpoints, table } = reach.parts;
+  const { endpoints } = reach.parts;
   const receivers = reach.units().flatMap((unit) => receiverOf(reach, unit) ?? []);
   let count = 0;
   for (const from of reach.units()) {
     const src = endpoints[from.members[0] ?? 0];
     if (src === undefined || src.dead !== undefined) continue;
-    if (src.bound !== undefined) {
-      count += countBound(reach, from);
-      continue;
-    }
-    const sent = src.external ? undefined : table.row('egress', src.classIndex);
-    for (const { unit, endpoint, row, size } of receivers) {
-      if (sent ? !endpoint.external && endpoint.network !== src.network : endpoint.external) continue;
-      const out = sent === undefined ? ALL_PORTS : (sent[endpoint.classIndex] ?? NO_PORTS);
-      if (out === NO_PORTS) continue;
-      const into = row === undefined ? ALL_PORTS : (row[src.classIndex] ?? NO_PORTS);
-      if (ports.intersects(out, into)) count += from.members.length * size - (unit === from ? size : 0);
-    }
+    count += src.bound === undefined ? countUnbound(reach, from, src, receivers) : countBound(reach, from);
   }
   return count;
 }
 
-function receiverOf({ parts }: Reachability, unit: Unit) {
+/** The pairs from members of a unit that policies alone decide about. */
+function countUnbound({ parts }: Reachability, from: Unit, src: Endpoint, receivers: readonly Receiver[]): number {
+  const { ports, table } = parts;
+  const sent = src.external ? undefined : table.row('egress', src.classIndex);
+  let count = 0;
+  for (const { unit, endpoint, row, size } of receivers) {
+    if (sent ? !endpoint.external && endpoint.network !== src.network : endpoint.external) continue;
+    const out = sent === undefined ? ALL_PORTS : (sent[endpoint.classIndex] ?? NO_PORTS);
+    if (out === NO_PORTS) continue;
+    const into = row === undefined ? ALL_PORTS : (row[src.classIndex] ?? NO_PORTS);
+    if (ports.intersects(out, into)) count += from.members.length * size - (unit === from ? size : 0);
+  }
+  return count;
+}
+
+/** A unit that takes part, with what may be sent to it; undefined where no policy of its own decides that. */
+interface Receiver {
+  readonly unit: Unit;
+  readonly endpoint: Endpoint;
+  readonly row: Row | undefined;
+  readonly size: number;
+}
+
+function receiverOf({ parts }: Reachability, unit: Unit): Receiver | undefined {
   const endpoint = parts.endpoints[unit.members[0] ?? 0];
   if (endpoint === undefined || endpoint.dead !== undefined) return undefined;
   const row = endpoint.external ? undefined : parts.table.row('ingress', endpoint.classIndex);
@@ -95,16 +107,13 @@ function receiverOf({ parts }: Reachability, unit: Unit) {
 }
 
 /** The pairs from members of a unit that is bound by a delegation. */
-function countBound(reach: Reachability, from: Unit): number {
+function countBound(reach: Reachability, { members }: Unit): number {
   let count = 0;
-  for (const to of reach.unitsTowards(from)) {
-    const kin = kinOf(from, to);
-    if (reach.unitPair(from, to) !== NO_PORTS) {
-      const same = from === to ? from.members.length : 0;
-      const ofKin = kin.length * from.members.length - from.members.filter((s) => kin.includes(s)).length;
-      count += from.members.length * to.members.length - same - ofKin;
+  for (const to of reach.units()) {
+    for (const { src, dst, ports } of pairsBetween(reach, [members], [to.members])) {
+      if (ports === NO_PORTS) continue;
+      count += src.length * dst.length - (src === to.members ? dst.length : 0);
     }
-    count += [...kinPairs(reach, from, kin)].length;
   }
   return count;
 }
@@ -115,35 +124,27 @@ function* pairs(
   sources?: ReadonlySet<string>,
 ): Generator<readonly [src: number, dst: number, set: PortSetId]> {
   for (const from of reach.units()) {
-    const sets = reach.unitsTowards(from).map((to) => ({ to, set: reach.unitPair(from, to) }));
+    const targets = reach
+      .unitsTowards(from)
+      .map((to) => ({ members: to.members, set: reach.unitPair(from, to) }))
+      .filter(({ set }) => set !== NO_PORTS || from.ancestors.length > 0);
     for (const src of from.members) {
-      if (sources && !sources.has(reach.nameOf(src))) continue;
-      for (const { to, set } of sets) {
-        if (set === NO_PORTS && from.ancestors.length === 0) continue;
-        for (const dst of to.members) {
-          if (src === dst) continue;
-          const own = from.ancestors.includes(dst) ? reach.pair(src, dst) : set;
-          if (own !== NO_PORTS) yield [src, dst, own];
-        }
-      }
+      if (!sources || sources.has(reach.nameOf(src))) yield* pairsFrom(reach, src, from.ancestors, targets);
     }
   }
 }
 
-/** The members of `to` that are ancestors of `from`: towards these, the members of `from` have rows of their own. */
-function kinOf(from: Unit, to: Unit): readonly number[] {
-  return from.ancestors.length === 0 ? [] : to.members.filter((place) => from.ancestors.includes(place));
-}
-
-function* kinPairs(
+function* pairsFrom(
   reach: Reachability,
-  from: Unit,
-  kin: readonly number[],
+  src: number,
+  ancestors: readonly number[],
+  targets: readonly { readonly members: readonly number[]; readonly set: PortSetId }[],
 ): Generator<readonly [src: number, dst: number, set: PortSetId]> {
-  for (const dst of kin) {
-    for (const src of from.members) {
-      const set = src === dst ? NO_PORTS : reach.pair(src, dst);
-      if (set !== NO_PORTS) yield [src, dst, set];
+  for (const { members, set } of targets) {
+    for (const dst of members) {
+      if (src === dst) continue;
+      const own = ancestors.includes(dst) ? reach.pair(src, dst) : set;
+      if (own !== NO_PORTS) yield [src, dst, own];
     }
   }
 }

@@ -78,7 +78,7 @@ function alive(end: End, now: number): boolean {
 
 function direction(
   model: NetworkModel,
-  way: 'ingress' | 'egress',
+  side: 'ingress' | 'egress',
   me: End,
   other: End,
   protocol: Protocol,
@@ -88,14 +88,14 @@ function direction(
     .map((p) => p.spec as PolicySpec)
     .filter((s) => !s.expiresAt || parseInstant(s.expiresAt) > model.now)
     .filter((s) => (!s.network || s.network === me.network) && selects(s.peerSelector ?? {}, me))
-    .filter((s) => s[way] || (!s.ingress && !s.egress));
+    .filter((s) => s[side] || (!s.ingress && !s.egress));
   const hit = (s: PolicySpec) =>
-    (s[way] ?? []).some(
+    (s[side] ?? []).some(
       (r) => anyMatch('from' in r ? r.from : 'to' in r ? r.to : undefined, other) && portMatch(r.ports, protocol, port),
     );
   if (specs.some((s) => s.action === 'DENY' && hit(s))) return false;
   if (specs.some((s) => s.action === 'ALLOW' && hit(s))) return true;
-  if (specs.some((s) => s.action === 'ALLOW' || (s[way] ?? []).length === 0)) return false;
+  if (specs.some((s) => s.action === 'ALLOW' || (s[side] ?? []).length === 0)) return false;
   return model.networks.find((n) => n.name === me.network)?.defaultAction === 'ALLOW';
 }
 

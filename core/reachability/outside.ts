@@ -1,7 +1,8 @@
+import { getOrInsertComputed } from '../base/get-or-insert.ts';
 import { type IpRange, parseCidr } from '../model/cidr.ts';
-import { addressText, EVERY_ADDRESS, intersection, type Ranges, union, without } from '../model/ranges.ts';
-import { touchedUnits } from './diff.ts';
+import { addressText, cidrsOf, EVERY_ADDRESS, intersection, type Ranges, union, without } from '../model/ranges.ts';
 import { blocksAt, withExternals } from './externals.ts';
+import { type Member, touchedUnits } from './joint-units.ts';
 import type { ExternalInput } from './model.ts';
 import type { Allowed } from './port-sets.ts';
 import type { BlockCode } from './program.ts';
@@ -32,8 +33,9 @@ type Compare<Delta> = (old: Allowed, now: Allowed) => (Delta & { readonly text: 
  * bound differ are looked at, and only addresses that policies of those tell apart: one of each stretch stands for it.
  * Undefined where that is more than can be tried.
  *
- * Example: an ALLOW from 203.0.113.0/24 on TCP 8443 beside one from 0.0.0.0/0 except 203.0.113.64/26 tells apart
- * 203.0.113.0-63, .64-127, .128-255, the rest of IPv4, and everything else; what opens alike is joined again.
+ * Example: an ALLOW from 203.0.113.0/24 on TCP 8443 beside one from 0.0.0.0/0 except 203.0.113.64/26 tells apart what lies
+ * below 203.0.113.0, 203.0.113.0-63, .64-127, .128-255, what lies above 203.0.113.255, and all of IPv6, which nothing names.
+ * Who adds the first opens 8443 to three of these stretches alike: they are joined again to one group, 203.0.113.0/24.
  */
 export function outsideGroups<Delta>(
   before: Reachability,
@@ -42,41 +44,94 @@ export function outsideGroups<Delta>(
 ): readonly OutsideGroup<Delta>[] | undefined {
   const units = touchedUnits(before, after);
   if (units.length === 0) return [];
-  const placesOf = (when: 'before' | 'after') => units.flatMap(({ members: [member] }) => member?.[when] ?? []);
-  const blocks = [...blocksAt(before, placesOf('before')), ...blocksAt(after, placesOf('after'))];
-  const inside = networksOf(before, after);
-  const stretches = stretchesOf(blocks, inside);
-  if (!stretches || stretches.length * units.length > MAX_TRIALS) return undefined;
-  const externals = stretches.map(externalOf);
-  const [old, now] = [withExternals(before, externals), withExternals(after, externals)];
+  const trial = trialOf(before, after, units);
+  if (!trial) return undefined;
   const groups = new Map<string, OutsideGroup<Delta> & { peers: string[] }>();
   for (const { members, names: peers } of units) {
-    const [member] = members;
     for (const side of ['src', 'dst'] as const) {
-      const found = new Map<string, { readonly delta: Delta; readonly ranges: IpRange[] }>();
-      for (const [index, { name }] of externals.entries()) {
-        const delta = compare(allowed(old, member?.before, name, side), allowed(now, member?.after, name, side));
-        if (delta === undefined) continue;
-        const same = found.get(delta.text) ?? { delta, ranges: [] };
-        found.set(delta.text, same);
-        same.ranges.push(...(stretches[index] ?? []));
-      }
-      for (const [text, { delta, ranges: some }] of found) {
-        const ranges = union(some);
-        const key = `${side} ${text} ${textOfRanges(ranges)}`;
-        const known = groups.get(key);
-        if (known) known.peers.push(...peers);
-        else groups.set(key, { side, ranges, names: rangeNames(ranges, inside, blocks), peers: [...peers], delta });
+      for (const { delta, ranges } of differences(trial, members[0], side, compare)) {
+        const group = getOrInsertComputed(groups, `${side} ${delta.text} ${textOfRanges(ranges)}`, () => {
+          return { side, ranges, names: rangeNames(ranges, trial.inside, trial.blocks), peers: [], delta };
+        });
+        for (const peer of peers) group.peers.push(peer);
       }
     }
   }
   return [...groups.values()];
 }
 
+/** Both states with an address of each stretch beside their peers. */
+interface Trial {
+  readonly old: Reachability;
+  readonly now: Reachability;
+  readonly inside: Ranges;
+  readonly blocks: readonly BlockCode[];
+  /** By the name of the external that stands for it. */
+  readonly stretches: ReadonlyMap<string, Ranges>;
+}
+
+function trialOf(before: Reachability, after: Reachability, units: ReturnType<typeof touchedUnits>): Trial | undefined {
+  const placesOf = (when: 'before' | 'after') => units.flatMap(({ members: [member] }) => member?.[when] ?? []);
+  const blocks = [...blocksAt(before, placesOf('before')), ...blocksAt(after, placesOf('after'))];
+  const inside = networksOf(before, after);
+  const stretches = stretchesOf(blocks, inside);
+  if (!stretches || stretches.length * units.length > MAX_TRIALS) return undefined;
+  const externals = stretches.map(externalOf);
+  return {
+    old: withExternals(before, externals),
+    now: withExternals(after, externals),
+    inside,
+    blocks,
+    stretches: new Map(stretches.map((stretch, index) => [externals[index]?.name ?? '', stretch])),
+  };
+}
+
+/** What differs between one peer and addresses, by what differs. */
+function differences<Delta>(
+  { old, now, stretches }: Trial,
+  peer: Member | undefined,
+  side: 'src' | 'dst',
+  compare: Compare<Delta>,
+): { readonly delta: Delta & { readonly text: string }; readonly ranges: Ranges }[] {
+  const found = new Map<string, { readonly delta: Delta & { readonly text: string }; readonly ranges: IpRange[] }>();
+  for (const [name, stretch] of stretches) {
+    const delta = compare(allowed(old, peer?.before, name, side), allowed(now, peer?.after, name, side));
+    if (delta) getOrInsertComputed(found, delta.text, () => ({ delta, ranges: [] })).ranges.push(...stretch);
+  }
+  return [...found.values()].map(({ delta, ranges }) => ({ delta, ranges: union(ranges) }));
+}
+
 function allowed(reach: Reachability, peer: number | undefined, external: string, side: 'src' | 'dst'): Allowed {
   const place = reach.placeOf(external);
   if (peer === undefined || place === undefined) return [];
   return reach.parts.ports.describe(side === 'src' ? reach.pair(place, peer) : reach.pair(peer, place));
+}
+
+/** Stretches that {@link outsideRanges} gives. */
+const MAX_STRETCHES = 200;
+/** Stands for every address that no policy names. */
+const ELSEWHERE = 'other addresses outside';
+
+/**
+ * The addresses outside of all networks which policies in force tell apart, as externals whose names say what they stand
+ * for; none where no policy names an address outside.
+ */
+export function outsideRanges(reach: Reachability): readonly ExternalInput[] {
+  const blocks = [...blocksAt(reach, reach.parts.endpoints.keys())];
+  const outside = without(EVERY_ADDRESS, networksOf(reach));
+  const named = namedStretches(blocks, outside);
+  if (named.length === 0) return [];
+  const rest = without(outside, union(named));
+  const stretches = named.map((stretch) => ({ ...externalOf([stretch]), name: rangeText(stretch) }));
+  const all = rest.length === 0 ? stretches : [...stretches, { ...externalOf(rest), name: ELSEWHERE }];
+  return all.slice(0, MAX_STRETCHES);
+}
+
+/** A CIDR where it is one, else `first - last`: no name of a peer has a slash or a space. */
+function rangeText(range: IpRange): string {
+  const [cidr = '', ...more] = cidrsOf([range]);
+  const ends = `${addressText(range.family, range.from)} - ${addressText(range.family, range.to)}`;
+  return more.length === 0 ? cidr : ends;
 }
 
 /** The same text for the same addresses. */
@@ -98,28 +153,38 @@ export function stretchesOf(
   inside: Ranges,
   within: Ranges = EVERY_ADDRESS,
 ): Ranges[] | undefined {
+  if (edgesOf(blocks).length > MAX_EDGES) return undefined;
+  const outside = without(within, inside);
+  const named = namedStretches(blocks, outside);
+  const rest = without(outside, union(named));
+  const stretches = named.map((stretch): Ranges => [stretch]);
+  return rest.length === 0 ? stretches : [...stretches, rest];
+}
+
+/** Those of them that some block names. */
+function namedStretches(blocks: readonly BlockCode[], outside: Ranges): IpRange[] {
+  const edges = edgesOf(blocks);
+  let next = 0;
+  return intersection(union(blocks.map(({ cidr }) => cidr)), outside).flatMap(({ family, from, to }) => {
+    const starts = [from];
+    for (; next < edges.length; next++) {
+      const edge = edges[next];
+      if (!edge || edge.family > family || (edge.family === family && edge.from > to)) break;
+      if (edge.family === family && edge.from > from) starts.push(edge.from);
+    }
+    return starts.map((start, index): IpRange => ({ family, from: start, to: (starts[index + 1] ?? to + 1n) - 1n }));
+  });
+}
+
+/** Where blocks begin, and where what is behind them does; each once, in ascending order. */
+function edgesOf(blocks: readonly BlockCode[]): IpRange[] {
   const edges = new Map<string, IpRange>();
   for (const { cidr, except } of blocks) {
     for (const { family, from, to } of [cidr, ...except]) {
       for (const at of [from, to + 1n]) edges.set(`${family} ${at}`, { family, from: at, to: at });
     }
   }
-  if (edges.size > MAX_EDGES) return undefined;
-  const sorted = [...edges.values()].sort((a, b) => a.family - b.family || (a.from < b.from ? -1 : 1));
-  const meant = without(within, inside);
-  const named = intersection(union(blocks.map(({ cidr }) => cidr)), meant);
-  let next = 0;
-  const stretches = named.flatMap(({ family, from, to }): Ranges[] => {
-    const starts = [from];
-    for (; next < sorted.length; next++) {
-      const edge = sorted[next];
-      if (!edge || edge.family > family || (edge.family === family && edge.from > to)) break;
-      if (edge.family === family && edge.from > from) starts.push(edge.from);
-    }
-    return starts.map((start, index) => [{ family, from: start, to: (starts[index + 1] ?? to + 1n) - 1n }]);
-  });
-  const rest = without(meant, named);
-  return rest.length === 0 ? stretches : [...stretches, rest];
+  return [...edges.values()].sort((a, b) => a.family - b.family || (a.from < b.from ? -1 : 1));
 }
 
 /** One address of a stretch stands for all of it. Its name has a space, which no name of a peer has. */

@@ -1,5 +1,6 @@
+import { getOrInsertComputed } from '../base/get-or-insert.ts';
 import type { Protocol } from '../model/policy.ts';
-import type { ClassSpace } from './classes.ts';
+import type { ClassSpace } from './class-space.ts';
 import type { Bounds, Endpoint, Endpoints } from './endpoints.ts';
 import { countPairs } from './matrix.ts';
 import type { NetworkModel } from './model.ts';
@@ -135,9 +136,7 @@ export class Reachability {
         const heir = this.placeOf(name);
         if (heir === undefined) continue;
         for (const ancestor of ancestorsOf(this.parts.endpoints, heir)) {
-          const known = heirs.get(ancestor);
-          if (known) known.push(heir);
-          else heirs.set(ancestor, [heir]);
+          getOrInsertComputed(heirs, ancestor, () => []).push(heir);
         }
       }
       this.#heirs = heirs;
@@ -215,7 +214,7 @@ export class Reachability {
     return from.external ? units.filter(({ external }) => !external) : units;
   }
 
-  /** The ports between two different members of the units that are no kin. */
+  /** The ports between two different members of the units of which neither is an ancestor of the other. */
   unitPair(from: Unit, to: Unit): PortSetId {
     return this.#strangers(from.members[0] ?? 0, to.members[0] ?? 0, 0);
   }

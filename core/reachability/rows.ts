@@ -1,5 +1,5 @@
 import { type Bits, eachBit } from './bits.ts';
-import type { ClassSpace } from './classes.ts';
+import type { ClassSpace } from './class-space.ts';
 import type { Direction, NetworkInput } from './model.ts';
 import { ALL_PORTS, NO_PORTS, type PortSetId, type PortSets } from './port-sets.ts';
 import type { PolicyCode, RuleCode } from './program.ts';
@@ -90,16 +90,24 @@ export class RowTable {
     return network === undefined ? ALL_PORTS : (this.#defaults.get(network) ?? NO_PORTS);
   }
 
+  /** What remains of a direction where no rule says anything: nothing for a class that is isolated, else the default. */
+  fallbackOf(direction: Direction, subject: number): PortSetId {
+    for (const index of this.selecting(subject)) {
+      const policy = this.#policies[index];
+      if (policy && isolates(policy, direction)) return NO_PORTS;
+    }
+    return this.defaultOf(subject);
+  }
+
   /** A policy without rules only isolates, and isolation of what is isolated changes nothing: such rows are one. */
   #shared(direction: Direction, subject: number): Row {
     const policies: PolicyCode[] = [];
     let isolated = false;
     for (const index of this.selecting(subject)) {
       const policy = this.#policies[index];
-      const rules = policy?.[direction];
-      if (policy === undefined || rules === undefined) continue;
-      if (policy.allow || rules.length === 0) isolated = true;
-      if (rules.length > 0) policies.push(policy);
+      if (policy === undefined) continue;
+      if (isolates(policy, direction)) isolated = true;
+      if (policy[direction]?.length) policies.push(policy);
     }
     const fallback = isolated ? NO_PORTS : this.defaultOf(subject);
     const ids = policies.map(({ id }) => id).sort((a, b) => a - b);
@@ -149,6 +157,12 @@ export class RowTable {
       addPorts(target, this.#space.othersOf(rule), rule.ports, this.#ports);
     }
   }
+}
+
+/** Whether whom a policy selects keep nothing by default (docs/policy.md#isolation). */
+export function isolates(policy: PolicyCode, direction: Direction): boolean {
+  const rules = policy[direction];
+  return rules !== undefined && (policy.allow || rules.length === 0);
 }
 
 /** What the policies of a row come to, before a DENY is taken from an ALLOW. */

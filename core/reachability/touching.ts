@@ -1,8 +1,7 @@
-import { diffGroups } from './diff.ts';
-import type { Direction } from './model.ts';
-import { NO_PORTS } from './port-sets.ts';
+import { type AlikePairs, alikePairs, groupPlaces } from './pairs-between.ts';
+import { diffGroups } from './reach-diff.ts';
 import type { Reachability } from './reachability.ts';
-import { ancestorsOf } from './units.ts';
+import type { Row } from './rows.ts';
 
 /** The endpoints of which some pair differs: those whose neighbours or rules have to be looked at again. */
 export function touching(before: Reachability, after: Reachability): Set<string> {
@@ -20,64 +19,55 @@ function touchingAny(before: Reachability, after: Reachability): Set<string> {
   return names;
 }
 
-/** Of two states that follow each other: looks at the endpoints and the classes that differ, and at their neighbours. */
+/**
+ * Of two states that follow each other: looks at the endpoints and the classes that differ, and at their neighbours.
+ *
+ * Example: web-1 and web-2 have role=web, db-1 has role=db and joins; `ALLOW role=db ingress from role=web` isolates it.
+ * db-1 moved: it is compared with its neighbours, the webs, and touches both. Then the policy names TCP 5432, and nobody
+ * moves. One row differs, the ingress of role=db, in one cell, role=web. So one pair of classes is looked at, for which
+ * web-1 to db-1 stands; it differs, so web-1, web-2 and db-1 are touched. A web that gets a label which no policy
+ * names is in the same class as before and touches nobody.
+ */
 function touchingNext(before: Reachability, after: Reachability): Set<string> {
   const touched = new Set<number>();
   const compare = (src: number, dst: number) => {
     if (src === dst || before.pair(src, dst) === after.pair(src, dst)) return;
     touched.add(src).add(dst);
   };
-  const compareAll = (place: number) => {
+  const moved = movedPlaces(before, after);
+  for (const place of withHeirs(moved, before, after)) {
     for (const other of new Set([...before.around(place), ...after.around(place)])) {
       compare(place, other);
       compare(other, place);
     }
-  };
-  const moved = movedPlaces(before, after);
-  for (const place of moved) {
-    compareAll(place);
-    for (const heir of new Set([...before.heirsOf(place), ...after.heirsOf(place)])) compareAll(heir);
   }
-  /** Places of one unit differ alike, save towards their ancestors. */
-  const compareUnits = (sources: readonly number[], targets: readonly number[]) => {
-    const targetUnits = byUnit(after, targets);
-    for (const unit of byUnit(after, sources)) {
-      const kin = new Set(ancestorsOf(after.parts.endpoints, unit[0]));
-      for (const others of targetUnits) {
-        const strangers = kin.size === 0 ? others : others.filter((other) => !kin.has(other));
-        const dst = strangers.find((other) => other !== unit[0]) ?? strangers[0];
-        const src = unit.find((one) => one !== dst);
-        if (src !== undefined && dst !== undefined && before.pair(src, dst) !== after.pair(src, dst)) {
-          for (const place of [...unit, ...strangers]) touched.add(place);
-        }
-        for (const other of others) if (kin.has(other)) for (const one of unit) compare(one, other);
-      }
-    }
-  };
-  for (const [from, to] of changedClassPairs(before, after)) {
-    // Who moved was looked at; the others are in the same class before and after.
-    const [sources = [], targets = []] = [from, to].map((index) =>
-      after.members()[index]?.filter((at) => !moved.has(at)),
-    );
-    compareUnits(sources, targets);
-    if (after.parts.bounds.ofPeer.size > 0) {
-      compareUnits([...new Set(sources.flatMap((src) => after.heirsOf(src)))], targets);
-    }
+  for (const { src, dst, example } of pairsOfChangedClasses(before, after, moved)) {
+    if (before.pair(...example) !== after.pair(...example)) for (const place of [...src, ...dst]) touched.add(place);
   }
   return new Set([...touched].map((place) => after.nameOf(place) || before.nameOf(place)));
 }
 
-/** The places that take part, by what policies can tell apart. */
-function byUnit({ parts }: Reachability, places: readonly number[]): number[][] {
-  const units = new Map<string, number[]>();
-  for (const place of places) {
-    const endpoint = parts.endpoints[place];
-    if (endpoint === undefined || endpoint.dead !== undefined) continue;
-    const known = units.get(endpoint.unit);
-    if (known) known.push(place);
-    else units.set(endpoint.unit, [place]);
+/** These places, and those that are bound by what one of them may open. */
+function withHeirs(places: ReadonlySet<number>, before: Reachability, after: Reachability): Set<number> {
+  return new Set([...places].flatMap((place) => [place, ...before.heirsOf(place), ...after.heirsOf(place)]));
+}
+
+/** Pairs that policies may have changed, of endpoints that did not move: these are in the same class before and after. */
+function* pairsOfChangedClasses(
+  before: Reachability,
+  after: Reachability,
+  moved: ReadonlySet<number>,
+): Generator<AlikePairs> {
+  const members = (index: number) => after.members()[index]?.filter((place) => !moved.has(place)) ?? [];
+  const hasBounds = after.parts.bounds.ofPeer.size > 0;
+  for (const [from, to] of changedClassPairs(before, after)) {
+    const sources = members(from);
+    const targets = groupPlaces(after, members(to));
+    yield* alikePairs(after, groupPlaces(after, sources), targets);
+    if (!hasBounds) continue;
+    const heirs = new Set(sources.flatMap((src) => after.heirsOf(src)));
+    yield* alikePairs(after, groupPlaces(after, heirs), targets);
   }
-  return [...units.values()];
 }
 
 function movedPlaces(before: Reachability, after: Reachability): Set<number> {
@@ -92,15 +82,16 @@ function movedPlaces(before: Reachability, after: Reachability): Set<number> {
 function* changedClassPairs(before: Reachability, after: Reachability): Generator<readonly [number, number]> {
   const [old, now] = [before.parts.table, after.parts.table];
   if (old === now || before.parts.policies === after.parts.policies) return;
-  const { classes } = before.parts.space;
-  for (let index = 0; index < classes.length; index++) {
-    for (const direction of ['egress', 'ingress'] as const satisfies Direction[]) {
-      const [was, is] = [old.row(direction, index), now.row(direction, index)];
-      if (was === is) continue;
-      for (let other = 0; other < classes.length; other++) {
-        if ((was[other] ?? NO_PORTS) === (is[other] ?? NO_PORTS)) continue;
-        yield direction === 'egress' ? [index, other] : [other, index];
-      }
-    }
+  for (const index of before.parts.space.classes.keys()) {
+    for (const other of changedCells(old.row('egress', index), now.row('egress', index))) yield [index, other];
+    for (const other of changedCells(old.row('ingress', index), now.row('ingress', index))) yield [other, index];
   }
+}
+
+/** A later state may have more classes behind those of the first, whose members have moved. */
+function changedCells(was: Row, is: Row): number[] {
+  const changed: number[] = [];
+  if (was === is) return changed;
+  for (let other = 0; other < was.length; other++) if (was[other] !== is[other]) changed.push(other);
+  return changed;
 }

@@ -1,3 +1,4 @@
+import { getOrInsertComputed } from '../base/get-or-insert.ts';
 import type { Endpoints } from './endpoints.ts';
 
 /** Endpoints that have the same row and the same column, save towards each other and their ancestors. */
@@ -13,10 +14,7 @@ export interface Unit {
 export function buildUnits(endpoints: Endpoints): Unit[] {
   const members = new Map<string, number[]>();
   for (const [place, endpoint] of endpoints.entries()) {
-    if (endpoint === undefined) continue;
-    const known = members.get(endpoint.unit);
-    if (known) known.push(place);
-    else members.set(endpoint.unit, [place]);
+    if (endpoint) getOrInsertComputed(members, endpoint.unit, () => []).push(place);
   }
   return [...members].map(([key, places]) => ({
     key,

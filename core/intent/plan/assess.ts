@@ -179,7 +179,12 @@ export async function assess(
   );
   const warnings = [...unseen, ...closing, ...notes, ...others];
   const title = effectTitle(effect, after);
-  const risk = riskOf(effect, state, after, {
+  const risk = riskOf({
+    effect,
+    before: state,
+    after,
+    was,
+    is,
     callerPeer,
     findings,
     unseen: future.views.map((view) => view.effect),

@@ -1,7 +1,6 @@
 import type { StoredRecord } from '../../base/record.ts';
 import type { NetworkRecord, PeerRecord, PolicyRecord } from '../../model/resources.ts';
 import { sameValue } from '../../model/value.ts';
-import type { Direction } from '../../reachability/model.ts';
 import { NO_PORTS } from '../../reachability/port-sets.ts';
 import type { Reachability } from '../../reachability/reachability.ts';
 import type { NetworkState } from '../../state/state.ts';
@@ -59,19 +58,12 @@ function openByDefault(who: string, after: NetworkState, is: Reachability): stri
     if (!endpoint || seen.has(endpoint.unit)) continue;
     seen.add(endpoint.unit);
     for (const direction of ['ingress', 'egress'] as const) {
-      if (!isIsolated(is, endpoint.classIndex, direction)) return `${name} is open by default (${direction})`;
+      if (is.parts.table.fallbackOf(direction, endpoint.classIndex) !== NO_PORTS) {
+        return `${name} is open by default (${direction})`;
+      }
     }
   }
   return undefined;
-}
-
-function isIsolated({ parts: { table, policies } }: Reachability, classIndex: number, direction: Direction): boolean {
-  if (table.defaultOf(classIndex) === NO_PORTS) return true;
-  return table.selecting(classIndex).some((index) => {
-    const code = policies[index]?.code;
-    const rules = code?.[direction];
-    return rules !== undefined && (code?.allow || rules.length === 0);
-  });
 }
 
 export function recordOf(

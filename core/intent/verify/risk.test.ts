@@ -2,6 +2,7 @@ import { expect, it } from 'vitest';
 import { network, peer, policy, stateWith } from '../../../test/kits/records/records.ts';
 import { type NetworkChange, planChanges } from '../../changes/changes.ts';
 import { effectOf } from '../../effect/effect.ts';
+import type { PolicySpec } from '../../model/policy.ts';
 import { compile } from '../../reachability/engine.ts';
 import { modelOf } from '../../state/network-model.ts';
 import type { NetworkState } from '../../state/state.ts';
@@ -17,7 +18,7 @@ const BEFORE = stateWith(
   peer('web-1', { address: '10.96.0.3' }),
   policy('out', { action: 'ALLOW', peerSelector: {}, egress: [{}] }),
 );
-const REACHED = 'opens new ways to 1 sensitive peer';
+const REACHED = 'opens new connections to 1 sensitive peer';
 const UNMARKED = 'takes the mark of sensitive data from 1 peer';
 
 const opening = (name: string): NetworkChange => ({
@@ -48,6 +49,11 @@ const out = (name: string, ranges: readonly string[]): NetworkChange => ({
   },
 });
 
+function risk(before: NetworkState, after: NetworkState) {
+  const [was, is] = [compile(modelOf(before, NOW)), compile(modelOf(after, NOW))];
+  return riskOf({ effect: effectOf(was, is), before, after, was, is, callerPeer: undefined, findings: [] });
+}
+
 it.each<[string, NetworkChange[], string, string[]]>([
   ['opening a sensitive peer is high', [opening('card-1')], 'high', [REACHED]],
   [
@@ -71,8 +77,7 @@ it.each<[string, NetworkChange[], string, string[]]>([
   ['another label of a sensitive peer is no risk', [labelled('card-1', { pci: 'true' })], 'low', []],
 ])('%s', (_what, changes, level, reasons) => {
   const { after } = planChanges(BEFORE, changes, NOW);
-  const effect = effectOf(compile(modelOf(BEFORE, NOW)), compile(modelOf(after, NOW)));
-  expect(riskOf(effect, BEFORE, after, { callerPeer: undefined, findings: [] })).toEqual({ level, reasons });
+  expect(risk(BEFORE, after)).toEqual({ level, reasons });
 });
 
 it('a slice of ports is judged with what is open beside it', () => {
@@ -88,12 +93,7 @@ it('a slice of ports is judged with what is open beside it', () => {
   });
   const first = planChanges(BEFORE, [slice(100)], NOW).after;
   const second = planChanges(first, [slice(200)], NOW).after;
-  const risk = (before: NetworkState, after: NetworkState) =>
-    riskOf(effectOf(compile(modelOf(before, NOW)), compile(modelOf(after, NOW))), before, after, {
-      callerPeer: undefined,
-      findings: [],
-    }).level;
-  expect([risk(BEFORE, first), risk(first, second)]).toEqual(['low', 'medium']);
+  expect([risk(BEFORE, first).level, risk(first, second).level]).toEqual(['low', 'medium']);
 });
 
 it.each<[string, NetworkChange, string]>([
@@ -113,9 +113,65 @@ it.each<[string, NetworkChange, string]>([
     peer('web-1', { address: '10.96.0.3' }),
   );
   const { after } = planChanges(before, [change], NOW);
-  const effect = effectOf(compile(modelOf(before, NOW)), compile(modelOf(after, NOW)));
-  expect(riskOf(effect, before, after, { callerPeer: undefined, findings: [] })).toEqual({
+  expect(risk(before, after)).toEqual({
     level: 'high',
     reasons: [expect.stringContaining(reason)],
   });
+});
+
+const CLOSED_BY: readonly (readonly [string, PolicySpec])[] = [
+  ['a policy about everyone', { action: 'DENY', peerSelector: {} }],
+  ['one about their egress', { action: 'DENY', peerSelector: {}, egress: [] }],
+  [
+    'one by an expression',
+    { action: 'DENY', peerSelector: { matchExpressions: [{ key: 'role', operator: 'Exists' }] } },
+  ],
+  ['one that lists them', { action: 'DENY', peerSelector: { peers: ['p-a', 'p-b', 'p-c'] } }],
+  ['one that leaves out who is gone', { action: 'DENY', peerSelector: { notPeers: ['p-gone'] } }],
+  ['one that ends later', { action: 'DENY', peerSelector: {}, expiresAt: '2026-01-06T00:00:00Z' }],
+];
+const ROLES = ['a', 'b', 'c'].map((role, index) =>
+  peer(`${role}-1`, { uid: `p-${role}`, labels: { role }, address: `10.96.0.${index + 1}` }),
+);
+const OPENED = 'opens the network default by default';
+
+it.each(CLOSED_BY)('a network that was closed by %s and is no more is opened by default', (_what, spec) => {
+  const [before, after] = [
+    stateWith(network('default'), ...ROLES, policy('base', spec)),
+    stateWith(network('default'), ...ROLES),
+  ];
+  expect(risk(before, after)).toMatchObject({ level: 'critical', reasons: expect.arrayContaining([OPENED]) });
+});
+
+it('a policy that has ended closed nothing, so that nothing opens when it goes', () => {
+  const ended = policy('base', { action: 'DENY', peerSelector: {}, expiresAt: '2026-01-05T00:00:00Z' });
+  expect(risk(stateWith(network('default'), ...ROLES, ended), stateWith(network('default'), ...ROLES))).toEqual({
+    level: 'low',
+    reasons: [],
+  });
+});
+
+it('what the example above riskOf says of it holds', () => {
+  const [web, card] = [
+    peer('web-1', { uid: 'p-web', address: '10.96.0.1' }),
+    peer('card-1', { labels: { pci: 'true' }, address: '10.96.0.2' }),
+  ];
+  const state = (...policies: PolicySpec[]) =>
+    stateWith(network('default'), web, card, ...policies.map((spec, index) => policy(`p-${index}`, spec)));
+  const rule = { from: [{ peerSelector: { peers: ['p-web'] } }], ports: [{ port: 443 }] };
+  const toCard: PolicySpec = { action: 'ALLOW', peerSelector: { matchLabels: { pci: 'true' } }, ingress: [rule] };
+  const out: PolicySpec = {
+    action: 'ALLOW',
+    peerSelector: { peers: ['p-web'] },
+    egress: [{ to: [{ peerSelector: {} }] }],
+  };
+  const closed: PolicySpec = { action: 'DENY', peerSelector: {} };
+  const butWeb: PolicySpec = { action: 'DENY', peerSelector: { notPeers: ['p-web'] } };
+  const before = state(closed, out);
+  expect(risk(before, state(closed, out, toCard))).toEqual({ level: 'high', reasons: [REACHED] });
+  expect(risk(before, state(out, toCard))).toMatchObject({
+    level: 'critical',
+    reasons: expect.arrayContaining([OPENED]),
+  });
+  expect(risk(before, state(butWeb, out, toCard)).level).toBe('high');
 });

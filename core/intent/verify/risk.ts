@@ -3,7 +3,8 @@ import type { PortSpan } from '../../effect/port-spans.ts';
 import { parseCidr } from '../../model/cidr.ts';
 import { OUTSIDE, sizeOf, union, without } from '../../model/ranges.ts';
 import type { PeerRecord } from '../../model/resources.ts';
-import { selectsEveryone } from '../../model/selector.ts';
+import { openByDefault } from '../../reachability/open-by-default.ts';
+import type { Reachability } from '../../reachability/reachability.ts';
 import type { NetworkState } from '../../state/state.ts';
 import type { Finding } from './findings.ts';
 
@@ -30,34 +31,79 @@ const ANY_PORTS = 16_000;
 /** Up to so many are services, each for itself. */
 const FEW_PORTS = 10;
 
-/** How risky a change is, computed from its effect alone. */
-export function riskOf(
-  effect: Effect,
-  before: NetworkState,
-  after: NetworkState,
-  {
-    callerPeer,
-    findings,
-    unseen = [],
-  }: {
-    readonly callerPeer: string | undefined;
-    readonly findings: readonly Finding[];
-    /** What opens at other times and for other peers: it counts as the same opening now. */
-    readonly unseen?: readonly Opening[];
-  },
-): Risk {
+/** What a risk is computed from. */
+export interface Weighed {
+  readonly effect: Effect;
+  readonly before: NetworkState;
+  readonly after: NetworkState;
+  /** Both states, compiled for one instant. */
+  readonly was: Reachability;
+  readonly is: Reachability;
+  readonly callerPeer: string | undefined;
+  readonly findings: readonly Finding[];
+  /** What opens at other times and for other peers: it counts as the same opening now. */
+  readonly unseen?: readonly Opening[];
+}
+
+type Reason = readonly [level: RiskLevel, text: string];
+
+/**
+ * How risky a change is, computed from its effect alone: the gravest of its reasons.
+ *
+ * Example: web-1 and card-1 (`pci=true`), closed by a `DENY` of everyone without rules, and a plan that lets web-1 reach
+ * card-1 on TCP 443. One port is no reason, the sensitive target is one: high. The same plan with the `DENY` taken away is
+ * critical: newcomers may connect by default after it, and did not before. With the `DENY` about everyone but web-1 it
+ * stays high: what newcomers meet is as before, and neither of the two pairs is open by default.
+ */
+export function riskOf(weighed: Weighed): Risk {
+  const { effect, before, after, findings, unseen = [] } = weighed;
   const wasSensitive = (name: string) => isSensitive(before.peers.get(name));
   const sensitive = (name: string) => wasSensitive(name) || isSensitive(after.peers.get(name));
-  const found = [effect, ...unseen].flatMap((opening) => openingRisks(opening, sensitive));
+  const found: Reason[] = [
+    ...[effect, ...unseen].flatMap((opening) => openingRisks(opening, sensitive)),
+    ...unmarkedRisks(weighed),
+    ...defaultRisks(weighed),
+    ...shareRisks(effect, after.peers.size),
+    ...closingRisks(weighed),
+    ...touchedRisks(effect, after.peers.size),
+    ...findings.flatMap(findingRisks),
+  ];
+  found.sort(([a], [b]) => RISK_LEVELS.indexOf(b) - RISK_LEVELS.indexOf(a));
+  return { level: found[0]?.[0] ?? 'low', reasons: [...new Set(found.map(([, reason]) => reason))] };
+}
+
+function unmarkedRisks({ before, after }: Weighed): Reason[] {
   const unmarked = [...after.peers].filter(
-    ([name, peer]) => peer !== before.peers.get(name) && wasSensitive(name) && !isSensitive(peer),
+    ([name, peer]) => peer !== before.peers.get(name) && isSensitive(before.peers.get(name)) && !isSensitive(peer),
   ).length;
-  if (unmarked > 0) found.push(['high', `takes the mark of sensitive data from ${counted(unmarked, 'peer')}`]);
-  if (before.networks.size > 0) found.push(...defaultsOpened(before, after));
-  const possible = after.peers.size * (after.peers.size - 1);
-  if (effect.openedPairs >= WIDE_PEERS && effect.openedPairs >= OPENING_SHARE * possible) {
-    found.push(['high', `opens ${effect.openedPairs} of ${possible} pairs of peers`]);
-  }
+  return unmarked > 0 ? [['high', `takes the mark of sensitive data from ${counted(unmarked, 'peer')}`]] : [];
+}
+
+/** Networks that open where no rule says anything: to devices that join, or between most of their peers. */
+function defaultRisks({ before, after, was, is }: Weighed): Reason[] {
+  return [...after.networks.keys()].flatMap((name): Reason[] => {
+    if (!before.networks.has(name)) return [];
+    const [old, now] = [openByDefault(was, name), openByDefault(is, name)];
+    const opened = now.openPairs - old.openPairs;
+    const isOpened = (now.toNewcomers && !old.toNewcomers) || (opened > 0 && opened >= OPENING_SHARE * now.pairs);
+    return isOpened ? [['critical', `opens the network ${name} by default`]] : [];
+  });
+}
+
+function shareRisks({ openedPairs }: Effect, peers: number): Reason[] {
+  const possible = peers * (peers - 1);
+  if (openedPairs < WIDE_PEERS || openedPairs < OPENING_SHARE * possible) return [];
+  return [['high', `opens ${openedPairs} of ${possible} pairs of peers`]];
+}
+
+function touchedRisks({ groups }: Effect, peers: number): Reason[] {
+  const touched = namesOn(groups, 'src', 'dst').size;
+  if (touched < WIDE_PEERS || touched <= WIDE_SHARE * peers) return [];
+  return [['medium', `touches ${touched} of ${peers} peers`]];
+}
+
+function closingRisks({ effect, callerPeer }: Weighed): Reason[] {
+  const found: Reason[] = [];
   if (effect.lostPairs > 0) {
     const all = effect.lostPairs === effect.pairsBefore;
     const outage = effect.lostPairs >= OUTAGE_SHARE * effect.pairsBefore && effect.pairsBefore >= WIDE_PEERS;
@@ -68,38 +114,31 @@ export function riskOf(
   } else if (effect.outside?.some(({ closed }) => closed.length > 0)) {
     found.push(['medium', 'closes connections with addresses outside the network']);
   }
-  const touched = namesOn(effect.groups, 'src', 'dst');
-  if (touched.size >= WIDE_PEERS && touched.size > WIDE_SHARE * after.peers.size) {
-    found.push(['medium', `touches ${touched.size} of ${after.peers.size} peers`]);
+  const closing = effect.groups.filter(({ closed }) => closed.length > 0);
+  if (callerPeer !== undefined && namesOn(closing, 'src', 'dst').has(callerPeer)) {
+    found.push(['high', 'closes connections of the caller itself']);
   }
-  const cut =
-    callerPeer !== undefined &&
-    namesOn(
-      effect.groups.filter(({ closed }) => closed.length > 0),
-      'src',
-      'dst',
-    ).has(callerPeer);
-  if (cut) found.push(['high', 'closes connections of the caller itself']);
-  for (const { code, message } of findings) {
-    if (code === 'CONTROL_LOCKED_OUT') found.push(['critical', message]);
-    else if (code.endsWith('_LOCKED_OUT') || code === 'BEYOND_DELEGATION' || code === 'OPENS_LATER')
-      found.push(['high', message]);
-    else if (code === 'OPENS_TO_NEWCOMERS') found.push(['medium', 'opens connections of devices that join later']);
+  return found;
+}
+
+function findingRisks({ code, message }: Finding): Reason[] {
+  if (code === 'CONTROL_LOCKED_OUT') return [['critical', message]];
+  if (code.endsWith('_LOCKED_OUT') || code === 'BEYOND_DELEGATION' || code === 'OPENS_LATER') {
+    return [['high', message]];
   }
-  found.sort(([a], [b]) => RISK_LEVELS.indexOf(b) - RISK_LEVELS.indexOf(a));
-  return { level: found[0]?.[0] ?? 'low', reasons: [...new Set(found.map(([, reason]) => reason))] };
+  return code === 'OPENS_TO_NEWCOMERS' ? [['medium', 'opens connections of devices that join later']] : [];
 }
 
 type Opening = Pick<Effect, 'groups' | 'outside'>;
 
-function openingRisks({ groups, outside = [] }: Opening, sensitive: (name: string) => boolean): [RiskLevel, string][] {
-  const found: [RiskLevel, string][] = [];
+function openingRisks({ groups, outside = [] }: Opening, sensitive: (name: string) => boolean): Reason[] {
+  const found: Reason[] = [];
   const opened = groups.filter((group) => group.opened.length > 0);
   const widest = [...opened, ...outside].reduce((most, group) => Math.max(most, portsOpened(group)), 0);
   if (widest >= ANY_PORTS) found.push(['high', 'opens almost every port of a protocol, or all']);
   else if (widest >= MANY_PORTS) found.push(['medium', `opens ${widest} ports of one target`]);
   const reached = [...namesOn(opened, 'dst')].filter(sensitive).length;
-  if (reached > 0) found.push(['high', `opens new ways to ${counted(reached, 'sensitive peer')}`]);
+  if (reached > 0) found.push(['high', `opens new connections to ${counted(reached, 'sensitive peer')}`]);
   for (const side of ['src', 'dst'] as const) {
     const ofSide = outside.filter((group) => group.side === side && group.opened.length > 0);
     if (ofSide.length > 0) found.push(outsideRisk(side, ofSide, sensitive));
@@ -151,7 +190,7 @@ function outsideRisk(
   side: OutsideEffect['side'],
   groups: readonly OutsideEffect[],
   sensitive: (name: string) => boolean,
-): [RiskLevel, string] {
+): Reason {
   const isIn = side === 'src';
   const isSensitivePeer = groups.some(({ peers }) => peers.some(sensitive));
   const ranges = union(groups.flatMap((group) => group.ranges));
@@ -171,24 +210,6 @@ function outsideRisk(
   const text = isIn ? `lets ${range} in from outside the network` : `lets peers out to ${range}`;
   if (isSensitivePeer) return ['high', `${text}, sensitive peers too`];
   return [sizeOf(ranges) === 1n || !isIn ? 'low' : 'medium', text];
-}
-
-function defaultsOpened(before: NetworkState, after: NetworkState): [RiskLevel, string][] {
-  return [...after.networks.keys()].flatMap((name): [RiskLevel, string][] =>
-    before.networks.has(name) && isClosed(name, before) && !isClosed(name, after)
-      ? [['critical', `opens the network ${name} by default`]]
-      : [],
-  );
-}
-
-/** Whether its peers are closed where nothing opens them: by default, or by a policy that only isolates all of them. */
-function isClosed(name: string, { networks, policies }: NetworkState): boolean {
-  if (networks.get(name)?.spec.defaultAction === 'DENY') return true;
-  return [...policies.values()].some(({ spec }) => {
-    const isForAll = selectsEveryone(spec.peerSelector);
-    const isSilent = spec.ingress === undefined && spec.egress === undefined;
-    return isForAll && (spec.network ?? name) === name && (isSilent || spec.ingress?.length === 0);
-  });
 }
 
 function counted(count: number, noun: string): string {

@@ -1,0 +1,82 @@
+import type { PolicySpec, PortEntry, Protocol } from '../model/policy.ts';
+import type { Direction } from './model.ts';
+import { type Allowed, NO_PORTS, type PortSetId } from './port-sets.ts';
+import type { ReasonCode, Stage } from './reasons.ts';
+
+/** A pair, and what is asked of it: one port, one protocol, or everything. */
+export interface ConnectivityQuery {
+  readonly src: string;
+  readonly dst: string;
+  readonly protocol?: Protocol | undefined;
+  readonly port?: number | undefined;
+}
+
+export type Verdict = 'reachable' | 'unreachable' | 'partial';
+
+/** One stage of the decision. `policy` and `rule_index` name what decided it, where one policy did. */
+export interface Step {
+  readonly stage: Stage;
+  readonly direction: Direction | null;
+  readonly result: 'pass' | 'fail' | 'partial';
+  readonly reason_code: ReasonCode | null;
+  /** The endpoint the stage is about. */
+  readonly subject: string;
+  readonly policy: string | null;
+  readonly rule_index: number | null;
+}
+
+export interface Blocker {
+  readonly stage: Stage;
+  readonly direction: Direction | null;
+  readonly reason_code: ReasonCode;
+  readonly policy: string | null;
+  readonly rule_index: number | null;
+}
+
+/**
+ * What removes one obstacle: a policy for these two alone, or that a rule spares them. All of them together open the
+ * connection asked for.
+ */
+export type Fix =
+  | { readonly change: 'add_policy'; readonly policy: null; readonly direction: Direction; readonly spec: PolicySpec }
+  | {
+      readonly change: 'spare_pair';
+      readonly policy: string;
+      readonly direction: Direction;
+      readonly rule_index: number;
+      /** Ports of the rule that were not asked about: on them it stays. */
+      readonly keeps: readonly PortEntry[];
+    };
+
+export interface Explanation {
+  readonly verdict: Verdict;
+  readonly steps: readonly Step[];
+  /** What of the question is allowed. */
+  readonly allowed: Allowed;
+  readonly blocked_by: readonly Blocker[];
+  readonly would_fix: readonly Fix[];
+}
+
+/** What one stage found. */
+export interface Finding {
+  readonly step: Step | undefined;
+  readonly blockers: readonly Blocker[];
+  readonly fixes: readonly Fix[];
+}
+
+export function pass(stage: Stage, subject: string): Step {
+  return { stage, direction: null, result: 'pass', reason_code: null, subject, policy: null, rule_index: null };
+}
+
+export function fail(stage: Stage, subject: string, reason_code: ReasonCode): Step {
+  return { ...pass(stage, subject), result: 'fail', reason_code };
+}
+
+export function blockerOf({ stage, direction, reason_code, policy, rule_index }: Step): Blocker {
+  return { stage, direction, reason_code: reason_code ?? 'PEER_NOT_FOUND', policy, rule_index };
+}
+
+/** What of the question is left. */
+export function resultOf(granted: PortSetId, scope: PortSetId): Step['result'] {
+  return granted === NO_PORTS ? 'fail' : granted === scope ? 'pass' : 'partial';
+}

@@ -1,0 +1,50 @@
+import { ClassSpace } from './class-space.ts';
+import { classOfPeer } from './endpoint-class.ts';
+import { NO_PORTS } from './port-sets.ts';
+import type { Reachability } from './reachability.ts';
+import { RowTable } from './rows.ts';
+
+/** What is open in a network where no rule of a policy says anything: isolation and the default action alone decide. */
+export interface OpenByDefault {
+  /** Whether two devices may connect that join without labels and that nobody lists. */
+  readonly toNewcomers: boolean;
+  /** Ordered pairs of its peers that may connect, delegation bounds aside, of those there are. */
+  readonly openPairs: number;
+  readonly pairs: number;
+}
+
+/**
+ * What is open by default in a network.
+ *
+ * Example: web-1, db-1 and db-2 in a network that allows by default. All 6 pairs are open, and newcomers reach each other.
+ * `ALLOW role=db ingress from role=web` isolates the dbs: what leads to them is no default any more, and 2 pairs are left,
+ * those to web-1. `DENY` of every peer, without rules, leaves none, and nothing to newcomers.
+ */
+export function openByDefault(reach: Reachability, network: string): OpenByDefault {
+  const { table, endpoints } = reach.parts;
+  const counts = { members: 0, sending: 0, receiving: 0, both: 0 };
+  for (const [classIndex, places] of reach.members().entries()) {
+    const living = places.filter((place) => endpoints[place]?.dead === undefined).length;
+    if (living === 0 || reach.parts.space.classes[classIndex]?.network !== network) continue;
+    const sends = table.fallbackOf('egress', classIndex) !== NO_PORTS;
+    const receives = table.fallbackOf('ingress', classIndex) !== NO_PORTS;
+    counts.members += living;
+    if (sends) counts.sending += living;
+    if (receives) counts.receiving += living;
+    if (sends && receives) counts.both += living;
+  }
+  return {
+    toNewcomers: isOpenToNewcomers(reach, network),
+    openPairs: counts.sending * counts.receiving - counts.both,
+    pairs: counts.members * (counts.members - 1),
+  };
+}
+
+function isOpenToNewcomers({ parts, model }: Reachability, network: string): boolean {
+  // With a space, which no name of a peer has: no policy lists it.
+  const newcomer = classOfPeer({ name: 'a newcomer', labels: {}, network }, parts.space.projection);
+  const space = new ClassSpace(parts.space.projection, [newcomer]);
+  const codes = parts.policies.map(({ code }) => code);
+  const table = new RowTable(space, parts.ports, new Map(), codes, model.networks);
+  return table.fallbackOf('egress', 0) !== NO_PORTS && table.fallbackOf('ingress', 0) !== NO_PORTS;
+}

@@ -8,8 +8,8 @@ import { ROLE_SCOPES, type Role, type Scope } from '../../../core/base/scope.ts'
 import { silentLog } from '../../../core/base/silent-log.ts';
 import { buildGate } from '../../../core/call/gate.ts';
 import { invoke } from '../../../core/call/invoke.ts';
-import { addWorkspace } from '../../../core/identity/add-workspace.ts';
 import type { ComputeElsewhere } from '../../../core/compute/compute.ts';
+import { addWorkspace } from '../../../core/identity/add-workspace.ts';
 import type { Planner } from '../../../core/intent/plan/planner.ts';
 import type { Services } from '../../../core/workflow/services.ts';
 import { builtinPlanner } from '../../../llm/grammar/builtin.ts';

@@ -3,7 +3,7 @@ import { invalidInput, MeshError } from '../base/errors.ts';
 import type { CallContext } from '../base/operation.ts';
 import { type AsOf, StoreError } from '../base/ports.ts';
 import { draftOf } from '../base/record.ts';
-import { inTurn } from '../base/turn.ts';
+import { serialised } from '../base/serialise.ts';
 import { findRecord, lookUp } from '../model/find.ts';
 import { NAME_PATTERN, normalizeName } from '../model/resources.ts';
 import { sameValue } from '../model/value.ts';
@@ -62,7 +62,7 @@ export async function createAssertion(
     const detail = 'A name is 1 to 63 letters, digits, ".", "_" or "-".';
     throw invalidInput([{ pointer: '/name', detail }], detail);
   }
-  return inTurn(services.store, workspace, async () => {
+  return serialised(services.store, workspace, async () => {
     const all = await assertionsOf(services, workspace);
     if (lookUp(all, stored)) {
       throw new MeshError('conflict', `An assertion ${stored} exists already: replace it, or choose another name.`);
@@ -85,7 +85,7 @@ export async function replaceAssertion(
   { labels, annotations }: AssertionMeta,
 ): Promise<AssertionRecord> {
   const { services, workspace } = context;
-  return inTurn(services.store, workspace, async () => {
+  return serialised(services.store, workspace, async () => {
     const before = await findAssertion(services, workspace, id);
     const record = { ...draftOf(before), spec, ...(labels && { labels }), ...(annotations && { annotations }) };
     if (sameValue(record, draftOf(before))) return before;

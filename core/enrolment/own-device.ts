@@ -2,8 +2,8 @@ import { commitContext } from '../base/commit-context.ts';
 import { MeshError } from '../base/errors.ts';
 import type { CallContext } from '../base/operation.ts';
 import { draftOf } from '../base/record.ts';
+import { serialised } from '../base/serialise.ts';
 import { formatInstant } from '../base/time.ts';
-import { inTurn } from '../base/turn.ts';
 import { endsAhead, graphFor } from '../graph/graph-for.ts';
 import { renewToken } from '../identity/device-token.ts';
 import { lookUpById } from '../model/find.ts';
@@ -68,7 +68,7 @@ export async function rotateKey(context: Context, claim: KeyClaim): Promise<{ pe
   const { services, workspace, caller } = context;
   const { publicKey } = claim;
   const isProven = checkProof(services, claim, caller?.id ?? '');
-  return inTurn(services.store, workspace, async () => {
+  return serialised(services.store, workspace, async () => {
     const { peer, state } = await ownPeer(context);
     const holder = [...state.peers.values()].find(({ spec }) => spec.publicKey === publicKey);
     if (holder && holder.uid !== peer.uid) {

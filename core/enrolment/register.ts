@@ -5,7 +5,7 @@ import { newId } from '../base/ids.ts';
 import type { CallContext } from '../base/operation.ts';
 import type { CommitContext, Op } from '../base/ports.ts';
 import { draftOf } from '../base/record.ts';
-import { inTurn } from '../base/turn.ts';
+import { serialised } from '../base/serialise.ts';
 import { freeSlot, networkCheck, type PeerDraft, placeIn } from '../changes/places.ts';
 import { issueToken, renewToken } from '../identity/device-token.ts';
 import { lookUp } from '../model/find.ts';
@@ -59,7 +59,7 @@ export async function registerDevice(context: DeviceContext, request: DeviceRequ
   const { services, workspace } = context;
   const given = request.name === undefined ? undefined : deviceName(request.name);
   const isProven = checkProof(services, request, request.token);
-  return inTurn(services.store, workspace, async () => {
+  return serialised(services.store, workspace, async () => {
     const token = await readToken(context);
     const state = await services.states.current(workspace);
     const known = peerWithKey(state, request.publicKey);

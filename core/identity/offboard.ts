@@ -2,7 +2,7 @@ import type { Caller } from '../base/caller.ts';
 import { invalidInput, MeshError } from '../base/errors.ts';
 import type { CommitContext, Op } from '../base/ports.ts';
 import { draftOf } from '../base/record.ts';
-import { inTurn } from '../base/turn.ts';
+import { serialised } from '../base/serialise.ts';
 import { type AskedPlan, type AskedWorkflow, cancelOp, isUndecided } from '../model/asked.ts';
 import type { AgentRecord } from '../model/resources.ts';
 import type { TokenRecord } from '../model/token-record.ts';
@@ -95,7 +95,7 @@ interface Heirs {
 }
 
 async function passOn(services: Needs, workspace: string, heirs: Heirs, context: CommitContext): Promise<void> {
-  await inTurn(services.store, workspace, async () => {
+  await serialised(services.store, workspace, async () => {
     const ops = passOps(await services.states.current(workspace), heirs);
     if (ops.length > 0) await services.store.commit(workspace, ops, context);
   });

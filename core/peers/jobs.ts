@@ -1,8 +1,8 @@
 import { newId, SYSTEM_WORKSPACE } from '../base/ids.ts';
 import type { Change, Commit, CommitContext, Op } from '../base/ports.ts';
 import type { Kind } from '../base/record.ts';
+import { serialised } from '../base/serialise.ts';
 import { parseInstant } from '../base/time.ts';
-import { inTurn } from '../base/turn.ts';
 import { restingAddresses } from '../changes/rest.ts';
 import type { NetworkServices } from '../state/services.ts';
 import { hasEnded } from '../views/peer-view.ts';
@@ -44,7 +44,7 @@ export function networkJobs(services: JobServices): readonly NetworkJob[] {
 /** Deletes the peers whose time is over. */
 async function expirePeers(services: JobServices, workspace: string): Promise<number | undefined> {
   const { store, states, clock } = services;
-  return inTurn(store, workspace, async () => {
+  return serialised(store, workspace, async () => {
     const state = await states.current(workspace);
     const now = clock.now();
     const ended = [...state.peers.values()].filter((peer) => hasEnded(peer, now));
@@ -58,7 +58,7 @@ async function expirePeers(services: JobServices, workspace: string): Promise<nu
 /** Deletes the policies that have ended; they counted for nothing from their instant on. */
 async function expirePolicies(services: JobServices, workspace: string): Promise<number | undefined> {
   const { store, states, clock } = services;
-  return inTurn(store, workspace, async () => {
+  return serialised(store, workspace, async () => {
     const { policies } = await states.current(workspace);
     const now = clock.now();
     const ended = [...policies.values()].filter(({ spec }) => instant(spec.expiresAt) <= now);
@@ -74,7 +74,7 @@ async function expirePolicies(services: JobServices, workspace: string): Promise
 /** Forgets the rests that are over, so that they do not pile up where addresses are not given again. */
 async function freeAddresses(services: JobServices, workspace: string): Promise<number | undefined> {
   const { store, clock } = services;
-  return inTurn(store, workspace, async () => {
+  return serialised(store, workspace, async () => {
     const resting = await restingAddresses(store, workspace);
     const now = clock.now();
     const over = [...resting].filter(([, { until }]) => until <= now);

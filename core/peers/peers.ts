@@ -5,8 +5,8 @@ import type { CallContext } from '../base/operation.ts';
 import type { CommitContext, Op } from '../base/ports.ts';
 import { draftOf, type RecordDraft } from '../base/record.ts';
 import { requireSession } from '../base/require-session.ts';
+import { serialised } from '../base/serialise.ts';
 import { formatInstant } from '../base/time.ts';
-import { inTurn } from '../base/turn.ts';
 import { ADDRESS_REST_MS } from '../changes/address.ts';
 import { placeIn } from '../changes/places.ts';
 import { restDraft } from '../changes/rest.ts';
@@ -99,7 +99,7 @@ export function renamePeer(context: Context, id: string, asked: string): Promise
 /** Removes a peer with all that is its own: presence, token, and its address, which rests. */
 export async function deletePeer(context: Context, id: string): Promise<void> {
   const { services, workspace } = context;
-  await inTurn(services.store, workspace, async () => {
+  await serialised(services.store, workspace, async () => {
     const state = await services.states.current(workspace);
     const peer = findPeer(state, id);
     await removePeers(services, state, [peer], commitContext(context, `deleted device ${peer.name}`));
@@ -156,7 +156,7 @@ async function change(
   plan: (state: NetworkState, peer: PeerRecord) => Promise<Written>,
 ): Promise<PeerRecord> {
   const { services, workspace } = context;
-  return inTurn(services.store, workspace, async () => {
+  return serialised(services.store, workspace, async () => {
     const state = await services.states.current(workspace);
     const { peer, ops, reason = '' } = await plan(state, findPeer(state, id));
     if (ops.length === 0) return peer;

@@ -1,8 +1,8 @@
 import { newId } from '../base/ids.ts';
 import type { CommitContext, Op } from '../base/ports.ts';
 import { draftOf } from '../base/record.ts';
+import { serialised } from '../base/serialise.ts';
 import { formatInstant } from '../base/time.ts';
-import { inTurn } from '../base/turn.ts';
 import { lookUpById } from '../model/find.ts';
 import { ONLINE_MS } from '../model/liveness.ts';
 import type { PeerRecord } from '../model/resources.ts';
@@ -29,7 +29,7 @@ export async function heardOf(
   const seen = peerById(await states.current(workspace), peerUid);
   if (!seen) return liveness.forget(workspace, peerUid);
   if (seen.isOnline || seen.peer.status.phase !== 'ready') return;
-  await inTurn(store, workspace, async () => {
+  await serialised(store, workspace, async () => {
     const state = await states.current(workspace);
     const found = peerById(state, peerUid);
     if (!found || found.isOnline || found.peer.status.phase !== 'ready') return;
@@ -52,7 +52,7 @@ export async function sweepWorkspace(
   const { store, states, clock, liveness } = services;
   const lastSeen = ({ uid }: PeerRecord) => liveness.lastSeen(workspace, uid) ?? since;
   const now = clock.now();
-  return inTurn(store, workspace, async () => {
+  return serialised(store, workspace, async () => {
     const state = await states.current(workspace);
     const online = [...state.peers.values()].filter((peer) => state.presence.get(peer.name)?.spec.online);
     const silent = online.filter((peer) => now - lastSeen(peer) >= ONLINE_MS).slice(0, TRANSITIONS);

@@ -3,7 +3,7 @@ import { NeedsPerson } from '../authority/needs-person.ts';
 import { MeshError } from '../base/errors.ts';
 import type { CallContext } from '../base/operation.ts';
 import type { CommitContext, Op } from '../base/ports.ts';
-import { inTurn } from '../base/turn.ts';
+import { serialised } from '../base/serialise.ts';
 import type { WorkflowStatus } from '../model/asked.ts';
 import { isRefusal } from './refusal.ts';
 import type { Services } from './services.ts';
@@ -58,7 +58,7 @@ async function markFailed(
   because: CommitContext,
 ): Promise<void> {
   if (!isRefusal(error) || error instanceof NeedsPerson) return;
-  await inTurn(store, workspace, async () => {
+  await serialised(store, workspace, async () => {
     const now = (await store.get(workspace, { kind: 'Workflow', name })) as WorkflowRecord | undefined;
     if (!now || (now.revision !== revision && now.status.state !== 'executed')) return;
     const reason = error instanceof MeshError ? `${error.code}: ${error.message}` : String(error);

@@ -10,7 +10,7 @@ import { newId } from '../base/ids.ts';
 import { type CallContext, type ExpectedRecord, type PendingApproval, waitsFor } from '../base/operation.ts';
 import type { Op } from '../base/ports.ts';
 import { foldName } from '../base/record.ts';
-import { inTurn } from '../base/turn.ts';
+import { serialised } from '../base/serialise.ts';
 import { type ChangePlan, type NetworkChange, planChanges } from '../changes/changes.ts';
 import { restingAddresses } from '../changes/rest.ts';
 import { assessProposal } from '../intent/plan/assessed.ts';
@@ -54,7 +54,7 @@ export async function submitChanges(
   const { store, states, clock } = services;
   const isJudged = context.caller?.kind === 'agent';
   // A judgement takes long: nobody waits for it. What it was made on is looked at when it is written.
-  return isJudged ? judgedAgain(attempt) : inTurn(store, workspace, attempt);
+  return isJudged ? judgedAgain(attempt) : serialised(store, workspace, attempt);
 
   async function attempt(): Promise<Submitted> {
     const state = await states.current(workspace);

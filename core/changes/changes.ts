@@ -12,9 +12,9 @@ import { sameValue } from '../model/value.ts';
 import { requireRevision } from '../state/expecting.ts';
 import { findPeer } from '../state/find-peer.ts';
 import { afterCommit, type NetworkState } from '../state/state.ts';
-import { ADDRESS_REST_MS, heldAddresses, nextAddress } from './address.ts';
+import { ADDRESS_QUARANTINE_MS, heldAddresses, nextAddress } from './address.ts';
 import { type ChangeOutcome, checkNetworks, checkReferences, type Planned, unknownNetwork } from './change-checks.ts';
-import { type Resting, restDraft } from './rest.ts';
+import { endQuarantine, type QuarantinedAddresses, quarantineDraft } from './quarantine.ts';
 
 /**
  * A typed change of the network, the one form in which policy writes, applied YAML, plans and workflows speak.
@@ -79,13 +79,13 @@ export function planChanges(
   state: NetworkState,
   given: readonly NetworkChange[],
   now: number,
-  resting: Resting = new Map(),
+  quarantined: QuarantinedAddresses = new Map(),
 ): ChangePlan {
   const changes = given.map((change, index) => withIds(change, index, state));
   const planned = changes.map((change, index) => planOne(state, change, index, now));
   refuseDoubles(planned);
   let after = stateAfter(state, planned);
-  const moves = planMoves(state, after, planned, now, resting);
+  const moves = planMoves(state, after, planned, now, quarantined);
   after = stateAfter(state, planned);
   checkNetworks(after, planned);
   checkReferences(state, after, planned);
@@ -266,13 +266,13 @@ function stateAfter(state: NetworkState, planned: readonly Planned[]): NetworkSt
   return afterCommit(state, { revision: state.revision + (changes.length > 0 ? 1 : 0), changes });
 }
 
-/** A peer that changes its network gets an address there, and its old one rests. */
+/** A peer that changes its network gets an address there, and its old one goes into quarantine. */
 function planMoves(
   state: NetworkState,
   after: NetworkState,
   planned: readonly Planned[],
   now: number,
-  resting: Resting,
+  quarantined: QuarantinedAddresses,
 ): Op[] {
   const ops: Op[] = [];
   let held: Set<string> | undefined;
@@ -286,14 +286,13 @@ function planMoves(
     if (before.status.address === null) continue;
     // Most changes move nobody: who holds which address is looked at only for one that does.
     held ??= heldAddresses(after);
-    const address = nextAddress(network.spec.cidr, held, resting, now);
+    const address = nextAddress(network.spec.cidr, held, quarantined, now);
     if (address === undefined) {
       throw new MeshError('conflict', `The network ${network.name} has no free address for ${plan.name}.`);
     }
     held.add(address);
-    const rested = resting.get(address);
-    if (rested) ops.push({ op: 'delete', key: { kind: 'AddressRest', name: address }, revision: rested.revision });
-    ops.push({ op: 'create', record: restDraft(before.status.address, now + ADDRESS_REST_MS) });
+    ops.push(...endQuarantine(address, quarantined));
+    ops.push({ op: 'create', record: quarantineDraft(before.status.address, now + ADDRESS_QUARANTINE_MS) });
     const record = {
       ...draft,
       status: { ...draft.status, address },

@@ -17,7 +17,7 @@ const BATCH = 100;
 
 /**
  * Ends identities and all they delegated, each family in one commit: peers, presence, policies, tokens, plans and pending
- * workflows go, addresses rest, the identities stay as Revoked or Expired (docs/delegation.md#what-ends-with-it).
+ * workflows go, addresses go into quarantine, the identities stay as Revoked or Expired (docs/delegation.md#what-ends-with-it).
  *
  * @returns names of the identities that ended
  */

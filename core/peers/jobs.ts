@@ -3,7 +3,7 @@ import type { Change, Commit, CommitContext, Op } from '../base/ports.ts';
 import type { Kind } from '../base/record.ts';
 import { serialised } from '../base/serialise.ts';
 import { parseInstant } from '../base/time.ts';
-import { restingAddresses } from '../changes/rest.ts';
+import { quarantinedAddresses } from '../changes/quarantine.ts';
 import type { NetworkServices } from '../state/services.ts';
 import { hasEnded } from '../views/peer-view.ts';
 import { removePeers } from './peers.ts';
@@ -71,20 +71,21 @@ async function expirePolicies(services: JobServices, workspace: string): Promise
   });
 }
 
-/** Forgets the rests that are over, so that they do not pile up where addresses are not given again. */
+/** Forgets the quarantines that are over, so that they do not pile up where addresses are not given again. */
 async function freeAddresses(services: JobServices, workspace: string): Promise<number | undefined> {
   const { store, clock } = services;
   return serialised(store, workspace, async () => {
-    const resting = await restingAddresses(store, workspace);
+    const quarantined = await quarantinedAddresses(store, workspace);
     const now = clock.now();
-    const over = [...resting].filter(([, { until }]) => until <= now);
+    const over = [...quarantined].filter(([, { until }]) => until <= now);
     const ops = over
       .slice(0, BATCH)
       .map(([name, { revision }]): Op => ({ op: 'delete', key: { kind: 'AddressRest', name }, revision }));
-    if (ops.length > 0) await store.commit(workspace, ops, because('addresses', 'the rest of the address is over'));
+    if (ops.length > 0)
+      await store.commit(workspace, ops, because('addresses', 'the quarantine of the address is over'));
     if (over.length > ops.length) return now;
     return next(
-      [...resting.values()].map(({ until }) => until),
+      [...quarantined.values()].map(({ until }) => until),
       now,
     );
   });

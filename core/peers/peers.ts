@@ -7,9 +7,9 @@ import { draftOf, type RecordDraft } from '../base/record.ts';
 import { requireSession } from '../base/require-session.ts';
 import { serialised } from '../base/serialise.ts';
 import { formatInstant } from '../base/time.ts';
-import { ADDRESS_REST_MS } from '../changes/address.ts';
+import { ADDRESS_QUARANTINE_MS } from '../changes/address.ts';
 import { placeIn } from '../changes/places.ts';
-import { restDraft } from '../changes/rest.ts';
+import { quarantineDraft } from '../changes/quarantine.ts';
 import { lookUp } from '../model/find.ts';
 import { NAME_PATTERN, normalizeName, type PeerRecord } from '../model/resources.ts';
 import { tokenName } from '../model/token-record.ts';
@@ -96,7 +96,7 @@ export function renamePeer(context: Context, id: string, asked: string): Promise
   });
 }
 
-/** Removes a peer with all that is its own: presence, token, and its address, which rests. */
+/** Removes a peer with all that is its own: presence, token, and its address, which goes into quarantine. */
 export async function deletePeer(context: Context, id: string): Promise<void> {
   const { services, workspace } = context;
   await serialised(services.store, workspace, async () => {
@@ -137,7 +137,9 @@ export async function removalOps(
   const presence = presenceOf(state, peer);
   return [
     { op: 'delete', key: { kind: 'MeshPeer', name: peer.name }, revision: peer.revision },
-    ...(address === null ? [] : [{ op: 'create', record: restDraft(address, now + ADDRESS_REST_MS) } as const]),
+    ...(address === null
+      ? []
+      : [{ op: 'create', record: quarantineDraft(address, now + ADDRESS_QUARANTINE_MS) } as const]),
     ...[presence, token].flatMap((record): Op[] =>
       record ? [{ op: 'delete', key: { kind: record.kind, name: record.name }, revision: record.revision }] : [],
     ),

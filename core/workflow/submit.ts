@@ -12,7 +12,7 @@ import type { Op } from '../base/ports.ts';
 import { foldName } from '../base/record.ts';
 import { serialised } from '../base/serialise.ts';
 import { type ChangePlan, type NetworkChange, planChanges } from '../changes/changes.ts';
-import { restingAddresses } from '../changes/rest.ts';
+import { quarantinedAddresses } from '../changes/quarantine.ts';
 import { assessProposal } from '../intent/plan/assessed.ts';
 import { requesterOf } from '../intent/plan/plan.ts';
 import { workspaceById } from '../model/workspaces.ts';
@@ -59,8 +59,8 @@ export async function submitChanges(
   async function attempt(): Promise<Submitted> {
     const state = await states.current(workspace);
     const moves = changes.some(({ resource }) => resource === 'MeshPeer');
-    const resting = moves ? await restingAddresses(store, workspace) : undefined;
-    const { ops, outcomes, after } = planChanges(state, changes, clock.now(), resting);
+    const quarantined = moves ? await quarantinedAddresses(store, workspace) : undefined;
+    const { ops, outcomes, after } = planChanges(state, changes, clock.now(), quarantined);
     const others = await besides();
     if (ops.length + others.length === 0) return { status: 'committed', outcomes, after: state };
     requireAssertions(await brokenAssertions(services, state, after));

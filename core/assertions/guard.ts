@@ -1,12 +1,10 @@
 import { MeshError } from '../base/errors.ts';
 import type { Change, Op } from '../base/ports.ts';
 import type { StoredRecord } from '../base/record.ts';
-import type { NetworkServices } from '../state/services.ts';
+import type { HistoryServices } from '../state/services.ts';
 import { afterCommit, type NetworkState } from '../state/state.ts';
 import type { AssertionRecord, AssertionSpec } from './assertion.ts';
 import { checker, type Flaw } from './check.ts';
-
-type Needs = Pick<NetworkServices, 'store' | 'states' | 'clock'>;
 
 /** A standing assertion of the workspace that a change would break: what it says, and why it would not hold. */
 export type BrokenAssertion = AssertionSpec & Flaw & { readonly name: string };
@@ -16,7 +14,7 @@ const MAX_FAILURES = 50;
 
 /** The assertions that hold before a change and would not after it; one that is broken already stops nothing. */
 export async function brokenAssertions(
-  { store, states, clock }: Needs,
+  { store, states, clock }: HistoryServices,
   before: NetworkState,
   after: NetworkState,
 ): Promise<BrokenAssertion[]> {
@@ -44,7 +42,11 @@ export function requireAssertions(broken: readonly BrokenAssertion[]): void {
 }
 
 /** As {@link requireAssertions}, for writes that are no changes of the network as plans know them. */
-export async function requireAssertionsAfter(services: Needs, state: NetworkState, ops: readonly Op[]): Promise<void> {
+export async function requireAssertionsAfter(
+  services: HistoryServices,
+  state: NetworkState,
+  ops: readonly Op[],
+): Promise<void> {
   requireAssertions(await brokenAssertions(services, state, stateAfter(state, ops)));
 }
 

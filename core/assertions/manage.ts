@@ -7,12 +7,11 @@ import { serialised } from '../base/serialise.ts';
 import { findRecord, lookUp } from '../model/find.ts';
 import { NAME_PATTERN, normalizeName } from '../model/resources.ts';
 import { sameValue } from '../model/value.ts';
-import type { NetworkServices } from '../state/services.ts';
+import type { HistoryServices, NetworkServices } from '../state/services.ts';
 import { type AssertionMeta, type AssertionRecord, type AssertionSpec, assertionDraft } from './assertion.ts';
 import { checker, type Flaw } from './check.ts';
 
-type Needs = Pick<NetworkServices, 'store' | 'states' | 'clock'>;
-type Context = CallContext<Needs>;
+type AssertionCall = CallContext<HistoryServices>;
 
 /** Every write of the network is held to all of them. */
 const MAX_ASSERTIONS = 1_000;
@@ -38,7 +37,7 @@ export async function findAssertion(
 
 /** Says of each assertion whether it holds now. */
 export async function assertionChecker(
-  { states, clock }: Needs,
+  { states, clock }: HistoryServices,
   workspace: string,
 ): Promise<(spec: AssertionSpec) => Flaw | undefined> {
   const state = await states.current(workspace);
@@ -51,7 +50,7 @@ export async function assertionChecker(
  * @throws MeshError `policy_assertion_failed` with why it does not hold, `conflict` for a taken name.
  */
 export async function createAssertion(
-  context: Context,
+  context: AssertionCall,
   name: string | undefined,
   spec: AssertionSpec,
   meta: AssertionMeta,
@@ -79,7 +78,7 @@ export async function createAssertion(
 
 /** Replaces what an assertion says. @throws MeshError as {@link createAssertion} */
 export async function replaceAssertion(
-  context: Context,
+  context: AssertionCall,
   id: string,
   spec: AssertionSpec,
   { labels, annotations }: AssertionMeta,
@@ -98,7 +97,7 @@ export async function replaceAssertion(
 }
 
 /** @returns the name of what is gone */
-export async function deleteAssertion(context: Context, id: string): Promise<string> {
+export async function deleteAssertion(context: AssertionCall, id: string): Promise<string> {
   const { services, workspace } = context;
   const { kind, name, revision } = await findAssertion(services, workspace, id);
   try {
@@ -111,7 +110,12 @@ export async function deleteAssertion(context: Context, id: string): Promise<str
   return name;
 }
 
-async function requireHolds(services: Needs, workspace: string, name: string, spec: AssertionSpec): Promise<void> {
+async function requireHolds(
+  services: HistoryServices,
+  workspace: string,
+  name: string,
+  spec: AssertionSpec,
+): Promise<void> {
   const flaw = (await assertionChecker(services, workspace))(spec);
   if (!flaw) return;
   throw new MeshError(

@@ -15,7 +15,7 @@ import type { NetworkState } from '../state/state.ts';
 import { hasEnded } from '../views/peer-view.ts';
 import { checkProof, type KeyClaim, requireUnheld } from './key-proof.ts';
 
-type Context = CallContext<
+type OwnDeviceCall = CallContext<
   Pick<NetworkServices, 'store' | 'clock' | 'states' | 'liveness' | 'settings' | 'nodeAccess' | 'keys'>
 >;
 
@@ -34,7 +34,7 @@ export async function ownPeer({
 }
 
 /** The whole graph of the device that calls. @throws MeshError `peer_pending` before approval */
-export async function ownGraph(context: Context): Promise<FullGraph> {
+export async function ownGraph(context: OwnDeviceCall): Promise<FullGraph> {
   const { services, workspace } = context;
   const { peer, state } = await ownPeer(context);
   const now = services.clock.now();
@@ -54,7 +54,7 @@ export async function ownGraph(context: Context): Promise<FullGraph> {
 }
 
 /** A heartbeat by HTTP. Answers the version of the graph, so that a node knows whether it has missed one. */
-export async function heartbeat(context: Context): Promise<{ peer: PeerRecord; version: number; at: number }> {
+export async function heartbeat(context: OwnDeviceCall): Promise<{ peer: PeerRecord; version: number; at: number }> {
   const { services, workspace } = context;
   const { peer } = await ownPeer(context);
   const { reason: _, ...commit } = commitContext(context, '');
@@ -64,7 +64,10 @@ export async function heartbeat(context: Context): Promise<{ peer: PeerRecord; v
 }
 
 /** Gives the device another key and another token; the old ones end with the commit. */
-export async function rotateKey(context: Context, claim: KeyClaim): Promise<{ peer: PeerRecord; deviceToken: string }> {
+export async function rotateKey(
+  context: OwnDeviceCall,
+  claim: KeyClaim,
+): Promise<{ peer: PeerRecord; deviceToken: string }> {
   const { services, workspace, caller } = context;
   const { publicKey } = claim;
   const isProven = checkProof(services, claim, caller?.id ?? '');

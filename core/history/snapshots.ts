@@ -1,9 +1,7 @@
 import { MeshError } from '../base/errors.ts';
 import type { CommitContext } from '../base/ports.ts';
-import type { NetworkServices } from '../state/services.ts';
+import type { HistoryServices, NetworkServices } from '../state/services.ts';
 import { digestOf, type SnapshotRecord, snapshotDraft, snapshotNameAt, type TriggerType } from './snapshot-record.ts';
-
-type Needs = Pick<NetworkServices, 'store' | 'states' | 'clock'>;
 
 /** What to capture: the present state, or that of an earlier revision at the instant it came into force, ms. */
 export type Capture = { readonly trigger: TriggerType; readonly triggeredBy: string } & (
@@ -17,7 +15,7 @@ export type Capture = { readonly trigger: TriggerType; readonly triggeredBy: str
  * @returns the record; undefined when nothing had changed since the last snapshot.
  */
 export async function takeSnapshot(
-  { store, states, clock }: Needs,
+  { store, states, clock }: HistoryServices,
   workspace: string,
   capture: Capture,
   context: CommitContext,

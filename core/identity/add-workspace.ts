@@ -2,11 +2,10 @@ import type { Caller } from '../base/caller.ts';
 import { commitContext } from '../base/commit-context.ts';
 import { MeshError } from '../base/errors.ts';
 import { newId, SYSTEM_WORKSPACE } from '../base/ids.ts';
-import type { CallContext } from '../base/operation.ts';
 import { type CommitContext, type Op, StoreError } from '../base/ports.ts';
 import { DEFAULT_NETWORK, type NetworkSpec } from '../model/resources.ts';
 import { DEFAULT_SETTINGS, type WorkspaceRecord, type WorkspaceSpec } from '../model/workspaces.ts';
-import type { NetworkServices } from '../state/services.ts';
+import type { NetworkServices, StoreCall } from '../state/services.ts';
 import { memberDraft } from './members.ts';
 
 export type NewWorkspace = Omit<WorkspaceSpec, 'settings'>;
@@ -17,10 +16,7 @@ export type NewWorkspace = Omit<WorkspaceSpec, 'settings'>;
  * The two partitions cannot be written in one commit. What is in the new partition counts only once the workspace is in
  * the directory, so that goes last; when it is refused, the partition is emptied again.
  */
-export async function addWorkspace(
-  workspace: NewWorkspace,
-  context: CallContext<Pick<NetworkServices, 'store'>>,
-): Promise<WorkspaceRecord> {
+export async function addWorkspace(workspace: NewWorkspace, context: StoreCall): Promise<WorkspaceRecord> {
   const { store } = context.services;
   await requireFree(store, workspace);
   const id = newId('w');

@@ -6,11 +6,9 @@ import { cancelOp } from '../model/asked.ts';
 import type { AgentPhase, AgentRecord } from '../model/resources.ts';
 import { removalOps } from '../peers/peers.ts';
 import { family, isLive, isOpen } from '../state/agent-tree.ts';
-import type { NetworkServices } from '../state/services.ts';
+import type { PeerServices } from '../state/services.ts';
 import type { NetworkState } from '../state/state.ts';
 import { type EndingWith, endingWith } from './ending-with.ts';
-
-type Needs = Pick<NetworkServices, 'store' | 'states' | 'clock' | 'liveness'>;
 
 /** Identities that end in one commit, so that a mass expiry makes no batch without bound; a family is never split. */
 const BATCH = 100;
@@ -22,7 +20,7 @@ const BATCH = 100;
  * @returns names of the identities that ended
  */
 export async function endAgents(
-  services: Needs,
+  services: PeerServices,
   workspace: string,
   roots: (state: NetworkState) => readonly AgentRecord[],
   phase: Extract<AgentPhase, 'Revoked' | 'Expired'>,

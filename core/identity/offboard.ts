@@ -7,13 +7,11 @@ import { type AskedPlan, type AskedWorkflow, cancelOp, isUndecided } from '../mo
 import type { AgentRecord } from '../model/resources.ts';
 import type { TokenRecord } from '../model/token-record.ts';
 import { isOpen } from '../state/agent-tree.ts';
-import type { NetworkServices } from '../state/services.ts';
+import type { NetworkServices, PeerServices } from '../state/services.ts';
 import type { NetworkState } from '../state/state.ts';
 import { type AccountRecord, accountById, findAccount, normalizeUsername } from './accounts.ts';
 import { endAgents } from './end-agents.ts';
 import { roleOf } from './members.ts';
-
-type Needs = Pick<NetworkServices, 'store' | 'states' | 'clock' | 'liveness'>;
 
 /**
  * What a person leaves in a workspace, to be committed with what takes them out of it: their join and API tokens and plans
@@ -72,7 +70,7 @@ export function requireOther(successor: string, leaving: string): void {
 }
 
 /** Ends the agents whose person is not there any more and named no successor, with all that hangs on them. @returns names of what ended */
-export async function endOrphans(services: Needs, workspace: string, context: CommitContext): Promise<string[]> {
+export async function endOrphans(services: PeerServices, workspace: string, context: CommitContext): Promise<string[]> {
   const state = await services.states.current(workspace);
   const persons = new Set([...state.agents.values()].flatMap(({ spec }) => spec.person?.id ?? []));
   const gone = new Set<string>();
@@ -94,7 +92,7 @@ interface Heirs {
   readonly to: Pick<AccountRecord, 'uid' | 'name'>;
 }
 
-async function passOn(services: Needs, workspace: string, heirs: Heirs, context: CommitContext): Promise<void> {
+async function passOn(services: PeerServices, workspace: string, heirs: Heirs, context: CommitContext): Promise<void> {
   await serialised(services.store, workspace, async () => {
     const ops = passOps(await services.states.current(workspace), heirs);
     if (ops.length > 0) await services.store.commit(workspace, ops, context);

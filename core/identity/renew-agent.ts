@@ -1,13 +1,11 @@
 import { commitContext } from '../base/commit-context.ts';
 import { MeshError } from '../base/errors.ts';
-import type { CallContext } from '../base/operation.ts';
 import type { Op } from '../base/ports.ts';
 import { draftOf } from '../base/record.ts';
 import { formatInstant, parseInstant } from '../base/time.ts';
 import type { AgentRecord } from '../model/resources.ts';
 import { isLive } from '../state/agent-tree.ts';
-import type { NetworkServices } from '../state/services.ts';
-import { findAgent } from './agents.ts';
+import { type AgentCall, findAgent } from './agents.ts';
 import { parseTtl } from './delegation.ts';
 import { renewToken } from './device-token.ts';
 import { isScope, requireGrantable } from './grants.ts';
@@ -19,7 +17,7 @@ import { isScope, requireGrantable } from './grants.ts';
  * @throws MeshError `forbidden` for a sub-agent or the agent of another person, `expired` for one that has ended
  */
 export async function renewAgent(
-  context: CallContext<Pick<NetworkServices, 'store' | 'clock' | 'states' | 'keys'>>,
+  context: AgentCall,
   id: string,
   ttl: string | undefined,
 ): Promise<{ readonly token: string; readonly agent: AgentRecord }> {

@@ -4,12 +4,10 @@ import type { Kind } from '../base/record.ts';
 import { serialised } from '../base/serialise.ts';
 import { parseInstant } from '../base/time.ts';
 import { quarantinedAddresses } from '../changes/quarantine.ts';
-import type { NetworkServices } from '../state/services.ts';
+import type { NetworkServices, PeerServices } from '../state/services.ts';
 import { hasEnded } from '../views/peer-view.ts';
 import { removePeers } from './peers.ts';
 import { sweepWorkspace } from './presence.ts';
-
-type JobServices = Pick<NetworkServices, 'store' | 'clock' | 'states' | 'liveness'>;
 
 /** Work that is due at instants. `run` does what is due and answers when something is due next, ms. */
 export interface NetworkJob {
@@ -25,7 +23,7 @@ const BATCH = 200;
 const SWEEP_PAUSE_MS = 5_000;
 
 /** What the network needs done as time passes. */
-export function networkJobs(services: JobServices): readonly NetworkJob[] {
+export function networkJobs(services: PeerServices): readonly NetworkJob[] {
   const since = services.clock.now();
   let sweptAt = since;
   const comesOnline = (change: Change) =>
@@ -42,7 +40,7 @@ export function networkJobs(services: JobServices): readonly NetworkJob[] {
 }
 
 /** Deletes the peers whose time is over. */
-async function expirePeers(services: JobServices, workspace: string): Promise<number | undefined> {
+async function expirePeers(services: PeerServices, workspace: string): Promise<number | undefined> {
   const { store, states, clock } = services;
   return serialised(store, workspace, async () => {
     const state = await states.current(workspace);
@@ -56,7 +54,7 @@ async function expirePeers(services: JobServices, workspace: string): Promise<nu
 }
 
 /** Deletes the policies that have ended; they counted for nothing from their instant on. */
-async function expirePolicies(services: JobServices, workspace: string): Promise<number | undefined> {
+async function expirePolicies(services: PeerServices, workspace: string): Promise<number | undefined> {
   const { store, states, clock } = services;
   return serialised(store, workspace, async () => {
     const { policies } = await states.current(workspace);
@@ -72,7 +70,7 @@ async function expirePolicies(services: JobServices, workspace: string): Promise
 }
 
 /** Forgets the quarantines that are over, so that they do not pile up where addresses are not given again. */
-async function freeAddresses(services: JobServices, workspace: string): Promise<number | undefined> {
+async function freeAddresses(services: PeerServices, workspace: string): Promise<number | undefined> {
   const { store, clock } = services;
   return serialised(store, workspace, async () => {
     const quarantined = await quarantinedAddresses(store, workspace);

@@ -1,7 +1,6 @@
 import { requireAssertionsAfter } from '../assertions/guard.ts';
 import { commitContext } from '../base/commit-context.ts';
 import { invalidInput, MeshError } from '../base/errors.ts';
-import type { CallContext } from '../base/operation.ts';
 import type { CommitContext, Op } from '../base/ports.ts';
 import { draftOf, type RecordDraft } from '../base/record.ts';
 import { requireSession } from '../base/require-session.ts';
@@ -14,14 +13,11 @@ import { lookUp } from '../model/find.ts';
 import { NAME_PATTERN, normalizeName, type PeerRecord } from '../model/resources.ts';
 import { tokenName } from '../model/token-record.ts';
 import { findPeer } from '../state/find-peer.ts';
-import type { NetworkServices } from '../state/services.ts';
+import type { NetworkServices, PeerCall, PeerServices } from '../state/services.ts';
 import type { NetworkState } from '../state/state.ts';
 
-type PeerServices = Pick<NetworkServices, 'store' | 'clock' | 'states' | 'liveness'>;
-type Context = CallContext<PeerServices>;
-
 /** Lets a pending or revoked peer in: it gets its address and, from then on, its graph. */
-export function approvePeer(context: Context, id: string): Promise<PeerRecord> {
+export function approvePeer(context: PeerCall, id: string): Promise<PeerRecord> {
   return change(context, id, async (state, peer) => {
     const { store, clock } = context.services;
     if (peer.status.phase === 'ready') return { peer, ops: [] };
@@ -38,7 +34,7 @@ export function approvePeer(context: Context, id: string): Promise<PeerRecord> {
 }
 
 /** Shuts a peer out: nobody hears it, its token says nothing any more. It keeps its name, key and address. */
-export function revokePeer(context: Context, id: string): Promise<PeerRecord> {
+export function revokePeer(context: PeerCall, id: string): Promise<PeerRecord> {
   return change(context, id, async (state, peer) => {
     if (peer.status.phase === 'revoked') return { peer, ops: [] };
     const record = { ...draftOf(peer), status: { ...peer.status, phase: 'revoked' as const } };
@@ -48,7 +44,7 @@ export function revokePeer(context: Context, id: string): Promise<PeerRecord> {
 }
 
 /** Makes a peer that came with an agent's token one that stays. @throws MeshError `conflict` for the peer of an agent */
-export function adoptPeer(context: Context, id: string): Promise<PeerRecord> {
+export function adoptPeer(context: PeerCall, id: string): Promise<PeerRecord> {
   requireSession(context.caller);
   return change(context, id, async (state, peer) => {
     const record = adopted(peer);
@@ -69,7 +65,7 @@ export function adopted(peer: PeerRecord): RecordDraft<PeerRecord['spec'], PeerR
 }
 
 /** Gives a peer another name. Its id, key, address and labels stay. @throws MeshError `conflict` when it is taken */
-export function renamePeer(context: Context, id: string, asked: string): Promise<PeerRecord> {
+export function renamePeer(context: PeerCall, id: string, asked: string): Promise<PeerRecord> {
   const name = normalizeName(asked);
   if (!NAME_PATTERN.test(name)) {
     const detail = 'A name is 1 to 63 letters, digits, spaces, ".", "_" or "-".';
@@ -97,7 +93,7 @@ export function renamePeer(context: Context, id: string, asked: string): Promise
 }
 
 /** Removes a peer with all that is its own: presence, token, and its address, which goes into quarantine. */
-export async function deletePeer(context: Context, id: string): Promise<void> {
+export async function deletePeer(context: PeerCall, id: string): Promise<void> {
   const { services, workspace } = context;
   await serialised(services.store, workspace, async () => {
     const state = await services.states.current(workspace);
@@ -153,7 +149,7 @@ interface Written {
 }
 
 async function change(
-  context: Context,
+  context: PeerCall,
   id: string,
   plan: (state: NetworkState, peer: PeerRecord) => Promise<Written>,
 ): Promise<PeerRecord> {

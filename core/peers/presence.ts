@@ -6,10 +6,8 @@ import { formatInstant } from '../base/time.ts';
 import { lookUpById } from '../model/find.ts';
 import { ONLINE_MS } from '../model/liveness.ts';
 import type { PeerRecord } from '../model/resources.ts';
-import type { NetworkServices } from '../state/services.ts';
+import type { PeerServices } from '../state/services.ts';
 import type { NetworkState } from '../state/state.ts';
-
-type PresenceServices = Pick<NetworkServices, 'store' | 'clock' | 'states' | 'liveness'>;
 
 /** Transitions written in one commit; more wait for the next, so that no batch grows without bound. */
 const TRANSITIONS = 500;
@@ -19,7 +17,7 @@ const TRANSITIONS = 500;
  * every other heartbeat costs a look-up.
  */
 export async function heardOf(
-  services: PresenceServices,
+  services: PeerServices,
   workspace: string,
   peerUid: string,
   commit: Omit<CommitContext, 'reason'>,
@@ -45,7 +43,7 @@ export async function heardOf(
  * @returns the next instant at which one may go offline, ms.
  */
 export async function sweepWorkspace(
-  services: PresenceServices,
+  services: PeerServices,
   workspace: string,
   since: number,
 ): Promise<number | undefined> {

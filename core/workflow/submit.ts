@@ -32,7 +32,7 @@ export type Submitted =
   /** The workspace asks for approval of direct writes too (`requireApproval`). */
   | PendingApproval;
 
-type Context = CallContext<Pick<Services, 'store' | 'clock' | 'states' | 'settings' | 'computed'>>;
+type SubmitCall = CallContext<Pick<Services, 'store' | 'clock' | 'states' | 'settings' | 'computed'>>;
 
 /**
  * The one way by which an operator's direct write changes policies, networks, labels and the network of peers: committed
@@ -43,7 +43,7 @@ type Context = CallContext<Pick<Services, 'store' | 'clock' | 'states' | 'settin
  * @throws MeshError as `planChanges`, or `policy_assertion_failed`; nothing is written then.
  */
 export async function submitChanges(
-  context: Context,
+  context: SubmitCall,
   asked: readonly NetworkChange[],
   reason: string,
   besides: () => Promise<readonly Op[]> = async () => [],
@@ -99,7 +99,7 @@ function expecting(change: NetworkChange, { kind, name, uid, revision }: Expecte
   return isIt && change.action !== 'create' ? { ...change, revision } : change;
 }
 
-async function askForApproval(context: Context, changes: readonly NetworkChange[], reason: string): Promise<Submitted> {
+async function askForApproval(context: SubmitCall, changes: readonly NetworkChange[], reason: string): Promise<Submitted> {
   const { services, workspace, caller, requestId } = context;
   if (!caller) throw new MeshError('unauthenticated', 'Only a known caller may ask for a change.');
   const nothing = { expectations: [], records: [] };

@@ -4,6 +4,7 @@ import type { CallContext } from '../base/operation.ts';
 import { type AsOf, StoreError } from '../base/ports.ts';
 import { draftOf } from '../base/record.ts';
 import { serialised } from '../base/serialise.ts';
+import { writtenRecord } from '../base/written.ts';
 import { findRecord, lookUp } from '../model/find.ts';
 import { NAME_PATTERN, normalizeName } from '../model/resources.ts';
 import { sameValue } from '../model/value.ts';
@@ -23,7 +24,7 @@ export async function assertionsOf(
   asOf?: AsOf,
 ): Promise<ReadonlyMap<string, AssertionRecord>> {
   const { items } = await store.list(workspace, 'PolicyAssertion', asOf ? { asOf } : {});
-  return new Map((items as readonly AssertionRecord[]).map((record) => [record.name, record]));
+  return new Map(items.map((record) => [record.name, record]));
 }
 
 /** By id or name. @throws MeshError `not_found` */
@@ -72,7 +73,8 @@ export async function createAssertion(
     await requireHolds(services, workspace, stored, spec);
     const record = assertionDraft(stored, spec, meta);
     const reason = `created assertion ${stored}`;
-    return written(await services.store.commit(workspace, [{ op: 'create', record }], commitContext(context, reason)));
+    const done = await services.store.commit(workspace, [{ op: 'create', record }], commitContext(context, reason));
+    return writtenRecord(done, record);
   });
 }
 
@@ -90,9 +92,8 @@ export async function replaceAssertion(
     if (sameValue(record, draftOf(before))) return before;
     await requireHolds(services, workspace, before.name, spec);
     const op = { op: 'update', record, revision: before.revision } as const;
-    return written(
-      await services.store.commit(workspace, [op], commitContext(context, `updated assertion ${before.name}`)),
-    );
+    const reason = `updated assertion ${before.name}`;
+    return writtenRecord(await services.store.commit(workspace, [op], commitContext(context, reason)), before);
   });
 }
 
@@ -138,8 +139,4 @@ function nameOf({ src, dst, protocol, port, expect }: AssertionSpec): string {
     .replaceAll(/[^A-Za-z0-9._-]+/g, '-')
     .slice(0, MAX_NAME)
     .toLowerCase();
-}
-
-function written({ changes }: { readonly changes: readonly { readonly record: unknown }[] }): AssertionRecord {
-  return changes[0]?.record as AssertionRecord;
 }

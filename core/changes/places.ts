@@ -1,12 +1,11 @@
 import { MeshError } from '../base/errors.ts';
 import type { Op, Store } from '../base/ports.ts';
 import type { RecordDraft } from '../base/record.ts';
-import type { PeerSpec, PeerStatus } from '../model/resources.ts';
 import type { NetworkState } from '../state/state.ts';
 import { heldAddresses, nextAddress } from './address.ts';
 import { endQuarantine, quarantinedAddresses } from './quarantine.ts';
 
-export type PeerDraft = RecordDraft<PeerSpec, PeerStatus>;
+export type PeerDraft = RecordDraft<'MeshPeer'>;
 
 const SLOT = /^slot:(\d+)$/;
 

@@ -1,6 +1,6 @@
 import { newId } from '../base/ids.ts';
 import type { Op, Store } from '../base/ports.ts';
-import type { RecordDraft } from '../base/record.ts';
+import type { NoStatus, RecordDraft } from '../base/record.ts';
 
 /** Freed addresses, with the revision of their record and the instant their quarantine ends. */
 export type QuarantinedAddresses = ReadonlyMap<string, { readonly until: number; readonly revision: number }>;
@@ -13,11 +13,17 @@ interface QuarantineSpec {
   readonly until: number;
 }
 
+declare module '../base/record.ts' {
+  interface RecordTypes {
+    AddressRest: { spec: QuarantineSpec; status: NoStatus };
+  }
+}
+
 /**
  * The record of a freed address. Who gives an address again deletes its record in the same commit, so a held address
  * is never in quarantine.
  */
-export function quarantineDraft(address: string, until: number): RecordDraft<QuarantineSpec> {
+export function quarantineDraft(address: string, until: number): RecordDraft<'AddressRest'> {
   return {
     kind: KIND,
     name: address,
@@ -36,9 +42,7 @@ export async function quarantinedAddresses(
   workspace: string,
 ): Promise<QuarantinedAddresses> {
   const { items } = await store.list(workspace, KIND);
-  return new Map(
-    items.map(({ name, spec, revision }) => [name, { until: (spec as QuarantineSpec).until, revision }] as const),
-  );
+  return new Map(items.map(({ name, spec, revision }) => [name, { until: spec.until, revision }]));
 }
 
 /** Takes an address out of quarantine, where it is in. */

@@ -4,6 +4,7 @@ import type { CallContext } from '../base/operation.ts';
 import { draftOf } from '../base/record.ts';
 import { serialised } from '../base/serialise.ts';
 import { formatInstant } from '../base/time.ts';
+import { writtenRecord } from '../base/written.ts';
 import { endsAhead, graphFor } from '../graph/graph-for.ts';
 import { renewToken } from '../identity/device-token.ts';
 import { lookUpById } from '../model/find.ts';
@@ -92,12 +93,11 @@ export async function rotateKey(
       unique,
     };
     const commit = commitContext(context, `rotated the key of ${peer.name}`);
-    const { changes } = await services.store.commit(
+    const done = await services.store.commit(
       workspace,
       [{ op: 'update', record, revision: peer.revision }, token.op],
       commit,
     );
-    const written = changes.find((change) => change.record.uid === peer.uid)?.record ?? peer;
-    return { peer: written as PeerRecord, deviceToken: token.token };
+    return { peer: writtenRecord(done, peer), deviceToken: token.token };
   });
 }

@@ -104,7 +104,7 @@ function freeName({ peers }: NetworkState, name: string): string {
 const MAX_NAME_LENGTH = 63;
 
 async function readToken({ services, workspace, caller }: DeviceCall): Promise<TokenRecord> {
-  const token = (await services.store.getById(workspace, 'Token', caller?.id ?? '')) as TokenRecord | undefined;
+  const token = await services.store.getById(workspace, 'Token', caller?.id ?? '');
   if (!token) throw unknownToken();
   if ((token.spec.expiresAt ?? Number.POSITIVE_INFINITY) <= services.clock.now()) throw expiredToken();
   return token;

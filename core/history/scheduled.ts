@@ -1,5 +1,4 @@
 import { newId, SYSTEM_WORKSPACE } from '../base/ids.ts';
-import type { WorkspaceRecord } from '../model/workspaces.ts';
 import type { HistoryServices } from '../state/services.ts';
 import { lastDaily, nextDaily } from './daily.ts';
 import { listSnapshots, takeSnapshot } from './snapshots.ts';
@@ -16,10 +15,9 @@ export async function takeScheduled(services: HistoryServices, workspace: string
   const now = services.clock.now();
   const record = await services.store.getById(SYSTEM_WORKSPACE, 'Workspace', workspace);
   if (!record) return undefined;
-  const { createdAt, spec } = record as WorkspaceRecord;
-  const { timeZone } = spec.settings;
+  const { timeZone } = record.spec.settings;
   const due = lastDaily(now, HOUR, timeZone);
-  if (due > createdAt) {
+  if (due > record.createdAt) {
     const { items } = await listSnapshots(services, workspace, { from: due, trigger: 'scheduled', limit: 1 });
     const context = { actor: 'system:snapshots', reason: 'daily snapshot', requestId: newId('r') };
     const capture = { trigger: 'scheduled', triggeredBy: 'system:schedule' } as const;

@@ -3,6 +3,7 @@ import { commitContext } from '../base/commit-context.ts';
 import { MeshError } from '../base/errors.ts';
 import { newId, SYSTEM_WORKSPACE } from '../base/ids.ts';
 import { type CommitContext, type Op, StoreError } from '../base/ports.ts';
+import { writtenRecord } from '../base/written.ts';
 import { DEFAULT_NETWORK, type NetworkSpec } from '../model/resources.ts';
 import { DEFAULT_SETTINGS, type WorkspaceRecord, type WorkspaceSpec } from '../model/workspaces.ts';
 import type { NetworkServices, StoreCall } from '../state/services.ts';
@@ -24,12 +25,8 @@ export async function addWorkspace(workspace: NewWorkspace, context: StoreCall):
   const contents = contentsOf(workspace, context.caller);
   await store.commit(id, contents, commit);
   try {
-    const { changes } = await store.commit(
-      SYSTEM_WORKSPACE,
-      [{ op: 'create', record: draftOfWorkspace(id, workspace) }],
-      commit,
-    );
-    return changes[0]?.record as WorkspaceRecord;
+    const record = draftOfWorkspace(id, workspace);
+    return writtenRecord(await store.commit(SYSTEM_WORKSPACE, [{ op: 'create', record }], commit), record);
   } catch (error) {
     await empty(store, id, contents, commit);
     throw error instanceof StoreError && (error.code === 'unique' || error.code === 'already_exists')
@@ -68,9 +65,7 @@ function contentsOf({ maxNodeCount }: NewWorkspace, creator: Caller | null): rea
 /** Workspaces of older versions hold their names in no common name space, so all are looked through. */
 async function requireFree(store: Pick<NetworkServices['store'], 'list'>, workspace: NewWorkspace): Promise<void> {
   const { items } = await store.list(SYSTEM_WORKSPACE, 'Workspace');
-  const used = new Set(
-    (items as readonly WorkspaceRecord[]).flatMap(({ uid, spec }) => [uid, spec.slug, spec.namespace]),
-  );
+  const used = new Set(items.flatMap(({ uid, spec }) => [uid, spec.slug, spec.namespace]));
   if (used.has(workspace.slug) || used.has(workspace.namespace)) throw taken(workspace);
 }
 

@@ -6,6 +6,7 @@ import type { Op } from '../base/ports.ts';
 import type { RecordDraft } from '../base/record.ts';
 import type { Scope } from '../base/scope.ts';
 import { formatInstant } from '../base/time.ts';
+import { writtenRecord } from '../base/written.ts';
 import { lookUp, lookUpById, notFoundAmong } from '../model/find.ts';
 import { peerIdsOf, withPeerIds } from '../model/peer-lists.ts';
 import type { EgressRule } from '../model/policy.ts';
@@ -50,7 +51,7 @@ export interface NewAgent {
   readonly expiresAt: string;
 }
 
-type AgentDraft = RecordDraft<AgentSpec, AgentStatus>;
+type AgentDraft = RecordDraft<'AgentIdentity'>;
 export type AgentCall = CallContext<Pick<NetworkServices, 'store' | 'clock' | 'states' | 'keys'>>;
 type AgentRead = CallContext<Pick<NetworkServices, 'states'>>;
 
@@ -66,10 +67,7 @@ export async function createRootAgent(context: AgentCall, request: RootAgentRequ
   return {
     id,
     token,
-    identity: createdAgent(
-      commit.changes.map(({ record }) => record),
-      id,
-    ),
+    identity: writtenRecord(commit, { kind: 'AgentIdentity', uid: id }),
   };
 }
 
@@ -212,13 +210,9 @@ function agentDraft(
   };
 }
 
-function createdAgent(records: readonly { readonly uid: string }[], uid: string): AgentRecord {
-  return records.find((record) => record.uid === uid) as AgentRecord;
-}
-
 async function namespaceOf(services: Pick<NetworkServices, 'store'>, workspace: string): Promise<string> {
   const record = await services.store.getById('w_system', 'Workspace', workspace);
-  return (record?.spec as { namespace?: string } | undefined)?.namespace ?? workspace;
+  return record?.spec.namespace ?? workspace;
 }
 
 function create(record: RecordDraft): Op {

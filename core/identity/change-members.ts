@@ -4,6 +4,7 @@ import type { Op } from '../base/ports.ts';
 import { draftOf } from '../base/record.ts';
 import { requireSession } from '../base/require-session.ts';
 import type { WorkspaceRole } from '../base/scope.ts';
+import { writtenRecord } from '../base/written.ts';
 import type { PeerCall, StoreCall } from '../state/services.ts';
 import { type AccountRecord, findAccount, normalizeUsername, USERNAME_PATTERN } from './accounts.ts';
 import { isOfOneAccount, type MemberRecord, memberDraft } from './members.ts';
@@ -19,21 +20,19 @@ export async function setMember(username: string, role: WorkspaceRole, context: 
   const name = normalizeUsername(username);
   if (!USERNAME_PATTERN.test(name)) throw noUsername();
   const member = await memberOf(name, context);
-  if (member?.spec.role === role && !isOfOneAccount(member)) return member;
+  const held = member && !isOfOneAccount(member) ? member : undefined;
+  if (held?.spec.role === role) return held;
+  const record = held ? { ...draftOf(held), spec: { role } } : memberDraft(name, role);
+  const ops: Op[] = held
+    ? [{ op: 'update', record, revision: held.revision }]
+    : [...deletion(member), { op: 'create', record }];
   const commit = commitContext(context, `made ${name} ${role}`);
-  const { changes } = await store.commit(context.workspace, setOps(name, role, member), commit);
-  return changes.at(-1)?.record as MemberRecord;
+  return writtenRecord(await store.commit(context.workspace, ops, commit), record);
 }
 
-function setOps(name: string, role: WorkspaceRole, member: MemberRecord | undefined): readonly Op[] {
-  if (!member) return [{ op: 'create', record: memberDraft(name, role) }];
-  const { revision } = member;
-  if (!isOfOneAccount(member)) return [{ op: 'update', record: { ...draftOf(member), spec: { role } }, revision }];
-  const key = { kind: 'Member', name: member.name } as const;
-  return [
-    { op: 'delete', key, revision },
-    { op: 'create', record: memberDraft(name, role) },
-  ];
+/** Of a membership of one account alone, which one by name replaces. */
+function deletion(member: MemberRecord | undefined): readonly Op[] {
+  return member ? [{ op: 'delete', key: { kind: 'Member', name: member.name }, revision: member.revision }] : [];
 }
 
 /**
@@ -75,7 +74,7 @@ export async function removeMemberOps(
 }
 
 async function memberOf(name: string, { services, workspace }: Pick<StoreCall, 'services' | 'workspace'>) {
-  return (await services.store.get(workspace, { kind: 'Member', name })) as MemberRecord | undefined;
+  return await services.store.get(workspace, { kind: 'Member', name });
 }
 
 function noUsername(): MeshError {

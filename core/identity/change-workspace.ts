@@ -3,6 +3,7 @@ import { MeshError } from '../base/errors.ts';
 import { SYSTEM_WORKSPACE } from '../base/ids.ts';
 import { draftOf, type StoredRecord } from '../base/record.ts';
 import { requireSession } from '../base/require-session.ts';
+import { writtenRecord } from '../base/written.ts';
 import { type WorkspaceRecord, type WorkspaceSettings, workspaceById } from '../model/workspaces.ts';
 import type { StoreCall } from '../state/services.ts';
 
@@ -32,8 +33,7 @@ export async function updateWorkspace(patch: WorkspacePatch, context: StoreCall)
   const spec = { ...workspace.spec, displayName, maxNodeCount, settings };
   const op = { op: 'update', record: { ...draftOf(workspace), spec }, revision: workspace.revision } as const;
   const commit = commitContext(context, `changed workspace ${workspace.name}`);
-  const { changes } = await services.store.commit(SYSTEM_WORKSPACE, [op], commit);
-  return (changes[0]?.record ?? workspace) as WorkspaceRecord;
+  return writtenRecord(await services.store.commit(SYSTEM_WORKSPACE, [op], commit), workspace);
 }
 
 /**

@@ -4,6 +4,7 @@ import { invalidInput, MeshError } from '../base/errors.ts';
 import type { CallContext } from '../base/operation.ts';
 import { requireSession } from '../base/require-session.ts';
 import { parseInstant } from '../base/time.ts';
+import { writtenRecord } from '../base/written.ts';
 import { lookUpById } from '../model/find.ts';
 import { RESERVED_LABEL_PREFIX } from '../model/presets.ts';
 import { type AgentRecord, DEFAULT_NETWORK } from '../model/resources.ts';
@@ -61,8 +62,8 @@ export async function generateJoinToken(
     ...(issuer && { issuedBy: issuer.uid }),
   });
   const commit = commitContext(context, `made join token ${name}`);
-  const { changes } = await services.store.commit(workspace, [{ op: 'create', record: draft }], commit);
-  return { token, record: changes[0]?.record as TokenRecord };
+  const done = await services.store.commit(workspace, [{ op: 'create', record: draft }], commit);
+  return { token, record: writtenRecord(done, draft) };
 }
 
 /**
@@ -102,7 +103,7 @@ export function lifetimeOf(expiry: string, standard: number, maximum: number): n
 export async function revokeToken(id: string, kind: 'join' | 'api', context: StoreCall): Promise<void> {
   const { store } = context.services;
   const { caller } = context;
-  const token = (await store.getById(context.workspace, 'Token', id)) as TokenRecord | undefined;
+  const token = await store.getById(context.workspace, 'Token', id);
   if (token?.spec.kind !== kind || (kind === 'api' && token.spec.owner !== caller?.id)) {
     throw new MeshError('not_found', `There is no ${kind === 'join' ? 'join' : 'API'} token ${id} in this workspace.`);
   }

@@ -3,7 +3,7 @@ import { invalidInput, MeshError } from '../base/errors.ts';
 import type { CommitContext, Op } from '../base/ports.ts';
 import { draftOf } from '../base/record.ts';
 import { serialised } from '../base/serialise.ts';
-import { type AskedPlan, type AskedWorkflow, cancelOp, isUndecided } from '../model/asked.ts';
+import { cancelOp, isUndecided } from '../model/asked.ts';
 import type { AgentRecord } from '../model/resources.ts';
 import type { TokenRecord } from '../model/token-record.ts';
 import { isOpen } from '../state/agent-tree.ts';
@@ -24,16 +24,15 @@ export async function leavingOps(
   { uid, name }: Pick<AccountRecord, 'uid' | 'name'>,
   successor: AccountRecord | undefined,
 ): Promise<Op[]> {
-  const [tokens, plans, workflows] = await Promise.all(
-    (['Token', 'Plan', 'Workflow'] as const).map(async (kind) => (await store.list(workspace, kind)).items),
-  );
+  const [tokens, plans, workflows] = await Promise.all([
+    store.list(workspace, 'Token'),
+    store.list(workspace, 'Plan'),
+    store.list(workspace, 'Workflow'),
+  ]);
   const isTheirs = ({ spec }: TokenRecord) =>
     spec.kind === 'api' ? spec.owner === uid : spec.kind === 'join' && spec.createdBy === `user:${name}`;
-  const gone = [
-    ...(tokens as readonly TokenRecord[]).filter(isTheirs),
-    ...(plans as readonly AskedPlan[]).filter(({ spec }) => spec.requesterId === uid),
-  ];
-  const undecided = (workflows as readonly AskedWorkflow[]).filter(
+  const gone = [...tokens.items.filter(isTheirs), ...plans.items.filter(({ spec }) => spec.requesterId === uid)];
+  const undecided = workflows.items.filter(
     (workflow) => isUndecided(workflow) && (workflow.spec.requesterId === uid || workflow.spec.applierId === uid),
   );
   return [

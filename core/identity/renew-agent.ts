@@ -3,6 +3,7 @@ import { MeshError } from '../base/errors.ts';
 import type { Op } from '../base/ports.ts';
 import { draftOf } from '../base/record.ts';
 import { formatInstant, parseInstant } from '../base/time.ts';
+import { writtenRecord } from '../base/written.ts';
 import type { AgentRecord } from '../model/resources.ts';
 import { isLive } from '../state/agent-tree.ts';
 import { type AgentCall, findAgent } from './agents.ts';
@@ -45,6 +46,5 @@ export async function renewAgent(
   };
   const ops: Op[] = [{ op: 'update', record, revision: agent.revision }, issued.op];
   const commit = await services.store.commit(workspace, ops, commitContext(context, `renew agent ${name}`));
-  const renewed = commit.changes.map((change) => change.record).find((each) => each.uid === uid);
-  return { token: issued.token, agent: renewed as AgentRecord };
+  return { token: issued.token, agent: writtenRecord(commit, agent) };
 }

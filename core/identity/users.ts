@@ -4,6 +4,7 @@ import { SYSTEM_WORKSPACE } from '../base/ids.ts';
 import type { Op } from '../base/ports.ts';
 import { draftOf } from '../base/record.ts';
 import { requireSession } from '../base/require-session.ts';
+import { writtenRecord } from '../base/written.ts';
 import type { PeerCall, StoreCall } from '../state/services.ts';
 import { type AccountRecord, type AccountRole, accountDraft, findAccount } from './accounts.ts';
 import { endOrphans, leavingOps, requireOther } from './offboard.ts';
@@ -26,8 +27,8 @@ export async function createUser(user: NewUser, context: StoreCall): Promise<Acc
   const spec = { displayName, role, passwordHash, passwordState: 'initial', disabled: false, epoch: 1 } as const;
   const record = accountDraft(username, spec);
   const commit = commitContext(context, `created account ${record.name}`);
-  const { changes } = await context.services.store.commit(SYSTEM_WORKSPACE, [{ op: 'create', record }], commit);
-  return changes[0]?.record as AccountRecord;
+  const done = await context.services.store.commit(SYSTEM_WORKSPACE, [{ op: 'create', record }], commit);
+  return writtenRecord(done, record);
 }
 
 /** Fields that are absent stay as they are. */
@@ -51,9 +52,9 @@ export async function updateUser(username: string, patch: UserPatch, context: Pe
   const guards = isAdmin(account) && (role !== 'platform_admin' || disabled) ? await otherAdmin(account, context) : [];
   const ops: Op[] = [{ op: 'update', record: { ...draftOf(account), spec }, revision: account.revision }, ...guards];
   const commit = commitContext(context, `changed account ${account.name}`);
-  const { changes } = await context.services.store.commit(SYSTEM_WORKSPACE, ops, commit);
+  const done = await context.services.store.commit(SYSTEM_WORKSPACE, ops, commit);
   if (disabled && !account.spec.disabled) await leaveEverywhere(account, context);
-  return (changes[0]?.record ?? account) as AccountRecord;
+  return writtenRecord(done, account);
 }
 
 /**
@@ -115,7 +116,7 @@ function isAdmin({ spec }: AccountRecord): boolean {
 /** Holds the commit to another administrator staying one, so that two cannot remove each other at once. */
 async function otherAdmin(account: AccountRecord, { services }: StoreCall): Promise<Op[]> {
   const { items } = await services.store.list(SYSTEM_WORKSPACE, 'Account');
-  const other = (items as readonly AccountRecord[]).find((one) => one.uid !== account.uid && isAdmin(one));
+  const other = items.find((one) => one.uid !== account.uid && isAdmin(one));
   if (!other) {
     throw new MeshError('conflict', `${account.name} is the last platform administrator: make another one first.`);
   }

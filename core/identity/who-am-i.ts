@@ -37,7 +37,7 @@ export async function workspacesOf(
   caller: Caller | null,
 ): Promise<readonly WorkspaceRecord[]> {
   const { items } = await store.list(SYSTEM_WORKSPACE, 'Workspace');
-  const all = items as readonly WorkspaceRecord[];
+  const all = items;
   if (caller?.workspaces === 'all') return all;
   const own = new Set(caller?.workspaces);
   return all.filter(({ uid }) => own.has(uid));

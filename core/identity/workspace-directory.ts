@@ -23,7 +23,7 @@ export function buildWorkspaceDirectory({ store }: Pick<NetworkServices, 'store'
   async function load(): Promise<Entries> {
     const started = generation;
     const { items } = await store.list(SYSTEM_WORKSPACE, 'Workspace');
-    const entries = entriesOf(items as readonly WorkspaceRecord[]);
+    const entries = entriesOf(items);
     // A change that came while reading may not be in what was read.
     if (generation === started) known = entries;
     return entries;
@@ -45,7 +45,7 @@ interface Entries {
   readonly byName: ReadonlyMap<string, WorkspaceRecord>;
 }
 
-function entriesOf(all: readonly WorkspaceRecord[]): Entries {
+function _entriesOf(all: readonly WorkspaceRecord[]): Entries {
   const byName = new Map<string, WorkspaceRecord>();
   for (const record of all) byName.set(record.spec.namespace, record);
   for (const record of all) byName.set(record.spec.slug, record);

@@ -6,6 +6,7 @@ import { draftOf, type RecordDraft } from '../base/record.ts';
 import { requireSession } from '../base/require-session.ts';
 import { serialised } from '../base/serialise.ts';
 import { formatInstant } from '../base/time.ts';
+import { writtenRecord } from '../base/written.ts';
 import { ADDRESS_QUARANTINE_MS } from '../changes/address.ts';
 import { placeIn } from '../changes/places.ts';
 import { quarantineDraft } from '../changes/quarantine.ts';
@@ -56,7 +57,7 @@ export function adoptPeer(context: PeerCall, id: string): Promise<PeerRecord> {
 }
 
 /** The record of a peer without what binds it to an agent; undefined where nothing does. @throws MeshError `conflict` */
-export function adopted(peer: PeerRecord): RecordDraft<PeerRecord['spec'], PeerRecord['status']> | undefined {
+export function adopted(peer: PeerRecord): RecordDraft<'MeshPeer'> | undefined {
   if (peer.spec.agentRef !== undefined) {
     throw new MeshError('conflict', `${peer.name} is the peer of the agent ${peer.spec.agentRef} and ends with it.`);
   }
@@ -158,9 +159,7 @@ async function change(
     const state = await services.states.current(workspace);
     const { peer, ops, reason = '' } = await plan(state, findPeer(state, id));
     if (ops.length === 0) return peer;
-    const { changes } = await services.store.commit(workspace, ops, commitContext(context, reason));
-    const written = changes.find(({ type, record }) => type !== 'deleted' && record.uid === peer.uid);
-    return (written?.record ?? peer) as PeerRecord;
+    return writtenRecord(await services.store.commit(workspace, ops, commitContext(context, reason)), peer);
   });
 }
 

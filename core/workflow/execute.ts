@@ -8,13 +8,13 @@ import { serialised } from '../base/serialise.ts';
 import { callerAgain, requireStanding } from '../identity/standing.ts';
 import { readingOf } from '../intent/plan/assess.ts';
 import { type Assessed, assessProposal } from '../intent/plan/assessed.ts';
-import type { WorkflowStatus } from '../model/asked.ts';
+import type { WorkflowRecord, WorkflowStatus } from '../model/asked.ts';
+import { findWorkflow } from '../model/asked.ts';
 import { callWorkflows, isApprovedIn } from './held-call.ts';
 import { isRefusal } from './refusal.ts';
 import { runApproved } from './run-approved.ts';
 import type { Services } from './services.ts';
-import { type WorkflowRecord, workflowDraft } from './workflow-record.ts';
-import { findWorkflow } from './workflows.ts';
+import { workflowDraft } from './workflow-record.ts';
 
 type Uses = Services;
 

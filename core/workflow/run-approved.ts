@@ -4,10 +4,10 @@ import { MeshError } from '../base/errors.ts';
 import type { CallContext } from '../base/operation.ts';
 import type { CommitContext, Op } from '../base/ports.ts';
 import { serialised } from '../base/serialise.ts';
-import type { WorkflowStatus } from '../model/asked.ts';
+import type { WorkflowRecord, WorkflowStatus } from '../model/asked.ts';
 import { isRefusal } from './refusal.ts';
 import type { Services } from './services.ts';
-import { type WorkflowRecord, workflowDraft } from './workflow-record.ts';
+import { workflowDraft } from './workflow-record.ts';
 
 /**
  * Carries an approved call out as who asked for it. Its first commit in the workspace of a workflow says that this is
@@ -59,7 +59,7 @@ async function markFailed(
 ): Promise<void> {
   if (!isRefusal(error) || error instanceof NeedsPerson) return;
   await serialised(store, workspace, async () => {
-    const now = (await store.get(workspace, { kind: 'Workflow', name })) as WorkflowRecord | undefined;
+    const now = await store.get(workspace, { kind: 'Workflow', name });
     if (!now || (now.revision !== revision && now.status.state !== 'executed')) return;
     const reason = error instanceof MeshError ? `${error.code}: ${error.message}` : String(error);
     const context = { ...because, reason: `workflow ${name} failed` };

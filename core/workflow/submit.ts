@@ -99,7 +99,11 @@ function expecting(change: NetworkChange, { kind, name, uid, revision }: Expecte
   return isIt && change.action !== 'create' ? { ...change, revision } : change;
 }
 
-async function askForApproval(context: SubmitCall, changes: readonly NetworkChange[], reason: string): Promise<Submitted> {
+async function askForApproval(
+  context: SubmitCall,
+  changes: readonly NetworkChange[],
+  reason: string,
+): Promise<Submitted> {
   const { services, workspace, caller, requestId } = context;
   if (!caller) throw new MeshError('unauthenticated', 'Only a known caller may ask for a change.');
   const nothing = { expectations: [], records: [] };

@@ -2,7 +2,7 @@ import { MeshError } from '../../base/errors.ts';
 import { type AuditEntry, type Change, type Commit, StoreError } from '../../base/ports.ts';
 import { commitView, networkCommits } from '../../history/blame.ts';
 import { getSnapshot } from '../../history/snapshots.ts';
-import { findAskedWorkflow } from '../../model/asked.ts';
+import { findWorkflow } from '../../model/asked.ts';
 import { isOfAgent } from '../../model/presets.ts';
 import { DEFAULT_NETWORK } from '../../model/resources.ts';
 import type { HistoryServices } from '../../state/services.ts';
@@ -71,7 +71,7 @@ async function wholeState(
 }
 
 async function beforeWorkflow(services: HistoryServices, workspace: string, id: string): Promise<Proposal> {
-  const workflow = await findAskedWorkflow(services, workspace, id);
+  const workflow = await findWorkflow(services, workspace, id);
   if (workflow.status.state !== 'executed') {
     throw new MeshError('conflict', `The workflow ${id} is ${workflow.status.state}: it changed nothing to undo.`);
   }

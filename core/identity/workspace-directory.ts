@@ -45,7 +45,7 @@ interface Entries {
   readonly byName: ReadonlyMap<string, WorkspaceRecord>;
 }
 
-function _entriesOf(all: readonly WorkspaceRecord[]): Entries {
+function entriesOf(all: readonly WorkspaceRecord[]): Entries {
   const byName = new Map<string, WorkspaceRecord>();
   for (const record of all) byName.set(record.spec.namespace, record);
   for (const record of all) byName.set(record.spec.slug, record);

@@ -4,7 +4,7 @@
  */
 import { cpus } from 'node:os';
 import { parseArgs } from 'node:util';
-import type { PolicySpec } from '../core/model/policy.ts';
+import { type PolicySpec, policySpecSchema } from '../core/model/policy.ts';
 import { createEngine } from '../core/reachability/engine.ts';
 import { generator, networkOf, PORTS, type Size } from './network.ts';
 
@@ -43,7 +43,10 @@ function measure(size: Size): string {
     const engine = createEngine();
     const reach = timed(cold, () => engine.compile(model).prepare());
     timed(warm, () => engine.compile({ ...again, now: NOW + 1 }).prepare());
-    const policies = edited.policies.with(1, { name: 'p1', spec: editOf(edited.policies[1]?.spec as PolicySpec) });
+    const policies = edited.policies.with(1, {
+      name: 'p1',
+      spec: editOf(policySpecSchema.parse(edited.policies[1]?.spec)),
+    });
     timed(edit, () => engine.compile({ ...edited, policies }).prepare());
     pairs = timed(count, () => reach.countPairs());
     classes = reach.parts.space.classes.length;

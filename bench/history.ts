@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { newId } from '../core/base/ids.ts';
 import type { Log, Op } from '../core/base/ports.ts';
-import type { Kind, RecordDraft } from '../core/base/record.ts';
+import type { DraftOf, Kind, RecordDraft } from '../core/base/record.ts';
 import { formatInstant } from '../core/base/time.ts';
 import { connectivity } from '../core/history/connectivity.ts';
 import { diffStates } from '../core/history/diff.ts';
@@ -95,8 +95,8 @@ function print(size: number, what: string, { wall, cpu }: { readonly wall: numbe
 }
 
 async function fill(store: Opened, size: number): Promise<void> {
-  const spec = { cidr: '10.64.0.0/12', mtu: 1280, defaultAction: 'ALLOW' };
-  const network = draft('MeshNetwork', 'default', spec);
+  const spec = { cidr: '10.64.0.0/12', mtu: 1280, defaultAction: 'ALLOW' } as const;
+  const network = draft('MeshNetwork', 'default', spec, {});
   const policies = Array.from({ length: GROUPS }, (_, n) => policy(`p${n}`, `g${n}`, `g${(n + 1) % GROUPS}`));
   await write(store, [network, ...policies]);
   for (let from = 0; from < size; from += BATCH) {
@@ -124,28 +124,35 @@ async function write(store: Opened, records: readonly RecordDraft[]): Promise<vo
   );
 }
 
-function peer(index: number): RecordDraft {
+function peer(index: number): RecordDraft<'MeshPeer'> {
   const name = `peer-${index}`;
   const publicKey = Buffer.from(name.padEnd(32, '.')).toString('base64');
-  const spec = { displayName: name, hostname: name, platform: 'linux', publicKey, network: 'default' };
+  const spec = { displayName: name, hostname: name, platform: 'linux', publicKey, network: 'default' } as const;
   const address = `10.${64 + (index >> 16)}.${(index >> 8) & 255}.${index & 255}`;
   return {
-    ...draft('MeshPeer', name, spec),
+    ...draft('MeshPeer', name, spec, { phase: 'ready', address }),
     labels: { role: `g${index % GROUPS}` },
-    status: { phase: 'ready', address },
   };
 }
 
 function presence(index: number): RecordDraft {
-  return draft('Presence', `peer-${index}`, { online: index % 2 === 0 });
+  return draft('Presence', `peer-${index}`, { online: index % 2 === 0 }, {});
 }
 
 function policy(name: string, to: string, from: string): RecordDraft {
-  const rule = { from: [{ peerSelector: { matchLabels: { role: from } } }], ports: [{ protocol: 'TCP', port: 5432 }] };
-  const spec = { action: 'ALLOW', peerSelector: { matchLabels: { role: to } }, ingress: [rule] };
-  return draft('MeshPolicy', name, spec);
+  const rule = {
+    from: [{ peerSelector: { matchLabels: { role: from } } }],
+    ports: [{ protocol: 'TCP' as const, port: 5432 }],
+  };
+  const peerSelector = { matchLabels: { role: to } };
+  return draft('MeshPolicy', name, { action: 'ALLOW', peerSelector, ingress: [rule] }, {});
 }
 
-function draft(kind: Kind, name: string, spec: unknown): RecordDraft {
-  return { kind, name, uid: newId('r'), labels: {}, annotations: {}, spec, status: {}, unique: [] };
+function draft<K extends Kind>(
+  kind: K,
+  name: string,
+  spec: DraftOf<K>['spec'],
+  status: DraftOf<K>['status'],
+): DraftOf<K> {
+  return { kind, name, uid: newId('r'), labels: {}, annotations: {}, spec, status, unique: [] };
 }

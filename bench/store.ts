@@ -196,7 +196,7 @@ async function rewrite(store: Store, count: number, version: number): Promise<vo
   );
 }
 
-function peer(name: string, version = 0): RecordDraft {
+function peer(name: string, version = 0): RecordDraft<'MeshPeer'> {
   const seed = [...name].reduce((sum, char) => (Math.imul(sum, 31) + char.charCodeAt(0)) >>> 0, 7);
   const key = randomText(seed, 43);
   return {
@@ -216,13 +216,13 @@ function peer(name: string, version = 0): RecordDraft {
       phase: 'ready',
       address: `10.96.${seed % 256}.${version}`,
       approvedBy: 'user:admin',
-      approvedAt: 1_700_000_000_000 + seed,
+      approvedAt: new Date(1_700_000_000_000 + seed).toISOString(),
     },
     unique: [`pubkey:${key}=`, `name:${name}`],
   };
 }
 
-function presence(name: string): RecordDraft {
+function presence(name: string): RecordDraft<'Presence'> {
   const uid = `r_${randomText(name.length * 7 + Number(name.slice(1)), 26)}`;
   return {
     kind: 'Presence',
@@ -230,13 +230,13 @@ function presence(name: string): RecordDraft {
     uid,
     labels: {},
     annotations: {},
-    spec: {},
-    status: { status: 'online' },
+    spec: { online: true },
+    status: {},
     unique: [],
   };
 }
 
-function policy(n: number): RecordDraft {
+function policy(n: number): RecordDraft<'MeshPolicy'> {
   return {
     kind: 'MeshPolicy',
     name: `allow-web-${n}-to-db`,
@@ -250,7 +250,7 @@ function policy(n: number): RecordDraft {
         { from: [{ peerSelector: { matchLabels: { role: 'web' } } }], ports: [{ protocol: 'TCP', port: 5_432 + n }] },
       ],
     },
-    status: { matchedPeers: n, ruleCount: 1, warnings: [] },
+    status: {},
     unique: [],
   };
 }

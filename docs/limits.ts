@@ -1,7 +1,7 @@
 import { AGENT_SHARES } from '../core/authority/shares.ts';
 import { MAX_FIELD_ERRORS } from '../core/base/schema-errors.ts';
 import { TEXT_LIMITS } from '../core/base/text.ts';
-import { ADDRESS_REST_MS } from '../core/changes/address.ts';
+import { ADDRESS_QUARANTINE_MS } from '../core/changes/address.ts';
 import { MAX_ANNOTATIONS, MAX_DOCUMENTS } from '../core/changes/manifest.ts';
 import { AGENT_PEER_SHARE } from '../core/enrolment/register.ts';
 import { MAX_AGENT_TTL_MS, MAX_DEPTH } from '../core/identity/delegation.ts';
@@ -86,7 +86,7 @@ export const limits: Readonly<Record<string, readonly Row[]>> = {
     ['Depth of delegation', MAX_DEPTH, 'below a root agent'],
     ['Life of an agent', MAX_AGENT_TTL_MS / 86_400_000, 'days'],
     ['Uses of a join token', MAX_JOIN_USES, ''],
-    ['Quarantine of a freed address while others are free', ADDRESS_REST_MS / 1_000, 'seconds'],
+    ['Quarantine of a freed address while others are free', ADDRESS_QUARANTINE_MS / 1_000, 'seconds'],
     ['Paths kept of one node', MAX_PATHS_OF_NODE, ''],
   ],
   'A simulation': [

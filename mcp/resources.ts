@@ -11,7 +11,7 @@ import type { AnyOperation } from '../core/base/operation.ts';
 import type { Commit } from '../core/base/ports.ts';
 import { mayAccess } from '../core/call/access.ts';
 import { type CallRequest, invoke } from '../core/call/invoke.ts';
-import { joinedText, pagesOf } from '../core/call/joined-pages.ts';
+import { mergedText, pagesOf } from '../core/call/merged-pages.ts';
 import { answerTooLarge } from '../core/compute/answer-size.ts';
 import type { Services } from '../core/workflow/services.ts';
 import { jsonText, lineText } from './as-data.ts';
@@ -79,7 +79,7 @@ export function buildResources({ operations, gate, log, extension }: McpOptions)
       };
       const { operation } = target;
       const value = operation.http.joinsPages
-        ? await joined(pagesOf(operation, call, gate))
+        ? await merged(pagesOf(operation, call, gate))
         : await invoke(operation, call, gate);
       return [{ uri, mimeType: MIME, text: jsonText(value) }];
     } catch (error) {
@@ -122,9 +122,9 @@ export function buildResources({ operations, gate, log, extension }: McpOptions)
 }
 
 /** Pages as the one answer that REST sends. @throws MeshError `payload_too_large` */
-async function joined(pages: ReturnType<typeof pagesOf>): Promise<unknown> {
+async function merged(pages: ReturnType<typeof pagesOf>): Promise<unknown> {
   let text = '';
-  for await (const piece of joinedText(pages)) {
+  for await (const piece of mergedText(pages)) {
     text += piece;
     if (text.length > MAX_RESOURCE_CHARACTERS)
       throw answerTooLarge('Read it in pages with the tool, or over REST.', MAX_RESOURCE_CHARACTERS);

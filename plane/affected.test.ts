@@ -3,32 +3,22 @@ import type { StoredRecord } from '../core/base/record.ts';
 import type { PolicySpec } from '../core/model/policy.ts';
 import { buildCompiler } from '../core/state/compiled.ts';
 import { stateOf } from '../core/state/state.ts';
+import { network as networkRecord, peer as peerRecord, policy } from '../test/kits/records/records.ts';
 import { affectedBy } from './affected.ts';
 
 const NOW = 1_000_000;
 const states = { reachability: buildCompiler() };
 
-function record(kind: StoredRecord['kind'], name: string, spec: object, status: object = {}): StoredRecord {
-  const head = { kind, name, uid: `${kind}-${name}`, labels: { name }, annotations: {}, unique: [] };
-  return { ...head, spec, status, revision: 1, generation: 1, createdAt: 0, updatedAt: 0 } as unknown as StoredRecord;
-}
-
 function peer(name: string, last: number, publicKey = name): StoredRecord {
-  return record(
-    'MeshPeer',
-    name,
-    { platform: 'linux', publicKey, network: 'default' },
-    { phase: 'ready', address: `10.96.0.${last}` },
-  );
+  return peerRecord(name, { uid: `MeshPeer-${name}`, labels: { name }, publicKey, address: `10.96.0.${last}` });
 }
 
 function shut(name: string, from: string, more: Partial<PolicySpec> = {}): StoredRecord {
   const select = (label: string) => ({ peerSelector: { matchLabels: { name: label } } });
-  const spec = { action: 'DENY', ...select(name), ingress: [{ from: [select(from)] }], ...more };
-  return record('MeshPolicy', `${name}-${from}`, spec);
+  return policy(`${name}-${from}`, { action: 'DENY', ...select(name), ingress: [{ from: [select(from)] }], ...more });
 }
 
-const network = record('MeshNetwork', 'default', { cidr: '10.96.0.0/24', mtu: 1280, defaultAction: 'ALLOW' });
+const network = networkRecord('default');
 const PEERS = [peer('a', 1), peer('b', 2), peer('c', 3)];
 
 function affected(before: readonly StoredRecord[], after: readonly StoredRecord[]): string[] {

@@ -1,5 +1,5 @@
 import type { Change, Commit } from '../core/base/ports.ts';
-import type { PeerRecord } from '../core/model/resources.ts';
+import { isOfKind } from '../core/base/written.ts';
 import { type TokenRecord, tokenName } from '../core/model/token-record.ts';
 import type { Services } from '../core/workflow/services.ts';
 import type { EmbeddedBus } from '../net/nats/bus.ts';
@@ -22,18 +22,18 @@ export async function startBusCredentials(
   };
   const readAgain = async (workspace: string, peer: string) => {
     const token = await store.get(workspace, { kind: 'Token', name: tokenName('dev', peer) });
-    if (token) grant(workspace, token as TokenRecord);
+    if (token) grant(workspace, token);
   };
   const take = ({ workspace, changes }: Commit) => {
     for (const change of changes) {
-      const { type, record } = change;
-      if (record.kind === 'Token') {
-        const token = record as TokenRecord;
+      if (isOfKind(change, 'Token')) {
+        const { type, record: token } = change;
         if (type !== 'deleted') grant(workspace, token);
         else if (token.spec.kind === 'dev') bus.removeCredentials([token.spec.owner]);
-      } else if (record.kind === 'MeshPeer') {
+      } else if (isOfKind(change, 'MeshPeer')) {
+        const { record, before } = change;
         if (isShutOut(change)) bus.removeCredentials([record.uid]);
-        else if ((change.before as PeerRecord | undefined)?.status.phase === 'revoked') {
+        else if (before?.status.phase === 'revoked') {
           readAgain(workspace, record.uid).catch((error: unknown) =>
             log.error({ peer: record.uid, error: String(error) }, 'a device got no bus credential'),
           );
@@ -44,8 +44,8 @@ export async function startBusCredentials(
   const stop = store.onCommit(take);
   for (const workspace of await store.workspaces()) {
     const [tokens, peers] = await Promise.all([store.list(workspace, 'Token'), store.list(workspace, 'MeshPeer')]);
-    const live = new Set((peers.items as PeerRecord[]).filter((p) => p.status.phase !== 'revoked').map((p) => p.uid));
-    const held = (tokens.items as TokenRecord[]).filter(({ spec }) => spec.kind === 'dev' && live.has(spec.owner));
+    const live = new Set(peers.items.filter((p) => p.status.phase !== 'revoked').map((p) => p.uid));
+    const held = tokens.items.filter(({ spec }) => spec.kind === 'dev' && live.has(spec.owner));
     for (const token of held) grant(workspace, token);
     const without = held.filter(({ spec }) => spec.busDigest === undefined).map(({ spec }) => spec.name);
     if (without.length > 0) {
@@ -59,6 +59,6 @@ export async function startBusCredentials(
   return { stop };
 }
 
-function isShutOut({ type, record }: Change): boolean {
-  return type === 'deleted' || (record as PeerRecord).status.phase === 'revoked';
+function isShutOut({ type, record }: Change<'MeshPeer'>): boolean {
+  return type === 'deleted' || record.status.phase === 'revoked';
 }

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { Change } from '../core/base/ports.ts';
+import { isOfKind } from '../core/base/written.ts';
 import { encodeGraphMessage, type GraphMessage } from '../core/model/graph.ts';
 import type { PeerRecord } from '../core/model/resources.ts';
 import type { Services } from '../core/workflow/services.ts';
@@ -103,10 +104,10 @@ export class GraphPush {
 /** Peers that were revoked or deleted; a renamed one is deleted and made again under its id. */
 function shutOut(changes: readonly Change[]): PeerRecord[] {
   const made = new Set(changes.flatMap(({ type, record }) => (type === 'deleted' ? [] : [record.uid])));
-  return changes.flatMap(({ type, record, before }) => {
-    if (record.kind !== 'MeshPeer') return [];
-    const peer = record as PeerRecord;
-    const wasOut = (before as PeerRecord | undefined)?.status.phase === 'revoked';
+  return changes.flatMap((change) => {
+    if (!isOfKind(change, 'MeshPeer')) return [];
+    const { type, record: peer, before } = change;
+    const wasOut = before?.status.phase === 'revoked';
     const isOut = type === 'deleted' ? !made.has(peer.uid) : peer.status.phase === 'revoked' && !wasOut;
     return isOut ? [peer] : [];
   });

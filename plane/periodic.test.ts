@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { expect, test } from 'vitest';
 import { formatInstant } from '../core/base/time.ts';
-import { ADDRESS_REST_MS } from '../core/changes/address.ts';
+import { ADDRESS_QUARANTINE_MS } from '../core/changes/address.ts';
 import { listSnapshots } from '../core/history/snapshots.ts';
 import { enrol } from '../test/kits/plane/devices.ts';
 import { agent, buildKit, type Kit, person } from '../test/kits/plane/kit.ts';
@@ -46,7 +46,7 @@ test('a daily snapshot that was missed is taken once at the next start', async (
   expect(items.map(({ spec }) => spec.capturedAt)).toEqual([NOON + 5 * 24 * HOUR]);
 });
 
-test('a delegated identity and its peer are gone at their instant, not before, and the address rests', async () => {
+test('a delegated identity and its peer are gone at their instant, not before, and the address is in quarantine', async () => {
   await using kit = await buildKit({ now: NOON });
   const { workspace, agentName } = await enrolled(kit);
   const seen = async () => {
@@ -58,9 +58,9 @@ test('a delegated identity and its peer are gone at their instant, not before, a
   expect(await seen()).toEqual({ next: NOON + 60_000, peers: 1, policies: 2, phase: 'Active' });
   kit.clock.time = NOON + 60_000;
   expect(await seen()).toEqual({ next: NOON + 24 * HOUR, peers: 0, policies: 0, phase: 'Expired' });
-  const rests = await kit.services.store.list(workspace, 'AddressRest');
-  expect(rests.items.map(({ name, spec }) => ({ name, spec }))).toEqual([
-    { name: '10.96.0.1', spec: { until: NOON + 60_000 + ADDRESS_REST_MS } },
+  const quarantined = await kit.services.store.list(workspace, 'AddressRest');
+  expect(quarantined.items.map(({ name, spec }) => ({ name, spec }))).toEqual([
+    { name: '10.96.0.1', spec: { until: NOON + 60_000 + ADDRESS_QUARANTINE_MS } },
   ]);
 });
 

@@ -1,14 +1,14 @@
 import { expect, test } from 'vitest';
 import type { Change } from '../core/base/ports.ts';
-import type { StoredRecord } from '../core/base/record.ts';
+import type { PeerPhase } from '../core/model/resources.ts';
 import { workspaceTagOf } from '../net/relay/credential.ts';
 import type { Member } from '../net/relay/member.ts';
 import { join, joinToken, proofOf } from '../test/kits/plane/devices.ts';
 import { buildKit, person } from '../test/kits/plane/kit.ts';
+import { peer as peerRecord } from '../test/kits/records/records.ts';
 import { keyChanges, startRelayRevocations } from './relay-revocations.ts';
 
-const peer = (publicKey: string, phase = 'ready') =>
-  ({ kind: 'MeshPeer', name: 'a', spec: { publicKey }, status: { phase } }) as unknown as StoredRecord;
+const peer = (publicKey: string, phase: PeerPhase = 'ready') => peerRecord('a', { publicKey, phase });
 
 test.each<[string, Change, { lost: string[]; gained: string[] }]>([
   ['a new peer', { type: 'created', record: peer('k') }, { lost: [], gained: ['k'] }],

@@ -1,4 +1,5 @@
 import { type Change, type Commit, StoreError } from '../core/base/ports.ts';
+import { isOfKind } from '../core/base/written.ts';
 import type { PeerRecord } from '../core/model/resources.ts';
 import type { Services } from '../core/workflow/services.ts';
 import { workspaceTagOf } from '../net/relay/credential.ts';
@@ -39,10 +40,11 @@ export async function startRelayRevocations(
 export function keyChanges(changes: readonly Change[]): { readonly lost: string[]; readonly gained: string[] } {
   const lost = new Set<string>();
   const gained = new Set<string>();
-  for (const { type, record, before } of changes) {
-    if (record.kind !== 'MeshPeer') continue;
-    const now = type === 'deleted' ? undefined : activeKey(record as PeerRecord);
-    const then = (type === 'deleted' ? record : before) as PeerRecord | undefined;
+  for (const change of changes) {
+    if (!isOfKind(change, 'MeshPeer')) continue;
+    const { type, record, before } = change;
+    const now = type === 'deleted' ? undefined : activeKey(record);
+    const then = type === 'deleted' ? record : before;
     const old = then && activeKey(then);
     if (now !== undefined && now !== old) gained.add(now);
     if (old !== undefined && now !== old) lost.add(old);

@@ -4,7 +4,7 @@ import { type AnyOperation, isPending, mayWait } from '../core/base/operation.ts
 import { originOf } from '../core/base/origin.ts';
 import type { Log } from '../core/base/ports.ts';
 import { type CallRequest, type Gate, invoke } from '../core/call/invoke.ts';
-import { joinedText, pagesOf } from '../core/call/joined-pages.ts';
+import { mergedText, pagesOf } from '../core/call/merged-pages.ts';
 import { requireAnswerSize } from '../core/compute/answer-size.ts';
 import { JsonText } from '../core/compute/compute.ts';
 import { YamlText } from '../core/views/custom-resource.ts';
@@ -121,7 +121,7 @@ function buildAnswer<Services>(
         ifMatch: takesBody ? parseIfMatch(request.headers['if-match']) : undefined,
       };
       if (http.joinsPages) {
-        const pieces = joinedText(pagesOf(operation, call, gate));
+        const pieces = mergedText(pagesOf(operation, call, gate));
         const cut = await sendPieces(response, pieces, status, [...open, 'X-Request-Id', requestId]);
         if (cut && !abort.signal.aborted) log.warn({ err: cut, requestId, operation: name }, 'an answer was cut off');
         return;

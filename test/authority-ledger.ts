@@ -3,6 +3,7 @@ import { parseInstant } from '../core/base/time.ts';
 import type { AgentRecord, PeerRecord } from '../core/model/resources.ts';
 import type { GrantedAgent, Ledger, Principal } from './authority-scene.ts';
 import type { Done } from './authority-steps.ts';
+import { ofKind } from './kits/records/records.ts';
 
 /** Writes down which workflow a person approved in a step. */
 export function recordApproval(ledger: Ledger, { who, operation, input, outcome }: Done): void {
@@ -20,10 +21,10 @@ export function record(ledger: Ledger, { who, input }: Done, commits: readonly C
       const gone = type === 'deleted' && !made.has(one.uid);
       switch (one.kind) {
         case 'AgentIdentity':
-          if (type === 'created') ledger.agents.set(one.uid, grantedBy(one as AgentRecord, who, input));
+          if (type === 'created') ledger.agents.set(one.uid, grantedBy(one, who, input));
           break;
         case 'MeshPeer':
-          recordPeer(ledger, one as PeerRecord, before as PeerRecord | undefined, { who, gone });
+          recordPeer(ledger, one, ofKind(before, 'MeshPeer'), { who, gone });
           break;
         case 'MeshPolicy':
           if (gone || byPerson) {

@@ -1,11 +1,10 @@
 import type { Commit } from '../core/base/ports.ts';
 import type { StoredRecord } from '../core/base/record.ts';
 import { roleIn } from '../core/identity/members.ts';
+import type { WorkflowRecord } from '../core/model/asked.ts';
 import { lookUpById } from '../core/model/find.ts';
 import type { AgentRecord, PeerRecord } from '../core/model/resources.ts';
 import { sameValue } from '../core/model/value.ts';
-import type { WorkspaceRecord } from '../core/model/workspaces.ts';
-import type { WorkflowRecord } from '../core/workflow/workflow-record.ts';
 import { operations } from '../tools/index.ts';
 import {
   grantedReach,
@@ -19,6 +18,7 @@ import {
 } from './authority-reach.ts';
 import type { GrantedAgent, Ledger, Principal, Scene } from './authority-scene.ts';
 import type { Done } from './authority-steps.ts';
+import { ofKind } from './kits/records/records.ts';
 
 /** Nobody but a person gives these, and no agent passes them on. */
 const NEVER_PASSED_ON = ['tokens:write', 'peers:approve', 'intents:override', 'members:write'];
@@ -174,7 +174,7 @@ export async function outlivingFindings(scene: Scene, view: View, afterJobs: boo
     if (ids.has(requesterId) && expiresAt > now && !used)
       found.push(`the plan ${name} of ${ids.get(requesterId)}, which has ended, can be applied`);
   }
-  for (const { name, spec, status } of (await scene.records('Workflow')) as readonly WorkflowRecord[]) {
+  for (const { name, spec, status } of await scene.records('Workflow')) {
     const asker = ids.get(spec.requesterId) ?? ids.get(spec.applierId);
     if (asker !== undefined && ['pending', 'approved', 'executing'].includes(status.state))
       found.push(`the workflow ${name} of ${asker}, which has ended, still waits`);
@@ -243,12 +243,14 @@ function wrongWrite({ ledger }: Scene, written: Written): string | undefined {
       if (!before) return undefined;
       const preset = ledger.presets.get(record.uid);
       const ends = (uid: string | undefined) =>
-        changes.some((one) => one.uid === uid && ['Revoked', 'Expired'].includes((one as AgentRecord).status.phase));
+        changes.some(
+          (one) => one.kind === 'AgentIdentity' && one.uid === uid && ['Revoked', 'Expired'].includes(one.status.phase),
+        );
       if (preset !== undefined) return !after && ends(preset) ? undefined : 'it belongs to a preset';
       return isOwn(ledger.policies.get(record.uid)) ? undefined : 'it is a policy of somebody else';
     }
     case 'AgentIdentity': {
-      const [was, is] = [before as AgentRecord | undefined, after as AgentRecord | undefined];
+      const [was, is] = [ofKind(before, 'AgentIdentity'), ofKind(after, 'AgentIdentity')];
       if (!was) return is?.spec.parentRef?.name === actor.name ? undefined : 'it is no child of the caller';
       const known = ledger.agents.get(was.uid);
       if (!is) return known && isLiveBefore(was) ? 'it had not ended' : undefined;
@@ -258,7 +260,7 @@ function wrongWrite({ ledger }: Scene, written: Written): string | undefined {
       return isOwn(was.uid) ? undefined : 'it is an agent of somebody else';
     }
     case 'Token': {
-      const kind = (record.spec as { kind: string }).kind;
+      const { kind } = record.spec;
       if (kind === 'api') return 'it is a token of a person';
       if (kind !== 'join') return undefined;
       const made = before === undefined ? actor.uid : undefined;
@@ -278,7 +280,7 @@ function isLiveBefore({ status }: AgentRecord): boolean {
 }
 
 function wrongPeer(ledger: Ledger, { actor, who, before, after }: Written): string | undefined {
-  const [was, is] = [before as PeerRecord | undefined, after as PeerRecord | undefined];
+  const [was, is] = [ofKind(before, 'MeshPeer'), ofKind(after, 'MeshPeer')];
   if (!was) return who.kind === 'join' || who.kind === 'dlg' ? undefined : 'an agent registers nobody';
   const owner = ledger.peers.get(was.uid);
   const isOwn = who.kind === 'dev' ? who.peer === was.uid : isBelow(ledger, owner, actor.uid);
@@ -300,8 +302,9 @@ function wrongPeer(ledger: Ledger, { actor, who, before, after }: Written): stri
 /** A workflow is carried out once a person approved it, or where the workspace says that no person need. */
 function workflowFindings(ledger: Ledger, records: readonly StoredRecord[]): Findings {
   return records.flatMap((record) => {
-    const { spec, status, name } = record as WorkflowRecord;
-    if (record.kind !== 'Workflow' || status.state !== 'executed' || spec.autoApprove) return [];
+    if (record.kind !== 'Workflow') return [];
+    const { spec, status, name } = record;
+    if (status.state !== 'executed' || spec.autoApprove) return [];
     const approved = ledger.approvals.has(name) && status.reviewedBy?.startsWith('user:');
     return approved ? [] : [`the workflow ${name} was carried out, and no person approved it`];
   });
@@ -310,14 +313,14 @@ function workflowFindings(ledger: Ledger, records: readonly StoredRecord[]): Fin
 /** Who may approve their own request just now, read from the records. */
 export async function selfApprovalAllowed(scene: Scene): Promise<boolean> {
   const workspaces = await scene.records('Workspace', 'w_system');
-  const record = workspaces.find(({ uid }) => uid === scene.workspace) as WorkspaceRecord | undefined;
+  const record = workspaces.find(({ uid }) => uid === scene.workspace);
   const settings = record?.spec.settings;
   if (!settings) return false;
   if (settings.selfApproval !== undefined) return settings.selfApproval;
   const accounts = await scene.records('Account', 'w_system');
   let approvers = 0;
   for (const { uid, spec } of accounts) {
-    const { role, disabled } = spec as { role: string; disabled: boolean };
+    const { role, disabled } = spec;
     const member = await roleIn(scene.kit.services, scene.workspace, uid);
     if (!disabled && (role === 'platform_admin' || member === 'admin' || member === 'operator')) approvers += 1;
   }
@@ -329,13 +332,19 @@ export async function approvalFindings(scene: Scene, done: Done, wasAllowed: boo
   const { who, operation, input, outcome } = done;
   if (operation !== 'approve_workflow' || outcome !== 'ok') return [];
   if (who?.kind !== 'person') return [`a ${who?.kind} approved a workflow`];
-  const { spec } = (await scene.records('Workflow')).find(({ name }) => name === input['id']) as WorkflowRecord;
+  const { spec } = await workflowNamed(scene, input['id']);
   const persons = [spec.requesterId, spec.applierId].map(
     (id) => scene.ledger.agents.get(id)?.person ?? rootPerson(scene.ledger, id) ?? id,
   );
   return persons.includes(who.account) && !wasAllowed
     ? [`${who.name} approved what ${who.name} or an agent of theirs asked for`]
     : [];
+}
+
+async function workflowNamed(scene: Scene, id: unknown): Promise<WorkflowRecord> {
+  const found = (await scene.records('Workflow')).find(({ name }) => name === id);
+  if (!found) throw new Error(`There is no workflow ${id}.`);
+  return found;
 }
 
 function rootPerson(ledger: Ledger, id: string): string | undefined {
@@ -346,9 +355,7 @@ function rootPerson(ledger: Ledger, id: string): string | undefined {
 /** What a person approves is what they were shown. */
 export async function shownFindings(scene: Scene, done: Done, before: View, after: View): Promise<Findings> {
   if (done.operation !== 'approve_workflow' || done.outcome !== 'ok') return [];
-  const { spec, status } = (await scene.records('Workflow')).find(
-    ({ name }) => name === done.input['id'],
-  ) as WorkflowRecord;
+  const { spec, status } = await workflowNamed(scene, done.input['id']);
   if (status.state !== 'executed' || spec.effect.omitted > 0 || !scene.ledger.agents.has(spec.requesterId)) return [];
   const found: Findings = [];
   for (const src of after.peers.values()) {

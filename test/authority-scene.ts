@@ -6,7 +6,6 @@ import { findAccount } from '../core/identity/accounts.ts';
 import type { EgressRule } from '../core/model/policy.ts';
 import type { PolicyPreset } from '../core/model/resources.ts';
 import { parseToken, tokenKey } from '../core/model/token.ts';
-import type { TokenRecord } from '../core/model/token-record.ts';
 import type { NetworkState } from '../core/state/state.ts';
 import type { Pools } from './authority-input.ts';
 import { enrol } from './kits/plane/devices.ts';
@@ -75,7 +74,7 @@ export interface Scene {
   /** Commits since they were last taken. */
   takeCommits(): Commit[];
   state(): Promise<NetworkState>;
-  records(kind: Kind, workspace?: string): Promise<readonly StoredRecord[]>;
+  records<K extends Kind>(kind: K, workspace?: string): Promise<readonly StoredRecord<K>[]>;
   pools(caller: Caller | undefined): Promise<Pools>;
   personNamed(name: string): Promise<Principal | undefined>;
   /** Keeps every token in an answer. */
@@ -143,8 +142,8 @@ export async function buildScene(): Promise<Scene> {
     async learn(answer, who, note) {
       for (const bearer of tokensIn(answer)) {
         const kind = parseToken(bearer)?.kind;
-        const record = (await store.lookup(tokenKey(bearer))) as TokenRecord | undefined;
-        if (!kind || !record || record.workspace !== workspace) continue;
+        const record = await store.lookup(tokenKey(bearer));
+        if (!kind || record?.kind !== 'Token' || record.workspace !== workspace) continue;
         const { owner } = record.spec;
         const maker = who.kind === 'person' ? undefined : who.agent;
         const peer = kind === 'dev' ? owner : undefined;

@@ -4,7 +4,7 @@ import { type AnyOperation, isPending } from '../core/base/operation.ts';
 import type { StoredRecord } from '../core/base/record.ts';
 import { SCOPES } from '../core/base/scope.ts';
 import { mayAccess } from '../core/call/access.ts';
-import { isSpent, type TokenSpec } from '../core/model/token-record.ts';
+import { isSpent } from '../core/model/token-record.ts';
 import { buildJobs } from '../plane/periodic.ts';
 import { operations } from '../tools/index.ts';
 import { MCP_TOOLS } from '../tools/surfaces.ts';
@@ -141,7 +141,7 @@ async function principal(
 }
 
 async function working({ kit, records }: Scene, held: readonly Credential[]): Promise<readonly Credential[]> {
-  const tokens = new Map((await records('Token')).map((record) => [record.uid, record.spec as TokenSpec]));
+  const tokens = new Map((await records('Token')).map((record) => [record.uid, record.spec]));
   const good: Credential[] = [];
   for (const one of held) {
     const token = tokens.get(one.tokenId);

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { draftOf } from '../core/base/record.ts';
 import { createAgent } from '../tools/agents/create-agent.ts';
 import { revokeAgent } from '../tools/agents/revoke-agent.ts';
 import { createApiToken } from '../tools/tokens/create-api-token.ts';
@@ -11,6 +12,7 @@ import { setMember } from '../tools/workspaces/set-member.ts';
 import { serveFaces } from './kits/http/faces-kit.ts';
 import { reading } from './kits/http/read-events.ts';
 import { buildIdentityKit, CONTEXT } from './kits/plane/identity-kit.ts';
+import { policy } from './kits/records/records.ts';
 
 /** Ada and an administrator in one workspace, with every kind of credential that can open a stream. */
 async function prepared() {
@@ -26,9 +28,7 @@ async function prepared() {
   );
   const agent = await kit.call<{ token: string; id: string }>(createAgent, { name: 'bot' }, admin);
   const write = (name: string) => {
-    const spec = { action: 'DENY', peerSelector: {} };
-    const blank = { labels: {}, annotations: {}, status: {}, unique: [] };
-    const record = { ...blank, kind: 'MeshPolicy', name, uid: `pol_${name}`, spec } as const;
+    const record = draftOf(policy(name, { action: 'DENY', peerSelector: {} }));
     return kit.services.store.commit(workspace, [{ op: 'create', record }], CONTEXT);
   };
   const open = async (bearer: string) => {

@@ -1,19 +1,16 @@
 import { expect, test } from 'vitest';
-import type { StoredRecord } from '../core/base/record.ts';
+import { draftOf } from '../core/base/record.ts';
 import { startFaces } from './kits/http/faces-kit.ts';
 import { reading } from './kits/http/read-events.ts';
 import { agent, person } from './kits/plane/kit.ts';
+import { policy } from './kits/records/records.ts';
 
 type Faces = Awaited<ReturnType<typeof startFaces>>;
 
 const byHand = { actor: 'user:ada', reason: 'test', requestId: 'r_test' };
 
-function policyNamed(
-  name: string,
-): Pick<StoredRecord, 'kind' | 'name' | 'uid' | 'labels' | 'annotations' | 'spec' | 'status' | 'unique'> {
-  const spec = { action: 'DENY', peerSelector: {} };
-  return { kind: 'MeshPolicy', name, uid: `pol_${name}`, labels: {}, annotations: {}, spec, status: {}, unique: [] };
-}
+const policyNamed = (name: string) =>
+  draftOf(policy(name, { action: 'DENY', peerSelector: {} }, { uid: `pol_${name}` }));
 
 const write = ({ kit }: Faces, workspace: string, name: string) =>
   kit.services.store.commit(workspace, [{ op: 'create', record: policyNamed(name) }], byHand);

@@ -71,7 +71,7 @@ async function change(kind: ChangeKind, n: number): Promise<number> {
     const now = record.labels['app'] === `g${group}` ? group + 1 : group;
     const next = { ...draftOf(record), labels: { ...record.labels, app: `g${now}` } };
     await store.commit(workspace, [{ op: 'update', record: next, revision }], WHY);
-  } else if (kind === 'policy') {
+  } else if (record.kind === 'MeshPolicy') {
     const next = { ...draftOf(record), spec: groupPolicy(group, 1_024 + Math.floor(Math.random() * 60_000)) };
     await store.commit(workspace, [{ op: 'update', record: next, revision }], WHY);
   } else {

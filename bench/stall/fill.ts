@@ -2,7 +2,7 @@ import { loadConfig } from '../../bin/compose/config.ts';
 import { startPlane } from '../../bin/compose/plane.ts';
 import { newId } from '../../core/base/ids.ts';
 import type { Log, Op } from '../../core/base/ports.ts';
-import type { Kind, RecordDraft } from '../../core/base/record.ts';
+import type { DraftOf, Kind, RecordDraft } from '../../core/base/record.ts';
 import { ADMIN_PASSWORD, apiOf, configure, freshWorkspace } from '../../test/kits/http/harness.ts';
 
 /** Fills a directory with a workspace of so many peers, tokens for its callers, and snapshots: `<directory> <peers> <callers>`. */
@@ -80,27 +80,36 @@ async function relabel(from: number, to: number): Promise<void> {
   await store.commit(workspace, ops, why);
 }
 
-function peer(index: number): RecordDraft {
+function peer(index: number): RecordDraft<'MeshPeer'> {
   const name = `peer-${index}`;
   const publicKey = Buffer.from(name.padEnd(32, '.')).toString('base64');
   return {
-    ...draft('MeshPeer', name, { displayName: name, hostname: name, platform: 'linux', publicKey, network: 'default' }),
+    ...draft(
+      'MeshPeer',
+      name,
+      { displayName: name, hostname: name, platform: 'linux', publicKey, network: 'default' },
+      { phase: 'ready', address: `10.96.${index >> 8}.${index & 255}` },
+    ),
     labels: { role: `r${index % ROLES}`, zone: `z${index % 7}` },
-    status: { phase: 'ready', address: `10.96.${index >> 8}.${index & 255}` },
   };
 }
 
 function presence(index: number): RecordDraft {
-  return draft('Presence', `peer-${index}`, { online: index % 2 === 0 });
+  return draft('Presence', `peer-${index}`, { online: index % 2 === 0 }, {});
 }
 
 function policy(index: number): RecordDraft {
   const from = [{ peerSelector: { matchLabels: { role: `r${(index * 7 + 1) % ROLES}` } } }];
-  const ingress = [{ from, ports: [{ protocol: 'TCP', port: 1_000 + index }] }];
+  const ingress = [{ from, ports: [{ protocol: 'TCP' as const, port: 1_000 + index }] }];
   const peerSelector = { matchLabels: { role: `r${index % ROLES}` } };
-  return draft('MeshPolicy', `policy-${index}`, { action: 'ALLOW', peerSelector, ingress });
+  return draft('MeshPolicy', `policy-${index}`, { action: 'ALLOW', peerSelector, ingress }, {});
 }
 
-function draft(kind: Kind, name: string, of: unknown): RecordDraft {
-  return { kind, name, uid: newId('r'), labels: {}, annotations: {}, spec: of, status: {}, unique: [] };
+function draft<K extends Kind>(
+  kind: K,
+  name: string,
+  spec: DraftOf<K>['spec'],
+  status: DraftOf<K>['status'],
+): DraftOf<K> {
+  return { kind, name, uid: newId('r'), labels: {}, annotations: {}, spec, status, unique: [] };
 }

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { newId } from '../base/ids.ts';
-import type { RecordDraft, StoredRecord } from '../base/record.ts';
+import type { NoStatus, RecordDraft, StoredRecord } from '../base/record.ts';
 import { lineOfText, TEXT_LIMITS } from '../base/text.ts';
 import { type Protocol, protocolSchema } from '../model/policy.ts';
 
@@ -47,7 +47,13 @@ export const assertionSpecSchema = z
         : { ...spec, ...(protocol && { protocol }) },
   );
 
-export type AssertionRecord = StoredRecord<AssertionSpec, Record<string, never>>;
+declare module '../base/record.ts' {
+  interface RecordTypes {
+    PolicyAssertion: { spec: AssertionSpec; status: NoStatus };
+  }
+}
+
+export type AssertionRecord = StoredRecord<'PolicyAssertion'>;
 
 export interface AssertionMeta {
   readonly labels?: Readonly<Record<string, string>> | undefined;
@@ -58,7 +64,7 @@ export function assertionDraft(
   name: string,
   spec: AssertionSpec,
   { labels = {}, annotations = {} }: AssertionMeta = {},
-): RecordDraft<AssertionSpec, Record<string, never>> {
+): RecordDraft<'PolicyAssertion'> {
   return { kind: 'PolicyAssertion', name, uid: newId('asrt'), labels, annotations, spec, status: {}, unique: [] };
 }
 

@@ -1,12 +1,9 @@
 import { MeshError } from '../base/errors.ts';
 import type { Change, Op } from '../base/ports.ts';
-import type { StoredRecord } from '../base/record.ts';
-import type { NetworkServices } from '../state/services.ts';
-import { afterCommit, type NetworkState } from '../state/state.ts';
-import type { AssertionRecord, AssertionSpec } from './assertion.ts';
+import type { HistoryServices } from '../state/services.ts';
+import { afterCommit, type NetworkState, recordIn } from '../state/state.ts';
+import type { AssertionSpec } from './assertion.ts';
 import { checker, type Flaw } from './check.ts';
-
-type Needs = Pick<NetworkServices, 'store' | 'states' | 'clock'>;
 
 /** A standing assertion of the workspace that a change would break: what it says, and why it would not hold. */
 export type BrokenAssertion = AssertionSpec & Flaw & { readonly name: string };
@@ -16,7 +13,7 @@ const MAX_FAILURES = 50;
 
 /** The assertions that hold before a change and would not after it; one that is broken already stops nothing. */
 export async function brokenAssertions(
-  { store, states, clock }: Needs,
+  { store, states, clock }: HistoryServices,
   before: NetworkState,
   after: NetworkState,
 ): Promise<BrokenAssertion[]> {
@@ -25,7 +22,7 @@ export async function brokenAssertions(
   const now = clock.now();
   const flawAfter = checker(after, states.reachability(after, now));
   const flawBefore = checker(before, states.reachability(before, now));
-  return (items as readonly AssertionRecord[]).flatMap(({ name, spec }) => {
+  return items.flatMap(({ name, spec }) => {
     const flaw = flawAfter(spec);
     return flaw && !flawBefore(spec) ? [{ name, ...spec, ...flaw }] : [];
   });
@@ -44,7 +41,11 @@ export function requireAssertions(broken: readonly BrokenAssertion[]): void {
 }
 
 /** As {@link requireAssertions}, for writes that are no changes of the network as plans know them. */
-export async function requireAssertionsAfter(services: Needs, state: NetworkState, ops: readonly Op[]): Promise<void> {
+export async function requireAssertionsAfter(
+  services: HistoryServices,
+  state: NetworkState,
+  ops: readonly Op[],
+): Promise<void> {
   requireAssertions(await brokenAssertions(services, state, stateAfter(state, ops)));
 }
 
@@ -52,8 +53,11 @@ function stateAfter(state: NetworkState, ops: readonly Op[]): NetworkState {
   const revision = state.revision + 1;
   const changes = ops.flatMap((op): Change[] => {
     if (op.op === 'check') return [];
-    if (op.op === 'delete') return [{ type: 'deleted', record: op.key as StoredRecord }];
     const { workspace } = state;
+    if (op.op === 'delete') {
+      const record = recordIn(state, op.key.kind, op.key.name);
+      return record ? [{ type: 'deleted', record }] : [];
+    }
     return [{ type: 'created', record: { ...op.record, workspace, createdAt: 0, generation: 1, revision } }];
   });
   return afterCommit(state, { revision, changes });

@@ -3,16 +3,16 @@ import { invalidInput, MeshError } from '../base/errors.ts';
 import type { CallContext } from '../base/operation.ts';
 import { type AsOf, StoreError } from '../base/ports.ts';
 import { draftOf } from '../base/record.ts';
-import { inTurn } from '../base/turn.ts';
+import { serialised } from '../base/serialise.ts';
+import { writtenRecord } from '../base/written.ts';
 import { findRecord, lookUp } from '../model/find.ts';
 import { NAME_PATTERN, normalizeName } from '../model/resources.ts';
 import { sameValue } from '../model/value.ts';
-import type { NetworkServices } from '../state/services.ts';
+import type { HistoryServices, NetworkServices } from '../state/services.ts';
 import { type AssertionMeta, type AssertionRecord, type AssertionSpec, assertionDraft } from './assertion.ts';
 import { checker, type Flaw } from './check.ts';
 
-type Needs = Pick<NetworkServices, 'store' | 'states' | 'clock'>;
-type Context = CallContext<Needs>;
+type AssertionCall = CallContext<HistoryServices>;
 
 /** Every write of the network is held to all of them. */
 const MAX_ASSERTIONS = 1_000;
@@ -24,7 +24,7 @@ export async function assertionsOf(
   asOf?: AsOf,
 ): Promise<ReadonlyMap<string, AssertionRecord>> {
   const { items } = await store.list(workspace, 'PolicyAssertion', asOf ? { asOf } : {});
-  return new Map((items as readonly AssertionRecord[]).map((record) => [record.name, record]));
+  return new Map(items.map((record) => [record.name, record]));
 }
 
 /** By id or name. @throws MeshError `not_found` */
@@ -38,7 +38,7 @@ export async function findAssertion(
 
 /** Says of each assertion whether it holds now. */
 export async function assertionChecker(
-  { states, clock }: Needs,
+  { states, clock }: HistoryServices,
   workspace: string,
 ): Promise<(spec: AssertionSpec) => Flaw | undefined> {
   const state = await states.current(workspace);
@@ -51,7 +51,7 @@ export async function assertionChecker(
  * @throws MeshError `policy_assertion_failed` with why it does not hold, `conflict` for a taken name.
  */
 export async function createAssertion(
-  context: Context,
+  context: AssertionCall,
   name: string | undefined,
   spec: AssertionSpec,
   meta: AssertionMeta,
@@ -62,7 +62,7 @@ export async function createAssertion(
     const detail = 'A name is 1 to 63 letters, digits, ".", "_" or "-".';
     throw invalidInput([{ pointer: '/name', detail }], detail);
   }
-  return inTurn(services.store, workspace, async () => {
+  return serialised(services.store, workspace, async () => {
     const all = await assertionsOf(services, workspace);
     if (lookUp(all, stored)) {
       throw new MeshError('conflict', `An assertion ${stored} exists already: replace it, or choose another name.`);
@@ -73,32 +73,32 @@ export async function createAssertion(
     await requireHolds(services, workspace, stored, spec);
     const record = assertionDraft(stored, spec, meta);
     const reason = `created assertion ${stored}`;
-    return written(await services.store.commit(workspace, [{ op: 'create', record }], commitContext(context, reason)));
+    const done = await services.store.commit(workspace, [{ op: 'create', record }], commitContext(context, reason));
+    return writtenRecord(done, record);
   });
 }
 
 /** Replaces what an assertion says. @throws MeshError as {@link createAssertion} */
 export async function replaceAssertion(
-  context: Context,
+  context: AssertionCall,
   id: string,
   spec: AssertionSpec,
   { labels, annotations }: AssertionMeta,
 ): Promise<AssertionRecord> {
   const { services, workspace } = context;
-  return inTurn(services.store, workspace, async () => {
+  return serialised(services.store, workspace, async () => {
     const before = await findAssertion(services, workspace, id);
     const record = { ...draftOf(before), spec, ...(labels && { labels }), ...(annotations && { annotations }) };
     if (sameValue(record, draftOf(before))) return before;
     await requireHolds(services, workspace, before.name, spec);
     const op = { op: 'update', record, revision: before.revision } as const;
-    return written(
-      await services.store.commit(workspace, [op], commitContext(context, `updated assertion ${before.name}`)),
-    );
+    const reason = `updated assertion ${before.name}`;
+    return writtenRecord(await services.store.commit(workspace, [op], commitContext(context, reason)), before);
   });
 }
 
 /** @returns the name of what is gone */
-export async function deleteAssertion(context: Context, id: string): Promise<string> {
+export async function deleteAssertion(context: AssertionCall, id: string): Promise<string> {
   const { services, workspace } = context;
   const { kind, name, revision } = await findAssertion(services, workspace, id);
   try {
@@ -111,7 +111,12 @@ export async function deleteAssertion(context: Context, id: string): Promise<str
   return name;
 }
 
-async function requireHolds(services: Needs, workspace: string, name: string, spec: AssertionSpec): Promise<void> {
+async function requireHolds(
+  services: HistoryServices,
+  workspace: string,
+  name: string,
+  spec: AssertionSpec,
+): Promise<void> {
   const flaw = (await assertionChecker(services, workspace))(spec);
   if (!flaw) return;
   throw new MeshError(
@@ -134,8 +139,4 @@ function nameOf({ src, dst, protocol, port, expect }: AssertionSpec): string {
     .replaceAll(/[^A-Za-z0-9._-]+/g, '-')
     .slice(0, MAX_NAME)
     .toLowerCase();
-}
-
-function written({ changes }: { readonly changes: readonly { readonly record: unknown }[] }): AssertionRecord {
-  return changes[0]?.record as AssertionRecord;
 }

@@ -2,7 +2,6 @@ import { SYSTEM_WORKSPACE } from '../base/ids.ts';
 import { ROLE_SCOPES } from '../base/scope.ts';
 import type { AccountRecord } from '../identity/accounts.ts';
 import { roleOf } from '../identity/members.ts';
-import type { WorkspaceRecord } from '../model/workspaces.ts';
 import type { NetworkServices } from '../state/services.ts';
 import type { Write } from './writes.ts';
 
@@ -18,7 +17,7 @@ export async function concernedWorkspaces(
   writes: readonly Write[],
 ): Promise<readonly string[]> {
   const { items } = await services.store.list(SYSTEM_WORKSPACE, 'Workspace');
-  const asking = (items as readonly WorkspaceRecord[]).filter(({ spec }) => spec.settings.requireApproval);
+  const asking = items.filter(({ spec }) => spec.settings.requireApproval);
   const concerned = new Set<string>();
   for (const { uid } of asking) {
     if (uid === workspace || (await concerns(services, uid, writes))) concerned.add(uid);

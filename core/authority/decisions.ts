@@ -1,12 +1,9 @@
 import type { Kind, RecordDraft } from '../base/record.ts';
 import { ROLE_SCOPES } from '../base/scope.ts';
 import { parseInstant } from '../base/time.ts';
-import type { AccountRecord, AccountSpec } from '../identity/accounts.ts';
-import type { MemberRecord } from '../identity/members.ts';
-import { type AgentSpec, DEFAULT_NETWORK, type PeerRecord } from '../model/resources.ts';
-import type { TokenSpec } from '../model/token-record.ts';
+import { DEFAULT_NETWORK } from '../model/resources.ts';
 import { sameValue } from '../model/value.ts';
-import type { WorkspaceRecord, WorkspaceSettings } from '../model/workspaces.ts';
+import type { WorkspaceSettings } from '../model/workspaces.ts';
 import { agentOf } from '../state/network-model.ts';
 import { endingAgents, endsWith } from './ending.ts';
 import type { Write } from './writes.ts';
@@ -20,7 +17,7 @@ import type { Write } from './writes.ts';
  */
 export function decisionsIn(writes: readonly Write[], callerId: string): string[] {
   const ending = endingAgents(writes);
-  return writes.flatMap((write) => RULES[write.kind](write, { callerId, ending }) ?? []);
+  return writes.flatMap((write) => decisionOf(write, { callerId, ending }) ?? []);
 }
 
 /** Whether the approval settings are weaker than before. */
@@ -39,11 +36,16 @@ interface Facts {
   readonly ending: ReadonlySet<string>;
 }
 
-type Rule = (write: Write, facts: Facts) => string | readonly string[] | undefined;
-const never: Rule = () => undefined;
+type Decision = string | readonly string[] | undefined;
+type Rules = { readonly [K in Kind]: (write: Write<K>, facts: Facts) => Decision };
+const never = () => undefined;
+
+function decisionOf<K extends Kind>(write: Write<K>, facts: Facts): Decision {
+  return RULES[write.kind](write, facts);
+}
 
 /** A kind that is added needs a rule here before it compiles. */
-const RULES: Readonly<Record<Kind, Rule>> = {
+const RULES: Rules = {
   MeshPeer: peerDecision,
   MeshPolicy: (write, { ending }) => (endsWith(write, ending) ? undefined : `${verb(write)} the policy ${write.name}`),
   MeshNetwork: (write) => `${verb(write)} the network ${write.name}`,
@@ -63,12 +65,11 @@ const RULES: Readonly<Record<Kind, Rule>> = {
 
 const VERBS = { created: 'creates', updated: 'changes', deleted: 'deletes' } as const;
 
-function verb({ type }: Write): string {
+function verb({ type }: Pick<Write, 'type'>): string {
   return VERBS[type];
 }
 
-function peerDecision({ type, name, before, after }: Write, { ending }: Facts): string | readonly string[] | undefined {
-  const [was, is] = [before as PeerRecord | undefined, after as PeerRecord | undefined];
+function peerDecision({ type, name, before: was, after: is }: Write<'MeshPeer'>, { ending }: Facts): Decision {
   // To turn away who was never let in closes nothing.
   if (!was || was.status.phase === 'pending') return undefined;
   if (was.status.phase === 'revoked' && is?.status.phase === 'ready') return `lets the revoked peer ${name} in again`;
@@ -85,8 +86,8 @@ function peerDecision({ type, name, before, after }: Write, { ending }: Facts): 
   ];
 }
 
-function agentDecision({ type, name, before, after }: Write): string | undefined {
-  const [was, is] = [before?.spec as AgentSpec | undefined, after?.spec as AgentSpec | undefined];
+function agentDecision({ type, name, before, after }: Write<'AgentIdentity'>): string | undefined {
+  const [was, is] = [before?.spec, after?.spec];
   if (type === 'created') return is && is.parentRef === undefined ? `makes the root agent ${name}` : undefined;
   if (is && was && is.parentRef === undefined && parseInstant(is.expiresAt) > parseInstant(was.expiresAt)) {
     return `renews the root agent ${name}`;
@@ -95,8 +96,8 @@ function agentDecision({ type, name, before, after }: Write): string | undefined
   return is && was?.person?.id !== is.person?.id ? `makes ${is.person?.name} answer for the agent ${name}` : undefined;
 }
 
-function tokenDecision({ type, after }: Write): string | undefined {
-  const spec = after?.spec as TokenSpec | undefined;
+function tokenDecision({ type, after }: Write<'Token'>): string | undefined {
+  const spec = after?.spec;
   if (type !== 'created' || spec?.kind !== 'join') return undefined;
   if (Object.keys(spec.labels).length > 0) return `makes the join token ${spec.name} with labels`;
   return (spec.network ?? DEFAULT_NETWORK) === DEFAULT_NETWORK
@@ -104,28 +105,28 @@ function tokenDecision({ type, after }: Write): string | undefined {
     : `makes the join token ${spec.name} for the network ${spec.network}`;
 }
 
-function memberDecision({ name, before, after }: Write): string | undefined {
+function memberDecision({ name, before, after }: Write<'Member'>): string | undefined {
   const [was, is] = [rolesScopes(before), rolesScopes(after)];
   if (sameValue([...was], [...is])) return undefined;
   if (!was.has('workflows:approve') && !is.has('workflows:approve')) return undefined;
   return is.size > was.size ? `gives ${name} more to decide` : `takes from ${name} what they decide`;
 }
 
-function rolesScopes(record: RecordDraft | undefined): ReadonlySet<string> {
-  const role = (record as MemberRecord | undefined)?.spec.role;
+function rolesScopes(record: RecordDraft<'Member'> | undefined): ReadonlySet<string> {
+  const role = record?.spec.role;
   return role !== undefined && Object.hasOwn(ROLE_SCOPES, role) ? ROLE_SCOPES[role] : new Set<string>();
 }
 
-function workspaceDecision({ type, name, before, after }: Write): string | undefined {
+function workspaceDecision({ type, name, before, after }: Write<'Workspace'>): string | undefined {
   if (type === 'deleted') return `deletes the workspace ${name}`;
-  const [was, is] = [(before as WorkspaceRecord | undefined)?.spec, (after as WorkspaceRecord | undefined)?.spec];
+  const [was, is] = [before?.spec, after?.spec];
   return was && is && isWeaker(was.settings, is.settings)
     ? `weakens the approval settings of the workspace ${name}`
     : undefined;
 }
 
-function accountDecision({ type, name, before, after }: Write, { callerId }: Facts): string[] {
-  const [was, is] = [before as AccountRecord | undefined, after?.spec as AccountSpec | undefined];
+function accountDecision({ type, name, before: was, after }: Write<'Account'>, { callerId }: Facts): string[] {
+  const is = after?.spec;
   // Whether it may approve somewhere is known where that is looked up.
   if (type === 'created') return [`creates the account ${name}`];
   // One that is disabled decides nothing any more.

@@ -1,13 +1,12 @@
 import { AGENT_LABEL } from '../model/presets.ts';
-import type { AgentRecord } from '../model/resources.ts';
 import { WRITTEN_BY } from '../model/written-by.ts';
 import type { Write } from './writes.ts';
 
 /** Ids and names of the agents that end in a batch. */
 export function endingAgents(writes: readonly Write[]): ReadonlySet<string> {
-  const ended = writes.flatMap(({ kind, before, after }) => {
-    if (kind !== 'AgentIdentity' || !before || !after) return [];
-    const { phase } = (after as AgentRecord).status;
+  const ended = writes.flatMap(({ before, after }) => {
+    if (after?.kind !== 'AgentIdentity' || !before) return [];
+    const { phase } = after.status;
     return phase === 'Revoked' || phase === 'Expired' ? [before.uid, before.name] : [];
   });
   return new Set(ended);

@@ -3,7 +3,7 @@ import { MeshError } from '../base/errors.ts';
 import { SYSTEM_WORKSPACE } from '../base/ids.ts';
 import type { Basis, Commit, CommitContext, Op, Store } from '../base/ports.ts';
 import type { RecordDraft } from '../base/record.ts';
-import { sharesTurns } from '../base/turn.ts';
+import { shareQueue } from '../base/serialise.ts';
 import { WRITTEN_BY } from '../model/written-by.ts';
 import type { NetworkServices } from '../state/services.ts';
 import { concernedWorkspaces } from './concerned-workspaces.ts';
@@ -84,7 +84,7 @@ function judgingStore(services: Reads, store: Store, caller: Caller, approved: A
     return commit;
   }
   BASES.set(guarded, store);
-  sharesTurns(guarded, store);
+  shareQueue(guarded, store);
   return guarded;
 }
 

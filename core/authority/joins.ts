@@ -1,5 +1,5 @@
 import { DEFAULT_NETWORK } from '../model/resources.ts';
-import { isSpent, type TokenRecord } from '../model/token-record.ts';
+import { isSpent } from '../model/token-record.ts';
 import type { NetworkServices } from '../state/services.ts';
 import type { Joins } from './newcomers.ts';
 
@@ -9,7 +9,7 @@ export async function joinsOf(
   workspace: string,
 ): Promise<readonly Joins[]> {
   const { items } = await store.list(workspace, 'Token');
-  return (items as readonly TokenRecord[]).flatMap(({ spec }) => {
+  return items.flatMap(({ spec }) => {
     const { kind, labels, network = DEFAULT_NETWORK, expiresAt = Number.POSITIVE_INFINITY } = spec;
     return kind === 'join' && !isSpent(spec) && expiresAt > clock.now() ? [{ labels, network }] : [];
   });

@@ -174,8 +174,8 @@ function pieces({ record }: Version, { deny, here, there }: Fates, direction: Di
     else if (fate === 'closed') standing[one] = [];
     else if (fate === 'widest' && spec.action === 'ALLOW') opening[one] = rules[one];
   }
-  const of = (some: typeof standing) =>
-    Object.keys(some).length > 0 ? { ...record, spec: { ...rest, ...some } as PolicySpec } : undefined;
+  const of = (some: Pick<PolicySpec, Direction>) =>
+    Object.keys(some).length > 0 ? { ...record, spec: { ...rest, ...some } } : undefined;
   return { standing: of(standing), opening: of(opening) };
 }
 

@@ -1,7 +1,6 @@
 import type { Kind } from '../base/record.ts';
 import { AGENT_LABEL } from '../model/presets.ts';
-import { type AgentRecord, type AgentSpec, DEFAULT_NETWORK, type PeerRecord } from '../model/resources.ts';
-import type { TokenSpec } from '../model/token-record.ts';
+import { type AgentRecord, DEFAULT_NETWORK, type PeerRecord } from '../model/resources.ts';
 import { sameValue } from '../model/value.ts';
 import { WRITTEN_BY } from '../model/written-by.ts';
 import { family, isOpen } from '../state/agent-tree.ts';
@@ -39,7 +38,7 @@ export function foreignWrites(
     names: new Set(line.map(({ name }) => name)),
     ending: endingAgents(writes),
   };
-  return writes.flatMap((write) => (RULES[write.kind](write, owner) ? [] : [`${SAYS[write.type]} ${nameOf(write)}`]));
+  return writes.flatMap((write) => (isOwn(write, owner) ? [] : [`${SAYS[write.type]} ${nameOf(write)}`]));
 }
 
 const SAYS = { created: 'it would create', updated: 'it would change', deleted: 'it would delete' } as const;
@@ -65,12 +64,16 @@ function nameOf({ kind, name, before }: Write): string {
   return WORDS[kind] === undefined ? `${word}${whose}` : `${word} ${name}${whose}`;
 }
 
-type Rule = (write: Write, owner: Owner) => boolean;
-const always: Rule = () => true;
-const never: Rule = () => false;
+type Rules = { readonly [K in Kind]: (write: Write<K>, owner: Owner) => boolean };
+const always = () => true;
+const never = () => false;
+
+function isOwn<K extends Kind>(write: Write<K>, owner: Owner): boolean {
+  return RULES[write.kind](write, owner);
+}
 
 /** For each kind whether a write is an agent's own. A kind that is added needs a rule here before it compiles. */
-const RULES: Readonly<Record<Kind, Rule>> = {
+const RULES: Rules = {
   MeshPeer: ownsPeer,
   MeshPolicy: (write, { ids, ending }) =>
     write.type === 'created' || isWrittenBy(write.before, ids) || endsWith(write, ending),
@@ -95,9 +98,8 @@ const RULES: Readonly<Record<Kind, Rule>> = {
  * Its own peers and those that came with its tokens, but not their approval, nor what binds them to it, nor the labels and
  * the network by which policies of people know them.
  */
-function ownsPeer({ type, before, after }: Write, { names }: Owner): boolean {
+function ownsPeer({ type, before: was, after: is }: Write<'MeshPeer'>, { names }: Owner): boolean {
   if (type === 'created') return false;
-  const [was, is] = [before as PeerRecord | undefined, after as PeerRecord | undefined];
   if (!was) return true;
   const agent = agentOf(was);
   const isOwn = agent !== undefined && names.has(agent);
@@ -111,20 +113,18 @@ function ownsPeer({ type, before, after }: Write, { names }: Owner): boolean {
 }
 
 /** It makes sub-agents of its own, ends its descendants, and takes the names of agents that have ended. */
-function ownsAgent({ type, before, after }: Write, { agent, ids, id }: Owner): boolean {
-  const was = before as AgentRecord | undefined;
-  if (type === 'created')
-    return agent !== undefined && (after?.spec as AgentSpec | undefined)?.parentRef?.name === agent.name;
+function ownsAgent({ type, before: was, after: is }: Write<'AgentIdentity'>, { agent, ids, id }: Owner): boolean {
+  if (type === 'created') return agent !== undefined && is?.spec.parentRef?.name === agent.name;
   if (!was) return true;
   // A name that another's agent had is not its to take: the audit log knows agents by their names.
   if (type === 'deleted') return ids.has(was.uid) && !isOpen(was);
-  const is = after as AgentRecord;
+  if (!is) return false;
   if (was.uid === id) return sameValue(was.spec, is.spec) && was.status.phase === is.status.phase;
   return ids.has(was.uid) && sameValue(was.spec, is.spec);
 }
 
-function ownsToken({ type, before, after }: Write, { ids }: Owner): boolean {
-  const spec = (after ?? before)?.spec as TokenSpec | undefined;
+function ownsToken({ type, before, after }: Write<'Token'>, { ids }: Owner): boolean {
+  const spec = (after ?? before)?.spec;
   if (!spec) return true;
   if (spec.kind === 'join') {
     const isPlain = Object.keys(spec.labels).length === 0 && (spec.network ?? DEFAULT_NETWORK) === DEFAULT_NETWORK;

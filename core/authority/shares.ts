@@ -1,10 +1,7 @@
 import type { Caller } from '../base/caller.ts';
 import { MeshError } from '../base/errors.ts';
 import type { Kind, StoredRecord } from '../base/record.ts';
-import type { SnapshotRecord } from '../history/snapshot-record.ts';
-import type { AskedPlan, AskedWorkflow } from '../model/asked.ts';
 import { lookUpById } from '../model/find.ts';
-import type { TokenRecord } from '../model/token-record.ts';
 import { WRITTEN_BY } from '../model/written-by.ts';
 import { family, isLive } from '../state/agent-tree.ts';
 import type { NetworkServices } from '../state/services.ts';
@@ -30,6 +27,8 @@ export const AGENT_SHARES = {
   MeshPolicy: 250,
 } as const satisfies Partial<Record<Kind, number>>;
 
+type SharedKind = keyof typeof AGENT_SHARES;
+
 const DAY_MS = 86_400_000;
 
 /** @throws MeshError `conflict` naming the share that is used up */
@@ -39,15 +38,15 @@ export async function requireShare(
   caller: Caller,
   writes: readonly Write[],
 ): Promise<void> {
-  for (const [kind, share] of Object.entries(AGENT_SHARES) as [keyof typeof AGENT_SHARES, number][]) {
+  for (const [kind, share] of Object.entries(AGENT_SHARES) as [SharedKind, number][]) {
     const asked = writes.filter((write) => write.kind === kind && write.type === 'created').length;
     if (asked === 0) continue;
-    const records =
+    const records: readonly StoredRecord<SharedKind>[] =
       kind === 'AgentIdentity' || kind === 'MeshPolicy'
         ? [...state[kind === 'AgentIdentity' ? 'agents' : 'policies'].values()]
         : (await store.list(state.workspace, kind)).items;
     const line = treeOf(state, caller);
-    const held = records.filter((record) => counts(kind, record, line, clock.now())).length;
+    const held = records.filter((record) => counts(record, line, clock.now())).length;
     if (held + asked <= share) continue;
     throw new MeshError(
       'conflict',
@@ -57,7 +56,7 @@ export async function requireShare(
   }
 }
 
-const NOUNS: Readonly<Record<keyof typeof AGENT_SHARES, string>> = {
+const NOUNS: Readonly<Record<SharedKind, string>> = {
   AgentIdentity: 'living sub-agents',
   Token: 'join tokens',
   Plan: 'open plans',
@@ -81,31 +80,29 @@ function treeOf(state: NetworkState, { id, line = [id], subject }: Caller): Tree
   };
 }
 
-function counts(kind: keyof typeof AGENT_SHARES, record: StoredRecord, { ids, subjects }: Tree, now: number): boolean {
-  switch (kind) {
-    case 'AgentIdentity': {
-      const agent = record as Parameters<typeof isLive>[0];
-      return agent.spec.parentRef !== undefined && ids.has(agent.uid) && isLive(agent, now);
-    }
+function counts(record: StoredRecord<SharedKind>, { ids, subjects }: Tree, now: number): boolean {
+  switch (record.kind) {
+    case 'AgentIdentity':
+      return record.spec.parentRef !== undefined && ids.has(record.uid) && isLive(record, now);
     case 'Token': {
-      const { spec } = record as TokenRecord;
+      const { spec } = record;
       return spec.kind === 'join' && spec.issuedBy !== undefined && ids.has(spec.issuedBy);
     }
     case 'Plan': {
-      const { spec, status } = record as AskedPlan;
+      const { spec, status } = record;
       return ids.has(spec.requesterId) && status.workflowId === undefined && spec.expiresAt > now;
     }
     case 'Workflow': {
-      const { spec, status } = record as AskedWorkflow;
+      const { spec, status } = record;
       return ids.has(spec.requesterId) && status.state === 'pending';
     }
     case 'Snapshot': {
-      const { trigger, triggeredBy, capturedAt } = (record as SnapshotRecord).spec;
+      const { trigger, triggeredBy, capturedAt } = record.spec;
       return trigger === 'manual' && subjects.has(triggeredBy) && capturedAt > now - DAY_MS;
     }
     case 'MeshPolicy':
       return ids.has(record.annotations[WRITTEN_BY] ?? '');
     default:
-      return kind satisfies never;
+      return record satisfies never;
   }
 }

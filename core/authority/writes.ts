@@ -1,11 +1,11 @@
 import type { Op, Store } from '../base/ports.ts';
-import type { RecordDraft, RecordKey, StoredRecord } from '../base/record.ts';
+import type { Kind, RecordDraft, RecordKey, StoredRecord } from '../base/record.ts';
 
 /** One record that a batch would change. */
-export interface Write extends RecordKey {
+export interface Write<K extends Kind = Kind> extends RecordKey<K> {
   readonly type: 'created' | 'updated' | 'deleted';
-  readonly before?: StoredRecord;
-  readonly after?: RecordDraft;
+  readonly before?: StoredRecord<K>;
+  readonly after?: RecordDraft<K>;
 }
 
 type Find = (key: RecordKey) => StoredRecord | undefined;

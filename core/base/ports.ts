@@ -74,12 +74,12 @@ export interface SecurityEvent {
   readonly detail?: Readonly<Record<string, unknown>>;
 }
 
-export interface Change {
+export interface Change<K extends Kind = Kind> {
   readonly type: 'created' | 'updated' | 'deleted';
   /** The record after the change; for a deletion, as it was before. */
-  readonly record: StoredRecord;
+  readonly record: StoredRecord<K>;
   /** The record before the change; absent for a creation. */
-  readonly before?: StoredRecord;
+  readonly before?: StoredRecord<K>;
 }
 
 export interface Commit extends Omit<CommitContext, 'securityEvents' | 'basis'> {
@@ -136,8 +136,8 @@ export interface ListQuery {
   readonly asOf?: AsOf;
 }
 
-export interface ListPage {
-  readonly items: readonly StoredRecord[];
+export interface ListPage<K extends Kind = Kind> {
+  readonly items: readonly StoredRecord<K>[];
   /** The revision this page shows; a watch from here misses nothing. */
   readonly revision: number;
   readonly next?: string;
@@ -147,17 +147,17 @@ export interface ListPage {
 export interface Store {
   /** All or nothing; durable and seen by every read and `onCommit` listener once it resolves. A batch that changes nothing (checks, events only) makes no revision and answers the current one. */
   commit(workspace: string, ops: readonly Op[], context: CommitContext): Promise<Commit>;
-  get(workspace: string, key: RecordKey, asOf?: AsOf): Promise<StoredRecord | undefined>;
+  get<K extends Kind>(workspace: string, key: RecordKey<K>, asOf?: AsOf): Promise<StoredRecord<K> | undefined>;
   /** By a value of `unique`. Without a workspace only for values unguessable by construction, such as token hashes. */
   lookup(unique: string, workspace?: string): Promise<StoredRecord | undefined>;
   /** By `uid`, live records only. */
-  getById(workspace: string, kind: Kind, uid: string): Promise<StoredRecord | undefined>;
-  list(workspace: string, kind: Kind, query?: ListQuery): Promise<ListPage>;
+  getById<K extends Kind>(workspace: string, kind: K, uid: string): Promise<StoredRecord<K> | undefined>;
+  list<K extends Kind>(workspace: string, kind: K, query?: ListQuery): Promise<ListPage<K>>;
   /** Every kept version of a record, oldest first; a deletion is an entry without `record`. */
-  history(
+  history<K extends Kind>(
     workspace: string,
-    key: RecordKey,
-  ): Promise<readonly { readonly revision: number; readonly at: number; readonly record?: StoredRecord }[]>;
+    key: RecordKey<K>,
+  ): Promise<readonly { readonly revision: number; readonly at: number; readonly record?: StoredRecord<K> }[]>;
   /** The newest revision, 0 before the first commit. */
   revision(workspace: string): Promise<number>;
   /** The revision in force at an instant and how long it was; undefined before history begins or where it is no longer kept. */

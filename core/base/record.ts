@@ -33,9 +33,19 @@ export type ResourceKind = Extract<
   'MeshPeer' | 'MeshPolicy' | 'MeshNetwork' | 'AgentIdentity' | 'PolicyAssertion'
 >;
 
+/**
+ * Spec and status of the records of each kind. A kind is added where it is defined, so that no layer imports one above it:
+ * `declare module '../base/record.ts' { interface RecordTypes { MeshPeer: { spec: PeerSpec; status: PeerStatus } } }`.
+ * A kind of `KINDS` without an entry does not compile.
+ */
+// biome-ignore lint/suspicious/noEmptyInterface: what is defined elsewhere is merged into it
+export interface RecordTypes {}
+
+export type NoStatus = Readonly<Record<string, never>>;
+
 /** What identifies a record inside its workspace. Names are unique per kind, ignoring case. */
-export interface RecordKey {
-  readonly kind: Kind;
+export interface RecordKey<K extends Kind = Kind> {
+  readonly kind: K;
   readonly name: string;
 }
 
@@ -44,20 +54,20 @@ export function foldName(name: string): string {
   return name.toLowerCase();
 }
 
-/** What a writer supplies; the store adds `createdAt`, `generation` and `revision`. */
-export interface RecordDraft<Spec = unknown, Status = unknown> extends RecordKey {
+/** A draft of one kind. */
+export interface DraftOf<K extends Kind> extends RecordKey<K> {
   /** An id of `newId`; kept over updates. */
   readonly uid: string;
   readonly labels: Readonly<Record<string, string>>;
   readonly annotations: Readonly<Record<string, string>>;
-  readonly spec: Spec;
-  readonly status: Status;
+  readonly spec: RecordTypes[K]['spec'];
+  readonly status: RecordTypes[K]['status'];
   /** Values unique in the workspace across kinds, such as `ip:10.96.0.7`, `pubkey:<b64>`, `token:<sha256>`. */
   readonly unique: readonly string[];
 }
 
-/** A stored record. Instants are milliseconds since the epoch. */
-export interface StoredRecord<Spec = unknown, Status = unknown> extends RecordDraft<Spec, Status> {
+/** A stored record of one kind. */
+export interface StoredOf<K extends Kind> extends DraftOf<K> {
   readonly workspace: string;
   readonly createdAt: number;
   /** Rises by one each time `spec` or `labels` change. */
@@ -66,8 +76,14 @@ export interface StoredRecord<Spec = unknown, Status = unknown> extends RecordDr
   readonly revision: number;
 }
 
+/** What a writer supplies; the store adds `createdAt`, `generation` and `revision`. Of several kinds: `kind` tells which. */
+export type RecordDraft<K extends Kind = Kind> = { [P in K]: DraftOf<P> }[K];
+
+/** A stored record. Instants are milliseconds since the epoch. Of several kinds: `kind` tells which. */
+export type StoredRecord<K extends Kind = Kind> = { [P in K]: StoredOf<P> }[K];
+
 /** The writable part of a record, to write it again with something changed. */
-export function draftOf<Spec, Status>(record: StoredRecord<Spec, Status>): RecordDraft<Spec, Status> {
-  const { kind, name, uid, labels, annotations, spec, status, unique } = record;
+export function draftOf<R extends StoredRecord>(record: R): RecordDraft<R['kind']>;
+export function draftOf({ kind, name, uid, labels, annotations, spec, status, unique }: StoredRecord): object {
   return { kind, name, uid, labels, annotations, spec, status, unique };
 }

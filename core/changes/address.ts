@@ -1,13 +1,13 @@
 import { parseAddress, parseCidr } from '../model/cidr.ts';
 import { ONLINE_MS } from '../model/liveness.ts';
 import type { NetworkState } from '../state/state.ts';
-import type { Resting } from './rest.ts';
+import type { QuarantinedAddresses } from './quarantine.ts';
 
 /**
- * A freed address rests until its last neighbours have seen it go: the answer to a heartbeat names the newest graph, and
+ * A freed address stays in quarantine until its last neighbours have seen it go: the answer to a heartbeat names the newest graph, and
  * who has not sent one for as long counts as offline and begins with a whole graph. Twice that, for what is on its way.
  */
-export const ADDRESS_REST_MS = 2 * ONLINE_MS;
+export const ADDRESS_QUARANTINE_MS = 2 * ONLINE_MS;
 
 /** The IPv4 block of a network as numbers; undefined when the text is no IPv4 CIDR. */
 function hostRange(cidr: string): { readonly first: number; readonly last: number } | undefined {
@@ -29,26 +29,26 @@ export function isHostOf(cidr: string, address: string): boolean {
 }
 
 /**
- * The address that a peer gets: the lowest of the block that neither is held nor rests, or else the one that has rested
- * longest. Undefined only when peers hold them all.
+ * The address that a peer gets: the lowest of the block that is neither held nor in quarantine, or else the one
+ * whose quarantine ends first. Undefined only when peers hold them all.
  */
 export function nextAddress(
   cidr: string,
   held: ReadonlySet<string>,
-  resting: Resting,
+  quarantined: QuarantinedAddresses,
   now: number,
 ): string | undefined {
   const range = hostRange(cidr);
   if (!range) return undefined;
-  let longest: { readonly address: string; readonly until: number } | undefined;
+  let soonest: { readonly address: string; readonly until: number } | undefined;
   for (let value = range.first; value <= range.last; value += 1) {
     const address = formatAddress(value);
     if (held.has(address)) continue;
-    const until = resting.get(address)?.until ?? now;
+    const until = quarantined.get(address)?.until ?? now;
     if (until <= now) return address;
-    if (longest === undefined || until < longest.until) longest = { address, until };
+    if (soonest === undefined || until < soonest.until) soonest = { address, until };
   }
-  return longest?.address;
+  return soonest?.address;
 }
 
 /** Every overlay address that a peer of the workspace holds. */

@@ -1,36 +1,20 @@
 import { invalidInput, MeshError } from '../base/errors.ts';
-import type { Op } from '../base/ports.ts';
 import type { StoredRecord } from '../base/record.ts';
 import { overlaps, parseCidr } from '../model/cidr.ts';
-import type { PolicySpec } from '../model/policy.ts';
-import { DEFAULT_NETWORK, type NetworkRecord } from '../model/resources.ts';
-import { sameValue } from '../model/value.ts';
+import { DEFAULT_NETWORK } from '../model/resources.ts';
 import type { NetworkState } from '../state/state.ts';
 import { isHostOf } from './address.ts';
-
-export type ChangeOutcome = 'created' | 'updated' | 'unchanged' | 'deleted';
-
-/** One change of a batch on its way to an op. */
-export interface Planned {
-  readonly index: number;
-  readonly resource: 'MeshPolicy' | 'MeshNetwork' | 'MeshPeer';
-  readonly name: string;
-  readonly outcome: ChangeOutcome;
-  op?: Op;
-  /** What the record is before and after; neither for no change. */
-  readonly before?: StoredRecord;
-  next?: StoredRecord;
-}
+import type { Planned } from './planned.ts';
 
 /** What must hold of the networks of a batch once all of it is done. */
 export function checkNetworks(after: NetworkState, planned: readonly Planned[]): void {
   for (const { resource, op, name, index, before, next } of planned) {
     if (resource !== 'MeshNetwork' || !op) continue;
-    if (!next) {
+    if (next?.kind !== 'MeshNetwork') {
       refuseUsedNetwork(after, name);
       continue;
     }
-    const { spec } = next as NetworkRecord;
+    const { spec } = next;
     const pointer = `/changes/${index}/spec/cidr`;
     for (const other of after.networks.values()) {
       const [a, b] = [parseCidr(spec.cidr), parseCidr(other.spec.cidr)];
@@ -38,7 +22,7 @@ export function checkNetworks(after: NetworkState, planned: readonly Planned[]):
         throw invalidInput([{ pointer, detail: `${spec.cidr} overlaps ${other.spec.cidr} of network ${other.name}.` }]);
       }
     }
-    if (!before || sameValue((before as NetworkRecord).spec.cidr, spec.cidr)) continue;
+    if (before?.kind !== 'MeshNetwork' || before.spec.cidr === spec.cidr) continue;
     const outside = [...after.peers.values()].filter(
       (peer) => peer.spec.network === name && peer.status.address && !isHostOf(spec.cidr, peer.status.address),
     );
@@ -64,12 +48,12 @@ function refuseUsedNetwork(after: NetworkState, name: string): void {
 
 /** A policy that is written names a network that is there, or none. */
 export function checkReferences(state: NetworkState, after: NetworkState, planned: readonly Planned[]): void {
-  for (const { resource, next, before, index } of planned) {
-    if (resource !== 'MeshPolicy' || !next) continue;
-    const { network } = next.spec as PolicySpec;
+  for (const { next, before, index } of planned) {
+    if (next?.kind !== 'MeshPolicy') continue;
+    const { network } = next.spec;
     if (network === undefined || after.networks.has(network)) continue;
     // A policy that already names a network which is gone may still be changed in other fields.
-    if (before && (before.spec as PolicySpec).network === network && !state.networks.has(network)) continue;
+    if (before?.kind === 'MeshPolicy' && before.spec.network === network && !state.networks.has(network)) continue;
     throw unknownNetwork(`/changes/${index}/spec/network`, network, after);
   }
 }

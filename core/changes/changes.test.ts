@@ -4,7 +4,7 @@ import { MeshError } from '../base/errors.ts';
 import type { PolicySpec } from '../model/policy.ts';
 import type { NetworkSpec } from '../model/resources.ts';
 import type { NetworkState } from '../state/state.ts';
-import { ADDRESS_REST_MS } from './address.ts';
+import { ADDRESS_QUARANTINE_MS } from './address.ts';
 import { type NetworkChange, planChanges } from './changes.ts';
 
 const NOW = 1_800_000_000_000;
@@ -183,23 +183,26 @@ describe('peers', () => {
     expect(after.peers.get('web')?.labels).toEqual({ tier: 'front', 'mesh.internal/agent': 'agt_1' });
   });
 
-  test('a peer that changes its network takes the lowest address that neither is held nor rests', () => {
+  test('a peer that changes its network takes the lowest address that is neither held nor in quarantine', () => {
     const state = stateWith(
       network('default'),
       network('lab', LAB),
       web,
       peer('db', { network: 'lab', address: '10.97.0.1' }),
     );
-    const resting = new Map([
+    const quarantined = new Map([
       ['10.97.0.2', { until: NOW + 1, revision: 8 }],
       ['10.97.0.3', { until: NOW, revision: 9 }],
     ]);
-    const { ops, after } = planChanges(state, [move('web', 'lab')], NOW, resting);
+    const { ops, after } = planChanges(state, [move('web', 'lab')], NOW, quarantined);
     expect(after.peers.get('web')?.status.address).toBe('10.97.0.3');
     expect(ops).toMatchObject([
       { op: 'update', revision: 4, record: { unique: ['ip:10.97.0.3'], spec: { network: 'lab' } } },
       { op: 'delete', key: { kind: 'AddressRest', name: '10.97.0.3' }, revision: 9 },
-      { op: 'create', record: { kind: 'AddressRest', name: '10.96.0.5', spec: { until: NOW + ADDRESS_REST_MS } } },
+      {
+        op: 'create',
+        record: { kind: 'AddressRest', name: '10.96.0.5', spec: { until: NOW + ADDRESS_QUARANTINE_MS } },
+      },
     ]);
   });
 

@@ -1,20 +1,29 @@
 import { invalidInput, MeshError } from '../base/errors.ts';
 import { newId } from '../base/ids.ts';
-import type { Change, Op } from '../base/ports.ts';
+import type { Op } from '../base/ports.ts';
 import { draftOf, type RecordDraft, type StoredRecord } from '../base/record.ts';
 import { formatInstant, parseInstant } from '../base/time.ts';
 import { findRecord, lookUp } from '../model/find.ts';
 import { peerIdsOf, withPeerIds } from '../model/peer-lists.ts';
 import type { PolicySpec } from '../model/policy.ts';
 import { RESERVED_LABEL_PREFIX } from '../model/presets.ts';
-import { NAME_PATTERN, type NetworkSpec, normalizeName, type PeerRecord } from '../model/resources.ts';
+import { NAME_PATTERN, type NetworkSpec, normalizeName } from '../model/resources.ts';
 import { sameValue } from '../model/value.ts';
 import { requireRevision } from '../state/expecting.ts';
 import { findPeer } from '../state/find-peer.ts';
-import { afterCommit, type NetworkState } from '../state/state.ts';
-import { ADDRESS_REST_MS, heldAddresses, nextAddress } from './address.ts';
-import { type ChangeOutcome, checkNetworks, checkReferences, type Planned, unknownNetwork } from './change-checks.ts';
-import { type Resting, restDraft } from './rest.ts';
+import type { NetworkState } from '../state/state.ts';
+import { checkNetworks, checkReferences } from './change-checks.ts';
+import { planMoves } from './moves.ts';
+import {
+  type ChangedKind,
+  type ChangeOutcome,
+  type Planned,
+  refuseDoubles,
+  stateAfter,
+  updated,
+  WORD,
+} from './planned.ts';
+import type { QuarantinedAddresses } from './quarantine.ts';
 
 /**
  * A typed change of the network, the one form in which policy writes, applied YAML, plans and workflows speak.
@@ -79,13 +88,13 @@ export function planChanges(
   state: NetworkState,
   given: readonly NetworkChange[],
   now: number,
-  resting: Resting = new Map(),
+  quarantined: QuarantinedAddresses = new Map(),
 ): ChangePlan {
   const changes = given.map((change, index) => withIds(change, index, state));
   const planned = changes.map((change, index) => planOne(state, change, index, now));
   refuseDoubles(planned);
   let after = stateAfter(state, planned);
-  const moves = planMoves(state, after, planned, now, resting);
+  const moves = planMoves(state, after, planned, now, quarantined);
   after = stateAfter(state, planned);
   checkNetworks(after, planned);
   checkReferences(state, after, planned);
@@ -118,9 +127,10 @@ function planOne(state: NetworkState, change: NetworkChange, index: number, now:
   }
 }
 
-const WORD = { MeshPolicy: 'policy', MeshNetwork: 'network', MeshPeer: 'peer' } as const;
-
-function recordsOf(state: NetworkState, resource: NetworkChange['resource']): ReadonlyMap<string, StoredRecord> {
+function recordsOf(
+  state: NetworkState,
+  resource: NetworkChange['resource'],
+): ReadonlyMap<string, StoredRecord<ChangedKind>> {
   switch (resource) {
     case 'MeshPolicy':
       return state.policies;
@@ -144,34 +154,45 @@ function planCreate(state: NetworkState, change: WriteChange, index: number, now
   if (lookUp(recordsOf(state, resource), name)) {
     throw new MeshError('conflict', `A ${WORD[resource]} ${name} exists already: update it, or choose another name.`);
   }
-  const draft: RecordDraft = {
-    kind: resource,
+  const common = {
     name,
-    uid: newId(resource === 'MeshPolicy' ? 'pol' : 'net'),
     labels: labelsOf(change.labels ?? {}, {}, index),
     annotations: change.annotations ?? {},
-    spec: specOf(change, index, now),
     status: {},
     unique: [],
   };
+  const draft: RecordDraft<'MeshPolicy' | 'MeshNetwork'> =
+    resource === 'MeshPolicy'
+      ? { ...common, kind: resource, uid: newId('pol'), spec: policySpec(change.spec, index, now) }
+      : { ...common, kind: resource, uid: newId('net'), spec: change.spec };
   const next = { ...draft, workspace: state.workspace, createdAt: now, generation: 1, revision: state.revision + 1 };
   return { index, resource, name, outcome: 'created', op: { op: 'create', record: draft }, next };
 }
 
 function planUpdate(state: NetworkState, change: WriteChange, index: number, now: number): Planned {
-  const { resource } = change;
-  const before = expected(findRecord(recordsOf(state, resource), WORD[resource], change.name), change);
-  return updated(state, index, resource, before, {
-    ...draftOf(before),
-    spec: specOf(change, index, now, before),
-    ...(change.labels && { labels: labelsOf(change.labels, before.labels, index) }),
-    ...(change.annotations && { annotations: change.annotations }),
-  });
+  switch (change.resource) {
+    case 'MeshPolicy': {
+      const before = expected(findRecord(state.policies, WORD.MeshPolicy, change.name), change);
+      const spec = policySpec(change.spec, index, now, before.spec);
+      return updated(state, index, before, { ...draftOf(before), ...metaOf(change, before, index), spec });
+    }
+    case 'MeshNetwork': {
+      const before = expected(findRecord(state.networks, WORD.MeshNetwork, change.name), change);
+      const { spec } = change;
+      return updated(state, index, before, { ...draftOf(before), ...metaOf(change, before, index), spec });
+    }
+    default:
+      return change satisfies never;
+  }
+}
+
+function metaOf({ labels, annotations }: WriteChange, before: StoredRecord, index: number) {
+  return { ...(labels && { labels: labelsOf(labels, before.labels, index) }), ...(annotations && { annotations }) };
 }
 
 function planPeerUpdate(state: NetworkState, change: PeerChange, index: number): Planned {
   const before = expected(findPeer(state, change.name), change);
-  return updated(state, index, 'MeshPeer', before, {
+  return updated(state, index, before, {
     ...draftOf(before),
     ...(change.labels && { labels: labelsOf(change.labels, before.labels, index) }),
     ...(change.network !== undefined && { spec: { ...before.spec, network: change.network } }),
@@ -191,42 +212,16 @@ function expected<R extends StoredRecord>(record: R, { revision }: NetworkChange
   return record;
 }
 
-function updated(
-  state: NetworkState,
-  index: number,
-  resource: NetworkChange['resource'],
-  before: StoredRecord,
-  record: RecordDraft,
-): Planned {
-  if (sameValue(record, draftOf(before))) return { index, resource, name: before.name, outcome: 'unchanged' };
-  return {
-    index,
-    resource,
-    name: before.name,
-    outcome: 'updated',
-    op: { op: 'update', record, revision: before.revision },
-    before,
-    next: nextOf(state, before, record),
-  };
-}
-
-function nextOf(state: NetworkState, before: StoredRecord, record: RecordDraft): StoredRecord {
-  const { workspace, createdAt } = before;
-  const same = sameValue(record.spec, before.spec) && sameValue(record.labels, before.labels);
-  const generation = before.generation + (same ? 0 : 1);
-  return { ...record, workspace, createdAt, generation, revision: state.revision + 1 };
-}
-
 /** A policy that has ended may stay as it is, but none is written that ends in the past. */
-function specOf(change: WriteChange, index: number, now: number, before?: StoredRecord): unknown {
-  if (change.resource !== 'MeshPolicy' || change.spec.expiresAt === undefined) return change.spec;
-  const spec = { ...change.spec, expiresAt: formatInstant(parseInstant(change.spec.expiresAt)) };
-  if (parseInstant(spec.expiresAt) <= now && !sameValue(spec, before?.spec)) {
+function policySpec(spec: PolicySpec, index: number, now: number, before?: PolicySpec): PolicySpec {
+  if (spec.expiresAt === undefined) return spec;
+  const written = { ...spec, expiresAt: formatInstant(parseInstant(spec.expiresAt)) };
+  if (parseInstant(written.expiresAt) <= now && !sameValue(written, before)) {
     throw invalidInput([
       { pointer: `/changes/${index}/spec/expiresAt`, detail: 'expiresAt has passed: name a time that is to come.' },
     ]);
   }
-  return spec;
+  return written;
 }
 
 /** Labels that the control plane sets stay as they are; nobody else writes them. */
@@ -243,64 +238,4 @@ function labelsOf(
   }
   const own = Object.entries(asked).filter((entry) => !reserved(entry));
   return Object.fromEntries([...own, ...Object.entries(held).filter(reserved)]);
-}
-
-function refuseDoubles(planned: readonly Planned[]): void {
-  const seen = new Set<string>();
-  for (const { resource, name, index } of planned) {
-    const key = `${resource}/${name.toLowerCase()}`;
-    if (seen.has(key)) {
-      throw invalidInput([
-        { pointer: `/changes/${index}/name`, detail: `The ${WORD[resource]} ${name} is named twice: say it once.` },
-      ]);
-    }
-    seen.add(key);
-  }
-}
-
-function stateAfter(state: NetworkState, planned: readonly Planned[]): NetworkState {
-  const changes = planned.flatMap(({ before, next }): Change[] => {
-    if (next) return [{ type: before ? 'updated' : 'created', record: next, ...(before && { before }) }];
-    return before ? [{ type: 'deleted', record: before, before }] : [];
-  });
-  return afterCommit(state, { revision: state.revision + (changes.length > 0 ? 1 : 0), changes });
-}
-
-/** A peer that changes its network gets an address there, and its old one rests. */
-function planMoves(
-  state: NetworkState,
-  after: NetworkState,
-  planned: readonly Planned[],
-  now: number,
-  resting: Resting,
-): Op[] {
-  const ops: Op[] = [];
-  let held: Set<string> | undefined;
-  for (const plan of planned) {
-    if (plan.resource !== 'MeshPeer' || plan.op?.op !== 'update') continue;
-    const before = plan.before as PeerRecord;
-    const draft = plan.op.record as RecordDraft<PeerRecord['spec'], PeerRecord['status']>;
-    if (draft.spec.network === before.spec.network) continue;
-    const network = after.networks.get(draft.spec.network);
-    if (!network) throw unknownNetwork(`/changes/${plan.index}/network`, draft.spec.network, after);
-    if (before.status.address === null) continue;
-    // Most changes move nobody: who holds which address is looked at only for one that does.
-    held ??= heldAddresses(after);
-    const address = nextAddress(network.spec.cidr, held, resting, now);
-    if (address === undefined) {
-      throw new MeshError('conflict', `The network ${network.name} has no free address for ${plan.name}.`);
-    }
-    held.add(address);
-    const rested = resting.get(address);
-    if (rested) ops.push({ op: 'delete', key: { kind: 'AddressRest', name: address }, revision: rested.revision });
-    ops.push({ op: 'create', record: restDraft(before.status.address, now + ADDRESS_REST_MS) });
-    const record = {
-      ...draft,
-      status: { ...draft.status, address },
-      unique: [...draft.unique.filter((value) => !value.startsWith('ip:')), `ip:${address}`],
-    };
-    plan.op = { op: 'update', record, revision: before.revision };
-    plan.next = nextOf(state, before, record);
-  }
-  return ops;
 }

@@ -1,12 +1,11 @@
 import { MeshError } from '../base/errors.ts';
 import type { Op, Store } from '../base/ports.ts';
 import type { RecordDraft } from '../base/record.ts';
-import type { PeerSpec, PeerStatus } from '../model/resources.ts';
 import type { NetworkState } from '../state/state.ts';
 import { heldAddresses, nextAddress } from './address.ts';
-import { restingAddresses } from './rest.ts';
+import { endQuarantine, quarantinedAddresses } from './quarantine.ts';
 
-export type PeerDraft = RecordDraft<PeerSpec, PeerStatus>;
+export type PeerDraft = RecordDraft<'MeshPeer'>;
 
 const SLOT = /^slot:(\d+)$/;
 
@@ -53,22 +52,18 @@ export async function placeIn(
 ): Promise<{ readonly record: PeerDraft; readonly ops: readonly Op[] }> {
   const check = networkCheck(state, draft.spec.network);
   const cidr = state.networks.get(draft.spec.network)?.spec.cidr ?? '';
-  const resting = await restingAddresses(store, state.workspace);
-  const address = nextAddress(cidr, heldAddresses(state), resting, now);
+  const quarantined = await quarantinedAddresses(store, state.workspace);
+  const address = nextAddress(cidr, heldAddresses(state), quarantined, now);
   if (address === undefined) {
     throw new MeshError(
       'conflict',
       `The network ${draft.spec.network} (${cidr}) has no free address: its peers hold all of them.`,
     );
   }
-  const rested = resting.get(address);
   const record: PeerDraft = {
     ...draft,
     status: { ...draft.status, phase: 'ready', address },
     unique: [...draft.unique, `ip:${address}`],
   };
-  const wake: Op[] = rested
-    ? [{ op: 'delete', key: { kind: 'AddressRest', name: address }, revision: rested.revision }]
-    : [];
-  return { record, ops: [...check, ...wake] };
+  return { record, ops: [...check, ...endQuarantine(address, quarantined)] };
 }

@@ -11,7 +11,7 @@ import type { NetworkServices } from '../state/services.ts';
 import type { NetworkChange } from './changes.ts';
 import { changesOf } from './manifest.ts';
 
-type Context = CallContext<Pick<NetworkServices, 'store' | 'clock' | 'states' | 'yaml'>>;
+type ResourceCall = CallContext<Pick<NetworkServices, 'store' | 'clock' | 'states' | 'yaml'>>;
 
 /** A resource as a request gives it: as fields, as a custom resource object, or as YAML text. */
 export interface ResourceInput<Spec> {
@@ -37,7 +37,7 @@ type WriteChange = Extract<NetworkChange, { spec: unknown }>;
  * @throws MeshError `invalid_input` naming the field.
  */
 export async function resourceChange(
-  context: Context,
+  context: ResourceCall,
   resource: WriteChange['resource'],
   input: ResourceInput<PolicySpec | NetworkSpec>,
   id?: string,
@@ -82,7 +82,7 @@ interface Given {
 }
 
 async function givenResource(
-  context: Context,
+  context: ResourceCall,
   resource: WriteChange['resource'],
   input: ResourceInput<PolicySpec | NetworkSpec>,
 ): Promise<Given> {
@@ -108,7 +108,7 @@ async function givenResource(
 }
 
 async function sameRecord(
-  { services, workspace }: Context,
+  { services, workspace }: ResourceCall,
   resource: WriteChange['resource'],
   id: string,
   name: string,

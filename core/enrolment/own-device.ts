@@ -2,8 +2,9 @@ import { commitContext } from '../base/commit-context.ts';
 import { MeshError } from '../base/errors.ts';
 import type { CallContext } from '../base/operation.ts';
 import { draftOf } from '../base/record.ts';
+import { serialised } from '../base/serialise.ts';
 import { formatInstant } from '../base/time.ts';
-import { inTurn } from '../base/turn.ts';
+import { writtenRecord } from '../base/written.ts';
 import { endsAhead, graphFor } from '../graph/graph-for.ts';
 import { renewToken } from '../identity/device-token.ts';
 import { lookUpById } from '../model/find.ts';
@@ -15,7 +16,7 @@ import type { NetworkState } from '../state/state.ts';
 import { hasEnded } from '../views/peer-view.ts';
 import { checkProof, type KeyClaim, requireUnheld } from './key-proof.ts';
 
-type Context = CallContext<
+type OwnDeviceCall = CallContext<
   Pick<NetworkServices, 'store' | 'clock' | 'states' | 'liveness' | 'settings' | 'nodeAccess' | 'keys'>
 >;
 
@@ -34,7 +35,7 @@ export async function ownPeer({
 }
 
 /** The whole graph of the device that calls. @throws MeshError `peer_pending` before approval */
-export async function ownGraph(context: Context): Promise<FullGraph> {
+export async function ownGraph(context: OwnDeviceCall): Promise<FullGraph> {
   const { services, workspace } = context;
   const { peer, state } = await ownPeer(context);
   const now = services.clock.now();
@@ -54,7 +55,7 @@ export async function ownGraph(context: Context): Promise<FullGraph> {
 }
 
 /** A heartbeat by HTTP. Answers the version of the graph, so that a node knows whether it has missed one. */
-export async function heartbeat(context: Context): Promise<{ peer: PeerRecord; version: number; at: number }> {
+export async function heartbeat(context: OwnDeviceCall): Promise<{ peer: PeerRecord; version: number; at: number }> {
   const { services, workspace } = context;
   const { peer } = await ownPeer(context);
   const { reason: _, ...commit } = commitContext(context, '');
@@ -64,11 +65,14 @@ export async function heartbeat(context: Context): Promise<{ peer: PeerRecord; v
 }
 
 /** Gives the device another key and another token; the old ones end with the commit. */
-export async function rotateKey(context: Context, claim: KeyClaim): Promise<{ peer: PeerRecord; deviceToken: string }> {
+export async function rotateKey(
+  context: OwnDeviceCall,
+  claim: KeyClaim,
+): Promise<{ peer: PeerRecord; deviceToken: string }> {
   const { services, workspace, caller } = context;
   const { publicKey } = claim;
   const isProven = checkProof(services, claim, caller?.id ?? '');
-  return inTurn(services.store, workspace, async () => {
+  return serialised(services.store, workspace, async () => {
     const { peer, state } = await ownPeer(context);
     const holder = [...state.peers.values()].find(({ spec }) => spec.publicKey === publicKey);
     if (holder && holder.uid !== peer.uid) {
@@ -89,12 +93,11 @@ export async function rotateKey(context: Context, claim: KeyClaim): Promise<{ pe
       unique,
     };
     const commit = commitContext(context, `rotated the key of ${peer.name}`);
-    const { changes } = await services.store.commit(
+    const done = await services.store.commit(
       workspace,
       [{ op: 'update', record, revision: peer.revision }, token.op],
       commit,
     );
-    const written = changes.find((change) => change.record.uid === peer.uid)?.record ?? peer;
-    return { peer: written as PeerRecord, deviceToken: token.token };
+    return { peer: writtenRecord(done, peer), deviceToken: token.token };
   });
 }

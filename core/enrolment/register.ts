@@ -5,7 +5,7 @@ import { newId } from '../base/ids.ts';
 import type { CallContext } from '../base/operation.ts';
 import type { CommitContext, Op } from '../base/ports.ts';
 import { draftOf } from '../base/record.ts';
-import { inTurn } from '../base/turn.ts';
+import { serialised } from '../base/serialise.ts';
 import { freeSlot, networkCheck, type PeerDraft, placeIn } from '../changes/places.ts';
 import { issueToken, renewToken } from '../identity/device-token.ts';
 import { lookUp } from '../model/find.ts';
@@ -39,7 +39,7 @@ export interface Registered {
   readonly existing: boolean;
 }
 
-export type DeviceContext = CallContext<
+export type DeviceCall = CallContext<
   Pick<NetworkServices, 'store' | 'clock' | 'states' | 'keys' | 'settings' | 'liveness'>
 >;
 
@@ -55,11 +55,11 @@ const LOST_ANSWER_MS = 5 * 60_000;
  *
  * @throws MeshError `unauthenticated` for a token that is used up, `conflict` for a taken name or key or a full workspace.
  */
-export async function registerDevice(context: DeviceContext, request: DeviceRequest): Promise<Registered> {
+export async function registerDevice(context: DeviceCall, request: DeviceRequest): Promise<Registered> {
   const { services, workspace } = context;
   const given = request.name === undefined ? undefined : deviceName(request.name);
   const isProven = checkProof(services, request, request.token);
-  return inTurn(services.store, workspace, async () => {
+  return serialised(services.store, workspace, async () => {
     const token = await readToken(context);
     const state = await services.states.current(workspace);
     const known = peerWithKey(state, request.publicKey);
@@ -103,8 +103,8 @@ function freeName({ peers }: NetworkState, name: string): string {
 /** Of a name in NAME_PATTERN. */
 const MAX_NAME_LENGTH = 63;
 
-async function readToken({ services, workspace, caller }: DeviceContext): Promise<TokenRecord> {
-  const token = (await services.store.getById(workspace, 'Token', caller?.id ?? '')) as TokenRecord | undefined;
+async function readToken({ services, workspace, caller }: DeviceCall): Promise<TokenRecord> {
+  const token = await services.store.getById(workspace, 'Token', caller?.id ?? '');
   if (!token) throw unknownToken();
   if ((token.spec.expiresAt ?? Number.POSITIVE_INFINITY) <= services.clock.now()) throw expiredToken();
   return token;
@@ -116,7 +116,7 @@ function peerWithKey({ peers }: NetworkState, publicKey: string): PeerRecord | u
 }
 
 async function registerAgain(
-  context: DeviceContext,
+  context: DeviceCall,
   state: NetworkState,
   peer: PeerRecord,
   token: TokenRecord,
@@ -151,7 +151,7 @@ async function registerAgain(
   };
 }
 
-function mayHaveNoToken({ services, workspace }: DeviceContext, state: NetworkState, peer: PeerRecord): boolean {
+function mayHaveNoToken({ services, workspace }: DeviceCall, state: NetworkState, peer: PeerRecord): boolean {
   const wasHeard = state.presence.has(peer.name) || services.liveness.lastSeen(workspace, peer.uid) !== undefined;
   return !wasHeard && services.clock.now() - peer.createdAt <= LOST_ANSWER_MS;
 }
@@ -170,7 +170,7 @@ interface NewDevice extends DeviceRequest {
 }
 
 async function create(
-  context: DeviceContext,
+  context: DeviceCall,
   state: NetworkState,
   token: TokenRecord,
   request: NewDevice,
@@ -247,7 +247,7 @@ function peerDraft(request: NewDevice, enrolment: Enrolment, token: TokenRecord,
   };
 }
 
-function tokenUse(context: DeviceContext, token: TokenRecord, reason: string): CommitContext {
+function tokenUse(context: DeviceCall, token: TokenRecord, reason: string): CommitContext {
   const { origin, caller } = context;
   const detail = { tokenId: token.uid, kind: token.spec.kind };
   return commitContext(context, reason, {

@@ -4,14 +4,14 @@ import type { NetworkServices } from '../state/services.ts';
 import type { NetworkState } from '../state/state.ts';
 import { commitView, type NetworkCommit } from './blame.ts';
 
-type Needs = Pick<NetworkServices, 'store' | 'states'>;
+type ChangeServices = Pick<NetworkServices, 'store' | 'states'>;
 
 /**
  * A commit after a revision across which a verdict became what it is now. Found by halving, so that a long history costs
  * few compilations; null where that part of the history is no longer kept, or time alone changed the verdict.
  */
 export async function changedBy(
-  services: Needs,
+  services: ChangeServices,
   from: NetworkState,
   current: NetworkState,
   verdictIn: (state: NetworkState, instant: number) => Verdict,
@@ -30,7 +30,7 @@ export async function changedBy(
 }
 
 async function verdictAt(
-  services: Needs,
+  services: ChangeServices,
   workspace: string,
   revision: number,
   verdictIn: (state: NetworkState, instant: number) => Verdict,
@@ -40,7 +40,7 @@ async function verdictAt(
 }
 
 /** Undefined where it is no longer kept. */
-async function commitOf({ store }: Needs, workspace: string, revision: number) {
+async function commitOf({ store }: ChangeServices, workspace: string, revision: number) {
   try {
     return (await store.commits(workspace, revision - 1, 1))[0];
   } catch (error) {

@@ -6,15 +6,13 @@ import type { PeerRecord } from '../model/resources.ts';
 import { explain } from '../reachability/explain.ts';
 import type { ConnectivityQuery, Explanation, Verdict } from '../reachability/explanation.ts';
 import { lookUpPeerOrHost, peerNotFound } from '../state/find-peer.ts';
-import type { NetworkServices } from '../state/services.ts';
+import type { HistoryServices } from '../state/services.ts';
 import type { NetworkState } from '../state/state.ts';
 import type { NetworkCommit } from './blame.ts';
 import { changedBy } from './changed-by.ts';
 import { type Point, pointOf, stateAt } from './point.ts';
 import { spanOf } from './span.ts';
 import { type FixStep, wouldFix } from './would-fix.ts';
-
-type Needs = Pick<NetworkServices, 'store' | 'states' | 'clock'>;
 
 export interface ConnectivityQuestion {
   /** Name in any case, id, overlay address or unique host name of a peer. */
@@ -55,7 +53,7 @@ export interface ConnectivityAnswer {
  * that there was neither then nor is now.
  */
 export async function connectivity(
-  services: Needs,
+  services: HistoryServices,
   workspace: string,
   question: ConnectivityQuestion,
 ): Promise<ConnectivityAnswer> {
@@ -100,7 +98,7 @@ export async function connectivity(
 type Asked = Omit<ConnectivityQuestion, 'src' | 'dst'> & { readonly src: PeerRecord; readonly dst: PeerRecord };
 
 function explainIn(
-  { states }: Needs,
+  { states }: HistoryServices,
   state: NetworkState,
   { src, dst, protocol, port }: Asked,
   instant: number,
@@ -149,7 +147,11 @@ function onlineIn(state: NetworkState, peer: PeerRecord): Online {
 type GapReason = 'NO_SNAPSHOT' | 'SNAPSHOT_GAP';
 
 /** Before the workspace there was nothing to record; after it, what was recorded may no longer be kept. */
-async function stateOrGap(services: Needs, workspace: string, point: Point): Promise<NetworkState | GapReason> {
+async function stateOrGap(
+  services: HistoryServices,
+  workspace: string,
+  point: Point,
+): Promise<NetworkState | GapReason> {
   try {
     return await stateAt(services, workspace, point);
   } catch (error) {

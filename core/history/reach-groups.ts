@@ -9,7 +9,7 @@ import type { Allowed } from '../reachability/port-sets.ts';
 import type { Reachability } from '../reachability/reachability.ts';
 import { isGroupTerm, lookUpPeerOrHost, peerNotFound } from '../state/find-peer.ts';
 import { groupsOf, termsOf } from '../state/peer-groups.ts';
-import type { NetworkServices } from '../state/services.ts';
+import type { HistoryServices } from '../state/services.ts';
 import type { NetworkState } from '../state/state.ts';
 import { namesOf } from '../state/terms.ts';
 import type { ConnectivityQuestion } from './connectivity.ts';
@@ -63,7 +63,7 @@ export function asksGroups<Q extends { readonly src?: string | undefined; readon
  * @throws MeshError `not_found` for a peer or label that nothing has, and where nothing is known of the instant
  */
 export async function reachGroups(
-  services: Pick<NetworkServices, 'store' | 'states' | 'clock'>,
+  services: HistoryServices,
   workspace: string,
   question: GroupQuestion,
 ): Promise<ReachGroups> {
@@ -142,13 +142,13 @@ function mergedRows(reach: Reachability, within: Parameters<typeof groupRows>[1]
 function mergeBy(
   rows: readonly Row[],
   same: 'src' | 'dst',
-  joined: 'src' | 'dst',
+  other: 'src' | 'dst',
   kindOf: (names: readonly string[]) => string,
 ): Row[] {
-  const merged = Map.groupBy(rows, (row) => JSON.stringify([row[same], row.allowed, kindOf(row[joined])]));
+  const merged = Map.groupBy(rows, (row) => JSON.stringify([row[same], row.allowed, kindOf(row[other])]));
   return [...merged.values()].flatMap((group) => {
     const [first] = group;
-    return first ? [{ ...first, [joined]: [...new Set(group.flatMap((row) => row[joined]))].sort() }] : [];
+    return first ? [{ ...first, [other]: [...new Set(group.flatMap((row) => row[other]))].sort() }] : [];
   });
 }
 

@@ -2,7 +2,6 @@ import type { Edition } from '../base/edition.ts';
 import { newId } from '../base/ids.ts';
 import type { CommitContext } from '../base/ports.ts';
 import type { NetworkServices } from '../state/services.ts';
-import type { SnapshotRecord } from './snapshot-record.ts';
 import { snapshotNameAt } from './snapshot-record.ts';
 
 const DAY_MS = 24 * 3_600_000;
@@ -57,6 +56,6 @@ async function oldestNamed(
 ): Promise<number[]> {
   const after = snapshotNameAt(cutoff + DAY_MS);
   const { items } = await store.list(workspace, 'Snapshot', { after });
-  const revisions = (items as readonly SnapshotRecord[]).map(({ spec }) => spec.revision);
+  const revisions = items.map(({ spec }) => spec.revision);
   return [...new Set(revisions.filter((revision) => revision <= upTo))];
 }

@@ -1,6 +1,5 @@
 import { newId, SYSTEM_WORKSPACE } from '../base/ids.ts';
-import type { WorkspaceRecord } from '../model/workspaces.ts';
-import type { NetworkServices } from '../state/services.ts';
+import type { HistoryServices } from '../state/services.ts';
 import { lastDaily, nextDaily } from './daily.ts';
 import { listSnapshots, takeSnapshot } from './snapshots.ts';
 
@@ -12,17 +11,13 @@ const HOUR = 2;
  *
  * @returns when the next one is due, ms; undefined for a deleted workspace.
  */
-export async function takeScheduled(
-  services: Pick<NetworkServices, 'store' | 'states' | 'clock'>,
-  workspace: string,
-): Promise<number | undefined> {
+export async function takeScheduled(services: HistoryServices, workspace: string): Promise<number | undefined> {
   const now = services.clock.now();
   const record = await services.store.getById(SYSTEM_WORKSPACE, 'Workspace', workspace);
   if (!record) return undefined;
-  const { createdAt, spec } = record as WorkspaceRecord;
-  const { timeZone } = spec.settings;
+  const { timeZone } = record.spec.settings;
   const due = lastDaily(now, HOUR, timeZone);
-  if (due > createdAt) {
+  if (due > record.createdAt) {
     const { items } = await listSnapshots(services, workspace, { from: due, trigger: 'scheduled', limit: 1 });
     const context = { actor: 'system:snapshots', reason: 'daily snapshot', requestId: newId('r') };
     const capture = { trigger: 'scheduled', triggeredBy: 'system:schedule' } as const;

@@ -1,5 +1,5 @@
 import { API_VERSION, type StoredRecord } from '../base/record.ts';
-import type { AgentRecord, PeerStatus } from '../model/resources.ts';
+import type { PeerStatus } from '../model/resources.ts';
 import { agentParts, agentView } from '../views/agent-view.ts';
 
 /** A custom resource as YAML and JSON show it, with the managed-fields metadata removed (docs/history.md#one-snapshot). */
@@ -18,7 +18,7 @@ export type CrdObject = {
 
 /** What a record means: no generation, no revision, no times of its status. Two equal ones say the same of the network. */
 export function semanticOf(record: StoredRecord): CrdObject {
-  const { kind, name, uid, labels, annotations, spec, status } = record;
+  const { kind, name, uid, labels, annotations, spec } = record;
   return {
     apiVersion: API_VERSION,
     kind,
@@ -29,8 +29,8 @@ export function semanticOf(record: StoredRecord): CrdObject {
       ...(Object.keys(annotations).length > 0 && { annotations }),
     },
     spec,
-    ...(kind === 'MeshPeer' && { status: peerStatus(status as PeerStatus) }),
-    ...(kind === 'AgentIdentity' && agentParts(agentView(record as AgentRecord))),
+    ...(record.kind === 'MeshPeer' && { status: peerStatus(record.status) }),
+    ...(record.kind === 'AgentIdentity' && agentParts(agentView(record))),
   };
 }
 

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { newId } from '../base/ids.ts';
-import type { RecordDraft, StoredRecord } from '../base/record.ts';
+import type { NoStatus, RecordDraft, StoredRecord } from '../base/record.ts';
 import { RecordMap } from '../model/record-map.ts';
 import type { PresenceRecord } from '../model/resources.ts';
 import type { NetworkState } from '../state/state.ts';
@@ -30,7 +30,13 @@ export interface SnapshotSpec {
   /** Bytes of the versions since the snapshot before, as stored: they are there with or without a snapshot. */
   readonly historyBytes: number;
 }
-export type SnapshotRecord = StoredRecord<SnapshotSpec, Record<string, never>>;
+declare module '../base/record.ts' {
+  interface RecordTypes {
+    Snapshot: { spec: SnapshotSpec; status: NoStatus };
+  }
+}
+
+export type SnapshotRecord = StoredRecord<'Snapshot'>;
 
 /** Bytes of JSON that a snapshot adds to the store. It names a revision, so they do not depend on how large the network is. */
 export function sizeOf(record: SnapshotRecord): number {
@@ -46,7 +52,7 @@ export function snapshotNameAt(capturedAt: number): string {
   return String(FAR - Math.max(0, Math.min(capturedAt, FAR))).padStart(DIGITS, '0');
 }
 
-export function snapshotDraft(spec: SnapshotSpec): RecordDraft<SnapshotSpec, Record<string, never>> {
+export function snapshotDraft(spec: SnapshotSpec): RecordDraft<'Snapshot'> {
   const uid = newId('snap');
   return {
     kind: 'Snapshot',
@@ -99,8 +105,7 @@ function sumOf(records: ReadonlyMap<string, StoredRecord>): bigint {
 function hashOf(record: StoredRecord): bigint {
   const known = hashes.get(record);
   if (known) return known;
-  const hash =
-    record.kind === 'Presence' ? hashOfPresence(record as PresenceRecord) : hashOfText(record.kind, semanticOf(record));
+  const hash = record.kind === 'Presence' ? hashOfPresence(record) : hashOfText(record.kind, semanticOf(record));
   hashes.set(record, hash);
   return hash;
 }

@@ -1,9 +1,8 @@
 import { MeshError } from '../base/errors.ts';
 import type { CommitContext } from '../base/ports.ts';
-import type { NetworkServices } from '../state/services.ts';
+import { writtenRecord } from '../base/written.ts';
+import type { HistoryServices, NetworkServices } from '../state/services.ts';
 import { digestOf, type SnapshotRecord, snapshotDraft, snapshotNameAt, type TriggerType } from './snapshot-record.ts';
-
-type Needs = Pick<NetworkServices, 'store' | 'states' | 'clock'>;
 
 /** What to capture: the present state, or that of an earlier revision at the instant it came into force, ms. */
 export type Capture = { readonly trigger: TriggerType; readonly triggeredBy: string } & (
@@ -17,7 +16,7 @@ export type Capture = { readonly trigger: TriggerType; readonly triggeredBy: str
  * @returns the record; undefined when nothing had changed since the last snapshot.
  */
 export async function takeSnapshot(
-  { store, states, clock }: Needs,
+  { store, states, clock }: HistoryServices,
   workspace: string,
   capture: Capture,
   context: CommitContext,
@@ -33,8 +32,7 @@ export async function takeSnapshot(
   // Commit times never decrease, but the clock may: the state in force at `capturedAt` is the one captured.
   const capturedAt = revision === undefined ? Math.max(clock.now(), last?.spec.capturedAt ?? 0) : capture.capturedAt;
   const draft = snapshotDraft({ revision: state.revision, capturedAt, trigger, triggeredBy, digest, historyBytes });
-  const { changes } = await store.commit(workspace, [{ op: 'create', record: draft }], context);
-  return changes[0]?.record as SnapshotRecord;
+  return writtenRecord(await store.commit(workspace, [{ op: 'create', record: draft }], context), draft);
 }
 
 export async function latestSnapshot(
@@ -42,7 +40,7 @@ export async function latestSnapshot(
   workspace: string,
 ): Promise<SnapshotRecord | undefined> {
   const { items } = await store.list(workspace, 'Snapshot', { limit: 1 });
-  return items[0] as SnapshotRecord | undefined;
+  return items[0];
 }
 
 export interface SnapshotQuery {
@@ -70,8 +68,7 @@ export async function listSnapshots(
   let after = cursor ?? (to === undefined ? undefined : snapshotNameAt(to));
   for (let scanned = 0; ; ) {
     const page = await store.list(workspace, 'Snapshot', { limit: SCAN, ...(after !== undefined && { after }) });
-    for (const item of page.items) {
-      const record = item as SnapshotRecord;
+    for (const record of page.items) {
       if (record.spec.capturedAt < from) return { items: found };
       if (trigger !== undefined && record.spec.trigger !== trigger) continue;
       if (found.length === limit) return { items: found, next: found.at(-1)?.name ?? '' };
@@ -91,7 +88,7 @@ export async function getSnapshot(
   id: string,
 ): Promise<SnapshotRecord> {
   const record = await store.getById(workspace, 'Snapshot', id);
-  if (record) return record as SnapshotRecord;
+  if (record) return record;
   throw new MeshError(
     'not_found',
     `There is no snapshot ${id} in this workspace: list_snapshots shows them. An instant such as 2026-01-31T12:00:00Z is taken too.`,

@@ -1,4 +1,5 @@
 import type { Change, Commit } from '../base/ports.ts';
+import { isOfKind } from '../base/written.ts';
 import type { PresenceRecord } from '../model/resources.ts';
 import { isStateKind } from '../state/state.ts';
 import type { TriggerType } from './snapshot-record.ts';
@@ -33,8 +34,9 @@ export type PresenceDifference = ReadonlyMap<string, { readonly was: boolean; re
 
 export function withPresence(known: PresenceDifference, changes: readonly Change[]): PresenceDifference {
   const difference = new Map(known);
-  for (const { type, record, before } of changes) {
-    if (record.kind !== 'Presence') continue;
+  for (const change of changes) {
+    if (!isOfKind(change, 'Presence')) continue;
+    const { type, record, before } = change;
     const was = type === 'deleted' ? isOnline(record) : before !== undefined && isOnline(before);
     const first = difference.get(record.uid) ?? { was };
     difference.set(record.uid, { ...first, is: type !== 'deleted' && isOnline(record) });
@@ -49,6 +51,6 @@ export function presenceTrigger(difference: PresenceDifference): TriggerType | u
   return changed.some(({ was }) => was) ? 'peer_offline' : 'peer_online';
 }
 
-function isOnline(record: Change['record']): boolean {
-  return (record as PresenceRecord).spec.online;
+function isOnline({ spec }: PresenceRecord): boolean {
+  return spec.online;
 }

@@ -1,5 +1,5 @@
 import { newId, SYSTEM_WORKSPACE } from '../base/ids.ts';
-import type { RecordDraft, StoredRecord } from '../base/record.ts';
+import type { NoStatus, RecordDraft, StoredRecord } from '../base/record.ts';
 import type { NetworkServices } from '../state/services.ts';
 
 export const ACCOUNT_ROLES = ['user', 'platform_admin'] as const;
@@ -23,7 +23,13 @@ export interface AccountSpec {
   readonly successor?: string;
 }
 
-export type AccountRecord = StoredRecord<AccountSpec, Record<string, never>>;
+declare module '../base/record.ts' {
+  interface RecordTypes {
+    Account: { spec: AccountSpec; status: NoStatus };
+  }
+}
+
+export type AccountRecord = StoredRecord<'Account'>;
 
 /** A user name as accounts are stored under it. */
 export function normalizeUsername(username: string): string {
@@ -33,14 +39,14 @@ export function normalizeUsername(username: string): string {
 export async function findAccount({ store }: Pick<NetworkServices, 'store'>, username: string) {
   const name = normalizeUsername(username);
   if (!USERNAME_PATTERN.test(name)) return undefined;
-  return (await store.get(SYSTEM_WORKSPACE, { kind: 'Account', name })) as AccountRecord | undefined;
+  return store.get(SYSTEM_WORKSPACE, { kind: 'Account', name });
 }
 
 export async function accountById({ store }: Pick<NetworkServices, 'store'>, uid: string) {
-  return (await store.getById(SYSTEM_WORKSPACE, 'Account', uid)) as AccountRecord | undefined;
+  return store.getById(SYSTEM_WORKSPACE, 'Account', uid);
 }
 
-export function accountDraft(username: string, spec: AccountSpec): RecordDraft<AccountSpec> {
+export function accountDraft(username: string, spec: AccountSpec): RecordDraft<'Account'> {
   return {
     kind: 'Account',
     name: normalizeUsername(username),

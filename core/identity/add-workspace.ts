@@ -2,11 +2,11 @@ import type { Caller } from '../base/caller.ts';
 import { commitContext } from '../base/commit-context.ts';
 import { MeshError } from '../base/errors.ts';
 import { newId, SYSTEM_WORKSPACE } from '../base/ids.ts';
-import type { CallContext } from '../base/operation.ts';
 import { type CommitContext, type Op, StoreError } from '../base/ports.ts';
+import { writtenRecord } from '../base/written.ts';
 import { DEFAULT_NETWORK, type NetworkSpec } from '../model/resources.ts';
 import { DEFAULT_SETTINGS, type WorkspaceRecord, type WorkspaceSpec } from '../model/workspaces.ts';
-import type { NetworkServices } from '../state/services.ts';
+import type { NetworkServices, StoreCall } from '../state/services.ts';
 import { memberDraft } from './members.ts';
 
 export type NewWorkspace = Omit<WorkspaceSpec, 'settings'>;
@@ -17,10 +17,7 @@ export type NewWorkspace = Omit<WorkspaceSpec, 'settings'>;
  * The two partitions cannot be written in one commit. What is in the new partition counts only once the workspace is in
  * the directory, so that goes last; when it is refused, the partition is emptied again.
  */
-export async function addWorkspace(
-  workspace: NewWorkspace,
-  context: CallContext<Pick<NetworkServices, 'store'>>,
-): Promise<WorkspaceRecord> {
+export async function addWorkspace(workspace: NewWorkspace, context: StoreCall): Promise<WorkspaceRecord> {
   const { store } = context.services;
   await requireFree(store, workspace);
   const id = newId('w');
@@ -28,12 +25,8 @@ export async function addWorkspace(
   const contents = contentsOf(workspace, context.caller);
   await store.commit(id, contents, commit);
   try {
-    const { changes } = await store.commit(
-      SYSTEM_WORKSPACE,
-      [{ op: 'create', record: draftOfWorkspace(id, workspace) }],
-      commit,
-    );
-    return changes[0]?.record as WorkspaceRecord;
+    const record = draftOfWorkspace(id, workspace);
+    return writtenRecord(await store.commit(SYSTEM_WORKSPACE, [{ op: 'create', record }], commit), record);
   } catch (error) {
     await empty(store, id, contents, commit);
     throw error instanceof StoreError && (error.code === 'unique' || error.code === 'already_exists')
@@ -72,9 +65,7 @@ function contentsOf({ maxNodeCount }: NewWorkspace, creator: Caller | null): rea
 /** Workspaces of older versions hold their names in no common name space, so all are looked through. */
 async function requireFree(store: Pick<NetworkServices['store'], 'list'>, workspace: NewWorkspace): Promise<void> {
   const { items } = await store.list(SYSTEM_WORKSPACE, 'Workspace');
-  const used = new Set(
-    (items as readonly WorkspaceRecord[]).flatMap(({ uid, spec }) => [uid, spec.slug, spec.namespace]),
-  );
+  const used = new Set(items.flatMap(({ uid, spec }) => [uid, spec.slug, spec.namespace]));
   if (used.has(workspace.slug) || used.has(workspace.namespace)) throw taken(workspace);
 }
 

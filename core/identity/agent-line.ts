@@ -14,13 +14,13 @@ export async function agentLine(
   uid: string,
 ): Promise<readonly AgentRecord[] | undefined> {
   const line: AgentRecord[] = [];
-  let agent = (await store.getById(workspace, 'AgentIdentity', uid)) as AgentRecord | undefined;
+  let agent = await store.getById(workspace, 'AgentIdentity', uid);
   while (line.length < MAX_LINE) {
     if (agent?.status.phase !== 'Active') return undefined;
     line.push(agent);
     const parent = agent.spec.parentRef;
     if (!parent) return line;
-    agent = (await store.get(workspace, { kind: 'AgentIdentity', name: parent.name })) as AgentRecord | undefined;
+    agent = await store.get(workspace, { kind: 'AgentIdentity', name: parent.name });
   }
   return undefined;
 }

@@ -6,6 +6,7 @@ import type { Op } from '../base/ports.ts';
 import type { RecordDraft } from '../base/record.ts';
 import type { Scope } from '../base/scope.ts';
 import { formatInstant } from '../base/time.ts';
+import { writtenRecord } from '../base/written.ts';
 import { lookUp, lookUpById, notFoundAmong } from '../model/find.ts';
 import { peerIdsOf, withPeerIds } from '../model/peer-lists.ts';
 import type { EgressRule } from '../model/policy.ts';
@@ -50,26 +51,23 @@ export interface NewAgent {
   readonly expiresAt: string;
 }
 
-type AgentDraft = RecordDraft<AgentSpec, AgentStatus>;
-type Context = CallContext<Pick<NetworkServices, 'store' | 'clock' | 'states' | 'keys'>>;
-type Reading = CallContext<Pick<NetworkServices, 'states'>>;
+type AgentDraft = RecordDraft<'AgentIdentity'>;
+export type AgentCall = CallContext<Pick<NetworkServices, 'store' | 'clock' | 'states' | 'keys'>>;
+type AgentRead = CallContext<Pick<NetworkServices, 'states'>>;
 
 /**
  * Makes a root agent; its token is the contract's parent agent token and an MCP bearer.
  *
  * @throws MeshError as {@link newRootAgent}
  */
-export async function createRootAgent(context: Context, request: RootAgentRequest) {
+export async function createRootAgent(context: AgentCall, request: RootAgentRequest) {
   const { services, workspace } = context;
   const { ops, id, name, token } = await newRootAgent(context, request);
   const commit = await services.store.commit(workspace, ops, commitContext(context, `create agent ${name}`));
   return {
     id,
     token,
-    identity: createdAgent(
-      commit.changes.map(({ record }) => record),
-      id,
-    ),
+    identity: writtenRecord(commit, { kind: 'AgentIdentity', uid: id }),
   };
 }
 
@@ -79,7 +77,7 @@ export async function createRootAgent(context: Context, request: RootAgentReques
  * @param id uid or name of the caller's own agent, or `self`.
  * @throws MeshError as {@link newSubAgent}
  */
-export async function delegate(context: Context, id: string, request: SubAgentRequest) {
+export async function delegate(context: AgentCall, id: string, request: SubAgentRequest) {
   const { services, workspace } = context;
   const { ops, name, token, expiresAt, parentRef } = await newSubAgent(context, id, request);
   await services.store.commit(workspace, ops, commitContext(context, `delegate to ${name}`));
@@ -87,7 +85,7 @@ export async function delegate(context: Context, id: string, request: SubAgentRe
 }
 
 /** @throws MeshError `conflict` when a living agent has the name; `forbidden` when it would hold more than its maker. */
-export async function newRootAgent(context: Context, request: RootAgentRequest): Promise<NewAgent> {
+export async function newRootAgent(context: AgentCall, request: RootAgentRequest): Promise<NewAgent> {
   const { services, workspace, caller } = context;
   const person = requireGrantable(caller, workspace, request.scopes);
   const now = services.clock.now();
@@ -118,7 +116,7 @@ export async function newRootAgent(context: Context, request: RootAgentRequest):
  * @param id uid or name of the caller's own agent, or `self`.
  * @throws MeshError `forbidden` when the agent is not the caller's or the child would be wider than its parent.
  */
-export async function newSubAgent(context: Context, id: string, request: SubAgentRequest) {
+export async function newSubAgent(context: AgentCall, id: string, request: SubAgentRequest) {
   const { services, workspace, caller } = context;
   const parent = await ownAgent(context, id);
   const now = services.clock.now();
@@ -144,7 +142,7 @@ export async function newSubAgent(context: Context, id: string, request: SubAgen
 }
 
 /** An agent by uid or name. @throws MeshError `not_found` */
-export async function findAgent({ services, workspace }: Reading, id: string): Promise<AgentRecord> {
+export async function findAgent({ services, workspace }: AgentRead, id: string): Promise<AgentRecord> {
   const { agents } = await services.states.current(workspace);
   const found = lookUp(agents, id) ?? lookUp(agents, normalizeName(id));
   if (found) return found;
@@ -157,7 +155,7 @@ export async function findAgent({ services, workspace }: Reading, id: string): P
  *
  * @throws MeshError `forbidden` or `not_found`
  */
-export async function readableAgent(context: Reading, id: string): Promise<AgentRecord> {
+export async function readableAgent(context: AgentRead, id: string): Promise<AgentRecord> {
   const { services, workspace, caller } = context;
   const isAgent = caller?.kind === 'agent';
   const wanted = isAgent && id === 'self' ? caller.id : id;
@@ -171,7 +169,7 @@ export async function readableAgent(context: Reading, id: string): Promise<Agent
 }
 
 /** The caller's own agent. @throws MeshError `forbidden` for another, whether there is one or not */
-export async function ownAgent(context: Context, id: string): Promise<AgentRecord> {
+export async function ownAgent(context: AgentCall, id: string): Promise<AgentRecord> {
   const { caller } = context;
   if (caller?.kind !== 'agent') throw new MeshError('forbidden', 'Only an agent delegates, with its own agent token.');
   const agent = await findAgent(context, id === 'self' ? caller.id : id).catch(() => undefined);
@@ -179,13 +177,13 @@ export async function ownAgent(context: Context, id: string): Promise<AgentRecor
   throw new MeshError('forbidden', `${id} is not your agent: you delegate as ${caller.name} only.`);
 }
 
-async function storedRules({ services, workspace }: Context, rules: readonly EgressRule[], at: string) {
+async function storedRules({ services, workspace }: AgentCall, rules: readonly EgressRule[], at: string) {
   const { peers } = await services.states.current(workspace);
   return withPeerIds(rules, peerIdsOf(peers), at);
 }
 
 /** An ended identity gives its name free; a living one keeps it. */
-async function freeName(context: Context, name: string, now: number): Promise<Op[]> {
+async function freeName(context: AgentCall, name: string, now: number): Promise<Op[]> {
   const taken = await findAgent(context, name).catch(() => undefined);
   if (!taken) return [];
   if (isLive(taken, now))
@@ -212,13 +210,9 @@ function agentDraft(
   };
 }
 
-function createdAgent(records: readonly { readonly uid: string }[], uid: string): AgentRecord {
-  return records.find((record) => record.uid === uid) as AgentRecord;
-}
-
 async function namespaceOf(services: Pick<NetworkServices, 'store'>, workspace: string): Promise<string> {
   const record = await services.store.getById('w_system', 'Workspace', workspace);
-  return (record?.spec as { namespace?: string } | undefined)?.namespace ?? workspace;
+  return record?.spec.namespace ?? workspace;
 }
 
 function create(record: RecordDraft): Op {

@@ -3,6 +3,7 @@ import { invalidInput, MeshError } from '../base/errors.ts';
 import type { CallContext } from '../base/operation.ts';
 import { requireSession } from '../base/require-session.ts';
 import { PERSON_ONLY_SCOPES, type Scope } from '../base/scope.ts';
+import { writtenRecord } from '../base/written.ts';
 import { newToken } from '../model/token.ts';
 import { type TokenRecord, tokenDraft } from '../model/token-record.ts';
 import type { NetworkServices } from '../state/services.ts';
@@ -47,8 +48,8 @@ export async function createApiToken(
   } as const;
   const draft = tokenDraft(token, { ...spec, epoch: account.spec.epoch });
   const commit = commitContext(context, `made API token ${name}`);
-  const { changes } = await services.store.commit(workspace, [{ op: 'create', record: draft }], commit);
-  return { token, record: changes[0]?.record as TokenRecord };
+  const done = await services.store.commit(workspace, [{ op: 'create', record: draft }], commit);
+  return { token, record: writtenRecord(done, draft) };
 }
 
 function grantedOf(names: readonly string[], held: ReadonlySet<Scope>): readonly Scope[] {

@@ -1,5 +1,4 @@
 import { type FieldError, invalidInput, MeshError } from '../base/errors.ts';
-import type { CallContext } from '../base/operation.ts';
 import type { Op } from '../base/ports.ts';
 import { foldName } from '../base/record.ts';
 import type { Scope } from '../base/scope.ts';
@@ -7,12 +6,9 @@ import { lookUp } from '../model/find.ts';
 import { peerIdsOf, withPeerIds } from '../model/peer-lists.ts';
 import { type AgentRecord, normalizeName } from '../model/resources.ts';
 import { isLive } from '../state/agent-tree.ts';
-import type { NetworkServices } from '../state/services.ts';
 import { type AgentManifest, isAsWritten } from './agent-manifest.ts';
 import { DELEGATES, MAKES_ROOT_AGENTS } from './agent-request.ts';
-import { type NewAgent, newRootAgent, newSubAgent, ownAgent } from './agents.ts';
-
-type Context = CallContext<Pick<NetworkServices, 'store' | 'clock' | 'states' | 'keys'>>;
+import { type AgentCall, type NewAgent, newRootAgent, newSubAgent, ownAgent } from './agents.ts';
 
 /** What becomes of one document. The token is shown in the answer that makes it, and never again. */
 export type AppliedAgent =
@@ -33,7 +29,7 @@ export interface AgentsToApply {
  * @throws MeshError as those operations do; `conflict` for a change of an identity
  */
 export async function applyAgents(
-  context: Context,
+  context: AgentCall,
   manifests: readonly AgentManifest[],
   at: (index: number) => string,
 ): Promise<AgentsToApply> {
@@ -83,14 +79,14 @@ function isThere(
 }
 
 /** Whether there is such an identity is told to who may read it or make it: nobody else, by any answer. */
-async function requireTold(context: Context, { spec }: AgentManifest): Promise<void> {
+async function requireTold(context: AgentCall, { spec }: AgentManifest): Promise<void> {
   if (context.caller?.scopesIn(context.workspace).has('network:read')) return;
   if (!('parentRef' in spec)) return requireScope(context, MAKES_ROOT_AGENTS);
   requireScope(context, DELEGATES);
   await ownAgent(context, spec.parentRef.name);
 }
 
-function newAgent(context: Context, { metadata, spec }: AgentManifest): Promise<NewAgent> {
+function newAgent(context: AgentCall, { metadata, spec }: AgentManifest): Promise<NewAgent> {
   const { name, labels, annotations } = metadata;
   if ('parentRef' in spec) {
     if (context.caller?.kind === 'agent') requireScope(context, DELEGATES);
@@ -101,7 +97,7 @@ function newAgent(context: Context, { metadata, spec }: AgentManifest): Promise<
   return newRootAgent(context, { name, labels, annotations, ...spec });
 }
 
-function requireScope({ caller, workspace }: Context, scope: Scope): void {
+function requireScope({ caller, workspace }: AgentCall, scope: Scope): void {
   if (caller?.scopesIn(workspace).has(scope)) return;
   throw new MeshError('forbidden', `This needs the scope ${scope}, which you do not hold here.`, { scope });
 }

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { buildIdentityKit, CONTEXT, type IdentityKit, LOOPBACK } from '../../test/kits/plane/identity-kit.ts';
+import { peer as peerRecord } from '../../test/kits/records/records.ts';
 import { createApiToken } from '../../tools/tokens/create-api-token.ts';
 import { generateJoinToken } from '../../tools/tokens/generate-join-token.ts';
 import { revokeApiToken } from '../../tools/tokens/revoke-api-token.ts';
@@ -8,9 +9,10 @@ import { updateUser } from '../../tools/users/update-user.ts';
 import { setMember } from '../../tools/workspaces/set-member.ts';
 import { SYSTEM_WORKSPACE } from '../base/ids.ts';
 import type { RecordDraft } from '../base/record.ts';
+import { draftOf } from '../base/record.ts';
 import { PERSON_ONLY_SCOPES, SCOPES, type Scope } from '../base/scope.ts';
 import { formatInstant } from '../base/time.ts';
-import type { AgentSpec, AgentStatus } from '../model/resources.ts';
+import type { AgentStatus } from '../model/resources.ts';
 import { newToken, type TokenKind } from '../model/token.ts';
 import { tokenDraft } from '../model/token-record.ts';
 
@@ -32,7 +34,7 @@ async function agent(
   { scopes, parent, ttlMs = 3_600_000 }: { scopes: readonly string[]; parent?: string; ttlMs?: number },
 ) {
   const expiresAt = kit.clock.time + ttlMs;
-  const record: RecordDraft<AgentSpec, AgentStatus> = {
+  const record: RecordDraft<'AgentIdentity'> = {
     kind: 'AgentIdentity',
     name,
     uid: `agt_${name}`,
@@ -272,18 +274,10 @@ describe('a device token', () => {
   it.each([
     ['revoked', { code: 'forbidden' }],
     ['expired', UNKNOWN],
-  ])('is refused once its peer is %s', async (phase, refusal) => {
+  ] as const)('is refused once its peer is %s', async (phase, refusal) => {
     await using kit = await buildIdentityKit();
     const workspace = await kit.workspace('prod');
-    const blank = { labels: {}, annotations: {}, unique: [] };
-    const peer = {
-      ...blank,
-      kind: 'MeshPeer',
-      name: 'web-1',
-      uid: 'p_1',
-      spec: {},
-      status: { phase: 'pending' },
-    } as const;
+    const peer = draftOf(peerRecord('web-1', { uid: 'p_1', phase: 'pending' }));
     const token = newToken('dev');
     const draft = tokenDraft(token, { kind: 'dev' satisfies TokenKind, name: 'web-1', owner: 'p_1', createdBy: 'x' });
     const ops = [peer, draft].map((record) => ({ op: 'create', record }) as const);
@@ -298,7 +292,7 @@ describe('a device token', () => {
       interactive: false,
       scopes: [],
     });
-    const ended = { ...peer, status: { phase } };
+    const ended = { ...peer, status: { ...peer.status, phase } };
     await kit.services.store.commit(workspace, [{ op: 'update', record: ended, revision }], CONTEXT);
     await expect(verify(kit, token)).rejects.toMatchObject(refusal);
   });

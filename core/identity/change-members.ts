@@ -1,43 +1,38 @@
 import { commitContext } from '../base/commit-context.ts';
 import { invalidInput, MeshError } from '../base/errors.ts';
-import type { CallContext } from '../base/operation.ts';
 import type { Op } from '../base/ports.ts';
 import { draftOf } from '../base/record.ts';
 import { requireSession } from '../base/require-session.ts';
 import type { WorkspaceRole } from '../base/scope.ts';
-import type { NetworkServices } from '../state/services.ts';
+import { writtenRecord } from '../base/written.ts';
+import type { PeerCall, StoreCall } from '../state/services.ts';
 import { type AccountRecord, findAccount, normalizeUsername, USERNAME_PATTERN } from './accounts.ts';
 import { isOfOneAccount, type MemberRecord, memberDraft } from './members.ts';
 import { endOrphans, leavingOps, successorIn } from './offboard.ts';
-
-type Context = CallContext<Pick<NetworkServices, 'store'>>;
-type LeavingContext = CallContext<Pick<NetworkServices, 'store' | 'states' | 'clock' | 'liveness'>>;
 
 /**
  * Makes who has this user name a member, or changes the role it has, in this workspace and nowhere else. Accounts are
  * not looked at: the work and the answer are the same whether or not there is one.
  */
-export async function setMember(username: string, role: WorkspaceRole, context: Context): Promise<MemberRecord> {
+export async function setMember(username: string, role: WorkspaceRole, context: StoreCall): Promise<MemberRecord> {
   requireSession(context.caller);
   const { store } = context.services;
   const name = normalizeUsername(username);
   if (!USERNAME_PATTERN.test(name)) throw noUsername();
   const member = await memberOf(name, context);
-  if (member?.spec.role === role && !isOfOneAccount(member)) return member;
+  const held = member && !isOfOneAccount(member) ? member : undefined;
+  if (held?.spec.role === role) return held;
+  const record = held ? { ...draftOf(held), spec: { role } } : memberDraft(name, role);
+  const ops: Op[] = held
+    ? [{ op: 'update', record, revision: held.revision }]
+    : [...deletion(member), { op: 'create', record }];
   const commit = commitContext(context, `made ${name} ${role}`);
-  const { changes } = await store.commit(context.workspace, setOps(name, role, member), commit);
-  return changes.at(-1)?.record as MemberRecord;
+  return writtenRecord(await store.commit(context.workspace, ops, commit), record);
 }
 
-function setOps(name: string, role: WorkspaceRole, member: MemberRecord | undefined): readonly Op[] {
-  if (!member) return [{ op: 'create', record: memberDraft(name, role) }];
-  const { revision } = member;
-  if (!isOfOneAccount(member)) return [{ op: 'update', record: { ...draftOf(member), spec: { role } }, revision }];
-  const key = { kind: 'Member', name: member.name } as const;
-  return [
-    { op: 'delete', key, revision },
-    { op: 'create', record: memberDraft(name, role) },
-  ];
+/** Of a membership of one account alone, which one by name replaces. */
+function deletion(member: MemberRecord | undefined): readonly Op[] {
+  return member ? [{ op: 'delete', key: { kind: 'Member', name: member.name }, revision: member.revision }] : [];
 }
 
 /**
@@ -50,7 +45,7 @@ function setOps(name: string, role: WorkspaceRole, member: MemberRecord | undefi
 export async function removeMember(
   username: string,
   successor: string | undefined,
-  context: LeavingContext,
+  context: PeerCall,
 ): Promise<string[]> {
   requireSession(context.caller);
   const name = normalizeUsername(username);
@@ -67,7 +62,7 @@ export async function removeMember(
 /** What ends the membership of a user name, to be committed in the workspace of the context; empty where there is none. */
 export async function removeMemberOps(
   name: string,
-  context: Pick<LeavingContext, 'services' | 'workspace'>,
+  context: Pick<PeerCall, 'services' | 'workspace'>,
   successor?: AccountRecord,
 ): Promise<Op[]> {
   const { services, workspace } = context;
@@ -78,8 +73,8 @@ export async function removeMemberOps(
   return [{ op: 'delete', key: { kind: 'Member', name: member.name } }, ...left];
 }
 
-async function memberOf(name: string, { services, workspace }: Pick<Context, 'services' | 'workspace'>) {
-  return (await services.store.get(workspace, { kind: 'Member', name })) as MemberRecord | undefined;
+async function memberOf(name: string, { services, workspace }: Pick<StoreCall, 'services' | 'workspace'>) {
+  return await services.store.get(workspace, { kind: 'Member', name });
 }
 
 function noUsername(): MeshError {

@@ -1,13 +1,11 @@
 import { commitContext } from '../base/commit-context.ts';
 import { MeshError } from '../base/errors.ts';
 import { SYSTEM_WORKSPACE } from '../base/ids.ts';
-import type { CallContext } from '../base/operation.ts';
 import { draftOf, type StoredRecord } from '../base/record.ts';
 import { requireSession } from '../base/require-session.ts';
+import { writtenRecord } from '../base/written.ts';
 import { type WorkspaceRecord, type WorkspaceSettings, workspaceById } from '../model/workspaces.ts';
-import type { NetworkServices } from '../state/services.ts';
-
-type Context = CallContext<Pick<NetworkServices, 'store'>>;
+import type { StoreCall } from '../state/services.ts';
 
 /** Absent fields stay; null unsets. */
 export interface WorkspacePatch {
@@ -20,7 +18,7 @@ export interface WorkspacePatch {
  * Changes a workspace. Only a logged-in person may: the settings decide what is done without one.
  * The node count is the installation's to give, so it takes a platform administrator.
  */
-export async function updateWorkspace(patch: WorkspacePatch, context: Context): Promise<WorkspaceRecord> {
+export async function updateWorkspace(patch: WorkspacePatch, context: StoreCall): Promise<WorkspaceRecord> {
   const caller = requireSession(context.caller);
   const { services, workspace: id } = context;
   const workspace = await workspaceById(services, id);
@@ -35,8 +33,7 @@ export async function updateWorkspace(patch: WorkspacePatch, context: Context): 
   const spec = { ...workspace.spec, displayName, maxNodeCount, settings };
   const op = { op: 'update', record: { ...draftOf(workspace), spec }, revision: workspace.revision } as const;
   const commit = commitContext(context, `changed workspace ${workspace.name}`);
-  const { changes } = await services.store.commit(SYSTEM_WORKSPACE, [op], commit);
-  return (changes[0]?.record ?? workspace) as WorkspaceRecord;
+  return writtenRecord(await services.store.commit(SYSTEM_WORKSPACE, [op], commit), workspace);
 }
 
 /**
@@ -44,7 +41,7 @@ export async function updateWorkspace(patch: WorkspacePatch, context: Context): 
  *
  * @throws MeshError `conflict` while it has peers.
  */
-export async function deleteWorkspace(context: Context): Promise<void> {
+export async function deleteWorkspace(context: StoreCall): Promise<void> {
   requireSession(context.caller);
   const { services, workspace: id } = context;
   const { store } = services;

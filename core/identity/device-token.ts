@@ -2,7 +2,7 @@ import { createHash, createHmac } from 'node:crypto';
 import type { Op, Store } from '../base/ports.ts';
 import { draftOf } from '../base/record.ts';
 import { newToken, type TokenKind, tokenKey } from '../model/token.ts';
-import { type TokenRecord, type TokenSpec, tokenDraft, tokenName } from '../model/token-record.ts';
+import { type TokenSpec, tokenDraft, tokenName } from '../model/token-record.ts';
 
 export type OwnedTokenSpec = Pick<TokenSpec, 'name' | 'owner' | 'createdBy'> & Pick<Partial<TokenSpec>, 'expiresAt'>;
 
@@ -25,7 +25,7 @@ export async function renewToken(
   spec: OwnedTokenSpec,
 ): Promise<IssuedToken> {
   const name = tokenName(kind, spec.owner);
-  const held = (await store.get(workspace, { kind: 'Token', name })) as TokenRecord | undefined;
+  const held = await store.get(workspace, { kind: 'Token', name });
   if (!held) return issueToken(kind, spec);
   const token = newToken(kind);
   const { expiresAt = held.spec.expiresAt } = spec;

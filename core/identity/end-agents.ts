@@ -1,28 +1,26 @@
 import type { CommitContext, Op } from '../base/ports.ts';
 import { draftOf } from '../base/record.ts';
+import { serialised } from '../base/serialise.ts';
 import { parseInstant } from '../base/time.ts';
-import { inTurn } from '../base/turn.ts';
 import { cancelOp } from '../model/asked.ts';
 import type { AgentPhase, AgentRecord } from '../model/resources.ts';
 import { removalOps } from '../peers/peers.ts';
 import { family, isLive, isOpen } from '../state/agent-tree.ts';
-import type { NetworkServices } from '../state/services.ts';
+import type { PeerServices } from '../state/services.ts';
 import type { NetworkState } from '../state/state.ts';
 import { type EndingWith, endingWith } from './ending-with.ts';
-
-type Needs = Pick<NetworkServices, 'store' | 'states' | 'clock' | 'liveness'>;
 
 /** Identities that end in one commit, so that a mass expiry makes no batch without bound; a family is never split. */
 const BATCH = 100;
 
 /**
  * Ends identities and all they delegated, each family in one commit: peers, presence, policies, tokens, plans and pending
- * workflows go, addresses rest, the identities stay as Revoked or Expired (docs/delegation.md#what-ends-with-it).
+ * workflows go, addresses go into quarantine, the identities stay as Revoked or Expired (docs/delegation.md#what-ends-with-it).
  *
  * @returns names of the identities that ended
  */
 export async function endAgents(
-  services: Needs,
+  services: PeerServices,
   workspace: string,
   roots: (state: NetworkState) => readonly AgentRecord[],
   phase: Extract<AgentPhase, 'Revoked' | 'Expired'>,
@@ -31,7 +29,7 @@ export async function endAgents(
   const { store, states, clock, liveness } = services;
   const ended: string[] = [];
   for (;;) {
-    const batch = await inTurn(store, workspace, async () => {
+    const batch = await serialised(store, workspace, async () => {
       const state = await states.current(workspace);
       const ending = nextFamilies(state, roots(state));
       if (ending.length === 0) return [];

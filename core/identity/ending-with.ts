@@ -1,4 +1,4 @@
-import { type AskedPlan, type AskedWorkflow, isUndecided } from '../model/asked.ts';
+import { isUndecided, type PlanRecord, type WorkflowRecord } from '../model/asked.ts';
 import { AGENT_LABEL } from '../model/presets.ts';
 import type { AgentRecord, PeerRecord, PolicyRecord } from '../model/resources.ts';
 import type { TokenRecord } from '../model/token-record.ts';
@@ -14,9 +14,9 @@ export interface EndingWith {
   /** Of their presets, and those that they wrote by themselves. */
   readonly policies: readonly PolicyRecord[];
   readonly tokens: readonly TokenRecord[];
-  readonly plans: readonly AskedPlan[];
+  readonly plans: readonly PlanRecord[];
   /** Those that wait. */
-  readonly workflows: readonly AskedWorkflow[];
+  readonly workflows: readonly WorkflowRecord[];
 }
 
 /** Everything that agents made or that belongs to them, and that does not outlive them. */
@@ -28,17 +28,19 @@ export async function endingWith(
   const ids = new Set(agents.map(({ uid }) => uid));
   const names = new Set(agents.map(({ name }) => name));
   const has = (id: string | undefined) => id !== undefined && ids.has(id);
-  const [tokens, plans, workflows] = await Promise.all(
-    (['Token', 'Plan', 'Workflow'] as const).map(async (kind) => (await store.list(state.workspace, kind)).items),
-  );
+  const [tokens, plans, workflows] = await Promise.all([
+    store.list(state.workspace, 'Token'),
+    store.list(state.workspace, 'Plan'),
+    store.list(state.workspace, 'Workflow'),
+  ]);
   return {
     peers: [...state.peers.values()].filter((peer) => names.has(agentOf(peer) ?? '')),
     policies: [...state.policies.values()].filter(
       ({ labels, annotations }) => has(labels[AGENT_LABEL]) || has(annotations[WRITTEN_BY]),
     ),
-    tokens: (tokens as readonly TokenRecord[]).filter(({ spec }) => tokenEnds(spec, has)),
-    plans: (plans as readonly AskedPlan[]).filter(({ spec }) => has(spec.requesterId)),
-    workflows: (workflows as readonly AskedWorkflow[]).filter(
+    tokens: tokens.items.filter(({ spec }) => tokenEnds(spec, has)),
+    plans: plans.items.filter(({ spec }) => has(spec.requesterId)),
+    workflows: workflows.items.filter(
       (workflow) => isUndecided(workflow) && (has(workflow.spec.requesterId) || has(workflow.spec.applierId)),
     ),
   };

@@ -7,7 +7,7 @@ import { addWorkspace } from '../../tools/workspaces/add-workspace.ts';
 import { SYSTEM_WORKSPACE } from '../base/ids.ts';
 import { StoreError } from '../base/ports.ts';
 import { newToken } from '../model/token.ts';
-import { spendOp, type TokenRecord, tokenDraft } from '../model/token-record.ts';
+import { spendOp, tokenDraft } from '../model/token-record.ts';
 import { removeSpentTokens } from './remove-spent-tokens.ts';
 
 const HOUR = 3_600_000;
@@ -108,7 +108,8 @@ describe('join tokens', () => {
 
     async function spend(): Promise<string> {
       for (;;) {
-        const token = (await store.getById(workspace, 'Token', String(id))) as TokenRecord;
+        const token = await store.getById(workspace, 'Token', String(id));
+        if (!token) throw new Error('no token');
         try {
           await store.commit(workspace, [spendOp(token)], CONTEXT);
           return 'spent';
@@ -136,7 +137,8 @@ describe('the hourly removal', () => {
     await make('kept');
     await make('expired', { expiry: '1h' });
     const used = await make('used', { usageLimit: 1 });
-    const token = (await store.getById(workspace, 'Token', String(used['id']))) as TokenRecord;
+    const token = await store.getById(workspace, 'Token', String(used['id']));
+    if (!token) throw new Error('no token');
     await store.commit(workspace, [spendOp(token)], CONTEXT);
     const stale = { kind: 'api', name: 'stale', owner: 'u_gone', createdBy: 'x', epoch: 1 } as const;
     const device = { kind: 'dev', name: 'web-1', owner: 'p_1', createdBy: 'x' } as const;
@@ -149,7 +151,7 @@ describe('the hourly removal', () => {
 
     kit.clock.time += HOUR;
     expect(await removeSpentTokens(kit.services)).toBe(3);
-    const left = (await store.list(workspace, 'Token')).items as readonly TokenRecord[];
+    const left = (await store.list(workspace, 'Token')).items;
     expect(left.map(({ spec }) => spec.name).sort()).toEqual(['kept', 'web-1']);
     await expect(kit.gate.authenticate(bearer, '')).resolves.toMatchObject({ name: 'admin' });
 

@@ -4,12 +4,13 @@ import { invalidInput, MeshError } from '../base/errors.ts';
 import type { CallContext } from '../base/operation.ts';
 import { requireSession } from '../base/require-session.ts';
 import { parseInstant } from '../base/time.ts';
+import { writtenRecord } from '../base/written.ts';
 import { lookUpById } from '../model/find.ts';
 import { RESERVED_LABEL_PREFIX } from '../model/presets.ts';
 import { type AgentRecord, DEFAULT_NETWORK } from '../model/resources.ts';
 import { controlKeyFingerprint, newToken } from '../model/token.ts';
 import { type TokenRecord, tokenDraft, unknownToken } from '../model/token-record.ts';
-import type { NetworkServices } from '../state/services.ts';
+import type { NetworkServices, StoreCall } from '../state/services.ts';
 
 const DEFAULT_JOIN_MS = 168 * 3_600_000;
 const MAX_JOIN_MS = 365 * 86_400_000;
@@ -42,8 +43,8 @@ export async function generateJoinToken(
     const detail = `Labels that begin with ${RESERVED_LABEL_PREFIX} are set by the control plane alone.`;
     throw invalidInput([{ pointer: `/labels/${reserved.replaceAll('/', '~1')}`, detail }], detail);
   }
-  const joined = await services.store.get(workspace, { kind: 'MeshNetwork', name: network });
-  if (!joined) {
+  const known = await services.store.get(workspace, { kind: 'MeshNetwork', name: network });
+  if (!known) {
     const detail = `There is no network ${network} in this workspace.`;
     throw invalidInput([{ pointer: '/network', detail }], detail);
   }
@@ -57,12 +58,12 @@ export async function generateJoinToken(
     usageLimit,
     createdBy,
     labels,
-    network: joined.name,
+    network: known.name,
     ...(issuer && { issuedBy: issuer.uid }),
   });
   const commit = commitContext(context, `made join token ${name}`);
-  const { changes } = await services.store.commit(workspace, [{ op: 'create', record: draft }], commit);
-  return { token, record: changes[0]?.record as TokenRecord };
+  const done = await services.store.commit(workspace, [{ op: 'create', record: draft }], commit);
+  return { token, record: writtenRecord(done, draft) };
 }
 
 /**
@@ -99,14 +100,10 @@ export function lifetimeOf(expiry: string, standard: number, maximum: number): n
  *
  * @throws MeshError `not_found`
  */
-export async function revokeToken(
-  id: string,
-  kind: 'join' | 'api',
-  context: CallContext<Pick<NetworkServices, 'store'>>,
-): Promise<void> {
+export async function revokeToken(id: string, kind: 'join' | 'api', context: StoreCall): Promise<void> {
   const { store } = context.services;
   const { caller } = context;
-  const token = (await store.getById(context.workspace, 'Token', id)) as TokenRecord | undefined;
+  const token = await store.getById(context.workspace, 'Token', id);
   if (token?.spec.kind !== kind || (kind === 'api' && token.spec.owner !== caller?.id)) {
     throw new MeshError('not_found', `There is no ${kind === 'join' ? 'join' : 'API'} token ${id} in this workspace.`);
   }

@@ -1,5 +1,5 @@
 import { newId } from '../base/ids.ts';
-import type { RecordDraft, StoredRecord } from '../base/record.ts';
+import type { NoStatus, RecordDraft, StoredRecord } from '../base/record.ts';
 import { ROLE_SCOPES, type WorkspaceRole } from '../base/scope.ts';
 import type { NetworkServices } from '../state/services.ts';
 import { type AccountRecord, accountById } from './accounts.ts';
@@ -12,12 +12,18 @@ interface MemberSpec {
   readonly role: WorkspaceRole;
 }
 
-export type MemberRecord = StoredRecord<MemberSpec, Record<string, never>>;
+declare module '../base/record.ts' {
+  interface RecordTypes {
+    Member: { spec: MemberSpec; status: NoStatus };
+  }
+}
+
+export type MemberRecord = StoredRecord<'Member'>;
 
 /** Memberships that were stored before they were made by name carry the uid of their account. */
 const ACCOUNT_UID = /^u_/;
 
-export function memberDraft(username: string, role: WorkspaceRole): RecordDraft<MemberSpec> {
+export function memberDraft(username: string, role: WorkspaceRole): RecordDraft<'Member'> {
   const blank = { labels: {}, annotations: {}, status: {}, unique: [] };
   return { ...blank, kind: 'Member', name: username, uid: newId('mem'), spec: { role } };
 }
@@ -33,7 +39,7 @@ export async function roleOf(
   workspace: string,
   { name, uid }: AccountRecord,
 ): Promise<WorkspaceRole | undefined> {
-  const member = (await store.get(workspace, { kind: 'Member', name })) as MemberRecord | undefined;
+  const member = await store.get(workspace, { kind: 'Member', name });
   if (!member || (isOfOneAccount(member) && member.uid !== uid)) return undefined;
   // A role that this version does not know grants nothing.
   return Object.hasOwn(ROLE_SCOPES, member.spec.role) ? member.spec.role : undefined;

@@ -2,18 +2,16 @@ import type { Caller } from '../base/caller.ts';
 import { invalidInput, MeshError } from '../base/errors.ts';
 import type { CommitContext, Op } from '../base/ports.ts';
 import { draftOf } from '../base/record.ts';
-import { inTurn } from '../base/turn.ts';
-import { type AskedPlan, type AskedWorkflow, cancelOp, isUndecided } from '../model/asked.ts';
+import { serialised } from '../base/serialise.ts';
+import { cancelOp, isUndecided } from '../model/asked.ts';
 import type { AgentRecord } from '../model/resources.ts';
 import type { TokenRecord } from '../model/token-record.ts';
 import { isOpen } from '../state/agent-tree.ts';
-import type { NetworkServices } from '../state/services.ts';
+import type { NetworkServices, PeerServices } from '../state/services.ts';
 import type { NetworkState } from '../state/state.ts';
 import { type AccountRecord, accountById, findAccount, normalizeUsername } from './accounts.ts';
 import { endAgents } from './end-agents.ts';
 import { roleOf } from './members.ts';
-
-type Needs = Pick<NetworkServices, 'store' | 'states' | 'clock' | 'liveness'>;
 
 /**
  * What a person leaves in a workspace, to be committed with what takes them out of it: their join and API tokens and plans
@@ -26,16 +24,15 @@ export async function leavingOps(
   { uid, name }: Pick<AccountRecord, 'uid' | 'name'>,
   successor: AccountRecord | undefined,
 ): Promise<Op[]> {
-  const [tokens, plans, workflows] = await Promise.all(
-    (['Token', 'Plan', 'Workflow'] as const).map(async (kind) => (await store.list(workspace, kind)).items),
-  );
+  const [tokens, plans, workflows] = await Promise.all([
+    store.list(workspace, 'Token'),
+    store.list(workspace, 'Plan'),
+    store.list(workspace, 'Workflow'),
+  ]);
   const isTheirs = ({ spec }: TokenRecord) =>
     spec.kind === 'api' ? spec.owner === uid : spec.kind === 'join' && spec.createdBy === `user:${name}`;
-  const gone = [
-    ...(tokens as readonly TokenRecord[]).filter(isTheirs),
-    ...(plans as readonly AskedPlan[]).filter(({ spec }) => spec.requesterId === uid),
-  ];
-  const undecided = (workflows as readonly AskedWorkflow[]).filter(
+  const gone = [...tokens.items.filter(isTheirs), ...plans.items.filter(({ spec }) => spec.requesterId === uid)];
+  const undecided = workflows.items.filter(
     (workflow) => isUndecided(workflow) && (workflow.spec.requesterId === uid || workflow.spec.applierId === uid),
   );
   return [
@@ -72,7 +69,7 @@ export function requireOther(successor: string, leaving: string): void {
 }
 
 /** Ends the agents whose person is not there any more and named no successor, with all that hangs on them. @returns names of what ended */
-export async function endOrphans(services: Needs, workspace: string, context: CommitContext): Promise<string[]> {
+export async function endOrphans(services: PeerServices, workspace: string, context: CommitContext): Promise<string[]> {
   const state = await services.states.current(workspace);
   const persons = new Set([...state.agents.values()].flatMap(({ spec }) => spec.person?.id ?? []));
   const gone = new Set<string>();
@@ -94,8 +91,8 @@ interface Heirs {
   readonly to: Pick<AccountRecord, 'uid' | 'name'>;
 }
 
-async function passOn(services: Needs, workspace: string, heirs: Heirs, context: CommitContext): Promise<void> {
-  await inTurn(services.store, workspace, async () => {
+async function passOn(services: PeerServices, workspace: string, heirs: Heirs, context: CommitContext): Promise<void> {
+  await serialised(services.store, workspace, async () => {
     const ops = passOps(await services.states.current(workspace), heirs);
     if (ops.length > 0) await services.store.commit(workspace, ops, context);
   });

@@ -1,10 +1,8 @@
 import { SYSTEM_WORKSPACE } from '../base/ids.ts';
 import { type CommitContext, StoreError } from '../base/ports.ts';
 import type { StoredRecord } from '../base/record.ts';
-import { isSpent, type TokenRecord } from '../model/token-record.ts';
+import { isSpent } from '../model/token-record.ts';
 import type { NetworkServices } from '../state/services.ts';
-import type { AccountRecord } from './accounts.ts';
-import type { SessionRecord } from './sessions.ts';
 
 const BATCH = 100;
 const CONTEXT: CommitContext = {
@@ -21,15 +19,15 @@ const CONTEXT: CommitContext = {
 export async function removeSpentTokens(services: Pick<NetworkServices, 'store' | 'clock'>): Promise<number> {
   const { store, clock } = services;
   const now = clock.now();
-  const accounts = (await store.list(SYSTEM_WORKSPACE, 'Account')).items as readonly AccountRecord[];
+  const accounts = (await store.list(SYSTEM_WORKSPACE, 'Account')).items;
   const epochs = new Map(accounts.map(({ uid, spec }) => [uid, spec.epoch]));
-  const sessions = (await store.list(SYSTEM_WORKSPACE, 'Session')).items as readonly SessionRecord[];
+  const sessions = (await store.list(SYSTEM_WORKSPACE, 'Session')).items;
   let removed = await remove(
     services,
     sessions.filter(({ spec }) => spec.expiresAt <= now || epochs.get(spec.account) !== spec.epoch),
   );
   for (const workspace of await store.workspaces()) {
-    const tokens = (await store.list(workspace, 'Token')).items as readonly TokenRecord[];
+    const tokens = (await store.list(workspace, 'Token')).items;
     const ended = tokens.filter(({ spec }) => {
       if (spec.expiresAt !== undefined && spec.expiresAt <= now) return true;
       if (spec.kind === 'api') return epochs.get(spec.owner) !== spec.epoch;

@@ -1,13 +1,12 @@
 import { commitContext } from '../base/commit-context.ts';
 import { MeshError } from '../base/errors.ts';
-import type { CallContext } from '../base/operation.ts';
 import type { Op } from '../base/ports.ts';
 import { draftOf } from '../base/record.ts';
 import { formatInstant, parseInstant } from '../base/time.ts';
+import { writtenRecord } from '../base/written.ts';
 import type { AgentRecord } from '../model/resources.ts';
 import { isLive } from '../state/agent-tree.ts';
-import type { NetworkServices } from '../state/services.ts';
-import { findAgent } from './agents.ts';
+import { type AgentCall, findAgent } from './agents.ts';
 import { parseTtl } from './delegation.ts';
 import { renewToken } from './device-token.ts';
 import { isScope, requireGrantable } from './grants.ts';
@@ -19,7 +18,7 @@ import { isScope, requireGrantable } from './grants.ts';
  * @throws MeshError `forbidden` for a sub-agent or the agent of another person, `expired` for one that has ended
  */
 export async function renewAgent(
-  context: CallContext<Pick<NetworkServices, 'store' | 'clock' | 'states' | 'keys'>>,
+  context: AgentCall,
   id: string,
   ttl: string | undefined,
 ): Promise<{ readonly token: string; readonly agent: AgentRecord }> {
@@ -47,6 +46,5 @@ export async function renewAgent(
   };
   const ops: Op[] = [{ op: 'update', record, revision: agent.revision }, issued.op];
   const commit = await services.store.commit(workspace, ops, commitContext(context, `renew agent ${name}`));
-  const renewed = commit.changes.map((change) => change.record).find((each) => each.uid === uid);
-  return { token: issued.token, agent: renewed as AgentRecord };
+  return { token: issued.token, agent: writtenRecord(commit, agent) };
 }

@@ -1,6 +1,6 @@
 import { newId, SYSTEM_WORKSPACE } from '../base/ids.ts';
 import type { CommitContext } from '../base/ports.ts';
-import type { StoredRecord } from '../base/record.ts';
+import type { NoStatus, StoredRecord } from '../base/record.ts';
 import type { NetworkServices } from '../state/services.ts';
 import type { AccountRecord } from './accounts.ts';
 
@@ -17,7 +17,13 @@ interface SessionSpec {
   readonly expiresAt: number;
 }
 
-export type SessionRecord = StoredRecord<SessionSpec, Record<string, never>>;
+declare module '../base/record.ts' {
+  interface RecordTypes {
+    Session: { spec: SessionSpec; status: NoStatus };
+  }
+}
+
+export type SessionRecord = StoredRecord<'Session'>;
 
 /** Begins a session: stores it and answers its signed token. */
 export async function createSession(

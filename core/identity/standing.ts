@@ -8,7 +8,7 @@ import { agentStanding } from './agent-standing.ts';
 import { commonScopes, NO_SCOPES } from './grants.ts';
 import { roleOf } from './members.ts';
 
-type Needs = Pick<NetworkServices, 'store' | 'clock'>;
+type StandingServices = Pick<NetworkServices, 'store' | 'clock'>;
 
 /** A caller as it was kept, to be asked again later. */
 export interface KeptCaller {
@@ -23,7 +23,7 @@ export interface KeptCaller {
  *
  * @throws MeshError `forbidden` when they have gone
  */
-export async function callerAgain(services: Needs, { workspace, caller }: KeptCaller): Promise<Caller> {
+export async function callerAgain(services: StandingServices, { workspace, caller }: KeptCaller): Promise<Caller> {
   await requireToken(services, workspace, caller);
   const held = await scopesNow(services, workspace, caller);
   const scopes = commonScopes(new Set(caller.scopes), held);
@@ -37,7 +37,7 @@ export async function callerAgain(services: Needs, { workspace, caller }: KeptCa
 
 /** What an API token asked for ends with the token; a session may end meanwhile, its person stays. */
 async function requireToken(
-  { store }: Needs,
+  { store }: StandingServices,
   workspace: string,
   { kind, interactive, tokenId, name }: KeptCaller['caller'],
 ): Promise<void> {
@@ -46,7 +46,7 @@ async function requireToken(
 }
 
 async function scopesNow(
-  services: Needs,
+  services: StandingServices,
   workspace: string,
   { kind, id, name, scopes }: KeptCaller['caller'],
 ): Promise<ReadonlySet<Scope>> {
@@ -64,7 +64,7 @@ async function scopesNow(
 
 /** Empty for one that is disabled or no member. */
 async function scopesOfAccount(
-  services: Needs,
+  services: StandingServices,
   workspace: string,
   account: AccountRecord,
 ): Promise<ReadonlySet<Scope>> {
@@ -85,7 +85,11 @@ function mayChange(scopes: ReadonlySet<Scope>): boolean {
  * @param ids of accounts and agents; others are not looked at
  * @throws MeshError `forbidden` when one of them has ended or was removed
  */
-export async function requireStanding(services: Needs, workspace: string, ids: readonly string[]): Promise<void> {
+export async function requireStanding(
+  services: StandingServices,
+  workspace: string,
+  ids: readonly string[],
+): Promise<void> {
   for (const id of new Set(ids)) {
     if (isAgentId(id)) {
       const agent = await services.store.getById(workspace, 'AgentIdentity', id);

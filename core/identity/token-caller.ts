@@ -22,7 +22,7 @@ export async function verifyToken(
   bearer: string,
   kind: TokenKind,
 ): Promise<Verified> {
-  const token = (await services.store.lookup(tokenKey(bearer))) as TokenRecord | undefined;
+  const token = await services.store.lookup(tokenKey(bearer));
   if (token?.kind !== 'Token' || token.spec.kind !== kind) throw unknownToken();
   if (!(await directory.find(token.workspace))) throw unknownToken();
   const { caller, restsOn } = await OWNERS[kind](services, token);
@@ -88,18 +88,18 @@ async function agentCaller(services: Reads, token: TokenRecord): Promise<Verifie
 
 async function peerOf({ store }: Reads, { workspace, status }: AgentRecord): Promise<PeerRecord | undefined> {
   if (status.peerRef === undefined) return undefined;
-  return (await store.get(workspace, { kind: 'MeshPeer', name: status.peerRef })) as PeerRecord | undefined;
+  return await store.get(workspace, { kind: 'MeshPeer', name: status.peerRef });
 }
 
 /** Who waits to be let into the network does not act in it either, and hears what it waits for. */
 async function noStanding({ store }: Reads, { workspace, spec }: TokenRecord): Promise<MeshError> {
-  const agent = (await store.getById(workspace, 'AgentIdentity', spec.owner)) as AgentRecord | undefined;
+  const agent = await store.getById(workspace, 'AgentIdentity', spec.owner);
   if (agent?.status.phase !== 'Pending') return unknownToken();
   return new MeshError('peer_pending', 'The peer of this agent waits for approval: its token works once it is let in.');
 }
 
 async function deviceCaller({ store }: Reads, token: TokenRecord): Promise<Verified> {
-  const peer = (await store.getById(token.workspace, 'MeshPeer', token.spec.owner)) as PeerRecord | undefined;
+  const peer = await store.getById(token.workspace, 'MeshPeer', token.spec.owner);
   if (!peer || peer.status.phase === 'expired') throw unknownToken();
   // It may be let in again, so the device keeps its token and waits.
   if (peer.status.phase === 'revoked') throw new MeshError('forbidden', 'This device was revoked by an administrator.');

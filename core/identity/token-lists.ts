@@ -11,7 +11,7 @@ export async function tokensOf(
   // Names begin with the kind, so those of one kind lie together.
   const { items } = await store.list(workspace, 'Token', { after: tokenName(kind, '') });
   const end = items.findIndex(({ name }) => !name.startsWith(tokenName(kind, '')));
-  return (end < 0 ? items : items.slice(0, end)) as readonly TokenRecord[];
+  return end < 0 ? items : items.slice(0, end);
 }
 
 /** The API tokens of an account in a workspace that still work. */

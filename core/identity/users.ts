@@ -1,17 +1,14 @@
 import { commitContext } from '../base/commit-context.ts';
 import { invalidInput, MeshError } from '../base/errors.ts';
 import { SYSTEM_WORKSPACE } from '../base/ids.ts';
-import type { CallContext } from '../base/operation.ts';
 import type { Op } from '../base/ports.ts';
 import { draftOf } from '../base/record.ts';
 import { requireSession } from '../base/require-session.ts';
-import type { NetworkServices } from '../state/services.ts';
+import { writtenRecord } from '../base/written.ts';
+import type { PeerCall, StoreCall } from '../state/services.ts';
 import { type AccountRecord, type AccountRole, accountDraft, findAccount } from './accounts.ts';
 import { endOrphans, leavingOps, requireOther } from './offboard.ts';
 import { hashPassword, requireGoodPassword } from './passwords.ts';
-
-type Context = CallContext<Pick<NetworkServices, 'store'>>;
-type LeavingContext = CallContext<Pick<NetworkServices, 'store' | 'states' | 'clock' | 'liveness'>>;
 
 export interface NewUser {
   readonly username: string;
@@ -21,7 +18,7 @@ export interface NewUser {
 }
 
 /** Creates an account whose password its person is asked to change. */
-export async function createUser(user: NewUser, context: Context): Promise<AccountRecord> {
+export async function createUser(user: NewUser, context: StoreCall): Promise<AccountRecord> {
   requireSession(context.caller);
   requireGoodPassword(user.password, user.username, '/password');
   const { username, displayName, role } = user;
@@ -30,8 +27,8 @@ export async function createUser(user: NewUser, context: Context): Promise<Accou
   const spec = { displayName, role, passwordHash, passwordState: 'initial', disabled: false, epoch: 1 } as const;
   const record = accountDraft(username, spec);
   const commit = commitContext(context, `created account ${record.name}`);
-  const { changes } = await context.services.store.commit(SYSTEM_WORKSPACE, [{ op: 'create', record }], commit);
-  return changes[0]?.record as AccountRecord;
+  const done = await context.services.store.commit(SYSTEM_WORKSPACE, [{ op: 'create', record }], commit);
+  return writtenRecord(done, record);
 }
 
 /** Fields that are absent stay as they are. */
@@ -43,7 +40,7 @@ export interface UserPatch {
 }
 
 /** Changes an account. A new role or password, or disabling it, ends its sessions and API tokens. */
-export async function updateUser(username: string, patch: UserPatch, context: LeavingContext): Promise<AccountRecord> {
+export async function updateUser(username: string, patch: UserPatch, context: PeerCall): Promise<AccountRecord> {
   requireSession(context.caller);
   const account = await requireAccount(username, context);
   const { displayName = account.spec.displayName, role = account.spec.role, disabled = account.spec.disabled } = patch;
@@ -55,20 +52,16 @@ export async function updateUser(username: string, patch: UserPatch, context: Le
   const guards = isAdmin(account) && (role !== 'platform_admin' || disabled) ? await otherAdmin(account, context) : [];
   const ops: Op[] = [{ op: 'update', record: { ...draftOf(account), spec }, revision: account.revision }, ...guards];
   const commit = commitContext(context, `changed account ${account.name}`);
-  const { changes } = await context.services.store.commit(SYSTEM_WORKSPACE, ops, commit);
+  const done = await context.services.store.commit(SYSTEM_WORKSPACE, ops, commit);
   if (disabled && !account.spec.disabled) await leaveEverywhere(account, context);
-  return (changes[0]?.record ?? account) as AccountRecord;
+  return writtenRecord(done, account);
 }
 
 /**
  * Removes an account with its memberships and all that hangs on it; a successor takes its agents over where it is a member.
  * What it did stays in the audit log under its name.
  */
-export async function deleteUser(
-  username: string,
-  successor: string | undefined,
-  context: LeavingContext,
-): Promise<void> {
+export async function deleteUser(username: string, successor: string | undefined, context: PeerCall): Promise<void> {
   const caller = requireSession(context.caller);
   const { store } = context.services;
   const account = await requireAccount(username, context);
@@ -95,7 +88,7 @@ export async function deleteUser(
 }
 
 /** Ends in every workspace what hangs on an account, its memberships apart. */
-async function leaveEverywhere(account: AccountRecord, context: LeavingContext): Promise<void> {
+async function leaveEverywhere(account: AccountRecord, context: PeerCall): Promise<void> {
   const { services } = context;
   for (const { uid: workspace } of await workspacesOf(context)) {
     const ops = await leavingOps(services, workspace, account, undefined);
@@ -105,12 +98,12 @@ async function leaveEverywhere(account: AccountRecord, context: LeavingContext):
   }
 }
 
-async function workspacesOf({ services }: Context) {
+async function workspacesOf({ services }: StoreCall) {
   return (await services.store.list(SYSTEM_WORKSPACE, 'Workspace')).items;
 }
 
 /** @throws MeshError `not_found` */
-export async function requireAccount(username: string, context: Context): Promise<AccountRecord> {
+export async function requireAccount(username: string, context: StoreCall): Promise<AccountRecord> {
   const account = await findAccount(context.services, username);
   if (!account) throw new MeshError('not_found', `There is no account ${username}.`);
   return account;
@@ -121,9 +114,9 @@ function isAdmin({ spec }: AccountRecord): boolean {
 }
 
 /** Holds the commit to another administrator staying one, so that two cannot remove each other at once. */
-async function otherAdmin(account: AccountRecord, { services }: Context): Promise<Op[]> {
+async function otherAdmin(account: AccountRecord, { services }: StoreCall): Promise<Op[]> {
   const { items } = await services.store.list(SYSTEM_WORKSPACE, 'Account');
-  const other = (items as readonly AccountRecord[]).find((one) => one.uid !== account.uid && isAdmin(one));
+  const other = items.find((one) => one.uid !== account.uid && isAdmin(one));
   if (!other) {
     throw new MeshError('conflict', `${account.name} is the last platform administrator: make another one first.`);
   }

@@ -1,10 +1,9 @@
 import type { Caller } from '../base/caller.ts';
 import { MeshError } from '../base/errors.ts';
 import { SYSTEM_WORKSPACE } from '../base/ids.ts';
-import type { CallContext } from '../base/operation.ts';
 import type { Role, Scope } from '../base/scope.ts';
 import type { WorkspaceRecord } from '../model/workspaces.ts';
-import type { NetworkServices } from '../state/services.ts';
+import type { NetworkServices, StoreCall } from '../state/services.ts';
 import { type AccountRecord, accountById } from './accounts.ts';
 import { roleOf } from './members.ts';
 
@@ -16,7 +15,7 @@ export interface Membership {
 }
 
 /** The account behind a call and where it is a member. */
-export async function whoAmI({ services, caller }: CallContext<Pick<NetworkServices, 'store'>>): Promise<{
+export async function whoAmI({ services, caller }: StoreCall): Promise<{
   readonly account: AccountRecord;
   readonly caller: Caller;
   readonly memberships: readonly Membership[];
@@ -38,7 +37,7 @@ export async function workspacesOf(
   caller: Caller | null,
 ): Promise<readonly WorkspaceRecord[]> {
   const { items } = await store.list(SYSTEM_WORKSPACE, 'Workspace');
-  const all = items as readonly WorkspaceRecord[];
+  const all = items;
   if (caller?.workspaces === 'all') return all;
   const own = new Set(caller?.workspaces);
   return all.filter(({ uid }) => own.has(uid));

@@ -23,7 +23,7 @@ export function buildWorkspaceDirectory({ store }: Pick<NetworkServices, 'store'
   async function load(): Promise<Entries> {
     const started = generation;
     const { items } = await store.list(SYSTEM_WORKSPACE, 'Workspace');
-    const entries = entriesOf(items as readonly WorkspaceRecord[]);
+    const entries = entriesOf(items);
     // A change that came while reading may not be in what was read.
     if (generation === started) known = entries;
     return entries;

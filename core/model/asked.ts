@@ -44,28 +44,27 @@ export interface WorkflowStatus {
   readonly error?: string;
 }
 
-/** As much of plans and workflows as concerns who ends, leaves, or holds too many. */
-export type AskedPlan = StoredRecord<AskedPlanSpec, PlanStatus>;
-export type AskedWorkflow = StoredRecord<AskedWorkflowSpec, WorkflowStatus>;
+export type PlanRecord = StoredRecord<'Plan'>;
+export type WorkflowRecord = StoredRecord<'Workflow'>;
 
 /** @throws MeshError `not_found` */
-export async function findAskedWorkflow(
+export async function findWorkflow(
   { store }: { readonly store: Pick<Store, 'get'> },
   workspace: string,
   id: string,
-): Promise<AskedWorkflow> {
+): Promise<WorkflowRecord> {
   const record = await store.get(workspace, { kind: 'Workflow', name: id });
-  if (record) return record as AskedWorkflow;
+  if (record) return record;
   throw new MeshError('not_found', `There is no workflow ${JSON.stringify(id.slice(0, 80))} in this workspace.`);
 }
 
 /** Whether a workflow has not been carried out yet and may still be. */
-export function isUndecided({ status }: AskedWorkflow): boolean {
+export function isUndecided({ status }: WorkflowRecord): boolean {
   return status.state === 'pending' || status.state === 'approved';
 }
 
 /** Ends a workflow that waits, because there is nobody any more for whom it would be carried out. */
-export function cancelOp(workflow: AskedWorkflow, reason: string): Op {
+export function cancelOp(workflow: WorkflowRecord, reason: string): Op {
   const status: WorkflowStatus = { ...workflow.status, state: 'expired', error: reason };
   return { op: 'update', revision: workflow.revision, record: { ...draftOf(workflow), status } };
 }

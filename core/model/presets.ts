@@ -33,7 +33,7 @@ export function presetPolicies(
   agent: AgentRecord,
   parent: AgentRecord | undefined,
   egress: readonly EgressRule[],
-): RecordDraft<PolicySpec, Record<string, never>>[] {
+): RecordDraft<'MeshPolicy'>[] {
   return SPECS[agent.spec.policyPreset](agent, parent, egress).map((spec, index) => ({
     kind: 'MeshPolicy',
     name: `${agent.uid}.${agent.spec.policyPreset}${index === 0 ? '' : `-${index + 1}`}`,

@@ -1,4 +1,4 @@
-import type { StoredRecord } from '../base/record.ts';
+import type { NoStatus, StoredRecord } from '../base/record.ts';
 import type { EgressRule, PolicySpec } from './policy.ts';
 
 /** The custom resources of the contract (docs/policy.md#kinds). Instants inside specs are ISO 8601 UTC. */
@@ -88,12 +88,21 @@ export interface PresenceSpec {
   readonly lastSeenAt?: string;
 }
 
-type NoStatus = Record<string, never>;
-export type PeerRecord = StoredRecord<PeerSpec, PeerStatus>;
-export type PolicyRecord = StoredRecord<PolicySpec, NoStatus>;
-export type NetworkRecord = StoredRecord<NetworkSpec, NoStatus>;
-export type AgentRecord = StoredRecord<AgentSpec, AgentStatus>;
-export type PresenceRecord = StoredRecord<PresenceSpec, NoStatus>;
+declare module '../base/record.ts' {
+  interface RecordTypes {
+    MeshPeer: { spec: PeerSpec; status: PeerStatus };
+    MeshPolicy: { spec: PolicySpec; status: NoStatus };
+    MeshNetwork: { spec: NetworkSpec; status: NoStatus };
+    AgentIdentity: { spec: AgentSpec; status: AgentStatus };
+    Presence: { spec: PresenceSpec; status: NoStatus };
+  }
+}
+
+export type PeerRecord = StoredRecord<'MeshPeer'>;
+export type PolicyRecord = StoredRecord<'MeshPolicy'>;
+export type NetworkRecord = StoredRecord<'MeshNetwork'>;
+export type AgentRecord = StoredRecord<'AgentIdentity'>;
+export type PresenceRecord = StoredRecord<'Presence'>;
 
 /** The name a record is stored under: each space becomes a hyphen (docs/policy.md#kinds). */
 export function normalizeName(name: string): string {

@@ -1,7 +1,7 @@
 import { MeshError } from '../base/errors.ts';
 import { newId } from '../base/ids.ts';
 import type { Op } from '../base/ports.ts';
-import { draftOf, type RecordDraft, type StoredRecord } from '../base/record.ts';
+import { draftOf, type NoStatus, type RecordDraft, type StoredRecord } from '../base/record.ts';
 import type { Scope } from '../base/scope.ts';
 import { type TokenKind, tokenKey } from './token.ts';
 
@@ -31,7 +31,13 @@ export interface TokenSpec {
   readonly busDigest?: string;
 }
 
-export type TokenRecord = StoredRecord<TokenSpec, Record<string, never>>;
+declare module '../base/record.ts' {
+  interface RecordTypes {
+    Token: { spec: TokenSpec; status: NoStatus };
+  }
+}
+
+export type TokenRecord = StoredRecord<'Token'>;
 
 /**
  * The name of a token's record. Device, agent and delegate tokens are one per owner and found by it;
@@ -45,7 +51,7 @@ export function tokenName(kind: TokenKind, id: string): string {
 export function tokenDraft(
   token: string,
   spec: Omit<TokenSpec, 'usedCount' | 'labels'> & Partial<Pick<TokenSpec, 'labels'>>,
-): RecordDraft<TokenSpec> {
+): RecordDraft<'Token'> {
   const uid = newId('tok');
   return {
     kind: 'Token',

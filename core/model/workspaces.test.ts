@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { buildIdentityKit, CONTEXT, type IdentityKit, START } from '../../test/kits/plane/identity-kit.ts';
+import { peer } from '../../test/kits/records/records.ts';
 import { createApiToken } from '../../tools/tokens/create-api-token.ts';
 import { generateJoinToken } from '../../tools/tokens/generate-join-token.ts';
 import { addWorkspace } from '../../tools/workspaces/add-workspace.ts';
@@ -10,6 +11,7 @@ import { listWorkspaces } from '../../tools/workspaces/list-workspaces.ts';
 import { updateWorkspace } from '../../tools/workspaces/update-workspace.ts';
 import { MeshError } from '../base/errors.ts';
 import { SYSTEM_WORKSPACE } from '../base/ids.ts';
+import { draftOf } from '../base/record.ts';
 import { cidrFor } from '../identity/add-workspace.ts';
 
 const PROD = { slug: 'prod', namespace: 'production', displayName: 'Production', maxNodeCount: 100 };
@@ -233,8 +235,7 @@ describe('a workspace', () => {
   it('is not deleted while it has peers', async () => {
     await using kit = await buildIdentityKit();
     const workspace = await kit.workspace('prod');
-    const blank = { labels: {}, annotations: {}, unique: [], spec: {}, status: {} };
-    const record = { ...blank, kind: 'MeshPeer', name: 'web-1', uid: 'p_1' } as const;
+    const record = draftOf(peer('web-1'));
     await kit.services.store.commit(workspace, [{ op: 'create', record }], {
       actor: 'x',
       reason: 'x',

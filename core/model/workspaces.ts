@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { MeshError } from '../base/errors.ts';
 import { SYSTEM_WORKSPACE } from '../base/ids.ts';
-import type { StoredRecord } from '../base/record.ts';
+import type { NoStatus, StoredRecord } from '../base/record.ts';
 import { lineOfText, TEXT_LIMITS } from '../base/text.ts';
 import type { BaseServices } from './services.ts';
 
@@ -46,14 +46,20 @@ export interface WorkspaceSpec {
   readonly settings: WorkspaceSettings;
 }
 
+declare module '../base/record.ts' {
+  interface RecordTypes {
+    Workspace: { spec: WorkspaceSpec; status: NoStatus };
+  }
+}
+
 /** Its uid is the workspace id; its record is in the system partition, named by the slug. */
-export type WorkspaceRecord = StoredRecord<WorkspaceSpec, Record<string, never>>;
+export type WorkspaceRecord = StoredRecord<'Workspace'>;
 
 /** The record of a workspace with its settings. @throws MeshError `not_found` */
 export async function workspaceById({ store }: Pick<BaseServices, 'store'>, id: string): Promise<WorkspaceRecord> {
   const record = await store.getById(SYSTEM_WORKSPACE, 'Workspace', id);
   if (!record) throw new MeshError('not_found', `There is no workspace ${id}.`);
-  return record as WorkspaceRecord;
+  return record;
 }
 
 /** Names found to be time zones; asking costs 100 microseconds. */

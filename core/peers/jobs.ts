@@ -1,15 +1,13 @@
 import { newId, SYSTEM_WORKSPACE } from '../base/ids.ts';
 import type { Change, Commit, CommitContext, Op } from '../base/ports.ts';
 import type { Kind } from '../base/record.ts';
+import { serialised } from '../base/serialise.ts';
 import { parseInstant } from '../base/time.ts';
-import { inTurn } from '../base/turn.ts';
-import { restingAddresses } from '../changes/rest.ts';
-import type { NetworkServices } from '../state/services.ts';
+import { quarantinedAddresses } from '../changes/quarantine.ts';
+import type { NetworkServices, PeerServices } from '../state/services.ts';
 import { hasEnded } from '../views/peer-view.ts';
 import { removePeers } from './peers.ts';
 import { sweepWorkspace } from './presence.ts';
-
-type JobServices = Pick<NetworkServices, 'store' | 'clock' | 'states' | 'liveness'>;
 
 /** Work that is due at instants. `run` does what is due and answers when something is due next, ms. */
 export interface NetworkJob {
@@ -25,7 +23,7 @@ const BATCH = 200;
 const SWEEP_PAUSE_MS = 5_000;
 
 /** What the network needs done as time passes. */
-export function networkJobs(services: JobServices): readonly NetworkJob[] {
+export function networkJobs(services: PeerServices): readonly NetworkJob[] {
   const since = services.clock.now();
   let sweptAt = since;
   const comesOnline = (change: Change) =>
@@ -42,9 +40,9 @@ export function networkJobs(services: JobServices): readonly NetworkJob[] {
 }
 
 /** Deletes the peers whose time is over. */
-async function expirePeers(services: JobServices, workspace: string): Promise<number | undefined> {
+async function expirePeers(services: PeerServices, workspace: string): Promise<number | undefined> {
   const { store, states, clock } = services;
-  return inTurn(store, workspace, async () => {
+  return serialised(store, workspace, async () => {
     const state = await states.current(workspace);
     const now = clock.now();
     const ended = [...state.peers.values()].filter((peer) => hasEnded(peer, now));
@@ -56,9 +54,9 @@ async function expirePeers(services: JobServices, workspace: string): Promise<nu
 }
 
 /** Deletes the policies that have ended; they counted for nothing from their instant on. */
-async function expirePolicies(services: JobServices, workspace: string): Promise<number | undefined> {
+async function expirePolicies(services: PeerServices, workspace: string): Promise<number | undefined> {
   const { store, states, clock } = services;
-  return inTurn(store, workspace, async () => {
+  return serialised(store, workspace, async () => {
     const { policies } = await states.current(workspace);
     const now = clock.now();
     const ended = [...policies.values()].filter(({ spec }) => instant(spec.expiresAt) <= now);
@@ -71,20 +69,21 @@ async function expirePolicies(services: JobServices, workspace: string): Promise
   });
 }
 
-/** Forgets the rests that are over, so that they do not pile up where addresses are not given again. */
-async function freeAddresses(services: JobServices, workspace: string): Promise<number | undefined> {
+/** Forgets the quarantines that are over, so that they do not pile up where addresses are not given again. */
+async function freeAddresses(services: PeerServices, workspace: string): Promise<number | undefined> {
   const { store, clock } = services;
-  return inTurn(store, workspace, async () => {
-    const resting = await restingAddresses(store, workspace);
+  return serialised(store, workspace, async () => {
+    const quarantined = await quarantinedAddresses(store, workspace);
     const now = clock.now();
-    const over = [...resting].filter(([, { until }]) => until <= now);
+    const over = [...quarantined].filter(([, { until }]) => until <= now);
     const ops = over
       .slice(0, BATCH)
       .map(([name, { revision }]): Op => ({ op: 'delete', key: { kind: 'AddressRest', name }, revision }));
-    if (ops.length > 0) await store.commit(workspace, ops, because('addresses', 'the rest of the address is over'));
+    if (ops.length > 0)
+      await store.commit(workspace, ops, because('addresses', 'the quarantine of the address is over'));
     if (over.length > ops.length) return now;
     return next(
-      [...resting.values()].map(({ until }) => until),
+      [...quarantined.values()].map(({ until }) => until),
       now,
     );
   });

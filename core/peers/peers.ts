@@ -1,27 +1,24 @@
 import { requireAssertionsAfter } from '../assertions/guard.ts';
 import { commitContext } from '../base/commit-context.ts';
 import { invalidInput, MeshError } from '../base/errors.ts';
-import type { CallContext } from '../base/operation.ts';
 import type { CommitContext, Op } from '../base/ports.ts';
 import { draftOf, type RecordDraft } from '../base/record.ts';
 import { requireSession } from '../base/require-session.ts';
+import { serialised } from '../base/serialise.ts';
 import { formatInstant } from '../base/time.ts';
-import { inTurn } from '../base/turn.ts';
-import { ADDRESS_REST_MS } from '../changes/address.ts';
+import { writtenRecord } from '../base/written.ts';
+import { ADDRESS_QUARANTINE_MS } from '../changes/address.ts';
 import { placeIn } from '../changes/places.ts';
-import { restDraft } from '../changes/rest.ts';
+import { quarantineDraft } from '../changes/quarantine.ts';
 import { lookUp } from '../model/find.ts';
 import { NAME_PATTERN, normalizeName, type PeerRecord } from '../model/resources.ts';
 import { tokenName } from '../model/token-record.ts';
 import { findPeer } from '../state/find-peer.ts';
-import type { NetworkServices } from '../state/services.ts';
+import type { NetworkServices, PeerCall, PeerServices } from '../state/services.ts';
 import type { NetworkState } from '../state/state.ts';
 
-type PeerServices = Pick<NetworkServices, 'store' | 'clock' | 'states' | 'liveness'>;
-type Context = CallContext<PeerServices>;
-
 /** Lets a pending or revoked peer in: it gets its address and, from then on, its graph. */
-export function approvePeer(context: Context, id: string): Promise<PeerRecord> {
+export function approvePeer(context: PeerCall, id: string): Promise<PeerRecord> {
   return change(context, id, async (state, peer) => {
     const { store, clock } = context.services;
     if (peer.status.phase === 'ready') return { peer, ops: [] };
@@ -38,7 +35,7 @@ export function approvePeer(context: Context, id: string): Promise<PeerRecord> {
 }
 
 /** Shuts a peer out: nobody hears it, its token says nothing any more. It keeps its name, key and address. */
-export function revokePeer(context: Context, id: string): Promise<PeerRecord> {
+export function revokePeer(context: PeerCall, id: string): Promise<PeerRecord> {
   return change(context, id, async (state, peer) => {
     if (peer.status.phase === 'revoked') return { peer, ops: [] };
     const record = { ...draftOf(peer), status: { ...peer.status, phase: 'revoked' as const } };
@@ -48,7 +45,7 @@ export function revokePeer(context: Context, id: string): Promise<PeerRecord> {
 }
 
 /** Makes a peer that came with an agent's token one that stays. @throws MeshError `conflict` for the peer of an agent */
-export function adoptPeer(context: Context, id: string): Promise<PeerRecord> {
+export function adoptPeer(context: PeerCall, id: string): Promise<PeerRecord> {
   requireSession(context.caller);
   return change(context, id, async (state, peer) => {
     const record = adopted(peer);
@@ -60,7 +57,7 @@ export function adoptPeer(context: Context, id: string): Promise<PeerRecord> {
 }
 
 /** The record of a peer without what binds it to an agent; undefined where nothing does. @throws MeshError `conflict` */
-export function adopted(peer: PeerRecord): RecordDraft<PeerRecord['spec'], PeerRecord['status']> | undefined {
+export function adopted(peer: PeerRecord): RecordDraft<'MeshPeer'> | undefined {
   if (peer.spec.agentRef !== undefined) {
     throw new MeshError('conflict', `${peer.name} is the peer of the agent ${peer.spec.agentRef} and ends with it.`);
   }
@@ -69,7 +66,7 @@ export function adopted(peer: PeerRecord): RecordDraft<PeerRecord['spec'], PeerR
 }
 
 /** Gives a peer another name. Its id, key, address and labels stay. @throws MeshError `conflict` when it is taken */
-export function renamePeer(context: Context, id: string, asked: string): Promise<PeerRecord> {
+export function renamePeer(context: PeerCall, id: string, asked: string): Promise<PeerRecord> {
   const name = normalizeName(asked);
   if (!NAME_PATTERN.test(name)) {
     const detail = 'A name is 1 to 63 letters, digits, spaces, ".", "_" or "-".';
@@ -96,10 +93,10 @@ export function renamePeer(context: Context, id: string, asked: string): Promise
   });
 }
 
-/** Removes a peer with all that is its own: presence, token, and its address, which rests. */
-export async function deletePeer(context: Context, id: string): Promise<void> {
+/** Removes a peer with all that is its own: presence, token, and its address, which goes into quarantine. */
+export async function deletePeer(context: PeerCall, id: string): Promise<void> {
   const { services, workspace } = context;
-  await inTurn(services.store, workspace, async () => {
+  await serialised(services.store, workspace, async () => {
     const state = await services.states.current(workspace);
     const peer = findPeer(state, id);
     await removePeers(services, state, [peer], commitContext(context, `deleted device ${peer.name}`));
@@ -137,7 +134,9 @@ export async function removalOps(
   const presence = presenceOf(state, peer);
   return [
     { op: 'delete', key: { kind: 'MeshPeer', name: peer.name }, revision: peer.revision },
-    ...(address === null ? [] : [{ op: 'create', record: restDraft(address, now + ADDRESS_REST_MS) } as const]),
+    ...(address === null
+      ? []
+      : [{ op: 'create', record: quarantineDraft(address, now + ADDRESS_QUARANTINE_MS) } as const]),
     ...[presence, token].flatMap((record): Op[] =>
       record ? [{ op: 'delete', key: { kind: record.kind, name: record.name }, revision: record.revision }] : [],
     ),
@@ -151,18 +150,16 @@ interface Written {
 }
 
 async function change(
-  context: Context,
+  context: PeerCall,
   id: string,
   plan: (state: NetworkState, peer: PeerRecord) => Promise<Written>,
 ): Promise<PeerRecord> {
   const { services, workspace } = context;
-  return inTurn(services.store, workspace, async () => {
+  return serialised(services.store, workspace, async () => {
     const state = await services.states.current(workspace);
     const { peer, ops, reason = '' } = await plan(state, findPeer(state, id));
     if (ops.length === 0) return peer;
-    const { changes } = await services.store.commit(workspace, ops, commitContext(context, reason));
-    const written = changes.find(({ type, record }) => type !== 'deleted' && record.uid === peer.uid);
-    return (written?.record ?? peer) as PeerRecord;
+    return writtenRecord(await services.store.commit(workspace, ops, commitContext(context, reason)), peer);
   });
 }
 

@@ -1,15 +1,13 @@
 import { newId } from '../base/ids.ts';
 import type { CommitContext, Op } from '../base/ports.ts';
 import { draftOf } from '../base/record.ts';
+import { serialised } from '../base/serialise.ts';
 import { formatInstant } from '../base/time.ts';
-import { inTurn } from '../base/turn.ts';
 import { lookUpById } from '../model/find.ts';
 import { ONLINE_MS } from '../model/liveness.ts';
 import type { PeerRecord } from '../model/resources.ts';
-import type { NetworkServices } from '../state/services.ts';
+import type { PeerServices } from '../state/services.ts';
 import type { NetworkState } from '../state/state.ts';
-
-type PresenceServices = Pick<NetworkServices, 'store' | 'clock' | 'states' | 'liveness'>;
 
 /** Transitions written in one commit; more wait for the next, so that no batch grows without bound. */
 const TRANSITIONS = 500;
@@ -19,7 +17,7 @@ const TRANSITIONS = 500;
  * every other heartbeat costs a look-up.
  */
 export async function heardOf(
-  services: PresenceServices,
+  services: PeerServices,
   workspace: string,
   peerUid: string,
   commit: Omit<CommitContext, 'reason'>,
@@ -29,7 +27,7 @@ export async function heardOf(
   const seen = peerById(await states.current(workspace), peerUid);
   if (!seen) return liveness.forget(workspace, peerUid);
   if (seen.isOnline || seen.peer.status.phase !== 'ready') return;
-  await inTurn(store, workspace, async () => {
+  await serialised(store, workspace, async () => {
     const state = await states.current(workspace);
     const found = peerById(state, peerUid);
     if (!found || found.isOnline || found.peer.status.phase !== 'ready') return;
@@ -45,14 +43,14 @@ export async function heardOf(
  * @returns the next instant at which one may go offline, ms.
  */
 export async function sweepWorkspace(
-  services: PresenceServices,
+  services: PeerServices,
   workspace: string,
   since: number,
 ): Promise<number | undefined> {
   const { store, states, clock, liveness } = services;
   const lastSeen = ({ uid }: PeerRecord) => liveness.lastSeen(workspace, uid) ?? since;
   const now = clock.now();
-  return inTurn(store, workspace, async () => {
+  return serialised(store, workspace, async () => {
     const state = await states.current(workspace);
     const online = [...state.peers.values()].filter((peer) => state.presence.get(peer.name)?.spec.online);
     const silent = online.filter((peer) => now - lastSeen(peer) >= ONLINE_MS).slice(0, TRANSITIONS);

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { EgressRule, PolicySpec } from '../model/policy.ts';
+import { type EgressRule, type PolicySpec, policySpecSchema } from '../model/policy.ts';
 import { compile } from './engine.ts';
 import { explain } from './explain.ts';
 import type { Explanation, Fix } from './explanation.ts';
@@ -176,7 +176,7 @@ describe('explain', { timeout: 30_000 }, () => {
 function fixed(m: NetworkModel, fixes: readonly Fix[]): NetworkModel {
   const nobody = { ipBlock: { cidr: 'ff00::/128' } };
   const policies = m.policies.map(({ name, spec }) => {
-    const copy = structuredClone(spec) as PolicySpec;
+    const copy = policySpecSchema.parse(spec);
     for (const fix of fixes) {
       if (fix.change !== 'spare_pair' || fix.policy !== name) continue;
       if (fix.direction === 'ingress' && copy.ingress) copy.ingress[fix.rule_index] = { from: [nobody] };

@@ -1,6 +1,17 @@
+import { once } from '../base/once.ts';
 import { parseInstant } from '../base/time.ts';
-import type { PeerEntry, PolicySpec, PortEntry, Protocol, Selector } from '../model/policy.ts';
+import {
+  type PeerEntry,
+  type PolicySpec,
+  type PortEntry,
+  type Protocol,
+  policySpecSchema,
+  type Selector,
+} from '../model/policy.ts';
 import type { NetworkModel } from './model.ts';
+
+/** Parsed once for each policy: a pair of peers looks at all of them. */
+const specOf = once((policy: NetworkModel['policies'][number]): PolicySpec => policySpecSchema.parse(policy.spec));
 
 /** A second reading of docs/policy.md#precedence, written pair by pair from the text: slow, plain and sharing nothing with the engine. */
 export function naiveVerdict(
@@ -85,7 +96,7 @@ function direction(
   port?: number,
 ): boolean {
   const specs = model.policies
-    .map((p) => p.spec as PolicySpec)
+    .map((p) => specOf(p))
     .filter((s) => !s.expiresAt || parseInstant(s.expiresAt) > model.now)
     .filter((s) => (!s.network || s.network === me.network) && selects(s.peerSelector ?? {}, me))
     .filter((s) => s[side] || (!s.ingress && !s.egress));

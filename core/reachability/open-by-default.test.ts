@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { PolicySpec } from '../model/policy.ts';
+import { type PolicySpec, policySpecSchema } from '../model/policy.ts';
 import { compile } from './engine.ts';
 import type { NetworkModel, PeerInput, PolicyInput } from './model.ts';
 import { NOW, networkModel } from './models.testkit.ts';
@@ -9,7 +9,7 @@ import { openByDefault } from './open-by-default.ts';
 
 /** The policies without anything that a rule says: whom an ALLOW is about stays isolated, a DENY with rules is gone. */
 function withoutRules({ name, spec }: PolicyInput): PolicyInput[] {
-  const { ingress, egress, ...rest } = spec as PolicySpec;
+  const { ingress, egress, ...rest } = policySpecSchema.parse(spec);
   const isSilent = ingress === undefined && egress === undefined;
   const keeps = (rules: readonly unknown[] | undefined) =>
     rules !== undefined && (rest.action === 'ALLOW' || rules.length === 0);

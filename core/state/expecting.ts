@@ -3,8 +3,8 @@ import { MeshError } from '../base/errors.ts';
 import type { AnyOperation, CallContext, ExpectedRecord } from '../base/operation.ts';
 import { type Op, type Store, StoreError } from '../base/ports.ts';
 import { foldName, type RecordKey, type StoredRecord } from '../base/record.ts';
+import { shareQueue } from '../base/serialise.ts';
 import { lineOfText, TEXT_LIMITS } from '../base/text.ts';
-import { sharesTurns } from '../base/turn.ts';
 import { normalizeName } from '../model/resources.ts';
 import { lookUpPeer } from './find-peer.ts';
 import type { NetworkServices } from './services.ts';
@@ -139,7 +139,7 @@ function refusingStore(store: Store, revision: number): Store {
       );
     },
   };
-  sharesTurns(refusing, store);
+  shareQueue(refusing, store);
   return refusing;
 }
 
@@ -164,7 +164,7 @@ function expectingStore(store: Store, workspace: string, expected: ExpectedRecor
       }
     },
   };
-  sharesTurns(expecting, store);
+  shareQueue(expecting, store);
   return expecting;
 }
 

@@ -1,3 +1,4 @@
+import type { CallContext } from '../base/operation.ts';
 import type { Computed } from '../compute/computation.ts';
 import type { BaseServices } from '../model/services.ts';
 import type { NetworkStates } from './states.ts';
@@ -12,3 +13,15 @@ export interface NetworkServices extends BaseServices {
 export type ThreadServices = Pick<BaseServices, 'store' | 'clock' | 'log' | 'settings' | 'liveness'> & {
   readonly states: NetworkStates;
 };
+
+/** With what the network is read, now and in the past. */
+export type HistoryServices = Pick<NetworkServices, 'store' | 'states' | 'clock'>;
+
+/** With what peers come, are heard of, and go. */
+export type PeerServices = HistoryServices & Pick<NetworkServices, 'liveness'>;
+
+/** A call that reads and writes records, and asks no more of the network. */
+export type StoreCall = CallContext<Pick<NetworkServices, 'store'>>;
+
+/** A call by which peers change, or go. */
+export type PeerCall = CallContext<PeerServices>;

@@ -29,6 +29,10 @@ const shownRecord = z.object({
   status: fields,
 });
 const shownPeer = z.object(peerSchema.shape);
+/** Fields of a peer's answer that are no part of its spec; any other, a new one too, is. */
+const BESIDE_SPEC = new Set(['id', 'name', 'labels', 'createdAt', 'revision', 'status']);
+/** Fields that the spec knows by another name. */
+const SPEC_NAMES = new Map([['agent', 'agentRef']]);
 const shownAgent = z.object(agentSchema.shape);
 
 type Parts = Pick<CustomResource, 'spec' | 'status'> & {
@@ -43,15 +47,9 @@ const PARTS: Readonly<Record<ResourceKind, (view: unknown) => Parts>> = {
   MeshNetwork: (view) => shownRecord.parse(view),
   PolicyAssertion: (view) => shownRecord.parse(view),
   MeshPeer(view) {
-    const { name, labels, status, agent, delegatedBy, expiresAt, ...peer } = shownPeer.parse(view);
-    const { displayName, hostname, platform, publicKey, network } = peer;
-    const spec = {
-      ...{ displayName, hostname, platform, publicKey, network },
-      ...(agent !== null && { agentRef: agent }),
-      ...(delegatedBy !== null && { delegatedBy }),
-      ...(expiresAt !== null && { expiresAt }),
-    };
-    return { name, labels, spec, status };
+    const peer = shownPeer.parse(view);
+    const spec = Object.entries(peer).filter(([field, value]) => !BESIDE_SPEC.has(field) && value !== null);
+    return { ...peer, spec: Object.fromEntries(spec.map(([field, value]) => [SPEC_NAMES.get(field) ?? field, value])) };
   },
   AgentIdentity(view) {
     const agent = shownAgent.parse(view);

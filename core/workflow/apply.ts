@@ -8,15 +8,16 @@ import type { CallContext } from '../base/operation.ts';
 import { StoreError } from '../base/ports.ts';
 import { readingOf } from '../intent/plan/assess.ts';
 import { type Assessed, assessProposal } from '../intent/plan/assessed.ts';
-import { type PlanRecord, type PlanSpec, planDraft } from '../intent/plan/plan-record.ts';
+import { type PlanSpec, planDraft } from '../intent/plan/plan-record.ts';
 import { opensUnseen } from '../intent/verify/findings.ts';
 import { isAtMost } from '../intent/verify/risk.ts';
+import type { PlanRecord, WorkflowRecord } from '../model/asked.ts';
+import { findWorkflow } from '../model/asked.ts';
 import { workspaceById } from '../model/workspaces.ts';
 import { requireApprover } from './approvers.ts';
 import { executeWorkflow } from './execute.ts';
 import type { Services } from './services.ts';
-import { WORKFLOW_TTL_MS, type WorkflowRecord, type WorkflowSpec, workflowDraft } from './workflow-record.ts';
-import { findWorkflow } from './workflows.ts';
+import { WORKFLOW_TTL_MS, type WorkflowSpec, workflowDraft } from './workflow-record.ts';
 
 /**
  * Uses a plan up and puts it into the approval workflow; where the workspace approves such plans by itself, executes it.
@@ -37,7 +38,7 @@ export async function applyPlan(
       'This plan was a dry run, which is shown and not kept: plan the same change again without dry_run, and apply that plan.',
     );
   }
-  const plan = (await services.store.get(workspace, { kind: 'Plan', name: planId })) as PlanRecord | undefined;
+  const plan = await services.store.get(workspace, { kind: 'Plan', name: planId });
   if (!plan) {
     throw new MeshError(
       'not_found',

@@ -2,8 +2,7 @@ import { invalidInput } from '../base/errors.ts';
 import { SYSTEM_WORKSPACE } from '../base/ids.ts';
 import type { CallContext } from '../base/operation.ts';
 import { ROLE_SCOPES } from '../base/scope.ts';
-import { type AccountRecord, accountById, normalizeUsername } from '../identity/accounts.ts';
-import type { MemberRecord } from '../identity/members.ts';
+import { accountById, normalizeUsername } from '../identity/accounts.ts';
 import { workspaceById } from '../model/workspaces.ts';
 import type { Services } from './services.ts';
 
@@ -62,9 +61,9 @@ async function approvers({ store }: Pick<Services, 'store'>, workspace: string):
     store.list(SYSTEM_WORKSPACE, 'Account'),
     store.list(workspace, 'Member'),
   ]);
-  const active = (accounts.items as readonly AccountRecord[]).filter(({ spec }) => !spec.disabled);
+  const active = accounts.items.filter(({ spec }) => !spec.disabled);
   const administrators = active.filter(({ spec }) => spec.role === 'platform_admin');
-  const members = (listed.items as readonly MemberRecord[]).filter(
+  const members = listed.items.filter(
     ({ spec }) => Object.hasOwn(ROLE_SCOPES, spec.role) && ROLE_SCOPES[spec.role].has('workflows:approve'),
   );
   return { administrators: namesOf(administrators), members: namesOf(members) };

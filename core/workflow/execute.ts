@@ -4,17 +4,17 @@ import { judgedAgain } from '../authority/judged-again.ts';
 import { MeshError } from '../base/errors.ts';
 import { isAgentId } from '../base/ids.ts';
 import type { Basis, CommitContext, Op } from '../base/ports.ts';
-import { inTurn } from '../base/turn.ts';
+import { serialised } from '../base/serialise.ts';
 import { callerAgain, requireStanding } from '../identity/standing.ts';
 import { readingOf } from '../intent/plan/assess.ts';
 import { type Assessed, assessProposal } from '../intent/plan/assessed.ts';
-import type { WorkflowStatus } from '../model/asked.ts';
+import type { WorkflowRecord, WorkflowStatus } from '../model/asked.ts';
+import { findWorkflow } from '../model/asked.ts';
 import { callWorkflows, isApprovedIn } from './held-call.ts';
 import { isRefusal } from './refusal.ts';
 import { runApproved } from './run-approved.ts';
 import type { Services } from './services.ts';
-import { type WorkflowRecord, workflowDraft } from './workflow-record.ts';
-import { findWorkflow } from './workflows.ts';
+import { workflowDraft } from './workflow-record.ts';
 
 type Uses = Services;
 
@@ -38,7 +38,7 @@ export async function executeWorkflow(
   } catch (error) {
     // What could not be tried is tried again later, but not for ever.
     if (!isRefusal(error) && services.clock.now() < spec.expiresAt) throw error;
-    await inTurn(services.store, workspace, () => fail(services, workspace, id, error, requestId));
+    await serialised(services.store, workspace, () => fail(services, workspace, id, error, requestId));
   }
   return findWorkflow(services, workspace, id);
 }
@@ -65,12 +65,12 @@ async function executeCall(services: Uses, workspace: string, id: string, reques
     await runApproved(context, [...known.values()], (held) => services.perform(call.operation, call.input ?? {}, held));
   } catch (error) {
     if (!isRefusal(error) && services.clock.now() < workflow.spec.expiresAt) throw error;
-    await inTurn(services.store, workspace, () => fail(services, workspace, id, error, requestId));
+    await serialised(services.store, workspace, () => fail(services, workspace, id, error, requestId));
   }
 }
 
 async function attempt(services: Uses, workspace: string, id: string, requestId: string): Promise<void> {
-  await inTurn(services.store, workspace, async () => {
+  await serialised(services.store, workspace, async () => {
     const workflow = await findWorkflow(services, workspace, id);
     if (workflow.status.state === 'approved') await moveTo(services, workflow, { state: 'executing' }, [], requestId);
   });
@@ -97,7 +97,7 @@ async function attempt(services: Uses, workspace: string, id: string, requestId:
   }
   const author = spec.autoApprove && isAgentId(spec.requesterId) ? spec.requesterId : undefined;
   const ops = assessment.ops.map((op) => withAuthor(op, author));
-  await inTurn(services.store, workspace, async () => {
+  await serialised(services.store, workspace, async () => {
     const workflow = await findWorkflow(services, workspace, id);
     if (workflow.status.state !== 'executing') return;
     await moveTo(services, workflow, { state: 'executed' }, ops, requestId, assessment.basis);

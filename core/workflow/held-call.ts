@@ -10,13 +10,14 @@ import { ordered } from '../base/ordered.ts';
 import type { Kind } from '../base/record.ts';
 import type { EffectView } from '../effect/effect-view.ts';
 import { counted, fenced, plain } from '../effect/markdown.ts';
+import type { WorkflowRecord } from '../model/asked.ts';
 import { runExpecting } from '../state/expecting.ts';
 import { toYaml } from '../views/render-yaml.ts';
 import { namedPeers } from './named-peers.ts';
 import { runApproved } from './run-approved.ts';
 import type { Services } from './services.ts';
 import { showWrites } from './show-writes.ts';
-import { type HeldCall, WORKFLOW_TTL_MS, type WorkflowRecord, workflowDraft } from './workflow-record.ts';
+import { type HeldCall, WORKFLOW_TTL_MS, workflowDraft } from './workflow-record.ts';
 import { workflowsOf } from './workflows.ts';
 
 type Held = Pick<AnyOperation<Services>, 'name' | 'title' | 'confidential' | 'addresses' | 'run'>;

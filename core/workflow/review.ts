@@ -5,13 +5,13 @@ import { isAgentId } from '../base/ids.ts';
 import type { CallContext } from '../base/operation.ts';
 import { formatInstant } from '../base/time.ts';
 import { agentStanding } from '../identity/agent-standing.ts';
-import type { WorkflowStatus } from '../model/asked.ts';
+import type { WorkflowRecord, WorkflowStatus } from '../model/asked.ts';
+import { findWorkflow } from '../model/asked.ts';
 import { mayApproveOwn } from './approvers.ts';
 import { executeWorkflow } from './execute.ts';
 import { requireSameNames } from './named-peers.ts';
 import type { Services } from './services.ts';
-import { type WorkflowRecord, workflowDraft } from './workflow-record.ts';
-import { findWorkflow } from './workflows.ts';
+import { workflowDraft } from './workflow-record.ts';
 
 /**
  * Approves a pending workflow and carries it out.

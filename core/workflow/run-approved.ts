@@ -3,11 +3,11 @@ import { NeedsPerson } from '../authority/needs-person.ts';
 import { MeshError } from '../base/errors.ts';
 import type { CallContext } from '../base/operation.ts';
 import type { CommitContext, Op } from '../base/ports.ts';
-import { inTurn } from '../base/turn.ts';
-import type { WorkflowStatus } from '../model/asked.ts';
+import { serialised } from '../base/serialise.ts';
+import type { WorkflowRecord, WorkflowStatus } from '../model/asked.ts';
 import { isRefusal } from './refusal.ts';
 import type { Services } from './services.ts';
-import { type WorkflowRecord, workflowDraft } from './workflow-record.ts';
+import { workflowDraft } from './workflow-record.ts';
 
 /**
  * Carries an approved call out as who asked for it. Its first commit in the workspace of a workflow says that this is
@@ -58,8 +58,8 @@ async function markFailed(
   because: CommitContext,
 ): Promise<void> {
   if (!isRefusal(error) || error instanceof NeedsPerson) return;
-  await inTurn(store, workspace, async () => {
-    const now = (await store.get(workspace, { kind: 'Workflow', name })) as WorkflowRecord | undefined;
+  await serialised(store, workspace, async () => {
+    const now = await store.get(workspace, { kind: 'Workflow', name });
     if (!now || (now.revision !== revision && now.status.state !== 'executed')) return;
     const reason = error instanceof MeshError ? `${error.code}: ${error.message}` : String(error);
     const context = { ...because, reason: `workflow ${name} failed` };

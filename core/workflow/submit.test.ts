@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { buildKit, type Kit, person } from '../../test/kits/plane/kit.ts';
 import { seedPeers } from '../../test/kits/records/seed-peers.ts';
+import { assertionDraft } from '../assertions/assertion.ts';
 import { newId } from '../base/ids.ts';
 import type { CallContext } from '../base/operation.ts';
 import type { NetworkChange } from '../changes/changes.ts';
@@ -73,17 +74,8 @@ describe('a direct write', () => {
   it('that would break a standing assertion is refused and writes nothing', async () => {
     await using kit = await buildKit();
     const { workspace, context } = await scene(kit);
-    const spec = { src: 'web-1', dst: 'db-1', protocol: 'TCP', port: 5432, expect: 'reachable' };
-    const record = {
-      kind: 'PolicyAssertion',
-      name: 'web-to-db',
-      uid: newId('r'),
-      labels: {},
-      annotations: {},
-      spec,
-      status: {},
-      unique: [],
-    } as const;
+    const spec = { src: 'web-1', dst: 'db-1', protocol: 'TCP', port: 5432, expect: 'reachable' } as const;
+    const record = assertionDraft('web-to-db', spec);
     await kit.services.store.commit(workspace, [{ op: 'create', record }], {
       actor: 'user:ada',
       reason: 'assert',

@@ -10,9 +10,9 @@ import { newId } from '../base/ids.ts';
 import { type CallContext, type ExpectedRecord, type PendingApproval, waitsFor } from '../base/operation.ts';
 import type { Op } from '../base/ports.ts';
 import { foldName } from '../base/record.ts';
-import { inTurn } from '../base/turn.ts';
+import { serialised } from '../base/serialise.ts';
 import { type ChangePlan, type NetworkChange, planChanges } from '../changes/changes.ts';
-import { restingAddresses } from '../changes/rest.ts';
+import { quarantinedAddresses } from '../changes/quarantine.ts';
 import { assessProposal } from '../intent/plan/assessed.ts';
 import { requesterOf } from '../intent/plan/plan.ts';
 import { workspaceById } from '../model/workspaces.ts';
@@ -32,7 +32,7 @@ export type Submitted =
   /** The workspace asks for approval of direct writes too (`requireApproval`). */
   | PendingApproval;
 
-type Context = CallContext<Pick<Services, 'store' | 'clock' | 'states' | 'settings' | 'computed'>>;
+type SubmitCall = CallContext<Pick<Services, 'store' | 'clock' | 'states' | 'settings' | 'computed'>>;
 
 /**
  * The one way by which an operator's direct write changes policies, networks, labels and the network of peers: committed
@@ -43,7 +43,7 @@ type Context = CallContext<Pick<Services, 'store' | 'clock' | 'states' | 'settin
  * @throws MeshError as `planChanges`, or `policy_assertion_failed`; nothing is written then.
  */
 export async function submitChanges(
-  context: Context,
+  context: SubmitCall,
   asked: readonly NetworkChange[],
   reason: string,
   besides: () => Promise<readonly Op[]> = async () => [],
@@ -54,13 +54,13 @@ export async function submitChanges(
   const { store, states, clock } = services;
   const isJudged = context.caller?.kind === 'agent';
   // A judgement takes long: nobody waits for it. What it was made on is looked at when it is written.
-  return isJudged ? judgedAgain(attempt) : inTurn(store, workspace, attempt);
+  return isJudged ? judgedAgain(attempt) : serialised(store, workspace, attempt);
 
   async function attempt(): Promise<Submitted> {
     const state = await states.current(workspace);
     const moves = changes.some(({ resource }) => resource === 'MeshPeer');
-    const resting = moves ? await restingAddresses(store, workspace) : undefined;
-    const { ops, outcomes, after } = planChanges(state, changes, clock.now(), resting);
+    const quarantined = moves ? await quarantinedAddresses(store, workspace) : undefined;
+    const { ops, outcomes, after } = planChanges(state, changes, clock.now(), quarantined);
     const others = await besides();
     if (ops.length + others.length === 0) return { status: 'committed', outcomes, after: state };
     requireAssertions(await brokenAssertions(services, state, after));
@@ -99,7 +99,11 @@ function expecting(change: NetworkChange, { kind, name, uid, revision }: Expecte
   return isIt && change.action !== 'create' ? { ...change, revision } : change;
 }
 
-async function askForApproval(context: Context, changes: readonly NetworkChange[], reason: string): Promise<Submitted> {
+async function askForApproval(
+  context: SubmitCall,
+  changes: readonly NetworkChange[],
+  reason: string,
+): Promise<Submitted> {
   const { services, workspace, caller, requestId } = context;
   if (!caller) throw new MeshError('unauthenticated', 'Only a known caller may ask for a change.');
   const nothing = { expectations: [], records: [] };

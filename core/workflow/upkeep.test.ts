@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { agent, buildKit, type Kit, person } from '../../test/kits/plane/kit.ts';
 import { seedPeers } from '../../test/kits/records/seed-peers.ts';
-import type { WorkflowState } from '../model/asked.ts';
+import type { WorkflowRecord, WorkflowState } from '../model/asked.ts';
+import { findWorkflow } from '../model/asked.ts';
 import { executeWorkflow } from './execute.ts';
 import { expireWorkflows, resumeWorkflows } from './upkeep.ts';
-import { type WorkflowRecord, workflowDraft } from './workflow-record.ts';
-import { findWorkflow } from './workflows.ts';
+import { workflowDraft } from './workflow-record.ts';
 
 const DAY_MS = 86_400_000;
 

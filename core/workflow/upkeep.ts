@@ -1,5 +1,4 @@
 import { type Op, StoreError } from '../base/ports.ts';
-import type { PlanRecord } from '../intent/plan/plan-record.ts';
 import { executeWorkflow } from './execute.ts';
 import type { Services } from './services.ts';
 import { waitsForRepeat, workflowDraft } from './workflow-record.ts';
@@ -37,7 +36,7 @@ export async function expireWorkflows(services: Uses, workspace: string): Promis
     const record = workflowDraft(name, spec, { ...status, state: 'expired' });
     await commitQuietly(services, workspace, [{ op: 'update', record, revision }], `workflow ${name} expired`);
   }
-  const plans = (await store.list(workspace, 'Plan')).items as readonly PlanRecord[];
+  const plans = (await store.list(workspace, 'Plan')).items;
   const old = plans.filter(({ spec }) => spec.expiresAt + PLAN_KEPT_MS <= now);
   const deletions = old.map(({ kind, name, revision }): Op => ({ op: 'delete', key: { kind, name }, revision }));
   if (deletions.length > 0) await commitQuietly(services, workspace, deletions, 'old plans forgotten');

@@ -1,5 +1,5 @@
 import type { Caller } from '../base/caller.ts';
-import type { RecordDraft, StoredRecord } from '../base/record.ts';
+import type { RecordDraft } from '../base/record.ts';
 import type { Scope } from '../base/scope.ts';
 import type { NetworkChange } from '../changes/changes.ts';
 import type { EffectView } from '../effect/effect-view.ts';
@@ -7,7 +7,7 @@ import type { ExpectedBy, PlannedBy, Verification } from '../intent/plan/assess.
 import type { ShownChange } from '../intent/plan/diff-markdown.ts';
 import type { Expectation, RecordExpectation } from '../intent/verify/expectation.ts';
 import type { RiskLevel } from '../intent/verify/risk.ts';
-import type { AskedWorkflowSpec, WorkflowStatus } from '../model/asked.ts';
+import type { AskedWorkflowSpec, WorkflowRecord, WorkflowStatus } from '../model/asked.ts';
 import type { NamedPeers } from './named-peers.ts';
 
 /** How long a workflow waits for a person. */
@@ -84,13 +84,13 @@ export function waitsForRepeat({ call }: Pick<WorkflowSpec, 'call'>): boolean {
   return call !== undefined && call.input === undefined;
 }
 
-export type WorkflowRecord = StoredRecord<WorkflowSpec, WorkflowStatus>;
+declare module '../base/record.ts' {
+  interface RecordTypes {
+    Workflow: { spec: WorkflowSpec; status: WorkflowStatus };
+  }
+}
 
-export function workflowDraft(
-  id: string,
-  spec: WorkflowSpec,
-  status: WorkflowStatus,
-): RecordDraft<WorkflowSpec, WorkflowStatus> {
+export function workflowDraft(id: string, spec: WorkflowSpec, status: WorkflowStatus): RecordDraft<'Workflow'> {
   return { kind: 'Workflow', name: id, uid: id, labels: {}, annotations: {}, spec, status, unique: [] };
 }
 

@@ -1,22 +1,12 @@
-import { findAskedWorkflow, type WorkflowState } from '../model/asked.ts';
+import type { WorkflowRecord, WorkflowState } from '../model/asked.ts';
 import type { Services } from './services.ts';
-import type { WorkflowRecord } from './workflow-record.ts';
-
-/** @throws MeshError `not_found` */
-export async function findWorkflow(
-  { store }: Pick<Services, 'store'>,
-  workspace: string,
-  id: string,
-): Promise<WorkflowRecord> {
-  return (await findAskedWorkflow({ store }, workspace, id)) as WorkflowRecord;
-}
 
 /** All that are kept, in the order of their ids. */
 export async function workflowsOf(
   { store }: Pick<Services, 'store'>,
   workspace: string,
 ): Promise<readonly WorkflowRecord[]> {
-  return (await store.list(workspace, 'Workflow')).items as readonly WorkflowRecord[];
+  return (await store.list(workspace, 'Workflow')).items;
 }
 
 export interface WorkflowQuery {

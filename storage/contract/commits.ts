@@ -168,7 +168,7 @@ export function commitContract(open: OpenStore): void {
       const store = await opened(open);
       const record = draft('a', { unique: ['ip:1'] });
       await store.commit(WS, [{ op: 'create', record }], WHY);
-      await store.commit('w_other', [{ op: 'create', record: { ...record, spec: 'other' } }], WHY);
+      await store.commit('w_other', [{ op: 'create', record: draft('a', { ...record, spec: 'other' }) }], WHY);
       expect([await store.revision(WS), await store.revision('w_other')]).toEqual([1, 1]);
       expect((await store.lookup('ip:1', 'w_other'))?.spec).toBe('other');
       expect((await store.getById(WS, 'MeshPeer', 'p_a'))?.spec).toEqual({ hostname: 'a' });

@@ -1,7 +1,7 @@
 import { onTestFinished } from 'vitest';
 import type { Clock, CommitContext, Store } from '../../core/base/ports.ts';
 import { StoreError } from '../../core/base/ports.ts';
-import type { Kind, RecordDraft, StoredRecord } from '../../core/base/record.ts';
+import type { RecordDraft, StoredRecord } from '../../core/base/record.ts';
 
 /** Opens an empty store on a given clock; each call another one. */
 export type OpenStore = (clock: Clock) => Promise<Store>;
@@ -31,8 +31,11 @@ export async function opened(open: OpenStore, clock: Clock = testClock()): Promi
   return store;
 }
 
-export function draft(name: string, over: Partial<RecordDraft> & { kind?: Kind } = {}): RecordDraft {
-  return {
+/** A store keeps any body; it is its callers who know what a kind has. */
+type AnyDraft = Omit<RecordDraft, 'spec' | 'status'> & { readonly spec: unknown; readonly status: unknown };
+
+export function draft(name: string, over: Partial<AnyDraft> = {}): RecordDraft {
+  const record: AnyDraft = {
     kind: 'MeshPeer',
     name,
     uid: `p_${name.toLowerCase()}`,
@@ -43,6 +46,7 @@ export function draft(name: string, over: Partial<RecordDraft> & { kind?: Kind }
     unique: [],
     ...over,
   };
+  return record as RecordDraft;
 }
 
 export function peer(name: string): { kind: 'MeshPeer'; name: string } {
@@ -50,7 +54,11 @@ export function peer(name: string): { kind: 'MeshPeer'; name: string } {
 }
 
 /** A record as the store answers it when `record` was created at `revision`. */
-export function stored(record: RecordDraft, revision: number, over: Partial<StoredRecord> = {}): StoredRecord {
+export function stored(
+  record: RecordDraft,
+  revision: number,
+  over: { readonly createdAt?: number; readonly generation?: number } = {},
+): StoredRecord {
   return { ...record, workspace: WS, createdAt: START, generation: 1, revision, ...over };
 }
 

@@ -86,10 +86,11 @@ export function pastContract(open: OpenStore): void {
     test('keeps only the live version of kinds without history and refuses to read their past', async () => {
       const store = await opened(open);
       const token = draft('t', { kind: 'Token', uid: 'tok_1', spec: 1 });
+      const next = draft('t', { ...token, spec: 2 });
       const key = { kind: 'Token', name: 't' } as const;
       await store.commit(WS, [{ op: 'create', record: token }], WHY);
-      await store.commit(WS, [{ op: 'update', record: { ...token, spec: 2 }, revision: 1 }], WHY);
-      const live = stored({ ...token, spec: 2 }, 2, { generation: 2 });
+      await store.commit(WS, [{ op: 'update', record: next, revision: 1 }], WHY);
+      const live = stored(next, 2, { generation: 2 });
       expect(await store.get(WS, key)).toEqual(live);
       expect(await store.history(WS, key)).toEqual([{ revision: 2, at: START, record: live }]);
       expect(await outcome(store.get(WS, key, { revision: 1 }))).toMatchObject({ code: 'compacted' });

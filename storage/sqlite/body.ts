@@ -60,8 +60,13 @@ export function packBody(body: StoredBody): Uint8Array {
   return bytes;
 }
 
-export function decodeBody(workspace: string, kind: Kind, revision: number, stored: StoredBody): StoredRecord {
-  const body: Body = JSON.parse(typeof stored === 'string' ? stored : inflate(stored));
+export function decodeBody<K extends Kind>(
+  workspace: string,
+  kind: K,
+  revision: number,
+  stored: StoredBody,
+): StoredRecord<K> {
+  const body = JSON.parse(typeof stored === 'string' ? stored : inflate(stored));
   // Completed in place: a copy of each record is what a long list would spend its time on.
   return Object.assign(body, { workspace, kind, revision });
 }

@@ -18,8 +18,8 @@ await Promise.all(
         uid: `p_${name}`,
         labels: {},
         annotations: {},
-        spec: { hostname: name },
-        status: {},
+        spec: { displayName: name, hostname: name, platform: 'linux', publicKey: name, network: 'default' },
+        status: { phase: 'pending', address: null },
         unique: [`ip:${name}`],
       } as const;
       const { revision } = await store.commit('w_crash', [{ op: 'create', record }], {

@@ -1,5 +1,5 @@
 import { setImmediate as nextTick } from 'node:timers/promises';
-import type { AsOf, ListPage, ListQuery, Store } from '../../core/base/ports.ts';
+import type { AsOf, ListPage, ListQuery } from '../../core/base/ports.ts';
 import { StoreError } from '../../core/base/ports.ts';
 import { foldName, KINDS, type Kind, type RecordKey, type StoredRecord } from '../../core/base/record.ts';
 import { commitEntries } from './audit.ts';
@@ -27,12 +27,12 @@ const AS_OF = `
 const IN_FORCE = `
    AND iif(r.revision <= :revision, r.body IS NOT NULL, v.revision <= :revision)`;
 
-export function getRecord(
+export function getRecord<K extends Kind>(
   database: Database,
   name: string,
-  key: RecordKey,
+  key: RecordKey<K>,
   asOf: AsOf | undefined,
-): StoredRecord | undefined {
+): StoredRecord<K> | undefined {
   const workspace = findWorkspace(database, name);
   if (asOf === undefined) {
     const row = workspace && liveRow(database, workspace, key);
@@ -55,7 +55,12 @@ function liveRow(database: Database, workspace: WorkspaceRow, key: RecordKey): R
     .get(workspace.id, key.kind, foldName(key.name));
 }
 
-export function getRecordById(database: Database, name: string, kind: Kind, uid: string): StoredRecord | undefined {
+export function getRecordById<K extends Kind>(
+  database: Database,
+  name: string,
+  kind: K,
+  uid: string,
+): StoredRecord<K> | undefined {
   const row = database
     .statement<Row>(
       `SELECT r.name, r.revision, r.body FROM record r JOIN workspace w ON w.id = r.ws
@@ -77,17 +82,17 @@ export function lookupRecord(database: Database, value: string, name?: string): 
 }
 
 /** Pages through the records, giving way to others in between; kinds with kept history all as of one revision. */
-export async function listRecords(
+export async function listRecords<K extends Kind>(
   database: Database,
   name: string,
-  kind: Kind,
+  kind: K,
   { after, limit = Number.POSITIVE_INFINITY, asOf }: ListQuery,
-): Promise<ListPage> {
+): Promise<ListPage<K>> {
   if (asOf !== undefined) requireHistory(kind);
   const workspace = findWorkspace(database, name);
   if (!workspace) return { items: [], revision: 0 };
   const revision = asOf === undefined ? workspace.revision : resolveAsOf(database, workspace, asOf);
-  const items: StoredRecord[] = [];
+  const items: StoredRecord<K>[] = [];
   let cursor = after === undefined ? '' : foldName(after);
   for (;;) {
     const wanted = Math.min(PAGE, limit + 1 - items.length);
@@ -137,9 +142,13 @@ function requireHistory(kind: Kind): void {
   if (!KINDS[kind].history) throw new StoreError('compacted', `${kind} keeps no history`);
 }
 
-type HistoryEntry = Awaited<ReturnType<Store['history']>>[number];
+interface HistoryEntry<K extends Kind> {
+  readonly revision: number;
+  readonly at: number;
+  readonly record?: StoredRecord<K>;
+}
 
-export function historyOf(database: Database, name: string, key: RecordKey): HistoryEntry[] {
+export function historyOf<K extends Kind>(database: Database, name: string, key: RecordKey<K>): HistoryEntry<K>[] {
   const workspace = findWorkspace(database, name);
   if (!workspace) return [];
   const parameters = { ws: workspace.id, kind: key.kind, name: foldName(key.name) };
@@ -150,7 +159,7 @@ export function historyOf(database: Database, name: string, key: RecordKey): His
     )
     .all(parameters);
   const live = liveRow(database, workspace, key);
-  const entry = (row: Row): HistoryEntry => ({
+  const entry = (row: Row): HistoryEntry<K> => ({
     revision: row.revision,
     at: instantOf(database, workspace, row.revision) ?? 0,
     record: decodeBody(name, key.kind, row.revision, row.body),
@@ -158,7 +167,7 @@ export function historyOf(database: Database, name: string, key: RecordKey): His
   const starts = new Set([...versions, ...(live ? [live] : [])].map(({ revision }) => revision));
   const deletions = versions
     .filter(({ until }) => !starts.has(until) && wasDeleted(database, workspace, key, until))
-    .map(({ until }): HistoryEntry => ({ revision: until, at: instantOf(database, workspace, until) ?? 0 }));
+    .map(({ until }): HistoryEntry<K> => ({ revision: until, at: instantOf(database, workspace, until) ?? 0 }));
   return [...versions.map(entry), ...deletions, ...(live ? [entry(live)] : [])].sort((a, b) => a.revision - b.revision);
 }
 

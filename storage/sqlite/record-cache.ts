@@ -9,12 +9,17 @@ const MAX_RECORDS = 8_192;
  * commit touches it. The oldest entry leaves first.
  */
 export class RecordCache {
-  readonly #records = new Map<string, StoredRecord>();
+  readonly #records = new Map<string, unknown>();
 
-  get(workspace: string, kind: Kind, uid: string, read: () => StoredRecord | undefined): StoredRecord | undefined {
+  get<K extends Kind>(
+    workspace: string,
+    kind: K,
+    uid: string,
+    read: () => StoredRecord<K> | undefined,
+  ): StoredRecord<K> | undefined {
     const key = keyOf(workspace, kind, uid);
     const known = this.#records.get(key);
-    if (known) return known;
+    if (isOf(known, kind)) return known;
     const record = read();
     if (record) {
       if (this.#records.size >= MAX_RECORDS) this.#records.delete(this.#records.keys().next().value ?? '');
@@ -26,6 +31,10 @@ export class RecordCache {
   forget({ workspace, changes }: Pick<Commit, 'workspace' | 'changes'>): void {
     for (const { record } of changes) this.#records.delete(keyOf(workspace, record.kind, record.uid));
   }
+}
+
+function isOf<K extends Kind>(record: unknown, kind: K): record is StoredRecord<K> {
+  return typeof record === 'object' && record !== null && 'kind' in record && record.kind === kind;
 }
 
 function keyOf(workspace: string, kind: Kind, uid: string): string {

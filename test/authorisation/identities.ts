@@ -2,7 +2,6 @@ import { generateKeyPairSync } from 'node:crypto';
 import { decodeJwt, SignJWT } from 'jose';
 import { draftOf } from '../../core/base/record.ts';
 import { NEVER_DELEGATED, PERSON_ONLY_SCOPES, ROLE_SCOPES, SCOPES, type Scope } from '../../core/base/scope.ts';
-import type { AgentRecord } from '../../core/model/resources.ts';
 import { newToken } from '../../core/model/token.ts';
 import { enrol } from '../kits/plane/devices.ts';
 import { CONTEXT, type IdentityKit } from '../kits/plane/identity-kit.ts';
@@ -153,7 +152,8 @@ export async function identitiesOf(plane: Plane) {
 /** As a record of before the rule could be. */
 async function overgrant({ kit, workspace }: Plane, name: string): Promise<void> {
   const { store } = kit.services;
-  const record = (await store.get(workspace, { kind: 'AgentIdentity', name })) as AgentRecord;
+  const record = await store.get(workspace, { kind: 'AgentIdentity', name });
+  if (!record) throw new Error(`There is no agent ${name}.`);
   const written = { ...draftOf(record), spec: { ...record.spec, scopes: [...SCOPES] } };
   await store.commit(workspace, [{ op: 'update', record: written, revision: record.revision }], CONTEXT);
 }

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { draftOf } from '../../core/base/record.ts';
 import type { Scope } from '../../core/base/scope.ts';
 import { buildScene, only, reachOf } from './scene.ts';
 
@@ -283,13 +284,8 @@ type Scene = Awaited<ReturnType<typeof buildScene>>;
 async function roomFor(scene: Scene, maxNodeCount: number) {
   const record = await scene.kit.services.store.getById('w_system', 'Workspace', scene.workspace);
   if (!record) throw new Error('no workspace');
-  const { kind, name, uid, labels, annotations, status, unique, revision, spec } = record;
-  const changed = { ...(spec as object), maxNodeCount };
-  return {
-    op: 'update',
-    record: { kind, name, uid, labels, annotations, status, unique, spec: changed },
-    revision,
-  } as const;
+  const spec = { ...record.spec, maxNodeCount };
+  return { op: 'update', record: { ...draftOf(record), spec }, revision: record.revision } as const;
 }
 
 describe('what covers a connection today', () => {

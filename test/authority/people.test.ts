@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { draftOf } from '../../core/base/record.ts';
 import { executeWorkflow } from '../../core/workflow/execute.ts';
 import { buildScene, only, reachOf } from './scene.ts';
 
@@ -168,19 +169,9 @@ describe('what was asked for', () => {
     const { store } = scene.kit.services;
     const record = await store.get(scene.workspace, { kind: 'Workflow', name: id });
     if (!record) throw new Error('no workflow');
-    const { kind, name, uid, labels, annotations, spec, unique, revision } = record;
-    const approved = {
-      kind,
-      name,
-      uid,
-      labels,
-      annotations,
-      spec,
-      unique,
-      status: { state: 'approved', reviewedBy: 'user:grace' },
-    };
+    const approved = { ...draftOf(record), status: { state: 'approved', reviewedBy: 'user:grace' } } as const;
     const context = { actor: 'user:grace', reason: 'approved', requestId: 'r_test' };
-    await store.commit(scene.workspace, [{ op: 'update', record: approved, revision }], context);
+    await store.commit(scene.workspace, [{ op: 'update', record: approved, revision: record.revision }], context);
     expect((await executeWorkflow(scene.kit.services, scene.workspace, id, 'r_test')).status).toMatchObject({
       state: 'failed',
       error: expect.stringContaining('boss'),

@@ -239,7 +239,7 @@ test('a policy is deleted at the end of its time, and the job says when that is'
   expect((await kit.services.states.current(workspace)).policies.size).toBe(0);
 });
 
-test('the peer of an expired identity is deleted, and its address rests', async () => {
+test('the peer of an expired identity is deleted, and its address is in quarantine', async () => {
   await using kit = await buildKit();
   const workspace = await kit.workspace();
   const as = person('admin', workspace);

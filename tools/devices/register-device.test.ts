@@ -147,7 +147,7 @@ test('a full workspace has room again when a peer is deleted', async () => {
   expect(await join(kit, workspace, 'second')).toMatchObject({ phase: 'ready' });
 });
 
-test('a freed address rests three minutes and is then the lowest again', async () => {
+test('a freed address is in quarantine for three minutes and is then the lowest again', async () => {
   await using kit = await buildKit();
   const workspace = await kit.workspace();
   await join(kit, workspace, 'a');

@@ -1,8 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { SYSTEM_WORKSPACE } from '../../core/base/ids.ts';
+import { draftOf } from '../../core/base/record.ts';
 import { ROLE_SCOPES, type Role } from '../../core/base/scope.ts';
 import { accountDraft } from '../../core/identity/accounts.ts';
 import { memberDraft } from '../../core/identity/members.ts';
+import type { WorkspaceSettings } from '../../core/model/workspaces.ts';
 import { agent, buildKit, type Kit, person } from '../../test/kits/plane/kit.ts';
 import { seedPeers } from '../../test/kits/records/seed-peers.ts';
 
@@ -27,15 +29,13 @@ async function scene(kit: Kit) {
   const apply = (planId: string) => kit.call('apply_network_change', { plan_id: planId }, as());
   const approve = (id: string, caller = ada) =>
     kit.call('approve_workflow', { id }, { as: caller, workspace, face: 'rest' });
-  const settings = async (change: Record<string, unknown>) => {
+  const settings = async (change: Partial<WorkspaceSettings>) => {
     const record = await kit.services.store.getById('w_system', 'Workspace', workspace);
     if (!record) throw new Error('no workspace');
-    const { kind, name, uid, labels, annotations, status, unique, revision } = record;
-    const spec = record.spec as { settings: object };
-    const changed = { ...spec, settings: { ...spec.settings, ...change } };
+    const spec = { ...record.spec, settings: { ...record.spec.settings, ...change } };
     await kit.services.store.commit(
       'w_system',
-      [{ op: 'update', record: { kind, name, uid, labels, annotations, spec: changed, status, unique }, revision }],
+      [{ op: 'update', record: { ...draftOf(record), spec }, revision: record.revision }],
       { actor: 'system:test', reason: 'settings', requestId: 'r' },
     );
   };

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
 import { draftOf } from '../../core/base/record.ts';
-import type { PolicySpec } from '../../core/model/policy.ts';
 import { agent, buildKit, type Kit, person } from '../../test/kits/plane/kit.ts';
 import { policy } from '../../test/kits/records/records.ts';
 import { seedPeers } from '../../test/kits/records/seed-peers.ts';
@@ -17,7 +16,12 @@ async function scene(kit: Kit) {
   return { workspace, as, plan };
 }
 
-const denyAll = { action: 'create', resource: 'MeshPolicy', name: 'base', spec: { action: 'DENY', peerSelector: {} } };
+const denyAll = {
+  action: 'create',
+  resource: 'MeshPolicy',
+  name: 'base',
+  spec: { action: 'DENY', peerSelector: {} },
+} as const;
 
 describe('plan_network_change', () => {
   it('refuses what is not understood with 422, saying what can be asked', async () => {
@@ -67,7 +71,7 @@ describe('plan_network_change', () => {
   it('proves no typed changes that open more than the intent or the expectations say', async () => {
     await using kit = await buildKit();
     const { plan, workspace } = await scene(kit);
-    const base = draftOf(policy('base', denyAll.spec as PolicySpec));
+    const base = draftOf(policy('base', denyAll.spec));
     const why = { actor: 'system:test', reason: 'seed', requestId: 'seed' };
     await kit.services.store.commit(workspace, [{ op: 'create', record: base }], why);
     const open = { src: 'role=web', dst: 'role=db', protocol: 'TCP', port: 5432, expect: 'allow' };

@@ -8,7 +8,6 @@ import type { Services } from '../../core/workflow/services.ts';
 import { answerOf, submitOne } from '../submitted.ts';
 import { resourceWrites } from './resource-writes.ts';
 
-type Context = CallContext<Services>;
 type Input = ResourceInput<PolicySpec | NetworkSpec>;
 
 interface Written<O extends z.ZodType> {
@@ -23,7 +22,7 @@ interface Written<O extends z.ZodType> {
 export function changeWrites<O extends z.ZodType>({ kind, noun, path, output, view }: Written<O>) {
   const writes = resourceWrites(kind, output, path);
 
-  async function put(verb: string, input: Input, context: Context, id?: string) {
+  async function put(verb: string, input: Input, context: CallContext<Services>, id?: string) {
     const change = await resourceChange(context, kind, input, id);
     const submitted = await submitOne(context, change, `${verb} ${noun} ${change.name}`);
     const { clock } = context.services;
@@ -34,16 +33,17 @@ export function changeWrites<O extends z.ZodType>({ kind, noun, path, output, vi
     create: {
       ...writes.create,
       problems: ['invalid_input', 'conflict', 'payload_too_large'],
-      run: (input: Input, context: Context) => put('created', input, context),
+      run: (input: Input, context: CallContext<Services>) => put('created', input, context),
     },
     update: {
       ...writes.update,
       problems: ['invalid_input', 'not_found', 'conflict', 'payload_too_large'],
-      run: ({ id, ...input }: Input & { readonly id: string }, context: Context) => put('updated', input, context, id),
+      run: ({ id, ...input }: Input & { readonly id: string }, context: CallContext<Services>) =>
+        put('updated', input, context, id),
     },
     delete: {
       ...writes.delete,
-      async run({ id }: { readonly id: string }, context: Context) {
+      async run({ id }: { readonly id: string }, context: CallContext<Services>) {
         const change = { action: 'delete', resource: kind, name: id } as const;
         const submitted = await submitOne(context, change, `deleted ${noun} ${id}`);
         return answerOf(submitted, ({ outcomes }) => ({ deleted: outcomes[0]?.name ?? id }));

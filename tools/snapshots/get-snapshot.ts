@@ -10,7 +10,7 @@ import { momentSchema, momentView } from './snapshot-view.ts';
 
 /**
  * Characters of JSON of the resources of one page: what an agent can read at once, and what one piece of a REST answer, to
- * which the pages are joined, may hold in memory.
+ * which the pages are merged, may hold in memory.
  */
 export const SNAPSHOT_PAGE: Readonly<Record<Face, number>> = { mcp: 10_000, rest: 262_144 };
 

@@ -1,11 +1,14 @@
 import { expect, test } from 'vitest';
+import { draftOf } from '../../core/base/record.ts';
 import { formatInstant } from '../../core/base/time.ts';
 import { ONLINE_MS } from '../../core/model/liveness.ts';
+import type { PolicySpec } from '../../core/model/policy.ts';
 import { sweepWorkspace } from '../../core/peers/presence.ts';
 import { buildHistoryKit } from '../../test/kits/plane/history-kit.ts';
+import { policy } from '../../test/kits/records/records.ts';
 
 const NOON = Date.UTC(2026, 0, 5, 12);
-const DENY = { action: 'DENY', peerSelector: {} };
+const DENY: PolicySpec = { action: 'DENY', peerSelector: {} };
 
 async function triggersOf(kit: Awaited<ReturnType<typeof buildHistoryKit>>): Promise<string[]> {
   const { items } = await kit.ask('list_snapshots');
@@ -110,8 +113,7 @@ test('a change that passed approval is named so', async () => {
   await using kit = await buildHistoryKit({ now: NOON });
   await kit.pass(5_000);
   const { store } = kit.services;
-  const blank = { labels: {}, annotations: {}, status: {}, unique: [] };
-  const record = { ...blank, kind: 'MeshPolicy', name: 'base', uid: 'pol_1', spec: DENY } as const;
+  const record = draftOf(policy('base', DENY));
   const approval = { workflowId: 'wf_1', reviewedBy: 'user:ada' };
   const context = { actor: 'user:bob', reason: 'planned', requestId: 'r_1', approval };
   await store.commit(kit.workspace, [{ op: 'create', record }], context);

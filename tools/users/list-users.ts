@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { SYSTEM_WORKSPACE } from '../../core/base/ids.ts';
 import { READ } from '../../core/base/operation.ts';
-import type { AccountRecord } from '../../core/identity/accounts.ts';
 import { defineOperation } from '../define.ts';
 import { pageOf, pageQuery } from '../page.ts';
 import { userSchema, userView } from './user-view.ts';
@@ -21,6 +20,6 @@ export const listUsers = defineOperation({
   http: { method: 'get', path: '/api/v1/users' },
   async run(query, { services: { store } }) {
     const { items } = await store.list(SYSTEM_WORKSPACE, 'Account');
-    return pageOf(items as readonly AccountRecord[], query, userView);
+    return pageOf(items, query, userView);
   },
 });

@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { formatInstant } from '../../core/base/time.ts';
 import { PLANNERS, VERIFICATIONS } from '../../core/intent/plan/assess.ts';
-import { WORKFLOW_STATES } from '../../core/model/asked.ts';
+import { WORKFLOW_STATES, type WorkflowRecord } from '../../core/model/asked.ts';
 import type { Services } from '../../core/workflow/services.ts';
-import { resultRevision, type WorkflowRecord } from '../../core/workflow/workflow-record.ts';
+import { resultRevision } from '../../core/workflow/workflow-record.ts';
 import { changeSchema, effectSchema, riskLevel } from '../intents/plan-view.ts';
 
 const workflowFields = {

@@ -1,6 +1,5 @@
 import { z } from 'zod';
 import { READ } from '../../core/base/operation.ts';
-import type { MemberRecord } from '../../core/identity/members.ts';
 import { defineOperation } from '../define.ts';
 import { pageOf, pageQuery } from '../page.ts';
 import { memberSchema, memberView } from './member-view.ts';
@@ -20,6 +19,6 @@ export const listMembers = defineOperation({
   http: { method: 'get', path: '/api/v1/workspaces/:workspaceId/members' },
   async run(query, { services: { store }, workspace }) {
     const { items } = await store.list(workspace, 'Member');
-    return pageOf(items as readonly MemberRecord[], query, memberView);
+    return pageOf(items, query, memberView);
   },
 });

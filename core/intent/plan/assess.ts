@@ -8,7 +8,7 @@ import { MeshError } from '../../base/errors.ts';
 import { isAgentId } from '../../base/ids.ts';
 import type { Op } from '../../base/ports.ts';
 import { type ChangePlan, type NetworkChange, planChanges } from '../../changes/changes.ts';
-import { restingAddresses } from '../../changes/rest.ts';
+import { quarantinedAddresses } from '../../changes/quarantine.ts';
 import { type Effect, effectOf } from '../../effect/effect.ts';
 import { effectTitle } from '../../effect/title.ts';
 import { workspaceById } from '../../model/workspaces.ts';
@@ -109,14 +109,14 @@ export async function assess(
   requester: Requester | undefined,
 ): Promise<Assessment> {
   const { store, states, clock } = services;
-  const [state, resting, record, joins] = await Promise.all([
+  const [state, quarantined, record, joins] = await Promise.all([
     states.current(workspace),
-    restingAddresses(store, workspace),
+    quarantinedAddresses(store, workspace),
     workspaceById(services, workspace),
     joinsOf(services, workspace),
   ]);
   const now = clock.now();
-  const { ops, after, outcomes, changes } = planChanges(state, given, now, resting);
+  const { ops, after, outcomes, changes } = planChanges(state, given, now, quarantined);
   const [was, is] = [states.reachability(state, now), states.reachability(after, now)];
   const effect = effectOf(was, is);
   const shown = changes.flatMap((change, index) => {

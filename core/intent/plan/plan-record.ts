@@ -1,4 +1,4 @@
-import type { RecordDraft, StoredRecord } from '../../base/record.ts';
+import type { RecordDraft } from '../../base/record.ts';
 import type { NetworkChange } from '../../changes/changes.ts';
 import type { AskedPlanSpec, PlanStatus } from '../../model/asked.ts';
 import type { Expectation, RecordExpectation } from '../verify/expectation.ts';
@@ -31,9 +31,13 @@ export interface PlanSpec extends AskedPlanSpec {
   readonly requesterPeer?: string;
 }
 
-export type PlanRecord = StoredRecord<PlanSpec, PlanStatus>;
+declare module '../../base/record.ts' {
+  interface RecordTypes {
+    Plan: { spec: PlanSpec; status: PlanStatus };
+  }
+}
 
-export function planDraft(id: string, spec: PlanSpec, status: PlanStatus = {}): RecordDraft<PlanSpec, PlanStatus> {
+export function planDraft(id: string, spec: PlanSpec, status: PlanStatus = {}): RecordDraft<'Plan'> {
   return { kind: 'Plan', name: id, uid: id, labels: {}, annotations: {}, spec, status, unique: [planKey(id)] };
 }
 

@@ -2,18 +2,16 @@ import { MeshError } from '../../base/errors.ts';
 import { type AuditEntry, type Change, type Commit, StoreError } from '../../base/ports.ts';
 import { commitView, networkCommits } from '../../history/blame.ts';
 import { getSnapshot } from '../../history/snapshots.ts';
-import { findAskedWorkflow } from '../../model/asked.ts';
+import { findWorkflow } from '../../model/asked.ts';
 import { isOfAgent } from '../../model/presets.ts';
 import { DEFAULT_NETWORK } from '../../model/resources.ts';
-import type { NetworkServices } from '../../state/services.ts';
+import type { HistoryServices } from '../../state/services.ts';
 import type { NetworkState } from '../../state/state.ts';
 import type { RecordName } from '../verify/expectation.ts';
 import { recordOf, sameMeaning } from '../verify/record-expectations.ts';
 import type { Proposal } from './assess.ts';
 import type { RevertTarget } from './planner.ts';
 import { type Reversal, reversal } from './revert.ts';
-
-type Needs = Pick<NetworkServices, 'store' | 'states' | 'clock'>;
 
 /** Notes of a kind that a plan carries; the rest are counted. */
 const MAX_NOTES = 10;
@@ -26,7 +24,11 @@ const PAGE = 200;
  *
  * @throws MeshError `not_found` where there is no such past, `conflict` naming later changes of the same records.
  */
-export async function revertProposal(services: Needs, workspace: string, target: RevertTarget): Promise<Proposal> {
+export async function revertProposal(
+  services: HistoryServices,
+  workspace: string,
+  target: RevertTarget,
+): Promise<Proposal> {
   switch (target.to) {
     case 'revision':
       return wholeState(services, workspace, target.revision, `revision ${target.revision}`);
@@ -46,7 +48,12 @@ export async function revertProposal(services: Needs, workspace: string, target:
   }
 }
 
-async function wholeState(services: Needs, workspace: string, revision: number, what: string): Promise<Proposal> {
+async function wholeState(
+  services: HistoryServices,
+  workspace: string,
+  revision: number,
+  what: string,
+): Promise<Proposal> {
   const { states, clock } = services;
   const [now, then] = [await states.current(workspace), await stateAt(services, workspace, revision)];
   const found = reversal(now, then, clock.now());
@@ -63,8 +70,8 @@ async function wholeState(services: Needs, workspace: string, revision: number, 
   ]);
 }
 
-async function beforeWorkflow(services: Needs, workspace: string, id: string): Promise<Proposal> {
-  const workflow = await findAskedWorkflow(services, workspace, id);
+async function beforeWorkflow(services: HistoryServices, workspace: string, id: string): Promise<Proposal> {
+  const workflow = await findWorkflow(services, workspace, id);
   if (workflow.status.state !== 'executed') {
     throw new MeshError('conflict', `The workflow ${id} is ${workflow.status.state}: it changed nothing to undo.`);
   }
@@ -73,7 +80,7 @@ async function beforeWorkflow(services: Needs, workspace: string, id: string): P
   return beforeCommit(services, commit, `workflow ${id} (${workflow.spec.summary})`);
 }
 
-async function beforeCommit(services: Needs, commit: Commit, what: string): Promise<Proposal> {
+async function beforeCommit(services: HistoryServices, commit: Commit, what: string): Promise<Proposal> {
   const { workspace, revision } = commit;
   const then = await stateAt(services, workspace, revision - 1);
   const now = await services.states.current(workspace);
@@ -99,7 +106,7 @@ function proposalOf(
 }
 
 /** @throws MeshError `conflict` with each record that something else has changed since */
-async function refuseLaterChanges(services: Needs, commit: Commit): Promise<void> {
+async function refuseLaterChanges(services: HistoryServices, commit: Commit): Promise<void> {
   const { workspace, revision } = commit;
   const [now, then] = [await services.states.current(workspace), await stateAt(services, workspace, revision)];
   const changed = namesIn(commit).filter((name) => !sameMeaning(recordOf(now, name), recordOf(then, name)));
@@ -141,7 +148,7 @@ function isDeliberate({ type, record, before }: Change): boolean {
 }
 
 /** The newest commit that people or agents made and that changed what can be brought back. */
-async function lastChange(services: Needs, workspace: string): Promise<Commit | undefined> {
+async function lastChange(services: HistoryServices, workspace: string): Promise<Commit | undefined> {
   const found: Commit[] = [];
   for (const kind of ['MeshPolicy', 'MeshNetwork', 'MeshPeer'] as const) {
     const newest = found.reduce((revision, commit) => Math.max(revision, commit.revision), 0);
@@ -152,7 +159,7 @@ async function lastChange(services: Needs, workspace: string): Promise<Commit | 
 }
 
 async function newestOf(
-  services: Needs,
+  services: HistoryServices,
   workspace: string,
   kind: RecordName['resource'],
   above: number,
@@ -177,13 +184,13 @@ async function newestOf(
   return undefined;
 }
 
-async function commitAt({ store }: Needs, workspace: string, revision: number): Promise<Commit> {
+async function commitAt({ store }: HistoryServices, workspace: string, revision: number): Promise<Commit> {
   const [commit] = await orGone(() => store.commits(workspace, revision - 1, 1));
   if (commit?.revision !== revision) throw gone(revision);
   return commit;
 }
 
-async function stateAt({ states }: Needs, workspace: string, revision: number): Promise<NetworkState> {
+async function stateAt({ states }: HistoryServices, workspace: string, revision: number): Promise<NetworkState> {
   return orGone(() => states.asOf(workspace, { revision }));
 }
 

@@ -32,7 +32,7 @@ export function reversal(now: NetworkState, then: NetworkState, at: number, name
   for (const name of names ?? namesOfBoth(now, then)) {
     const [is, was] = [recordOf(now, name), recordOf(then, name)];
     if (sameMeaning(is, was) || isOfAgent(is) || isOfAgent(was)) continue;
-    const change = name.resource === 'MeshPeer' ? peerChange(is, was) : recordChange(name, is, was, at);
+    const change = changeBack(name, is, was, at);
     if (typeof change === 'string') {
       if (change !== '') left.push({ ...name, why: change });
       continue;
@@ -50,33 +50,43 @@ function namesOfBoth(now: NetworkState, then: NetworkState): RecordName[] {
 }
 
 /** A text instead of a change says why there is none; an empty one that nobody would expect one. */
-function peerChange(is: StoredRecord | undefined, was: StoredRecord | undefined): NetworkChange | string {
-  if (!was) return '';
-  if (!is || is.uid !== was.uid) return 'the peer is gone: it has to join again';
-  const [current, earlier] = [is as PeerRecord, was as PeerRecord];
-  const moved = current.spec.network !== earlier.spec.network;
+function changeBack(
+  { resource, name }: RecordName,
+  is: NetworkRecord | PeerRecord | PolicyRecord | undefined,
+  was: NetworkRecord | PeerRecord | PolicyRecord | undefined,
+  at: number,
+): NetworkChange | string {
+  if (!was) {
+    if (resource === 'MeshPeer') return '';
+    if (resource === 'MeshNetwork' && name === DEFAULT_NETWORK) return 'new devices join it';
+    return { action: 'delete', resource, name };
+  }
+  const meta = { action: is ? 'update' : 'create', name, labels: was.labels, annotations: was.annotations } as const;
+  switch (was.kind) {
+    case 'MeshPeer':
+      return peerChange(is, was);
+    case 'MeshNetwork':
+      return { ...meta, resource: was.kind, spec: was.spec };
+    case 'MeshPolicy': {
+      const { expiresAt } = was.spec;
+      if (expiresAt !== undefined && parseInstant(expiresAt) <= at) return 'the policy has ended since';
+      return { ...meta, resource: was.kind, spec: was.spec };
+    }
+    default:
+      return was satisfies never;
+  }
+}
+
+function peerChange(is: StoredRecord | undefined, was: PeerRecord): NetworkChange | string {
+  if (is?.kind !== 'MeshPeer' || is.uid !== was.uid) return 'the peer is gone: it has to join again';
+  const moved = is.spec.network !== was.spec.network;
   return {
     action: 'update',
     resource: 'MeshPeer',
     name: is.name,
     labels: ownLabels(was),
-    ...(moved && { network: earlier.spec.network }),
+    ...(moved && { network: was.spec.network }),
   };
-}
-
-function recordChange(
-  { resource, name }: RecordName,
-  is: StoredRecord | undefined,
-  was: StoredRecord | undefined,
-  at: number,
-): NetworkChange | string {
-  if (!was && resource === 'MeshNetwork' && name === DEFAULT_NETWORK) return 'new devices join it';
-  if (!was) return { action: 'delete', resource: resource === 'MeshNetwork' ? resource : 'MeshPolicy', name };
-  const meta = { action: is ? 'update' : 'create', name, labels: was.labels, annotations: was.annotations } as const;
-  if (resource === 'MeshNetwork') return { ...meta, resource, spec: (was as NetworkRecord).spec };
-  const { spec } = was as PolicyRecord;
-  if (spec.expiresAt !== undefined && parseInstant(spec.expiresAt) <= at) return 'the policy has ended since';
-  return { ...meta, resource: 'MeshPolicy', spec };
 }
 
 function ownLabels({ labels }: StoredRecord): Record<string, string> {

@@ -85,9 +85,8 @@ export function recordOf(
 /** Equal in what changes of the network can say of a record; of a peer that is its labels and its network. */
 export function sameMeaning(a: StoredRecord | undefined, b: StoredRecord | undefined): boolean {
   if (!a || !b) return a === b;
-  if (a.kind === 'MeshPeer') {
-    const network = ({ spec }: StoredRecord) => (spec as { network?: string }).network;
-    return sameValue(a.labels, b.labels) && network(a) === network(b);
+  if (a.kind === 'MeshPeer' && b.kind === 'MeshPeer') {
+    return sameValue(a.labels, b.labels) && a.spec.network === b.spec.network;
   }
   return sameValue([a.spec, a.labels, a.annotations], [b.spec, b.labels, b.annotations]);
 }

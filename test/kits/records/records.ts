@@ -1,5 +1,5 @@
 import { type IdPrefix, newId } from '../../../core/base/ids.ts';
-import type { Kind, StoredRecord } from '../../../core/base/record.ts';
+import type { Kind, StoredOf, StoredRecord } from '../../../core/base/record.ts';
 import type { PolicySpec } from '../../../core/model/policy.ts';
 import type {
   AgentRecord,
@@ -85,13 +85,22 @@ export function stateWith(...records: readonly StoredRecord[]): NetworkState {
   return stateOf(WORKSPACE, 10, hasNetwork ? records : [network('default'), ...records]);
 }
 
-function record<Spec, Status>(
-  kind: Kind,
+/** A record where it is of that kind. */
+export function ofKind<K extends Kind>(record: StoredRecord | undefined, kind: K): StoredOf<K> | undefined {
+  return isOf(record, kind) ? record : undefined;
+}
+
+function isOf<K extends Kind>(record: { readonly kind: string } | undefined, kind: K): record is StoredOf<K> {
+  return record?.kind === kind;
+}
+
+function record<K extends Kind>(
+  kind: K,
   prefix: IdPrefix,
   name: string,
   { uid, labels, revision }: Common,
-  rest: { spec: Spec; status: Status; unique: readonly string[] },
-): StoredRecord<Spec, Status> {
+  rest: Pick<StoredOf<K>, 'spec' | 'status' | 'unique'>,
+): StoredOf<K> {
   return {
     kind,
     workspace: WORKSPACE,

@@ -21,7 +21,7 @@ export async function* pagesOf<Services>(
  * Pages as the JSON text of one object, piece by piece. `{id: 1, a: [1]}`, `{id: 1, a: [2], b: {}}` is
  * `{"id":1,"a":[1` and `,2],"b":{}}`: a list or map goes on where the page before ended, the rest is of the first page.
  */
-export async function* joinedText(pages: AsyncIterable<Page>): AsyncGenerator<string> {
+export async function* mergedText(pages: AsyncIterable<Page>): AsyncGenerator<string> {
   let open: { readonly name: string; readonly end: string; isEmpty: boolean } | undefined;
   let separator = '{';
   let isFirst = true;

@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest';
-import { joinedText } from './joined-pages.ts';
+import { mergedText } from './merged-pages.ts';
 
-async function joined(...pages: readonly Record<string, unknown>[]): Promise<string> {
+async function merged(...pages: readonly Record<string, unknown>[]): Promise<string> {
   async function* each() {
     yield* pages;
   }
   let text = '';
-  for await (const piece of joinedText(each())) text += piece;
+  for await (const piece of mergedText(each())) text += piece;
   return text;
 }
 
@@ -34,5 +34,5 @@ test.each([
   ['null and absent fields', [{ id: null, gone: undefined, list: [] }], { id: null, list: [] }],
   ['nothing', [{}], {}],
 ])('%s become one object', async (_what, pages, whole) => {
-  expect(JSON.parse(await joined(...pages))).toEqual(whole);
+  expect(JSON.parse(await merged(...pages))).toEqual(whole);
 });

@@ -1,0 +1,45 @@
+import { MeshError } from '../base/errors.ts';
+import type { Op } from '../base/ports.ts';
+import type { NetworkState } from '../state/state.ts';
+import { ADDRESS_QUARANTINE_MS, heldAddresses, nextAddress } from './address.ts';
+import { unknownNetwork } from './change-checks.ts';
+import { nextOf, type Planned } from './planned.ts';
+import { endQuarantine, type QuarantinedAddresses, quarantineDraft } from './quarantine.ts';
+
+/** A peer that changes its network gets an address there, and its old one goes into quarantine. */
+export function planMoves(
+  state: NetworkState,
+  after: NetworkState,
+  planned: readonly Planned[],
+  now: number,
+  quarantined: QuarantinedAddresses,
+): Op[] {
+  const ops: Op[] = [];
+  let held: Set<string> | undefined;
+  for (const plan of planned) {
+    const { before, op } = plan;
+    if (before?.kind !== 'MeshPeer' || op?.op !== 'update' || op.record.kind !== 'MeshPeer') continue;
+    const draft = op.record;
+    if (draft.spec.network === before.spec.network) continue;
+    const network = after.networks.get(draft.spec.network);
+    if (!network) throw unknownNetwork(`/changes/${plan.index}/network`, draft.spec.network, after);
+    if (before.status.address === null) continue;
+    // Most changes move nobody: who holds which address is looked at only for one that does.
+    held ??= heldAddresses(after);
+    const address = nextAddress(network.spec.cidr, held, quarantined, now);
+    if (address === undefined) {
+      throw new MeshError('conflict', `The network ${network.name} has no free address for ${plan.name}.`);
+    }
+    held.add(address);
+    ops.push(...endQuarantine(address, quarantined));
+    ops.push({ op: 'create', record: quarantineDraft(before.status.address, now + ADDRESS_QUARANTINE_MS) });
+    const record = {
+      ...draft,
+      status: { ...draft.status, address },
+      unique: [...draft.unique.filter((value) => !value.startsWith('ip:')), `ip:${address}`],
+    };
+    plan.op = { op: 'update', record, revision: before.revision };
+    plan.next = nextOf(state, before, record);
+  }
+  return ops;
+}

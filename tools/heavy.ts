@@ -7,6 +7,7 @@ import { showWrites } from '../core/workflow/show-writes.ts';
 import { checkConnectivity } from './connectivity/check-connectivity.ts';
 import { checkConnectivityAt } from './connectivity/check-connectivity-at.ts';
 import { explainDenial } from './connectivity/explain-denial.ts';
+import { getConnectivityHistory } from './connectivity/get-connectivity-history.ts';
 import { getConnectivityMatrix } from './connectivity/get-connectivity-matrix.ts';
 import { simulateConnectivity } from './connectivity/simulate-connectivity.ts';
 import { planNetworkChange } from './intents/plan-network-change.ts';
@@ -21,6 +22,7 @@ import { getSnapshot } from './snapshots/get-snapshot.ts';
 export const heavyOperations: readonly AnyOperation<ComputeServices>[] = [
   simulateConnectivity,
   getConnectivityMatrix,
+  getConnectivityHistory,
   diffSnapshots,
   getSnapshot,
   listPeers,

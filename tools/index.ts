@@ -16,6 +16,7 @@ import { listAudit } from './audit/list-audit.ts';
 import { checkConnectivity } from './connectivity/check-connectivity.ts';
 import { checkConnectivityAt } from './connectivity/check-connectivity-at.ts';
 import { explainDenial } from './connectivity/explain-denial.ts';
+import { getConnectivityHistory } from './connectivity/get-connectivity-history.ts';
 import { getConnectivityMatrix } from './connectivity/get-connectivity-matrix.ts';
 import { simulateConnectivity } from './connectivity/simulate-connectivity.ts';
 import { getOwnDevice } from './devices/get-own-device.ts';
@@ -118,6 +119,7 @@ export const operations: readonly AnyOperation<Services>[] = [
   checkConnectivityAt,
   explainDenial,
   getConnectivityMatrix,
+  getConnectivityHistory,
   simulateConnectivity,
   listAudit,
   diffSnapshots,

@@ -4,6 +4,7 @@ import type { Computation } from '../core/compute/computation.ts';
 import { assessProposal } from '../core/intent/plan/assessed.ts';
 import type { ComputeServices } from '../core/intent/plan/services.ts';
 import { showWrites } from '../core/workflow/show-writes.ts';
+import { findCause } from './ai/find-cause.ts';
 import { checkConnectivity } from './connectivity/check-connectivity.ts';
 import { checkConnectivityAt } from './connectivity/check-connectivity-at.ts';
 import { explainDenial } from './connectivity/explain-denial.ts';
@@ -31,6 +32,7 @@ export const heavyOperations: readonly AnyOperation<ComputeServices>[] = [
   checkConnectivity,
   checkConnectivityAt,
   explainDenial,
+  findCause,
   planNetworkChange,
   revertNetworkChange,
 ];

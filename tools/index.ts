@@ -7,6 +7,7 @@ import { getAgentTree } from './agents/get-agent-tree.ts';
 import { listAgents } from './agents/list-agents.ts';
 import { renewAgent } from './agents/renew-agent.ts';
 import { revokeAgent } from './agents/revoke-agent.ts';
+import { findCause } from './ai/find-cause.ts';
 import { createAssertion } from './assertions/create-assertion.ts';
 import { deleteAssertion } from './assertions/delete-assertion.ts';
 import { getAssertion } from './assertions/get-assertion.ts';
@@ -120,6 +121,7 @@ export const operations: readonly AnyOperation<Services>[] = [
   explainDenial,
   getConnectivityMatrix,
   getConnectivityHistory,
+  findCause,
   simulateConnectivity,
   listAudit,
   diffSnapshots,

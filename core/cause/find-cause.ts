@@ -62,7 +62,10 @@ export async function findCause(context: CallContext<ComputeServices>, given: Ca
       rank: begin + index + 1,
       at: formatInstant(flip.after.at),
       before: readingView(flip.before.reading),
-      after: { ...readingView(flip.after.reading), blocked_by: flip.after.reading.blocked_by },
+      after: {
+        ...readingView(flip.after.reading),
+        blocked_by: flip.after.reading.blocked_by.map((one) => ({ ...one })),
+      },
       causes: [...flip.causes],
       change: change && { ...change, changed: commit ? resourceChanges(commit) : [] },
       sentence: flipText(flip, change),

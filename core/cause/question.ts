@@ -121,14 +121,18 @@ export function askBack(reason: string, names: readonly string[]): MeshError {
 }
 
 function wordsOf(question: string): string[] {
-  return (question.toLowerCase().match(/[\p{L}\p{N}_.:/=%'’@-]+/gu) ?? [])
-    .map((word) =>
-      word
-        .replaceAll('’', "'")
-        .replace(/^[.:'/-]+|[.:'/-]+$/g, '')
-        .replace(/'s$/, ''),
-    )
-    .filter((word) => word !== '');
+  return (
+    (question.toLowerCase().match(/[\p{L}\p{N}_.:/=%'’@-]+/gu) ?? [])
+      .map((word) =>
+        word
+          .replaceAll('’', "'")
+          .replace(/^[.:'/-]+|[.:'/-]+$/g, '')
+          .replace(/'s$/, ''),
+      )
+      // `db-1:5432` is a peer and a port.
+      .flatMap((word) => /^([^:/]*[a-z][^:/]*):(\d{1,5})$/.exec(word)?.slice(1, 3) ?? [word])
+      .filter((word) => word !== '')
+  );
 }
 
 type Index = ReadonlyMap<string, readonly PeerRecord[]>;

@@ -1,7 +1,23 @@
 import { expect, test } from 'vitest';
 import { formatInstant } from '../../core/base/time.ts';
 import { buildHistoryKit } from '../../test/kits/plane/history-kit.ts';
-import { person } from '../../test/kits/plane/kit.ts';
+import { agent, person } from '../../test/kits/plane/kit.ts';
+
+type Kit = Awaited<ReturnType<typeof buildHistoryKit>>;
+
+/** Asked for by an agent and approved by the administrator. @returns the workflow */
+async function carryOut(kit: Kit, planId: string): Promise<string> {
+  const { admin, workspace } = kit;
+  const caller = {
+    ...agent(['network:read', 'intents:plan', 'intents:apply'], workspace),
+    id: admin.id,
+    kind: 'user' as const,
+  };
+  const asked = { as: caller, workspace, face: 'mcp' } as const;
+  const { workflow_id: id } = await kit.call('apply_network_change', { plan_id: planId }, asked);
+  await kit.call('approve_workflow', { id }, { as: person('platform_admin', workspace, 'root'), workspace });
+  return id;
+}
 
 /** web-1 and ci-runner reach db-1 until it is isolated, and again for a minute by a policy that ends. */
 async function withOutage() {
@@ -60,8 +76,7 @@ test('a question in plain words is answered with what broke it, who did it, and 
     },
     restore: { verified: true, changes: [{ action: 'delete', resource: 'MeshPolicy', name: 'isolate-db' }] },
   });
-  const applied = await kit.ask('apply_network_change', { plan_id: first.restore.plan_id, approved_by: 'admin' });
-  await kit.ask('approve_workflow', { id: applied.workflow_id }).catch(() => undefined);
+  await carryOut(kit, first.restore.plan_id);
   const now = await kit.ask('check_connectivity', { src: 'ci-runner', dst: 'db-1', port: 5432 });
   expect(now.verdict).toBe('reachable');
 });
@@ -80,8 +95,7 @@ test('the typed form says what the question says, and the snapshot and the appro
   expect(asked.reading).toBe(typed.reading);
   expect(strip(asked.findings.slice(0, 1))).toEqual(strip(typed.findings.slice(0, 1)));
   const planned = await kit.ask('plan_network_change', { intent: 'delete the policy isolate-db' });
-  const { workflow_id: id } = await kit.ask('apply_network_change', { plan_id: planned.plan_id, approved_by: 'admin' });
-  await kit.ask('approve_workflow', { id }).catch(() => undefined);
+  const id = await carryOut(kit, planned.plan_id);
   await kit.pass(5_000);
   const after = await kit.ask('find_cause', { src: 'ci-runner', dst: 'db-1', from: at(1) });
   const opened = after.findings.find(

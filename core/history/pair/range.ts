@@ -41,7 +41,7 @@ export async function rangeOf(
   const kept = await store.keptFrom(workspace);
   if (!kept || kept.at > to) throw nothingKnown(kept, to);
   const since = Math.max(from, kept.at);
-  const first = since > kept.at ? await revisionAt(store, workspace, since) : undefined;
+  const first = from >= kept.at ? await revisionAt(store, workspace, since) : undefined;
   return {
     from,
     to,

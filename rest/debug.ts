@@ -212,5 +212,13 @@ async function* eventsOf(
 
 /** A text in pieces that end with a word. */
 function piecesOf(text: string): string[] {
-  return text.match(new RegExp(`.{1,${TOKEN}}(?:\\s+|$)|\\S+\\s*`, 'g')) ?? [];
+  const pieces: string[] = [];
+  let piece = '';
+  for (const word of text.split(' ')) {
+    piece += piece === '' && pieces.length === 0 ? word : ` ${word}`;
+    if (piece.length < TOKEN) continue;
+    pieces.push(piece);
+    piece = '';
+  }
+  return piece === '' ? pieces : [...pieces, piece];
 }

@@ -121,18 +121,35 @@ export function askBack(reason: string, names: readonly string[]): MeshError {
 }
 
 function wordsOf(question: string): string[] {
-  return (
-    (question.toLowerCase().match(/[\p{L}\p{N}_.:/=%'’@-]+/gu) ?? [])
-      .map((word) =>
-        word
-          .replaceAll('’', "'")
-          .replace(/^[.:'/-]+|[.:'/-]+$/g, '')
-          .replace(/'s$/, ''),
-      )
-      // `db-1:5432` is a peer and a port.
-      .flatMap((word) => /^([^:/]*[a-z][^:/]*):(\d{1,5})$/.exec(word)?.slice(1, 3) ?? [word])
-      .filter((word) => word !== '')
-  );
+  return (question.toLowerCase().match(/[\p{L}\p{N}_.:/=%'’@-]+/gu) ?? [])
+    .map((word) => bare(word.replaceAll('’', "'")))
+    .flatMap(withPortApart)
+    .filter((word) => word !== '');
+}
+
+/** Without the signs around it, and without `'s`. */
+function bare(word: string): string {
+  const SIGNS = ".:'/-";
+  let [begin, end] = [0, word.length];
+  while (begin < end && SIGNS.includes(word[begin] ?? '')) begin += 1;
+  while (end > begin && SIGNS.includes(word[end - 1] ?? '')) end -= 1;
+  const text = word.slice(begin, end);
+  return text.endsWith("'s") ? text.slice(0, -2) : text;
+}
+
+/** `db-1:5432` is a peer and a port. */
+function withPortApart(word: string): string[] {
+  const at = word.indexOf(':');
+  const [name, port] = [word.slice(0, at), word.slice(at + 1)];
+  return at > 0 && /^\d{1,5}$/.test(port) && /[a-z]/.test(name) ? [name, port] : [word];
+}
+
+/** `db` of `db-1`. */
+function withoutNumber(name: string): string {
+  let end = name.length;
+  while (end > 0 && /\d/.test(name[end - 1] ?? '')) end -= 1;
+  if (end < name.length && end > 0 && '-_.'.includes(name[end - 1] ?? '')) end -= 1;
+  return name.slice(0, end);
 }
 
 type Index = ReadonlyMap<string, readonly PeerRecord[]>;
@@ -155,7 +172,7 @@ function indexOf(peers: readonly PeerRecord[]): Index {
   for (const peer of peers) {
     loosely(peer.spec.hostname, peer);
     // `db` means db-1 where there is no peer db.
-    loosely(peer.name.replace(/[-_.]?\d+$/, ''), peer);
+    loosely(withoutNumber(peer.name), peer);
     for (const [key, value] of Object.entries(peer.labels)) {
       loosely(value, peer);
       loosely(`${key}=${value}`, peer);

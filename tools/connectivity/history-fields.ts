@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { invalidInput } from '../../core/base/errors.ts';
 import type { CallContext } from '../../core/base/operation.ts';
+import { schemaNames } from '../../core/base/schema-names.ts';
 import { connectionHistory } from '../../core/history/pair/connection-history.ts';
 import { exposureHistory } from '../../core/history/pair/exposure.ts';
 import type { ComputeServices } from '../../core/intent/plan/services.ts';
@@ -13,10 +14,10 @@ export const rangeFields = {
   to: instant.optional(),
 };
 
-const cause = z.strictObject({ cause: z.string(), kind: z.string(), name: z.string() });
-export const changeSchema = z.looseObject({ revision: z.int(), actor: z.string(), reviewed_by: z.string().nullable() });
+const cause = z.looseObject({ cause: z.string() });
+const changeSchema = z.looseObject({ revision: z.int() });
 const span = { from: z.string(), to: z.string() };
-const page = { ...span, known_since: z.string(), gap: z.enum(['NO_SNAPSHOT', 'SNAPSHOT_GAP']).nullable() };
+const page = { ...span, known_since: z.string(), gap: z.string().nullable() };
 
 const timelineAnswer = z.strictObject({
   src: z.string(),
@@ -26,10 +27,10 @@ const timelineAnswer = z.strictObject({
   intervals: z.array(
     z.strictObject({
       ...span,
-      verdict: z.enum(['reachable', 'unreachable', 'partial', 'undetermined']),
+      verdict: z.string(),
       allowed: allowedPorts,
-      usable: z.boolean().describe('And both ends online'),
-      causes: z.array(cause).describe('What began it'),
+      usable: z.boolean(),
+      causes: z.array(cause),
       change: changeSchema.nullable(),
     }),
   ),
@@ -38,12 +39,15 @@ const timelineAnswer = z.strictObject({
 
 const exposureAnswer = z.strictObject({
   peer: z.string(),
-  direction: z.enum(['inbound', 'outbound']),
+  direction: z.string(),
   ...page,
   row_count: z.int(),
   rows: z.array(z.strictObject({ ...span, allowed: allowedPorts, peers: z.array(z.string()), peer_count: z.int() })),
   next_cursor: z.string().optional(),
 });
+
+timelineAnswer.register(schemaNames, { name: 'ConnectivityTimeline' });
+exposureAnswer.register(schemaNames, { name: 'PeerExposure' });
 
 export const historyAnswer = z.union([timelineAnswer, exposureAnswer]);
 

@@ -60,7 +60,7 @@ test("the contract's request streams steps, findings and words, each event with 
   expect(words.join('')).toBe(events.at(-1)?.data.summary);
   expect(events.at(-1)).toMatchObject({
     event: 'done',
-    data: { finding_count: 1, omitted: 0, src: 'web-1', dst: 'db-1' },
+    data: { finding_count: 1, omitted: 0, asked: { src: 'web-1', dst: 'db-1' } },
   });
 });
 

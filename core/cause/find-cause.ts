@@ -76,14 +76,14 @@ export async function findCause(context: CallContext<ComputeServices>, given: Ca
   const connection = connectionText(asked);
   return {
     reading: `${connection}, from ${formatInstant(range.from)} to ${formatInstant(range.to)}`,
-    src: asked.src.name,
-    dst: asked.dst.name,
-    protocol: asked.protocol ?? null,
-    port: asked.port ?? null,
-    ...rangeView(range),
-    at_begin: readingView(first.reading),
-    at_end: readingView(last),
-    now: readingView(now),
+    asked: {
+      src: asked.src.name,
+      dst: asked.dst.name,
+      protocol: asked.protocol ?? null,
+      port: asked.port ?? null,
+      ...rangeView(range),
+    },
+    was: { begin: readingView(first.reading), end: readingView(last), now: readingView(now) },
     summary: summaryOf(connection, ranked, last, range),
     finding_count: ranked.length,
     findings,

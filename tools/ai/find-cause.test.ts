@@ -49,7 +49,7 @@ test('a question in plain words is answered with what broke it, who did it, and 
   await using _ = kit;
   const question = "Since when can't the CI runner reach the database on 5432, and why?";
   const answer = await kit.ask('find_cause', { question, from: at(1) });
-  expect(answer).toMatchObject({ src: 'ci-runner', dst: 'db-1', protocol: 'TCP', port: 5432, finding_count: 3 });
+  expect(answer).toMatchObject({ asked: { src: 'ci-runner', dst: 'db-1', protocol: 'TCP', port: 5432 }, finding_count: 3 });
   const [first, opened, broken] = answer.findings;
   expect(first).toMatchObject({
     at: at(180),
@@ -135,7 +135,7 @@ test('a peer that was renamed, and one that was deleted, is found by what it was
     from: at(1),
     to: at(100),
   });
-  expect([renamed.src, renamed.finding_count]).toEqual(['ci-runner', 1]);
+  expect([renamed.asked.src, renamed.finding_count]).toEqual(['ci-runner', 1]);
   await kit.ask('delete_peer', { id: 'db-1' });
   kit.clock.time += 1_000;
   const gone = await kit.ask('find_cause', { question: 'why can builder not reach db-1?', from: at(1) });

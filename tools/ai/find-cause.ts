@@ -24,9 +24,9 @@ const finding = z.looseObject({
 
 export const findCause = defineHeavyOperation({
   name: 'find_cause',
-  title: 'Find what changed a connection',
+  title: 'Find a cause',
   description:
-    'Since when a peer can or cannot reach another, and why: each change of it, by whom, and a proven plan that takes it back. Ask in words, or name src and dst.',
+    'Since when a peer can or cannot reach another, by whose change, and a proven plan to undo it. Ask in words, or by src and dst.',
   input: z.strictObject({
     question: lineOfText(TEXT_LIMITS.note).min(1).optional().describe('In words'),
     ...pairQuery,
@@ -37,8 +37,10 @@ export const findCause = defineHeavyOperation({
     cursor: pageQuery.cursor,
     limit: z.coerce.number().int().min(1).max(MAX_FINDINGS).default(10),
   }),
-  output: z.looseObject({
+  output: z.strictObject({
     reading: z.string(),
+    asked: z.looseObject({}),
+    was: z.looseObject({}),
     summary: z.string(),
     finding_count: z.int(),
     findings: z.array(finding),

@@ -27,9 +27,9 @@ test('a connection is told as intervals that cover the range, each with what beg
   const { kit, at } = await withStory();
   await using _ = kit;
   const asked = { src: 'web-1', dst: 'db-1', port: 5432, from: at(1), to: at(200) };
-  const { intervals, interval_count, ...rest } = await kit.ask('get_connectivity_history', asked);
-  expect(rest).toEqual({ src: 'web-1', dst: 'db-1', from: at(1), to: at(200), known_since: at(1), gap: null });
-  expect(interval_count).toBe(4);
+  const { intervals, count, ...rest } = await kit.ask('get_connectivity_history', asked);
+  expect(rest).toEqual({ src: 'web-1', dst: 'db-1', range: { from: at(1), to: at(200), known_since: at(1), gap: null } });
+  expect(count).toBe(4);
   const shown = intervals.map(({ from, to, verdict, causes, change }: Record<string, never>) => {
     const { actor, resources } = (change ?? {}) as { actor?: string; resources?: string[] };
     return [from, to, verdict, causes, actor, resources];
@@ -73,7 +73,7 @@ test('pages of a history go on in the range of the first page', async () => {
   kit.clock.time += 5_000;
   const second = await kit.ask('get_connectivity_history', { ...asked, cursor: first.next_cursor });
   expect([first.intervals.length, second.intervals.length, second.next_cursor]).toEqual([2, 2, undefined]);
-  expect([second.to, second.intervals[0].from]).toEqual([first.to, first.intervals[1].to]);
+  expect([second.range.to, second.intervals[0].from]).toEqual([first.range.to, first.intervals[1].to]);
 });
 
 test('a peer that was deleted or renamed is found by the name that it had', async () => {
@@ -114,8 +114,8 @@ test('a range before the workspace says since when there is history', async () =
   const { kit, at } = await withStory();
   await using _ = kit;
   const asked = { src: 'web-1', dst: 'db-1', from: at(-1_000), to: at(30) };
-  const { intervals, gap, known_since } = await kit.ask('get_connectivity_history', asked);
-  expect([gap, known_since, intervals[0].verdict]).toEqual(['NO_SNAPSHOT', at(0), 'undetermined']);
+  const { intervals, range } = await kit.ask('get_connectivity_history', asked);
+  expect([range.gap, range.known_since, intervals[0].verdict]).toEqual(['NO_SNAPSHOT', at(0), 'undetermined']);
   await expect(kit.ask('get_connectivity_history', { ...asked, to: at(-10) })).rejects.toMatchObject({
     code: 'not_found',
     message: `${at(-10)} is before the history of this workspace, which begins at ${at(0)}.`,

@@ -10,20 +10,23 @@ import { instant } from '../snapshots/snapshot-fields.ts';
 import { allowedPorts, type groupQuery, withProtocol } from './connectivity-fields.ts';
 
 export const rangeFields = {
-  from: instant.optional().describe('Begin of a range'),
+  from: instant.optional(),
   to: instant.optional(),
 };
 
 const cause = z.looseObject({ cause: z.string() });
 const changeSchema = z.looseObject({ revision: z.int() });
 const span = { from: z.string(), to: z.string() };
-const page = { ...span, known_since: z.string(), gap: z.string().nullable() };
+const page = {
+  src: z.string().nullable(),
+  dst: z.string().nullable(),
+  range: z.strictObject({ ...span, known_since: z.string(), gap: z.string().nullable() }),
+  count: z.int(),
+  next_cursor: z.string().optional(),
+};
 
 const timelineAnswer = z.strictObject({
-  src: z.string(),
-  dst: z.string(),
   ...page,
-  interval_count: z.int(),
   intervals: z.array(
     z.strictObject({
       ...span,
@@ -34,16 +37,11 @@ const timelineAnswer = z.strictObject({
       change: changeSchema.nullable(),
     }),
   ),
-  next_cursor: z.string().optional(),
 });
 
 const exposureAnswer = z.strictObject({
-  peer: z.string(),
-  direction: z.string(),
   ...page,
-  row_count: z.int(),
   rows: z.array(z.strictObject({ ...span, allowed: allowedPorts, peers: z.array(z.string()), peer_count: z.int() })),
-  next_cursor: z.string().optional(),
 });
 
 timelineAnswer.register(schemaNames, { name: 'ConnectivityTimeline' });

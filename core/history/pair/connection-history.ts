@@ -45,8 +45,8 @@ export async function connectionHistory(services: Needs, workspace: string, aske
   return {
     src: src.name,
     dst: dst.name,
-    ...rangeView(range),
-    interval_count: all.length,
+    range: rangeView(range),
+    count: all.length,
     intervals: await Promise.all(shown.map((interval) => intervalView(services, workspace, interval))),
     ...(begin + limit < all.length && { next_cursor: `${range.to}.${begin + limit}` }),
   };

@@ -72,10 +72,10 @@ export async function exposureHistory(services: Needs, workspace: string, asked:
   const rows = groupedRows(spans, last ?? (await services.states.current(workspace)));
   const begin = position?.index ?? 0;
   return {
-    peer: peer.name,
-    direction: asked.direction,
-    ...rangeView(range),
-    row_count: rows.length,
+    src: asked.direction === 'outbound' ? peer.name : null,
+    dst: asked.direction === 'inbound' ? peer.name : null,
+    range: rangeView(range),
+    count: rows.length,
     rows: rows.slice(begin, begin + asked.limit),
     ...(begin + asked.limit < rows.length && { next_cursor: `${range.to}.${begin + asked.limit}` }),
   };

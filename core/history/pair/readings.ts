@@ -1,7 +1,8 @@
 import type { Change } from '../../base/ports.ts';
 import type { Protocol } from '../../model/policy.ts';
 import { createEngine } from '../../reachability/engine.ts';
-import { type Explanation, explain } from '../../reachability/explain.ts';
+import { explain } from '../../reachability/explain.ts';
+import type { Explanation } from '../../reachability/explanation.ts';
 import { modelOf } from '../../state/network-model.ts';
 import { type NetworkState, nextState } from '../../state/state.ts';
 import { type Identity, nameIn } from './identity.ts';

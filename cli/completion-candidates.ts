@@ -77,12 +77,12 @@ function nounOfOption({ long }: Option): string[] {
   return [long?.replace(/^--/, '') ?? ''];
 }
 
-/** `<peer>` says it itself; `<id>` is of what its command is about; A and B of `why` are peers. */
+/** `<peer>` says it itself; `<id>` is of what its command is about; A and B of `why` and `history` are peers. */
 function nounsOf(argument: Argument, names: readonly string[]): string[] {
   const name = argument.name();
   const verb = names.at(-1) ?? '';
   if (verb === 'approve' || verb === 'reject') return ['workflow', 'peer'];
-  if (verb === 'why') return ['peer'];
+  if (verb === 'why' || verb === 'history') return ['peer'];
   return name === 'id' ? [verb.split('-').at(-1) ?? ''] : [name];
 }
 

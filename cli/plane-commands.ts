@@ -3,6 +3,7 @@ import { operations } from '../tools/index.ts';
 import { addAdminCommands } from './admin.ts';
 import { addApplyCommand } from './apply.ts';
 import { addCompletionCommand } from './completion.ts';
+import { addHistoryCommand } from './history.ts';
 import { addInviteCommand } from './invite.ts';
 import { addListCommands } from './list-commands.ts';
 import { addLoginCommands } from './login.ts';
@@ -24,6 +25,7 @@ export function addPlaneCommands(program: Command): void {
   addApplyCommand(program);
   addReviewCommands(program);
   addWhyCommand(program);
+  addHistoryCommand(program);
   program.commandsGroup('More:');
   addMcpCommands(program);
   addPolicyCommands(program);

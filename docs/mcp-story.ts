@@ -60,6 +60,8 @@ export async function tellStory(): Promise<ReadonlyMap<string, Example>> {
   await call('check_connectivity', { src: 'web-1', dst: 'db-1', protocol: 'TCP', port: 5432 });
   await call('explain_denial', { src: 'laptop', dst: 'db-1', protocol: 'TCP', port: 5432 });
   await call('check_connectivity_at', { src: 'laptop', dst: 'db-1', protocol: 'TCP', port: 5432, at: before });
+  const broken = 'since when can laptop not reach db-1 on 5432, and why?';
+  await call('find_cause', { question: broken, from: before });
   await call('diff_snapshots', { from: before, to: new Date(kit.clock.time).toISOString() });
   const { id: snapshot } = await call('take_snapshot', {});
   await call('list_snapshots', { trigger_type: 'manual' });

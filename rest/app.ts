@@ -7,6 +7,7 @@ import type { AnyOperation } from '../core/base/operation.ts';
 import type { Log } from '../core/base/ports.ts';
 import type { Gate } from '../core/call/invoke.ts';
 import type { Services } from '../core/workflow/services.ts';
+import { buildDebug } from './debug.ts';
 import { buildEvents, type EventLimits } from './events.ts';
 import { laterRoutes } from './later-routes.ts';
 import type { Metrics } from './metrics.ts';
@@ -15,7 +16,7 @@ import { openApiDocument } from './openapi.ts';
 import { fromHttpError, sendProblem } from './problem.ts';
 import { limitRate, type RateLimit } from './rate-limit.ts';
 import { requestIdOf } from './request-id.ts';
-import { buildRouter } from './router.ts';
+import { buildRouter, type FixedRoute } from './router.ts';
 import { STRICT_TRANSPORT_SECURITY, securityHeaders } from './security-headers.ts';
 
 export interface AppOptions {
@@ -79,7 +80,12 @@ export function buildApp(options: AppOptions): RequestListener {
   if (limit) app.use(limit);
   const events = buildEvents({ gate, log, metrics, headers, ...(limits.events && { limits: limits.events }) });
   const openapi = openApi(operations, gate.services.settings.version, headers);
-  const fixed = { '/api/v1/events': events, '/api/v1/openapi.json': openapi };
+  const debug = buildDebug({ operations, gate, log, metrics, headers });
+  const fixed: Record<string, FixedRoute> = {
+    '/api/v1/events': { method: 'GET', handler: events },
+    '/api/v1/openapi.json': { method: 'GET', handler: openapi },
+    ...(debug && { '/api/v1/ai/debug': { method: 'POST' as const, handler: debug } }),
+  };
   const api = buildRouter({ operations: [...operations, ...laterRoutes], gate, log, metrics, headers, fixed });
   app.use(api);
   if (mcp) {

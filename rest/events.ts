@@ -1,4 +1,3 @@
-import { once } from 'node:events';
 import type { Request, RequestHandler, Response } from 'express';
 import { z } from 'zod';
 import type { Caller } from '../core/base/caller.ts';
@@ -17,6 +16,7 @@ import type { Metrics } from './metrics.ts';
 import { fromHttpError, sendProblem } from './problem.ts';
 import { requestIdOf } from './request-id.ts';
 import { bearerOf } from './router.ts';
+import { eventText, keepAlive, STREAM_HEADERS, writeTo } from './sse.ts';
 
 export interface EventLimits {
   /** Streams open at once in this process. */
@@ -32,17 +32,6 @@ export interface EventsOptions {
 }
 
 const MAX_STREAMS = 1_000;
-/** Below the idle time of common proxies (30 s and up). */
-const KEEP_ALIVE_MS = 15_000;
-/** A reader that takes nothing for so long is cut; it resumes by Last-Event-ID. */
-const STALL_MS = 30_000;
-
-const STREAM_HEADERS = [
-  ...['Content-Type', 'text/event-stream; charset=utf-8'],
-  ...['Cache-Control', 'no-store'],
-  ...['X-Accel-Buffering', 'no'],
-];
-
 /** The scope that shows changes of a kind; others, which keep no history, are never shown. */
 const SCOPE_OF_KIND: Partial<Record<Kind, Scope>> = {
   MeshPeer: 'network:read',
@@ -158,14 +147,6 @@ async function startOf(request: Request, store: Services['store'], workspace: st
   return revision;
 }
 
-/** Comments that keep proxies from cutting an idle stream. */
-function keepAlive(response: Response): () => void {
-  const beat = setInterval(() => {
-    if (!response.writableNeedDrain) response.write(': keep-alive\n\n');
-  }, KEEP_ALIVE_MS);
-  return () => clearInterval(beat);
-}
-
 /** Ends a stream with its token. */
 function endWith({ expiresAt }: Caller, now: number, end: (reason: MeshError) => void): () => void {
   if (expiresAt === undefined) return () => undefined;
@@ -200,9 +181,7 @@ async function stream(response: Response, store: Services['store'], from: number
         if (signal.aborted) return;
         after = commit.revision;
         const event = eventOf(commit, reader.caller.scopesIn(workspace));
-        if (event && !response.write(event)) {
-          await once(response, 'drain', { signal: AbortSignal.any([signal, AbortSignal.timeout(STALL_MS)]) });
-        }
+        if (event) await writeTo(response, event, signal);
       }
       return;
     } catch (error) {
@@ -228,5 +207,5 @@ function eventOf({ revision, at, actor, changes }: Commit, scopes: ReadonlySet<S
     ...(scopes.has('audit:read') && { actor }),
     changes: shown,
   };
-  return `id: ${revision}\nevent: change\ndata: ${JSON.stringify(data)}\n\n`;
+  return eventText({ id: String(revision), event: 'change', data });
 }

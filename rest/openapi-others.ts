@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { ZodOpenApiPathsObject } from 'zod-openapi';
+import { debugInput } from './debug.ts';
 
 const open = { security: [] };
 const json = (schema: z.ZodType) => ({ 'application/json': { schema } });
@@ -37,6 +38,41 @@ export function otherPaths(problem: z.ZodType): ZodOpenApiPathsObject {
           '401': refused('`unauthenticated`: Not signed in'),
           '403': refused('`forbidden`: Not permitted'),
           '404': refused('`not_found`: Not found'),
+          '429': refused('`rate_limited`: Too many streams or requests'),
+        },
+      },
+    },
+    '/api/v1/ai/debug': {
+      post: {
+        operationId: 'debug_connectivity',
+        summary: 'AI debug',
+        description: 'What changed a connection, as server-sent events: docs/history.md.',
+        tags: ['ai'],
+        'x-required-scope': 'snapshots:read',
+        'x-edition': 'pro',
+        requestParams: {
+          header: z.object({
+            'X-Workspace-Id': z.string().optional().describe('Required where the token is good for several workspaces'),
+            'Last-Event-ID': z.string().optional().describe('Goes on after this event, within five minutes'),
+          }),
+        },
+        requestBody: {
+          required: true,
+          ...{ content: json(debugInput.extend({ workspace_id: z.string().optional() })) },
+        },
+        responses: {
+          '200': {
+            description: 'Events `step`, `tool`, `finding` and `token`; `done` or `error` is the last one',
+            content: text('text/event-stream', 'The data of an event is one JSON object'),
+          },
+          '400': refused('`invalid_input`: Invalid input'),
+          '401': refused('`unauthenticated`: Not signed in'),
+          '402': refused('`edition_required`: Pro edition required'),
+          '403': refused('`forbidden`: Not permitted'),
+          '404': refused('`not_found`: Not found'),
+          '410': refused('`expired`: No longer kept'),
+          '413': refused('`payload_too_large`: Payload too large'),
+          '415': refused('`unsupported_media_type`: Unsupported media type'),
           '429': refused('`rate_limited`: Too many streams or requests'),
         },
       },

@@ -25,8 +25,13 @@ export interface RouterOptions<Services> {
   readonly metrics: Metrics;
   /** Raw name, value pairs put on every answer. */
   readonly headers: readonly string[];
-  /** What answers GET under a path that is no operation's. */
-  readonly fixed?: Readonly<Record<string, RequestHandler>>;
+  /** What answers one method under a path that is no operation's. */
+  readonly fixed?: Readonly<Record<string, FixedRoute>>;
+}
+
+export interface FixedRoute {
+  readonly method: 'GET' | 'POST';
+  readonly handler: RequestHandler;
 }
 
 const JSON_HEADERS = ['Content-Type', 'application/json; charset=utf-8', 'Cache-Control', 'no-store'];
@@ -48,9 +53,9 @@ export function buildRouter<Services>(options: RouterOptions<Services>): Request
     const path = queryAt < 0 ? url : url.slice(0, queryAt);
     const match = find(method, path);
     const other = match ? undefined : fixed.get(path);
-    if (other && method === 'GET') return other(request, response, next);
+    if (other?.method === method) return other.handler(request, response, next);
     if (other) {
-      next(new MeshError('method_not_allowed', `${path} answers GET only.`, { allow: ['GET'] }));
+      next(new MeshError('method_not_allowed', `${path} answers ${other.method} only.`, { allow: [other.method] }));
       return;
     }
     if (!match) {

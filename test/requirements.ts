@@ -304,7 +304,6 @@ export const requirements = {
   'ai-debug': {
     section: 'AI debug',
     rule: 'POST /ai/debug streams an answer from snapshots in the range',
-    open: 'AI debug',
     request: {
       method: 'POST',
       path: '/api/v1/ai/debug',
@@ -315,7 +314,6 @@ export const requirements = {
   'ai-debug-history': {
     section: 'AI debug',
     rule: 'The answer uses snapshots in the range, may diff them and simulates connectivity against them',
-    open: 'AI debug',
   },
   delegate: {
     section: 'Delegation',

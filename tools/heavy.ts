@@ -4,9 +4,11 @@ import type { Computation } from '../core/compute/computation.ts';
 import { assessProposal } from '../core/intent/plan/assessed.ts';
 import type { ComputeServices } from '../core/intent/plan/services.ts';
 import { showWrites } from '../core/workflow/show-writes.ts';
+import { findCause } from './ai/find-cause.ts';
 import { checkConnectivity } from './connectivity/check-connectivity.ts';
 import { checkConnectivityAt } from './connectivity/check-connectivity-at.ts';
 import { explainDenial } from './connectivity/explain-denial.ts';
+import { getConnectivityHistory } from './connectivity/get-connectivity-history.ts';
 import { getConnectivityMatrix } from './connectivity/get-connectivity-matrix.ts';
 import { simulateConnectivity } from './connectivity/simulate-connectivity.ts';
 import { planNetworkChange } from './intents/plan-network-change.ts';
@@ -21,6 +23,7 @@ import { getSnapshot } from './snapshots/get-snapshot.ts';
 export const heavyOperations: readonly AnyOperation<ComputeServices>[] = [
   simulateConnectivity,
   getConnectivityMatrix,
+  getConnectivityHistory,
   diffSnapshots,
   getSnapshot,
   listPeers,
@@ -29,6 +32,7 @@ export const heavyOperations: readonly AnyOperation<ComputeServices>[] = [
   checkConnectivity,
   checkConnectivityAt,
   explainDenial,
+  findCause,
   planNetworkChange,
   revertNetworkChange,
 ];

@@ -7,6 +7,7 @@ import { getAgentTree } from './agents/get-agent-tree.ts';
 import { listAgents } from './agents/list-agents.ts';
 import { renewAgent } from './agents/renew-agent.ts';
 import { revokeAgent } from './agents/revoke-agent.ts';
+import { findCause } from './ai/find-cause.ts';
 import { createAssertion } from './assertions/create-assertion.ts';
 import { deleteAssertion } from './assertions/delete-assertion.ts';
 import { getAssertion } from './assertions/get-assertion.ts';
@@ -16,6 +17,7 @@ import { listAudit } from './audit/list-audit.ts';
 import { checkConnectivity } from './connectivity/check-connectivity.ts';
 import { checkConnectivityAt } from './connectivity/check-connectivity-at.ts';
 import { explainDenial } from './connectivity/explain-denial.ts';
+import { getConnectivityHistory } from './connectivity/get-connectivity-history.ts';
 import { getConnectivityMatrix } from './connectivity/get-connectivity-matrix.ts';
 import { simulateConnectivity } from './connectivity/simulate-connectivity.ts';
 import { getOwnDevice } from './devices/get-own-device.ts';
@@ -118,6 +120,8 @@ export const operations: readonly AnyOperation<Services>[] = [
   checkConnectivityAt,
   explainDenial,
   getConnectivityMatrix,
+  getConnectivityHistory,
+  findCause,
   simulateConnectivity,
   listAudit,
   diffSnapshots,

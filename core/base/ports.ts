@@ -136,6 +136,21 @@ export interface ListQuery {
   readonly asOf?: AsOf;
 }
 
+/** Revisions after `after` up to `upTo`. */
+export interface VersionQuery {
+  readonly after: number;
+  readonly upTo: number;
+  readonly name?: string;
+}
+
+/** A version of a record as a revision wrote it; without `record` where the revision deleted it. */
+export interface RecordVersion<K extends Kind = Kind> {
+  readonly name: string;
+  readonly revision: number;
+  readonly at: number;
+  readonly record?: StoredRecord<K>;
+}
+
 export interface ListPage<K extends Kind = Kind> {
   readonly items: readonly StoredRecord<K>[];
   /** The revision this page shows; a watch from here misses nothing. */
@@ -158,6 +173,13 @@ export interface Store {
     workspace: string,
     key: RecordKey<K>,
   ): Promise<readonly { readonly revision: number; readonly at: number; readonly record?: StoredRecord<K> }[]>;
+  /**
+   * What a span of revisions wrote to the records of a kind, or to the one of a name, by revision. Costs what it answers,
+   * not the commits between. StoreError `compacted` where it is no longer kept, or for a kind without kept history.
+   */
+  versions<K extends Kind>(workspace: string, kind: K, query: VersionQuery): Promise<readonly RecordVersion<K>[]>;
+  /** The oldest revision from which on all are kept, and when it came into force; undefined before the first commit. */
+  keptFrom(workspace: string): Promise<{ readonly revision: number; readonly at: number } | undefined>;
   /** The newest revision, 0 before the first commit. */
   revision(workspace: string): Promise<number>;
   /** The revision in force at an instant and how long it was; undefined before history begins or where it is no longer kept. */

@@ -15,7 +15,7 @@ import { SNAPSHOT_LISTS, semanticOf } from './semantic.ts';
 export type ResourceRef = { readonly kind: string; readonly name: string };
 /** Where two versions of a resource differ: RFC 6901 pointers into the custom resource. */
 export type ChangedResource = ResourceRef & { readonly changes: ChangedPath[] };
-type ChangedPath = { readonly path: string; readonly old?: unknown; readonly new?: unknown };
+export type ChangedPath = { readonly path: string; readonly old?: unknown; readonly new?: unknown };
 
 export interface StateDiff {
   readonly added: ResourceRef[];
@@ -134,6 +134,11 @@ function presenceDiff(from: NetworkState, to: NetworkState): StateDiff['presence
     if (old !== now) rows.push({ peer, old, new: now });
   }
   return rows;
+}
+
+/** Where two values differ. */
+export function changedPaths(old: unknown, now: unknown): ChangedPath[] {
+  return [...valueDiff(old, now, '')];
 }
 
 function* valueDiff(old: unknown, now: unknown, path: string): Generator<ChangedPath> {

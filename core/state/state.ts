@@ -15,7 +15,7 @@ export interface NetworkState {
   readonly presence: ReadonlyMap<string, PresenceRecord>;
 }
 
-const FIELD_OF_KIND = {
+export const FIELD_OF_KIND = {
   MeshPeer: 'peers',
   MeshPolicy: 'policies',
   MeshNetwork: 'networks',

@@ -71,6 +71,32 @@ export function modelContract(open: OpenStore): void {
       );
     });
 
+    test('name the versions of any span, and since when all are kept, as a naive model has them', async () => {
+      const span = fc.record({ after: fc.nat(25), upTo: fc.nat(25), compacted: fc.nat(25) });
+      await fc.assert(
+        fc.asyncProperty(batches, span, async (history, { after, upTo, compacted }) => {
+          const store = await open(testClock());
+          const states = await play(store, history);
+          const mark = Math.min(compacted, states.length - 1);
+          await store.compact(WS, mark, []);
+          const kept = states.length > 1 ? { revision: Math.max(1, mark), at: START } : undefined;
+          expect(await store.keptFrom(WS)).toEqual(kept);
+          const read = await outcome(store.versions(WS, 'MeshPeer', { after, upTo }));
+          if (after < mark) expect(read).toMatchObject({ code: 'compacted' });
+          else {
+            const all = versionsIn(states, after, upTo);
+            expect(new Set(read as never)).toEqual(new Set(all));
+            for (const name of NAMES) {
+              const own = all.filter((version) => foldName(version.name) === foldName(name));
+              expect(await store.versions(WS, 'MeshPeer', { after, upTo, name })).toEqual(own);
+            }
+          }
+          await store.close();
+        }),
+        { numRuns: 60 },
+      );
+    });
+
     test('stay readable at every kept revision after any compactions', async () => {
       const compactions = fc.array(fc.record({ upTo: fc.nat(25), keep: fc.array(fc.nat(25), { maxLength: 4 }) }), {
         minLength: 1,
@@ -153,6 +179,21 @@ function applyAll(state: Map<string, StoredRecord>, ops: readonly Op[], revision
 function versionOf(record: RecordDraft, before: StoredRecord | undefined, revision: number): StoredRecord {
   const generation = before === undefined ? 1 : before.generation + (before.spec === record.spec ? 0 : 1);
   return stored(record, revision, { createdAt: START, generation });
+}
+
+/** Each record that a revision wrote or deleted, by comparing the states before and after it. */
+function versionsIn(states: readonly State[], after: number, upTo: number) {
+  return states.flatMap((state, revision) => {
+    if (revision <= after || revision > upTo) return [];
+    const before = states[revision - 1] ?? new Map<string, StoredRecord>();
+    const common = { revision, at: START };
+    const written = [...state.values()].filter((record) => record.revision === revision);
+    const gone = [...before].filter(([key]) => !state.has(key));
+    return [
+      ...written.map((record) => ({ name: record.name, ...common, record })),
+      ...gone.map(([, { name }]) => ({ name, ...common })),
+    ];
+  });
 }
 
 function itemsOf(state: State): StoredRecord[] {

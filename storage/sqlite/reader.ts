@@ -5,6 +5,7 @@ import { buildFeed } from './feed.ts';
 import { readCommits, versionBytesBetween } from './log.ts';
 import { getRecord, getRecordById, historyOf, listRecords, lookupRecord } from './read.ts';
 import { answer, revisionInForce, workspaceNames } from './store.ts';
+import { keptFrom, readVersions } from './versions.ts';
 import { findWorkspace } from './workspaces.ts';
 
 /** A second way to the file of a store that is open elsewhere in this process: reads on its own, writes there. */
@@ -56,6 +57,8 @@ export function openSqliteReader({ path, log, writes }: SqliteReaderOptions): Sq
     getById: (workspace, kind, uid) => answer(() => getRecordById(database, workspace, kind, uid)),
     list: (workspace, kind, query = {}) => answer(() => listRecords(database, workspace, kind, query)),
     history: (workspace, key) => answer(() => historyOf(database, workspace, key)),
+    versions: (workspace, kind, query) => answer(() => readVersions(database, workspace, kind, query)),
+    keptFrom: (workspace) => answer(() => keptFrom(database, workspace)),
     revision: (workspace) => answer(() => findWorkspace(database, workspace)?.revision ?? 0),
     revisionAt: (workspace, at) => answer(() => revisionInForce(database, workspace, at)),
     commits,

@@ -9,6 +9,7 @@ import { readCommits, versionBytesBetween } from './log.ts';
 import { getRecord, getRecordById, historyOf, listRecords, lookupRecord } from './read.ts';
 import { RecordCache } from './record-cache.ts';
 import { migrate } from './schema.ts';
+import { keptFrom, readVersions } from './versions.ts';
 import {
   advance,
   commitInForce,
@@ -60,6 +61,8 @@ function storeOn(database: Database, clock: Clock, log: Log): Store {
       answer(() => cache.get(workspace, kind, uid, () => getRecordById(database, workspace, kind, uid))),
     list: (workspace, kind, query = {}) => answer(() => listRecords(database, workspace, kind, query)),
     history: (workspace, key) => answer(() => historyOf(database, workspace, key)),
+    versions: (workspace, kind, query) => answer(() => readVersions(database, workspace, kind, query)),
+    keptFrom: (workspace) => answer(() => keptFrom(database, workspace)),
     revision: (workspace) => answer(() => findWorkspace(database, workspace)?.revision ?? 0),
     revisionAt: (workspace, at) => answer(() => revisionInForce(database, workspace, at)),
     commits: (workspace, from, limit) => answer(() => readCommits(database, workspace, from, limit)),

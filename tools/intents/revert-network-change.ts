@@ -52,6 +52,8 @@ function textOf(target: RevertTarget): string {
       return `go back to revision ${target.revision}`;
     case 'snapshot':
       return `go back to snapshot ${target.id}`;
+    case 'before-revision':
+      return `undo revision ${target.revision}`;
     case 'before-workflow':
       return `undo workflow ${target.id}`;
     default:

@@ -46,21 +46,21 @@ export async function planNetworkChange(
 ): Promise<ProposedPlan> {
   if (!context.caller) throw new MeshError('unauthenticated', 'Only a known caller may plan.');
   const { changes, intent, history, revert } = request;
-  if (revert) return store(context, request, await revertProposal(context.services, context.workspace, revert));
-  if (changes) return store(context, request, await given(context, request, changes));
+  if (revert) return planProposal(context, request, await revertProposal(context.services, context.workspace, revert));
+  if (changes) return planProposal(context, request, await given(context, request, changes));
   const found = await proposeAndProve(context, await requesterOf(context), {
     intent,
     history,
     expected: request.expectations,
   });
   if (found.outcome === 'revert')
-    return store(context, request, await revertProposal(context.services, context.workspace, found.target));
+    return planProposal(context, request, await revertProposal(context.services, context.workspace, found.target));
   const { answer, assessment } = found;
   // A preview that cannot be applied is not worth the wait.
   const wording = request.dryRun ? undefined : await wordingOf(context, intent, assessment);
   const { questions = [] } = answer;
   const words = openQuestions(questions) + plannerWords(reasonsOf(answer, assessment), wording, assessment.view);
-  return store(context, request, proposalOf(answer, request.expectations), assessment, {
+  return planProposal(context, request, proposalOf(answer, request.expectations), assessment, {
     ...(words !== '' && { words }),
     ...(questions.length > 0 && { questions }),
   });
@@ -92,7 +92,8 @@ async function wordingOf(
   }
 }
 
-async function store(
+/** Keeps a proposal as a plan once its effect is computed; a dry run is not kept. */
+export async function planProposal(
   context: CallContext<ComputeServices>,
   { intent, dryRun }: Pick<PlanRequest, 'intent' | 'dryRun'>,
   proposal: Proposal,

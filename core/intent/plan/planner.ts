@@ -57,6 +57,8 @@ export type RevertTarget =
   | { readonly to: 'before-last' }
   | { readonly to: 'revision'; readonly revision: number }
   | { readonly to: 'snapshot'; readonly id: string }
+  /** What one revision changed is as it was before it. */
+  | { readonly to: 'before-revision'; readonly revision: number }
   /** What a workflow changed is as it was before it. */
   | { readonly to: 'before-workflow'; readonly id: string };
 

@@ -38,6 +38,11 @@ export async function revertProposal(
     }
     case 'before-workflow':
       return beforeWorkflow(services, workspace, target.id);
+    case 'before-revision': {
+      const commit = await commitAt(services, workspace, target.revision);
+      await refuseLaterChanges(services, commit);
+      return beforeCommit(services, commit, `revision ${commit.revision} (${commit.reason})`);
+    }
     case 'before-last': {
       const last = await lastChange(services, workspace);
       if (!last) throw new MeshError('not_found', 'There is no change of policies, networks or labels to undo.');

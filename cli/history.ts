@@ -1,0 +1,83 @@
+import type { Command } from 'commander';
+import { z } from 'zod';
+import { type Answer, answering } from './answer.ts';
+import { type TargetOptions, targetOf } from './session.ts';
+import { withTarget } from './target.ts';
+import { callInWorkspace } from './workspace.ts';
+
+interface HistoryOptions extends TargetOptions {
+  readonly from: string;
+  readonly to?: string;
+  readonly protocol?: string;
+  readonly port?: string;
+}
+
+const allowedSchema = z.union([
+  z.literal('ALL'),
+  z.array(z.object({ protocol: z.string(), from: z.int().optional(), to: z.int().optional() })),
+]);
+const pageSchema = z.looseObject({
+  intervals: z.array(
+    z.looseObject({
+      from: z.string(),
+      to: z.string(),
+      verdict: z.string(),
+      allowed: allowedSchema,
+      usable: z.boolean(),
+      causes: z.array(z.object({ cause: z.string(), kind: z.string(), name: z.string() })),
+      change: z.looseObject({ revision: z.int(), actor: z.string(), reviewed_by: z.string().nullable() }).nullable(),
+    }),
+  ),
+  next_cursor: z.string().optional(),
+});
+type Interval = z.infer<typeof pageSchema>['intervals'][number];
+
+/** `mesh history SRC DST`: how a connection was over a range, and what changed it. */
+export function addHistoryCommand(program: Command): void {
+  answering(
+    withTarget(program.command('history').description('tell how a connection was over a range, and what changed it'))
+      .argument('<from>', 'peer that opens the connection: name, id or address')
+      .argument('<to>', 'peer it is opened to')
+      .requiredOption('--from <instant>', 'begin of the range, such as 2026-01-31T12:00:00Z')
+      .option('--to <instant>', 'end of the range (now)')
+      .option('--protocol <protocol>', 'TCP, UDP, SCTP or ICMP')
+      .option('--port <port>', 'port of the connection'),
+    history,
+  );
+}
+
+async function history(src: string, dst: string, options: HistoryOptions): Promise<Answer> {
+  const { from, to, protocol, port } = options;
+  const query = new URLSearchParams({ src, dst, from, limit: '200' });
+  if (to) query.set('to', to);
+  if (protocol) query.set('protocol', protocol.toUpperCase());
+  if (port) query.set('port', port);
+  const intervals: Interval[] = [];
+  let first: z.infer<typeof pageSchema> | undefined;
+  for (let cursor: string | undefined = ''; cursor !== undefined; ) {
+    if (cursor !== '') query.set('cursor', cursor);
+    const path = `/api/v1/connectivity/history?${query}`;
+    const page: z.infer<typeof pageSchema> = pageSchema.parse(
+      await callInWorkspace(targetOf(options), { method: 'get', path }),
+    );
+    first ??= page;
+    intervals.push(...page.intervals);
+    cursor = page.next_cursor;
+  }
+  const { next_cursor: _, ...whole } = first ?? { intervals };
+  return { value: { ...whole, intervals }, text: intervals.map(lineOf).join('\n') };
+}
+
+function lineOf({ from, to, verdict, allowed, usable, causes, change }: Interval): string {
+  const ports = verdict === 'partial' && allowed !== 'ALL' ? ` (${allowed.map(portText).join(', ')})` : '';
+  const offline = usable || verdict === 'unreachable' || verdict === 'undetermined' ? '' : ', not both online';
+  const why = causes.map(({ cause, kind, name }) => `${cause} ${kind}/${name}`).join(', ');
+  const approved = change?.reviewed_by ? `, approved by ${change.reviewed_by}` : '';
+  const who = change ? ` in revision ${change.revision} by ${change.actor}${approved}` : '';
+  return `${from}  ${to}  ${verdict}${ports}${offline}${why === '' ? '' : `: ${why}${who}`}`;
+}
+
+function portText({ protocol, from, to }: { protocol: string; from?: number | undefined; to?: number | undefined }) {
+  if (from === undefined) return protocol;
+  return to === undefined || to === from ? `${protocol} ${from}` : `${protocol} ${from}-${to}`;
+}

@@ -1,0 +1,104 @@
+import { MeshError } from '../base/errors.ts';
+import type { CallContext } from '../base/operation.ts';
+import { formatInstant, parseInstant } from '../base/time.ts';
+import type { Flip } from '../history/pair/flips.ts';
+import { nameIn } from '../history/pair/identity.ts';
+import type { Proposal } from '../intent/plan/assess.ts';
+import { type ProposedPlan, planProposal } from '../intent/plan/plan.ts';
+import { revertProposal } from '../intent/plan/revert-target.ts';
+import type { ComputeServices } from '../intent/plan/services.ts';
+import type { Expectation } from '../intent/verify/expectation.ts';
+import { lookUp } from '../model/find.ts';
+import type { PolicyRecord } from '../model/resources.ts';
+import type { NetworkState } from '../state/state.ts';
+import type { AskedPair } from './question.ts';
+
+/** A proven plan that makes a connection what it was before a flip, or why there is none. */
+export type Restore = { readonly plan: ProposedPlan } | { readonly none: string };
+
+/**
+ * The plan that takes a flip back: what its revision changed is as it was, or a policy whose time was over is there again
+ * for as long as it was before. It is kept only where it is proven to bring the connection back.
+ */
+export async function restoreOf(context: CallContext<ComputeServices>, flip: Flip, asked: AskedPair): Promise<Restore> {
+  const { services, workspace, caller } = context;
+  if (!caller?.scopesIn(workspace).has('intents:plan')) {
+    return { none: 'A plan needs the scope intents:plan, which you do not hold here.' };
+  }
+  const by = byHand(flip);
+  if (by !== undefined) return { none: by };
+  const state = await services.states.current(workspace);
+  const expectations = expectedOf(flip, asked, state);
+  if (typeof expectations === 'string') return { none: expectations };
+  try {
+    const proposal = await proposalFor(context, flip, state);
+    if (typeof proposal === 'string') return { none: proposal };
+    const held: Proposal = { ...proposal, expectations };
+    const intent = proposal.sentence;
+    const tried = await planProposal(context, { intent, dryRun: true }, held);
+    const { verification, objections } = tried.assessment;
+    if (verification !== 'proven')
+      return { none: `Taking it back does not prove to bring it back: ${objections.join(' ')}` };
+    return { plan: await planProposal(context, { intent, dryRun: false }, held, tried.assessment) };
+  } catch (error) {
+    if (!(error instanceof MeshError) || error.code === 'unavailable') throw error;
+    return { none: error.message };
+  }
+}
+
+/** What no plan does: it takes a device, or a person who lets it in. */
+function byHand({ causes, after }: Flip): string | undefined {
+  for (const { cause, kind, name } of causes) {
+    if (cause === 'presence') return `No plan brings a device back: start the node on ${name} (mesh up).`;
+    if (cause === 'approval') return `Peers are let in one by one: approve ${name} again.`;
+    if (cause === 'peer') return `No plan makes a peer: ${name} has to join again.`;
+    if (cause === 'address') return `No plan changes addresses: ${name} keeps the one it has.`;
+    if (cause === 'expiry' && kind !== 'MeshPolicy')
+      return `The time of ${kind} ${name} is not in a plan: renew it, or let it join again.`;
+  }
+  return causes.length === 0 && after.changes.length === 0 ? 'Time alone changed it.' : undefined;
+}
+
+/** The connection as it was before, said of the peers as they are called now. */
+function expectedOf(
+  { before }: Flip,
+  { src, dst, protocol, port }: AskedPair,
+  state: NetworkState,
+): Expectation[] | string {
+  const { verdict } = before.reading;
+  const [from, to] = [nameIn(state, src), nameIn(state, dst)];
+  const gone = from === undefined ? src.name : to === undefined ? dst.name : undefined;
+  if (from === undefined || to === undefined) return `${gone} is gone: it has to join again.`;
+  if (verdict === 'partial') return 'It was allowed in part before: ask about one port for a plan that is proven.';
+  const scope = { ...(protocol && { protocol }), ...(port !== undefined && { port }) };
+  return [{ src: from, dst: to, ...scope, expect: verdict === 'reachable' ? 'allow' : 'deny' }];
+}
+
+async function proposalFor(
+  { services, workspace }: CallContext<ComputeServices>,
+  { after, causes }: Flip,
+  state: NetworkState,
+): Promise<Proposal | string> {
+  if (after.changes.length > 0) {
+    const found = await revertProposal(services, workspace, { to: 'before-revision', revision: after.revision });
+    return found.changes.length > 0 ? found : ['There is nothing to take back.', ...(found.notes ?? [])].join(' ');
+  }
+  const ended = causes.map(({ name }) => after.state.policies.get(name));
+  const changes = ended.flatMap((policy) => (policy ? [renewed(policy, state, services.clock.now())] : []));
+  const names = causes.map(({ name }) => name).join(', ');
+  const sentence = `Bring back ${names} for as long as before.`;
+  return { changes, expectations: [], records: [], plannedBy: 'revert', sentence };
+}
+
+function renewed(policy: PolicyRecord, { policies }: NetworkState, now: number): Proposal['changes'][number] {
+  const { name, labels, annotations, spec, createdAt } = policy;
+  const lasted = parseInstant(spec.expiresAt ?? '') - createdAt;
+  return {
+    action: lookUp(policies, name) ? 'update' : 'create',
+    resource: 'MeshPolicy',
+    name,
+    labels,
+    annotations,
+    spec: { ...spec, expiresAt: formatInstant(now + lasted) },
+  };
+}

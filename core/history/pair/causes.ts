@@ -1,0 +1,166 @@
+import type { Change } from '../../base/ports.ts';
+import type { StoredRecord } from '../../base/record.ts';
+import { parseInstant } from '../../base/time.ts';
+import { isOfKind } from '../../base/written.ts';
+import type { AgentRecord, PeerRecord } from '../../model/resources.ts';
+import { sameValue } from '../../model/value.ts';
+import { afterCommit, FIELD_OF_KIND, type NetworkState, type StateKind } from '../../state/state.ts';
+import { type Judge, type Moment, type Reading, sameReading } from './readings.ts';
+
+/** What made a connection another one. */
+export const CAUSES = [
+  'policy',
+  'label',
+  'network',
+  'approval',
+  'presence',
+  'expiry',
+  'delegation_bound',
+  'address',
+  'peer',
+] as const;
+export type Cause = (typeof CAUSES)[number];
+
+/** A record that changed, or whose time was over, and how it mattered. */
+export interface CauseOf {
+  readonly cause: Cause;
+  readonly kind: string;
+  readonly name: string;
+}
+
+/** One aspect of one change, as if it were made alone. */
+interface Part extends CauseOf {
+  readonly change: Change;
+}
+
+/**
+ * What changed a connection from one moment to the next. Each aspect of each change is made alone on the state before;
+ * those count that make what came. Where none does, those count without which it does not come, else all.
+ */
+export function causesOf(before: Moment, after: Moment, judge: Judge): CauseOf[] {
+  if (after.changes.length === 0) return endedAt(after);
+  const parts = after.changes.flatMap(partsOf);
+  const found = parts.length > 1 ? decisive(parts, before, after, judge) : parts;
+  const isBound = isBoundAlone(before.reading, after.reading);
+  return found.map(({ cause, kind, name }) => ({ cause: isBound ? 'delegation_bound' : cause, kind, name }));
+}
+
+function decisive(parts: readonly Part[], before: Moment, after: Moment, judge: Judge): readonly Part[] {
+  const isAfter = (made: readonly Part[]) =>
+    sameReading(judge(withParts(before.state, made, after.revision), after.at), after.reading);
+  const alone = parts.filter((part) => isAfter([part]));
+  if (alone.length > 0) return alone;
+  const needed = parts.filter((part) => !isAfter(parts.filter((other) => other !== part)));
+  return needed.length > 0 ? needed : parts;
+}
+
+/** Records of which several parts are made have all of them, in order. */
+function withParts(state: NetworkState, parts: readonly Part[], revision: number): NetworkState {
+  return parts.reduce((now, { change }) => {
+    const field = FIELD_OF_KIND[change.record.kind as StateKind];
+    const present = now[field].get(change.record.name);
+    const record =
+      change.type === 'updated' && change.before && present
+        ? merged(present, change.before, change.record)
+        : change.record;
+    return afterCommit(now, { revision, changes: [{ ...change, record }] });
+  }, state);
+}
+
+/** A record with what differs between two others. */
+function merged<R extends StoredRecord>(present: R, old: StoredRecord, now: StoredRecord): R {
+  return {
+    ...present,
+    ...(sameValue(old.labels, now.labels) ? {} : { labels: now.labels }),
+    spec: mergedFields(present.spec, old.spec, now.spec),
+    status: mergedFields(present.status, old.status, now.status),
+  };
+}
+
+function mergedFields<T extends object>(present: T, old: object, now: object): T {
+  const fields = fieldsOf(present);
+  const [was, is] = [fieldsOf(old), fieldsOf(now)];
+  for (const name of new Set([...Object.keys(was), ...Object.keys(is)])) {
+    if (sameValue(was[name], is[name])) continue;
+    if (is[name] === undefined) delete fields[name];
+    else fields[name] = is[name];
+  }
+  return fields as T;
+}
+
+const fieldsOf = (value: object): Record<string, unknown> => Object.fromEntries(Object.entries(value));
+
+function partsOf(change: Change): Part[] {
+  const { kind, name } = change.record;
+  const as = (cause: Cause): Part => ({ cause, kind, name, change });
+  switch (kind) {
+    case 'MeshPolicy':
+      return [as('policy')];
+    case 'MeshNetwork':
+      return [as('network')];
+    case 'Presence':
+      return [as('presence')];
+    case 'AgentIdentity':
+      return [as(hasExpired(change) ? 'expiry' : 'delegation_bound')];
+    default:
+      return isOfKind(change, 'MeshPeer') && change.type === 'updated' && change.before
+        ? peerParts(change, change.before)
+        : [as('peer')];
+  }
+}
+
+/** An update of a peer may give it labels and another address at once: each is weighed alone. */
+function peerParts(change: Change<'MeshPeer'>, old: PeerRecord): Part[] {
+  const now = change.record;
+  const { kind, name } = now;
+  const part = (cause: Cause, record: PeerRecord): Part => ({ cause, kind, name, change: { ...change, record } });
+  const parts: Part[] = [];
+  if (!sameValue(old.labels, now.labels)) parts.push(part('label', { ...old, labels: now.labels }));
+  if (old.spec.network !== now.spec.network) {
+    parts.push(part('network', { ...old, spec: { ...old.spec, network: now.spec.network } }));
+  }
+  if (old.status.phase !== now.status.phase) {
+    const status = { ...old.status, phase: now.status.phase };
+    parts.push(part(now.status.phase === 'expired' ? 'expiry' : 'approval', { ...old, status }));
+  }
+  if (old.status.address !== now.status.address) {
+    parts.push(part('address', { ...old, status: { ...old.status, address: now.status.address } }));
+  }
+  if (old.spec.expiresAt !== now.spec.expiresAt) {
+    const { expiresAt: _, ...spec } = old.spec;
+    const { expiresAt } = now.spec;
+    parts.push(part('expiry', { ...old, spec: { ...spec, ...(expiresAt !== undefined && { expiresAt }) } }));
+  }
+  if (old.spec.agentRef !== now.spec.agentRef || old.spec.delegatedBy !== now.spec.delegatedBy) {
+    const { agentRef: _, delegatedBy: _by, ...spec } = old.spec;
+    const { agentRef, delegatedBy } = now.spec;
+    const bound = { ...(agentRef !== undefined && { agentRef }), ...(delegatedBy !== undefined && { delegatedBy }) };
+    parts.push(part('delegation_bound', { ...old, spec: { ...spec, ...bound } }));
+  }
+  return parts.length > 0 ? parts : [part('peer', now)];
+}
+
+function hasExpired(change: Change): boolean {
+  if (!isOfKind(change, 'AgentIdentity')) return false;
+  const phase = (one: AgentRecord | undefined) => one?.status.phase;
+  return phase(change.record) === 'Expired' && phase(change.before) !== 'Expired';
+}
+
+/** The records whose time is over in this instant. */
+function endedAt({ state, at }: Moment): CauseOf[] {
+  const records: StoredRecord[] = [...state.policies.values(), ...state.peers.values(), ...state.agents.values()];
+  return records.flatMap(({ kind, name, spec }) => {
+    const { expiresAt } = spec as { readonly expiresAt?: string };
+    return expiresAt !== undefined && parseInstant(expiresAt) === at ? [{ cause: 'expiry' as const, kind, name }] : [];
+  });
+}
+
+/** Whether every stage says what it said before, but the bound of a delegated peer. */
+function isBoundAlone(before: Reading, after: Reading): boolean {
+  const said = ({ steps }: Reading) =>
+    JSON.stringify(
+      steps.filter(({ stage }) => stage !== 'delegation_bound').map(({ stage, result }) => [stage, result]),
+    );
+  const bound = ({ steps }: Reading) => steps.find(({ stage }) => stage === 'delegation_bound')?.result;
+  return said(before) === said(after) && bound(before) !== bound(after);
+}

@@ -1,0 +1,79 @@
+import { invalidInput, MeshError } from '../../base/errors.ts';
+import { instantText } from '../../base/text.ts';
+import { formatInstant, parseInstant } from '../../base/time.ts';
+import type { NetworkServices } from '../../state/services.ts';
+
+/** A span of time and the revisions in force in it, ms. */
+export interface Range {
+  /** As asked for. */
+  readonly from: number;
+  readonly to: number;
+  /** Since when what was asked for is known: `from`, or later where history begins or is kept only since then. */
+  readonly since: number;
+  /** In force at `since`. */
+  readonly first: number;
+  /** In force at `to`. */
+  readonly last: number;
+  /** Why nothing is known before `since`; undefined where all is. */
+  readonly gap: 'NO_SNAPSHOT' | 'SNAPSHOT_GAP' | undefined;
+}
+
+/** Instants outside of these years are a slip of the keyboard. */
+const EARLIEST = parseInstant('2000-01-01T00:00:00Z');
+
+const instantSchema = instantText('');
+
+/**
+ * The range between two instants; without `to` up to now.
+ *
+ * @throws MeshError `invalid_input` for a range that is reversed, begins in the future or before all time; `not_found` or
+ * `expired` where nothing of it is known
+ */
+export async function rangeOf(
+  { store, clock }: Pick<NetworkServices, 'store' | 'clock'>,
+  workspace: string,
+  asked: { readonly from: string; readonly to?: string | undefined },
+): Promise<Range> {
+  const now = clock.now();
+  const from = instantOf(asked.from, '/from', now);
+  const to = asked.to === undefined ? now : instantOf(asked.to, '/to', now);
+  if (to < from) throw refused('/to', `The range ends before it begins: swap ${asked.from} and ${asked.to}.`);
+  const kept = await store.keptFrom(workspace);
+  if (!kept || kept.at > to) throw nothingKnown(kept, to);
+  const since = Math.max(from, kept.at);
+  const first = from >= kept.at ? await revisionAt(store, workspace, since) : undefined;
+  return {
+    from,
+    to,
+    since,
+    // Several revisions may have come into force in one instant: history begins with the first of them.
+    first: Math.max(first ?? kept.revision, kept.revision),
+    last: Math.max((await revisionAt(store, workspace, to)) ?? kept.revision, kept.revision),
+    gap: from >= kept.at ? undefined : kept.revision > 1 ? 'SNAPSHOT_GAP' : 'NO_SNAPSHOT',
+  };
+}
+
+function instantOf(text: string, pointer: string, now: number): number {
+  if (!instantSchema.safeParse(text).success) throw refused(pointer, 'Write an instant as 2026-01-31T12:00:00Z.');
+  const instant = parseInstant(text);
+  if (instant > now) throw refused(pointer, 'This lies in the future: ask about instants up to now.');
+  if (instant < EARLIEST) throw refused(pointer, 'This lies before all history: ask about an instant of this century.');
+  return instant;
+}
+
+function refused(pointer: string, detail: string): MeshError {
+  return invalidInput([{ pointer, detail }], `${pointer}: ${detail}`);
+}
+
+function nothingKnown(kept: { readonly revision: number; readonly at: number } | undefined, to: number): MeshError {
+  const until = formatInstant(to);
+  if (!kept) return new MeshError('not_found', `${until} is before the history of this workspace.`);
+  const since = formatInstant(kept.at);
+  return kept.revision > 1
+    ? new MeshError('expired', `What was until ${until} is no longer kept: history is kept since ${since}.`)
+    : new MeshError('not_found', `${until} is before the history of this workspace, which begins at ${since}.`);
+}
+
+async function revisionAt(store: NetworkServices['store'], workspace: string, at: number): Promise<number | undefined> {
+  return (await store.revisionAt(workspace, at))?.revision;
+}

@@ -1,0 +1,224 @@
+import type { Request, RequestHandler } from 'express';
+import { z } from 'zod';
+import { MeshError, toProblem } from '../core/base/errors.ts';
+import { type AnyOperation, operationsFor, READ } from '../core/base/operation.ts';
+import { originOf } from '../core/base/origin.ts';
+import type { Log } from '../core/base/ports.ts';
+import { createShares, type Shares, shareKeysOf } from '../core/base/shares.ts';
+import { instantText, lineOfText, TEXT_LIMITS } from '../core/base/text.ts';
+import { type CallRequest, type Gate, invoke } from '../core/call/invoke.ts';
+import { rangeOf } from '../core/history/pair/range.ts';
+import { protocolSchema } from '../core/model/policy.ts';
+import type { Services } from '../core/workflow/services.ts';
+import { readFields } from './body.ts';
+import { type DebugEvent, type DebugRun, DebugRuns } from './debug-runs.ts';
+import type { Metrics } from './metrics.ts';
+import { fromHttpError, sendProblem } from './problem.ts';
+import { requestIdOf } from './request-id.ts';
+import { bearerOf } from './router.ts';
+import { eventText, keepAlive, STREAM_HEADERS, writeTo } from './sse.ts';
+
+export interface DebugOptions {
+  readonly operations: readonly AnyOperation<Services>[];
+  readonly gate: Gate<Services>;
+  readonly log: Log;
+  readonly metrics: Metrics;
+  readonly headers: readonly string[];
+}
+
+const PATH = '/api/v1/ai/debug';
+/** Open at once in this process; each may hold a computing thread. */
+const MAX_STREAMS = 100;
+const MAX_FINDINGS = 50;
+/** Characters of one `token`. */
+const TOKEN = 80;
+
+const instant = instantText('An ISO 8601 instant such as 2026-01-31T12:00:00Z.');
+const peer = lineOfText(TEXT_LIMITS.reference).min(1).optional();
+
+/** The body of a question: in plain words, or typed. */
+export const debugInput = z.strictObject({
+  question: lineOfText(TEXT_LIMITS.note).min(1).optional().describe('In plain words; or else both src and dst'),
+  src: peer,
+  dst: peer,
+  protocol: protocolSchema.optional(),
+  port: z.int().min(1).max(65_535).optional(),
+  time_range: z.strictObject({ from: instant, to: instant }),
+});
+
+interface Opened {
+  readonly workspace: string;
+  readonly owner: string;
+  readonly asked: DebugRun['asked'];
+  readonly release: () => void;
+}
+
+/** Opens a stream through the one path, so that it refuses exactly as an operation does. */
+function openingOf(streams: Shares) {
+  return operationsFor<Services>()({
+    name: 'debug_connectivity',
+    title: 'AI debug',
+    description: 'What changed a connection, as server-sent events.',
+    input: debugInput,
+    output: z.custom<Opened>(),
+    access: 'snapshots:read',
+    workspace: 'scoped',
+    edition: 'pro',
+    effects: READ,
+    problems: ['invalid_input', 'not_found', 'expired', 'rate_limited'],
+    http: { method: 'post', path: PATH },
+    async run({ time_range: { from, to }, ...asked }, { services, workspace, caller }): Promise<Opened> {
+      if (!caller) throw new MeshError('unauthenticated', 'Send a token in the header Authorization: Bearer <token>.');
+      // What is wrong with the range is said before the stream begins.
+      await rangeOf(services, workspace, { from, to });
+      const release = streams.take(shareKeysOf(caller, [workspace]));
+      return { workspace, owner: caller.id, asked: { ...asked, from, to }, release };
+    },
+  });
+}
+
+/**
+ * POST /api/v1/ai/debug: the answer of `find_cause` as events. A reader that was cut off sends the same request again with
+ * `Last-Event-ID`; without a reader nothing is computed, so what was not yet known is computed then.
+ *
+ * @returns undefined where there is no operation that finds causes
+ */
+export function buildDebug({ operations, gate, log, metrics, headers }: DebugOptions): RequestHandler | undefined {
+  const findCause = operations.find(({ name }) => name === 'find_cause');
+  if (!findCause) return undefined;
+  const streams = createShares('debug streams', MAX_STREAMS);
+  const open = openingOf(streams);
+  const runs = new DebugRuns(gate.services.clock);
+  metrics.gauge('mesh_debug_streams', 'Debug streams open now', () => streams.held);
+
+  return async (request, response) => {
+    const requestId = requestIdOf(request.headers['x-request-id']);
+    const abort = new AbortController();
+    response.once('close', () => abort.abort());
+    const undo: (() => void)[] = [];
+    try {
+      const raw = gate.edition === 'pro' ? await readFields(request, response, undefined) : {};
+      const call = callOf(request, raw, requestId, abort.signal);
+      const opened = (await invoke(open, call, gate)) as Opened;
+      undo.push(opened.release);
+      const { run, seen } = runOf(runs, request, opened);
+      run.stop();
+      run.stop = () => abort.abort();
+      undo.push(() => runs.touch(run));
+      response.writeHead(200, [...headers, ...STREAM_HEADERS, 'X-Request-Id', requestId]);
+      response.write('retry: 3000\n\n');
+      undo.push(keepAlive(response));
+      let sent = 0;
+      for await (const event of eventsOf(run, findCause, call, gate, log)) {
+        sent += 1;
+        if (sent <= seen) continue;
+        await writeTo(response, eventText({ id: `${run.id}.${sent}`, ...event }), abort.signal);
+        if (abort.signal.aborted) break;
+      }
+      if (response.writableNeedDrain) response.destroy();
+      else response.end();
+    } catch (thrown) {
+      if (abort.signal.aborted) {
+        response.destroy();
+        return;
+      }
+      const error = fromHttpError(thrown);
+      if (!(error instanceof MeshError)) log.error({ err: error, requestId }, 'a debug stream failed');
+      const problem = toProblem(error, { instance: PATH, requestId });
+      sendProblem(response, problem, [...headers, 'X-Request-Id', requestId]);
+    } finally {
+      for (const step of undo) step();
+    }
+  };
+}
+
+function callOf(request: Request, raw: CallRequest['raw'], requestId: string, signal: AbortSignal): CallRequest {
+  const header = request.headers['x-workspace-id'];
+  return {
+    raw,
+    bearer: bearerOf(request.headers.authorization),
+    workspaceHints: [Array.isArray(header) ? header[0] : header],
+    face: 'rest',
+    origin: originOf(request),
+    requestId,
+    signal,
+  };
+}
+
+function runOf(runs: DebugRuns, request: Request, { workspace, owner, asked }: Opened) {
+  const last = request.headers['last-event-id'];
+  if (last === undefined) return { run: runs.begin(workspace, owner, asked), seen: 0 };
+  return runs.resume(String(last), workspace, owner);
+}
+
+/** What `find_cause` answers, as far as it is told here. */
+interface Answer {
+  readonly reading: string;
+  readonly summary: string;
+  readonly finding_count: number;
+  readonly findings: readonly unknown[];
+  readonly next_cursor?: string;
+}
+
+/**
+ * The events of a run: those known already, or else computed now. The question, the range and the workspace are those of its
+ * first request, so that they are the same each time. Ends with `done` or `error`, unless its reader has gone.
+ */
+async function* eventsOf(
+  run: DebugRun,
+  findCause: AnyOperation<Services>,
+  { ifMatch: _, ...call }: CallRequest,
+  gate: Gate<Services>,
+  log: Log,
+): AsyncGenerator<DebugEvent> {
+  if (run.isOver) {
+    yield* run.events;
+    return;
+  }
+  const known: DebugEvent[] = [];
+  run.events = known;
+  const tell = (event: DebugEvent) => {
+    known.push(event);
+    return event;
+  };
+  const { asked, workspace } = run;
+  yield tell({ event: 'step', data: { step: 'read', text: 'The question is read.' } });
+  yield tell({ event: 'tool', data: { name: 'find_cause', arguments: asked } });
+  let answer: Answer;
+  try {
+    const raw = { ...asked, limit: MAX_FINDINGS };
+    answer = (await invoke(findCause, { ...call, raw, workspaceHints: [workspace] }, gate)) as Answer;
+  } catch (thrown) {
+    if (call.signal.aborted) return;
+    if (!(thrown instanceof MeshError)) log.error({ err: thrown, requestId: call.requestId }, 'a debug stream failed');
+    tell({ event: 'error', data: toProblem(thrown, { instance: PATH, requestId: call.requestId }) });
+    run.isOver = true;
+    yield* known.slice(-1);
+    return;
+  }
+  const { findings, summary, next_cursor: _next, ...rest } = answer;
+  const begin = known.length;
+  const count = answer.finding_count;
+  tell({
+    event: 'step',
+    data: { step: 'search', text: `${rest.reading}: ${count} ${count === 1 ? 'change' : 'changes'}.` },
+  });
+  for (const finding of findings) tell({ event: 'finding', data: finding });
+  for (const text of piecesOf(summary)) tell({ event: 'token', data: { text, by: 'mesh' } });
+  tell({ event: 'done', data: { ...rest, summary, omitted: count - findings.length } });
+  run.isOver = true;
+  yield* known.slice(begin);
+}
+
+/** A text in pieces that end with a word. */
+function piecesOf(text: string): string[] {
+  const pieces: string[] = [];
+  let piece = '';
+  for (const word of text.split(' ')) {
+    piece += piece === '' && pieces.length === 0 ? word : ` ${word}`;
+    if (piece.length < TOKEN) continue;
+    pieces.push(piece);
+    piece = '';
+  }
+  return piece === '' ? pieces : [...pieces, piece];
+}

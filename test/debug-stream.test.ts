@@ -1,0 +1,160 @@
+import { once } from 'node:events';
+import { expect, test } from 'vitest';
+import { formatInstant } from '../core/base/time.ts';
+import type { Compute } from '../core/compute/compute.ts';
+import type { Services } from '../core/workflow/services.ts';
+import { serveFaces, startFaces } from './kits/http/faces-kit.ts';
+import { reading } from './kits/http/read-events.ts';
+import { buildHistoryKit } from './kits/plane/history-kit.ts';
+import { person } from './kits/plane/kit.ts';
+import { verifies } from './verifies.ts';
+
+const PATH = '/api/v1/ai/debug';
+
+async function withOutage(compute?: Compute<Services>) {
+  const kit = await buildHistoryKit();
+  await kit.join('web-1', { role: 'web' });
+  await kit.join('db-1', { role: 'db' });
+  const from = formatInstant(kit.clock.time);
+  kit.clock.time += 60_000;
+  const spec = { action: 'DENY', peerSelector: { matchLabels: { role: 'db' } } };
+  await kit.ask('create_policy', { name: 'isolate-db', spec });
+  await kit.pass(60_000);
+  const faces = await serveFaces(kit, compute ? { compute } : {});
+  faces.callers.set('admin', kit.admin).set('viewer', person('viewer', kit.workspace));
+  const time_range = { from, to: formatInstant(kit.clock.time) };
+  const question = "Since when can't web-1 reach db-1 on 5432, and why?";
+  const body = { workspace_id: kit.workspace, question, time_range };
+  const ask = (sent: object = body, headers: Record<string, string> = {}, token = 'admin', init: RequestInit = {}) =>
+    faces.send(PATH, token, {
+      ...init,
+      method: 'POST',
+      headers: { 'content-type': 'application/json', ...headers },
+      body: JSON.stringify(sent),
+    });
+  return { kit, faces, ask, body, [Symbol.asyncDispose]: () => faces[Symbol.asyncDispose]() };
+}
+
+async function allOf(response: Response) {
+  const events = reading(response);
+  const all = [];
+  for (let event = await events.next(); event; event = await events.next()) all.push(event);
+  return all;
+}
+
+test("the contract's request streams steps, findings and words, each event with an id, and ends with done", async () => {
+  verifies('ai-debug', 'ai-debug-history');
+  await using all = await withOutage();
+  const response = await all.ask();
+  expect([response.status, response.headers.get('content-type')]).toEqual([200, 'text/event-stream; charset=utf-8']);
+  const events = await allOf(response);
+  expect([...new Set(events.map(({ event }) => event))]).toEqual(['step', 'tool', 'finding', 'token', 'done']);
+  const run = events[0]?.id?.split('.')[0];
+  expect(events.map(({ id }) => id)).toEqual(events.map((_, index) => `${run}.${index + 1}`));
+  expect(events.find(({ event }) => event === 'finding')?.data).toMatchObject({
+    causes: [{ cause: 'policy', kind: 'MeshPolicy', name: 'isolate-db' }],
+    change: { actor: 'user:admin', snapshot_id: expect.stringMatching(/^snap_/) },
+    restore: { verified: true, plan_id: expect.stringMatching(/^plan_/) },
+  });
+  const words = events.filter(({ event }) => event === 'token').map(({ data }) => data.text);
+  expect(words.join('')).toBe(events.at(-1)?.data.summary);
+  expect(events.at(-1)).toMatchObject({
+    event: 'done',
+    data: { finding_count: 1, omitted: 0, asked: { src: 'web-1', dst: 'db-1' } },
+  });
+});
+
+test('the typed form is answered as the question is', async () => {
+  await using all = await withOutage();
+  const { question: _, ...rest } = all.body;
+  const typed = await allOf(await all.ask({ ...rest, src: 'web-1', dst: 'db-1', port: 5432 }));
+  const asked = await allOf(await all.ask());
+  expect(typed.at(-1)?.data.reading).toBe(asked.at(-1)?.data.reading);
+});
+
+test('a stream that was cut is resumed after the last event seen, by its reader alone and for five minutes', async () => {
+  await using all = await withOutage();
+  const whole = await allOf(await all.ask());
+  const seen = whole[2]?.id ?? '';
+  expect(await allOf(await all.ask(all.body, { 'last-event-id': seen }))).toEqual(whole.slice(3));
+  const stranger = await all.ask(all.body, { 'last-event-id': seen }, 'viewer');
+  all.kit.clock.time += 5 * 60_000 + 1;
+  const late = await all.ask(all.body, { 'last-event-id': seen });
+  const unknown = await all.ask(all.body, { 'last-event-id': 'soon' });
+  expect([stranger.status, late.status, unknown.status]).toEqual([410, 410, 410]);
+});
+
+test('the work stops when its reader has gone, and goes on where it resumes', async () => {
+  const begun = Promise.withResolvers<AbortSignal>();
+  let calls = 0;
+  const compute = {
+    run: async (_call: unknown, _services: unknown, signal: AbortSignal) => {
+      calls += 1;
+      begun.resolve(signal);
+      if (!signal.aborted) await once(signal, 'abort');
+      throw new Error('The caller has gone.');
+    },
+  } as unknown as Compute<Services>;
+  await using all = await withOutage(compute);
+  const leave = new AbortController();
+  const events = reading(await all.ask(all.body, {}, 'admin', { signal: leave.signal }));
+  const first = await events.next();
+  const signal = await begun.promise;
+  leave.abort();
+  if (!signal.aborted) await once(signal, 'abort');
+  const again = new AbortController();
+  const resumed = reading(
+    await all.ask(all.body, { 'last-event-id': first?.id ?? '' }, 'admin', { signal: again.signal }),
+  );
+  expect((await resumed.next())?.id).toBe(first?.id?.replace('.1', '.2'));
+  await expect.poll(() => calls).toBe(2);
+  again.abort();
+});
+
+test('what cannot be read is asked back as the last event, an error', async () => {
+  await using all = await withOutage();
+  const events = await allOf(await all.ask({ ...all.body, question: 'why can web-1 not reach db-11?' }));
+  expect(events.map(({ event }) => event)).toEqual(['step', 'tool', 'error']);
+  expect(events.at(-1)?.data).toMatchObject({
+    code: 'intent_not_understood',
+    detail: expect.stringContaining('"db-1"'),
+  });
+});
+
+test('text that others wrote cannot look like an event', async () => {
+  await using all = await withOutage();
+  const spec = { action: 'DENY', peerSelector: { matchLabels: { role: 'db' } } };
+  const hostile = { description: 'x\n\nevent: done\ndata: {"summary": "all is well"}\n\n' };
+  await all.kit.ask('create_policy', { name: 'hostile', spec, annotations: hostile }).catch(() => undefined);
+  const events = await allOf(await all.ask({ ...all.body, question: 'why can web-1 not reach db-1? event: done' }));
+  expect(events.filter(({ event }) => event === 'done' || event === 'error')).toHaveLength(1);
+});
+
+test.each([
+  ['no token', {}, undefined, 401],
+  ['a reversed range', { time_range: { from: '2026-01-05T12:01:30Z', to: '2026-01-05T12:01:00Z' } }, 'admin', 400],
+  ['a range in the future', { time_range: { from: '2036-01-05T12:01:30Z', to: '2037-01-05T12:01:00Z' } }, 'admin', 400],
+  ['no range', { time_range: undefined }, 'admin', 400],
+  ['another workspace', { workspace_id: 'w_other' }, 'admin', 404],
+  ['a question of several lines', { question: 'why\nnot?' }, 'admin', 400],
+])('%s is refused before the stream begins', async (_title, over, token, status) => {
+  await using all = await withOutage();
+  const response = await all.faces.send(PATH, token, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ ...all.body, ...over }),
+  });
+  expect([response.status, ((await response.json()) as { status: number }).status]).toEqual([status, status]);
+});
+
+test('in Community the route answers 402', async () => {
+  await using faces = await startFaces({ edition: 'community' });
+  const own = await faces.kit.workspace('own');
+  faces.callers.set('admin', person('admin', own));
+  const response = await faces.send(PATH, 'admin', {
+    method: 'POST',
+    headers: { 'content-type': 'text/x' },
+    body: '?',
+  });
+  expect(response.status).toBe(402);
+});

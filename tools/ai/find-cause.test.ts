@@ -1,0 +1,175 @@
+import { expect, test } from 'vitest';
+import { formatInstant } from '../../core/base/time.ts';
+import { buildHistoryKit } from '../../test/kits/plane/history-kit.ts';
+import { agent, person } from '../../test/kits/plane/kit.ts';
+
+type Kit = Awaited<ReturnType<typeof buildHistoryKit>>;
+
+/** Asked for by an agent and approved by the administrator. @returns the workflow */
+async function carryOut(kit: Kit, planId: string): Promise<string> {
+  const { admin, workspace } = kit;
+  const caller = {
+    ...agent(['network:read', 'intents:plan', 'intents:apply'], workspace),
+    id: admin.id,
+    kind: 'user' as const,
+  };
+  const asked = { as: caller, workspace, face: 'mcp' } as const;
+  const { workflow_id: id } = await kit.call('apply_network_change', { plan_id: planId }, asked);
+  await kit.call('approve_workflow', { id }, { as: person('platform_admin', workspace, 'root'), workspace });
+  return id;
+}
+
+/** web-1 and ci-runner reach db-1 until it is isolated, and again for a minute by a policy that ends. */
+async function withOutage() {
+  const kit = await buildHistoryKit();
+  const began = kit.clock.time;
+  const at = (seconds: number) => formatInstant(began + seconds * 1_000);
+  await kit.join('web-1', { role: 'web' });
+  const ci = await kit.join('ci-runner', { role: 'ci' });
+  await kit.join('db-1', { role: 'db' });
+  kit.clock.time += 60_000;
+  await kit.ask('create_policy', {
+    name: 'isolate-db',
+    spec: { action: 'DENY', peerSelector: { matchLabels: { role: 'db' } } },
+  });
+  kit.clock.time += 60_000;
+  const spec = {
+    action: 'ALLOW',
+    peerSelector: { matchLabels: { role: 'db' } },
+    ingress: [{ from: [{ peerSelector: { matchLabels: { role: 'ci' } } }], ports: [{ port: 5432 }] }],
+    expiresAt: at(180),
+  };
+  await kit.ask('create_policy', { name: 'ci-to-db', spec });
+  kit.clock.time += 120_000;
+  return { kit, ci, at };
+}
+
+test('a question in plain words is answered with what broke it, who did it, and a plan that puts it back', async () => {
+  const { kit, at } = await withOutage();
+  await using _ = kit;
+  const question = "Since when can't the CI runner reach the database on 5432, and why?";
+  const answer = await kit.ask('find_cause', { question, from: at(1) });
+  expect(answer).toMatchObject({
+    asked: { src: 'ci-runner', dst: 'db-1', protocol: 'TCP', port: 5432 },
+    finding_count: 3,
+  });
+  const [first, opened, broken] = answer.findings;
+  expect(first).toMatchObject({
+    at: at(180),
+    before: { verdict: 'reachable' },
+    after: { verdict: 'unreachable' },
+    causes: [{ cause: 'expiry', kind: 'MeshPolicy', name: 'ci-to-db' }],
+    change: null,
+    no_restore: null,
+    restore: { verified: true, changes: [{ action: 'update', resource: 'MeshPolicy', name: 'ci-to-db' }] },
+  });
+  expect(opened).toMatchObject({
+    at: at(120),
+    restore: null,
+    no_restore: expect.stringContaining('nothing is to be put back'),
+  });
+  expect(broken).toMatchObject({
+    at: at(60),
+    causes: [{ cause: 'policy', kind: 'MeshPolicy', name: 'isolate-db' }],
+    change: {
+      actor: 'user:admin',
+      reviewed_by: null,
+      workflow_id: null,
+      changed: [{ type: 'created', kind: 'MeshPolicy', name: 'isolate-db' }],
+    },
+    restore: { verified: true, changes: [{ action: 'delete', resource: 'MeshPolicy', name: 'isolate-db' }] },
+  });
+  await carryOut(kit, first.restore.plan_id);
+  const now = await kit.ask('check_connectivity', { src: 'ci-runner', dst: 'db-1', port: 5432 });
+  expect(now.verdict).toBe('reachable');
+});
+
+test('the typed form says what the question says, and the snapshot and the approval of each change', async () => {
+  const { kit, at } = await withOutage();
+  await using _ = kit;
+  await kit.pass(2_000);
+  const typed = await kit.ask('find_cause', { src: 'ci-runner', dst: 'db-1', port: 5432, from: at(1), to: at(200) });
+  const asked = await kit.ask('find_cause', {
+    question: 'why is db-1:5432 not reachable from ci-runner?',
+    from: at(1),
+    to: at(200),
+  });
+  const strip = (findings: { restore: unknown }[]) => findings.map(({ restore: _restore, ...rest }) => rest);
+  expect(asked.reading).toBe(typed.reading);
+  expect(strip(asked.findings.slice(0, 1))).toEqual(strip(typed.findings.slice(0, 1)));
+  const planned = await kit.ask('plan_network_change', { intent: 'delete the policy isolate-db' });
+  const id = await carryOut(kit, planned.plan_id);
+  await kit.pass(5_000);
+  const after = await kit.ask('find_cause', { src: 'ci-runner', dst: 'db-1', from: at(1) });
+  const opened = after.findings.find(
+    ({ change }: { change: { workflow_id: string } | null }) => change?.workflow_id === id,
+  );
+  expect(opened.change.reviewed_by).not.toBeNull();
+  expect(opened.change.snapshot_id).toMatch(/^snap_/);
+});
+
+test.each([
+  ['why can web-1 not reach storage-7?', /no peer "storage-7"/],
+  ['why can web-1 not reach the warehouse?', /no peer "warehouse"/],
+  ['why can web-1 not reach db-11?', /no peer "db-11".*Did you mean "db-1"/],
+  ['why is it broken?', /No peer is named/],
+  ["why can't web-1 connect?", /Only web-1 is named/],
+  ['why can web-1 not reach db-1 or ci-runner?', /More than two peers/],
+  ['why can web-1 not reach db-1 on 80 or 443?', /Two ports/],
+  ['why can web-1 not reach db-1 on 99999?', /no port 99999/],
+  ['why can web-1 not reach the ci servers?', /matches 2 peers.*"ci-runner" or "ci-runner-2"/],
+])('a question that cannot be read is asked back, never guessed: %s', async (question, message) => {
+  const { kit, at } = await withOutage();
+  await using _ = kit;
+  if (question.includes('ci servers')) await kit.join('ci-runner-2', { role: 'ci' });
+  await expect(kit.ask('find_cause', { question, from: at(1) })).rejects.toMatchObject({
+    code: 'intent_not_understood',
+    message: expect.stringMatching(message),
+  });
+});
+
+test('a peer that was renamed, and one that was deleted, is found by what it was called', async () => {
+  const { kit, ci, at } = await withOutage();
+  await using _ = kit;
+  await kit.call('rename_own_device', { name: 'builder' }, { bearer: ci.deviceToken });
+  kit.clock.time += 1_000;
+  const renamed = await kit.ask('find_cause', {
+    question: 'why can ci-runner not reach db-1?',
+    from: at(1),
+    to: at(100),
+  });
+  expect([renamed.asked.src, renamed.finding_count]).toEqual(['ci-runner', 1]);
+  await kit.ask('delete_peer', { id: 'db-1' });
+  kit.clock.time += 1_000;
+  const gone = await kit.ask('find_cause', { question: 'why can builder not reach db-1?', from: at(1) });
+  expect(gone.findings[0]).toMatchObject({
+    causes: [{ cause: 'expiry' }],
+    no_restore: 'db-1 is gone: it has to join again.',
+  });
+});
+
+test('who may read the past but not plan gets the findings without plans, and strangers nothing', async () => {
+  const { kit, at } = await withOutage();
+  await using _ = kit;
+  const asked = { src: 'ci-runner', dst: 'db-1', from: at(1) };
+  const viewer = person('viewer', kit.workspace);
+  const { findings } = await kit.call('find_cause', asked, { as: viewer });
+  expect(findings[0]).toMatchObject({ restore: null, no_restore: expect.stringContaining('intents:plan') });
+  const stranger = person('admin', await kit.addWorkspace());
+  await expect(kit.call('find_cause', asked, { as: stranger, workspace: kit.workspace })).rejects.toMatchObject({
+    code: 'not_found',
+  });
+});
+
+test('findings come in pages of one range, and neither question nor ends is refused', async () => {
+  const { kit, at } = await withOutage();
+  await using _ = kit;
+  const asked = { src: 'ci-runner', dst: 'db-1', port: 5432, from: at(1), limit: 2 };
+  const first = await kit.ask('find_cause', asked);
+  const second = await kit.ask('find_cause', { ...asked, cursor: first.next_cursor });
+  const ranks = [...first.findings, ...second.findings].map(({ rank }: { rank: number }) => rank);
+  expect([ranks, second.next_cursor]).toEqual([[1, 2, 3], undefined]);
+  for (const bad of [{}, { src: 'web-1' }]) {
+    await expect(kit.ask('find_cause', bad)).rejects.toMatchObject({ code: 'invalid_input' });
+  }
+});

@@ -1,7 +1,7 @@
 import { type Commit, StoreError } from '../../base/ports.ts';
 import type { NetworkServices } from '../../state/services.ts';
 import { commitView, type NetworkCommit } from '../blame.ts';
-import { type SnapshotRecord, snapshotNameAt } from '../snapshot-record.ts';
+import { snapshotNameAt } from '../snapshot-record.ts';
 import type { Moment } from './readings.ts';
 
 type ReadServices = Pick<NetworkServices, 'store'>;

@@ -2,7 +2,7 @@ import type { Change, RecordVersion } from '../../base/ports.ts';
 import { foldName, type StoredRecord } from '../../base/record.ts';
 import { parseInstant } from '../../base/time.ts';
 import { policySpecSchema } from '../../model/policy.ts';
-import type { AgentRecord, PeerRecord, PolicyRecord } from '../../model/resources.ts';
+import type { PeerRecord, PolicyRecord } from '../../model/resources.ts';
 import { type Selectable, selects } from '../../model/selector.ts';
 import { agentOf } from '../../state/network-model.ts';
 import type { NetworkServices } from '../../state/services.ts';

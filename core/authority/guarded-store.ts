@@ -3,7 +3,8 @@ import { MeshError } from '../base/errors.ts';
 import { SYSTEM_WORKSPACE } from '../base/ids.ts';
 import type { Basis, Commit, CommitContext, Op, Store } from '../base/ports.ts';
 import type { RecordDraft } from '../base/record.ts';
-import { shareQueue } from '../base/serialise.ts';
+import { inTurn, shareQueue, type Writer } from '../base/serialise.ts';
+import { agentStanding } from '../identity/agent-standing.ts';
 import { WRITTEN_BY } from '../model/written-by.ts';
 import type { NetworkServices } from '../state/services.ts';
 import { concernedWorkspaces } from './concerned-workspaces.ts';
@@ -12,7 +13,6 @@ import { type Beyond, beyondAuthority, beyondDelegation, isDear } from './judge.
 import { judgedAgain } from './judged-again.ts';
 import { judgeShown, judgeWrites } from './judgements.ts';
 import { NeedsPerson } from './needs-person.ts';
-import { oneByOne } from './one-by-one.ts';
 import { requireShare } from './shares.ts';
 import { type Write, writesIn } from './writes.ts';
 
@@ -47,7 +47,7 @@ function judgingStore(services: Reads, store: Store, caller: Caller, approved: A
     ...store,
     commit: (workspace, ops, context) =>
       caller.kind === 'agent'
-        ? oneByOne(store, caller.line?.at(-1) ?? caller.id, () => judged(workspace, ops, context))
+        ? inTurn(guarded, workspace, () => judged(workspace, ops, context))
         : judged(workspace, ops, context),
   };
 
@@ -73,6 +73,7 @@ function judgingStore(services: Reads, store: Store, caller: Caller, approved: A
     const shownOn =
       need && approved ? await requireAsShown(services, asked, hasShown ? OPENS_NOTHING : approved.shown) : undefined;
     const isPersons = caller.kind !== 'agent' || approved !== undefined || Boolean(context.approval?.reviewedBy);
+    if (caller.kind === 'agent') await requireStillMay({ ...services, store }, workspace, caller);
     const signed = ops.map((op) => withAuthor(op, isPersons ? undefined : caller.id));
     const basis = [context.basis, judgedOn, shownOn].reduce(together);
     const commit = await store.commit(workspace, [...signed, ...approving()], {
@@ -84,8 +85,33 @@ function judgingStore(services: Reads, store: Store, caller: Caller, approved: A
     return commit;
   }
   BASES.set(guarded, store);
-  shareQueue(guarded, store);
+  shareQueue(guarded, store, writerOf(caller));
   return guarded;
+}
+
+/** Of an agent and its sub-agents. */
+const AGENTS_WRITES = 128;
+
+/** Whose writes wait together: those of a root agent with all below it. */
+function writerOf({ kind, id, line }: Caller): Writer {
+  return kind === 'agent'
+    ? { id: line?.at(-1) ?? id, mayWait: AGENTS_WRITES }
+    : { id, mayWait: Number.POSITIVE_INFINITY };
+}
+
+/**
+ * An agent writes what it may at the moment of the commit: it waited, and was judged, since it was let in.
+ *
+ * @throws MeshError `forbidden`
+ */
+async function requireStillMay({ store, clock }: Reads, workspace: string, caller: Caller): Promise<void> {
+  if (!(await store.getById(workspace, 'AgentIdentity', caller.id))) return;
+  const standing = await agentStanding({ store }, workspace, caller.id);
+  if (standing && standing.endsAt > clock.now() && caller.scopesIn(workspace).isSubsetOf(standing.scopes)) return;
+  throw new MeshError(
+    'forbidden',
+    `${caller.name} has ended, or may less than when it asked: nothing of this is written.`,
+  );
 }
 
 /** The store behind a guarded one, so that a guard for another caller is not put over it. */
@@ -135,7 +161,11 @@ async function beyondOf(
   const [state, now] = [await states.current(workspace), clock.now()];
   await requireShare({ store, clock }, state, caller, writes);
   if (isDear(writes)) {
-    return computed(judgeWrites, { agent: caller.id, writes }, { workspace, principal: caller.id, requestId });
+    return computed(
+      judgeWrites,
+      { agent: caller.id, writes },
+      { workspace, principal: writerOf(caller).id, requestId },
+    );
   }
   return { beyond: beyondAuthority(caller.id, { states, state, writes, now }) };
 }
@@ -151,7 +181,7 @@ async function requireAsShown(
   { workspace, writes, caller, requestId }: Asked,
   shown: string | typeof OPENS_NOTHING,
 ): Promise<Basis> {
-  const asker = { workspace, principal: caller.id, requestId };
+  const asker = { workspace, principal: writerOf(caller).id, requestId };
   const { basis, digest, opensNothing } = await computed(judgeShown, { writes }, asker);
   if (shown === OPENS_NOTHING ? opensNothing : digest === shown) return basis;
   throw new MeshError(

@@ -1,43 +1,115 @@
+import { MeshError } from './errors.ts';
 import { type Store, StoreError } from './ports.ts';
 
 /** Attempts before a write that always meets another one is given up; others may write on other control planes. */
 const ATTEMPTS = 25;
 
-/** The last write that waits or runs, by workspace. */
-type Queue = Map<string, Promise<unknown>>;
+/** Whose writes come through a store, and how many of them may wait in one workspace. */
+export interface Writer {
+  readonly id: string;
+  readonly mayWait: number;
+}
+
+interface Queue {
+  /** By workspace. */
+  readonly turns: Map<string, Turns>;
+  readonly writer: Writer;
+  /** Workspaces in which a write through this store has its turn. */
+  readonly held: Set<string>;
+}
+
+/** The writes of one workspace: one runs, and the writers of those that wait take turns. */
+interface Turns {
+  running: string;
+  /** By writer, of whom the first has the next turn. None is empty. */
+  readonly waiting: Map<string, (() => void)[]>;
+}
+
+/** Devices, and jobs of the control plane. */
+const ANYONE: Writer = { id: '', mayWait: Number.POSITIVE_INFINITY };
 
 const queues = new WeakMap<object, Queue>();
 
-/** Serialises writes through one store with those through another: both write to the same records. */
-export function shareQueue(one: object, other: object): void {
-  queues.set(one, queueOf(other));
+/** Serialises writes through one store with those through another: both write to the same records, for the same writer or another. */
+export function shareQueue(one: object, other: object, writer?: Writer): void {
+  const queue = queueOf(other);
+  queues.set(one, writer ? { turns: queue.turns, writer, held: new Set() } : queue);
 }
 
 function queueOf(store: object): Queue {
-  const queue = queues.get(store) ?? new Map<string, Promise<unknown>>();
+  const queue = queues.get(store) ?? { turns: new Map(), writer: ANYONE, held: new Set() };
   queues.set(store, queue);
   return queue;
 }
 
 /**
  * Runs writes that compete for the same places of a workspace (addresses, node slots, uses of a token) one after the
- * other in this process, and again when a write of another process came between: `work` reads afresh each time.
+ * other in this process, and again when a write of another process came between: `work` reads afresh each time. Of a1 a2
+ * a3 (writer a) and b1 (writer b), asked for in this order, the order is a1 b1 a2 a3, so nobody waits behind all that
+ * another one sent.
+ *
+ * @throws MeshError `rate_limited` where as many as a writer may have wait
  */
 export async function serialised<T>(
   store: Pick<Store, 'commit'>,
   workspace: string,
   work: () => Promise<T>,
 ): Promise<T> {
-  const queue = queueOf(store);
-  const before = queue.get(workspace) ?? Promise.resolve();
-  const run = () => retryOnConflict(work);
-  const last = before.then(run, run);
-  queue.set(workspace, last);
+  return inTurn(store, workspace, () => retryOnConflict(work));
+}
+
+/**
+ * Runs a write in the turn that its store has in that workspace, or in one of its own.
+ *
+ * @throws MeshError `rate_limited` as `serialised`
+ */
+export async function inTurn<T>(store: object, workspace: string, work: () => Promise<T>): Promise<T> {
+  const { turns, writer, held } = queueOf(store);
+  if (writer !== ANYONE && held.has(workspace)) return work();
+  const present = turns.get(workspace);
+  if (present) await turnOf(present, writer);
+  else turns.set(workspace, { running: writer.id, waiting: new Map() });
+  held.add(workspace);
   try {
-    return await last;
+    return await work();
   } finally {
-    if (queue.get(workspace) === last) queue.delete(workspace);
+    held.delete(workspace);
+    endTurn(turns, workspace);
   }
+}
+
+function turnOf({ waiting }: Turns, { id, mayWait }: Writer): Promise<void> {
+  const own = waiting.get(id) ?? [];
+  if (own.length >= mayWait) {
+    const message = `${mayWait} of your writes wait in this workspace: send the next one when one of them is answered.`;
+    throw new MeshError('rate_limited', message);
+  }
+  const { promise, resolve } = Promise.withResolvers<void>();
+  own.push(resolve);
+  waiting.set(id, own);
+  return promise;
+}
+
+function endTurn(turns: Queue['turns'], workspace: string): void {
+  const present = turns.get(workspace);
+  if (!present) return;
+  const { running, waiting } = present;
+  const more = waiting.get(running);
+  if (more) {
+    // Who had a turn goes behind the others.
+    waiting.delete(running);
+    waiting.set(running, more);
+  }
+  const [next] = waiting;
+  if (!next) {
+    turns.delete(workspace);
+    return;
+  }
+  const [id, own] = next;
+  const begin = own.shift();
+  if (own.length === 0) waiting.delete(id);
+  present.running = id;
+  begin?.();
 }
 
 async function retryOnConflict<T>(work: () => Promise<T>): Promise<T> {

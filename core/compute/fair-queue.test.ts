@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { FairQueue } from './fair-queue.ts';
 
-const LIMITS = { total: 10, perTenant: 6, perPrincipal: 4 };
+const LIMITS = { total: 10, perTenant: 6, perPrincipal: 4, perTenantAgents: 5 };
 
 function queueOf(...waiting: readonly string[]): FairQueue<string> {
   const queue = new FairQueue<string>(LIMITS);
@@ -25,6 +25,12 @@ test('tenants take turns, and within a tenant its callers, whoever asked more', 
   const queue = queueOf('A-a-1', 'A-a-2', 'A-a-3', 'A-b-1', 'B-c-1', 'C-d-1', 'C-d-2');
   expect(drain(queue)).toEqual(['A-a-1', 'B-c-1', 'C-d-1', 'A-b-1', 'C-d-2', 'A-a-2', 'A-a-3']);
   expect(queue.size).toBe(0);
+});
+
+test('agents of a tenant leave room for its people', () => {
+  const queue = queueOf('A-agt_a-1', 'A-agt_a-2', 'A-agt_a-3', 'A-agt_b-1', 'A-agt_b-2');
+  expect(queue.push(shareOf('A-agt_c-1'), 'A-agt_c-1')).toBe('tenant');
+  expect(queue.push(shareOf('A-person-1'), 'A-person-1')).toBeUndefined();
 });
 
 test('a caller, a tenant and everyone together have a limit, and who is below it still finds room', () => {

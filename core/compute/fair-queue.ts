@@ -1,3 +1,5 @@
+import { isAgentId } from '../base/ids.ts';
+
 /** Whose call it is: places are shared first between tenants (workspaces), then between the callers of each. */
 export interface Share {
   readonly tenant: string;
@@ -9,6 +11,8 @@ export interface QueueLimits {
   readonly total: number;
   readonly perTenant: number;
   readonly perPrincipal: number;
+  /** Of all agents of one tenant: the rest stays for its people. */
+  readonly perTenantAgents: number;
 }
 
 /** Whose limit is reached. */
@@ -45,6 +49,7 @@ export class FairQueue<T> {
     const own = callers.get(principal) ?? [];
     if (this.#size >= this.#limits.total) return 'everyone';
     if (sizeOf(callers) >= this.#limits.perTenant) return 'tenant';
+    if (isAgentId(principal) && agentsIn(callers) >= this.#limits.perTenantAgents) return 'tenant';
     if (own.length >= this.#limits.perPrincipal) return 'principal';
     own.push({ tenant, principal, item });
     callers.set(principal, own);
@@ -94,6 +99,10 @@ export class FairQueue<T> {
     if (callers.size === 0) this.#tenants.delete(tenant);
     return true;
   }
+}
+
+function agentsIn<T>(callers: ReadonlyMap<string, readonly Entry<T>[]>): number {
+  return sizeOf(new Map([...callers].filter(([principal]) => isAgentId(principal))));
 }
 
 function sizeOf<T>(callers: ReadonlyMap<string, readonly Entry<T>[]>): number {

@@ -34,7 +34,7 @@ export async function executeWorkflow(
     return findWorkflow(services, workspace, id);
   }
   try {
-    await judgedAgain(() => attempt(services, workspace, id, requestId));
+    await judgedAgain(() => serialised(services.store, workspace, () => attempt(services, workspace, id, requestId)));
   } catch (error) {
     // What could not be tried is tried again later, but not for ever.
     if (!isRefusal(error) && services.clock.now() < spec.expiresAt) throw error;
@@ -70,18 +70,20 @@ async function executeCall(services: Uses, workspace: string, id: string, reques
 }
 
 async function attempt(services: Uses, workspace: string, id: string, requestId: string): Promise<void> {
-  await serialised(services.store, workspace, async () => {
-    const workflow = await findWorkflow(services, workspace, id);
-    if (workflow.status.state === 'approved') await moveTo(services, workflow, { state: 'executing' }, [], requestId);
-  });
-  const { spec, status } = await findWorkflow(services, workspace, id);
-  if (status.state !== 'executing') return;
+  let workflow = await findWorkflow(services, workspace, id);
+  if (workflow.status.state === 'approved') {
+    await moveTo(services, workflow, { state: 'executing' }, [], requestId);
+    workflow = await findWorkflow(services, workspace, id);
+  }
+  if (workflow.status.state !== 'executing') return;
+  const { spec } = workflow;
   await requireStanding(services, workspace, [spec.requesterId, spec.applierId]);
   const proposal = { ...spec, ...readingOf(spec) };
   const assessment = await services.computed(
     assessProposal,
     { proposal, requester: { id: spec.requesterId, peer: spec.requesterPeer } },
-    { workspace, principal: spec.requesterId, requestId },
+    // Who approved it has a share of their own.
+    { workspace, principal: workflow.status.reviewedBy ?? spec.requesterId, requestId },
   );
   if (assessment.digest !== spec.digest) {
     throw new MeshError('plan_stale', 'The network has changed since, and the change would not do now what it showed.');
@@ -97,11 +99,7 @@ async function attempt(services: Uses, workspace: string, id: string, requestId:
   }
   const author = spec.autoApprove && isAgentId(spec.requesterId) ? spec.requesterId : undefined;
   const ops = assessment.ops.map((op) => withAuthor(op, author));
-  await serialised(services.store, workspace, async () => {
-    const workflow = await findWorkflow(services, workspace, id);
-    if (workflow.status.state !== 'executing') return;
-    await moveTo(services, workflow, { state: 'executed' }, ops, requestId, assessment.basis);
-  });
+  await moveTo(services, workflow, { state: 'executed' }, ops, requestId, assessment.basis);
 }
 
 /** What was proven of the plan has to be true of the network that it is carried out on. */

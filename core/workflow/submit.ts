@@ -1,8 +1,6 @@
 import { brokenAssertions, requireAssertions } from '../assertions/guard.ts';
 import { isolatesText, isolatingFromNowOn } from '../authority/isolation.ts';
 import { beyondDelegation } from '../authority/judge.ts';
-import { judgedAgain } from '../authority/judged-again.ts';
-import { basisOf } from '../authority/judgements.ts';
 import { NeedsPerson } from '../authority/needs-person.ts';
 import { commitContext } from '../base/commit-context.ts';
 import { MeshError } from '../base/errors.ts';
@@ -52,9 +50,7 @@ export async function submitChanges(
   // What waits for approval is held to it then too.
   const changes = expected ? asked.map((change) => expecting(change, expected)) : asked;
   const { store, states, clock } = services;
-  const isJudged = context.caller?.kind === 'agent';
-  // A judgement takes long: nobody waits for it. What it was made on is looked at when it is written.
-  return isJudged ? judgedAgain(attempt) : serialised(store, workspace, attempt);
+  return serialised(store, workspace, attempt);
 
   async function attempt(): Promise<Submitted> {
     const state = await states.current(workspace);
@@ -70,10 +66,7 @@ export async function submitChanges(
     requireNoneIsolated(state, after);
     try {
       const direct = ops.length > 0 && { direct: true };
-      await store.commit(workspace, [...ops, ...others], {
-        ...commitContext(context, reason, { ...direct }),
-        ...(isJudged && { basis: basisOf(state) }),
-      });
+      await store.commit(workspace, [...ops, ...others], commitContext(context, reason, { ...direct }));
     } catch (error) {
       if (error instanceof NeedsPerson && alone) return askForApproval(context, changes, reason);
       throw error;

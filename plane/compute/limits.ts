@@ -21,7 +21,7 @@ const MAX_THREADS = 4;
 export const COMPUTE_LIMITS: ComputeLimits = {
   threads: Math.min(MAX_THREADS, Math.max(1, availableParallelism() - 1)),
   // An agent asks about the pairs of eight peers at once, and leaves room for others of its workspace.
-  waiting: { total: 256, perTenant: 96, perPrincipal: 64 },
+  waiting: { total: 256, perTenant: 96, perPrincipal: 64, perTenantAgents: 72 },
   runMs: 15_000,
   waitMs: 30_000,
   idleMs: 30_000,

@@ -9,7 +9,7 @@ import { type Thread, ThreadDied } from './thread.ts';
 
 const LIMITS: ComputeLimits = {
   threads: 1,
-  waiting: { total: 20, perTenant: 10, perPrincipal: 4 },
+  waiting: { total: 20, perTenant: 10, perPrincipal: 4, perTenantAgents: 8 },
   runMs: 10_000,
   waitMs: 20_000,
   idleMs: 30_000,

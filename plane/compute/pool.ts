@@ -190,7 +190,7 @@ export function buildComputePool({ startThread, limits, clock, log }: PoolOption
 }
 
 function principalOf(call: AnyCall): string {
-  return 'computation' in call ? call.principal : (call.caller?.id ?? '');
+  return 'computation' in call ? call.principal : (call.caller?.line?.at(-1) ?? call.caller?.id ?? '');
 }
 
 const refuseToWrite = () => Promise.reject(new TypeError('A computation writes nothing.'));

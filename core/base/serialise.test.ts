@@ -1,0 +1,58 @@
+import { expect, test } from 'vitest';
+import { serialised, shareQueue } from './serialise.ts';
+
+const storeOf = () => ({ commit: () => Promise.reject(new Error('nothing is written here')) });
+
+/** A store through which a writer writes beside others, and writes that end when they are told to. */
+function writers() {
+  const base = storeOf();
+  const order: string[] = [];
+  const ends = new Map<string, () => void>();
+  const through = (id: string, mayWait = 10) => {
+    return (name: string) => {
+      const own = storeOf();
+      shareQueue(own, base, { id, mayWait });
+      return serialised(own, 'w', () => {
+        order.push(name);
+        const { promise, resolve } = Promise.withResolvers<void>();
+        ends.set(name, resolve);
+        return promise;
+      });
+    };
+  };
+  const end = (name: string) => ends.get(name)?.();
+  return { base, order, through, end };
+}
+
+test('writers take turns, so nobody waits behind all that another one sent', async () => {
+  const { order, through, end } = writers();
+  const [agent, person] = [through('agent'), through('person')];
+  const all = [agent('a1'), agent('a2'), agent('a3'), person('p1')];
+  for (const name of ['a1', 'p1', 'a2', 'a3']) {
+    await expect.poll(() => order.at(-1)).toBe(name);
+    end(name);
+  }
+  await Promise.all(all);
+  expect(order).toEqual(['a1', 'p1', 'a2', 'a3']);
+});
+
+test('more than a writer may have waiting are refused, and those of others are not', async () => {
+  const { order, through, end } = writers();
+  const [agent, person] = [through('agent', 1), through('person', 1)];
+  const all = [agent('a1'), agent('a2')];
+  await expect(agent('a3')).rejects.toMatchObject({ code: 'rate_limited' });
+  all.push(person('p1'));
+  for (const name of ['a1', 'p1', 'a2']) {
+    await expect.poll(() => order.includes(name)).toBe(true);
+    end(name);
+  }
+  await Promise.all(all);
+});
+
+test('a write that fails lets the next one begin', async () => {
+  const { base } = writers();
+  const failing = serialised(base, 'w', () => Promise.reject(new Error('no')));
+  const next = serialised(base, 'w', async () => 'done');
+  await expect(failing).rejects.toThrow('no');
+  expect(await next).toBe('done');
+});

@@ -47,9 +47,9 @@ export function refuseSchedules(tokens: readonly Token[], { isName, now }: Conte
   throw new Refusal(
     `${quoted(said(span))} says when it should hold, and policies know no start and no weekly hours: they hold as soon as they are applied, and may end.`,
     [
-      'Should it hold at once? Leave the time out, or say how long: "for 2 hours", "until 18:00". Else ask again when it is to begin.',
+      `Should it hold at once? Then leave ${quoted(said(span))} out, or say how long it holds: "for 2 hours", "until 18:00". Else ask again when it is to begin.`,
     ],
-    { replace: span, by: [''], final: true },
+    { final: true },
   );
 }
 

@@ -1,7 +1,8 @@
 import type { PortEntry } from '../../core/model/policy.ts';
 import { withDirections } from './directions.ts';
 import { questionOf } from './elsewhere.ts';
-import { type Exception, exceptionAt } from './exceptions.ts';
+import type { Exception } from './exception-clauses.ts';
+import { exceptionAt } from './exceptions.ts';
 import type { Form, Wish } from './forms/form.ts';
 import { formOf } from './forms.ts';
 import type { Token } from './lexicon.ts';
@@ -52,7 +53,7 @@ export function parseStatement(tokens: readonly Token[], context: Context): Stat
   const split = exceptionAt(whole, context, (head) => wishOf(head, context));
   const statement = wholeStatement(split?.head ?? whole, context);
   if (!split) return { ...statement, words: tokens };
-  return { ...statement, words: tokens, exceptions: [split.exception], until: statement.until ?? split.until };
+  return { ...statement, words: tokens, exceptions: split.exceptions, until: statement.until ?? split.until };
 }
 
 /** What a sentence is about, when it is understood. */

@@ -1,7 +1,7 @@
 import { besides, closesOthers, othersClosed, withoutOnly } from './besides.ts';
 import { withoutBrackets } from './brackets.ts';
 import { Coverage } from './coverage.ts';
-import { clauseOf } from './exceptions.ts';
+import { clauseOf } from './exception-clauses.ts';
 import { type FollowUp, followUp, withReferents } from './follow-up.ts';
 import { isOtherLanguage } from './language.ts';
 import { recognise, type Token } from './lexicon.ts';

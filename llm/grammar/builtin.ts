@@ -8,6 +8,7 @@ import { elsewhere } from './elsewhere.ts';
 import { closesSomeOf } from './excepting.ts';
 import { isFaithful } from './faithful.ts';
 import { amendedAct } from './follow-up.ts';
+import { leadingOn } from './leading-on.ts';
 import type { Token } from './lexicon.ts';
 import { liftingOf } from './lifted.ts';
 import { likenessIn } from './likeness.ts';
@@ -135,7 +136,13 @@ function answered(question: Question, help: Help): PlanAnswer {
     if (error instanceof MeshError) return { outcome: 'refused', reason: error.message, questions: [], choices: [] };
     if (!(error instanceof Refusal)) throw error;
     const { choices, reason = error.message, questions = error.questions, partial } = help(error, tokens);
-    return { outcome: 'refused', reason, questions, choices, ...(partial && { partial }) };
+    return {
+      outcome: 'refused',
+      reason,
+      questions: leadingOn(questions, choices),
+      choices,
+      ...(partial && { partial }),
+    };
   }
 }
 

@@ -1,7 +1,8 @@
 import type { PortEntry } from '../../core/model/policy.ts';
 import type { Sym, Token } from './lexicon.ts';
 import { match, patternOf } from './match.ts';
-import { type Context, takeModifiers } from './modifiers.ts';
+import { takeModifiers } from './modifiers.ts';
+import type { Vocabulary } from './vocabulary.ts';
 
 /** What a statement leaves out: a part of its connections, by side and by port. */
 export interface Exception {
@@ -46,8 +47,8 @@ export interface Clause extends Exception {
  *
  * @returns undefined when they are no exception that is known.
  */
-export function clauseOf(tail: readonly Token[], context: Context, kept: boolean): Clause | undefined {
-  const { rest, ports, spared, until, exclusive, mutual } = takeModifiers([LET, ...tail], context);
+export function clauseOf(tail: readonly Token[], vocabulary: Vocabulary, kept: boolean): Clause | undefined {
+  const { rest, ports, spared, until, exclusive, mutual } = takeModifiers([LET, ...tail], vocabulary);
   if (exclusive || mutual || spared.length > 0) return undefined;
   const clause = { ports, until, kept };
   if (PORTS.some((pattern) => match(pattern, rest))) return ports.length > 0 ? clause : undefined;

@@ -1,8 +1,8 @@
 import { type Clause, clauseOf, JOINTS } from './exception-clauses.ts';
 import type { Token } from './lexicon.ts';
-import type { Context } from './modifiers.ts';
 import { portList } from './port-entries.ts';
 import { attempt, quoted, Refusal, said } from './refusal.ts';
+import type { Vocabulary } from './vocabulary.ts';
 
 /** More than any sentence that is understood has; each split of them is tried. */
 const MAX_JOINTS = 6;
@@ -19,7 +19,7 @@ interface Piece {
  * @returns undefined where the words are not several
  * @throws Refusal where they can be parted in more than one way, or ports stand beside some of them
  */
-export function clausesOf(tail: readonly Token[], context: Context): readonly Clause[] | undefined {
+export function clausesOf(tail: readonly Token[], vocabulary: Vocabulary): readonly Clause[] | undefined {
   const hard = partedBy(tail, (sym) => sym === 'EXCEPT');
   const readings = hard.length > 1 ? [hard] : splitsOf(tail);
   const known = new Map<string, Clause | undefined>();
@@ -28,7 +28,7 @@ export function clausesOf(tail: readonly Token[], context: Context): readonly Cl
     if (!known.has(key))
       known.set(
         key,
-        attempt(() => clauseOf(words, context, false)),
+        attempt(() => clauseOf(words, vocabulary, false)),
       );
     return known.get(key);
   };

@@ -3,9 +3,9 @@ import { type Clause, clauseOf, type Exception } from './exception-clauses.ts';
 import { clausesOf } from './exception-lists.ts';
 import type { Wish } from './forms/form.ts';
 import type { Token } from './lexicon.ts';
-import type { Context } from './modifiers.ts';
 import { portList } from './port-entries.ts';
 import { quoted, Refusal, said } from './refusal.ts';
+import type { Vocabulary } from './vocabulary.ts';
 
 const CLOSING: ReadonlySet<Wish> = new Set(['deny', 'isolate', 'separate']);
 /** More than any sentence that is understood has. */
@@ -26,7 +26,7 @@ export interface Split {
  */
 export function exceptionAt(
   tokens: readonly Token[],
-  context: Context,
+  vocabulary: Vocabulary,
   wishOf: (head: readonly Token[]) => Wish | undefined,
 ): Split | undefined {
   const places = tokens.flatMap(({ sym }, at) => (sym === 'EXCEPT' && at > 0 ? [at] : [])).slice(0, MAX_EXCEPTIONS);
@@ -36,7 +36,7 @@ export function exceptionAt(
     const wish = wishOf(head);
     if (!wish || wish === 'ask') continue;
     const tail = tokens.slice(at + 1);
-    const clause = oneOrSeveral(tail, context);
+    const clause = oneOrSeveral(tail, vocabulary);
     if (Array.isArray(clause)) {
       const exceptions = clause.map(({ until: _, ...one }) => one);
       return { head, exceptions, until: clause.at(-1)?.until };
@@ -53,17 +53,17 @@ export function exceptionAt(
 }
 
 /** One exception where that is understood, else several, else why it is not one. */
-function oneOrSeveral(tail: readonly Token[], context: Context): Clause | Clause[] | undefined {
+function oneOrSeveral(tail: readonly Token[], vocabulary: Vocabulary): Clause | Clause[] | undefined {
   try {
-    const one = clauseOf(tail, context, false);
+    const one = clauseOf(tail, vocabulary, false);
     if (one) return one;
   } catch (error) {
     if (!(error instanceof Refusal)) throw error;
-    const several = clausesOf(tail, context);
+    const several = clausesOf(tail, vocabulary);
     if (several) return [...several];
     throw error;
   }
-  const several = clausesOf(tail, context);
+  const several = clausesOf(tail, vocabulary);
   return several && [...several];
 }
 

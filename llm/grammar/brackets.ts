@@ -1,9 +1,9 @@
 import type { Token } from './lexicon.ts';
-import type { Context } from './modifiers.ts';
 import { isNoun } from './nouns.ts';
 import { portsAt } from './ports.ts';
 import { quoted, Refusal, said } from './refusal.ts';
 import { timeAt } from './times.ts';
+import type { Vocabulary } from './vocabulary.ts';
 
 const FOR: Token = { text: 'for', quoted: false, sym: 'FOR' };
 const ON: Token = { text: 'on', quoted: false, sym: 'ON' };
@@ -16,7 +16,7 @@ const OPEN_ENDED = new Refusal('A bracket is opened and not closed, or the other
  *
  * @throws Refusal for anything else in brackets.
  */
-export function withoutBrackets(tokens: readonly Token[], context: Context): Token[] {
+export function withoutBrackets(tokens: readonly Token[], vocabulary: Vocabulary): Token[] {
   const found: Token[] = [];
   for (let at = 0; at < tokens.length; at++) {
     const token = tokens[at];
@@ -31,7 +31,7 @@ export function withoutBrackets(tokens: readonly Token[], context: Context): Tok
     if (end < 0 || inner.some(({ sym }) => sym === 'BRACKET')) throw OPEN_ENDED;
     const label = labelsOf(inner);
     if (label) found.push(...label);
-    else addPorts(found, inner, { tokens, at, end, context });
+    else addPorts(found, inner, { tokens, at, end, vocabulary });
     at = end;
   }
   return found;
@@ -53,12 +53,12 @@ interface Place {
   readonly tokens: readonly Token[];
   readonly at: number;
   readonly end: number;
-  readonly context: Context;
+  readonly vocabulary: Vocabulary;
 }
 
-function addPorts(found: Token[], inner: readonly Token[], { tokens, at, end, context }: Place): void {
+function addPorts(found: Token[], inner: readonly Token[], { tokens, at, end, vocabulary }: Place): void {
   const lead = inner[0]?.sym === 'ON' || inner[0]?.sym === 'OVER' ? inner.slice(1) : inner;
-  const time = timeAt([FOR, ...inner], 0, context.now);
+  const time = timeAt([FOR, ...inner], 0, vocabulary.now);
   if (time?.end === inner.length + 1) {
     found.push(FOR, ...inner);
     return;
@@ -75,7 +75,14 @@ function addPorts(found: Token[], inner: readonly Token[], { tokens, at, end, co
   const [before, last] = [found.at(-2), found.at(-1)];
   const after = tokens.slice(end + 1);
   // "permit modbus (tcp 502)", "postgres (5432)": the bracket tells the ports of the service before it.
-  if (last && !last.sym && !last.quoted && !isNoun(last.text) && !context.isName(last.text) && isBeforePorts(before)) {
+  if (
+    last &&
+    !last.sym &&
+    !last.quoted &&
+    !isNoun(last.text) &&
+    !vocabulary.isName(last.text) &&
+    isBeforePorts(before)
+  ) {
     found.splice(-1, 1, ...lead);
     return;
   }

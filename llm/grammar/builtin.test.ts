@@ -211,7 +211,7 @@ describe('any text up to the limit', () => {
     ['do not block web from db', /what should not be done/],
     ['let web not reach db', /what "not" is about/],
     ['let web reach db on 5432 and cache', /holds for it too/],
-    ['let web reach db between 9:00 and 17:00', /is not understood/],
+    ['let web reach db between 9:00 and 17:00', /says when it should hold/],
     ['let web reach db. make it so', /./],
     ['grant db to web', /both directions/],
     ['alow web to reach db', /Did you mean|no verb/],

@@ -8,10 +8,10 @@ import { elsewhere } from './elsewhere.ts';
 import { closesSomeOf } from './excepting.ts';
 import { isFaithful } from './faithful.ts';
 import { amendedAct } from './follow-up.ts';
+import { leadingOn } from './leading-on.ts';
 import type { Token } from './lexicon.ts';
 import { liftingOf } from './lifted.ts';
 import { likenessIn } from './likeness.ts';
-import type { Context } from './modifiers.ts';
 import { isNameIn, isPlaceIn, namesOf } from './names.ts';
 import { NEWCOMERS, newcomersWithoutLabel, withNewcomers } from './newcomers.ts';
 import { partialOf } from './partial.ts';
@@ -20,6 +20,7 @@ import { attempt, quoted, Refusal, said } from './refusal.ts';
 import type { Statement } from './statements.ts';
 import { plainTokens, type Suggested, suggested } from './suggest.ts';
 import { type Closes, understood, wordsOf } from './understand.ts';
+import type { Vocabulary } from './vocabulary.ts';
 
 /**
  * The planner that needs no model: a fixed grammar over the peers and labels of the workspace. What it does not understand
@@ -44,9 +45,9 @@ type Question = Pick<PlanQuestion, 'intent' | 'state' | 'now' | 'history'>;
 /** As {@link builtinPlanner}, at once. */
 export function planByGrammar(question: Question): PlanAnswer {
   return answered(question, (refused, intent) => {
-    const refusal = elsewhere(intent, contextOf(question)) ?? refused;
-    const partial = partialOf(intent, contextOf(question), closesIn(question), question);
-    const plain = attempt(() => plainTokens(question.intent, question.state, contextOf(question))) ?? intent;
+    const refusal = elsewhere(intent, vocabularyOf(question)) ?? refused;
+    const partial = partialOf(intent, vocabularyOf(question), closesIn(question), question);
+    const plain = attempt(() => plainTokens(question.intent, question.state, vocabularyOf(question))) ?? intent;
     const faithful = (choices: readonly string[], asked: boolean, told: readonly string[]) =>
       choices.filter((text) => isFaithful(plain, { text, asked, ...outcomeOf(text, question) }, told, question));
     const joining = withNewcomers(question.intent);
@@ -60,7 +61,7 @@ export function planByGrammar(question: Question): PlanAnswer {
     if (own.length > 0 || intent.length === 0) return { choices: own, partial };
     const lifting = liftingOf(plain, question.state, question.now).filter((text) => isPlanned(text, question));
     if (lifting.length > 0) return { choices: lifting, questions: [LIFTED], partial };
-    const found = suggested(question.intent, contextOf(question), question, (choice) => isCertain(choice, question));
+    const found = suggested(question.intent, vocabularyOf(question), question, (choice) => isCertain(choice, question));
     if (!found) return { choices: [], partial };
     if (found.choices.length === 0) return { partial, ...impossible(found.likeliest, refusal, question) };
     const choices = faithful(found.choices, false, [found.question]);
@@ -92,9 +93,11 @@ function partOf({ choices, certain }: Suggested, { history: _, ...question }: Qu
 
 /** What a choice changes, and who and whom its orders name. */
 function outcomeOf(intent: string, question: Question): Pick<Offered, 'changes' | 'orders'> {
-  const context = contextOf(question);
+  const vocabulary = vocabularyOf(question);
   const answer = answered({ ...question, intent }, () => ({ choices: [] }));
-  const wishes = attempt(() => understood(wordsOf(intent, context), undefined, context, closesIn(question)).wishes);
+  const wishes = attempt(
+    () => understood(wordsOf(intent, vocabulary), undefined, vocabulary, closesIn(question)).wishes,
+  );
   return {
     changes: answer.outcome === 'changes' ? answer.changes : [],
     orders: (wishes ?? []).map(({ statement }) => statement.slots),
@@ -129,17 +132,23 @@ type Help = (refusal: Refusal, intent: readonly Token[]) => Helped;
 function answered(question: Question, help: Help): PlanAnswer {
   let tokens: readonly Token[] = [];
   try {
-    tokens = wordsOf(question.intent, contextOf(question));
+    tokens = wordsOf(question.intent, vocabularyOf(question));
     return planned(question, tokens);
   } catch (error) {
     if (error instanceof MeshError) return { outcome: 'refused', reason: error.message, questions: [], choices: [] };
     if (!(error instanceof Refusal)) throw error;
     const { choices, reason = error.message, questions = error.questions, partial } = help(error, tokens);
-    return { outcome: 'refused', reason, questions, choices, ...(partial && { partial }) };
+    return {
+      outcome: 'refused',
+      reason,
+      questions: leadingOn(questions, choices),
+      choices,
+      ...(partial && { partial }),
+    };
   }
 }
 
-function contextOf({ state, now }: Question): Context {
+function vocabularyOf({ state, now }: Question): Vocabulary {
   const names = namesOf(state);
   return {
     now,
@@ -155,8 +164,8 @@ function closesIn({ state }: Question): Closes {
 
 function planned(question: Question, tokens: readonly Token[]): PlanAnswer {
   const { state, now, history = [] } = question;
-  const [context, closes] = [contextOf(question), closesIn(question)];
-  const { wishes, remarks } = understood(tokens, lastOf(history, context, closes), context, closes);
+  const [vocabulary, closes] = [vocabularyOf(question), closesIn(question)];
+  const { wishes, remarks } = understood(tokens, lastOf(history, vocabulary, closes), vocabulary, closes);
   const [only] = wishes;
   const target = only && wishes.length === 1 ? revertOf(only.statement) : undefined;
   if (target) return { outcome: 'revert', target };
@@ -182,11 +191,11 @@ function remarkOf(words: readonly Token[]): string {
 const MAX_HISTORY = 10;
 
 /** The last thing that was said before and understood; what was not, is as if it was not said. */
-function lastOf(history: readonly string[], context: Context, closes: Closes): Statement | undefined {
+function lastOf(history: readonly string[], vocabulary: Vocabulary, closes: Closes): Statement | undefined {
   let last: Statement | undefined;
   for (const intent of history.slice(-MAX_HISTORY)) {
     try {
-      last = understood(wordsOf(intent, context), last, context, closes).wishes.at(-1)?.statement;
+      last = understood(wordsOf(intent, vocabulary), last, vocabulary, closes).wishes.at(-1)?.statement;
     } catch (error) {
       if (!(error instanceof Refusal)) throw error;
       last = undefined;

@@ -63,7 +63,7 @@ function partOf(item: readonly Token[], subject: Subject | undefined, names: Nam
   const pairs = Object.entries(subject?.selector?.matchLabels ?? {}).flatMap(
     ([key, value]) => names.pairOf.get(`${key}=${value}`) ?? [],
   );
-  const words = item.map(({ text }) => text).filter((word) => !ARTICLES.has(word));
+  const words = item.map(({ text, sym }) => (sym === 'OF' ? 'of' : text)).filter((word) => !ARTICLES.has(word));
   const [first = '', second] = words;
   const isAll = first === 'all' && second === 'of';
   const isNamed = pairs.length === 0 || (second === undefined && names.byName.has(first));

@@ -95,6 +95,10 @@ const WHEN = [
 const PATHS = ['via the relay', 'through api-1', 'over the gateway', 'by way of api', 'using the relay', 'directly'];
 
 describe('a start, weekly hours or a path', () => {
+  it.each(WHEN)('offers nothing that holds at once and for good: %s', (words) => {
+    for (const order of ORDERS) for (const { choices } of refused(`${order} ${words}`)) expect(choices).toEqual([]);
+  });
+
   it.each([
     ...WHEN.map((words) => [words, /says when it should hold/] as const),
     ...PATHS.map((words) => [words, /names a path/] as const),

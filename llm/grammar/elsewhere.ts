@@ -1,6 +1,6 @@
 import type { Sym, Token } from './lexicon.ts';
-import type { Context } from './modifiers.ts';
 import { quoted, Refusal, said } from './refusal.ts';
+import type { Vocabulary } from './vocabulary.ts';
 
 const QUESTION =
   /^(?:(?:please |and |so |but |hey |hi )*)(?:who|whom|whose|what|which|why|when|where|how|is|are|was|were|does|did|can|could|may|might|should|would|will|has|had|show|list|display|tell|explain|describe|check|test|verify|find out|see|view|compare|diff|simulate|count|debug|diagnose|do (?:i|we|you|any|all)|help)\b/;
@@ -100,7 +100,7 @@ const ORDERS: readonly (Kind & { readonly what: string; readonly choices?: reado
  *
  * @returns undefined where it may well be an order of who reaches whom
  */
-export function elsewhere(tokens: readonly Token[], { isName }: Context): Refusal | undefined {
+export function elsewhere(tokens: readonly Token[], { isName }: Vocabulary): Refusal | undefined {
   const [first] = tokens;
   if (!first || first.quoted || isName(first.text)) return undefined;
   const whole = said(tokens).toLowerCase();

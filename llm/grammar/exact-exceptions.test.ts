@@ -191,6 +191,59 @@ describe('an order with an exception', () => {
   });
 });
 
+/** Exceptions that each name an end, as they stand beside each other. */
+const ENDED = EXCEPTIONS.filter(
+  ([words, { from, to }]) => (from || to) && words !== 'from db-1' && words !== 'to db-2',
+);
+const JOINTS = [' and ', ', ', ' and except ', ' except '];
+
+describe('an order with two exceptions', () => {
+  it.each(ORDERS.filter(([order]) => /prod and staging|separate|isolate the|quarantine the|everyone/.test(order)))(
+    '"%s except … and …" leaves exactly both, or is asked about',
+    (order, whole) => {
+      const [one] = STATES;
+      let planned = 0;
+      for (const [at, [words, first]] of ENDED.entries())
+        for (const [place, [others, second]] of ENDED.entries()) {
+          const joint = JOINTS[(at + place) % JOINTS.length] ?? ' and ';
+          // "From a and b to c" is one.
+          const isMixed = (!first.from || !first.to) !== (!second.from || !second.to);
+          if (isMixed && !joint.includes('except')) continue;
+          const [a, b] = [meant(whole, first), meant(whole, second)];
+          const of: typeof a = (src, dst, port) => (a(src, dst, port) === 'left' ? 'left' : b(src, dst, port));
+          // Ports beside one of them alone may hold for both.
+          if (!one || !checked(`${order} except ${words}${joint}${others}`, one, of, first)) continue;
+          expect(joint.includes('except') || !first.ports === !second.ports, `${words}${joint}${others}`).toBe(true);
+          planned += 1;
+        }
+      expect(planned).toBeGreaterThan(2);
+    },
+  );
+
+  it.each([
+    'separate prod from staging except web-1 to web-2 and db-1 to db-2',
+    'separate prod from staging except web-1 to web-2 on 443, and db-1 to db-2 on 5432',
+    'separate prod from staging except ssh from web-1 to web-2, except db-1 to db-2',
+    'isolate the databases except from web-1 on 5432 and from prom on 443',
+    'isolate db-1 except from web-1 and to prom',
+    'block everyone from db except ssh from alice-laptop and 5432 from web-1',
+  ])('"%s" is planned', (intent) => {
+    expect(planByGrammar({ intent, state: stateWith(...PEERS), now: NOW })).toMatchObject({ outcome: 'changes' });
+  });
+
+  it.each([
+    ['web-1 to web-2 on 443 and db-1 to db-2', ['on 443 except db-1 to db-2 on 443/tcp', 'on 443 except db-1 to db-2']],
+    ['web-1 to web-2 and db-1 to db-2 on 22', ['web-2 on 22/tcp except db-1', 'web-2 except db-1 to db-2 on 22']],
+    ['web-1 to web-2 and db-2 and db-1 to db-2', ['web-1 to web-2 and db-2 except db-1 to db-2']],
+  ])('"… except %s" is asked about, with each reading as a choice that is planned', (words, readings) => {
+    const plan = (intent: string) => planByGrammar({ intent, state: stateWith(...PEERS), now: NOW });
+    const answer = plan(`separate prod from staging except ${words}`);
+    if (answer.outcome !== 'refused') throw new Error('planned');
+    for (const one of readings) expect(answer.choices).toContainEqual(expect.stringContaining(one));
+    for (const choice of answer.choices) expect(plan(choice).outcome).toBe('changes');
+  });
+});
+
 describe('who is left out, or may do something alone', () => {
   it.each([
     ['only role=web may reach role=db on 5432, except web-2', 'web-3', { role: 'web' }, true],

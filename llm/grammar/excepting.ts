@@ -1,5 +1,5 @@
 import type { NetworkState } from '../../core/state/state.ts';
-import type { Ask } from './acts/ask.ts';
+import { type Ask, beside } from './acts/ask.ts';
 import { close, deny, type Isolation, isolate } from './acts/forbid.ts';
 import { allow } from './acts/grant.ts';
 import { keep, stay } from './acts/keep.ts';
@@ -77,7 +77,7 @@ export function excepting(statement: Statement, pairs: readonly Sides[], state: 
     const cut = parts.flatMap((part) => whole.flatMap((region) => common(region, part) ?? []));
     return [
       ...regions.map((region) => (on: NetworkState) => allow(askIn(on, region))),
-      ...cut.map((region) => (on: NetworkState) => deny(askIn(on, region))),
+      ...cut.map((region) => (on: NetworkState) => beside(deny(askIn(on, region)))),
     ];
   }
   throw new Refusal(`It is not clear what the exception in ${quoted(statement.text)} leaves out.`, [

@@ -1,72 +1,20 @@
 import type { PortEntry } from '../../core/model/policy.ts';
+import { type Clause, clauseOf, type Exception } from './exception-clauses.ts';
+import { clausesOf } from './exception-lists.ts';
 import type { Wish } from './forms/form.ts';
 import type { Token } from './lexicon.ts';
-import { match, patternOf } from './match.ts';
-import { type Context, takeModifiers } from './modifiers.ts';
 import { portList } from './port-entries.ts';
 import { quoted, Refusal, said } from './refusal.ts';
+import type { Vocabulary } from './vocabulary.ts';
 
-/** What a statement leaves out: a part of its connections, by side and by port. */
-export interface Exception {
-  readonly source?: readonly Token[] | undefined;
-  readonly target?: readonly Token[] | undefined;
-  /** None: all ports. */
-  readonly ports: readonly PortEntry[];
-  /** Set where it is said to stay open, and not only left out. */
-  readonly kept: boolean;
-}
-
-const LET: Token = { text: 'let', quoted: false, sym: 'LET' };
-/** What stands behind "except", after a verb that makes it a sentence. */
-const PATTERNS = [
-  'LET ACCESS? OPEN? FROM|FOR|BY {source}',
-  'LET ACCESS? FROM|FOR {source} OPEN',
-  'LET ACCESS? OPEN? FROM|FOR|TO {source} ON {target}',
-  'LET PRONOUN|LAST_CHANGE REACHABLE|OPEN FROM|FOR|BY|TO {source}',
-  'LET ACCESS OPEN TO {source}',
-  'LET ACCESS OF {source}',
-  'LET ACCESS? TO|ON {target}',
-  'LET PRONOUN ACCESS TO|ON {target}',
-  'LET ACCESS? FROM|FOR|BY {source} TO|ON {target}',
-  'LET ACCESS? TO|ON|OF {target} FROM|FOR|BY {source}',
-  'LET {source} REACH|REACHING|TO|ARROW {target}',
-  'LET {source} ACCESS TO|ON {target}',
-  'LET {source} POSS ACCESS',
-].map(patternOf);
-const WHO = patternOf('LET {who}');
-const PORTS = [patternOf('LET ACCESS'), patternOf('LET')];
 const CLOSING: ReadonlySet<Wish> = new Set(['deny', 'isolate', 'separate']);
 /** More than any sentence that is understood has. */
 const MAX_EXCEPTIONS = 3;
 
-/** Whose connections, on which ports; `who` and the ports alone leave open on which side. */
-interface Clause extends Exception {
-  readonly who?: readonly Token[] | undefined;
-  readonly until: number | undefined;
-}
-
-/**
- * Reads the words behind "except" or "but keep".
- *
- * @returns undefined when they are no exception that is known.
- */
-export function clauseOf(tail: readonly Token[], context: Context, kept: boolean): Clause | undefined {
-  const { rest, ports, spared, until, exclusive, mutual } = takeModifiers([LET, ...tail], context);
-  if (exclusive || mutual || spared.length > 0) return undefined;
-  const clause = { ports, until, kept };
-  if (PORTS.some((pattern) => match(pattern, rest))) return ports.length > 0 ? clause : undefined;
-  for (const pattern of PATTERNS) {
-    const slots = match(pattern, rest);
-    if (slots) return { ...clause, source: slots['source'], target: slots['target'] };
-  }
-  const who = match(WHO, rest)?.['who'];
-  return who && { ...clause, who };
-}
-
 /** A sentence in two: what is asked for, and what is left out of it. */
 export interface Split {
   readonly head: readonly Token[];
-  readonly exception: Exception;
+  readonly exceptions: readonly Exception[];
   readonly until: number | undefined;
 }
 
@@ -78,7 +26,7 @@ export interface Split {
  */
 export function exceptionAt(
   tokens: readonly Token[],
-  context: Context,
+  vocabulary: Vocabulary,
   wishOf: (head: readonly Token[]) => Wish | undefined,
 ): Split | undefined {
   const places = tokens.flatMap(({ sym }, at) => (sym === 'EXCEPT' && at > 0 ? [at] : [])).slice(0, MAX_EXCEPTIONS);
@@ -88,16 +36,35 @@ export function exceptionAt(
     const wish = wishOf(head);
     if (!wish || wish === 'ask') continue;
     const tail = tokens.slice(at + 1);
-    const clause = clauseOf(tail, context, false);
+    const clause = oneOrSeveral(tail, vocabulary);
+    if (Array.isArray(clause)) {
+      const exceptions = clause.map(({ until: _, ...one }) => one);
+      return { head, exceptions, until: clause.at(-1)?.until };
+    }
     if (!clause && tail[0]?.sym === 'ONLY') continue;
     if (!clause) throw unclearException(tokens.slice(at), tail);
     const { who, ports, until, ...exception } = clause;
     if (wish === 'isolate' && !who && !exception.source && !exception.target) throw whichDirection(tail, ports);
     if (who && ports.length > 0 && CLOSING.has(wish)) throw whoseException(tokens.slice(at), tail, who, ports);
     if (who || (!exception.source && !exception.target)) return undefined;
-    return { head, exception: { ...exception, ports }, until };
+    return { head, exceptions: [{ ...exception, ports }], until };
   }
   return undefined;
+}
+
+/** One exception where that is understood, else several, else why it is not one. */
+function oneOrSeveral(tail: readonly Token[], vocabulary: Vocabulary): Clause | Clause[] | undefined {
+  try {
+    const one = clauseOf(tail, vocabulary, false);
+    if (one) return one;
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error;
+    const several = clausesOf(tail, vocabulary);
+    if (several) return [...several];
+    throw error;
+  }
+  const several = clausesOf(tail, vocabulary);
+  return several && [...several];
 }
 
 function unclearException(whole: readonly Token[], tail: readonly Token[]): Refusal {

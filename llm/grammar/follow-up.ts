@@ -5,12 +5,13 @@ import type { NetworkState } from '../../core/state/state.ts';
 import type { Act } from './acts/ask.ts';
 import type { Token } from './lexicon.ts';
 import { match, patternOf, type Slots } from './match.ts';
-import { type Context, type Modifiers, takeModifiers } from './modifiers.ts';
+import { type Modifiers, takeModifiers } from './modifiers.ts';
 import { portsAt } from './ports.ts';
 import { quoted, Refusal, said } from './refusal.ts';
 import { livePolicies } from './selects.ts';
 import type { Statement } from './statements.ts';
 import { timeAt } from './times.ts';
+import type { Vocabulary } from './vocabulary.ts';
 
 const ON: Token = { text: 'on', quoted: false, sym: 'ON' };
 const FOR: Token = { text: 'for', quoted: false, sym: 'FOR' };
@@ -50,13 +51,13 @@ const LEADS: ReadonlySet<string> = new Set([
 export function followUp(
   tokens: readonly Token[],
   before: Statement | undefined,
-  context: Context,
+  vocabulary: Vocabulary,
 ): FollowUp | undefined {
   const lead = tokens.findIndex((token) => token.quoted || !LEADS.has(token.text));
   const said = tokens.slice(0, Math.max(lead, 0)).map(({ text }) => text);
   const instead = tokens.some(({ text, quoted: named }) => text === 'instead' && !named);
   const rest = tokens.slice(Math.max(lead, 0)).filter(({ text }) => text !== 'instead');
-  const taken = takeModifiers(withLink(rest, context), context);
+  const taken = takeModifiers(withLink(rest, vocabulary), vocabulary);
   const joined = taken.also || said.includes('and');
   const idle =
     (instead && taken.ports.length === 0) ||
@@ -82,7 +83,7 @@ export function followUp(
 }
 
 /** `make it port 443`, `make it 1 hour`: the word before them is left out. */
-function withLink(tokens: readonly Token[], { now }: Context): readonly Token[] {
+function withLink(tokens: readonly Token[], { now }: Vocabulary): readonly Token[] {
   if (timeAt([FOR, ...tokens], 0, now)) return [FOR, ...tokens];
   return portsAt(tokens, 0) ? [ON, ...tokens] : tokens;
 }

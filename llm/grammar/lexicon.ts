@@ -165,7 +165,7 @@ const PHRASES: Readonly<Record<Sym, string>> = {
   FOR: 'for',
   ON: 'on|at',
   OVER: 'over|via|through|using|by way of',
-  OF: 'of',
+  OF: 'of|owned by|belonging to|that belong to|which belong to|that belongs to|which belongs to|that are owned by',
   BY: 'by',
   POSS: "'s",
   AND: 'and|plus|as well as|along with|together with',

@@ -30,6 +30,7 @@ const INSIDE: ReadonlySet<Sym> = new Set([
   'COMMA',
   'EXCEPT',
   'OF',
+  'POSS',
   'SOME',
   'PRONOUN',
   'LAST_CHANGE',

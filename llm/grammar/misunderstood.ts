@@ -3,11 +3,12 @@ import { formOf } from './forms.ts';
 import type { Sym, Token } from './lexicon.ts';
 import { VERBS } from './lexicon.ts';
 import type { Slots } from './match.ts';
-import type { Context, Modifiers } from './modifiers.ts';
+import type { Modifiers } from './modifiers.ts';
 import { isFiller } from './phrases.ts';
 import { portList } from './port-entries.ts';
 import { unknownPort } from './ports.ts';
 import { enumerated, quoted, Refusal, said } from './refusal.ts';
+import type { Vocabulary } from './vocabulary.ts';
 import { worded } from './wording.ts';
 
 type Beside = Omit<Modifiers, 'rest'>;
@@ -110,7 +111,7 @@ function unclearSwap(rest: readonly Token[]): Refusal {
 }
 
 /** Whether a word is no name, and none that links or counts them. */
-export function isStrange({ sym, text, quoted: named }: Token, { isName }: Context): boolean {
+export function isStrange({ sym, text, quoted: named }: Token, { isName }: Vocabulary): boolean {
   return !sym && !named && !isFiller(text) && !isName(text) && /^[a-z]+$/.test(text);
 }
 
@@ -119,7 +120,7 @@ export function notUnderstood(
   rest: readonly Token[],
   whole: readonly Token[],
   beside: Beside,
-  context: Context,
+  vocabulary: Vocabulary,
 ): Refusal {
   if (rest.some(({ sym }) => sym === 'ONLY')) return unclearOnly(rest, beside);
   const [first] = rest;
@@ -139,7 +140,7 @@ export function notUnderstood(
       { replace: [first], by: meant },
     );
   }
-  const strange = rest.filter((token) => isStrange(token, context));
+  const strange = rest.filter((token) => isStrange(token, vocabulary));
   const why =
     strange.length > 0
       ? `no peer, label or word of the grammar is ${enumerated([...new Set(strange.map(({ text }) => quoted(text)))], 4)}`

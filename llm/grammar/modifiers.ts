@@ -1,6 +1,5 @@
 import type { PortEntry, Protocol } from '../../core/model/policy.ts';
 import type { Sym, Token } from './lexicon.ts';
-import type { Likeness } from './likeness.ts';
 import { withoutPolite } from './polite.ts';
 import { type Place, refuseInsideOfException, refuseInsideOfList, unclearBut } from './port-doubts.ts';
 import { portList } from './port-entries.ts';
@@ -18,9 +17,10 @@ import {
   WHOLE,
 } from './port-places.ts';
 import { portVerbAt } from './port-verbs.ts';
-import { portsAt, unknownPort } from './ports.ts';
+import { portsAt, suffixedPorts, unknownPort } from './ports.ts';
 import { quoted, Refusal } from './refusal.ts';
 import { timeAt } from './times.ts';
+import type { Vocabulary } from './vocabulary.ts';
 
 /** What may stand anywhere in a statement, taken out of it: `rest` says who, what and whom. */
 export interface Modifiers {
@@ -43,27 +43,18 @@ export interface Modifiers {
   readonly portsPlace: 'first' | 'after only' | undefined;
 }
 
-export interface Context {
-  readonly now: number;
-  /** Whether a word is the name of a peer or a value of a label. */
-  readonly isName: (word: string) => boolean;
-  /** Whether a word is the value of a label that says where a peer stands. */
-  readonly isPlace: (word: string) => boolean;
-  readonly likeness: Likeness;
-}
-
 /**
  * Takes ports, a time, "and nobody else" and "in both directions" out of a statement.
  *
  * @throws Refusal for one that is wrong, said twice, or that cannot be understood.
  */
-export function takeModifiers(tokens: readonly Token[], context: Context): Modifiers {
-  return new Taker(withoutPolite(tokens), context).take();
+export function takeModifiers(tokens: readonly Token[], vocabulary: Vocabulary): Modifiers {
+  return new Taker(withoutPolite(tokens), vocabulary).take();
 }
 
 class Taker {
   readonly #tokens: readonly Token[];
-  readonly #context: Context;
+  readonly #vocabulary: Vocabulary;
   readonly #rest: Token[] = [];
   #ports: readonly PortEntry[] | undefined;
   #spared: readonly PortEntry[] | undefined;
@@ -75,9 +66,9 @@ class Taker {
   #portsPlace: Modifiers['portsPlace'];
   #at = 0;
 
-  constructor(tokens: readonly Token[], context: Context) {
+  constructor(tokens: readonly Token[], vocabulary: Vocabulary) {
     this.#tokens = tokens;
-    this.#context = context;
+    this.#vocabulary = vocabulary;
   }
 
   take(): Modifiers {
@@ -100,19 +91,16 @@ class Taker {
   #takeOne(): void {
     const token = this.#tokens[this.#at];
     if (token === undefined) return;
-    const time = token.quoted ? undefined : timeAt(this.#tokens, this.#at, this.#context.now);
+    const time = token.quoted ? undefined : timeAt(this.#tokens, this.#at, this.#vocabulary.now);
     if (token.quoted) this.#keep(token);
     else if (time) this.#takeTime(time);
     else if (token.sym === 'ALSO') {
       this.#also = true;
       this.#at += 1;
-    } else if (token.sym === 'ELSE_CLOSED') {
+    } else if (token.sym === 'ELSE_CLOSED' || token.sym === 'NOBODY_ELSE') {
       this.#dropComma();
-      this.#elseClosed = true;
-      this.#at += 1;
-    } else if (token.sym === 'NOBODY_ELSE') {
-      this.#dropComma();
-      this.#exclusive = true;
+      if (token.sym === 'ELSE_CLOSED') this.#elseClosed = true;
+      else this.#exclusive = true;
       this.#at += 1;
     } else if (token.sym === 'MUTUAL' && !BOTH_WAYS.has(token.text)) {
       this.#dropComma();
@@ -161,18 +149,17 @@ class Taker {
     const named = spoken ? portsAt(this.#tokens, this.#at + 1) : undefined;
     if (!named) {
       const next = this.#tokens[this.#at + 1];
-      if (sym === 'OVER' && next && next.sym === undefined && !this.#context.isName(next.text))
+      if (sym === 'OVER' && next && next.sym === undefined && !this.#vocabulary.isName(next.text))
         throw unknownPort(next.text);
       return false;
     }
     // "port 6379 on redis": the service after its port is the name of a group.
-    if (sym === 'ON' && named.service !== undefined && this.#ports && this.#context.isName(named.service)) return false;
+    if (sym === 'ON' && named.service !== undefined && this.#ports && this.#vocabulary.isName(named.service))
+      return false;
     refuseInsideOfException(this.#place(named.end));
     this.#dropComma();
     refuseInsideOfList(this.#place(named.end));
-    this.#setPorts(named.ports);
-    this.#at = named.end;
-    return true;
+    return this.#takeNamed(named);
   }
 
   /** `all ports except 22`, `but no udp`, `limited to 443`. */
@@ -191,7 +178,7 @@ class Taker {
       ? { ports: [], end: from + 1, service: undefined }
       : portsAt(this.#tokens, from, limits ? undefined : this.#protocols());
     if (!named || (denies && named.end < this.#tokens.length)) return false;
-    if (named.service !== undefined && this.#context.isName(named.service)) {
+    if (named.service !== undefined && this.#vocabulary.isName(named.service)) {
       throw new Refusal(`${quoted(named.service)} is a service and also the name of peers.`, [
         `Are its ports meant ("port …"), or the peers ("role=…")?`,
       ]);
@@ -218,13 +205,11 @@ class Taker {
   }
 
   /** `db:5432`. */
-  #suffix({ text, sym }: Token): boolean {
-    const [, name = '', rest = ''] = /^(?!\d+:)([^:=]+):(\d[\d-]*(?:\/\w+)?)$/.exec(text) ?? [];
-    if (sym !== undefined || name === '') return false;
-    const named = portsAt([{ text: rest, quoted: false }], 0);
-    if (named?.end !== 1) return false;
+  #suffix(token: Token): boolean {
+    const named = suffixedPorts(token);
+    if (!named) return false;
     this.#setPorts(named.ports);
-    this.#keep({ text: name, quoted: false });
+    this.#keep(named.who);
     return true;
   }
 
@@ -261,27 +246,18 @@ class Taker {
     const drawn =
       named.service !== undefined &&
       this.#rest.some(({ sym }) => sym === 'ARROW') &&
-      !this.#context.isName(named.service);
-    if ((numbered || drawn) && reached && ends && !this.#context.isName(`${last.text}-${text}`)) {
+      !this.#vocabulary.isName(named.service);
+    if ((numbered || drawn) && reached && ends && !this.#vocabulary.isName(`${last.text}-${text}`)) {
       refuseInsideOfList(this.#place(named.end));
-      this.#setPorts(named.ports);
-      this.#at = named.end;
-      return true;
+      return this.#takeNamed(named);
     }
     // "allow web to db, port 443": after a comma at the end.
-    const atEnd = following === undefined || next === 'EXCEPT';
-    if (before === 'COMMA' && atEnd && named.service === undefined) {
+    if (before === 'COMMA' && (!following || next === 'EXCEPT') && named.service === undefined) {
       this.#dropComma();
-      this.#setPorts(named.ports);
-      this.#at = named.end;
-      return true;
+      return this.#takeNamed(named);
     }
-    const isName = named.service !== undefined && this.#context.isName(named.service);
-    if (next === 'ACCESS') {
-      this.#setPorts(named.ports);
-      this.#at = named.end;
-      return true;
-    }
+    const isName = named.service !== undefined && this.#vocabulary.isName(named.service);
+    if (next === 'ACCESS') return this.#takeNamed(named);
     if (before && REACHES.has(before) && (next === 'ON' || next === 'OF')) {
       this.#setPorts(named.ports);
       this.#portsPlace ??= 'first';
@@ -301,6 +277,12 @@ class Taker {
 
   #place(end: number): Place {
     return { tokens: this.#tokens, rest: this.#rest, start: this.#at, end };
+  }
+
+  #takeNamed({ ports, end }: { ports: readonly PortEntry[]; end: number }): true {
+    this.#setPorts(ports);
+    this.#at = end;
+    return true;
   }
 
   #setPorts(ports: readonly PortEntry[]): void {

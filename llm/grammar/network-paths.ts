@@ -1,8 +1,8 @@
 import type { Token } from './lexicon.ts';
-import type { Context } from './modifiers.ts';
 import { ARTICLES } from './phrases.ts';
 import { portsAt } from './ports.ts';
 import { quoted, Refusal, said } from './refusal.ts';
+import type { Vocabulary } from './vocabulary.ts';
 
 const THINGS: ReadonlySet<string> = new Set(
   [
@@ -17,9 +17,9 @@ const DIRECTLY: ReadonlySet<string> = new Set(['directly', 'direct', 'relayed', 
  *
  * @throws Refusal quoting the path
  */
-export function refusePaths(tokens: readonly Token[], context: Context): void {
-  const at = tokens.findIndex((_, place) => pathEnd(tokens, place, context) !== undefined);
-  const end = at < 0 ? undefined : pathEnd(tokens, at, context);
+export function refusePaths(tokens: readonly Token[], vocabulary: Vocabulary): void {
+  const at = tokens.findIndex((_, place) => pathEnd(tokens, place, vocabulary) !== undefined);
+  const end = at < 0 ? undefined : pathEnd(tokens, at, vocabulary);
   if (end === undefined) return;
   const only = tokens[at - 1]?.sym === 'ONLY' ? at - 1 : at;
   const span = tokens.slice(only, end);
@@ -31,7 +31,7 @@ export function refusePaths(tokens: readonly Token[], context: Context): void {
 }
 
 /** Where a path ends that begins here. */
-function pathEnd(tokens: readonly Token[], at: number, { isName }: Context): number | undefined {
+function pathEnd(tokens: readonly Token[], at: number, { isName }: Vocabulary): number | undefined {
   const token = tokens[at];
   if (!token || token.quoted) return undefined;
   if (!token.sym && DIRECTLY.has(token.text) && !isName(token.text)) return at + 1;

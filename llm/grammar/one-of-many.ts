@@ -18,6 +18,7 @@ const COLLECTIVE: ReadonlySet<string> = new Set([
 ]);
 /** Labels whose values are groups by their nature. */
 const GROUPING: ReadonlySet<string> = new Set([
+  ...['owner', 'user', 'person', 'employee', 'member', 'customer', 'tenant', 'account'],
   ...['team', 'env', 'environment', 'tier', 'group', 'site', 'zone', 'region', 'location', 'department', 'stage'],
 ]);
 

@@ -6,7 +6,6 @@ import type { NetworkState } from '../../core/state/state.ts';
 import { withoutBrackets } from './brackets.ts';
 import { compose } from './compose.ts';
 import type { Token } from './lexicon.ts';
-import type { Context } from './modifiers.ts';
 import { stepsOf } from './perform.ts';
 import { meantPorts } from './port-entries.ts';
 import { withoutReason } from './reasons.ts';
@@ -16,6 +15,7 @@ import { sentencesOf } from './sentences.ts';
 import { parseStatement, type Statement } from './statements.ts';
 import { parseSubjects } from './subjects.ts';
 import { type Closes, understood } from './understand.ts';
+import type { Vocabulary } from './vocabulary.ts';
 
 interface At {
   readonly state: NetworkState;
@@ -26,30 +26,35 @@ interface At {
  * What of a refused intent is understood: the changes of its sentences that are planned by themselves, and of the others
  * what is meant to hold, with the user's own words where a name is not known. Nothing of it is wider than what was said.
  */
-export function partialOf(tokens: readonly Token[], context: Context, closes: Closes, at: At): PartialPlan | undefined {
-  const sentences = attempt(() => sentencesOf(withoutBrackets(tokens, context))) ?? [];
+export function partialOf(
+  tokens: readonly Token[],
+  vocabulary: Vocabulary,
+  closes: Closes,
+  at: At,
+): PartialPlan | undefined {
+  const sentences = attempt(() => sentencesOf(withoutBrackets(tokens, vocabulary))) ?? [];
   const changes: NetworkChange[] = [];
   const expectations: Expectation[] = [];
   // One that goes on from another cannot be taken out of its place.
   const apart = sentences.length > 1 && sentences.every(({ but }) => !but);
-  if (apart && sharesBounds(sentences, context)) return undefined;
+  if (apart && sharesBounds(sentences, vocabulary)) return undefined;
   for (const sentence of sentences) {
     const words = attempt(() => withoutReason(sentence.tokens).rest);
     if (!words) continue;
-    const act = apart && attempt(() => actOf(words, context, closes, at));
+    const act = apart && attempt(() => actOf(words, vocabulary, closes, at));
     if (act) {
       changes.push(...act.changes);
       expectations.push(...act.expectations);
       continue;
     }
-    const statement = attempt(() => parseStatement(words, context));
+    const statement = attempt(() => parseStatement(words, vocabulary));
     if (statement) expectations.push(...meantBy(statement, at.state));
   }
   return changes.length + expectations.length > 0 ? { changes, expectations } : undefined;
 }
 
-function actOf(tokens: readonly Token[], context: Context, closes: Closes, { state, now }: At) {
-  const { wishes } = understood(tokens, undefined, context, closes);
+function actOf(tokens: readonly Token[], vocabulary: Vocabulary, closes: Closes, { state, now }: At) {
+  const { wishes } = understood(tokens, undefined, vocabulary, closes);
   return compose(
     wishes.flatMap(({ statement }) => stepsOf(statement, state, now)),
     state,

@@ -1,8 +1,9 @@
 import { formOf } from './forms.ts';
 import type { Sym, Token } from './lexicon.ts';
-import { type Context, takeModifiers } from './modifiers.ts';
+import { takeModifiers } from './modifiers.ts';
 import { portsAt } from './ports.ts';
 import { attempt, quoted, Refusal, said } from './refusal.ts';
+import type { Vocabulary } from './vocabulary.ts';
 
 const SEPARATORS: ReadonlySet<Sym> = new Set(['AND', 'COMMA']);
 const PARTED: ReadonlySet<string> = new Set(['allow', 'deny']);
@@ -17,7 +18,7 @@ interface Place {
  * "Reach db on 5432 and the caches on 6379" names ports for each target: one sentence for each of them. A part without
  * ports of its own, or with something behind its ports, leaves open what belongs to whom, and nothing is parted.
  */
-export function partsOf(tokens: readonly Token[], context: Context): (readonly Token[])[] {
+export function partsOf(tokens: readonly Token[], vocabulary: Vocabulary): (readonly Token[])[] {
   const places = placesOf(tokens);
   const [first, ...others] = places;
   if (!first || others.length === 0 || places.at(-1)?.end !== tokens.length) return [tokens];
@@ -27,14 +28,14 @@ export function partsOf(tokens: readonly Token[], context: Context): (readonly T
     const between = tokens.slice(before.end, place.start);
     const from = between.findIndex(({ sym }) => !sym || !SEPARATORS.has(sym));
     const who = between.slice(from);
-    if (from < 1 || !isTarget(who, context)) return [tokens];
+    if (from < 1 || !isTarget(who, vocabulary)) return [tokens];
     parts.push({ who, ports: tokens.slice(place.start, place.end) });
     before = place;
   }
   const head = tokens.slice(0, first.end);
-  const sides = sidesOf(head, first, context);
+  const sides = sidesOf(head, first, vocabulary);
   if (!sides) return [tokens];
-  refuseOtherSource(head, parts, sides, context);
+  refuseOtherSource(head, parts, sides, vocabulary);
   const start = head.indexOf(sides.target[0] as Token);
   return [head, ...parts.map(({ who, ports }) => [...tokens.slice(0, start), ...who, ...ports])];
 }
@@ -57,7 +58,7 @@ function refuseOtherSource(
   head: readonly Token[],
   parts: readonly Part[],
   { source, target }: Sides,
-  { likeness }: Context,
+  { likeness }: Vocabulary,
 ): void {
   if (source.length === 0) return;
   const subject = head.includes(source[0] as Token) && head[0]?.sym === undefined;
@@ -91,15 +92,15 @@ function placesOf(tokens: readonly Token[]): Place[] {
   return places;
 }
 
-function isTarget(words: readonly Token[], { isName }: Context): boolean {
+function isTarget(words: readonly Token[], { isName }: Vocabulary): boolean {
   return (
     words.every(({ sym }) => !sym) && words.some(({ text, quoted }) => quoted || isName(text) || /[=\d]/.test(text))
   );
 }
 
 /** Who reaches and is reached, when the sentence up to its ports is understood and the target stands right before them. */
-function sidesOf(head: readonly Token[], { start }: Place, context: Context): Sides | undefined {
-  const taken = attempt(() => takeModifiers(head, context));
+function sidesOf(head: readonly Token[], { start }: Place, vocabulary: Vocabulary): Sides | undefined {
+  const taken = attempt(() => takeModifiers(head, vocabulary));
   const { form, slots } = (taken && formOf(taken.rest)) ?? {};
   const { source = [], target = [] } = slots ?? {};
   if (!form || !PARTED.has(form.wish) || target.length === 0 || head[start - 1] !== target.at(-1)) return undefined;

@@ -1,6 +1,6 @@
 import type { RevertTarget } from '../../core/intent/plan/planner.ts';
 import type { NetworkState } from '../../core/state/state.ts';
-import { type Act, type Ask, nounsOf } from './acts/ask.ts';
+import { type Act, type Ask, beside, nounsOf } from './acts/ask.ts';
 import { deny, denyByDefault, isolate, limitAccess, limitPorts, othersOf } from './acts/forbid.ts';
 import { allow, allowOnly, allowOnlyOnPorts, forbiddingOf } from './acts/grant.ts';
 import { keep } from './acts/keep.ts';
@@ -182,9 +182,9 @@ function act(statement: Statement, { sources, targets }: Sides, state: NetworkSt
       const notTo = targets.flatMap((target) => target.excepted);
       return [
         granted,
-        ...(excepted.length > 0 && !scoped ? [(on: NetworkState) => deny(ask(on, { sources: excepted }))] : []),
-        ...(notTo.length > 0 ? [(on: NetworkState) => deny(ask(on, { targets: notTo }))] : []),
-        ...(spared.length > 0 ? [(on: NetworkState) => deny(ask(on, { ports: spared }))] : []),
+        ...(excepted.length > 0 && !scoped ? [(on: NetworkState) => beside(deny(ask(on, { sources: excepted })))] : []),
+        ...(notTo.length > 0 ? [(on: NetworkState) => beside(deny(ask(on, { targets: notTo })))] : []),
+        ...(spared.length > 0 ? [(on: NetworkState) => beside(deny(ask(on, { ports: spared })))] : []),
       ];
     }
     case 'onlyTo':

@@ -23,6 +23,13 @@ export function isFiller(word: string): boolean {
 }
 
 const QUALIFIERS: ReadonlySet<string> = new Set(PEER_NOUNS);
+/** "The user alice" is who is labelled "alice". */
+const PERSONS: ReadonlySet<string> = new Set(
+  ['user', 'owner', 'person', 'employee', 'member', 'colleague', 'customer', 'tenant'].flatMap((noun) => [
+    noun,
+    `${noun}s`,
+  ]),
+);
 /** Words between who is meant and what they have in common. */
 export const LINKS: ReadonlySet<string> = new Set([
   'with',
@@ -97,7 +104,8 @@ function equalities(text: string, names: Names): Pair[] {
   });
 }
 
-function pairFor(key: string, value: string, { pairs }: Names): Pair {
+function pairFor(key: string, value: string, names: Names): Pair {
+  const { pairs, byValue } = names;
   const found = pairs.filter((pair) => pair.key.toLowerCase() === key && pair.value.toLowerCase() === value);
   const [first, second] = found;
   if (first && !second) return first;
@@ -107,10 +115,12 @@ function pairFor(key: string, value: string, { pairs }: Names): Pair {
     ]);
   }
   const known = pairs.filter((pair) => pair.key.toLowerCase() === key).map((pair) => `${pair.key}=${pair.value}`);
+  const same = (byValue.get(value) ?? []).map((pair) => `${pair.key}=${pair.value}`);
+  const near = [...new Set([...same, ...nearest(`${key}=${value}`, known), ...namedAfter(value, names)])];
   throw new Refusal(
     `No peer has the label ${quoted(`${key}=${value}`)}.${known.length > 0 ? ` Known: ${enumerated(known)}.` : ''}`,
-    [],
-    { by: nearest(`${key}=${value}`, known) },
+    near.length > 0 ? [`Did you mean ${enumerated(near.map(quoted))}?`] : ['Which label, or which peers, are meant?'],
+    { by: near },
   );
 }
 
@@ -132,6 +142,7 @@ function headSubject(words: readonly string[], phrase: string, names: Names): Su
     if (QUALIFIERS.has(first)) return qualified(first, second, phrase, names);
     if (names.pairs.some(({ key }) => key.toLowerCase() === first))
       return meeting([pairFor(first, second, names)], phrase);
+    if (PERSONS.has(first)) return meeting([wordPair(second, phrase, names)], phrase);
   }
   const exact = candidatesOf(words, names);
   if (exact.length > 0) return theOne(exact, phrase);
@@ -225,7 +236,8 @@ function whichOne(phrase: string, names: Names): Refusal {
 }
 
 function unknown(phrase: string, names: Names, word = stemOf(phrase, names)): Refusal {
-  const near = nearest(word, [...names.byName.keys(), ...names.byValue.keys()]);
+  const after = namedAfter(word, names);
+  const near = after.length > 0 ? after : nearest(word, [...names.byName.keys(), ...names.byValue.keys()]);
   if (near.length > 0) {
     return new Refusal(
       `Nothing is called ${quoted(phrase)}: no peer, and no value of a label.`,
@@ -243,6 +255,17 @@ function unknown(phrase: string, names: Names, word = stemOf(phrase, names)): Re
   return new Refusal(`Nothing is called ${quoted(phrase)}: no peer, and no value of a label.`, [
     `Who is meant? Peers: ${peers || 'none'}. Labels: ${labels || 'none'}.`,
   ]);
+}
+
+/** More would not be looked at one by one. */
+const MAX_NAMED_AFTER = 3;
+
+/** Peers of which a word is a part of the name, "carla" of "carla-laptop": all of them, and each. */
+function namedAfter(word: string, { byName }: Names): string[] {
+  const named = [...byName.values()].filter(({ name }) => name.toLowerCase().split(/[-._]/).includes(word));
+  if (named.length > MAX_NAMED_AFTER) return [];
+  const each = named.map(({ name }) => name).sort();
+  return each.length > 1 ? [each.join(' and '), ...each] : each;
 }
 
 export function unclearText(text: string): Refusal {

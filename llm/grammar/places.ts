@@ -1,9 +1,9 @@
 import type { Token } from './lexicon.ts';
-import type { Context } from './modifiers.ts';
 import { ARTICLES } from './phrases.ts';
+import type { Vocabulary } from './vocabulary.ts';
 
 /** "At the north site" says who is meant, as "in the north" does; "at port 443" says on which ports. */
-export function withPlaces(tokens: readonly Token[], { isPlace }: Context): Token[] {
+export function withPlaces(tokens: readonly Token[], { isPlace }: Vocabulary): Token[] {
   return tokens.map((token, at) => {
     if (token.sym !== 'ON' || token.quoted) return token;
     const next = tokens[at + 1];

@@ -1,6 +1,7 @@
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { recognise } from './lexicon.ts';
-import { otherPorts, portText } from './port-entries.ts';
+import { otherPorts, portList, portText } from './port-entries.ts';
 import { portsAt } from './ports.ts';
 import { tokenise } from './tokens.ts';
 
@@ -60,4 +61,21 @@ describe('ports in a sentence', () => {
       { protocol: 'ICMP' },
     ]);
   });
+});
+
+const entry = fc.oneof(
+  fc.record({ protocol: fc.constantFrom('TCP' as const, 'UDP' as const), port: fc.integer({ min: 1, max: 65_535 }) }),
+  fc
+    .tuple(fc.constantFrom('TCP' as const, 'UDP' as const), fc.integer({ min: 1, max: 65_534 }), fc.nat(500))
+    .map(([protocol, port, more]) => ({ protocol, port, endPort: Math.min(port + 1 + more, 65_535) })),
+  fc.constantFrom('TCP' as const, 'UDP' as const, 'ICMP' as const).map((protocol) => ({ protocol })),
+);
+
+it('ports as they can be said again are read as the same ports', () => {
+  fc.assert(
+    fc.property(fc.uniqueArray(entry, { minLength: 1, maxLength: 5, selector: (one) => portList([one]) }), (ports) => {
+      const tokens = recognise(tokenise(portList(ports)));
+      expect(portsAt(tokens, 0)).toMatchObject({ ports, end: tokens.length });
+    }),
+  );
 });

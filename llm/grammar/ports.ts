@@ -193,3 +193,10 @@ export function unknownPort(name: string): Refusal {
     [`Which port number is meant${name === '' ? '' : ` by ${quoted(name)}`}?`],
   );
 }
+
+/** `db:5432`: who, and the ports behind. */
+export function suffixedPorts({ text, sym }: Token): { who: Token; ports: readonly PortEntry[] } | undefined {
+  const [, name = '', rest = ''] = /^(?!\d+:)([^:=]+):(\d[\d-]*(?:\/\w+)?)$/.exec(text) ?? [];
+  const named = sym === undefined && name !== '' ? portsAt([{ text: rest, quoted: false }], 0) : undefined;
+  return named?.end === 1 ? { who: { text: name, quoted: false }, ports: named.ports } : undefined;
+}

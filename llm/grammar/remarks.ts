@@ -1,8 +1,8 @@
 import type { Sym, Token } from './lexicon.ts';
-import type { Context } from './modifiers.ts';
 import { ARTICLES } from './phrases.ts';
 import { portsAt } from './ports.ts';
 import { STARTS } from './sentences.ts';
+import type { Vocabulary } from './vocabulary.ts';
 
 /** Verbs that tell how something is, and order nothing. */
 const TELLING: ReadonlySet<string> = new Set([
@@ -155,9 +155,9 @@ export interface Remarked {
  * Takes out the clauses that only tell something: "…, he is debugging a migration", "looks compromised!". One that names a
  * port, a time, an exception or a restriction, or asks for something, is none.
  */
-export function withoutRemarks(tokens: readonly Token[], context: Context): Remarked {
+export function withoutRemarks(tokens: readonly Token[], vocabulary: Vocabulary): Remarked {
   const clauses = clausesOf(tokens);
-  const told = clauses.map(({ words }) => isRemark(words, context) && namesNobody(words, clauses, context));
+  const told = clauses.map(({ words }) => isRemark(words, vocabulary) && namesNobody(words, clauses, vocabulary));
   const orders = clauses.some(({ words }, index) => !told[index] && isOrder(words));
   if (!orders || !told.includes(true)) return { tokens, remarks: [] };
   const kept: Token[] = [];
@@ -196,7 +196,7 @@ function isOrder(words: readonly Token[]): boolean {
   return words.some(({ sym }) => sym !== undefined && (STARTS.has(sym) || ORDERS.has(sym)));
 }
 
-function isRemark(words: readonly Token[], { isName }: Context): boolean {
+function isRemark(words: readonly Token[], { isName }: Vocabulary): boolean {
   const [first] = words;
   if (!first || first.quoted || !isTold(first, isName)) return false;
   const telling = words.findIndex(({ text, quoted, sym }) => !quoted && !sym && TELLING.has(text));
@@ -217,13 +217,13 @@ function isRemark(words: readonly Token[], { isName }: Context): boolean {
 }
 
 /** A remark begins with what it is about, or with its verb: "looks odd". Any other word may be an order or say which ones. */
-function isTold({ sym, text }: Token, isName: Context['isName']): boolean {
+function isTold({ sym, text }: Token, isName: Vocabulary['isName']): boolean {
   if (sym) return sym === 'PRONOUN' || sym === 'LAST_CHANGE';
   return ARTICLES.has(text) || SUBJECTS.has(text) || TELLING.has(text) || isName(text);
 }
 
 /** A remark on somebody whom no order names may mean them too, unless it says what something is for. */
-function namesNobody(words: readonly Token[], clauses: readonly Clause[], { isName }: Context): boolean {
+function namesNobody(words: readonly Token[], clauses: readonly Clause[], { isName }: Vocabulary): boolean {
   const [first, second] = words;
   if (first?.sym && second?.text === 'is' && ['what', 'why'].includes(words[2]?.text ?? '')) return true;
   const ordered = new Set(clauses.flatMap((one) => (isOrder(one.words) ? one.words.map(({ text }) => text) : [])));

@@ -1,7 +1,7 @@
 import type { Sym, Token } from './lexicon.ts';
-import type { Context } from './modifiers.ts';
 import { quoted, Refusal, said } from './refusal.ts';
 import { timeAt } from './times.ts';
+import type { Vocabulary } from './vocabulary.ts';
 
 const words = (text: string): ReadonlySet<string> => new Set(text.split(' '));
 const DAYS = 'monday tuesday wednesday thursday friday saturday sunday weekday weekend';
@@ -30,7 +30,7 @@ const plain = (text: string) => text.replace(/s$/, '');
  *
  * @throws Refusal quoting when it should hold
  */
-export function refuseSchedules(tokens: readonly Token[], { isName, now }: Context): void {
+export function refuseSchedules(tokens: readonly Token[], { isName, now }: Vocabulary): void {
   const ends = endsIn(tokens, now);
   const found = tokens.findIndex((_, at) => !ends.has(at) && lengthAt(tokens, at, isName, now) > 0);
   if (found < 0) return;
@@ -47,9 +47,9 @@ export function refuseSchedules(tokens: readonly Token[], { isName, now }: Conte
   throw new Refusal(
     `${quoted(said(span))} says when it should hold, and policies know no start and no weekly hours: they hold as soon as they are applied, and may end.`,
     [
-      'Should it hold at once? Leave the time out, or say how long: "for 2 hours", "until 18:00". Else ask again when it is to begin.',
+      `Should it hold at once? Then leave ${quoted(said(span))} out, or say how long it holds: "for 2 hours", "until 18:00". Else ask again when it is to begin.`,
     ],
-    { replace: span, by: [''], final: true },
+    { final: true },
   );
 }
 
@@ -64,7 +64,7 @@ function endsIn(tokens: readonly Token[], now: number): ReadonlySet<number> {
 }
 
 /** How many words name a moment, or one that comes again, from here on. */
-function lengthAt(tokens: readonly Token[], at: number, isName: Context['isName'], now: number): number {
+function lengthAt(tokens: readonly Token[], at: number, isName: Vocabulary['isName'], now: number): number {
   const token = tokens[at];
   if (!token || token.quoted || isName(token.text)) return 0;
   const { text } = token;
@@ -94,7 +94,7 @@ function hourAt(tokens: readonly Token[], at: number): number {
   return before === 'at' && HOUR.test(tokens[at]?.text ?? '') ? 1 : 0;
 }
 
-function goesOn(tokens: readonly Token[], at: number, isName: Context['isName'], now: number): boolean {
+function goesOn(tokens: readonly Token[], at: number, isName: Vocabulary['isName'], now: number): boolean {
   let next = at;
   while (isOf(tokens[next], JOINS)) next += 1;
   return lengthAt(tokens, next, isName, now) + hourAt(tokens, next) > 0 || next === tokens.length;

@@ -1,11 +1,12 @@
 import type { Wish } from './forms/form.ts';
 import type { Sym, Token } from './lexicon.ts';
-import { type Context, takeModifiers } from './modifiers.ts';
+import { takeModifiers } from './modifiers.ts';
 import { portsAt } from './ports.ts';
 import { attempt, quoted, Refusal, said } from './refusal.ts';
 import type { Sentence } from './sentences.ts';
 import type { Statement } from './statements.ts';
 import { timeAt } from './times.ts';
+import type { Vocabulary } from './vocabulary.ts';
 
 /** What a time or ports at the start or the end of several orders hold for. */
 
@@ -32,12 +33,12 @@ const PREPOSITIONS: ReadonlySet<string> = new Set(['using', 'with']);
 const LONGEST_BOUND = 16;
 
 /** Gives each order what stands before the first one that it is joined to. @throws Refusal where it stands between two. */
-export function withLeads(sentences: readonly Sentence[], context: Context): Scoped[] {
+export function withLeads(sentences: readonly Sentence[], vocabulary: Vocabulary): Scoped[] {
   let lead: Bounds = {};
   return sentences.map((sentence, at) => {
     const first = at === 0 || sentence.apart;
     const next = sentences[at + 1]?.apart === false;
-    const [own, tail] = [leading(sentence.tokens, context), trailing(sentence.tokens, context)];
+    const [own, tail] = [leading(sentence.tokens, vocabulary), trailing(sentence.tokens, vocabulary)];
     const before = sentence.tokens[sentence.tokens.length - tail.end - 1];
     if (next && tail.end > 0 && before?.sym && JOINTS.has(before.sym))
       throw between(sentences, at + 1, sentence.tokens.slice(-tail.end));
@@ -49,9 +50,9 @@ export function withLeads(sentences: readonly Sentence[], context: Context): Sco
 }
 
 /** The bounds that an order takes over: those that it does not have itself. */
-export function leadFor({ time, ports }: Bounds, tokens: readonly Token[], context: Context): Token[] {
+export function leadFor({ time, ports }: Bounds, tokens: readonly Token[], vocabulary: Vocabulary): Token[] {
   if (!time && !ports) return [];
-  const own = attempt(() => takeModifiers(tokens, context));
+  const own = attempt(() => takeModifiers(tokens, vocabulary));
   const ported = own !== undefined && own.ports.length + own.spared.length > 0;
   return [...(own?.until === undefined ? (time ?? []) : []), ...(ported ? [] : (ports ?? []))];
 }
@@ -79,12 +80,12 @@ function isOpposite(one: Statement, other: Statement): boolean {
 }
 
 /** @throws Refusal where the end of one order may hold for those before it, which have no such bound of their own. */
-export function refuseTrailing(orders: readonly Order[], context: Context): void {
+export function refuseTrailing(orders: readonly Order[], vocabulary: Vocabulary): void {
   const sentences = orders.map(({ sentence }) => sentence);
   for (const [at, { sentence, statements }] of orders.entries()) {
     const from = sentences.findLastIndex(({ apart }, index) => index <= at && (apart || index === 0));
     const earlier = orders.slice(from, at).flatMap((one) => one.statements);
-    const open = trailing(sentence.tokens, context).bounds.filter(
+    const open = trailing(sentence.tokens, vocabulary).bounds.filter(
       ({ kind }) =>
         statements.some((one) => !lacks(kind, one)) &&
         earlier.some((one) => lacks(kind, one) && !statements.some((other) => isOpposite(one, other))),
@@ -108,9 +109,9 @@ export function refuseTrailing(orders: readonly Order[], context: Context): void
 }
 
 /** Whether it is not certain which orders share a time or ports, read word by word. */
-export function sharesBounds(sentences: readonly Sentence[], context: Context): boolean {
-  const scoped = attempt(() => withLeads(sentences, context));
-  const isLast = (one: Sentence, at: number) => at > 0 && !one.apart && trailing(one.tokens, context).end > 0;
+export function sharesBounds(sentences: readonly Sentence[], vocabulary: Vocabulary): boolean {
+  const scoped = attempt(() => withLeads(sentences, vocabulary));
+  const isLast = (one: Sentence, at: number) => at > 0 && !one.apart && trailing(one.tokens, vocabulary).end > 0;
   return !scoped || scoped.some(({ lead }) => lead.time ?? lead.ports) || sentences.some(isLast);
 }
 
@@ -150,12 +151,12 @@ interface Bound {
 }
 
 /** Times and ports at the start of a sentence, up to the token before `end`. */
-function leading(tokens: readonly Token[], context: Context): { bounds: Bounds; end: number } {
+function leading(tokens: readonly Token[], vocabulary: Vocabulary): { bounds: Bounds; end: number } {
   const bounds: { [kind in Kind]?: readonly Token[] } = {};
   let end = 0;
   for (let at = 0; at < tokens.length; ) {
     const sym = tokens[at]?.sym;
-    const found = sym && IDLE.has(sym) ? undefined : boundAt(tokens, at, context);
+    const found = sym && IDLE.has(sym) ? undefined : boundAt(tokens, at, vocabulary);
     if (found) {
       bounds[found.kind] = tokens.slice(at, found.end);
       end = found.end;
@@ -167,12 +168,12 @@ function leading(tokens: readonly Token[], context: Context): { bounds: Bounds; 
 }
 
 /** Times and ports at the end of a sentence: how many words from the end they are, and which. */
-function trailing(tokens: readonly Token[], context: Context): { bounds: readonly Bound[]; end: number } {
+function trailing(tokens: readonly Token[], vocabulary: Vocabulary): { bounds: readonly Bound[]; end: number } {
   const bounds: Bound[] = [];
   let end = tokens.length;
   for (;;) {
     while (IDLE.has(tokens[end - 1]?.sym ?? 'LET')) end--;
-    const start = startOf(tokens.slice(0, end), context);
+    const start = startOf(tokens.slice(0, end), vocabulary);
     if (!start) break;
     bounds.push({ kind: start.kind, words: tokens.slice(start.at, end) });
     end = start.at;
@@ -181,16 +182,16 @@ function trailing(tokens: readonly Token[], context: Context): { bounds: readonl
 }
 
 /** Where a bound begins that goes on to the end. */
-function startOf(tokens: readonly Token[], context: Context): { kind: Kind; at: number } | undefined {
+function startOf(tokens: readonly Token[], vocabulary: Vocabulary): { kind: Kind; at: number } | undefined {
   for (let at = Math.max(1, tokens.length - LONGEST_BOUND); at < tokens.length; at++) {
-    const found = boundAt(tokens, at, context) ?? plainAt(tokens, at);
+    const found = boundAt(tokens, at, vocabulary) ?? plainAt(tokens, at);
     const before = tokens[at - 1]?.sym;
     if (found?.end === tokens.length && before !== 'EXCEPT' && before !== 'TO') return { kind: found.kind, at };
   }
   return undefined;
 }
 
-function boundAt(tokens: readonly Token[], at: number, { now }: Context): { kind: Kind; end: number } | undefined {
+function boundAt(tokens: readonly Token[], at: number, { now }: Vocabulary): { kind: Kind; end: number } | undefined {
   const { sym, text = '', quoted: named } = tokens[at] ?? {};
   if (named) return undefined;
   const time = attempt(() => timeAt(tokens, at, now));

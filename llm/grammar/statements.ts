@@ -1,17 +1,19 @@
 import type { PortEntry } from '../../core/model/policy.ts';
 import { withDirections } from './directions.ts';
 import { questionOf } from './elsewhere.ts';
-import { type Exception, exceptionAt } from './exceptions.ts';
+import type { Exception } from './exception-clauses.ts';
+import { exceptionAt } from './exceptions.ts';
 import type { Form, Wish } from './forms/form.ts';
 import { formOf } from './forms.ts';
 import type { Token } from './lexicon.ts';
 import type { Slots } from './match.ts';
 import { isStrange, notUnderstood, refuseTraps, unclearOnly } from './misunderstood.ts';
-import { type Context, type Modifiers, takeModifiers } from './modifiers.ts';
+import { type Modifiers, takeModifiers } from './modifiers.ts';
 import { portsAt } from './ports.ts';
 import { quoted, Refusal, said } from './refusal.ts';
 import { STARTS } from './sentences.ts';
 import { withReach, withTraffic, withVerb } from './terse.ts';
+import type { Vocabulary } from './vocabulary.ts';
 import { worded } from './wording.ts';
 
 /** One thing that an intent asks for. */
@@ -46,44 +48,44 @@ const DENYING: ReadonlySet<string> = new Set(['deny', 'refuse', 'do not give', '
  *
  * @throws Refusal saying what is not understood, missing, or has more than one meaning.
  */
-export function parseStatement(tokens: readonly Token[], context: Context): Statement {
+export function parseStatement(tokens: readonly Token[], vocabulary: Vocabulary): Statement {
   refuseReports(tokens);
-  const whole = withTraffic(withVerb(withReach(tokens, context)));
-  const split = exceptionAt(whole, context, (head) => wishOf(head, context));
-  const statement = wholeStatement(split?.head ?? whole, context);
+  const whole = withTraffic(withVerb(withReach(tokens, vocabulary)));
+  const split = exceptionAt(whole, vocabulary, (head) => wishOf(head, vocabulary));
+  const statement = wholeStatement(split?.head ?? whole, vocabulary);
   if (!split) return { ...statement, words: tokens };
-  return { ...statement, words: tokens, exceptions: [split.exception], until: statement.until ?? split.until };
+  return { ...statement, words: tokens, exceptions: split.exceptions, until: statement.until ?? split.until };
 }
 
 /** What a sentence is about, when it is understood. */
-function wishOf(tokens: readonly Token[], context: Context): Wish | undefined {
+function wishOf(tokens: readonly Token[], vocabulary: Vocabulary): Wish | undefined {
   try {
-    return formOf(withDirections(takeModifiers(tokens, context).rest))?.form.wish;
+    return formOf(withDirections(takeModifiers(tokens, vocabulary).rest))?.form.wish;
   } catch (error) {
     if (error instanceof Refusal) return undefined;
     throw error;
   }
 }
 
-function wholeStatement(tokens: readonly Token[], context: Context): Statement {
-  const { rest: found, ...modifiers } = takeModifiers(tokens, context);
+function wholeStatement(tokens: readonly Token[], vocabulary: Vocabulary): Statement {
+  const { rest: found, ...modifiers } = takeModifiers(tokens, vocabulary);
   const rest = withDirections(found);
   refuseTraps(rest, modifiers);
   const fitting = formOf(rest);
-  if (!fitting) throw notUnderstood(rest, tokens, modifiers, context);
-  return statementOf(fitting, rest, { words: tokens, modifiers, context });
+  if (!fitting) throw notUnderstood(rest, tokens, modifiers, vocabulary);
+  return statementOf(fitting, rest, { words: tokens, modifiers, vocabulary });
 }
 
 interface Sentence {
   readonly words: readonly Token[];
   readonly modifiers: Omit<Modifiers, 'rest'>;
-  readonly context: Context;
+  readonly vocabulary: Vocabulary;
 }
 
 function statementOf(
   { form, slots }: { readonly form: Form; readonly slots: Slots },
   rest: readonly Token[],
-  { words, modifiers, context }: Sentence,
+  { words, modifiers, vocabulary }: Sentence,
 ): Statement {
   const text = said(words);
   const verb = rest[0]?.text ?? '';
@@ -106,9 +108,9 @@ function statementOf(
     );
   }
   if (form.wish === 'ask') {
-    const strange = rest.some((token) => isStrange(token, context));
+    const strange = rest.some((token) => isStrange(token, vocabulary));
     if (strange && (rest[0]?.sym === 'LET' || rest[0]?.sym === 'DENY'))
-      throw notUnderstood(rest, words, modifiers, context);
+      throw notUnderstood(rest, words, modifiers, vocabulary);
     throw new Refusal(`${quoted(text)} leaves something out.`, [form.question ?? 'What is meant?'], {
       choices: worded(form.choices ?? [], slots, modifiers),
     });

@@ -6,9 +6,10 @@ import type { Sym, Token } from './lexicon.ts';
 import { formsOf, namesOf } from './names.ts';
 import { PEER_NOUNS } from './nouns.ts';
 import { refuseOneOfMany } from './one-of-many.ts';
+import { withOwners } from './owners.ts';
 import { ARTICLES, constrained, EVERYONE, quotedSubject, unclearText } from './phrases.ts';
 import { isRange, withoutRanges } from './ranges.ts';
-import { enumerated, quoted, Refusal } from './refusal.ts';
+import { attempt, enumerated, quoted, Refusal } from './refusal.ts';
 import { addresses, everyone, onePeer, outside, type Subject, without } from './subject.ts';
 
 const MAX_SUBJECTS = 30;
@@ -59,7 +60,10 @@ export function exclude(subjects: readonly Subject[], excepted: readonly Subject
   });
 }
 
-function itemsOf(tokens: readonly Token[], state: NetworkState): Subject[] {
+function itemsOf(words: readonly Token[], state: NetworkState): Subject[] {
+  const tokens = withOwners(words, state, (some) =>
+    attempt(() => constrained(wordsIn(some), textOf(some), state).noun),
+  );
   refuseJoinedLabels(tokens);
   const items = split(tokens, ['AND', 'OR', 'COMMA']).filter((item) => item.length > 0);
   if (items.length === 0) throw new Refusal(NOBODY_NAMED, ['Who is meant?']);
@@ -136,7 +140,7 @@ function itemOf(tokens: readonly Token[], state: NetworkState): Subject {
   refuseVague(tokens);
   const [only] = tokens;
   if (only?.quoted && tokens.length === 1) return quotedSubject(only.text, state);
-  const words = tokens.map(({ text }) => text);
+  const words = wordsIn(tokens);
   const all = ALL.has(words[0] ?? '') && words.length > 1;
   const said = words.slice(all ? 1 : 0).filter((word, index) => !(word === 'of' && all && index === 0));
   while (said.length > 1 && ARTICLES.has(said[0] ?? '')) said.shift();
@@ -248,6 +252,11 @@ function addressSubject(text: string, state: NetworkState): Subject | undefined 
 
 function unclear(tokens: readonly Token[]): Refusal {
   return unclearText(textOf(tokens));
+}
+
+/** "Owned by" links as "of" does. */
+function wordsIn(tokens: readonly Token[]): string[] {
+  return tokens.map(({ text, sym }) => (sym === 'OF' ? 'of' : text));
 }
 
 function textOf(tokens: readonly Token[]): string {

@@ -3,70 +3,20 @@ import type { Sym, Token } from './lexicon.ts';
 import { said } from './refusal.ts';
 import { isIdle } from './suggest-atoms.ts';
 import { type Clause, symOf, textOf } from './suggest-clauses.ts';
+import type { Frame, Group, Side } from './suggest-frame.ts';
 import {
   BEFORE_VERBS,
   COUNTS,
   CUES,
   IMPERATIVE,
-  LIKE_A_NAME,
   NEGATIONS,
   OTHERS_LIKE,
   POLARITY,
-  type Polarity,
   QUIET,
   RESTRICTING,
   RESTRICTING_WORDS,
   STRENGTH,
 } from './suggest-words.ts';
-
-export type Side = 'source' | 'target';
-
-/** Who is named together, as it can be said again. */
-export interface Group {
-  readonly says: string;
-  readonly ports: PortEntry[];
-}
-
-/** What stays open of what is closed. */
-export interface Spared {
-  who?: string;
-  side?: Side | undefined;
-  ports: readonly PortEntry[];
-}
-
-/** One order as far as it is understood, and the words that are not. */
-export interface Frame {
-  polarity?: Polarity | undefined;
-  sources: Group[];
-  targets: Group[];
-  ports: PortEntry[];
-  isolated?: string;
-  spared: Spared[];
-  only?: Side | 'ports';
-  old?: { readonly side: Side; readonly says: string } | { readonly ports: readonly PortEntry[] };
-  time?: string;
-  mutual?: boolean;
-  /** "No other inbound", "everything else closed". */
-  elseClosed?: boolean;
-  /** "Other ports stay as they are". */
-  elseStays?: boolean;
-  incoming?: boolean;
-  outgoing?: boolean;
-  imperative?: boolean;
-  report?: boolean;
-  /** Words that restrict, and that this reading has no place for. */
-  readonly lost: Token[];
-  /** Other words that it has no place for. */
-  readonly unknown: Token[];
-  /** All of its words. */
-  readonly text: string;
-  /** "It", "they". */
-  pronoun?: boolean;
-}
-
-export function isLikeName({ text, quoted }: Token): boolean {
-  return quoted || LIKE_A_NAME.test(text);
-}
 
 /** Reads a clause from left to right; a word decides about what follows it. */
 export function frameOf(clause: Clause): Frame {
@@ -327,7 +277,3 @@ const DENIALS: ReadonlySet<Sym> = new Set(['NOT', 'NO', 'MAY_NOT']);
 /** "Anything to web-2" is what, not whom. */
 const AFTER_WHAT: ReadonlySet<Sym> = new Set(['TO', 'FROM', 'ON', 'OVER']);
 const ANY: Token = { text: '', quoted: false };
-
-export function isEmpty({ sources, targets, isolated }: Frame): boolean {
-  return sources.length + targets.length === 0 && isolated === undefined;
-}

@@ -1,4 +1,4 @@
-import { type Frame, type Group, isEmpty, isLikeName } from './suggest-frames.ts';
+import { type Frame, type Group, isEmpty, isLikeName } from './suggest-frame.ts';
 
 /** What an intent asks for as far as it is understood, and its words that no order accounts for. */
 export interface Orders {

@@ -1,6 +1,6 @@
 import type { PortEntry } from '../../core/model/policy.ts';
 import { portList } from './port-entries.ts';
-import type { Frame, Group, Spared } from './suggest-frames.ts';
+import type { Frame, Group, Spared } from './suggest-frame.ts';
 
 /** The sentences that an order may be meant as, in forms that have one meaning, the most faithful first. */
 export function sentencesFor(frame: Frame): string[] {

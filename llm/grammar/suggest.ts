@@ -2,7 +2,6 @@ import type { NetworkState } from '../../core/state/state.ts';
 import { withoutBrackets } from './brackets.ts';
 import { MAX_CHOICES } from './choices.ts';
 import { recognise, type Token } from './lexicon.ts';
-import type { Context } from './modifiers.ts';
 import { namesOf } from './names.ts';
 import { quoted } from './refusal.ts';
 import { atomsOf, attempt } from './suggest-atoms.ts';
@@ -11,6 +10,7 @@ import { frameOf } from './suggest-frames.ts';
 import { ordersOf } from './suggest-orders.ts';
 import { sentencesFor } from './suggest-sentences.ts';
 import { tokenise } from './tokens.ts';
+import type { Vocabulary } from './vocabulary.ts';
 
 /** Sentences that are tried by planning them; one takes milliseconds. */
 export const MAX_TRIED = 24;
@@ -38,11 +38,11 @@ interface At {
  */
 export function suggested(
   intent: string,
-  context: Context,
+  vocabulary: Vocabulary,
   { state, now }: At,
   isPlanned: (intent: string) => boolean,
 ): Suggested | undefined {
-  const tokens = attempt(() => plainTokens(intent, state, context));
+  const tokens = attempt(() => plainTokens(intent, state, vocabulary));
   if (!tokens || (tokens.at(-1)?.text === '?' && !tokens.some(({ sym }) => sym === 'POLITE'))) return undefined;
   const clauses = clausesOf(atomsOf(tokens, state, now));
   const orders = ordersOf(clauses.map(frameOf));
@@ -94,7 +94,7 @@ function combined(orders: readonly (readonly string[])[], isPlanned: (text: stri
 const STOP: Token = { text: ';', quoted: false, sym: 'STOP' };
 
 /** The words without brackets; "1)" begins a part, and so does a colon. */
-export function plainTokens(intent: string, state: NetworkState, context: Context): Token[] {
+export function plainTokens(intent: string, state: NetworkState, vocabulary: Vocabulary): Token[] {
   const { pairs } = namesOf(state);
   const keys = new Set(pairs.map(({ key }) => `${key.toLowerCase()}:`));
   const text = intent.replaceAll(/\S+/g, (word) =>
@@ -112,7 +112,7 @@ export function plainTokens(intent: string, state: NetworkState, context: Contex
     } else if (token.sym === 'BRACKET') {
       const end = tokens.findIndex(({ sym }, index) => index > at && sym === 'BRACKET_END');
       const inner = tokens.slice(at + 1, end < 0 ? undefined : end);
-      found.push(...(attempt(() => withoutBrackets([token, ...inner, BRACKET_END], context)) ?? inner));
+      found.push(...(attempt(() => withoutBrackets([token, ...inner, BRACKET_END], vocabulary)) ?? inner));
       at = end < 0 ? tokens.length : end;
     } else if (token.sym !== 'BRACKET_END') found.push(token);
   }

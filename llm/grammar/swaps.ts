@@ -1,6 +1,6 @@
 import type { Token } from './lexicon.ts';
-import type { Context } from './modifiers.ts';
 import { parseStatement, type Statement } from './statements.ts';
+import type { Vocabulary } from './vocabulary.ts';
 
 /**
  * "Let web reach db-2 instead of db-1" opens the one and takes the other back. Which side the other stands on is told by
@@ -8,13 +8,13 @@ import { parseStatement, type Statement } from './statements.ts';
  *
  * @returns undefined where that is not certain.
  */
-export function swapOf(tokens: readonly Token[], context: Context): [Statement, Statement] | undefined {
+export function swapOf(tokens: readonly Token[], vocabulary: Vocabulary): [Statement, Statement] | undefined {
   const at = tokens.findIndex(({ sym }) => sym === 'INSTEAD_OF');
   const old = tokens.slice(at + 1);
   const named = old.length > 0 && old.every(({ sym }) => !sym || sym === 'AND' || sym === 'COMMA');
-  if (at < 1 || !named || !old.some(({ text, quoted }) => quoted || context.isName(text) || text.includes('=')))
+  if (at < 1 || !named || !old.some(({ text, quoted }) => quoted || vocabulary.isName(text) || text.includes('=')))
     return undefined;
-  const opening = parseStatement(tokens.slice(0, at), context);
+  const opening = parseStatement(tokens.slice(0, at), vocabulary);
   const { source, target } = opening.slots;
   const plain = opening.wish === 'allow' && opening.until === undefined && !opening.exclusive && !opening.mutual;
   if (!plain || !source || !target || opening.exceptions.length + opening.spared.length > 0) return undefined;

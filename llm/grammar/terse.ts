@@ -1,8 +1,8 @@
 import type { Sym, Token } from './lexicon.ts';
-import type { Context } from './modifiers.ts';
 import { ARTICLES } from './phrases.ts';
 import { portsAt } from './ports.ts';
 import { attempt } from './refusal.ts';
+import type { Vocabulary } from './vocabulary.ts';
 
 const LET: Token = { text: 'let', quoted: false, sym: 'LET' };
 const REACH: Token = { text: 'reach', quoted: false, sym: 'REACH' };
@@ -65,20 +65,20 @@ const MAX_OBJECT = 5;
  * `ci-1 must be able to print on printer-1 over port 631`: between a source and a target that are known, with a port, the
  * verb says nothing but "reach".
  */
-export function withReach(tokens: readonly Token[], context: Context): readonly Token[] {
+export function withReach(tokens: readonly Token[], vocabulary: Vocabulary): readonly Token[] {
   const at = tokens.findIndex(
     ({ sym, text, quoted }) =>
       !quoted && (sym === undefined || sym === 'REVOKE') && (CLIENT_VERBS.has(text) || FETCHING.has(text)),
   );
   const verb = tokens[at];
-  if (!verb || !isFramed(tokens, at, context)) return tokens;
+  if (!verb || !isFramed(tokens, at, vocabulary)) return tokens;
   const length = tokens
     .slice(at + 1, at + 2 + MAX_OBJECT)
     .findIndex(({ sym }) => sym !== undefined && sym !== 'PRONOUN' && sym !== 'AND' && sym !== 'OF');
   const link = tokens[at + 1 + length];
   const object = tokens.slice(at + 1, at + 1 + length);
   const links = FETCHING.has(verb.text) ? link?.sym === 'FROM' : link?.sym === 'TO' || link?.sym === 'ON';
-  if (length < 0 || !links || object.some(({ text, quoted }) => quoted || context.isName(text))) return tokens;
+  if (length < 0 || !links || object.some(({ text, quoted }) => quoted || vocabulary.isName(text))) return tokens;
   const target = at + 2 + length;
   const isPort = (from: number) => attempt(() => portsAt(tokens, from)) !== undefined;
   if (object.some((_, index) => isPort(at + 1 + index)) || isPort(target) || !isNamed(tokens, target)) return tokens;
@@ -92,7 +92,7 @@ export function withReach(tokens: readonly Token[], context: Context): readonly 
 }
 
 /** After "may", "needs to", or "let … to". */
-function isFramed(tokens: readonly Token[], at: number, { isName: known }: Context): boolean {
+function isFramed(tokens: readonly Token[], at: number, { isName: known }: Vocabulary): boolean {
   const before = tokens[tokens[at - 1]?.sym === 'ALSO' ? at - 2 : at - 1];
   if (before?.sym === 'MAY') return true;
   if (before?.sym === 'NEEDS') return before.text.endsWith(' to');

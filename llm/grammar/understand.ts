@@ -1,11 +1,10 @@
 import { besides, closesOthers, othersClosed, withoutOnly } from './besides.ts';
 import { withoutBrackets } from './brackets.ts';
 import { Coverage } from './coverage.ts';
-import { clauseOf } from './exceptions.ts';
+import { clauseOf } from './exception-clauses.ts';
 import { type FollowUp, followUp, withReferents } from './follow-up.ts';
 import { isOtherLanguage } from './language.ts';
 import { recognise, type Token } from './lexicon.ts';
-import type { Context } from './modifiers.ts';
 import { refusePaths } from './network-paths.ts';
 import { refuseHiddenNames } from './nouns.ts';
 import { withElse } from './others.ts';
@@ -20,6 +19,7 @@ import { type Sentence, sentencesOf } from './sentences.ts';
 import { parseStatement, type Statement } from './statements.ts';
 import { swapOf } from './swaps.ts';
 import { tokenise } from './tokens.ts';
+import type { Vocabulary } from './vocabulary.ts';
 
 /** Whether the first statement closes some of what the second wants open. */
 export type Closes = (closing: Statement, opening: Statement) => boolean;
@@ -31,14 +31,14 @@ export interface Understood {
 }
 
 /** The words of an intent. @throws Refusal when it is too long or in another language. */
-export function wordsOf(intent: string, context: Context): Token[] {
-  const tokens = withPlaces(recognise(tokenise(intent)), context);
-  if (isOtherLanguage(tokens, context.isName)) {
+export function wordsOf(intent: string, vocabulary: Vocabulary): Token[] {
+  const tokens = withPlaces(recognise(tokenise(intent)), vocabulary);
+  if (isOtherLanguage(tokens, vocabulary.isName)) {
     throw new Refusal('Only English is understood here, unless a model planner is configured.', [
       'Can it be said in English, such as "let web reach db on port 5432"?',
     ]);
   }
-  refuseHiddenNames(tokens, context.isName);
+  refuseHiddenNames(tokens, vocabulary.isName);
   return tokens;
 }
 
@@ -50,14 +50,14 @@ export function wordsOf(intent: string, context: Context): Token[] {
 export function understood(
   tokens: readonly Token[],
   last: Statement | undefined,
-  context: Context,
+  vocabulary: Vocabulary,
   closes: Closes,
 ): Understood {
   const coverage = new Coverage();
-  const unbracketed = withoutBrackets(tokens, context);
-  const { tokens: orders, remarks } = withoutRemarks(unbracketed, context);
+  const unbracketed = withoutBrackets(tokens, vocabulary);
+  const { tokens: orders, remarks } = withoutRemarks(unbracketed, vocabulary);
   coverage.use(remarks.flat());
-  const sentences = withLeads(sentencesOf(orders), context);
+  const sentences = withLeads(sentencesOf(orders), vocabulary);
   if (sentences.length === 0) throw new Refusal('Nothing is asked for.', ['What should change?']);
   const found: FollowUp[] = [];
   const read: Order[] = [];
@@ -74,11 +74,11 @@ export function understood(
     }
     const { rest, reason } = withoutReason(sentence.tokens);
     coverage.use([...rest, ...reason, ...(sentence.but ? [sentence.but] : [])]);
-    refuseSchedules(rest, context);
-    refusePaths(rest, context);
+    refuseSchedules(rest, vocabulary);
+    refusePaths(rest, vocabulary);
     const following = sentences[index + 1];
     const words = following && closesOthers(following.tokens) ? withoutOnly(rest, following.tokens) : rest;
-    const swap = swapOf([...leadFor(sentence.lead, words, context), ...words], context);
+    const swap = swapOf([...leadFor(sentence.lead, words, vocabulary), ...words], vocabulary);
     // "Everyone instead of ci" would open and close the same.
     if (swap && !closes({ ...swap[1], wish: 'deny' }, swap[0])) {
       found.push(...swap.map((statement) => ({ statement })));
@@ -86,8 +86,8 @@ export function understood(
       continue;
     }
     const statements: Statement[] = [];
-    for (const part of partsOf(words, context)) {
-      const next = nextOf({ ...sentence, tokens: part }, found.at(-1)?.statement ?? last, context, closes);
+    for (const part of partsOf(words, vocabulary)) {
+      const next = nextOf({ ...sentence, tokens: part }, found.at(-1)?.statement ?? last, vocabulary, closes);
       if (next.amends && found.length > 0) found[found.length - 1] = { statement: next.statement };
       else {
         found.push(next);
@@ -98,31 +98,31 @@ export function understood(
     if (words.length < rest.length) restricted.add(found.at(-1)?.statement);
   }
   coverage.requireAll(unbracketed);
-  refuseTrailing(read, context);
+  refuseTrailing(read, vocabulary);
   return { wishes: found, remarks };
 }
 
-function nextOf(sentence: Scoped, before: Statement | undefined, context: Context, closes: Closes): FollowUp {
-  const amended = besides(sentence.tokens, before) ?? keptOpen(sentence, before, context);
+function nextOf(sentence: Scoped, before: Statement | undefined, vocabulary: Vocabulary, closes: Closes): FollowUp {
+  const amended = besides(sentence.tokens, before) ?? keptOpen(sentence, before, vocabulary);
   if (amended && before) return { statement: amended, amends: before };
-  const follows = followsUp(sentence, before, context);
+  const follows = followsUp(sentence, before, vocabulary);
   if (follows) return follows;
-  const statement = readAs(sentence.tokens, before, context);
+  const statement = readAs(sentence.tokens, before, vocabulary);
   const exception = before && statement.wish === 'allow' && exceptionOf(sentence, statement, before, closes);
   if (exception) return exception;
-  const lead = leadFor(sentence.lead, sentence.tokens, context);
-  return { statement: lead.length > 0 ? readAs([...lead, ...sentence.tokens], before, context) : statement };
+  const lead = leadFor(sentence.lead, sentence.tokens, vocabulary);
+  return { statement: lead.length > 0 ? readAs([...lead, ...sentence.tokens], before, vocabulary) : statement };
 }
 
-function readAs(tokens: readonly Token[], before: Statement | undefined, context: Context): Statement {
-  return withElse(withReferents(parseStatement(tokens, context), before), before);
+function readAs(tokens: readonly Token[], before: Statement | undefined, vocabulary: Vocabulary): Statement {
+  return withElse(withReferents(parseStatement(tokens, vocabulary), before), before);
 }
 
 /** A sentence with an exception is asked about as what it is, not as what goes on from another. */
-function followsUp({ tokens }: Sentence, before: Statement | undefined, context: Context): FollowUp | undefined {
-  if (!tokens.some(({ sym }) => sym === 'EXCEPT')) return followUp(tokens, before, context);
+function followsUp({ tokens }: Sentence, before: Statement | undefined, vocabulary: Vocabulary): FollowUp | undefined {
+  if (!tokens.some(({ sym }) => sym === 'EXCEPT')) return followUp(tokens, before, vocabulary);
   try {
-    return followUp(tokens, before, context);
+    return followUp(tokens, before, vocabulary);
   } catch (error) {
     if (error instanceof Refusal) return undefined;
     throw error;
@@ -132,9 +132,9 @@ function followsUp({ tokens }: Sentence, before: Statement | undefined, context:
 const CLOSING: readonly Statement['wish'][] = ['deny', 'isolate'];
 
 /** "Quarantine web-2 but keep ssh from my-laptop". */
-function keptOpen({ tokens }: Sentence, before: Statement | undefined, context: Context): Statement | undefined {
+function keptOpen({ tokens }: Sentence, before: Statement | undefined, vocabulary: Vocabulary): Statement | undefined {
   if (tokens[0]?.sym !== 'KEEP' || !before || !CLOSING.includes(before.wish)) return undefined;
-  const clause = clauseOf(tokens.slice(1), context, true);
+  const clause = clauseOf(tokens.slice(1), vocabulary, true);
   if (!clause || clause.until !== undefined || (!clause.source && !clause.target)) {
     if (
       tokens.some(({ sym }) => sym === 'FROM') &&

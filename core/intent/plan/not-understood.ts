@@ -32,6 +32,7 @@ export function intentNotUnderstood({ reason, questions, choices, partial, warni
     changes: (partial?.changes ?? []).slice(0, MAX_PARTS).map(inputOf),
     expectations: (partial?.expectations ?? [])
       .slice(0, MAX_PARTS)
+      .map(({ part: _, ...one }) => one)
       .filter((one) => expectationInputSchema.safeParse(one).success),
     ...(warned.length > 0 && { warnings: warned }),
   });

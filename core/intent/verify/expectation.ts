@@ -16,6 +16,8 @@ export interface Expectation {
   readonly port?: number;
   readonly endPort?: number;
   readonly expect: 'allow' | 'deny';
+  /** The part of the intent that asks for it as a change, in words; none for what is to stay as it is. */
+  readonly part?: string;
 }
 
 /** What is to hold of the records themselves, where an intent speaks of those and not of connections. */

@@ -92,7 +92,10 @@ describe('of a proposal is found', () => {
     const open = write('open', { action: 'ALLOW', peerSelector: {}, ingress: [{}] });
     expect(found([WEB, DB], [open])).toEqual([['ANY_TO_ANY', true, 'open: it lets anyone reach every peer']]);
     const asked = found([WEB, DB], [open], { expectations: [{ src: '*', dst: '*', expect: 'allow' }] });
-    expect(asked.map(([, blocks]) => blocks)).toEqual([false]);
+    expect(asked.map(([code, blocks]) => [code, blocks])).toEqual([
+      ['CHANGES_NOTHING', false],
+      ['ANY_TO_ANY', false],
+    ]);
   });
 
   it('that addresses which are no peer are let in or out, unless everyone is expected or the sentence says it', () => {

@@ -1,7 +1,7 @@
 import { type Future, ofThose } from '../../authority/future.ts';
 import { isolatesText, isolatingFromNowOn } from '../../authority/isolation.ts';
 import type { Beyond } from '../../authority/judge.ts';
-import type { Effect } from '../../effect/effect.ts';
+import { type Effect, outsidePairs } from '../../effect/effect.ts';
 import type { Settings } from '../../model/services.ts';
 import { type LintCode, lint } from '../../reachability/lint.ts';
 import type { Direction } from '../../reachability/model.ts';
@@ -9,6 +9,7 @@ import type { Reachability } from '../../reachability/reachability.ts';
 import type { NetworkState } from '../../state/state.ts';
 import { beyondNamed, namedBy, namedByEffect } from './excess.ts';
 import type { Expectation } from './expectation.ts';
+import { idleText } from './idle.ts';
 import { joiningTexts } from './joining.ts';
 import { controlAddresses, lockOuts } from './lock-out.ts';
 
@@ -23,7 +24,8 @@ export type FindingCode =
   | 'AGENT_ISOLATES'
   | 'OPENS_MORE'
   | 'CLOSES_MORE'
-  | 'OUTSIDE_UNKNOWN';
+  | 'OUTSIDE_UNKNOWN'
+  | 'CHANGES_NOTHING';
 
 /** Something about a proposal that is allowed and probably not meant. Names in the message are data. */
 export interface Finding {
@@ -75,6 +77,7 @@ export function findingsOf(judged: Judged): Finding[] {
     ...excessFindings(judged),
     ...unseenFindings(judged),
     ...isolationFindings(judged),
+    ...idleFindings(judged),
     ...lockOutFindings(judged),
     ...lintFindings(judged),
   ];
@@ -123,6 +126,14 @@ function isolationFindings(judged: Judged): Finding[] {
     const message = `${isolatesText(policy)}: delete it too`;
     return { ...blocking('AGENT_ISOLATES', message), policy, blocks: false };
   });
+}
+
+/** Said, for a plan that is proven by what was so before it proves nothing of itself. */
+function idleFindings({ expectations, before, was, effect }: Judged): Finding[] {
+  const hasEffect = effect.openedPairs + effect.closedPairs > 0 || effect.outside === undefined;
+  const outside = outsidePairs(effect, 'opened') + outsidePairs(effect, 'closed') > 0;
+  const text = idleText(expectations, { before, was, hasEffect: hasEffect || outside });
+  return text === undefined ? [] : [{ ...blocking('CHANGES_NOTHING', text), blocks: false }];
 }
 
 function excessFindings({ effect, expectations, before, bounds, said }: Judged): Finding[] {

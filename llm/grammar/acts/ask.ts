@@ -102,7 +102,24 @@ function portsOf(entry: PortEntry | undefined): Pick<Expectation, 'protocol' | '
   return { protocol, ...(port !== undefined && { port }), ...(endPort !== undefined && { endPort }) };
 }
 
-/** An act made whole: each change once, and its sentence. */
+/** As parts of the intent one by one, each of which may be so already. */
+export function partByPart(expectations: readonly Expectation[], textOf: (who: string, whom: string) => string) {
+  return expectations.map((one): Expectation => {
+    const [who, whom] = [spoken(one.src), spoken(one.dst)];
+    return { ...one, part: `${textOf(who, whom)}${one.protocol === undefined ? '' : ` on ${portText([one])}`}` };
+  });
+}
+
+function spoken(term: string): string {
+  return term === '*' ? 'everyone' : term;
+}
+
+/** The same beside what is asked for: what it proves may well be so already. */
+export function beside(act: Act): Act {
+  return { ...act, expectations: act.expectations.map(({ part: _, ...one }) => one) };
+}
+
+/** An act made whole: each change once, and its sentence, which is a part of the intent where its expectations name none. */
 export function act(
   ask: Ask,
   changes: readonly NetworkChange[],
@@ -114,7 +131,11 @@ export function act(
   if (once.size < changes.length && changes.some((one) => !sameValue(one, once.get(keyOf(one))))) {
     throw new Refusal('This would change one policy in two ways.', ['Say it in two steps?']);
   }
-  return { changes: [...once.values()], expectations, summary: `${sentence}${timeText(ask)}.` };
+  return {
+    changes: [...once.values()],
+    expectations: expectations.map((one) => ({ part: sentence, ...one })),
+    summary: `${sentence}${timeText(ask)}.`,
+  };
 }
 
 /** ` for 2h, until …`, or nothing. */

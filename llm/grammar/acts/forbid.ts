@@ -13,6 +13,7 @@ import {
   against,
   between,
   nounsOf,
+  partByPart,
   reachText,
   refuseOneself,
   selected,
@@ -23,7 +24,11 @@ import {
 /** Forbids the sources the targets, whatever else is granted. */
 export function deny(ask: Ask): Act {
   refuseOneself(ask);
-  return close(ask);
+  const closed = close(ask);
+  // Who is outside is kept out with everyone but some, and is no part of its own.
+  if (ask.sources.some(({ outsiders }) => outsiders.length > 0)) return closed;
+  const expectations = partByPart(closed.expectations, (who, whom) => `Forbid ${who} to reach ${whom}`);
+  return { ...closed, expectations };
 }
 
 /** As {@link deny}, also where a group has one member today, which reaches itself whatever is forbidden. */
@@ -77,8 +82,8 @@ export function isolate(ask: Ask, parts?: Isolation): Act {
   );
   const expectations = targets.flatMap(({ terms }) =>
     terms.flatMap((term): Expectation[] => [
-      { src: '*', dst: term, expect: 'deny' },
-      { src: term, dst: '*', expect: 'deny' },
+      { src: '*', dst: term, expect: 'deny', part: `Isolate ${term}` },
+      { src: term, dst: '*', expect: 'deny', part: `Isolate ${term}` },
     ]),
   );
   return act(ask, changes, expectations, `Isolate ${nounsOf(targets)} from everyone`);

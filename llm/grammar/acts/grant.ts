@@ -17,6 +17,7 @@ import {
   act,
   between,
   nounsOf,
+  partByPart,
   reachText,
   refuseOneself,
   rewritten,
@@ -42,7 +43,8 @@ export function allow(ask: Ask): Act {
     changes.length === 0
       ? `Nothing to change: ${nounsOf(sources)} may reach ${reachText(ask)} already`
       : `Let ${nounsOf(sources)} reach ${reachText(ask)}`;
-  return act(ask, changes, between(ask, 'allow'), sentence);
+  const parts = partByPart(between(ask, 'allow'), (who, whom) => `Let ${who} reach ${whom}`);
+  return act(ask, changes, parts, sentence);
 }
 
 /** Lets the sources reach the targets and nobody else; what others were granted is taken back. */
@@ -72,12 +74,13 @@ export function allowOnly(ask: Ask): Act {
 export function allowOnlyOnPorts(ask: Ask): Act {
   const granted = allow(ask);
   const forbidden = close({ ...ask, sources: othersOf(ask.sources, ask.state) });
+  const part = `Let only ${nounsOf(ask.sources)} reach ${reachText(ask)}`;
   return {
     changes: [
       ...granted.changes,
       ...forbidden.changes.filter((one) => !granted.changes.some(({ name }) => name === one.name)),
     ],
-    expectations: [...granted.expectations, ...forbidden.expectations],
+    expectations: [...granted.expectations, ...forbidden.expectations].map((one) => ({ ...one, part })),
     summary: `Let only ${nounsOf(ask.sources)} reach ${reachText(ask)}${timeText(ask)}; on other ports nothing changes.`,
   };
 }

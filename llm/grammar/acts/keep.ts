@@ -5,11 +5,13 @@ import { compile } from '../../../core/reachability/engine.ts';
 import type { Reachability } from '../../../core/reachability/reachability.ts';
 import { modelOf } from '../../../core/state/network-model.ts';
 import type { NetworkState } from '../../../core/state/state.ts';
-import { type Act, type Ask, act, between, nounsOf, reachText } from './ask.ts';
+import { type Act, type Ask, act, beside, between, nounsOf, reachText } from './ask.ts';
 
 /** Changes nothing, and holds the plan to it that the sources reach the targets afterwards. */
 export function keep(ask: Ask): Act {
-  return act(ask, [], between(ask, 'allow'), `${nounsOf(ask.sources)} must still reach ${reachText(ask)} afterwards`);
+  return beside(
+    act(ask, [], between(ask, 'allow'), `${nounsOf(ask.sources)} must still reach ${reachText(ask)} afterwards`),
+  );
 }
 
 /** Changes nothing, and holds the plan to it that what was open before is open afterwards. */
@@ -17,7 +19,9 @@ export function stay(ask: Ask, before: NetworkState): Act {
   const reach = compile(modelOf(before, ask.now));
   const wasOpen = (one: Expectation) => unmetExpectations([one], before, reach).length === 0;
   const open = between(ask, 'allow').flatMap((one) => (wasOpen(one) ? [one] : openOf(ask, one, reach)));
-  return act({ ...ask, until: undefined }, [], open, `${nounsOf(ask.sources)} to ${reachText(ask)} stays as it was`);
+  return beside(
+    act({ ...ask, until: undefined }, [], open, `${nounsOf(ask.sources)} to ${reachText(ask)} stays as it was`),
+  );
 }
 
 /** More pairs are proven as far as all of them were open. */

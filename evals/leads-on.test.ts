@@ -1,0 +1,65 @@
+import { describe, expect, it } from 'vitest';
+import type { NetworkState } from '../core/state/state.ts';
+import { planByGrammar } from '../llm/grammar/builtin.ts';
+import { peer, stateWith } from '../test/kits/records/records.ts';
+import { EVAL_NOW } from './case.ts';
+import { BLIND } from './cases/blind.ts';
+import { HELD_OUT } from './cases/held-out.ts';
+import { HELD_OUT_AGAIN } from './cases/held-out-again.ts';
+import { CASES } from './cases.ts';
+import { FORM_PEERS, REFUSED } from './forms.ts';
+import { stateOfNetwork } from './networks.ts';
+import { trialsOf } from './score.ts';
+
+interface Asked {
+  readonly intent: string;
+  readonly history: readonly string[];
+  readonly state: NetworkState;
+}
+
+const forms = stateWith(...Object.entries(FORM_PEERS).map(([name, labels]) => peer(name, { labels })));
+const ASKED: readonly Asked[] = [
+  ...trialsOf([...CASES, ...HELD_OUT, ...HELD_OUT_AGAIN, ...BLIND]).map(({ one, network, says }) => ({
+    intent: says,
+    history: one.history ?? [],
+    state: stateOfNetwork(network),
+  })),
+  ...REFUSED.map(([intent]) => ({ intent, history: [], state: forms })),
+  ...['let web reach db on 22 and udp', 'block web from db on 22 and udp', 'let web reach db on udp and 443'].map(
+    (intent) => ({ intent, history: [], state: forms }),
+  ),
+];
+const refusals = ASKED.flatMap((asked) => {
+  const answer = planByGrammar({ ...asked, now: EVAL_NOW });
+  return answer.outcome === 'refused' ? [{ ...asked, answer }] : [];
+});
+
+describe('every question', () => {
+  it('without choices names a wording, a tool or those who may be meant', () => {
+    const dead = refusals
+      .filter(({ answer }) => answer.choices.length === 0 && !leadsOn([answer.reason, ...answer.questions]))
+      .map(({ intent, answer }) => `${intent} => ${[answer.reason, ...answer.questions].join(' | ')}`);
+    expect([...new Set(dead)]).toEqual([]);
+  });
+
+  it('with choices is not asked again when one of them is sent', () => {
+    const again = refusals.flatMap(({ answer, ...asked }) =>
+      answer.choices.flatMap((intent) => {
+        const next = planByGrammar({ ...asked, intent, now: EVAL_NOW });
+        const same = next.outcome === 'refused' && next.questions.some((one) => answer.questions.includes(one));
+        return same ? [`${asked.intent} => ${intent}`] : [];
+      }),
+    );
+    expect(again).toEqual([]);
+  });
+});
+
+/** A form or an order in quotes, a tool, a list of names, or what it was read as. */
+function leadsOn(texts: readonly string[]): boolean {
+  const ORDER =
+    /"(?:let|block|deny|only|limit|revoke|isolate|delete|everyone|all|except|on|until|for|must|also|make|and|port|role=)\b[^"]*"/;
+  const NAMES = /(?:Peers|Known|Labels|Which ones?|Which policy\?): ?\S|Did you mean "/;
+  return texts.some(
+    (one) => ORDER.test(one) || NAMES.test(one) || /\b[a-z]+_[a-z]+/.test(one) || one.startsWith('Read as "'),
+  );
+}

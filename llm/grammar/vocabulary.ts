@@ -1,0 +1,11 @@
+import type { Likeness } from './likeness.ts';
+
+/** What a sentence is read by beside its words: the instant, and what the names of the network say of a word. */
+export interface Vocabulary {
+  readonly now: number;
+  /** Whether a word is the name of a peer or a value of a label. */
+  readonly isName: (word: string) => boolean;
+  /** Whether a word is the value of a label that says where a peer stands. */
+  readonly isPlace: (word: string) => boolean;
+  readonly likeness: Likeness;
+}

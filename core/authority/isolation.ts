@@ -54,9 +54,10 @@ export function isolatingFromNowOn({ before, after }: Pick<Compared, 'before' | 
   });
 }
 
-/** What becomes of such a policy, as a sentence without a capital or a stop. */
-export function isolatesText(policy: string): string {
-  return `the policy ${policy} of a delegated agent would isolate peers beyond its reach, which something else isolates today`;
+/** What becomes of such policies, as a sentence without a capital or a stop. */
+export function isolatesText(policies: readonly string[]): string {
+  const [which, whose] = policies.length === 1 ? ['policy', 'a delegated agent'] : ['policies', 'delegated agents'];
+  return `the ${which} ${policies.join(', ')} of ${whose} would isolate peers beyond what ${policies.length === 1 ? 'it' : 'they'} may reach, which this isolates today`;
 }
 
 /** A DENY with rules closes what these say and leaves the rest. */

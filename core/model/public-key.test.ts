@@ -34,6 +34,28 @@ test('the spelling that is offered is the same key to X25519', () => {
   expect(shared(withTopBit)).toBe(shared(KEY));
 });
 
+const P = 2n ** 255n - 19n;
+const bytesOf = (point: bigint) => Buffer.from(point.toString(16).padStart(64, '0'), 'hex').reverse();
+
+test.each([
+  1n,
+  325606250916557431795983626356110631294008115727848805560023387167927233504n,
+  39382357235489614581723060781553021112529911719440698176882885853963445705823n,
+  P - 1n,
+  P,
+  P + 1n,
+])('a point with which X25519 gives everybody the same secret is refused: %s', (point) => {
+  const jwk = { kty: 'OKP', crv: 'X25519', x: bytesOf(point).toString('base64url') };
+  const { privateKey } = generateKeyPairSync('x25519');
+  // OpenSSL refuses what comes out as zero.
+  expect(() => diffieHellman({ privateKey, publicKey: createPublicKey({ key: jwk, format: 'jwk' }) })).toThrow();
+  expect(flawOf(bytesOf(point).toString('base64'))).toMatch(/low order.*wg genkey/);
+});
+
+test('a number beyond the prime, which no device makes, is refused', () => {
+  expect(flawOf(bytesOf(P + 9n).toString('base64'))).toMatch(/beyond the prime/);
+});
+
 test.each([
   ['', /44 characters/],
   ['abc', /44 characters/],

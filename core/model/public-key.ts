@@ -2,6 +2,16 @@ import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { Keyring } from './services.ts';
 
 const KEY_BYTES = 32;
+/** Of Curve25519, RFC 7748, 4.1. */
+const PRIME = 2n ** 255n - 19n;
+/** The u of the points whose order divides the cofactor, with which X25519 gives zero whatever the private key (RFC 7748, 6.1). */
+const LOW_ORDER: ReadonlySet<bigint> = new Set([
+  0n,
+  1n,
+  325606250916557431795983626356110631294008115727848805560023387167927233504n,
+  39382357235489614581723060781553021112529911719440698176882885853963445705823n,
+  PRIME - 1n,
+]);
 
 /** A WireGuard public key, X25519 in base64, in its one canonical form: one key cannot be registered twice. */
 export function isPublicKey(text: string): boolean {
@@ -13,11 +23,15 @@ export function publicKeyFlaw(text: string): string | undefined {
   const bytes = Buffer.from(text, 'base64');
   if (bytes.length !== KEY_BYTES)
     return 'must be an X25519 public key in base64, 44 characters, as `wg pubkey` writes it';
-  if (bytes.every((byte) => byte === 0))
-    return 'is all zeros, which is the key of nobody: send what `wg pubkey` writes';
   const last = bytes[KEY_BYTES - 1] ?? 0;
   // X25519 ignores the top bit (RFC 7748, 5), and base64 has spare bits: both would give a key two spellings.
   bytes[KEY_BYTES - 1] = last & 0x7f;
+  const point = BigInt(`0x${Buffer.from(bytes).reverse().toString('hex')}`);
+  if (point === 0n) return 'is all zeros, which is the key of nobody: send what `wg pubkey` writes';
+  if (LOW_ORDER.has(point % PRIME))
+    return 'is a point of low order, with which everybody shares the same secret: make a key with `wg genkey`';
+  if (point >= PRIME)
+    return 'is a number beyond the prime of Curve25519, which no `wg pubkey` writes: make a key with `wg genkey`';
   const canonical = bytes.toString('base64');
   if (canonical === text) return undefined;
   const why = last > 0x7f ? 'has its top bit set, which X25519 ignores' : 'is not written in canonical base64';

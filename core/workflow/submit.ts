@@ -83,7 +83,7 @@ export async function submitChanges(
 function requireNoneIsolated(before: NetworkState, after: NetworkState): void {
   const isolating = isolatingFromNowOn({ before, after });
   if (isolating.length === 0) return;
-  const message = `Then ${isolating.map(isolatesText).join('; ')}. Delete it first, or plan the change, which shows what it closes.`;
+  const message = `Then ${isolatesText(isolating)}. Have ${isolating.length === 1 ? 'it' : 'them'} deleted first, or plan the change, which shows what it closes.`;
   throw new MeshError('conflict', message, { policies: isolating });
 }
 

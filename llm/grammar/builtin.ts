@@ -56,10 +56,11 @@ export function planByGrammar(question: Question): PlanAnswer {
     if (joining !== undefined && isCertain(joining, question))
       return { choices: [joining], questions: [NEWCOMERS], partial };
     const offered = choicesOf(refusal.offers, intent, (choice) => isPlanned(choice, question));
-    if (refusal.offers.final) return { choices: offered, reason: refusal.message, questions: refusal.questions };
-    const own = faithful(offered, true, [refusal.message, ...refusal.questions]);
-    if (own.length > 0 || intent.length === 0) return { choices: own, partial };
     const lifting = liftingOf(plain, question.state, question.now).filter((text) => isPlanned(text, question));
+    if (refusal.offers.final && lifting.length === 0)
+      return { choices: offered, reason: refusal.message, questions: refusal.questions };
+    const own = refusal.offers.final ? [] : faithful(offered, true, [refusal.message, ...refusal.questions]);
+    if (own.length > 0 || intent.length === 0) return { choices: own, partial };
     if (lifting.length > 0) return { choices: lifting, questions: [LIFTED], partial };
     const found = suggested(question.intent, vocabularyOf(question), question, (choice) => isCertain(choice, question));
     if (!found) return { choices: [], partial };

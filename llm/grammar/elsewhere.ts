@@ -48,7 +48,6 @@ const ORDERS: readonly (Kind & { readonly what: string; readonly choices?: reado
     about: /^(?:undo|revert|roll ?back|restore|take .*back|give)\b.*\b(?:labels?|tags?|rename|renaming)\b/,
     what: 'A change of labels is taken back as any other: the newest change by "undo the last change", an older one',
     tool: 'revert_network_change, or update_peer with the labels that it should have',
-    choices: ['undo the last change'],
   },
   {
     about:

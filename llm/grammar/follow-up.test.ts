@@ -81,7 +81,9 @@ describe('a follow-up', () => {
     ['also on 443', ['make everything nice']],
     ['let them reach db', []],
   ])('"%s" after %j is asked about, never guessed', (says, history) => {
-    expect(plan(says, history)).toMatchObject({ outcome: 'refused', questions: [expect.any(String)] });
+    const answer = plan(says, history);
+    expect(answer).toMatchObject({ outcome: 'refused' });
+    expect(answer.outcome === 'refused' && answer.questions).not.toEqual([]);
   });
 
   it('"undo that" goes back to what the newest change changed', () => {

@@ -110,7 +110,7 @@ const PHRASES: Readonly<Record<Sym, string>> = {
   KEEP: 'keep|leave|retain|preserve|keep allowing|keep letting',
   CLOSE: 'close|shut|close off',
   KEEP_OPEN:
-    'do not block|do not deny|do not forbid|do not stop|do not prevent|do not isolate|do not close|do not cut|do not revoke|do not remove|do not limit|do not restrict|never block|never isolate|never deny|stop blocking|stop denying|stop isolating|no longer block|no longer deny|no longer isolate|unblock|unisolate|un-isolate|do not quarantine',
+    'do not block|do not deny|do not forbid|do not stop|do not prevent|do not isolate|do not close|do not cut|do not revoke|do not remove|do not limit|do not restrict|never block|never isolate|never deny|stop blocking|stop denying|stop isolating|no longer block|no longer deny|no longer isolate|unblock|unisolate|un-isolate|unquarantine|un-quarantine|do not quarantine|stop quarantining|no longer quarantine',
   ISOLATE: 'isolate|quarantine|cut off|fence off|seal off|wall off|separate|disconnect|segregate|air-gap',
   CUT: 'cut|fence|seal|wall|take',
   LOCK: 'lock|lock down',

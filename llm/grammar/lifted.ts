@@ -8,7 +8,20 @@ import { livePolicies, peersOf } from './selects.ts';
 import { isIdle } from './suggest-atoms.ts';
 
 /** Verbs that end something, and what they end. */
-const ENDS: ReadonlySet<string> = new Set(['lift', 'end', 'remove', 'drop', 'undo', 'stop', 'revoke', 'cancel']);
+const ENDS: ReadonlySet<string> = new Set([
+  'lift',
+  'end',
+  'remove',
+  'drop',
+  'undo',
+  'stop',
+  'revoke',
+  'cancel',
+  'release',
+  'take',
+  'get',
+  'free',
+]);
 const ENDED: ReadonlySet<string> = new Set(
   'isolation separation quarantine block blocking ban restriction restrictions'.split(' '),
 );
@@ -52,12 +65,18 @@ function isLifting({ atoms }: Account): boolean {
   return (
     lifts &&
     atoms.every(({ kind }) => kind === 'who' || kind === 'word') &&
-    words.every((word) => (word.sym ? BESIDE.has(word.sym) : isKnown(word)))
+    words.every((word) => (word.sym !== undefined && BESIDE.has(word.sym)) || isKnown(word))
   );
 }
 
 function isKnown(word: Token): boolean {
-  return isIdle(word) || word.text === 'again' || ENDS.has(word.text) || ENDED.has(word.text);
+  return (
+    (word.sym === undefined && isIdle(word)) ||
+    word.text === 'again' ||
+    word.text === 'out' ||
+    ENDS.has(word.text) ||
+    ENDED.has(word.text)
+  );
 }
 
 /** Whether a policy forbids all between these two, or all of the one, and nothing else. */

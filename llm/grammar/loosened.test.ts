@@ -83,6 +83,11 @@ describe('the end of what was forbidden', () => {
   it.each([
     ['isolate plc-1', 'no longer isolate plc-1'],
     ['isolate plc-1', 'lift the isolation of plc-1'],
+    ['quarantine plc-1', 'unquarantine plc-1'],
+    ['quarantine plc-1', 'take plc-1 out of quarantine'],
+    ['quarantine plc-1', 'lift the quarantine of plc-1'],
+    ['quarantine plc-1', 'release plc-1 from quarantine'],
+    ['quarantine plc-1', 'undo the quarantine of plc-1'],
     ['block alice-laptop from mail', 'unblock alice-laptop from mail'],
     ['separate prod from staging', 'prod and staging may talk again'],
     ['separate prod from staging', 'remove the separation of prod and staging'],

@@ -178,7 +178,12 @@ function stemOf(text: string, names: Names): string {
 function theOne(candidates: readonly Subject[], phrase: string): Subject {
   const [first, ...others] = candidates;
   if (!first) throw unclearText(phrase);
-  if (others.every((other) => samePeers(first, other))) return first;
+  if (others.every((other) => samePeers(first, other))) {
+    // A name that is a label value too means the peer: who gets that label later inherits nothing.
+    const isNamed = ({ selector, noun }: Subject) =>
+      selector?.peers && (phrase === noun || phrase.endsWith(` ${noun}`));
+    return candidates.find(isNamed) ?? first;
+  }
   const distinct = candidates.filter((one, index) => candidates.findIndex((other) => samePeers(one, other)) === index);
   const meanings = distinct.map(({ noun, peers }) =>
     noun.includes('=') ? `${noun} (${peers.length} peers)` : `peer ${noun}`,

@@ -17,6 +17,21 @@ const read = (text: string, state = STATE) =>
     peers.map(({ name }) => name).join(' '),
   ]);
 
+describe('a name that is the value of a label too', () => {
+  const state = stateWith(peer('bastion', { labels: { role: 'bastion' } }), peer('db-1', { labels: { role: 'db' } }));
+
+  it.each(['bastion', 'the bastion', '"bastion"'])(
+    'means the peer, so that nobody inherits it with the label: %s',
+    (text) => {
+      expect(read(text, state)).toEqual([['bastion', 'bastion']]);
+    },
+  );
+
+  it('means those with the label where it says so', () => {
+    expect(read('bastion servers', state)).toEqual([['role=bastion', 'bastion']]);
+  });
+});
+
 describe('who is meant', () => {
   it.each([
     ['web', 'role=web', 'web-1 web-2'],

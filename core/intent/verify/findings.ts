@@ -123,7 +123,7 @@ export function opensUnseen({ code }: Pick<Finding, 'code'>): boolean {
 /** What a person takes away may have carried what a delegated agent was let write. */
 function isolationFindings(judged: Judged): Finding[] {
   return isolatingFromNowOn(judged).map((policy) => {
-    const message = `${isolatesText(policy)}: delete it too`;
+    const message = `${isolatesText([policy])}: delete it too`;
     return { ...blocking('AGENT_ISOLATES', message), policy, blocks: false };
   });
 }

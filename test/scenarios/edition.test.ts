@@ -14,7 +14,9 @@ beforeAll(async () => {
 });
 afterAll(() => community[Symbol.asyncDispose]());
 
-const LATER = ['/api/v1/ai/debug', '/api/v1/ai/compliance/assess', '/api/v1/ai/compliance/evidence'];
+const LATER = ['/api/v1/ai/compliance/assess', '/api/v1/ai/compliance/evidence'];
+/** Of the Pro edition, and no operation of the table. */
+const STREAMS = ['/api/v1/ai/debug'];
 const PRO_TOOLS = [
   ['plan_network_change', { intent: 'isolate laptop' }],
   ['apply_network_change', { plan_id: 'plan_x' }],
@@ -29,7 +31,7 @@ test('every Pro route answers 402 in the Community edition, also those of later 
   verifies('edition-gate-intent', 'edition-gate-compliance', 'edition-present');
   const pro = operations.filter(({ edition }) => edition === 'pro').map(({ http }) => http);
   expect(pro.length).toBeGreaterThanOrEqual(PRO_TOOLS.length);
-  const routes = [...pro, ...LATER.map((path) => ({ method: 'post', path }))];
+  const routes = [...pro, ...[...STREAMS, ...LATER].map((path) => ({ method: 'post', path }))];
   for (const { method, path } of routes) {
     const route = path.replace(':workspaceId', admin.workspace).replaceAll(/:\w+/g, 'x');
     const { status, headers, body } = await community.api(method.toUpperCase(), route, {

@@ -96,6 +96,6 @@ describe('what is so already', () => {
     const changes = [{ action: 'create', resource: 'MeshPolicy', name: 'no-ci', spec }];
     const expectations = [{ src: 'role=ci', dst: 'role=db', expect: 'deny' }];
     const plan = await on.plan('frobnicate the database', { changes, expectations });
-    expect(plan.warnings).toContainEqual('nothing opens and nothing closes by this plan');
+    expect(plan.warnings).toContainEqual('nothing opens and nothing closes when this plan is applied');
   });
 });

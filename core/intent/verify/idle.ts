@@ -24,7 +24,7 @@ export function idleText(expectations: readonly Expectation[], { before, was, ha
   return `it is so already, so this part changes nothing for now: ${[...named, ...more].join(', ')}${rest}`;
 }
 
-const NOTHING = 'nothing opens and nothing closes by this plan';
+const NOTHING = 'nothing opens and nothing closes when this plan is applied';
 
 function partsOf(expectations: readonly Expectation[]): Map<string, Expectation[]> {
   const parts = new Map<string, Expectation[]>();

@@ -56,6 +56,7 @@ test('the text of every tool holds each id, verdict, count and cursor of its str
     await ask('check_connectivity_at', { ...pair, snapshot_id: before['id'] });
   }
   await ask('explain_denial', { src: 'laptop', dst: 'db-1' });
+  await ask('find_cause', { src: 'laptop', dst: 'db-1' });
 
   const built = (await client.listTools()).tools.map(({ name }) => name);
   // An agent's own token is needed to delegate; its answer is three fields, of which none is left out.

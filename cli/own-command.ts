@@ -15,6 +15,7 @@ export const VERBS = [
   'approve',
   'completion',
   'down',
+  'history',
   'init',
   'invite',
   'login',

@@ -58,7 +58,9 @@ export function otherPaths(problem: z.ZodType): ZodOpenApiPathsObject {
         },
         requestBody: {
           required: true,
-          ...{ content: json(debugInput.extend({ workspace_id: z.string().optional() })) },
+          ...{
+            content: json(debugInput.extend({ workspace_id: z.string().optional() }).meta({ id: 'DebugQuestion' })),
+          },
         },
         responses: {
           '200': {

@@ -187,7 +187,10 @@ function labelsFor({ draw, pools }: Place): Readonly<Record<string, string>> {
 function selectorFor({ draw, pools }: Place): unknown {
   const all = [...pools.labels, ...pools.ownLabels].map((matchLabels) => ({ matchLabels }));
   const key = 'role';
-  const listed = () => Array.from({ length: draw.int(3) }, () => draw.pick(pools.names['peer'] ?? []));
+  const listed = () => {
+    const names = pools.names['peer'] ?? [];
+    return names.length === 0 ? [] : Array.from({ length: draw.int(3) }, () => draw.pick(names));
+  };
   if (draw.chance(0.2)) return { peers: listed(), ...(draw.chance(0.3) && draw.pick(all)) };
   if (draw.chance(0.1)) return { notPeers: listed() };
   return draw.pick<unknown>([

@@ -45,7 +45,7 @@ const UNDOING =
 /** Orders that no policy carries out: the first that fits, and what does. */
 const ORDERS: readonly (Kind & { readonly what: string; readonly choices?: readonly string[] })[] = [
   {
-    about: /^(?:undo|revert|roll ?back|restore|take .*back|give)\b.*\b(?:labels?|tags?|rename|renaming)\b/,
+    about: /^(?:undo|revert|roll ?back|restore|take|give)\b.*\b(?:labels?|tags?|rename|renaming)\b/,
     what: 'A change of labels is taken back as any other: the newest change by "undo the last change", an older one',
     tool: 'revert_network_change, or update_peer with the labels that it should have',
   },
@@ -104,7 +104,7 @@ export function elsewhere(tokens: readonly Token[], { isName }: Vocabulary): Ref
   if (!first || first.quoted || isName(first.text)) return undefined;
   const whole = said(tokens).toLowerCase();
   const sentences = whole
-    .split(/[.?!;]+(?: |$)/)
+    .split(/[.?!;](?: |$)/)
     .map((one) => one.trim())
     .filter((one) => one !== '');
   const isQuestion = sentences.length > 0 && sentences.every((one) => QUESTION.test(one));

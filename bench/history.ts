@@ -2,15 +2,15 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { cpus, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';
-import { newId } from '../core/base/ids.ts';
 import type { Log, Op } from '../core/base/ports.ts';
-import type { DraftOf, Kind, RecordDraft } from '../core/base/record.ts';
+import type { RecordDraft } from '../core/base/record.ts';
 import { formatInstant } from '../core/base/time.ts';
 import { connectivity } from '../core/history/connectivity.ts';
 import { diffStates } from '../core/history/diff.ts';
 import { takeSnapshot } from '../core/history/snapshots.ts';
 import { buildNetworkStates } from '../core/state/states.ts';
 import { openStore } from '../storage/open.ts';
+import { draft } from './draft.ts';
 
 /** Figures for docs/benchmarks/history.md: `node bench/history.ts`. */
 const SIZES = process.argv.slice(2).length > 0 ? process.argv.slice(2).map(Number) : [10, 100, 1_000, 10_000];
@@ -146,13 +146,4 @@ function policy(name: string, to: string, from: string): RecordDraft {
   };
   const peerSelector = { matchLabels: { role: to } };
   return draft('MeshPolicy', name, { action: 'ALLOW', peerSelector, ingress: [rule] }, {});
-}
-
-function draft<K extends Kind>(
-  kind: K,
-  name: string,
-  spec: DraftOf<K>['spec'],
-  status: DraftOf<K>['status'],
-): DraftOf<K> {
-  return { kind, name, uid: newId('r'), labels: {}, annotations: {}, spec, status, unique: [] };
 }

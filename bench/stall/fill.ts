@@ -1,9 +1,9 @@
 import { loadConfig } from '../../bin/compose/config.ts';
 import { startPlane } from '../../bin/compose/plane.ts';
-import { newId } from '../../core/base/ids.ts';
 import type { Log, Op } from '../../core/base/ports.ts';
-import type { DraftOf, Kind, RecordDraft } from '../../core/base/record.ts';
+import type { RecordDraft } from '../../core/base/record.ts';
 import { ADMIN_PASSWORD, apiOf, configure, freshWorkspace } from '../../test/kits/http/harness.ts';
+import { draft } from '../draft.ts';
 
 /** Fills a directory with a workspace of so many peers, tokens for its callers, and snapshots: `<directory> <peers> <callers>`. */
 const [directory = '', peers = '2000', callers = '8'] = process.argv.slice(2);
@@ -103,13 +103,4 @@ function policy(index: number): RecordDraft {
   const ingress = [{ from, ports: [{ protocol: 'TCP' as const, port: 1_000 + index }] }];
   const peerSelector = { matchLabels: { role: `r${index % ROLES}` } };
   return draft('MeshPolicy', `policy-${index}`, { action: 'ALLOW', peerSelector, ingress }, {});
-}
-
-function draft<K extends Kind>(
-  kind: K,
-  name: string,
-  spec: DraftOf<K>['spec'],
-  status: DraftOf<K>['status'],
-): DraftOf<K> {
-  return { kind, name, uid: newId('r'), labels: {}, annotations: {}, spec, status, unique: [] };
 }

@@ -1,7 +1,7 @@
 import { invalidInput } from '../base/errors.ts';
 import type { CallContext } from '../base/operation.ts';
 import { formatInstant } from '../base/time.ts';
-import { positionOf, rangeView } from '../history/pair/connection-history.ts';
+import { type ConnectionHistoryQuestion, positionOf, rangeView } from '../history/pair/connection-history.ts';
 import { changeView, commitOf } from '../history/pair/flip-view.ts';
 import { type Flip, pairHistory } from '../history/pair/flips.ts';
 import { identityOf, statesOf } from '../history/pair/identity.ts';
@@ -11,23 +11,16 @@ import { judgeOf, sameReading } from '../history/pair/readings.ts';
 import { readingView } from '../history/pair/timeline.ts';
 import { resourceChanges } from '../history/resource-changes.ts';
 import type { ComputeServices } from '../intent/plan/services.ts';
-import type { Protocol } from '../model/policy.ts';
 import type { PeerRecord } from '../model/resources.ts';
 import { type AskedPair, pairInQuestion } from './question.ts';
 import { type Restore, restoreOf } from './restore.ts';
 import { connectionText, flipText, stateText } from './words.ts';
 
-export interface CauseQuestion {
+export interface CauseQuestion extends Omit<ConnectionHistoryQuestion, 'src' | 'dst'> {
   /** In plain words; or else both ends. */
   readonly question?: string | undefined;
   readonly src?: string | undefined;
   readonly dst?: string | undefined;
-  readonly protocol?: Protocol | undefined;
-  readonly port?: number | undefined;
-  readonly from: string;
-  readonly to?: string | undefined;
-  readonly cursor?: string | undefined;
-  readonly limit: number;
 }
 
 /** Findings that carry a plan: each takes a proof over the whole network. */

@@ -102,7 +102,9 @@ export class FairQueue<T> {
 }
 
 function agentsIn<T>(callers: ReadonlyMap<string, readonly Entry<T>[]>): number {
-  return sizeOf(new Map([...callers].filter(([principal]) => isAgentId(principal))));
+  let size = 0;
+  for (const [principal, own] of callers) if (isAgentId(principal)) size += own.length;
+  return size;
 }
 
 function sizeOf<T>(callers: ReadonlyMap<string, readonly Entry<T>[]>): number {

@@ -5,26 +5,7 @@ import { compile, createEngine } from './engine.ts';
 import type { NetworkModel } from './model.ts';
 import { NOW, networkModel, policySpec } from './models.testkit.ts';
 import { diff } from './reach-diff.ts';
-
-const web = { name: 'web', labels: { role: 'web' }, network: 'n' };
-const db = { name: 'db', labels: { role: 'db' }, network: 'n' };
-const base: NetworkModel = {
-  networks: [{ name: 'n', cidr: '10.96.0.0/24', defaultAction: 'ALLOW' }],
-  peers: [web, db],
-  policies: [],
-  now: NOW,
-};
-const denyAll = { name: 'base', spec: { action: 'DENY', peerSelector: {} } };
-const dbPolicy = (port: number, more = {}) => ({
-  name: 'db',
-  spec: {
-    action: 'ALLOW',
-    peerSelector: { matchLabels: { role: 'db' } },
-    ingress: [{ ports: [{ port }] }],
-    ...more,
-  },
-});
-const webOut = { name: 'out', spec: { action: 'ALLOW', peerSelector: { matchLabels: { role: 'web' } }, egress: [{}] } };
+import { base, db, dbPolicy, denyAll, web, webOut } from './two-peers.testkit.ts';
 
 describe('attribute', { timeout: 30_000 }, () => {
   const causesOf = (before: NetworkModel, after: NetworkModel) =>

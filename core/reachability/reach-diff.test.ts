@@ -2,29 +2,9 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { compile, createEngine } from './engine.ts';
 import { type PairRow, pairRows } from './matrix.ts';
-import type { NetworkModel } from './model.ts';
-import { NOW, networkModel, textOf } from './models.testkit.ts';
+import { networkModel, textOf } from './models.testkit.ts';
 import { type DiffRow, diff } from './reach-diff.ts';
-
-const web = { name: 'web', labels: { role: 'web' }, network: 'n' };
-const db = { name: 'db', labels: { role: 'db' }, network: 'n' };
-const base: NetworkModel = {
-  networks: [{ name: 'n', cidr: '10.96.0.0/24', defaultAction: 'ALLOW' }],
-  peers: [web, db],
-  policies: [],
-  now: NOW,
-};
-const denyAll = { name: 'base', spec: { action: 'DENY', peerSelector: {} } };
-const dbPolicy = (port: number, more = {}) => ({
-  name: 'db',
-  spec: {
-    action: 'ALLOW',
-    peerSelector: { matchLabels: { role: 'db' } },
-    ingress: [{ ports: [{ port }] }],
-    ...more,
-  },
-});
-const webOut = { name: 'out', spec: { action: 'ALLOW', peerSelector: { matchLabels: { role: 'web' } }, egress: [{}] } };
+import { base, dbPolicy, denyAll, webOut } from './two-peers.testkit.ts';
 
 describe('diff', { timeout: 30_000 }, () => {
   test('applied to the matrix before it gives the matrix after', () => {

@@ -1,5 +1,6 @@
 import { lookUpById } from '../model/find.ts';
-import { type PolicySpec, type Rule, rulesOf, type Selector } from '../model/policy.ts';
+import { isolates } from '../model/meaning.ts';
+import type { PolicySpec, Rule, Selector } from '../model/policy.ts';
 import { AGENT_LABEL, PARENT_LABEL } from '../model/presets.ts';
 import type { AgentRecord } from '../model/resources.ts';
 import { sameValue } from '../model/value.ts';
@@ -58,13 +59,6 @@ export function isolatingFromNowOn({ before, after }: Pick<Compared, 'before' | 
 export function isolatesText(policies: readonly string[]): string {
   const [which, whose] = policies.length === 1 ? ['policy', 'a delegated agent'] : ['policies', 'delegated agents'];
   return `the ${which} ${policies.join(', ')} of ${whose} would isolate peers beyond what ${policies.length === 1 ? 'it' : 'they'} may reach, which this isolates today`;
-}
-
-/** A DENY with rules closes what these say and leaves the rest. */
-export function isolates(spec: PolicySpec, direction: Rule['direction']): boolean {
-  const rules = rulesOf(spec, direction);
-  if (rules === undefined) return spec.ingress === undefined && spec.egress === undefined;
-  return spec.action === 'ALLOW' || rules.length === 0;
 }
 
 /**

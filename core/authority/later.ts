@@ -1,5 +1,6 @@
 import { parseInstant } from '../base/time.ts';
 import { effectOf } from '../effect/effect.ts';
+import { isolates } from '../model/meaning.ts';
 import { POLICY_LIMITS, type PolicySpec, type Rule } from '../model/policy.ts';
 import type { PolicyRecord } from '../model/resources.ts';
 import { selects } from '../model/selector.ts';
@@ -8,7 +9,6 @@ import { WRITTEN_BY } from '../model/written-by.ts';
 import type { NetworkState } from '../state/state.ts';
 import type { NetworkStates } from '../state/states.ts';
 import type { Compared } from './excess.ts';
-import { isolates } from './isolation.ts';
 
 type Direction = Rule['direction'];
 const DIRECTIONS = ['ingress', 'egress'] as const satisfies readonly Direction[];

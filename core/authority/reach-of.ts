@@ -1,8 +1,7 @@
-import { containsRange, parseAddress, parseCidr } from '../model/cidr.ts';
-import type { EgressRule, PeerEntry } from '../model/policy.ts';
+import { entriesMean } from '../model/meaning.ts';
+import type { EgressRule } from '../model/policy.ts';
 import { PARENT_LABEL } from '../model/presets.ts';
 import type { AgentRecord, PeerRecord } from '../model/resources.ts';
-import { selects } from '../model/selector.ts';
 import { ALL_PORTS, NO_PORTS, type PortSetId, type PortSets } from '../reachability/port-sets.ts';
 import type { Reachability } from '../reachability/reachability.ts';
 import { ancestors } from '../state/agent-tree.ts';
@@ -75,19 +74,6 @@ function peerAbove(state: NetworkState, agent: AgentRecord): string | undefined 
 
 function portsOfRules(rules: readonly EgressRule[], peer: PeerRecord, ports: PortSets): PortSetId {
   return rules
-    .filter(({ to }) => !to?.length || to.some((entry) => means(entry, peer)))
+    .filter(({ to }) => entriesMean(to, peer))
     .reduce((set, rule) => ports.union(set, ports.ofEntries(rule.ports ?? [])), NO_PORTS);
-}
-
-function means(entry: PeerEntry, peer: PeerRecord): boolean {
-  if (entry === '*') return true;
-  if (entry.peerSelector) return selects(entry.peerSelector, peer);
-  const block = parseCidr(entry.ipBlock?.cidr ?? '');
-  const { address: own } = peer.status;
-  const address = own === null ? undefined : parseAddress(own);
-  if (!block || !address || !containsRange(block, address)) return false;
-  return !(entry.ipBlock?.except ?? []).some((text) => {
-    const hole = parseCidr(text);
-    return hole === undefined || containsRange(hole, address);
-  });
 }

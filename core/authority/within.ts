@@ -1,5 +1,6 @@
 import { containsRange, overlaps, parseCidr } from '../model/cidr.ts';
 import { lookUpById } from '../model/find.ts';
+import { meansAnyone } from '../model/meaning.ts';
 import type { EgressRule, PeerEntry, PolicySpec, PortEntry, Selector } from '../model/policy.ts';
 import { selects } from '../model/selector.ts';
 import { NO_PORTS, type PortSets } from '../reachability/port-sets.ts';
@@ -69,7 +70,7 @@ function oneByOne(entry: PeerEntry): PeerEntry[] {
 }
 
 function holdsEntry({ to }: EgressRule, entry: PeerEntry, peers: Reach['peers']): boolean {
-  return !to?.length || to.some((outer) => entryWithin(entry, outer, peers));
+  return meansAnyone(to) || (to ?? []).some((outer) => entryWithin(entry, outer, peers));
 }
 
 function entryWithin(inner: PeerEntry, outer: PeerEntry, peers: Reach['peers']): boolean {
@@ -140,10 +141,9 @@ function isSubset(values: ReadonlySet<string>, of: readonly string[]): boolean {
 
 /** Whether a rule lets in anyone who is no peer of a network. */
 function isOpenToOutside(from: readonly PeerEntry[] | undefined, { networks }: NetworkState): boolean {
-  if (!from?.length) return true;
-  return from.some((entry) => {
-    if (entry === '*') return true;
-    if (!entry.ipBlock) return false;
+  if (meansAnyone(from)) return true;
+  return (from ?? []).some((entry) => {
+    if (entry === '*' || !entry.ipBlock) return false;
     const block = parseCidr(entry.ipBlock.cidr);
     return !block || ![...networks.values()].some(({ spec }) => isInside(block, spec.cidr));
   });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { policySpecSchema, rulesOf } from './policy.ts';
+import { policySpecSchema } from './policy.ts';
 
 const allowFrom = (entry: unknown) => ({ action: 'ALLOW', ingress: [{ from: [entry] }] });
 const allowPort = (port: unknown) => ({ action: 'ALLOW', egress: [{ ports: [port] }] });
@@ -79,14 +79,5 @@ describe('policySpecSchema', () => {
     const withEntries = (count: number) => ({ action: 'ALLOW', ingress: [{ from: new Array(count).fill('*') }] });
     expect(problemsOf(withEntries(1_000))).toEqual([]);
     expect(problemsOf(withEntries(4_001))).toHaveLength(1);
-  });
-
-  test('rulesOf tells an absent direction from an empty one', () => {
-    const spec = policySpecSchema.parse({ action: 'ALLOW', egress: [], ingress: [{ from: ['*'] }] });
-    expect([rulesOf(spec, 'ingress'), rulesOf(spec, 'egress'), rulesOf({ action: 'DENY' }, 'egress')]).toEqual([
-      [{ direction: 'ingress', peers: ['*'], ports: [] }],
-      [],
-      undefined,
-    ]);
   });
 });

@@ -146,14 +146,6 @@ export interface Rule {
   readonly ports: readonly PortEntry[];
 }
 
-/** The rules of one direction; undefined when the direction's key is absent. */
-export function rulesOf(spec: PolicySpec, direction: Rule['direction']): Rule[] | undefined {
-  if (direction === 'ingress') {
-    return spec.ingress?.map(({ from, ports }) => ({ direction, peers: from ?? [], ports: ports ?? [] }));
-  }
-  return spec.egress?.map(({ to, ports }) => ({ direction, peers: to ?? [], ports: ports ?? [] }));
-}
-
 /** A union hides which field of its object form was wrong; this brings the field's name back. */
 function describeEntryIssue(issue: {
   readonly code?: string | undefined;

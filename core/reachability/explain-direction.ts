@@ -6,7 +6,6 @@ import { NO_PORTS, type PortSetId } from './port-sets.ts';
 import type { ActivePolicy } from './program.ts';
 import type { Reachability } from './reachability.ts';
 import { fixesOf, type MatchedRule, unionOf } from './refusal-fixes.ts';
-import { isolates } from './rows.ts';
 
 /** Replays the rules of one row for one pair. */
 export function explainDirection(
@@ -32,7 +31,7 @@ export function explainDirection(
       );
   const allows = matched(true);
   const denies = matched(false).filter(({ covers }) => covers !== NO_PORTS);
-  const isolators = selecting.filter(({ code }) => isolates(code, direction));
+  const isolators = selecting.filter(({ code }) => code.isolates[direction]);
   const result = resultOf(granted, scope);
   const prefix = direction === 'egress' ? 'EGRESS' : 'INGRESS';
   const base = { stage: direction, direction } as const;

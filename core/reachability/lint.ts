@@ -1,7 +1,8 @@
 import { once } from '../base/once.ts';
 import { containsRange, parseCidr } from '../model/cidr.ts';
+import { rulesOf } from '../model/meaning.ts';
 import { gonePeers } from '../model/peer-lists.ts';
-import { type PolicySpec, policySpecSchema, rulesOf } from '../model/policy.ts';
+import { type PolicySpec, policySpecSchema } from '../model/policy.ts';
 import { isSubset, union } from '../model/ranges.ts';
 import { selectsEveryone } from '../model/selector.ts';
 import { andInto, andNotInto, type Bits, eachBit, emptyBits, hasBit, isEmpty, setBit } from './bits.ts';

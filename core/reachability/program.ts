@@ -1,16 +1,15 @@
-import { parseInstant } from '../base/time.ts';
 import { type IpRange, parseCidr } from '../model/cidr.ts';
+import { endOf, isolates, meansAnyone, rulesOf } from '../model/meaning.ts';
 import {
   type EgressRule,
   egressRuleSchema,
   type PeerEntry,
   type PolicySpec,
   policySpecSchema,
-  rulesOf,
   type Selector,
   selectorSchema,
 } from '../model/policy.ts';
-import type { PolicyInput } from './model.ts';
+import type { Direction, PolicyInput } from './model.ts';
 import { ALL_PORTS, type PortSetId, type PortSets } from './port-sets.ts';
 
 /** One policy made ready: selectors and blocks parsed, ports interned. Equal specs give the same object. */
@@ -21,6 +20,8 @@ export interface PolicyCode {
   readonly network: string | undefined;
   readonly subject: Selector;
   readonly expiresAt: number;
+  /** Whether whom it selects keep nothing by default (docs/policy.md#isolation). */
+  readonly isolates: Readonly<Record<Direction, boolean>>;
   /** Undefined where the policy says nothing about the direction; no rules means that it only isolates. */
   readonly egress: readonly RuleCode[] | undefined;
   readonly ingress: readonly RuleCode[] | undefined;
@@ -35,12 +36,9 @@ export interface ActivePolicy {
 
 /** The policies in force at an instant, ms. */
 export function activePolicies(codes: PolicyCodes, policies: readonly PolicyInput[], now: number): ActivePolicy[] {
-  return (
-    policies
-      .map(({ name, spec }) => ({ name, spec, code: codes.of(spec) }))
-      // An expiry that cannot be read never takes effect for a DENY and is past for an ALLOW (NaN compares false).
-      .filter(({ code }) => (code.allow ? code.expiresAt > now : !(code.expiresAt <= now)))
-  );
+  return policies
+    .map(({ name, spec }) => ({ name, spec, code: codes.of(spec) }))
+    .filter(({ code }) => code.expiresAt > now);
 }
 
 export interface RuleCode {
@@ -96,15 +94,15 @@ export class PolicyCodes {
   }
 
   #codeOf(spec: PolicySpec, id: number): PolicyCode {
-    const isSilent = spec.ingress === undefined && spec.egress === undefined;
-    const translate = (direction: 'ingress' | 'egress') =>
-      rulesOf(spec, direction)?.map(({ peers, ports }) => this.#ruleOf(peers, ports)) ?? (isSilent ? [] : undefined);
+    const translate = (direction: Direction) =>
+      rulesOf(spec, direction)?.map(({ peers, ports }) => this.#ruleOf(peers, ports));
     return {
       id,
       allow: spec.action === 'ALLOW',
       network: spec.network,
       subject: spec.peerSelector ?? {},
-      expiresAt: spec.expiresAt === undefined ? Number.POSITIVE_INFINITY : parseInstant(spec.expiresAt),
+      expiresAt: endOf(spec),
+      isolates: { egress: isolates(spec, 'egress'), ingress: isolates(spec, 'ingress') },
       egress: translate('egress'),
       ingress: translate('ingress'),
     };
@@ -113,13 +111,12 @@ export class PolicyCodes {
   #ruleOf(peers: readonly PeerEntry[], ports: Parameters<PortSets['ofEntries']>[0]): RuleCode {
     const selectors: Selector[] = [];
     const blocks: BlockCode[] = [];
-    let anyone = peers.length === 0;
     for (const entry of peers) {
-      if (entry === '*') anyone = true;
-      else if (entry.peerSelector) selectors.push(entry.peerSelector);
+      if (entry === '*') continue;
+      if (entry.peerSelector) selectors.push(entry.peerSelector);
       else if (entry.ipBlock) blocks.push(blockOf(entry.ipBlock));
     }
-    return { anyone, selectors, blocks, ports: this.#ports.ofEntries(ports) };
+    return { anyone: meansAnyone(peers), selectors, blocks, ports: this.#ports.ofEntries(ports) };
   }
 }
 
@@ -142,6 +139,7 @@ function failClosed(spec: unknown, id: number): PolicyCode {
     network: typeof network === 'string' ? network : undefined,
     subject: subject.success ? subject.data : {},
     expiresAt: Number.POSITIVE_INFINITY,
+    isolates: { egress: allow, ingress: allow },
     egress: rules,
     ingress: rules,
   };

@@ -94,7 +94,7 @@ export class RowTable {
   fallbackOf(direction: Direction, subject: number): PortSetId {
     for (const index of this.selecting(subject)) {
       const policy = this.#policies[index];
-      if (policy && isolates(policy, direction)) return NO_PORTS;
+      if (policy?.isolates[direction]) return NO_PORTS;
     }
     return this.defaultOf(subject);
   }
@@ -106,7 +106,7 @@ export class RowTable {
     for (const index of this.selecting(subject)) {
       const policy = this.#policies[index];
       if (policy === undefined) continue;
-      if (isolates(policy, direction)) isolated = true;
+      if (policy.isolates[direction]) isolated = true;
       if (policy[direction]?.length) policies.push(policy);
     }
     const fallback = isolated ? NO_PORTS : this.defaultOf(subject);
@@ -157,12 +157,6 @@ export class RowTable {
       addPorts(target, this.#space.othersOf(rule), rule.ports, this.#ports);
     }
   }
-}
-
-/** Whether whom a policy selects keep nothing by default (docs/policy.md#isolation). */
-export function isolates(policy: PolicyCode, direction: Direction): boolean {
-  const rules = policy[direction];
-  return rules !== undefined && (policy.allow || rules.length === 0);
 }
 
 /** What the policies of a row come to, before a DENY is taken from an ALLOW. */

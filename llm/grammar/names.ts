@@ -1,8 +1,9 @@
+import { isSubject } from '../../core/model/meaning.ts';
 import type { PolicySpec } from '../../core/model/policy.ts';
 import { RESERVED_LABEL_PREFIX } from '../../core/model/presets.ts';
 import type { PeerRecord } from '../../core/model/resources.ts';
 import type { NetworkState } from '../../core/state/state.ts';
-import { isSubject, peersOf } from './selects.ts';
+import { peersOf } from './selects.ts';
 
 /** A label that some peers carry. */
 export interface Pair {

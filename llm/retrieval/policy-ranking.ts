@@ -1,5 +1,6 @@
 import { type IpRange, overlaps, parseCidr } from '../../core/model/cidr.ts';
-import { type PolicySpec, type Rule, rulesOf, type Selector } from '../../core/model/policy.ts';
+import { rulesOf } from '../../core/model/meaning.ts';
+import type { PolicySpec, Rule, Selector } from '../../core/model/policy.ts';
 import type { PeerRecord, PolicyRecord } from '../../core/model/resources.ts';
 import { selects, selectsEveryone } from '../../core/model/selector.ts';
 import type { NetworkState } from '../../core/state/state.ts';

@@ -24,14 +24,17 @@ const LIMIT_RETRY_MS = 5_000;
 type ToRelay = MessageTo<'relay'>;
 type Revoke = Extract<ToRelay, { readonly type: 'revoke' }>;
 
-/** What is taken in each state. Forward frames of a ready session never come that far. */
-const TAKEN: Readonly<Record<SessionState, ReadonlySet<ToRelay['type']>>> = {
-  hello: new Set(['hello']),
-  proof: new Set(['proof']),
-  ready: new Set(['keepalive', 'keepalive-reply', 'probe', 'renew', 'bye']),
-  control: new Set(['keepalive', 'keepalive-reply', 'revoke', 'bye']),
-  closing: new Set(),
-  closed: new Set(),
+/** The states in which each message is taken. Forward frames of a ready session never come that far. */
+const TAKEN_IN: { readonly [Type in ToRelay['type']]: readonly SessionState[] } = {
+  hello: ['hello'],
+  proof: ['proof'],
+  forward: [],
+  keepalive: ['ready', 'control'],
+  'keepalive-reply': ['ready', 'control'],
+  probe: ['ready'],
+  renew: ['ready'],
+  revoke: ['control'],
+  bye: ['ready', 'control'],
 };
 
 export interface RelayServerParts {
@@ -162,7 +165,7 @@ export class RelayServer {
 
   /** Every frame but a forward of a ready session: rare, so it may allocate. Answers why the session has to end, if so. */
   #handle(session: RelaySession, message: ToRelay, now: number): ByeReason | undefined {
-    if (!TAKEN[session.state].has(message.type)) return 'protocol';
+    if (!TAKEN_IN[message.type].includes(session.state)) return 'protocol';
     switch (message.type) {
       case 'hello':
         return this.#hello(session, message.hello, now);

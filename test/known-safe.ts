@@ -1,12 +1,16 @@
-import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
+import { z } from 'zod';
 import type { Expression } from './regular-expressions.ts';
 
-const FILE = path.resolve('node_modules/.cache/safe-expressions.json');
+/** In the repository: a clean clone asks the checker for what is new alone. */
+const FILE = path.resolve('test/safe-expressions.json');
+const keptSchema = z.strictObject({ checker: z.string(), safe: z.array(z.string()) });
+type Kept = z.output<typeof keptSchema>;
 
 /**
- * Expressions that the checker found safe on this machine, kept from run to run: the same text gets the same verdict, and to
- * ask for all of them takes half a minute of a processor. A clean clone has none.
+ * Expressions that the checker found safe: the same text gets the same verdict, and to ask for all of them takes minutes of a
+ * processor. `npm run test:long` asks for all.
  */
 export class KnownSafe {
   readonly #checker: string;
@@ -15,7 +19,8 @@ export class KnownSafe {
   /** @param checker its version and options: of another one nothing is known */
   constructor(checker: string) {
     this.#checker = checker;
-    this.#known = new Set(read(checker));
+    const kept = read();
+    this.#known = new Set(kept.checker === checker && process.env['MESH_LONG'] === undefined ? kept.safe : []);
   }
 
   has(expression: Expression): boolean {
@@ -24,24 +29,14 @@ export class KnownSafe {
 
   /** Keeps these, and forgets those that stand nowhere any more. */
   keep(expressions: readonly Expression[]): void {
-    const safe = [...new Set(expressions.map(textOf))].sort();
-    mkdirSync(path.dirname(FILE), { recursive: true });
-    const written = `${FILE}.${process.pid}`;
-    writeFileSync(written, JSON.stringify({ checker: this.#checker, safe }));
-    renameSync(written, FILE);
+    const kept: Kept = { checker: this.#checker, safe: [...new Set(expressions.map(textOf))].sort() };
+    const text = `${JSON.stringify(kept, null, 2)}\n`;
+    if (text !== readFileSync(FILE, 'utf8')) writeFileSync(FILE, text);
   }
 }
 
 const textOf = ({ pattern, flags }: Expression) => `/${pattern}/${flags}`;
 
-function read(checker: string): readonly string[] {
-  try {
-    const kept = JSON.parse(readFileSync(FILE, 'utf8')) as {
-      readonly checker: string;
-      readonly safe: readonly string[];
-    };
-    return kept.checker === checker ? kept.safe : [];
-  } catch {
-    return [];
-  }
+function read(): Kept {
+  return keptSchema.parse(JSON.parse(readFileSync(FILE, 'utf8')));
 }

@@ -1,4 +1,6 @@
 import type { Command } from 'commander';
+import { z } from 'zod';
+import { PASSWORD_LENGTH } from '../core/identity/passwords.ts';
 import { type Answer, answering, notice } from './answer.ts';
 import { callApi, requireSession } from './api.ts';
 import { CliError, EXIT } from './exit.ts';
@@ -63,11 +65,29 @@ async function login(options: LoginOptions): Promise<Answer> {
   using secrets = readSecrets();
   const { password, signedIn } = await askForLogin(account, secrets);
   if (!signedIn.passwordChangeRequired || !secrets.isTerminal) return signedInAs(account, signedIn);
-  notice('This is a first password. Choose one of your own now; Enter alone leaves that for later.');
-  const next = await askNewPassword(secrets);
-  if (next === undefined || next === '') return signedInAs(account, signedIn);
-  await changePassword({ server, token: signedIn.token, workspace: undefined }, password, next);
-  return signedInAs(account, await signIn(account, next));
+  // Signed in already: whatever becomes of the new password, the session is good for `mesh passwd`.
+  store(account, signedIn);
+  const { min } = PASSWORD_LENGTH;
+  notice(
+    `This is a first password. Choose one of your own now, at least ${min} characters; Enter alone leaves that for later.`,
+  );
+  const next = await replaceFirst({ server, token: signedIn.token, workspace: undefined }, password, secrets);
+  return signedInAs(account, next === undefined ? signedIn : await signIn(account, next));
+}
+
+/** @returns the new password; undefined where the person leaves that for later */
+async function replaceFirst(target: Target, first: string, secrets: SecretReader): Promise<string | undefined> {
+  for (let left = TRIES; ; ) {
+    left -= 1;
+    const next = await askNewPassword(secrets);
+    if (!next) return undefined;
+    try {
+      await changePassword(target, first, next);
+      return next;
+    } catch (error) {
+      againIf(error, 'invalid_input', secrets, left);
+    }
+  }
 }
 
 async function askForLogin(account: Account, secrets: SecretReader) {
@@ -99,15 +119,18 @@ async function passwd(): Promise<Answer> {
   const session = sessionAt(target.server);
   const { username, workspace } = (session?.token === target.token ? session : undefined) ?? {};
   using secrets = readSecrets();
+  let old: string | undefined;
   for (let left = TRIES; ; ) {
     left -= 1;
-    const old = await secrets.ask('Current password: ');
+    old ??= await secrets.ask('Current password: ');
     const next = await askNewPassword(secrets);
     if (old === undefined || next === undefined) throw new CliError(TWO_LINES, EXIT.input);
+    if (next === '') throw new CliError('No new password: nothing was changed.', EXIT.input);
     try {
       await changePassword(target, old, next);
     } catch (error) {
       againIf(error, 'invalid_input', secrets, left);
+      if (faultsOf(error).some(({ pointer }) => pointer === '/oldPassword')) old = undefined;
       continue;
     }
     const value = { changed: true };
@@ -149,8 +172,22 @@ async function signIn({ server, username }: Account, password: string): Promise<
   return (answer as { data: SignedIn }).data;
 }
 
+/** @throws CliError in words for a person, who was asked for passwords and knows nothing of fields */
 async function changePassword(target: Target, oldPassword: string, newPassword: string): Promise<void> {
-  await callApi(target, { method: 'put', path: '/api/v1/users/me/password', body: { oldPassword, newPassword } });
+  const body = { oldPassword, newPassword };
+  await callApi(target, { method: 'put', path: '/api/v1/users/me/password', body }).catch((error: unknown) => {
+    const faults = faultsOf(error);
+    if (!(error instanceof CliError) || faults.length === 0) throw error;
+    throw new CliError(faults.map(({ detail }) => detail).join(' '), error.exitCode, error.problem);
+  });
+}
+
+const refusal = z.object({ errors: z.array(z.object({ pointer: z.string(), detail: z.string() })) });
+
+/** The fields that a server found wrong. */
+function faultsOf(error: unknown) {
+  const read = refusal.safeParse(error instanceof CliError ? error.problem : undefined);
+  return read.success ? read.data.errors : [];
 }
 
 function store({ server, username, workspace }: Account, signedIn: SignedIn): SignedIn {

@@ -11,8 +11,8 @@ const MAX_RUNNING = 2;
 /** Hashes waiting; more are refused, so that a flood of logins costs no more than this. */
 const MAX_WAITING = 32;
 
-const MIN_LENGTH = 8;
-const MAX_LENGTH = 256;
+/** Characters of a password. */
+export const PASSWORD_LENGTH = { min: 8, max: 256 } as const;
 
 const FORM = /^\$argon2id\$v=19\$m=(\d{1,7}),t=(\d{1,3}),p=(\d{1,2})\$([A-Za-z0-9+/]{11,86})\$([A-Za-z0-9+/]{22,86})$/;
 
@@ -44,8 +44,9 @@ export function requireGoodPassword(password: string, username: string, pointer:
 }
 
 function weakness(password: string, username: string): string | undefined {
-  if ([...password].length < MIN_LENGTH) return `A password has at least ${MIN_LENGTH} characters.`;
-  if (password.length > MAX_LENGTH) return `A password has at most ${MAX_LENGTH} characters.`;
+  const { min, max } = PASSWORD_LENGTH;
+  if ([...password].length < min) return `A password has at least ${min} characters.`;
+  if (password.length > max) return `A password has at most ${max} characters.`;
   const plain = password.toLowerCase();
   if (plain.includes(username.toLowerCase()) && plain.length - username.length < 4) {
     return 'The password must not be the user name.';

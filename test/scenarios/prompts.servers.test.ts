@@ -126,6 +126,40 @@ describe.skipIf(!hasTerminal)('mesh login on a terminal', () => {
     expect(shown).toMatch(/The password must be changed: \S+ passwd\nexit 0/);
   });
 
+  test('asks again, in words without field names, for a first password that is refused', async () => {
+    await using harness = await startHarness({ config: {} });
+    const { shown } = await atTerminal(`login --server ${harness.url}`, [
+      { after: 'Password: ', keys: `${BUILT_IN_PASSWORD}\r` },
+      ...twice('short'),
+      { after: 'A password has at least 8 characters.', keys: '' },
+      ...twice('aaaaaaaaaa'),
+      { after: 'The password repeats too few different characters.', keys: '' },
+      ...twice(OTHER_PASSWORD),
+    ]);
+    expect(shown).toContain(`Signed in to ${harness.url} as admin until`);
+    expect(shown).not.toContain('/newPassword');
+    expect((await signIn(harness.url, OTHER_PASSWORD)).code).toBe(0);
+  });
+
+  test('stays signed in where three first passwords were refused, so that mesh passwd can go on', async () => {
+    await using harness = await startHarness({ config: {} });
+    const short = twice('short');
+    const { shown } = await atTerminal(`login --server ${harness.url}`, [
+      { after: 'Password: ', keys: `${BUILT_IN_PASSWORD}\r` },
+      ...short,
+      ...short,
+      ...short,
+    ]);
+    expect(shown).toContain(`A password has at least 8 characters.\nexit 2\n${USUAL_MODE}`);
+    const again = await passwd([
+      { after: 'Current password: ', keys: `${BUILT_IN_PASSWORD}\r` },
+      ...short,
+      { after: 'A password has at least 8 characters.', keys: '' },
+      ...twice(OTHER_PASSWORD),
+    ]);
+    expect(again.shown).toContain('Password changed. Signed in as admin until');
+  });
+
   test('ends after three wrong passwords, and stores nothing', async () => {
     await using harness = await startHarness();
     const wrong = { after: 'Password: ', keys: 'wrong\r' };

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { UPDATE } from '../../core/base/operation.ts';
 import { TEXT_LIMITS } from '../../core/base/text.ts';
 import { changePassword as change } from '../../core/identity/change-password.ts';
+import { PASSWORD_LENGTH } from '../../core/identity/passwords.ts';
 import { defineOperation } from '../define.ts';
 
 export const changePassword = defineOperation({
@@ -11,7 +12,11 @@ export const changePassword = defineOperation({
     'Changes the password of the logged-in person. Every session and API token of the account ends: log in again.',
   input: z.strictObject({
     oldPassword: z.string().min(1).max(TEXT_LIMITS.password),
-    newPassword: z.string().min(1).max(TEXT_LIMITS.password).describe('8 to 256 characters'),
+    newPassword: z
+      .string()
+      .min(1)
+      .max(TEXT_LIMITS.password)
+      .describe(`${PASSWORD_LENGTH.min} to ${PASSWORD_LENGTH.max} characters`),
   }),
   output: z.strictObject({ changed: z.literal(true) }),
   access: 'person',

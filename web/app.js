@@ -6,13 +6,14 @@ import { askForPassword, changePassword, signIn, signOut } from './session.js';
 import { act, run } from './tasks.js';
 import { review, showWorkflow } from './workflow.js';
 
-/** Shows what the address asks for: `#/workflows/<id>`, else all that waits. */
+/** Shows what the address asks for: all that waits, or `#/workflows/<id>`; any other is told to be none. */
 async function open() {
   if (!kept('token')) return show('sign-in');
   if (kept('changePassword')) return askForPassword();
   await fillWorkspaces();
+  if (['', '#/'].includes(location.hash)) return showPending();
   const [, id] = /^#\/workflows\/([\w-]+)$/.exec(location.hash) ?? [];
-  if (!id) return showPending();
+  if (!id) return showUnknown();
   try {
     showWorkflow(await findWorkflow(id));
   } catch (error) {
@@ -20,6 +21,11 @@ async function open() {
     await showPending();
     throw error;
   }
+}
+
+function showUnknown() {
+  $('#address').textContent = location.hash;
+  show('unknown');
 }
 
 /** Two workspaces may be displayed alike; the slug tells them apart. */

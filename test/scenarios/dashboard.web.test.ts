@@ -139,6 +139,28 @@ describe.skipIf(!hasBrowser)('the dashboard in a browser', () => {
     expect(page.complaints).toEqual([]);
   });
 
+  test('an address that has no page is told to have none, with a way back', async () => {
+    await using fresh = await startHarness();
+    const passwords = { oldPassword: ADMIN_PASSWORD, newPassword: OWN_PASSWORD };
+    await fresh.api('PUT', '/api/v1/users/me/password', { token: await fresh.login(), body: passwords });
+    const session = JSON.stringify(await fresh.login('admin', OWN_PASSWORD));
+    await using page = await openBrowser();
+    const sees = (selector: string, text: string) =>
+      expect.poll(() => page.text(selector), { timeout: 10_000 }).toContain(text);
+    await page.open(fresh.url);
+    await sees('main', 'Sign in');
+    await page.run(`sessionStorage.setItem('mesh.token', ${session})`);
+    for (const address of ['#/nope', '#nope', '#/workflows/', '#/workflows/a/b', '#/<b>']) {
+      await page.run(`location.hash = ${JSON.stringify(address)}`);
+      await sees('main', 'No such page');
+      await expect.poll(async () => decodeURI(await page.text('#address'))).toBe(address);
+      expect(await page.run('document.querySelector("#pending").checkVisibility()')).toBe(false);
+      await page.click('#unknown a');
+      await sees('main', 'Waiting for you');
+    }
+    expect(page.complaints).toEqual([]);
+  });
+
   test('the first person of a new plane has to replace the built-in password before anything else', async () => {
     await using fresh = await startHarness({ config: {} });
     await using page = await openBrowser();

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { type FieldError, invalidInput, sentenceOf } from '../base/errors.ts';
+import { type FieldError, invalidInput } from '../base/errors.ts';
 import { API_VERSION } from '../base/record.ts';
-import { fieldErrorsOf, MAX_FIELD_ERRORS, PLAINLY } from '../base/schema-errors.ts';
+import { fieldErrorsOf, PLAINLY } from '../base/schema-errors.ts';
 import { lineOfText, mapOf, TEXT_LIMITS } from '../base/text.ts';
 import { lookUp } from '../model/find.ts';
 import { labelsSchema } from '../model/labels.ts';
@@ -34,14 +34,12 @@ const metadataSchema = z.strictObject({
   annotations: annotationsSchema.optional(),
 });
 
-const headSchema = z.looseObject({
-  apiVersion: z.literal(API_VERSION, { error: `apiVersion is ${API_VERSION}` }),
-  kind: z.enum(['MeshPolicy', 'MeshNetwork', 'MeshPeer'], {
-    error: 'kind is MeshPolicy, MeshNetwork, MeshPeer or AgentIdentity',
-  }),
+const apiVersion = z.literal(API_VERSION, { error: `apiVersion is ${API_VERSION}` });
+const kind = z.enum(['MeshPolicy', 'MeshNetwork', 'MeshPeer'], {
+  error: 'kind is MeshPolicy, MeshNetwork, MeshPeer or AgentIdentity',
 });
 
-const fields = { apiVersion: z.unknown(), metadata: metadataSchema, status: z.unknown().optional() };
+const fields = { apiVersion, metadata: metadataSchema, status: z.unknown().optional() };
 const policyManifest = z.strictObject({ ...fields, kind: z.literal('MeshPolicy'), spec: policyInputSchema });
 const networkManifest = z.strictObject({ ...fields, kind: z.literal('MeshNetwork'), spec: networkSpecSchema });
 const peerManifest = z.strictObject({
@@ -52,37 +50,19 @@ const peerManifest = z.strictObject({
 
 /** By kind, what one document holds. */
 export const manifestSchemas = { MeshPolicy: policyManifest, MeshNetwork: networkManifest, MeshPeer: peerManifest };
+/** What can be said of a document of no such kind. */
+const otherManifest = z.looseObject({ apiVersion, kind, metadata: metadataSchema });
+const kindOf = z.looseObject({ kind });
 
 type Manifest = z.output<typeof policyManifest> | z.output<typeof networkManifest> | z.output<typeof peerManifest>;
 
-/**
- * The changes that make the network what the documents say: each resource is created, or updated where it exists.
- *
- * @param pointer where the documents stand in the request; `''` names a single document itself.
- * @throws MeshError `invalid_input` with a pointer for each wrong field of any document.
- */
-export function changesOf(
-  documents: readonly unknown[],
-  state: NetworkState,
-  namespace: string,
-  pointer: (index: number) => string = (index) => `/documents/${index}`,
-): NetworkChange[] {
-  requireDocumentCount(documents);
-  const errors: FieldError[] = [];
-  const changes = documents.flatMap((document, index) => {
-    const parsed = parseManifest(document);
-    if (Array.isArray(parsed)) {
-      errors.push(...parsed.map((error) => ({ ...error, pointer: pointer(index) + error.pointer })));
-      return [];
-    }
-    const wrong = misplaced(parsed, state, namespace);
-    errors.push(...wrong.map((error) => ({ ...error, pointer: pointer(index) + error.pointer })));
-    return [changeOf(parsed, state)];
-  });
-  if (errors.length > 0) {
-    throw invalidInput(errors.slice(0, MAX_FIELD_ERRORS), sentenceOf(errors));
-  }
-  return changes;
+/** The change that makes a resource what a document says, created or updated where it exists; or all that is wrong in it. */
+export function readChange(document: unknown, state: NetworkState, namespace: string): NetworkChange | FieldError[] {
+  const { kind } = kindOf.safeParse(document).data ?? {};
+  const read = kind && manifestSchemas[kind].safeParse(document, PLAINLY);
+  const { error } = read ?? otherManifest.safeParse(document, PLAINLY);
+  const errors = [...(error ? fieldErrorsOf(error) : []), ...misplaced(document, state, namespace)];
+  return read?.data && errors.length === 0 ? changeOf(read.data, state) : errors;
 }
 
 /** @throws MeshError `invalid_input` */
@@ -92,28 +72,33 @@ export function requireDocumentCount({ length }: readonly unknown[]): void {
   throw invalidInput([{ pointer: '', detail }], detail);
 }
 
-function parseManifest(document: unknown): Manifest | FieldError[] {
-  const head = headSchema.safeParse(document, PLAINLY);
-  if (!head.success) return fieldErrorsOf(head.error);
-  const schema = manifestSchemas[head.data.kind];
-  const parsed = schema.safeParse(document, PLAINLY);
-  return parsed.success ? parsed.data : fieldErrorsOf(parsed.error);
-}
+/** What is looked at however wrong the rest of a document is. */
+const placeSchema = z.looseObject({
+  kind: z.unknown(),
+  metadata: z
+    .looseObject({ name: z.string().catch(''), namespace: z.string().optional().catch(undefined) })
+    .catch({ name: '' }),
+  spec: z.looseObject({}).catch({}),
+});
 
 /** What a schema cannot see: another namespace, and fields of a peer that its device owns. */
-function misplaced(manifest: Manifest, state: NetworkState, namespace: string): FieldError[] {
-  const { metadata } = manifest;
-  const errors: FieldError[] = [];
-  if (metadata.namespace !== undefined && metadata.namespace !== namespace) {
-    errors.push({ pointer: '/metadata/namespace', detail: `The namespace of this workspace is ${namespace}.` });
-  }
-  if (manifest.kind !== 'MeshPeer') return errors;
-  const held: Partial<PeerSpec> = lookUp(state.peers, metadata.name)?.spec ?? {};
-  for (const [field, value] of Object.entries(manifest.spec ?? {})) {
+function misplaced(document: unknown, state: NetworkState, namespace: string): FieldError[] {
+  const { kind, metadata, spec } = placeSchema.safeParse(document).data ?? {};
+  const errors = elsewhere('/metadata/namespace', metadata?.namespace, namespace);
+  if (kind !== 'MeshPeer') return errors;
+  const held: Partial<PeerSpec> = lookUp(state.peers, metadata?.name ?? '')?.spec ?? {};
+  for (const [field, value] of Object.entries(spec ?? {})) {
     if (field === 'network' || sameValue(value, held[field as keyof PeerSpec])) continue;
     errors.push({ pointer: `/spec/${field}`, detail: 'Of a peer only labels and spec.network can be changed.' });
   }
   return errors;
+}
+
+/** A namespace that is named is that of the workspace. */
+export function elsewhere(pointer: string, named: string | undefined, namespace: string): FieldError[] {
+  return named === undefined || named === namespace
+    ? []
+    : [{ pointer, detail: `The namespace of this workspace is ${namespace}.` }];
 }
 
 function changeOf(manifest: Manifest, state: NetworkState): NetworkChange {

@@ -9,7 +9,7 @@ import type { NetworkSpec } from '../model/resources.ts';
 import { workspaceById } from '../model/workspaces.ts';
 import type { NetworkServices } from '../state/services.ts';
 import type { NetworkChange } from './changes.ts';
-import { changesOf } from './manifest.ts';
+import { readChange } from './manifest.ts';
 
 type ResourceCall = CallContext<Pick<NetworkServices, 'store' | 'clock' | 'states' | 'yaml'>>;
 
@@ -43,8 +43,7 @@ export async function resourceChange(
   id?: string,
 ): Promise<WriteChange> {
   const { clock } = context.services;
-  const given = await givenResource(context, resource, input);
-  if (id === undefined && given.name === undefined) throw missing('/name');
+  const given = await givenResource(context, resource, input, id === undefined);
   if (id !== undefined && given.name !== undefined) await sameRecord(context, resource, id, given.name);
   const spec = withTtl(given.spec, input.ttl, clock.now());
   const { labels, annotations } = given;
@@ -85,10 +84,13 @@ async function givenResource(
   context: ResourceCall,
   resource: WriteChange['resource'],
   input: ResourceInput<PolicySpec | NetworkSpec>,
+  needsName: boolean,
 ): Promise<Given> {
   const { manifest, name, labels, annotations, spec, apiVersion, kind, metadata, status } = input;
   if (manifest === undefined && apiVersion === undefined && kind === undefined && metadata === undefined) {
-    if (spec === undefined) throw missing('/spec');
+    if (spec === undefined || (needsName && name === undefined)) {
+      throw missing([...(needsName && name === undefined ? ['/name'] : []), ...(spec === undefined ? ['/spec'] : [])]);
+    }
     return { name, labels, annotations, spec };
   }
   const documents =
@@ -100,8 +102,9 @@ async function givenResource(
   }
   const { services, workspace } = context;
   const state = await services.states.current(workspace);
-  const [change] = changesOf(documents, state, (await workspaceById(services, workspace)).spec.namespace, () => '');
-  if (change?.resource !== resource || !('spec' in change)) {
+  const change = readChange(documents[0], state, (await workspaceById(services, workspace)).spec.namespace);
+  if (Array.isArray(change)) throw invalidInput(change);
+  if (change.resource !== resource || !('spec' in change)) {
     throw invalidInput([{ pointer: '/kind', detail: `A ${resource} is accepted here.` }]);
   }
   return { name: change.name, labels: change.labels, annotations: change.annotations, spec: change.spec };
@@ -136,6 +139,7 @@ function withTtl<Spec extends PolicySpec | NetworkSpec>(spec: Spec, ttl: string 
 /** The last instant that ISO 8601 writes with four digits of a year. */
 const MAX_INSTANT = 253_402_300_799_999;
 
-function missing(pointer: string) {
-  return invalidInput([{ pointer, detail: 'Required.' }], `${pointer} is required.`);
+function missing(pointers: readonly string[]) {
+  const errors = pointers.map((pointer) => ({ pointer, detail: 'Required.' }));
+  return invalidInput(errors, `${pointers.join(' and ')} ${pointers.length === 1 ? 'is' : 'are'} required.`);
 }

@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import { parseDuration } from '../base/duration.ts';
-import { type FieldError, invalidInput, sentenceOf } from '../base/errors.ts';
+import type { FieldError } from '../base/errors.ts';
 import { API_VERSION, foldName } from '../base/record.ts';
 import { fieldErrorsOf, PLAINLY } from '../base/schema-errors.ts';
 import { lineOfText, TEXT_LIMITS } from '../base/text.ts';
-import { annotationsSchema } from '../changes/manifest.ts';
+import { annotationsSchema, elsewhere } from '../changes/manifest.ts';
 import { labelsSchema } from '../model/labels.ts';
 import { RESERVED_LABEL_PREFIX } from '../model/presets.ts';
 import type { AgentRecord } from '../model/resources.ts';
@@ -40,31 +40,36 @@ export const subAgentManifest = z.strictObject({
 
 export type AgentManifest = z.output<typeof rootAgentManifest> | z.output<typeof subAgentManifest>;
 
-/** @throws MeshError `invalid_input` with a pointer to each wrong field below `at` */
-export function parseAgentManifest(document: unknown, namespace: string, at: string): AgentManifest {
+/** What a document asks for, or all that is wrong in it. */
+export function readAgentManifest(document: unknown, namespace: string): AgentManifest | FieldError[] {
   const parsed = (hasParent(document) ? subAgentManifest : rootAgentManifest).safeParse(document, PLAINLY);
-  const errors = parsed.success ? misplaced(parsed.data, namespace) : fieldErrorsOf(parsed.error);
-  if (parsed.success && errors.length === 0) return parsed.data;
-  const placed = errors.map(({ pointer, detail }) => ({ pointer: at + pointer, detail }));
-  throw invalidInput(placed, sentenceOf(placed));
+  const errors = [...(parsed.error ? fieldErrorsOf(parsed.error) : []), ...misplaced(document, namespace)];
+  return parsed.data && errors.length === 0 ? parsed.data : errors;
 }
 
 const hasParent = (document: unknown) =>
   z.looseObject({ spec: z.looseObject({ parentRef: z.unknown() }) }).safeParse(document).success;
 
-function misplaced({ metadata, spec }: AgentManifest, namespace: string): FieldError[] {
-  const parent = 'parentRef' in spec ? spec.parentRef.namespace : undefined;
-  const elsewhere = (pointer: string, named: string | undefined) =>
-    named === undefined || named === namespace
-      ? []
-      : [{ pointer, detail: `The namespace of this workspace is ${namespace}.` }];
+const keys = z.looseObject({}).catch({});
+const namespaceText = z.string().optional().catch(undefined);
+/** What is looked at however wrong the rest of a document is. */
+const placeSchema = z.looseObject({
+  metadata: z.looseObject({ namespace: namespaceText, labels: keys, annotations: keys }).optional().catch(undefined),
+  spec: z
+    .looseObject({ parentRef: z.looseObject({ namespace: namespaceText }).optional().catch(undefined) })
+    .optional()
+    .catch(undefined),
+});
+
+function misplaced(document: unknown, namespace: string): FieldError[] {
+  const { metadata, spec } = placeSchema.safeParse(document).data ?? {};
   const reserved = (field: 'labels' | 'annotations') =>
-    Object.keys(metadata[field] ?? {}).some((key) => key.startsWith(RESERVED_LABEL_PREFIX))
+    Object.keys(metadata?.[field] ?? {}).some((key) => key.startsWith(RESERVED_LABEL_PREFIX))
       ? [{ pointer: `/metadata/${field}`, detail: `${RESERVED_LABEL_PREFIX} is for the control plane alone.` }]
       : [];
   return [
-    ...elsewhere('/metadata/namespace', metadata.namespace),
-    ...elsewhere('/spec/parentRef/namespace', parent),
+    ...elsewhere('/metadata/namespace', metadata?.namespace, namespace),
+    ...elsewhere('/spec/parentRef/namespace', spec?.parentRef?.namespace, namespace),
     ...reserved('labels'),
     ...reserved('annotations'),
   ];

@@ -1,11 +1,12 @@
-import { invalidInput } from '../base/errors.ts';
+import { type FieldError, invalidInput } from '../base/errors.ts';
 import type { CallContext } from '../base/operation.ts';
+import { MAX_FIELD_ERRORS } from '../base/schema-errors.ts';
 import type { NetworkChange } from '../changes/changes.ts';
-import { changesOf, requireDocumentCount } from '../changes/manifest.ts';
+import { readChange, requireDocumentCount } from '../changes/manifest.ts';
 import { readYaml } from '../changes/resource-input.ts';
 import { workspaceById } from '../model/workspaces.ts';
 import type { NetworkServices } from '../state/services.ts';
-import { type AgentManifest, parseAgentManifest } from './agent-manifest.ts';
+import { type AgentManifest, readAgentManifest } from './agent-manifest.ts';
 
 /** What is asked for, each with the place of its document in the request. */
 export interface AppliedDocuments {
@@ -19,7 +20,7 @@ export interface AppliedDocuments {
  * The changes and the agents of a request to apply: YAML text with any number of documents, or the objects themselves. A
  * `List` is taken apart, as kubectl writes one.
  *
- * @throws MeshError `invalid_input` that names the document and the field.
+ * @throws MeshError `invalid_input` that names each wrong field of every document.
  */
 export async function appliedDocuments(
   { services, workspace }: CallContext<Pick<NetworkServices, 'store' | 'states' | 'yaml'>>,
@@ -38,15 +39,25 @@ export async function appliedDocuments(
   requireDocumentCount(all);
   const state = await services.states.current(workspace);
   const { namespace } = (await workspaceById(services, workspace)).spec;
-  const [agents, others] = [placesWhere(all, isAgent), placesWhere(all, (document) => !isAgent(document))];
-  const pointer = (place: number | undefined) => `/documents/${place}`;
-  const at = (places: readonly number[]) => places.map((place) => all[place]);
-  return {
-    changes: others.length === 0 ? [] : changesOf(at(others), state, namespace, (index) => pointer(others[index])),
-    changePlaces: others,
-    agents: at(agents).map((document, index) => parseAgentManifest(document, namespace, pointer(agents[index]))),
-    agentPlaces: agents,
-  };
+  const changes: NetworkChange[] = [];
+  const agents: AgentManifest[] = [];
+  const changePlaces: number[] = [];
+  const agentPlaces: number[] = [];
+  const errors: FieldError[] = [];
+  for (const [place, document] of all.entries()) {
+    const read = isAgent(document) ? readAgentManifest(document, namespace) : readChange(document, state, namespace);
+    if (Array.isArray(read)) {
+      errors.push(...read.map(({ pointer, detail }) => ({ pointer: `/documents/${place}${pointer}`, detail })));
+    } else if ('resource' in read) {
+      changes.push(read);
+      changePlaces.push(place);
+    } else {
+      agents.push(read);
+      agentPlaces.push(place);
+    }
+  }
+  if (errors.length > 0) throw invalidInput(errors.slice(0, MAX_FIELD_ERRORS));
+  return { changes, changePlaces, agents, agentPlaces };
 }
 
 function itemsOf(document: unknown): unknown[] {
@@ -57,8 +68,4 @@ function itemsOf(document: unknown): unknown[] {
 
 function isAgent(document: unknown): boolean {
   return typeof document === 'object' && document !== null && 'kind' in document && document.kind === 'AgentIdentity';
-}
-
-function placesWhere(all: readonly unknown[], is: (document: unknown) => boolean): number[] {
-  return all.flatMap((document, index) => (is(document) ? [index] : []));
 }

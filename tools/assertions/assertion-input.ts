@@ -10,7 +10,7 @@ import type { CallContext } from '../../core/base/operation.ts';
 import { API_VERSION } from '../../core/base/record.ts';
 import { fieldErrorsOf, PLAINLY } from '../../core/base/schema-errors.ts';
 import { lineOfText, TEXT_LIMITS } from '../../core/base/text.ts';
-import { annotationsSchema, nameSchema } from '../../core/changes/manifest.ts';
+import { annotationsSchema, elsewhere, nameSchema } from '../../core/changes/manifest.ts';
 import { readYaml } from '../../core/changes/resource-input.ts';
 import { labelsSchema } from '../../core/model/labels.ts';
 import { workspaceById } from '../../core/model/workspaces.ts';
@@ -54,14 +54,19 @@ export async function assertionOf(
   const documents =
     manifest === undefined ? [{ apiVersion, kind, metadata, spec, status }] : readYaml(context.services, manifest);
   if (documents.length !== 1) throw invalidInput([{ pointer: '', detail: 'One document is accepted here.' }]);
-  const { metadata: meta, spec: given } = parsed(manifestSchema, documents[0]);
   const { namespace } = (await workspaceById(context.services, context.workspace)).spec;
-  if (meta.namespace !== undefined && meta.namespace !== namespace) {
-    const detail = `The namespace of this workspace is ${namespace}.`;
-    throw invalidInput([{ pointer: '/metadata/namespace', detail }], detail);
-  }
+  const read = manifestSchema.safeParse(documents[0], PLAINLY);
+  const named = namedPlace.safeParse(documents[0]).data?.metadata.namespace;
+  const errors = [
+    ...(read.error ? fieldErrorsOf(read.error) : []),
+    ...elsewhere('/metadata/namespace', named, namespace),
+  ];
+  if (!read.data || errors.length > 0) throw invalidInput(errors);
+  const { metadata: meta, spec: given } = read.data;
   return { name: meta.name, labels: meta.labels, annotations: meta.annotations, spec: given };
 }
+
+const namedPlace = z.looseObject({ metadata: z.looseObject({ namespace: z.string() }) });
 
 function parsed<T>(schema: z.ZodType<T>, value: unknown): T {
   const result = schema.safeParse(value, PLAINLY);

@@ -83,6 +83,33 @@ test('a List is taken apart, and objects do as well as text', async () => {
   expect(answer.items).toEqual([{ kind: 'MeshPolicy', name: 'base', result: 'created' }]);
 });
 
+test('the faults of all documents are named at once, of agents too, in the order of the documents', async () => {
+  await using prod = await openProd();
+  const agent = { kind: 'AgentIdentity', metadata: { name: 'a' }, spec: { scopes: 'all' } };
+  const network = { kind: 'MeshNetwork', metadata: { name: 'n' }, spec: { cidr: 'x' } };
+  const documents = [agent, network, { ...agent, spec: { ttl: 7 } }];
+  await expect(prod.call('apply_resources', { documents })).rejects.toMatchObject({
+    code: 'invalid_input',
+    details: {
+      errors: [
+        '/documents/0/apiVersion',
+        '/documents/0/spec/scopes',
+        '/documents/1/apiVersion',
+        '/documents/1/spec/cidr',
+        '/documents/2/apiVersion',
+        '/documents/2/spec/ttl',
+      ].map((pointer) => expect.objectContaining({ pointer })),
+    },
+  });
+});
+
+test('a policy sent as fields is told of both fields that it lacks', async () => {
+  await using prod = await openProd();
+  await expect(prod.call('create_policy', { labels: {} })).rejects.toMatchObject({
+    details: { errors: [{ pointer: '/name' }, { pointer: '/spec' }] },
+  });
+});
+
 test.each<[string, string, string, RegExp]>([
   ['an unknown network', WEB_TO_DB, '/documents/0/spec/network', /no network "lab"/],
   [

@@ -129,6 +129,7 @@ export function testMcpOptions(edition: Gate<Services>['edition'] = 'pro') {
     workspaceId: async (name) => ({ w_1: 'w_1', one: 'w_1', w_2: 'w_2' })[name],
     servicesFor: () => services,
     withRevision: async (_operation, raw) => raw,
+    withMergePatch: async (_operation, raw) => raw,
     run: (operation, input, context) => operation.run(input as never, context),
     yamlOf: async () => '',
     held: async () => undefined,

@@ -1,12 +1,22 @@
 import { type Request, type Response, text } from 'express';
 import { invalidInput, MeshError } from '../core/base/errors.ts';
+import type { HttpBinding } from '../core/base/operation.ts';
 
 /** Bytes of one request body, after decompression. */
 export const BODY_LIMIT = 1_048_576;
 
 const JSON_TYPE = /^application\/(?:[\w.-]+\+)?json$/;
+/** A body of these is no JSON that stands for itself, and so is none of `JSON_TYPE`. */
+const PATCH_TYPE = /\bpatch\+json$/;
+/** What a PATCH takes: the fields that change, or the same with maps merged into those there are (RFC 7396). */
+export const PATCH_TYPES = ['application/json', 'application/merge-patch+json'] as const;
 const YAML_TYPE = /^(?:application|text)\/(?:x-)?yaml$/;
 const readText = text({ type: () => true, limit: BODY_LIMIT, defaultCharset: 'utf-8' });
+
+interface Body {
+  readonly fields: Readonly<Record<string, unknown>>;
+  readonly isMergePatch: boolean;
+}
 
 /**
  * The fields of a request body: a JSON object, or YAML kept as text in `yamlField`.
@@ -16,18 +26,24 @@ const readText = text({ type: () => true, limit: BODY_LIMIT, defaultCharset: 'ut
 export async function readFields(
   request: Request,
   response: Response,
-  yamlField: string | undefined,
-): Promise<Readonly<Record<string, unknown>>> {
-  if (!hasBody(request)) return {};
+  { method, yamlField }: Pick<HttpBinding, 'method' | 'yamlField'>,
+): Promise<Body> {
+  if (!hasBody(request)) return { fields: {}, isMergePatch: false };
   const type = (request.headers['content-type'] ?? '').split(';', 1)[0]?.trim().toLowerCase() ?? '';
   const yaml = yamlField !== undefined && YAML_TYPE.test(type);
-  if (!yaml && !JSON_TYPE.test(type)) {
-    const accepted = yamlField === undefined ? 'application/json' : 'application/json or application/yaml';
-    throw new MeshError('unsupported_media_type', `Send the body as ${accepted}.`);
-  }
+  const isMergePatch = method === 'patch' && type === PATCH_TYPES[1];
+  const isJson = JSON_TYPE.test(type) && !PATCH_TYPE.test(type);
+  if (!yaml && !isJson && !isMergePatch) throw notTaken(method, yamlField);
   const body = await read(request, response);
-  if (yaml) return { [yamlField]: body };
-  return body.trim() === '' ? {} : parseFields(body);
+  if (yaml) return { fields: { [yamlField]: body }, isMergePatch };
+  return { fields: body.trim() === '' ? {} : parseFields(body), isMergePatch };
+}
+
+function notTaken(method: HttpBinding['method'], yamlField: string | undefined): MeshError {
+  const more = yamlField === undefined ? [] : ['application/yaml'];
+  const taken = method === 'patch' ? PATCH_TYPES : ['application/json', ...more];
+  const details = method === 'patch' ? { acceptPatch: PATCH_TYPES } : {};
+  return new MeshError('unsupported_media_type', `Send the body as ${taken.join(' or ')}.`, details);
 }
 
 function hasBody({ headers }: Request): boolean {

@@ -97,8 +97,8 @@ export function buildDebug({ operations, gate, log, metrics, headers }: DebugOpt
     response.once('close', () => abort.abort());
     const undo: (() => void)[] = [];
     try {
-      const raw = gate.edition === 'pro' ? await readFields(request, response, undefined) : {};
-      const call = callOf(request, raw, requestId, abort.signal);
+      const { fields = {} } = gate.edition === 'pro' ? await readFields(request, response, { method: 'post' }) : {};
+      const call = callOf(request, fields, requestId, abort.signal);
       const opened = (await invoke(open, call, gate)) as Opened;
       undo.push(opened.release);
       const { run, seen } = runOf(runs, request, opened);

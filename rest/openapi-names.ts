@@ -83,7 +83,7 @@ function isList(schema: z.core.$ZodType): boolean {
   return type === 'array' || (innerType !== undefined && isList(innerType));
 }
 
-function pascal(text: string): string {
+export function pascal(text: string): string {
   return text.replaceAll(/(?:^|_)(\w)/g, (_, letter: string) => letter.toUpperCase());
 }
 

@@ -3,7 +3,7 @@ import { createDocument, type ZodOpenApiOperationObject, type ZodOpenApiPathsObj
 import { type ProblemCode, problems } from '../core/base/errors.ts';
 import { type AnyOperation, fieldOf, mayWait, pendingApproval } from '../core/base/operation.ts';
 import { answersRecord } from './entity-tags.ts';
-import { nameSchemas, withNames } from './openapi-names.ts';
+import { nameSchemas, pascal, withNames } from './openapi-names.ts';
 import { OTHER_TAGS, otherPaths } from './openapi-others.ts';
 import { isGuarded, problemsOf } from './problems-of.ts';
 
@@ -22,7 +22,7 @@ const problem = z
 
 /** The OpenAPI 3.1 document of the operations. */
 export function openApiDocument<Services>(operations: readonly AnyOperation<Services>[], version: string) {
-  const bodies = new Map(operations.map((operation) => [operation, bodySchema(operation)]));
+  const bodies = new Map(operations.map((operation) => [operation, bodiesOf(operation)]));
   const paths: Record<string, Record<string, ZodOpenApiOperationObject>> = {};
   for (const operation of operations) {
     const path = operation.http.path.replaceAll(/:(\w+)/g, '{$1}');
@@ -30,7 +30,10 @@ export function openApiDocument<Services>(operations: readonly AnyOperation<Serv
   }
   const tags = [...new Set([...operations.map(({ http }) => tagOf(http.path)), ...OTHER_TAGS])].sort();
   const names = new Map([
-    ...nameSchemas(operations, (operation) => bodies.get(operation)),
+    ...nameSchemas(operations, (operation) => bodies.get(operation)?.schema),
+    ...[...bodies].flatMap(([{ name }, body]): [z.ZodType, string][] =>
+      body?.patch && body.patch !== body.schema ? [[body.patch, `${pascal(name)}MergePatch`]] : [],
+    ),
     [pendingApproval, 'PendingApproval'] as const,
   ]);
   return withNames(names, () =>
@@ -70,7 +73,27 @@ function tagOf(path: string): string {
 /** In place of the header, where the path names no workspace. */
 const WORKSPACE_FIELD = { workspace_id: z.string().optional().describe('In place of X-Workspace-Id') };
 
+interface Body {
+  readonly schema: z.ZodObject;
+  /** The same as a merge patch (RFC 7396). */
+  readonly patch?: z.ZodObject;
+}
+
 /** What is sent beside the path; undefined where nothing is, or where it stands in the query. */
+function bodiesOf<Services>(operation: AnyOperation<Services>): Body | undefined {
+  const schema = bodySchema(operation);
+  if (!schema || operation.http.method !== 'patch') return schema && { schema };
+  const { maps = [] } = operation;
+  return { schema, patch: maps.length === 0 ? schema : z.strictObject({ ...schema.shape, ...mergedMaps(maps) }) };
+}
+
+function mergedMaps(names: readonly string[]): z.ZodObject['shape'] {
+  const map = z.record(z.string(), z.string().nullable()).nullable().optional();
+  return Object.fromEntries(
+    names.map((name) => [name, map.describe(`Merged into the ${name} there are; null removes one, or all`)]),
+  );
+}
+
 function bodySchema<Services>(operation: AnyOperation<Services>): z.ZodObject | undefined {
   if (operation.http.method === 'get') return undefined;
   const fields = fieldsBesidePath(operation);
@@ -87,10 +110,7 @@ function pathNames(path: string): string[] {
   return [...path.matchAll(/:(\w+)/g)].map(([, name = '']) => name);
 }
 
-function describe<Services>(
-  operation: AnyOperation<Services>,
-  body: z.ZodObject | undefined,
-): ZodOpenApiOperationObject {
+function describe<Services>(operation: AnyOperation<Services>, body: Body | undefined): ZodOpenApiOperationObject {
   const { http, input, output, access, workspace } = operation;
   const names = pathNames(http.path);
   const ofInput = names.filter((name) => name !== 'workspaceId');
@@ -164,10 +184,16 @@ function describe<Services>(
   };
 }
 
-function bodyOf<Services>({ http }: AnyOperation<Services>, schema: z.ZodObject) {
+function bodyOf<Services>({ http }: AnyOperation<Services>, { schema, patch }: Body) {
   const required = !schema.safeParse({}).success;
-  const yaml = http.yamlField === undefined ? {} : { 'application/yaml': { schema: z.string() } };
-  return { required, content: { 'application/json': { schema }, ...yaml } };
+  return {
+    required,
+    content: {
+      'application/json': { schema },
+      ...(patch && { 'application/merge-patch+json': { schema: patch } }),
+      ...(http.yamlField !== undefined && { 'application/yaml': { schema: z.string() } }),
+    },
+  };
 }
 
 /** One response for each status; its description lists the codes. */

@@ -3,14 +3,15 @@ import { MeshError, type Problem } from '../core/base/errors.ts';
 
 export const PROBLEM_TYPE = 'application/problem+json; charset=utf-8';
 
-/** Headers that a problem asks for besides its type: `WWW-Authenticate`, `Retry-After`, `Allow`. */
+/** Headers that a problem asks for besides its type: `WWW-Authenticate`, `Retry-After`, `Allow`, `Accept-Patch`. */
 export function problemHeaders(problem: Problem): string[] {
   const headers = ['Content-Type', PROBLEM_TYPE];
   if (problem.status === 401) headers.push('WWW-Authenticate', 'Bearer realm="mesh"');
-  const { retryAfterSeconds, allow } = problem as { retryAfterSeconds?: unknown; allow?: unknown };
+  const { retryAfterSeconds, allow, acceptPatch } = problem;
   if (typeof retryAfterSeconds === 'number')
     headers.push('Retry-After', String(Math.max(1, Math.ceil(retryAfterSeconds))));
   if (Array.isArray(allow)) headers.push('Allow', allow.join(', '));
+  if (Array.isArray(acceptPatch)) headers.push('Accept-Patch', acceptPatch.join(', '));
   return headers;
 }
 

@@ -104,9 +104,9 @@ function buildAnswer<Services>(
     let answered = status;
     try {
       const asked = isReadable ? coerce.query(search) : {};
-      const fields = takesBody && isReadable ? await readFields(request, response, http.yamlField) : {};
+      const body = takesBody && isReadable ? await readFields(request, response, http) : undefined;
       // Spread, not assigned: a key `__proto__` stays a key, and is refused as one.
-      const raw: Record<string, unknown> = { ...asked, ...fields };
+      const raw: Record<string, unknown> = { ...asked, ...body?.fields };
       let workspace: string | undefined;
       for (const [index, param] of isReadable ? match.route.params.entries() : []) {
         const value = coerce.param(param, match.values[index] ?? '');
@@ -122,6 +122,7 @@ function buildAnswer<Services>(
         requestId,
         signal: abort.signal,
         takesJsonText,
+        isMergePatch: body?.isMergePatch ?? false,
         ...(operation.shows && { asYaml: prefersYaml(request.headers.accept) }),
         ifMatch: takesBody ? parseIfMatch(request.headers['if-match']) : undefined,
       };
@@ -139,7 +140,7 @@ function buildAnswer<Services>(
         return;
       }
       const wraps = http.envelope && answered !== 202;
-      const body = bodyOf(wraps ? { [http.envelope]: value } : value);
+      const text = bodyOf(wraps ? { [http.envelope]: value } : value);
       const tag = hasTag ? entityTagIn(value instanceof YamlText ? value.of : value) : undefined;
       response.writeHead(answered, [
         ...open,
@@ -148,9 +149,9 @@ function buildAnswer<Services>(
         'X-Request-Id',
         requestId,
         'Content-Length',
-        String(Buffer.byteLength(body)),
+        String(Buffer.byteLength(text)),
       ]);
-      response.end(body);
+      response.end(text);
     } catch (thrown) {
       const error = fromHttpError(thrown);
       const problem = toProblem(error, { instance: path, requestId });

@@ -146,6 +146,7 @@ export function gateOf(
     workspaceId: async (name) => (name === 'w_1' || name === 'one' ? 'w_1' : undefined),
     servicesFor: () => all,
     withRevision: async (_operation, raw) => raw,
+    withMergePatch: async (_operation, raw) => raw,
     run: (operation, input, context) => operation.run(input as never, context),
     yamlOf: async () => '',
     held: async () => undefined,

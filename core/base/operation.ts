@@ -103,6 +103,8 @@ export interface Operation<I extends z.ZodObject, O extends z.ZodType, Services>
    * expected at a revision, by the field `revision` (`addressedFields`) and by `If-Match`; a read answers its `ETag`.
    */
   readonly addresses?: Kind;
+  /** Input fields that replace the map of that name of its record; a merge patch is merged into it (RFC 7396). */
+  readonly maps?: readonly ('labels' | 'annotations')[];
   /** Kind of the resource that the answer shows, by itself or as `items`: it can be had as YAML. */
   readonly shows?: ResourceKind;
   readonly http: HttpBinding;

@@ -4,6 +4,7 @@ import { buildAuthenticator } from '../identity/authenticate.ts';
 import { buildWorkspaceDirectory } from '../identity/workspace-directory.ts';
 import { workspaceById } from '../model/workspaces.ts';
 import { runExpecting, withRevision } from '../state/expecting.ts';
+import { withMergePatch } from '../state/merge-patch.ts';
 import { yamlOfAnswer } from '../views/custom-resource.ts';
 import { holdCall } from '../workflow/held-call.ts';
 import type { Services } from '../workflow/services.ts';
@@ -29,6 +30,7 @@ export function buildGate(services: Services): ServiceGate {
     workspaceId: async (name) => (await directory.find(name))?.uid,
     servicesFor: (caller) => ({ ...services, store: guardedStore(services, caller) }),
     withRevision,
+    withMergePatch,
     run: runExpecting,
     yamlOf: async (kind, answer, workspace) =>
       yamlOfAnswer(kind, answer, (await workspaceById(services, workspace)).spec.namespace),

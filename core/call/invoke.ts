@@ -32,6 +32,8 @@ export interface CallRequest {
   readonly takesJsonText?: boolean;
   /** Whether resources are to come as YAML, where the answer shows any. */
   readonly asYaml?: boolean;
+  /** Whether the body is a merge patch (RFC 7396) and not the fields themselves. */
+  readonly isMergePatch?: boolean;
   /** The versions of the record of which one has to be the current one. */
   readonly ifMatch?: EntityTags | undefined;
 }
@@ -55,6 +57,12 @@ export interface Gate<Services> {
     operation: AnyOperation<Services>,
     raw: Readonly<Record<string, unknown>>,
     tags: EntityTags,
+    context: CallContext<Services>,
+  ): Promise<Readonly<Record<string, unknown>>>;
+  /** The input of a call that came as a merge patch. */
+  withMergePatch(
+    operation: AnyOperation<Services>,
+    raw: Readonly<Record<string, unknown>>,
     context: CallContext<Services>,
   ): Promise<Readonly<Record<string, unknown>>>;
   /** Runs an operation, which writes only while its record is at the revision that the input names. */
@@ -100,7 +108,8 @@ export async function invoke<Services>(
     const services = gate.servicesFor(caller);
     const { requestId, face, origin, signal } = request;
     const context: CallContext<Services> = { services, caller, workspace, requestId, face, origin, signal };
-    const raw = request.ifMatch ? await gate.withRevision(operation, asked, request.ifMatch, context) : asked;
+    const held = request.ifMatch ? await gate.withRevision(operation, asked, request.ifMatch, context) : asked;
+    const raw = request.isMergePatch ? await gate.withMergePatch(operation, held, context) : held;
     const shown = request.asYaml ? operation.shows : undefined;
     const asShown = async (answer: unknown) =>
       shown ? new YamlText(await gate.yamlOf(shown, answer, within), answer) : answer;

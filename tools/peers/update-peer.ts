@@ -26,6 +26,7 @@ export const updatePeer = defineOperation({
   edition: 'community',
   effects: UPDATE,
   addresses: 'MeshPeer',
+  maps: ['labels'],
   shows: 'MeshPeer',
   problems: ['invalid_input', 'not_found', 'conflict'],
   http: { method: 'patch', path: '/api/v1/peers/:id' },

@@ -1,4 +1,6 @@
 import { MeshError } from '../base/errors.ts';
+import type { CallContext } from '../base/operation.ts';
+import { permitFirst } from '../base/permit-first.ts';
 import type { Change, Op } from '../base/ports.ts';
 import type { HistoryServices } from '../state/services.ts';
 import { afterCommit, type NetworkState, recordIn } from '../state/state.ts';
@@ -42,11 +44,12 @@ export function requireAssertions(broken: readonly BrokenAssertion[]): void {
 
 /** As {@link requireAssertions}, for writes that are no changes of the network as plans know them. */
 export async function requireAssertionsAfter(
-  services: HistoryServices,
+  context: CallContext<HistoryServices>,
   state: NetworkState,
   ops: readonly Op[],
 ): Promise<void> {
-  requireAssertions(await brokenAssertions(services, state, stateAfter(state, ops)));
+  const broken = await brokenAssertions(context.services, state, stateAfter(state, ops));
+  await permitFirst(context, ops, () => requireAssertions(broken));
 }
 
 function stateAfter(state: NetworkState, ops: readonly Op[]): NetworkState {

@@ -1,6 +1,7 @@
 import { commitContext } from '../base/commit-context.ts';
 import { invalidInput, MeshError } from '../base/errors.ts';
 import type { CallContext } from '../base/operation.ts';
+import { permitFirst } from '../base/permit-first.ts';
 import { type AsOf, StoreError } from '../base/ports.ts';
 import { draftOf } from '../base/record.ts';
 import { serialised } from '../base/serialise.ts';
@@ -63,19 +64,24 @@ export async function createAssertion(
     throw invalidInput([{ pointer: '/name', detail }], detail);
   }
   return serialised(services.store, workspace, async () => {
-    const all = await assertionsOf(services, workspace);
-    if (lookUp(all, stored)) {
-      throw new MeshError('conflict', `An assertion ${stored} exists already: replace it, or choose another name.`);
-    }
-    if (all.size >= MAX_ASSERTIONS) {
-      throw new MeshError('conflict', `A workspace has at most ${MAX_ASSERTIONS} assertions: delete some first.`);
-    }
-    await requireHolds(services, workspace, stored, spec);
     const record = assertionDraft(stored, spec, meta);
+    const ops = [{ op: 'create', record }] as const;
+    await permitFirst(context, ops, async () => {
+      requireRoom(await assertionsOf(services, workspace), stored);
+      await requireHolds(services, workspace, stored, spec);
+    });
     const reason = `created assertion ${stored}`;
-    const done = await services.store.commit(workspace, [{ op: 'create', record }], commitContext(context, reason));
-    return writtenRecord(done, record);
+    return writtenRecord(await services.store.commit(workspace, ops, commitContext(context, reason)), record);
   });
+}
+
+function requireRoom(all: ReadonlyMap<string, AssertionRecord>, name: string): void {
+  if (lookUp(all, name)) {
+    throw new MeshError('conflict', `An assertion ${name} exists already: replace it, or choose another name.`);
+  }
+  if (all.size >= MAX_ASSERTIONS) {
+    throw new MeshError('conflict', `A workspace has at most ${MAX_ASSERTIONS} assertions: delete some first.`);
+  }
 }
 
 /** Replaces what an assertion says. @throws MeshError as {@link createAssertion} */
@@ -90,8 +96,8 @@ export async function replaceAssertion(
     const before = await findAssertion(services, workspace, id);
     const record = { ...draftOf(before), spec, ...(labels && { labels }), ...(annotations && { annotations }) };
     if (sameValue(record, draftOf(before))) return before;
-    await requireHolds(services, workspace, before.name, spec);
     const op = { op: 'update', record, revision: before.revision } as const;
+    await permitFirst(context, [op], () => requireHolds(services, workspace, before.name, spec));
     const reason = `updated assertion ${before.name}`;
     return writtenRecord(await services.store.commit(workspace, [op], commitContext(context, reason)), before);
   });

@@ -49,6 +49,10 @@ function judgingStore(services: Reads, store: Store, caller: Caller, approved: A
       caller.kind === 'agent'
         ? inTurn(guarded, workspace, () => judged(workspace, ops, context))
         : judged(workspace, ops, context),
+    async permit(workspace, ops, requestId) {
+      if (caller.kind !== 'agent') return;
+      await needOf(services, { workspace, writes: await writesIn(store, workspace, ops), caller, requestId });
+    },
   };
 
   async function judged(workspace: string, ops: readonly Op[], context: CommitContext): Promise<Commit> {

@@ -6,7 +6,7 @@ import { WRITTEN_BY } from '../model/written-by.ts';
 import { family, isOpen } from '../state/agent-tree.ts';
 import { agentOf } from '../state/network-model.ts';
 import type { NetworkState } from '../state/state.ts';
-import { endingAgents, endsWith } from './ending.ts';
+import { endingAgents, endsWith, onlyEnds } from './ending.ts';
 import type { Write } from './writes.ts';
 
 /** Whose records an agent may write: its own and its descendants'. */
@@ -38,7 +38,15 @@ export function foreignWrites(
     names: new Set(line.map(({ name }) => name)),
     ending: endingAgents(writes),
   };
-  return writes.flatMap((write) => (isOwn(write, owner) ? [] : [`${SAYS[write.type]} ${nameOf(write)}`]));
+  const foreign = writes.filter((write) => !isOwn(write, owner));
+  const ended = onlyEnds(writes) ? foreign.filter((write) => endsFirst(write, owner)) : [];
+  return (ended.length > 0 ? ended : foreign).map((write) => `${SAYS[write.type]} ${nameOf(write)}`);
+}
+
+/** An agent that was named to be ended: what else ends with it is told to nobody by its refusal. */
+function endsFirst({ kind, before, after }: Write, { ending }: Owner): boolean {
+  if (kind !== 'AgentIdentity' || before?.kind !== 'AgentIdentity' || !after) return false;
+  return ending.has(before.uid) && !ending.has(before.spec.parentRef?.name ?? '');
 }
 
 const SAYS = { created: 'it would create', updated: 'it would change', deleted: 'it would delete' } as const;

@@ -162,6 +162,8 @@ export interface ListPage<K extends Kind = Kind> {
 export interface Store {
   /** All or nothing; durable and seen by every read and `onCommit` listener once it resolves. A batch that changes nothing (checks, events only) makes no revision and answers the current one. */
   commit(workspace: string, ops: readonly Op[], context: CommitContext): Promise<Commit>;
+  /** Of the store of one caller: throws what a commit would, where nobody may let the caller write this (`permitFirst`). */
+  permit?(workspace: string, ops: readonly Op[], requestId: string): Promise<void>;
   get<K extends Kind>(workspace: string, key: RecordKey<K>, asOf?: AsOf): Promise<StoredRecord<K> | undefined>;
   /** By a value of `unique`. Without a workspace only for values unguessable by construction, such as token hashes. */
   lookup(unique: string, workspace?: string): Promise<StoredRecord | undefined>;

@@ -84,25 +84,43 @@ export interface ChangePlan {
  *
  * @throws MeshError `not_found`, `conflict` or `invalid_input` with a pointer `/changes/<index>/…`.
  */
-export function planChanges(
+export function planChanges(...given: Parameters<typeof draftChanges>): ChangePlan {
+  return draftChanges(...given).plan();
+}
+
+/** What changes write, before it is known whether the network as a whole can be so. */
+interface DraftedChanges {
+  /** Without the addresses of peers that move. */
+  readonly ops: readonly Op[];
+  /** @throws MeshError where networks, their peers and the policies that name them do not go together */
+  plan(): ChangePlan;
+}
+
+/** As {@link planChanges}, in two steps: who may not write this is to be told that and not what stands against it. */
+export function draftChanges(
   state: NetworkState,
   given: readonly NetworkChange[],
   now: number,
   quarantined: QuarantinedAddresses = new Map(),
-): ChangePlan {
+): DraftedChanges {
   const changes = given.map((change, index) => withIds(change, index, state));
   const planned = changes.map((change, index) => planOne(state, change, index, now));
   refuseDoubles(planned);
-  let after = stateAfter(state, planned);
-  const moves = planMoves(state, after, planned, now, quarantined);
-  after = stateAfter(state, planned);
-  checkNetworks(after, planned);
-  checkReferences(state, after, planned);
+  const opsOf = () => planned.flatMap(({ op }) => (op ? [op] : []));
   return {
-    ops: [...planned.flatMap(({ op }) => (op ? [op] : [])), ...moves],
-    after,
-    changes,
-    outcomes: planned.map(({ outcome, name }) => ({ outcome, name })),
+    ops: opsOf(),
+    plan() {
+      const moves = planMoves(state, stateAfter(state, planned), planned, now, quarantined);
+      const after = stateAfter(state, planned);
+      checkNetworks(after, planned);
+      checkReferences(state, after, planned);
+      return {
+        ops: [...opsOf(), ...moves],
+        after,
+        changes,
+        outcomes: planned.map(({ outcome, name }) => ({ outcome, name })),
+      };
+    },
   };
 }
 

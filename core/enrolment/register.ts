@@ -191,7 +191,7 @@ async function create(
     : await placeIn(store, state, draft, now);
   const device = issueToken('dev', { name: draft.name, owner: draft.uid, createdBy: caller?.subject ?? '' });
   const ops: Op[] = [spend, { op: 'create', record: placed.record }, ...placed.ops, device.op, ...enrolment.ops];
-  await requireAssertionsAfter(services, state, ops);
+  await requireAssertionsAfter(context, state, ops);
   await store.commit(workspace, ops, tokenUse(context, token, `registered device ${draft.name}`));
   return {
     peer: placed.record,

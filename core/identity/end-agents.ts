@@ -74,7 +74,8 @@ export function nextFamilies(state: NetworkState, roots: readonly AgentRecord[])
   return [...ending.values()];
 }
 
-function endOps(ending: readonly AgentRecord[], phase: AgentPhase, going: EndingWith): Op[] {
+/** What ending agents writes, their peers apart. */
+export function endOps(ending: readonly AgentRecord[], phase: AgentPhase, going: EndingWith): Op[] {
   const { policies, tokens, plans, workflows } = going;
   return [
     ...ending.map((agent): Op => {

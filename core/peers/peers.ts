@@ -1,6 +1,7 @@
 import { requireAssertionsAfter } from '../assertions/guard.ts';
 import { commitContext } from '../base/commit-context.ts';
 import { invalidInput, MeshError } from '../base/errors.ts';
+import { permitFirst } from '../base/permit-first.ts';
 import type { CommitContext, Op } from '../base/ports.ts';
 import { draftOf, type RecordDraft } from '../base/record.ts';
 import { requireSession } from '../base/require-session.ts';
@@ -29,7 +30,7 @@ export function approvePeer(context: PeerCall, id: string): Promise<PeerRecord> 
     // A revoked peer kept its address.
     const placed = address === null ? await placeIn(store, state, draft, now) : { record: draft, ops: [] };
     const ops = [update(peer, placed.record), ...placed.ops, ...activationOps(state, peer)];
-    await requireAssertionsAfter(context.services, state, ops);
+    await requireAssertionsAfter(context, state, ops);
     return { peer, ops, reason: `approved device ${peer.name}` };
   });
 }
@@ -51,7 +52,7 @@ export function adoptPeer(context: PeerCall, id: string): Promise<PeerRecord> {
     const record = adopted(peer);
     if (!record) return { peer, ops: [] };
     const ops = [update(peer, record)];
-    await requireAssertionsAfter(context.services, state, ops);
+    await requireAssertionsAfter(context, state, ops);
     return { peer, ops, reason: `adopted device ${peer.name}` };
   });
 }
@@ -78,19 +79,22 @@ export function renamePeer(context: PeerCall, id: string, asked: string): Promis
       if (peer.spec.displayName === asked) return { peer, ops: [] };
       return { peer, ops: [update(peer, { ...draftOf(peer), spec })], reason: `renamed device ${name}` };
     }
-    const holder = lookUp(state.peers, name);
-    if (holder && holder.uid !== peer.uid) {
-      throw new MeshError('conflict', `A device ${holder.name} exists already: choose another name.`);
-    }
     const ops: Op[] = [
       { op: 'delete', key: { kind: 'MeshPeer', name: peer.name }, revision: peer.revision },
       { op: 'create', record: { ...draftOf(peer), name, spec } },
       ...renamedPresence(state, peer, name),
       ...agentPeerOps(state, peer, name),
     ];
-    await requireAssertionsAfter(context.services, state, ops);
+    await permitFirst(context, ops, () => requireFreeName(state, peer, name));
+    await requireAssertionsAfter(context, state, ops);
     return { peer, ops, reason: `renamed device ${peer.name} to ${name}` };
   });
+}
+
+function requireFreeName({ peers }: NetworkState, { uid }: PeerRecord, name: string): void {
+  const holder = lookUp(peers, name);
+  if (!holder || holder.uid === uid) return;
+  throw new MeshError('conflict', `A device ${holder.name} exists already: choose another name.`);
 }
 
 /** Removes a peer with all that is its own: presence, token, and its address, which goes into quarantine. */

@@ -48,8 +48,8 @@ export async function applyPlan(
   requireUsable(plan, caller, services.clock.now());
   const approvalAskedOf = askedOf === undefined ? undefined : await requireApprover(context, askedOf);
   const assessment = await assessAgain(context, plan.spec);
-  requireAssertions(assessment.broken);
   if (assessment.beyond?.delegated && caller.kind === 'agent') throw beyondDelegation(assessment.beyond);
+  requireAssertions(assessment.broken);
   const overridden = requireVerified(assessment, caller, workspace);
   const { settings } = (await workspaceById(services, workspace)).spec;
   const auto =

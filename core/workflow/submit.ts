@@ -6,10 +6,11 @@ import { commitContext } from '../base/commit-context.ts';
 import { MeshError } from '../base/errors.ts';
 import { newId } from '../base/ids.ts';
 import { type CallContext, type ExpectedRecord, type PendingApproval, waitsFor } from '../base/operation.ts';
+import { permitFirst } from '../base/permit-first.ts';
 import type { Op } from '../base/ports.ts';
 import { foldName } from '../base/record.ts';
 import { serialised } from '../base/serialise.ts';
-import { type ChangePlan, type NetworkChange, planChanges } from '../changes/changes.ts';
+import { type ChangePlan, draftChanges, type NetworkChange } from '../changes/changes.ts';
 import { quarantinedAddresses } from '../changes/quarantine.ts';
 import { assessProposal } from '../intent/plan/assessed.ts';
 import { requesterOf } from '../intent/plan/plan.ts';
@@ -56,17 +57,20 @@ export async function submitChanges(
     const state = await states.current(workspace);
     const moves = changes.some(({ resource }) => resource === 'MeshPeer');
     const quarantined = moves ? await quarantinedAddresses(store, workspace) : undefined;
-    const { ops, outcomes, after } = planChanges(state, changes, clock.now(), quarantined);
+    const draft = draftChanges(state, changes, clock.now(), quarantined);
+    const { ops, outcomes, after } = await permitFirst(context, draft.ops, draft.plan);
     const others = await besides();
-    if (ops.length + others.length === 0) return { status: 'committed', outcomes, after: state };
-    requireAssertions(await brokenAssertions(services, state, after));
+    const all = [...ops, ...others];
+    if (all.length === 0) return { status: 'committed', outcomes, after: state };
+    const broken = await brokenAssertions(services, state, after);
+    await permitFirst(context, all, () => requireAssertions(broken));
     const alone = others.length === 0;
     const { requireApproval } = (await workspaceById(services, workspace)).spec.settings;
     if (requireApproval && alone) return askForApproval(context, changes, reason);
-    requireNoneIsolated(state, after);
+    await permitFirst(context, all, () => requireNoneIsolated(state, after));
     try {
       const direct = ops.length > 0 && { direct: true };
-      await store.commit(workspace, [...ops, ...others], commitContext(context, reason, { ...direct }));
+      await store.commit(workspace, all, commitContext(context, reason, { ...direct }));
     } catch (error) {
       if (error instanceof NeedsPerson && alone) return askForApproval(context, changes, reason);
       throw error;

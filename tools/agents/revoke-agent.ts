@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { commitContext } from '../../core/base/commit-context.ts';
 import { DELETE } from '../../core/base/operation.ts';
 import { findAgent } from '../../core/identity/agents.ts';
-import { endAgents, nextFamilies } from '../../core/identity/end-agents.ts';
+import { endAgents, endOps, nextFamilies } from '../../core/identity/end-agents.ts';
 import { endingWith } from '../../core/identity/ending-with.ts';
 import { addressedFields } from '../../core/state/expecting.ts';
 import { defineOperation } from '../define.ts';
@@ -40,6 +40,8 @@ export const revokeAgent = defineOperation({
     const state = await services.states.current(workspace);
     const ending = nextFamilies(state, [agent]);
     const going = await endingWith(services, state, ending);
+    // A dry run tells what only who may end the agent is told.
+    if (dryRun) await services.store.permit?.(workspace, endOps(ending, 'Revoked', going), context.requestId);
     const revoked = dryRun
       ? ending.map(({ name }) => name)
       : await endAgents(

@@ -4,6 +4,8 @@ import { NO_PORTS } from './port-sets.ts';
 import type { Reachability } from './reachability.ts';
 import { RowTable } from './rows.ts';
 
+type Labels = Readonly<Record<string, string>>;
+
 /** What is open in a network where no rule of a policy says anything: isolation and the default action alone decide. */
 export interface OpenByDefault {
   /** Whether two devices may connect that join without labels and that nobody lists. */
@@ -40,11 +42,45 @@ export function openByDefault(reach: Reachability, network: string): OpenByDefau
   };
 }
 
-function isOpenToNewcomers({ parts, model }: Reachability, network: string): boolean {
+function isOpenToNewcomers(reach: Reachability, network: string): boolean {
+  const [newcomer] = newcomersIn(reach, network, [{}]);
+  return newcomer?.sends === true && newcomer.receives;
+}
+
+interface Newcomer {
+  readonly sends: boolean;
+  readonly receives: boolean;
+}
+
+/**
+ * The first labels with which a device that joins may connect by default where it may not before, to or from one that has
+ * any of them; undefined where none may.
+ */
+export function openedByDefaultTo(
+  [before, after]: readonly [Reachability, Reachability],
+  network: string,
+  kinds: readonly Labels[],
+): Labels | undefined {
+  const [was, is] = [newcomersIn(before, network, kinds), newcomersIn(after, network, kinds)];
+  const [anySends, anyReceives] = [is.some(({ sends }) => sends), is.some(({ receives }) => receives)];
+  return kinds.find((_, index) => {
+    const [old, now] = [was[index], is[index]];
+    return (now?.sends && !old?.sends && anyReceives) || (now?.receives && !old?.receives && anySends);
+  });
+}
+
+/** What isolation and the default action leave to devices that join with these labels and that nobody lists. */
+function newcomersIn({ parts, model }: Reachability, network: string, kinds: readonly Labels[]): Newcomer[] {
   // With a space, which no name of a peer has: no policy lists it.
-  const newcomer = classOfPeer({ name: 'a newcomer', labels: {}, network }, parts.space.projection);
-  const space = new ClassSpace(parts.space.projection, [newcomer]);
+  const classes = kinds.map((labels) => classOfPeer({ name: 'a newcomer', labels, network }, parts.space.projection));
+  const space = new ClassSpace(parts.space.projection, [
+    ...new Map(classes.map((one) => [one.signature, one])).values(),
+  ]);
   const codes = parts.policies.map(({ code }) => code);
   const table = new RowTable(space, parts.ports, new Map(), codes, model.networks);
-  return table.fallbackOf('egress', 0) !== NO_PORTS && table.fallbackOf('ingress', 0) !== NO_PORTS;
+  return classes.map(({ signature }) => {
+    const index = space.indexOf(signature) ?? 0;
+    const has = (direction: 'egress' | 'ingress') => table.fallbackOf(direction, index) !== NO_PORTS;
+    return { sends: has('egress'), receives: has('ingress') };
+  });
 }

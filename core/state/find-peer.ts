@@ -54,14 +54,20 @@ export function peerNotFound(state: Peers, given: string): MeshError {
   }
   const near = nearestOf(given, [...state.peers.keys()]);
   if (near.length === 0 && (parseCidr(given) || parseAddress(given))) return notFound(noPeerHas(given), []);
+  if (OUTSIDE_WORDS.has(foldName(given))) return notFound(`${quoted(given)} is no peer. ${ASK_OUTSIDE}`, []);
   return notFoundAmong(state.peers, 'peer', given);
 }
 
 function noPeerHas(address: string): string {
   const isRange = address.includes('/');
   const what = isRange ? `${address} is a range, and one peer is needed here.` : `No peer has the address ${address}.`;
-  return `${what} Connectivity is told between peers only: for addresses outside, see ipBlock in the policies, and the effect of a plan.`;
+  return `${what} ${ASK_OUTSIDE}`;
 }
+
+/** How people name what is no peer's. */
+const OUTSIDE_WORDS: ReadonlySet<string> = new Set(['outside', 'internet', 'the-internet', 'world', 'public', 'any']);
+const ASK_OUTSIDE =
+  'For addresses outside, ask check_connectivity with one end left out: its groups name the ranges outside that policies tell apart, with their ports. What a change does to them is in the effect of its plan.';
 
 function addressKey(text: string): string | undefined {
   const address = parseAddress(text);

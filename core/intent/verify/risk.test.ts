@@ -1,3 +1,4 @@
+import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { network, peer, policy, stateWith } from '../../../test/kits/records/records.ts';
 import { type NetworkChange, planChanges } from '../../changes/changes.ts';
@@ -174,4 +175,66 @@ it('what the example above riskOf says of it holds', () => {
     reasons: expect.arrayContaining([OPENED]),
   });
   expect(risk(before, state(butWeb, out, toCard)).level).toBe('high');
+});
+
+const KEYS = { role: ['a', 'b'], env: ['p'] } as const;
+const expression = fc.oneof(
+  fc.record({
+    key: fc.constantFrom('role', 'env'),
+    operator: fc.constantFrom('Exists' as const, 'DoesNotExist' as const),
+  }),
+  fc
+    .record({
+      key: fc.constantFrom('role' as const, 'env' as const),
+      operator: fc.constantFrom('In' as const, 'NotIn' as const),
+    })
+    .chain(({ key, operator }) =>
+      fc.subarray<string>([...KEYS[key]], { minLength: 1 }).map((values) => ({ key, operator, values })),
+    ),
+);
+const selector = fc.array(expression, { maxLength: 2 }).map((matchExpressions) => ({ matchExpressions }));
+const deny = fc
+  .record({
+    action: fc.constant('DENY' as const),
+    peerSelector: selector,
+    rules: fc.constantFrom({}, { ingress: [] }, { egress: [] }),
+  })
+  .map(({ rules, ...spec }): PolicySpec => ({ ...spec, ...rules }));
+
+/** Two devices of every kind that the selectors above tell apart. */
+const EVERY_KIND = [undefined, 'a', 'b', 'c'].flatMap((role) => [undefined, 'p', 'q'].map((env) => ({ role, env })));
+const devices = EVERY_KIND.flatMap(({ role, env }, index) =>
+  [0, 1].map((twin) =>
+    peer(`later-${index}-${twin}`, {
+      uid: `p-later-${index}-${twin}`,
+      labels: { ...(role && { role }), ...(env && { env }) },
+      address: `10.96.1.${index * 2 + twin + 1}`,
+    }),
+  ),
+);
+
+it('a change of DENYs that opens any pair of devices, of those to come too, is never of low risk', () => {
+  const network1 = network('default');
+  fc.assert(
+    fc.property(fc.array(deny, { maxLength: 2 }), fc.array(deny, { maxLength: 2 }), (old, now) => {
+      const state = (specs: readonly PolicySpec[], peers: readonly ReturnType<typeof peer>[]) =>
+        stateWith(network1, ...peers, ...specs.map((spec, index) => policy(`p-${index}`, spec)));
+      const [was, is] = [old, now].map((specs) => compile(modelOf(state(specs, devices), NOW)));
+      if (!was || !is || effectOf(was, is).openedPairs === 0) return;
+      expect(risk(state(old, ROLES), state(now, ROLES)).level).not.toBe('low');
+    }),
+  );
+});
+
+it.each([
+  { key: 'role', operator: 'DoesNotExist' as const },
+  { key: 'role', operator: 'NotIn' as const, values: ['guest'] },
+])('a DENY of everyone that becomes one by %j is of high risk, whoever is there', (narrowed) => {
+  const plain = [peer('x-1', { address: '10.96.0.1' }), peer('x-2', { address: '10.96.0.2' })];
+  const state = (peerSelector: PolicySpec['peerSelector']) =>
+    stateWith(network('default'), ...plain, policy('base', { action: 'DENY', peerSelector }));
+  expect(risk(state({}), state({ matchExpressions: [narrowed] }))).toEqual({
+    level: 'high',
+    reasons: [expect.stringContaining('opens the network default by default to devices with role=')],
+  });
 });

@@ -1,9 +1,10 @@
+import { getOrInsertComputed } from '../../base/get-or-insert.ts';
 import { type Effect, type EffectGroup, namesOn, type OutsideEffect } from '../../effect/effect.ts';
 import type { PortSpan } from '../../effect/port-spans.ts';
 import { parseCidr } from '../../model/cidr.ts';
 import { OUTSIDE, sizeOf, union, without } from '../../model/ranges.ts';
 import type { PeerRecord } from '../../model/resources.ts';
-import { openByDefault } from '../../reachability/open-by-default.ts';
+import { openByDefault, openedByDefaultTo } from '../../reachability/open-by-default.ts';
 import type { Reachability } from '../../reachability/reachability.ts';
 import type { NetworkState } from '../../state/state.ts';
 import type { Finding } from './findings.ts';
@@ -86,9 +87,50 @@ function defaultRisks({ before, after, was, is }: Weighed): Reason[] {
     const [old, now] = [openByDefault(was, name), openByDefault(is, name)];
     const opened = now.openPairs - old.openPairs;
     const isOpened = (now.toNewcomers && !old.toNewcomers) || (opened > 0 && opened >= OPENING_SHARE * now.pairs);
-    return isOpened ? [['critical', `opens the network ${name} by default`]] : [];
+    if (isOpened) return [['critical', `opens the network ${name} by default`]];
+    const labels = openedByDefaultTo([was, is], name, kindsTold(before, after));
+    if (!labels) return [];
+    const text = Object.entries(labels).map(([key, value]) => `${key}=${value}`);
+    const whom = text.length > 0 ? `devices with ${text.join(', ')}` : 'devices without labels';
+    return [['high', `opens the network ${name} by default to ${whom}`]];
   });
 }
+
+/** Beyond it labels are tried each for itself, not two by two. */
+const MAX_PAIRED = 64;
+
+/**
+ * Labels by which the selectors that a change alters tell devices apart: each value that they name and one that none names,
+ * alone and with one of another key. Whom several selectors leave out together has no more than one label of each.
+ */
+function kindsTold(before: NetworkState, after: NetworkState): Readonly<Record<string, string>>[] {
+  const told = new Map<string, Set<string>>();
+  const values = (key: string) => getOrInsertComputed(told, key, () => new Set([UNNAMED]));
+  for (const name of new Set([...before.policies.keys(), ...after.policies.keys()])) {
+    const [old, now] = [before.policies.get(name), after.policies.get(name)];
+    if (old === now) continue;
+    for (const { matchLabels = {}, matchExpressions = [] } of [old, now].flatMap(
+      (one) => one?.spec.peerSelector ?? [],
+    )) {
+      for (const [key, value] of Object.entries(matchLabels)) values(key).add(value);
+      for (const expression of matchExpressions) {
+        for (const value of expression.values ?? []) values(expression.key).add(value);
+        values(expression.key);
+      }
+    }
+  }
+  const single = [...told].flatMap(([key, of]) => [...of].map((value) => [key, value] as const));
+  const paired =
+    single.length > MAX_PAIRED
+      ? []
+      : single.flatMap((one, index) =>
+          single.slice(index + 1).flatMap((other) => (one[0] === other[0] ? [] : [[one, other]])),
+        );
+  return [[], ...single.map((one) => [one]), ...paired].map((labels) => Object.fromEntries(labels));
+}
+
+/** A value that no selector names, by its look. */
+const UNNAMED = 'any-other-value';
 
 function shareRisks({ openedPairs }: Effect, peers: number): Reason[] {
   const possible = peers * (peers - 1);

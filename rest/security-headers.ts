@@ -1,4 +1,5 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import { IncomingMessage, ServerResponse } from 'node:http';
+import { Socket } from 'node:net';
 import helmet from 'helmet';
 
 /** A year; sent over TLS only, where browsers heed it. */
@@ -22,13 +23,10 @@ const secure = helmet({
  * The headers of helmet as raw name, value pairs, worked out once instead of on every request: they never change.
  */
 export function securityHeaders(): readonly string[] {
-  const pairs: string[] = [];
-  const response = {
-    setHeader: (name: string, value: string) => pairs.push(name, value),
-    removeHeader: () => undefined,
-  };
-  secure({} as IncomingMessage, response as unknown as ServerResponse, (error?: unknown) => {
+  const request = new IncomingMessage(new Socket());
+  const response = new ServerResponse(request);
+  secure(request, response, (error?: unknown) => {
     if (error) throw error;
   });
-  return pairs;
+  return Object.entries(response.getHeaders()).flatMap(([name, value]) => [name, String(value)]);
 }

@@ -26,7 +26,15 @@ type Operation = AnyOperation<never>;
 const all = operations as unknown as readonly Operation[];
 
 /** How often each of these acts, of 100 steps. */
-const SHARES = { agent: 52, person: 20, device: 6, enrolment: 13, api: 3, clock: 6 } as const;
+const SHARES = [
+  ['agent', 52],
+  ['person', 20],
+  ['device', 6],
+  ['enrolment', 13],
+  ['api', 3],
+  ['clock', 6],
+] as const;
+type Actor = (typeof SHARES)[number][0];
 const MINUTE_MS = 60_000;
 const PAUSES_MS = [
   1_000,
@@ -113,20 +121,16 @@ async function poolsFor(scene: Scene, who: Principal, { name: asked }: Operation
   return { ...pools, names };
 }
 
-function actorOf(draw: Draw): keyof typeof SHARES {
+function actorOf(draw: Draw): Actor {
   let rest = draw.int(100);
-  for (const [actor, share] of Object.entries(SHARES)) {
-    if (rest < share) return actor as keyof typeof SHARES;
+  for (const [actor, share] of SHARES) {
+    if (rest < share) return actor;
     rest -= share;
   }
   return 'agent';
 }
 
-async function principal(
-  scene: Scene,
-  actor: Exclude<keyof typeof SHARES, 'clock'>,
-  draw: Draw,
-): Promise<Principal | undefined> {
+async function principal(scene: Scene, actor: Exclude<Actor, 'clock'>, draw: Draw): Promise<Principal | undefined> {
   if (actor === 'person') return scene.personNamed(draw.pick(PEOPLE));
   const kinds: readonly string[] = { agent: ['agt'], device: ['dev'], enrolment: ['dlg', 'join'], api: ['api'] }[actor];
   const held = scene.credentials.filter(({ kind }) => kinds.includes(kind));
@@ -180,9 +184,7 @@ async function operationFor(scene: Scene, who: Principal, caller: Caller | undef
 
 /** What a person has to look at just now. */
 async function reviews(scene: Scene, open: readonly Operation[]): Promise<readonly Operation[]> {
-  const waiting = (await scene.records('Workflow')).some(
-    (record) => (record.status as { state: string }).state === 'pending',
-  );
+  const waiting = (await scene.records('Workflow')).some(({ status }) => status.state === 'pending');
   const pending = [...(await scene.state()).peers.values()].some(({ status }) => status.phase !== 'ready');
   const asked = open.filter(
     ({ name }) => (waiting && name === 'approve_workflow') || (pending && name === 'approve_peer'),

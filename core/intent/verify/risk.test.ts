@@ -197,7 +197,7 @@ const deny = fc
   .record({
     action: fc.constant('DENY' as const),
     peerSelector: selector,
-    rules: fc.constantFrom({}, { ingress: [] }, { egress: [] }),
+    rules: fc.constantFrom<Pick<PolicySpec, 'ingress' | 'egress'>>({}, { ingress: [] }, { egress: [] }),
   })
   .map(({ rules, ...spec }): PolicySpec => ({ ...spec, ...rules }));
 

@@ -4,7 +4,7 @@ const MAX_DISTANCE = 2;
 /** Names that differ from a word by a slip or two, nearest first. */
 export function nearest(word: string, candidates: Iterable<string>, count = 3): string[] {
   const found: { readonly name: string; readonly distance: number }[] = [];
-  for (const name of candidates) {
+  for (const name of new Set(candidates)) {
     const limit = Math.min(MAX_DISTANCE, Math.floor(word.length / 3));
     const distance = distanceOf(word, name.toLowerCase(), limit);
     if (distance <= limit) found.push({ name, distance });

@@ -2,6 +2,8 @@ import type { PortEntry } from '../../core/model/policy.ts';
 import type { NetworkState } from '../../core/state/state.ts';
 import type { Sym, Token } from './lexicon.ts';
 import { formsOf, isNameIn, namesOf } from './names.ts';
+import { meantPorts } from './port-entries.ts';
+import { attempt } from './refusal.ts';
 import { type Atom, atomsOf, isIdle } from './suggest-atoms.ts';
 import { QUIET } from './suggest-words.ts';
 
@@ -14,8 +16,37 @@ export interface Account {
 }
 
 export function accountOf(tokens: readonly Token[], state: NetworkState, now: number): Account {
-  const atoms = atomsOf(tokens, state, now);
+  const atoms = withoutSpared(atomsOf(tokens, state, now));
   return { atoms, syms: new Set(atoms.flatMap((atom) => (atom.kind === 'word' ? (atom.word.sym ?? []) : []))) };
+}
+
+/** "Udp except 53" is the ports that are left. */
+function withoutSpared(atoms: readonly Atom[]): Atom[] {
+  const found: Atom[] = [];
+  for (let at = 0; at < atoms.length; at++) {
+    const atom = atoms[at];
+    if (!atom) break;
+    let next = at + 1;
+    while (isWord(atoms[next], BEFORE_SPARED) && next < at + 4) next++;
+    const spared = atoms[next];
+    const left =
+      atom.kind === 'ports' && spared?.kind === 'ports' && isWord(atoms[at + 1], EXCEPT)
+        ? attempt(() => meantPorts({ ports: atom.ports, spared: inProtocols(spared.ports, atom.ports) }))
+        : undefined;
+    if (left) {
+      found.push({ kind: 'ports', ports: left, tokens: atoms.slice(at, next + 1).flatMap((one) => one.tokens) });
+      at = next;
+    } else found.push(atom);
+  }
+  return found;
+}
+
+const EXCEPT: ReadonlySet<Sym> = new Set(['EXCEPT']);
+const BEFORE_SPARED: ReadonlySet<Sym> = new Set(['EXCEPT', 'NO', 'ON', 'OVER']);
+
+function inProtocols(spared: readonly PortEntry[], ports: readonly PortEntry[]): PortEntry[] {
+  const told = [...new Set(ports.map(({ protocol = 'TCP' }) => protocol))];
+  return spared.flatMap((entry) => (entry.protocol === undefined || !told.includes(entry.protocol) ? told.map((protocol) => ({ ...entry, protocol })) : [entry]));
 }
 
 export function has({ syms }: Account, ...wanted: readonly Sym[]): boolean {

@@ -28,7 +28,7 @@ export function besides(tokens: readonly Token[], before: Statement | undefined)
   const [only, second] = tokens;
   if (only?.sym && !second && BESIDES.has(only.sym) && !only.sym.startsWith('NO_OTHER')) return restated(only, before);
   const nobody = NOBODY_ELSE.some((pattern) => match(pattern, tokens));
-  return nobody && before?.wish === 'allow' ? { ...before, exclusive: true } : undefined;
+  return nobody && before?.wish === 'allow' ? { ...before, exclusive: 'in' } : undefined;
 }
 
 /** What is so already, as the statement before it is read. @throws Refusal where it is not. */
@@ -47,7 +47,7 @@ function isSo(sym: Sym | undefined, { wish, ports, exclusive, slots, mutual }: S
     case 'NOTHING_OUT':
       return wish === 'isolate';
     case 'OTHER_PORTS_STAY':
-      return ports.length > 0 && (oneWay || wish === 'only' || (wish === 'allow' && exclusive));
+      return ports.length > 0 && (oneWay || wish === 'only' || (wish === 'allow' && exclusive === 'in'));
     case 'INBOUND_STAYS':
       return oneWay && slots['source'] !== undefined;
     case 'OUTBOUND_STAYS':

@@ -13,6 +13,11 @@ export interface Offered {
   readonly asked: boolean;
 }
 
+/** A question that asks which of its own readings is meant, each of which is a choice and differs from the others in this. */
+export function isReading({ choice, told }: Pick<Compared, 'choice' | 'told'>): boolean {
+  return choice.asked && told.some((one) => /\bWhich of (?:the two|these|them) is meant\b/.test(one));
+}
+
 export interface Compared {
   readonly said: Account;
   readonly offered: Account;

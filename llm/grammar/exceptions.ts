@@ -4,6 +4,7 @@ import { clausesOf } from './exception-lists.ts';
 import type { Wish } from './forms/form.ts';
 import type { Token } from './lexicon.ts';
 import { portList } from './port-entries.ts';
+import { BOTH_WAYS } from './port-places.ts';
 import { quoted, Refusal, said } from './refusal.ts';
 import type { Vocabulary } from './vocabulary.ts';
 
@@ -31,7 +32,7 @@ export function exceptionAt(
 ): Split | undefined {
   const places = tokens.flatMap(({ sym }, at) => (sym === 'EXCEPT' && at > 0 ? [at] : [])).slice(0, MAX_EXCEPTIONS);
   for (const at of places) {
-    if (tokens[at - 1]?.sym === 'NOBODY') continue;
+    if (tokens[at - 1]?.sym === 'NOBODY' || isMutual(tokens[at + 1])) continue;
     const head = tokens.slice(0, tokens[at - 1]?.sym === 'COMMA' ? at - 1 : at);
     const wish = wishOf(head);
     if (!wish || wish === 'ask') continue;
@@ -50,6 +51,11 @@ export function exceptionAt(
     return { head, exceptions: [{ ...exception, ports }], until };
   }
   return undefined;
+}
+
+/** "Everyone except each other" is read by forms of its own. */
+function isMutual(token: Token | undefined): boolean {
+  return token?.sym === 'MUTUAL' && BOTH_WAYS.has(token.text);
 }
 
 /** One exception where that is understood, else several, else why it is not one. */

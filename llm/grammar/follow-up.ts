@@ -103,7 +103,7 @@ function amended(
   const timed = {
     ...before,
     until: until ?? before.until,
-    exclusive: exclusive || before.exclusive,
+    exclusive: exclusive ?? before.exclusive,
     mutual: mutual || before.mutual,
   };
   if (ports.length === 0) {

@@ -1,5 +1,5 @@
 import { type Account, accountOf, has, includes, isEveryone, isWord, type Who, whosOf } from './account.ts';
-import type { Compared } from './compared.ts';
+import { type Compared, isReading } from './compared.ts';
 import { CLOSING } from './kept-limits.ts';
 import { LIST } from './kept-ports.ts';
 import type { Sym } from './lexicon.ts';
@@ -55,8 +55,10 @@ function placesOf({ atoms }: Account, who: Who): number[] {
 }
 
 /** Who reaches whom is told by their order, unless a word turns it. */
-export function keepsDirections({ said, choice, told, state, now }: Compared): boolean {
+export function keepsDirections(compared: Compared): boolean {
+  const { said, choice, told, state, now } = compared;
   // The question asks who reaches whom, and each choice says it.
+  if (isReading(compared)) return true;
   if (choice.asked && (has(said, 'PRONOUN', 'LAST_CHANGE') || told.some((one) => one.includes('both directions'))))
     return true;
   return choice.orders.every(({ source = [], target = [] }) => {

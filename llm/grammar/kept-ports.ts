@@ -1,5 +1,5 @@
 import { type Account, has, includes, isWord, portsOf, timesOf, type Who } from './account.ts';
-import type { Compared } from './compared.ts';
+import { type Compared, isReading } from './compared.ts';
 import type { Sym } from './lexicon.ts';
 import { isCalendarWord } from './suggest-times.ts';
 
@@ -46,7 +46,8 @@ function portGroups({ atoms }: Account): PortGroup[] {
 }
 
 /** The same ends, for all that the choice changes; a day or a start that is not read is not left out. */
-export function keepsTimes({ said, offered, choice }: Compared): boolean {
+export function keepsTimes(compared: Compared): boolean {
+  const { said, offered, choice } = compared;
   const [wanted, given] = [timesOf(said), timesOf(offered)];
   if ([...wanted].some((time) => !given.has(time))) return false;
   if (!choice.asked && [...given].some((time) => !wanted.has(time))) return false;
@@ -59,12 +60,15 @@ export function keepsTimes({ said, offered, choice }: Compared): boolean {
   );
   if (isLost) return false;
   if (wanted.size === 0 && !has(said, 'VAGUE_TIME')) return true;
+  // One order of several may be all that ends.
+  if (given.size > 0 && isReading(compared) && said.atoms.some((atom) => isWord(atom, ORDERS_APART))) return true;
   const policies = choice.changes.flatMap((change) =>
     change.resource === 'MeshPolicy' && change.action !== 'delete' ? [change.spec.expiresAt] : [],
   );
   return given.size > 0 && policies.every((end) => end !== undefined) && new Set(policies).size >= wanted.size;
 }
 
+const ORDERS_APART: ReadonlySet<Sym> = new Set(['AND', 'COMMA', 'STOP', 'THEN', 'ALSO', 'EXCEPT']);
 const STARTS: ReadonlySet<string> = new Set(['in', 'after', 'within', 'every', 'before', 'from', 'starting', 'each']);
 
 function isStart(atom: Account['atoms'][number] | undefined): boolean {

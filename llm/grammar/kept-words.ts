@@ -9,6 +9,8 @@ import { type Token, VERBS } from './lexicon.ts';
 const LEAVES_OUT: ReadonlySet<string> = new Set(
   'outside excluded excluding besides beyond barring minus save without non-production'.split(' '),
 );
+/** Words that limit, as "only" does. */
+const LIMITS: ReadonlySet<string> = new Set('alone exclusive sole private strictly purely merely dedicated reserved'.split(' '));
 /** Words that say how the things named belong to each other. */
 const RELATES: ReadonlySet<string> = new Set(
   'respectively resp respective same own other others another else remaining rest those ones'.split(' '),
@@ -26,7 +28,7 @@ export function keepsWords({ said, offered, choice, told }: Compared): boolean {
     (atom) =>
       atom.kind !== 'word' ||
       words.has(atom.word.text) ||
-      !(LEAVES_OUT.has(atom.word.text) || RELATES.has(atom.word.text)),
+      ![LEAVES_OUT, LIMITS, RELATES].some((set) => set.has(atom.word.text)),
   );
 }
 

@@ -37,6 +37,7 @@ export type Sym =
   | 'ONLY'
   | 'NOBODY_ELSE'
   | 'NOTHING_ELSE'
+  | 'TO_NOBODY_ELSE'
   | 'EXCEPT'
   | 'INSTEAD_OF'
   | 'ELSE_CLOSED'
@@ -144,6 +145,7 @@ const PHRASES: Readonly<Record<Sym, string>> = {
     'nobody else|no one else|no-one else|noone else|none else|nobody|no one|no-one|no other peer|no other peers|no other node|no other nodes|no other device|no other devices|no other host|no other hosts|no other machine|no other machines',
   ),
   NOTHING_ELSE: each('and |but |', 'nothing else'),
+  TO_NOBODY_ELSE: each('and |but |', each('to |with ', 'nobody else|no one else|no-one else|noone else|none else|nothing else|no other peer|no other peers|no other host|no other hosts|no other device|no other devices')),
   EXCEPT:
     'except|except for|but|but not|other than|apart from|excluding|with the exception of|aside from|save for|without|and not',
   INSTEAD_OF: 'instead of|rather than|in place of',
@@ -184,7 +186,7 @@ const PHRASES: Readonly<Record<Sym, string>> = {
   VAGUE_TIME:
     'temporarily|for now|for a while|for some time|for the moment|for the time being|briefly|until further notice|for a bit|tonight|today|tomorrow',
   CONDITION:
-    'if|unless|when|whenever|while|since|after|before|once|as long as|in case|except when|maybe|perhaps|probably|possibly|might',
+    'if|unless|provided|provided that|when|whenever|while|since|after|before|once|as long as|in case|except when|maybe|perhaps|probably|possibly|might',
   REASON: 'because|because of|due to|so that|as a consequence of|given that|reason is|the reason is',
   BRACKET: '(',
   BRACKET_END: ')',
@@ -240,6 +242,7 @@ const AFTER_NOUN: ReadonlySet<Sym> = new Set([
   'BY',
   'EXCEPT',
   'NOBODY_ELSE',
+  'TO_NOBODY_ELSE',
   'STOP',
   'COMMA',
   'UNTIL',

@@ -76,7 +76,7 @@ export function unclearOnly(rest: readonly Token[], beside: Beside, known?: Slot
           'limit {target} to {ports}',
         ]
       : ['only {source} may reach {target}', 'block {source} from everyone except {target}'];
-  const others = worded(templates, withPorts(slots, beside), beside);
+  const others = worded(slots['both'] ? TOGETHER : templates, withPorts(slots, beside), beside);
   const choices = beside.ports.length > 0 ? [...others.slice(0, 3), ...egressOnly(slots, beside)] : others;
   return new Refusal(
     `It is not clear what ${quoted(word?.text ?? 'only')} holds for: who reaches, who is reached, or the ports.`,
@@ -87,6 +87,9 @@ export function unclearOnly(rest: readonly Token[], beside: Beside, known?: Slot
     { choices },
   );
 }
+
+/** "Web-1 and db-1 may reach each other and nothing else". */
+const TOGETHER = ['isolate {both} from everyone except each other', 'let {both} reach each other{on} and nobody else'];
 
 /** Closes all other targets, then the other ports of this one. */
 function egressOnly(slots: Slots, beside: Beside): string[] {

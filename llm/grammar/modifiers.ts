@@ -22,6 +22,9 @@ import { quoted, Refusal } from './refusal.ts';
 import { timeAt } from './times.ts';
 import type { Vocabulary } from './vocabulary.ts';
 
+/** "And nobody else": nobody else reaches it. "And to nobody else": who reaches it reaches nobody else. */
+export type Exclusive = 'in' | 'out' | 'both';
+
 /** What may stand anywhere in a statement, taken out of it: `rest` says who, what and whom. */
 export interface Modifiers {
   readonly rest: readonly Token[];
@@ -31,8 +34,7 @@ export interface Modifiers {
   readonly spared: readonly PortEntry[];
   /** Milliseconds. */
   readonly until: number | undefined;
-  /** "And nobody else". */
-  readonly exclusive: boolean;
+  readonly exclusive: Exclusive | undefined;
   /** "In both directions". */
   readonly mutual: boolean;
   /** "Also": it adds to what was said before. */
@@ -52,6 +54,8 @@ export function takeModifiers(tokens: readonly Token[], vocabulary: Vocabulary):
   return new Taker(withoutPolite(tokens), vocabulary).take();
 }
 
+const CLOSES_ELSE: ReadonlySet<Sym> = new Set(['ELSE_CLOSED', 'NOBODY_ELSE', 'TO_NOBODY_ELSE']);
+
 class Taker {
   readonly #tokens: readonly Token[];
   readonly #vocabulary: Vocabulary;
@@ -59,7 +63,7 @@ class Taker {
   #ports: readonly PortEntry[] | undefined;
   #spared: readonly PortEntry[] | undefined;
   #until: number | undefined;
-  #exclusive = false;
+  #exclusive: Exclusive | undefined;
   #mutual = false;
   #also = false;
   #elseClosed = false;
@@ -97,10 +101,13 @@ class Taker {
     else if (token.sym === 'ALSO') {
       this.#also = true;
       this.#at += 1;
-    } else if (token.sym === 'ELSE_CLOSED' || token.sym === 'NOBODY_ELSE') {
+    } else if (token.sym && CLOSES_ELSE.has(token.sym)) {
       this.#dropComma();
       if (token.sym === 'ELSE_CLOSED') this.#elseClosed = true;
-      else this.#exclusive = true;
+      else {
+        const side = token.sym === 'NOBODY_ELSE' ? 'in' : 'out';
+        this.#exclusive = this.#exclusive && this.#exclusive !== side ? 'both' : side;
+      }
       this.#at += 1;
     } else if (token.sym === 'MUTUAL' && !BOTH_WAYS.has(token.text)) {
       this.#dropComma();
@@ -192,7 +199,7 @@ class Taker {
         throw unclearBut(this.#place(named.end), named.ports);
       if (this.#spared) throw new Refusal('Ports are named twice.', ['Which ports are meant?']);
       this.#dropComma();
-      this.#spared = named.ports;
+      this.#spared = this.#withinProtocols(named);
     }
     this.#at = named.end;
     return true;
@@ -202,6 +209,13 @@ class Taker {
   #protocols(): readonly Protocol[] | undefined {
     const told = (this.#ports ?? []).map(({ protocol = 'TCP' }) => protocol).filter((one) => one !== 'ICMP');
     return told.length > 0 ? [...new Set(told)] : undefined;
+  }
+
+  /** "Udp except dns" leaves out what udp has of it. */
+  #withinProtocols({ ports, service }: { ports: readonly PortEntry[]; service: string | undefined }) {
+    const told = service === undefined ? undefined : this.#protocols();
+    const within = ports.filter(({ protocol = 'TCP' }) => told?.includes(protocol));
+    return within.length > 0 ? within : ports;
   }
 
   /** `db:5432`. */

@@ -14,7 +14,11 @@ const EVERYONE: Token = { text: 'everyone', quoted: false };
  */
 export function withElse(statement: Statement, before: Statement | undefined): Statement {
   const { source, target } = statement.slots;
-  if (isOthers(target) && source && !isOthers(source)) return put(statement, 'target', source);
+  if (isOthers(target) && source && !isOthers(source)) {
+    // "Isolate web-1 and db-1 from everyone else": what they reach of each other is not the others'.
+    if (statement.wish === 'separate') return { ...statement, wish: 'among', slots: { both: source } };
+    return put(statement, 'target', source);
+  }
   if (!isOthers(source)) return statement;
   const named = before?.slots['source'];
   const same = before && said(before.slots['target'] ?? []) === said(target ?? []);

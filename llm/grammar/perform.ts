@@ -6,11 +6,13 @@ import { allow, allowOnly, allowOnlyOnPorts, forbiddingOf } from './acts/grant.t
 import { keep } from './acts/keep.ts';
 import { deletePolicy, renamePolicy } from './acts/policies.ts';
 import { revoke, takeBack } from './acts/revoke.ts';
+import { among, closing } from './among.ts';
 import { excepting } from './excepting.ts';
 import type { Token } from './lexicon.ts';
 import { effectOfChanges } from './loosened.ts';
 import { meantPorts, portList, portText } from './port-entries.ts';
 import { quoted, Refusal, said } from './refusal.ts';
+import { refuseUndirected, unclearOutward } from './exclusive.ts';
 import { askOf, type Sides, sidesOf } from './sides.ts';
 import { refuseExtras, type Statement } from './statements.ts';
 import type { Subject } from './subject.ts';
@@ -67,7 +69,8 @@ function requireEveryone(tokens: readonly Token[], state: NetworkState): void {
 /** Statements about who reaches whom. */
 function sided(statement: Statement, state: NetworkState, now: number): Step[] {
   const { slots, wish } = statement;
-  if (slots['both'] || wish === 'separate' || statement.mutual) return mutually(statement, state, now);
+  const isMutual = statement.mutual && wish !== 'isolate';
+  if (slots['both'] || wish === 'separate' || isMutual) return mutually(statement, state, now);
   const { sources, targets } = sidesOf(statement, state);
   if (statement.exceptions.length > 0) return excepting(statement, [{ sources, targets }], state, now);
   return act(statement, { sources, targets }, state, now);
@@ -77,18 +80,31 @@ const MAX_SIDES = 8;
 
 /** Both ways between each two sides, or within one group. */
 function mutually(statement: Statement, state: NetworkState, now: number): Step[] {
-  const { slots } = statement;
-  if (!['allow', 'deny', 'separate', 'limit'].includes(statement.wish)) {
-    throw new Refusal('It is not clear what both directions should mean here.', ['Which direction is meant?']);
+  const { slots, wish, exclusive } = statement;
+  if (!MUTUAL.has(wish)) {
+    throw new Refusal('It is not clear what both directions should mean here.', ['Which direction is meant?'], {
+      choices: worded(TOGETHER, slots, statement),
+    });
   }
   if (statement.exceptions.length > 0) return excepting(statement, bothWays(statement, state), state, now);
   const pairs = slots['both'] ? pairsOf(parseSubjects(slots['both'], state)) : crossed(statement, state);
-  const one: Statement = { ...statement, wish: statement.wish === 'separate' ? 'deny' : statement.wish };
-  return pairs.flatMap(([a, b]) => [
-    ...act(one, { sources: [a], targets: [b] }, state, now),
-    ...(a === b ? [] : act(one, { sources: [b], targets: [a] }, state, now)),
+  const ways = pairs.flatMap(([a, b]): Sides[] => [
+    { sources: [a], targets: [b] },
+    ...(a === b ? [] : [{ sources: [b], targets: [a] }]),
   ]);
+  const all = [...new Set(pairs.flat())];
+  if (wish === 'among') return among(statement, ways, all, state, now);
+  const together = wish === 'allow' && exclusive !== undefined;
+  const one: Statement = {
+    ...statement,
+    wish: wish === 'separate' ? 'deny' : wish,
+    ...(together && { exclusive: undefined }),
+  };
+  return [...ways.flatMap((way) => act(one, way, state, now)), ...(together ? [closing(statement, all, now)] : [])];
 }
+
+const MUTUAL: ReadonlySet<Statement['wish']> = new Set(['allow', 'among', 'deny', 'separate', 'limit']);
+const TOGETHER = ['let {source} and {target} reach each other{on} and nobody else', 'let {source} and {target} reach each other{on}'];
 
 function bothWays(statement: Statement, state: NetworkState): Sides[] {
   const { both } = statement.slots;
@@ -168,11 +184,14 @@ function act(statement: Statement, { sources, targets }: Sides, state: NetworkSt
   switch (wish) {
     case 'allow':
     case 'only': {
-      const alone = exclusive || wish === 'only';
+      refuseUndirected(statement);
+      const alone = wish === 'only' || exclusive === 'in' || exclusive === 'both';
       // What is said of a port holds for that port alone.
       const scoped = meantPorts(statement).length > 0;
+      const outward = exclusive === 'out' || exclusive === 'both';
+      if (outward && scoped) throw unclearOutward(statement);
       const restricts = wish === 'only' && !isGrant(statement);
-      if (restricts && spared.length > 0) throw unclearSparing(statement);
+      if (restricts && spared.length > 0 && ports.length === 0) throw unclearSparing(statement);
       // A DENY that overlaps hinders a grant, and nothing has to be granted.
       if (restricts && forbiddingOf(ask(state)).length > 0 && isPartlyOpen(ask(state)))
         return [(on) => deny(ask(on, { sources: othersOf(sources, on) }))];
@@ -182,9 +201,10 @@ function act(statement: Statement, { sources, targets }: Sides, state: NetworkSt
       const notTo = targets.flatMap((target) => target.excepted);
       return [
         granted,
+        ...(outward ? [(on: NetworkState) => deny(ask(on, { targets: othersOf(targets, on) }))] : []),
         ...(excepted.length > 0 && !scoped ? [(on: NetworkState) => beside(deny(ask(on, { sources: excepted })))] : []),
         ...(notTo.length > 0 ? [(on: NetworkState) => beside(deny(ask(on, { targets: notTo })))] : []),
-        ...(spared.length > 0 ? [(on: NetworkState) => beside(deny(ask(on, { ports: spared })))] : []),
+        ...(spared.length > 0 && !restricts ? [(on: NetworkState) => beside(deny(ask(on, { ports: spared })))] : []),
       ];
     }
     case 'onlyTo':

@@ -34,11 +34,13 @@ export const AFTER_PORTS: ReadonlySet<Sym> = new Set([
   'MAY',
   'ELSE_CLOSED',
   'NOBODY_ELSE',
+  'TO_NOBODY_ELSE',
 ]);
 export const AFTER_NUMBER: ReadonlySet<Sym> = new Set([
   'FOR',
   'UNTIL',
   'NOBODY_ELSE',
+  'TO_NOBODY_ELSE',
   'ELSE_CLOSED',
   'COMMA',
   'STOP',

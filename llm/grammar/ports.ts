@@ -3,6 +3,7 @@ import type { Token } from './lexicon.ts';
 import { distinct, LAST_PORT, portList, portText, rangeOf } from './port-entries.ts';
 import { quoted, Refusal, said } from './refusal.ts';
 import { KNOWN_SERVICES } from './services.ts';
+import { textAt } from './tokens.ts';
 
 /** Ports as they stand in a sentence, up to the token before `end`. No entries: all ports. */
 export interface NamedPorts {
@@ -166,11 +167,6 @@ function afterSeparator(tokens: readonly Token[], at: number): number | undefine
   const isSeparator = (index: number) => ['COMMA', 'AND', 'OR'].includes(tokens[index]?.sym ?? '');
   if (!isSeparator(at)) return undefined;
   return isSeparator(at + 1) ? at + 2 : at + 1;
-}
-
-function textAt(tokens: readonly Token[], at: number): string {
-  const token = tokens[at];
-  return token === undefined || token.quoted ? '' : token.text;
 }
 
 function entriesOf(

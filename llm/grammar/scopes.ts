@@ -58,7 +58,7 @@ export function leadFor({ time, ports }: Bounds, tokens: readonly Token[], vocab
 }
 
 const TIMED: ReadonlySet<Wish> = new Set([
-  ...(['allow', 'only', 'onlyTo', 'deny', 'separate', 'isolate', 'limit', 'limitAccess'] as const),
+  ...(['allow', 'only', 'onlyTo', 'among', 'deny', 'separate', 'isolate', 'limit', 'limitAccess'] as const),
 ]);
 const PORTED: ReadonlySet<Wish> = new Set([
   ...(['allow', 'only', 'onlyTo', 'deny', 'separate', 'revoke', 'takeBack', 'keep'] as const),

@@ -262,6 +262,7 @@ function withoutSimple(base: Subject, own: Selector, excepted: readonly Subject[
     }),
   };
   const left = new Set(excepted.flatMap(({ peers }) => peers.map(({ name }) => name)));
+  const peers = base.peers.filter(({ name }) => !left.has(name));
   const requirements = [
     ...[...values].flatMap(([key, list]) => list.map((value) => `${key}!=${value}`)),
     ...listed.map(({ name }) => `!${name}`),
@@ -271,8 +272,12 @@ function withoutSimple(base: Subject, own: Selector, excepted: readonly Subject[
     everyone: false,
     selector,
     entries: [{ peerSelector: selector }],
-    peers: base.peers.filter(({ name }) => !left.has(name)),
-    terms: base.terms.map((term) => [...(term === '*' ? [] : [term]), ...requirements].join(',')),
+    peers,
+    // A term that means nobody proves nothing.
+    terms:
+      peers.length === 0
+        ? []
+        : base.terms.map((term) => [...(term === '*' ? [] : [term]), ...requirements].join(',')),
     slug: `${base.slug}-but-${excepted.map(({ slug }) => slug).join('-')}`,
   };
 }

@@ -6,9 +6,6 @@ export interface Orders {
   readonly unknown: readonly string[];
 }
 
-/** Words that may be left out of what is opened where the question quotes them: they open nothing. */
-const STRESS = new Set(['NOTHING_ELSE', 'ELSE_CLOSED']);
-
 /** Puts together what belongs together: what "it" is, what stays open of what is isolated, ports said in a sentence of their own. */
 export function ordersOf(all: readonly Frame[]): Orders | undefined {
   const frames: Frame[] = [];
@@ -48,12 +45,12 @@ export function ordersOf(all: readonly Frame[]): Orders | undefined {
   return isWide && unknown.length > 0 ? undefined : { frames: wanted, unknown: [...new Set(unknown)] };
 }
 
-function strayOf({ unknown, lost }: Frame): string[] {
-  return [...unknown, ...lost.filter(({ sym }) => sym && STRESS.has(sym))].map(({ text }) => text);
+function strayOf({ unknown }: Frame): string[] {
+  return unknown.map(({ text }) => text);
 }
 
-function isRestricted({ lost, time, polarity }: Frame): boolean {
-  return time === '' || lost.some(({ sym }) => !(sym && STRESS.has(sym) && polarity === 'open'));
+function isRestricted({ lost, time }: Frame): boolean {
+  return time === '' || lost.length > 0;
 }
 
 /** Whether a clause names nobody, and so asks for nothing by itself. */

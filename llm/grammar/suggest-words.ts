@@ -59,6 +59,7 @@ export const IMPERATIVE: ReadonlySet<Sym> = new Set([
 export const RESTRICTING: ReadonlySet<Sym> = new Set([
   'NOTHING_ELSE',
   'NOBODY_ELSE',
+  'TO_NOBODY_ELSE',
   'ELSE_CLOSED',
   'CONDITION',
   'SOME',

@@ -3,6 +3,7 @@ import { withoutBrackets } from './brackets.ts';
 import { MAX_CHOICES } from './choices.ts';
 import { recognise, type Token } from './lexicon.ts';
 import { namesOf } from './names.ts';
+import { withPortConditions } from './port-conditions.ts';
 import { quoted } from './refusal.ts';
 import { atomsOf, attempt } from './suggest-atoms.ts';
 import { clausesOf } from './suggest-clauses.ts';
@@ -100,7 +101,7 @@ export function plainTokens(intent: string, state: NetworkState, vocabulary: Voc
   const text = intent.replaceAll(/\S+/g, (word) =>
     word.endsWith(':') && !keys.has(word.toLowerCase()) ? `${word.slice(0, -1)} ;` : word,
   );
-  const tokens = recognise(tokenise(text));
+  const tokens = withPortConditions(recognise(tokenise(text)));
   const found: Token[] = [];
   for (let at = 0; at < tokens.length; at++) {
     const token = tokens[at];

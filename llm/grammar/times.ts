@@ -1,13 +1,8 @@
 import { parseDuration } from '../../core/base/duration.ts';
-import { parseInstant } from '../../core/base/time.ts';
 import type { Token } from './lexicon.ts';
+import { dayOf, momentAt, type NamedTime, untilAt } from './moments.ts';
 import { quoted, Refusal } from './refusal.ts';
-
-/** When a change ends, as it stands in a sentence up to the token before `end`. Milliseconds. */
-export interface NamedTime {
-  readonly until: number;
-  readonly end: number;
-}
+import { textAt } from './tokens.ts';
 
 const DAY_MS = 86_400_000;
 const HOUR_MS = 3_600_000;
@@ -55,9 +50,6 @@ const TENS: ReadonlyMap<string, number> = new Map(
     ninety: 90,
   }),
 );
-const WEEKDAYS = ['sunday', 'monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday'];
-/** 1970-01-01 was a Thursday. */
-const EPOCH_WEEKDAY = 4;
 
 /**
  * Reads `for 2 hours`, `for the next 30 minutes`, `until 18:00`, `until tomorrow`, `until 2030-01-31T12:00:00Z` from a place on.
@@ -74,7 +66,9 @@ export function timeAt(tokens: readonly Token[], at: number, now: number): Named
     const next = textAt(tokens, at + 1);
     if (next === 'in' || next === 'after') return durationAt(tokens, at + 2, now);
     if (tokens[at + 1]?.sym === 'ON') return untilAt(tokens, at + 2, now);
+    return momentAt(tokens, at + 1, now);
   }
+  if (word === 'up' && tokens[at + 1]?.sym === 'TO') return momentAt(tokens, at + 2, now);
   return undefined;
 }
 
@@ -148,96 +142,9 @@ function todayAt(tokens: readonly Token[], start: number, now: number): NamedTim
   return named ? { until: dayOf(now) + DAY_MS, end: day + 1 } : undefined;
 }
 
-function untilAt(tokens: readonly Token[], start: number, now: number): NamedTime {
-  const found = endOfDay(tokens, start, now) ?? dayAt(tokens, start, now) ?? clockOf(tokens, start, now);
-  if (!found) {
-    throw new Refusal(
-      `It is not clear until when ${quoted(said(tokens, start, start + 3))} is: no such time is known.`,
-      ['Until when? Write "until 18:00", "until tomorrow", "until 2030-01-31T12:00:00Z" or "for 2 hours".'],
-    );
-  }
-  if (!(found.until > now)) {
-    throw new Refusal(
-      `${quoted(said(tokens, start, found.end))} is no time to come: write it as 2030-01-31T12:00:00Z.`,
-      ['Until when?'],
-    );
-  }
-  return found;
-}
-
-function endOfDay(tokens: readonly Token[], start: number, now: number): NamedTime | undefined {
-  const at = textAt(tokens, start) === 'the' ? start + 1 : start;
-  const [end, of] = [textAt(tokens, at), tokens[at + 1]?.sym === 'OF'];
-  if (end !== 'end' || !of) return undefined;
-  const last = textAt(tokens, at + 2) === 'the' ? at + 3 : at + 2;
-  return ['day', 'today'].includes(textAt(tokens, last)) ? { until: dayOf(now) + DAY_MS, end: last + 1 } : undefined;
-}
-
-/** A day, at its start unless a time of the clock follows; or an instant. */
-function dayAt(tokens: readonly Token[], at: number, now: number): NamedTime | undefined {
-  const word = textAt(tokens, at);
-  if (/^\d{4}-\d\d-\d\dt/.test(word)) {
-    const until = parseInstant(word.toUpperCase());
-    return { until: Number.isNaN(until) ? 0 : until, end: at + 1 };
-  }
-  const date = /^\d{4}-\d\d-\d\d$/.test(word) ? parseInstant(`${word}T00:00:00Z`) : undefined;
-  const day = date ?? namedDay(word === 'next' ? textAt(tokens, at + 1) : word, now);
-  if (day === undefined) return undefined;
-  const end = word === 'next' ? at + 2 : at + 1;
-  const clock = clockAt(tokens, tokens[end]?.sym === 'ON' ? end + 1 : end);
-  return clock ? { until: day + clock.ms, end: clock.end } : { until: day, end };
-}
-
-function namedDay(word: string, now: number): number | undefined {
-  if (word === 'tomorrow') return dayOf(now) + DAY_MS;
-  const weekday = WEEKDAYS.indexOf(word);
-  if (weekday < 0) return undefined;
-  const today = (Math.floor(now / DAY_MS) + EPOCH_WEEKDAY) % 7;
-  return dayOf(now) + ((weekday - today + 7) % 7 || 7) * DAY_MS;
-}
-
-/** The next time the clock shows it. */
-function clockOf(tokens: readonly Token[], at: number, now: number): NamedTime | undefined {
-  const clock = clockAt(tokens, at);
-  if (!clock) return undefined;
-  const today = dayOf(now) + clock.ms;
-  if (textAt(tokens, clock.end) === 'today') return { until: today, end: clock.end + 1 };
-  return { until: today > now ? today : today + DAY_MS, end: clock.end };
-}
-
-function clockAt(tokens: readonly Token[], at: number): { ms: number; end: number } | undefined {
-  const word = textAt(tokens, at);
-  if (word === 'midnight') return zoned(tokens, { ms: 0, end: at + 1 });
-  if (word === 'noon') return zoned(tokens, { ms: 12 * HOUR_MS, end: at + 1 });
-  const [, hours, minutes = '0', glued] = /^(\d{1,2})(?::(\d\d))?(am|pm|z|utc)?$/.exec(word) ?? [];
-  if (hours === undefined) return undefined;
-  const next = textAt(tokens, at + 1);
-  const half = glued === 'am' || glued === 'pm' ? glued : next === 'am' || next === 'pm' ? next : undefined;
-  if (half === undefined && !word.includes(':')) return undefined;
-  const hour = half === undefined ? Number(hours) : (Number(hours) % 12) + (half === 'pm' ? 12 : 0);
-  const inRange =
-    (half === undefined ? Number(hours) <= 23 : Number(hours) >= 1 && Number(hours) <= 12) && Number(minutes) <= 59;
-  if (!inRange) return undefined;
-  const end = half !== undefined && glued !== half ? at + 2 : at + 1;
-  return zoned(tokens, { ms: hour * HOUR_MS + Number(minutes) * MINUTE_MS, end });
-}
-
-function zoned(tokens: readonly Token[], time: { ms: number; end: number }): { ms: number; end: number } {
-  return ['utc', 'gmt', 'z'].includes(textAt(tokens, time.end)) ? { ...time, end: time.end + 1 } : time;
-}
-
-function dayOf(now: number): number {
-  return Math.floor(now / DAY_MS) * DAY_MS;
-}
-
 function said(tokens: readonly Token[], from: number, to: number): string {
   return tokens
     .slice(from, to)
     .map(({ text }) => text)
     .join(' ');
-}
-
-function textAt(tokens: readonly Token[], at: number): string {
-  const token = tokens[at];
-  return token === undefined || token.quoted ? '' : token.text;
 }

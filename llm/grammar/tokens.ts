@@ -6,6 +6,12 @@ export interface Word {
   readonly quoted: boolean;
 }
 
+/** A word at a place; nothing where none is, or a name in quotes. */
+export function textAt(words: readonly Word[], at: number): string {
+  const word = words[at];
+  return word === undefined || word.quoted ? '' : word.text;
+}
+
 /** As the operation accepts; longer text is refused here too, so that everything below is bounded. */
 const MAX_INTENT = 2_000;
 const PIECE = /"[^"]*"|,|;|\n|[^\s",;]+/g;

@@ -10,6 +10,7 @@ import { refuseHiddenNames } from './nouns.ts';
 import { withElse } from './others.ts';
 import { partsOf } from './parts.ts';
 import { withPlaces } from './places.ts';
+import { withPortConditions } from './port-conditions.ts';
 import { withoutReason } from './reasons.ts';
 import { quoted, Refusal, said } from './refusal.ts';
 import { withoutRemarks } from './remarks.ts';
@@ -32,7 +33,7 @@ export interface Understood {
 
 /** The words of an intent. @throws Refusal when it is too long or in another language. */
 export function wordsOf(intent: string, vocabulary: Vocabulary): Token[] {
-  const tokens = withPlaces(recognise(tokenise(intent)), vocabulary);
+  const tokens = withPortConditions(withPlaces(recognise(tokenise(intent)), vocabulary));
   if (isOtherLanguage(tokens, vocabulary.isName)) {
     throw new Refusal('Only English is understood here, unless a model planner is configured.', [
       'Can it be said in English, such as "let web reach db on port 5432"?',

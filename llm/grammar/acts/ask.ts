@@ -77,10 +77,15 @@ export function against<K extends 'from' | 'to'>(key: K, others: readonly Subjec
 
 /** What must hold between all of the sources and all of the targets; nothing between one peer and itself. */
 export function between({ sources, targets, ports }: Ask, expect: Expectation['expect']): Expectation[] {
+  // Between addresses outside nothing is closed, so with everyone on both sides it is who is let in that counts.
+  const fromAll = sources.some((source) => source.everyone || source.outsiders.length > 0);
   const pairs = targets.flatMap((target) =>
     sources
       .filter((source) => !isItself(source, target))
-      .flatMap((source) => target.terms.flatMap((dst) => sourcesOf(source, expect).map((src) => ({ src, dst })))),
+      .flatMap((source) => {
+        const reached = fromAll ? target.terms : termsOf(target, expect);
+        return reached.flatMap((dst) => termsOf(source, expect).map((src) => ({ src, dst })));
+      }),
   );
   return pairs.flatMap((pair) =>
     (ports.length > 0 ? ports : [undefined]).map((entry): Expectation => ({ ...pair, ...portsOf(entry), expect })),
@@ -88,7 +93,7 @@ export function between({ sources, targets, ports }: Ask, expect: Expectation['e
 }
 
 /** Who is outside of the network is forbidden what everyone but some is ({@link against}), and never granted it. */
-function sourcesOf({ terms, outsiders }: Subject, expect: Expectation['expect']): readonly string[] {
+function termsOf({ terms, outsiders }: Subject, expect: Expectation['expect']): readonly string[] {
   return expect === 'deny' && outsiders.length > 0 ? [...terms, OUTSIDE] : terms;
 }
 

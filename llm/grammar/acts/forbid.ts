@@ -26,7 +26,7 @@ export function deny(ask: Ask): Act {
   refuseOneself(ask);
   const closed = close(ask);
   // Who is outside is kept out with everyone but some, and is no part of its own.
-  if (ask.sources.some(({ outsiders }) => outsiders.length > 0)) return closed;
+  if ([...ask.sources, ...ask.targets].some(({ outsiders }) => outsiders.length > 0)) return closed;
   const expectations = partByPart(closed.expectations, (who, whom) => `Forbid ${who} to reach ${whom}`);
   return { ...closed, expectations };
 }
@@ -87,6 +87,20 @@ export function isolate(ask: Ask, parts?: Isolation): Act {
     ]),
   );
   return act(ask, changes, expectations, `Isolate ${nounsOf(targets)} from everyone`);
+}
+
+/** Closes who is named to everyone else and everyone else to them; what they reach of each other is left as it is. */
+export function isolateTogether(ask: Ask): Act {
+  const { sources: together, ports, state } = ask;
+  const others = othersOf(together, state);
+  const parts: Isolation = {
+    inbound: [{ sources: others, targets: together, ports }],
+    outbound: [{ sources: together, targets: others, ports }],
+  };
+  const closed = [...parts.inbound, ...parts.outbound].flatMap((region) => between({ ...ask, ...region }, 'deny'));
+  const on = ports.length > 0 ? ` on ${portText(ports)}; on other ports nothing changes` : '';
+  const sentence = `Close ${nounsOf(together)} to everyone else, in both directions${on}`;
+  return act(ask, isolations(ask, parts), closed, sentence);
 }
 
 /** One policy for each of those that are isolated, with what is closed for it. */

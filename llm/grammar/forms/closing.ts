@@ -67,6 +67,11 @@ export function denyForms(): Form[] {
 
 export function isolateForms(): Form[] {
   return [
+    form('among', 'isolate <one> and <other> from everyone except each other', [
+      'ISOLATE|DENY|CUT {both} OFF? REACHING|REACH|FROM {everyone} EXCEPT MUTUAL',
+      '{both} MAY ISOLATED|BLOCKED REACHING|REACH|FROM {everyone} EXCEPT MUTUAL',
+      '{both} MAY_NOT REACH {everyone} EXCEPT MUTUAL',
+    ]),
     form('separate', 'isolate <one> from <other>', [
       'ISOLATE {both} FROM MUTUAL',
       'CUT {both} OFF FROM MUTUAL',

@@ -5,6 +5,7 @@ export type Wish =
   | 'allow'
   | 'only'
   | 'onlyTo'
+  | 'among'
   | 'keep'
   | 'deny'
   | 'isolate'

@@ -25,8 +25,27 @@ export function onlyForms(): Form[] {
       '{source} MAY ONLY REACH {target}',
       '{source} MAY REACH ONLY {target}',
       '{source} MAY ONLY ACCESS TO {target}',
+      '{source} MAY REACH NOBODY EXCEPT {target}',
+      '{source} MAY ACCESS TO NOBODY EXCEPT {target}',
       'LET {source} ONLY REACH {target}',
       'LET {source} REACH ONLY {target}',
+      'LET {source} REACH NOBODY EXCEPT {target}',
+    ]),
+    form('among', '<one> and <other> may reach only each other', [
+      '{both} MAY ONLY REACH MUTUAL',
+      '{both} MAY REACH ONLY MUTUAL',
+      '{both} MAY REACH NOBODY EXCEPT MUTUAL',
+      'LET {both} ONLY REACH MUTUAL',
+      'LET {both} REACH ONLY MUTUAL',
+      'LET {both} REACH NOBODY EXCEPT MUTUAL',
+    ]),
+    form('among', 'keep <one> and <other> among themselves', [
+      'KEEP {both} BETWEEN? MUTUAL',
+      'KEEP ACCESS OF|FROM|BETWEEN {both} BETWEEN MUTUAL',
+      'KEEP {both} POSS? ACCESS BETWEEN MUTUAL',
+      'LIMIT {both} TO REACHING? MUTUAL',
+      'LIMIT {both} REACH MUTUAL',
+      'LIMIT {both} POSS? ACCESS TO MUTUAL',
     ]),
     {
       ...form('only', 'open <target> only to <source>', [

@@ -13,6 +13,11 @@ export function unfinishedForms(): Form[] {
       'LET {source} TO',
     ]),
     asks(
+      'Should it be made so? Then say "let … reach each other", with "and nobody else" where others are to be closed.',
+      ['{both} REACH MUTUAL', '{both} TALK'],
+      ['let {both} reach each other{on} and nobody else', 'let {both} reach each other{on}'],
+    ),
+    asks(
       'Who should be able to reach it? Add "to everyone", or name some: "to the web servers", "to role=web", "to peer web-1".',
       [
         'LET ACCESS TO|ON {target}',

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { planChanges } from '../core/changes/changes.ts';
 import { effectOf } from '../core/effect/effect.ts';
+import { spansOf } from '../core/effect/port-spans.ts';
 import { compile } from '../core/reachability/engine.ts';
 import { modelOf } from '../core/state/network-model.ts';
 import { planByGrammar } from '../llm/grammar/builtin.ts';
@@ -78,7 +79,9 @@ function done(intent: string, on: On) {
   const ends = answer.changes.flatMap((change) =>
     change.resource === 'MeshPolicy' && change.action === 'create' ? [change.spec.expiresAt] : [],
   );
-  return { ends, rows };
+  const reaches = (src: string, dst: string) =>
+    spansOf(is.allowed(src, dst)).some(({ protocol, from = 1, to = from }) => protocol === 'TCP' && from <= 5432 && to >= 5432);
+  return { ends, rows, reaches };
 }
 
 describe('a choice', () => {
@@ -178,6 +181,8 @@ interface Added {
   readonly words: string;
   /** Written without the grammar: what must not be so when a choice is done. */
   readonly wrong: (after: ReturnType<typeof done>) => boolean;
+  /** The network that it shows in. */
+  readonly on?: On;
 }
 
 const opened = ({ rows }: ReturnType<typeof done>) => rows.filter(({ opened: spans }) => spans.length > 0);
@@ -189,7 +194,25 @@ const lasts = ({ ends }: ReturnType<typeof done>) => ends.some((end) => end === 
 const any = ({ rows }: ReturnType<typeof done>) => rows.length > 0;
 const untouched = (name: string) => (after: ReturnType<typeof done>) => !names(name)(after);
 
+/** In an open network somebody who is not named still reaches all that is reached, and all who reach still reach others. */
+const closesNothing = ({ reaches }: ReturnType<typeof done>) =>
+  ['db-1', 'mail', 'app-1'].every((target) => reaches('tv', target)) &&
+  ['web-1', 'alice-laptop', 'ci-1', 'phone'].every((source) => reaches(source, 'tv'));
+/** Nobody who reaches is kept from others, so that only other ports, or nothing, can be closed. */
+const leavesOthers = ({ reaches }: ReturnType<typeof done>) =>
+  ['web-1', 'alice-laptop', 'ci-1', 'phone'].every((source) => reaches(source, 'tv'));
+
 const ADDED: readonly Added[] = [
+  ...['and nobody else', 'and no one else', 'alone', 'exclusively', ', everything else closed'].map((words) => ({
+    words,
+    wrong: closesNothing,
+    on: 'ALLOW' as const,
+  })),
+  ...['and to nobody else', 'and to nothing else', 'and with no one else'].map((words) => ({
+    words,
+    wrong: leavesOthers,
+    on: 'ALLOW' as const,
+  })),
   ...['until friday', 'for 2 hours', 'but only until friday', 'for two hours please'].map((words) => ({
     words,
     wrong: lasts,
@@ -222,12 +245,13 @@ describe('what is added to a sentence', () => {
     fc.assert(
       fc.property(asking, fc.constantFrom(...ADDED), fc.constantFrom<On>('ALLOW', 'DENY'), ({ text }, added, on) => {
         const intent = `${text} ${added.words}`.replaceAll(/ (?=[.,;])/g, '');
-        for (const choice of choicesFor(intent, on)) {
-          const after = done(choice, on);
+        const shown = added.on ?? on;
+        for (const choice of choicesFor(intent, shown)) {
+          const after = done(choice, shown);
           if (added.wrong(after)) throw new Error(`${intent} => ${choice}`);
         }
       }),
-      { numRuns: 600 },
+      { numRuns: 800 },
     );
   });
 

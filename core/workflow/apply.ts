@@ -55,7 +55,6 @@ export async function applyPlan(
   const auto =
     assessment.verification === 'proven' &&
     assessment.beyond === undefined &&
-    !asksSomething(plan.spec, assessment) &&
     !assessment.findings.some(opensUnseen) &&
     settings.autoApprove !== undefined &&
     isAtMost(assessment.risk.level, settings.autoApprove.maxRisk);
@@ -81,11 +80,6 @@ export async function applyPlan(
     throw error;
   }
   return auto ? executeWorkflow(services, workspace, id, context.requestId) : findWorkflow(services, workspace, id);
-}
-
-/** What was asked with a plan only a person can answer. */
-function asksSomething({ questions = [] }: PlanSpec, { closing }: Assessed): boolean {
-  return questions.length + closing.length > 0;
 }
 
 type Asked = Omit<PlanSpec, 'digest' | 'baseRevision' | 'expiresAt' | 'questions'>;

@@ -46,7 +46,11 @@ const BEFORE_SPARED: ReadonlySet<Sym> = new Set(['EXCEPT', 'NO', 'ON', 'OVER']);
 
 function inProtocols(spared: readonly PortEntry[], ports: readonly PortEntry[]): PortEntry[] {
   const told = [...new Set(ports.map(({ protocol = 'TCP' }) => protocol))];
-  return spared.flatMap((entry) => (entry.protocol === undefined || !told.includes(entry.protocol) ? told.map((protocol) => ({ ...entry, protocol })) : [entry]));
+  return spared.flatMap((entry) =>
+    entry.protocol === undefined || !told.includes(entry.protocol)
+      ? told.map((protocol) => ({ ...entry, protocol }))
+      : [entry],
+  );
 }
 
 export function has({ syms }: Account, ...wanted: readonly Sym[]): boolean {

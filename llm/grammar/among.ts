@@ -32,8 +32,7 @@ export function among(
   const askIn = (on: NetworkState, { sources, targets }: Sides) => askOf(statement, on, now, sources, targets);
   const isolates = words.some(({ sym }) => sym && ISOLATING.has(sym));
   const grants = words.some(({ sym }) => sym === 'LET');
-  const isClosed = (pair: Sides) =>
-    effectOfChanges(allow(askIn(state, pair)).changes, state, now).openedPairs > 0;
+  const isClosed = (pair: Sides) => effectOfChanges(allow(askIn(state, pair)).changes, state, now).openedPairs > 0;
   if (!isolates && !grants && pairs.some(isClosed)) {
     throw new Refusal(
       `${quoted(said(words))} restricts, and not all of them may reach each other today.`,
@@ -41,9 +40,7 @@ export function among(
       { choices: worded([ISOLATED, TOGETHER], slots, { ports: [], until }) },
     );
   }
-  const between: Step[] = pairs.map(
-    (pair) => (on) => (isolates ? stay(askIn(on, pair), state) : allow(askIn(on, pair))),
-  );
+  const between: Step[] = pairs.map((pair) => (on) => (isolates ? stay(askIn(on, pair), on) : allow(askIn(on, pair))));
   return [...between, closing(statement, all, now)];
 }
 
@@ -60,10 +57,10 @@ const TOGETHER = 'let {both} reach each other{on} and nobody else';
 function unclearPorts({ text, slots, ports, until }: Statement): Refusal {
   const limited = `limit access between {both} to ${portList(ports)}`;
   const narrow = worded([TOGETHER], slots, { ports, until });
-  const [isolated, only] = worded([ISOLATED, limited], slots, { ports: [], until });
+  const [only, isolated] = worded([limited, ISOLATED], slots, { ports: [], until });
   return new Refusal(
     `It is not clear what ${quoted(portList(ports))} holds for in ${quoted(text)}: that port alone, or all that is left open.`,
     ['Should others be closed on these ports alone, or on every port?'],
-    { choices: [...narrow, ...(isolated && only ? [`${isolated}; ${only}`] : [])] },
+    { choices: [...narrow, ...(only && isolated ? [`${only}; ${isolated}`] : [])] },
   );
 }

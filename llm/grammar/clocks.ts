@@ -28,7 +28,10 @@ export function clockAt(tokens: readonly Token[], at: number, bare: boolean | 's
   const inRange =
     (half === undefined ? Number(hours) <= 23 : Number(hours) >= 1 && Number(hours) <= 12) && Number(minutes) <= 59;
   if (!inRange) return undefined;
-  return { ms: hour * HOUR_MS + Number(minutes) * MINUTE_MS, end: half !== undefined && glued !== half ? at + 2 : at + 1 };
+  return {
+    ms: hour * HOUR_MS + Number(minutes) * MINUTE_MS,
+    end: half !== undefined && glued !== half ? at + 2 : at + 1,
+  };
 }
 
 const CLOCK = /^(\d{1,2})(?::(\d\d))?(?::00)?(am|pm|z|utc)?$/;
@@ -43,8 +46,30 @@ export function withoutZone(tokens: readonly Token[], end: number): number {
 /** Hours before UTC; of some names there are several. */
 const ZONES: ReadonlyMap<string, readonly number[]> = new Map(
   Object.entries({
-    ...{ wet: [0], west: [1], bst: [1], cet: [1], met: [1], cest: [2], eet: [2], eest: [3], msk: [3], ist: [5.5, 1, 2] },
-    ...{ jst: [9], aest: [10], est: [-5], edt: [-4], cst: [-6, 8], cdt: [-5], mst: [-7], mdt: [-6], pst: [-8], pdt: [-7] },
+    ...{
+      wet: [0],
+      west: [1],
+      bst: [1],
+      cet: [1],
+      met: [1],
+      cest: [2],
+      eet: [2],
+      eest: [3],
+      msk: [3],
+      ist: [5.5, 1, 2],
+    },
+    ...{
+      jst: [9],
+      aest: [10],
+      est: [-5],
+      edt: [-4],
+      cst: [-6, 8],
+      cdt: [-5],
+      mst: [-7],
+      mdt: [-6],
+      pst: [-8],
+      pdt: [-7],
+    },
     local: [],
   }),
 );

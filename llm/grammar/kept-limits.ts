@@ -3,14 +3,23 @@ import type { Compared, Offered } from './compared.ts';
 import type { Sym } from './lexicon.ts';
 
 const EXCEPTIONS: ReadonlySet<Sym> = new Set(['EXCEPT']);
-const LIMITS: ReadonlySet<Sym> = new Set(['ONLY', 'NOBODY_ELSE', 'NOTHING_ELSE', 'TO_NOBODY_ELSE', 'ELSE_CLOSED', 'LIMIT', 'WHITELIST']);
+const LIMITS: ReadonlySet<Sym> = new Set([
+  'ONLY',
+  'NOBODY_ELSE',
+  'NOTHING_ELSE',
+  'TO_NOBODY_ELSE',
+  'ELSE_CLOSED',
+  'LIMIT',
+  'WHITELIST',
+]);
 const CONDITIONS: ReadonlySet<Sym> = new Set(['CONDITION']);
 export function keepsLimits({ said, offered, choice }: Compared): boolean {
   const except = said.atoms.filter((atom, at) => isWord(atom, EXCEPTIONS) && !isJoint(said, at)).length;
   const limits = countOf(said, LIMITS);
   const [exceptGiven, limitsGiven] = [countOf(offered, EXCEPTIONS), countOf(offered, LIMITS)];
   if (conditionsOf(said, choice) > countOf(offered, CONDITIONS)) return false;
-  if (has(said, 'NOTHING_ELSE', 'TO_NOBODY_ELSE') && !has(said, 'NOBODY_ELSE') && limitsSources(choice.text)) return false;
+  if (has(said, 'NOTHING_ELSE', 'TO_NOBODY_ELSE') && !has(said, 'NOBODY_ELSE') && limitsSources(choice.text))
+    return false;
   const nobody = has(said, 'NOBODY') || has(said, ...CLOSINGS);
   if (except > exceptGiven + (nobody ? limitsGiven : 0)) return false;
   if (limits > 0 && limitsGiven + exceptGiven === 0 && !has(offered, 'DENY', 'ISOLATE', 'CLOSE', 'REVOKE'))

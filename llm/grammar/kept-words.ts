@@ -10,7 +10,9 @@ const LEAVES_OUT: ReadonlySet<string> = new Set(
   'outside excluded excluding besides beyond barring minus save without non-production'.split(' '),
 );
 /** Words that limit, as "only" does. */
-const LIMITS: ReadonlySet<string> = new Set('alone exclusive sole private strictly purely merely dedicated reserved'.split(' '));
+const LIMITS: ReadonlySet<string> = new Set(
+  'alone exclusive sole private strictly purely merely dedicated reserved'.split(' '),
+);
 /** Words that say how the things named belong to each other. */
 const RELATES: ReadonlySet<string> = new Set(
   'respectively resp respective same own other others another else remaining rest those ones'.split(' '),

@@ -145,7 +145,13 @@ const PHRASES: Readonly<Record<Sym, string>> = {
     'nobody else|no one else|no-one else|noone else|none else|nobody|no one|no-one|no other peer|no other peers|no other node|no other nodes|no other device|no other devices|no other host|no other hosts|no other machine|no other machines',
   ),
   NOTHING_ELSE: each('and |but |', 'nothing else'),
-  TO_NOBODY_ELSE: each('and |but |', each('to |with ', 'nobody else|no one else|no-one else|noone else|none else|nothing else|no other peer|no other peers|no other host|no other hosts|no other device|no other devices')),
+  TO_NOBODY_ELSE: each(
+    'and |but |',
+    each(
+      'to |with ',
+      'nobody else|no one else|no-one else|noone else|none else|nothing else|no other peer|no other peers|no other host|no other hosts|no other device|no other devices',
+    ),
+  ),
   EXCEPT:
     'except|except for|but|but not|other than|apart from|excluding|with the exception of|aside from|save for|without|and not',
   INSTEAD_OF: 'instead of|rather than|in place of',

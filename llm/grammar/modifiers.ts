@@ -212,7 +212,7 @@ class Taker {
   }
 
   /** "Udp except dns" leaves out what udp has of it. */
-  #withinProtocols({ ports, service }: { ports: readonly PortEntry[]; service: string | undefined }) {
+  #withinProtocols({ ports, service }: { ports: readonly PortEntry[]; service?: string | undefined }) {
     const told = service === undefined ? undefined : this.#protocols();
     const within = ports.filter(({ protocol = 'TCP' }) => told?.includes(protocol));
     return within.length > 0 ? within : ports;

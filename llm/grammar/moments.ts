@@ -94,16 +94,19 @@ function chosen(
   // Friday at midnight is its start or its end.
   const ends = clock?.isMidnight ? [DAY_MS] : [];
   const all = [...today, ...starts].flatMap((one) => [one + ms, ...ends.map((more) => one + more)]);
-  if (all.length > 1) throw unclearMoment(tokens.slice(start, end), all.filter((one) => one > now));
+  if (all.length > 1)
+    throw unclearMoment(
+      tokens.slice(start, end),
+      all.filter((one) => one > now),
+    );
   return inZone(tokens, start, first + ms, clock, end);
 }
 
 function unclearMoment(words: readonly Token[], moments: readonly number[]): Refusal {
-  return new Refusal(
-    `${quoted(said(words))} can be one of two moments.`,
-    ['Which of them is meant?'],
-    { replace: words, by: moments.map((one) => formatInstant(one)) },
-  );
+  return new Refusal(`${quoted(said(words))} can be one of two moments.`, ['Which of them is meant?'], {
+    replace: words,
+    by: moments.map((one) => formatInstant(one)),
+  });
 }
 
 /** @throws Refusal for another zone than UTC: the instant is offered. */
@@ -201,7 +204,10 @@ function dayNumber(word = ''): number | undefined {
 }
 
 function monthOf(word = ''): number | undefined {
-  const found = MONTHS.findIndex((month) => month === word || (word.length === 3 && month.startsWith(word)) || word === 'sept' && month === 'september');
+  const found = MONTHS.findIndex(
+    (month) =>
+      month === word || (word.length === 3 && month.startsWith(word)) || (word === 'sept' && month === 'september'),
+  );
   return found < 0 ? undefined : found;
 }
 

@@ -8,11 +8,11 @@ import { deletePolicy, renamePolicy } from './acts/policies.ts';
 import { revoke, takeBack } from './acts/revoke.ts';
 import { among, closing } from './among.ts';
 import { excepting } from './excepting.ts';
+import { refuseUndirected, unclearOutward } from './exclusive.ts';
 import type { Token } from './lexicon.ts';
 import { effectOfChanges } from './loosened.ts';
 import { meantPorts, portList, portText } from './port-entries.ts';
 import { quoted, Refusal, said } from './refusal.ts';
-import { refuseUndirected, unclearOutward } from './exclusive.ts';
 import { askOf, type Sides, sidesOf } from './sides.ts';
 import { refuseExtras, type Statement } from './statements.ts';
 import type { Subject } from './subject.ts';
@@ -104,7 +104,10 @@ function mutually(statement: Statement, state: NetworkState, now: number): Step[
 }
 
 const MUTUAL: ReadonlySet<Statement['wish']> = new Set(['allow', 'among', 'deny', 'separate', 'limit']);
-const TOGETHER = ['let {source} and {target} reach each other{on} and nobody else', 'let {source} and {target} reach each other{on}'];
+const TOGETHER = [
+  'let {source} and {target} reach each other{on} and nobody else',
+  'let {source} and {target} reach each other{on}',
+];
 
 function bothWays(statement: Statement, state: NetworkState): Sides[] {
   const { both } = statement.slots;

@@ -21,7 +21,7 @@ export function sidesOf({ slots, wish }: Statement, state: NetworkState): Sides 
   let targets = target ? parseSubjects(target, state) : [all];
   if (sourceBut) sources = exclude(sources, parseSubjects(sourceBut, state), state);
   if (targetBut && wish === 'isolate') refuseUndirected(targets, targetBut, state);
-  if (targetBut && targetBut.every((token) => source?.includes(token)))
+  if (targetBut?.every((token) => source?.includes(token)))
     targets = exclude(targets, parseSubjects(targetBut, state), state);
   else if (targetBut) [sources, targets] = excludeFromEither(sources, targets, parseSubjects(targetBut, state), state);
   return { sources, targets };

@@ -275,9 +275,7 @@ function withoutSimple(base: Subject, own: Selector, excepted: readonly Subject[
     peers,
     // A term that means nobody proves nothing.
     terms:
-      peers.length === 0
-        ? []
-        : base.terms.map((term) => [...(term === '*' ? [] : [term]), ...requirements].join(',')),
+      peers.length === 0 ? [] : base.terms.map((term) => [...(term === '*' ? [] : [term]), ...requirements].join(',')),
     slug: `${base.slug}-but-${excepted.map(({ slug }) => slug).join('-')}`,
   };
 }

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { formatInstant } from '../../core/base/time.ts';
 import { recognise } from './lexicon.ts';
+import { Refusal } from './refusal.ts';
 import { timeAt } from './times.ts';
 import { tokenise } from './tokens.ts';
 
@@ -36,6 +37,26 @@ describe('a time in a sentence', () => {
     ['until tomorrow', '2026-01-06T00:00'],
     ['until tomorrow at 9am', '2026-01-06T09:00'],
     ['until friday', '2026-01-09T00:00'],
+    ['until friday 18:00', '2026-01-09T18:00'],
+    ['until fri 18:00', '2026-01-09T18:00'],
+    ['until friday, 18:00 utc', '2026-01-09T18:00'],
+    ['until this friday at 6 pm', '2026-01-09T18:00'],
+    ['until friday at 18', '2026-01-09T18:00'],
+    ['until friday 18h', '2026-01-09T18:00'],
+    ['until friday 18.30', '2026-01-09T18:30'],
+    ['until 18:00 on friday', '2026-01-09T18:00'],
+    ['until 6pm tomorrow', '2026-01-06T18:00'],
+    ['until next monday', '2026-01-12T00:00'],
+    ['until monday 11:00', '2026-01-12T11:00'],
+    ['until the end of friday', '2026-01-10T00:00'],
+    ['until the end of the month', '2026-02-01T00:00'],
+    ['until the end of the year', '2027-01-01T00:00'],
+    ['until 9 january', '2026-01-09T00:00'],
+    ['until january 9th 18:00', '2026-01-09T18:00'],
+    ['until jan 4', '2027-01-04T00:00'],
+    ['until 4 march 2028 at noon', '2028-03-04T12:00'],
+    ['expiring friday 18:00', '2026-01-09T18:00'],
+    ['up to friday 18:00', '2026-01-09T18:00'],
     ['until monday', '2026-01-12T00:00'],
     ['until the end of the day', '2026-01-06T00:00'],
     ['until 2026-02-01', '2026-02-01T00:00'],
@@ -59,11 +80,38 @@ describe('a time in a sentence', () => {
     'until 18',
     'until 2001-01-01',
     'until 2026-99-01',
-    'until the end of the month',
+    'until 31 february',
     'until',
     'for 0 hours',
     'until 11:00 today',
   ])('"%s" is asked about', (text) => {
     expect(() => read(text)).toThrow(/is no time|not clear until when/);
   });
+
+  it.each([
+    ['until next friday 18:00', ['2026-01-09T18:00', '2026-01-16T18:00']],
+    ['until monday 18:00', ['2026-01-05T18:00', '2026-01-12T18:00']],
+    ['until friday midnight', ['2026-01-09T00:00', '2026-01-10T00:00']],
+    ['until the end of the week', ['2026-01-10T00:00', '2026-01-12T00:00']],
+    ['until friday 18:00 cet', ['2026-01-09T17:00']],
+    ['until 6 pm est', ['2026-01-05T23:00']],
+    ['until friday 18:00 +02:00', ['2026-01-09T16:00']],
+    ['until friday 18:00 cst', ['2026-01-10T00:00', '2026-01-09T10:00']],
+    ['until friday 18:00 local time', []],
+  ])('"%s" is asked about, with each instant that it may be', (text, instants) => {
+    const offers = thrownBy(() => read(text)).offers;
+    expect(offers.by).toEqual(instants.map((one) => `${one}:00.000Z`));
+    // What is replaced is all that says when, so that nothing of it is left to be read as something else.
+    expect(offers.replace?.map((word) => word.text).join(' ')).toBe(text.replace(/^until /, ''));
+  });
 });
+
+function thrownBy(work: () => unknown): Refusal {
+  try {
+    work();
+  } catch (error) {
+    if (error instanceof Refusal) return error;
+    throw error;
+  }
+  throw new Error('nothing was thrown');
+}

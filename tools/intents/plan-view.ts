@@ -72,7 +72,7 @@ export function planView({ id, spec, assessment }: ProposedPlan, dryRun: boolean
     effect: effectView(effect),
     changes: [...shown],
     warnings: [...warnings],
-    questions: [...assessment.view.closing.map((text) => `Is it meant that ${text}?`), ...(spec.questions ?? [])],
+    questions: [...assessment.view.beyondNamed.map((text) => `Is it meant that ${text}?`), ...(spec.questions ?? [])],
     diff_markdown: diffMarkdown + (spec.words ?? ''),
     base_revision: spec.baseRevision,
     expires_at: formatInstant(spec.expiresAt),

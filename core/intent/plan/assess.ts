@@ -16,7 +16,7 @@ import { type NetworkState, recordIn } from '../../state/state.ts';
 import { resourceYaml } from '../../views/render-yaml.ts';
 import type { Expectation, RecordExpectation } from '../verify/expectation.ts';
 import { saysSomething, type Unmet, unmetExpectations } from '../verify/expectations.ts';
-import { type Finding, findingsOf, opensUnseen, type Requester } from '../verify/findings.ts';
+import { type Finding, findingsOf, isBeyondNamed, opensUnseen, type Requester } from '../verify/findings.ts';
 import { recordOf, revisionsOf, unmetRecords } from '../verify/record-expectations.ts';
 import { type Risk, riskOf } from '../verify/risk.ts';
 import { diffMarkdown, type PlanView, type ShownChange } from './diff-markdown.ts';
@@ -40,6 +40,8 @@ export interface Proposal {
   readonly sentence: string;
   /** What a person should know beside what is computed. */
   readonly notes?: readonly string[];
+  /** What whoever planned it asks with it; while nobody has answered, nothing is proven. */
+  readonly questions?: readonly string[];
 }
 
 export type ExpectedBy = 'planner' | 'caller';
@@ -61,8 +63,8 @@ export function readingOf(spec: {
 }
 
 /**
- * `proven`: everything that was expected holds. `unmet`: something does not. `unproven`: nothing was expected but by the
- * planner itself, so there is nothing to hold the effect against.
+ * `proven`: everything that was expected holds and nothing is asked. `unmet`: something does not hold. `unproven`: nothing
+ * was expected but by the planner itself, so there is nothing to hold the effect against, or something asked is open.
  */
 export const VERIFICATIONS = ['proven', 'unmet', 'unproven'] as const;
 export type Verification = (typeof VERIFICATIONS)[number];
@@ -105,7 +107,17 @@ export interface Assessment {
 export async function assess(
   services: Pick<PlanServices, 'store' | 'states' | 'clock' | 'settings'>,
   workspace: string,
-  { changes: given, expectations, records, expectedBy, said, plannedBy, sentence, notes = [] }: Proposal,
+  {
+    changes: given,
+    expectations,
+    records,
+    expectedBy,
+    said,
+    plannedBy,
+    sentence,
+    notes = [],
+    questions = [],
+  }: Proposal,
   requester: Requester | undefined,
 ): Promise<Assessment> {
   const { store, states, clock } = services;
@@ -170,14 +182,15 @@ export async function assess(
     ...findings.flatMap(({ blocks, message }) => (blocks ? [message] : [])),
   ];
   const held = expectations.filter((one) => expectedBy === undefined || saysSomething(one, after)).length;
-  const verification = verificationOf(objections, held + records.length, expectedBy);
   const unblocked = findings.filter(({ blocks }) => !blocks);
   const unseen = unblocked.flatMap((finding) => (opensUnseen(finding) ? [finding.message] : []));
-  const closing = unblocked.flatMap(({ code, message }) => (code === 'CLOSES_MORE' ? [message] : []));
+  const beyondNamed = unblocked.flatMap((finding) => (isBeyondNamed(finding) ? [finding.message] : []));
   const others = unblocked.flatMap((finding) =>
-    finding.code === 'CLOSES_MORE' || opensUnseen(finding) ? [] : [finding.message],
+    isBeyondNamed(finding) || opensUnseen(finding) ? [] : [finding.message],
   );
-  const warnings = [...unseen, ...closing, ...notes, ...others];
+  const isAsked = beyondNamed.length + questions.length > 0;
+  const verification = verificationOf(objections, held + records.length, expectedBy, isAsked);
+  const warnings = [...unseen, ...beyondNamed, ...notes, ...others];
   const title = effectTitle(effect, after);
   const risk = riskOf({
     effect,
@@ -197,12 +210,12 @@ export async function assess(
     effect,
     after,
     risk,
-    closing,
+    beyondNamed,
+    isAsked,
     warnings: [...unseen, ...notes, ...others],
     verification,
     expected: expectations.length + records.length,
-    objections:
-      verification === 'unproven' ? [expectedBy === 'planner' ? SELF_ASSERTED : NOTHING_EXPECTED] : objections,
+    objections: verification === 'unproven' ? [whyUnproven(held + records.length, expectedBy)] : objections,
     settings: record.spec.settings,
   };
   return {
@@ -246,13 +259,21 @@ const NOTHING_EXPECTED =
 const SELF_ASSERTED =
   'The intent was read by a model, and only the model says what was meant: judge the effect yourself, or send expectations with the intent.';
 
+const ASKED = 'What was expected holds, and something is asked with the plan: whoever approves it answers.';
+
+function whyUnproven(expected: number, expectedBy: ExpectedBy | undefined): string {
+  if (expectedBy === 'planner') return SELF_ASSERTED;
+  return expected > 0 ? ASKED : NOTHING_EXPECTED;
+}
+
 function verificationOf(
   objections: readonly string[],
   expected: number,
   expectedBy: ExpectedBy | undefined,
+  isAsked: boolean,
 ): Verification {
   if (objections.length > 0) return 'unmet';
-  return expected > 0 && expectedBy !== 'planner' ? 'proven' : 'unproven';
+  return expected > 0 && expectedBy !== 'planner' && !isAsked ? 'proven' : 'unproven';
 }
 
 async function pastStates(

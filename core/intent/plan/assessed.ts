@@ -10,7 +10,7 @@ import type { PlanServices } from './services.ts';
 /** What is kept, shown and decided of an {@link Assessment}, as plain data. */
 export interface Assessed
   extends Omit<Assessment, 'state' | 'outcomes' | 'effect' | 'view' | 'unmetRecords' | 'beyond'>,
-    Pick<PlanView, 'plannedBy' | 'sentence' | 'closing'> {
+    Pick<PlanView, 'plannedBy' | 'sentence'> {
   readonly basis: Basis;
   readonly effect: EffectView;
   readonly beyond?: Assessment['beyond'];
@@ -30,7 +30,7 @@ export const assessProposal: Computation<
       proposal,
       requester,
     );
-    const { plannedBy, sentence, closing } = view;
-    return { ...rest, plannedBy, sentence, closing, basis: basisOf(state), effect: effectView(effect) };
+    const { plannedBy, sentence } = view;
+    return { ...rest, plannedBy, sentence, basis: basisOf(state), effect: effectView(effect) };
   },
 };

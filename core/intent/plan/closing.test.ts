@@ -78,7 +78,7 @@ describe('what closes beyond the connections that were named', () => {
     expect(plan.warnings[0]).toContain(CODE);
     expect(plan.questions[0]).toMatch(/^Is it meant that it would close .*\?$/);
     const lines: string[] = plan.diff_markdown.split('\n').filter((line: string) => line.startsWith('##'));
-    expect(lines[0]).toBe('## Closes more than was named: is it meant?');
+    expect(lines[0]).toBe('## Opens or closes more than was named: is it meant?');
   });
 });
 

@@ -32,8 +32,10 @@ export interface PlanView {
   /** The network after the change: its labels name the kinds of peers. */
   readonly after: NetworkState;
   readonly risk: Risk;
-  /** What closes beyond what was named. */
-  readonly closing: readonly string[];
+  /** What opens or closes beyond what was named. */
+  readonly beyondNamed: readonly string[];
+  /** Whether something is asked with the plan. */
+  readonly isAsked: boolean;
   readonly warnings: readonly string[];
   readonly verification: Verification;
   /** How many expectations were checked. */
@@ -51,12 +53,12 @@ const MAX_DIFF_LINES = 120;
 
 /** The plan as Markdown, for display and for messages that ask for approval. The same plan gives the same text. */
 export function diffMarkdown(view: PlanView): string {
-  const { title, risk, effect, warnings, closing } = view;
+  const { title, risk, effect, warnings, beyondNamed } = view;
   const reasons = risk.reasons.length > 0 ? ` (${risk.reasons.map((reason) => plain(reason)).join('; ')})` : '';
   const lines = [
     `# ${plain(title, MAX_TITLE)}`,
     '',
-    ...list('Closes more than was named: is it meant?', closing),
+    ...list('Opens or closes more than was named: is it meant?', beyondNamed),
     plannedByText(view),
     '',
     `Risk: **${risk.level}**${reasons}`,
@@ -117,7 +119,7 @@ export function wordingViewOf(intent: string, view: PlanView): WordingView {
     risk: [level, ...reasons].join('; '),
     opens: sentences('opened'),
     closes: sentences('closed'),
-    warnings: [...view.closing, ...view.warnings].slice(0, MAX_LINES),
+    warnings: [...view.beyondNamed, ...view.warnings].slice(0, MAX_LINES),
     unmet: view.objections.slice(0, MAX_LINES),
   };
 }
@@ -133,13 +135,15 @@ function plannedByText({ plannedBy, sentence }: PlanView): string {
   return `Planned by ${WHOSE[plannedBy]}: ${plain(sentence)}`;
 }
 
-function verificationText({ verification, expected, objections }: PlanView): string {
+function verificationText({ verification, expected, objections, plannedBy, isAsked }: PlanView): string {
   switch (verification) {
     case 'proven':
       return `**proven**: ${counted(expected, 'expectation')} checked against the computed effect, all hold.`;
     case 'unmet':
       return `**unmet**: ${counted(objections.length, 'objection')}, listed below.`;
     case 'unproven':
+      if (isAsked && expected > 0 && plannedBy !== 'model')
+        return '**unproven**: what was expected holds, and something asked with the plan is open.';
       return expected === 0
         ? '**unproven**: nothing was expected that the effect could be held against.'
         : '**unproven**: only the planner itself says what was meant, so the effect below is for a person to judge.';
@@ -203,9 +207,9 @@ function changesText(shown: readonly ShownChange[]): string[] {
   ];
 }
 
-function approvalText({ settings, risk, verification, closing }: PlanView): string {
+function approvalText({ settings, risk, verification }: PlanView): string {
   const { autoApprove, selfApproval } = settings;
-  if (verification === 'proven' && closing.length === 0 && autoApprove && isAtMost(risk.level, autoApprove.maxRisk)) {
+  if (verification === 'proven' && autoApprove && isAtMost(risk.level, autoApprove.maxRisk)) {
     return `None is needed: this workspace carries out proven plans of risk up to ${autoApprove.maxRisk} by itself, where nothing is asked with them.`;
   }
   const own =

@@ -115,7 +115,8 @@ describe('a planner', () => {
   });
 
   it('hears of a rule that does nothing, and its answer is a warning when it stays', async () => {
-    const ghost = answer({ ...spec('web'), egress: [{ to: [{ peerSelector: only('ghost') }] }] });
+    const { ingress = [], ...web } = spec('web');
+    const ghost = answer({ ...web, ingress: [...ingress, { from: [{ peerSelector: only('ghost') }] }] });
     const { plan, questions } = await ask([ghost, ghost, ghost]);
     expect(questions[1]?.counterexample?.findings).toContainEqual(
       expect.objectContaining({ code: 'RULE_MATCHES_NO_ONE', policy: 'web-to-db' }),

@@ -95,10 +95,14 @@ async function nextAnswer(planner: Planner, question: PlanQuestion, best: Found 
  * for what a planner merely asserts.
  */
 export function proposalOf(
-  { changes, expectations, records = [], selfAsserted, summary }: ProposedChanges,
+  { changes, expectations, records = [], selfAsserted, summary, questions }: ProposedChanges,
   expected: readonly Expectation[] = [],
 ): Proposal {
-  const reading = { plannedBy: selfAsserted ? 'model' : 'grammar', sentence: summary } as const;
+  const reading = {
+    plannedBy: selfAsserted ? 'model' : 'grammar',
+    sentence: summary,
+    ...(questions?.length && { questions }),
+  } as const;
   if (expected.length === 0) {
     return { changes, expectations, records, ...reading, ...(selfAsserted && { expectedBy: 'planner' as const }) };
   }

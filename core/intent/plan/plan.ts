@@ -60,10 +60,8 @@ export async function planNetworkChange(
   const wording = request.dryRun ? undefined : await wordingOf(context, intent, assessment);
   const { questions = [] } = answer;
   const words = openQuestions(questions) + plannerWords(reasonsOf(answer, assessment), wording, assessment.view);
-  return planProposal(context, request, proposalOf(answer, request.expectations), assessment, {
-    ...(words !== '' && { words }),
-    ...(questions.length > 0 && { questions }),
-  });
+  const proposal = proposalOf(answer, request.expectations);
+  return planProposal(context, request, proposal, assessment, words === '' ? {} : { words });
 }
 
 /** A planner that fears more than was computed is heard; it decides nothing. */
@@ -98,7 +96,7 @@ export async function planProposal(
   { intent, dryRun }: Pick<PlanRequest, 'intent' | 'dryRun'>,
   proposal: Proposal,
   assessed?: Assessment,
-  words: Pick<PlanSpec, 'words' | 'questions'> = {},
+  words: Pick<PlanSpec, 'words'> = {},
 ): Promise<ProposedPlan> {
   const { services, workspace, caller } = context;
   if (!caller) throw new MeshError('unauthenticated', 'Only a known caller may plan.');

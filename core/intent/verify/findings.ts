@@ -120,6 +120,11 @@ export function opensUnseen({ code }: Pick<Finding, 'code'>): boolean {
   return code === 'OPENS_LATER' || code === 'OPENS_TO_NEWCOMERS';
 }
 
+/** What opens or closes beyond what was named and does not block: a person is asked whether it is meant. */
+export function isBeyondNamed({ code, blocks }: Pick<Finding, 'code' | 'blocks'>): boolean {
+  return !blocks && (code === 'OPENS_MORE' || code === 'CLOSES_MORE');
+}
+
 /** What a person takes away may have carried what a delegated agent was let write. */
 function isolationFindings(judged: Judged): Finding[] {
   return isolatingFromNowOn(judged).map((policy) => {
@@ -140,20 +145,17 @@ function excessFindings({ effect, expectations, before, bounds, said }: Judged):
   const unknown = effect.outside === undefined ? [blocking('OUTSIDE_UNKNOWN', OUTSIDE_UNKNOWN)] : [];
   if (bounds === 'none') return unknown;
   const { outside = [] } = said ?? {};
-  const opened =
-    bounds === 'closing'
-      ? []
-      : beyondNamed(effect, 'opened', [
-          ...namedBy(expectations, 'opened', before),
-          ...namedByEffect({ groups: [], outside }, 'opened'),
-        ]);
+  const opened = beyondNamed(effect, 'opened', [
+    ...namedBy(expectations, 'opened', before),
+    ...namedByEffect({ groups: [], outside }, 'opened'),
+  ]);
   const closed = beyondNamed(effect, 'closed', [
     ...namedBy(expectations, 'closed', before),
     ...(said ? namedByEffect(said, 'closed') : []),
   ]);
   return [
     ...unknown,
-    ...opened.map((text) => blocking('OPENS_MORE', text)),
+    ...opened.map((text) => ({ ...blocking('OPENS_MORE', text), blocks: bounds === 'all' })),
     ...closed.map((text) => ({ ...blocking('CLOSES_MORE', text), blocks: bounds === 'all' })),
   ];
 }

@@ -1,0 +1,215 @@
+import { describe, expect, it } from 'vitest';
+import { planChanges } from '../../core/changes/changes.ts';
+import type { Expectation } from '../../core/intent/verify/expectation.ts';
+import { unmetExpectations } from '../../core/intent/verify/expectations.ts';
+import type { PolicySpec } from '../../core/model/policy.ts';
+import { compile } from '../../core/reachability/engine.ts';
+import { modelOf } from '../../core/state/network-model.ts';
+import type { NetworkState } from '../../core/state/state.ts';
+import { network, peer, policy, stateWith } from '../../test/kits/records/records.ts';
+import { planByGrammar } from './builtin.ts';
+
+const NOW = Date.UTC(2026, 0, 5, 12);
+const PEERS: Readonly<Record<string, string>> = {
+  'web-1': 'web',
+  'web-2': 'web',
+  'db-1': 'db',
+  'api-1': 'api',
+  laptop: 'laptop',
+};
+const ELSEWHERE = '203.0.113.7/32';
+const EVERYONE = [...Object.keys(PEERS), ELSEWHERE];
+
+function networkOf(defaultAction: 'ALLOW' | 'DENY', ...policies: [string, PolicySpec][]): NetworkState {
+  return stateWith(
+    network('default', { defaultAction }),
+    ...Object.entries(PEERS).map(([name, role], at) =>
+      peer(name, { labels: { role }, uid: `p_${name}`, address: `10.96.0.${at + 1}` }),
+    ),
+    ...policies.map(([name, spec]) => policy(name, spec)),
+  );
+}
+const OPEN = networkOf('ALLOW');
+const CLOSED = networkOf('DENY');
+
+/** Which of these connections are open on a port, written as they are found: `src > dst`. */
+function openIn(state: NetworkState, from: readonly string[], to: readonly string[], port = 9999): string[] {
+  const reach = compile(modelOf(state, NOW));
+  return from.flatMap((src) =>
+    to.flatMap((dst) => {
+      const asked: Expectation = { src, dst, protocol: 'TCP', port, expect: 'deny' };
+      return src !== dst && unmetExpectations([asked], state, reach).length > 0 ? [`${src} > ${dst}`] : [];
+    }),
+  );
+}
+
+const answerTo = (intent: string, state: NetworkState) => planByGrammar({ intent, state, now: NOW });
+
+function after(intent: string, state: NetworkState): NetworkState {
+  const answer = answerTo(intent, state);
+  if (answer.outcome !== 'changes') throw new Error(`${intent}: ${JSON.stringify(answer)}`);
+  const next = planChanges(state, answer.changes, NOW).after;
+  expect(unmetExpectations(answer.expectations, next, compile(modelOf(next, NOW))), intent).toEqual([]);
+  return next;
+}
+
+const NOBODY = ['nobody else', 'no one else', 'with nobody else', 'to nobody else', 'to no one else'];
+const TOGETHER: readonly [string, readonly string[]][] = [
+  ['web-1 and db-1', ['web-1', 'db-1']],
+  ['web-1, db-1 and api-1', ['web-1', 'db-1', 'api-1']],
+  ['the web servers', ['web-1', 'web-2']],
+  ['web and db', ['web-1', 'web-2', 'db-1']],
+];
+/** They are opened to each other where they are closed. */
+const GRANTING: readonly ((who: string) => string)[] = [
+  ...NOBODY.flatMap((end) => [
+    (who: string) => `let ${who} talk to each other and ${end}`,
+    (who: string) => `${who} may reach each other, and ${end}`,
+  ]),
+  (who) => `let ${who} reach only each other`,
+  (who) => `allow access between ${who} and nobody else`,
+];
+/** Nothing is opened. */
+const RESTRICTING: readonly ((who: string) => string)[] = [
+  (who) => `${who} may only talk to each other`,
+  (who) => `${who} may reach nobody but each other`,
+  (who) => `${who} should talk to nothing but each other`,
+  (who) => `keep ${who} among themselves`,
+  (who) => `restrict ${who} to each other`,
+  (who) => `isolate ${who} from everyone except each other`,
+  (who) => `isolate ${who} from everyone else`,
+  (who) => `${who} must not reach anyone except each other`,
+];
+const ASKED: readonly ((who: string) => string)[] = [
+  (who) => `only ${who} may talk to each other`,
+  (who) => `allow access only between ${who}`,
+  (who) => `${who} may reach each other and nothing else`,
+  (who) => `${who} may only reach each other on 443`,
+];
+const SINGLE = ([who]: (typeof TOGETHER)[number]) => who !== 'the web servers';
+const over = (frames: readonly ((who: string) => string)[]) =>
+  TOGETHER.flatMap((group) =>
+    frames.flatMap((frame): [string, readonly string[]][] => {
+      const text = frame(group[0]);
+      return SINGLE(group) || !text.includes('between') ? [[text, group[1]]] : [];
+    }),
+  );
+
+const others = (own: readonly string[]) => EVERYONE.filter((name) => !own.includes(name));
+
+describe('who talks to each other and to nobody else', () => {
+  it.each([...over(GRANTING), ...over(RESTRICTING)])('is closed both ways to all others: %s', (intent, own) => {
+    const next = after(intent, OPEN);
+    expect([...openIn(next, others(own), own), ...openIn(next, own, others(own))]).toEqual([]);
+    expect(openIn(next, own, own)).toEqual(openIn(OPEN, own, own));
+    expect(openIn(next, others(own), others(own))).toEqual(openIn(OPEN, others(own), others(own)));
+  });
+
+  it.each(over(GRANTING))('is opened to each other alone where all is closed: %s', (intent, own) => {
+    const between = ({ [0]: first = '' }: readonly string[]) => PEERS[first];
+    const pairs = openIn(OPEN, own, own).filter((pair) => {
+      const [src = '', dst = ''] = pair.split(' > ');
+      return own.every((name) => between([name]) === between(own)) || PEERS[src] !== PEERS[dst];
+    });
+    expect(openIn(after(intent, CLOSED), EVERYONE, EVERYONE)).toEqual(pairs);
+  });
+
+  it.each(over(RESTRICTING))('is never opened by what restricts: %s', (intent) => {
+    const answer = answerTo(intent, CLOSED);
+    if (answer.outcome === 'changes') expect(openIn(after(intent, CLOSED), EVERYONE, EVERYONE)).toEqual([]);
+    else expect(answer).toMatchObject({ outcome: 'refused', choices: [expect.any(String), expect.any(String)] });
+  });
+
+  it.each([...over(GRANTING), ...over(RESTRICTING)])(
+    'is expected to be closed in each direction: %s',
+    (intent, own) => {
+      const answer = answerTo(intent, OPEN);
+      const uids = own.map((name) => `p_${name}`);
+      const rest = [{ peerSelector: { notPeers: uids } }, { ipBlock: { cidr: '0.0.0.0/0', except: ['10.96.0.0/16'] } }];
+      const oneWay: PolicySpec[] = [
+        { action: 'DENY', peerSelector: { peers: uids }, ingress: [{ from: rest }] },
+        { action: 'DENY', peerSelector: { peers: uids }, egress: [{ to: rest }] },
+      ];
+      for (const spec of oneWay) {
+        const state = networkOf('ALLOW', ['one-way', spec]);
+        const { expectations } = answer.outcome === 'changes' ? answer : { expectations: [] };
+        expect(unmetExpectations(expectations, state, compile(modelOf(state, NOW)))).not.toEqual([]);
+      }
+    },
+  );
+
+  it.each(over(ASKED))('is asked about where ports or "only" may be meant otherwise: %s', (intent, own) => {
+    const answer = answerTo(intent, OPEN);
+    if (answer.outcome !== 'refused') throw new Error(intent);
+    expect(answer.choices.length).toBeGreaterThanOrEqual(2);
+    for (const choice of answer.choices) {
+      const next = after(choice, OPEN);
+      expect(openIn(next, [...others(own)], own, 443), choice).toEqual([]);
+      expect(openIn(next, own, others(own), 443), choice).toEqual([]);
+    }
+  });
+
+  it('is closed on the ports that are named alone, and the others stay', () => {
+    const next = after('let web-1 and db-1 reach each other on 443 and nobody else', OPEN);
+    expect(openIn(next, ['laptop', ELSEWHERE], ['web-1', 'db-1'], 443)).toEqual([]);
+    expect(openIn(next, ['web-1', 'db-1'], ['laptop', ELSEWHERE], 443)).toEqual([]);
+    expect(openIn(next, ['laptop'], ['web-1', 'db-1'])).toEqual(['laptop > web-1', 'laptop > db-1']);
+  });
+
+  it('leaves nobody to close where all are named', () => {
+    const all = Object.keys(PEERS).join(' and ');
+    const next = after(`let ${all} reach each other and nobody else`, OPEN);
+    expect(openIn(next, [ELSEWHERE], Object.keys(PEERS))).toEqual([]);
+  });
+});
+
+describe('who reaches one alone', () => {
+  const OUTWARD = [
+    'let web-1 reach db-1 and to nobody else',
+    'let web-1 talk to db-1 and to nothing else',
+    'web-1 may connect to db-1 and with no one else',
+    'web-1 may reach nobody but db-1',
+    'let web-1 reach no one except db-1',
+    'web-1 may only reach db-1',
+  ];
+  it.each(OUTWARD)('reaches nobody else, and is reached as before: %s', (intent) => {
+    const next = after(intent, OPEN);
+    expect(openIn(next, ['web-1'], EVERYONE)).toEqual(['web-1 > db-1']);
+    expect(openIn(next, others(['web-1']), EVERYONE)).toEqual(openIn(OPEN, others(['web-1']), EVERYONE));
+  });
+
+  it.each([
+    'web-1 may talk to db-1 and nobody else',
+    'let web-1 talk to db-1 and nobody else',
+    'let web-1 speak with db-1 on 5432 and no one else',
+    'web-1 may reach db-1, nobody else',
+    'web-1 can contact db-1 on 5432 and nobody else',
+  ])('is asked which direction is closed to others: %s', (intent) => {
+    const answer = answerTo(intent, OPEN);
+    if (answer.outcome !== 'refused') throw new Error(intent);
+    const closes = answer.choices.map((choice) => {
+      const next = after(choice, OPEN);
+      return [
+        openIn(next, ['laptop'], ['db-1'], 5432).length === 0,
+        openIn(next, ['web-1'], ['laptop'], 5432).length === 0,
+      ];
+    });
+    expect(closes).toEqual([
+      [true, false],
+      [false, true],
+    ]);
+  });
+
+  it.each(['let web-1 reach db-1 on 5432 and to nothing else', 'web-1 may reach db-1 on 5432 and to nobody else'])(
+    'is offered nothing that leaves others open: %s',
+    (intent) => {
+      for (const state of [OPEN, CLOSED]) {
+        const answer = answerTo(intent, state);
+        const choices = answer.outcome === 'refused' ? answer.choices : [];
+        expect(choices).toHaveLength(2);
+        for (const choice of choices)
+          expect(openIn(after(choice, state), ['web-1'], EVERYONE, 5432), choice).toEqual(['web-1 > db-1']);
+      }
+    },
+  );
+});

@@ -80,7 +80,9 @@ function done(intent: string, on: On) {
     change.resource === 'MeshPolicy' && change.action === 'create' ? [change.spec.expiresAt] : [],
   );
   const reaches = (src: string, dst: string) =>
-    spansOf(is.allowed(src, dst)).some(({ protocol, from = 1, to = from }) => protocol === 'TCP' && from <= 5432 && to >= 5432);
+    spansOf(is.allowed(src, dst)).some(
+      ({ protocol, from = 1, to = from }) => protocol === 'TCP' && from <= 5432 && to >= 5432,
+    );
   return { ends, rows, reaches };
 }
 

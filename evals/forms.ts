@@ -37,6 +37,10 @@ const WEB_5432 = ['web-1>db-1 TCP 5432', 'web-2>db-1 TCP 5432'];
 const ALL_TO_DB = ['api-1>db-1 everything', 'web-1>db-1 everything', 'web-2>db-1 everything'];
 const WEB_22 = ['web-1>db-1 TCP 22', 'web-2>db-1 TCP 22'];
 const MUTUAL = ['api-1>web-1 everything', 'web-1>api-1 everything'];
+/** What else web-1 and api-1 reach, and what else reaches them. */
+const APART = ['db-1', 'web-2']
+  .flatMap((other) => ['api-1', 'web-1'].flatMap((own) => [`${own}>${other} everything`, `${other}>${own} everything`]))
+  .sort();
 const WEB_TO_DB = ['web-1>db-1 everything', 'web-2>db-1 everything'];
 const API_TO_DB = ['api-1>db-1 everything'];
 
@@ -204,6 +208,14 @@ export const FORM_EXAMPLES: Readonly<Record<string, readonly FormExample[]>> = {
     { says: 'web-1 and api-1 may reach each other', given: CLOSED, opens: MUTUAL },
     { says: 'let web-1 reach api-1 in both directions', given: CLOSED, opens: MUTUAL },
     { says: 'isolate web-1 and api-1 from each other', closes: MUTUAL },
+    { says: 'let web-1 and api-1 reach each other and nobody else', given: CLOSED, opens: MUTUAL },
+    { says: 'web-1 and api-1 may only reach each other', closes: APART },
+    { says: 'isolate web-1 and api-1 from everyone except each other', closes: APART },
+    { says: 'let web-1 reach db-1 and to nobody else', closes: ['web-1>api-1 everything', 'web-1>web-2 everything'] },
+    {
+      says: 'block web-1 from api-1 unless it is on 443',
+      closes: ['web-1>api-1 TCP 1-442, TCP 444-65535, all UDP, all SCTP, ICMP'],
+    },
     { says: 'cut web-1 off from the api', closes: MUTUAL },
   ],
   exceptions: [

@@ -64,7 +64,9 @@ export function planByGrammar(question: Question): PlanAnswer {
     if (lifting.length > 0) return { choices: lifting, questions: [LIFTED], partial };
     const found = suggested(question.intent, vocabularyOf(question), question, (choice) => isCertain(choice, question));
     if (!found) return { choices: [], partial };
-    if (found.choices.length === 0) return { partial, ...impossible(found.likeliest, refusal, question) };
+    const isWhole = () => faithful([found.likeliest], false, [found.question]).length > 0;
+    if (found.choices.length === 0)
+      return { choices: [], partial, ...(isWhole() && impossible(found.likeliest, refusal, question)) };
     const choices = faithful(found.choices, false, [found.question]);
     if (choices.length === 0) return { choices, partial };
     const known = partial && partial.changes.length > 0 ? partial : undefined;

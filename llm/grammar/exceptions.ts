@@ -46,6 +46,7 @@ export function exceptionAt(
     if (!clause) throw unclearException(tokens.slice(at), tail);
     const { who, ports, until, ...exception } = clause;
     if (wish === 'isolate' && !who && !exception.source && !exception.target) throw whichDirection(tail, ports);
+    if (who && ports.length > 0 && wish === 'isolate') throw whoseDirection(tail, who, ports);
     if (who && ports.length > 0 && CLOSING.has(wish)) throw whoseException(tokens.slice(at), tail, who, ports);
     if (who || (!exception.source && !exception.target)) return undefined;
     return { head, exceptions: [{ ...exception, ports }], until };
@@ -89,6 +90,16 @@ function whichDirection(tail: readonly Token[], ports: readonly PortEntry[]): Re
       replace: tail,
       by: [`${list} from everyone`, `${list} to everyone`],
     },
+  );
+}
+
+/** "Isolate db-2 except api-1 on 5432": from it, or to it. */
+function whoseDirection(tail: readonly Token[], who: readonly Token[], ports: readonly PortEntry[]): Refusal {
+  const [list, name] = [portList(ports), said(who)];
+  return new Refusal(
+    `It is not clear in which direction ${quoted(said(tail))} should stay open.`,
+    [`Should ${quoted(name)} reach, or be reached?`],
+    { replace: tail, by: [`${list} from ${name}`, `${list} to ${name}`] },
   );
 }
 

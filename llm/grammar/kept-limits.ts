@@ -1,4 +1,5 @@
 import { type Account, countOf, has, isWord } from './account.ts';
+import { isElseClosed } from './already-closed.ts';
 import type { Compared, Offered } from './compared.ts';
 import type { Sym } from './lexicon.ts';
 
@@ -13,9 +14,12 @@ const LIMITS: ReadonlySet<Sym> = new Set([
   'WHITELIST',
 ]);
 const CONDITIONS: ReadonlySet<Sym> = new Set(['CONDITION']);
-export function keepsLimits({ said, offered, choice }: Compared): boolean {
+export function keepsLimits(compared: Compared): boolean {
+  const { said, offered, choice } = compared;
   const except = said.atoms.filter((atom, at) => isWord(atom, EXCEPTIONS) && !isJoint(said, at)).length;
-  const limits = countOf(said, LIMITS);
+  const limits = isStressed(compared)
+    ? countOf(said, new Set(['ONLY', 'NOBODY_ELSE', 'LIMIT']))
+    : countOf(said, LIMITS);
   const [exceptGiven, limitsGiven] = [countOf(offered, EXCEPTIONS), countOf(offered, LIMITS)];
   if (conditionsOf(said, choice) > countOf(offered, CONDITIONS)) return false;
   if (has(said, 'NOTHING_ELSE', 'TO_NOBODY_ELSE') && !has(said, 'NOBODY_ELSE') && limitsSources(choice.text))
@@ -27,6 +31,17 @@ export function keepsLimits({ said, offered, choice }: Compared): boolean {
   if (choice.asked) return true;
   if (limits > 0 && limitsGiven + exceptGiven === 0) return false;
   return !has(said, 'MUTUAL', 'BETWEEN') || has(offered, 'MUTUAL', 'BETWEEN') || choice.orders.length > 1;
+}
+
+/** What "nothing else" and "everything else closed" say is so already once the choice is done. */
+function isStressed({ said, offered, choice, told, state, now }: Compared): boolean {
+  const [out, inward] = [has(said, 'NOTHING_ELSE', 'TO_NOBODY_ELSE'), has(said, 'ELSE_CLOSED')];
+  if (!opens(offered) || !(out || inward)) return false;
+  // "They need https, nothing else" says what is needed and orders nothing to be closed; the question quotes it.
+  const isNeed = has(said, 'NEEDS') && !has(said, 'LET', 'OPEN', 'MAY', 'TO_NOBODY_ELSE', 'ELSE_CLOSED');
+  if (isNeed && told.some((one) => one.includes('nothing else'))) return true;
+  const isClosed = (side: 'in' | 'out') => isElseClosed(choice, offered, side, { state, now });
+  return (!out || isClosed('out')) && (!inward || isClosed('in'));
 }
 
 /** "But only on 443": it joins the limit to what is said before. */

@@ -11,7 +11,9 @@ const LEAVES_OUT: ReadonlySet<string> = new Set(
 );
 /** Words that limit, as "only" does. */
 const LIMITS: ReadonlySet<string> = new Set(
-  'alone exclusive sole private strictly purely merely dedicated reserved'.split(' '),
+  'alone exclusive sole private strictly purely merely dedicate dedicated reserve reserved nowhere back one-way'.split(
+    ' ',
+  ),
 );
 /** Words that say how the things named belong to each other. */
 const RELATES: ReadonlySet<string> = new Set(

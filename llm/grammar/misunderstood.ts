@@ -76,7 +76,8 @@ export function unclearOnly(rest: readonly Token[], beside: Beside, known?: Slot
           'limit {target} to {ports}',
         ]
       : ['only {source} may reach {target}', 'block {source} from everyone except {target}'];
-  const others = worded(slots['both'] ? TOGETHER : templates, withPorts(slots, beside), beside);
+  const mutual = beside.ports.length > 0 ? TOGETHER_ON_PORTS : TOGETHER;
+  const others = worded(slots['both'] ? mutual : templates, withPorts(slots, beside), beside);
   const choices = beside.ports.length > 0 ? [...others.slice(0, 3), ...egressOnly(slots, beside)] : others;
   return new Refusal(
     `It is not clear what ${quoted(word?.text ?? 'only')} holds for: who reaches, who is reached, or the ports.`,
@@ -90,6 +91,8 @@ export function unclearOnly(rest: readonly Token[], beside: Beside, known?: Slot
 
 /** "Web-1 and db-1 may reach each other and nothing else". */
 const TOGETHER = ['isolate {both} from everyone except each other', 'let {both} reach each other{on} and nobody else'];
+
+const TOGETHER_ON_PORTS = ['limit access between {both} to {ports}', 'let {both} reach each other{on} and nobody else'];
 
 /** Closes all other targets, then the other ports of this one. */
 function egressOnly(slots: Slots, beside: Beside): string[] {

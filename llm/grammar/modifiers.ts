@@ -126,7 +126,9 @@ class Taker {
     this.#dropComma();
     refuseInsideOfList(this.#place(end));
     this.#until = until;
-    this.#at = end;
+    // "For one hour only": what is limited is the time.
+    const isStressed = this.#tokens[end]?.sym === 'ONLY' && end + 1 === this.#tokens.length;
+    this.#at = isStressed ? end + 1 : end;
   }
 
   /** A comma before something that is taken out belongs to it. */

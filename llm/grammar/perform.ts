@@ -205,7 +205,9 @@ function act(statement: Statement, { sources, targets }: Sides, state: NetworkSt
       return [
         granted,
         ...(outward ? [(on: NetworkState) => deny(ask(on, { targets: othersOf(targets, on) }))] : []),
-        ...(excepted.length > 0 && !scoped ? [(on: NetworkState) => beside(deny(ask(on, { sources: excepted })))] : []),
+        ...(excepted.length > 0 && !(alone && scoped)
+          ? [(on: NetworkState) => beside(deny(ask(on, { sources: excepted, ports })))]
+          : []),
         ...(notTo.length > 0 ? [(on: NetworkState) => beside(deny(ask(on, { targets: notTo })))] : []),
         ...(spared.length > 0 && !restricts ? [(on: NetworkState) => beside(deny(ask(on, { ports: spared })))] : []),
       ];

@@ -45,12 +45,15 @@ export function ordersOf(all: readonly Frame[]): Orders | undefined {
   return isWide && unknown.length > 0 ? undefined : { frames: wanted, unknown: [...new Set(unknown)] };
 }
 
-function strayOf({ unknown }: Frame): string[] {
-  return unknown.map(({ text }) => text);
+/** Words that say what is to be closed besides what is opened; a choice may leave them out where it is closed already. */
+const STRESS: ReadonlySet<string> = new Set(['NOTHING_ELSE', 'TO_NOBODY_ELSE', 'ELSE_CLOSED']);
+
+function strayOf({ unknown, lost }: Frame): string[] {
+  return [...unknown, ...lost.filter(({ sym }) => sym && STRESS.has(sym))].map(({ text }) => text);
 }
 
-function isRestricted({ lost, time }: Frame): boolean {
-  return time === '' || lost.length > 0;
+function isRestricted({ lost, time, polarity }: Frame): boolean {
+  return time === '' || lost.some(({ sym }) => !(sym && STRESS.has(sym) && polarity === 'open'));
 }
 
 /** Whether a clause names nobody, and so asks for nothing by itself. */

@@ -2,12 +2,13 @@ import type { PortEntry, Protocol } from '../../core/model/policy.ts';
 import type { Sym, Token } from './lexicon.ts';
 import { withoutPolite } from './polite.ts';
 import { type Place, refuseInsideOfException, refuseInsideOfList, unclearBut } from './port-doubts.ts';
-import { portList } from './port-entries.ts';
+import { portList, within } from './port-entries.ts';
 import {
   AFTER_NUMBER,
   AFTER_PORTS,
   BEFORE_PORTS,
   BOTH_WAYS,
+  CLOSES_ELSE,
   CLOSING,
   isBesideDuration,
   isProtocols,
@@ -53,8 +54,6 @@ export interface Modifiers {
 export function takeModifiers(tokens: readonly Token[], vocabulary: Vocabulary): Modifiers {
   return new Taker(withoutPolite(tokens), vocabulary).take();
 }
-
-const CLOSES_ELSE: ReadonlySet<Sym> = new Set(['ELSE_CLOSED', 'NOBODY_ELSE', 'TO_NOBODY_ELSE']);
 
 class Taker {
   readonly #tokens: readonly Token[];
@@ -201,7 +200,7 @@ class Taker {
         throw unclearBut(this.#place(named.end), named.ports);
       if (this.#spared) throw new Refusal('Ports are named twice.', ['Which ports are meant?']);
       this.#dropComma();
-      this.#spared = this.#withinProtocols(named);
+      this.#spared = named.service === undefined ? named.ports : within(named.ports, this.#protocols());
     }
     this.#at = named.end;
     return true;
@@ -211,13 +210,6 @@ class Taker {
   #protocols(): readonly Protocol[] | undefined {
     const told = (this.#ports ?? []).map(({ protocol = 'TCP' }) => protocol).filter((one) => one !== 'ICMP');
     return told.length > 0 ? [...new Set(told)] : undefined;
-  }
-
-  /** "Udp except dns" leaves out what udp has of it. */
-  #withinProtocols({ ports, service }: { ports: readonly PortEntry[]; service?: string | undefined }) {
-    const told = service === undefined ? undefined : this.#protocols();
-    const within = ports.filter(({ protocol = 'TCP' }) => told?.includes(protocol));
-    return within.length > 0 ? within : ports;
   }
 
   /** `db:5432`. */

@@ -27,6 +27,12 @@ export function meantPorts({ ports, spared }: Said): readonly PortEntry[] {
   ]);
 }
 
+/** "Udp except dns" leaves out what udp has of it; all where no protocol is told. */
+export function within(ports: readonly PortEntry[], told: readonly Protocol[] = []): readonly PortEntry[] {
+  const own = ports.filter(({ protocol = 'TCP' }) => told.includes(protocol));
+  return own.length > 0 ? own : ports;
+}
+
 /** Each once. */
 export function distinct(ports: readonly PortEntry[]): PortEntry[] {
   return [...new Map(ports.map((entry) => [portSlug([entry]), entry])).values()];

@@ -46,6 +46,7 @@ export const AFTER_NUMBER: ReadonlySet<Sym> = new Set([
   'STOP',
   'POLITE',
 ]);
+export const CLOSES_ELSE: ReadonlySet<Sym> = new Set(['ELSE_CLOSED', 'NOBODY_ELSE', 'TO_NOBODY_ELSE']);
 export const REACHES: ReadonlySet<Sym> = new Set(['REACH', 'REACHING', 'TO', 'ACCEPT', 'ARROW']);
 export const CLOSING: ReadonlySet<Sym> = new Set(['DENY', 'CLOSE', 'CUT', 'ISOLATE', 'LOCK', 'NO']);
 export const SCOPE_ENDS: ReadonlySet<Sym> = new Set([

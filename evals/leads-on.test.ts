@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { planByGrammar } from '../llm/grammar/builtin.ts';
 import { EVAL_NOW } from './case.ts';
+import { stateOfNetwork } from './networks.ts';
 import { refusalsOf } from './refusals.testkit.ts';
 
 const refusals = refusalsOf(
@@ -26,6 +27,31 @@ describe('every question', () => {
       }),
     );
     expect(again).toEqual([]);
+  });
+});
+
+describe('a question between two readings', () => {
+  it.each([
+    'ci may reach db on 5432 and api may reach db on 5432 until 18:00',
+    'ci may reach db on 5432, until 18:00 api may reach db on 5432',
+    'the laptop may reach db on 5432 and ci on 22',
+    'let web reach db on 22 and udp',
+    'web may talk to db and nobody else',
+    'let web reach db until next friday 18:00',
+    'let web reach db until friday midnight',
+    'web may reach db on 5432 and to nobody else',
+    'only web and db may reach each other',
+    'ci and api may reach each other only via ssh',
+    'isolate db except ci on 5432',
+  ])('has each as a choice, with an effect of its own: %s', (intent) => {
+    const state = stateOfNetwork('studio');
+    const answer = planByGrammar({ intent, state, now: EVAL_NOW });
+    const choices = answer.outcome === 'refused' ? answer.choices : [];
+    const done = choices.map((choice) => {
+      const next = planByGrammar({ intent: choice, state, now: EVAL_NOW });
+      return next.outcome === 'changes' ? JSON.stringify(next.changes) : choice;
+    });
+    expect(new Set(done).size).toBeGreaterThanOrEqual(2);
   });
 });
 

@@ -273,9 +273,7 @@ function withoutSimple(base: Subject, own: Selector, excepted: readonly Subject[
     selector,
     entries: [{ peerSelector: selector }],
     peers,
-    // A term that means nobody proves nothing.
-    terms:
-      peers.length === 0 ? [] : base.terms.map((term) => [...(term === '*' ? [] : [term]), ...requirements].join(',')),
+    terms: peers.length === 0 ? [] : base.terms.map((term) => [term, ...requirements].filter((t) => t !== '*').join()),
     slug: `${base.slug}-but-${excepted.map(({ slug }) => slug).join('-')}`,
   };
 }

@@ -45,7 +45,9 @@ export const planSchema = z.strictObject({
   verified: z.boolean().describe('Whether the effect is proven to be what was asked for'),
   verification: z
     .enum(VERIFICATIONS)
-    .describe('unmet: needs intents:override to be applied; unproven: nothing to hold the effect against'),
+    .describe(
+      'unmet: needs intents:override to be applied; unproven: nothing to hold the effect against, or something is asked',
+    ),
   unmet: z.array(z.string()).describe('What keeps it from being verified'),
   effect: effectSchema,
   changes: z.array(changeSchema),

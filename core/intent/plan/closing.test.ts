@@ -79,6 +79,48 @@ describe('what closes beyond the connections that were named', () => {
     expect(plan.questions[0]).toMatch(/^Is it meant that it would close .*\?$/);
     const lines: string[] = plan.diff_markdown.split('\n').filter((line: string) => line.startsWith('##'));
     expect(lines[0]).toBe('## Opens or closes more than was named: is it meant?');
+    expect(plan).toMatchObject({ verified: false, verification: 'unproven' });
+    expect(plan.diff_markdown).toContain('**unproven**: what was expected holds, and something asked');
+  });
+});
+
+describe('a plan with a question that nobody has answered', () => {
+  const asking = (questions: string[]): Planner => ({
+    name: 'asking',
+    plan: async () => ({
+      outcome: 'changes',
+      changes: [ISOLATING],
+      expectations: [WEB, NOBODY_ELSE],
+      summary: 'Only web reaches db on 5432.',
+      questions,
+    }),
+  });
+
+  it.each([
+    [['Taken as a remark?'], 'unproven'],
+    [[], 'proven'],
+  ])('is not proven: %j', async (questions, verification) => {
+    await using on = await scene(asking(questions));
+    const plan = await on.plan({ intent: 'nobody but web gets 5432 of the database' });
+    expect(plan).toMatchObject({ questions, verification, verified: verification === 'proven' });
+  });
+
+  it('is not proven where more opens than was named', async () => {
+    await using on = await scene({
+      name: 'wider',
+      plan: async () => ({
+        outcome: 'changes',
+        changes: [{ action: 'delete', resource: 'MeshPolicy', name: 'shut' }],
+        expectations: [{ src: 'laptop', dst: 'db-1', expect: 'allow' }],
+        summary: 'Let laptop reach db-1.',
+      }),
+    });
+    const spec = { action: 'DENY', peerSelector: {} };
+    const admin = { as: person('admin', on.workspace), workspace: on.workspace };
+    await on.kit.call('create_policy', { name: 'shut', spec }, admin);
+    const plan = await on.plan({ intent: 'laptop gets to db-1' });
+    expect(plan).toMatchObject({ verification: 'unproven', verified: false });
+    expect(plan.questions[0]).toMatch(/^Is it meant that it would open /);
   });
 });
 

@@ -6,7 +6,10 @@ import { isCalendarWord } from './suggest-times.ts';
 export const LIST: ReadonlySet<Sym> = new Set(['AND', 'COMMA', 'OR']);
 
 /** The same ports, and where they are said in several places, each beside the same name. */
-export function keepsPorts({ said, offered, choice }: Compared): boolean {
+export function keepsPorts(compared: Compared): boolean {
+  const { said, offered, choice, told } = compared;
+  // "22 and udp": the question names the ports, and each choice has those of one reading.
+  if (isReading(compared) && told.some((one) => /, or the same ports on it\b/.test(one))) return true;
   const [wanted, given] = [portsOf(said), portsOf(offered)];
   if ([...wanted].some((port) => !given.has(port))) return false;
   if (!choice.asked && [...given].some((port) => !wanted.has(port))) return false;

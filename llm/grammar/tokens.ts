@@ -20,8 +20,8 @@ const SELECTOR = /(?:^|\s)[^\s",;=]+=[^\s",;=]+(?:,[^\s",;=]+=[^\s",;=]+)+/g;
 /** `Three things:` before a list. */
 const LIST_HEAD =
   /^\s*(?:(?:the|these|the following)\s)?(?:two|three|four|five|six|\d{1,2}|following)\s(?:things|changes|orders|requests|points)(?:\splease)?:/i;
-/** `1)`, `2.`, `- ` and the like before a new order. */
-const LIST_ITEM = /(^|[\n:,;])[ \t]*(?:(?:and|then)[ \t]+)?(?:\(?\d{1,2}[.)]|[-*•])[ \t]+(?=[a-z])/gi;
+/** `1)`, `2.`, `- ` and the like before a new order; "18:00. Then …" ends with a time. */
+const LIST_ITEM = /(^|[\n,;]|(?<!\d):)[ \t]*(?:(?:and|then)[ \t]+)?(?:\(?\d{1,2}[.)]|[-*•])[ \t]+(?=[a-z])/gi;
 const CONTRACTIONS: ReadonlyMap<string, string> = new Map(
   Object.entries({
     cannot: 'can not',

@@ -37,6 +37,8 @@ function conditionAt(tokens: readonly Token[], start: number): { words: Token[];
   if (!head) return undefined;
   let from = at + 1;
   while (isTelling(tokens[from])) from++;
+  // "Reach db if on 443" may have lost a word.
+  if (head.length === 0 && from === at + 1) return undefined;
   if (tokens[from]?.text === 'port' && isTelling(tokens[from + 1])) from += 2;
   const isLinked = LINKS.has(tokens[from]?.sym ?? 'AND');
   const first = isLinked ? from + 1 : from;

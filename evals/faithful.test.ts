@@ -205,7 +205,7 @@ const leavesOthers = ({ reaches }: ReturnType<typeof done>) =>
   ['web-1', 'alice-laptop', 'ci-1', 'phone'].every((source) => reaches(source, 'tv'));
 
 const ADDED: readonly Added[] = [
-  ...['and nobody else', 'and no one else', 'alone', 'exclusively', ', everything else closed'].map((words) => ({
+  ...['and nobody else', 'and no one else', 'alone', ', everything else closed'].map((words) => ({
     words,
     wrong: closesNothing,
     on: 'ALLOW' as const,

@@ -1,8 +1,8 @@
-import type { PortEntry, Protocol } from '../../core/model/policy.ts';
+import type { PortEntry } from '../../core/model/policy.ts';
 import type { Sym, Token } from './lexicon.ts';
 import { withoutPolite } from './polite.ts';
 import { type Place, refuseInsideOfException, refuseInsideOfList, unclearBut } from './port-doubts.ts';
-import { portList, within } from './port-entries.ts';
+import { portList, protocolsOf, within } from './port-entries.ts';
 import {
   AFTER_NUMBER,
   AFTER_PORTS,
@@ -184,7 +184,7 @@ class Taker {
     const isAll = limits && isWholeAt(this.#tokens, from);
     const named = isAll
       ? { ports: [], end: from + 1, service: undefined }
-      : portsAt(this.#tokens, from, limits ? undefined : this.#protocols());
+      : portsAt(this.#tokens, from, limits ? undefined : protocolsOf(this.#ports));
     if (!named || (denies && named.end < this.#tokens.length)) return false;
     if (named.service !== undefined && this.#vocabulary.isName(named.service)) {
       throw new Refusal(`${quoted(named.service)} is a service and also the name of peers.`, [
@@ -200,16 +200,10 @@ class Taker {
         throw unclearBut(this.#place(named.end), named.ports);
       if (this.#spared) throw new Refusal('Ports are named twice.', ['Which ports are meant?']);
       this.#dropComma();
-      this.#spared = named.service === undefined ? named.ports : within(named.ports, this.#protocols());
+      this.#spared = named.service === undefined ? named.ports : within(named.ports, protocolsOf(this.#ports));
     }
     this.#at = named.end;
     return true;
-  }
-
-  /** "Udp except 53" leaves out 53 of udp. */
-  #protocols(): readonly Protocol[] | undefined {
-    const told = (this.#ports ?? []).map(({ protocol = 'TCP' }) => protocol).filter((one) => one !== 'ICMP');
-    return told.length > 0 ? [...new Set(told)] : undefined;
   }
 
   /** `db:5432`. */

@@ -33,6 +33,12 @@ export function within(ports: readonly PortEntry[], told: readonly Protocol[] = 
   return own.length > 0 ? own : ports;
 }
 
+/** The protocols that have ports, each once; undefined where none is told: "udp except 53" leaves out 53 of udp. */
+export function protocolsOf(ports: readonly PortEntry[] = []): readonly Protocol[] | undefined {
+  const told = ports.map(({ protocol = 'TCP' }) => protocol).filter((one) => one !== 'ICMP');
+  return told.length > 0 ? [...new Set(told)] : undefined;
+}
+
 /** Each once. */
 export function distinct(ports: readonly PortEntry[]): PortEntry[] {
   return [...new Map(ports.map((entry) => [portSlug([entry]), entry])).values()];

@@ -257,9 +257,7 @@ function withoutSimple(base: Subject, own: Selector, excepted: readonly Subject[
   const selector: Selector = {
     ...own,
     ...(notPeers.length > 0 && { notPeers: [...new Set(notPeers)] }),
-    ...(matchExpressions.length > 0 && {
-      matchExpressions: [...(own.matchExpressions ?? []), ...matchExpressions],
-    }),
+    ...(matchExpressions.length > 0 && { matchExpressions: [...(own.matchExpressions ?? []), ...matchExpressions] }),
   };
   const left = new Set(excepted.flatMap(({ peers }) => peers.map(({ name }) => name)));
   const peers = base.peers.filter(({ name }) => !left.has(name));

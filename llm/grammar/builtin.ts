@@ -65,8 +65,7 @@ export function planByGrammar(question: Question): PlanAnswer {
     const found = suggested(question.intent, vocabularyOf(question), question, (choice) => isCertain(choice, question));
     if (!found) return { choices: [], partial };
     const isWhole = () => faithful([found.likeliest], false, [found.question]).length > 0;
-    if (found.choices.length === 0)
-      return { choices: [], partial, ...(isWhole() && impossible(found.likeliest, refusal, question)) };
+    if (found.choices.length === 0) return { partial, ...impossible(found.likeliest, refusal, question, isWhole) };
     const choices = faithful(found.choices, false, [found.question]);
     if (choices.length === 0) return { choices, partial };
     const known = partial && partial.changes.length > 0 ? partial : undefined;
@@ -77,10 +76,15 @@ export function planByGrammar(question: Question): PlanAnswer {
 const LIFTED = 'What forbids just this is named in the choice: should it end? The plan shows all that opens then.';
 
 /** The reading is clear, and what it asks for is refused for a reason of its own. */
-function impossible(likeliest: string, { message }: Refusal, { history: _, ...question }: Question): Helped {
+function impossible(
+  likeliest: string,
+  { message }: Refusal,
+  { history: _, ...question }: Question,
+  isWhole: () => boolean,
+): Helped {
   const answer = answered({ ...question, intent: likeliest }, () => ({ choices: [] }));
   const read = `Read as ${JSON.stringify(likeliest)}`;
-  if (answer.outcome === 'changes' && answer.changes.length === 0)
+  if (answer.outcome === 'changes' && answer.changes.length === 0 && isWhole())
     return { choices: [], questions: [`${read}: it is so already, and nothing would change. What else should?`] };
   if (answer.outcome !== 'refused' || answer.reason === message) return { choices: [] };
   return { choices: [], questions: [`${read}: ${answer.reason}`, ...answer.questions] };

@@ -58,7 +58,9 @@ export async function appliedDocuments(
   const now = services.clock.now();
   const saysAll = prune !== undefined;
   for (const [place, document] of all.entries()) {
-    const read = isAgent(document) ? readAgentManifest(document, namespace) : readChange(document, state, namespace, saysAll);
+    const read = isAgent(document)
+      ? readAgentManifest(document, namespace)
+      : readChange(document, state, namespace, saysAll);
     if (Array.isArray(read)) {
       errors.push(...read.map(({ pointer, detail }) => ({ pointer: `/documents/${place}${pointer}`, detail })));
     } else if ('resource' in read && saysAll && isOver(read, now)) {

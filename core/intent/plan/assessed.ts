@@ -24,12 +24,7 @@ export const assessProposal: Computation<
 > = {
   name: 'assess_proposal',
   async run(services, workspace, { proposal, requester }) {
-    const { state, effect, view, unmetRecords, ...rest } = await assess(
-      services,
-      workspace,
-      proposal,
-      requester,
-    );
+    const { state, effect, view, unmetRecords, ...rest } = await assess(services, workspace, proposal, requester);
     const { plannedBy, sentence } = view;
     return { ...rest, plannedBy, sentence, basis: basisOf(state), effect: effectView(effect) };
   },

@@ -1,30 +1,68 @@
 import type { Command } from 'commander';
+import { z } from 'zod';
+import { PRUNED_KINDS, type PrunedKind } from '../core/model/in-files.ts';
+import { appliedItem } from '../tools/resources/applied-items.ts';
 import { applyResources } from '../tools/resources/apply-resources.ts';
+import { previewResources } from '../tools/resources/preview-resources.ts';
 import { type Answer, answering } from './answer.ts';
 import { callOperation } from './call-operation.ts';
-import { readText } from './operation-options.ts';
-import { type TargetOptions, targetOf } from './session.ts';
+import { EXIT } from './exit.ts';
+import { type Documents, nameOf, readDocuments, sayingFiles } from './resource-files.ts';
+import { type Target, type TargetOptions, targetOf } from './session.ts';
 import { table } from './table.ts';
 import { withTarget } from './target.ts';
 import { tellWaiting, waitingIn } from './waiting.ts';
 
-interface Applied {
-  readonly items: readonly { readonly kind: string; readonly name: string; readonly result: string }[];
-  readonly revision: number;
+interface ApplyOptions extends TargetOptions {
+  readonly file: string;
+  readonly prune?: true | string;
+  readonly dryRun?: boolean;
 }
 
-/** `mesh apply -f FILE`: custom resources as they stand in a file, all of them or none. */
+const appliedSchema = z.object({ items: z.array(appliedItem), revision: z.int() });
+type Applied = z.output<typeof appliedSchema>;
+
+const previewSchema = z.object(previewResources.output.shape);
+export type Preview = z.output<typeof previewSchema>;
+
+/** `mesh apply -f PATH`: custom resources as they stand in files, all of them or none. */
 export function addApplyCommand(program: Command): void {
   answering(
-    withTarget(
-      program.command('apply').description('create or update what a file of YAML or JSON documents says'),
-    ).requiredOption('-f, --file <file>', 'documents, one after the other; - is standard input'),
-    async ({ file, ...options }: TargetOptions & { readonly file: string }): Promise<Answer> => {
-      const value = await callOperation(targetOf(options), applyResources, { manifest: await readText(file) });
+    withTarget(program.command('apply').description('create or update what files of YAML or JSON documents say'))
+      .requiredOption('-f, --file <path>', 'file, or directory with all below it; - is standard input')
+      .option(
+        '--prune [kinds]',
+        `delete what they do not hold, of these kinds (${PRUNED_KINDS.join(',')}); alone: those that they hold, or all in a directory of mesh export`,
+      )
+      .option('--dry-run', 'show what that would change, open and close; exit 1 where it is anything'),
+    async ({ file, prune, dryRun, ...options }: ApplyOptions): Promise<Answer> => {
+      const target = targetOf(options);
+      const read = await readDocuments(file);
+      const values = { documents: read.documents, ...(prune !== undefined && { prune: prunedKinds(prune, read) }) };
+      if (dryRun) return answerOf(await preview(target, read, values));
+      const value = await sayingFiles(read, () => callOperation(target, applyResources, values));
       tellWaiting(value);
-      return waitingIn(value) === undefined ? { value, text: textOf(value as Applied) } : { value };
+      return waitingIn(value) === undefined ? { value, text: textOf(appliedSchema.parse(value)) } : { value };
     },
   );
+}
+
+/** Of a kind that no document is of, nothing is deleted: the directory may be a wrong one, or of something else. */
+export function prunedKinds(prune: true | string, { documents, isExport }: Documents): string[] {
+  if (prune !== true) return prune.split(',').map((kind) => kind.trim());
+  const held = new Set(documents.map((document) => nameOf(document).kind));
+  return PRUNED_KINDS.filter((kind: PrunedKind) => isExport || held.has(kind));
+}
+
+export async function preview(target: Target, read: Pick<Documents, 'places'>, values: object): Promise<Preview> {
+  return previewSchema.parse(await sayingFiles(read, () => callOperation(target, previewResources, { ...values })));
+}
+
+function answerOf(value: Preview): Answer {
+  if (!value.would_change) return { value, text: `${textOf(value)}\nNothing would change.` };
+  const waits = value.waits_for.map((why) => `A person would have to approve it: ${why}`);
+  const text = [textOf(value), '', value.diff_markdown.trimEnd(), ...waits].join('\n');
+  return { value, text, exitCode: EXIT.negative };
 }
 
 function textOf({ items, revision }: Applied): string {

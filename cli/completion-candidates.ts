@@ -4,6 +4,7 @@ import { listAgents } from '../tools/agents/list-agents.ts';
 import { listNetworks } from '../tools/networks/list-networks.ts';
 import { listPeers } from '../tools/peers/list-peers.ts';
 import { listPolicies } from '../tools/policies/list-policies.ts';
+import { listSnapshots } from '../tools/snapshots/list-snapshots.ts';
 import { listWorkflows } from '../tools/workflows/list-workflows.ts';
 import { listWorkspaces } from '../tools/workspaces/list-workspaces.ts';
 import { callOperation } from './call-operation.ts';
@@ -33,6 +34,7 @@ const LISTS: Readonly<Record<string, { list: AnyOperation<never>; values?: objec
   agent: { list: listAgents },
   workspace: { list: listWorkspaces },
   workflow: { list: listWorkflows, values: { status: 'pending' } },
+  moment: { list: listSnapshots },
 };
 
 /** What the last word of a command line may go on as: commands, options, and values that the server knows. */

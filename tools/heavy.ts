@@ -16,6 +16,7 @@ import { revertNetworkChange } from './intents/revert-network-change.ts';
 import { listNetworks } from './networks/list-networks.ts';
 import { listPeers } from './peers/list-peers.ts';
 import { listPolicies } from './policies/list-policies.ts';
+import { exportResources } from './resources/export-resources.ts';
 import { diffSnapshots } from './snapshots/diff-snapshots.ts';
 import { getSnapshot } from './snapshots/get-snapshot.ts';
 
@@ -26,6 +27,7 @@ export const heavyOperations: readonly AnyOperation<ComputeServices>[] = [
   getConnectivityHistory,
   diffSnapshots,
   getSnapshot,
+  exportResources,
   listPeers,
   listPolicies,
   listNetworks,

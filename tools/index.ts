@@ -50,6 +50,8 @@ import { getPolicy } from './policies/get-policy.ts';
 import { listPolicies } from './policies/list-policies.ts';
 import { updatePolicy } from './policies/update-policy.ts';
 import { applyResources } from './resources/apply-resources.ts';
+import { exportResources } from './resources/export-resources.ts';
+import { previewResources } from './resources/preview-resources.ts';
 import { diffSnapshots } from './snapshots/diff-snapshots.ts';
 import { getSnapshot } from './snapshots/get-snapshot.ts';
 import { listSnapshots } from './snapshots/list-snapshots.ts';
@@ -149,6 +151,8 @@ export const operations: readonly AnyOperation<Services>[] = [
   updateAssertion,
   deleteAssertion,
   applyResources,
+  previewResources,
+  exportResources,
   registerDevice,
   getOwnDevice,
   renameOwnDevice,

@@ -4,16 +4,17 @@ import { API_VERSION } from '../base/record.ts';
 import { fieldErrorsOf, PLAINLY } from '../base/schema-errors.ts';
 import { lineOfText, mapOf, TEXT_LIMITS } from '../base/text.ts';
 import { lookUp } from '../model/find.ts';
+import { reservedOf } from '../model/in-files.ts';
 import { labelsSchema } from '../model/labels.ts';
 import { networkSpecSchema } from '../model/network-spec.ts';
 import { policyInputSchema } from '../model/policy.ts';
-import type { PeerSpec } from '../model/resources.ts';
+import type { NetworkRecord, PeerSpec, PolicyRecord } from '../model/resources.ts';
 import { sameValue } from '../model/value.ts';
 import type { NetworkState } from '../state/state.ts';
 import type { NetworkChange } from './changes.ts';
 
-/** Documents of one apply; more would not fit into one commit. */
-export const MAX_DOCUMENTS = 500;
+/** Documents of one apply: some more than the largest body holds of the smallest policies. */
+export const MAX_DOCUMENTS = 2_000;
 
 /** Annotations on one record. */
 export const MAX_ANNOTATIONS = 64;
@@ -56,13 +57,24 @@ const kindOf = z.looseObject({ kind });
 
 type Manifest = z.output<typeof policyManifest> | z.output<typeof networkManifest> | z.output<typeof peerManifest>;
 
-/** The change that makes a resource what a document says, created or updated where it exists; or all that is wrong in it. */
-export function readChange(document: unknown, state: NetworkState, namespace: string): NetworkChange | FieldError[] {
+/**
+ * The change that makes a resource what a document says, created or updated where it exists; or all that is wrong in it.
+ *
+ * @param saysAll whether the record has no labels and annotations but those of the document; else what it leaves out stays
+ */
+export function readChange(
+  document: unknown,
+  state: NetworkState,
+  namespace: string,
+  saysAll = false,
+): NetworkChange | FieldError[] {
   const { kind } = kindOf.safeParse(document).data ?? {};
   const read = kind && manifestSchemas[kind].safeParse(document, PLAINLY);
   const { error } = read ?? otherManifest.safeParse(document, PLAINLY);
   const errors = [...(error ? fieldErrorsOf(error) : []), ...misplaced(document, state, namespace)];
-  return read?.data && errors.length === 0 ? changeOf(read.data, state) : errors;
+  if (!read?.data || errors.length > 0) return errors;
+  const change = changeOf(read.data, state);
+  return saysAll ? withNothingElse(change, state) : change;
 }
 
 /** @throws MeshError `invalid_input` */
@@ -86,19 +98,38 @@ function misplaced(document: unknown, state: NetworkState, namespace: string): F
   const { kind, metadata, spec } = placeSchema.safeParse(document).data ?? {};
   const errors = elsewhere('/metadata/namespace', metadata?.namespace, namespace);
   if (kind !== 'MeshPeer') return errors;
-  const held: Partial<PeerSpec> = lookUp(state.peers, metadata?.name ?? '')?.spec ?? {};
+  const peer = lookUp(state.peers, metadata?.name ?? '');
+  const held: Partial<PeerSpec> = peer?.spec ?? {};
   for (const [field, value] of Object.entries(spec ?? {})) {
     if (field === 'network' || sameValue(value, held[field as keyof PeerSpec])) continue;
-    errors.push({ pointer: `/spec/${field}`, detail: 'Of a peer only labels and spec.network can be changed.' });
+    // Of an export it tells which device is meant: that there is none is said where it is looked for, with the nearest names.
+    if (field === 'publicKey' && !peer) continue;
+    errors.push({ pointer: `/spec/${field}`, detail: field === 'publicKey' ? OTHER_KEY : NOT_OURS });
   }
   return errors;
 }
+
+const NOT_OURS = 'Of a peer only labels and spec.network can be changed.';
+const OTHER_KEY =
+  'The peer of this name has another key: its device made a new one, or this is another device. Look at it, then export it again, or take publicKey out.';
 
 /** A namespace that is named is that of the workspace. */
 export function elsewhere(pointer: string, named: string | undefined, namespace: string): FieldError[] {
   return named === undefined || named === namespace
     ? []
     : [{ pointer, detail: `The namespace of this workspace is ${namespace}.` }];
+}
+
+/** What the control plane sets stays as it is. */
+function withNothingElse(change: NetworkChange, state: NetworkState): NetworkChange {
+  if (change.action === 'delete') return change;
+  const { labels = {} } = change;
+  if (change.resource === 'MeshPeer') return { ...change, labels };
+  const held = lookUp<NetworkRecord | PolicyRecord>(
+    change.resource === 'MeshPolicy' ? state.policies : state.networks,
+    change.name,
+  );
+  return { ...change, labels, annotations: { ...change.annotations, ...reservedOf(held?.annotations ?? {}) } };
 }
 
 function changeOf(manifest: Manifest, state: NetworkState): NetworkChange {

@@ -27,10 +27,14 @@ export function peerNamesAsIds(names: ReadonlySet<string>): PeerIds {
 /** Of a peer's id. Such a text is never looked up as a name: nodes choose their names. */
 const PEER_ID = /^p_[a-z2-7]{26}$/;
 
+export function readsAsPeerId(text: string): boolean {
+  return PEER_ID.test(text);
+}
+
 /** An id is taken as it is: that of a peer which has gone means nobody for good, and stays so that it can be seen. */
 export function peerIdsOf(peers: Peers): PeerIds {
   return {
-    idOf: (text) => (PEER_ID.test(text) ? text : lookUp(peers, text)?.uid),
+    idOf: (text) => (readsAsPeerId(text) ? text : lookUp(peers, text)?.uid),
     names: () => peers.keys(),
   };
 }
@@ -91,7 +95,7 @@ export function gonePeers(spec: unknown, isThere: (id: string) => boolean): stri
 /** A name that reads as an id would be taken for that id when it comes back. */
 function shownName(id: string, peers: Peers): string {
   const name = lookUpById(peers, id)?.name;
-  return name === undefined || PEER_ID.test(name) ? id : name;
+  return name === undefined || readsAsPeerId(name) ? id : name;
 }
 
 function unknownPeer(text: string, ids: PeerIds): Omit<UnknownPeer, 'path'> {

@@ -18,6 +18,12 @@ const SESSIONS: readonly (readonly [string, ...string[]])[] = [
     'README.md: First steps over REST 1',
     'docs/delegation.md: Delegation: what agents may do 1',
   ],
+  [
+    START,
+    'README.md: The first change 1',
+    'README.md: The first change 2',
+    'docs/files.md: A repository owns the policies 1',
+  ],
   ['README.md: Three nodes 1'],
   ['docs/models.md: Planning with a model 1'],
   ['docs/reverse-proxy.md: Behind a reverse proxy with TLS 1'],

@@ -9,7 +9,7 @@ import type { PlanServices } from './services.ts';
 
 /** What is kept, shown and decided of an {@link Assessment}, as plain data. */
 export interface Assessed
-  extends Omit<Assessment, 'state' | 'outcomes' | 'effect' | 'view' | 'unmetRecords' | 'beyond'>,
+  extends Omit<Assessment, 'state' | 'effect' | 'view' | 'unmetRecords' | 'beyond'>,
     Pick<PlanView, 'plannedBy' | 'sentence'> {
   readonly basis: Basis;
   readonly effect: EffectView;
@@ -24,12 +24,7 @@ export const assessProposal: Computation<
 > = {
   name: 'assess_proposal',
   async run(services, workspace, { proposal, requester }) {
-    const { state, outcomes, effect, view, unmetRecords, ...rest } = await assess(
-      services,
-      workspace,
-      proposal,
-      requester,
-    );
+    const { state, effect, view, unmetRecords, ...rest } = await assess(services, workspace, proposal, requester);
     const { plannedBy, sentence } = view;
     return { ...rest, plannedBy, sentence, basis: basisOf(state), effect: effectView(effect) };
   },

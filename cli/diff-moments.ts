@@ -1,0 +1,70 @@
+import { z } from 'zod';
+import { spansOf, spanText, subtract } from '../core/effect/port-spans.ts';
+import type { FileResource } from '../core/history/export.ts';
+import { allowedSchema } from '../core/reachability/answers.ts';
+import { toYaml } from '../core/views/render-yaml.ts';
+import { diffSnapshots } from '../tools/snapshots/diff-snapshots.ts';
+import { callOperation } from './call-operation.ts';
+import type { Connection, Difference, ResourceDifference } from './diff-files.ts';
+import { exported } from './export.ts';
+import { fileOf } from './resource-files.ts';
+import type { Target } from './session.ts';
+
+const ref = z.looseObject({ kind: z.string(), name: z.string() });
+const side = z.union([z.string(), z.array(z.string())]);
+const row = z.looseObject({ src: side, dst: side, old: allowedSchema, new: allowedSchema });
+const diffSchema = z.looseObject({
+  added: z.array(ref),
+  removed: z.array(ref),
+  changed: z.array(ref.extend({ changes: z.array(z.looseObject({ path: z.string() })) })),
+  connectivity: z.array(row),
+  omitted_connectivity: z.int(),
+});
+
+/** What differs between two moments of the network. @param second now where it is left out */
+export async function momentsDiffer(target: Target, first: string, second: string | undefined): Promise<Difference> {
+  const [before, after] = [await exported(target, first), await exported(target, second)];
+  const asked = { from: first, to: second ?? after.at };
+  const found = diffSchema.parse(await callOperation(target, diffSnapshots, asked));
+  const resources = resourceDifferences(before.resources, after.resources);
+  const shown = new Set(resources.map(({ kind, name }) => `${kind}/${name}`));
+  const others = [
+    ...found.added.map((one) => ({ ...one, text: `added: ${one.kind} ${one.name}` })),
+    ...found.removed.map((one) => ({ ...one, text: `removed: ${one.kind} ${one.name}` })),
+    ...found.changed.map((one) => ({
+      ...one,
+      text: `changed: ${one.kind} ${one.name}: ${one.changes.map(({ path }) => path).join(', ')}`,
+    })),
+  ].filter(({ kind, name }) => !shown.has(`${kind}/${name}`));
+  const omitted = found.omitted_connectivity;
+  return {
+    from: before.at,
+    to: after.at,
+    resources,
+    connections: found.connectivity.flatMap(connectionsOf),
+    others: others.map(({ text }) => text),
+    notes: omitted > 0 ? [`${omitted} more rows of connections are not shown.`] : [],
+  };
+}
+
+function resourceDifferences(before: readonly FileResource[], after: readonly FileResource[]): ResourceDifference[] {
+  const keyOf = ({ kind, metadata }: FileResource) => `${kind}/${metadata.name}`;
+  const [old, fresh] = [before, after].map((side) => new Map(side.map((resource) => [keyOf(resource), resource])));
+  return [...new Set([...(old?.keys() ?? []), ...(fresh?.keys() ?? [])])].flatMap((key) => {
+    const [was, is] = [old?.get(key), fresh?.get(key)];
+    const [text, now] = [was ? toYaml(was) : '', is ? toYaml(is) : ''];
+    const one = was ?? is;
+    if (!one || text === now) return [];
+    return [{ kind: one.kind, name: one.metadata.name, file: fileOf(one), before: text, after: now }];
+  });
+}
+
+function connectionsOf({ src, dst, old, new: now }: z.output<typeof row>): Connection[] {
+  const [was, is] = [spansOf(old), spansOf(now)];
+  const ends = { src: [src].flat().join(', '), dst: [dst].flat().join(', ') };
+  const [opened, closed] = [subtract(is, was), subtract(was, is)];
+  return [
+    ...(opened.length > 0 ? [{ change: 'opened' as const, ...ends, ports: spanText(opened) }] : []),
+    ...(closed.length > 0 ? [{ change: 'closed' as const, ...ends, ports: spanText(closed) }] : []),
+  ];
+}

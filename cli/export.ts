@@ -1,0 +1,56 @@
+import type { Command } from 'commander';
+import { z } from 'zod';
+import type { FileResource } from '../core/history/export.ts';
+import { exportResources, fileResourceSchema } from '../tools/resources/export-resources.ts';
+import { type Answer, answering } from './answer.ts';
+import { callOperation } from './call-operation.ts';
+import { requireOwn, writeExport } from './export-directory.ts';
+import { filesOf } from './resource-files.ts';
+import { type Target, type TargetOptions, targetOf } from './session.ts';
+import { withTarget } from './target.ts';
+
+const exportedSchema = z.object({
+  at: z.string(),
+  revision: z.int(),
+  resources: z.array(fileResourceSchema),
+  left_out: z.array(z.object({ kind: z.string(), why: z.string(), count: z.int(), names: z.array(z.string()) })),
+});
+export type Exported = z.output<typeof exportedSchema> & { readonly resources: readonly FileResource[] };
+
+/** The resources of the network as files hold them: now, or at an instant or a snapshot. */
+export async function exported(target: Target, moment?: string): Promise<Exported> {
+  const isInstant = moment !== undefined && /^[+-]?\d/.test(moment);
+  const when = moment === undefined ? {} : isInstant ? { at: moment } : { snapshot_id: moment };
+  return exportedSchema.parse(await callOperation(target, exportResources, when)) as Exported;
+}
+
+interface ExportOptions extends TargetOptions {
+  readonly at?: string;
+  readonly force?: boolean;
+}
+
+/** `mesh export DIR`: the resources of the network as YAML files, as a Git repository keeps them. */
+export function addExportCommand(program: Command): void {
+  answering(
+    withTarget(
+      program.command('export').description('write networks, peers and policies as files, now or as they were'),
+    )
+      .argument('<directory>', 'empty, new, or an earlier export, whose files are renewed')
+      .option('--at <moment>', 'an instant such as 2026-01-31T12:00:00Z, or the id of a snapshot')
+      .option('--force', 'write beside the files that are there'),
+    async (directory: string, { at, force, ...options }: ExportOptions): Promise<Answer> => {
+      await requireOwn(directory, force === true);
+      const network = await exported(targetOf(options), at);
+      const { written, removed, unchanged } = await writeExport(directory, filesOf(network.resources));
+      const { at: moment, revision, left_out } = network;
+      const value = { directory, at: moment, revision, written, removed, unchanged, left_out };
+      const text = `${directory}: ${written.length} written, ${removed.length} removed, ${unchanged} unchanged; the network at ${moment}, revision ${revision}`;
+      return { value, text: [text, ...left_out.map(leftOutText)].join('\n') };
+    },
+  );
+}
+
+export function leftOutText({ kind, why, count, names }: Exported['left_out'][number]): string {
+  const more = count > names.length ? ` and ${count - names.length} more` : '';
+  return `Left out: ${kind} ${names.join(', ')}${more}: ${why}`;
+}

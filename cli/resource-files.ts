@@ -1,0 +1,142 @@
+import { lstat, opendir } from 'node:fs/promises';
+import path from 'node:path';
+import { YamlError } from '../core/base/ports.ts';
+import type { FileResource } from '../core/history/export.ts';
+import { NAME_PATTERN } from '../core/model/resources.ts';
+import { toYaml } from '../core/views/render-yaml.ts';
+import { parseYaml } from '../tools/yaml.ts';
+import { CliError, EXIT } from './exit.ts';
+import { readText } from './operation-options.ts';
+
+/** The folder of each kind in an export. */
+export const FOLDERS = { MeshNetwork: 'networks', MeshPeer: 'peers', MeshPolicy: 'policies' } as const;
+
+/** In a directory that `mesh export` wrote: it may write there again, and the files say all there is. */
+export const MARKER = '.mesh-export';
+
+/** Device names of Windows, which no file there has, whatever follows a dot. */
+const DEVICE = /^(?:con|prn|aux|nul|com\d|lpt\d)(?=\.|$)/;
+
+/**
+ * The file of a resource below the directory of an export. Names differ in more than their case, and their files too: some
+ * file systems know no other difference. None is hidden, an option of a command or a device.
+ *
+ * @throws CliError for a name that the control plane cannot have
+ */
+export function fileOf({ kind, metadata: { name } }: Pick<FileResource, 'kind' | 'metadata'>): string {
+  if (!NAME_PATTERN.test(name))
+    throw new CliError(`${JSON.stringify(name)} is no name of a resource.`, EXIT.unavailable);
+  const folded = name.toLowerCase();
+  // No name has a percent sign, so that none comes to the name of another.
+  const isPlain = /^[a-z0-9_]/.test(folded) && !DEVICE.test(folded);
+  const file = isPlain ? folded : `%${folded.charCodeAt(0).toString(16)}${folded.slice(1)}`;
+  return `${FOLDERS[kind]}/${file}.yaml`;
+}
+
+/** The files of an export, by their place in it. */
+export function filesOf(resources: readonly FileResource[]): Map<string, string> {
+  return new Map(resources.map((resource) => [fileOf(resource), toYaml(resource)]));
+}
+
+/** Documents, each with the place that messages name it by. */
+export interface Documents {
+  readonly documents: readonly unknown[];
+  readonly places: readonly string[];
+  /** Whether they are all that is in a directory that `mesh export` wrote. */
+  readonly isExport: boolean;
+}
+
+/** More are no network's. */
+const MAX_FILES = 20_000;
+
+/**
+ * The documents of a file, of standard input (`-`), or of the YAML and JSON files of a directory in the order of their
+ * names. Hidden files are passed over and links in it are not followed: they may lead anywhere.
+ *
+ * @throws CliError
+ */
+export async function readDocuments(from: string): Promise<Documents & { readonly isDirectory: boolean }> {
+  const isDirectory = from !== '-' && (await isDirectoryAt(from));
+  if (!isDirectory) return { ...documentsIn([[from, await readText(from)]]), isExport: false, isDirectory };
+  const names = await filesBelow(from);
+  if (names.length === 0) throw new CliError(`${from} has no YAML or JSON files.`, EXIT.input);
+  const texts: [string, string][] = [];
+  for (const name of names) texts.push([name, await readText(path.join(from, name))]);
+  return { ...documentsIn(texts), isExport: await isThere(path.join(from, MARKER)), isDirectory };
+}
+
+async function isDirectoryAt(place: string): Promise<boolean> {
+  try {
+    // A link that was named oneself is meant.
+    return (await lstat(path.join(place, '.'))).isDirectory();
+  } catch {
+    return false;
+  }
+}
+
+export async function isThere(place: string): Promise<boolean> {
+  return lstat(place).then(
+    () => true,
+    () => false,
+  );
+}
+
+async function filesBelow(directory: string, below = ''): Promise<string[]> {
+  const found: string[] = [];
+  for await (const entry of await opendir(path.join(directory, below))) {
+    if (entry.name.startsWith('.')) continue;
+    const name = path.posix.join(below, entry.name);
+    if (entry.isDirectory()) found.push(...(await filesBelow(directory, name)));
+    else if (entry.isFile() && /\.(?:ya?ml|json)$/.test(entry.name)) found.push(name);
+    if (found.length > MAX_FILES) throw new CliError(`${directory} has more than ${MAX_FILES} files.`, EXIT.input);
+  }
+  return found.sort();
+}
+
+function documentsIn(texts: readonly (readonly [name: string, text: string])[]): Omit<Documents, 'isExport'> {
+  const found = texts.flatMap(([name, text]) => {
+    const own = parsed(name, text).flatMap(itemsOf);
+    return own.map((document, at) => [own.length > 1 ? `${name}, document ${at + 1}` : name, document] as const);
+  });
+  return { documents: found.map(([, document]) => document), places: found.map(([place]) => place) };
+}
+
+function parsed(name: string, text: string): unknown[] {
+  try {
+    return parseYaml(text);
+  } catch (error) {
+    throw error instanceof YamlError ? new CliError(`${name}: ${error.message}`, EXIT.input) : error;
+  }
+}
+
+/** A `List` is taken apart, as kubectl writes one, so that each of its resources has a place. */
+function itemsOf(document: unknown): unknown[] {
+  const { kind, items } = (document ?? {}) as { kind?: unknown; items?: unknown };
+  return kind === 'List' && Array.isArray(items) ? items : [document];
+}
+
+/** Kind and name of a document, as far as it has them. */
+export function nameOf(document: unknown): { readonly kind: unknown; readonly name: string } {
+  const { kind, metadata } = (document ?? {}) as { kind?: unknown; metadata?: { name?: unknown } };
+  return { kind, name: String(metadata?.name ?? '') };
+}
+
+/** What a call with documents is refused for, said of the files that they stand in. */
+export async function sayingFiles<T>({ places }: Pick<Documents, 'places'>, call: () => Promise<T>): Promise<T> {
+  try {
+    return await call();
+  } catch (error) {
+    if (!(error instanceof CliError)) throw error;
+    const named = (text: string) =>
+      text.replaceAll(/\/documents\/(\d+)(?=\/|:|$)/gm, (at, index: string) => {
+        const place = places[Number(index)];
+        return place === undefined ? at : `${place} `;
+      });
+    const { errors } = error.problem as { errors?: readonly { readonly pointer?: string }[] };
+    const placed = errors?.map((one) => {
+      const file = places[Number(/^\/documents\/(\d+)/.exec(one.pointer ?? '')?.[1] ?? Number.NaN)];
+      return { ...one, ...(file !== undefined && { file }) };
+    });
+    throw new CliError(named(error.message), error.exitCode, { ...error.problem, ...(placed && { errors: placed }) });
+  }
+}

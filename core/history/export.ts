@@ -1,0 +1,149 @@
+import { invalidInput } from '../base/errors.ts';
+import { once } from '../base/once.ts';
+import { API_VERSION } from '../base/record.ts';
+import { lookUpById } from '../model/find.ts';
+import { FILE_KINDS, type FileRecord, keptFromFiles, withoutReserved } from '../model/in-files.ts';
+import { gonePeers } from '../model/peer-lists.ts';
+import type { PeerRecord } from '../model/resources.ts';
+import { FIELD_OF_KIND, type NetworkState } from '../state/state.ts';
+import { shownPolicy } from '../views/policy-view.ts';
+
+/** A resource as a file holds it: what people decide of it. Of a peer also what tells whether it is the same device. */
+export interface FileResource {
+  readonly apiVersion: string;
+  readonly kind: (typeof FILE_KINDS)[number];
+  readonly metadata: {
+    readonly name: string;
+    readonly labels?: Readonly<Record<string, string>>;
+    readonly annotations?: Readonly<Record<string, string>>;
+  };
+  readonly spec: Readonly<Record<string, unknown>>;
+  /** Of a peer: where policies by address found it. */
+  readonly status?: { readonly address: string };
+}
+
+/** What an export does not carry, by kind and reason. */
+export interface LeftOut {
+  readonly kind: string;
+  readonly why: string;
+  readonly count: number;
+  /** The first of them. */
+  readonly names: string[];
+}
+
+export interface ExportPage {
+  readonly resources: FileResource[];
+  /** On the first page. */
+  readonly leftOut?: LeftOut[];
+  /** Where the next page begins; undefined at the end. */
+  readonly next?: string;
+}
+
+const NAMES_SHOWN = 20;
+
+/**
+ * A page of the resources of a state as files hold them, by kind and name, up to so many characters of JSON but one at least.
+ *
+ * @param by who asks
+ * @throws MeshError `invalid_input` for a cursor that is none
+ */
+export function exportPage(
+  state: NetworkState,
+  {
+    by,
+    at,
+    after,
+    maxCharacters,
+  }: {
+    readonly by: string | undefined;
+    readonly at: number;
+    readonly after: string | undefined;
+    readonly maxCharacters: number;
+  },
+): ExportPage {
+  const from = after === undefined ? undefined : positionOf(after);
+  const carried = new Map([...state.peers].filter(([, peer]) => keptFromFiles(peer, by, at) === undefined));
+  const resources: FileResource[] = [];
+  let left = maxCharacters;
+  let last = '';
+  for (const kind of FILE_KINDS.slice(from ? FILE_KINDS.indexOf(from.kind) : 0)) {
+    for (const record of sorted(state[FIELD_OF_KIND[kind]] as ReadonlyMap<string, FileRecord>)) {
+      if (from?.kind === kind && record.name <= from.name) continue;
+      if (keptFromFiles(record, by, at) !== undefined) continue;
+      const resource = fileResource(record, carried);
+      left -= JSON.stringify(resource).length;
+      if (left < 0 && resources.length > 0) return { resources, ...first(), next: last };
+      resources.push(resource);
+      last = `${kind}.${record.name}`;
+    }
+  }
+  return { resources, ...first() };
+
+  function first() {
+    return from ? {} : { leftOut: leftOutOf(state, by, at, carried) };
+  }
+}
+
+const sorted = once((records: ReadonlyMap<string, FileRecord>) =>
+  [...records.values()].sort((a, b) => (a.name < b.name ? -1 : 1)),
+);
+
+function positionOf(cursor: string): { readonly kind: (typeof FILE_KINDS)[number]; readonly name: string } {
+  const at = cursor.indexOf('.');
+  const kind = FILE_KINDS.find((one) => one === cursor.slice(0, at));
+  if (kind) return { kind, name: cursor.slice(at + 1) };
+  const detail = 'The cursor is of another list: send next_cursor as it was answered, or leave it out.';
+  throw invalidInput([{ pointer: '/cursor', detail }], detail);
+}
+
+/** @param carried the peers that files hold: others keep their ids in the lists of policies, and mean nobody elsewhere */
+export function fileResource(record: FileRecord, carried: ReadonlyMap<string, PeerRecord>): FileResource {
+  const { kind, name, labels, annotations } = record;
+  const metadata = { name, ...filled('labels', labels), ...filled('annotations', annotations) };
+  const head = { apiVersion: API_VERSION, kind, metadata };
+  if (kind === 'MeshNetwork') return { ...head, spec: { ...record.spec } };
+  if (kind === 'MeshPolicy') return { ...head, spec: { ...shownPolicy(record, { peers: carried }).spec } };
+  const { network, publicKey } = record.spec;
+  const { address } = record.status;
+  return { ...head, spec: { network, publicKey }, ...(address !== null && { status: { address } }) };
+}
+
+function filled(field: 'labels' | 'annotations', map: Readonly<Record<string, string>>) {
+  const own = Object.entries(withoutReserved(map)).sort(([a], [b]) => (a < b ? -1 : 1));
+  return own.length > 0 ? { [field]: Object.fromEntries(own) } : {};
+}
+
+function leftOutOf(
+  state: NetworkState,
+  by: string | undefined,
+  at: number,
+  carried: ReadonlyMap<string, PeerRecord>,
+): LeftOut[] {
+  const rows = new Map<string, { kind: string; why: string; count: number; names: string[] }>();
+  const add = (kind: string, name: string, why: string) => {
+    const row = rows.get(`${kind} ${why}`) ?? { kind, why, count: 0, names: [] };
+    rows.set(`${kind} ${why}`, row);
+    row.count += 1;
+    if (row.names.length < NAMES_SHOWN) row.names.push(name);
+  };
+  for (const kind of FILE_KINDS) {
+    for (const record of sorted(state[FIELD_OF_KIND[kind]] as ReadonlyMap<string, FileRecord>)) {
+      const why = keptFromFiles(record, by, at);
+      if (why !== undefined) add(kind, record.name, why);
+      else if (record.kind === 'MeshPolicy' && listsOthers(record.spec, state, carried)) add(kind, record.name, LISTS);
+    }
+  }
+  for (const { name, status } of state.agents.values()) {
+    if (status.phase === 'Pending' || status.phase === 'Active') add('AgentIdentity', name, IS_SECRET);
+  }
+  return [...rows.values()];
+}
+
+const IS_SECRET = 'an agent acts by a token, which is not told again: make it anew';
+const LISTS = 'it is there, and lists by id peers that are not: elsewhere it means nobody by them';
+
+/** Whether a policy lists a peer that is there and that files do not hold by its name. */
+function listsOthers(spec: unknown, { peers }: NetworkState, carried: ReadonlyMap<string, PeerRecord>): boolean {
+  const others = gonePeers(spec, (id) => lookUpById(carried, id) !== undefined);
+  return others.some((id) => lookUpById(peers, id) !== undefined);
+}

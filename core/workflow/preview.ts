@@ -1,0 +1,43 @@
+import { requireAssertions } from '../assertions/guard.ts';
+import { beyondDelegation } from '../authority/judge.ts';
+import { MeshError } from '../base/errors.ts';
+import type { CallContext } from '../base/operation.ts';
+import type { NetworkChange } from '../changes/changes.ts';
+import { type Assessed, assessProposal } from '../intent/plan/assessed.ts';
+import { requesterOf } from '../intent/plan/plan.ts';
+import { workspaceById } from '../model/workspaces.ts';
+import type { Services } from './services.ts';
+
+export interface Preview {
+  readonly assessment: Assessed;
+  /** Why a person would be asked first; none where the changes would be made at once. */
+  readonly waitsFor: readonly string[];
+}
+
+const ALWAYS_ASKED = 'the workspace has every change approved';
+
+/**
+ * What submitted changes would do; they are refused as `submitChanges` would refuse them, and nothing is written.
+ *
+ * @throws MeshError as `submitChanges`
+ */
+export async function previewChanges(
+  context: CallContext<Pick<Services, 'store' | 'states' | 'computed'>>,
+  changes: readonly NetworkChange[],
+  sentence: string,
+): Promise<Preview> {
+  const { services, workspace, caller, requestId } = context;
+  if (!caller) throw new MeshError('unauthenticated', 'Only a known caller may ask what a change would do.');
+  const proposal = { changes, expectations: [], records: [], plannedBy: 'caller', sentence } as const;
+  const assessment = await services.computed(
+    assessProposal,
+    { proposal, requester: await requesterOf(context) },
+    { workspace, principal: caller.id, requestId },
+  );
+  requireAssertions(assessment.broken);
+  const { beyond } = assessment;
+  if (beyond?.delegated) throw beyondDelegation(beyond);
+  const { requireApproval } = (await workspaceById(services, workspace)).spec.settings;
+  const isAsked = requireApproval && assessment.ops.length > 0;
+  return { assessment, waitsFor: [...(isAsked ? [ALWAYS_ASKED] : []), ...(beyond?.reasons ?? [])] };
+}

@@ -1,0 +1,65 @@
+import { z } from 'zod';
+import { TEXT_LIMITS } from '../../core/base/text.ts';
+import type { ChangePlan } from '../../core/changes/changes.ts';
+import { MAX_DOCUMENTS } from '../../core/changes/manifest.ts';
+import type { AppliedDocuments } from '../../core/identity/apply.ts';
+import { PRUNED_KINDS } from '../../core/model/in-files.ts';
+
+/** What applying and its preview take. */
+export const applyFields = {
+  manifest: z
+    .string()
+    .max(TEXT_LIMITS.manifest)
+    .optional()
+    .describe('YAML documents; also by Content-Type: application/yaml'),
+  documents: z.array(z.unknown()).max(MAX_DOCUMENTS).optional().describe('Custom resource objects'),
+  prune: z
+    .array(z.enum(PRUNED_KINDS))
+    .max(PRUNED_KINDS.length)
+    .optional()
+    .describe(
+      'Kinds of which the documents say all there is: others are deleted, but for the default network and what agents made. Each document then says all labels and annotations',
+    ),
+};
+
+export const appliedItem = z.strictObject({
+  kind: z.string(),
+  name: z.string(),
+  result: z
+    .enum(['created', 'updated', 'unchanged', 'deleted', 'ended'])
+    .describe('ended: with prune, a policy whose time is over, which is taken for none'),
+  token: z.string().optional().describe('Of a root agent that was made: its token, shown this once'),
+  enrollmentToken: z.string().optional().describe('Of a sub-agent that was made: with it the agent enrols, once'),
+  expiresAt: z.string().optional().describe('Of an agent that was made: when it ends'),
+});
+type Item = z.input<typeof appliedItem>;
+
+/** What becomes of each document, in their order, and of what is deleted besides. */
+export function itemsOf(
+  { changes, changePlaces, agentPlaces, ended }: AppliedDocuments,
+  outcomes: ChangePlan['outcomes'],
+  agents: readonly Omit<Item, 'kind'>[],
+): Item[] {
+  const items = [
+    ...outcomes.map(({ name, outcome }, index) => ({
+      place: changePlaces[index] ?? Number.POSITIVE_INFINITY,
+      item: { kind: changes[index]?.resource ?? '', name, result: outcome },
+    })),
+    ...ended.map(({ name, place }) => ({ place, item: { kind: 'MeshPolicy', name, result: 'ended' as const } })),
+    ...agents.map((agent, index) => ({ place: agentPlaces[index] ?? 0, item: { kind: 'AgentIdentity', ...agent } })),
+  ];
+  return items.toSorted((a, b) => (a.place === b.place ? 0 : a.place - b.place)).map(({ item }) => item);
+}
+
+/** Where a change stands in the request. */
+export function placeOf({ changePlaces }: AppliedDocuments, index: number): string {
+  const place = changePlaces[index];
+  return place === undefined ? '/prune' : `/documents/${place}`;
+}
+
+/** `applied 3 documents, deleted 1 other`. */
+export function reasonOf(verb: string, { changes, changePlaces, agents }: AppliedDocuments): string {
+  const count = changePlaces.length + agents.length;
+  const deleted = changes.length - changePlaces.length;
+  return `${verb} ${count} ${count === 1 ? 'document' : 'documents'}${deleted === 0 ? '' : `, deleted ${deleted} besides`}`;
+}

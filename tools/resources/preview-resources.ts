@@ -1,0 +1,63 @@
+import { z } from 'zod';
+import { READ } from '../../core/base/operation.ts';
+import { appliedDocuments } from '../../core/identity/apply.ts';
+import { applyAgents } from '../../core/identity/apply-agents.ts';
+import { previewChanges } from '../../core/workflow/preview.ts';
+import { defineOperation } from '../define.ts';
+import { changeSchema, effectSchema, riskLevel } from '../intents/plan-view.ts';
+import { pointingAt } from '../submitted.ts';
+import { appliedItem, applyFields, itemsOf, placeOf, reasonOf } from './applied-items.ts';
+
+export const previewResources = defineOperation({
+  name: 'preview_resources',
+  title: 'Preview what applying resources would change',
+  description:
+    'Says of the documents that apply takes what would be created, updated and deleted, which connections that opens and closes, and who would have to approve. Refuses what apply would refuse; writes nothing.',
+  input: z.strictObject(applyFields),
+  output: z.strictObject({
+    items: z.array(appliedItem.omit({ token: true, enrollmentToken: true, expiresAt: true })),
+    revision: z.int().describe('Of the workspace that it was compared with'),
+    would_change: z.boolean(),
+    changes: z.array(changeSchema),
+    effect: effectSchema,
+    risk_level: riskLevel,
+    risk_reasons: z.array(z.string()),
+    warnings: z.array(z.string()),
+    waits_for: z.array(z.string()).describe('Why a person would have to approve it first; none: it is made at once'),
+    diff_markdown: z.string(),
+  }),
+  columns: { Kind: 'kind', Name: 'name', Result: 'result' },
+  access: 'network:read',
+  workspace: 'scoped',
+  edition: 'community',
+  effects: READ,
+  problems: ['invalid_input', 'forbidden', 'beyond_delegation', 'not_found', 'conflict', 'policy_assertion_failed'],
+  http: { method: 'post', path: '/api/v1/apply/preview', yamlField: 'manifest' },
+  async run(input, context) {
+    const asked = await appliedDocuments(context, input);
+    const { changes, agents, agentPlaces } = asked;
+    const made = await applyAgents(context, agents, (index) => `/documents/${agentPlaces[index]}`);
+    const { assessment, waitsFor } = await pointingAt(
+      (index) => placeOf(asked, index),
+      previewChanges(context, changes, reasonOf('would apply', asked)),
+    );
+    const { outcomes, basis, shown, effect, risk, warnings, diffMarkdown } = assessment;
+    const items = itemsOf(
+      asked,
+      outcomes,
+      made.applied.map(({ name, result }) => ({ name, result })),
+    );
+    return {
+      items,
+      revision: basis.revision,
+      would_change: items.some(({ result }) => result !== 'unchanged' && result !== 'ended'),
+      changes: [...shown],
+      effect,
+      risk_level: risk.level,
+      risk_reasons: [...risk.reasons],
+      warnings: [...warnings],
+      waits_for: [...waitsFor],
+      diff_markdown: diffMarkdown,
+    };
+  },
+});

@@ -15,6 +15,7 @@ import { planNetworkChange } from './intents/plan-network-change.ts';
 import { revertNetworkChange } from './intents/revert-network-change.ts';
 import { listNetworks } from './networks/list-networks.ts';
 import { listPeers } from './peers/list-peers.ts';
+import { lintPolicies } from './policies/lint-policies.ts';
 import { listPolicies } from './policies/list-policies.ts';
 import { diffSnapshots } from './snapshots/diff-snapshots.ts';
 import { getSnapshot } from './snapshots/get-snapshot.ts';
@@ -28,6 +29,7 @@ export const heavyOperations: readonly AnyOperation<ComputeServices>[] = [
   getSnapshot,
   listPeers,
   listPolicies,
+  lintPolicies,
   listNetworks,
   checkConnectivity,
   checkConnectivityAt,

@@ -64,7 +64,7 @@ export function lint(reach: Reachability, names?: ReadonlySet<string>): Warning[
 
   function lintOne(policy: ActivePolicy): Warning[] {
     if (names && !names.has(policy.name)) return [];
-    const parsed = policySpecSchema.safeParse(policy.spec);
+    const parsed = typeof policy.spec === 'object' && policy.spec ? specOf(policy.spec) : { success: false as const };
     if (!parsed.success) {
       return [warning(policy, 'UNREADABLE_POLICY', 'it cannot be read, so it only denies')];
     }
@@ -78,6 +78,9 @@ export function lint(reach: Reachability, names?: ReadonlySet<string>): Warning[
 function endedWarning(policy: Pick<ActivePolicy, 'name'>): Warning {
   return warning(policy, 'POLICY_HAS_ENDED', 'its time is over, so that it does nothing');
 }
+
+/** Parsed once for each version of a policy: findings come in pages. */
+const specOf = once((spec: object) => policySpecSchema.safeParse(spec));
 
 const directions = ['ingress', 'egress'] as const satisfies Direction[];
 

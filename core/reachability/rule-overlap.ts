@@ -1,3 +1,4 @@
+import { once } from '../base/once.ts';
 import { EVERY_ADDRESS, intersection, isSubset, type Ranges, union, without } from '../model/ranges.ts';
 import { andInto, andNotInto, type Bits, eachBit, emptyBits, hasBit, isEmpty, setBit } from './bits.ts';
 import type { Direction } from './model.ts';
@@ -118,11 +119,16 @@ export function endingOf(
 
 /** The classes of the set that some endpoint is in now; a class may have outlived its last one. */
 export function inhabited(reach: Reachability, bits: Bits): Bits {
-  const lived = emptyBits(reach.parts.space.classes.length);
-  for (const endpoint of reach.parts.endpoints) if (endpoint) setBit(lived, endpoint.classIndex);
+  const lived = livedIn(reach).slice();
   andInto(lived, bits);
   return lived;
 }
+
+const livedIn = once(({ parts }: Reachability): Bits => {
+  const lived = emptyBits(parts.space.classes.length);
+  for (const endpoint of parts.endpoints) if (endpoint) setBit(lived, endpoint.classIndex);
+  return lived;
+});
 
 function meets(a: Bits, b: Bits): boolean {
   const both = a.slice();

@@ -1,6 +1,8 @@
 import { expect, test } from 'vitest';
+import { draftOf } from '../../core/base/record.ts';
 import { buildHistoryKit } from '../../test/kits/plane/history-kit.ts';
 import { agent, person } from '../../test/kits/plane/kit.ts';
+import { policy } from '../../test/kits/records/records.ts';
 
 const role = (name: string) => ({ peerSelector: { matchLabels: { role: name } } });
 const allow = (to: string, ...from: string[]) => ({
@@ -45,10 +47,12 @@ test('a finding names the policies, the rule, why, and what to do', async () => 
 test('10,000 findings come in pages, each once, also where a policy is deleted between two', async () => {
   await using kit = await buildHistoryKit();
   const from = Array.from({ length: 100 }, () => ({ from: [role('gone')] }));
-  for (let index = 0; index < 100; index += 1) {
+  const ops = Array.from({ length: 100 }, (_, index) => {
     const name = `p-${String(index).padStart(3, '0')}`;
-    await kit.ask('create_policy', { name, spec: { action: 'ALLOW', peerSelector: {}, ingress: from } });
-  }
+    const record = draftOf(policy(name, { action: 'ALLOW', peerSelector: {}, ingress: from }));
+    return { op: 'create', record } as const;
+  });
+  await kit.services.store.commit(kit.workspace, ops, { actor: 'user:ada', reason: 'test', requestId: 'r' });
   const seen = new Set<string>();
   let answer = await kit.ask('lint_policies', { limit: 200 });
   // Each rule is about nobody, and each policy selects nobody.

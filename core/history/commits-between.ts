@@ -24,8 +24,8 @@ export async function commitsBetween(
   const { workspace } = newer;
   const kept = await services.store.keptFrom(workspace);
   const isCut = kept !== undefined && kept.revision > older.revision;
-  const after = isCut ? kept.revision : older.revision;
-  const first = await networkCommits(services, workspace, { after, upTo: newer.revision, limit: limit + 1 });
+  const span = { after: older.revision, upTo: newer.revision };
+  const first = await networkCommits(services, workspace, { ...span, limit: limit + 1 });
   const commits = first.slice(0, limit);
   const known = new Set(commits.map(({ revision }) => revision));
   const others = [...new Set(named)].filter((revision) => !known.has(revision)).slice(0, MAX_NAMED);

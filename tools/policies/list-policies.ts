@@ -14,7 +14,7 @@ export const listPolicies = defineHeavyOperation({
   input: z.strictObject({
     ...pageQuery,
     ...pastFields,
-    lint: z.boolean().optional().describe('Find mistakes: policies that do nothing, too much, or contradict'),
+    lint: z.boolean().optional().describe('Find mistakes'),
   }),
   output: z.strictObject({
     items: z.array(policySchema),

@@ -21,7 +21,7 @@ export const diffSnapshots = defineHeavyOperation({
   name: 'diff_snapshots',
   title: 'Compare two snapshots',
   description:
-    'What differs between two moments: resources, who may reach whom, which change did it, and who wrote and approved that.',
+    'What differs between two moments: resources, who may reach whom, which change did it, and who approved that.',
   input: z.strictObject({
     ...pageQuery,
     from: momentText.describe('Id of the earlier snapshot, or an instant'),

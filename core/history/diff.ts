@@ -54,23 +54,26 @@ export interface StateDiff {
   readonly presence: { readonly peer: string; readonly old: string; readonly new: string }[];
   /** A page of the connections that differ: of peers, or of a peer and addresses outside. */
   readonly groups: GroupView[];
-  readonly group_count: number;
   /** The connections of the groups of this page, one by one, each with the resources that did it. */
   readonly connectivity: CausedRow[];
   /** Of groups or rests of groups behind this page. */
   readonly omitted_connectivity: number;
-  /** Connections for which there was too much to look for a cause. */
-  readonly unattributed_pairs: number;
   /** False where addresses outside of the network are too many to be compared. */
   readonly outside_compared: boolean;
   readonly exposure: ExposureView[];
-  readonly omitted_exposure: number;
   readonly assertions: FlippedAssertion[];
   /** Commits between the two, oldest first: the first of them, and those that this page names. */
   readonly commits: ChangeView[];
-  readonly more_commits: boolean;
-  /** Since when commits are kept, where the earlier moment is before that. */
-  readonly known_since: string | null;
+  /** Of all pages. */
+  readonly summary: {
+    readonly groups: number;
+    /** Connections for which there was too much to look for a cause. */
+    readonly unattributed_pairs: number;
+    readonly exposure: number;
+    readonly more_commits: boolean;
+    /** Since when commits are kept, where the earlier moment is before that. */
+    readonly known_since: string | null;
+  };
   readonly next_cursor?: string;
 }
 
@@ -112,21 +115,25 @@ export async function diffStates(
   const named = [...shown.groups, ...exposure.slice(0, MAX_EXPOSURE)].flatMap(({ changes = [] }) =>
     changes.flatMap(({ revisions }) => revisions),
   );
+  const { commits, ...rest } = await commitsBetween(services, older, newer, { limit: MAX_COMMITS, named });
   return {
     ...resourceDiff({ ...from.state, assertions: before }, { ...to.state, assertions: after }),
     presence: presenceDiff(from.state, to.state),
     groups: shown.groups.map((group) => groupView(group, peers)),
-    group_count: groups.length,
     connectivity: [...shown.rows],
     omitted_connectivity: shown.omitted,
-    unattributed_pairs: groups.reduce((sum, { changes, pairs }) => sum + (changes ? 0 : pairs), 0),
     outside_compared: found.isOutsideCompared,
     exposure: exposure.slice(0, MAX_EXPOSURE).map(({ src, dst, opened, changes = [] }) => {
       return { src, dst: groupsOf(dst, { peers }), opened, changes };
     }),
-    omitted_exposure: Math.max(0, exposure.length - MAX_EXPOSURE),
     assertions: flippedAssertions({ ...from, reach: was, assertions: before }, { ...to, reach: is, assertions: after }),
-    ...(await commitsBetween(services, older, newer, { limit: MAX_COMMITS, named })),
+    commits,
+    summary: {
+      groups: groups.length,
+      unattributed_pairs: groups.reduce((sum, { changes, pairs }) => sum + (changes ? 0 : pairs), 0),
+      exposure: exposure.length,
+      ...rest,
+    },
     ...(shown.next !== undefined && { next_cursor: shown.next }),
   };
 }

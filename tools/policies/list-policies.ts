@@ -14,7 +14,7 @@ export const listPolicies = defineHeavyOperation({
   input: z.strictObject({
     ...pageQuery,
     ...pastFields,
-    lint: z.boolean().optional().describe('Find mistakes'),
+    lint: z.boolean().optional(),
   }),
   output: z.strictObject({
     items: z.array(policySchema),

@@ -9,6 +9,9 @@ import { momentText } from './snapshot-fields.ts';
 import { momentSchema, momentView } from './snapshot-view.ts';
 
 const side = momentSchema.pick({ id: true, captured_at: true, revision: true, trigger_type: true, triggered_by: true });
+/** Of one page. */
+const GROUPS = 50;
+
 const changeType = z.enum(['added', 'removed', 'changed']);
 const ports = { old: allowedSchema, new: allowedSchema };
 const names = z.array(z.string()).readonly();
@@ -20,12 +23,11 @@ const resource = z.strictObject({ kind: z.string(), name: z.string() });
 export const diffSnapshots = defineHeavyOperation({
   name: 'diff_snapshots',
   title: 'Compare two snapshots',
-  description:
-    'What differs between two moments: resources, who may reach whom, which change did it, and who approved that.',
+  description: 'What differs between two moments, which change did it, and who approved that.',
   input: z.strictObject({
-    ...pageQuery,
-    from: momentText.describe('Id of the earlier snapshot, or an instant'),
-    to: momentText.describe('Id of the later snapshot, or an instant'),
+    from: momentText.describe('Snapshot id or instant'),
+    to: momentText,
+    cursor: pageQuery.cursor,
   }),
   output: z.strictObject({
     from: side,
@@ -37,7 +39,6 @@ export const diffSnapshots = defineHeavyOperation({
     groups: z.array(
       z.strictObject({ type: changeType, src: names, dst: names, pairs: z.int(), ...ports, changes, ...together }),
     ),
-    group_count: z.int(),
     connectivity: z.array(
       z.strictObject({
         type: changeType,
@@ -49,16 +50,19 @@ export const diffSnapshots = defineHeavyOperation({
       }),
     ),
     omitted_connectivity: z.int(),
-    unattributed_pairs: z.int(),
     outside_compared: z.boolean(),
     exposure: z.array(z.strictObject({ src: names, dst: names, opened: z.array(portRangeSchema).readonly(), changes })),
-    omitted_exposure: z.int(),
     assertions: z.array(
       z.strictObject({ assertion: z.string(), text: z.string(), old: holds, new: holds, detail: z.string() }),
     ),
     commits: z.array(z.looseObject({ revision: z.int(), reviewed_by: z.string().nullable() })),
-    more_commits: z.boolean(),
-    known_since: z.string().nullable(),
+    summary: z.strictObject({
+      groups: z.int(),
+      unattributed_pairs: z.int(),
+      exposure: z.int(),
+      more_commits: z.boolean(),
+      known_since: z.string().nullable(),
+    }),
     next_cursor: z.string().optional(),
   }),
   brief: ({ connectivity: _, ...diff }) => diff,
@@ -69,7 +73,7 @@ export const diffSnapshots = defineHeavyOperation({
   cost: 'heavy',
   problems: ['invalid_input', 'not_found', 'expired'],
   http: { method: 'get', path: '/api/v1/workspaces/:workspaceId/snapshots/diff' },
-  async run({ from, to, ...page }, { services, workspace }) {
+  async run({ from, to, cursor }, { services, workspace }) {
     const momentOf = async (text: string, pointer: string) => {
       const point = await pointAt(services, workspace, text, pointer);
       const state = await stateAt(services, workspace, point);
@@ -77,6 +81,10 @@ export const diffSnapshots = defineHeavyOperation({
       return { state, at: point.instant, row };
     };
     const [before, after] = await Promise.all([momentOf(from, '/from'), momentOf(to, '/to')]);
-    return { from: before.row, to: after.row, ...(await diffStates(services, before, after, page)) };
+    return {
+      from: before.row,
+      to: after.row,
+      ...(await diffStates(services, before, after, { cursor, limit: GROUPS })),
+    };
   },
 });

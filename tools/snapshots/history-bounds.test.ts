@@ -153,7 +153,10 @@ test('a snapshot that names what was before the cut is compared, with the commit
   kit.clock.time += 1_000;
   const diff = await kit.ask('diff_snapshots', { from: old.id, to: at(kit.clock.time) });
   const kept = await kit.services.store.keptFrom(kit.workspace);
-  expect(diff).toMatchObject({ known_since: at(kept?.at ?? 0), added: [{ kind: 'MeshPolicy', name: 'db' }] });
+  expect(diff).toMatchObject({
+    summary: { known_since: at(kept?.at ?? 0) },
+    added: [{ kind: 'MeshPolicy', name: 'db' }],
+  });
   expect(diff.connectivity[0].causes).toEqual(['policies/db']);
   const plan = await kit.ask('revert_network_change', { snapshot_id: old.id });
   expect(plan.changes).toMatchObject([{ action: 'delete', name: 'db' }]);

@@ -14,8 +14,8 @@ export const listSnapshots = defineOperation({
   title: 'List snapshots',
   description: 'Snapshots of the network within a time range, newest first.',
   input: z.strictObject({
-    from: instant.optional().describe('Captured at or after'),
-    to: instant.optional().describe('Captured at or before'),
+    from: instant.optional(),
+    to: instant.optional(),
     trigger_type: z.enum(TRIGGER_TYPES).optional(),
     ...pageQuery,
   }),

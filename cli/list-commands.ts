@@ -38,7 +38,8 @@ function addListCommand(program: Command, listing: Listing): void {
   const { verb, description, list, one, isWhole } = listing;
   const command = withTarget(program.command(verb).description(description));
   const inPath = pathFieldsOf(list);
-  const fields = fieldsOf(list).filter(({ name }) => !inPath.includes(name) && !(isWhole && PAGING.includes(name)));
+  const left = [...inPath, ...(isWhole ? PAGING : []), listing.without];
+  const fields = fieldsOf(list).filter(({ name }) => !left.includes(name));
   const isFilteredHere = listing.isLabelled === true && !fields.some(({ name }) => name === 'labels');
   if (one) command.argument(`[${nounOf(verb)}]`, 'id or name, to show it alone');
   for (const field of fields) command.addOption(optionOf(field));

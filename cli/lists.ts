@@ -22,6 +22,8 @@ export interface Listing {
   /** Whether all pages are shown: of what grows without end only the first is. */
   readonly isWhole: boolean;
   readonly isLabelled?: true;
+  /** A field of the operation that another command is for. */
+  readonly without?: string;
 }
 
 export const LISTINGS: readonly Listing[] = [
@@ -40,6 +42,7 @@ export const LISTINGS: readonly Listing[] = [
     one: getPolicy,
     isWhole: true,
     isLabelled: true,
+    without: 'lint',
   },
   {
     verb: 'networks',

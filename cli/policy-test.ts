@@ -8,16 +8,17 @@ import { parseYaml } from '../tools/yaml.ts';
 import { type Answer, answering } from './answer.ts';
 import { CliError, EXIT } from './exit.ts';
 import { readText } from './operation-options.ts';
+import { addLintCommand } from './policy-lint.ts';
 
 /** What must hold, beside a network as `connectivity/simulate` takes it. */
 const expectations = z.looseObject({ assertions: z.array(assertionSchema).min(1) });
 
-/** `mesh policy test FILE`: checks assertions over policies without a server; for anyone's CI. */
+/** `mesh policy test FILE`: checks assertions over policies without a server; for anyone's CI. And `mesh policy lint`. */
 export function addPolicyCommands(program: Command): void {
+  const policy = program.command('policy').description('work with policies');
+  addLintCommand(policy);
   answering(
-    program
-      .command('policy')
-      .description('work with policies')
+    policy
       .command('test')
       .description('check the assertions of a YAML or JSON file; exit 1 when one fails')
       .argument('<file>', 'network, peers, policies and assertions'),

@@ -135,6 +135,8 @@ export const answers: Readonly<Record<string, string>> = {
   revoke_agent: 'one for each record that ends with the agent',
   get_snapshot: 'the network as it was at one moment: over REST as it is read, over MCP in pages',
   groups: 'a page of groups, each with a bounded number of words; `next_cursor` goes on',
+  findings: 'what is found in the policies of one page',
+  policies: 'policies that one finding is about',
   get_connectivity_matrix: 'groups up to a limit; `omitted_groups` counts the others',
   get_connectivity_history: 'a page of intervals or of groups; `next_cursor` goes on',
   check_connectivity_at: 'a page of intervals or of groups; `next_cursor` goes on',

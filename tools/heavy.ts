@@ -15,6 +15,7 @@ import { planNetworkChange } from './intents/plan-network-change.ts';
 import { revertNetworkChange } from './intents/revert-network-change.ts';
 import { listNetworks } from './networks/list-networks.ts';
 import { listPeers } from './peers/list-peers.ts';
+import { lintPolicies } from './policies/lint-policies.ts';
 import { listPolicies } from './policies/list-policies.ts';
 import { exportResources } from './resources/export-resources.ts';
 import { diffSnapshots } from './snapshots/diff-snapshots.ts';
@@ -30,6 +31,7 @@ export const heavyOperations: readonly AnyOperation<ComputeServices>[] = [
   exportResources,
   listPeers,
   listPolicies,
+  lintPolicies,
   listNetworks,
   checkConnectivity,
   checkConnectivityAt,

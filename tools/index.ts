@@ -47,6 +47,7 @@ import { updatePeer } from './peers/update-peer.ts';
 import { createPolicy } from './policies/create-policy.ts';
 import { deletePolicy } from './policies/delete-policy.ts';
 import { getPolicy } from './policies/get-policy.ts';
+import { lintPolicies } from './policies/lint-policies.ts';
 import { listPolicies } from './policies/list-policies.ts';
 import { updatePolicy } from './policies/update-policy.ts';
 import { applyResources } from './resources/apply-resources.ts';
@@ -136,6 +137,7 @@ export const operations: readonly AnyOperation<Services>[] = [
   revokePeer,
   deletePeer,
   listPolicies,
+  lintPolicies,
   getPolicy,
   createPolicy,
   updatePolicy,

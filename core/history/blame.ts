@@ -1,4 +1,4 @@
-import type { Commit } from '../base/ports.ts';
+import { type Commit, StoreError } from '../base/ports.ts';
 import { formatInstant } from '../base/time.ts';
 import type { NetworkServices } from '../state/services.ts';
 
@@ -17,7 +17,7 @@ export type NetworkCommit = {
 const DECIDES: ReadonlySet<string> = new Set(['MeshPeer', 'MeshPolicy', 'MeshNetwork', 'AgentIdentity']);
 const PAGE = 500;
 
-/** The commits of a span of revisions that changed the network, oldest first, at most `limit`. */
+/** The commits of a span of revisions that changed the network, oldest first, at most `limit`; those that are kept. */
 export async function networkCommits(
   { store }: Pick<NetworkServices, 'store'>,
   workspace: string,
@@ -25,12 +25,28 @@ export async function networkCommits(
 ): Promise<Commit[]> {
   const found: Commit[] = [];
   for (let position = after; found.length < limit && position < upTo; ) {
-    const page = await store.commits(workspace, position, PAGE);
+    const page = await commitsAfter(store, workspace, position);
+    if (page === undefined) {
+      const kept = await store.keptFrom(workspace);
+      if (!kept || kept.revision <= position) break;
+      position = kept.revision;
+      continue;
+    }
     found.push(...page.filter(({ revision, changes }) => revision <= upTo && changes.some(decides)));
     position = page.at(-1)?.revision ?? upTo;
     if (page.length < PAGE) break;
   }
   return found.slice(0, limit);
+}
+
+/** Undefined where they are no longer kept. */
+async function commitsAfter(store: NetworkServices['store'], workspace: string, revision: number) {
+  try {
+    return await store.commits(workspace, revision, PAGE);
+  } catch (error) {
+    if (error instanceof StoreError && error.code === 'compacted') return undefined;
+    throw error;
+  }
 }
 
 export function commitView({ revision, at, actor, reason, approval, changes }: Commit): NetworkCommit {

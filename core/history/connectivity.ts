@@ -50,7 +50,7 @@ export interface ConnectivityAnswer {
  * Who could reach whom at an instant, a snapshot, or now, and which rule decided it.
  *
  * @throws MeshError `invalid_input` for an instant ahead of the clock; `not_found` for an unknown snapshot, or for a peer
- * that there was neither then nor is now.
+ * that there was neither then nor is now; `not_found` or `expired` for one that is not now and a time that is not known
  */
 export async function connectivity(
   services: HistoryServices,
@@ -64,11 +64,14 @@ export async function connectivity(
   const instant = point?.instant ?? now;
   const when = { at: formatInstant(instant), snapshot_id: point?.snapshot?.uid ?? null };
   const state = point ? await stateOrGap(services, workspace, point) : current;
-  const known = typeof state === 'string' ? [current] : [state, current];
+  const known = 'reason' in state ? [current] : [state, current];
+  // Who was meant in a time that is not known is not known either.
+  if ('reason' in state && [question.src, question.dst].some((end) => !lookUpPeerOrHost(current, end)))
+    throw state.error;
   const ends = { src: peerIn(known, question.src), dst: peerIn(known, question.dst) };
   const judge = (each: NetworkState, then: number) => explainIn(services, each, { ...question, ...ends }, then);
   const today = judge(current, now).verdict;
-  if (typeof state === 'string') {
+  if ('reason' in state) {
     return { ...undetermined(state, question), ...when, now: { verdict: today, changed_by: null } };
   }
   const { verdict, steps, allowed, blocked_by } = judge(state, instant);
@@ -144,28 +147,32 @@ function onlineIn(state: NetworkState, peer: PeerRecord): Online {
   return state.presence.get(name)?.spec.online ? 'online' : 'offline';
 }
 
-type GapReason = 'NO_SNAPSHOT' | 'SNAPSHOT_GAP';
+/** Why nothing is known of an instant, and since when something is. */
+interface Gap {
+  readonly reason: 'NO_SNAPSHOT' | 'SNAPSHOT_GAP';
+  readonly known_since: unknown;
+  readonly error: MeshError;
+}
 
 /** Before the workspace there was nothing to record; after it, what was recorded may no longer be kept. */
-async function stateOrGap(
-  services: HistoryServices,
-  workspace: string,
-  point: Point,
-): Promise<NetworkState | GapReason> {
+async function stateOrGap(services: HistoryServices, workspace: string, point: Point): Promise<NetworkState | Gap> {
   try {
     return await stateAt(services, workspace, point);
   } catch (error) {
-    if (error instanceof MeshError && error.code === 'not_found') return 'NO_SNAPSHOT';
-    if (error instanceof MeshError && error.code === 'expired') return 'SNAPSHOT_GAP';
+    if (!(error instanceof MeshError)) throw error;
+    const known_since = error.details['known_since'];
+    if (error.code === 'not_found') return { reason: 'NO_SNAPSHOT', known_since, error };
+    if (error.code === 'expired') return { reason: 'SNAPSHOT_GAP', known_since, error };
     throw error;
   }
 }
 
 function undetermined(
-  reason_code: GapReason,
+  { reason, known_since }: Gap,
   { src }: ConnectivityQuestion,
 ): Omit<ConnectivityAnswer, 'at' | 'snapshot_id' | 'now'> {
-  const cause = { stage: 'known', direction: null, reason_code, policy: null, rule_index: null } as const;
+  const what = { stage: 'known', direction: null, reason_code: reason, policy: null, rule_index: null } as const;
+  const cause = { ...what, ...(known_since !== undefined && { known_since }) };
   return {
     verdict: 'undetermined',
     presence: { src: 'unknown', dst: 'unknown' },

@@ -2,14 +2,25 @@ import type { AssertionRecord } from '../assertions/assertion.ts';
 import { assertionsOf } from '../assertions/manage.ts';
 import { jsonPointer } from '../base/json-pointer.ts';
 import type { StoredRecord } from '../base/record.ts';
+import type { PortSpan } from '../effect/port-spans.ts';
 import { withPeerNames } from '../model/peer-lists.ts';
 import { sameValue } from '../model/value.ts';
-import { type AttributedRow, attributeWithOutside, changesBetween } from '../reachability/attribute.ts';
 import { createEngine } from '../reachability/engine.ts';
+import type { DiffRow } from '../reachability/reach-diff.ts';
 import { modelOf } from '../state/network-model.ts';
+import { groupsOf } from '../state/peer-groups.ts';
 import type { NetworkServices } from '../state/services.ts';
 import type { NetworkState } from '../state/state.ts';
-import { commitView, type NetworkCommit, networkCommits } from './blame.ts';
+import { alterationsOf, alteredRecords } from './altered.ts';
+import { commitsBetween } from './commits-between.ts';
+import { exposedBy } from './exposed.ts';
+import { type FlippedAssertion, flippedAssertions } from './flipped.ts';
+import type { Moment } from './moment.ts';
+import type { ChangeView } from './pair/flip-view.ts';
+import { apartFrom } from './reach-groups.ts';
+import { type ChangeRef, causeFinder, passesTime } from './row-causes.ts';
+import { cellsOf } from './row-cells.ts';
+import { type CausedRow, groupsOfCells, pageOfRows, type RowGroup } from './row-groups.ts';
 import { SNAPSHOT_LISTS, semanticOf } from './semantic.ts';
 
 export type ResourceRef = { readonly kind: string; readonly name: string };
@@ -17,55 +28,127 @@ export type ResourceRef = { readonly kind: string; readonly name: string };
 export type ChangedResource = ResourceRef & { readonly changes: ChangedPath[] };
 export type ChangedPath = { readonly path: string; readonly old?: unknown; readonly new?: unknown };
 
+/** What a group of connections is called, and the changes that made it: see `commits` for what a revision is. */
+export interface GroupView extends Omit<DiffRow, 'src' | 'dst'> {
+  /** Labels that exactly these peers have, names, or addresses outside. */
+  readonly src: readonly string[];
+  readonly dst: readonly string[];
+  readonly pairs: number;
+  /** Each alone made it: taken back, it is gone; or none did, and all of them together. None where there are too many. */
+  readonly changes: readonly ChangeRef[];
+  readonly together: boolean;
+}
+
+export interface ExposureView {
+  /** Addresses outside, or `everyone`: every other peer of the network. */
+  readonly src: readonly string[];
+  readonly dst: readonly string[];
+  readonly opened: readonly PortSpan[];
+  readonly changes: readonly ChangeRef[];
+}
+
 export interface StateDiff {
   readonly added: ResourceRef[];
   readonly removed: ResourceRef[];
   readonly changed: ChangedResource[];
   readonly presence: { readonly peer: string; readonly old: string; readonly new: string }[];
-  /** Pairs of peers, or of a peer and addresses outside, whose allowed ports differ, each with the resources that caused it. */
-  readonly connectivity: AttributedRow[];
+  /** A page of the connections that differ: of peers, or of a peer and addresses outside. */
+  readonly groups: GroupView[];
+  /** The connections of the groups of this page, one by one, each with the resources that did it. */
+  readonly connectivity: CausedRow[];
+  /** Of groups or rests of groups behind this page. */
   readonly omitted_connectivity: number;
   /** False where addresses outside of the network are too many to be compared. */
   readonly outside_compared: boolean;
-  /** The commits between the two, oldest first: who changed what, and who approved it. */
-  readonly commits: NetworkCommit[];
-}
-
-/** A state and the instant it is looked at, ms: expiries count from it. */
-export interface Moment {
-  readonly state: NetworkState;
-  readonly at: number;
+  readonly exposure: ExposureView[];
+  readonly assertions: FlippedAssertion[];
+  /** Commits between the two, oldest first: the first of them, and those that this page names. */
+  readonly commits: ChangeView[];
+  /** Of all pages. */
+  readonly summary: {
+    readonly groups: number;
+    /** Connections for which there was too much to look for a cause. */
+    readonly unattributed_pairs: number;
+    readonly exposure: number;
+    readonly more_commits: boolean;
+    /** Since when commits are kept, where the earlier moment is before that. */
+    readonly known_since: string | null;
+  };
+  readonly next_cursor?: string;
 }
 
 /** Comparisons share what consecutive states have in common; its memory is bounded. */
 const engine = createEngine();
 
-const MAX_ROWS = 1_000;
 const MAX_COMMITS = 200;
+const MAX_EXPOSURE = 200;
 
-/** What differs from one moment of a network to another, in resources and in who may reach whom, and why. */
+export interface DiffPage {
+  readonly cursor?: string | undefined;
+  /** Groups. */
+  readonly limit: number;
+}
+
+/**
+ * What differs from one moment of a network to another, in resources and in who may reach whom, and why.
+ *
+ * @throws MeshError `invalid_input` for a cursor that is none
+ */
 export async function diffStates(
   services: Pick<NetworkServices, 'store'>,
   from: Moment,
   { state: later, at }: Moment,
+  page: DiffPage = { limit: 50 },
 ): Promise<StateDiff> {
   const to = { state: sharing(later, from.state), at };
-  const before = modelOf(from.state, from.at);
-  const after = modelOf(to.state, to.at);
-  const connectivity = attributeWithOutside(before, changesBetween(before, after), after, engine, MAX_ROWS);
+  const was = engine.compile(modelOf(from.state, from.at));
+  const is = engine.compile(modelOf(to.state, to.at));
   const [older, newer] = from.state.revision <= to.state.revision ? [from.state, to.state] : [to.state, from.state];
-  const span = { after: older.revision, upTo: newer.revision, limit: MAX_COMMITS };
-  const commits = await networkCommits(services, newer.workspace, span);
+  const alterations = await alterationsOf(services, alteredRecords(from.state, to.state), older, newer);
+  const found = cellsOf({ from, to, was, is }, alterations, passesTime(from, to), engine);
+  const finder = causeFinder(from, to, alterations, found.cells);
+  const groups = groupsOfCells(found, finder);
+  const shown = pageOfRows(groups, finder, { cursor: page.cursor, limit: page.limit });
+  const exposure = exposedBy(groups, was, is);
+  const [before, after] = await Promise.all([assertionsAt(services, from.state), assertionsAt(services, to.state)]);
+  const peers = new Map([...from.state.peers, ...to.state.peers]);
+  const named = [...shown.groups, ...exposure.slice(0, MAX_EXPOSURE)].flatMap(({ changes = [] }) =>
+    changes.flatMap(({ revisions }) => revisions),
+  );
+  const { commits, ...rest } = await commitsBetween(services, older, newer, { limit: MAX_COMMITS, named });
   return {
-    ...resourceDiff(
-      { ...from.state, assertions: await assertionsAt(services, from.state) },
-      { ...to.state, assertions: await assertionsAt(services, to.state) },
-    ),
+    ...resourceDiff({ ...from.state, assertions: before }, { ...to.state, assertions: after }),
     presence: presenceDiff(from.state, to.state),
-    connectivity: connectivity.rows,
-    omitted_connectivity: connectivity.omitted,
-    outside_compared: connectivity.isOutsideCompared,
-    commits: commits.map(commitView),
+    groups: shown.groups.map((group) => groupView(group, peers)),
+    connectivity: [...shown.rows],
+    omitted_connectivity: shown.omitted,
+    outside_compared: found.isOutsideCompared,
+    exposure: exposure.slice(0, MAX_EXPOSURE).map(({ src, dst, opened, changes = [] }) => {
+      return { src, dst: groupsOf(dst, { peers }), opened, changes };
+    }),
+    assertions: flippedAssertions({ ...from, reach: was, assertions: before }, { ...to, reach: is, assertions: after }),
+    commits,
+    summary: {
+      groups: groups.length,
+      unattributed_pairs: groups.reduce((sum, { changes, pairs }) => sum + (changes ? 0 : pairs), 0),
+      exposure: exposure.length,
+      ...rest,
+    },
+    ...(shown.next !== undefined && { next_cursor: shown.next }),
+  };
+}
+
+function groupView(group: RowGroup, peers: NetworkState['peers']): GroupView {
+  const { type, src, dst, side, old, new: now, pairs, changes = [], together } = group;
+  return {
+    type,
+    src: side === 'src' ? src : groupsOf(apartFrom(src, dst), { peers }, dst),
+    dst: side === 'dst' ? dst : groupsOf(apartFrom(dst, src), { peers }, src),
+    old,
+    new: now,
+    pairs,
+    changes,
+    together,
   };
 }
 

@@ -72,11 +72,25 @@ export async function stateAt(
   } catch (error) {
     if (!(error instanceof StoreError && error.code === 'compacted')) throw error;
   }
+  throw await notKnown({ store }, workspace, instant);
+}
+
+/** That nothing is known of an instant, and since when something is. */
+export async function notKnown(
+  { store }: Pick<NetworkServices, 'store'>,
+  workspace: string,
+  instant: number,
+): Promise<MeshError> {
   const when = formatInstant(instant);
   const record = await store.getById(SYSTEM_WORKSPACE, 'Workspace', workspace);
   if (record && record.createdAt > instant) {
     const begin = formatInstant(record.createdAt);
-    throw new MeshError('not_found', `${when} is before the history of this workspace, which begins at ${begin}.`);
+    const detail = `${when} is before the history of this workspace, which begins at ${begin}.`;
+    return new MeshError('not_found', detail, { known_since: begin });
   }
-  throw new MeshError('expired', `What the network was at ${when} is no longer kept: ask about a later instant.`);
+  const kept = await store.keptFrom(workspace);
+  const since = kept && formatInstant(kept.at);
+  const hint = since === undefined ? 'ask about a later instant' : `history is kept since ${since}`;
+  const detail = `What the network was at ${when} is no longer kept: ${hint}.`;
+  return new MeshError('expired', detail, since === undefined ? {} : { known_since: since });
 }

@@ -157,7 +157,7 @@ function keyOf({ src, dst }: Row): string {
 }
 
 /** A peer that stands alone at one end is none of those at the other. */
-function apartFrom(names: readonly string[], others: readonly string[]): readonly string[] {
+export function apartFrom(names: readonly string[], others: readonly string[]): readonly string[] {
   return others.length === 1 ? names.filter((name) => name !== others[0]) : names;
 }
 

@@ -1,71 +1,53 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { attribute, attributeFirst, changesBetween, TIME_PASSED } from './attribute.ts';
-import { compile, createEngine } from './engine.ts';
-import type { NetworkModel } from './model.ts';
-import { NOW, networkModel, policySpec } from './models.testkit.ts';
-import { diff } from './reach-diff.ts';
-import { base, db, dbPolicy, denyAll, web, webOut } from './two-peers.testkit.ts';
+import { attribute } from './attribute.ts';
 
-describe('attribute', { timeout: 30_000 }, () => {
-  const causesOf = (before: NetworkModel, after: NetworkModel) =>
-    Object.fromEntries(
-      attribute(before, changesBetween(before, after), after).map(({ type, src, dst, causes }) => [
-        `${type} ${src}>${dst}`,
-        causes,
-      ]),
-    );
+/** A row is gone where one of its sets of changes is taken back as a whole, or all changes are. */
+type Row = readonly (readonly string[])[];
+const ALL = Array.from({ length: 9 }, (_, index) => `c${index}`);
+const isGone = (row: Row, undone: ReadonlySet<string>) =>
+  undone.size === ALL.length || row.some((set) => set.every((one) => undone.has(one)));
+const causesOf = (rows: readonly Row[], changes = ALL) => {
+  const found = attribute(rows, changes, (undone) => (row: Row) => isGone(row, undone));
+  return rows.map((row) => found.get(row));
+};
 
-  test('names the one change that makes each row', () => {
-    const after = { ...base, peers: [web, { ...db, labels: { role: 'cache' } }], policies: [dbPolicy(80), webOut] };
-    expect(causesOf({ ...base, policies: [dbPolicy(80)] }, after)).toEqual({ 'changed web>db': ['peers/db'] });
+describe('attribute', () => {
+  test('names each change that takes a row back alone', () => {
+    expect(causesOf([[['c1']], [['c2'], ['c7'], ['c0', 'c3']]])).toEqual([
+      { causes: ['c1'], together: false },
+      { causes: ['c2', 'c7'], together: false },
+    ]);
   });
 
-  test('names both changes where it takes both', () => {
-    const before = { ...base, policies: [denyAll] };
-    expect(causesOf(before, { ...base, policies: [denyAll, dbPolicy(80), webOut] })).toEqual({
-      'added web>db': ['policies/db', 'policies/out'],
+  test('names the smallest set where no change does it alone', () => {
+    expect(causesOf([[['c1', 'c8', 'c3']]])).toEqual([{ causes: ['c1', 'c3', 'c8'], together: true }]);
+  });
+
+  test('asks nothing where there is one change', () => {
+    const row: Row = [['c0']];
+    const found = attribute([row], ['c0'], () => {
+      throw new Error('was asked');
     });
+    expect(found.get(row)).toEqual({ causes: ['c0'], together: false });
   });
 
-  test('names every change that would have done alone', () => {
-    const pending = { ...db, phase: 'pending' };
-    expect(causesOf(base, { ...base, peers: [web, pending], policies: [denyAll] })).toEqual({
-      'removed web>db': ['policies/base', 'peers/db'],
-      'removed db>web': ['policies/base', 'peers/db'],
-    });
-  });
-
-  test('names the passing of time where a policy ended by itself', () => {
-    const policies = [dbPolicy(80, { expiresAt: '2026-01-01T00:00:01Z' })];
-    expect(causesOf({ ...base, policies }, { ...base, policies, now: NOW + 1_000 })).toEqual({
-      'changed web>db': [TIME_PASSED],
-    });
-  });
-
-  test('of many rows gives the first ones as they are among all, and how many there are besides', () => {
-    const peers = Array.from({ length: 9 }, (_, index) => ({ ...web, name: `web-${index}` }));
-    const [before, after] = [
-      { ...base, peers: [...peers, db] },
-      { ...base, peers: [...peers, db], policies: [denyAll, dbPolicy(80)] },
-    ];
-    const changes = changesBetween(before, after);
-    const all = attribute(before, changes, after);
-    const some = attributeFirst(before, changes, after, createEngine(), 7);
-    expect(some).toEqual({ rows: all.slice(0, 7), omitted: all.length - 7 });
-  });
-
-  test('gives the rows of the difference, each with a cause, whatever changed', () => {
+  test('never names a set that does not do it, or of which one can be left out, and never a set where one does it', () => {
+    const sets = fc.array(fc.subarray(ALL, { minLength: 1, maxLength: 5 }), { minLength: 1, maxLength: 3 });
     fc.assert(
-      fc.property(networkModel, fc.array(policySpec, { maxLength: 3 }), fc.nat(3), (before, specs, dropped) => {
-        const added = specs.map((spec, i) => ({ name: `new${i}`, spec }));
-        const policies = [...before.policies.slice(dropped), ...added];
-        const after = { ...before, policies, peers: before.peers.slice(1) };
-        const rows = attribute(before, changesBetween(before, after), after);
-        expect(rows.map(({ causes: _causes, ...row }) => row)).toEqual(diff(compile(before), compile(after)));
-        expect(rows.every(({ causes }) => causes.length > 0)).toBe(true);
+      fc.property(fc.array(sets, { minLength: 1, maxLength: 8 }), (rows) => {
+        for (const [index, found] of causesOf(rows).entries()) {
+          const row = rows[index] ?? [];
+          const { causes = [], together } = found ?? {};
+          const alone = ALL.filter((one) => isGone(row, new Set([one])));
+          expect(together).toBe(alone.length === 0);
+          if (!together) expect(causes).toEqual(alone);
+          else {
+            expect(isGone(row, new Set(causes))).toBe(true);
+            for (const one of causes) expect(isGone(row, new Set(causes.filter((other) => other !== one)))).toBe(false);
+          }
+        }
       }),
-      { numRuns: 80 },
     );
   });
 });

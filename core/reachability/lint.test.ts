@@ -29,6 +29,32 @@ describe('lint', () => {
   });
 
   test.each<[string, unknown[], string[]]>([
+    [
+      'a rule of which a DENY takes a part',
+      [
+        { action: 'ALLOW', ...selector('db'), ingress: [{ from: [selector('web'), selector('job')] }] },
+        { action: 'DENY', ...selector('db'), ingress: [{ from: [selector('job')], ports: [{ port: 22 }] }] },
+      ],
+      ['RULE_IS_CONTRADICTED pol0 ingress 0'],
+    ],
+    [
+      'a rule for addresses of which a DENY takes a part, and one that another has wholly',
+      [
+        { action: 'ALLOW', ...selector('db'), ingress: [{ from: [{ ipBlock: { cidr: '203.0.113.0/24' } }] }] },
+        { action: 'ALLOW', ...selector('db'), ingress: [{ from: [{ ipBlock: { cidr: '203.0.113.0/25' } }] }] },
+        { action: 'DENY', ...selector('db'), ingress: [{ from: [{ ipBlock: { cidr: '203.0.113.128/25' } }] }] },
+      ],
+      ['RULE_IS_CONTRADICTED pol0 ingress 0', 'RULE_IS_SHADOWED pol1 ingress 0'],
+    ],
+    [
+      'a DENY rule that another DENY has wholly',
+      [
+        { action: 'DENY', ...selector('db'), ingress: [{ from: [selector('job')] }] },
+        { action: 'DENY', ...selector('db'), ingress: [{ from: [selector('job')], ports: [{ port: 22 }] }] },
+      ],
+      ['RULE_IS_SHADOWED pol1 ingress 0'],
+    ],
+    ['a policy whose time is over', [{ action: 'DENY', expiresAt: '2025-12-31T00:00:00Z' }], ['POLICY_HAS_ENDED pol0']],
     ['a policy of an unknown shape', [{ action: 'ALLOW', tier: 1 }], ['UNREADABLE_POLICY pol0']],
     ['a selector without peers', [{ action: 'DENY', ...selector('gone') }], ['SELECTS_NO_PEER pol0']],
     ['an ALLOW without directions', [{ action: 'ALLOW' }], ['ISOLATES_BOTH_WAYS pol0']],

@@ -5,19 +5,21 @@ import { gonePeers } from '../model/peer-lists.ts';
 import { type PolicySpec, policySpecSchema } from '../model/policy.ts';
 import { isSubset, union } from '../model/ranges.ts';
 import { selectsEveryone } from '../model/selector.ts';
-import { andInto, andNotInto, type Bits, eachBit, emptyBits, hasBit, isEmpty, setBit } from './bits.ts';
+import { isEmpty } from './bits.ts';
 import type { Direction } from './model.ts';
-import { NO_PORTS, type PortSetId } from './port-sets.ts';
-import type { ActivePolicy, RuleCode } from './program.ts';
+import type { ActivePolicy } from './program.ts';
 import type { Reachability } from './reachability.ts';
+import { endingOf, inhabited } from './rule-overlap.ts';
 
 export const LINT_CODES = [
   'UNREADABLE_POLICY',
+  'POLICY_HAS_ENDED',
   'SELECTS_NO_PEER',
   'LISTS_GONE_PEER',
   'RULE_MATCHES_NO_ONE',
   'RULE_IS_DENIED',
   'RULE_IS_SHADOWED',
+  'RULE_IS_CONTRADICTED',
   'DENY_MATCHES_EVERYTHING',
   'ANY_TO_ANY',
   'CIDR_COVERS_OVERLAY',
@@ -31,23 +33,54 @@ export interface Warning {
   readonly policy: string;
   readonly direction: Direction | null;
   readonly rule_index: number | null;
+  /** Why. */
   readonly message: string;
+  /** What to do. */
+  readonly fix: string;
+  /** The policy and those that it meets. */
+  readonly policies: readonly string[];
 }
 
-/** Looks at every policy in force, or at those of a set of names, beside the peers there are now. */
+const FIXES: Readonly<Record<LintCode, string>> = {
+  UNREADABLE_POLICY: 'Write it again.',
+  POLICY_HAS_ENDED: 'Delete it, or give it a later expiresAt.',
+  SELECTS_NO_PEER: 'Correct its peerSelector, or delete it.',
+  LISTS_GONE_PEER: 'Take them off its lists.',
+  RULE_MATCHES_NO_ONE: 'Correct its from or to, or remove the rule.',
+  RULE_IS_DENIED: 'Remove the rule, or narrow the DENY.',
+  RULE_IS_SHADOWED: 'Remove the rule; a DENY that has no other rule goes as a whole.',
+  RULE_IS_CONTRADICTED: 'Nothing, if the DENY is meant as an exception; else narrow one of the two.',
+  DENY_MATCHES_EVERYTHING: 'Leave its rules out, so that it is the base that ALLOW rules open.',
+  ANY_TO_ANY: 'Say who may reach whom: give it a peerSelector, or its rule from or to.',
+  CIDR_COVERS_OVERLAY: 'Add the network to its except, or select the peers that are meant.',
+  ISOLATES_BOTH_WAYS: 'Give it ingress or egress; a base that isolates is a DENY without rules.',
+};
+
+/** Looks at every policy, or at those of a set of names, beside the peers there are now. */
 export function lint(reach: Reachability, names?: ReadonlySet<string>): Warning[] {
-  return reach.parts.policies.flatMap((policy) => {
+  const active = new Set(reach.parts.policies.map(({ name }) => name));
+  const ended = reach.model.policies.filter(({ name }) => !active.has(name) && (!names || names.has(name)));
+  return [...reach.parts.policies.flatMap(lintOne), ...ended.map(endedWarning)];
+
+  function lintOne(policy: ActivePolicy): Warning[] {
     if (names && !names.has(policy.name)) return [];
-    const parsed = policySpecSchema.safeParse(policy.spec);
+    const parsed = typeof policy.spec === 'object' && policy.spec ? specOf(policy.spec) : { success: false as const };
     if (!parsed.success) {
-      return [warning(policy, 'UNREADABLE_POLICY', 'it cannot be read, so it only denies: write it again')];
+      return [warning(policy, 'UNREADABLE_POLICY', 'it cannot be read, so it only denies')];
     }
     return [
       ...lintPolicy(reach, policy, parsed.data),
       ...directions.flatMap((direction) => lintRules(reach, policy, parsed.data, direction)),
     ];
-  });
+  }
 }
+
+function endedWarning(policy: Pick<ActivePolicy, 'name'>): Warning {
+  return warning(policy, 'POLICY_HAS_ENDED', 'its time is over, so that it does nothing');
+}
+
+/** Parsed once for each version of a policy: findings come in pages. */
+const specOf = once((spec: object) => policySpecSchema.safeParse(spec));
 
 const directions = ['ingress', 'egress'] as const satisfies Direction[];
 
@@ -81,8 +114,8 @@ function lintRules(reach: Reachability, policy: ActivePolicy, spec: PolicySpec, 
   const texts = rulesOf(spec, direction) ?? [];
   return rules.flatMap((rule, index) => {
     const found: Warning[] = [];
-    const warn = (code: LintCode, message: string) =>
-      found.push({ ...warning(policy, code, message), direction, rule_index: index });
+    const warn = (code: LintCode, message: string, by: readonly string[] = []) =>
+      found.push({ ...warning(policy, code, message, by), direction, rule_index: index });
     const blocks =
       texts[index]?.peers.flatMap((entry) => (entry !== '*' && entry.ipBlock ? [entry.ipBlock] : [])) ?? [];
     for (const { cidr, except } of blocks) {
@@ -106,16 +139,21 @@ function lintRules(reach: Reachability, policy: ActivePolicy, spec: PolicySpec, 
       warn('RULE_MATCHES_NO_ONE', 'its peers match no peer');
       return found;
     }
-    const small = space.classes.length * reach.parts.policies.length <= MAX_SHADOW_WORK;
-    if (
-      small &&
-      policy.code.allow &&
-      rule.blocks.length === 0 &&
-      !isEmpty(inhabited(reach, space.subjectsOf(policy.code)))
-    ) {
-      const ending = endingOf(reach, policy, direction, rule, index);
-      if (ending === 'denied') warn('RULE_IS_DENIED', 'DENY rules take away everything that it allows');
-      if (ending === 'shadowed') warn('RULE_IS_SHADOWED', 'other ALLOW rules already allow all of it');
+    if (comparesRules(reach) && !isEmpty(inhabited(reach, space.subjectsOf(policy.code)))) {
+      const { ending, by } = endingOf(reach, policy, direction, rule, index);
+      const names = listed(by);
+      if (ending === 'denied') warn('RULE_IS_DENIED', `DENY rules take away everything that it allows: ${names}`, by);
+      if (ending === 'shadowed') {
+        const verb = policy.code.allow ? 'allow' : 'deny';
+        warn(
+          'RULE_IS_SHADOWED',
+          `other ${policy.code.allow ? 'ALLOW' : 'DENY'} rules already ${verb} all of it: ${names}`,
+          by,
+        );
+      }
+      if (ending === 'contradicted') {
+        warn('RULE_IS_CONTRADICTED', `DENY rules take away a part of what it allows: ${names}`, by);
+      }
     }
     return found;
   });
@@ -124,59 +162,17 @@ function lintRules(reach: Reachability, policy: ActivePolicy, spec: PolicySpec, 
 /** Classes times policies above which rules are not compared with each other: that would take seconds. */
 const MAX_SHADOW_WORK = 250_000;
 
-/** Whether every pair of classes that an ALLOW rule is about is denied anyway, or allowed without it. */
-function endingOf(
-  reach: Reachability,
-  policy: ActivePolicy,
-  direction: Direction,
-  rule: RuleCode,
-  index: number,
-): 'denied' | 'shadowed' | 'counts' {
-  const { space, table, policies, ports } = reach.parts;
-  const others = inhabited(reach, space.othersOf(rule));
-  const seen = new Set<string>();
-  let allDenied = true;
-  let allShadowed = true;
-  eachBit(inhabited(reach, space.subjectsOf(policy.code)), (subject) => {
-    const key = table.selecting(subject).join();
-    if ((!allDenied && !allShadowed) || seen.has(key)) return;
-    seen.add(key);
-    const rest: { readonly allow: boolean; readonly bits: Bits; readonly ports: PortSetId }[] = table
-      .selecting(subject)
-      .flatMap((place) => policies[place] ?? [])
-      .flatMap((one) =>
-        (one.code[direction] ?? [])
-          .filter((other, at) => (one !== policy || at !== index) && (!rule.anyone || other.anyone))
-          .map((other) => ({ allow: one.code.allow, bits: space.othersOf(other), ports: other.ports })),
-      );
-    if (allDenied) allDenied = coversAll(rest.filter(({ allow }) => !allow));
-    if (allShadowed) allShadowed = coversAll(rest.filter(({ allow }) => allow));
-  });
-  return allDenied ? 'denied' : allShadowed ? 'shadowed' : 'counts';
-
-  /** First the rules that cover all ports, by bits; what is left is looked at class by class. */
-  function coversAll(rules: readonly { readonly bits: Bits; readonly ports: PortSetId }[]): boolean {
-    const left = others.slice();
-    for (const one of rules) if (ports.minus(rule.ports, one.ports) === NO_PORTS) andNotInto(left, one.bits);
-    let covered = true;
-    eachBit(left, (other) => {
-      if (!covered) return;
-      const missing = rules.reduce(
-        (set, { bits, ports: theirs }) => (hasBit(bits, other) ? ports.minus(set, theirs) : set),
-        rule.ports,
-      );
-      covered = missing === NO_PORTS;
-    });
-    return covered;
-  }
+/** Whether a network is small enough for its rules to be compared with each other. */
+export function comparesRules({ parts }: Reachability): boolean {
+  return parts.space.classes.length * parts.policies.length <= MAX_SHADOW_WORK;
 }
 
-/** The classes of the set that some endpoint is in now; a class may have outlived its last one. */
-function inhabited(reach: Reachability, bits: Bits): Bits {
-  const lived = emptyBits(reach.parts.space.classes.length);
-  for (const endpoint of reach.parts.endpoints) if (endpoint) setBit(lived, endpoint.classIndex);
-  andInto(lived, bits);
-  return lived;
+/** Names shown of those that a rule meets. */
+const MAX_NAMES = 5;
+
+function listed(names: readonly string[]): string {
+  const more = names.length - MAX_NAMES;
+  return names.slice(0, MAX_NAMES).join(', ') + (more > 0 ? ` and ${more} more` : '');
 }
 
 function covers(outer: string, inner: string, except: readonly string[] = []): boolean {
@@ -185,6 +181,12 @@ function covers(outer: string, inner: string, except: readonly string[] = []): b
   return !isSubset([b], union(except.flatMap((text) => parseCidr(text) ?? [])));
 }
 
-function warning({ name }: ActivePolicy, code: LintCode, message: string): Warning {
-  return { code, policy: name, direction: null, rule_index: null, message };
+function warning(
+  { name }: Pick<ActivePolicy, 'name'>,
+  code: LintCode,
+  message: string,
+  by: readonly string[] = [],
+): Warning {
+  const policies = [...new Set([name, ...by])];
+  return { code, policy: name, direction: null, rule_index: null, message, fix: FIXES[code], policies };
 }

@@ -159,3 +159,22 @@ test('mesh admin takes the names in a path without an option, and labels as word
   await run('admin', 'update-peer', 'web-1', '--labels', 'role=api');
   expect(JSON.parse(await run('admin', 'get-peer', 'web-1')).labels).toEqual({ role: 'api' });
 });
+
+test('mesh policy lint tells each finding with what to do and exits 1, and 0 where there is nothing', async () => {
+  await threePeers();
+  expect(await run('policy', 'lint')).toBe('Nothing about the policies looks like a mistake.\n');
+  const file = path.join(home, 'twice.yaml');
+  writeFileSync(file, `${POLICY}---\n${POLICY.replace('web-to-db', 'again')}`);
+  await run('apply', '-f', file);
+  const { code, stdout } = await mesh(['policy', 'lint'], { home });
+  expect([code, stdout.split('\n')]).toEqual([
+    1,
+    [
+      'RULE_IS_SHADOWED again ingress rule 0: other ALLOW rules already allow all of it: web-to-db.',
+      '  Remove the rule; a DENY that has no other rule goes as a whole.',
+      'RULE_IS_SHADOWED web-to-db ingress rule 0: other ALLOW rules already allow all of it: again.',
+      '  Remove the rule; a DENY that has no other rule goes as a whole.',
+      '',
+    ],
+  ]);
+});

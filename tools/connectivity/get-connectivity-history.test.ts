@@ -98,20 +98,31 @@ test('a peer that was deleted or renamed is found by the name that it had', asyn
   expect(gone.intervals.at(-1)).toMatchObject({ verdict: 'unreachable', usable: false });
 });
 
-test('with one end the history of a peer is told: who could reach it, when and on which ports', async () => {
+test('with one end the exposure of a peer is told: who could reach it, from outside too, when, on which ports and why', async () => {
   const { kit, at } = await withStory();
   await using _ = kit;
-  const { rows } = await kit.ask('get_connectivity_history', { dst: 'db-1', from: at(1), to: at(200) });
-  expect(rows).toEqual([
-    { from: at(1), to: at(60), allowed: 'ALL', peers: ['web-1'], peer_count: 1 },
+  const { intervals, count } = await kit.ask('get_connectivity_history', { dst: 'db-1', from: at(-10), to: at(200) });
+  const policy = (cause: string, name: string) => [{ cause, kind: 'MeshPolicy', name }];
+  const port = [{ protocol: 'TCP', from: 5432, to: 5432 }];
+  const none = { verdict: 'unreachable', reach: [], outside: [] };
+  const all = [{ addresses: ['outside'], allowed: 'ALL' }];
+  const web = (allowed: unknown) => [{ peers: ['web-1'], peer_count: 1, allowed }];
+  expect(count).toBe(intervals.length);
+  const after = intervals.findIndex(({ reach }: { reach: unknown[] }) => reach.length > 0);
+  expect(intervals.slice(after)).toMatchObject([
+    { to: at(60), verdict: 'reachable', reach: web('ALL'), outside: all },
+    { from: at(60), to: at(120), ...none, causes: policy('policy', 'isolate-db'), change: { actor: 'user:admin' } },
     {
       from: at(120),
       to: at(180),
-      allowed: [{ protocol: 'TCP', from: 5432, to: 5432 }],
-      peers: ['web-1'],
-      peer_count: 1,
+      verdict: 'partial',
+      reach: web(port),
+      outside: [],
+      causes: policy('policy', 'web-to-db'),
     },
+    { from: at(180), to: at(200), ...none, causes: policy('expiry', 'web-to-db'), change: null },
   ]);
+  expect(intervals[0]).toMatchObject({ from: at(-10), verdict: 'undetermined', causes: [] });
 });
 
 test('a range before the workspace says since when there is history', async () => {

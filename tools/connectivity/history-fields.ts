@@ -41,7 +41,16 @@ const timelineAnswer = z.strictObject({
 
 const exposureAnswer = z.strictObject({
   ...page,
-  rows: z.array(z.strictObject({ ...span, allowed: allowedPorts, peers: z.array(z.string()), peer_count: z.int() })),
+  intervals: z.array(
+    z.strictObject({
+      ...span,
+      verdict: z.string(),
+      reach: z.array(z.strictObject({ peers: z.array(z.string()), peer_count: z.int(), allowed: allowedPorts })),
+      outside: z.array(z.strictObject({ addresses: z.array(z.string()).readonly(), allowed: allowedPorts })).nullable(),
+      causes: z.array(cause),
+      change: changeSchema.nullable(),
+    }),
+  ),
 });
 
 timelineAnswer.register(schemaNames, { name: 'ConnectivityTimeline' });

@@ -1,16 +1,26 @@
 import { z } from 'zod';
 import { READ } from '../../core/base/operation.ts';
+import { lint } from '../../core/reachability/lint.ts';
 import { policySchema, policyView } from '../../core/views/policy-view.ts';
 import { defineHeavyOperation } from '../define.ts';
 import { pageOf, pageQuery } from '../page.ts';
 import { asksPast, pastCost, pastFields, stateFor } from '../past.ts';
+import { findingSchema, findingView } from './lint-policies.ts';
 
 export const listPolicies = defineHeavyOperation({
   name: 'list_policies',
   title: 'List policies',
   description: 'Access policies, with how many peers each is about and what is odd about it.',
-  input: z.strictObject({ ...pageQuery, ...pastFields }),
-  output: z.strictObject({ items: z.array(policySchema), next_cursor: z.string().optional() }),
+  input: z.strictObject({
+    ...pageQuery,
+    ...pastFields,
+    lint: z.boolean().optional(),
+  }),
+  output: z.strictObject({
+    items: z.array(policySchema),
+    findings: z.array(findingSchema).optional().describe('About the policies of this page'),
+    next_cursor: z.string().optional(),
+  }),
   columns: {
     Name: 'name',
     Action: 'spec.action',
@@ -25,11 +35,15 @@ export const listPolicies = defineHeavyOperation({
   proWhen: asksPast,
   effects: READ,
   shows: 'MeshPolicy',
-  cost: pastCost,
+  cost: (raw) => (raw['lint'] === undefined ? pastCost(raw) : 'heavy'),
   problems: ['invalid_input', 'not_found', 'expired'],
   http: { method: 'get', path: '/api/v1/policies' },
   async run(query, context) {
     const { state, at } = await stateFor(context, query);
-    return pageOf([...state.policies.values()], query, (policy) => policyView(policy, state, at));
+    const page = pageOf([...state.policies.values()], query, (policy) => policyView(policy, state, at));
+    if (!query.lint) return page;
+    const names = new Set(page.items.map(({ name }) => name));
+    const found = lint(context.services.states.reachability(state, at), names);
+    return { ...page, findings: found.map(findingView) };
   },
 });

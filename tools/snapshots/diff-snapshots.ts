@@ -2,22 +2,32 @@ import { z } from 'zod';
 import { READ } from '../../core/base/operation.ts';
 import { diffStates } from '../../core/history/diff.ts';
 import { pointAt, stateAt } from '../../core/history/point.ts';
-import { allowedSchema } from '../../core/reachability/answers.ts';
+import { allowedSchema, portRangeSchema } from '../../core/reachability/answers.ts';
 import { defineHeavyOperation } from '../define.ts';
+import { pageQuery } from '../page.ts';
 import { momentText } from './snapshot-fields.ts';
 import { momentSchema, momentView } from './snapshot-view.ts';
 
 const side = momentSchema.pick({ id: true, captured_at: true, revision: true, trigger_type: true, triggered_by: true });
+/** Of one page. */
+const GROUPS = 50;
+
+const changeType = z.enum(['added', 'removed', 'changed']);
+const ports = { old: allowedSchema, new: allowedSchema };
+const names = z.array(z.string()).readonly();
+const changes = z.array(z.strictObject({ revisions: z.array(z.int()).readonly(), time: z.boolean() })).readonly();
+const together = { together: z.boolean() };
+const holds = z.enum(['holds', 'fails']);
 const resource = z.strictObject({ kind: z.string(), name: z.string() });
 
 export const diffSnapshots = defineHeavyOperation({
   name: 'diff_snapshots',
   title: 'Compare two snapshots',
-  description:
-    'What differs between two moments: resources, who may reach whom and why, and the commits with who approved them.',
+  description: 'What differs between two moments, which change did it, and who approved that.',
   input: z.strictObject({
-    from: momentText.describe('Id of the earlier snapshot, or an instant'),
-    to: momentText.describe('Id of the later snapshot, or an instant'),
+    from: momentText.describe('Snapshot id or instant'),
+    to: momentText,
+    cursor: pageQuery.cursor,
   }),
   output: z.strictObject({
     from: side,
@@ -26,20 +36,36 @@ export const diffSnapshots = defineHeavyOperation({
     removed: z.array(resource),
     changed: z.array(resource.extend({ changes: z.array(z.looseObject({ path: z.string() })) })),
     presence: z.array(z.strictObject({ peer: z.string(), old: z.string(), new: z.string() })),
+    groups: z.array(
+      z.strictObject({ type: changeType, src: names, dst: names, pairs: z.int(), ...ports, changes, ...together }),
+    ),
     connectivity: z.array(
       z.strictObject({
-        type: z.enum(['added', 'removed', 'changed']),
+        type: changeType,
         src: z.string(),
         dst: z.string(),
-        old: allowedSchema,
-        new: allowedSchema,
+        ...ports,
         causes: z.array(z.string()).readonly(),
+        ...together,
       }),
     ),
     omitted_connectivity: z.int(),
     outside_compared: z.boolean(),
+    exposure: z.array(z.strictObject({ src: names, dst: names, opened: z.array(portRangeSchema).readonly(), changes })),
+    assertions: z.array(
+      z.strictObject({ assertion: z.string(), text: z.string(), old: holds, new: holds, detail: z.string() }),
+    ),
     commits: z.array(z.looseObject({ revision: z.int(), reviewed_by: z.string().nullable() })),
+    summary: z.strictObject({
+      groups: z.int(),
+      unattributed_pairs: z.int(),
+      exposure: z.int(),
+      more_commits: z.boolean(),
+      known_since: z.string().nullable(),
+    }),
+    next_cursor: z.string().optional(),
   }),
+  brief: ({ connectivity: _, ...diff }) => diff,
   access: 'snapshots:read',
   workspace: 'scoped',
   edition: 'pro',
@@ -47,7 +73,7 @@ export const diffSnapshots = defineHeavyOperation({
   cost: 'heavy',
   problems: ['invalid_input', 'not_found', 'expired'],
   http: { method: 'get', path: '/api/v1/workspaces/:workspaceId/snapshots/diff' },
-  async run({ from, to }, { services, workspace }) {
+  async run({ from, to, cursor }, { services, workspace }) {
     const momentOf = async (text: string, pointer: string) => {
       const point = await pointAt(services, workspace, text, pointer);
       const state = await stateAt(services, workspace, point);
@@ -55,6 +81,10 @@ export const diffSnapshots = defineHeavyOperation({
       return { state, at: point.instant, row };
     };
     const [before, after] = await Promise.all([momentOf(from, '/from'), momentOf(to, '/to')]);
-    return { from: before.row, to: after.row, ...(await diffStates(services, before, after)) };
+    return {
+      from: before.row,
+      to: after.row,
+      ...(await diffStates(services, before, after, { cursor, limit: GROUPS })),
+    };
   },
 });

@@ -39,18 +39,34 @@ interface Part extends CauseOf {
  */
 export function causesOf(before: Moment, after: Moment, judge: Judge): CauseOf[] {
   if (after.changes.length === 0) return endedAt(after);
-  const parts = after.changes.flatMap(partsOf);
-  const found = parts.length > 1 ? decisive(parts, before, after, judge) : parts;
+  const isAfter = (state: NetworkState) => sameReading(judge(state, after.at), after.reading);
+  const found = decisiveOf(before.state, after, isAfter);
   const isBound = isBoundAlone(before.reading, after.reading);
   return found.map(({ cause, kind, name }) => ({ cause: isBound ? 'delegation_bound' : cause, kind, name }));
 }
 
-function decisive(parts: readonly Part[], before: Moment, after: Moment, judge: Judge): readonly Part[] {
-  const isAfter = (made: readonly Part[]) =>
-    sameReading(judge(withParts(before.state, made, after.revision), after.at), after.reading);
-  const alone = parts.filter((part) => isAfter([part]));
+/** The same for what a state is asked otherwise. @param isAfter whether the answer in a state is the one that came */
+export function decisiveOf(
+  before: NetworkState,
+  { changes, revision }: Pick<Moment, 'changes' | 'revision'>,
+  isAfter: (state: NetworkState) => boolean,
+): CauseOf[] {
+  const parts = changes.flatMap(partsOf);
+  return (parts.length > 1 ? decisive(parts, before, revision, isAfter) : parts).map(({ cause, kind, name }) => {
+    return { cause, kind, name };
+  });
+}
+
+function decisive(
+  parts: readonly Part[],
+  before: NetworkState,
+  revision: number,
+  isAfter: (state: NetworkState) => boolean,
+): readonly Part[] {
+  const makes = (made: readonly Part[]) => isAfter(withParts(before, made, revision));
+  const alone = parts.filter((part) => makes([part]));
   if (alone.length > 0) return alone;
-  const needed = parts.filter((part) => !isAfter(parts.filter((other) => other !== part)));
+  const needed = parts.filter((part) => !makes(parts.filter((other) => other !== part)));
   return needed.length > 0 ? needed : parts;
 }
 
@@ -147,7 +163,7 @@ function hasExpired(change: Change): boolean {
 }
 
 /** The records whose time is over in this instant. */
-function endedAt({ state, at }: Moment): CauseOf[] {
+export function endedAt({ state, at }: Pick<Moment, 'state' | 'at'>): CauseOf[] {
   const records: StoredRecord[] = [...state.policies.values(), ...state.peers.values(), ...state.agents.values()];
   return records.flatMap(({ kind, name, spec }) => {
     const { expiresAt } = spec as { readonly expiresAt?: string };

@@ -2,13 +2,20 @@ import { MeshError } from '../../base/errors.ts';
 import type { Change, RecordVersion } from '../../base/ports.ts';
 import type { StoredRecord } from '../../base/record.ts';
 import { formatInstant, parseInstant } from '../../base/time.ts';
+import { OUTSIDE } from '../../model/ranges.ts';
+import type { Verdict } from '../../reachability/explanation.ts';
+import { type OutsideReach, outsideReach } from '../../reachability/outside-reach.ts';
 import type { Allowed } from '../../reachability/port-sets.ts';
 import { buildCompiler } from '../../state/compiled.ts';
 import { groupsOf } from '../../state/peer-groups.ts';
 import type { HistoryServices, NetworkServices } from '../../state/services.ts';
 import { FIELD_OF_KIND, type NetworkState, nextState, type StateKind, stateOf, tracked } from '../../state/state.ts';
+import { namesOf } from '../../state/terms.ts';
+import { commitAt } from '../commits-between.ts';
+import { type CauseOf, decisiveOf, endedAt } from './causes.ts';
 import { positionOf, rangeView } from './connection-history.ts';
-import { identityOf, nameIn } from './identity.ts';
+import { changeView } from './flip-view.ts';
+import { type Identity, identityOf, nameIn } from './identity.ts';
 import { type Range, rangeOf } from './range.ts';
 
 export interface ExposureQuestion {
@@ -26,18 +33,29 @@ const MAX_MOMENTS = 5_000;
 /** Presence decides nothing here. */
 const KINDS: readonly StateKind[] = ['MeshPeer', 'MeshPolicy', 'MeshNetwork', 'AgentIdentity'];
 
-interface Span {
-  /** By id: a peer that is renamed stays the same one. */
-  readonly uid: string;
-  readonly name: string;
-  readonly allowed: Allowed;
+/** Who could reach a peer, or whom it could, by ports; addresses outside in the fewest words. */
+interface Exposure {
+  /** Names by the text of their ports. */
+  readonly peers: ReadonlyMap<string, readonly string[]>;
+  readonly outside: readonly OutsideReach[] | undefined;
+  /** Other peers that took part. */
+  readonly others: number;
+  /** The same for the same exposure: peers by their ids. */
+  readonly key: string;
+}
+
+/** A span in which the exposure of a peer stayed as it was: up to but without `to`. */
+interface Interval {
   readonly from: number;
   readonly to: number;
+  /** Undefined where the past is not known. */
+  readonly moment: (StateMoment & { readonly exposure: Exposure }) | undefined;
+  readonly causes: readonly CauseOf[];
 }
 
 /**
- * Which peers could reach a peer, or it them, in a range, each with the ports and the span. Addresses outside of the
- * network are left out.
+ * How exposed a peer was over a range, in intervals that cover it exactly: which peers and addresses outside could reach it,
+ * or it them, on which ports, and what began each.
  *
  * @throws MeshError as `rangeOf` and `identityOf` do; `payload_too_large` where too much changed in the range
  */
@@ -46,37 +64,96 @@ export async function exposureHistory(services: HistoryServices, workspace: stri
   const to = asked.to ?? (position && formatInstant(position.to));
   const range = await rangeOf(services, workspace, { from: asked.from, to });
   const peer = await identityOf(services, workspace, asked.peer, range);
-  const spans: Span[] = [];
-  const open = new Map<string, Span>();
-  let last: NetworkState | undefined;
-  const compile = buildCompiler();
-  for (const { state, at } of await statesIn(services, workspace, range)) {
-    last = state;
-    const name = nameIn(state, peer);
-    const reach = compile(state, at);
-    const around = name === undefined ? [] : reach.neighbourhood(name)[asked.direction];
-    const present = new Map(around.map((one) => [state.peers.get(one.name)?.uid ?? one.name, one]));
-    for (const [uid, span] of open) {
-      const now = present.get(uid);
-      if (now && JSON.stringify(now.allowed) === JSON.stringify(span.allowed)) continue;
-      open.delete(uid);
-      if (span.from < at) spans.push({ ...span, to: at });
-    }
-    for (const [uid, { name: other, allowed }] of present) {
-      if (!open.has(uid)) open.set(uid, { uid, name: other, allowed, from: at, to: range.to });
-    }
-  }
-  spans.push(...open.values());
-  const rows = groupedRows(spans, last ?? (await services.states.current(workspace)));
+  const intervals = exposuresIn(
+    await statesIn(services, workspace, range),
+    range,
+    exposureTeller(peer, asked.direction),
+  );
   const begin = position?.index ?? 0;
+  const shown = intervals.slice(begin, begin + asked.limit);
   return {
     src: asked.direction === 'outbound' ? peer.name : null,
     dst: asked.direction === 'inbound' ? peer.name : null,
     range: rangeView(range),
-    count: rows.length,
-    rows: rows.slice(begin, begin + asked.limit),
-    ...(begin + asked.limit < rows.length && { next_cursor: `${range.to}.${begin + asked.limit}` }),
+    count: intervals.length,
+    intervals: await Promise.all(shown.map((interval) => intervalView(services, workspace, interval))),
+    ...(begin + asked.limit < intervals.length && { next_cursor: `${range.to}.${begin + asked.limit}` }),
   };
+}
+
+/** A range of one instant is one interval; what held for no time at all is left out. */
+function exposuresIn(moments: Iterable<StateMoment>, { from, to, since }: Range, tell: Teller): Interval[] {
+  const intervals: Interval[] = since > from ? [{ from, to: since, moment: undefined, causes: [] }] : [];
+  let begun: Interval | undefined;
+  const end = (at: number) => {
+    const before = intervals.at(-1);
+    if (!begun || begun.from === at) return;
+    if (before?.moment && before.moment.exposure.key === begun.moment?.exposure.key) {
+      intervals[intervals.length - 1] = { ...before, to: at };
+    } else intervals.push({ ...begun, to: at });
+  };
+  let last: StateMoment | undefined;
+  for (const moment of moments) {
+    const exposure = tell(moment.state, moment.at);
+    if (last && exposure.key !== begun?.moment?.exposure.key) {
+      end(moment.at);
+      const isAfter = (state: NetworkState) => tell(state, moment.at).key === exposure.key;
+      const causes = moment.changes.length === 0 ? endedAt(moment) : decisiveOf(last.state, moment, isAfter);
+      begun = { from: moment.at, to, moment: { ...moment, exposure }, causes };
+    }
+    begun ??= { from: moment.at, to, moment: { ...moment, exposure }, causes: [] };
+    last = moment;
+  }
+  end(to);
+  if (begun && intervals.at(-1)?.to !== to) intervals.push(begun);
+  else if (begun && intervals.length === 0) intervals.push(begun);
+  return intervals;
+}
+
+type Teller = (state: NetworkState, at: number) => Exposure;
+
+function exposureTeller(peer: Identity, direction: ExposureQuestion['direction']): Teller {
+  const compile = buildCompiler();
+  return (state, at) => {
+    const name = nameIn(state, peer);
+    const reach = compile(state, at);
+    const around = name === undefined ? [] : reach.neighbourhood(name)[direction];
+    const texts = around.map((one) => ({ name: one.name, text: JSON.stringify(one.allowed) }));
+    const byText = Map.groupBy(texts, ({ text }) => text);
+    const peers = new Map([...byText].sort().map(([text, own]) => [text, own.map((one) => one.name)]));
+    const outside = name === undefined ? [] : outsideReach(reach, name, direction === 'inbound' ? 'src' : 'dst');
+    const ids = [...peers].map(([text, names]) => [text, names.map((one) => state.peers.get(one)?.uid ?? one).sort()]);
+    const others = namesOf('*', state).filter((one) => one !== name).length;
+    return { peers, outside, others, key: JSON.stringify([ids, outside]) };
+  };
+}
+
+async function intervalView(services: HistoryServices, workspace: string, { from, to, moment, causes }: Interval) {
+  const when = { from: formatInstant(from), to: formatInstant(to) };
+  const nothing = { reach: [], outside: [], causes: [], change: null };
+  if (!moment) return { ...when, verdict: 'undetermined' as const, ...nothing };
+  const { exposure, state, changes, revision } = moment;
+  const commit = changes.length > 0 && causes.length > 0 ? await commitAt(services, workspace, revision) : undefined;
+  return {
+    ...when,
+    verdict: verdictOf(exposure),
+    reach: [...exposure.peers].map(([text, names]) => {
+      return { peers: groupsOf(names, state), peer_count: names.length, allowed: JSON.parse(text) as Allowed };
+    }),
+    /** Null where policies name more addresses than can be told apart. */
+    outside: exposure.outside ?? null,
+    causes: [...causes],
+    change: commit ? await changeView(services, commit) : null,
+  };
+}
+
+/** Everyone on every port, nobody, or something between. */
+function verdictOf({ peers, outside, others }: Exposure): Verdict {
+  const everyPeer = (peers.get('"ALL"')?.length ?? 0) === others;
+  const [first, ...more] = outside ?? [];
+  const everyAddress = first?.allowed === 'ALL' && first.addresses[0] === OUTSIDE && more.length === 0;
+  if (everyPeer && everyAddress) return 'reachable';
+  return peers.size === 0 && outside?.length === 0 ? 'unreachable' : 'partial';
 }
 
 /** The network at the beginning of a range and at each moment at which who reaches whom may change. */
@@ -84,7 +161,7 @@ async function statesIn(
   { store }: Pick<NetworkServices, 'store'>,
   workspace: string,
   { first, last, since, to }: Range,
-): Promise<Iterable<{ readonly state: NetworkState; readonly at: number }>> {
+): Promise<Iterable<StateMoment>> {
   const [bases, versions] = await Promise.all([
     Promise.all(KINDS.map((kind) => store.list(workspace, kind, { asOf: { revision: first } }))),
     Promise.all(KINDS.map((kind) => store.versions(workspace, kind, { after: first, upTo: last }))),
@@ -105,47 +182,39 @@ async function statesIn(
 
 type Step = readonly [revision: number, versions: readonly (RecordVersion & { readonly kind: StateKind })[]];
 
-function* moments(start: NetworkState, steps: readonly Step[], ends: readonly number[], since: number) {
+/** A state, since when it held, and what the revision that made it changed; nothing where something ended. */
+interface StateMoment {
+  readonly state: NetworkState;
+  readonly at: number;
+  readonly revision: number;
+  readonly changes: readonly Change[];
+}
+
+function* moments(
+  start: NetworkState,
+  steps: readonly Step[],
+  ends: readonly number[],
+  since: number,
+): Generator<StateMoment> {
   let state = start;
   let next = 0;
-  yield { state, at: since };
+  const held = (at: number): StateMoment => ({ state, at, revision: state.revision, changes: [] });
+  yield held(since);
   for (const [revision, versions] of steps) {
     const at = versions[0]?.at ?? since;
-    for (let end = ends[next]; end !== undefined && end <= at; end = ends[++next]) yield { state, at: end };
+    for (let end = ends[next]; end !== undefined && end <= at; end = ends[++next]) yield held(end);
     const changes = versions.flatMap(({ record, kind, name }): Change[] => {
-      const deleted = state[FIELD_OF_KIND[kind]].get(name);
-      if (record) return [{ type: 'created', record }];
-      return deleted ? [{ type: 'deleted', record: deleted }] : [];
+      const before: StoredRecord | undefined = state[FIELD_OF_KIND[kind]].get(name);
+      if (record) return [before ? { type: 'updated', record, before } : { type: 'created', record }];
+      return before ? [{ type: 'deleted', record: before, before }] : [];
     });
     state = nextState(state, { revision, changes });
-    yield { state, at };
+    yield { state, at, revision, changes };
   }
-  for (let end = ends[next]; end !== undefined; end = ends[++next]) yield { state, at: end };
+  for (let end = ends[next]; end !== undefined; end = ends[++next]) yield held(end);
 }
 
 function endOf({ spec }: StoredRecord): number[] {
   const { expiresAt } = spec as { readonly expiresAt?: unknown };
   return typeof expiresAt === 'string' ? [parseInstant(expiresAt)] : [];
-}
-
-/** Peers that share ports and span, in few words. */
-function groupedRows(spans: readonly Span[], state: NetworkState) {
-  const groups = Map.groupBy(spans, ({ from, to, allowed }) => JSON.stringify([from, to, allowed]));
-  return [...groups.values()]
-    .flatMap((own) => {
-      const [span] = own;
-      if (!span) return [];
-      const { from, to, allowed } = span;
-      const names = [...new Set(own.map(({ name }) => name))];
-      return [
-        {
-          from: formatInstant(from),
-          to: formatInstant(to),
-          allowed,
-          peers: groupsOf(names, state),
-          peer_count: names.length,
-        },
-      ];
-    })
-    .sort((a, b) => (a.from < b.from ? -1 : a.from > b.from ? 1 : b.peer_count - a.peer_count));
 }

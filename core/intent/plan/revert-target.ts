@@ -1,5 +1,6 @@
 import { MeshError } from '../../base/errors.ts';
 import { type AuditEntry, type Change, type Commit, StoreError } from '../../base/ports.ts';
+import { formatInstant } from '../../base/time.ts';
 import { commitView, networkCommits } from '../../history/blame.ts';
 import { getSnapshot } from '../../history/snapshots.ts';
 import { findWorkflow } from '../../model/asked.ts';
@@ -189,27 +190,28 @@ async function newestOf(
   return undefined;
 }
 
-async function commitAt({ store }: HistoryServices, workspace: string, revision: number): Promise<Commit> {
-  const [commit] = await orGone(() => store.commits(workspace, revision - 1, 1));
-  if (commit?.revision !== revision) throw gone(revision);
+async function commitAt(services: HistoryServices, workspace: string, revision: number): Promise<Commit> {
+  const [commit] = await orGone(services, workspace, () => services.store.commits(workspace, revision - 1, 1));
+  if (commit?.revision !== revision) throw await gone(services, workspace, `What revision ${revision} changed`);
   return commit;
 }
 
-async function stateAt({ states }: HistoryServices, workspace: string, revision: number): Promise<NetworkState> {
-  return orGone(() => states.asOf(workspace, { revision }));
+async function stateAt(services: HistoryServices, workspace: string, revision: number): Promise<NetworkState> {
+  return orGone(services, workspace, () => services.states.asOf(workspace, { revision }));
 }
 
-async function orGone<T>(read: () => Promise<T>): Promise<T> {
+async function orGone<T>(services: HistoryServices, workspace: string, read: () => Promise<T>): Promise<T> {
   try {
     return await read();
   } catch (error) {
-    if (error instanceof StoreError && error.code === 'compacted') {
-      throw new MeshError('not_found', 'That part of the history is no longer kept.', {}, { cause: error });
-    }
-    throw error;
+    if (!(error instanceof StoreError && error.code === 'compacted')) throw error;
+    throw await gone(services, workspace, 'That part of the history', error);
   }
 }
 
-function gone(revision: number): MeshError {
-  return new MeshError('not_found', `What revision ${revision} changed is no longer kept.`);
+async function gone({ store }: HistoryServices, workspace: string, what: string, cause?: unknown): Promise<MeshError> {
+  const kept = await store.keptFrom(workspace);
+  const since = kept && formatInstant(kept.at);
+  const detail = `${what} is no longer kept${since === undefined ? '' : `: history is kept since ${since}`}.`;
+  return new MeshError('not_found', detail, since === undefined ? {} : { known_since: since }, { cause });
 }

@@ -83,14 +83,24 @@ describe('of a proposal is found', () => {
     expect(
       found([WEB, DB, wide], [write('again', again), write('none', { action: 'DENY', peerSelector: only('ghost') })]),
     ).toEqual([
-      ['RULE_IS_SHADOWED', false, 'again: other ALLOW rules already allow all of it'],
-      ['SELECTS_NO_PEER', false, 'none: its peerSelector matches no peer'],
+      [
+        'RULE_IS_SHADOWED',
+        false,
+        'again: other ALLOW rules already allow all of it: wide. Remove the rule; a DENY that has no other rule goes as a whole',
+      ],
+      ['SELECTS_NO_PEER', false, 'none: its peerSelector matches no peer. Correct its peerSelector, or delete it'],
     ]);
   });
 
   it('any to any, which blocks unless it is what was asked for', () => {
     const open = write('open', { action: 'ALLOW', peerSelector: {}, ingress: [{}] });
-    expect(found([WEB, DB], [open])).toEqual([['ANY_TO_ANY', true, 'open: it lets anyone reach every peer']]);
+    expect(found([WEB, DB], [open])).toEqual([
+      [
+        'ANY_TO_ANY',
+        true,
+        'open: it lets anyone reach every peer. Say who may reach whom: give it a peerSelector, or its rule from or to',
+      ],
+    ]);
     const asked = found([WEB, DB], [open], { expectations: [{ src: '*', dst: '*', expect: 'allow' }] });
     expect(asked.map(([code, blocks]) => [code, blocks])).toEqual([
       ['CHANGES_NOTHING', false],

@@ -182,10 +182,13 @@ function blocking(code: FindingCode, message: string): Finding {
 
 function lintFindings({ is, policies, expectations }: Judged): Finding[] {
   if (policies.size === 0) return [];
-  return lint(is, policies).map((warning) => ({
-    ...warning,
-    blocks: isTooWide(warning.code, expectations),
-    message: `${warning.policy}: ${warning.message}`,
+  return lint(is, policies).map(({ code, policy, direction, rule_index, message, fix }) => ({
+    code,
+    policy,
+    direction,
+    rule_index,
+    blocks: isTooWide(code, expectations),
+    message: `${policy}: ${message}. ${fix.slice(0, -1)}`,
   }));
 }
 

@@ -1,0 +1,144 @@
+import { type RecordVersion, StoreError, type VersionQuery } from '../base/ports.ts';
+import type { StoredRecord } from '../base/record.ts';
+import { sameValue } from '../model/value.ts';
+import { agentOf } from '../state/network-model.ts';
+import type { NetworkServices } from '../state/services.ts';
+import { FIELD_OF_KIND, type NetworkState, type StateKind } from '../state/state.ts';
+
+/** A record that is another one in a later state, in what decides who reaches whom. */
+export interface Altered {
+  /** As `policies/web-to-db`. */
+  readonly id: string;
+  readonly kind: DecidingKind;
+  readonly name: string;
+  /** None where it was created between, or deleted. */
+  readonly before: StoredRecord | undefined;
+  readonly after: StoredRecord | undefined;
+}
+
+/** What was changed together and can be taken back together: the records that the same revisions wrote. */
+export interface Alteration {
+  /** As `revision/12`, or `revision/12,15` where both wrote the same records. */
+  readonly id: string;
+  readonly revisions: readonly number[];
+  readonly records: readonly Altered[];
+  /** The same records, to be taken back no further than to what a revision made of them. */
+  since(revision: number): Altered[];
+}
+
+type DecidingKind = Exclude<StateKind, 'Presence'>;
+const DECIDING_KINDS = ['MeshPolicy', 'MeshPeer', 'MeshNetwork', 'AgentIdentity'] as const satisfies DecidingKind[];
+
+/** The records in which two states differ. */
+export function alteredRecords(from: NetworkState, to: NetworkState): Altered[] {
+  return DECIDING_KINDS.flatMap((kind) => {
+    const field = FIELD_OF_KIND[kind];
+    const [old, now]: ReadonlyMap<string, StoredRecord>[] = [from[field], to[field]];
+    if (old === undefined || now === undefined || old === now) return [];
+    const changed: Altered[] = [];
+    const add = (name: string, before: StoredRecord | undefined, after: StoredRecord | undefined) =>
+      changed.push({ id: `${field}/${name}`, kind, name, before, after });
+    for (const [name, record] of old) if (!now.has(name)) add(name, record, undefined);
+    for (const [name, record] of now) {
+      const before = old.get(name);
+      if (before !== record && !(before && sameValue(decisiveOf(before), decisiveOf(record))))
+        add(name, before, record);
+    }
+    return changed;
+  });
+}
+
+/** What of a record decides who reaches whom. */
+function decisiveOf(record: StoredRecord): unknown {
+  switch (record.kind) {
+    case 'MeshPeer': {
+      const { network, expiresAt, agentRef, delegatedBy } = record.spec;
+      const { phase, address } = record.status;
+      return { uid: record.uid, labels: record.labels, network, expiresAt, agentRef, delegatedBy, phase, address };
+    }
+    case 'MeshNetwork':
+      return { cidr: record.spec.cidr, defaultAction: record.spec.defaultAction };
+    case 'AgentIdentity':
+      return { uid: record.uid, spec: record.spec, status: record.status };
+    default:
+      return record.spec;
+  }
+}
+
+/**
+ * Altered records by the revisions that did it, oldest first. Each record for itself, and no revisions, where those are no
+ * longer kept.
+ */
+export async function alterationsOf(
+  { store }: Pick<NetworkServices, 'store'>,
+  altered: readonly Altered[],
+  older: NetworkState,
+  newer: NetworkState,
+): Promise<Alteration[]> {
+  const span = { after: older.revision, upTo: newer.revision };
+  const written = new Map<string, readonly RecordVersion[]>();
+  for (const kind of new Set(altered.map((one) => one.kind))) {
+    const field = FIELD_OF_KIND[kind];
+    const versions = await versionsOf(store, older.workspace, kind, span);
+    for (const [name, own] of Map.groupBy(versions, (version) => version.name)) {
+      written.set(`${field}/${name}`, decidingOnes(older[field].get(name), own));
+    }
+  }
+  const textOf = (id: string) =>
+    written.has(id) ? `revision/${written.get(id)?.map(({ revision }) => revision)}` : id;
+  return [...Map.groupBy(altered, ({ id }) => textOf(id))]
+    .map(([id, records]): Alteration => {
+      const revisions = written.get(records[0]?.id ?? '')?.map(({ revision }) => revision) ?? [];
+      const since = (revision: number) =>
+        records.map((one) => ({
+          ...one,
+          before: written.get(one.id)?.findLast((version) => version.revision <= revision)?.record,
+        }));
+      return { id, revisions, records, since };
+    })
+    .sort((a, b) => (a.revisions[0] ?? 0) - (b.revisions[0] ?? 0));
+}
+
+/** The versions that differ from the one before in what decides. */
+function decidingOnes(base: StoredRecord | undefined, versions: readonly RecordVersion[]): RecordVersion[] {
+  let last = base;
+  return versions.filter(({ record }) => {
+    const differs = record && last ? !sameValue(decisiveOf(last), decisiveOf(record)) : record !== last;
+    last = record;
+    return differs;
+  });
+}
+
+async function versionsOf(
+  store: NetworkServices['store'],
+  workspace: string,
+  kind: DecidingKind,
+  span: VersionQuery,
+): Promise<readonly RecordVersion[]> {
+  try {
+    return await store.versions(workspace, kind, span);
+  } catch (error) {
+    if (error instanceof StoreError && error.code === 'compacted') return [];
+    throw error;
+  }
+}
+
+/** A state in which some records are as they were before. */
+export function takenBack(state: NetworkState, records: Iterable<Altered>): NetworkState {
+  const maps = new Map<DecidingKind, Map<string, StoredRecord>>();
+  for (const { kind, name, before } of records) {
+    const own = maps.get(kind) ?? new Map<string, StoredRecord>(state[FIELD_OF_KIND[kind]]);
+    maps.set(kind, own);
+    if (before) own.set(name, before);
+    else own.delete(name);
+  }
+  return { ...state, ...Object.fromEntries([...maps].map(([kind, own]) => [FIELD_OF_KIND[kind], own])) };
+}
+
+/** Whether a peer has to do with agents, before or after: their records bound what it may open. */
+export function isDelegated(name: string, ...states: readonly NetworkState[]): boolean {
+  return states.some(({ peers }) => {
+    const peer = peers.get(name);
+    return peer !== undefined && agentOf(peer) !== undefined;
+  });
+}

@@ -1,0 +1,184 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { playHistory, randomHistory } from '../../test/kits/plane/random-history.ts';
+import type { StoredRecord } from '../base/record.ts';
+import { sameValue } from '../model/value.ts';
+import { compile } from '../reachability/engine.ts';
+import { modelOf } from '../state/network-model.ts';
+import { FIELD_OF_KIND, isStateKind, type NetworkState } from '../state/state.ts';
+import { diffStates } from './diff.ts';
+
+const FIELDS = ['peers', 'policies', 'networks', 'agents'] as const;
+const OUTSIDE = '198.51.100.7';
+
+test('every row names changes that take it back alone when each is undone, or together where no single one does', async () => {
+  const seen = { alone: 0, together: 0, time: 0, several: 0 };
+  await fc.assert(
+    fc.asyncProperty(randomHistory, fc.nat(8), fc.nat(20), async (history, first, length) => {
+      const { kit, workspace, began, end } = await playHistory(history);
+      await using _ = kit;
+      const { store, states } = kit.services;
+      const times = [began + 1_000 + first * 1_000, began + 3_000 + (first + length) * 1_000];
+      const [from, to] = await Promise.all(
+        times.map(async (time) => {
+          const at = Math.min(time, end);
+          return { state: await states.asOf(workspace, { at }), at };
+        }),
+      );
+      if (!from || !to) return;
+      const commits = (await store.commits(workspace, 0, 1_000)).filter(
+        ({ revision }) => revision > from.state.revision && revision <= to.state.revision,
+      );
+      const units = unitsOf(from.state, to.state, commits);
+      const rows = new Map<string, string>();
+      let cursor: string | undefined;
+      do {
+        const page = await diffStates({ store }, from, to, { limit: 1, cursor });
+        const [group] = page.groups;
+        if (!group) break;
+        expect(group.pairs).toBe(page.connectivity.length);
+        for (const row of page.connectivity) {
+          rows.set(`${row.src}>${row.dst}`, JSON.stringify([row.old, row.new]));
+          const isGone = (state: NetworkState, at = to.at) => text(state, at, row) === JSON.stringify(row.old);
+          // The changes of the group, each alone or all together.
+          const single = units.filter(({ records }) => isGone(undo(to.state, records)));
+          const byTime = isGone(to.state, from.at);
+          expect(group.together).toBe(single.length === 0 && !byTime);
+          const named = new Set(group.changes.flatMap(({ revisions }) => revisions));
+          if (group.together) {
+            const all = units.filter(({ revisions }) => revisions.every((one) => named.has(one)));
+            const time = group.changes.some((one) => one.time);
+            expect(
+              isGone(
+                undo(
+                  to.state,
+                  all.flatMap(({ records }) => records),
+                ),
+                time ? from.at : to.at,
+              ),
+            ).toBe(true);
+            seen.together += 1;
+          } else {
+            expect(group.changes.some((one) => one.time)).toBe(byTime);
+            for (const { revisions } of group.changes.filter((one) => !one.time)) {
+              const own = units.filter((unit) => unit.revisions.slice(-revisions.length).join() === revisions.join());
+              const isUndone = own.some(({ records, revisions: all }) => {
+                const last = all.at(-revisions.length - 1);
+                return isGone(undo(to.state, records, last));
+              });
+              expect(isUndone).toBe(true);
+              if (revisions.length > 1) seen.several += 1;
+            }
+            for (const { revisions } of single) expect(revisions.some((one) => named.has(one))).toBe(true);
+            seen.alone += 1;
+          }
+          // The resources, each alone or all together.
+          const recordOf = new Map(units.flatMap(({ records }) => records).map((one) => [one.id, one]));
+          const without = (ids: readonly string[]) =>
+            isGone(
+              undo(
+                to.state,
+                ids.flatMap((id) => recordOf.get(id) ?? []),
+              ),
+              ids.includes('time') ? from.at : to.at,
+            );
+          if (row.causes.includes('time')) seen.time += 1;
+          expect(row.causes.length).toBeGreaterThan(0);
+          if (row.together) {
+            expect(without(row.causes)).toBe(true);
+            for (const id of row.causes) expect(without(row.causes.filter((other) => other !== id))).toBe(false);
+          } else for (const id of row.causes) expect([id, without([id])]).toEqual([id, true]);
+        }
+        cursor = page.next_cursor;
+      } while (cursor !== undefined);
+      expect(rows).toEqual(everyRow(from, to));
+    }),
+    { numRuns: 60 },
+  );
+  expect(Math.min(...Object.values(seen))).toBeGreaterThan(0);
+}, 240_000);
+
+type Moment = { readonly state: NetworkState; readonly at: number };
+
+interface Unit {
+  readonly revisions: readonly number[];
+  readonly records: readonly Written[];
+}
+interface Written {
+  readonly id: string;
+  readonly field: (typeof FIELDS)[number];
+  readonly name: string;
+  /** What each revision made of it, with what it was at first. */
+  readonly versions: readonly { readonly revision: number; readonly record: StoredRecord | undefined }[];
+}
+
+/** Records that differ between two states by the revisions that wrote what decides of them. */
+function unitsOf(
+  from: NetworkState,
+  to: NetworkState,
+  commits: readonly { revision: number; changes: readonly { type: string; record: StoredRecord }[] }[],
+): Unit[] {
+  const written = FIELDS.flatMap((field) => {
+    const names = new Set([...from[field].keys(), ...to[field].keys()]);
+    return [...names].flatMap((name): Written[] => {
+      const olds: ReadonlyMap<string, StoredRecord> = from[field];
+      const first = olds.get(name);
+      const versions: { revision: number; record: StoredRecord | undefined }[] = [
+        { revision: from.revision, record: first },
+      ];
+      for (const { revision, changes } of commits) {
+        const own = changes.findLast(({ record }) => fieldOf(record) === field && record.name === name);
+        if (!own) continue;
+        const record = own.type === 'deleted' ? undefined : own.record;
+        if (!same(versions.at(-1)?.record, record)) versions.push({ revision, record });
+      }
+      return same(first, to[field].get(name)) ? [] : [{ id: `${field}/${name}`, field, name, versions }];
+    });
+  });
+  const groups = Map.groupBy(written, ({ versions }) =>
+    versions
+      .slice(1)
+      .map(({ revision }) => revision)
+      .join(),
+  );
+  return [...groups.values()].map((records) => ({
+    revisions: records[0]?.versions.slice(1).map(({ revision }) => revision) ?? [],
+    records,
+  }));
+}
+
+function fieldOf({ kind }: StoredRecord): string | undefined {
+  return isStateKind(kind) ? FIELD_OF_KIND[kind] : undefined;
+}
+
+function same(a: StoredRecord | undefined, b: StoredRecord | undefined): boolean {
+  if (!a || !b) return a === b;
+  return sameValue([a.uid, a.labels, a.spec, a.status], [b.uid, b.labels, b.spec, b.status]);
+}
+
+/** The records as they were at first, or after a revision. */
+function undo(state: NetworkState, records: readonly Written[], revision = 0): NetworkState {
+  const maps = Object.fromEntries(FIELDS.map((field) => [field, new Map<string, StoredRecord>(state[field])]));
+  for (const { field, name, versions } of records) {
+    const old = (versions.findLast((one) => one.revision <= revision) ?? versions[0])?.record;
+    if (old) maps[field]?.set(name, old);
+    else maps[field]?.delete(name);
+  }
+  return { ...state, ...maps };
+}
+
+function text(state: NetworkState, at: number, { src, dst }: { readonly src: string; readonly dst: string }): string {
+  const reach = compile({ ...modelOf(state, at), externals: [{ name: 'outside', range: OUTSIDE }] });
+  return JSON.stringify(reach.allowed(src, dst));
+}
+
+function everyRow(from: Moment, to: Moment): Map<string, string> {
+  const names = [...new Set([...from.state.peers.keys(), ...to.state.peers.keys()]), 'outside'];
+  const pairs = names.flatMap((src) => names.map((dst) => ({ src, dst }))).filter(({ src, dst }) => src !== dst);
+  return new Map(
+    pairs.flatMap((pair): [string, string][] => {
+      const [old, now] = [text(from.state, from.at, pair), text(to.state, to.at, pair)];
+      return old === now ? [] : [[`${pair.src}>${pair.dst}`, `[${old},${now}]`]];
+    }),
+  );
+}

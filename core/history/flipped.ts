@@ -1,0 +1,44 @@
+import { type AssertionRecord, assertionText } from '../assertions/assertion.ts';
+import { checker } from '../assertions/check.ts';
+import { sameValue } from '../model/value.ts';
+import type { Reachability } from '../reachability/reachability.ts';
+import type { Moment } from './moment.ts';
+
+type Holds = 'holds' | 'fails';
+
+/** An assertion that held at one of two moments and not at the other. */
+export type FlippedAssertion = {
+  readonly assertion: string;
+  /** What it says. */
+  readonly text: string;
+  readonly old: Holds;
+  readonly new: Holds;
+  /** Why it fails where it does. */
+  readonly detail: string;
+};
+
+interface Side extends Moment {
+  readonly reach: Reachability;
+  readonly assertions: ReadonlyMap<string, AssertionRecord>;
+}
+
+/** Assertions that are the same at both moments and do not say the same of them. */
+export function flippedAssertions(from: Side, to: Side): FlippedAssertion[] {
+  const [before, after] = [checker(from.state, from.reach), checker(to.state, to.reach)];
+  return [...to.assertions.values()].flatMap(({ name, spec }): FlippedAssertion[] => {
+    const old = from.assertions.get(name);
+    if (!old || !sameValue(old.spec, spec)) return [];
+    const [was, is] = [before(spec), after(spec)];
+    if ((was === undefined) === (is === undefined)) return [];
+    const text = assertionText(spec);
+    return [
+      {
+        assertion: name,
+        text,
+        old: was ? 'fails' : 'holds',
+        new: is ? 'fails' : 'holds',
+        detail: (was ?? is)?.detail ?? '',
+      },
+    ];
+  });
+}

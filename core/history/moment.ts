@@ -1,0 +1,7 @@
+import type { NetworkState } from '../state/state.ts';
+
+/** A state and the instant it is looked at, ms: expiries count from it. */
+export interface Moment {
+  readonly state: NetworkState;
+  readonly at: number;
+}

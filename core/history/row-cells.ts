@@ -1,0 +1,173 @@
+import { getOrInsertComputed } from '../base/get-or-insert.ts';
+import { parseInstant } from '../base/time.ts';
+import type { Ranges } from '../model/ranges.ts';
+import type { PeerRecord } from '../model/resources.ts';
+import type { Engine } from '../reachability/engine.ts';
+import type { ExternalInput, PolicyInput } from '../reachability/model.ts';
+import { externalOf, networksOf, type OutsideGroup, outsideGroups, stretchesOf } from '../reachability/outside.ts';
+import type { Allowed } from '../reachability/port-sets.ts';
+import type { BlockCode } from '../reachability/program.ts';
+import { type DiffRow, diffGroups } from '../reachability/reach-diff.ts';
+import type { Reachability } from '../reachability/reachability.ts';
+import { networkInputs, peerInputs, policyInputs } from '../state/network-model.ts';
+import type { NetworkState } from '../state/state.ts';
+import { type Alteration, isDelegated } from './altered.ts';
+import type { Moment } from './moment.ts';
+
+/** Connections that differ alike, whichever of the changes is taken back: every `src` to every `dst` other than itself. */
+export interface Cell extends Omit<DiffRow, 'src' | 'dst'> {
+  readonly src: readonly string[];
+  readonly dst: readonly string[];
+  /** Ends that stand for all others: names of peers, or of the external that stands for addresses. */
+  readonly example: Pick<DiffRow, 'src' | 'dst'>;
+  readonly outside: OutsideCell | undefined;
+  /** Whether that is so; else what changed is too much to be told apart. */
+  readonly isAlike: boolean;
+}
+
+export interface OutsideCell {
+  readonly side: 'src' | 'dst';
+  readonly ranges: Ranges;
+  readonly external: ExternalInput;
+  /** What they are a part of. */
+  readonly group: Omit<OutsideGroup<unknown>, 'delta'>;
+}
+
+/** Cells of one difference that are told apart; the rows behind them stay together. */
+const MAX_CELLS = 5_000;
+
+export interface Compared {
+  readonly from: Moment;
+  readonly to: Moment;
+  readonly was: Reachability;
+  readonly is: Reachability;
+}
+
+/** All that differs, and whether addresses outside of the network could be compared. */
+export function cellsOf(compared: Compared, alterations: readonly Alteration[], passesTime: boolean, engine: Engine) {
+  const isOne = alterations.length + Number(passesTime) <= 1;
+  const cells: Cell[] = [];
+  const partsOf = partitioner(compared, alterations, engine);
+  const split = (names: readonly string[]) => (isOne || cells.length >= MAX_CELLS ? [names] : partsOf(names));
+  for (const { src, dst, within: _, ...change } of diffGroups(compared.was, compared.is)) {
+    const isAlike = isOne || cells.length < MAX_CELLS;
+    for (const from of split(src)) {
+      for (const to of split(dst)) {
+        const example = exampleOf(from, to);
+        if (example) cells.push({ ...change, src: from, dst: to, example, outside: undefined, isAlike });
+      }
+    }
+  }
+  const outside = outsideChanges(compared);
+  const blocks = isOne ? [] : [...everyBlock(compared.was), ...everyBlock(compared.is)];
+  const inside = networksOf(compared.was, compared.is);
+  for (const { delta, ...group } of outside ?? []) {
+    const stretches = isOne ? [group.ranges] : stretchesOf(blocks, inside, group.ranges);
+    const isAlike = isOne || (stretches !== undefined && cells.length < MAX_CELLS);
+    for (const ranges of isAlike ? (stretches ?? []) : [group.ranges]) {
+      for (const peers of split(group.peers)) {
+        const external = externalOf(ranges);
+        const [peer = ''] = peers;
+        const ends = (at: readonly string[]) =>
+          group.side === 'src' ? { src: at, dst: peers } : { src: peers, dst: at };
+        const example = group.side === 'src' ? { src: external.name, dst: peer } : { src: peer, dst: external.name };
+        const own = { side: group.side, ranges, external, group };
+        cells.push({ ...typed(delta), ...ends(group.names), example, outside: own, isAlike });
+      }
+    }
+  }
+  return { cells, isOutsideCompared: outside !== undefined, inside, blocks };
+}
+
+interface Delta {
+  readonly old: Allowed;
+  readonly new: Allowed;
+}
+
+function outsideChanges({ was, is }: Compared): readonly OutsideGroup<Delta>[] | undefined {
+  return outsideGroups(was, is, (old, now): (Delta & { readonly text: string }) | undefined => {
+    const text = JSON.stringify([old, now]);
+    return JSON.stringify(old) === JSON.stringify(now) ? undefined : { old, new: now, text };
+  });
+}
+
+function typed({ old, new: now }: Delta): Omit<DiffRow, 'src' | 'dst'> {
+  const isNothing = (allowed: Allowed) => allowed !== 'ALL' && allowed.length === 0;
+  return { type: isNothing(old) ? 'added' : isNothing(now) ? 'removed' : 'changed', old, new: now };
+}
+
+function everyBlock({ parts }: Reachability): BlockCode[] {
+  const rules = parts.policies.flatMap(({ code }) => [...(code.egress ?? []), ...(code.ingress ?? [])]);
+  return [...rules, ...parts.bounds.rules].flatMap(({ blocks }) => blocks);
+}
+
+function exampleOf(from: readonly string[], to: readonly string[]): Cell['example'] | undefined {
+  for (const src of from.slice(0, 2)) {
+    const dst = to.find((name) => name !== src);
+    if (dst !== undefined) return { src, dst };
+  }
+  return undefined;
+}
+
+/** Divides peers that differ alike by whether they still do where some changes are taken back and others are not. */
+function partitioner(compared: Compared, alterations: readonly Alteration[], engine: Engine) {
+  const kinds = new Map<string, string>();
+  const parts = new WeakMap<readonly string[], readonly (readonly string[])[]>();
+  let kindOf: ((name: string) => string) | undefined;
+  return (names: readonly string[]): readonly (readonly string[])[] => {
+    const known = parts.get(names);
+    if (known) return known;
+    kindOf ??= kindTeller(compared, alterations, engine);
+    const tell = kindOf;
+    const made = [...Map.groupBy(names, (name) => getOrInsertComputed(kinds, name, () => tell(name))).values()];
+    parts.set(names, made);
+    return made;
+  };
+}
+
+/**
+ * What could tell a peer from another in any mixture of the two states: its class among all policies of both, as it was and
+ * as it is; whether it takes part, then and now; and which changes wrote it. One with an agent above it is like no other.
+ */
+function kindTeller({ from, to }: Compared, alterations: readonly Alteration[], engine: Engine) {
+  const reach = engine.compile({
+    networks: networkInputs(to.state),
+    peers: [...versionsOf(from, 'before'), ...versionsOf(to, 'after')],
+    policies: [...new Set([...policyInputs(from.state), ...policyInputs(to.state)])].map(lasting),
+    now: to.at,
+  });
+  const written = new Map<string, string[]>();
+  for (const { id, records } of alterations) {
+    for (const { kind, name } of records)
+      if (kind === 'MeshPeer') getOrInsertComputed(written, name, () => []).push(id);
+  }
+  const part = (state: NetworkState, name: string, when: string): unknown[] => {
+    const peer = state.peers.get(name);
+    if (!peer) return [];
+    const index = reach.parts.endpoints[reach.placeOf(`${when} ${name}`) ?? -1]?.classIndex;
+    return [index, peer.status.phase, ...[from.at, to.at].map((at) => isOver(peer, at))];
+  };
+  return (name: string): string =>
+    isDelegated(name, from.state, to.state)
+      ? name
+      : JSON.stringify([part(from.state, name, 'before'), part(to.state, name, 'after'), written.get(name)]);
+}
+
+function versionsOf({ state, at }: Moment, when: string) {
+  const peers = [...state.peers.values()];
+  return [...peerInputs(state, peers, peers, at).values()].map((input) => ({
+    ...input,
+    name: `${when} ${input.name}`,
+  }));
+}
+
+/** Time may be taken back too. */
+function lasting({ name, spec }: PolicyInput): PolicyInput {
+  if (typeof spec !== 'object' || spec === null) return { name, spec };
+  const { expiresAt: _, ...rest } = spec as Record<string, unknown>;
+  return { name, spec: rest };
+}
+
+function isOver({ spec: { expiresAt } }: PeerRecord, at: number): boolean {
+  return expiresAt !== undefined && parseInstant(expiresAt) <= at;
+}

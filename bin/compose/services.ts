@@ -16,6 +16,7 @@ import { runExpecting } from '../../core/state/expecting.ts';
 import type { ThreadServices } from '../../core/state/services.ts';
 import { buildNetworkStates } from '../../core/state/states.ts';
 import type { Services } from '../../core/workflow/services.ts';
+import { questionReader } from '../../llm/questions/reader.ts';
 import { formatRelayAddress, parseRelayAddress } from '../../net/relay/address.ts';
 import { mintCredential, relayKeysOf, workspaceTagOf } from '../../net/relay/credential.ts';
 import { operations } from '../../tools/index.ts';
@@ -45,6 +46,7 @@ export function buildServices({ compute, ...parts }: ServiceParts): Services {
     logins: buildLoginLimits(parts.clock),
     yaml: buildYaml(),
     nodeAccess: buildNodeAccess(parts),
+    questions: questionReader,
     perform: performer(operations),
   };
 }

@@ -5,6 +5,7 @@ import type { AnyOperation } from '../../core/base/operation.ts';
 import type { Clock, Log, Store } from '../../core/base/ports.ts';
 import { formatInstant } from '../../core/base/time.ts';
 import { mayAccess } from '../../core/call/access.ts';
+import type { Narrator } from '../../core/cause/narrator.ts';
 import type { Asker, Computation } from '../../core/compute/computation.ts';
 import type { ComputeElsewhere } from '../../core/compute/compute.ts';
 import { buildLoginLimits } from '../../core/identity/login-limits.ts';
@@ -29,6 +30,7 @@ export interface ServiceParts {
   readonly edition: Edition;
   readonly keys: Keyring;
   readonly planner: Planner;
+  readonly narrator?: Narrator | undefined;
   readonly settings: Settings;
   /** Computing threads; without them what is heavy is done in place. */
   readonly compute?: ComputeElsewhere | undefined;

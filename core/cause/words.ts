@@ -1,3 +1,4 @@
+import { lineText } from '../base/as-data.ts';
 import { formatInstant } from '../base/time.ts';
 import type { Cause } from '../history/pair/causes.ts';
 import type { ChangeView } from '../history/pair/flip-view.ts';
@@ -24,7 +25,7 @@ export function flipText(flip: SharedFlip, asked: number, change: ChangeView | n
   const who = change ? `, in revision ${change.revision} by ${change.actor} (${JSON.stringify(change.reason)})` : '';
   const approved = change?.reviewed_by ? `, approved by ${change.reviewed_by}` : '';
   const which = asked === 1 ? '' : ` ${pairs.length} of ${asked} connections`;
-  return `${formatInstant(after.at)}:${which} from ${was} to ${is}, because ${what}${who}${approved}.`;
+  return lineText(`${formatInstant(after.at)}:${which} from ${was} to ${is}, because ${what}${who}${approved}.`);
 }
 
 export function stateText({ verdict, allowed, usable }: Pick<Reading, 'verdict' | 'allowed' | 'usable'>): string {
@@ -34,7 +35,7 @@ export function stateText({ verdict, allowed, usable }: Pick<Reading, 'verdict' 
 
 const MAX_PORTS = 5;
 
-function portsText(allowed: Allowed): string {
+export function portsText(allowed: Allowed): string {
   if (allowed === 'ALL') return 'all ports';
   const shown = allowed.slice(0, MAX_PORTS).map(({ protocol, from, to }) => {
     if (from === undefined) return protocol;

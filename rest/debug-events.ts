@@ -35,11 +35,9 @@ export async function* eventsOf(run: DebugRun, source: DebugSource): AsyncGenera
   const { call, log } = source;
   try {
     yield* pastEvents(run, source);
-    if (!call.signal.aborted) run.isOver = true;
   } catch (thrown) {
     if (call.signal.aborted) return;
     if (!(thrown instanceof MeshError)) log.error({ err: thrown, requestId: call.requestId }, 'a debug stream failed');
-    run.isOver = true;
     yield told(run, { event: 'error', data: toProblem(thrown, { instance: PATH, requestId: call.requestId }) });
   }
 }
@@ -52,6 +50,7 @@ async function* pastEvents(run: DebugRun, source: DebugSource): AsyncGenerator<D
   }
   if (!run.answer) {
     const { events, answer } = await answered(run, source);
+    if (signal.aborted) return;
     // All at once: whoever resumes finds what was computed, and it is not computed again.
     run.answer = answer;
     run.events.push(...events);
@@ -65,6 +64,7 @@ async function* pastEvents(run: DebugRun, source: DebugSource): AsyncGenerator<D
 
 function told(run: DebugRun, event: DebugEvent): DebugEvent {
   run.events.push(event);
+  run.isOver = event.event === 'done' || event.event === 'error';
   return event;
 }
 

@@ -1,46 +1,12 @@
 import { once } from 'node:events';
 import { expect, test } from 'vitest';
-import { formatInstant } from '../core/base/time.ts';
 import type { Compute } from '../core/compute/compute.ts';
 import type { Services } from '../core/workflow/services.ts';
-import { serveFaces, startFaces } from './kits/http/faces-kit.ts';
+import { allOf, DEBUG_PATH, withOutage } from './kits/http/debug-kit.ts';
+import { startFaces } from './kits/http/faces-kit.ts';
 import { reading } from './kits/http/read-events.ts';
-import { buildHistoryKit } from './kits/plane/history-kit.ts';
 import { person } from './kits/plane/kit.ts';
 import { verifies } from './verifies.ts';
-
-const PATH = '/api/v1/ai/debug';
-
-async function withOutage(compute?: Compute<Services>) {
-  const kit = await buildHistoryKit();
-  await kit.join('web-1', { role: 'web' });
-  await kit.join('db-1', { role: 'db' });
-  const from = formatInstant(kit.clock.time);
-  kit.clock.time += 60_000;
-  const spec = { action: 'DENY', peerSelector: { matchLabels: { role: 'db' } } };
-  await kit.ask('create_policy', { name: 'isolate-db', spec });
-  await kit.pass(60_000);
-  const faces = await serveFaces(kit, compute ? { compute } : {});
-  faces.callers.set('admin', kit.admin).set('viewer', person('viewer', kit.workspace));
-  const time_range = { from, to: formatInstant(kit.clock.time) };
-  const question = "Since when can't web-1 reach db-1 on 5432, and why?";
-  const body = { workspace_id: kit.workspace, question, time_range };
-  const ask = (sent: object = body, headers: Record<string, string> = {}, token = 'admin', init: RequestInit = {}) =>
-    faces.send(PATH, token, {
-      ...init,
-      method: 'POST',
-      headers: { 'content-type': 'application/json', ...headers },
-      body: JSON.stringify(sent),
-    });
-  return { kit, faces, ask, body, [Symbol.asyncDispose]: () => faces[Symbol.asyncDispose]() };
-}
-
-async function allOf(response: Response) {
-  const events = reading(response);
-  const all = [];
-  for (let event = await events.next(); event; event = await events.next()) all.push(event);
-  return all;
-}
 
 test("the contract's request streams steps, findings and words, each event with an id, and ends with done", async () => {
   verifies('ai-debug', 'ai-debug-history');
@@ -95,7 +61,7 @@ test('the work stops when its reader has gone, and goes on where it resumes', as
       throw new Error('The caller has gone.');
     },
   } as unknown as Compute<Services>;
-  await using all = await withOutage(compute);
+  await using all = await withOutage({ compute });
   const leave = new AbortController();
   const events = reading(await all.ask(all.body, {}, 'admin', { signal: leave.signal }));
   const first = await events.next();
@@ -139,7 +105,7 @@ test.each([
   ['a question of several lines', { question: 'why\nnot?' }, 'admin', 400],
 ])('%s is refused before the stream begins', async (_title, over, token, status) => {
   await using all = await withOutage();
-  const response = await all.faces.send(PATH, token, {
+  const response = await all.faces.send(DEBUG_PATH, token, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify({ ...all.body, ...over }),
@@ -151,7 +117,7 @@ test('in Community the route answers 402', async () => {
   await using faces = await startFaces({ edition: 'community' });
   const own = await faces.kit.workspace('own');
   faces.callers.set('admin', person('admin', own));
-  const response = await faces.send(PATH, 'admin', {
+  const response = await faces.send(DEBUG_PATH, 'admin', {
     method: 'POST',
     headers: { 'content-type': 'text/x' },
     body: '?',

@@ -73,7 +73,10 @@ export async function scriptedModel(steps: readonly Step[] | ((request: Seen) =>
   const seen: Seen[] = [];
   /** Requests that were refused before the script was asked. */
   const refused: string[] = [];
+  const open = new Set<ServerResponse>();
   const server = createServer((request, response) => {
+    open.add(response);
+    response.once('close', () => open.delete(response));
     void receive(request).then((text) => {
       const one: Seen = {
         authorization: request.headers.authorization,
@@ -102,6 +105,8 @@ export async function scriptedModel(steps: readonly Step[] | ((request: Seen) =>
     baseURL: `http://127.0.0.1:${port}/v1`,
     seen,
     refused,
+    /** Requests that have not been answered in full, and whose client is still there. */
+    open: () => open.size,
     async [Symbol.asyncDispose]() {
       server.closeAllConnections();
       await new Promise((resolve) => server.close(resolve));

@@ -1,23 +1,8 @@
 import { expect, test } from 'vitest';
 import { formatInstant } from '../../core/base/time.ts';
+import { carryOut } from '../../test/kits/plane/carry-out.ts';
 import { buildHistoryKit } from '../../test/kits/plane/history-kit.ts';
-import { agent, person } from '../../test/kits/plane/kit.ts';
-
-type Kit = Awaited<ReturnType<typeof buildHistoryKit>>;
-
-/** Asked for by an agent and approved by the administrator. @returns the workflow */
-async function carryOut(kit: Kit, planId: string): Promise<string> {
-  const { admin, workspace } = kit;
-  const caller = {
-    ...agent(['network:read', 'intents:plan', 'intents:apply'], workspace),
-    id: admin.id,
-    kind: 'user' as const,
-  };
-  const asked = { as: caller, workspace, face: 'mcp' } as const;
-  const { workflow_id: id } = await kit.call('apply_network_change', { plan_id: planId }, asked);
-  await kit.call('approve_workflow', { id }, { as: person('platform_admin', workspace, 'root'), workspace });
-  return id;
-}
+import { person } from '../../test/kits/plane/kit.ts';
 
 /** web-1 and ci-runner reach db-1 until it is isolated, and again for a minute by a policy that ends. */
 async function withOutage() {
@@ -79,7 +64,7 @@ test('a question in plain words is answered with what broke it, who did it, and 
     },
     restore: { verified: true, changes: [{ action: 'delete', resource: 'MeshPolicy', name: 'isolate-db' }] },
   });
-  await carryOut(kit, first.restore.plan_id);
+  await carryOut(kit, kit.workspace, first.restore.plan_id);
   const now = await kit.ask('check_connectivity', { src: 'ci-runner', dst: 'db-1', port: 5432 });
   expect(now.verdict).toBe('reachable');
 });
@@ -98,7 +83,7 @@ test('the typed form says what the question says, and the snapshot and the appro
   expect(asked.reading).toBe(typed.reading);
   expect(strip(asked.findings.slice(0, 1))).toEqual(strip(typed.findings.slice(0, 1)));
   const planned = await kit.ask('plan_network_change', { intent: 'delete the policy isolate-db' });
-  const id = await carryOut(kit, planned.plan_id);
+  const id = await carryOut(kit, kit.workspace, planned.plan_id);
   await kit.pass(5_000);
   const after = await kit.ask('find_cause', { src: 'ci-runner', dst: 'db-1', from: at(1) });
   const opened = after.findings.find(
@@ -234,7 +219,7 @@ test('a group is answered by what one change did to all of its connections, and 
     },
   ]);
   expect(answer.summary).toContain('4 of 6 connections');
-  await carryOut(kit, answer.findings[0].restore.plan_id);
+  await carryOut(kit, kit.workspace, answer.findings[0].restore.plan_id);
   const now = await kit.ask('check_connectivity', { src: 'role=ci', dst: 'role=db', port: 5432 });
   expect(now).toMatchObject({ verdict: 'reachable', open_pairs: 4 });
   const typed = await kit.ask('find_cause', { src: 'role=ci', dst: 'db-1', port: 5432, from: at(1) });
@@ -276,7 +261,7 @@ test('the time in the words is that of the workspace, within the range that is s
   const first = await ask('since 2 hours ago', { limit: 2 });
   kit.clock.time += 60_000;
   const second = await ask('since 2 hours ago', { limit: 2, cursor: first.next_cursor });
-  expect([second.findings.length, second.asked.from, second.asked.to]).toEqual([1, first.asked.from, first.asked.to]);
+  expect([second.findings.length, second.asked.from, second.asked.to]).toEqual([2, first.asked.from, first.asked.to]);
 });
 
 test('what another tool answers leads there, with arguments that it takes', async () => {

@@ -9,12 +9,12 @@ const DB = { matchLabels: { role: 'db' } };
 const isolate = { do: 'policy', name: 'p1', spec: { action: 'DENY', peerSelector: DB }, ttl: undefined } as const;
 const isolateBots = { ...isolate, spec: { action: 'DENY', peerSelector: { matchLabels: { role: 'bot' } } } } as const;
 const block = { peerSelector: {}, ingress: [{ from: [{ ipBlock: { cidr: '10.96.0.9/32' } }] }] };
-const open = {
-  ...isolate,
+const open: Writes[number] = {
+  do: 'policy',
   name: 'p2',
   spec: { action: 'ALLOW', peerSelector: DB, ingress: [{ from: ['*'] }] },
   ttl: 2,
-} as const;
+};
 const byChild: Writes[] = [
   [{ do: 'agent', name: 'root', ttl: undefined }],
   [{ do: 'agent', name: 'child', ttl: undefined }],

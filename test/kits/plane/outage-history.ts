@@ -158,28 +158,19 @@ function writeNoise(
     case 'presence':
       return writer.put(presence(`noise-${n}`, next(2) === 0));
     case 'label':
-      return writer.put({ ...noisePeer(n, next(7)) });
+      return writer.put({ ...writer.get('MeshPeer', `noise-${n}`), labels: { noise: `g${next(7)}` } });
     case 'policy':
       return writer.put(policy(`noise-${m}`, noisePolicy(next(1_000))));
     case 'expiry':
       return writer.put(policy(`noise-${m}`, { ...noisePolicy(m), expiresAt: formatInstant(at + 3_600_000) }));
     case 'rename': {
-      // A new name is a deletion and a creation of one id; it goes back in the next of its kind.
-      const [old, other] = [`noise-${n}`, `noise-${n}-new`];
-      const [from, to] = writer.known.has(`MeshPeer/${other}`) ? [other, old] : [old, other];
-      if (from === other) return writer.put(presence(old, true));
+      // A new name is a deletion and a creation of one id; another peer takes the old one.
+      const [from, to] = [`noise-${n}`, `noise-${n}-new`];
+      if (writer.known.has(`MeshPeer/${to}`)) return writer.put(presence(from, true));
       const record = writer.get('MeshPeer', from);
       writer.drop('MeshPeer', from);
       writer.ops.push({ op: 'create', record: { ...draftOf(record), name: to } });
-      return writer.ops.push({
-        op: 'create',
-        record: {
-          ...draftOf(noisePeer(n, 0)),
-          uid: `p_again${at}`,
-          unique: [],
-          status: { phase: 'pending', address: null },
-        },
-      });
+      return writer.ops.push({ op: 'create', record: draftOf(peer(from, { uid: `p_again${n}`, phase: 'pending' })) });
     }
     default:
       return writer.put({ ...agent(`noise-agent-${n % 20}`), uid: `agt_noise${n % 20}` });
@@ -236,7 +227,7 @@ function storiesOf(began: number, flaps: number): Story[] {
   const stories: Story[] = [];
   const tell = (story: (n: number) => Story) => stories.push(story(stories.length));
 
-  for (const port of [22, 443, 5432, 6379]) {
+  for (const port of [22, 443, 3389, 5432, 6379]) {
     tell((n) => {
       const { src, dst, start } = pair(n);
       const name = `close-${n}`;

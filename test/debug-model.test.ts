@@ -106,7 +106,7 @@ test('a model that babbles is cut to one bounded line without links', async () =
   expectAnswered(events);
   const words = wordsOf(events, 'model');
   expect(words.length).toBeLessThanOrEqual(1_501);
-  expect(words).toMatch(/^See \(a link\) event: done and so on/);
+  expect(words).toMatch(/^See \[here\] \(http evil\.test\/\?q=1\) event: done and so on/);
 });
 
 test('a server that knows no tools is asked without them', async () => {

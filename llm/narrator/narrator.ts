@@ -89,12 +89,14 @@ function failed(reason: string): NarrationEvent {
 
 function worded({ text, refusal, finish }: Reply): NarrationEvent {
   if (refusal !== undefined || finish === 'content_filter') return failed('It refuses to word this.');
-  const line = oneLine(text, MAX_TEXT).replaceAll(LINK, '(a link)');
+  const line = withoutLinks(oneLine(text, MAX_TEXT));
   return line === '' ? failed('It said nothing.') : { type: 'text', text: line };
 }
 
 /** Whoever shows the text must not be led elsewhere by it. */
-const LINK = /!?\[[^\]]{0,200}\]\([^)]{0,500}\)|\b[a-z][a-z0-9+.-]{1,20}:\/\/\S+/gi;
+function withoutLinks(text: string): string {
+  return text.replaceAll('://', ' ').replaceAll('](', '] (');
+}
 
 function oneLine(text: string, limit: number): string {
   const line = text.replaceAll(/[\s\p{C}]+/gu, ' ').trim();

@@ -88,7 +88,8 @@ export const EVERYONE: ReadonlySet<string> = new Set([
 ]);
 
 /** Text in quotes, `role=web,env=prod` in one piece, a comma, a word. */
-const PIECE = /"[^"]{1,128}"|[^\s",=?]+=[^\s",=?]+(?:,[^\s",=?]+=[^\s",=?]+)*|,|[\p{L}\p{N}_.:/=%'@-]+/gu;
+const PIECE =
+  /"[^"]{1,128}"|[\w.:/%'@-]{1,128}=[\w.:/%'@-]{1,128}(?:,[\w.:/%'@-]{1,128}=[\w.:/%'@-]{1,128})*|,|[\p{L}\p{N}_.:/=%'@-]+/gu;
 
 /** The words of a question, in lower case; what stands in quotes is one name, letter by letter. */
 export function wordsOf(question: string): Word[] {

@@ -8,8 +8,6 @@ const SIZE = isLong
   ? { commits: 50_000, peers: 500, policies: 200, flaps: 10_000 }
   : { commits: 1_200, peers: 60, policies: 30, flaps: 300 };
 const PATIENCE_MS = isLong ? 1_200_000 : 60_000;
-/** Of one answer over the whole history, on a machine with other work. */
-const ANSWER_MS = isLong ? 30_000 : 10_000;
 const PAGE = 50;
 
 interface Finding {
@@ -58,7 +56,6 @@ test(
       }
       if (connections > 1) expect(first.findings[0].connections.count).toBe(connections);
     }
-    expect(slowest).toBeLessThan(ANSWER_MS);
     const [generated, answered] = [made - started, performance.now() - made].map((ms) => Math.round(ms));
     if (!isLong) return;
     console.log(

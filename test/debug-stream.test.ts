@@ -77,6 +77,35 @@ test('the work stops when its reader has gone, and goes on where it resumes', as
   again.abort();
 });
 
+test('a range over twenty years is answered for as long as there is history', async () => {
+  await using all = await withOutage();
+  const time_range = { ...all.body.time_range, from: '2006-01-05T12:00:00Z' };
+  const { data } = (await allOf(await all.ask({ ...all.body, time_range }))).at(-1) ?? {};
+  expect([data.asked.from, data.asked.known_since, data.asked.gap]).toEqual([
+    '2006-01-05T12:00:00.000Z',
+    '2026-01-05T12:00:00.000Z',
+    'NO_SNAPSHOT',
+  ]);
+});
+
+test('a question that another tool answers is answered by it in the stream', async () => {
+  await using all = await withOutage();
+  const question = 'What could reach db-1 on 5432 at 12:00 UTC?';
+  const events = await allOf(await all.ask({ ...all.body, question }));
+  const tools = events.filter(({ event }) => event === 'tool').map(({ data }) => data);
+  expect(tools).toMatchObject([
+    { name: 'find_cause', by: 'mesh' },
+    {
+      name: 'check_connectivity_at',
+      arguments: { dst: 'db-1', port: 5432, at: '2026-01-05T12:00:00.000Z' },
+      by: 'mesh',
+    },
+  ]);
+  const done = events.at(-1)?.data;
+  expect(done.answer).toMatchObject({ asked_pairs: 1, open_pairs: 1 });
+  expect(done.summary).toMatch(/1 of 1 connections between peers were open: .*web-1.* to .*db-1.* on TCP 5432/);
+});
+
 test('what cannot be read is asked back as the last event, an error', async () => {
   await using all = await withOutage();
   const events = await allOf(await all.ask({ ...all.body, question: 'why can web-1 not reach db-11?' }));
@@ -101,6 +130,20 @@ test.each([
   ['a reversed range', { time_range: { from: '2026-01-05T12:01:30Z', to: '2026-01-05T12:01:00Z' } }, 'admin', 400],
   ['a range in the future', { time_range: { from: '2036-01-05T12:01:30Z', to: '2037-01-05T12:01:00Z' } }, 'admin', 400],
   ['no range', { time_range: undefined }, 'admin', 400],
+  [
+    'a range before history',
+    { time_range: { from: '2020-01-05T12:00:00Z', to: '2021-01-05T12:00:00Z' } },
+    'admin',
+    404,
+  ],
+  [
+    'a range before all time',
+    { time_range: { from: '1970-01-05T12:00:00Z', to: '2026-01-05T12:00:01Z' } },
+    'admin',
+    400,
+  ],
+  ['a question that is too long', { question: `why ${'so '.repeat(400)}?` }, 'admin', 400],
+  ['a question with letters that turn text', { question: 'why can web-1 not reach \u202edb-1?' }, 'admin', 400],
   ['another workspace', { workspace_id: 'w_other' }, 'admin', 404],
   ['a question of several lines', { question: 'why\nnot?' }, 'admin', 400],
 ])('%s is refused before the stream begins', async (_title, over, token, status) => {

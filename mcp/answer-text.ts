@@ -1,5 +1,6 @@
+import { jsonText } from '../core/base/as-data.ts';
 import { portRangeSchema } from '../core/reachability/answers.ts';
-import { blockText, jsonText } from './as-data.ts';
+import { blockText } from './block-text.ts';
 
 /**
  * An answer as text that suffices alone, in a third of the tokens of its JSON. `{id: 'p_1', allowed: [{protocol: 'TCP',

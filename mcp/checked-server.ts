@@ -8,11 +8,11 @@ import {
   type SpecTypeName,
   specTypeSchemas,
 } from '@modelcontextprotocol/server';
+import { lineText } from '../core/base/as-data.ts';
 import { MeshError, toProblem } from '../core/base/errors.ts';
 import { newId } from '../core/base/ids.ts';
 import { jsonPointer } from '../core/base/json-pointer.ts';
 import type { Log } from '../core/base/ports.ts';
-import { lineText } from './as-data.ts';
 import { failure } from './tools.ts';
 
 type Handler = (request: JSONRPCRequest, context: ServerContext) => Promise<Result>;

@@ -1,5 +1,5 @@
 import type { CompleteRequestParams } from '@modelcontextprotocol/server';
-import { lineText } from './as-data.ts';
+import { lineText } from '../core/base/as-data.ts';
 import type { McpOptions, Principal } from './surface.ts';
 import { type Tools, workspacesOf } from './tools.ts';
 

@@ -1,7 +1,8 @@
 import type { Prompt, PromptMessage } from '@modelcontextprotocol/server';
 import { ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server';
+import { lineText } from '../core/base/as-data.ts';
 import { code } from '../core/effect/markdown.ts';
-import { blockText, lineText } from './as-data.ts';
+import { blockText } from './block-text.ts';
 import type { McpOptions, Principal } from './surface.ts';
 import type { Tools } from './tools.ts';
 

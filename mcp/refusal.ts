@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
+import { lineText } from '../core/base/as-data.ts';
 import type { Problem } from '../core/base/errors.ts';
-import { lineText } from './as-data.ts';
 
 /** A JSON-RPC error as the whole answer. */
 export function sendRpcError(

@@ -5,6 +5,7 @@ import {
   ResourceNotFoundError,
   type ResourceTemplateType,
 } from '@modelcontextprotocol/server';
+import { jsonText, lineText } from '../core/base/as-data.ts';
 import { MeshError, toProblem } from '../core/base/errors.ts';
 import { newId, SYSTEM_WORKSPACE } from '../core/base/ids.ts';
 import type { AnyOperation } from '../core/base/operation.ts';
@@ -14,7 +15,6 @@ import { type CallRequest, invoke } from '../core/call/invoke.ts';
 import { mergedText, pagesOf } from '../core/call/merged-pages.ts';
 import { answerTooLarge } from '../core/compute/answer-size.ts';
 import type { Services } from '../core/workflow/services.ts';
-import { jsonText, lineText } from './as-data.ts';
 import type { McpOptions, Principal, ReadContents } from './surface.ts';
 import { workspacesOf } from './tools.ts';
 

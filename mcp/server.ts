@@ -5,7 +5,7 @@ import {
   type Server,
   type ServerContext,
 } from '@modelcontextprotocol/server';
-import { lineText } from './as-data.ts';
+import { lineText } from '../core/base/as-data.ts';
 import { CheckedServer } from './checked-server.ts';
 import { complete } from './completions.ts';
 import { buildPrompts } from './prompts.ts';

@@ -1,4 +1,5 @@
 import type { CallToolResult, Tool } from '@modelcontextprotocol/server';
+import { jsonText, lineText } from '../core/base/as-data.ts';
 import { MeshError, type Problem, toProblem } from '../core/base/errors.ts';
 import { newId, SYSTEM_WORKSPACE } from '../core/base/ids.ts';
 import { type AnyOperation, isPending } from '../core/base/operation.ts';
@@ -6,7 +7,6 @@ import { mayAccess } from '../core/call/access.ts';
 import { invoke } from '../core/call/invoke.ts';
 import type { Services } from '../core/workflow/services.ts';
 import { answerText } from './answer-text.ts';
-import { jsonText, lineText } from './as-data.ts';
 import { type Described, describeTool } from './schemas.ts';
 import type { McpOptions, Principal } from './surface.ts';
 

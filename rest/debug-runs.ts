@@ -8,14 +8,30 @@ export interface DebugEvent {
   readonly data: unknown;
 }
 
+/** What `find_cause` answers, as far as it is told here. */
+export interface CauseAnswer {
+  readonly reading: string;
+  readonly summary: string;
+  readonly finding_count: number;
+  readonly findings: readonly unknown[];
+  /** The call that answers the question. */
+  readonly next?: { readonly tool: string; readonly arguments: Readonly<Record<string, unknown>> };
+  readonly next_cursor?: string;
+}
+
 /** One question, the events that answer it so far, and who may read them. */
 export interface DebugRun {
   readonly id: string;
   readonly workspace: string;
   readonly owner: string;
   readonly asked: Readonly<Record<string, unknown>>;
-  events: DebugEvent[];
+  /** What has been told; only ever added to, so that an event keeps its place. */
+  readonly events: DebugEvent[];
   isOver: boolean;
+  /** What was computed, once it is. */
+  answer?: CauseAnswer;
+  /** How often a model has been asked for words. */
+  narrations: number;
   /** When its reader was last there. */
   seenAt: number;
   /** Ends the work for the reader that has it now. */
@@ -55,6 +71,7 @@ export class DebugRuns {
       asked,
       events: [],
       isOver: false,
+      narrations: 0,
       seenAt: now,
       stop: () => undefined,
     };

@@ -1,5 +1,6 @@
 import type { Request, RequestHandler } from 'express';
 import { z } from 'zod';
+import type { Caller } from '../core/base/caller.ts';
 import { MeshError, toProblem } from '../core/base/errors.ts';
 import { type AnyOperation, operationsFor, READ } from '../core/base/operation.ts';
 import { originOf } from '../core/base/origin.ts';
@@ -11,7 +12,8 @@ import { rangeOf } from '../core/history/pair/range.ts';
 import { protocolSchema } from '../core/model/policy.ts';
 import type { Services } from '../core/workflow/services.ts';
 import { readFields } from './body.ts';
-import { type DebugEvent, type DebugRun, DebugRuns } from './debug-runs.ts';
+import { eventsOf } from './debug-events.ts';
+import { type DebugRun, DebugRuns } from './debug-runs.ts';
 import type { Metrics } from './metrics.ts';
 import { fromHttpError, sendProblem } from './problem.ts';
 import { requestIdOf } from './request-id.ts';
@@ -29,12 +31,9 @@ export interface DebugOptions {
 const PATH = '/api/v1/ai/debug';
 /** Open at once in this process; each may hold a computing thread. */
 const MAX_STREAMS = 100;
-const MAX_FINDINGS = 50;
-/** Characters of one `token`. */
-const TOKEN = 80;
 
 const instant = instantText('An ISO 8601 instant such as 2026-01-31T12:00:00Z.');
-const peer = lineOfText(TEXT_LIMITS.reference).min(1).optional();
+const peer = lineOfText(TEXT_LIMITS.reference).min(1).optional().describe('Peer (name, id, address) or label=value');
 
 /** The body of a question: in plain words, or typed. */
 export const debugInput = z.strictObject({
@@ -48,7 +47,7 @@ export const debugInput = z.strictObject({
 
 interface Opened {
   readonly workspace: string;
-  readonly owner: string;
+  readonly caller: Caller;
   readonly asked: DebugRun['asked'];
   readonly release: () => void;
 }
@@ -72,7 +71,7 @@ function openingOf(streams: Shares) {
       // What is wrong with the range is said before the stream begins.
       await rangeOf(services, workspace, { from, to });
       const release = streams.take(shareKeysOf(caller, [workspace]));
-      return { workspace, owner: caller.id, asked: { ...asked, from, to }, release };
+      return { workspace, caller, asked: { ...asked, from, to }, release };
     },
   });
 }
@@ -84,8 +83,7 @@ function openingOf(streams: Shares) {
  * @returns undefined where there is no operation that finds causes
  */
 export function buildDebug({ operations, gate, log, metrics, headers }: DebugOptions): RequestHandler | undefined {
-  const findCause = operations.find(({ name }) => name === 'find_cause');
-  if (!findCause) return undefined;
+  if (!operations.some(({ name }) => name === 'find_cause')) return undefined;
   const streams = createShares('debug streams', MAX_STREAMS);
   const open = openingOf(streams);
   const runs = new DebugRuns(gate.services.clock);
@@ -109,7 +107,9 @@ export function buildDebug({ operations, gate, log, metrics, headers }: DebugOpt
       response.write('retry: 3000\n\n');
       undo.push(keepAlive(response));
       let sent = 0;
-      for await (const event of eventsOf(run, findCause, call, gate, log)) {
+      const { ifMatch: _, ...plain } = call;
+      const source = { operations, gate, log, call: plain, caller: opened.caller };
+      for await (const event of eventsOf(run, source)) {
         sent += 1;
         if (sent <= seen) continue;
         await writeTo(response, eventText({ id: `${run.id}.${sent}`, ...event }), abort.signal);
@@ -145,80 +145,8 @@ function callOf(request: Request, raw: CallRequest['raw'], requestId: string, si
   };
 }
 
-function runOf(runs: DebugRuns, request: Request, { workspace, owner, asked }: Opened) {
+function runOf(runs: DebugRuns, request: Request, { workspace, caller, asked }: Opened) {
   const last = request.headers['last-event-id'];
-  if (last === undefined) return { run: runs.begin(workspace, owner, asked), seen: 0 };
-  return runs.resume(String(last), workspace, owner);
-}
-
-/** What `find_cause` answers, as far as it is told here. */
-interface Answer {
-  readonly reading: string;
-  readonly summary: string;
-  readonly finding_count: number;
-  readonly findings: readonly unknown[];
-  readonly next_cursor?: string;
-}
-
-/**
- * The events of a run: those known already, or else computed now. The question, the range and the workspace are those of its
- * first request, so that they are the same each time. Ends with `done` or `error`, unless its reader has gone.
- */
-async function* eventsOf(
-  run: DebugRun,
-  findCause: AnyOperation<Services>,
-  { ifMatch: _, ...call }: CallRequest,
-  gate: Gate<Services>,
-  log: Log,
-): AsyncGenerator<DebugEvent> {
-  if (run.isOver) {
-    yield* run.events;
-    return;
-  }
-  const known: DebugEvent[] = [];
-  run.events = known;
-  const tell = (event: DebugEvent) => {
-    known.push(event);
-    return event;
-  };
-  const { asked, workspace } = run;
-  yield tell({ event: 'step', data: { step: 'read', text: 'The question is read.' } });
-  yield tell({ event: 'tool', data: { name: 'find_cause', arguments: asked } });
-  let answer: Answer;
-  try {
-    const raw = { ...asked, limit: MAX_FINDINGS };
-    answer = (await invoke(findCause, { ...call, raw, workspaceHints: [workspace] }, gate)) as Answer;
-  } catch (thrown) {
-    if (call.signal.aborted) return;
-    if (!(thrown instanceof MeshError)) log.error({ err: thrown, requestId: call.requestId }, 'a debug stream failed');
-    tell({ event: 'error', data: toProblem(thrown, { instance: PATH, requestId: call.requestId }) });
-    run.isOver = true;
-    yield* known.slice(-1);
-    return;
-  }
-  const { findings, summary, next_cursor: _next, ...rest } = answer;
-  const begin = known.length;
-  const count = answer.finding_count;
-  tell({
-    event: 'step',
-    data: { step: 'search', text: `${rest.reading}: ${count} ${count === 1 ? 'change' : 'changes'}.` },
-  });
-  for (const finding of findings) tell({ event: 'finding', data: finding });
-  for (const text of piecesOf(summary)) tell({ event: 'token', data: { text, by: 'mesh' } });
-  tell({ event: 'done', data: { ...rest, summary, omitted: count - findings.length } });
-  run.isOver = true;
-  yield* known.slice(begin);
-}
-
-/** A text in pieces that end with a word. */
-function piecesOf(text: string): string[] {
-  const pieces: string[] = [];
-  let piece = '';
-  for (const word of text.split(' ')) {
-    piece += piece === '' && pieces.length === 0 ? word : ` ${word}`;
-    if (piece.length < TOKEN) continue;
-    pieces.push(piece);
-    piece = '';
-  }
-  return piece === '' ? pieces : [...pieces, piece];
+  if (last === undefined) return { run: runs.begin(workspace, caller.id, asked), seen: 0 };
+  return runs.resume(String(last), workspace, caller.id);
 }

@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import type { Response } from 'express';
+import { jsonText } from '../core/base/as-data.ts';
 
 /** Below the idle time of common proxies (30 s and up). */
 const KEEP_ALIVE_MS = 15_000;
@@ -12,7 +13,7 @@ export const STREAM_HEADERS: readonly string[] = [
   ...['X-Accel-Buffering', 'no'],
 ];
 
-/** One event. JSON has no line ends, so nothing in the data can look like another event. */
+/** One event. The data is one line in characters that can be seen, so nothing in it can look like another event. */
 export function eventText({
   id,
   event,
@@ -22,7 +23,7 @@ export function eventText({
   readonly event: string;
   readonly data: unknown;
 }) {
-  return `id: ${id}\nevent: ${event}\ndata: ${JSON.stringify(data)}\n\n`;
+  return `id: ${id}\nevent: ${event}\ndata: ${jsonText(data)}\n\n`;
 }
 
 /** Comments that keep proxies from cutting an idle stream. */

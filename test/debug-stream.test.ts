@@ -1,46 +1,12 @@
 import { once } from 'node:events';
 import { expect, test } from 'vitest';
-import { formatInstant } from '../core/base/time.ts';
 import type { Compute } from '../core/compute/compute.ts';
 import type { Services } from '../core/workflow/services.ts';
-import { serveFaces, startFaces } from './kits/http/faces-kit.ts';
+import { allOf, DEBUG_PATH, withOutage } from './kits/http/debug-kit.ts';
+import { startFaces } from './kits/http/faces-kit.ts';
 import { reading } from './kits/http/read-events.ts';
-import { buildHistoryKit } from './kits/plane/history-kit.ts';
 import { person } from './kits/plane/kit.ts';
 import { verifies } from './verifies.ts';
-
-const PATH = '/api/v1/ai/debug';
-
-async function withOutage(compute?: Compute<Services>) {
-  const kit = await buildHistoryKit();
-  await kit.join('web-1', { role: 'web' });
-  await kit.join('db-1', { role: 'db' });
-  const from = formatInstant(kit.clock.time);
-  kit.clock.time += 60_000;
-  const spec = { action: 'DENY', peerSelector: { matchLabels: { role: 'db' } } };
-  await kit.ask('create_policy', { name: 'isolate-db', spec });
-  await kit.pass(60_000);
-  const faces = await serveFaces(kit, compute ? { compute } : {});
-  faces.callers.set('admin', kit.admin).set('viewer', person('viewer', kit.workspace));
-  const time_range = { from, to: formatInstant(kit.clock.time) };
-  const question = "Since when can't web-1 reach db-1 on 5432, and why?";
-  const body = { workspace_id: kit.workspace, question, time_range };
-  const ask = (sent: object = body, headers: Record<string, string> = {}, token = 'admin', init: RequestInit = {}) =>
-    faces.send(PATH, token, {
-      ...init,
-      method: 'POST',
-      headers: { 'content-type': 'application/json', ...headers },
-      body: JSON.stringify(sent),
-    });
-  return { kit, faces, ask, body, [Symbol.asyncDispose]: () => faces[Symbol.asyncDispose]() };
-}
-
-async function allOf(response: Response) {
-  const events = reading(response);
-  const all = [];
-  for (let event = await events.next(); event; event = await events.next()) all.push(event);
-  return all;
-}
 
 test("the contract's request streams steps, findings and words, each event with an id, and ends with done", async () => {
   verifies('ai-debug', 'ai-debug-history');
@@ -95,7 +61,7 @@ test('the work stops when its reader has gone, and goes on where it resumes', as
       throw new Error('The caller has gone.');
     },
   } as unknown as Compute<Services>;
-  await using all = await withOutage(compute);
+  await using all = await withOutage({ compute });
   const leave = new AbortController();
   const events = reading(await all.ask(all.body, {}, 'admin', { signal: leave.signal }));
   const first = await events.next();
@@ -109,6 +75,35 @@ test('the work stops when its reader has gone, and goes on where it resumes', as
   expect((await resumed.next())?.id).toBe(first?.id?.replace('.1', '.2'));
   await expect.poll(() => calls).toBe(2);
   again.abort();
+});
+
+test('a range over twenty years is answered for as long as there is history', async () => {
+  await using all = await withOutage();
+  const time_range = { ...all.body.time_range, from: '2006-01-05T12:00:00Z' };
+  const { data } = (await allOf(await all.ask({ ...all.body, time_range }))).at(-1) ?? {};
+  expect([data.asked.from, data.asked.known_since, data.asked.gap]).toEqual([
+    '2006-01-05T12:00:00.000Z',
+    '2026-01-05T12:00:00.000Z',
+    'NO_SNAPSHOT',
+  ]);
+});
+
+test('a question that another tool answers is answered by it in the stream', async () => {
+  await using all = await withOutage();
+  const question = 'What could reach db-1 on 5432 at 12:00 UTC?';
+  const events = await allOf(await all.ask({ ...all.body, question }));
+  const tools = events.filter(({ event }) => event === 'tool').map(({ data }) => data);
+  expect(tools).toMatchObject([
+    { name: 'find_cause', by: 'mesh' },
+    {
+      name: 'check_connectivity_at',
+      arguments: { dst: 'db-1', port: 5432, at: '2026-01-05T12:00:00.000Z' },
+      by: 'mesh',
+    },
+  ]);
+  const done = events.at(-1)?.data;
+  expect(done.answer).toMatchObject({ asked_pairs: 1, open_pairs: 1 });
+  expect(done.summary).toMatch(/1 of 1 connections between peers were open: .*web-1.* to .*db-1.* on TCP 5432/);
 });
 
 test('what cannot be read is asked back as the last event, an error', async () => {
@@ -135,11 +130,25 @@ test.each([
   ['a reversed range', { time_range: { from: '2026-01-05T12:01:30Z', to: '2026-01-05T12:01:00Z' } }, 'admin', 400],
   ['a range in the future', { time_range: { from: '2036-01-05T12:01:30Z', to: '2037-01-05T12:01:00Z' } }, 'admin', 400],
   ['no range', { time_range: undefined }, 'admin', 400],
+  [
+    'a range before history',
+    { time_range: { from: '2020-01-05T12:00:00Z', to: '2021-01-05T12:00:00Z' } },
+    'admin',
+    404,
+  ],
+  [
+    'a range before all time',
+    { time_range: { from: '1970-01-05T12:00:00Z', to: '2026-01-05T12:00:01Z' } },
+    'admin',
+    400,
+  ],
+  ['a question that is too long', { question: `why ${'so '.repeat(400)}?` }, 'admin', 400],
+  ['a question with letters that turn text', { question: 'why can web-1 not reach \u202edb-1?' }, 'admin', 400],
   ['another workspace', { workspace_id: 'w_other' }, 'admin', 404],
   ['a question of several lines', { question: 'why\nnot?' }, 'admin', 400],
 ])('%s is refused before the stream begins', async (_title, over, token, status) => {
   await using all = await withOutage();
-  const response = await all.faces.send(PATH, token, {
+  const response = await all.faces.send(DEBUG_PATH, token, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify({ ...all.body, ...over }),
@@ -151,7 +160,7 @@ test('in Community the route answers 402', async () => {
   await using faces = await startFaces({ edition: 'community' });
   const own = await faces.kit.workspace('own');
   faces.callers.set('admin', person('admin', own));
-  const response = await faces.send(PATH, 'admin', {
+  const response = await faces.send(DEBUG_PATH, 'admin', {
     method: 'POST',
     headers: { 'content-type': 'text/x' },
     body: '?',

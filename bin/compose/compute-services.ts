@@ -3,6 +3,7 @@ import { silentLog } from '../../core/base/silent-log.ts';
 import { buildLiveness } from '../../core/model/liveness.ts';
 import { buildNetworkStates } from '../../core/state/states.ts';
 import { builtinPlanner } from '../../llm/grammar/builtin.ts';
+import { questionReader } from '../../llm/questions/reader.ts';
 import { serveCalls } from '../../plane/compute/serve.ts';
 import { openStoreReader } from '../../storage/open.ts';
 import { heavyComputations, heavyOperations } from '../../tools/heavy.ts';
@@ -17,7 +18,16 @@ export function serveOn(port: MessagePort, { storeUrl, settings }: ComputeThread
     const states = buildNetworkStates({ store });
     // Nodes are heard by the main thread; nothing that is computed here asks for it.
     const liveness = buildLiveness();
-    const services = { store, states, clock, log: silentLog, settings, planner: builtinPlanner, liveness };
+    const services = {
+      store,
+      states,
+      clock,
+      log: silentLog,
+      settings,
+      planner: builtinPlanner,
+      questions: questionReader,
+      liveness,
+    };
     return { operations: heavyOperations, computations: heavyComputations, services, refresh: store.refresh };
   });
 }

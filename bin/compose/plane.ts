@@ -26,7 +26,7 @@ import type { Config } from './config.ts';
 import { buildDashboard } from './dashboard.ts';
 import { busGivenToNodes, relayGivenToNodes } from './given-addresses.ts';
 import { ownNames } from './own-names.ts';
-import { buildPlanner } from './planner.ts';
+import { buildNarrator, buildPlanner } from './planner.ts';
 import { buildServices } from './services.ts';
 import { readTls } from './tls.ts';
 import { VERSION } from './version.ts';
@@ -73,8 +73,8 @@ export async function startPlane(config: Config, { log, clock = { now: Date.now 
     undo.push(() => store.close());
 
     const metrics = createMetrics();
-    const planner = await buildPlanner(env, log, metrics);
-    const parts = { store, clock, log, edition: env.MESH_EDITION, keys, planner };
+    const [planner, narrator] = [await buildPlanner(env, log, metrics), await buildNarrator(env, log, metrics)];
+    const parts = { store, clock, log, edition: env.MESH_EDITION, keys, planner, narrator };
     const settings = settingsOf(config);
     const compute = startCompute(storeUrl(config), { clock, log, settings });
     const services = buildServices({ ...parts, settings, compute });

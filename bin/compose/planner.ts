@@ -1,7 +1,9 @@
 import type { Log } from '../../core/base/ports.ts';
+import type { Narrator } from '../../core/cause/narrator.ts';
 import type { ModelCall, Planner } from '../../core/intent/plan/planner.ts';
 import { understoodFirst } from '../../core/intent/plan/understood-first.ts';
 import { builtinPlanner } from '../../llm/grammar/builtin.ts';
+import type { ChatOptions } from '../../llm/model/openai/chat.ts';
 import type { Metrics } from '../../rest/metrics.ts';
 import type { Config } from './config.ts';
 
@@ -15,10 +17,28 @@ type ModelSettings = Pick<
  * does not understand. Its client is loaded only then.
  */
 export async function buildPlanner(settings: ModelSettings, log: Log, metrics?: Metrics): Promise<Planner> {
-  const { MESH_LLM_BASE_URL: baseURL, MESH_LLM_MODEL: model, MESH_LLM_API_KEY: apiKey } = settings;
-  if (baseURL === undefined || model === undefined) return builtinPlanner;
+  const options = chatOptions(settings, log, metrics);
+  if (!options) return builtinPlanner;
   const { openAiPlanner } = await import('../../llm/model/openai-planner.ts');
-  const behind = openAiPlanner({
+  return understoodFirst(builtinPlanner, openAiPlanner(options));
+}
+
+/** Words findings by the model that is named; nobody without one. */
+export async function buildNarrator(
+  settings: ModelSettings,
+  log: Log,
+  metrics?: Metrics,
+): Promise<Narrator | undefined> {
+  const options = chatOptions(settings, log, metrics);
+  if (!options) return undefined;
+  const { openAiNarrator } = await import('../../llm/narrator/narrator.ts');
+  return openAiNarrator(options);
+}
+
+function chatOptions(settings: ModelSettings, log: Log, metrics: Metrics | undefined): ChatOptions | undefined {
+  const { MESH_LLM_BASE_URL: baseURL, MESH_LLM_MODEL: model, MESH_LLM_API_KEY: apiKey } = settings;
+  if (baseURL === undefined || model === undefined) return undefined;
+  return {
     baseURL,
     model,
     apiKey,
@@ -26,8 +46,7 @@ export async function buildPlanner(settings: ModelSettings, log: Log, metrics?: 
     mode: settings.MESH_LLM_MODE === 'auto' ? undefined : settings.MESH_LLM_MODE,
     timeoutMs: settings.MESH_LLM_TIMEOUT,
     ...(metrics && { observe: modelCalls(metrics) }),
-  });
-  return understoodFirst(builtinPlanner, behind);
+  };
 }
 
 function modelCalls(metrics: Metrics): (call: ModelCall) => void {

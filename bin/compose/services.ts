@@ -5,6 +5,7 @@ import type { AnyOperation } from '../../core/base/operation.ts';
 import type { Clock, Log, Store } from '../../core/base/ports.ts';
 import { formatInstant } from '../../core/base/time.ts';
 import { mayAccess } from '../../core/call/access.ts';
+import type { Narrator } from '../../core/cause/narrator.ts';
 import type { Asker, Computation } from '../../core/compute/computation.ts';
 import type { ComputeElsewhere } from '../../core/compute/compute.ts';
 import { buildLoginLimits } from '../../core/identity/login-limits.ts';
@@ -16,6 +17,7 @@ import { runExpecting } from '../../core/state/expecting.ts';
 import type { ThreadServices } from '../../core/state/services.ts';
 import { buildNetworkStates } from '../../core/state/states.ts';
 import type { Services } from '../../core/workflow/services.ts';
+import { questionReader } from '../../llm/questions/reader.ts';
 import { formatRelayAddress, parseRelayAddress } from '../../net/relay/address.ts';
 import { mintCredential, relayKeysOf, workspaceTagOf } from '../../net/relay/credential.ts';
 import { operations } from '../../tools/index.ts';
@@ -28,6 +30,7 @@ export interface ServiceParts {
   readonly edition: Edition;
   readonly keys: Keyring;
   readonly planner: Planner;
+  readonly narrator?: Narrator | undefined;
   readonly settings: Settings;
   /** Computing threads; without them what is heavy is done in place. */
   readonly compute?: ComputeElsewhere | undefined;
@@ -45,6 +48,7 @@ export function buildServices({ compute, ...parts }: ServiceParts): Services {
     logins: buildLoginLimits(parts.clock),
     yaml: buildYaml(),
     nodeAccess: buildNodeAccess(parts),
+    questions: questionReader,
     perform: performer(operations),
   };
 }

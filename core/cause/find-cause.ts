@@ -1,59 +1,65 @@
 import { invalidInput } from '../base/errors.ts';
 import type { CallContext } from '../base/operation.ts';
 import { formatInstant } from '../base/time.ts';
-import { type ConnectionHistoryQuestion, positionOf, rangeView } from '../history/pair/connection-history.ts';
+import { rangeView } from '../history/pair/connection-history.ts';
 import { changeView, commitOf } from '../history/pair/flip-view.ts';
-import { type Flip, pairHistory } from '../history/pair/flips.ts';
-import { identityOf, statesOf } from '../history/pair/identity.ts';
-import { pairRecords } from '../history/pair/pair-records.ts';
-import { type Range, rangeOf } from '../history/pair/range.ts';
-import { judgeOf, sameReading } from '../history/pair/readings.ts';
+import { type Asked, notUnderstood } from '../history/pair/question-reader.ts';
+import type { Range } from '../history/pair/range.ts';
+import { type Reading, readingIn, sameReading } from '../history/pair/readings.ts';
 import { readingView } from '../history/pair/timeline.ts';
 import { resourceChanges } from '../history/resource-changes.ts';
 import type { ComputeServices } from '../intent/plan/services.ts';
-import type { PeerRecord } from '../model/resources.ts';
-import { type AskedPair, pairInQuestion } from './question.ts';
+import { groupsOf } from '../state/peer-groups.ts';
+import type { NetworkState } from '../state/state.ts';
+import { askedOf, type CauseQuestion, type ReadCauseQuestion } from './asked.ts';
+import { type AskedPair, connectionsOver, pairsOf, type SharedFlip } from './connections.ts';
+import { leadOf } from './lead.ts';
 import { type Restore, restoreOf } from './restore.ts';
-import { connectionText, flipText, stateText } from './words.ts';
-
-export interface CauseQuestion extends Omit<ConnectionHistoryQuestion, 'src' | 'dst'> {
-  /** In plain words; or else both ends. */
-  readonly question?: string | undefined;
-  readonly src?: string | undefined;
-  readonly dst?: string | undefined;
-}
+import { connectionText, flipText, portText, sharedReading, summaryText } from './words.ts';
 
 /** Findings that carry a plan: each takes a proof over the whole network. */
 const MAX_PLANS = 3;
 
+type Context = CallContext<ComputeServices>;
+
 /**
- * Every flip of the connection that a question is about, the one that matters most first: that which made it what it is at
- * the end of the range; then the others, newest first. The first ones carry a proven plan that takes them back.
+ * Every flip of the connections that a question is about, the one that matters most first: that which made them what they
+ * are at the end of the range; then the others, newest first. The first ones carry a proven plan that takes them back. A
+ * question that another tool answers leads there.
  *
- * @throws MeshError as `rangeOf`, `identityOf` and `pairInQuestion` do
+ * @throws MeshError as `askedOf` and `pairsOf` do
  */
-export async function findCause(context: CallContext<ComputeServices>, given: CauseQuestion) {
-  const { services, workspace } = context;
+export async function findCause(context: Context, given: CauseQuestion) {
   const position = positionOf(given.cursor);
-  const to = given.to ?? (position && formatInstant(position.to));
-  const range = await rangeOf(services, workspace, { from: given.from, to });
-  const asked = await askedPair(context, given, range);
-  const records = await pairRecords(services, workspace, asked, range);
-  const { first, flips } = pairHistory(records, range.since, asked);
-  const ranked = rankedFlips(flips);
-  const begin = position?.index ?? 0;
-  const shown = ranked.slice(begin, begin + given.limit);
+  const read = await askedOf(context, given, position);
+  const { asked } = read;
+  if (asked.about !== 'connection') return leading(asked, read);
+  return findings(context, asked, read, position?.index ?? 0, given.limit);
+}
+
+async function findings(
+  context: Context,
+  asked: Extract<Asked, { about: 'connection' }>,
+  read: ReadCauseQuestion,
+  begin: number,
+  limit: number,
+) {
+  const { services, workspace } = context;
+  const { range } = read;
+  const { pairs, flips } = await connectionsOver(services, workspace, pairsOf(asked), range);
   const state = await services.states.current(workspace);
-  const now = judgeOf(asked)(state, services.clock.now());
-  const last = flips.at(-1)?.after.reading ?? first.reading;
-  const findings = [];
+  const reach = services.states.reachability(state, services.clock.now());
+  const now = new Map(pairs.map(({ pair }) => [pair, readingIn(reach, state, pair)]));
+  const shown = flips.slice(begin, begin + limit);
+  const found = [];
   for (const [index, flip] of shown.entries()) {
     const commit = await commitOf(services, workspace, flip.after);
     const change = commit ? await changeView(services, commit) : null;
-    const restore = await restoreFor(begin + index, flip);
-    findings.push({
+    const restore = await restoreFor(context, begin + index, flip, now);
+    found.push({
       rank: begin + index + 1,
       at: formatInstant(flip.after.at),
+      connections: connectionsView(flip.pairs, state),
       before: readingView(flip.before.reading),
       after: {
         ...readingView(flip.after.reading),
@@ -61,36 +67,44 @@ export async function findCause(context: CallContext<ComputeServices>, given: Ca
       },
       causes: [...flip.causes],
       change: change && { ...change, changed: commit ? resourceChanges(commit) : [] },
-      sentence: flipText(flip, change),
+      sentence: flipText(flip, pairs.length, change),
       restore: 'plan' in restore ? restoreView(restore.plan) : null,
       no_restore: 'none' in restore ? restore.none : null,
     });
   }
-  const connection = connectionText(asked);
   return {
-    reading: `${connection}, from ${formatInstant(range.from)} to ${formatInstant(range.to)}`,
+    reading: readingText(connectionText(asked), asked, read),
     asked: {
-      src: asked.src.name,
-      dst: asked.dst.name,
-      protocol: asked.protocol ?? null,
-      port: asked.port ?? null,
-      ...rangeView(range),
+      ...askedView(asked, range),
+      connections: pairs.length,
     },
-    was: { begin: readingView(first.reading), end: readingView(last), now: readingView(now) },
-    summary: summaryOf(connection, ranked, last, range),
-    finding_count: ranked.length,
-    findings,
-    ...(begin + given.limit < ranked.length && { next_cursor: `${range.to}.${begin + given.limit}` }),
+    was: {
+      begin: sharedReading(pairs.map(({ first }) => first)),
+      end: sharedReading(pairs.map(({ last }) => last)),
+      now: sharedReading([...now.values()]),
+    },
+    summary: summaryText(connectionText(asked), pairs, flips, knownSinceText(range)),
+    finding_count: flips.length,
+    findings: found,
+    ...(begin + limit < flips.length && { next_cursor: `${range.from}.${range.to}.${begin + limit}` }),
   };
+}
 
-  async function restoreFor(place: number, flip: Flip): Promise<Restore> {
-    const isAsBefore = sameReading({ ...flip.before.reading, usable: now.usable }, now);
-    const isPresence = flip.causes.some(({ cause }) => cause === 'presence');
-    if (isAsBefore && !isPresence) return { none: 'It is now again as it was before this: nothing is to be put back.' };
-    if (place >= MAX_PLANS)
-      return { none: `Only the first ${MAX_PLANS} findings carry a plan: ask about a shorter range.` };
-    return restoreOf(context, flip, asked);
-  }
+async function restoreFor(
+  context: Context,
+  place: number,
+  flip: SharedFlip,
+  now: ReadonlyMap<AskedPair, Reading>,
+): Promise<Restore> {
+  const isAsBefore = flip.pairs.every((pair) => {
+    const reading = now.get(pair);
+    return reading && sameReading({ ...flip.before.reading, usable: reading.usable }, reading);
+  });
+  const isPresence = flip.causes.some(({ cause }) => cause === 'presence');
+  if (isAsBefore && !isPresence) return { none: 'It is now again as it was before this: nothing is to be put back.' };
+  if (place >= MAX_PLANS)
+    return { none: `Only the first ${MAX_PLANS} findings carry a plan: ask about a shorter range.` };
+  return restoreOf(context, flip);
 }
 
 function restoreView({ id, spec, assessment }: Extract<Restore, { plan: unknown }>['plan']) {
@@ -105,71 +119,61 @@ function restoreView({ id, spec, assessment }: Extract<Restore, { plan: unknown 
   };
 }
 
-async function askedPair(
-  { services, workspace }: CallContext<ComputeServices>,
-  { question, src, dst, protocol, port }: CauseQuestion,
-  range: Range,
-): Promise<AskedPair> {
-  if (src !== undefined && dst !== undefined) {
-    const [from, to] = await Promise.all([
-      identityOf(services, workspace, src, range),
-      identityOf(services, workspace, dst, range),
-    ]);
-    return { src: from, dst: to, ...(protocol && { protocol }), ...(port !== undefined && { port }) };
-  }
-  if (question === undefined || src !== undefined || dst !== undefined) {
-    const detail = 'Send a question in plain words, or both src and dst.';
-    throw invalidInput([{ pointer: '/question', detail }], `/question: ${detail}`);
-  }
+/** The connections that flipped, as the peers on each side in few words. */
+function connectionsView(pairs: readonly AskedPair[], state: NetworkState) {
+  const sideOf = (side: 'src' | 'dst') => groupsOf([...new Set(pairs.map((pair) => pair[side].name))], state);
+  return { count: pairs.length, src: sideOf('src'), dst: sideOf('dst') };
+}
+
+/** The answer to a question that another tool answers. */
+function leading(asked: Exclude<Asked, { about: 'connection' }>, read: ReadCauseQuestion) {
+  const lead = leadOf(asked, read);
+  if (asked.about === 'reach' && (asked.src ?? asked.dst)?.term === undefined)
+    throw notUnderstood('Who reaches several peers is asked one by one, or by a label that they share.');
+  const what =
+    asked.about === 'changes'
+      ? 'What changed in the network'
+      : `Who could ${asked.dst ? `reach ${asked.dst.text}` : `be reached by ${asked.src?.text}`}${portText(asked)}`;
   return {
-    ...pairInQuestion(question, await peersIn(services, workspace, range)),
-    ...(protocol && { protocol }),
-    ...(port !== undefined && { port }),
+    reading: readingText(what, asked, read),
+    asked: askedView(asked, read.range),
+    was: {},
+    summary: `${what} is answered by ${lead.tool}: call it with the arguments in next.`,
+    finding_count: 0,
+    findings: [],
+    next: { tool: lead.tool, arguments: { ...lead.arguments } },
   };
 }
 
-/** Everyone who was there at any time, each once: as last seen. */
-async function peersIn(services: ComputeServices, workspace: string, range: Range): Promise<PeerRecord[]> {
-  const { store } = services;
-  const [end, begin] = await statesOf(services, workspace, range);
-  const versions = await store.versions(workspace, 'MeshPeer', { after: range.first, upTo: range.last });
-  const peers = new Map<string, PeerRecord>();
-  for (const peer of begin.peers.values()) peers.set(peer.uid, peer);
-  for (const { record } of versions) if (record) peers.set(record.uid, record);
-  const isThere = new Set([...end.peers.values()].map(({ uid }) => uid));
-  const names = new Set(end.peers.keys());
-  // A name that someone has now means them, whoever had it before.
-  return [...peers.values()].filter(({ uid, name }) => isThere.has(uid) || !names.has(name));
+function readingText(what: string, { unused }: Asked, { range, time }: ReadCauseQuestion): string {
+  const said = time === undefined ? '' : `; ${time}`;
+  const rest = unused.length > 0 ? `; not used: ${unused.map((word) => JSON.stringify(word)).join(', ')}` : '';
+  return `${what}, from ${formatInstant(range.from)} to ${formatInstant(range.to)}${said}${rest}`;
 }
 
-/**
- * First the newest flip that made it worse than it ever was again: what is to be put back. Where there is none, such as
- * where it works at the end, they are told from the newest on.
- */
-function rankedFlips(flips: readonly Flip[]): Flip[] {
-  const newest = flips.toReversed();
-  let best = Number.NEGATIVE_INFINITY;
-  const root = newest.find(({ before, after }) => {
-    best = Math.max(best, weightOf(after.reading));
-    return best < weightOf(before.reading);
-  });
-  return root ? [root, ...newest.filter((flip) => flip !== root)] : newest;
+function askedView(asked: Asked, range: Range) {
+  const ends: Partial<Pick<Extract<Asked, { about: 'reach' }>, 'src' | 'dst'>> = asked.about === 'changes' ? {} : asked;
+  return {
+    src: ends.src?.text ?? null,
+    dst: ends.dst?.text ?? null,
+    protocol: asked.protocol ?? null,
+    port: asked.port ?? null,
+    ...rangeView(range),
+  };
 }
 
-function weightOf({ verdict, usable }: Flip['after']['reading']): number {
-  return (verdict === 'reachable' ? 4 : verdict === 'partial' ? 2 : 0) + Number(usable);
+function knownSinceText({ since, from }: Range): string {
+  return since > from ? ` History is known since ${formatInstant(since)}.` : '';
 }
 
-function summaryOf(
-  connection: string,
-  [first, ...others]: readonly Flip[],
-  last: Flip['after']['reading'],
-  range: Range,
-): string {
-  const known = range.since > range.from ? ` History is known since ${formatInstant(range.since)}.` : '';
-  const is = stateText(last);
-  if (!first) return `${connection} was ${is} all the time: nothing changed it in this range.${known}`;
-  const more =
-    others.length > 0 ? ` ${others.length} more ${others.length > 1 ? 'changes' : 'change'} of it in this range.` : '';
-  return `${connection} is ${is} at the end of the range. What made it so: ${formatInstant(first.after.at)}, ${stateText(first.before.reading)} to ${stateText(first.after.reading)}.${more}${known}`;
+const CURSOR = /^(?<from>\d{1,15})\.(?<to>\d{1,15})\.(?<index>\d{1,9})$/;
+
+/** Later pages are of the range of the first, whatever its words meant. */
+function positionOf(cursor: string | undefined) {
+  if (cursor === undefined) return undefined;
+  const { from, to, index } = CURSOR.exec(cursor)?.groups ?? {};
+  if (from !== undefined && to !== undefined && index !== undefined)
+    return { from: Number(from), to: Number(to), index: Number(index) };
+  const detail = 'The cursor is of another question: send next_cursor of the page before, or leave it out.';
+  throw invalidInput([{ pointer: '/cursor', detail }], `/cursor: ${detail}`);
 }

@@ -4,6 +4,7 @@ import { formatInstant, parseInstant } from '../base/time.ts';
 import type { Flip } from '../history/pair/flips.ts';
 import { nameIn } from '../history/pair/identity.ts';
 import type { Proposal } from '../intent/plan/assess.ts';
+import { MAX_EXPECTATIONS } from '../intent/plan/expectation-input.ts';
 import { type ProposedPlan, planProposal } from '../intent/plan/plan.ts';
 import { revertProposal } from '../intent/plan/revert-target.ts';
 import type { ComputeServices } from '../intent/plan/services.ts';
@@ -11,16 +12,16 @@ import type { Expectation } from '../intent/verify/expectation.ts';
 import { lookUp } from '../model/find.ts';
 import type { PolicyRecord } from '../model/resources.ts';
 import type { NetworkState } from '../state/state.ts';
-import type { AskedPair } from './question.ts';
+import type { SharedFlip } from './connections.ts';
 
-/** A proven plan that makes a connection what it was before a flip, or why there is none. */
+/** A proven plan that makes connections what they were before a flip, or why there is none. */
 export type Restore = { readonly plan: ProposedPlan } | { readonly none: string };
 
 /**
  * The plan that takes a flip back: what its revision changed is as it was, or a policy whose time was over is there again
  * for as long as it was before. It is kept only where it is proven to bring the connection back.
  */
-export async function restoreOf(context: CallContext<ComputeServices>, flip: Flip, asked: AskedPair): Promise<Restore> {
+export async function restoreOf(context: CallContext<ComputeServices>, flip: SharedFlip): Promise<Restore> {
   const { services, workspace, caller } = context;
   if (!caller?.scopesIn(workspace).has('intents:plan')) {
     return { none: 'A plan needs the scope intents:plan, which you do not hold here.' };
@@ -28,7 +29,7 @@ export async function restoreOf(context: CallContext<ComputeServices>, flip: Fli
   const by = byHand(flip);
   if (by !== undefined) return { none: by };
   const state = await services.states.current(workspace);
-  const expectations = expectedOf(flip, asked, state);
+  const expectations = expectedOf(flip, state);
   if (typeof expectations === 'string') return { none: expectations };
   try {
     const proposal = await proposalFor(context, flip, state);
@@ -59,19 +60,21 @@ function byHand({ causes, after }: Flip): string | undefined {
   return causes.length === 0 && after.changes.length === 0 ? 'Time alone changed it.' : undefined;
 }
 
-/** The connection as it was before, said of the peers as they are called now. */
-function expectedOf(
-  { before }: Flip,
-  { src, dst, protocol, port }: AskedPair,
-  state: NetworkState,
-): Expectation[] | string {
+/** The connections as they were before, said of the peers as they are called now. */
+function expectedOf({ before, pairs }: SharedFlip, state: NetworkState): Expectation[] | string {
   const { verdict } = before.reading;
-  const [from, to] = [nameIn(state, src), nameIn(state, dst)];
-  const gone = from === undefined ? src.name : to === undefined ? dst.name : undefined;
-  if (from === undefined || to === undefined) return `${gone} is gone: it has to join again.`;
+  if (pairs.length > MAX_EXPECTATIONS)
+    return `A plan is proven for at most ${MAX_EXPECTATIONS} connections: ask about fewer peers.`;
+  const expected: Expectation[] = [];
+  for (const { src, dst, protocol, port } of pairs) {
+    const [from, to] = [nameIn(state, src), nameIn(state, dst)];
+    const gone = from === undefined ? src.name : to === undefined ? dst.name : undefined;
+    if (from === undefined || to === undefined) return `${gone} is gone: it has to join again.`;
+    const scope = { ...(protocol && { protocol }), ...(port !== undefined && { port }) };
+    expected.push({ src: from, dst: to, ...scope, expect: verdict === 'reachable' ? 'allow' : 'deny' });
+  }
   if (verdict === 'partial') return 'It was allowed in part before: ask about one port for a plan that is proven.';
-  const scope = { ...(protocol && { protocol }), ...(port !== undefined && { port }) };
-  return [{ src: from, dst: to, ...scope, expect: verdict === 'reachable' ? 'allow' : 'deny' }];
+  return expected;
 }
 
 async function proposalFor(

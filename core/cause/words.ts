@@ -1,23 +1,31 @@
+import { lineText } from '../base/as-data.ts';
 import { formatInstant } from '../base/time.ts';
+import type { Cause } from '../history/pair/causes.ts';
 import type { ChangeView } from '../history/pair/flip-view.ts';
-import type { Flip } from '../history/pair/flips.ts';
 import type { Reading } from '../history/pair/readings.ts';
 import type { Allowed } from '../reachability/port-sets.ts';
-import type { AskedPair } from './question.ts';
+import type { AskedConnection, PairOverRange, SharedFlip } from './connections.ts';
 
 /** `web-1 to db-1 on TCP 5432`. */
-export function connectionText({ src, dst, protocol, port }: AskedPair): string {
+export function connectionText({ src, dst, ...scope }: AskedConnection): string {
+  return `${src.text} to ${dst.text}${portText(scope)}`;
+}
+
+/** ` on TCP 5432`; nothing where all ports are meant. */
+export function portText({ protocol, port }: Pick<AskedConnection, 'protocol' | 'port'>): string {
   const what = port === undefined ? (protocol ?? '') : `${protocol ?? 'TCP'} ${port}`;
-  return `${src.name} to ${dst.name}${what === '' ? '' : ` on ${what}`}`;
+  return what === '' ? '' : ` on ${what}`;
 }
 
 /** What a flip did, when, and who did it, in one sentence. Names and reasons in it are data. */
-export function flipText({ before, after, causes }: Flip, change: ChangeView | null): string {
+export function flipText(flip: SharedFlip, asked: number, change: ChangeView | null): string {
+  const { before, after, causes, pairs } = flip;
   const [was, is] = [stateText(before.reading), stateText(after.reading)];
   const what = causes.map(({ cause, kind, name }) => causeText(cause, kind, name, change)).join('; ');
   const who = change ? `, in revision ${change.revision} by ${change.actor} (${JSON.stringify(change.reason)})` : '';
   const approved = change?.reviewed_by ? `, approved by ${change.reviewed_by}` : '';
-  return `${formatInstant(after.at)}: from ${was} to ${is}, because ${what}${who}${approved}.`;
+  const which = asked === 1 ? '' : ` ${pairs.length} of ${asked} connections`;
+  return lineText(`${formatInstant(after.at)}:${which} from ${was} to ${is}, because ${what}${who}${approved}.`);
 }
 
 export function stateText({ verdict, allowed, usable }: Pick<Reading, 'verdict' | 'allowed' | 'usable'>): string {
@@ -27,7 +35,7 @@ export function stateText({ verdict, allowed, usable }: Pick<Reading, 'verdict' 
 
 const MAX_PORTS = 5;
 
-function portsText(allowed: Allowed): string {
+export function portsText(allowed: Allowed): string {
   if (allowed === 'ALL') return 'all ports';
   const shown = allowed.slice(0, MAX_PORTS).map(({ protocol, from, to }) => {
     if (from === undefined) return protocol;
@@ -36,12 +44,7 @@ function portsText(allowed: Allowed): string {
   return [...shown, ...(allowed.length > MAX_PORTS ? [`${allowed.length - MAX_PORTS} more`] : [])].join(', ');
 }
 
-function causeText(
-  cause: Flip['causes'][number]['cause'],
-  kind: string,
-  name: string,
-  change: ChangeView | null,
-): string {
+function causeText(cause: Cause, kind: string, name: string, change: ChangeView | null): string {
   const did = change?.resources.find((text) => text.endsWith(` ${kind}/${name}`))?.split(' ')[0] ?? 'changed';
   switch (cause) {
     case 'policy':
@@ -65,4 +68,43 @@ function causeText(
     default:
       return cause satisfies never;
   }
+}
+
+/** How some connections were at one time, as one answer: what they have in common, and how many were what. */
+export function sharedReading(readings: readonly Reading[]) {
+  const [first] = readings;
+  const is = (verdict: Reading['verdict']) => readings.filter((one) => one.verdict === verdict).length;
+  const [reachable, unreachable] = [is('reachable'), is('unreachable')];
+  const all = readings.length;
+  const verdict = reachable === all ? 'reachable' : unreachable === all ? 'unreachable' : 'partial';
+  const usable = readings.filter((one) => one.usable).length;
+  if (all === 1 && first) return { verdict: first.verdict, allowed: first.allowed, usable: first.usable };
+  return {
+    verdict,
+    usable: usable === all,
+    connections: { reachable, unreachable, partial: all - reachable - unreachable, usable },
+  };
+}
+
+/** What most needs to be known, in some sentences. */
+export function summaryText(
+  connection: string,
+  pairs: readonly PairOverRange[],
+  [first, ...others]: readonly SharedFlip[],
+  knownSince: string,
+): string {
+  const is = endText(pairs);
+  if (!first) return `${connection} ${is}, and was all the time: nothing changed it in this range.${knownSince}`;
+  const more =
+    others.length > 0 ? ` ${others.length} more ${others.length > 1 ? 'changes' : 'change'} of it in this range.` : '';
+  const which = pairs.length === 1 ? '' : ` ${first.pairs.length} of ${pairs.length} connections,`;
+  const what = `${formatInstant(first.after.at)},${which} ${stateText(first.before.reading)} to ${stateText(first.after.reading)}`;
+  return `${connection} ${is} at the end of the range. What made it so: ${what}.${more}${knownSince}`;
+}
+
+function endText(pairs: readonly PairOverRange[]): string {
+  const [only, more] = pairs;
+  if (only && !more) return `is ${stateText(only.last)}`;
+  const states = Map.groupBy(pairs, ({ last }) => stateText(last));
+  return `${[...states].map(([state, own]) => `is ${state} for ${own.length} of ${pairs.length} connections`).join(', ')}`;
 }

@@ -1,4 +1,4 @@
-import { parseInstant } from '../base/time.ts';
+import { instantOfWall, wallTime } from '../base/time-zone.ts';
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
@@ -8,59 +8,22 @@ const DAY_MS = 24 * HOUR_MS;
  * hour is skipped counts from the instant the clocks jump; of an hour that comes twice the first counts.
  */
 export function lastDaily(now: number, hour: number, timeZone: string): number {
-  const today = wallOf(now, timeZone);
+  const today = wallTime(now, timeZone);
   const midnight = today - modulo(today, DAY_MS);
   for (let day = midnight; ; day -= DAY_MS) {
-    const at = instantOf(day + hour * HOUR_MS, timeZone);
+    const at = instantOfWall(day + hour * HOUR_MS, timeZone);
     if (at <= now) return at;
   }
 }
 
 /** The first instant after `now` at which clocks of a time zone reach an hour of the day. */
 export function nextDaily(now: number, hour: number, timeZone: string): number {
-  const today = wallOf(now, timeZone);
+  const today = wallTime(now, timeZone);
   const midnight = today - modulo(today, DAY_MS);
   for (let day = midnight; ; day += DAY_MS) {
-    const at = instantOf(day + hour * HOUR_MS, timeZone);
+    const at = instantOfWall(day + hour * HOUR_MS, timeZone);
     if (at > now) return at;
   }
-}
-
-/** The instant of a wall time, which is written as if it were UTC. */
-function instantOf(wall: number, timeZone: string): number {
-  const before = wall - offsetAt(wall - DAY_MS, timeZone);
-  const after = wall - offsetAt(wall + DAY_MS, timeZone);
-  const found = [before, after].filter((at) => at + offsetAt(at, timeZone) === wall);
-  return found.length > 0 ? Math.min(...found) : before;
-}
-
-function wallOf(at: number, timeZone: string): number {
-  return at + offsetAt(at, timeZone);
-}
-
-const formats = new Map<string, Intl.DateTimeFormat>();
-/** Zones whose formatter is kept; there are about 600. */
-const KEPT_FORMATS = 1_000;
-
-function offsetAt(at: number, timeZone: string): number {
-  let format = formats.get(timeZone);
-  if (!format) {
-    const fields = { year: 'numeric', month: 'numeric', day: 'numeric', hour: 'numeric', minute: 'numeric' } as const;
-    format = new Intl.DateTimeFormat('en-US', {
-      timeZone,
-      hourCycle: 'h23',
-      calendar: 'iso8601',
-      ...fields,
-      second: 'numeric',
-    });
-    if (formats.size >= KEPT_FORMATS) formats.clear();
-    formats.set(timeZone, format);
-  }
-  const parts = new Map(format.formatToParts(at).map(({ type, value }) => [type, value]));
-  const part = (type: Intl.DateTimeFormatPartTypes, width = 2) => (parts.get(type) ?? '').padStart(width, '0');
-  const day = `${part('year', 4)}-${part('month')}-${part('day')}`;
-  const wall = parseInstant(`${day}T${part('hour')}:${part('minute')}:${part('second')}Z`);
-  return wall - (at - modulo(at, 1_000));
 }
 
 function modulo(value: number, divisor: number): number {

@@ -14,7 +14,7 @@ export interface NamedTime {
 
 const DAY_MS = 86_400_000;
 const WEEK_MS = 7 * DAY_MS;
-const WEEKDAYS = ['sunday', 'monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday'];
+export const WEEKDAYS = ['sunday', 'monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday'];
 const MONTHS = [
   ...['january', 'february', 'march', 'april', 'may', 'june', 'july', 'august', 'september', 'october'],
   ...['november', 'december'],
@@ -197,13 +197,13 @@ function dateAt(tokens: readonly Token[], start: number, now: number): Day | und
   return { starts: [found], end: year === undefined ? start + 2 : start + 3 };
 }
 
-function dayNumber(word = ''): number | undefined {
+export function dayNumber(word = ''): number | undefined {
   const [, digits] = /^(\d{1,2})(?:st|nd|rd|th)?$/.exec(word) ?? [];
   const day = Number(digits);
   return digits !== undefined && day >= 1 && day <= 31 ? day : undefined;
 }
 
-function monthOf(word = ''): number | undefined {
+export function monthOf(word = ''): number | undefined {
   const found = MONTHS.findIndex(
     (month) =>
       month === word || (word.length === 3 && month.startsWith(word)) || (word === 'sept' && month === 'september'),

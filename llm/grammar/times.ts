@@ -99,7 +99,7 @@ function durationAt(tokens: readonly Token[], start: number, now: number): Named
 }
 
 /** `2 hours`, `an hour`, `half an hour`, `1h30m`, `1.5 h`; with `bare`, `hour` alone. */
-function spanAt(
+export function spanAt(
   tokens: readonly Token[],
   at: number,
   bareUnit: boolean,

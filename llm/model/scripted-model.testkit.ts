@@ -10,6 +10,8 @@ export type Step =
   | ((request: Seen) => string)
   | { readonly status: number; readonly headers?: Readonly<Record<string, string>>; readonly body?: string }
   | { readonly refusal: string }
+  /** Asks to call tools. */
+  | { readonly calls: readonly { readonly name: string; readonly arguments: string }[] }
   | { readonly finish: 'length' | 'content_filter'; readonly text?: string }
   /** In one piece, by a server that does not stream. */
   | { readonly whole: string }
@@ -38,12 +40,19 @@ export interface Seen {
   readonly body: {
     readonly model: string;
     readonly stream: boolean;
-    readonly messages: readonly { readonly role: string; readonly content: string }[];
+    readonly messages: readonly {
+      readonly role: string;
+      readonly content: string;
+      readonly tool_calls?: readonly { readonly id: string }[];
+      readonly tool_call_id?: string;
+    }[];
     readonly response_format?: {
       readonly type: string;
       readonly json_schema?: { readonly strict: boolean; readonly schema: object };
     };
-    readonly tools?: readonly { readonly function: { readonly parameters: object; readonly strict: boolean } }[];
+    readonly tools?: readonly {
+      readonly function: { readonly name: string; readonly parameters: object; readonly strict?: boolean };
+    }[];
     readonly tool_choice?: unknown;
     readonly max_tokens?: number;
     readonly max_completion_tokens?: number;
@@ -64,7 +73,10 @@ export async function scriptedModel(steps: readonly Step[] | ((request: Seen) =>
   const seen: Seen[] = [];
   /** Requests that were refused before the script was asked. */
   const refused: string[] = [];
+  const open = new Set<ServerResponse>();
   const server = createServer((request, response) => {
+    open.add(response);
+    response.once('close', () => open.delete(response));
     void receive(request).then((text) => {
       const one: Seen = {
         authorization: request.headers.authorization,
@@ -93,6 +105,8 @@ export async function scriptedModel(steps: readonly Step[] | ((request: Seen) =>
     baseURL: `http://127.0.0.1:${port}/v1`,
     seen,
     refused,
+    /** Requests that have not been answered in full, and whose client is still there. */
+    open: () => open.size,
     async [Symbol.asyncDispose]() {
       server.closeAllConnections();
       await new Promise((resolve) => server.close(resolve));
@@ -122,10 +136,18 @@ function flawOf({ body }: Seen, knows: Knows): Flaw | undefined {
   if (format === 'json_object' && !body.messages.some(({ content }) => /json/i.test(content))) {
     return not('messages', "must contain the word 'json'");
   }
-  if (!body.messages.every(({ role }, at) => at === 0 || role === (at % 2 === 1 ? 'user' : 'assistant'))) {
+  const called = new Set(body.messages.flatMap(({ tool_calls: calls }) => calls?.map(({ id }) => id) ?? []));
+  const answered = body.messages.flatMap(({ tool_call_id: id }) => id ?? []);
+  if (called.size !== answered.length || answered.some((id) => !called.has(id))) {
+    return not('messages', 'each tool call must be followed by its answer');
+  }
+  const said = body.messages.filter(({ role, tool_calls: calls }) => role !== 'tool' && !calls);
+  if (!said.every(({ role }, at) => at === 0 || role === (at % 2 === 1 ? 'user' : 'assistant'))) {
     return not('messages', 'roles must alternate user and assistant');
   }
-  const schema = body.response_format?.json_schema?.schema ?? body.tools?.[0]?.function.parameters;
+  const [tool] = body.tools ?? [];
+  const schema =
+    body.response_format?.json_schema?.schema ?? (tool?.function.strict ? tool.function.parameters : undefined);
   const flaws = schema ? strictFlaws(schema) : [];
   return flaws.length > 0 ? not('messages', `Invalid schema: ${flaws.join('; ')}`) : undefined;
 }
@@ -146,7 +168,7 @@ function respond(step: Exclude<Step, (request: Seen) => string>, request: Seen, 
     response.socket?.destroy();
     return;
   }
-  const { stream, finish, end } = streamTo(response, body.tools !== undefined);
+  const { stream, finish, end } = streamTo(response, body.tools?.[0]?.function.strict === true);
   switch (step) {
     case 'stall':
       stream(HALF);
@@ -164,6 +186,17 @@ function respond(step: Exclude<Step, (request: Seen) => string>, request: Seen, 
       response.end('data: {"error":{"message":"overloaded"}}\n\n');
       return;
     default:
+  }
+  if (typeof step === 'object' && 'calls' in step) {
+    for (const [index, { name, arguments: text }] of step.calls.entries()) {
+      const id = `call_${body.messages.length}_${index}`;
+      const half = Math.ceil(text.length / 2);
+      stream('', { content: null, tool_calls: [{ index, id, function: { name, arguments: text.slice(0, half) } }] });
+      stream('', { content: null, tool_calls: [{ index, function: { arguments: text.slice(half) } }] });
+    }
+    finish('tool_calls');
+    end();
+    return;
   }
   if (typeof step === 'object' && 'readsForMs' in step) {
     response.writeHead(200, { 'content-type': 'text/event-stream' });

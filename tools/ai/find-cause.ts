@@ -1,16 +1,12 @@
 import { z } from 'zod';
 import { CREATE } from '../../core/base/operation.ts';
 import { lineOfText, TEXT_LIMITS } from '../../core/base/text.ts';
-import { formatInstant } from '../../core/base/time.ts';
 import { findCause as find } from '../../core/cause/find-cause.ts';
-import { pairQuery, withProtocol } from '../connectivity/connectivity-fields.ts';
+import { groupQuery, pairQuery, withProtocol } from '../connectivity/connectivity-fields.ts';
 import { defineHeavyOperation } from '../define.ts';
 import { pageQuery } from '../page.ts';
 import { instant } from '../snapshots/snapshot-fields.ts';
 
-const DAY_MS = 24 * 3_600_000;
-/** How far back a question without a begin looks. */
-const DEFAULT_RANGE_MS = 30 * DAY_MS;
 /** Findings of one page: each may be some kilobytes. */
 const MAX_FINDINGS = 50;
 
@@ -30,8 +26,8 @@ export const findCause = defineHeavyOperation({
   input: z.strictObject({
     question: lineOfText(TEXT_LIMITS.note).min(1).optional().describe('In words'),
     ...pairQuery,
-    src: pairQuery.src.optional(),
-    dst: pairQuery.dst.optional(),
+    src: groupQuery.src.describe('Peer (name, id, address) or label=value'),
+    dst: groupQuery.dst,
     from: instant.optional().describe('None: 30 days back'),
     to: instant.optional(),
     cursor: pageQuery.cursor,
@@ -44,6 +40,10 @@ export const findCause = defineHeavyOperation({
     summary: z.string(),
     finding_count: z.int(),
     findings: z.array(finding),
+    next: z
+      .strictObject({ tool: z.string(), arguments: z.looseObject({}) })
+      .optional()
+      .describe('The call that answers this question'),
     next_cursor: z.string().optional(),
   }),
   access: 'snapshots:read',
@@ -54,8 +54,5 @@ export const findCause = defineHeavyOperation({
   cost: 'heavy',
   problems: ['invalid_input', 'not_found', 'expired', 'intent_not_understood', 'unavailable'],
   http: { method: 'post', path: '/api/v1/ai/find-cause' },
-  run: ({ from, ...asked }, context) => {
-    const begin = from ?? formatInstant(context.services.clock.now() - DEFAULT_RANGE_MS);
-    return find(context, { ...withProtocol(asked), from: begin });
-  },
+  run: (asked, context) => find(context, withProtocol(asked)),
 });

@@ -1,3 +1,5 @@
+import { getOrInsertComputed } from '../../base/get-or-insert.ts';
+import { once } from '../../base/once.ts';
 import type { Change, RecordVersion } from '../../base/ports.ts';
 import { foldName, type StoredRecord } from '../../base/record.ts';
 import { parseInstant } from '../../base/time.ts';
@@ -39,10 +41,30 @@ interface Written {
 export async function pairRecords(
   services: Pick<NetworkServices, 'store'>,
   workspace: string,
-  { src, dst }: { readonly src: Identity; readonly dst: Identity },
+  pair: Pair,
   range: Range,
 ): Promise<PairRecords> {
+  return pairRecordsIn(services, workspace, range)(pair);
+}
+
+interface Pair {
+  readonly src: Identity;
+  readonly dst: Identity;
+}
+
+/** As {@link pairRecords}, for several pairs of one range: what they share is read once. */
+export function pairRecordsIn(services: Pick<NetworkServices, 'store'>, workspace: string, range: Range) {
   const read = readerOf(services, workspace, range);
+  return (pair: Pair) => recordsOf(services, workspace, pair, range, read);
+}
+
+async function recordsOf(
+  services: Pick<NetworkServices, 'store'>,
+  workspace: string,
+  { src, dst }: Pair,
+  range: Range,
+  read: Reader,
+): Promise<PairRecords> {
   const names = (await Promise.all([src, dst].map((end) => namesOfIdentity(services, workspace, end, range)))).flat();
   const isEnd = ({ uid, name }: StoredRecord) =>
     [src, dst].some((end) => uid === end.uid || foldName(name) === foldName(end.name));
@@ -84,21 +106,25 @@ type Reader = ReturnType<typeof readerOf>;
 function readerOf({ store }: Pick<NetworkServices, 'store'>, workspace: string, { first, last }: Range) {
   const asOf = { revision: first };
   const span = { after: first, upTo: last };
+  const known = new Map<string, Promise<Written>>();
+  const readOnce = (key: string, read: () => Promise<Written>) => getOrInsertComputed(known, key, read);
   return {
-    async all(kind: StateKind): Promise<Written> {
-      const [{ items }, versions] = await Promise.all([
-        store.list(workspace, kind, { asOf }),
-        store.versions(workspace, kind, span),
-      ]);
-      return { base: items, versions };
-    },
-    async one(kind: StateKind, name: string): Promise<Written> {
-      const [base, versions] = await Promise.all([
-        store.get(workspace, { kind, name }, asOf),
-        store.versions(workspace, kind, { ...span, name }),
-      ]);
-      return { base: base ? [base] : [], versions };
-    },
+    all: (kind: StateKind): Promise<Written> =>
+      readOnce(kind, async () => {
+        const [{ items }, versions] = await Promise.all([
+          store.list(workspace, kind, { asOf }),
+          store.versions(workspace, kind, span),
+        ]);
+        return { base: items, versions };
+      }),
+    one: (kind: StateKind, name: string): Promise<Written> =>
+      readOnce(`${kind}/${foldName(name)}`, async () => {
+        const [base, versions] = await Promise.all([
+          store.get(workspace, { kind, name }, asOf),
+          store.versions(workspace, kind, { ...span, name }),
+        ]);
+        return { base: base ? [base] : [], versions };
+      }),
   };
 }
 
@@ -147,10 +173,12 @@ function distinctSubjects(peers: readonly PeerRecord[]): Selectable[] {
 }
 
 /** A policy that cannot be read may decide about anyone. */
-function selectsOneOf({ spec }: PolicyRecord, subjects: readonly Selectable[]): boolean {
-  const { success, data } = policySpecSchema.safeParse(spec);
+function selectsOneOf(policy: PolicyRecord, subjects: readonly Selectable[]): boolean {
+  const { success, data } = readSpec(policy);
   return !success || subjects.some((subject) => selects(data.peerSelector ?? {}, subject));
 }
+
+const readSpec = once(({ spec }: PolicyRecord) => policySpecSchema.safeParse(spec));
 
 function stepsOf(lines: readonly Line[]): PairStep[] {
   const steps = new Map<number, { revision: number; at: number; changes: Change[] }>();

@@ -2,7 +2,8 @@ import type { Change } from '../../base/ports.ts';
 import type { Protocol } from '../../model/policy.ts';
 import { createEngine } from '../../reachability/engine.ts';
 import { explain } from '../../reachability/explain.ts';
-import type { Explanation } from '../../reachability/explanation.ts';
+import type { ConnectivityQuery, Explanation } from '../../reachability/explanation.ts';
+import type { Reachability } from '../../reachability/reachability.ts';
 import { modelOf } from '../../state/network-model.ts';
 import { type NetworkState, nextState } from '../../state/state.ts';
 import { type Identity, nameIn } from './identity.ts';
@@ -46,19 +47,33 @@ export function judgeOf(question: PairQuestion): Judge {
   const engine = createEngine();
   let last: { readonly state: NetworkState; readonly epoch: number; readonly explanation: Explanation } | undefined;
   return (state, at, epoch = at) => {
-    const [src, dst] = [nameIn(state, question.src), nameIn(state, question.dst)];
-    const { protocol, port } = question;
-    const query = { src: src ?? question.src.name, dst: dst ?? question.dst.name, protocol, port };
     const explanation =
       last && last.epoch === epoch && isSameButPresence(last.state, state)
         ? last.explanation
-        : explain(engine.compile(modelOf(state, at)), query);
+        : explain(engine.compile(modelOf(state, at)), queryIn(state, question));
     last = { state, epoch, explanation };
-    const presence = { src: onlineIn(state, src), dst: onlineIn(state, dst) };
-    const { verdict, allowed, steps, blocked_by } = explanation;
-    const usable = verdict !== 'unreachable' && presence.src === 'online' && presence.dst === 'online';
-    return { verdict, allowed, steps, blocked_by, presence, usable };
+    return withPresence(explanation, state, question);
   };
+}
+
+/** What a connection is where its network is compiled already. */
+export function readingIn(reach: Reachability, state: NetworkState, question: PairQuestion): Reading {
+  return withPresence(explain(reach, queryIn(state, question)), state, question);
+}
+
+/** By the names of that state. */
+function queryIn(state: NetworkState, { src, dst, protocol, port }: PairQuestion): ConnectivityQuery {
+  return { src: nameIn(state, src) ?? src.name, dst: nameIn(state, dst) ?? dst.name, protocol, port };
+}
+
+function withPresence(
+  { verdict, allowed, steps, blocked_by }: Explanation,
+  state: NetworkState,
+  { src, dst }: PairQuestion,
+): Reading {
+  const presence = { src: onlineIn(state, nameIn(state, src)), dst: onlineIn(state, nameIn(state, dst)) };
+  const usable = verdict !== 'unreachable' && presence.src === 'online' && presence.dst === 'online';
+  return { verdict, allowed, steps, blocked_by, presence, usable };
 }
 
 /** Two readings say the same of a connection that works, or does not, on the same ports. */

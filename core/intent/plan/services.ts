@@ -1,10 +1,12 @@
+import type { QuestionReader } from '../../history/pair/question-reader.ts';
 import type { NetworkServices, ThreadServices } from '../../state/services.ts';
 import type { Planner } from './planner.ts';
 
-/** With what turns sentences into changes. */
+/** With what turns sentences into changes, and questions into what is asked. */
 export interface PlanServices extends NetworkServices {
   readonly planner: Planner;
+  readonly questions: QuestionReader;
 }
 
 /** What a heavy operation may reach: what a computing thread has too. */
-export type ComputeServices = ThreadServices & Pick<PlanServices, 'planner'>;
+export type ComputeServices = ThreadServices & Pick<PlanServices, 'planner' | 'questions'>;

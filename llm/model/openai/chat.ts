@@ -106,6 +106,7 @@ export function openAiChat({
 
   /** Asks until the server understands the form of the request; what it learned holds for the next question. */
   async function understood(question: FormedQuestion, bounds: Bounds): Promise<Reply> {
+    const asked = { isModeFixed: mode !== undefined, hasTools: question.tools !== undefined };
     for (let left = MAX_ADJUSTMENTS; ; left--) {
       let next: Dialect | undefined;
       try {
@@ -113,7 +114,7 @@ export function openAiChat({
         next = left > 0 && question.schema && isText(reply) ? insisting(dialect) : undefined;
         if (!next) return reply;
       } catch (error) {
-        next = left > 0 && isRejection(error) ? adjusted(dialect, complaintOf(error), mode !== undefined) : undefined;
+        next = left > 0 && isRejection(error) ? adjusted(dialect, complaintOf(error), asked) : undefined;
         if (!next) throw error;
       }
       dialect = next;

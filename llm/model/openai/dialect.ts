@@ -13,6 +13,8 @@ export interface Dialect {
   readonly toolChoice: 'named' | 'required';
   /** Whether it counts the tokens of a stream. */
   readonly countsTokens: boolean;
+  /** Whether it takes tools that the model may call. */
+  readonly callsTools: boolean;
 }
 
 export const FIRST_DIALECT: Dialect = {
@@ -20,6 +22,7 @@ export const FIRST_DIALECT: Dialect = {
   limit: 'max_completion_tokens',
   toolChoice: 'named',
   countsTokens: true,
+  callsTools: true,
 };
 
 /** Each refusal takes one thing away, so there is an end to it. */
@@ -28,19 +31,30 @@ export const MAX_ADJUSTMENTS = 7;
 type Messages = OpenAI.Chat.ChatCompletionMessageParam[];
 export type ChatParams = OpenAI.Chat.ChatCompletionCreateParamsStreaming;
 
+/** A tool that the model may call. */
+export interface ModelTool {
+  readonly name: string;
+  readonly description: string;
+  /** A JSON schema of its arguments. */
+  readonly parameters: Readonly<Record<string, unknown>>;
+}
+
 export interface FormedQuestion {
   readonly model: string;
   readonly messages: Messages;
   /** Absent: plain text is asked for. */
   readonly schema?: Readonly<Record<string, unknown>> | undefined;
+  /** Of a question without a schema: what may be called before it is answered. */
+  readonly tools?: readonly ModelTool[] | undefined;
   readonly maxTokens: number;
 }
 
 const TOOL = 'network_plan';
 
 /** The request in a dialect. Where the server cannot be given the schema, it stands in a message of its own, as data. */
-export function paramsOf({ model, messages, schema, maxTokens }: FormedQuestion, dialect: Dialect): ChatParams {
-  const { mode, limit, toolChoice, countsTokens } = dialect;
+export function paramsOf(question: FormedQuestion, dialect: Dialect): ChatParams {
+  const { model, messages, schema, tools, maxTokens } = question;
+  const { mode, limit, toolChoice, countsTokens, callsTools } = dialect;
   const params: ChatParams = {
     model,
     messages,
@@ -48,7 +62,14 @@ export function paramsOf({ model, messages, schema, maxTokens }: FormedQuestion,
     ...(limit !== 'none' && { [limit]: maxTokens }),
     ...(countsTokens && { stream_options: { include_usage: true } }),
   };
-  if (!schema) return params;
+  if (!schema) {
+    if (!tools?.length || !callsTools) return params;
+    return {
+      ...params,
+      tools: tools.map((tool) => ({ type: 'function', function: { ...tool } })),
+      tool_choice: 'auto',
+    };
+  }
   switch (mode) {
     case 'json_schema':
       return {
@@ -94,14 +115,19 @@ export function insisting(dialect: Dialect): Dialect | undefined {
 }
 
 /** The next dialect after an error that says what the server does not know; undefined when it says nothing of the kind. */
-export function adjusted(dialect: Dialect, complaint: string, fixedMode: boolean): Dialect | undefined {
+export function adjusted(
+  dialect: Dialect,
+  complaint: string,
+  { isModeFixed, hasTools }: { readonly isModeFixed: boolean; readonly hasTools: boolean },
+): Dialect | undefined {
   const text = complaint.toLowerCase();
+  if (hasTools && dialect.callsTools && /tool|function/.test(text)) return { ...dialect, callsTools: false };
   if (dialect.countsTokens && /stream_options|include_usage/.test(text)) return { ...dialect, countsTokens: false };
   if (dialect.limit === 'max_completion_tokens' && text.includes('max_completion_tokens')) {
     return { ...dialect, limit: 'max_tokens' };
   }
   if (dialect.limit === 'max_tokens' && text.includes('max_tokens')) return { ...dialect, limit: 'none' };
-  if (fixedMode || !NAMES_FORM[dialect.mode].test(text)) return undefined;
+  if (isModeFixed || !NAMES_FORM[dialect.mode].test(text)) return undefined;
   const next = LLM_MODES[LLM_MODES.indexOf(dialect.mode) + 1];
   return next && { ...dialect, mode: next };
 }

@@ -1,16 +1,26 @@
 import { createParser } from 'eventsource-parser';
 import { z } from 'zod';
+import { getOrInsertComputed } from '../../../core/base/get-or-insert.ts';
 
 /** What a model said to one request. */
 export interface Reply {
   /** The content, or the arguments of the one tool. */
   readonly text: string;
   readonly isToolCall: boolean;
+  /** What it asked to call. */
+  readonly calls: readonly ToolCall[];
   readonly refusal?: string;
   /** `stop`, `length`, `content_filter`, `tool_calls`; undefined where the server does not say. */
   readonly finish?: string;
   readonly promptTokens?: number;
   readonly completionTokens?: number;
+}
+
+export interface ToolCall {
+  readonly id: string;
+  readonly name: string;
+  /** JSON, if the model kept to it. */
+  readonly arguments: string;
 }
 
 export type ReplyFailure = 'cut' | 'too_large' | 'not_compatible' | 'failed';
@@ -33,7 +43,15 @@ const usage = z.object({ prompt_tokens: z.int().nonnegative(), completion_tokens
 const part = z.object({
   content: z.string().nullish(),
   refusal: z.string().nullish(),
-  tool_calls: z.array(z.object({ function: z.object({ arguments: z.string().nullish() }).nullish() })).nullish(),
+  tool_calls: z
+    .array(
+      z.object({
+        index: z.int().min(0).max(63).nullish(),
+        id: z.string().nullish(),
+        function: z.object({ name: z.string().nullish(), arguments: z.string().nullish() }).nullish(),
+      }),
+    )
+    .nullish(),
 });
 const body = z.object({
   choices: z
@@ -87,7 +105,9 @@ async function* textOf({ body: stream }: Response): AsyncGenerator<string> {
 }
 
 function collector() {
-  const found = { content: '', refusal: '', tool: '' };
+  const found = { content: '', refusal: '' };
+  const calls = new Map<number, { id: string; name: string; arguments: string }>();
+  let length = 0;
   let finish: string | undefined;
   let counted: z.output<typeof usage> | undefined;
   return {
@@ -102,15 +122,24 @@ function collector() {
       const { content, refusal, tool_calls: tools } = choice?.delta ?? choice?.message ?? {};
       found.content += content ?? '';
       found.refusal += refusal ?? '';
-      found.tool += tools?.[0]?.function?.arguments ?? '';
+      for (const [place, { index, id, function: called }] of (tools ?? []).entries()) {
+        const call = getOrInsertComputed(calls, index ?? place, () => ({ id: '', name: '', arguments: '' }));
+        call.id ||= id ?? '';
+        call.name ||= called?.name ?? '';
+        call.arguments += called?.arguments ?? '';
+        length += called?.arguments?.length ?? 0;
+      }
       finish = choice?.finish_reason ?? finish;
-      if (found.content.length + found.refusal.length + found.tool.length > MAX_TEXT) throw new ReplyError('too_large');
+      if (found.content.length + found.refusal.length + length > MAX_TEXT) throw new ReplyError('too_large');
       return choices !== undefined || tokens !== undefined;
     },
     reply(): Reply {
+      const inOrder = [...calls].sort(([a], [b]) => a - b).map(([, call]) => call);
+      const [first] = inOrder;
       return {
-        text: found.tool || found.content,
-        isToolCall: found.tool !== '',
+        text: first?.arguments || found.content,
+        isToolCall: (first?.arguments ?? '') !== '',
+        calls: inOrder,
         ...(found.refusal !== '' && { refusal: found.refusal }),
         ...(finish !== undefined && { finish }),
         ...(counted?.prompt_tokens !== undefined && { promptTokens: counted.prompt_tokens }),

@@ -8,6 +8,7 @@ import { ROLE_SCOPES, type Role, type Scope } from '../../../core/base/scope.ts'
 import { silentLog } from '../../../core/base/silent-log.ts';
 import { buildGate } from '../../../core/call/gate.ts';
 import { invoke } from '../../../core/call/invoke.ts';
+import type { Narrator } from '../../../core/cause/narrator.ts';
 import type { ComputeElsewhere } from '../../../core/compute/compute.ts';
 import { addWorkspace } from '../../../core/identity/add-workspace.ts';
 import type { Planner } from '../../../core/intent/plan/planner.ts';
@@ -25,6 +26,7 @@ export interface KitOptions {
   readonly edition?: Edition;
   readonly now?: number;
   readonly planner?: Planner;
+  readonly narrator?: Narrator;
   readonly registrationProof?: Services['settings']['registrationProof'];
   /** File of the store, for tests that open it again; in memory without. */
   readonly path?: string;
@@ -43,7 +45,7 @@ export interface CallAs {
 /** A control plane without faces: the real services over a store in memory, a clock that only moves when told. */
 export async function buildKit(options: KitOptions = {}) {
   const { edition = 'pro', now = KIT_NOW, planner = builtinPlanner, path = ':memory:' } = options;
-  const { registrationProof = 'optional', compute } = options;
+  const { registrationProof = 'optional', compute, narrator } = options;
   const clock = { time: now, now: () => clock.time };
   const store = await openStore(path, { clock, log: silentLog });
   const services: Services = buildServices({
@@ -53,6 +55,7 @@ export async function buildKit(options: KitOptions = {}) {
     edition,
     keys: freshKeys(),
     planner,
+    narrator,
     compute,
     settings: {
       version: '0.0.0-test',

@@ -1,8 +1,7 @@
-import { fenced } from '../core/effect/markdown.ts';
-
 /**
- * The text forms of what users, nodes and models wrote. Every text that an MCP answer holds is made here, so that nothing in
- * it can look like a part of the answer: it is one plain word, or stands inside of JSON or a fence, and what is not seen is spelled out.
+ * The text forms of what users, nodes and models wrote. Every text that an MCP answer or an event stream holds is made here,
+ * so that nothing in it can look like a part of the answer: it is one plain word, or stands inside of JSON or a fence, and
+ * what is not seen is spelled out.
  */
 
 /** Characters that are not seen or that turn, end or hide a line: JSON leaves them as they are. */
@@ -11,7 +10,7 @@ const MAX_LINE = 2_000;
 
 /** One line of JSON with the same value, in characters that can be seen. */
 export function jsonText(value: unknown): string {
-  return JSON.stringify(value).replaceAll(UNSEEN, escaped);
+  return seenText(JSON.stringify(value));
 }
 
 /** A sentence with words of others in it, as one bounded line. */
@@ -23,12 +22,9 @@ export function lineText(text: string): string {
   return line.length > MAX_LINE ? `${line.slice(0, MAX_LINE)}…` : line;
 }
 
-/** Text as a block that nothing in it can end. */
-export function blockText(language: 'json' | 'text' | '', text: string): string {
-  return fenced(
-    language,
-    text.split(/\r\n|[\n\r\u2028\u2029\u0085]/).map((line) => line.replaceAll(UNSEEN, escaped)),
-  ).join('\n');
+/** With what is not seen spelled out. */
+export function seenText(text: string): string {
+  return text.replaceAll(UNSEEN, escaped);
 }
 
 function escaped(characters: string): string {

@@ -1,0 +1,145 @@
+import { invalidInput } from '../base/errors.ts';
+import type { CallContext } from '../base/operation.ts';
+import { formatInstant, parseInstant } from '../base/time.ts';
+import { identityOf } from '../history/pair/identity.ts';
+import {
+  type Asked,
+  type AskedEnd,
+  type KnownPeer,
+  notUnderstood,
+  type ReadQuestion,
+} from '../history/pair/question-reader.ts';
+import { type Range, rangeOf } from '../history/pair/range.ts';
+import type { ComputeServices } from '../intent/plan/services.ts';
+import type { Protocol } from '../model/policy.ts';
+import { nearestOf, notFound } from '../model/with-nearest.ts';
+import { workspaceById } from '../model/workspaces.ts';
+import { isGroupTerm } from '../state/find-peer.ts';
+import { termTest } from '../state/terms.ts';
+import { knownPeersIn } from './known-peers.ts';
+
+export interface CauseQuestion {
+  /** In plain words; or else both ends. */
+  readonly question?: string | undefined;
+  readonly src?: string | undefined;
+  readonly dst?: string | undefined;
+  readonly protocol?: Protocol | undefined;
+  readonly port?: number | undefined;
+  /** None: {@link DEFAULT_RANGE_MS} before the end. */
+  readonly from?: string | undefined;
+  readonly to?: string | undefined;
+  readonly cursor?: string | undefined;
+  readonly limit: number;
+}
+
+/** What is asked, and about which time. */
+export interface ReadCauseQuestion {
+  readonly asked: Asked;
+  readonly range: Range;
+  /** How the time in the question was read; none where it names none. */
+  readonly time?: string;
+  /** Whether one moment is asked about, the end of the range. */
+  readonly isMoment: boolean;
+}
+
+/** How far back a question without a begin looks. */
+const DEFAULT_RANGE_MS = 30 * 24 * 3_600_000;
+
+/** The range of a page before, which later pages keep. */
+type Fixed = { readonly from: number; readonly to: number } | undefined;
+
+/**
+ * Reads a question, in words or typed. The time that its words name lies within the range that is sent, if one is.
+ *
+ * @throws MeshError as `rangeOf`, `identityOf` and `QuestionReader` do
+ */
+export async function askedOf(
+  context: CallContext<ComputeServices>,
+  given: CauseQuestion,
+  fixed: Fixed,
+): Promise<ReadCauseQuestion> {
+  const { services, workspace } = context;
+  const read = given.question === undefined ? undefined : await readWords(context, given.question);
+  const span = fixed ?? spanOf(given, read, services.clock.now());
+  const from = formatInstant(span.from ?? (span.to ?? services.clock.now()) - DEFAULT_RANGE_MS);
+  const range = await rangeOf(services, workspace, {
+    from,
+    to: span.to === undefined ? undefined : formatInstant(span.to),
+  });
+  const time = read?.time;
+  const isMoment = time?.from !== undefined && time.from === time.to;
+  return { asked: await askedIn(context, given, read, range), range, ...(time && { time: time.said }), isMoment };
+}
+
+async function readWords({ services, workspace }: CallContext<ComputeServices>, question: string) {
+  const { spec } = await workspaceById(services, workspace);
+  return services.questions.read(question, services.clock.now(), spec.settings.timeZone);
+}
+
+/** The time in the words, cut to the range that was sent; of a moment the time up to it. */
+function spanOf(
+  { from, to }: CauseQuestion,
+  read: ReadQuestion | undefined,
+  now: number,
+): { from?: number; to?: number } {
+  const sent = { from: instantOf(from), to: instantOf(to) };
+  const { time } = read ?? {};
+  const isMoment = time?.from === time?.to;
+  const named = { from: isMoment ? undefined : time?.from, to: time?.to };
+  const begin = Math.max(sent.from ?? Number.NEGATIVE_INFINITY, named.from ?? Number.NEGATIVE_INFINITY);
+  const end = Math.min(sent.to ?? Number.POSITIVE_INFINITY, named.to ?? Number.POSITIVE_INFINITY);
+  const isCut = Number.isFinite(named.from ?? Number.NaN) || Number.isFinite(named.to ?? Number.NaN);
+  const isOutside = (isMoment && (named.to ?? end) > end) || Math.min(end, now) < begin;
+  if (time && isCut && isOutside) {
+    const range = `${from ?? 'the beginning'} to ${to ?? 'now'}`;
+    throw notUnderstood(
+      `${time.said}, which lies outside of the range that is asked about, ${range}: send one that has it.`,
+    );
+  }
+  return { ...(Number.isFinite(begin) && { from: begin }), ...(Number.isFinite(end) && { to: end }) };
+}
+
+function instantOf(text: string | undefined): number | undefined {
+  return text === undefined ? undefined : parseInstant(text);
+}
+
+async function askedIn(
+  context: CallContext<ComputeServices>,
+  { question, src, dst, protocol, port }: CauseQuestion,
+  read: ReadQuestion | undefined,
+  range: Range,
+): Promise<Asked> {
+  const { services, workspace } = context;
+  const scope = { ...(protocol && { protocol }), ...(port !== undefined && { port }) };
+  if (src !== undefined && dst !== undefined) {
+    const known = isGroupTerm(src) || isGroupTerm(dst) ? await knownPeersIn(services, workspace, range) : [];
+    const [from, to] = await Promise.all([src, dst].map((end) => endOf(context, end, range, known)));
+    if (from && to) return { about: 'connection', src: from, dst: to, ...scope, unused: [] };
+  }
+  if (question === undefined || !read || src !== undefined || dst !== undefined) {
+    const detail = 'Send a question in plain words, or both src and dst.';
+    throw invalidInput([{ pointer: '/question', detail }], `/question: ${detail}`);
+  }
+  return { ...read.about(await knownPeersIn(services, workspace, range)), ...scope };
+}
+
+/** A peer by its name, or all who were meant by a term of labels at any time of the range. */
+async function endOf(
+  { services, workspace }: CallContext<ComputeServices>,
+  given: string,
+  range: Range,
+  known: readonly KnownPeer[],
+): Promise<AskedEnd> {
+  if (!isGroupTerm(given)) {
+    const peer = await identityOf(services, workspace, given, range);
+    return { text: peer.name, peers: [peer], term: peer.name };
+  }
+  const byName = new Map(known.map(({ peer }) => [peer.name, peer]));
+  const holds = given === '*' ? () => true : termTest(given, byName);
+  const peers = known.filter(({ versions }) => versions.some(holds)).map(({ peer }) => peer);
+  if (peers.length > 0) return { text: given === '*' ? 'every peer' : given, peers, term: given };
+  const labels = known.flatMap(({ versions }) =>
+    versions.flatMap((one) => Object.entries(one.labels).map(([key, value]) => `${key}=${value}`)),
+  );
+  throw notFound(`No peer had ${JSON.stringify(given)} in this range.`, nearestOf(given, new Set(labels)));
+}

@@ -1,0 +1,103 @@
+import { expect, test } from 'vitest';
+import { carryOut } from '../../test/kits/plane/carry-out.ts';
+import { person } from '../../test/kits/plane/kit.ts';
+import { type playHistory as play, playHistory } from '../../test/kits/plane/random-history.ts';
+import { formatInstant } from '../base/time.ts';
+
+type Writes = Parameters<typeof play>[0][number]['writes'];
+const DB = { matchLabels: { role: 'db' } };
+const isolate = { do: 'policy', name: 'p1', spec: { action: 'DENY', peerSelector: DB }, ttl: undefined } as const;
+const isolateBots = { ...isolate, spec: { action: 'DENY', peerSelector: { matchLabels: { role: 'bot' } } } } as const;
+const block = { peerSelector: {}, ingress: [{ from: [{ ipBlock: { cidr: '10.96.0.9/32' } }] }] };
+const open: Writes[number] = {
+  do: 'policy',
+  name: 'p2',
+  spec: { action: 'ALLOW', peerSelector: DB, ingress: [{ from: ['*'] }] },
+  ttl: 2,
+};
+const byChild: Writes[] = [
+  [{ do: 'agent', name: 'root', ttl: undefined }],
+  [{ do: 'agent', name: 'child', ttl: undefined }],
+  [{ do: 'remove', name: 'web-1' }],
+  [{ do: 'join', name: 'web-1', role: 'web', ttl: undefined, by: 'child' }],
+];
+
+/** What web-1 reached of db-1 is broken by the last write; the times of all policies end within it. */
+async function withBroken(batches: readonly Writes[]) {
+  const played = await playHistory(batches.map((writes) => ({ wait: 1, writes })));
+  const { kit, workspace, began } = played;
+  const admin = person('admin', workspace);
+  const asked = { src: 'web-1', dst: 'db-1', from: formatInstant(began + 1_000) };
+  const ask = () => kit.call('find_cause', asked, { as: admin, workspace });
+  const now = () => kit.call('check_connectivity', { src: 'web-1', dst: 'db-1' }, { as: admin, workspace });
+  return { kit, workspace, ask, now };
+}
+
+const verdicts = { before: { verdict: 'reachable' }, after: { verdict: 'unreachable' } };
+
+test.each<[string, ...Writes[]]>([
+  ['policy', [isolate]],
+  ['label', [isolateBots], [{ do: 'label', name: 'web-1', role: 'bot' }]],
+  ['network', [{ do: 'network', action: 'DENY' }]],
+  ['network', [{ do: 'move', name: 'db-1', to: 'lab' }]],
+  ['delegation_bound', ...byChild, [{ do: 'label', name: 'db-1', role: 'bot' }]],
+  ['expiry', [isolate], [open]],
+])(
+  'what was broken by %s is brought back by the plan of its finding, once that is approved',
+  async (cause, ...batches) => {
+    const { kit, workspace, ask, now } = await withBroken(batches);
+    await using _ = kit;
+    const [found] = (await ask()).findings;
+    expect(found).toMatchObject({ ...verdicts, causes: [{ cause }], no_restore: null, restore: { verified: true } });
+    expect((await now()).verdict).toBe('unreachable');
+    await carryOut(kit, workspace, found.restore.plan_id);
+    expect((await now()).verdict).toBe('reachable');
+    expect((await ask()).findings).toContainEqual(
+      expect.objectContaining({ change: expect.objectContaining({ reviewed_by: expect.stringContaining('root') }) }),
+    );
+  },
+);
+
+test.each<[string, RegExp, ...Writes[]]>([
+  [
+    'approval',
+    /^Peers are let in one by one: approve db-1 again\.$/,
+    [{ do: 'phase', name: 'db-1', phase: 'revoked' }],
+  ],
+  ['peer', /^No plan makes a peer: db-1 has to join again\.$/, [{ do: 'remove', name: 'db-1' }]],
+  [
+    'address',
+    /^No plan changes addresses: web-1 keeps the one it has\.$/,
+    [{ ...isolate, spec: { action: 'DENY', ...block } }],
+    [{ do: 'address', name: 'web-1', last: 9 }],
+  ],
+  [
+    'expiry',
+    /^The time of MeshPeer web-1 is not in a plan: renew it, or let it join again\.$/,
+    [{ do: 'remove', name: 'web-1' }],
+    [{ do: 'join', name: 'web-1', role: 'web', ttl: 2, by: undefined }],
+  ],
+  [
+    'policy',
+    /^Later changes touched the same records: p1/,
+    [isolate],
+    [{ ...isolate, spec: { ...isolate.spec, ingress: [{ from: ['*'] }] } }],
+  ],
+])('what no plan puts back says why: %s, %s', async (cause, reason, ...batches) => {
+  const { kit, ask } = await withBroken(batches);
+  await using _ = kit;
+  const found = (await ask()).findings.find(
+    (one: { after: { verdict: string } }) => one.after.verdict === 'unreachable',
+  );
+  expect(found).toMatchObject({ causes: [{ cause }], restore: null, no_restore: expect.stringMatching(reason) });
+});
+
+test('a device that went away is started again by a person', async () => {
+  const { kit, ask } = await withBroken([[{ do: 'presence', name: 'db-1', online: false }]]);
+  await using _ = kit;
+  expect((await ask()).findings[0]).toMatchObject({
+    after: { verdict: 'reachable', usable: false },
+    causes: [{ cause: 'presence', name: 'db-1' }],
+    no_restore: 'No plan brings a device back: start the node on db-1 (mesh up).',
+  });
+});

@@ -1,0 +1,107 @@
+import type { AskedTime } from '../../core/history/pair/question-reader.ts';
+import { notUnderstood } from '../../core/history/pair/question-reader.ts';
+import { quoted } from '../../core/model/find.ts';
+import { textAt, type Word } from '../grammar/tokens.ts';
+import { type Clocks, clockText, type Moment, momentAt } from './moments.ts';
+import { ARTICLES, textOf } from './words.ts';
+
+/** The time that a question names, and which of its words say it. */
+export interface TimeInWords {
+  readonly time?: AskedTime;
+  readonly used: ReadonlySet<number>;
+}
+
+interface Phrase extends Pick<AskedTime, 'from' | 'to'> {
+  readonly begin: number;
+  readonly end: number;
+  /** Said as two moments. */
+  readonly isRange?: true;
+}
+
+const SINCE: ReadonlySet<string> = new Set(['since', 'from', 'after', 'starting', 'beginning']);
+const UNTIL: ReadonlySet<string> = new Set(['until', 'till', 'before', 'by']);
+const MOMENT_FORMS = 'Write it as "last Tuesday at 15:00", "an hour ago", "2026-01-31" or 2026-01-31T12:00:00Z.';
+
+/**
+ * `since last Tuesday at 3`, `yesterday evening`, `between Monday and Wednesday`, `until an hour ago`.
+ *
+ * @throws MeshError that asks back, for a moment that is to come, one that is not known, and several that do not fit
+ */
+export function timeIn(words: readonly Word[], clocks: Clocks): TimeInWords {
+  const phrases: Phrase[] = [];
+  for (let at = 0; at < words.length; ) {
+    const phrase = phraseAt(words, at, clocks);
+    if (phrase) phrases.push(phrase);
+    else if (['since', 'until', 'till'].includes(textAt(words, at))) requireWhen(words, at);
+    at = phrase?.end ?? at + 1;
+  }
+  const used = new Set(phrases.flatMap(({ begin, end }) => Array.from({ length: end - begin }, (_, n) => begin + n)));
+  const [first, second, third] = phrases;
+  if (!first) return { used };
+  const [early, late] =
+    second && second.from !== undefined && second.to === undefined ? [second, first] : [first, second];
+  const fits = !third && (!late || (early.to === undefined && late.from === undefined));
+  if (!fits) {
+    const said = phrases.map(({ begin, end }) => quoted(textOf(words, begin, end)));
+    throw notUnderstood(`Several times are named, ${said.join(' and ')}: ask about one.`);
+  }
+  const [from, to] = [early.from, late ? late.to : early.to];
+  const text = phrases.map(({ begin, end }) => textOf(words, begin, end)).join(' ');
+  const said = `${quoted(text)} is ${timeText({ from, to }, clocks)}`;
+  if ((from ?? 0) > clocks.now || (to ?? 0) > clocks.now)
+    throw notUnderstood(`${said}, which lies in the future: ask about what has been.`);
+  const isRange = late !== undefined || early.isRange;
+  if (from !== undefined && to !== undefined && isRange && to <= from)
+    throw notUnderstood(`${said}, which ends before it begins.`);
+  return { time: { said, ...(from !== undefined && { from }), ...(to !== undefined && { to }) }, used };
+}
+
+function timeText({ from, to }: { from: number | undefined; to: number | undefined }, { timeZone }: Clocks): string {
+  const text = (at: number) => clockText(at, timeZone);
+  if (from === undefined) return `up to ${text(to ?? 0)} (${timeZone})`;
+  if (to === undefined) return `from ${text(from)} (${timeZone})`;
+  return from === to ? `${text(from)} (${timeZone})` : `${text(from)} to ${text(to)} (${timeZone})`;
+}
+
+function phraseAt(words: readonly Word[], at: number, clocks: Clocks): Phrase | undefined {
+  const word = textAt(words, at);
+  if (word === 'between' || word === 'from') {
+    const first = momentAt(words, at + 1, clocks);
+    const joins = word === 'between' ? ['and'] : ['to', 'until', 'till', '-'];
+    const second =
+      first && joins.includes(textAt(words, first.end)) ? momentAt(words, first.end + 1, clocks) : undefined;
+    if (first && second) return { begin: at, end: second.end, from: first.from, to: second.to, isRange: true };
+    if (first && word === 'between') {
+      const next = textAt(words, first.end) === 'and' ? first.end + 1 : first.end;
+      throw unknownMoment(textOf(words, next, next + 3));
+    }
+  }
+  if (SINCE.has(word)) {
+    const moment = momentAt(words, at + 1, clocks) ?? bareHourAt(words, at + 1, clocks);
+    return moment && { begin: at, end: moment.end, from: word === 'after' ? moment.to : moment.from };
+  }
+  const up = word === 'up' && ['to', 'until'].includes(textAt(words, at + 1));
+  if (UNTIL.has(word) || up) {
+    const moment = momentAt(words, up ? at + 2 : at + 1, clocks);
+    return moment && { begin: at, end: moment.end, to: up ? moment.to : moment.from };
+  }
+  const moment = momentAt(words, at, clocks);
+  return moment && { begin: at, end: moment.end, from: moment.from, to: moment.to };
+}
+
+/** `since 9`: as after `at`. */
+function bareHourAt(words: readonly Word[], at: number, clocks: Clocks): Moment | undefined {
+  const moment = momentAt([{ text: 'at', quoted: false }, ...words.slice(at, at + 1)], 0, clocks);
+  return moment && { ...moment, end: at + 1 };
+}
+
+/** "Since when" asks for the moment; "since the audit" names one that nobody knows. */
+function requireWhen(words: readonly Word[], at: number): void {
+  const next = textAt(words, at + 1);
+  if (next === 'when' || next === 'now' || next === '') return;
+  throw unknownMoment(textOf(words, at + 1, at + (ARTICLES.has(next) ? 3 : 2)));
+}
+
+export function unknownMoment(text: string): Error {
+  return notUnderstood(`It is not known when ${quoted(text)} was. ${MOMENT_FORMS}`);
+}

@@ -1,0 +1,101 @@
+import { spawn } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { createParser, type EventSourceMessage } from 'eventsource-parser';
+import { expect, test } from 'vitest';
+import { formatInstant } from '../../core/base/time.ts';
+import { DEBUG_PATH, withOutage } from '../kits/http/debug-kit.ts';
+import { ADMIN_PASSWORD, startHarness } from '../kits/http/harness.ts';
+import { webAndDatabase } from '../kits/http/network-setup.ts';
+import { mesh } from '../kits/process/run-command.ts';
+
+type Outage = Awaited<ReturnType<typeof withOutage>>;
+
+/** What `curl -N` prints of the stream, up to the event of a line that begins so; then it is ended, as by a cut of the network. */
+async function curl({ faces, body }: Outage, headers: readonly string[] = [], until?: string): Promise<string> {
+  const own = ['Content-Type: application/json', 'Authorization: Bearer admin', ...headers].flatMap((one) => [
+    '-H',
+    one,
+  ]);
+  const child = spawn('curl', ['-sN', ...own, '-d', JSON.stringify(body), `${faces.url}${DEBUG_PATH}`]);
+  let text = '';
+  for await (const chunk of child.stdout) {
+    text += String(chunk);
+    if (until !== undefined && text.includes(`\n${until}`)) child.kill();
+  }
+  // What came in the same moment as the cut did not arrive.
+  return until === undefined ? text : text.slice(0, text.indexOf('\n\n', text.indexOf(`\n${until}`)) + 2);
+}
+
+/** Whole events: the last one of a stream that was cut may be a part. */
+function eventsOf(text: string): EventSourceMessage[] {
+  const events: EventSourceMessage[] = [];
+  createParser({ onEvent: (event) => events.push(event) }).feed(text);
+  return events;
+}
+
+test('curl -N prints the stream line by line, a parser of event streams reads it, and after a cut it goes on where it was', async () => {
+  await using outage = await withOutage();
+  const get = (...more: [headers?: readonly string[], until?: string]) => curl(outage, ...more);
+  const whole = await get();
+  expect(whole).toMatch(
+    /^retry: 3000\n\nid: [\w-]{16}\.1\nevent: step\ndata: \{.*\}\n\nid: [\w-]{16}\.2\nevent: tool\n/,
+  );
+  const events = eventsOf(whole);
+  expect(new Set(events.map(({ event }) => event))).toEqual(new Set(['step', 'tool', 'finding', 'token', 'done']));
+  const finding = JSON.parse(events.find(({ event }) => event === 'finding')?.data ?? '');
+  expect(finding).toMatchObject({
+    connections: { count: 1 },
+    causes: [{ name: 'isolate-db' }],
+    restore: { verified: true },
+  });
+  const start = eventsOf(await get([], 'event: step'));
+  const last = start.at(-1)?.id;
+  const rest = eventsOf(await get([`Last-Event-ID: ${last}`]));
+  expect(rest[0]?.id).toBe(last?.replace(/\d+$/, (seen) => String(Number(seen) + 1)));
+  const places = [...start, ...rest].map(({ id }) => Number(id?.split('.')[1]));
+  expect(places).toEqual(events.map((_, index) => index + 1));
+  expect(rest.at(-1)?.event).toBe('done');
+  const [replayed] = eventsOf(
+    await get([`Last-Event-ID: ${last?.replace(/\d+$/, '0')}`, 'Accept: text/event-stream']),
+  );
+  expect(replayed).toEqual(start[0]);
+  outage.kit.clock.time += 5 * 60_000 + 1_000;
+  const late = JSON.parse(await get([`Last-Event-ID: ${last}`]));
+  expect(late).toMatchObject({ status: 410, code: 'expired', detail: expect.stringContaining('ask again') });
+});
+
+test('mesh history tells a connection over a range as lines, and as JSON with -o json', async () => {
+  await using harness = await startHarness();
+  const home = mkdtempSync(path.join(tmpdir(), 'mesh-home-'));
+  const { token, workspace } = await webAndDatabase(harness, 'outage');
+  const joined = formatInstant(Date.now());
+  const spec = { action: 'DENY', peerSelector: { matchLabels: { role: 'db' } } };
+  await harness.api('POST', '/api/v1/policies', { token, workspace, body: { name: 'isolate-db', spec } });
+  // A later instant than that of the commit, by any clock.
+  await expect.poll(() => Date.now() > Date.parse(joined) + 50).toBe(true);
+  await mesh(['login', '--server', harness.url, '--workspace', 'outage'], {
+    home,
+    env: { MESH_PASSWORD: ADMIN_PASSWORD },
+  });
+  const asked = ['history', 'web-1', 'db-1', '--from', joined, '--port', '5432'];
+  const { code, stdout, stderr } = await mesh(asked, { home });
+  expect([code, stderr]).toEqual([0, '']);
+  const [first, second, none] = stdout.trimEnd().split('\n');
+  expect(first).toMatch(/^\S+Z {2}\S+Z {2}reachable, not both online$/);
+  expect(second).toMatch(/^\S+Z {2}\S+Z {2}unreachable: policy MeshPolicy\/isolate-db in revision \d+ by user:admin$/);
+  expect(none).toBeUndefined();
+  const json = JSON.parse((await mesh([...asked, '-o', 'json'], { home })).stdout);
+  expect(json).toMatchObject({
+    src: 'web-1',
+    dst: 'db-1',
+    intervals: [{ verdict: 'reachable' }, { verdict: 'unreachable', change: { actor: 'user:admin' } }],
+  });
+  expect(json.intervals[0].to).toBe(json.intervals[1].from);
+  const reversed = await mesh([...asked, '--to', '2020-01-01T00:00:00Z'], { home });
+  expect([reversed.code, reversed.stderr]).toEqual([2, expect.stringMatching(/ends before it begins/)]);
+  const unknown = await mesh(['history', 'web-1', 'db-11', '--from', joined], { home });
+  expect(unknown.stderr).toContain('"db-1"');
+  rmSync(home, { recursive: true, force: true });
+});

@@ -12,7 +12,7 @@ import { RelayCounters, type RelayMetrics } from './metrics.ts';
 import { Overdue } from './overdue.ts';
 import type { ByeReason } from './reasons.ts';
 import { Revocations } from './revocations.ts';
-import { RelaySession, type SessionState } from './session.ts';
+import { RelaySession, TAKEN_IN } from './session.ts';
 import { SlabPool } from './slab-pool.ts';
 import { Unproven } from './unproven.ts';
 
@@ -23,19 +23,6 @@ const LIMIT_RETRY_MS = 5_000;
 
 type ToRelay = MessageTo<'relay'>;
 type Revoke = Extract<ToRelay, { readonly type: 'revoke' }>;
-
-/** The states in which each message is taken. Forward frames of a ready session never come that far. */
-const TAKEN_IN: { readonly [Type in ToRelay['type']]: readonly SessionState[] } = {
-  hello: ['hello'],
-  proof: ['proof'],
-  forward: [],
-  keepalive: ['ready', 'control'],
-  'keepalive-reply': ['ready', 'control'],
-  probe: ['ready'],
-  renew: ['ready'],
-  revoke: ['control'],
-  bye: ['ready', 'control'],
-};
 
 export interface RelayServerParts {
   readonly keys: RelayKeys;

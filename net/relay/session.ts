@@ -2,13 +2,27 @@ import type { Workspace } from './directory.ts';
 import { halvesOf } from './frame.ts';
 import type { Claim } from './gate.ts';
 import type { Member } from './member.ts';
+import type { MessageTo } from './message.ts';
 import { Outbox } from './outbox.ts';
 import type { ByeReason } from './reasons.ts';
 import type { SlabPool } from './slab-pool.ts';
 import { FrameSplitter } from './splitter.ts';
 
 /** `hello` and `proof`: that frame is awaited. `closing`: a bye is on its way out and nothing is read any more. */
-export type SessionState = 'hello' | 'proof' | 'ready' | 'control' | 'closing' | 'closed';
+type SessionState = 'hello' | 'proof' | 'ready' | 'control' | 'closing' | 'closed';
+
+/** The states in which each message is taken. Forward frames of a ready session never come that far. */
+export const TAKEN_IN: { readonly [Type in MessageTo<'relay'>['type']]: readonly SessionState[] } = {
+  hello: ['hello'],
+  proof: ['proof'],
+  forward: [],
+  keepalive: ['ready', 'control'],
+  'keepalive-reply': ['ready', 'control'],
+  probe: ['ready'],
+  renew: ['ready'],
+  revoke: ['control'],
+  bye: ['ready', 'control'],
+};
 
 /** One connection as the relay sees it. Its owner writes what `outbox.take()` gives and closes the socket when told. */
 export class RelaySession {

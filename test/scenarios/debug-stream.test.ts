@@ -57,9 +57,7 @@ test('curl -N prints the stream line by line, a parser of event streams reads it
   const places = [...start, ...rest].map(({ id }) => Number(id?.split('.')[1]));
   expect(places).toEqual(events.map((_, index) => index + 1));
   expect(rest.at(-1)?.event).toBe('done');
-  const [replayed] = eventsOf(
-    await get([`Last-Event-ID: ${last?.replace(/\d+$/, '0')}`, 'Accept: text/event-stream']),
-  );
+  const [replayed] = eventsOf(await get([`Last-Event-ID: ${last?.replace(/\d+$/, '0')}`, 'Accept: text/event-stream']));
   expect(replayed).toEqual(start[0]);
   outage.kit.clock.time += 5 * 60_000 + 1_000;
   const late = JSON.parse(await get([`Last-Event-ID: ${last}`]));

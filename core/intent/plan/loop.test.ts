@@ -123,7 +123,9 @@ describe('a planner', () => {
     );
     expect(await plan).toMatchObject({
       verified: true,
-      warnings: expect.arrayContaining(['web-to-db: its peers match no peer. Correct its from or to, or remove the rule']),
+      warnings: expect.arrayContaining([
+        'web-to-db: its peers match no peer. Correct its from or to, or remove the rule',
+      ]),
     });
   });
 

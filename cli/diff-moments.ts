@@ -11,14 +11,16 @@ import { fileOf } from './resource-files.ts';
 import type { Target } from './session.ts';
 
 const ref = z.looseObject({ kind: z.string(), name: z.string() });
-const side = z.union([z.string(), z.array(z.string())]);
+const side = z.array(z.string());
 const row = z.looseObject({ src: side, dst: side, old: allowedSchema, new: allowedSchema });
+/** Of groups of connections: more than that nobody reads. */
+const MAX_PAGES = 20;
 const diffSchema = z.looseObject({
   added: z.array(ref),
   removed: z.array(ref),
   changed: z.array(ref.extend({ changes: z.array(z.looseObject({ path: z.string() })) })),
-  connectivity: z.array(row),
-  omitted_connectivity: z.int(),
+  groups: z.array(row),
+  next_cursor: z.string().optional(),
 });
 
 /** What differs between two moments of the network. @param second now where it is left out */
@@ -26,6 +28,13 @@ export async function momentsDiffer(target: Target, first: string, second: strin
   const [before, after] = [await exported(target, first), await exported(target, second)];
   const asked = { from: first, to: second ?? after.at };
   const found = diffSchema.parse(await callOperation(target, diffSnapshots, asked));
+  const groups = [...found.groups];
+  let cursor = found.next_cursor;
+  for (let page = 1; cursor !== undefined && page < MAX_PAGES; page++) {
+    const next = diffSchema.parse(await callOperation(target, diffSnapshots, { ...asked, cursor }));
+    groups.push(...next.groups);
+    cursor = next.next_cursor;
+  }
   const resources = resourceDifferences(before.resources, after.resources);
   const shown = new Set(resources.map(({ kind, name }) => `${kind}/${name}`));
   const others = [
@@ -36,14 +45,13 @@ export async function momentsDiffer(target: Target, first: string, second: strin
       text: `changed: ${one.kind} ${one.name}: ${one.changes.map(({ path }) => path).join(', ')}`,
     })),
   ].filter(({ kind, name }) => !shown.has(`${kind}/${name}`));
-  const omitted = found.omitted_connectivity;
   return {
     from: before.at,
     to: after.at,
     resources,
-    connections: found.connectivity.flatMap(connectionsOf),
+    connections: groups.flatMap(connectionsOf),
     others: others.map(({ text }) => text),
-    notes: omitted > 0 ? [`${omitted} more rows of connections are not shown.`] : [],
+    notes: cursor === undefined ? [] : [`${groups.length} groups of connections are shown, and there are more.`],
   };
 }
 

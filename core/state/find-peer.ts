@@ -55,7 +55,8 @@ export function peerNotFound(state: Peers, given: string): MeshError {
   }
   const near = nearestOf(given, [...state.peers.keys()]);
   if (near.length === 0 && (parseCidr(given) || parseAddress(given))) return notFound(noPeerHas(given), []);
-  if (OUTSIDE_WORDS.has(foldName(given))) return notFound(`${quoted(given)} is no peer. ${ASK_OUTSIDE}`, []);
+  if ([ANY, ...OUTSIDE_WORDS].includes(foldName(given)))
+    return notFound(`${quoted(given)} is no peer. ${ASK_OUTSIDE}`, []);
   return notFoundAmong(state.peers, 'peer', given);
 }
 
@@ -65,8 +66,9 @@ function noPeerHas(address: string): string {
   return `${what} ${ASK_OUTSIDE}`;
 }
 
-/** How people name what is no peer's. */
-const OUTSIDE_WORDS: ReadonlySet<string> = new Set(['outside', 'internet', 'the-internet', 'world', 'public', 'any']);
+/** How people name what is no peer's. `any` may mean peers as well: who says it is told what to ask. */
+const OUTSIDE_WORDS: ReadonlySet<string> = new Set([OUTSIDE, 'internet', 'the-internet', 'world', 'public']);
+const ANY = 'any';
 const ASK_OUTSIDE =
   'For addresses outside, ask check_connectivity: one end may be outside, or an address or CIDR outside of all networks, and with one end left out its groups name the ranges that policies tell apart. What a change does to them is in the effect of its plan.';
 

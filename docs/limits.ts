@@ -3,6 +3,7 @@ import { MAX_FIELD_ERRORS } from '../core/base/schema-errors.ts';
 import { TEXT_LIMITS } from '../core/base/text.ts';
 import { ADDRESS_QUARANTINE_MS } from '../core/changes/address.ts';
 import { MAX_ANNOTATIONS, MAX_DOCUMENTS } from '../core/changes/manifest.ts';
+import { MAX_EFFECT_RANGES } from '../core/effect/effect.ts';
 import { AGENT_PEER_SHARE } from '../core/enrolment/register.ts';
 import { MAX_AGENT_TTL_MS, MAX_DEPTH } from '../core/identity/delegation.ts';
 import { MAX_JOIN_USES } from '../core/identity/join-tokens.ts';
@@ -13,6 +14,7 @@ import { POLICY_LIMITS } from '../core/model/policy.ts';
 import { MAX_PATH_REPORTS, MAX_PATHS_OF_NODE } from '../core/model/reported-paths.ts';
 import { MAX_NODE_COUNT } from '../core/model/workspaces.ts';
 import { MAX_EDGES } from '../core/reachability/outside.ts';
+import { MAX_NUMBERS } from '../core/reachability/port-sets.ts';
 import { SIMULATE_LIMITS } from '../core/reachability/simulate.ts';
 import { MAX_RESOURCE_CHARACTERS } from '../mcp/resources.ts';
 import { BODY_LIMIT } from '../rest/body.ts';
@@ -57,6 +59,8 @@ export const limits: Readonly<Record<string, readonly Row[]>> = {
     ['Changes of one plan', MAX_CHANGES, ''],
     ['Expectations of one plan', MAX_EXPECTATIONS, ''],
     ['Edges of address ranges that one plan or difference compares; with more it is not proven', MAX_EDGES, ''],
+    ['Ranges of ports, of all different changes that one write or plan makes', MAX_EFFECT_RANGES, ''],
+    ['First and last ports of all different sets of ports that the policies of a network tell apart', MAX_NUMBERS, ''],
     ['Reports of paths in one heartbeat', MAX_PATH_REPORTS, ''],
     ['Wrong fields named in one refusal', MAX_FIELD_ERRORS, ''],
   ],

@@ -58,7 +58,9 @@ test.each(takesPeer.map((operation) => [operation.name, operation] as const))(
     const address = await refusal(it.kit, operation, '10.96.0.200', it.workspace);
     expect(address).toMatchObject({
       code: 'not_found',
-      message: expect.stringMatching(/^No peer has the address 10.96.0.200\. .*between peers only.*ipBlock/),
+      message: expect.stringMatching(
+        /^No peer has the address 10.96.0.200\. .*For addresses outside, ask check_connectivity/,
+      ),
     });
   },
 );

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { type OutsideGroup, outsideGroups, textOfRanges } from '../reachability/outside.ts';
-import type { Allowed } from '../reachability/port-sets.ts';
+import { type Allowed, tooManyPorts } from '../reachability/port-sets.ts';
 import { diffGroups } from '../reachability/reach-diff.ts';
 import type { Reachability } from '../reachability/reachability.ts';
 import { type PortSpan, spansOf, subtract } from './port-spans.ts';
@@ -117,8 +117,16 @@ interface Delta extends Pick<EffectGroup, 'opened' | 'closed' | 'open'> {
   readonly text: string;
 }
 
-/** What opens and closes between two sets of ports; the same object for the same two. */
+/** Ranges of ports in all that opens, closes and stays open in one effect, each different change once; some 60 MB. */
+export const MAX_EFFECT_RANGES = 250_000;
+
+/**
+ * What opens and closes between two sets of ports; the same object for the same two.
+ *
+ * @throws MeshError `payload_too_large` for more than {@link MAX_EFFECT_RANGES}
+ */
 function deltas(): (old: Allowed, now: Allowed) => Delta {
+  let ranges = 0;
   const known = new Map<Allowed, Map<Allowed, Delta>>();
   return (old, now) => {
     const of = known.get(old) ?? new Map<Allowed, Delta>();
@@ -126,6 +134,8 @@ function deltas(): (old: Allowed, now: Allowed) => Delta {
     const found = of.get(now);
     if (found) return found;
     const [was, is] = [spansOf(old), spansOf(now)];
+    ranges += was.length + is.length;
+    if (ranges > MAX_EFFECT_RANGES) throw tooManyPorts();
     const [opened, closed] = [subtract(is, was), subtract(was, is)];
     const delta = { opened, closed, open: is, text: JSON.stringify([opened, closed]) };
     of.set(now, delta);

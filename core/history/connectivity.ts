@@ -1,11 +1,13 @@
-import { MeshError } from '../base/errors.ts';
+import { invalidInput, MeshError } from '../base/errors.ts';
 import { formatInstant } from '../base/time.ts';
 import { lookUp, lookUpById } from '../model/find.ts';
 import type { Protocol } from '../model/policy.ts';
+import type { Ranges } from '../model/ranges.ts';
 import type { PeerRecord } from '../model/resources.ts';
 import { explain } from '../reachability/explain.ts';
+import { explainOutside } from '../reachability/explain-outside.ts';
 import type { ConnectivityQuery, Explanation, Verdict } from '../reachability/explanation.ts';
-import { lookUpPeerOrHost, peerNotFound } from '../state/find-peer.ts';
+import { lookUpPeerOrHost, outsideOf, peerNotFound } from '../state/find-peer.ts';
 import type { HistoryServices } from '../state/services.ts';
 import type { NetworkState } from '../state/state.ts';
 import type { NetworkCommit } from './blame.ts';
@@ -15,7 +17,7 @@ import { spanOf } from './span.ts';
 import { type FixStep, wouldFix } from './would-fix.ts';
 
 export interface ConnectivityQuestion {
-  /** Name in any case, id, overlay address or unique host name of a peer. */
+  /** Name in any case, id, overlay address or unique host name of a peer; or addresses outside of all networks. */
   readonly src: string;
   readonly dst: string;
   readonly protocol?: Protocol | undefined;
@@ -43,6 +45,8 @@ export interface ConnectivityAnswer {
   readonly blocked_by: Explanation['blocked_by'];
   /** What to do, in this order; together proven to open what was asked. */
   readonly would_fix: readonly FixStep[];
+  /** What to know of an answer about addresses outside. */
+  readonly note?: string;
   readonly now: { readonly verdict: Verdict; readonly changed_by: NetworkCommit | null };
 }
 
@@ -66,9 +70,8 @@ export async function connectivity(
   const state = point ? await stateOrGap(services, workspace, point) : current;
   const known = 'reason' in state ? [current] : [state, current];
   // Who was meant in a time that is not known is not known either.
-  if ('reason' in state && [question.src, question.dst].some((end) => !lookUpPeerOrHost(current, end)))
-    throw state.error;
-  const ends = { src: peerIn(known, question.src), dst: peerIn(known, question.dst) };
+  if ('reason' in state && [question.src, question.dst].some((end) => !endIn(known, end))) throw state.error;
+  const ends = endsIn(known, question);
   const judge = (each: NetworkState, then: number) => explainIn(services, each, { ...question, ...ends }, then);
   const today = judge(current, now).verdict;
   if ('reason' in state) {
@@ -90,23 +93,41 @@ export async function connectivity(
     steps,
     allowed,
     blocked_by,
-    would_fix: [
-      ...wouldFix(states, state, queryIn(state, { ...question, ...ends }), instant),
-      ...(point ? [] : absent(presence, { ...question, ...ends })),
-    ],
+    ...(isOutside(ends.src) || isOutside(ends.dst)
+      ? { would_fix: [], note: OUTSIDE_NOTE }
+      : {
+          would_fix: [
+            ...wouldFix(states, state, queryIn(state, { ...question, ...ends }), instant),
+            ...(point ? [] : absent(presence, { src: ends.src, dst: ends.dst })),
+          ],
+        }),
     now: { verdict: today, changed_by: changed },
   };
 }
 
-type Asked = Omit<ConnectivityQuestion, 'src' | 'dst'> & { readonly src: PeerRecord; readonly dst: PeerRecord };
+const OUTSIDE_NOTE =
+  'Whether an address outside is there is not known: usable is false. Where policies tell the addresses apart, steps and blocked_by are of a part that may use least, and allowed is what each may use. would_fix proposes nothing for addresses outside: plan an ipBlock.';
 
-function explainIn(
-  { states }: HistoryServices,
-  state: NetworkState,
-  { src, dst, protocol, port }: Asked,
-  instant: number,
-): Explanation {
-  return explain(states.reachability(state, instant), queryIn(state, { src, dst, protocol, port }));
+type End = PeerRecord | OutsideEnd;
+/** Addresses outside of all networks, as they were asked for. */
+interface OutsideEnd {
+  readonly term: string;
+  readonly ranges: Ranges;
+}
+type Asked = Omit<ConnectivityQuestion, 'src' | 'dst'> & { readonly src: End; readonly dst: End };
+
+function isOutside(end: End): end is OutsideEnd {
+  return 'ranges' in end;
+}
+
+function explainIn({ states }: HistoryServices, state: NetworkState, asked: Asked, instant: number): Explanation {
+  const reach = states.reachability(state, instant);
+  const query = queryIn(state, asked);
+  for (const side of ['src', 'dst'] as const) {
+    const end = asked[side];
+    if (isOutside(end)) return explainOutside(reach, { ...query, side, ranges: end.ranges });
+  }
+  return explain(reach, query);
 }
 
 function queryIn(state: NetworkState, { src, dst, protocol, port }: Asked): ConnectivityQuery {
@@ -114,7 +135,7 @@ function queryIn(state: NetworkState, { src, dst, protocol, port }: Asked): Conn
 }
 
 /** Peers that have to be there for a connection that is allowed. */
-function absent(presence: ConnectivityAnswer['presence'], { src, dst }: Asked): FixStep[] {
+function absent(presence: ConnectivityAnswer['presence'], { src, dst }: Record<'src' | 'dst', PeerRecord>): FixStep[] {
   const missing = [
     ...(presence.src === 'offline' ? [src.name] : []),
     ...(presence.dst === 'offline' ? [dst.name] : []),
@@ -127,21 +148,43 @@ function absent(presence: ConnectivityAnswer['presence'], { src, dst }: Asked): 
   }));
 }
 
-/** The peer that a text means, by the names of the time asked about and then by those of today. */
-function peerIn(states: readonly NetworkState[], given: string): PeerRecord {
+function endsIn(known: readonly NetworkState[], { src, dst }: ConnectivityQuestion): Record<'src' | 'dst', End> {
+  const endOf = (given: string): End => {
+    const end = endIn(known, given);
+    if (end) return end;
+    throw peerNotFound(known[0] ?? { peers: new Map() }, given);
+  };
+  const ends = { src: endOf(src), dst: endOf(dst) };
+  if (isOutside(ends.src) && isOutside(ends.dst)) throw bothOutside();
+  return ends;
+}
+
+/** Refuses a question of which neither end is in a network. */
+export function bothOutside(): MeshError {
+  const detail = 'One end has to be a peer: what is outside talks to what is outside without this network.';
+  return invalidInput([{ pointer: '/dst', detail }], `/dst: ${detail}`);
+}
+
+/** The peer or the addresses that a text means, by the names of the time asked about and then by those of today. */
+function endIn(states: readonly NetworkState[], given: string): End | undefined {
   for (const state of states) {
     const peer = lookUpPeerOrHost(state, given);
     if (peer) return peer;
   }
-  throw peerNotFound(states[0] ?? { peers: new Map() }, given);
+  const [first] = states;
+  const ranges = first && outsideOf(first, given);
+  return ranges && { term: given, ranges };
 }
 
 /** What a peer is called in another state: a renamed one keeps its id, one that joined again its name. */
-function nameIn({ peers }: NetworkState, { uid, name }: PeerRecord): string {
+function nameIn({ peers }: NetworkState, end: End): string {
+  if (isOutside(end)) return end.term;
+  const { uid, name } = end;
   return (lookUpById(peers, uid) ?? lookUp(peers, name))?.name ?? name;
 }
 
-function onlineIn(state: NetworkState, peer: PeerRecord): Online {
+function onlineIn(state: NetworkState, peer: End): Online {
+  if (isOutside(peer)) return 'unknown';
   const name = nameIn(state, peer);
   if (!state.peers.has(name)) return 'unknown';
   return state.presence.get(name)?.spec.online ? 'online' : 'offline';

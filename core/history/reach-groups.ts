@@ -1,18 +1,19 @@
 import { invalidInput } from '../base/errors.ts';
 import { formatInstant } from '../base/time.ts';
+import { rangesOfTerm } from '../model/ranges.ts';
 import { nearestOf, notFound } from '../model/with-nearest.ts';
 import type { Verdict } from '../reachability/explanation.ts';
 import { withExternals } from '../reachability/externals.ts';
 import { groupRows } from '../reachability/matrix.ts';
-import { outsideRanges } from '../reachability/outside.ts';
+import { outsideRanges, outsideWithin } from '../reachability/outside.ts';
 import type { Allowed } from '../reachability/port-sets.ts';
 import type { Reachability } from '../reachability/reachability.ts';
-import { isGroupTerm, lookUpPeerOrHost, peerNotFound } from '../state/find-peer.ts';
+import { isGroupTerm, lookUpPeerOrHost, outsideOf, peerNotFound } from '../state/find-peer.ts';
 import { groupsOf, termsOf } from '../state/peer-groups.ts';
 import type { HistoryServices } from '../state/services.ts';
 import type { NetworkState } from '../state/state.ts';
 import { namesOf } from '../state/terms.ts';
-import type { ConnectivityQuestion } from './connectivity.ts';
+import { bothOutside, type ConnectivityQuestion } from './connectivity.ts';
 import { pointOf, stateAt } from './point.ts';
 
 /** A question with one end open, or about several peers by a label. */
@@ -37,7 +38,10 @@ export interface ReachGroups {
   readonly at: string;
   readonly snapshot_id: string | null;
   readonly revision: number;
-  /** Pairs of peers asked about, and those of them that may talk; addresses outside are in neither. */
+  /**
+   * Pairs of peers asked about, and those of them that may talk. Addresses outside are in neither, but where they are one
+   * end: then each range that policies tell apart counts as one.
+   */
   readonly asked_pairs: number;
   readonly open_pairs: number;
   /** How many groups there are, of which one page is shown, the largest first. */
@@ -54,7 +58,7 @@ export function asksGroups<Q extends { readonly src?: string | undefined; readon
   src,
   dst,
 }: Q): boolean {
-  return [src, dst].some((end) => end === undefined || isGroupTerm(end));
+  return [src, dst].some((end) => end === undefined || (isGroupTerm(end) && !rangesOfTerm(end)));
 }
 
 /**
@@ -71,16 +75,23 @@ export async function reachGroups(
   const point = await pointOf(services, workspace, question);
   const at = point?.instant ?? clock.now();
   const state = point ? await stateAt(services, workspace, point) : await states.current(workspace);
-  const ends = { src: endOf(state, question.src), dst: endOf(state, question.dst) };
   const compiled = states.reachability(state, at);
-  const externals = isOpen(question) ? outsideRanges(compiled) : [];
+  const addresses = addressesAsked(state, question);
+  const externals = addresses
+    ? outsideWithin(compiled, compiled.parts.endpoints.keys(), addresses.ranges)
+    : isOpen(question)
+      ? outsideRanges(compiled)
+      : [];
+  const names = new Set(externals.map(({ name }) => name));
+  const endAt = (side: 'src' | 'dst') => (addresses?.side === side ? names : endOf(state, question[side]));
+  const ends = { src: endAt('src'), dst: endAt('dst') };
   const reach = externals.length === 0 ? compiled : withExternals(compiled, externals);
   const scope = reach.parts.ports.ofQuery(question.protocol, question.port);
   const whole = JSON.stringify(reach.parts.ports.describe(scope));
-  const outside = new Set(externals.map(({ name }) => name));
+  const uncounted = addresses ? new Set<string>() : names;
   const rows = mergedRows(reach, { ...ends, ports: scope });
   const asked = pairsOf(ends.src ?? namesOf('*', state), ends.dst ?? namesOf('*', state));
-  const between = rows.filter(({ src, dst }) => ![src[0], dst[0]].some((name) => outside.has(name ?? '')));
+  const between = rows.filter(({ src, dst }) => ![src[0], dst[0]].some((name) => uncounted.has(name ?? '')));
   const open = between.reduce((sum, { src, dst }) => sum + pairsOf(src, dst), 0);
   const isWhole = between.every(({ allowed }) => JSON.stringify(allowed) === whole);
   const first = firstOf(question.cursor);
@@ -105,6 +116,17 @@ export async function reachGroups(
 
 function isOpen({ src, dst }: GroupQuestion): boolean {
   return src === undefined || dst === undefined;
+}
+
+/** The side at which the question names addresses outside, and which. */
+function addressesAsked(state: NetworkState, question: GroupQuestion) {
+  const found = (['src', 'dst'] as const).flatMap((side) => {
+    const given = question[side];
+    const ranges = given === undefined || lookUpPeerOrHost(state, given) ? undefined : outsideOf(state, given);
+    return ranges ? [{ side, ranges }] : [];
+  });
+  if (found.length > 1) throw bothOutside();
+  return found[0];
 }
 
 /** The peers at one end; undefined for all, and for addresses outside. */

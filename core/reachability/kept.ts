@@ -9,8 +9,8 @@ import type { RowCache } from './rows.ts';
 const MAX_SPACES = 8;
 /** Rows kept for a space, beyond one a class and direction. */
 const SPARE_ROWS = 1_000;
-/** Interned policies and port sets at which everything kept is dropped. */
-const MAX_INTERNED = 500_000;
+/** Interned policies at which everything kept is dropped. */
+const MAX_POLICIES = 500_000;
 
 interface KeptSpace {
   readonly space: ClassSpace;
@@ -31,7 +31,7 @@ export function keepNothing(): Kept {
 }
 
 export function isFull({ ports, codes }: Kept): boolean {
-  return ports.size + codes.size > MAX_INTERNED;
+  return ports.isFull || codes.size > MAX_POLICIES;
 }
 
 /** A space in which all these classes are told apart. */

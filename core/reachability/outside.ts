@@ -1,3 +1,4 @@
+import { MeshError } from '../base/errors.ts';
 import { getOrInsertComputed } from '../base/get-or-insert.ts';
 import { type IpRange, parseCidr } from '../model/cidr.ts';
 import { addressText, cidrsOf, EVERY_ADDRESS, intersection, type Ranges, union, without } from '../model/ranges.ts';
@@ -122,9 +123,29 @@ export function outsideRanges(reach: Reachability): readonly ExternalInput[] {
   const named = namedStretches(blocks, outside);
   if (named.length === 0) return [];
   const rest = without(outside, union(named));
-  const stretches = named.map((stretch) => ({ ...externalOf([stretch]), name: rangeText(stretch) }));
+  const stretches = named.map((stretch) => namedExternal([stretch]));
   const all = rest.length === 0 ? stretches : [...stretches, { ...externalOf(rest), name: ELSEWHERE }];
   return all.slice(0, MAX_STRETCHES);
+}
+
+/**
+ * The addresses outside of all networks among some, divided by what policies about some places tell apart.
+ *
+ * @throws MeshError `payload_too_large` for more than {@link MAX_EDGES}
+ */
+export function outsideWithin(reach: Reachability, places: Iterable<number>, ranges: Ranges): readonly ExternalInput[] {
+  const stretches = stretchesOf([...blocksAt(reach, places)], networksOf(reach), ranges);
+  if (stretches) return stretches.map(namedExternal);
+  throw new MeshError(
+    'payload_too_large',
+    `Policies tell more than ${MAX_EDGES} edges of address ranges apart here (docs/limits.md): ask about one peer.`,
+  );
+}
+
+/** As {@link externalOf}, named by what it stands for. */
+function namedExternal(stretch: Ranges): ExternalInput {
+  const [range, ...more] = stretch;
+  return { ...externalOf(stretch), name: range && more.length === 0 ? rangeText(range) : ELSEWHERE };
 }
 
 /** A CIDR where it is one, else `first - last`: no name of a peer has a slash or a space. */

@@ -1,4 +1,5 @@
 import { MeshError } from '../base/errors.ts';
+import { getOrInsertComputed } from '../base/get-or-insert.ts';
 import type { PortEntry, Protocol } from '../model/policy.ts';
 
 /** What a pair may use: everything, or these ports. `ICMP` has no ports and so no `from` and `to`. */
@@ -31,7 +32,11 @@ const EVERYTHING = [
 ];
 
 /** Numbers kept in all sets together (200 MB). Only policies written to be told apart port by port get there. */
-const MAX_NUMBERS = 50_000_000;
+export const MAX_NUMBERS = 50_000_000;
+/** Sets, and results for two of them, at which what is kept is dropped. */
+const MAX_ENTRIES = 500_000;
+/** The same of ranges in sets that have been described; some 60 bytes each. */
+const MAX_TOLD = 500_000;
 
 /** Sets of which it is remembered whether any two share a port: 4 MB at most. */
 const REMEMBERED = 2_048;
@@ -52,9 +57,10 @@ export function pointOf(protocol: Protocol, port: number | undefined): number {
 export class PortSets {
   readonly #ranges: Int32Array[] = [Int32Array.of(), Int32Array.from(EVERYTHING)];
   readonly #described: Allowed[] = [];
-  readonly #ids = new Map<string, PortSetId>([
-    ['', NO_PORTS],
-    [EVERYTHING.join(), ALL_PORTS],
+  /** By a hash of their ranges: text of large sets would be larger than they are. */
+  readonly #ids = new Map<number, PortSetId[]>([
+    [hashOf([]), [NO_PORTS]],
+    [hashOf(EVERYTHING), [ALL_PORTS]],
   ]);
   /** For pairs of the first sets: unknown, shared or apart. */
   readonly #shared: Uint8Array[] = [];
@@ -63,10 +69,12 @@ export class PortSets {
   readonly #differences = new PairTable();
 
   #numbers = EVERYTHING.length;
+  #toldRanges = 0;
 
-  /** Entries kept in all tables together; the owner starts afresh when it grows too large. */
-  get size(): number {
-    return this.#ranges.length + this.#unions.size + this.#meets.size + this.#differences.size;
+  /** Whether the owner is to start afresh, so that what was computed before never uses up the room of what comes. */
+  get isFull(): boolean {
+    const entries = this.#ranges.length + this.#unions.size + this.#meets.size + this.#differences.size;
+    return entries > MAX_ENTRIES || this.#numbers > MAX_NUMBERS / 4 || this.#toldRanges > MAX_TOLD;
   }
 
   /** The ports that a rule's `ports` stand for; none listed means everything. */
@@ -156,8 +164,12 @@ export class PortSets {
 
   /** The same object for the same set, so that what is made of it can be kept beside it. */
   describe(id: PortSetId): Allowed {
-    this.#described[id] ??= this.#describe(id);
-    return this.#described[id];
+    const known = this.#described[id];
+    if (known) return known;
+    const made = this.#describe(id);
+    this.#described[id] = made;
+    this.#toldRanges += made.length;
+    return made;
   }
 
   #describe(id: PortSetId): Allowed {
@@ -178,19 +190,14 @@ export class PortSets {
   }
 
   #intern(ranges: readonly number[]): PortSetId {
-    const key = ranges.join();
-    const known = this.#ids.get(key);
+    const sameHash = getOrInsertComputed(this.#ids, hashOf(ranges), () => []);
+    const known = sameHash.find((id) => isSame(this.#rangesOf(id), ranges));
     if (known !== undefined) return known;
+    if (this.#numbers + ranges.length > MAX_NUMBERS) throw tooManyPorts();
     this.#numbers += ranges.length;
-    if (this.#numbers > MAX_NUMBERS) {
-      throw new MeshError(
-        'payload_too_large',
-        'These policies tell too many sets of ports apart. Use fewer single ports, or ranges of ports.',
-      );
-    }
     const id = this.#ranges.length;
     this.#ranges.push(Int32Array.from(ranges));
-    this.#ids.set(key, id);
+    sameHash.push(id);
     return id;
   }
 
@@ -202,6 +209,24 @@ export class PortSets {
     }
     return id;
   }
+}
+
+/** FNV-1a over 32-bit words. */
+function hashOf(ranges: readonly number[]): number {
+  let hash = 0x811c9dc5;
+  for (const number of ranges) hash = Math.imul(hash ^ number, 0x01000193);
+  return hash >>> 0;
+}
+
+function isSame(a: Int32Array, b: readonly number[]): boolean {
+  return a.length === b.length && a.every((number, index) => number === b[index]);
+}
+
+export function tooManyPorts(): MeshError {
+  return new MeshError(
+    'payload_too_large',
+    'These policies tell too many sets of ports apart (docs/limits.md). Use fewer single ports, or ranges of ports.',
+  );
 }
 
 /** Results by two ids: a map for each first id, since maps of small integers are several times faster than of pairs. */

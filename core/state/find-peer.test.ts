@@ -9,7 +9,7 @@ test.each(['outside', 'Internet', '8.8.8.8', '203.0.113.0/24', '2001:db8::1'])(
   (given) => {
     expect(peerNotFound(STATE, given)).toMatchObject({
       code: 'not_found',
-      message: expect.stringContaining('ask check_connectivity with one end left out'),
+      message: expect.stringContaining('ask check_connectivity: one end may be outside'),
     });
   },
 );

@@ -1,8 +1,9 @@
 import type { MeshError } from '../base/errors.ts';
 import { once } from '../base/once.ts';
 import { foldName } from '../base/record.ts';
-import { parseAddress, parseCidr } from '../model/cidr.ts';
+import { overlaps, parseAddress, parseCidr } from '../model/cidr.ts';
 import { lookUp, notFoundAmong, quoted } from '../model/find.ts';
+import { EVERY_ADDRESS, OUTSIDE, type Ranges, rangesOfTerm } from '../model/ranges.ts';
 import type { PeerRecord } from '../model/resources.ts';
 import { nearestOf, notFound } from '../model/with-nearest.ts';
 import type { NetworkState } from './state.ts';
@@ -54,7 +55,8 @@ export function peerNotFound(state: Peers, given: string): MeshError {
   }
   const near = nearestOf(given, [...state.peers.keys()]);
   if (near.length === 0 && (parseCidr(given) || parseAddress(given))) return notFound(noPeerHas(given), []);
-  if (OUTSIDE_WORDS.has(foldName(given))) return notFound(`${quoted(given)} is no peer. ${ASK_OUTSIDE}`, []);
+  if ([ANY, ...OUTSIDE_WORDS].includes(foldName(given)))
+    return notFound(`${quoted(given)} is no peer. ${ASK_OUTSIDE}`, []);
   return notFoundAmong(state.peers, 'peer', given);
 }
 
@@ -64,10 +66,23 @@ function noPeerHas(address: string): string {
   return `${what} ${ASK_OUTSIDE}`;
 }
 
-/** How people name what is no peer's. */
-const OUTSIDE_WORDS: ReadonlySet<string> = new Set(['outside', 'internet', 'the-internet', 'world', 'public', 'any']);
+/** How people name what is no peer's. `any` may mean peers as well: who says it is told what to ask. */
+const OUTSIDE_WORDS: ReadonlySet<string> = new Set([OUTSIDE, 'internet', 'the-internet', 'world', 'public']);
+const ANY = 'any';
 const ASK_OUTSIDE =
-  'For addresses outside, ask check_connectivity with one end left out: its groups name the ranges outside that policies tell apart, with their ports. What a change does to them is in the effect of its plan.';
+  'For addresses outside, ask check_connectivity: one end may be outside, or an address or CIDR outside of all networks, and with one end left out its groups name the ranges that policies tell apart. What a change does to them is in the effect of its plan.';
+
+/**
+ * The addresses outside of all networks that a text means: `outside` or a word for it, an address or a CIDR. Undefined
+ * where it means none, and for a CIDR that has addresses of a network in it.
+ */
+export function outsideOf({ networks }: Pick<NetworkState, 'networks'>, given: string): Ranges | undefined {
+  if (OUTSIDE_WORDS.has(foldName(given))) return EVERY_ADDRESS;
+  const ranges = rangesOfTerm(given);
+  if (ranges === undefined || given.startsWith(OUTSIDE)) return ranges;
+  const inside = [...networks.values()].flatMap(({ spec }) => parseCidr(spec.cidr) ?? []);
+  return inside.some((network) => ranges.some((range) => overlaps(network, range))) ? undefined : ranges;
+}
 
 function addressKey(text: string): string | undefined {
   const address = parseAddress(text);

@@ -21,7 +21,9 @@ export const pairQuery = {
 /** As {@link pairQuery}; an end that is left out is everyone, and a label is all that have it. */
 export const groupQuery = {
   ...pairQuery,
-  src: pairQuery.src.optional().describe('Peer (name, id, address) or label=value; none: anyone'),
+  src: pairQuery.src
+    .optional()
+    .describe('Peer (name, id, address), label=value, or outside, an address or CIDR outside; none: anyone'),
   dst: pairQuery.dst.optional().describe('Likewise'),
   cursor: pageQuery.cursor,
 };
@@ -62,6 +64,7 @@ export const connectivityAnswer = z.strictObject({
   allowed: allowedPorts,
   blocked_by: z.array(row),
   would_fix: wouldFixField,
+  note: z.string().optional().describe('Of addresses outside'),
   now: z
     .strictObject({ verdict, changed_by: z.looseObject({}).nullable() })
     .describe('The verdict today and the commit that changed it'),
@@ -73,7 +76,7 @@ const groupsAnswer = z.strictObject({
   at: z.string(),
   snapshot_id: z.string().nullable(),
   revision: z.int(),
-  asked_pairs: z.int().describe('Ordered pairs of peers asked about'),
+  asked_pairs: z.int().describe('Ordered pairs asked about; an address range outside that is asked about is one end'),
   open_pairs: z.int().describe('Those of them that may talk'),
   group_count: z.int(),
   groups: z

@@ -35,7 +35,7 @@ export const explainDenial = defineHeavyOperation({
     const answer = await connectivity(services, workspace, query);
     return {
       denied: answer.verdict !== 'reachable',
-      explanation: `${asksPast(query) ? `At ${answer.at}: ` : ''}${describeDenial(query, answer)}`,
+      explanation: `${asksPast(query) ? `At ${answer.at}: ` : ''}${describeDenial(query, answer)}${answer.note ? ` ${answer.note}` : ''}`,
       allowed: answer.allowed as z.input<typeof allowedPorts>,
       blocked_by: answer.blocked_by.map((blocker) => ({ ...blocker })),
       would_fix: answer.would_fix.map((fix) => ({ ...fix })),

@@ -238,3 +238,60 @@ it.each([
     reasons: [expect.stringContaining('opens the network default by default to devices with role=')],
   });
 });
+
+const ENDS = [{ matchLabels: { role: 'a' } }, { matchLabels: { role: 'b' } }] as const;
+const EVERYONE = fc.constantFrom<Pick<PolicySpec, 'ingress'>['ingress']>(
+  [{ from: [{ peerSelector: {} }], ports: [{ port: 443 }] }],
+  [{ from: ['*'], ports: [{ port: 443 }] }],
+  [{ ports: [{ port: 443 }] }],
+);
+
+it('an ALLOW that is widened to everyone is of no lower risk in a network of few peers than in one of many', () => {
+  const closed = network('default', { defaultAction: 'DENY' });
+  const out = policy('out', { action: 'ALLOW', peerSelector: {}, egress: [{ to: [{ peerSelector: {} }] }] });
+  const levels = ['low', 'medium', 'high', 'critical'];
+  let compared = 0;
+  fc.assert(
+    fc.property(
+      fc.array(fc.constantFrom('a', 'b', 'c'), { minLength: 2, maxLength: 4 }),
+      fc.constantFrom(...ENDS, {}),
+      fc.constantFrom(...ENDS),
+      EVERYONE,
+      fc.boolean(),
+      (roles, subject, from, ingress, isReplaced) => {
+        const levelWith = (copies: number) => {
+          const peers = roles.flatMap((role, index) =>
+            Array.from({ length: copies }, (_, copy) =>
+              peer(`x-${index}-${copy}`, { labels: { role }, address: `10.96.${index}.${copy + 1}` }),
+            ),
+          );
+          const rule = { from: [{ peerSelector: from }], ports: [{ port: 443 }] };
+          const narrow = policy('in', { action: 'ALLOW', peerSelector: subject, ingress: [rule] });
+          const wide = policy(isReplaced ? 'in-2' : 'in', {
+            action: 'ALLOW',
+            peerSelector: subject,
+            ingress: ingress ?? [],
+          });
+          return risk(stateWith(closed, ...peers, out, narrow), stateWith(closed, ...peers, out, wide)).level;
+        };
+        const [few, many] = [levelWith(1), levelWith(12)];
+        if (many !== 'low') compared += 1;
+        expect({
+          roles,
+          subject,
+          few: levels.indexOf(few) >= levels.indexOf(many) || openedBy(roles, subject, from) === 0,
+        }).toMatchObject({ few: true });
+      },
+    ),
+  );
+  expect(compared).toBeGreaterThan(20);
+});
+
+/** Pairs that open when such an ALLOW is widened, by hand. */
+function openedBy(roles: readonly string[], subject: object, from: object): number {
+  const means = (selector: object, role: string) =>
+    'matchLabels' in selector ? (selector.matchLabels as { role: string }).role === role : true;
+  return roles.flatMap((dst, at) =>
+    roles.filter((src, index) => index !== at && means(subject, dst) && !means(from, src)),
+  ).length;
+}

@@ -2,6 +2,8 @@ import { getOrInsertComputed } from '../../base/get-or-insert.ts';
 import { type Effect, type EffectGroup, namesOn, type OutsideEffect } from '../../effect/effect.ts';
 import type { PortSpan } from '../../effect/port-spans.ts';
 import { parseCidr } from '../../model/cidr.ts';
+import { meansAnyone, rulesOf } from '../../model/meaning.ts';
+import type { PolicySpec, Rule, Selector } from '../../model/policy.ts';
 import { OUTSIDE, sizeOf, union, without } from '../../model/ranges.ts';
 import type { PeerRecord } from '../../model/resources.ts';
 import { openByDefault, openedByDefaultTo } from '../../reachability/open-by-default.ts';
@@ -60,13 +62,15 @@ export function riskOf(weighed: Weighed): Risk {
   const { effect, before, after, findings, unseen = [] } = weighed;
   const wasSensitive = (name: string) => isSensitive(before.peers.get(name));
   const sensitive = (name: string) => wasSensitive(name) || isSensitive(after.peers.get(name));
+  // Everyone of a tiny network is everyone who joins it later, too.
+  const atLeast = effect.openedPairs > 0 && isWidenedToEveryone(before, after) ? 1 : WIDE_PEERS;
   const found: Reason[] = [
     ...[effect, ...unseen].flatMap((opening) => openingRisks(opening, sensitive)),
     ...unmarkedRisks(weighed),
     ...defaultRisks(weighed),
-    ...shareRisks(effect, after.peers.size),
+    ...shareRisks(effect, after.peers.size, atLeast),
     ...closingRisks(weighed),
-    ...touchedRisks(effect, after.peers.size),
+    ...touchedRisks(effect, after.peers.size, atLeast),
     ...findings.flatMap(findingRisks),
   ];
   found.sort(([a], [b]) => RISK_LEVELS.indexOf(b) - RISK_LEVELS.indexOf(a));
@@ -132,15 +136,49 @@ function kindsTold(before: NetworkState, after: NetworkState): Readonly<Record<s
 /** A value that no selector names, by its look. */
 const UNNAMED = 'any-other-value';
 
-function shareRisks({ openedPairs }: Effect, peers: number): Reason[] {
+/** Whether an ALLOW, or what is in its place, means everyone at an end at which it meant fewer. */
+function isWidenedToEveryone(before: NetworkState, after: NetworkState): boolean {
+  const changed = (some: NetworkState['policies'], others: NetworkState['policies']) =>
+    [...some.values()].filter(({ name, spec }) => spec.action === 'ALLOW' && spec !== others.get(name)?.spec);
+  const old = changed(before.policies, after.policies);
+  return changed(after.policies, before.policies).some(({ name, spec }) => {
+    const same = before.policies.get(name);
+    const replaced = same?.spec.action === 'ALLOW' ? [same] : old;
+    const meant = replaced.map((one) => endsForEveryone(one.spec));
+    return [...endsForEveryone(spec)].some((end) => meant.some((ends) => !ends.has(end)));
+  });
+}
+
+/** The ends of a policy's rules at which it means every peer. */
+function endsForEveryone(spec: PolicySpec): Set<'subject' | Rule['direction']> {
+  const ends = new Set<'subject' | Rule['direction']>();
+  for (const direction of ['ingress', 'egress'] as const) {
+    for (const { peers } of rulesOf(spec, direction) ?? []) {
+      if (isEveryone(spec.peerSelector)) ends.add('subject');
+      if (
+        meansAnyone(peers) ||
+        peers.some((entry) => entry !== '*' && entry.peerSelector && isEveryone(entry.peerSelector))
+      )
+        ends.add(direction);
+    }
+  }
+  return ends;
+}
+
+function isEveryone(selector: Selector = {}): boolean {
+  const { peers, notPeers = [], matchLabels = {}, matchExpressions = [] } = selector;
+  return peers === undefined && notPeers.length + Object.keys(matchLabels).length + matchExpressions.length === 0;
+}
+
+function shareRisks({ openedPairs }: Effect, peers: number, atLeast: number): Reason[] {
   const possible = peers * (peers - 1);
-  if (openedPairs < WIDE_PEERS || openedPairs < OPENING_SHARE * possible) return [];
+  if (openedPairs < atLeast || openedPairs < OPENING_SHARE * possible) return [];
   return [['high', `opens ${openedPairs} of ${possible} pairs of peers`]];
 }
 
-function touchedRisks({ groups }: Effect, peers: number): Reason[] {
+function touchedRisks({ groups }: Effect, peers: number, atLeast: number): Reason[] {
   const touched = namesOn(groups, 'src', 'dst').size;
-  if (touched < WIDE_PEERS || touched <= WIDE_SHARE * peers) return [];
+  if (touched < atLeast || touched <= WIDE_SHARE * peers) return [];
   return [['medium', `touches ${touched} of ${peers} peers`]];
 }
 

@@ -1,0 +1,47 @@
+import type { Ranges } from '../model/ranges.ts';
+import { explain } from './explain.ts';
+import type { ConnectivityQuery, Explanation } from './explanation.ts';
+import { withExternals } from './externals.ts';
+import { outsideWithin } from './outside.ts';
+import { NO_PORTS } from './port-sets.ts';
+import type { Reachability } from './reachability.ts';
+
+/** A question of which one end is addresses outside of all networks. */
+export interface OutsideQuery extends ConnectivityQuery {
+  readonly side: 'src' | 'dst';
+  /** What of them is in a network is left out. */
+  readonly ranges: Ranges;
+}
+
+/**
+ * As {@link explain}, for all of the addresses together: reachable where each of them may use all that is asked about,
+ * unreachable where none may use any of it; `allowed` is what each of them may use. Policies may tell the addresses apart:
+ * `steps` and `blocked_by` are of a part that may use least, which they name. Nothing is said to fix it.
+ *
+ * @throws MeshError `payload_too_large` where policies tell too many of them apart
+ */
+export function explainOutside(reach: Reachability, { side, ranges, ...query }: OutsideQuery): Explanation {
+  const { ports } = reach.parts;
+  const peer = side === 'src' ? query.dst : query.src;
+  const place = reach.placeOf(peer);
+  if (place === undefined) return explain(reach, { ...query, src: peer, dst: peer });
+  const externals = outsideWithin(reach, [place], ranges);
+  if (externals.length === 0) return explain(reach, query);
+  const all = withExternals(reach, externals);
+  const scope = ports.ofQuery(query.protocol, query.port);
+  const parts = externals.flatMap(({ name }) => {
+    const at = all.placeOf(name);
+    if (at === undefined) return [];
+    return [{ name, open: ports.meet(side === 'src' ? all.pair(at, place) : all.pair(place, at), scope) }];
+  });
+  const each = parts.reduce((open, part) => ports.meet(open, part.open), scope);
+  const least = parts.find(({ open }) => open === NO_PORTS) ?? parts.find(({ open }) => open !== scope) ?? parts[0];
+  const { steps, blocked_by } = explain(all, { ...query, [side]: least?.name ?? '' });
+  return {
+    verdict: each === scope ? 'reachable' : parts.every(({ open }) => open === NO_PORTS) ? 'unreachable' : 'partial',
+    steps,
+    allowed: ports.describe(each),
+    blocked_by,
+    would_fix: [],
+  };
+}

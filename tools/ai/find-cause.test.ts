@@ -276,10 +276,10 @@ test('what another tool answers leads there, with arguments that it takes', asyn
   expect(await kit.ask(who.tool, who.arguments)).toMatchObject({ open_pairs: 0 });
   const exposure = await lead('who could connect to db-1 in the last 3 minutes?');
   expect(exposure.arguments).toEqual({ dst: 'db-1', from: at(60), to: at(240) });
-  expect(await kit.ask(exposure.tool, exposure.arguments)).toMatchObject({
-    count: 1,
-    rows: [{ peers: ['ci-runner'] }],
-  });
+  const { intervals } = await kit.ask(exposure.tool, exposure.arguments);
+  expect(intervals.map(({ reach }: { reach: { peers: string[] }[] }) => reach.flatMap(({ peers }) => peers))).toEqual(
+    expect.arrayContaining([[], ['ci-runner']]),
+  );
   const changes = await lead('what changed between 2026-01-05T12:00:30Z and 2026-01-05T12:01:30Z?');
   expect(await kit.ask(changes.tool, changes.arguments)).toMatchObject({ added: [{ name: 'isolate-db' }] });
 });

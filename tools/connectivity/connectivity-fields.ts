@@ -21,9 +21,7 @@ export const pairQuery = {
 /** As {@link pairQuery}; an end that is left out is everyone, and a label is all that have it. */
 export const groupQuery = {
   ...pairQuery,
-  src: pairQuery.src
-    .optional()
-    .describe('Peer (name, id, address), label=value, or outside, an address or CIDR outside; none: anyone'),
+  src: pairQuery.src.optional().describe('Peer, label=value, address, CIDR or outside; none: anyone'),
   dst: pairQuery.dst.optional().describe('Likewise'),
   cursor: pageQuery.cursor,
 };
@@ -72,11 +70,11 @@ export const connectivityAnswer = z.strictObject({
 
 /** Of a question that leaves an end open or names a label. */
 const groupsAnswer = z.strictObject({
-  verdict: verdict.describe('All, none or some of the pairs of peers asked about'),
+  verdict: verdict.describe('All, none or some of the pairs'),
   at: z.string(),
   snapshot_id: z.string().nullable(),
   revision: z.int(),
-  asked_pairs: z.int().describe('Ordered pairs asked about; an address range outside that is asked about is one end'),
+  asked_pairs: z.int().describe('Ordered pairs asked about; a range outside is one end'),
   open_pairs: z.int().describe('Those of them that may talk'),
   group_count: z.int(),
   groups: z

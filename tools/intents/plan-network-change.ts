@@ -33,10 +33,10 @@ export const planNetworkChange = defineHeavyOperation({
       .array(z.string().max(TEXT_LIMITS.intent))
       .max(MAX_HISTORY)
       .optional()
-      .describe('Earlier intents that this one answers or goes on from, oldest first'),
+      .describe('Earlier intents of the conversation, oldest first'),
     revert: lineOfText(TEXT_LIMITS.id)
       .optional()
-      .describe('Undo instead: `last`, a workflow id, or the revision or snapshot id to go back to'),
+      .describe('Undo instead: `last`, a workflow id, or a revision or snapshot id'),
   }),
   output: planSchema,
   brief: briefPlan,

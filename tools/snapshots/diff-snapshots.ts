@@ -23,7 +23,7 @@ const resource = z.strictObject({ kind: z.string(), name: z.string() });
 export const diffSnapshots = defineHeavyOperation({
   name: 'diff_snapshots',
   title: 'Compare two snapshots',
-  description: 'What differs between two moments, which change did it, and who approved that.',
+  description: 'What differs between two moments, and which change did it.',
   input: z.strictObject({
     from: momentText.describe('Snapshot id or instant'),
     to: momentText,

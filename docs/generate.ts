@@ -2,6 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { z } from 'zod';
 import { environment, file } from '../bin/compose/config.ts';
 import { problems } from '../core/base/errors.ts';
+import { readScopeOf } from '../core/call/access.ts';
 import { operations } from '../tools/index.ts';
 import { MCP_TOOLS } from '../tools/surfaces.ts';
 import { decisionIndex } from './decision-index.ts';
@@ -121,9 +122,11 @@ function plain(bound: number): string {
 
 function operationTable(): string {
   const tools = new Set(MCP_TOOLS);
-  const rows = operations.map(({ name, title, http, access, edition }) => {
+  const rows = operations.map((operation) => {
+    const { name, title, http, access, edition } = operation;
+    const needs = [access, readScopeOf(operation) ?? []].flat().join(', ');
     const route = `\`${http.method.toUpperCase()} ${http.path}\``;
-    return `| \`${name}\` | ${title} | ${route} | ${access} | ${edition} | ${tools.has(name) ? 'yes' : ''} |`;
+    return `| \`${name}\` | ${title} | ${route} | ${needs} | ${edition} | ${tools.has(name) ? 'yes' : ''} |`;
   });
   return `# Operations
 

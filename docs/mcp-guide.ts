@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { CLIENTS, entryOf, groupOf } from '../cli/mcp-entry.ts';
 import type { AnyOperation } from '../core/base/operation.ts';
 import { silentLog } from '../core/base/silent-log.ts';
+import { readScopeOf } from '../core/call/access.ts';
 import { fenced } from '../core/effect/markdown.ts';
 import type { Services } from '../core/workflow/services.ts';
 import { buildPrompts } from '../mcp/prompts.ts';
@@ -107,10 +108,11 @@ ${promptRows.join('\n')}
 
 function sectionOf(tool: Operation, example: Example | undefined): string {
   if (!example) throw new Error(`docs/mcp-story.ts has no call of the tool ${tool.name}.`);
+  const also = readScopeOf(tool);
   const { name, title, description, access, edition, effects, problems, http } = tool;
   const own = problems.filter((code) => code !== 'invalid_input' && code !== 'forbidden');
   const facts = [
-    `Needs \`${access}\``,
+    `Needs \`${access}\`${also ? ` and \`${also}\`` : ''}`,
     tool.proWhen ? 'Community; Pro when asked about the past' : edition === 'pro' ? 'Pro' : 'Community',
     hintsOf(effects),
     `over REST \`${http.method.toUpperCase()} ${http.path}\``,

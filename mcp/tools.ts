@@ -3,7 +3,7 @@ import { jsonText, lineText } from '../core/base/as-data.ts';
 import { MeshError, type Problem, toProblem } from '../core/base/errors.ts';
 import { newId, SYSTEM_WORKSPACE } from '../core/base/ids.ts';
 import { type AnyOperation, isPending } from '../core/base/operation.ts';
-import { mayAccess } from '../core/call/access.ts';
+import { mayCall } from '../core/call/access.ts';
 import { invoke } from '../core/call/invoke.ts';
 import type { Services } from '../core/workflow/services.ts';
 import { answerText } from './answer-text.ts';
@@ -62,8 +62,8 @@ export function buildTools({ operations, tools: names, gate, log, observe }: Mcp
   return {
     async list(principal) {
       const workspaces = await workspacesOf(principal, gate);
-      const visible = surface.filter(({ access }) =>
-        workspaces.some((workspace) => mayAccess(access, principal.caller, workspace)),
+      const visible = surface.filter((operation) =>
+        workspaces.some((workspace) => mayCall(operation, principal.caller, workspace)),
       );
       return visible.map((operation) => {
         const { plain, withWorkspace } = describe(operation);

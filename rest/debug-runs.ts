@@ -1,6 +1,8 @@
 import { randomBytes } from 'node:crypto';
+import type { Caller } from '../core/base/caller.ts';
 import { MeshError } from '../core/base/errors.ts';
 import type { Clock } from '../core/base/ports.ts';
+import { createShares, type ShareKey, shareKeysOf } from '../core/base/shares.ts';
 
 /** One event of a stream, without its id: that is the run and its place in it. */
 export interface DebugEvent {
@@ -24,6 +26,8 @@ export interface DebugRun {
   readonly id: string;
   readonly workspace: string;
   readonly owner: string;
+  /** Ids of the owner and, of an agent, of its ancestors: whoever makes room among these. */
+  readonly line: readonly string[];
   readonly asked: Readonly<Record<string, unknown>>;
   /** What has been told; only ever added to, so that an event keeps its place. */
   readonly events: DebugEvent[];
@@ -34,20 +38,27 @@ export interface DebugRun {
   narrations: number;
   /** When its reader was last there. */
   seenAt: number;
-  /** Ends the work for the reader that has it now. */
-  stop: () => void;
+  /** Ends the work for the reader that has it now; undefined where nobody reads. */
+  stop?: (() => void) | undefined;
 }
+
+type Owner = Pick<Caller, 'id' | 'line'>;
 
 /** How long a stream can be resumed after its reader has gone. */
 const KEPT_MS = 5 * 60_000;
-/** Of one workspace: an answer is some 200 KB at most. */
-const MAX_RUNS = 20;
-const MAX_RUNS_IN_ALL = 200;
+/** In this process: an answer is some 200 KB at most. Each workspace, principal and sub-agent has a share of them. */
+const MAX_RUNS = 200;
 
-/** Streams that can be resumed. The oldest leave first: of their workspace, then of all. */
+interface Kept {
+  readonly run: DebugRun;
+  readonly release: () => void;
+}
+
+/** Streams that can be resumed. Who needs room makes it among what is its own, and a stream that is read is never ended. */
 export class DebugRuns {
   readonly #clock: Clock;
-  readonly #runs = new Map<string, DebugRun>();
+  readonly #shares = createShares('debug answers kept for resumption', MAX_RUNS);
+  readonly #runs = new Map<string, Kept>();
 
   constructor(clock: Clock) {
     this.#clock = clock;
@@ -57,25 +68,21 @@ export class DebugRuns {
     return this.#runs.size;
   }
 
-  begin(workspace: string, owner: string, asked: DebugRun['asked']): DebugRun {
-    const now = this.#clock.now();
-    for (const [id, run] of this.#runs) if (run.seenAt + KEPT_MS < now) this.#drop(id);
-    const own = [...this.#runs.values()].filter((run) => run.workspace === workspace);
-    const [oldest] = own.length >= MAX_RUNS ? own : this.#runs.size >= MAX_RUNS_IN_ALL ? this.#runs.values() : [];
-    if (oldest) this.#drop(oldest.id);
-    const id = randomBytes(12).toString('base64url');
+  /** @throws MeshError `rate_limited` where all of the owner's share is being read */
+  begin(workspace: string, owner: Owner, asked: DebugRun['asked']): DebugRun {
+    const release = this.#roomFor(workspace, owner);
     const run: DebugRun = {
-      id,
+      id: randomBytes(12).toString('base64url'),
       workspace,
-      owner,
+      owner: owner.id,
+      line: owner.line ?? [owner.id],
       asked,
       events: [],
       isOver: false,
       narrations: 0,
-      seenAt: now,
-      stop: () => undefined,
+      seenAt: this.#clock.now(),
     };
-    this.#runs.set(id, run);
+    this.#runs.set(run.id, { run, release });
     return run;
   }
 
@@ -86,22 +93,58 @@ export class DebugRuns {
    */
   resume(lastEventId: string, workspace: string, owner: string): { readonly run: DebugRun; readonly seen: number } {
     const [, id = '', seen] = /^([\w-]{16})\.(\d{1,6})$/.exec(lastEventId) ?? [];
-    const run = this.#runs.get(id);
-    const isKept =
-      run && run.seenAt + KEPT_MS >= this.#clock.now() && run.workspace === workspace && run.owner === owner;
-    if (!isKept) {
+    const run = this.#runs.get(id)?.run;
+    if (!run || this.#isExpired(run) || run.workspace !== workspace || run.owner !== owner) {
       const detail = 'This stream can no longer be resumed: ask again without Last-Event-ID.';
       throw new MeshError('expired', detail);
     }
     return { run, seen: Number(seen) };
   }
 
-  touch(run: DebugRun): void {
-    run.seenAt = this.#clock.now();
+  /** A reader has the run from now on, and whoever had it before no longer. */
+  read(run: DebugRun, stop: () => void): () => void {
+    run.stop?.();
+    run.stop = stop;
+    return () => {
+      run.seenAt = this.#clock.now();
+      if (run.stop === stop) run.stop = undefined;
+    };
   }
 
-  #drop(id: string): void {
-    this.#runs.get(id)?.stop();
+  #isExpired({ stop, seenAt }: DebugRun): boolean {
+    return !stop && seenAt + KEPT_MS < this.#clock.now();
+  }
+
+  #roomFor(workspace: string, owner: Owner): () => void {
+    for (const { run } of this.#runs.values()) if (this.#isExpired(run)) this.#drop(run);
+    const keys = shareKeysOf(owner, [workspace]);
+    for (;;) {
+      const acquired = this.#shares.acquire(keys);
+      if (acquired.ok) return acquired.release;
+      const oldest = this.#oldestOf(owner, acquired.key);
+      if (!oldest) return this.#shares.take(keys);
+      this.#drop(oldest);
+    }
+  }
+
+  /** What nobody reads of the owner and of the agents below it, as far as it counts for that share: what is over comes first. */
+  #oldestOf({ id }: Owner, key: ShareKey | undefined): DebugRun | undefined {
+    const unread = [...this.#runs.values()].flatMap(({ run }) => (run.stop || !run.line.includes(id) ? [] : [run]));
+    const counted = unread.filter((run) => {
+      switch (key?.kind) {
+        case 'workspace':
+          return run.workspace === key.id;
+        case 'agent':
+          return run.owner === key.id;
+        default:
+          return true;
+      }
+    });
+    return counted.sort((a, b) => Number(b.isOver) - Number(a.isOver) || a.seenAt - b.seenAt)[0];
+  }
+
+  #drop({ id }: DebugRun): void {
+    this.#runs.get(id)?.release();
     this.#runs.delete(id);
   }
 }

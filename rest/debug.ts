@@ -100,9 +100,7 @@ export function buildDebug({ operations, gate, log, metrics, headers }: DebugOpt
       const opened = (await invoke(open, call, gate)) as Opened;
       undo.push(opened.release);
       const { run, seen } = runOf(runs, request, opened);
-      run.stop();
-      run.stop = () => abort.abort();
-      undo.push(() => runs.touch(run));
+      undo.push(runs.read(run, () => abort.abort()));
       response.writeHead(200, [...headers, ...STREAM_HEADERS, 'X-Request-Id', requestId]);
       response.write('retry: 3000\n\n');
       undo.push(keepAlive(response));
@@ -147,6 +145,6 @@ function callOf(request: Request, raw: CallRequest['raw'], requestId: string, si
 
 function runOf(runs: DebugRuns, request: Request, { workspace, caller, asked }: Opened) {
   const last = request.headers['last-event-id'];
-  if (last === undefined) return { run: runs.begin(workspace, caller.id, asked), seen: 0 };
+  if (last === undefined) return { run: runs.begin(workspace, caller, asked), seen: 0 };
   return runs.resume(String(last), workspace, caller.id);
 }

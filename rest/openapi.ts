@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { createDocument, type ZodOpenApiOperationObject, type ZodOpenApiPathsObject } from 'zod-openapi';
 import { type ProblemCode, problems } from '../core/base/errors.ts';
 import { type AnyOperation, fieldOf, mayWait, pendingApproval } from '../core/base/operation.ts';
+import { readScopeOf } from '../core/call/access.ts';
 import { answersRecord } from './entity-tags.ts';
 import { nameSchemas, pascal, withNames } from './openapi-names.ts';
 import { OTHER_TAGS, otherPaths } from './openapi-others.ts';
@@ -148,6 +149,7 @@ function describe<Services>(operation: AnyOperation<Services>, body: Body | unde
     description: operation.description,
     tags: [tagOf(http.path)],
     'x-required-scope': access,
+    'x-required-read-scope': readScopeOf(operation),
     'x-edition': operation.edition,
     ...(access === 'public' && { security: [] }),
     requestParams: {

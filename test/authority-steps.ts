@@ -3,7 +3,7 @@ import { MeshError } from '../core/base/errors.ts';
 import { type AnyOperation, isPending } from '../core/base/operation.ts';
 import type { StoredRecord } from '../core/base/record.ts';
 import { SCOPES } from '../core/base/scope.ts';
-import { mayAccess } from '../core/call/access.ts';
+import { mayCall } from '../core/call/access.ts';
 import { isSpent } from '../core/model/token-record.ts';
 import { buildJobs } from '../plane/periodic.ts';
 import { operations } from '../tools/index.ts';
@@ -171,7 +171,7 @@ const FAVOURITES: Readonly<Record<string, readonly string[]>> = {
 
 /** Mostly one that the caller may use; what it may not is tried too. */
 async function operationFor(scene: Scene, who: Principal, caller: Caller | undefined, draw: Draw): Promise<Operation> {
-  const open = caller ? all.filter(({ access }) => mayAccess(access, caller, scene.workspace)) : [];
+  const open = caller ? all.filter((operation) => mayCall(operation, caller, scene.workspace)) : [];
   if (open.length === 0 || draw.chance(0.05)) return draw.pick(all, ({ name }) => name);
   if (who.kind === 'person' && draw.chance(0.4)) return draw.pick(await reviews(scene, open), ({ name }) => name);
   const ending = open.find(({ name }) => name === 'revoke_agent');
@@ -250,7 +250,7 @@ export async function tryOperation(scene: Scene, operation: Operation, seed: num
   const able: Principal[] = [];
   for (const who of [...people.flatMap((person) => person ?? []), ...credentials]) {
     const caller = await scene.kit.gate.authenticate(who.bearer, '').catch(() => undefined);
-    if (caller && mayAccess(operation.access, caller, scene.workspace)) able.push(who);
+    if (caller && mayCall(operation, caller, scene.workspace)) able.push(who);
   }
   if (able.length === 0) return undefined;
   const who = draw.pick(able, ({ name }) => name);

@@ -50,6 +50,14 @@ test('a stream that was cut is resumed after the last event seen, by its reader 
   expect([stranger.status, late.status, unknown.status]).toEqual([410, 410, 410]);
 });
 
+test('however many streams another opens, a stream can be resumed', async () => {
+  await using all = await withOutage();
+  const whole = await allOf(await all.ask());
+  for (let index = 0; index < 30; index++) await allOf(await all.ask(all.body, {}, 'viewer'));
+  const again = await allOf(await all.ask(all.body, { 'last-event-id': whole[2]?.id ?? '' }));
+  expect(again).toEqual(whole.slice(3));
+});
+
 test('the work stops when its reader has gone, and goes on where it resumes', async () => {
   const begun = Promise.withResolvers<AbortSignal>();
   let calls = 0;

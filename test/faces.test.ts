@@ -196,6 +196,11 @@ describe('over REST', () => {
       .filter(({ operationId }) => byName.has(String(operationId)));
     const found = described.map((entry) => [entry['operationId'], entry['x-required-scope'], entry['x-edition']]);
     expect(found.sort()).toEqual(operations.map(({ name, access, edition }) => [name, access, edition]).sort());
+    const alsoRead = described.flatMap((entry) => (entry['x-required-read-scope'] ? [entry['operationId']] : []));
+    expect(alsoRead).toEqual(
+      expect.arrayContaining(['create_policy', 'update_peer', 'apply_resources', 'revoke_agent']),
+    );
+    expect(alsoRead).not.toContain('create_agent');
   });
 });
 

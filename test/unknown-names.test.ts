@@ -75,16 +75,13 @@ test.each(
   });
 });
 
-test('who may not list peers is not told their names', async () => {
+test('who may not list peers may not write them either, and is told no name', async () => {
   await using it = await scene();
   const all = person('admin', it.workspace);
   const writer = { ...all, scopesIn: () => new Set(['network:write' as const]) };
   await expect(
     it.kit.call('delete_peer', { id: 'web1' }, { as: writer, workspace: it.workspace }),
-  ).rejects.toMatchObject({
-    message: 'There is no peer "web1".',
-    details: {},
-  });
+  ).rejects.toMatchObject({ code: 'forbidden', details: { scope: 'network:read' } });
 });
 
 test.each([
@@ -93,14 +90,16 @@ test.each([
 ])('who may not list %s is told no name where a policy names an unknown one', async (_what, spec, near, far) => {
   await using it = await scene();
   const all = person('admin', it.workspace);
-  const writer = { ...all, scopesIn: () => new Set(['network:write' as const]) };
+  const planner = { ...all, scopesIn: () => new Set(['intents:plan' as const]) };
   const refused = (as: typeof all, text: string): Promise<MeshError> => {
     const given = JSON.parse(JSON.stringify(spec).replace(near, text));
-    return it.kit.call('create_policy', { name: 'new', spec: given }, { as, workspace: it.workspace }).catch((e) => e);
+    const changes = [{ action: 'create', resource: 'MeshPolicy', name: 'new', spec: given }];
+    const asked = { intent: 'a new policy', changes };
+    return it.kit.call('plan_network_change', asked, { as, workspace: it.workspace }).catch((e) => e);
   };
   const told = await refused(all, near);
   expect(told.message).toMatch(/"web-1"|There are: default/);
-  const [nearby, nowhere] = [await refused(writer, near), await refused(writer, far)];
+  const [nearby, nowhere] = [await refused(planner, near), await refused(planner, far)];
   const said = ({ code, message, details }: MeshError) => JSON.stringify([code, message, details]);
   expect(nearby.code).toBe('invalid_input');
   expect(said(nearby).replaceAll(near, far)).toBe(said(nowhere));

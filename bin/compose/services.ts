@@ -4,7 +4,7 @@ import { newId } from '../../core/base/ids.ts';
 import type { AnyOperation } from '../../core/base/operation.ts';
 import type { Clock, Log, Store } from '../../core/base/ports.ts';
 import { formatInstant } from '../../core/base/time.ts';
-import { mayAccess } from '../../core/call/access.ts';
+import { mayCall } from '../../core/call/access.ts';
 import type { Narrator } from '../../core/cause/narrator.ts';
 import type { Asker, Computation } from '../../core/compute/computation.ts';
 import type { ComputeElsewhere } from '../../core/compute/compute.ts';
@@ -68,7 +68,7 @@ function performer(all: readonly AnyOperation<Services>[]): Services['perform'] 
     const operation = byName.get(name);
     if (!operation) throw new MeshError('not_found', `There is no operation ${name} any more: ask for it anew.`);
     const { caller, workspace } = context;
-    if (!caller || !mayAccess(operation.access, caller, workspace)) {
+    if (!caller || !mayCall(operation, caller, workspace)) {
       throw new MeshError('forbidden', `${caller?.name ?? 'Who asked'} may no longer ask for this.`);
     }
     return runExpecting(operation, operation.input.parse(input), context);

@@ -1,24 +1,42 @@
 import type { Caller } from '../base/caller.ts';
 import { MeshError } from '../base/errors.ts';
 import type { AnyOperation } from '../base/operation.ts';
-import { type Access, PERSON_ONLY_SCOPES } from '../base/scope.ts';
+import { type Access, PERSON_ONLY_SCOPES, type Scope } from '../base/scope.ts';
+
+type Asked = Pick<AnyOperation<never>, 'access' | 'effects' | 'addresses'>;
 
 /** @throws MeshError `forbidden`, `password_change_required` */
-export function requireAccess<Services>(
-  { access, name }: AnyOperation<Services>,
-  caller: Caller | null,
-  workspace: string,
-): void {
+export function requireAccess(operation: Asked & { readonly name: string }, caller: Caller | null, workspace: string) {
+  const { access, name } = operation;
   if (access === 'public') return;
   if (!caller) throw new MeshError('unauthenticated', 'Send a token in the header Authorization: Bearer <token>.');
   if (caller.mustChangePassword && name !== 'change_password' && name !== 'get_me') {
     throw new MeshError('password_change_required', 'Change the password first: PUT /api/v1/users/me/password.');
   }
-  if (mayAccess(access, caller, workspace)) return;
-  throw new MeshError('forbidden', forbiddenDetail(access), { scope: access });
+  if (!mayAccess(access, caller, workspace)) {
+    throw new MeshError('forbidden', forbiddenDetail(access), { scope: access });
+  }
+  const missing = readScopeOf(operation);
+  if (!missing || mayAccess(missing, caller, workspace)) return;
+  const detail = `This needs the scope ${missing} besides ${access}: what it answers and refuses tells what is there.`;
+  throw new MeshError('forbidden', detail, { scope: missing });
 }
 
-/** Whether a caller may use an operation with this access in this workspace; also decides which tools it is shown. */
+/** Whether a caller may use an operation in this workspace; also decides which tools it is shown. */
+export function mayCall(operation: Asked, caller: Caller, workspace: string): boolean {
+  const alsoNeeded = readScopeOf(operation);
+  return mayAccess(operation.access, caller, workspace) && (!alsoNeeded || mayAccess(alsoNeeded, caller, workspace));
+}
+
+/**
+ * The scope that a write of the network or of a record that is there needs besides its own. Answers, entity tags, revisions
+ * and taken names all tell of records, so who may not read those may not write them.
+ */
+export function readScopeOf({ access, effects, addresses }: Asked): Scope | undefined {
+  return !effects.readOnlyHint && (addresses !== undefined || access === 'network:write') ? 'network:read' : undefined;
+}
+
+/** Whether a caller has this access in this workspace. */
 export function mayAccess(access: Access, caller: Caller, workspace: string): boolean {
   switch (access) {
     case 'public':

@@ -12,7 +12,7 @@ import { type Compute, heavyCallOf } from '../compute/compute.ts';
 import { withNames } from '../model/with-nearest.ts';
 import { type EntityTags, isChangedSince, preconditionFailed } from '../state/expecting.ts';
 import { YamlText } from '../views/custom-resource.ts';
-import { mayAccess, requireAccess } from './access.ts';
+import { mayAccess, mayCall, requireAccess } from './access.ts';
 import { fromStore } from './store-problems.ts';
 
 /** One call as a face received it. */
@@ -198,7 +198,7 @@ async function resolveWorkspace<Services>(
   gate: Gate<Services>,
 ): Promise<{ raw: Readonly<Record<string, unknown>>; workspace: string }> {
   if (operation.workspace === 'none') return { raw: request.raw, workspace: SYSTEM_WORKSPACE };
-  if (operation.workspace === 'any') return { raw: request.raw, workspace: someWorkspace(operation.access, caller) };
+  if (operation.workspace === 'any') return { raw: request.raw, workspace: someWorkspace(operation, caller) };
   const { workspace_id: named, ...raw } = request.raw;
   if (named !== undefined && typeof named !== 'string') {
     throw new MeshError('invalid_input', 'workspace_id must be a string.', {
@@ -214,7 +214,7 @@ async function resolveWorkspace<Services>(
     const found = await operation.workspaceOf(raw, gate.services);
     // What is elsewhere or nowhere is looked for where it is not: both are answered by the same work.
     const isOwn = found !== undefined && (own === 'all' || own.includes(found));
-    return { raw, workspace: isOwn ? found : someWorkspace(operation.access, caller) };
+    return { raw, workspace: isOwn ? found : someWorkspace(operation, caller) };
   }
   if (ids.size === 0 && operation.orInstallation && own === 'all') return { raw, workspace: SYSTEM_WORKSPACE };
   if (ids.size === 0) {
@@ -256,10 +256,10 @@ export async function requireStillAllowed<Services>(
 }
 
 /** The first of the caller's workspaces in which it has access; else the first of all, where it is refused. */
-function someWorkspace(access: Access, caller: Caller | null): string {
+function someWorkspace<Services>(operation: AnyOperation<Services>, caller: Caller | null): string {
   if (!caller || caller.workspaces === 'all') return SYSTEM_WORKSPACE;
   const [first = SYSTEM_WORKSPACE] = caller.workspaces;
-  return caller.workspaces.find((workspace) => mayAccess(access, caller, workspace)) ?? first;
+  return caller.workspaces.find((workspace) => mayCall(operation, caller, workspace)) ?? first;
 }
 
 function parseInput<Services>(operation: AnyOperation<Services>, raw: Readonly<Record<string, unknown>>): unknown {

@@ -110,6 +110,7 @@ export function draftChanges(
   return {
     ops: opsOf(),
     plan() {
+      requireFreeNames(state, planned);
       const moves = planMoves(state, stateAfter(state, planned), planned, now, quarantined);
       const after = stateAfter(state, planned);
       checkNetworks(after, planned);
@@ -122,6 +123,13 @@ export function draftChanges(
       };
     },
   };
+}
+
+function requireFreeNames(state: NetworkState, planned: readonly Planned[]): void {
+  for (const { resource, name, outcome } of planned) {
+    if (outcome !== 'created' || !lookUp(recordsOf(state, resource), name)) continue;
+    throw new MeshError('conflict', `A ${WORD[resource]} ${name} exists already: update it, or choose another name.`);
+  }
 }
 
 function withIds(change: NetworkChange, index: number, { peers }: NetworkState): NetworkChange {
@@ -168,9 +176,6 @@ function planCreate(state: NetworkState, change: WriteChange, index: number, now
     throw invalidInput([
       { pointer: `/changes/${index}/name`, detail: 'A name is 1 to 63 letters, digits, ".", "_" or "-".' },
     ]);
-  }
-  if (lookUp(recordsOf(state, resource), name)) {
-    throw new MeshError('conflict', `A ${WORD[resource]} ${name} exists already: update it, or choose another name.`);
   }
   const common = {
     name,

@@ -20,6 +20,14 @@ const SESSIONS_ONLY: ReadonlySet<string> = new Set([
 /** What no agent does, whatever it holds: it would outlive its own bounds. */
 const ROOT_AGENTS: ReadonlySet<string> = new Set(['create_agent', 'renew_agent']);
 
+/** What tells of records by writing them. */
+const WRITES_WHAT_IS_THERE: ReadonlySet<string> = new Set([
+  ...['policy', 'network', 'assertion'].flatMap((kind) => [`create_${kind}`, `update_${kind}`, `delete_${kind}`]),
+  'apply_resources',
+  ...['update_peer', 'delete_peer', 'approve_peer', 'revoke_peer', 'adopt_peer'],
+  ...['revoke_agent', 'renew_agent'],
+]);
+
 /** What a person may do before the first password is changed. */
 const BEFORE_PASSWORD_CHANGE: ReadonlySet<string> = new Set(['change_password', 'get_me']);
 
@@ -30,6 +38,7 @@ export function expectedOf(operation: Defined, standing: Standing): Verdict {
   if (operation.workspace === 'scoped' && standing.member === false) return '404';
   if (standing.mustChangePassword && !BEFORE_PASSWORD_CHANGE.has(operation.name)) return 'password';
   if (!isHeld(operation, standing)) return '403';
+  if (WRITES_WHAT_IS_THERE.has(operation.name) && !standing.scopes.has('network:read')) return '403';
   if (SESSIONS_ONLY.has(operation.name) && !standing.interactive) return 'own';
   if (ROOT_AGENTS.has(operation.name) && standing.kind === 'agent') return 'own';
   // Without the scope an agent still reads those of its own line.

@@ -88,7 +88,7 @@ async function liveElsewhere({ kit, call, foreign }: Plane, admin: string): Prom
   const there = (bearer: string, name: string, raw: Record<string, unknown> = {}) => call(bearer, name, raw, foreign);
   const { token } = await there(admin, 'generate_join_token', { name: 'theirs' });
   await enrol(kit, token, 'theirs-1');
-  const agent = await there(admin, 'create_agent', { name: 'theirs', scopes: ['network:write'] });
+  const agent = await there(admin, 'create_agent', { name: 'theirs', scopes: ['network:read', 'network:write'] });
   await there(agent.token, 'create_policy', OPENING);
   await there(admin, 'create_policy', { name: 'theirs', spec: { action: 'DENY', peerSelector: {} } });
   await there(admin, 'create_network', { name: 'theirs', spec: { cidr: '10.121.0.0/24' } });

@@ -361,7 +361,10 @@ it('who approves is told what opens once that which covers it today has ended', 
 
 it('what an API token asked for is not carried out once the token is revoked', async () => {
   await using scene = await buildScene({ requireApproval: true });
-  const { id, token } = await scene.call(scene.ada, 'create_api_token', { name: 'ci', scopes: ['network:write'] });
+  const { id, token } = await scene.call(scene.ada, 'create_api_token', {
+    name: 'ci',
+    scopes: ['network:read', 'network:write'],
+  });
   const { workflow_id } = await scene.call(token, 'delete_peer', { id: 'db-1' });
   await scene.call(scene.ada, 'revoke_api_token', { id });
   expect(await approve(scene, scene.grace, workflow_id)).toMatchObject({

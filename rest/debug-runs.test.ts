@@ -1,0 +1,113 @@
+import { expect, test } from 'vitest';
+import { DebugRuns } from './debug-runs.ts';
+
+const clock = { time: 0, now: () => clock.time };
+const ada = { id: 'u_ada' };
+const bob = { id: 'u_bob' };
+const root = { id: 'a_root', line: ['a_root'] };
+const kid = { id: 'a_kid', line: ['a_kid', 'a_root'] };
+const MANY = 400;
+
+function keeping() {
+  const runs = new DebugRuns(clock);
+  const begin = (owner: { id: string; line?: string[] }, workspace = 'w_1') => {
+    clock.time += 1;
+    return runs.begin(workspace, owner, {});
+  };
+  const isKept = ({ id, workspace, owner }: { id: string; workspace: string; owner: string }) => {
+    try {
+      return runs.resume(`${id}.1`, workspace, owner).seen === 1;
+    } catch {
+      return false;
+    }
+  };
+  return { runs, begin, isKept };
+}
+
+test.each([
+  ['another person', bob],
+  ['an agent', root],
+  ['a sub-agent', kid],
+])('however many questions %s asks, what others asked is kept, and what they read goes on', (_who, asker) => {
+  const { runs, begin, isKept } = keeping();
+  const others = [ada, root, kid].filter(({ id }) => id !== asker.id && !(asker === root && id === kid.id));
+  const kept = others.map((owner) => begin(owner));
+  const reads = others.map((owner) => begin(owner));
+  let stopped = 0;
+  for (const run of reads) {
+    runs.read(run, () => {
+      stopped += 1;
+    });
+  }
+  for (let index = 0; index < MANY; index++) begin(asker);
+  expect([...kept, ...reads].every(isKept)).toBe(true);
+  expect(stopped).toBe(0);
+  expect(runs.size).toBeLessThan(60);
+});
+
+test('who asks on and on keeps the latest answers, and what is over leaves before what is not', () => {
+  const { begin, isKept } = keeping();
+  const unfinished = begin(ada);
+  const all = Array.from({ length: 100 }, () => {
+    const run = begin(ada);
+    run.isOver = true;
+    return run;
+  });
+  const kept = all.map(isKept);
+  expect(isKept(unfinished)).toBe(true);
+  expect(kept.lastIndexOf(false)).toBe(kept.indexOf(true) - 1);
+});
+
+test('who reads a whole share at once is refused another, until one of them is read no more', () => {
+  const { runs, begin } = keeping();
+  const ends: (() => void)[] = [];
+  const fill = () => {
+    for (let index = 0; index < MANY; index++) ends.push(runs.read(begin(kid), () => undefined));
+  };
+  expect(fill).toThrow(expect.objectContaining({ code: 'rate_limited' }));
+  expect(begin(root).owner).toBe('a_root');
+  ends[0]?.();
+  expect(begin(kid).owner).toBe('a_kid');
+});
+
+test('a root agent has the room of those below it, and all workspaces together hold so many', () => {
+  const { runs, begin, isKept } = keeping();
+  const first = begin(kid);
+  for (let index = 0; index < MANY; index++) begin(root);
+  expect(isKept(first)).toBe(false);
+  for (let index = 0; index < MANY; index++) {
+    try {
+      begin({ id: `u_${index}` }, `w_${index}`);
+    } catch {
+      // Refused: others hold all.
+    }
+  }
+  expect(runs.size).toBeLessThanOrEqual(200);
+});
+
+test('a stream that is read is kept for longer than five minutes, and five minutes more', () => {
+  const { runs, begin, isKept } = keeping();
+  const run = begin(ada);
+  const end = runs.read(run, () => undefined);
+  clock.time += 600_000;
+  begin(bob);
+  expect(isKept(run)).toBe(true);
+  end();
+  clock.time += 300_000;
+  expect(isKept(run)).toBe(true);
+  clock.time += 1;
+  expect(isKept(run)).toBe(false);
+});
+
+test('a second reader of a run ends the first, whose end is not that of the second', () => {
+  const { runs, begin } = keeping();
+  const run = begin(ada);
+  let stopped = 0;
+  const end = runs.read(run, () => {
+    stopped += 1;
+  });
+  const second = () => undefined;
+  runs.read(run, second);
+  end();
+  expect([stopped, run.stop]).toEqual([1, second]);
+});

@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { cpus, tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { performance } from 'node:perf_hooks';
+import { parseArgs } from 'node:util';
 import type { Log, Op } from '../core/base/ports.ts';
 import type { RecordDraft } from '../core/base/record.ts';
 import { formatInstant } from '../core/base/time.ts';
@@ -11,9 +11,21 @@ import { takeSnapshot } from '../core/history/snapshots.ts';
 import { buildNetworkStates } from '../core/state/states.ts';
 import { openStore } from '../storage/open.ts';
 import { draft } from './draft.ts';
+import { flipsOfPair, longHistory } from './history/long.ts';
+import { medianOf, print, printPeakMemory } from './history/measure.ts';
 
-/** Figures for docs/benchmarks/history.md: `node bench/history.ts`. */
-const SIZES = process.argv.slice(2).length > 0 ? process.argv.slice(2).map(Number) : [10, 100, 1_000, 10_000];
+/** Figures for docs/benchmarks/history.md. */
+const USAGE = `Usage: node bench/history.ts [--only peers|flips|commits] [--size NUMBER] [PEERS]...
+
+  peers    differences, states and checks of the past at 10 to 10,000 peers (or at PEERS)
+  flips    all flips of a pair over 10,000 revisions, as so many checks of one instant
+  commits  50,000 commits against 50: snapshots, start, questions, bytes on disk, peak memory
+  --size   revisions of "flips", commits of "commits"; more than 50
+`;
+const parts = { peers: figuresOfPeers, flips: figuresOfFlips, commits: figuresOfCommits };
+const { values, positionals } = argumentsOf();
+const { only } = values;
+const PEERS = positionals.length > 0 ? positionals.map(Number) : [10, 100, 1_000, 10_000];
 const GROUPS = 10;
 const ROUNDS = 7;
 const BATCH = 500;
@@ -25,9 +37,47 @@ const clock = { now: Date.now };
 const folder = await mkdtemp(join(tmpdir(), 'mesh-bench-'));
 try {
   console.log(`node ${process.version}, ${cpus().length} x ${cpus()[0]?.model.trim()}, ${new Date().toISOString()}`);
-  for (const size of SIZES) await figures(size);
+  for (const [name, measure] of Object.entries(parts)) if (only === undefined || only === name) await measure();
 } finally {
   await rm(folder, { recursive: true, force: true });
+}
+
+function argumentsOf() {
+  const options = {
+    only: { type: 'string' },
+    size: { type: 'string' },
+    help: { type: 'boolean', short: 'h' },
+  } as const;
+  try {
+    const given = parseArgs({ allowPositionals: true, options });
+    const { values: read, positionals: sizes } = given;
+    if (read.help) {
+      console.log(USAGE);
+      process.exit(0);
+    }
+    if (read.only !== undefined && !Object.hasOwn(parts, read.only)) throw new Error(`There is no part ${read.only}.`);
+    if (read.size !== undefined && !(Number(read.size) > 50))
+      throw new Error(`--size is a number above 50, not ${read.size}.`);
+    const wrong = sizes.find((size) => !/^[1-9]\d*$/.test(size));
+    if (wrong !== undefined) throw new Error(`PEERS is a number above 0, not ${wrong}.`);
+    return given;
+  } catch (error) {
+    console.error(`${error instanceof Error ? error.message : error}\n\n${USAGE}`);
+    process.exit(2);
+  }
+}
+
+async function figuresOfFlips(): Promise<void> {
+  await flipsOfPair(folder, Number(values.size ?? 10_000));
+}
+
+async function figuresOfCommits(): Promise<void> {
+  await longHistory(folder, Number(values.size ?? 50_000));
+}
+
+async function figuresOfPeers(): Promise<void> {
+  for (const size of PEERS) await figures(size);
+  printPeakMemory(`${PEERS.join(', ')} peers`);
 }
 
 async function figures(size: number): Promise<void> {
@@ -45,12 +95,18 @@ async function figures(size: number): Promise<void> {
   const after = { state: await services.states.current(WS), at: clock.now() };
   const middle = { state: await services.states.asOf(WS, { revision: one.revision }), at: one.at };
 
-  print(size, 'diff of one policy change', await median(() => diffStates(services, before, middle)));
-  print(size, 'diff of a new label on every peer', await median(() => diffStates(services, before, after)));
+  print(`${size} peers, diff of one policy change`, await medianOf(ROUNDS, () => diffStates(services, before, middle)));
+  print(
+    `${size} peers, diff of a new label on every peer`,
+    await medianOf(ROUNDS, () => diffStates(services, before, after)),
+  );
   const point = { revision: before.state.revision };
-  print(size, 'as-of read, nothing remembered', await median(() => freshStates(store, point)));
+  print(`${size} peers, as-of read, nothing remembered`, await medianOf(ROUNDS, () => freshStates(store, point)));
   const question = { src: 'peer-1', dst: 'peer-2', protocol: 'TCP', port: 5432, at: formatInstant(one.at) } as const;
-  print(size, 'connectivity at an instant, nothing remembered', await median(() => askAfresh(store, question)));
+  print(
+    `${size} peers, connectivity at an instant, nothing remembered`,
+    await medianOf(ROUNDS, () => askAfresh(store, question)),
+  );
   await store.close();
 }
 
@@ -67,31 +123,6 @@ async function askAfresh(store: Opened, question: Parameters<typeof connectivity
   const states = buildNetworkStates({ store });
   states.reachability(await states.current(WS), clock.now());
   return () => connectivity({ store, states, clock }, WS, question);
-}
-
-async function median(prepare: () => Promise<unknown>): Promise<{ readonly wall: number; readonly cpu: number }> {
-  const walls: number[] = [];
-  const busy: number[] = [];
-  for (let round = 0; round < ROUNDS; round += 1) {
-    const started = { at: performance.now(), cpu: process.cpuUsage() };
-    const made = await prepare();
-    if (typeof made === 'function') {
-      Object.assign(started, { at: performance.now(), cpu: process.cpuUsage() });
-      await made();
-    }
-    walls.push(performance.now() - started.at);
-    const { user, system } = process.cpuUsage(started.cpu);
-    busy.push((user + system) / 1_000);
-  }
-  return { wall: middleOf(walls), cpu: middleOf(busy) };
-}
-
-function middleOf(values: number[]): number {
-  return values.sort((a, b) => a - b)[values.length >> 1] ?? Number.NaN;
-}
-
-function print(size: number, what: string, { wall, cpu }: { readonly wall: number; readonly cpu: number }): void {
-  console.log(`${size} peers, ${what}, ms: ${wall.toFixed(1)} (processor ${cpu.toFixed(1)})`);
 }
 
 async function fill(store: Opened, size: number): Promise<void> {

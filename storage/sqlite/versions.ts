@@ -15,12 +15,18 @@ interface RecordRow {
 
 interface VersionRow {
   readonly revision: number;
+  readonly at: number | null;
   readonly until: number;
   readonly body: StoredBody;
 }
 
 /** Records looked at between two turns of the event loop. */
 const PAGE = 100;
+/** With the instants, because a statement for each takes as long as all else of a long history. */
+const SUPERSEDED = `
+  SELECT revision, until, body,
+    (SELECT at FROM audit WHERE audit.ws = version.ws AND audit.revision = version.revision) AS at
+  FROM version WHERE record = ? AND until > ? AND revision <= ?`;
 
 /** @throws StoreError `compacted` */
 export async function readVersions<K extends Kind>(
@@ -67,24 +73,22 @@ function* versionsOf<K extends Kind>(
   record: RecordRow,
   { after, upTo }: VersionQuery,
 ): Generator<RecordVersion<K>> {
-  const superseded = database
-    .statement<VersionRow>('SELECT revision, until, body FROM version WHERE record = ? AND until > ? AND revision <= ?')
-    .all(record.id, after, upTo);
-  const at = (revision: number) => instantOf(database, workspace, revision) ?? 0;
-  const written = (revision: number, body: StoredBody): RecordVersion<K> => {
+  const superseded = database.statement<VersionRow>(SUPERSEDED).all(record.id, after, upTo);
+  const instant = (revision: number) => instantOf(database, workspace, revision) ?? 0;
+  const written = (revision: number, at: number, body: StoredBody): RecordVersion<K> => {
     const decoded = decodeBody(workspace.name, kind, revision, body);
-    return { name: decoded.name, revision, at: at(revision), record: decoded };
+    return { name: decoded.name, revision, at, record: decoded };
   };
   const begins = new Set([record.revision, ...superseded.map(({ revision }) => revision)]);
-  for (const { revision, until, body } of superseded) {
-    if (revision > after) yield written(revision, body);
+  for (const { revision, until, at, body } of superseded) {
+    if (revision > after) yield written(revision, at ?? 0, body);
     const isDeletion = until === record.revision ? record.body === null : !begins.has(until);
     if (isDeletion && until <= upTo) {
-      yield { name: decodeBody(workspace.name, kind, revision, body).name, revision: until, at: at(until) };
+      yield { name: decodeBody(workspace.name, kind, revision, body).name, revision: until, at: instant(until) };
     }
   }
   const { revision, body } = record;
-  if (body !== null && revision > after && revision <= upTo) yield written(revision, body);
+  if (body !== null && revision > after && revision <= upTo) yield written(revision, instant(revision), body);
 }
 
 /** The oldest revision from which on every one can be read, and when it came into force. */

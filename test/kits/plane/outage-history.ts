@@ -29,6 +29,8 @@ export interface OutageSize {
   readonly policies: number;
   /** Flips of the peer that flaps. */
   readonly flaps: number;
+  /** File of the store; in memory without. */
+  readonly path?: string;
 }
 
 /** A change of a connection as the generator made it. */
@@ -96,8 +98,8 @@ function numbers(seed: number): (below: number) => number {
 }
 
 /** @returns the kit, the workspace and what is known of it */
-export async function outageHistory({ commits, peers, policies, flaps }: OutageSize) {
-  const kit = await buildKit();
+export async function outageHistory({ commits, peers, policies, flaps, path }: OutageSize) {
+  const kit = await buildKit(path === undefined ? {} : { path });
   const workspace = await kit.workspace('prod', 20_000);
   const began = kit.clock.time + 60_000;
   const end = began + DAYS * DAY_MS;

@@ -134,7 +134,8 @@ async function readOf(
     what === 'list'
       ? () => listSnapshots(opened, workspace, { limit: PAGE })
       : () => getSnapshot(opened, workspace, id);
-  return medianOf(ROUNDS, async () => {
+  // Awaited here: what this returns first closes the store.
+  return await medianOf(ROUNDS, async () => {
     for (let n = 0; n < READS; n += 1) await read();
   });
 }

@@ -1,10 +1,11 @@
 import type { Caller } from '../base/caller.ts';
 import { MeshError } from '../base/errors.ts';
 import { SYSTEM_WORKSPACE } from '../base/ids.ts';
-import type { Basis, Commit, CommitContext, Op, Store } from '../base/ports.ts';
+import type { Basis, Change, Commit, CommitContext, Op, Store } from '../base/ports.ts';
 import type { RecordDraft } from '../base/record.ts';
 import { inTurn, shareQueue, type Writer } from '../base/serialise.ts';
-import { agentStanding } from '../identity/agent-standing.ts';
+import { CREDENTIAL_KINDS } from '../identity/credential-cache.ts';
+import { requireStillMay } from '../identity/standing.ts';
 import { WRITTEN_BY } from '../model/written-by.ts';
 import type { NetworkServices } from '../state/services.ts';
 import { concernedWorkspaces } from './concerned-workspaces.ts';
@@ -30,18 +31,59 @@ export interface Approved {
 type Reads = Pick<NetworkServices, 'store' | 'states' | 'clock' | 'computed'>;
 
 /**
- * The store as one caller may write to it. Every operation gets this one, so no write of a caller passes unseen: an
- * agent's is held to its authority, and what needs a second person is stopped until one has approved it.
+ * The store as one caller may write to it. Every operation gets this one, so no write of a caller passes unseen: each is
+ * held to their credential at the commit, an agent's to its authority too, and what needs a second person is stopped
+ * until one has approved it.
  *
  * Devices and enrolments write what their own operations make; jobs of the control plane have the store itself.
  */
 export function guardedStore(services: Reads, caller: Caller | null, approved?: Approved): Store {
   const store = BASES.get(services.store) ?? services.store;
-  if (caller === null || caller.kind === 'device' || caller.kind === 'enrolment') return store;
-  return judgingStore(services, store, caller, approved);
+  if (caller === null) return store;
+  const standing = standingStore({ ...services, store }, caller);
+  const guarded =
+    caller.kind === 'device' || caller.kind === 'enrolment'
+      ? standing
+      : judgingStore(services, standing, caller, approved);
+  BASES.set(guarded, store);
+  shareQueue(guarded, store, writerOf(caller));
+  return guarded;
 }
 
-function judgingStore(services: Reads, store: Store, caller: Caller, approved: Approved | undefined): Store {
+/** A store that one caller writes to while they are who they were, and `permit`s nobody else. */
+function standingStore({ store, clock }: Reads, caller: Caller): Required<Pick<Store, 'permit'>> & Store {
+  // What a call does besides ending its own credential, as a log-out everywhere does, is part of the call.
+  let hasEnded = false;
+  const requireStanding = async (workspace: string) => {
+    if (!hasEnded) await requireStillMay({ store, clock }, workspace, caller);
+  };
+  return {
+    ...store,
+    permit: requireStanding,
+    async commit(workspace, ops, context) {
+      await requireStanding(workspace);
+      const commit = await store.commit(workspace, ops, context);
+      hasEnded ||= commit.changes.some((change) => concerns(change, caller));
+      return commit;
+    },
+  };
+}
+
+/** Whether a change is of what a caller's credential rests on. */
+function concerns(
+  { record: { kind, uid, name } }: Change,
+  { id, tokenId, person, line = [], ...caller }: Caller,
+): boolean {
+  if (kind === 'Member') return name === caller.name;
+  return CREDENTIAL_KINDS.has(kind) && [id, tokenId, person, ...line].includes(uid);
+}
+
+function judgingStore(
+  services: Reads,
+  store: ReturnType<typeof standingStore>,
+  caller: Caller,
+  approved: Approved | undefined,
+): Store {
   let hasShown = false;
   const guarded: Store = {
     ...store,
@@ -51,6 +93,7 @@ function judgingStore(services: Reads, store: Store, caller: Caller, approved: A
         : judged(workspace, ops, context),
     async permit(workspace, ops, requestId) {
       if (caller.kind !== 'agent') return;
+      await store.permit(workspace, ops, requestId);
       await needOf(services, { workspace, writes: await writesIn(store, workspace, ops), caller, requestId });
     },
   };
@@ -68,6 +111,8 @@ function judgingStore(services: Reads, store: Store, caller: Caller, approved: A
     context: CommitContext,
     approving: () => readonly Op[],
   ): Promise<Commit> {
+    // Of who has ended nothing is judged, and nobody is asked to approve it; what follows takes time, so the commit looks again.
+    await store.permit(workspace, ops, context.requestId);
     const writes = await writesIn(store, workspace, ops);
     const asked: Asked = { workspace, writes, caller, requestId: context.requestId };
     const [need, judgedOn] = await needOf(services, asked);
@@ -77,7 +122,6 @@ function judgingStore(services: Reads, store: Store, caller: Caller, approved: A
     const shownOn =
       need && approved ? await requireAsShown(services, asked, hasShown ? OPENS_NOTHING : approved.shown) : undefined;
     const isPersons = caller.kind !== 'agent' || approved !== undefined || Boolean(context.approval?.reviewedBy);
-    if (caller.kind === 'agent') await requireStillMay({ ...services, store }, workspace, caller);
     const signed = ops.map((op) => withAuthor(op, isPersons ? undefined : caller.id));
     const basis = [context.basis, judgedOn, shownOn].reduce(together);
     const commit = await store.commit(workspace, [...signed, ...approving()], {
@@ -88,8 +132,6 @@ function judgingStore(services: Reads, store: Store, caller: Caller, approved: A
     hasShown ||= need !== undefined;
     return commit;
   }
-  BASES.set(guarded, store);
-  shareQueue(guarded, store, writerOf(caller));
   return guarded;
 }
 
@@ -101,21 +143,6 @@ function writerOf({ kind, id, line }: Caller): Writer {
   return kind === 'agent'
     ? { id: line?.at(-1) ?? id, mayWait: AGENTS_WRITES }
     : { id, mayWait: Number.POSITIVE_INFINITY };
-}
-
-/**
- * An agent writes what it may at the moment of the commit: it waited, and was judged, since it was let in.
- *
- * @throws MeshError `forbidden`
- */
-async function requireStillMay({ store, clock }: Reads, workspace: string, caller: Caller): Promise<void> {
-  if (!(await store.getById(workspace, 'AgentIdentity', caller.id))) return;
-  const standing = await agentStanding({ store }, workspace, caller.id);
-  if (standing && standing.endsAt > clock.now() && caller.scopesIn(workspace).isSubsetOf(standing.scopes)) return;
-  throw new MeshError(
-    'forbidden',
-    `${caller.name} has ended, or may less than when it asked: nothing of this is written.`,
-  );
 }
 
 /** The store behind a guarded one, so that a guard for another caller is not put over it. */

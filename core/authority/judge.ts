@@ -55,7 +55,7 @@ export function beyondAuthority(
   if (foreign.length === 0 && !excess) return undefined;
   return {
     agent: agent?.name ?? id,
-    delegated: agent?.spec.parentRef !== undefined,
+    delegated: !agent || agent.spec.parentRef !== undefined,
     reasons: [...foreign, ...(excess?.reasons ?? [])],
     rows: excess?.rows ?? [],
   };

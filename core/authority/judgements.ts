@@ -33,7 +33,7 @@ export const judgeWrites: Computation<
   name: 'judge_writes',
   async run({ store, states, clock }, workspace, { agent, writes }) {
     const state = await states.current(workspace);
-    requireNotEnded(lookUpById(state.agents, agent), clock.now());
+    requireNotEnded(agent, lookUpById(state.agents, agent), clock.now());
     // Read after the state: a token that is newer counts, and makes the basis a changed one.
     const joins = await joinsOf({ store, clock }, workspace);
     return {
@@ -43,10 +43,10 @@ export const judgeWrites: Computation<
   },
 };
 
-/** It may have ended since it was let in. */
-function requireNotEnded(agent: AgentRecord | undefined, now: number): void {
-  if (!agent || isLive(agent, now)) return;
-  throw new MeshError('forbidden', `The agent ${agent.name} has ended: nothing of it is written any more.`);
+/** It may have ended since it was let in, and its name be another's. */
+function requireNotEnded(id: string, agent: AgentRecord | undefined, now: number): void {
+  if (agent && isLive(agent, now)) return;
+  throw new MeshError('forbidden', `The agent ${agent?.name ?? id} has ended: nothing of it is written any more.`);
 }
 
 /** What a person is shown of writes, named by a digest. */

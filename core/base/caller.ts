@@ -28,4 +28,10 @@ export interface Caller {
   readonly mustChangePassword?: boolean;
   /** When the credential ends, milliseconds. */
   readonly expiresAt?: number;
+  /**
+   * Who the credential proves now: it may have ended since the call was let in. Absent where none was shown, as on stdio.
+   *
+   * @throws MeshError where it proves nobody any more
+   */
+  readonly again?: () => Promise<Caller>;
 }

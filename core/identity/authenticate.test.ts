@@ -23,7 +23,7 @@ const verify = (kit: IdentityKit, bearer: string) => kit.gate.authenticate(beare
 
 /** Everything a caller is, with its scopes in a workspace written out. */
 async function callerOf(kit: IdentityKit, bearer: string, workspace: string) {
-  const { scopesIn, ...caller } = await verify(kit, bearer);
+  const { scopesIn, again: _, ...caller } = await verify(kit, bearer);
   return { ...caller, scopes: [...scopesIn(workspace)] };
 }
 

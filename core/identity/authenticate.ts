@@ -37,20 +37,22 @@ export function buildAuthenticator(
     return form ? verifyToken(services, directory, bearer, form.kind) : verifySession(services, directory, bearer);
   }
 
+  async function authenticate(bearer: string, origin: string): Promise<Caller> {
+    if (bearer.length > MAX_BEARER_LENGTH) throw unknownToken();
+    const key = keyOf(bearer);
+    const caller = cache.get(key) ?? (await cache.load(key, () => verify(bearer)));
+    if (caller.expiresAt !== undefined && clock.now() >= caller.expiresAt) {
+      cache.forget(key);
+      throw expiredToken();
+    }
+    if (caller.mustChangePassword && !isLoopback(origin)) {
+      throw new MeshError('forbidden', 'The built-in password works from the control plane itself only.');
+    }
+    return { ...caller, again: () => authenticate(bearer, origin) };
+  }
+
   return {
-    async authenticate(bearer, origin) {
-      if (bearer.length > MAX_BEARER_LENGTH) throw unknownToken();
-      const key = keyOf(bearer);
-      const caller = cache.get(key) ?? (await cache.load(key, () => verify(bearer)));
-      if (caller.expiresAt !== undefined && clock.now() >= caller.expiresAt) {
-        cache.forget(key);
-        throw expiredToken();
-      }
-      if (caller.mustChangePassword && !isLoopback(origin)) {
-        throw new MeshError('forbidden', 'The built-in password works from the control plane itself only.');
-      }
-      return caller;
-    },
+    authenticate,
     known: (bearer) => (bearer.length > MAX_BEARER_LENGTH ? undefined : cache.get(keyOf(bearer))),
     close: cache.close,
   };

@@ -23,7 +23,8 @@ export interface KeptCaller {
  *
  * @throws MeshError `forbidden` when they have gone
  */
-export async function callerAgain(services: StandingServices, { workspace, caller }: KeptCaller): Promise<Caller> {
+export async function callerAgain(services: StandingServices, kept: KeptCaller): Promise<Caller> {
+  const { workspace, caller } = kept;
   await requireToken(services, workspace, caller);
   const held = await scopesNow(services, workspace, caller);
   const scopes = commonScopes(new Set(caller.scopes), held);
@@ -32,7 +33,44 @@ export async function callerAgain(services: StandingServices, { workspace, calle
     ...(caller.kind === 'user' && { person: caller.id }),
     workspaces: [workspace],
     scopesIn: (asked) => (asked === workspace ? scopes : new Set()),
+    again: () => callerAgain(services, kept),
   };
+}
+
+/**
+ * Holds a write to what its caller may at the moment of the commit: it waited, and was judged, since it was let in. Who
+ * comes with a credential is asked for it again, so whatever ends one ends the writes that wait with it.
+ *
+ * @throws MeshError `forbidden`
+ */
+export async function requireStillMay(services: StandingServices, workspace: string, caller: Caller): Promise<void> {
+  if (await stillMay(services, workspace, caller)) return;
+  throw new MeshError(
+    'forbidden',
+    `${caller.name} has ended, or may less than when it asked: nothing of this is written.`,
+  );
+}
+
+async function stillMay(services: StandingServices, workspace: string, caller: Caller): Promise<boolean> {
+  if (caller.again) return holdsStill(caller, await caller.again().catch(noneWhereRefused));
+  if (caller.kind !== 'agent') return true;
+  const standing = await agentStanding(services, workspace, caller.id);
+  return (
+    standing !== undefined &&
+    standing.endsAt > services.clock.now() &&
+    caller.scopesIn(workspace).isSubsetOf(standing.scopes)
+  );
+}
+
+function noneWhereRefused(error: unknown): undefined {
+  if (!(error instanceof MeshError)) throw error;
+}
+
+/** Whether somebody is who they were, with all that they held then. */
+function holdsStill(then: Caller, now: Caller | undefined): boolean {
+  if (now?.id !== then.id || now.tokenId !== then.tokenId) return false;
+  if (then.workspaces === 'all') return now.workspaces === 'all';
+  return then.workspaces.every((id) => then.scopesIn(id).isSubsetOf(now.scopesIn(id)));
 }
 
 /** What an API token asked for ends with the token; a session may end meanwhile, its person stays. */
@@ -92,15 +130,19 @@ export async function requireStanding(
 ): Promise<void> {
   for (const id of new Set(ids)) {
     if (isAgentId(id)) {
-      const agent = await services.store.getById(workspace, 'AgentIdentity', id);
-      const standing = agent && (await agentStanding(services, workspace, id));
+      const standing = await agentStanding(services, workspace, id);
       const isThere = standing && standing.endsAt > services.clock.now() && mayChange(standing.scopes);
-      if (agent && !isThere) throw gone(agent.name);
+      if (!isThere) throw gone(await agentName(services, workspace, id));
     } else {
       const account = await accountById(services, id);
       if (account && !mayChange(await scopesOfAccount(services, workspace, account))) throw gone(account.name);
     }
   }
+}
+
+/** Of one whose name was given to another there is nothing but the id. */
+async function agentName({ store }: StandingServices, workspace: string, id: string): Promise<string> {
+  return (await store.getById(workspace, 'AgentIdentity', id))?.name ?? `The agent ${id}`;
 }
 
 function gone(name: string): MeshError {

@@ -65,9 +65,11 @@ async function buildScene() {
     'has a root whose name is taken anew': ['AgentIdentity', () => again('planner')],
     'has ended with its root': ['time', () => pass(25 * HOUR)],
   } as const;
-  const gone = {
-    'was in a workspace that is deleted': ['Workspace', () => root('delete_workspace')],
-  } as const;
+  const deleteWorkspace = async () => {
+    for (const name of ['kid', 'web-1']) await ada('delete_peer', { id: name });
+    await root('delete_workspace');
+  };
+  const gone = { 'was in a workspace that is deleted': ['Workspace', deleteWorkspace] } as const;
   const ways: Readonly<Record<keyof typeof callers, Readonly<Record<string, Way>>>> = {
     session: {
       ...person,

@@ -135,14 +135,13 @@ function judgingStore(
   return guarded;
 }
 
-/** Of an agent and its sub-agents. */
-const AGENTS_WRITES = 128;
+/** Of an agent and its sub-agents, and of a device. */
+const MAY_WAIT = 128;
 
-/** Whose writes wait together: those of a root agent with all below it. */
+/** Whose writes wait together: those of a root agent with all below it. Many devices come with one join token at once. */
 function writerOf({ kind, id, line }: Caller): Writer {
-  return kind === 'agent'
-    ? { id: line?.at(-1) ?? id, mayWait: AGENTS_WRITES }
-    : { id, mayWait: Number.POSITIVE_INFINITY };
+  const isBounded = kind === 'agent' || kind === 'device';
+  return { id: line?.at(-1) ?? id, mayWait: isBounded ? MAY_WAIT : Number.POSITIVE_INFINITY };
 }
 
 /** The store behind a guarded one, so that a guard for another caller is not put over it. */

@@ -25,7 +25,7 @@ interface Turns {
   readonly waiting: Map<string, (() => void)[]>;
 }
 
-/** Devices, and jobs of the control plane. */
+/** Jobs of the control plane. */
 const ANYONE: Writer = { id: '', mayWait: Number.POSITIVE_INFINITY };
 
 const queues = new WeakMap<object, Queue>();

@@ -14,7 +14,7 @@ import { createMetrics } from '../../../rest/metrics.ts';
 import { operations } from '../../../tools/index.ts';
 import { MCP_TOOLS } from '../../../tools/surfaces.ts';
 import { expectDeclaredStatuses } from '../plane/declared-answers.ts';
-import { buildKit, type Kit } from '../plane/kit.ts';
+import { buildKit, ensureAgent, type Kit } from '../plane/kit.ts';
 
 export interface FacesOptions {
   readonly edition?: Edition;
@@ -41,6 +41,7 @@ export async function serveFaces<K extends Pick<Kit, 'services' | 'gate'> & Asyn
     known: (bearer) => callers.get(bearer) ?? kit.gate.known(bearer),
     async authenticate(bearer, origin) {
       const caller = callers.get(bearer);
+      if (caller?.kind === 'agent') await ensureAgent(kit.services, caller);
       if (caller) return caller;
       if (bearer.startsWith('fake-')) throw new MeshError('unauthenticated', 'This token is unknown: log in again.');
       return kit.gate.authenticate(bearer, origin);

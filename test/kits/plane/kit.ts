@@ -4,8 +4,10 @@ import type { Caller } from '../../../core/base/caller.ts';
 import type { Edition } from '../../../core/base/edition.ts';
 import { newId, SYSTEM_WORKSPACE } from '../../../core/base/ids.ts';
 import type { CallContext, Face } from '../../../core/base/operation.ts';
-import { ROLE_SCOPES, type Role, type Scope } from '../../../core/base/scope.ts';
+import type { RecordDraft } from '../../../core/base/record.ts';
+import { ROLE_SCOPES, type Role, SCOPES, type Scope } from '../../../core/base/scope.ts';
 import { silentLog } from '../../../core/base/silent-log.ts';
+import { formatInstant } from '../../../core/base/time.ts';
 import { buildGate } from '../../../core/call/gate.ts';
 import { invoke } from '../../../core/call/invoke.ts';
 import type { Narrator } from '../../../core/cause/narrator.ts';
@@ -81,6 +83,7 @@ export async function buildKit(options: KitOptions = {}) {
       const operation = byName.get(name);
       if (!operation) throw new TypeError(`There is no operation ${name}.`);
       const { as, bearer, workspace, face = 'rest', origin = '127.0.0.1' } = options;
+      if (as?.kind === 'agent') await ensureAgent(services, as);
       const signal = AbortSignal.timeout(30_000);
       const request = { raw, bearer, workspaceHints: [workspace], face, origin, requestId: newId('r'), signal };
       return invoke(operation, as ? { ...request, caller: as } : request, gate).catch((error: unknown) => {
@@ -122,6 +125,33 @@ export function person(role: Role, workspace: string, name: string = role): Call
     scopesIn: (id) => (everywhere || id === workspace ? ROLE_SCOPES[role] : new Set<Scope>()),
     interactive: true,
   };
+}
+
+/** The identity of an agent that a test made up: whoever says it is one and is not known writes nothing. */
+export async function ensureAgent({ store, clock }: Pick<Services, 'store' | 'clock'>, caller: Caller): Promise<void> {
+  const { id, name, workspaces } = caller;
+  const [workspace] = workspaces;
+  if (caller.again || workspace === undefined || !(await store.getById(SYSTEM_WORKSPACE, 'Workspace', workspace)))
+    return;
+  const kind = 'AgentIdentity';
+  if ((await store.getById(workspace, kind, id)) || (await store.get(workspace, { kind, name }))) return;
+  const record: RecordDraft<'AgentIdentity'> = {
+    kind,
+    name,
+    uid: id,
+    labels: {},
+    annotations: {},
+    spec: {
+      ttl: '8760h',
+      policyPreset: 'sandboxed',
+      scopes: SCOPES,
+      expiresAt: formatInstant(clock.now() + 8_760 * 3_600_000),
+    },
+    status: { phase: 'Active', depth: 0 },
+    unique: [],
+  };
+  const context = { actor: 'system:test', reason: 'made up an agent', requestId: 'r_test' };
+  await store.commit(workspace, [{ op: 'create', record }], context);
 }
 
 /** An agent with scopes in one workspace. */

@@ -29,3 +29,8 @@ export interface Caller {
   /** When the credential ends, milliseconds. */
   readonly expiresAt?: number;
 }
+
+/** Id of whom the caller shares its places with, in queues and in turns: an agent with its root agent and all below that. */
+export function principalOf({ id, line }: Pick<Caller, 'id' | 'line'>): string {
+  return line?.at(-1) ?? id;
+}

@@ -17,6 +17,7 @@ import { MAX_EDGES } from '../core/reachability/outside.ts';
 import { MAX_NUMBERS } from '../core/reachability/port-sets.ts';
 import { SIMULATE_LIMITS } from '../core/reachability/simulate.ts';
 import { MAX_RESOURCE_CHARACTERS } from '../mcp/resources.ts';
+import { COMPUTE_LIMITS } from '../plane/compute/limits.ts';
 import { BODY_LIMIT } from '../rest/body.ts';
 import { MAX_AGENTS } from '../tools/agents/get-agent-tree.ts';
 import { MAX_LIMIT, MAX_PAGE_CHARACTERS } from '../tools/page.ts';
@@ -99,6 +100,19 @@ export const limits: Readonly<Record<string, readonly Row[]>> = {
     ['Externals', SIMULATE_LIMITS.externals, ''],
     ['Queries', SIMULATE_LIMITS.queries, ''],
     ['Rows of the answer', SIMULATE_LIMITS.rows, ''],
+  ],
+  'A computation': [
+    ['Time that it computes, or else it is `unavailable`', COMPUTE_LIMITS.runMs / 1_000, 'seconds'],
+    ['Time that a question waits for a thread', COMPUTE_LIMITS.waitMs / 1_000, 'seconds'],
+    [
+      'Time that the judgement of a write waits for one; it goes before all questions, and they leave it one',
+      COMPUTE_LIMITS.judgementWaitMs / 1_000,
+      'seconds',
+    ],
+    ['Waiting, of one person, or of a root agent with all below it', COMPUTE_LIMITS.waiting.perPrincipal, ''],
+    ['Waiting, of all agents of a workspace', COMPUTE_LIMITS.waiting.perTenantAgents, ''],
+    ['Waiting, of a workspace', COMPUTE_LIMITS.waiting.perTenant, ''],
+    ['Waiting, of everyone', COMPUTE_LIMITS.waiting.total, ''],
   ],
   'A page of an answer': [
     ['Records (`limit`)', MAX_LIMIT, ''],

@@ -35,3 +35,8 @@ export interface Caller {
    */
   readonly again?: () => Promise<Caller>;
 }
+
+/** Id of whom the caller shares its places with, in queues and in turns: an agent with its root agent and all below that. */
+export function principalOf({ id, line }: Pick<Caller, 'id' | 'line'>): string {
+  return line?.at(-1) ?? id;
+}

@@ -10,9 +10,14 @@ export interface Computation<Services, Input, Output> {
 /** For whom: places in the queue are shared by workspace, and then by caller. */
 export interface Asker {
   readonly workspace: string;
-  /** Id of the caller. */
+  /** Of whom it takes a place, see `principalOf`. */
   readonly principal: string;
   readonly requestId: string;
+  /**
+   * Set where it is made outside of a turn of its workspace (`inTurn`), so any number at once: it waits as a question does.
+   * Else it is the judgement of a write, for which other writes may wait: it goes first.
+   */
+  readonly isQuestion?: boolean;
 }
 
 /** A {@link Computation} that is asked of a thread, as plain data. */

@@ -1,6 +1,6 @@
 import { requireAssertions } from '../assertions/guard.ts';
 import { beyondDelegation } from '../authority/judge.ts';
-import type { Caller } from '../base/caller.ts';
+import { type Caller, principalOf } from '../base/caller.ts';
 import { commitContext } from '../base/commit-context.ts';
 import { MeshError } from '../base/errors.ts';
 import { isAgentId, isDryRunId, newId } from '../base/ids.ts';
@@ -47,7 +47,7 @@ export async function applyPlan(
   }
   requireUsable(plan, caller, services.clock.now());
   const approvalAskedOf = askedOf === undefined ? undefined : await requireApprover(context, askedOf);
-  const assessment = await assessAgain(context, plan.spec);
+  const assessment = await assessAgain(context, caller, plan.spec);
   if (assessment.beyond?.delegated && caller.kind === 'agent') throw beyondDelegation(assessment.beyond);
   requireAssertions(assessment.broken);
   const overridden = requireVerified(assessment, caller, workspace);
@@ -171,8 +171,8 @@ function used(planId: string, workflowId?: string): MeshError {
   });
 }
 
-async function assessAgain(context: CallContext<Services>, spec: PlanSpec): Promise<Assessed> {
-  const assessment = await assessOrStale(context, spec);
+async function assessAgain(context: CallContext<Services>, caller: Caller, spec: PlanSpec): Promise<Assessed> {
+  const assessment = await assessOrStale(context, caller, spec);
   if (assessment.digest !== spec.digest) throw stale();
   if (assessment.shown.length === 0) {
     throw new MeshError('conflict', 'The plan changes nothing: there is nothing to apply.');
@@ -183,12 +183,13 @@ async function assessAgain(context: CallContext<Services>, spec: PlanSpec): Prom
 /** Changes that could be planned and cannot be made any more are stale too. */
 async function assessOrStale(
   { services, workspace, requestId }: CallContext<Services>,
+  caller: Caller,
   spec: PlanSpec,
 ): Promise<Assessed> {
   try {
     const proposal = { ...spec, ...readingOf(spec) };
     const requester = { id: spec.requesterId, peer: spec.requesterPeer };
-    const asker = { workspace, principal: spec.requesterId, requestId };
+    const asker = { workspace, principal: principalOf(caller), requestId, isQuestion: true };
     return await services.computed(assessProposal, { proposal, requester }, asker);
   } catch (error) {
     if (error instanceof MeshError && error.code !== 'unavailable') throw stale(error);

@@ -1,10 +1,12 @@
 import { requireAssertions } from '../assertions/guard.ts';
 import { withAuthor } from '../authority/guarded-store.ts';
 import { judgedAgain } from '../authority/judged-again.ts';
+import { principalOf } from '../base/caller.ts';
 import { MeshError } from '../base/errors.ts';
 import { isAgentId } from '../base/ids.ts';
 import type { Basis, CommitContext, Op } from '../base/ports.ts';
 import { serialised } from '../base/serialise.ts';
+import { agentLine } from '../identity/agent-line.ts';
 import { callerAgain, requireStanding } from '../identity/standing.ts';
 import { readingOf } from '../intent/plan/assess.ts';
 import { type Assessed, assessProposal } from '../intent/plan/assessed.ts';
@@ -82,8 +84,7 @@ async function attempt(services: Uses, workspace: string, id: string, requestId:
   const assessment = await services.computed(
     assessProposal,
     { proposal, requester: { id: spec.requesterId, peer: spec.requesterPeer } },
-    // Who approved it has a share of their own.
-    { workspace, principal: workflow.status.reviewedBy ?? spec.requesterId, requestId },
+    { workspace, principal: await askerOf(services, workflow), requestId },
   );
   if (assessment.digest !== spec.digest) {
     throw new MeshError('plan_stale', 'The network has changed since, and the change would not do now what it showed.');
@@ -100,6 +101,14 @@ async function attempt(services: Uses, workspace: string, id: string, requestId:
   const author = spec.autoApprove && isAgentId(spec.requesterId) ? spec.requesterId : undefined;
   const ops = assessment.ops.map((op) => withAuthor(op, author));
   await moveTo(services, workflow, { state: 'executed' }, ops, requestId, assessment.basis);
+}
+
+/** Who approved it has a share of their own; where nobody did it is of who asked, as {@link principalOf} says. */
+async function askerOf({ store }: Uses, { workspace, spec, status }: WorkflowRecord): Promise<string> {
+  if (status.reviewedBy !== undefined) return status.reviewedBy;
+  const { requesterId: id } = spec;
+  const line = isAgentId(id) ? await agentLine(store, workspace, id) : undefined;
+  return principalOf({ id, line: line?.map(({ uid }) => uid) ?? [] });
 }
 
 /** What was proven of the plan has to be true of the network that it is carried out on. */

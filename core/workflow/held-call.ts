@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 import type { NeedsPerson } from '../authority/needs-person.ts';
 import type { Write } from '../authority/writes.ts';
-import type { Caller } from '../base/caller.ts';
+import { type Caller, principalOf } from '../base/caller.ts';
 import { commitContext } from '../base/commit-context.ts';
 import { MeshError } from '../base/errors.ts';
 import { newId } from '../base/ids.ts';
@@ -103,7 +103,7 @@ async function ask(
   const { shown, warnings, effect } = await services.computed(
     showWrites,
     { writes, named: need.writes },
-    { workspace: asked, principal: caller.id, requestId: context.requestId },
+    { workspace: asked, principal: principalOf(caller), requestId: context.requestId, isQuestion: true },
   );
   const { kind, id: callerId, subject, name: callerName, interactive, tokenId } = caller;
   const call: HeldCall = {

@@ -1,5 +1,6 @@
 import { requireAssertions } from '../assertions/guard.ts';
 import { beyondDelegation } from '../authority/judge.ts';
+import { principalOf } from '../base/caller.ts';
 import { MeshError } from '../base/errors.ts';
 import type { CallContext } from '../base/operation.ts';
 import type { NetworkChange } from '../changes/changes.ts';
@@ -32,7 +33,7 @@ export async function previewChanges(
   const assessment = await services.computed(
     assessProposal,
     { proposal, requester: await requesterOf(context) },
-    { workspace, principal: caller.id, requestId },
+    { workspace, principal: principalOf(caller), requestId, isQuestion: true },
   );
   requireAssertions(assessment.broken);
   const { beyond } = assessment;

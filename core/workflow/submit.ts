@@ -2,6 +2,7 @@ import { brokenAssertions, requireAssertions } from '../assertions/guard.ts';
 import { isolatesText, isolatingFromNowOn } from '../authority/isolation.ts';
 import { beyondDelegation } from '../authority/judge.ts';
 import { NeedsPerson } from '../authority/needs-person.ts';
+import { principalOf } from '../base/caller.ts';
 import { commitContext } from '../base/commit-context.ts';
 import { MeshError } from '../base/errors.ts';
 import { newId } from '../base/ids.ts';
@@ -108,7 +109,7 @@ async function askForApproval(
   const assessment = await services.computed(
     assessProposal,
     { proposal, requester: await requesterOf(context) },
-    { workspace, principal: caller.id, requestId },
+    { workspace, principal: principalOf(caller), requestId },
   );
   if (assessment.beyond?.delegated) throw beyondDelegation(assessment.beyond);
   const id = newId('wf');

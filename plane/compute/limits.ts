@@ -2,6 +2,7 @@ import { availableParallelism } from 'node:os';
 import type { QueueLimits } from '../../core/compute/fair-queue.ts';
 
 export interface ComputeLimits {
+  /** That questions may have, and that judgements may have; there is one more. */
   readonly threads: number;
   /** Calls that wait for a thread; one may carry 1 MB of input. */
   readonly waiting: QueueLimits;
@@ -9,13 +10,15 @@ export interface ComputeLimits {
   readonly runMs: number;
   /** Longest time that a call waits for a thread, ms: a client would have given up. */
   readonly waitMs: number;
+  /** Longest time that the judgement of a write waits for one, ms: it may hold up all writes of its workspace. */
+  readonly judgementWaitMs: number;
   /** A thread that nobody used for so long ends, and gives its memory back, ms. */
   readonly idleMs: number;
   /** When to try again where there is no room, s: some calls are over by then. */
   readonly retryAfterSeconds: number;
 }
 
-/** One core is left to the thread that serves; more than four threads would hold more memory than they save time. */
+/** One core is left to the thread that serves; more than four would hold more memory than they save time. */
 const MAX_THREADS = 4;
 
 export const COMPUTE_LIMITS: ComputeLimits = {
@@ -24,6 +27,7 @@ export const COMPUTE_LIMITS: ComputeLimits = {
   waiting: { total: 256, perTenant: 96, perPrincipal: 64, perTenantAgents: 72 },
   runMs: 15_000,
   waitMs: 30_000,
+  judgementWaitMs: 2_000,
   idleMs: 30_000,
   retryAfterSeconds: 5,
 };

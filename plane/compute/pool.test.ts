@@ -12,6 +12,7 @@ const LIMITS: ComputeLimits = {
   waiting: { total: 20, perTenant: 10, perPrincipal: 4, perTenantAgents: 8 },
   runMs: 10_000,
   waitMs: 20_000,
+  judgementWaitMs: 2_000,
   idleMs: 30_000,
   retryAfterSeconds: 5,
 };
@@ -64,6 +65,13 @@ function scene(over: Partial<ComputeLimits> = {}) {
     begun,
     threads,
     ask,
+    /** Has a write judged, or computes for a question. */
+    judge: (name: string, isQuestion = false) => {
+      const [workspace = '', principal = '', computation = ''] = name.split('-');
+      const asked = pool.compute({ workspace, principal, computation, isQuestion, requestId: 'r', input: {} });
+      asked.catch(() => undefined);
+      return asked;
+    },
     /** Asks, and looks no further. */
     send: (...names: readonly string[]) => void names.map((name) => ask(name)),
     /** Lets a running call answer, or fail. */
@@ -118,6 +126,64 @@ test('who finds no room is told when to come again, and everyone else still find
   send('one-modest-1');
   await settled();
   expect(pool.counts).toEqual({ running: 1, waiting: 5, refused: 1, died: 0 });
+});
+
+describe('the judgement of a write', () => {
+  test('begins while questions fill all that they may have, of the same caller too, and none of them begins before it', async () => {
+    for (const threads of [1, 2, 4]) {
+      const { begun, finish, judge, send, pool } = scene({ threads });
+      for (let index = 0; index < 8; index += 1) send(`one-agt_a-${index}`, `two-agt_b-${index}`);
+      await settled();
+      const running = [...begun];
+      expect(running).toHaveLength(threads);
+      for (const who of ['agt_a', 'agt_a', 'ada', 'ben']) {
+        const before = begun.length;
+        const asked = judge(`one-${who}-judge${before}`);
+        await finish(`one-${who}-judge${before}`);
+        expect(await asked).toBe(text);
+      }
+      expect(begun.slice(threads).every((name) => name.includes('judge'))).toBe(true);
+      expect([begun.length, pool.counts.running]).toEqual([threads + 4, threads]);
+    }
+  });
+
+  test('goes before the questions that wait where one of them ends, and leaves them their threads', async () => {
+    const { begun, finish, judge, send } = scene({ threads: 2 });
+    send('one-agt_a-1', 'two-agt_b-1', 'one-agt_a-2', 'two-agt_b-2');
+    void judge('one-ada-j1');
+    void judge('two-ben-j2');
+    void judge('three-eve-j3');
+    await settled();
+    expect(begun).toEqual(['one-agt_a-1', 'two-agt_b-1', 'one-ada-j1']);
+    await finish('one-agt_a-1');
+    expect(begun.slice(3)).toEqual(['two-ben-j2']);
+    await finish('two-agt_b-1');
+    expect(begun.slice(4)).toEqual(['one-agt_a-2']);
+    await finish('two-ben-j2');
+    expect(begun.slice(5)).toEqual(['three-eve-j3']);
+  });
+
+  test('that finds no thread soon is refused, and what waits behind it goes on', async () => {
+    const { begun, judge } = scene();
+    void judge('one-ada-long');
+    const refused = judge('two-ben-late');
+    await settled();
+    vi.advanceTimersByTime(LIMITS.judgementWaitMs);
+    await expect(refused).rejects.toMatchObject({
+      code: 'unavailable',
+      message: expect.stringContaining('was not'),
+      details: { retryAfterSeconds: 5 },
+    });
+    expect(begun).toEqual(['one-ada-long']);
+  });
+
+  test('a computation that any number of calls may ask for at once waits as questions do', async () => {
+    const { begun, judge, send } = scene();
+    send('one-agt_a-1', 'one-agt_a-2');
+    void judge('one-agt_a-preview', true);
+    await settled();
+    expect(begun).toEqual(['one-agt_a-1']);
+  });
 });
 
 describe('a caller that goes', () => {

@@ -1,3 +1,4 @@
+import { principalOf } from '../../core/base/caller.ts';
 import { MeshError } from '../../core/base/errors.ts';
 import type { Clock, Log } from '../../core/base/ports.ts';
 import type { Compute, ComputeElsewhere, JsonText } from '../../core/compute/compute.ts';
@@ -36,18 +37,31 @@ interface Place {
   readonly begin: () => void;
 }
 
+/** Calls that take turns with each other alone. */
+interface Lane {
+  readonly queue: FairQueue<Place>;
+  /** Longest time that one waits, ms. */
+  readonly waitMs: number;
+  readonly noRoom: Readonly<Record<Full, string>>;
+  running: number;
+  readonly runningOf: Map<string, number>;
+}
+
 /**
  * Runs calls on a few threads, one at a time on each. Who waits takes turns by workspace and caller; where there are
  * several threads, one workspace never has all of them. A thread that a call outlived or broke is ended and replaced.
+ *
+ * A judgement holds the writes of a workspace up, so it goes before every question. There is one thread more than
+ * questions may have, and than judgements may have: neither keeps the other from all of them.
  */
 export function buildComputePool({ startThread, limits, clock, log }: PoolOptions): ComputePool {
-  const queue = new FairQueue<Place>(limits.waiting);
+  const judgements = laneOf(limits, limits.judgementWaitMs, NO_ROOM_TO_JUDGE);
+  const questions = laneOf(limits, limits.waitMs, NO_ROOM);
   const idle = new Map<Thread, NodeJS.Timeout>();
   const calls = new Map<Promise<JsonText>, (error: MeshError) => void>();
   const ending = new Set<Promise<void>>();
-  const runningOf = new Map<string, number>();
   const mostOfOne = Math.max(1, limits.threads - 1);
-  const counts = { running: 0, refused: 0, died: 0 };
+  const counts = { refused: 0, died: 0 };
   let isStopped = false;
 
   function answerTo(call: AnyCall, writes: Writes, signal: AbortSignal): Promise<JsonText> {
@@ -65,15 +79,16 @@ export function buildComputePool({ startThread, limits, clock, log }: PoolOption
     signal: AbortSignal,
     over: PromiseWithResolvers<never>,
   ): Promise<JsonText> {
-    const share = { tenant: call.workspace, principal: principalOf(call) };
+    const share = { tenant: call.workspace, principal: askerOf(call) };
+    const lane = 'computation' in call && !call.isQuestion ? judgements : questions;
     const turn = Promise.withResolvers<void>();
     const place: Place = { hasTurn: false, begin: turn.resolve };
-    const full = queue.push(share, place);
-    if (full) throw noRoom(full);
+    const full = lane.queue.push(share, place);
+    if (full) throw noRoom(lane, full);
     const leave = () => over.reject(new MeshError('unavailable', 'The caller has gone.'));
     signal.addEventListener('abort', leave);
     if (signal.aborted) leave();
-    let timer = setTimeout(() => over.reject(noRoom('everyone')), limits.waitMs);
+    let timer = setTimeout(() => over.reject(noRoom(lane, 'everyone')), lane.waitMs);
     try {
       nextTurns();
       await Promise.race([over.promise, turn.promise]);
@@ -83,28 +98,35 @@ export function buildComputePool({ startThread, limits, clock, log }: PoolOption
     } finally {
       clearTimeout(timer);
       signal.removeEventListener('abort', leave);
-      if (place.hasTurn) endTurn(share.tenant);
-      else queue.remove(share, place);
+      if (place.hasTurn) endTurn(lane, share.tenant);
+      else lane.queue.remove(share, place);
     }
   }
 
   function nextTurns(): void {
-    while (counts.running < limits.threads) {
-      const next = queue.shift((tenant) => (runningOf.get(tenant) ?? 0) < mostOfOne);
-      if (!next) return;
-      const { tenant, item } = next;
-      counts.running += 1;
-      runningOf.set(tenant, (runningOf.get(tenant) ?? 0) + 1);
-      item.hasTurn = true;
-      item.begin();
+    while (judgements.running + questions.running <= limits.threads) {
+      if (!beginNext(judgements) && !beginNext(questions)) return;
     }
   }
 
-  function endTurn(tenant: string): void {
-    counts.running -= 1;
-    const left = (runningOf.get(tenant) ?? 1) - 1;
-    if (left > 0) runningOf.set(tenant, left);
-    else runningOf.delete(tenant);
+  /** @returns whether there was one. */
+  function beginNext(lane: Lane): boolean {
+    if (lane.running >= limits.threads) return false;
+    const next = lane.queue.shift((tenant) => (lane.runningOf.get(tenant) ?? 0) < mostOfOne);
+    if (!next) return false;
+    const { tenant, item } = next;
+    lane.running += 1;
+    lane.runningOf.set(tenant, (lane.runningOf.get(tenant) ?? 0) + 1);
+    item.hasTurn = true;
+    item.begin();
+    return true;
+  }
+
+  function endTurn(lane: Lane, tenant: string): void {
+    lane.running -= 1;
+    const left = (lane.runningOf.get(tenant) ?? 1) - 1;
+    if (left > 0) lane.runningOf.set(tenant, left);
+    else lane.runningOf.delete(tenant);
     nextTurns();
   }
 
@@ -154,10 +176,10 @@ export function buildComputePool({ startThread, limits, clock, log }: PoolOption
     ending.add(ended);
   }
 
-  function noRoom(whose: Full): MeshError {
+  function noRoom(lane: Lane, whose: Full): MeshError {
     counts.refused += 1;
     const { retryAfterSeconds } = limits;
-    return new MeshError('unavailable', `${NO_ROOM[whose]} Try again in ${retryAfterSeconds} s.`, {
+    return new MeshError('unavailable', `${lane.noRoom[whose]} Try again in ${retryAfterSeconds} s.`, {
       retryAfterSeconds,
     });
   }
@@ -169,7 +191,8 @@ export function buildComputePool({ startThread, limits, clock, log }: PoolOption
 
   return {
     get counts() {
-      return { ...counts, waiting: queue.size };
+      const running = judgements.running + questions.running;
+      return { ...counts, running, waiting: judgements.queue.size + questions.queue.size };
     },
     run: (call, { store }, signal) => answerTo(call, store, signal),
     // Whoever asked may have gone; what depends on it is to be finished all the same.
@@ -189,8 +212,13 @@ export function buildComputePool({ startThread, limits, clock, log }: PoolOption
   };
 }
 
-function principalOf(call: AnyCall): string {
-  return 'computation' in call ? call.principal : (call.caller?.line?.at(-1) ?? call.caller?.id ?? '');
+function laneOf({ waiting }: ComputeLimits, waitMs: number, noRoom: Lane['noRoom']): Lane {
+  return { queue: new FairQueue(waiting), waitMs, noRoom, running: 0, runningOf: new Map() };
+}
+
+function askerOf(call: AnyCall): string {
+  if ('computation' in call) return call.principal;
+  return call.caller ? principalOf(call.caller) : '';
 }
 
 const refuseToWrite = () => Promise.reject(new TypeError('A computation writes nothing.'));
@@ -200,6 +228,12 @@ const NO_ROOM: Readonly<Record<Full, string>> = {
   everyone: 'Too many questions about networks are being answered.',
   tenant: 'Too many questions about networks of this workspace are being answered.',
   principal: 'Too many of your questions are being answered: ask fewer at once.',
+};
+
+const NO_ROOM_TO_JUDGE: Readonly<Record<Full, string>> = {
+  everyone: 'Too many writes are being judged, and this one was not.',
+  tenant: 'Too many writes of this workspace are being judged, and this one was not.',
+  principal: 'Too many of your writes are being judged, and this one was not: send fewer at once.',
 };
 
 function died({ outOfMemory }: ThreadDied): MeshError {

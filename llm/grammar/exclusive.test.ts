@@ -1,57 +1,20 @@
 import { describe, expect, it } from 'vitest';
-import { planChanges } from '../../core/changes/changes.ts';
-import type { Expectation } from '../../core/intent/verify/expectation.ts';
 import { unmetExpectations } from '../../core/intent/verify/expectations.ts';
 import type { PolicySpec } from '../../core/model/policy.ts';
 import { compile } from '../../core/reachability/engine.ts';
 import { modelOf } from '../../core/state/network-model.ts';
-import type { NetworkState } from '../../core/state/state.ts';
-import { network, peer, policy, stateWith } from '../../test/kits/records/records.ts';
-import { planByGrammar } from './builtin.ts';
-
-const NOW = Date.UTC(2026, 0, 5, 12);
-const PEERS: Readonly<Record<string, string>> = {
-  'web-1': 'web',
-  'web-2': 'web',
-  'db-1': 'db',
-  'api-1': 'api',
-  laptop: 'laptop',
-};
-const ELSEWHERE = '203.0.113.7/32';
-const EVERYONE = [...Object.keys(PEERS), ELSEWHERE];
-
-function networkOf(defaultAction: 'ALLOW' | 'DENY', ...policies: [string, PolicySpec][]): NetworkState {
-  return stateWith(
-    network('default', { defaultAction }),
-    ...Object.entries(PEERS).map(([name, role], at) =>
-      peer(name, { labels: { role }, uid: `p_${name}`, address: `10.96.0.${at + 1}` }),
-    ),
-    ...policies.map(([name, spec]) => policy(name, spec)),
-  );
-}
-const OPEN = networkOf('ALLOW');
-const CLOSED = networkOf('DENY');
-
-/** Which of these connections are open on a port, written as they are found: `src > dst`. */
-function openIn(state: NetworkState, from: readonly string[], to: readonly string[], port = 9999): string[] {
-  const reach = compile(modelOf(state, NOW));
-  return from.flatMap((src) =>
-    to.flatMap((dst) => {
-      const asked: Expectation = { src, dst, protocol: 'TCP', port, expect: 'deny' };
-      return src !== dst && unmetExpectations([asked], state, reach).length > 0 ? [`${src} > ${dst}`] : [];
-    }),
-  );
-}
-
-const answerTo = (intent: string, state: NetworkState) => planByGrammar({ intent, state, now: NOW });
-
-function after(intent: string, state: NetworkState): NetworkState {
-  const answer = answerTo(intent, state);
-  if (answer.outcome !== 'changes') throw new Error(`${intent}: ${JSON.stringify(answer)}`);
-  const next = planChanges(state, answer.changes, NOW).after;
-  expect(unmetExpectations(answer.expectations, next, compile(modelOf(next, NOW))), intent).toEqual([]);
-  return next;
-}
+import {
+  after,
+  answerTo,
+  CLOSED,
+  ELSEWHERE,
+  EVERYONE,
+  NOW,
+  networkOf,
+  OPEN,
+  openIn,
+  PEERS,
+} from './open-between.testkit.ts';
 
 const NOBODY = ['nobody else', 'no one else', 'with nobody else', 'to nobody else', 'to no one else'];
 const TOGETHER: readonly [string, readonly string[]][] = [
@@ -212,51 +175,4 @@ describe('who reaches one alone', () => {
       }
     },
   );
-});
-
-describe('who is closed to everyone but some', () => {
-  const LEFT: readonly (readonly [string, string])[] = [
-    ['api-1', ''],
-    ['web-1', '5432/tcp '],
-    ['the laptop', '22/tcp '],
-  ];
-  const some = (count: number, way: 'from' | 'to', on: boolean) =>
-    LEFT.slice(0, count).map(([who, ports]) => `${on ? ports : ''}${way} ${who}`);
-  const FRAMES: readonly (readonly ['in' | 'out', string, 'from' | 'to'])[] = [
-    ['in', 'isolate db-1', 'from'],
-    ['out', 'isolate db-1', 'to'],
-    ['in', 'block everyone from db-1', 'from'],
-    ['in', 'block all traffic to db-1', 'from'],
-    ['out', 'block db-1 from everyone', 'to'],
-    ['out', 'block db-1 from everything', 'to'],
-  ];
-  const JOINTS = [' and ', ', ', ' and except '];
-  const cases = FRAMES.flatMap(([side, head, way]) =>
-    [1, 2, 3].flatMap((count) =>
-      [true, false].flatMap((on) =>
-        JOINTS.map((joint): [string, 'in' | 'out'] => [`${head} except ${some(count, way, on).join(joint)}`, side]),
-      ),
-    ),
-  );
-  const planned = cases.filter(([intent]) => answerTo(intent, OPEN).outcome === 'changes');
-
-  it('is planned with one exception and with several', () => {
-    expect(planned.length).toBeGreaterThan(cases.length / 2);
-  });
-
-  it.each(planned)('is closed to who is outside, and expected to be: %s', (intent, side) => {
-    const next = after(intent, OPEN);
-    const [from, to] = side === 'in' ? [[ELSEWHERE], ['db-1']] : [['db-1'], [ELSEWHERE]];
-    expect(openIn(next, from, to, 22)).toEqual([]);
-    const answer = answerTo(intent, OPEN);
-    const { expectations } = answer.outcome === 'changes' ? answer : { expectations: [] };
-    const closed: PolicySpec =
-      side === 'in'
-        ? { action: 'DENY', peerSelector: { peers: ['p_db-1'] }, ingress: [{ from: [{ peerSelector: {} }] }] }
-        : { action: 'DENY', peerSelector: { peers: ['p_db-1'] }, egress: [{ to: [{ peerSelector: {} }] }] };
-    const state = networkOf('ALLOW', ['all-but-outside', closed]);
-    const unmet = unmetExpectations(expectations, state, compile(modelOf(state, NOW)));
-    const end = side === 'in' ? ('src' as const) : ('dst' as const);
-    expect(unmet.filter((one) => one.expect === 'deny').map((one) => one[end])).toContain('outside');
-  });
 });

@@ -176,3 +176,31 @@ describe('who reaches one alone', () => {
     },
   );
 });
+
+describe('who is kept out on all ports but some', () => {
+  it.each([
+    'let no one but api-1 reach db-1 on anything but 5432',
+    'let nobody but api-1 reach db-1 except on 5432',
+    'let only api-1 reach db-1 on all ports except 5432',
+    'open db-1 to nobody but api-1 on anything but 5432',
+    'nobody but api-1 may reach db-1 on any port except 5432',
+  ])('is asked what holds on those: %s', (intent) => {
+    expect(answerTo(intent, OPEN)).toMatchObject({
+      outcome: 'refused',
+      reason: expect.stringContaining('It is not clear who may reach it on TCP 5432'),
+    });
+  });
+
+  it.each([
+    ['only db-1 may not reach laptop', 9999],
+    ['only db-1 must not reach laptop on 22', 22],
+  ])('is never turned into who may: %s', (intent, port) => {
+    const answer = answerTo(intent, OPEN);
+    const choices = answer.outcome === 'refused' ? answer.choices : [];
+    expect(choices).toHaveLength(1);
+    for (const choice of choices)
+      expect(openIn(after(choice, OPEN), EVERYONE, ['laptop'], port)).toEqual(
+        EVERYONE.filter((name) => name !== 'db-1' && name !== 'laptop').map((name) => `${name} > laptop`),
+      );
+  });
+});

@@ -68,6 +68,12 @@ export function unclearOnly(rest: readonly Token[], modifiers: Beside, known?: S
     return !limiting && !(token.sym && JOINING.has(token.sym) && next && LIMITING.has(next));
   });
   const slots = known ?? formOf(plain)?.slots ?? {};
+  if (rest.some(({ sym }) => sym === 'MAY_NOT'))
+    return new Refusal(
+      `It is not clear what ${quoted(word?.text ?? 'only')} holds for in ${quoted(said(rest))}.`,
+      ['Should they be kept from it, and all others stay as they are?'],
+      { choices: worded(['block {source} from {target}{on}'], slots, beside) },
+    );
   const templates =
     beside.ports.length > 0
       ? [

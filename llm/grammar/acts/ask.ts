@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { formatDuration } from '../../../core/base/duration.ts';
+import { roughDuration } from '../../../core/base/duration.ts';
 import { formatInstant } from '../../../core/base/time.ts';
 import type { NetworkChange } from '../../../core/changes/changes.ts';
 import type { Expectation, RecordExpectation } from '../../../core/intent/verify/expectation.ts';
@@ -152,7 +152,7 @@ export function act(
 /** ` for 2h, until …`, or nothing. */
 export function timeText({ until, now }: Ask): string {
   if (until === undefined) return '';
-  return ` for ${formatDuration(until - now)}, until ${formatInstant(until)}`;
+  return ` for ${roughDuration(until - now)}, until ${formatInstant(until)}`;
 }
 
 export function slugOf(subjects: readonly Subject[]): string {

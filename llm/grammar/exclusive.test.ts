@@ -204,3 +204,13 @@ describe('who is kept out on all ports but some', () => {
       );
   });
 });
+
+describe('access for a time', () => {
+  it.each(['laptop may reach db-1 until friday 18:00', 'let laptop reach db-1 for two hours'])(
+    'that is there without end is asked about, as it would not end: %s',
+    (intent) => {
+      expect(answerTo(intent, OPEN)).toMatchObject({ questions: [expect.stringContaining('does not end then')] });
+      expect(answerTo(intent, CLOSED)).not.toHaveProperty('questions');
+    },
+  );
+});

@@ -1,57 +1,20 @@
 import { describe, expect, it } from 'vitest';
-import { planChanges } from '../../core/changes/changes.ts';
-import type { Expectation } from '../../core/intent/verify/expectation.ts';
 import { unmetExpectations } from '../../core/intent/verify/expectations.ts';
 import type { PolicySpec } from '../../core/model/policy.ts';
 import { compile } from '../../core/reachability/engine.ts';
 import { modelOf } from '../../core/state/network-model.ts';
-import type { NetworkState } from '../../core/state/state.ts';
-import { network, peer, policy, stateWith } from '../../test/kits/records/records.ts';
-import { planByGrammar } from './builtin.ts';
-
-const NOW = Date.UTC(2026, 0, 5, 12);
-const PEERS: Readonly<Record<string, string>> = {
-  'web-1': 'web',
-  'web-2': 'web',
-  'db-1': 'db',
-  'api-1': 'api',
-  laptop: 'laptop',
-};
-const ELSEWHERE = '203.0.113.7/32';
-const EVERYONE = [...Object.keys(PEERS), ELSEWHERE];
-
-function networkOf(defaultAction: 'ALLOW' | 'DENY', ...policies: [string, PolicySpec][]): NetworkState {
-  return stateWith(
-    network('default', { defaultAction }),
-    ...Object.entries(PEERS).map(([name, role], at) =>
-      peer(name, { labels: { role }, uid: `p_${name}`, address: `10.96.0.${at + 1}` }),
-    ),
-    ...policies.map(([name, spec]) => policy(name, spec)),
-  );
-}
-const OPEN = networkOf('ALLOW');
-const CLOSED = networkOf('DENY');
-
-/** Which of these connections are open on a port, written as they are found: `src > dst`. */
-function openIn(state: NetworkState, from: readonly string[], to: readonly string[], port = 9999): string[] {
-  const reach = compile(modelOf(state, NOW));
-  return from.flatMap((src) =>
-    to.flatMap((dst) => {
-      const asked: Expectation = { src, dst, protocol: 'TCP', port, expect: 'deny' };
-      return src !== dst && unmetExpectations([asked], state, reach).length > 0 ? [`${src} > ${dst}`] : [];
-    }),
-  );
-}
-
-const answerTo = (intent: string, state: NetworkState) => planByGrammar({ intent, state, now: NOW });
-
-function after(intent: string, state: NetworkState): NetworkState {
-  const answer = answerTo(intent, state);
-  if (answer.outcome !== 'changes') throw new Error(`${intent}: ${JSON.stringify(answer)}`);
-  const next = planChanges(state, answer.changes, NOW).after;
-  expect(unmetExpectations(answer.expectations, next, compile(modelOf(next, NOW))), intent).toEqual([]);
-  return next;
-}
+import {
+  after,
+  answerTo,
+  CLOSED,
+  ELSEWHERE,
+  EVERYONE,
+  NOW,
+  networkOf,
+  OPEN,
+  openIn,
+  PEERS,
+} from './open-between.testkit.ts';
 
 const NOBODY = ['nobody else', 'no one else', 'with nobody else', 'to nobody else', 'to no one else'];
 const TOGETHER: readonly [string, readonly string[]][] = [
@@ -210,6 +173,44 @@ describe('who reaches one alone', () => {
         for (const choice of choices)
           expect(openIn(after(choice, state), ['web-1'], EVERYONE, 5432), choice).toEqual(['web-1 > db-1']);
       }
+    },
+  );
+});
+
+describe('who is kept out on all ports but some', () => {
+  it.each([
+    'let no one but api-1 reach db-1 on anything but 5432',
+    'let nobody but api-1 reach db-1 except on 5432',
+    'let only api-1 reach db-1 on all ports except 5432',
+    'open db-1 to nobody but api-1 on anything but 5432',
+    'nobody but api-1 may reach db-1 on any port except 5432',
+  ])('is asked what holds on those: %s', (intent) => {
+    expect(answerTo(intent, OPEN)).toMatchObject({
+      outcome: 'refused',
+      reason: expect.stringContaining('It is not clear who may reach it on TCP 5432'),
+    });
+  });
+
+  it.each([
+    ['only db-1 may not reach laptop', 9999],
+    ['only db-1 must not reach laptop on 22', 22],
+  ])('is never turned into who may: %s', (intent, port) => {
+    const answer = answerTo(intent, OPEN);
+    const choices = answer.outcome === 'refused' ? answer.choices : [];
+    expect(choices).toHaveLength(1);
+    for (const choice of choices)
+      expect(openIn(after(choice, OPEN), EVERYONE, ['laptop'], port)).toEqual(
+        EVERYONE.filter((name) => name !== 'db-1' && name !== 'laptop').map((name) => `${name} > laptop`),
+      );
+  });
+});
+
+describe('access for a time', () => {
+  it.each(['laptop may reach db-1 until friday 18:00', 'let laptop reach db-1 for two hours'])(
+    'that is there without end is asked about, as it would not end: %s',
+    (intent) => {
+      expect(answerTo(intent, OPEN)).toMatchObject({ questions: [expect.stringContaining('does not end then')] });
+      expect(answerTo(intent, CLOSED)).not.toHaveProperty('questions');
     },
   );
 });

@@ -5,7 +5,7 @@ import { VERBS } from './lexicon.ts';
 import type { Slots } from './match.ts';
 import type { Modifiers } from './modifiers.ts';
 import { isFiller } from './phrases.ts';
-import { portList } from './port-entries.ts';
+import { meantPorts, portList } from './port-entries.ts';
 import { unknownPort } from './ports.ts';
 import { enumerated, quoted, Refusal, said } from './refusal.ts';
 import type { Vocabulary } from './vocabulary.ts';
@@ -59,7 +59,8 @@ const LIMITING: ReadonlySet<Sym> = new Set(['ONLY', 'NOTHING_ELSE', 'COMMA', 'AN
 const JOINING: ReadonlySet<Sym> = new Set(['AND', 'COMMA', 'EXCEPT']);
 
 /** "Web may only reach db on 5432": nobody else, nothing else on db, or nothing else at all. */
-export function unclearOnly(rest: readonly Token[], beside: Beside, known?: Slots): Refusal {
+export function unclearOnly(rest: readonly Token[], modifiers: Beside, known?: Slots): Refusal {
+  const beside: Beside = { ...modifiers, ports: meantPorts(modifiers) };
   const word = rest.find(({ sym }) => sym === 'NOTHING_ELSE') ?? rest.find(({ sym }) => sym === 'ONLY');
   const plain = rest.filter((token, at) => {
     const next = rest[at + 1]?.sym;
@@ -67,6 +68,12 @@ export function unclearOnly(rest: readonly Token[], beside: Beside, known?: Slot
     return !limiting && !(token.sym && JOINING.has(token.sym) && next && LIMITING.has(next));
   });
   const slots = known ?? formOf(plain)?.slots ?? {};
+  if (rest.some(({ sym }) => sym === 'MAY_NOT'))
+    return new Refusal(
+      `It is not clear what ${quoted(word?.text ?? 'only')} holds for in ${quoted(said(rest))}.`,
+      ['Should they be kept from it, and all others stay as they are?'],
+      { choices: worded(['block {source} from {target}{on}'], slots, beside) },
+    );
   const templates =
     beside.ports.length > 0
       ? [
@@ -78,7 +85,11 @@ export function unclearOnly(rest: readonly Token[], beside: Beside, known?: Slot
       : ['only {source} may reach {target}', 'block {source} from everyone except {target}'];
   const mutual = beside.ports.length > 0 ? TOGETHER_ON_PORTS : TOGETHER;
   const others = worded(slots['both'] ? mutual : templates, withPorts(slots, beside), beside);
-  const choices = beside.ports.length > 0 ? [...others.slice(0, 3), ...egressOnly(slots, beside)] : others;
+  const isGrant = rest.some(({ sym }) => sym === 'LET' || sym === 'OPEN' || sym === 'NOTHING_ELSE');
+  const granting = isGrant ? grantOnly(slots, beside) : [];
+  const [first, second, third] = others;
+  const onPorts = [first, second, ...granting, third, ...egressOnly(slots, beside)].flatMap((one) => one ?? []);
+  const choices = beside.ports.length > 0 ? onPorts : others;
   return new Refusal(
     `It is not clear what ${quoted(word?.text ?? 'only')} holds for: who reaches, who is reached, or the ports.`,
     [
@@ -101,6 +112,13 @@ function egressOnly(slots: Slots, beside: Beside): string[] {
     ...beside,
     ports: [],
   });
+  return first && second ? [`${first}; ${second}`] : [];
+}
+
+/** Opens the ports where they are closed, and closes the others of the same two. */
+function grantOnly(slots: Slots, beside: Beside): string[] {
+  const [first] = worded(['let {source} reach {target}{on}'], slots, beside);
+  const [second] = worded(["limit {source}'s access to {target} to {ports}"], withPorts(slots, beside), beside);
   return first && second ? [`${first}; ${second}`] : [];
 }
 

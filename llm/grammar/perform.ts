@@ -194,7 +194,7 @@ function act(statement: Statement, { sources, targets }: Sides, state: NetworkSt
       const outward = exclusive === 'out' || exclusive === 'both';
       if (outward && scoped) throw unclearOutward(statement);
       const restricts = wish === 'only' && !isGrant(statement);
-      if (restricts && spared.length > 0 && ports.length === 0) throw unclearSparing(statement);
+      if (alone && spared.length > 0 && ports.length === 0) throw unclearSparing(statement);
       // A DENY that overlaps hinders a grant, and nothing has to be granted.
       if (restricts && forbiddingOf(ask(state)).length > 0 && isPartlyOpen(ask(state)))
         return [(on) => deny(ask(on, { sources: othersOf(sources, on) }))];

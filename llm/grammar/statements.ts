@@ -117,7 +117,8 @@ function statementOf(
   }
   const unclear =
     (form.wish === 'onlyTo' && (modifiers.ports.length > 0 || rest.some(({ text }) => text === 'just'))) ||
-    (form.passive && modifiers.portsPlace === 'after only');
+    (form.passive && modifiers.portsPlace === 'after only') ||
+    (form.wish === 'only' && limitsPorts(rest, modifiers));
   if (unclear) throw unclearOnly(rest, modifiers, slots);
   return {
     wish: form.wish,
@@ -128,6 +129,12 @@ function statementOf(
     ...modifiers,
     ports: neededPorts(rest, slots, modifiers.ports),
   };
+}
+
+/** "Allow only 443 from web to db": what "only" stands before are the ports, and not those who reach. */
+function limitsPorts(rest: readonly Token[], { ports, spared }: Omit<Modifiers, 'rest'>): boolean {
+  const only = rest.findIndex(({ sym }) => sym === 'ONLY');
+  return only >= 0 && rest[only + 1]?.sym === 'ACCESS' && ports.length + spared.length > 0;
 }
 
 /** "Web needs redis" asks for the port of redis, at the group of that name. */

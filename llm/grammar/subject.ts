@@ -135,7 +135,7 @@ export function without(base: Subject, excepted: readonly Subject[], state: Netw
   const noun = `${base.noun} except ${enumerated(excepted.map((one) => one.noun))}`;
   const first = {
     noun,
-    outsiders: base.everyone ? outsideEntries(state) : [],
+    outsiders: base.everyone ? outsideEntries(state) : base.outsiders,
     excepted: [...base.excepted, ...excepted],
   };
   const joint = excepted.filter((one) => !isSimple(one));

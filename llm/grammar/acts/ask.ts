@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { formatDuration } from '../../../core/base/duration.ts';
+import { roughDuration } from '../../../core/base/duration.ts';
 import { formatInstant } from '../../../core/base/time.ts';
 import type { NetworkChange } from '../../../core/changes/changes.ts';
 import type { Expectation, RecordExpectation } from '../../../core/intent/verify/expectation.ts';
@@ -78,7 +78,7 @@ export function against<K extends 'from' | 'to'>(key: K, others: readonly Subjec
 /** What must hold between all of the sources and all of the targets; nothing between one peer and itself. */
 export function between({ sources, targets, ports }: Ask, expect: Expectation['expect']): Expectation[] {
   // Between addresses outside nothing is closed, so with everyone on both sides it is who is let in that counts.
-  const fromAll = sources.some((source) => source.everyone || source.outsiders.length > 0);
+  const fromAll = sources.some((source) => source.everyone || isAllBut(source));
   const pairs = targets.flatMap((target) =>
     sources
       .filter((source) => !isItself(source, target))
@@ -93,8 +93,14 @@ export function between({ sources, targets, ports }: Ask, expect: Expectation['e
 }
 
 /** Who is outside of the network is forbidden what everyone but some is ({@link against}), and never granted it. */
-function termsOf({ terms, outsiders }: Subject, expect: Expectation['expect']): readonly string[] {
-  return expect === 'deny' && outsiders.length > 0 ? [...terms, OUTSIDE] : terms;
+function termsOf(subject: Subject, expect: Expectation['expect']): readonly string[] {
+  return expect === 'deny' && isAllBut(subject) ? [...subject.terms, OUTSIDE] : subject.terms;
+}
+
+/** Everyone but some, also by its terms alone, so that a policy that forgets who is outside is never proven. */
+function isAllBut({ terms, outsiders }: Subject): boolean {
+  const isLess = (term: string) => term.split(',').every((one) => one.startsWith('!') || one.includes('!='));
+  return outsiders.length > 0 || (terms.length > 0 && terms.every(isLess));
 }
 
 function isItself({ peers: [one, ...others] }: Subject, { peers: [other, ...more] }: Subject): boolean {
@@ -146,7 +152,7 @@ export function act(
 /** ` for 2h, until …`, or nothing. */
 export function timeText({ until, now }: Ask): string {
   if (until === undefined) return '';
-  return ` for ${formatDuration(until - now)}, until ${formatInstant(until)}`;
+  return ` for ${roughDuration(until - now)}, until ${formatInstant(until)}`;
 }
 
 export function slugOf(subjects: readonly Subject[]): string {

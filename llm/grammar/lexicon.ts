@@ -285,6 +285,9 @@ function phraseAt(words: readonly Word[], at: number): { text: string; sym: Sym;
   return undefined;
 }
 
+/** All phrases of the grammar. */
+export const PHRASES_SAID: readonly string[] = [...SYM_OF.keys()];
+
 /** The verbs of the grammar as they may be typed, for hints about misspelt ones. */
 export const VERBS: readonly string[] = (
   ['LET', 'OPEN', 'DENY', 'CLOSE', 'ISOLATE', 'REVOKE', 'LIMIT', 'DELETE', 'UNDO'] as const

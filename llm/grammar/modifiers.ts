@@ -21,6 +21,7 @@ import { portVerbAt } from './port-verbs.ts';
 import { portsAt, suffixedPorts, unknownPort } from './ports.ts';
 import { quoted, Refusal } from './refusal.ts';
 import { timeAt } from './times.ts';
+import { namesake, serviceAsPorts } from './own-words.ts';
 import type { Vocabulary } from './vocabulary.ts';
 
 /** "And nobody else": nobody else reaches it. "And to nobody else": who reaches it reaches nobody else. */
@@ -270,7 +271,8 @@ class Taker {
     const begins = this.#rest.length === 0 && !this.#tokens.some(({ sym }) => sym === 'MAY' || sym === 'MAY_NOT');
     if (!first || begins || (following && !(next && AFTER_PORTS.has(next)))) return false;
     const heads = this.#tokens.slice(named.end + 1).some(({ sym }) => sym === 'TO');
-    if (isName && !(next === 'FROM' && heads)) return false;
+    if (isName && !(next === 'FROM' && heads))
+      throw namesake(this.#tokens.slice(this.#at, named.end), [{ noun: text }], serviceAsPorts(named.ports));
     this.#setPorts(named.ports);
     this.#rest.push({ text: 'access', quoted: false, sym: 'ACCESS' });
     this.#at = named.end;

@@ -3,6 +3,7 @@ import { normalizeName } from '../../core/model/resources.ts';
 import type { NetworkState } from '../../core/state/state.ts';
 import { formsOf, type Names, namesOf, type Pair } from './names.ts';
 import { isFillerNoun, isNoun, PEER_NOUNS } from './nouns.ts';
+import { isOwnWord, namesake } from './own-words.ts';
 import { enumerated, quoted, Refusal } from './refusal.ts';
 import { labelled, onePeer, type Subject, samePeers } from './subject.ts';
 
@@ -145,7 +146,11 @@ function headSubject(words: readonly string[], phrase: string, names: Names): Su
     if (PERSONS.has(first)) return meeting([wordPair(second, phrase, names)], phrase);
   }
   const exact = candidatesOf(words, names);
-  if (exact.length > 0) return theOne(exact, phrase);
+  if (exact.length > 0) {
+    if (words.every((word) => isOwnWord(word) || isFiller(word)))
+      throw namesake(phrase, exact, isNoun(words.at(-1) ?? '') ? ['everyone'] : []);
+    return theOne(exact, phrase);
+  }
   const told = words.filter((word) => !isFillerNoun(word, names));
   if (told.length === 0) throw whichOne(phrase, names);
   if (told.length === 1 || told.length > 4) throw unknown(phrase, names);

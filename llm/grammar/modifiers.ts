@@ -1,5 +1,6 @@
 import type { PortEntry } from '../../core/model/policy.ts';
 import type { Sym, Token } from './lexicon.ts';
+import { namesake, serviceAsPorts } from './own-words.ts';
 import { withoutPolite } from './polite.ts';
 import { type Place, refuseInsideOfException, refuseInsideOfList, unclearBut } from './port-doubts.ts';
 import { portList, protocolsOf, within } from './port-entries.ts';
@@ -21,7 +22,6 @@ import { portVerbAt } from './port-verbs.ts';
 import { portsAt, suffixedPorts, unknownPort } from './ports.ts';
 import { quoted, Refusal } from './refusal.ts';
 import { timeAt } from './times.ts';
-import { namesake, serviceAsPorts } from './own-words.ts';
 import type { Vocabulary } from './vocabulary.ts';
 
 /** "And nobody else": nobody else reaches it. "And to nobody else": who reaches it reaches nobody else. */

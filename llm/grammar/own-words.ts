@@ -9,6 +9,7 @@ import type { Word } from './tokens.ts';
 const OWN: ReadonlySet<string> = new Set([
   ...PHRASES_SAID.flatMap((phrase) => phrase.split(' ')),
   ...Object.keys(KNOWN_SERVICES),
+  'others',
 ]);
 
 /** Words that only stand in a place of their own, such as ports and numbers. */

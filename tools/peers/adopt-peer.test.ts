@@ -17,5 +17,5 @@ test('a peer is adopted where it is, by a signed-in person with peers:approve', 
   expect(await refusalOf(kit.ask('adopt_peer', { id: 'db-1' }))).toBe('not_found');
   expect(await refusalOf(kit.foreign('adopt_peer', { id }))).toBe('not_found');
   expect(await refusalOf(kit.as('viewer')('adopt_peer', { id }))).toBe('forbidden peers:approve');
-  expect(await refusalOf(kit.holding('peers:approve')('adopt_peer', { id }))).toBe('forbidden');
+  expect(await refusalOf(kit.holding('network:read', 'peers:approve')('adopt_peer', { id }))).toBe('forbidden');
 });

@@ -9,7 +9,7 @@ import { ROLE_SCOPES, type Role, SCOPES, type Scope } from '../../../core/base/s
 import { silentLog } from '../../../core/base/silent-log.ts';
 import { formatInstant } from '../../../core/base/time.ts';
 import { buildGate } from '../../../core/call/gate.ts';
-import { invoke } from '../../../core/call/invoke.ts';
+import { type CallRequest, invoke } from '../../../core/call/invoke.ts';
 import type { Narrator } from '../../../core/cause/narrator.ts';
 import type { ComputeElsewhere } from '../../../core/compute/compute.ts';
 import { addWorkspace } from '../../../core/identity/add-workspace.ts';
@@ -42,6 +42,7 @@ export interface CallAs {
   readonly workspace?: string;
   readonly face?: Face;
   readonly origin?: string;
+  readonly ifMatch?: CallRequest['ifMatch'];
 }
 
 /** A control plane without faces: the real services over a store in memory, a clock that only moves when told. */
@@ -82,10 +83,19 @@ export async function buildKit(options: KitOptions = {}) {
     async call(name: string, raw: Record<string, unknown> = {}, options: CallAs = {}): Promise<any> {
       const operation = byName.get(name);
       if (!operation) throw new TypeError(`There is no operation ${name}.`);
-      const { as, bearer, workspace, face = 'rest', origin = '127.0.0.1' } = options;
+      const { as, bearer, workspace, face = 'rest', origin = '127.0.0.1', ifMatch } = options;
       if (as?.kind === 'agent') await ensureAgent(services, as);
       const signal = AbortSignal.timeout(30_000);
-      const request = { raw, bearer, workspaceHints: [workspace], face, origin, requestId: newId('r'), signal };
+      const request = {
+        raw,
+        bearer,
+        workspaceHints: [workspace],
+        face,
+        origin,
+        requestId: newId('r'),
+        signal,
+        ifMatch,
+      };
       return invoke(operation, as ? { ...request, caller: as } : request, gate).catch((error: unknown) => {
         expectDeclaredProblem(operation, error);
         throw error;

@@ -32,8 +32,8 @@ export interface HeavyCall {
   readonly origin: string;
 }
 
-/** A {@link Caller} without its function: the scopes it has where the call is made. */
-export type PlainCaller = Omit<Caller, 'scopesIn'> & { readonly scopes: readonly Scope[] };
+/** A {@link Caller} without its functions, which no thread can be sent: the scopes it has where the call is made. */
+export type PlainCaller = Omit<Caller, 'scopesIn' | 'again'> & { readonly scopes: readonly Scope[] };
 
 /** The longest answer that is read again for a face which is not made of JSON text, bytes: some 60 ms. */
 const MAX_PARSED_BYTES = 8 * 1024 * 1024;
@@ -64,7 +64,7 @@ export function heavyCallOf(
   return { operation, raw, caller: caller && plainCaller(caller, workspace), workspace, requestId, face, origin };
 }
 
-function plainCaller({ scopesIn, ...plain }: Caller, workspace: string): PlainCaller {
+function plainCaller({ scopesIn, again: _, ...plain }: Caller, workspace: string): PlainCaller {
   return { ...plain, scopes: [...scopesIn(workspace)] };
 }
 

@@ -144,6 +144,8 @@ describe('plan_network_change', () => {
   it('stores nothing on a dry run and executes nothing ever', async () => {
     await using kit = await buildKit();
     const { plan, workspace } = await scene(kit);
+    // The kit stores the agent that asks at its first call.
+    await plan({ intent: 'isolate web-1', dry_run: true });
     const before = await kit.services.store.revision(workspace);
     await plan({ intent: 'isolate api-1', dry_run: true });
     expect(await kit.services.store.revision(workspace)).toBe(before);

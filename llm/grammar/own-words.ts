@@ -1,14 +1,15 @@
-import type { PortEntry } from '../../core/model/policy.ts';
+import { type PortEntry, protocolSchema } from '../../core/model/policy.ts';
 import { PHRASES_SAID } from './lexicon.ts';
 import { enumerated, quoted, Refusal } from './refusal.ts';
 import { KNOWN_SERVICES } from './services.ts';
 import type { Subject } from './subject.ts';
 import type { Word } from './tokens.ts';
 
-/** Every single word that the grammar knows, whichever phrase it is a part of, and every service. */
+/** Every single word that the grammar knows, whichever phrase it is a part of, every service and every protocol. */
 const OWN: ReadonlySet<string> = new Set([
   ...PHRASES_SAID.flatMap((phrase) => phrase.split(' ')),
   ...Object.keys(KNOWN_SERVICES),
+  ...protocolSchema.options.map((protocol) => protocol.toLowerCase()),
   'others',
 ]);
 

@@ -61,7 +61,7 @@ function standingStore({ store, clock }: Reads, caller: Caller): Required<Pick<S
     ...store,
     permit: requireStanding,
     async commit(workspace, ops, context) {
-      await requireStanding(workspace);
+      if (!context.isApproved) await requireStanding(workspace);
       const commit = await store.commit(workspace, ops, context);
       hasEnded ||= commit.changes.some((change) => concerns(change, caller));
       return commit;
@@ -112,7 +112,7 @@ function judgingStore(
     approving: () => readonly Op[],
   ): Promise<Commit> {
     // Of who has ended nothing is judged, and nobody is asked to approve it; what follows takes time, so the commit looks again.
-    await store.permit(workspace, ops, context.requestId);
+    if (!context.isApproved) await store.permit(workspace, ops, context.requestId);
     const writes = await writesIn(store, workspace, ops);
     const asked: Asked = { workspace, writes, caller, requestId: context.requestId };
     const [need, judgedOn] = await needOf(services, asked);

@@ -53,6 +53,8 @@ export interface CommitContext {
   readonly securityEvents?: readonly SecurityEvent[];
   /** What the batch was concluded from; not kept. */
   readonly basis?: Basis;
+  /** What a person approved is carried out; whoever has the commit made may have ended since. Not kept. */
+  readonly isApproved?: boolean;
 }
 
 /**

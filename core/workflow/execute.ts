@@ -132,6 +132,7 @@ async function moveTo(
     requestId,
     approval: { workflowId: name, reviewedBy: status.reviewedBy ?? '' },
     ...(basis && { basis }),
+    ...(status.reviewedBy && { isApproved: true }),
   };
   await store.commit(workspace, [...ops, { op: 'update', record, revision }], context);
 }

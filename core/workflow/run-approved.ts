@@ -35,6 +35,7 @@ export async function runApproved<T>(
     reason: `workflow ${first.name} executed: ${first.spec.summary}`,
     requestId,
     approval,
+    isApproved: approval.reviewedBy !== '',
   };
   try {
     const approved = { approval, workspaces: new Set(left.keys()), shown: first.spec.call?.shown ?? '', takeOps };

@@ -39,7 +39,7 @@ export function namesake(
   return new Refusal(
     `${quoted(text)} is a word of the grammar, and also names a peer or the value of a label.`,
     [`Which is meant: ${readings}${more}? A name is written in quotes.`],
-    { ...(typeof said !== 'string' && { replace: said }), by: [...names, ...plain], final: true },
+    { ...(typeof said !== 'string' && { replace: said, final: true }), by: [...names, ...plain] },
   );
 }
 

@@ -147,7 +147,9 @@ function headSubject(words: readonly string[], phrase: string, names: Names): Su
   }
   const exact = candidatesOf(words, names);
   if (exact.length > 0) {
-    if (words.every((word) => isOwnWord(word) || isFiller(word)))
+    // Labels are given by people, names by whoever joins.
+    const isNamed = exact.some(({ noun }) => !noun.includes('='));
+    if (isNamed && words.every((word) => isOwnWord(word) || isFiller(word)))
       throw namesake(phrase, exact, isNoun(words.at(-1) ?? '') ? ['everyone'] : []);
     return theOne(exact, phrase);
   }

@@ -9,7 +9,12 @@ import { questionReader } from './reader.ts';
 /** A Wednesday, 12:00 UTC. */
 const NOW = Date.UTC(2026, 0, 7, 12);
 
-function known(record: PeerRecord, { isThere = true, before = [] as PeerRecord[] } = {}): KnownPeer {
+interface Seen {
+  readonly isThere?: boolean;
+  readonly before?: readonly PeerRecord[];
+}
+
+function known(record: PeerRecord, { isThere = true, before = [] }: Seen = {}): KnownPeer {
   const versions = [...before, record];
   return { peer: record, isThere, names: [...new Set(versions.map(({ name }) => name))], versions };
 }

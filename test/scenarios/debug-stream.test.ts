@@ -40,7 +40,7 @@ test('curl -N prints the stream line by line, a parser of event streams reads it
   const get = (...more: [headers?: readonly string[], until?: string]) => curl(outage, ...more);
   const whole = await get();
   expect(whole).toMatch(
-    /^retry: 3000\n\nid: [\w-]{16}\.1\nevent: step\ndata: \{.*\}\n\nid: [\w-]{16}\.2\nevent: tool\n/,
+    /^retry: *3000\n\nid: [\w-]{16}\.1\nevent: step\ndata: \{.*\}\n\nid: [\w-]{16}\.2\nevent: tool\n/,
   );
   const events = eventsOf(whole);
   expect(new Set(events.map(({ event }) => event))).toEqual(new Set(['step', 'tool', 'finding', 'token', 'done']));

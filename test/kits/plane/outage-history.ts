@@ -71,10 +71,10 @@ class Writer {
     this.ops.push({ op: 'delete', key: { kind, name } });
   }
 
-  get<K extends Kind>(kind: K, name: string): StoredRecord<K> {
-    const found = this.known.get(`${kind}/${name}`);
-    if (!found) throw new Error(`There is no ${kind} ${name}.`);
-    return found as StoredRecord<K>;
+  peer(name: string): StoredRecord<'MeshPeer'> {
+    const found = this.known.get(`MeshPeer/${name}`);
+    if (found?.kind !== 'MeshPeer') throw new Error(`There is no peer ${name}.`);
+    return found;
   }
 
   /** What the store made of it. */
@@ -160,7 +160,7 @@ function writeNoise(
     case 'presence':
       return writer.put(presence(`noise-${n}`, next(2) === 0));
     case 'label':
-      return writer.put({ ...writer.get('MeshPeer', `noise-${n}`), labels: { noise: `g${next(7)}` } });
+      return writer.put({ ...writer.peer(`noise-${n}`), labels: { noise: `g${next(7)}` } });
     case 'policy':
       return writer.put(policy(`noise-${m}`, noisePolicy(next(1_000))));
     case 'expiry':
@@ -169,7 +169,7 @@ function writeNoise(
       // A new name is a deletion and a creation of one id; another peer takes the old one.
       const [from, to] = [`noise-${n}`, `noise-${n}-new`];
       if (writer.known.has(`MeshPeer/${to}`)) return writer.put(presence(from, true));
-      const record = writer.get('MeshPeer', from);
+      const record = writer.peer(from);
       writer.drop('MeshPeer', from);
       writer.ops.push({ op: 'create', record: { ...draftOf(record), name: to } });
       return writer.ops.push({ op: 'create', record: draftOf(peer(from, { uid: `p_again${n}`, phase: 'pending' })) });
@@ -220,10 +220,10 @@ function storiesOf(began: number, flaps: number): Story[] {
   const put = (day: number, record: StoredRecord): Step => ({ at: at(day), write: (writer) => writer.put(record) });
   const change = (day: number, write: Step['write']): Step => ({ at: at(day), write });
   const relabel = (day: number, name: string, role: string): Step =>
-    change(day, (writer) => writer.put({ ...writer.get('MeshPeer', name), labels: { role } }));
+    change(day, (writer) => writer.put({ ...writer.peer(name), labels: { role } }));
   const status = (day: number, name: string, fields: object): Step =>
     change(day, (writer) => {
-      const own = writer.get('MeshPeer', name);
+      const own = writer.peer(name);
       writer.put({ ...own, status: { ...own.status, ...fields } });
     });
   const stories: Story[] = [];
@@ -285,7 +285,7 @@ function storiesOf(began: number, flaps: number): Story[] {
     tell((n) => {
       const { src, dst, start } = pair(n);
       const rename = change(20, (writer) => {
-        const own = writer.get('MeshPeer', src);
+        const own = writer.peer(src);
         writer.drop('MeshPeer', src);
         writer.ops.push({ op: 'create', record: { ...draftOf(own), name: `front-${n}` } });
         writer.drop('Presence', src);
@@ -326,7 +326,7 @@ function storiesOf(began: number, flaps: number): Story[] {
       const bad = `10.97.0.${last}`;
       const guard = policy(`block-${n}`, closed(n, { ingress: [{ from: [{ ipBlock: { cidr: `${bad}/32` } }] }] }));
       const move = change(62, (writer) => {
-        const own = writer.get('MeshPeer', src);
+        const own = writer.peer(src);
         writer.put({ ...own, status: { ...own.status, address: bad }, unique: [`ip:${bad}`] });
       });
       return {
@@ -340,7 +340,7 @@ function storiesOf(began: number, flaps: number): Story[] {
     tell((n) => {
       const { src, dst, start } = pair(n);
       const move = change(70, (writer) => {
-        const own = writer.get('MeshPeer', dst);
+        const own = writer.peer(dst);
         writer.put({ ...own, spec: { ...own.spec, network: 'lab' } });
       });
       return {

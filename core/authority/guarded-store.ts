@@ -1,6 +1,7 @@
 import type { Caller } from '../base/caller.ts';
 import { MeshError } from '../base/errors.ts';
 import { SYSTEM_WORKSPACE } from '../base/ids.ts';
+import { lazily } from '../base/lazily.ts';
 import type { Basis, Change, Commit, CommitContext, Op, Store } from '../base/ports.ts';
 import type { RecordDraft } from '../base/record.ts';
 import { inTurn, shareQueue, type Writer } from '../base/serialise.ts';
@@ -99,7 +100,7 @@ function judgingStore(
   };
 
   async function judged(workspace: string, ops: readonly Op[], context: CommitContext): Promise<Commit> {
-    const approving = onceOf(() => approved?.takeOps(workspace) ?? []);
+    const approving = lazily(() => approved?.takeOps(workspace) ?? []);
     const attempt = () => attempted(workspace, ops, context, approving);
     // What has a basis of its own is made anew by who made it.
     return context.basis ? attempt() : judgedAgain(attempt);
@@ -224,15 +225,6 @@ function together(one: Basis | undefined, other: Basis | undefined): Basis | und
   if (!one || !other) return one ?? other;
   const kinds = [...new Set([...one.kinds, ...other.kinds])];
   return { kinds, revision: Math.min(one.revision, other.revision) };
-}
-
-/** What is taken at the first call, at each one. */
-function onceOf<T>(take: () => T): () => T {
-  let taken: { readonly value: T } | undefined;
-  return () => {
-    taken ??= { value: take() };
-    return taken.value;
-  };
 }
 
 /** Says of a policy which agent wrote it by itself. What a person writes or approves is a person's from then on. */

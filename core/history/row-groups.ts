@@ -1,4 +1,5 @@
 import { invalidInput } from '../base/errors.ts';
+import { lazily } from '../base/lazily.ts';
 import { union } from '../model/ranges.ts';
 import { textOfRanges } from '../reachability/outside.ts';
 import type { BlockCode } from '../reachability/program.ts';
@@ -195,14 +196,6 @@ function forPair(
     [`peers/${example.dst}`, `peers/${pair.dst}`],
   ]);
   return { causes: causes.map((id) => names.get(id) ?? id), together };
-}
-
-function lazily<T>(make: () => T): () => T {
-  let made: { readonly value: T } | undefined;
-  return () => {
-    made ??= { value: make() };
-    return made.value;
-  };
 }
 
 const CURSOR = /^(?<group>\d{1,9})\.(?<pair>\d{1,9})$/;

@@ -1,4 +1,4 @@
-import type { Effect } from '../effect/effect.ts';
+import type { Effect, EffectSide } from '../effect/effect.ts';
 import { type PortSpan, spanText } from '../effect/port-spans.ts';
 import { lookUpById } from '../model/find.ts';
 import type { PortEntry } from '../model/policy.ts';
@@ -39,7 +39,7 @@ export interface Compared {
 
 /** The same change at other times and for other peers. */
 export interface Views {
-  readonly future?: Pick<Future, 'views' | 'newcomers'>;
+  readonly future?: Pick<Future, 'opened' | 'newcomers'>;
   /** Made when they are looked at. */
   readonly newcomers?: Iterable<Compared>;
 }
@@ -60,7 +60,7 @@ export function excessOf(
   const ports = new PortSets();
   const rows = [...beyondRows(agent, change, 'opened', ports)];
   const reasons = rows.length > 0 ? ['it opens connections beyond the reach of the agent'] : [];
-  const [joining, ...later] = rows.length > 0 || !future ? [] : future.views;
+  const [joining, ...later] = rows.length > 0 || !future ? [] : future.opened.views;
   const ahead: [string, readonly Compared[]][] = [
     ['with peers that join later', joining ? [joining] : []],
     ['once policies that cover them today have ended', later],
@@ -94,7 +94,7 @@ export function excessOf(
 function* beyondRows(
   agent: AgentRecord | undefined,
   { before, was, effect }: Compared,
-  side: 'opened' | 'closed',
+  side: EffectSide,
   ports: PortSets,
 ): Generator<BeyondRow> {
   const within = agent ? reachOf(before, was, agent, ports) : () => NO_PORTS;

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { agent, network, peer, policy, stateWith } from '../../test/kits/records/records.ts';
-import { effectOf } from '../effect/effect.ts';
+import { type EffectSide, effectOf } from '../effect/effect.ts';
 import { unseenFindings } from '../intent/verify/findings.ts';
 import type { PolicySpec, Selector } from '../model/policy.ts';
 import type { PeerRecord, PolicyRecord } from '../model/resources.ts';
@@ -131,7 +131,12 @@ const PORTS = [22, 80, 443];
 
 type Both = Pick<Compared, 'was' | 'is'>;
 
-/** What opens between peers, one entry for each connection and port; of names that are read as others. */
+/** What opens, or closes, between peers, one entry for each connection and port; of names that are read as others. */
+function changesOf(side: EffectSide, { was, is }: Both, as: ReadonlyMap<string, string>): string[] {
+  // What a change closes is what its reverse opens.
+  return side === 'opened' ? openings({ was, is }, as) : openings({ was: is, is: was }, as);
+}
+
 function openings({ was, is }: Both, as: ReadonlyMap<string, string>): string[] {
   const names = [...as.keys()].filter((name) => is.placeOf(name) !== undefined && was.placeOf(name) !== undefined);
   return names.flatMap((src) =>
@@ -170,41 +175,56 @@ function byPerson(before: NetworkState, { policies }: NetworkState): NetworkStat
   return new Map(signed.map((record) => [record.name, record]));
 }
 
-test('nothing opens later or to newcomers by a change that does not say so first, whatever ends, joins or is let in', {
-  timeout: 10 * MINUTE_MS,
-}, () => {
-  fc.assert(
-    fc.property(change, fc.array(event, { minLength: 1, maxLength: 12 }), (asked, events) => {
-      const { common, own, isClosed, hasWaiting, joins, isPersons } = asked;
-      const peers = hasWaiting ? [...PEERS, WAITING] : PEERS;
-      const shared = common.map((one, index) => recordOf(`common-${index}`, one));
-      const side = (which: 'old' | 'next') =>
-        own.flatMap((one, index) => {
-          const of = one[which];
-          return of ? [recordOf(`own-${index}`, of)] : [];
-        });
-      const before = stateOf([...shared, ...side('old')], isClosed, peers);
-      const after = stateOf([...shared, ...side('next')], isClosed, peers);
-      const [was, is] = [states.reachability(before, NOW), states.reachability(after, NOW)];
-      const effect = effectOf(was, is);
-      const facts = { joins: joins ? JOINS : [], isPersons };
-      const future: Future = futureOf({ before, after, was, is, effect, now: NOW }, facts, states);
-      expect(future.views.length).toBeLessThanOrEqual(MAX_VIEWS + 1);
-      const codes = unseenFindings({ effect, future }).map(({ code }) => code);
-      const as = triedAs(before, after);
-      const names = new Map([...as.values()].map((name) => [name, name]));
-      const tried = new Set(future.views.flatMap((view) => openings(view, names)));
-      const shown = new Set(openings({ was, is }, names));
-      const signed = isPersons ? { ...after, policies: byPerson(before, after) } : after;
-      for (const coming of events) {
-        const now = NOW + coming.minutes * MINUTE_MS;
-        for (const row of openings(bothAt(then(before, coming, asked), then(signed, coming, asked), now), as)) {
-          if (shown.has(row)) continue;
-          const code = /device|waiting-1/.test(row) ? 'OPENS_TO_NEWCOMERS' : 'OPENS_LATER';
-          expect([row, tried.has(row), codes]).toEqual([row, true, expect.arrayContaining([code])]);
+const CODES = {
+  opened: { newcomers: 'OPENS_TO_NEWCOMERS', later: 'OPENS_LATER' },
+  closed: { newcomers: 'CLOSES_TO_NEWCOMERS', later: 'CLOSES_LATER' },
+} as const;
+
+test.each(['opened', 'closed'] as const)(
+  'nothing is %s later or for newcomers by a change that does not say so first, whatever ends, joins or is let in',
+  {
+    timeout: 10 * MINUTE_MS,
+  },
+  (side) => {
+    fc.assert(
+      fc.property(change, fc.array(event, { minLength: 1, maxLength: 12 }), (asked, events) => {
+        const { common, own, isClosed, hasWaiting, joins, isPersons } = asked;
+        const peers = hasWaiting ? [...PEERS, WAITING] : PEERS;
+        const shared = common.map((one, index) => recordOf(`common-${index}`, one));
+        const stateWithOwn = (which: 'old' | 'next') => {
+          const policies = own.flatMap((one, index) => {
+            const of = one[which];
+            return of ? [recordOf(`own-${index}`, of)] : [];
+          });
+          return stateOf([...shared, ...policies], isClosed, peers);
+        };
+        const [before, after] = [stateWithOwn('old'), stateWithOwn('next')];
+        const [was, is] = [states.reachability(before, NOW), states.reachability(after, NOW)];
+        const effect = effectOf(was, is);
+        const facts = { joins: joins ? JOINS : [], isPersons };
+        const future: Future = futureOf({ before, after, was, is, effect, now: NOW }, facts, states);
+        const { views } = future[side];
+        expect(views.length).toBeLessThanOrEqual(MAX_VIEWS + 1);
+        const codes = unseenFindings({ effect, future }).map(({ code }) => code);
+        const as = triedAs(before, after);
+        const names = new Map([...as.values()].map((name) => [name, name]));
+        const tried = new Set(views.flatMap((view) => changesOf(side, view, names)));
+        const shown = new Set(changesOf(side, { was, is }, names));
+        const signed = isPersons ? { ...after, policies: byPerson(before, after) } : after;
+        for (const coming of events) {
+          const now = NOW + coming.minutes * MINUTE_MS;
+          for (const row of changesOf(
+            side,
+            bothAt(then(before, coming, asked), then(signed, coming, asked), now),
+            as,
+          )) {
+            if (shown.has(row)) continue;
+            const code = CODES[side][/device|waiting-1/.test(row) ? 'newcomers' : 'later'];
+            expect([row, tried.has(row), codes]).toEqual([row, true, expect.arrayContaining([code])]);
+          }
         }
-      }
-    }),
-    { numRuns: RUNS },
-  );
-});
+      }),
+      { numRuns: RUNS },
+    );
+  },
+);

@@ -1,5 +1,6 @@
+import { lazily } from '../base/lazily.ts';
 import type { Change } from '../base/ports.ts';
-import { type Effect, effectOf } from '../effect/effect.ts';
+import { type Effect, type EffectSide, effectOf } from '../effect/effect.ts';
 import { sameValue } from '../model/value.ts';
 import { WRITTEN_BY } from '../model/written-by.ts';
 import { afterCommit, type NetworkState } from '../state/state.ts';
@@ -9,16 +10,20 @@ import { laterViews } from './later.ts';
 import { type Joined, type Joins, joinedLater } from './newcomers.ts';
 
 /** What of an effect is shown or looked at. */
-export type Opening = Pick<Effect, 'groups' | 'outside'>;
+export type Looked = Pick<Effect, 'groups' | 'outside'>;
 
-/** What becomes of a change that its effect on the peers of today does not show. */
-export interface Future {
+/** One side of a change as the peers of today do not show it. */
+export interface Ahead {
   /** The change with those in it who may join later, and then as it may show once policies have ended. */
   readonly views: readonly Compared[];
+  /** Names what opens, or closes, in any of it beside what does now; empty where nothing does. */
+  readonly digest: string;
+}
+
+/** What becomes of a change that its effect on the peers of today does not show. */
+export interface Future extends Readonly<Record<EffectSide, Ahead>> {
   /** Who may join later, by name, as sentences call them; undefined where these are too many to try. */
   readonly newcomers: Joined['newcomers'] | undefined;
-  /** Names what opens in any of it beside what opens now; empty where nothing does. */
-  readonly digest: string;
 }
 
 interface Facts {
@@ -27,25 +32,56 @@ interface Facts {
   readonly isPersons: boolean;
 }
 
-/** The one look at what a change opens later and to others, behind every judgement of it and whatever is shown of it. */
+/**
+ * The one look at what a change opens and closes later and for others, behind every judgement of it and whatever is shown
+ * of it. A side that is not read is not made.
+ */
 export function futureOf(
   whole: Compared,
   { joins, isPersons }: Facts,
   states: Pick<NetworkStates, 'reachability'>,
 ): Future {
   const change = isPersons ? { ...whole, after: withoutAuthors(whole) } : whole;
-  const { before, after, now, effect } = change;
+  const { before, after, now } = change;
   const isTouched = (['peers', 'policies', 'networks'] as const).some((kind) => before[kind] !== after[kind]);
-  if (!isTouched) return { views: [], newcomers: new Map(), digest: '' };
+  if (!isTouched) return UNTOUCHED;
   const joined = joinedLater(change, joins);
   const first = joined ? withJoined(joined, now, states) : change;
-  const views = [first, ...laterViews(first, states)];
-  const shown = effect.openedDigest;
-  const others = new Set(views.map((view) => view.effect.openedDigest).filter((digest) => digest !== shown));
+  const aheadOf = (side: EffectSide) =>
+    lazily(() => aheadIn([first, ...laterViews(first, side, states)], { change, side, isKnown: joined !== undefined }));
+  const [opened, closed] = [aheadOf('opened'), aheadOf('closed')];
+  return {
+    newcomers: joined?.newcomers,
+    get opened() {
+      return opened();
+    },
+    get closed() {
+      return closed();
+    },
+  };
+}
+
+const UNTOUCHED: Future = {
+  opened: { views: [], digest: '' },
+  closed: { views: [], digest: '' },
+  newcomers: new Map(),
+};
+
+interface Side {
+  readonly change: Compared;
+  readonly side: EffectSide;
+  /** Whether those who may join later could be tried. */
+  readonly isKnown: boolean;
+}
+
+function aheadIn(views: readonly Compared[], { change: { effect: shown }, side, isKnown }: Side): Ahead {
   return {
     views,
-    newcomers: joined?.newcomers,
-    digest: [...(joined ? [] : ['unknown']), ...[...others].sort()].join(' '),
+    get digest() {
+      const digests = new Set(views.map(({ effect }) => effect[`${side}Digest`]));
+      digests.delete(shown[`${side}Digest`]);
+      return [...(isKnown ? [] : ['unknown']), ...[...digests].sort()].join(' ');
+    },
   };
 }
 
@@ -63,35 +99,47 @@ function withJoined({ before, after }: Joined, now: number, states: Pick<Network
   return { before, after, was, is, effect: effectOf(was, is), now };
 }
 
-/** What an effect opens between those that are there. */
-export function ofThose({ groups, outside }: Opening, newcomers: ReadonlyMap<string, string>): Opening {
-  const those = leavingOut(newcomers);
+/** What a change opens and closes between those that are there. Who goes by it is not left to be told of. */
+export function ofThose({ effect, after }: View, newcomers: ReadonlyMap<string, string>): Looked {
+  const those = only((name) => !newcomers.has(name) && after.peers.has(name));
+  return between(effect, those);
+}
+
+/** What of one side concerns those that are not, and others that stay. */
+export function ofNewcomers({ effect, after }: View, side: EffectSide, newcomers: ReadonlyMap<string, string>): Looked {
+  const isNew = (name: string) => newcomers.has(name);
+  const { groups, outside } = effect;
+  const theirs = {
+    groups: groups.filter((group) => group[side].length > 0 && (group.src.some(isNew) || group.dst.some(isNew))),
+    outside: outside?.filter((group) => group[side].length > 0 && group.peers.some(isNew)),
+  };
+  return between(
+    theirs,
+    only((name) => after.peers.has(name)),
+  );
+}
+
+type View = Pick<Compared, 'effect' | 'after'>;
+type Left = (names: readonly string[]) => readonly string[];
+
+function between({ groups, outside }: Looked, left: Left): Looked {
   return {
     groups: groups.flatMap((group) => {
-      const [src, dst] = [those(group.src), those(group.dst)];
+      const [src, dst] = [left(group.src), left(group.dst)];
       return src.length > 0 && dst.length > 0 ? [{ ...group, src, dst }] : [];
     }),
     outside: outside?.flatMap((group) => {
-      const peers = those(group.peers);
+      const peers = left(group.peers);
       return peers.length > 0 ? [{ ...group, peers }] : [];
     }),
   };
 }
 
-/** What it opens for those that are not. */
-export function ofNewcomers({ groups, outside }: Opening, newcomers: ReadonlyMap<string, string>): Opening {
-  const isNew = (name: string) => newcomers.has(name);
-  return {
-    groups: groups.filter(({ src, dst, opened }) => opened.length > 0 && (src.some(isNew) || dst.some(isNew))),
-    outside: outside?.filter(({ peers, opened }) => opened.length > 0 && peers.some(isNew)),
-  };
-}
-
 /** The same list for the same list. */
-function leavingOut(newcomers: ReadonlyMap<string, string>): (names: readonly string[]) => readonly string[] {
+function only(isLeft: (name: string) => boolean): Left {
   const known = new Map<readonly string[], readonly string[]>();
   return (names) => {
-    const left = known.get(names) ?? names.filter((name) => !newcomers.has(name));
+    const left = known.get(names) ?? names.filter(isLeft);
     known.set(names, left);
     return left;
   };

@@ -65,7 +65,7 @@ export const judgeShown: Computation<
     return {
       basis: basisOf(state),
       digest: shownDigest(writes, compared, future),
-      opensNothing: effect.openedPairs === 0 && outsidePairs(effect, 'opened') === 0 && future.digest === '',
+      opensNothing: effect.openedPairs === 0 && outsidePairs(effect, 'opened') === 0 && future.opened.digest === '',
     };
   },
 };

@@ -1,5 +1,5 @@
 import { parseInstant } from '../base/time.ts';
-import { effectOf } from '../effect/effect.ts';
+import { type EffectSide, effectOf } from '../effect/effect.ts';
 import { isolates } from '../model/meaning.ts';
 import { POLICY_LIMITS, type PolicySpec, type Rule } from '../model/policy.ts';
 import type { PolicyRecord } from '../model/resources.ts';
@@ -33,12 +33,16 @@ export const MAX_VIEWS = DIRECTIONS.length * FATES.length * FATES.length;
  * ended, or closing there; in the other one they are as wide as they ever get: what they open stays, while they close
  * nothing any more. DENYs that end have ended. Nothing that can open is missed, whatever the number of ends; where the same
  * policy would have to stand in one direction and to be gone in the other, more may be shown.
+ *
+ * @param side what the views miss nothing of. What a change closes is what opens by its reverse.
  */
 export function* laterViews(
   { before, after, now }: Pick<Compared, 'before' | 'after' | 'now'>,
+  side: EffectSide,
   states: Pick<NetworkStates, 'reachability'>,
 ): Generator<Compared> {
-  const parts = partsOf(before, after, now);
+  const [closed, open] = side === 'opened' ? [before, after] : [after, before];
+  const parts = partsOf(closed, open, now);
   if (!parts.some(({ old, next }) => old?.end || next?.end)) return;
   const ownEnd =
     Math.max(...parts.map(({ isOwn, old }) => (isOwn && old ? (old.end?.at ?? LASTING) : 0)), 0) || LASTING;
@@ -46,7 +50,8 @@ export function* laterViews(
     for (const own of ownFates(parts)) {
       for (const others of othersFates(parts, direction)) {
         const view: View = { direction, own, others, until: own === 'ended' ? LASTING : ownEnd };
-        const [old, next] = [stateIn(view, before, parts, 'old'), stateIn(view, after, parts, 'next')];
+        const [shut, wide] = [stateIn(view, closed, parts, 'old'), stateIn(view, open, parts, 'next')];
+        const [old, next] = side === 'opened' ? [shut, wide] : [wide, shut];
         const [was, is] = [states.reachability(old, now), states.reachability(next, now)];
         yield { before: old, after: next, was, is, effect: effectOf(was, is), now };
       }

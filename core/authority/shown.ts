@@ -24,7 +24,7 @@ const FOLLOWING: ReadonlySet<Kind> = new Set<Kind>(['Presence', 'AddressRest']);
 export function shownDigest(
   writes: readonly Write[],
   { before, after, effect: { groups, outside } }: Pick<Compared, 'before' | 'after' | 'effect'>,
-  { digest: later }: Pick<Future, 'digest'>,
+  { opened: { digest: later } }: Pick<Future, 'opened'>,
 ): string {
   const idOf = (name: string) => uidIn(after, name) ?? uidIn(before, name) ?? name;
   const records = writes

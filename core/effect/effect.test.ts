@@ -34,6 +34,7 @@ describe('an effect', () => {
       outside: found.outside?.length,
       digest: 0,
       openedDigest: 0,
+      closedDigest: 0,
     }).toEqual({
       groups: 1,
       outside: 1,
@@ -44,6 +45,7 @@ describe('an effect', () => {
       lostPairs: 2,
       digest: 0,
       openedDigest: 0,
+      closedDigest: 0,
     });
   });
 

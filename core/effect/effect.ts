@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { lazily } from '../base/lazily.ts';
 import { type OutsideGroup, outsideGroups, textOfRanges } from '../reachability/outside.ts';
 import { type Allowed, tooManyPorts } from '../reachability/port-sets.ts';
 import { diffGroups } from '../reachability/reach-diff.ts';
@@ -23,6 +24,9 @@ export interface OutsideEffect
   extends Omit<OutsideGroup<unknown>, 'delta'>,
     Pick<EffectGroup, 'opened' | 'closed' | 'open'> {}
 
+export type EffectSide = 'opened' | 'closed';
+const SIDES = ['opened', 'closed'] as const satisfies readonly EffectSide[];
+
 /** What a change of the network opens and closes, whole; nothing is left out. */
 export interface Effect {
   /** Between peers. */
@@ -40,8 +44,9 @@ export interface Effect {
   readonly lostPairs: number;
   /** The same for the same effect on the same peers, however policies group them. */
   readonly digest: string;
-  /** The same of what it opens alone. */
+  /** The same of what it opens alone, and of what it closes. */
   readonly openedDigest: string;
+  readonly closedDigest: string;
 }
 
 /** Compares who may reach whom before and after. Both must be compiled for the same instant. What is not read is not made. */
@@ -50,7 +55,8 @@ export function effectOf(before: Reachability, after: Reachability): Effect {
   const counts = { opened: 0, closed: 0, changed: 0, lost: 0 };
   const deltaOf = deltas();
   const markOf = marker(after, before);
-  const [digest, openings] = [digester(markOf), digester(markOf)];
+  const digest = digester(markOf);
+  const sides = { opened: digester(markOf), closed: digester(markOf) };
   for (const { type, src, dst, within, old, new: now } of diffGroups(before, after)) {
     const pairs = src.length * dst.length - (within ? dst.length : 0);
     if (pairs === 0) continue;
@@ -62,7 +68,9 @@ export function effectOf(before: Reachability, after: Reachability): Effect {
     if (type === 'removed') counts.lost += pairs;
     groups.push({ src, dst, pairs, opened, closed, open });
     digest.add(src, dst, within, delta.text);
-    if (opened.length > 0) openings.add(src, dst, within, JSON.stringify(opened));
+    for (const side of SIDES) {
+      if (delta[side].length > 0) sides[side].add(src, dst, within, JSON.stringify(delta[side]));
+    }
   }
   const pairsBefore = before.countPairs();
   const outside = lazily(() =>
@@ -71,6 +79,12 @@ export function effectOf(before: Reachability, after: Reachability): Effect {
       return delta.opened.length + delta.closed.length > 0 ? delta : undefined;
     })?.map(({ delta: { opened, closed, open }, ...group }): OutsideEffect => ({ ...group, opened, closed, open })),
   );
+  const digestOf = (side: EffectSide) => {
+    const changed = outside()?.flatMap((group) =>
+      group[side].length > 0 ? [{ ...group, ...NOTHING, [side]: group[side] }] : [],
+    );
+    return sides[side].end(changed ?? []) + (changed ? '' : '?');
+  };
   return {
     groups,
     get outside() {
@@ -85,22 +99,18 @@ export function effectOf(before: Reachability, after: Reachability): Effect {
       return digest.end(outside() ?? []);
     },
     get openedDigest() {
-      const opened = outside()?.flatMap((group) => (group.opened.length > 0 ? [{ ...group, closed: [] }] : []));
-      return openings.end(opened ?? []) + (opened ? '' : '?');
+      return digestOf('opened');
+    },
+    get closedDigest() {
+      return digestOf('closed');
     },
   };
 }
 
-function lazily<T>(make: () => T): () => T {
-  let made: { readonly value: T } | undefined;
-  return () => {
-    made ??= { value: make() };
-    return made.value;
-  };
-}
+const NOTHING = { opened: [], closed: [] } as const;
 
 /** Pairs of a peer and a term of addresses between which something opens or closes. */
-export function outsidePairs({ outside = [] }: Pick<Effect, 'outside'>, of: 'opened' | 'closed'): number {
+export function outsidePairs({ outside = [] }: Pick<Effect, 'outside'>, of: EffectSide): number {
   return outside.reduce((sum, group) => sum + (group[of].length > 0 ? group.names.length * group.peers.length : 0), 0);
 }
 

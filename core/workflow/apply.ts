@@ -9,7 +9,7 @@ import { StoreError } from '../base/ports.ts';
 import { readingOf } from '../intent/plan/assess.ts';
 import { type Assessed, assessProposal } from '../intent/plan/assessed.ts';
 import { type PlanSpec, planDraft } from '../intent/plan/plan-record.ts';
-import { opensUnseen } from '../intent/verify/findings.ts';
+import { isUnseen } from '../intent/verify/findings.ts';
 import { isAtMost } from '../intent/verify/risk.ts';
 import type { PlanRecord, WorkflowRecord } from '../model/asked.ts';
 import { findWorkflow } from '../model/asked.ts';
@@ -55,7 +55,7 @@ export async function applyPlan(
   const auto =
     assessment.verification === 'proven' &&
     assessment.beyond === undefined &&
-    !assessment.findings.some(opensUnseen) &&
+    !assessment.findings.some(isUnseen) &&
     settings.autoApprove !== undefined &&
     isAtMost(assessment.risk.level, settings.autoApprove.maxRisk);
   const spec: WorkflowSpec = {

@@ -4,7 +4,6 @@ import { futureOf } from '../../authority/future.ts';
 import { joinsOf } from '../../authority/joins.ts';
 import { type Beyond, beyondAuthority } from '../../authority/judge.ts';
 import { writesOf } from '../../authority/writes.ts';
-import { MeshError } from '../../base/errors.ts';
 import { isAgentId } from '../../base/ids.ts';
 import type { Op } from '../../base/ports.ts';
 import { type ChangePlan, type NetworkChange, planChanges } from '../../changes/changes.ts';
@@ -16,11 +15,20 @@ import { type NetworkState, recordIn } from '../../state/state.ts';
 import { resourceYaml } from '../../views/render-yaml.ts';
 import type { Expectation, RecordExpectation } from '../verify/expectation.ts';
 import { saysSomething, type Unmet, unmetExpectations } from '../verify/expectations.ts';
-import { type Finding, findingsOf, isBeyondNamed, opensUnseen, type Requester } from '../verify/findings.ts';
+import {
+  closesUnseen,
+  type Finding,
+  findingsOf,
+  isBeyondNamed,
+  isUnseen,
+  opensUnseen,
+  type Requester,
+} from '../verify/findings.ts';
 import { recordOf, revisionsOf, unmetRecords } from '../verify/record-expectations.ts';
 import { type Risk, riskOf } from '../verify/risk.ts';
 import { diffMarkdown, type PlanView, type ShownChange } from './diff-markdown.ts';
 import { heldAgainst } from './model-words.ts';
+import { boundsOf, effectOfSaid } from './named.ts';
 import type { PlanServices } from './services.ts';
 
 /** Changes that are to be judged, and what they are meant to achieve. */
@@ -142,9 +150,7 @@ export async function assess(
   const policies = new Set(
     shown.flatMap(({ resource, action, name }) => (resource === 'MeshPolicy' && action !== 'delete' ? [name] : [])),
   );
-  const isNamed = records.length === 0 && expectations.length > 0;
-  const bounds = !isNamed ? 'none' : expectedBy === undefined ? 'closing' : 'all';
-  const meant = bounds === 'all' && said ? planned(state, said, now) : undefined;
+  const bounds = boundsOf(expectations.length, records.length, expectedBy);
   const isPersons = requester === undefined || !isAgentId(requester.id);
   const future = futureOf({ before: state, after, was, is, effect, now }, { joins, isPersons }, states);
   const beyond =
@@ -159,7 +165,7 @@ export async function assess(
   const findings = findingsOf({
     before: state,
     after,
-    said: meant && effectOf(was, states.reachability(meant, now)),
+    said: said && effectOfSaid(said, now, states),
     was,
     is,
     effect,
@@ -182,15 +188,13 @@ export async function assess(
     ...findings.flatMap(({ blocks, message }) => (blocks ? [message] : [])),
   ];
   const held = expectations.filter((one) => expectedBy === undefined || saysSomething(one, after)).length;
-  const unblocked = findings.filter(({ blocks }) => !blocks);
-  const unseen = unblocked.flatMap((finding) => (opensUnseen(finding) ? [finding.message] : []));
-  const beyondNamed = unblocked.flatMap((finding) => (isBeyondNamed(finding) ? [finding.message] : []));
-  const others = unblocked.flatMap((finding) =>
-    isBeyondNamed(finding) || opensUnseen(finding) ? [] : [finding.message],
-  );
+  const warned = (isIt: (finding: Finding) => boolean) =>
+    findings.flatMap((finding) => (!finding.blocks && isIt(finding) ? [finding.message] : []));
+  const [opens, beyondNamed, closes] = [warned(opensUnseen), warned(isBeyondNamed), warned(closesUnseen)];
+  const others = warned((finding) => !isBeyondNamed(finding) && !isUnseen(finding));
   const isAsked = beyondNamed.length + questions.length > 0;
   const verification = verificationOf(objections, held + records.length, expectedBy, isAsked);
-  const warnings = [...unseen, ...beyondNamed, ...notes, ...others];
+  const warnings = [...opens, ...beyondNamed, ...closes, ...notes, ...others];
   const title = effectTitle(effect, after);
   const risk = riskOf({
     effect,
@@ -200,8 +204,10 @@ export async function assess(
     is,
     callerPeer,
     findings,
-    unseen: future.views.map((view) => view.effect),
+    future,
   });
+  // A token that is given out meanwhile adds to what closes for newcomers: nobody is asked again about what was named.
+  const ahead = [future.opened.digest, closes.length > 0 ? `closed ${future.closed.digest}` : ''];
   const view: PlanView = {
     title,
     plannedBy,
@@ -212,7 +218,8 @@ export async function assess(
     risk,
     beyondNamed,
     isAsked,
-    warnings: [...unseen, ...notes, ...others],
+    isUnseen: opens.length + closes.length > 0,
+    warnings: [...opens, ...closes, ...notes, ...others],
     verification,
     expected: expectations.length + records.length,
     objections: verification === 'unproven' ? [whyUnproven(held + records.length, expectedBy)] : objections,
@@ -238,19 +245,9 @@ export async function assess(
     view,
     diffMarkdown: diffMarkdown(view),
     digest: createHash('sha256')
-      .update(JSON.stringify([effect.digest, shown, ...(future.digest === '' ? [] : [future.digest])]))
+      .update(JSON.stringify([effect.digest, shown, ...ahead.filter((one) => one !== '')]))
       .digest('hex'),
   };
-}
-
-/** Undefined where the changes cannot be made, which then ask for nothing. */
-function planned(state: NetworkState, changes: readonly NetworkChange[], now: number): NetworkState | undefined {
-  try {
-    return planChanges(state, changes, now).after;
-  } catch (error) {
-    if (error instanceof MeshError) return undefined;
-    throw error;
-  }
 }
 
 const NOTHING_EXPECTED =

@@ -63,6 +63,20 @@ describe('what closes beyond the connections that were named', () => {
     expect(unmet).toContainEqual(expect.stringContaining(`${CODE} web-1 to db-1 on TCP 1-5431`));
   });
 
+  it('keeps the changes of a caller from being proven where the sentence has a policy deleted', async () => {
+    await using on = await scene();
+    const admin = { as: person('admin', on.workspace), workspace: on.workspace };
+    await on.kit.call('create_policy', { name: 'old', spec: ISOLATING.spec }, admin);
+    const deletion = { action: 'delete', resource: 'MeshPolicy', name: 'old' };
+    const intent = 'delete policy old';
+    expect(await on.plan({ intent, changes: [deletion] })).toMatchObject({ verified: true });
+    const spec = { action: 'DENY', peerSelector: { peers: ['laptop'] } };
+    const more = { action: 'create', resource: 'MeshPolicy', name: 'more', spec };
+    const { verified, unmet } = await on.plan({ intent, changes: [deletion, more] });
+    expect(verified).toBe(false);
+    expect(unmet).toContainEqual(expect.stringContaining(`${CODE} laptop to web-1`));
+  });
+
   it('is shown first and asked about where the grammar plans it', async () => {
     const wider: Planner = {
       name: 'wider',

@@ -29,6 +29,7 @@ function viewOf(
     after,
     risk: { level: 'medium', reasons: ['ends all traffic'] },
     beyondNamed: [],
+    isUnseen: false,
     isAsked: false,
     warnings: [],
     verification: 'proven',

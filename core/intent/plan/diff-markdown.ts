@@ -36,6 +36,8 @@ export interface PlanView {
   readonly beyondNamed: readonly string[];
   /** Whether something is asked with the plan. */
   readonly isAsked: boolean;
+  /** Whether it opens or closes what the effect does not show. */
+  readonly isUnseen: boolean;
   readonly warnings: readonly string[];
   readonly verification: Verification;
   /** How many expectations were checked. */
@@ -207,9 +209,9 @@ function changesText(shown: readonly ShownChange[]): string[] {
   ];
 }
 
-function approvalText({ settings, risk, verification }: PlanView): string {
+function approvalText({ settings, risk, verification, isUnseen }: PlanView): string {
   const { autoApprove, selfApproval } = settings;
-  if (verification === 'proven' && autoApprove && isAtMost(risk.level, autoApprove.maxRisk)) {
+  if (verification === 'proven' && !isUnseen && autoApprove && isAtMost(risk.level, autoApprove.maxRisk)) {
     return `None is needed: this workspace carries out proven plans of risk up to ${autoApprove.maxRisk} by itself, where nothing is asked with them.`;
   }
   const own =

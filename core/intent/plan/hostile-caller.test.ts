@@ -17,6 +17,7 @@ const open = (name: string, subject: string, other: string) => ({
 });
 const BOTH = [open('in', 'db', 'web'), open('out', 'web', 'db')];
 const PROMOTED = { action: 'update', resource: 'MeshPeer', name: 'guest-1', spec: { labels: { role: 'web' } } };
+const OLD_GONE = { action: 'delete', resource: 'MeshPolicy', name: 'old' };
 const WEB = { src: 'role=web', dst: 'role=db', expect: 'allow' };
 const BACK = { src: 'role=db', dst: 'role=web', expect: 'allow' };
 
@@ -28,6 +29,7 @@ beforeAll(async () => {
   const records: readonly StoredRecord[] = [
     ...['web', 'db', 'guest'].map((name) => peer(`${name}-1`, { labels: { role: name } })),
     policy('base', { action: 'DENY', peerSelector: {} }),
+    policy('old', { action: 'ALLOW', peerSelector: role('nobody'), ingress: [] }),
   ];
   const ops = records.map((record) => ({ op: 'create' as const, record: draftOf(record) }));
   await kit.services.store.commit(workspace, ops, { actor: 'system:test', reason: 'seed', requestId: 'seed' });
@@ -57,6 +59,15 @@ describe('a hostile caller', () => {
 
   it('that says what it does gets one', async () => {
     expect(await plan({ changes: BOTH, expectations: [WEB, BACK] })).toMatchObject({ verification: 'proven' });
+  });
+
+  it('that has a policy deleted, as it says, and opens more gets no proof', async () => {
+    const intent = 'delete policy old';
+    expect(await plan({ intent, changes: [OLD_GONE] })).toMatchObject({ verification: 'proven' });
+    expect(await plan({ intent, changes: [OLD_GONE, ...BOTH] })).toMatchObject({
+      verification: 'unmet',
+      unmet: expect.arrayContaining(['it would open web-1 to db-1 on everything, which was not expected']),
+    });
   });
 
   it('cannot take the policy that closes everything away at less than the highest risk', async () => {

@@ -24,6 +24,7 @@ function opening(src: readonly string[], dst: readonly string[], from = 5432, to
     pairsBefore: 0,
     lostPairs: 0,
     openedDigest: '',
+    closedDigest: '',
     digest: '',
   };
 }

@@ -1,4 +1,5 @@
-import type { Effect, OutsideEffect } from '../../effect/effect.ts';
+import type { Looked } from '../../authority/future.ts';
+import type { EffectSide, OutsideEffect } from '../../effect/effect.ts';
 import { counted } from '../../effect/markdown.ts';
 import { type PortSpan, portsOf, spanText, subtract } from '../../effect/port-spans.ts';
 import { cidrsOf, EVERY_ADDRESS, intersection, type Ranges, without } from '../../model/ranges.ts';
@@ -8,8 +9,6 @@ import type { Expectation } from './expectation.ts';
 import { leftOf } from './expectations.ts';
 
 const MAX_EXAMPLES = 3;
-
-type Change = 'opened' | 'closed';
 
 /** Connections that were named: what opens or closes of them was meant. */
 export interface Named {
@@ -27,7 +26,7 @@ interface Who {
  * What expectations name. Terms mean who they mean before the change: who is given the label of others was not meant by
  * it. Everyone (`*`) is every address too, save where an `allow` leaves some out.
  */
-export function namedBy(expectations: readonly Expectation[], of: Change, before: NetworkState): Named[] {
+export function namedBy(expectations: readonly Expectation[], of: EffectSide, before: NetworkState): Named[] {
   const wanted = of === 'opened' ? 'allow' : 'deny';
   return expectations.flatMap(({ src, dst, except = [], expect, ...asked }) => {
     if (expect !== wanted) return [];
@@ -44,7 +43,7 @@ export function namedBy(expectations: readonly Expectation[], of: Change, before
 }
 
 /** What another effect does is named by it. */
-export function namedByEffect({ groups, outside = [] }: Pick<Effect, 'groups' | 'outside'>, of: Change): Named[] {
+export function namedByEffect({ groups, outside = [] }: Looked, of: EffectSide): Named[] {
   const peers = (names: readonly string[]): Who => ({ peers: new Set(names), ranges: [] });
   return [
     ...groups.flatMap((one) =>
@@ -61,28 +60,43 @@ export function namedByEffect({ groups, outside = [] }: Pick<Effect, 'groups' | 
 
 /** Connections that a change opens or closes and nothing names, as a few sentences; none where all of it was named. */
 export function beyondNamed(
-  effect: Pick<Effect, 'groups' | 'outside'>,
-  of: Change,
+  effect: Looked,
+  of: EffectSide,
   named: readonly Named[],
   ending = ', which was not expected',
 ): string[] {
-  const partsOf = partition(named);
   const examples: string[] = [];
   let more = 0;
   const verb = of === 'opened' ? 'open' : 'close';
-  const note = (from: string, to: string, ports: readonly PortSpan[]) => {
+  for (const unnamed of unnamedIn(effect, of, named)) {
+    const ends = exampleOf(unnamed);
+    if (!ends) continue;
     if (examples.length < MAX_EXAMPLES) {
-      examples.push(`it would ${verb} ${from} to ${to} on ${spanText(ports)}${ending}`);
+      examples.push(`it would ${verb} ${ends[0]} to ${ends[1]} on ${spanText(unnamed.ports)}${ending}`);
     } else more += 1;
-  };
+  }
+  return more > 0 ? [...examples, `and so for ${counted(more, 'more group')} of peers`] : examples;
+}
+
+/** Connections from every `src` to every `dst` that nothing names. */
+export interface Unnamed {
+  readonly src: readonly string[];
+  readonly dst: readonly string[];
+  readonly ports: readonly PortSpan[];
+  /** On which side addresses are that are no peer's. */
+  readonly addresses?: OutsideEffect['side'];
+}
+
+/** What a change opens, or closes, without what is named of it. */
+export function* unnamedIn(effect: Looked, of: EffectSide, named: readonly Named[]): Generator<Unnamed> {
+  const partsOf = partition(named);
   for (const { src, dst, [of]: spans } of effect.groups) {
     if (spans.length === 0) continue;
     for (const { names: from, of: outgoing } of partsOf('src', src)) {
       for (const { names: to, of: incoming } of partsOf('dst', dst)) {
         const meant = outgoing.filter((one) => incoming.includes(one));
-        const left = meant.reduce<readonly PortSpan[]>((rest, { ports }) => subtract(rest, ports), spans);
-        const pair = left.length === 0 ? undefined : firstPair(from, to);
-        if (pair) note(pair[0], pair[1], left);
+        const ports = meant.reduce<readonly PortSpan[]>((rest, one) => subtract(rest, one.ports), spans);
+        if (ports.length > 0) yield { src: from, dst: to, ports };
       }
     }
   }
@@ -91,14 +105,28 @@ export function beyondNamed(
     for (const { names, of: meant } of partsOf(group.side === 'src' ? 'dst' : 'src', group.peers)) {
       const [piece] = piecesLeft(group, of, meant);
       if (!piece) continue;
-      const [first = '', ...rest] = piece.ranges === group.ranges ? group.names : cidrsOf(piece.ranges);
-      const addresses = rest.length === 0 ? first : `${first} and ${rest.length} more`;
-      const [peer = ''] = names;
-      const [from, to] = group.side === 'src' ? [addresses, peer] : [peer, addresses];
-      note(from, to, piece.ports);
+      const addresses = piece.ranges === group.ranges ? group.names : cidrsOf(piece.ranges);
+      const [src, dst] = group.side === 'src' ? [addresses, names] : [names, addresses];
+      yield { src, dst, ports: piece.ports, addresses: group.side };
     }
   }
-  return more > 0 ? [...examples, `and so for ${counted(more, 'more group')} of peers`] : examples;
+}
+
+function exampleOf({ src, dst, addresses }: Unnamed): readonly [string, string] | undefined {
+  const [from = '', to = ''] = [src[0], dst[0]];
+  switch (addresses) {
+    case 'src':
+      return [listed(src), to];
+    case 'dst':
+      return [from, listed(dst)];
+    default:
+      return firstPair(src, dst);
+  }
+}
+
+/** The first of several names, and how many more there are. */
+export function listed([first = '', ...more]: readonly string[]): string {
+  return more.length > 0 ? `${first} and ${more.length} more` : first;
 }
 
 interface Piece {
@@ -107,7 +135,7 @@ interface Piece {
 }
 
 /** What is left of addresses and ports when each that names the peers has taken its own. */
-function piecesLeft(group: OutsideEffect, of: Change, meant: readonly Named[]): Piece[] {
+function piecesLeft(group: OutsideEffect, of: EffectSide, meant: readonly Named[]): Piece[] {
   const { side, ranges } = group;
   return meant.reduce<Piece[]>(
     (pieces, one) => {

@@ -24,6 +24,7 @@ const SETTINGS = {
   registrationProof: 'optional' as const,
   planTtlMs: 1,
 };
+const NOTHING_AHEAD = { views: [], digest: '' };
 const WEB = peer('web-1', { labels: { role: 'web' }, address: '10.96.0.1' });
 const DB = peer('db-1', { labels: { role: 'db' }, address: '10.96.0.2' });
 const PLANE = peer('plane', { address: '10.96.0.9' });
@@ -53,7 +54,7 @@ function found(records: readonly StoredRecord[], changes: readonly NetworkChange
     expectations: [],
     bounds: 'none',
     beyond: undefined,
-    future: { views: [], newcomers: new Map(), digest: '' },
+    future: { opened: NOTHING_AHEAD, closed: NOTHING_AHEAD, newcomers: new Map() },
     callerPeer: undefined,
     settings: SETTINGS,
     ...more,
@@ -129,7 +130,7 @@ describe('of a proposal is found', () => {
     const [some, anyone] = [write('some', spec([block])), write('anyone', spec(undefined))];
     expect(codes(some)).toEqual([[true, 'it would open 203.0.113.128/25 to web-1 on TCP 443, which was not expected']]);
     expect(codes(anyone)).toEqual([[true, 'it would open outside to web-1 on TCP 443, which was not expected']]);
-    expect(codes(some, { said: said(some) })).toEqual([]);
+    expect(codes(some, { said: () => said(some) })).toEqual([]);
     expect(codes(some, { expectations: [{ ...web, src: '*' }] })).toEqual([]);
     expect(codes(some, { expectations: [{ ...web, src: '*', port: 80 }] })).toHaveLength(1);
     const out: PolicySpec = { action: 'ALLOW', peerSelector: only('web'), egress: [{ to: [block] }] };

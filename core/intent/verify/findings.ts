@@ -1,13 +1,13 @@
 import { type Future, ofThose } from '../../authority/future.ts';
 import { isolatesText, isolatingFromNowOn } from '../../authority/isolation.ts';
 import type { Beyond } from '../../authority/judge.ts';
-import { type Effect, outsidePairs } from '../../effect/effect.ts';
+import { type Effect, type EffectSide, outsidePairs } from '../../effect/effect.ts';
 import type { Settings } from '../../model/services.ts';
 import { type LintCode, lint } from '../../reachability/lint.ts';
 import type { Direction } from '../../reachability/model.ts';
 import type { Reachability } from '../../reachability/reachability.ts';
 import type { NetworkState } from '../../state/state.ts';
-import { beyondNamed, namedBy, namedByEffect } from './excess.ts';
+import { beyondNamed, type Named, namedBy, namedByEffect } from './excess.ts';
 import type { Expectation } from './expectation.ts';
 import { idleText } from './idle.ts';
 import { joiningTexts } from './joining.ts';
@@ -21,6 +21,8 @@ export type FindingCode =
   | 'BEYOND_DELEGATION'
   | 'OPENS_LATER'
   | 'OPENS_TO_NEWCOMERS'
+  | 'CLOSES_LATER'
+  | 'CLOSES_TO_NEWCOMERS'
   | 'AGENT_ISOLATES'
   | 'OPENS_MORE'
   | 'CLOSES_MORE'
@@ -45,12 +47,17 @@ export interface Requester {
   readonly peer?: string | undefined;
 }
 
+export type Bounds = 'none' | 'records' | 'closing' | 'all';
+
+/** A network as it is before a change, compiled. */
+export type State = Pick<Judged, 'before' | 'was'>;
+
 /** What a proposal is judged by. Both states are compiled for the same instant. */
 export interface Judged {
   readonly before: NetworkState;
   readonly after: NetworkState;
-  /** What comes of what the grammar reads in the intent, where that is not what is judged. */
-  readonly said: Effect | undefined;
+  /** What comes, on some state, of what the grammar reads in the intent, where that is not what is judged. */
+  readonly said: ((on: State) => Effect | undefined) | undefined;
   readonly was: Reachability;
   readonly is: Reachability;
   readonly effect: Effect;
@@ -59,12 +66,13 @@ export interface Judged {
   readonly expectations: readonly Expectation[];
   /**
    * Whether the expectations name what may open and close. By who read the intent: what the grammar reads and makes is
-   * shown and asked about; what a caller or a model makes beyond it is not proven.
+   * shown and asked about; what a caller or a model makes beyond it is not proven. `records`: what records become was
+   * said, and with it whatever comes of that; where the changes are others than were said, what comes of those is all.
    */
-  readonly bounds: 'none' | 'closing' | 'all';
+  readonly bounds: Bounds;
   /** What exceeds the authority of the agent that asks, where an agent does. */
   readonly beyond: Beyond | undefined;
-  /** What it opens later, and for devices that join later. */
+  /** What it opens and closes later, and for devices that join later. */
   readonly future: Future;
   readonly callerPeer: string | undefined;
   readonly settings: Settings;
@@ -75,7 +83,10 @@ export function findingsOf(judged: Judged): Finding[] {
   const found = [
     ...delegationFindings(judged),
     ...excessFindings(judged),
-    ...unseenFindings(judged),
+    ...unseenFindings(
+      judged,
+      isWhollySaid(judged) ? 'all' : closingNamed(judged, judged.future.closed.views[0] ?? judged),
+    ),
     ...isolationFindings(judged),
     ...idleFindings(judged),
     ...lockOutFindings(judged),
@@ -93,31 +104,56 @@ function delegationFindings({ beyond }: Judged): Finding[] {
   return [blocking('BEYOND_DELEGATION', text)];
 }
 
-/** What the effect of a change does not show: what it opens later, and for devices that are not there yet. */
-export function unseenFindings({ effect, future }: Pick<Judged, 'effect' | 'future'>): Finding[] {
-  const [first, ...others] = future.views;
-  // Whoever joins aside, the first opens what is shown; to name what opens is dear, and most views open nothing else.
-  const later = others.filter((view) => view.effect.openedDigest !== first?.effect.openedDigest);
-  const more = later.map((view) => openedBeyond(view.effect, effect, future)).find((texts) => texts.length > 0) ?? [];
-  const joining = joiningTexts(future);
+/**
+ * What the effect of a change does not show: what it opens and closes later, and for devices that are not there yet.
+ *
+ * @param closing what was named to close, of which nothing is told; `all` where everything was
+ */
+export function unseenFindings(
+  { effect, future }: Pick<Judged, 'effect' | 'future'>,
+  closing: readonly Named[] | 'all' = [],
+): Finding[] {
+  const textsOf = (side: EffectSide, named: readonly Named[]) =>
+    [textsOfLater(future, side, effect, named), joiningTexts(future, side, named)] as const;
+  const [opensLater, opensToNewcomers] = textsOf('opened', []);
+  const [closesLater, closesToNewcomers] = closing === 'all' ? [[], []] : textsOf('closed', closing);
   const found: [FindingCode, readonly string[], string][] = [
-    ['OPENS_LATER', more, 'it opens more once policies that cover it today have ended: '],
-    ['OPENS_TO_NEWCOMERS', joining, ''],
+    ['OPENS_LATER', opensLater, 'it opens more once policies that cover it today have ended: '],
+    ['OPENS_TO_NEWCOMERS', opensToNewcomers, ''],
+    ['CLOSES_LATER', closesLater, 'it closes more once policies have ended: '],
+    ['CLOSES_TO_NEWCOMERS', closesToNewcomers, ''],
   ];
   return found.flatMap(([code, texts, start]) =>
     texts.length > 0 ? [{ ...blocking(code, start + texts.join('; ')), blocks: false }] : [],
   );
 }
 
-/** What an effect opens between those that are there that another does not. */
-function openedBeyond(effect: Effect, shown: Effect, { newcomers = new Map() }: Future): string[] {
-  if (effect.outside === undefined && shown.outside !== undefined) return [OUTSIDE_UNKNOWN];
-  return beyondNamed(ofThose(effect, newcomers), 'opened', namedByEffect(shown, 'opened'), '');
+/** What opens, or closes, between those that are there beside what is shown and named, in the first view with some. */
+function textsOfLater(future: Future, side: EffectSide, shown: Effect, named: readonly Named[]): readonly string[] {
+  const { newcomers = new Map() } = future;
+  const [first, ...others] = future[side].views;
+  // Whoever joins aside, the first does what is shown; to name what is done is dear, and most views do nothing else.
+  const later = others.filter(({ effect }) => effect[`${side}Digest`] !== first?.effect[`${side}Digest`]);
+  for (const view of later) {
+    if (view.effect.outside === undefined && shown.outside !== undefined) return [OUTSIDE_UNKNOWN];
+    const texts = beyondNamed(ofThose(view, newcomers), side, [...namedByEffect(shown, side), ...named], '');
+    if (texts.length > 0) return texts;
+  }
+  return [];
 }
 
 /** What the effect does not show and a person has to see: a plan with it is not approved by itself. */
+export function isUnseen(finding: Pick<Finding, 'code'>): boolean {
+  return opensUnseen(finding) || closesUnseen(finding);
+}
+
 export function opensUnseen({ code }: Pick<Finding, 'code'>): boolean {
   return code === 'OPENS_LATER' || code === 'OPENS_TO_NEWCOMERS';
+}
+
+/** Where nothing of it is found, all that closes later and for newcomers was named. */
+export function closesUnseen({ code }: Pick<Finding, 'code'>): boolean {
+  return code === 'CLOSES_LATER' || code === 'CLOSES_TO_NEWCOMERS';
 }
 
 /** What opens or closes beyond what was named and does not block: a person is asked whether it is meant. */
@@ -141,23 +177,32 @@ function idleFindings({ expectations, before, was, effect }: Judged): Finding[] 
   return text === undefined ? [] : [{ ...blocking('CHANGES_NOTHING', text), blocks: false }];
 }
 
-function excessFindings({ effect, expectations, before, bounds, said }: Judged): Finding[] {
+function excessFindings(judged: Judged): Finding[] {
+  const { effect, expectations, before, bounds, said } = judged;
   const unknown = effect.outside === undefined ? [blocking('OUTSIDE_UNKNOWN', OUTSIDE_UNKNOWN)] : [];
-  if (bounds === 'none') return unknown;
-  const { outside = [] } = said ?? {};
+  if (bounds === 'none' || isWhollySaid(judged)) return unknown;
+  const { groups = [], outside = [] } = said?.(judged) ?? {};
   const opened = beyondNamed(effect, 'opened', [
     ...namedBy(expectations, 'opened', before),
-    ...namedByEffect({ groups: [], outside }, 'opened'),
+    ...namedByEffect({ groups: bounds === 'records' ? groups : [], outside }, 'opened'),
   ]);
-  const closed = beyondNamed(effect, 'closed', [
-    ...namedBy(expectations, 'closed', before),
-    ...(said ? namedByEffect(said, 'closed') : []),
-  ]);
+  const closed = beyondNamed(effect, 'closed', closingNamed(judged, judged));
   return [
     ...unknown,
-    ...opened.map((text) => ({ ...blocking('OPENS_MORE', text), blocks: bounds === 'all' })),
-    ...closed.map((text) => ({ ...blocking('CLOSES_MORE', text), blocks: bounds === 'all' })),
+    ...opened.map((text) => ({ ...blocking('OPENS_MORE', text), blocks: bounds !== 'closing' })),
+    ...closed.map((text) => ({ ...blocking('CLOSES_MORE', text), blocks: bounds !== 'closing' })),
   ];
+}
+
+/** Whether the changes are what was said, so that whatever comes of them was. */
+function isWhollySaid({ bounds, said }: Judged): boolean {
+  return bounds === 'records' && !said;
+}
+
+/** What was named to close, as it means the peers of a state. */
+function closingNamed({ expectations, said }: Judged, on: State): Named[] {
+  const effect = said?.(on);
+  return [...namedBy(expectations, 'closed', on.before), ...(effect ? namedByEffect(effect, 'closed') : [])];
 }
 
 const OUTSIDE_UNKNOWN =

@@ -1,16 +1,28 @@
-import { type Future, type Opening, ofNewcomers } from '../../authority/future.ts';
-import { type PortSpan, spanText } from '../../effect/port-spans.ts';
+import { type Future, ofNewcomers } from '../../authority/future.ts';
+import type { EffectSide } from '../../effect/effect.ts';
+import { spanText } from '../../effect/port-spans.ts';
+import { listed, type Named, type Unnamed, unnamedIn } from './excess.ts';
 
 /** Connections that are named as examples. */
 const MAX_EXAMPLES = 3;
 
-/** What a change opens from and to devices that join later, as sentences, in the first view that opens some. */
-export function joiningTexts({ views, newcomers }: Future): readonly string[] {
-  if (!newcomers) return [TOO_MANY];
-  for (const { effect } of views) {
-    const texts = textsOf(ofNewcomers(effect, newcomers), newcomers);
+const SENTENCES = {
+  opened: (from, to) => `${from} reaches ${to}`,
+  closed: (from, to) => `it would close ${from} to ${to}`,
+} as const satisfies Record<EffectSide, (from: string, to: string) => string>;
+
+/**
+ * What a change opens, or closes, from and to devices that join later and nothing names, as sentences, in the first view
+ * with some. That it could not be tried is said of what it opens alone, once for both.
+ */
+export function joiningTexts(future: Future, side: EffectSide, named: readonly Named[]): readonly string[] {
+  const { newcomers } = future;
+  const unknown = (text: string) => (side === 'opened' ? [text] : []);
+  if (!newcomers) return unknown(TOO_MANY);
+  for (const view of future[side].views) {
+    const texts = textsOf(unnamedIn(ofNewcomers(view, side, newcomers), side, named), side, newcomers);
     if (texts.length > 0) return texts;
-    if (effect.outside === undefined) return [OUTSIDE_UNKNOWN];
+    if (view.effect.outside === undefined) return unknown(OUTSIDE_UNKNOWN);
   }
   return [];
 }
@@ -19,36 +31,27 @@ const TOO_MANY = 'more kinds of devices may join later than can be tried: by the
 const OUTSIDE_UNKNOWN =
   'it touches more ranges of addresses outside of the network than can be compared for devices that join later';
 
-function textsOf({ groups, outside = [] }: Opening, newcomers: ReadonlyMap<string, string>): string[] {
-  const isNew = (name: string) => newcomers.has(name);
+function textsOf(rows: Iterable<Unnamed>, side: EffectSide, newcomers: ReadonlyMap<string, string>): string[] {
+  const called = (names: readonly string[]) => listed(names.map((name) => newcomers.get(name) ?? name));
   const texts = new Set<string>();
-  const say = (src: readonly string[], dst: readonly string[], ports: readonly PortSpan[]) => {
-    const [from, to] = [partOf(src, isNew), partOf(dst, isNew)];
-    const other = to.find((name) => name !== from[0]);
-    if (from[0] === undefined || other === undefined) return;
-    const more = isNew(other) ? [] : to.slice(1);
-    const called = (names: readonly string[]) => listed(names.map((name) => newcomers.get(name) ?? name));
-    texts.add(`${called(from)} reaches ${called([other, ...more])} on ${spanText(ports)}`);
-  };
-  for (const { src, dst, opened } of groups) {
-    if (src.some(isNew)) say(src.filter(isNew).slice(0, 1), dst, opened);
-    else say(src, dst.filter(isNew), opened);
-  }
-  for (const { side, names, peers, opened } of outside) {
-    const [from, to] = side === 'src' ? [names, peers.filter(isNew)] : [peers.filter(isNew).slice(0, 1), names];
-    say(from, to, opened);
+  for (const row of rows) {
+    const [from, to] = endsOf(row, (name) => newcomers.has(name)) ?? [];
+    if (from && to) texts.add(`${SENTENCES[side](called(from), called(to))} on ${spanText(row.ports)}`);
   }
   const all = [...texts];
   const left = all.length - MAX_EXAMPLES;
   return left > 0 ? [...all.slice(0, MAX_EXAMPLES), `and so for ${left} more`] : all;
 }
 
-/** Of those that are there and those that are not, who is named: those that are there, if any. */
-function partOf(names: readonly string[], isNew: (name: string) => boolean): readonly string[] {
-  const there = names.filter((name) => !isNew(name));
-  return there.length > 0 ? there : names;
-}
+type IsNew = (name: string) => boolean;
 
-function listed([first = '', ...more]: readonly string[]): string {
-  return more.length > 0 ? `${first} and ${more.length} more` : first;
+/** Who is told of: one who is not there yet, with all of those that are, if any. */
+function endsOf({ src, dst }: Unnamed, isNew: IsNew): readonly [readonly string[], readonly string[]] | undefined {
+  const [fromThere, toThere] = [src, dst].map((names) => names.filter((name) => !isNew(name)));
+  for (const from of src.filter(isNew).slice(0, 2)) {
+    const to = toThere?.length ? toThere : dst.filter((name) => name !== from).slice(0, 1);
+    if (to.length > 0) return [[from], to];
+  }
+  const to = dst.filter(isNew).slice(0, 1);
+  return fromThere?.length && to.length > 0 ? [fromThere, to] : undefined;
 }

@@ -1,5 +1,7 @@
+import type { Future, Looked } from '../../authority/future.ts';
 import { getOrInsertComputed } from '../../base/get-or-insert.ts';
 import { type Effect, type EffectGroup, namesOn, type OutsideEffect } from '../../effect/effect.ts';
+import { counted } from '../../effect/markdown.ts';
 import type { PortSpan } from '../../effect/port-spans.ts';
 import { parseCidr } from '../../model/cidr.ts';
 import { meansAnyone, rulesOf } from '../../model/meaning.ts';
@@ -44,8 +46,8 @@ export interface Weighed {
   readonly is: Reachability;
   readonly callerPeer: string | undefined;
   readonly findings: readonly Finding[];
-  /** What opens at other times and for other peers: it counts as the same opening now. */
-  readonly unseen?: readonly Opening[];
+  /** What opens and closes at other times and for other peers: it counts as the same now. */
+  readonly future?: Future;
 }
 
 type Reason = readonly [level: RiskLevel, text: string];
@@ -59,7 +61,8 @@ type Reason = readonly [level: RiskLevel, text: string];
  * stays high: what newcomers meet is as before, and neither of the two pairs is open by default.
  */
 export function riskOf(weighed: Weighed): Risk {
-  const { effect, before, after, findings, unseen = [] } = weighed;
+  const { effect, before, after, findings, future } = weighed;
+  const unseen = future?.opened.views.map((view) => view.effect) ?? [];
   const wasSensitive = (name: string) => isSensitive(before.peers.get(name));
   const sensitive = (name: string) => wasSensitive(name) || isSensitive(after.peers.get(name));
   // Everyone of a tiny network is everyone who joins it later, too.
@@ -182,7 +185,7 @@ function touchedRisks({ groups }: Effect, peers: number, atLeast: number): Reaso
   return [['medium', `touches ${touched} of ${peers} peers`]];
 }
 
-function closingRisks({ effect, callerPeer }: Weighed): Reason[] {
+function closingRisks({ effect, callerPeer, future }: Weighed): Reason[] {
   const found: Reason[] = [];
   if (effect.lostPairs > 0) {
     const all = effect.lostPairs === effect.pairsBefore;
@@ -191,8 +194,10 @@ function closingRisks({ effect, callerPeer }: Weighed): Reason[] {
     found.push([level, `ends all traffic of ${counted(effect.lostPairs, 'pair')} of peers`]);
   } else if (effect.closedPairs > 0) {
     found.push(['medium', `closes ports between ${counted(effect.closedPairs, 'pair')} of peers`]);
-  } else if (effect.outside?.some(({ closed }) => closed.length > 0)) {
+  } else if (closesAny(effect)) {
     found.push(['medium', 'closes connections with addresses outside the network']);
+  } else if (future?.closed.views.some((view) => closesAny(view.effect))) {
+    found.push(['medium', 'closes connections later, or of devices that join later']);
   }
   const closing = effect.groups.filter(({ closed }) => closed.length > 0);
   if (callerPeer !== undefined && namesOn(closing, 'src', 'dst').has(callerPeer)) {
@@ -201,17 +206,19 @@ function closingRisks({ effect, callerPeer }: Weighed): Reason[] {
   return found;
 }
 
+function closesAny({ groups, outside = [] }: Looked): boolean {
+  return [...groups, ...outside].some(({ closed }) => closed.length > 0);
+}
+
+const GRAVE: ReadonlySet<Finding['code']> = new Set(['BEYOND_DELEGATION', 'OPENS_LATER', 'CLOSES_LATER']);
+
 function findingRisks({ code, message }: Finding): Reason[] {
   if (code === 'CONTROL_LOCKED_OUT') return [['critical', message]];
-  if (code.endsWith('_LOCKED_OUT') || code === 'BEYOND_DELEGATION' || code === 'OPENS_LATER') {
-    return [['high', message]];
-  }
+  if (code.endsWith('_LOCKED_OUT') || GRAVE.has(code)) return [['high', message]];
   return code === 'OPENS_TO_NEWCOMERS' ? [['medium', 'opens connections of devices that join later']] : [];
 }
 
-type Opening = Pick<Effect, 'groups' | 'outside'>;
-
-function openingRisks({ groups, outside = [] }: Opening, sensitive: (name: string) => boolean): Reason[] {
+function openingRisks({ groups, outside = [] }: Looked, sensitive: (name: string) => boolean): Reason[] {
   const found: Reason[] = [];
   const opened = groups.filter((group) => group.opened.length > 0);
   const widest = [...opened, ...outside].reduce((most, group) => Math.max(most, portsOpened(group)), 0);
@@ -290,8 +297,4 @@ function outsideRisk(
   const text = isIn ? `lets ${range} in from outside the network` : `lets peers out to ${range}`;
   if (isSensitivePeer) return ['high', `${text}, sensitive peers too`];
   return [sizeOf(ranges) === 1n || !isIn ? 'low' : 'medium', text];
-}
-
-function counted(count: number, noun: string): string {
-  return `${count} ${noun}${count === 1 ? '' : 's'}`;
 }

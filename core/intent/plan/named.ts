@@ -1,0 +1,36 @@
+import { MeshError } from '../../base/errors.ts';
+import { once } from '../../base/once.ts';
+import { type NetworkChange, planChanges } from '../../changes/changes.ts';
+import { type Effect, effectOf } from '../../effect/effect.ts';
+import type { NetworkState } from '../../state/state.ts';
+import type { NetworkStates } from '../../state/states.ts';
+import type { Bounds, State } from '../verify/findings.ts';
+
+/** How far what was expected names what may open and close. */
+export function boundsOf(expectations: number, records: number, expectedBy: string | undefined): Bounds {
+  if (records > 0) return 'records';
+  if (expectations === 0) return 'none';
+  return expectedBy === undefined ? 'closing' : 'all';
+}
+
+/** What comes, on a state, of the changes that a sentence was read as; each state once. */
+export function effectOfSaid(
+  said: readonly NetworkChange[],
+  now: number,
+  states: Pick<NetworkStates, 'reachability'>,
+): (on: State) => Effect | undefined {
+  return once(({ before, was }: State) => {
+    const after = planned(before, said, now);
+    return after && effectOf(was, states.reachability(after, now));
+  });
+}
+
+/** Undefined where the changes cannot be made, which then ask for nothing. */
+function planned(state: NetworkState, changes: readonly NetworkChange[], now: number): NetworkState | undefined {
+  try {
+    return planChanges(state, changes, now).after;
+  } catch (error) {
+    if (error instanceof MeshError) return undefined;
+    throw error;
+  }
+}

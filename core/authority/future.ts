@@ -6,7 +6,7 @@ import { WRITTEN_BY } from '../model/written-by.ts';
 import { afterCommit, type NetworkState } from '../state/state.ts';
 import type { NetworkStates } from '../state/states.ts';
 import type { Compared } from './excess.ts';
-import { laterViews } from './later.ts';
+import { haveSameViews, laterViews } from './later.ts';
 import { type Joined, type Joins, joinedLater } from './newcomers.ts';
 
 /** What of an effect is shown or looked at. */
@@ -47,9 +47,13 @@ export function futureOf(
   if (!isTouched) return UNTOUCHED;
   const joined = joinedLater(change, joins);
   const first = joined ? withJoined(joined, now, states) : change;
-  const aheadOf = (side: EffectSide) =>
-    lazily(() => aheadIn([first, ...laterViews(first, side, states)], { change, side, isKnown: joined !== undefined }));
-  const [opened, closed] = [aheadOf('opened'), aheadOf('closed')];
+  const viewsOf = (side: EffectSide) => [first, ...laterViews(first, side, states)];
+  const isKnown = joined !== undefined;
+  const opened = lazily(() => aheadIn(viewsOf('opened'), { change, side: 'opened', isKnown }));
+  const closed = lazily(() => {
+    const views = haveSameViews(first) ? opened().views : viewsOf('closed');
+    return aheadIn(views, { change, side: 'closed', isKnown });
+  });
   return {
     newcomers: joined?.newcomers,
     get opened() {

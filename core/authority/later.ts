@@ -59,6 +59,11 @@ export function* laterViews(
   }
 }
 
+/** Whether the views of one side are those of the other: where nothing that the change itself writes, or takes away, ends. */
+export function haveSameViews({ before, after, now }: Pick<Compared, 'before' | 'after' | 'now'>): boolean {
+  return !partsOf(before, after, now).some(({ isOwn, old, next }) => isOwn && (old?.end || next?.end));
+}
+
 interface View {
   readonly direction: Direction;
   /** Of policies that the change alters or takes away. */

@@ -1,8 +1,8 @@
 import { Command } from 'commander';
 import { formatAsked } from '../cli/answer.ts';
 import { endWithOutput } from '../cli/closed-output.ts';
+import { addCommands } from '../cli/commands.ts';
 import { tellFailure } from '../cli/failure.ts';
-import { addNodeCommands } from '../cli/node-commands.ts';
 import { VERSION } from './compose/version.ts';
 
 endWithOutput();
@@ -13,16 +13,14 @@ const program = new Command('mesh')
   .enablePositionalOptions()
   .configureOutput({ outputError: () => {} })
   .exitOverride();
-// A node comes up without reading what only administration needs.
-const loadLauncher = async () => (await import('./compose/node-launcher.ts')).nodeLauncher;
-if (!(await addNodeCommands(program, process.argv[2], loadLauncher))) {
-  const { addPlaneCommands } = await import('../cli/plane-commands.ts');
-  addPlaneCommands(program);
-}
 
-const args = process.argv.slice(2);
+const words = process.argv.slice(2);
+await addCommands(program, {
+  words,
+  loadLauncher: async () => (await import('./compose/node-launcher.ts')).nodeLauncher,
+});
 try {
   await program.parseAsync();
 } catch (error) {
-  process.exitCode = tellFailure(error, { program, args, format: formatAsked(args) });
+  process.exitCode = tellFailure(error, { program, args: words, format: formatAsked(words) });
 }

@@ -1,22 +1,28 @@
 import type { Command } from 'commander';
 import type { AnyOperation } from '../core/base/operation.ts';
+import { operations } from '../tools/index.ts';
 import { type Answer, answering, OUTPUT_FLAGS } from './answer.ts';
 import { callOperation } from './call-operation.ts';
+import type { CommandContext } from './command-context.ts';
 import { bodyOf, fieldsOf, flagOf, optionOf, pathFieldsOf, typedValue, valuesOf } from './operation-options.ts';
 import { type TargetOptions, targetOf } from './session.ts';
 import { withTarget } from './target.ts';
 import { tellWaiting } from './waiting.ts';
 
 /** `mesh admin <operation>`: one command for each operation, its options taken from the input schema. */
-export function addAdminCommands(program: Command, operations: readonly AnyOperation<never>[]): void {
-  const admin = program.command('admin').description('call any operation of the control plane');
-  for (const operation of operations) addOperation(admin, operation);
+export function defineAdmin(admin: Command, { words }: CommandContext): void {
+  for (const operation of operations) {
+    const name = operation.name.replaceAll('_', '-');
+    const command = admin.command(name).description(operation.description);
+    // To make options of its schema takes longer than to name it.
+    if (words.includes(name)) define(command, operation);
+  }
 }
 
 type AdminOptions = TargetOptions & Readonly<Record<string, unknown>> & { readonly body?: string };
 
-function addOperation(admin: Command, operation: AnyOperation<never>): void {
-  const command = withTarget(admin.command(operation.name.replaceAll('_', '-')).description(operation.description));
+function define(command: Command, operation: AnyOperation<never>): void {
+  withTarget(command);
   const taken = new Set([...command.options.map(({ long }) => long), ...OUTPUT_FLAGS]);
   // The token that a device enrols with is the bearer itself, so --token says it already.
   const fields = fieldsOf(operation).filter((field) => !taken.has(flagOf(field.name)));

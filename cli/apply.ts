@@ -26,9 +26,9 @@ const previewSchema = z.object(previewResources.output.shape);
 export type Preview = z.output<typeof previewSchema>;
 
 /** `mesh apply -f PATH`: custom resources as they stand in files, all of them or none. */
-export function addApplyCommand(program: Command): void {
+export function defineApply(apply: Command): void {
   answering(
-    withTarget(program.command('apply').description('create or update what files of YAML or JSON documents say'))
+    withTarget(apply)
       .requiredOption('-f, --file <path>', 'file, or directory with all below it; - is standard input')
       .option(
         '--prune [kinds]',

@@ -1,14 +1,7 @@
 import type { Argument, Command, Option } from 'commander';
-import type { AnyOperation } from '../core/base/operation.ts';
-import { listAgents } from '../tools/agents/list-agents.ts';
-import { listNetworks } from '../tools/networks/list-networks.ts';
-import { listPeers } from '../tools/peers/list-peers.ts';
-import { listPolicies } from '../tools/policies/list-policies.ts';
-import { listSnapshots } from '../tools/snapshots/list-snapshots.ts';
-import { listWorkflows } from '../tools/workflows/list-workflows.ts';
-import { listWorkspaces } from '../tools/workspaces/list-workspaces.ts';
 import { callOperation } from './call-operation.ts';
 import { commandOf } from './failure.ts';
+import { LISTINGS } from './lists.ts';
 import { type TargetOptions, targetOf } from './session.ts';
 
 /** A key press waits for no slow network. */
@@ -27,14 +20,14 @@ interface Row {
 const PLAIN_NAME = /^[A-Za-z0-9][A-Za-z0-9._-]*$/;
 
 /** What the server may be asked for, by the noun in the name of an argument, an option or a command. */
-const LISTS: Readonly<Record<string, { list: AnyOperation<never>; values?: object }>> = {
-  peer: { list: listPeers },
-  policy: { list: listPolicies },
-  network: { list: listNetworks },
-  agent: { list: listAgents },
-  workspace: { list: listWorkspaces },
-  workflow: { list: listWorkflows, values: { status: 'pending' } },
-  moment: { list: listSnapshots },
+const LISTS: Readonly<Record<string, { of: keyof typeof LISTINGS; values?: object }>> = {
+  peer: { of: 'peers' },
+  policy: { of: 'policies' },
+  network: { of: 'networks' },
+  agent: { of: 'agents' },
+  workspace: { of: 'workspaces' },
+  workflow: { of: 'workflows', values: { status: 'pending' } },
+  moment: { of: 'snapshots' },
 };
 
 /** What the last word of a command line may go on as: commands, options, and values that the server knows. */
@@ -102,11 +95,11 @@ async function listed(
   ) as TargetOptions;
   const lists = nouns.flatMap((noun) => LISTS[noun] ?? []);
   const answers = await Promise.all(
-    lists.map(({ list, values = {} }) =>
-      callOperation(targetOf(given), list, { limit: MOST, ...values }, { timeoutMs: TIMEOUT_MS }).catch(() => ({
-        items: [],
-      })),
-    ),
+    lists.map(async ({ of, values = {} }) => {
+      const { list } = await LISTINGS[of]();
+      const asked = callOperation(targetOf(given), list, { limit: MOST, ...values }, { timeoutMs: TIMEOUT_MS });
+      return asked.catch(() => ({ items: [] }));
+    }),
   );
   return answers
     .flatMap((answer) => (answer as { items: Row[] }).items.map(({ name, slug, id }) => name ?? slug ?? id))

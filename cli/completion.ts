@@ -24,19 +24,17 @@ compdef _mesh mesh`,
 type Shell = keyof typeof SCRIPTS;
 
 /** `mesh completion`: a script for a shell. */
-export function addCompletionCommand(program: Command): void {
+export function defineCompletion(command: Command): void {
   answering(
-    program
-      .command('completion')
-      .description('print a completion script, such as: source <(mesh completion bash)')
-      .addArgument(new Argument('[shell]', 'whose').choices(Object.keys(SCRIPTS)).default('bash')),
+    command.addArgument(new Argument('[shell]', 'whose').choices(Object.keys(SCRIPTS)).default('bash')),
     (shell: Shell): Answer => ({ value: { shell, script: SCRIPTS[shell] }, text: SCRIPTS[shell] }),
   );
-  program
-    .command('__complete', { hidden: true })
-    .argument('[words...]')
-    .action(async (words: string[]) => {
-      const found = await candidates(program, words);
-      if (found.length > 0) process.stdout.write(`${found.join('\n')}\n`);
-    });
+}
+
+/** What those scripts call. */
+export function defineComplete(command: Command): void {
+  command.argument('[words...]').action(async (words: string[]) => {
+    const found = await candidates(command.parent ?? command, words);
+    if (found.length > 0) process.stdout.write(`${found.join('\n')}\n`);
+  });
 }

@@ -9,15 +9,9 @@ import { type TargetOptions, targetOf } from './session.ts';
 import { withTarget } from './target.ts';
 
 /** `mesh diff PATH` and `mesh diff T1 [T2]`: exits as diff(1) does, 0 for none, 1 for a difference, 2 for trouble. */
-export function addDiffCommand(program: Command): void {
+export function defineDiff(diff: Command): void {
   answering(
-    withTarget(
-      program
-        .command('diff')
-        .description(
-          'compare files with the network, or two of its moments: resources, and which connections that opens and closes',
-        ),
-    )
+    withTarget(diff)
       .argument(
         '<first>',
         'file or directory, - for standard input; or the earlier moment: an instant, or the id of a snapshot',

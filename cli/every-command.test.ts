@@ -2,16 +2,18 @@ import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { Command } from 'commander';
 import { expect, test } from 'vitest';
-import { addNodeCommands } from './node-commands.ts';
+import { operations } from '../tools/index.ts';
+import { addCommands } from './commands.ts';
 import { VERBS } from './own-command.ts';
-import { addPlaneCommands } from './plane-commands.ts';
 
-async function buildProgram(): Promise<Command> {
+async function programFor(words: readonly string[]): Promise<Command> {
   const program = new Command('mesh');
-  await addNodeCommands(program, undefined, () => Promise.reject(new Error('no command runs here')));
-  addPlaneCommands(program);
+  await addCommands(program, { words, loadLauncher: () => Promise.reject(new Error('no command runs here')) });
   return program;
 }
+
+/** As a line that has the names of all of them. */
+const buildProgram = () => programFor([...VERBS, ...operations.map(({ name }) => name.replaceAll('_', '-'))]);
 
 const isShown = (command: Command) => !command.name().startsWith('_');
 const leavesOf = (command: Command): Command[] =>

@@ -30,11 +30,9 @@ interface ExportOptions extends TargetOptions {
 }
 
 /** `mesh export DIR`: the resources of the network as YAML files, as a Git repository keeps them. */
-export function addExportCommand(program: Command): void {
+export function defineExport(command: Command): void {
   answering(
-    withTarget(
-      program.command('export').description('write networks, peers and policies as files, now or as they were'),
-    )
+    withTarget(command)
       .argument('<directory>', 'empty, new, or an earlier export, whose files are renewed')
       .option('--at <moment>', 'an instant such as 2026-01-31T12:00:00Z, or the id of a snapshot')
       .option('--force', 'write beside the files that are there'),

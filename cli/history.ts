@@ -33,9 +33,9 @@ const pageSchema = z.looseObject({
 type Interval = z.infer<typeof pageSchema>['intervals'][number];
 
 /** `mesh history SRC DST`: how a connection was over a range, and what changed it. */
-export function addHistoryCommand(program: Command): void {
+export function defineHistory(command: Command): void {
   answering(
-    withTarget(program.command('history').description('tell how a connection was over a range, and what changed it'))
+    withTarget(command)
       .argument('<from>', 'peer that opens the connection: name, id or address')
       .argument('<to>', 'peer it is opened to')
       .requiredOption('--from <instant>', 'begin of the range, such as 2026-01-31T12:00:00Z')

@@ -19,13 +19,9 @@ interface ImportOptions extends TargetOptions {
 }
 
 /** `mesh import DIR`: an export into an empty workspace, in one commit or not at all; again once more devices have joined. */
-export function addImportCommand(program: Command): void {
+export function defineImport(command: Command): void {
   answering(
-    withTarget(
-      program
-        .command('import')
-        .description('make an empty workspace what an export says; again once more devices have joined'),
-    )
+    withTarget(command)
       .argument('<directory>', 'what mesh export wrote')
       .option('--new-keys', 'take devices for those of the export by their names, though they have other keys'),
     async (directory: string, { newKeys, ...options }: ImportOptions): Promise<Answer> => {

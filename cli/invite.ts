@@ -21,9 +21,9 @@ interface InviteOptions extends TargetOptions {
 const madeSchema = z.object({ token: z.string(), joinLink: z.string() });
 
 /** `mesh invite`: a QR code that joins devices. It holds a join token, so the link in words is shown only when asked for. */
-export function addInviteCommand(program: Command): void {
+export function defineInvite(invite: Command): void {
   answering(
-    withTarget(program.command('invite').description('make a join token and show it as a QR code; it is a secret'))
+    withTarget(invite)
       .option('--join-token <token>', 'show this token, or @file, instead of making one')
       .option('--public-server <url>', 'address that devices reach the control plane at, instead of its own')
       .option('--expiry <duration>', 'of a token that is made, such as 24h', '24h')

@@ -7,11 +7,6 @@ import { fieldsOf, labelsOf, optionOf, pathFieldsOf, valuesOf } from './operatio
 import { type Target, type TargetOptions, targetOf } from './session.ts';
 import { withTarget } from './target.ts';
 
-/** `mesh peers`, `mesh policies` and the like: a table, or one entry of it in full. */
-export function addListCommands(program: Command): void {
-  for (const listing of LISTINGS) addListCommand(program, listing);
-}
-
 type ListOptions = TargetOptions &
   Parameters<typeof formatIn>[0] &
   Readonly<Record<string, unknown>> & { readonly labels?: string };
@@ -34,9 +29,12 @@ const PAGING = ['cursor', 'limit'];
 /** The most that one page holds. */
 const PAGE = 200;
 
-function addListCommand(program: Command, listing: Listing): void {
-  const { verb, description, list, one, isWhole } = listing;
-  const command = withTarget(program.command(verb).description(description));
+/** `mesh peers`, `mesh policies` and the like: a table, or one entry of it in full. */
+export async function defineList(command: Command): Promise<void> {
+  const verb = command.name() as keyof typeof LISTINGS;
+  const listing: Listing = await LISTINGS[verb]();
+  const { list, one, isWhole } = listing;
+  withTarget(command);
   const inPath = pathFieldsOf(list);
   const left = [...inPath, ...(isWhole ? PAGING : []), listing.without];
   const fields = fieldsOf(list).filter(({ name }) => !left.includes(name));

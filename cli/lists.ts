@@ -1,22 +1,7 @@
 import type { AnyOperation } from '../core/base/operation.ts';
-import { getAgentTree } from '../tools/agents/get-agent-tree.ts';
-import { listAgents } from '../tools/agents/list-agents.ts';
-import { getNetwork } from '../tools/networks/get-network.ts';
-import { listNetworks } from '../tools/networks/list-networks.ts';
-import { getPeer } from '../tools/peers/get-peer.ts';
-import { listPeers } from '../tools/peers/list-peers.ts';
-import { getPolicy } from '../tools/policies/get-policy.ts';
-import { listPolicies } from '../tools/policies/list-policies.ts';
-import { getSnapshot } from '../tools/snapshots/get-snapshot.ts';
-import { listSnapshots } from '../tools/snapshots/list-snapshots.ts';
-import { getWorkflow } from '../tools/workflows/get-workflow.ts';
-import { listWorkflows } from '../tools/workflows/list-workflows.ts';
-import { listWorkspaces } from '../tools/workspaces/list-workspaces.ts';
 
 /** A list of everyday use, and how one of its entries is shown. */
 export interface Listing {
-  readonly verb: string;
-  readonly description: string;
   readonly list: AnyOperation<never>;
   readonly one?: AnyOperation<never>;
   /** Whether all pages are shown: of what grows without end only the first is. */
@@ -26,56 +11,43 @@ export interface Listing {
   readonly without?: string;
 }
 
-export const LISTINGS: readonly Listing[] = [
-  {
-    verb: 'peers',
-    description: 'list the peers of the workspace, or show one',
-    list: listPeers,
-    one: getPeer,
+/** By the command that shows it; its operations are read for this command alone. */
+export const LISTINGS = {
+  peers: async () => ({
+    list: (await import('../tools/peers/list-peers.ts')).listPeers,
+    one: (await import('../tools/peers/get-peer.ts')).getPeer,
     isWhole: true,
     isLabelled: true,
-  },
-  {
-    verb: 'policies',
-    description: 'list the access policies of the workspace, or show one',
-    list: listPolicies,
-    one: getPolicy,
+  }),
+  policies: async () => ({
+    list: (await import('../tools/policies/list-policies.ts')).listPolicies,
+    one: (await import('../tools/policies/get-policy.ts')).getPolicy,
     isWhole: true,
     isLabelled: true,
     without: 'lint',
-  },
-  {
-    verb: 'networks',
-    description: 'list the networks of the workspace, or show one',
-    list: listNetworks,
-    one: getNetwork,
+  }),
+  networks: async () => ({
+    list: (await import('../tools/networks/list-networks.ts')).listNetworks,
+    one: (await import('../tools/networks/get-network.ts')).getNetwork,
     isWhole: true,
-  },
-  {
-    verb: 'agents',
-    description: 'list the agents of the workspace, or show one with its sub-agents',
-    list: listAgents,
-    one: getAgentTree,
+  }),
+  agents: async () => ({
+    list: (await import('../tools/agents/list-agents.ts')).listAgents,
+    one: (await import('../tools/agents/get-agent-tree.ts')).getAgentTree,
     isWhole: true,
-  },
-  {
-    verb: 'workflows',
-    description: 'list the approval workflows, newest first, or show one',
-    list: listWorkflows,
-    one: getWorkflow,
+  }),
+  workflows: async () => ({
+    list: (await import('../tools/workflows/list-workflows.ts')).listWorkflows,
+    one: (await import('../tools/workflows/get-workflow.ts')).getWorkflow,
     isWhole: false,
-  },
-  {
-    verb: 'snapshots',
-    description: 'list the snapshots of the network, newest first, or show one',
-    list: listSnapshots,
-    one: getSnapshot,
+  }),
+  snapshots: async () => ({
+    list: (await import('../tools/snapshots/list-snapshots.ts')).listSnapshots,
+    one: (await import('../tools/snapshots/get-snapshot.ts')).getSnapshot,
     isWhole: false,
-  },
-  {
-    verb: 'workspaces',
-    description: 'list your workspaces',
-    list: listWorkspaces,
+  }),
+  workspaces: async () => ({
+    list: (await import('../tools/workspaces/list-workspaces.ts')).listWorkspaces,
     isWhole: true,
-  },
-];
+  }),
+} satisfies Record<string, () => Promise<Listing>>;

@@ -39,19 +39,25 @@ interface SignedIn {
 /** How often a person at a terminal may type a password before the command ends. */
 const TRIES = 3;
 
-/** `mesh login`, `logout` and `passwd`: the session is stored 0600 and used by every other command. */
-export function addLoginCommands(program: Command): void {
+/** `mesh login`: the session is stored 0600 and used by every other command. */
+export function defineLogin(command: Command): void {
   answering(
-    program
-      .command('login')
-      .description('sign in to a control plane; reads the password from MESH_PASSWORD, the terminal or standard input')
+    command
       .option('--server <url>', `address of the control plane (MESH_SERVER; that of the last login, ${DEFAULT_SERVER})`)
       .option('--username <name>', 'account (that of the last login, admin)')
       .option('--workspace <id>', 'workspace for the commands that follow'),
     login,
   );
-  answering(program.command('logout').description('end the stored session; the server stays known'), logout);
-  answering(program.command('passwd').description('change the password of the signed-in account'), passwd);
+}
+
+/** `mesh logout`. */
+export function defineLogout(command: Command): void {
+  answering(command, logout);
+}
+
+/** `mesh passwd`. */
+export function definePasswd(command: Command): void {
+  answering(command, passwd);
 }
 
 async function login(options: LoginOptions): Promise<Answer> {

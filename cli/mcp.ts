@@ -1,5 +1,4 @@
 import type { Command } from 'commander';
-import { bridgeStdio } from '../mcp/bridge.ts';
 import { answering, notice } from './answer.ts';
 import { CliError, EXIT } from './exit.ts';
 import { addMcpConfigCommand } from './mcp-config.ts';
@@ -7,13 +6,11 @@ import { type TargetOptions, targetOf } from './session.ts';
 import { withTarget } from './target.ts';
 
 /** `mesh mcp`: MCP on standard input and output, carried to a control plane. stdout holds nothing but the protocol. */
-export function addMcpCommands(program: Command): void {
-  const mcp = withTarget(
-    program.command('mcp').description('speak MCP on standard input and output, for clients that start a command'),
-  );
-  answering(mcp, async (options: TargetOptions) => {
+export function defineMcp(mcp: Command): void {
+  answering(withTarget(mcp), async (options: TargetOptions) => {
     const { server, token, workspace } = targetOf(options);
     if (!token) throw new CliError('No token: give --token, set MESH_TOKEN, or sign in with mesh login.', EXIT.auth);
+    const { bridgeStdio } = await import('../mcp/bridge.ts');
     await bridgeStdio({ server, token, warn: notice, ...(workspace !== undefined && { workspace }) }).closed;
     // Standard output was the protocol's.
     return undefined;

@@ -9,12 +9,9 @@ const CHECK_MS = 100;
 const END_MS = 10_000;
 
 /** `mesh down`: ends the running node. */
-export function addDownCommand(program: Command): void {
+export function defineDown(down: Command): void {
   answering(
-    program
-      .command('down')
-      .description('end the node of this machine and take its tunnel away; needs superuser rights')
-      .option('--config-dir <dir>', 'directory that mesh init wrote (~/.mesh)'),
+    down.option('--config-dir <dir>', 'directory that mesh init wrote (~/.mesh)'),
     async ({ configDir }: { configDir?: string }): Promise<Answer> => {
       requireRoot('mesh down');
       const { node } = await nodeStatus(configDir);
@@ -26,12 +23,9 @@ export function addDownCommand(program: Command): void {
 }
 
 /** `mesh rotate-key`: gives the running node another key. */
-export function addRotateCommand(program: Command): void {
+export function defineRotateKey(rotate: Command): void {
   answering(
-    program
-      .command('rotate-key')
-      .description('give this node another key while it is up; tunnels go on; needs superuser rights')
-      .option('--config-dir <dir>', 'directory that mesh init wrote (~/.mesh)'),
+    rotate.option('--config-dir <dir>', 'directory that mesh init wrote (~/.mesh)'),
     async ({ configDir }: { configDir?: string }): Promise<Answer> => {
       requireRoot('mesh rotate-key');
       const { publicKey } = (await askNode(configDir, { ask: 'rotate-key' })) as { publicKey: string };

@@ -20,11 +20,9 @@ interface InitOptions {
 }
 
 /** `mesh init`: makes the key of this node and registers it. */
-export function addInitCommand(program: Command): void {
+export function defineInit(init: Command): void {
   answering(
-    program
-      .command('init')
-      .description('register this machine with a join token, and write its configuration')
+    init
       .argument('[link]', 'join link mesh://join?server=…&token=… instead of --server and --token')
       .option('--server <url>', 'address of the control plane (MESH_SERVER)')
       .option('--token <token>', 'join token, or @file (MESH_TOKEN)')

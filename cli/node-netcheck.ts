@@ -25,11 +25,9 @@ import { asCliError } from './node-errors.ts';
 const STUN_PORT = 3_478;
 
 /** `mesh netcheck`: what of the network works from here, with or without a running node. */
-export function addNetcheckCommand(program: Command): void {
+export function defineNetcheck(netcheck: Command): void {
   answering(
-    program
-      .command('netcheck')
-      .description('check what this machine reaches: STUN and NAT, relay, bus, API, and the running node')
+    netcheck
       .option('--config-dir <dir>', 'directory that mesh init wrote (~/.mesh)')
       .option('--relay-url <host:port>', 'relay to check in place of the advertised one')
       .option('--stun <host:port...>', 'STUN servers to ask in place of the advertised one'),

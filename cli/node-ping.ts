@@ -28,10 +28,8 @@ const PAUSE_MS = 1_000;
 const UNTIL_DIRECT_PAUSE_MS = 250;
 
 /** `mesh ping PEER`: whether a peer answers inside the overlay, and by which path. */
-export function addPingCommand(program: Command): void {
-  const command = program
-    .command('ping')
-    .description('ping a peer inside the overlay and name the path; needs superuser rights')
+export function definePing(command: Command): void {
+  command
     .argument('<peer>', 'name, id or overlay address')
     .option('--config-dir <dir>', 'directory that mesh init wrote (~/.mesh)')
     .option('--count <n>', 'how often', wholeNumber, 4)

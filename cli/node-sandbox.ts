@@ -1,12 +1,12 @@
 import { hostname } from 'node:os';
 import { type Command, Option } from 'commander';
-import type { NodeLauncher } from '../client/agent/launch.ts';
 import { NODE_LOG_LEVELS, type NodeLogLevel } from '../client/agent/node-log.ts';
 import type { Enrolled } from '../client/enrol/enrol.ts';
 import type { Invitation } from '../client/enrol/join-link.ts';
 import { parseRelayAddress } from '../net/relay/address.ts';
 import { answering, formatIn, notice, print } from './answer.ts';
 import { outliveOutput } from './closed-output.ts';
+import type { CommandContext } from './command-context.ts';
 import { CliError, EXIT } from './exit.ts';
 import { serverHere } from './node-directory.ts';
 import { asCliError, exitCodeOfEnd } from './node-errors.ts';
@@ -26,10 +26,8 @@ interface StartOptions {
 }
 
 /** `mesh sandbox start`: a sub-agent's command, with nothing but the overlay to talk to. */
-export function addSandboxCommand(program: Command, loadLauncher: () => Promise<NodeLauncher>): void {
-  const start = program
-    .command('sandbox')
-    .description('run sub-agents with nothing but the overlay to talk to')
+export function defineSandbox(sandbox: Command, { loadLauncher }: CommandContext): void {
+  const start = sandbox
     .command('start')
     .description('enrol with a delegate token and run a command in a network of its own; needs superuser rights')
     .argument('[command...]', 'after --; without it the sandbox stays until its time is over')

@@ -8,12 +8,9 @@ import { nodeStatus } from './node-agent.ts';
 import { requireRoot } from './root.ts';
 
 /** `mesh status`: this node, and how each peer is reached. */
-export function addStatusCommand(program: Command): void {
+export function defineStatus(status: Command): void {
   answering(
-    program
-      .command('status')
-      .description('show this node and how each peer is reached; needs superuser rights')
-      .option('--config-dir <dir>', 'directory that mesh init wrote (~/.mesh)'),
+    status.option('--config-dir <dir>', 'directory that mesh init wrote (~/.mesh)'),
     async ({ configDir }: { configDir?: string }): Promise<Answer> => {
       requireRoot('mesh status');
       const value = await nodeStatus(configDir);

@@ -1,10 +1,11 @@
 import { type Command, Option } from 'commander';
-import { type NodeLauncher, type NodeOptions, NodeRefusal } from '../client/agent/launch.ts';
+import { type NodeOptions, NodeRefusal } from '../client/agent/launch.ts';
 import { NODE_LOG_LEVELS, type NodeLogLevel } from '../client/agent/node-log.ts';
 import { defaultInterface } from '../client/tunnel/platform.ts';
 import { parseRelayAddress } from '../net/relay/address.ts';
 import { type Answer, answering, type Format, formatIn, print } from './answer.ts';
 import { outliveOutput } from './closed-output.ts';
+import type { CommandContext } from './command-context.ts';
 import { EXIT } from './exit.ts';
 import { runInBackground, tellParent } from './node-daemon.ts';
 import { noConfiguration, nodeDirectory } from './node-directory.ts';
@@ -31,10 +32,8 @@ interface UpOptions {
 const DEFAULT_PORT = 51_820;
 
 /** `mesh up`: brings this node into the network, in the foreground or as a daemon. */
-export function addUpCommand(program: Command, loadLauncher: () => Promise<NodeLauncher>): void {
-  const command = program
-    .command('up')
-    .description('bring this node into the network; needs superuser rights')
+export function defineUp(command: Command, { loadLauncher }: CommandContext): void {
+  command
     .option('--daemon', 'run in the background, with logs below --log-dir')
     .option('--config-dir <dir>', 'directory that mesh init wrote (~/.mesh)')
     .option('--name <name>', 'give this node another name')

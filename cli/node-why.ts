@@ -27,11 +27,9 @@ const pathSchema = z.object({
 type ReportedPath = z.infer<typeof pathSchema>;
 
 /** `mesh why A B`: whether policy lets A reach B, and by which path the packets go. */
-export function addWhyCommand(program: Command): void {
+export function defineWhy(command: Command): void {
   answering(
-    withTarget(
-      program.command('why').description('explain a pair: what policy says, and which path packets take and why'),
-    )
+    withTarget(command)
       .argument('<from>', 'peer that opens the connection: name or id')
       .argument('<to>', 'peer it is opened to: name or id')
       .option('--protocol <protocol>', 'TCP, UDP, SCTP or ICMP')

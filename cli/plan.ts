@@ -25,9 +25,9 @@ interface Workflow {
 }
 
 /** `mesh plan "sentence"`: what a change would open and close; with `--apply` it goes into the approval workflow. */
-export function addPlanCommand(program: Command): void {
+export function definePlan(command: Command): void {
   answering(
-    withTarget(program.command('plan').description('show what a change in plain language would open and close'))
+    withTarget(command)
       .argument('<sentence...>', 'such as: let role=web reach role=db on port 5432')
       .option('--apply', 'put it into the approval workflow')
       .option('--approver <name>', 'who is asked to approve; yourself when left out'),

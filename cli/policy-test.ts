@@ -14,8 +14,7 @@ import { addLintCommand } from './policy-lint.ts';
 const expectations = z.looseObject({ assertions: z.array(assertionSchema).min(1) });
 
 /** `mesh policy test FILE`: checks assertions over policies without a server; for anyone's CI. And `mesh policy lint`. */
-export function addPolicyCommands(program: Command): void {
-  const policy = program.command('policy').description('work with policies');
+export function definePolicy(policy: Command): void {
   addLintCommand(policy);
   answering(
     policy

@@ -28,18 +28,24 @@ interface Peer {
   readonly status: { readonly phase: string; readonly address: string | null };
 }
 
-/** `mesh approve` and `mesh reject`: what waits for a person, be it a change or a peer. */
-export function addReviewCommands(program: Command): void {
-  const add = (verb: string, description: string, workflow: AnyOperation<never>, peer: typeof approve) =>
-    answering(
-      withTarget(program.command(verb).description(description))
-        .argument('<id>', 'of a workflow (wf_…) or a peer (p_…), or the name of a peer')
-        .option('--note <text>', 'why, kept with the workflow'),
-      (id: string, options: ReviewOptions) =>
-        id.startsWith('wf_') ? review(workflow, id, options) : peer(targetOf(options), id),
-    );
-  add('approve', 'approve a workflow and carry it out, or let a peer in', approveWorkflow, approve);
-  add('reject', 'reject a workflow, or a peer that waits to be let in', rejectWorkflow, reject);
+/** `mesh approve`: lets what waits for a person happen, be it a change or a peer. */
+export function defineApprove(command: Command): void {
+  define(command, approveWorkflow, approve);
+}
+
+/** `mesh reject`: the other answer. */
+export function defineReject(command: Command): void {
+  define(command, rejectWorkflow, reject);
+}
+
+function define(command: Command, workflow: AnyOperation<never>, peer: typeof approve): void {
+  answering(
+    withTarget(command)
+      .argument('<id>', 'of a workflow (wf_…) or a peer (p_…), or the name of a peer')
+      .option('--note <text>', 'why, kept with the workflow'),
+    (id: string, options: ReviewOptions) =>
+      id.startsWith('wf_') ? review(workflow, id, options) : peer(targetOf(options), id),
+  );
 }
 
 async function review(

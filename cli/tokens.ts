@@ -21,23 +21,20 @@ const COLUMNS = {
 } as const;
 
 /** `mesh tokens`: the join tokens of the workspace and the API tokens of the caller, never their secrets. */
-export function addTokensCommand(program: Command): void {
-  answering(
-    withTarget(program.command('tokens').description('list the join tokens of the workspace and your API tokens')),
-    async (options: TargetOptions): Promise<Answer> => {
-      const target = targetOf(options);
-      const listed = await Promise.allSettled(
-        Object.entries(KINDS).map(async ([kind, list]) => {
-          const { items } = await allPages(target, list, {});
-          return items.map((item) => ({ kind, ...item }));
-        }),
-      );
-      // Who may see the one kind need not be one who may see the other.
-      const refused = listed.flatMap((each) => (each.status === 'rejected' ? [each.reason as unknown] : []));
-      const graver = refused.find((error) => !(error instanceof CliError && error.code === 'forbidden'));
-      if (graver !== undefined || refused.length === listed.length) throw graver ?? refused[0];
-      const value = { items: listed.flatMap((each) => (each.status === 'fulfilled' ? each.value : [])) };
-      return { value, columns: COLUMNS };
-    },
-  );
+export function defineTokens(tokens: Command): void {
+  answering(withTarget(tokens), async (options: TargetOptions): Promise<Answer> => {
+    const target = targetOf(options);
+    const listed = await Promise.allSettled(
+      Object.entries(KINDS).map(async ([kind, list]) => {
+        const { items } = await allPages(target, list, {});
+        return items.map((item) => ({ kind, ...item }));
+      }),
+    );
+    // Who may see the one kind need not be one who may see the other.
+    const refused = listed.flatMap((each) => (each.status === 'rejected' ? [each.reason as unknown] : []));
+    const graver = refused.find((error) => !(error instanceof CliError && error.code === 'forbidden'));
+    if (graver !== undefined || refused.length === listed.length) throw graver ?? refused[0];
+    const value = { items: listed.flatMap((each) => (each.status === 'fulfilled' ? each.value : [])) };
+    return { value, columns: COLUMNS };
+  });
 }

@@ -1,0 +1,200 @@
+import type { Command } from 'commander';
+import type { CommandContext, Define } from './command-context.ts';
+
+/**
+ * Adds all commands by name and description, as help lists them. What a command takes and does is read from its file only
+ * where the command line has its name, so that none waits for what others need, and a node that runs for months holds
+ * nothing of them.
+ */
+export async function addCommands(program: Command, context: CommandContext): Promise<void> {
+  for (const { title, commands } of GROUPS) {
+    program.commandsGroup(title);
+    for (const { name, description, hidden = false, load } of commands) {
+      const command = program.command(name, { hidden }).description(description);
+      if (context.words.includes(name)) await (await load())(command, context);
+    }
+  }
+}
+
+interface Entry {
+  readonly name: string;
+  readonly description: string;
+  readonly hidden?: true;
+  load(): Promise<Define>;
+}
+
+interface Group {
+  readonly title: string;
+  readonly commands: readonly Entry[];
+}
+
+const NODE: Group = {
+  title: 'The node of this machine:',
+  commands: [
+    {
+      name: 'init',
+      description: 'register this machine with a join token, and write its configuration',
+      load: async () => (await import('./node-init.ts')).defineInit,
+    },
+    {
+      name: 'up',
+      description: 'bring this node into the network; needs superuser rights',
+      load: async () => (await import('./node-up.ts')).defineUp,
+    },
+    {
+      name: 'down',
+      description: 'end the node of this machine and take its tunnel away; needs superuser rights',
+      load: async () => (await import('./node-down.ts')).defineDown,
+    },
+    {
+      name: 'rotate-key',
+      description: 'give this node another key while it is up; tunnels go on; needs superuser rights',
+      load: async () => (await import('./node-down.ts')).defineRotateKey,
+    },
+    {
+      name: 'status',
+      description: 'show this node and how each peer is reached; needs superuser rights',
+      load: async () => (await import('./node-status.ts')).defineStatus,
+    },
+    {
+      name: 'ping',
+      description: 'ping a peer inside the overlay and name the path; needs superuser rights',
+      load: async () => (await import('./node-ping.ts')).definePing,
+    },
+    {
+      name: 'netcheck',
+      description: 'check what this machine reaches: STUN and NAT, relay, bus, API, and the running node',
+      load: async () => (await import('./node-netcheck.ts')).defineNetcheck,
+    },
+    {
+      name: 'sandbox',
+      description: 'run sub-agents with nothing but the overlay to talk to',
+      load: async () => (await import('./node-sandbox.ts')).defineSandbox,
+    },
+  ],
+};
+
+const loadList = async () => (await import('./list-commands.ts')).defineList;
+
+/** Called as a person or an agent; the everyday ones first. */
+const NETWORK: Group = {
+  title: 'The network, by its control plane:',
+  commands: [
+    {
+      name: 'login',
+      description: 'sign in to a control plane; reads the password from MESH_PASSWORD, the terminal or standard input',
+      load: async () => (await import('./login.ts')).defineLogin,
+    },
+    {
+      name: 'logout',
+      description: 'end the stored session; the server stays known',
+      load: async () => (await import('./login.ts')).defineLogout,
+    },
+    {
+      name: 'passwd',
+      description: 'change the password of the signed-in account',
+      load: async () => (await import('./login.ts')).definePasswd,
+    },
+    {
+      name: 'invite',
+      description: 'make a join token and show it as a QR code; it is a secret',
+      load: async () => (await import('./invite.ts')).defineInvite,
+    },
+    { name: 'peers', description: 'list the peers of the workspace, or show one', load: loadList },
+    { name: 'policies', description: 'list the access policies of the workspace, or show one', load: loadList },
+    { name: 'networks', description: 'list the networks of the workspace, or show one', load: loadList },
+    {
+      name: 'agents',
+      description: 'list the agents of the workspace, or show one with its sub-agents',
+      load: loadList,
+    },
+    { name: 'workflows', description: 'list the approval workflows, newest first, or show one', load: loadList },
+    { name: 'snapshots', description: 'list the snapshots of the network, newest first, or show one', load: loadList },
+    { name: 'workspaces', description: 'list your workspaces', load: loadList },
+    {
+      name: 'tokens',
+      description: 'list the join tokens of the workspace and your API tokens',
+      load: async () => (await import('./tokens.ts')).defineTokens,
+    },
+    {
+      name: 'plan',
+      description: 'show what a change in plain language would open and close',
+      load: async () => (await import('./plan.ts')).definePlan,
+    },
+    {
+      name: 'apply',
+      description: 'create or update what files of YAML or JSON documents say',
+      load: async () => (await import('./apply.ts')).defineApply,
+    },
+    {
+      name: 'approve',
+      description: 'approve a workflow and carry it out, or let a peer in',
+      load: async () => (await import('./review.ts')).defineApprove,
+    },
+    {
+      name: 'reject',
+      description: 'reject a workflow, or a peer that waits to be let in',
+      load: async () => (await import('./review.ts')).defineReject,
+    },
+    {
+      name: 'why',
+      description: 'explain a pair: what policy says, and which path packets take and why',
+      load: async () => (await import('./node-why.ts')).defineWhy,
+    },
+    {
+      name: 'history',
+      description: 'tell how a connection was over a range, and what changed it',
+      load: async () => (await import('./history.ts')).defineHistory,
+    },
+    {
+      name: 'diff',
+      description:
+        'compare files with the network, or two of its moments: resources, and which connections that opens and closes',
+      load: async () => (await import('./diff.ts')).defineDiff,
+    },
+    {
+      name: 'export',
+      description: 'write networks, peers and policies as files, now or as they were',
+      load: async () => (await import('./export.ts')).defineExport,
+    },
+    {
+      name: 'import',
+      description: 'make an empty workspace what an export says; again once more devices have joined',
+      load: async () => (await import('./import.ts')).defineImport,
+    },
+  ],
+};
+
+const MORE: Group = {
+  title: 'More:',
+  commands: [
+    {
+      name: 'mcp',
+      description: 'speak MCP on standard input and output, for clients that start a command',
+      load: async () => (await import('./mcp.ts')).defineMcp,
+    },
+    {
+      name: 'policy',
+      description: 'work with policies',
+      load: async () => (await import('./policy-test.ts')).definePolicy,
+    },
+    {
+      name: 'admin',
+      description: 'call any operation of the control plane',
+      load: async () => (await import('./admin.ts')).defineAdmin,
+    },
+    {
+      name: 'completion',
+      description: 'print a completion script, such as: source <(mesh completion bash)',
+      load: async () => (await import('./completion.ts')).defineCompletion,
+    },
+    {
+      name: '__complete',
+      description: 'what the word that is being typed may go on as',
+      hidden: true,
+      load: async () => (await import('./completion.ts')).defineComplete,
+    },
+  ],
+};
+
+const GROUPS = [NODE, NETWORK, MORE];

@@ -6,6 +6,7 @@ import { promisify } from 'node:util';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { scriptedModel } from '../llm/model/scripted-model.testkit.ts';
 import { commandsOf } from '../test/kits/process/page-blocks.ts';
+import { COMPILE_CACHE } from '../test/kits/process/run-command.ts';
 import { ALL_CASES } from './cases.ts';
 import { parseRecording } from './recorded.ts';
 import { trialsOf } from './score.ts';
@@ -29,7 +30,7 @@ afterEach(() => rmSync(out, { recursive: true, force: true }));
 
 const run = (args: readonly string[], env: Readonly<Record<string, string>> = {}) =>
   promisify(execFile)(process.execPath, [join(import.meta.dirname, 'run.ts'), '--out', out, ...args], {
-    env: { PATH: process.env['PATH'] ?? '', HOME: out, ...env },
+    env: { PATH: process.env['PATH'] ?? '', HOME: out, ...COMPILE_CACHE, ...env },
   });
 
 it('records every intent once as a model answers it, and scores the recording beside the planner', async () => {
@@ -38,7 +39,7 @@ it('records every intent once as a model answers it, and scores the recording be
   const written = line.replace('http://127.0.0.1:11434/v1', server.baseURL);
   const PATH = `${dirname(process.execPath)}:${process.env['PATH']}`;
   const { stdout } = await promisify(execFile)('/bin/sh', ['-c', `${written} --out ${out}`], {
-    env: { PATH, HOME: out, MESH_LLM_API_KEY: 'key-of-the-test' },
+    env: { PATH, HOME: out, ...COMPILE_CACHE, MESH_LLM_API_KEY: 'key-of-the-test' },
   });
   const text = readFileSync(join(out, 'recorded', 'qwen3.json'), 'utf8');
   const { planner, answers } = parseRecording(text);

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { COMPILE_CACHE } from './run-command.ts';
 
 /** A `meshd` of its own process, started as a user starts it, on free loopback ports. */
 
@@ -41,7 +42,7 @@ export function freshDirectory(): string {
 export function startMeshd({ directory = freshDirectory(), env = {}, command }: MeshdOptions = {}): Meshd {
   const [file, ...args] = command ?? ['bin/meshd', '--standalone'];
   const child = spawn(file, [...args, '--config-dir', directory], {
-    env: { PATH: process.env['PATH'], HOME: directory, ...FREE_PORTS, ...env },
+    env: { PATH: process.env['PATH'], HOME: directory, ...COMPILE_CACHE, ...FREE_PORTS, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
     detached: command !== undefined,
   });

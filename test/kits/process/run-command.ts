@@ -3,8 +3,8 @@ import path from 'node:path';
 
 const BIN = path.resolve(import.meta.dirname, '../../../bin');
 
-/** Where compiled code is kept between commands, whose homes are new each time. */
-const CACHE = path.resolve(import.meta.dirname, '../../../node_modules/.cache');
+/** Where compiled code is kept between commands, whose homes are new each time; set by vitest.config.ts. */
+export const COMPILE_CACHE = { NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'] ?? '' };
 
 export interface Ran {
   readonly code: number;
@@ -29,7 +29,7 @@ export function mesh(
   return run(launcher('mesh'), args, {
     timeoutMs: 30_000,
     ...options,
-    env: { HOME: home, XDG_CACHE_HOME: CACHE, MESH_CONFIG_DIR: home, ...env },
+    env: { HOME: home, ...COMPILE_CACHE, MESH_CONFIG_DIR: home, ...env },
   });
 }
 

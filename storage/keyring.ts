@@ -1,5 +1,6 @@
 import { createHash, createPrivateKey, createPublicKey, diffieHellman, type KeyObject } from 'node:crypto';
-import { jwtVerify, SignJWT } from 'jose';
+import { SignJWT } from 'jose/jwt/sign';
+import { jwtVerify } from 'jose/jwt/verify';
 import { Secret } from '../core/base/secret.ts';
 import type { Keyring } from '../core/model/services.ts';
 import { controlKeyFingerprint } from '../core/model/token.ts';

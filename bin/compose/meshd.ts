@@ -1,12 +1,9 @@
 import { PARTS, startAlone } from './alone.ts';
-import { announcement } from './announce.ts';
 import { loadConfig } from './config.ts';
 import { buildLog } from './log.ts';
-import { startPlane } from './plane.ts';
-import { serveStdioPlane } from './stdio-plane.ts';
 
 /**
- * Starts the control plane of a directory, or one part of it alone.
+ * Starts the control plane of a directory, or one part of it alone, which holds nothing of the rest.
  *
  * @throws Error that says what is wrong with the configuration, or that a listener has no place
  */
@@ -15,6 +12,9 @@ export async function startMeshd(configDir: string, asked: string | undefined) {
   const log = buildLog(config.env.MESH_LOG_LEVEL);
   const part = PARTS.find((name) => name === asked);
   if (part !== undefined) return { log, stop: (await startAlone(part, config, log)).stop };
+  const { startPlane } = await import('./plane.ts');
+  const { announcement } = await import('./announce.ts');
+  const { serveStdioPlane } = await import('./stdio-plane.ts');
   const plane = await startPlane(config, { log });
   return {
     log,

@@ -4,6 +4,8 @@ import { defineConfig } from 'vitest/config';
 
 /** Brought by test/newer-wireguard-go.sh. */
 const NEWER_WIREGUARD_GO = path.resolve('node_modules/.cache/newer-wireguard-go');
+/** Of commands, planes and threads that tests start, and of Node's own part of the tests: each is compiled once. */
+process.env['NODE_COMPILE_CACHE'] ??= path.resolve('node_modules/.cache/compiled');
 /** Generous, for machines with other work: what hangs still ends, and what comes late is no failure. */
 const PATIENCE_MS = 60_000;
 const everywhere = {
@@ -12,6 +14,8 @@ const everywhere = {
   hookTimeout: PATIENCE_MS,
   expect: { poll: { timeout: 10_000 } },
 };
+/** Files that share a process: to read the product anew for each took longer than most of them. They leave nothing behind. */
+const together = { ...everywhere, setupFiles: [...everywhere.setupFiles, 'test/left-behind.ts'], isolate: false };
 const OUTSIDE = 'node_modules/**';
 /** A file whose name ends so needs more than Node: superuser rights, a browser, or other people's programs. */
 const TIERS = '**/*.{lab,web,servers}.test.ts';
@@ -26,10 +30,10 @@ export default defineConfig({
     // Without this one core is left out.
     maxWorkers: '100%',
     projects: [
-      { test: { ...everywhere, name: 'unit', include: ['**/*.test.ts'], exclude: [OUTSIDE, TIERS, ...SCENARIOS] } },
+      { test: { ...together, name: 'unit', include: ['**/*.test.ts'], exclude: [OUTSIDE, TIERS, ...SCENARIOS] } },
       {
         test: {
-          ...everywhere,
+          ...together,
           name: 'scenario',
           include: SCENARIOS,
           exclude: [OUTSIDE, TIERS],

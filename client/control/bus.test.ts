@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
-import { afterEach, beforeAll, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { silentLog } from '../../core/base/silent-log.ts';
 import { credentialDigest } from '../../net/nats/credentials.ts';
 import { type ListenerOptions, NatsListener } from '../../net/nats/listener.ts';
@@ -13,7 +13,9 @@ const open: { stop(): unknown }[] = [];
 afterEach(async () => {
   for (const each of open.splice(0).reverse()) await each.stop();
 });
-beforeAll(() => setDefaultCACertificates([...getCACertificates(), testCertificate.cert]));
+const trusted = getCACertificates();
+beforeAll(() => setDefaultCACertificates([...trusted, testCertificate.cert]));
+afterAll(() => setDefaultCACertificates(trusted));
 
 /** Greets with that INFO, and tells what the first client says, CONNECT and PING at most. */
 async function fakeBus(info: object) {

@@ -116,7 +116,9 @@ test.each([
   const before = await store.revision(place.workspace);
   const answer = await delegate(parent, subAgent('child', fields));
   expect(answer.body).toMatchObject({ status, code: status === 403 ? 'forbidden' : 'invalid_input' });
-  expect(await store.revision(place.workspace)).toBe(before);
+  const since = await store.commits(place.workspace, before, 10);
+  // Snapshots of what came before are taken when they are due.
+  expect(since.filter(({ actor }) => !actor.startsWith('system:'))).toEqual([]);
 });
 
 test('a child cannot do what its parent cannot, nor delegate without having been given that', async () => {

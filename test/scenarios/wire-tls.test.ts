@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { connect as connectBus } from '@nats-io/transport-node';
-import { beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { busSecretOf } from '../../core/identity/device-token.ts';
 import { testCertificate } from '../../net/nats/test-certificate.ts';
 import { peerIdOf } from '../../net/relay/frame.ts';
@@ -25,7 +25,9 @@ function filesOf({ cert, key }: { readonly cert: string; readonly key: string })
 }
 
 // The API speaks TLS as well, and `fetch` takes no certificate of its own.
-beforeAll(() => setDefaultCACertificates([...getCACertificates(), ca]));
+const trusted = getCACertificates();
+beforeAll(() => setDefaultCACertificates([...trusted, ca]));
+afterAll(() => setDefaultCACertificates(trusted));
 
 test('with a certificate nodes reach bus and relay over TLS, and the relay address they are given says so', async () => {
   await using plane = await startWiredPlane({

@@ -19,7 +19,7 @@ export function renderForms(): string {
     '',
     `- **Who**: a peer by name (\`peer web-1\`), a label (\`role=web\`), the value of any label in singular or plural (\`the web servers\`), \`group backend\`, \`everyone\`; several with commas and \`and\`. Quotes mean a name letter by letter.`,
     `- **Ports**: \`on port 443\`, \`on ports 80 and 443\`, \`on ports 8000-8100\`, \`over udp port 53\`, \`53/udp\`; services: ${Object.keys(KNOWN_SERVICES).join(', ')}.`,
-    '- **Time**: `for 2 hours`, `for 1h30m`, `for half an hour`, `until 18:00`, `until tomorrow`, `until friday 9am`, `until 2030-01-31T12:00:00Z`. Days and clocks are UTC; the plan says the instant.',
+    "- **Time**: `for 2 hours`, `for 1h30m`, `for half an hour`, `until 18:00`, `until tomorrow`, `until friday 9am`, `until 2030-01-31T12:00:00Z`. Days and clocks are those of the workspace's time zone (`timeZone` of its settings) unless another is named (`until 18:00 Zurich time`, `18:00 UTC`, `18:00 +02:00`); the plan says the instant by them and in UTC.",
     '- **Except**: `everyone except ci`, `the web servers other than web-2`, `all ports except 22`. Those left out are kept from it: what they may reach today is denied. What is forbidden may leave out a part by side and port: `isolate web-1 except ssh from ops`, `block web from everyone except 5432 to db`.',
     '- **Only**: said of a port it closes that port alone (`only web may reach db on 5432`); `limit access to db to web on 5432` closes all else.',
     '- **Why**: `because …`, `so that …` and `due to …` may follow; a word in them that restricts is asked about.',

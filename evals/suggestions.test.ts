@@ -143,12 +143,13 @@ const WORDS = [
 
 describe('any words', () => {
   it('end in few choices that are planned, after a bounded number of tries', () => {
-    const context = { now: EVAL_NOW, isName: () => false, isPlace: () => false, likeness: () => undefined };
+    const clocks = { now: EVAL_NOW, timeZone: 'UTC' };
+    const context = { ...clocks, isName: () => false, isPlace: () => false, likeness: () => undefined };
     fc.assert(
       fc.property(fc.array(fc.constantFrom(...WORDS), { maxLength: 40 }), (words) => {
         const intent = words.join(' ').slice(0, LONGEST_INTENT);
         let tried = 0;
-        suggested(intent, context, { state: office, now: EVAL_NOW }, () => {
+        suggested(intent, context, { state: office, ...clocks }, () => {
           tried++;
           return true;
         });

@@ -1,16 +1,47 @@
-import { parseInstant } from './time.ts';
+import { formatInstant, parseInstant } from './time.ts';
 
 const DAY_MS = 86_400_000;
+const MINUTE_MS = 60_000;
+/** 1970-01-01 was a Thursday. */
+const WEEKDAYS = ['Thursday', 'Friday', 'Saturday', 'Sunday', 'Monday', 'Tuesday', 'Wednesday'];
 
 /**
  * The instant of a wall time. One that is skipped as clocks go forward counts from the instant they jump; of one that
  * comes twice the first counts.
  */
 export function instantOfWall(wall: number, timeZone: string): number {
-  const before = wall - offsetAt(wall - DAY_MS, timeZone);
-  const after = wall - offsetAt(wall + DAY_MS, timeZone);
-  const found = [before, after].filter((at) => at + offsetAt(at, timeZone) === wall);
-  return found.length > 0 ? Math.min(...found) : before;
+  return instantsOfWall(wall, timeZone)[0] ?? wall - offsetAt(wall - DAY_MS, timeZone);
+}
+
+/** The instants at which the clocks of a time zone show a wall time: none where they skip it, two where it comes twice. */
+export function instantsOfWall(wall: number, timeZone: string): number[] {
+  const offsets = [wall - DAY_MS, wall + DAY_MS].map((at) => offsetAt(at, timeZone));
+  const found = new Set(offsets.map((offset) => wall - offset));
+  return [...found].filter((at) => at + offsetAt(at, timeZone) === wall).sort((a, b) => a - b);
+}
+
+/** `Tuesday 2026-01-06 03:00`, by the clocks of a zone. */
+export function clockText(at: number, timeZone: string): string {
+  const wall = wallTime(at, timeZone);
+  const text = formatInstant(wall);
+  const seconds = wall % MINUTE_MS === 0 ? '' : text.slice(16, 19);
+  const weekday = WEEKDAYS[modulo(Math.floor(wall / DAY_MS), WEEKDAYS.length)] ?? '';
+  return `${weekday} ${text.slice(0, 10)} ${text.slice(11, 16)}${seconds}`;
+}
+
+/** Names found to be time zones; asking costs 100 microseconds. */
+const knownZones = new Set<string>(['UTC']);
+
+/** Whether a name is one of the IANA database, or an offset such as `+02:00`. */
+export function isTimeZone(name: string): boolean {
+  if (knownZones.has(name)) return true;
+  try {
+    new Intl.DateTimeFormat('en', { timeZone: name });
+    if (knownZones.size < KEPT_FORMATS) knownZones.add(name);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 /** What the clocks of a time zone show at an instant, written as if it were UTC. */

@@ -3,6 +3,7 @@ import { MeshError } from '../base/errors.ts';
 import { SYSTEM_WORKSPACE } from '../base/ids.ts';
 import type { NoStatus, StoredRecord } from '../base/record.ts';
 import { lineOfText, TEXT_LIMITS } from '../base/text.ts';
+import { isTimeZone } from '../base/time-zone.ts';
 import type { BaseServices } from './services.ts';
 
 /** What 10.96.0.0/12 has room for. */
@@ -27,7 +28,7 @@ export const settingsSchema = z.strictObject({
     .strictObject({ maxRisk: z.enum(RISKS) })
     .optional()
     .describe('plans up to this risk are executed without a person'),
-  timeZone: timeZone.describe('of the daily snapshot at 02:00'),
+  timeZone: timeZone.describe('of the daily snapshot at 02:00, and of clock times and days in what is asked'),
 });
 
 export type WorkspaceSettings = z.output<typeof settingsSchema>;
@@ -60,18 +61,4 @@ export async function workspaceById({ store }: Pick<BaseServices, 'store'>, id: 
   const record = await store.getById(SYSTEM_WORKSPACE, 'Workspace', id);
   if (!record) throw new MeshError('not_found', `There is no workspace ${id}.`);
   return record;
-}
-
-/** Names found to be time zones; asking costs 100 microseconds. */
-const knownZones = new Set<string>(['UTC']);
-
-function isTimeZone(name: string): boolean {
-  if (knownZones.has(name)) return true;
-  try {
-    new Intl.DateTimeFormat('en', { timeZone: name });
-    if (knownZones.size < 1_000) knownZones.add(name);
-    return true;
-  } catch {
-    return false;
-  }
 }

@@ -4,7 +4,7 @@ import type { Sym, Token } from './lexicon.ts';
 import { formsOf, isNameIn, namesOf } from './names.ts';
 import { meantPorts } from './port-entries.ts';
 import { attempt } from './refusal.ts';
-import { type Atom, atomsOf, isIdle } from './suggest-atoms.ts';
+import { type At, type Atom, atomsOf, isIdle } from './suggest-atoms.ts';
 import { QUIET } from './suggest-words.ts';
 
 export type Who = Extract<Atom, { kind: 'who' }>;
@@ -15,8 +15,8 @@ export interface Account {
   readonly syms: ReadonlySet<Sym>;
 }
 
-export function accountOf(tokens: readonly Token[], state: NetworkState, now: number): Account {
-  const atoms = withoutSpared(atomsOf(tokens, state, now));
+export function accountOf(tokens: readonly Token[], at: At): Account {
+  const atoms = withoutSpared(atomsOf(tokens, at));
   return { atoms, syms: new Set(atoms.flatMap((atom) => (atom.kind === 'word' ? (atom.word.sym ?? []) : []))) };
 }
 

@@ -58,7 +58,7 @@ interface Place {
 
 function addPorts(found: Token[], inner: readonly Token[], { tokens, at, end, vocabulary }: Place): void {
   const lead = inner[0]?.sym === 'ON' || inner[0]?.sym === 'OVER' ? inner.slice(1) : inner;
-  const time = timeAt([FOR, ...inner], 0, vocabulary.now);
+  const time = timeAt([FOR, ...inner], 0, vocabulary);
   if (time?.end === inner.length + 1) {
     found.push(FOR, ...inner);
     return;

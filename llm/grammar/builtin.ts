@@ -40,10 +40,12 @@ const NOTHING_BETTER: PlanAnswer = {
   choices: [],
 };
 
-type Question = Pick<PlanQuestion, 'intent' | 'state' | 'now' | 'history'>;
+type Asked = Pick<PlanQuestion, 'intent' | 'state' | 'now' | 'history' | 'timeZone'>;
+type Question = Asked & Required<Pick<Asked, 'timeZone'>>;
 
 /** As {@link builtinPlanner}, at once. */
-export function planByGrammar(question: Question): PlanAnswer {
+export function planByGrammar({ timeZone = 'UTC', ...asked }: Asked): PlanAnswer {
+  const question: Question = { ...asked, timeZone };
   return answered(question, (refused, intent) => {
     const refusal = elsewhere(intent, vocabularyOf(question)) ?? refused;
     const partial = partialOf(intent, vocabularyOf(question), closesIn(question), question);
@@ -56,7 +58,7 @@ export function planByGrammar(question: Question): PlanAnswer {
     if (joining !== undefined && isCertain(joining, question))
       return { choices: [joining], questions: [NEWCOMERS], partial };
     const offered = choicesOf(refusal.offers, intent, (choice) => isPlanned(choice, question));
-    const lifting = liftingOf(plain, question.state, question.now).filter((text) => isPlanned(text, question));
+    const lifting = liftingOf(plain, question).filter((text) => isPlanned(text, question));
     if (refusal.offers.final && lifting.length === 0)
       return { choices: offered, reason: refusal.message, questions: refusal.questions };
     const own = refusal.offers.final ? [] : faithful(offered, true, [refusal.message, ...refusal.questions]);
@@ -155,10 +157,11 @@ function answered(question: Question, help: Help): PlanAnswer {
   }
 }
 
-function vocabularyOf({ state, now }: Question): Vocabulary {
+function vocabularyOf({ state, now, timeZone }: Question): Vocabulary {
   const names = namesOf(state);
   return {
     now,
+    timeZone,
     isName: (word) => isNameIn(names, word),
     isPlace: (word) => isPlaceIn(names, word),
     likeness: likenessIn(state),

@@ -1,7 +1,7 @@
 import type { NetworkChange } from '../../core/changes/changes.ts';
-import type { NetworkState } from '../../core/state/state.ts';
 import type { Account } from './account.ts';
 import type { Slots } from './match.ts';
+import type { At } from './suggest-atoms.ts';
 
 /** A choice, and what it comes to. */
 export interface Offered {
@@ -18,11 +18,9 @@ export function isReading({ choice, told }: Pick<Compared, 'choice' | 'told'>): 
   return choice.asked && told.some((one) => /\bWhich of (?:the two|these|them) is meant\b/.test(one));
 }
 
-export interface Compared {
+export interface Compared extends At {
   readonly said: Account;
   readonly offered: Account;
   readonly choice: Offered;
   readonly told: readonly string[];
-  readonly state: NetworkState;
-  readonly now: number;
 }

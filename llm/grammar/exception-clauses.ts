@@ -40,6 +40,7 @@ const PORTS = [patternOf('LET ACCESS'), patternOf('LET')];
 export interface Clause extends Exception {
   readonly who?: readonly Token[] | undefined;
   readonly until: number | undefined;
+  readonly zone: string;
 }
 
 /**
@@ -48,9 +49,9 @@ export interface Clause extends Exception {
  * @returns undefined when they are no exception that is known.
  */
 export function clauseOf(tail: readonly Token[], vocabulary: Vocabulary, kept: boolean): Clause | undefined {
-  const { rest, ports, spared, until, exclusive, mutual } = takeModifiers([LET, ...tail], vocabulary);
+  const { rest, ports, spared, until, zone, exclusive, mutual } = takeModifiers([LET, ...tail], vocabulary);
   if (exclusive || mutual || spared.length > 0) return undefined;
-  const clause = { ports, until, kept };
+  const clause = { ports, until, zone, kept };
   if (PORTS.some((pattern) => match(pattern, rest))) return ports.length > 0 ? clause : undefined;
   for (const pattern of PATTERNS) {
     const slots = match(pattern, rest);

@@ -17,6 +17,7 @@ export interface Split {
   readonly head: readonly Token[];
   readonly exceptions: readonly Exception[];
   readonly until: number | undefined;
+  readonly zone: string;
 }
 
 /**
@@ -39,17 +40,18 @@ export function exceptionAt(
     const tail = tokens.slice(at + 1);
     const clause = oneOrSeveral(tail, vocabulary);
     if (Array.isArray(clause)) {
-      const exceptions = clause.map(({ until: _, ...one }) => one);
-      return { head, exceptions, until: clause.at(-1)?.until };
+      const exceptions = clause.map(({ until: _, zone: __, ...one }) => one);
+      const [last] = clause.slice(-1);
+      return { head, exceptions, until: last?.until, zone: last?.zone ?? vocabulary.timeZone };
     }
     if (!clause && tail[0]?.sym === 'ONLY') continue;
     if (!clause) throw unclearException(tokens.slice(at), tail);
-    const { who, ports, until, ...exception } = clause;
+    const { who, ports, until, zone, ...exception } = clause;
     if (wish === 'isolate' && !who && !exception.source && !exception.target) throw whichDirection(tail, ports);
     if (who && ports.length > 0 && wish === 'isolate') throw whoseDirection(tail, who, ports);
     if (who && ports.length > 0 && CLOSING.has(wish)) throw whoseException(tokens.slice(at), tail, who, ports);
     if (who || (!exception.source && !exception.target)) return undefined;
-    return { head, exceptions: [{ ...exception, ports }], until };
+    return { head, exceptions: [{ ...exception, ports }], until, zone };
   }
   return undefined;
 }

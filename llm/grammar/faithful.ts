@@ -1,4 +1,3 @@
-import type { NetworkState } from '../../core/state/state.ts';
 import { accountOf, has, timesOf, whosOf } from './account.ts';
 import type { Compared, Offered } from './compared.ts';
 import { addsNoLimits, keepsLimits, keepsNegations } from './kept-limits.ts';
@@ -8,27 +7,23 @@ import { keepsPorts, keepsTimes } from './kept-ports.ts';
 import { keepsWords } from './kept-words.ts';
 import { recognise, type Sym, type Token } from './lexicon.ts';
 import { opensJust } from './loosened.ts';
+import type { At } from './suggest-atoms.ts';
 import { tokenise } from './tokens.ts';
 
 /**
  * Whether a choice accounts for all that was said: every name, label, port, time, limit, direction and order, each in
  * its role. Other words may be left out where the question quotes them.
  */
-export function isFaithful(
-  intent: readonly Token[],
-  choice: Offered,
-  told: readonly string[],
-  { state, now }: { readonly state: NetworkState; readonly now: number },
-): boolean {
-  const said = accountOf(withoutReasons(intent), state, now);
-  const offered = accountOf(recognise(tokenise(choice.text)), state, now);
+export function isFaithful(intent: readonly Token[], choice: Offered, told: readonly string[], at: At): boolean {
+  const said = accountOf(withoutReasons(intent), at);
+  const offered = accountOf(recognise(tokenise(choice.text)), at);
   if (isDeletion(choice, told)) {
     const names = new Set(whosOf(said).flatMap(({ peers }) => peers));
     const ports = said.atoms.flatMap((atom) => (atom.kind === 'ports' ? atom.ports : []));
     const isTimed = timesOf(said).size > 0 || has(said, 'VAGUE_TIME');
-    return !isTimed && (!choice.text.includes(';') || opensJust(choice.changes, { names, ports }, state, now));
+    return !isTimed && (!choice.text.includes(';') || opensJust(choice.changes, { names, ports }, at.state, at.now));
   }
-  return RULES.every((rule) => rule({ said, offered, choice, told, state, now }));
+  return RULES.every((rule) => rule({ said, offered, choice, told, ...at }));
 }
 
 /** The end of a policy, or one made again with what is asked for left out: the question says so. */

@@ -68,7 +68,7 @@ describe('a follow-up', () => {
 
   it('builds on follow-ups before it', () => {
     expect(plan('also on 22', [FIRST, 'for 2 hours'])).toMatchObject({
-      summary: 'Let role=web reach role=db on TCP 5432 and TCP 22 for 2h, until 2026-01-05T14:00:00.000Z.',
+      summary: 'Let role=web reach role=db on TCP 5432 and TCP 22 for 2h, until Monday 2026-01-05 14:00 UTC.',
     });
   });
 

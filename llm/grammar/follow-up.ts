@@ -83,8 +83,8 @@ export function followUp(
 }
 
 /** `make it port 443`, `make it 1 hour`: the word before them is left out. */
-function withLink(tokens: readonly Token[], { now }: Vocabulary): readonly Token[] {
-  if (timeAt([FOR, ...tokens], 0, now)) return [FOR, ...tokens];
+function withLink(tokens: readonly Token[], vocabulary: Vocabulary): readonly Token[] {
+  if (timeAt([FOR, ...tokens], 0, vocabulary)) return [FOR, ...tokens];
   return portsAt(tokens, 0) ? [ON, ...tokens] : tokens;
 }
 
@@ -94,7 +94,7 @@ function requireOne(before: Statement | undefined): Statement {
 }
 
 function amended(
-  { ports, spared, until, exclusive, mutual }: Modifiers,
+  { ports, spared, until, zone, exclusive, mutual }: Modifiers,
   before: Statement,
   { adds, replaces }: { readonly adds: boolean; readonly replaces: boolean },
 ): FollowUp {
@@ -102,7 +102,7 @@ function amended(
     throw new Refusal('It is not clear what the exception belongs to.', ['Can it be said in one sentence?']);
   const timed = {
     ...before,
-    until: until ?? before.until,
+    ...(until !== undefined && { until, zone }),
     exclusive: exclusive ?? before.exclusive,
     mutual: mutual || before.mutual,
   };
@@ -120,7 +120,7 @@ function amended(
 }
 
 /** `the same for ci`: who it is for takes the place of the one who reaches, or of the only one who is named. */
-function forOthers({ rest, ports, until }: Modifiers, before: Statement, { who = [] }: Slots): Statement {
+function forOthers({ rest, ports, until, zone }: Modifiers, before: Statement, { who = [] }: Slots): Statement {
   const link = rest.find(({ sym }) => sym === 'FOR' || sym === 'TO' || sym === 'FROM')?.sym;
   const { source, target, both, ...others } = before.slots;
   if (both || Object.keys(others).length > 0)
@@ -132,7 +132,7 @@ function forOthers({ rest, ports, until }: Modifiers, before: Statement, { who =
     ...before,
     slots: { ...before.slots, [slot]: who },
     ports: ports.length > 0 ? ports : before.ports,
-    until: until ?? before.until,
+    ...(until !== undefined && { until, zone }),
   };
 }
 

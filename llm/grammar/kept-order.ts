@@ -56,13 +56,13 @@ function placesOf({ atoms }: Account, who: Who): number[] {
 
 /** Who reaches whom is told by their order, unless a word turns it. */
 export function keepsDirections(compared: Compared): boolean {
-  const { said, choice, told, state, now } = compared;
+  const { said, choice, told } = compared;
   // The question asks who reaches whom, and each choice says it.
   if (isReading(compared)) return true;
   if (choice.asked && (has(said, 'PRONOUN', 'LAST_CHANGE') || told.some((one) => one.includes('both directions'))))
     return true;
   return choice.orders.every(({ source = [], target = [] }) => {
-    const [sources = [], targets = []] = [source, target].map((tokens) => whosOf(accountOf(tokens, state, now)));
+    const [sources = [], targets = []] = [source, target].map((tokens) => whosOf(accountOf(tokens, compared)));
     return sources.every((from) =>
       targets.every((to) => {
         const [ones, others] = [placesOf(said, from), placesOf(said, to)];

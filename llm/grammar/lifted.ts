@@ -5,7 +5,7 @@ import type { NetworkState } from '../../core/state/state.ts';
 import { type Account, accountOf, isEveryone, type Who, whosOf } from './account.ts';
 import type { Sym, Token } from './lexicon.ts';
 import { livePolicies, peersOf } from './selects.ts';
-import { isIdle } from './suggest-atoms.ts';
+import { type At, isIdle } from './suggest-atoms.ts';
 
 /** Verbs that end something, and what they end. */
 const ENDS: ReadonlySet<string> = new Set([
@@ -48,8 +48,9 @@ const BESIDE: ReadonlySet<Sym> = new Set([
  * "No longer isolate plc-1", "unblock x from y", "remove the separation of x and y", "x and y may talk again": the end of
  * the policies that forbid just that, as a sentence that names them.
  */
-export function liftingOf(tokens: readonly Token[], state: NetworkState, now: number): string[] {
-  const account = accountOf(tokens, state, now);
+export function liftingOf(tokens: readonly Token[], at: At): string[] {
+  const { state, now } = at;
+  const account = accountOf(tokens, at);
   const [one, other, third] = whosOf(account);
   if (!one || third || !isLifting(account)) return [];
   const names = livePolicies(state, now)

@@ -1,5 +1,6 @@
 import type { PortEntry } from '../../core/model/policy.ts';
 import type { Sym, Token } from './lexicon.ts';
+import type { NamedTime } from './moments.ts';
 import { namesake, serviceAsPorts } from './own-words.ts';
 import { withoutPolite } from './polite.ts';
 import { type Place, refuseInsideOfException, refuseInsideOfList, unclearBut } from './port-doubts.ts';
@@ -36,6 +37,8 @@ export interface Modifiers {
   readonly spared: readonly PortEntry[];
   /** Milliseconds. */
   readonly until: number | undefined;
+  /** The zone whose clocks the time was said by, or is told by. */
+  readonly zone: string;
   readonly exclusive: Exclusive | undefined;
   /** "In both directions". */
   readonly mutual: boolean;
@@ -63,6 +66,7 @@ class Taker {
   #ports: readonly PortEntry[] | undefined;
   #spared: readonly PortEntry[] | undefined;
   #until: number | undefined;
+  #zone: string;
   #exclusive: Exclusive | undefined;
   #mutual = false;
   #also = false;
@@ -73,6 +77,7 @@ class Taker {
   constructor(tokens: readonly Token[], vocabulary: Vocabulary) {
     this.#tokens = tokens;
     this.#vocabulary = vocabulary;
+    this.#zone = vocabulary.timeZone;
   }
 
   take(): Modifiers {
@@ -84,6 +89,7 @@ class Taker {
       ports: this.#ports ?? [],
       spared: this.#spared ?? [],
       until: this.#until,
+      zone: this.#zone,
       exclusive: this.#exclusive,
       mutual: this.#mutual,
       also: this.#also,
@@ -95,7 +101,7 @@ class Taker {
   #takeOne(): void {
     const token = this.#tokens[this.#at];
     if (token === undefined) return;
-    const time = token.quoted ? undefined : timeAt(this.#tokens, this.#at, this.#vocabulary.now);
+    const time = token.quoted ? undefined : timeAt(this.#tokens, this.#at, this.#vocabulary);
     if (token.quoted) this.#keep(token);
     else if (time) this.#takeTime(time);
     else if (token.sym === 'ALSO') {
@@ -121,11 +127,12 @@ class Taker {
     this.#at += 1;
   }
 
-  #takeTime({ until, end }: { until: number; end: number }): void {
+  #takeTime({ until, end, zone }: NamedTime): void {
     if (this.#until !== undefined) throw new Refusal('Two times are named.', ['Until when should it hold?']);
     this.#dropComma();
     refuseInsideOfList(this.#place(end));
     this.#until = until;
+    this.#zone = zone ?? this.#zone;
     // "For one hour only": what is limited is the time.
     const isStressed = this.#tokens[end]?.sym === 'ONLY' && end + 1 === this.#tokens.length;
     this.#at = isStressed ? end + 1 : end;

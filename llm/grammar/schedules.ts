@@ -30,17 +30,17 @@ const plain = (text: string) => text.replace(/s$/, '');
  *
  * @throws Refusal quoting when it should hold
  */
-export function refuseSchedules(tokens: readonly Token[], { isName, now }: Vocabulary): void {
-  const ends = endsIn(tokens, now);
-  const found = tokens.findIndex((_, at) => !ends.has(at) && lengthAt(tokens, at, isName, now) > 0);
+export function refuseSchedules(tokens: readonly Token[], vocabulary: Vocabulary): void {
+  const ends = endsIn(tokens, vocabulary);
+  const found = tokens.findIndex((_, at) => !ends.has(at) && lengthAt(tokens, at, vocabulary) > 0);
   if (found < 0) return;
   let start = found;
   while (start > 0 && !ends.has(start - 1) && isOf(tokens[start - 1], LEADS)) start -= 1;
   let end = found;
   for (;;) {
-    const length = lengthAt(tokens, end, isName, now) || hourAt(tokens, end);
+    const length = lengthAt(tokens, end, vocabulary) || hourAt(tokens, end);
     if (length > 0) end += length;
-    else if (isOf(tokens[end], JOINS) && goesOn(tokens, end, isName, now)) end += 1;
+    else if (isOf(tokens[end], JOINS) && goesOn(tokens, end, vocabulary)) end += 1;
     else break;
   }
   const span = tokens.slice(start, end);
@@ -54,17 +54,18 @@ export function refuseSchedules(tokens: readonly Token[], { isName, now }: Vocab
 }
 
 /** The places of what says when it ends. */
-function endsIn(tokens: readonly Token[], now: number): ReadonlySet<number> {
+function endsIn(tokens: readonly Token[], vocabulary: Vocabulary): ReadonlySet<number> {
   const places = new Set<number>();
   for (let at = 0; at < tokens.length; at++) {
-    const time = tokens[at]?.quoted ? undefined : timeAt(tokens, at, now);
+    const time = tokens[at]?.quoted ? undefined : timeAt(tokens, at, vocabulary);
     for (let place = at; time && place < time.end; place++) places.add(place);
   }
   return places;
 }
 
 /** How many words name a moment, or one that comes again, from here on. */
-function lengthAt(tokens: readonly Token[], at: number, isName: Vocabulary['isName'], now: number): number {
+function lengthAt(tokens: readonly Token[], at: number, vocabulary: Vocabulary): number {
+  const { isName } = vocabulary;
   const token = tokens[at];
   if (!token || token.quoted || isName(token.text)) return 0;
   const { text } = token;
@@ -75,7 +76,7 @@ function lengthAt(tokens: readonly Token[], at: number, isName: Vocabulary['isNa
   if (AGAIN.has(text)) return tokens[at + 1] === undefined || tokens[at + 1]?.sym !== undefined ? 1 : 0;
   if (MOMENTS.has(plain(text)) || CLOCK.test(text) || DATE.test(text)) return 1;
   if (text === 'in' || text === 'within') {
-    const later = timeAt([FOR, ...tokens.slice(at + 1)], 0, now);
+    const later = timeAt([FOR, ...tokens.slice(at + 1)], 0, vocabulary);
     return later ? later.end : 0;
   }
   // "From 9 to 17".
@@ -94,10 +95,10 @@ function hourAt(tokens: readonly Token[], at: number): number {
   return before === 'at' && HOUR.test(tokens[at]?.text ?? '') ? 1 : 0;
 }
 
-function goesOn(tokens: readonly Token[], at: number, isName: Vocabulary['isName'], now: number): boolean {
+function goesOn(tokens: readonly Token[], at: number, vocabulary: Vocabulary): boolean {
   let next = at;
   while (isOf(tokens[next], JOINS)) next += 1;
-  return lengthAt(tokens, next, isName, now) + hourAt(tokens, next) > 0 || next === tokens.length;
+  return lengthAt(tokens, next, vocabulary) + hourAt(tokens, next) > 0 || next === tokens.length;
 }
 
 function isOf(token: Token | undefined, set: ReadonlySet<string>): boolean {

@@ -191,10 +191,14 @@ function startOf(tokens: readonly Token[], vocabulary: Vocabulary): { kind: Kind
   return undefined;
 }
 
-function boundAt(tokens: readonly Token[], at: number, { now }: Vocabulary): { kind: Kind; end: number } | undefined {
+function boundAt(
+  tokens: readonly Token[],
+  at: number,
+  vocabulary: Vocabulary,
+): { kind: Kind; end: number } | undefined {
   const { sym, text = '', quoted: named } = tokens[at] ?? {};
   if (named) return undefined;
-  const time = attempt(() => timeAt(tokens, at, now));
+  const time = attempt(() => timeAt(tokens, at, vocabulary));
   if (time) return { kind: 'time', end: time.end };
   const linked = sym === 'ON' || sym === 'OVER' || sym === 'BY' || PREPOSITIONS.has(text);
   const ports = linked ? attempt(() => portsAt(tokens, at + 1)) : undefined;

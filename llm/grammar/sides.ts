@@ -72,5 +72,5 @@ export function askOf(
   sources: readonly Subject[],
   targets: readonly Subject[],
 ): Ask {
-  return { state, now, sources, targets, ports: meantPorts(statement), until: statement.until };
+  return { state, now, sources, targets, ports: meantPorts(statement), until: statement.until, zone: statement.zone };
 }

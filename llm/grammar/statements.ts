@@ -54,7 +54,8 @@ export function parseStatement(tokens: readonly Token[], vocabulary: Vocabulary)
   const split = exceptionAt(whole, vocabulary, (head) => wishOf(head, vocabulary));
   const statement = wholeStatement(split?.head ?? whole, vocabulary);
   if (!split) return { ...statement, words: tokens };
-  return { ...statement, words: tokens, exceptions: split.exceptions, until: statement.until ?? split.until };
+  const time = statement.until === undefined ? { until: split.until, zone: split.zone } : {};
+  return { ...statement, words: tokens, exceptions: split.exceptions, ...time };
 }
 
 /** What a sentence is about, when it is understood. */

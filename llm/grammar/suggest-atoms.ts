@@ -1,12 +1,14 @@
 import type { PortEntry } from '../../core/model/policy.ts';
 import type { NetworkState } from '../../core/state/state.ts';
 import type { Token } from './lexicon.ts';
+import type { MomentReader } from './moments.ts';
 import { formsOf, isNameIn, namesOf } from './names.ts';
 import { isFiller } from './phrases.ts';
 import { portsAt } from './ports.ts';
 import { Refusal, said } from './refusal.ts';
 import { parseSubjects } from './subjects.ts';
 import { timeAt } from './times.ts';
+import type { Clocks } from './zones.ts';
 
 /** What is known in a sentence, in its order: who, which ports, until when, and every other word by itself. */
 export type Atom = { readonly tokens: readonly Token[] } & (
@@ -23,6 +25,11 @@ export type Atom = { readonly tokens: readonly Token[] } & (
   | { readonly kind: 'word'; readonly word: Token }
 );
 
+/** A network, and the instant and the zone that a sentence about it is read at. */
+export interface At extends Clocks {
+  readonly state: NetworkState;
+}
+
 /** Words that may belong to one name: "the databases in the staging environment". */
 const LONGEST_NAME = 6;
 /** Words looked at; a longer intent is a letter, and what stands behind is no order that is certain. */
@@ -30,11 +37,12 @@ export const MAX_WORDS = 120;
 const FOR: Token = { text: 'for', quoted: false, sym: 'FOR' };
 
 /** Reads what it can, and nothing twice. Every name is one that the grammar knows. */
-export function atomsOf(all: readonly Token[], state: NetworkState, now: number): Atom[] {
+export function atomsOf(all: readonly Token[], { state, ...clocks }: At): Atom[] {
   const tokens = all.slice(0, MAX_WORDS).flatMap((token) => withoutPort(token, state));
+  const reader = { ...clocks, isName: (word: string) => isNameIn(namesOf(state), word) };
   const atoms: Atom[] = [];
   for (let at = 0; at < tokens.length; ) {
-    const atom = atomAt(tokens, at, state, now);
+    const atom = atomAt(tokens, at, state, reader);
     if (!atom) break;
     const last = atoms.at(-1);
     const joined = last && joinedPlace(last, atoms.at(-2), atom, state);
@@ -45,10 +53,10 @@ export function atomsOf(all: readonly Token[], state: NetworkState, now: number)
   return atoms;
 }
 
-function atomAt(tokens: readonly Token[], at: number, state: NetworkState, now: number): Atom | undefined {
+function atomAt(tokens: readonly Token[], at: number, state: NetworkState, reader: MomentReader): Atom | undefined {
   const word = tokens[at];
   if (!word) return undefined;
-  const time = attempt(() => timeAt(tokens, at, now)) ?? attempt(() => spanOf(tokens, at, now));
+  const time = attempt(() => timeAt(tokens, at, reader)) ?? attempt(() => spanOf(tokens, at, reader));
   if (time) {
     const words = tokens.slice(at, time.end);
     return {
@@ -58,7 +66,7 @@ function atomAt(tokens: readonly Token[], at: number, state: NetworkState, now: 
       tokens: words,
     };
   }
-  if (word.sym !== undefined) return { kind: 'word', word, tokens: [word] };
+  if (word.sym !== undefined) return { kind: 'word', word, tokens: [word, ...doubtfulTime(tokens, at, reader)] };
   const ports = attempt(() => portsAt(tokens, at));
   const isName = isNameIn(namesOf(state), word.text) && tokens[at - 1]?.sym !== 'ON';
   if (ports && !(ports.service !== undefined && isName))
@@ -68,10 +76,22 @@ function atomAt(tokens: readonly Token[], at: number, state: NetworkState, now: 
   return whoAt(tokens, at, state) ?? { kind: 'word', word, tokens: [word] };
 }
 
+/** "Until 25 october 02:30", which comes twice: what is asked about as a time names no ports. */
+function doubtfulTime(tokens: readonly Token[], at: number, reader: MomentReader): readonly Token[] {
+  if (tokens[at]?.sym !== 'UNTIL') return [];
+  try {
+    timeAt(tokens, at, reader);
+    return [];
+  } catch (error) {
+    const length = error instanceof Refusal ? (error.offers.replace?.length ?? 0) : 0;
+    return tokens.slice(at + 1, at + 1 + length);
+  }
+}
+
 /** "Temporarily (45 minutes)" and "2h": a length of time without "for". */
-function spanOf(tokens: readonly Token[], at: number, now: number) {
+function spanOf(tokens: readonly Token[], at: number, reader: MomentReader) {
   if (!/^\d/.test(tokens[at]?.text ?? '')) return undefined;
-  const found = timeAt([FOR, ...tokens.slice(at, at + LONGEST_NAME)], 0, now);
+  const found = timeAt([FOR, ...tokens.slice(at, at + LONGEST_NAME)], 0, reader);
   return found && { ...found, end: at + found.end - 1 };
 }
 

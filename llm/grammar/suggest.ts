@@ -5,7 +5,7 @@ import { recognise, type Token } from './lexicon.ts';
 import { namesOf } from './names.ts';
 import { withPortConditions } from './port-conditions.ts';
 import { quoted } from './refusal.ts';
-import { atomsOf, attempt } from './suggest-atoms.ts';
+import { type At, atomsOf, attempt } from './suggest-atoms.ts';
 import { clausesOf } from './suggest-clauses.ts';
 import { frameOf } from './suggest-frames.ts';
 import { ordersOf } from './suggest-orders.ts';
@@ -28,11 +28,6 @@ export interface Suggested {
   readonly certain: boolean;
 }
 
-interface At {
-  readonly state: NetworkState;
-  readonly now: number;
-}
-
 /**
  * What an intent that is not understood may mean, from what is known in it. A restriction that it has no place for
  * leaves nothing to offer, and every other word that is left out is quoted.
@@ -40,12 +35,12 @@ interface At {
 export function suggested(
   intent: string,
   vocabulary: Vocabulary,
-  { state, now }: At,
+  at: At,
   isPlanned: (intent: string) => boolean,
 ): Suggested | undefined {
-  const tokens = attempt(() => plainTokens(intent, state, vocabulary));
+  const tokens = attempt(() => plainTokens(intent, at.state, vocabulary));
   if (!tokens || (tokens.at(-1)?.text === '?' && !tokens.some(({ sym }) => sym === 'POLITE'))) return undefined;
-  const clauses = clausesOf(atomsOf(tokens, state, now));
+  const clauses = clausesOf(atomsOf(tokens, at));
   const orders = ordersOf(clauses.map(frameOf));
   if (!orders || orders.frames.length > MAX_ORDERS) return undefined;
   let tried = 0;

@@ -8,9 +8,9 @@ import { tokenise } from './tokens.ts';
 /** A Monday. */
 const NOW = Date.UTC(2026, 0, 5, 12);
 
-const read = (text: string) => {
+const read = (text: string, timeZone = 'UTC', now = NOW) => {
   const tokens = recognise(tokenise(text));
-  const named = timeAt(tokens, 0, NOW);
+  const named = timeAt(tokens, 0, { now, timeZone, isName: (word) => word === 'paris' });
   return named && [formatInstant(named.until).replace(/:00\.000Z$/, ''), tokens.length - named.end];
 };
 
@@ -93,11 +93,11 @@ describe('a time in a sentence', () => {
     ['until monday 18:00', ['2026-01-05T18:00', '2026-01-12T18:00']],
     ['until friday midnight', ['2026-01-09T00:00', '2026-01-10T00:00']],
     ['until the end of the week', ['2026-01-10T00:00', '2026-01-12T00:00']],
-    ['until friday 18:00 cet', ['2026-01-09T17:00']],
-    ['until 6 pm est', ['2026-01-05T23:00']],
-    ['until friday 18:00 +02:00', ['2026-01-09T16:00']],
     ['until friday 18:00 cst', ['2026-01-10T00:00', '2026-01-09T10:00']],
-    ['until friday 18:00 local time', []],
+    ['until friday 18:00 local time', ['2026-01-09T18:00']],
+    ['until friday 18:00 bst', ['2026-01-09T17:00', '2026-01-09T18:00']],
+    ['until friday midnight utc', ['2026-01-09T00:00', '2026-01-10T00:00']],
+    ['until friday 18:00 gotham time', ['2026-01-09T18:00']],
   ])('"%s" is asked about, with each instant that it may be', (text, instants) => {
     const offers = thrownBy(() => read(text)).offers;
     expect(offers.by).toEqual(instants.map((one) => `${one}:00.000Z`));
@@ -115,3 +115,88 @@ function thrownBy(work: () => unknown): Refusal {
   }
   throw new Error('nothing was thrown');
 }
+
+/** The clocks of Zurich go forward on 2026-03-29 at 02:00 and back on 2026-10-25 at 03:00. */
+describe('a time by the clocks of a zone', () => {
+  const ZURICH = 'Europe/Zurich';
+  const SUMMER = Date.UTC(2026, 6, 6, 12);
+
+  it.each([
+    ['until 18:00', '2026-01-05T17:00'],
+    ['until 12:30', '2026-01-06T11:30'],
+    ['until friday at 18:00', '2026-01-09T17:00'],
+    ['until tomorrow', '2026-01-05T23:00'],
+    ['until the end of the month', '2026-01-31T23:00'],
+    ['until 2026-02-01', '2026-01-31T23:00'],
+    ['until 2026-02-01T10:30', '2026-02-01T09:30'],
+    ['until 2026-07-01T10:30', '2026-07-01T08:30'],
+    ['until 2026-02-01T10:30:00Z', '2026-02-01T10:30'],
+    ['until 2026-02-01T10:30+05:00', '2026-02-01T05:30'],
+    ['until 1 july', '2026-06-30T22:00'],
+    ['for today', '2026-01-05T23:00'],
+    ['for 2 hours', '2026-01-05T14:00'],
+    // Days are as long as they are: three months on the clocks have moved.
+    ['until 30 march 18:00', '2026-03-30T16:00'],
+  ])('of the workspace: "%s" ends at %s', (text, until) => {
+    expect(read(text, ZURICH)).toEqual([until, 0]);
+  });
+
+  it.each([
+    ['until 18:00 utc', '2026-01-05T18:00'],
+    ['until 18:00z', '2026-01-05T18:00'],
+    ['until 18:00 gmt', '2026-01-05T18:00'],
+    ['until 18:00 utc on friday', '2026-01-09T18:00'],
+    ['until friday utc', '2026-01-09T00:00'],
+    ['until 18:00 zurich time', '2026-01-05T17:00'],
+    ['until 18:00 in zurich', '2026-01-05T17:00'],
+    ['until 18:00 zurich time on friday', '2026-01-09T17:00'],
+    ['until friday 18:00 new york time', '2026-01-09T23:00'],
+    ['until friday 6pm America/New_York', '2026-01-09T23:00'],
+    ['until 18:00 kolkata time', '2026-01-05T12:30'],
+    ['until 18:00 buenos aires time', '2026-01-05T21:00'],
+    ['until friday 18:00 cet', '2026-01-09T17:00'],
+    ['until 6 pm est', '2026-01-05T23:00'],
+    ['until friday 18:00 +02:00', '2026-01-09T16:00'],
+    ['until friday 18:00 utc+5:30', '2026-01-09T12:30'],
+    ['until noon tokyo time', '2026-01-06T03:00'],
+    // "Paris" is somebody here: only "time" makes a city of it.
+    ['until 18:00 paris time', '2026-01-05T17:00'],
+  ])('that is named, whatever the workspace has: "%s" ends at %s', (text, until) => {
+    for (const zone of ['UTC', ZURICH, 'America/Los_Angeles']) expect(read(text, zone)).toEqual([until, 0]);
+  });
+
+  it('is not of a city where the word means somebody', () => {
+    expect(read('until 18:00 in paris')).toEqual(['2026-01-05T18:00', 2]);
+  });
+
+  it('has its own days: it is friday there before it is here', () => {
+    const thursday = Date.UTC(2026, 0, 8, 23, 30);
+    expect(read('until tomorrow 08:00', ZURICH, thursday)).toEqual(['2026-01-10T07:00', 0]);
+    expect(read('until tomorrow 08:00', 'UTC', thursday)).toEqual(['2026-01-09T08:00', 0]);
+    expect(read('until tomorrow 08:00 zurich time', 'UTC', thursday)).toEqual(['2026-01-10T07:00', 0]);
+    expect(read('until 00:45', ZURICH, thursday)).toEqual(['2026-01-08T23:45', 0]);
+  });
+
+  it.each([
+    // In summer "CET" is an offset that nobody's clocks have, or what those clocks show.
+    ['until friday 18:00 cet', SUMMER, ['2026-07-10T17:00', '2026-07-10T16:00']],
+    ['until friday 18:00 est', SUMMER, ['2026-07-10T23:00', '2026-07-10T22:00']],
+    ['until 25 october 02:30', NOW, ['2026-10-25T00:30', '2026-10-25T01:30']],
+    ['until 29 march 02:30', NOW, ['2026-03-29T01:30']],
+    ['until friday 18:00 local time', NOW, ['2026-01-09T17:00', '2026-01-09T18:00']],
+    ['until 18:00 gotham time', NOW, ['2026-01-05T17:00', '2026-01-05T18:00']],
+    ['until 2026-02-01t10:30:00z cet', NOW, ['2026-02-01T10:30']],
+  ])('is asked about where it may be another: "%s"', (text, now, instants) => {
+    const offers = thrownBy(() => read(text, ZURICH, now)).offers;
+    expect(offers.by).toEqual(instants.map((one) => `${one}:00.000Z`));
+    expect(offers.replace?.map((word) => word.text).join(' ')).toBe(text.replace(/^until /, ''));
+  });
+
+  it('is read where all but one of the moments that it may be have passed', () => {
+    expect(read('until 02:30', ZURICH, Date.UTC(2026, 9, 25, 0, 45))).toEqual(['2026-10-25T01:30', 0]);
+  });
+
+  it('begins a day where the clocks skip midnight', () => {
+    expect(read('until 6 september', 'America/Santiago')).toEqual(['2026-09-06T04:00', 0]);
+  });
+});

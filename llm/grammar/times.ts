@@ -1,6 +1,7 @@
 import { parseDuration } from '../../core/base/duration.ts';
+import { instantOfWall, wallTime } from '../../core/base/time-zone.ts';
 import type { Token } from './lexicon.ts';
-import { dayOf, momentAt, type NamedTime, untilAt } from './moments.ts';
+import { dayOf, type MomentReader, momentAt, type NamedTime, untilAt } from './moments.ts';
 import { quoted, Refusal } from './refusal.ts';
 import { textAt } from './tokens.ts';
 
@@ -53,22 +54,22 @@ const TENS: ReadonlyMap<string, number> = new Map(
 
 /**
  * Reads `for 2 hours`, `for the next 30 minutes`, `until 18:00`, `until tomorrow`, `until 2030-01-31T12:00:00Z` from a place on.
- * Clock times and days are UTC.
+ * Clock times and days are by the clocks of the reader's zone, or of one that is named.
  *
  * @returns undefined when no time stands there.
  * @throws Refusal for a time that cannot be read or has passed.
  */
-export function timeAt(tokens: readonly Token[], at: number, now: number): NamedTime | undefined {
+export function timeAt(tokens: readonly Token[], at: number, reader: MomentReader): NamedTime | undefined {
   const word = textAt(tokens, at);
-  if (tokens[at]?.sym === 'UNTIL') return untilAt(tokens, at + 1, now);
-  if (tokens[at]?.sym === 'FOR') return durationAt(tokens, at + 1, now) ?? todayAt(tokens, at + 1, now);
+  if (tokens[at]?.sym === 'UNTIL') return untilAt(tokens, at + 1, reader);
+  if (tokens[at]?.sym === 'FOR') return durationAt(tokens, at + 1, reader.now) ?? todayAt(tokens, at + 1, reader);
   if (['expiring', 'expires', 'ending', 'ends'].includes(word)) {
     const next = textAt(tokens, at + 1);
-    if (next === 'in' || next === 'after') return durationAt(tokens, at + 2, now);
-    if (tokens[at + 1]?.sym === 'ON') return untilAt(tokens, at + 2, now);
-    return momentAt(tokens, at + 1, now);
+    if (next === 'in' || next === 'after') return durationAt(tokens, at + 2, reader.now);
+    if (tokens[at + 1]?.sym === 'ON') return untilAt(tokens, at + 2, reader);
+    return momentAt(tokens, at + 1, reader);
   }
-  if (word === 'up' && tokens[at + 1]?.sym === 'TO') return momentAt(tokens, at + 2, now);
+  if (word === 'up' && tokens[at + 1]?.sym === 'TO') return momentAt(tokens, at + 2, reader);
   return undefined;
 }
 
@@ -134,12 +135,12 @@ function unitOf(word: string): number | undefined {
 }
 
 /** `today`, `the rest of the day`. */
-function todayAt(tokens: readonly Token[], start: number, now: number): NamedTime | undefined {
+function todayAt(tokens: readonly Token[], start: number, { now, timeZone }: MomentReader): NamedTime | undefined {
   const at = textAt(tokens, start) === 'the' ? start + 1 : start;
   const rest = textAt(tokens, at) === 'rest' && tokens[at + 1]?.sym === 'OF';
   const day = rest && textAt(tokens, at + 2) === 'the' ? at + 3 : rest ? at + 2 : at;
   const named = textAt(tokens, day) === 'today' || (rest && textAt(tokens, day) === 'day');
-  return named ? { until: dayOf(now) + DAY_MS, end: day + 1 } : undefined;
+  return named ? { until: instantOfWall(dayOf(wallTime(now, timeZone)) + DAY_MS, timeZone), end: day + 1 } : undefined;
 }
 
 function said(tokens: readonly Token[], from: number, to: number): string {

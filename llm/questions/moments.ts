@@ -1,15 +1,10 @@
 import { formatInstant, parseInstant } from '../../core/base/time.ts';
 import { instantOfWall, wallTime } from '../../core/base/time-zone.ts';
-import { clockAt, isOffset, withoutZone } from '../grammar/clocks.ts';
+import { clockAt } from '../grammar/clocks.ts';
 import { dayNumber, monthOf, WEEKDAYS } from '../grammar/moments.ts';
 import { spanAt } from '../grammar/times.ts';
 import { textAt, type Word } from '../grammar/tokens.ts';
-
-/** The instant of a question, ms, and the time zone whose clocks its words mean. */
-export interface Clocks {
-  readonly now: number;
-  readonly timeZone: string;
-}
+import { type Clocks, zoneAt } from '../grammar/zones.ts';
 
 /** A moment or a time as it stands in a question up to the word before `end`. Milliseconds; a moment begins and ends at once. */
 export interface Moment {
@@ -24,7 +19,6 @@ interface Day {
   readonly end: number;
 }
 
-const MINUTE_MS = 60_000;
 const HOUR_MS = 3_600_000;
 const DAY_MS = 86_400_000;
 /** 1970-01-01 was a Thursday. */
@@ -216,8 +210,8 @@ function spanOfWall(from: number, to: number, end: number, { now, timeZone }: Cl
 interface ClockTime {
   readonly ms: number;
   readonly end: number;
-  /** Ahead of UTC, ms, where a zone is said; else the clocks are those of the question. */
-  readonly offset?: number;
+  /** Where one is said; else the clocks are those of the question. */
+  readonly zone?: string;
 }
 
 /** A time of the clock; after `at` an hour alone is one too: `at 3` is 03:00. */
@@ -226,15 +220,16 @@ function hourAt(words: readonly Word[], at: number, isAfterAt: boolean): ClockTi
   if (!clock) return undefined;
   const { ms } = clock;
   const end = ["o'clock", 'oclock'].includes(textAt(words, clock.end)) ? clock.end + 1 : clock.end;
-  const utc = withoutZone(words, end);
-  if (utc > end || /\d(?:z|utc)$/.test(textAt(words, clock.end - 1))) return { ms, end: utc, offset: 0 };
-  const zone = isOffset(words, end);
-  const [offset, other] = zone?.offsets ?? [];
-  return zone && offset !== undefined && other === undefined ? { ms, end: zone.end, offset } : { ms, end };
+  if (/\d(?:z|utc)$/.test(textAt(words, clock.end - 1))) return { ms, end, zone: 'UTC' };
+  // A city without "time" may be where those are who are asked about.
+  const named = zoneAt(words, end, () => true);
+  const [zone, other] = named?.zones ?? [];
+  const isSure = other === undefined || /^[A-Z]/.test(other);
+  return named && zone !== undefined && isSure ? { ms, end: named.end, zone } : { ms, end };
 }
 
-function instantAtClock(wall: number, { ms, offset }: ClockTime, { timeZone }: Clocks): number {
-  return offset === undefined ? instantOfWall(wall + ms, timeZone) : wall + ms - offset;
+function instantAtClock(wall: number, { ms, zone }: ClockTime, { timeZone }: Clocks): number {
+  return instantOfWall(wall + ms, zone ?? timeZone);
 }
 
 function midnight({ now, timeZone }: Clocks): number {
@@ -267,13 +262,4 @@ function dateWall(year: number, month: number, day: number): number | undefined 
 
 function pointOf(at: number, end: number): Moment {
   return { from: at, to: at, end };
-}
-
-/** `Tuesday 2026-01-06 03:00`, by the clocks of a zone. */
-export function clockText(at: number, timeZone: string): string {
-  const wall = wallTime(at, timeZone);
-  const weekday = WEEKDAYS[weekdayOf(wall)] ?? '';
-  const text = formatInstant(wall);
-  const seconds = wall % MINUTE_MS === 0 ? '' : text.slice(16, 19);
-  return `${weekday.charAt(0).toUpperCase()}${weekday.slice(1)} ${text.slice(0, 10)} ${text.slice(11, 16)}${seconds}`;
 }

@@ -1,8 +1,10 @@
+import { clockText } from '../../core/base/time-zone.ts';
 import type { AskedTime } from '../../core/history/pair/question-reader.ts';
 import { notUnderstood } from '../../core/history/pair/question-reader.ts';
 import { quoted } from '../../core/model/find.ts';
 import { textAt, type Word } from '../grammar/tokens.ts';
-import { type Clocks, clockText, type Moment, momentAt } from './moments.ts';
+import type { Clocks } from '../grammar/zones.ts';
+import { type Moment, momentAt } from './moments.ts';
 import { ARTICLES, textOf } from './words.ts';
 
 /** The time that a question names, and which of its words say it. */

@@ -1,5 +1,6 @@
 import { MeshError } from '../../base/errors.ts';
 import type { CallContext } from '../../base/operation.ts';
+import { workspaceById } from '../../model/workspaces.ts';
 import type { Expectation } from '../verify/expectation.ts';
 import type { Requester } from '../verify/findings.ts';
 import { type Assessment, assess, type Proposal } from './assess.ts';
@@ -39,11 +40,12 @@ export async function proposeAndProve(
   { intent, history = [], expected = [] }: Asked,
 ): Promise<Found> {
   const { services, workspace, signal } = context;
-  const state = await services.states.current(workspace);
+  const [state, { spec }] = await Promise.all([services.states.current(workspace), workspaceById(services, workspace)]);
   const question: PlanQuestion = {
     intent,
     state,
     now: services.clock.now(),
+    timeZone: spec.settings.timeZone,
     signal,
     ...(history.length > 0 && { history }),
     ...(expected.length > 0 && { expected }),

@@ -3,6 +3,7 @@ import { MeshError } from '../../base/errors.ts';
 import { newId } from '../../base/ids.ts';
 import type { CallContext } from '../../base/operation.ts';
 import type { NetworkChange } from '../../changes/changes.ts';
+import { workspaceById } from '../../model/workspaces.ts';
 import type { Expectation } from '../verify/expectation.ts';
 import type { Requester } from '../verify/findings.ts';
 import { peerAt } from '../verify/lock-out.ts';
@@ -148,8 +149,9 @@ async function given(
   { intent, expectations }: PlanRequest,
   changes: readonly NetworkChange[],
 ): Promise<Proposal> {
-  const state = await services.states.current(workspace);
-  const understood = services.planner.certain?.({ intent, state, now: services.clock.now() });
+  const [state, { spec }] = await Promise.all([services.states.current(workspace), workspaceById(services, workspace)]);
+  const { timeZone } = spec.settings;
+  const understood = services.planner.certain?.({ intent, state, now: services.clock.now(), timeZone });
   const meant = understood?.outcome === 'changes' ? understood : { expectations: [], records: [] };
   const listed = changes.map(({ action, resource, name }) => `${action} ${resource} ${name}`);
   const more = listed.length > 3 ? ` and ${listed.length - 3} more` : '';

@@ -13,6 +13,8 @@ export interface PlanQuestion {
   readonly state: NetworkState;
   /** Milliseconds; for changes that end after a time. */
   readonly now: number;
+  /** The zone whose clocks the days and times of the intent mean; UTC unless given. */
+  readonly timeZone?: string;
   readonly signal: AbortSignal;
   /** What the caller asked before this in the same conversation, oldest first; nothing of it was necessarily done. */
   readonly history?: readonly string[];
@@ -121,7 +123,7 @@ export interface Planner {
   readonly asksModel?: true;
   plan(question: PlanQuestion): Promise<PlanAnswer>;
   /** What it reads with certainty, at once and without a model; a planner that is never certain has none. */
-  certain?(question: Pick<PlanQuestion, 'intent' | 'state' | 'now'>): PlanAnswer;
+  certain?(question: Pick<PlanQuestion, 'intent' | 'state' | 'now' | 'timeZone'>): PlanAnswer;
   /** The plan in its own words, for people; shown as such beside the computed text, never instead. Undefined: none. */
   wording?(view: WordingView, signal: AbortSignal, onCall?: PlanQuestion['onCall']): Promise<string | undefined>;
 }

@@ -8,6 +8,7 @@ import { OUTSIDE } from '../../../core/model/ranges.ts';
 import type { PolicyRecord } from '../../../core/model/resources.ts';
 import { sameValue } from '../../../core/model/value.ts';
 import type { NetworkState } from '../../../core/state/state.ts';
+import { momentText } from '../moment-text.ts';
 import { joined } from '../peer-entries.ts';
 import { portText } from '../port-entries.ts';
 import { enumerated, quoted, Refusal } from '../refusal.ts';
@@ -22,6 +23,8 @@ export interface Ask {
   readonly ports: readonly PortEntry[];
   /** Milliseconds. */
   readonly until: number | undefined;
+  /** The zone whose clocks that is told by, beside UTC. */
+  readonly zone: string;
 }
 
 export interface Act {
@@ -149,10 +152,10 @@ export function act(
   };
 }
 
-/** ` for 2h, until …`, or nothing. */
-export function timeText({ until, now }: Ask): string {
+/** ` for 4d5h, until Friday 2026-01-09 18:00 in Europe/Zurich (17:00 UTC)`, or nothing. */
+export function timeText({ until, now, zone }: Pick<Ask, 'until' | 'now' | 'zone'>): string {
   if (until === undefined) return '';
-  return ` for ${roughDuration(until - now)}, until ${formatInstant(until)}`;
+  return ` for ${roughDuration(until - now)}, until ${momentText(until, zone)}`;
 }
 
 export function slugOf(subjects: readonly Subject[]): string {

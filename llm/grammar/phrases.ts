@@ -15,6 +15,8 @@ export const EVERYONE: ReadonlySet<string> = new Set([
   'anybody',
   'everything',
   'anything',
+  'anywhere',
+  'everywhere',
   'all',
   'any',
 ]);

@@ -25,10 +25,12 @@ export function portVerbAt(tokens: readonly Token[], at: number, last: Token | u
   const ports = portsAt([{ text: verb.text, quoted: false }], 0)?.ports ?? [];
   if (next.text === 'in' && at + 2 === tokens.length) return { ports, end: at + 2, here: true };
   if (next.sym === 'TO') return { ports, end: at + 2 };
+  if (ANYWHERE.has(next.text)) return { ports, end: at + 1 };
   const pings = verb.text === 'ping' && (next.sym === undefined || next.sym === 'MUTUAL');
   return pings ? { ports, end: at + 1 } : undefined;
 }
 
+const ANYWHERE: ReadonlySet<string> = new Set(['anywhere', 'everywhere']);
 const BEFORE_VERBS: ReadonlySet<Sym> = new Set(['MAY', 'MAY_NOT', 'TO']);
 
 function isVerbPlace(last: Token | undefined): boolean {

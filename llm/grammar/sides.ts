@@ -13,7 +13,7 @@ export interface Sides {
 }
 
 /** Those who reach and those who are reached; everyone where nobody is named. */
-export function sidesOf({ slots, wish }: Statement, state: NetworkState): Sides {
+export function sidesOf({ slots, wish, words }: Statement, state: NetworkState): Sides {
   const [source, sourceBut] = parts(slots['source']);
   const [target, targetBut] = parts(slots['target']);
   const all = everyone(state);
@@ -22,6 +22,8 @@ export function sidesOf({ slots, wish }: Statement, state: NetworkState): Sides 
   if (sourceBut) sources = exclude(sources, parseSubjects(sourceBut, state), state);
   if (targetBut && wish === 'isolate') refuseUndirected(targets, targetBut, state);
   if (targetBut?.every((token) => source?.includes(token)))
+    targets = exclude(targets, parseSubjects(targetBut, state), state);
+  else if (targetBut && !source && isOnEach(words, slots['target'] ?? []))
     targets = exclude(targets, parseSubjects(targetBut, state), state);
   else if (targetBut) [sources, targets] = excludeFromEither(sources, targets, parseSubjects(targetBut, state), state);
   return { sources, targets };
@@ -41,6 +43,12 @@ function refuseUndirected(targets: readonly Subject[], tokens: readonly Token[],
 function parts(tokens: readonly Token[] | undefined): [readonly Token[] | undefined, readonly Token[] | undefined] {
   const at = tokens?.findIndex(({ sym }) => sym === 'EXCEPT') ?? -1;
   return at < 0 ? [tokens, undefined] : [tokens?.slice(0, at), tokens?.slice(at + 1)];
+}
+
+/** "Close port 22 on every machine except web-1": nobody else is named that it may be left out of. */
+function isOnEach(words: readonly Token[], [first]: readonly Token[]): boolean {
+  const link = words[words.findIndex((token) => token === first) - 1];
+  return link?.sym === 'ON' || link?.sym === 'OF' || link?.text === 'in';
 }
 
 /** "Let everyone reach db except ci": the exception stands at the end and belongs to whom it is a part of. */

@@ -9,6 +9,8 @@ import type { Token } from './lexicon.ts';
 import type { Slots } from './match.ts';
 import { isStrange, notUnderstood, refuseTraps, unclearOnly } from './misunderstood.ts';
 import { type Modifiers, takeModifiers } from './modifiers.ts';
+import { meantPorts } from './port-entries.ts';
+import { isProtocols } from './port-places.ts';
 import { portsAt } from './ports.ts';
 import { quoted, Refusal, said } from './refusal.ts';
 import { STARTS } from './sentences.ts';
@@ -99,13 +101,18 @@ function statementOf(
     });
   }
   // "Deny ssh access to students": they are kept from it, or others from them.
+  const isTraffic = /^(?:all|any|every)$/.test(words[1]?.text ?? '') || isProtocols(modifiers.ports);
   const granted =
     rest[1]?.sym === 'ACCESS' && rest[1].text.endsWith('access') && rest[2]?.sym === 'TO' && !slots['source'];
-  if (DENYING.has(verb) && granted && slots['target']) {
+  if (DENYING.has(verb) && granted && slots['target'] && !(isTraffic && modifiers.ports.length > 0)) {
     throw new Refusal(
       `${quoted(text)} can be read in both directions.`,
       [`Should ${quoted(said(slots['target']))} no longer reach others, or no longer be reached?`],
-      { choices: worded(['block {target} from everyone{on}', 'block all traffic to {target}{on}'], slots, modifiers) },
+      { choices: worded(['block {target} from everyone{on}', 'block all traffic to {target}{on}'], slots, {
+          ...modifiers,
+          ports: meantPorts(modifiers),
+        }),
+      },
     );
   }
   if (form.wish === 'ask') {

@@ -132,7 +132,8 @@ export function without(base: Subject, excepted: readonly Subject[], state: Netw
     throw new Refusal(`Of ${quoted(base.noun)} nothing can be left out.`, ['Which addresses are meant?']);
   const simple = excepted.filter(isSimple);
   const kept = withoutSimple(base, base.selector, simple);
-  const noun = `${base.noun} except ${enumerated(excepted.map((one) => one.noun))}`;
+  const link = base.excepted.length > 0 ? ',' : ' except';
+  const noun = `${base.noun}${link} ${enumerated(excepted.map((one) => one.noun))}`;
   const first = {
     noun,
     outsiders: base.everyone ? outsideEntries(state) : base.outsiders,

@@ -17,6 +17,7 @@ import { withoutRemarks } from './remarks.ts';
 import { refuseSchedules } from './schedules.ts';
 import { leadFor, type Order, refuseTrailing, type Scoped, withLeads } from './scopes.ts';
 import { type Sentence, sentencesOf } from './sentences.ts';
+import { withSpokenLimits } from './spoken-limits.ts';
 import { parseStatement, type Statement } from './statements.ts';
 import { swapOf } from './swaps.ts';
 import { tokenise } from './tokens.ts';
@@ -33,7 +34,9 @@ export interface Understood {
 
 /** The words of an intent. @throws Refusal when it is too long or in another language. */
 export function wordsOf(intent: string, vocabulary: Vocabulary): Token[] {
-  const tokens = withPortConditions(withPlaces(recognise(tokenise(intent)), vocabulary));
+  const tokens = withPortConditions(
+    withSpokenLimits(withPlaces(recognise(tokenise(intent)), vocabulary), vocabulary),
+  );
   if (isOtherLanguage(tokens, vocabulary.isName)) {
     throw new Refusal('Only English is understood here, unless a model planner is configured.', [
       'Can it be said in English, such as "let web reach db on port 5432"?',

@@ -36,7 +36,7 @@ export function partsOf(tokens: readonly Token[], vocabulary: Vocabulary): (read
   const sides = sidesOf(head, first, vocabulary);
   if (!sides) return [tokens];
   refuseOtherSource(head, parts, sides, vocabulary);
-  const start = head.indexOf(sides.target[0] as Token);
+  const start = head.indexOf(sides.last[0] as Token);
   return [head, ...parts.map(({ who, ports }) => [...tokens.slice(0, start), ...who, ...ports])];
 }
 
@@ -48,6 +48,8 @@ interface Part {
 interface Sides {
   readonly source: readonly Token[];
   readonly target: readonly Token[];
+  /** The one right before the ports. */
+  readonly last: readonly Token[];
 }
 
 /**
@@ -57,10 +59,15 @@ interface Sides {
 function refuseOtherSource(
   head: readonly Token[],
   parts: readonly Part[],
-  { source, target }: Sides,
+  { source, target, last }: Sides,
   { likeness }: Vocabulary,
 ): void {
   if (source.length === 0) return;
+  if (last === source) {
+    // "Db may be reached by api on 5432 and cache on 6379": who is like the one that is reached may be reached too.
+    if (parts.every(({ who }) => likeness(who, source, target) !== 'other')) return;
+    throw new Refusal('It is not clear who reaches and who is reached.', ['Say it in two sentences: "let <source> reach <target> on <port>".']);
+  }
   const subject = head.includes(source[0] as Token) && head[0]?.sym === undefined;
   const doubtful = parts.find(({ who }) => {
     const like = likeness(who, source, target);
@@ -103,7 +110,8 @@ function sidesOf(head: readonly Token[], { start }: Place, vocabulary: Vocabular
   const taken = attempt(() => takeModifiers(head, vocabulary));
   const { form, slots } = (taken && formOf(taken.rest)) ?? {};
   const { source = [], target = [] } = slots ?? {};
-  if (!form || !PARTED.has(form.wish) || target.length === 0 || head[start - 1] !== target.at(-1)) return undefined;
+  const last = [target, source].find((side) => side.length > 0 && head[start - 1] === side.at(-1));
+  if (!form || !PARTED.has(form.wish) || target.length === 0 || !last) return undefined;
   if (head.some(({ sym }) => sym === 'EXCEPT') || !target.every((token) => head.includes(token))) return undefined;
-  return { source, target };
+  return { source, target, last };
 }

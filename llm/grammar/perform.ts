@@ -12,7 +12,7 @@ import { refuseUndirected, unclearOutward } from './exclusive.ts';
 import type { Token } from './lexicon.ts';
 import { effectOfChanges } from './loosened.ts';
 import { meantPorts, portList, portText } from './port-entries.ts';
-import { quoted, Refusal, said } from './refusal.ts';
+import { attempt, quoted, Refusal, said } from './refusal.ts';
 import { askOf, type Sides, sidesOf } from './sides.ts';
 import { refuseExtras, type Statement } from './statements.ts';
 import type { Subject } from './subject.ts';
@@ -145,13 +145,30 @@ function isGrant({ words }: Statement): boolean {
 /** @throws Refusal where a restriction would open what is closed today. */
 function refuseOpening(statement: Statement, ask: Ask): void {
   if (effectOfChanges(allow(ask).changes, ask.state, ask.now).openedPairs === 0) return;
-  const closing =
-    statement.wish === 'only' ? 'limit access to {target} to {source}' : 'block {source} from everyone except {target}';
-  const granting = statement.wish === 'only' ? 'let only {source} reach {target}' : 'let {source} reach only {target}';
+  const scoped = ask.ports.length > 0;
+  const limiting = scoped ? 'block everyone except {source} from {target}{on}' : 'limit access to {target} to {source}';
+  const closing = statement.wish === 'only' ? limiting : 'block {source} from everyone except {target}';
+  const granting =
+    statement.wish === 'only' ? 'let only {source} reach {target}{on}' : 'let {source} reach only {target}';
   throw new Refusal(
     `${quoted(said(statement.words))} restricts, and some of it is closed today: ${nounsOf(ask.sources)} may not reach all of ${nounsOf(ask.targets)}.`,
-    ['Should that be opened on every port, or should only the others be closed?'],
-    { choices: worded([closing, granting], statement.slots, { ports: [], until: statement.until }) },
+    [`Should that be opened${scoped ? '' : ' on every port'}, or should only the others be closed?`],
+    { choices: worded([closing, granting], statement.slots, { ports: ask.ports, until: statement.until }) },
+  );
+}
+
+/** "Only https may reach web", where not everyone may. @throws Refusal */
+function refuseOpeningPorts({ words, slots, until }: Statement, ask: Ask): void {
+  const granted = attempt(() => allow(ask));
+  if (granted && effectOfChanges(granted.changes, ask.state, ask.now).openedPairs === 0) return;
+  const list = [{ text: portList(ask.ports), quoted: false }];
+  const beside = { ports: ask.ports, until };
+  const [limiting] = worded(['limit {target} to {list}'], { ...slots, list }, { ...beside, ports: [] });
+  const [granting] = worded(['let everyone reach {target}{on}'], slots, beside);
+  throw new Refusal(
+    `${quoted(said(words))} restricts, and not everyone may reach all of ${nounsOf(ask.targets)} on ${portText(ask.ports)} today.`,
+    ['Should that be opened to everyone, or should only other ports be closed?'],
+    { choices: limiting && granting ? [limiting, `${granting}; ${limiting}`] : [] },
   );
 }
 
@@ -198,7 +215,7 @@ function act(statement: Statement, { sources, targets }: Sides, state: NetworkSt
       // A DENY that overlaps hinders a grant, and nothing has to be granted.
       if (restricts && forbiddingOf(ask(state)).length > 0 && isPartlyOpen(ask(state)))
         return [(on) => deny(ask(on, { sources: othersOf(sources, on) }))];
-      if (restricts && !scoped) refuseOpening(statement, ask(state));
+      if (restricts && (!scoped || targets.some((target) => target.everyone))) refuseOpening(statement, ask(state));
       const granted: Step = (on) => (!alone ? allow : scoped ? allowOnlyOnPorts : allowOnly)(ask(on));
       const excepted = sources.flatMap((source) => source.excepted);
       const notTo = targets.flatMap((target) => target.excepted);
@@ -243,6 +260,7 @@ function act(statement: Statement, { sources, targets }: Sides, state: NetworkSt
       refuseExtras(statement, ['exclusive']);
       if (meantPorts(statement).length === 0)
         throw new Refusal('It is not said which ports stay open.', ['To which ports should it be limited?']);
+      if (statement.words.some(({ sym }) => sym === 'MAY')) refuseOpeningPorts(statement, ask(state));
       return [(on) => limitPorts(ask(on))];
     case 'limitAccess':
       refuseExtras(statement, ['exclusive']);

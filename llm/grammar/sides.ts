@@ -2,6 +2,7 @@ import type { NetworkState } from '../../core/state/state.ts';
 import type { Ask } from './acts/ask.ts';
 import type { Token } from './lexicon.ts';
 import { meantPorts } from './port-entries.ts';
+import { isRange } from './ranges.ts';
 import { enumerated, quoted, Refusal, said } from './refusal.ts';
 import type { Statement } from './statements.ts';
 import { everyone, type Subject } from './subject.ts';
@@ -60,7 +61,9 @@ function excludeFromEither(
 ): [Subject[], Subject[]] {
   const isPart = (group: readonly Subject[]) =>
     excepted.every(
-      (one) => one.peers.length > 0 && group.some(({ peers }) => one.peers.every((peer) => peers.includes(peer))),
+      (one) =>
+        (isRange(one) && group.some(({ everyone: all }) => all)) ||
+        (one.peers.length > 0 && group.some(({ peers }) => one.peers.every((peer) => peers.includes(peer)))),
     );
   const [ofSources, ofTargets] = [isPart(sources), isPart(targets)];
   if (ofSources && ofTargets) {

@@ -42,8 +42,9 @@ export function parseSubjects(tokens: readonly Token[], state: NetworkState): Su
 /** Takes some out of whichever subjects they belong to. */
 export function exclude(subjects: readonly Subject[], excepted: readonly Subject[], state: NetworkState): Subject[] {
   const isIn = (one: Subject, group: Subject) =>
-    one.peers.length > 0 && one.peers.every((peer) => group.peers.includes(peer));
-  if (excepted.every(isRange)) return subjects.map((group) => withoutRanges(group, excepted));
+    (isRange(one) && group.everyone) || (one.peers.length > 0 && one.peers.every((peer) => group.peers.includes(peer)));
+  if (excepted.every(isRange) && subjects.every(({ selector }) => selector === undefined))
+    return subjects.map((group) => withoutRanges(group, excepted));
   const stray = excepted.find((one) => !subjects.some((group) => isIn(one, group)));
   if (stray) {
     throw new Refusal(`${quoted(stray.noun)} is no part of ${enumerated(subjects.map(({ noun }) => quoted(noun)))}.`, [

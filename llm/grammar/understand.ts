@@ -9,6 +9,7 @@ import { refusePaths } from './network-paths.ts';
 import { refuseHiddenNames } from './nouns.ts';
 import { withElse } from './others.ts';
 import { partsOf } from './parts.ts';
+import { eachWithPorts } from './ports-for-each.ts';
 import { withPlaces } from './places.ts';
 import { withPortConditions } from './port-conditions.ts';
 import { withoutReason } from './reasons.ts';
@@ -82,6 +83,13 @@ export function understood(
     refusePaths(rest, vocabulary);
     const following = sentences[index + 1];
     const words = following && closesOthers(following.tokens) ? withoutOnly(rest, following.tokens) : rest;
+    const each = eachWithPorts(words, vocabulary);
+    if (each !== undefined) {
+      const { wishes } = understood(wordsOf(each, vocabulary), undefined, vocabulary, closes);
+      found.push(...wishes);
+      read.push({ sentence: { ...sentence, tokens: rest }, statements: wishes.map(({ statement }) => statement) });
+      continue;
+    }
     const swap = swapOf([...leadFor(sentence.lead, words, vocabulary), ...words], vocabulary);
     // "Everyone instead of ci" would open and close the same.
     if (swap && !closes({ ...swap[1], wish: 'deny' }, swap[0])) {

@@ -86,8 +86,12 @@ export function between({ sources, targets, ports }: Ask, expect: Expectation['e
     sources
       .filter((source) => !isItself(source, target))
       .flatMap((source) => {
-        const reached = fromAll ? target.terms : termsOf(target, expect);
-        return reached.flatMap((dst) => termsOf(source, expect).map((src) => ({ src, dst })));
+        // An expectation leaves out sources alone.
+        const isWhole = rangesLeftOut(target).except === undefined;
+        const reached = fromAll || !isWhole ? target.terms : termsOf(target, expect);
+        return reached.flatMap((dst) =>
+          termsOf(source, expect).map((src) => ({ src, dst, ...(src === OUTSIDE && rangesLeftOut(source)) })),
+        );
       }),
   );
   return pairs.flatMap((pair) =>
@@ -98,6 +102,12 @@ export function between({ sources, targets, ports }: Ask, expect: Expectation['e
 /** Who is outside of the network is forbidden what everyone but some is ({@link against}), and never granted it. */
 function termsOf(subject: Subject, expect: Expectation['expect']): readonly string[] {
   return expect === 'deny' && isAllBut(subject) ? [...subject.terms, OUTSIDE] : subject.terms;
+}
+
+/** Addresses outside that are not meant. */
+function rangesLeftOut({ excepted }: Subject): { readonly except?: readonly string[] } {
+  const except = excepted.flatMap(({ selector, terms }) => (selector === undefined ? terms : []));
+  return except.length > 0 ? { except } : {};
 }
 
 /** Everyone but some, also by its terms alone, so that a policy that forgets who is outside is never proven. */

@@ -43,7 +43,7 @@ export function close(ask: Ask): Act {
 
 /** Everyone else, as sources or targets of what is forbidden. */
 export function othersOf(subjects: readonly Subject[], state: NetworkState): Subject[] {
-  if (subjects.some((one) => one.everyone || one.selector === undefined))
+  if (subjects.some((one) => one.everyone))
     throw new Refusal('It is not clear who "only" keeps out.', ['Which peers should keep their access?']);
   return without(everyone(state), subjects, state);
 }
@@ -134,7 +134,7 @@ export function limitPorts(ask: Ask): Act {
 /** Closes the targets to everyone but the sources, and for those on every port but these. Nothing opens. */
 export function limitAccess(ask: Ask): Act {
   const { sources, ports, state } = ask;
-  if (sources.some((source) => source.everyone || source.selector === undefined)) {
+  if (sources.some((source) => source.everyone)) {
     throw new Refusal('It is not clear to whom access should be limited.', ['Which peers should keep their access?']);
   }
   const others = without(everyone(state), sources, state);

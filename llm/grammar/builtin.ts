@@ -1,5 +1,6 @@
 import { MeshError } from '../../core/base/errors.ts';
 import type { PartialPlan, PlanAnswer, Planner, PlanQuestion } from '../../core/intent/plan/planner.ts';
+import { aloneAlready, withoutElse } from './alone-already.ts';
 import { choicesOf } from './choices.ts';
 import type { Offered } from './compared.ts';
 import { compose } from './compose.ts';
@@ -173,6 +174,23 @@ function closesIn({ state }: Question): Closes {
 }
 
 function planned(question: Question, tokens: readonly Token[]): PlanAnswer {
+  try {
+    return plannedAsSaid(question, tokens);
+  } catch (error) {
+    const plain = error instanceof Refusal ? withoutElse(tokens) : undefined;
+    const alone = plain && attempt(() => aloneIn(plain, question));
+    if (alone) return alone;
+    throw error;
+  }
+}
+
+function aloneIn(plain: readonly Token[], question: Question): PlanAnswer | undefined {
+  const { wishes, remarks } = understood(plain, undefined, vocabularyOf(question), closesIn(question));
+  const [only, second] = wishes;
+  return only && !second && !only.amends && remarks.length === 0 ? aloneAlready(only.statement, question) : undefined;
+}
+
+function plannedAsSaid(question: Question, tokens: readonly Token[]): PlanAnswer {
   const { state, now, history = [] } = question;
   const [vocabulary, closes] = [vocabularyOf(question), closesIn(question)];
   const { wishes, remarks } = understood(tokens, lastOf(history, vocabulary, closes), vocabulary, closes);

@@ -21,10 +21,13 @@ export function refuseUndirected(statement: Statement): void {
   const talks = words.some(({ sym, text }) => sym === 'REACH' && TALKING.test(text));
   if (wish !== 'allow' || exclusive !== 'in' || !isBehind || (isOrder && !talks)) return;
   const inward = worded(['let only {source} reach {target}{on}'], slots, { ports, until });
+  const [granted] = worded(['let {source} reach {target}{on}'], slots, { ports, until });
+  const [whole] = worded(['limit access to {target} to {source}{on}'], slots, { ports, until });
+  const closing = ports.length > 0 && granted && whole ? [`${granted}; ${whole}`] : [];
   throw new Refusal(
     `${quoted(said(words))} can mean that nobody else reaches ${quoted(said(slots['target'] ?? []))}, or that ${quoted(said(slots['source'] ?? []))} reaches nobody else.`,
     ['Which of the two is meant?'],
-    { choices: [...inward, ...outwardChoices(statement).slice(0, 1)] },
+    { choices: [...inward, ...closing, ...outwardChoices(statement)] },
   );
 }
 

@@ -1,3 +1,4 @@
+import { formatInstant } from '../../core/base/time.ts';
 import { formOf } from './forms.ts';
 import type { Sym, Token } from './lexicon.ts';
 import { takeModifiers } from './modifiers.ts';
@@ -24,6 +25,8 @@ interface Meant {
   readonly target?: string;
   /** Nothing else stays open by "limit"; any other word leaves open whether it holds for those ports alone. */
   readonly isWhole: boolean;
+  /** Milliseconds. */
+  readonly until: number | undefined;
 }
 
 const JOINTS: ReadonlySet<Sym> = new Set(['AND', 'COMMA', 'OR']);
@@ -40,7 +43,7 @@ export function eachWithPorts(tokens: readonly Token[], vocabulary: Vocabulary):
   const listed = listIn(tokens, vocabulary);
   const meant = listed && meantBy(tokens, listed, vocabulary);
   if (!listed || !meant) return undefined;
-  const tail = said(tokens.slice(listed.end)).replace(/^(?:until|for) /, ' $&');
+  const tail = meant.until === undefined ? '' : ` until ${formatInstant(meant.until)}`;
   const { whole, ports, granted } = readingsOf(meant, listed.items);
   const withTail = (sentences: readonly string[]) => sentences.map((one) => `${one}${tail}`).join('; ');
   if (meant.isWhole) return withTail(whole);
@@ -77,16 +80,17 @@ function meantBy(tokens: readonly Token[], { start, end, items }: Listed, vocabu
   const taken = attempt(() => takeModifiers(words, vocabulary));
   const { form, slots = {} } = (taken && formOf(taken.rest)) ?? {};
   if (!form || !taken || taken.ports.length + taken.spared.length > 0 || taken.exclusive || taken.mutual) return undefined;
+  const { until } = taken;
   const [source, target] = [slots['source'], slots['target']].map((side) => side && said(side));
   if (isLeftOut) {
     if (form.wish !== 'deny') return undefined;
-    if (target && !EVERYONE.test(target) && (source === undefined || EVERYONE.test(source))) return { target, isWhole: false };
-    return source && target && EVERYONE.test(target) ? { source, isWhole: true } : undefined;
+    if (target && !EVERYONE.test(target) && (source === undefined || EVERYONE.test(source))) return { target, isWhole: false, until };
+    return source && target && EVERYONE.test(target) ? { source, isWhole: true, until } : undefined;
   }
   const isListed = (side: string | undefined) => side === said(names);
   if ((form.wish === 'only' || form.wish === 'limitAccess') && target && isListed(source))
-    return { target, isWhole: form.wish === 'limitAccess' };
-  return form.wish === 'onlyTo' && source && isListed(target) ? { source, isWhole: false } : undefined;
+    return { target, isWhole: form.wish === 'limitAccess', until };
+  return form.wish === 'onlyTo' && source && isListed(target) ? { source, isWhole: false, until } : undefined;
 }
 
 const AND: Token = { text: 'and', quoted: false, sym: 'AND' };

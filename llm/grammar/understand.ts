@@ -9,6 +9,7 @@ import { refusePaths } from './network-paths.ts';
 import { refuseHiddenNames } from './nouns.ts';
 import { withElse } from './others.ts';
 import { partsOf } from './parts.ts';
+import { withOtherTraffic } from './other-traffic.ts';
 import { eachWithPorts } from './ports-for-each.ts';
 import { withPlaces } from './places.ts';
 import { withPortConditions } from './port-conditions.ts';
@@ -69,9 +70,10 @@ export function understood(
   const restricted = new Set<Statement | undefined>();
   for (const [index, sentence] of sentences.entries()) {
     const before = found.at(-1)?.statement;
-    if (before && closesOthers(sentence.tokens)) {
+    const others = withOtherTraffic(sentence.tokens, before);
+    if (before && closesOthers(others)) {
       coverage.use([...sentence.tokens, ...(sentence.but ? [sentence.but] : [])]);
-      const statement = othersClosed(sentence.tokens, before);
+      const statement = othersClosed(others, before);
       // What is only kept or restricted is not granted as well.
       if (restricted.has(before) || before.wish === 'keep') found[found.length - 1] = { statement };
       else found.push({ statement });

@@ -29,8 +29,8 @@ export function portsOf({ protocol, port, endPort }: Asked): readonly PortSpan[]
 
 interface Asked {
   readonly protocol?: Protocol;
-  readonly port?: number;
-  readonly endPort?: number;
+  readonly port?: number | undefined;
+  readonly endPort?: number | undefined;
 }
 
 /** What is in `spans` and not in `taken`; both in ascending order, without overlaps. */

@@ -6,6 +6,7 @@ import type { Offered } from './compared.ts';
 import { compose } from './compose.ts';
 import { requireElseClosed } from './else-closed.ts';
 import { elsewhere } from './elsewhere.ts';
+import { endlessIn } from './endless.ts';
 import { closesSomeOf } from './excepting.ts';
 import { isFaithful } from './faithful.ts';
 import { amendedAct } from './follow-up.ts';
@@ -203,17 +204,17 @@ function plannedAsSaid(question: Question, tokens: readonly Token[]): PlanAnswer
     state,
     now,
   );
-  const isTimed = wishes.some(({ statement }) => statement.wish === 'allow' && statement.until !== undefined);
-  const endless = isTimed && next.changes.length === 0 ? [ENDLESS] : [];
+  const endless = endlessIn(
+    wishes.map(({ statement }) => statement),
+    next.changes,
+    question,
+  );
   const questions = [...endless, ...remarks.map(remarkOf)];
   const notes = questions.length > 0 && { questions };
   if (!only?.amends) return { outcome: 'changes', ...next, ...notes };
   const before = compose(stepsOf(only.amends, state, now), state, now);
   return { outcome: 'changes', ...amendedAct(next, before, state, now), ...notes };
 }
-
-const ENDLESS =
-  'The access is there already and without an end: nothing changes, and it does not end then. Should it be closed to others for that time? Then add "and nobody else".';
 
 /** Nothing that was said is dropped in silence. */
 function remarkOf(words: readonly Token[]): string {

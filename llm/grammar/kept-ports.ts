@@ -52,6 +52,8 @@ function portGroups({ atoms }: Account): PortGroup[] {
 export function keepsTimes(compared: Compared): boolean {
   const { said, offered, choice } = compared;
   const [wanted, given] = [timesOf(said), timesOf(offered)];
+  // "For two hours, then for good": each choice is one of the two.
+  if (isReading(compared) && has(said, 'FOR_GOOD')) return true;
   if ([...wanted].some((time) => !given.has(time))) return false;
   if (!choice.asked && [...given].some((time) => !wanted.has(time))) return false;
   const words = new Set(offered.atoms.flatMap(({ tokens }) => tokens.map(({ text }) => text)));

@@ -75,6 +75,7 @@ export type Sym =
   | 'NO'
   | 'UNTIL'
   | 'VAGUE_TIME'
+  | 'FOR_GOOD'
   | 'CONDITION'
   | 'REASON'
   | 'BRACKET'
@@ -191,6 +192,8 @@ const PHRASES: Readonly<Record<Sym, string>> = {
   UNTIL: 'until|till|til',
   VAGUE_TIME:
     'temporarily|for now|for a while|for some time|for the moment|for the time being|briefly|until further notice|for a bit|tonight|today|tomorrow',
+  FOR_GOOD:
+    'for good|forever|for ever|permanently|indefinitely|for all time|without an end|without end|with no end|without an end date|with no end date|with no expiry|without expiry',
   CONDITION:
     'if|unless|provided|provided that|when|whenever|while|since|after|before|once|as long as|in case|except when|maybe|perhaps|probably|possibly|might',
   REASON: 'because|because of|due to|so that|as a consequence of|given that|reason is|the reason is',

@@ -89,7 +89,9 @@ export function unclearOnly(rest: readonly Token[], modifiers: Beside, known?: S
   const granting = isGrant ? grantOnly(slots, beside) : [];
   const [first, second, third] = others;
   const onPorts = [first, second, ...granting, third, ...egressOnly(slots, beside)].flatMap((one) => one ?? []);
-  const choices = beside.ports.length > 0 ? onPorts : others;
+  const outward = word?.sym === 'NOTHING_ELSE' && !slots['both'] ? egressGranted(slots, beside) : [];
+  const alone = outward.length > 0 ? [...outward, ...granting, ...(third ? [third] : [])] : onPorts;
+  const choices = beside.ports.length > 0 ? alone : others;
   return new Refusal(
     `It is not clear what ${quoted(word?.text ?? 'only')} holds for: who reaches, who is reached, or the ports.`,
     [
@@ -109,6 +111,16 @@ const TOGETHER_ON_PORTS = ['limit access between {both} to {ports}', 'let {both}
 function egressOnly(slots: Slots, beside: Beside): string[] {
   const [first] = worded(['block {source} from everyone except {target}'], slots, { ...beside, ports: [] });
   const [second] = worded(["limit {source}'s access to {target} to {ports}"], withPorts(slots, beside), {
+    ...beside,
+    ports: [],
+  });
+  return first && second ? [`${first}; ${second}`] : [];
+}
+
+/** Opens the ports where they are closed, and closes all else that the source reaches. */
+function egressGranted(slots: Slots, beside: Beside): string[] {
+  const [first] = worded(['let {source} reach {target}{on}'], slots, beside);
+  const [second] = worded(['block {source} from everyone except {ports} to {target}'], withPorts(slots, beside), {
     ...beside,
     ports: [],
   });

@@ -22,7 +22,7 @@ import {
 import { portVerbAt } from './port-verbs.ts';
 import { portsAt, suffixedPorts, unknownPort } from './ports.ts';
 import { quoted, Refusal } from './refusal.ts';
-import { timeAt } from './times.ts';
+import { timeAt, unclearEnd } from './times.ts';
 import type { Vocabulary } from './vocabulary.ts';
 
 /** "And nobody else": nobody else reaches it. "And to nobody else": who reaches it reaches nobody else. */
@@ -69,6 +69,7 @@ class Taker {
   #zone: string;
   #exclusive: Exclusive | undefined;
   #mutual = false;
+  #forGood: Token | undefined;
   #also = false;
   #elseClosed = false;
   #portsPlace: Modifiers['portsPlace'];
@@ -82,6 +83,7 @@ class Taker {
 
   take(): Modifiers {
     while (this.#at < this.#tokens.length) this.#takeOne();
+    if (this.#forGood && this.#until !== undefined) throw unclearEnd(this.#tokens, this.#vocabulary);
     return {
       rest: withoutPolite(
         this.#until === undefined ? this.#rest : this.#rest.filter((token) => !isBesideDuration(token)),
@@ -104,7 +106,11 @@ class Taker {
     const time = token.quoted ? undefined : timeAt(this.#tokens, this.#at, this.#vocabulary);
     if (token.quoted) this.#keep(token);
     else if (time) this.#takeTime(time);
-    else if (token.sym === 'ALSO') {
+    else if (token.sym === 'FOR_GOOD') {
+      this.#dropComma();
+      this.#forGood = token;
+      this.#at += 1;
+    } else if (token.sym === 'ALSO') {
       this.#also = true;
       this.#at += 1;
     } else if (token.sym && CLOSES_ELSE.has(token.sym)) {

@@ -1,6 +1,7 @@
 import type { PortEntry } from '../../core/model/policy.ts';
 import type { NetworkState } from '../../core/state/state.ts';
 import { otherPorts, portsIn } from './port-entries.ts';
+import { isRange } from './ranges.ts';
 import { quoted, Refusal } from './refusal.ts';
 import type { Subject } from './subject.ts';
 import { exclude } from './subjects.ts';
@@ -60,6 +61,7 @@ function sharedOf(group: readonly Subject[], part: readonly Subject[]): readonly
   if (group.some(({ everyone }) => everyone)) return part;
   const found = part.flatMap((one) =>
     group.flatMap((other) => {
+      if (isOutside(one, other)) return [one];
       const [mine, theirs] = [namesIn([one]), namesIn([other])];
       if (isAmong(mine, theirs)) return [one];
       if (isAmong(theirs, mine)) return [other];
@@ -72,6 +74,11 @@ function sharedOf(group: readonly Subject[], part: readonly Subject[]): readonly
   return found.filter((one, index) => found.findIndex(({ noun }) => noun === one.noun) === index);
 }
 
+/** A range of addresses is a part of everyone but some. */
+function isOutside(one: Subject, group: Subject): boolean {
+  return isRange(one) && group.outsiders.length > 0;
+}
+
 function covers(group: readonly Subject[], part: readonly Subject[]): boolean {
   if (part === group || [...group, ...part].some(({ everyone }) => everyone)) return true;
   return part.every((one) => one.selector !== undefined) && isAmong(namesIn(part), namesIn(group));
@@ -80,9 +87,11 @@ function covers(group: readonly Subject[], part: readonly Subject[]): boolean {
 function remainder(group: readonly Subject[], cut: readonly Subject[], state: NetworkState): readonly Subject[] {
   if (cut === group || cut.some(({ everyone }) => everyone)) return [];
   const names = namesIn(cut);
-  const left = group.filter((one) => one.everyone || one.peers.some(({ name }) => !names.has(name)));
+  const left = group.filter((one) => one.everyone || one.outsiders.length > 0 || one.peers.some(({ name }) => !names.has(name)));
   if (left.length === 0) return [];
-  const mine = cut.filter((one) => left.some((other) => other.everyone || isAmong(namesIn([one]), namesIn([other]))));
+  const mine = cut.filter((one) =>
+    left.some((other) => other.everyone || isOutside(one, other) || isAmong(namesIn([one]), namesIn([other]))),
+  );
   return mine.length === 0 ? left : exclude(left, mine, state);
 }
 

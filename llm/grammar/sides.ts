@@ -3,7 +3,7 @@ import type { Ask } from './acts/ask.ts';
 import type { Token } from './lexicon.ts';
 import { meantPorts } from './port-entries.ts';
 import { isRange } from './ranges.ts';
-import { enumerated, quoted, Refusal, said } from './refusal.ts';
+import { attempt, enumerated, quoted, Refusal, said } from './refusal.ts';
 import type { Statement } from './statements.ts';
 import { everyone, type Subject } from './subject.ts';
 import { exclude, parseSubjects } from './subjects.ts';
@@ -20,6 +20,7 @@ export function sidesOf({ slots, wish, words }: Statement, state: NetworkState):
   const all = everyone(state);
   let sources = source ? parseSubjects(source, state) : wish === 'isolate' ? [] : [all];
   let targets = target ? parseSubjects(target, state) : [all];
+  for (const but of [sourceBut, targetBut]) refuseStrayExceptions(but, state);
   if (sourceBut) sources = exclude(sources, parseSubjects(sourceBut, state), state);
   if (targetBut && wish === 'isolate') refuseUndirected(targets, targetBut, state);
   if (targetBut?.every((token) => source?.includes(token)))
@@ -38,6 +39,18 @@ function refuseUndirected(targets: readonly Subject[], tokens: readonly Token[],
     replace: tokens,
     by: [`from ${said(tokens)}`, `to ${said(tokens)}`],
   });
+}
+
+/** "Everyone except ci except ops": ops are no part of ci, so they may be left out as well. */
+function refuseStrayExceptions(tokens: readonly Token[] | undefined, state: NetworkState): void {
+  const [one, other] = parts(tokens);
+  if (!tokens || !one || !other || attempt(() => parseSubjects(tokens, state))) return;
+  const [first, second] = [said(one), said(other.filter(({ sym }) => sym !== 'EXCEPT'))];
+  throw new Refusal(
+    `${quoted(second)} is no part of ${quoted(first)}, so it is not clear whether ${quoted(`except ${second}`)} leaves out more.`,
+    [`Should ${quoted(second)} be left out as well? Then name them in one list: "everyone except <one> and <other>".`],
+    { replace: tokens, by: [`${first} and ${second}`] },
+  );
 }
 
 /** What stands before "except", and what after it. */

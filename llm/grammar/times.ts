@@ -2,7 +2,7 @@ import { parseDuration } from '../../core/base/duration.ts';
 import { instantOfWall, wallTime } from '../../core/base/time-zone.ts';
 import type { Token } from './lexicon.ts';
 import { dayOf, type MomentReader, momentAt, type NamedTime, untilAt } from './moments.ts';
-import { quoted, Refusal } from './refusal.ts';
+import { said as phrase, quoted, Refusal } from './refusal.ts';
 import { textAt } from './tokens.ts';
 
 const DAY_MS = 86_400_000;
@@ -148,4 +148,23 @@ function said(tokens: readonly Token[], from: number, to: number): string {
     .slice(from, to)
     .map(({ text }) => text)
     .join(' ');
+}
+
+/** "For two hours, then for good": it ends then, or it does not. */
+export function unclearEnd(tokens: readonly Token[], reader: MomentReader, joined: readonly Token[] = tokens): Refusal {
+  const timed = new Set<Token>();
+  for (const [at, token] of tokens.entries()) {
+    const time = token.quoted ? undefined : timeAt(tokens, at, reader);
+    for (const word of tokens.slice(at, time?.end ?? at)) timed.add(word);
+  }
+  const isIdle = ({ sym }: Token) => sym === 'COMMA' || sym === 'AND' || sym === 'THEN';
+  const plain = (words: readonly Token[]) => {
+    const kept = words.filter((token) => token.sym !== 'FOR_GOOD' && token.sym !== 'THEN');
+    return phrase(kept.slice(0, kept.findLastIndex((token) => !isIdle(token)) + 1));
+  };
+  return new Refusal(
+    `${quoted(phrase(joined))} ends after a time and does not end.`,
+    ['Which of the two is meant? What ends is not begun again by itself.'],
+    { choices: [plain(tokens.filter((token) => !timed.has(token))), plain(tokens)] },
+  );
 }

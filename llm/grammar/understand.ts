@@ -22,6 +22,7 @@ import { type Sentence, sentencesOf } from './sentences.ts';
 import { withSpokenLimits } from './spoken-limits.ts';
 import { parseStatement, type Statement } from './statements.ts';
 import { swapOf } from './swaps.ts';
+import { unclearEnd } from './times.ts';
 import { tokenise } from './tokens.ts';
 import type { Vocabulary } from './vocabulary.ts';
 
@@ -79,6 +80,8 @@ export function understood(
       else found.push({ statement });
       continue;
     }
+    if (before?.until !== undefined && sentence.tokens.every(({ sym }) => sym === 'FOR_GOOD'))
+      throw unclearEnd(before.words, vocabulary, [...before.words, ...sentence.tokens]);
     const { rest, reason } = withoutReason(sentence.tokens);
     coverage.use([...rest, ...reason, ...(sentence.but ? [sentence.but] : [])]);
     refuseSchedules(rest, vocabulary);

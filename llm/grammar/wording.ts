@@ -24,6 +24,6 @@ export function worded(templates: readonly string[], slots: Slots, { ports, unti
     const filled = template.replaceAll(/\{(\w+)\}/g, (_, name: string) =>
       name === 'on' ? on : said(slots[name] ?? []),
     );
-    return [`${filled}${end}`];
+    return [`${filled.replaceAll("s's ", "s' ")}${end}`];
   });
 }

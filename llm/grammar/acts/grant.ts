@@ -44,7 +44,8 @@ export function allow(ask: Ask): Act {
       ? `Nothing to change: ${nounsOf(sources)} may reach ${reachText(ask)} already`
       : `Let ${nounsOf(sources)} reach ${reachText(ask)}`;
   const parts = partByPart(between(ask, 'allow'), (who, whom) => `Let ${who} reach ${whom}`);
-  return act(ask, changes, parts, sentence);
+  // What is so already does not begin, and does not end.
+  return act(changes.length === 0 ? { ...ask, until: undefined } : ask, changes, parts, sentence);
 }
 
 /** Lets the sources reach the targets and nobody else; what others were granted is taken back. */

@@ -43,8 +43,18 @@ describe('a question between two readings', () => {
     'only web and db may reach each other',
     'ci and api may reach each other only via ssh',
     'isolate db except ci on 5432',
+    'nobody may reach db except api on 5432 and ci on 9100',
+    'db may only be reached by api on 5432 and ci on 9100',
+    'only api on 5432 and ci on 9100 may reach db',
+    'api may only reach db on 5432 and web on 443',
+    'let api reach db for two hours, then for good',
+    'only https and ping may reach web',
+    'nobody but ci may ssh anywhere',
+    'let laptop reach db on 22, and close everything else from ci',
+    'let laptop reach db until 18:00 ist',
   ])('has each as a choice, with an effect of its own: %s', (intent) => {
-    const state = stateOfNetwork('studio');
+    // In a closed network "and nobody else" is so already.
+    const state = stateOfNetwork(intent.includes('nobody else') ? 'home' : 'studio');
     const answer = planByGrammar({ intent, state, now: EVAL_NOW });
     const choices = answer.outcome === 'refused' ? answer.choices : [];
     const done = choices.map((choice) => {
@@ -52,6 +62,24 @@ describe('a question between two readings', () => {
       return next.outcome === 'changes' ? JSON.stringify(next.changes) : choice;
     });
     expect(new Set(done).size).toBeGreaterThanOrEqual(2);
+  });
+});
+
+describe('a time that is asked about', () => {
+  it.each([
+    ['until 25 october 02:30', 'Europe/Zurich', 2],
+    ['until 29 march 02:30', 'Europe/Zurich', 1],
+    ['until friday 18:00 local time', 'Europe/Zurich', 2],
+    ['until 18:00 gotham time', 'UTC', 1],
+  ])('has each instant as a choice that is planned, and drops no word: %s in %s', (end, timeZone, count) => {
+    const asked = { state: stateOfNetwork('studio'), now: EVAL_NOW, timeZone };
+    const answer = planByGrammar({ ...asked, intent: `let ci reach db on 5432 ${end}` });
+    const choices = answer.outcome === 'refused' ? answer.choices : [];
+    expect(choices).toHaveLength(count);
+    for (const intent of choices) {
+      expect(intent).toMatch(/^let ci reach db on 5432 until \d{4}-\d\d-\d\dT[\d:.]+Z$/);
+      expect(planByGrammar({ ...asked, intent }).outcome).toBe('changes');
+    }
   });
 });
 

@@ -15,6 +15,20 @@ export interface EvalNetwork {
 
 const CLOSED: Policies = { base: { action: 'DENY', peerSelector: {} } };
 
+const SHOP = {
+  'web-1': { role: 'web', env: 'prod' },
+  'web-2': { role: 'web', env: 'prod' },
+  'web-3': { role: 'web', env: 'staging' },
+  'api-1': { role: 'api', env: 'prod' },
+  'api-2': { role: 'api', env: 'staging' },
+  'db-1': { role: 'db', env: 'prod' },
+  'db-2': { role: 'db', env: 'staging' },
+  monitor: { role: 'monitor' },
+  laptop: { team: 'dev' },
+  'anna-mac': { team: 'ops' },
+  'bob-mac': { team: 'ops' },
+};
+
 /** Both halves of a grant, as a network that is closed both ways needs them. */
 function grant(name: string, from: Labels, to: Labels, port: number): Policies {
   return {
@@ -164,6 +178,12 @@ export const NETWORKS = {
         ingress: [{ from: [{ peerSelector: { matchLabels: { role: 'ci' } } }] }],
       },
     },
+  },
+  shop: { about: '11 peers, everything open', peers: SHOP, policies: {} },
+  vault: {
+    about: 'the same 11 peers, closed both ways; web may reach db on 5432',
+    peers: SHOP,
+    policies: { ...CLOSED, ...grant('web-to-db', { role: 'web' }, { role: 'db' }, 5432) },
   },
   plant: {
     about:

@@ -124,7 +124,9 @@ function describe(names: readonly string[], other: readonly string[], state: Net
   if (all.length - missing.length === names.length) {
     if (missing.length === 0) return `every peer (${all.length})`;
     const others = new Set(other);
-    if (missing.every((name) => others.has(name)) && missing.length === others.size)
+    const isRest = missing.every((name) => others.has(name)) && missing.length === others.size;
+    // Of two sides that are all peers together, the smaller is named and the larger is the others.
+    if (isRest && (names.length > missing.length || (names.length === missing.length && first > (other[0] ?? ''))))
       return `every other peer (${names.length})`;
   }
   for (const [key, value] of Object.entries(state.peers.get(first)?.labels ?? {}).sort()) {

@@ -10,8 +10,8 @@ import type { Sym, Token } from './lexicon.ts';
 import { stepsOf } from './perform.ts';
 import { otherPorts } from './port-entries.ts';
 import type { Statement } from './statements.ts';
-import type { At } from './suggest-atoms.ts';
 import { parseSubjects } from './subjects.ts';
+import type { At } from './suggest-atoms.ts';
 
 const ELSE: ReadonlySet<Sym> = new Set(['NOBODY_ELSE', 'NOTHING_ELSE', 'TO_NOBODY_ELSE']);
 /** More are not looked at one by one. */
@@ -30,18 +30,23 @@ export function withoutElse(tokens: readonly Token[]): readonly Token[] | undefi
 export function aloneAlready(statement: Statement, { state, now }: At): PlanAnswer | undefined {
   const { wish, slots, ports, spared, exclusive, mutual, exceptions } = statement;
   const { source, target } = slots;
-  if (wish !== 'allow' || !source || !target || exclusive || mutual || spared.length + exceptions.length > 0) return undefined;
+  if (wish !== 'allow' || !source || !target || exclusive || mutual || spared.length + exceptions.length > 0)
+    return undefined;
   const [sources, targets] = [parseSubjects(source, state), parseSubjects(target, state)];
   const named = [...sources, ...targets];
   if (named.some(({ everyone, selector }) => everyone || selector === undefined)) return undefined;
   const act = compose(stepsOf(statement, state, now), state, now);
-  const [from, to] = [sources, targets].map((side) => [...new Set(side.flatMap(({ peers }) => peers.map(({ name }) => name)))]);
+  const [from, to] = [sources, targets].map((side) => [
+    ...new Set(side.flatMap(({ peers }) => peers.map(({ name }) => name))),
+  ]);
   if (!from || !to || from.length + to.length > MAX_PEERS) return undefined;
   const all = [...state.peers.keys()];
   const closed = [
     ...cross(from, [...all.filter((name) => !to.includes(name)), OUTSIDE]),
     ...cross([...all.filter((name) => !from.includes(name)), OUTSIDE], to),
-    ...cross(from, to).flatMap((pair) => (ports.length > 0 ? otherPorts(ports) : []).map((port) => ({ ...pair, ...port }))),
+    ...cross(from, to).flatMap((pair) =>
+      (ports.length > 0 ? otherPorts(ports) : []).map((port) => ({ ...pair, ...port })),
+    ),
   ].map((pair): Expectation => ({ ...pair, expect: 'deny' }));
   const { after } = planChanges(state, act.changes, now);
   if (unmetExpectations(closed, after, compile(modelOf(after, now))).length > 0) return undefined;

@@ -18,6 +18,11 @@ export function isReading({ choice, told }: Pick<Compared, 'choice' | 'told'>): 
   return choice.asked && told.some((one) => /\bWhich of (?:the two|these|them) is meant\b/.test(one));
 }
 
+/** "Everyone except ci except ops": the question names both, and the choice leaves them out together. */
+export function joinsExceptions(compared: Pick<Compared, 'choice' | 'told'>): boolean {
+  return isReading(compared) && compared.told.some((one) => one.includes('leaves out more'));
+}
+
 export interface Compared extends At {
   readonly said: Account;
   readonly offered: Account;

@@ -39,7 +39,8 @@ function openAt(statement: Statement, at: At): string[] {
   const { sources, targets } = sidesOf(statement, at.state);
   const reach = compile(modelOf(at.state, at.now));
   const ports = meantPorts(statement);
-  const asked = ports.length > 0 ? ports.flatMap(({ protocol = 'TCP', ...rest }) => portsOf({ protocol, ...rest })) : portsOf({});
+  const asked =
+    ports.length > 0 ? ports.flatMap(({ protocol = 'TCP', ...rest }) => portsOf({ protocol, ...rest })) : portsOf({});
   const isOpen = (src: string, dst: string) =>
     JSON.stringify(subtract(asked, spansOf(reach.allowed(src, dst)))) !== JSON.stringify(asked);
   const names = (side: typeof sources) => [...new Set(side.flatMap(({ peers }) => peers.map(({ name }) => name)))];

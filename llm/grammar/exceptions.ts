@@ -5,7 +5,8 @@ import type { Wish } from './forms/form.ts';
 import type { Token } from './lexicon.ts';
 import { portList } from './port-entries.ts';
 import { BOTH_WAYS } from './port-places.ts';
-import { quoted, Refusal, said } from './refusal.ts';
+import { portsAt } from './ports.ts';
+import { attempt, quoted, Refusal, said } from './refusal.ts';
 import type { Vocabulary } from './vocabulary.ts';
 
 const CLOSING: ReadonlySet<Wish> = new Set(['deny', 'isolate', 'separate']);
@@ -38,6 +39,7 @@ export function exceptionAt(
     const wish = wishOf(head);
     if (!wish || wish === 'ask') continue;
     const tail = tokens.slice(at + 1);
+    if (isPortsAlone(tail)) return undefined;
     const clause = oneOrSeveral(tail, vocabulary);
     if (Array.isArray(clause)) {
       const exceptions = clause.map(({ until: _, zone: __, ...one }) => one);
@@ -54,6 +56,12 @@ export function exceptionAt(
     return { head, exceptions: [{ ...exception, ports }], until, zone };
   }
   return undefined;
+}
+
+/** "On udp except 53 and nobody else" leaves out a port and is read where it stands. */
+function isPortsAlone(tail: readonly Token[]): boolean {
+  const bare = tail.filter(({ sym }) => sym !== 'NOBODY_ELSE' && sym !== 'TO_NOBODY_ELSE');
+  return bare.length < tail.length && attempt(() => portsAt(bare, 0))?.end === bare.length;
 }
 
 /** "Everyone except each other" is read by forms of its own. */

@@ -157,19 +157,21 @@ describe('who reaches one alone', () => {
         openIn(next, ['web-1'], ['laptop'], 5432).length === 0,
       ];
     });
-    expect(closes).toEqual([
-      [true, false],
-      [false, true],
-    ]);
+    const directions = [...new Set(closes.map((one) => JSON.stringify(one)))];
+    expect(directions).toEqual(['[true,false]', '[false,true]']);
   });
 
   it.each(['let web-1 reach db-1 on 5432 and to nothing else', 'web-1 may reach db-1 on 5432 and to nobody else'])(
     'is offered nothing that leaves others open: %s',
     (intent) => {
-      for (const state of [OPEN, CLOSED]) {
+      // Where all else is closed already there is nothing to ask.
+      for (const [state, count] of [
+        [OPEN, 2],
+        [CLOSED, 1],
+      ] as const) {
         const answer = answerTo(intent, state);
-        const choices = answer.outcome === 'refused' ? answer.choices : [];
-        expect(choices).toHaveLength(2);
+        const choices = answer.outcome === 'refused' ? answer.choices : [intent];
+        expect(choices).toHaveLength(count);
         for (const choice of choices)
           expect(openIn(after(choice, state), ['web-1'], EVERYONE, 5432), choice).toEqual(['web-1 > db-1']);
       }

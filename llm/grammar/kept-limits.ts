@@ -1,6 +1,6 @@
 import { type Account, countOf, has, isWord } from './account.ts';
 import { isElseClosed } from './already-closed.ts';
-import type { Compared, Offered } from './compared.ts';
+import { type Compared, joinsExceptions, type Offered } from './compared.ts';
 import type { Sym } from './lexicon.ts';
 
 const EXCEPTIONS: ReadonlySet<Sym> = new Set(['EXCEPT']);
@@ -25,7 +25,7 @@ export function keepsLimits(compared: Compared): boolean {
   if (has(said, 'NOTHING_ELSE', 'TO_NOBODY_ELSE') && !has(said, 'NOBODY_ELSE') && limitsSources(choice.text))
     return false;
   const nobody = has(said, 'NOBODY') || has(said, ...CLOSINGS);
-  if (except > exceptGiven + (nobody ? limitsGiven : 0)) return false;
+  if (!joinsExceptions(compared) && except > exceptGiven + (nobody ? limitsGiven : 0)) return false;
   if (limits > 0 && limitsGiven + exceptGiven === 0 && !has(offered, 'DENY', 'ISOLATE', 'CLOSE', 'REVOKE'))
     return false;
   if (choice.asked) return true;

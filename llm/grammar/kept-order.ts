@@ -1,5 +1,5 @@
 import { type Account, accountOf, has, includes, isEveryone, isWord, type Who, whosOf } from './account.ts';
-import { type Compared, isReading } from './compared.ts';
+import { type Compared, isReading, joinsExceptions } from './compared.ts';
 import { CLOSING } from './kept-limits.ts';
 import { LIST } from './kept-ports.ts';
 import type { Sym } from './lexicon.ts';
@@ -7,8 +7,9 @@ import type { Sym } from './lexicon.ts';
 const LISTED: ReadonlySet<Sym> = new Set([...LIST, 'ALSO', 'TO', 'FROM', 'BY', 'ON', 'POLITE']);
 
 /** Those named together in a choice were named in one list. */
-export function keepsLists({ said, offered }: Compared): boolean {
-  if (has(offered, 'BETWEEN', 'MUTUAL')) return true;
+export function keepsLists(compared: Compared): boolean {
+  const { said, offered } = compared;
+  if (has(offered, 'BETWEEN', 'MUTUAL') || joinsExceptions(compared)) return true;
   return offered.atoms.every((atom, at) => {
     const next = nextListed(offered, at);
     if (atom.kind !== 'who' || !next) return true;

@@ -22,7 +22,14 @@ export function withOtherTraffic(tokens: readonly Token[], before: Statement | u
   const at = tokens.findIndex(({ sym }) => sym && LINKS.has(sym));
   const who = tokens.slice(at + 1);
   const others = tokens.slice(1, at);
-  if (!verb || !CLOSING.has(verb) || at < 2 || who.length === 0 || !OTHERS.test(said(others)) || who.some(({ sym }) => sym))
+  if (
+    !verb ||
+    !CLOSING.has(verb) ||
+    at < 2 ||
+    who.length === 0 ||
+    !OTHERS.test(said(others)) ||
+    who.some(({ sym }) => sym)
+  )
     return tokens;
   const outward = tokens[at]?.sym === 'FROM';
   const { source = [], target = [] } = before?.slots ?? {};
@@ -33,7 +40,9 @@ export function withOtherTraffic(tokens: readonly Token[], before: Statement | u
   const kept = before && `${said(before.words)}; `;
   const slots = { who, source, target };
   const beside = { ports: before?.ports ?? [], until: undefined };
-  const way = outward ? ['block {who} from everyone', 'block {who} from everyone except {target}'] : ['block all traffic to {who}'];
+  const way = outward
+    ? ['block {who} from everyone', 'block {who} from everyone except {target}']
+    : ['block all traffic to {who}'];
   const turned = outward && isTarget ? ['block all traffic to {who} except from {source}'] : [];
   const closings = worded([...turned, ...way], slots, { ...beside, ports: [] });
   throw new Refusal(

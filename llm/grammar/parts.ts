@@ -66,7 +66,9 @@ function refuseOtherSource(
   if (last === source) {
     // "Db may be reached by api on 5432 and cache on 6379": who is like the one that is reached may be reached too.
     if (parts.every(({ who }) => likeness(who, source, target) !== 'other')) return;
-    throw new Refusal('It is not clear who reaches and who is reached.', ['Say it in two sentences: "let <source> reach <target> on <port>".']);
+    throw new Refusal('It is not clear who reaches and who is reached.', [
+      'Say it in two sentences: "let <source> reach <target> on <port>".',
+    ]);
   }
   const subject = head.includes(source[0] as Token) && head[0]?.sym === undefined;
   const doubtful = parts.find(({ who }) => {

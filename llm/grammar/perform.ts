@@ -226,7 +226,9 @@ function act(statement: Statement, { sources, targets }: Sides, state: NetworkSt
           ? [(on: NetworkState) => beside(deny(ask(on, { sources: excepted, ports })))]
           : []),
         ...(notTo.length > 0 ? [(on: NetworkState) => beside(deny(ask(on, { targets: notTo })))] : []),
-        ...(spared.length > 0 && !restricts && !alone ? [(on: NetworkState) => beside(deny(ask(on, { ports: spared })))] : []),
+        ...(spared.length > 0 && !restricts && !alone
+          ? [(on: NetworkState) => beside(deny(ask(on, { ports: spared })))]
+          : []),
       ];
     }
     case 'onlyTo':

@@ -58,14 +58,20 @@ function readingsOf({ source, target }: Meant, items: readonly Item[]) {
   const names = items.map(({ who, ports }) => ({ name: said(who), ports }));
   if (target !== undefined) {
     return {
-      whole: [`block everyone from ${target} except ${names.map((one) => `${one.ports} from ${one.name}`).join(' except ')}`],
+      whole: [
+        `block everyone from ${target} except ${names.map((one) => `${one.ports} from ${one.name}`).join(' except ')}`,
+      ],
       ports: names.map((one) => `let only ${one.name} reach ${target} on ${one.ports}`),
       granted: names.map((one) => `let ${one.name} reach ${target} on ${one.ports}`),
     };
   }
   return {
-    whole: [`block ${source} from everyone except ${names.map((one) => `${one.ports} to ${one.name}`).join(' except ')}`],
-    ports: names.map((one) => `limit ${source}'s access to ${one.name} to ${one.ports}`),
+    whole: [
+      `block ${source} from everyone except ${names.map((one) => `${one.ports} to ${one.name}`).join(' except ')}`,
+    ],
+    ports: names.map(
+      (one) => `limit ${source}${source?.endsWith('s') ? "'" : "'s"} access to ${one.name} to ${one.ports}`,
+    ),
     granted: names.map((one) => `let ${source} reach ${one.name} on ${one.ports}`),
   };
 }
@@ -79,12 +85,14 @@ function meantBy(tokens: readonly Token[], { start, end, items }: Listed, vocabu
     : [...tokens.slice(0, start), ...names, ...tokens.slice(end)];
   const taken = attempt(() => takeModifiers(words, vocabulary));
   const { form, slots = {} } = (taken && formOf(taken.rest)) ?? {};
-  if (!form || !taken || taken.ports.length + taken.spared.length > 0 || taken.exclusive || taken.mutual) return undefined;
+  if (!form || !taken || taken.ports.length + taken.spared.length > 0 || taken.exclusive || taken.mutual)
+    return undefined;
   const { until } = taken;
   const [source, target] = [slots['source'], slots['target']].map((side) => side && said(side));
   if (isLeftOut) {
     if (form.wish !== 'deny') return undefined;
-    if (target && !EVERYONE.test(target) && (source === undefined || EVERYONE.test(source))) return { target, isWhole: false, until };
+    if (target && !EVERYONE.test(target) && (source === undefined || EVERYONE.test(source)))
+      return { target, isWhole: false, until };
     return source && target && EVERYONE.test(target) ? { source, isWhole: true, until } : undefined;
   }
   const isListed = (side: string | undefined) => side === said(names);

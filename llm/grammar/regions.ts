@@ -87,7 +87,9 @@ function covers(group: readonly Subject[], part: readonly Subject[]): boolean {
 function remainder(group: readonly Subject[], cut: readonly Subject[], state: NetworkState): readonly Subject[] {
   if (cut === group || cut.some(({ everyone }) => everyone)) return [];
   const names = namesIn(cut);
-  const left = group.filter((one) => one.everyone || one.outsiders.length > 0 || one.peers.some(({ name }) => !names.has(name)));
+  const left = group.filter(
+    (one) => one.everyone || one.outsiders.length > 0 || one.peers.some(({ name }) => !names.has(name)),
+  );
   if (left.length === 0) return [];
   const mine = cut.filter((one) =>
     left.some((other) => other.everyone || isOutside(one, other) || isAmong(namesIn([one]), namesIn([other]))),

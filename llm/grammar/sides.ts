@@ -48,7 +48,9 @@ function refuseStrayExceptions(tokens: readonly Token[] | undefined, state: Netw
   const [first, second] = [said(one), said(other.filter(({ sym }) => sym !== 'EXCEPT'))];
   throw new Refusal(
     `${quoted(second)} is no part of ${quoted(first)}, so it is not clear whether ${quoted(`except ${second}`)} leaves out more.`,
-    [`Should ${quoted(second)} be left out as well? Then name them in one list: "everyone except <one> and <other>".`],
+    [
+      `Should ${quoted(second)} be left out as well? Which of these is meant? Name them in one list: "everyone except <one> and <other>".`,
+    ],
     { replace: tokens, by: [`${first} and ${second}`] },
   );
 }

@@ -108,7 +108,8 @@ function statementOf(
     throw new Refusal(
       `${quoted(text)} can be read in both directions.`,
       [`Should ${quoted(said(slots['target']))} no longer reach others, or no longer be reached?`],
-      { choices: worded(['block {target} from everyone{on}', 'block all traffic to {target}{on}'], slots, {
+      {
+        choices: worded(['block {target} from everyone{on}', 'block all traffic to {target}{on}'], slots, {
           ...modifiers,
           ports: meantPorts(modifiers),
         }),

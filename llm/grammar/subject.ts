@@ -161,7 +161,9 @@ export function without(base: Subject, excepted: readonly Subject[], state: Netw
 
 /** Entries of who is outside of the network without some ranges. */
 function withoutBlocks(entries: readonly PeerEntry[], ranges: readonly Subject[]): readonly PeerEntry[] {
-  const left = ranges.flatMap((one) => one.entries.flatMap((entry) => (entry === '*' ? [] : (entry.ipBlock?.cidr ?? []))));
+  const left = ranges.flatMap((one) =>
+    one.entries.flatMap((entry) => (entry === '*' ? [] : (entry.ipBlock?.cidr ?? []))),
+  );
   if (left.length === 0) return entries;
   return entries.flatMap((entry): PeerEntry[] => {
     if (entry === '*' || !entry.ipBlock) return [entry];
@@ -176,7 +178,9 @@ function refuseAddressesOfPeers(ranges: readonly Subject[]): void {
   const held = ranges.find(({ peers }) => peers.length > 0);
   if (!held) return;
   const names = enumerated(held.peers.map(({ name }) => quoted(name)));
-  throw new Refusal(`${quoted(held.noun)} are addresses of peers: ${names}.`, ['Who is meant? Name the peers, or a label such as role=web.']);
+  throw new Refusal(`${quoted(held.noun)} are addresses of peers: ${names}.`, [
+    'Who is meant? Name the peers, or a label such as role=web.',
+  ]);
 }
 
 /** Whether one label tells it apart, or it is named peer by peer. */

@@ -42,7 +42,8 @@ export function parseSubjects(tokens: readonly Token[], state: NetworkState): Su
 /** Takes some out of whichever subjects they belong to. */
 export function exclude(subjects: readonly Subject[], excepted: readonly Subject[], state: NetworkState): Subject[] {
   const isIn = (one: Subject, group: Subject) =>
-    (isRange(one) && (group.everyone || group.outsiders.length > 0)) || (one.peers.length > 0 && one.peers.every((peer) => group.peers.includes(peer)));
+    (isRange(one) && (group.everyone || group.outsiders.length > 0)) ||
+    (one.peers.length > 0 && one.peers.every((peer) => group.peers.includes(peer)));
   if (excepted.every(isRange) && subjects.every(({ selector }) => selector === undefined))
     return subjects.map((group) => withoutRanges(group, excepted));
   const stray = excepted.find((one) => !subjects.some((group) => isIn(one, group)));

@@ -7,12 +7,12 @@ import { isOtherLanguage } from './language.ts';
 import { recognise, type Token } from './lexicon.ts';
 import { refusePaths } from './network-paths.ts';
 import { refuseHiddenNames } from './nouns.ts';
+import { withOtherTraffic } from './other-traffic.ts';
 import { withElse } from './others.ts';
 import { partsOf } from './parts.ts';
-import { withOtherTraffic } from './other-traffic.ts';
-import { eachWithPorts } from './ports-for-each.ts';
 import { withPlaces } from './places.ts';
 import { withPortConditions } from './port-conditions.ts';
+import { eachWithPorts } from './ports-for-each.ts';
 import { withoutReason } from './reasons.ts';
 import { quoted, Refusal, said } from './refusal.ts';
 import { withoutRemarks } from './remarks.ts';
@@ -37,9 +37,7 @@ export interface Understood {
 
 /** The words of an intent. @throws Refusal when it is too long or in another language. */
 export function wordsOf(intent: string, vocabulary: Vocabulary): Token[] {
-  const tokens = withPortConditions(
-    withSpokenLimits(withPlaces(recognise(tokenise(intent)), vocabulary), vocabulary),
-  );
+  const tokens = withPortConditions(withSpokenLimits(withPlaces(recognise(tokenise(intent)), vocabulary), vocabulary));
   if (isOtherLanguage(tokens, vocabulary.isName)) {
     throw new Refusal('Only English is understood here, unless a model planner is configured.', [
       'Can it be said in English, such as "let web reach db on port 5432"?',

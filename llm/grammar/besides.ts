@@ -79,30 +79,40 @@ function isInward(tokens: readonly Token[]): boolean {
 }
 
 /** "No other outbound": all that the source reaches is closed, but for what the statement before it is about. */
-export function othersClosed(tokens: readonly Token[], before: Statement): Statement {
+export function othersClosed(tokens: readonly Token[], before: Statement, all: readonly Statement[]): Statement {
   const { source, target } = before.slots;
   const who = match(OTHERS_TO, tokens)?.['who'] ?? match(OTHERS_FROM, tokens)?.['who'];
   const inbound = isInward(tokens);
   const own = inbound ? target : source;
-  const plain = before.exceptions.length === 0 && before.spared.length === 0 && !before.exclusive && !before.mutual;
-  const open = ['allow', 'keep', 'only', 'onlyTo'].includes(before.wish) && before.until === undefined;
+  const side = inbound ? 'target' : 'source';
+  const group = all.filter((one) => one === before || said(one.slots[side] ?? []) === said(own ?? []));
+  const plain = group.every((one) => one.exceptions.length + one.spared.length === 0 && !one.exclusive && !one.mutual);
+  const open = group.every(
+    (one) => ['allow', 'keep', 'only', 'onlyTo'].includes(one.wish) && one.until === undefined && isPlain(one),
+  );
   const same = who === undefined || said(who) === said(own ?? []);
-  if (!plain || !open || !same || !source || !target || [source, target].some(hasException)) {
+  if (!plain || !open || !same || !source || !target) {
     throw new Refusal(`It is not clear what ${quoted(said(tokens))} leaves open.`, [
       'What should stay open? Say "block all traffic to <target> except <ports> from <source>".',
     ]);
   }
-  const exception = { ...(inbound ? { source } : { target }), ports: before.ports, kept: true };
+  const exceptions = group.map(({ slots, ports }) => ({
+    source: inbound ? slots['source'] : undefined,
+    target: inbound ? undefined : slots['target'],
+    ports,
+    kept: true,
+  }));
   return {
     ...before,
     wish: 'deny',
     slots: inbound ? { source: [EVERYONE], target } : { source, target: [EVERYONE] },
     ports: [],
     portsPlace: undefined,
-    exceptions: [exception],
+    exceptions,
   };
 }
 
-function hasException(words: readonly Token[]): boolean {
-  return words.some(({ sym }) => sym === 'EXCEPT');
+/** Both sides are named, each without an exception. */
+function isPlain({ slots: { source, target } }: Statement): boolean {
+  return [source, target].every((side) => side !== undefined && side.every(({ sym }) => sym !== 'EXCEPT'));
 }

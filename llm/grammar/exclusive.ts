@@ -23,7 +23,7 @@ export function refuseUndirected(statement: Statement): void {
   const inward = worded(['let only {source} reach {target}{on}'], slots, { ports, until });
   const [granted] = worded(['let {source} reach {target}{on}'], slots, { ports, until });
   const [whole] = worded(['limit access to {target} to {source}{on}'], slots, { ports, until });
-  const closing = ports.length > 0 && granted && whole ? [`${granted}; ${whole}`] : [];
+  const closing = granted && whole ? [`${granted}; ${whole}`] : [];
   throw new Refusal(
     `${quoted(said(words))} can mean that nobody else reaches ${quoted(said(slots['target'] ?? []))}, or that ${quoted(said(slots['source'] ?? []))} reaches nobody else.`,
     ['Which of the two is meant?'],

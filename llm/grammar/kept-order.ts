@@ -16,10 +16,18 @@ export function keepsLists(compared: Compared): boolean {
     const [ones, others] = [placesOf(said, atom), placesOf(said, next)];
     if (ones.length === 0 || others.length === 0) return true;
     const whole = groupOf(offered, at);
+    // "…, web-1 keeps its access": who a verb follows that is not known begins another order.
+    if ([...ones, ...others].some((place) => beginsOrder(said, place))) return false;
     return ones.some((from) =>
       others.some((to) => isList(said.atoms.slice(Math.min(from, to) + 1, Math.max(from, to)), whole)),
     );
   });
+}
+
+function beginsOrder({ atoms }: Account, at: number): boolean {
+  const [before, next] = [atoms[at - 1], atoms[at + 1]];
+  const isVerb = next?.kind === 'word' && next.word.sym === undefined && /^[a-z]+s$/.test(next.word.text);
+  return isVerb && before?.kind === 'word' && before.word.sym === 'COMMA';
 }
 
 function groupOf({ atoms }: Account, at: number): Who[] {

@@ -89,7 +89,8 @@ export type Sym =
   | 'WHITELIST'
   | 'PUT'
   | 'QUARANTINED'
-  | 'LOSE';
+  | 'LOSE'
+  | 'APART';
 
 /** A word of the grammar, or without `sym` a word that must be part of a name, a port or a time. */
 export interface Token extends Word {
@@ -145,7 +146,7 @@ const PHRASES: Readonly<Record<Sym, string>> = {
     'and |but |',
     'nobody else|no one else|no-one else|noone else|none else|nobody|no one|no-one|no other peer|no other peers|no other node|no other nodes|no other device|no other devices|no other host|no other hosts|no other machine|no other machines',
   ),
-  NOTHING_ELSE: each('and |but |', 'nothing else'),
+  NOTHING_ELSE: each('and |but |', 'nothing else|nothing more|nothing besides'),
   TO_NOBODY_ELSE: each(
     'and |but |',
     each(
@@ -206,10 +207,11 @@ const PHRASES: Readonly<Record<Sym, string>> = {
   PUT: 'put|place',
   QUARANTINED: 'in quarantine|into quarantine|in isolation|into isolation',
   LOSE: 'lose|loses',
+  APART: 'apart|apart from each other|separated|separated from each other',
   SOME: 'some|some of|a few|a few of|most|most of|several|several of|half of|one of|any one of|many|many of',
   PRONOUN: 'it|them|they|him|her|this|these|those|that|that one|the same|its|their',
   POLITE:
-    'please|kindly|can you|could you|would you|will you|can we|could we|can you please|could you please|would you please|make sure|make sure that|ensure|ensure that|see to it that|i want to|we want to|i need to|we need to|i would like to|we would like to|i want you to|we want you to|i need you to|we need you to|i would like you to|we would like you to|right now|now|immediately|asap|as soon as possible|at once|thanks|thank you|many thanks|cheers|hi|hello|hey|ok|okay|hi there|from now on|effective immediately|go ahead and|first|firstly|too|as well|so please|on its own|on their own|for me|for us|at all|anymore|any more|any longer',
+    'please|kindly|can you|could you|would you|will you|can we|could we|can you please|could you please|would you please|make sure|make sure that|ensure|ensure that|see to it that|i want to|we want to|i need to|we need to|i would like to|we would like to|i want you to|we want you to|i need you to|we need you to|i would like you to|we would like you to|right now|now|immediately|asap|as soon as possible|at once|thanks|thank you|many thanks|cheers|hi|hello|hey|ok|okay|hi there|from now on|effective immediately|go ahead and|first|firstly|too|as well|so please|on its own|on their own|not longer|and not longer|but not longer|for me|for us|at all|anymore|any more|any longer',
 };
 
 /** `all inbound traffic`, `outgoing connections`, `egress`. */

@@ -6,6 +6,7 @@ import { attempt, quoted, Refusal, said } from './refusal.ts';
 import type { Vocabulary } from './vocabulary.ts';
 
 const SEPARATORS: ReadonlySet<Sym> = new Set(['AND', 'COMMA']);
+const LINKS: ReadonlySet<Sym> = new Set(['FROM', 'BY', 'TO']);
 const PARTED: ReadonlySet<string> = new Set(['allow', 'deny']);
 
 /** Ports and where they stand, from the word before them on. */
@@ -27,9 +28,11 @@ export function partsOf(tokens: readonly Token[], vocabulary: Vocabulary): (read
   for (const place of others) {
     const between = tokens.slice(before.end, place.start);
     const from = between.findIndex(({ sym }) => !sym || !SEPARATORS.has(sym));
-    const who = between.slice(from);
+    const link = between[from]?.sym;
+    const linked = link !== undefined && LINKS.has(link);
+    const who = between.slice(linked ? from + 1 : from);
     if (from < 1 || !isTarget(who, vocabulary)) return [tokens];
-    parts.push({ who, ports: tokens.slice(place.start, place.end) });
+    parts.push({ who, link: linked ? link : undefined, ports: tokens.slice(place.start, place.end) });
     before = place;
   }
   const head = tokens.slice(0, first.end);
@@ -37,10 +40,13 @@ export function partsOf(tokens: readonly Token[], vocabulary: Vocabulary): (read
   if (!sides) return [tokens];
   refuseOtherSource(head, parts, sides, vocabulary);
   const start = head.indexOf(sides.last[0] as Token);
+  if (parts.some(({ link }) => link !== undefined && link !== head[start - 1]?.sym)) return [tokens];
   return [head, ...parts.map(({ who, ports }) => [...tokens.slice(0, start), ...who, ...ports])];
 }
 
 interface Part {
+  /** The word before who is named, where one is said again. */
+  readonly link: Sym | undefined;
   readonly who: readonly Token[];
   readonly ports: readonly Token[];
 }

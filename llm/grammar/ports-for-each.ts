@@ -30,6 +30,7 @@ interface Meant {
 }
 
 const JOINTS: ReadonlySet<Sym> = new Set(['AND', 'COMMA', 'OR']);
+const LINKS: ReadonlySet<Sym> = new Set(['FROM', 'BY', 'TO']);
 const EVERYONE = /^(?:everyone|everybody|anyone|anybody|everything|anything|all)$/;
 
 /**
@@ -117,6 +118,8 @@ function listIn(tokens: readonly Token[], { isName }: Vocabulary): Listed | unde
       at = end;
       while (JOINTS.has(tokens[at]?.sym ?? 'LET')) at++;
       if (at === end) break;
+      const link = tokens[start - 1]?.sym;
+      if (link && LINKS.has(link) && tokens[at]?.sym === link) at++;
     }
     if (items.length > 1) return { start, end, items };
   }

@@ -129,15 +129,28 @@ function statementOf(
     (form.passive && modifiers.portsPlace === 'after only') ||
     (form.wish === 'only' && limitsPorts(rest, modifiers));
   if (unclear) throw unclearOnly(rest, modifiers, slots);
+  const apart = form.wish === 'isolate' && SEPARATING.has(verb) ? separatedIn(slots['target'] ?? [], modifiers) : undefined;
   return {
-    wish: form.wish,
-    slots,
+    wish: apart ? 'separate' : form.wish,
+    slots: apart ?? slots,
     text: said(rest),
     words,
     exceptions: [],
     ...modifiers,
     ports: neededPorts(rest, slots, modifiers.ports),
   };
+}
+
+/** Those who are separated are kept from each other, and not from everyone as those who are isolated. */
+const SEPARATING: ReadonlySet<string> = new Set(['separate', 'segregate']);
+
+/** @throws Refusal where one group is to be separated, from whom is not said. */
+function separatedIn(target: readonly Token[], modifiers: Omit<Modifiers, 'rest'>): Slots {
+  if (target.some(({ sym }) => sym === 'AND' || sym === 'COMMA')) return { both: target };
+  const templates = ['isolate {target}', 'isolate {target} from each other'];
+  throw new Refusal(`It is not said from whom ${quoted(said(target))} should be separated.`, ['From everyone, or from each other?'], {
+    choices: worded(templates, { target }, { ...modifiers, ports: [] }),
+  });
 }
 
 /** "Allow only 443 from web to db": what "only" stands before are the ports, and not those who reach. */

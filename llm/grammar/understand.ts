@@ -72,7 +72,11 @@ export function understood(
     const others = withOtherTraffic(sentence.tokens, before);
     if (before && closesOthers(others)) {
       coverage.use([...sentence.tokens, ...(sentence.but ? [sentence.but] : [])]);
-      const statement = othersClosed(others, before);
+      const statement = othersClosed(
+        others,
+        before,
+        found.map((one) => one.statement),
+      );
       // What is only kept or restricted is not granted as well.
       if (restricted.has(before) || before.wish === 'keep') found[found.length - 1] = { statement };
       else found.push({ statement });

@@ -74,6 +74,7 @@ export function isolateForms(): Form[] {
     ]),
     form('separate', 'isolate <one> from <other>', [
       'ISOLATE {both} FROM MUTUAL',
+      'KEEP {both} APART',
       'CUT {both} OFF FROM MUTUAL',
       'ISOLATE {source} FROM {target}',
       'CUT {source} OFF? FROM {target}',

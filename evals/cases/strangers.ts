@@ -158,6 +158,7 @@ const EACH: readonly Omit<EvalCase, 'family'>[] = [
     on: ['vault'],
     says: [
       'db-1 may be reached by api-1 on 5432 and monitor on 9100',
+      'db-1 shall accept connections from api-1 on 5432 and from monitor on 9100',
       'let api-1 reach db-1 on 5432; let monitor reach db-1 on 9100',
     ],
     gold: { opens: ['api-1 > db-1 : tcp/5432', 'monitor > db-1 : tcp/9100'] },
@@ -240,6 +241,21 @@ const OTHER_TRAFFIC: readonly Omit<EvalCase, 'family'>[] = [
       'let laptop reach web-1 on 22. Drop everything else from laptop.',
     ],
     gold: { opens: ['laptop > web-1 : tcp/22'] },
+  },
+  {
+    on: ['shop'],
+    says: [
+      'let web-1 reach db-1 on 5432 and api-1 on 8080, and block everything else from web-1',
+      'let web-1 reach db-1 on 5432; let web-1 reach api-1 on 8080; no other outbound',
+    ],
+    gold: {
+      closes: ['web-1 > * - db-1 - api-1 : all', 'web-1 > db-1 : all but tcp/5432', 'web-1 > api-1 : all but tcp/8080'],
+    },
+  },
+  {
+    on: ['shop'],
+    says: ['separate staging and prod', 'keep staging and prod apart', 'segregate env=staging and env=prod'],
+    gold: { closes: ['env=staging > env=prod : all', 'env=prod > env=staging : all'] },
   },
   {
     on: ['shop'],

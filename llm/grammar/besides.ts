@@ -114,5 +114,5 @@ export function othersClosed(tokens: readonly Token[], before: Statement, all: r
 
 /** Both sides are named, each without an exception. */
 function isPlain({ slots: { source, target } }: Statement): boolean {
-  return [source, target].every((side) => side !== undefined && side.every(({ sym }) => sym !== 'EXCEPT'));
+  return [source, target].every((side) => side?.every(({ sym }) => sym !== 'EXCEPT'));
 }

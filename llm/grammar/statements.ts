@@ -129,7 +129,8 @@ function statementOf(
     (form.passive && modifiers.portsPlace === 'after only') ||
     (form.wish === 'only' && limitsPorts(rest, modifiers));
   if (unclear) throw unclearOnly(rest, modifiers, slots);
-  const apart = form.wish === 'isolate' && SEPARATING.has(verb) ? separatedIn(slots['target'] ?? [], modifiers) : undefined;
+  const apart =
+    form.wish === 'isolate' && SEPARATING.has(verb) ? separatedIn(slots['target'] ?? [], modifiers) : undefined;
   return {
     wish: apart ? 'separate' : form.wish,
     slots: apart ?? slots,
@@ -148,9 +149,13 @@ const SEPARATING: ReadonlySet<string> = new Set(['separate', 'segregate']);
 function separatedIn(target: readonly Token[], modifiers: Omit<Modifiers, 'rest'>): Slots {
   if (target.some(({ sym }) => sym === 'AND' || sym === 'COMMA')) return { both: target };
   const templates = ['isolate {target}', 'isolate {target} from each other'];
-  throw new Refusal(`It is not said from whom ${quoted(said(target))} should be separated.`, ['From everyone, or from each other?'], {
-    choices: worded(templates, { target }, { ...modifiers, ports: [] }),
-  });
+  throw new Refusal(
+    `It is not said from whom ${quoted(said(target))} should be separated.`,
+    ['From everyone, or from each other?'],
+    {
+      choices: worded(templates, { target }, { ...modifiers, ports: [] }),
+    },
+  );
 }
 
 /** "Allow only 443 from web to db": what "only" stands before are the ports, and not those who reach. */

@@ -42,6 +42,34 @@ export function withoutRanges(base: Subject, excepted: readonly Subject[]): Subj
   };
 }
 
+/** Entries of who is outside of the network without some ranges. */
+export function withoutBlocks(entries: readonly PeerEntry[], ranges: readonly Subject[]): readonly PeerEntry[] {
+  const left = ranges.flatMap((one) =>
+    one.entries.flatMap((entry) => (entry === '*' ? [] : (entry.ipBlock?.cidr ?? []))),
+  );
+  if (left.length === 0) return entries;
+  return entries.flatMap((entry): PeerEntry[] => {
+    if (entry === '*' || !entry.ipBlock) return [entry];
+    const { cidr, except = [] } = entry.ipBlock;
+    if (left.includes(cidr)) return [];
+    const own = left.filter((one) => one.includes(':') === cidr.includes(':'));
+    return [{ ipBlock: { cidr, ...(except.length + own.length > 0 && { except: [...except, ...own] }) } }];
+  });
+}
+
+/** @throws Refusal for ranges that are no part of it, and for addresses that peers have. */
+export function requireOutside(base: Subject, ranges: readonly Subject[]): void {
+  const [first] = ranges;
+  if (first && !base.everyone && base.outsiders.length === 0)
+    throw new Refusal(`${quoted(first.noun)} is no part of ${quoted(base.noun)}.`, ['Who is meant?']);
+  const held = ranges.find(({ peers }) => peers.length > 0);
+  if (!held) return;
+  const names = enumerated(held.peers.map(({ name }) => quoted(name)));
+  throw new Refusal(`${quoted(held.noun)} are addresses of peers: ${names}.`, [
+    'Who is meant? Name the peers, or a label such as role=web.',
+  ]);
+}
+
 function blockOf(entry: PeerEntry) {
   return entry === '*' ? undefined : entry.ipBlock;
 }

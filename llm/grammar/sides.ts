@@ -63,7 +63,7 @@ function parts(tokens: readonly Token[] | undefined): [readonly Token[] | undefi
 
 /** "Close port 22 on every machine except web-1": nobody else is named that it may be left out of. */
 function isOnEach(words: readonly Token[], [first]: readonly Token[]): boolean {
-  const link = words[words.findIndex((token) => token === first) - 1];
+  const link = first && words[words.indexOf(first) - 1];
   return link?.sym === 'ON' || link?.sym === 'OF' || link?.text === 'in';
 }
 

@@ -4,6 +4,7 @@ import type { PeerRecord } from '../../core/model/resources.ts';
 import { selects, selectsEveryone } from '../../core/model/selector.ts';
 import type { NetworkState } from '../../core/state/state.ts';
 import { namesOf, type Pair } from './names.ts';
+import { requireOutside, withoutBlocks } from './ranges.ts';
 import { enumerated, quoted, Refusal } from './refusal.ts';
 
 /** Who a phrase means: as a selector of policies, as the peers it selects today, and as a term of expectations. */
@@ -131,13 +132,10 @@ export function without(base: Subject, excepted: readonly Subject[], state: Netw
   if (base.selector === undefined)
     throw new Refusal(`Of ${quoted(base.noun)} nothing can be left out.`, ['Which addresses are meant?']);
   const ranges = excepted.filter(({ selector }) => selector === undefined);
-  if (ranges.length > 0 && !base.everyone && base.outsiders.length === 0)
-    throw new Refusal(`${quoted(ranges[0]?.noun ?? '')} is no part of ${quoted(base.noun)}.`, ['Who is meant?']);
-  refuseAddressesOfPeers(ranges);
+  requireOutside(base, ranges);
   const simple = excepted.filter((one) => one.selector !== undefined && isSimple(one));
   const kept = withoutSimple(base, base.selector, simple);
-  const link = base.excepted.length > 0 ? ',' : ' except';
-  const noun = `${base.noun}${link} ${enumerated(excepted.map((one) => one.noun))}`;
+  const noun = `${base.noun}${base.excepted.length > 0 ? ',' : ' except'} ${enumerated(excepted.map((one) => one.noun))}`;
   const first = {
     noun,
     outsiders: withoutBlocks(base.everyone ? outsideEntries(state) : base.outsiders, ranges),
@@ -157,30 +155,6 @@ export function without(base: Subject, excepted: readonly Subject[], state: Netw
     [kept],
   );
   return narrowed.map((one, index) => ({ ...one, noun, ...(index === 0 && first) }));
-}
-
-/** Entries of who is outside of the network without some ranges. */
-function withoutBlocks(entries: readonly PeerEntry[], ranges: readonly Subject[]): readonly PeerEntry[] {
-  const left = ranges.flatMap((one) =>
-    one.entries.flatMap((entry) => (entry === '*' ? [] : (entry.ipBlock?.cidr ?? []))),
-  );
-  if (left.length === 0) return entries;
-  return entries.flatMap((entry): PeerEntry[] => {
-    if (entry === '*' || !entry.ipBlock) return [entry];
-    const { cidr, except = [] } = entry.ipBlock;
-    if (left.includes(cidr)) return [];
-    const own = left.filter((one) => one.includes(':') === cidr.includes(':'));
-    return [{ ipBlock: { cidr, ...(except.length + own.length > 0 && { except: [...except, ...own] }) } }];
-  });
-}
-
-function refuseAddressesOfPeers(ranges: readonly Subject[]): void {
-  const held = ranges.find(({ peers }) => peers.length > 0);
-  if (!held) return;
-  const names = enumerated(held.peers.map(({ name }) => quoted(name)));
-  throw new Refusal(`${quoted(held.noun)} are addresses of peers: ${names}.`, [
-    'Who is meant? Name the peers, or a label such as role=web.',
-  ]);
 }
 
 /** Whether one label tells it apart, or it is named peer by peer. */

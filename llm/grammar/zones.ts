@@ -72,9 +72,19 @@ function offsetsIn(word: string): string[] | undefined {
   return hours !== undefined && isTimeZone(zone) ? [zone] : undefined;
 }
 
+/** Zones of words that were asked for: to find that a word is none takes a millisecond. */
+const knownCities = new Map<string, readonly string[]>();
+const KEPT_CITIES = 1_000;
+
 /** Zones whose name ends in a city. */
-function citiesCalled(city: string): string[] {
-  return /^[a-z][a-z_-]+$/.test(city) ? REGIONS.map((region) => spelt(`${region}/${city}`)).filter(isTimeZone) : [];
+function citiesCalled(city: string): readonly string[] {
+  if (!/^[a-z][a-z_-]{1,40}$/.test(city)) return [];
+  const known = knownCities.get(city);
+  if (known) return known;
+  const zones = REGIONS.map((region) => spelt(`${region}/${city}`)).filter(isTimeZone);
+  if (knownCities.size >= KEPT_CITIES) knownCities.clear();
+  knownCities.set(city, zones);
+  return zones;
 }
 
 function afterTime(words: readonly Word[], end: number): number {

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import checker from 'recheck/package.json' with { type: 'json' };
-import { beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { operations } from '../tools/index.ts';
 import { KnownSafe } from './known-safe.ts';
 import { type Expression, type Expressions, expressionsIn } from './regular-expressions.ts';
@@ -33,9 +33,10 @@ const CHECK_ALL_MS = 300_000;
 
 let checkSync: typeof import('recheck').checkSync;
 beforeAll(async () => {
-  process.env['RECHECK_BACKEND'] = ENGINE;
+  vi.stubEnv('RECHECK_BACKEND', ENGINE);
   ({ checkSync } = await import('recheck'));
 });
+afterAll(() => vi.unstubAllEnvs());
 
 test(
   'no regular expression of the code or of an input schema takes more than linear time on any text',

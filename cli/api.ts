@@ -1,3 +1,4 @@
+import { type FieldError, sentenceOf } from '../core/base/errors.ts';
 import { CliError, EXIT, exitCodeOf } from './exit.ts';
 import { parseServer, type Target } from './session.ts';
 import { visibleLine } from './visible.ts';
@@ -62,14 +63,14 @@ export async function callApi({ server, token, workspace }: Target, request: Api
   if (code === 'password_change_required') {
     throw new CliError('Change the password first: mesh passwd', EXIT.auth, problem);
   }
-  const wrong: { pointer: string; detail: string }[] = Array.isArray(errors) ? errors : [];
+  const wrong: FieldError[] = Array.isArray(errors) ? errors : [];
   if (!workspace && code === 'invalid_input' && wrong.some(({ pointer }) => pointer === '/workspace_id')) {
     throw new WorkspaceNeeded();
   }
   const said = String(detail);
   const fields = wrong
     .filter(({ detail: why }) => !said.includes(why))
-    .map(({ pointer, detail: why }) => `\n  ${pointer}: ${why}`)
+    .map((field) => `\n  ${sentenceOf([field])}`)
     .join('');
   const message = title ? `${title}: ${detail}${fields}` : `${server} answered ${response.status}`;
   throw new CliError(message, exitCodeOf(code), problem);

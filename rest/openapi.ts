@@ -17,7 +17,15 @@ const problem = z
     instance: z.string().optional(),
     code: z.string().describe('Stable and machine-readable'),
     requestId: z.string().optional(),
-    errors: z.array(z.object({ pointer: z.string(), detail: z.string() })).optional(),
+    errors: z
+      .array(
+        z.object({
+          pointer: z.string(),
+          detail: z.string(),
+          document: z.object({ kind: z.string(), name: z.string() }).optional(),
+        }),
+      )
+      .optional(),
   })
   .meta({ id: 'Problem', description: 'RFC 9457 problem details with a stable code' });
 

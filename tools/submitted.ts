@@ -21,16 +21,25 @@ export function submitOne(
 }
 
 /** Errors of `/changes/<index>` point to where that change stands in the request. */
-export async function pointingAt<T>(place: (index: number) => string, work: Promise<T>): Promise<T> {
+export function pointingAt<T>(place: (index: number) => string, work: Promise<T>): Promise<T> {
+  return withErrors(work, (errors) =>
+    errors.map((field) => ({
+      ...field,
+      pointer: field.pointer.replace(/^\/changes\/(\d+)/, (_, index: string) => place(Number(index))),
+    })),
+  );
+}
+
+/** What is wrong with fields, said otherwise. */
+export async function withErrors<T>(
+  work: Promise<T>,
+  told: (errors: readonly FieldError[]) => readonly FieldError[],
+): Promise<T> {
   try {
     return await work;
   } catch (error) {
     if (!(error instanceof MeshError) || error.code !== 'invalid_input') throw error;
-    const errors = (error.details['errors'] ?? []) as readonly FieldError[];
-    const placed = errors.map((field) => ({
-      ...field,
-      pointer: field.pointer.replace(/^\/changes\/(\d+)/, (_, index: string) => place(Number(index))),
-    }));
-    throw new MeshError('invalid_input', sentenceOf(placed), { ...error.details, errors: placed }, { cause: error });
+    const errors = told((error.details['errors'] ?? []) as readonly FieldError[]);
+    throw new MeshError('invalid_input', sentenceOf(errors), { ...error.details, errors }, { cause: error });
   }
 }

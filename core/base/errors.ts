@@ -33,6 +33,8 @@ export interface FieldError {
   readonly detail: string;
   /** The detail with names of records in it. Only who may list them gets it, as the `detail` (`withNames`). */
   readonly offered?: string;
+  /** Of several documents, the one that it stands in. */
+  readonly document?: { readonly kind: string; readonly name: string };
 }
 
 /** An expected failure. Everything else that is thrown is a bug and becomes `internal`. */
@@ -53,11 +55,14 @@ export function invalidInput(errors: readonly FieldError[], message = sentenceOf
   return new MeshError('invalid_input', message, { errors });
 }
 
-/** The first of them as one line. */
+/** The first of them as one line, each with its document. */
 export function sentenceOf(errors: readonly FieldError[]): string {
   return errors
     .slice(0, 3)
-    .map(({ pointer, detail }) => `${pointer}: ${detail}`)
+    .map(({ pointer, detail, document }) => {
+      const place = document ? `${document.kind} ${document.name}, ${pointer}` : pointer;
+      return `${place}: ${detail}`;
+    })
     .join(' ');
 }
 

@@ -65,6 +65,11 @@ export function mapOf<K extends z.ZodString, V extends z.ZodType>(key: K, value:
       context.addIssue({ code: 'custom', message: `at most ${max} ${what} are accepted` });
       return z.NEVER;
     },
-    z.record(key, value).meta({ maxProperties: max }),
+    z.record(key, value, { error: keyFault }).meta({ maxProperties: max }),
   );
+}
+
+/** Of a key that is wrong, why: zod says no more than that it is. */
+function keyFault(issue: z.core.$ZodRawIssue): string | undefined {
+  return issue.code === 'invalid_key' ? issue.issues?.[0]?.message : undefined;
 }

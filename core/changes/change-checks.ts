@@ -1,4 +1,5 @@
-import { invalidInput, MeshError } from '../base/errors.ts';
+import { eachOrFaults } from '../base/each-or-faults.ts';
+import { type FieldError, invalidInput, MeshError } from '../base/errors.ts';
 import type { StoredRecord } from '../base/record.ts';
 import { overlaps, parseCidr } from '../model/cidr.ts';
 import { DEFAULT_NETWORK } from '../model/resources.ts';
@@ -8,27 +9,29 @@ import type { Planned } from './planned.ts';
 
 /** What must hold of the networks of a batch once all of it is done. */
 export function checkNetworks(after: NetworkState, planned: readonly Planned[]): void {
-  for (const { resource, op, name, index, before, next } of planned) {
-    if (resource !== 'MeshNetwork' || !op) continue;
-    if (next?.kind !== 'MeshNetwork') {
-      refuseUsedNetwork(after, name);
-      continue;
+  eachOrFaults(planned, (one) => checkNetwork(after, one));
+}
+
+function checkNetwork(after: NetworkState, { resource, op, name, index, before, next }: Planned): void {
+  if (resource !== 'MeshNetwork' || !op) return;
+  if (next?.kind !== 'MeshNetwork') {
+    refuseUsedNetwork(after, name);
+    return;
+  }
+  const { spec } = next;
+  const pointer = `/changes/${index}/spec/cidr`;
+  for (const other of after.networks.values()) {
+    const [a, b] = [parseCidr(spec.cidr), parseCidr(other.spec.cidr)];
+    if (other.name !== name && a && b && overlaps(a, b)) {
+      throw invalidInput([{ pointer, detail: `${spec.cidr} overlaps ${other.spec.cidr} of network ${other.name}.` }]);
     }
-    const { spec } = next;
-    const pointer = `/changes/${index}/spec/cidr`;
-    for (const other of after.networks.values()) {
-      const [a, b] = [parseCidr(spec.cidr), parseCidr(other.spec.cidr)];
-      if (other.name !== name && a && b && overlaps(a, b)) {
-        throw invalidInput([{ pointer, detail: `${spec.cidr} overlaps ${other.spec.cidr} of network ${other.name}.` }]);
-      }
-    }
-    if (before?.kind !== 'MeshNetwork' || before.spec.cidr === spec.cidr) continue;
-    const outside = [...after.peers.values()].filter(
-      (peer) => peer.spec.network === name && peer.status.address && !isHostOf(spec.cidr, peer.status.address),
-    );
-    if (outside.length > 0) {
-      throw new MeshError('conflict', `${spec.cidr} leaves out addresses in use: ${listed(outside)}.`);
-    }
+  }
+  if (before?.kind !== 'MeshNetwork' || before.spec.cidr === spec.cidr) return;
+  const outside = [...after.peers.values()].filter(
+    (peer) => peer.spec.network === name && peer.status.address && !isHostOf(spec.cidr, peer.status.address),
+  );
+  if (outside.length > 0) {
+    throw new MeshError('conflict', `${spec.cidr} leaves out addresses in use: ${listed(outside)}.`);
   }
 }
 
@@ -48,20 +51,25 @@ function refuseUsedNetwork(after: NetworkState, name: string): void {
 
 /** A policy that is written names a network that is there, or none. */
 export function checkReferences(state: NetworkState, after: NetworkState, planned: readonly Planned[]): void {
-  for (const { next, before, index } of planned) {
-    if (next?.kind !== 'MeshPolicy') continue;
+  eachOrFaults(planned, ({ next, before, index }) => {
+    if (next?.kind !== 'MeshPolicy') return;
     const { network } = next.spec;
-    if (network === undefined || after.networks.has(network)) continue;
+    if (network === undefined || after.networks.has(network)) return;
     // A policy that already names a network which is gone may still be changed in other fields.
-    if (before?.kind === 'MeshPolicy' && before.spec.network === network && !state.networks.has(network)) continue;
+    if (before?.kind === 'MeshPolicy' && before.spec.network === network && !state.networks.has(network)) return;
     throw unknownNetwork(`/changes/${index}/spec/network`, network, after);
-  }
+  });
 }
 
-export function unknownNetwork(pointer: string, network: string, { networks }: NetworkState): MeshError {
-  const known = [...networks.keys()].slice(0, 10).join(', ');
+export function unknownNetwork(pointer: string, network: string, state: Pick<NetworkState, 'networks'>): MeshError {
+  const error = unknownNetworkAt(pointer, network, state.networks.keys());
+  return invalidInput([error], error.detail);
+}
+
+export function unknownNetworkAt(pointer: string, network: string, known: Iterable<string>): FieldError {
+  const names = [...known].slice(0, 10).join(', ');
   const detail = `There is no network ${JSON.stringify(network)}.`;
-  return invalidInput([{ pointer, detail, offered: `${detail} There are: ${known || 'none'}.` }], detail);
+  return { pointer, detail, offered: `${detail} There are: ${names || 'none'}.` };
 }
 
 const NAMES_SHOWN = 5;

@@ -1,5 +1,7 @@
+import { eachOrFaults } from '../base/each-or-faults.ts';
 import { invalidInput, MeshError } from '../base/errors.ts';
 import { newId } from '../base/ids.ts';
+import { jsonPointer } from '../base/json-pointer.ts';
 import type { Op } from '../base/ports.ts';
 import { draftOf, type RecordDraft, type StoredRecord } from '../base/record.ts';
 import { formatInstant, parseInstant } from '../base/time.ts';
@@ -103,8 +105,12 @@ export function draftChanges(
   now: number,
   quarantined: QuarantinedAddresses = new Map(),
 ): DraftedChanges {
-  const changes = given.map((change, index) => withIds(change, index, state));
-  const planned = changes.map((change, index) => planOne(state, change, index, now));
+  const made = eachOrFaults(given, (asked, index) => {
+    const change = withIds(asked, index, state);
+    return { change, planned: planOne(state, change, index, now) };
+  });
+  const changes = made.map(({ change }) => change);
+  const planned = made.map((one) => one.planned);
   refuseDoubles(planned);
   const opsOf = () => planned.flatMap(({ op }) => (op ? [op] : []));
   return {
@@ -254,11 +260,11 @@ function labelsOf(
   index: number,
 ): Record<string, string> {
   const reserved = ([key]: readonly [string, string]) => key.startsWith(RESERVED_LABEL_PREFIX);
-  const wrong = Object.entries(asked).find((entry) => reserved(entry) && held[entry[0]] !== entry[1]);
-  if (wrong) {
-    const detail = `Labels that begin with ${RESERVED_LABEL_PREFIX} are set by the control plane alone.`;
-    throw invalidInput([{ pointer: `/changes/${index}/labels/${wrong[0].replaceAll('/', '~1')}`, detail }], detail);
-  }
+  const detail = `Labels that begin with ${RESERVED_LABEL_PREFIX} are set by the control plane alone.`;
+  const errors = Object.entries(asked)
+    .filter((entry) => reserved(entry) && held[entry[0]] !== entry[1])
+    .map(([key]) => ({ pointer: `/changes/${index}/labels${jsonPointer([key])}`, detail }));
+  if (errors.length > 0) throw invalidInput(errors, detail);
   const own = Object.entries(asked).filter((entry) => !reserved(entry));
   return Object.fromEntries([...own, ...Object.entries(held).filter(reserved)]);
 }

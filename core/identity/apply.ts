@@ -1,11 +1,14 @@
+import { z } from 'zod';
 import { type FieldError, invalidInput } from '../base/errors.ts';
 import type { CallContext } from '../base/operation.ts';
 import { MAX_FIELD_ERRORS } from '../base/schema-errors.ts';
+import { lineOfText, TEXT_LIMITS } from '../base/text.ts';
 import { parseInstant } from '../base/time.ts';
 import type { NetworkChange } from '../changes/changes.ts';
 import { readChange, requireDocumentCount } from '../changes/manifest.ts';
 import { pruning } from '../changes/prune.ts';
 import { readYaml } from '../changes/resource-input.ts';
+import { unknownNamesFinder } from '../changes/unknown-names.ts';
 import type { PrunedKind } from '../model/in-files.ts';
 import { workspaceById } from '../model/workspaces.ts';
 import type { NetworkServices } from '../state/services.ts';
@@ -13,6 +16,7 @@ import { type AgentManifest, readAgentManifest } from './agent-manifest.ts';
 
 /** What is asked for, each with the place of its document in the request. */
 export interface AppliedDocuments {
+  readonly documents: readonly unknown[];
   readonly changes: readonly NetworkChange[];
   /** Deletions have none: they follow the others. */
   readonly changePlaces: readonly number[];
@@ -57,13 +61,17 @@ export async function appliedDocuments(
   const errors: FieldError[] = [];
   const now = services.clock.now();
   const saysAll = prune !== undefined;
+  // Who may not list them is told by what comes of writing, and no sooner.
+  const mayList = caller?.scopesIn(workspace).has('network:read') === true;
+  const unknownNames = mayList ? unknownNamesFinder(state, all) : () => [];
   for (const [place, document] of all.entries()) {
     const read = isAgent(document)
       ? readAgentManifest(document, namespace)
       : readChange(document, state, namespace, saysAll);
-    if (Array.isArray(read)) {
-      errors.push(...read.map(({ pointer, detail }) => ({ pointer: `/documents/${place}${pointer}`, detail })));
-    } else if ('resource' in read && saysAll && isOver(read, now)) {
+    const faults = [...(Array.isArray(read) ? read : []), ...unknownNames(document)];
+    errors.push(...faults.map((fault) => ({ ...fault, pointer: `/documents/${place}${fault.pointer}` })));
+    if (Array.isArray(read)) continue;
+    if ('resource' in read && saysAll && isOver(read, now)) {
       ended.push({ name: read.name, place });
     } else if ('resource' in read) {
       changes.push(read);
@@ -73,9 +81,31 @@ export async function appliedDocuments(
       agentPlaces.push(place);
     }
   }
-  if (errors.length > 0) throw invalidInput(errors.slice(0, MAX_FIELD_ERRORS));
+  if (errors.length > 0) throw invalidInput(withDocuments(errors.slice(0, MAX_FIELD_ERRORS), all));
   if (prune) changes.push(...pruning(prune, changes, state, { by: caller?.id, now }));
-  return { changes, changePlaces, agents, agentPlaces, ended };
+  return { documents: all, changes, changePlaces, agents, agentPlaces, ended };
+}
+
+const AT_DOCUMENT = /^\/documents\/(\d+)/;
+
+/** Errors that point into documents, each with the kind and name of its own, where it has them. */
+export function withDocuments(errors: readonly FieldError[], documents: readonly unknown[]): FieldError[] {
+  return errors.map((error) => {
+    const index = AT_DOCUMENT.exec(error.pointer)?.[1];
+    const document = index === undefined ? undefined : headOf(documents[Number(index)]);
+    return document ? { ...error, document } : error;
+  });
+}
+
+/** As it stands in the document: text that breaks no line. */
+const headSchema = z.looseObject({
+  kind: lineOfText(TEXT_LIMITS.name),
+  metadata: z.looseObject({ name: lineOfText(TEXT_LIMITS.name) }),
+});
+
+function headOf(document: unknown): FieldError['document'] {
+  const { kind, metadata } = headSchema.safeParse(document).data ?? {};
+  return kind !== undefined && metadata ? { kind, name: metadata.name } : undefined;
 }
 
 /** Whether a change would write a policy whose time is over. */

@@ -47,9 +47,18 @@ export function peerIdsOf(peers: Peers): PeerIds {
  */
 export function withPeerIds<T>(value: T, ids: PeerIds, at: string): T {
   const { stored, unknown } = resolved(value, ids);
-  const errors = unknown.map(({ path, ...said }): FieldError => ({ pointer: at + jsonPointer(path), ...said }));
+  const errors = pointedAt(at, unknown);
   if (errors.length > 0) throw invalidInput(errors.slice(0, MAX_FIELD_ERRORS), sentenceOf(errors));
   return stored;
+}
+
+/** The same errors, not thrown. */
+export function unknownPeersAt(value: unknown, ids: PeerIds, at: string): FieldError[] {
+  return pointedAt(at, unknownPeers(value, ids));
+}
+
+function pointedAt(at: string, unknown: readonly UnknownPeer[]): FieldError[] {
+  return unknown.map(({ path, ...said }) => ({ pointer: at + jsonPointer(path), ...said }));
 }
 
 interface UnknownPeer {

@@ -2,8 +2,9 @@ import { z } from 'zod';
 import { TEXT_LIMITS } from '../../core/base/text.ts';
 import type { ChangePlan } from '../../core/changes/changes.ts';
 import { MAX_DOCUMENTS } from '../../core/changes/manifest.ts';
-import type { AppliedDocuments } from '../../core/identity/apply.ts';
+import { type AppliedDocuments, withDocuments } from '../../core/identity/apply.ts';
 import { PRUNED_KINDS } from '../../core/model/in-files.ts';
+import { pointingAt, withErrors } from '../submitted.ts';
 
 /** What applying and its preview take. */
 export const applyFields = {
@@ -51,11 +52,17 @@ export function itemsOf(
   return items.toSorted((a, b) => (a.place === b.place ? 0 : a.place - b.place)).map(({ item }) => item);
 }
 
-/** Where a change stands in the request. */
-export function placeOf({ changePlaces }: AppliedDocuments, index: number): string {
-  const place = changePlaces[index];
-  return place === undefined ? '/prune' : `/documents/${place}`;
+/** Does what is asked; what is wrong with it is said of the documents, each by its kind and name. */
+export function inDocuments<T>({ documents, changePlaces }: AppliedDocuments, work: Promise<T>): Promise<T> {
+  const placeOf = (index: number) => {
+    const place = changePlaces[index];
+    return place === undefined ? '/prune' : documentAt(place);
+  };
+  return withErrors(pointingAt(placeOf, work), (errors) => withDocuments(errors, documents));
 }
+
+/** Where a document stands in the request. */
+export const documentAt = (place: number | undefined) => `/documents/${place}`;
 
 /** `applied 3 documents, deleted 1 other`. */
 export function reasonOf(verb: string, { changes, changePlaces, agents }: AppliedDocuments): string {

@@ -131,7 +131,9 @@ test.each<[string, string, string, RegExp]>([
   const before = await revisionOf(prod.kit, prod.workspace);
   await expect(prod.call('apply_resources', { manifest: `${manifest}` })).rejects.toMatchObject({
     code: 'invalid_input',
-    details: { errors: expect.arrayContaining([{ pointer, detail: expect.stringMatching(detail) }]) },
+    details: {
+      errors: expect.arrayContaining([expect.objectContaining({ pointer, detail: expect.stringMatching(detail) })]),
+    },
   });
   expect(await revisionOf(prod.kit, prod.workspace)).toBe(before);
 });
@@ -151,4 +153,87 @@ test('writes at the same moment all arrive, or are refused as conflicts', async 
   );
   const codes = answers.flatMap((answer) => (answer.status === 'rejected' ? [answer.reason.code] : []));
   expect([codes.length, new Set(codes)]).toEqual([20, new Set(['conflict'])]);
+});
+
+test('whoever is named and nobody knows is told beside all other faults, each with its document and the nearest names', async () => {
+  await using prod = await openProd();
+  await join(prod.kit, prod.workspace, 'db-1');
+  const HEAD = { apiVersion: 'mesh.internal/v1alpha1' };
+  const policy = (name: string, spec: object) => ({
+    ...HEAD,
+    kind: 'MeshPolicy',
+    metadata: { name },
+    spec: { action: 'ALLOW', peerSelector: {}, ...spec },
+  });
+  const documents = [
+    policy('one', { peerSelector: { peers: ['db-2', 'db-1'] }, action: 'MAYBE' }),
+    policy('two', { network: 'labs', ingress: [{ from: [{ peerSelector: { notPeers: ['x'] } }] }] }),
+    policy('three', { network: 'lab', peerSelector: { matchLabels: { 'a b': 'x', ok: 'not good', '-c': 'y' } } }),
+    { ...HEAD, kind: 'MeshNetwork', metadata: { name: 'lab' }, spec: { cidr: '10.97.0.0/24' } },
+    { ...HEAD, kind: 'MeshPeer', metadata: { name: 'db-9' }, spec: { network: 'nowhere' } },
+    {
+      ...HEAD,
+      kind: 'AgentIdentity',
+      metadata: { name: 'child' },
+      spec: { parentRef: { name: 'nobody' }, ttl: '10m', policyPreset: 'sandboxed' },
+    },
+  ];
+  const error = await prod.call('apply_resources', { documents }).catch((thrown: unknown) => thrown);
+  const errors = (error as { details: { errors: { pointer: string; detail: string; document: { name: string } }[] } })
+    .details.errors;
+  expect(errors.map(({ pointer, document }) => `${document.name} ${pointer}`).sort()).toEqual([
+    'child /documents/5/spec/parentRef/name',
+    'db-9 /documents/4/metadata/name',
+    'db-9 /documents/4/spec/network',
+    'one /documents/0/spec/action',
+    'one /documents/0/spec/peerSelector/peers/0',
+    'three /documents/2/spec/peerSelector/matchLabels/-c',
+    'three /documents/2/spec/peerSelector/matchLabels/a b',
+    'three /documents/2/spec/peerSelector/matchLabels/ok',
+    'two /documents/1/spec/ingress/0/from/0/peerSelector/notPeers/0',
+    'two /documents/1/spec/network',
+  ]);
+  const detailAt = (end: string) => errors.find(({ pointer }) => pointer.endsWith(end))?.detail;
+  expect(detailAt('/peers/0')).toMatch(/no peer "db-2".*Did you mean "db-1"/);
+  expect(detailAt('/1/spec/network')).toMatch(/There are: .*lab/);
+  expect(error).toMatchObject({
+    code: 'invalid_input',
+    message: expect.stringMatching(/^MeshPolicy one, \/documents\/0/),
+  });
+});
+
+test('labels that are wrong are all named, whatever is wrong with each', async () => {
+  await using prod = await openProd();
+  await join(prod.kit, prod.workspace, 'db-1');
+  const patch = (labels: object) => prod.call('update_peer', { id: 'db-1', labels });
+  await expect(patch({ 'a b': 'x', ok: 'not good', '-c': 'y' })).rejects.toMatchObject({
+    details: {
+      errors: ['/labels/a b', '/labels/ok', '/labels/-c'].map((pointer) => ({
+        pointer,
+        detail: expect.stringMatching(/^a label (?:key|value) is 1 to 63/),
+      })),
+    },
+  });
+  await expect(patch({ 'mesh.internal/a': 'x', 'mesh.internal/b': 'y' })).rejects.toMatchObject({
+    details: { errors: [{ pointer: '/labels/mesh.internal~1a' }, { pointer: '/labels/mesh.internal~1b' }] },
+  });
+});
+
+test('faults that show only when the changes are planned are told of all documents too', async () => {
+  await using prod = await openProd();
+  const expired = (name: string) => ({
+    apiVersion: 'mesh.internal/v1alpha1',
+    kind: 'MeshPolicy',
+    metadata: { name },
+    spec: { action: 'DENY', peerSelector: {}, expiresAt: '2001-01-01T00:00:00Z' },
+  });
+  const documents = [expired('one'), expired('two')];
+  await expect(prod.call('apply_resources', { documents })).rejects.toMatchObject({
+    details: {
+      errors: ['one', 'two'].map((name, index) => ({
+        pointer: `/documents/${index}/spec/expiresAt`,
+        document: { kind: 'MeshPolicy', name },
+      })),
+    },
+  });
 });

@@ -4,8 +4,8 @@ import { appliedDocuments } from '../../core/identity/apply.ts';
 import { type AppliedAgent, applyAgents } from '../../core/identity/apply-agents.ts';
 import { submitChanges } from '../../core/workflow/submit.ts';
 import { defineOperation } from '../define.ts';
-import { answerOf, pointingAt } from '../submitted.ts';
-import { appliedItem, applyFields, itemsOf, placeOf, reasonOf } from './applied-items.ts';
+import { answerOf } from '../submitted.ts';
+import { appliedItem, applyFields, documentAt, inDocuments, itemsOf, reasonOf } from './applied-items.ts';
 
 export const applyResources = defineOperation({
   name: 'apply_resources',
@@ -30,14 +30,11 @@ export const applyResources = defineOperation({
     const { changes, agents, agentPlaces } = asked;
     let applied: readonly AppliedAgent[] = [];
     const besides = async () => {
-      const made = await applyAgents(context, agents, (index) => `/documents/${agentPlaces[index]}`);
+      const made = await applyAgents(context, agents, (index) => documentAt(agentPlaces[index]));
       applied = made.applied;
       return made.ops;
     };
-    const submitted = await pointingAt(
-      (index) => placeOf(asked, index),
-      submitChanges(context, changes, reasonOf('applied', asked), besides),
-    );
+    const submitted = await inDocuments(asked, submitChanges(context, changes, reasonOf('applied', asked), besides));
     return answerOf(submitted, ({ outcomes, after }) => {
       const items = itemsOf(asked, outcomes, applied);
       return { items, revision: after.revision };

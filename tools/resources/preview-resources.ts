@@ -5,8 +5,7 @@ import { applyAgents } from '../../core/identity/apply-agents.ts';
 import { previewChanges } from '../../core/workflow/preview.ts';
 import { defineOperation } from '../define.ts';
 import { changeSchema, effectSchema, riskLevel } from '../intents/plan-view.ts';
-import { pointingAt } from '../submitted.ts';
-import { appliedItem, applyFields, itemsOf, placeOf, reasonOf } from './applied-items.ts';
+import { appliedItem, applyFields, documentAt, inDocuments, itemsOf, reasonOf } from './applied-items.ts';
 
 export const previewResources = defineOperation({
   name: 'preview_resources',
@@ -36,9 +35,12 @@ export const previewResources = defineOperation({
   async run(input, context) {
     const asked = await appliedDocuments(context, input);
     const { changes, agents, agentPlaces } = asked;
-    const made = await applyAgents(context, agents, (index) => `/documents/${agentPlaces[index]}`);
-    const { assessment, waitsFor } = await pointingAt(
-      (index) => placeOf(asked, index),
+    const made = await inDocuments(
+      asked,
+      applyAgents(context, agents, (index) => documentAt(agentPlaces[index])),
+    );
+    const { assessment, waitsFor } = await inDocuments(
+      asked,
       previewChanges(context, changes, reasonOf('would apply', asked)),
     );
     const { outcomes, basis, shown, effect, risk, warnings, diffMarkdown } = assessment;

@@ -1,0 +1,30 @@
+import { type FieldError, invalidInput, MeshError } from './errors.ts';
+import { MAX_FIELD_ERRORS } from './schema-errors.ts';
+
+/**
+ * What is made of each item.
+ *
+ * @throws MeshError `invalid_input` with the faults of all of them; another refusal as it comes
+ */
+export function eachOrFaults<T, R>(items: readonly T[], make: (item: T, index: number) => R): R[] {
+  const faults: MeshError[] = [];
+  const made = items.flatMap((item, index) => {
+    try {
+      return [make(item, index)];
+    } catch (error) {
+      if (!isFault(error)) throw error;
+      faults.push(error);
+      return [];
+    }
+  });
+  const [first, ...others] = faults;
+  if (first === undefined) return made;
+  if (others.length === 0) throw first;
+  throw invalidInput(faults.flatMap(fieldsOf).slice(0, MAX_FIELD_ERRORS));
+}
+
+const fieldsOf = ({ details }: MeshError) => (details['errors'] ?? []) as readonly FieldError[];
+
+function isFault(error: unknown): error is MeshError {
+  return error instanceof MeshError && error.code === 'invalid_input' && fieldsOf(error).length > 0;
+}

@@ -72,7 +72,9 @@ export async function callApi({ server, token, workspace }: Target, request: Api
     .filter(({ detail: why }) => !said.includes(why))
     .map((field) => `\n  ${sentenceOf([field])}`)
     .join('');
-  const message = title ? `${title}: ${detail}${fields}` : `${server} answered ${response.status}`;
+  const message = title
+    ? `${title}: ${detail}${fields}`
+    : `${server} answered ${response.status}, and not as Mesh does.`;
   throw new CliError(message, exitCodeOf(code), problem);
 }
 

@@ -4,6 +4,7 @@ import { type Answer, answering } from './answer.ts';
 import { type Difference, filesAgainstNow } from './diff-files.ts';
 import { momentsDiffer } from './diff-moments.ts';
 import { CliError, EXIT } from './exit.ts';
+import { momentOf } from './moments.ts';
 import { isThere } from './resource-files.ts';
 import { type TargetOptions, targetOf } from './session.ts';
 import { withTarget } from './target.ts';
@@ -14,7 +15,7 @@ export function defineDiff(diff: Command): void {
     withTarget(diff)
       .argument(
         '<first>',
-        'file or directory, - for standard input; or the earlier moment: an instant, or the id of a snapshot',
+        'file or directory, - for standard input; or the earlier moment: an instant, how long ago (1h, 2d), or the id of a snapshot',
       )
       .argument('[moment]', 'the later one (now)'),
     async (first: string, second: string | undefined, options: TargetOptions): Promise<Answer> => {
@@ -25,7 +26,9 @@ export function defineDiff(diff: Command): void {
           throw new CliError(`${first} is a path: it is compared with the network as it is now.`, EXIT.input);
         }
         if (!isPath && !IS_MOMENT.test(first)) throw new CliError(`There is no ${first}.`, EXIT.input);
-        return answerOf(isPath ? await filesAgainstNow(target, first) : await momentsDiffer(target, first, second));
+        if (isPath) return answerOf(await filesAgainstNow(target, first));
+        const [before, after] = [first, second].map((text) => text && momentOf(text, 'A moment'));
+        return answerOf(await momentsDiffer(target, before ?? first, after));
       } catch (error) {
         // 1 is a difference: a script takes nothing else for one.
         throw error instanceof CliError ? new CliError(error.message, EXIT.input, error.problem) : error;
@@ -34,7 +37,7 @@ export function defineDiff(diff: Command): void {
   );
 }
 
-/** An instant begins with a digit. */
+/** An instant begins with a digit, and how long ago it was does too. */
 const IS_MOMENT = /^(?:[+-]?\d|snap_)/;
 
 /** Lines of context of a hunk, as diff(1) has them. */

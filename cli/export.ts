@@ -5,6 +5,7 @@ import { exportResources, fileResourceSchema } from '../tools/resources/export-r
 import { type Answer, answering } from './answer.ts';
 import { callOperation } from './call-operation.ts';
 import { requireOwn, writeExport } from './export-directory.ts';
+import { MOMENT_FORMS, momentOf } from './moments.ts';
 import { filesOf } from './resource-files.ts';
 import { type Target, type TargetOptions, targetOf } from './session.ts';
 import { withTarget } from './target.ts';
@@ -34,11 +35,11 @@ export function defineExport(command: Command): void {
   answering(
     withTarget(command)
       .argument('<directory>', 'empty, new, or an earlier export, whose files are renewed')
-      .option('--at <moment>', 'an instant such as 2026-01-31T12:00:00Z, or the id of a snapshot')
+      .option('--at <moment>', `${MOMENT_FORMS}; or the id of a snapshot`)
       .option('--force', 'write beside the files that are there'),
     async (directory: string, { at, force, ...options }: ExportOptions): Promise<Answer> => {
       await requireOwn(directory, force === true);
-      const network = await exported(targetOf(options), at);
+      const network = await exported(targetOf(options), at === undefined ? undefined : momentOf(at, '--at'));
       const { written, removed, unchanged } = await writeExport(directory, filesOf(network.resources));
       const { at: moment, revision, left_out } = network;
       const value = { directory, at: moment, revision, written, removed, unchanged, left_out };

@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import { z } from 'zod';
 import { type Answer, answering } from './answer.ts';
+import { MOMENT_FORMS, momentOf } from './moments.ts';
 import { type TargetOptions, targetOf } from './session.ts';
 import { withTarget } from './target.ts';
 import { callInWorkspace } from './workspace.ts';
@@ -32,14 +33,16 @@ const pageSchema = z.looseObject({
 });
 type Interval = z.infer<typeof pageSchema>['intervals'][number];
 
+const DEFAULT_RANGE = '7d';
+
 /** `mesh history SRC DST`: how a connection was over a range, and what changed it. */
 export function defineHistory(command: Command): void {
   answering(
     withTarget(command)
       .argument('<from>', 'peer that opens the connection: name, id or address')
       .argument('<to>', 'peer it is opened to')
-      .requiredOption('--from <instant>', 'begin of the range, such as 2026-01-31T12:00:00Z')
-      .option('--to <instant>', 'end of the range (now)')
+      .option('--from <moment>', `begin of the range: ${MOMENT_FORMS}`, DEFAULT_RANGE)
+      .option('--to <moment>', 'end of the range, likewise (now)')
       .option('--protocol <protocol>', 'TCP, UDP, SCTP or ICMP')
       .option('--port <port>', 'port of the connection'),
     history,
@@ -48,8 +51,8 @@ export function defineHistory(command: Command): void {
 
 async function history(src: string, dst: string, options: HistoryOptions): Promise<Answer> {
   const { from, to, protocol, port } = options;
-  const query = new URLSearchParams({ src, dst, from, limit: '200' });
-  if (to) query.set('to', to);
+  const query = new URLSearchParams({ src, dst, from: momentOf(from, '--from'), limit: '200' });
+  if (to) query.set('to', momentOf(to, '--to'));
   if (protocol) query.set('protocol', protocol.toUpperCase());
   if (port) query.set('port', port);
   const intervals: Interval[] = [];

@@ -3,7 +3,7 @@ import type { Columns } from '../core/base/operation.ts';
 import { type Answer, answering, formatIn, yamlOf } from './answer.ts';
 import { callOperation } from './call-operation.ts';
 import { LISTINGS, type Listing } from './lists.ts';
-import { fieldsOf, labelsOf, optionOf, pathFieldsOf, valuesOf } from './operation-options.ts';
+import { fieldsOf, labelsOf, optionOf, pathFieldsOf, typedValue, valuesOf } from './operation-options.ts';
 import { type Target, type TargetOptions, targetOf } from './session.ts';
 import { withTarget } from './target.ts';
 
@@ -47,7 +47,7 @@ export async function defineList(command: Command): Promise<void> {
     const target = targetOf(options);
     const asDocuments = formatIn(options) === 'yaml';
     if (one && id !== undefined) {
-      const value = await callOperation(target, one, { [pathFieldsOf(one)[0] ?? 'id']: id }, howOf(one, asDocuments));
+      const value = await callOperation(target, one, namedBy(one, id), howOf(one, asDocuments));
       return isPage(value) ? { value, columns: one.columns } : { value, text: (await yamlOf(value)).trimEnd() };
     }
     const values = valuesOf(fields, options);
@@ -65,6 +65,13 @@ export async function defineList(command: Command): Promise<void> {
     };
     return { value, columns: columnsFor(list, values) };
   });
+}
+
+/** The one that an argument names. */
+function namedBy(one: Listing['list'], id: string): Record<string, unknown> {
+  const name = pathFieldsOf(one)[0] ?? 'id';
+  const field = fieldsOf(one).find((each) => each.name === name);
+  return { [name]: field ? typedValue(field, id) : id };
 }
 
 /** Where only some fields are asked for, those. */

@@ -68,7 +68,7 @@ async function login(options: LoginOptions): Promise<Answer> {
   const account = { server, username, workspace: options.workspace ?? session?.workspace };
   const given = process.env['MESH_PASSWORD'];
   if (given !== undefined) return signedInAs(account, await signIn(account, given));
-  using secrets = readSecrets();
+  using secrets = await secretsFor(server);
   const { password, signedIn } = await askForLogin(account, secrets);
   if (!signedIn.passwordChangeRequired || !secrets.isTerminal) return signedInAs(account, signedIn);
   // Signed in already: whatever becomes of the new password, the session is good for `mesh passwd`.
@@ -80,6 +80,29 @@ async function login(options: LoginOptions): Promise<Answer> {
   const next = await replaceFirst({ server, token: signedIn.token, workspace: undefined }, password, secrets);
   return signedInAs(account, next === undefined ? signedIn : await signIn(account, next));
 }
+
+/** Nobody types a password for a server that is not there. */
+async function secretsFor(server: string): Promise<SecretReader> {
+  await requireControlPlane(server);
+  return readSecrets();
+}
+
+/** @throws CliError that says what to name */
+async function requireControlPlane(server: string): Promise<void> {
+  const target = { server, token: undefined, workspace: undefined };
+  const asked = { method: 'get', path: '/api/v1/discovery', anonymous: true, timeoutMs: 10_000 } as const;
+  let found: unknown;
+  try {
+    found = await callApi(target, asked);
+  } catch (error) {
+    if (!(error instanceof CliError) || error.code !== undefined) throw error;
+    throw new CliError(`${error.message} ${NAME_IT}`, error.exitCode);
+  }
+  if ((found as { name?: unknown } | undefined)?.name === 'mesh') return;
+  throw new CliError(`${server} is no Mesh control plane. ${NAME_IT}`, EXIT.unavailable);
+}
+
+const NAME_IT = 'Name the control plane with --server or MESH_SERVER.';
 
 /** @returns the new password; undefined where the person leaves that for later */
 async function replaceFirst(target: Target, first: string, secrets: SecretReader): Promise<string | undefined> {
@@ -124,7 +147,7 @@ async function passwd(): Promise<Answer> {
   requireSession(target);
   const session = sessionAt(target.server);
   const { username, workspace } = (session?.token === target.token ? session : undefined) ?? {};
-  using secrets = readSecrets();
+  using secrets = await secretsFor(target.server);
   let old: string | undefined;
   for (let left = TRIES; ; ) {
     left -= 1;

@@ -5,9 +5,11 @@ import { z } from 'zod';
 import { type AnyOperation, fieldOf } from '../core/base/operation.ts';
 import type { ApiRequest } from './api.ts';
 import { CliError, EXIT } from './exit.ts';
+import { isMomentField, MOMENT_FORMS, momentOf } from './moments.ts';
 
 interface JsonSchema {
   readonly type?: string;
+  readonly format?: string;
   readonly items?: JsonSchema;
   readonly anyOf?: readonly JsonSchema[];
   readonly description?: string;
@@ -59,9 +61,11 @@ const camelOf = (field: string) =>
   kebabOf(field).replaceAll(/-([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
 
 export function optionOf({ name, schema, isRequired }: Field): Option {
+  const isMoment = isMomentField(name, schema);
+  const said = [schema.description, isMoment ? MOMENT_FORMS : undefined].filter((text) => text !== undefined);
   const option = new Option(
-    `${flagOf(name)} ${formOf(schema)}`,
-    `${schema.description ?? ''}${isRequired ? ' (required)' : ''}`.trim(),
+    `${flagOf(name)} ${isMoment ? '<moment>' : formOf(schema)}`,
+    `${said.join('; ')}${isRequired ? ' (required)' : ''}`.trim(),
   );
   return schema.enum ? option.choices(schema.enum.map(String)) : option;
 }
@@ -74,7 +78,9 @@ function formOf(schema: JsonSchema): string {
 
 export function typedValue({ name: field, schema }: Pick<Field, 'name' | 'schema'>, value: unknown): unknown {
   const { type } = schema;
-  if (type === 'string' || typeof value !== 'string') return value;
+  if (typeof value !== 'string') return value;
+  if (isMomentField(field, schema)) return momentOf(value, flagOf(field));
+  if (type === 'string') return value;
   if (isWordList(schema)) return wordsOf(value);
   if (isWordMap(schema)) return parseJsonOr(value, undefined) ?? labelsOf(value, flagOf(field));
   if (type === undefined || type === 'object' || type === 'array') return parseJsonOr(value, value);

@@ -1,4 +1,6 @@
 import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
@@ -28,6 +30,30 @@ describe('mesh login', () => {
     // The server stays known.
     expect(await run(['admin', 'get-me'])).toMatchObject({ code: 3, stderr: 'Sign in first: mesh login\n' });
     expect((await run(['login'], { env: { MESH_PASSWORD: ADMIN_PASSWORD } })).stdout).toContain(harness.url);
+  });
+
+  test('says what is wrong with the server before it reads a password, and so does passwd', async () => {
+    const other = createServer((request, response) => {
+      if (request.url === '/api/v1/discovery' && request.headers.host?.startsWith('localhost')) response.end('{}');
+      else response.writeHead(404).end('<h1>Not here</h1>');
+    });
+    await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve));
+    const { port } = other.address() as AddressInfo;
+    const told = async (args: string[], env: Record<string, string> = {}) => {
+      // Were a password asked for, the empty input would be told of.
+      const { code, stderr } = await run(args, { env });
+      expect(stderr).not.toContain('assword');
+      return [code, stderr.trimEnd()];
+    };
+    const name = 'Name the control plane with --server or MESH_SERVER.';
+    const web = `http://127.0.0.1:${port}`;
+    expect(await told(['login', '--server', web])).toEqual([7, `${web} answered 404, and not as Mesh does. ${name}`]);
+    const named = `http://localhost:${port}`;
+    expect(await told(['login', '--server', named])).toEqual([7, `${named} is no Mesh control plane. ${name}`]);
+    await new Promise((resolve) => other.close(resolve));
+    const away = `${web} does not answer (ECONNREFUSED). Is meshd running there? ${name}`;
+    expect(await told(['login', '--server', web])).toEqual([7, away]);
+    expect(await told(['passwd'], { MESH_SERVER: web, MESH_TOKEN: 'mesh_ses_x' })).toEqual([7, away]);
   });
 
   test('refuses a wrong password with the exit code of a refusal, and stores nothing', async () => {

@@ -93,6 +93,12 @@ test('mesh history tells a connection over a range as lines, and as JSON with -o
   expect(json.intervals[0].to).toBe(json.intervals[1].from);
   const reversed = await mesh([...asked, '--to', '2020-01-01T00:00:00Z'], { home });
   expect([reversed.code, reversed.stderr]).toEqual([2, expect.stringMatching(/ends before it begins/)]);
+  for (const range of [[], ['--from', '1h'], ['--from', '2d', '--to', '1ms']]) {
+    const lately = await mesh(['history', 'web-1', 'db-1', ...range], { home });
+    expect([lately.code, lately.stdout]).toEqual([0, expect.stringContaining('MeshPolicy/isolate-db')]);
+  }
+  const whenever = await mesh(['history', 'web-1', 'db-1', '--from', 'lately'], { home });
+  expect([whenever.code, whenever.stderr]).toEqual([2, expect.stringMatching(/--from takes an instant .*1h, 2d/)]);
   const unknown = await mesh(['history', 'web-1', 'db-11', '--from', joined], { home });
   expect(unknown.stderr).toContain('"db-1"');
   rmSync(home, { recursive: true, force: true });

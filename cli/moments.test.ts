@@ -1,0 +1,48 @@
+import { Command } from 'commander';
+import { expect, test } from 'vitest';
+import { operations } from '../tools/index.ts';
+import { isMomentField, momentOf } from './moments.ts';
+import { fieldsOf, typedValue } from './operation-options.ts';
+import { addPlaneCommands } from './plane-commands.ts';
+
+const NOW = Date.UTC(2026, 0, 31, 12);
+
+test.each([
+  ['1h', '2026-01-31T11:00:00.000Z'],
+  ['2d', '2026-01-29T12:00:00.000Z'],
+  ['1h30m', '2026-01-31T10:30:00.000Z'],
+  ['2026-01-01T00:00:00Z', '2026-01-01T00:00:00Z'],
+  ['2026-01-01T00:00:00+02:00', '2026-01-01T00:00:00+02:00'],
+  ['snap_abc', 'snap_abc'],
+])('the moment %s is sent as %s', (given, sent) => {
+  expect(momentOf(given, '--from', NOW)).toBe(sent);
+});
+
+test.each(['yesterday', '1 hour', '-1h', '', '0s', '999999999999d'])(
+  '%j is no moment, and what is one is said',
+  (given) => {
+    expect(() => momentOf(given, '--from', NOW)).toThrow(/^--from takes an instant such as .*: 1h, 2d; not/);
+  },
+);
+
+/** Names that say when, wherever an operation has them. */
+const WHEN = ['at', 'from', 'to', 'since', 'until', 'snapshot_id', 'offline_since', 'key_before'];
+
+test('every field of an operation that says when takes how long ago it was', () => {
+  const fields = operations.flatMap((operation) => fieldsOf(operation));
+  const moments = fields.filter(({ name, schema }) => isMomentField(name, schema));
+  const isWhen = ({ name, schema }: (typeof fields)[number]) => WHEN.includes(name) || schema.format === 'date-time';
+  expect(fields.filter((field) => isWhen(field) && !moments.includes(field))).toEqual([]);
+  expect(new Set(moments.map(({ name }) => name)).size).toBeGreaterThan(4);
+  for (const field of moments) expect(typedValue(field, '1h')).toMatch(/^\d{4}-\d\d-\d\dT/);
+});
+
+test('every option that says when says what it takes', () => {
+  const program = new Command('mesh');
+  addPlaneCommands(program);
+  const leavesOf = (command: Command): Command[] => [command, ...command.commands.flatMap(leavesOf)];
+  const options = leavesOf(program).flatMap(({ options: own }) => own);
+  const when = options.filter(({ long }) => WHEN.includes(long?.slice(2).replaceAll('-', '_') ?? ''));
+  expect(when.length).toBeGreaterThan(2);
+  for (const { flags } of when) expect(flags).toMatch(/ <moment>$/);
+});

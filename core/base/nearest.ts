@@ -1,23 +1,49 @@
-/** Slips of one word. */
-const MAX_DISTANCE = 2;
+/** Slips of one word, however long. */
+const MAX_FAULTS = 2;
+/** One letter in so many may be wrong; of `db`, none. */
+const LETTERS_PER_FAULT = 3;
 
 /** Names that differ from a word by a slip or two, nearest first. */
 export function nearest(word: string, candidates: Iterable<string>, count = 3): string[] {
-  const found: { readonly name: string; readonly distance: number }[] = [];
+  const found: { readonly name: string; readonly faults: number }[] = [];
   for (const name of new Set(candidates)) {
-    const limit = Math.min(MAX_DISTANCE, Math.floor(word.length / 3));
-    const distance = distanceOf(word, name.toLowerCase(), limit);
-    if (distance <= limit) found.push({ name, distance });
+    const faults = slipsBetween(word, name.toLowerCase());
+    if (faults !== undefined) found.push({ name, faults });
   }
   return found
-    .sort((a, b) => a.distance - b.distance || (a.name < b.name ? -1 : 1))
+    .sort((a, b) => a.faults - b.faults || (a.name < b.name ? -1 : 1))
     .slice(0, count)
     .map(({ name }) => name);
 }
 
-/** Letters added, left out, changed or swapped with the next; more than the limit when it is reached. */
-function distanceOf(a: string, b: string, limit: number): number {
-  if (Math.abs(a.length - b.length) > limit) return limit + 1;
+const SEPARATORS = /[-_.=/\s]+/;
+const SIGNS = /[-_.\s]/g;
+
+/**
+ * How many letters somebody would have got wrong who meant one name by the other; undefined where that is too many to be
+ * meant. Where both have parts, each is near by its own length: `user=dave` is not `user=eve`, nor `bob-laptop`
+ * `ana-laptop`. Signs between parts are not counted: `web1` is `web-1`.
+ */
+export function slipsBetween(word: string, name: string): number | undefined {
+  const [letters, others] = [word.replaceAll(SIGNS, ''), name.replaceAll(SIGNS, '')];
+  const faults = faultsBetween(letters, others, Math.min(MAX_FAULTS, faultsIn(letters)));
+  if (faults === undefined) return undefined;
+  const [parts, otherParts] = [word.split(SEPARATORS), name.split(SEPARATORS)];
+  const isNear = (part: string, at: number) => {
+    const most = Math.max(1, faultsIn(part));
+    return faultsBetween(part, otherParts[at] ?? '', most) !== undefined;
+  };
+  return parts.length === otherParts.length && parts.length > 1 && !parts.every(isNear) ? undefined : faults;
+}
+
+const faultsIn = ({ length }: string) => Math.floor(length / LETTERS_PER_FAULT);
+
+/**
+ * Letters that are wrong, missing, too many, or swapped with the next; undefined beyond `most`. The distance of optimal
+ * string alignment, by rows: of `wbe` and `web` it is 1.
+ */
+function faultsBetween(a: string, b: string, most: number): number | undefined {
+  if (Math.abs(a.length - b.length) > most) return undefined;
   let [older, old] = [[] as number[], Array.from({ length: b.length + 1 }, (_, at) => at)];
   for (let i = 1; i <= a.length; i++) {
     const row = [i];
@@ -30,8 +56,9 @@ function distanceOf(a: string, b: string, limit: number): number {
       row.push(cost);
       least = Math.min(least, cost);
     }
-    if (least > limit) return limit + 1;
+    if (least > most) return undefined;
     [older, old] = [old, row];
   }
-  return old[b.length] ?? limit + 1;
+  const faults = old[b.length] ?? most + 1;
+  return faults <= most ? faults : undefined;
 }

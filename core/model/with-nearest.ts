@@ -1,10 +1,9 @@
 import { type FieldError, MeshError } from '../base/errors.ts';
+import { slipsBetween } from '../base/nearest.ts';
 import { foldName } from '../base/record.ts';
 
 /** Names that an error offers. */
 const MAX_OFFERED = 5;
-/** Of a name this long, one letter in three may be wrong; of `db`, none. */
-const LETTERS_PER_FAULT = 3;
 /** Longer than any stored name with its faults: nothing is near. */
 const MAX_COMPARED = 96;
 
@@ -77,47 +76,23 @@ function withOffers(error: MeshError, fields: readonly FieldError[], mayList: ()
 
 /** The names that somebody may have meant, the nearest first: `web1` for `web-1` and `web-12`, `wbe-1` for `web-1`. */
 export function nearestOf(given: string, names: Iterable<string>): string[] {
-  const wanted = lettersOf(given);
-  if (wanted.length === 0 || wanted.length > MAX_COMPARED) return [];
-  const mostFaults = Math.floor(wanted.length / LETTERS_PER_FAULT);
+  const wanted = foldName(given);
+  const begin = lettersOf(wanted);
+  if (begin.length === 0 || begin.length > MAX_COMPARED) return [];
   const found: { name: string; faults: number }[] = [];
   for (const name of names) {
-    const letters = lettersOf(name);
-    const faults = faultsOf(wanted, letters, mostFaults);
+    const folded = foldName(name);
+    const faults = slipsBetween(wanted, folded);
     if (faults !== undefined) found.push({ name, faults });
-    else if (letters.startsWith(wanted)) found.push({ name, faults: mostFaults + 1 });
+    else if (lettersOf(folded).startsWith(begin)) found.push({ name, faults: Number.POSITIVE_INFINITY });
   }
   return found
-    .sort((a, b) => a.faults - b.faults || (a.name < b.name ? -1 : 1))
+    .sort((a, b) => (a.faults === b.faults ? 0 : a.faults - b.faults) || (a.name < b.name ? -1 : 1))
     .slice(0, MAX_OFFERED)
     .map(({ name }) => name);
 }
 
 /** What tells names apart when they are typed from memory. */
 function lettersOf(name: string): string {
-  return foldName(name).replaceAll(/[-_.\s]/g, '');
-}
-
-/**
- * Letters that are wrong, missing, too many, or swapped with the next; undefined beyond `most`. The distance of optimal
- * string alignment, by rows: `faultsOf('wbe', 'web', 1)` is 1.
- */
-function faultsOf(a: string, b: string, most: number): number | undefined {
-  if (Math.abs(a.length - b.length) > most) return undefined;
-  let [older, old]: number[][] = [[], Array.from({ length: b.length + 1 }, (_, index) => index)];
-  for (let i = 1; i <= a.length; i++) {
-    const row = [i];
-    for (let j = 1; j <= b.length; j++) {
-      const kept = (old?.[j - 1] ?? 0) + Number(a[i - 1] !== b[j - 1]);
-      let faults = Math.min(kept, (old?.[j] ?? 0) + 1, (row[j - 1] ?? 0) + 1);
-      if (i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1]) {
-        faults = Math.min(faults, (older?.[j - 2] ?? 0) + 1);
-      }
-      row.push(faults);
-    }
-    if (Math.min(...row) > most) return undefined;
-    [older, old] = [old, row];
-  }
-  const faults = old?.[b.length] ?? 0;
-  return faults <= most ? faults : undefined;
+  return name.replaceAll(/[-_.\s]/g, '');
 }

@@ -4,7 +4,7 @@ import { formatInstant } from '../base/time.ts';
 import { rangeView } from '../history/pair/connection-history.ts';
 import { changeView, commitOf } from '../history/pair/flip-view.ts';
 import { type Asked, notUnderstood } from '../history/pair/question-reader.ts';
-import type { Range } from '../history/pair/range.ts';
+import { cutText, type Range } from '../history/pair/range.ts';
 import { type Reading, readingIn, sameReading } from '../history/pair/readings.ts';
 import { readingView } from '../history/pair/timeline.ts';
 import { resourceChanges } from '../history/resource-changes.ts';
@@ -156,7 +156,9 @@ function leading(asked: Exclude<Asked, { about: 'connection' }>, read: ReadCause
 function readingText(what: string, { unused }: Asked, { range, time }: ReadCauseQuestion): string {
   const said = time === undefined ? '' : `; ${time}`;
   const rest = unused.length > 0 ? `; not used: ${unused.map((word) => JSON.stringify(word)).join(', ')}` : '';
-  return `${what}, from ${formatInstant(range.from)} to ${formatInstant(range.to)}${said}${rest}`;
+  const cut = cutText(range);
+  const end = cut === undefined ? '' : ` (${cut})`;
+  return `${what}, from ${formatInstant(range.from)} to ${formatInstant(range.to)}${end}${said}${rest}`;
 }
 
 function askedView(asked: Asked, range: Range) {

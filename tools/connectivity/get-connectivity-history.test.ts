@@ -139,7 +139,6 @@ test('a range before the workspace says since when there is history', async () =
 
 test.each([
   [{ from: 180, to: 10 }, '/to', /ends before it begins/],
-  [{ from: 10, to: 10_000 }, '/to', /lies in the future/],
   [{ from: 10_000 }, '/from', /lies in the future/],
   [{ from: -3_000_000_000 }, '/from', /before all history/],
   [{ from: 10, src: 'role=web' }, '/src', /one peer is needed/],

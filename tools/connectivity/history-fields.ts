@@ -20,7 +20,12 @@ const span = { from: z.string(), to: z.string() };
 const page = {
   src: z.string().nullable(),
   dst: z.string().nullable(),
-  range: z.strictObject({ ...span, known_since: z.string(), gap: z.string().nullable() }),
+  range: z.strictObject({
+    ...span,
+    known_since: z.string(),
+    gap: z.string().nullable(),
+    note: z.string().optional(),
+  }),
   count: z.int(),
   next_cursor: z.string().optional(),
 };

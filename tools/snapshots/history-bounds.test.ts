@@ -110,6 +110,29 @@ test.each(RANGES)('%s refuses a range that ends before it begins', async (name) 
   expect(await told(name, { ...asked, from: to, to: from })).toMatch(/^invalid_input: .*ends before it begins/);
 });
 
+test.each(RANGES)(
+  '%s takes an end that is to come for now, says so, and keeps the first end on later pages',
+  async (name) => {
+    const { kit, between } = scene;
+    const { clock } = kit;
+    const asked = { ...ABOUT[name]?.(between - DAY_MS), limit: 1 };
+    for (const ahead of [1_000, 12 * 3_600_000, 400 * DAY_MS]) {
+      const to = at(clock.time + ahead);
+      const answer = await kit.ask(name, { ...asked, to });
+      const { range } = { range: answer.range ?? answer.asked };
+      if (range) {
+        expect(range).toMatchObject({ to: at(clock.time), note: expect.stringContaining(to) });
+        expect(answer.reading ?? to).toContain(to);
+      } else expect(answer.items).toBeInstanceOf(Array);
+      if (!range || answer.next_cursor === undefined) continue;
+      const first = clock.time;
+      clock.time += 60_000;
+      const next = await kit.ask(name, { ...asked, to, cursor: answer.next_cursor });
+      expect((next.range ?? next.asked).to).toBe(at(first));
+    }
+  },
+);
+
 test('a difference is told backwards too, and without an end there is none to tell', async () => {
   const { between, kit } = scene;
   const [early, late] = [at(between), at(kit.clock.time)];

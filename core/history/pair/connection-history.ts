@@ -6,7 +6,7 @@ import { changeView, commitOf } from './flip-view.ts';
 import { pairHistory } from './flips.ts';
 import { identityOf } from './identity.ts';
 import { pairRecords } from './pair-records.ts';
-import { type Range, rangeOf } from './range.ts';
+import { cutText, type Range, rangeOf } from './range.ts';
 import { type Interval, intervalsOf, readingView } from './timeline.ts';
 
 export interface ConnectionHistoryQuestion {
@@ -22,7 +22,7 @@ export interface ConnectionHistoryQuestion {
 
 /**
  * How a connection was over a range, in intervals that cover it exactly, and what began each. Later pages are of the same
- * range: where none was given as its end, the cursor keeps the first page's.
+ * range: the cursor keeps its end, where none was given or one that was to come.
  *
  * @throws MeshError as `rangeOf` and `identityOf` do; `invalid_input` for a cursor that is none
  */
@@ -33,7 +33,7 @@ export async function connectionHistory(
 ) {
   const { cursor, limit } = asked;
   const position = positionOf(cursor);
-  const to = asked.to ?? (position && formatInstant(position.to));
+  const to = position ? formatInstant(position.to) : asked.to;
   const range = await rangeOf(services, workspace, { from: asked.from, to });
   const [src, dst] = await Promise.all([
     identityOf(services, workspace, asked.src, range),
@@ -54,13 +54,16 @@ export async function connectionHistory(
   };
 }
 
-export function rangeView({ from, to, since, gap }: Range) {
+export function rangeView(range: Range) {
+  const { from, to, since, gap } = range;
+  const cut = cutText(range);
   return {
     from: formatInstant(from),
     to: formatInstant(to),
     /** Before it nothing is known: history begins there, or is kept since then. */
     known_since: formatInstant(since),
     gap: gap ?? null,
+    ...(cut !== undefined && { note: `Of the range: ${cut}.` }),
   };
 }
 

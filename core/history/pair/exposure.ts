@@ -61,7 +61,7 @@ interface Interval {
  */
 export async function exposureHistory(services: HistoryServices, workspace: string, asked: ExposureQuestion) {
   const position = positionOf(asked.cursor);
-  const to = asked.to ?? (position && formatInstant(position.to));
+  const to = position ? formatInstant(position.to) : asked.to;
   const range = await rangeOf(services, workspace, { from: asked.from, to });
   const peer = await identityOf(services, workspace, asked.peer, range);
   const intervals = exposuresIn(

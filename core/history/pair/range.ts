@@ -8,6 +8,8 @@ export interface Range {
   /** As asked for. */
   readonly from: number;
   readonly to: number;
+  /** The end that was asked for, where it lies ahead: the range ends now instead. */
+  readonly cutFrom?: number;
   /** Since when what was asked for is known: `from`, or later where history begins or is kept only since then. */
   readonly since: number;
   /** In force at `since`. */
@@ -24,7 +26,7 @@ const EARLIEST = parseInstant('2000-01-01T00:00:00Z');
 const instantSchema = instantText('');
 
 /**
- * The range between two instants; without `to` up to now.
+ * The range between two instants; without `to`, or with one that is to come, up to now.
  *
  * @param pointer where the two stand in what was sent (RFC 6901)
  * @throws MeshError `invalid_input` for a range that is reversed, begins in the future or before all time; `not_found` or
@@ -37,8 +39,10 @@ export async function rangeOf(
   pointer = '',
 ): Promise<Range> {
   const now = clock.now();
-  const from = instantOf(asked.from, `${pointer}/from`, now);
-  const to = asked.to === undefined ? now : instantOf(asked.to, `${pointer}/to`, now);
+  const from = instantOf(asked.from, `${pointer}/from`);
+  if (from > now) throw refused(`${pointer}/from`, 'This lies in the future: ask about instants up to now.');
+  const end = asked.to === undefined ? now : instantOf(asked.to, `${pointer}/to`);
+  const to = Math.min(end, now);
   if (to < from) throw refused(`${pointer}/to`, `The range ends before it begins: swap ${asked.from} and ${asked.to}.`);
   const kept = await store.keptFrom(workspace);
   if (!kept || kept.at > to) throw nothingKnown(kept, to);
@@ -47,6 +51,7 @@ export async function rangeOf(
   return {
     from,
     to,
+    ...(end > now && { cutFrom: end }),
     since,
     // Several revisions may have come into force in one instant: history begins with the first of them.
     first: Math.max(first ?? kept.revision, kept.revision),
@@ -55,10 +60,14 @@ export async function rangeOf(
   };
 }
 
-function instantOf(text: string, pointer: string, now: number): number {
+/** Why a range does not end where it was asked to. */
+export function cutText({ cutFrom }: Range): string | undefined {
+  return cutFrom === undefined ? undefined : `it ends now, as ${formatInstant(cutFrom)} lies in the future`;
+}
+
+function instantOf(text: string, pointer: string): number {
   if (!instantSchema.safeParse(text).success) throw refused(pointer, 'Write an instant as 2026-01-31T12:00:00Z.');
   const instant = parseInstant(text);
-  if (instant > now) throw refused(pointer, 'This lies in the future: ask about instants up to now.');
   if (instant < EARLIEST) throw refused(pointer, 'This lies before all history: ask about an instant of this century.');
   return instant;
 }

@@ -41,7 +41,7 @@ export function calledIn(peers: readonly KnownPeer[]): Called {
         const term = `${key}=${value}`;
         const label = labels.get(foldName(term)) ?? { term, peers: [] };
         labels.set(foldName(term), label);
-        if (!label.peers.includes(peer)) label.peers.push(peer);
+        if (label.peers.at(-1) !== peer) label.peers.push(peer);
       }
     }
   }
@@ -57,16 +57,19 @@ export function calledIn(peers: readonly KnownPeer[]): Called {
 
 const index = () => new Map<string, KnownPeer[]>();
 
+/** All that one peer is called is put down before the next peer's: who is there already stands last. */
 function put(map: Map<string, KnownPeer[]>, text: string, peer: KnownPeer): void {
   const key = foldName(text);
   const known = map.get(key);
-  if (key === '' || known?.includes(peer)) return;
+  if (key === '' || known?.at(-1) === peer) return;
   if (known) known.push(peer);
   else map.set(key, [peer]);
 }
 
 export function isSameSet(a: readonly unknown[], b: readonly unknown[]): boolean {
-  return a.length === b.length && a.every((one) => b.includes(one));
+  if (a.length !== b.length) return false;
+  const others = new Set(b);
+  return a.every((one) => others.has(one));
 }
 
 /** `db` of `db-1`. */

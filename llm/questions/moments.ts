@@ -5,6 +5,7 @@ import { dayNumber, monthOf, WEEKDAYS } from '../grammar/moments.ts';
 import { spanAt } from '../grammar/times.ts';
 import { textAt, type Word } from '../grammar/tokens.ts';
 import { type Clocks, zoneAt } from '../grammar/zones.ts';
+import { withoutSeconds } from './words.ts';
 
 /** A moment or a time as it stands in a question up to the word before `end`. Milliseconds; a moment begins and ends at once. */
 export interface Moment {
@@ -31,11 +32,15 @@ const PARTS: ReadonlyMap<string, readonly [number, number]> = new Map([
   ['night', [22, 30]],
 ]);
 
+/** Nobody knows the minute: the clock that is said is meant. */
+export const ABOUT: ReadonlySet<string> = new Set(['about', 'around', 'approximately', 'roughly', 'circa', 'ca']);
+
 /** The moment or time that begins at a word; undefined where none does. `at 3` is 03:00, `last tuesday` is before today. */
 export function momentAt(words: readonly Word[], start: number, clocks: Clocks): Moment | undefined {
-  const at = ['at', 'on', 'around', 'in', 'during', 'over', 'within', 'for'].includes(textAt(words, start))
+  const begin = ['at', 'on', 'in', 'during', 'over', 'within', 'for'].includes(textAt(words, start))
     ? start + 1
     : start;
+  const at = ABOUT.has(textAt(words, begin)) ? begin + 1 : begin;
   const isAfterAt = textAt(words, start) === 'at';
   return (
     instantAt(words, at, clocks) ??
@@ -97,11 +102,23 @@ function dayAndClockAt(words: readonly Word[], at: number, clocks: Clocks): Mome
 function clockAndDayAt(words: readonly Word[], at: number, clocks: Clocks, isAfterAt: boolean): Moment | undefined {
   const clock = hourAt(words, at, isAfterAt);
   if (!clock) return undefined;
-  const named = dayAt(words, textAt(words, clock.end) === 'on' ? clock.end + 1 : clock.end, clocks);
+  const named = dayOfClockAt(words, textAt(words, clock.end) === 'on' ? clock.end + 1 : clock.end, clock, clocks);
   if (named) return pointOf(instantAtClock(named.wall, clock, clocks), named.end);
   const today = instantAtClock(midnight(clocks), clock, clocks);
   const isToCome = today > clocks.now;
   return pointOf(isToCome ? instantAtClock(midnight(clocks) - DAY_MS, clock, clocks) : today, clock.end);
+}
+
+/** The day behind a clock, whose part says nothing more: `9:10 this morning`, `15:00 yesterday afternoon`. */
+function dayOfClockAt(words: readonly Word[], at: number, { ms }: ClockTime, clocks: Clocks): Day | undefined {
+  const [word, next] = [textAt(words, at), textAt(words, at + 1)];
+  const isLastNight = word === 'last' && next === 'night';
+  if (isLastNight || (word === 'this' && PARTS.has(next))) {
+    const back = isLastNight && ms >= 12 * HOUR_MS ? DAY_MS : 0;
+    return { wall: midnight(clocks) - back, end: at + 2 };
+  }
+  const day = dayAt(words, at, clocks);
+  return day && { wall: day.wall, end: PARTS.has(textAt(words, day.end)) ? day.end + 1 : day.end };
 }
 
 /** `last week`, `this month`, `last year`: of the calendar; weeks begin on Monday. */
@@ -216,9 +233,10 @@ interface ClockTime {
 
 /** A time of the clock; after `at` an hour alone is one too: `at 3` is 03:00. */
 function hourAt(words: readonly Word[], at: number, isAfterAt: boolean): ClockTime | undefined {
-  const clock = clockAt(words, at, isAfterAt);
+  const [plain, seconds] = withoutSeconds(words, at);
+  const clock = clockAt(plain, at, isAfterAt);
   if (!clock) return undefined;
-  const { ms } = clock;
+  const ms = clock.ms + seconds * 1_000;
   const end = ["o'clock", 'oclock'].includes(textAt(words, clock.end)) ? clock.end + 1 : clock.end;
   if (/\d(?:z|utc)$/.test(textAt(words, clock.end - 1))) return { ms, end, zone: 'UTC' };
   // A city without "time" may be where those are who are asked about.

@@ -124,6 +124,78 @@ describe('who is asked about', () => {
   });
 });
 
+describe('questions of operators: who, when, and of which connection', () => {
+  const NINE_TEN = '2026-01-07T09:10';
+  test.each<[question: string, expected: string, from?: string | undefined, to?: string]>([
+    // Opened, exposed or closed to somebody: that one comes in.
+    ['who opened db-1 to web-1?', 'web-1 > db-1'],
+    ['who opened port 5432 on db-1 to the ci runners?', `${CI} > db-1 on TCP 5432`],
+    ['since 09:10, who opened db-1 to web-1?', 'web-1 > db-1', NINE_TEN],
+    ['by whom was db-1 exposed to all laptops?', `${LAPTOPS} > db-1`],
+    ['who closed db-1 to web-1 last night?', 'web-1 > db-1', '2026-01-06T22:00', '2026-01-07T06:00'],
+    ['who made db-1 accessible to role=ci?', `${CI} > db-1`],
+    ['was db-1 open to bo-laptop on Monday?', 'bo-laptop > db-1', '2026-01-05T00:00', '2026-01-06T00:00'],
+    ['who opened ssh on db-1 for ana-laptop?', 'ana-laptop > db-1 on TCP 22'],
+    // A way, access or traffic is opened in its own direction.
+    ['who opened ssh from ana-laptop to db-1?', 'ana-laptop > db-1 on TCP 22'],
+    ['who opened ssh for ana-laptop to db-1?', 'ana-laptop > db-1 on TCP 22'],
+    ["who opened web-1's access to db-1?", 'web-1 > db-1'],
+    ['why did web-1 open a connection to db-1?', 'web-1 > db-1'],
+    ['who let bo-laptop into db-1 yesterday at 3pm UTC?', 'bo-laptop > db-1', '2026-01-06T15:00', '2026-01-06T15:00'],
+    ['when did the laptops get access to the prod servers?', `${LAPTOPS} > ${PROD}`],
+    // Kept from, in the active and the passive voice.
+    ['who blocked web-1 from db-1?', 'web-1 > db-1'],
+    ['which policy blocks web-1 from db-1?', 'web-1 > db-1'],
+    ['who disconnected web-1 from db-1 on 3 January at 14:05?', 'web-1 > db-1', '2026-01-03T14:05', '2026-01-03T14:05'],
+    ['why is web-1 cut off from db-1 since 09:10 CET?', 'web-1 > db-1', '2026-01-07T08:10'],
+    ['who closed off db-1 from web-1?', 'web-1 > db-1'],
+    ['who took away access to db-1 from web-1?', 'web-1 > db-1'],
+    // What is connected to answers, refuses, drops.
+    ['why does db-1 refuse web-1?', 'web-1 > db-1'],
+    ['why was web-1 refused by db-1 since 09:10?', 'web-1 > db-1', NINE_TEN],
+    ['why did db-1 stop accepting connections from web-1 on 5432?', 'web-1 > db-1 on TCP 5432'],
+    ['when was db-1 last reached by web-1?', 'web-1 > db-1'],
+    // Old names and addresses.
+    ['why can the prod web servers no longer reach redis-main (formerly cache-1)?', 'web-1 web-2 > redis-main'],
+    ['when did 10.96.0.1 lose 10.96.0.3:5432?', 'web-1 > db-1 on TCP 5432'],
+    // The other side is open.
+    ['db-1 was opened to whom?', '? > db-1'],
+    ['to whom was db-1 opened since 09:10?', '? > db-1', NINE_TEN],
+    ['what was db-1 open to on Monday?', '? > db-1', '2026-01-05T00:00', '2026-01-06T00:00'],
+    ['who can ssh to web-1?', '? > web-1 on TCP 22'],
+    ['who had access to db-1 before 09:10?', '? > db-1', undefined, NINE_TEN],
+    ['what did web-1 open connections to yesterday?', 'web-1 > ?', '2026-01-06T00:00', '2026-01-07T00:00'],
+    // Clocks.
+    ['web-1 to db-1 broken since 9:10 am', 'web-1 > db-1', NINE_TEN],
+    ["why can't web-1 reach db-1 since about 9?", 'web-1 > db-1', '2026-01-07T09:00'],
+    ['web-1 can not reach db-1 since 09:10:30', 'web-1 > db-1', '2026-01-07T09:10:30'],
+    ['since 09:10 this morning web-1 can not reach db-1', 'web-1 > db-1', NINE_TEN],
+    ['who opened db-1 to web-1 at 23:10 last night?', 'web-1 > db-1', '2026-01-06T23:10', '2026-01-06T23:10'],
+    ['web-1 can not reach db-1 since 09:10+02:00', 'web-1 > db-1', '2026-01-07T07:10'],
+    ['web-1 can not reach db-1 since 09:10 -02:00', 'web-1 > db-1', '2026-01-07T11:10'],
+    ['web-1 can not reach db-1 since 2026-01-07T09:10', 'web-1 > db-1', NINE_TEN],
+    [
+      'what stopped web-1 connecting to db-1 at 2026-01-05T12:00:00+01:00?',
+      'web-1 > db-1',
+      '2026-01-05T11:00',
+      '2026-01-05T11:00',
+    ],
+    ['why is traffic from web-1 to db-1 denied as of 09:10?', 'web-1 > db-1', NINE_TEN],
+    ['why could web-1 not reach db-1 09:10-10:30?', 'web-1 > db-1', NINE_TEN, '2026-01-07T10:30'],
+    [
+      'why could web-1 not reach db-1 yesterday 15:00 until 16:00 yesterday?',
+      'web-1 > db-1',
+      '2026-01-06T15:00',
+      '2026-01-06T16:00',
+    ],
+  ])('%s', (question, expected, from, to) => {
+    const { time, asked } = read(question);
+    const instantOf = (text: string | undefined) => text && Date.parse(`${text}Z`);
+    expect([shown(asked), time?.from, time?.to]).toEqual([expected, instantOf(from), instantOf(to)]);
+    expect(asked.unused).toEqual([]);
+  });
+});
+
 describe('when', () => {
   const at = (text: string) => Date.parse(text);
   test.each([

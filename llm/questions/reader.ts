@@ -10,7 +10,7 @@ import { textAt, type Word } from '../grammar/tokens.ts';
 import { type Called, calledIn, isSameSet } from './called.ts';
 import { type Mention, mentionsIn, peersOf, unknownName } from './mentions.ts';
 import { portIn } from './ports.ts';
-import { isReachedBy, isReversed, type Side } from './sides.ts';
+import { isOpenedTo, isReachedBy, isReversed, type Side } from './sides.ts';
 import { timeIn, unknownMoment } from './times.ts';
 import { ALL, ARTICLES, COMMON, COUNTS, FROM, REACHING, TOWARDS, textOf, wordsOf } from './words.ts';
 
@@ -103,7 +103,7 @@ function endOf(side: Side): AskedEnd {
 function asksWho(words: readonly Word[]): boolean {
   const at = words.findIndex(({ text }) => ['what', 'who', 'whom', 'which'].includes(text));
   const isCause = words.some(({ text }) => ['why', 'when', 'broke', 'stopped', 'caused', 'changed'].includes(text));
-  return at >= 0 && !isCause && words.some(({ text }) => REACHING.has(text));
+  return at >= 0 && !isCause && (words.some(({ text }) => REACHING.has(text)) || isOpenedTo(words));
 }
 
 /** Said right before a name. */

@@ -10,20 +10,58 @@ export type Side = readonly Mention[];
 const APART: ReadonlySet<string> = new Set([
   ...['blocked', 'barred', 'cut', 'off', 'out', 'away', 'disconnected', 'isolated', 'separated', 'apart', 'kept'],
 ]);
+/** Who does this to the first keeps it from the second: "who blocked web-1 from db-1?" */
+const PARTING =
+  /^(?:block|bar|cut|disconnect|isolat|separat|ke(?:ep|pt)|shut|lock|bann?|exclud|prevent|stopp?)(?:e|s|d|ed|red|es|ing|ting)?$/;
+/** What is opened is opened to who comes in: "opened db-1 to web-1", "db-1 is accessible to web-1". */
+const OPENING =
+  /^(?:(?:re-?)?open(?:s|ed|ing)?|expos(?:e|es|ed|ing)|clos(?:e|es|ed|ing)|shut|(?:un)?(?:reachable|available)|(?:in)?accessible|visible)$/;
 const STATES = /^(?:(?:un)?reachable|(?:un)?available|(?:in)?accessible|open|closed|blocked|down)$/;
+/** Who goes on to connect: "opened the port so that web-1 may connect to db-1", "opened web-1's access to db-1". */
+const GOING =
+  /^(?:access|connect(?:s|ed|ing|ions?)?|get|gets|reach(?:es|ed|ing)?|talk(?:s|ed|ing)?|communicate|contact|speak|see|path|route|traffic)$/;
+/** Done by the one that is connected to: "db-1 refuses web-1", "web-1 was refused by db-1". */
+const ANSWERING =
+  /^(?:(?:accept|reject|block|allow|admit|drop|answer)(?:s|ed|ped|ted|ing|ping|ting)?|refus(?:e|es|ed|ing)|ignor(?:e|es|ed|ing)|den(?:y|ies|ied|ying))$/;
+const BEING: ReadonlySet<string> = new Set(['is', 'are', 'was', 'were', 'be', 'been', 'being', 'get', 'got']);
 
 /** Whether the second connects to the first: "access to db-1 from web-1", "db-1 was reached by web-1". */
 export function isReversed(first: Side, second: Side, words: readonly Word[]): boolean {
   const [before, between] = [leadOf(first, words), leadOf(second, words)];
-  if (TOWARDS.has(before.word)) return true;
-  if (FROM.has(between.word)) return !FROM.has(before.word) && !APART.has(textAt(words, between.at - 1));
-  const own = words.slice(first.at(-1)?.end ?? 0, between.at).map(({ text }) => text);
-  return between.word === 'for' && own.some((word) => STATES.test(word));
+  if (TOWARDS.has(before.word)) return before.word !== 'with' || !TOWARDS.has(between.word);
+  const own = textsOf(words, first.at(-1)?.end ?? 0, between.at);
+  const earlier = textsOf(words, 0, first[0]?.begin ?? 0);
+  const isFrom = FROM.has(before.word);
+  const last = own.at(-1) ?? '';
+  switch (between.word) {
+    case 'from':
+      return !isFrom && !APART.has(last) && !lastOf(earlier, PARTING);
+    case 'by':
+      return !isFrom && !ANSWERING.test(last);
+    case 'for':
+    case 'to': {
+      if (between.word === 'for' && own.some((word) => STATES.test(word))) return true;
+      const isOpened = own.some((word) => OPENING.test(word)) || lastOf(earlier, OPENING);
+      return isOpened && !isFrom && before.word !== 'for' && !own.some((word) => GOING.test(word));
+    }
+    default:
+      return ANSWERING.test(between.word) && !BEING.has(last);
+  }
 }
+
+/** Whether the last verb of these words that bears on the sides is of a kind. */
+function lastOf(texts: readonly string[], kind: RegExp): boolean {
+  const verb = texts.findLast((text) => PARTING.test(text) || OPENING.test(text) || GOING.test(text));
+  return verb !== undefined && kind.test(verb);
+}
+
+const textsOf = (words: readonly Word[], begin: number, end: number) =>
+  words.slice(begin, Math.max(begin, end)).map(({ text }) => text);
 
 /** Of the only side that is named: whether it is asked who reaches it. */
 export function isReachedBy(side: Side, words: readonly Word[]): boolean {
   const lead = leadOf(side, words);
+  if (isOpenedTo(words, leadOf(side, words).at)) return true;
   const verb = words.findIndex(({ text }) => REACHING.has(text));
   const begin = side[0]?.begin ?? 0;
   if (verb < begin) return !FROM.has(lead.word);
@@ -31,6 +69,20 @@ export function isReachedBy(side: Side, words: readonly Word[]): boolean {
   const after = words.slice(verb, verb + 2).map(({ text }) => text);
   return verb >= end && after.some((word) => FROM.has(word));
 }
+
+/** "To whom was db-1 opened?", "what is db-1 open to?" @param lead where the word before the only name stands */
+export function isOpenedTo(words: readonly Word[], lead?: number): boolean {
+  return words.some(({ text }, at) => {
+    if (text !== 'to' || at === lead) return false;
+    const isAsked = lead !== undefined || at === words.length - 1 || WHOM.has(textAt(words, at + 1));
+    const earlier = textsOf(words, 0, at);
+    return (
+      isAsked && (lastOf(earlier, OPENING) || (earlier.length === 0 && words.some((word) => OPENING.test(word.text))))
+    );
+  });
+}
+
+const WHOM: ReadonlySet<string> = new Set(['whom', 'who', 'what', 'which']);
 
 /** The word before a side, articles and the like apart. */
 function leadOf(side: Side, words: readonly Word[]): { readonly word: string; readonly at: number } {

@@ -4,7 +4,7 @@ import { notUnderstood } from '../../core/history/pair/question-reader.ts';
 import { quoted } from '../../core/model/find.ts';
 import { textAt, type Word } from '../grammar/tokens.ts';
 import type { Clocks } from '../grammar/zones.ts';
-import { type Moment, momentAt } from './moments.ts';
+import { ABOUT, type Moment, momentAt } from './moments.ts';
 import { ARTICLES, textOf } from './words.ts';
 
 /** The time that a question names, and which of its words say it. */
@@ -78,8 +78,10 @@ function phraseAt(words: readonly Word[], at: number, clocks: Clocks): Phrase | 
       throw unknownMoment(textOf(words, next, next + 3));
     }
   }
-  if (SINCE.has(word)) {
-    const moment = momentAt(words, at + 1, clocks) ?? bareHourAt(words, at + 1, clocks);
+  const asOf = word === 'as' && ['of', 'from'].includes(textAt(words, at + 1));
+  if (SINCE.has(word) || asOf) {
+    const next = asOf ? at + 2 : at + 1;
+    const moment = momentAt(words, next, clocks) ?? bareHourAt(words, next, clocks);
     return moment && { begin: at, end: moment.end, from: word === 'after' ? moment.to : moment.from };
   }
   const up = word === 'up' && ['to', 'until'].includes(textAt(words, at + 1));
@@ -88,11 +90,17 @@ function phraseAt(words: readonly Word[], at: number, clocks: Clocks): Phrase | 
     return moment && { begin: at, end: moment.end, to: up ? moment.to : moment.from };
   }
   const moment = momentAt(words, at, clocks);
-  return moment && { begin: at, end: moment.end, from: moment.from, to: moment.to };
+  if (!moment) return undefined;
+  const until = ['to', 'until', 'till'].includes(textAt(words, moment.end))
+    ? momentAt(words, moment.end + 1, clocks)
+    : undefined;
+  if (until) return { begin: at, end: until.end, from: moment.from, to: until.to, isRange: true };
+  return { begin: at, end: moment.end, from: moment.from, to: moment.to };
 }
 
-/** `since 9`: as after `at`. */
-function bareHourAt(words: readonly Word[], at: number, clocks: Clocks): Moment | undefined {
+/** `since 9`, `since about 9`: as after `at`. */
+function bareHourAt(words: readonly Word[], start: number, clocks: Clocks): Moment | undefined {
+  const at = ABOUT.has(textAt(words, start)) ? start + 1 : start;
   const moment = momentAt([{ text: 'at', quoted: false }, ...words.slice(at, at + 1)], 0, clocks);
   return moment && { ...moment, end: at + 1 };
 }
@@ -101,7 +109,7 @@ function bareHourAt(words: readonly Word[], at: number, clocks: Clocks): Moment 
 function requireWhen(words: readonly Word[], at: number): void {
   const next = textAt(words, at + 1);
   if (next === 'when' || next === 'now' || next === '') return;
-  throw unknownMoment(textOf(words, at + 1, at + (ARTICLES.has(next) ? 3 : 2)));
+  throw unknownMoment(textOf(words, at + 1, at + (ARTICLES.has(next) || ABOUT.has(next) ? 3 : 2)));
 }
 
 export function unknownMoment(text: string): Error {

@@ -1,20 +1,20 @@
-import type { Word } from '../grammar/tokens.ts';
+import { textAt, type Word } from '../grammar/tokens.ts';
 
 /** Words of questions about connections: none of them is meant to be a name that is not known. */
 export const COMMON: ReadonlySet<string> = new Set(
-  `a about able access accessed accessible after again ago all allow allowed also always am an and another answer any anymore are
-  around as at available back be because been before began begin being best between block blocked both break broke broken but by
+  `a about able accept accepted accepting accepts access accessed accessible after again ago all allow allowed also always am an and another answer answering answers any anymore approve approved approximately are
+  around as at available away back be became because become been before began begin being best between block blocked blocking blocks both break broke broken but by
   can can't cannot cant cause caused causes change changed changes changing clear close closed come communicate computer computers
   connect connected connecting connection connections connectivity contact could couldn't cut day days deny denied did didn't
-  different do does doesn't done down drop dropped during each else ever every exactly explain fail failed failing fails find for
-  from get gets getting go going gone got had happen happened happens has hasn't have haven't having he hear help her him his host
-  hosts hour hours how i if in into inside is isn't it its just know last lately let long longer lose lost machine machines may me
+  different do does doesn't disconnect disconnected done down drop dropped during each else ever every exactly explain expose exposed exposes fail failed failing fails find for
+  formerly from gave get gets getting give given gives go going gone got grant granted grants had happen happened happens has hasn't have haven't having he hear help her him his host
+  hosts hour hours how i if ignore ignored ignores in into inside is isn't isolate isolated it its just know last lately let long longer lose loses losing lost machine machines made make makes may me
   might minute minutes moment moments month months more much must my need network never new no node nodes nor not now of off ok on
-  once one ones only open opened or other our out over peer peers permit permitted please port ports possible prevent prevented
-  prevents previously reach reachable reached reaches reaching reason reasons recently refuse refused reject rejected right same
-  see seen since server servers service services she should show so some something start started still stop stopped stops such suddenly
+  once one ones only onwards open opened opening opens or other our out over peer peers permit permitted please policies policy port ports possible prevent prevented
+  prevents previously reach reachable reached reaches reaching reason reasons recently refuse refused refuses reject rejected rejecting rejects reopened revoke revoked right roughly rule rules same
+  see seen since sharp shut server servers service services she should show so some something start started still stop stopped stops such suddenly
   talk talking talks tell than thank thanks that the their them then there these they thing things this those through till time
-  times to today too traffic try trying unable unavailable under unreachable until up us use used using very via was wasn't way we
+  times to today too took traffic try trying unable unblock unblocked unavailable under unreachable until up us use used using very via was wasn't way we
   week weeks went were weren't what what's when where whether which while who whom why will with within without won't work worked
   working works would year years yes yesterday yet you`.split(/\s+/),
 );
@@ -53,7 +53,7 @@ export const REACHING: ReadonlySet<string> = new Set([
     'connect',
     'connected',
   ],
-  ...['talk', 'communicate', 'contact', 'see', 'open', 'get'],
+  ...['talk', 'communicate', 'contact', 'see', 'open', 'get', 'ssh', 'ping', 'rdp'],
 ]);
 
 export const ARTICLES: ReadonlySet<string> = new Set(['the', 'a', 'an', 'our', 'my', 'your', 'their', 'its', 'this']);
@@ -89,7 +89,7 @@ export const EVERYONE: ReadonlySet<string> = new Set([
 
 /** Text in quotes, `role=web,env=prod` in one piece, a comma, a word. */
 const PIECE =
-  /"[^"]{1,128}"|[\w.:/%'@-]{1,128}=[\w.:/%'@-]{1,128}(?:,[\w.:/%'@-]{1,128}=[\w.:/%'@-]{1,128})*|,|[\p{L}\p{N}_.:/=%'@-]+/gu;
+  /"[^"]{1,128}"|[\w.:/%'@-]{1,128}=[\w.:/%'@-]{1,128}(?:,[\w.:/%'@-]{1,128}=[\w.:/%'@-]{1,128})*|,|[\p{L}\p{N}_.:/=%'@+-]+/gu;
 
 /** The words of a question, in lower case; what stands in quotes is one name, letter by letter. */
 export function wordsOf(question: string): Word[] {
@@ -102,7 +102,7 @@ export function wordsOf(question: string): Word[] {
     .flatMap((piece): Word[] => {
       if (piece.startsWith('"')) return [{ text: piece.slice(1, -1).trim(), quoted: true }];
       if (piece === ',') return [{ text: ',', quoted: false }];
-      return withPortApart(bare(piece)).map((text) => ({ text, quoted: false }));
+      return partsOf(bare(piece)).map((text) => ({ text, quoted: false }));
     })
     .filter(({ text }) => text !== '');
 }
@@ -113,15 +113,22 @@ function bare(word: string): string {
   let [begin, end] = [0, word.length];
   while (begin < end && SIGNS.includes(word[begin] ?? '')) begin += 1;
   while (end > begin && SIGNS.includes(word[end - 1] ?? '')) end -= 1;
+  // A zone is behind UTC.
+  if (/^-\d\d:?\d\d$/.test(word)) return word;
   const text = word.slice(begin, end);
   return text.endsWith("'s") && !COMMON.has(text) ? text.slice(0, -2) : text;
 }
 
-/** `db-1:5432` is a peer and a port. */
-function withPortApart(word: string): string[] {
+/** `09:10-10:30` is a range, `15:00+02:00` a time with its zone, `db-1:5432` a peer and a port. */
+function partsOf(word: string): string[] {
+  const [, from, to] = /^(\d{1,2}:\d\d)-(\d{1,2}:\d\d)$/.exec(word) ?? [];
+  if (from !== undefined && to !== undefined) return [from, 'to', to];
+  const [, clock, zone] = /^(\d{1,2}:\d\d(?::\d\d)?)((?:utc|gmt)?\+\d{1,2}(?::?\d\d)?)$/.exec(word) ?? [];
+  if (clock !== undefined && zone !== undefined) return [clock, zone];
   const at = word.indexOf(':');
   const [name, port] = [word.slice(0, at), word.slice(at + 1)];
-  return at > 0 && /^\d{1,5}$/.test(port) && /[a-z]/.test(name) ? [name, port] : [word];
+  const isName = /[a-z]/.test(name) ? !/^\d{4}-\d\d-\d\dt/.test(name) : /^\d+(?:\.\d+){3}$/.test(name);
+  return at > 0 && /^\d{1,5}$/.test(port) && isName ? [name, port] : [word];
 }
 
 /** Words from a place up to another, as they were said. */
@@ -130,4 +137,11 @@ export function textOf(words: readonly Word[], begin: number, end: number): stri
     .slice(begin, end)
     .map(({ text }) => text)
     .join(' ');
+}
+
+/** `09:10:30` as `09:10` and 30. */
+export function withoutSeconds(words: readonly Word[], at: number): [words: readonly Word[], seconds: number] {
+  const [, minutes, seconds, rest] = /^(\d{1,2}:\d\d):([0-5]\d)(am|pm|z|utc)?$/.exec(textAt(words, at)) ?? [];
+  if (minutes === undefined) return [words, 0];
+  return [words.with(at, { text: `${minutes}${rest ?? ''}`, quoted: false }), Number(seconds)];
 }

@@ -5,7 +5,7 @@ import { type Answer, answering, notice } from './answer.ts';
 import { CliError } from './exit.ts';
 import { openClientFile } from './mcp-client-file.ts';
 import { heldIn, keepHeld } from './mcp-clients.ts';
-import { CLIENTS, type Client, entryOf, groupOf } from './mcp-entry.ts';
+import { CLIENTS, type Client, entryOf, groupOf, nextStep } from './mcp-entry.ts';
 import { agentFor, endHeld, type Issued, personalToken, type Wanted } from './mcp-identity.ts';
 import { bodyOf, parseJsonOr } from './operation-options.ts';
 import { ownLauncher } from './own-command.ts';
@@ -75,8 +75,9 @@ async function writeConfig(options: ConfigOptions): Promise<Answer> {
   });
   if (isRenewed && own?.id !== issued.id) notice(tokenElsewhere(issued.name, ended));
   if (before) await endHeld(there, before, issued);
-  const value = { file: opened.file, backup: backup ?? null, server: target.server, workspace, identity };
-  return { value, text: textOf(opened.file, backup, workspace, issued) };
+  const next = nextStep(client, opened.file);
+  const value = { file: opened.file, backup: backup ?? null, server: target.server, workspace, identity, next };
+  return { value, text: `${textOf(opened.file, backup, workspace, issued)}\n${next}` };
 }
 
 function tokenElsewhere(name: string, files: readonly string[]): string {

@@ -41,3 +41,61 @@ export function entryOf(client: Client, { server, token, workspace, launcher }: 
       return client satisfies never;
   }
 }
+
+interface Reading {
+  readonly name: string;
+  /** How the path of a file that it reads ends. */
+  readonly end: string;
+  /** Where its files are. */
+  readonly place: string;
+  /** What makes it read them again. */
+  readonly afterwards: string;
+}
+
+/** Which files the clients read by themselves, and when. */
+export const READINGS: Readonly<Partial<Record<Client, Reading>>> = {
+  'claude-code': {
+    name: 'Claude Code',
+    end: '.mcp.json',
+    place: '.mcp.json in the directory of a project',
+    afterwards: 'start claude in that directory and allow the server when it asks',
+  },
+  'claude-desktop': {
+    name: 'Claude Desktop',
+    end: 'Claude/claude_desktop_config.json',
+    place: 'claude_desktop_config.json in ~/Library/Application Support/Claude (macOS) or %APPDATA%\\Claude (Windows)',
+    afterwards: 'quit it and start it again',
+  },
+  cursor: {
+    name: 'Cursor',
+    end: '.cursor/mcp.json',
+    place: '~/.cursor/mcp.json, or .cursor/mcp.json in a project',
+    afterwards: 'start it again',
+  },
+  vscode: {
+    name: 'VS Code',
+    end: '.vscode/mcp.json',
+    place: '.vscode/mcp.json in a folder that it opens',
+    afterwards: 'start the server mesh there, by the command "MCP: List Servers"',
+  },
+  windsurf: {
+    name: 'Windsurf',
+    end: '.codeium/windsurf/mcp_config.json',
+    place: '~/.codeium/windsurf/mcp_config.json',
+    afterwards: 'start it again',
+  },
+};
+
+/** Who reads a file that was written for a client, and what to do next. */
+export function nextStep(client: Client, file: string): string {
+  const reading = READINGS[client];
+  if (!reading) {
+    const named = Object.keys(READINGS).join(', ');
+    return `Next: name this file to your client, or give the file that it reads as --output, and start it again. --client knows ${named}.`;
+  }
+  const { name, end, place, afterwards } = reading;
+  const isRead = file.replaceAll('\\', '/').endsWith(`/${end}`);
+  return isRead
+    ? `Next: ${name} reads this file; ${afterwards}.`
+    : `Next: ${name} reads ${place}. Give that as --output, or copy the entry there; then ${afterwards}.`;
+}

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { CLIENTS, entryOf, groupOf } from '../cli/mcp-entry.ts';
+import { CLIENTS, type Client, entryOf, groupOf, READINGS } from '../cli/mcp-entry.ts';
 import type { AnyOperation } from '../core/base/operation.ts';
 import { silentLog } from '../core/base/silent-log.ts';
 import { readScopeOf } from '../core/call/access.ts';
@@ -50,6 +50,12 @@ ${INTRODUCTION}
 |---|---|---|
 ${clientRows().join('\n')}
 
+Which file a client reads by itself, and what to do once it is written; the command says it too:
+
+| \`--client\` | It reads | Then |
+|---|---|---|
+${CLIENTS.flatMap(readingRow).join('\n')}
+
 ${await promptsAndResources()}
 ## Errors
 
@@ -77,6 +83,11 @@ function clientRows(): string[] {
     (client) => `\`${groupOf(client)}\` | \`${JSON.stringify(entryOf(client, access))}\``,
   );
   return [...forms].map(([form, clients]) => `| ${clients.map((client) => `\`${client}\``).join(', ')} | ${form} |`);
+}
+
+function readingRow(client: Client): string[] {
+  const { place, afterwards } = READINGS[client] ?? {};
+  return place === undefined ? [] : [`| \`${client}\` | ${place} | ${afterwards} |`];
 }
 
 async function promptsAndResources(): Promise<string> {

@@ -103,6 +103,12 @@ export const environment = z.object({
     .default('auto')
     .describe('How the model is made to answer in a form: json_schema, tool, json_object, or auto to find out'),
   MESH_LLM_TIMEOUT: duration.prefault('30s').describe('Longest time for one request to the model'),
+  MESH_LLM_NARRATION: z
+    .enum(['on', 'off'])
+    .default('on')
+    .describe(
+      'Whether the model words what /api/v1/ai/debug finds, where one is configured: it is sent who changed what and why, see docs/models.md',
+    ),
   MESH_PLATFORM: z
     .enum(PLATFORM_CHOICES)
     .default('auto')

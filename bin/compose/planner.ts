@@ -23,12 +23,13 @@ export async function buildPlanner(settings: ModelSettings, log: Log, metrics?: 
   return understoodFirst(builtinPlanner, openAiPlanner(options));
 }
 
-/** Words findings by the model that is named; nobody without one. */
+/** Words findings by the model that is named; nobody without one, or where that is switched off. */
 export async function buildNarrator(
-  settings: ModelSettings,
+  settings: ModelSettings & Pick<Config['env'], 'MESH_LLM_NARRATION'>,
   log: Log,
   metrics?: Metrics,
 ): Promise<Narrator | undefined> {
+  if (settings.MESH_LLM_NARRATION === 'off') return undefined;
   const options = chatOptions(settings, log, metrics);
   if (!options) return undefined;
   const { openAiNarrator } = await import('../../llm/narrator/narrator.ts');

@@ -52,7 +52,7 @@ async function why(from: string, to: string, options: WhyOptions): Promise<Answe
     reported ? pathText(from, reported) : `${from} has not reported how it reaches ${to}.`,
   ];
   return {
-    value: { from, to, policy: policy ?? null, way: reported },
+    value: { from, to, policy: policy ?? null, path: reported },
     text: text.join('\n'),
     ...(policy?.denied && { exitCode: EXIT.negative }),
   };
@@ -94,5 +94,5 @@ function isSelf(local: NodeStatus | undefined, peer: string): boolean {
 const normal = (name: string) => name.replaceAll(' ', '-').toLowerCase();
 
 function pathText(from: string, { name, transport, path, reason, since }: ReportedPath): string {
-  return `Way from ${from} to ${name}: ${path ?? 'none yet'} (${transport}) since ${since ?? '-'}: ${reason}`;
+  return `Path from ${from} to ${name}: ${path ?? 'none yet'} (${transport}) since ${since ?? '-'}: ${reason}`;
 }

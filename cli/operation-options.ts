@@ -161,6 +161,9 @@ export function requestOf(
     delete rest[field];
     const flag = field === 'workspaceId' ? '--workspace' : flagOf(field);
     if (value === undefined) throw new CliError(`${flag} is required.`, EXIT.input);
+    // An empty part of the path would be another operation.
+    if (String(value).trim() === '')
+      throw new CliError(`${flag} is empty: what was to give it named nothing.`, EXIT.input);
     return encodeURIComponent(String(value));
   });
   if (http.method === 'get') {

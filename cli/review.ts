@@ -2,10 +2,12 @@ import type { Command } from 'commander';
 import type { AnyOperation } from '../core/base/operation.ts';
 import { approvePeer } from '../tools/peers/approve-peer.ts';
 import { getPeer } from '../tools/peers/get-peer.ts';
+import { listPeers } from '../tools/peers/list-peers.ts';
 import { revokePeer } from '../tools/peers/revoke-peer.ts';
 import { approveWorkflow } from '../tools/workflows/approve-workflow.ts';
+import { listWorkflows } from '../tools/workflows/list-workflows.ts';
 import { rejectWorkflow } from '../tools/workflows/reject-workflow.ts';
-import { type Answer, answering } from './answer.ts';
+import { type Answer, answering, notice } from './answer.ts';
 import { callOperation } from './call-operation.ts';
 import { CliError, EXIT } from './exit.ts';
 import { type Target, type TargetOptions, targetOf } from './session.ts';
@@ -41,12 +43,55 @@ export function defineReject(command: Command): void {
 function define(command: Command, workflow: AnyOperation<never>, peer: typeof approve): void {
   answering(
     withTarget(command)
-      .argument('<id>', 'of a workflow (wf_…) or a peer (p_…), or the name of a peer')
+      .argument('[id...]', 'of workflows (wf_…) or peers (p_…), or names of peers; none: what waits is named')
       .option('--note <text>', 'why, kept with the workflow'),
-    (id: string, options: ReviewOptions) =>
-      id.startsWith('wf_') ? review(workflow, id, options) : peer(targetOf(options), id),
+    (ids: string[], options: ReviewOptions) =>
+      reviewAll(command.name(), ids, options, (id) =>
+        id.startsWith('wf_') ? review(workflow, id, options) : peer(targetOf(options), id),
+      ),
   );
 }
+
+/** One after the other, up to the first that fails. A list that came out empty names none. */
+async function reviewAll(
+  verb: string,
+  given: readonly string[],
+  options: ReviewOptions,
+  reviewOne: (id: string) => Promise<Answer>,
+): Promise<Answer> {
+  const ids = given.flatMap((text) => text.split(/\s+/)).filter((id) => id !== '');
+  const [only, ...others] = ids;
+  if (only === undefined) return noneNamed(verb, targetOf(options));
+  if (others.length === 0) return reviewOne(only);
+  const answers: Answer[] = [];
+  for (const id of ids) {
+    try {
+      answers.push(await reviewOne(id));
+    } catch (error) {
+      const done = answers.map(({ text }) => text).filter((text) => text !== undefined);
+      if (done.length > 0) notice(done.join('\n'));
+      throw error;
+    }
+  }
+  const texts = answers.map(({ text }) => text).filter((text) => text !== undefined);
+  return { value: { items: answers.map(({ value }) => value) }, text: texts.join('\n') };
+}
+
+/** @throws CliError that names what waits, where anything does */
+async function noneNamed(verb: string, target: Target): Promise<Answer> {
+  const [workflows, peers] = await Promise.all([
+    callOperation(target, listWorkflows, { status: 'pending', limit: NAMED }),
+    callOperation(target, listPeers, { phase: 'pending', limit: NAMED }),
+  ]);
+  const waiting = [workflows, peers].flatMap((page) => (page as { items: { id: string; name?: string }[] }).items);
+  const names = waiting.map(({ id, name }) => name ?? id);
+  if (names.length === 0)
+    return { value: { items: [] }, text: `Nothing waits for approval: there is nothing to ${verb}.` };
+  throw new CliError(`Say what to ${verb}. These wait: ${names.join(', ')}.`, EXIT.input);
+}
+
+/** Of each kind. */
+const NAMED = 20;
 
 async function review(
   operation: AnyOperation<never>,

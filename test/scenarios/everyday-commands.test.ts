@@ -114,6 +114,23 @@ describe('mesh approve and mesh reject', () => {
     expect([code, stderr]).toEqual([5, 'web-1 is ready, not pending. To shut it out: mesh admin revoke-peer web-1\n']);
   });
 
+  test('say that nothing waits where a list of ids came out empty, and else what does', async () => {
+    for (const verb of ['approve', 'reject']) {
+      for (const ids of [[], ['']]) {
+        const nothing = `Nothing waits for approval: there is nothing to ${verb}.\n`;
+        expect(await mesh([verb, ...ids], { home })).toEqual({ code: 0, stdout: nothing, stderr: '' });
+      }
+    }
+    expect(JSON.parse((await mesh(['approve', '--json'], { home })).stdout)).toEqual({ items: [] });
+    await pending('web-1');
+    await pending('web-2');
+    const { code, stderr } = await mesh(['approve', ''], { home });
+    expect([code, stderr]).toEqual([2, 'Say what to approve. These wait: web-1, web-2.\n']);
+    expect(await run('approve', 'web-1', 'web-2')).toMatch(/^web-1 is ready as \S+\nweb-2 is ready as \S+\n$/);
+    const ended = await mesh(['reject', 'web-9', 'web-1'], { home });
+    expect([ended.code, ended.stderr]).toEqual([4, expect.stringContaining('web-9')]);
+  });
+
   test('carry out a change, or do not, by the id of its workflow', async () => {
     await threePeers();
     const ask = async () => {
@@ -124,6 +141,18 @@ describe('mesh approve and mesh reject', () => {
     expect(await run('approve', await ask())).toMatch(/^wf_\w+ is executed: /);
     expect(rowsOf(await run('workflows')).map(([, status]) => status)).toEqual(['Status', 'executed', 'rejected']);
   });
+});
+
+test('an id that came out empty is refused, and never another operation', async () => {
+  for (const args of [
+    ['peers', ''],
+    ['workflows', ' '],
+    ['admin', 'delete-peer', ''],
+    ['admin', 'get-policy', '--id', ''],
+  ]) {
+    const { code, stdout, stderr } = await mesh(args, { home });
+    expect([args, code, stdout, stderr]).toEqual([args, 2, '', '--id is empty: what was to give it named nothing.\n']);
+  }
 });
 
 test('mesh plan shows what a sentence would change, and --apply puts it into the approval workflow', async () => {

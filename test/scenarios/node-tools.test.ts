@@ -26,7 +26,7 @@ async function signedInPlane() {
   return plane;
 }
 
-test('mesh why tells what policy says and which way the node itself reported, and ends with 1 when it is denied', async () => {
+test('mesh why tells what policy says and which path the node itself reported, and ends with 1 when it is denied', async () => {
   await using plane = await signedInPlane();
   const [a, b] = [await plane.join('a'), await plane.join('b')];
   const since = '2026-01-01T00:00:00.000Z';
@@ -41,7 +41,7 @@ test('mesh why tells what policy says and which way the node itself reported, an
   const allowed = await run(['why', 'a', 'b']);
   expect([allowed.code, allowed.stderr]).toEqual([0, '']);
   expect(allowed.stdout).toContain(
-    'Way from a to b: relayed (lrp-ready) since 2026-01-01T00:00:00.000Z: no-candidates',
+    'Path from a to b: relayed (lrp-ready) since 2026-01-01T00:00:00.000Z: no-candidates',
   );
   expect((await run(['why', 'b', 'a'])).stdout).toContain('b has not reported how it reaches a.');
 
@@ -50,7 +50,7 @@ test('mesh why tells what policy says and which way the node itself reported, an
   const denied = await run(['why', 'a', 'b', '--json']);
   expect([denied.code, JSON.parse(denied.stdout)]).toMatchObject([
     1,
-    { policy: { denied: true }, way: { path: 'relayed' } },
+    { policy: { denied: true }, path: { path: 'relayed' } },
   ]);
 });
 

@@ -8,6 +8,15 @@ import { nameSchemas, pascal, withNames } from './openapi-names.ts';
 import { OTHER_TAGS, otherPaths } from './openapi-others.ts';
 import { isGuarded, problemsOf } from './problems-of.ts';
 
+const documentHead = z.object({ kind: z.string(), name: z.string() }).meta({ id: 'DocumentHead' });
+const fieldError = z
+  .object({
+    pointer: z.string(),
+    detail: z.string(),
+    document: documentHead.optional().describe('Of several documents, the one that it stands in'),
+  })
+  .meta({ id: 'FieldError' });
+
 const problem = z
   .looseObject({
     type: z.string().describe('urn:mesh:problem:<code>'),
@@ -17,15 +26,7 @@ const problem = z
     instance: z.string().optional(),
     code: z.string().describe('Stable and machine-readable'),
     requestId: z.string().optional(),
-    errors: z
-      .array(
-        z.object({
-          pointer: z.string(),
-          detail: z.string(),
-          document: z.object({ kind: z.string(), name: z.string() }).optional(),
-        }),
-      )
-      .optional(),
+    errors: z.array(fieldError).optional(),
   })
   .meta({ id: 'Problem', description: 'RFC 9457 problem details with a stable code' });
 

@@ -18,6 +18,7 @@ const allowedSchema = z.union([
   z.array(z.object({ protocol: z.string(), from: z.int().optional(), to: z.int().optional() })),
 ]);
 const pageSchema = z.looseObject({
+  range: z.looseObject({ known_since: z.string(), gap: z.string().nullable() }),
   intervals: z.array(
     z.looseObject({
       from: z.string(),
@@ -26,11 +27,19 @@ const pageSchema = z.looseObject({
       allowed: allowedSchema,
       usable: z.boolean(),
       causes: z.array(z.object({ cause: z.string(), kind: z.string(), name: z.string() })),
-      change: z.looseObject({ revision: z.int(), actor: z.string(), reviewed_by: z.string().nullable() }).nullable(),
+      change: z
+        .looseObject({
+          revision: z.int(),
+          actor: z.string(),
+          reviewed_by: z.string().nullable(),
+          resources: z.array(z.string()),
+        })
+        .nullable(),
     }),
   ),
   next_cursor: z.string().optional(),
 });
+type KnownRange = z.infer<typeof pageSchema>['range'];
 type Interval = z.infer<typeof pageSchema>['intervals'][number];
 
 const DEFAULT_RANGE = '7d';
@@ -68,16 +77,35 @@ async function history(src: string, dst: string, options: HistoryOptions): Promi
     cursor = page.next_cursor;
   }
   const { next_cursor: _, ...whole } = first ?? { intervals };
-  return { value: { ...whole, intervals }, text: intervals.map(lineOf).join('\n') };
+  return { value: { ...whole, intervals }, text: intervals.map((one) => lineOf(one, first?.range)).join('\n') };
 }
 
-function lineOf({ from, to, verdict, allowed, usable, causes, change }: Interval): string {
+function lineOf(
+  { from, to, verdict, allowed, usable, causes, change }: Interval,
+  range: KnownRange | undefined,
+): string {
   const ports = verdict === 'partial' && allowed !== 'ALL' ? ` (${allowed.map(portText).join(', ')})` : '';
   const offline = usable || verdict === 'unreachable' || verdict === 'undetermined' ? '' : ', not both online';
-  const why = causes.map(({ cause, kind, name }) => `${cause} ${kind}/${name}`).join(', ');
+  const why =
+    verdict === 'undetermined'
+      ? gapText(range)
+      : causes
+          .map(({ cause, kind, name }) => `${cause} ${kind}/${name}${didText(`${kind}/${name}`, change)}`)
+          .join(', ');
   const approved = change?.reviewed_by ? `, approved by ${change.reviewed_by}` : '';
   const who = change ? ` in revision ${change.revision} by ${change.actor}${approved}` : '';
   return `${from}  ${to}  ${verdict}${ports}${offline}${why === '' ? '' : `: ${why}${who}`}`;
+}
+
+/** ` created`, ` updated` or ` deleted`, where a commit did it. */
+function didText(resource: string, change: Interval['change']): string {
+  const text = change?.resources.find((one) => one.endsWith(` ${resource}`));
+  return text === undefined ? '' : ` ${text.slice(0, text.indexOf(' '))}`;
+}
+
+function gapText(range: KnownRange | undefined): string {
+  const what = range?.gap === 'SNAPSHOT_GAP' ? 'what was before is no longer kept; history is kept' : 'history begins';
+  return range ? `${what} ${range.gap === 'SNAPSHOT_GAP' ? 'since' : 'at'} ${range.known_since}` : '';
 }
 
 function portText({ protocol, from, to }: { protocol: string; from?: number | undefined; to?: number | undefined }) {

@@ -82,7 +82,9 @@ test('mesh history tells a connection over a range as lines, and as JSON with -o
   expect([code, stderr]).toEqual([0, '']);
   const [first, second, none] = stdout.trimEnd().split('\n');
   expect(first).toMatch(/^\S+Z {2}\S+Z {2}reachable, not both online$/);
-  expect(second).toMatch(/^\S+Z {2}\S+Z {2}unreachable: policy MeshPolicy\/isolate-db in revision \d+ by user:admin$/);
+  expect(second).toMatch(
+    /^\S+Z {2}\S+Z {2}unreachable: policy MeshPolicy\/isolate-db created in revision \d+ by user:admin$/,
+  );
   expect(none).toBeUndefined();
   const json = JSON.parse((await mesh([...asked, '-o', 'json'], { home })).stdout);
   expect(json).toMatchObject({

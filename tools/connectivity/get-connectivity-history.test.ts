@@ -31,7 +31,7 @@ test('a connection is told as intervals that cover the range, each with what beg
   expect(rest).toEqual({
     src: 'web-1',
     dst: 'db-1',
-    range: { from: at(1), to: at(200), known_since: at(1), gap: null },
+    range: { from: at(1), to: at(200), known_since: at(0), gap: null },
   });
   expect(count).toBe(4);
   const shown = intervals.map(({ from, to, verdict, causes, change }: Record<string, never>) => {

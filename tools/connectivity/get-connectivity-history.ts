@@ -11,7 +11,14 @@ export const getConnectivityHistory = defineHeavyOperation({
   title: 'History of a connection',
   description:
     'How a connection was over a range: intervals with verdict, ports, presence, and the change that began each. With src or dst alone: whom that peer could reach, or who could reach it, and when.',
-  input: z.strictObject({ ...groupQuery, ...pageQuery, from: instant, to: instant.optional().describe('None: now') }),
+  input: z.strictObject({
+    ...groupQuery,
+    src: groupQuery.src.describe('Peer, or an address, CIDR or outside; none: any peer'),
+    dst: groupQuery.dst.describe('Likewise; one end is a peer'),
+    ...pageQuery,
+    from: instant,
+    to: instant.optional().describe('None: now'),
+  }),
   output: historyAnswer,
   access: 'snapshots:read',
   workspace: 'scoped',

@@ -74,7 +74,10 @@ export async function answerHistory(query: Query, { services, workspace }: CallC
   const { src, dst, ...asked } = withProtocol(query);
   for (const [field, given] of Object.entries({ src, dst })) {
     if (given !== undefined && isGroupTerm(given)) {
-      throw refused(field, 'Over a range one peer is needed here, by its name, id or address.');
+      throw refused(
+        field,
+        'Over a range one peer is needed here, by its name, id or address; find_cause takes labels.',
+      );
     }
   }
   if (src !== undefined && dst !== undefined) return connectionHistory(services, workspace, { ...asked, src, dst });

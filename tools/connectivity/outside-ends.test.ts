@@ -90,3 +90,45 @@ test.each([
     message: expect.stringContaining(text),
   });
 });
+
+test.each([OFFICE, '203.0.113.7', '203.0.113.200', 'outside', '8.8.8.8'])(
+  'the history of %s to a peer says at each moment what a check at it says, and begins anew with each change',
+  async (src) => {
+    await using kit = await scene();
+    kit.clock.time += 60_000;
+    await kit.ask('create_policy', {
+      name: 'soon-over',
+      spec: { ...BY_BLOCK, expiresAt: formatInstant(kit.clock.time + 60_000) },
+    });
+    await kit.ask('delete_policy', { id: 'office' });
+    kit.clock.time += 120_000;
+    await kit.ask('update_peer', { id: 'db-1', labels: { role: 'web' } });
+    kit.clock.time += 1_000;
+    const asked = { src, dst: 'db-1' };
+    const { intervals, ...rest } = await kit.ask('get_connectivity_history', { ...asked, from: kit.before });
+    expect([rest.src, rest.dst, intervals[0].from]).toEqual([src, 'db-1', kit.before]);
+    for (const { from, verdict, allowed, usable } of intervals) {
+      const then = await kit.ask('check_connectivity_at', { ...asked, at: from });
+      expect({ from, verdict, allowed, usable }).toEqual({
+        from,
+        verdict: then.verdict,
+        allowed: then.allowed,
+        usable: false,
+      });
+    }
+    const found = await kit.ask('find_cause', { ...asked, from: kit.before });
+    expect(found.was.end.verdict).toBe(intervals.at(-1).verdict);
+    expect(found.findings.map(({ at }: { at: string }) => at).sort()).toEqual(
+      intervals.slice(1).map(({ from }: { from: string }) => from),
+    );
+  },
+);
+
+test('a history of which both ends are outside, or one is a label, is refused with what to do', async () => {
+  await using kit = await scene();
+  const ask = (src: string, dst: string) => kit.ask('get_connectivity_history', { src, dst, from: kit.before });
+  await expect(ask('outside', '8.8.8.8')).rejects.toMatchObject({
+    message: expect.stringMatching(/One end has to be a peer/),
+  });
+  await expect(ask('role=web', 'db-1')).rejects.toMatchObject({ message: expect.stringMatching(/find_cause/) });
+});

@@ -2,9 +2,10 @@ import { invalidInput } from '../../base/errors.ts';
 import { formatInstant } from '../../base/time.ts';
 import type { Protocol } from '../../model/policy.ts';
 import type { HistoryServices } from '../../state/services.ts';
+import { bothOutside } from '../connectivity.ts';
 import { changeView, commitOf } from './flip-view.ts';
 import { pairHistory } from './flips.ts';
-import { identityOf } from './identity.ts';
+import { endOfPair } from './identity.ts';
 import { pairRecords } from './pair-records.ts';
 import { cutText, type Range, rangeOf } from './range.ts';
 import { type Interval, intervalsOf, readingView } from './timeline.ts';
@@ -36,9 +37,10 @@ export async function connectionHistory(
   const to = position ? formatInstant(position.to) : asked.to;
   const range = await rangeOf(services, workspace, { from: asked.from, to });
   const [src, dst] = await Promise.all([
-    identityOf(services, workspace, asked.src, range),
-    identityOf(services, workspace, asked.dst, range),
+    endOfPair(services, workspace, asked.src, range),
+    endOfPair(services, workspace, asked.dst, range),
   ]);
+  if (src.ranges && dst.ranges) throw bothOutside();
   const question = { src, dst, protocol: asked.protocol, port: asked.port };
   const records = await pairRecords(services, workspace, question, range);
   const all = intervalsOf(pairHistory(records, range.since, question), range);
@@ -55,13 +57,13 @@ export async function connectionHistory(
 }
 
 export function rangeView(range: Range) {
-  const { from, to, since, gap } = range;
+  const { from, to, keptFrom, gap } = range;
   const cut = cutText(range);
   return {
     from: formatInstant(from),
     to: formatInstant(to),
     /** Before it nothing is known: history begins there, or is kept since then. */
-    known_since: formatInstant(since),
+    known_since: formatInstant(keptFrom),
     gap: gap ?? null,
     ...(cut !== undefined && { note: `Of the range: ${cut}.` }),
   };

@@ -1,8 +1,9 @@
 import type { RecordVersion } from '../../base/ports.ts';
 import { foldName } from '../../base/record.ts';
 import { lookUp, lookUpById } from '../../model/find.ts';
+import type { Ranges } from '../../model/ranges.ts';
 import { normalizeName, type PeerRecord } from '../../model/resources.ts';
-import { lookUpPeerOrHost, peerNotFound } from '../../state/find-peer.ts';
+import { lookUpPeerOrHost, outsideOf, peerNotFound } from '../../state/find-peer.ts';
 import type { NetworkServices } from '../../state/services.ts';
 import type { NetworkState } from '../../state/state.ts';
 import type { Range } from './range.ts';
@@ -13,6 +14,8 @@ type ReadServices = Pick<NetworkServices, 'store' | 'states'>;
 export interface Identity {
   readonly uid: string;
   readonly name: string;
+  /** Addresses outside of all networks, in place of a peer. */
+  readonly ranges?: Ranges;
 }
 
 /** What a peer is called in a state, if it is there. */
@@ -35,6 +38,25 @@ export async function identityOf(
   const found = await findIdentity(services, workspace, given, range);
   if (found) return found;
   const [last, first] = await statesOf(services, workspace, range);
+  throw peerNotFound({ peers: new Map([...first.peers, ...last.peers]) }, given);
+}
+
+/**
+ * One end of a connection: a peer, or addresses outside.
+ *
+ * @throws MeshError as {@link identityOf} does
+ */
+export async function endOfPair(
+  services: ReadServices,
+  workspace: string,
+  given: string,
+  range: Pick<Range, 'first' | 'last'>,
+): Promise<Identity> {
+  const found = await findIdentity(services, workspace, given, range);
+  if (found) return found;
+  const [last, first] = await statesOf(services, workspace, range);
+  const ranges = outsideOf(last, given);
+  if (ranges) return { uid: given, name: given, ranges };
   throw peerNotFound({ peers: new Map([...first.peers, ...last.peers]) }, given);
 }
 

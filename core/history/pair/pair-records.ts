@@ -65,9 +65,10 @@ async function recordsOf(
   range: Range,
   read: Reader,
 ): Promise<PairRecords> {
-  const names = (await Promise.all([src, dst].map((end) => namesOfIdentity(services, workspace, end, range)))).flat();
+  const ends = [src, dst].filter(({ ranges }) => ranges === undefined);
+  const names = (await Promise.all(ends.map((end) => namesOfIdentity(services, workspace, end, range)))).flat();
   const isEnd = ({ uid, name }: StoredRecord) =>
-    [src, dst].some((end) => uid === end.uid || foldName(name) === foldName(end.name));
+    ends.some((end) => uid === end.uid || foldName(name) === foldName(end.name));
   const own = (await Promise.all(names.map((name) => read.one('MeshPeer', name)))).flatMap((one) =>
     linesOf(one, isEnd),
   );

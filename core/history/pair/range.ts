@@ -12,6 +12,8 @@ export interface Range {
   readonly cutFrom?: number;
   /** Since when what was asked for is known: `from`, or later where history begins or is kept only since then. */
   readonly since: number;
+  /** Since when anything is known at all. */
+  readonly keptFrom: number;
   /** In force at `since`. */
   readonly first: number;
   /** In force at `to`. */
@@ -53,6 +55,7 @@ export async function rangeOf(
     to,
     ...(end > now && { cutFrom: end }),
     since,
+    keptFrom: kept.at,
     // Several revisions may have come into force in one instant: history begins with the first of them.
     first: Math.max(first ?? kept.revision, kept.revision),
     last: Math.max((await revisionAt(store, workspace, to)) ?? kept.revision, kept.revision),

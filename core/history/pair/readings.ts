@@ -2,6 +2,7 @@ import type { Change } from '../../base/ports.ts';
 import type { Protocol } from '../../model/policy.ts';
 import { createEngine } from '../../reachability/engine.ts';
 import { explain } from '../../reachability/explain.ts';
+import { explainOutside } from '../../reachability/explain-outside.ts';
 import type { ConnectivityQuery, Explanation } from '../../reachability/explanation.ts';
 import type { Reachability } from '../../reachability/reachability.ts';
 import { modelOf } from '../../state/network-model.ts';
@@ -50,7 +51,7 @@ export function judgeOf(question: PairQuestion): Judge {
     const explanation =
       last && last.epoch === epoch && isSameButPresence(last.state, state)
         ? last.explanation
-        : explain(engine.compile(modelOf(state, at)), queryIn(state, question));
+        : explained(engine.compile(modelOf(state, at)), state, question);
     last = { state, epoch, explanation };
     return withPresence(explanation, state, question);
   };
@@ -58,7 +59,16 @@ export function judgeOf(question: PairQuestion): Judge {
 
 /** What a connection is where its network is compiled already. */
 export function readingIn(reach: Reachability, state: NetworkState, question: PairQuestion): Reading {
-  return withPresence(explain(reach, queryIn(state, question)), state, question);
+  return withPresence(explained(reach, state, question), state, question);
+}
+
+function explained(reach: Reachability, state: NetworkState, question: PairQuestion): Explanation {
+  const query = queryIn(state, question);
+  for (const side of ['src', 'dst'] as const) {
+    const { ranges } = question[side];
+    if (ranges) return explainOutside(reach, { ...query, side, ranges });
+  }
+  return explain(reach, query);
 }
 
 /** By the names of that state. */

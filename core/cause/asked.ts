@@ -1,7 +1,8 @@
 import { invalidInput } from '../base/errors.ts';
 import type { CallContext } from '../base/operation.ts';
 import { formatInstant, parseInstant } from '../base/time.ts';
-import { identityOf } from '../history/pair/identity.ts';
+import { bothOutside } from '../history/connectivity.ts';
+import { endOfPair, type Identity } from '../history/pair/identity.ts';
 import {
   type Asked,
   type AskedEnd,
@@ -16,6 +17,7 @@ import { nearestOf, notFound } from '../model/with-nearest.ts';
 import { workspaceById } from '../model/workspaces.ts';
 import { isGroupTerm } from '../state/find-peer.ts';
 import { termTest } from '../state/terms.ts';
+import { knownOthersIn } from './known-others.ts';
 import { knownPeersIn } from './known-peers.ts';
 
 export interface CauseQuestion {
@@ -114,13 +116,32 @@ async function askedIn(
   if (src !== undefined && dst !== undefined) {
     const known = isGroupTerm(src) || isGroupTerm(dst) ? await knownPeersIn(services, workspace, range) : [];
     const [from, to] = await Promise.all([src, dst].map((end) => endOf(context, end, range, known)));
-    if (from && to) return { about: 'connection', src: from, dst: to, ...scope, unused: [] };
+    if (from && to) return withoutTwoOutside({ about: 'connection', src: from, dst: to, ...scope, unused: [] });
   }
   if (question === undefined || !read || src !== undefined || dst !== undefined) {
     const detail = 'Send a question in plain words, or both src and dst.';
     throw invalidInput([{ pointer: '/question', detail }], `/question: ${detail}`);
   }
-  return { ...read.about(await knownPeersIn(services, workspace, range)), ...scope };
+  const [peers, others] = [
+    await knownPeersIn(services, workspace, range),
+    await knownOthersIn(services, workspace, range),
+  ];
+  const asked = { ...read.about(peers, others), ...scope };
+  if (asked.about !== 'connection') return asked;
+  const [from, to] = await Promise.all([asked.src, asked.dst].map((end) => withRanges(context, end, range)));
+  return withoutTwoOutside({ ...asked, src: from ?? asked.src, dst: to ?? asked.dst });
+}
+
+/** What is outside is known by the networks of the time. */
+async function withRanges({ services, workspace }: CallContext<ComputeServices>, end: AskedEnd, range: Range) {
+  if (end.outside === undefined) return end;
+  return { ...end, peers: [await endOfPair(services, workspace, end.outside, range)] };
+}
+
+function withoutTwoOutside(asked: Extract<Asked, { about: 'connection' }>): Asked {
+  const isOutside = ({ peers }: AskedEnd) => peers.some(({ ranges }: Identity) => ranges !== undefined);
+  if (isOutside(asked.src) && isOutside(asked.dst)) throw bothOutside();
+  return asked;
 }
 
 /** A peer by its name, or all who were meant by a term of labels at any time of the range. */
@@ -131,8 +152,8 @@ async function endOf(
   known: readonly KnownPeer[],
 ): Promise<AskedEnd> {
   if (!isGroupTerm(given)) {
-    const peer = await identityOf(services, workspace, given, range);
-    return { text: peer.name, peers: [peer], term: peer.name };
+    const end = await endOfPair(services, workspace, given, range);
+    return { text: end.name, peers: [end], term: end.name };
   }
   const byName = new Map(known.map(({ peer }) => [peer.name, peer]));
   const holds = given === '*' ? () => true : termTest(given, byName);

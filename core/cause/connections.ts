@@ -1,16 +1,18 @@
+import { commitAt } from '../history/commits-between.ts';
 import { type Flip, pairHistory } from '../history/pair/flips.ts';
+import type { Identity } from '../history/pair/identity.ts';
 import { pairRecordsIn } from '../history/pair/pair-records.ts';
-import { type AskedEnd, notUnderstood } from '../history/pair/question-reader.ts';
+import { type AskedEnd, notUnderstood, type Sought } from '../history/pair/question-reader.ts';
 import type { Range } from '../history/pair/range.ts';
-import type { Reading } from '../history/pair/readings.ts';
+import type { Moment, Reading } from '../history/pair/readings.ts';
 import type { ComputeServices } from '../intent/plan/services.ts';
 import type { Protocol } from '../model/policy.ts';
-import type { PeerRecord } from '../model/resources.ts';
+import { headlineOf, opens } from './headline.ts';
 
 /** A connection between two peers that a question is about. */
 export interface AskedPair {
-  readonly src: PeerRecord;
-  readonly dst: PeerRecord;
+  readonly src: Identity;
+  readonly dst: Identity;
   readonly protocol?: Protocol;
   readonly port?: number;
 }
@@ -21,20 +23,24 @@ export interface AskedConnection {
   readonly dst: AskedEnd;
   readonly protocol?: Protocol;
   readonly port?: number;
+  readonly sought?: Sought;
 }
 
 /** What one moment did to all connections that flipped alike in it. */
 export interface SharedFlip extends Flip {
   readonly pairs: readonly AskedPair[];
-  /** For how many of them it is what made them what they are, as {@link rootOf} finds it. */
+  /** For how many of them it answers the question, as {@link headlineOf} finds it. */
   readonly roots: number;
 }
 
 /** A connection at the beginning and at the end of a range. */
 export interface PairOverRange {
   readonly pair: AskedPair;
-  readonly first: Reading;
-  readonly last: Reading;
+  readonly first: Moment;
+  readonly last: Moment;
+  /** What led to how it is at the end. */
+  readonly latest: Flip | undefined;
+  readonly flips: readonly Flip[];
 }
 
 export interface ConnectionsOverRange {
@@ -73,24 +79,39 @@ export async function connectionsOver(
   workspace: string,
   pairs: readonly AskedPair[],
   range: Range,
+  sought: Sought | undefined,
 ): Promise<ConnectionsOverRange> {
   const recordsOf = pairRecordsIn(services, workspace, range);
   const over: PairOverRange[] = [];
   const shared = new Map<string, { flip: Flip; pairs: AskedPair[]; roots: number }>();
   for (const pair of pairs) {
     const { first, flips } = pairHistory(await recordsOf(pair), range.since, pair);
-    over.push({ pair, first: first.reading, last: (flips.at(-1)?.after ?? first).reading });
-    const root = rootOf(flips);
+    const approved = await approvedIn(services, workspace, sought?.isApproved ? flips.filter(opens) : []);
+    const headline = headlineOf(flips, sought, ({ after }) => approved.has(after.revision));
+    over.push({
+      pair,
+      first,
+      last: flips.at(-1)?.after ?? first,
+      latest: headlineOf(flips, undefined, () => false),
+      flips,
+    });
     for (const flip of flips) {
       const key = keyOf(flip);
       const own = shared.get(key) ?? { flip, pairs: [], roots: 0 };
       shared.set(key, own);
       own.pairs.push(pair);
-      own.roots += Number(flip === root);
+      own.roots += Number(flip === headline);
     }
   }
   const flips = [...shared.values()].map(({ flip, ...rest }): SharedFlip => ({ ...flip, ...rest }));
   return { pairs: over, flips: flips.sort(byImportance) };
+}
+
+/** The revisions of some flips that a workflow approved. */
+async function approvedIn(services: ComputeServices, workspace: string, flips: readonly Flip[]): Promise<Set<number>> {
+  const revisions = flips.flatMap(({ after }) => (after.changes.length > 0 ? [after.revision] : []));
+  const commits = await Promise.all(revisions.map((revision) => commitAt(services, workspace, revision)));
+  return new Set(commits.flatMap((commit) => (commit?.approval ? [commit.revision] : [])));
 }
 
 function keyOf({ before, after, causes }: Flip): string {
@@ -98,23 +119,7 @@ function keyOf({ before, after, causes }: Flip): string {
   return JSON.stringify([after.at, after.revision, said(before.reading), said(after.reading), causes]);
 }
 
-/** What most connections owe their state to comes first, then the newest. */
+/** What answers the question for most connections comes first, then the newest. */
 function byImportance(a: SharedFlip, b: SharedFlip): number {
   return b.roots - a.roots || b.after.at - a.after.at || b.after.revision - a.after.revision;
-}
-
-/**
- * The newest flip that made a connection worse than it ever was again: what is to be put back. None where it works at the
- * end.
- */
-function rootOf(flips: readonly Flip[]): Flip | undefined {
-  let best = Number.NEGATIVE_INFINITY;
-  return flips.toReversed().find(({ before, after }) => {
-    best = Math.max(best, weightOf(after.reading));
-    return best < weightOf(before.reading);
-  });
-}
-
-function weightOf({ verdict, usable }: Reading): number {
-  return (verdict === 'reachable' ? 4 : verdict === 'partial' ? 2 : 0) + Number(usable);
 }

@@ -3,6 +3,7 @@ import type { CallContext } from '../base/operation.ts';
 import { formatInstant } from '../base/time.ts';
 import { rangeView } from '../history/pair/connection-history.ts';
 import { changeView, commitOf } from '../history/pair/flip-view.ts';
+import type { Flip } from '../history/pair/flips.ts';
 import { type Asked, notUnderstood } from '../history/pair/question-reader.ts';
 import { cutText, type Range } from '../history/pair/range.ts';
 import { type Reading, readingIn, sameReading } from '../history/pair/readings.ts';
@@ -12,9 +13,11 @@ import type { ComputeServices } from '../intent/plan/services.ts';
 import { groupsOf } from '../state/peer-groups.ts';
 import type { NetworkState } from '../state/state.ts';
 import { askedOf, type CauseQuestion, type ReadCauseQuestion } from './asked.ts';
-import { type AskedPair, connectionsOver, pairsOf, type SharedFlip } from './connections.ts';
-import { leadOf } from './lead.ts';
+import { type AskedPair, connectionsOver, type PairOverRange, pairsOf, type SharedFlip } from './connections.ts';
+import { type AskedDeeds, deedFindings } from './deed-findings.ts';
+import { type Led, leadOf } from './lead.ts';
 import { type Restore, restoreOf } from './restore.ts';
+import { type Until, untilOf } from './until.ts';
 import { connectionText, flipText, portText, sharedReading, summaryText } from './words.ts';
 
 /** Findings that carry a plan: each takes a proof over the whole network. */
@@ -33,20 +36,53 @@ export async function findCause(context: Context, given: CauseQuestion) {
   const position = positionOf(given.cursor);
   const read = await askedOf(context, given, position);
   const { asked } = read;
-  if (asked.about !== 'connection') return leading(asked, read);
-  return findings(context, asked, read, position?.index ?? 0, given.limit);
+  const page = { begin: position?.index ?? 0, limit: given.limit };
+  switch (asked.about) {
+    case 'connection':
+      return findings(context, asked, read, page);
+    case 'resource':
+    case 'deeds':
+      return ownHistory(context, asked, read, page);
+    default:
+      return leading(asked, read);
+  }
+}
+
+/** The findings of one page. */
+interface Page {
+  readonly begin: number;
+  readonly limit: number;
+}
+
+/** What was done to a resource itself. */
+async function ownHistory(context: Context, asked: AskedDeeds, read: ReadCauseQuestion, page: Page) {
+  const { range } = read;
+  const { what, summary, count, findings: found } = await deedFindings(context, asked, range, page);
+  const named = asked.about === 'deeds' ? { actor: asked.actor } : { ...asked.resource, aspect: asked.aspect };
+  return {
+    reading: readingText(what, asked, read),
+    asked: { ...askedView(asked, range), ...named },
+    was: {},
+    summary: `${summary}${knownSinceText(range)}`,
+    finding_count: count,
+    findings: found,
+    ...nextOf(page, count, range),
+  };
+}
+
+function nextOf({ begin, limit }: Page, count: number, { from, to }: Range) {
+  return begin + limit < count ? { next_cursor: `${from}.${to}.${begin + limit}` } : {};
 }
 
 async function findings(
   context: Context,
   asked: Extract<Asked, { about: 'connection' }>,
   read: ReadCauseQuestion,
-  begin: number,
-  limit: number,
+  { begin, limit }: Page,
 ) {
   const { services, workspace } = context;
   const { range } = read;
-  const { pairs, flips } = await connectionsOver(services, workspace, pairsOf(asked), range);
+  const { pairs, flips } = await connectionsOver(services, workspace, pairsOf(asked), range, asked.sought);
   const state = await services.states.current(workspace);
   const reach = services.states.reachability(state, services.clock.now());
   const now = new Map(pairs.map(({ pair }) => [pair, readingIn(reach, state, pair)]));
@@ -76,10 +112,21 @@ async function findings(
     });
   }
   const [first] = flips;
-  const told = {
-    first: first && flipText(first, pairs.length, (await changeOf(first)).change),
-    others: flips.length - 1,
-  };
+  const textOf = async (flip: SharedFlip) => flipText(flip, pairs.length, (await changeOf(flip)).change);
+  const latest = latestOf(pairs, first);
+  const until = asked.sought?.change === 'end' ? pairs.map(({ pair, last }) => untilOf(pair, last, range.to)) : [];
+  const summary = summaryText({
+    connection: connectionText(asked),
+    pairs,
+    sought: asked.sought,
+    at: read.isMoment ? formatInstant(range.to) : undefined,
+    isOverTime: read.time !== undefined && !read.isMoment,
+    headline: first && first.roots > 0 ? await textOf(first) : undefined,
+    latest: latest && (await textOf(latest)),
+    until,
+    count: flips.length,
+    sidesText: (some) => sidesText(some, state),
+  });
   return {
     reading: readingText(connectionText(asked), asked, read),
     asked: {
@@ -87,14 +134,15 @@ async function findings(
       connections: pairs.length,
     },
     was: {
-      begin: sharedReading(pairs.map(({ first }) => first)),
-      end: sharedReading(pairs.map(({ last }) => last)),
+      begin: sharedReading(pairs.map(({ first }) => first.reading)),
+      end: sharedReading(pairs.map(({ last }) => last.reading)),
       now: sharedReading([...now.values()]),
+      ...(asked.sought?.change === 'end' && { until: untilView(until) }),
     },
-    summary: summaryText(connectionText(asked), pairs, told, knownSinceText(range)),
+    summary: `${summary}${knownSinceText(range)}`,
     finding_count: flips.length,
     findings: found,
-    ...(begin + limit < flips.length && { next_cursor: `${range.from}.${range.to}.${begin + limit}` }),
+    ...nextOf({ begin, limit }, flips.length, range),
   };
 }
 
@@ -127,14 +175,40 @@ function restoreView({ id, spec, assessment }: Extract<Restore, { plan: unknown 
   };
 }
 
+/** What led to how one connection is, where that is not the headline and the headline left it otherwise. */
+function latestOf(pairs: readonly PairOverRange[], headline: SharedFlip | undefined): SharedFlip | undefined {
+  const [only, other] = pairs;
+  if (!only?.latest || other || (headline && isSameFlip(headline, only.latest))) return undefined;
+  const isAsLeft =
+    headline && sameReading({ ...headline.after.reading, usable: true }, { ...only.last.reading, usable: true });
+  return isAsLeft ? undefined : { ...only.latest, pairs: [only.pair], roots: 1 };
+}
+
+function isSameFlip({ after }: Flip, { after: other }: Flip): boolean {
+  return after.at === other.at && after.revision === other.revision;
+}
+
+function untilView(until: readonly (Until | undefined)[]): string | null {
+  const ends = until.flatMap((one) => one?.at ?? []);
+  return ends.length > 0 ? formatInstant(Math.min(...ends)) : null;
+}
+
 /** The connections that flipped, as the peers on each side in few words. */
 function connectionsView(pairs: readonly AskedPair[], state: NetworkState) {
   const sideOf = (side: 'src' | 'dst') => groupsOf([...new Set(pairs.map((pair) => pair[side].name))], state);
   return { count: pairs.length, src: sideOf('src'), dst: sideOf('dst') };
 }
 
+function sidesText(pairs: readonly PairOverRange[], state: NetworkState): string {
+  const { src, dst } = connectionsView(
+    pairs.map(({ pair }) => pair),
+    state,
+  );
+  return `${src.join(', ')} to ${dst.join(', ')}`;
+}
+
 /** The answer to a question that another tool answers. */
-function leading(asked: Exclude<Asked, { about: 'connection' }>, read: ReadCauseQuestion) {
+function leading(asked: Led, read: ReadCauseQuestion) {
   const lead = leadOf(asked, read);
   if (asked.about === 'reach' && (asked.src ?? asked.dst)?.term === undefined)
     throw notUnderstood('Who reaches several peers is asked one by one, or by a label that they share.');
@@ -162,7 +236,8 @@ function readingText(what: string, { unused }: Asked, { range, time }: ReadCause
 }
 
 function askedView(asked: Asked, range: Range) {
-  const ends: Partial<Pick<Extract<Asked, { about: 'reach' }>, 'src' | 'dst'>> = asked.about === 'changes' ? {} : asked;
+  const ends: Partial<Pick<Extract<Asked, { about: 'reach' }>, 'src' | 'dst'>> =
+    'src' in asked || 'dst' in asked ? asked : {};
   return {
     src: ends.src?.text ?? null,
     dst: ends.dst?.text ?? null,

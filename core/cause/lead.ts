@@ -8,10 +8,11 @@ export interface Lead {
   readonly arguments: Readonly<Record<string, string | number>>;
 }
 
-type Other = Exclude<Asked, { readonly about: 'connection' }>;
+/** A question that another tool answers. */
+export type Led = Extract<Asked, { readonly about: 'reach' | 'changes' }>;
 
 /** "What could reach db-1?" is a check with one end open, "what changed?" a difference. */
-export function leadOf(asked: Other, { range, isMoment, time }: ReadCauseQuestion): Lead {
+export function leadOf(asked: Led, { range, isMoment, time }: ReadCauseQuestion): Lead {
   const [from, to] = [formatInstant(range.since), formatInstant(range.to)];
   if (asked.about === 'changes') return { tool: 'diff_snapshots', arguments: { from, to } };
   const { src, dst, protocol, port } = asked;

@@ -1,7 +1,6 @@
 import { MeshError } from '../base/errors.ts';
 import type { CallContext } from '../base/operation.ts';
 import { formatInstant, parseInstant } from '../base/time.ts';
-import type { Flip } from '../history/pair/flips.ts';
 import { nameIn } from '../history/pair/identity.ts';
 import type { Proposal } from '../intent/plan/assess.ts';
 import { MAX_EXPECTATIONS } from '../intent/plan/expectation-input.ts';
@@ -49,7 +48,9 @@ export async function restoreOf(context: CallContext<ComputeServices>, flip: Sha
 }
 
 /** What no plan does: it takes a device, or a person who lets it in. */
-function byHand({ causes, after }: Flip): string | undefined {
+function byHand({ causes, after, pairs }: SharedFlip): string | undefined {
+  if (pairs.some(({ src, dst }) => src.ranges ?? dst.ranges))
+    return 'No plan is proven for addresses outside: plan a policy with an ipBlock, or revert the revision.';
   for (const { cause, kind, name } of causes) {
     if (cause === 'presence') return `No plan brings a device back: start the node on ${name} (mesh up).`;
     if (cause === 'approval') return `Peers are let in one by one: approve ${name} again.`;
@@ -80,7 +81,7 @@ function expectedOf({ before, pairs }: SharedFlip, state: NetworkState): Expecta
 
 async function proposalFor(
   { services, workspace }: CallContext<ComputeServices>,
-  { after, causes }: Flip,
+  { after, causes }: SharedFlip,
   state: NetworkState,
 ): Promise<Proposal | string> {
   if (after.changes.length > 0) {

@@ -1,10 +1,13 @@
 import { lineText } from '../base/as-data.ts';
 import { formatInstant } from '../base/time.ts';
-import type { Cause } from '../history/pair/causes.ts';
+import type { CauseOf } from '../history/pair/causes.ts';
 import type { ChangeView } from '../history/pair/flip-view.ts';
+import type { Sought } from '../history/pair/question-reader.ts';
 import type { Reading } from '../history/pair/readings.ts';
 import type { Allowed } from '../reachability/port-sets.ts';
 import type { AskedConnection, PairOverRange, SharedFlip } from './connections.ts';
+import { closes, opens } from './headline.ts';
+import type { Until } from './until.ts';
 
 /** `web-1 to db-1 on TCP 5432`. */
 export function connectionText({ src, dst, ...scope }: AskedConnection): string {
@@ -21,19 +24,22 @@ export function portText({ protocol, port }: Pick<AskedConnection, 'protocol' | 
 export function flipText(flip: SharedFlip, asked: number, change: ChangeView | null): string {
   const { before, after, causes, pairs } = flip;
   const [was, is] = [stateText(before.reading), stateText(after.reading)];
-  const what = causes.map(({ cause, kind, name }) => causeText(cause, kind, name, change)).join('; ');
+  const what = causes.map((one) => causeText(one, flip, change)).join('; ');
   const who = change ? `, in revision ${change.revision} by ${change.actor} (${JSON.stringify(change.reason)})` : '';
   const approved = change?.reviewed_by ? `, approved by ${change.reviewed_by}` : '';
   const which = asked === 1 ? '' : ` ${pairs.length} of ${asked} connections`;
   return lineText(`${formatInstant(after.at)}:${which} from ${was} to ${is}, because ${what}${who}${approved}.`);
 }
 
-export function stateText({ verdict, allowed, usable }: Pick<Reading, 'verdict' | 'allowed' | 'usable'>): string {
-  const offline = verdict !== 'unreachable' && !usable ? ' but offline' : '';
+function stateText({ verdict, allowed, presence }: Reading): string {
+  const isOffline = presence.src === 'offline' || presence.dst === 'offline';
+  const offline = verdict !== 'unreachable' && isOffline ? ' but offline' : '';
   return verdict === 'partial' ? `partly reachable (${portsText(allowed)})${offline}` : `${verdict}${offline}`;
 }
 
 const MAX_PORTS = 5;
+/** Spans of time that are told. */
+const MAX_SPANS = 6;
 
 export function portsText(allowed: Allowed): string {
   if (allowed === 'ALL') return 'all ports';
@@ -44,7 +50,7 @@ export function portsText(allowed: Allowed): string {
   return [...shown, ...(allowed.length > MAX_PORTS ? [`${allowed.length - MAX_PORTS} more`] : [])].join(', ');
 }
 
-function causeText(cause: Cause, kind: string, name: string, change: ChangeView | null): string {
+function causeText({ cause, kind, name }: CauseOf, { after }: SharedFlip, change: ChangeView | null): string {
   const did = change?.resources.find((text) => text.endsWith(` ${kind}/${name}`))?.split(' ')[0] ?? 'changed';
   switch (cause) {
     case 'policy':
@@ -54,11 +60,11 @@ function causeText(cause: Cause, kind: string, name: string, change: ChangeView 
     case 'network':
       return kind === 'MeshNetwork' ? `network ${name} was ${did}` : `${name} moved to another network`;
     case 'approval':
-      return `${name} was let in or shut out`;
+      return `${name} was ${after.state.peers.get(name)?.status.phase === 'ready' ? 'let in' : 'shut out'}`;
     case 'presence':
-      return `${name} went online or offline`;
+      return `${name} ${after.state.presence.get(name)?.spec.online ? 'came online' : 'went offline'}`;
     case 'expiry':
-      return `the time of ${kind} ${name} was over or was changed`;
+      return `the time of ${kind} ${name} was ${after.changes.length === 0 ? 'over' : 'changed or over'}`;
     case 'delegation_bound':
       return `what the delegation lets it reach changed with ${kind} ${name}`;
     case 'address':
@@ -86,28 +92,80 @@ export function sharedReading(readings: readonly Reading[]) {
   };
 }
 
-/**
- * What most needs to be known, in some sentences.
- *
- * @param told what {@link flipText} says of the flip that made it so, and how many others there are
- */
-export function summaryText(
-  connection: string,
-  pairs: readonly PairOverRange[],
-  told: { readonly first: string | undefined; readonly others: number },
-  knownSince: string,
-): string {
-  const { first, others } = told;
-  const is = endText(pairs);
-  if (first === undefined)
-    return `${connection} ${is}, and was all the time: nothing changed it in this range.${knownSince}`;
-  const more = others > 0 ? ` ${others} more ${others > 1 ? 'changes' : 'change'} of it in this range.` : '';
-  return `${connection} ${is} at the end of the range. What made it so: ${first}${more}${knownSince}`;
+/** What is told of a connection, or of several. */
+export interface Told {
+  readonly connection: string;
+  readonly pairs: readonly PairOverRange[];
+  readonly sought: Sought | undefined;
+  /** The moment that is asked about, where it is one. */
+  readonly at: string | undefined;
+  /** Whether a range of time is named. */
+  readonly isOverTime: boolean;
+  /** What {@link flipText} says of the flip that answers the question, where there is one. */
+  readonly headline: string | undefined;
+  /** Likewise of what led to the state at the end, where that is another one. */
+  readonly latest: string | undefined;
+  readonly until: readonly (Until | undefined)[];
+  /** How many flips there are. */
+  readonly count: number;
+  /** Some connections in few words. */
+  readonly sidesText: (pairs: readonly PairOverRange[]) => string;
 }
 
-function endText(pairs: readonly PairOverRange[]): string {
+/** What most needs to be known, in some sentences. */
+export function summaryText(told: Told): string {
+  const { connection, at, count, latest, sought } = told;
+  const when = at === undefined ? 'at the end of the range' : `at ${at}`;
+  const is = endText(told);
+  if (count === 0 && sought?.change !== 'end')
+    return `${connection} ${is}, and was all the time: nothing changed it in this range.`;
+  const more = count > 1 ? ` ${count - 1} more ${count > 2 ? 'changes' : 'change'} of it in this range.` : '';
+  const so = latest === undefined ? '' : ` What made it so: ${latest}`;
+  return `${connection} ${is} ${when}.${soughtText(told)}${so}${timesText(told)}${overText(told)}${more}`;
+}
+
+function soughtText({ sought, headline, latest, until, pairs }: Told): string {
+  const isOpen = pairs.some(({ last }) => last.reading.verdict !== 'unreachable');
+  if (sought?.change === 'end' && isOpen) return ` ${untilText(until)}`;
+  const did = sought === undefined ? undefined : sought.change === 'opened' ? 'opened' : 'closed';
+  if (headline === undefined) return ` Nothing ${did ?? 'changed'} it in this range.`;
+  if (did === undefined || (latest === undefined && did === 'closed')) return ` What made it so: ${headline}`;
+  return ` What ${did} it ${sought?.isFirst ? 'first' : 'last'}: ${headline}`;
+}
+
+function untilText(until: readonly (Until | undefined)[]): string {
+  const first = until.flatMap((one) => one ?? []).sort((a, b) => a.at - b.at)[0];
+  if (!first) return 'No end of it is known: nothing that allows it ends by itself.';
+  const whose = first.causes.map(({ kind, name }) => `${kind} ${name}`).join(' and ');
+  return `It ends at ${formatInstant(first.at)}, when the time of ${whose} is over.`;
+}
+
+/** How often one connection was opened or closed, where that is asked for. */
+function timesText({ sought, pairs }: Told): string {
+  const [only, other] = pairs;
+  if (!only || other || sought === undefined || sought.change === 'end') return '';
+  const [test, did] = sought.change === 'opened' ? [opens, 'opened'] : [closes, 'closed'];
+  const times = only.flips.filter(test).length;
+  return times < 2 ? '' : ` It was ${did} ${times} times.`;
+}
+
+/** Of a range that is named, how one connection was in all of it: the last spans. */
+function overText({ isOverTime, sought, pairs }: Told): string {
+  const [only, other] = pairs;
+  if (!isOverTime || sought !== undefined || !only || other) return '';
+  const shown = only.flips.slice(-MAX_SPANS);
+  const spans = shown.map(({ before, after }) => `${stateText(before.reading)} until ${formatInstant(after.at)}`);
+  return ` In the range it was ${spans.join(', ')}, and ${stateText(only.last.reading)} since.`;
+}
+
+function endText({ pairs, sidesText }: Told): string {
   const [only, more] = pairs;
-  if (only && !more) return `is ${stateText(only.last)}`;
-  const states = Map.groupBy(pairs, ({ last }) => stateText(last));
-  return `${[...states].map(([state, own]) => `is ${state} for ${own.length} of ${pairs.length} connections`).join(', ')}`;
+  if (only && !more) return `is ${stateText(only.last.reading)}`;
+  const states = [...Map.groupBy(pairs, ({ last }) => stateText(last.reading))];
+  return states
+    .map(([state, own]) => {
+      const which = states.length > 1 ? ` (${sidesText(own)})` : '';
+      return `is ${state} for ${own.length} of ${pairs.length} connections${which}`;
+    })
+    .join(', ');
 }

@@ -276,3 +276,16 @@ function edge(ranges: Int32Array, index: number): number {
   if (value === undefined) return Number.POSITIVE_INFINITY;
   return index % 2 === 0 ? value : value + 1;
 }
+
+/** Whether ports are among others. */
+export function isWithin(ports: Allowed, others: Allowed): boolean {
+  if (others === 'ALL') return true;
+  if (ports === 'ALL') return false;
+  return ports.every((one) => others.some((other) => covers(other, one)));
+}
+
+function covers(other: PortRange, { protocol, from, to = from }: PortRange): boolean {
+  if (other.protocol !== protocol) return false;
+  if (other.from === undefined) return true;
+  return from !== undefined && to !== undefined && from >= other.from && to <= (other.to ?? other.from);
+}

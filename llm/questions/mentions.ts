@@ -1,5 +1,6 @@
 import { foldName } from '../../core/base/record.ts';
 import { type KnownPeer, notUnderstood } from '../../core/history/pair/question-reader.ts';
+import { parseAddress, parseCidr } from '../../core/model/cidr.ts';
 import { quoted } from '../../core/model/find.ts';
 import { nearestOf } from '../../core/model/with-nearest.ts';
 import { isNoun, PEER_NOUNS } from '../grammar/nouns.ts';
@@ -14,6 +15,8 @@ export interface Mention {
   readonly end: number;
   readonly text: string;
   readonly meanings: readonly Meaning[];
+  /** Addresses outside of all networks, as they are named, in place of peers. */
+  readonly outside?: string;
   /** Whether all who are meant are asked about: "the ci runners", "all laptops", "anything in prod". */
   readonly isMany: boolean;
 }
@@ -84,14 +87,59 @@ function atomAt(
     );
     if (found && (found.isExact || !isWord)) return mention(found.meanings, found.isPlural);
   }
-  return undefined;
+  return outsideAt(words, begin);
+}
+
+const OUTSIDE: ReadonlySet<string> = new Set(['outside', 'internet']);
+
+/** `the internet`, `outside`, an address or a CIDR that is no peer's. */
+function outsideAt(words: readonly Word[], begin: number): Mention | undefined {
+  const text = textAt(words, begin);
+  const isOutside = OUTSIDE.has(text) && !['of', 'the'].includes(textAt(words, begin + 1));
+  if (!isOutside && !parseAddress(text) && !parseCidr(text)) return undefined;
+  return { begin, end: begin + 1, text, meanings: [], isMany: false, outside: isOutside ? 'outside' : text };
+}
+
+const THINGS: ReadonlySet<string> = new Set(['anything', 'everything', 'nothing']);
+const ASIDE: ReadonlySet<string> = new Set([
+  'that',
+  'which',
+  'has',
+  'have',
+  'had',
+  'was',
+  'were',
+  'is',
+  'been',
+  'else',
+  'did',
+  'ever',
+]);
+
+/** `did anything change`, `everything that happened`: what, not who. */
+function isThing(words: readonly Word[], begin: number): boolean {
+  let next = begin + 1;
+  while (ASIDE.has(textAt(words, next))) next += 1;
+  return THINGS.has(textAt(words, begin)) && /^(?:chang|happen|br[eo]|went|go|differ|done)/.test(textAt(words, next));
+}
+
+const DEED =
+  /^(?:open|clos|block|let|allow|permit|chang|delet|creat|remov|renam|grant|g[ia]ve|approv|revok|touch|edit|modif|br[eo]|stop|expos|isolat)/;
+
+/** `did anyone open db-1?`: who did it, not who connects; `anyone outside` is who is outside. */
+function isDoer(words: readonly Word[], begin: number): boolean {
+  const next = ['ever', 'else'].includes(textAt(words, begin + 1)) ? begin + 2 : begin + 1;
+  if (DEED.test(textAt(words, next))) return textAt(words, begin - 1) === 'did' || /ed$/.test(textAt(words, next));
+  let place = next;
+  while (['from', 'on', 'in', 'the'].includes(textAt(words, place))) place += 1;
+  return outsideAt(words, place)?.outside === 'outside';
 }
 
 /** `anything`, `every peer`, `all machines`. */
 function everyoneAt(words: readonly Word[], begin: number, { all, exact }: Called): Mention | undefined {
   const word = textAt(words, begin);
   let end = begin;
-  if (EVERYONE.has(word)) end = begin + 1;
+  if (EVERYONE.has(word) && !isThing(words, begin) && !isDoer(words, begin)) end = begin + 1;
   else if (ALL.has(word)) {
     let next = begin + 1;
     while (['of', 'the', 'our', 'other'].includes(textAt(words, next))) next += 1;
@@ -128,6 +176,7 @@ function joinedTo(last: Mention, next: Mention, words: readonly Word[]): Mention
   const isLinked = between.some((word) => LINKS.has(word));
   if (!between.every((word) => LINKS.has(word) || ARTICLES.has(word) || isNoun(word) || word === 'with'))
     return undefined;
+  if (last.outside !== undefined || next.outside !== undefined) return undefined;
   const isLabel = ({ meanings }: Mention) => meanings.some(({ term }) => term !== undefined);
   if (isLinked ? !isLabel(next) : !(isLabel(last) && isLabel(next))) return undefined;
   const pairs = last.meanings.flatMap((a) => next.meanings.map((b) => both(a, b)));
@@ -186,7 +235,7 @@ export function peersOf({ text, meanings, isMany }: Mention): {
     const terms = meanings.flatMap(({ term, peers }) => term ?? peers.map(({ peer }) => peer.name));
     throw notUnderstood(`${quoted(text)} has more than one meaning.`, terms);
   }
-  if (isMany || meaning.peers.length === 1) return meaning;
+  if (isMany || meaning.peers.length === 1 || isCollective(text, meaning)) return meaning;
   const present = meaning.peers.filter(({ peer, isThere }) => isThere && hasLabels(peer.labels, meaning.term));
   if (present.length === 1) return { peers: present };
   const names = (present.length > 0 ? present : meaning.peers).map(({ peer }) => peer.name).sort();
@@ -196,6 +245,24 @@ export function peersOf({ text, meanings, isMany }: Mention): {
     ...whole,
     ...names,
   ]);
+}
+
+const COLLECTIVES: ReadonlySet<string> = new Set([
+  'env',
+  'environment',
+  'stage',
+  'site',
+  'zone',
+  'region',
+  'location',
+  'team',
+  'cluster',
+]);
+
+/** `prod` and `staging` are all who are there; `the prod server` is one. */
+function isCollective(text: string, { term }: Meaning): boolean {
+  const keys = (term ?? '').split(',').map((part) => part.slice(0, part.indexOf('=')));
+  return keys.every((key) => COLLECTIVES.has(key)) && !isNoun(text.slice(text.lastIndexOf(' ') + 1));
 }
 
 function hasLabels(labels: Readonly<Record<string, string>>, term: string | undefined): boolean {

@@ -2,6 +2,7 @@ import { notUnderstood } from '../../core/history/pair/question-reader.ts';
 import type { PortEntry, Protocol } from '../../core/model/policy.ts';
 import { KNOWN_SERVICES } from '../grammar/services.ts';
 import { textAt, type Word } from '../grammar/tokens.ts';
+import { unknownMoment } from './times.ts';
 
 /** What is asked about the ports, and which words say it. */
 export interface PortInWords {
@@ -36,6 +37,7 @@ export function portIn(words: readonly Word[], taken: ReadonlySet<number>): Port
     if (taken.has(at) || used.has(at)) continue;
     const word = textAt(words, at);
     const [, before, number, after] = /^(?:(tcp|udp|sctp)[/:])?:?(\d{1,5})(?:\/(tcp|udp|sctp))?$/.exec(word) ?? [];
+    if (number !== undefined && !before && !after) requireNoTime(words, at);
     const service = serviceAt(words, at);
     if (number === undefined && !service && !PROTOCOLS.has(word)) continue;
     for (let n = 0; n < (service?.count ?? 1); n += 1) used.add(at + n);
@@ -51,4 +53,14 @@ export function portIn(words: readonly Word[], taken: ReadonlySet<number>): Port
   if (protocol === 'ICMP' && port !== undefined) throw notUnderstood('ICMP has no ports: leave the port or ping out.');
   const meant = protocol ?? (port === undefined ? undefined : 'TCP');
   return { ...(meant && { protocol: meant }), ...(port !== undefined && { port }), used };
+}
+
+const BEFORE_TIME: ReadonlySet<string> = new Set(['between', 'since', 'until', 'till', 'before', 'after', 'during']);
+const AFTER_TIME = /^(?:am|pm|o'?clock|ago|(?:second|minute|hour|day|week|month|year)s?)$/;
+
+/** @throws MeshError that asks back, for a number that says when */
+function requireNoTime(words: readonly Word[], at: number): void {
+  const isSecond = textAt(words, at - 1) === 'and' && textAt(words, at - 3) === 'between';
+  const isTime = BEFORE_TIME.has(textAt(words, at - 1)) || AFTER_TIME.test(textAt(words, at + 1)) || isSecond;
+  if (isTime) throw unknownMoment(textAt(words, at));
 }

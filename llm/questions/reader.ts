@@ -2,17 +2,22 @@ import {
   type Asked,
   type AskedEnd,
   type KnownPeer,
+  type KnownResource,
   notUnderstood,
   type QuestionReader,
   type ReadQuestion,
 } from '../../core/history/pair/question-reader.ts';
+import { quoted } from '../../core/model/find.ts';
 import { textAt, type Word } from '../grammar/tokens.ts';
 import { type Called, calledIn, isSameSet } from './called.ts';
-import { type Mention, mentionsIn, peersOf, unknownName } from './mentions.ts';
+import { type Mention, mentionsIn, peersOf } from './mentions.ts';
 import { portIn } from './ports.ts';
-import { isOpenedTo, isReachedBy, isReversed, type Side } from './sides.ts';
-import { timeIn, unknownMoment } from './times.ts';
-import { ALL, ARTICLES, COMMON, COUNTS, FROM, REACHING, TOWARDS, textOf, wordsOf } from './words.ts';
+import { actorIn, asksChanges, aspectIn, resourcesIn } from './resources.ts';
+import { isOpenedTo, isOwnLabel, isReachedBy, isReversed, isTarget, type Side } from './sides.ts';
+import { soughtIn } from './sought.ts';
+import { timeIn } from './times.ts';
+import { unusedOf } from './unused.ts';
+import { REACHING, wordsOf } from './words.ts';
 
 /**
  * Reads questions about the past of a network. `Since when can't the CI runners reach the database on 5432?` asks about
@@ -22,40 +27,109 @@ export const questionReader: QuestionReader = {
   read(question, now, timeZone): ReadQuestion {
     const words = wordsOf(question);
     const { time, used } = timeIn(words, { now, timeZone });
-    return { ...(time && { time }), about: (peers) => askedIn(words, used, calledIn(peers)) };
+    return { ...(time && { time }), about: (peers, others = []) => askedIn(words, used, calledIn(peers), others) };
   },
 };
 
-function askedIn(words: readonly Word[], timeWords: ReadonlySet<number>, called: Called): Asked {
-  const mentions = mentionsIn(words, timeWords, called);
+function askedIn(
+  words: readonly Word[],
+  timeWords: ReadonlySet<number>,
+  called: Called,
+  known: readonly KnownResource[],
+): Asked {
   const taken = new Set(timeWords);
+  const actor = actorIn(words, timeWords, called);
+  if (actor) taken.add(actor.at);
+  const resources = resourcesIn(words, taken, known, called);
+  for (const { at } of resources) taken.add(at);
+  const mentions = mentionsIn(words, taken, called);
   for (const { begin, end } of mentions) for (let at = begin; at < end; at += 1) taken.add(at);
+  const named = new Set(taken);
   const { used, ...scope } = portIn(words, taken);
   for (const at of used) taken.add(at);
   const sides = sidesOf(distinct(mentions), words);
-  const unused = unusedOf(words, taken, called, sides.length);
+  const unused = unusedOf(words, taken, called, sides.length + resources.length + (actor ? 1 : 0));
+  const [resource, ...more] = resources;
+  const names = resources.map((one) => one.resource.name);
+  if (actor) {
+    const beside = [...mentions.map(({ text }) => text), ...names];
+    return { about: 'deeds', actor: actor.name, ...withoutScope({ ...scope, unused: [...unused, ...beside] }) };
+  }
+  if (resource && sides.length === 0) {
+    const others = more.map((one) => one.resource.name);
+    return ownHistory(resource.resource, words, named, { ...scope, unused: [...unused, ...others] });
+  }
+  const rest = { ...scope, unused: [...unused, ...names] };
+  return askedOf(sides, words, { taken, named }, called, rest);
+}
+
+/** Ports say something of connections alone. */
+function withoutScope({ protocol, port, unused }: Scope): Scope {
+  const said = port === undefined ? protocol : String(port);
+  return { unused: said === undefined ? unused : [...unused, said] };
+}
+
+type Scope = Pick<Asked, 'protocol' | 'port' | 'unused'>;
+
+function askedOf(
+  sides: readonly Side[],
+  words: readonly Word[],
+  { taken, named }: { readonly taken: ReadonlySet<number>; readonly named: ReadonlySet<number> },
+  called: Called,
+  rest: Scope,
+): Asked {
   const [one, other, third] = sides;
-  const rest = { ...scope, unused };
   if (third) throw notUnderstood(`More than two are named: ${FORM}`);
+  const sought = soughtIn(words, taken);
+  const ofConnection = { ...(sought && { sought }), ...rest };
   if (!one) {
-    if (words.some(({ text }) => /^chang(?:e|es|ed|ing)$/.test(text))) return { about: 'changes', ...rest };
+    if (asksChanges(words, named)) return { about: 'changes', ...withoutScope(rest) };
     throw notUnderstood(`No peer is named. ${FORM}`);
   }
   if (!other) {
-    const end = endOf(one);
-    if (!asksWho(words)) throw notUnderstood(`Only ${end.text} is named. ${FORM}`);
-    return { about: 'reach', ...(isReachedBy(one, words) ? { dst: end } : { src: end }), ...rest };
+    if (asksWho(words))
+      return { about: 'reach', ...(isReachedBy(one, words) ? { dst: endOf(one) } : { src: endOf(one) }), ...rest };
+    if (sought && isTarget(one, words)) {
+      return { about: 'connection', src: everyone(called), dst: endOf(one), ...ofConnection };
+    }
+    return ownHistory(onlyPeer(one), words, named, rest);
   }
+  if (isOwnLabel(one, other, words))
+    return { about: 'resource', resource: onlyPeer(one), aspect: 'labels', ...withoutScope(rest) };
   const [src, dst] = isReversed(one, other, words) ? [other, one] : [one, other];
-  return { about: 'connection', src: endOf(src), dst: endOf(dst), ...rest };
+  return { about: 'connection', src: endOf(src), dst: endOf(dst), ...ofConnection };
 }
 
 const FORM = `Ask about two: "since when can't web-1 reach db-1 on 5432, and why?"`;
 
+function everyone({ all }: Called): AskedEnd {
+  return { text: 'every peer', peers: all.map(({ peer }) => peer), term: '*' };
+}
+
+/** @throws MeshError that asks back, for several */
+function onlyPeer(side: Side): KnownResource {
+  const { text, peers } = endOf(side);
+  const [peer, other] = peers;
+  if (peer && !other) return { kind: 'MeshPeer', name: peer.name, uid: peer.uid };
+  throw notUnderstood(`Only ${text} is named. ${FORM}`);
+}
+
+/** @throws MeshError that asks back, where none of its changes is asked for */
+function ownHistory(resource: KnownResource, words: readonly Word[], taken: ReadonlySet<number>, rest: Scope): Asked {
+  const aspect = aspectIn(words, taken);
+  if (aspect) return { about: 'resource', resource, aspect, ...withoutScope(rest) };
+  const { name } = resource;
+  const [unknown] = rest.unused;
+  const not = unknown === undefined ? '' : `, and ${quoted(unknown)} is not known`;
+  throw notUnderstood(
+    `Only ${name} is named${not}. ${FORM} Or ask what was done to it: "who created, renamed, relabelled or deleted ${name}?"`,
+  );
+}
+
 function distinct(mentions: readonly Mention[]): Mention[] {
   const isSame = (a: Mention, b: Mention) => {
     const [own, others] = [a.meanings.flatMap(({ peers }) => peers), b.meanings.flatMap(({ peers }) => peers)];
-    return isSameSet(own, others);
+    return a.outside === b.outside && isSameSet(own, others);
   };
   return mentions.filter((mention, at) => mentions.findIndex((other) => isSame(mention, other)) === at);
 }
@@ -81,6 +155,9 @@ function sidesOf(mentions: readonly Mention[], words: readonly Word[]): Side[] {
 }
 
 function endOf(side: Side): AskedEnd {
+  const [only, ...more] = side;
+  if (only?.outside !== undefined && more.length === 0)
+    return { text: only.outside, peers: [], outside: only.outside, term: only.outside };
   const found = side.map((mention) => ({ mention, ...peersOf(mention) }));
   const known = new Map<string, KnownPeer>();
   for (const { peers } of found) for (const one of peers) known.set(one.peer.uid, one);
@@ -90,8 +167,8 @@ function endOf(side: Side): AskedEnd {
     return only && !more ? only.peer.name : (term ?? mention.text);
   });
   const [first, second] = found;
-  const [only, more] = first?.peers ?? [];
-  const term = second ? undefined : only && !more ? only.peer.name : first?.term;
+  const [peer, another] = first?.peers ?? [];
+  const term = second ? undefined : peer && !another ? peer.peer.name : first?.term;
   return {
     text: texts.join(' and '),
     peers: [...known.values()].map(({ peer }) => peer),
@@ -104,35 +181,4 @@ function asksWho(words: readonly Word[]): boolean {
   const at = words.findIndex(({ text }) => ['what', 'who', 'whom', 'which'].includes(text));
   const isCause = words.some(({ text }) => ['why', 'when', 'broke', 'stopped', 'caused', 'changed'].includes(text));
   return at >= 0 && !isCause && (words.some(({ text }) => REACHING.has(text)) || isOpenedTo(words));
-}
-
-/** Said right before a name. */
-const BEFORE_NAME: ReadonlySet<string> = new Set([
-  ...TOWARDS,
-  ...FROM,
-  ...ALL,
-  'in',
-  'between',
-  'peer',
-  'node',
-  'named',
-  'called',
-]);
-const BEFORE_MOMENT: ReadonlySet<string> = new Set(['before', 'after', 'during', 'between']);
-
-/** @throws MeshError that asks back, where a word that is not known says who or when */
-function unusedOf(words: readonly Word[], taken: ReadonlySet<number>, called: Called, sides: number): string[] {
-  const unused: string[] = [];
-  for (const [at, { text }] of words.entries()) {
-    if (taken.has(at) || text.length < 2 || COMMON.has(text) || ARTICLES.has(text) || COUNTS.has(text)) continue;
-    let before = at - 1;
-    while (ARTICLES.has(textAt(words, before)) || COUNTS.has(textAt(words, before))) before -= 1;
-    const lead = textAt(words, before);
-    if (BEFORE_MOMENT.has(lead) && sides !== 1) throw unknownMoment(textOf(words, before + 1, at + 1));
-    if (/[\d=]/.test(text) || text.includes('-') || BEFORE_NAME.has(lead)) throw unknownName(text, called);
-    unused.push(text);
-  }
-  const [first] = unused;
-  if (first !== undefined && sides < 2) throw unknownName(first, called);
-  return unused;
 }

@@ -12,7 +12,7 @@ const APART: ReadonlySet<string> = new Set([
 ]);
 /** Who does this to the first keeps it from the second: "who blocked web-1 from db-1?" */
 const PARTING =
-  /^(?:block|bar|cut|disconnect|isolat|separat|ke(?:ep|pt)|shut|lock|bann?|exclud|prevent|stopp?)(?:e|s|d|ed|red|es|ing|ting)?$/;
+  /^(?:(?:un)?block|bar|cut|disconnect|isolat|separat|ke(?:ep|pt)|shut|lock|bann?|exclud|prevent|stopp?)(?:e|s|d|ed|red|es|ing|ting)?$/;
 /** What is opened is opened to who comes in: "opened db-1 to web-1", "db-1 is accessible to web-1". */
 const OPENING =
   /^(?:(?:re-?)?open(?:s|ed|ing)?|expos(?:e|es|ed|ing)|clos(?:e|es|ed|ing)|shut|(?:un)?(?:reachable|available)|(?:in)?accessible|visible)$/;
@@ -23,6 +23,10 @@ const GOING =
 /** Done by the one that is connected to: "db-1 refuses web-1", "web-1 was refused by db-1". */
 const ANSWERING =
   /^(?:(?:accept|reject|block|allow|admit|drop|answer)(?:s|ed|ped|ted|ing|ping|ting)?|refus(?:e|es|ed|ing)|ignor(?:e|es|ed|ing)|den(?:y|ies|ied|ying))$/;
+/** "Web-1 answers on 443 for laptops." */
+const SERVING = /^(?:answer|serv|respond|listen|work)(?:e|s|ed|es|ing)?$/;
+/** "Who took db-1 away from ci?" */
+const TAKING = /^(?:took|take|takes|taken)$/;
 const BEING: ReadonlySet<string> = new Set(['is', 'are', 'was', 'were', 'be', 'been', 'being', 'get', 'got']);
 
 /** Whether the second connects to the first: "access to db-1 from web-1", "db-1 was reached by web-1". */
@@ -35,12 +39,13 @@ export function isReversed(first: Side, second: Side, words: readonly Word[]): b
   const last = own.at(-1) ?? '';
   switch (between.word) {
     case 'from':
+      if (last === 'away' && TAKING.test(earlier.at(-1) ?? '')) return true;
       return !isFrom && !APART.has(last) && !lastOf(earlier, PARTING);
     case 'by':
       return !isFrom && !ANSWERING.test(last);
     case 'for':
     case 'to': {
-      if (between.word === 'for' && own.some((word) => STATES.test(word))) return true;
+      if (between.word === 'for' && own.some((word) => STATES.test(word) || SERVING.test(word))) return true;
       const isOpened = own.some((word) => OPENING.test(word)) || lastOf(earlier, OPENING);
       return isOpened && !isFrom && before.word !== 'for' && !own.some((word) => GOING.test(word));
     }
@@ -83,6 +88,23 @@ export function isOpenedTo(words: readonly Word[], lead?: number): boolean {
 }
 
 const WHOM: ReadonlySet<string> = new Set(['whom', 'who', 'what', 'which']);
+
+/** Whether connections to the only side that is named are asked about: "what broke https to web-1?", "who opened the laptops?" */
+export function isTarget(side: Side, words: readonly Word[]): boolean {
+  const { word, at } = leadOf(side, words);
+  if (TOWARDS.has(word) || OPENING.test(word)) return true;
+  return ['on', 'of', 'at'].includes(word) && textsOf(words, 0, at).some((text) => OPENING.test(text));
+}
+
+/** Whether the second says how the first is labelled: "who moved web-1 to staging?", "since when is web-1 in prod?" */
+export function isOwnLabel(first: Side, second: Side, words: readonly Word[]): boolean {
+  const [label, other] = second.flatMap(({ meanings }) => meanings);
+  const between = textsOf(words, first.at(-1)?.end ?? 0, second[0]?.begin ?? 0);
+  const isMoved =
+    /^mov(?:e|es|ed)$/.test(textAt(words, (first[0]?.begin ?? 0) - 1)) || between.some((text) => /^mov/.test(text));
+  const isIn = between.at(-1) === 'in' && between.every((text) => BEING.has(text) || ['in', 'now'].includes(text));
+  return label?.term?.includes('=') === true && !other && (isMoved || isIn);
+}
 
 /** The word before a side, articles and the like apart. */
 function leadOf(side: Side, words: readonly Word[]): { readonly word: string; readonly at: number } {

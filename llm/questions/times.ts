@@ -4,8 +4,9 @@ import { notUnderstood } from '../../core/history/pair/question-reader.ts';
 import { quoted } from '../../core/model/find.ts';
 import { textAt, type Word } from '../grammar/tokens.ts';
 import type { Clocks } from '../grammar/zones.ts';
+import { clockRangeAt } from './clock-ranges.ts';
 import { ABOUT, type Moment, momentAt } from './moments.ts';
-import { ARTICLES, textOf } from './words.ts';
+import { ARTICLES, REACHING, textOf } from './words.ts';
 
 /** The time that a question names, and which of its words say it. */
 export interface TimeInWords {
@@ -20,6 +21,7 @@ interface Phrase extends Pick<AskedTime, 'from' | 'to'> {
   readonly isRange?: true;
 }
 
+const MINUTE_MS = 60_000;
 const SINCE: ReadonlySet<string> = new Set(['since', 'from', 'after', 'starting', 'beginning']);
 const UNTIL: ReadonlySet<string> = new Set(['until', 'till', 'before', 'by']);
 const MOMENT_FORMS = 'Write it as "last Tuesday at 15:00", "an hour ago", "2026-01-31" or 2026-01-31T12:00:00Z.';
@@ -47,7 +49,7 @@ export function timeIn(words: readonly Word[], clocks: Clocks): TimeInWords {
     const said = phrases.map(({ begin, end }) => quoted(textOf(words, begin, end)));
     throw notUnderstood(`Several times are named, ${said.join(' and ')}: ask about one.`);
   }
-  const [from, to] = [early.from, late ? late.to : early.to];
+  const [from, to] = withMinute([early.from, late ? late.to : early.to], words, clocks);
   const text = phrases.map(({ begin, end }) => textOf(words, begin, end)).join(' ');
   const said = `${quoted(text)} is ${timeText({ from, to }, clocks)}`;
   if ((from ?? 0) > clocks.now || (to ?? 0) > clocks.now)
@@ -56,6 +58,21 @@ export function timeIn(words: readonly Word[], clocks: Clocks): TimeInWords {
   if (from !== undefined && to !== undefined && isRange && to <= from)
     throw notUnderstood(`${said}, which ends before it begins.`);
   return { time: { said, ...(from !== undefined && { from }), ...(to !== undefined && { to }) }, used };
+}
+
+const HAPPENED = /^(?:chang|happen|delet|creat|remov|renam|relabel|join)/;
+
+/** What happened "at 18:49" happened within that minute. */
+function withMinute(
+  [from, to]: [from: number | undefined, to: number | undefined],
+  words: readonly Word[],
+  { now }: Clocks,
+): [from: number | undefined, to: number | undefined] {
+  const has = (test: (text: string) => boolean) => words.some((_, at) => test(textAt(words, at)));
+  const asksWhat = has((text) => HAPPENED.test(text)) && !has((text) => REACHING.has(text));
+  if (!asksWhat || from === undefined || from !== to || from > now) return [from, to];
+  const begin = Math.floor(from / MINUTE_MS) * MINUTE_MS;
+  return [begin, Math.min(now, begin + MINUTE_MS)];
 }
 
 function timeText({ from, to }: { from: number | undefined; to: number | undefined }, { timeZone }: Clocks): string {
@@ -67,6 +84,8 @@ function timeText({ from, to }: { from: number | undefined; to: number | undefin
 
 function phraseAt(words: readonly Word[], at: number, clocks: Clocks): Phrase | undefined {
   const word = textAt(words, at);
+  const ofOneDay = clockRangeAt(words, at, clocks);
+  if (ofOneDay) return { begin: at, ...ofOneDay, isRange: true };
   if (word === 'between' || word === 'from') {
     const first = momentAt(words, at + 1, clocks);
     const joins = word === 'between' ? ['and'] : ['to', 'until', 'till', '-'];

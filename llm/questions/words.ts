@@ -1,22 +1,30 @@
-import { textAt, type Word } from '../grammar/tokens.ts';
+import type { Word } from '../grammar/tokens.ts';
 
 /** Words of questions about connections: none of them is meant to be a name that is not known. */
 export const COMMON: ReadonlySet<string> = new Set(
-  `a about able accept accepted accepting accepts access accessed accessible after again ago all allow allowed also always am an and another answer answering answers any anymore approve approved approximately are
-  around as at available away back be became because become been before began begin being best between block blocked blocking blocks both break broke broken but by
-  can can't cannot cant cause caused causes change changed changes changing clear close closed come communicate computer computers
-  connect connected connecting connection connections connectivity contact could couldn't cut day days deny denied did didn't
-  different do does doesn't disconnect disconnected done down drop dropped during each else ever every exactly explain expose exposed exposes fail failed failing fails find for
-  formerly from gave get gets getting give given gives go going gone got grant granted grants had happen happened happens has hasn't have haven't having he hear help her him his host
-  hosts hour hours how i if ignore ignored ignores in into inside is isn't isolate isolated it its just know last lately let long longer lose loses losing lost machine machines made make makes may me
-  might minute minutes moment moments month months more much must my need network never new no node nodes nor not now of off ok on
-  once one ones only onwards open opened opening opens or other our out over peer peers permit permitted please policies policy port ports possible prevent prevented
-  prevents previously reach reachable reached reaches reaching reason reasons recently refuse refused refuses reject rejected rejecting rejects reopened revoke revoked right roughly rule rules same
-  see seen since sharp shut server servers service services she should show so some something start started still stop stopped stops such suddenly
-  talk talking talks tell than thank thanks that the their them then there these they thing things this those through till time
-  times to today too took traffic try trying unable unblock unblocked unavailable under unreachable until up us use used using very via was wasn't way we
-  week weeks went were weren't what what's when where whether which while who whom why will with within without won't work worked
-  working works would year years yes yesterday yet you`.split(/\s+/),
+  `a able about accept accepted accepting accepts access accessed accessible active add added after again ago all allow allowed
+  also always am an and another answer answering answers any anybody anymore anyone anything approve approved approximately
+  are around as at available away back be became because become been before began begin being best between block blocked
+  blocking blocks both break broke broken browse but by can can't cannot cant cause caused causes change changed changes
+  changing clear close closed come communicate computer computers connect connected connecting connection connections
+  connectivity contact could couldn't create created curl cut day days delete deleted denied deny did didn't different
+  disappear disappeared disconnect disconnected do does doesn't done down drop dropped during each edited effect else end ends
+  ever every everything exactly exist existed exists expire expires explain expose exposed exposes fail failed failing fails
+  find first for force formerly from gain gained gave get gets getting give given gives go going gone got grant granted grants
+  had happen happened happens has hasn't have haven't having he hear help her him his hit host hosts hour hours how i if
+  ignore ignored ignores in initially inside into is isn't isolate isolated it its join joined just know label labels lapse
+  lapses last lately let lets long longer lose loses losing lost machine machines made make makes many may me might minute
+  minutes modified moment moments month months more move moved moves much must my name need network never new no nobody node
+  nodes nor not nothing now of off offline ok on once one ones online only onwards open opened opening opens or originally
+  other our out over peer peers permit permitted please policies policy port ports possible prevent prevented prevents
+  previously query reach reachable reached reaches reaching reason reasons recently refuse refused refuses registered reject
+  rejected rejecting rejects relabeled relabelled remove removed rename renamed reopened restrict restricted revoke revoked
+  right roughly rule rules same scrape see seen server servers service services sharp she should show shut since so some
+  somebody someone something start started still stop stopped stops such suddenly talk talking talks tell telnet than thank
+  thanks that the their them then there these they thing things this those through till time times to today too took traffic
+  try trying unable unavailable unblock unblocked under unreachable until up updated us use used using vanish vanished very
+  via was wasn't way we week weeks went were weren't what what's when where whether which while who whom why will with within
+  without won't work worked working works would wrote year years yes yesterday yet you`.split(/\s+/),
 );
 
 /** Said right before who is reached, and right before who reaches. */
@@ -53,7 +61,25 @@ export const REACHING: ReadonlySet<string> = new Set([
     'connect',
     'connected',
   ],
-  ...['talk', 'communicate', 'contact', 'see', 'open', 'get', 'ssh', 'ping', 'rdp'],
+  ...[
+    'talk',
+    'communicate',
+    'contact',
+    'see',
+    'open',
+    'get',
+    'ssh',
+    'ping',
+    'rdp',
+    'browse',
+    'scrape',
+    'query',
+    'telnet',
+    'curl',
+    'hit',
+    'rsync',
+    'sftp',
+  ],
 ]);
 
 export const ARTICLES: ReadonlySet<string> = new Set(['the', 'a', 'an', 'our', 'my', 'your', 'their', 'its', 'this']);
@@ -137,11 +163,4 @@ export function textOf(words: readonly Word[], begin: number, end: number): stri
     .slice(begin, end)
     .map(({ text }) => text)
     .join(' ');
-}
-
-/** `09:10:30` as `09:10` and 30. */
-export function withoutSeconds(words: readonly Word[], at: number): [words: readonly Word[], seconds: number] {
-  const [, minutes, seconds, rest] = /^(\d{1,2}:\d\d):([0-5]\d)(am|pm|z|utc)?$/.exec(textAt(words, at)) ?? [];
-  if (minutes === undefined) return [words, 0];
-  return [words.with(at, { text: `${minutes}${rest ?? ''}`, quoted: false }), Number(seconds)];
 }

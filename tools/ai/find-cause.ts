@@ -22,11 +22,11 @@ export const findCause = defineHeavyOperation({
   name: 'find_cause',
   title: 'Find a cause',
   description:
-    'Since when a peer can or cannot reach another, by whose change, and a proven plan to undo it. Ask in words, or by src and dst.',
+    'Since when a peer can or cannot reach another, who changed it or a resource, and a proven plan to undo it. In words, or src and dst.',
   input: z.strictObject({
     question: lineOfText(TEXT_LIMITS.note).min(1).optional().describe('In words'),
     ...pairQuery,
-    src: groupQuery.src.describe('Peer or label=value'),
+    src: groupQuery.src.describe('Peer, label or outside'),
     dst: groupQuery.dst,
     from: instant.optional().describe('None: 30 days back'),
     to: instant.optional(),

@@ -1,6 +1,7 @@
 import { MeshError } from '../../base/errors.ts';
 import type { Protocol } from '../../model/policy.ts';
 import type { PeerRecord } from '../../model/resources.ts';
+import type { Identity } from './identity.ts';
 
 /** A peer over a range: as it was last seen, and all that it was called and labelled. */
 export interface KnownPeer {
@@ -17,7 +18,9 @@ export interface KnownPeer {
 export interface AskedEnd {
   /** As answers call it: a name, `role=web`, `web-1 and web-2`. */
   readonly text: string;
-  readonly peers: readonly PeerRecord[];
+  readonly peers: readonly Identity[];
+  /** Addresses outside of all networks, as they were named, in place of peers. */
+  readonly outside?: string;
   /** What a tool takes for it: a name, `label=value`, `*`; none for several that have no label in common. */
   readonly term?: string;
 }
@@ -38,9 +41,40 @@ interface AskedScope {
   readonly unused: readonly string[];
 }
 
+/** Which change of a connection is asked for; none: what led to how it is. */
+export interface Sought {
+  /** "Who let ci in?", "who blocked ci?", "until when can ci reach db-1?" */
+  readonly change: 'opened' | 'closed' | 'end';
+  /** "When did ci first reach db-1?"; else the last. */
+  readonly isFirst?: boolean;
+  /** "Who approved ci's access?" */
+  readonly isApproved?: boolean;
+  /** "Who gave ci access?" asks for what allows it before what no longer forbids it. */
+  readonly isGiven?: boolean;
+}
+
+/** What of a resource's own history is asked for. */
+export type Aspect = 'created' | 'deleted' | 'renamed' | 'labels' | 'approved' | 'online' | 'changed';
+
+/** A resource over a range, whatever it is called at the end. */
+export interface KnownResource {
+  readonly kind: 'MeshPeer' | 'MeshPolicy' | 'MeshNetwork' | 'AgentIdentity';
+  readonly name: string;
+  readonly uid: string;
+}
+
 export type Asked =
   /** "Since when can't web-1 reach db-1?" */
-  | ({ readonly about: 'connection'; readonly src: AskedEnd; readonly dst: AskedEnd } & AskedScope)
+  | ({
+      readonly about: 'connection';
+      readonly src: AskedEnd;
+      readonly dst: AskedEnd;
+      readonly sought?: Sought;
+    } & AskedScope)
+  /** "Who deleted web-1?" */
+  | ({ readonly about: 'resource'; readonly resource: KnownResource; readonly aspect: Aspect } & AskedScope)
+  /** "What did planner-bot change today?" */
+  | ({ readonly about: 'deeds'; readonly actor: string } & AskedScope)
   /** "What could reach db-1?": the other side is open. */
   | ({ readonly about: 'reach'; readonly src?: AskedEnd; readonly dst?: AskedEnd } & AskedScope)
   /** "What changed since yesterday?" */
@@ -51,9 +85,10 @@ export interface ReadQuestion {
   readonly time?: AskedTime;
   /**
    * @param peers everyone who was there in the range
+   * @param others what else there was
    * @throws MeshError as {@link notUnderstood} makes it
    */
-  about(peers: readonly KnownPeer[]): Asked;
+  about(peers: readonly KnownPeer[], others?: readonly KnownResource[]): Asked;
 }
 
 export interface QuestionReader {

@@ -1,0 +1,192 @@
+import { lineText } from '../base/as-data.ts';
+import { invalidInput } from '../base/errors.ts';
+import type { CallContext } from '../base/operation.ts';
+import type { Change, Commit } from '../base/ports.ts';
+import { foldName, type StoredRecord } from '../base/record.ts';
+import { formatInstant } from '../base/time.ts';
+import { isOfKind } from '../base/written.ts';
+import { commitView, networkCommits } from '../history/blame.ts';
+import { commitAt } from '../history/commits-between.ts';
+import { changeView } from '../history/pair/flip-view.ts';
+import { namesOfIdentity } from '../history/pair/identity.ts';
+import type { Asked, Aspect, KnownResource } from '../history/pair/question-reader.ts';
+import type { Range } from '../history/pair/range.ts';
+import { resourceChanges } from '../history/resource-changes.ts';
+import type { ComputeServices } from '../intent/plan/services.ts';
+import { sameValue } from '../model/value.ts';
+
+type Context = CallContext<ComputeServices>;
+
+export type AskedDeeds = Extract<Asked, { about: 'resource' | 'deeds' }>;
+
+/** Commits that are read for one answer. */
+const MAX_COMMITS = 1_000;
+
+/** One thing that was done to a resource. */
+interface Deed {
+  readonly commit: Commit;
+  readonly aspect: Aspect;
+  /** `was renamed from laptop-bob to bob-mbp`. */
+  readonly did: string;
+}
+
+/**
+ * What was done to a resource over a range, by whom, and who approved it: its own history, not that of its connections. The
+ * newest first.
+ */
+export async function deedFindings(
+  context: Context,
+  asked: AskedDeeds,
+  range: Range,
+  { begin, limit }: { readonly begin: number; readonly limit: number },
+) {
+  const told =
+    asked.about === 'deeds' ? await deedsBy(context, asked.actor, range) : await deedsTo(context, asked, range);
+  const texts = await Promise.all(told.deeds.slice(begin, begin + limit).map((deed) => deedText(context, deed)));
+  return {
+    ...told,
+    count: told.deeds.length,
+    findings: texts.map((found, index) => ({ rank: begin + index + 1, ...found })),
+  };
+}
+
+/** What an agent, a person or a device did to the network. */
+async function deedsBy(context: Context, actor: string, range: Range) {
+  const { services, workspace } = context;
+  const span = { after: range.first, upTo: range.last, limit: MAX_COMMITS };
+  const commits = await networkCommits(services, workspace, span);
+  const own = commits.filter((commit) => {
+    const own = foldName(commit.actor);
+    return own === actor || own.slice(own.indexOf(':') + 1) === actor;
+  });
+  const deeds = own.toReversed().map((commit): Deed => {
+    return { commit, aspect: 'changed', did: commitView(commit).resources.join(', ') };
+  });
+  const [newest] = deeds;
+  const summary = newest
+    ? `${newest.commit.actor} changed the network ${deeds.length} times. Last: ${(await deedText(context, newest)).sentence}`
+    : `Nobody called ${JSON.stringify(actor)} changed the network in this range.`;
+  return { what: `What ${actor} changed`, summary, deeds };
+}
+
+async function deedsTo(context: Context, { resource, aspect }: Extract<Asked, { about: 'resource' }>, range: Range) {
+  const all = (await deedsOf(context, resource, aspect, range)).filter((deed) => isAsked(deed, aspect));
+  const [newest] = all;
+  const others = all.length - 1;
+  const what = `${nounOf(resource)} ${resource.name}`;
+  const more = others > 0 ? ` ${others} more of the kind in this range.` : '';
+  return {
+    what: `What was done to the ${what}${aspect === 'changed' ? '' : ` (${aspect})`}`,
+    summary:
+      newest === undefined
+        ? `The ${what} ${NOT[aspect]} in this range.`
+        : `${onlineText(newest, aspect, what, range)}${(await deedText(context, newest)).sentence}${more}`,
+    deeds: all,
+  };
+}
+
+const NOT: Readonly<Record<Aspect, string>> = {
+  created: 'was not created',
+  deleted: 'was not deleted',
+  renamed: 'was not renamed',
+  labels: 'got no other labels',
+  approved: 'was approved by nobody',
+  online: 'neither came online nor went offline',
+  changed: 'was not changed',
+};
+
+function nounOf({ kind }: KnownResource): string {
+  switch (kind) {
+    case 'MeshPeer':
+      return 'peer';
+    case 'MeshPolicy':
+      return 'policy';
+    case 'MeshNetwork':
+      return 'network';
+    case 'AgentIdentity':
+      return 'agent';
+    default:
+      return kind satisfies never;
+  }
+}
+
+/** A policy is approved with the change that wrote it, a peer by whoever lets it in. */
+function isAsked({ aspect, commit }: Deed, asked: Aspect): boolean {
+  if (asked === 'changed') return aspect !== 'online';
+  return aspect === asked || (asked === 'approved' && commit.approval !== undefined);
+}
+
+function onlineText(newest: Deed, aspect: Aspect, what: string, { to }: Range): string {
+  if (aspect !== 'online') return '';
+  return `The ${what} was ${newest.did === 'came online' ? 'online' : 'offline'} at ${formatInstant(to)}. Last: `;
+}
+
+async function deedText({ services }: Context, { commit, did }: Deed) {
+  const change = await changeView(services, commit);
+  const approved = change.reviewed_by ? `, approved by ${change.reviewed_by}` : '';
+  const who = `in revision ${change.revision} by ${change.actor} (${JSON.stringify(change.reason)})${approved}`;
+  return {
+    at: formatInstant(commit.at),
+    sentence: lineText(`${formatInstant(commit.at)}: ${did}, ${who}.`),
+    change: { ...change, changed: resourceChanges(commit) },
+    restore: null,
+    no_restore: null,
+  };
+}
+
+/** @throws MeshError `invalid_input` where it changed too often for one answer */
+async function deedsOf(context: Context, resource: KnownResource, aspect: Aspect, range: Range): Promise<Deed[]> {
+  const { services, workspace } = context;
+  const names =
+    resource.kind === 'MeshPeer' ? await namesOfIdentity(services, workspace, resource, range) : [resource.name];
+  const kind = aspect === 'online' ? 'Presence' : resource.kind;
+  const span = { after: range.first, upTo: range.last };
+  const versions = await Promise.all(names.map((name) => services.store.versions(workspace, kind, { ...span, name })));
+  const revisions = [...new Set(versions.flat().map(({ revision }) => revision))].sort((a, b) => b - a);
+  if (revisions.length > MAX_COMMITS) {
+    const detail = `${resource.name} changed ${revisions.length} times in this range: ask about a shorter one.`;
+    throw invalidInput([{ pointer: '/from', detail }], `/from: ${detail}`);
+  }
+  const commits = await Promise.all(revisions.map((revision) => commitAt(services, workspace, revision)));
+  return commits.flatMap((commit) => (commit ? deedsIn(commit, kind, resource, names) : []));
+}
+
+function deedsIn(commit: Commit, kind: string, { uid }: KnownResource, names: readonly string[]): Deed[] {
+  const folded = new Set(names.map(foldName));
+  const own = commit.changes.filter(({ record }) => {
+    return record.kind === kind && folded.has(foldName(record.name)) && (kind !== 'MeshPeer' || record.uid === uid);
+  });
+  const gone = own.find(({ type }) => type === 'deleted');
+  const made = own.find(({ type }) => type === 'created');
+  if (gone && made && gone.record.name !== made.record.name) {
+    return [{ commit, aspect: 'renamed', did: `${gone.record.name} was renamed to ${made.record.name}` }];
+  }
+  return own.map((change) => ({ commit, ...deedOf(change) }));
+}
+
+function deedOf(change: Change): Omit<Deed, 'commit'> {
+  const { type, record, before } = change;
+  const { name } = record;
+  if (isOfKind(change, 'Presence')) {
+    const isOnline = type !== 'deleted' && change.record.spec.online;
+    return { aspect: 'online', did: isOnline ? 'came online' : 'went offline' };
+  }
+  if (type === 'created') return { aspect: 'created', did: `${name} was created` };
+  if (type === 'deleted' || !before) return { aspect: 'deleted', did: `${name} was deleted` };
+  if (!sameValue(before.labels, record.labels))
+    return { aspect: 'labels', did: `${name} got other labels: ${labelsText(before, record)}` };
+  if (isOfKind(change, 'MeshPeer') && change.before && change.before.status.phase !== change.record.status.phase) {
+    const { phase } = change.record.status;
+    return { aspect: 'approved', did: `${name} is ${phase} and was ${change.before.status.phase}` };
+  }
+  return { aspect: 'changed', did: `${name} was changed` };
+}
+
+/** `env is "staging" and was "prod"`. */
+function labelsText({ labels: old }: StoredRecord, { labels: now }: StoredRecord): string {
+  const text = (value: string | undefined) => (value === undefined ? 'nothing' : JSON.stringify(value));
+  return [...new Set([...Object.keys(old), ...Object.keys(now)])]
+    .filter((key) => old[key] !== now[key])
+    .map((key) => `${key} is ${text(now[key])} and was ${text(old[key])}`)
+    .join(', ');
+}

@@ -1,0 +1,85 @@
+import { foldName } from '../../core/base/record.ts';
+import type { Aspect, KnownResource } from '../../core/history/pair/question-reader.ts';
+import { textAt, type Word } from '../grammar/tokens.ts';
+import type { Called } from './called.ts';
+
+/** A policy, network or agent where a question names it. */
+export interface NamedResource {
+  readonly at: number;
+  readonly resource: KnownResource;
+}
+
+const NOUNS: Readonly<Record<string, KnownResource['kind']>> = {
+  policy: 'MeshPolicy',
+  rule: 'MeshPolicy',
+  network: 'MeshNetwork',
+  agent: 'AgentIdentity',
+};
+
+const ASPECTS: readonly (readonly [Aspect, RegExp])[] = [
+  ['deleted', /^(?:delet(?:e|es|ed|ion)|remov(?:e|es|ed|al)|disappear(?:ed)?|gone|vanish(?:ed)?)$/],
+  ['renamed', /^(?:renam(?:e|es|ed|ing)|name)$/],
+  ['labels', /^(?:labels?|relabel(?:s|l?ed)|labell?ed|tags?|tagged)$/],
+  ['approved', /^(?:approv(?:e|es|ed|al)|enrol(?:l?ed)?)$/],
+  [
+    'created',
+    /^(?:creat(?:e|es|ed|ion)|made|ma(?:ke|kes)|add(?:s|ed)?|join(?:s|ed)?|regist(?:er|ered)|wrote|written)$/,
+  ],
+  ['online', /^(?:online|offline|down|connected|disconnected|up)$/],
+  [
+    'changed',
+    /^(?:chang(?:e|es|ed|ing)|updat(?:e|es|ed)|edit(?:s|ed)?|modif(?:y|ied|ies)|happen(?:s|ed)?|touch(?:es|ed)?|force|effect|active|there|exist(?:s|ed)?)$/,
+  ],
+];
+
+/** Resources that are no peers, by their names; where a peer is called the same, a noun before it says which is meant. */
+export function resourcesIn(
+  words: readonly Word[],
+  taken: ReadonlySet<number>,
+  others: readonly KnownResource[],
+  { exact }: Called,
+): NamedResource[] {
+  const byName = Map.groupBy(others, ({ name }) => foldName(name));
+  return words.flatMap(({ text, quoted }, at) => {
+    const own = taken.has(at) ? undefined : byName.get(foldName(text));
+    if (!own) return [];
+    const kind = NOUNS[textAt(words, at - 1)];
+    const resource = kind ? own.find((one) => one.kind === kind) : exact.has(foldName(text)) ? undefined : own[0];
+    const isName = kind !== undefined || quoted || /[-\d]/.test(text);
+    return resource && isName ? [{ at, resource }] : [];
+  });
+}
+
+/** What of its own history is asked for; none where nothing of the kind is. */
+export function aspectIn(words: readonly Word[], taken: ReadonlySet<number>): Aspect | undefined {
+  return ASPECTS.find(([, test]) => words.some((_, at) => !taken.has(at) && test.test(textAt(words, at))))?.[0];
+}
+
+/** "What was deleted today?", "who joined?": of the whole network. */
+export function asksChanges(words: readonly Word[], taken: ReadonlySet<number>): boolean {
+  const aspect = aspectIn(words, taken);
+  if (aspect !== undefined) return aspect !== 'online';
+  return words.some((_, at) => !taken.has(at) && /^(?:new|opened|closed)$/.test(textAt(words, at)));
+}
+
+/** Whoever is asked about by what they did: `what did planner-bot change today?` */
+export function actorIn(
+  words: readonly Word[],
+  taken: ReadonlySet<number>,
+  { exact }: Called,
+): { readonly name: string; readonly at: number } | undefined {
+  const did = words.findIndex((_, place) => ['did', 'has'].includes(textAt(words, place)));
+  const at = textAt(words, did + 1) === 'the' ? did + 2 : did + 1;
+  const name = textAt(words, at);
+  if (did < 0 || taken.has(at) || !['what', 'which'].includes(textAt(words, 0))) return undefined;
+  const verbs = [textAt(words, at + 1), textAt(words, at + 2)];
+  // A device connects, too: what it opened may be connections.
+  const isDeed = verbs.some((verb) => WRITTEN.test(verb) || (OPENED.test(verb) && !exact.has(name)));
+  return isDeed && /^[\w.:@-]+$/.test(name) && !ANYBODY.has(name) ? { name, at } : undefined;
+}
+
+const WRITTEN = /^(?:do|done|chang|creat|delet|remov|renam|edit|updat|modif)/;
+const OPENED = /^(?:open|clos|block|allow|den[iy])/;
+const ANYBODY: ReadonlySet<string> = new Set(
+  ['it', 'we', 'i', 'they', 'you', 'he', 'she', 'the', 'this', 'that', 'not', 'been'].concat('anything', 'something'),
+);

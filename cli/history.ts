@@ -19,6 +19,7 @@ const allowedSchema = z.union([
 ]);
 const pageSchema = z.looseObject({
   range: z.looseObject({ known_since: z.string(), gap: z.string().nullable() }),
+  note: z.string().optional(),
   intervals: z.array(
     z.looseObject({
       from: z.string(),
@@ -39,8 +40,9 @@ const pageSchema = z.looseObject({
   ),
   next_cursor: z.string().optional(),
 });
-type KnownRange = z.infer<typeof pageSchema>['range'];
-type Interval = z.infer<typeof pageSchema>['intervals'][number];
+type Page = z.infer<typeof pageSchema>;
+type Whole = Pick<Page, 'range' | 'note'>;
+type Interval = Page['intervals'][number];
 
 const DEFAULT_RANGE = '7d';
 
@@ -65,36 +67,30 @@ async function history(src: string, dst: string, options: HistoryOptions): Promi
   if (protocol) query.set('protocol', protocol.toUpperCase());
   if (port) query.set('port', port);
   const intervals: Interval[] = [];
-  let first: z.infer<typeof pageSchema> | undefined;
-  for (let cursor: string | undefined = ''; cursor !== undefined; ) {
-    if (cursor !== '') query.set('cursor', cursor);
+  let first: Page | undefined;
+  let cursor: string | undefined;
+  do {
+    if (cursor !== undefined) query.set('cursor', cursor);
     const path = `/api/v1/connectivity/history?${query}`;
-    const page: z.infer<typeof pageSchema> = pageSchema.parse(
-      await callInWorkspace(targetOf(options), { method: 'get', path }),
-    );
+    const page: Page = pageSchema.parse(await callInWorkspace(targetOf(options), { method: 'get', path }));
     first ??= page;
     intervals.push(...page.intervals);
     cursor = page.next_cursor;
-  }
-  const { next_cursor: _, ...whole } = first ?? { intervals };
-  return { value: { ...whole, intervals }, text: intervals.map((one) => lineOf(one, first?.range)).join('\n') };
+  } while (cursor !== undefined);
+  const { next_cursor: _, ...whole } = first;
+  return { value: { ...whole, intervals }, text: intervals.map((one) => lineOf(one, whole)).join('\n') };
 }
 
-function lineOf(
-  { from, to, verdict, allowed, usable, causes, change }: Interval,
-  range: KnownRange | undefined,
-): string {
+/** @param page says whether an end is outside, of which no presence is known */
+function lineOf({ from, to, verdict, allowed, usable, causes, change }: Interval, { range, note }: Whole): string {
+  if (verdict === 'undetermined') return `${from}  ${to}  ${verdict}: ${gapText(range)}`;
   const ports = verdict === 'partial' && allowed !== 'ALL' ? ` (${allowed.map(portText).join(', ')})` : '';
-  const offline = usable || verdict === 'unreachable' || verdict === 'undetermined' ? '' : ', not both online';
-  const why =
-    verdict === 'undetermined'
-      ? gapText(range)
-      : causes
-          .map(({ cause, kind, name }) => `${cause} ${kind}/${name}${didText(`${kind}/${name}`, change)}`)
-          .join(', ');
+  const isOffline = !usable && verdict !== 'unreachable' && note === undefined;
+  const why = causes.map(({ cause, kind, name }) => `${cause} ${kind}/${name}${didText(`${kind}/${name}`, change)}`);
   const approved = change?.reviewed_by ? `, approved by ${change.reviewed_by}` : '';
   const who = change ? ` in revision ${change.revision} by ${change.actor}${approved}` : '';
-  return `${from}  ${to}  ${verdict}${ports}${offline}${why === '' ? '' : `: ${why}${who}`}`;
+  const because = why.length === 0 ? '' : `: ${why.join(', ')}${who}`;
+  return `${from}  ${to}  ${verdict}${ports}${isOffline ? ', not both online' : ''}${because}`;
 }
 
 /** ` created`, ` updated` or ` deleted`, where a commit did it. */
@@ -103,9 +99,8 @@ function didText(resource: string, change: Interval['change']): string {
   return text === undefined ? '' : ` ${text.slice(0, text.indexOf(' '))}`;
 }
 
-function gapText(range: KnownRange | undefined): string {
-  const what = range?.gap === 'SNAPSHOT_GAP' ? 'what was before is no longer kept; history is kept' : 'history begins';
-  return range ? `${what} ${range.gap === 'SNAPSHOT_GAP' ? 'since' : 'at'} ${range.known_since}` : '';
+function gapText({ gap, known_since: since }: Whole['range']): string {
+  return gap === 'SNAPSHOT_GAP' ? `history is kept since ${since}` : `history begins at ${since}`;
 }
 
 function portText({ protocol, from, to }: { protocol: string; from?: number | undefined; to?: number | undefined }) {

@@ -27,6 +27,7 @@ const page = {
     note: z.string().optional(),
   }),
   count: z.int(),
+  note: z.string().optional().describe('Of addresses outside'),
   next_cursor: z.string().optional(),
 };
 

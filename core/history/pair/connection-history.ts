@@ -50,6 +50,7 @@ export async function connectionHistory(
     src: src.name,
     dst: dst.name,
     range: rangeView(range),
+    ...((src.ranges || dst.ranges) && { note: 'Whether an address outside is there is not known: usable is false.' }),
     count: all.length,
     intervals: await Promise.all(shown.map((interval) => intervalView(services, workspace, interval))),
     ...(begin + limit < all.length && { next_cursor: `${range.to}.${begin + limit}` }),

@@ -26,7 +26,7 @@ const MAX_COMMITS = 1_000;
 interface Deed {
   readonly commit: Commit;
   readonly aspect: Aspect;
-  /** `was renamed from laptop-bob to bob-mbp`. */
+  /** `laptop-bob was renamed to bob-mbp`. */
   readonly did: string;
 }
 
@@ -55,16 +55,15 @@ async function deedsBy(context: Context, actor: string, range: Range) {
   const { services, workspace } = context;
   const span = { after: range.first, upTo: range.last, limit: MAX_COMMITS };
   const commits = await networkCommits(services, workspace, span);
-  const own = commits.filter((commit) => {
-    const own = foldName(commit.actor);
-    return own === actor || own.slice(own.indexOf(':') + 1) === actor;
-  });
+  requireFew(commits.length, 'The network', range);
+  const isOwn = (given: string) => given === actor || given.slice(given.indexOf(':') + 1) === actor;
+  const own = commits.filter((commit) => isOwn(foldName(commit.actor)));
   const deeds = own.toReversed().map((commit): Deed => {
     return { commit, aspect: 'changed', did: commitView(commit).resources.join(', ') };
   });
   const [newest] = deeds;
   const summary = newest
-    ? `${newest.commit.actor} changed the network ${deeds.length} times. Last: ${(await deedText(context, newest)).sentence}`
+    ? `${newest.commit.actor} changed the network ${deeds.length === 1 ? 'once' : `${deeds.length} times`}. Last: ${(await deedText(context, newest)).sentence}`
     : `Nobody called ${JSON.stringify(actor)} changed the network in this range.`;
   return { what: `What ${actor} changed`, summary, deeds };
 }
@@ -118,7 +117,7 @@ function isAsked({ aspect, commit }: Deed, asked: Aspect): boolean {
 
 function onlineText(newest: Deed, aspect: Aspect, what: string, { to }: Range): string {
   if (aspect !== 'online') return '';
-  return `The ${what} was ${newest.did === 'came online' ? 'online' : 'offline'} at ${formatInstant(to)}. Last: `;
+  return `The ${what} was ${newest.did.endsWith('came online') ? 'online' : 'offline'} at ${formatInstant(to)}. Last: `;
 }
 
 async function deedText({ services }: Context, { commit, did }: Deed) {
@@ -134,7 +133,14 @@ async function deedText({ services }: Context, { commit, did }: Deed) {
   };
 }
 
-/** @throws MeshError `invalid_input` where it changed too often for one answer */
+/** @throws MeshError `invalid_input` where something changed too often for one answer */
+function requireFew(count: number, what: string, { from }: Range): void {
+  if (count < MAX_COMMITS) return;
+  const detail = `${what} changed ${MAX_COMMITS} times or more since ${formatInstant(from)}: ask about a shorter range.`;
+  throw invalidInput([{ pointer: '/from', detail }], `/from: ${detail}`);
+}
+
+/** @throws MeshError as {@link requireFew} does */
 async function deedsOf(context: Context, resource: KnownResource, aspect: Aspect, range: Range): Promise<Deed[]> {
   const { services, workspace } = context;
   const names =
@@ -143,10 +149,7 @@ async function deedsOf(context: Context, resource: KnownResource, aspect: Aspect
   const span = { after: range.first, upTo: range.last };
   const versions = await Promise.all(names.map((name) => services.store.versions(workspace, kind, { ...span, name })));
   const revisions = [...new Set(versions.flat().map(({ revision }) => revision))].sort((a, b) => b - a);
-  if (revisions.length > MAX_COMMITS) {
-    const detail = `${resource.name} changed ${revisions.length} times in this range: ask about a shorter one.`;
-    throw invalidInput([{ pointer: '/from', detail }], `/from: ${detail}`);
-  }
+  requireFew(revisions.length, resource.name, range);
   const commits = await Promise.all(revisions.map((revision) => commitAt(services, workspace, revision)));
   return commits.flatMap((commit) => (commit ? deedsIn(commit, kind, resource, names) : []));
 }
@@ -169,7 +172,7 @@ function deedOf(change: Change): Omit<Deed, 'commit'> {
   const { name } = record;
   if (isOfKind(change, 'Presence')) {
     const isOnline = type !== 'deleted' && change.record.spec.online;
-    return { aspect: 'online', did: isOnline ? 'came online' : 'went offline' };
+    return { aspect: 'online', did: `${name} ${isOnline ? 'came online' : 'went offline'}` };
   }
   if (type === 'created') return { aspect: 'created', did: `${name} was created` };
   if (type === 'deleted' || !before) return { aspect: 'deleted', did: `${name} was deleted` };

@@ -15,17 +15,8 @@ export function headlineOf(
   sought: Sought | undefined,
   isApproved: (flip: Flip) => boolean,
 ): Flip | undefined {
-  switch (sought?.change) {
-    case 'opened':
-      return openingOf(flips, sought, isApproved);
-    case 'closed':
-    case 'end':
-      return closingOf(flips, sought);
-    case undefined:
-      return flips.findLast(isOfPorts) ?? flips.at(-1);
-    default:
-      return sought?.change satisfies undefined as never;
-  }
+  if (sought === undefined) return flips.findLast(isOfPorts) ?? flips.at(-1);
+  return sought.change === 'opened' ? openingOf(flips, sought, isApproved) : closingOf(flips, sought);
 }
 
 /** Whether a flip opened something of a connection; presence counts where ports stayed as they were. */

@@ -10,7 +10,7 @@ export interface ClockRange {
   readonly end: number;
 }
 
-const JOINS: ReadonlySet<string> = new Set(['to', 'until', 'till', '-']);
+const JOINS: ReadonlySet<string> = new Set(['to', 'until', 'till', 'through', '-']);
 
 /**
  * `between 6 and 7 pm`, `today from 18:48 to 18:50`, `between 9 and 10 this morning`, `18:48 to 18:50 on Monday`. The half of

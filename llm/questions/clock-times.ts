@@ -60,7 +60,11 @@ export function inPart<C extends ClockTime>(clock: C, part: PartOfDay | undefine
   }
 }
 
-export function instantAtClock(wall: number, { ms, zone }: Pick<ClockTime, 'ms' | 'zone'>, { timeZone }: Clocks): number {
+export function instantAtClock(
+  wall: number,
+  { ms, zone }: Pick<ClockTime, 'ms' | 'zone'>,
+  { timeZone }: Clocks,
+): number {
   return instantOfWall(wall + ms, zone ?? timeZone);
 }
 

@@ -61,6 +61,9 @@ const AFTER_TIME = /^(?:am|pm|o'?clock|ago|(?:second|minute|hour|day|week|month|
 /** @throws MeshError that asks back, for a number that says when */
 function requireNoTime(words: readonly Word[], at: number): void {
   const isSecond = textAt(words, at - 1) === 'and' && textAt(words, at - 3) === 'between';
-  const isTime = BEFORE_TIME.has(textAt(words, at - 1)) || AFTER_TIME.test(textAt(words, at + 1)) || isSecond;
+  // `at 1849` may be a clock.
+  const isClock = textAt(words, at - 1) === 'at' && /^(?:[01]\d|2[0-3])[0-5]\d$/.test(textAt(words, at));
+  const isTime =
+    isClock || BEFORE_TIME.has(textAt(words, at - 1)) || AFTER_TIME.test(textAt(words, at + 1)) || isSecond;
   if (isTime) throw unknownMoment(textAt(words, at));
 }

@@ -13,7 +13,7 @@ import { type Called, calledIn, isSameSet } from './called.ts';
 import { type Mention, mentionsIn, peersOf } from './mentions.ts';
 import { portIn } from './ports.ts';
 import { actorIn, asksChanges, aspectIn, resourcesIn } from './resources.ts';
-import { isOpenedTo, isOwnLabel, isReachedBy, isReversed, isTarget, type Side } from './sides.ts';
+import { isExposedTo, isOpenedTo, isOwnLabel, isReachedBy, isReversed, isTarget, type Side } from './sides.ts';
 import { soughtIn } from './sought.ts';
 import { timeIn } from './times.ts';
 import { unusedOf } from './unused.ts';
@@ -39,7 +39,7 @@ function askedIn(
 ): Asked {
   const taken = new Set(timeWords);
   const actor = actorIn(words, timeWords, called);
-  if (actor) taken.add(actor.at);
+  for (const at of actor?.used ?? []) taken.add(at);
   const resources = resourcesIn(words, taken, known, called);
   for (const { at } of resources) taken.add(at);
   const mentions = mentionsIn(words, taken, called);
@@ -87,6 +87,7 @@ function askedOf(
     throw notUnderstood(`No peer is named. ${FORM}`);
   }
   if (!other) {
+    if (isExposedTo(one, words)) return { about: 'reach', src: endOf(one), ...rest };
     if (asksWho(words))
       return { about: 'reach', ...(isReachedBy(one, words) ? { dst: endOf(one) } : { src: endOf(one) }), ...rest };
     if (sought && isTarget(one, words)) {

@@ -62,24 +62,40 @@ export function asksChanges(words: readonly Word[], taken: ReadonlySet<number>):
   return words.some((_, at) => !taken.has(at) && /^(?:new|opened|closed)$/.test(textAt(words, at)));
 }
 
-/** Whoever is asked about by what they did: `what did planner-bot change today?` */
-export function actorIn(
-  words: readonly Word[],
-  taken: ReadonlySet<number>,
-  { exact }: Called,
-): { readonly name: string; readonly at: number } | undefined {
-  const did = words.findIndex((_, place) => ['did', 'has'].includes(textAt(words, place)));
-  const at = textAt(words, did + 1) === 'the' ? did + 2 : did + 1;
-  const name = textAt(words, at);
-  if (did < 0 || taken.has(at) || !['what', 'which'].includes(textAt(words, 0))) return undefined;
-  const verbs = [textAt(words, at + 1), textAt(words, at + 2)];
+/** Whoever is asked about by what they did, and which words say it. */
+export interface NamedActor {
+  readonly name: string;
+  readonly used: readonly number[];
+}
+
+/** `what did planner-bot change today?`, `what was deleted by admin?`, `everything that planner-bot did` */
+export function actorIn(words: readonly Word[], taken: ReadonlySet<number>, { exact }: Called): NamedActor | undefined {
+  const textOfPlace = (at: number) => (taken.has(at) ? '' : textAt(words, at));
+  const isName = (name: string) => /^[a-z][\w.:@-]*$/.test(name) && !ANYBODY.has(name);
   // A device connects, too: what it opened may be connections.
-  const isDeed = verbs.some((verb) => WRITTEN.test(verb) || (OPENED.test(verb) && !exact.has(name)));
-  return isDeed && /^[\w.:@-]+$/.test(name) && !ANYBODY.has(name) ? { name, at } : undefined;
+  const isDeed = (verb: string, name: string) => WRITTEN.test(verb) || (OPENED.test(verb) && !exact.has(name));
+  for (const [place] of words.entries()) {
+    const [word, before] = [textOfPlace(place), textOfPlace(place - 1)];
+    const next = textOfPlace(place + 1) === 'the' ? place + 2 : place + 1;
+    const name = textOfPlace(next);
+    const verbs = [textOfPlace(next + 1), textOfPlace(next + 2)];
+    const isAsked = /^(?:what|which|show|list)$/.test(textOfPlace(0));
+    const isActive = ['did', 'has'].includes(word) && verbs.some((verb) => isDeed(verb, name));
+    const isPassive = word === 'by' && isDeed(before, name);
+    if (isAsked && (isActive || isPassive) && isName(name)) return { name, used: [next] };
+    const after = textOfPlace(next + 1);
+    if (word === 'everything' && isName(name) && /^(?:did|has|changed|created|deleted)$/.test(after)) {
+      return { name, used: [place, next] };
+    }
+  }
+  return undefined;
 }
 
 const WRITTEN = /^(?:do|done|chang|creat|delet|remov|renam|edit|updat|modif)/;
 const OPENED = /^(?:open|clos|block|allow|den[iy])/;
 const ANYBODY: ReadonlySet<string> = new Set(
-  ['it', 'we', 'i', 'they', 'you', 'he', 'she', 'the', 'this', 'that', 'not', 'been'].concat('anything', 'something'),
+  ['that', 'which', 'it', 'we', 'i', 'they', 'you', 'he', 'she', 'the', 'this', 'not', 'been', 'whom', 'who'].concat(
+    'anything',
+    'something',
+  ),
 );

@@ -32,7 +32,8 @@ const BEING: ReadonlySet<string> = new Set(['is', 'are', 'was', 'were', 'be', 'b
 /** Whether the second connects to the first: "access to db-1 from web-1", "db-1 was reached by web-1". */
 export function isReversed(first: Side, second: Side, words: readonly Word[]): boolean {
   const [before, between] = [leadOf(first, words), leadOf(second, words)];
-  if (TOWARDS.has(before.word)) return before.word !== 'with' || !TOWARDS.has(between.word);
+  const isWhatHappened = /^happen/.test(textAt(words, before.at - 1));
+  if (TOWARDS.has(before.word) && !isWhatHappened) return before.word !== 'with' || !TOWARDS.has(between.word);
   const own = textsOf(words, first.at(-1)?.end ?? 0, between.at);
   const earlier = textsOf(words, 0, first[0]?.begin ?? 0);
   const isFrom = FROM.has(before.word);
@@ -92,7 +93,8 @@ const WHOM: ReadonlySet<string> = new Set(['whom', 'who', 'what', 'which']);
 /** Whether connections to the only side that is named are asked about: "what broke https to web-1?", "who opened the laptops?" */
 export function isTarget(side: Side, words: readonly Word[]): boolean {
   const { word, at } = leadOf(side, words);
-  if (TOWARDS.has(word) || OPENING.test(word)) return true;
+  const end = side.at(-1)?.end ?? 0;
+  if (TOWARDS.has(word) || OPENING.test(word) || OPENING.test(textAt(words, end))) return true;
   return ['on', 'of', 'at'].includes(word) && textsOf(words, 0, at).some((text) => OPENING.test(text));
 }
 
@@ -101,9 +103,16 @@ export function isOwnLabel(first: Side, second: Side, words: readonly Word[]): b
   const [label, other] = second.flatMap(({ meanings }) => meanings);
   const between = textsOf(words, first.at(-1)?.end ?? 0, second[0]?.begin ?? 0);
   const isMoved =
-    /^mov(?:e|es|ed)$/.test(textAt(words, (first[0]?.begin ?? 0) - 1)) || between.some((text) => /^mov/.test(text));
+    /^(?:mov(?:e|es|ed)|add(?:s|ed)?|puts?)$/.test(textAt(words, (first[0]?.begin ?? 0) - 1)) ||
+    between.some((text) => /^mov/.test(text));
   const isIn = between.at(-1) === 'in' && between.every((text) => BEING.has(text) || ['in', 'now'].includes(text));
   return label?.term?.includes('=') === true && !other && (isMoved || isIn);
+}
+
+/** "What is exposed to the internet?": whom the only side that is named reaches. */
+export function isExposedTo(side: Side, words: readonly Word[]): boolean {
+  const { word, at } = leadOf(side, words);
+  return word === 'to' && OPENING.test(textAt(words, at - 1)) && /^(?:what|which)$/.test(textAt(words, 0));
 }
 
 /** The word before a side, articles and the like apart. */

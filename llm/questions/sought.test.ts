@@ -30,6 +30,14 @@ describe('every word', () => {
   });
 });
 
+test.each([
+  ['how many minutes could web-1 reach db-1?', ['minutes']],
+  ['how long was web-1 blocked from db-1?', ['long']],
+  ['could web-1 reach db-1 before it was frozen?', ['before', 'frozen']],
+])('what is not counted, and bounds that are not known, are told: %s', (question, unused) => {
+  expect(read(question).asked.unused).toEqual(unused);
+});
+
 describe('which change is sought', () => {
   test.each([
     ['who let web-1 into db-1?', { change: 'opened', isGiven: true }],

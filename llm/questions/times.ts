@@ -2,9 +2,11 @@ import { clockText } from '../../core/base/time-zone.ts';
 import type { AskedTime } from '../../core/history/pair/question-reader.ts';
 import { notUnderstood } from '../../core/history/pair/question-reader.ts';
 import { quoted } from '../../core/model/find.ts';
+import { spanAt } from '../grammar/times.ts';
 import { textAt, type Word } from '../grammar/tokens.ts';
 import type { Clocks } from '../grammar/zones.ts';
 import { clockRangeAt } from './clock-ranges.ts';
+import { dayPhraseAt } from './days.ts';
 import { ABOUT, type Moment, momentAt } from './moments.ts';
 import { ARTICLES, REACHING, textOf } from './words.ts';
 
@@ -90,13 +92,17 @@ function phraseAt(words: readonly Word[], at: number, clocks: Clocks): Phrase | 
     const first = momentAt(words, at + 1, clocks);
     const joins = word === 'between' ? ['and'] : ['to', 'until', 'till', '-'];
     const second =
-      first && joins.includes(textAt(words, first.end)) ? momentAt(words, first.end + 1, clocks) : undefined;
+      first && joins.includes(textAt(words, first.end))
+        ? (momentAt(words, first.end + 1, clocks) ?? nowAt(words, first.end + 1, clocks))
+        : undefined;
     if (first && second) return { begin: at, end: second.end, from: first.from, to: second.to, isRange: true };
     if (first && word === 'between') {
       const next = textAt(words, first.end) === 'and' ? first.end + 1 : first.end;
       throw unknownMoment(textOf(words, next, next + 3));
     }
   }
+  const around = aroundAt(words, at, clocks);
+  if (around) return around;
   const asOf = word === 'as' && ['of', 'from'].includes(textAt(words, at + 1));
   if (SINCE.has(word) || asOf) {
     const next = asOf ? at + 2 : at + 1;
@@ -115,6 +121,25 @@ function phraseAt(words: readonly Word[], at: number, clocks: Clocks): Phrase | 
     : undefined;
   if (until) return { begin: at, end: until.end, from: moment.from, to: until.to, isRange: true };
   return { begin: at, end: moment.end, from: moment.from, to: moment.to };
+}
+
+function nowAt(words: readonly Word[], at: number, { now }: Clocks): Moment | undefined {
+  return textAt(words, at) === 'now' ? { from: now, to: now, end: at + 1 } : undefined;
+}
+
+/** `in the hour before 18:50`, `5 minutes after 18:50`, `within five minutes of 18:50` */
+function aroundAt(words: readonly Word[], start: number, clocks: Clocks): Phrase | undefined {
+  const within = ['in', 'during', 'within'].includes(textAt(words, start)) ? start + 1 : start;
+  const isThe = textAt(words, within) === 'the';
+  const span = spanAt(words, isThe ? within + 1 : within, isThe);
+  const side = span && textAt(words, span.end);
+  const isDay = dayPhraseAt(words, within, clocks) !== undefined;
+  if (!span || !side || isDay || !['before', 'after', 'of'].includes(side)) return undefined;
+  const moment = momentAt(words, span.end + 1, clocks);
+  if (!moment) return undefined;
+  const from = side === 'after' ? moment.from : moment.from - span.ms;
+  const to = side === 'before' ? moment.to : Math.min(clocks.now, moment.to + span.ms);
+  return { begin: start, end: moment.end, from, to, isRange: true };
 }
 
 /** `since 9`, `since about 9`: as after `at`. */

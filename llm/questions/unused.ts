@@ -24,7 +24,7 @@ export function unusedOf(words: readonly Word[], taken: ReadonlySet<number>, cal
   const unused: string[] = [];
   for (const [at, { text }] of words.entries()) {
     if (taken.has(at) || text.length < 2) continue;
-    if (BOUNDS.has(text) && isUnused(words, at, taken)) unused.push(text);
+    if ((BOUNDS.has(text) && isUnused(words, at, taken)) || isUncounted(words, at)) unused.push(text);
     if (COMMON.has(text) || ARTICLES.has(text) || COUNTS.has(text)) continue;
     if (CLOCK_OR_DATE.test(text)) throw unknownMoment(text);
     let before = at - 1;
@@ -37,6 +37,14 @@ export function unusedOf(words: readonly Word[], taken: ReadonlySet<number>, cal
   const [first] = unused;
   if (first !== undefined && sides === 0) throw unknownName(first, called);
   return unused;
+}
+
+/** How long something was is not counted; "how long can" asks for its end. */
+function isUncounted(words: readonly Word[], at: number): boolean {
+  const isEnd = ['can', 'may', 'will'].includes(textAt(words, at + 1));
+  return textAt(words, at) === 'long'
+    ? !isEnd
+    : /^(?:second|minute|hour|day|week|month|year)s?$/.test(textAt(words, at));
 }
 
 const CLOCK_OR_DATE = /^(?:\d{1,2}:\d\d|\d{4}-\d\d)/;

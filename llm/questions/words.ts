@@ -13,7 +13,7 @@ export const COMMON: ReadonlySet<string> = new Set(
   find first for force formerly from gain gained gave get gets getting give given gives go going gone got grant granted grants
   had happen happened happens has hasn't have haven't having he hear help her him his hit host hosts hour hours how i if
   ignore ignored ignores in initially inside into is isn't isolate isolated it its join joined just know label labels lapse
-  lapses last lately let lets long longer lose loses losing lost machine machines made make makes many may me might minute
+  lapses last lately let list lets long longer lose loses losing lost machine machines made make makes many may me might minute
   minutes modified moment moments month months more move moved moves much must my name need network never new no nobody node
   nodes nor not nothing now of off offline ok on once one ones online only onwards open opened opening opens or originally
   other our out over peer peers permit permitted please policies policy port ports possible prevent prevented prevents
@@ -21,7 +21,7 @@ export const COMMON: ReadonlySet<string> = new Set(
   rejected rejecting rejects relabeled relabelled remove removed rename renamed reopened restrict restricted revoke revoked
   right roughly rule rules same scrape see seen server servers service services sharp she should show shut since so some
   somebody someone something start started still stop stopped stops such suddenly talk talking talks tell telnet than thank
-  thanks that the their them then there these they thing things this those through till time times to today too took traffic
+  thanks that the their them then there these they thing things this those through till time times to today too took touch touched touches traffic
   try trying unable unavailable unblock unblocked under unreachable until up updated us use used using vanish vanished very
   via was wasn't way we week weeks went were weren't what what's when where whether which while who whom why will with within
   without won't work worked working works would wrote year years yes yesterday yet you`.split(/\s+/),
@@ -123,6 +123,8 @@ export function wordsOf(question: string): Word[] {
     .normalize('NFKC')
     .replaceAll(/[‘’´]/g, "'")
     .replaceAll(/[“”„«»`]/g, '"')
+    .replaceAll(/[–—]/g, '-')
+    .replaceAll(/(?<=\d)\s-\s(?=\d)/g, ' to ')
     .toLowerCase();
   return (plain.match(PIECE) ?? [])
     .flatMap((piece): Word[] => {

@@ -33,6 +33,8 @@ describe('who opened, and who closed', () => {
     ['why is bob-mbp no longer blocked from laptop-alice?', 'bob-mbp to laptop-alice', '18:55:32'],
     ['since when is web-1 reachable from outside?', 'outside to web-1', /What opened it last: 2026-01-05T18:45:50/],
     ['who opened laptop-alice to everybody?', 'every peer to laptop-alice', '18:55:32'],
+    ["what happened to ci's access to db-1?", 'ci to db-1', '18:50:07'],
+    ['since when are all laptops open?', 'every peer to role=laptop', '18:55:32'],
     ['who opened the laptops?', 'every peer to role=laptop', '18:55:32'],
     ['did anyone open db-1 to laptop-7?', 'laptop-7 to db-1', /What opened it last/],
     ['which policy lets app-1 reach db-1?', 'app-1 to db-1', /policy db-from-app/],
@@ -112,6 +114,10 @@ describe('what was done to a resource, and by whom', () => {
     ['has laptop-7 been renamed?', 'the peer laptop-7 (renamed)', /was not renamed in this range/],
     ['who approved allow-ci-to-db-1-5432?', '(approved)', /18:48:20.*approved by user:root/],
     ['what did user:admin change today?', 'What user:admin changed', '18:55:32'],
+    ['what was deleted by admin this evening?', 'What admin changed', '18:55:32'],
+    ['list everything planner-bot did today', 'What planner-bot changed', '18:56:00'],
+    ['who added app-2 to staging?', 'the peer app-2 (labels)', '18:49:08'],
+    ['has anyone touched web-public?', 'the policy web-public', '18:46:34'],
     ['what did admin delete this evening?', 'What admin changed', '18:55:32'],
   ]);
 });

@@ -139,6 +139,7 @@ describe('who reaches whom', () => {
     ['who could ssh to web-1 at 18:49?', 'Who could reach web-1 on TCP 22', /bastion, laptop-7 to web-1/],
     ['who could ping laptop-alice at 18:49?', 'Who could reach laptop-alice on ICMP', /monitoring to laptop-alice/],
     ['who could browse web-1 at 18:49?', 'Who could reach web-1', /9 of 12/],
+    ['what is exposed to the internet?', 'Who could be reached by outside', /TCP 443/],
     ['who could reach web-1 at 18:49?', 'Who could reach web-1', /9 of 12/],
     ['what was reachable from the internet at 18:49?', 'Who could be reached by outside', /outside to .*TCP 443/],
   ]);

@@ -9,6 +9,9 @@ import { run } from '../kits/process/run-command.ts';
 
 const ROOT = path.resolve(import.meta.dirname, '../..');
 
+/** Packing compiles everything. */
+const PACKING_MS = 180_000;
+
 let home: string;
 let bin: string;
 
@@ -27,7 +30,7 @@ beforeAll(() => {
   execFileSync('tar', ['-xzf', path.join(home, filename), '-C', place, '--strip-components=1']);
   symlinkSync(path.join(ROOT, 'node_modules'), path.join(place, 'node_modules'));
   bin = path.join(place, 'bin');
-});
+}, PACKING_MS);
 afterAll(() => rmSync(home, { recursive: true, force: true }));
 
 describe('the package that npm pack makes', () => {

@@ -1,17 +1,16 @@
 import { MeshError } from '../../base/errors.ts';
-import type { Change, RecordVersion } from '../../base/ports.ts';
-import type { StoredRecord } from '../../base/record.ts';
-import { formatInstant, parseInstant } from '../../base/time.ts';
+import { formatInstant } from '../../base/time.ts';
 import { OUTSIDE } from '../../model/ranges.ts';
 import type { Verdict } from '../../reachability/explanation.ts';
 import { type OutsideReach, outsideReach } from '../../reachability/outside-reach.ts';
 import type { Allowed } from '../../reachability/port-sets.ts';
 import { buildCompiler } from '../../state/compiled.ts';
 import { groupsOf } from '../../state/peer-groups.ts';
-import type { HistoryServices, NetworkServices } from '../../state/services.ts';
-import { FIELD_OF_KIND, type NetworkState, nextState, type StateKind, stateOf, tracked } from '../../state/state.ts';
+import type { HistoryServices } from '../../state/services.ts';
+import type { NetworkState } from '../../state/state.ts';
 import { namesOf } from '../../state/terms.ts';
 import { commitAt } from '../commits-between.ts';
+import { networkMoments, type StateMoment } from '../network-moments.ts';
 import { type CauseOf, decisiveOf, endedAt } from './causes.ts';
 import { positionOf, rangeView } from './connection-history.ts';
 import { changeView } from './flip-view.ts';
@@ -30,8 +29,6 @@ export interface ExposureQuestion {
 
 /** Moments at which anything is computed for one answer: some seconds in a network of 1,000 peers. */
 const MAX_MOMENTS = 5_000;
-/** Presence decides nothing here. */
-const KINDS: readonly StateKind[] = ['MeshPeer', 'MeshPolicy', 'MeshNetwork', 'AgentIdentity'];
 
 /** Who could reach a peer, or whom it could, by ports; addresses outside in the fewest words. */
 interface Exposure {
@@ -65,7 +62,7 @@ export async function exposureHistory(services: HistoryServices, workspace: stri
   const range = await rangeOf(services, workspace, { from: asked.from, to });
   const peer = await identityOf(services, workspace, asked.peer, range);
   const intervals = exposuresIn(
-    await statesIn(services, workspace, range),
+    await momentsIn(services, workspace, range),
     range,
     exposureTeller(peer, asked.direction),
   );
@@ -156,65 +153,9 @@ function verdictOf({ peers, outside, others }: Exposure): Verdict {
   return peers.size === 0 && outside?.length === 0 ? 'unreachable' : 'partial';
 }
 
-/** The network at the beginning of a range and at each moment at which who reaches whom may change. */
-async function statesIn(
-  { store }: Pick<NetworkServices, 'store'>,
-  workspace: string,
-  { first, last, since, to }: Range,
-): Promise<Iterable<StateMoment>> {
-  const [bases, versions] = await Promise.all([
-    Promise.all(KINDS.map((kind) => store.list(workspace, kind, { asOf: { revision: first } }))),
-    Promise.all(KINDS.map((kind) => store.versions(workspace, kind, { after: first, upTo: last }))),
-  ]);
-  const base = bases.flatMap(({ items }) => items);
-  const written = versions.flatMap((own, index) =>
-    own.map((version) => ({ ...version, kind: KINDS[index] ?? 'MeshPeer' })),
-  );
-  const steps = [...Map.groupBy(written, ({ revision }) => revision)].sort(([a], [b]) => a - b);
-  const records = [...base, ...written.flatMap(({ record }) => record ?? [])];
-  const ends = [...new Set(records.flatMap(endOf))].filter((at) => at > since && at <= to).sort((a, b) => a - b);
-  if (steps.length + ends.length > MAX_MOMENTS) {
-    const detail = `The network changed ${steps.length + ends.length} times in this range: ask about a shorter one, or about one pair.`;
-    throw new MeshError('payload_too_large', detail);
-  }
-  return moments(tracked(stateOf(workspace, first, base)), steps, ends, since);
-}
-
-type Step = readonly [revision: number, versions: readonly (RecordVersion & { readonly kind: StateKind })[]];
-
-/** A state, since when it held, and what the revision that made it changed; nothing where something ended. */
-interface StateMoment {
-  readonly state: NetworkState;
-  readonly at: number;
-  readonly revision: number;
-  readonly changes: readonly Change[];
-}
-
-function* moments(
-  start: NetworkState,
-  steps: readonly Step[],
-  ends: readonly number[],
-  since: number,
-): Generator<StateMoment> {
-  let state = start;
-  let next = 0;
-  const held = (at: number): StateMoment => ({ state, at, revision: state.revision, changes: [] });
-  yield held(since);
-  for (const [revision, versions] of steps) {
-    const at = versions[0]?.at ?? since;
-    for (let end = ends[next]; end !== undefined && end <= at; end = ends[++next]) yield held(end);
-    const changes = versions.flatMap(({ record, kind, name }): Change[] => {
-      const before: StoredRecord | undefined = state[FIELD_OF_KIND[kind]].get(name);
-      if (record) return [before ? { type: 'updated', record, before } : { type: 'created', record }];
-      return before ? [{ type: 'deleted', record: before, before }] : [];
-    });
-    state = nextState(state, { revision, changes });
-    yield { state, at, revision, changes };
-  }
-  for (let end = ends[next]; end !== undefined; end = ends[++next]) yield held(end);
-}
-
-function endOf({ spec }: StoredRecord): number[] {
-  const { expiresAt } = spec as { readonly expiresAt?: unknown };
-  return typeof expiresAt === 'string' ? [parseInstant(expiresAt)] : [];
+async function momentsIn(services: HistoryServices, workspace: string, range: Range): Promise<Iterable<StateMoment>> {
+  const { count, moments } = await networkMoments(services, workspace, range);
+  if (count <= MAX_MOMENTS) return moments;
+  const detail = `The network changed ${count} times in this range: ask about a shorter one, or about one pair.`;
+  throw new MeshError('payload_too_large', detail);
 }

@@ -1,0 +1,88 @@
+import type { Change, RecordVersion } from '../base/ports.ts';
+import type { StoredRecord } from '../base/record.ts';
+import { parseInstant } from '../base/time.ts';
+import type { NetworkServices } from '../state/services.ts';
+import { FIELD_OF_KIND, type NetworkState, nextState, type StateKind, stateOf, tracked } from '../state/state.ts';
+import type { Range } from './pair/range.ts';
+
+/** Presence decides nothing of who may reach whom. */
+const KINDS: readonly StateKind[] = ['MeshPeer', 'MeshPolicy', 'MeshNetwork', 'AgentIdentity'];
+
+/** A state, since when it held, and what the revision that made it changed; nothing where something ended. */
+export interface StateMoment {
+  readonly state: NetworkState;
+  readonly at: number;
+  readonly revision: number;
+  readonly changes: readonly Change[];
+}
+
+export interface NetworkMoments {
+  /** How many there are, beside the first. */
+  readonly count: number;
+  readonly moments: Iterable<StateMoment>;
+}
+
+/** The instant at which the time of a record is over, ms. */
+type Deadlines = (record: StoredRecord) => readonly number[];
+
+/**
+ * The network at the beginning of a range and at each moment at which who may reach whom can change: read by the index of
+ * each kind, so that it costs what was written to these and not the commits between. Where the time of a record is over in
+ * the instant of a commit, that comes first.
+ *
+ * @param deadlines instants at which time alone changes what a record counts for
+ */
+export async function networkMoments(
+  { store }: Pick<NetworkServices, 'store'>,
+  workspace: string,
+  { first, last, since, to }: Pick<Range, 'first' | 'last' | 'since' | 'to'>,
+  deadlines: Deadlines = endOf,
+): Promise<NetworkMoments> {
+  const [bases, versions] = await Promise.all([
+    Promise.all(KINDS.map((kind) => store.list(workspace, kind, { asOf: { revision: first } }))),
+    Promise.all(KINDS.map((kind) => store.versions(workspace, kind, { after: first, upTo: last }))),
+  ]);
+  const base = bases.flatMap(({ items }) => items);
+  const written = versions.flatMap((own, index) =>
+    own.map((version) => ({ ...version, kind: KINDS[index] ?? 'MeshPeer' })),
+  );
+  const steps = [...Map.groupBy(written, ({ revision }) => revision)].sort(([a], [b]) => a - b);
+  const records = [...base, ...written.flatMap(({ record }) => record ?? [])];
+  const all = new Set<number>();
+  for (const record of records) for (const at of deadlines(record)) if (at > since && at <= to) all.add(at);
+  const ends = [...all].sort((a, b) => a - b);
+  const start = tracked(stateOf(workspace, first, base));
+  return { count: steps.length + ends.length, moments: moments(start, steps, ends, since) };
+}
+
+type Step = readonly [revision: number, versions: readonly (RecordVersion & { readonly kind: StateKind })[]];
+
+function* moments(
+  start: NetworkState,
+  steps: readonly Step[],
+  ends: readonly number[],
+  since: number,
+): Generator<StateMoment> {
+  let state = start;
+  let next = 0;
+  const held = (at: number): StateMoment => ({ state, at, revision: state.revision, changes: [] });
+  yield held(since);
+  for (const [revision, versions] of steps) {
+    const at = versions[0]?.at ?? since;
+    for (let end = ends[next]; end !== undefined && end <= at; end = ends[++next]) yield held(end);
+    const changes = versions.flatMap(({ record, kind, name }): Change[] => {
+      const before: StoredRecord | undefined = state[FIELD_OF_KIND[kind]].get(name);
+      if (record) return [before ? { type: 'updated', record, before } : { type: 'created', record }];
+      return before ? [{ type: 'deleted', record: before, before }] : [];
+    });
+    state = nextState(state, { revision, changes });
+    yield { state, at, revision, changes };
+  }
+  for (let end = ends[next]; end !== undefined; end = ends[++next]) yield held(end);
+}
+
+/** When the time of a record is over, as an own list. */
+export function endOf({ spec }: StoredRecord): number[] {
+  const { expiresAt } = spec as { readonly expiresAt?: unknown };
+  return typeof expiresAt === 'string' ? [parseInstant(expiresAt)] : [];
+}

@@ -153,6 +153,11 @@ const NETWORK: Group = {
       load: async () => (await import('./diff.ts')).defineDiff,
     },
     {
+      name: 'compliance',
+      description: 'assess the network by a framework, and show assessments',
+      load: async () => (await import('./compliance.ts')).defineCompliance,
+    },
+    {
       name: 'export',
       description: 'write networks, peers and policies as files, now or as they were',
       load: async () => (await import('./export.ts')).defineExport,

@@ -14,6 +14,7 @@ export const VERBS = [
   'apply',
   'approve',
   'completion',
+  'compliance',
   'diff',
   'down',
   'export',

@@ -5,6 +5,7 @@ import { problems } from '../core/base/errors.ts';
 import { readScopeOf } from '../core/call/access.ts';
 import { operations } from '../tools/index.ts';
 import { MCP_TOOLS } from '../tools/surfaces.ts';
+import { compliancePage } from './compliance-page.ts';
 import { decisionIndex } from './decision-index.ts';
 import { answers, limits } from './limits.ts';
 import { mcpGuide } from './mcp-guide.ts';
@@ -15,6 +16,7 @@ export const pages: Readonly<Record<string, () => string | Promise<string>>> = {
   'operations.md': operationTable,
   'errors.md': errorTable,
   'limits.md': limitTables,
+  'compliance.md': () => compliancePage(NOTE),
   'mcp.md': () => mcpGuide(NOTE),
   'decisions/README.md': () => decisionIndex(NOTE),
 };

@@ -3,6 +3,9 @@ import { MAX_FIELD_ERRORS } from '../core/base/schema-errors.ts';
 import { TEXT_LIMITS } from '../core/base/text.ts';
 import { ADDRESS_QUARANTINE_MS } from '../core/changes/address.ts';
 import { MAX_ANNOTATIONS, MAX_DOCUMENTS } from '../core/changes/manifest.ts';
+import { KEPT_YEARS } from '../core/compliance/kept.ts';
+import { MAX_PERIOD_DAYS } from '../core/compliance/period.ts';
+import { MAX_STATES } from '../core/compliance/sweep.ts';
 import { MAX_EFFECT_RANGES } from '../core/effect/effect.ts';
 import { AGENT_PEER_SHARE } from '../core/enrolment/register.ts';
 import { MAX_AGENT_TTL_MS, MAX_DEPTH } from '../core/identity/delegation.ts';
@@ -73,6 +76,7 @@ export const limits: Readonly<Record<string, readonly Row[]>> = {
     ['Open plans', AGENT_SHARES.Plan, ''],
     ['Workflows that wait for a person', AGENT_SHARES.Workflow, ''],
     ['Snapshots', AGENT_SHARES.Snapshot, 'a day'],
+    ['Assessments', AGENT_SHARES.Assessment, 'a day'],
     ['Nodes of a workspace', AGENT_PEER_SHARE * 100, '% of maxNodeCount'],
   ],
   'A resource': [
@@ -114,6 +118,11 @@ export const limits: Readonly<Record<string, readonly Row[]>> = {
     ['Waiting, of a workspace', COMPUTE_LIMITS.waiting.perTenant, ''],
     ['Waiting, of everyone', COMPUTE_LIMITS.waiting.total, ''],
   ],
+  'An assessment': [
+    ['Period', MAX_PERIOD_DAYS, 'days'],
+    ['Different states of the network in it', MAX_STATES, ''],
+    ['Time that it is kept', KEPT_YEARS, 'years'],
+  ],
   'A page of an answer': [
     ['Records (`limit`)', MAX_LIMIT, ''],
     ['JSON of the records; then `next_cursor` goes on', MAX_PAGE_CHARACTERS, 'characters'],
@@ -153,6 +162,8 @@ export const answers: Readonly<Record<string, string>> = {
   revoke_agent: 'one for each record that ends with the agent',
   get_snapshot: 'the network as it was at one moment: over REST as it is read, over MCP in pages',
   groups: 'a page of groups, each with a bounded number of words; `next_cursor` goes on',
+  controls: 'controls of one framework',
+  gaps: 'one for each way in which a period is not known',
   findings: 'what is found in the policies of one page',
   policies: 'policies that one finding is about',
   get_connectivity_matrix: 'groups up to a limit; `omitted_groups` counts the others',

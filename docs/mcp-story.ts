@@ -29,7 +29,15 @@ export async function tellStory(): Promise<ReadonlyMap<string, Example>> {
   await pass(HOUR_MS);
   const { token } = await ask('create_agent', {
     name: 'deployer',
-    scopes: ['network:read', 'snapshots:read', 'snapshots:write', 'intents:plan', 'intents:apply', 'agents:delegate'],
+    scopes: [
+      'network:read',
+      'snapshots:read',
+      'snapshots:write',
+      'intents:plan',
+      'intents:apply',
+      'agents:delegate',
+      'compliance:assess',
+    ],
   });
   const principal = { caller: await gate.authenticate(token, ''), workspaceHint: workspace, origin: '' };
   const tools = buildTools({ operations, tools: MCP_TOOLS, gate, log: silentLog });
@@ -63,6 +71,7 @@ export async function tellStory(): Promise<ReadonlyMap<string, Example>> {
   const broken = 'since when can laptop not reach db-1 on 5432, and why?';
   await call('find_cause', { question: broken, from: before });
   await call('diff_snapshots', { from: before, to: new Date(kit.clock.time).toISOString() });
+  await call('assess_compliance', { framework: 'hipaa', period_start: before });
   const { id: snapshot } = await call('take_snapshot', {});
   await call('list_snapshots', { trigger_type: 'manual' });
   await call('get_snapshot', { snapshot_id: snapshot });

@@ -2,6 +2,7 @@ import { newId } from '../core/base/ids.ts';
 import type { Commit } from '../core/base/ports.ts';
 import type { Kind } from '../core/base/record.ts';
 import type { ServiceGate } from '../core/call/gate.ts';
+import { removeOldAssessments } from '../core/compliance/assessments.ts';
 import { enforceRetention } from '../core/history/retention.ts';
 import { takeScheduled } from '../core/history/scheduled.ts';
 import { endAgents, nextAgentEnd, overdue } from '../core/identity/end-agents.ts';
@@ -15,6 +16,7 @@ import type { Job } from './jobs.ts';
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
+const DAY_MS = 24 * HOUR_MS;
 
 /** Everything that is due at instants rather than on request. */
 export function buildJobs(services: Services, gate: Pick<ServiceGate, 'flushRefusals'>): Job[] {
@@ -27,6 +29,9 @@ export function buildJobs(services: Services, gate: Pick<ServiceGate, 'flushRefu
     every('remove spent tokens', HOUR_MS, services, () => removeSpentTokens(services)),
     every('enforce retention', HOUR_MS, services, () =>
       eachWorkspace(services, (workspace) => enforceRetention(services, workspace)),
+    ),
+    every('remove old assessments', DAY_MS, services, () =>
+      eachWorkspace(services, (workspace) => removeOldAssessments(services, workspace)),
     ),
     every('flush refusals', MINUTE_MS, services, () => gate.flushRefusals()),
   ];

@@ -8,7 +8,6 @@ import type { Services } from '../core/workflow/services.ts';
  * route, Pro says that they are not there; OpenAPI, MCP and the command line do not offer them.
  */
 const ROUTES = {
-  assess_compliance: { title: 'Compliance assessment', path: '/api/v1/ai/compliance/assess' },
   export_evidence: { title: 'Compliance evidence', path: '/api/v1/ai/compliance/evidence' },
 } as const;
 

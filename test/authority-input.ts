@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import type { AnyOperation } from '../core/base/operation.ts';
 import { SCOPES } from '../core/base/scope.ts';
+import { FRAMEWORKS } from '../core/compliance/frameworks.ts';
 import { PRESETS } from '../core/model/resources.ts';
 import type { Draw } from './authority-draw.ts';
 
@@ -153,6 +154,12 @@ const TEXTS: Readonly<Record<string, (at: Place) => string>> = {
   workflow_id: ({ draw, pools }) => draw.pick(orNone(pools.names['workflow'])),
   from: ({ draw, pools }) => draw.pick(orNone(pools.names['snapshot'])),
   to: ({ draw, pools }) => draw.pick(orNone(pools.names['snapshot'])),
+  earlier: ({ draw, pools }) => draw.pick(orNone(pools.names['assessment'])),
+  later: ({ draw, pools }) => draw.pick(orNone(pools.names['assessment'])),
+  framework: ({ draw }) => draw.pick(FRAMEWORKS),
+  cde: () => 'role=db',
+  ephi: () => 'role=db',
+  sources: () => '203.0.113.0/24',
   src: ({ draw, pools }) => draw.pick([...(pools.names['peer'] ?? []), 'role=web']),
   dst: ({ draw, pools }) => draw.pick([...(pools.names['peer'] ?? []), 'role=db']),
   intent: ({ draw, pools }) => {

@@ -209,11 +209,10 @@ export const requirements = {
   'snapshot-debounced': { section: 'Events', rule: 'Changes are debounced before a snapshot is stored' },
   'snapshot-size': { section: 'Limits', rule: 'A snapshot is under 10 KB each, also with 2,000 peers' },
   'snapshot-retention': { section: 'Limits', rule: 'Snapshots are kept 90 days, 1 year in Pro' },
-  'report-history': { section: 'Limits', rule: 'Audit reports are kept 3 years (Pro)', open: 'compliance' },
+  'report-history': { section: 'Limits', rule: 'Audit reports are kept 3 years (Pro)' },
   'compliance-assess': {
     section: 'Compliance',
     rule: 'POST /ai/compliance/assess answers an assessment',
-    open: 'compliance',
     request: {
       method: 'POST',
       path: '/api/v1/ai/compliance/assess',
@@ -224,17 +223,14 @@ export const requirements = {
   'compliance-fields': {
     section: 'Compliance assessment result',
     rule: 'framework, generated_at, score, status, controls, summary, evidence_id',
-    open: 'compliance',
   },
   'compliance-control-fields': {
     section: 'Compliance assessment result',
     rule: 'controls[]: id <FRAMEWORK>-<requirement>, title, status, evidence, remediation (empty when passing)',
-    open: 'compliance',
   },
   'compliance-sources': {
     section: 'Compliance assessment result',
     rule: 'Policies, snapshot history and approval records with reviewedBy are the sources',
-    open: 'compliance',
   },
   'compliance-evidence': {
     section: 'Compliance',
@@ -245,12 +241,10 @@ export const requirements = {
   'compliance-pci': {
     section: 'Compliance',
     rule: 'PCI-DSS 1.2, 1.3, 6.4 and 10.2 are checked as mapped',
-    open: 'compliance',
   },
   'compliance-frameworks': {
     section: 'Compliance',
     rule: 'SOC2 Type II, PCI-DSS and HIPAA are supported',
-    open: 'compliance',
   },
   'compliance-archive': {
     section: 'Compliance',

@@ -5,6 +5,7 @@ import { assessProposal } from '../core/intent/plan/assessed.ts';
 import type { ComputeServices } from '../core/intent/plan/services.ts';
 import { showWrites } from '../core/workflow/show-writes.ts';
 import { findCause } from './ai/find-cause.ts';
+import { assessCompliance } from './compliance/assess-compliance.ts';
 import { checkConnectivity } from './connectivity/check-connectivity.ts';
 import { checkConnectivityAt } from './connectivity/check-connectivity-at.ts';
 import { explainDenial } from './connectivity/explain-denial.ts';
@@ -39,6 +40,7 @@ export const heavyOperations: readonly AnyOperation<ComputeServices>[] = [
   findCause,
   planNetworkChange,
   revertNetworkChange,
+  assessCompliance,
 ];
 
 /** What operations have computed there while they go on: each that is given to `computed`. */

@@ -14,6 +14,10 @@ import { getAssertion } from './assertions/get-assertion.ts';
 import { listAssertions } from './assertions/list-assertions.ts';
 import { updateAssertion } from './assertions/update-assertion.ts';
 import { listAudit } from './audit/list-audit.ts';
+import { assessCompliance } from './compliance/assess-compliance.ts';
+import { compareAssessments } from './compliance/compare-assessments.ts';
+import { getAssessment } from './compliance/get-assessment.ts';
+import { listAssessments } from './compliance/list-assessments.ts';
 import { checkConnectivity } from './connectivity/check-connectivity.ts';
 import { checkConnectivityAt } from './connectivity/check-connectivity-at.ts';
 import { explainDenial } from './connectivity/explain-denial.ts';
@@ -165,6 +169,10 @@ export const operations: readonly AnyOperation<Services>[] = [
   planNetworkChange,
   applyNetworkChange,
   revertNetworkChange,
+  assessCompliance,
+  listAssessments,
+  compareAssessments,
+  getAssessment,
   getWorkflow,
   listWorkflows,
   approveWorkflow,

@@ -33,6 +33,8 @@ export function decidedIn(draft: RecordDraft): unknown {
     case 'Workflow':
     case 'Plan':
     case 'Snapshot':
+    case 'Assessment':
+    case 'AssessmentPage':
     case 'Session':
       return null;
     default:

@@ -60,6 +60,8 @@ const RULES: Rules = {
   Workflow: never,
   Plan: never,
   Snapshot: never,
+  Assessment: never,
+  AssessmentPage: never,
   Session: never,
 };
 

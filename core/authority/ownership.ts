@@ -93,6 +93,8 @@ const RULES: Rules = {
   Workflow: ({ type, before }, { id }) =>
     type === 'created' || hasField(before, 'requesterId', id) || hasField(before, 'applierId', id),
   Snapshot: ({ type }) => type === 'created',
+  Assessment: ({ type }) => type === 'created',
+  AssessmentPage: ({ type }) => type === 'created',
   // They follow what becomes of peers, which is judged by itself.
   Presence: always,
   AddressRest: always,

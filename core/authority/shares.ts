@@ -23,6 +23,8 @@ export const AGENT_SHARES = {
   Workflow: 50,
   /** Snapshots taken in a day. */
   Snapshot: 100,
+  /** Assessments made in a day. */
+  Assessment: 50,
   /** Policies that it wrote by itself. */
   MeshPolicy: 250,
 } as const satisfies Partial<Record<Kind, number>>;
@@ -62,6 +64,7 @@ const NOUNS: Readonly<Record<SharedKind, string>> = {
   Plan: 'open plans',
   Workflow: 'workflows that wait for a person',
   Snapshot: 'snapshots a day',
+  Assessment: 'assessments a day',
   MeshPolicy: 'policies of their own',
 };
 
@@ -99,6 +102,10 @@ function counts(record: StoredRecord<SharedKind>, { ids, subjects }: Tree, now: 
     case 'Snapshot': {
       const { trigger, triggeredBy, capturedAt } = record.spec;
       return trigger === 'manual' && subjects.has(triggeredBy) && capturedAt > now - DAY_MS;
+    }
+    case 'Assessment': {
+      const { generatedBy, generatedAt } = record.spec;
+      return subjects.has(generatedBy) && generatedAt > now - DAY_MS;
     }
     case 'MeshPolicy':
       return ids.has(record.annotations[WRITTEN_BY] ?? '');

@@ -10,7 +10,7 @@ import type { Future } from './future.ts';
 import type { Write } from './writes.ts';
 
 /** Kinds whose records are named anew at each attempt. */
-const MADE_UP: ReadonlySet<Kind> = new Set<Kind>(['Token', 'Snapshot']);
+const MADE_UP: ReadonlySet<Kind> = new Set<Kind>(['Token', 'Snapshot', 'Assessment', 'AssessmentPage']);
 /** Records that only follow others. */
 const FOLLOWING: ReadonlySet<Kind> = new Set<Kind>(['Presence', 'AddressRest']);
 

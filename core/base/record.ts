@@ -23,6 +23,8 @@ export const KINDS = {
   Account: { history: false },
   Session: { history: false },
   AddressRest: { history: false },
+  Assessment: { history: false },
+  AssessmentPage: { history: false },
 } as const satisfies Record<string, { history: boolean; installation?: true }>;
 
 export type Kind = keyof typeof KINDS;

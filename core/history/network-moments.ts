@@ -2,7 +2,7 @@ import type { Change, RecordVersion } from '../base/ports.ts';
 import type { StoredRecord } from '../base/record.ts';
 import { parseInstant } from '../base/time.ts';
 import type { NetworkServices } from '../state/services.ts';
-import { FIELD_OF_KIND, type NetworkState, nextState, type StateKind, stateOf, tracked } from '../state/state.ts';
+import { type NetworkState, nextState, type StateKind, stateOf, tracked } from '../state/state.ts';
 import type { Range } from './pair/range.ts';
 
 /** Presence decides nothing of who may reach whom. */
@@ -16,9 +16,19 @@ export interface StateMoment {
   readonly changes: readonly Change[];
 }
 
+/** A revision that changed the network. */
+export interface NetworkStep {
+  readonly revision: number;
+  readonly at: number;
+  readonly changes: readonly Change[];
+}
+
 export interface NetworkMoments {
-  /** How many there are, beside the first. */
+  readonly start: NetworkState;
+  readonly steps: readonly NetworkStep[];
+  /** How many moments there are, beside the first. */
   readonly count: number;
+  /** To be walked once: each state is made from the one before. */
   readonly moments: Iterable<StateMoment>;
 }
 
@@ -46,20 +56,37 @@ export async function networkMoments(
   const written = versions.flatMap((own, index) =>
     own.map((version) => ({ ...version, kind: KINDS[index] ?? 'MeshPeer' })),
   );
-  const steps = [...Map.groupBy(written, ({ revision }) => revision)].sort(([a], [b]) => a - b);
+  const steps = stepsOf(base, written);
   const records = [...base, ...written.flatMap(({ record }) => record ?? [])];
   const all = new Set<number>();
   for (const record of records) for (const at of deadlines(record)) if (at > since && at <= to) all.add(at);
   const ends = [...all].sort((a, b) => a - b);
   const start = tracked(stateOf(workspace, first, base));
-  return { count: steps.length + ends.length, moments: moments(start, steps, ends, since) };
+  return { start, steps, count: steps.length + ends.length, moments: moments(start, steps, ends, since) };
 }
 
-type Step = readonly [revision: number, versions: readonly (RecordVersion & { readonly kind: StateKind })[]];
+type Written = RecordVersion & { readonly kind: StateKind };
+
+function stepsOf(base: readonly StoredRecord[], written: readonly Written[]): NetworkStep[] {
+  const present = new Map(base.map((record) => [`${record.kind}/${record.name}`, record]));
+  const revisions = [...Map.groupBy(written, ({ revision }) => revision)].sort(([a], [b]) => a - b);
+  return revisions.map(([revision, versions]) => {
+    const changes = versions.flatMap(({ record, kind, name }): Change[] => {
+      const before = present.get(`${kind}/${name}`);
+      if (record) {
+        present.set(`${kind}/${name}`, record);
+        return [before ? { type: 'updated', record, before } : { type: 'created', record }];
+      }
+      present.delete(`${kind}/${name}`);
+      return before ? [{ type: 'deleted', record: before, before }] : [];
+    });
+    return { revision, at: versions[0]?.at ?? 0, changes };
+  });
+}
 
 function* moments(
   start: NetworkState,
-  steps: readonly Step[],
+  steps: readonly NetworkStep[],
   ends: readonly number[],
   since: number,
 ): Generator<StateMoment> {
@@ -67,14 +94,8 @@ function* moments(
   let next = 0;
   const held = (at: number): StateMoment => ({ state, at, revision: state.revision, changes: [] });
   yield held(since);
-  for (const [revision, versions] of steps) {
-    const at = versions[0]?.at ?? since;
+  for (const { revision, at, changes } of steps) {
     for (let end = ends[next]; end !== undefined && end <= at; end = ends[++next]) yield held(end);
-    const changes = versions.flatMap(({ record, kind, name }): Change[] => {
-      const before: StoredRecord | undefined = state[FIELD_OF_KIND[kind]].get(name);
-      if (record) return [before ? { type: 'updated', record, before } : { type: 'created', record }];
-      return before ? [{ type: 'deleted', record: before, before }] : [];
-    });
     state = nextState(state, { revision, changes });
     yield { state, at, revision, changes };
   }

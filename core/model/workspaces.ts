@@ -4,6 +4,8 @@ import { SYSTEM_WORKSPACE } from '../base/ids.ts';
 import type { NoStatus, StoredRecord } from '../base/record.ts';
 import { lineOfText, TEXT_LIMITS } from '../base/text.ts';
 import { isTimeZone } from '../base/time-zone.ts';
+import { parseCidr } from './cidr.ts';
+import { labelKeySchema, labelValueSchema } from './labels.ts';
 import type { BaseServices } from './services.ts';
 
 /** What 10.96.0.0/12 has room for. */
@@ -14,6 +16,25 @@ const RISKS = ['low', 'medium', 'high', 'critical'] as const;
 
 const timeZone = lineOfText(TEXT_LIMITS.id).refine(isTimeZone, {
   error: 'must be an IANA time zone such as Europe/Zurich',
+});
+
+/** Labels of a scope, and addresses outside, that a workspace names for its assessments. */
+const MAX_SCOPE_LABELS = 16;
+const MAX_SOURCES = 64;
+
+const scopeLabels = z
+  .array(lineOfText(TEXT_LIMITS.term).refine(isLabelTerm, { error: 'write a label as key=value' }))
+  .min(1)
+  .max(MAX_SCOPE_LABELS)
+  .optional();
+const source = lineOfText(TEXT_LIMITS.cidr).refine((text) => parseCidr(text) !== undefined, {
+  error: 'must be a block of addresses such as 203.0.113.0/24',
+});
+
+const complianceSettings = z.strictObject({
+  cde: scopeLabels.describe('labels of peers with cardholder data, as key=value'),
+  ephi: scopeLabels.describe('labels of peers with health data, as key=value'),
+  sources: z.array(source).max(MAX_SOURCES).optional().describe('addresses outside that may reach them'),
 });
 
 /** The settings of a workspace. Those of approval decide what happens without a person. */
@@ -29,6 +50,7 @@ export const settingsSchema = z.strictObject({
     .optional()
     .describe('plans up to this risk are executed without a person'),
   timeZone: timeZone.describe('of the daily snapshot at 02:00, and of clock times and days in what is asked'),
+  compliance: complianceSettings.optional().describe('whom assessments are about'),
 });
 
 export type WorkspaceSettings = z.output<typeof settingsSchema>;
@@ -61,4 +83,12 @@ export async function workspaceById({ store }: Pick<BaseServices, 'store'>, id: 
   const record = await store.getById(SYSTEM_WORKSPACE, 'Workspace', id);
   if (!record) throw new MeshError('not_found', `There is no workspace ${id}.`);
   return record;
+}
+
+function isLabelTerm(text: string): boolean {
+  const end = text.indexOf('=');
+  if (end < 0) return false;
+  return (
+    labelKeySchema.safeParse(text.slice(0, end)).success && labelValueSchema.safeParse(text.slice(end + 1)).success
+  );
 }

@@ -196,6 +196,9 @@ describe('ids of another workspace', () => {
     const apply = { plan_id: planned.body.plan_id, approved_by: 'admin' };
     const applied = await api('POST', '/api/v1/ai/intent/apply', { ...elsewhere, body: apply });
     foreign['workflows'] = applied.body.workflow_id;
+    const asked = { framework: 'soc2', period_start: new Date().toISOString() };
+    const assessed = await api('POST', '/api/v1/ai/compliance/assess', { ...elsewhere, body: asked });
+    foreign['assessments'] = assessed.body.evidence_id;
   });
 
   const byId = scoped.filter(([, { http, access }]) => /:(id|snapshotId)\b/.test(http.path) && access !== 'person');

@@ -14,7 +14,7 @@ beforeAll(async () => {
 });
 afterAll(() => community[Symbol.asyncDispose]());
 
-const LATER = ['/api/v1/ai/compliance/assess', '/api/v1/ai/compliance/evidence'];
+const LATER = ['/api/v1/ai/compliance/evidence'];
 /** Of the Pro edition, and no operation of the table. */
 const STREAMS = ['/api/v1/ai/debug'];
 const PRO_TOOLS = [
@@ -25,6 +25,7 @@ const PRO_TOOLS = [
   ['diff_snapshots', { from: 'snap_x', to: 'snap_y' }],
   ['check_connectivity_at', { src: 'web-1', dst: 'db-1', at: '2026-01-31T12:00:00Z' }],
   ['take_snapshot', {}],
+  ['assess_compliance', { framework: 'pci-dss', period_start: '', period_end: '' }],
 ] as const;
 
 test('every Pro route answers 402 in the Community edition, also those of later parts', async () => {

@@ -25,6 +25,7 @@ const ABOUT: Readonly<Record<string, (ms: number) => Record<string, unknown>>> =
   diff_snapshots: (ms) => ({ from: at(ms), to: at(ms + 3_600_000) }),
   list_snapshots: (ms) => ({ from: at(ms), to: at(ms + 3_600_000) }),
   get_connectivity_history: (ms) => ({ ...pair, from: at(ms), to: at(ms + 3_600_000) }),
+  assess_compliance: (ms) => ({ period_start: at(ms), period_end: at(ms + 3_600_000), framework: 'soc2' }),
   find_cause: (ms) => ({ ...pair, from: at(ms), to: at(ms + 3_600_000) }),
 };
 /** They name what they go back to by a revision, or read the log, which is not cut. */
@@ -71,7 +72,7 @@ async function told(name: string, asked: Record<string, unknown>): Promise<strin
 test('every operation that asks the past is held to this', () => {
   const past = operations.filter(({ input }) => {
     const fields = input instanceof z.ZodObject ? Object.keys(input.shape) : [];
-    return ['at', 'snapshot_id', 'from'].some((field) => fields.includes(field));
+    return ['at', 'snapshot_id', 'from', 'period_start'].some((field) => fields.includes(field));
   });
   expect(past.map(({ name }) => name).filter((name) => !(name in ABOUT) && !OTHERS.includes(name))).toEqual([]);
 });

@@ -6,7 +6,7 @@ import { MAX_NODE_COUNT, settingsSchema } from '../../core/model/workspaces.ts';
 import { defineOperation } from '../define.ts';
 import { workspaceSchema, workspaceView } from './workspace-view.ts';
 
-const { selfApproval, autoApprove } = settingsSchema.shape;
+const { selfApproval, autoApprove, compliance } = settingsSchema.shape;
 
 export const updateWorkspace = defineOperation({
   name: 'update_workspace',
@@ -21,6 +21,7 @@ export const updateWorkspace = defineOperation({
       .extend({
         selfApproval: selfApproval.nullable().describe('null: only while there is a single approver'),
         autoApprove: autoApprove.nullable().describe('null: never'),
+        compliance: compliance.nullable().describe('null: the labels of docs/compliance.md'),
       })
       .optional(),
   }),

@@ -1,0 +1,101 @@
+import { styleText } from 'node:util';
+import type { Command } from 'commander';
+import { assessCompliance } from '../tools/compliance/assess-compliance.ts';
+import { compareAssessments } from '../tools/compliance/compare-assessments.ts';
+import { getAssessment } from '../tools/compliance/get-assessment.ts';
+import { listAssessments } from '../tools/compliance/list-assessments.ts';
+import { type Answer, answering } from './answer.ts';
+import { callOperation } from './call-operation.ts';
+import { MOMENT_FORMS, momentOf } from './moments.ts';
+import { type TargetOptions, targetOf } from './session.ts';
+import { withTarget } from './target.ts';
+
+interface Assessment {
+  readonly summary: string;
+  readonly score: number;
+  readonly status: string;
+  readonly evidence_id: string;
+  readonly controls: readonly Control[];
+}
+
+interface Control {
+  readonly id: string;
+  readonly title: string;
+  readonly status: 'pass' | 'fail' | 'insufficient_evidence';
+  readonly evidence: string;
+  readonly remediation: string;
+}
+
+interface Compared {
+  readonly score_change: number;
+  readonly unchanged_count: number;
+  readonly controls: readonly { readonly id: string; readonly from: string | null; readonly to: string | null }[];
+}
+
+const COLOURS = { pass: 'green', fail: 'red', insufficient_evidence: 'yellow' } as const;
+const WORDS = { pass: 'pass', fail: 'FAIL', insufficient_evidence: 'none' } as const;
+const WIDTH = 4;
+/** A quarter, as auditors ask. */
+const DEFAULT_PERIOD = '90d';
+
+/** `mesh compliance`: assesses a period, and shows what was found before. */
+export function defineCompliance(command: Command): void {
+  answering(
+    withTarget(command.command('assess').description('judge the controls of a framework over a period'))
+      .argument('<framework>', 'pci-dss, soc2 or hipaa')
+      .option('--from <moment>', `begin of the period: ${MOMENT_FORMS}`, DEFAULT_PERIOD)
+      .option('--to <moment>', 'end of the period, likewise (now)'),
+    assess,
+  );
+  answering(
+    withTarget(command.command('list').description('list the assessments, newest first')).option(
+      '--framework <framework>',
+      'only those of it',
+    ),
+    async ({ framework, ...options }: TargetOptions & { readonly framework?: string }) => {
+      const value = await callOperation(targetOf(options), listAssessments, framework ? { framework } : {});
+      return { value, columns: listAssessments.columns };
+    },
+  );
+  answering(
+    withTarget(command.command('show').description('show an assessment')).argument('<id>', 'its evidence_id'),
+    async (id: string, options: TargetOptions) =>
+      answerOf((await callOperation(targetOf(options), getAssessment, { id })) as Assessment),
+  );
+  answering(
+    withTarget(command.command('compare').description('tell which controls another assessment judges otherwise'))
+      .argument('<from>', 'evidence_id of the earlier one')
+      .argument('<to>', 'evidence_id of the later one'),
+    compare,
+  );
+}
+
+async function assess(
+  framework: string,
+  { from, to, ...options }: TargetOptions & { readonly from: string; readonly to?: string },
+): Promise<Answer> {
+  const asked = {
+    framework,
+    period_start: momentOf(from, '--from'),
+    ...(to !== undefined && { period_end: momentOf(to, '--to') }),
+  };
+  return answerOf((await callOperation(targetOf(options), assessCompliance, asked)) as Assessment);
+}
+
+/** A line for each control; below it, where it does not pass, why and what to do. */
+function answerOf(assessment: Assessment): Answer {
+  const { controls, summary, score, status, evidence_id: id } = assessment;
+  const lines = controls.map((control) => {
+    const word = styleText(COLOURS[control.status], WORDS[control.status].padEnd(WIDTH));
+    const head = `${word}  ${control.id}  ${control.title}`;
+    return control.status === 'pass' ? head : `${head}\n      ${control.evidence}\n      To do: ${control.remediation}`;
+  });
+  return { value: assessment, text: [...lines, '', summary, `Score ${score}, ${status}. Kept as ${id}.`].join('\n') };
+}
+
+async function compare(from: string, to: string, options: TargetOptions): Promise<Answer> {
+  const value = (await callOperation(targetOf(options), compareAssessments, { earlier: from, later: to })) as Compared;
+  const lines = value.controls.map((flip) => `${flip.id}: ${flip.from ?? 'unknown'} -> ${flip.to ?? 'unknown'}`);
+  const change = value.score_change > 0 ? `+${value.score_change}` : `${value.score_change}`;
+  return { value, text: [...lines, `Score ${change}; ${value.unchanged_count} controls as before.`].join('\n') };
+}

@@ -1,0 +1,183 @@
+import { formatInstant } from '../base/time.ts';
+import { commitAt } from '../history/commits-between.ts';
+import { networkMoments } from '../history/network-moments.ts';
+import { type WorkspaceSettings, workspaceById } from '../model/workspaces.ts';
+import type { ThreadServices } from '../state/services.ts';
+import { type Catalogue, type Control, catalogueOf } from './catalogue.ts';
+import { changesAmong, type NetworkChangeRecord } from './changes.ts';
+import { type CheckName, checkOf } from './checks/index.ts';
+import { type ControlResult, controlResult, type Judged } from './control-result.ts';
+import type { Framework } from './frameworks.ts';
+import { judgeChanges, judgeDays, judgeFact, judgeSpans } from './judge.ts';
+import { type Period, periodOf } from './period.ts';
+import { counted } from './reading.ts';
+import { remediationOf } from './remedies.ts';
+import { scopeRule } from './scope.ts';
+import { type SnapshotDays, snapshotDays } from './snapshot-days.ts';
+import { deadlinesOf, type Swept, sweep, viewer } from './sweep.ts';
+
+export interface Asked {
+  readonly framework: Framework;
+  /** ISO 8601. */
+  readonly from: string;
+  readonly to: string;
+}
+
+/** What an assessment found, before it is stored. */
+export interface Assessed {
+  readonly score: number;
+  readonly status: 'pass' | 'fail' | 'partial';
+  readonly controls: readonly ControlResult[];
+  readonly summary: string;
+  readonly gaps: readonly string[];
+  /** Labels of the peers that it is about. */
+  readonly scope: string;
+  /** Different states of the network that were looked at. */
+  readonly states: number;
+}
+
+type Services = Pick<ThreadServices, 'store' | 'states' | 'clock' | 'settings'>;
+
+/**
+ * Judges every control of a framework over a period.
+ *
+ * @throws MeshError as `periodOf` and `sweep` do
+ */
+export async function assessPeriod(services: Services, workspace: string, asked: Asked): Promise<Assessed> {
+  const catalogue = catalogueOf(asked.framework);
+  const period = await periodOf(services, workspace, asked);
+  const { settings } = (await workspaceById(services, workspace)).spec;
+  const known = await knownOf(services, workspace, period, catalogue, settings);
+  const controls: ControlResult[] = [];
+  const judged = new Map<CheckName, Promise<Judged>>();
+  for (const control of catalogue.controls) {
+    const { check } = control;
+    const own = judged.get(check) ?? judge(services, workspace, check, known);
+    judged.set(check, own);
+    controls.push(controlResult(control, contractJudged(control, await own, period), period.lost));
+  }
+  const gaps = [...period.gaps, ...missingDays(known.days)];
+  return {
+    ...totalOf(controls),
+    controls,
+    summary: summaryOf(catalogue, controls, period, gaps),
+    gaps,
+    scope: known.scope,
+    states: known.swept.states,
+  };
+}
+
+/** All that checks are asked about. */
+interface Known {
+  readonly changes: readonly NetworkChangeRecord[];
+  readonly swept: Swept;
+  readonly days: SnapshotDays;
+  readonly scope: string;
+  readonly remedyOf: (check: Parameters<typeof remediationOf>[0]) => ReturnType<typeof remediationOf>;
+}
+
+async function knownOf(
+  services: Services,
+  workspace: string,
+  { range, from, to, createdAt }: Period,
+  catalogue: Catalogue,
+  settings: WorkspaceSettings,
+): Promise<Known> {
+  const { states, clock } = services;
+  const rule = scopeRule(catalogue.scope, settings);
+  const reviewers = new Map<number, string | undefined>();
+  const viewAt = viewer({
+    rule,
+    subject: catalogue.subject,
+    sources: settings.compliance?.sources ?? [],
+    reviewOf: (revision) => reviewers.get(revision),
+  });
+  const names = [...new Set(catalogue.controls.map(({ check }) => check))];
+  const network = range && (await networkMoments(services, workspace, range, deadlinesOf));
+  const changes = network && range ? await changesAmong(services, workspace, network.steps, range) : [];
+  const current = await states.current(workspace);
+  const written = [...current.policies.values(), ...(network?.start.policies.values() ?? [])];
+  if (names.some((name) => name === 'running-as-approved')) {
+    for (const { revision, reviewedBy } of changes) reviewers.set(revision, reviewedBy);
+    for (const { revision } of written) {
+      if (!reviewers.has(revision)) reviewers.set(revision, await reviewerOf(services, workspace, revision));
+    }
+  }
+  const nothing: Swept = { spans: new Map(), last: new Map(), states: 0 };
+  const swept = network && range ? sweep(network, range.to, names, viewAt) : nothing;
+  const now = viewAt(current, clock.now());
+  const { timeZone } = settings;
+  const span = { from: Math.max(from, createdAt, range?.since ?? from), to };
+  return {
+    changes,
+    swept,
+    days: range ? await snapshotDays(services, workspace, span, timeZone) : { due: [], missing: [] },
+    scope: rule.text,
+    remedyOf: (check) => remediationOf(check, now, viewAt),
+  };
+}
+
+/** Undefined where the commit is no longer kept. */
+async function reviewerOf(services: Services, workspace: string, revision: number): Promise<string | undefined> {
+  const commit = await commitAt(services, workspace, revision);
+  return commit && (commit.approval?.reviewedBy ?? '');
+}
+
+async function judge(services: Services, workspace: string, name: CheckName, known: Known): Promise<Judged> {
+  const check = checkOf(name);
+  switch (check.on) {
+    case 'state': {
+      const [spans = [], last = ''] = [known.swept.spans.get(name), known.swept.last.get(name)];
+      return judgeSpans(services, workspace, { spans, last }, known.remedyOf, check);
+    }
+    case 'changes':
+      return judgeChanges(check, known.changes);
+    case 'snapshots':
+      return judgeDays(check, known.days);
+    case 'fact':
+      return judgeFact(check, { services, workspace });
+    default:
+      return check satisfies never;
+  }
+}
+
+/** One of the contract's four that nothing is known of does not pass: nothing shows that it held. */
+function contractJudged({ isOfContract, check }: Control, judged: Judged, { range, lost, from, to }: Period): Judged {
+  if (!isOfContract || range || (checkOf(check).on === 'changes' && !lost)) return judged;
+  const evidence = `Nothing is known of the network from ${formatInstant(from)} to ${formatInstant(to)}.`;
+  return {
+    ...judged,
+    holds: false,
+    evidence,
+    remedy: { ...judged.remedy, text: 'Assess a period of which states are kept.' },
+  };
+}
+
+/** `pass` and `fail` alone count: what could not be judged is told, and is no point either way. */
+function totalOf(controls: readonly ControlResult[]): Pick<Assessed, 'score' | 'status'> {
+  const count = (status: ControlResult['status']) => controls.filter((one) => one.status === status).length;
+  const [passed, failed] = [count('pass'), count('fail')];
+  const score = passed + failed === 0 ? 0 : Math.round((100 * passed) / (passed + failed));
+  return { score, status: passed === 0 ? 'fail' : failed === 0 ? 'pass' : 'partial' };
+}
+
+function summaryOf(
+  { title, controls: all }: Catalogue,
+  controls: readonly ControlResult[],
+  { from, to }: Period,
+  gaps: readonly string[],
+): string {
+  const of = (status: ControlResult['status']) => controls.filter((one) => one.status === status);
+  const failed = of('fail').map(({ id }) => id);
+  const sentences = [
+    `${title} from ${formatInstant(from)} to ${formatInstant(to)}: of ${counted(all.length, 'control')} ${of('pass').length} pass, ${failed.length} fail and ${of('insufficient_evidence').length} lack evidence.`,
+    ...(failed.length > 0 ? [`Failing: ${failed.join(', ')}.`] : []),
+    ...gaps,
+  ];
+  return sentences.join(' ');
+}
+
+function missingDays({ due, missing }: SnapshotDays): string[] {
+  if (missing.length === 0) return [];
+  return [`${missing.length} of ${counted(due.length, 'daily snapshot')} are missing.`];
+}

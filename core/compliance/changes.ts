@@ -1,0 +1,102 @@
+import type { Change, Commit } from '../base/ports.ts';
+import { isOfKind } from '../base/written.ts';
+import { commitAt } from '../history/commits-between.ts';
+import type { NetworkStep } from '../history/network-moments.ts';
+import type { WorkflowRecord } from '../model/asked.ts';
+import { isOfAgent } from '../model/presets.ts';
+import { sameValue } from '../model/value.ts';
+import type { NetworkServices } from '../state/services.ts';
+
+/** A revision that changed who may reach whom, with who asked for it and who approved it. */
+export interface NetworkChangeRecord {
+  readonly revision: number;
+  readonly at: number;
+  readonly actor: string;
+  readonly reason: string;
+  readonly requestId: string;
+  /** As `updated MeshPolicy/web-to-db`. */
+  readonly resources: readonly string[];
+  /** Of policies. */
+  readonly isOfPolicies: boolean;
+  /** What follows from something decided before: an end that has come, or the policies that hold an agent to its preset. */
+  readonly isAutomatic: boolean;
+  readonly isDirect: boolean;
+  /** Empty where nobody did. */
+  readonly reviewedBy: string;
+  readonly workflowId: string | undefined;
+  readonly workflow: ApprovedBy | undefined;
+}
+
+/** What of a workflow says who decided. */
+interface ApprovedBy {
+  readonly spec: Pick<WorkflowRecord['spec'], 'autoApprove' | 'requestedBy'>;
+  readonly status: Pick<WorkflowRecord['status'], 'selfApproved'>;
+}
+
+type ReadServices = Pick<NetworkServices, 'store'>;
+
+/** The changes of the network among some steps, by revision. */
+export async function changesAmong(
+  services: ReadServices,
+  workspace: string,
+  steps: readonly NetworkStep[],
+  range: { readonly first: number; readonly last: number },
+): Promise<NetworkChangeRecord[]> {
+  const deciding = steps
+    .map((step) => ({ ...step, changes: step.changes.filter(decides) }))
+    .filter(({ changes }) => changes.length > 0);
+  if (deciding.length === 0) return [];
+  const workflows = await workflowsIn(services, workspace, range);
+  const found: NetworkChangeRecord[] = [];
+  for (const step of deciding) {
+    const commit = await commitAt(services, workspace, step.revision);
+    found.push(recordOf(step, commit, workflows));
+  }
+  return found;
+}
+
+/** By id, each as it was written last. */
+async function workflowsIn(
+  { store }: ReadServices,
+  workspace: string,
+  { first, last }: { readonly first: number; readonly last: number },
+): Promise<ReadonlyMap<string, WorkflowRecord>> {
+  const versions = await store.versions(workspace, 'Workflow', { after: first, upTo: last });
+  return new Map(versions.flatMap(({ name, record }) => (record ? [[name, record] as const] : [])));
+}
+
+function recordOf(
+  { revision, at, changes }: NetworkStep,
+  commit: Commit | undefined,
+  workflows: ReadonlyMap<string, WorkflowRecord>,
+): NetworkChangeRecord {
+  const workflowId = commit?.approval?.workflowId;
+  const { actor = '', reason = '', requestId = '' } = commit ?? {};
+  return {
+    revision,
+    at,
+    actor,
+    reason,
+    requestId,
+    resources: changes.map(({ type, record }) => `${type} ${record.kind}/${record.name}`),
+    isOfPolicies: changes.some(({ record }) => record.kind === 'MeshPolicy'),
+    isAutomatic: changes.every((change) => followsFromEarlier(change, actor)),
+    isDirect: commit?.direct === true,
+    reviewedBy: commit?.approval?.reviewedBy ?? '',
+    workflowId,
+    workflow: workflowId === undefined ? undefined : workflows.get(workflowId),
+  };
+}
+
+/** Policies, networks, and what of a peer decides access; a peer that comes or goes is no change of the rules. */
+function decides(change: Change): boolean {
+  const { kind } = change.record;
+  if (kind === 'MeshPolicy' || kind === 'MeshNetwork') return true;
+  if (!isOfKind(change, 'MeshPeer') || change.type !== 'updated' || !change.before) return false;
+  const { before, record } = change;
+  return !sameValue(before.labels, record.labels) || before.spec.network !== record.spec.network;
+}
+
+function followsFromEarlier({ type, record }: Change, actor: string): boolean {
+  return isOfAgent(record) || (type === 'deleted' && actor.startsWith('system:'));
+}

@@ -1,0 +1,31 @@
+import { isOfAgent } from '../../model/presets.ts';
+import { counted, holdsUnless, named, nothing } from '../reading.ts';
+import type { View } from '../view.ts';
+import type { StateCheck } from './check.ts';
+
+/** That every policy in force is as a reviewed change wrote it. */
+export const runningAsApproved: StateCheck = {
+  on: 'state',
+  atEachMoment: true,
+  judge(view) {
+    const policies = [...view.state.policies.values()].filter((policy) => !isOfAgent(policy));
+    if (policies.length === 0) return nothing('There are no policies.');
+    const { bare = [], unknown = [] } = Object.groupBy(policies, (policy) => standing(view, policy.revision));
+    if (bare.length === 0 && unknown.length > 0)
+      return nothing(`Of ${named(unknown)} it is no longer kept who reviewed them.`);
+    return holdsUnless(
+      bare.length > 0 ? [`${named(bare)} ${bare.length === 1 ? 'is' : 'are'} in force as nobody reviewed`] : [],
+      `Of ${counted(policies.length, 'policy', 'policies')} each is in force as it was reviewed.`,
+    );
+  },
+  remedy: () => ({
+    text: 'An administrator has the policies in force reviewed: each is written again through the approval workflow.',
+    changes: [],
+  }),
+};
+
+function standing({ reviewOf }: View, revision: number): 'bare' | 'reviewed' | 'unknown' {
+  const reviewer = reviewOf(revision);
+  if (reviewer === undefined) return 'unknown';
+  return reviewer === '' ? 'bare' : 'reviewed';
+}

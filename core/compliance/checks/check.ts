@@ -1,0 +1,49 @@
+import type { NetworkChange } from '../../changes/changes.ts';
+import type { NetworkChangeRecord } from '../changes.ts';
+import type { FactName } from '../facts.ts';
+import type { Reading } from '../reading.ts';
+import type { View } from '../view.ts';
+
+/** Who has to do what, and the changes of policies that do it where some can. */
+export interface Remedy {
+  readonly text: string;
+  readonly changes: readonly NetworkChange[];
+}
+
+/** Judges the network at one instant; over a period it is asked at each moment that can change its answer. */
+export interface StateCheck {
+  readonly on: 'state';
+  readonly judge: (view: View) => Reading;
+  /** What is told of the last state beside the facts. */
+  readonly detail?: (view: View) => string;
+  readonly remedy: (view: View) => Remedy;
+  /** Asked at every moment, because it looks at more than what records say: at their age, or at who wrote them. */
+  readonly atEachMoment?: true;
+}
+
+/** Judges each change of the period by itself. */
+export interface ChangeCheck {
+  readonly on: 'changes';
+  /** What is counted, as `policy change`. */
+  readonly noun: string;
+  readonly isMeant: (change: NetworkChangeRecord) => boolean;
+  /** What is wrong with it. */
+  readonly fault: (change: NetworkChangeRecord) => string | undefined;
+  readonly remedy: string;
+  /** What is told of the others. */
+  readonly aside?: (all: readonly NetworkChangeRecord[]) => string;
+}
+
+/** Reads something that is known as it is now, and of which no history is kept. */
+export interface FactCheck {
+  readonly on: 'fact';
+  readonly fact: FactName;
+}
+
+/** Judges the snapshots of the period. */
+export interface SnapshotCheck {
+  readonly on: 'snapshots';
+  readonly remedy: string;
+}
+
+export type Check = StateCheck | ChangeCheck | FactCheck | SnapshotCheck;

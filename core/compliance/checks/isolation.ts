@@ -1,0 +1,248 @@
+import type { NetworkChange } from '../../changes/changes.ts';
+import { meansAnyone, rulesOf } from '../../model/meaning.ts';
+import type { PeerEntry, Selector } from '../../model/policy.ts';
+import type { PeerRecord } from '../../model/resources.ts';
+import { selects, selectsEveryone } from '../../model/selector.ts';
+import { groupRows } from '../../reachability/matrix.ts';
+import { counted, holdsUnless, listed, named, nothing } from '../reading.ts';
+import { freeName } from '../remedy-names.ts';
+import {
+  type InForce,
+  isIsolated,
+  livePeers,
+  peersInScope,
+  policiesInForce,
+  rulesToScope,
+  type View,
+} from '../view.ts';
+import type { Remedy, StateCheck } from './check.ts';
+
+/** That no peer of a network opens or takes a connection which no rule allows. */
+export const denyAllBase: StateCheck = {
+  on: 'state',
+  judge(view) {
+    const bases = policiesInForce(view).filter(isBase);
+    const networks = networksToClose(view);
+    const open = networks.filter((name) => !isClosed(view, bases, name));
+    const said = bases.map(({ policy }) => policy);
+    const facts = said.length > 0 ? `Denied by default by ${named(said)}` : 'Denied by defaultAction DENY';
+    return holdsUnless(
+      open.map((name) => `the network ${name} has no policy that denies everything by default, in both directions`),
+      `${facts} in ${counted(networks.length, 'network')} (${listed(networks)}).`,
+    );
+  },
+  remedy: (view) => ({
+    text: 'A network operator writes a policy that denies everything by default, and an ALLOW for what is needed.',
+    changes: [createDeny(view, 'deny-all', {})],
+  }),
+};
+
+/** Those with peers; where none has any, all. */
+function networksToClose(view: View): string[] {
+  const used = new Set([...view.state.peers.values()].map(({ spec }) => spec.network));
+  const all = [...view.state.networks.keys()].sort();
+  const those = all.filter((name) => used.has(name));
+  return those.length > 0 ? those : all;
+}
+
+/** About everyone, and denying in some direction all that no rule of its own allows. */
+function isBase({ spec }: InForce): boolean {
+  return selectsEveryone(spec.peerSelector) && (['ingress', 'egress'] as const).some((side) => deniesAll(spec, side));
+}
+
+function deniesAll(spec: InForce['spec'], direction: 'ingress' | 'egress'): boolean {
+  const rules = rulesOf(spec, direction);
+  if (rules === undefined) return false;
+  if (rules.length === 0) return true;
+  return spec.action === 'DENY' && rules.some(({ peers, ports }) => meansAnyone(peers) && ports.length === 0);
+}
+
+function isClosed(view: View, bases: readonly InForce[], network: string): boolean {
+  if (view.state.networks.get(network)?.spec.defaultAction === 'DENY') return true;
+  const own = bases.filter(({ spec }) => spec.network === undefined || spec.network === network);
+  return (['ingress', 'egress'] as const).every((side) => own.some(({ spec }) => deniesAll(spec, side)));
+}
+
+/** That peers in scope keep nothing, in both directions, but what a rule allows by name. */
+export const explicitAllowOnly: StateCheck = {
+  on: 'state',
+  judge: (view) => judgeExplicit(view, ['ingress', 'egress']),
+  detail: reachInWords,
+  remedy: isolateScope,
+};
+
+/** The same of what is opened to them. */
+export const explicitInbound: StateCheck = {
+  on: 'state',
+  judge: (view) => judgeExplicit(view, ['ingress']),
+  detail: reachInWords,
+  remedy: isolateScope,
+};
+
+/** The same of what they open. */
+export const explicitOutbound: StateCheck = {
+  on: 'state',
+  judge: (view) => judgeExplicit(view, ['egress']),
+  detail: reachInWords,
+  remedy: isolateScope,
+};
+
+function judgeExplicit(view: View, directions: readonly ('ingress' | 'egress')[]) {
+  const peers = peersInScope(view);
+  if (peers.length === 0) return noneInScope(view);
+  const faults = directions.flatMap((direction) => {
+    const open = peers.filter((peer) => !isIsolated(view, peer, direction));
+    const what = direction === 'ingress' ? 'take any connection' : 'open any connection';
+    return open.length > 0
+      ? [`${named(open)} ${open.length === 1 ? 'may' : 'may each'} ${what} that nothing denies`]
+      : [];
+  });
+  return holdsUnless(
+    faults,
+    `Of ${counted(peers.length, `${view.subject} peer`)} nothing is open but what rules allow.`,
+  );
+}
+
+/** How many pairs lead to and from the peers in scope. */
+function reachInWords(view: View): string {
+  const names = new Set(peersInScope(view).map(({ name }) => name));
+  const count = (within: Parameters<typeof groupRows>[1]) => {
+    let pairs = 0;
+    for (const { src, dst } of groupRows(view.reach(), within)) {
+      const targets = new Set(dst);
+      for (const name of src) pairs += dst.length - (targets.has(name) ? 1 : 0);
+    }
+    return pairs;
+  };
+  return `${counted(count({ dst: names }), 'pair')} of peers may open something to them, ${count({ src: names })} are opened by them.`;
+}
+
+function isolateScope(view: View): Remedy {
+  const peers = peersInScope(view).filter((peer) =>
+    (['ingress', 'egress'] as const).some((direction) => !isIsolated(view, peer, direction)),
+  );
+  return {
+    text: `A network operator isolates the ${view.subject} peers, and writes an ALLOW for each connection that they need.`,
+    changes: view.rule.selectors
+      .filter((selector) => peers.some((peer) => selects(selector, peer)))
+      .map((selector, index) =>
+        createDeny(view, `isolate-scope${index === 0 ? '' : `-by-label-${index + 1}`}`, selector),
+      ),
+  };
+}
+
+/** That production is reached from production alone, and reaches nothing else. */
+export const environmentsApart: StateCheck = {
+  on: 'state',
+  judge(view) {
+    const [prod, others] = environments(view);
+    if (prod.length === 0 || others.length === 0)
+      return nothing('There are no two environments: peers with the label env=prod, and others.');
+    const names = (peers: readonly PeerRecord[]) => new Set(peers.map(({ name }) => name));
+    const [inside, outside] = [names(prod), names(others)];
+    const crossing = [
+      ...groupRows(view.reach(), { src: outside, dst: inside }),
+      ...groupRows(view.reach(), { src: inside, dst: outside }),
+    ];
+    const faults = crossing.map(({ src, dst }) => `${listed(src, 2)} may reach ${listed(dst, 2)}`);
+    return holdsUnless(
+      faults,
+      `Between ${counted(prod.length, 'peer')} with env=prod and ${counted(others.length, 'other')} nothing is open.`,
+    );
+  },
+  remedy(view) {
+    const other: Selector = { matchExpressions: [{ key: 'env', operator: 'NotIn', values: ['prod'] }] };
+    const rules = [{ peerSelector: other }];
+    const spec = {
+      action: 'DENY' as const,
+      peerSelector: { matchLabels: { env: 'prod' } },
+      ingress: [{ from: rules }],
+      egress: [{ to: rules }],
+    };
+    return {
+      text: 'A network operator separates production from the rest by a DENY in both directions.',
+      changes: [{ action: 'create', resource: 'MeshPolicy', name: freeName(view.state, 'prod-apart'), spec }],
+    };
+  },
+};
+
+function environments(view: View): readonly [prod: readonly PeerRecord[], others: readonly PeerRecord[]] {
+  const isProd = ({ labels }: PeerRecord) => Object.hasOwn(labels, 'env') && labels['env'] === 'prod';
+  const live = livePeers(view);
+  return [live.filter(isProd), live.filter((peer) => !isProd(peer))];
+}
+
+/** That whoever may reach health data is named by labels, one grant after the other. */
+export const grantedByLabel: StateCheck = {
+  on: 'state',
+  judge(view) {
+    const peers = peersInScope(view);
+    if (peers.length === 0) return noneInScope(view);
+    const open = peers.filter((peer) => !isIsolated(view, peer, 'ingress'));
+    const rules = rulesToScope(view);
+    const loose = rules.filter(({ rule }) => rule.peers.length === 0 || !rule.peers.every(isNarrow));
+    return holdsUnless(
+      [
+        ...(open.length > 0 ? [`${named(open)} may be reached by anyone, because nothing isolates them`] : []),
+        ...loose.map(
+          ({ policy, index }) => `rule ${index} of ${named([policy])} grants access to others than labelled peers`,
+        ),
+      ],
+      `${counted(rules.length, 'grant')} to ${counted(peers.length, `${view.subject} peer`)}, each to peers named by label or id.`,
+    );
+  },
+  remedy(view) {
+    const peers = peersInScope(view);
+    const { changes } = isolateScope(view);
+    const text = `A network operator grants access to ${view.subject} peers by label or by name, and to nobody else.`;
+    return { text, changes: peers.some((peer) => !isIsolated(view, peer, 'ingress')) ? changes : [] };
+  },
+};
+
+function isNarrow(entry: PeerEntry): boolean {
+  return entry !== '*' && entry.peerSelector !== undefined && !selectsEveryone(entry.peerSelector);
+}
+
+/** That no rule of an ALLOW opens everything to everyone. */
+export const leastReach: StateCheck = {
+  on: 'state',
+  judge(view) {
+    const peers = livePeers(view);
+    if (peers.length === 0) return nothing('There are no peers.');
+    const open = peers.filter((peer) => !isIsolated(view, peer, 'ingress') && !isIsolated(view, peer, 'egress'));
+    const any = policiesInForce(view).flatMap(({ policy, spec }) =>
+      spec.action === 'ALLOW' && selectsEveryone(spec.peerSelector) && isAnyToAny(spec) ? [policy] : [],
+    );
+    return holdsUnless(
+      [
+        ...(open.length > 0
+          ? [`of ${counted(peers.length, 'peer')} ${open.length} may take and open any connection: ${named(open)}`]
+          : []),
+        ...(any.length > 0 ? [`${named(any)} allows everything between all peers`] : []),
+      ],
+      `Each of ${counted(peers.length, 'peer')} is isolated, and no policy allows everything to everyone.`,
+    );
+  },
+  detail(view) {
+    const size = livePeers(view).length;
+    const possible = size * (size - 1);
+    const share = possible === 0 ? 0 : Math.round((100 * view.reach().countPairs()) / possible);
+    return `${share} % of ${counted(possible, 'ordered pair')} may open something.`;
+  },
+  remedy: denyAllBase.remedy,
+};
+
+function isAnyToAny(spec: InForce['spec']): boolean {
+  return (['ingress', 'egress'] as const).some((direction) =>
+    rulesOf(spec, direction)?.some(({ peers, ports }) => meansAnyone(peers) && ports.length === 0),
+  );
+}
+
+export function noneInScope({ subject, rule }: View) {
+  return nothing(`No ${subject} peer is in scope: none is labelled ${rule.text}.`);
+}
+
+function createDeny(view: View, wanted: string, peerSelector: Selector): NetworkChange {
+  const name = freeName(view.state, wanted);
+  return { action: 'create', resource: 'MeshPolicy', name, spec: { action: 'DENY', peerSelector } };
+}

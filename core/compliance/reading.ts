@@ -1,0 +1,41 @@
+import type { StoredRecord } from '../base/record.ts';
+
+/** What a check says of one state, or of now. */
+export interface Reading {
+  /** Undefined where there is nothing to judge. */
+  readonly holds: boolean | undefined;
+  /** What it rests on, in sentences that are not long. */
+  readonly facts: string;
+}
+
+/** Names in one text; with more, the rest is counted. */
+const LISTED = 5;
+
+/** Some of a list in words: `a, b and 3 more`. */
+export function listed(texts: readonly string[], shown = LISTED): string {
+  const left = texts.length - shown;
+  if (left <= 0) return texts.join(', ');
+  return `${texts.slice(0, shown).join(', ')} and ${left} more`;
+}
+
+/** Records by name and id: both can be looked up, and a name may have been another's. */
+export function named(records: readonly Pick<StoredRecord, 'name' | 'uid'>[]): string {
+  return listed(records.map(({ name, uid }) => `${name} (${uid})`));
+}
+
+export function counted(count: number, noun: string, plural = `${noun}s`): string {
+  return `${count} ${count === 1 ? noun : plural}`;
+}
+
+export function nothing(facts: string): Reading {
+  return { holds: undefined, facts };
+}
+
+/** Fails with what is wrong, where something is. */
+export function holdsUnless(faults: readonly string[], facts: string): Reading {
+  if (faults.length === 0) return { holds: true, facts };
+  return { holds: false, facts: `${listed(faults, MAX_FAULTS)}.` };
+}
+
+/** Faults told of one state. */
+const MAX_FAULTS = 4;

@@ -1,0 +1,140 @@
+import { catalogueOf } from '../core/compliance/catalogue.ts';
+import { checkOf } from '../core/compliance/checks/index.ts';
+import { FRAMEWORKS } from '../core/compliance/frameworks.ts';
+import { KEPT_YEARS } from '../core/compliance/kept.ts';
+import { MAX_PERIOD_DAYS } from '../core/compliance/period.ts';
+import { scopeRule } from '../core/compliance/scope.ts';
+
+/** docs/compliance.md: what is assessed, from the catalogues that the code goes by. */
+export function compliancePage(note: string): string {
+  return `# Compliance
+
+${note}
+
+An assessment judges the controls of a framework over a period, from what the control plane has on record: policies, labels,
+networks, approvals, snapshots, accounts. It is evidence for an auditor, not a certificate: what a control asks of people, of hosts
+and of anything outside of the overlay is not seen, and each control says what it leaves (its caveat). Pro edition; the scope is
+\`compliance:assess\`, which auditors and administrators hold.
+
+\`\`\`console
+$ mesh compliance assess pci-dss --from 2026-01-01T00:00:00Z --to 2026-03-31T00:00:00Z
+$ mesh compliance list --framework pci-dss
+$ mesh compliance compare ev_… ev_…
+\`\`\`
+
+Over REST it is \`POST /api/v1/ai/compliance/assess {workspace_id, framework, period_start, period_end}\`, over MCP \`assess_compliance\`.
+
+## Frameworks
+
+\`pci-dss\`, \`soc2\` (Type II: over a period) and \`hipaa\`, also as \`PCI\`, \`pci_dss\`, \`SOC2 Type II\`, \`soc-2\`, \`HIPAA Security\`
+and the like. An unknown name is refused with the list. The answer has the name as it was written in \`framework\`, and the one
+above in \`canonical_framework\`.
+
+The first four controls of PCI DSS, 1.2, 1.3, 6.4 and 10.2, have the numbers of version 3.2.1, which version 4 replaced on 31 March
+2024; \`references\` has their places in 4.0.1. In version 4, 6.4 is about web applications, and change management is 6.5. All other
+numbers are those of 4.0.1. These four pass or fail and nothing else.
+
+## Which peers
+
+PCI DSS is about peers with cardholder data, HIPAA about those with health data, SOC 2 about every peer. By default these are the
+peers labelled ${scopeRule('cde', {}).text} (cardholder data), and ${scopeRule('ephi', {}).text} (health data); a key
+alone means any value but \`false\`, \`no\` and \`none\`. A workspace names its own labels, and the addresses outside that may reach
+these peers, in its [settings](accounts-and-tokens.md#settings-of-a-workspace):
+
+\`\`\`console
+$ mesh admin update-workspace --settings '{"compliance": {"cde": ["zone=card"], "sources": ["203.0.113.0/24"]}}'
+\`\`\`
+
+Peers that are pending, revoked or ended are not in scope. The settings are those of now, whatever they were in the period; the
+answer has them in \`scope\`.
+
+## Over the period
+
+A period is at most ${MAX_PERIOD_DAYS} days and ends at the latest now. What rests on the state of the network is judged at its beginning, after
+every revision that changed a policy, a label, a network, a peer or an agent, and at each instant at which something expires or a
+key becomes too old. A control fails when it failed at any time, were it for a moment. A change at the
+very instant of \`period_start\` belongs to the period before, so that periods which follow one another count each change once.
+
+- \`passing_share\` is the part of the time that is known in which it held; of a control about changes the part of the changes.
+- \`failing\` are the intervals, each with the change that began and ended it: revision, actor, workflow, who reviewed it, whether it
+  was written directly. The first ten are told, \`omitted_failing\` counts the others. A change that fails by itself is an interval
+  of one instant.
+- \`gaps\` says what is not known: a time before the workspace, a time that is no longer kept, daily snapshots that are missing.
+
+What rests on accounts, sessions, tokens and settings is read as it is when the assessment is made (\`passing_of\` is \`now\`): no history
+of it is kept.
+
+## Results
+
+| \`status\` of a control | When |
+|---|---|
+| \`pass\` | there was something to judge, and it held all the time |
+| \`fail\` | it failed at some time |
+| \`insufficient_evidence\` | there was nothing to judge, no record of it is kept, or a part of the period is no longer kept and it held in the rest |
+
+A control never passes on nothing. The four of the contract, which know no third answer, pass where there was nothing to judge, and
+\`evidence\` says so (\`0 policy changes in the period\`); where nothing of the period is kept they fail.
+
+\`score\` is the share of \`pass\` among \`pass\` and \`fail\`, in percent. \`status\` is \`pass\` where nothing fails and something passes,
+\`fail\` where nothing passes, else \`partial\`. A control without evidence counts neither way: read \`summary\`, which counts them.
+
+**Changes** are those of policies, of networks, and of the labels and networks of peers. One is reviewed where a person approved its
+workflow. What was approved automatically (\`autoApprove\`) and what an operator wrote directly count as reviewed by nobody. An end
+that was decided beforehand, and the policies that hold an agent to its preset, are counted apart: they follow from what was decided.
+6.4 judges the workflows alone, as the contract has it; direct writes fail 10.2 and 6.5.1, and 6.4 says how many there were.
+
+**Remediation** says who must do what. Where policies mend what fails now, \`changes\` has them as \`plan_network_change\` takes them, with
+what they would open and close, and whether the control holds then (\`effect\`). They isolate: write the \`ALLOW\` rules that are needed with
+them. Nothing is planned or executed by an assessment.
+
+Annotations of a policy that checks read: \`compliance.owner\` and \`compliance.justification\` (who answers for what it opens, and
+why), \`compliance.mitigation\` (what makes an insecure service safe).
+
+## Kept assessments
+
+Each assessment is kept as it was made for ${KEPT_YEARS} years (\`evidence_id\`), whatever becomes of the network: \`list_assessments\` shows how
+the score went, \`get_assessment\` shows one, \`compare_assessments\` the controls that changed their status. HIPAA asks for six years of
+documentation: keep copies. States of the network are kept for a year, 90 days in the Community edition.
+
+## Honest limits
+
+- Policies of the overlay are judged, and what nodes were told. Firewalls, routes and files of hosts are not seen.
+- What a peer is, is known by its labels. One that nobody labelled is in nobody's scope.
+- No record is kept of reviews of access, policies and events, of backups, and of a verification of the log over the period. These controls
+  lack evidence until there is one.
+- There is no second factor, no lock-out of accounts, no end of idle sessions, and passwords may be shorter than twelve characters.
+  These controls fail.
+
+## Controls
+
+${FRAMEWORKS.map(tableOf).join('\n')}`;
+}
+
+const RESTS_ON = {
+  state: 'state over the period',
+  changes: 'changes and their reviews',
+  snapshots: 'daily snapshots',
+  fact: 'what is known now',
+} as const;
+
+function tableOf(framework: (typeof FRAMEWORKS)[number]): string {
+  const { title, controls } = catalogueOf(framework);
+  const rows = controls.map(({ id, title: name, check, strength, caveat, references }) => {
+    const cells = [
+      `\`${id}\``,
+      name,
+      `\`${check}\``,
+      RESTS_ON[checkOf(check).on],
+      strength,
+      caveat,
+      references.join(', '),
+    ];
+    return `| ${cells.join(' | ')} |`;
+  });
+  return `### ${title}
+
+| Control | What it asks | Check | Rests on | Strength | Caveat | References |
+|---|---|---|---|---|---|---|
+${rows.join('\n')}
+`;
+}

@@ -1,0 +1,107 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterAll, expect, test } from 'vitest';
+import { connectMcp } from '../kits/http/agent-client.ts';
+import { sendRequest } from '../kits/http/contract-request.ts';
+import { ADMIN_PASSWORD, startHarness } from '../kits/http/harness.ts';
+import { joinDevice } from '../kits/http/network-setup.ts';
+import { mesh } from '../kits/process/run-command.ts';
+import { verifies } from '../verifies.ts';
+
+const harness = await startHarness();
+afterAll(() => harness[Symbol.asyncDispose]());
+const token = await harness.login();
+const started = new Date(Date.now() - 3_600_000).toISOString();
+
+/** A workspace of its own with a peer of cardholder data and one that has none. */
+async function workspaceOf(slug: string): Promise<string> {
+  const { workspace } = await harness.workspace(slug);
+  const admin = { token, workspace };
+  await joinDevice(harness, admin, 'card-1', { 'compliance.scope': 'cde' });
+  await joinDevice(harness, admin, 'web-1', { role: 'web' });
+  return workspace;
+}
+
+const FIELDS = ['framework', 'generated_at', 'score', 'status', 'controls', 'summary', 'evidence_id'];
+const OF_CONTROLS = ['id', 'title', 'status', 'evidence', 'remediation'];
+const FOUR = ['PCI-DSS-1.2', 'PCI-DSS-1.3', 'PCI-DSS-6.4', 'PCI-DSS-10.2'];
+
+interface Control {
+  readonly id: string;
+  readonly status: string;
+  readonly evidence: string;
+  readonly remediation: string;
+}
+
+function assess(workspace: string, framework: string) {
+  return sendRequest(harness.url, 'compliance-assess', {
+    headers: { Authorization: `Bearer ${token}` },
+    body: { workspace_id: workspace, framework, period_start: started, period_end: new Date().toISOString() },
+  });
+}
+
+test('the request of the contract answers its result, field by field, for each framework', async () => {
+  verifies('compliance-assess', 'compliance-fields', 'compliance-control-fields', 'compliance-frameworks');
+  const workspace = await workspaceOf('fields');
+  for (const [framework, prefix] of [
+    ['pci-dss', 'PCI-DSS-'],
+    ['SOC2 Type II', 'SOC2-'],
+    ['hipaa', 'HIPAA-'],
+  ] as const) {
+    const { status, body } = await assess(workspace, framework);
+    expect([status, Object.keys(body)]).toEqual([200, expect.arrayContaining(FIELDS)]);
+    expect([body.framework, ['pass', 'fail', 'partial'].includes(body.status)]).toEqual([framework, true]);
+    for (const control of body.controls as Control[]) {
+      expect(Object.keys(control)).toEqual(expect.arrayContaining(OF_CONTROLS));
+      expect([control.id, control.id.startsWith(prefix)]).toEqual([control.id, true]);
+      expect([control.id, control.remediation === '']).toEqual([control.id, control.status === 'pass']);
+    }
+  }
+});
+
+test('the four controls of the contract pass or fail by policies, changes and their reviews', async () => {
+  verifies('compliance-pci', 'compliance-sources');
+  const workspace = await workspaceOf('mapped');
+  const statuses = async () => {
+    const { body } = await assess(workspace, 'pci-dss');
+    return (body.controls as Control[]).filter(({ id }) => FOUR.includes(id)).map(({ status }) => status);
+  };
+  expect(await statuses()).toEqual(['fail', 'pass', 'pass', 'pass']);
+  const spec = { action: 'ALLOW', peerSelector: { matchLabels: { 'compliance.scope': 'cde' } } };
+  const open = { name: 'open', spec: { ...spec, ingress: [{ from: ['*'] }] } };
+  const written = await harness.api('POST', '/api/v1/policies', { token, workspace, body: open });
+  expect(written.status).toBe(201);
+  expect(await statuses()).toEqual(['fail', 'fail', 'pass', 'fail']);
+});
+
+test('an agent assesses over MCP, and reads the result in the text', async () => {
+  const workspace = await workspaceOf('agents');
+  await using agent = await connectMcp(harness.url, token, undefined, workspace);
+  const answer = await agent.use('assess_compliance', { framework: 'pci-dss', period_start: started });
+  expect(answer).toMatchObject({ framework: 'pci-dss', evidence_id: expect.stringMatching(/^ev_/) });
+});
+
+test('mesh compliance assesses, lists, shows and compares', async () => {
+  const workspace = await workspaceOf('commands');
+  const home = mkdtempSync(path.join(tmpdir(), 'mesh-home-'));
+  try {
+    const run = (...args: string[]) => mesh(args, { home, env: { MESH_PASSWORD: ADMIN_PASSWORD } });
+    await run('login', '--server', harness.url, '--workspace', 'commands');
+    const first = await run('compliance', 'assess', 'pci-dss', '--from', started);
+    expect([first.code, first.stderr]).toEqual([0, '']);
+    expect(first.stdout).toMatch(/FAIL {2}PCI-DSS-1\.2 {2}Restrict inbound and outbound traffic\n {6}.*\n {6}To do: /);
+    const id = /Kept as (ev_[a-z2-7]+)\./.exec(first.stdout)?.[1] ?? '';
+    const base = { name: 'base', spec: { action: 'DENY', peerSelector: {} } };
+    await harness.api('POST', '/api/v1/policies', { token, workspace, body: base });
+    const now = new Date().toISOString();
+    const second = JSON.parse((await run('compliance', 'assess', 'PCI', '--from', now, '--json')).stdout);
+    expect(JSON.parse((await run('compliance', 'show', second.evidence_id, '--json')).stdout)).toEqual(second);
+    expect((await run('compliance', 'list', '--framework', 'pci-dss')).stdout).toContain(id);
+    expect((await run('compliance', 'compare', id, second.evidence_id)).stdout).toContain('PCI-DSS-1.2: fail -> pass');
+    const wrong = await run('compliance', 'assess', 'iso27001', '--from', started);
+    expect([wrong.code, wrong.stderr]).toEqual([2, expect.stringContaining('pci-dss, soc2, hipaa')]);
+  } finally {
+    rmSync(home, { recursive: true });
+  }
+});

@@ -166,7 +166,9 @@ describe('the built-in planner on the blind set', () => {
   it('is asked 75 clear intents and 25 that must not be planned, on every network that it was written for', () => {
     const unclear = trials.filter(isUnclear).length;
     expect([trials.length - unclear, unclear]).toEqual([CLEAR, MUST_NOT]);
-    expect(new Set(trials.map(({ network }) => network))).toEqual(new Set(['home', 'studio', 'hostile', 'office', 'plant']));
+    expect(new Set(trials.map(({ network }) => network))).toEqual(
+      new Set(['home', 'studio', 'hostile', 'office', 'plant']),
+    );
   });
 
   it('opens nothing beyond the gold of a clear intent, and refuses whenever it must refuse', () => {

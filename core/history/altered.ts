@@ -4,6 +4,7 @@ import { sameValue } from '../model/value.ts';
 import { agentOf } from '../state/network-model.ts';
 import type { NetworkServices } from '../state/services.ts';
 import { FIELD_OF_KIND, type NetworkState, type StateKind } from '../state/state.ts';
+import { type NewNames, underNewNames } from './renamed.ts';
 
 /** A record that is another one in a later state, in what decides who reaches whom. */
 export interface Altered {
@@ -66,7 +67,7 @@ function decisiveOf(record: StoredRecord): unknown {
 }
 
 /**
- * Altered records by the revisions that did it, oldest first. Each record for itself, and no revisions, where those are no
+ * Altered records, peers by their new names, by the revisions that did it, oldest first. Each record for itself, and no revisions, where those are no
  * longer kept.
  */
 export async function alterationsOf(
@@ -74,12 +75,14 @@ export async function alterationsOf(
   altered: readonly Altered[],
   older: NetworkState,
   newer: NetworkState,
+  names: NewNames,
 ): Promise<Alteration[]> {
   const span = { after: older.revision, upTo: newer.revision };
   const written = new Map<string, readonly RecordVersion[]>();
   for (const kind of new Set(altered.map((one) => one.kind))) {
     const field = FIELD_OF_KIND[kind];
-    const versions = await versionsOf(store, older.workspace, kind, span);
+    const stored = await versionsOf(store, older.workspace, kind, span);
+    const versions = kind === 'MeshPeer' ? underNewNames(stored, older, names) : stored;
     for (const [name, own] of Map.groupBy(versions, (version) => version.name)) {
       written.set(`${field}/${name}`, decidingOnes(older[field].get(name), own));
     }

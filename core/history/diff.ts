@@ -18,6 +18,7 @@ import { type FlippedAssertion, flippedAssertions } from './flipped.ts';
 import type { Moment } from './moment.ts';
 import type { ChangeView } from './pair/flip-view.ts';
 import { apartFrom } from './reach-groups.ts';
+import { byNewName, type NewNames, newNames, withNewNames } from './renamed.ts';
 import { type ChangeRef, causeFinder, passesTime } from './row-causes.ts';
 import { cellsOf } from './row-cells.ts';
 import { type CausedRow, groupsOfCells, pageOfRows, type RowGroup } from './row-groups.ts';
@@ -90,34 +91,39 @@ export interface DiffPage {
 }
 
 /**
- * What differs from one moment of a network to another, in resources and in who may reach whom, and why.
+ * What differs from one moment of a network to another, in resources and in who may reach whom, and why. A renamed peer is
+ * one peer, called by its later name in all connections.
  *
  * @throws MeshError `invalid_input` for a cursor that is none
  */
 export async function diffStates(
   services: Pick<NetworkServices, 'store'>,
-  from: Moment,
+  earlier: Moment,
   { state: later, at }: Moment,
   page: DiffPage = { limit: 50 },
 ): Promise<StateDiff> {
+  const names = newNames(earlier.state, later);
+  const from = { state: withNewNames(earlier.state, names), at: earlier.at };
   const to = { state: sharing(later, from.state), at };
   const was = engine.compile(modelOf(from.state, from.at));
   const is = engine.compile(modelOf(to.state, to.at));
   const [older, newer] = from.state.revision <= to.state.revision ? [from.state, to.state] : [to.state, from.state];
-  const alterations = await alterationsOf(services, alteredRecords(from.state, to.state), older, newer);
+  const alterations = await alterationsOf(services, alteredRecords(from.state, to.state), older, newer, names);
   const found = cellsOf({ from, to, was, is }, alterations, passesTime(from, to), engine);
   const finder = causeFinder(from, to, alterations, found.cells);
   const groups = groupsOfCells(found, finder);
   const shown = pageOfRows(groups, finder, { cursor: page.cursor, limit: page.limit });
   const exposure = exposedBy(groups, was, is);
   const [before, after] = await Promise.all([assertionsAt(services, from.state), assertionsAt(services, to.state)]);
+  // An assertion says the names that peers had.
+  const called = names.size === 0 ? was : engine.compile(modelOf(earlier.state, earlier.at));
   const peers = new Map([...from.state.peers, ...to.state.peers]);
   const named = [...shown.groups, ...exposure.slice(0, MAX_EXPOSURE)].flatMap(({ changes = [] }) =>
     changes.flatMap(({ revisions }) => revisions),
   );
   const { commits, ...rest } = await commitsBetween(services, older, newer, { limit: MAX_COMMITS, named });
   return {
-    ...resourceDiff({ ...from.state, assertions: before }, { ...to.state, assertions: after }),
+    ...resourceDiff({ ...earlier.state, assertions: before }, { ...to.state, assertions: after }, names),
     presence: presenceDiff(from.state, to.state),
     groups: shown.groups.map((group) => groupView(group, peers)),
     connectivity: [...shown.rows],
@@ -126,7 +132,10 @@ export async function diffStates(
     exposure: exposure.slice(0, MAX_EXPOSURE).map(({ src, dst, opened, changes = [] }) => {
       return { src, dst: groupsOf(dst, { peers }), opened, changes };
     }),
-    assertions: flippedAssertions({ ...from, reach: was, assertions: before }, { ...to, reach: is, assertions: after }),
+    assertions: flippedAssertions(
+      { ...earlier, reach: called, assertions: before },
+      { ...to, reach: is, assertions: after },
+    ),
     commits,
     summary: {
       groups: groups.length,
@@ -181,12 +190,12 @@ function assertionsAt(services: Pick<NetworkServices, 'store'>, { workspace, rev
   return assertionsOf(services, workspace, { revision });
 }
 
-function resourceDiff(from: Compared, to: Compared): Pick<StateDiff, 'added' | 'removed' | 'changed'> {
+function resourceDiff(from: Compared, to: Compared, names: NewNames): Pick<StateDiff, 'added' | 'removed' | 'changed'> {
   const found = { added: [] as ResourceRef[], removed: [] as ResourceRef[], changed: [] as ChangedResource[] };
   for (const field of FIELDS) {
-    const old: ReadonlyMap<string, StoredRecord> = from[field];
+    const old: ReadonlyMap<string, StoredRecord> = field === 'peers' ? byNewName(from.peers, names) : from[field];
     const now: ReadonlyMap<string, StoredRecord> = to[field];
-    for (const { kind, name } of old.values()) if (!now.has(name)) found.removed.push({ kind, name });
+    for (const [name, { kind }] of old) if (!now.has(name)) found.removed.push({ kind, name });
     for (const record of now.values()) {
       const { kind, name } = record;
       const before = old.get(name);

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { Store } from '../../core/base/ports.ts';
+import type { Op, Store } from '../../core/base/ports.ts';
 import { draft, type OpenStore, opened, outcome, peer, START, stored, testClock, WHY, WS } from './kit.ts';
 
 export function pastContract(open: OpenStore): void {
@@ -36,6 +36,21 @@ export function pastContract(open: OpenStore): void {
         { revision: 2, from: START + 100, to: START + 200 },
         { revision: 3, from: START + 200 },
       ]);
+    });
+
+    test('keeps since when a record is there, and its generation, where it takes another name', async () => {
+      const clock = testClock();
+      const store = await opened(open, clock);
+      await store.commit(WS, [{ op: 'create', record: draft('a', { uid: 'p_a' }) }], WHY);
+      clock.set(START + 100);
+      const renamed = draft('b', { uid: 'p_a', labels: { role: 'db' } });
+      const ops: Op[] = [
+        { op: 'delete', key: peer('a'), revision: 1 },
+        { op: 'create', record: renamed },
+      ];
+      await store.commit(WS, ops, WHY);
+      const found = stored(renamed, 2, { createdAt: START, generation: 2 });
+      expect(await store.getById(WS, 'MeshPeer', 'p_a')).toEqual(found);
     });
 
     test('tells the history of a record over deletion and re-creation', async () => {

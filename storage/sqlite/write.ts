@@ -23,6 +23,7 @@ export function applyCommit(
     revision: workspace.revision + 1,
     at: nextInstant(workspace, now),
     written: new Map(),
+    removed: new Map(),
   };
   const { securityEvents = [], basis, ...why } = context;
   if (basis) requireUnchanged(batch, basis);
@@ -58,6 +59,8 @@ interface Batch {
   readonly at: number;
   /** The last op on each key of this batch. */
   readonly written: Map<string, Change['type']>;
+  /** By uid, what this batch has deleted: created again, perhaps under another name, it is the same record. */
+  readonly removed: Map<string, StoredRecord>;
 }
 
 interface Row {
@@ -103,7 +106,8 @@ function create(batch: Batch, draft: RecordDraft): Change {
   if (isLive(row)) throw new StoreError('already_exists', subject(draft));
   claim(batch, draft, 'created');
   refuseUsedId(batch, draft);
-  const text = encodeBody(draft, bodyOf(draft, batch.at, 1));
+  const former = batch.removed.get(draft.uid);
+  const text = encodeBody(draft, former ? nextBody(draft, former) : bodyOf(draft, batch.at, 1));
   const id = row === undefined ? insertRow(batch, draft, text) : writeRow(batch, row.id, draft.uid, text);
   takeUniqueValues(batch, id, draft.unique);
   return { type: 'created', record: decodeBody(batch.workspace.name, draft.kind, batch.revision, text) };
@@ -112,9 +116,7 @@ function create(batch: Batch, draft: RecordDraft): Change {
 function update(batch: Batch, draft: RecordDraft, read: number): Change {
   const { row, before } = supersede(batch, draft, read, 'updated');
   if (before.uid !== draft.uid) throw new StoreError('conflict', subject(draft));
-  const same = isSameJson(draft.spec, before.spec) && isSameJson(draft.labels, before.labels);
-  const generation = same ? before.generation : before.generation + 1;
-  const text = encodeBody(draft, bodyOf(draft, before.createdAt, generation));
+  const text = encodeBody(draft, nextBody(draft, before));
   writeRow(batch, row.id, draft.uid, text);
   const record = decodeBody(batch.workspace.name, draft.kind, batch.revision, text);
   exchangeUniqueValues(batch, row.id, before, record);
@@ -125,6 +127,7 @@ function remove(batch: Batch, key: RecordKey, read: number | undefined): Change 
   const { row, before } = supersede(batch, key, read, 'deleted');
   writeRow(batch, row.id, null, null);
   releaseUniqueValues(batch, before.unique);
+  batch.removed.set(before.uid, before);
   if (!KINDS[key.kind].history) {
     batch.database.statement('DELETE FROM record WHERE id = ?').run(row.id);
   }
@@ -158,6 +161,11 @@ function claim(batch: Batch, key: RecordKey, type: Change['type']): void {
     throw new StoreError('conflict', `${subject(key)} is written twice in one batch`);
   }
   batch.written.set(id, type);
+}
+
+function nextBody(draft: RecordDraft, before: StoredRecord): Body {
+  const same = isSameJson(draft.spec, before.spec) && isSameJson(draft.labels, before.labels);
+  return bodyOf(draft, before.createdAt, same ? before.generation : before.generation + 1);
 }
 
 function bodyOf(draft: RecordDraft, createdAt: number, generation: number): Body {

@@ -74,6 +74,41 @@ test('a difference names resources with paths, pairs with their cause, and commi
   expect(same).toMatchObject({ added: [], removed: [], changed: [], connectivity: [], commits: [] });
 });
 
+test('a renamed peer is one peer under its new name: what opened before and after is laid to what opened it', async () => {
+  await using kit = await buildHistoryKit({ now: NOON });
+  const web = await kit.join('web-1', { role: 'none' });
+  await kit.join('db-1', { role: 'db' });
+  await kit.join('swap-1', { role: 'none' });
+  await kit.ask('create_policy', { name: 'web-to-db', spec: ALLOW });
+  const before = await kit.ask('take_snapshot');
+  kit.clock.time += 1_000;
+  await kit.ask('update_peer', { id: web.id, labels: { role: 'web' } });
+  kit.clock.time += 1_000;
+  const { createdAt } = await kit.ask('get_peer', { id: web.id });
+  expect(await kit.ask('update_peer', { id: web.id, name: 'front-1' })).toMatchObject({ createdAt });
+  const after = await kit.ask('take_snapshot');
+
+  const diff = await kit.ask('diff_snapshots', { from: before.id, to: after.id });
+  expect(diff).toMatchObject({ added: [], removed: [], presence: [] });
+  expect(diff.changed).toMatchObject([
+    { kind: 'MeshPeer', name: 'front-1', changes: [{ path: '/metadata/name', old: 'web-1', new: 'front-1' }, {}, {}] },
+  ]);
+  expect(diff.connectivity).toEqual([
+    {
+      type: 'added',
+      src: 'front-1',
+      dst: 'db-1',
+      old: [],
+      new: [{ protocol: 'TCP', from: 5432, to: 5432 }],
+      causes: ['peers/front-1'],
+      together: false,
+    },
+  ]);
+  expect(diff.groups[0]?.changes).toEqual([{ revisions: [diff.commits[0].revision], time: false }]);
+  const back = await kit.ask('diff_snapshots', { from: after.id, to: before.id });
+  expect(back.connectivity).toMatchObject([{ type: 'removed', src: 'web-1', dst: 'db-1', causes: ['peers/web-1'] }]);
+});
+
 test('an unknown snapshot and a missing one are refused', async () => {
   await using kit = await buildHistoryKit();
   const { id } = await kit.ask('take_snapshot');

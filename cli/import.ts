@@ -91,14 +91,13 @@ function requireListed({ listed, missing }: ImportPlan, directory: string, there
   if (listed.length === 0) return;
   const names = new Set(listed.map(({ peer }) => peer));
   const policies = new Set(listed.map(({ policy }) => policy));
-  const peers = missing.filter(({ name }) => names.has(name));
   const networks = new Set(there.flatMap(({ kind, metadata }) => (kind === 'MeshNetwork' ? [metadata.name] : [])));
-  const needsNetworks = peers.some(({ network }) => network !== undefined && !networks.has(network));
+  const needsNetworks = missing.some(({ network }) => network !== undefined && !networks.has(network));
   const lines = [
-    `Nothing is imported: ${namesOf([...policies])} list${policies.size === 1 ? 's' : ''} peers that have not joined: ${namesOf([...names])}. Have them join under these names, then import again. Tokens for them are made by:`,
+    `Nothing is imported: ${namesOf([...policies])} list${policies.size === 1 ? 's' : ''} peers that have not joined: ${namesOf([...names])}. Have them join under these names, then import again. Tokens for all ${missing.length} devices that have still to join are made by:`,
     // A token names a network that is there.
     ...(needsNetworks ? [`  mesh apply -f ${directory}/${FOLDERS.MeshNetwork}`] : []),
-    ...joinHints(peers),
+    ...joinHints(missing),
   ];
   throw new CliError(lines.join('\n'), EXIT.conflict, { code: 'conflict', must_join: [...names] });
 }

@@ -1,8 +1,8 @@
 import { mkdtempSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { called } from './own-command.ts';
+import { afterEach, beforeEach, expect, onTestFinished, test, vi } from 'vitest';
+import { called, hintAt } from './own-command.ts';
 
 let directory: string;
 beforeEach(() => {
@@ -21,6 +21,19 @@ test('a hint names mesh as such where PATH leads to this installation, and else 
   );
   symlinkSync(path.resolve('bin/mesh'), path.join(directory, 'mesh'));
   expect(called('Sign in first: mesh login')).toBe('Sign in first: mesh login');
+});
+
+test('a hint is for the server and workspace that the command line named; those of the node know theirs', () => {
+  symlinkSync(path.resolve('bin/mesh'), path.join(directory, 'mesh'));
+  vi.stubEnv('PATH', directory);
+  hintAt({ server: 'https://mesh.example:8443', workspace: "o'dd" });
+  onTestFinished(() => hintAt({}));
+  expect(called('Next: mesh admin generate-join-token')).toBe(
+    "Next: MESH_SERVER=https://mesh.example:8443 MESH_WORKSPACE='o'\\''dd' mesh admin generate-join-token",
+  );
+  expect(called('Sign in first: mesh login')).toBe('Sign in first: mesh login');
+  hintAt({ workspace: 'two' });
+  expect(called('  mesh approve wf_1')).toBe('  MESH_WORKSPACE=two mesh approve wf_1');
 });
 
 test('another program of that name on PATH is not named in a hint', () => {

@@ -46,12 +46,38 @@ export const VERBS = [
 ] as const;
 
 const KNOWN: ReadonlySet<string> = new Set([...VERBS, '--help']);
+/** Of the node on this machine, which knows its server and workspace, or of neither. */
+const TARGETLESS: ReadonlySet<string> = new Set([
+  'completion',
+  'down',
+  'init',
+  'login',
+  'netcheck',
+  'ping',
+  'rotate-key',
+  'sandbox',
+  'status',
+  'up',
+  '--help',
+]);
 
-/** A text for people with each `mesh <command>` in it as this shell can run it. */
-export function called(text: string): string {
-  return text.replace(/(?<![\w/.-])mesh ([a-z-]+)/g, (hint, verb: string) =>
-    KNOWN.has(verb) ? `${ownCommand()} ${verb}` : hint,
+/** What this command was told to call, and a command in a hint has to be told too. */
+let given: readonly string[] = [];
+
+/** Has hints carry the server and the workspace that the command line names. */
+export function hintAt({ server, workspace }: { readonly server?: string; readonly workspace?: string }): void {
+  const settings = { MESH_SERVER: server, MESH_WORKSPACE: workspace };
+  given = Object.entries(settings).flatMap(([name, value]) =>
+    value === undefined ? [] : [`${name}=${quoted(value)} `],
   );
+}
+
+/** A text for people with each `mesh <command>` in it as this shell can run it, for the same server and workspace. */
+export function called(text: string): string {
+  return text.replace(/(?<![\w/.-])mesh ([a-z-]+)/g, (hint, verb: string) => {
+    if (!KNOWN.has(verb)) return hint;
+    return `${TARGETLESS.has(verb) ? '' : given.join('')}${ownCommand()} ${verb}`;
+  });
 }
 
 /** `mesh` where PATH leads to this installation, else the path of its launcher. */
@@ -74,5 +100,5 @@ function real(name: string): string | undefined {
 
 /** As one word of a shell. */
 function quoted(text: string): string {
-  return /^[\w./@+-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
+  return /^[\w./:@+-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
 }

@@ -5,6 +5,7 @@ import path from 'node:path';
 import { ifIs, json, type Of, object, text } from '../core/base/shape.ts';
 import { notice } from './answer.ts';
 import { CliError, EXIT } from './exit.ts';
+import { hintAt } from './own-command.ts';
 
 /** What the last login leaves. The server stays known after a logout. */
 const sessionShape = object({ server: text(2_048) }, { token: text(4_096), username: text(256), workspace: text(256) });
@@ -83,6 +84,7 @@ export interface TargetOptions {
 
 /** Which control plane to call and as whom: options, then environment, then the stored session. */
 export function targetOf(options: TargetOptions): Target {
+  hintAt(options);
   const server = serverOf(options.server) ?? DEFAULT_SERVER;
   const session = sessionAt(server);
   warnPlainHttp(server);

@@ -133,3 +133,23 @@ test('a file of several documents names each, and what is no YAML names its file
     message: expect.stringMatching(/^wrong\.json: /),
   });
 });
+
+test.each(['', '\n', '# later\n', '---\n# nothing yet\n---\n', '~\n', 'kind: List\nitems: []\n'])(
+  'a file %j of a directory is refused by its name, as pruning would delete what it held',
+  async (text) => {
+    await write('a', 'b');
+    writeFileSync(path.join(place, 'policies', 'a.yaml'), text);
+    await expect(readDocuments(place)).rejects.toMatchObject({
+      exitCode: 2,
+      message: 'policies/a.yaml holds no document: delete the file, or give it one.',
+    });
+  },
+);
+
+test('all files without a document are named at once', async () => {
+  await write('a', 'b');
+  for (const name of ['a', 'b']) writeFileSync(path.join(place, 'policies', `${name}.yaml`), '');
+  await expect(readDocuments(place)).rejects.toMatchObject({
+    message: 'These files hold no document: policies/a.yaml, policies/b.yaml. Delete them, or give each one.',
+  });
+});

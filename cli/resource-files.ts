@@ -53,16 +53,21 @@ const MAX_FILES = 20_000;
  * The documents of a file, of standard input (`-`), or of the YAML and JSON files of a directory in the order of their
  * names. Hidden files are passed over and links in it are not followed: they may lead anywhere.
  *
- * @throws CliError
+ * @throws CliError also for a file of a directory that holds no document: pruning would delete what it held
  */
 export async function readDocuments(from: string): Promise<Documents & { readonly isDirectory: boolean }> {
   const isDirectory = from !== '-' && (await isDirectoryAt(from));
-  if (!isDirectory) return { ...documentsIn([[from, await readText(from)]]), isExport: false, isDirectory };
+  if (!isDirectory) {
+    const read = [[from, documentsOf(from, await readText(from))]] as const;
+    return { ...placed(read), isExport: false, isDirectory };
+  }
   const names = await filesBelow(from);
   if (names.length === 0) throw new CliError(`${from} has no YAML or JSON files.`, EXIT.input);
   const texts: [string, string][] = [];
   for (const name of names) texts.push([name, await readText(path.join(from, name))]);
-  return { ...documentsIn(texts), isExport: await isThere(path.join(from, MARKER)), isDirectory };
+  const read = texts.map(([name, text]) => [name, documentsOf(name, text)] as const);
+  requireNoneEmpty(read);
+  return { ...placed(read), isExport: await isThere(path.join(from, MARKER)), isDirectory };
 }
 
 async function isDirectoryAt(place: string): Promise<boolean> {
@@ -93,12 +98,31 @@ async function filesBelow(directory: string, below = ''): Promise<string[]> {
   return found.sort();
 }
 
-function documentsIn(texts: readonly (readonly [name: string, text: string])[]): Omit<Documents, 'isExport'> {
-  const found = texts.flatMap(([name, text]) => {
-    const own = parsed(name, text).flatMap(itemsOf);
-    return own.map((document, at) => [own.length > 1 ? `${name}, document ${at + 1}` : name, document] as const);
-  });
+type ReadFile = readonly [name: string, documents: readonly unknown[]];
+
+function requireNoneEmpty(files: readonly ReadFile[]): void {
+  const empty = files.flatMap(([name, { length }]) => (length === 0 ? [name] : []));
+  if (empty.length === 0) return;
+  const more = empty.length > MAX_NAMED ? ` and ${empty.length - MAX_NAMED} more` : '';
+  const message =
+    empty.length === 1
+      ? `${empty[0]} holds no document: delete the file, or give it one.`
+      : `These files hold no document: ${empty.slice(0, MAX_NAMED).join(', ')}${more}. Delete them, or give each one.`;
+  throw new CliError(message, EXIT.input);
+}
+
+/** Files that one message names. */
+const MAX_NAMED = 20;
+
+function placed(files: readonly ReadFile[]): Omit<Documents, 'isExport'> {
+  const found = files.flatMap(([name, own]) =>
+    own.map((document, at) => [own.length > 1 ? `${name}, document ${at + 1}` : name, document] as const),
+  );
   return { documents: found.map(([, document]) => document), places: found.map(([place]) => place) };
+}
+
+function documentsOf(name: string, text: string): unknown[] {
+  return parsed(name, text).flatMap(itemsOf);
 }
 
 function parsed(name: string, text: string): unknown[] {

@@ -4,6 +4,7 @@ import { operations } from '../tools/index.ts';
 import { type Answer, answering, OUTPUT_FLAGS } from './answer.ts';
 import { callOperation } from './call-operation.ts';
 import type { CommandContext } from './command-context.ts';
+import { exitOf } from './failed.ts';
 import { bodyOf, fieldsOf, flagOf, optionOf, pathFieldsOf, typedValue, valuesOf } from './operation-options.ts';
 import { type TargetOptions, targetOf } from './session.ts';
 import { withTarget } from './target.ts';
@@ -42,6 +43,7 @@ function define(command: Command, operation: AnyOperation<never>): void {
     }
     const value = await callOperation(targetOf(options), operation, values, { body: await bodyOf(options.body) });
     tellWaiting(value);
-    return { value, columns: operation.columns };
+    // To read of a failure is none.
+    return { value, columns: operation.columns, ...(!operation.effects.readOnlyHint && exitOf(value)) };
   });
 }

@@ -4,6 +4,7 @@ import { planNetworkChange } from '../tools/intents/plan-network-change.ts';
 import { getMe } from '../tools/users/get-me.ts';
 import { type Answer, answering } from './answer.ts';
 import { callOperation } from './call-operation.ts';
+import { exitOf } from './failed.ts';
 import { sessionAt, type Target, type TargetOptions, targetOf } from './session.ts';
 import { withTarget } from './target.ts';
 import { tellWaiting } from './waiting.ts';
@@ -47,7 +48,8 @@ async function plan(words: string[], { apply, approver, ...options }: PlanOption
   const values = { plan_id: id, approved_by: approver ?? (await ownName(target)) };
   const applied = (await callOperation(target, applyNetworkChange, values)) as Workflow;
   tellWaiting(applied);
-  return { value: { plan: planned, workflow: applied }, text: `${text.trimEnd()}\n\n${applied.message}` };
+  const value = { plan: planned, workflow: applied };
+  return { value, text: `${text.trimEnd()}\n\n${applied.message}`, ...exitOf(applied) };
 }
 
 async function ownName(target: Target): Promise<string> {

@@ -10,6 +10,7 @@ import { rejectWorkflow } from '../tools/workflows/reject-workflow.ts';
 import { type Answer, answering, notice } from './answer.ts';
 import { callOperation } from './call-operation.ts';
 import { CliError, EXIT } from './exit.ts';
+import { exitOf } from './failed.ts';
 import { type Target, type TargetOptions, targetOf } from './session.ts';
 import { withTarget } from './target.ts';
 import { tellWaiting, waitingIn } from './waiting.ts';
@@ -52,7 +53,7 @@ function define(command: Command, workflow: AnyOperation<never>, peer: typeof ap
   );
 }
 
-/** One after the other, up to the first that fails. A list that came out empty names none. */
+/** One after the other, up to the first that fails, and which come after it. A list that came out empty names none. */
 async function reviewAll(
   verb: string,
   given: readonly string[],
@@ -64,9 +65,14 @@ async function reviewAll(
   if (only === undefined) return noneNamed(verb, targetOf(options));
   if (others.length === 0) return reviewOne(only);
   const answers: Answer[] = [];
-  for (const id of ids) {
+  for (const [at, id] of ids.entries()) {
     try {
-      answers.push(await reviewOne(id));
+      const answer = await reviewOne(id);
+      answers.push(answer);
+      if (answer.exitCode === undefined) continue;
+      const left = ids.slice(at + 1);
+      if (left.length > 0) notice(`Left as ${left.length === 1 ? 'it was' : 'they were'}: ${left.join(', ')}`);
+      break;
     } catch (error) {
       const done = answers.map(({ text }) => text).filter((text) => text !== undefined);
       if (done.length > 0) notice(done.join('\n'));
@@ -74,7 +80,9 @@ async function reviewAll(
     }
   }
   const texts = answers.map(({ text }) => text).filter((text) => text !== undefined);
-  return { value: { items: answers.map(({ value }) => value) }, text: texts.join('\n') };
+  const { exitCode } = answers.at(-1) ?? {};
+  const value = { items: answers.map((one) => one.value) };
+  return { value, text: texts.join('\n'), ...(exitCode !== undefined && { exitCode }) };
 }
 
 /** @throws CliError that names what waits, where anything does */
@@ -100,7 +108,8 @@ async function review(
 ): Promise<Answer> {
   const value = await callOperation(targetOf(options), operation, { id, ...(note !== undefined && { note }) });
   const { status, summary, error } = value as Reviewed;
-  return { value, text: `${id} is ${status}: ${error ?? summary}` };
+  const again = status === 'failed' ? `\nNothing has changed. To go on, ask for the change again: ${summary}` : '';
+  return { value, text: `${id} is ${status}: ${error ?? summary}${again}`, ...exitOf(value) };
 }
 
 async function approve(target: Target, id: string): Promise<Answer> {

@@ -246,9 +246,8 @@ function policySpec(spec: PolicySpec, index: number, now: number, before?: Polic
   if (spec.expiresAt === undefined) return spec;
   const written = { ...spec, expiresAt: formatInstant(parseInstant(spec.expiresAt)) };
   if (parseInstant(written.expiresAt) <= now && !sameValue(written, before)) {
-    throw invalidInput([
-      { pointer: `/changes/${index}/spec/expiresAt`, detail: 'expiresAt has passed: name a time that is to come.' },
-    ]);
+    const detail = `expiresAt (${written.expiresAt}) has passed: name a time that is to come. Where the change waited for approval until then, plan it again.`;
+    throw invalidInput([{ pointer: `/changes/${index}/spec/expiresAt`, detail }]);
   }
   return written;
 }

@@ -44,6 +44,40 @@ test('mesh invite shows a held call as mesh admin does, and no QR code', async (
   await once(server, 'close');
 });
 
+test('a command whose change could not be carried out ends with 1, and leaves what comes after it', async () => {
+  const failed = {
+    status: 'failed',
+    summary: 'Opens ssh.',
+    error: 'invalid_input: too late',
+    message: 'It is failed.',
+  };
+  const asked: string[] = [];
+  const server = createServer(({ url = '' }, response) => {
+    asked.push(url);
+    const done = { status: 'executed', summary: 'Opens web.', error: null };
+    response.setHeader('Content-Type', 'application/json');
+    response.end(JSON.stringify(url.includes('wf_1') ? done : failed));
+  });
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  const { port } = server.address() as AddressInfo;
+  const env = { MESH_SERVER: `http://127.0.0.1:${port}`, MESH_TOKEN: 'x', MESH_WORKSPACE: 'ws_1' };
+  const run = (...args: string[]) => mesh(args, { home, env });
+  const one = await run('approve', 'wf_2');
+  expect([one.code, one.stdout]).toEqual([
+    1,
+    expect.stringMatching(/^wf_2 is failed: .*too late\nNothing has changed/),
+  ]);
+  const several = await run('approve', 'wf_1', 'wf_2', 'wf_3');
+  expect([several.code, several.stderr]).toEqual([1, 'Left as it was: wf_3\n']);
+  expect(several.stdout).toMatch(/^wf_1 is executed: Opens web\.\nwf_2 is failed: /);
+  expect(asked.filter((url) => url.includes('wf_3'))).toEqual([]);
+  expect((await run('admin', 'approve-workflow', 'wf_2')).code).toBe(1);
+  expect((await run('admin', 'get-workflow', 'wf_2')).code).toBe(0);
+  expect((await run('admin', 'apply-network-change', '--plan-id', 'plan_1', '--approved-by', 'ada')).code).toBe(1);
+  server.close();
+  await once(server, 'close');
+});
+
 test('an option that takes a list takes plain words with commas between them, and JSON', async () => {
   await using harness = await startHarness();
   const { token, workspace } = await harness.workspace();

@@ -13,6 +13,7 @@ import { effectTitle } from '../../effect/title.ts';
 import { workspaceById } from '../../model/workspaces.ts';
 import { type NetworkState, recordIn } from '../../state/state.ts';
 import { resourceYaml } from '../../views/render-yaml.ts';
+import { endingTexts } from '../verify/ending.ts';
 import type { Expectation, RecordExpectation } from '../verify/expectation.ts';
 import { saysSomething, type Unmet, unmetExpectations } from '../verify/expectations.ts';
 import {
@@ -194,7 +195,8 @@ export async function assess(
   const others = warned((finding) => !isBeyondNamed(finding) && !isUnseen(finding));
   const isAsked = beyondNamed.length + questions.length > 0;
   const verification = verificationOf(objections, held + records.length, expectedBy, isAsked);
-  const warnings = [...opens, ...beyondNamed, ...closes, ...notes, ...others];
+  const told = [...notes, ...endingTexts(changes, state)];
+  const warnings = [...opens, ...beyondNamed, ...closes, ...told, ...others];
   const title = effectTitle(effect, after);
   const risk = riskOf({
     effect,
@@ -219,7 +221,7 @@ export async function assess(
     beyondNamed,
     isAsked,
     isUnseen: opens.length + closes.length > 0,
-    warnings: [...opens, ...closes, ...notes, ...others],
+    warnings: [...opens, ...closes, ...told, ...others],
     verification,
     expected: expectations.length + records.length,
     objections: verification === 'unproven' ? [whyUnproven(held + records.length, expectedBy)] : objections,

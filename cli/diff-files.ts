@@ -1,4 +1,3 @@
-import { spanText } from '../core/effect/port-spans.ts';
 import type { FileResource } from '../core/history/export.ts';
 import { FILE_KINDS } from '../core/model/in-files.ts';
 import { toYaml } from '../core/views/render-yaml.ts';
@@ -62,7 +61,11 @@ export async function filesAgainstNow(target: Target, from: string): Promise<Dif
     from: `the network at ${now.at}`,
     to: from,
     resources: [...resources.filter(({ kind, name }) => !own.has(`${kind}/${name}`)), ...peers],
-    connections: connectionsOf(found.effect),
+    connections: found.connections.map(({ src, dst, ...one }) => ({
+      ...one,
+      src: src.join(', '),
+      dst: dst.join(', '),
+    })),
     others: [],
     notes: notesOf(found),
   };
@@ -103,28 +106,12 @@ function peerDifferences(
   return [...sides, ...only].map((one) => ({ kind: 'MeshPeer', ...one }));
 }
 
-type Row = Preview['effect']['opened'][number];
-
-function connectionsOf({ opened, closed }: Preview['effect']): Connection[] {
-  const of = (change: Connection['change'], rows: readonly Row[]) =>
-    [...Map.groupBy(rows, ({ src, dst }) => JSON.stringify([src, dst])).values()].flatMap((group) => {
-      const [first] = group;
-      const ports = spanText(
-        group.map(({ protocol, from, to }) => ({
-          protocol: protocol as 'TCP',
-          ...(from !== null && { from }),
-          ...(to !== null && { to }),
-        })),
-      );
-      return first ? [{ change, src: first.src, dst: first.dst, ports }] : [];
-    });
-  return [...of('opened', opened), ...of('closed', closed)];
-}
-
-function notesOf({ items, effect, warnings }: Preview): string[] {
+function notesOf({ items, omitted_connections: omitted, warnings }: Preview): string[] {
   const ended = items.filter(({ result }) => result === 'ended').map(({ name }) => name);
   return [
-    ...(effect.omitted > 0 ? [`${effect.omitted} more rows of connections are not shown.`] : []),
+    ...(omitted > 0
+      ? [`${omitted} more groups of connections are not shown: compare fewer files at once to see them.`]
+      : []),
     ...(ended.length > 0 ? [`The time of these policies is over, they are taken for none: ${ended.join(', ')}.`] : []),
     ...warnings,
   ];

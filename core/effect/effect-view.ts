@@ -2,7 +2,7 @@ import type { Protocol } from '../model/policy.ts';
 import { type Effect, outsidePairs } from './effect.ts';
 import type { PortSpan } from './port-spans.ts';
 
-/** Rows shown of each side; how many pairs there are in all stands beside them. */
+/** Rows shown of each side, in whole pairs; how many pairs there are in all stands beside them. */
 export const MAX_EFFECT_ROWS = 100;
 
 export interface EffectRow {
@@ -45,13 +45,15 @@ export function effectView(effect: Effect): EffectView {
 function rowsOf({ groups, outside = [] }: Effect, side: 'opened' | 'closed'): { rows: EffectRow[]; omitted: number } {
   const rows: EffectRow[] = [];
   let total = 0;
+  // A part of what a pair may do would read as all of it.
+  const isFull = (more: number) => rows.length > 0 && rows.length + more > MAX_EFFECT_ROWS;
   const add = (src: readonly string[], dst: readonly string[], pairs: number, spans: readonly PortSpan[]) => {
     if (spans.length === 0) return;
     total += pairs * spans.length;
-    if (rows.length >= MAX_EFFECT_ROWS) return;
+    if (isFull(spans.length)) return;
     for (const one of src) {
       for (const other of dst) {
-        if (one === other || rows.length >= MAX_EFFECT_ROWS) continue;
+        if (one === other || isFull(spans.length)) continue;
         for (const { protocol, from = null, to = null } of spans)
           rows.push({ src: one, dst: other, protocol, from, to });
       }

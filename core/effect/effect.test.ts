@@ -9,6 +9,7 @@ import type { NetworkState } from '../state/state.ts';
 import { toYaml } from '../views/render-yaml.ts';
 import { effectOf } from './effect.ts';
 import { effectView } from './effect-view.ts';
+import { effectBlocks } from './rows.ts';
 
 const WEB = peer('web-1', { labels: { role: 'web' } });
 const WEB2 = peer('web-2', { labels: { role: 'web' } });
@@ -73,6 +74,35 @@ describe('an effect', () => {
       (132 + 2 * 12) * 4 - 100,
       0,
     ]);
+  });
+});
+
+describe('an effect of many connections', () => {
+  const peers = Array.from({ length: 12 }, (_, index) => peer(`p-${index}`, { labels: { all: 'yes' } }));
+  const ports = (['TCP', 'UDP', 'SCTP'] as const).map((protocol) => ({ protocol }));
+  const closed = policy('closed', {
+    action: 'DENY',
+    peerSelector: {},
+    ingress: [{ from: [{ peerSelector: {} }], ports }],
+  });
+  const found = effect(stateWith(...peers), stateWith(...peers, closed));
+
+  it('is cut off between pairs, never inside one', () => {
+    const view = effectView(found);
+    const shown = Map.groupBy(view.closed, ({ src, dst }) => `${src} ${dst}`);
+    expect([...shown.values()].map((rows) => rows.map(({ protocol }) => protocol).join())).toEqual(
+      Array(33).fill('SCTP,TCP,UDP'),
+    );
+    expect(view.omitted).toBe(132 * 3 - 99);
+  });
+
+  it('is whole by what changes alike', () => {
+    const { blocks, omitted } = effectBlocks(found);
+    const pairs = blocks.flatMap(({ src, dst }) =>
+      src.flatMap((from) => dst.flatMap((to) => (from === to ? [] : [`${from} ${to}`]))),
+    );
+    expect([new Set(pairs).size, pairs.length, omitted]).toEqual([132, 132, 0]);
+    expect(new Set(blocks.map(({ change, ports: texts }) => `${change} ${texts}`)).size).toBe(1);
   });
 });
 

@@ -25,17 +25,12 @@ export interface EffectTexts {
 
 /** One side of an effect by kinds of peers, at most `limit` rows whatever the size of the network. */
 export function effectTexts(
-  { groups, outside = [] }: Pick<Effect, 'groups' | 'outside'>,
+  effect: Pick<Effect, 'groups' | 'outside'>,
   side: 'opened' | 'closed',
   state: NetworkState,
   limit: number,
 ): EffectTexts {
-  const merged = merge(
-    groups.filter((group) => group[side].length > 0),
-    side,
-  );
-  const byPairs = merged.toSorted((a, b) => b.pairs - a.pairs || (keyOf(a) < keyOf(b) ? -1 : 1));
-  const sorted = [...byPairs, ...outsideBlocks(outside, side)];
+  const sorted = blocksOf(effect, side);
   const rows = sorted.slice(0, limit).map(({ src, dst, ports, spans, pairs, addresses }): EffectText => {
     const from = addresses === 'src' ? listed(src) : describe(src, dst, state);
     const to = addresses === 'dst' ? listed(dst) : describe(dst, src, state);
@@ -43,6 +38,48 @@ export function effectTexts(
   });
   const left = sorted.slice(limit);
   return { rows, omittedRows: left.length, omittedPairs: left.reduce((sum, { pairs }) => sum + pairs, 0) };
+}
+
+/** Connections that open or close alike, with the names of everyone: each `src` to each `dst` other than itself. */
+export interface EffectBlock {
+  readonly change: 'opened' | 'closed';
+  readonly src: readonly string[];
+  readonly dst: readonly string[];
+  readonly ports: string;
+}
+
+/** Names of both sides in all blocks of one answer. */
+const MAX_BLOCK_NAMES = 50_000;
+
+/** An effect whole, what opens first; what is left out of one that names too many is counted. */
+export function effectBlocks(effect: Pick<Effect, 'groups' | 'outside'>): {
+  readonly blocks: EffectBlock[];
+  readonly omitted: number;
+} {
+  const all = (['opened', 'closed'] as const).flatMap((change) =>
+    blocksOf(effect, change).map(({ src, dst, ports }) => ({
+      change,
+      src: src.toSorted(),
+      dst: dst.toSorted(),
+      ports,
+    })),
+  );
+  let names = 0;
+  const blocks = all.filter(({ src, dst }) => {
+    names += src.length + dst.length;
+    return names <= MAX_BLOCK_NAMES;
+  });
+  return { blocks, omitted: all.length - blocks.length };
+}
+
+/** The largest first, addresses outside of the network last. */
+function blocksOf({ groups, outside = [] }: Pick<Effect, 'groups' | 'outside'>, side: 'opened' | 'closed'): Block[] {
+  const merged = merge(
+    groups.filter((group) => group[side].length > 0),
+    side,
+  );
+  const byPairs = merged.toSorted((a, b) => b.pairs - a.pairs || (keyOf(a) < keyOf(b) ? -1 : 1));
+  return [...byPairs, ...outsideBlocks(outside, side)];
 }
 
 interface Block {

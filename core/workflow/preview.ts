@@ -32,7 +32,7 @@ export async function previewChanges(
   const proposal = { changes, expectations: [], records: [], plannedBy: 'caller', sentence } as const;
   const assessment = await services.computed(
     assessProposal,
-    { proposal, requester: await requesterOf(context) },
+    { proposal, requester: await requesterOf(context), isWhole: true },
     { workspace, principal: principalOf(caller), requestId, isQuestion: true },
   );
   requireAssertions(assessment.broken);

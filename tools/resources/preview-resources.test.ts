@@ -41,6 +41,35 @@ test('a preview of what is there already would change nothing', async () => {
   expect(answer).toMatchObject({ would_change: false, changes: [], items: [{ result: 'unchanged' }] });
 });
 
+test('a preview has the effect whole, by what changes alike, and says what ends whenever it is approved', async () => {
+  await using kit = await webAndDb();
+  const expiresAt = new Date(kit.clock.time + 3_600_000).toISOString();
+  const answer = await kit.ask('preview_resources', { documents: [policy('shut', { ...SHUT, expiresAt })] });
+  expect(answer).toMatchObject({
+    connections: expect.arrayContaining([
+      { change: 'closed', src: ['web-1'], dst: ['db-1'], ports: expect.stringContaining('everything') },
+    ]),
+    omitted_connections: 0,
+    warnings: expect.arrayContaining([
+      `shut ends at ${expiresAt}, whenever it is approved: a later approval leaves less of its time`,
+    ]),
+  });
+  expect(answer.diff_markdown).toContain('shut ends at');
+});
+
+test('a change that waited for approval past its end fails, and says to plan it again', async () => {
+  await using kit = await webAndDb();
+  await kit.ask('update_workspace', { settings: { requireApproval: true } });
+  const expiresAt = new Date(kit.clock.time + 60_000).toISOString();
+  const documents = [policy('shut', { ...SHUT, expiresAt })];
+  const { workflow_id: id } = await kit.as('operator')('apply_resources', { documents });
+  kit.clock.time += 60_000;
+  expect(await kit.ask('approve_workflow', { id })).toMatchObject({
+    status: 'failed',
+    error: expect.stringMatching(/has passed: name a time that is to come. Where .* plan it again/),
+  });
+});
+
 test('a preview says why a person would have to approve', async () => {
   await using kit = await webAndDb();
   await kit.ask('update_workspace', { settings: { requireApproval: true } });

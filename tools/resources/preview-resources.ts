@@ -19,6 +19,18 @@ export const previewResources = defineOperation({
     would_change: z.boolean(),
     changes: z.array(changeSchema),
     effect: effectSchema,
+    connections: z
+      .array(
+        z.strictObject({
+          change: z.enum(['opened', 'closed']),
+          src: z.array(z.string()).readonly(),
+          dst: z.array(z.string()).readonly().describe('Each src to each of them other than itself'),
+          ports: z.string(),
+        }),
+      )
+      .readonly()
+      .describe('The effect whole, by what changes alike'),
+    omitted_connections: z.int().describe('Left out of connections where they name too many'),
     risk_level: riskLevel,
     risk_reasons: z.array(z.string()),
     warnings: z.array(z.string()),
@@ -55,6 +67,8 @@ export const previewResources = defineOperation({
       would_change: items.some(({ result }) => result !== 'unchanged' && result !== 'ended'),
       changes: [...shown],
       effect,
+      connections: assessment.blocks?.blocks ?? [],
+      omitted_connections: assessment.blocks?.omitted ?? 0,
       risk_level: risk.level,
       risk_reasons: [...risk.reasons],
       warnings: [...warnings],

@@ -2,6 +2,7 @@ import { basisOf } from '../../authority/judgements.ts';
 import type { Basis } from '../../base/ports.ts';
 import type { Computation } from '../../compute/computation.ts';
 import { type EffectView, effectView } from '../../effect/effect-view.ts';
+import { type EffectBlock, effectBlocks } from '../../effect/rows.ts';
 import type { Requester } from '../verify/findings.ts';
 import { type Assessment, assess, type Proposal } from './assess.ts';
 import type { PlanView } from './diff-markdown.ts';
@@ -14,18 +15,27 @@ export interface Assessed
   readonly basis: Basis;
   readonly effect: EffectView;
   readonly beyond?: Assessment['beyond'];
+  /** The effect whole, where it was asked for. */
+  readonly blocks?: { readonly blocks: readonly EffectBlock[]; readonly omitted: number };
 }
 
 /** Judges again what was proposed earlier, or is to be put before a person. */
 export const assessProposal: Computation<
   Pick<PlanServices, 'store' | 'states' | 'clock' | 'settings'>,
-  { readonly proposal: Proposal; readonly requester: Requester | undefined },
+  { readonly proposal: Proposal; readonly requester: Requester | undefined; readonly isWhole?: boolean },
   Assessed
 > = {
   name: 'assess_proposal',
-  async run(services, workspace, { proposal, requester }) {
+  async run(services, workspace, { proposal, requester, isWhole = false }) {
     const { state, effect, view, unmetRecords, ...rest } = await assess(services, workspace, proposal, requester);
     const { plannedBy, sentence } = view;
-    return { ...rest, plannedBy, sentence, basis: basisOf(state), effect: effectView(effect) };
+    return {
+      ...rest,
+      plannedBy,
+      sentence,
+      basis: basisOf(state),
+      effect: effectView(effect),
+      ...(isWhole && { blocks: effectBlocks(effect) }),
+    };
   },
 };

@@ -28,7 +28,33 @@ describe('lint', () => {
     expect(warningsOf({ action: 'DENY' }, open)).toEqual([]);
   });
 
+  const from = (role: string, expiresAt?: string) => ({
+    action: 'ALLOW',
+    ...selector('db'),
+    ingress: [{ from: [selector(role)] }],
+    ...(expiresAt !== undefined && { expiresAt }),
+  });
+  const all = (action: string, expiresAt?: string) => ({ ...from('web', expiresAt), action, peerSelector: {} });
+  const [SOON, LATER] = ['2026-01-01T00:01:30Z', '2026-02-01T00:00:00Z'];
+
   test.each<[string, unknown[], string[]]>([
+    ['no rule that outlives the ALLOW that has it', [from('web'), all('ALLOW', SOON)], []],
+    ['no rule that outlives the ALLOW that has it by a while', [from('web', LATER), all('ALLOW', SOON)], []],
+    [
+      'a rule that ends before the ALLOW that has it, or with it',
+      [from('web', SOON), all('ALLOW', SOON), from('web', SOON), all('ALLOW')],
+      ['RULE_IS_SHADOWED pol0 ingress 0', 'RULE_IS_SHADOWED pol1 ingress 0', 'RULE_IS_SHADOWED pol2 ingress 0'],
+    ],
+    [
+      'a rule that outlives the DENY that undoes it as one that has an exception',
+      [from('web'), all('DENY', SOON)],
+      ['RULE_IS_CONTRADICTED pol0 ingress 0'],
+    ],
+    [
+      'a rule that ends before the DENY that undoes it',
+      [from('web', SOON), all('DENY')],
+      ['RULE_IS_DENIED pol0 ingress 0'],
+    ],
     [
       'a rule of which a DENY takes a part',
       [

@@ -7,7 +7,10 @@ import { NO_PORTS, type PortSetId } from './port-sets.ts';
 import type { ActivePolicy, RuleCode } from './program.ts';
 import type { Reachability } from './reachability.ts';
 
-/** What other rules make of one rule, and the policies that have those. */
+/**
+ * What other rules make of one rule, and the policies that have those. Rules that end before it make nothing needless that
+ * outlives them: they take a part of it.
+ */
 export interface RuleEnding {
   /** Nothing is left of an ALLOW; other rules do all that it does; DENY rules take a part of an ALLOW. */
   readonly ending: 'denied' | 'shadowed' | 'contradicted' | 'counts';
@@ -17,6 +20,8 @@ export interface RuleEnding {
 interface OtherRule {
   readonly policy: string;
   readonly allow: boolean;
+  /** Whether it is there for as long as the rule that it is compared with. */
+  readonly lasts: boolean;
   readonly code: RuleCode;
   readonly bits: Bits;
   readonly ports: PortSetId;
@@ -53,14 +58,29 @@ export function endingOf(
         (one.code[direction] ?? []).flatMap((code, at): OtherRule[] =>
           one === policy && at === index
             ? []
-            : [{ policy: one.name, allow: one.code.allow, code, bits: space.othersOf(code), ports: code.ports }],
+            : [
+                {
+                  policy: one.name,
+                  allow: one.code.allow,
+                  lasts: one.code.expiresAt >= policy.code.expiresAt,
+                  code,
+                  bits: space.othersOf(code),
+                  ports: code.ports,
+                },
+              ],
         ),
       );
     const denying = rest.filter(({ allow }) => !allow);
-    if (allDenied) allDenied = coversAll(denying, names.denied);
+    const lasting = rest.filter(({ lasts }) => lasts);
+    if (allDenied) {
+      allDenied = coversAll(
+        lasting.filter(({ allow }) => !allow),
+        names.denied,
+      );
+    }
     if (allShadowed) {
       allShadowed = coversAll(
-        rest.filter(({ allow }) => allow === isAllow),
+        lasting.filter(({ allow }) => allow === isAllow),
         names.shadowed,
       );
     }

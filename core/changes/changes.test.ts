@@ -86,7 +86,7 @@ describe('policies', () => {
     ['a name that is none', stateWith(), [create('a/b')], 'invalid_input', /^\/changes\/0\/name /],
     ['an unknown policy', stateWith(), [update('gone')], 'not_found', /no policy "gone"/],
     ['a name with a space', stateWith(policy('web-1', ALLOW_ALL)), [remove('web 1')], 'not_found', /"web-1" was meant/],
-    ['one name twice', stateWith(), [create('a'), create('A')], 'invalid_input', /^\/changes\/1\/name .* named twice/],
+    ['one name twice', stateWith(), [create('a'), create('A')], 'invalid_input', /^\/changes\/0\/name .* named twice/],
     [
       'an end that has passed',
       stateWith(),

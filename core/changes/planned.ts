@@ -1,6 +1,7 @@
 import { invalidInput } from '../base/errors.ts';
 import type { Change, Op } from '../base/ports.ts';
 import { draftOf, type RecordDraft, type StoredRecord } from '../base/record.ts';
+import { MAX_FIELD_ERRORS } from '../base/schema-errors.ts';
 import { sameValue } from '../model/value.ts';
 import { afterCommit, type NetworkState } from '../state/state.ts';
 
@@ -50,16 +51,14 @@ export function nextOf(
 }
 
 export function refuseDoubles(planned: readonly Planned[]): void {
-  const seen = new Set<string>();
-  for (const { resource, name, index } of planned) {
-    const key = `${resource}/${name.toLowerCase()}`;
-    if (seen.has(key)) {
-      throw invalidInput([
-        { pointer: `/changes/${index}/name`, detail: `The ${WORD[resource]} ${name} is named twice: say it once.` },
-      ]);
-    }
-    seen.add(key);
-  }
+  const groups = Map.groupBy(planned, ({ resource, name }) => `${resource}/${name.toLowerCase()}`);
+  const doubles = [...groups.values()].filter(({ length }) => length > 1).flat();
+  if (doubles.length === 0) return;
+  const faults = doubles.slice(0, MAX_FIELD_ERRORS).map(({ resource, name, index }) => ({
+    pointer: `/changes/${index}/name`,
+    detail: `The ${WORD[resource]} ${name} is named twice: say it once.`,
+  }));
+  throw invalidInput(faults);
 }
 
 export function stateAfter(state: NetworkState, planned: readonly Planned[]): NetworkState {

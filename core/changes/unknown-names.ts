@@ -57,7 +57,8 @@ function heldNetwork({ metadata: { name = '' } }: Document, { policies }: Networ
   return lookUp(policies, name)?.spec.network;
 }
 
-const JOINS = 'A device joins by registering (mesh invite); a document changes what has joined.';
+const JOINS =
+  'A document changes a device that has joined (mesh invite). Where it is gone, delete its document, which holds up all others; where it has another name, give the document that name.';
 
 function unknownPeer({ metadata: { name } }: Document, state: NetworkState): FieldError[] {
   if (name === undefined || name === '' || lookUpPeer(state, name)) return [];

@@ -38,6 +38,7 @@ type SubmitCall = CallContext<Pick<Services, 'store' | 'clock' | 'states' | 'set
  * The one way by which an operator's direct write changes policies, networks, labels and the network of peers: committed
  * at once and recorded as direct (no approval workflow saw it), or put into the approval workflow (docs/delegation.md#who-approves-two-persons).
  *
+ * @param reason why, or what says it of what becomes of the changes
  * @param besides writes of other kinds that are committed together with the changes, or not at all; where a person has to
  * approve them the whole call waits, not the changes alone
  * @throws MeshError as `planChanges`, or `policy_assertion_failed`; nothing is written then.
@@ -45,7 +46,7 @@ type SubmitCall = CallContext<Pick<Services, 'store' | 'clock' | 'states' | 'set
 export async function submitChanges(
   context: SubmitCall,
   asked: readonly NetworkChange[],
-  reason: string,
+  reason: string | ((outcomes: ChangePlan['outcomes']) => string),
   besides: () => Promise<readonly Op[]> = async () => [],
 ): Promise<Submitted> {
   const { services, workspace, expected } = context;
@@ -61,19 +62,20 @@ export async function submitChanges(
     const draft = draftChanges(state, changes, clock.now(), quarantined);
     const { ops, outcomes, after } = await permitFirst(context, draft.ops, draft.plan);
     const others = await besides();
+    const why = typeof reason === 'string' ? reason : reason(outcomes);
     const all = [...ops, ...others];
     if (all.length === 0) return { status: 'committed', outcomes, after: state };
     const broken = await brokenAssertions(services, state, after);
     await permitFirst(context, all, () => requireAssertions(broken));
     const alone = others.length === 0;
     const { requireApproval } = (await workspaceById(services, workspace)).spec.settings;
-    if (requireApproval && alone) return askForApproval(context, changes, reason);
+    if (requireApproval && alone) return askForApproval(context, changes, why);
     await permitFirst(context, all, () => requireNoneIsolated(state, after));
     try {
       const direct = ops.length > 0 && { direct: true };
-      await store.commit(workspace, all, commitContext(context, reason, { ...direct }));
+      await store.commit(workspace, all, commitContext(context, why, { ...direct }));
     } catch (error) {
-      if (error instanceof NeedsPerson && alone) return askForApproval(context, changes, reason);
+      if (error instanceof NeedsPerson && alone) return askForApproval(context, changes, why);
       throw error;
     }
     return { status: 'committed', outcomes, after: await states.current(workspace) };
@@ -114,7 +116,7 @@ async function askForApproval(
   if (assessment.beyond?.delegated) throw beyondDelegation(assessment.beyond);
   const id = newId('wf');
   const asked = {
-    summary: reason,
+    summary: `${assessment.title} (${reason})`,
     intent: reason,
     changes: assessment.changes,
     ...nothing,

@@ -58,15 +58,46 @@ export function inDocuments<T>({ documents, changePlaces }: AppliedDocuments, wo
     const place = changePlaces[index];
     return place === undefined ? '/prune' : documentAt(place);
   };
-  return withErrors(pointingAt(placeOf, work), (errors) => withDocuments(errors, documents));
+  return withErrors(pointingAt(placeOf, work), (errors) =>
+    withDocuments(
+      errors.map((error) => ({ ...error, pointer: inDocument(error.pointer) })),
+      documents,
+    ),
+  );
+}
+
+/** Where a document has what a change has beside its spec. */
+function inDocument(pointer: string): string {
+  return pointer.replace(/^(\/documents\/\d+)\/(name|labels|annotations|network)(?=\/|$)/, (_, place, field) =>
+    field === 'network' ? `${place}/spec/network` : `${place}/metadata/${field}`,
+  );
 }
 
 /** Where a document stands in the request. */
 export const documentAt = (place: number | undefined) => `/documents/${place}`;
 
-/** `applied 3 documents, deleted 1 other`. */
-export function reasonOf(verb: string, { changes, changePlaces, agents }: AppliedDocuments): string {
+/** `applied 3 documents: created lab; deleted web-to-db`; without outcomes how many it would delete. */
+export function reasonOf(
+  verb: string,
+  { changes, changePlaces, agents }: AppliedDocuments,
+  outcomes?: ChangePlan['outcomes'],
+): string {
   const count = changePlaces.length + agents.length;
+  const text = `${verb} ${count} ${count === 1 ? 'document' : 'documents'}`;
+  if (outcomes) return [text, changedText(outcomes)].filter((part) => part !== '').join(': ');
   const deleted = changes.length - changePlaces.length;
-  return `${verb} ${count} ${count === 1 ? 'document' : 'documents'}${deleted === 0 ? '' : `, deleted ${deleted} besides`}`;
+  return deleted === 0 ? text : `${text}, deleted ${deleted} besides`;
+}
+
+/** Names that a reason says of each outcome. */
+const MAX_NAMES = 5;
+
+function changedText(outcomes: ChangePlan['outcomes']): string {
+  const texts = (['created', 'updated', 'deleted'] as const).flatMap((outcome) => {
+    const names = outcomes.filter((one) => one.outcome === outcome).map(({ name }) => name);
+    if (names.length === 0) return [];
+    const more = names.length > MAX_NAMES ? ` and ${names.length - MAX_NAMES} more` : '';
+    return [`${outcome} ${names.slice(0, MAX_NAMES).join(', ')}${more}`];
+  });
+  return texts.join('; ');
 }

@@ -52,7 +52,7 @@ test('an operator who writes without approval is recorded as direct', async () =
   await using prod = await openProd();
   await prod.call('apply_resources', { manifest: LAB });
   const [commit] = (await prod.kit.services.store.commits(prod.workspace, 0, 100)).slice(-1);
-  expect(commit).toMatchObject({ actor: 'user:ada', direct: true, reason: 'applied 1 document' });
+  expect(commit).toMatchObject({ actor: 'user:ada', direct: true, reason: 'applied 1 document: created lab' });
 });
 
 test('labels and network of a peer can be applied; what its device owns cannot', async () => {
@@ -235,5 +235,36 @@ test('faults that show only when the changes are planned are told of all documen
         document: { kind: 'MeshPolicy', name },
       })),
     },
+  });
+});
+
+test('a fault of what a change has beside its spec points into its document, and a name given twice into both', async () => {
+  await using prod = await openProd();
+  const shut = (name: string, metadata: object = {}) => ({
+    apiVersion: 'mesh.internal/v1alpha1',
+    kind: 'MeshPolicy',
+    metadata: { name, ...metadata },
+    spec: { action: 'DENY', peerSelector: {} },
+  });
+  const pointersOf = async (...documents: object[]) => {
+    const error = await prod.call('apply_resources', { documents }).catch((thrown: unknown) => thrown);
+    return (error as { details: { errors: { pointer: string }[] } }).details.errors.map(({ pointer }) => pointer);
+  };
+  expect(await pointersOf(shut('a'), shut('b'), shut('A'))).toEqual([
+    '/documents/0/metadata/name',
+    '/documents/2/metadata/name',
+  ]);
+  expect(await pointersOf(shut('a'), shut('é'))).toEqual(['/documents/1/metadata/name']);
+  expect(await pointersOf(shut('a', { labels: { 'mesh.internal/x': 'y' } }))).toEqual([
+    '/documents/0/metadata/labels/mesh.internal~1x',
+  ]);
+});
+
+test('a document of a device that is gone says which it is and what to do', async () => {
+  await using prod = await openProd();
+  const documents = [{ apiVersion: 'mesh.internal/v1alpha1', kind: 'MeshPeer', metadata: { name: 'laptop-7' } }];
+  await expect(prod.call('apply_resources', { documents })).rejects.toMatchObject({
+    code: 'invalid_input',
+    message: expect.stringMatching(/^MeshPeer laptop-7, .*Where it is gone, delete its document/),
   });
 });

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { UPDATE } from '../../core/base/operation.ts';
+import type { ChangePlan } from '../../core/changes/changes.ts';
 import { appliedDocuments } from '../../core/identity/apply.ts';
 import { type AppliedAgent, applyAgents } from '../../core/identity/apply-agents.ts';
 import { submitChanges } from '../../core/workflow/submit.ts';
@@ -34,7 +35,8 @@ export const applyResources = defineOperation({
       applied = made.applied;
       return made.ops;
     };
-    const submitted = await inDocuments(asked, submitChanges(context, changes, reasonOf('applied', asked), besides));
+    const reason = (outcomes: ChangePlan['outcomes']) => reasonOf('applied', asked, outcomes);
+    const submitted = await inDocuments(asked, submitChanges(context, changes, reason, besides));
     return answerOf(submitted, ({ outcomes, after }) => {
       const items = itemsOf(asked, outcomes, applied);
       return { items, revision: after.revision };

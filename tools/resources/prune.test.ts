@@ -24,7 +24,7 @@ test('with prune the policies and networks that no document is of are deleted in
   expect(results(answer)).toEqual(['a unchanged', 'c created', 'b deleted', 'lab deleted']);
   expect(answer.revision).toBe(revision + 1);
   const [commit] = (await kit.services.store.commits(kit.workspace, revision, 10)).slice(-1);
-  expect(commit).toMatchObject({ reason: 'applied 2 documents, deleted 2 besides', direct: true });
+  expect(commit).toMatchObject({ reason: 'applied 2 documents: created c; deleted b, lab', direct: true });
 });
 
 test('only the kinds that are named are pruned, and nothing is without prune', async () => {
@@ -81,6 +81,7 @@ test('where changes are approved, a prune is one workflow, whose approval create
   await kit.ask('update_workspace', { settings: { requireApproval: true } });
   const { workflow_id: id } = await kit.as('operator')('apply_resources', { documents: [policy('new')], prune: BOTH });
   const workflow = await kit.ask('get_workflow', { id });
+  expect(workflow.summary).toBe('Opens nothing; closes nothing. (applied 1 document: created new; deleted old)');
   expect(workflow.changes.map((one: { action: string; name: string }) => `${one.action} ${one.name}`)).toEqual([
     'create new',
     'delete old',

@@ -97,6 +97,27 @@ test('a repository owns the policies: it is exported, changed, compared, preview
   expect(await run('diff', directory)).toEqual({ code: 0, stdout: 'No difference.\n', stderr: '' });
 });
 
+test('each fault of a directory names its file, also of a device that is gone or has another name, and names both of two', async () => {
+  const { place, run } = await openWorkspace();
+  await joinAll(place);
+  const directory = path.join(home, 'network');
+  await run('export', directory);
+  expect((await run('admin', 'delete-peer', 'ops-1')).stderr).toBe('');
+  expect((await run('admin', 'update-peer', 'web-1', '--name', 'www-1')).stderr).toBe('');
+  const refused = await run('apply', '-f', directory, '--prune');
+  expect(refused.code).toBe(2);
+  for (const name of ['ops-1', 'web-1']) {
+    expect(refused.stderr).toContain(
+      `MeshPeer ${name}, peers/${name}.yaml /metadata/name: There is no peer "${name}".`,
+    );
+    rmSync(path.join(directory, 'peers', `${name}.yaml`));
+  }
+  const ssh = SSH.replaceAll('ops-1', 'db-1');
+  for (const name of ['a', 'b']) writeFileSync(path.join(directory, 'policies', `${name}.yaml`), ssh);
+  const twice = await run('apply', '-f', directory);
+  for (const name of ['a', 'b']) expect(twice.stderr).toContain(`policies/${name}.yaml /metadata/name`);
+});
+
 test('an export as it was, and what changed since: resources, and the connections that opened and closed', async () => {
   const { place, post, run } = await openWorkspace();
   await joinAll(place);

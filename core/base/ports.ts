@@ -124,6 +124,12 @@ export interface AuditQuery {
   readonly limit: number;
 }
 
+/** The complete subtree over the 2^level entries from index * 2^level on, in the Merkle tree of an audit log. */
+export interface HashId {
+  readonly level: number;
+  readonly index: number;
+}
+
 /**
  * Where in the past a read stands: a revision, or the one in force at an instant. Absent = now; ahead of now reads as now.
  * StoreError `compacted` where the revision is no longer kept, or for a kind without kept history.

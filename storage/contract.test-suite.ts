@@ -4,6 +4,7 @@ import type { OpenStore } from './contract/kit.ts';
 import { logContract } from './contract/log.ts';
 import { modelContract } from './contract/model.ts';
 import { pastContract } from './contract/past.ts';
+import { treeContract } from './contract/tree.ts';
 
 /** What any implementation of the Store port must pass. `open` answers an empty store at each call. */
 export function storeContract(name: string, open: OpenStore): void {
@@ -11,6 +12,7 @@ export function storeContract(name: string, open: OpenStore): void {
     commitContract(open);
     pastContract(open);
     logContract(open);
+    treeContract(open);
     modelContract(open);
   });
 }

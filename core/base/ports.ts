@@ -95,7 +95,7 @@ export interface Commit extends Omit<CommitContext, 'securityEvents' | 'basis'> 
 
 /** A commit or a lone security event, as the audit log lists it. */
 export interface AuditEntry {
-  /** Position in the log of the workspace; rises by at least one. */
+  /** Position in the log of the workspace, from 0 on, without a gap. */
   readonly seq: number;
   readonly at: number;
   readonly workspace: string;
@@ -107,6 +107,8 @@ export interface AuditEntry {
       readonly kind: Kind;
       readonly name: string;
       readonly uid: string;
+      /** SHA-256 of the record as it is stored, in hexadecimal; of a deletion there is none, nor of commits before schema 2. */
+      readonly digest?: string;
     }[];
   };
   readonly event?: SecurityEvent & { readonly requestId?: string };
@@ -128,6 +130,27 @@ export interface AuditQuery {
 export interface HashId {
   readonly level: number;
   readonly index: number;
+}
+
+/** A signed statement of the size and root of a log (core/audit/checkpoint.ts). */
+export interface KeptCheckpoint {
+  readonly at: number;
+  readonly size: number;
+  readonly note: string;
+}
+
+/** The audit log of one workspace as a Merkle tree (core/audit/tree.ts), whose leaves are its entries. */
+export interface AuditTree {
+  /** Entries so far. */
+  size(): Promise<number>;
+  /** StoreError `not_found` for a subtree that is not complete. */
+  hashes(ids: readonly HashId[]): Promise<readonly Uint8Array[]>;
+  /** The exact texts of entries from an index on; what is hashed of one says `leafDataOf` of core/audit/leaf.ts. */
+  entries(from: number, limit: number): Promise<readonly string[]>;
+  /** Of the checkpoints of a day the last one stays. */
+  keepCheckpoint(checkpoint: KeptCheckpoint): Promise<void>;
+  /** Newest first. */
+  checkpoints(limit: number): Promise<readonly KeptCheckpoint[]>;
 }
 
 /**
@@ -205,6 +228,8 @@ export interface Store {
   onCommit(listener: (commit: Commit) => void): () => void;
   record(workspace: string, events: readonly (SecurityEvent & { readonly requestId?: string })[]): Promise<void>;
   audit(workspace: string, query: AuditQuery): Promise<readonly AuditEntry[]>;
+  /** The same log, as others verify it. */
+  auditTree(workspace: string): AuditTree;
   /**
    * Drops versions superseded at or before `upTo`, but none still in force at a revision of `keep`, which replaces
    * the list of the last call. Reads between the two answer `compacted` from then on.

@@ -124,12 +124,15 @@ export function logContract(open: OpenStore): void {
         ...WHY,
         revision: 1,
         at: START,
-        changes: [{ type: 'created', kind: 'MeshPeer', name: 'a', uid: 'p_a' }],
+        changes: [
+          { type: 'created', kind: 'MeshPeer', name: 'a', uid: 'p_a', digest: expect.stringMatching(/^[0-9a-f]{64}$/) },
+        ],
       });
       expect(await store.audit(WS, { limit: 9, actor: 'user:eve' })).toEqual([event]);
       expect(await store.audit(WS, { limit: 9, from: START + 15 })).toEqual([newest]);
       expect(await store.audit(WS, { limit: 9, to: START + 15, type: 'commit' })).toEqual([oldest]);
       expect(await store.audit(WS, { limit: 9, kind: 'MeshPolicy', name: 'b' })).toEqual([newest]);
+      expect(all.map(({ seq }) => seq)).toEqual([2, 1, 0]);
       expect(await store.audit(WS, { limit: 1, before: newest?.seq ?? 0 })).toEqual([event]);
       expect(await store.audit('w_none', { limit: 1 })).toEqual([]);
     });

@@ -1,47 +1,55 @@
-import { createHash } from 'node:crypto';
 import { setImmediate as nextTick } from 'node:timers/promises';
+import { hashOfEntry } from '../../core/audit/leaf.ts';
+import { completedBy } from '../../core/audit/tree.ts';
 import type { AuditEntry, AuditQuery, Commit, SecurityEvent } from '../../core/base/ports.ts';
 import { foldName } from '../../core/base/record.ts';
 import type { Database } from './database.ts';
+import { joinHashes, sizeOf, subtreeHash } from './tree.ts';
 import { findWorkspace, type WorkspaceRow } from './workspaces.ts';
 
 type Entry = Omit<AuditEntry, 'seq'>;
-type Row = { readonly seq: number; readonly at: number; readonly entry: string };
+type Row = { readonly seq: number; readonly entry: string };
 
 /** Entries read between two turns of the event loop. */
 const PAGE = 250;
-/** RFC 6962 2.1: what a leaf is hashed with, so that no inner node can pass for one. */
-const LEAF_PREFIX = Uint8Array.of(0);
 
-export function appendCommit(database: Database, workspace: WorkspaceRow, commit: Commit): void {
+/** @param digests of the bodies that the changes stored, in their order */
+export function appendCommit(
+  database: Database,
+  workspace: WorkspaceRow,
+  commit: Commit,
+  digests: readonly (string | undefined)[],
+): void {
   const { changes, workspace: name, ...rest } = commit;
+  const told = changes.map(({ type, record: { kind, name, uid } }, index) => {
+    const digest = digests[index];
+    return { type, kind, name, uid, ...(digest !== undefined && { digest }) };
+  });
   append(database, workspace, commit.revision, {
     at: commit.at,
     workspace: name,
     actor: commit.actor,
     type: 'commit',
-    commit: {
-      ...rest,
-      changes: changes.map(({ type, record: { kind, name, uid } }) => ({ type, kind, name, uid })),
-    },
+    commit: { ...rest, changes: told },
   });
 }
 
 export function appendEvent(
   database: Database,
-  workspace: WorkspaceRow,
+  workspace: Pick<WorkspaceRow, 'id' | 'name'>,
   at: number,
   event: SecurityEvent & { readonly requestId?: string },
 ): void {
   append(database, workspace, null, { at, workspace: workspace.name, actor: event.actor, type: 'event', event });
 }
 
-function append(database: Database, workspace: WorkspaceRow, revision: number | null, entry: Entry): void {
+function append(database: Database, { id }: Pick<WorkspaceRow, 'id'>, revision: number | null, entry: Entry): void {
   const text = JSON.stringify(entry);
-  const leaf = createHash('sha256').update(LEAF_PREFIX).update(text).digest();
+  const seq = sizeOf(database, id);
+  const hashes = completedBy(seq, hashOfEntry(text), (left) => subtreeHash(database, id, left));
   database
-    .statement('INSERT INTO audit (ws, at, revision, entry, leaf) VALUES (?, ?, ?, ?, ?)')
-    .run(workspace.id, entry.at, revision, text, leaf);
+    .statement('INSERT INTO audit (ws, seq, at, revision, hashes, entry) VALUES (?, ?, ?, ?, ?, ?)')
+    .run(id, seq, entry.at, revision, joinHashes(hashes), text);
 }
 
 /** The commit entries after a revision, in order. */
@@ -60,31 +68,40 @@ export function commitEntries(
     .flatMap(({ entry }) => (JSON.parse(entry) as Entry).commit ?? []);
 }
 
-/** Newest first. Filters that no index serves are tried page by page, giving way to others in between. */
+/** Newest first. Filters are tried page by page, giving way to others in between. */
 export async function queryAudit(database: Database, name: string, query: AuditQuery): Promise<AuditEntry[]> {
   const workspace = findWorkspace(database, name);
+  if (!workspace) return [];
   const found: AuditEntry[] = [];
-  let at = query.to ?? Number.MAX_SAFE_INTEGER;
-  let before = query.before ?? Number.MAX_SAFE_INTEGER;
-  while (workspace && found.length < query.limit) {
-    // Instants never fall as seq rises, so this order is that of seq, and the index serves both bounds.
+  const first = query.from === undefined ? 0 : entriesBefore(database, workspace, query.from);
+  const end =
+    query.to === undefined ? sizeOf(database, workspace.id) : entriesBefore(database, workspace, query.to + 1);
+  let before = Math.min(end, query.before ?? end);
+  while (found.length < query.limit) {
     const rows = database
-      .statement<Row>(
-        `SELECT seq, at, entry FROM audit WHERE ws = ? AND at <= ? AND at >= ? AND seq < ?
-         ORDER BY at DESC, seq DESC LIMIT ?`,
-      )
-      .all(workspace.id, at, query.from ?? 0, before, PAGE);
+      .statement<Row>('SELECT seq, entry FROM audit WHERE ws = ? AND seq >= ? AND seq < ? ORDER BY seq DESC LIMIT ?')
+      .all(workspace.id, first, before, PAGE);
     for (const row of rows) {
       const entry: AuditEntry = { seq: row.seq, ...(JSON.parse(row.entry) as Entry) };
       if (found.length < query.limit && matches(entry, query)) found.push(entry);
     }
-    const last = rows.at(-1);
-    if (last === undefined || rows.length < PAGE) break;
-    at = last.at;
-    before = last.seq;
+    before = rows.at(-1)?.seq ?? 0;
+    if (rows.length < PAGE) break;
     await nextTick();
   }
   return found;
+}
+
+/** How many entries are older than an instant: a binary search, as instants never fall from one entry to the next. */
+function entriesBefore(database: Database, { id }: WorkspaceRow, instant: number): number {
+  let [low, high] = [0, sizeOf(database, id)];
+  while (low < high) {
+    const middle = Math.floor((low + high) / 2);
+    const row = database.statement<{ at: number }>('SELECT at FROM audit WHERE ws = ? AND seq = ?').get(id, middle);
+    if (row && row.at < instant) low = middle + 1;
+    else high = middle;
+  }
+  return low;
 }
 
 function matches(entry: AuditEntry, { type, actor, kind, name }: AuditQuery): boolean {

@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import { StoreError } from '../../core/base/ports.ts';
 import type { Kind, RecordKey, StoredRecord } from '../../core/base/record.ts';
@@ -58,6 +59,11 @@ export function packBody(body: StoredBody): Uint8Array {
   bytes[0] = DEFLATE_RAW_1;
   bytes.set(packed, 1);
   return bytes;
+}
+
+/** What the audit log says of a body, live or superseded: SHA-256 of its text, in hexadecimal. */
+export function bodyDigest(stored: StoredBody): string {
+  return hash('sha256', typeof stored === 'string' ? stored : inflate(stored), 'hex');
 }
 
 export function decodeBody<K extends Kind>(

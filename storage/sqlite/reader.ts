@@ -4,7 +4,8 @@ import { openForReading } from './database.ts';
 import { buildFeed } from './feed.ts';
 import { readCommits, versionBytesBetween } from './log.ts';
 import { getRecord, getRecordById, historyOf, listRecords, lookupRecord } from './read.ts';
-import { answer, revisionInForce, workspaceNames } from './store.ts';
+import { answer, answering, revisionInForce, workspaceNames } from './store.ts';
+import { readTree } from './tree.ts';
 import { keptFrom, readVersions } from './versions.ts';
 import { findWorkspace } from './workspaces.ts';
 
@@ -65,6 +66,7 @@ export function openSqliteReader({ path, log, writes }: SqliteReaderOptions): Sq
     watch: (workspace, from, signal) => feed.watch(workspace, from, signal),
     onCommit: (listener) => feed.onCommit(listener),
     audit: (workspace, query) => answer(() => queryAudit(database, workspace, query)),
+    auditTree: (workspace) => ({ ...answering(readTree(database, workspace)), keepCheckpoint: elsewhere }),
     workspaces: () => answer(() => workspaceNames(database)),
     sizeBetween: (workspace, after, upTo) => answer(() => versionBytesBetween(database, workspace, after, upTo)),
     compact: elsewhere,

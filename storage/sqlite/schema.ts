@@ -1,13 +1,15 @@
 import { chmodSync } from 'node:fs';
 import { backup } from 'node:sqlite';
 import { type Database, unavailable } from './database.ts';
+import { makeTrees } from './make-trees.ts';
 
 /** "Mesh" in ASCII: tells a file of this store from another program's. */
 const APPLICATION_ID = 0x4d657368;
 
-/** Step n brings a file from schema n to n + 1. Steps are never changed once released. */
-const MIGRATIONS: readonly string[] = [
-  `
+/** What SQL alone can do, or a function that does it. */
+type Step = string | ((database: Database) => void);
+
+export const SCHEMA_1 = `
   CREATE TABLE workspace (
     id INTEGER PRIMARY KEY,
     name TEXT NOT NULL UNIQUE,
@@ -70,8 +72,10 @@ const MIGRATIONS: readonly string[] = [
     fence INTEGER NOT NULL,
     expires_at INTEGER NOT NULL
   ) STRICT, WITHOUT ROWID;
-  `,
-];
+`;
+
+/** Step n brings a file from schema n to n + 1. Steps are never changed once released. */
+const MIGRATIONS: readonly Step[] = [SCHEMA_1, makeTrees];
 
 /**
  * Brings the file to the newest schema, forward only, each step a transaction; a file with data is copied first to
@@ -80,7 +84,7 @@ const MIGRATIONS: readonly string[] = [
  */
 export async function migrate(
   database: Database,
-  migrations: readonly string[] = MIGRATIONS,
+  migrations: readonly Step[] = MIGRATIONS,
 ): Promise<string | undefined> {
   const present = schemaOf(database);
   if (present > migrations.length) {
@@ -91,13 +95,14 @@ export async function migrate(
   if (present === migrations.length) return undefined;
   const copy = present > 0 ? await copyOf(database, present) : undefined;
   for (const [offset, step] of migrations.slice(present).entries()) {
-    database.transaction(() =>
+    database.transaction(() => {
+      if (typeof step === 'string') database.exec(step);
+      else step(database);
       database.exec(`
-        ${step}
         PRAGMA application_id = ${APPLICATION_ID};
         PRAGMA user_version = ${present + offset + 1};
-      `),
-    );
+      `);
+    });
   }
   return copy;
 }

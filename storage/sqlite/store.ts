@@ -9,6 +9,7 @@ import { readCommits, versionBytesBetween } from './log.ts';
 import { getRecord, getRecordById, historyOf, listRecords, lookupRecord } from './read.ts';
 import { RecordCache } from './record-cache.ts';
 import { migrate } from './schema.ts';
+import { keepCheckpoint, readTree, type TreeReads } from './tree.ts';
 import { keptFrom, readVersions } from './versions.ts';
 import {
   advance,
@@ -76,6 +77,10 @@ function storeOn(database: Database, clock: Clock, log: Log): Store {
         advance(database, row, row.revision, at);
       }),
     audit: (workspace, query) => answer(() => queryAudit(database, workspace, query)),
+    auditTree: (workspace) => ({
+      ...answering(readTree(database, workspace)),
+      keepCheckpoint: (checkpoint) => groupCommit.enqueue(() => keepCheckpoint(database, workspace, checkpoint)),
+    }),
     compact: (workspace, upTo, keep) => compactVersions(database, groupCommit, workspace, upTo, keep),
     workspaces: () => answer(() => workspaceNames(database)),
     sizeBetween: (workspace, after, upTo) => answer(() => versionBytesBetween(database, workspace, after, upTo)),
@@ -89,6 +94,16 @@ function storeOn(database: Database, clock: Clock, log: Log): Store {
       feed.close();
       database.close();
     },
+  };
+}
+
+/** The same reads, with StoreError for what SQLite throws. */
+export function answering({ size, hashes, entries, checkpoints }: TreeReads): TreeReads {
+  return {
+    size: () => answer(size),
+    hashes: (ids) => answer(() => hashes(ids)),
+    entries: (from, limit) => answer(() => entries(from, limit)),
+    checkpoints: (limit) => answer(() => checkpoints(limit)),
   };
 }
 

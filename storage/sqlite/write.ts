@@ -4,7 +4,7 @@ import type { Basis, Change, Commit, CommitContext, Op } from '../../core/base/p
 import { StoreError } from '../../core/base/ports.ts';
 import { foldName, KINDS, type RecordDraft, type RecordKey, type StoredRecord } from '../../core/base/record.ts';
 import { appendCommit, appendEvent } from './audit.ts';
-import { type Body, decodeBody, encodeBody, packBody } from './body.ts';
+import { type Body, bodyDigest, decodeBody, encodeBody, packBody } from './body.ts';
 import type { Database } from './database.ts';
 import { advance, ensureWorkspace, nextInstant, type WorkspaceRow } from './workspaces.ts';
 
@@ -27,10 +27,17 @@ export function applyCommit(
   };
   const { securityEvents = [], basis, ...why } = context;
   if (basis) requireUnchanged(batch, basis);
-  const changes = ops.flatMap((op) => apply(batch, op) ?? []);
+  const written = ops.flatMap((op) => apply(batch, op) ?? []);
+  const changes = written.map(({ change }) => change);
   const revision = changes.length > 0 ? batch.revision : workspace.revision;
   const commit: Commit = { ...why, workspace: name, revision, at: batch.at, changes };
-  if (changes.length > 0) appendCommit(database, workspace, commit);
+  if (changes.length > 0)
+    appendCommit(
+      database,
+      workspace,
+      commit,
+      written.map(({ digest }) => digest),
+    );
   for (const event of securityEvents) {
     appendEvent(database, workspace, batch.at, { ...event, requestId: context.requestId });
   }
@@ -71,7 +78,13 @@ interface Row {
 
 type LiveRow = Row & { readonly body: string };
 
-function apply(batch: Batch, op: Op): Change | undefined {
+interface Written {
+  readonly change: Change;
+  /** Of the body that is stored now. */
+  readonly digest?: string;
+}
+
+function apply(batch: Batch, op: Op): Written | undefined {
   switch (op.op) {
     case 'create':
       return create(batch, op.record);
@@ -101,7 +114,7 @@ function requireUnchanged({ database, workspace }: Batch, { kinds, revision }: B
   }
 }
 
-function create(batch: Batch, draft: RecordDraft): Change {
+function create(batch: Batch, draft: RecordDraft): Written {
   const row = findRow(batch, draft);
   if (isLive(row)) throw new StoreError('already_exists', subject(draft));
   claim(batch, draft, 'created');
@@ -110,20 +123,21 @@ function create(batch: Batch, draft: RecordDraft): Change {
   const text = encodeBody(draft, former ? nextBody(draft, former) : bodyOf(draft, batch.at, 1));
   const id = row === undefined ? insertRow(batch, draft, text) : writeRow(batch, row.id, draft.uid, text);
   takeUniqueValues(batch, id, draft.unique);
-  return { type: 'created', record: decodeBody(batch.workspace.name, draft.kind, batch.revision, text) };
+  const record = decodeBody(batch.workspace.name, draft.kind, batch.revision, text);
+  return { change: { type: 'created', record }, digest: bodyDigest(text) };
 }
 
-function update(batch: Batch, draft: RecordDraft, read: number): Change {
+function update(batch: Batch, draft: RecordDraft, read: number): Written {
   const { row, before } = supersede(batch, draft, read, 'updated');
   if (before.uid !== draft.uid) throw new StoreError('conflict', subject(draft));
   const text = encodeBody(draft, nextBody(draft, before));
   writeRow(batch, row.id, draft.uid, text);
   const record = decodeBody(batch.workspace.name, draft.kind, batch.revision, text);
   exchangeUniqueValues(batch, row.id, before, record);
-  return { type: 'updated', record, before };
+  return { change: { type: 'updated', record, before }, digest: bodyDigest(text) };
 }
 
-function remove(batch: Batch, key: RecordKey, read: number | undefined): Change {
+function remove(batch: Batch, key: RecordKey, read: number | undefined): Written {
   const { row, before } = supersede(batch, key, read, 'deleted');
   writeRow(batch, row.id, null, null);
   releaseUniqueValues(batch, before.unique);
@@ -131,7 +145,7 @@ function remove(batch: Batch, key: RecordKey, read: number | undefined): Change 
   if (!KINDS[key.kind].history) {
     batch.database.statement('DELETE FROM record WHERE id = ?').run(row.id);
   }
-  return { type: 'deleted', record: before, before };
+  return { change: { type: 'deleted', record: before, before } };
 }
 
 /** Finds the live record a write replaces, checks what the writer read, and keeps the old version where history is kept. */

@@ -21,7 +21,15 @@ test('a change is listed with who, why and when, and whether anyone approved it'
       revision: expect.any(Number),
       reason: 'created policy base',
       direct: true,
-      changes: [{ type: 'created', kind: 'MeshPolicy', name: 'base', uid: expect.stringMatching(/^pol_/) }],
+      changes: [
+        {
+          type: 'created',
+          kind: 'MeshPolicy',
+          name: 'base',
+          uid: expect.stringMatching(/^pol_/),
+          digest: expect.stringMatching(/^[0-9a-f]{64}$/),
+        },
+      ],
     },
   ]);
 });

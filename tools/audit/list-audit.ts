@@ -29,6 +29,7 @@ const auditEntrySchema = z.strictObject({
         kind: z.enum(kinds),
         name: z.string(),
         uid: z.string(),
+        digest: z.string().optional().describe('SHA-256 of the record as it is stored; a deletion has none'),
       }),
     )
     .optional(),

@@ -1,0 +1,21 @@
+import { hash } from 'node:crypto';
+import { leafHash } from './tree.ts';
+
+/** What an entry bundle can hold of one entry: its length takes 16 bits (c2sp.org/tlog-tiles). */
+const MAX_LEAF_BYTES = 65_535;
+
+/**
+ * The bytes that stand in the log for an entry: the text of the entry, or, where that is too long for an entry bundle,
+ * who wrote it and when, with the digest of the text.
+ */
+export function leafDataOf(entry: string): string {
+  if (entry.length <= MAX_LEAF_BYTES && Buffer.byteLength(entry) <= MAX_LEAF_BYTES) return entry;
+  const { at, workspace, actor, type, commit } = JSON.parse(entry);
+  const revision = commit?.revision;
+  const sha256 = hash('sha256', entry, 'hex');
+  return JSON.stringify({ at, workspace, actor, type, revision, entry: { bytes: Buffer.byteLength(entry), sha256 } });
+}
+
+export function hashOfEntry(entry: string): Uint8Array {
+  return leafHash(leafDataOf(entry));
+}

@@ -1,3 +1,4 @@
+import { keepCheckpoints } from '../core/audit/keep-checkpoints.ts';
 import { newId } from '../core/base/ids.ts';
 import type { Commit } from '../core/base/ports.ts';
 import type { Kind } from '../core/base/record.ts';
@@ -33,6 +34,7 @@ export function buildJobs(services: Services, gate: Pick<ServiceGate, 'flushRefu
     every('remove old assessments', DAY_MS, services, () =>
       eachWorkspace(services, (workspace) => removeOldAssessments(services, workspace)),
     ),
+    every('keep checkpoints of the audit logs', MINUTE_MS, services, () => keepCheckpoints(services)),
     every('flush refusals', MINUTE_MS, services, () => gate.flushRefusals()),
   ];
 }

@@ -2,16 +2,20 @@ import { generateKeyPairSync, randomBytes } from 'node:crypto';
 import { closeSync, fsyncSync, openSync, readFileSync, renameSync, statSync, writeSync } from 'node:fs';
 import path from 'node:path';
 import { z } from 'zod';
+import { newLogKey, rotated, type StoredLogKey, storedLogKey } from './log-keys.ts';
 
 /** Secrets of the installation, made at first start (docs/configuration.md). Keys are PKCS #8 PEM. */
 const credentialsSchema = z.object({
   relayToken: z.string().min(16),
-  /** Ed25519: sessions, checkpoints, attestations. */
+  /** Ed25519: sessions, attestations. */
   signingKey: z.string().startsWith('-----BEGIN PRIVATE KEY-----'),
   /** X25519: what nodes seal to. */
   controlKey: z.string().startsWith('-----BEGIN PRIVATE KEY-----'),
+  /** Ed25519: checkpoints of the audit logs; the last one signs. Absent in files of older versions. */
+  logKeys: z.array(storedLogKey).min(1).optional(),
 });
-export type Credentials = z.infer<typeof credentialsSchema>;
+type StoredCredentials = z.infer<typeof credentialsSchema>;
+export type Credentials = Omit<StoredCredentials, 'logKeys'> & { readonly logKeys: readonly StoredLogKey[] };
 
 const GROUP_AND_OTHERS = 0o077;
 
@@ -29,19 +33,43 @@ export function loadCredentials(configDir: string): Credentials {
     throw new Error(`${name} has mode ${mode}: others can read the secrets in it. Run: chmod 600 ${name}`);
   }
   const parsed = credentialsSchema.safeParse(parseJson(readFileSync(name, 'utf8')));
-  if (parsed.success) return parsed.data;
+  if (parsed.success) return withLogKeys(name, parsed.data);
   throw new Error(
     `${name} is damaged: restore it from a backup. Deleting it makes new keys, and every node must join again.`,
   );
 }
 
+/**
+ * Gives the audit logs another key to sign with, from now on; the control plane must not run.
+ *
+ * @returns the public part of the new key, base64
+ */
+export function rotateLogKey(configDir: string, now: number): string {
+  const name = path.join(configDir, 'credentials.json');
+  if (!statSync(name, { throwIfNoEntry: false }))
+    throw new Error(`${name} is not there: name the --config-dir of meshd.`);
+  const before = loadCredentials(configDir);
+  const logKeys = rotated(before.logKeys, now);
+  write(name, { ...before, logKeys });
+  return logKeys.at(-1)?.publicKey ?? '';
+}
+
 function createCredentials(name: string): Credentials {
   const pem = { type: 'pkcs8', format: 'pem' } as const;
-  const credentials: Credentials = {
+  return write(name, {
     relayToken: randomBytes(32).toString('base64url'),
     signingKey: generateKeyPairSync('ed25519').privateKey.export(pem) as string,
     controlKey: generateKeyPairSync('x25519').privateKey.export(pem) as string,
-  };
+    logKeys: [newLogKey(Date.now())],
+  });
+}
+
+function withLogKeys(name: string, { logKeys, ...others }: StoredCredentials): Credentials {
+  return logKeys ? { ...others, logKeys } : write(name, { ...others, logKeys: [newLogKey(Date.now())] });
+}
+
+/** Whole or not at all, and readable by the owner alone. */
+function write(name: string, credentials: Credentials): Credentials {
   const temporary = `${name}.new`;
   const file = openSync(temporary, 'w', 0o600);
   try {

@@ -5,6 +5,7 @@ import { Secret } from '../core/base/secret.ts';
 import type { Keyring } from '../core/model/services.ts';
 import { controlKeyFingerprint } from '../core/model/token.ts';
 import type { Credentials } from './credentials.ts';
+import { buildLogKeys } from './log-keys.ts';
 
 const AUDIENCE = 'mesh';
 /** DER prefix of an X25519 SubjectPublicKeyInfo (RFC 8410); the 32 raw bytes follow. */
@@ -25,6 +26,7 @@ export function buildKeyring(
     controlKeyId: controlKeyFingerprint(controlKey),
     controlPrivateKey: new Secret(rawPrivateKey(controlPrivate)),
     relayToken,
+    logs: buildLogKeys(credentials.logKeys, controlKey),
     agree(peerPublicKey) {
       const publicKey = createPublicKey({
         key: Buffer.concat([X25519_SPKI, peerPublicKey]),

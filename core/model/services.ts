@@ -1,3 +1,4 @@
+import type { LogKeys } from '../audit/log-keys.ts';
 import type { Edition } from '../base/edition.ts';
 import type { Clock, Log, Store, Yaml } from '../base/ports.ts';
 import type { Secret } from '../base/secret.ts';
@@ -48,6 +49,8 @@ export interface Keyring {
   verifySession(
     token: string,
   ): Promise<{ readonly sub: string; readonly jti: string; readonly exp: number } | undefined>;
+  /** What signs the checkpoints of the audit logs. */
+  readonly logs: LogKeys;
   /** Shared relay token (MESH_LRP_AUTH_TOKEN or generated). */
   readonly relayToken: Secret;
 }

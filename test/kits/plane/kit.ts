@@ -17,6 +17,7 @@ import type { Planner } from '../../../core/intent/plan/planner.ts';
 import type { Services } from '../../../core/workflow/services.ts';
 import { builtinPlanner } from '../../../llm/grammar/builtin.ts';
 import { buildKeyring } from '../../../storage/keyring.ts';
+import { newLogKey } from '../../../storage/log-keys.ts';
 import { openStore } from '../../../storage/open.ts';
 import { operations } from '../../../tools/index.ts';
 import { expectDeclaredProblem } from './declared-answers.ts';
@@ -189,6 +190,7 @@ function freshKeys() {
     relayToken: 'test-relay-token-0123456789',
     signingKey: generateKeyPairSync('ed25519').privateKey.export(pem) as string,
     controlKey: generateKeyPairSync('x25519').privateKey.export(pem) as string,
+    logKeys: [newLogKey(0)],
   });
 }
 

@@ -1,0 +1,95 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { expect, onTestFinished, test } from 'vitest';
+import { buildKit, type Kit } from '../../test/kits/plane/kit.ts';
+import { SYSTEM_WORKSPACE } from '../base/ids.ts';
+import { openCheckpoint } from './checkpoint.ts';
+import { keepCheckpoint, keepCheckpoints, makeCheckpoint, noteKeysOf, rootAt } from './keep-checkpoints.ts';
+
+const HOUR_MS = 3_600_000;
+
+async function kitOnFile() {
+  const folder = await mkdtemp(join(tmpdir(), 'mesh-log-'));
+  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  const path = join(folder, 'mesh.db');
+  return { kit: await buildKit({ path }), path };
+}
+
+/** Changes the file behind the back of the store, as somebody with the disk would. */
+function tamper(path: string, sql: string): void {
+  const database = new DatabaseSync(path);
+  database.exec(`DROP TRIGGER audit_is_never_changed; DROP TRIGGER audit_is_never_deleted; ${sql}`);
+  database.close();
+}
+
+const event = { type: 'login', actor: 'user:ada', result: 'ok' } as const;
+
+async function sizesKept({ services }: Kit, workspace: string): Promise<number[]> {
+  return (await services.store.auditTree(workspace).checkpoints(99)).map(({ size }) => size);
+}
+
+test('a checkpoint says the size and root of the log and verifies with the public key of the installation', async () => {
+  await using kit = await buildKit();
+  const workspace = await kit.workspace();
+  const made = await makeCheckpoint(kit.services, workspace);
+  const { logs } = kit.services.keys;
+  const tree = kit.services.store.auditTree(workspace);
+  const opened = openCheckpoint(made.note, noteKeysOf(logs, workspace));
+  expect(opened).toMatchObject({ origin: logs.originOf(workspace), size: await tree.size() });
+  expect(opened?.root).toEqual(Buffer.from(await rootAt(tree, await tree.size())));
+  expect(openCheckpoint(made.note, noteKeysOf(logs, 'w_other'))).toBeUndefined();
+  expect(made.note).toMatch(/^mesh\.internal\/log\/[0-9a-f]{16}\/w_[a-z2-7]{26}\n\d+\n/);
+});
+
+test('each log with something new gets a checkpoint, one without gets none until a day has passed', async () => {
+  await using kit = await buildKit();
+  const workspace = await kit.workspace();
+  await keepCheckpoints(kit.services);
+  const [size = 0] = await sizesKept(kit, workspace);
+  expect(size).toBeGreaterThan(0);
+  expect(await sizesKept(kit, SYSTEM_WORKSPACE)).toHaveLength(1);
+  kit.clock.time += 13 * HOUR_MS;
+  await keepCheckpoints(kit.services);
+  expect(await sizesKept(kit, workspace)).toEqual([size]);
+  await kit.services.store.record(workspace, [event]);
+  await keepCheckpoints(kit.services);
+  expect(await sizesKept(kit, workspace)).toEqual([size + 1, size]);
+  kit.clock.time += 24 * HOUR_MS;
+  await keepCheckpoints(kit.services);
+  expect(await sizesKept(kit, workspace)).toEqual([size + 2, size + 1, size]);
+  const [newest] = await kit.services.store.audit(workspace, { limit: 1 });
+  expect(newest?.event).toMatchObject({ type: 'audit.no_activity', detail: { since: '2026-01-06T01:00:00.000Z' } });
+});
+
+test('a log that is not there yet is passed over', async () => {
+  await using kit = await buildKit();
+  await keepCheckpoints(kit.services);
+  await keepCheckpoint(kit.services, 'w_none');
+  expect(await sizesKept(kit, SYSTEM_WORKSPACE)).toEqual([]);
+});
+
+test.each([
+  ['the end of its log was cut', 'DELETE FROM audit WHERE seq >= 3 AND ws = :ws', /its end is missing/],
+  [
+    'a hash below its root was changed',
+    'UPDATE audit SET hashes = zeroblob(length(hashes)) WHERE ws = :ws',
+    /another root/,
+  ],
+  ['it is none of this installation', "UPDATE checkpoint SET note = replace(note, 'w_', 'x_')", /signed by no key/],
+])('nothing is signed on top of a checkpoint once %s, and the other logs go on', async (_what, sql, why) => {
+  const { kit, path } = await kitOnFile();
+  await using _ = kit;
+  const workspace = await kit.workspace();
+  await kit.services.store.record(workspace, [event, event, event]);
+  await keepCheckpoints(kit.services);
+  const kept = await sizesKept(kit, workspace);
+  tamper(path, sql.replace(':ws', `(SELECT id FROM workspace WHERE name = '${workspace}')`));
+  if (!sql.includes('DELETE')) await kit.services.store.record(workspace, [event]);
+  await expect(makeCheckpoint(kit.services, workspace)).rejects.toMatchObject({ code: 'unavailable' });
+  await expect(makeCheckpoint(kit.services, workspace)).rejects.toThrow(why);
+  await kit.services.store.record(SYSTEM_WORKSPACE, [event]);
+  await expect(keepCheckpoints(kit.services)).rejects.toThrow();
+  expect(await sizesKept(kit, workspace)).toEqual(kept);
+});

@@ -160,6 +160,7 @@ export const answers: Readonly<Record<string, string>> = {
   would_fix: 'changes for one pair',
   endedAgents: 'agents that end with the membership of one person',
   revoke_agent: 'one for each record that ends with the agent',
+  get_audit_keys: 'one for each key there was',
   get_snapshot: 'the network as it was at one moment: over REST as it is read, over MCP in pages',
   groups: 'a page of groups, each with a bounded number of words; `next_cursor` goes on',
   controls: 'controls of one framework',

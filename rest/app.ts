@@ -10,6 +10,7 @@ import type { Services } from '../core/workflow/services.ts';
 import { buildDebug } from './debug.ts';
 import { buildEvents, type EventLimits } from './events.ts';
 import { laterRoutes } from './later-routes.ts';
+import { LOG_TILES_PATH, serveLogTiles } from './log-tiles.ts';
 import type { Metrics } from './metrics.ts';
 import { type MetricsAccess, serveMetrics } from './metrics-access.ts';
 import { openApiDocument } from './openapi.ts';
@@ -86,7 +87,10 @@ export function buildApp(options: AppOptions): RequestListener {
     '/api/v1/openapi.json': { method: 'GET', handler: openapi },
     ...(debug && { '/api/v1/ai/debug': { method: 'POST' as const, handler: debug } }),
   };
-  const api = buildRouter({ operations: [...operations, ...laterRoutes], gate, log, metrics, headers, fixed });
+  const under = {
+    [LOG_TILES_PATH]: { method: 'GET' as const, handler: serveLogTiles({ gate, log, metrics, headers }) },
+  };
+  const api = buildRouter({ operations: [...operations, ...laterRoutes], gate, log, metrics, headers, fixed, under });
   app.use(api);
   if (mcp) {
     app.all('/mcp', (request, response, next) => {

@@ -8,6 +8,8 @@ const text = (type: string, description: string) => ({ [type]: { schema: z.strin
 
 export const OTHER_TAGS = ['events', 'health', 'openapi'] as const;
 
+type Refused = (description: string) => { description: string; content: Record<string, { schema: z.ZodType }> };
+
 /** The routes that are no operations. `problem` is the answer of every refusal. */
 export function otherPaths(problem: z.ZodType): ZodOpenApiPathsObject {
   const refused = (description: string) => ({
@@ -79,6 +81,7 @@ export function otherPaths(problem: z.ZodType): ZodOpenApiPathsObject {
         },
       },
     },
+    ...logPaths(refused),
     '/api/v1/openapi.json': {
       get: {
         ...open,
@@ -129,6 +132,60 @@ export function otherPaths(problem: z.ZodType): ZodOpenApiPathsObject {
           '200': { description: 'Metrics', content: text('text/plain', 'The text format of Prometheus') },
           '403': refused('`forbidden`: Not permitted from there'),
         },
+      },
+    },
+  };
+}
+
+/** A log as c2sp.org/tlog-tiles lays it out. */
+function logPaths(refused: Refused): ZodOpenApiPathsObject {
+  const log = z.string().describe('Workspace, or `installation`');
+  const index = z
+    .string()
+    .describe('As the specification writes it, such as `x001/234`, with `.p/12` where the tile is partial');
+  const responses = <C>(description: string, content: C) => ({
+    '200': { description, content },
+    '401': refused('`unauthenticated`: Not signed in'),
+    '403': refused('`forbidden`: Not permitted'),
+    '404': refused('`not_found`: Not found'),
+    '429': refused('`rate_limited`: Too many requests'),
+  });
+  const bytes = { 'application/octet-stream': { schema: { type: 'string' as const, format: 'binary' } } };
+  const get = (operationId: string, summary: string, scope: string) => ({
+    operationId,
+    summary,
+    description: 'c2sp.org/tlog-tiles: docs/audit.md.',
+    tags: ['audit'],
+    'x-required-scope': scope,
+    'x-edition': 'community',
+  });
+  return {
+    '/api/v1/audit/logs/{log}/checkpoint': {
+      get: {
+        ...get('read_log_checkpoint', 'The signed checkpoint of a log', 'authenticated'),
+        requestParams: { path: z.object({ log }) },
+        responses: responses('A signed note', text('text/plain', 'c2sp.org/tlog-checkpoint')),
+      },
+    },
+    '/api/v1/audit/logs/{log}/tile/{level}/{index}': {
+      get: {
+        ...get('read_log_tile', 'Hashes of a log', 'authenticated'),
+        requestParams: { path: z.object({ log, level: z.string(), index }) },
+        responses: responses('Up to 256 hashes of 32 bytes', bytes),
+      },
+    },
+    '/api/v1/audit/logs/{log}/tile/entries/{index}': {
+      get: {
+        ...get('read_log_entries', 'Entries of a log', 'audit:read'),
+        requestParams: { path: z.object({ log, index }) },
+        responses: responses('Up to 256 entries, each after its length in 16 bits', bytes),
+      },
+    },
+    '/api/v1/audit/logs/{log}/entry/{seq}': {
+      get: {
+        ...get('read_log_entry', 'The whole text of an entry', 'audit:read'),
+        requestParams: { path: z.object({ log, seq: z.string() }) },
+        responses: responses('The entry as it was hashed, or as its leaf gives the digest of', json(z.object({}))),
       },
     },
   };

@@ -27,6 +27,8 @@ export interface RouterOptions<Services> {
   readonly headers: readonly string[];
   /** What answers one method under a path that is no operation's. */
   readonly fixed?: Readonly<Record<string, FixedRoute>>;
+  /** What answers one method under every path that begins so. */
+  readonly under?: Readonly<Record<string, FixedRoute>>;
 }
 
 export interface FixedRoute {
@@ -41,6 +43,7 @@ const YAML_HEADERS = ['Content-Type', 'application/yaml; charset=utf-8', 'Cache-
 export function buildRouter<Services>(options: RouterOptions<Services>): RequestHandler {
   const find = buildRoutes(options.operations);
   const fixed = new Map(Object.entries(options.fixed ?? {}));
+  const under = Object.entries(options.under ?? {});
   const answers = new Map(options.operations.map((operation) => [operation, buildAnswer(operation, options)]));
 
   return (request, response, next) => {
@@ -52,7 +55,7 @@ export function buildRouter<Services>(options: RouterOptions<Services>): Request
     const queryAt = url.indexOf('?');
     const path = queryAt < 0 ? url : url.slice(0, queryAt);
     const match = find(method, path);
-    const other = match ? undefined : fixed.get(path);
+    const other = match ? undefined : (fixed.get(path) ?? under.find(([prefix]) => path.startsWith(prefix))?.[1]);
     if (other?.method === method) return other.handler(request, response, next);
     if (other) {
       next(new MeshError('method_not_allowed', `${path} answers ${other.method} only.`, { allow: [other.method] }));

@@ -13,6 +13,9 @@ import { deleteAssertion } from './assertions/delete-assertion.ts';
 import { getAssertion } from './assertions/get-assertion.ts';
 import { listAssertions } from './assertions/list-assertions.ts';
 import { updateAssertion } from './assertions/update-assertion.ts';
+import { getAuditCheckpoint } from './audit/get-audit-checkpoint.ts';
+import { getAuditKeys } from './audit/get-audit-keys.ts';
+import { getAuditProof } from './audit/get-audit-proof.ts';
 import { listAudit } from './audit/list-audit.ts';
 import { assessCompliance } from './compliance/assess-compliance.ts';
 import { compareAssessments } from './compliance/compare-assessments.ts';
@@ -131,6 +134,9 @@ export const operations: readonly AnyOperation<Services>[] = [
   findCause,
   simulateConnectivity,
   listAudit,
+  getAuditCheckpoint,
+  getAuditProof,
+  getAuditKeys,
   diffSnapshots,
   listPeers,
   getPeer,

@@ -23,3 +23,23 @@ export async function readableActor(
   if (own.includes(asked)) return asked;
   throw new MeshError('beyond_delegation', 'A delegated agent reads what it and its own sub-agents did, nothing else.');
 }
+
+/**
+ * Every member, agent and device of a workspace may check its log, of which hashes tell nothing. A token to join with is
+ * no member.
+ *
+ * @throws MeshError `forbidden`
+ */
+export function requireMember({ caller }: Pick<CallContext<unknown>, 'caller'>): void {
+  if (caller?.kind !== 'enrolment') return;
+  throw new MeshError('forbidden', 'A token to join with does not read the log: join first.');
+}
+
+/** For what cannot leave out the entries of others. @throws MeshError `beyond_delegation` */
+export async function requireWholeLog(context: CallContext<Pick<NetworkServices, 'states'>>): Promise<void> {
+  if ((await readableActor(context, undefined)) === undefined) return;
+  throw new MeshError(
+    'beyond_delegation',
+    'A delegated agent reads its own entries alone: GET /api/v1/audit has them.',
+  );
+}

@@ -20,6 +20,9 @@ const SESSIONS_ONLY: ReadonlySet<string> = new Set([
 /** What no agent does, whatever it holds: it would outlive its own bounds. */
 const ROOT_AGENTS: ReadonlySet<string> = new Set(['create_agent', 'renew_agent']);
 
+/** What every member and device may do, and a token to join with may not: who holds it is no member yet. */
+const MEMBERS_ONLY: ReadonlySet<string> = new Set(['get_audit_checkpoint', 'get_audit_proof']);
+
 /** What tells of records by writing them. */
 const WRITES_WHAT_IS_THERE: ReadonlySet<string> = new Set([
   ...['policy', 'network', 'assertion'].flatMap((kind) => [`create_${kind}`, `update_${kind}`, `delete_${kind}`]),
@@ -41,6 +44,7 @@ export function expectedOf(operation: Defined, standing: Standing): Verdict {
   if (WRITES_WHAT_IS_THERE.has(operation.name) && !standing.scopes.has('network:read')) return '403';
   if (SESSIONS_ONLY.has(operation.name) && !standing.interactive) return 'own';
   if (ROOT_AGENTS.has(operation.name) && standing.kind === 'agent') return 'own';
+  if (MEMBERS_ONLY.has(operation.name) && standing.kind === 'enrolment') return 'own';
   // Without the scope an agent still reads those of its own line.
   if (operation.name === 'get_agent' && !standing.scopes.has('network:read')) return 'own';
   return standing.pending && operation.problems.includes('peer_pending') ? 'pending' : 'yes';

@@ -29,7 +29,7 @@ const ABOUT: Readonly<Record<string, (ms: number) => Record<string, unknown>>> =
   find_cause: (ms) => ({ ...pair, from: at(ms), to: at(ms + 3_600_000) }),
 };
 /** They name what they go back to by a revision, or read the log, which is not cut. */
-const OTHERS = ['revert_network_change', 'list_audit', 'plan_network_change'];
+const OTHERS = ['revert_network_change', 'list_audit', 'get_audit_proof', 'plan_network_change'];
 const NAMES = Object.keys(ABOUT);
 const WITH_PEERS = ['explain_denial', 'check_connectivity_at', 'get_connectivity_history', 'find_cause'];
 const RANGES = ['list_snapshots', 'get_connectivity_history', 'find_cause'];

@@ -18,6 +18,7 @@ const words = process.argv.slice(2);
 await addCommands(program, {
   words,
   loadLauncher: async () => (await import('./compose/node-launcher.ts')).nodeLauncher,
+  loadAuditStore: async () => (await import('./compose/audit-store.ts')).auditStore,
 });
 try {
   await program.parseAsync();

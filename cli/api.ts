@@ -14,6 +14,8 @@ export interface ApiRequest {
   readonly timeoutMs?: number;
   /** For resources as documents, which `mesh apply` takes, in place of JSON. */
   readonly asDocuments?: true;
+  /** The answer as it is, not as JSON. */
+  readonly asBytes?: true;
 }
 
 /** The control plane cannot tell which workspace is meant. */
@@ -54,6 +56,7 @@ export async function callApi({ server, token, workspace }: Target, request: Api
       EXIT.unavailable,
     );
   }
+  if (response.ok && request.asBytes) return new Uint8Array(await response.arrayBuffer());
   const text = await response.text();
   if (response.ok && request.asDocuments) return (await import('js-yaml')).load(text);
   const answer = parseJson(text);

@@ -1,5 +1,13 @@
 import type { Command } from 'commander';
 import type { NodeLauncher } from '../client/agent/launch.ts';
+import type { LogReport } from '../core/audit/findings.ts';
+
+/** What reads the files of a control plane. */
+export interface AuditStore {
+  verifyDatabase(file: string, workspace?: string): readonly LogReport[];
+  /** @returns the new public key, base64 */
+  rotateKey(configDir: string): string;
+}
 
 /** What a command may need to know beside its own words. */
 export interface CommandContext {
@@ -7,6 +15,8 @@ export interface CommandContext {
   readonly words: readonly string[];
   /** Loads what runs a node, for the commands that do. */
   loadLauncher(): Promise<NodeLauncher>;
+  /** Loads what reads the files of a control plane, for the command that does. */
+  loadAuditStore(): Promise<AuditStore>;
 }
 
 /** Gives a command, which has its name and description already, its arguments, options and action. */

@@ -184,6 +184,11 @@ const MORE: Group = {
       load: async () => (await import('./policy-test.ts')).definePolicy,
     },
     {
+      name: 'audit',
+      description: 'verify the audit log, and the records that it tells of',
+      load: async () => (await import('./audit.ts')).defineAudit,
+    },
+    {
       name: 'admin',
       description: 'call any operation of the control plane',
       load: async () => (await import('./admin.ts')).defineAdmin,

@@ -8,7 +8,8 @@ import { VERBS } from './own-command.ts';
 
 async function programFor(words: readonly string[]): Promise<Command> {
   const program = new Command('mesh');
-  await addCommands(program, { words, loadLauncher: () => Promise.reject(new Error('no command runs here')) });
+  const nothing = () => Promise.reject(new Error('no command runs here'));
+  await addCommands(program, { words, loadLauncher: nothing, loadAuditStore: nothing });
   return program;
 }
 

@@ -13,6 +13,7 @@ export const VERBS = [
   'agents',
   'apply',
   'approve',
+  'audit',
   'completion',
   'compliance',
   'diff',

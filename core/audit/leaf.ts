@@ -19,3 +19,9 @@ export function leafDataOf(entry: string): string {
 export function hashOfEntry(entry: string): Uint8Array {
   return leafHash(leafDataOf(entry));
 }
+
+/** The digest of the entry in whose place a leaf stands; undefined for a leaf that is the entry itself. */
+export function digestInLeaf(leaf: { readonly entry?: unknown }): string | undefined {
+  const { sha256 } = (leaf.entry ?? {}) as { sha256?: unknown };
+  return typeof sha256 === 'string' ? sha256 : undefined;
+}

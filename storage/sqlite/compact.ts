@@ -74,7 +74,7 @@ function dropPage(
 }
 
 /** Whether a kept revision lies in [from, until); `keep` is ascending. */
-function isNamed(keep: readonly number[], from: number, until: number): boolean {
+export function isNamed(keep: readonly number[], from: number, until: number): boolean {
   let low = 0;
   let high = keep.length;
   while (low < high) {

@@ -9,7 +9,7 @@ import { advance, nextInstant, type WorkspaceRow } from './workspaces.ts';
 /** Records that one entry tells of; an entry stays below what an entry bundle holds. */
 const RECORDS_PER_ENTRY = 200;
 /** What the entry that begins the witnessing of contents is called (docs/audit.md#older-stores). */
-const WITNESSED = 'audit.witnessed';
+export const WITNESSED = 'audit.witnessed';
 
 /**
  * Schema 2: each workspace has a log of its own, numbered from 0, whose entries keep the hashes of the subtrees that they

@@ -50,7 +50,7 @@ export function isKept(workspace: WorkspaceRow, revision: number): boolean {
   return revision >= workspace.compacted || keptRevisions(workspace).includes(revision);
 }
 
-function keptRevisions(workspace: WorkspaceRow): readonly number[] {
+export function keptRevisions(workspace: WorkspaceRow): readonly number[] {
   return JSON.parse(workspace.keep);
 }
 

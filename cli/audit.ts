@@ -1,0 +1,235 @@
+import { readFileSync } from 'node:fs';
+import type { Command } from 'commander';
+import { readCheckpoint } from '../core/audit/checkpoint.ts';
+import { contradiction, type Finding, type LogReport, type SeenLog, sawOf } from '../core/audit/findings.ts';
+import { formatInstant } from '../core/base/time.ts';
+import { type Answer, answering } from './answer.ts';
+import type { AuditStore, CommandContext } from './command-context.ts';
+import { CliError, EXIT } from './exit.ts';
+import { keepLog, keptLog, keptLogsOf } from './seen-logs.ts';
+import { readServedLog, type ServedLog, servedKeys, signerOf } from './served-log.ts';
+import { type TargetOptions, targetOf } from './session.ts';
+import { withTarget } from './target.ts';
+
+interface VerifyOptions extends TargetOptions {
+  readonly installation?: boolean;
+  readonly key?: string;
+  readonly checkpoint?: string;
+  readonly database?: string;
+}
+
+/** What was found of one log, as it is answered. */
+interface Verdict {
+  readonly workspace: string;
+  readonly verified: boolean;
+  readonly entries: number;
+  readonly root: string;
+  /** Of the newest entry. */
+  readonly newest: string | null;
+  readonly findings: readonly Finding[];
+  /** What a person should know beside that, a sentence each. */
+  readonly notes: readonly string[];
+}
+
+/** `mesh audit`: whether the audit log, and the records that it tells of, are what they were. */
+export function defineAudit(audit: Command, { loadAuditStore: loadStore }: CommandContext): void {
+  answering(
+    withTarget(audit.command('verify').description('recompute the log and hold it against what was seen of it before'))
+      .option('--installation', 'the log of the installation, in place of that of a workspace')
+      .option('--key <base64>', 'public key that must have signed the log, or @file')
+      .option('--checkpoint <file>', 'a checkpoint kept elsewhere, which the log must hold')
+      .option('--database <file>', 'a database file in place of a control plane: its records too'),
+    async (options: VerifyOptions) => answerOf(await verify(options, loadStore)),
+  );
+  answering(
+    audit
+      .command('rotate-key')
+      .description('sign the logs with another key from now on; meshd must not run')
+      .requiredOption('--config-dir <dir>', 'that of meshd'),
+    async ({ configDir }: { configDir: string }): Promise<Answer> => {
+      const publicKey = failing(
+        () => loadStore(),
+        (store) => store.rotateKey(configDir),
+      );
+      const value = { publicKey: await publicKey };
+      return {
+        value,
+        text: `The logs are signed by ${value.publicKey} from the next start on. Tell those who verify.`,
+      };
+    },
+  );
+}
+
+async function verify(options: VerifyOptions, loadStore: () => Promise<AuditStore>): Promise<Verdict[]> {
+  const pinned = options.key === undefined ? undefined : keyIn(options.key);
+  const given = options.checkpoint === undefined ? [] : [checkpointIn(options.checkpoint)];
+  const { database } = options;
+  if (database === undefined) return [await verifyServed(options, pinned, given)];
+  const only = options.installation ? 'w_system' : options.workspace;
+  const reports = await failing(loadStore, (store) => store.verifyDatabase(database, only));
+  if (reports.length === 0) throw new CliError(`${database} has no log ${only ?? 'at all'}.`, EXIT.notFound);
+  return reports.map((report) => verdictOnFile(report, pinned, given));
+}
+
+async function verifyServed(
+  options: VerifyOptions,
+  pinned: string | undefined,
+  given: readonly GivenCheckpoint[],
+): Promise<Verdict> {
+  const target = targetOf(options);
+  const log = await readServedLog(target, options.installation ?? false);
+  const seen = keptLog(log.origin);
+  const signature = checkSignature(log, await trustedKeys(pinned, seen?.key, () => servedKeys(target)));
+  const before = [...(seen ? [seen] : []), ...given.filter(({ origin }) => origin === log.origin)];
+  const findings = [...log.findings, ...signature.findings, ...contradictions(log.leaves, before, log.newest)];
+  const verified = findings.length === 0;
+  const notes = [...signature.notes, ...notesOn(log, seen)];
+  if (verified) {
+    const at = Date.now();
+    notes.push(`Kept for the next time in ${keepLog({ ...log, at, key: signature.key ?? '' })}.`);
+  }
+  return verdict(workspaceOf(log.origin), log, findings, notes);
+}
+
+interface Trusted {
+  readonly keys: readonly string[];
+  readonly source: 'pinned' | 'seen' | 'served';
+  readonly served: readonly string[];
+}
+
+/** A key that was given counts most; then the one that signed the last time; at first, those that are served. */
+async function trustedKeys(
+  pinned: string | undefined,
+  seen: string | undefined,
+  fetchKeys: () => Promise<string[]>,
+): Promise<Trusted> {
+  if (pinned !== undefined) return { keys: [pinned], source: 'pinned', served: [] };
+  const served = await fetchKeys();
+  return seen === undefined ? { keys: served, source: 'served', served } : { keys: [seen], source: 'seen', served };
+}
+
+function checkSignature(
+  { note }: ServedLog,
+  { keys, source, served }: Trusted,
+): { readonly key?: string; readonly findings: Finding[]; readonly notes: string[] } {
+  const key = signerOf(note, keys);
+  if (key !== undefined) {
+    const advice = `Signed by ${key}, as the control plane itself says: compare it with what the operator shows you, and give it by --key.`;
+    return { key, findings: [], notes: source === 'served' ? [advice] : [`Signed by ${key}.`] };
+  }
+  const other = signerOf(note, served);
+  const message =
+    other === undefined
+      ? 'The checkpoint is signed by none of the keys that are trusted.'
+      : `The checkpoint is signed by ${other}, not by ${keys.join()} as the last time. If the operator has changed the key, give the new one by --key.`;
+  return { findings: [{ code: other === undefined ? 'signature' : 'key_changed', message }], notes: [] };
+}
+
+function verdictOnFile(report: LogReport, pinned: string | undefined, given: readonly GivenCheckpoint[]): Verdict {
+  const { workspace, leaves, at, checkpoints } = report;
+  const before = [...keptLogsOf(workspace), ...given.filter(({ origin }) => workspaceOf(origin) === workspace)];
+  const unsigned = pinned === undefined ? [] : checkpoints.filter(({ note }) => signerOf(note, [pinned]) === undefined);
+  const findings: Finding[] = [
+    ...report.findings,
+    ...contradictions(leaves, before, at),
+    ...unsigned.map((kept): Finding => {
+      const message = `The checkpoint of ${formatInstant(kept.at)} that is kept is not signed by the key given.`;
+      return { code: 'signature', message };
+    }),
+  ];
+  const notes = [
+    `${report.compared} records and versions were compared with their digests.`,
+    report.witnessedFrom === undefined
+      ? 'Contents are known from the first entry on.'
+      : `Contents are known from ${formatInstant(report.witnessedFrom)} on, when the store was upgraded.`,
+    ...before.map((seen) => `${sawOf(seen)}: they are all there.`),
+    ...(before.length === 0
+      ? ['Nothing was seen of this log before: an older database would pass. Give --checkpoint.']
+      : []),
+  ];
+  return verdict(workspace, { ...report, newest: at }, findings, notes);
+}
+
+function contradictions(
+  leaves: readonly Uint8Array[],
+  before: readonly SeenLog[],
+  newest: number | undefined,
+): Finding[] {
+  return before.flatMap((seen) => contradiction(leaves, seen, newest) ?? []);
+}
+
+function notesOn(log: ServedLog, seen: SeenLog | undefined): string[] {
+  return [
+    ...(log.hasEntries ? [] : ['Only hashes were read: entries need the scope audit:read.']),
+    seen
+      ? `${sawOf(seen)}: they are all there.`
+      : 'This machine sees it for the first time: the next verification is held against this one.',
+  ];
+}
+
+function verdict(
+  workspace: string,
+  log: { readonly leaves: readonly Uint8Array[]; readonly root: Uint8Array; readonly newest: number | undefined },
+  findings: readonly Finding[],
+  notes: readonly string[],
+): Verdict {
+  return {
+    workspace,
+    verified: findings.length === 0,
+    entries: log.leaves.length,
+    root: Buffer.from(log.root).toString('base64'),
+    newest: log.newest === undefined ? null : formatInstant(log.newest),
+    findings,
+    // What was not contradicted is told only where nothing was.
+    notes: findings.length === 0 ? notes : [],
+  };
+}
+
+function answerOf(items: readonly Verdict[]): Answer {
+  const verified = items.every((item) => item.verified);
+  const text = items.map(({ workspace, entries, root, findings, notes }) => {
+    const said = findings.length === 0 ? 'verified' : 'NOT VERIFIED';
+    const lines = [...findings.map(({ message }) => message), ...notes];
+    return [`${workspace}: ${entries} entries, root ${root}: ${said}`, ...lines.map((line) => `  ${line}`)].join('\n');
+  });
+  return { value: { verified, items }, text: text.join('\n'), ...(!verified && { exitCode: EXIT.negative }) };
+}
+
+type GivenCheckpoint = SeenLog & { readonly origin: string };
+
+/** @throws CliError */
+function checkpointIn(file: string): GivenCheckpoint {
+  const said = readCheckpoint(readText(file));
+  if (!said) throw new CliError(`${file} is no checkpoint: see docs/audit.md#checkpoints.`, EXIT.input);
+  return { ...said, by: `Who kept ${file}` };
+}
+
+const KEY = /^[A-Za-z0-9+/]{43}=$/;
+
+function keyIn(given: string): string {
+  const key = (given.startsWith('@') ? readText(given.slice(1)) : given).trim();
+  if (KEY.test(key)) return key;
+  throw new CliError('--key is no public key: give the 44 characters of mesh admin get-audit-keys.', EXIT.input);
+}
+
+function readText(file: string): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch (error) {
+    throw new CliError(`Cannot read ${file}: ${(error as Error).message}`, EXIT.input);
+  }
+}
+
+/** What the files of a control plane refuse is what the user has to mend. */
+async function failing<S, T>(load: () => Promise<S>, work: (loaded: S) => T): Promise<T> {
+  const loaded = await load();
+  try {
+    return work(loaded);
+  } catch (error) {
+    throw new CliError((error as Error).message, EXIT.input);
+  }
+}
+
+function workspaceOf(origin: string): string {
+  return origin.split('/').at(-1) ?? '';
+}

@@ -1,0 +1,146 @@
+import { createHash } from 'node:crypto';
+import { z } from 'zod';
+import { type Checkpoint, openCheckpoint, readCheckpoint } from '../core/audit/checkpoint.ts';
+import { type Finding, rootOfLeaves } from '../core/audit/findings.ts';
+import { digestInLeaf } from '../core/audit/leaf.ts';
+import { decodeBundle, decodeTile, type Tile, tilePath, tilesOf } from '../core/audit/tiles.ts';
+import { leafHash } from '../core/audit/tree.ts';
+import { callApi } from './api.ts';
+import { CliError, EXIT } from './exit.ts';
+import type { Target } from './session.ts';
+import { callInWorkspace } from './workspace.ts';
+
+/** A log as a control plane serves it, with everything of it computed anew. */
+export interface ServedLog extends Checkpoint {
+  readonly note: string;
+  readonly leaves: readonly Uint8Array[];
+  /** Of the newest entry; undefined where entries could not be read. */
+  readonly newest: number | undefined;
+  /** Whether entries were read, or their hashes alone. */
+  readonly hasEntries: boolean;
+  readonly findings: readonly Finding[];
+}
+
+const INSTALLATION = 'installation';
+
+/**
+ * Reads the log of a workspace, or that of the installation, up to its newest checkpoint.
+ *
+ * @throws CliError
+ */
+export async function readServedLog(target: Target, ofInstallation: boolean): Promise<ServedLog> {
+  const request = { method: 'get', path: '/api/v1/audit/checkpoint' } as const;
+  const answer = ofInstallation
+    ? await callApi({ ...target, workspace: undefined }, request)
+    : await callInWorkspace(target, request);
+  const { note } = z.object({ note: z.string() }).parse(answer);
+  const said = readCheckpoint(note);
+  if (!said) throw new CliError(`${target.server} answered a checkpoint that is none.`, EXIT.negative);
+  const workspace = said.origin.split('/').at(-1) ?? '';
+  const reader = new LogReader(target, ofInstallation ? INSTALLATION : workspace);
+  await reader.read(said.size);
+  const { leaves, newest, hasEntries, findings } = reader;
+  if (Buffer.compare(rootOfLeaves(leaves), said.root) !== 0) {
+    const what = hasEntries ? 'entries' : 'hashes';
+    const message = `The ${what} that ${target.server} serves make up another root than the one it signed for ${said.size} entries.`;
+    findings.push({ code: 'root', message });
+  }
+  return { ...said, note, leaves, newest, hasEntries, findings };
+}
+
+/** The public keys that a control plane names, base64, oldest first. */
+export async function servedKeys(target: Target): Promise<string[]> {
+  const answer = await callApi(target, { method: 'get', path: '/api/v1/audit/keys', anonymous: true });
+  return z
+    .object({ items: z.array(z.object({ publicKey: z.string() })) })
+    .parse(answer)
+    .items.map(({ publicKey }) => publicKey);
+}
+
+/** Which of the keys signed a checkpoint. */
+export function signerOf(note: string, keys: readonly string[]): string | undefined {
+  const name = readCheckpoint(note)?.origin ?? '';
+  const noteKeys = keys.map((key) => ({ name, publicKey: Buffer.from(key, 'base64') }));
+  const opened = openCheckpoint(note, noteKeys);
+  return opened && Buffer.from(opened.key.publicKey).toString('base64');
+}
+
+class LogReader {
+  readonly leaves: Uint8Array[] = [];
+  readonly findings: Finding[] = [];
+  newest: number | undefined;
+  hasEntries = true;
+  readonly #target: Target;
+  readonly #prefix: string;
+
+  constructor(target: Target, log: string) {
+    this.#target = { ...target, workspace: undefined };
+    this.#prefix = `/api/v1/audit/logs/${log}`;
+  }
+
+  async read(size: number): Promise<void> {
+    const [first] = tilesOf('entries', size);
+    if (first) this.hasEntries = await this.#mayReadEntries(first);
+    for (const tile of tilesOf(this.hasEntries ? 'entries' : 0, size)) {
+      const bytes = await this.#get(tilePath(tile));
+      if (this.hasEntries) await this.#take(requireWhole(decodeBundle(bytes, tile.width), tile));
+      else this.leaves.push(...requireWhole(decodeTile(bytes, tile.width), tile));
+    }
+  }
+
+  /** A member without the scope checks hashes; what else is refused is told. */
+  async #mayReadEntries(first: Tile): Promise<boolean> {
+    try {
+      await this.#get(tilePath(first));
+      return true;
+    } catch (error) {
+      if (error instanceof CliError && (error.code === 'forbidden' || error.code === 'beyond_delegation')) return false;
+      throw error;
+    }
+  }
+
+  async #take(leaves: readonly Uint8Array[]): Promise<void> {
+    for (const data of leaves) {
+      const seq = this.leaves.length;
+      this.leaves.push(leafHash(data));
+      const leaf = parse(data);
+      if (!leaf || typeof leaf['at'] !== 'number' || leaf['at'] < (this.newest ?? 0)) {
+        this.findings.push({ code: 'order', message: `Entry ${seq} is no entry, or is older than the one before it.` });
+        continue;
+      }
+      this.newest = leaf['at'];
+      const digest = digestInLeaf(leaf);
+      if (digest !== undefined) await this.#checkLong(seq, digest);
+    }
+  }
+
+  async #checkLong(seq: number, digest: string): Promise<void> {
+    const entry = await this.#get(`entry/${seq}`);
+    if (createHash('sha256').update(entry).digest('hex') === digest) return;
+    const message = `Entry ${seq}: its text is not the one that the log has the digest of.`;
+    this.findings.push({ code: 'entry_changed', message });
+  }
+
+  async #get(path: string): Promise<Uint8Array> {
+    const answer = await callApi(this.#target, { method: 'get', path: `${this.#prefix}/${path}`, asBytes: true });
+    if (answer instanceof Uint8Array) return answer;
+    throw new CliError(`${this.#target.server} answered ${path} otherwise than in bytes.`, EXIT.unavailable);
+  }
+}
+
+function requireWhole<T>(parts: readonly T[] | undefined, tile: Tile): readonly T[] {
+  if (parts) return parts;
+  throw new CliError(
+    `${tilePath(tile)} does not hold ${tile.width} entries: the answer was cut or is another.`,
+    EXIT.negative,
+  );
+}
+
+function parse(data: Uint8Array): Record<string, unknown> | undefined {
+  try {
+    const value: unknown = JSON.parse(Buffer.from(data).toString());
+    return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,149 @@
+import type { Finding } from '../../../core/audit/findings.ts';
+import { hashOfEntry } from '../../../core/audit/leaf.ts';
+import { completedBy } from '../../../core/audit/tree.ts';
+import type { AuditEntry, Change } from '../../../core/base/ports.ts';
+import { foldName, type Kind } from '../../../core/base/record.ts';
+import type { Database } from '../database.ts';
+import { WITNESSED } from '../make-trees.ts';
+import { joinHashes } from '../tree.ts';
+import type { WorkspaceRow } from '../workspaces.ts';
+
+/** What the log says that a revision did to a record. */
+export interface LoggedChange {
+  readonly revision: number;
+  readonly type: Change['type'];
+  /** Absent for a deletion, and where the log tells of no contents. */
+  digest?: string | undefined;
+}
+
+/** By kind and folded name, in the order of the log. */
+export type LoggedHistory = Map<string, LoggedChange[]>;
+
+export interface Recomputed {
+  readonly leaves: readonly Uint8Array[];
+  readonly history: LoggedHistory;
+  /** Of the newest entry. */
+  readonly at: number;
+  readonly revision: number;
+  readonly witnessedFrom: number | undefined;
+  readonly findings: readonly Finding[];
+}
+
+interface Row {
+  readonly seq: number;
+  readonly at: number;
+  readonly revision: number | null;
+  readonly hashes: Uint8Array;
+  readonly entry: string;
+}
+
+export const keyOf = (kind: string, name: string) => `${kind}/${foldName(name)}`;
+
+/** Reads a log from its first entry on, and everything that it says of itself. */
+export function recompute(database: Database, { id, name }: WorkspaceRow): Recomputed {
+  const rows = database.statement<Row>(
+    'SELECT seq, at, revision, hashes, entry FROM audit WHERE ws = ? AND seq >= ? ORDER BY seq LIMIT 1',
+  );
+  const walk = new Walk(name);
+  for (let row = rows.get(id, 0); row; row = rows.get(id, row.seq + 1)) walk.take(row);
+  return walk;
+}
+
+class Walk implements Recomputed {
+  readonly leaves: Uint8Array[] = [];
+  readonly history: LoggedHistory = new Map();
+  readonly findings: Finding[] = [];
+  at = 0;
+  revision = 0;
+  witnessedFrom: number | undefined;
+  readonly #workspace: string;
+  /** The last complete subtree of each level. */
+  readonly #last: Uint8Array[] = [];
+  /** Above a leaf that differs every subtree does. */
+  #isIntact = true;
+  #seq = 0;
+
+  constructor(workspace: string) {
+    this.#workspace = workspace;
+  }
+
+  take(row: Row): void {
+    if (row.seq !== this.#seq) this.#find('entry_removed', `Entries ${this.#seq} to ${row.seq - 1} are missing.`);
+    this.#seq = row.seq + 1;
+    this.#hash(row);
+    const entry = parse(row.entry);
+    if (!entry) {
+      this.#find('entry_changed', `Entry ${row.seq} is no entry.`);
+      return;
+    }
+    if (entry.at !== row.at || entry.workspace !== this.#workspace || row.at < this.at) {
+      this.#find(
+        'order',
+        `Entry ${row.seq} does not belong where it stands: it is of ${entry.workspace} at ${entry.at} ms.`,
+      );
+    }
+    this.at = row.at;
+    if (entry.commit) this.#commit(row, entry.commit);
+    if (entry.event?.type === WITNESSED) this.#witness(row, entry.event.detail);
+  }
+
+  #hash({ seq, hashes, entry }: Row): void {
+    const computed = completedBy(
+      this.leaves.length,
+      hashOfEntry(entry),
+      ({ level }) => this.#last[level] ?? Buffer.alloc(32),
+    );
+    for (const [level, hash] of computed.entries()) this.#last[level] = hash;
+    const [leaf = Buffer.of()] = computed;
+    this.leaves.push(leaf);
+    if (Buffer.compare(hashes.subarray(0, leaf.length), leaf) !== 0) {
+      this.#isIntact = false;
+      this.#find('entry_changed', `Entry ${seq}: its text is not the one that was hashed.`);
+    } else if (this.#isIntact && Buffer.compare(hashes, joinHashes(computed)) !== 0) {
+      this.#isIntact = false;
+      this.#find('root', `Entry ${seq}: the hashes that it completes are not those of the entries before.`);
+    }
+  }
+
+  #commit({ seq, revision }: Row, commit: NonNullable<AuditEntry['commit']>): void {
+    if (commit.revision !== revision || revision !== this.revision + 1) {
+      this.#find('order', `Entry ${seq} is of revision ${commit.revision}, after revision ${this.revision}.`);
+    }
+    this.revision = commit.revision;
+    for (const { kind, name, type, digest } of commit.changes) {
+      const key = keyOf(kind, name);
+      const changes = this.history.get(key) ?? [];
+      changes.push({ revision: commit.revision, type, digest });
+      this.history.set(key, changes);
+    }
+  }
+
+  /** Of what an older version wrote the first to tell the contents counts. */
+  #witness({ seq, at }: Row, detail: Readonly<Record<string, unknown>> = {}): void {
+    this.witnessedFrom ??= at;
+    const records = (detail['records'] ?? []) as { kind: Kind; name: string; revision: number; digest: string }[];
+    for (const { kind, name, revision, digest } of records) {
+      const change = this.history.get(keyOf(kind, name))?.findLast((each) => each.revision === revision);
+      if (change && change.type !== 'deleted') change.digest ??= digest;
+      if (change?.digest !== digest) {
+        this.#find(
+          'record_unknown',
+          `Entry ${seq} tells of ${kind} ${name} at revision ${revision}, which no commit wrote so.`,
+        );
+      }
+    }
+  }
+
+  #find(code: Finding['code'], message: string): void {
+    this.findings.push({ code, message: `${this.#workspace}: ${message}` });
+  }
+}
+
+function parse(text: string): Omit<AuditEntry, 'seq'> | undefined {
+  try {
+    const entry = JSON.parse(text);
+    return typeof entry === 'object' && entry !== null ? entry : undefined;
+  } catch {
+    return undefined;
+  }
+}

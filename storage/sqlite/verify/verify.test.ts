@@ -1,0 +1,319 @@
+import { copyFileSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { signCheckpoint } from '../../../core/audit/checkpoint.ts';
+import { contradiction } from '../../../core/audit/findings.ts';
+import { leafDataOf } from '../../../core/audit/leaf.ts';
+import { completedBy, GrowingTree, leafHash } from '../../../core/audit/tree.ts';
+import type { Store } from '../../../core/base/ports.ts';
+import type { RecordDraft } from '../../../core/base/record.ts';
+import { silentLog } from '../../../core/base/silent-log.ts';
+import { draft, peer, START, testClock, WHY, WS } from '../../contract/kit.ts';
+import { newLogKey } from '../../log-keys.ts';
+import { bodyDigest } from '../body.ts';
+import { openSqliteStore } from '../store.ts';
+import { verifyDatabase } from './verify.ts';
+
+const HOUR_MS = 3_600_000;
+const folder = mkdtempSync(path.join(tmpdir(), 'mesh-verify-'));
+const original = path.join(folder, 'mesh.db');
+const yesterday = path.join(folder, 'yesterday.db');
+const signer = newLogKey(0);
+
+beforeAll(async () => {
+  const clock = testClock();
+  const store = await openSqliteStore({ path: original, clock, log: silentLog });
+  const create = (record: RecordDraft) => store.commit(WS, [{ op: 'create', record }], WHY);
+  const update = async (name: string, spec: unknown) => {
+    const { revision = 0 } = (await store.get(WS, peer(name))) ?? {};
+    return store.commit(WS, [{ op: 'update', record: draft(name, { spec }), revision }], WHY);
+  };
+  for (const name of ['a', 'b', 'c', 'd']) await create(draft(name));
+  await update('a', 1);
+  await update('a', 2);
+  await store.commit(WS, [{ op: 'delete', key: peer('b') }], WHY);
+  await store.commit(
+    WS,
+    [
+      { op: 'delete', key: peer('c') },
+      { op: 'create', record: draft('c', { uid: 'p_c2' }) },
+    ],
+    WHY,
+  );
+  await create(draft('t', { kind: 'Token', uid: 'tok_1', unique: ['token:0a1b'] }));
+  await create(draft('u', { kind: 'Token', uid: 'tok_2', unique: ['token:2c3d'] }));
+  await store.commit(WS, [{ op: 'delete', key: { kind: 'Token', name: 'u' } }], WHY);
+  await keepCheckpoint(store, START);
+  backUp(original, yesterday);
+  clock.set(START + 24 * HOUR_MS);
+  await update('a', 3);
+  await update('d', 'new');
+  await store.record(WS, [{ type: 'login', actor: 'user:eve', result: 'refused' }]);
+  await store.commit('w_other', [{ op: 'create', record: draft('x') }], WHY);
+  await keepCheckpoint(store, clock.now());
+  await store.close();
+});
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+async function keepCheckpoint(store: Store, at: number): Promise<void> {
+  const tree = store.auditTree(WS);
+  const growing = new GrowingTree();
+  for (const text of await tree.entries(0, 1_000)) growing.append(leafHash(text));
+  const checkpoint = { origin: `test/${WS}`, size: growing.size, root: growing.root() };
+  const note = signCheckpoint(checkpoint, Buffer.from(signer.publicKey, 'base64'), signer.privateKey ?? '');
+  await tree.keepCheckpoint({ at, size: checkpoint.size, note });
+}
+
+function backUp(from: string, to: string): void {
+  const database = new DatabaseSync(from);
+  database.exec(`VACUUM INTO '${to}'`);
+  database.close();
+}
+
+/** A copy of the database that somebody edits past the store. */
+function tampered(edit: (database: DatabaseSync) => void): string {
+  const copy = path.join(mkdtempSync(path.join(tmpdir(), 'mesh-tampered-')), 'mesh.db');
+  onTestFinished(() => rmSync(path.dirname(copy), { recursive: true, force: true }));
+  copyFileSync(original, copy);
+  const database = new DatabaseSync(copy);
+  database.exec('DROP TRIGGER audit_is_never_changed; DROP TRIGGER audit_is_never_deleted');
+  edit(database);
+  database.close();
+  return copy;
+}
+
+function findingsIn(file: string): string[] {
+  return verifyDatabase(file).flatMap(({ findings }) => findings.map(({ code, message }) => `${code}: ${message}`));
+}
+
+/** What somebody does who knows how the log is hashed: every hash after an edit is made anew. */
+function rehash(database: DatabaseSync): void {
+  const last: Uint8Array[] = [];
+  const rows = database.prepare(`SELECT seq, entry FROM audit WHERE ws = (${OWN}) ORDER BY seq`).all();
+  for (const [index, { seq, entry }] of (rows as { seq: number; entry: string }[]).entries()) {
+    const hashes = completedBy(index, leafHash(leafDataOf(entry)), ({ level }) => last[level] ?? Buffer.of());
+    for (const [level, hash] of hashes.entries()) last[level] = hash;
+    database.prepare(`UPDATE audit SET hashes = ? WHERE ws = (${OWN}) AND seq = ?`).run(Buffer.concat(hashes), seq);
+  }
+}
+
+const OWN = `SELECT id FROM workspace WHERE name = '${WS}'`;
+const sql = (text: string) => (database: DatabaseSync) => database.exec(text);
+const entryOf = (seq: number) => `ws = (${OWN}) AND seq = ${seq}`;
+
+test('a store that nobody touched verifies, each record and version of it compared', () => {
+  const [other, own] = verifyDatabase(original).toSorted((a, b) => a.entries - b.entries);
+  expect([other?.findings, own?.findings]).toEqual([[], []]);
+  expect([other?.compared, own?.compared]).toEqual([1, 10]);
+  expect(own?.checkpoints).toHaveLength(2);
+  expect(verifyDatabase(original, 'w_other').map(({ workspace }) => workspace)).toEqual(['w_other']);
+});
+
+test.each<[string, (database: DatabaseSync) => void, RegExp]>([
+  [
+    'a byte of a record',
+    sql(`UPDATE record SET body = replace(body, '"new"', '"old"') WHERE name = 'd'`),
+    /^record_changed: w_contract: MeshPeer d at revision 13 was changed/,
+  ],
+  [
+    'a record of a kind without history',
+    sql(`UPDATE record SET body = replace(body, 'tok_1', 'tok_9') WHERE name = 't'`),
+    /^record_changed: .*Token t/,
+  ],
+  [
+    'a byte of a version',
+    (db) => flipVersion(db),
+    /^version_changed: .*MeshPeer a as it was from revision \d+ was changed/,
+  ],
+  ['a record taken out', sql("DELETE FROM record WHERE name = 't'"), /^record_missing: .*Token t/],
+  [
+    'a record marked as deleted',
+    sql("UPDATE record SET body = NULL WHERE name = 'd'"),
+    /^record_missing: .*MeshPeer d/,
+  ],
+  [
+    'a record put in',
+    sql(
+      `INSERT INTO record (ws, kind, name, uid, revision, body) SELECT ws, kind, 'evil', 'p_evil', revision, body FROM record WHERE name = 'd'`,
+    ),
+    /^record_unknown: .*MeshPeer evil/,
+  ],
+  [
+    'a deleted record brought back',
+    sql(`UPDATE record SET body = (SELECT body FROM record WHERE name = 'd') WHERE name = 'b'`),
+    /^record_changed: .*MeshPeer b .* the log deletes it/,
+  ],
+  [
+    'an older revision',
+    sql("UPDATE record SET revision = 3 WHERE name = 'a'"),
+    /^record_changed: .*MeshPeer a at revision 3 is stored; the log writes it at revision 12/,
+  ],
+  ['a version taken out', sql('DELETE FROM version WHERE until = 6'), /^version_missing: .*MeshPeer a/],
+  [
+    'a version moved',
+    sql('UPDATE version SET until = 7 WHERE until = 6'),
+    /^version_changed: .*the log has no such version/,
+  ],
+  ['the id of a record', sql("UPDATE record SET uid = 'p_z' WHERE name = 'd'"), /^lookup_changed: .*MeshPeer d/],
+  [
+    'whom a token is',
+    sql(`UPDATE unique_value SET record = (SELECT id FROM record WHERE name = 'd')`),
+    /^lookup_changed: .*"token:…"/,
+  ],
+  ['a token taken out', sql('DELETE FROM unique_value'), /^lookup_changed/],
+  [
+    'the text of an entry',
+    sql(`UPDATE audit SET entry = replace(entry, 'user:ada', 'user:bob') WHERE ${entryOf(4)}`),
+    /^entry_changed: .*Entry 4: its text/,
+  ],
+  [
+    'the text of an entry, hashed anew',
+    (db) => {
+      db.exec(`UPDATE audit SET entry = replace(entry, 'user:ada', 'user:bob') WHERE ${entryOf(4)}`);
+      rehash(db);
+    },
+    /^forked: A checkpoint kept in the database saw/,
+  ],
+  [
+    'a hash',
+    sql(`UPDATE audit SET hashes = CAST(hashes || zeroblob(32) AS BLOB) WHERE ${entryOf(4)}`),
+    /^root: .*Entry 4/,
+  ],
+  ['an entry taken out', sql(`DELETE FROM audit WHERE ${entryOf(4)}`), /^entry_removed: .*Entries 4 to 4 are missing/],
+  [
+    'the tail cut',
+    sql(`DELETE FROM audit WHERE ws = (${OWN}) AND seq >= 12`),
+    /^shortened: w_contract is at revision 13, its log ends with revision 12: the end of the log was cut/,
+  ],
+  [
+    'a lone event cut off the end',
+    sql(`DELETE FROM audit WHERE ${entryOf(13)}`),
+    /^shortened: A checkpoint kept in the database saw 14 entries/,
+  ],
+  ['an entry inserted', (db) => insert(db, 4), /^forked: A checkpoint kept in the database saw/],
+  [
+    'an entry of another workspace',
+    sql(`UPDATE audit SET entry = (SELECT entry FROM audit WHERE ws != (${OWN})) WHERE ${entryOf(2)}`),
+    /^order: .*Entry 2 does not belong/,
+  ],
+  [
+    'an entry made no entry',
+    sql(`UPDATE audit SET entry = 'x' WHERE ${entryOf(2)}`),
+    /^entry_changed: .*Entry 2 is no entry/,
+  ],
+  ['a checkpoint', sql("UPDATE checkpoint SET note = 'x'"), /^signature: /],
+  [
+    'a digest told anew by a forged entry',
+    (db) => forgeWitness(db),
+    /^record_unknown: .*MeshPeer d at revision 13, which no commit wrote so/,
+  ],
+])('of a store with %s somebody else is told what was found', (_what, edit, finding) => {
+  const found = findingsIn(tampered(edit));
+  expect(
+    found.filter((each) => finding.test(each)),
+    found.join('\n'),
+  ).not.toEqual([]);
+});
+
+function flipVersion(database: DatabaseSync): void {
+  const row = database.prepare('SELECT record, until, body FROM version ORDER BY until LIMIT 1').get() as {
+    record: number;
+    until: number;
+    body: Uint8Array;
+  };
+  const body = Buffer.from(row.body);
+  body[body.length - 4] = (body[body.length - 4] ?? 0) ^ 1;
+  database.prepare('UPDATE version SET body = ? WHERE record = ? AND until = ?').run(body, row.record, row.until);
+}
+
+/** Shifts what follows by one, and hashes everything anew. */
+function insert(database: DatabaseSync, at: number): void {
+  database.exec(
+    `UPDATE audit SET seq = -seq - 2 WHERE ws = (${OWN}) AND seq >= ${at}; UPDATE audit SET seq = -seq - 1 WHERE seq < 0;`,
+  );
+  const entry = JSON.stringify({
+    at: START,
+    workspace: WS,
+    actor: 'user:eve',
+    type: 'event',
+    event: { type: 'approval', actor: 'user:eve', result: 'ok' },
+  });
+  database
+    .prepare(`INSERT INTO audit (ws, seq, at, hashes, entry) VALUES ((${OWN}), ?, ?, x'', ?)`)
+    .run(at, START, entry);
+  rehash(database);
+}
+
+function forgeWitness(database: DatabaseSync): void {
+  database.exec(`UPDATE record SET body = replace(body, '"new"', '"old"') WHERE name = 'd'`);
+  const { body } = database.prepare("SELECT body FROM record WHERE name = 'd'").get() as { body: string };
+  const records = [{ kind: 'MeshPeer', name: 'd', revision: 13, digest: bodyDigest(body) }];
+  const event = { type: 'audit.witnessed', actor: 'system:upgrade', result: 'ok', detail: { revision: 13, records } };
+  const at = START + 24 * HOUR_MS;
+  const entry = JSON.stringify({ at, workspace: WS, actor: 'system:upgrade', type: 'event', event });
+  database.prepare(`INSERT INTO audit (ws, seq, at, hashes, entry) VALUES ((${OWN}), 14, ?, x'', ?)`).run(at, entry);
+  rehash(database);
+}
+
+test('another byte is found wherever in a stored record it stands', () => {
+  const database = new DatabaseSync(original, { readOnly: true });
+  const rows = database.prepare('SELECT id, body FROM record WHERE body IS NOT NULL').all() as {
+    id: number;
+    body: string;
+  }[];
+  database.close();
+  for (const { id, body } of rows) {
+    for (let at = 0; at < body.length; at += 17) {
+      const other = `${body.slice(0, at)}${body[at] === 'x' ? 'y' : 'x'}${body.slice(at + 1)}`;
+      const file = tampered((edited) => edited.prepare('UPDATE record SET body = ? WHERE id = ?').run(other, id));
+      expect(findingsIn(file)[0]).toMatch(/^record_changed/);
+    }
+  }
+});
+
+test('a database restored to yesterday is whole by itself, and is not what was seen of it', () => {
+  const today = verifyDatabase(original, WS)[0] ?? expect.fail();
+  const restored = verifyDatabase(yesterday, WS)[0] ?? expect.fail();
+  expect(restored.findings).toEqual([]);
+  const seen = { size: today.entries, root: today.root, at: today.at, by: 'This machine', leaves: today.leaves };
+  expect(contradiction(restored.leaves, seen, restored.at)).toEqual({
+    code: 'shortened',
+    message:
+      'This machine saw 14 entries on 2023-11-15T22:13:20.000Z; the log has 11, the newest of 2023-11-14T22:13:20.000Z: its end was cut, or an older database was restored. Entries 11 to 13 are gone.',
+  });
+});
+
+test('a database that was restored and used since has another history from there on', async () => {
+  const forked = path.join(path.dirname(tampered(() => undefined)), 'forked.db');
+  copyFileSync(yesterday, forked);
+  const store = await openSqliteStore({ path: forked, clock: testClock(START + 30 * HOUR_MS), log: silentLog });
+  for (let n = 0; n < 5; n += 1) await store.commit(WS, [{ op: 'create', record: draft(`n${n}`) }], WHY);
+  await store.close();
+  const today = verifyDatabase(original, WS)[0] ?? expect.fail();
+  const other = verifyDatabase(forked, WS)[0] ?? expect.fail();
+  const seen = { size: today.entries, root: today.root, at: today.at, by: 'This machine', leaves: today.leaves };
+  expect(contradiction(other.leaves, seen, other.at)).toMatchObject({
+    code: 'forked',
+    message: expect.stringContaining('from entry 11 on'),
+  });
+});
+
+test('a history that was compacted verifies: only what is to be kept is missed', async () => {
+  const file = tampered(() => undefined);
+  const store = await openSqliteStore({ path: file, clock: testClock(START + 48 * HOUR_MS), log: silentLog });
+  expect(await store.compact(WS, 8, [5])).toBeGreaterThan(0);
+  await store.close();
+  expect(findingsIn(file)).toEqual([]);
+  const database = new DatabaseSync(file);
+  database.exec('DELETE FROM version WHERE revision <= 5');
+  database.close();
+  expect(findingsIn(file)[0]).toMatch(/^version_missing/);
+});
+
+test('what is no store of ours, or of an older version, is refused with what to do', () => {
+  expect(() => verifyDatabase(path.join(folder, 'none.db'))).toThrow(/does not open for reading/);
+  const old = tampered(sql('PRAGMA user_version = 1'));
+  expect(() => verifyDatabase(old)).toThrow(/schema 1, without trees: start this version of meshd on it once/);
+});

@@ -1,0 +1,94 @@
+import { readCheckpoint } from '../../../core/audit/checkpoint.ts';
+import { contradiction, type Finding, type LogReport, rootOfLeaves } from '../../../core/audit/findings.ts';
+import type { KeptCheckpoint } from '../../../core/base/ports.ts';
+import { asStoreError, type Database, openForReading, unavailable } from '../database.ts';
+import type { WorkspaceRow } from '../workspaces.ts';
+import { type Recomputed, recompute } from './entries.ts';
+import { recordFindings } from './records.ts';
+
+/** The first schema that has trees. */
+const SCHEMA_WITH_TREES = 2;
+const MAX_FINDINGS = 100;
+
+/**
+ * Recomputes the logs of a database file and holds every stored record and version against its digest. The file is only
+ * read; a control plane may run on it.
+ *
+ * @param only the id of one workspace; all of them without
+ * @throws StoreError `unavailable` for a file that cannot be read
+ */
+export function verifyDatabase(path: string, only?: string): LogReport[] {
+  const database = openForReading(path);
+  try {
+    const schema = database.statement<{ user_version: number }>('PRAGMA user_version').get()?.user_version ?? 0;
+    if (schema < SCHEMA_WITH_TREES) {
+      throw unavailable(`${path} has schema ${schema}, without trees: start this version of meshd on it once`);
+    }
+    database.exec('BEGIN');
+    const damage = damageOf(database);
+    return database
+      .statement<WorkspaceRow>('SELECT * FROM workspace ORDER BY name')
+      .all()
+      .filter(({ name }) => only === undefined || name === only)
+      .map((workspace) => verifyLog(database, workspace, damage));
+  } catch (error) {
+    throw asStoreError(error);
+  } finally {
+    database.close();
+  }
+}
+
+function verifyLog(database: Database, workspace: WorkspaceRow, damage: readonly Finding[]): LogReport {
+  const log = recompute(database, workspace);
+  const checkpoints = database
+    .statement<KeptCheckpoint>('SELECT at, size, note FROM checkpoint WHERE ws = ? ORDER BY day DESC')
+    .all(workspace.id);
+  const records = recordFindings(database, workspace, log.history);
+  const findings = [
+    ...damage,
+    ...log.findings,
+    ...endFindings(workspace, log),
+    ...checkpointFindings(checkpoints, log),
+    ...records.findings,
+  ];
+  return {
+    workspace: workspace.name,
+    entries: log.leaves.length,
+    root: rootOfLeaves(log.leaves),
+    leaves: log.leaves,
+    at: log.at,
+    ...(log.witnessedFrom !== undefined && { witnessedFrom: log.witnessedFrom }),
+    compared: records.compared,
+    checkpoints,
+    findings: findings.slice(0, MAX_FINDINGS),
+  };
+}
+
+/** What SQLite itself finds. */
+function damageOf(database: Database): Finding[] {
+  const rows = database.statement<{ integrity_check: string }>('PRAGMA integrity_check(10)').all();
+  return rows
+    .filter(({ integrity_check: said }) => said !== 'ok')
+    .map(({ integrity_check: said }) => ({ code: 'damaged', message: `The database file is damaged: ${said}` }));
+}
+
+/** Whether records go on where the log has ended. */
+function endFindings({ name, revision, at }: WorkspaceRow, log: Recomputed): Finding[] {
+  if (revision !== log.revision) {
+    const message = `${name} is at revision ${revision}, its log ends with revision ${log.revision}: the end of the log was cut.`;
+    return [{ code: 'shortened', message }];
+  }
+  if (at === log.at) return [];
+  const message = `${name} was last written at ${at} ms, its newest entry is of ${log.at} ms: entries at the end are gone.`;
+  return [{ code: 'shortened', message }];
+}
+
+function checkpointFindings(checkpoints: readonly KeptCheckpoint[], { leaves, at: newest }: Recomputed): Finding[] {
+  return checkpoints.flatMap(({ at, note }): Finding[] => {
+    const said = readCheckpoint(note);
+    if (!said)
+      return [{ code: 'signature', message: `A checkpoint that is kept cannot be read: ${note.slice(0, 80)}` }];
+    const found = contradiction(leaves, { ...said, at, by: 'A checkpoint kept in the database' }, newest);
+    return found ? [found] : [];
+  });
+}

@@ -32,6 +32,7 @@ servers) # Compared with, put in front, spoken to by, typed into.
   need script bsdutils
   need zsh zsh
   need fish fish
+  need go golang-go
   ;;
 *)
   echo "usage: $0 lab|web|servers" >&2

@@ -3,13 +3,16 @@ import { leafHash } from './tree.ts';
 
 /** What an entry bundle can hold of one entry: its length takes 16 bits (c2sp.org/tlog-tiles). */
 const MAX_LEAF_BYTES = 65_535;
+/** A UTF-16 code unit takes at most 3 bytes in UTF-8. */
+const MAX_UTF8_BYTES_PER_UNIT = 3;
 
 /**
  * The bytes that stand in the log for an entry: the text of the entry, or, where that is too long for an entry bundle,
  * who wrote it and when, with the digest of the text.
  */
 export function leafDataOf(entry: string): string {
-  if (entry.length <= MAX_LEAF_BYTES && Buffer.byteLength(entry) <= MAX_LEAF_BYTES) return entry;
+  if (entry.length * MAX_UTF8_BYTES_PER_UNIT <= MAX_LEAF_BYTES) return entry;
+  if (Buffer.byteLength(entry) <= MAX_LEAF_BYTES) return entry;
   const { at, workspace, actor, type, commit } = JSON.parse(entry);
   const revision = commit?.revision;
   const sha256 = hash('sha256', entry, 'hex');

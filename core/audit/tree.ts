@@ -21,22 +21,6 @@ function nodeHash(left: Uint8Array, right: Uint8Array): Uint8Array {
   return createHash('sha256').update(NODE_PREFIX).update(left).update(right).digest();
 }
 
-/**
- * The hashes of the subtrees that become complete with one more leaf, by their level; the leaf is the first. All end
- * with it: that of level 2 has the index of the leaf divided by four.
- *
- * @param left reads the complete subtree beside one, which is there already
- */
-export function completedBy(index: number, leaf: Uint8Array, left: (id: HashId) => Uint8Array): Uint8Array[] {
-  const hashes = [leaf];
-  let hash = leaf;
-  for (let level = 0, at = index; at % 2 === 1; level += 1, at = (at - 1) / 2) {
-    hash = nodeHash(left({ level, index: at - 1 }), hash);
-    hashes.push(hash);
-  }
-  return hashes;
-}
-
 export async function rootOf(size: number, read: ReadHashes): Promise<Uint8Array> {
   const [root = EMPTY_ROOT] = size === 0 ? [] : await hashesOf([[0, size]], read);
   return root;
@@ -105,22 +89,37 @@ export function provesConsistency(
 /** A tree to which leaves are appended, of which only as many hashes are kept as its size has ones in binary. */
 export class GrowingTree {
   /** Of the complete subtrees that make up the tree, the largest first, each with its level. */
-  readonly #peaks: { readonly level: number; readonly hash: Uint8Array }[] = [];
-  size = 0;
+  readonly #peaks: { readonly level: number; readonly hash: Uint8Array }[];
+  size: number;
 
-  append(leaf: Uint8Array): void {
-    let peak = { level: 0, hash: leaf };
-    for (let last = this.#peaks.at(-1); last?.level === peak.level; last = this.#peaks.at(-1)) {
+  constructor(size = 0, peaks: readonly Uint8Array[] = []) {
+    const ids = peaksOf(size);
+    this.#peaks = peaks.map((hash, at) => ({ level: ids[at]?.level ?? 0, hash }));
+    this.size = size;
+  }
+
+  /** @returns the hashes of the subtrees that end with the leaf, by level; the first is its own */
+  append(leaf: Uint8Array): Uint8Array[] {
+    const completed = [leaf];
+    let hash = leaf;
+    for (let last = this.#peaks.at(-1); last?.level === completed.length - 1; last = this.#peaks.at(-1)) {
       this.#peaks.pop();
-      peak = { level: peak.level + 1, hash: nodeHash(last.hash, peak.hash) };
+      hash = nodeHash(last.hash, hash);
+      completed.push(hash);
     }
-    this.#peaks.push(peak);
+    this.#peaks.push({ level: completed.length - 1, hash });
     this.size += 1;
+    return completed;
   }
 
   root(): Uint8Array {
     return this.#peaks.length === 0 ? EMPTY_ROOT : joined(this.#peaks.map(({ hash }) => hash));
   }
+}
+
+/** The complete subtrees that make up a tree, the largest first: from their hashes it can grow on. */
+export function peaksOf(size: number): HashId[] {
+  return subtreesOf([0, size]);
 }
 
 /** What lies beside the path from a leaf to the root of a range, from below. */

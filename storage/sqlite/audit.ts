@@ -1,10 +1,9 @@
 import { setImmediate as nextTick } from 'node:timers/promises';
 import { hashOfEntry } from '../../core/audit/leaf.ts';
-import { completedBy } from '../../core/audit/tree.ts';
 import type { AuditEntry, AuditQuery, Commit, SecurityEvent } from '../../core/base/ports.ts';
 import { foldName } from '../../core/base/record.ts';
 import type { Database } from './database.ts';
-import { joinHashes, sizeOf, subtreeHash } from './tree.ts';
+import { joinHashes, sizeOf, treeOf } from './tree.ts';
 import { findWorkspace, type WorkspaceRow } from './workspaces.ts';
 
 type Entry = Omit<AuditEntry, 'seq'>;
@@ -45,8 +44,9 @@ export function appendEvent(
 
 function append(database: Database, { id }: Pick<WorkspaceRow, 'id'>, revision: number | null, entry: Entry): void {
   const text = JSON.stringify(entry);
-  const seq = sizeOf(database, id);
-  const hashes = completedBy(seq, hashOfEntry(text), (left) => subtreeHash(database, id, left));
+  const tree = treeOf(database, id);
+  const seq = tree.size;
+  const hashes = tree.append(hashOfEntry(text));
   database
     .statement('INSERT INTO audit (ws, seq, at, revision, hashes, entry) VALUES (?, ?, ?, ?, ?, ?)')
     .run(id, seq, entry.at, revision, joinHashes(hashes), text);

@@ -1,6 +1,7 @@
 import { chmodSync, closeSync, mkdirSync, openSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { DatabaseSync, type SQLInputValue } from 'node:sqlite';
+import type { GrowingTree } from '../../core/audit/tree.ts';
 import { StoreError } from '../../core/base/ports.ts';
 
 /** The only file that knows node:sqlite's connection; another SQLite binding is a drop-in here. */
@@ -10,6 +11,8 @@ export interface Database {
   exec(sql: string): void;
   /** All of `work`, durable, or nothing. */
   transaction<T>(work: () => T): T;
+  /** Logs as they were last written, by workspace, so that an append reads nothing. Whoever undoes a write forgets them. */
+  readonly trees: Map<number, GrowingTree>;
   readonly connection: DatabaseSync;
   readonly path: string;
   close(): void;
@@ -76,6 +79,7 @@ function protect(path: string): void {
 function wrap(connection: DatabaseSync, path: string): Database {
   const prepared = new Map<string, Statement<unknown>>();
   return {
+    trees: new Map(),
     connection,
     path,
     statement<Row>(sql: string): Statement<Row> {
@@ -92,6 +96,7 @@ function wrap(connection: DatabaseSync, path: string): Database {
         this.statement('COMMIT').run();
         return result;
       } catch (error) {
+        this.trees.clear();
         // Some failures, such as a full disk, have ended the transaction already.
         if (connection.isTransaction) this.statement('ROLLBACK').run();
         throw error;

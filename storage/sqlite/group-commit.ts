@@ -70,6 +70,7 @@ function inSavepoint(database: Database, queued: Queued): () => void {
     database.statement('RELEASE job').run();
     return settle;
   } catch (error) {
+    database.trees.clear();
     // A full disk may have ended the whole transaction: then nothing of the batch stands.
     if (!database.connection.isTransaction) throw error;
     database.statement('ROLLBACK TO job').run();

@@ -1,9 +1,9 @@
 import { hashOfEntry } from '../../core/audit/leaf.ts';
-import { completedBy } from '../../core/audit/tree.ts';
+import { GrowingTree } from '../../core/audit/tree.ts';
 import { appendEvent } from './audit.ts';
 import { bodyDigest, type StoredBody } from './body.ts';
 import type { Database } from './database.ts';
-import { joinHashes, subtreeHash } from './tree.ts';
+import { joinHashes } from './tree.ts';
 import { advance, nextInstant, type WorkspaceRow } from './workspaces.ts';
 
 /** Records that one entry tells of; an entry stays below what an entry bundle holds. */
@@ -67,13 +67,14 @@ interface OldRow {
 }
 
 function copyEntries(database: Database): void {
-  const sizes = new Map<number, number>();
+  const trees = new Map<number, GrowingTree>();
   const next = database.statement<OldRow>('SELECT * FROM audit_before WHERE seq > ? ORDER BY seq LIMIT 1');
   for (let row = next.get(0); row; row = next.get(row.seq)) {
     const { ws, at, revision, entry } = row;
-    const seq = sizes.get(ws) ?? 0;
-    sizes.set(ws, seq + 1);
-    const hashes = completedBy(seq, hashOfEntry(entry), (left) => subtreeHash(database, ws, left));
+    const tree = trees.get(ws) ?? new GrowingTree();
+    trees.set(ws, tree);
+    const seq = tree.size;
+    const hashes = tree.append(hashOfEntry(entry));
     database
       .statement('INSERT INTO audit (ws, seq, at, revision, hashes, entry) VALUES (?, ?, ?, ?, ?, ?)')
       .run(ws, seq, at, revision, joinHashes(hashes), entry);

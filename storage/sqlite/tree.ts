@@ -1,3 +1,4 @@
+import { GrowingTree, peaksOf } from '../../core/audit/tree.ts';
 import type { AuditTree, HashId, KeptCheckpoint } from '../../core/base/ports.ts';
 import { StoreError } from '../../core/base/ports.ts';
 import type { Database } from './database.ts';
@@ -5,11 +6,27 @@ import { findWorkspace } from './workspaces.ts';
 
 const HASH_BYTES = 32;
 const DAY_MS = 86_400_000;
+/** Kept in memory; about 2 KB each. */
+const MAX_TREES = 2_048;
 
 /** Entries in the log of a workspace. */
 export function sizeOf(database: Database, ws: number): number {
   const row = database.statement<{ size: number }>('SELECT max(seq) + 1 AS size FROM audit WHERE ws = ?').get(ws);
   return row?.size ?? 0;
+}
+
+/** The log of a workspace as it stands, to be written on. */
+export function treeOf(database: Database, ws: number): GrowingTree {
+  const known = database.trees.get(ws);
+  if (known) return known;
+  const size = sizeOf(database, ws);
+  const tree = new GrowingTree(
+    size,
+    peaksOf(size).map((id) => subtreeHash(database, ws, id)),
+  );
+  if (database.trees.size >= MAX_TREES) database.trees.clear();
+  database.trees.set(ws, tree);
+  return tree;
 }
 
 /** The column `hashes` of the entry that completes subtrees: theirs, by level. */

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { expect, onTestFinished, test } from 'vitest';
 import { leafDataOf } from '../../core/audit/leaf.ts';
-import { completedBy, leafHash } from '../../core/audit/tree.ts';
+import { GrowingTree, leafHash } from '../../core/audit/tree.ts';
 import { type Harness, startHarness } from '../kits/http/harness.ts';
 import { mesh } from '../kits/process/run-command.ts';
 
@@ -56,10 +56,9 @@ function edit(file: string, workspace: string, sql: string): void {
   database.exec(`DROP TRIGGER IF EXISTS audit_is_never_changed; DROP TRIGGER IF EXISTS audit_is_never_deleted;`);
   database.exec(sql.replaceAll(':ws', own));
   const rows = database.prepare(`SELECT seq, entry FROM audit WHERE ws = ${own} ORDER BY seq`).all();
-  const last: Uint8Array[] = [];
-  for (const [index, { seq, entry }] of (rows as { seq: number; entry: string }[]).entries()) {
-    const hashes = completedBy(index, leafHash(leafDataOf(entry)), ({ level }) => last[level] ?? Buffer.of());
-    for (const [level, hash] of hashes.entries()) last[level] = hash;
+  const tree = new GrowingTree();
+  for (const { seq, entry } of rows as { seq: number; entry: string }[]) {
+    const hashes = tree.append(leafHash(leafDataOf(entry)));
     database.prepare(`UPDATE audit SET hashes = ? WHERE ws = ${own} AND seq = ?`).run(Buffer.concat(hashes), seq);
   }
   database.close();

@@ -1,6 +1,6 @@
 import type { Finding } from '../../../core/audit/findings.ts';
 import { hashOfEntry } from '../../../core/audit/leaf.ts';
-import { completedBy } from '../../../core/audit/tree.ts';
+import { GrowingTree } from '../../../core/audit/tree.ts';
 import type { AuditEntry, Change } from '../../../core/base/ports.ts';
 import { foldName, type Kind } from '../../../core/base/record.ts';
 import type { Database } from '../database.ts';
@@ -57,8 +57,7 @@ class Walk implements Recomputed {
   revision = 0;
   witnessedFrom: number | undefined;
   readonly #workspace: string;
-  /** The last complete subtree of each level. */
-  readonly #last: Uint8Array[] = [];
+  readonly #tree = new GrowingTree();
   /** Above a leaf that differs every subtree does. */
   #isIntact = true;
   #seq = 0;
@@ -88,12 +87,7 @@ class Walk implements Recomputed {
   }
 
   #hash({ seq, hashes, entry }: Row): void {
-    const computed = completedBy(
-      this.leaves.length,
-      hashOfEntry(entry),
-      ({ level }) => this.#last[level] ?? Buffer.alloc(32),
-    );
-    for (const [level, hash] of computed.entries()) this.#last[level] = hash;
+    const computed = this.#tree.append(hashOfEntry(entry));
     const [leaf = Buffer.of()] = computed;
     this.leaves.push(leaf);
     if (Buffer.compare(hashes.subarray(0, leaf.length), leaf) !== 0) {

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { signCheckpoint } from '../../../core/audit/checkpoint.ts';
 import { contradiction } from '../../../core/audit/findings.ts';
 import { leafDataOf } from '../../../core/audit/leaf.ts';
-import { completedBy, GrowingTree, leafHash } from '../../../core/audit/tree.ts';
+import { GrowingTree, leafHash } from '../../../core/audit/tree.ts';
 import type { Store } from '../../../core/base/ports.ts';
 import type { RecordDraft } from '../../../core/base/record.ts';
 import { silentLog } from '../../../core/base/silent-log.ts';
@@ -90,11 +90,10 @@ function findingsIn(file: string): string[] {
 
 /** What somebody does who knows how the log is hashed: every hash after an edit is made anew. */
 function rehash(database: DatabaseSync): void {
-  const last: Uint8Array[] = [];
+  const tree = new GrowingTree();
   const rows = database.prepare(`SELECT seq, entry FROM audit WHERE ws = (${OWN}) ORDER BY seq`).all();
-  for (const [index, { seq, entry }] of (rows as { seq: number; entry: string }[]).entries()) {
-    const hashes = completedBy(index, leafHash(leafDataOf(entry)), ({ level }) => last[level] ?? Buffer.of());
-    for (const [level, hash] of hashes.entries()) last[level] = hash;
+  for (const { seq, entry } of rows as { seq: number; entry: string }[]) {
+    const hashes = tree.append(leafHash(leafDataOf(entry)));
     database.prepare(`UPDATE audit SET hashes = ? WHERE ws = (${OWN}) AND seq = ?`).run(Buffer.concat(hashes), seq);
   }
 }

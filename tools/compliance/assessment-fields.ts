@@ -22,7 +22,7 @@ const rowFields = {
 
 export const assessmentRow = z.strictObject(rowFields);
 
-/** As docs/compliance.md#the-answer tells; here what a caller goes on with. */
+/** As docs/compliance.md#results tells; here what a caller goes on with. */
 const control = z.looseObject({
   id: z.string(),
   title: z.string(),

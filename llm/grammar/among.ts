@@ -1,5 +1,5 @@
 import type { NetworkState } from '../../core/state/state.ts';
-import { isolateTogether } from './acts/forbid.ts';
+import { deny, isolateTogether, othersOf } from './acts/forbid.ts';
 import { allow } from './acts/grant.ts';
 import { stay } from './acts/keep.ts';
 import { effectOfChanges } from './loosened.ts';
@@ -44,8 +44,12 @@ export function among(
   return [...between, closing(statement, all, now)];
 }
 
-/** Closes everyone else to them, and them to everyone else; on the ports that are named, where some are. */
+/**
+ * Closes everyone else to them, and them to everyone else unless only what reaches them is named; on the ports that are
+ * named, where some are.
+ */
 export function closing(statement: Statement, all: readonly Subject[], now: number): Step {
+  if (statement.exclusive === 'inward') return (on) => deny(askOf(statement, on, now, othersOf(all, on), all));
   return (on) => isolateTogether(askOf(statement, on, now, all, all));
 }
 

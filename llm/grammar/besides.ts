@@ -7,12 +7,10 @@ import type { Statement } from './statements.ts';
 
 /** Sentences that say what holds besides the one before them. */
 
-const NOBODY_ELSE = [
-  'NOBODY_ELSE',
-  'NOBODY_ELSE MAY',
-  'NOBODY_ELSE MAY REACH PRONOUN|LAST_CHANGE',
-  'NOBODY_ELSE MAY ACCESS TO PRONOUN|LAST_CHANGE',
-].map(patternOf);
+const NOBODY_ELSE = ['NOBODY_ELSE', 'NOBODY_ELSE MAY'].map(patternOf);
+const NOBODY_INTO = ['NOBODY_ELSE MAY REACH PRONOUN|LAST_CHANGE', 'NOBODY_ELSE MAY ACCESS TO PRONOUN|LAST_CHANGE'].map(
+  patternOf,
+);
 const ELSE_CLOSED = patternOf('ELSE_CLOSED');
 const NOTHING_ELSE = patternOf('NOTHING_ELSE');
 const TAKEN_BACK = patternOf('REVOKE|CLOSE|CUT|DENY PRONOUN|LAST_CHANGE OFF?');
@@ -27,8 +25,9 @@ export function besides(tokens: readonly Token[], before: Statement | undefined)
   if (match(TAKEN_BACK, tokens) && before?.wish === 'takeBack') return before;
   const [only, second] = tokens;
   if (only?.sym && !second && BESIDES.has(only.sym) && !only.sym.startsWith('NO_OTHER')) return restated(only, before);
-  const nobody = NOBODY_ELSE.some((pattern) => match(pattern, tokens));
-  return nobody && before?.wish === 'allow' ? { ...before, exclusive: 'in' } : undefined;
+  if (before?.wish !== 'allow') return undefined;
+  if (NOBODY_INTO.some((pattern) => match(pattern, tokens))) return { ...before, exclusive: 'inward' };
+  return NOBODY_ELSE.some((pattern) => match(pattern, tokens)) ? { ...before, exclusive: 'in' } : undefined;
 }
 
 /** What is so already, as the statement before it is read. @throws Refusal where it is not. */

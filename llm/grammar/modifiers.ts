@@ -25,8 +25,11 @@ import { quoted, Refusal } from './refusal.ts';
 import { timeAt, unclearEnd } from './times.ts';
 import type { Vocabulary } from './vocabulary.ts';
 
-/** "And nobody else": nobody else reaches it. "And to nobody else": who reaches it reaches nobody else. */
-export type Exclusive = 'in' | 'out' | 'both';
+/**
+ * "And nobody else": nobody else reaches it, and of two who reach each other both ways. "And to nobody else": who reaches
+ * it reaches nobody else. "Nobody else may reach them": into them alone, whatever is said before.
+ */
+export type Exclusive = 'in' | 'out' | 'both' | 'inward';
 
 /** What may stand anywhere in a statement, taken out of it: `rest` says who, what and whom. */
 export interface Modifiers {

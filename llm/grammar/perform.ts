@@ -1,6 +1,6 @@
 import type { RevertTarget } from '../../core/intent/plan/planner.ts';
 import type { NetworkState } from '../../core/state/state.ts';
-import { type Act, type Ask, beside, nounsOf } from './acts/ask.ts';
+import { type Act, type Ask, beside } from './acts/ask.ts';
 import { deny, denyByDefault, isolate, limitAccess, limitPorts, othersOf } from './acts/forbid.ts';
 import { allow, allowOnly, allowOnlyOnPorts, forbiddingOf } from './acts/grant.ts';
 import { keep } from './acts/keep.ts';
@@ -12,7 +12,8 @@ import { refuseUndirected, unclearOutward } from './exclusive.ts';
 import type { Token } from './lexicon.ts';
 import { effectOfChanges } from './loosened.ts';
 import { meantPorts, portList, portText } from './port-entries.ts';
-import { attempt, quoted, Refusal, said } from './refusal.ts';
+import { attempt, quoted, Refusal } from './refusal.ts';
+import { isGrant, refuseOpening, refuseOpeningPorts } from './restrictions.ts';
 import { askOf, type Sides, sidesOf } from './sides.ts';
 import { refuseExtras, type Statement } from './statements.ts';
 import type { Subject } from './subject.ts';
@@ -137,41 +138,6 @@ function crossed(statement: Statement, state: NetworkState): [Subject, Subject][
   return sources.flatMap((source) => targets.map((target): [Subject, Subject] => [source, target]));
 }
 
-/** "Let only web reach db" grants it; "only web may reach db" restricts, and may not be meant to open anything. */
-function isGrant({ words }: Statement): boolean {
-  return words.some(({ sym }) => sym === 'LET' || sym === 'OPEN');
-}
-
-/** @throws Refusal where a restriction would open what is closed today. */
-function refuseOpening(statement: Statement, ask: Ask): void {
-  if (effectOfChanges(allow(ask).changes, ask.state, ask.now).openedPairs === 0) return;
-  const scoped = ask.ports.length > 0;
-  const limiting = scoped ? 'block everyone except {source} from {target}{on}' : 'limit access to {target} to {source}';
-  const closing = statement.wish === 'only' ? limiting : 'block {source} from everyone except {target}';
-  const granting =
-    statement.wish === 'only' ? 'let only {source} reach {target}{on}' : 'let {source} reach only {target}';
-  throw new Refusal(
-    `${quoted(said(statement.words))} restricts, and some of it is closed today: ${nounsOf(ask.sources)} may not reach all of ${nounsOf(ask.targets)}.`,
-    [`Should that be opened${scoped ? '' : ' on every port'}, or should only the others be closed?`],
-    { choices: worded([closing, granting], statement.slots, { ports: ask.ports, until: statement.until }) },
-  );
-}
-
-/** "Only https may reach web", where not everyone may. @throws Refusal */
-function refuseOpeningPorts({ words, slots, until }: Statement, ask: Ask): void {
-  const granted = attempt(() => allow(ask));
-  if (granted && effectOfChanges(granted.changes, ask.state, ask.now).openedPairs === 0) return;
-  const list = [{ text: portList(ask.ports), quoted: false }];
-  const beside = { ports: ask.ports, until };
-  const [limiting] = worded(['limit {target} to {list}'], { ...slots, list }, { ...beside, ports: [] });
-  const [granting] = worded(['let everyone reach {target}{on}'], slots, beside);
-  throw new Refusal(
-    `${quoted(said(words))} restricts, and not everyone may reach all of ${nounsOf(ask.targets)} on ${portText(ask.ports)} today.`,
-    ['Should that be opened to everyone, or should only other ports be closed?'],
-    { choices: limiting && granting ? [limiting, `${granting}; ${limiting}`] : [] },
-  );
-}
-
 /** "Only web may reach db except on udp": then nobody on udp, or anyone as before. */
 function unclearSparing(statement: Statement): Refusal {
   const { slots, spared, until, text } = statement;
@@ -191,6 +157,11 @@ function unclearSparing(statement: Statement): Refusal {
   );
 }
 
+/** Whether some of those who are reached are closed but for grants and some are not, so that no grant fits all of them. */
+function isMixed(ask: Ask): boolean {
+  return ask.targets.some(({ everyone }) => everyone) || attempt(() => allow(ask)) === undefined;
+}
+
 function isPartlyOpen(ask: Ask): boolean {
   return effectOfChanges(deny(ask).changes, ask.state, ask.now).closedPairs > 0;
 }
@@ -205,7 +176,7 @@ function act(statement: Statement, { sources, targets }: Sides, state: NetworkSt
     case 'allow':
     case 'only': {
       refuseUndirected(statement);
-      const alone = wish === 'only' || exclusive === 'in' || exclusive === 'both';
+      const alone = wish === 'only' || (exclusive !== undefined && exclusive !== 'out');
       // What is said of a port holds for that port alone.
       const scoped = meantPorts(statement).length > 0;
       const outward = exclusive === 'out' || exclusive === 'both';
@@ -215,7 +186,10 @@ function act(statement: Statement, { sources, targets }: Sides, state: NetworkSt
       // A DENY that overlaps hinders a grant, and nothing has to be granted.
       if (restricts && forbiddingOf(ask(state)).length > 0 && isPartlyOpen(ask(state)))
         return [(on) => deny(ask(on, { sources: othersOf(sources, on) }))];
-      if (restricts && (!scoped || targets.some((target) => target.everyone))) refuseOpening(statement, ask(state));
+      if (restricts && (!scoped || isMixed(ask(state)))) refuseOpening(statement, ask(state));
+      // All that it names is open to them already, and to others as well.
+      if (restricts && scoped && isMixed(ask(state)))
+        return [(on) => deny(ask(on, { sources: othersOf(sources, on) }))];
       const granted: Step = (on) => (!alone ? allow : scoped ? allowOnlyOnPorts : allowOnly)(ask(on));
       const excepted = sources.flatMap((source) => source.excepted);
       const notTo = targets.flatMap((target) => target.excepted);

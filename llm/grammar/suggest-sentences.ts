@@ -107,8 +107,7 @@ function limits({ only, sources, targets, elseClosed, elseStays, ...frame }: Fra
         ];
   const narrow = `only ${source} may reach ${target}${on(ports)}`;
   const whole = `block all traffic to ${target} except ${what === '' ? '' : `${what} `}from ${source}`;
-  if (elseStays || what === '') return [narrow];
-  return elseClosed ? [whole] : [narrow, whole];
+  return elseClosed && !elseStays && what !== '' ? [whole] : [narrow];
 }
 
 function mutually({ sources, targets, polarity, ports, spared }: Frame): string[] {

@@ -1,0 +1,50 @@
+import { unmetExpectations } from '../../core/intent/verify/expectations.ts';
+import { compile } from '../../core/reachability/engine.ts';
+import { modelOf } from '../../core/state/network-model.ts';
+import { type Ask, between, nounsOf } from './acts/ask.ts';
+import { allow } from './acts/grant.ts';
+import { effectOfChanges } from './loosened.ts';
+import { portList, portText } from './port-entries.ts';
+import { attempt, quoted, Refusal, said } from './refusal.ts';
+import type { Statement } from './statements.ts';
+import { worded } from './wording.ts';
+
+/** "Let only web reach db" grants it; "only web may reach db" restricts, and may not be meant to open anything. */
+export function isGrant({ words }: Statement): boolean {
+  return words.some(({ sym }) => sym === 'LET' || sym === 'OPEN');
+}
+
+/** Whether some of what is asked for is closed today, whatever may open it. */
+export function isPartlyClosed(ask: Ask): boolean {
+  return unmetExpectations(between(ask, 'allow'), ask.state, compile(modelOf(ask.state, ask.now))).length > 0;
+}
+
+/** @throws Refusal where a restriction would open what is closed today. */
+export function refuseOpening(statement: Statement, ask: Ask): void {
+  if (!isPartlyClosed(ask)) return;
+  const scoped = ask.ports.length > 0;
+  const limiting = scoped ? 'block everyone except {source} from {target}{on}' : 'limit access to {target} to {source}';
+  const inward = statement.wish === 'only';
+  const closing = inward ? limiting : 'block {source} from everyone except {target}';
+  const granting = inward ? 'let only {source} reach {target}{on}' : 'let {source} reach only {target}';
+  throw new Refusal(
+    `${quoted(said(statement.words))} restricts, and some of it is closed today: ${nounsOf(ask.sources)} may not reach all of ${nounsOf(ask.targets)}.`,
+    [`Should that be opened${scoped ? '' : ' on every port'}, or should only the others be closed?`],
+    { choices: worded([closing, granting], statement.slots, { ports: ask.ports, until: statement.until }) },
+  );
+}
+
+/** "Only https may reach web", where not everyone may. @throws Refusal */
+export function refuseOpeningPorts({ words, slots, until }: Statement, ask: Ask): void {
+  const granted = attempt(() => allow(ask));
+  if (granted && effectOfChanges(granted.changes, ask.state, ask.now).openedPairs === 0) return;
+  const list = [{ text: portList(ask.ports), quoted: false }];
+  const beside = { ports: ask.ports, until };
+  const [limiting] = worded(['limit {target} to {list}'], { ...slots, list }, { ...beside, ports: [] });
+  const [granting] = worded(['let everyone reach {target}{on}'], slots, beside);
+  throw new Refusal(
+    `${quoted(said(words))} restricts, and not everyone may reach all of ${nounsOf(ask.targets)} on ${portText(ask.ports)} today.`,
+    ['Should that be opened to everyone, or should only other ports be closed?'],
+    { choices: limiting && granting ? [limiting, `${granting}; ${limiting}`] : [] },
+  );
+}

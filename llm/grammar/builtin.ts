@@ -1,5 +1,6 @@
 import { MeshError } from '../../core/base/errors.ts';
 import type { PartialPlan, PlanAnswer, Planner, PlanQuestion } from '../../core/intent/plan/planner.ts';
+import type { Act } from './acts/ask.ts';
 import { aloneAlready, withoutElse } from './alone-already.ts';
 import { choicesOf } from './choices.ts';
 import type { Offered } from './compared.ts';
@@ -16,6 +17,7 @@ import { liftingOf } from './lifted.ts';
 import { likenessIn } from './likeness.ts';
 import { isNameIn, isPlaceIn, namesOf } from './names.ts';
 import { NEWCOMERS, newcomersWithoutLabel, withNewcomers } from './newcomers.ts';
+import { withOpenPart } from './open-part.ts';
 import { partialOf } from './partial.ts';
 import { revertOf, stepsOf } from './perform.ts';
 import { attempt, quoted, Refusal, said } from './refusal.ts';
@@ -199,10 +201,9 @@ function plannedAsSaid(question: Question, tokens: readonly Token[]): PlanAnswer
   const target = only && wishes.length === 1 ? revertOf(only.statement) : undefined;
   if (target) return { outcome: 'revert', target };
   for (const { statement } of wishes) requireElseClosed(statement, state, now);
-  const next = compose(
-    wishes.flatMap(({ statement }) => stepsOf(statement, state, now)),
-    state,
-    now,
+  const next = composed(
+    wishes.map(({ statement }) => statement),
+    question,
   );
   const endless = endlessIn(
     wishes.map(({ statement }) => statement),
@@ -214,6 +215,20 @@ function plannedAsSaid(question: Question, tokens: readonly Token[]): PlanAnswer
   if (!only?.amends) return { outcome: 'changes', ...next, ...notes };
   const before = compose(stepsOf(only.amends, state, now), state, now);
   return { outcome: 'changes', ...amendedAct(next, before, state, now), ...notes };
+}
+
+function composed(statements: readonly Statement[], { state, now, timeZone }: Question): Act {
+  const [only, second] = statements;
+  try {
+    return compose(
+      statements.flatMap((statement) => stepsOf(statement, state, now)),
+      state,
+      now,
+    );
+  } catch (error) {
+    if (!(error instanceof Refusal) || !only || second) throw error;
+    throw withOpenPart(error, only, { state, now, timeZone });
+  }
 }
 
 /** Nothing that was said is dropped in silence. */

@@ -65,6 +65,11 @@ const ORDERS: readonly (Kind & { readonly what: string; readonly choices?: reado
     what: 'Nothing was done, so nothing is stopped: a plan does nothing until it is applied, and one that waits is refused',
     tool: 'reject_workflow',
   },
+  {
+    about: /^(?:the )?(?:policy )?\S+ (?:should|must|shall|has to) (?:end|expire|stop|run out)\b/,
+    what: 'When a policy ends is a part of the policy',
+    tool: 'plan_network_change with the policy and its new expiresAt as a typed change',
+  },
   { about: /^(?:rename|move)\b/, what: 'Peers are renamed and moved', tool: 'update_peer' },
   { about: /^approve\b/, what: 'What waits is approved', tool: 'approve_peer (a peer) or approve_workflow (a plan)' },
   {

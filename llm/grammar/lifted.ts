@@ -37,6 +37,7 @@ const BESIDE: ReadonlySet<Sym> = new Set([
     'TO',
     'MAY',
     'REACH',
+    'REACHING',
     'TALK',
     'MUTUAL',
     'KEEP_OPEN',

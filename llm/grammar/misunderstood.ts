@@ -82,7 +82,11 @@ export function unclearOnly(rest: readonly Token[], modifiers: Beside, known?: S
           "limit {source}'s access to {target} to {ports}",
           'limit {target} to {ports}',
         ]
-      : ['only {source} may reach {target}', 'block {source} from everyone except {target}'];
+      : [
+          'only {source} may reach {target}',
+          ...(rest.some(({ sym }) => sym === 'LET') ? ['let only {source} reach {target}'] : []),
+          'block {source} from everyone except {target}',
+        ];
   const mutual = beside.ports.length > 0 ? TOGETHER_ON_PORTS : TOGETHER;
   const others = worded(slots['both'] ? mutual : templates, withPorts(slots, beside), beside);
   const isGrant = rest.some(({ sym }) => sym === 'LET' || sym === 'OPEN' || sym === 'NOTHING_ELSE');
@@ -167,7 +171,7 @@ export function notUnderstood(
   }
   const on = rest.findIndex(({ sym }) => sym === 'ON' || sym === 'OVER');
   const what = rest.slice(on + 1).find(({ text }) => text !== 'the');
-  if (on > 0 && what && what.sym === undefined) return unknownPort(what.text);
+  if (on > 0 && what && what.sym === undefined && !vocabulary.isName(what.text)) return unknownPort(what.text);
   const meant = first && first.sym === undefined && !first.quoted ? nearest(first.text, VERBS, 2) : [];
   if (meant.length > 0 && first) {
     return new Refusal(

@@ -62,9 +62,11 @@ const GLUED_UTC = /\d(?:z|utc)$/;
 export function untilAt(tokens: readonly Token[], start: number, reader: MomentReader): NamedTime {
   const found = momentAt(tokens, start, reader);
   if (!found) {
+    const vague = tokens[start];
     throw new Refusal(
       `It is not clear until when ${quoted(said(tokens.slice(start, start + 3)))} is: no such time is known.`,
       [WRITTEN],
+      vague?.text === 'tonight' ? { replace: [vague], by: ['20:00', '22:00', 'tomorrow'] } : {},
     );
   }
   if (found.until > reader.now) return found;

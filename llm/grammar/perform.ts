@@ -1,7 +1,7 @@
 import type { RevertTarget } from '../../core/intent/plan/planner.ts';
 import type { NetworkState } from '../../core/state/state.ts';
 import { type Act, type Ask, beside } from './acts/ask.ts';
-import { deny, denyByDefault, isolate, limitAccess, limitPorts, othersOf } from './acts/forbid.ts';
+import { deny, denyByDefault, denyOpen, isolate, limitAccess, limitPorts, othersOf } from './acts/forbid.ts';
 import { allow, allowOnly, allowOnlyOnPorts, forbiddingOf } from './acts/grant.ts';
 import { keep } from './acts/keep.ts';
 import { deletePolicy, renamePolicy } from './acts/policies.ts';
@@ -12,8 +12,9 @@ import { refuseUndirected, unclearOutward } from './exclusive.ts';
 import type { Token } from './lexicon.ts';
 import { effectOfChanges } from './loosened.ts';
 import { meantPorts, portList, portText } from './port-entries.ts';
+import { isRange } from './ranges.ts';
 import { attempt, quoted, Refusal } from './refusal.ts';
-import { isGrant, refuseOpening, refuseOpeningPorts } from './restrictions.ts';
+import { isGrant, isHeldElsewhere, refuseOpening, refuseOpeningPorts } from './restrictions.ts';
 import { askOf, type Sides, sidesOf } from './sides.ts';
 import { refuseExtras, type Statement } from './statements.ts';
 import type { Subject } from './subject.ts';
@@ -184,8 +185,10 @@ function act(statement: Statement, { sources, targets }: Sides, state: NetworkSt
       const restricts = wish === 'only' && !isGrant(statement);
       if (alone && spared.length > 0 && ports.length === 0) throw unclearSparing(statement);
       // A DENY that overlaps hinders a grant, and nothing has to be granted.
-      if (restricts && forbiddingOf(ask(state)).length > 0 && isPartlyOpen(ask(state)))
+      if (restricts && forbiddingOf(ask(state)).length > 0 && isPartlyOpen(ask(state))) {
+        if (!scoped && isHeldElsewhere(ask(state))) refuseOpening(statement, ask(state));
         return [(on) => deny(ask(on, { sources: othersOf(sources, on) }))];
+      }
       if (restricts && (!scoped || isMixed(ask(state)))) refuseOpening(statement, ask(state));
       // All that it names is open to them already, and to others as well.
       if (restricts && scoped && isMixed(ask(state)))
@@ -197,7 +200,10 @@ function act(statement: Statement, { sources, targets }: Sides, state: NetworkSt
         granted,
         ...(outward ? [(on: NetworkState) => deny(ask(on, { targets: othersOf(targets, on) }))] : []),
         ...(excepted.length > 0 && !(alone && scoped)
-          ? [(on: NetworkState) => beside(deny(ask(on, { sources: excepted, ports })))]
+          ? [
+              (on: NetworkState) =>
+                beside((excepted.every(isRange) ? denyOpen : deny)(ask(on, { sources: excepted, ports }))),
+            ]
           : []),
         ...(notTo.length > 0 ? [(on: NetworkState) => beside(deny(ask(on, { targets: notTo })))] : []),
         ...(spared.length > 0 && !restricts && !alone

@@ -35,7 +35,6 @@ export function withoutRanges(base: Subject, excepted: readonly Subject[]): Subj
     ...base,
     entries,
     peers,
-    terms: peers.map(({ name }) => name),
     slug: `${base.slug}-but-${excepted.map(({ slug }) => slug).join('-')}`,
     noun: `${base.noun} except ${enumerated(excepted.map(({ noun }) => noun))}`,
     excepted: [...base.excepted, ...excepted],

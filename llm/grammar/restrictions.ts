@@ -2,7 +2,7 @@ import { unmetExpectations } from '../../core/intent/verify/expectations.ts';
 import { compile } from '../../core/reachability/engine.ts';
 import { modelOf } from '../../core/state/network-model.ts';
 import { type Ask, between, nounsOf } from './acts/ask.ts';
-import { allow } from './acts/grant.ts';
+import { allow, forbiddingOf } from './acts/grant.ts';
 import { effectOfChanges } from './loosened.ts';
 import { portList, portText } from './port-entries.ts';
 import { attempt, quoted, Refusal, said } from './refusal.ts';
@@ -17,6 +17,16 @@ export function isGrant({ words }: Statement): boolean {
 /** Whether some of what is asked for is closed today, whatever may open it. */
 export function isPartlyClosed(ask: Ask): boolean {
   return unmetExpectations(between(ask, 'allow'), ask.state, compile(modelOf(ask.state, ask.now))).length > 0;
+}
+
+/** Whether a pair of what is asked for is closed, and no DENY holds it: a grant would open it. */
+export function isHeldElsewhere(ask: Ask): boolean {
+  return ask.sources.some((source) =>
+    ask.targets.some((target) => {
+      const pair: Ask = { ...ask, sources: [source], targets: [target] };
+      return forbiddingOf(pair).length === 0 && isPartlyClosed(pair);
+    }),
+  );
 }
 
 /** @throws Refusal where a restriction would open what is closed today. */

@@ -5,6 +5,7 @@ const udp = (...ports: number[]): PortEntry[] => ports.map((port) => ({ protocol
 
 /** Services that may be named instead of their ports, as IANA and their makers assign them. */
 export const KNOWN_SERVICES: Readonly<Record<string, readonly PortEntry[]>> = {
+  ftp: tcp(21),
   ssh: tcp(22),
   sftp: tcp(22),
   telnet: tcp(23),

@@ -133,13 +133,19 @@ function statementOf(
     form.wish === 'isolate' && SEPARATING.has(verb) ? separatedIn(slots['target'] ?? [], modifiers) : undefined;
   return {
     wish: apart ? 'separate' : form.wish,
-    slots: apart ?? slots,
+    slots: apart ?? withEvery(slots, rest),
     text: said(rest),
     words,
     exceptions: [],
     ...modifiers,
     ports: neededPorts(rest, slots, modifiers.ports),
   };
+}
+
+/** "No laptop may reach db" is about every one of them. */
+function withEvery({ source, ...slots }: Slots, [first, second]: readonly Token[]): Slots {
+  if (first?.sym !== 'NO' || !source || source[0] !== second) return source ? { ...slots, source } : slots;
+  return { ...slots, source: [{ text: 'every', quoted: false }, ...source] };
 }
 
 /** Those who are separated are kept from each other, and not from everyone as those who are isolated. */

@@ -20,6 +20,7 @@ const OUTSIDE: ReadonlySet<string> = new Set([
   'internet',
   'outside',
   'outside world',
+  'world',
   'public internet',
   'external addresses',
   'outsiders',

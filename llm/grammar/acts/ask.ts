@@ -88,9 +88,15 @@ export function between({ sources, targets, ports }: Ask, expect: Expectation['e
       .flatMap((source) => {
         // An expectation leaves out sources alone.
         const isWhole = rangesLeftOut(target).except === undefined;
-        const reached = fromAll || !isWhole ? target.terms : termsOf(target, expect);
+        const isPart = target.selector === undefined && !isWhole;
+        const whole = isPart ? target.peers.map(({ name }) => name) : target.terms;
+        const reached = fromAll || !isWhole ? whole : termsOf(target, expect);
         return reached.flatMap((dst) =>
-          termsOf(source, expect).map((src) => ({ src, dst, ...(src === OUTSIDE && rangesLeftOut(source)) })),
+          termsOf(source, expect).map((src) => ({
+            src,
+            dst,
+            ...((src === OUTSIDE || source.selector === undefined) && rangesLeftOut(source)),
+          })),
         );
       }),
   );

@@ -1,6 +1,9 @@
 import type { NetworkChange } from '../../../core/changes/changes.ts';
 import type { Expectation, RecordExpectation } from '../../../core/intent/verify/expectation.ts';
+import { unmetExpectations } from '../../../core/intent/verify/expectations.ts';
 import { sameValue } from '../../../core/model/value.ts';
+import { compile } from '../../../core/reachability/engine.ts';
+import { modelOf } from '../../../core/state/network-model.ts';
 import type { NetworkState } from '../../../core/state/state.ts';
 import { otherPorts, portSlug, portText } from '../port-entries.ts';
 import { Refusal } from '../refusal.ts';
@@ -39,6 +42,14 @@ export function close(ask: Ask): Act {
     between(ask, 'deny'),
     `Forbid ${nounsOf(ask.sources)} to reach ${reachText(ask)}`,
   );
+}
+
+/** As {@link deny}; what is closed already is held to stay so. */
+export function denyOpen(ask: Ask): Act {
+  const closed = between(ask, 'deny');
+  const isClosed = unmetExpectations(closed, ask.state, compile(modelOf(ask.state, ask.now))).length === 0;
+  if (!isClosed || closed.length === 0) return deny(ask);
+  return act(ask, [], closed, `${nounsOf(ask.sources)} may not reach ${reachText(ask)}, as before`);
 }
 
 /** Everyone else, as sources or targets of what is forbidden. */

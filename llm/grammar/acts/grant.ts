@@ -1,8 +1,11 @@
 import type { NetworkChange } from '../../../core/changes/changes.ts';
 import type { Expectation } from '../../../core/intent/verify/expectation.ts';
+import { unmetExpectations } from '../../../core/intent/verify/expectations.ts';
 import type { PolicySpec, Rule } from '../../../core/model/policy.ts';
 import type { PolicyRecord } from '../../../core/model/resources.ts';
 import { sameValue } from '../../../core/model/value.ts';
+import { compile } from '../../../core/reachability/engine.ts';
+import { modelOf } from '../../../core/state/network-model.ts';
 import type { NetworkState } from '../../../core/state/state.ts';
 import { loosening } from '../loosened.ts';
 import { namesOf, subjectsOf } from '../names.ts';
@@ -38,7 +41,8 @@ export function allow(ask: Ask): Act {
   const { sources, targets } = ask;
   refuseOneself(ask);
   refuseForbidden(ask);
-  const changes = [...opened(ask, targets, sources, 'ingress'), ...opened(ask, sources, targets, 'egress')];
+  const granted = [...opened(ask, targets, sources, 'ingress'), ...opened(ask, sources, targets, 'egress')];
+  const changes = isEndless(ask) ? [] : granted;
   const sentence =
     changes.length === 0
       ? `Nothing to change: ${nounsOf(sources)} may reach ${reachText(ask)} already`
@@ -46,6 +50,14 @@ export function allow(ask: Ask): Act {
   const parts = partByPart(between(ask, 'allow'), (who, whom) => `Let ${who} reach ${whom}`);
   // What is so already does not begin, and does not end.
   return act(changes.length === 0 ? { ...ask, until: undefined } : ask, changes, parts, sentence);
+}
+
+/** Whether a grant that ends would give what is open now and beyond its end. */
+function isEndless(ask: Ask): boolean {
+  const { state, now, until } = ask;
+  if (until === undefined) return false;
+  const asked = between(ask, 'allow');
+  return [now, until].every((at) => unmetExpectations(asked, state, compile(modelOf(state, at))).length === 0);
 }
 
 /** Lets the sources reach the targets and nobody else; what others were granted is taken back. */
@@ -151,7 +163,7 @@ function refuseForbidden(ask: Ask): void {
   throw new Refusal(
     why,
     [
-      `Should ${names} leave this out? Its end would open more than is asked for: take a choice, where one is offered, or send it as typed changes.`,
+      `Should ${names} leave this out? Its end would open more than is asked for: send the policy as it should be as a typed change, or name those alone whom it does not forbid.`,
     ],
     loosened === undefined ? {} : { choices: [loosened] },
   );

@@ -11,6 +11,8 @@ export function denyForms(): Form[] {
       '{target} MAY ACCEPT ACCESS? FROM|BY|FOR|TO NOBODY',
     ]),
     form('deny', '<source> must not reach <target>', [
+      'NOBODY MAY REACH {target} FROM {source}',
+      'NO {source} MAY REACH {target}',
       '{source} MAY_NOT REACH {target}',
       '{source} MAY_NOT ACCESS TO {target}',
     ]),

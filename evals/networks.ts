@@ -200,6 +200,27 @@ export const NETWORKS = {
       ...grant('engineering', { role: 'eng' }, { role: 'plc' }, 502),
     },
   },
+  mixed: {
+    about: '11 peers, open but for the web servers and databases of prod, which staging may never reach',
+    peers: SHOP,
+    policies: {
+      'db-from-api': {
+        action: 'ALLOW',
+        peerSelector: { matchLabels: { role: 'db', env: 'prod' } },
+        ingress: [{ from: [{ peerSelector: { matchLabels: { role: 'api' } } }], ports: [{ port: 5432 }] }],
+      },
+      'web-public': {
+        action: 'ALLOW',
+        peerSelector: { matchLabels: { role: 'web', env: 'prod' } },
+        ingress: [{ from: ['*'], ports: [{ port: 443 }] }],
+      },
+      'no-staging-in-prod': {
+        action: 'DENY',
+        peerSelector: { matchLabels: { env: 'prod' } },
+        ingress: [{ from: [{ peerSelector: { matchLabels: { env: 'staging' } } }] }],
+      },
+    },
+  },
 } satisfies Record<string, EvalNetwork>;
 
 export type NetworkName = keyof typeof NETWORKS;

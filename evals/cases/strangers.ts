@@ -292,6 +292,74 @@ const ENDS: readonly Omit<EvalCase, 'family'>[] = [
   },
 ];
 
+const INWARD: readonly Omit<EvalCase, 'family'>[] = [
+  {
+    on: ['shop'],
+    says: [
+      'anna-mac and bob-mac can reach each other, nobody else can reach them',
+      'anna-mac and bob-mac may reach each other, but no one else may reach them',
+      'let anna-mac and bob-mac reach each other. Nobody else may reach them.',
+    ],
+    gold: { closes: ['* - anna-mac - bob-mac > anna-mac : all', '* - anna-mac - bob-mac > bob-mac : all'] },
+  },
+  {
+    on: ['shop'],
+    says: ['anna-mac and bob-mac can reach each other on 22, nobody else may reach them'],
+    gold: { closes: ['* - anna-mac - bob-mac > anna-mac : tcp/22', '* - anna-mac - bob-mac > bob-mac : tcp/22'] },
+  },
+];
+
+/** A group of which a part is open today, and a part forbidden. */
+const MIXED: readonly Omit<EvalCase, 'family'>[] = [
+  {
+    on: ['mixed'],
+    says: [
+      'only api-1 may reach the databases on 5432',
+      'no one except api-1 may use 5432 on the databases',
+      'nobody but api-1 may reach role=db on 5432',
+    ],
+    gold: { closes: ['* - api-1 > db-2 : tcp/5432', 'api-2 > db-1 : tcp/5432'] },
+  },
+  {
+    on: ['mixed'],
+    says: ['only laptop may reach role=db on 9999', 'only anna-mac may ssh to anything'],
+    gold: 'ask',
+  },
+  {
+    on: ['mixed'],
+    says: [
+      'let the web servers talk to each other on 8300',
+      'only role=web or role=api may reach role=db, except api-2',
+    ],
+    gold: 'ask',
+  },
+];
+
+const KINDS: readonly Omit<EvalCase, 'family'>[] = [
+  {
+    on: ['shop'],
+    says: ['no laptop may reach db-1 on 25', 'no laptop can reach db-1 on smtp'],
+    gold: { closes: ['laptop > db-1 : tcp/25'] },
+  },
+  {
+    on: ['shop'],
+    says: ['nobody may use telnet or ftp on db-1'],
+    gold: {
+      closes: ['* > db-1 : tcp/23', '* > db-1 : tcp/21', '0.0.0.0/0 > db-1 : tcp/23', '0.0.0.0/0 > db-1 : tcp/21'],
+    },
+  },
+  {
+    on: ['shop'],
+    says: ['nobody may reach api-2 from outside', 'nobody may reach api-2 from the world'],
+    gold: { closes: ['0.0.0.0/0 > api-2 : all'] },
+  },
+  {
+    on: ['vault'],
+    says: ['let 198.51.100.0/24 except 198.51.100.7 reach web-1 on 443'],
+    gold: { opens: ['198.51.100.0/24 - 198.51.100.7/32 > web-1 : tcp/443'] },
+  },
+];
+
 const of = (family: EvalCase['family'], cases: readonly Omit<EvalCase, 'family'>[]): EvalCase[] =>
   cases.map((one) => ({ family, ...one }));
 
@@ -302,4 +370,6 @@ export const STRANGERS: readonly EvalCase[] = [
   ...of('exclusions', OUTSIDE),
   ...of('multi-change', OTHER_TRAFFIC),
   ...of('time-bound', ENDS),
+  ...of('exclusions', [...INWARD, ...MIXED.slice(0, 1), ...KINDS]),
+  ...of('ambiguous', MIXED.slice(1)),
 ];

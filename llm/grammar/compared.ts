@@ -23,6 +23,13 @@ export function joinsExceptions(compared: Pick<Compared, 'choice' | 'told'>): bo
   return isReading(compared) && compared.told.some((one) => one.includes('leaves out more'));
 }
 
+/** The part of one order that no DENY forbids: the question says what it leaves out. */
+export function isOpenPart({ text, asked }: Offered, told: readonly string[]): boolean {
+  return asked && text.startsWith('let ') && told.some((one) => one.endsWith(OPEN_PART));
+}
+
+export const OPEN_PART = 'Which part is meant? The choice opens all the others.';
+
 export interface Compared extends At {
   readonly said: Account;
   readonly offered: Account;

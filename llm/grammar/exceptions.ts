@@ -51,7 +51,7 @@ export function exceptionAt(
     const { who, ports, until, zone, ...exception } = clause;
     if (wish === 'isolate' && !who && !exception.source && !exception.target) throw whichDirection(tail, ports);
     if (who && ports.length > 0 && wish === 'isolate') throw whoseDirection(tail, who, ports);
-    if (who && ports.length > 0 && CLOSING.has(wish)) throw whoseException(tokens.slice(at), tail, who, ports);
+    if (who && ports.length > 0 && CLOSING.has(wish)) throw whoseException(tokens, at, who, ports);
     if (who || (!exception.source && !exception.target)) return undefined;
     return { head, exceptions: [{ ...exception, ports }], until, zone };
   }
@@ -115,18 +115,24 @@ function whoseDirection(tail: readonly Token[], who: readonly Token[], ports: re
 
 /** "Block a from b except c on 8080": all of it on 8080, or all but 8080 of c. */
 function whoseException(
-  whole: readonly Token[],
-  tail: readonly Token[],
+  tokens: readonly Token[],
+  at: number,
   who: readonly Token[],
   ports: readonly PortEntry[],
 ): Refusal {
   const [list, name] = [portList(ports), said(who)];
+  const by = [`except ${list} to ${name}`, `except ${list} from ${name}`, `on ${list} except ${name}`];
   return new Refusal(
-    `${quoted(said(tail))} can be read in two ways: that only ${list} is meant and ${quoted(name)} is left out, or that all is meant and only ${list} of ${quoted(name)} is left out.`,
+    `${quoted(said(tokens.slice(at + 1)))} can be read in two ways: that only ${list} is meant and ${quoted(name)} is left out, or that all is meant and only ${list} of ${quoted(name)} is left out.`,
     ['Which of the two is meant?'],
-    {
-      replace: whole,
-      by: [`except ${list} to ${name}`, `except ${list} from ${name}`, `on ${list} except ${name}`],
-    },
+    { replace: tokens.slice(at), by, choices: by.map((end) => `${plainly(tokens.slice(0, at))} ${end}`) },
   );
+}
+
+/** "Deny laptop to everyone" can give either to the other, "block laptop from everyone" cannot. */
+function plainly(head: readonly Token[]): string {
+  const [verb, ...rest] = head;
+  const link = rest.findIndex(({ sym }) => sym === 'TO');
+  if (verb?.text !== 'deny' || link < 1 || rest.slice(0, link).some(({ sym }) => sym !== undefined)) return said(head);
+  return `block ${said(rest.slice(0, link))} from ${said(rest.slice(link + 1))}`;
 }

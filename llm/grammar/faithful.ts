@@ -1,5 +1,5 @@
 import { accountOf, has, timesOf, whosOf } from './account.ts';
-import type { Compared, Offered } from './compared.ts';
+import { type Compared, isOpenPart, type Offered } from './compared.ts';
 import { addsNoLimits, keepsLimits, keepsNegations } from './kept-limits.ts';
 import { addsNoNames, keepsNames } from './kept-names.ts';
 import { keepsDirections, keepsLists } from './kept-order.ts';
@@ -23,6 +23,7 @@ export function isFaithful(intent: readonly Token[], choice: Offered, told: read
     const isTimed = timesOf(said).size > 0 || has(said, 'VAGUE_TIME');
     return !isTimed && (!choice.text.includes(';') || opensJust(choice.changes, { names, ports }, at.state, at.now));
   }
+  if (isOpenPart(choice, told)) return true;
   return RULES.every((rule) => rule({ said, offered, choice, told, ...at }));
 }
 

@@ -3,7 +3,7 @@ import { formOf } from './forms.ts';
 import type { Sym, Token } from './lexicon.ts';
 import { VERBS } from './lexicon.ts';
 import type { Slots } from './match.ts';
-import type { Modifiers } from './modifiers.ts';
+import type { Modifiers } from './modifier.ts';
 import { isFiller } from './phrases.ts';
 import { meantPorts, portList } from './port-entries.ts';
 import { unknownPort } from './ports.ts';

@@ -1,5 +1,6 @@
 import type { Ask } from './acts/ask.ts';
 import { forbiddingOf } from './acts/grant.ts';
+import { OPEN_PART } from './compared.ts';
 import { portList } from './port-entries.ts';
 import { enumerated, quoted, Refusal } from './refusal.ts';
 import { askOf, sidesOf } from './sides.ts';
@@ -39,9 +40,8 @@ export function withOpenPart(refusal: Refusal, statement: Statement, { state, no
   const forbidden = held.flatMap((row) =>
     row.held.map(({ name, target }) => `${quoted(name)} forbids ${row.source.name} to reach ${target.name}`),
   );
-  return new Refusal(
-    refusal.message,
-    [`${enumerated(forbidden, SHOWN)}. Which part is meant? The choice opens all the others.`, ...refusal.questions],
-    { ...refusal.offers, choices: [part.join('; '), ...(refusal.offers.choices ?? [])] },
-  );
+  return new Refusal(refusal.message, [`${enumerated(forbidden, SHOWN)}. ${OPEN_PART}`, ...refusal.questions], {
+    ...refusal.offers,
+    choices: [part.join('; '), ...(refusal.offers.choices ?? [])],
+  });
 }

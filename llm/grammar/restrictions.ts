@@ -4,6 +4,7 @@ import { modelOf } from '../../core/state/network-model.ts';
 import { type Ask, between, nounsOf } from './acts/ask.ts';
 import { allow, forbiddingOf } from './acts/grant.ts';
 import { effectOfChanges } from './loosened.ts';
+import type { Slots } from './match.ts';
 import { portList, portText } from './port-entries.ts';
 import { attempt, quoted, Refusal, said } from './refusal.ts';
 import type { Statement } from './statements.ts';
@@ -40,8 +41,23 @@ export function refuseOpening(statement: Statement, ask: Ask): void {
   throw new Refusal(
     `${quoted(said(statement.words))} restricts, and some of it is closed today: ${nounsOf(ask.sources)} may not reach all of ${nounsOf(ask.targets)}.`,
     [`Should that be opened${scoped ? '' : ' on every port'}, or should only the others be closed?`],
-    { choices: worded([closing, granting], statement.slots, { ports: ask.ports, until: statement.until }) },
+    {
+      choices: worded([closing, granting], withOwnExceptions(statement, ask), {
+        ports: ask.ports,
+        until: statement.until,
+      }),
+    },
   );
+}
+
+/** "Only web may reach db, except web-1": what stands at the end is left out of those who reach. */
+function withOwnExceptions({ slots }: Statement, { sources, targets }: Ask): Slots {
+  const { source = [], target = [] } = slots;
+  const at = target.findIndex(({ sym }) => sym === 'EXCEPT');
+  const isOfSources = sources.some(({ excepted }) => excepted.length > 0);
+  if (at < 1 || !isOfSources || targets.some(({ excepted }) => excepted.length > 0)) return slots;
+  const end = target[at - 1]?.sym === 'COMMA' ? at - 1 : at;
+  return { ...slots, source: [...source, ...target.slice(at)], target: target.slice(0, end) };
 }
 
 /** "Only https may reach web", where not everyone may. @throws Refusal */

@@ -1,9 +1,9 @@
 import type { PeerEntry, Selector } from '../../core/model/policy.ts';
-import { OUTSIDE } from '../../core/model/ranges.ts';
 import type { PeerRecord } from '../../core/model/resources.ts';
 import { selects, selectsEveryone } from '../../core/model/selector.ts';
 import type { NetworkState } from '../../core/state/state.ts';
 import { namesOf, type Pair } from './names.ts';
+import { outsideEntries } from './outside.ts';
 import { requireOutside, withoutBlocks } from './ranges.ts';
 import { enumerated, quoted, Refusal } from './refusal.ts';
 
@@ -27,8 +27,6 @@ export interface Subject {
   /** Left out by "except": they are meant not to have what the others get. */
   readonly excepted: readonly Subject[];
 }
-
-const WORLD = ['0.0.0.0/0', '::/0'] as const;
 
 /** Every peer there is or will be. */
 export function everyone(state: NetworkState): Subject {
@@ -79,46 +77,6 @@ export function onePeer(peer: PeerRecord): Subject {
     noun: peer.name,
     excepted: [],
   };
-}
-
-/** Addresses, whoever has them. */
-export function addresses(cidr: string, state: NetworkState, isInside: (address: string) => boolean): Subject {
-  const peers = [...namesOf(state).byAddress].filter(([address]) => isInside(address)).map(([, peer]) => peer);
-  return {
-    everyone: false,
-    selector: undefined,
-    entries: [{ ipBlock: { cidr } }],
-    outsiders: [],
-    peers,
-    terms: [cidr],
-    slug: cidr.replaceAll(/[^a-z0-9.]+/g, '-'),
-    noun: cidr,
-    excepted: [],
-  };
-}
-
-/** Every address that belongs to no network of the workspace. */
-export function outside(state: NetworkState): Subject {
-  return {
-    everyone: false,
-    selector: undefined,
-    entries: outsideEntries(state),
-    outsiders: [],
-    peers: [],
-    terms: [OUTSIDE],
-    slug: 'outside',
-    noun: 'addresses outside of the network',
-    excepted: [],
-  };
-}
-
-function outsideEntries(state: NetworkState): PeerEntry[] {
-  const inside = [...state.networks.values()].map(({ spec }) => spec.cidr);
-  const isV6 = (cidr: string) => cidr.includes(':');
-  return WORLD.map((cidr) => {
-    const except = inside.filter((own) => isV6(own) === isV6(cidr));
-    return { ipBlock: { cidr, ...(except.length > 0 && { except }) } };
-  });
 }
 
 /** Most peers that are named one by one where no label tells them apart. */

@@ -6,11 +6,12 @@ import type { Sym, Token } from './lexicon.ts';
 import { formsOf, namesOf } from './names.ts';
 import { PEER_NOUNS } from './nouns.ts';
 import { refuseOneOfMany } from './one-of-many.ts';
+import { addresses, outside } from './outside.ts';
 import { withOwners } from './owners.ts';
 import { ARTICLES, constrained, EVERYONE, quotedSubject, unclearText } from './phrases.ts';
 import { isRange, withoutRanges } from './ranges.ts';
 import { attempt, enumerated, quoted, Refusal } from './refusal.ts';
-import { addresses, everyone, onePeer, outside, type Subject, without } from './subject.ts';
+import { everyone, onePeer, type Subject, without } from './subject.ts';
 
 const MAX_SUBJECTS = 30;
 const NOBODY_NAMED = 'It is not said who is meant.';

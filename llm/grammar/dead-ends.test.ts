@@ -48,6 +48,12 @@ it('makes no policy that ends for what stays open beyond its end', () => {
   });
 });
 
+it('keeps an exception at the end with those it is a part of', () => {
+  expect(asked('only role=web or role=api may reach role=db, except api-2').choices).toEqual([
+    'limit access to role=db to role=web or role=api except api-2',
+  ]);
+});
+
 it('asks which evening hour is meant by "tonight"', () => {
   expect(asked('let laptop reach db-1 on 8080 until tonight').choices).toContain(
     'let laptop reach db-1 on 8080 until 20:00',

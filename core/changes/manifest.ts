@@ -8,7 +8,7 @@ import { reservedOf } from '../model/in-files.ts';
 import { labelsSchema } from '../model/labels.ts';
 import { networkSpecSchema } from '../model/network-spec.ts';
 import { policyInputSchema } from '../model/policy.ts';
-import type { NetworkRecord, PeerSpec, PolicyRecord } from '../model/resources.ts';
+import { type NetworkRecord, normalizeName, type PeerSpec, type PolicyRecord } from '../model/resources.ts';
 import { sameValue } from '../model/value.ts';
 import type { NetworkState } from '../state/state.ts';
 import type { NetworkChange } from './changes.ts';
@@ -133,11 +133,13 @@ function withNothingElse(change: NetworkChange, state: NetworkState): NetworkCha
 }
 
 function changeOf(manifest: Manifest, state: NetworkState): NetworkChange {
-  const { name, labels, annotations } = manifest.metadata;
+  const { name: given, labels, annotations } = manifest.metadata;
   if (manifest.kind === 'MeshPeer') {
     const network = manifest.spec?.network;
-    return { action: 'update', resource: 'MeshPeer', name, ...(labels && { labels }), ...(network && { network }) };
+    const meta = { name: given, ...(labels && { labels }), ...(network && { network }) };
+    return { action: 'update', resource: 'MeshPeer', ...meta };
   }
+  const name = normalizeName(given);
   const meta = { name, ...(labels && { labels }), ...(annotations && { annotations }) };
   if (manifest.kind === 'MeshPolicy') {
     const action = lookUp(state.policies, name) ? 'update' : 'create';

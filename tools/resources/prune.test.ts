@@ -27,6 +27,31 @@ test('with prune the policies and networks that no document is of are deleted in
   expect(commit).toMatchObject({ reason: 'applied 2 documents: created c; deleted b, lab', direct: true });
 });
 
+test.each([
+  ['a name as it is stored', 'web-only', 'the-lab'],
+  ['spaces, which become hyphens', 'web only', 'the lab'],
+  ['other letters', 'WEB-only', 'The-Lab'],
+  ['both', 'Web Only', 'THE lab'],
+])(
+  'a document means the record that is there, by %s, with prune and without',
+  async (_how, policyName, networkName) => {
+    await using kit = await buildWorkspaceKit();
+    await kit.ask('create_policy', { name: 'web-only', spec: SHUT });
+    await kit.ask('create_policy', { name: 'old', spec: SHUT });
+    await kit.ask('create_network', { name: 'the-lab', spec: { cidr: '10.97.0.0/24' } });
+    const lab = {
+      apiVersion: HEAD,
+      kind: 'MeshNetwork',
+      metadata: { name: networkName },
+      spec: { cidr: '10.97.0.0/24' },
+    };
+    const documents = [policy(policyName), lab];
+    const kept = ['web-only unchanged', 'the-lab unchanged'];
+    expect(results(await kit.ask('apply_resources', { documents }))).toEqual(kept);
+    expect(results(await kit.ask('apply_resources', { documents, prune: BOTH }))).toEqual([...kept, 'old deleted']);
+  },
+);
+
 test('only the kinds that are named are pruned, and nothing is without prune', async () => {
   await using kit = await buildWorkspaceKit();
   await kit.ask('create_policy', { name: 'a', spec: SHUT });

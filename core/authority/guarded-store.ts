@@ -63,6 +63,7 @@ function standingStore({ store, clock }: Reads, caller: Caller): Required<Pick<S
     permit: requireStanding,
     async commit(workspace, ops, context) {
       if (!context.isApproved) await requireStanding(workspace);
+      await context.requireAskers?.();
       const commit = await store.commit(workspace, ops, context);
       hasEnded ||= commit.changes.some((change) => concerns(change, caller));
       return commit;

@@ -36,6 +36,11 @@ export interface Caller {
   readonly again?: () => Promise<Caller>;
 }
 
+/** Uid of the API token that a person calls with. A session has none: it may end, and what its person asked for stays. */
+export function apiTokenOf({ kind, interactive, tokenId }: Pick<Caller, 'kind' | 'interactive' | 'tokenId'>) {
+  return kind === 'user' && !interactive ? tokenId : undefined;
+}
+
 /** Id of whom the caller shares its places with, in queues and in turns: an agent with its root agent and all below that. */
 export function principalOf({ id, line }: Pick<Caller, 'id' | 'line'>): string {
   return line?.at(-1) ?? id;

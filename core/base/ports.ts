@@ -55,6 +55,8 @@ export interface CommitContext {
   readonly basis?: Basis;
   /** What a person approved is carried out; whoever has the commit made may have ended since. Not kept. */
   readonly isApproved?: boolean;
+  /** Throws where they for whom it is made may no longer ask for it: held at the commit. Not kept. */
+  readonly requireAskers?: () => Promise<void>;
 }
 
 /**
@@ -84,7 +86,7 @@ export interface Change<K extends Kind = Kind> {
   readonly before?: StoredRecord<K>;
 }
 
-export interface Commit extends Omit<CommitContext, 'securityEvents' | 'basis'> {
+export interface Commit extends Omit<CommitContext, 'securityEvents' | 'basis' | 'requireAskers'> {
   readonly workspace: string;
   readonly revision: number;
   /** Never decreases from one revision to the next: max(now, last). */

@@ -1,12 +1,14 @@
-import type { Caller } from '../base/caller.ts';
+import { apiTokenOf, type Caller } from '../base/caller.ts';
 import { MeshError } from '../base/errors.ts';
 import { isAgentId } from '../base/ids.ts';
 import { ROLE_SCOPES, type Scope } from '../base/scope.ts';
+import type { AskedWorkflowSpec } from '../model/asked.ts';
 import type { NetworkServices } from '../state/services.ts';
 import { type AccountRecord, accountById } from './accounts.ts';
 import { agentStanding } from './agent-standing.ts';
 import { commonScopes, NO_SCOPES } from './grants.ts';
 import { roleOf } from './members.ts';
+import { isApiTokenGood, isBarred } from './token-caller.ts';
 
 type StandingServices = Pick<NetworkServices, 'store' | 'clock'>;
 
@@ -25,7 +27,7 @@ export interface KeptCaller {
  */
 export async function callerAgain(services: StandingServices, kept: KeptCaller): Promise<Caller> {
   const { workspace, caller } = kept;
-  await requireToken(services, workspace, caller);
+  await requireToken(services, workspace, apiTokenOf(caller), caller.name);
   const held = await scopesNow(services, workspace, caller);
   const scopes = commonScopes(new Set(caller.scopes), held);
   return {
@@ -72,12 +74,12 @@ function holdsStill(then: Caller, now: Caller | undefined): boolean {
 
 /** What an API token asked for ends with the token; a session may end meanwhile, its person stays. */
 async function requireToken(
-  { store }: StandingServices,
+  services: StandingServices,
   workspace: string,
-  { kind, interactive, tokenId, name }: KeptCaller['caller'],
+  token: string | undefined,
+  name: string,
 ): Promise<void> {
-  if (kind !== 'user' || interactive) return;
-  if (!(await store.getById(workspace, 'Token', tokenId))) throw gone(`A token of ${name}`);
+  if (token !== undefined && !(await isApiTokenGood(services, workspace, token))) throw gone(`A token of ${name}`);
 }
 
 async function scopesNow(
@@ -86,15 +88,21 @@ async function scopesNow(
   { kind, id, name, scopes }: KeptCaller['caller'],
 ): Promise<ReadonlySet<Scope>> {
   if (kind === 'local') return new Set(scopes);
-  if (kind === 'agent') {
-    const agent = await agentStanding(services, workspace, id);
-    if (!agent || agent.endsAt <= services.clock.now()) throw gone(name);
-    return agent.scopes;
-  }
+  if (kind === 'agent') return scopesOfAgent(services, workspace, id);
   const account = await accountById(services, id);
   const held = account && (await scopesOfAccount(services, workspace, account));
   if (!held || held.size === 0) throw gone(name);
   return held;
+}
+
+/** @throws MeshError `forbidden` for one that has ended, or whose peer was revoked */
+async function scopesOfAgent(services: StandingServices, workspace: string, id: string): Promise<ReadonlySet<Scope>> {
+  const standing = await agentStanding(services, workspace, id);
+  const [agent] = standing?.line ?? [];
+  if (!standing || !agent || standing.endsAt <= services.clock.now() || (await isBarred(services, agent))) {
+    throw gone(await agentName(services, workspace, id));
+  }
+  return standing.scopes;
 }
 
 /** Empty for one that is disabled or no member. */
@@ -115,26 +123,34 @@ function mayChange(scopes: ReadonlySet<Scope>): boolean {
 }
 
 /**
- * Holds the execution of what was asked for earlier to whoever asked being there still, with the right to ask for it.
+ * Holds the execution of what was asked for earlier to whoever asked and whoever applied it being there still, with the
+ * right to ask for it, and with the API token that they asked with.
  *
- * @param ids of accounts and agents; others are not looked at
  * @throws MeshError `forbidden` when one of them has ended or was removed
  */
 export async function requireStanding(
   services: StandingServices,
   workspace: string,
-  ids: readonly string[],
+  { requesterId, requesterToken, applierId, applierToken }: AskedWorkflowSpec,
 ): Promise<void> {
-  for (const id of new Set(ids)) {
-    if (isAgentId(id)) {
-      const standing = await agentStanding(services, workspace, id);
-      const isThere = standing && standing.endsAt > services.clock.now() && mayChange(standing.scopes);
-      if (!isThere) throw gone(await agentName(services, workspace, id));
-    } else {
-      const account = await accountById(services, id);
-      if (account && !mayChange(await scopesOfAccount(services, workspace, account))) throw gone(account.name);
-    }
+  await requireAsker(services, workspace, requesterId, requesterToken);
+  await requireAsker(services, workspace, applierId, applierToken);
+}
+
+/** Whoever is neither an agent nor has an account is not looked at. */
+async function requireAsker(
+  services: StandingServices,
+  workspace: string,
+  id: string,
+  token: string | undefined,
+): Promise<void> {
+  if (isAgentId(id)) {
+    if (mayChange(await scopesOfAgent(services, workspace, id))) return;
+    throw gone(await agentName(services, workspace, id));
   }
+  const account = await accountById(services, id);
+  if (account && !mayChange(await scopesOfAccount(services, workspace, account))) throw gone(account.name);
+  await requireToken(services, workspace, token, account?.name ?? 'somebody who has gone');
 }
 
 /** Of one whose name was given to another there is nothing but the id. */

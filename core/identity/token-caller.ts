@@ -29,6 +29,23 @@ export async function verifyToken(
   return { caller, restsOn: [`Token:${token.uid}`, `Workspace:${token.workspace}`, ...restsOn] };
 }
 
+/** Whether an API token still proves its person: there, not past its time, and not ended with others of its account. */
+export async function isApiTokenGood(
+  services: Pick<NetworkServices, 'store' | 'clock'>,
+  workspace: string,
+  tokenId: string,
+): Promise<boolean> {
+  const token = await services.store.getById(workspace, 'Token', tokenId);
+  if (token?.spec.kind !== 'api' || (token.spec.expiresAt ?? 0) <= services.clock.now()) return false;
+  try {
+    await accountCaller(services, token);
+    return true;
+  } catch (error) {
+    if (error instanceof MeshError) return false;
+    throw error;
+  }
+}
+
 const OWNERS: Readonly<Record<TokenKind, (services: Reads, token: TokenRecord) => Promise<Verified>>> = {
   api: accountCaller,
   agt: agentCaller,
@@ -65,7 +82,7 @@ async function agentCaller(services: Reads, token: TokenRecord): Promise<Verifie
   if (!standing || !agent) throw await noStanding(services, token);
   const { line, scopes, endsAt, person } = standing;
   const peer = await peerOf(services, agent);
-  if (peer?.status.phase === 'revoked') {
+  if (peer && isRevoked(peer)) {
     throw new MeshError('forbidden', 'The device of this agent was revoked by an administrator.');
   }
   return {
@@ -84,6 +101,16 @@ async function agentCaller(services: Reads, token: TokenRecord): Promise<Verifie
       ...(peer ? [`MeshPeer:${peer.uid}`] : []),
     ],
   };
+}
+
+/** Whether the device of an agent was revoked, so that the agent does nothing until it is let in again. */
+export async function isBarred(services: Reads, agent: AgentRecord): Promise<boolean> {
+  const peer = await peerOf(services, agent);
+  return peer !== undefined && isRevoked(peer);
+}
+
+function isRevoked({ status }: PeerRecord): boolean {
+  return status.phase === 'revoked';
 }
 
 async function peerOf({ store }: Reads, { workspace, status }: AgentRecord): Promise<PeerRecord | undefined> {

@@ -17,6 +17,8 @@ export type WorkflowState = (typeof WORKFLOW_STATES)[number];
 /** Of a plan: whose it is, and until when. */
 export interface AskedPlanSpec {
   readonly requesterId: string;
+  /** The API token that they asked with, which it ends with. */
+  readonly requesterToken?: string;
   /** Milliseconds. */
   readonly expiresAt: number;
 }
@@ -30,7 +32,10 @@ export interface PlanStatus {
 export interface AskedWorkflowSpec {
   readonly summary: string;
   readonly requesterId: string;
+  /** The API tokens that they asked and applied with, which it ends with. */
+  readonly requesterToken?: string;
   readonly applierId: string;
+  readonly applierToken?: string;
 }
 
 /** What became of a workflow. */

@@ -1,6 +1,6 @@
 import { requireAssertions } from '../assertions/guard.ts';
 import { beyondDelegation } from '../authority/judge.ts';
-import { type Caller, principalOf } from '../base/caller.ts';
+import { apiTokenOf, type Caller, principalOf } from '../base/caller.ts';
 import { commitContext } from '../base/commit-context.ts';
 import { MeshError } from '../base/errors.ts';
 import { isAgentId, isDryRunId, newId } from '../base/ids.ts';
@@ -99,6 +99,7 @@ export function specOf(
     words = '',
     requestedBy,
     requesterId,
+    requesterToken,
     requesterPeer,
     person,
   }: Asked,
@@ -106,6 +107,7 @@ export function specOf(
   now: number,
 ): WorkflowSpec {
   const { shown, effect, digest, warnings, risk, basis, plannedBy, sentence } = assessment;
+  const applierToken = apiTokenOf(applier);
   return {
     summary,
     intent,
@@ -129,9 +131,11 @@ export function specOf(
     baseRevision: basis.revision,
     requestedBy,
     requesterId,
+    ...(requesterToken !== undefined && { requesterToken }),
     ...(requesterPeer !== undefined && { requesterPeer }),
     appliedBy: applier.subject,
     applierId: applier.id,
+    ...(applierToken !== undefined && { applierToken }),
     ...personsOf(person, requesterId, applier),
     autoApprove: false,
     overridden: false,

@@ -4,7 +4,7 @@ import { judgedAgain } from '../authority/judged-again.ts';
 import { principalOf } from '../base/caller.ts';
 import { MeshError } from '../base/errors.ts';
 import { isAgentId } from '../base/ids.ts';
-import type { Basis, CommitContext, Op } from '../base/ports.ts';
+import type { CommitContext, Op } from '../base/ports.ts';
 import { serialised } from '../base/serialise.ts';
 import { agentLine } from '../identity/agent-line.ts';
 import { callerAgain, requireStanding } from '../identity/standing.ts';
@@ -79,7 +79,8 @@ async function attempt(services: Uses, workspace: string, id: string, requestId:
   }
   if (workflow.status.state !== 'executing') return;
   const { spec } = workflow;
-  await requireStanding(services, workspace, [spec.requesterId, spec.applierId]);
+  const requireAskers = () => requireStanding(services, workspace, spec);
+  await requireAskers();
   const proposal = { ...spec, ...readingOf(spec) };
   const assessment = await services.computed(
     assessProposal,
@@ -100,7 +101,9 @@ async function attempt(services: Uses, workspace: string, id: string, requestId:
   }
   const author = spec.autoApprove && isAgentId(spec.requesterId) ? spec.requesterId : undefined;
   const ops = assessment.ops.map((op) => withAuthor(op, author));
-  await moveTo(services, workflow, { state: 'executed' }, ops, requestId, assessment.basis);
+  // It was computed meanwhile, and the store that an upkeep job has asks nobody again.
+  await requireAskers();
+  await moveTo(services, workflow, { state: 'executed' }, ops, requestId, { basis: assessment.basis, requireAskers });
 }
 
 /** Who approved it has a share of their own; where nobody did it is of who asked, as {@link principalOf} says. */
@@ -123,7 +126,7 @@ async function moveTo(
   change: Partial<WorkflowStatus>,
   ops: readonly Op[],
   requestId: string,
-  basis?: Basis,
+  rests: Pick<CommitContext, 'basis' | 'requireAskers'> = {},
 ): Promise<void> {
   const record = workflowDraft(name, spec, { ...status, ...change });
   const context: CommitContext = {
@@ -131,7 +134,7 @@ async function moveTo(
     reason: `workflow ${name} ${change.state ?? ''}: ${spec.summary}`,
     requestId,
     approval: { workflowId: name, reviewedBy: status.reviewedBy ?? '' },
-    ...(basis && { basis }),
+    ...rests,
     ...(status.reviewedBy && { isApproved: true }),
   };
   await store.commit(workspace, [...ops, { op: 'update', record, revision }], context);

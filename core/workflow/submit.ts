@@ -2,7 +2,7 @@ import { brokenAssertions, requireAssertions } from '../assertions/guard.ts';
 import { isolatesText, isolatingFromNowOn } from '../authority/isolation.ts';
 import { beyondDelegation } from '../authority/judge.ts';
 import { NeedsPerson } from '../authority/needs-person.ts';
-import { principalOf } from '../base/caller.ts';
+import { apiTokenOf, principalOf } from '../base/caller.ts';
 import { commitContext } from '../base/commit-context.ts';
 import { MeshError } from '../base/errors.ts';
 import { newId } from '../base/ids.ts';
@@ -115,6 +115,7 @@ async function askForApproval(
   );
   if (assessment.beyond?.delegated) throw beyondDelegation(assessment.beyond);
   const id = newId('wf');
+  const apiToken = apiTokenOf(caller);
   const asked = {
     summary: `${assessment.title} (${reason})`,
     intent: reason,
@@ -122,6 +123,7 @@ async function askForApproval(
     ...nothing,
     requestedBy: caller.subject,
     requesterId: caller.id,
+    ...(apiToken !== undefined && { requesterToken: apiToken }),
     ...(caller.person !== undefined && { person: caller.person }),
   };
   const spec = specOf(assessment, asked, caller, services.clock.now());

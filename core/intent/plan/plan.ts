@@ -1,3 +1,4 @@
+import { apiTokenOf } from '../../base/caller.ts';
 import { commitContext } from '../../base/commit-context.ts';
 import { MeshError } from '../../base/errors.ts';
 import { newId } from '../../base/ids.ts';
@@ -104,6 +105,7 @@ export async function planProposal(
   const requester = await requesterOf(context);
   const assessment = assessed ?? (await assess(services, workspace, proposal, requester));
   const id = newId(dryRun ? 'plan_dry' : 'plan');
+  const apiToken = apiTokenOf(caller);
   const spec: PlanSpec = {
     ...proposal,
     changes: assessment.changes,
@@ -114,6 +116,7 @@ export async function planProposal(
     baseRevision: assessment.state.revision,
     requestedBy: caller.subject,
     requesterId: requester.id,
+    ...(apiToken !== undefined && { requesterToken: apiToken }),
     ...(caller.person !== undefined && { person: caller.person }),
     ...(requester.peer !== undefined && { requesterPeer: requester.peer }),
     expiresAt: services.clock.now() + services.settings.planTtlMs,

@@ -1,22 +1,25 @@
 import { expect, test } from 'vitest';
+import type { Scope } from '../core/base/scope.ts';
 import { DebugRuns } from './debug-runs.ts';
 
 const clock = { time: 0, now: () => clock.time };
-const ada = { id: 'u_ada' };
-const bob = { id: 'u_bob' };
-const root = { id: 'a_root', line: ['a_root'] };
-const kid = { id: 'a_kid', line: ['a_kid', 'a_root'] };
+const READS: readonly Scope[] = ['snapshots:read'];
+const holding = (scopes: readonly Scope[]) => ({ scopesIn: () => new Set(scopes) });
+const ada = { id: 'u_ada', ...holding(READS) };
+const bob = { id: 'u_bob', ...holding(READS) };
+const root = { id: 'a_root', line: ['a_root'], ...holding(READS) };
+const kid = { id: 'a_kid', line: ['a_kid', 'a_root'], ...holding(READS) };
 const MANY = 400;
 
 function keeping() {
   const runs = new DebugRuns(clock);
-  const begin = (owner: { id: string; line?: string[] }, workspace = 'w_1') => {
+  const begin = (owner: Parameters<DebugRuns['begin']>[1], workspace = 'w_1') => {
     clock.time += 1;
     return runs.begin(workspace, owner, {});
   };
   const isKept = ({ id, workspace, owner }: { id: string; workspace: string; owner: string }) => {
     try {
-      return runs.resume(`${id}.1`, workspace, owner).seen === 1;
+      return runs.resume(`${id}.1`, workspace, { id: owner, ...holding(READS) }).seen === 1;
     } catch {
       return false;
     }
@@ -77,7 +80,7 @@ test('a root agent has the room of those below it, and all workspaces together h
   expect(isKept(first)).toBe(false);
   for (let index = 0; index < MANY; index++) {
     try {
-      begin({ id: `u_${index}` }, `w_${index}`);
+      begin({ id: `u_${index}`, ...holding(READS) }, `w_${index}`);
     } catch {
       // Refused: others hold all.
     }
@@ -110,4 +113,18 @@ test('a second reader of a run ends the first, whose end is not that of the seco
   runs.read(run, second);
   end();
   expect([stopped, run.stop]).toEqual([1, second]);
+});
+
+test.each<[string, readonly Scope[], boolean]>([
+  ['the scopes that it was told to', ['snapshots:read', 'network:read', 'intents:plan'], true],
+  ['more', ['snapshots:read', 'network:read', 'intents:plan', 'intents:apply'], true],
+  ['no plans', ['snapshots:read', 'network:read'], false],
+  ['plans, but not the network', ['snapshots:read', 'intents:plan'], false],
+  ['the past alone', ['snapshots:read'], false],
+])('a credential of the same person that holds %s reads an answer: %#', (_what, scopes, reads) => {
+  const { runs, begin } = keeping();
+  const { id } = begin({ id: 'u_ada', ...holding(['snapshots:read', 'network:read', 'intents:plan']) });
+  const resume = () => runs.resume(`${id}.1`, 'w_1', { id: 'u_ada', ...holding(scopes) }).seen;
+  if (reads) expect(resume()).toBe(1);
+  else expect(resume).toThrow('can no longer be resumed');
 });

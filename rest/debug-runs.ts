@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { Caller } from '../core/base/caller.ts';
 import { MeshError } from '../core/base/errors.ts';
 import type { Clock } from '../core/base/ports.ts';
+import type { Scope } from '../core/base/scope.ts';
 import { createShares, type ShareKey, shareKeysOf } from '../core/base/shares.ts';
 
 /** One event of a stream, without its id: that is the run and its place in it. */
@@ -26,6 +27,8 @@ export interface DebugRun {
   readonly id: string;
   readonly workspace: string;
   readonly owner: string;
+  /** What its asker held: whoever holds less is told less, and reads none of it. */
+  readonly scopes: ReadonlySet<Scope>;
   /** Ids of the owner and, of an agent, of its ancestors: whoever makes room among these. */
   readonly line: readonly string[];
   readonly asked: Readonly<Record<string, unknown>>;
@@ -43,6 +46,7 @@ export interface DebugRun {
 }
 
 type Owner = Pick<Caller, 'id' | 'line'>;
+type Asker = Owner & Pick<Caller, 'scopesIn'>;
 
 /** How long a stream can be resumed after its reader has gone. */
 const KEPT_MS = 5 * 60_000;
@@ -69,12 +73,13 @@ export class DebugRuns {
   }
 
   /** @throws MeshError `rate_limited` where all of the owner's share is being read */
-  begin(workspace: string, owner: Owner, asked: DebugRun['asked']): DebugRun {
+  begin(workspace: string, owner: Asker, asked: DebugRun['asked']): DebugRun {
     const release = this.#roomFor(workspace, owner);
     const run: DebugRun = {
       id: randomBytes(12).toString('base64url'),
       workspace,
       owner: owner.id,
+      scopes: owner.scopesIn(workspace),
       line: owner.line ?? [owner.id],
       asked,
       events: [],
@@ -89,12 +94,12 @@ export class DebugRuns {
   /**
    * The run of an event that a reader has seen, and how many of its events that are.
    *
-   * @throws MeshError `expired` for one that is no longer kept, or is another's
+   * @throws MeshError `expired` for one that is no longer kept, is another's, or was told to a credential that holds more
    */
-  resume(lastEventId: string, workspace: string, owner: string): { readonly run: DebugRun; readonly seen: number } {
+  resume(lastEventId: string, workspace: string, reader: Asker): { readonly run: DebugRun; readonly seen: number } {
     const [, id = '', seen] = /^([\w-]{16})\.(\d{1,6})$/.exec(lastEventId) ?? [];
     const run = this.#runs.get(id)?.run;
-    if (!run || this.#isExpired(run) || run.workspace !== workspace || run.owner !== owner) {
+    if (!run || this.#isExpired(run) || !mayRead(run, workspace, reader)) {
       const detail = 'This stream can no longer be resumed: ask again without Last-Event-ID.';
       throw new MeshError('expired', detail);
     }
@@ -147,4 +152,9 @@ export class DebugRuns {
     this.#runs.get(id)?.release();
     this.#runs.delete(id);
   }
+}
+
+/** Another credential of the same owner may hold less than the one that asked. */
+function mayRead(run: DebugRun, workspace: string, { id, scopesIn }: Asker): boolean {
+  return run.workspace === workspace && run.owner === id && run.scopes.isSubsetOf(scopesIn(workspace));
 }

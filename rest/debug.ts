@@ -146,5 +146,5 @@ function callOf(request: Request, raw: CallRequest['raw'], requestId: string, si
 function runOf(runs: DebugRuns, request: Request, { workspace, caller, asked }: Opened) {
   const last = request.headers['last-event-id'];
   if (last === undefined) return { run: runs.begin(workspace, caller, asked), seen: 0 };
-  return runs.resume(String(last), workspace, caller.id);
+  return runs.resume(String(last), workspace, caller);
 }

@@ -8,7 +8,7 @@ import type { Scope } from '../base/scope.ts';
 import { formatInstant } from '../base/time.ts';
 import { writtenRecord } from '../base/written.ts';
 import { lookUp, lookUpById, notFoundAmong } from '../model/find.ts';
-import { peerIdsOf, withPeerIds } from '../model/peer-lists.ts';
+import { peerIdsOf, unknownPeersAt, withPeerIds } from '../model/peer-lists.ts';
 import type { EgressRule } from '../model/policy.ts';
 import {
   type AgentRecord,
@@ -22,7 +22,7 @@ import { tokenDraft } from '../model/token-record.ts';
 import { ancestors, family, isLive, isOpen } from '../state/agent-tree.ts';
 import type { NetworkServices } from '../state/services.ts';
 import { type DelegateRequest, narrowed, parseTtl } from './delegation.ts';
-import { requireGrantable } from './grants.ts';
+import { requireGrantable, requireMayName } from './grants.ts';
 
 /** Labels and annotations of its record, where they are given. */
 interface AgentMeta {
@@ -177,7 +177,8 @@ export async function ownAgent(context: AgentCall, id: string): Promise<AgentRec
   throw new MeshError('forbidden', `${id} is not your agent: you delegate as ${caller.name} only.`);
 }
 
-async function storedRules({ services, workspace }: AgentCall, rules: readonly EgressRule[], at: string) {
+async function storedRules({ services, workspace, caller }: AgentCall, rules: readonly EgressRule[], at: string) {
+  if (unknownPeersAt(rules, peerIdsOf(new Map()), at).length > 0) requireMayName(caller, workspace, 'peers');
   const { peers } = await services.states.current(workspace);
   return withPeerIds(rules, peerIdsOf(peers), at);
 }

@@ -25,6 +25,17 @@ export function commonScopes(a: ReadonlySet<Scope>, b: ReadonlySet<Scope>): Read
 
 export const NO_SCOPES: ReadonlySet<Scope> = new Set();
 
+/**
+ * Holds who names a record of the network to the right to read it: whether it is refused tells whether it is there.
+ *
+ * @throws MeshError `forbidden`, the same for what is there and what is not
+ */
+export function requireMayName(caller: Caller | null, workspace: string, what: string): void {
+  if (caller?.scopesIn(workspace).has('network:read')) return;
+  const detail = `Naming ${what} needs the scope network:read: what is refused tells what is there.`;
+  throw new MeshError('forbidden', detail, { scope: 'network:read' });
+}
+
 export function isScope(name: string): name is Scope {
   return KNOWN.has(name);
 }

@@ -11,6 +11,7 @@ import { type AgentRecord, DEFAULT_NETWORK } from '../model/resources.ts';
 import { controlKeyFingerprint, newToken } from '../model/token.ts';
 import { type TokenRecord, tokenDraft, unknownToken } from '../model/token-record.ts';
 import type { NetworkServices, StoreCall } from '../state/services.ts';
+import { requireMayName } from './grants.ts';
 
 const DEFAULT_JOIN_MS = 168 * 3_600_000;
 const MAX_JOIN_MS = 365 * 86_400_000;
@@ -43,6 +44,7 @@ export async function generateJoinToken(
     const detail = `Labels that begin with ${RESERVED_LABEL_PREFIX} are set by the control plane alone.`;
     throw invalidInput([{ pointer: `/labels/${reserved.replaceAll('/', '~1')}`, detail }], detail);
   }
+  if (network !== DEFAULT_NETWORK) requireMayName(caller, workspace, 'a network');
   const known = await services.store.get(workspace, { kind: 'MeshNetwork', name: network });
   if (!known) {
     const detail = `There is no network ${network} in this workspace.`;

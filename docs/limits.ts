@@ -19,6 +19,7 @@ import { MAX_NODE_COUNT } from '../core/model/workspaces.ts';
 import { MAX_EDGES } from '../core/reachability/outside.ts';
 import { MAX_NUMBERS } from '../core/reachability/port-sets.ts';
 import { SIMULATE_LIMITS } from '../core/reachability/simulate.ts';
+import { MAX_WEIGHT } from '../core/reachability/weight.ts';
 import { MAX_RESOURCE_CHARACTERS } from '../mcp/resources.ts';
 import { COMPUTE_LIMITS } from '../plane/compute/limits.ts';
 import { BODY_LIMIT } from '../rest/body.ts';
@@ -64,7 +65,12 @@ export const limits: Readonly<Record<string, readonly Row[]>> = {
     ['Expectations of one plan', MAX_EXPECTATIONS, ''],
     ['Edges of address ranges that one plan or difference compares; with more it is not proven', MAX_EDGES, ''],
     ['Ranges of ports, of all different changes that one write or plan makes', MAX_EFFECT_RANGES, ''],
-    ['First and last ports of all different sets of ports that the policies of a network tell apart', MAX_NUMBERS, ''],
+    [
+      'First and last ports of the sets that the policies of a network add up to, for each kind of peer with each, one rule after the other',
+      MAX_WEIGHT,
+      '',
+    ],
+    ['First and last ports of all different sets of ports that one computation tells apart', MAX_NUMBERS, ''],
     ['Reports of paths in one heartbeat', MAX_PATH_REPORTS, ''],
     ['Wrong fields named in one refusal', MAX_FIELD_ERRORS, ''],
   ],

@@ -1,3 +1,4 @@
+import { boundedStore } from '../../core/authority/bounded-store.ts';
 import type { Edition } from '../../core/base/edition.ts';
 import { MeshError } from '../../core/base/errors.ts';
 import { newId } from '../../core/base/ids.ts';
@@ -37,8 +38,9 @@ export interface ServiceParts {
 }
 
 /** What operations reach, put together from the parts that differ between a real plane and a test. */
-export function buildServices({ compute, ...parts }: ServiceParts): Services {
-  const [states, liveness] = [buildNetworkStates(parts), buildLiveness()];
+export function buildServices({ compute, store: base, ...rest }: ServiceParts): Services {
+  const [states, liveness] = [buildNetworkStates({ store: base }), buildLiveness()];
+  const parts = { ...rest, store: boundedStore(base, { states, clock: rest.clock }) };
   return {
     ...parts,
     states,

@@ -1,15 +1,14 @@
 import { MeshError } from '../base/errors.ts';
-import type { Change } from '../base/ports.ts';
-import type { StoredRecord } from '../base/record.ts';
 import { effectOf } from '../effect/effect.ts';
 import { lookUpById } from '../model/find.ts';
-import { afterCommit, isStateKind, type NetworkState } from '../state/state.ts';
+import { isStateKind, type NetworkState } from '../state/state.ts';
 import type { NetworkStates } from '../state/states.ts';
 import { onlyEnds } from './ending.ts';
 import { type Compared, type Excess, excessOf } from './excess.ts';
 import { type Future, futureOf } from './future.ts';
 import { type Joins, newcomerViews } from './newcomers.ts';
 import { foreignWrites } from './ownership.ts';
+import { stateAfter } from './state-after.ts';
 import type { Write } from './writes.ts';
 
 /** What an agent's batch of writes would do beyond what it was given. */
@@ -74,25 +73,6 @@ export function comparison({ states, state, writes, now }: Judged): Compared {
   const after = stateAfter(state, writes);
   const [was, is] = [states.reachability(state, now), states.reachability(after, now)];
   return { before: state, after, was, is, effect: effectOf(was, is), now };
-}
-
-function stateAfter(state: NetworkState, writes: readonly Write[]): NetworkState {
-  const revision = state.revision + 1;
-  const changes = writes.flatMap(({ kind, before, after }): Change[] => {
-    if (!isStateKind(kind)) return [];
-    const gone: Change[] =
-      before && (!after || before.name !== after.name) ? [{ type: 'deleted', record: before, before }] : [];
-    if (!after) return gone;
-    const record: StoredRecord = {
-      ...after,
-      workspace: state.workspace,
-      createdAt: before?.createdAt ?? 0,
-      generation: (before?.generation ?? 0) + 1,
-      revision,
-    };
-    return [...gone, { type: before ? 'updated' : 'created', record, ...(before && { before }) }];
-  });
-  return changes.length === 0 ? state : afterCommit(state, { revision, changes });
 }
 
 /** The refusal of what a delegated agent may not do, whoever would approve it. Who may list peers is told the `rows`. */

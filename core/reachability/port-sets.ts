@@ -77,6 +77,11 @@ export class PortSets {
     return entries > MAX_ENTRIES || this.#numbers > MAX_NUMBERS / 4 || this.#toldRanges > MAX_TOLD;
   }
 
+  /** First and last ports of one set. */
+  numbersIn(id: PortSetId): number {
+    return this.#rangesOf(id).length;
+  }
+
   /** The ports that a rule's `ports` stand for; none listed means everything. */
   ofEntries(entries: readonly PortEntry[]): PortSetId {
     if (entries.length === 0) return ALL_PORTS;

@@ -1,4 +1,5 @@
 import { brokenAssertions, requireAssertions } from '../assertions/guard.ts';
+import { requireComputable } from '../authority/bounded-store.ts';
 import { isolatesText, isolatingFromNowOn } from '../authority/isolation.ts';
 import { beyondDelegation } from '../authority/judge.ts';
 import { NeedsPerson } from '../authority/needs-person.ts';
@@ -61,6 +62,8 @@ export async function submitChanges(
     const quarantined = moves ? await quarantinedAddresses(store, workspace) : undefined;
     const draft = draftChanges(state, changes, clock.now(), quarantined);
     const { ops, outcomes, after } = await permitFirst(context, draft.ops, draft.plan);
+    // Before anybody judges what it does, which takes as long as the network is heavy.
+    requireComputable(services, state, ops, () => after);
     const others = await besides();
     const why = typeof reason === 'string' ? reason : reason(outcomes);
     const all = [...ops, ...others];

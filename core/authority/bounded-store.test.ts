@@ -1,0 +1,48 @@
+import { expect, test } from 'vitest';
+import { network, peer, policy } from '../../test/kits/records/records.ts';
+import type { Op, Store } from '../base/ports.ts';
+import { draftOf, type StoredRecord } from '../base/record.ts';
+import { MAX_WEIGHT, weightOf } from '../reachability/weight.ts';
+import { buildCompiler } from '../state/compiled.ts';
+import { stateOf } from '../state/state.ts';
+import { boundedStore } from './bounded-store.ts';
+
+const NOW = 1_000_000;
+const names = Array.from({ length: 40 }, (_, nth) => `n${nth}`);
+const crowd = names.map((name, nth) => peer(name, { labels: { name }, address: `10.96.0.${nth + 1}` }));
+
+function heavy(name: string, rules: number, first = 0): StoredRecord {
+  const some = (nth: number) => names.filter((_name, at) => (at * 31 + nth * 17) % 7 < 4);
+  const select = (nth: number) => ({ matchExpressions: [{ key: 'name', operator: 'In' as const, values: some(nth) }] });
+  const ingress = Array.from({ length: rules }, (_, rule) => ({
+    from: [{ peerSelector: select(first + rule) }],
+    ports: [{ protocol: 'TCP' as const, port: 1 + 2 * (first + rule) }],
+  }));
+  return policy(name, { action: 'ALLOW', peerSelector: select(first), ingress });
+}
+
+/** A network that was written when there was no limit. */
+function scene(policies: readonly StoredRecord[]) {
+  const state = stateOf('w', 1, [network('default'), ...crowd, ...policies]);
+  const states = { current: async () => state, reachability: buildCompiler() } as never;
+  const written: (readonly Op[])[] = [];
+  const store = {
+    commit: async (_workspace: string, ops: readonly Op[]) => void written.push(ops),
+  } as unknown as Store;
+  const bounded = boundedStore(store, { states, clock: { now: () => NOW } });
+  const commit = (op: Op) => bounded.commit('w', [op], { actor: 'user:ada', reason: 'because', requestId: 'r' });
+  return { state, written, commit };
+}
+
+test('a network that is too heavy already can be made lighter, by less of a policy or without it, and not heavier', async () => {
+  const whole = heavy('whole', 1_000);
+  const { state, written, commit } = scene([whole, heavy('other', 1_000, 1)]);
+  expect(weightOf(buildCompiler()(state, NOW))).toBeGreaterThan(MAX_WEIGHT);
+  await expect(commit({ op: 'create', record: draftOf(heavy('more', 10, 7)) })).rejects.toMatchObject({
+    code: 'payload_too_large',
+  });
+  expect(written).toEqual([]);
+  await commit({ op: 'delete', key: { kind: 'MeshPolicy', name: 'other' }, revision: 1 });
+  await commit({ op: 'update', record: draftOf(heavy('whole', 900)), revision: 1 });
+  expect(written).toHaveLength(2);
+});

@@ -1,0 +1,87 @@
+import type { Op, Store } from '../base/ports.ts';
+import type { StoredRecord } from '../base/record.ts';
+import { shareQueue } from '../base/serialise.ts';
+import type { PeerRecord, PolicyRecord } from '../model/resources.ts';
+import { sameValue } from '../model/value.ts';
+import { MAX_WEIGHT, mostOf, tooHeavy, weightOf } from '../reachability/weight.ts';
+import type { NetworkServices } from '../state/services.ts';
+import { type NetworkState, recordIn } from '../state/state.ts';
+import { stateAfter } from './state-after.ts';
+import { writesOf } from './writes.ts';
+
+type Uses = Pick<NetworkServices, 'states' | 'clock'>;
+
+/**
+ * The store under all others: whoever writes and in whichever way, no network becomes heavier than the engine can compute
+ * for everyone. One that is so already can be made lighter.
+ */
+export function boundedStore(store: Store, services: Uses): Store {
+  const bounded: Store = {
+    ...store,
+    async commit(workspace, ops, context) {
+      if (ops.some(mayWeigh)) {
+        const state = await services.states.current(workspace);
+        const after = () =>
+          stateAfter(
+            state,
+            writesOf(ops, ({ kind, name }) => recordIn(state, kind, name)),
+          );
+        requireComputable(services, state, ops, after);
+      }
+      return store.commit(workspace, ops, context);
+    },
+  };
+  shareQueue(bounded, store);
+  return bounded;
+}
+
+/** @throws MeshError `payload_too_large` for a network that is too heavy, and heavier than before */
+export function requireComputable(
+  { states, clock }: Uses,
+  before: NetworkState,
+  ops: readonly Op[],
+  afterwards: () => NetworkState,
+): void {
+  if (!ops.some((op) => weighs(op, before))) return;
+  const after = afterwards();
+  if (isSurelyLight(after.policies.values())) return;
+  const now = clock.now();
+  const weight = weightOf(states.reachability(after, now));
+  if (weight > MAX_WEIGHT && !(weight < weightOf(states.reachability(before, now)))) throw tooHeavy();
+}
+
+function mayWeigh(op: Op): boolean {
+  if (op.op !== 'create' && op.op !== 'update') return false;
+  return op.record.kind === 'MeshPolicy' || op.record.kind === 'MeshPeer';
+}
+
+/** Whether a write can add to what rules select. Whatever goes makes a network lighter. */
+function weighs(op: Op, state: NetworkState): boolean {
+  if (!mayWeigh(op) || (op.op !== 'create' && op.op !== 'update')) return false;
+  if (op.op === 'create' || op.record.kind !== 'MeshPeer') return true;
+  const before = state.peers.get(op.record.name);
+  const { labels, spec } = op.record as typeof op.record & Pick<PeerRecord, 'spec'>;
+  return before?.spec.network !== spec.network || !sameValue(before.labels, labels);
+}
+
+/** Whether there are too few different sets of ports to add up to much, whatever is selected. */
+function isSurelyLight(policies: Iterable<PolicyRecord>): boolean {
+  const sets = new Map<string, number>();
+  for (const policy of policies) for (const [text, entries] of portsOf(policy)) sets.set(text, entries);
+  let numbers = 0;
+  for (const entries of sets.values()) numbers += 2 * entries;
+  // Egress and ingress.
+  return 2 * mostOf(sets.size, numbers) <= MAX_WEIGHT;
+}
+
+const known = new WeakMap<StoredRecord['spec'] & object, ReadonlyMap<string, number>>();
+
+/** The lists of ports of a policy, as text, with their lengths. */
+function portsOf({ spec }: PolicyRecord): ReadonlyMap<string, number> {
+  const before = known.get(spec);
+  if (before) return before;
+  const rules = [...(spec.ingress ?? []), ...(spec.egress ?? [])];
+  const lists = new Map(rules.map(({ ports = [] }) => [JSON.stringify(ports), ports.length]));
+  known.set(spec, lists);
+  return lists;
+}

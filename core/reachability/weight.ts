@@ -1,0 +1,132 @@
+import { MeshError } from '../base/errors.ts';
+import { type Bits, eachBit, hasBit } from './bits.ts';
+import type { Direction } from './model.ts';
+import type { PortSets } from './port-sets.ts';
+import type { PolicyCode, RuleCode } from './program.ts';
+import type { Reachability } from './reachability.ts';
+
+/** The most that {@link weightOf} may come to for a network that is written. */
+export const MAX_WEIGHT = 5_000_000;
+
+/** Not worth counting. */
+const LIGHT = 100_000;
+
+/** Steps of counting after which a network counts as heavier than all limits; about 0.1 s. */
+const MAX_STEPS = 20_000_000;
+
+const known = new WeakMap<Reachability, number>();
+
+/**
+ * How many first and last ports are at most in the sets that the rows of a network are made of, one rule after the other:
+ * counted, not computed. Classes that all rules treat alike count once. Infinite where counting itself takes long.
+ */
+export function weightOf(reach: Reachability): number {
+  const before = known.get(reach);
+  if (before !== undefined) return before;
+  const weight = weightIn(reach, 'egress') + weightIn(reach, 'ingress');
+  known.set(reach, weight);
+  return weight;
+}
+
+/** A rule: whom it is about, whom it names, and the first and last ports of its set. */
+interface Weighed {
+  readonly subjects: Bits;
+  readonly others: Bits;
+  readonly numbers: number;
+}
+
+function weightIn(reach: Reachability, direction: Direction): number {
+  const { policies, space, ports } = reach.parts;
+  const rules: Weighed[] = [];
+  const sets = new Set<number>();
+  for (const { code } of policies) {
+    for (const rule of code[direction] ?? []) {
+      sets.add(rule.ports);
+      rules.push(weighed(code, rule));
+    }
+  }
+  // No set that rules add up to has more than all of theirs.
+  const all = numbersOf(sets, ports);
+  const most = mostOf(sets.size, all);
+  if (most <= LIGHT) return most;
+  // A space may tell apart more than there is.
+  const classes = reach.members().flatMap((members, index) => (members.length > 0 ? [index] : []));
+  const subjects = onePerGroup(rules, 'subjects', classes);
+  const others = subjects && onePerGroup(rules, 'others', classes);
+  if (!subjects || !others) return most;
+  return Math.min(most, weightOfRows(rules, subjects, others, all));
+
+  function weighed(policy: PolicyCode, rule: RuleCode): Weighed {
+    const numbers = ports.numbersIn(rule.ports);
+    return { subjects: space.subjectsOf(policy), others: space.othersOf(rule), numbers };
+  }
+}
+
+function numbersOf(sets: Iterable<number>, ports: PortSets): number {
+  let all = 0;
+  for (const id of sets) all += ports.numbersIn(id);
+  return all;
+}
+
+/** What all sets that so many can add up to have together, in whichever order. */
+export function mostOf(sets: number, numbers: number): number {
+  return 2 ** sets * numbers;
+}
+
+function weightOfRows(
+  rules: readonly Weighed[],
+  subjects: readonly number[],
+  others: readonly number[],
+  all: number,
+): number {
+  let [weight, steps] = [0, 0];
+  const sums = new Float64Array(others.length);
+  for (const subject of subjects) {
+    sums.fill(0);
+    for (const rule of rules) {
+      if (!hasBit(rule.subjects, subject)) continue;
+      steps += others.length;
+      if (steps > MAX_STEPS) return Number.POSITIVE_INFINITY;
+      for (let i = 0; i < others.length; i++) {
+        if (!hasBit(rule.others, others[i] ?? 0)) continue;
+        sums[i] = Math.min(all, (sums[i] ?? 0) + rule.numbers);
+        weight += sums[i] ?? 0;
+      }
+    }
+  }
+  return weight;
+}
+
+/** One class of each group that is on one side of the same rules; undefined where telling them apart takes long. */
+function onePerGroup(
+  rules: readonly Weighed[],
+  side: 'subjects' | 'others',
+  classes: readonly number[],
+): number[] | undefined {
+  const size = (classes.at(-1) ?? -1) + 1;
+  const [one, two] = [new Uint32Array(size), new Uint32Array(size)];
+  let steps = 0;
+  let last: Bits | undefined;
+  for (const [index, rule] of rules.entries()) {
+    // The rules of one policy have the same subjects.
+    if (rule[side] === last) continue;
+    last = rule[side];
+    eachBit(last, (at) => {
+      if (at >= size) return;
+      steps += 1;
+      one[at] = Math.imul((one[at] ?? 0) ^ (index + 1), 0x01000193);
+      two[at] = Math.imul((two[at] ?? 0) + index + 1, 0x9e3779b1);
+    });
+    if (steps > MAX_STEPS) return undefined;
+  }
+  const isNamed = (at: number) => one[at] !== 0 || two[at] !== 0;
+  return [...new Map(classes.filter(isNamed).map((at) => [`${one[at]}.${two[at]}`, at])).values()];
+}
+
+/** What a network that is too heavy is refused with. */
+export function tooHeavy(): MeshError {
+  return new MeshError(
+    'payload_too_large',
+    'These policies tell too many sets of ports apart (docs/limits.md), and nothing was written. Give rules the same ports, use ranges instead of single ports, or select peers by fewer labels.',
+  );
+}

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { serialised, shareQueue } from './serialise.ts';
+import { serialised, serialisedFirst, shareQueue } from './serialise.ts';
 
 const storeOf = () => ({ commit: () => Promise.reject(new Error('nothing is written here')) });
 
@@ -55,4 +55,17 @@ test('a write that fails lets the next one begin', async () => {
   const next = serialised(base, 'w', async () => 'done');
   await expect(failing).rejects.toThrow('no');
   expect(await next).toBe('done');
+});
+
+test('what ends a writer goes before all writes that wait, and in the order in which it came', async () => {
+  const { base, order, through, end } = writers();
+  const agent = through('agent', 2);
+  const all: Promise<unknown>[] = [agent('a1'), agent('a2'), agent('a3')];
+  for (const name of ['end one', 'end another']) all.push(serialisedFirst(base, 'w', async () => order.push(name)));
+  for (const name of ['a1', 'a2', 'a3']) {
+    await expect.poll(() => order.at(-1)).toBe(name);
+    end(name);
+  }
+  await Promise.all(all);
+  expect(order).toEqual(['a1', 'end one', 'end another', 'a2', 'a3']);
 });

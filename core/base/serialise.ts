@@ -21,6 +21,8 @@ interface Queue {
 /** The writes of one workspace: one runs, and the writers of those that wait take turns. */
 interface Turns {
   running: string;
+  /** What goes before all writers. */
+  readonly first: (() => void)[];
   /** By writer, of whom the first has the next turn. None is empty. */
   readonly waiting: Map<string, (() => void)[]>;
 }
@@ -59,16 +61,32 @@ export async function serialised<T>(
 }
 
 /**
+ * As {@link serialised}, before all others that wait: for what ends those whose writes they are, and so never refused.
+ */
+export async function serialisedFirst<T>(
+  store: Pick<Store, 'commit'>,
+  workspace: string,
+  work: () => Promise<T>,
+): Promise<T> {
+  return inTurn(store, workspace, () => retryOnConflict(work), true);
+}
+
+/**
  * Runs a write in the turn that its store has in that workspace, or in one of its own.
  *
  * @throws MeshError `rate_limited` as `serialised`
  */
-export async function inTurn<T>(store: object, workspace: string, work: () => Promise<T>): Promise<T> {
+export async function inTurn<T>(
+  store: object,
+  workspace: string,
+  work: () => Promise<T>,
+  goesFirst = false,
+): Promise<T> {
   const { turns, writer, held } = queueOf(store);
   if (writer !== ANYONE && held.has(workspace)) return work();
   const present = turns.get(workspace);
-  if (present) await turnOf(present, writer);
-  else turns.set(workspace, { running: writer.id, waiting: new Map() });
+  if (present) await (goesFirst ? firstTurnOf(present) : turnOf(present, writer));
+  else turns.set(workspace, { running: writer.id, first: [], waiting: new Map() });
   held.add(workspace);
   try {
     return await work();
@@ -76,6 +94,12 @@ export async function inTurn<T>(store: object, workspace: string, work: () => Pr
     held.delete(workspace);
     endTurn(turns, workspace);
   }
+}
+
+function firstTurnOf({ first }: Turns): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  first.push(resolve);
+  return promise;
 }
 
 function turnOf({ waiting }: Turns, { id, mayWait }: Writer): Promise<void> {
@@ -93,12 +117,18 @@ function turnOf({ waiting }: Turns, { id, mayWait }: Writer): Promise<void> {
 function endTurn(turns: Queue['turns'], workspace: string): void {
   const present = turns.get(workspace);
   if (!present) return;
-  const { running, waiting } = present;
+  const { running, first, waiting } = present;
   const more = waiting.get(running);
   if (more) {
     // Who had a turn goes behind the others.
     waiting.delete(running);
     waiting.set(running, more);
+  }
+  const before = first.shift();
+  if (before) {
+    present.running = '';
+    before();
+    return;
   }
   const [next] = waiting;
   if (!next) {

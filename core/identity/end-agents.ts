@@ -1,6 +1,6 @@
 import type { CommitContext, Op } from '../base/ports.ts';
 import { draftOf } from '../base/record.ts';
-import { serialised } from '../base/serialise.ts';
+import { serialisedFirst } from '../base/serialise.ts';
 import { parseInstant } from '../base/time.ts';
 import { cancelOp } from '../model/asked.ts';
 import type { AgentPhase, AgentRecord } from '../model/resources.ts';
@@ -29,7 +29,7 @@ export async function endAgents(
   const { store, states, clock, liveness } = services;
   const ended: string[] = [];
   for (;;) {
-    const batch = await serialised(store, workspace, async () => {
+    const batch = await serialisedFirst(store, workspace, async () => {
       const state = await states.current(workspace);
       const ending = nextFamilies(state, roots(state));
       if (ending.length === 0) return [];

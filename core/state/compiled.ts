@@ -3,11 +3,14 @@ import { RecordMap } from '../model/record-map.ts';
 import type { PeerRecord } from '../model/resources.ts';
 import { createEngine, type Engine } from '../reachability/engine.ts';
 import type { Reachability } from '../reachability/reachability.ts';
+import { MAX_WEIGHT, weightOf } from '../reachability/weight.ts';
 import { modelOf, networkInputs, peerInputs, policyInputs } from './network-model.ts';
 import type { NetworkState } from './state.ts';
 
 /** Instants of one state that stay compiled: now, and those ahead at which policies end. */
 const KEPT_INSTANTS = 48;
+/** Weight of those that stay, the one in use apart. */
+const KEPT_WEIGHT = 2 * MAX_WEIGHT;
 
 interface Compiled extends Pick<NetworkState, 'policies' | 'networks' | 'agents'> {
   /** In force from the first instant until before the second, ms. */
@@ -29,7 +32,6 @@ export function buildCompiler(): (state: NetworkState, now: number) => Reachabil
   const last = new WeakMap<object, NetworkState['peers']>();
   return (state, now) => {
     const compiled = kept.get(state.peers) ?? [];
-    kept.set(state.peers, compiled);
     const known = compiled.find(
       ({ policies, networks, agents, from, until }) =>
         from <= now &&
@@ -42,11 +44,20 @@ export function buildCompiler(): (state: NetworkState, now: number) => Reachabil
     const line = state.peers instanceof RecordMap ? state.peers.line : state.peers;
     const peers = last.get(line) ?? state.peers;
     const entry = advanced(engine, kept.get(peers) ?? [], peers, state, now) ?? whole(engine, state, now);
-    compiled.unshift(entry);
-    compiled.length = Math.min(compiled.length, KEPT_INSTANTS);
+    kept.set(state.peers, [entry, ...worthKeeping(compiled, entry)]);
     last.set(line, state.peers);
     return entry.reachability;
   };
+}
+
+/** Of what was compiled before: nothing that keeps alive what the engine has let go, and no more than there is room for. */
+function worthKeeping(compiled: readonly Compiled[], newest: Compiled): readonly Compiled[] {
+  const { ports } = newest.reachability.parts;
+  const own = compiled.filter(({ reachability }) => reachability.parts.ports === ports);
+  // What is left when policies end is no heavier, so it is not counted for each instant.
+  const { reachability } = compiled.at(-1) ?? newest;
+  const most = Math.floor(KEPT_WEIGHT / weightOf(reachability));
+  return own.slice(0, Math.min(KEPT_INSTANTS - 1, most));
 }
 
 function whole(engine: Engine, state: NetworkState, now: number): Compiled {

@@ -23,7 +23,8 @@ const PEERS = [peer('a', 1), peer('b', 2), peer('c', 3)];
 
 function affected(before: readonly StoredRecord[], after: readonly StoredRecord[]): string[] {
   const sight = (records: readonly StoredRecord[]) => ({ state: stateOf('w', 1, [network, ...records]), at: NOW });
-  return [...affectedBy(states, sight(before), sight(after))].sort();
+  const everyone = new Set(after.flatMap(({ kind, name }) => (kind === 'MeshPeer' ? [name] : [])));
+  return [...affectedBy(states, sight(before), sight(after), everyone)].sort();
 }
 
 test('a policy affects the peers whose traffic it changes, and no others', () => {
@@ -47,4 +48,43 @@ test('another key of a peer affects it and its neighbours', () => {
 
 test('a peer that left affects those who had to do with it', () => {
   expect(affected(PEERS, PEERS.slice(0, 2))).toEqual(['a', 'b']);
+});
+
+test('where nobody is told, nothing is compiled', () => {
+  const compiled: unknown[] = [];
+  const watched = {
+    reachability(...asked: Parameters<typeof states.reachability>) {
+      compiled.push(asked);
+      return states.reachability(...asked);
+    },
+  };
+  const sight = (records: readonly StoredRecord[]) => ({ state: stateOf('w', 1, [network, ...records]), at: NOW });
+  expect(affectedBy(watched, sight(PEERS), sight([...PEERS, shut('a', 'b')]), new Set())).toEqual(new Set());
+  expect(compiled).toEqual([]);
+});
+
+test('where comparing takes long, everyone who is told is affected, and no row is computed', () => {
+  const names = Array.from({ length: 80 }, (_, nth) => `n${nth}`);
+  const crowd = names.map((name, nth) => peer(name, nth + 1));
+  const port = (nth: number) => [{ protocol: 'TCP' as const, port: 2 * nth + 1 }];
+  const some = (nth: number) => names.filter((_, at) => (at * 31 + nth * 17) % 7 < 4);
+  const rule = (nth: number) => ({
+    from: [{ peerSelector: { peers: some(nth).map((name) => `MeshPeer-${name}`) } }],
+    ports: port(nth),
+  });
+  const rules = Array.from({ length: 300 }, (_, nth) => rule(nth));
+  const subjects = names.map((name, nth) =>
+    policy(`of-${name}`, { action: 'ALLOW', peerSelector: { matchLabels: { name } }, ingress: rules.slice(nth) }),
+  );
+  const sight = (records: readonly StoredRecord[]) => ({
+    state: stateOf('w', 1, [network, ...crowd, ...records]),
+    at: NOW,
+  });
+  const [before, after] = [sight(subjects.slice(1)), sight(subjects)];
+  const told = new Set(['n1', 'n70']);
+  expect(affectedBy(states, before, after, told)).toEqual(told);
+  for (const { state, at } of [before, after]) {
+    const { table, space } = states.reachability(state, at).parts;
+    expect([...space.classes.keys()].filter((index) => table.has('ingress', index))).toEqual([]);
+  }
 });

@@ -1,7 +1,9 @@
 import { endsAhead } from '../core/graph/graph-for.ts';
 import { RecordMap } from '../core/model/record-map.ts';
 import type { PeerRecord } from '../core/model/resources.ts';
+import type { Reachability } from '../core/reachability/reachability.ts';
 import { touching } from '../core/reachability/touching.ts';
+import { weightOf } from '../core/reachability/weight.ts';
 import type { NetworkState } from '../core/state/state.ts';
 import type { NetworkStates } from '../core/state/states.ts';
 
@@ -11,13 +13,28 @@ export interface Sight {
   readonly at: number;
 }
 
-/** Names of the peers whose graph may differ between two sights; no others can. */
-export function affectedBy(states: Pick<NetworkStates, 'reachability'>, before: Sight, after: Sight): Set<string> {
+/** Weight of all engines that are compared; what is more is not compared. */
+const MAX_COMPARED = 5_000_000;
+
+/**
+ * Names among some of the peers whose graph may differ between two sights; no others of them can. Where comparing takes
+ * long all of them may.
+ */
+export function affectedBy(
+  states: Pick<NetworkStates, 'reachability'>,
+  before: Sight,
+  after: Sight,
+  among: ReadonlySet<string>,
+): Set<string> {
+  // Without anybody to tell, nothing is compiled.
+  if (among.size === 0) return new Set();
   const [old, now] = [states.reachability(before.state, before.at), states.reachability(after.state, after.at)];
   if (old === now && before.state.peers === after.state.peers) return new Set();
+  const ends = endsOf(states, before, after);
+  if ((1 + ends.size) * (workOf(old) + workOf(now)) > MAX_COMPARED) return new Set(among);
   const names = touching(old, now);
   // Rules carry the instants at which they end, so what holds then counts too.
-  for (const at of endsOf(states, before, after)) {
+  for (const at of ends) {
     for (const name of touching(states.reachability(before.state, at), states.reachability(after.state, at))) {
       names.add(name);
     }
@@ -29,7 +46,12 @@ export function affectedBy(states: Pick<NetworkStates, 'reachability'>, before: 
       for (const neighbour of [...outbound, ...inbound]) names.add(neighbour.name);
     }
   }
-  return new Set([...names].filter((name) => after.state.peers.has(name)));
+  return names.intersection(among);
+}
+
+/** Counted, not computed. */
+function workOf(reach: Reachability): number {
+  return weightOf(reach) + reach.parts.space.classes.length;
 }
 
 function endsOf(states: Pick<NetworkStates, 'reachability'>, before: Sight, after: Sight): Set<number> {

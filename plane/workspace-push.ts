@@ -1,10 +1,13 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { lazily } from '../core/base/lazily.ts';
 import { type Ahead, endsAhead, graphFor } from '../core/graph/graph-for.ts';
+import { isHeavy, prepareInTurns } from '../core/graph/prepared.ts';
 import { lookUpById } from '../core/model/find.ts';
 import { type DeltaGraph, deltaOf, type FullGraph, type RelayGrant } from '../core/model/graph.ts';
 import { ONLINE_MS } from '../core/model/liveness.ts';
 import { RecordMap } from '../core/model/record-map.ts';
 import type { PeerRecord } from '../core/model/resources.ts';
+import type { Reachability } from '../core/reachability/reachability.ts';
 import type { Services } from '../core/workflow/services.ts';
 import { affectedBy, type Sight } from './affected.ts';
 import { Coalescer } from './coalescer.ts';
@@ -108,13 +111,17 @@ export class WorkspacePush {
     const after: Sight = { state, at: clock.now() };
     const before = this.#base ?? { state: await this.#firstBase(state.revision), at: after.at };
     this.#forgetGone(before, after);
-    const receivers = [...affectedBy(states, before, after)].flatMap((name) => state.peers.get(name) ?? []);
+    const told = this.#told(before, after);
+    const [old, now] = [this.#sightOf(before), this.#sightOf(after)];
+    if (told.size > 0 || wanted.size > 0) {
+      await prepareInTurns(now.reachability(), () => now.ahead().map(({ reachability }) => reachability));
+    }
+    const receivers = [...affectedBy(states, before, after, told)].flatMap((name) => state.peers.get(name) ?? []);
     for (const uid of wanted) {
       this.#sent.delete(uid);
       const peer = lookUpById(state.peers, uid);
       if (peer && !receivers.includes(peer)) receivers.push(peer);
     }
-    const [old, now] = [this.#sightOf(before), this.#sightOf(after)];
     let served = 0;
     for (const peer of receivers) {
       if (peer.status.phase !== 'ready' || peer.status.address === null) continue;
@@ -123,10 +130,16 @@ export class WorkspacePush {
         continue;
       }
       this.#serve(peer, wanted.has(peer.uid) ? REQUESTED : reason, old, now);
-      if (++served % NODES_A_TURN === 0) await nextTurn();
+      if (++served % (isHeavy(now.reachability()) ? 1 : NODES_A_TURN) === 0) await nextTurn();
       if (this.#isStopped) return;
     }
     this.#base = after;
+  }
+
+  /** Names of the peers that are told when their graph differs, or of which it is to be forgotten what they were told. */
+  #told(before: Sight, { state }: Sight): Set<string> {
+    const isTold = (peer: PeerRecord) => this.#sent.has(peer.uid) || this.#listens(peer, before);
+    return new Set([...state.peers.values()].filter(isTold).map(({ name }) => name));
   }
 
   /**
@@ -173,14 +186,24 @@ export class WorkspacePush {
     return { ...this.#graph(peer, before, '', null), version };
   }
 
-  #graph(peer: PeerRecord, { state, at, ahead }: PlaneSight, reason: string, relay: RelayGrant | null): FullGraph {
-    const { states, nodeAccess, settings } = this.#services;
+  #graph(
+    peer: PeerRecord,
+    { state, reachability, ahead }: PlaneSight,
+    reason: string,
+    relay: RelayGrant | null,
+  ): FullGraph {
+    const { nodeAccess, settings } = this.#services;
     const head = { epoch: nodeAccess.graphEpoch, reason, relay, stun: [settings.stunUrl], checkpoint: null };
-    return graphFor(state, states.reachability(state, at), peer, head, ahead);
+    return graphFor(state, reachability(), peer, head, ahead());
   }
 
   #sightOf(sight: Sight): PlaneSight {
-    return { ...sight, ahead: endsAhead(this.#services.states, sight.state, sight.at) };
+    const { states } = this.#services;
+    return {
+      ...sight,
+      reachability: lazily(() => states.reachability(sight.state, sight.at)),
+      ahead: lazily(() => endsAhead(states, sight.state, sight.at)),
+    };
   }
 
   #forgetGone(before: Sight, { state }: Sight): void {
@@ -192,8 +215,10 @@ export class WorkspacePush {
   }
 }
 
+/** Compiled when it is first needed: where nobody is told anything, it never is. */
 interface PlaneSight extends Sight {
-  readonly ahead: readonly Ahead[];
+  readonly reachability: () => Reachability;
+  readonly ahead: () => readonly Ahead[];
 }
 
 function isEmpty({ peers, firewall: { delta } }: DeltaGraph): boolean {

@@ -6,6 +6,7 @@ import { serialised } from '../base/serialise.ts';
 import { formatInstant } from '../base/time.ts';
 import { writtenRecord } from '../base/written.ts';
 import { endsAhead, graphFor } from '../graph/graph-for.ts';
+import { prepareInTurns } from '../graph/prepared.ts';
 import { renewToken } from '../identity/device-token.ts';
 import { lookUpById } from '../model/find.ts';
 import type { FullGraph } from '../model/graph.ts';
@@ -39,9 +40,12 @@ export async function ownGraph(context: OwnDeviceCall): Promise<FullGraph> {
   const { services, workspace } = context;
   const { peer, state } = await ownPeer(context);
   const now = services.clock.now();
+  const reachability = services.states.reachability(state, now);
+  const ahead = endsAhead(services.states, state, now);
+  await prepareInTurns(reachability, () => ahead.map((then) => then.reachability));
   return graphFor(
     state,
-    services.states.reachability(state, now),
+    reachability,
     peer,
     {
       epoch: services.nodeAccess.graphEpoch,
@@ -50,7 +54,7 @@ export async function ownGraph(context: OwnDeviceCall): Promise<FullGraph> {
       stun: [services.settings.stunUrl],
       checkpoint: null,
     },
-    endsAhead(services.states, state, now),
+    ahead,
   );
 }
 

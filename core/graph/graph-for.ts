@@ -13,6 +13,7 @@ import {
 import type { PeerRecord } from '../model/resources.ts';
 import type { Allowed, PortRange } from '../reachability/port-sets.ts';
 import type { Neighbourhood, Reachability } from '../reachability/reachability.ts';
+import { MAX_WEIGHT, weightOf } from '../reachability/weight.ts';
 import type { NetworkState } from '../state/state.ts';
 import type { NetworkStates } from '../state/states.ts';
 
@@ -33,6 +34,8 @@ export interface Ahead {
 
 /** Ends of policies that a graph tells apart; what ends later is told to end with the last of them, and renewed before. */
 const ENDS_AHEAD = 32;
+/** Weight of all engines that tell of them, so that fewer ends of a heavy network are told apart. */
+const WEIGHT_AHEAD = MAX_WEIGHT;
 
 /** The instants at which policies end, so that a node drops their rules by itself. */
 export function endsAhead(states: Pick<NetworkStates, 'reachability'>, state: NetworkState, now: number): Ahead[] {
@@ -43,8 +46,11 @@ export function endsAhead(states: Pick<NetworkStates, 'reachability'>, state: Ne
   }
   const instants = [...ends].sort((a, b) => a - b);
   const last = instants.at(-1);
-  return instants.slice(0, ENDS_AHEAD).map((at, index) => {
-    const seenAs = index === ENDS_AHEAD - 1 && last !== undefined ? last : at;
+  if (last === undefined) return [];
+  const bearable = Math.floor(WEIGHT_AHEAD / weightOf(states.reachability(state, now)));
+  const most = Math.max(1, Math.min(ENDS_AHEAD, bearable));
+  return instants.slice(0, most).map((at, index) => {
+    const seenAs = index === most - 1 ? last : at;
     return { at, reachability: states.reachability(state, seenAs) };
   });
 }

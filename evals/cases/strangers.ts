@@ -304,7 +304,10 @@ const INWARD: readonly Omit<EvalCase, 'family'>[] = [
   },
   {
     on: ['shop'],
-    says: ['anna-mac and bob-mac can reach each other on 22, nobody else may reach them'],
+    says: [
+      'anna-mac and bob-mac can reach each other on 22, nobody else may reach them',
+      'anna-mac and bob-mac may reach each other on 22, but no one else may reach them',
+    ],
     gold: { closes: ['* - anna-mac - bob-mac > anna-mac : tcp/22', '* - anna-mac - bob-mac > bob-mac : tcp/22'] },
   },
 ];
@@ -343,7 +346,7 @@ const KINDS: readonly Omit<EvalCase, 'family'>[] = [
   },
   {
     on: ['shop'],
-    says: ['nobody may use telnet or ftp on db-1'],
+    says: ['nobody may use telnet or ftp on db-1', 'no one may use ftp or telnet on db-1'],
     gold: {
       closes: ['* > db-1 : tcp/23', '* > db-1 : tcp/21', '0.0.0.0/0 > db-1 : tcp/23', '0.0.0.0/0 > db-1 : tcp/21'],
     },
@@ -355,7 +358,10 @@ const KINDS: readonly Omit<EvalCase, 'family'>[] = [
   },
   {
     on: ['vault'],
-    says: ['let 198.51.100.0/24 except 198.51.100.7 reach web-1 on 443'],
+    says: [
+      'let 198.51.100.0/24 except 198.51.100.7 reach web-1 on 443',
+      'allow 198.51.100.0/24 except 198.51.100.7 to reach web-1 on 443',
+    ],
     gold: { opens: ['198.51.100.0/24 - 198.51.100.7/32 > web-1 : tcp/443'] },
   },
 ];

@@ -10,7 +10,7 @@ import { elsewhere } from './elsewhere.ts';
 import { endlessIn } from './endless.ts';
 import { closesSomeOf } from './excepting.ts';
 import { isFaithful } from './faithful.ts';
-import { amendedAct } from './follow-up.ts';
+import { amendedAct, withoutDone } from './follow-up.ts';
 import { leadingOn } from './leading-on.ts';
 import type { Token } from './lexicon.ts';
 import { liftingOf } from './lifted.ts';
@@ -201,19 +201,14 @@ function plannedAsSaid(question: Question, tokens: readonly Token[]): PlanAnswer
   const target = only && wishes.length === 1 ? revertOf(only.statement) : undefined;
   if (target) return { outcome: 'revert', target };
   for (const { statement } of wishes) requireElseClosed(statement, state, now);
-  const next = composed(
-    wishes.map(({ statement }) => statement),
-    question,
-  );
-  const endless = endlessIn(
-    wishes.map(({ statement }) => statement),
-    next.changes,
-    question,
-  );
+  const before = only?.amends && compose(stepsOf(only.amends, state, now), state, now);
+  const asked = before ? { ...question, state: withoutDone(before, state, now) } : question;
+  const statements = wishes.map(({ statement }) => statement);
+  const next = composed(statements, asked);
+  const endless = endlessIn(statements, next.changes, asked);
   const questions = [...endless, ...remarks.map(remarkOf)];
   const notes = questions.length > 0 && { questions };
-  if (!only?.amends) return { outcome: 'changes', ...next, ...notes };
-  const before = compose(stepsOf(only.amends, state, now), state, now);
+  if (!before) return { outcome: 'changes', ...next, ...notes };
   return { outcome: 'changes', ...amendedAct(next, before, state, now), ...notes };
 }
 

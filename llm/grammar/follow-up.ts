@@ -1,5 +1,6 @@
 import type { NetworkChange } from '../../core/changes/changes.ts';
 import type { PolicySpec } from '../../core/model/policy.ts';
+import type { PolicyRecord } from '../../core/model/resources.ts';
 import { sameValue } from '../../core/model/value.ts';
 import type { NetworkState } from '../../core/state/state.ts';
 import type { Act } from './acts/ask.ts';
@@ -169,16 +170,27 @@ function referent(token: Token, slot: string, { also }: Statement, before: State
   });
 }
 
+/** A state in which what is to be changed has not been done. */
+export function withoutDone(before: Act, state: NetworkState, now: number): NetworkState {
+  const done = new Set(policiesOf(before, state, now));
+  const policies = [...state.policies].filter(([, policy]) => !done.has(policy));
+  return done.size === 0 ? state : { ...state, policies: new Map(policies) };
+}
+
+/** The policies that an act has written, where they are still in force as it wrote them, but for their ends. */
+function policiesOf(before: Act, state: NetworkState, now: number): PolicyRecord[] {
+  const live = livePolicies(state, now);
+  return before.changes.flatMap((change) => {
+    const spec = specOf(change);
+    return (spec && live.find((policy) => sameValue(timeless(policy.spec), timeless(spec)))) ?? [];
+  });
+}
+
 /** Changes what was done, where it was done: the same policies, as they should be now. */
 export function amendedAct(next: Act, before: Act, state: NetworkState, now: number): Act {
-  const live = livePolicies(state, now);
-  const done = before.changes.map((change) => {
-    const spec = specOf(change);
-    return spec && live.find((policy) => sameValue(timeless(policy.spec), timeless(spec)));
-  });
-  if (!done.some(Boolean)) return next;
+  const kept = policiesOf(before, state, now);
+  if (kept.length === 0) return next;
   const policies = next.changes.filter((change) => specOf(change));
-  const kept = done.filter((policy) => policy !== undefined);
   if (policies.length !== kept.length) {
     throw new Refusal('What was done before cannot be changed into this in one step.', [
       'What should hold in the end? Say it in one sentence.',

@@ -28,12 +28,15 @@ export function mayCall(operation: Asked, caller: Caller, workspace: string): bo
   return mayAccess(operation.access, caller, workspace) && (!alsoNeeded || mayAccess(alsoNeeded, caller, workspace));
 }
 
+/** What is asked with these tells of the network, by what it answers, offers and refuses. */
+const TELLING: ReadonlySet<Access> = new Set(['network:write', 'intents:plan']);
+
 /**
- * The scope that a write of the network or of a record that is there needs besides its own. Answers, entity tags, revisions
- * and taken names all tell of records, so who may not read those may not write them.
+ * The scope that a change of the network, a plan of one, or a write of a record that is there needs besides its own. Answers,
+ * entity tags, revisions, effects and taken names all tell of records, so who may not read those may not write them.
  */
 export function readScopeOf({ access, effects, addresses }: Asked): Scope | undefined {
-  return !effects.readOnlyHint && (addresses !== undefined || access === 'network:write') ? 'network:read' : undefined;
+  return TELLING.has(access) || (!effects.readOnlyHint && addresses !== undefined) ? 'network:read' : undefined;
 }
 
 /** Whether a caller has this access in this workspace. */

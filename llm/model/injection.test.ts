@@ -149,7 +149,7 @@ async function networkWith(place: Place, text: string): Promise<string> {
 }
 
 async function plan(workspace: string, raw: Record<string, unknown>) {
-  const as = agent(['intents:plan'], workspace);
+  const as = agent(['network:read', 'intents:plan'], workspace);
   return kit.call('plan_network_change', { dry_run: true, ...raw }, { as, workspace }).catch((error) => error);
 }
 

@@ -37,7 +37,7 @@ beforeAll(async () => {
 afterAll(() => kit[Symbol.asyncDispose]());
 
 const plan = (raw: Record<string, unknown>) => {
-  const as = agent(['intents:plan', 'intents:apply'], workspace);
+  const as = agent(['network:read', 'intents:plan', 'intents:apply'], workspace);
   return kit.call('plan_network_change', { intent: 'as discussed', ...raw }, { as, workspace });
 };
 

@@ -42,7 +42,7 @@ async function ask(answers: readonly PlanAnswer[], input: Record<string, unknown
     'guest-1': { role: 'guest' },
     'api-1': { role: 'api' },
   });
-  const as = agent(['intents:plan'], workspace);
+  const as = agent(['network:read', 'intents:plan'], workspace);
   const plan = kit.call('plan_network_change', { intent: 'web to db only', ...input }, { as, workspace });
   await plan.catch(() => undefined);
   await kit[Symbol.asyncDispose]();
@@ -57,7 +57,7 @@ describe('a planner', () => {
     await using kit = await buildKit({ planner });
     const workspace = await kit.workspace();
     await seedPeers(kit.services, workspace, { 'web-1': { role: 'web' }, 'db-1': { role: 'db' } });
-    const call = { as: agent(['intents:plan'], workspace), workspace };
+    const call = { as: agent(['network:read', 'intents:plan'], workspace), workspace };
     const shown = async (dryRun: boolean) => {
       const plan = await kit.call('plan_network_change', { intent: 'web to db only', dry_run: dryRun }, call);
       return plan.diff_markdown.includes('wording');
@@ -173,7 +173,7 @@ describe('a planner', () => {
       'db-1': { role: 'db' },
       guest: { role: 'guest' },
     });
-    const as = agent(['intents:plan'], workspace);
+    const as = agent(['network:read', 'intents:plan'], workspace);
     expect(await kit.call('plan_network_change', { intent: 'web to db' }, { as, workspace })).toMatchObject({
       verification: 'unmet',
     });
@@ -191,7 +191,7 @@ describe('a planner', () => {
     };
     await using kit = await buildKit({ planner });
     const workspace = await kit.workspace();
-    const as = agent(['intents:plan'], workspace);
+    const as = agent(['network:read', 'intents:plan'], workspace);
     await expect(kit.call('plan_network_change', { intent: 'x' }, { as, workspace })).rejects.toMatchObject({
       code: 'unavailable',
     });

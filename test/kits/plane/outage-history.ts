@@ -43,6 +43,8 @@ export interface KnownFlip {
 export interface KnownOutage {
   readonly question: string;
   readonly flips: readonly KnownFlip[];
+  /** Which of them the question asks for; the last where it is not said. */
+  readonly leading?: number;
   /** The verdict at the end. */
   readonly end: 'reachable' | 'unreachable' | 'partial';
   readonly connections: number;
@@ -277,7 +279,7 @@ function storiesOf(began: number, flaps: number): Story[] {
       return {
         start: [...start, guard],
         steps,
-        outages: [known(`what broke ${src} to ${dst}?`, flips, back ? 'reachable' : 'unreachable')],
+        outages: [{ ...known(`what broke ${src} to ${dst}?`, flips, back ? 'reachable' : 'unreachable'), leading: 0 }],
       };
     });
   }

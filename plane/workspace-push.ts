@@ -1,4 +1,3 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import { lazily } from '../core/base/lazily.ts';
 import { type Ahead, endsAhead, graphFor } from '../core/graph/graph-for.ts';
 import { isHeavy, prepareInTurns } from '../core/graph/prepared.ts';
@@ -12,7 +11,10 @@ import type { Services } from '../core/workflow/services.ts';
 import { affectedBy, type Sight } from './affected.ts';
 import { Coalescer } from './coalescer.ts';
 
-export type PushServices = Pick<Services, 'states' | 'liveness' | 'clock' | 'log' | 'nodeAccess' | 'settings'>;
+export type PushServices = Pick<
+  Services,
+  'states' | 'liveness' | 'clock' | 'log' | 'nodeAccess' | 'settings' | 'nextTurn'
+>;
 
 export type Graph = FullGraph | DeltaGraph;
 
@@ -114,7 +116,9 @@ export class WorkspacePush {
     const told = this.#told(before, after);
     const [old, now] = [this.#sightOf(before), this.#sightOf(after)];
     if (told.size > 0 || wanted.size > 0) {
-      await prepareInTurns(now.reachability(), () => now.ahead().map(({ reachability }) => reachability));
+      await prepareInTurns(this.#services, now.reachability(), () =>
+        now.ahead().map(({ reachability }) => reachability),
+      );
     }
     const receivers = [...affectedBy(states, before, after, told)].flatMap((name) => state.peers.get(name) ?? []);
     for (const uid of wanted) {
@@ -130,7 +134,7 @@ export class WorkspacePush {
         continue;
       }
       this.#serve(peer, wanted.has(peer.uid) ? REQUESTED : reason, old, now);
-      if (++served % (isHeavy(now.reachability()) ? 1 : NODES_A_TURN) === 0) await nextTurn();
+      if (++served % (isHeavy(now.reachability()) ? 1 : NODES_A_TURN) === 0) await this.#services.nextTurn();
       if (this.#isStopped) return;
     }
     this.#base = after;

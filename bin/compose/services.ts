@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { boundedStore } from '../../core/authority/bounded-store.ts';
 import type { Edition } from '../../core/base/edition.ts';
 import { MeshError } from '../../core/base/errors.ts';
@@ -50,6 +51,7 @@ export function buildServices({ compute, store: base, ...rest }: ServiceParts): 
     logins: buildLoginLimits(parts.clock),
     yaml: buildYaml(),
     nodeAccess: buildNodeAccess(parts),
+    nextTurn: () => nextTurn(),
     questions: questionReader,
     perform: performer(operations),
   };

@@ -18,7 +18,7 @@ import { hasEnded } from '../views/peer-view.ts';
 import { checkProof, type KeyClaim, requireUnheld } from './key-proof.ts';
 
 type OwnDeviceCall = CallContext<
-  Pick<NetworkServices, 'store' | 'clock' | 'states' | 'liveness' | 'settings' | 'nodeAccess' | 'keys'>
+  Pick<NetworkServices, 'store' | 'clock' | 'states' | 'liveness' | 'settings' | 'nodeAccess' | 'keys' | 'nextTurn'>
 >;
 
 /** The peer of the device that calls. @throws MeshError `not_found` once it is gone */
@@ -42,7 +42,7 @@ export async function ownGraph(context: OwnDeviceCall): Promise<FullGraph> {
   const now = services.clock.now();
   const reachability = services.states.reachability(state, now);
   const ahead = endsAhead(services.states, state, now);
-  await prepareInTurns(reachability, () => ahead.map((then) => then.reachability));
+  await prepareInTurns(services, reachability, () => ahead.map((then) => then.reachability));
   return graphFor(
     state,
     reachability,

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { network, peer, policy } from '../../test/kits/records/records.ts';
 import { buildCompiler } from '../state/compiled.ts';
@@ -48,7 +49,7 @@ test('the rows of a heavy network are computed while others get their turns', as
   const isComputed = (index: number) =>
     reach.parts.table.has('egress', index) && reach.parts.table.has('ingress', index);
   try {
-    await prepareInTurns(reach, () => []);
+    await prepareInTurns({ nextTurn: () => nextTurn() }, reach, () => []);
   } finally {
     clearInterval(others);
   }

@@ -1,4 +1,4 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { BaseServices } from '../model/services.ts';
 import type { Reachability } from '../reachability/reachability.ts';
 import { weightOf } from '../reachability/weight.ts';
 
@@ -11,7 +11,11 @@ export function isHeavy(reach: Reachability): boolean {
 }
 
 /** Computes the rows of heavy engines a few at a time, so that what is asked of them later takes no time. */
-export async function prepareInTurns(reach: Reachability, later: () => readonly Reachability[]): Promise<void> {
+export async function prepareInTurns(
+  { nextTurn }: Pick<BaseServices, 'nextTurn'>,
+  reach: Reachability,
+  later: () => readonly Reachability[],
+): Promise<void> {
   if (!isHeavy(reach)) return;
   for (const one of [reach, ...later()]) {
     const { classes } = one.parts.space;

@@ -19,6 +19,8 @@ export interface BaseServices {
   readonly logins: LoginLimits;
   readonly yaml: Yaml;
   readonly nodeAccess: NodeAccess;
+  /** Resolves once other work of this process had its turn: long work is done in pieces between which it waits for this. */
+  nextTurn(): Promise<void>;
 }
 
 /** What nodes are given besides their network. */

@@ -72,8 +72,7 @@ describe('a plan is not approved by itself, and says first', () => {
     const mask: PolicySpec = { action: 'DENY', peerSelector: SECRET, ingress: [{ from: ['*'] }], expiresAt: end };
     const open: PolicySpec = { action: 'ALLOW', peerSelector: SECRET, ingress: [{ from: ['*'] }] };
     expect(await planned(at, { mask, open })).toEqual({
-      // One of the two stands for both.
-      warning: expect.stringMatching(/it would open (?:db|web)-1 to secret-1 on everything/),
+      warning: expect.stringContaining('it would open db-1 to secret-1 on everything'),
       risk: 'high',
       status: 'pending_approval',
     });

@@ -65,8 +65,8 @@ describe('what opens beyond what was expected', () => {
     );
     expect(beyond({ ...opening([], []), groups })).toEqual([
       expect.stringContaining('web-1 to laptop'),
-      expect.stringContaining('web-2 to web-1'),
-      expect.stringContaining('db-1 to web-1'),
+      expect.stringContaining('web-2 to laptop'),
+      expect.stringContaining('db-1 to laptop'),
       'and so for 1 more group of peers',
     ]);
   });

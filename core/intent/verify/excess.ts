@@ -113,19 +113,19 @@ export function* unnamedIn(effect: Looked, of: EffectSide, named: readonly Named
 }
 
 function exampleOf({ src, dst, addresses }: Unnamed): readonly [string, string] | undefined {
-  const [from = '', to = ''] = [src[0], dst[0]];
   switch (addresses) {
     case 'src':
-      return [listed(src), to];
+      return [listed(src), firstOf(dst) ?? ''];
     case 'dst':
-      return [from, listed(dst)];
+      return [firstOf(src) ?? '', listed(dst)];
     default:
       return firstPair(src, dst);
   }
 }
 
-/** The first of several names, and how many more there are. */
-export function listed([first = '', ...more]: readonly string[]): string {
+/** The first of several names by the alphabet, and how many more there are. */
+export function listed(names: readonly string[]): string {
+  const [first = '', ...more] = names.toSorted();
   return more.length > 0 ? `${first} and ${more.length} more` : first;
 }
 
@@ -188,9 +188,17 @@ function partition(named: readonly Named[]) {
 
 /** A peer never connects to itself. */
 function firstPair(from: readonly string[], to: readonly string[]): readonly [string, string] | undefined {
-  for (const src of from.slice(0, 2)) {
-    const dst = to.find((name) => name !== src);
-    if (dst !== undefined) return [src, dst];
+  const first = firstOf(from);
+  for (const src of [first, firstOf(from, first)]) {
+    const dst = firstOf(to, src);
+    if (src !== undefined && dst !== undefined) return [src, dst];
   }
   return undefined;
+}
+
+/** By the alphabet, whatever order the engine has them in; none but one. */
+function firstOf(names: readonly string[], other?: string): string | undefined {
+  let first: string | undefined;
+  for (const name of names) if (name !== other && (first === undefined || name < first)) first = name;
+  return first;
 }

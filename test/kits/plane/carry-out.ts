@@ -8,7 +8,7 @@ export async function carryOut(
   kit: Pick<Kit, 'call'>,
   workspace: string,
   planId: string,
-  caller: Caller = { ...agent(SCOPES, workspace), id: person('admin', workspace).id, kind: 'user' },
+  caller: Caller = { ...agent(SCOPES, workspace), id: person('admin', workspace).id, kind: 'user', interactive: true },
 ): Promise<string> {
   const { workflow_id: id } = await kit.call(
     'apply_network_change',

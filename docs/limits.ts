@@ -68,7 +68,7 @@ export const limits: Readonly<Record<string, readonly Row[]>> = {
     [
       'First and last ports of the sets that the policies of a network add up to, for each kind of peer with each, one rule after the other',
       MAX_WEIGHT,
-      '',
+      'in all, of which agents by themselves half',
     ],
     ['First and last ports of all different sets of ports that one computation tells apart', MAX_NUMBERS, ''],
     ['Reports of paths in one heartbeat', MAX_PATH_REPORTS, ''],

@@ -1,4 +1,4 @@
-import { endsAhead } from '../core/graph/graph-for.ts';
+import { endsAhead, horizonOf } from '../core/graph/graph-for.ts';
 import { RecordMap } from '../core/model/record-map.ts';
 import type { PeerRecord } from '../core/model/resources.ts';
 import type { Reachability } from '../core/reachability/reachability.ts';
@@ -30,6 +30,8 @@ export function affectedBy(
   if (among.size === 0) return new Set();
   const [old, now] = [states.reachability(before.state, before.at), states.reachability(after.state, after.at)];
   if (old === now && before.state.peers === after.state.peers) return new Set();
+  const [told, tells] = [before, after].map(({ state, at }) => horizonOf(states, state, at));
+  if (told !== tells) return new Set(among);
   const ends = endsOf(states, before, after);
   if ((1 + ends.size) * (workOf(old) + workOf(now)) > MAX_COMPARED) return new Set(among);
   const names = touching(old, now);

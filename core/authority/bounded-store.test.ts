@@ -2,7 +2,8 @@ import { expect, test } from 'vitest';
 import { network, peer, policy } from '../../test/kits/records/records.ts';
 import type { Op, Store } from '../base/ports.ts';
 import { draftOf, type StoredRecord } from '../base/record.ts';
-import { MAX_WEIGHT, weightOf } from '../reachability/weight.ts';
+import type { PeerEntry } from '../model/policy.ts';
+import { MAX_WEIGHT, MAX_WEIGHT_BY_AGENTS, weightOf } from '../reachability/weight.ts';
 import { buildCompiler } from '../state/compiled.ts';
 import { stateOf } from '../state/state.ts';
 import { boundedStore } from './bounded-store.ts';
@@ -21,16 +22,26 @@ function heavy(name: string, rules: number, first = 0): StoredRecord {
   return policy(name, { action: 'ALLOW', peerSelector: select(first), ingress });
 }
 
+/** For all peers, rules of one port each about the same others. */
+function alike(name: string, from: PeerEntry, first: number, rules: number): StoredRecord {
+  const ingress = Array.from({ length: rules }, (_, nth) => ({
+    from: [from],
+    ports: [{ protocol: 'TCP' as const, port: 1 + 2 * (first + nth) }],
+  }));
+  return policy(name, { action: 'ALLOW', peerSelector: {}, ingress });
+}
+
 /** A network that was written when there was no limit. */
-function scene(policies: readonly StoredRecord[]) {
-  const state = stateOf('w', 1, [network('default'), ...crowd, ...policies]);
+function scene(policies: readonly StoredRecord[], peers: readonly StoredRecord[] = crowd) {
+  const state = stateOf('w', 1, [network('default'), ...peers, ...policies]);
   const states = { current: async () => state, reachability: buildCompiler() } as never;
   const written: (readonly Op[])[] = [];
   const store = {
     commit: async (_workspace: string, ops: readonly Op[]) => void written.push(ops),
   } as unknown as Store;
   const bounded = boundedStore(store, { states, clock: { now: () => NOW } });
-  const commit = (op: Op) => bounded.commit('w', [op], { actor: 'user:ada', reason: 'because', requestId: 'r' });
+  const commit = (op: Op, actor = 'user:ada') =>
+    bounded.commit('w', [op], { actor, reason: 'because', requestId: 'r' });
   return { state, written, commit };
 }
 
@@ -45,4 +56,29 @@ test('a network that is too heavy already can be made lighter, by less of a poli
   await commit({ op: 'delete', key: { kind: 'MeshPolicy', name: 'other' }, revision: 1 });
   await commit({ op: 'update', record: draftOf(heavy('whole', 900)), revision: 1 });
   expect(written).toHaveLength(2);
+});
+
+test('agents leave people the rest of what can be computed', async () => {
+  const half = [0, 1].map((nth) =>
+    alike(`half-${nth}`, { peerSelector: { matchLabels: { name: 'n1' } } }, nth * 950, 950),
+  );
+  const { state, written, commit } = scene(half);
+  const weight = weightOf(buildCompiler()(state, NOW));
+  expect([weight > MAX_WEIGHT_BY_AGENTS, weight < MAX_WEIGHT]).toEqual([true, true]);
+  const more: Op = {
+    op: 'create',
+    record: draftOf(alike('more', { peerSelector: { matchLabels: { name: 'n1' } } }, 5_000, 1)),
+  };
+  await expect(commit(more, 'agent:bot')).rejects.toMatchObject({ code: 'payload_too_large' });
+  await commit(more);
+  expect(written).toEqual([[more]]);
+});
+
+test('a device that is let in counts with the address that it gets', async () => {
+  const pending = names.map((name) => peer(name, { labels: {}, phase: 'pending', address: null }));
+  const all = [0, 1, 2].map((nth) => alike(`all-${nth}`, { ipBlock: { cidr: '10.96.0.0/26' } }, nth * 800, 800));
+  const { written, commit } = scene(all, pending);
+  const record = draftOf(peer('n0', { labels: {}, address: '10.96.0.1' }));
+  await expect(commit({ op: 'update', record, revision: 1 })).rejects.toMatchObject({ code: 'payload_too_large' });
+  expect(written).toEqual([]);
 });

@@ -69,3 +69,16 @@ test('what ends a writer goes before all writes that wait, and in the order in w
   await Promise.all(all);
   expect(order).toEqual(['a1', 'end one', 'end another', 'a2', 'a3']);
 });
+
+test('of a writer of whom only so many may wait, what ends another waits like its other writes', async () => {
+  const { base, order, through, end } = writers();
+  const [person, agent] = [through('person'), storeOf()];
+  shareQueue(agent, base, { id: 'agent', mayWait: 1 });
+  const first = person('p1');
+  const ending = (name: string) => serialisedFirst(agent, 'w', async () => order.push(name));
+  const waiting = ending('e1');
+  await expect(ending('e2')).rejects.toMatchObject({ code: 'rate_limited' });
+  end('p1');
+  await Promise.all([first, waiting]);
+  expect(order).toEqual(['p1', 'e1']);
+});

@@ -61,7 +61,8 @@ export async function serialised<T>(
 }
 
 /**
- * As {@link serialised}, before all others that wait: for what ends those whose writes they are, and so never refused.
+ * As {@link serialised}, before all others that wait: for what ends those whose writes they are, and so never refused. Of
+ * a writer of whom only so many may wait, as of any other write: it could keep the others waiting for ever.
  */
 export async function serialisedFirst<T>(
   store: Pick<Store, 'commit'>,
@@ -85,7 +86,8 @@ export async function inTurn<T>(
   const { turns, writer, held } = queueOf(store);
   if (writer !== ANYONE && held.has(workspace)) return work();
   const present = turns.get(workspace);
-  if (present) await (goesFirst ? firstTurnOf(present) : turnOf(present, writer));
+  if (present)
+    await (goesFirst && writer.mayWait === Number.POSITIVE_INFINITY ? firstTurnOf(present) : turnOf(present, writer));
   else turns.set(workspace, { running: writer.id, first: [], waiting: new Map() });
   held.add(workspace);
   try {

@@ -57,3 +57,36 @@ test('the weight is at least what the sets of all rows hold together, and does n
     }),
   );
 });
+
+test('rules of which each is about few are counted, however many peers there are', () => {
+  const apps = Array.from({ length: 2_000 }, (_, nth) => `a${nth}`);
+  const peers = apps.map((app, nth) => ({
+    name: app,
+    uid: `p-${app}`,
+    labels: { app },
+    network: 'default',
+    address: `10.96.${nth >> 8}.${nth & 255}`,
+    phase: 'ready' as const,
+    expiresAt: undefined,
+  }));
+  const ports = Array.from({ length: 30 }, (_, nth) => ({ protocol: 'TCP' as const, port: 1 + 2 * nth }));
+  const policies = apps.map((app, nth) => ({
+    name: app,
+    spec: {
+      action: 'ALLOW',
+      peerSelector: { matchLabels: { app } },
+      ingress: [{ from: [{ peerSelector: { matchLabels: { app: apps[nth ^ 1] } } }], ports: ports.slice(nth % 7) }],
+    },
+  }));
+  const all = Array.from({ length: 6 }, (_, nth) => ({
+    name: `all-${nth}`,
+    spec: {
+      action: 'ALLOW',
+      peerSelector: {},
+      ingress: [{ from: [{ peerSelector: { matchLabels: { app: 'a0' } } }], ports: [ports[nth]] }],
+    },
+  }));
+  const networks = [{ name: 'default', cidr: '10.96.0.0/16', defaultAction: 'ALLOW' as const }];
+  const reach = createEngine().compile({ networks, peers, policies: [...policies, ...all], now: 0 } as never);
+  expect(weightOf(reach)).toBeLessThan(1_000_000);
+});

@@ -1,5 +1,5 @@
 import { MeshError } from '../base/errors.ts';
-import { type Bits, eachBit, hasBit } from './bits.ts';
+import { type Bits, eachBit } from './bits.ts';
 import type { Direction } from './model.ts';
 import type { PortSets } from './port-sets.ts';
 import type { PolicyCode, RuleCode } from './program.ts';
@@ -7,11 +7,13 @@ import type { Reachability } from './reachability.ts';
 
 /** The most that {@link weightOf} may come to for a network that is written. */
 export const MAX_WEIGHT = 5_000_000;
+/** The most that agents may make of it: the rest is for people, who can undo what agents did. */
+export const MAX_WEIGHT_BY_AGENTS = MAX_WEIGHT / 2;
 
 /** Not worth counting. */
 const LIGHT = 100_000;
 
-/** Steps of counting after which a network counts as heavier than all limits; about 0.1 s. */
+/** Steps of counting, each of one number or more, after which a network is heavier than all limits; about 0.1 s. */
 const MAX_STEPS = 20_000_000;
 
 const known = new WeakMap<Reachability, number>();
@@ -51,9 +53,8 @@ function weightIn(reach: Reachability, direction: Direction): number {
   if (most <= LIGHT) return most;
   // A space may tell apart more than there is.
   const classes = reach.members().flatMap((members, index) => (members.length > 0 ? [index] : []));
-  const subjects = onePerGroup(rules, 'subjects', classes);
-  const others = subjects && onePerGroup(rules, 'others', classes);
-  if (!subjects || !others) return most;
+  const subjects = onePerGroup(rules, 'subjects', classes) ?? classes;
+  const others = onePerGroup(rules, 'others', classes) ?? classes;
   return Math.min(most, weightOfRows(rules, subjects, others, all));
 
   function weighed(policy: PolicyCode, rule: RuleCode): Weighed {
@@ -79,18 +80,31 @@ function weightOfRows(
   others: readonly number[],
   all: number,
 ): number {
+  const places = new Map(others.map((index, place) => [index, place]));
+  const [rulesOf, othersOf] = [new Map<number, number[]>(subjects.map((index) => [index, []])), [] as number[][]];
+  for (const [at, rule] of rules.entries()) {
+    const named: number[] = [];
+    othersOf.push(named);
+    // All ports have no first and last one to be kept.
+    if (rule.numbers === 0) continue;
+    eachBit(rule.others, (index) => {
+      const place = places.get(index);
+      if (place !== undefined) named.push(place);
+    });
+    eachBit(rule.subjects, (index) => rulesOf.get(index)?.push(at));
+  }
   let [weight, steps] = [0, 0];
   const sums = new Float64Array(others.length);
-  for (const subject of subjects) {
+  for (const own of rulesOf.values()) {
     sums.fill(0);
-    for (const rule of rules) {
-      if (!hasBit(rule.subjects, subject)) continue;
-      steps += others.length;
+    for (const at of own) {
+      const [named = [], numbers = 0] = [othersOf[at], rules[at]?.numbers];
+      steps += named.length;
+      // Each step adds at least one number.
       if (steps > MAX_STEPS) return Number.POSITIVE_INFINITY;
-      for (let i = 0; i < others.length; i++) {
-        if (!hasBit(rule.others, others[i] ?? 0)) continue;
-        sums[i] = Math.min(all, (sums[i] ?? 0) + rule.numbers);
-        weight += sums[i] ?? 0;
+      for (const place of named) {
+        sums[place] = Math.min(all, (sums[place] ?? 0) + numbers);
+        weight += sums[place] ?? 0;
       }
     }
   }

@@ -63,7 +63,7 @@ export async function submitChanges(
     const draft = draftChanges(state, changes, clock.now(), quarantined);
     const { ops, outcomes, after } = await permitFirst(context, draft.ops, draft.plan);
     // Before anybody judges what it does, which takes as long as the network is heavy.
-    requireComputable(services, state, ops, () => after);
+    requireComputable(services, state, ops, () => after, context.caller?.kind === 'agent');
     const others = await besides();
     const why = typeof reason === 'string' ? reason : reason(outcomes);
     const all = [...ops, ...others];

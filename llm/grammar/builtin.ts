@@ -239,7 +239,9 @@ function lastOf(history: readonly string[], vocabulary: Vocabulary, closes: Clos
   let last: Statement | undefined;
   for (const intent of history.slice(-MAX_HISTORY)) {
     try {
-      last = understood(wordsOf(intent, vocabulary), last, vocabulary, closes).wishes.at(-1)?.statement;
+      const { wishes } = understood(wordsOf(intent, vocabulary), last, vocabulary, closes);
+      // Of several it is not clear which is meant.
+      last = wishes.length === 1 ? wishes[0]?.statement : undefined;
     } catch (error) {
       if (!(error instanceof Refusal)) throw error;
       last = undefined;

@@ -80,6 +80,7 @@ describe('a follow-up', () => {
     ['the same for it', [FIRST]],
     ['also on 443', ['make everything nice']],
     ['let them reach db', []],
+    ['make it 1 hour', ['let web reach db on 5432; let web reach api on 443']],
   ])('"%s" after %j is asked about, never guessed', (says, history) => {
     const answer = plan(says, history);
     expect(answer).toMatchObject({ outcome: 'refused' });

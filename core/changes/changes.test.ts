@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { agent, network, peer, policy, stateWith } from '../../test/kits/records/records.ts';
 import { MeshError } from '../base/errors.ts';
 import type { PolicySpec } from '../model/policy.ts';
+import { AGENT_LABEL } from '../model/presets.ts';
 import type { NetworkSpec } from '../model/resources.ts';
 import type { NetworkState } from '../state/state.ts';
 import { ADDRESS_QUARANTINE_MS } from './address.ts';
@@ -233,4 +234,12 @@ test('agents and presence are untouched by any change', () => {
   const state = stateWith(agent('planner'));
   const { after } = planChanges(state, [create('p')], NOW);
   expect([after.agents, after.presence]).toEqual([state.agents, state.presence]);
+});
+
+test('of a preset nobody changes a policy or takes it away; said as it is, it stays', () => {
+  const preset = policy('agt_1.sandboxed', ALLOW_ALL, { labels: { [AGENT_LABEL]: 'agt_1' } });
+  const state = stateWith(network('default'), preset);
+  for (const change of [update('agt_1.sandboxed', DENY_ALL), remove('agt_1.sandboxed')])
+    expect(refusal(state, change)).toMatchObject({ code: 'conflict' });
+  expect(planChanges(state, [update('agt_1.sandboxed')], NOW).ops).toEqual([]);
 });

@@ -8,7 +8,7 @@ import { formatInstant, parseInstant } from '../base/time.ts';
 import { findRecord, lookUp } from '../model/find.ts';
 import { peerIdsOf, withPeerIds } from '../model/peer-lists.ts';
 import type { PolicySpec } from '../model/policy.ts';
-import { RESERVED_LABEL_PREFIX } from '../model/presets.ts';
+import { isOfAgent, RESERVED_LABEL_PREFIX } from '../model/presets.ts';
 import { NAME_PATTERN, type NetworkSpec, normalizeName } from '../model/resources.ts';
 import { sameValue } from '../model/value.ts';
 import { requireRevision } from '../state/expecting.ts';
@@ -117,6 +117,7 @@ export function draftChanges(
     ops: opsOf(),
     plan() {
       requireFreeNames(state, planned);
+      requirePresets(state, planned);
       const moves = planMoves(state, stateAfter(state, planned), planned, now, quarantined);
       const after = stateAfter(state, planned);
       checkNetworks(after, planned);
@@ -135,6 +136,15 @@ function requireFreeNames(state: NetworkState, planned: readonly Planned[]): voi
   for (const { resource, name, outcome } of planned) {
     if (outcome !== 'created' || !lookUp(recordsOf(state, resource), name)) continue;
     throw new MeshError('conflict', `A ${WORD[resource]} ${name} exists already: update it, or choose another name.`);
+  }
+}
+
+/** @throws MeshError `conflict` for the policy of a preset, which only the end of its agent removes */
+function requirePresets({ policies }: NetworkState, planned: readonly Planned[]): void {
+  for (const { resource, name, outcome } of planned) {
+    if (resource !== 'MeshPolicy' || outcome === 'unchanged' || !isOfAgent(lookUp(policies, name))) continue;
+    const detail = `${name} holds an agent to its preset, and only the end of that agent removes it: revoke the agent, or write another policy beside it.`;
+    throw new MeshError('conflict', detail);
   }
 }
 

@@ -149,6 +149,17 @@ test.each<[string, (database: DatabaseSync) => void, RegExp]>([
     sql("UPDATE record SET revision = 3 WHERE name = 'a'"),
     /^record_changed: .*MeshPeer a at revision 3 is stored; the log writes it at revision 12/,
   ],
+  [
+    'versions moved to another workspace',
+    sql(`UPDATE version SET ws = (SELECT id FROM workspace WHERE id != (${OWN}))`),
+    /^lookup_changed: .*version are of another/,
+  ],
+  ['versions moved to none', sql('UPDATE version SET ws = 999'), /^lookup_changed: .*workspace that was taken out/],
+  [
+    'another workspace taken out',
+    sql(`DELETE FROM workspace WHERE id != (${OWN})`),
+    /^lookup_changed: .*workspace that was taken out/,
+  ],
   ['a version taken out', sql('DELETE FROM version WHERE until = 6'), /^version_missing: .*MeshPeer a/],
   [
     'a version moved',

@@ -25,7 +25,7 @@ export function verifyDatabase(path: string, only?: string): LogReport[] {
       throw unavailable(`${path} has schema ${schema}, without trees: start this version of meshd on it once`);
     }
     database.exec('BEGIN');
-    const damage = damageOf(database);
+    const damage = [...damageOf(database), ...strayFindings(database)];
     return database
       .statement<WorkspaceRow>('SELECT * FROM workspace ORDER BY name')
       .all()
@@ -70,6 +70,27 @@ function damageOf(database: Database): Finding[] {
   return rows
     .filter(({ integrity_check: said }) => said !== 'ok')
     .map(({ integrity_check: said }) => ({ code: 'damaged', message: `The database file is damaged: ${said}` }));
+}
+
+/** What belongs to no workspace that there is, or to another one than its record: nothing else would look at it. */
+function strayFindings(database: Database): Finding[] {
+  const orphans = ['record', 'version', 'unique_value', 'audit', 'checkpoint'].flatMap((table) =>
+    database
+      .statement<{ ws: number; rows: number }>(
+        `SELECT ws, count(*) AS rows FROM ${table} WHERE ws NOT IN (SELECT id FROM workspace) GROUP BY ws`,
+      )
+      .all()
+      .map(({ ws, rows }) => `${rows} rows of ${table} are of a workspace that was taken out (${ws})`),
+  );
+  const moved = ['version', 'unique_value'].flatMap((table) => {
+    const found = database
+      .statement<{ rows: number }>(
+        `SELECT count(*) AS rows FROM ${table} t JOIN record r ON r.id = t.record WHERE t.ws != r.ws`,
+      )
+      .get();
+    return found && found.rows > 0 ? [`${found.rows} rows of ${table} are of another workspace than their record`] : [];
+  });
+  return [...orphans, ...moved].map((message) => ({ code: 'lookup_changed', message: `${message}.` }));
 }
 
 /** Whether records go on where the log has ended. */

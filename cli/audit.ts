@@ -68,7 +68,16 @@ async function verify(options: VerifyOptions, loadStore: () => Promise<AuditStor
   const only = options.installation ? 'w_system' : options.workspace;
   const reports = await failing(loadStore, (store) => store.verifyDatabase(database, only));
   if (reports.length === 0) throw new CliError(`${database} has no log ${only ?? 'at all'}.`, EXIT.notFound);
+  requireMeant(given, (origin) => reports.some(({ workspace }) => workspaceOf(origin) === workspace), database);
   return reports.map((report) => verdictOnFile(report, pinned, given));
+}
+
+/** A checkpoint that is held against nothing would seem to agree. @throws CliError */
+function requireMeant(given: readonly GivenCheckpoint[], isRead: (origin: string) => boolean, what: string): void {
+  const other = given.find(({ origin }) => !isRead(origin));
+  if (!other) return;
+  const message = `The checkpoint given is of the log ${other.origin}, which is not the one that ${what} has: it was rewritten under another name, or another log is meant.`;
+  throw new CliError(message, EXIT.negative);
 }
 
 async function verifyServed(
@@ -78,9 +87,10 @@ async function verifyServed(
 ): Promise<Verdict> {
   const target = targetOf(options);
   const log = await readServedLog(target, options.installation ?? false);
+  requireMeant(given, (origin) => origin === log.origin, target.server);
   const seen = keptLog(log.origin);
   const signature = checkSignature(log, await trustedKeys(pinned, seen?.key, () => servedKeys(target)));
-  const before = [...(seen ? [seen] : []), ...given.filter(({ origin }) => origin === log.origin)];
+  const before = [...(seen ? [seen] : []), ...given];
   const findings = [...log.findings, ...signature.findings, ...contradictions(log.leaves, before, log.newest)];
   const verified = findings.length === 0;
   const notes = [...signature.notes, ...notesOn(log, seen)];

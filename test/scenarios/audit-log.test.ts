@@ -182,6 +182,18 @@ test('a database restored to yesterday is told by a machine that saw today, and 
   expect([code, stdout]).toEqual([1, expect.stringContaining(`Who kept ${kept} saw ${body.size} entries`)]);
 });
 
+test('a checkpoint of another log than the one that is read is held against nothing, and said to be', async () => {
+  await using plane = await openPlane();
+  const { workspace, token } = plane;
+  const { body } = await plane.api('GET', '/api/v1/audit/checkpoint', { workspace, token });
+  const other = path.join(freshFolder(), 'checkpoint.txt');
+  writeFileSync(other, body.note.replaceAll(workspace, 'w_other'));
+  const { code, stderr } = await mesh(['audit', 'verify', '--database', plane.database, '--checkpoint', other], {
+    home: freshFolder(),
+  });
+  expect([code, stderr]).toEqual([1, expect.stringContaining('it was rewritten under another name')]);
+});
+
 test('a key that was rotated is told once, and trusted when it is given', async () => {
   await using plane = await openPlane();
   expect((await plane.verify()).code).toBe(0);

@@ -81,6 +81,8 @@ describe('a follow-up', () => {
     ['also on 443', ['make everything nice']],
     ['let them reach db', []],
     ['make it 1 hour', ['let web reach db on 5432; let web reach api on 443']],
+    ['make it port 80', [FIRST, 'also on 22']],
+    ['only for 1 hour', [FIRST, 'the same for ci']],
   ])('"%s" after %j is asked about, never guessed', (says, history) => {
     const answer = plan(says, history);
     expect(answer).toMatchObject({ outcome: 'refused' });

@@ -81,7 +81,7 @@ export function followUp(
   const slots = SAME_FOR.map((pattern) => match(pattern, taken.rest)).find((found) => found !== undefined);
   const same = slots?.['same']?.map(({ text }) => text).join(' ');
   if (!slots || (same === undefined ? !joined : !SAME.test(same))) return undefined;
-  return { statement: forOthers(taken, requireOne(before), slots) };
+  return { statement: { ...forOthers(taken, requireOne(before), slots), added: true } };
 }
 
 /** `make it port 443`, `make it 1 hour`: the word before them is left out. */
@@ -95,6 +95,14 @@ function requireOne(before: Statement | undefined): Statement {
   throw new Refusal(NOTHING_BEFORE, ['What should change? Say it in one sentence.']);
 }
 
+/** @throws Refusal where it was done in several steps, of which all or the last may be meant */
+function requireWhole(before: Statement): Statement {
+  if (!before.added) return before;
+  throw new Refusal('What was said before was done in several steps, and it is not clear which of them is meant.', [
+    'What should hold in the end? Say it in one sentence.',
+  ]);
+}
+
 function amended(
   { ports, spared, until, zone, exclusive, mutual }: Modifiers,
   before: Statement,
@@ -104,6 +112,7 @@ function amended(
     throw new Refusal('It is not clear what the exception belongs to.', ['Can it be said in one sentence?']);
   const timed = {
     ...before,
+    added: adds,
     ...(until !== undefined && { until, zone }),
     exclusive: exclusive ?? before.exclusive,
     mutual: mutual || before.mutual,
@@ -111,14 +120,14 @@ function amended(
   if (ports.length === 0) {
     if (until === undefined && !exclusive && !mutual)
       throw new Refusal('Nothing is asked for.', ['What should change?']);
-    return { statement: timed, amends: before };
+    return { statement: timed, amends: requireWhole(before) };
   }
   if (adds) return { statement: { ...timed, ports: before.ports.length > 0 ? [...before.ports, ...ports] : [] } };
   if (!replaces)
     throw new Refusal('Ports are named without a verb.', [
       'Should they be open besides ("also on …"), or instead ("make it …")?',
     ]);
-  return { statement: { ...timed, ports }, amends: before };
+  return { statement: { ...timed, ports }, amends: requireWhole(before) };
 }
 
 /** `the same for ci`: who it is for takes the place of the one who reaches, or of the only one who is named. */

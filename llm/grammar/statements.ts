@@ -25,6 +25,8 @@ export interface Statement extends Omit<Modifiers, 'rest'> {
   readonly slots: Slots;
   /** What is left out of it, each by side and port. */
   readonly exceptions: readonly Exception[];
+  /** Whether a follow-up made it, beside what was done before. */
+  readonly added?: boolean;
   /** All of its words. */
   readonly words: readonly Token[];
   /** Those that say who, what and whom, for refusals. */

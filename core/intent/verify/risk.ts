@@ -3,10 +3,10 @@ import { getOrInsertComputed } from '../../base/get-or-insert.ts';
 import { type Effect, type EffectGroup, namesOn, type OutsideEffect } from '../../effect/effect.ts';
 import { counted } from '../../effect/markdown.ts';
 import type { PortSpan } from '../../effect/port-spans.ts';
-import { parseCidr } from '../../model/cidr.ts';
 import { meansAnyone, rulesOf } from '../../model/meaning.ts';
 import type { PolicySpec, Rule, Selector } from '../../model/policy.ts';
-import { OUTSIDE, sizeOf, union, without } from '../../model/ranges.ts';
+import { MOST_OF_ONE, publicPartOf } from '../../model/public-addresses.ts';
+import { OUTSIDE, sizeOf, union } from '../../model/ranges.ts';
 import type { PeerRecord } from '../../model/resources.ts';
 import { openByDefault, openedByDefaultTo } from '../../reachability/open-by-default.ts';
 import type { Reachability } from '../../reachability/reachability.ts';
@@ -256,22 +256,6 @@ function isSensitive(peer: PeerRecord | undefined): boolean {
   });
 }
 
-/** Addresses that only a local network or a provider routes (RFC 1918, 6598, 3927, 1122, 4193, 4291). */
-const PRIVATE = union(
-  [
-    '10.0.0.0/8',
-    '172.16.0.0/12',
-    '192.168.0.0/16',
-    '100.64.0.0/10',
-    '169.254.0.0/16',
-    '127.0.0.0/8',
-    'fc00::/7',
-    'fe80::/10',
-  ].flatMap((text) => parseCidr(text) ?? []),
-);
-/** Public addresses from which on a range is anyone: an IPv4 /8 or an IPv6 /20 is the most that one organisation has. */
-const ANYONE = { 4: 2n ** 24n, 6: 2n ** 108n } as const;
-
 /** What opens from or to addresses outside of the network, by how many all of them are and whose. */
 function outsideRisk(
   side: OutsideEffect['side'],
@@ -283,8 +267,8 @@ function outsideRisk(
   const ranges = union(groups.flatMap((group) => group.ranges));
   const names = [...new Set(groups.flatMap((group) => group.names))];
   const [name = '', ...more] = names;
-  const open = without(ranges, PRIVATE);
-  const isAnyone = ([4, 6] as const).some((f) => sizeOf(open.filter(({ family }) => family === f)) > ANYONE[f]);
+  const open = publicPartOf(ranges);
+  const isAnyone = ([4, 6] as const).some((f) => sizeOf(open.filter(({ family }) => family === f)) > MOST_OF_ONE[f]);
   if (isAnyone) {
     const left = more.length === 0 && name === OUTSIDE ? '' : ` (${name}${more.length > 0 ? ' and more' : ''})`;
     const reason = isIn

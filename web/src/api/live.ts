@@ -1,0 +1,96 @@
+import { effect, signal } from '@preact/signals';
+import { changed } from './load.ts';
+import { session } from './session.ts';
+import { workspaceId } from './workspace.ts';
+
+export type LiveState = 'live' | 'connecting' | 'lost';
+
+/** Whether changes are told as they happen. */
+export const liveState = signal<LiveState>('connecting');
+
+const RETRY_MS = 3_000;
+/** Changes that come together are read once. */
+const GATHER_MS = 150;
+
+let isGathering = false;
+
+function networkChanged(): void {
+  if (isGathering) return;
+  isGathering = true;
+  setTimeout(() => {
+    isGathering = false;
+    changed.value += 1;
+  }, GATHER_MS);
+}
+
+/** Follows the changes of the chosen workspace while somebody is signed in. The token goes in a header, so `fetch` reads. */
+export function followChanges(): () => void {
+  return effect(() => {
+    const [token, workspace] = [session.value?.token, workspaceId.value];
+    if (!token || !workspace) return undefined;
+    const abort = new AbortController();
+    void follow({ token, workspace }, abort.signal);
+    return () => abort.abort();
+  });
+}
+
+async function follow(who: { readonly token: string; readonly workspace: string }, signal: AbortSignal): Promise<void> {
+  let last = '';
+  liveState.value = 'connecting';
+  while (!signal.aborted) {
+    try {
+      for await (const { event, id } of eventsOf(who, last, signal)) {
+        if (liveState.value !== 'live') {
+          // What happened while nobody told it.
+          if (liveState.value === 'lost') networkChanged();
+          liveState.value = 'live';
+        }
+        if (id) last = id;
+        if (event === 'change' || event === 'reset') networkChanged();
+      }
+    } catch {
+      // Told by the state; tried again below.
+    }
+    if (signal.aborted) return;
+    liveState.value = 'lost';
+    await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
+  }
+}
+
+interface LiveEvent {
+  readonly event: string;
+  readonly id: string;
+}
+
+/** Server-sent events of GET /api/v1/events; the first is told as soon as the stream is open. */
+async function* eventsOf(
+  { token, workspace }: { readonly token: string; readonly workspace: string },
+  last: string,
+  signal: AbortSignal,
+): AsyncGenerator<LiveEvent> {
+  const response = await fetch('/api/v1/events', {
+    signal,
+    headers: {
+      accept: 'text/event-stream',
+      authorization: `Bearer ${token}`,
+      'x-workspace-id': workspace,
+      ...(last && { 'last-event-id': last }),
+    },
+  });
+  if (!response.ok || !response.body) throw new Error(String(response.status));
+  yield { event: 'open', id: '' };
+  let rest = '';
+  const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
+  for (;;) {
+    const { value, done } = await reader.read();
+    if (done) return;
+    const blocks = (rest + value).split('\n\n');
+    rest = blocks.pop() ?? '';
+    for (const block of blocks) yield { event: fieldOf(block, 'event'), id: fieldOf(block, 'id') };
+  }
+}
+
+function fieldOf(block: string, name: string): string {
+  const line = block.split('\n').find((text) => text.startsWith(`${name}: `));
+  return line?.slice(name.length + 2) ?? '';
+}

@@ -1,0 +1,46 @@
+import { texts } from '../texts.ts';
+
+interface ProblemBody {
+  readonly title?: string;
+  readonly detail?: string;
+  readonly code?: string;
+  readonly status?: number;
+  readonly requestId?: string;
+  readonly errors?: readonly { readonly pointer: string; readonly detail: string }[];
+}
+
+/** A refusal of the API (RFC 9457), or that it could not be reached. */
+export class Problem extends Error {
+  override readonly name = 'Problem';
+  readonly title: string;
+  readonly code: string;
+  readonly status: number;
+  readonly requestId: string | undefined;
+  readonly errors: readonly { readonly pointer: string; readonly detail: string }[];
+
+  constructor({
+    title = texts.problem.unexpected,
+    detail = '',
+    code = '',
+    status = 0,
+    requestId,
+    errors = [],
+  }: ProblemBody) {
+    super(detail);
+    this.title = title;
+    this.code = code;
+    this.status = status;
+    this.requestId = requestId;
+    this.errors = errors;
+  }
+}
+
+export function unreachable(): Problem {
+  return new Problem({ ...texts.problem.unreachable, code: 'unreachable' });
+}
+
+/** @param body what was answered, if it was JSON */
+export function problemOf(status: number, body: unknown): Problem {
+  const fields = typeof body === 'object' && body !== null && 'title' in body ? (body as ProblemBody) : {};
+  return new Problem({ detail: `HTTP ${status}`, ...fields, status });
+}

@@ -1,0 +1,12 @@
+import type { components } from './schema.d.ts';
+
+type Schemas = components['schemas'];
+
+/** With all fields, as it is answered where none are chosen. */
+export type Peer = Required<Schemas['Peer']>;
+export type Workflow = Schemas['Workflow'];
+export type WorkflowDetail = Schemas['GetWorkflowResponse'];
+export type Effect = Schemas['AdoptPeerResponseEffect'];
+export type EffectRow = Schemas['AdoptPeerResponseEffectOpened'];
+export type ShownChange = Schemas['PreviewResourcesResponseChange'];
+export type RiskLevel = Workflow['riskLevel'];

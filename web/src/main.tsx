@@ -1,0 +1,12 @@
+import { render } from 'preact';
+import { followChanges } from './api/live.ts';
+import { App } from './app.tsx';
+import './style/tokens.css';
+import './style/base.css';
+import './style/controls.css';
+import './style/shell.css';
+import './style/table.css';
+import './style/effect.css';
+
+followChanges();
+render(<App />, document.getElementById('app') as HTMLElement);

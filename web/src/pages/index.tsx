@@ -1,0 +1,32 @@
+import type { ComponentType } from 'preact';
+import { texts } from '../texts.ts';
+
+type PageName = keyof typeof texts.shell.pages;
+
+interface PageEntry {
+  /** Reads the page's own script, once it is opened. */
+  readonly load: () => Promise<{ readonly default: ComponentType }>;
+  /** Without it the page is not offered. */
+  readonly scope?: string;
+  /** Heading above it in the side bar. */
+  readonly group?: string;
+  /** Reached from other pages, not from the side bar. */
+  readonly isHidden?: boolean;
+  /** Tables and graphs that use the whole width. */
+  readonly isWide?: boolean;
+}
+
+/** The pages, in the order of the side bar. */
+export const PAGES: Partial<Record<PageName, PageEntry>> = {
+  home: { load: () => import('./home/home.tsx') },
+  review: { load: () => import('./review/review.tsx'), scope: 'network:read', isWide: true },
+  peers: { load: () => import('./peers/peers.tsx'), scope: 'network:read', group: 'Network', isWide: true },
+};
+
+export function pageOf(name: string): PageEntry | undefined {
+  return Object.hasOwn(PAGES, name) ? PAGES[name as PageName] : undefined;
+}
+
+export function titleOf(name: string): string {
+  return texts.shell.pages[name as PageName];
+}

@@ -1,0 +1,147 @@
+import { useSignal, useSignalEffect } from '@preact/signals';
+import type { ComponentType } from 'preact';
+import { liveState } from './api/live.ts';
+import { asProblem } from './api/load.ts';
+import type { Problem } from './api/problem.ts';
+import { me, session } from './api/session.ts';
+import { signOut } from './api/sign-in.ts';
+import { waitingCount } from './api/waiting.ts';
+import { may, workspace } from './api/workspace.ts';
+import { PAGES, pageOf, titleOf } from './pages/index.tsx';
+import { goTo, hrefOf, linkTo, route, setQuery } from './route/route.ts';
+import { texts } from './texts.ts';
+import { Brand } from './ui/brand.tsx';
+import { Page } from './ui/page.tsx';
+import { ProblemNotice } from './ui/problem.tsx';
+import { exactTime } from './ui/time.tsx';
+
+export function Shell() {
+  const name = route.value.page || 'home';
+  const entry = pageOf(name === 'workflows' ? 'review' : name);
+  return (
+    <div class="shell">
+      <a class="button skip" href={location.hash} onClick={skip}>
+        {texts.shell.skip}
+      </a>
+      <Top />
+      <Side current={name} />
+      <main id="content" class={`main ${entry?.isWide ? 'wide' : ''}`} tabIndex={-1}>
+        <Content name={name} />
+      </main>
+    </div>
+  );
+}
+
+function skip(event: Event): void {
+  event.preventDefault();
+  document.getElementById('content')?.focus();
+}
+
+function Top() {
+  const { query } = route.value;
+  const at = query.get('at');
+  const all = me.value?.workspaces ?? [];
+  return (
+    <header class={`top ${at ? 'past' : ''}`}>
+      <a class="brand" href={hrefOf({ workspace: workspace.value?.slug ?? '' })}>
+        <Brand />
+      </a>
+      {all.length > 0 && (
+        <select
+          class="workspace"
+          aria-label={texts.shell.workspace}
+          value={workspace.value?.slug}
+          onChange={({ currentTarget }) => goTo(hrefOf({ workspace: currentTarget.value, page: route.value.page }))}
+        >
+          {all.map(({ slug, displayName }) => (
+            <option key={slug} value={slug}>
+              {displayName === slug ? slug : `${displayName} (${slug})`}
+            </option>
+          ))}
+        </select>
+      )}
+      {at && (
+        <span class="row">
+          <strong>{texts.shell.asOf(exactTime(at))}</strong>
+          <button type="button" onClick={() => setQuery({ at: undefined })}>
+            {texts.shell.backToNow}
+          </button>
+        </span>
+      )}
+      <span class="row push">
+        <span class={`live ${liveState.value}`} role="status">
+          {texts.live[liveState.value]}
+        </span>
+        <span class="dim break">{session.value?.username}</span>
+        <button type="button" class="quiet" onClick={() => signOut().catch(() => undefined)}>
+          {texts.signIn.out}
+        </button>
+      </span>
+    </header>
+  );
+}
+
+function Side({ current }: { current: string }) {
+  const offered = Object.entries(PAGES).filter(([, { scope, isHidden }]) => !isHidden && (!scope || may(scope)));
+  const waiting = waitingCount.value;
+  return (
+    <nav class="side" aria-label="Pages">
+      <ul>
+        {offered.map(([name, { group }]) => (
+          <>
+            {group && (
+              <li key={group} class="group">
+                {group}
+              </li>
+            )}
+            <li key={name}>
+              <a href={linkTo(name)} aria-current={name === current ? 'page' : undefined}>
+                {titleOf(name)}
+                {name === 'review' && waiting > 0 && <span class="tag accent">{waiting}</span>}
+              </a>
+            </li>
+          </>
+        ))}
+      </ul>
+    </nav>
+  );
+}
+
+function Content({ name }: { name: string }) {
+  const { workspace: slug } = route.value;
+  const entry = pageOf(name === 'workflows' ? 'review' : name);
+  const page = useSignal<{ readonly name: string; readonly Body: ComponentType } | undefined>(undefined);
+  const problem = useSignal<Problem | undefined>(undefined);
+  useSignalEffect(() => {
+    const asked = route.value.page || 'home';
+    const found = pageOf(asked === 'workflows' ? 'review' : asked);
+    if (!found || page.peek()?.name === asked) return;
+    problem.value = undefined;
+    found
+      .load()
+      .then(({ default: Body }) => {
+        page.value = { name: asked, Body };
+      })
+      .catch((error: unknown) => {
+        problem.value = asProblem(error);
+      });
+  });
+  if (!workspace.value) {
+    const why = slug === '' ? texts.shell.noWorkspace : texts.shell.wrongWorkspace(slug);
+    return <Page title={texts.shell.pages.home}>{me.value && <p>{why}</p>}</Page>;
+  }
+  if (!entry || (entry.scope && !may(entry.scope))) {
+    return (
+      <Page title={texts.shell.unknownPage}>
+        <p>{texts.shell.unknownPageWhy}</p>
+        <p>
+          <a href={linkTo('')}>{texts.shell.home}</a>
+        </p>
+      </Page>
+    );
+  }
+  if (problem.value) return <ProblemNotice problem={problem.value} />;
+  if (page.value?.name !== name) return null;
+  const { Body } = page.value;
+  return <Body key={`${workspace.value.id} ${name}`} />;
+}

@@ -1,5 +1,6 @@
 import { render } from 'preact';
 import { followChanges } from './api/live.ts';
+import { followWaiting } from './api/waiting.ts';
 import { App } from './app.tsx';
 import './style/tokens.css';
 import './style/base.css';
@@ -9,4 +10,5 @@ import './style/table.css';
 import './style/effect.css';
 
 followChanges();
+followWaiting();
 render(<App />, document.getElementById('app') as HTMLElement);

@@ -13,6 +13,7 @@ import { texts } from './texts.ts';
 import { Brand } from './ui/brand.tsx';
 import { Page } from './ui/page.tsx';
 import { ProblemNotice } from './ui/problem.tsx';
+import { ThemeSwitch } from './ui/theme.tsx';
 import { exactTime } from './ui/time.tsx';
 
 export function Shell() {
@@ -72,6 +73,7 @@ function Top() {
         <span class={`live ${liveState.value}`} role="status">
           {texts.live[liveState.value]}
         </span>
+        <ThemeSwitch />
         <span class="dim break">{session.value?.username}</span>
         <button type="button" class="quiet" onClick={() => signOut().catch(() => undefined)}>
           {texts.signIn.out}

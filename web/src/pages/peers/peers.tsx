@@ -4,15 +4,21 @@ import { api } from '../../api/client.ts';
 import { useLoaded } from '../../api/load.ts';
 import type { Peer } from '../../api/types.ts';
 import { workspaceId } from '../../api/workspace.ts';
-import { route } from '../../route/route.ts';
+import { goTo, linkTo, route } from '../../route/route.ts';
 import { texts } from '../../texts.ts';
 import { Empty, Page } from '../../ui/page.tsx';
 import { ProblemNotice } from '../../ui/problem.tsx';
 import { type Column, matches, SearchBox, Table } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
+import { PeerDetails } from './peer-details.tsx';
+import { labelsText, PeerState } from './peer-state.tsx';
 
 const COLUMNS: readonly Column<Peer>[] = [
-  { name: texts.peers.name, cell: ({ name }) => <strong>{name}</strong>, order: ({ name }) => name },
+  {
+    name: texts.peers.name,
+    cell: ({ name }) => <a href={linkTo('peers', [name], keptQuery())}>{name}</a>,
+    order: ({ name }) => name,
+  },
   {
     name: texts.peers.state,
     cell: (peer) => <PeerState peer={peer} />,
@@ -55,37 +61,28 @@ export default function Peers() {
     );
   });
   const { problem, reload, isLoading } = loaded.value;
+  const chosen = route.value.rest[0];
   return (
     <Page title={texts.peers.title} actions={<SearchBox label={texts.peers.search} />}>
       <ProblemNotice problem={problem} again={reload} />
-      <Table
-        label={texts.peers.title}
-        columns={COLUMNS}
-        rows={rows}
-        keyOf={({ id }) => id}
-        empty={
-          <Empty>
-            {isLoading ? texts.common.loading : route.value.query.has('q') ? texts.common.noMatch : texts.peers.empty}
-          </Empty>
-        }
-      />
+      <div class={`beside ${chosen ? 'chosen' : ''}`}>
+        <Table
+          label={texts.peers.title}
+          columns={COLUMNS}
+          rows={rows}
+          keyOf={({ name }) => name}
+          selected={chosen}
+          open={({ name }) => goTo(linkTo('peers', [name], keptQuery()))}
+          empty={
+            <Empty>
+              {isLoading ? texts.common.loading : route.value.query.has('q') ? texts.common.noMatch : texts.peers.empty}
+            </Empty>
+          }
+        />
+        {chosen && <PeerDetails key={chosen} name={chosen} />}
+      </div>
     </Page>
   );
-}
-
-function PeerState({ peer: { status } }: { peer: Peer }) {
-  if (status.phase !== 'ready') return <span class="tag warn">{status.phase}</span>;
-  return status.online ? (
-    <span class="tag ok">● {texts.peers.online}</span>
-  ) : (
-    <span class="tag">○ {texts.peers.offline}</span>
-  );
-}
-
-export function labelsText(labels: Readonly<Record<string, string>>): string {
-  return Object.entries(labels)
-    .map(([key, value]) => `${key}=${value}`)
-    .join(' ');
 }
 
 /** 10.96.0.9 before 10.96.0.10. */
@@ -94,4 +91,9 @@ function addressOrder(address: string | null): string {
     .split('.')
     .map((part) => part.padStart(3, '0'))
     .join('.');
+}
+
+/** Search and order stay when a row is opened. */
+function keptQuery(): Record<string, string> {
+  return Object.fromEntries(route.value.query);
 }

@@ -1,0 +1,16 @@
+import { texts } from '../texts.ts';
+import { say } from '../ui/message.tsx';
+import { answer } from './client.ts';
+import { changed } from './load.ts';
+
+/** Carries out a write and says how it ended: done, or waiting for a person. What is shown is read anew. */
+export async function write<T extends object>(
+  call: Promise<{ readonly data?: T | undefined }>,
+  done: string,
+): Promise<T> {
+  const written = await answer(call);
+  const isWaiting = 'status' in written && written.status === 'pending_approval';
+  say(isWaiting ? texts.common.waits : done);
+  changed.value += 1;
+  return written;
+}

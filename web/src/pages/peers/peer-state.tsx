@@ -1,0 +1,17 @@
+import type { Peer } from '../../api/types.ts';
+import { texts } from '../../texts.ts';
+
+export function PeerState({ peer: { status } }: { peer: Peer }) {
+  if (status.phase !== 'ready') return <span class="tag warn">{texts.peers.phases[status.phase]}</span>;
+  return status.online ? (
+    <span class="tag ok">● {texts.peers.online}</span>
+  ) : (
+    <span class="tag">○ {texts.peers.offline}</span>
+  );
+}
+
+export function labelsText(labels: Readonly<Record<string, string>>): string {
+  return Object.entries(labels)
+    .map(([key, value]) => `${key}=${value}`)
+    .join(' ');
+}

@@ -1,0 +1,59 @@
+import type { Signal } from '@preact/signals';
+
+interface InputProps {
+  readonly type?: 'text' | 'password' | 'url' | 'number' | 'search';
+  readonly required?: boolean;
+  readonly autocomplete?: string;
+  readonly maxLength?: number;
+}
+
+/** A labelled line of text that is held in a signal. */
+export function TextField({
+  label,
+  hint,
+  value,
+  ...props
+}: { label: string; hint?: string; value: Signal<string> } & InputProps) {
+  return (
+    <label class="field">
+      {label}
+      <input
+        {...props}
+        value={value.value}
+        onInput={({ currentTarget }) => {
+          value.value = currentTarget.value;
+        }}
+      />
+      {hint && <span class="hint dim">{hint}</span>}
+    </label>
+  );
+}
+
+/** One of a few. */
+export function SelectField({
+  label,
+  value,
+  options,
+}: {
+  label: string;
+  value: Signal<string>;
+  options: readonly (readonly [value: string, text: string])[];
+}) {
+  return (
+    <label class="field">
+      {label}
+      <select
+        value={value.value}
+        onChange={({ currentTarget }) => {
+          value.value = currentTarget.value;
+        }}
+      >
+        {options.map(([name, text]) => (
+          <option key={name} value={name}>
+            {text}
+          </option>
+        ))}
+      </select>
+    </label>
+  );
+}

@@ -41,9 +41,7 @@ for (const [theme, width] of [
   await page.fill('[name=password]', 'own password 4242');
   await page.click('button[type=submit]');
   for (const hash of process.argv.slice(2)) {
-    await page.evaluate((h) => {
-      location.hash = h;
-    }, `#/prod/${hash}`);
+    await page.evaluate(`location.hash = ${JSON.stringify(`#/prod/${hash}`)}`);
     await page.waitForTimeout(500);
     if (hash === 'review') await page.keyboard.press('j');
     await page.waitForTimeout(400);

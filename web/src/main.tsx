@@ -1,4 +1,5 @@
 import { render } from 'preact';
+import { completeAddress } from './api/complete-address.ts';
 import { followChanges } from './api/live.ts';
 import { followWaiting } from './api/waiting.ts';
 import { App } from './app.tsx';
@@ -9,6 +10,7 @@ import './style/shell.css';
 import './style/table.css';
 import './style/effect.css';
 
+completeAddress();
 followChanges();
 followWaiting();
 render(<App />, document.getElementById('app') as HTMLElement);

@@ -18,7 +18,7 @@ import { exactTime } from './ui/time.tsx';
 
 export function Shell() {
   const name = route.value.page || 'home';
-  const entry = pageOf(name === 'workflows' ? 'review' : name);
+  const entry = pageOf(name);
   return (
     <div class="shell">
       <a class="button skip" href={location.hash} onClick={skip}>
@@ -111,12 +111,12 @@ function Side({ current }: { current: string }) {
 
 function Content({ name }: { name: string }) {
   const { workspace: slug } = route.value;
-  const entry = pageOf(name === 'workflows' ? 'review' : name);
+  const entry = pageOf(name);
   const page = useSignal<{ readonly name: string; readonly Body: ComponentType } | undefined>(undefined);
   const problem = useSignal<Problem | undefined>(undefined);
   useSignalEffect(() => {
     const asked = route.value.page || 'home';
-    const found = pageOf(asked === 'workflows' ? 'review' : asked);
+    const found = pageOf(asked);
     if (!found || page.peek()?.name === asked) return;
     problem.value = undefined;
     found
@@ -130,7 +130,8 @@ function Content({ name }: { name: string }) {
   });
   if (!workspace.value) {
     const why = slug === '' ? texts.shell.noWorkspace : texts.shell.wrongWorkspace(slug);
-    return <Page title={texts.shell.pages.home}>{me.value && <p>{why}</p>}</Page>;
+    const isKnown = me.value && (slug !== '' || me.value.workspaces.length === 0);
+    return <Page title={texts.shell.pages.home}>{isKnown && <p>{why}</p>}</Page>;
   }
   if (!entry || (entry.scope && !may(entry.scope))) {
     return (

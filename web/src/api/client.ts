@@ -10,7 +10,8 @@ const credentials: Middleware = {
     if (token && !request.headers.has('authorization')) request.headers.set('authorization', `Bearer ${token}`);
     // What belongs to no workspace is not asked with one: another's right could be missing.
     const workspace = workspaceId.value;
-    if (workspace && !schemaPath.startsWith('/api/v1/users/')) request.headers.set('x-workspace-id', workspace);
+    const isAsked = workspace && !schemaPath.startsWith('/api/v1/users/') && !request.headers.has('x-workspace-id');
+    if (isAsked) request.headers.set('x-workspace-id', workspace);
     return request;
   },
   async onResponse({ request, response }) {

@@ -2,11 +2,8 @@ import { computed } from '@preact/signals';
 import { route } from '../route/route.ts';
 import { me } from './session.ts';
 
-/** The workspace of the address, else the first one. */
-export const workspace = computed(() => {
-  const all = me.value?.workspaces ?? [];
-  return all.find(({ slug }) => slug === route.value.workspace) ?? (route.value.workspace ? undefined : all[0]);
-});
+/** The workspace of the address, where the person is a member of it. */
+export const workspace = computed(() => me.value?.workspaces.find(({ slug }) => slug === route.value.workspace));
 
 export const workspaceId = computed(() => workspace.value?.id);
 

@@ -16,7 +16,7 @@ addEventListener('hashchange', () => {
 export const route = computed((): Route => parseRoute(hash.value));
 
 /** Links of plans name no workspace: `#/workflows/<id>`. */
-const WITHOUT_WORKSPACE = new Set(['workflows', 'join']);
+export const WORKFLOWS = 'workflows';
 
 export function parseRoute(text: string): Route {
   const [path = '', query = ''] = text.replace(/^#?\/?/, '').split('?', 2);
@@ -25,7 +25,7 @@ export function parseRoute(text: string): Route {
     .filter((part) => part !== '')
     .map(decoded);
   const [first = ''] = parts;
-  const [workspace = '', page = '', ...rest] = WITHOUT_WORKSPACE.has(first) ? ['', ...parts] : parts;
+  const [workspace = '', page = '', ...rest] = first === WORKFLOWS ? ['', ...parts] : parts;
   return { workspace, page, rest, query: new URLSearchParams(query) };
 }
 
@@ -61,7 +61,11 @@ export function setQuery(changes: Readonly<Record<string, string | undefined>>):
     if (value) next.set(name, value);
     else next.delete(name);
   }
-  const href = hrefOf({ ...rest, query: next });
+  replaceAddress(hrefOf({ ...rest, query: next }));
+}
+
+/** Another address for the same page: the way back does not lead to the one before. */
+export function replaceAddress(href: string): void {
   history.replaceState(null, '', href);
   hash.value = href;
 }

@@ -1,7 +1,7 @@
 import type { Signal } from '@preact/signals';
 
 interface InputProps {
-  readonly type?: 'text' | 'password' | 'url' | 'number' | 'search';
+  readonly type?: 'text' | 'password';
   readonly required?: boolean;
   readonly autocomplete?: string;
   readonly maxLength?: number;
@@ -12,6 +12,7 @@ export function TextField({
   label,
   hint,
   value,
+  type = 'text',
   ...props
 }: { label: string; hint?: string; value: Signal<string> } & InputProps) {
   return (
@@ -19,6 +20,7 @@ export function TextField({
       {label}
       <input
         {...props}
+        type={type as 'text'}
         value={value.value}
         onInput={({ currentTarget }) => {
           value.value = currentTarget.value;

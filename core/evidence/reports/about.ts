@@ -30,6 +30,7 @@ export interface RawFile {
 
 export type Assessment = AssessmentAnswer;
 
+export const CONTROLS_FOLDER = 'controls/';
 export const SUMMARY_PATH = 'executive-summary.md';
 export const REPORT_PATH = 'report.html';
 export const OSCAL_PATH = 'oscal/assessment-results.json';
@@ -37,5 +38,5 @@ export const OSCAL_PATH = 'oscal/assessment-results.json';
 /** Where the result of a control stands in the archive: a name that every file system takes. */
 export function controlPath(id: string): string {
   const name = id.replaceAll(/[^A-Za-z0-9._()-]/g, '_').replace(/^\.+/, '_');
-  return `controls/${name}-result.md`;
+  return `${CONTROLS_FOLDER}${name}-result.md`;
 }

@@ -1,5 +1,6 @@
 import { catalogueOf } from '../../compliance/catalogue.ts';
 import type { ControlResult, FailingInterval, FlipCause } from '../../compliance/control-result.ts';
+import { counted } from '../../effect/markdown.ts';
 import type { About, Assessment, RawFile } from './about.ts';
 import { code, codeCell, jsonBlock, page, table, text } from './markdown.ts';
 import { NO_CERTIFICATE, STATUS_WORDS, shareText } from './words.ts';
@@ -104,7 +105,7 @@ function remediationSection({ remediation, changes, effect }: ControlResult): st
       ? []
       : [
           [
-            `Effect on the network as it was when it was assessed: ${text(effect.summary)}. ${effect.opened_pairs} pairs open, ${effect.closed_pairs} pairs close. The control ${effect.holds_after ? 'holds' : 'does not hold yet'} after it.`,
+            `Effect on the network as it was when it was assessed: ${text(effect.summary)}. It opens ${counted(effect.opened_pairs, 'pair')} and closes ${counted(effect.closed_pairs, 'pair')}. The control ${effect.holds_after ? 'holds' : 'does not hold yet'} after it.`,
           ],
         ]),
   ];

@@ -7,8 +7,8 @@ import { tokenOf, uuidOf } from './oscal-ids.ts';
 import { METHOD, NO_CERTIFICATE, shareText } from './words.ts';
 
 const OSCAL_VERSION = '1.1.3';
-/** Of properties that NIST does not define. */
-const NAMESPACE = 'urn:mesh:oscal';
+/** Of properties that NIST does not define. A name, and nothing to be fetched; validators want it as a URL. */
+const NAMESPACE = 'https://mesh.invalid/oscal';
 /** The document lies in a folder of the archive. */
 const ROOT = '..';
 

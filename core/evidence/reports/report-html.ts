@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { formatInstant } from '../../base/time.ts';
 import { catalogueOf } from '../../compliance/catalogue.ts';
 import type { ControlResult, ControlStatus } from '../../compliance/control-result.ts';
-import { type About, type Assessment, controlPath } from './about.ts';
+import { type About, type Assessment, CONTROLS_FOLDER } from './about.ts';
 import { failingTimes } from './failing-times.ts';
 import { html, Markup } from './html.ts';
 import { REPORT_STYLE } from './report-style.ts';
@@ -99,7 +99,7 @@ function controlTable({ controls }: Assessment): Markup {
 <tbody>
 ${rows}</tbody>
 </table>
-<p class="quiet">The result of each control, with its evidence, caveat and failing times, is in ${controlPath('<control>').split('/')[0] ?? ''}/. A check that is partial shows a part of what the control asks for.</p>
+<p class="quiet">The result of each control, with its evidence, caveat and failing times, is in ${CONTROLS_FOLDER}. A check that is partial shows a part of what the control asks for.</p>
 `;
 }
 

@@ -1,7 +1,7 @@
 import { formatInstant } from '../../base/time.ts';
 import { catalogueOf } from '../../compliance/catalogue.ts';
 import type { ControlResult } from '../../compliance/control-result.ts';
-import { type About, type Assessment, controlPath, OSCAL_PATH, REPORT_PATH } from './about.ts';
+import { type About, type Assessment, CONTROLS_FOLDER, controlPath, OSCAL_PATH, REPORT_PATH } from './about.ts';
 import { code, codeCell, page, table, text } from './markdown.ts';
 import { failingFirst, failsStill, METHOD, NO_CERTIFICATE, STATUS_WORDS, withStatus } from './words.ts';
 
@@ -86,7 +86,7 @@ function controlTable({ controls }: Assessment): string[] {
 
 function contents({ raw }: About): string[] {
   return [
-    `- ${code(controlPath('<control>'))}: the result of each control`,
+    `- ${code(CONTROLS_FOLDER)}: the result of each control`,
     `- ${code(REPORT_PATH)}: the same on a page that prints`,
     `- ${code(OSCAL_PATH)}: the same for tools, as assessment results of NIST OSCAL`,
     ...raw.map(({ path, title }) => `- ${code(path)}: ${text(title)}`),

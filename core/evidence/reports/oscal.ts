@@ -112,7 +112,7 @@ function resultOf(scene: Scene, title: string) {
             type: 'software',
             title: `Mesh ${text(about.version)}`,
             description: 'The control plane of the network, which judges it from its own records.',
-            props: [{ name: 'version', value: propText(about.version) }],
+            props: [prop('version', about.version)],
             status: { state: 'operational' },
           },
         ],

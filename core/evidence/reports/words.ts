@@ -8,13 +8,13 @@ export const STATUS_WORDS: Readonly<Record<ControlStatus, string>> = {
 };
 
 const SHARE_OF: Readonly<Record<ControlResult['passing_of'], string>> = {
-  time: 'of the time that is known',
+  time: 'of the known time',
   changes: 'of the changes',
   days: 'of the days',
   now: 'as it was when it was assessed',
 };
 
-/** As `99.5 % of the time that is known`. What failed for a moment did not hold all the time. */
+/** As `99.5 % of the known time`. What failed for a moment did not hold all the time. */
 export function shareText({ passing_share: share, passing_of: of, failing }: ControlResult): string {
   if (share === null) return 'nothing was judged';
   if (of === 'now') return `${share === 1 ? 'held' : 'did not hold'} ${SHARE_OF.now}`;

@@ -34,7 +34,7 @@ code { font-family: ui-monospace, monospace; font-size: 0.875em; }
 table { width: 100%; border-collapse: collapse; font-size: 0.875rem; }
 th, td { padding: 0.25rem 0.5rem; text-align: left; vertical-align: top; border-bottom: 1px solid var(--line); }
 th { color: var(--quiet); font-weight: 600; }
-th, td:first-child, td:nth-child(3), td:nth-child(4) { white-space: nowrap; }
+th, td:not(:nth-child(2)) { white-space: nowrap; }
 thead { display: table-header-group; }
 tr { break-inside: avoid; }
 .fail { color: var(--bad); font-weight: 600; }

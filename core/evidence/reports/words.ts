@@ -7,17 +7,16 @@ export const STATUS_WORDS: Readonly<Record<ControlStatus, string>> = {
   insufficient_evidence: 'insufficient evidence',
 };
 
-const SHARE_OF: Readonly<Record<ControlResult['passing_of'], string>> = {
+const SHARE_OF: Readonly<Record<Exclude<ControlResult['passing_of'], 'now'>, string>> = {
   time: 'of the known time',
   changes: 'of the changes',
   days: 'of the days',
-  now: 'as it was when it was assessed',
 };
 
 /** As `99.5 % of the known time`. What failed for a moment did not hold all the time. */
 export function shareText({ passing_share: share, passing_of: of, failing }: ControlResult): string {
   if (share === null) return 'nothing was judged';
-  if (of === 'now') return `${share === 1 ? 'held' : 'did not hold'} ${SHARE_OF.now}`;
+  if (of === 'now') return share === 1 ? 'held when assessed' : 'did not hold when assessed';
   const most = failing.length === 0 ? 100 : 99.99;
   return `${Math.min(most, Math.round(share * 10_000) / 100)} % ${SHARE_OF[of]}`;
 }

@@ -15,6 +15,28 @@ export interface Words {
   readonly name?: string;
 }
 
+/** Names that would be markup, another cell, another line, a link or invisible, were they written as they stand. */
+export const HOSTILE_NAMES: readonly string[] = [
+  '\u202Egpj.exe\u202C',
+  '<script>alert(1)</script>',
+  'a|b\\|c`d``e',
+  '[here](javascript:alert(1)) ![x](https://x.example/p.png)',
+  '"onmouseover="alert(1)',
+  "x'><img src=x onerror=alert(1)>",
+  'one\n\n# two\r\n- three\n| four |',
+  '**bold** __bold__ ~~gone~~ #1 &lt;b&gt; &amp;',
+  'https://x.example www.x.example <https://x.example>',
+  '```\n~~~',
+  '<!-- gone -->',
+  '1. one',
+  '---',
+  '\\',
+  '`',
+  'zero\u200Bwidth\u2066isolate\uFEFF\u00AD\u{E0041}',
+  '\u0000\u0007\u001B[31mred',
+  'a'.repeat(63),
+];
+
 export function aboutArchive({ name = 'production' }: Words = {}): About {
   return {
     installation: 'https://mesh.example.org',

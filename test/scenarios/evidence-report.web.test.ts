@@ -66,11 +66,12 @@ describe.skipIf(!hasBrowser)('the report of an evidence archive in a browser', (
   });
 
   test('shows hostile names as text: no script runs, and no element comes of them', async () => {
+    await using page = await openBrowser();
     for (const name of HOSTILE_NAMES) {
       const { url, asked } = await served(reportHtml(anAssessment('soc2', { name }), aboutArchive({ name })));
-      await using page = await openBrowser();
       await page.open(url);
-      await expect.poll(() => page.run('document.querySelectorAll("h2").length')).toBe(6);
+      await expect.poll(() => page.run('[location.href, document.readyState].join(" ")')).toBe(`${url} complete`);
+      expect(await page.run('document.querySelectorAll("h2").length')).toBe(6);
       expect(await page.run('document.querySelectorAll("script, img, a, iframe, object, form").length')).toBe(0);
       expect(asked.filter((path) => path !== '/favicon.ico')).toEqual(['/']);
       expect(page.complaints, name).toEqual([]);

@@ -20,7 +20,7 @@ interface Scene {
 }
 
 /**
- * `oscal/assessment-results.json`: the assessment as NIST OSCAL 1.1 assessment results (docs/evidence.md#oscal). Text fields
+ * `oscal/assessment-results.json`: the assessment as NIST OSCAL 1.1 assessment results (docs/evidence-oscal.md). Text fields
  * are Markdown there; values of properties are one line. It says nothing of the export, so that each export has the same bytes.
  */
 export function oscalResults(assessment: Assessment, about: About): string {

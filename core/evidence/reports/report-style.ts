@@ -51,6 +51,7 @@ tr { break-inside: avoid; }
 @media (max-width: 40rem) {
   .totals { grid-template-columns: repeat(2, 1fr); }
   .facts { grid-template-columns: 1fr; }
+  th, td:not(:nth-child(2)) { white-space: normal; }
   td:nth-child(4), th:nth-child(4), td:nth-child(5), th:nth-child(5) { display: none; }
 }
 @media print {
@@ -65,6 +66,10 @@ tr { break-inside: avoid; }
   table { font-size: 8pt; }
   th, td { padding: 0.125rem 0.375rem; }
   .todo li { margin: 0.125rem 0; }
+  .totals { margin: 0.5rem 0; }
+  .totals dt { font-size: 7.5pt; }
+  .totals dd { font-size: 13pt; }
+  .facts { grid-template-columns: repeat(2, max-content 1fr); font-size: 8pt; }
   .times .failed { print-color-adjust: exact; }
 }
 `;

@@ -5,7 +5,7 @@ import type { About, Assessment, RawFile } from './about.ts';
 import { code, codeCell, jsonBlock, page, table, text } from './markdown.ts';
 import { NO_CERTIFICATE, STATUS_WORDS, shareText } from './words.ts';
 
-/** `controls/<id>-result.md`: one control, what it rests on, and what to do. */
+/** The file of one control in the archive: its result, what it rests on, and what to do. */
 export function controlMarkdown(control: ControlResult, assessment: Assessment, about: About): string {
   return page([
     [`# ${code(control.id)} ${text(control.title)}`],

@@ -5,7 +5,7 @@ import { type About, type Assessment, CONTROLS_FOLDER, controlPath, OSCAL_PATH, 
 import { code, codeCell, page, table, text } from './markdown.ts';
 import { failingFirst, failsStill, METHOD, NO_CERTIFICATE, STATUS_WORDS, withStatus } from './words.ts';
 
-/** `executive-summary.md`: what was found, what fails and who must do what, and what it rests on. */
+/** The summary in the archive: what was found, what fails and who must do what, and what it rests on. */
 export function executiveSummary(assessment: Assessment, about: About): string {
   const { title } = catalogueOf(assessment.canonical_framework);
   const failing = failingFirst(assessment);

@@ -64,8 +64,8 @@ function todo(assessment: Assessment): Markup {
 <p>No control fails.</p>
 `;
   const items = failing.map((control) => {
-    const still = failsStill(control, assessment) ? 'fails still' : 'does not fail any more';
-    return html`<li><strong>${control.id}</strong> ${control.title} (${still}): ${shortened(control.remediation)}</li>
+    const when = failsStill(control, assessment) ? 'fails still' : 'failed in the period';
+    return html`<li><strong>${control.id}</strong> ${control.title} (${when}): ${shortened(control.remediation)}</li>
 `;
   });
   return html`<h2>What to do</h2>

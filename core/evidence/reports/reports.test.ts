@@ -72,7 +72,9 @@ describe('the summary', () => {
     const longer = { ...second, passing_share: 0.2 };
     const changed = [third, mended, longer];
     const controls = assessment.controls.flatMap((control) => changed.filter(({ id }) => id === control.id));
-    expect(failingFirst({ ...assessment, controls }).map(({ id }) => id)).toEqual([second.id, third.id, first.id]);
+    const changedAssessment = { ...assessment, controls };
+    expect(failingFirst(changedAssessment).map(({ id }) => id)).toEqual([second.id, third.id, first.id]);
+    expect(executiveSummary(changedAssessment, aboutArchive())).toContain(`${first.title}** (failed in the period): `);
   });
 });
 

@@ -59,9 +59,9 @@ function facts(assessment: Assessment, { installation, workspace, exportedAt, ve
 }
 
 function failingLines(control: ControlResult, assessment: Assessment): string[] {
-  const since = failsStill(control, assessment) ? 'fails still' : 'does not fail any more';
+  const when = failsStill(control, assessment) ? 'fails still' : 'failed in the period';
   return [
-    `- **${code(control.id)} ${text(control.title)}** (${since}): ${text(control.remediation)} Details: ${code(controlPath(control.id))}.`,
+    `- **${code(control.id)} ${text(control.title)}** (${when}): ${text(control.remediation)} Details: ${code(controlPath(control.id))}.`,
   ];
 }
 

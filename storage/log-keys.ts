@@ -1,6 +1,7 @@
 import { createHash, createPrivateKey, createPublicKey, generateKeyPairSync } from 'node:crypto';
 import { z } from 'zod';
 import { signCheckpoint } from '../core/audit/checkpoint.ts';
+import { signPayload } from '../core/audit/dsse.ts';
 import type { LogKeys } from '../core/audit/log-keys.ts';
 import { API_GROUP } from '../core/base/record.ts';
 
@@ -47,6 +48,7 @@ export function buildLogKeys(stored: readonly StoredLogKey[], controlKey: Uint8A
       ...(key.until !== undefined && { until: Date.parse(key.until) }),
     })),
     sign: (checkpoint) => signCheckpoint(checkpoint, publicKey, privateKey),
+    attest: (payloadType, payload) => ({ publicKey, signature: signPayload(payloadType, payload, privateKey) }),
   };
 }
 

@@ -16,4 +16,6 @@ export interface LogKeys {
   /** Oldest first; those no longer in use too, because old checkpoints verify with them. */
   readonly keys: readonly LogKey[];
   sign(checkpoint: Checkpoint): string;
+  /** Signs a payload as DSSE does, by the key in use. */
+  attest(payloadType: string, payload: Uint8Array): { readonly publicKey: Uint8Array; readonly signature: Uint8Array };
 }

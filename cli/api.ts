@@ -16,6 +16,8 @@ export interface ApiRequest {
   readonly asDocuments?: true;
   /** The answer as it is, not as JSON. */
   readonly asBytes?: true;
+  /** The answer before its body is read. */
+  readonly asResponse?: true;
 }
 
 /** The control plane cannot tell which workspace is meant. */
@@ -56,6 +58,7 @@ export async function callApi({ server, token, workspace }: Target, request: Api
       EXIT.unavailable,
     );
   }
+  if (response.ok && request.asResponse) return response;
   if (response.ok && request.asBytes) return new Uint8Array(await response.arrayBuffer());
   const text = await response.text();
   if (response.ok && request.asDocuments) return (await import('js-yaml')).load(text);

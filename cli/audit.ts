@@ -3,8 +3,11 @@ import type { Command } from 'commander';
 import { readCheckpoint } from '../core/audit/checkpoint.ts';
 import { contradiction, type Finding, type LogReport, type SeenLog, sawOf } from '../core/audit/findings.ts';
 import { formatInstant } from '../core/base/time.ts';
+import { verifyArchive } from '../core/evidence/verify/verify-archive.ts';
 import { type Answer, answering } from './answer.ts';
 import type { AuditStore, CommandContext } from './command-context.ts';
+import { openEvidence } from './evidence-file.ts';
+import { fingerprintOf } from './evidence-keys.ts';
 import { CliError, EXIT } from './exit.ts';
 import { keepLog, keptLog, keptLogsOf } from './seen-logs.ts';
 import { readServedLog, type ServedLog, servedKeys, signerOf } from './served-log.ts';
@@ -16,6 +19,7 @@ interface VerifyOptions extends TargetOptions {
   readonly key?: string;
   readonly checkpoint?: string;
   readonly database?: string;
+  readonly evidence?: string;
 }
 
 /** What was found of one log, as it is answered. */
@@ -38,6 +42,7 @@ export function defineAudit(audit: Command, { loadAuditStore: loadStore }: Comma
       .option('--installation', 'the log of the installation, in place of that of a workspace')
       .option('--key <base64>', 'public key that must have signed the log, or @file')
       .option('--checkpoint <file>', 'a checkpoint kept elsewhere, which the log must hold')
+      .option('--evidence <file>', 'an archive of evidence, whose checkpoint the log must hold')
       .option('--database <file>', 'a database file in place of a control plane: its records too'),
     async (options: VerifyOptions) => answerOf(await verify(options, loadStore)),
   );
@@ -62,8 +67,11 @@ export function defineAudit(audit: Command, { loadAuditStore: loadStore }: Comma
 
 async function verify(options: VerifyOptions, loadStore: () => Promise<AuditStore>): Promise<Verdict[]> {
   const pinned = options.key === undefined ? undefined : keyIn(options.key);
-  const given = options.checkpoint === undefined ? [] : [checkpointIn(options.checkpoint)];
   const { database } = options;
+  const given = [
+    ...(options.checkpoint === undefined ? [] : [checkpointIn(options.checkpoint)]),
+    ...(options.evidence === undefined ? [] : [await checkpointInEvidence(options.evidence, options, pinned)]),
+  ];
   if (database === undefined) return [await verifyServed(options, pinned, given)];
   const only = options.installation ? 'w_system' : options.workspace;
   const reports = await failing(loadStore, (store) => store.verifyDatabase(database, only));
@@ -212,6 +220,32 @@ function checkpointIn(file: string): GivenCheckpoint {
   const said = readCheckpoint(readText(file));
   if (!said) throw new CliError(`${file} is no checkpoint: see docs/audit.md#checkpoints.`, EXIT.input);
   return { ...said, by: `Who kept ${file}` };
+}
+
+/** That of an archive, which has to verify by a key that is given, that signed the log the last time, or that the control plane names. */
+async function checkpointInEvidence(
+  file: string,
+  { database, ...target }: VerifyOptions,
+  pinned: string | undefined,
+): Promise<GivenCheckpoint> {
+  const archive = await openEvidence(file).catch((error: Error) => {
+    throw new CliError(`${file} is no whole archive of evidence: ${error.message}`, EXIT.negative);
+  });
+  try {
+    const kept = keptLog(readCheckpoint(await archive.text('audit-checkpoint.txt').catch(() => ''))?.origin ?? '')?.key;
+    const served = database === undefined ? await servedKeys(targetOf(target)) : [];
+    // An older key signed what was made before it was changed: the control plane names it still.
+    const keys = [pinned, kept, ...served].filter((key) => key !== undefined);
+    if (keys.length === 0)
+      throw new CliError(`Give --key: nothing says whose key may have signed ${file}.`, EXIT.input);
+    const trusted = new Set(keys.map(fingerprintOf));
+    const { checkpoint, findings } = await verifyArchive(archive, (key) => trusted.has(key));
+    const [fault] = findings;
+    if (checkpoint && !fault) return { ...checkpoint, by: `The evidence ${file}` };
+    throw new CliError(`${file} does not verify: ${fault?.message ?? 'it has no checkpoint.'}`, EXIT.negative);
+  } finally {
+    archive.close();
+  }
 }
 
 const KEY = /^[A-Za-z0-9+/]{43}=$/;

@@ -158,6 +158,11 @@ const NETWORK: Group = {
       load: async () => (await import('./compliance.ts')).defineCompliance,
     },
     {
+      name: 'evidence',
+      description: 'write the evidence of an assessment as a ZIP archive, or verify one',
+      load: async () => (await import('./evidence.ts')).defineEvidence,
+    },
+    {
       name: 'export',
       description: 'write networks, peers and policies as files, now or as they were',
       load: async () => (await import('./export.ts')).defineExport,

@@ -18,6 +18,7 @@ export const VERBS = [
   'compliance',
   'diff',
   'down',
+  'evidence',
   'export',
   'history',
   'import',

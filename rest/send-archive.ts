@@ -39,7 +39,14 @@ export async function sendArchive(
   const cut = sent.then(() => undefined);
   cut.catch(() => {});
   try {
-    for await (const { path, pieces } of files) await Promise.race([append(zip, path, pieces, at), cut]);
+    for await (const { path, pieces } of files) {
+      const source = Readable.from(pieces, { objectMode: true, highWaterMark: 1 });
+      try {
+        await Promise.race([append(zip, source, path, at), cut]);
+      } finally {
+        source.destroy();
+      }
+    }
     await Promise.race([zip.finalize(), cut]);
   } catch (error) {
     zip.destroy(error instanceof Error ? error : new Error(String(error)));
@@ -50,14 +57,10 @@ export async function sendArchive(
   await sent;
 }
 
-async function append(zip: ZipArchive, name: string, pieces: AsyncIterable<string>, at: number): Promise<void> {
-  const source = Readable.from(pieces, { objectMode: true, highWaterMark: 1 });
+/** Errors of a source are not told by the archive. */
+async function append(zip: ZipArchive, source: Readable, name: string, at: number): Promise<void> {
   const failed = new Promise<never>((_resolve, reject) => {
     source.once('error', reject);
-    zip.once('close', () => {
-      source.destroy();
-      reject(new Error('the connection was closed'));
-    });
   });
   const written = once(zip, 'entry');
   zip.append(source, { name, date: new Date(at), mode: MODE });

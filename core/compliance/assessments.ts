@@ -79,7 +79,11 @@ export async function getAssessment(services: StoreServices, workspace: string, 
 }
 
 /** @throws MeshError `not_found` */
-export async function assessmentById({ store }: StoreServices, workspace: string, id: string): Promise<AssessmentRecord> {
+export async function assessmentById(
+  { store }: StoreServices,
+  workspace: string,
+  id: string,
+): Promise<AssessmentRecord> {
   const record = await store.getById(workspace, 'Assessment', id);
   if (record) return record;
   throw new MeshError('not_found', `There is no assessment ${id} in this workspace: list_assessments shows them.`);

@@ -7,7 +7,7 @@ import path from 'node:path';
 import { afterAll, describe, expect, onTestFinished, test } from 'vitest';
 import { sendForBytes } from '../kits/http/contract-request.ts';
 import { type Harness, startHarness } from '../kits/http/harness.ts';
-import { run, mesh } from '../kits/process/run-command.ts';
+import { mesh, run } from '../kits/process/run-command.ts';
 import { verifies } from '../verifies.ts';
 
 const harness = await startHarness();
@@ -47,7 +47,12 @@ test('the request of the contract answers an archive with its layout, under its 
   const { token, workspace } = await openWorkspace('contract');
   const response = await sendForBytes(harness.url, 'compliance-evidence', {
     headers: { Authorization: `Bearer ${token}` },
-    body: { workspace_id: workspace, framework: 'pci-dss', period_start: started, period_end: new Date().toISOString() },
+    body: {
+      workspace_id: workspace,
+      framework: 'pci-dss',
+      period_start: started,
+      period_end: new Date().toISOString(),
+    },
   });
   expect([response.status, response.headers.get('content-type')]).toEqual([200, 'application/zip']);
   const today = new Date().toISOString().slice(0, 10);
@@ -64,13 +69,19 @@ test('the request of the contract answers an archive with its layout, under its 
   );
   const raw = ['policies-current.yaml', 'snapshots-timeline.json', 'workflow-audit-log.csv'];
   expect(readdirSync(at('raw-data'))).toEqual(expect.arrayContaining(raw));
-  for (const id of ['1.2', '1.3', '6.4', '10.2']) expect(readdirSync(at('controls'))).toContain(`PCI-DSS-${id}-result.md`);
+  for (const id of ['1.2', '1.3', '6.4', '10.2'])
+    expect(readdirSync(at('controls'))).toContain(`PCI-DSS-${id}-result.md`);
   expect(JSON.parse(readFileSync(at('raw-data/snapshots-timeline.json'), 'utf8'))).toHaveLength(1);
   expect(readFileSync(at('raw-data/workflow-audit-log.csv'), 'utf8')).toContain('"reviewedBy"');
   const attestation = JSON.parse(readFileSync(at('attestation.json'), 'utf8'));
   expect(attestation).toMatchObject({ payloadType: 'application/vnd.in-toto+json', digestAlgorithm: 'SHA256' });
   for (const { path: file, sha256 } of attestation.files) {
-    expect([file, createHash('sha256').update(readFileSync(at(file))).digest('hex')]).toEqual([file, sha256]);
+    expect([
+      file,
+      createHash('sha256')
+        .update(readFileSync(at(file)))
+        .digest('hex'),
+    ]).toEqual([file, sha256]);
   }
   // As the page in the archive says it, with programs that are not ours.
   const blocks = [...readFileSync(at('VERIFY.md'), 'utf8').matchAll(/```sh\n(.*?)```/gs)].map(([, block]) => block);
@@ -108,10 +119,15 @@ test('an assessment that is exported again has the same bytes, and each export i
   const second = await evidence({ evidence_id: id });
   expect([first.status, first.bytes.equals(second.bytes)]).toEqual([200, true]);
   const { body } = await harness.api('GET', '/api/v1/audit?type=event', { token, workspace });
-  const events = body.items.map(({ event }: { event: string }) => event).filter((event: string) => event.startsWith('evidence.'));
+  const events = body.items
+    .map(({ event }: { event: string }) => event)
+    .filter((event: string) => event.startsWith('evidence.'));
   expect(events).toEqual(['evidence.exported', 'evidence.export_begun', 'evidence.exported', 'evidence.export_begun']);
   const told = body.items.find(({ event }: { event: string }) => event === 'evidence.exported');
-  expect(told).toMatchObject({ actor: 'user:admin', detail: { evidence_id: id, bundle_sha256: expect.stringMatching(/^[0-9a-f]{64}$/) } });
+  expect(told).toMatchObject({
+    actor: 'user:admin',
+    detail: { evidence_id: id, bundle_sha256: expect.stringMatching(/^[0-9a-f]{64}$/) },
+  });
 });
 
 describe('what is refused', () => {
@@ -136,7 +152,10 @@ describe('what is refused', () => {
     const { token, workspace } = await openWorkspace('scopes');
     const scopes = ['network:read', 'snapshots:read', 'audit:read', 'compliance:assess'];
     for (const lacking of scopes) {
-      const body = { name: `without-${lacking.replace(':', '-')}`, scopes: scopes.filter((scope) => scope !== lacking) };
+      const body = {
+        name: `without-${lacking.replace(':', '-')}`,
+        scopes: scopes.filter((scope) => scope !== lacking),
+      };
       const made = await harness.api('POST', '/api/v1/users/me/api-tokens', { token, workspace, body });
       expect(made.status).toBe(201);
       const answer = await harness.api('POST', '/api/v1/ai/compliance/evidence', {

@@ -23,6 +23,7 @@ $ mesh compliance compare ev_… ev_…
 \`\`\`
 
 Over REST it is \`POST /api/v1/ai/compliance/assess {workspace_id, framework, period_start, period_end}\`, over MCP \`assess_compliance\`.
+What an auditor is given is an [archive of evidence](evidence.md).
 
 ## Frameworks
 

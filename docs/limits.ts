@@ -23,6 +23,8 @@ import { MAX_WEIGHT } from '../core/reachability/weight.ts';
 import { MAX_RESOURCE_CHARACTERS } from '../mcp/resources.ts';
 import { COMPUTE_LIMITS } from '../plane/compute/limits.ts';
 import { BODY_LIMIT } from '../rest/body.ts';
+import { MAX_EXPORTS } from '../rest/evidence.ts';
+import { ARCHIVE_LIMITS } from '../rest/send-archive.ts';
 import { MAX_AGENTS } from '../tools/agents/get-agent-tree.ts';
 import { MAX_LIMIT, MAX_PAGE_CHARACTERS } from '../tools/page.ts';
 import { SNAPSHOT_PAGE } from '../tools/snapshots/get-snapshot.ts';
@@ -128,6 +130,9 @@ export const limits: Readonly<Record<string, readonly Row[]>> = {
     ['Period', MAX_PERIOD_DAYS, 'days'],
     ['Different states of the network in it', MAX_STATES, ''],
     ['Time that it is kept', KEPT_YEARS, 'years'],
+    ['Archives of evidence that are made at once; of one person two', MAX_EXPORTS, ''],
+    ['Time that an archive takes at most', ARCHIVE_LIMITS.wholeMs / 60_000, 'minutes'],
+    ['Time after which a client that takes nothing of it is cut off', ARCHIVE_LIMITS.stalledMs / 1_000, 'seconds'],
   ],
   'A page of an answer': [
     ['Records (`limit`)', MAX_LIMIT, ''],

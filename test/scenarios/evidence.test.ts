@@ -1,17 +1,24 @@
-import { createHash } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { request } from 'node:http';
+import { createServer, type IncomingMessage, request } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { afterAll, describe, expect, onTestFinished, test } from 'vitest';
+import { afterAll, describe, expect, onTestFinished, test, vi } from 'vitest';
+import { silentLog } from '../../core/base/silent-log.ts';
+import { buildGate } from '../../core/call/gate.ts';
+import { buildEvidence } from '../../rest/evidence.ts';
+import { createMetrics } from '../../rest/metrics.ts';
+import { operations } from '../../tools/index.ts';
 import { sendForBytes } from '../kits/http/contract-request.ts';
 import { type Harness, startHarness } from '../kits/http/harness.ts';
-import { mesh, run } from '../kits/process/run-command.ts';
+import { COMPILE_CACHE, launcher, mesh, run } from '../kits/process/run-command.ts';
 import { verifies } from '../verifies.ts';
 
 const harness = await startHarness();
 afterAll(() => harness[Symbol.asyncDispose]());
+const MESH = launcher('mesh');
 const started = new Date(Date.now() - 3_600_000).toISOString();
 
 function freshFolder(): string {
@@ -165,5 +172,150 @@ describe('what is refused', () => {
       });
       expect([answer.status, answer.body.scope]).toEqual([403, lacking]);
     }
+  });
+});
+
+describe('mesh evidence', () => {
+  /** Signed in on a machine of its own. */
+  async function openMachine(slug: string, plane: Harness = harness) {
+    const { token, workspace, evidence } = await openWorkspace(slug, plane);
+    const home = freshFolder();
+    const target = ['--server', plane.url, '--token', token, '--workspace', workspace];
+    return { home, target, evidence, workspace, token, command: (...args: string[]) => mesh(args, { home }) };
+  }
+
+  test('exports an archive, never over a file that is there, and verifies it without a server', async () => {
+    const { home, target, command } = await openMachine('commands');
+    const exported = await command('evidence', 'export', 'pci-dss', '--from', started, '--output', home, ...target);
+    expect([exported.code, exported.stderr]).toEqual([0, '']);
+    const [, file = '', id = ''] = /^(\S+): (ev_\w+), \d+ files\n/.exec(exported.stdout) ?? [];
+    const [, key = ''] = /Signed by ([0-9a-f]{64})/.exec(exported.stdout) ?? [];
+    expect(path.basename(file)).toMatch(/^mesh-compliance-evidence-\d{4}-\d\d-\d\d\.zip$/);
+    const again = await command('evidence', 'export', '--id', id, '--output', file, ...target);
+    expect([again.code, again.stderr]).toEqual([2, expect.stringMatching(/is there already.*--force/)]);
+    const forced = await command('evidence', 'export', '--id', id, '--output', file, '--force', ...target, '--json');
+    expect(JSON.parse(forced.stdout)).toMatchObject({ evidence_id: id, key_fingerprint: key });
+    expect(readdirSync(home).filter((name) => name.endsWith('.part'))).toEqual([]);
+
+    const unsure = await command('evidence', 'verify', file);
+    expect([unsure.code, unsure.stderr]).toEqual([2, expect.stringMatching(/--key.*--trust-bundled/)]);
+    writeFileSync(path.join(home, 'key.pem'), (await run('unzip', ['-p', file, 'public-key.pem'])).stdout);
+    for (const by of [
+      ['--key', key],
+      ['--key', path.join(home, 'key.pem')],
+      ['--trust-bundled'],
+      ['--server', harness.url],
+    ]) {
+      const { code, stdout } = await command('evidence', 'verify', file, ...by, '--json');
+      expect([code, JSON.parse(stdout)]).toEqual([0, expect.objectContaining({ verified: true, evidence_id: id })]);
+    }
+    const other = await command('evidence', 'verify', file, '--key', 'ab'.repeat(32));
+    expect([other.code, other.stdout]).toEqual([1, expect.stringMatching(/NOT VERIFIED\n.*not a key that is trusted/)]);
+    const none = await command('evidence', 'verify', path.join(home, 'key.pem'), '--key', key);
+    expect([none.code, none.stdout]).toEqual([1, expect.stringContaining('no whole ZIP archive')]);
+  });
+
+  test('keeps nothing where the disk is full', async () => {
+    const { home, target, command } = await openMachine('full');
+    const args = ['evidence', 'export', 'pci-dss', '--from', started, ...target];
+    const limited = await run(
+      'sh',
+      ['-c', `ulimit -f 8 && exec "$0" "$@"`, MESH, ...args, '--output', path.join(home, 'e.zip')],
+      {
+        env: { HOME: home, MESH_CONFIG_DIR: home, ...COMPILE_CACHE },
+      },
+    );
+    expect([limited.code, limited.stderr]).toEqual([2, expect.stringMatching(/Cannot write .*e\.zip/)]);
+    expect(readdirSync(home).filter((name) => name.startsWith('e.zip'))).toEqual([]);
+    expect((await command('evidence', 'export', ...target)).code).toBe(2);
+  });
+
+  test('evidence signed before the key was changed verifies after it, and its log goes on from there', async () => {
+    const directory = freshFolder();
+    let plane = await startHarness({ directory });
+    onTestFinished(() => plane[Symbol.asyncDispose]());
+    const { home, target, command, workspace, token } = await openMachine('rotated', plane);
+    const file = path.join(home, 'old.zip');
+    const args = ['evidence', 'export', 'pci-dss', '--from', started, '--output', file, '--json', ...target];
+    const { key_fingerprint: oldKey, evidence_id: id } = JSON.parse((await command(...args)).stdout);
+    await plane.stop();
+    expect((await command('audit', 'rotate-key', '--config-dir', directory)).code).toBe(0);
+    plane = await startHarness({ directory });
+    const now = ['--server', plane.url, '--token', token, '--workspace', workspace];
+    const after = await command(
+      'evidence',
+      'export',
+      '--id',
+      id,
+      '--output',
+      path.join(home, 'new.zip'),
+      '--json',
+      ...now,
+    );
+    expect(JSON.parse(after.stdout).key_fingerprint).not.toBe(oldKey);
+    for (const by of [
+      ['--key', oldKey],
+      ['--server', plane.url],
+    ]) {
+      expect((await command('evidence', 'verify', file, ...by)).code).toBe(0);
+    }
+    const held = await command('audit', 'verify', '--evidence', file, ...now);
+    expect([held.code, held.stdout]).toEqual([0, expect.stringContaining(': verified')]);
+    const elsewhere = await openMachine('elsewhere', plane);
+    const wrong = await command('audit', 'verify', '--evidence', file, ...elsewhere.target);
+    expect([wrong.code, wrong.stderr]).toEqual([1, expect.stringMatching(/is of the log .*rotated|not the one that/)]);
+  });
+});
+
+describe('a client that takes nothing', () => {
+  test('is let go, and one of many exports at once is told to come back later', async () => {
+    const { token, workspace, assess } = await openWorkspace('slow');
+    const { evidence_id: id } = await assess();
+    const { services } = harness.plane;
+    const event = { type: 'login', actor: 'user:ada', result: 'ok' } as const;
+    // Far more than the buffers of a connection hold, and nothing that can be compressed.
+    for (let page = 0; page < 40; page += 1) {
+      const events = Array.from({ length: 250 }, () => ({
+        ...event,
+        detail: { text: randomBytes(1_000).toString('hex') },
+      }));
+      await services.store.record(workspace, events);
+    }
+    const { evidence_id: later } = await assess();
+    expect(later).not.toBe(id);
+    const gate = buildGate(services);
+    const limits = { stalledMs: 300, wholeMs: 60_000 };
+    const metrics = createMetrics();
+    const handler = buildEvidence({ operations, gate, log: silentLog, metrics, headers: [], limits });
+    const server = createServer((incoming, outgoing) => void handler?.(incoming as never, outgoing as never, () => {}));
+    await once(server.listen(0, '127.0.0.1'), 'listening');
+    onTestFinished(() => void server.close());
+    const { port } = server.address() as AddressInfo;
+    const ask = () => {
+      const asked = request({
+        port,
+        method: 'POST',
+        path: '/api/v1/ai/compliance/evidence',
+        headers: { authorization: `Bearer ${token}`, 'x-workspace-id': workspace, 'content-type': 'application/json' },
+      });
+      asked.end(JSON.stringify({ evidence_id: later }));
+      return once(asked, 'response') as Promise<[IncomingMessage]>;
+    };
+    const [[first], [second]] = await Promise.all([ask(), ask()]);
+    expect([first.statusCode, second.statusCode]).toEqual([200, 200]);
+    const [third] = await ask();
+    expect([third.statusCode, (await third.toArray()).toString()]).toEqual([
+      429,
+      expect.stringContaining('evidence exports'),
+    ]);
+    await vi.waitFor(async () => expect(await metrics.render()).toMatch(/^mesh_evidence_exports 0$/m), 10_000);
+    for (const stalled of [first, second]) {
+      // Nothing was read of it; what was sent by then is no whole archive.
+      await expect(stalled.toArray()).rejects.toThrow('aborted');
+    }
+    const [next] = await ask();
+    expect(next.statusCode).toBe(200);
+    const whole = Buffer.concat(await next.toArray());
+    expect(whole.subarray(-22, -18)).toEqual(Buffer.from('504b0506', 'hex'));
   });
 });

@@ -4,6 +4,8 @@ import { createHash, createPublicKey, sign, verify } from 'node:crypto';
 
 /** DER prefix of an Ed25519 SubjectPublicKeyInfo (RFC 8410); the 32 raw bytes follow. */
 const ED25519_SPKI = Buffer.from('302a300506032b6570032100', 'hex');
+/** An Ed25519 key fits on one line. */
+const PEM = /^-----BEGIN PUBLIC KEY-----\r?\n([A-Za-z0-9+/=]{60})\r?\n-----END PUBLIC KEY-----\r?\n?$/;
 const SIGNATURE_BYTES = 64;
 const KEY_BYTES = 32;
 
@@ -41,9 +43,8 @@ export function publicKeyPem(publicKey: Uint8Array): string {
 
 /** The raw key of a PEM as `publicKeyPem` writes it; undefined for any other text. */
 export function parsePublicKeyPem(pem: string): Uint8Array | undefined {
-  const [, encoded = ''] =
-    /^-----BEGIN PUBLIC KEY-----\s+([A-Za-z0-9+/=\s]+?)\s+-----END PUBLIC KEY-----\s*$/.exec(pem) ?? [];
-  const der = Buffer.from(encoded.replaceAll(/\s/g, ''), 'base64');
+  const [, encoded = ''] = PEM.exec(pem) ?? [];
+  const der = Buffer.from(encoded, 'base64');
   const isEd25519 =
     der.length === ED25519_SPKI.length + KEY_BYTES && der.subarray(0, ED25519_SPKI.length).equals(ED25519_SPKI);
   return isEd25519 ? new Uint8Array(der.subarray(ED25519_SPKI.length)) : undefined;

@@ -1,4 +1,4 @@
-/** `VERIFY.md`: how to verify the archive with programs that are not ours. */
+/** What the archive itself says of how it is verified with programs that are not ours. */
 export function verifyPage(fingerprint: string, origin: string): string {
   return PAGE.replaceAll('{fingerprint}', fingerprint).replaceAll('{origin}', origin);
 }

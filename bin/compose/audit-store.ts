@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { rotateLogKey } from '../../storage/credentials.ts';
 import { lockDirectory } from '../../storage/directory-lock.ts';
+import { giveToOwner } from '../../storage/owned-file.ts';
 import { verifyDatabase } from '../../storage/sqlite/verify/verify.ts';
 
 /** The files of a control plane, for the commands that read or change them while it need not run. */
@@ -13,6 +14,7 @@ export const auditStore = {
       return rotateLogKey(configDir, Date.now());
     } finally {
       lock.release();
+      giveToOwner(configDir, ['lock', 'meshd.pid']);
     }
   },
 };

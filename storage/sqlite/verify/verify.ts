@@ -1,5 +1,5 @@
 import { readCheckpoint } from '../../../core/audit/checkpoint.ts';
-import { contradiction, type Finding, type LogReport, rootOfLeaves } from '../../../core/audit/findings.ts';
+import { contradiction, type Finding, type LogReport, rootOfLeaves, rootsAt } from '../../../core/audit/findings.ts';
 import type { KeptCheckpoint } from '../../../core/base/ports.ts';
 import { asStoreError, type Database, openForReading, unavailable } from '../database.ts';
 import type { WorkspaceRow } from '../workspaces.ts';
@@ -105,11 +105,20 @@ function endFindings({ name, revision, at }: WorkspaceRow, log: Recomputed): Fin
 }
 
 function checkpointFindings(checkpoints: readonly KeptCheckpoint[], { leaves, at: newest }: Recomputed): Finding[] {
+  const roots = rootsAt(
+    leaves,
+    checkpoints.map(({ size }) => size),
+  );
   return checkpoints.flatMap(({ at, note }): Finding[] => {
     const said = readCheckpoint(note);
     if (!said)
       return [{ code: 'signature', message: `A checkpoint that is kept cannot be read: ${note.slice(0, 80)}` }];
-    const found = contradiction(leaves, { ...said, at, by: 'A checkpoint kept in the database' }, newest);
+    const found = contradiction(
+      leaves,
+      { ...said, at, by: 'A checkpoint kept in the database' },
+      newest,
+      roots.get(said.size),
+    );
     return found ? [found] : [];
   });
 }

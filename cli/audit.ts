@@ -2,11 +2,14 @@ import { readFileSync } from 'node:fs';
 import type { Command } from 'commander';
 import { readCheckpoint } from '../core/audit/checkpoint.ts';
 import { contradiction, type Finding, type LogReport, type SeenLog, sawOf } from '../core/audit/findings.ts';
+import { SYSTEM_WORKSPACE } from '../core/base/ids.ts';
 import { formatInstant } from '../core/base/time.ts';
 import { type Answer, answering } from './answer.ts';
 import type { AuditStore, CommandContext } from './command-context.ts';
 import { CliError, EXIT } from './exit.ts';
-import { keepLog, keptLog, keptLogsOf } from './seen-logs.ts';
+import { checkSignature } from './log-signature.ts';
+import { type NodeOfLog, nodeOfLog } from './node-log.ts';
+import { type KeptLog, keepLog, keptLog, keptLogs, originSeenAt, placeFile } from './seen-logs.ts';
 import { readServedLog, type ServedLog, servedKeys, signerOf } from './served-log.ts';
 import { type TargetOptions, targetOf } from './session.ts';
 import { withTarget } from './target.ts';
@@ -16,6 +19,7 @@ interface VerifyOptions extends TargetOptions {
   readonly key?: string;
   readonly checkpoint?: string;
   readonly database?: string;
+  readonly configDir?: string;
 }
 
 /** What was found of one log, as it is answered. */
@@ -38,7 +42,8 @@ export function defineAudit(audit: Command, { loadAuditStore: loadStore }: Comma
       .option('--installation', 'the log of the installation, in place of that of a workspace')
       .option('--key <base64>', 'public key that must have signed the log, or @file')
       .option('--checkpoint <file>', 'a checkpoint kept elsewhere, which the log must hold')
-      .option('--database <file>', 'a database file in place of a control plane: its records too'),
+      .option('--database <file>', 'a database file in place of a control plane: its records too')
+      .option('--config-dir <dir>', 'as the node of this directory (~/.mesh where nobody is signed in)'),
     async (options: VerifyOptions) => answerOf(await verify(options, loadStore)),
   );
   answering(
@@ -69,7 +74,24 @@ async function verify(options: VerifyOptions, loadStore: () => Promise<AuditStor
   const reports = await failing(loadStore, (store) => store.verifyDatabase(database, only));
   if (reports.length === 0) throw new CliError(`${database} has no log ${only ?? 'at all'}.`, EXIT.notFound);
   requireMeant(given, (origin) => reports.some(({ workspace }) => workspaceOf(origin) === workspace), database);
-  return reports.map((report) => verdictOnFile(report, pinned, given));
+  const kept = keptLogs();
+  return reports.map((report) => verdictOnFile(report, ofReport(report, reports, kept), pinned, given));
+}
+
+/**
+ * What was seen of the log of a report. Each installation has a log of the same name, `w_system`; which one a file is of is
+ * told by its checkpoints, and by the logs of its other workspaces, whose names are nobody else's.
+ */
+function ofReport({ workspace }: LogReport, all: readonly LogReport[], kept: readonly KeptLog[]): KeptLog[] {
+  const own = kept.filter(({ origin }) => workspaceOf(origin) === workspace);
+  if (workspace !== SYSTEM_WORKSPACE) return own;
+  const names = new Set(all.map((each) => each.workspace).filter((name) => name !== SYSTEM_WORKSPACE));
+  const origins = [
+    ...all.flatMap(({ checkpoints }) => checkpoints.flatMap(({ note }) => readCheckpoint(note)?.origin ?? [])),
+    ...kept.map(({ origin }) => origin).filter((origin) => names.has(workspaceOf(origin))),
+  ];
+  const installations = new Set(origins.map(installationOf));
+  return own.filter(({ origin }) => installations.has(installationOf(origin)));
 }
 
 /** A checkpoint that is held against nothing would seem to agree. @throws CliError */
@@ -85,60 +107,52 @@ async function verifyServed(
   pinned: string | undefined,
   given: readonly GivenCheckpoint[],
 ): Promise<Verdict> {
-  const target = targetOf(options);
+  const node = nodeOfLog(options);
+  const target = node?.target ?? targetOf(options);
+  const place = { server: target.server, asked: options.installation ? 'installation' : (target.workspace ?? '') };
   const log = await readServedLog(target, options.installation ?? false);
   requireMeant(given, (origin) => origin === log.origin, target.server);
-  const seen = keptLog(log.origin);
-  const signature = checkSignature(log, await trustedKeys(pinned, seen?.key, () => servedKeys(target)));
-  const before = [...(seen ? [seen] : []), ...given];
-  const findings = [...log.findings, ...signature.findings, ...contradictions(log.leaves, before, log.newest)];
+  const meant = node?.origin ?? originSeenAt(place);
+  const seen = keptLog(meant ?? log.origin);
+  const signature = checkSignature(log.note, pinned, node?.kept?.key ?? seen?.key, await servedKeys(target));
+  const before = [...(node?.kept ? [node.kept] : []), ...(seen ? [seen] : []), ...given];
+  const findings = [
+    ...otherLog(log.origin, meant, node ? node.directory : placeFile(place)),
+    ...log.findings,
+    ...signature.findings,
+    ...contradictions(log.leaves, before, log.newest),
+  ];
   const verified = findings.length === 0;
-  const notes = [...signature.notes, ...notesOn(log, seen)];
+  const notes = [...signature.notes, ...notesOn(log, before), ...refusals(node)];
   if (verified) {
     const at = Date.now();
-    notes.push(`Kept for the next time in ${keepLog({ ...log, at, key: signature.key ?? '' })}.`);
+    notes.push(`Kept for the next time in ${keepLog({ ...log, at, key: signature.key ?? '' }, place)}.`);
   }
   return verdict(workspaceOf(log.origin), log, findings, notes);
 }
 
-interface Trusted {
-  readonly keys: readonly string[];
-  readonly source: 'pinned' | 'seen' | 'served';
-  readonly served: readonly string[];
+function otherLog(origin: string, meant: string | undefined, where: string): Finding[] {
+  if (meant === undefined || meant === origin) return [];
+  const message = `The log ${origin} is served where ${meant} was seen before. If another control plane was set up there, or its credentials.json was made anew, move ${where} away.`;
+  return [{ code: 'other_log', message }];
 }
 
-/** A key that was given counts most; then the one that signed the last time; at first, those that are served. */
-async function trustedKeys(
+/** What the running node refused is not undone by what is served now. */
+function refusals(node: NodeOfLog | undefined): string[] {
+  if (!node?.refused) return [];
+  return [`The node refused a checkpoint on ${formatInstant(node.refused.at)}: ${node.refused.message}`];
+}
+
+function verdictOnFile(
+  report: LogReport,
+  kept: readonly SeenLog[],
   pinned: string | undefined,
-  seen: string | undefined,
-  fetchKeys: () => Promise<string[]>,
-): Promise<Trusted> {
-  if (pinned !== undefined) return { keys: [pinned], source: 'pinned', served: [] };
-  const served = await fetchKeys();
-  return seen === undefined ? { keys: served, source: 'served', served } : { keys: [seen], source: 'seen', served };
-}
-
-function checkSignature(
-  { note }: ServedLog,
-  { keys, source, served }: Trusted,
-): { readonly key?: string; readonly findings: Finding[]; readonly notes: string[] } {
-  const key = signerOf(note, keys);
-  if (key !== undefined) {
-    const advice = `Signed by ${key}, as the control plane itself says: compare it with what the operator shows you, and give it by --key.`;
-    return { key, findings: [], notes: source === 'served' ? [advice] : [`Signed by ${key}.`] };
-  }
-  const other = signerOf(note, served);
-  const message =
-    other === undefined
-      ? 'The checkpoint is signed by none of the keys that are trusted.'
-      : `The checkpoint is signed by ${other}, not by ${keys.join()} as the last time. If the operator has changed the key, give the new one by --key.`;
-  return { findings: [{ code: other === undefined ? 'signature' : 'key_changed', message }], notes: [] };
-}
-
-function verdictOnFile(report: LogReport, pinned: string | undefined, given: readonly GivenCheckpoint[]): Verdict {
+  given: readonly GivenCheckpoint[],
+): Verdict {
   const { workspace, leaves, at, checkpoints } = report;
-  const before = [...keptLogsOf(workspace), ...given.filter(({ origin }) => workspaceOf(origin) === workspace)];
-  const unsigned = pinned === undefined ? [] : checkpoints.filter(({ note }) => signerOf(note, [pinned]) === undefined);
+  const before = [...kept, ...given.filter(({ origin }) => workspaceOf(origin) === workspace)];
+  const trusted = pinned === undefined ? [] : [Buffer.from(pinned, 'base64')];
+  const unsigned = pinned === undefined ? [] : checkpoints.filter(({ note }) => signerOf(note, trusted) === undefined);
   const findings: Finding[] = [
     ...report.findings,
     ...contradictions(leaves, before, at),
@@ -168,12 +182,13 @@ function contradictions(
   return before.flatMap((seen) => contradiction(leaves, seen, newest) ?? []);
 }
 
-function notesOn(log: ServedLog, seen: SeenLog | undefined): string[] {
+function notesOn(log: ServedLog, before: readonly SeenLog[]): string[] {
   return [
     ...(log.hasEntries ? [] : ['Only hashes were read: entries need the scope audit:read.']),
-    seen
-      ? `${sawOf(seen)}: they are all there.`
-      : 'This machine sees it for the first time: the next verification is held against this one.',
+    ...before.map((seen) => `${sawOf(seen)}: they are all there.`),
+    ...(before.length === 0
+      ? ['This machine sees it for the first time: the next verification is held against this one.']
+      : []),
   ];
 }
 
@@ -238,6 +253,10 @@ async function failing<S, T>(load: () => Promise<S>, work: (loaded: S) => T): Pr
   } catch (error) {
     throw new CliError((error as Error).message, EXIT.input);
   }
+}
+
+function installationOf(origin: string): string {
+  return origin.slice(0, origin.lastIndexOf('/'));
 }
 
 function workspaceOf(origin: string): string {

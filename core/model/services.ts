@@ -4,6 +4,7 @@ import type { Clock, Log, Store, Yaml } from '../base/ports.ts';
 import type { Secret } from '../base/secret.ts';
 import type { RelayGrant } from './graph.ts';
 import type { ReportedPaths } from './reported-paths.ts';
+import type { Witnesses } from './witnesses.ts';
 
 /** What every layer above may reach. Each layer adds what it brings; `core/workflow/services.ts` has all. */
 export interface BaseServices {
@@ -16,6 +17,7 @@ export interface BaseServices {
   /** Last time each peer was heard of; transitions are committed as Presence. */
   readonly liveness: Liveness;
   readonly paths: ReportedPaths;
+  readonly witnesses: Witnesses;
   readonly logins: LoginLimits;
   readonly yaml: Yaml;
   readonly nodeAccess: NodeAccess;

@@ -46,6 +46,7 @@ export function defineAudit(audit: Command, { loadAuditStore: loadStore }: Comma
       .option('--config-dir <dir>', 'as the node of this directory (~/.mesh where nobody is signed in)'),
     async (options: VerifyOptions) => answerOf(await verify(options, loadStore)),
   );
+  defineAccept(audit, loadStore);
   answering(
     audit
       .command('rotate-key')
@@ -64,6 +65,30 @@ export function defineAudit(audit: Command, { loadAuditStore: loadStore }: Comma
     },
   );
 }
+
+function defineAccept(audit: Command, loadStore: () => Promise<AuditStore>): void {
+  answering(
+    audit
+      .command('accept')
+      .description('sign logs on as they are, after a backup was restored or keys were made anew; meshd must not run')
+      .requiredOption('--config-dir <dir>', 'that of meshd')
+      .requiredOption('--reason <text>', 'why; it stands in the log')
+      .option('--database <file>', 'the file of the store, where it is not mesh.db of the directory'),
+    async (options: { configDir: string; reason: string; database?: string }): Promise<Answer> => {
+      const reason = options.reason.trim().slice(0, MAX_REASON);
+      if (reason === '') throw new CliError('Say by --reason why the logs go on as they are.', EXIT.input);
+      const items = await failing(loadStore, (store) => store.accept({ ...options, reason }));
+      const lines = items.map(({ workspace, entry, given }) =>
+        [`${workspace}: entry ${entry} says that this is given up:`, ...given.map((line) => `  ${line}`)].join('\n'),
+      );
+      const text =
+        items.length === 0 ? 'No log contradicts what was signed of it: nothing was changed.' : lines.join('\n');
+      return { value: { items }, text };
+    },
+  );
+}
+
+const MAX_REASON = 500;
 
 async function verify(options: VerifyOptions, loadStore: () => Promise<AuditStore>): Promise<Verdict[]> {
   const pinned = options.key === undefined ? undefined : keyIn(options.key);
@@ -112,7 +137,7 @@ async function verifyServed(
   const place = { server: target.server, asked: options.installation ? 'installation' : (target.workspace ?? '') };
   const log = await readServedLog(target, options.installation ?? false);
   requireMeant(given, (origin) => origin === log.origin, target.server);
-  const meant = node?.origin ?? originSeenAt(place);
+  const meant = node?.origin ?? originSeenAt(place) ?? originOfSame(log.origin);
   const seen = keptLog(meant ?? log.origin);
   const signature = checkSignature(log.note, pinned, node?.kept?.key ?? seen?.key, await servedKeys(target));
   const before = [...(node?.kept ? [node.kept] : []), ...(seen ? [seen] : []), ...given];
@@ -129,6 +154,14 @@ async function verifyServed(
     notes.push(`Kept for the next time in ${keepLog({ ...log, at, key: signature.key ?? '' }, place)}.`);
   }
   return verdict(workspaceOf(log.origin), log, findings, notes);
+}
+
+/** A control plane may have moved, and its address with it; the name of a workspace is nobody else's. */
+function originOfSame(origin: string): string | undefined {
+  const workspace = workspaceOf(origin);
+  if (workspace === SYSTEM_WORKSPACE) return undefined;
+  const origins = keptLogs().flatMap((kept) => (workspaceOf(kept.origin) === workspace ? [kept.origin] : []));
+  return origins.includes(origin) ? origin : origins[0];
 }
 
 function otherLog(origin: string, meant: string | undefined, where: string): Finding[] {
@@ -246,10 +279,10 @@ function readText(file: string): string {
 }
 
 /** What the files of a control plane refuse is what the user has to mend. */
-async function failing<S, T>(load: () => Promise<S>, work: (loaded: S) => T): Promise<T> {
+async function failing<S, T>(load: () => Promise<S>, work: (loaded: S) => T | Promise<T>): Promise<T> {
   const loaded = await load();
   try {
-    return work(loaded);
+    return await work(loaded);
   } catch (error) {
     throw new CliError((error as Error).message, EXIT.input);
   }

@@ -69,7 +69,7 @@ export async function keepCheckpoints(services: LogServices): Promise<void> {
   if (failures.length > 0) throw failures[0];
 }
 
-export function rootAt(tree: AuditTree, size: number): Promise<Uint8Array> {
+export function rootAt(tree: Pick<AuditTree, 'hashes'>, size: number): Promise<Uint8Array> {
   return rootOf(size, (ids) => tree.hashes(ids));
 }
 
@@ -97,18 +97,23 @@ async function requireHeld(
   size: number,
   keys: readonly NoteKey[],
 ): Promise<void> {
-  const said = openCheckpoint(note, keys);
+  const why = await whyNotHeld(note, tree, size, keys);
+  if (why === undefined) return;
   const then = 'Nothing more is signed: see docs/audit.md#when-a-log-contradicts-its-checkpoint.';
-  if (!said) {
-    const why = 'is signed by no key that this installation had then: its credentials.json is another, or the note is.';
-    throw new MeshError('unavailable', `${what} ${why} ${then}`);
-  }
-  if (said.size > size) {
-    throw new MeshError(
-      'unavailable',
-      `${what} has ${said.size} entries, the log ${size}: its end is missing. ${then}`,
-    );
-  }
-  if (Buffer.compare(await rootAt(tree, said.size), said.root) === 0) return;
-  throw new MeshError('unavailable', `${what} has another root than the log at its size, ${said.size}. ${then}`);
+  throw new MeshError('unavailable', `${what} ${why} ${then}`);
+}
+
+/** Why a log does not hold what a checkpoint of it says, after the name of that checkpoint; undefined where it does. */
+export async function whyNotHeld(
+  note: string,
+  tree: Pick<AuditTree, 'hashes'>,
+  size: number,
+  keys: readonly NoteKey[],
+): Promise<string | undefined> {
+  const said = openCheckpoint(note, keys);
+  if (!said)
+    return 'is signed by no key that this installation had then: its credentials.json is another, or the note is.';
+  if (said.size > size) return `has ${said.size} entries, the log ${size}: its end is missing.`;
+  if (Buffer.compare(await rootAt(tree, said.size), said.root) === 0) return undefined;
+  return `has another root than the log at its size, ${said.size}.`;
 }

@@ -6,8 +6,8 @@ import type { WorkspaceRow } from '../workspaces.ts';
 import { type Recomputed, recompute } from './entries.ts';
 import { recordFindings } from './records.ts';
 
-/** The first schema that has trees. */
-const SCHEMA_WITH_TREES = 2;
+/** The first schema whose logs say which versions were dropped. */
+const LEAST_SCHEMA = 3;
 const MAX_FINDINGS = 100;
 
 /**
@@ -21,8 +21,8 @@ export function verifyDatabase(path: string, only?: string): LogReport[] {
   const database = openForReading(path);
   try {
     const schema = database.statement<{ user_version: number }>('PRAGMA user_version').get()?.user_version ?? 0;
-    if (schema < SCHEMA_WITH_TREES) {
-      throw unavailable(`${path} has schema ${schema}, without trees: start this version of meshd on it once`);
+    if (schema < LEAST_SCHEMA) {
+      throw unavailable(`${path} has schema ${schema}, of an older version: start this version of meshd on it once`);
     }
     database.exec('BEGIN');
     const damage = [...damageOf(database), ...strayFindings(database)];
@@ -43,7 +43,7 @@ function verifyLog(database: Database, workspace: WorkspaceRow, damage: readonly
   const checkpoints = database
     .statement<KeptCheckpoint>('SELECT at, size, note FROM checkpoint WHERE ws = ? ORDER BY day DESC')
     .all(workspace.id);
-  const records = recordFindings(database, workspace, log.history);
+  const records = recordFindings(database, workspace, log);
   const findings = [
     ...damage,
     ...log.findings,

@@ -8,6 +8,7 @@ test('a device that sends a heartbeat is online, and is told its phase and the v
     phase: 'ready',
     version: expect.any(Number),
     at: '2026-01-05T12:00:00.000Z',
+    checkpoint: null,
   });
   expect(await kit.ask('get_peer', { id })).toMatchObject({ status: { online: true } });
 });
@@ -28,8 +29,8 @@ test('only a device is answered, and it needs its own token', async () => {
 
 test('what a device says of the audit log that it refuses is an event once, and bad reports are refused', async () => {
   await using kit = await buildWorkspaceKit();
-  const device = await kit.join('web-1');
-  const beat = (witnessed: object) => kit.call('send_heartbeat', { witnessed }, { bearer: device.deviceToken });
+  const { self } = await kit.join('web-1');
+  const beat = (witnessed: object) => kit.call('send_heartbeat', { witnessed }, self);
   const refused = { size: 9, finding: { code: 'forked', message: 'There are two histories.' } };
   await beat({ size: 9 });
   for (let n = 0; n < 3; n += 1) await beat(refused);

@@ -154,7 +154,8 @@ async function assessAll(): Promise<void> {
     registrationProof: 'required',
     planTtlMs: 1,
   } as const;
-  const services = { store, states: buildNetworkStates({ store }), clock, settings };
+  const logs = { keys: [], originOf: (name: string) => name };
+  const services = { store, states: buildNetworkStates({ store }), clock, settings, logs };
   let [total, busyTotal] = [0, 0];
   for (const framework of FRAMEWORKS) {
     const asked = { framework, from: formatInstant(began), to: formatInstant(clock.time) };

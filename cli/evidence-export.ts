@@ -42,7 +42,7 @@ export async function exportEvidence(framework: string | undefined, options: Exp
   const draft = `${file}.${randomBytes(6).toString('hex')}.part`;
   try {
     const sha256 = await write(response, draft);
-    const keys = new Set((await servedKeys(target)).map(fingerprintOf));
+    const keys = new Set((await servedKeys(target)).map(({ publicKey }) => fingerprintOf(publicKey)));
     const archive = await openEvidence(draft);
     const report = await verifyArchive(archive, (key) => keys.has(key)).finally(() => archive.close());
     const [fault] = report.findings;

@@ -5,9 +5,9 @@ import { CliError, EXIT } from './exit.ts';
 const FINGERPRINT = /^[0-9a-f]{64}$/i;
 const RAW_KEY = /^[A-Za-z0-9+/]{43}=$/;
 
-/** @param key raw Ed25519, base64 */
-export function fingerprintOf(key: string): string {
-  return keyFingerprint(Buffer.from(key, 'base64'));
+/** @param key raw Ed25519, or base64 of it */
+export function fingerprintOf(key: Uint8Array | string): string {
+  return keyFingerprint(typeof key === 'string' ? Buffer.from(key, 'base64') : key);
 }
 
 /** The fingerprint of a key that is given by it, as 44 characters of base64, or in a file, also as PEM. @throws CliError */

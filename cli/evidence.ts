@@ -80,7 +80,7 @@ async function trustedKeys({ key, server }: VerifyOptions, origin: string | unde
   if (key.length > 0) return new Set(key.map(fingerprintIn));
   const kept = origin === undefined ? undefined : keptLog(origin)?.key;
   const served = server === undefined ? [] : await servedKeys(targetOf({ server }));
-  const keys = [...(kept === undefined ? [] : [kept]), ...served];
+  const keys = [...(kept === undefined ? [] : [kept]), ...served.map(({ publicKey }) => publicKey)];
   if (keys.length > 0) return new Set(keys.map(fingerprintOf));
   const message =
     'Nothing says whose key may have signed it. Give --key with the fingerprint that the operator shows you, --server to ask a control plane, or --trust-bundled.';

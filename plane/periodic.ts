@@ -10,6 +10,7 @@ import { endAgents, nextAgentEnd, overdue } from '../core/identity/end-agents.ts
 import { endOrphans } from '../core/identity/offboard.ts';
 import { removeSpentTokens } from '../core/identity/remove-spent-tokens.ts';
 import { networkJobs } from '../core/peers/jobs.ts';
+import { tellWitnesses } from '../core/peers/witnessed.ts';
 import type { Services } from '../core/workflow/services.ts';
 import { expireWorkflows, resumeWorkflows } from '../core/workflow/upkeep.ts';
 import { eachWorkspace } from './each-workspace.ts';
@@ -35,6 +36,9 @@ export function buildJobs(services: Services, gate: Pick<ServiceGate, 'flushRefu
       eachWorkspace(services, (workspace) => removeOldAssessments(services, workspace)),
     ),
     every('keep checkpoints of the audit logs', MINUTE_MS, services, () => keepCheckpoints(services)),
+    every('tell who has seen the audit logs', HOUR_MS, services, () =>
+      eachWorkspace(services, (workspace) => tellWitnesses(services, workspace)),
+    ),
     every('flush refusals', MINUTE_MS, services, () => gate.flushRefusals()),
   ];
 }

@@ -17,6 +17,7 @@ import { createMetrics, type Metrics } from '../../rest/metrics.ts';
 import { loadCredentials } from '../../storage/credentials.ts';
 import { lockDirectory } from '../../storage/directory-lock.ts';
 import { buildKeyring } from '../../storage/keyring.ts';
+import { headsIn } from '../../storage/log-heads.ts';
 import { openStore } from '../../storage/open.ts';
 import { operations } from '../../tools/index.ts';
 import { MCP_TOOLS } from '../../tools/surfaces.ts';
@@ -68,7 +69,8 @@ export async function startPlane(config: Config, { log, clock = { now: Date.now 
     const lock = lockDirectory(configDir);
     undo.push(lock.release);
     const credentials = loadCredentials(configDir);
-    const keys = buildKeyring(credentials, env.MESH_LRP_AUTH_TOKEN ?? new Secret(credentials.relayToken));
+    const relayToken = env.MESH_LRP_AUTH_TOKEN ?? new Secret(credentials.relayToken);
+    const keys = buildKeyring(credentials, relayToken, headsIn(configDir));
     const store = await openStore(storeUrl(config), { clock, log });
     undo.push(() => store.close());
 
@@ -76,7 +78,7 @@ export async function startPlane(config: Config, { log, clock = { now: Date.now 
     const [planner, narrator] = [await buildPlanner(env, log, metrics), await buildNarrator(env, log, metrics)];
     const parts = { store, clock, log, edition: env.MESH_EDITION, keys, planner, narrator };
     const settings = settingsOf(config);
-    const compute = startCompute(storeUrl(config), { clock, log, settings });
+    const compute = startCompute(storeUrl(config), { clock, log, settings, logs: keys.logs });
     const services = buildServices({ ...parts, settings, compute });
     // Hashing the first password and binding the ports go on side by side; neither is served before both are done.
     const accounts = ensureFirstAccounts(services, { initAdmins: config.app.initAdmins });

@@ -36,7 +36,7 @@ export interface Assessed {
   readonly states: number;
 }
 
-type Services = Pick<ThreadServices, 'store' | 'states' | 'clock' | 'settings'>;
+type Services = Pick<ThreadServices, 'store' | 'states' | 'clock' | 'settings' | 'logs'>;
 
 /**
  * Judges every control of a framework over a period.
@@ -73,6 +73,7 @@ interface Known {
   readonly swept: Swept;
   readonly days: SnapshotDays;
   readonly scope: string;
+  readonly period: { readonly from: number; readonly to: number };
   readonly remedyOf: (check: Parameters<typeof remediationOf>[0]) => ReturnType<typeof remediationOf>;
 }
 
@@ -113,6 +114,7 @@ async function knownOf(
     swept,
     days: range ? await snapshotDays(services, workspace, span, timeZone) : { due: [], missing: [] },
     scope: rule.text,
+    period: { from, to },
     remedyOf: (check) => remediationOf(check, now, viewAt),
   };
 }
@@ -135,7 +137,7 @@ async function judge(services: Services, workspace: string, name: CheckName, kno
     case 'snapshots':
       return judgeDays(check, known.days);
     case 'fact':
-      return judgeFact(check, { services, workspace });
+      return judgeFact(check, { services, workspace, period: known.period });
     default:
       return check satisfies never;
   }

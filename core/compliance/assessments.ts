@@ -46,7 +46,7 @@ export interface AssessmentRequest {
 
 /** Judges a period, and keeps what was found. @throws MeshError as `frameworkOf` and `assessPeriod` do */
 export async function assessAndKeep(
-  context: CallContext<Pick<ThreadServices, 'store' | 'states' | 'clock' | 'settings'>>,
+  context: CallContext<Pick<ThreadServices, 'store' | 'states' | 'clock' | 'settings' | 'logs'>>,
   { framework: asked, period_start: from, period_end }: AssessmentRequest,
 ): Promise<AssessmentAnswer> {
   const { services, workspace, caller } = context;

@@ -3,6 +3,7 @@ import { PASSWORD_LENGTH } from '../identity/passwords.ts';
 import type { Settings } from '../model/services.ts';
 import { workspaceById } from '../model/workspaces.ts';
 import type { NetworkServices } from '../state/services.ts';
+import { verifiedLog } from './facts/log.ts';
 import { KEPT_YEARS } from './kept.ts';
 import { counted, listed } from './reading.ts';
 
@@ -16,8 +17,10 @@ export interface Fact {
 }
 
 export interface FactContext {
-  readonly services: Pick<NetworkServices, 'store' | 'clock'> & { readonly settings: Settings };
+  readonly services: Pick<NetworkServices, 'store' | 'clock' | 'logs'> & { readonly settings: Settings };
   readonly workspace: string;
+  /** That is assessed, ms. */
+  readonly period?: { readonly from: number; readonly to: number };
 }
 
 type FactReader = (context: FactContext) => Promise<Fact>;
@@ -84,11 +87,7 @@ export const FACTS = {
       'No review of logins, refusals and denied approvals is on record.',
       'An auditor reads the audit log at a set cadence and keeps the record (list_audit).',
     ),
-  'verified-log': async () =>
-    unknown(
-      'No verification of the audit log over the period is on record.',
-      'An auditor verifies the audit log over the period and keeps the result.',
-    ),
+  'verified-log': verifiedLog,
   backups: async () =>
     unknown(
       'No backup and no test of restoring one is on record.',

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { buildHistoryKit } from '../../test/kits/plane/history-kit.ts';
+import { makeCheckpoint } from '../audit/keep-checkpoints.ts';
 import type { NetworkChangeRecord } from './changes.ts';
 import type { ChangeCheck } from './checks/check.ts';
 import { CHECKS, type CheckName } from './checks/index.ts';
@@ -135,4 +136,25 @@ test('facts become others with what they are about', async () => {
   expect((await FACTS['token-ages'](elsewhere)).holds).toBe(true);
   kit.clock.time += 400 * 86_400_000;
   expect((await FACTS['token-ages'](elsewhere)).holds).toBe(false);
+});
+
+test('the audit log is verified from its entries, and what was changed in it is named', async () => {
+  await using kit = await buildHistoryKit();
+  const { services, workspace } = kit;
+  const context = { services, workspace };
+  await kit.ask('create_policy', { name: 'base', spec: { action: 'DENY', peerSelector: {} } });
+  const { size } = await makeCheckpoint(services, workspace);
+  const verified = await FACTS['verified-log'](context);
+  expect([verified.holds, verified.remedy]).toEqual([true, '']);
+  expect(verified.evidence).toMatch(new RegExp(`^Entries 0 to ${size - 1} give the root .{44}, as signed on 2026`));
+  expect(verified.evidence).toContain(`of the period are 0 to ${size - 1}`);
+  const { auditTree } = services.store;
+  const changed = (name: string) => ({
+    ...auditTree(name),
+    entries: async (from: number, limit: number) =>
+      (await auditTree(name).entries(from, limit)).map((entry) => entry.replace('base', 'bose')),
+  });
+  const store = { ...services.store, auditTree: changed };
+  const fact = await FACTS['verified-log']({ services: { ...services, store }, workspace });
+  expect([fact.holds, fact.evidence]).toEqual([false, expect.stringMatching(/checkpoint of 2026.* has another root/)]);
 });

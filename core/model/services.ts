@@ -1,9 +1,10 @@
-import type { LogKeys } from '../audit/log-keys.ts';
+import type { LogKeys, PublicLogKeys } from '../audit/log-keys.ts';
 import type { Edition } from '../base/edition.ts';
 import type { Clock, Log, Store, Yaml } from '../base/ports.ts';
 import type { Secret } from '../base/secret.ts';
 import type { RelayGrant } from './graph.ts';
 import type { ReportedPaths } from './reported-paths.ts';
+import type { Witnesses } from './witnesses.ts';
 
 /** What every layer above may reach. Each layer adds what it brings; `core/workflow/services.ts` has all. */
 export interface BaseServices {
@@ -12,10 +13,13 @@ export interface BaseServices {
   readonly log: Log;
   readonly edition: Edition;
   readonly keys: Keyring;
+  /** By which checkpoints of the audit logs verify. */
+  readonly logs: PublicLogKeys;
   readonly settings: Settings;
   /** Last time each peer was heard of; transitions are committed as Presence. */
   readonly liveness: Liveness;
   readonly paths: ReportedPaths;
+  readonly witnesses: Witnesses;
   readonly logins: LoginLimits;
   readonly yaml: Yaml;
   readonly nodeAccess: NodeAccess;

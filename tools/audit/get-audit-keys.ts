@@ -17,6 +17,7 @@ export const getAuditKeys = defineOperation({
           publicKey: z.string().describe('Ed25519, base64'),
           from: z.string(),
           until: z.string().nullable().describe('Null for the one in use'),
+          endorsement: z.string().nullable().describe('By which the key before it names it as the next; a signed note'),
         }),
       )
       .describe('Oldest first'),
@@ -30,10 +31,11 @@ export const getAuditKeys = defineOperation({
   columns: { Key: 'publicKey', From: 'from', Until: 'until' },
   async run(_input, { services }) {
     const { keys, originOf } = services.keys.logs;
-    const items = keys.map(({ publicKey, from, until }) => ({
+    const items = keys.map(({ publicKey, from, until, endorsement = null }) => ({
       publicKey: Buffer.from(publicKey).toString('base64'),
       from: formatInstant(from),
       until: until === undefined ? null : formatInstant(until),
+      endorsement,
     }));
     return { originPrefix: originOf(''), items };
   },

@@ -13,6 +13,7 @@ import { viewer } from './sweep.ts';
 
 const NOW = Date.UTC(2026, 0, 5);
 const DAY_MS = 86_400_000;
+const MINUTES_AGO = '2026-01-04T23:55:00Z';
 const YEARS_AGO = NOW - 500 * DAY_MS;
 
 const card = (extra: object = {}) =>
@@ -333,7 +334,10 @@ const TABLE: Readonly<Record<StateCheckName, Case>> = {
   },
   'bounded-agents': {
     passes: [[agent('scout', { scopes: ['network:read'] })]],
-    fails: [[agent('boss', { scopes: ['network:read', 'members:write'] })]],
+    fails: [
+      [agent('boss', { scopes: ['network:read', 'members:write'] })],
+      [agent('clerk', { scopes: ['peers:approve'] })],
+    ],
     nothing: [[card()], [agent('gone', { expiresAt: '2026-01-04T00:00:00Z', scopes: ['members:write'] })]],
     mends: false,
   },
@@ -344,9 +348,21 @@ const TABLE: Readonly<Record<StateCheckName, Case>> = {
     mends: false,
   },
   'ended-agents-gone': {
-    passes: [[agent('scout'), peer('bot-1', { agentRef: 'scout' })], [agent('gone', {}, { phase: 'Revoked' })]],
-    fails: [[agent('gone', {}, { phase: 'Revoked' }), peer('bot-1', { agentRef: 'gone' })]],
-    nothing: [[card()]],
+    passes: [
+      [agent('scout'), peer('bot-1', { agentRef: 'scout' })],
+      [agent('gone', {}, { phase: 'Revoked' })],
+      [agent('gone', { expiresAt: MINUTES_AGO }), peer('bot-1', { agentRef: 'gone' })],
+      [peer('bot-1', { expiresAt: MINUTES_AGO })],
+    ],
+    fails: [
+      [agent('gone', {}, { phase: 'Revoked' }), peer('bot-1', { agentRef: 'gone' })],
+      [agent('gone', {}, { phase: 'Revoked' }), peer('bot-1', { delegatedBy: 'gone' })],
+      [peer('bot-1', { agentRef: 'never' })],
+      [agent('gone', { expiresAt: '2026-01-04T00:00:00Z' })],
+      [agent('gone', { expiresAt: '2026-01-04T00:00:00Z' }), peer('bot-1', { agentRef: 'gone' })],
+      [peer('bot-1', { expiresAt: '2026-01-04T00:00:00Z' })],
+    ],
+    nothing: [[card()], [peer('bot-1', { expiresAt: '2026-01-04T00:00:00Z', phase: 'expired' })]],
     mends: false,
   },
 };

@@ -70,6 +70,7 @@ export const noOtherSources: StateCheck = {
 };
 
 function unlistedRules(view: View, peers: readonly PeerRecord[]): AllowRule[] {
+  if (peers.length === 0) return [];
   const meant = new Set(peers);
   return rulesAtScope
     .ingress(view)

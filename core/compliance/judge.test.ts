@@ -32,7 +32,7 @@ const OWN = {
 /** Workflows that show no approval of the change. */
 const UNSHOWN: readonly NetworkChangeRecord[] = [
   { ...REVIEWED, workflow: undefined },
-  { ...REVIEWED, workflow: workflowOf({ autoApprove: false, reviewedBy: undefined }) },
+  { ...REVIEWED, workflow: { ...workflowOf({ autoApprove: false }), status: { state: 'executed' } } },
   { ...REVIEWED, workflow: workflowOf({ autoApprove: false, reviewedBy: 'user:bob' }) },
   { ...REVIEWED, workflow: workflowOf({ autoApprove: false, state: 'rejected' }) },
   { ...REVIEWED, workflow: workflowOf({ autoApprove: false, reviewedAt: '2026-01-05T00:00:01Z' }) },

@@ -152,6 +152,11 @@ async function assessAll(): Promise<void> {
     relayAdvertiseUrl: undefined,
     stunUrl: '127.0.0.1:3478',
     registrationProof: 'required',
+    listens: {
+      api: { host: '127.0.0.1', tls: false },
+      bus: { host: '127.0.0.1', auth: 'none', tls: false },
+    },
+    logKeySince: began,
     planTtlMs: 1,
   } as const;
   const logs = { keys: [], originOf: (name: string) => name };

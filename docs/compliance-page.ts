@@ -47,11 +47,11 @@ $ mesh admin update-workspace --settings '{"compliance": {"cde": ["zone=card"], 
 \`\`\`
 
 Peers that are pending, revoked or ended are not in scope. The settings are those of now, whatever they were in the period; the
-answer has them in \`scope\`.
+answer has them in \`scope\`, and \`gaps\` tells that they were changed since the period began, and which peers left the scope in it.
 
 ## Over the period
 
-A period is at most ${MAX_PERIOD_DAYS} days and ends at the latest now. What rests on the state of the network is judged at its beginning, after
+A period is at most ${MAX_PERIOD_DAYS} days and is judged until now at the latest: an end up to a day ahead is taken, and \`gaps\` and \`period_end\` say so; a start ahead is refused. What rests on the state of the network is judged at its beginning, after
 every revision that changed a policy, a label, a network, a peer or an agent, and at each instant at which something expires or a
 key becomes too old. A control fails when it failed at any time, were it for a moment. A change at the
 very instant of \`period_start\` belongs to the period before, so that periods which follow one another count each change once.
@@ -74,7 +74,8 @@ of it is kept.
 | \`insufficient_evidence\` | there was nothing to judge, no record of it is kept, or a part of the period is no longer kept and it held in the rest |
 
 A control never passes on nothing. The four of the contract, which know no third answer, pass where there was nothing to judge, and
-\`evidence\` says so (\`0 policy changes in the period\`); where nothing of the period is kept they fail.
+\`evidence\` says so (\`0 policy changes in the period\`). Where a part of the period in which the workspace was there is no longer
+kept they fail, and \`evidence\` names that part: silence is no proof.
 
 \`score\` is the share of \`pass\` among \`pass\` and \`fail\`, in percent. \`status\` is \`pass\` where nothing fails and something passes,
 \`fail\` where nothing passes, else \`partial\`. A control without evidence counts neither way: read \`summary\`, which counts them.
@@ -82,7 +83,14 @@ A control never passes on nothing. The four of the contract, which know no third
 **Changes** are those of policies, of networks, and of the labels and networks of peers. One is reviewed where a person approved its
 workflow. What was approved automatically (\`autoApprove\`) and what an operator wrote directly count as reviewed by nobody. An end
 that was decided beforehand, and the policies that hold an agent to its preset, are counted apart: they follow from what was decided.
-6.4 judges the workflows alone, as the contract has it; direct writes fail 10.2 and 6.5.1, and 6.4 says how many there were.
+A workflow that is not on record, that names another reviewer, that was approved after the change or rejected, or that did not
+show the resource that was changed, is no approval. 6.4 judges the workflows alone, as the contract has it; direct writes fail 10.2
+and 6.5.1, and 6.4 says how many there were. Who approves what they asked for fails 6.5.1 and 6.5.4.
+
+**Anyone** is \`*\`, a device that joins without labels (so \`{}\`, \`NotIn\`, \`DoesNotExist\` and \`notPeers\` too), half of the addresses of
+a network, or public addresses of more than one organisation: an IPv4 /8 or an IPv6 /20 over all policies and ports together. 1.3
+judges the \`ALLOW\` rules, without what a \`DENY\` closes; what is open because nothing isolates a peer fails 1.2, 1.3.1, 1.4.2, CC6.1
+and CC6.6.
 
 **Remediation** says who must do what. Where policies mend what fails now, \`changes\` has them as \`plan_network_change\` takes them, with
 what they would open and close, and whether the control holds then (\`effect\`). They isolate: write the \`ALLOW\` rules that are needed with

@@ -5,7 +5,7 @@ import type { Clock, Log } from '../../core/base/ports.ts';
 import { Secret } from '../../core/base/secret.ts';
 import { buildGate, type ServiceGate } from '../../core/call/gate.ts';
 import { ensureFirstAccounts } from '../../core/identity/first-accounts.ts';
-import type { Settings } from '../../core/model/services.ts';
+import type { ListensAt, Settings } from '../../core/model/services.ts';
 import type { Services } from '../../core/workflow/services.ts';
 import { buildMcp } from '../../mcp/http.ts';
 import { startJobs } from '../../plane/jobs.ts';
@@ -77,7 +77,7 @@ export async function startPlane(config: Config, { log, clock = { now: Date.now 
     const metrics = createMetrics();
     const [planner, narrator] = [await buildPlanner(env, log, metrics), await buildNarrator(env, log, metrics)];
     const parts = { store, clock, log, edition: env.MESH_EDITION, keys, planner, narrator };
-    const settings = settingsOf(config);
+    const settings = settingsOf(config, keys.logs.keys.at(-1)?.from ?? 0);
     const compute = startCompute(storeUrl(config), { clock, log, settings, logs: keys.logs });
     const services = buildServices({ ...parts, settings, compute });
     // Hashing the first password and binding the ports go on side by side; neither is served before both are done.
@@ -163,7 +163,7 @@ function storeUrl({ env, configDir }: Config): string {
   return env.MESH_STORE_URL ?? path.resolve(configDir, 'mesh.db');
 }
 
-function settingsOf(config: Config): Settings & { apiUrl: string } {
+function settingsOf(config: Config, logKeySince: number): Settings & { apiUrl: string } {
   const { env, app } = config;
   return {
     version: VERSION,
@@ -172,8 +172,21 @@ function settingsOf(config: Config): Settings & { apiUrl: string } {
     relayAdvertiseUrl: relayGivenToNodes(env),
     stunUrl: env.MESH_STUN_URL,
     registrationProof: env.MESH_REGISTRATION_PROOF,
+    listens: listensAt(env),
+    logKeySince,
     planTtlMs: app.planTtl,
   };
+}
+
+function listensAt({
+  MESH_LISTEN,
+  MESH_BUS_LISTEN,
+  MESH_SIGNALING_AUTH: auth,
+  MESH_TLS_CERT,
+}: Config['env']): ListensAt {
+  const tls = MESH_TLS_CERT !== undefined;
+  const bus = MESH_BUS_LISTEN === 'off' ? undefined : { host: MESH_BUS_LISTEN.host, auth, tls };
+  return { api: { host: MESH_LISTEN.host, tls }, bus };
 }
 
 function apiUrl({ env, app }: Config, port: number): string {

@@ -58,7 +58,6 @@ export async function assessAndKeep(
     framework,
     asked,
     from: parseInstant(from),
-    to: parseInstant(to),
     generatedAt: services.clock.now(),
     generatedBy: caller?.subject ?? 'anonymous',
   });

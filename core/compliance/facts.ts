@@ -1,8 +1,8 @@
-import { SYSTEM_WORKSPACE } from '../base/ids.ts';
 import { PASSWORD_LENGTH } from '../identity/passwords.ts';
 import type { Settings } from '../model/services.ts';
 import { workspaceById } from '../model/workspaces.ts';
 import type { NetworkServices } from '../state/services.ts';
+import { INSTALLATION_FACTS } from './facts/installation.ts';
 import { verifiedLog } from './facts/log.ts';
 import { KEPT_YEARS } from './kept.ts';
 import { counted, listed } from './reading.ts';
@@ -38,35 +38,7 @@ const FULL_SHARE = 0.9;
  * a part of the product that keeps such records.
  */
 export const FACTS = {
-  'first-password': async ({ services }) => {
-    const { items } = await services.store.list(SYSTEM_WORKSPACE, 'Account');
-    const used = items.filter(({ spec }) => !spec.disabled);
-    // Other workspaces' people have accounts too: how many there are is not told.
-    if (used.length === 0) return unknown('There are no accounts.', 'A platform administrator signs in.');
-    if (used.every(({ spec }) => spec.passwordState === 'own')) {
-      return holds('Every account of the installation has a password that its person chose.');
-    }
-    return fails(
-      'An account of the installation has a password that somebody else set.',
-      'A platform administrator finds out whose it is (list_users), and that person changes it (mesh passwd) or the account is disabled.',
-    );
-  },
-  'bus-exposure': async ({ services }) => {
-    const host = hostOf(services.settings.signalingUrl);
-    if (isLoopback(host)) return holds('Nodes are given a bus on the loopback: it is reached from this host alone.');
-    return unknown(
-      'Whether a firewall restricts port 4222 by source address cannot be seen from here.',
-      'The host administrator restricts port 4222 by source address and keeps that rule as evidence.',
-    );
-  },
-  'admin-tls': async ({ services }) => {
-    const { apiUrl } = services.settings;
-    if (apiUrl.startsWith('https:')) return holds('The address of the API that is given out is an https address.');
-    return fails(
-      'The address of the API that is given out is an http address.',
-      'The host administrator sets MESH_TLS_CERT and MESH_TLS_KEY, or puts a TLS proxy in front and names it in app.publicUrls.',
-    );
-  },
+  ...INSTALLATION_FACTS,
   'second-factor': async () =>
     fails(
       'Accounts sign in with a password alone: no second factor is enrolled.',
@@ -175,12 +147,4 @@ function fails(evidence: string, remedy: string): Fact {
 
 function unknown(evidence: string, remedy: string): Fact {
   return { holds: undefined, evidence, remedy };
-}
-
-function hostOf(url: string): string {
-  return /^[a-z]+:\/\/(\[[^\]]*\]|[^:/]*)/i.exec(url)?.[1] ?? '';
-}
-
-function isLoopback(host: string): boolean {
-  return host === 'localhost' || host === '[::1]' || host.startsWith('127.');
 }

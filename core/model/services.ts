@@ -71,8 +71,18 @@ export interface Settings {
   readonly stunUrl: string;
   /** Whether a device must prove that it holds its private key. Where it need not, its key must be one that nobody holds. */
   readonly registrationProof: 'optional' | 'required';
+  readonly listens: ListensAt;
+  /** Since when the key signs that checkpoints of the audit logs are signed with, ms. */
+  readonly logKeySince: number;
   /** Life of a plan in ms (10 minutes). */
   readonly planTtlMs: number;
+}
+
+/** Where this process listens, as it was told to: what it knows of who may reach it. */
+export interface ListensAt {
+  readonly api: { readonly host: string; readonly tls: boolean };
+  /** Undefined where another process serves the bus. */
+  readonly bus: { readonly host: string; readonly auth: 'none' | 'token'; readonly tls: boolean } | undefined;
 }
 
 export interface Liveness {

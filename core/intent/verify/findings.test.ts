@@ -22,6 +22,8 @@ const SETTINGS = {
   relayAdvertiseUrl: '203.0.113.1:6266',
   stunUrl: '203.0.113.1:3478',
   registrationProof: 'optional' as const,
+  listens: { api: { host: '127.0.0.1', tls: false }, bus: undefined },
+  logKeySince: 0,
   planTtlMs: 1,
 };
 const NOTHING_AHEAD = { views: [], digest: '' };

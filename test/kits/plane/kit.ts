@@ -68,6 +68,11 @@ export async function buildKit(options: KitOptions = {}) {
       relayAdvertiseUrl: '127.0.0.1:6266',
       stunUrl: '127.0.0.1:3478',
       registrationProof,
+      listens: {
+        api: { host: '127.0.0.1', tls: false },
+        bus: { host: '127.0.0.1', auth: 'none', tls: false },
+      },
+      logKeySince: now,
       planTtlMs: 600_000,
     },
   });

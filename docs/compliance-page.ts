@@ -2,8 +2,8 @@ import { catalogueOf } from '../core/compliance/catalogue.ts';
 import { checkOf } from '../core/compliance/checks/index.ts';
 import { FRAMEWORKS } from '../core/compliance/frameworks.ts';
 import { KEPT_YEARS } from '../core/compliance/kept.ts';
-import { MAX_PERIOD_DAYS } from '../core/compliance/period.ts';
 import { scopeRule } from '../core/compliance/scope.ts';
+import { MAX_PERIOD_DAYS } from '../core/model/frameworks.ts';
 
 /** docs/compliance.md: what is assessed, from the catalogues that the code goes by. */
 export function compliancePage(note: string): string {

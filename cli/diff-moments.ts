@@ -64,7 +64,13 @@ export async function momentsDiffer(target: Target, first: string, second: strin
   };
 }
 
-function controlText({ framework, control, from, to, evidence }: z.output<typeof diffSchema>['controls'][number]): string {
+function controlText({
+  framework,
+  control,
+  from,
+  to,
+  evidence,
+}: z.output<typeof diffSchema>['controls'][number]): string {
   return `control: ${framework} ${control}: ${from} -> ${to}: ${evidence}`;
 }
 

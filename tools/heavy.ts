@@ -1,4 +1,4 @@
-import { judgeShown, judgeWrites } from '../core/authority/judgements.ts';
+import { judgeControls, judgeShown, judgeWrites } from '../core/authority/judgements.ts';
 import type { AnyOperation } from '../core/base/operation.ts';
 import type { Computation } from '../core/compute/computation.ts';
 import { assessProposal } from '../core/intent/plan/assessed.ts';
@@ -47,6 +47,7 @@ export const heavyOperations: readonly AnyOperation<ComputeServices>[] = [
 export const heavyComputations: readonly Computation<ComputeServices, never, unknown>[] = [
   judgeWrites,
   judgeShown,
+  judgeControls,
   showWrites,
   assessProposal,
 ];

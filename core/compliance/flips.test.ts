@@ -104,7 +104,8 @@ function alone(state: NetworkState, at: number): ReadonlyMap<string, string> {
         const check = checkOf(name);
         if (check.on !== 'state' || check.atEachMoment) return [];
         const { holds } = check.judge(view);
-        const status = holds === undefined ? (isOfContract ? 'pass' : 'insufficient_evidence') : holds ? 'pass' : 'fail';
+        const status =
+          holds === undefined ? (isOfContract ? 'pass' : 'insufficient_evidence') : holds ? 'pass' : 'fail';
         return [[`${framework} ${id}`, status]];
       });
     }),

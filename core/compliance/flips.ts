@@ -90,8 +90,8 @@ function isBroken({ to }: Pick<ControlFlip, 'to'>): boolean {
 const MAX_CONTROLS = 8;
 
 /**
- * What a change does to controls, each sentence for all controls that rest on the same:
- * `it fails PCI-DSS-1.3, PCI-DSS-1.4.1: rule 0 of open (pol_1) lets anyone in to card-1 (p_1).`
+ * What a change does to controls, as sentences without a subject, one for all controls that rest on the same:
+ * `fails PCI-DSS-1.3, PCI-DSS-1.4.1: rule 0 of open (pol_1) lets anyone in to card-1 (p_1).`
  */
 export function controlTexts(flips: readonly ControlFlip[]): { readonly broken: string[]; readonly mended: string[] } {
   const textsOf = (some: readonly ControlFlip[], verb: string) =>
@@ -103,10 +103,10 @@ export function controlTexts(flips: readonly ControlFlip[]): { readonly broken: 
       return `${verb} ${controls}: ${evidence}`;
     });
   return {
-    broken: textsOf(flips.filter(isBroken), 'it fails'),
+    broken: textsOf(flips.filter(isBroken), 'fails'),
     mended: textsOf(
       flips.filter(({ from }) => from === 'fail'),
-      'it mends',
+      'mends',
     ),
   };
 }

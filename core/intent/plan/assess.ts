@@ -4,11 +4,11 @@ import { futureOf } from '../../authority/future.ts';
 import { joinsOf } from '../../authority/joins.ts';
 import { type Beyond, beyondAuthority } from '../../authority/judge.ts';
 import { writesOf } from '../../authority/writes.ts';
-import { brokenControls, flippedControls } from '../../compliance/flips.ts';
 import { isAgentId } from '../../base/ids.ts';
 import type { Op } from '../../base/ports.ts';
 import { type ChangePlan, type NetworkChange, planChanges } from '../../changes/changes.ts';
 import { quarantinedAddresses } from '../../changes/quarantine.ts';
+import { brokenControls, flippedControls } from '../../compliance/flips.ts';
 import { type Effect, effectOf } from '../../effect/effect.ts';
 import { effectTitle } from '../../effect/title.ts';
 import { workspaceById } from '../../model/workspaces.ts';
@@ -218,7 +218,7 @@ export async function assess(
     future,
   });
   // A token that is given out meanwhile adds to what closes for newcomers: nobody is asked again about what was named.
-  const failing = brokenControls(controls).map((control) => `fails ${control}`);
+  const failing = brokenControls(controls);
   const ahead = [future.opened.digest, closes.length > 0 ? `closed ${future.closed.digest}` : '', ...failing];
   const view: PlanView = {
     title,
@@ -231,6 +231,7 @@ export async function assess(
     beyondNamed,
     isAsked,
     isUnseen: opens.length + closes.length > 0,
+    failsControls: failing.length > 0,
     warnings: [...opens, ...closes, ...told, ...others],
     verification,
     expected: expectations.length + records.length,
@@ -253,7 +254,7 @@ export async function assess(
     broken,
     findings,
     beyond,
-    failsControls: brokenControls(controls),
+    failsControls: failing,
     objections: view.objections,
     view,
     diffMarkdown: diffMarkdown(view),

@@ -186,13 +186,8 @@ function idleFindings({ expectations, before, was, effect }: Judged): Finding[] 
 /** Who has no duty to a framework is told nothing: see `frameworksInForce`. */
 function controlFindings({ controls }: Pick<Judged, 'controls'>): Finding[] {
   const { broken, mended } = controlTexts(controls);
-  const of = (code: FindingCode) => (text: string) => ({ ...blocking(code, text), blocks: false });
+  const of = (code: FindingCode) => (text: string) => ({ ...blocking(code, `it ${text}`), blocks: false });
   return [...broken.map(of('BREAKS_CONTROL')), ...mended.map(of('MENDS_CONTROL'))];
-}
-
-/** Whether a control fails after it that did not before: a person sees such a plan first. */
-export function breaksControl({ code }: Pick<Finding, 'code'>): boolean {
-  return code === 'BREAKS_CONTROL';
 }
 
 function excessFindings(judged: Judged): Finding[] {

@@ -1,5 +1,6 @@
 import { judgeControls, judgeShown, judgeWrites } from '../core/authority/judgements.ts';
 import type { AnyOperation } from '../core/base/operation.ts';
+import { assessFor } from '../core/compliance/scheduled.ts';
 import type { Computation } from '../core/compute/computation.ts';
 import { assessProposal } from '../core/intent/plan/assessed.ts';
 import type { ComputeServices } from '../core/intent/plan/services.ts';
@@ -48,6 +49,7 @@ export const heavyComputations: readonly Computation<ComputeServices, never, unk
   judgeWrites,
   judgeShown,
   judgeControls,
+  assessFor,
   showWrites,
   assessProposal,
 ];

@@ -70,6 +70,7 @@ const RULES: Rules = {
   Snapshot: never,
   Assessment: never,
   AssessmentPage: never,
+  ComplianceDrift: never,
   Session: never,
 };
 

@@ -7,7 +7,6 @@ import type { RecordDraft } from '../base/record.ts';
 import { inTurn, shareQueue, type Writer } from '../base/serialise.ts';
 import { CREDENTIAL_KINDS } from '../identity/credential-cache.ts';
 import { requireStillMay } from '../identity/standing.ts';
-import { workspaceById } from '../model/workspaces.ts';
 import { WRITTEN_BY } from '../model/written-by.ts';
 import type { NetworkServices } from '../state/services.ts';
 import { concernedWorkspaces } from './concerned-workspaces.ts';
@@ -220,8 +219,9 @@ const NO_CONTROLS: Controls = { failsControls: [], reasons: [] };
 /** The controls that a batch would have fail, where the workspace demands a second person for it. */
 async function controlsOf(services: Reads, { workspace, writes, caller, requestId }: Asked): Promise<Controls> {
   if (workspace === SYSTEM_WORKSPACE || !isDear(writes)) return NO_CONTROLS;
-  const { settings } = (await workspaceById(services, workspace)).spec;
-  if (!settings.compliance?.secondPerson) return NO_CONTROLS;
+  // One that is being made is not in the directory yet.
+  const record = await services.store.getById(SYSTEM_WORKSPACE, 'Workspace', workspace);
+  if (!record?.spec.settings.compliance?.secondPerson) return NO_CONTROLS;
   return services.computed(judgeControls, { writes }, { workspace, principal: writerOf(caller).id, requestId });
 }
 

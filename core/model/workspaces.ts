@@ -35,7 +35,7 @@ const source = lineOfText(TEXT_LIMITS.cidr).refine((text) => parseCidr(text) !==
 /** A day has an hour more where clocks go back. */
 const MAX_SCHEDULED_DAYS = MAX_PERIOD_DAYS - 1;
 
-const schedule = z.strictObject({
+export const scheduleSettings = z.strictObject({
   cadence: z.enum(CADENCES).describe('daily, or at the first day of each week, month or quarter, at 03:00'),
   days: z
     .int()
@@ -46,13 +46,13 @@ const schedule = z.strictObject({
   enabled: z.boolean(),
 });
 
-export type AssessmentSchedule = z.output<typeof schedule>;
+export type AssessmentSchedule = z.output<typeof scheduleSettings>;
 
 /** One of each framework. */
 const schedules = z.strictObject({
-  'pci-dss': schedule.optional(),
-  soc2: schedule.optional(),
-  hipaa: schedule.optional(),
+  'pci-dss': scheduleSettings.optional(),
+  soc2: scheduleSettings.optional(),
+  hipaa: scheduleSettings.optional(),
 } satisfies Record<(typeof FRAMEWORKS)[number], unknown>);
 
 export const complianceSettings = z.strictObject({

@@ -162,7 +162,7 @@ describe('plan_network_change', () => {
     const closed = await plan({ intent: 'nobody may reach the database' });
     expect([closed.risk_level, closed.risk_reasons]).toEqual(['medium', ['ends all traffic of 2 pairs of peers']]);
     const anyone = policy('out', { action: 'ALLOW', peerSelector: db, ingress: [{ from: ['*'] }] });
-    expect((await plan({ intent: 'x', changes: [anyone] })).risk_level).toBe('low');
+    expect((await plan({ intent: 'x', changes: [anyone] })).risk_level).toBe('medium');
     await kit.call('plan_network_change', { intent: 'x', changes: [denyAll] }, admin);
     await kit.services.store.commit(
       workspace,

@@ -1,8 +1,11 @@
+import { formatInstant, parseInstant } from '../base/time.ts';
 import { instantOfWall, wallTime } from '../base/time-zone.ts';
 import type { Cadence } from '../model/frameworks.ts';
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
+const MONTHS = 12;
+const MONTHS_OF_QUARTER = 3;
 /** The hour of a scheduled assessment, in the time zone of the workspace: after the daily snapshot. */
 export const ASSESSMENT_HOUR = 3;
 
@@ -53,17 +56,15 @@ function dueOf(start: number, { cadence, days }: Rhythm, timeZone: string): Due 
 
 /** The midnight on which the day, week, month or quarter of a wall time begins. */
 function beginOf(wall: number, cadence: Cadence): number {
-  const date = new Date(wall);
-  const [year, month] = [date.getUTCFullYear(), date.getUTCMonth()];
   switch (cadence) {
     case 'daily':
       return Math.floor(wall / DAY_MS) * DAY_MS;
     case 'weekly':
       return A_MONDAY + Math.floor((wall - A_MONDAY) / (7 * DAY_MS)) * 7 * DAY_MS;
     case 'monthly':
-      return Date.UTC(year, month);
+      return firstOfMonth(monthOf(wall));
     case 'quarterly':
-      return Date.UTC(year, month - (month % 3));
+      return firstOfMonth(Math.floor(monthOf(wall) / MONTHS_OF_QUARTER) * MONTHS_OF_QUARTER);
     default:
       return cadence satisfies never;
   }
@@ -71,18 +72,27 @@ function beginOf(wall: number, cadence: Cadence): number {
 
 /** The begin of another day, week, month or quarter. */
 function moved(start: number, cadence: Cadence, by: number): number {
-  const date = new Date(start);
-  const month = (months: number) => Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + by * months);
   switch (cadence) {
     case 'daily':
       return start + by * DAY_MS;
     case 'weekly':
       return start + by * 7 * DAY_MS;
     case 'monthly':
-      return month(1);
+      return firstOfMonth(monthOf(start) + by);
     case 'quarterly':
-      return month(3);
+      return firstOfMonth(monthOf(start) + MONTHS_OF_QUARTER * by);
     default:
       return cadence satisfies never;
   }
+}
+
+/** Months since the year 0. */
+function monthOf(wall: number): number {
+  const [year = 0, month = 1] = formatInstant(wall).slice(0, 7).split('-').map(Number);
+  return year * MONTHS + month - 1;
+}
+
+function firstOfMonth(month: number): number {
+  const [year, rest] = [Math.floor(month / MONTHS), month % MONTHS];
+  return parseInstant(`${`${year}`.padStart(4, '0')}-${`${rest + 1}`.padStart(2, '0')}-01T00:00:00Z`);
 }

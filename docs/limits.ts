@@ -5,13 +5,14 @@ import { ADDRESS_QUARANTINE_MS } from '../core/changes/address.ts';
 import { MAX_ANNOTATIONS, MAX_DOCUMENTS } from '../core/changes/manifest.ts';
 import { KEPT_YEARS } from '../core/compliance/kept.ts';
 import { MAX_STATES } from '../core/compliance/sweep.ts';
+import { MAX_POINTS } from '../core/compliance/trend.ts';
 import { MAX_EFFECT_RANGES } from '../core/effect/effect.ts';
 import { AGENT_PEER_SHARE } from '../core/enrolment/register.ts';
 import { MAX_AGENT_TTL_MS, MAX_DEPTH } from '../core/identity/delegation.ts';
 import { MAX_JOIN_USES } from '../core/identity/join-tokens.ts';
 import { MAX_CHANGES } from '../core/intent/plan/change-input.ts';
 import { MAX_EXPECTATIONS } from '../core/intent/plan/expectation-input.ts';
-import { MAX_PERIOD_DAYS } from '../core/model/frameworks.ts';
+import { FRAMEWORKS, MAX_PERIOD_DAYS } from '../core/model/frameworks.ts';
 import { MAX_LABELS } from '../core/model/labels.ts';
 import { POLICY_LIMITS } from '../core/model/policy.ts';
 import { MAX_PATH_REPORTS, MAX_PATHS_OF_NODE } from '../core/model/reported-paths.ts';
@@ -128,6 +129,8 @@ export const limits: Readonly<Record<string, readonly Row[]>> = {
     ['Period', MAX_PERIOD_DAYS, 'days'],
     ['Different states of the network in it', MAX_STATES, ''],
     ['Time that it is kept', KEPT_YEARS, 'years'],
+    ['Schedules of a workspace', FRAMEWORKS.length, ''],
+    ['Points of a trend, the newest', MAX_POINTS, ''],
   ],
   'A page of an answer': [
     ['Records (`limit`)', MAX_LIMIT, ''],

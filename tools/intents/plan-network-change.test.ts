@@ -189,7 +189,10 @@ describe('plan_network_change', () => {
       expect.arrayContaining(['lets anyone in, from outside the network too, sensitive peers too']),
     ]);
     const opens = await plan({ intent: 'let web reach the database on port 5432' });
-    expect([opens.risk_level, opens.risk_reasons]).toEqual(['high', ['opens new connections to 1 sensitive peer']]);
+    expect([opens.risk_level, opens.risk_reasons]).toEqual([
+      'high',
+      ['opens new connections to 1 sensitive peer', expect.stringMatching(/^it fails PCI-DSS-1\.2\.5: /)],
+    ]);
     expect(opens.effect.opened).toEqual([{ src: 'web-1', dst: 'db-1', protocol: 'TCP', from: 5432, to: 5432 }]);
   });
 

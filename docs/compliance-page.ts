@@ -1,9 +1,10 @@
 import { catalogueOf } from '../core/compliance/catalogue.ts';
 import { checkOf } from '../core/compliance/checks/index.ts';
+import { ASSESSMENT_HOUR } from '../core/compliance/due.ts';
 import { FRAMEWORKS } from '../core/compliance/frameworks.ts';
 import { KEPT_YEARS } from '../core/compliance/kept.ts';
-import { MAX_PERIOD_DAYS } from '../core/compliance/period.ts';
 import { scopeRule } from '../core/compliance/scope.ts';
+import { MAX_PERIOD_DAYS } from '../core/model/frameworks.ts';
 
 /** docs/compliance.md: what is assessed, from the catalogues that the code goes by. */
 export function compliancePage(note: string): string {
@@ -103,7 +104,53 @@ why), \`compliance.mitigation\` (what makes an insecure service safe).
 
 Each assessment is kept as it was made for ${KEPT_YEARS} years (\`evidence_id\`), whatever becomes of the network: \`list_assessments\` shows how
 the score went, \`get_assessment\` shows one, \`compare_assessments\` the controls that changed their status. HIPAA asks for six years of
-documentation: keep copies. States of the network are kept for a year, 90 days in the Community edition.
+documentation: keep copies. States of the network are kept for a year, 90 days in the Community edition. \`mesh compliance trend\`
+(\`GET /api/v1/ai/compliance/assessments/trend?framework=soc2\`) has score and results over time, for a chart.
+
+## Schedules
+
+\`\`\`console
+$ mesh compliance schedule set pci-dss --cadence weekly
+$ mesh compliance schedule list
+$ mesh compliance trend pci-dss
+$ mesh compliance drift
+\`\`\`
+
+A workspace has at most one schedule of each framework: \`daily\`, \`weekly\` (from Monday), \`monthly\` or \`quarterly\`, at 0${ASSESSMENT_HOUR}:00 by the
+clocks of the workspace, after the daily snapshot. It assesses the day, week, month or quarter that ended, or so many \`days\` before
+it. The one that ended last is assessed when the schedule is made, and once after the control plane was down, not each that was
+missed. Who made it is \`system:compliance\`. One that cannot be made is told in the audit log (\`compliance.schedule_failed\`).
+An administrator sets schedules (\`PUT /api/v1/ai/compliance/schedules/:framework\`), who may assess sees them.
+
+An assessment takes some 30 KB before compression: daily ones of all three frameworks are about 3,300 in three years, 100 MB at most.
+
+## Drift
+
+After each assessment, by a schedule or by hand, the controls whose status is another one than in the assessment of the framework
+whose period ended last before it are drift: an event \`compliance.drift\` of the [stream](events.md) and of the audit log (one for each
+control, with the change that it fails since, where one is known), a record of \`GET /api/v1/ai/compliance/drift\`, and the MCP
+resource \`mesh://workspaces/{w}/drift\`, which can be subscribed to. Who assesses an earlier time again finds none. A change that is
+written directly between two assessments is told by the next one.
+
+## Changes and controls
+
+A plan after which a control fails that did not before says so in its warnings, with who does what, before it is applied; one that
+mends a control says that too. Such a plan is of medium risk at least, and is never approved by itself. A
+[difference](history.md) between two moments tells the controls that flipped.
+
+These are the controls that rest on the state of the network, without the ages of keys and the reviews of changes, of these frameworks:
+those that \`compliance.frameworks\` names; where it is unset \`pci-dss\` and \`hipaa\`, each where some peer is
+[labelled](#which-peers) with its data; and those of the schedules. SOC 2 is about every peer, so it has to be named or scheduled.
+With \`{"frameworks": []}\` and no schedule nothing is told.
+
+\`\`\`console
+$ mesh admin update-workspace --settings '{"compliance": {"secondPerson": true}}'
+\`\`\`
+
+With \`secondPerson\` another person than the one who asked approves each change after which a control fails, whatever \`selfApproval\`
+says. Direct writes and files wait for it too. To change what the workspace is assessed by then needs a second person as well, as
+long as there are two who may approve. What devices and the control plane write by themselves does not wait. Who may approve is a
+matter of \`requireApproval\`.
 
 ## Honest limits
 

@@ -4,14 +4,15 @@ import { TEXT_LIMITS } from '../core/base/text.ts';
 import { ADDRESS_QUARANTINE_MS } from '../core/changes/address.ts';
 import { MAX_ANNOTATIONS, MAX_DOCUMENTS } from '../core/changes/manifest.ts';
 import { KEPT_YEARS } from '../core/compliance/kept.ts';
-import { MAX_PERIOD_DAYS } from '../core/compliance/period.ts';
 import { MAX_STATES } from '../core/compliance/sweep.ts';
+import { MAX_POINTS } from '../core/compliance/trend.ts';
 import { MAX_EFFECT_RANGES } from '../core/effect/effect.ts';
 import { AGENT_PEER_SHARE } from '../core/enrolment/register.ts';
 import { MAX_AGENT_TTL_MS, MAX_DEPTH } from '../core/identity/delegation.ts';
 import { MAX_JOIN_USES } from '../core/identity/join-tokens.ts';
 import { MAX_CHANGES } from '../core/intent/plan/change-input.ts';
 import { MAX_EXPECTATIONS } from '../core/intent/plan/expectation-input.ts';
+import { FRAMEWORKS, MAX_PERIOD_DAYS } from '../core/model/frameworks.ts';
 import { MAX_LABELS } from '../core/model/labels.ts';
 import { POLICY_LIMITS } from '../core/model/policy.ts';
 import { MAX_PATH_REPORTS, MAX_PATHS_OF_NODE } from '../core/model/reported-paths.ts';
@@ -133,6 +134,8 @@ export const limits: Readonly<Record<string, readonly Row[]>> = {
     ['Archives of evidence that are made at once; of one person two', MAX_EXPORTS, ''],
     ['Time that an archive takes at most', ARCHIVE_LIMITS.wholeMs / 60_000, 'minutes'],
     ['Time after which a client that takes nothing of it is cut off', ARCHIVE_LIMITS.stalledMs / 1_000, 'seconds'],
+    ['Schedules of a workspace', FRAMEWORKS.length, ''],
+    ['Points of a trend, the newest', MAX_POINTS, ''],
   ],
   'A page of an answer': [
     ['Records (`limit`)', MAX_LIMIT, ''],

@@ -4,6 +4,7 @@ import type { Commit } from '../core/base/ports.ts';
 import type { Kind } from '../core/base/record.ts';
 import type { ServiceGate } from '../core/call/gate.ts';
 import { removeOldAssessments } from '../core/compliance/assessments.ts';
+import { assessScheduled } from '../core/compliance/scheduled.ts';
 import { enforceRetention } from '../core/history/retention.ts';
 import { takeScheduled } from '../core/history/scheduled.ts';
 import { endAgents, nextAgentEnd, overdue } from '../core/identity/end-agents.ts';
@@ -32,6 +33,7 @@ export function buildJobs(services: Services, gate: Pick<ServiceGate, 'flushRefu
     every('enforce retention', HOUR_MS, services, () =>
       eachWorkspace(services, (workspace) => enforceRetention(services, workspace)),
     ),
+    scheduledAssessments(services),
     every('remove old assessments', DAY_MS, services, () =>
       eachWorkspace(services, (workspace) => removeOldAssessments(services, workspace)),
     ),
@@ -78,6 +80,15 @@ function scheduledSnapshots(services: Services): Job {
     name: 'take scheduled snapshots',
     wakeOn: writes('Workspace'),
     run: () => eachWorkspace(services, (workspace) => takeScheduled(services, workspace)),
+  };
+}
+
+function scheduledAssessments(services: Services): Job {
+  const refused = new Map<string, number>();
+  return {
+    name: 'make scheduled assessments',
+    wakeOn: writes('Workspace'),
+    run: () => eachWorkspace(services, (workspace) => assessScheduled(services, workspace, refused)),
   };
 }
 

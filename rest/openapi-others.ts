@@ -34,7 +34,8 @@ export function otherPaths(problem: z.ZodType): ZodOpenApiPathsObject {
         },
         responses: {
           '200': {
-            description: 'Events `change`, `reset` and `end` until the reader leaves or may not read on',
+            description:
+              'Events `change`, `compliance.drift`, `reset` and `end` until the reader leaves or may not read on',
             content: text('text/event-stream', 'The id of an event is its revision; its data is one JSON object'),
           },
           '400': refused('`invalid_input`: Invalid input'),

@@ -80,7 +80,7 @@ describe('MCP', () => {
       const asker = askers.get(name);
       const may = (what: string) => rows.find((row) => row.what === what)?.verdicts.get(name) === 'yes';
       const tools = MCP_TOOLS.filter((tool) => may(`tool ${tool}`));
-      const resources = ['policies', 'peers'].filter((family) => may(`resource ${family}`));
+      const resources = ['policies', 'peers', 'drift'].filter((family) => may(`resource ${family}`));
       for (const client of asker?.mcp ?? []) {
         const listed = (await client.send('tools/list')).result.tools;
         expect([name, listed.map((tool: { name: string }) => tool.name)]).toEqual([name, tools]);

@@ -1,5 +1,6 @@
-import { judgeShown, judgeWrites } from '../core/authority/judgements.ts';
+import { judgeControls, judgeShown, judgeWrites } from '../core/authority/judgements.ts';
 import type { AnyOperation } from '../core/base/operation.ts';
+import { assessFor } from '../core/compliance/scheduled.ts';
 import type { Computation } from '../core/compute/computation.ts';
 import { assessProposal } from '../core/intent/plan/assessed.ts';
 import type { ComputeServices } from '../core/intent/plan/services.ts';
@@ -47,6 +48,8 @@ export const heavyOperations: readonly AnyOperation<ComputeServices>[] = [
 export const heavyComputations: readonly Computation<ComputeServices, never, unknown>[] = [
   judgeWrites,
   judgeShown,
+  judgeControls,
+  assessFor,
   showWrites,
   assessProposal,
 ];

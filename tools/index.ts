@@ -19,8 +19,13 @@ import { getAuditProof } from './audit/get-audit-proof.ts';
 import { listAudit } from './audit/list-audit.ts';
 import { assessCompliance } from './compliance/assess-compliance.ts';
 import { compareAssessments } from './compliance/compare-assessments.ts';
+import { deleteAssessmentSchedule } from './compliance/delete-assessment-schedule.ts';
 import { getAssessment } from './compliance/get-assessment.ts';
+import { getComplianceTrend } from './compliance/get-compliance-trend.ts';
+import { listAssessmentSchedules } from './compliance/list-assessment-schedules.ts';
 import { listAssessments } from './compliance/list-assessments.ts';
+import { listComplianceDrift } from './compliance/list-compliance-drift.ts';
+import { setAssessmentSchedule } from './compliance/set-assessment-schedule.ts';
 import { checkConnectivity } from './connectivity/check-connectivity.ts';
 import { checkConnectivityAt } from './connectivity/check-connectivity-at.ts';
 import { explainDenial } from './connectivity/explain-denial.ts';
@@ -178,6 +183,11 @@ export const operations: readonly AnyOperation<Services>[] = [
   assessCompliance,
   listAssessments,
   compareAssessments,
+  getComplianceTrend,
+  listComplianceDrift,
+  listAssessmentSchedules,
+  setAssessmentSchedule,
+  deleteAssessmentSchedule,
   getAssessment,
   getWorkflow,
   listWorkflows,

@@ -35,6 +35,7 @@ export function decidedIn(draft: RecordDraft): unknown {
     case 'Snapshot':
     case 'Assessment':
     case 'AssessmentPage':
+    case 'ComplianceDrift':
     case 'Session':
       return null;
     default:

@@ -95,6 +95,7 @@ const RULES: Rules = {
   Snapshot: ({ type }) => type === 'created',
   Assessment: ({ type }) => type === 'created',
   AssessmentPage: ({ type }) => type === 'created',
+  ComplianceDrift: ({ type }) => type === 'created',
   // They follow what becomes of peers, which is judged by itself.
   Presence: always,
   AddressRest: always,

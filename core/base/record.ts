@@ -25,6 +25,7 @@ export const KINDS = {
   AddressRest: { history: false },
   Assessment: { history: false },
   AssessmentPage: { history: false },
+  ComplianceDrift: { history: true },
 } as const satisfies Record<string, { history: boolean; installation?: true }>;
 
 export type Kind = keyof typeof KINDS;

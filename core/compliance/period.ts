@@ -1,12 +1,11 @@
 import { invalidInput } from '../base/errors.ts';
 import { formatInstant, parseInstant } from '../base/time.ts';
 import type { Range } from '../history/pair/range.ts';
+import { MAX_PERIOD_DAYS } from '../model/frameworks.ts';
 import { workspaceById } from '../model/workspaces.ts';
 import type { NetworkServices } from '../state/services.ts';
 
 const DAY_MS = 86_400_000;
-/** The longest period: a year, which is as long as states are kept. */
-export const MAX_PERIOD_DAYS = 366;
 
 /** The end of today, and a clock that is ahead, are taken for now. */
 const AHEAD_MS = DAY_MS;

@@ -59,6 +59,7 @@ const toolAsks: readonly Ask[] = operations
 export const RESOURCES = {
   policies: 'list_policies',
   peers: 'list_peers',
+  drift: 'list_compliance_drift',
   'snapshots/{id}': 'get_snapshot',
   'workflows/{id}': 'get_workflow',
 } as const;

@@ -1,5 +1,6 @@
 import { SYSTEM_WORKSPACE } from '../../core/base/ids.ts';
 import { KINDS, type Kind } from '../../core/base/record.ts';
+import { driftDraft } from '../../core/compliance/drift.ts';
 import { accountDraft, findAccount } from '../../core/identity/accounts.ts';
 import { memberDraft } from '../../core/identity/members.ts';
 import { createSession } from '../../core/identity/sessions.ts';
@@ -81,6 +82,13 @@ async function liveThrough(plane: Plane, made: Omit<Made, 'identities'>): Promis
   await call(admin, 'create_policy', policy);
   const spec = { src: 'web-1', dst: 'isolated-bot', expect: 'unreachable' };
   await call(admin, 'create_assertion', { name: 'apart', spec });
+  // For an event of drift.
+  const drifted = { framework: 'soc2', evidenceId: 'ev_new', previousId: 'ev_old', at: 0, controls: [] } as const;
+  await kit.services.store.commit(workspace, [{ op: 'create', record: driftDraft(drifted) }], {
+    actor: 'system:compliance',
+    reason: 'assessed soc2',
+    requestId: 'r_drift',
+  });
   return { end: await kit.services.store.revision(workspace), foreign: await recordsIn(kit, foreign) };
 }
 

@@ -35,7 +35,13 @@ async function sixDays() {
   await day(() => kit.ask('create_policy', { name: 'open', spec: { ...open, expiresAt } }));
   kit.clock.time += DAY_MS;
   const { admin } = kit;
-  await day(() => kit.call('update_workspace', { settings: { autoApprove: { maxRisk: 'critical' } } }, { as: admin }));
+  await day(() =>
+    kit.call(
+      'update_workspace',
+      { settings: { autoApprove: { maxRisk: 'critical' }, compliance: { frameworks: [] } } },
+      { as: admin },
+    ),
+  );
   const [allow, ports] = [{ action: 'ALLOW' }, [{ port: 443 }]];
   const plan = await kit.ask('plan_network_change', {
     intent: 'let web-1 reach card-1 on port 443',

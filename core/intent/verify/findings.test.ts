@@ -59,6 +59,7 @@ function found(records: readonly StoredRecord[], changes: readonly NetworkChange
     future: { opened: NOTHING_AHEAD, closed: NOTHING_AHEAD, newcomers: new Map() },
     callerPeer: undefined,
     settings: SETTINGS,
+    controls: [],
     ...more,
   }).map(({ code, blocks, message }) => [code, blocks, message]);
 }

@@ -48,7 +48,7 @@ export function buildServices({ compute, store: base, ...rest }: ServiceParts): 
     liveness,
     computed: compute ? computedBy(compute) : computedHere({ ...parts, states, liveness }),
     paths: new ReportedPaths(),
-    logins: buildLoginLimits(parts.clock),
+    logins: buildLoginLimits(parts.clock, parts.settings.signIn),
     yaml: buildYaml(),
     nodeAccess: buildNodeAccess(parts),
     nextTurn: () => nextTurn(),

@@ -84,6 +84,7 @@ export async function startPlane(config: Config, { log, clock = { now: Date.now 
     const entrance = buildGate(services);
     undo.push(async () => {
       await entrance.flushRefusals();
+      await entrance.flushSessions({ isLast: true });
       entrance.close();
     });
     const gate = { ...entrance, ...(compute && { compute }) };
@@ -171,6 +172,7 @@ function settingsOf(config: Config): Settings & { apiUrl: string } {
     stunUrl: env.MESH_STUN_URL,
     registrationProof: env.MESH_REGISTRATION_PROOF,
     planTtlMs: app.planTtl,
+    signIn: app.signIn,
   };
 }
 

@@ -44,8 +44,8 @@ export interface Gate<Services> {
   readonly edition: Edition;
   /** Runs heavy operations elsewhere; without it they run in place. */
   readonly compute?: Compute<Services>;
-  /** @throws MeshError `unauthenticated` with what to do. */
-  authenticate(bearer: string, origin: string): Promise<Caller>;
+  /** `isUse` is false for what goes on after its request. @throws MeshError `unauthenticated` with what to do. */
+  authenticate(bearer: string, origin: string, options?: { readonly isUse: boolean }): Promise<Caller>;
   /** Who was verified lately with this bearer token, as long as that holds. */
   known(bearer: string): Caller | undefined;
   /** Id of the workspace that an id, slug or namespace names. */

@@ -109,7 +109,8 @@ function judge({ otp }: Login, account: AccountRecord | undefined, { services, o
   const { secondFactor } = account.spec;
   if (!secondFactor) return { changes };
   if (otp === undefined) {
-    const message = 'This account has a second factor: send a code of the authenticator app, or a recovery code, as otp.';
+    const message =
+      'This account has a second factor: send a code of the authenticator app, or a recovery code, as otp.';
     return { refusal: new MeshError('otp_required', message), changes, detail: { reason: 'no code' } };
   }
   const used = checkFactor(services, account.uid, secondFactor, otp);

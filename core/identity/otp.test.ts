@@ -17,18 +17,11 @@ describe('one-time codes', () => {
     expect(otpCode(SECRET, otpStep(second * 1_000), 8)).toBe(code);
   });
 
-  it.each([
-    '755224',
-    '287082',
-    '359152',
-    '969429',
-    '338314',
-    '254676',
-    '287922',
-    '162583',
-    '399871',
-    '520489',
-  ].map((code, count) => [count, code] as const))('of count %i are those of RFC 4226', (count, code) => {
+  it.each(
+    ['755224', '287082', '359152', '969429', '338314', '254676', '287922', '162583', '399871', '520489'].map(
+      (code, count) => [count, code] as const,
+    ),
+  )('of count %i are those of RFC 4226', (count, code) => {
     expect(otpCode(SECRET, count)).toBe(code);
   });
 

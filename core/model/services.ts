@@ -89,7 +89,7 @@ export interface LoginLimits {
    * @throws MeshError `rate_limited` with `retryAfterSeconds`.
    */
   attempt(origin: string, username: string, knownSources: readonly string[] | undefined): LoginAttempt;
-  /** Until when an account is locked, in ms, and whether for all networks but those it signed in from, or for one. */
+  /** The locks of an account. */
   locksOf(username: string): readonly LoginLock[];
   /** Takes its locks away. @returns how many there were */
   lift(username: string): number;

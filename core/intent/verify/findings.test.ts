@@ -8,6 +8,7 @@ import type { StoredRecord } from '../../base/record.ts';
 import { type NetworkChange, planChanges } from '../../changes/changes.ts';
 import { effectOf } from '../../effect/effect.ts';
 import type { PolicySpec } from '../../model/policy.ts';
+import { SIGN_IN_DEFAULTS } from '../../model/sign-in-rules.ts';
 import { compile } from '../../reachability/engine.ts';
 import { modelOf } from '../../state/network-model.ts';
 import { recordIn } from '../../state/state.ts';
@@ -23,6 +24,7 @@ const SETTINGS = {
   stunUrl: '203.0.113.1:3478',
   registrationProof: 'optional' as const,
   planTtlMs: 1,
+  signIn: SIGN_IN_DEFAULTS,
 };
 const NOTHING_AHEAD = { views: [], digest: '' };
 const WEB = peer('web-1', { labels: { role: 'web' }, address: '10.96.0.1' });

@@ -29,8 +29,7 @@ export function requireAccess(operation: Asked & { readonly name: string }, call
   const { access, name } = operation;
   if (access === 'public') return;
   if (!caller) throw new MeshError('unauthenticated', 'Send a token in the header Authorization: Bearer <token>.');
-  const restriction = caller.restriction && RESTRICTIONS[caller.restriction];
-  if (restriction && !restriction.lifting.has(name)) throw new MeshError(restriction.code, restriction.message);
+  requireUnrestricted(operation, caller);
   if (!mayAccess(access, caller, workspace)) {
     throw new MeshError('forbidden', forbiddenDetail(access), { scope: access });
   }
@@ -38,6 +37,13 @@ export function requireAccess(operation: Asked & { readonly name: string }, call
   if (!missing || mayAccess(missing, caller, workspace)) return;
   const detail = `This needs the scope ${missing} besides ${access}: what it answers and refuses tells what is there.`;
   throw new MeshError('forbidden', detail, { scope: missing });
+}
+
+/** Said before anything of workspaces: who may do nothing yet is a member of none. @throws MeshError */
+export function requireUnrestricted({ name, access }: Pick<AnyOperation<never>, 'name' | 'access'>, caller: Caller) {
+  const restriction = caller.restriction && RESTRICTIONS[caller.restriction];
+  if (!restriction || access === 'public' || restriction.lifting.has(name)) return;
+  throw new MeshError(restriction.code, restriction.message);
 }
 
 /** Whether a caller may use an operation in this workspace; also decides which tools it is shown. */

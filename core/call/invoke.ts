@@ -12,7 +12,7 @@ import { type Compute, heavyCallOf } from '../compute/compute.ts';
 import { withNames } from '../model/with-nearest.ts';
 import { type EntityTags, isChangedSince, preconditionFailed } from '../state/expecting.ts';
 import { YamlText } from '../views/custom-resource.ts';
-import { mayAccess, mayCall, requireAccess } from './access.ts';
+import { mayAccess, mayCall, requireAccess, requireUnrestricted } from './access.ts';
 import { fromStore } from './store-problems.ts';
 
 /** One call as a face received it. */
@@ -99,6 +99,7 @@ export async function invoke<Services>(
   try {
     caller = await callerOf(operation.access, request, gate);
     requireEdition(operation, request.raw, gate.edition);
+    if (caller) requireUnrestricted(operation, caller);
     const resolved = await resolveWorkspace(operation, request, caller, gate);
     const { raw: asked } = resolved;
     refusePollution(asked);

@@ -26,7 +26,7 @@ const RESTRICTIONS: Readonly<
 
 /** @throws MeshError `forbidden`, `password_change_required`, `second_factor_required` */
 export function requireAccess(operation: Asked & { readonly name: string }, caller: Caller | null, workspace: string) {
-  const { access, name } = operation;
+  const { access } = operation;
   if (access === 'public') return;
   if (!caller) throw new MeshError('unauthenticated', 'Send a token in the header Authorization: Bearer <token>.');
   requireUnrestricted(operation, caller);

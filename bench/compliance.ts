@@ -22,6 +22,7 @@ import { openArchive } from '../core/evidence/archive.ts';
 import { verifyArchive } from '../core/evidence/verify/verify-archive.ts';
 import { snapshotDraft } from '../core/history/snapshot-record.ts';
 import type { PolicySpec } from '../core/model/policy.ts';
+import { SIGN_IN_DEFAULTS } from '../core/model/sign-in-rules.ts';
 import { DEFAULT_SETTINGS } from '../core/model/workspaces.ts';
 import { buildNetworkStates } from '../core/state/states.ts';
 import type { Services } from '../core/workflow/services.ts';
@@ -158,6 +159,7 @@ async function assessAll(): Promise<void> {
     },
     logKeySince: began,
     planTtlMs: 1,
+    signIn: SIGN_IN_DEFAULTS,
   } as const;
   const logs = { keys: [], originOf: (name: string) => name };
   const services = { store, states: buildNetworkStates({ store }), clock, settings, logs };

@@ -69,6 +69,9 @@ export async function callApi({ server, token, workspace }: Target, request: Api
   if (code === 'password_change_required') {
     throw new CliError('Change the password first: mesh passwd', EXIT.auth, problem);
   }
+  if (code === 'second_factor_required') {
+    throw new CliError('Administrators need a second factor here: mesh otp enroll', EXIT.auth, problem);
+  }
   const wrong: FieldError[] = Array.isArray(errors) ? errors : [];
   if (!workspace && code === 'invalid_input' && wrong.some(({ pointer }) => pointer === '/workspace_id')) {
     throw new WorkspaceNeeded();

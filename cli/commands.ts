@@ -96,6 +96,11 @@ const NETWORK: Group = {
       load: async () => (await import('./login.ts')).definePasswd,
     },
     {
+      name: 'otp',
+      description: 'enrol a second factor of the signed-in account, show it, or take it away',
+      load: async () => (await import('./otp.ts')).defineOtp,
+    },
+    {
       name: 'invite',
       description: 'make a join token and show it as a QR code; it is a secret',
       load: async () => (await import('./invite.ts')).defineInvite,

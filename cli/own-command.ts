@@ -29,6 +29,7 @@ export const VERBS = [
   'mcp',
   'netcheck',
   'networks',
+  'otp',
   'passwd',
   'peers',
   'ping',

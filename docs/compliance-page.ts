@@ -158,7 +158,7 @@ matter of \`requireApproval\`.
 - What a peer is, is known by its labels. One that nobody labelled is in nobody's scope.
 - No record is kept of reviews of access, policies and events, of backups, and of a verification of the log over the period. These controls
   lack evidence until there is one.
-- There is no second factor, no lock-out of accounts, no end of idle sessions, and passwords may be shorter than twelve characters.
+- A second factor, the end of idle sessions and passwords of twelve characters are [settings](accounts-and-tokens.md#rules-for-signing-in), and off at first.
   These controls fail.
 
 ## Controls

@@ -49,6 +49,7 @@ const TEXTS: Readonly<Record<keyof typeof TEXT_LIMITS, string>> = {
   intent: 'Intent (several lines)',
   annotation: 'Value of an annotation (several lines)',
   password: 'Password as sent',
+  otp: 'One-time or recovery code as sent',
   token: 'Token',
   manifest: 'YAML of resources (several lines)',
 };

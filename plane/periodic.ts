@@ -22,7 +22,7 @@ const HOUR_MS = 60 * MINUTE_MS;
 const DAY_MS = 24 * HOUR_MS;
 
 /** Everything that is due at instants rather than on request. */
-export function buildJobs(services: Services, gate: Pick<ServiceGate, 'flushRefusals'>): Job[] {
+export function buildJobs(services: Services, gate: Pick<ServiceGate, 'flushRefusals' | 'flushSessions'>): Job[] {
   return [
     expireAgents(services),
     endOrphanedAgents(services),
@@ -42,6 +42,7 @@ export function buildJobs(services: Services, gate: Pick<ServiceGate, 'flushRefu
       eachWorkspace(services, (workspace) => tellWitnesses(services, workspace)),
     ),
     every('flush refusals', MINUTE_MS, services, () => gate.flushRefusals()),
+    every('end idle sessions', MINUTE_MS, services, () => gate.flushSessions()),
   ];
 }
 

@@ -75,13 +75,20 @@ import { listApiTokens } from './tokens/list-api-tokens.ts';
 import { listJoinTokens } from './tokens/list-join-tokens.ts';
 import { revokeApiToken } from './tokens/revoke-api-token.ts';
 import { revokeJoinToken } from './tokens/revoke-join-token.ts';
+import { beginOtp } from './users/begin-otp.ts';
 import { changePassword } from './users/change-password.ts';
+import { confirmOtp } from './users/confirm-otp.ts';
 import { createUser } from './users/create-user.ts';
 import { deleteUser } from './users/delete-user.ts';
+import { disableOtp } from './users/disable-otp.ts';
 import { getMe } from './users/get-me.ts';
+import { getOtpState } from './users/get-otp-state.ts';
 import { listUsers } from './users/list-users.ts';
 import { logIn } from './users/log-in.ts';
 import { logOut } from './users/log-out.ts';
+import { renewRecoveryCodes } from './users/renew-recovery-codes.ts';
+import { resetOtp } from './users/reset-otp.ts';
+import { unlockUser } from './users/unlock-user.ts';
 import { updateUser } from './users/update-user.ts';
 import { approveWorkflow } from './workflows/approve-workflow.ts';
 import { getWorkflow } from './workflows/get-workflow.ts';
@@ -117,6 +124,13 @@ export const operations: readonly AnyOperation<Services>[] = [
   getMe,
   listUsers,
   createUser,
+  beginOtp,
+  confirmOtp,
+  disableOtp,
+  getOtpState,
+  renewRecoveryCodes,
+  resetOtp,
+  unlockUser,
   updateUser,
   deleteUser,
   createApiToken,

@@ -65,8 +65,8 @@ function onSubmit(selector, task) {
   });
 }
 
-onSubmit('#sign-in form', async ({ username, password }) => {
-  await signIn(username, password);
+onSubmit('#sign-in form', async ({ username, password, otp }) => {
+  await signIn(username, password, otp);
   await open();
 });
 onSubmit('#change-password form', async (fields) => {

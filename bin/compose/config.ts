@@ -5,6 +5,8 @@ import path from 'node:path';
 import { z } from 'zod';
 import { parseDuration } from '../../core/base/duration.ts';
 import { Secret } from '../../core/base/secret.ts';
+import { PASSWORD_LENGTH } from '../../core/identity/passwords.ts';
+import { SIGN_IN_DEFAULTS, type SignInRules } from '../../core/model/sign-in-rules.ts';
 import { LLM_MODES } from '../../llm/model/openai/dialect.ts';
 import { type HostPort, parseHostPort } from '../../net/host-port.ts';
 import { parseRelayAddress } from '../../net/relay/address.ts';
@@ -136,6 +138,34 @@ const metricsAccess = z.union([z.enum(['open', 'local', 'off']), z.strictObject(
   error: 'must be open, local, off, or { token: <at least 16 characters> }',
 });
 
+/** A duration within bounds, which the message names. */
+function durationBetween(least: string, most: string) {
+  const [min = 0, max = 0] = [parseDuration(least), parseDuration(most)];
+  return duration.refine((ms) => ms >= min && ms <= max, `must be from ${least} to ${most}`);
+}
+
+/** How people sign in. */
+const signIn = z
+  .strictObject({
+    secondFactor: z
+      .enum(['optional', 'administrators'], { error: 'must be optional or administrators' })
+      .default(SIGN_IN_DEFAULTS.secondFactor),
+    passwordLength: z.int().min(PASSWORD_LENGTH.min).max(64).default(SIGN_IN_DEFAULTS.passwordLength),
+    passwordHistory: z.int().min(1).max(24).default(SIGN_IN_DEFAULTS.passwordHistory),
+    passwordMaxAge: durationBetween('1d', '3650d').optional(),
+    idleTimeout: durationBetween('1m', '12h').optional(),
+    lockAfter: z.int().min(3).max(100).default(SIGN_IN_DEFAULTS.lockAfter),
+    lockFor: durationBetween('1m', '24h').prefault('30m'),
+  })
+  .transform(
+    ({ passwordMaxAge, idleTimeout, lockFor, ...rest }): SignInRules => ({
+      ...rest,
+      passwordMaxAgeMs: passwordMaxAge,
+      idleMs: idleTimeout,
+      lockMs: lockFor,
+    }),
+  );
+
 /** `config.yaml` in the configuration directory. */
 export const file = z.strictObject({
   app: z
@@ -160,6 +190,8 @@ export const file = z.strictObject({
         .default([]),
       trustProxy: trustProxy.default(false),
       metrics: metricsAccess.default('open'),
+      /** How people sign in (docs/accounts-and-tokens.md#rules-for-signing-in). */
+      signIn: signIn.prefault({}),
     })
     .prefault({}),
 });

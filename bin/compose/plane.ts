@@ -86,6 +86,7 @@ export async function startPlane(config: Config, { log, clock = { now: Date.now 
     const entrance = buildGate(services);
     undo.push(async () => {
       await entrance.flushRefusals();
+      await entrance.flushSessions({ isLast: true });
       entrance.close();
     });
     const gate = { ...entrance, ...(compute && { compute }) };
@@ -175,6 +176,7 @@ function settingsOf(config: Config, logKeySince: number): Settings & { apiUrl: s
     listens: listensAt(env),
     logKeySince,
     planTtlMs: app.planTtl,
+    signIn: app.signIn,
   };
 }
 

@@ -51,7 +51,7 @@ export function buildServices({ compute, store: base, ...rest }: ServiceParts): 
     paths: new ReportedPaths(),
     witnesses: new Witnesses(),
     logs: parts.keys.logs,
-    logins: buildLoginLimits(parts.clock),
+    logins: buildLoginLimits(parts.clock, parts.settings.signIn),
     yaml: buildYaml(),
     nodeAccess: buildNodeAccess(parts),
     nextTurn: () => nextTurn(),

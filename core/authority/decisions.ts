@@ -150,6 +150,9 @@ function accountDecision({ type, name, before: was, after }: Write<'Account'>, {
     ...(was.spec.role === is.role ? [] : [`makes ${name} a ${is.role}`]),
     ...(was.spec.disabled === is.disabled ? [] : [`${is.disabled ? 'disables' : 'enables'} the account ${name}`]),
     ...(was.spec.passwordHash !== is.passwordHash && was.uid !== callerId ? [`sets another password for ${name}`] : []),
+    ...(was.spec.secondFactor && !is.secondFactor && was.uid !== callerId
+      ? [`takes the second factor of ${name} away`]
+      : []),
   ];
 }
 

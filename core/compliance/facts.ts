@@ -1,9 +1,9 @@
-import { PASSWORD_LENGTH } from '../identity/passwords.ts';
 import type { Settings } from '../model/services.ts';
 import { workspaceById } from '../model/workspaces.ts';
 import type { NetworkServices } from '../state/services.ts';
 import { INSTALLATION_FACTS } from './facts/installation.ts';
 import { verifiedLog } from './facts/log.ts';
+import { SIGN_IN_FACTS } from './facts/people.ts';
 import { KEPT_YEARS } from './kept.ts';
 import { counted, listed } from './reading.ts';
 
@@ -28,7 +28,6 @@ type FactReader = (context: FactContext) => Promise<Fact>;
 const DAY_MS = 86_400_000;
 /** Tokens are to be renewed within so long. */
 const TOKEN_DAYS = 365;
-const LEAST_CHARACTERS = 12;
 const LEAST_REPORT_YEARS = 6;
 /** Of maxNodeCount. */
 const FULL_SHARE = 0.9;
@@ -39,11 +38,7 @@ const FULL_SHARE = 0.9;
  */
 export const FACTS = {
   ...INSTALLATION_FACTS,
-  'second-factor': async () =>
-    fails(
-      'Accounts sign in with a password alone: no second factor is enrolled.',
-      'A platform administrator lets people sign in through a gateway that asks for a second factor.',
-    ),
+  ...SIGN_IN_FACTS,
   'access-review': async () =>
     unknown(
       'No review of accounts, agents and tokens is on record.',
@@ -64,27 +59,6 @@ export const FACTS = {
     unknown(
       'No backup and no test of restoring one is on record.',
       'The host administrator backs the store up daily, tries restoring it, and keeps both records.',
-    ),
-  'idle-sessions': async () =>
-    fails(
-      'A session ends after a fixed time, whether or not it is used.',
-      'People sign out when they leave (mesh logout), or sign in through a gateway that ends idle sessions within 15 minutes.',
-    ),
-  'lock-out': async () =>
-    fails(
-      'Failed logins are slowed down for each address and account; an account is not locked.',
-      'The host administrator locks accounts out in a gateway before the control plane, after at most ten attempts.',
-    ),
-  'password-length': async () => {
-    const { min } = PASSWORD_LENGTH;
-    const evidence = `A password has at least ${min} characters; ${LEAST_CHARACTERS} are asked for.`;
-    const remedy = `People choose passwords of at least ${LEAST_CHARACTERS} characters; the control plane does not enforce it.`;
-    return min >= LEAST_CHARACTERS ? holds(evidence) : fails(evidence, remedy);
-  },
-  'password-age': async () =>
-    fails(
-      'Passwords do not age, and no second factor is asked for.',
-      'People change their passwords each 90 days (mesh passwd), or sign in with a second factor.',
     ),
   'token-ages': async ({ services, workspace }) => {
     const { items } = await services.store.list(workspace, 'Token');

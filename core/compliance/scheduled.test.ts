@@ -19,7 +19,7 @@ async function scene({ edition = 'pro' }: { readonly edition?: 'pro' | 'communit
   await ask('create_policy', { name: 'base', spec: { action: 'DENY', peerSelector: {} } });
   /** As a control plane that has just started does it. */
   const run = () =>
-    buildJobs(kit.services, { flushRefusals: async () => undefined })
+    buildJobs(kit.services, { flushRefusals: async () => undefined, flushSessions: async () => undefined })
       .find(({ name }) => name === 'make scheduled assessments')
       ?.run();
   const kept = async () =>
@@ -151,7 +151,7 @@ test('drift is kept as long as the assessments that it is of', async () => {
   kit.clock.time += DAY_MS;
   await kit.run();
   kit.clock.time += 4 * 366 * DAY_MS;
-  await buildJobs(kit.services, { flushRefusals: async () => undefined })
+  await buildJobs(kit.services, { flushRefusals: async () => undefined, flushSessions: async () => undefined })
     .find(({ name }) => name === 'remove old assessments')
     ?.run();
   expect(await kit.kept()).toEqual([]);

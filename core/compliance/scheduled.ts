@@ -14,11 +14,7 @@ import { FRAMEWORKS, type Framework } from './frameworks.ts';
 const ACTOR = 'system:compliance';
 
 /** What an assessment finds, made in a computing thread. */
-export const assessFor: Computation<
-  Pick<ThreadServices, 'store' | 'states' | 'clock' | 'settings'>,
-  { readonly asked: Asked },
-  Assessed
-> = {
+export const assessFor: Computation<ThreadServices, { readonly asked: Asked }, Assessed> = {
   name: 'assess_for',
   run: (services, workspace, { asked }) => assessPeriod(services, workspace, asked),
 };

@@ -4,6 +4,7 @@ import type { Clock, Log, Store, Yaml } from '../base/ports.ts';
 import type { Secret } from '../base/secret.ts';
 import type { RelayGrant } from './graph.ts';
 import type { ReportedPaths } from './reported-paths.ts';
+import type { SignInRules } from './sign-in-rules.ts';
 import type { Witnesses } from './witnesses.ts';
 
 /** What every layer above may reach. Each layer adds what it brings; `core/workflow/services.ts` has all. */
@@ -76,6 +77,7 @@ export interface Settings {
   readonly logKeySince: number;
   /** Life of a plan in ms (10 minutes). */
   readonly planTtlMs: number;
+  readonly signIn: SignInRules;
 }
 
 /** Where this process listens, as it was told to: what it knows of who may reach it. */
@@ -92,13 +94,32 @@ export interface Liveness {
   forget(workspace: string, peerUid: string): void;
 }
 
-/** Bounds how often passwords are guessed. Logins that succeed do not count. */
+/** Bounds how often passwords and one-time codes are guessed. Logins that succeed do not count. */
 export interface LoginLimits {
   /**
-   * Counts an attempt before its password is looked at, so that parallel guesses count too.
+   * Counts an attempt before its password is looked at, so that parallel guesses count too. `knownSources` are those of the
+   * account; undefined where there is no account of the name, which is counted alike.
    *
-   * @returns takes the attempt back: it succeeded.
    * @throws MeshError `rate_limited` with `retryAfterSeconds`.
    */
-  attempt(origin: string, username: string): () => void;
+  attempt(origin: string, username: string, knownSources: readonly string[] | undefined): LoginAttempt;
+  /** The locks of an account. */
+  locksOf(username: string): readonly LoginLock[];
+  /** Takes its locks away. @returns how many there were */
+  lift(username: string): number;
+}
+
+export interface LoginAttempt {
+  /** Takes the attempt back, and what failed before it from there. */
+  succeeded(): void;
+  /** The password was right and no code was sent: counts in the minute, and towards no lock. */
+  incomplete(): void;
+  /** Until when this attempt locks the account for where it came from, if it fails; undefined while more are let in. */
+  readonly lockedUntil: number | undefined;
+}
+
+export interface LoginLock {
+  /** A network; absent for all that the account did not sign in from before. */
+  readonly source?: string;
+  readonly until: number;
 }

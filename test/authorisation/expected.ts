@@ -9,10 +9,15 @@ type Known = Exclude<Standing, { readonly refused: string }>;
 /** Operations that take no token, whatever its scopes: a person has to be logged in. */
 const SESSIONS_ONLY: ReadonlySet<string> = new Set([
   'adopt_peer',
+  'begin_otp',
   'change_password',
+  'confirm_otp',
   'create_api_token',
+  'disable_otp',
+  'get_otp_state',
   'log_out',
   'remove_member',
+  'renew_recovery_codes',
   'set_member',
   'update_workspace',
 ]);
@@ -38,8 +43,8 @@ const BEFORE_PASSWORD_CHANGE: ReadonlySet<string> = new Set(['change_password', 
 export function expectedOf(operation: Defined, standing: Standing): Verdict {
   if (operation.access === 'public') return 'yes';
   if ('refused' in standing) return standing.refused;
-  if (operation.workspace === 'scoped' && standing.member === false) return '404';
   if (standing.mustChangePassword && !BEFORE_PASSWORD_CHANGE.has(operation.name)) return 'password';
+  if (operation.workspace === 'scoped' && standing.member === false) return '404';
   if (!isHeld(operation, standing)) return '403';
   if (WRITES_WHAT_IS_THERE.has(operation.name) && !standing.scopes.has('network:read')) return '403';
   if (SESSIONS_ONLY.has(operation.name) && !standing.interactive) return 'own';

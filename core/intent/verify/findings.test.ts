@@ -8,6 +8,7 @@ import type { StoredRecord } from '../../base/record.ts';
 import { type NetworkChange, planChanges } from '../../changes/changes.ts';
 import { effectOf } from '../../effect/effect.ts';
 import type { PolicySpec } from '../../model/policy.ts';
+import { SIGN_IN_DEFAULTS } from '../../model/sign-in-rules.ts';
 import { compile } from '../../reachability/engine.ts';
 import { modelOf } from '../../state/network-model.ts';
 import { recordIn } from '../../state/state.ts';
@@ -25,6 +26,7 @@ const SETTINGS = {
   listens: { api: { host: '127.0.0.1', tls: false }, bus: undefined },
   logKeySince: 0,
   planTtlMs: 1,
+  signIn: SIGN_IN_DEFAULTS,
 };
 const NOTHING_AHEAD = { views: [], digest: '' };
 const WEB = peer('web-1', { labels: { role: 'web' }, address: '10.96.0.1' });

@@ -14,6 +14,7 @@ import type { Narrator } from '../../../core/cause/narrator.ts';
 import type { ComputeElsewhere } from '../../../core/compute/compute.ts';
 import { addWorkspace } from '../../../core/identity/add-workspace.ts';
 import type { Planner } from '../../../core/intent/plan/planner.ts';
+import { SIGN_IN_DEFAULTS, type SignInRules } from '../../../core/model/sign-in-rules.ts';
 import type { Services } from '../../../core/workflow/services.ts';
 import { builtinPlanner } from '../../../llm/grammar/builtin.ts';
 import { buildKeyring } from '../../../storage/keyring.ts';
@@ -30,6 +31,9 @@ export interface KitOptions {
   readonly now?: number;
   readonly planner?: Planner;
   readonly narrator?: Narrator;
+  readonly signIn?: Partial<SignInRules>;
+  /** Of another kit, whose store this one opens again. */
+  readonly keys?: Services['keys'];
   readonly registrationProof?: Services['settings']['registrationProof'];
   /** File of the store, for tests that open it again; in memory without. */
   readonly path?: string;
@@ -49,7 +53,7 @@ export interface CallAs {
 /** A control plane without faces: the real services over a store in memory, a clock that only moves when told. */
 export async function buildKit(options: KitOptions = {}) {
   const { edition = 'pro', now = KIT_NOW, planner = builtinPlanner, path = ':memory:' } = options;
-  const { registrationProof = 'optional', compute, narrator } = options;
+  const { registrationProof = 'optional', compute, narrator, signIn, keys = freshKeys() } = options;
   const clock = { time: now, now: () => clock.time };
   const store = await openStore(path, { clock, log: silentLog });
   const services: Services = buildServices({
@@ -57,7 +61,7 @@ export async function buildKit(options: KitOptions = {}) {
     clock,
     log: silentLog,
     edition,
-    keys: freshKeys(),
+    keys,
     planner,
     narrator,
     compute,
@@ -74,6 +78,7 @@ export async function buildKit(options: KitOptions = {}) {
       },
       logKeySince: now,
       planTtlMs: 600_000,
+      signIn: { ...SIGN_IN_DEFAULTS, ...signIn },
     },
   });
   const gate = buildGate(services);

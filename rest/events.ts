@@ -41,6 +41,7 @@ const SCOPE_OF_KIND: Partial<Record<Kind, Scope>> = {
   Presence: 'network:read',
   Workflow: 'network:read',
   PolicyAssertion: 'network:read',
+  ReviewDue: 'compliance:assess',
 };
 
 interface Opened {

@@ -21,6 +21,12 @@ import { assessCompliance } from './compliance/assess-compliance.ts';
 import { compareAssessments } from './compliance/compare-assessments.ts';
 import { getAssessment } from './compliance/get-assessment.ts';
 import { listAssessments } from './compliance/list-assessments.ts';
+import { decideReviewItems } from './reviews/decide-review-items.ts';
+import { finishReview } from './reviews/finish-review.ts';
+import { getReview } from './reviews/get-review.ts';
+import { listCredentials } from './reviews/list-credentials.ts';
+import { listReviews } from './reviews/list-reviews.ts';
+import { startReview } from './reviews/start-review.ts';
 import { checkConnectivity } from './connectivity/check-connectivity.ts';
 import { checkConnectivityAt } from './connectivity/check-connectivity-at.ts';
 import { explainDenial } from './connectivity/explain-denial.ts';
@@ -179,6 +185,12 @@ export const operations: readonly AnyOperation<Services>[] = [
   listAssessments,
   compareAssessments,
   getAssessment,
+  startReview,
+  listReviews,
+  getReview,
+  decideReviewItems,
+  finishReview,
+  listCredentials,
   getWorkflow,
   listWorkflows,
   approveWorkflow,

@@ -35,6 +35,9 @@ export function decidedIn(draft: RecordDraft): unknown {
     case 'Snapshot':
     case 'Assessment':
     case 'AssessmentPage':
+    case 'Review':
+    case 'ReviewPage':
+    case 'ReviewDue':
     case 'Session':
       return null;
     default:

@@ -62,6 +62,9 @@ const RULES: Rules = {
   Snapshot: never,
   Assessment: never,
   AssessmentPage: never,
+  Review: never,
+  ReviewPage: never,
+  ReviewDue: never,
   Session: never,
 };
 

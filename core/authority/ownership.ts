@@ -95,6 +95,10 @@ const RULES: Rules = {
   Snapshot: ({ type }) => type === 'created',
   Assessment: ({ type }) => type === 'created',
   AssessmentPage: ({ type }) => type === 'created',
+  // A person reviews, never an agent.
+  Review: never,
+  ReviewPage: never,
+  ReviewDue: never,
   // They follow what becomes of peers, which is judged by itself.
   Presence: always,
   AddressRest: always,

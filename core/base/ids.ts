@@ -15,6 +15,7 @@ export type IdPrefix =
   | 'plan_dry'
   | 'wf'
   | 'ev'
+  | 'rev'
   | 'tok'
   | 'ses'
   | 'r';

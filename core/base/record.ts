@@ -25,6 +25,9 @@ export const KINDS = {
   AddressRest: { history: false },
   Assessment: { history: false },
   AssessmentPage: { history: false },
+  Review: { history: false },
+  ReviewPage: { history: false },
+  ReviewDue: { history: true },
 } as const satisfies Record<string, { history: boolean; installation?: true }>;
 
 export type Kind = keyof typeof KINDS;

@@ -25,6 +25,7 @@ const SCOPE_OF_KIND: Partial<Record<Kind, Scope>> = {
   Presence: 'network:read',
   Workflow: 'network:read',
   PolicyAssertion: 'network:read',
+  ReviewDue: 'compliance:assess',
 };
 
 interface Heard {

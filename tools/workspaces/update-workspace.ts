@@ -6,7 +6,7 @@ import { MAX_NODE_COUNT, settingsSchema } from '../../core/model/workspaces.ts';
 import { defineOperation } from '../define.ts';
 import { workspaceSchema, workspaceView } from './workspace-view.ts';
 
-const { selfApproval, autoApprove, compliance } = settingsSchema.shape;
+const { selfApproval, autoApprove, compliance, reviews } = settingsSchema.shape;
 
 export const updateWorkspace = defineOperation({
   name: 'update_workspace',
@@ -22,6 +22,7 @@ export const updateWorkspace = defineOperation({
         selfApproval: selfApproval.nullable().describe('null: only while there is a single approver'),
         autoApprove: autoApprove.nullable().describe('null: never'),
         compliance: compliance.nullable().describe('null: the labels of docs/compliance.md'),
+        reviews: reviews.nullable().describe('null: the cadences of docs/reviews.md'),
       })
       .optional(),
   }),

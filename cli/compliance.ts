@@ -6,6 +6,7 @@ import { getAssessment } from '../tools/compliance/get-assessment.ts';
 import { listAssessments } from '../tools/compliance/list-assessments.ts';
 import { type Answer, answering } from './answer.ts';
 import { callOperation } from './call-operation.ts';
+import { defineReviews } from './compliance-reviews.ts';
 import { MOMENT_FORMS, momentOf } from './moments.ts';
 import { type TargetOptions, targetOf } from './session.ts';
 import { withTarget } from './target.ts';
@@ -38,7 +39,7 @@ const WIDTH = 4;
 /** A quarter, as auditors ask. */
 const DEFAULT_PERIOD = '90d';
 
-/** `mesh compliance`: assesses a period, and shows what was found before. */
+/** `mesh compliance`: assesses a period, shows what was found before, and reviews. */
 export function defineCompliance(command: Command): void {
   answering(
     withTarget(command.command('assess').description('judge the controls of a framework over a period'))
@@ -68,6 +69,7 @@ export function defineCompliance(command: Command): void {
       .argument('<to>', 'evidence_id of the later one'),
     compare,
   );
+  defineReviews(command);
 }
 
 async function assess(

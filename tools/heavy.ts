@@ -19,11 +19,11 @@ import { listPeers } from './peers/list-peers.ts';
 import { lintPolicies } from './policies/lint-policies.ts';
 import { listPolicies } from './policies/list-policies.ts';
 import { exportResources } from './resources/export-resources.ts';
-import { diffSnapshots } from './snapshots/diff-snapshots.ts';
 import { decideReviewItems } from './reviews/decide-review-items.ts';
 import { finishReview } from './reviews/finish-review.ts';
 import { getReview } from './reviews/get-review.ts';
 import { startReview } from './reviews/start-review.ts';
+import { diffSnapshots } from './snapshots/diff-snapshots.ts';
 import { getSnapshot } from './snapshots/get-snapshot.ts';
 
 /** The operations of the registry that have a `cost`: what a computing thread loads. */

@@ -73,6 +73,8 @@ interface Known {
   readonly swept: Swept;
   readonly days: SnapshotDays;
   readonly scope: string;
+  /** The end of the period, ms. */
+  readonly to: number;
   readonly remedyOf: (check: Parameters<typeof remediationOf>[0]) => ReturnType<typeof remediationOf>;
 }
 
@@ -113,6 +115,7 @@ async function knownOf(
     swept,
     days: range ? await snapshotDays(services, workspace, span, timeZone) : { due: [], missing: [] },
     scope: rule.text,
+    to,
     remedyOf: (check) => remediationOf(check, now, viewAt),
   };
 }
@@ -135,7 +138,7 @@ async function judge(services: Services, workspace: string, name: CheckName, kno
     case 'snapshots':
       return judgeDays(check, known.days);
     case 'fact':
-      return judgeFact(check, { services, workspace });
+      return judgeFact(check, { services, workspace, at: known.to });
     default:
       return check satisfies never;
   }

@@ -1,30 +1,13 @@
 import { SYSTEM_WORKSPACE } from '../base/ids.ts';
 import { PASSWORD_LENGTH } from '../identity/passwords.ts';
-import type { Settings } from '../model/services.ts';
 import { workspaceById } from '../model/workspaces.ts';
-import type { NetworkServices } from '../state/services.ts';
+import { type FactReader, fails, holds, unknown } from './facts/fact.ts';
+import { accessReview, activityReview, policyReview } from './facts/reviews.ts';
+import { tokenAges } from './facts/token-ages.ts';
 import { KEPT_YEARS } from './kept.ts';
-import { counted, listed } from './reading.ts';
-
-/** Something that holds or does not, now, and of which no history is kept. */
-export interface Fact {
-  /** Undefined where nothing that could show it is on record. */
-  readonly holds: boolean | undefined;
-  readonly evidence: string;
-  /** Who has to do what; empty where it holds. */
-  readonly remedy: string;
-}
-
-export interface FactContext {
-  readonly services: Pick<NetworkServices, 'store' | 'clock'> & { readonly settings: Settings };
-  readonly workspace: string;
-}
-
-type FactReader = (context: FactContext) => Promise<Fact>;
+import { counted } from './reading.ts';
 
 const DAY_MS = 86_400_000;
-/** Tokens are to be renewed within so long. */
-const TOKEN_DAYS = 365;
 const LEAST_CHARACTERS = 12;
 const LEAST_REPORT_YEARS = 6;
 /** Of maxNodeCount. */
@@ -69,21 +52,9 @@ export const FACTS = {
       'Accounts sign in with a password alone: no second factor is enrolled.',
       'A platform administrator lets people sign in through a gateway that asks for a second factor.',
     ),
-  'access-review': async () =>
-    unknown(
-      'No review of accounts, agents and tokens is on record.',
-      'An administrator reviews members, agents and tokens each six months and keeps the record (list_members, list_agents, list_api_tokens).',
-    ),
-  'policy-review': async () =>
-    unknown(
-      'No review of the policies is on record.',
-      'A network operator reviews the policies each six months and keeps the record (lint_policies, list_policies).',
-    ),
-  'activity-review': async () =>
-    unknown(
-      'No review of logins, refusals and denied approvals is on record.',
-      'An auditor reads the audit log at a set cadence and keeps the record (list_audit).',
-    ),
+  'access-review': accessReview,
+  'policy-review': policyReview,
+  'activity-review': activityReview,
   'verified-log': async () =>
     unknown(
       'No verification of the audit log over the period is on record.',
@@ -115,21 +86,7 @@ export const FACTS = {
       'Passwords do not age, and no second factor is asked for.',
       'People change their passwords each 90 days (mesh passwd), or sign in with a second factor.',
     ),
-  'token-ages': async ({ services, workspace }) => {
-    const { items } = await services.store.list(workspace, 'Token');
-    const tokens = items.filter(({ spec }) => spec.kind === 'api' || spec.kind === 'join');
-    if (tokens.length === 0) return unknown('There are no API or join tokens.', 'Nothing is to be done now.');
-    const now = services.clock.now();
-    const old = tokens.filter(
-      ({ createdAt, spec }) => spec.expiresAt === undefined || now - createdAt > TOKEN_DAYS * DAY_MS,
-    );
-    if (old.length === 0)
-      return holds(`${counted(tokens.length, 'token')}, each with an end and none older than ${TOKEN_DAYS} days.`);
-    return fails(
-      `${listed(old.map(({ uid }) => uid))} have no end or are older than ${TOKEN_DAYS} days.`,
-      'An operator revokes these tokens and makes new ones (revoke_api_token, revoke_join_token).',
-    );
-  },
+  'token-ages': tokenAges,
   'log-kept': async ({ services, workspace }) => {
     const { createdAt } = await workspaceById(services, workspace);
     const oldest = await services.store.audit(workspace, { to: createdAt + DAY_MS, limit: 1 });
@@ -165,18 +122,6 @@ export const FACTS = {
 } as const satisfies Readonly<Record<string, FactReader>>;
 
 export type FactName = keyof typeof FACTS;
-
-function holds(evidence: string): Fact {
-  return { holds: true, evidence, remedy: '' };
-}
-
-function fails(evidence: string, remedy: string): Fact {
-  return { holds: false, evidence, remedy };
-}
-
-function unknown(evidence: string, remedy: string): Fact {
-  return { holds: undefined, evidence, remedy };
-}
 
 function hostOf(url: string): string {
   return /^[a-z]+:\/\/(\[[^\]]*\]|[^:/]*)/i.exec(url)?.[1] ?? '';

@@ -61,7 +61,11 @@ const OF_INSTALLATION: readonly Section[] = [installationKeys];
 export async function inventory(
   services: Uses,
   workspace: string,
-  { cursor, limit, installation }: { readonly cursor: string | undefined; readonly limit: number; readonly installation: boolean },
+  {
+    cursor,
+    limit,
+    installation,
+  }: { readonly cursor: string | undefined; readonly limit: number; readonly installation: boolean },
 ): Promise<{ readonly items: readonly Credential[]; readonly next?: string }> {
   const sections = installation ? [...SECTIONS, ...OF_INSTALLATION] : SECTIONS;
   const items: Named[] = [];
@@ -134,7 +138,16 @@ async function installationKeys({ store, clock, keys }: Uses, _workspace: string
     ...keys.logs.keys.map(({ from, until }, index): Named => {
       const key = `0.${String(index).padStart(6, '0')}`;
       const state = until === undefined ? 'in use' : 'ended';
-      return { ...unknown, key, type: 'log signing key', id: `log-key-${index}`, name: 'audit logs', since: from, ends: until, state };
+      return {
+        ...unknown,
+        key,
+        type: 'log signing key',
+        id: `log-key-${index}`,
+        name: 'audit logs',
+        since: from,
+        ends: until,
+        state,
+      };
     }),
     { ...unknown, key: '1', type: 'control key', id: keys.controlKeyId, name: 'control plane' },
     { ...unknown, key: '2', type: 'session key', id: 'session-key', name: 'control plane' },

@@ -22,7 +22,9 @@ export const decideReviewItems = defineHeavyOperation({
           item: lineOfText(TEXT_LIMITS.reference).describe('Id of the item'),
           verdict,
           note: itemNote,
-          digest: lineOfText(TEXT_LIMITS.id).optional().describe('That of the item as it was shown: needed where it has changed'),
+          digest: lineOfText(TEXT_LIMITS.id)
+            .optional()
+            .describe('That of the item as it was shown: needed where it has changed'),
         }),
       )
       .min(1)

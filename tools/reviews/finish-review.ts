@@ -9,7 +9,8 @@ import { reviewId, reviewSchema } from './review-fields.ts';
 export const finishReview = defineHeavyOperation({
   name: 'finish_review',
   title: 'Finish a review',
-  description: 'Finishes a review of which every item is decided. Nothing of it changes any more. Only a logged-in person may.',
+  description:
+    'Finishes a review of which every item is decided. Nothing of it changes any more. Only a logged-in person may.',
   input: z.strictObject({
     id: reviewId,
     note: lineOfText(TEXT_LIMITS.note).default('').describe('What is to be said of the whole'),

@@ -10,7 +10,8 @@ import { reviewId, reviewItemSchema, reviewSchema } from './review-fields.ts';
 export const getReview = defineHeavyOperation({
   name: 'get_review',
   title: 'Show a review',
-  description: 'A review with its items: what was decided of each, what changed since, and whether what was flagged has ended.',
+  description:
+    'A review with its items: what was decided of each, what changed since, and whether what was flagged has ended.',
   input: z.strictObject({
     id: reviewId,
     show: z.enum(SHOWN).default('all').describe('open: to be looked at yet'),
@@ -26,7 +27,14 @@ export const getReview = defineHeavyOperation({
     items: z.array(reviewItemSchema),
     next_cursor: z.string().optional(),
   }),
-  columns: { Id: 'id', Type: 'type', Name: 'name', Verdict: 'decision.verdict', Now: 'standing', Note: 'decision.note' },
+  columns: {
+    Id: 'id',
+    Type: 'type',
+    Name: 'name',
+    Verdict: 'decision.verdict',
+    Now: 'standing',
+    Note: 'decision.note',
+  },
   access: 'compliance:assess',
   workspace: 'scoped',
   edition: 'pro',

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { SYSTEM_WORKSPACE } from '../../base/ids.ts';
 import { ROLE_SCOPES } from '../../base/scope.ts';
-import { formatInstant } from '../../base/time.ts';
+import { formatInstant, parseInstant } from '../../base/time.ts';
 import { commitAt } from '../../history/commits-between.ts';
 import type { AccountRecord } from '../../identity/accounts.ts';
 import { expandScopes } from '../../identity/grants.ts';
@@ -89,9 +89,7 @@ async function personItem(services: HistoryServices, member: MemberRecord, known
 }
 
 function platformItem({ accounts, used }: Known): ItemFacts[] {
-  const administrators = [...accounts.values()].filter(
-    ({ spec }) => spec.role === 'platform_admin' && !spec.disabled,
-  );
+  const administrators = [...accounts.values()].filter(({ spec }) => spec.role === 'platform_admin' && !spec.disabled);
   if (administrators.length === 0) return [];
   const people = administrators.map(({ uid }) => uid).sort();
   const who = createHash('sha256').update(people.join('\n')).digest('hex').slice(0, 16);
@@ -111,7 +109,7 @@ function platformItem({ accounts, used }: Known): ItemFacts[] {
 
 function agentItem(agent: AgentRecord, known: Known): ItemFacts[] {
   const { name, uid, spec, status, createdAt } = agent;
-  if ((status.phase !== 'Active' && status.phase !== 'Pending') || Date.parse(spec.expiresAt) <= known.now) return [];
+  if ((status.phase !== 'Active' && status.phase !== 'Pending') || parseInstant(spec.expiresAt) <= known.now) return [];
   const line = lineOf(agent, known.state);
   const person = line.at(-1)?.spec.person;
   return [
@@ -123,7 +121,9 @@ function agentItem(agent: AgentRecord, known: Known): ItemFacts[] {
         preset: spec.policyPreset,
         since: formatInstant(createdAt),
         granted_by: spec.parentRef ? `agent:${spec.parentRef.name}` : person ? `user:${person.name}` : 'unknown',
-        line: [...line.slice(1).map((one) => `agent:${one.name}`), ...(person ? [`user:${person.name}`] : [])].join(' < '),
+        line: [...line.slice(1).map((one) => `agent:${one.name}`), ...(person ? [`user:${person.name}`] : [])].join(
+          ' < ',
+        ),
         ends: spec.expiresAt,
       },
       told: lastUse(known.used.get(`agent:${name}`)),
@@ -162,7 +162,11 @@ function tokenItem({ uid, spec, createdAt }: TokenRecord, { accounts, ids, state
       id: `Token/${uid}`,
       type: kind === 'api' ? 'API token' : 'join token',
       name,
-      facts: { ...common, ...ends, ...(kind === 'join' && { uses: String(usageLimit ?? 'any'), ...(network && { network }) }) },
+      facts: {
+        ...common,
+        ...ends,
+        ...(kind === 'join' && { uses: String(usageLimit ?? 'any'), ...(network && { network }) }),
+      },
       told: kind === 'join' ? { used: String(usedCount) } : lastUse(undefined),
       scopes: [...scopes],
       people: kind === 'api' ? [owner] : creator === undefined ? [] : [creator],
@@ -172,7 +176,7 @@ function tokenItem({ uid, spec, createdAt }: TokenRecord, { accounts, ids, state
 
 function deviceItem(peer: PeerRecord, { state, tokens, ids, now }: Known): ItemFacts[] {
   const { name, uid, spec, status, createdAt } = peer;
-  const isOver = spec.expiresAt !== undefined && Date.parse(spec.expiresAt) <= now;
+  const isOver = spec.expiresAt !== undefined && parseInstant(spec.expiresAt) <= now;
   if (status.phase !== 'ready' || isOver) return [];
   const agent = state.agents.get(spec.agentRef ?? spec.delegatedBy ?? '');
   const person = agent && lineOf(agent, state).at(-1)?.spec.person;

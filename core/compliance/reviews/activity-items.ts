@@ -1,6 +1,6 @@
+import { rootOf } from '../../audit/tree.ts';
 import { invalidInput } from '../../base/errors.ts';
 import type { AuditEntry } from '../../base/ports.ts';
-import { rootOf } from '../../audit/tree.ts';
 import { formatInstant } from '../../base/time.ts';
 import type { HistoryServices } from '../../state/services.ts';
 import type { ItemFacts, LogRange } from './review-record.ts';
@@ -54,11 +54,15 @@ function requireRange(from: number, to: number, size: number): void {
     throw invalidInput([{ pointer: `/${field}`, detail }], `/${field}: ${detail}`);
   };
   if (from >= size) {
-    refuse('from_seq', `The log has ${size} entries, and all before ${from} were reviewed: name from_seq to review some again.`);
+    refuse(
+      'from_seq',
+      `The log has ${size} entries, and all before ${from} were reviewed: name from_seq to review some again.`,
+    );
   }
   if (to >= size) refuse('to_seq', `The log has ${size} entries: the last one is ${size - 1}.`);
   if (to < from) refuse('to_seq', 'The range ends before it begins: swap from_seq and to_seq.');
-  if (to - from >= MAX_ENTRIES) refuse('to_seq', `One review covers ${MAX_ENTRIES} entries at most: review the log in parts.`);
+  if (to - from >= MAX_ENTRIES)
+    refuse('to_seq', `One review covers ${MAX_ENTRIES} entries at most: review the log in parts.`);
 }
 
 function count(found: Map<string, Counted>, entry: AuditEntry): void {

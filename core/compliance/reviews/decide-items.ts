@@ -7,7 +7,16 @@ import type { HistoryServices } from '../../state/services.ts';
 import { listed } from '../reading.ts';
 import { pagesOf, reviewById } from './find-reviews.ts';
 import { type Now, nowOf, type Standing } from './in-force.ts';
-import { type Decision, digestOf, finishedOp, itemDigest, pageOp, type ReviewItem, type ReviewRecord, type Verdict } from './review-record.ts';
+import {
+  type Decision,
+  digestOf,
+  finishedOp,
+  itemDigest,
+  pageOp,
+  type ReviewItem,
+  type ReviewRecord,
+  type Verdict,
+} from './review-record.ts';
 import { isOpen } from './review-views.ts';
 import { hasOtherReviewer } from './reviewers.ts';
 
@@ -94,7 +103,11 @@ export async function decideItems(
  *
  * @throws MeshError as `decideItems`; `conflict` while an item is undecided, or has changed since it was confirmed
  */
-export async function finishReview(id: string, note: string, context: CallContext<HistoryServices>): Promise<ReviewRecord> {
+export async function finishReview(
+  id: string,
+  note: string,
+  context: CallContext<HistoryServices>,
+): Promise<ReviewRecord> {
   const { review, pages, caller, isAlone, now, at } = await decidingOf(id, context);
   const items = pages.flatMap(({ spec }) => spec.items);
   const ended = items.filter((item) => !item.decision && now.standingOf(item) === 'ended');

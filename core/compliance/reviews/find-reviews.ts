@@ -1,7 +1,14 @@
 import { MeshError } from '../../base/errors.ts';
-import { workspaceById, type WorkspaceSettings } from '../../model/workspaces.ts';
+import { type WorkspaceSettings, workspaceById } from '../../model/workspaces.ts';
 import type { NetworkServices } from '../../state/services.ts';
-import { openKey, pageName, REVIEW_KINDS, type ReviewKind, type ReviewPageRecord, type ReviewRecord } from './review-record.ts';
+import {
+  openKey,
+  pageName,
+  REVIEW_KINDS,
+  type ReviewKind,
+  type ReviewPageRecord,
+  type ReviewRecord,
+} from './review-record.ts';
 
 type StoreServices = Pick<NetworkServices, 'store'>;
 

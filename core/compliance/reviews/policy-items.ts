@@ -76,7 +76,10 @@ function idOf({ uid }: PolicyRecord): string {
 }
 
 function digestOf({ name, spec }: PolicyRecord): string {
-  return createHash('sha256').update(JSON.stringify(ordered({ name, spec }))).digest('hex').slice(0, 16);
+  return createHash('sha256')
+    .update(JSON.stringify(ordered({ name, spec })))
+    .digest('hex')
+    .slice(0, 16);
 }
 
 function changeOf(old: ItemFacts | undefined, digest: string): string {

@@ -1,10 +1,9 @@
-import { newId } from '../../base/ids.ts';
+import { newId, SYSTEM_WORKSPACE } from '../../base/ids.ts';
 import type { Op } from '../../base/ports.ts';
 import { draftOf } from '../../base/record.ts';
 import { formatInstant } from '../../base/time.ts';
-import type { NetworkServices } from '../../state/services.ts';
-import { SYSTEM_WORKSPACE } from '../../base/ids.ts';
 import { snapshotNameAt } from '../../history/snapshot-record.ts';
+import type { NetworkServices } from '../../state/services.ts';
 import { KEPT_MS } from '../kept.ts';
 import { type Due, dueReviews } from './find-reviews.ts';
 import { pageName, type ReviewRecord } from './review-record.ts';
@@ -31,7 +30,15 @@ async function tell({ store }: Uses, workspace: string, { kind, dueAt }: Due): P
   const known = await store.get(workspace, { kind: 'ReviewDue', name: kind });
   if (known?.spec.dueAt === dueAt) return false;
   const spec = { review: kind, dueAt };
-  const draft = { kind: 'ReviewDue', name: kind, uid: newId('rev'), labels: {}, annotations: {}, status: {}, unique: [] };
+  const draft = {
+    kind: 'ReviewDue',
+    name: kind,
+    uid: newId('rev'),
+    labels: {},
+    annotations: {},
+    status: {},
+    unique: [],
+  };
   const op: Op = known
     ? { op: 'update', record: { ...draftOf(known), spec }, revision: known.revision }
     : { op: 'create', record: { ...draft, kind: 'ReviewDue', spec } };

@@ -138,9 +138,7 @@ function itemView(item: ReviewItem, review: ReviewRecord, now: Now): ItemView {
     may: inWords(scopes),
     standing: now.standingOf(item),
     digest: itemDigest(current),
-    decision: decision
-      ? { ...decision, at: formatInstant(decision.at), own: decision.own === true }
-      : null,
+    decision: decision ? { ...decision, at: formatInstant(decision.at), own: decision.own === true } : null,
     in_force: decision?.verdict === 'flagged' && type !== 'entries' ? isFlaggedInForce(review, item, now) : null,
     end_by: endBy(item),
   };

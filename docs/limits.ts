@@ -5,6 +5,8 @@ import { ADDRESS_QUARANTINE_MS } from '../core/changes/address.ts';
 import { MAX_ANNOTATIONS, MAX_DOCUMENTS } from '../core/changes/manifest.ts';
 import { KEPT_YEARS } from '../core/compliance/kept.ts';
 import { MAX_PERIOD_DAYS } from '../core/compliance/period.ts';
+import { MAX_ENTRIES } from '../core/compliance/reviews/activity-items.ts';
+import { MAX_ITEM_NOTE, MAX_ITEMS } from '../core/compliance/reviews/review-record.ts';
 import { MAX_STATES } from '../core/compliance/sweep.ts';
 import { MAX_EFFECT_RANGES } from '../core/effect/effect.ts';
 import { AGENT_PEER_SHARE } from '../core/enrolment/register.ts';
@@ -27,6 +29,7 @@ import { MAX_EXPORTS } from '../rest/evidence.ts';
 import { ARCHIVE_LIMITS } from '../rest/send-archive.ts';
 import { MAX_AGENTS } from '../tools/agents/get-agent-tree.ts';
 import { MAX_LIMIT, MAX_PAGE_CHARACTERS } from '../tools/page.ts';
+import { MAX_NAMED } from '../tools/reviews/decide-review-items.ts';
 import { SNAPSHOT_PAGE } from '../tools/snapshots/get-snapshot.ts';
 import { MAX_WORKSPACES } from '../tools/users/get-me.ts';
 import { YAML_LIMITS } from '../tools/yaml.ts';
@@ -133,6 +136,13 @@ export const limits: Readonly<Record<string, readonly Row[]>> = {
     ['Archives of evidence that are made at once; of one person two', MAX_EXPORTS, ''],
     ['Time that an archive takes at most', ARCHIVE_LIMITS.wholeMs / 60_000, 'minutes'],
     ['Time after which a client that takes nothing of it is cut off', ARCHIVE_LIMITS.stalledMs / 1_000, 'seconds'],
+  ],
+  'A review': [
+    ['Items', MAX_ITEMS, ''],
+    ['Items named in one decision', MAX_NAMED, ''],
+    ['Note on one item', MAX_ITEM_NOTE, 'characters'],
+    ['Entries of the audit log that one of activity covers', MAX_ENTRIES, ''],
+    ['Time that it is kept once finished', KEPT_YEARS, 'years'],
   ],
   'A page of an answer': [
     ['Records (`limit`)', MAX_LIMIT, ''],

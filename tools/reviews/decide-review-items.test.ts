@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
+import { buildReviewKit, itemNamed } from '../../test/kits/plane/review-kit.ts';
 import { refusalOf } from '../../test/kits/plane/workspace-kit.ts';
-import { buildReviewKit, itemNamed } from './review.testkit.ts';
 
 test('what somebody holds themselves is confirmed by another person, while there is one', async () => {
   await using kit = await buildReviewKit();
@@ -90,7 +90,9 @@ test('neither an agent, nor somebody of another workspace, nor a person by a tok
   const ada = await kit.member('ada', 'admin');
   const { id } = await ada.ask('start_review', { kind: 'access' });
   const raw = { id, confirm_rest: true };
-  expect(await refusalOf(kit.holding('compliance:assess', 'network:read')('decide_review_items', raw))).toBe('forbidden');
+  expect(await refusalOf(kit.holding('compliance:assess', 'network:read')('decide_review_items', raw))).toBe(
+    'forbidden',
+  );
   expect(await refusalOf(kit.foreign('decide_review_items', raw))).toBe('not_found');
   const byToken = { ...ada.caller, interactive: false };
   const call = kit.call('decide_review_items', raw, { as: byToken, workspace: kit.workspace });

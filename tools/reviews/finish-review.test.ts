@@ -4,10 +4,9 @@ import path from 'node:path';
 import { expect, test } from 'vitest';
 import { KEPT_MS } from '../../core/compliance/kept.ts';
 import { removeOldReviews } from '../../core/compliance/reviews/reminders.ts';
-import { silentLog } from '../../core/base/silent-log.ts';
-import { openStore } from '../../storage/open.ts';
+import { buildKit } from '../../test/kits/plane/kit.ts';
+import { buildReviewKit, itemNamed } from '../../test/kits/plane/review-kit.ts';
 import { refusalOf } from '../../test/kits/plane/workspace-kit.ts';
-import { buildReviewKit, itemNamed } from './review.testkit.ts';
 
 test('a review with undecided items is not finished, one of which all are decided is, once', async () => {
   await using kit = await buildReviewKit();
@@ -46,7 +45,10 @@ test('a finished review says whether what it flagged has ended, also when less i
     return [inForce, found.map((item: { in_force: boolean }) => item.in_force)];
   };
   expect(await flagged()).toEqual([2, [true, true]]);
-  expect(itemNamed(await ada.ask('get_review', { id }), 'olga').end_by).toEqual({ operation: 'remove_member', id: 'olga' });
+  expect(itemNamed(await ada.ask('get_review', { id }), 'olga').end_by).toEqual({
+    operation: 'remove_member',
+    id: 'olga',
+  });
   await kit.ask('remove_member', { username: 'olga' });
   await kit.ask('set_member', { username: 'nora', role: 'viewer' });
   expect((await flagged())[0]).toBe(0);
@@ -66,10 +68,9 @@ test('a review is there after a restart, and goes after three years with all its
       ids.push(await kit.reviewed('access'), (await kit.ask('start_review', { kind: 'policies' })).id);
       [workspace, time] = [kit.workspace, kit.clock.time];
     }
-    const clock = { time, now: () => clock.time };
-    await using store = Object.assign(await openStore(file, { clock, log: silentLog }), {
-      [Symbol.asyncDispose]: () => Promise.resolve(),
-    });
+    await using again = await buildKit({ path: file, now: time });
+    const { clock } = again;
+    const { store } = again.services;
     expect((await store.list(workspace, 'Review')).items.map(({ uid }) => uid).sort()).toEqual([...ids].sort());
     clock.time += KEPT_MS - 1;
     expect(await removeOldReviews({ store, clock }, workspace)).toBe(0);
@@ -78,7 +79,6 @@ test('a review is there after a restart, and goes after three years with all its
     // One that is open stays, whatever its age.
     expect((await store.list(workspace, 'Review')).items.map(({ uid }) => uid)).toEqual([ids[1]]);
     expect((await store.list(workspace, 'ReviewPage')).items.every(({ spec }) => spec.review === ids[1])).toBe(true);
-    await store.close();
   } finally {
     rmSync(folder, { recursive: true });
   }

@@ -16,9 +16,7 @@ export const listCredentials = defineOperation({
     'The keys and tokens of the workspace with their ages, and to platform administrators those of the installation. Never a secret.',
   input: z.strictObject({
     ...pageQuery,
-    cursor: lineOfText(TEXT_LIMITS.cursor)
-      .regex(/^\d\../, { error: 'The next_cursor of the page before.' })
-      .optional(),
+    cursor: lineOfText(TEXT_LIMITS.cursor).regex(/^\d\./, { error: 'The next_cursor of the page before.' }).optional(),
   }),
   output: z.strictObject({
     items: z.array(

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
+import { buildReviewKit, itemNamed } from '../../test/kits/plane/review-kit.ts';
 import { refusalOf } from '../../test/kits/plane/workspace-kit.ts';
-import { buildReviewKit, itemNamed } from './review.testkit.ts';
 
 test('a review of access lists people, agents, tokens and devices, with who granted what and since when', async () => {
   await using kit = await buildReviewKit();
@@ -57,7 +57,11 @@ test('a review of policies says who answers for each, what lint finds, and what 
   const shown = await kit.ask('get_review', { id });
   expect(previous.id).toBe(first);
   expect(notes).toEqual(['Gone since the review before: old.']);
-  expect(itemNamed(shown, 'base').told).toMatchObject({ owner: 'ada', justification: 'the base', since_last: 'changed' });
+  expect(itemNamed(shown, 'base').told).toMatchObject({
+    owner: 'ada',
+    justification: 'the base',
+    since_last: 'changed',
+  });
   expect(itemNamed(shown, 'new').told).toMatchObject({ owner: 'none', since_last: 'added' });
 });
 
@@ -93,6 +97,8 @@ test('a denied approval is counted as one', async () => {
 
 test('entries that there are not, a reversed range, and entries of another kind of review are refused', async () => {
   await using kit = await buildReviewKit();
+  await kit.member('ada', 'viewer');
+  await kit.member('eva', 'viewer');
   const start = (raw: object) => refusalOf(kit.ask('start_review', { kind: 'activity', ...raw }));
   expect(await start({ to_seq: 1_000_000 })).toBe('invalid_input /to_seq');
   expect(await start({ from_seq: 1_000_000 })).toBe('invalid_input /from_seq');

@@ -1,7 +1,7 @@
-import type { Caller } from '../../core/base/caller.ts';
-import { accountDraft } from '../../core/identity/accounts.ts';
-import { person } from '../../test/kits/plane/kit.ts';
-import { buildWorkspaceKit } from '../../test/kits/plane/workspace-kit.ts';
+import type { Caller } from '../../../core/base/caller.ts';
+import { accountDraft } from '../../../core/identity/accounts.ts';
+import { person } from './kit.ts';
+import { buildWorkspaceKit } from './workspace-kit.ts';
 
 const WHY = { actor: 'user:test', reason: 'test', requestId: 'r' };
 

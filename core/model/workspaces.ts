@@ -61,7 +61,9 @@ export const settingsSchema = z.strictObject({
     .describe('plans up to this risk are executed without a person'),
   timeZone: timeZone.describe('of the daily snapshot at 02:00, and of clock times and days in what is asked'),
   compliance: complianceSettings.optional().describe('whom assessments are about'),
-  reviews: reviewSettings.optional().describe('how often access, policies and activity are reviewed; set: reminders come'),
+  reviews: reviewSettings
+    .optional()
+    .describe('how often access, policies and activity are reviewed; set: reminders come'),
 });
 
 export type WorkspaceSettings = z.output<typeof settingsSchema>;

@@ -11,9 +11,12 @@ const SESSIONS_ONLY: ReadonlySet<string> = new Set([
   'adopt_peer',
   'change_password',
   'create_api_token',
+  'decide_review_items',
+  'finish_review',
   'log_out',
   'remove_member',
   'set_member',
+  'start_review',
   'update_workspace',
 ]);
 

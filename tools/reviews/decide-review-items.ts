@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { invalidInput } from '../../core/base/errors.ts';
 import { UPDATE } from '../../core/base/operation.ts';
+import { requireSession } from '../../core/base/require-session.ts';
 import { lineOfText, TEXT_LIMITS } from '../../core/base/text.ts';
 import { decideItems } from '../../core/compliance/reviews/decide-items.ts';
 import { defineHeavyOperation } from '../define.ts';
@@ -46,7 +47,8 @@ export const decideReviewItems = defineHeavyOperation({
   cost: 'heavy',
   problems: ['invalid_input', 'forbidden', 'not_found', 'conflict', 'payload_too_large'],
   http: { method: 'post', path: '/api/v1/ai/compliance/reviews/:id/decisions' },
-  run({ id, items, confirm_rest: rest, note }, context) {
+  async run({ id, items, confirm_rest: rest, note }, context) {
+    requireSession(context.caller);
     if ((items === undefined) === (rest === undefined)) {
       const detail = 'Give items or confirm_rest, one of the two.';
       throw invalidInput([{ pointer: '/items', detail }], detail);

@@ -26,7 +26,12 @@ export async function tellDueReviews(services: Uses, workspace: string): Promise
   return told;
 }
 
-async function tell({ store }: Uses, workspace: string, { kind, dueAt }: Due): Promise<boolean> {
+/** Tells of one that is due. @returns false where it was told before */
+export async function tell(
+  { store }: Pick<Uses, 'store'>,
+  workspace: string,
+  { kind, dueAt }: Pick<Due, 'kind' | 'dueAt'>,
+): Promise<boolean> {
   const known = await store.get(workspace, { kind: 'ReviewDue', name: kind });
   if (known?.spec.dueAt === dueAt) return false;
   const spec = { review: kind, dueAt };

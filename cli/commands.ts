@@ -159,7 +159,7 @@ const NETWORK: Group = {
     },
     {
       name: 'compliance',
-      description: 'assess the network by a framework, and show assessments',
+      description: 'assess the network by a framework, review access, policies and activity',
       load: async () => (await import('./compliance.ts')).defineCompliance,
     },
     {

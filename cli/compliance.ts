@@ -8,6 +8,7 @@ import { listAssessments } from '../tools/compliance/list-assessments.ts';
 import { listComplianceDrift } from '../tools/compliance/list-compliance-drift.ts';
 import { type Answer, answering } from './answer.ts';
 import { callOperation } from './call-operation.ts';
+import { defineReviews } from './compliance-reviews.ts';
 import { defineSchedules } from './compliance-schedules.ts';
 import { MOMENT_FORMS, momentOf } from './moments.ts';
 import { type TargetOptions, targetOf } from './session.ts';
@@ -45,7 +46,7 @@ const FULL_SCORE = 100;
 /** A quarter, as auditors ask. */
 const DEFAULT_PERIOD = '90d';
 
-/** `mesh compliance`: assesses a period, and shows what was found before. */
+/** `mesh compliance`: assesses a period, shows what was found before, and reviews. */
 export function defineCompliance(command: Command): void {
   answering(
     withTarget(command.command('assess').description('judge the controls of a framework over a period'))
@@ -87,6 +88,7 @@ export function defineCompliance(command: Command): void {
     drift,
   );
   defineSchedules(command.command('schedule').description('have the workspace assessed at a cadence'));
+  defineReviews(command);
 }
 
 async function assess(

@@ -64,7 +64,8 @@ very instant of \`period_start\` belongs to the period before, so that periods w
 - \`gaps\` says what is not known: a time before the workspace, a time that is no longer kept, daily snapshots that are missing.
 
 What rests on accounts, sessions, tokens and settings is read as it is when the assessment is made (\`passing_of\` is \`now\`): no history
-of it is kept.
+of it is kept. [Reviews](reviews.md) have dates: whether one was recent is judged at the end of the period, and whether what it flagged
+has ended as it is now.
 
 ## Results
 
@@ -156,8 +157,8 @@ matter of \`requireApproval\`.
 
 - Policies of the overlay are judged, and what nodes were told. Firewalls, routes and files of hosts are not seen.
 - What a peer is, is known by its labels. One that nobody labelled is in nobody's scope.
-- No record is kept of reviews of access, policies and events, of backups, and of a verification of the log over the period. These controls
-  lack evidence until there is one.
+- No record is kept of backups: these controls lack evidence until there is one.
+- That a review was made shows that a person looked, not that they were right.
 - A second factor, the end of idle sessions and passwords of twelve characters are [settings](accounts-and-tokens.md#rules-for-signing-in), and off at first.
   These controls fail.
 

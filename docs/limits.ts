@@ -4,6 +4,8 @@ import { TEXT_LIMITS } from '../core/base/text.ts';
 import { ADDRESS_QUARANTINE_MS } from '../core/changes/address.ts';
 import { MAX_ANNOTATIONS, MAX_DOCUMENTS } from '../core/changes/manifest.ts';
 import { KEPT_YEARS } from '../core/compliance/kept.ts';
+import { MAX_ENTRIES } from '../core/compliance/reviews/activity-items.ts';
+import { MAX_ITEM_NOTE, MAX_ITEMS } from '../core/compliance/reviews/review-record.ts';
 import { MAX_STATES } from '../core/compliance/sweep.ts';
 import { MAX_POINTS } from '../core/compliance/trend.ts';
 import { MAX_EFFECT_RANGES } from '../core/effect/effect.ts';
@@ -28,6 +30,7 @@ import { MAX_EXPORTS } from '../rest/evidence.ts';
 import { ARCHIVE_LIMITS } from '../rest/send-archive.ts';
 import { MAX_AGENTS } from '../tools/agents/get-agent-tree.ts';
 import { MAX_LIMIT, MAX_PAGE_CHARACTERS } from '../tools/page.ts';
+import { MAX_NAMED } from '../tools/reviews/decide-review-items.ts';
 import { SNAPSHOT_PAGE } from '../tools/snapshots/get-snapshot.ts';
 import { MAX_WORKSPACES } from '../tools/users/get-me.ts';
 import { YAML_LIMITS } from '../tools/yaml.ts';
@@ -138,6 +141,13 @@ export const limits: Readonly<Record<string, readonly Row[]>> = {
     ['Schedules of a workspace', FRAMEWORKS.length, ''],
     ['Points of a trend, the newest', MAX_POINTS, ''],
   ],
+  'A review': [
+    ['Items', MAX_ITEMS, ''],
+    ['Items named in one decision', MAX_NAMED, ''],
+    ['Note on one item', MAX_ITEM_NOTE, 'characters'],
+    ['Entries of the audit log that one of activity covers', MAX_ENTRIES, ''],
+    ['Time that it is kept once finished', KEPT_YEARS, 'years'],
+  ],
   'A page of an answer': [
     ['Records (`limit`)', MAX_LIMIT, ''],
     ['JSON of the records; then `next_cursor` goes on', MAX_PAGE_CHARACTERS, 'characters'],
@@ -179,6 +189,10 @@ export const answers: Readonly<Record<string, string>> = {
   get_snapshot: 'the network as it was at one moment: over REST as it is read, over MCP in pages',
   groups: 'a page of groups, each with a bounded number of words; `next_cursor` goes on',
   controls: 'controls of one framework',
+  notes: 'sentences about one review, one for each way to tell of the whole',
+  facts: 'fields of one item of a review',
+  told: 'fields of one item of a review',
+  may: 'scopes that there are',
   gaps: 'one for each way in which a period is not known',
   findings: 'what is found in the policies of one page',
   policies: 'policies that one finding is about',

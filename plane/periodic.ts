@@ -4,6 +4,7 @@ import type { Commit } from '../core/base/ports.ts';
 import type { Kind } from '../core/base/record.ts';
 import type { ServiceGate } from '../core/call/gate.ts';
 import { removeOldAssessments } from '../core/compliance/assessments.ts';
+import { removeOldReviews, tellDueReviews } from '../core/compliance/reviews/reminders.ts';
 import { assessScheduled } from '../core/compliance/scheduled.ts';
 import { enforceRetention } from '../core/history/retention.ts';
 import { takeScheduled } from '../core/history/scheduled.ts';
@@ -36,6 +37,16 @@ export function buildJobs(services: Services, gate: Pick<ServiceGate, 'flushRefu
     scheduledAssessments(services),
     every('remove old assessments', DAY_MS, services, () =>
       eachWorkspace(services, (workspace) => removeOldAssessments(services, workspace)),
+    ),
+    every('remove old reviews', DAY_MS, services, () =>
+      eachWorkspace(services, async (workspace) => {
+        await removeOldReviews(services, workspace);
+      }),
+    ),
+    every('tell of reviews that are due', HOUR_MS, services, () =>
+      eachWorkspace(services, async (workspace) => {
+        await tellDueReviews(services, workspace);
+      }),
     ),
     every('keep checkpoints of the audit logs', MINUTE_MS, services, () => keepCheckpoints(services)),
     every('tell who has seen the audit logs', HOUR_MS, services, () =>

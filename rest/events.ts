@@ -44,6 +44,7 @@ const SCOPE_OF_KIND: Partial<Record<Kind, Scope>> = {
   Workflow: 'network:read',
   PolicyAssertion: 'network:read',
   ComplianceDrift: DRIFT_SCOPE,
+  ReviewDue: 'compliance:assess',
 };
 
 interface Opened {

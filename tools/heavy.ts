@@ -20,6 +20,10 @@ import { listPeers } from './peers/list-peers.ts';
 import { lintPolicies } from './policies/lint-policies.ts';
 import { listPolicies } from './policies/list-policies.ts';
 import { exportResources } from './resources/export-resources.ts';
+import { decideReviewItems } from './reviews/decide-review-items.ts';
+import { finishReview } from './reviews/finish-review.ts';
+import { getReview } from './reviews/get-review.ts';
+import { startReview } from './reviews/start-review.ts';
 import { diffSnapshots } from './snapshots/diff-snapshots.ts';
 import { getSnapshot } from './snapshots/get-snapshot.ts';
 
@@ -42,6 +46,10 @@ export const heavyOperations: readonly AnyOperation<ComputeServices>[] = [
   planNetworkChange,
   revertNetworkChange,
   assessCompliance,
+  startReview,
+  getReview,
+  decideReviewItems,
+  finishReview,
 ];
 
 /** What operations have computed there while they go on: each that is given to `computed`. */

@@ -65,6 +65,12 @@ import { updatePolicy } from './policies/update-policy.ts';
 import { applyResources } from './resources/apply-resources.ts';
 import { exportResources } from './resources/export-resources.ts';
 import { previewResources } from './resources/preview-resources.ts';
+import { decideReviewItems } from './reviews/decide-review-items.ts';
+import { finishReview } from './reviews/finish-review.ts';
+import { getReview } from './reviews/get-review.ts';
+import { listCredentials } from './reviews/list-credentials.ts';
+import { listReviews } from './reviews/list-reviews.ts';
+import { startReview } from './reviews/start-review.ts';
 import { diffSnapshots } from './snapshots/diff-snapshots.ts';
 import { getSnapshot } from './snapshots/get-snapshot.ts';
 import { listSnapshots } from './snapshots/list-snapshots.ts';
@@ -203,6 +209,12 @@ export const operations: readonly AnyOperation<Services>[] = [
   setAssessmentSchedule,
   deleteAssessmentSchedule,
   getAssessment,
+  startReview,
+  listReviews,
+  getReview,
+  decideReviewItems,
+  finishReview,
+  listCredentials,
   getWorkflow,
   listWorkflows,
   approveWorkflow,

@@ -36,6 +36,9 @@ export function decidedIn(draft: RecordDraft): unknown {
     case 'Assessment':
     case 'AssessmentPage':
     case 'ComplianceDrift':
+    case 'Review':
+    case 'ReviewPage':
+    case 'ReviewDue':
     case 'Session':
       return null;
     default:

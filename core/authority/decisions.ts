@@ -71,6 +71,9 @@ const RULES: Rules = {
   Assessment: never,
   AssessmentPage: never,
   ComplianceDrift: never,
+  Review: never,
+  ReviewPage: never,
+  ReviewDue: never,
   Session: never,
 };
 

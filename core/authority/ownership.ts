@@ -96,6 +96,10 @@ const RULES: Rules = {
   Assessment: ({ type }) => type === 'created',
   AssessmentPage: ({ type }) => type === 'created',
   ComplianceDrift: ({ type }) => type === 'created',
+  // A person reviews, never an agent.
+  Review: never,
+  ReviewPage: never,
+  ReviewDue: never,
   // They follow what becomes of peers, which is judged by itself.
   Presence: always,
   AddressRest: always,

@@ -16,6 +16,7 @@ export type IdPrefix =
   | 'wf'
   | 'ev'
   | 'drift'
+  | 'rev'
   | 'tok'
   | 'ses'
   | 'r';

@@ -26,6 +26,9 @@ export const KINDS = {
   Assessment: { history: false },
   AssessmentPage: { history: false },
   ComplianceDrift: { history: true },
+  Review: { history: false },
+  ReviewPage: { history: false },
+  ReviewDue: { history: true },
 } as const satisfies Record<string, { history: boolean; installation?: true }>;
 
 export type Kind = keyof typeof KINDS;

@@ -144,7 +144,7 @@ async function judge(services: Services, workspace: string, name: CheckName, kno
     case 'snapshots':
       return judgeDays(check, known.days);
     case 'fact':
-      return judgeFact(check, { services, workspace, period: known.period });
+      return judgeFact(check, { services, workspace, from: known.period.from, at: known.period.to });
     default:
       return check satisfies never;
   }

@@ -1,33 +1,14 @@
-import type { Settings } from '../model/services.ts';
 import { workspaceById } from '../model/workspaces.ts';
-import type { NetworkServices } from '../state/services.ts';
+import { type FactReader, fails, holds, unknown } from './facts/fact.ts';
 import { INSTALLATION_FACTS } from './facts/installation.ts';
 import { verifiedLog } from './facts/log.ts';
 import { SIGN_IN_FACTS } from './facts/people.ts';
+import { accessReview, activityReview, policyReview } from './facts/reviews.ts';
+import { tokenAges } from './facts/token-ages.ts';
 import { KEPT_YEARS } from './kept.ts';
-import { counted, listed } from './reading.ts';
-
-/** Something that holds or does not, now, and of which no history is kept. */
-export interface Fact {
-  /** Undefined where nothing that could show it is on record. */
-  readonly holds: boolean | undefined;
-  readonly evidence: string;
-  /** Who has to do what; empty where it holds. */
-  readonly remedy: string;
-}
-
-export interface FactContext {
-  readonly services: Pick<NetworkServices, 'store' | 'clock' | 'logs'> & { readonly settings: Settings };
-  readonly workspace: string;
-  /** That is assessed, ms. */
-  readonly period?: { readonly from: number; readonly to: number };
-}
-
-type FactReader = (context: FactContext) => Promise<Fact>;
+import { counted } from './reading.ts';
 
 const DAY_MS = 86_400_000;
-/** Tokens are to be renewed within so long. */
-const TOKEN_DAYS = 365;
 const LEAST_REPORT_YEARS = 6;
 /** Of maxNodeCount. */
 const FULL_SHARE = 0.9;
@@ -39,42 +20,16 @@ const FULL_SHARE = 0.9;
 export const FACTS = {
   ...INSTALLATION_FACTS,
   ...SIGN_IN_FACTS,
-  'access-review': async () =>
-    unknown(
-      'No review of accounts, agents and tokens is on record.',
-      'An administrator reviews members, agents and tokens each six months and keeps the record (list_members, list_agents, list_api_tokens).',
-    ),
-  'policy-review': async () =>
-    unknown(
-      'No review of the policies is on record.',
-      'A network operator reviews the policies each six months and keeps the record (lint_policies, list_policies).',
-    ),
-  'activity-review': async () =>
-    unknown(
-      'No review of logins, refusals and denied approvals is on record.',
-      'An auditor reads the audit log at a set cadence and keeps the record (list_audit).',
-    ),
+  'access-review': accessReview,
+  'policy-review': policyReview,
+  'activity-review': activityReview,
   'verified-log': verifiedLog,
   backups: async () =>
     unknown(
       'No backup and no test of restoring one is on record.',
       'The host administrator backs the store up daily, tries restoring it, and keeps both records.',
     ),
-  'token-ages': async ({ services, workspace }) => {
-    const { items } = await services.store.list(workspace, 'Token');
-    const tokens = items.filter(({ spec }) => spec.kind === 'api' || spec.kind === 'join');
-    if (tokens.length === 0) return unknown('There are no API or join tokens.', 'Nothing is to be done now.');
-    const now = services.clock.now();
-    const old = tokens.filter(
-      ({ createdAt, spec }) => spec.expiresAt === undefined || now - createdAt > TOKEN_DAYS * DAY_MS,
-    );
-    if (old.length === 0)
-      return holds(`${counted(tokens.length, 'token')}, each with an end and none older than ${TOKEN_DAYS} days.`);
-    return fails(
-      `${listed(old.map(({ uid }) => uid))} have no end or are older than ${TOKEN_DAYS} days.`,
-      'An operator revokes these tokens and makes new ones (revoke_api_token, revoke_join_token).',
-    );
-  },
+  'token-ages': tokenAges,
   'log-kept': async ({ services, workspace }) => {
     const { createdAt } = await workspaceById(services, workspace);
     const oldest = await services.store.audit(workspace, { to: createdAt + DAY_MS, limit: 1 });
@@ -110,15 +65,3 @@ export const FACTS = {
 } as const satisfies Readonly<Record<string, FactReader>>;
 
 export type FactName = keyof typeof FACTS;
-
-function holds(evidence: string): Fact {
-  return { holds: true, evidence, remedy: '' };
-}
-
-function fails(evidence: string, remedy: string): Fact {
-  return { holds: false, evidence, remedy };
-}
-
-function unknown(evidence: string, remedy: string): Fact {
-  return { holds: undefined, evidence, remedy };
-}

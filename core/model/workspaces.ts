@@ -55,6 +55,16 @@ const schedules = z.strictObject({
   hipaa: scheduleSettings.optional(),
 } satisfies Record<(typeof FRAMEWORKS)[number], unknown>);
 
+/** A year and a day: whoever reviews less often than once a year has no cadence. */
+const MAX_CADENCE_DAYS = 366;
+const cadence = z.int().min(1).max(MAX_CADENCE_DAYS).optional();
+
+const reviewSettings = z.strictObject({
+  access: cadence.describe('days between reviews of access (184)'),
+  policies: cadence.describe('days between reviews of the policies (184)'),
+  activity: cadence.describe('days between reviews of the audit log (92)'),
+});
+
 export const complianceSettings = z.strictObject({
   cde: scopeLabels.describe('labels of peers with cardholder data, as key=value'),
   ephi: scopeLabels.describe('labels of peers with health data, as key=value'),
@@ -87,6 +97,9 @@ export const settingsSchema = z.strictObject({
     .describe('plans up to this risk are executed without a person'),
   timeZone: timeZone.describe('of the daily snapshot at 02:00, and of clock times and days in what is asked'),
   compliance: complianceSettings.optional().describe('whom assessments are about'),
+  reviews: reviewSettings
+    .optional()
+    .describe('how often access, policies and activity are reviewed; set: reminders come'),
 });
 
 export type WorkspaceSettings = z.output<typeof settingsSchema>;

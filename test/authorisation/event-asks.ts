@@ -26,6 +26,7 @@ const SCOPE_OF_KIND: Partial<Record<Kind, Scope>> = {
   Workflow: 'network:read',
   PolicyAssertion: 'network:read',
   ComplianceDrift: 'compliance:assess',
+  ReviewDue: 'compliance:assess',
 };
 
 interface Heard {

@@ -15,10 +15,13 @@ const SESSIONS_ONLY: ReadonlySet<string> = new Set([
   'create_api_token',
   'disable_otp',
   'get_otp_state',
+  'decide_review_items',
+  'finish_review',
   'log_out',
   'remove_member',
   'renew_recovery_codes',
   'set_member',
+  'start_review',
   'update_workspace',
 ]);
 

@@ -5,8 +5,8 @@ import { roleOf } from '../../identity/members.ts';
 import { parseAddress } from '../../model/cidr.ts';
 import { publicPartOf } from '../../model/public-addresses.ts';
 import { workspaceById } from '../../model/workspaces.ts';
-import type { Fact, FactContext } from '../facts.ts';
 import { counted, listed } from '../reading.ts';
+import { type Fact, type FactContext, fails, holds, unknown } from './fact.ts';
 
 const DAY_MS = 86_400_000;
 /** Keys of the installation are to be renewed within so long, as those of peers. */
@@ -143,16 +143,4 @@ function isLoopback(host: string): boolean {
 function isPrivate(host: string): boolean {
   const address = parseAddress(host.replaceAll(/[[\]]/g, ''));
   return address !== undefined && address.from !== 0n && publicPartOf([address]).length === 0;
-}
-
-function holds(evidence: string): Fact {
-  return { holds: true, evidence, remedy: '' };
-}
-
-function fails(evidence: string, remedy: string): Fact {
-  return { holds: false, evidence, remedy };
-}
-
-function unknown(evidence: string, remedy: string): Fact {
-  return { holds: undefined, evidence, remedy };
 }

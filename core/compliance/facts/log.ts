@@ -6,8 +6,8 @@ import { GrowingTree } from '../../audit/tree.ts';
 import type { AuditTree, KeptCheckpoint, Store } from '../../base/ports.ts';
 import { formatInstant } from '../../base/time.ts';
 import { lastWitnesses } from '../../peers/witnessed.ts';
-import type { Fact, FactContext } from '../facts.ts';
 import { counted } from '../reading.ts';
+import { type Fact, type FactContext, unknown } from './fact.ts';
 
 /** Entries that one assessment hashes at most: some seconds. The next one goes on from there. */
 const MAX_ENTRIES = 500_000;
@@ -26,7 +26,8 @@ interface Progress {
 const progress = new WeakMap<Store, Map<string, Progress>>();
 
 /** Recomputes the audit log from its entries, and holds all kept checkpoints against it. */
-export async function verifiedLog({ services, workspace, period }: FactContext): Promise<Fact> {
+export async function verifiedLog({ services, workspace, from: begin, at }: FactContext): Promise<Fact> {
+  const period = begin === undefined ? undefined : { from: begin, to: at };
   const { store, clock, logs } = services;
   const tree = store.auditTree(workspace);
   const checkpoints = [...(await tree.checkpoints(MAX_CHECKPOINTS))].sort((a, b) => a.size - b.size);
@@ -109,8 +110,4 @@ async function witnessText({ store, clock }: FactContext['services'], workspace:
   const told = await lastWitnesses({ store }, workspace, clock.now());
   if (!told) return 'No node has said lately that it verified it';
   return `By ${formatInstant(told.at)} ${told.witnesses} of ${counted(told.nodes, 'node')} had verified ${told.size}`;
-}
-
-function unknown(evidence: string, remedy: string): Fact {
-  return { holds: undefined, evidence, remedy };
 }

@@ -1,7 +1,7 @@
 import { SYSTEM_WORKSPACE } from '../../base/ids.ts';
 import { roleOf } from '../../identity/members.ts';
-import type { Fact, FactContext } from '../facts.ts';
 import { counted, listed } from '../reading.ts';
+import { type FactContext, fails, holds, unknown } from './fact.ts';
 
 const MINUTE_MS = 60_000;
 const DAY_MS = 86_400_000;
@@ -78,16 +78,4 @@ async function whoSignsIn({ services, workspace }: FactContext) {
 
 function minutes(ms: number): string {
   return counted(Math.round(ms / MINUTE_MS), 'minute');
-}
-
-function holds(evidence: string): Fact {
-  return { holds: true, evidence, remedy: '' };
-}
-
-function fails(evidence: string, remedy: string): Fact {
-  return { holds: false, evidence, remedy };
-}
-
-function unknown(evidence: string, remedy: string): Fact {
-  return { holds: undefined, evidence, remedy };
 }

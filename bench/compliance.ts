@@ -137,6 +137,7 @@ async function assessAll(): Promise<void> {
     stunUrl: '127.0.0.1:3478',
     registrationProof: 'required',
     planTtlMs: 1,
+    webhookAllow: [],
   } as const;
   const services = { store, states: buildNetworkStates({ store }), clock, settings };
   let [total, busyTotal] = [0, 0];

@@ -36,6 +36,8 @@ export function decidedIn(draft: RecordDraft): unknown {
     case 'Assessment':
     case 'AssessmentPage':
     case 'Session':
+    case 'Webhook':
+    case 'WebhookDelivery':
       return null;
     default:
       return draft satisfies never;

@@ -62,6 +62,8 @@ const RULES: Rules = {
   Snapshot: never,
   Assessment: never,
   AssessmentPage: never,
+  Webhook: never,
+  WebhookDelivery: never,
   Session: never,
 };
 

@@ -17,6 +17,8 @@ export type IdPrefix =
   | 'ev'
   | 'tok'
   | 'ses'
+  | 'wh'
+  | 'whd'
   | 'r';
 
 const ALPHABET = 'abcdefghijklmnopqrstuvwxyz234567';

@@ -25,6 +25,8 @@ export const KINDS = {
   AddressRest: { history: false },
   Assessment: { history: false },
   AssessmentPage: { history: false },
+  Webhook: { history: false },
+  WebhookDelivery: { history: false },
 } as const satisfies Record<string, { history: boolean; installation?: true }>;
 
 export type Kind = keyof typeof KINDS;

@@ -37,7 +37,7 @@ export async function updateWorkspace(patch: WorkspacePatch, context: StoreCall)
 }
 
 /**
- * Deletes a workspace that has no peers. Its memberships and tokens go with it; its history stays until retention.
+ * Deletes a workspace that has no peers. Its memberships, tokens and webhooks go with it; its history stays until retention.
  *
  * @throws MeshError `conflict` while it has peers.
  */
@@ -54,7 +54,7 @@ export async function deleteWorkspace(context: StoreCall): Promise<void> {
   const key = { kind: 'Workspace', name: workspace.name } as const;
   await store.commit(SYSTEM_WORKSPACE, [{ op: 'delete', key, revision: workspace.revision }], commit);
   const left: StoredRecord[] = [];
-  for (const kind of ['Member', 'Token'] as const) left.push(...(await store.list(id, kind)).items);
+  for (const kind of ['Member', 'Token', 'Webhook'] as const) left.push(...(await store.list(id, kind)).items);
   const ops = left.map(({ kind, name }) => ({ op: 'delete', key: { kind, name } }) as const);
   if (ops.length > 0) await store.commit(id, ops, commit);
 }

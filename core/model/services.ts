@@ -69,6 +69,8 @@ export interface Settings {
   readonly registrationProof: 'optional' | 'required';
   /** Life of a plan in ms (10 minutes). */
   readonly planTtlMs: number;
+  /** Hosts, addresses and CIDRs of a local network that webhooks may be sent to. */
+  readonly webhookAllow: readonly string[];
 }
 
 export interface Liveness {

@@ -23,6 +23,7 @@ const SETTINGS = {
   stunUrl: '203.0.113.1:3478',
   registrationProof: 'optional' as const,
   planTtlMs: 1,
+  webhookAllow: [],
 };
 const NOTHING_AHEAD = { views: [], digest: '' };
 const WEB = peer('web-1', { labels: { role: 'web' }, address: '10.96.0.1' });

@@ -33,6 +33,9 @@ export interface KitOptions {
   readonly registrationProof?: Services['settings']['registrationProof'];
   /** File of the store, for tests that open it again; in memory without. */
   readonly path?: string;
+  readonly webhookAllow?: readonly string[];
+  /** Of a plane that is opened again on its store; new ones without. */
+  readonly keys?: Services['keys'];
   /** What does computations; done in place without. */
   readonly compute?: ComputeElsewhere;
 }
@@ -49,7 +52,7 @@ export interface CallAs {
 /** A control plane without faces: the real services over a store in memory, a clock that only moves when told. */
 export async function buildKit(options: KitOptions = {}) {
   const { edition = 'pro', now = KIT_NOW, planner = builtinPlanner, path = ':memory:' } = options;
-  const { registrationProof = 'optional', compute, narrator } = options;
+  const { registrationProof = 'optional', compute, narrator, webhookAllow = [] } = options;
   const clock = { time: now, now: () => clock.time };
   const store = await openStore(path, { clock, log: silentLog });
   const services: Services = buildServices({
@@ -57,7 +60,7 @@ export async function buildKit(options: KitOptions = {}) {
     clock,
     log: silentLog,
     edition,
-    keys: freshKeys(),
+    keys: options.keys ?? freshKeys(),
     planner,
     narrator,
     compute,
@@ -69,6 +72,7 @@ export async function buildKit(options: KitOptions = {}) {
       stunUrl: '127.0.0.1:3478',
       registrationProof,
       planTtlMs: 600_000,
+      webhookAllow,
     },
   });
   const gate = buildGate(services);

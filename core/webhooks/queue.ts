@@ -95,13 +95,13 @@ function opsOf(
   const status = { ...webhook.status, next };
   return [
     { op: 'update', record: { ...draftOf(webhook), status }, revision: webhook.revision },
-    ...events.map((event): Op => ({ op: 'create', record: draftFor(webhook.uid, event, now) })),
+    ...events.map((event, place): Op => ({ op: 'create', record: draftFor(webhook.uid, event, now, place) })),
   ];
 }
 
 /** A delivery of an event, due now. */
-export function draftFor(webhook: string, { type, timestamp, data }: WebhookEvent, now: number) {
-  return deliveryDraft({ webhook, type, body: JSON.stringify({ type, timestamp, data }) }, now);
+export function draftFor(webhook: string, { type, timestamp, data }: WebhookEvent, now: number, place = 0) {
+  return deliveryDraft({ webhook, type, body: JSON.stringify({ type, timestamp, data }) }, now, place);
 }
 
 function context(): CommitContext {

@@ -81,9 +81,13 @@ export function webhookDraft(spec: WebhookSpec, status: WebhookStatus, uid: stri
   return { ...EMPTY, kind: 'Webhook', name: uid, uid, spec, status };
 }
 
-/** Names run, for each webhook, from the newest to the oldest. */
-export function deliveryDraft(spec: DeliverySpec, now: number): RecordDraft<'WebhookDelivery'> {
+/**
+ * Names run, for each webhook, from the newest to the oldest.
+ *
+ * @param place among those that are made at the same instant
+ */
+export function deliveryDraft(spec: DeliverySpec, now: number, place = 0): RecordDraft<'WebhookDelivery'> {
   const uid = newId('whd');
-  const name = `${spec.webhook}.${snapshotNameAt(now)}.${uid}`;
+  const name = `${spec.webhook}.${snapshotNameAt(now + place)}.${uid}`;
   return { ...EMPTY, kind: 'WebhookDelivery', name, uid, spec, status: { state: 'waiting', attempts: 0, nextAt: now } };
 }

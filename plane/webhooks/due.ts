@@ -34,7 +34,8 @@ export class DueDeliveries {
   /** Those to begin now, the longest due first, as many as there is room for; each is under way until it has {@link landed}. */
   take(now: number): DueDelivery[] {
     const due = [...this.#waiting].filter(([key, { nextAt }]) => nextAt <= now && !this.#flying.has(key));
-    due.sort(([, a], [, b]) => a.nextAt - b.nextAt);
+    // Of those that were made at one instant the name tells the order: the oldest has the last one.
+    due.sort(([, a], [, b]) => a.nextAt - b.nextAt || (a.name < b.name ? 1 : -1));
     const held = this.#held();
     const taken: DueDelivery[] = [];
     for (const [key, one] of due) {

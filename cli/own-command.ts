@@ -41,6 +41,7 @@ export const VERBS = [
   'status',
   'tokens',
   'up',
+  'webhook',
   'why',
   'workflows',
   'workspaces',

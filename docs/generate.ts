@@ -8,6 +8,7 @@ import { MCP_TOOLS } from '../tools/surfaces.ts';
 import { compliancePage } from './compliance-page.ts';
 import { decisionIndex } from './decision-index.ts';
 import { answers, limits } from './limits.ts';
+import { webhooksPage } from './webhooks-page.ts';
 import { mcpGuide } from './mcp-guide.ts';
 
 /** The pages that are made from the source, by file name. `npm run docs` writes them; a test fails while one is stale. */
@@ -16,6 +17,7 @@ export const pages: Readonly<Record<string, () => string | Promise<string>>> = {
   'operations.md': operationTable,
   'errors.md': errorTable,
   'limits.md': limitTables,
+  'webhooks.md': () => webhooksPage(NOTE),
   'compliance.md': () => compliancePage(NOTE),
   'mcp.md': () => mcpGuide(NOTE),
   'decisions/README.md': () => decisionIndex(NOTE),

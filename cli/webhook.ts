@@ -57,7 +57,8 @@ export function defineWebhook(command: Command): void {
   for (const { name, description, operation, takes } of VERBS) {
     const verb = withTarget(command.command(name).description(description));
     const taken = Object.keys(takes);
-    for (const [field, text] of Object.entries(takes)) verb.argument(`<${field === 'deliveryId' ? 'delivery' : field}>`, text);
+    for (const [field, text] of Object.entries(takes))
+      verb.argument(`<${field === 'deliveryId' ? 'delivery' : field}>`, text);
     const fields = fieldsOf(operation).filter((field) => !taken.includes(field.name));
     for (const field of fields) verb.addOption(optionOf(field));
     answering(verb, async (...args: unknown[]) => {

@@ -8,8 +8,8 @@ import { MCP_TOOLS } from '../tools/surfaces.ts';
 import { compliancePage } from './compliance-page.ts';
 import { decisionIndex } from './decision-index.ts';
 import { answers, limits } from './limits.ts';
-import { webhooksPage } from './webhooks-page.ts';
 import { mcpGuide } from './mcp-guide.ts';
+import { webhooksPage } from './webhooks-page.ts';
 
 /** The pages that are made from the source, by file name. `npm run docs` writes them; a test fails while one is stale. */
 export const pages: Readonly<Record<string, () => string | Promise<string>>> = {

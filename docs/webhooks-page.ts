@@ -1,8 +1,8 @@
-import { MAX_EVENT_ITEMS } from '../core/webhooks/events.ts';
+import { formatDuration } from '../core/base/duration.ts';
 import { EVENT_TYPES } from '../core/webhooks/event-types.ts';
+import { MAX_EVENT_ITEMS } from '../core/webhooks/events.ts';
 import { FAILING_DAYS, MAX_ATTEMPTS, RETRY_AFTER_MS } from '../core/webhooks/retry.ts';
 import { DEAD_KEPT_DAYS, DELIVERED_KEPT_DAYS, MAX_WAITING } from '../core/webhooks/webhook-record.ts';
-import { formatDuration } from '../core/base/duration.ts';
 import { SEND_LIMITS } from '../plane/webhooks/post.ts';
 
 /** docs/webhooks.md: what receivers are told, from the tables that the code goes by. */

@@ -70,7 +70,9 @@ test('agents that end, peers that are heard of, snapshots and assessments are to
   await kit.ask('assess_compliance', { framework: 'pci-dss', period_start: '2026-01-01T00:00:00Z' });
   if (bearer) await kit.call('send_heartbeat', {}, { bearer });
   await kit.deliver();
-  expect(kit.types()).toEqual(expect.arrayContaining(['agent.created', 'agent.ended', 'snapshot.created', 'assessment.created']));
+  expect(kit.types()).toEqual(
+    expect.arrayContaining(['agent.created', 'agent.ended', 'snapshot.created', 'assessment.created']),
+  );
 });
 
 test('what was refused is told to nobody', async () => {
@@ -90,7 +92,9 @@ test('an endpoint that was down gets what it missed once it is up, once, with th
   await kit.ask('test_webhook', { id });
   await kit.deliver();
   await kit.deliver();
-  expect(await kit.deliveries(id)).toMatchObject([{ status: 'waiting', attempts: 1, error: DOWN.kind === 'failed' && DOWN.error }]);
+  expect(await kit.deliveries(id)).toMatchObject([
+    { status: 'waiting', attempts: 1, error: DOWN.kind === 'failed' && DOWN.error },
+  ]);
   expect(await kit.ask('get_webhook', { id })).toMatchObject({ failingSince: '2026-01-05T12:00:00.000Z' });
   kit.receiver.answer = ANSWERED;
   kit.clock.time += 6 * SECOND;
@@ -154,8 +158,13 @@ test('a receiver that is gone disables its webhook, and what waits is dead', asy
   await kit.ask('test_webhook', { id });
   await kit.deliver();
   expect(kit.received).toHaveLength(1);
-  expect(await kit.ask('get_webhook', { id })).toMatchObject({ enabled: false, disabledReason: 'The receiver answered 410 Gone.' });
-  expect((await kit.deliveries(id, 'dead')).map(({ attempts }: { attempts: number }) => attempts).sort()).toEqual([0, 1]);
+  expect(await kit.ask('get_webhook', { id })).toMatchObject({
+    enabled: false,
+    disabledReason: 'The receiver answered 410 Gone.',
+  });
+  expect((await kit.deliveries(id, 'dead')).map(({ attempts }: { attempts: number }) => attempts).sort()).toEqual([
+    0, 1,
+  ]);
 });
 
 test('a webhook without a success for five days is disabled and says so', async () => {
@@ -193,7 +202,12 @@ test('a control plane that ends between a commit and its delivery delivers after
     // Nothing is told to the process: only what is in the file is left.
     await store.close();
 
-    await using after = await buildWebhookKit({ path: file, keys, now: before.clock.time + MINUTE, slugs: ['own-2', 'elsewhere-2'] });
+    await using after = await buildWebhookKit({
+      path: file,
+      keys,
+      now: before.clock.time + MINUTE,
+      slugs: ['own-2', 'elsewhere-2'],
+    });
     await after.deliver(workspace);
     await after.deliver(workspace);
     const names = after.received.map(({ body }) => JSON.parse(body).data.items[0].name);

@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { expect, test } from 'vitest';
 import { Webhook } from 'standardwebhooks';
+import { expect, test } from 'vitest';
 import { headersOf } from '../../core/webhooks/message.ts';
 import { newSigningSecret } from '../../core/webhooks/secret.ts';
 import { buildSender, parseRetryAfter, type SenderOptions } from './post.ts';
@@ -67,7 +67,10 @@ test('a receiver on the loopback gets nothing unless it is allowed', async () =>
   await using receiver = await startReceiver(ok);
   const resolve = async () => ['127.0.0.1'];
   const url = `https://hooks.example.com:${receiver.port}/`;
-  expect(await sendTo(url, { allow: [], resolve })).toMatchObject({ kind: 'failed', error: expect.stringContaining('not on the internet') });
+  expect(await sendTo(url, { allow: [], resolve })).toMatchObject({
+    kind: 'failed',
+    error: expect.stringContaining('not on the internet'),
+  });
   expect(await sendTo(`http://127.0.0.1:${receiver.port}/`, { allow: [] })).toMatchObject({ kind: 'failed' });
   expect(receiver.received).toEqual([]);
 });

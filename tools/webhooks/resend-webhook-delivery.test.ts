@@ -8,7 +8,10 @@ test('a delivery that is over is sent again with its id', async () => {
   const { id: deliveryId } = await kit.ask('test_webhook', { id });
   expect(await refusalOf(kit.ask('resend_webhook_delivery', { id, deliveryId }))).toBe('conflict');
   await kit.deliver();
-  expect(await kit.ask('resend_webhook_delivery', { id, deliveryId })).toMatchObject({ status: 'waiting', attempts: 0 });
+  expect(await kit.ask('resend_webhook_delivery', { id, deliveryId })).toMatchObject({
+    status: 'waiting',
+    attempts: 0,
+  });
   await kit.deliver();
   expect(kit.received.map(({ headers }) => headers['webhook-id'])).toEqual([deliveryId, deliveryId]);
 });
@@ -18,5 +21,7 @@ test('only administrators of the workspace send again', async () => {
   const { id } = await kit.hook();
   const { id: deliveryId } = await kit.ask('test_webhook', { id });
   expect(await refusalOf(kit.foreign('resend_webhook_delivery', { id, deliveryId }))).toBe('not_found');
-  expect(await refusalOf(kit.holding('members:write')('resend_webhook_delivery', { id, deliveryId }))).toBe('forbidden');
+  expect(await refusalOf(kit.holding('members:write')('resend_webhook_delivery', { id, deliveryId }))).toBe(
+    'forbidden',
+  );
 });

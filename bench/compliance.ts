@@ -160,6 +160,7 @@ async function assessAll(): Promise<void> {
     logKeySince: began,
     planTtlMs: 1,
     signIn: SIGN_IN_DEFAULTS,
+    webhookAllow: [],
   } as const;
   const logs = { keys: [], originOf: (name: string) => name };
   const services = { store, states: buildNetworkStates({ store }), clock, settings, logs };

@@ -168,6 +168,11 @@ const NETWORK: Group = {
       load: async () => (await import('./evidence.ts')).defineEvidence,
     },
     {
+      name: 'webhook',
+      description: 'tell receivers outside what happens in the workspace, and see what became of it',
+      load: async () => (await import('./webhook.ts')).defineWebhook,
+    },
+    {
       name: 'export',
       description: 'write networks, peers and policies as files, now or as they were',
       load: async () => (await import('./export.ts')).defineExport,

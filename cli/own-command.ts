@@ -43,6 +43,7 @@ export const VERBS = [
   'status',
   'tokens',
   'up',
+  'webhook',
   'why',
   'workflows',
   'workspaces',

@@ -9,6 +9,7 @@ import { compliancePage } from './compliance-page.ts';
 import { decisionIndex } from './decision-index.ts';
 import { answers, limits } from './limits.ts';
 import { mcpGuide } from './mcp-guide.ts';
+import { webhooksPage } from './webhooks-page.ts';
 
 /** The pages that are made from the source, by file name. `npm run docs` writes them; a test fails while one is stale. */
 export const pages: Readonly<Record<string, () => string | Promise<string>>> = {
@@ -16,6 +17,7 @@ export const pages: Readonly<Record<string, () => string | Promise<string>>> = {
   'operations.md': operationTable,
   'errors.md': errorTable,
   'limits.md': limitTables,
+  'webhooks.md': () => webhooksPage(NOTE),
   'compliance.md': () => compliancePage(NOTE),
   'mcp.md': () => mcpGuide(NOTE),
   'decisions/README.md': () => decisionIndex(NOTE),

@@ -23,8 +23,12 @@ import { MAX_EDGES } from '../core/reachability/outside.ts';
 import { MAX_NUMBERS } from '../core/reachability/port-sets.ts';
 import { SIMULATE_LIMITS } from '../core/reachability/simulate.ts';
 import { MAX_WEIGHT } from '../core/reachability/weight.ts';
+import { MAX_URL } from '../core/webhooks/target.ts';
+import { MAX_ENDED, MAX_WAITING, MAX_WEBHOOKS } from '../core/webhooks/webhook-record.ts';
 import { MAX_RESOURCE_CHARACTERS } from '../mcp/resources.ts';
 import { COMPUTE_LIMITS } from '../plane/compute/limits.ts';
+import { FLIGHT_LIMITS } from '../plane/webhooks/due.ts';
+import { SEND_LIMITS } from '../plane/webhooks/post.ts';
 import { BODY_LIMIT } from '../rest/body.ts';
 import { MAX_EXPORTS } from '../rest/evidence.ts';
 import { ARCHIVE_LIMITS } from '../rest/send-archive.ts';
@@ -33,6 +37,7 @@ import { MAX_LIMIT, MAX_PAGE_CHARACTERS } from '../tools/page.ts';
 import { MAX_NAMED } from '../tools/reviews/decide-review-items.ts';
 import { SNAPSHOT_PAGE } from '../tools/snapshots/get-snapshot.ts';
 import { MAX_WORKSPACES } from '../tools/users/get-me.ts';
+import { MAX_SUBSCRIPTIONS } from '../tools/webhooks/webhook-view.ts';
 import { YAML_LIMITS } from '../tools/yaml.ts';
 
 const TEXTS: Readonly<Record<keyof typeof TEXT_LIMITS, string>> = {
@@ -148,6 +153,18 @@ export const limits: Readonly<Record<string, readonly Row[]>> = {
     ['Entries of the audit log that one of activity covers', MAX_ENTRIES, ''],
     ['Time that it is kept once finished', KEPT_YEARS, 'years'],
   ],
+  'A webhook': [
+    ['Webhooks of a workspace', MAX_WEBHOOKS, ''],
+    ['Subscriptions', MAX_SUBSCRIPTIONS, ''],
+    ['URL', MAX_URL, 'characters'],
+    ['Deliveries that wait; later events wait in the audit log', MAX_WAITING, ''],
+    ['Deliveries that are over and kept', MAX_ENDED, ''],
+    ['Deliveries under way', FLIGHT_LIMITS.webhook, ''],
+    ['Deliveries under way, of a workspace', FLIGHT_LIMITS.workspace, ''],
+    ['Deliveries under way, of everyone', FLIGHT_LIMITS.total, ''],
+    ['Time of one attempt', SEND_LIMITS.totalMs / 1_000, 'seconds'],
+    ['Of an answer that is read', SEND_LIMITS.responseBytes, 'bytes'],
+  ],
   'A page of an answer': [
     ['Records (`limit`)', MAX_LIMIT, ''],
     ['JSON of the records; then `next_cursor` goes on', MAX_PAGE_CHARACTERS, 'characters'],
@@ -199,6 +216,7 @@ export const answers: Readonly<Record<string, string>> = {
   get_connectivity_matrix: 'groups up to a limit; `omitted_groups` counts the others',
   get_connectivity_history: 'a page of intervals or of groups; `next_cursor` goes on',
   check_connectivity_at: 'a page of intervals or of groups; `next_cursor` goes on',
+  events: 'subscriptions of one webhook',
   find_cause: 'a page of findings; `next_cursor` goes on',
   simulate_connectivity: 'rows and queries of one simulation',
   diff_snapshots: 'what differs between two moments of one network',

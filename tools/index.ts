@@ -96,6 +96,17 @@ import { renewRecoveryCodes } from './users/renew-recovery-codes.ts';
 import { resetOtp } from './users/reset-otp.ts';
 import { unlockUser } from './users/unlock-user.ts';
 import { updateUser } from './users/update-user.ts';
+import { createWebhook } from './webhooks/create-webhook.ts';
+import { deleteWebhook } from './webhooks/delete-webhook.ts';
+import { getWebhook } from './webhooks/get-webhook.ts';
+import { getWebhookDelivery } from './webhooks/get-webhook-delivery.ts';
+import { listWebhookDeliveries } from './webhooks/list-webhook-deliveries.ts';
+import { listWebhooks } from './webhooks/list-webhooks.ts';
+import { resendDeadDeliveries } from './webhooks/resend-dead-deliveries.ts';
+import { resendWebhookDelivery } from './webhooks/resend-webhook-delivery.ts';
+import { rotateWebhookSecret } from './webhooks/rotate-webhook-secret.ts';
+import { testWebhook } from './webhooks/test-webhook.ts';
+import { updateWebhook } from './webhooks/update-webhook.ts';
 import { approveWorkflow } from './workflows/approve-workflow.ts';
 import { getWorkflow } from './workflows/get-workflow.ts';
 import { listWorkflows } from './workflows/list-workflows.ts';
@@ -219,4 +230,15 @@ export const operations: readonly AnyOperation<Services>[] = [
   listWorkflows,
   approveWorkflow,
   rejectWorkflow,
+  createWebhook,
+  listWebhooks,
+  getWebhook,
+  updateWebhook,
+  deleteWebhook,
+  rotateWebhookSecret,
+  testWebhook,
+  listWebhookDeliveries,
+  resendDeadDeliveries,
+  getWebhookDelivery,
+  resendWebhookDelivery,
 ];

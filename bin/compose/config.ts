@@ -7,6 +7,7 @@ import { parseDuration } from '../../core/base/duration.ts';
 import { Secret } from '../../core/base/secret.ts';
 import { PASSWORD_LENGTH } from '../../core/identity/passwords.ts';
 import { SIGN_IN_DEFAULTS, type SignInRules } from '../../core/model/sign-in-rules.ts';
+import { isAllowEntry } from '../../core/webhooks/target.ts';
 import { LLM_MODES } from '../../llm/model/openai/dialect.ts';
 import { type HostPort, parseHostPort } from '../../net/host-port.ts';
 import { parseRelayAddress } from '../../net/relay/address.ts';
@@ -34,6 +35,10 @@ const duration = z.string().transform((text, context): number => {
   context.addIssue({ code: 'custom', message: 'must be a duration such as 10m or 24h' });
   return z.NEVER;
 });
+
+const allowEntry = z
+  .string()
+  .refine(isAllowEntry, { error: 'must be host names, addresses or CIDRs such as hooks.internal or 10.1.0.0/16' });
 
 /** Every environment variable, its meaning and its default (docs/configuration.md). */
 export const environment = z.object({
@@ -115,6 +120,14 @@ export const environment = z.object({
     .enum(PLATFORM_CHOICES)
     .default('auto')
     .describe('plain works without what Node itself does not offer; see docs/platform.md. Of `mesh` too'),
+  MESH_WEBHOOK_ALLOW: z
+    .string()
+    .transform((text) => text.split(',').map((entry) => entry.trim()))
+    .pipe(z.array(allowEntry))
+    .optional()
+    .describe(
+      'Hosts, addresses and CIDRs that are not on the internet and webhooks may be sent to all the same, with commas between; in place of app.webhooks.allow',
+    ),
   MESH_LOG_LEVEL: z
     .enum(['error', 'warn', 'info', 'debug', 'trace'])
     .default('info')
@@ -192,6 +205,12 @@ export const file = z.strictObject({
       metrics: metricsAccess.default('open'),
       /** How people sign in (docs/accounts-and-tokens.md#rules-for-signing-in). */
       signIn: signIn.prefault({}),
+      webhooks: z
+        .strictObject({
+          /** Hosts, addresses and CIDRs that are not on the internet and webhooks may be sent to all the same. */
+          allow: z.array(allowEntry).default([]),
+        })
+        .prefault({}),
     })
     .prefault({}),
 });

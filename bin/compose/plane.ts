@@ -11,6 +11,8 @@ import { buildMcp } from '../../mcp/http.ts';
 import { startJobs } from '../../plane/jobs.ts';
 import { buildJobs } from '../../plane/periodic.ts';
 import { startSnapshots } from '../../plane/snapshots.ts';
+import { buildSender } from '../../plane/webhooks/post.ts';
+import { startWebhooks } from '../../plane/webhooks/webhooks.ts';
 import { buildApp } from '../../rest/app.ts';
 import { type Listening, listen } from '../../rest/listen.ts';
 import { createMetrics, type Metrics } from '../../rest/metrics.ts';
@@ -98,6 +100,8 @@ export async function startPlane(config: Config, { log, clock = { now: Date.now 
     undo.push(() => snapshots.stop());
     const jobs = startJobs(buildJobs(services, gate), services);
     undo.push(() => jobs.stop());
+    const webhooks = startWebhooks(services, buildSender({ allow: settings.webhookAllow }));
+    undo.push(() => webhooks.stop());
 
     metrics.append(wire.metrics);
     if (compute) metrics.append(async () => computeMetrics(compute));
@@ -177,6 +181,7 @@ function settingsOf(config: Config, logKeySince: number): Settings & { apiUrl: s
     logKeySince,
     planTtlMs: app.planTtl,
     signIn: app.signIn,
+    webhookAllow: env.MESH_WEBHOOK_ALLOW ?? app.webhooks.allow,
   };
 }
 

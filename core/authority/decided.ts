@@ -40,6 +40,8 @@ export function decidedIn(draft: RecordDraft): unknown {
     case 'ReviewPage':
     case 'ReviewDue':
     case 'Session':
+    case 'Webhook':
+    case 'WebhookDelivery':
       return null;
     default:
       return draft satisfies never;

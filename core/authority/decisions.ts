@@ -74,6 +74,8 @@ const RULES: Rules = {
   Review: never,
   ReviewPage: never,
   ReviewDue: never,
+  Webhook: never,
+  WebhookDelivery: never,
   Session: never,
 };
 

@@ -107,6 +107,8 @@ const RULES: Rules = {
   Workspace: never,
   Account: never,
   Session: never,
+  Webhook: never,
+  WebhookDelivery: never,
 };
 
 /**

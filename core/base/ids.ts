@@ -19,6 +19,8 @@ export type IdPrefix =
   | 'rev'
   | 'tok'
   | 'ses'
+  | 'wh'
+  | 'whd'
   | 'r';
 
 const ALPHABET = 'abcdefghijklmnopqrstuvwxyz234567';

@@ -29,6 +29,8 @@ export const KINDS = {
   Review: { history: false },
   ReviewPage: { history: false },
   ReviewDue: { history: true },
+  Webhook: { history: false },
+  WebhookDelivery: { history: false },
 } as const satisfies Record<string, { history: boolean; installation?: true }>;
 
 export type Kind = keyof typeof KINDS;

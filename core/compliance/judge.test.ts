@@ -152,7 +152,7 @@ test.each([
   await using kit = await buildHistoryKit();
   const listens = { api: { host, tls }, bus: { host, auth, tls } };
   const settings = { ...kit.services.settings, apiUrl: 'https://mesh.example', listens };
-  const context = { services: { ...kit.services, settings }, workspace: kit.workspace };
+  const context = { services: { ...kit.services, settings }, workspace: kit.workspace, at: kit.clock.time };
   expect((await FACTS['bus-exposure'](context)).holds).toBe(holds);
   expect((await FACTS['admin-tls'](context)).holds).toBe(tls || host === '127.0.0.1' ? true : undefined);
 });

@@ -78,6 +78,8 @@ export interface Settings {
   /** Life of a plan in ms (10 minutes). */
   readonly planTtlMs: number;
   readonly signIn: SignInRules;
+  /** Hosts, addresses and CIDRs of a local network that webhooks may be sent to. */
+  readonly webhookAllow: readonly string[];
 }
 
 /** Where this process listens, as it was told to: what it knows of who may reach it. */

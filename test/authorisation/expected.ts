@@ -28,6 +28,9 @@ const SESSIONS_ONLY: ReadonlySet<string> = new Set([
 /** What no agent does, whatever it holds: it would outlive its own bounds. */
 const ROOT_AGENTS: ReadonlySet<string> = new Set(['create_agent', 'renew_agent']);
 
+/** What tells receivers outside is for people, also by a token; one that is made is refused for its fields before. */
+const PEOPLE_ONLY = /^(?!create_).*(_webhook|_webhooks|_webhook_(secret|delivery|deliveries)|_dead_deliveries)$/;
+
 /** What every member and device may do, and a token to join with may not: who holds it is no member yet. */
 const MEMBERS_ONLY: ReadonlySet<string> = new Set(['get_audit_checkpoint', 'get_audit_proof']);
 
@@ -52,6 +55,7 @@ export function expectedOf(operation: Defined, standing: Standing): Verdict {
   if (WRITES_WHAT_IS_THERE.has(operation.name) && !standing.scopes.has('network:read')) return '403';
   if (SESSIONS_ONLY.has(operation.name) && !standing.interactive) return 'own';
   if (ROOT_AGENTS.has(operation.name) && standing.kind === 'agent') return 'own';
+  if (PEOPLE_ONLY.test(operation.name) && standing.kind === 'agent') return 'own';
   if (MEMBERS_ONLY.has(operation.name) && standing.kind === 'enrolment') return 'own';
   // Without the scope an agent still reads those of its own line.
   if (operation.name === 'get_agent' && !standing.scopes.has('network:read')) return 'own';

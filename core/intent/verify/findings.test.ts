@@ -27,6 +27,7 @@ const SETTINGS = {
   logKeySince: 0,
   planTtlMs: 1,
   signIn: SIGN_IN_DEFAULTS,
+  webhookAllow: [],
 };
 const NOTHING_AHEAD = { views: [], digest: '' };
 const WEB = peer('web-1', { labels: { role: 'web' }, address: '10.96.0.1' });

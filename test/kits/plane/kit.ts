@@ -32,11 +32,12 @@ export interface KitOptions {
   readonly planner?: Planner;
   readonly narrator?: Narrator;
   readonly signIn?: Partial<SignInRules>;
-  /** Of another kit, whose store this one opens again. */
-  readonly keys?: Services['keys'];
   readonly registrationProof?: Services['settings']['registrationProof'];
   /** File of the store, for tests that open it again; in memory without. */
   readonly path?: string;
+  readonly webhookAllow?: readonly string[];
+  /** Of a plane that is opened again on its store; new ones without. */
+  readonly keys?: Services['keys'];
   /** What does computations; done in place without. */
   readonly compute?: ComputeElsewhere;
 }
@@ -53,7 +54,7 @@ export interface CallAs {
 /** A control plane without faces: the real services over a store in memory, a clock that only moves when told. */
 export async function buildKit(options: KitOptions = {}) {
   const { edition = 'pro', now = KIT_NOW, planner = builtinPlanner, path = ':memory:' } = options;
-  const { registrationProof = 'optional', compute, narrator, signIn, keys = freshKeys() } = options;
+  const { registrationProof = 'optional', compute, narrator, signIn, keys = freshKeys(), webhookAllow = [] } = options;
   const clock = { time: now, now: () => clock.time };
   const store = await openStore(path, { clock, log: silentLog });
   const services: Services = buildServices({
@@ -79,6 +80,7 @@ export async function buildKit(options: KitOptions = {}) {
       logKeySince: now,
       planTtlMs: 600_000,
       signIn: { ...SIGN_IN_DEFAULTS, ...signIn },
+      webhookAllow,
     },
   });
   const gate = buildGate(services);

@@ -55,7 +55,7 @@ export function isSecurityEventType(type: string): boolean {
   return Object.hasOwn(SECURITY_EVENTS, type);
 }
 
-export function isEventType(type: string): boolean {
+function isEventType(type: string): boolean {
   return Object.hasOwn(EVENT_TYPES, type);
 }
 

@@ -46,7 +46,7 @@ describe('the summary', () => {
     for (const words of [
       '| Framework | PCI DSS (asked for as `PCI-DSS`, identifier `pci-dss`) |',
       '| Overall status | **partial** |',
-      '| Score | 74 of 100 |',
+      '| Score | 75 of 100 |',
       '| Controls | 33: 20 pass, 7 fail, 6 with insufficient evidence |',
       '| Period | `2026-01-01T00:00:00.000Z` to `2026-04-01T00:00:00.000Z` |',
       '| Workspace | `production` (`w_abcdefghijklmnopqrstuvwxyz`) |',

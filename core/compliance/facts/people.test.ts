@@ -12,7 +12,7 @@ test('a second factor is asked of members and platform administrators, and nobod
   await using kit = await buildPeopleKit();
   const { store } = kit.services;
   await kit.person('mallory', 'admin', await kit.workspace('elsewhere'));
-  const context = { services: kit.services, workspace: kit.prod };
+  const context = { services: kit.services, workspace: kit.prod, at: kit.clock.now() };
   const { items } = await store.list(SYSTEM_WORKSPACE, 'Account');
   const uidOf = (name: string) => items.find((account) => account.name === name)?.uid ?? '';
   const before = await FACTS['second-factor'](context);
@@ -39,7 +39,7 @@ test.each([
   const told = async (rules: object) => {
     const { settings } = kit.services;
     const services = { ...kit.services, settings: { ...settings, signIn: { ...settings.signIn, ...rules } } };
-    return (await FACTS[name]({ services, workspace: kit.prod })).holds;
+    return (await FACTS[name]({ services, workspace: kit.prod, at: kit.clock.now() })).holds;
   };
   expect([await told(good), await told(bad)]).toEqual([true, false]);
 });

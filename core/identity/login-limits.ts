@@ -44,7 +44,7 @@ export function buildLoginLimits(clock: Clock, rules: Pick<SignInRules, 'lockAft
     attempt(origin, username, knownSources) {
       const now = clock.now();
       const source = loginSource(origin);
-      locks.requireUnlocked(username, source, knownSources);
+      locks.refuseLocked(username, source, knownSources);
       const bounds = [
         [`${source} ${username}`, PER_ACCOUNT],
         [source, PER_ADDRESS],

@@ -12,7 +12,7 @@ function prepared() {
   const locks = buildLoginLocks(clock, { lockAfter: 10, lockMs: 30 * MINUTE_MS });
   const fail = (source: string, known: readonly string[] | undefined = [], name = 'ada') => {
     try {
-      locks.requireUnlocked(name, source, known);
+      locks.refuseLocked(name, source, known);
       locks.count(name, source, known);
       return 'in';
     } catch (error) {

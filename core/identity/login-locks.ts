@@ -28,7 +28,7 @@ type OfName = Map<string, Tries>;
 /** Failed logins in a row for one account from one place; enough of them lock it there (docs/decisions/0095-lock-by-place.md). */
 export interface LoginLocks {
   /** @throws MeshError `rate_limited` while the account is locked for this source */
-  requireUnlocked(username: string, source: string, knownSources: readonly string[] | undefined): void;
+  refuseLocked(username: string, source: string, knownSources: readonly string[] | undefined): void;
   /** Counts an attempt, which may lock. */
   count(username: string, source: string, knownSources: readonly string[] | undefined): CountedTry;
   locksOf(username: string): readonly LoginLock[];
@@ -68,7 +68,7 @@ export function buildLoginLocks(
   }
 
   return {
-    requireUnlocked(username, source, knownSources) {
+    refuseLocked(username, source, knownSources) {
       const tries = find(username, placeOf(source, knownSources), knownSources !== undefined);
       const now = clock.now();
       if (!tries || now >= tries.lockedUntil) return;

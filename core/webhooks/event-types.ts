@@ -55,10 +55,6 @@ export function isSecurityEventType(type: string): boolean {
   return Object.hasOwn(SECURITY_EVENTS, type);
 }
 
-function isEventType(type: string): boolean {
-  return Object.hasOwn(EVENT_TYPES, type);
-}
-
 /** Whether a subscription means a type: it is the type, `<prefix>.*`, or `*`. */
 export function subscribes(subscription: string, type: string): boolean {
   if (subscription === '*') return true;

@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import { TEXT_LIMITS } from '../../core/base/text.ts';
+import { lineOfText, TEXT_LIMITS } from '../../core/base/text.ts';
 import { RECOVERY_CODES } from '../../core/identity/recovery-codes.ts';
 
 /** As people type it from an app or a list; what it is worth is looked at where it is used. */
-export const otpText = z.string().min(1).max(TEXT_LIMITS.otp);
+export const otpText = lineOfText(TEXT_LIMITS.otp).min(1);
 
 /** What proves that it is the person and not a session that somebody got hold of. */
 export const proof = {

@@ -42,8 +42,17 @@ test('no sequence of calls by a line of agents gets it further than people let i
   );
 });
 
+const CODE = 'takes a code of an authenticator, which no schema makes';
+const DELIVERY = 'deliveries are made by a job, which a scene does not run';
 /** Operations that do not take part, with the reason. */
-const LEFT_OUT: Readonly<Record<string, string>> = {};
+const LEFT_OUT: Readonly<Record<string, string>> = {
+  confirm_otp: CODE,
+  disable_otp: CODE,
+  renew_recovery_codes: CODE,
+  reset_otp: 'needs somebody else who has enrolled, by a code',
+  get_webhook_delivery: DELIVERY,
+  resend_webhook_delivery: DELIVERY,
+};
 /** Scenes in which an operation is tried before it counts as one that never succeeds, and inputs in each. */
 const SCENES = 24;
 const ATTEMPTS = 60;

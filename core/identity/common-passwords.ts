@@ -1,7 +1,9 @@
 /** Whether a password, in lower case, is among the first that are tried, with or without digits and signs around it. */
 export function isCommonPassword(plain: string): boolean {
   if (COMMON.has(plain)) return true;
-  const word = plain.replaceAll(/^[^a-z]+|[^a-z]+$/g, '');
+  const isLetter = (letter: string) => letter >= 'a' && letter <= 'z';
+  const letters = [...plain];
+  const word = plain.slice(Math.max(0, letters.findIndex(isLetter)), letters.findLastIndex(isLetter) + 1);
   return WORDS.has(word) || (word !== plain && COMMON.has(word));
 }
 

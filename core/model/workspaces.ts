@@ -35,16 +35,18 @@ const source = lineOfText(TEXT_LIMITS.cidr).refine((text) => parseCidr(text) !==
 /** A day has an hour more where clocks go back. */
 const MAX_SCHEDULED_DAYS = MAX_PERIOD_DAYS - 1;
 
-export const scheduleSettings = z.strictObject({
-  cadence: z.enum(CADENCES).describe('daily, or at the first day of each week, month or quarter, at 03:00'),
-  days: z
-    .int()
-    .min(1)
-    .max(MAX_SCHEDULED_DAYS)
-    .optional()
-    .describe('days before it that are assessed; unset: those since the time before'),
-  enabled: z.boolean(),
-});
+export const scheduleSettings = z
+  .strictObject({
+    cadence: z.enum(CADENCES).describe('daily, or at the first day of each week, month or quarter, at 03:00'),
+    days: z
+      .int()
+      .min(1)
+      .max(MAX_SCHEDULED_DAYS)
+      .optional()
+      .describe('days before it that are assessed; unset: those since the time before'),
+    enabled: z.boolean(),
+  })
+  .meta({ id: 'AssessmentScheduleSettings' });
 
 export type AssessmentSchedule = z.output<typeof scheduleSettings>;
 

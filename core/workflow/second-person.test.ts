@@ -27,7 +27,7 @@ async function scene(compliance: Record<string, unknown> = { secondPerson: true 
 test('a plan after which a control fails says so, with who does what, and is of medium risk at least', async () => {
   await using kit = await scene({});
   const plan = await kit.ada('plan_network_change', { intent: 'open the card peers', changes: [openChange] });
-  const told = /^it fails PCI-DSS-1\.3: rule 0 of open \(.*\) lets anyone in to card-1 \(/;
+  const told = /^it fails PCI-DSS-1\.3, PCI-DSS-1\.3\.1: rule 0 of open \(.*\) lets anyone in to card-1 \(/;
   expect(plan.warnings).toContainEqual(expect.stringMatching(told));
   expect(plan.risk_reasons).toContainEqual(expect.stringMatching(told));
   expect(plan.risk_level).not.toBe('low');

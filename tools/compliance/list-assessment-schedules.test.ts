@@ -8,8 +8,8 @@ test('schedules are listed with when each is due next by the clocks of the works
   await kit.ask('set_assessment_schedule', { framework: 'pci-dss', cadence: 'daily' });
   const { items } = await kit.as('auditor')('list_assessment_schedules');
   expect(items).toEqual([
-    { framework: 'pci-dss', cadence: 'daily', days: null, enabled: true, next_at: '2026-03-29T01:00:00.000Z' },
     { framework: 'hipaa', cadence: 'daily', days: null, enabled: false, next_at: null },
+    { framework: 'pci-dss', cadence: 'daily', days: null, enabled: true, next_at: '2026-03-29T01:00:00.000Z' },
   ]);
   expect(await kit.foreign('list_assessment_schedules')).toEqual({ items: [] });
   expect(await refusalOf(kit.as('viewer')('list_assessment_schedules'))).toBe('forbidden compliance:assess');

@@ -47,7 +47,7 @@ describe('the summary', () => {
       '| Framework | PCI DSS (asked for as `PCI-DSS`, identifier `pci-dss`) |',
       '| Overall status | **partial** |',
       '| Score | 75 of 100 |',
-      '| Controls | 33: 20 pass, 7 fail, 6 with insufficient evidence |',
+      '| Controls | 35: 21 pass, 7 fail, 7 with insufficient evidence |',
       '| Period | `2026-01-01T00:00:00.000Z` to `2026-04-01T00:00:00.000Z` |',
       '| Workspace | `production` (`w_abcdefghijklmnopqrstuvwxyz`) |',
       'It is no certificate',

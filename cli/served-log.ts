@@ -6,10 +6,11 @@ import { digestInLeaf } from '../core/audit/leaf.ts';
 import type { LogKey } from '../core/audit/log-keys.ts';
 import { decodeBundle, decodeTile, type Tile, tilePath, tilesOf } from '../core/audit/tiles.ts';
 import { leafHash } from '../core/audit/tree.ts';
+import { SYSTEM_WORKSPACE } from '../core/base/ids.ts';
 import { callApi } from './api.ts';
 import { CliError, EXIT } from './exit.ts';
 import type { Target } from './session.ts';
-import { callInWorkspace } from './workspace.ts';
+import { callInWorkspace, existingWorkspace } from './workspace.ts';
 
 /** A log as a control plane serves it, with everything of it computed anew. */
 export interface ServedLog extends Checkpoint {
@@ -56,6 +57,10 @@ export async function readServedLog(target: Target, ofInstallation: boolean): Pr
   const { note = '' } = checkpointShape.safeParse(answer).data ?? {};
   const said = readCheckpoint(note);
   const workspace = said && WORKSPACE.exec(said.origin)?.[1];
+  // Who administers the platform is answered so where no workspace is named.
+  if (workspace === SYSTEM_WORKSPACE && !ofInstallation && target.workspace === undefined) {
+    return readServedLog({ ...target, workspace: await existingWorkspace(target) }, false);
+  }
   if (!said || workspace === undefined) {
     throw new CliError(`${target.server} answered a checkpoint that is none.`, EXIT.negative);
   }

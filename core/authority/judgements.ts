@@ -1,6 +1,6 @@
 import { MeshError } from '../base/errors.ts';
 import type { Basis } from '../base/ports.ts';
-import { brokenControls, controlTexts, flippedControls } from '../compliance/flips.ts';
+import { brokenControls, controlTexts, touchedControls } from '../compliance/flips.ts';
 import type { Computation } from '../compute/computation.ts';
 import { outsidePairs } from '../effect/effect.ts';
 import { lookUpById } from '../model/find.ts';
@@ -63,7 +63,7 @@ export const judgeControls: Computation<
     const { settings } = (await workspaceById({ store }, workspace)).spec;
     const [state, at] = [await states.current(workspace), clock.now()];
     const sideOf = (one: NetworkState) => ({ state: one, at, reach: () => states.reachability(one, at) });
-    const flips = flippedControls(sideOf(state), sideOf(stateAfter(state, writes)), settings);
+    const flips = touchedControls(sideOf(state), sideOf(stateAfter(state, writes)), settings);
     return { basis: basisOf(state), failsControls: brokenControls(flips), reasons: controlTexts(flips).broken };
   },
 };

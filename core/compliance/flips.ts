@@ -77,6 +77,29 @@ export function flippedControls(
   });
 }
 
+/**
+ * What a change does to controls: those that flip, and of each framework its scope, where a peer that stays leaves it. No
+ * control says a word of such a peer any more, so it counts as one that fails.
+ */
+export function touchedControls(before: Side, after: Side, settings: Settings): ControlFlip[] {
+  const frameworks = frameworksInForce(settings, [before, after]);
+  const left = frameworks.flatMap((framework) => scopeFlip(framework, before, after, settings));
+  return [...flippedControls(before, after, settings, frameworks), ...left];
+}
+
+function scopeFlip(framework: Framework, before: Side, after: Side, settings: Settings): ControlFlip[] {
+  const { includes } = scopeRule(catalogueOf(framework).scope, settings);
+  const inScope = new Set(
+    [...before.state.peers.values()].filter(({ labels }) => includes(labels)).map(({ uid }) => uid),
+  );
+  const gone = [...after.state.peers.values()].filter(({ uid, labels }) => inScope.has(uid) && !includes(labels));
+  if (gone.length === 0) return [];
+  const names = gone.map(({ name, uid }) => `${name} (${uid})`);
+  const evidence = `${listed(names, MAX_CONTROLS)} ${gone.length === 1 ? 'leaves' : 'leave'} the scope of ${framework} by ${gone.length === 1 ? 'its labels' : 'their labels'}.`;
+  const control = `${framework.toUpperCase()}-scope`;
+  return [{ framework, control, title: 'Peers in scope', from: 'pass', to: 'fail', evidence }];
+}
+
 /** The controls that fail after a change and did not before: they held, or there was nothing to judge. */
 export function brokenControls(flips: readonly ControlFlip[]): string[] {
   return flips.filter(isBroken).map(({ control }) => control);

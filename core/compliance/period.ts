@@ -64,7 +64,8 @@ function requirePeriod(from: number, to: number, now: number): void {
       `This lies in the future: assess a period up to now, ${formatInstant(now)}, or to the end of today.`,
     );
   }
-  if (to < from) refuse('period_end', 'The period ends before it begins: swap period_start and period_end.');
+  if (to < from) refuse('period_end', 'The period ends before it begins: swap the two instants.');
+  if (to === from) refuse('period_end', 'The period is empty: it has to end after it begins.');
   if (to - from > MAX_PERIOD_DAYS * DAY_MS) {
     refuse('period_end', `The period is longer than ${MAX_PERIOD_DAYS} days: assess it in parts.`);
   }

@@ -115,3 +115,16 @@ test('who demands a second person needs one to demand it no more, or to be asses
   const { settings } = await kit.ada('get_workspace');
   expect(settings).toMatchObject({ timeZone: 'Europe/Zurich', compliance: { secondPerson: true } });
 });
+
+test('taking a peer out of the scope by its labels needs a second person as what fails a control does', async () => {
+  await using kit = await scene();
+  const relabel = (labels: object) => kit.ada('update_peer', { id: 'card-1', labels });
+  expect(await relabel({ role: 'db' })).toMatchObject({ status: 'pending_approval' });
+  expect(await kit.ada('get_peer', { id: 'card-1' })).toMatchObject({ labels: CARD });
+  expect(await relabel({ ...CARD, role: 'db' })).toMatchObject({ labels: { ...CARD, role: 'db' } });
+  const changes = [{ action: 'update', resource: 'MeshPeer', name: 'card-1', labels: {} }];
+  const plan = await kit.ada('plan_network_change', { intent: 'take the labels off', changes });
+  expect(plan.warnings).toContainEqual(
+    expect.stringMatching(/^it fails PCI-DSS-scope: card-1 \(.*\) leaves the scope/),
+  );
+});

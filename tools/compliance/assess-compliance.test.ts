@@ -236,7 +236,7 @@ describe('what is refused', () => {
     const bad = [
       [{ framework: 'iso27001' }, /pci-dss, soc2, hipaa/],
       [{ framework: '' }, /framework/],
-      [{ period_start: at(now), period_end: at(began) }, /swap period_start and period_end/],
+      [{ period_start: at(now), period_end: at(began) }, /swap the two instants/],
       [{ period_start: at(now + DAY_MS), period_end: at(now + 2 * DAY_MS) }, /future/],
       [{ period_end: at(now + DAY_MS + 1) }, /future/],
       [{ period_start: '1970-01-01T00:00:00Z' }, /longer than 366 days/],

@@ -8,7 +8,7 @@ import { isAgentId } from '../../base/ids.ts';
 import type { Op } from '../../base/ports.ts';
 import { type ChangePlan, type NetworkChange, planChanges } from '../../changes/changes.ts';
 import { quarantinedAddresses } from '../../changes/quarantine.ts';
-import { brokenControls, flippedControls } from '../../compliance/flips.ts';
+import { brokenControls, touchedControls } from '../../compliance/flips.ts';
 import { type Effect, effectOf } from '../../effect/effect.ts';
 import { effectTitle } from '../../effect/title.ts';
 import { workspaceById } from '../../model/workspaces.ts';
@@ -166,7 +166,7 @@ export async function assess(
           future,
         )
       : undefined;
-  const controls = flippedControls(
+  const controls = touchedControls(
     { state, at: now, reach: () => was },
     { state: after, at: now, reach: () => is },
     record.spec.settings,

@@ -162,6 +162,7 @@ export const limits: Readonly<Record<string, readonly Row[]>> = {
     ['Deliveries under way', FLIGHT_LIMITS.webhook, ''],
     ['Deliveries under way, of a workspace', FLIGHT_LIMITS.workspace, ''],
     ['Deliveries under way, of everyone', FLIGHT_LIMITS.total, ''],
+    ['The same, where the next is the first one of its workspace', FLIGHT_LIMITS.withFirst, ''],
     ['Time of one attempt', SEND_LIMITS.totalMs / 1_000, 'seconds'],
     ['Of an answer that is read', SEND_LIMITS.responseBytes, 'bytes'],
   ],

@@ -34,8 +34,9 @@ export function isWeaker(before: WorkspaceSettings, after: WorkspaceSettings): b
 export function changesDuty(write: Write): boolean {
   if (write.kind !== 'Workspace') return false;
   const { before, after } = write as Write<'Workspace'>;
-  const was = before?.spec.settings.compliance;
-  return was?.secondPerson === true && after !== undefined && !sameValue(was, after.spec.settings.compliance);
+  const [was, is] = [before?.spec.settings, after?.spec.settings];
+  if (was?.compliance?.secondPerson !== true || !is) return false;
+  return !sameValue(was.compliance, is.compliance) || !sameValue(was.reviews ?? {}, is.reviews ?? {});
 }
 
 interface Facts {

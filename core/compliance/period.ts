@@ -65,7 +65,6 @@ function requirePeriod(from: number, to: number, now: number): void {
     );
   }
   if (to < from) refuse('period_end', 'The period ends before it begins: swap the two instants.');
-  if (to === from) refuse('period_end', 'The period is empty: it has to end after it begins.');
   if (to - from > MAX_PERIOD_DAYS * DAY_MS) {
     refuse('period_end', `The period is longer than ${MAX_PERIOD_DAYS} days: assess it in parts.`);
   }

@@ -42,3 +42,10 @@ test.each(['a\n', '"a"b\n', '"a', '"a",'])('%j is not as it was written', (text)
     reader.end();
   }).toThrow(SyntaxError);
 });
+
+test.each([
+  ['a cell without end', '"'.concat('a'.repeat(2_000_000))],
+  ['a row without end', '"",'.repeat(1_000)],
+])('%s is refused before it is held', (_what, text) => {
+  expect(() => new CsvReader().read(text)).toThrow(SyntaxError);
+});

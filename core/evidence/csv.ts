@@ -16,13 +16,17 @@ function defused(cell: string): string {
   return RUN_OR_MARKED.test(cell.trimStart()) || RUN_OR_MARKED.test(cell) ? `'${cell}` : cell;
 }
 
+/** More than any file of an archive has: one that was made to be costly is refused before it is held. */
+const MAX_CELL = 1024 * 1024;
+const MAX_CELLS = 256;
+
 /** Reads what `csvLine` wrote, from pieces that may end anywhere. */
 export class CsvReader {
   #cell = '';
   #row: string[] = [];
   #state: 'start' | 'quoted' | 'quote' = 'start';
 
-  /** @returns the rows that end in this piece. @throws SyntaxError where it is not written so */
+  /** @returns the rows that end in this piece. @throws SyntaxError where it is not written so, or is too long */
   read(piece: string): string[][] {
     const rows: string[][] = [];
     for (const character of piece) {
@@ -36,12 +40,14 @@ export class CsvReader {
         this.#row.push(this.#cell.startsWith("'") ? this.#cell.slice(1) : this.#cell);
         this.#cell = '';
         this.#state = 'start';
+        if (this.#row.length > MAX_CELLS) throw new SyntaxError('a row has too many cells');
         if (character === '\n') rows.push(this.#row.splice(0));
       } else if (this.#state === 'start' && character === '"') {
         this.#state = 'quoted';
       } else {
         throw new SyntaxError('a cell is not quoted');
       }
+      if (this.#cell.length > MAX_CELL) throw new SyntaxError('a cell is too long');
     }
     return rows;
   }

@@ -22,7 +22,8 @@ export async function changePassword(
   const account = await accountById(services, caller.id);
   if (!account) throw new MeshError('unauthenticated', 'This account was removed.');
   const attempt = await confirmPassword(account, oldPassword, '/oldPassword', context);
-  attempt.succeeded();
+  // Taken back, not forgiven: who knows the password is not to try codes of the second factor anew by it.
+  attempt.passed();
   if (newPassword === oldPassword || newPassword === BUILT_IN_PASSWORD) {
     const detail = 'Choose a password that is not the old or the built-in one.';
     throw invalidInput([{ pointer: '/newPassword', detail }], detail);

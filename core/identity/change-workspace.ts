@@ -67,7 +67,7 @@ export async function deleteWorkspace(context: StoreCall): Promise<void> {
   const key = { kind: 'Workspace', name: workspace.name } as const;
   await store.commit(SYSTEM_WORKSPACE, [{ op: 'delete', key, revision: workspace.revision }], commit);
   const left: StoredRecord[] = [];
-  for (const kind of ['Member', 'Token', 'Review', 'ReviewPage', 'ReviewDue', 'Webhook'] as const)
+  for (const kind of ['Member', 'Token', 'Review', 'ReviewPage', 'ReviewDue', 'Webhook', 'WebhookDelivery'] as const)
     left.push(...(await store.list(id, kind)).items);
   const ops = left.map(({ kind, name }) => ({ op: 'delete', key: { kind, name } }) as const);
   if (ops.length > 0) await store.commit(id, ops, commit);

@@ -59,18 +59,25 @@ export function buildLoginLimits(clock: Clock, rules: Pick<SignInRules, 'lockAft
         throw new MeshError('rate_limited', message, { retryAfterSeconds });
       }
       const tried = locks.count(username, source, knownSources);
+      function forgetThis(): void {
+        for (const { key } of counted) {
+          const times = [...(attempts.get(key) ?? [])];
+          const index = times.indexOf(now);
+          if (index >= 0) times.splice(index, 1);
+          attempts.delete(key);
+          keep(key, times);
+        }
+      }
       return {
         lockedUntil: tried.lockedUntil,
         incomplete: tried.takeBack,
+        passed() {
+          tried.takeBack();
+          forgetThis();
+        },
         succeeded() {
           tried.clear();
-          for (const { key } of counted) {
-            const times = [...(attempts.get(key) ?? [])];
-            const index = times.indexOf(now);
-            if (index >= 0) times.splice(index, 1);
-            attempts.delete(key);
-            keep(key, times);
-          }
+          forgetThis();
         },
       };
     },

@@ -114,6 +114,8 @@ export interface LoginLimits {
 export interface LoginAttempt {
   /** Takes the attempt back, and what failed before it from there. */
   succeeded(): void;
+  /** Takes this attempt back alone: what was tried before it counts on. */
+  passed(): void;
   /** The password was right and no code was sent: counts in the minute, and towards no lock. */
   incomplete(): void;
   /** Until when this attempt locks the account for where it came from, if it fails; undefined while more are let in. */

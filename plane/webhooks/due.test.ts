@@ -42,3 +42,18 @@ test('what is not due is not taken, and says when it is', () => {
   expect(due.take(50)).toHaveLength(1);
   expect(due.nextAt).toBeUndefined();
 });
+
+test('a workspace whose receivers are quick begins at once, however much waits for the slow ones of others', () => {
+  const due = new DueDeliveries();
+  const waits = (workspace: string, number: number, nextAt: number) =>
+    due.note({
+      workspace,
+      name: `d${number}`,
+      spec: { webhook: `wh_${workspace}_${number % 4}` },
+      status: { state: 'waiting', nextAt },
+    } as never);
+  for (const workspace of ['a', 'b', 'c', 'd', 'e']) for (let n = 0; n < 50; n += 1) waits(workspace, n, n);
+  expect(due.take(1_000)).toHaveLength(FLIGHT_LIMITS.total);
+  waits('quick', 1, 900);
+  expect(due.take(1_000).map(({ workspace }) => workspace)).toEqual(['quick']);
+});

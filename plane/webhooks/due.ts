@@ -10,7 +10,7 @@ export interface DueDelivery {
 }
 
 /** At most so many are under way at once; who is slow holds up nobody but itself. */
-export const FLIGHT_LIMITS = { total: 32, workspace: 8, webhook: 4 } as const;
+export const FLIGHT_LIMITS = { total: 32, workspace: 8, webhook: 4, withFirst: 64 } as const;
 
 /** The deliveries that wait, in memory: what the store has of them, kept up by its commits. */
 export class DueDeliveries {
@@ -31,21 +31,33 @@ export class DueDeliveries {
     }
   }
 
-  /** Those to begin now, the longest due first, as many as there is room for; each is under way until it has {@link landed}. */
+  /**
+   * Those to begin now, as many as there is room for; each is under way until it has {@link landed}. The workspace that has
+   * the fewest under way goes first, and one that has none finds room for one where all is taken: whose receivers are slow
+   * holds up nobody else.
+   */
   take(now: number): DueDelivery[] {
     const due = [...this.#waiting].filter(([key, { nextAt }]) => nextAt <= now && !this.#flying.has(key));
     // Of those that were made at one instant the name tells the order: the oldest has the last one.
     due.sort(([, a], [, b]) => a.nextAt - b.nextAt || (a.name < b.name ? 1 : -1));
     const held = this.#held();
     const taken: DueDelivery[] = [];
-    for (const [key, one] of due) {
-      if (this.#flying.size >= FLIGHT_LIMITS.total) break;
-      const [byWorkspace, byWebhook] = [`w ${one.workspace}`, `h ${one.webhook}`];
-      const [inWorkspace, ofWebhook] = [held.get(byWorkspace) ?? 0, held.get(byWebhook) ?? 0];
-      if (inWorkspace >= FLIGHT_LIMITS.workspace || ofWebhook >= FLIGHT_LIMITS.webhook) continue;
-      held.set(byWorkspace, inWorkspace + 1).set(byWebhook, ofWebhook + 1);
-      this.#flying.set(key, one);
-      taken.push(one);
+    const ofWorkspaces = Map.groupBy(due, ([, { workspace }]) => workspace);
+    for (let inFlight = 0; inFlight < FLIGHT_LIMITS.workspace; inFlight += 1) {
+      for (const [workspace, waiting] of ofWorkspaces) {
+        const byWorkspace = `w ${workspace}`;
+        if ((held.get(byWorkspace) ?? 0) !== inFlight) continue;
+        const most = inFlight === 0 ? FLIGHT_LIMITS.withFirst : FLIGHT_LIMITS.total;
+        if (this.#flying.size >= most) continue;
+        const index = waiting.findIndex(([, { webhook }]) => (held.get(`h ${webhook}`) ?? 0) < FLIGHT_LIMITS.webhook);
+        const [found] = index < 0 ? [] : waiting.splice(index, 1);
+        if (!found) continue;
+        const [key, one] = found;
+        const byWebhook = `h ${one.webhook}`;
+        held.set(byWorkspace, inFlight + 1).set(byWebhook, (held.get(byWebhook) ?? 0) + 1);
+        this.#flying.set(key, one);
+        taken.push(one);
+      }
     }
     return taken;
   }

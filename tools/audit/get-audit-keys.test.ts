@@ -6,7 +6,8 @@ test('anyone is given the public keys and the name under which they sign the log
   await using kit = await buildWorkspaceKit();
   const { originPrefix, items } = await kit.call('get_audit_keys');
   const from = '1970-01-01T00:00:00.000Z';
-  expect(items).toEqual([{ publicKey: expect.any(String), from, until: null, endorsement: null }]);
+  const fingerprint = expect.stringMatching(/^[0-9a-f]{64}$/);
+  expect(items).toEqual([{ publicKey: expect.any(String), fingerprint, from, until: null, endorsement: null }]);
   const key = { name: `${originPrefix}${kit.workspace}`, publicKey: Buffer.from(items[0].publicKey, 'base64') };
   const { note } = await kit.ask('get_audit_checkpoint');
   expect(openCheckpoint(note, [key])).toBeDefined();

@@ -287,6 +287,26 @@ describe('taking a second factor away', () => {
     expect(await guess()).toMatch(/^rate_limited/);
   });
 
+  it('locks it too where the password is changed to itself between the guesses, and tells the log of each', async () => {
+    await using kit = await enrolled();
+    const { bearer } = kit;
+    const guess = () => {
+      kit.clock.time += 20_000;
+      return refusalOf(kit.call('disable_otp', { password: ADMIN_PASSWORD, otp: 'guess' }, { bearer, origin: REMOTE }));
+    };
+    const same = { oldPassword: ADMIN_PASSWORD, newPassword: ADMIN_PASSWORD };
+    for (let turn = 0; turn < 10; turn += 1) {
+      expect(await guess()).toBe('invalid_input /otp');
+      const change = kit.call('change_password', same, { bearer, origin: REMOTE });
+      if (turn < 9) expect(await refusalOf(change)).toBe('invalid_input /newPassword');
+      else await refusalOf(change);
+    }
+    const entries = await kit.services.store.audit('w_system', { limit: 100 });
+    const refused = entries.filter(({ event }) => event?.type === 'otp_refused');
+    expect(refused).toHaveLength(10);
+    expect(await guess()).toMatch(/^rate_limited/);
+  });
+
   it('is done for somebody else by an administrator: on record, with the end of their sessions', async () => {
     await using kit = await buildIdentityKit();
     const bearer = await kit.admin();

@@ -10,6 +10,7 @@ import type { NetworkServices } from '../state/services.ts';
 import { type AccountRecord, type AccountSpec, accountById } from './accounts.ts';
 import { checkFactor } from './check-factor.ts';
 import { confirmPassword } from './confirm-password.ts';
+import { lockEvents } from './lock-events.ts';
 import { base32, matchingStep, newOtpSecret, otpUri } from './otp.ts';
 import { newRecoveryCodes } from './recovery-codes.ts';
 import { openSecret, sealSecret } from './sealed-secret.ts';
@@ -141,7 +142,18 @@ async function prove(account: AccountRecord, { password, otp }: Proof, context: 
   if (!secondFactor) throw new MeshError('conflict', 'This account has no second factor: mesh otp enroll.');
   const attempt = await confirmPassword(account, password, '/password', context);
   const used = checkFactor(context.services, account.uid, secondFactor, otp);
-  if (!used) throw wrong('/otp', 'The code is wrong or was used before: send the next one that the app shows.');
+  if (!used) {
+    const { origin, requestId } = context;
+    const refused = {
+      type: 'otp_refused',
+      actor: `user:${account.name}`,
+      result: 'refused',
+      origin: plainAddress(origin),
+    } as const;
+    const events = [refused, ...lockEvents(attempt, account.name, origin)].map((event) => ({ ...event, requestId }));
+    await context.services.store.record(SYSTEM_WORKSPACE, events);
+    throw wrong('/otp', 'The code is wrong or was used before: send the next one that the app shows.');
+  }
   attempt.succeeded();
   return used.factor;
 }

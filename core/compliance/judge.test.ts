@@ -112,7 +112,7 @@ const AT_FIRST: Readonly<Record<FactName, boolean | undefined>> = {
   'bus-exposure': true,
   'admin-tls': false,
   'two-person-approval': false,
-  'installation-keys': true,
+  'installation-keys': undefined,
   'access-ended': undefined,
   'second-factor': undefined,
   'access-review': undefined,

@@ -36,6 +36,8 @@ test('anybody may flag what they hold themselves', async () => {
   const { id } = await ada.ask('start_review', { kind: 'access' });
   const own = itemNamed(await ada.ask('get_review', { id }), 'ada').id;
   const flag = { id, items: [{ item: own, verdict: 'flagged', note: 'I leave' }] };
+  const bare = { id, items: [{ item: own, verdict: 'flagged' }] };
+  expect(await refusalOf(kit.ask('decide_review_items', bare))).toBe('invalid_input /items/0/note');
   expect(await ada.ask('decide_review_items', flag)).toMatchObject({ decided: 1 });
 });
 

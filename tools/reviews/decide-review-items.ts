@@ -53,6 +53,11 @@ export const decideReviewItems = defineHeavyOperation({
       const detail = 'Give items or confirm_rest, one of the two.';
       throw invalidInput([{ pointer: '/items', detail }], detail);
     }
+    const bare = (items ?? []).findIndex((item) => item.verdict === 'flagged' && item.note.trim() === '');
+    if (bare >= 0) {
+      const detail = 'Say why it is flagged.';
+      throw invalidInput([{ pointer: `/items/${bare}/note`, detail }], detail);
+    }
     return decideItems(id, items ? { items } : { allConfirmed: true, note }, context);
   },
 });

@@ -36,7 +36,7 @@ test('a finished review says whether what it flagged has ended, also when less i
   for (const name of ['olga', 'nora']) await kit.member(name, 'operator');
   const { id } = await ada.ask('start_review', { kind: 'access' });
   const shown = await ada.ask('get_review', { id });
-  const items = ['olga', 'nora'].map((name) => ({ item: itemNamed(shown, name).id, verdict: 'flagged' }));
+  const items = ['olga', 'nora'].map((name) => ({ item: itemNamed(shown, name).id, verdict: 'flagged', note: 'left' }));
   await ada.ask('decide_review_items', { id, items });
   await ada.ask('decide_review_items', { id, confirm_rest: true });
   await ada.ask('finish_review', { id });

@@ -86,7 +86,12 @@ export const INSTALLATION_FACTS = {
       ...(now - logKeySince > KEY_DAYS * DAY_MS ? ['the key of the audit logs'] : []),
       ...(now - controlKeySince > KEY_DAYS * DAY_MS ? ['the control key'] : []),
     ];
-    if (old.length === 0) return holds(`${told}: neither is older than ${KEY_DAYS} days.`);
+    if (old.length === 0) {
+      return unknown(
+        `${told}: of when it was made no record is kept.`,
+        `The host administrator keeps a record of when credentials.json was made, and renews its keys each ${KEY_DAYS} days.`,
+      );
+    }
     return fails(
       `${told}: ${listed(old)} ${old.length === 1 ? 'is' : 'are'} older than ${KEY_DAYS} days.`,
       'The host administrator renews the key of the audit logs, and plans a new installation for a new control key: every node joins again then.',

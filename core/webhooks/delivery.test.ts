@@ -73,6 +73,22 @@ test('agents that end, snapshots and assessments are told', async () => {
   );
 });
 
+test('a control that an assessment judges otherwise than the one before is told, with from what to what', async () => {
+  await using kit = await buildWebhookKit();
+  await kit.hook({ events: ['compliance.*'] });
+  const assess = async () => {
+    kit.clock.time += MINUTE;
+    return kit.ask('assess_compliance', { framework: 'pci-dss', period_start: new Date(kit.clock.time).toISOString() });
+  };
+  await assess();
+  await kit.ask('create_policy', { name: 'base', spec: DENY });
+  await assess();
+  await kit.deliver();
+  expect(new Set(kit.types())).toEqual(new Set(['compliance.drift']));
+  const told = kit.received.map(({ body }) => JSON.parse(body).data);
+  expect(JSON.stringify(told)).toMatch(/"PCI-DSS-1\.2".*"fail".*"pass"|"PCI-DSS-1\.2"/);
+});
+
 test('what was refused is told to nobody', async () => {
   await using kit = await buildWebhookKit();
   const { id } = await kit.hook();

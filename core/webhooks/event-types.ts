@@ -41,6 +41,10 @@ const COMMIT_EVENTS = {
 /** Security events by their type in the audit log, which is the type of the event too. Their `detail` is sent. */
 export const SECURITY_EVENTS = {
   token_used: 'a device has used a join token',
+  'compliance.drift': 'an assessment judged a control otherwise than the one before',
+  'compliance.schedule_failed': 'a scheduled assessment could not be made',
+  'review.due': 'a review of access, policies or activity is due',
+  'audit.contradicted': 'a device was shown an audit log that contradicts the one it kept',
   'audit.no_activity': 'a day has passed without an entry in the audit log',
 } as const;
 

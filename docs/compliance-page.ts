@@ -148,7 +148,7 @@ With \`{"frameworks": []}\` and no schedule nothing is told.
 $ mesh admin update-workspace --settings '{"compliance": {"secondPerson": true}}'
 \`\`\`
 
-With \`secondPerson\` another person than the one who asked approves each change after which a control fails, whatever \`selfApproval\`
+With \`secondPerson\` another person than the one who asked approves each change of networks, peers and policies after which a control fails or a peer leaves the scope, whatever \`selfApproval\`
 says. Direct writes and files wait for it too. To change what the workspace is assessed by then needs a second person as well, as
 long as there are two who may approve. What devices and the control plane write by themselves does not wait. Who may approve is a
 matter of \`requireApproval\`.
